@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_table: what the flow table costs by itself.
+ *
+ *	bench_table [FLOWS ...]		(default: 1000 100000 1000000)
+ *
+ * For each number of concurrent flows, IPv4 UDP with random ends, one line per measurement:
+ *
+ *	key+hash	canonical key and seeded hash of a packet (IPv4; and IPv6 once)
+ *	create		first use of the memory: page faults included
+ *	create again	the same after flow_table_clear: memory warm
+ *	memory		what the resident set grew by, per flow
+ *	find		random look-ups one by one; all three lines of the flow are read, and nothing of the next
+ *			look-up begins before, as it is with a state machine in between
+ *	find batch	the same in batches of 32, in three passes: slot, flow, search
+ *	refresh batch	the same through flow_for_udp, which counts the datagram
+ *	churn		one flow removed (the oldest) and one created, memory warm: a new connection at constant level
+ *	evict		a new flow at the ceiling, where one is evicted for each
+ *	expire		all flows run out at one moment, in order
+ *	quiet timers	the call when nothing is due
+ *
+ * Figures are nanoseconds per operation, best of three rounds where the operation can be repeated.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/internal.h"
+
+#define BATCH 32
+#define LOOKUPS 4000000u
+#define ROUNDS 3
+
+static uint64_t random_state = 88172645463325252ull;
+
+/* xorshift64 */
+static uint64_t
+random64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NANOSECONDS + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+resident(void)
+{
+	unsigned long total = 0, pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f == NULL || fscanf(f, "%lu %lu", &total, &pages) != 2)
+		pages = 0;
+	if (f != NULL)
+		fclose(f);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+show(const char *what, uint32_t flows, uint64_t ns, uint64_t operations)
+{
+	printf("%8" PRIu32 " flows  %-14s %8.1f ns\n", flows, what, (double)ns / (double)operations);
+	fflush(stdout);
+}
+
+static uint64_t told;
+
+static void
+count_events(void *context, struct flow *flow, const struct flow_events *events)
+{
+	(void)context;
+	(void)flow;
+	told += events->count;
+}
+
+struct trial {
+	struct flow_table *table;
+	struct packet *packet;
+	struct flow_key *key;
+	uint32_t *hash;
+	unsigned *sender;
+	uint32_t flows;
+	uint64_t now;
+};
+
+static void
+random_packet(struct packet *packet, uint8_t version)
+{
+	uint64_t ends = random64(), more = random64();
+
+	*packet = (struct packet){.network = version == 4 ? NETWORK_IPV4 : NETWORK_IPV6, .transport = TRANSPORT_UDP};
+	packet->ip.version = version;
+	packet->ip.protocol = 17;
+	memcpy(packet->ip.src, &ends, 4);
+	memcpy(packet->ip.dst, (const char *)&ends + 4, 4);
+	if (version == 6) {
+		memcpy(packet->ip.src + 8, &more, 8);
+		memcpy(packet->ip.dst + 8, &ends, 8);
+	}
+	packet->udp.sport = (uint16_t)more;
+	packet->udp.dport = (uint16_t)(more >> 16);
+	packet->segment = 52;
+}
+
+static void
+bench_key(uint8_t version)
+{
+	struct packet packets[64];
+	const struct flow_limits limits = {.flows = 1};
+	struct flow_table *table = flow_table_new(&limits, 42, count_events, NULL);
+	uint64_t begin, ns, best = UINT64_MAX, sum = 0;
+	unsigned i, round;
+
+	if (table == NULL)
+		return;
+	for (i = 0; i < 64; i++)
+		random_packet(&packets[i], version);
+	for (round = 0; round < 1000; round++) {
+		begin = clock_ns();
+		for (i = 0; i < 64 * 16; i++) {
+			struct flow_key key;
+			unsigned sender;
+
+			flow_key_of(&packets[i % 64], &key, &sender);
+			sum += flow_hash(table, &key) + sender;
+		}
+		ns = clock_ns() - begin;
+		if (ns < best)
+			best = ns;
+	}
+	show(version == 4 ? "key+hash IPv4" : "key+hash IPv6", 0, best, 64 * 16);
+	if (sum == 0)
+		puts("unlikely");
+	flow_table_free(table);
+}
+
+/* Keys are made beforehand, twice as many as flows: the second half is for new connections. */
+static void
+make_keys(struct trial *t)
+{
+	struct packet packet;
+	uint32_t i;
+
+	t->key = malloc(2 * (size_t)t->flows * sizeof *t->key);
+	t->hash = malloc(2 * (size_t)t->flows * sizeof *t->hash);
+	t->sender = malloc(2 * (size_t)t->flows * sizeof *t->sender);
+	t->packet = malloc(sizeof *t->packet);
+	if (t->key == NULL || t->hash == NULL || t->sender == NULL || t->packet == NULL)
+		exit(1);
+	random_packet(t->packet, 4);
+	for (i = 0; i < 2 * t->flows; i++) {
+		random_packet(&packet, 4);
+		flow_key_of(&packet, &t->key[i], &t->sender[i]);
+		t->hash[i] = flow_hash(t->table, &t->key[i]);
+	}
+}
+
+static void
+free_keys(struct trial *t)
+{
+	free(t->key);
+	free(t->hash);
+	free(t->sender);
+	free(t->packet);
+}
+
+static struct flow *
+datagram(struct trial *t, uint32_t i)
+{
+	struct flow_events events;
+
+	events.count = 0;
+	return flow_for_udp(t->table, t->packet, &t->key[i], t->hash[i], t->sender[i], t->now, &events);
+}
+
+static uint64_t
+create_all(struct trial *t)
+{
+	uint64_t begin = clock_ns();
+	uint32_t i, j;
+
+	for (i = 0; i < t->flows; i += BATCH) {
+		for (j = i; j < i + BATCH && j < t->flows; j++)
+			flow_prefetch_slot(t->table, t->hash[j]);
+		for (j = i; j < i + BATCH && j < t->flows; j++) {
+			t->now += 1000;
+			(void)datagram(t, j);
+		}
+	}
+	return clock_ns() - begin;
+}
+
+static void
+bench_create(struct trial *t)
+{
+	uint64_t before = resident();
+
+	show("create", t->flows, create_all(t), t->flows);
+	printf("%8" PRIu32 " flows  %-14s %8.1f bytes a flow; %.1f MB (10^6) resident\n", t->flows, "memory",
+	       (double)(resident() - before) / (double)t->flows, (double)(resident() - before) / 1e6);
+	flow_table_clear(t->table);
+	show("create again", t->flows, create_all(t), t->flows);
+}
+
+/* Looks up and reads all three lines.  The answer is below 2^63, which the compiler does not know: its top bit, added
+ * to the next pick, makes that wait. */
+static uint64_t
+find_and_read(struct trial *t, uint32_t pick)
+{
+	const struct flow *flow = flow_find(t->table, &t->key[pick], t->hash[pick]);
+
+	if (flow == NULL)
+		return 0;
+	return (flow->last >> 1) + flow->tcp[0].nxt + flow->tcp[1].nxt;
+}
+
+static uint64_t
+find_batch(struct trial *t, const uint32_t *pick, bool refresh)
+{
+	uint64_t read = 0;
+	unsigned i;
+
+	for (i = 0; i < BATCH; i++)
+		flow_prefetch_slot(t->table, t->hash[pick[i]]);
+	for (i = 0; i < BATCH; i++)
+		flow_prefetch(t->table, t->hash[pick[i]]);
+	for (i = 0; i < BATCH; i++)
+		read = refresh ? datagram(t, pick[i])->last : find_and_read(t, pick[i] + (uint32_t)(read >> 63));
+	return read;
+}
+
+enum how {
+	ONE_BY_ONE,
+	BATCHED,
+	REFRESHED,
+};
+
+/* The picks and their keys are brought near first, as the packets of a batch would have been. */
+static void
+bench_find(struct trial *t, enum how how, const char *name)
+{
+	uint64_t best = UINT64_MAX, found = 0;
+	unsigned round, i;
+
+	for (round = 0; round < ROUNDS; round++) {
+		uint64_t ns = 0, done;
+
+		for (done = 0; done < LOOKUPS; done += BATCH * 32) {
+			uint32_t pick[BATCH * 32];
+			uint64_t begin, warm = 0;
+
+			for (i = 0; i < BATCH * 32; i++) {
+				pick[i] = (uint32_t)(random64() % t->flows);
+				warm += t->hash[pick[i]] + t->key[pick[i]].port[0] + t->sender[pick[i]];
+			}
+			found ^= warm == 1;
+			begin = clock_ns();
+			if (how == ONE_BY_ONE)
+				for (i = 0; i < BATCH * 32; i++)
+					found = find_and_read(t, pick[i] + (uint32_t)(found >> 63));
+			else
+				for (i = 0; i < BATCH * 32; i += BATCH)
+					found = find_batch(t, pick + i, how == REFRESHED);
+			ns += clock_ns() - begin;
+		}
+		if (ns < best)
+			best = ns;
+	}
+	show(name, t->flows, best, (LOOKUPS + BATCH * 32 - 1) / (BATCH * 32) * (BATCH * 32));
+	if (found == 0)
+		puts("nothing found");
+}
+
+/* Flows are replaced in the order of their birth, as short connections at a constant rate are; slots are looked up a
+ * batch ahead, as the packets of a batch are. */
+static void
+bench_churn(struct trial *t)
+{
+	uint64_t begin = clock_ns(), best = UINT64_MAX;
+	uint32_t i, round, j;
+
+	for (round = 0; round < 4; round++) {
+		uint32_t old = round % 2 == 0 ? 0 : t->flows, new = round % 2 == 0 ? t->flows : 0;
+
+		begin = clock_ns();
+		for (i = 0; i + BATCH <= t->flows; i += BATCH) {
+			for (j = i; j < i + BATCH; j++) {
+				flow_prefetch_slot(t->table, t->hash[new + j]);
+				flow_prefetch_slot(t->table, t->hash[old + j]);
+			}
+			for (j = i; j < i + BATCH; j++)
+				flow_prefetch(t->table, t->hash[old + j]);
+			for (j = i; j < i + BATCH; j++) {
+				struct flow *flow = flow_find(t->table, &t->key[old + j], t->hash[old + j]);
+
+				if (flow != NULL)
+					flow_remove(t->table, flow);
+				t->now += 1000;
+				(void)datagram(t, new + j);
+			}
+		}
+		if (clock_ns() - begin < best)
+			best = clock_ns() - begin;
+	}
+	show("churn", t->flows, best, t->flows);
+}
+
+/* As many again as the table holds, nobody leaving. */
+static void
+bench_evict(struct trial *t)
+{
+	uint64_t begin = clock_ns();
+	uint32_t i, j;
+
+	for (i = 0; i + BATCH <= t->flows; i += BATCH) {
+		for (j = i; j < i + BATCH; j++)
+			flow_prefetch_slot(t->table, t->hash[t->flows + j]);
+		for (j = i; j < i + BATCH; j++) {
+			t->now += 100;
+			flow_table_run_timers(t->table, t->now);
+			(void)datagram(t, t->flows + j);
+		}
+	}
+	show("evict", t->flows, clock_ns() - begin, t->flows);
+}
+
+static void
+bench_timers(struct trial *t)
+{
+	uint64_t begin = clock_ns(), flows = flow_table_counters(t->table)->flows;
+	uint32_t i;
+
+	for (i = 0; i < LOOKUPS; i++)
+		flow_table_run_timers(t->table, t->now + i % 16);
+	show("quiet timers", t->flows, clock_ns() - begin, LOOKUPS);
+	begin = clock_ns();
+	flow_table_run_timers(t->table, t->now + 3600 * NANOSECONDS);
+	show("expire", t->flows, clock_ns() - begin, flows);
+}
+
+static void
+bench(uint32_t flows)
+{
+	struct flow_limits limits = flow_limits_default();
+	struct trial t = {.flows = flows, .now = 1700000000 * NANOSECONDS};
+
+	limits.flows = flows;
+	t.table = flow_table_new(&limits, random64(), count_events, NULL);
+	if (t.table == NULL) {
+		perror("flow_table_new");
+		exit(1);
+	}
+	make_keys(&t);
+	bench_create(&t);
+	bench_find(&t, ONE_BY_ONE, "find");
+	bench_find(&t, BATCHED, "find batch");
+	bench_find(&t, REFRESHED, "refresh batch");
+	bench_churn(&t);
+	bench_evict(&t);
+	bench_timers(&t);
+	printf("%8" PRIu32 " flows  longest probe %" PRIu64 ", %" PRIu64 " bytes a flow reserved\n", flows,
+	       flow_table_counters(t.table)->longest_probe, (uint64_t)flow_table_memory(flows) / flows);
+	flow_table_free(t.table);
+	free_keys(&t);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const uint32_t usual[] = {1000, 100000, 1000000};
+	unsigned i;
+	int arg;
+
+	bench_key(4);
+	bench_key(6);
+	for (i = 0; argc < 2 && i < sizeof usual / sizeof usual[0]; i++)
+		bench(usual[i]);
+	for (arg = 1; arg < argc; arg++) {
+		unsigned long flows = strtoul(argv[arg], NULL, 10);
+
+		if (flows >= BATCH && flows <= 100000000)
+			bench((uint32_t)flows);
+	}
+	return told == 0;
+}

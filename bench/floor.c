@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* floor: reads a capture with a bare pcap_loop() and touches one byte of each packet.  What every reader pays. */
+#include <pcap/pcap.h>
+#include <stdio.h>
+
+static unsigned long packets, touched;
+
+static void
+touch(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
+{
+	(void)user;
+	packets++;
+	touched += header->caplen > 0 ? bytes[0] : 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap = argc == 2 ? pcap_open_offline(argv[1], error) : NULL;
+
+	if (pcap == NULL) {
+		fprintf(stderr, "usage: floor FILE\n");
+		return 1;
+	}
+	if (pcap_loop(pcap, -1, touch, NULL) < 0)
+		return 2;
+	printf("packets %lu touched %lu\n", packets, touched);
+	pcap_close(pcap);
+	return 0;
+}

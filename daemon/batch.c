@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/print.h"
+
+/* Copies begin here, so that memcpy() writes whole words. */
+#define COPY_ALIGNMENT 16u
+
+struct batch {
+	struct observer *observer;
+	struct printer *printer; /* NULL: nothing is printed */
+	unsigned count; /* frames taken */
+	uint32_t used;	/* bytes of the arena */
+	struct frame frames[OBSERVE_BATCH];
+	_Alignas(COPY_ALIGNMENT) uint8_t arena[OBSERVE_BATCH * BATCH_COPY_MAX];
+};
+
+struct batch *
+batch_new(struct observer *observer, struct printer *printer)
+{
+	struct batch *batch = malloc(sizeof *batch);
+
+	if (batch == NULL)
+		return NULL;
+	batch->observer = observer;
+	batch->printer = printer;
+	batch->count = 0;
+	batch->used = 0;
+	return batch;
+}
+
+void
+batch_free(struct batch *batch)
+{
+	free(batch);
+}
+
+void
+batch_flush(struct batch *batch)
+{
+	unsigned count = batch->count;
+
+	if (count == 0)
+		return;
+	batch->count = 0;
+	batch->used = 0;
+	observe_frames(batch->observer, batch->frames, count);
+}
+
+struct frame *
+batch_slot(struct batch *batch)
+{
+	return &batch->frames[batch->count];
+}
+
+void
+batch_commit(struct batch *batch)
+{
+	struct frame *frame = &batch->frames[batch->count];
+
+	if (__builtin_expect(frame->caplen > BATCH_COPY_MAX, 0)) {
+		struct frame large = *frame;
+
+		batch_flush(batch);
+		observe_frames(batch->observer, &large, 1);
+		return;
+	}
+	memcpy(batch->arena + batch->used, frame->data, frame->caplen);
+	frame->data = batch->arena + batch->used;
+	batch->used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
+	if (++batch->count == OBSERVE_BATCH)
+		batch_flush(batch);
+}
+
+bool
+batch_settle(struct batch *batch)
+{
+	batch_flush(batch);
+	if (batch->printer == NULL)
+		return true;
+	printer_flush(batch->printer);
+	return printer_failed(batch->printer) == 0;
+}
+
+void
+batch_advance(struct batch *batch, uint64_t now)
+{
+	batch_flush(batch);
+	observer_advance(batch->observer, now);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What one run of netobsd was asked to do: filled once from the command line, then passed around read-only. */
+#ifndef NETOBS_DAEMON_CONFIG_H
+#define NETOBS_DAEMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flow/flow.h"
+#include "probes/print.h"
+
+/* Whose point of view is reported (probes.md calls it the view). */
+enum view_kind {
+	VIEW_AUTO,    /* host when live; both for a file, unless it tells directions or local prefixes are given */
+	VIEW_HOST,    /* the endpoints that belong to this host or a local prefix */
+	VIEW_BOTH,    /* every endpoint is local */
+	VIEW_MONITOR, /* every frame is received once */
+};
+
+/* An address prefix that counts as local. */
+struct prefix {
+	uint8_t addr[16]; /* network order, IPv4 in the first four bytes */
+	uint8_t version;  /* 4 or 6 */
+	uint8_t bits;	  /* 0 to 32 or 128 */
+};
+
+struct config {
+	const char **interfaces; /* NULL-terminated; empty when replaying */
+	const char **files;	 /* NULL-terminated; "-" is standard input */
+	char *filter;		 /* pcap-filter(7), NULL for everything */
+	enum view_kind view;
+	struct prefix *locals;
+	size_t local_count;
+	bool inner;		/* tunnelled packets fire as packets of their own */
+	int snaplen;		/* bytes */
+	int buffer;		/* kernel buffer per interface, bytes; 0 for libpcap's default */
+	bool promiscuous, immediate;
+	double pace;		/* replay speed, 1.0 as recorded; 0 as fast as possible */
+	bool wait_tracer;
+	double wait_seconds;	/* 0: for ever */
+	enum print_format print;
+	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
+	bool list_probes;
+	enum print_format list_format;
+	bool summary, strict, foreground;
+	struct flow_limits limits;
+};
+
+#endif

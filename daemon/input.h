@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The common face of what frames come from: files (replay.h) and interfaces (live.h). */
+#ifndef NETOBS_DAEMON_INPUT_H
+#define NETOBS_DAEMON_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct batch;
+
+enum input_result {
+	INPUT_DONE,    /* everything has been read, or the loop was stopped */
+	INPUT_DAMAGED, /* the input broke off; what came before was observed, a message is logged */
+	INPUT_FAILED,  /* nothing is left to read from; a message is logged */
+};
+
+/* 64 bits, never wrap. */
+struct input_counters {
+	uint64_t received;	    /* live: frames that passed the kernel's filter, lost ones included */
+	uint64_t dropped;	    /* live: of them, lost for want of buffer */
+	uint64_t interface_dropped; /* live: lost by interfaces before any filter */
+	uint64_t filtered;	    /* files: records that the filter left out */
+	uint64_t damaged;	    /* files that broke off */
+};
+
+struct input;
+
+struct input_class {
+	/* The link types (DLT_ values), one per file or interface; the memory is the input's. */
+	const int *(*link_types)(const struct input *input, size_t *count);
+	/* Hands every frame to the batch, until there is none or the loop is stopped.  To be called once. */
+	enum input_result (*run)(struct input *input, struct batch *batch);
+	/* Brings the counters up to date. */
+	const struct input_counters *(*counters)(struct input *input);
+	void (*free)(struct input *input);
+};
+
+struct input {
+	const struct input_class *class;
+};
+
+static inline const int *
+input_link_types(const struct input *input, size_t *count)
+{
+	return input->class->link_types(input, count);
+}
+
+static inline enum input_result
+input_run(struct input *input, struct batch *batch)
+{
+	return input->class->run(input, batch);
+}
+
+static inline const struct input_counters *
+input_counters(struct input *input)
+{
+	return input->class->counters(input);
+}
+
+static inline void
+input_free(struct input *input)
+{
+	if (input != NULL)
+		input->class->free(input);
+}
+
+#endif

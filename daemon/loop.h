@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The event loop: descriptors, timers and signals.  loop.c is the only file that knows libevent. */
+#ifndef NETOBS_DAEMON_LOOP_H
+#define NETOBS_DAEMON_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct watch; /* a descriptor, a timer or a signal that somebody waits for */
+
+typedef void loop_callback(void *context);
+
+/* NULL, and a message is logged, if there can be no loop.  libevent's own messages go to the log. */
+struct loop *loop_new(void);
+void loop_free(struct loop *loop);
+
+/* Calls back whenever `fd` is readable.  NULL if it cannot be watched (a plain file, no memory). */
+struct watch *loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context);
+
+/* A timer; it does nothing until it is armed.  NULL if memory cannot be had. */
+struct watch *loop_timer(struct loop *loop, loop_callback *callback, void *context);
+bool timer_arm(struct watch *timer, uint64_t ns);
+void timer_disarm(struct watch *timer);
+
+/* Calls back, outside of signal context, when signal `number` has come.  NULL if it cannot be watched. */
+struct watch *loop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
+
+/* Ends any of the three; NULL is fine. */
+void watch_free(struct watch *watch);
+
+/* Each of these handles events, and returns at once when the loop has been stopped. */
+void loop_run(struct loop *loop);		    /* until it is stopped */
+void loop_poll(struct loop *loop);		    /* what is due now, without waiting */
+bool loop_sleep(struct loop *loop, uint64_t ns);    /* for so long; false if it was stopped */
+bool loop_wait_fd(struct loop *loop, int fd);	    /* until `fd` is readable; false if it was stopped */
+
+void loop_stop(struct loop *loop);
+bool loop_stopped(const struct loop *loop);
+
+/* The library behind it and its version.  Constant. */
+const char *loop_library(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* netobsd(8). */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/run.h"
+
+/* A capture must never get the number of a standard stream that the caller had closed: what is printed or logged
+ * would be sent through it. */
+static void
+occupy_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct config config;
+	enum options_result result;
+	int status = RUN_FAILED;
+
+	occupy_standard_streams();
+	result = options_parse(argc, argv, &config);
+	if (result == OPTIONS_RUN) {
+		status = (int)run(&config);
+	} else if (result == OPTIONS_DONE) {
+		status = fflush(stdout) == 0 ? RUN_DONE : RUN_FAILED;
+		if (status != RUN_DONE)
+			log_error("cannot write to standard output");
+	}
+	options_free(&config);
+	return status;
+}

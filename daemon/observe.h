@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the four meet: a frame is dissected, tracked, and told through the probes. */
+#ifndef NETOBS_DAEMON_OBSERVE_H
+#define NETOBS_DAEMON_OBSERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/config.h"
+#include "daemon/locals.h"
+#include "dissect/packet.h"
+#include "flow/flow.h"
+
+/* Frames that are observed in one go, so that the memory latencies of their look-ups overlap. */
+#define OBSERVE_BATCH 32
+
+struct observer;
+struct printer;
+struct prober;
+
+struct observe_counters {
+	uint64_t frames;
+	uint64_t bytes;	    /* on the wire */
+	uint64_t packets;   /* IP and ARP packets, inner ones included */
+	uint64_t truncated; /* cut by the snapshot length */
+	uint64_t loopback_copies; /* the outgoing copy of a loopback frame, left out */
+	uint64_t backwards; /* frames older than one before them */
+	uint64_t anomalies[ANOMALY_COUNT];
+};
+
+/* An observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.  `seed`
+ * makes the flow table's hash unpredictable; no result depends on it.  NULL with errno if memory cannot be had. */
+struct observer *observer_new(const struct config *config, enum view_kind view, const struct locals *locals,
+			      struct printer *printer, uint64_t seed);
+void observer_free(struct observer *observer);
+
+/* Observes frames in order; `count` is at most OBSERVE_BATCH.  Frame memory may be reused on return. */
+void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
+
+/* Lets the clock go on where no frame comes (live): timers that are due at `now` fire. */
+void observer_advance(struct observer *observer, uint64_t now);
+
+const struct observe_counters *observer_counters(const struct observer *observer);
+const struct flow_table *observer_flows(const struct observer *observer);
+const struct prober *observer_prober(const struct observer *observer);
+
+#endif

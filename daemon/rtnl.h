@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernel says about this namespace's addresses and interfaces (rtnetlink(7)): all of it at the start, then
+ * every change.  absent_rtnl.c is the same for builds without libmnl: the start only. */
+#ifndef NETOBS_DAEMON_RTNL_H
+#define NETOBS_DAEMON_RTNL_H
+
+#include "daemon/interfaces.h"
+#include "daemon/locals.h"
+#include "daemon/loop.h"
+
+struct rtnl;
+
+/* Fills both collections, which are borrowed, and keeps them up to date from the loop.  NULL, with a message logged,
+ * if that cannot be done. */
+struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces);
+void rtnl_close(struct rtnl *rtnl);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "daemon/batch.h"
+#include "daemon/input.h"
+#include "daemon/interfaces.h"
+#include "daemon/live.h"
+#include "daemon/locals.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/observe.h"
+#include "daemon/replay.h"
+#include "daemon/rtnl.h"
+#include "daemon/summary.h"
+#include "daemon/view.h"
+#include "daemon/wait.h"
+#include "probes/list.h"
+#include "probes/manifest.h"
+#include "probes/print.h"
+
+/* What a run holds, in the order in which it is acquired; released the other way round. */
+struct run {
+	const struct config *config;
+	bool chosen[PROBE_COUNT]; /* the probes to print */
+	struct loop *loop;
+	struct watch *signals[3];
+	struct locals *locals;
+	struct interfaces *interfaces; /* live only, as is the next */
+	struct rtnl *rtnl;
+	struct input *input;
+	struct printer *printer; /* NULL: nothing is printed */
+	struct observer *observer;
+	struct batch *batch;
+};
+
+/* --------------------------------------------------------------------------------------------------------- signals */
+
+static void
+on_stop(void *context)
+{
+	struct run *run = context;
+
+	loop_stop(run->loop);
+}
+
+static void
+on_summary(void *context)
+{
+	struct run *run = context;
+
+	if (run->observer != NULL) /* before that there is nothing to count */
+		summary_write(stderr, run->input, run->observer);
+}
+
+static bool
+watch_signals(struct run *run)
+{
+	run->signals[0] = loop_signal(run->loop, SIGINT, on_stop, run);
+	run->signals[1] = loop_signal(run->loop, SIGTERM, on_stop, run);
+	run->signals[2] = loop_signal(run->loop, SIGUSR1, on_summary, run);
+	if (run->signals[0] == NULL || run->signals[1] == NULL || run->signals[2] == NULL) {
+		log_error("cannot watch for signals");
+		return false;
+	}
+	return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+}
+
+/* -------------------------------------------------------------------------------------------------------- starting */
+
+static bool
+out_of_memory(void)
+{
+	log_error("out of memory");
+	return false;
+}
+
+static bool
+choose_probes(struct run *run)
+{
+	const char *unknown;
+	size_t length;
+
+	if (run->config->print == PRINT_OFF ||
+	    manifest_choose(run->config->print_probes, run->chosen, &unknown, &length))
+		return true;
+	log_error("there is no probe \"%.*s\"; netobsd --list-probes lists them all", (int)length, unknown);
+	return false;
+}
+
+static bool
+open_input(struct run *run)
+{
+	const struct config *config = run->config;
+
+	run->locals = locals_new(config->locals, config->local_count);
+	if (run->locals == NULL)
+		return out_of_memory();
+	if (config->files[0] != NULL) {
+		run->input = replay_open(config, run->loop);
+		return run->input != NULL;
+	}
+	run->interfaces = interfaces_new();
+	if (run->interfaces == NULL)
+		return out_of_memory();
+	run->rtnl = rtnl_open(run->loop, run->locals, run->interfaces);
+	if (run->rtnl != NULL)
+		run->input = live_open(config, run->loop, run->interfaces);
+	return run->input != NULL;
+}
+
+static bool
+open_printer(struct run *run)
+{
+	if (run->config->print == PRINT_OFF)
+		return true;
+	run->printer = printer_new(STDOUT_FILENO, run->config->print, run->chosen);
+	return run->printer != NULL || out_of_memory();
+}
+
+static bool
+open_observer(struct run *run)
+{
+	const struct config *config = run->config;
+	size_t count;
+	const int *link_types = input_link_types(run->input, &count);
+	enum view_kind view = view_resolve(config, link_types, count);
+	uint64_t seed = 0;
+
+	if (view == VIEW_HOST && config->files[0] != NULL && !view_is_told(config, link_types, count))
+		log_warning("nothing says which endpoints are local: --local PREFIX does");
+	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+		log_warning("no random numbers: the hash of the flow table can be guessed");
+	run->observer = observer_new(config, view, run->locals, run->printer, seed);
+	if (run->observer == NULL) {
+		log_error("no memory for %u connections: %s; --max-flows takes a smaller number",
+			  (unsigned)config->limits.flows, strerror(errno));
+		return false;
+	}
+	run->batch = batch_new(run->observer, run->printer);
+	return run->batch != NULL || out_of_memory();
+}
+
+/* Everything before the first frame.  False where it failed and where the loop was stopped meanwhile. */
+static bool
+start(struct run *run)
+{
+	const struct config *config = run->config;
+
+	if (!choose_probes(run))
+		return false;
+	run->loop = loop_new();
+	if (run->loop == NULL || !watch_signals(run) || !open_input(run))
+		return false;
+	if (config->wait_tracer && !wait_for_tracer(run->loop, config->wait_seconds))
+		return false;
+	return open_printer(run) && open_observer(run);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- ending */
+
+static enum run_status
+status_of(struct run *run, enum input_result result)
+{
+	const struct input_counters *counters = input_counters(run->input);
+
+	if (result == INPUT_FAILED)
+		return RUN_FAILED;
+	if (result == INPUT_DAMAGED)
+		return RUN_BROKE_OFF;
+	if (run->config->strict && counters->dropped + counters->interface_dropped > 0) {
+		log_warning("%llu frames were lost by the kernel, %llu by interfaces",
+			    (unsigned long long)counters->dropped, (unsigned long long)counters->interface_dropped);
+		return RUN_LOST;
+	}
+	return RUN_DONE;
+}
+
+/* What became of the output decides where it went wrong.  A reader who goes away has seen enough. */
+static enum run_status
+status_of_output(int error, enum run_status status)
+{
+	if (error == 0)
+		return status;
+	if (error == EPIPE)
+		return RUN_DONE;
+	log_error("cannot write to standard output: %s", strerror(error));
+	return RUN_FAILED;
+}
+
+static enum run_status
+release(struct run *run, enum run_status status)
+{
+	batch_free(run->batch);
+	observer_free(run->observer);
+	status = status_of_output(printer_free(run->printer), status);
+	input_free(run->input);
+	rtnl_close(run->rtnl);
+	interfaces_free(run->interfaces);
+	locals_free(run->locals);
+	for (size_t i = sizeof run->signals / sizeof run->signals[0]; i-- > 0;)
+		watch_free(run->signals[i]);
+	loop_free(run->loop);
+	return status;
+}
+
+enum run_status
+run(const struct config *config)
+{
+	struct run run = {.config = config};
+	enum run_status status;
+
+	if (config->list_probes)
+		return status_of_output(list_probes(STDOUT_FILENO, config->list_format), RUN_DONE);
+	if (start(&run)) {
+		status = status_of(&run, input_run(run.input, run.batch));
+		if (config->summary)
+			summary_write(stderr, run.input, run.observer);
+	} else {
+		status = run.loop != NULL && loop_stopped(run.loop) ? RUN_DONE : RUN_FAILED;
+	}
+	return release(&run, status);
+}

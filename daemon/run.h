@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One run of netobsd, from its configuration to its exit status. */
+#ifndef NETOBS_DAEMON_RUN_H
+#define NETOBS_DAEMON_RUN_H
+
+#include "daemon/config.h"
+
+/* The exit statuses that scripts rely on. */
+enum run_status {
+	RUN_DONE = 0,
+	RUN_FAILED = 1, /* could not start, bad usage, or nothing left to observe */
+	RUN_BROKE_OFF = 2, /* the input was damaged; what came before was observed */
+	RUN_LOST = 3,	/* with --strict: frames were lost */
+};
+
+/* Does what the configuration says.  Whatever goes wrong is logged. */
+enum run_status run(const struct config *config);
+
+#endif

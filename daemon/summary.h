@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Everything that was counted, for people and scripts: one "name value" per line, names never change their meaning. */
+#ifndef NETOBS_DAEMON_SUMMARY_H
+#define NETOBS_DAEMON_SUMMARY_H
+
+#include <stdio.h>
+
+#include "daemon/input.h"
+#include "daemon/observe.h"
+
+/* Brings the input's counters up to date and writes them all.  Anomalies that never occurred and probes that never
+ * fired are left out. */
+void summary_write(FILE *to, struct input *input, const struct observer *observer);
+
+#endif

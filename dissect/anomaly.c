@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dissect/anomaly.h"
+
+static const struct {
+	const char *word;
+	const char *text;
+	enum gravity gravity;
+} table[ANOMALY_COUNT] = {
+	[ANOMALY_NONE] = {"", "nothing odd", GRAVITY_ODD},
+#define ANOMALY(symbol, the_word, the_gravity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_gravity},
+#include "dissect/anomaly.def"
+#undef ANOMALY
+};
+
+/* pkt_reason is char[32]: a word that does not fit must not compile. */
+#define ANOMALY(symbol, the_word, the_gravity, the_text) \
+	_Static_assert(sizeof the_word <= 32, "the word of " #symbol " is too long");
+#include "dissect/anomaly.def"
+#undef ANOMALY
+
+static unsigned
+row(enum anomaly a)
+{
+	return (unsigned)a < ANOMALY_COUNT ? (unsigned)a : ANOMALY_NONE;
+}
+
+const char *
+anomaly_word(enum anomaly a)
+{
+	return table[row(a)].word;
+}
+
+const char *
+anomaly_text(enum anomaly a)
+{
+	return table[row(a)].text;
+}
+
+enum gravity
+anomaly_gravity(enum anomaly a)
+{
+	return table[row(a)].gravity;
+}

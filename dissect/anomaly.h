@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one list of oddities: enum, counter, pkt_reason word and manual row (dissect/anomaly.def). */
+#ifndef NETOBS_DISSECT_ANOMALY_H
+#define NETOBS_DISSECT_ANOMALY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum anomaly {
+	ANOMALY_NONE,
+#define ANOMALY(symbol, word, gravity, text) ANOMALY_##symbol,
+#include "dissect/anomaly.def"
+#undef ANOMALY
+	ANOMALY_COUNT
+};
+
+/* In rising order: a packet's pkt_reason is the gravest, the first of equals. */
+enum gravity {
+	GRAVITY_ODD,	   /* unusual, and fully understood */
+	GRAVITY_TRUNCATED, /* the capture ends before the packet does */
+	GRAVITY_DROP,	   /* IP itself would discard the packet */
+	GRAVITY_MALFORMED, /* the bytes contradict themselves: dissection ends at this layer */
+};
+
+struct anomaly_set {
+	uint64_t bits[2];
+};
+
+_Static_assert(ANOMALY_COUNT <= 128, "anomaly_set is too small");
+
+static inline void
+anomaly_add(struct anomaly_set *set, enum anomaly a)
+{
+	set->bits[(unsigned)a / 64] |= 1ull << ((unsigned)a % 64);
+}
+
+static inline bool
+anomaly_has(const struct anomaly_set *set, enum anomaly a)
+{
+	return (set->bits[(unsigned)a / 64] >> ((unsigned)a % 64) & 1) != 0;
+}
+
+/* The word of an anomaly ("" for ANOMALY_NONE): lower case, at most 31 characters.  Constant. */
+const char *anomaly_word(enum anomaly a);
+
+/* One sentence for people.  Constant. */
+const char *anomaly_text(enum anomaly a);
+
+enum gravity anomaly_gravity(enum anomaly a);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Linux cooked capture, LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2: what the "any" device delivers. */
+#include "dissect/layers.h"
+
+enum { SLL_HEADER = 16, SLL2_HEADER = 20 };
+enum { ARPHRD_LOOPBACK = 772, ARPHRD_NETLINK = 824 };
+enum { SLL_PROTOCOL_LLC = 4, SMALLEST_TYPE = 0x600 };
+
+/* Packet type, as in <linux/if_packet.h>. */
+static enum direction
+cooked_direction(uint16_t packet_type)
+{
+	switch (packet_type) {
+	case 0: /* to this host */
+	case 1: /* broadcast */
+	case 2: /* multicast */
+		return DIRECTION_IN;
+	case 3:
+		return DIRECTION_OTHER;
+	case 4:
+		return DIRECTION_OUT;
+	default:
+		return DIRECTION_UNKNOWN;
+	}
+}
+
+/* What both headers have; `address` is the sender's, 8 bytes of which `length` count. */
+struct cooked {
+	struct view header, address;
+	uint16_t packet_type, hardware, length, protocol;
+};
+
+static void
+dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooked *cooked)
+{
+	struct ether_layer *ether = &packet->ether;
+
+	packet->direction = cooked_direction(cooked->packet_type);
+	packet->loopback = cooked->hardware == ARPHRD_LOOPBACK;
+	ether->header = cooked->header;
+	if (cooked->length == sizeof ether->src)
+		view_copy(cooked->address, 0, ether->src, sizeof ether->src);
+	packet_advance(packet, c);
+	if (cooked->hardware == ARPHRD_NETLINK) /* the protocol is a netlink family */
+		return;
+	if (cooked->protocol >= SMALLEST_TYPE) {
+		ether->type = cooked->protocol;
+		dissect_tags(packet);
+	} else if (cooked->protocol == SLL_PROTOCOL_LLC) {
+		dissect_llc(packet);
+	}
+}
+
+void
+dissect_sll(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, SLL_HEADER, &header)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
+		return;
+	}
+	dissect_cooked(packet, &c,
+		       &(struct cooked){.header = header,
+					.address = view_part(header, 6, 8),
+					.packet_type = view_u16(header, 0),
+					.hardware = view_u16(header, 2),
+					.length = view_u16(header, 4),
+					.protocol = view_u16(header, 14)});
+}
+
+void
+dissect_sll2(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, SLL2_HEADER, &header)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
+		return;
+	}
+	packet->ifindex = view_u32(header, 4);
+	dissect_cooked(packet, &c,
+		       &(struct cooked){.header = header,
+					.address = view_part(header, 12, 8),
+					.packet_type = view_u8(header, 10),
+					.hardware = view_u16(header, 8),
+					.length = view_u8(header, 11),
+					.protocol = view_u16(header, 0)});
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* MPLS label stack, RFC 3032. */
+#include "dissect/layers.h"
+
+enum { MPLS_ENTRY = 4, BOTTOM_OF_STACK = 0x100 };
+
+/* Nothing names what the bottom label carries.  Its first nibble tells IP from the rest, which is why pseudowires
+ * begin with another one (RFC 4385, RFC 4928). */
+static void
+dissect_labelled(struct packet *packet)
+{
+	struct view first;
+
+	if (!cursor_peek(&packet->payload, 1, &first))
+		return;
+	if (view_u8(first, 0) >> 4 == 4)
+		dissect_ipv4(packet);
+	else if (view_u8(first, 0) >> 4 == 6)
+		dissect_ipv6(packet);
+}
+
+void
+dissect_mpls(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view entry;
+
+	do {
+		if (!packet_enter(packet))
+			return;
+		if (!cursor_take(&c, MPLS_ENTRY, &entry)) {
+			packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_MPLS_SHORT);
+			return;
+		}
+		packet_advance(packet, &c);
+	} while ((view_u32(entry, 0) & BOTTOM_OF_STACK) == 0);
+	dissect_labelled(packet);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a frame holds once dissected: every header that was whole, in host order.
+ *
+ * Plain data, no allocation: views point into the frame and live as long as it does.  `network` and `transport` name
+ * the layers that held; a layer that did not is absent and `reason` says why.  Of `ip` and the union only what
+ * `network` and `transport` name has been written: the rest is whatever was there before.
+ */
+#ifndef NETOBS_DISSECT_PACKET_H
+#define NETOBS_DISSECT_PACKET_H
+
+#include "dissect/anomaly.h"
+#include "dissect/cursor.h"
+#include "dissect/frame.h"
+
+/* Which way the link layer says a frame went (cooked captures); UNKNOWN elsewhere. */
+enum direction {
+	DIRECTION_UNKNOWN,
+	DIRECTION_IN,	 /* to this host, unicast, broadcast or multicast */
+	DIRECTION_OUT,	 /* from this host */
+	DIRECTION_OTHER, /* between other hosts, overheard */
+};
+
+enum network_layer {
+	NETWORK_NONE, /* not IP and not ARP, or not whole */
+	NETWORK_ARP,  /* ARP or RARP */
+	NETWORK_IPV4,
+	NETWORK_IPV6,
+};
+
+enum transport_layer {
+	TRANSPORT_NONE, /* another protocol, a fragment, or not whole */
+	TRANSPORT_TCP,
+	TRANSPORT_UDP,
+	TRANSPORT_ICMP,	  /* ICMP for IPv4 */
+	TRANSPORT_ICMPV6, /* ICMP for IPv6 */
+	TRANSPORT_SCTP,
+};
+
+/* What a transport or header checksum says. */
+enum checksum_verdict {
+	CHECKSUM_UNVERIFIED, /* not whole in the capture, a fragment, or no checksum (UDP 0) */
+	CHECKSUM_OK,
+	CHECKSUM_BAD,
+	CHECKSUM_PARTIAL, /* only the pseudo header is summed: the interface was to complete it (offload) */
+};
+
+/* The link header.  Where the link type has no addresses they are zero and header.len says what there was. */
+struct ether_layer {
+	struct view header; /* whole link header, tags included */
+	uint8_t dst[6], src[6];
+	uint16_t type;	  /* EtherType behind all tags; an 802.3 length is not a type (0) */
+	bool tagged;	  /* 802.1Q or 802.1ad */
+	uint8_t priority; /* 3 bits, outermost tag */
+	uint8_t dei;	  /* 1 bit, outermost tag */
+	uint16_t vlan;	  /* 12 bits, outermost tag */
+	uint8_t present;  /* 1 where addresses come from an Ethernet header */
+};
+
+/* RFC 826 and 903. */
+struct arp_layer {
+	uint16_t htype, ptype, op;
+	uint8_t hlen, plen;
+	struct view sha, spa, tha, tpa; /* addresses as on the wire, hlen and plen bytes */
+	bool reverse;			/* RARP (EtherType 0x8035) */
+};
+
+/* What IPv4 (RFC 791) and IPv6 (RFC 8200) have in common, then what they have not. */
+struct ip_layer {
+	struct view header;   /* fixed header, with IPv4 options, without IPv6 extension headers */
+	struct view options;  /* IPv4 options or the IPv6 extension header chain */
+	uint8_t src[16], dst[16]; /* network order; IPv4 in the first four bytes, the rest zero */
+	uint32_t length;      /* bytes of the whole packet, header included; for a super-packet taken from the frame */
+	uint32_t payload;     /* length less the fixed header and IPv4 options: IPv6 extension headers count as payload */
+	uint8_t version;      /* 4 or 6 */
+	uint8_t protocol;     /* of the payload: behind all IPv6 extension headers */
+	uint8_t ttl;	      /* time to live or hop limit */
+	uint8_t tos;	      /* type of service or traffic class */
+	bool fragment;	      /* not a whole datagram */
+	bool more_fragments;  /* MF */
+	bool super;	      /* larger than its length field can say (segmentation offload, BIG TCP) */
+	uint32_t fragment_id; /* identification: 16 bits in IPv4, 32 in an IPv6 fragment header, 0 without one */
+	uint16_t fragment_offset; /* in 8-byte units */
+	/* IPv4 */
+	uint16_t total_length; /* as on the wire */
+	uint16_t checksum;
+	uint8_t flags; /* 3 bits: DF = 2, MF = 1 */
+	/* IPv6 */
+	uint32_t flow_label;	 /* 20 bits */
+	uint16_t payload_length; /* as on the wire */
+	uint8_t next_header;	 /* as in the fixed header */
+};
+
+/* Flags of RFC 9293 section 3.1 as in the header's 14th byte. */
+enum tcp_flag {
+	TCP_FIN = 0x01,
+	TCP_SYN = 0x02,
+	TCP_RST = 0x04,
+	TCP_PSH = 0x08,
+	TCP_ACK = 0x10,
+	TCP_URG = 0x20,
+	TCP_ECE = 0x40,
+	TCP_CWR = 0x80,
+};
+
+/* Options seen, as bits of tcp_layer.options. */
+enum tcp_option {
+	TCP_OPTION_MSS = 0x01,
+	TCP_OPTION_WSCALE = 0x02,
+	TCP_OPTION_SACK_PERMITTED = 0x04,
+	TCP_OPTION_SACK = 0x08,
+	TCP_OPTION_TIMESTAMPS = 0x10,
+	TCP_OPTION_FAST_OPEN = 0x20,
+	TCP_OPTION_MD5 = 0x40,
+	TCP_OPTION_AO = 0x80,
+};
+
+struct tcp_layer {
+	struct view header;   /* with options, as far as captured */
+	uint32_t seq, ack;
+	uint16_t sport, dport;
+	uint16_t window;      /* raw */
+	uint16_t checksum, urgent;
+	uint8_t offset;	      /* header length in bytes */
+	uint8_t flags;
+	uint8_t options;      /* enum tcp_option bits */
+	uint8_t wscale;	      /* shift, at most 14 (RFC 7323 section 2.3); only with TCP_OPTION_WSCALE */
+	uint16_t mss;	      /* only with TCP_OPTION_MSS */
+	uint8_t sacks;	      /* blocks in sack[], at most 4 */
+	uint32_t tsval, tsecr; /* only with TCP_OPTION_TIMESTAMPS */
+	uint32_t sack[4][2];  /* left and right edges; only the first `sacks` are set */
+};
+
+struct udp_layer {
+	struct view header;
+	uint16_t sport, dport;
+	uint16_t length; /* as on the wire; 0 in a super-packet */
+	uint16_t checksum;
+};
+
+/* ICMP (RFC 792, 950, 1191, 1256, 4884) and ICMPv6 (RFC 4443, 4861). */
+struct icmp_layer {
+	struct view header; /* first 8 bytes (4 where there are no more) */
+	uint8_t type, code;
+	uint16_t checksum;
+	bool error;		/* quotes a packet */
+	uint16_t echo_id, echo_seq; /* echo and timestamp messages */
+	uint32_t mtu;		/* fragmentation needed, packet too big */
+	uint32_t pointer;	/* parameter problem */
+	uint8_t gateway[16];	/* redirect: IPv4 in the first four bytes */
+	uint8_t target[16];	/* neighbour discovery: target address */
+	bool has_gateway, has_target;
+	/* The quoted packet of an error; version 0 where it is not readable. */
+	struct {
+		struct view header; /* its IP header */
+		uint8_t version, protocol;
+		uint8_t src[16], dst[16];
+		bool has_ports; /* the first four bytes of its payload are there */
+		bool has_seq;	/* TCP: the sequence number is there too */
+		uint16_t sport, dport;
+		uint32_t seq;
+	} quote;
+};
+
+struct sctp_layer {
+	struct view header;
+	uint16_t sport, dport;
+	uint32_t verify; /* verification tag */
+	uint32_t checksum;
+	struct view chunks; /* as captured */
+	uint8_t first_chunk; /* type */
+	uint16_t chunk_count;
+};
+
+/* What lies inside a tunnel, if anything. */
+enum inner_layer {
+	INNER_NONE,
+	INNER_IP,	/* an IP packet, version by its first nibble */
+	INNER_ETHERNET, /* a frame */
+};
+
+struct packet {
+	const struct frame *frame;
+	enum direction direction;
+	bool loopback;	      /* the link header says that the frame never left the host */
+	uint32_t ifindex;     /* the interface that a cooked header names (SLL2), 0 elsewhere */
+	enum network_layer network;
+	enum transport_layer transport;
+	enum anomaly reason;  /* the gravest oddity, ANOMALY_NONE if there is none */
+	struct anomaly_set anomalies; /* all of them */
+	uint8_t depth;	      /* layers spent of the budget, tunnels included */
+	struct ether_layer ether;
+	struct ip_layer ip;
+	union {
+		struct arp_layer arp;
+		struct tcp_layer tcp;
+		struct udp_layer udp;
+		struct icmp_layer icmp;
+		struct sctp_layer sctp;
+	};
+	struct cursor datagram;	/* with an IP layer: what IP carries, transport header first, extension headers skipped */
+	struct cursor payload;	/* behind the last header that held */
+	uint32_t segment;	/* bytes on the wire behind the transport header; 0 without a transport layer */
+	enum inner_layer inner; /* what the payload is, where it is a tunnel's */
+	uint16_t inner_type;	/* EtherType for INNER_IP (IP, or MPLS in front of it), 0 where only its first nibble tells */
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What IP carries, by protocol number. */
+#include "dissect/layers.h"
+
+/* IPv4 has no extension headers, but it has the authentication header (RFC 4302): what it protects is in the clear.
+ * The IP layer goes on saying 51, as its header does.  Gives the protocol behind it. */
+static bool
+take_authentication(struct packet *packet, uint8_t *protocol)
+{
+	struct cursor c = packet_rest(packet);
+	struct extension_walk walk = {.next = *protocol};
+	enum anomaly why = ANOMALY_NONE;
+
+	if (!packet_enter(packet))
+		return false;
+	if (extension_step(&walk, &c, &why) != EXTENSION_TAKEN) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_AH_LENGTH);
+		return false;
+	}
+	packet_advance(packet, &c);
+	packet->datagram = packet_rest(packet);
+	*protocol = walk.next;
+	return true;
+}
+
+static void
+dissect_other(struct packet *packet, uint8_t protocol)
+{
+	switch (protocol) {
+	case PROTOCOL_IPV4: /* RFC 2003 */
+		packet_set_inner(packet, packet->payload, ETHER_IPV4);
+		break;
+	case PROTOCOL_IPV6: /* RFC 4213, RFC 2473 */
+		packet_set_inner(packet, packet->payload, ETHER_IPV6);
+		break;
+	case PROTOCOL_MPLS: /* RFC 4023 */
+		packet_set_inner(packet, packet->payload, ETHER_MPLS);
+		break;
+	case PROTOCOL_GRE:
+		dissect_gre(packet);
+		break;
+	case PROTOCOL_ETHERIP:
+		dissect_etherip(packet);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+dissect_transport(struct packet *packet, uint8_t protocol)
+{
+	while (__builtin_expect(protocol == PROTOCOL_AH, 0))
+		if (!take_authentication(packet, &protocol))
+			return;
+	if (protocol == PROTOCOL_TCP)
+		dissect_tcp(packet);
+	else if (protocol == PROTOCOL_UDP)
+		dissect_udp(packet);
+	else if (protocol == PROTOCOL_ICMP && packet->network == NETWORK_IPV4)
+		dissect_icmp(packet);
+	else if (protocol == PROTOCOL_ICMPV6 && packet->network == NETWORK_IPV6)
+		dissect_icmpv6(packet);
+	else if (protocol == PROTOCOL_SCTP)
+		dissect_sctp(packet);
+	else
+		dissect_other(packet, protocol);
+}

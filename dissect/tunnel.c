@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tunnels over UDP and EtherIP, and the way into what a tunnel carries. */
+#include "dissect/layers.h"
+
+enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
+enum { VXLAN_HEADER = 8, VXLAN_HAS_NETWORK = 0x08 };
+enum { GENEVE_FIXED = 8, GENEVE_OPTION_UNIT = 4 };
+enum { ETHERIP_HEADER = 2, ETHERIP_VERSION = 3 };
+
+/* `type` is what the tunnel says it carries: Ethernet is ETHER_BRIDGED. */
+void
+packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type)
+{
+	packet->payload = inside;
+	packet->inner = type == ETHER_BRIDGED ? INNER_ETHERNET : INNER_IP;
+	packet->inner_type = type == ETHER_BRIDGED ? 0 : type;
+}
+
+/* RFC 7348. */
+static void
+dissect_vxlan(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, VXLAN_HEADER, &header)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_VXLAN_SHORT);
+		return;
+	}
+	if ((view_u8(header, 0) & VXLAN_HAS_NETWORK) == 0)
+		packet_note(packet, ANOMALY_VXLAN_FLAGS);
+	else
+		packet_set_inner(packet, c, ETHER_BRIDGED);
+}
+
+/* RFC 8926. */
+static void
+dissect_geneve(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header, options;
+	uint16_t type;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, GENEVE_FIXED, &header) ||
+	    !cursor_take(&c, (view_u8(header, 0) & 0x3fu) * GENEVE_OPTION_UNIT, &options)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GENEVE_SHORT);
+		return;
+	}
+	if (view_u8(header, 0) >> 6 != 0) {
+		packet_note(packet, ANOMALY_GENEVE_VERSION);
+		return;
+	}
+	type = view_u16(header, 2);
+	if (type == ETHER_BRIDGED || type == ETHER_IPV4 || type == ETHER_IPV6)
+		packet_set_inner(packet, c, type);
+	else
+		packet_advance(packet, &c);
+}
+
+/* RFC 3378. */
+void
+dissect_etherip(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, ETHERIP_HEADER, &header)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_ETHERIP_SHORT);
+		return;
+	}
+	if (view_u8(header, 0) >> 4 != ETHERIP_VERSION)
+		packet_note(packet, ANOMALY_ETHERIP_VERSION);
+	else
+		packet_set_inner(packet, c, ETHER_BRIDGED);
+}
+
+void
+dissect_udp_tunnel(struct packet *packet)
+{
+	if (packet->udp.dport == PORT_VXLAN)
+		dissect_vxlan(packet);
+	else if (packet->udp.dport == PORT_GENEVE)
+		dissect_geneve(packet);
+}
+
+void
+dissect_inner(const struct packet *outer, struct packet *inner)
+{
+	packet_start(inner, outer->frame, outer->payload);
+	inner->direction = outer->direction;
+	inner->loopback = outer->loopback;
+	inner->ifindex = outer->ifindex;
+	inner->depth = outer->depth;
+	if (outer->inner == INNER_ETHERNET)
+		dissect_ethernet(inner);
+	else if (outer->inner == INNER_IP && outer->inner_type != 0)
+		dissect_ethertype(inner, outer->inner_type);
+	else if (outer->inner == INNER_IP)
+		dissect_ip(inner);
+}

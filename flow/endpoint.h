@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One end of a connection: the protocol control block that netobs keeps for it. */
+#ifndef NETOBS_FLOW_ENDPOINT_H
+#define NETOBS_FLOW_ENDPOINT_H
+
+#include <stdint.h>
+
+/* RFC 9293 section 3.3.2, numbered as Linux numbers them (include/net/tcp_states.h): part of the contract. */
+enum tcp_state {
+	TCP_STATE_NONE, /* nothing is known of this endpoint yet: no packet has proved a socket there */
+	TCP_STATE_ESTABLISHED,
+	TCP_STATE_SYN_SENT,
+	TCP_STATE_SYN_RECEIVED,
+	TCP_STATE_FIN_WAIT_1,
+	TCP_STATE_FIN_WAIT_2,
+	TCP_STATE_TIME_WAIT,
+	TCP_STATE_CLOSED,
+	TCP_STATE_CLOSE_WAIT,
+	TCP_STATE_LAST_ACK,
+	TCP_STATE_LISTEN,
+	TCP_STATE_CLOSING,
+	TCP_STATE_COUNT
+};
+
+enum tcp_end_flag {
+	TCP_END_ACTIVE = 0x01,	   /* sent the first SYN */
+	TCP_END_ISS = 0x02,	   /* iss is known: its SYN was seen */
+	TCP_END_SENT = 0x04,	   /* has sent anything with a sequence number: nxt and una are known */
+	TCP_END_FIN = 0x08,	   /* has sent its FIN; nxt counts it */
+	TCP_END_WSCALE = 0x10,	   /* offered window scaling */
+	TCP_END_RTT_TIMED = 0x20,  /* rtt_seq is being timed */
+	TCP_END_RETRANSMIT = 0x40, /* its last segment was a retransmission */
+	TCP_END_SACK = 0x80,	   /* offered SACK */
+};
+
+/* Why an endpoint's segments leave the short path: the low bits count the duplicate ACKs it received in a row. */
+enum tcp_trouble {
+	TCP_TROUBLE_DUPACKS = 0x3f, /* saturating; only where SACK does not tell more */
+	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail has something to watch (flow/tcp_loss.h) */
+};
+
+/*
+ * 64 bytes: one cache line.  Sequence numbers are absolute, in host order; times ending in _us are packet time in
+ * microseconds modulo 2^32.
+ */
+struct tcp_end {
+	uint8_t state;	   /* enum tcp_state */
+	uint8_t flags;	   /* enum tcp_end_flag */
+	uint8_t wscale;	   /* shift of the windows it advertises; 0 until both sides offered scaling */
+	uint8_t trouble;   /* enum tcp_trouble and duplicate ACKs; 0 while segments come and go in order */
+	uint32_t iss;	   /* initial send sequence number */
+	uint32_t una;	   /* oldest unacknowledged sequence number it sent (SND.UNA) */
+	uint32_t nxt;	   /* highest sequence number sent, plus one (SND.NXT) */
+	uint32_t rcv_nxt;  /* next sequence number expected from the peer, in order (RCV.NXT) */
+	uint32_t acked;	   /* last acknowledgement number it sent */
+	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
+	uint32_t srtt_us;  /* smoothed round trip to the peer and back (RFC 6298), microseconds, 0 unknown */
+	uint32_t rttvar_us;
+	uint32_t sent;	   /* where the send log holds what it last sent (flow/sendlog.h), 0 nothing */
+	union {
+		struct {
+			uint32_t rtt_seq; /* an ACK beyond this ends the sample being timed */
+			uint32_t rtt_us;  /* when that sample began */
+		};
+		uint64_t time_wait_end; /* TCP_STATE_TIME_WAIT: when it ends, ns */
+	};
+	uint32_t segments; /* sent */
+	uint32_t retransmits; /* segments of them that sent sequence space again */
+	uint64_t bytes;	   /* payload sent, retransmissions not counted */
+};
+
+_Static_assert(sizeof(struct tcp_end) == 64, "a TCP endpoint is one cache line");
+
+struct udp_end {
+	uint64_t bytes;	    /* payload sent */
+	uint64_t datagrams; /* sent */
+};
+
+#endif

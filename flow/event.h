@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events: what flow/ noticed.  A probe is how an event is told. */
+#ifndef NETOBS_FLOW_EVENT_H
+#define NETOBS_FLOW_EVENT_H
+
+#include <stdint.h>
+
+#include "flow/endpoint.h"
+
+enum flow_event_kind {
+	EVENT_TCP_CONNECT_REQUEST,     /* first SYN of an active open */
+	EVENT_TCP_CONNECT_ESTABLISHED, /* active open done */
+	EVENT_TCP_CONNECT_REFUSED,     /* RST with ACK received in SYN_SENT */
+	EVENT_TCP_ACCEPT_ESTABLISHED,  /* passive open done */
+	EVENT_TCP_ACCEPT_REFUSED,      /* a SYN was answered with RST */
+	EVENT_TCP_STATE_CHANGE,	       /* `before` and the endpoint's present state */
+	EVENT_TCP_RETRANSMIT,	       /* `retransmission` */
+	EVENT_TCP_TIMEOUT,	       /* `timeout`, and `retransmission` where it retransmits */
+	EVENT_UDP_STREAM_START,
+	EVENT_UDP_STREAM_END,
+};
+
+/* Why sequence space was sent again (contract: tcprinfo_t). */
+enum retransmit_kind {
+	RETRANSMIT_NONE,
+	RETRANSMIT_FAST,     /* after duplicate ACKs or SACK evidence */
+	RETRANSMIT_TIMEOUT,  /* the retransmission timer (RFC 6298) */
+	RETRANSMIT_PROBE,    /* tail-loss probe (RFC 8985) */
+	RETRANSMIT_SPURIOUS, /* the peer had acknowledged it already */
+	RETRANSMIT_SYN,	     /* SYN or SYN,ACK */
+};
+
+/* Which protocol timer visibly ran out. */
+enum tcp_timeout {
+	TIMEOUT_NONE,
+	TIMEOUT_RETRANSMIT,
+	TIMEOUT_PERSIST,
+	TIMEOUT_KEEPALIVE,
+	TIMEOUT_TIME_WAIT,
+	TIMEOUT_CONNECT,
+};
+
+struct retransmission {
+	enum retransmit_kind kind;
+	uint32_t count;	     /* how often this sequence range has been sent, this time included */
+	uint32_t elapsed_us; /* since it was last sent; 0 if that was not seen */
+};
+
+struct flow_event {
+	enum flow_event_kind kind;
+	uint8_t end;		   /* whose event: endpoint 0 or 1 */
+	enum tcp_timeout timeout;
+	uint64_t ts;		   /* packet time: of the segment, or when the timer was due */
+	struct retransmission retransmission;
+	struct tcp_end before;	   /* STATE_CHANGE: the endpoint as it was just before */
+	struct tcp_end after;	   /* STATE_CHANGE: as it is now; several changes may come from one segment */
+};
+
+/* A segment raises at most this many events per endpoint; more would be a bug of ours. */
+#define FLOW_EVENTS_MAX 8
+
+struct flow_events {
+	unsigned count;
+	struct flow_event event[FLOW_EVENTS_MAX];
+};
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One segment as one endpoint sees it: what the files that judge segments share. */
+#ifndef NETOBS_FLOW_TCP_STEP_H
+#define NETOBS_FLOW_TCP_STEP_H
+
+#include "flow/internal.h"
+#include "flow/tcp.h"
+#include "flow/tcp_machine.h"
+#include "flow/tcp_store.h"
+
+struct tcp_step {
+	struct flow_table *table;
+	struct flow *flow;
+	struct tcp_end *e;	    /* the endpoint that sends or receives */
+	const struct tcp_end *peer; /* the other one, only read */
+	const struct tcp_layer *t;
+	struct flow_events *events;
+	uint64_t now;
+	uint32_t us;	/* the same in microseconds modulo 2^32 */
+	uint32_t len;	/* payload */
+	unsigned end;	/* which endpoint e is */
+	bool quiet;	/* picked up in mid-stream: nothing is told of how it came into its state */
+	bool changed;	/* its state changed */
+	struct tcp_end before; /* the endpoint before this segment, then before the next change */
+};
+
+struct tcp_step tcp_step_begin(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
+			       uint64_t now, struct flow_events *events);
+
+/* Applies an input to the endpoint's state; a change is told. */
+void tcp_step_input(struct tcp_step *step, enum tcp_input input);
+
+/* Tells a connection event of this segment. */
+void tcp_step_tell(struct tcp_step *step, enum flow_event_kind kind);
+
+/* Puts the flow where its new states belong: class and deadline. */
+void tcp_step_end(struct tcp_step *step);
+
+/* The same for changes that no segment made. */
+void tcp_settle(struct flow_table *table, struct flow *flow, uint64_t now);
+
+/* The segment is no short-path segment: judges it as sent, as received. */
+void tcp_judge_sent(struct tcp_step *step);
+void tcp_judge_received(struct tcp_step *step);
+
+/* tcp_rtt.c: a round trip was measured; begins to time `seq`; an ACK has moved una; the sample is spoilt (Karn). */
+void rtt_sample(struct tcp_end *e, uint32_t us);
+
+static inline void
+rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
+{
+	if ((e->flags & TCP_END_RTT_TIMED) != 0)
+		return;
+	e->flags |= TCP_END_RTT_TIMED;
+	e->rtt_seq = seq;
+	e->rtt_us = us;
+}
+
+static inline void
+rtt_acked(struct tcp_end *e, uint32_t us)
+{
+	if ((e->flags & TCP_END_RTT_TIMED) == 0 || !seq_before(e->rtt_seq, e->una))
+		return;
+	e->flags &= (uint8_t)~TCP_END_RTT_TIMED;
+	rtt_sample(e, us - e->rtt_us);
+}
+
+static inline void
+rtt_spoil(struct tcp_end *e)
+{
+	if (e->state != TCP_STATE_TIME_WAIT)
+		e->flags &= (uint8_t)~TCP_END_RTT_TIMED;
+}
+
+/* In one of the states that both ends' SYNs lead to, and not yet over. */
+static inline bool
+is_synchronized(enum tcp_state state)
+{
+	return state != TCP_STATE_NONE && state != TCP_STATE_CLOSED && state != TCP_STATE_LISTEN &&
+	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
+}
+
+/* low < seq <= high */
+static inline bool
+seq_acks(uint32_t low, uint32_t seq, uint32_t high)
+{
+	return seq_before(low, seq) && !seq_before(high, seq);
+}
+
+static inline uint32_t
+seq_max(uint32_t a, uint32_t b)
+{
+	return seq_before(a, b) ? b : a;
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/fire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dissect/dissect.h"
+#include "probes/args.h"
+#include "probes/print.h"
+
+/* The structs that depend on the packet alone, as bits of prober.built. */
+enum shared {
+	SHARED_PKT = 1,
+	SHARED_IP = 2,
+	SHARED_ILL = 4,
+	SHARED_ETHER = 8,
+	SHARED_IPV4 = 16,
+	SHARED_IPV6 = 32,
+	SHARED_TCP = 64,
+};
+
+struct prober {
+	struct printer *printer;
+	const struct flow_table *flows;
+	const struct packet *packet;	/* NULL: a timer */
+	const struct packet *suspended; /* the packet that a timer interrupts */
+	uint64_t id;
+	uint64_t now;
+	unsigned built; /* enum shared */
+
+	/* What tracers read.  Written afresh for each packet, so it is in memory when a tracer looks. */
+	struct pktinfo pkt;
+	struct ipinfo ip;
+	struct illinfo ill;
+	struct etherinfo ether;
+	struct ipv4info ipv4;
+	struct ipv6info ipv6;
+	struct tcpinfo tcp;
+	/* Written afresh for each firing. */
+	struct csinfo cs;
+	struct tcpsinfo tcps;
+	struct tcpnsinfo tcpns;
+	struct tcplsinfo tcpls;
+	struct udpinfo udp;
+	struct icmpinfo icmp;
+	struct arpinfo arp;
+
+	uint64_t sequence[PROBE_COUNT]; /* firings since the probe was enabled */
+	uint64_t fired[PROBE_COUNT];	/* since the start */
+	uint64_t checksums[CHECKSUM_PARTIAL + 1];
+};
+
+_Static_assert(sizeof(struct tcpsinfo) == sizeof(struct tcpnsinfo), "tcpnsinfo_t has the layout of tcpsinfo_t");
+
+struct prober *
+prober_new(struct printer *printer, const struct flow_table *flows)
+{
+	struct prober *p = calloc(1, sizeof *p);
+
+	if (p != NULL) {
+		p->printer = printer;
+		p->flows = flows;
+	}
+	return p;
+}
+
+void
+prober_free(struct prober *p)
+{
+	free(p);
+}
+
+void
+prober_packet(struct prober *p, const struct packet *packet, uint64_t id, uint64_t now)
+{
+	p->packet = packet;
+	p->id = id;
+	p->now = now;
+	p->built = 0;
+}
+
+void
+prober_timer_begin(struct prober *p, uint64_t now)
+{
+	p->suspended = p->packet;
+	p->packet = NULL;
+	p->now = now;
+}
+
+void
+prober_timer_end(struct prober *p)
+{
+	p->packet = p->suspended;
+}
+
+void
+prober_refresh(struct prober *p)
+{
+	for (unsigned id = 0; id < PROBE_COUNT; id++)
+		if (*probe_semaphores[id] == 0)
+			p->sequence[id] = 0;
+}
+
+uint64_t
+prober_fired(const struct prober *p, enum probe_id probe)
+{
+	return p->fired[probe];
+}
+
+uint64_t
+prober_checksums(const struct prober *p, enum checksum_verdict verdict)
+{
+	return p->checksums[verdict];
+}
+
+/* ------------------------------------------------------------------------------------- what probes of a packet share */
+
+static bool
+build(struct prober *p, enum shared what)
+{
+	bool missing = (p->built & (unsigned)what) == 0;
+
+	p->built |= (unsigned)what;
+	return missing;
+}
+
+static const struct pktinfo *
+pkt_of(struct prober *p)
+{
+	if (p->packet == NULL)
+		return NULL;
+	if (build(p, SHARED_PKT)) {
+		enum checksum_verdict verdict = dissect_checksum(p->packet);
+
+		p->checksums[verdict]++;
+		args_pktinfo(&p->pkt, p->packet, p->id, verdict);
+	}
+	return &p->pkt;
+}
+
+static bool
+is_ip(const struct packet *packet)
+{
+	return packet->network == NETWORK_IPV4 || packet->network == NETWORK_IPV6;
+}
+
+static const struct ipinfo *
+ip_of(struct prober *p)
+{
+	if (p->packet == NULL || !is_ip(p->packet))
+		return NULL;
+	if (build(p, SHARED_IP))
+		args_ipinfo(&p->ip, &p->packet->ip);
+	return &p->ip;
+}
+
+static const struct ipv4info *
+ipv4_of(struct prober *p)
+{
+	if (p->packet->network != NETWORK_IPV4)
+		return NULL;
+	if (build(p, SHARED_IPV4))
+		args_ipv4info(&p->ipv4, &p->packet->ip);
+	return &p->ipv4;
+}
+
+static const struct ipv6info *
+ipv6_of(struct prober *p)
+{
+	if (p->packet->network != NETWORK_IPV6)
+		return NULL;
+	if (build(p, SHARED_IPV6))
+		args_ipv6info(&p->ipv6, &p->packet->ip);
+	return &p->ipv6;
+}
+
+static const struct illinfo *
+ill_of(struct prober *p)
+{
+	if (build(p, SHARED_ILL))
+		args_illinfo(&p->ill, p->packet->frame->interface, p->packet->loopback);
+	return &p->ill;
+}
+
+static const struct etherinfo *
+ether_of(struct prober *p)
+{
+	if (build(p, SHARED_ETHER))
+		args_etherinfo(&p->ether, p->packet);
+	return &p->ether;
+}
+
+static const struct tcpinfo *
+tcp_of(struct prober *p)
+{
+	if (p->packet == NULL || p->packet->transport != TRANSPORT_TCP)
+		return NULL;
+	if (build(p, SHARED_TCP))
+		args_tcpinfo(&p->tcp, p->packet);
+	return &p->tcp;
+}
+
+/* -------------------------------------------------------------------------------------------- what belongs to an end */
+
+/* A TCP endpoint of which no packet has proved a socket is no connection. */
+static bool
+is_proved(const struct flow *flow, unsigned end)
+{
+	return flow != NULL && (flow->kind != FLOW_TCP || flow->tcp[end].state != TCP_STATE_NONE);
+}
+
+static const struct csinfo *
+cs_of(struct prober *p, const struct flow *flow, unsigned end)
+{
+	if (!is_proved(flow, end))
+		return NULL;
+	args_csinfo(&p->cs, p->flows, flow, end, p->now);
+	return &p->cs;
+}
+
+static const struct tcpsinfo *
+tcps_of(struct prober *p, const struct flow *flow, unsigned end)
+{
+	if (!is_proved(flow, end))
+		return NULL;
+	args_tcpsinfo(&p->tcps, &(struct viewpoint){p->flows, flow, end, &flow->tcp[end]});
+	return &p->tcps;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the firing */
+
+/* Numbers the firing and lets everybody see it: tracers at the probe's site, then the built-in printer. */
+static void
+fire(struct prober *p, enum probe_id id, const void *const args[6])
+{
+	uint64_t sequence = ++p->sequence[id];
+
+	p->fired[id]++;
+	p->pkt.pkt_seq = sequence;
+	p->cs.cs_seq = sequence;
+	site_fire(id, args);
+	if (p->printer != NULL)
+		print_firing(p->printer, id, args);
+}
+
+void
+tell_frame(struct prober *p, enum probe_id probe)
+{
+	fire(p, probe, (const void *[6]){pkt_of(p), NULL, ip_of(p), ill_of(p), ether_of(p)});
+}
+
+void
+tell_arp(struct prober *p, enum probe_id probe)
+{
+	args_arpinfo(&p->arp, &p->packet->arp);
+	fire(p, probe, (const void *[6]){pkt_of(p), NULL, NULL, ill_of(p), &p->arp});
+}
+
+void
+tell_ip(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
+{
+	fire(p, probe,
+	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), ill_of(p), ipv4_of(p), ipv6_of(p)});
+}
+
+void
+tell_icmp(struct prober *p, enum probe_id probe, const struct flow *quoted, unsigned end)
+{
+	args_icmpinfo(&p->icmp, p->packet);
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, quoted, end), ip_of(p), ill_of(p), &p->icmp});
+}
+
+void
+tell_udp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
+{
+	args_udpinfo(&p->udp, p->packet, &(struct viewpoint){p->flows, flow, end, NULL});
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->udp, &p->udp});
+}
+
+void
+tell_tcp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
+{
+	fire(p, probe,
+	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), tcp_of(p)});
+}
+
+static void
+tell_state_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
+{
+	struct viewpoint before = {p->flows, flow, event->end, &event->before};
+	struct viewpoint after = {p->flows, flow, event->end, &event->after};
+	struct tcpsinfo now;
+
+	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
+	args_tcpsinfo(&p->tcps, &before);
+	args_tcpsinfo(&now, &after);
+	memcpy(&p->tcpns, &now, sizeof p->tcpns);
+	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->before.state);
+	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, &p->tcps, &p->tcpns, NULL, &p->tcpls});
+}
+
+void
+fire_event(struct prober *p, const struct flow *flow, const struct flow_event *event)
+{
+	unsigned end = event->end;
+
+	switch (event->kind) {
+	case EVENT_TCP_STATE_CHANGE:
+		if (PROBE_ENABLED(tcp__state__change))
+			tell_state_change(p, flow, event);
+		break;
+	case EVENT_TCP_CONNECT_REQUEST:
+		if (PROBE_ENABLED(tcp__connect__request))
+			tell_tcp(p, PROBE_TCP_CONNECT_REQUEST, flow, end);
+		break;
+	case EVENT_TCP_CONNECT_ESTABLISHED:
+		if (PROBE_ENABLED(tcp__connect__established))
+			tell_tcp(p, PROBE_TCP_CONNECT_ESTABLISHED, flow, end);
+		break;
+	case EVENT_TCP_CONNECT_REFUSED:
+		if (PROBE_ENABLED(tcp__connect__refused))
+			tell_tcp(p, PROBE_TCP_CONNECT_REFUSED, flow, end);
+		break;
+	case EVENT_TCP_ACCEPT_ESTABLISHED:
+		if (PROBE_ENABLED(tcp__accept__established))
+			tell_tcp(p, PROBE_TCP_ACCEPT_ESTABLISHED, flow, end);
+		break;
+	case EVENT_TCP_ACCEPT_REFUSED:
+		if (PROBE_ENABLED(tcp__accept__refused))
+			tell_tcp(p, PROBE_TCP_ACCEPT_REFUSED, flow, end);
+		break;
+	case EVENT_TCP_RETRANSMIT:
+	case EVENT_TCP_TIMEOUT:
+	case EVENT_UDP_STREAM_START:
+	case EVENT_UDP_STREAM_END:
+		break;
+	}
+}

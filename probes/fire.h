@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Firing: from packets and flows to probe arguments.
+ *
+ * Each fire_*() is one load and one compare while nobody listens.  Behind it, out of line, the argument structs are
+ * built in the prober's own memory and the probe's single site is passed.  The structs that all probes of a packet
+ * share are built once, by the first that needs them.
+ */
+#ifndef NETOBS_PROBES_FIRE_H
+#define NETOBS_PROBES_FIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dissect/packet.h"
+#include "flow/event.h"
+#include "flow/flow.h"
+#include "probes/sites.h"
+
+struct printer;
+struct prober;
+
+/* One prober per thread.  `printer` (NULL: none) gets every firing too; `flows` is what endpoints are looked up in;
+ * both are borrowed.  NULL if memory cannot be had. */
+struct prober *prober_new(struct printer *printer, const struct flow_table *flows);
+void prober_free(struct prober *prober);
+
+/* The packet that the next firings are about, under its packet id; `now` is packet time. */
+void prober_packet(struct prober *prober, const struct packet *packet, uint64_t id, uint64_t now);
+
+/* The firings between these two are about no packet: a timer ran out or a connection was evicted, perhaps while a
+ * packet was looked at. */
+void prober_timer_begin(struct prober *prober, uint64_t now);
+void prober_timer_end(struct prober *prober);
+
+/* Starts the sequence numbers (pkt_seq, cs_seq) of probes that nobody listens to any more again at 0.  For the main
+ * loop, now and then. */
+void prober_refresh(struct prober *prober);
+
+/* Firings of one probe since the start, and verdicts on the transport checksums of packets that a probe looked at. */
+uint64_t prober_fired(const struct prober *prober, enum probe_id probe);
+uint64_t prober_checksums(const struct prober *prober, enum checksum_verdict verdict);
+
+/* The enabled halves of the fire_*() below. */
+void tell_frame(struct prober *prober, enum probe_id probe);
+void tell_arp(struct prober *prober, enum probe_id probe);
+void tell_ip(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+void tell_icmp(struct prober *prober, enum probe_id probe, const struct flow *quoted, unsigned end);
+void tell_udp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+void tell_tcp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+
+static inline void
+fire_gld_send(struct prober *prober)
+{
+	if (PROBE_ENABLED(gld__send))
+		tell_frame(prober, PROBE_GLD_SEND);
+}
+
+static inline void
+fire_gld_receive(struct prober *prober)
+{
+	if (PROBE_ENABLED(gld__receive))
+		tell_frame(prober, PROBE_GLD_RECEIVE);
+}
+
+static inline void
+fire_arp_send(struct prober *prober)
+{
+	if (PROBE_ENABLED(arp__send))
+		tell_arp(prober, PROBE_ARP_SEND);
+}
+
+static inline void
+fire_arp_receive(struct prober *prober)
+{
+	if (PROBE_ENABLED(arp__receive))
+		tell_arp(prober, PROBE_ARP_RECEIVE);
+}
+
+/* Of a connection's packet: `flow` may be NULL (no connection is known), `end` is the endpoint whose point of view is
+ * told. */
+#define FIRE_FOR_ENDPOINT(fire, c_name, id, tell)                                                                      \
+	static inline void fire(struct prober *prober, const struct flow *flow, unsigned end)                          \
+	{                                                                                                              \
+		if (PROBE_ENABLED(c_name))                                                                             \
+			tell(prober, id, flow, end);                                                                   \
+	}
+
+FIRE_FOR_ENDPOINT(fire_ip_send, ip__send, PROBE_IP_SEND, tell_ip)
+FIRE_FOR_ENDPOINT(fire_ip_receive, ip__receive, PROBE_IP_RECEIVE, tell_ip)
+FIRE_FOR_ENDPOINT(fire_icmp_send, icmp__send, PROBE_ICMP_SEND, tell_icmp)
+FIRE_FOR_ENDPOINT(fire_icmp_receive, icmp__receive, PROBE_ICMP_RECEIVE, tell_icmp)
+FIRE_FOR_ENDPOINT(fire_udp_send, udp__send, PROBE_UDP_SEND, tell_udp)
+FIRE_FOR_ENDPOINT(fire_udp_receive, udp__receive, PROBE_UDP_RECEIVE, tell_udp)
+FIRE_FOR_ENDPOINT(fire_tcp_send, tcp__send, PROBE_TCP_SEND, tell_tcp)
+FIRE_FOR_ENDPOINT(fire_tcp_receive, tcp__receive, PROBE_TCP_RECEIVE, tell_tcp)
+
+/* The probe of an event, if its kind has one and it is enabled. */
+void fire_event(struct prober *prober, const struct flow *flow, const struct flow_event *event);
+
+#endif

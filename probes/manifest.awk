@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The provider file and the public header, told to the compiler.
+#
+#	awk -v output=WHAT -f manifest.awk netobs.d netobs.h
+#
+# writes to standard output, by WHAT:
+#	ids		probe_ids.h: enum probe_id and enum struct_id
+#	sites.h		the semaphores and the site functions, declared
+#	sites.c		the same, defined
+#	manifest	manifest_data.c: the tables of manifest.h
+#
+# It reads a small language and stops at everything else, with file, line and exit status 1: a probe or a field that it
+# overlooked would be missing from the manifest in silence.  POSIX awk: runs with gawk, mawk and busybox.
+
+function fail(message) {
+	print FILENAME ":" FNR ": " message | "cat 1>&2"
+	close("cat 1>&2")
+	failed = 1
+	exit 1
+}
+
+function unfinished() {
+	return in_comment || in_provider || in_struct || in_enum || pending != ""
+}
+
+function trim(s) {
+	gsub(/[ \t]+/, " ", s)
+	sub(/^ /, "", s)
+	sub(/ $/, "", s)
+	return s
+}
+
+function quote(s) {
+	gsub(/\\/, "\\\\", s)
+	gsub(/"/, "\\\"", s)
+	return "\"" s "\""
+}
+
+# The text of a whole comment, one line of it per line.
+function comment_text(s) {
+	sub(/^[ \t]*\/\*+[ \t]*/, "", s)
+	sub(/[ \t]*\*\/[ \t]*$/, "", s)
+	gsub(/\n[ \t]*\*[ \t]*/, "\n", s)
+	sub(/^\n/, "", s)
+	return s
+}
+
+BEGIN {
+	probes = structs = fields = file = 0
+}
+
+# ---------------------------------------------------------------------------------------------------- the provider file
+
+# "netobs_tcpinfo_t *tcp" -> argument number `i` of the last probe; "void *none1" is a position that is always NULL.
+function take_raw(i, s,    part) {
+	s = trim(s)
+	if (s ~ /^void \*[a-z][a-z0-9]*$/)
+		arg_type[probes, i] = ""
+	else if (s ~ /^netobs_[a-z0-9]+_t \*[a-z][a-z0-9]*$/) {
+		arg_type[probes, i] = substr(s, 8, index(s, "_t *") - 8)
+	} else
+		fail("no argument: " s)
+	split(s, part, /\*/)
+	arg_name[probes, i] = part[2]
+}
+
+# The stable type that D sees must be the same struct under the name of the D library.
+function take_stable(i, s,    want) {
+	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
+	if (trim(s) != want arg_name[probes, i])
+		fail("args[" i "]: " trim(s) " is not the stable type of the argument: " want arg_name[probes, i])
+}
+
+# "args[2] ipinfo_t * or NULL: text", as the declaration says.
+function take_argument_doc(i, line,    want, rest) {
+	want = arg_type[probes, i] == "" ? "NULL" : arg_type[probes, i] "_t *"
+	rest = substr(line, 9)
+	if (substr(rest, 1, length(want)) != want)
+		fail("args[" i "] is " want ", its comment says: " rest)
+	rest = substr(rest, length(want) + 1)
+	arg_null[probes, i] = arg_type[probes, i] == "" ? "true" : "false"
+	if (rest ~ /^ or NULL: /) {
+		arg_null[probes, i] = "true"
+		sub(/^ or NULL: /, "", rest)
+	} else if (!sub(/^: /, "", rest))
+		fail("args[" i "] has no text")
+	arg_doc[probes, i] = rest
+}
+
+function take_probe_doc(    line, n, i, argument) {
+	if (comment == "")
+		fail("probe " probe_c[probes] " has no comment")
+	n = split(comment_text(comment), line, "\n")
+	argument = 0
+	for (i = 1; i <= n; i++) {
+		if (line[i] ~ /^args\[[0-5]\] ([a-z0-9]+_t \*|NULL:)/) {
+			if (substr(line[i], 6, 1) != argument "")
+				fail("args[" argument "] is missing in the comment of " probe_c[probes])
+			take_argument_doc(argument++, line[i])
+		} else if (argument > 0 && line[i] != "")
+			fail("one line per argument: " line[i])
+		else if (line[i] != "")
+			probe_doc[probes] = probe_doc[probes] (probe_doc[probes] == "" ? "" : " ") line[i]
+	}
+	if (argument != probe_args[probes])
+		fail(probe_c[probes] " has " probe_args[probes] " arguments, its comment " argument)
+	comment = ""
+}
+
+function take_probe(s,    open, half, raw, stable, n, i, name) {
+	s = trim(s)
+	if (s !~ /^probe [a-z0-9_]+\([^()]*\) : \([^()]*\);$/)
+		fail("no probe declaration: " s)
+	open = index(s, "(")
+	name = substr(s, 7, open - 7)
+	if (name !~ /^[a-z0-9]+(__[a-z0-9]+)+$/)
+		fail("no probe name: " name)
+	if (name in probe_seen)
+		fail("probe " name " is declared twice")
+	probe_seen[name] = 1
+	split(s, half, / : /)
+	probe_c[probes] = name
+	raw = substr(half[1], open + 1, length(half[1]) - open - 1)
+	stable = substr(half[2], 2, length(half[2]) - 3)
+	n = split(raw, raw_arg, ",")
+	if (n < 1 || n > 6)
+		fail("a probe has one to six arguments")
+	if (split(stable, stable_arg, ",") != n)
+		fail("probe " name " has as many stable arguments as raw ones, or it is not understood")
+	probe_args[probes] = n
+	for (i = 0; i < n; i++)
+		take_raw(i, raw_arg[i + 1])
+	for (i = 0; i < n; i++)
+		take_stable(i, stable_arg[i + 1])
+	take_probe_doc()
+	probes++
+}
+
+function provider_line() {
+	if (pending != "") {
+		pending = pending " " $0
+	} else if ($0 ~ /^[ \t]*\/\*/) {
+		begin_comment()
+		return
+	} else if ($0 ~ /^[ \t]*$/ || $0 ~ /^#pragma D attributes /) {
+		return
+	} else if ($0 == "provider netobs {" && !in_provider) {
+		in_provider = 1
+		comment = ""
+		return
+	} else if ($0 == "};" && in_provider) {
+		in_provider = 0
+		return
+	} else if ($0 ~ /^\tprobe / && in_provider) {
+		pending = $0
+	} else
+		fail("not understood: " $0)
+	if (pending ~ /;[ \t]*$/) {
+		take_probe(pending)
+		pending = ""
+	}
+}
+
+# ----------------------------------------------------------------------------------------------------------- the header
+
+function take_type(word, count) {
+	if (word == "char" && count != "") {
+		field_kind[structs, fields] = "FIELD_TEXT"
+		field_type[structs, fields] = "char[" count "]"
+	} else if (word == "netobs_u8" && count != "") {
+		field_kind[structs, fields] = "FIELD_BYTES"
+		field_type[structs, fields] = "uint8_t[" count "]"
+	} else if (word ~ /^netobs_u(8|16|32|64)$/ && count == "") {
+		field_kind[structs, fields] = "FIELD_UNSIGNED"
+		field_type[structs, fields] = "uint" substr(word, 9) "_t"
+	} else if (word ~ /^netobs_i(8|32|64)$/ && count == "") {
+		field_kind[structs, fields] = "FIELD_SIGNED"
+		field_type[structs, fields] = "int" substr(word, 9) "_t"
+	} else if (word == "netobs_ptr" && count == "") {
+		field_kind[structs, fields] = "FIELD_POINTER"
+		field_type[structs, fields] = "pointer"
+	} else
+		fail("type not understood: " word (count == "" ? "" : "[" count "]"))
+}
+
+function take_field(s,    at, declaration, text, part, name, count) {
+	at = index(s, "/*")
+	if (at == 0 || s !~ /\*\/[ \t]*$/)
+		fail("a field is followed by its comment: " s)
+	declaration = trim(substr(s, 1, at - 1))
+	text = comment_text(substr(s, at))
+	gsub(/\n/, " ", text)
+	if (declaration !~ /^[a-z_0-9]+ [a-z_0-9]+(\[[0-9]+\])?;$/)
+		fail("field not understood: " declaration)
+	split(declaration, part, /[ ;]/)
+	name = part[2]
+	count = ""
+	if (name ~ /\[/) {
+		count = substr(name, index(name, "[") + 1)
+		sub(/\]$/, "", count)
+		sub(/\[.*/, "", name)
+	}
+	if (text == "padding") {
+		if (name !~ /_pad[0-9]*$/)
+			fail(name " is padding by its comment but not by its name")
+		return
+	}
+	if (text == "" || name ~ /_pad[0-9]*$/)
+		fail(name " has no comment")
+	take_type(part[1], count)
+	field_name[structs, fields] = name
+	field_doc[structs, fields] = text
+	fields++
+}
+
+function end_struct() {
+	if (fields == 0)
+		fail("struct " struct_name[structs] " has no fields")
+	struct_fields[structs] = fields
+	structs++
+	in_struct = 0
+}
+
+function begin_struct(name) {
+	if (comment == "")
+		fail("struct " name " has no comment")
+	struct_name[structs] = name
+	struct_id[name] = structs
+	struct_doc[structs] = comment_text(comment)
+	gsub(/\n/, " ", struct_doc[structs])
+	comment = ""
+	fields = 0
+	in_struct = 1
+}
+
+function header_line(    part) {
+	if (pending != "") {
+		pending = pending "\n" $0
+	} else if (in_struct && $0 == "};") {
+		end_struct()
+		return
+	} else if (in_struct) {
+		pending = $0
+	} else if (in_enum) {
+		in_enum = $0 != "};"
+		return
+	} else if ($0 ~ /^\/\*/) {
+		begin_comment()
+		return
+	} else if ($0 ~ /^[ \t]*$/ || $0 ~ /^#/ || $0 ~ /^typedef [^{]*;/) {
+		return
+	} else if ($0 ~ /^enum [a-z_]+ [{]$/) {
+		in_enum = 1
+		comment = ""
+		return
+	} else if ($0 ~ /^struct [a-z0-9]+ [{]$/) {
+		split($0, part, " ")
+		begin_struct(part[2])
+		return
+	} else
+		fail("not understood: " $0)
+	if (pending ~ /\*\/[ \t]*$/) {
+		take_field(pending)
+		pending = ""
+	}
+}
+
+function begin_comment() {
+	comment = $0
+	in_comment = $0 !~ /\*\/[ \t]*$/
+}
+
+FNR == 1 {
+	if (unfinished())
+		fail("the file before this one ends in the middle of something")
+	file++
+}
+
+in_comment {
+	comment = comment "\n" $0
+	in_comment = $0 !~ /\*\/[ \t]*$/
+	next
+}
+
+file == 1 {
+	provider_line()
+	next
+}
+
+{
+	header_line()
+}
+
+# -------------------------------------------------------------------------------------------------------------- writers
+
+function upper_id(prefix, name) {
+	gsub(/__/, "_", name)
+	return prefix toupper(name)
+}
+
+function site_parameters(p,    i, s) {
+	for (i = 0; i < probe_args[p]; i++) {
+		s = s (i ? ", " : "") "const " (arg_type[p, i] == "" ? "void" : "struct " arg_type[p, i])
+		s = s " *" arg_name[p, i]
+	}
+	return s
+}
+
+function write_ids(    i) {
+	print "enum probe_id {"
+	for (i = 0; i < probes; i++)
+		print "\t" upper_id("PROBE_", probe_c[i]) ","
+	print "\tPROBE_COUNT\n};\n"
+	print "enum struct_id {"
+	for (i = 0; i < structs; i++)
+		print "\t" upper_id("STRUCT_", struct_name[i]) ","
+	print "\tSTRUCT_COUNT\n};"
+}
+
+function write_sites_h(    i) {
+	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site.h\""
+	for (i = 0; i < probes; i++) {
+		print "\nPROBE_DECLARE(" probe_c[i] ");"
+		print "void site_" probe_c[i] "(" site_parameters(i) ");"
+	}
+	print "\n/* The semaphores by probe id. */"
+	print "extern volatile unsigned short *const probe_semaphores[PROBE_COUNT];\n"
+	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
+	print "void site_fire(enum probe_id id, const void *const args[6]);"
+}
+
+function write_sites_c(    i, j, s) {
+	print "#include \"probes/sites.h\""
+	for (i = 0; i < probes; i++)
+		print (i ? "" : "\n") "PROBE_DEFINE(" probe_c[i] ");"
+	for (i = 0; i < probes; i++) {
+		print "\nPROBE_FUNCTION void\nsite_" probe_c[i] "(" site_parameters(i) ")\n{"
+		s = "\tPROBE_SITE" probe_args[i] "(" probe_c[i]
+		for (j = 0; j < probe_args[i]; j++)
+			s = s ", " arg_name[i, j]
+		print s ");\n}"
+	}
+	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
+	for (i = 0; i < probes; i++)
+		print "\t&PROBE_SEMAPHORE(" probe_c[i] "),"
+	print "};\n\nvoid\nsite_fire(enum probe_id id, const void *const args[6])\n{\n\tswitch (id) {"
+	for (i = 0; i < probes; i++) {
+		s = ""
+		for (j = 0; j < probe_args[i]; j++)
+			s = s (j ? ", " : "") "args[" j "]"
+		print "\tcase " upper_id("PROBE_", probe_c[i]) ":\n\t\tsite_" probe_c[i] "(" s ");\n\t\tbreak;"
+	}
+	print "\tcase PROBE_COUNT:\n\t\tbreak;\n\t}\n}"
+}
+
+function write_fields(s,    i, tag, name) {
+	tag = "struct " struct_name[s]
+	print "\nstatic const struct field_info " struct_name[s] "_fields[] = {"
+	for (i = 0; i < struct_fields[s]; i++) {
+		name = field_name[s, i]
+		print "\t{" quote(name) ", " quote(field_type[s, i]) ", " quote(field_doc[s, i]) ","
+		print "\t offsetof(" tag ", " name "), sizeof(((" tag " *)0)->" name "), " field_kind[s, i] "},"
+	}
+	print "};"
+}
+
+function write_manifest(    i, j, name, type) {
+	print "#include <stddef.h>\n\n#include \"probes/manifest.h\"\n#include \"probes/netobs.h\""
+	for (i = 0; i < structs; i++)
+		write_fields(i)
+	print "\nconst struct struct_info manifest_structs[STRUCT_COUNT] = {"
+	for (i = 0; i < structs; i++) {
+		name = struct_name[i]
+		print "\t{" quote(name) ", " quote(struct_doc[i]) ",\n\t sizeof(struct " name "), " \
+			name "_fields, sizeof " name "_fields / sizeof " name "_fields[0]},"
+	}
+	print "};\n\nconst struct probe_info manifest_probes[PROBE_COUNT] = {"
+	for (i = 0; i < probes; i++) {
+		name = probe_c[i]
+		gsub(/__/, "-", name)
+		print "\t{" quote(name) ", " quote(probe_c[i]) ", " quote(probe_doc[i]) ", " probe_args[i] ",\n\t {"
+		for (j = 0; j < probe_args[i]; j++) {
+			type = "NULL"
+			if (arg_type[i, j] != "")
+				type = "&manifest_structs[" upper_id("STRUCT_", arg_type[i, j]) "]"
+			print "\t\t{" type ", " arg_null[i, j] ", " quote(arg_name[i, j]) ", " quote(arg_doc[i, j]) "},"
+		}
+		print "\t }},"
+	}
+	print "};"
+}
+
+function write_guarded(name, what) {
+	print "#ifndef NETOBS_PROBES_" name "\n#define NETOBS_PROBES_" name "\n"
+	if (what == "ids")
+		write_ids()
+	else
+		write_sites_h()
+	print "\n#endif"
+}
+
+END {
+	if (failed)
+		exit 1
+	if (file != 2 || probes == 0 || structs == 0 || unfinished())
+		fail("two whole files are needed: the provider and the header")
+	for (i = 0; i < probes; i++)
+		for (j = 0; j < probe_args[i]; j++)
+			if (arg_type[i, j] != "" && !(arg_type[i, j] in struct_id))
+				fail("probe " probe_c[i] ": no struct " arg_type[i, j] " in the header")
+	print "/* Generated by probes/manifest.awk from probes/netobs.d and probes/netobs.h. */"
+	if (output == "ids")
+		write_guarded("PROBE_IDS_H", "ids")
+	else if (output == "sites.h")
+		write_guarded("SITES_H", "sites.h")
+	else if (output == "sites.c")
+		write_sites_c()
+	else if (output == "manifest")
+		write_manifest()
+	else
+		fail("output=ids, sites.h, sites.c or manifest")
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Look-ups in the manifest. */
+#include "probes/manifest.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Longer than every probe name and useful wildcard. */
+#define WORD_MAX 64
+
+enum probe_id
+manifest_find_probe(const char *name)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (strcmp(manifest_probes[i].name, name) == 0 || strcmp(manifest_probes[i].c_name, name) == 0)
+			return (enum probe_id)i;
+	return PROBE_COUNT;
+}
+
+const struct struct_info *
+manifest_find_struct(const char *name)
+{
+	for (size_t i = 0; i < STRUCT_COUNT; i++) {
+		size_t length = strlen(manifest_structs[i].name);
+
+		if (strncmp(manifest_structs[i].name, name, length) == 0 &&
+		    (name[length] == '\0' || strcmp(name + length, "_t") == 0))
+			return &manifest_structs[i];
+	}
+	return NULL;
+}
+
+const struct field_info *
+manifest_find_field(const struct struct_info *info, const char *name)
+{
+	for (size_t i = 0; i < info->field_count; i++)
+		if (strcmp(info->fields[i].name, name) == 0)
+			return &info->fields[i];
+	return NULL;
+}
+
+static bool
+choose_word(const char *word, size_t length, bool chosen[PROBE_COUNT])
+{
+	char pattern[WORD_MAX];
+	bool any = false;
+
+	if (length >= sizeof pattern)
+		return false;
+	memcpy(pattern, word, length);
+	pattern[length] = '\0';
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (fnmatch(pattern, manifest_probes[i].name, 0) == 0 ||
+		    fnmatch(pattern, manifest_probes[i].c_name, 0) == 0)
+			any = chosen[i] = true;
+	return any;
+}
+
+bool
+manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length)
+{
+	memset(chosen, 0, PROBE_COUNT * sizeof chosen[0]);
+	if (list == NULL || *list == '\0')
+		list = "*";
+	for (;;) {
+		size_t length = strcspn(list, ",");
+
+		if (!choose_word(list, length, chosen)) {
+			*unknown = list;
+			*unknown_length = length;
+			return false;
+		}
+		if (list[length] == '\0')
+			return true;
+		list += length + 1;
+	}
+}

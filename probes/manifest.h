@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The manifest: every probe, argument, struct and field as data.  Made by manifest.awk from netobs.d and netobs.h, so
+ * it cannot disagree with them; --list-probes, the printer, wildcards and tests walk these tables.
+ */
+#ifndef NETOBS_PROBES_MANIFEST_H
+#define NETOBS_PROBES_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "probes/probe_ids.h"
+
+/* What a field holds. */
+enum field_kind {
+	FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes */
+	FIELD_SIGNED,   /* 1, 4 or 8 bytes */
+	FIELD_TEXT,     /* char[size], ended by a NUL */
+	FIELD_BYTES,    /* uint8_t[size] */
+	FIELD_POINTER,  /* an address, 8 bytes; means nothing outside the process */
+};
+
+struct field_info {
+	const char *name; /* "tcp_sport" */
+	const char *type; /* "uint16_t", "char[46]", "uint8_t[6]" or "pointer" */
+	const char *doc;  /* one line for people */
+	size_t offset;    /* in its struct */
+	size_t size;      /* in bytes */
+	enum field_kind kind;
+};
+
+struct struct_info {
+	const char *name; /* "tcpinfo": struct tcpinfo and tcpinfo_t */
+	const char *doc;  /* one line for people */
+	size_t size;
+	const struct field_info *fields; /* in order of offset, without padding */
+	size_t field_count;
+};
+
+struct argument_info {
+	const struct struct_info *type; /* NULL: a reserved position, always NULL */
+	bool nullable;			/* may be NULL */
+	const char *name;		/* of the parameter: "tcp" */
+	const char *doc;		/* one line for people */
+};
+
+struct probe_info {
+	const char *name;   /* as D and people write it: "tcp-receive" */
+	const char *c_name; /* as the ELF note has it: "tcp__receive" */
+	const char *doc;    /* a sentence or two for people */
+	unsigned arg_count; /* positions in use, 1 to 6 */
+	struct argument_info args[6];
+};
+
+/* By id, in the order of netobs.d and of netobs.h. */
+extern const struct probe_info manifest_probes[PROBE_COUNT];
+extern const struct struct_info manifest_structs[STRUCT_COUNT];
+
+/* The probe of exactly this name, in D's spelling or the note's; PROBE_COUNT if there is none. */
+enum probe_id manifest_find_probe(const char *name);
+
+/* The struct of this name ("tcpinfo" or "tcpinfo_t"); NULL if there is none. */
+const struct struct_info *manifest_find_struct(const char *name);
+
+/* The field of this name; NULL if the struct has none. */
+const struct field_info *manifest_find_field(const struct struct_info *info, const char *name);
+
+/*
+ * Marks in `chosen` the probes that a comma-separated list of names and wildcards (fnmatch: "tcp-*") selects; NULL or
+ * "" selects all.  On a word that matches no probe returns it through `*unknown` (a pointer into `list`) with its
+ * length, and false.
+ */
+bool manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length);
+
+#endif

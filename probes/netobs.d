@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider: every probe, its arguments and their stability.  This file is the single list of probes; the sites,
+ * the semaphores, the ids and the manifest that netobsd --list-probes shows are all made from it (manifest.awk).
+ *
+ * A probe is named tcp-receive in D and tcp__receive here and in the program.  Its arguments are pointers to the structs
+ * of netobs.h, which a D program sees as args[N] through the translators of the D library; a position that a probe does
+ * not use is NULL and stays reserved.  An argument may be NULL only where its line says so.  All probes of one packet
+ * carry the same pkt_addr.
+ *
+ * SystemTap's and DTrace's dtrace program both read this file.  The former falls back to reading lines where it finds
+ * no parser, so: no comment behind a declaration, no struct in here, no type with a body.
+ */
+
+provider netobs {
+	/*
+	 * A frame is sent, whatever it holds; before anything else is judged. In the monitor view nothing is sent.
+	 *
+	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
+	 * args[1] NULL: reserved
+	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL where the frame is not IP
+	 * args[3] illinfo_t *: the interface
+	 * args[4] etherinfo_t *: the link header; zero where the link type has none
+	 */
+	probe gld__send(netobs_pktinfo_t *pkt, void *none1, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_etherinfo_t *ether)
+	    : (nobs_pktinfo_t *pkt, void *none1, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_etherinfo_t *ether);
+
+	/*
+	 * A frame is received, whatever it holds; before anything else is judged. In the monitor view every frame
+	 * is received and none is sent.
+	 *
+	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
+	 * args[1] NULL: reserved
+	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL where the frame is not IP
+	 * args[3] illinfo_t *: the interface
+	 * args[4] etherinfo_t *: the link header; zero where the link type has none
+	 */
+	probe gld__receive(netobs_pktinfo_t *pkt, void *none1, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_etherinfo_t *ether)
+	    : (nobs_pktinfo_t *pkt, void *none1, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_etherinfo_t *ether);
+
+	/*
+	 * An ARP or RARP packet is sent.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] NULL: reserved
+	 * args[2] NULL: reserved
+	 * args[3] illinfo_t *: the interface
+	 * args[4] arpinfo_t *: the ARP packet
+	 */
+	probe arp__send(netobs_pktinfo_t *pkt, void *none1, void *none2, netobs_illinfo_t *ill, netobs_arpinfo_t *arp)
+	    : (nobs_pktinfo_t *pkt, void *none1, void *none2, nobs_illinfo_t *ill, nobs_arpinfo_t *arp);
+
+	/*
+	 * An ARP or RARP packet is received.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] NULL: reserved
+	 * args[2] NULL: reserved
+	 * args[3] illinfo_t *: the interface
+	 * args[4] arpinfo_t *: the ARP packet
+	 */
+	probe arp__receive(netobs_pktinfo_t *pkt, void *none1, void *none2, netobs_illinfo_t *ill,
+		netobs_arpinfo_t *arp)
+	    : (nobs_pktinfo_t *pkt, void *none1, void *none2, nobs_illinfo_t *ill, nobs_arpinfo_t *arp);
+
+	/*
+	 * IP hands a packet to the driver: fragments one by one, a super-packet (TSO, BIG TCP) as one of its real
+	 * size. Tunnelled packets fire too, each with its own packet id.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * The driver hands a packet to IP: fragments one by one, a super-packet (GRO, BIG TCP) as one of its real
+	 * size. Tunnelled packets fire too, each with its own packet id.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * An ICMP or ICMPv6 message is sent.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the connection that an error quotes, its local endpoint; else NULL
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] icmpinfo_t *: the message, and what it quotes
+	 */
+	probe icmp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_icmpinfo_t *icmp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_icmpinfo_t *icmp);
+
+	/*
+	 * An ICMP or ICMPv6 message is received.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the connection that an error quotes, its local endpoint; else NULL
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] icmpinfo_t *: the message, and what it quotes
+	 */
+	probe icmp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_icmpinfo_t *icmp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_icmpinfo_t *icmp);
+
+	/*
+	 * A UDP datagram is sent. args[3] and args[4] are the same: older scripts look for udpinfo_t in one or the
+	 * other.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where the flow table has no room for it
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] udpinfo_t *: the UDP header, and the stream it belongs to
+	 * args[4] udpinfo_t *: the same
+	 */
+	probe udp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
+		netobs_udpinfo_t *same)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
+
+	/*
+	 * A UDP datagram is received. args[3] and args[4] are the same: older scripts look for udpinfo_t in one or
+	 * the other.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where the flow table has no room for it
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] udpinfo_t *: the UDP header, and the stream it belongs to
+	 * args[4] udpinfo_t *: the same
+	 */
+	probe udp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
+		netobs_udpinfo_t *same)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
+
+	/*
+	 * A TCP segment is sent; also one that belongs to no connection, and a SYN to a closed port.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where there is no connection
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t * or NULL: that endpoint after the segment; NULL where there is no connection
+	 * args[4] tcpinfo_t *: the TCP header
+	 */
+	probe tcp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
+		netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * A TCP segment is received; also one that belongs to no connection, and a SYN to a closed port.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where there is no connection
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t * or NULL: that endpoint before the segment; NULL where there is no connection
+	 * args[4] tcpinfo_t *: the TCP header
+	 */
+	probe tcp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
+		netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * A passive open is complete: with the ACK that acknowledges the SYN,ACK.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 */
+	probe tcp__accept__established(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * A local port answers a SYN with a reset. The segment is the outgoing RST: ip_saddr and tcp_sport are
+	 * local.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t * or NULL: the endpoint it happens to; NULL where no connection exists
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t * or NULL: that endpoint; NULL where no connection exists
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 */
+	probe tcp__accept__refused(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * The first SYN of an active open; not its retransmissions.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 */
+	probe tcp__connect__request(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * An active open is complete: with the SYN,ACK, or with the last ACK of a simultaneous open.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 */
+	probe tcp__connect__established(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * An active open is refused: a reset with ACK is received in state-syn-sent.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 */
+	probe tcp__connect__refused(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
+
+	/*
+	 * A local endpoint changes its state; also by timer (TIME_WAIT to CLOSED). Nothing fires when a connection
+	 * is picked up in mid-stream or first seen. Scripts of either tradition read right: the state before is in
+	 * args[2] and args[5], the state after in args[3].
+	 *
+	 * args[0] NULL: reserved
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] tcpsinfo_t *: the endpoint before
+	 * args[3] tcpnsinfo_t *: the endpoint after
+	 * args[4] NULL: reserved
+	 * args[5] tcplsinfo_t *: the state before
+	 */
+	probe tcp__state__change(void *none0, netobs_csinfo_t *cs, netobs_tcpsinfo_t *tcps, netobs_tcpnsinfo_t *tcpns,
+		void *none4, netobs_tcplsinfo_t *tcpls)
+	    : (void *none0, nobs_csinfo_t *cs, nobs_tcpsinfo_t *tcps, nobs_tcpnsinfo_t *tcpns, void *none4,
+		nobs_tcplsinfo_t *tcpls);
+};
+
+#pragma D attributes Evolving/Evolving/Common provider netobs provider
+#pragma D attributes Private/Private/Unknown provider netobs module
+#pragma D attributes Private/Private/Unknown provider netobs function
+#pragma D attributes Evolving/Evolving/Common provider netobs name
+#pragma D attributes Evolving/Evolving/Common provider netobs args

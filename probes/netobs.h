@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * netobs.h - what the arguments of the netobs probes point to.
+ *
+ * For programs and scripts that trace netobsd.  In bpftrace:
+ *
+ *	bpftrace --include /usr/include/netobs.h -e '
+ *	    usdt:/usr/sbin/netobsd:netobs:tcp__receive { @[((struct tcpinfo *)arg4)->tcp_dport] = count(); }'
+ *
+ * The layout is an ABI: integers of fixed width and naturally aligned, no hidden padding, text inline and always ended
+ * by a NUL, the same on every architecture.  New fields come only at the end of a struct.  Integers are in host order,
+ * except ipv4_src and ipv4_dst, which are as on the wire.  What cannot be known from what was seen is -1 in ids and in
+ * other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are the capture's own, in
+ * nanoseconds since the epoch.  netobs(7) has the full story of every field.
+ *
+ * This file includes nothing and declares no function: bpftrace 0.17 finds no system header from a file that is given
+ * with --include, and bcc brings types of its own that clash with <stdint.h>.
+ */
+#ifndef NETOBS_H
+#define NETOBS_H
+
+/* Rises when a struct gets new fields at its end; 1 is the first release. */
+#define NETOBS_ABI_VERSION 1
+
+typedef __UINT8_TYPE__ netobs_u8;   /* uint8_t */
+typedef __UINT16_TYPE__ netobs_u16; /* uint16_t */
+typedef __UINT32_TYPE__ netobs_u32; /* uint32_t */
+typedef __UINT64_TYPE__ netobs_u64; /* uint64_t */
+typedef __INT8_TYPE__ netobs_i8;    /* int8_t */
+typedef __INT32_TYPE__ netobs_i32;  /* int32_t */
+typedef __INT64_TYPE__ netobs_i64;  /* int64_t */
+
+/* An address in netobsd's memory, 0 for none; 64 bits wide everywhere, so that a tracer need not know whose it is. */
+typedef __UINT64_TYPE__ netobs_ptr;
+
+/* tcps_state: the numbers are Linux's. */
+enum netobs_tcp_state {
+	NETOBS_TCP_ESTABLISHED = 1,
+	NETOBS_TCP_SYN_SENT = 2,
+	NETOBS_TCP_SYN_RECEIVED = 3,
+	NETOBS_TCP_FIN_WAIT_1 = 4,
+	NETOBS_TCP_FIN_WAIT_2 = 5,
+	NETOBS_TCP_TIME_WAIT = 6,
+	NETOBS_TCP_CLOSED = 7,
+	NETOBS_TCP_CLOSE_WAIT = 8,
+	NETOBS_TCP_LAST_ACK = 9,
+	NETOBS_TCP_LISTEN = 10,
+	NETOBS_TCP_CLOSING = 11
+};
+
+/* tcp_flags: RFC 9293 section 3.1 and RFC 3168. */
+enum netobs_tcp_flag {
+	NETOBS_TH_FIN = 0x01,
+	NETOBS_TH_SYN = 0x02,
+	NETOBS_TH_RST = 0x04,
+	NETOBS_TH_PSH = 0x08,
+	NETOBS_TH_ACK = 0x10,
+	NETOBS_TH_URG = 0x20,
+	NETOBS_TH_ECE = 0x40,
+	NETOBS_TH_CWR = 0x80
+};
+
+/* tcpr_kind: why sequence space was sent again. */
+enum netobs_retransmit_kind {
+	NETOBS_RETRANSMIT_FAST = 1,     /* after duplicate ACKs or SACK evidence */
+	NETOBS_RETRANSMIT_TIMEOUT = 2,  /* the retransmission timer (RFC 6298) */
+	NETOBS_RETRANSMIT_PROBE = 3,    /* tail-loss probe (RFC 8985) */
+	NETOBS_RETRANSMIT_SPURIOUS = 4, /* the peer had acknowledged it already */
+	NETOBS_RETRANSMIT_SYN = 5       /* SYN or SYN,ACK */
+};
+
+/* sctps_state: the numbers are Linux's (<linux/sctp.h>), the states those of RFC 9260 section 4. */
+enum netobs_sctp_state {
+	NETOBS_SCTP_CLOSED = 1,
+	NETOBS_SCTP_COOKIE_WAIT = 2,
+	NETOBS_SCTP_COOKIE_ECHOED = 3,
+	NETOBS_SCTP_ESTABLISHED = 4,
+	NETOBS_SCTP_SHUTDOWN_PENDING = 5,
+	NETOBS_SCTP_SHUTDOWN_SENT = 6,
+	NETOBS_SCTP_SHUTDOWN_RECEIVED = 7,
+	NETOBS_SCTP_SHUTDOWN_ACK_SENT = 8
+};
+
+/* The packet: its id and the frame it came in. */
+struct pktinfo {
+	netobs_u64 pkt_addr;   /* packet id: unique and rising in one run, the same in all probes of a packet */
+	netobs_u64 pkt_ts;     /* capture time, ns since the epoch */
+	netobs_u32 pkt_len;    /* bytes of the frame on the wire, link header included */
+	netobs_u32 pkt_caplen; /* bytes of the frame in the capture */
+	netobs_ptr pkt_data;   /* first of the captured bytes, pkt_caplen of them */
+	netobs_u32 pkt_link;   /* link type of the frame, a DLT_ number of libpcap */
+	char pkt_csum[12];     /* checksum: "ok", "bad", "partial" (left to the interface), "unverified" */
+	char pkt_reason[32];   /* why the packet is odd or dropped, a word of netobs(7); "" if it is neither */
+	netobs_u64 pkt_seq;    /* firings of this probe since it was enabled, with this one: a gap is a loss */
+};
+
+/* The connection, as one of its endpoints sees it. */
+struct csinfo {
+	netobs_u64 cs_addr;   /* opaque identity of the connection state: equal means same endpoint */
+	netobs_u64 cs_cid;    /* connection id of this endpoint: never reused in a run */
+	netobs_i32 cs_pid;    /* process that owns the endpoint; -1 unknown */
+	netobs_u8 cs_pad[4];  /* padding */
+	netobs_i64 cs_zoneid; /* inode of the endpoint's network namespace; -1 unknown */
+	netobs_u64 cs_ts;     /* time of this event, ns since the epoch */
+	netobs_u64 cs_seq;    /* as pkt_seq, for probes without pktinfo_t */
+	char cs_comm[16];     /* command name of cs_pid; "<unknown>" */
+};
+
+/* What all layers know of the IP packet. */
+struct ipinfo {
+	netobs_u8 ip_ver;      /* 4 or 6 */
+	netobs_u8 ip_pad[3];   /* padding */
+	netobs_u32 ip_plength; /* payload bytes; IPv6 extension headers count; the real size of a super-packet */
+	char ip_saddr[46];     /* source address, text (RFC 5952) */
+	char ip_daddr[46];     /* destination address, text (RFC 5952) */
+};
+
+/* The interface below IP.  ifinfo_t is the same under its shipped name. */
+struct illinfo {
+	char if_name[16];      /* interface name, as the kernel or the capture file has it; "<unknown>" */
+	netobs_i8 if_local;    /* 1 loopback, 0 not */
+	netobs_u8 if_pad[7];   /* padding */
+	netobs_u64 if_ipstack; /* inode of the interface's network namespace; 0 unknown (files) */
+	netobs_u64 if_addr;    /* interface index; 0 unknown (files) */
+};
+
+/* illinfo_t under its shipped name. */
+struct ifinfo {
+	char if_name[16];      /* interface name, as the kernel or the capture file has it; "<unknown>" */
+	netobs_i8 if_local;    /* 1 loopback, 0 not */
+	netobs_u8 if_pad[7];   /* padding */
+	netobs_u64 if_ipstack; /* inode of the interface's network namespace; 0 unknown (files) */
+	netobs_u64 if_addr;    /* interface index; 0 unknown (files) */
+};
+
+/* The link header: IEEE 802.3 and 802.1Q.  All zero where the link type has none. */
+struct etherinfo {
+	netobs_u8 eth_dst[6];    /* destination address, bytes */
+	netobs_u8 eth_src[6];    /* source address, bytes */
+	netobs_u16 eth_type;     /* EtherType behind all tags; 0 in an 802.3 frame with a length */
+	netobs_u8 eth_istagged;  /* 1 with an 802.1Q or 802.1ad tag */
+	netobs_u8 eth_priority;  /* priority of the outermost tag, 3 bits */
+	netobs_u8 eth_dei;       /* drop eligible indicator of the outermost tag, 1 bit */
+	netobs_u8 eth_pad0[1];   /* padding */
+	netobs_u16 eth_vlanid;   /* VLAN id of the outermost tag, 12 bits */
+	netobs_u8 eth_pad1[4];   /* padding */
+	netobs_ptr eth_header;   /* first byte of the link header */
+	char eth_shost[18];      /* source address, text: 00:00:5e:00:53:01 */
+	char eth_dhost[18];      /* destination address, text */
+	netobs_u32 eth_length;   /* bytes of the frame on the wire */
+};
+
+/* ARP (RFC 826) and RARP (RFC 903). */
+struct arpinfo {
+	netobs_u16 arp_htype; /* hardware type: 1 Ethernet */
+	netobs_u16 arp_ptype; /* protocol type, an EtherType: 0x0800 IPv4 */
+	netobs_u8 arp_hlen;   /* bytes of a hardware address */
+	netobs_u8 arp_plen;   /* bytes of a protocol address */
+	netobs_u16 arp_op;    /* operation: 1 request, 2 reply, 3 and 4 the same of RARP */
+	char arp_opstr[20];   /* operation in words; "<unknown>" */
+	char arp_sha[18];     /* sender's hardware address, text; "<unknown>" where it is not 6 bytes */
+	char arp_tha[18];     /* target's hardware address, text; "<unknown>" where it is not 6 bytes */
+	char arp_spa[16];     /* sender's protocol address, text; "<unknown>" where it is not IPv4 */
+	char arp_tpa[16];     /* target's protocol address, text; "<unknown>" where it is not IPv4 */
+};
+
+/* The IPv4 header (RFC 791). */
+struct ipv4info {
+	netobs_u8 ipv4_ver;       /* 4 */
+	netobs_u8 ipv4_ihl;       /* header length in bytes, options included */
+	netobs_u8 ipv4_tos;       /* type of service: DSCP and ECN */
+	netobs_u8 ipv4_pad0[1];   /* padding */
+	netobs_u16 ipv4_length;   /* total length, as on the wire: 0 in a packet over 64 KiB, see ip_plength */
+	netobs_u16 ipv4_ident;    /* identification */
+	netobs_u8 ipv4_flags;     /* the 3-bit field: DF = 2, MF = 1 */
+	netobs_u8 ipv4_pad1[1];   /* padding */
+	netobs_u16 ipv4_offset;   /* fragment offset in units of 8 bytes, 13 bits */
+	netobs_u8 ipv4_ttl;       /* time to live */
+	netobs_u8 ipv4_protocol;  /* protocol of the payload, an IANA number */
+	char ipv4_protostr[16];   /* protocol in words: "TCP"; "<unknown>" */
+	netobs_u16 ipv4_checksum; /* header checksum, as on the wire */
+	netobs_u32 ipv4_src;      /* source address, network byte order */
+	netobs_u32 ipv4_dst;      /* destination address, network byte order */
+	char ipv4_saddr[16];      /* source address, text */
+	char ipv4_daddr[16];      /* destination address, text */
+	netobs_ptr ipv4_hdr;      /* first byte of the header */
+};
+
+/* The IPv6 header (RFC 8200). */
+struct ipv6info {
+	netobs_u8 ipv6_ver;     /* 6 */
+	netobs_u8 ipv6_tclass;  /* traffic class: DSCP and ECN */
+	netobs_u8 ipv6_pad0[2]; /* padding */
+	netobs_u32 ipv6_flow;   /* flow label, 20 bits */
+	netobs_u16 ipv6_plen;   /* payload length, as on the wire: 0 in a jumbogram, see ip_plength */
+	netobs_u8 ipv6_nexthdr; /* next header of the fixed header: an extension or the payload's protocol */
+	char ipv6_nextstr[16];  /* next header in words: "TCP"; "<unknown>" */
+	netobs_u8 ipv6_hlim;    /* hop limit */
+	netobs_u8 ipv6_pad1[4]; /* padding */
+	netobs_ptr ipv6_src;    /* the 16 bytes of the source address */
+	netobs_ptr ipv6_dst;    /* the 16 bytes of the destination address */
+	char ipv6_saddr[46];    /* source address, text (RFC 5952) */
+	char ipv6_daddr[46];    /* destination address, text (RFC 5952) */
+	netobs_u8 ipv6_pad2[4]; /* padding */
+	netobs_ptr ipv6_hdr;    /* first byte of the fixed header */
+};
+
+/* ICMP (RFC 792) and ICMPv6 (RFC 4443, 4861).  What a message does not have is 0 or "". */
+struct icmpinfo {
+	netobs_u8 icmp_version;            /* 4 ICMP, 6 ICMPv6 */
+	netobs_u8 icmp_type;               /* type */
+	netobs_u8 icmp_code;               /* code */
+	netobs_u8 icmp_pad0[1];            /* padding */
+	netobs_u16 icmp_checksum;          /* checksum, as on the wire */
+	netobs_u16 icmp_echo_id;           /* echo and timestamp: identifier */
+	netobs_u16 icmp_echo_seq;          /* echo and timestamp: sequence number */
+	netobs_u8 icmp_pad1[2];            /* padding */
+	netobs_u32 icmp_pmtu_update;       /* packet too big: MTU of the next hop, bytes (RFC 1191, 8201) */
+	char icmp_redirect_gateway[46];    /* redirect: better first hop, text */
+	netobs_u8 icmp_pad2[2];            /* padding */
+	netobs_u32 icmp_param_problem_ptr; /* parameter problem: offset of the offending byte */
+	netobs_u16 icmp_error_sport;       /* error: source port of the quoted packet */
+	netobs_u16 icmp_error_dport;       /* error: destination port of the quoted packet */
+	netobs_ptr icmp_error_ip_hdr;      /* error: quoted IPv4 header */
+	netobs_ptr icmp_error_ip6_hdr;     /* error: quoted IPv6 header */
+	char icmp6_nd_target[46];          /* neighbour discovery: target address, text (RFC 4861) */
+	netobs_u8 icmp_pad3[2];            /* padding */
+	netobs_ptr icmp_hdr;               /* first byte of the header */
+	char icmp_typestr[32];             /* type in words; "<unknown>" */
+	char icmp_codestr[32];             /* code in words, "" where the type has only one; "<unknown>" */
+	char icmp_error_saddr[46];         /* error: source address of the quoted packet, text */
+	char icmp_error_daddr[46];         /* error: destination address of the quoted packet, text */
+	netobs_u8 icmp_error_protocol;     /* error: protocol of the quoted packet, an IANA number */
+	netobs_u8 icmp_pad4[3];            /* padding */
+};
+
+/* The TCP header (RFC 9293 section 3.1). */
+struct tcpinfo {
+	netobs_u16 tcp_sport;    /* source port */
+	netobs_u16 tcp_dport;    /* destination port */
+	netobs_u32 tcp_seq;      /* sequence number */
+	netobs_u32 tcp_ack;      /* acknowledgement number, as on the wire even without ACK */
+	netobs_u8 tcp_offset;    /* header length in bytes, options included */
+	netobs_u8 tcp_flags;     /* NETOBS_TH_ bits */
+	netobs_u16 tcp_window;   /* window, as on the wire: unscaled */
+	netobs_u16 tcp_checksum; /* checksum, as on the wire */
+	netobs_u16 tcp_urgent;   /* urgent pointer, as on the wire even without URG */
+	netobs_u8 tcp_pad0[4];   /* padding */
+	netobs_ptr tcp_hdr;      /* first byte of the header */
+	netobs_u32 tcp_payload;  /* payload bytes on the wire */
+	char tcp_flagstr[24];    /* flags in words, "SYN|ACK"; more than six end in "|..." */
+	netobs_u8 tcp_pad1[4];   /* padding */
+};
+
+/* The TCP endpoint: its protocol control block (RFC 9293 section 3.3.1).  Sequence numbers are absolute. */
+struct tcpsinfo {
+	netobs_u64 tcps_addr;          /* opaque identity of the endpoint: equal means same endpoint */
+	netobs_i32 tcps_local;         /* 1 both ends of the connection are local, 0 not; -1 unknown */
+	netobs_i32 tcps_active;        /* 1 active open, 0 passive; -1 unknown (picked up in mid-stream) */
+	netobs_u16 tcps_lport;         /* local port: this endpoint's */
+	netobs_u16 tcps_rport;         /* remote port */
+	char tcps_laddr[46];           /* local address: this endpoint's, text */
+	char tcps_raddr[46];           /* remote address, text */
+	netobs_i32 tcps_state;         /* NETOBS_TCP_ number; 0 unknown */
+	netobs_u32 tcps_iss;           /* initial send sequence number; 0 unknown */
+	netobs_u32 tcps_irs;           /* initial receive sequence number; 0 unknown */
+	netobs_u32 tcps_suna;          /* oldest unacknowledged sequence number (SND.UNA) */
+	netobs_u32 tcps_snxt;          /* next sequence number to send (SND.NXT) */
+	netobs_u32 tcps_rnxt;          /* next sequence number expected (RCV.NXT) */
+	netobs_u32 tcps_rack;          /* last acknowledgement number sent */
+	netobs_u32 tcps_swnd;          /* send window, bytes, scaled: what the peer last advertised */
+	netobs_u32 tcps_rwnd;          /* receive window, bytes, scaled: what this endpoint last advertised */
+	netobs_i32 tcps_snd_ws;        /* shift of the windows received (RFC 7323), 0 without scaling; -1 unknown */
+	netobs_i32 tcps_rcv_ws;        /* shift of the windows sent (RFC 7323), 0 without scaling; -1 unknown */
+	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless the kernel told */
+	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless the kernel told; 0 unknown */
+	netobs_u32 tcps_sack_fack;     /* highest sequence number that the peer has SACKed (RFC 2018); 0 none */
+	netobs_u32 tcps_sack_snxt;     /* next sequence number to send again in a SACK recovery (RFC 6675); 0 none */
+	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) from the round trips seen */
+	netobs_u32 tcps_mss;           /* largest segment this endpoint may send, payload bytes; 0 unknown */
+	netobs_i32 tcps_retransmit;    /* 1 this segment is a retransmission, 0 not */
+	netobs_u32 tcps_rtt;           /* smoothed round trip time, ms; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_srtt_us;       /* smoothed round trip time, us; estimate (RFC 6298); 0 unknown */
+	char tcps_statestr[20];        /* state by name: "state-established"; "<unknown>" */
+	netobs_u64 tcps_snd_bytes;     /* payload bytes sent, each counted once */
+	netobs_u64 tcps_rcv_bytes;     /* payload bytes received, each counted once */
+	netobs_u64 tcps_snd_segs;      /* segments sent, retransmissions included */
+	netobs_u64 tcps_rcv_segs;      /* segments received, retransmissions included */
+	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
+	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
+	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
+};
+
+/* tcpsinfo_t after a change of state. */
+struct tcpnsinfo {
+	netobs_u64 tcps_addr;          /* opaque identity of the endpoint: equal means same endpoint */
+	netobs_i32 tcps_local;         /* 1 both ends of the connection are local, 0 not; -1 unknown */
+	netobs_i32 tcps_active;        /* 1 active open, 0 passive; -1 unknown (picked up in mid-stream) */
+	netobs_u16 tcps_lport;         /* local port: this endpoint's */
+	netobs_u16 tcps_rport;         /* remote port */
+	char tcps_laddr[46];           /* local address: this endpoint's, text */
+	char tcps_raddr[46];           /* remote address, text */
+	netobs_i32 tcps_state;         /* NETOBS_TCP_ number; 0 unknown */
+	netobs_u32 tcps_iss;           /* initial send sequence number; 0 unknown */
+	netobs_u32 tcps_irs;           /* initial receive sequence number; 0 unknown */
+	netobs_u32 tcps_suna;          /* oldest unacknowledged sequence number (SND.UNA) */
+	netobs_u32 tcps_snxt;          /* next sequence number to send (SND.NXT) */
+	netobs_u32 tcps_rnxt;          /* next sequence number expected (RCV.NXT) */
+	netobs_u32 tcps_rack;          /* last acknowledgement number sent */
+	netobs_u32 tcps_swnd;          /* send window, bytes, scaled: what the peer last advertised */
+	netobs_u32 tcps_rwnd;          /* receive window, bytes, scaled: what this endpoint last advertised */
+	netobs_i32 tcps_snd_ws;        /* shift of the windows received (RFC 7323), 0 without scaling; -1 unknown */
+	netobs_i32 tcps_rcv_ws;        /* shift of the windows sent (RFC 7323), 0 without scaling; -1 unknown */
+	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless the kernel told */
+	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless the kernel told; 0 unknown */
+	netobs_u32 tcps_sack_fack;     /* highest sequence number that the peer has SACKed (RFC 2018); 0 none */
+	netobs_u32 tcps_sack_snxt;     /* next sequence number to send again in a SACK recovery (RFC 6675); 0 none */
+	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) from the round trips seen */
+	netobs_u32 tcps_mss;           /* largest segment this endpoint may send, payload bytes; 0 unknown */
+	netobs_i32 tcps_retransmit;    /* 1 this segment is a retransmission, 0 not */
+	netobs_u32 tcps_rtt;           /* smoothed round trip time, ms; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_srtt_us;       /* smoothed round trip time, us; estimate (RFC 6298); 0 unknown */
+	char tcps_statestr[20];        /* state by name: "state-established"; "<unknown>" */
+	netobs_u64 tcps_snd_bytes;     /* payload bytes sent, each counted once */
+	netobs_u64 tcps_rcv_bytes;     /* payload bytes received, each counted once */
+	netobs_u64 tcps_snd_segs;      /* segments sent, retransmissions included */
+	netobs_u64 tcps_rcv_segs;      /* segments received, retransmissions included */
+	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
+	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
+	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
+};
+
+/* The state that a TCP endpoint has left. */
+struct tcplsinfo {
+	netobs_i32 tcps_state;  /* NETOBS_TCP_ number of the state before */
+	char tcps_statestr[20]; /* state before, by name */
+};
+
+/* A retransmission. */
+struct tcprinfo {
+	netobs_u32 tcpr_kind;       /* NETOBS_RETRANSMIT_ number; 0 not a retransmission */
+	char tcpr_kindstr[16];      /* kind in words: "fast", "timeout", "tail-loss-probe", "spurious", "syn" */
+	netobs_u32 tcpr_count;      /* how often this sequence range has been sent, this time included */
+	netobs_u64 tcpr_elapsed_us; /* time since it was last sent, us; 0 if that was not seen */
+};
+
+/* TCP fusion: a data segment between two endpoints of this host. */
+struct tcpfinfo {
+	netobs_u32 tcpf_len;      /* payload bytes */
+	netobs_u32 tcpf_seq;      /* sequence number of the first of them */
+	netobs_u64 tcpf_peer_cid; /* connection id of the other endpoint */
+	netobs_i32 tcpf_peer_pid; /* process that owns the other endpoint; -1 unknown */
+	netobs_u8 tcpf_pad[4];    /* padding */
+};
+
+/* The UDP header (RFC 768), and the stream that one endpoint of the 5-tuple sees. */
+struct udpinfo {
+	netobs_u16 udp_sport;         /* source port */
+	netobs_u16 udp_dport;         /* destination port */
+	netobs_u16 udp_length;        /* header and data, bytes, as on the wire: 0 in a jumbogram, see ip_plength */
+	netobs_u16 udp_checksum;      /* checksum, as on the wire; 0 there is none */
+	netobs_ptr udp_hdr;           /* first byte of the header */
+	netobs_u64 udps_addr;         /* opaque identity of the endpoint: equal means same endpoint; 0 none */
+	netobs_u16 udps_lport;        /* local port: this endpoint's */
+	netobs_u16 udps_rport;        /* remote port */
+	char udps_laddr[46];          /* local address: this endpoint's, text */
+	char udps_raddr[46];          /* remote address, text */
+	netobs_u64 udps_snd_bytes;    /* data bytes sent on this stream */
+	netobs_u64 udps_rcv_bytes;    /* data bytes received on this stream */
+	netobs_u64 udps_snd_datagrams; /* datagrams sent on this stream */
+	netobs_u64 udps_rcv_datagrams; /* datagrams received on this stream */
+};
+
+/* The SCTP common header (RFC 9260 section 3.1) and its chunks. */
+struct sctpinfo {
+	netobs_u16 sctp_sport;       /* source port */
+	netobs_u16 sctp_dport;       /* destination port */
+	netobs_u32 sctp_verify;      /* verification tag */
+	netobs_u32 sctp_checksum;    /* CRC32c, as on the wire */
+	netobs_u8 sctp_pad[4];       /* padding */
+	netobs_ptr sctp_hdr;         /* first byte of the header */
+	netobs_u32 sctp_chunk_type;  /* type of the first chunk; 0 also where there is none */
+	netobs_u32 sctp_chunk_count; /* chunks in this packet */
+};
+
+/* The SCTP association, as one of its endpoints sees it. */
+struct sctpsinfo {
+	netobs_u64 sctps_addr;       /* opaque identity of the endpoint: equal means same endpoint */
+	netobs_u32 sctps_num_raddrs; /* addresses of the peer that are known */
+	char sctps_raddrs[184];      /* the first four of them, text, separated by spaces */
+	netobs_u32 sctps_num_laddrs; /* addresses of this endpoint that are known */
+	char sctps_laddrs[184];      /* the first four of them, text, separated by spaces */
+	netobs_u16 sctps_lport;      /* local port: this endpoint's */
+	netobs_u16 sctps_rport;      /* remote port */
+	char sctps_laddr[46];        /* local primary address, text */
+	char sctps_raddr[46];        /* remote primary address, text */
+	netobs_i32 sctps_state;      /* NETOBS_SCTP_ number; 0 unknown */
+	netobs_u8 sctps_pad[4];      /* padding */
+};
+
+/* The state that an SCTP association has left. */
+struct sctplsinfo {
+	netobs_i32 sctps_state; /* NETOBS_SCTP_ number of the state before */
+};
+
+/* The socket: application bytes, in order and each byte once. */
+struct sockinfo {
+	netobs_i32 so_family;   /* AF_INET 2, AF_INET6 10 */
+	netobs_i32 so_type;     /* SOCK_STREAM 1, SOCK_DGRAM 2 */
+	netobs_i32 so_protocol; /* IANA number: 6 TCP, 17 UDP */
+	char so_laddr[46];      /* local address, text */
+	char so_raddr[46];      /* remote address, text */
+	netobs_u16 so_lport;    /* local port */
+	netobs_u16 so_rport;    /* remote port */
+	netobs_u32 so_bytes;    /* application bytes of this event */
+	netobs_u64 so_offset;   /* offset of the first of them in the stream, from 0 */
+	netobs_i32 so_pid;      /* process that owns the socket; -1 unknown */
+	netobs_u8 so_pad[4];    /* padding */
+	netobs_i64 so_uid;      /* user that owns the socket; -1 unknown */
+	char so_execname[16];   /* command name of so_pid; "<unknown>" */
+};
+
+/* The connection of an application protocol: the first argument of every application provider. */
+struct conninfo {
+	char ci_local[46];     /* local address, text, without port */
+	char ci_remote[46];    /* remote address, text, without port */
+	char ci_protocol[12];  /* "ipv4" or "ipv6" */
+	netobs_u16 ci_lport;   /* local port */
+	netobs_u16 ci_rport;   /* remote port */
+	netobs_u8 ci_pad[4];   /* padding */
+	netobs_u64 ci_cid;     /* connection id of the local endpoint, as cs_cid */
+};
+
+/* iSCSI (RFC 7143).  What a PDU does not have is 0. */
+struct iscsiinfo {
+	char ii_target[224];    /* iSCSI name of the target; "" before the login */
+	char ii_initiator[224]; /* iSCSI name of the initiator; "" before the login */
+	netobs_u64 ii_lun;      /* logical unit number */
+	netobs_u32 ii_itt;      /* initiator task tag */
+	netobs_u32 ii_ttt;      /* target transfer tag */
+	netobs_u32 ii_cmdsn;    /* command sequence number */
+	netobs_u32 ii_statsn;   /* status sequence number */
+	netobs_u32 ii_datasn;   /* data sequence number */
+	netobs_u32 ii_datalen;  /* bytes of the data segment */
+	netobs_u32 ii_flags;    /* flags of the PDU, second byte of its header */
+	netobs_u8 ii_pad[4];    /* padding */
+};
+
+/* A SCSI command. */
+struct iscsicmd {
+	netobs_u64 ic_len; /* bytes of the command descriptor block */
+	netobs_ptr ic_cdb; /* its bytes */
+};
+
+typedef struct pktinfo pktinfo_t;
+typedef struct csinfo csinfo_t;
+typedef struct ipinfo ipinfo_t;
+typedef struct illinfo illinfo_t;
+typedef struct ifinfo ifinfo_t;
+typedef struct etherinfo etherinfo_t;
+typedef struct arpinfo arpinfo_t;
+typedef struct ipv4info ipv4info_t;
+typedef struct ipv6info ipv6info_t;
+typedef struct icmpinfo icmpinfo_t;
+typedef struct tcpinfo tcpinfo_t;
+typedef struct tcpsinfo tcpsinfo_t;
+typedef struct tcpnsinfo tcpnsinfo_t;
+typedef struct tcplsinfo tcplsinfo_t;
+typedef struct tcprinfo tcprinfo_t;
+typedef struct tcpfinfo tcpfinfo_t;
+typedef struct udpinfo udpinfo_t;
+typedef struct sctpinfo sctpinfo_t;
+typedef struct sctpsinfo sctpsinfo_t;
+typedef struct sctplsinfo sctplsinfo_t;
+typedef struct sockinfo sockinfo_t;
+typedef struct conninfo conninfo_t;
+typedef struct iscsiinfo iscsiinfo_t;
+typedef struct iscsicmd iscsicmd_t;
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as a frame of any link type.  The first byte picks the link type (low three bits) and how many bytes more
+ * than the capture holds were on the wire (the rest, in units of 70); what follows is the frame.
+ */
+#include <pcap/dlt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dissect/dissect.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const int link_types[8] = {
+	DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_NULL, DLT_LOOP, DLT_RAW, DLT_IPV4, DLT_IPV6,
+};
+
+#define must(what)                                                                                \
+	do {                                                                                      \
+		if (!(what)) {                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
+			abort();                                                                  \
+		}                                                                                 \
+	} while (0)
+
+static void
+must_be_inside(const struct frame *frame, struct view v)
+{
+	if (v.len == 0)
+		return;
+	must(v.at >= frame->data && v.at < frame->data + frame->caplen);
+	must(v.len <= frame->caplen - (uint32_t)(v.at - frame->data));
+}
+
+static void
+check_cursor(const struct frame *frame, const struct cursor *c)
+{
+	must(c->error == CURSOR_OK);
+	must(c->have <= c->wire);
+	must_be_inside(frame, cursor_rest(c));
+}
+
+static void
+check_views(const struct packet *packet)
+{
+	const struct frame *frame = packet->frame;
+
+	must_be_inside(frame, packet->ether.header);
+	check_cursor(frame, &packet->payload);
+	check_cursor(frame, &packet->datagram);
+	if (packet->network == NETWORK_ARP) {
+		must_be_inside(frame, packet->arp.sha);
+		must_be_inside(frame, packet->arp.tpa);
+	} else if (packet->network != NETWORK_NONE) {
+		must_be_inside(frame, packet->ip.header);
+		must_be_inside(frame, packet->ip.options);
+	}
+	if (packet->transport == TRANSPORT_TCP)
+		must_be_inside(frame, packet->tcp.header);
+	else if (packet->transport == TRANSPORT_UDP)
+		must_be_inside(frame, packet->udp.header);
+	else if (packet->transport == TRANSPORT_SCTP)
+		must_be_inside(frame, packet->sctp.chunks);
+	else if (packet->transport != TRANSPORT_NONE && packet->icmp.error && packet->icmp.quote.version != 0)
+		must_be_inside(frame, packet->icmp.quote.header);
+}
+
+/* The reason is one of the anomalies, and none is graver. */
+static void
+check_reason(const struct packet *packet)
+{
+	must((packet->reason == ANOMALY_NONE) == (packet->anomalies.bits[0] == 0 && packet->anomalies.bits[1] == 0));
+	if (packet->reason != ANOMALY_NONE)
+		must(anomaly_has(&packet->anomalies, packet->reason));
+	for (unsigned a = 1; a < ANOMALY_COUNT; a++) {
+		if (!anomaly_has(&packet->anomalies, (enum anomaly)a))
+			continue;
+		must(anomaly_gravity((enum anomaly)a) <= anomaly_gravity(packet->reason));
+		if (anomaly_gravity((enum anomaly)a) == GRAVITY_DROP) {
+			must(packet->network == NETWORK_IPV4 || packet->network == NETWORK_IPV6);
+			must(packet->transport == TRANSPORT_NONE && packet->inner == INNER_NONE);
+		}
+		if (anomaly_gravity((enum anomaly)a) == GRAVITY_TRUNCATED)
+			must(packet->frame->caplen < packet->frame->len);
+	}
+}
+
+static void
+check_layers(const struct packet *packet)
+{
+	bool ip = packet->network == NETWORK_IPV4 || packet->network == NETWORK_IPV6;
+
+	must(packet->depth <= DISSECT_LAYER_BUDGET);
+	if (packet->transport == TRANSPORT_NONE)
+		must(packet->segment == 0);
+	if (packet->transport != TRANSPORT_NONE || packet->inner != INNER_NONE)
+		must(ip);
+	if (ip && packet->ip.fragment)
+		must(packet->transport == TRANSPORT_NONE && packet->inner == INNER_NONE);
+	if (ip)
+		must(packet->ip.version == (packet->network == NETWORK_IPV4 ? 4 : 6));
+	if (packet->transport == TRANSPORT_TCP) {
+		must(packet->tcp.sacks <= 4 && packet->tcp.wscale <= 14);
+		must(packet->tcp.offset >= 20 && packet->tcp.header.len <= packet->tcp.offset);
+	}
+}
+
+/* What the capture cut off may hide an oddity; it never makes one, except that it was cut. */
+static void
+check_cut(const struct packet *whole, const struct packet *cut)
+{
+	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
+		if (anomaly_has(&cut->anomalies, (enum anomaly)a) && !anomaly_has(&whole->anomalies, (enum anomaly)a))
+			must(anomaly_gravity((enum anomaly)a) == GRAVITY_TRUNCATED);
+	must(cut->network == NETWORK_NONE || cut->network == whole->network);
+	must(cut->transport == TRANSPORT_NONE || cut->transport == whole->transport || whole->reason != cut->reason);
+}
+
+/* The frame, and what is inside, to the end. */
+static void
+check_frame(const struct frame *frame, struct packet *first)
+{
+	struct packet packets[2];
+	unsigned turn = 0;
+
+	memset(packets, 0xa5, sizeof packets); /* what is not written must not be read */
+	dissect_frame(frame, &packets[0]);
+	*first = packets[0];
+	for (;;) {
+		struct packet *packet = &packets[turn];
+
+		check_reason(packet);
+		check_layers(packet);
+		check_views(packet);
+		(void)dissect_checksum(packet);
+		if (packet->inner == INNER_NONE)
+			break;
+		turn ^= 1;
+		dissect_inner(packet, &packets[turn]);
+		must(packets[turn].depth > packet->depth || packets[turn].reason != ANOMALY_NONE);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct interface interface;
+	struct packet whole, cut;
+	struct frame frame = {.interface = &interface};
+	uint8_t *copy;
+
+	if (size < 1 || size > 100000)
+		return 0;
+	frame.dlt = link_types[data[0] & 7];
+	frame.caplen = (uint32_t)(size - 1);
+	frame.len = frame.caplen + (data[0] >> 3) * 70u;
+	copy = malloc(frame.caplen + !frame.caplen); /* so that reading beyond is seen */
+	if (copy == NULL)
+		abort();
+	memcpy(copy, data + 1, frame.caplen);
+	frame.data = copy;
+	check_frame(&frame, &whole);
+	free(copy);
+	if (frame.caplen == 0)
+		return 0;
+	frame.caplen = data[size - 1] * 131u % frame.caplen;
+	copy = malloc(frame.caplen + !frame.caplen);
+	if (copy == NULL)
+		abort();
+	memcpy(copy, data + 1, frame.caplen);
+	frame.data = copy;
+	check_frame(&frame, &cut);
+	check_cut(&whole, &cut);
+	free(copy);
+	return 0;
+}

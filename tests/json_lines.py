@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Replays every capture twice with --print --format json and speaks TAP.
+
+usage: json_lines.py NETOBSD OWN_CAPTURES SHARED_CAPTURES
+
+SHARED_CAPTURES/INDEX.tsv says what libpcap makes of each file, which decides the exit status: 1 where it cannot be
+opened or its link type is not one of ours, 2 where it breaks off, else 0.  The project's own captures have no index;
+they must end with any of the three.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+SUPPORTED_LINKS = {"EN10MB", "LINUX_SLL", "LINUX_SLL2", "NULL", "LOOP", "RAW", "IPV4", "IPV6"}
+SECONDS = 300
+MAX_ARGS = 6  # D and bpftrace reach no more
+
+
+def expected_status(row):
+    status = row["libpcap_status"]
+    if status.startswith("OPENFAIL") or row["dlt_libpcap"] not in SUPPORTED_LINKS:
+        return 1
+    return 2 if status.startswith("READERR") else 0
+
+
+def reject_duplicates(pairs):
+    names = [name for name, _ in pairs]
+    if len(names) != len(set(names)):
+        raise ValueError("a name occurs twice in one object")
+    return dict(pairs)
+
+
+def reject_constant(word):
+    raise ValueError(f"{word} is not JSON")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicates, parse_constant=reject_constant)
+
+
+def check_line(line):
+    """Raises ValueError if the line is not one firing as the manual describes it."""
+    firing = DECODER.decode(line.decode("utf-8"))
+    if not isinstance(firing, dict) or set(firing) != {"probe", "args"}:
+        raise ValueError("not an object of probe and args")
+    if not isinstance(firing["probe"], str) or "__" in firing["probe"]:
+        raise ValueError("probe is not a name with dashes")
+    args = firing["args"]
+    if not isinstance(args, list) or not 1 <= len(args) <= MAX_ARGS:
+        raise ValueError("args is not a list of one to six")
+    if not all(arg is None or isinstance(arg, dict) for arg in args):
+        raise ValueError("an argument is neither an object nor null")
+
+
+def replay(netobsd, path, check):
+    """One run: (exit status, digest, number of lines, first complaint or None, standard error)."""
+    complaint, lines, digest = None, 0, hashlib.sha256()
+    with subprocess.Popen(
+        ["timeout", str(SECONDS), netobsd, "-r", path, "--print", "--format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as run:
+        for line in run.stdout:
+            lines += 1
+            digest.update(line)
+            if check and complaint is None:
+                try:
+                    check_line(line)
+                    if not line.endswith(b"\n"):
+                        raise ValueError("the last line does not end")
+                except ValueError as error:
+                    complaint = f"line {lines}: {error}: {line[:200]!r}"
+        err = run.stderr.read().decode("utf-8", "backslashreplace")
+    return run.returncode, digest.hexdigest(), lines, complaint, err
+
+
+def judge(netobsd, path, wanted):
+    """What is wrong with this capture: a list of complaints, empty if all is well."""
+    status, digest, lines, complaint, err = replay(netobsd, path, check=True)
+    wrong = [complaint] if complaint else []
+    if status not in wanted:
+        wrong.append(f"exit status {status}, wanted {' or '.join(map(str, sorted(wanted)))}")
+    if status == 1 and lines > 0:
+        wrong.append(f"{lines} firings of a run that could not start")
+    if status in (1, 2) and not err.startswith("netobsd: "):
+        wrong.append("no message that says what is wrong")
+    if status == 1 and err.count("\n") != 1:
+        wrong.append("the message is not one line")
+    again = replay(netobsd, path, check=False)
+    if (status, digest) != again[:2]:
+        wrong.append("a second run printed other bytes")
+    return wrong + err.splitlines()[:20] if wrong else []
+
+
+def cases(own, shared):
+    """(name, path, statuses allowed) of every capture."""
+    for name in sorted(os.listdir(own)):
+        if not name.endswith(".md"):
+            yield name, os.path.join(own, name), {0, 1, 2}
+    index = os.path.join(shared, "INDEX.tsv")
+    if os.path.exists(index):
+        with open(index, encoding="utf-8", newline="") as table:
+            for row in csv.DictReader(table, delimiter="\t"):
+                yield row["path"], os.path.join(shared, row["path"]), {expected_status(row)}
+    else:
+        yield "the shared captures", None, set()
+
+
+def main():
+    netobsd, own, shared = sys.argv[1:4]
+    count = failed = 0
+    for name, path, wanted in cases(own, shared):
+        count += 1
+        if path is None:
+            print(f"ok {count} - {name} # SKIP {shared} is not here")
+            continue
+        wrong = judge(netobsd, path, wanted)
+        failed += bool(wrong)
+        print(f"{'not ok' if wrong else 'ok'} {count} - {name}", flush=True)
+        for complaint in wrong:
+            print(f"# {complaint}", flush=True)
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

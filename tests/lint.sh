@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What a reader would complain about, checked by machine: spelling, shell scripts, manual pages, forbidden functions,
+# and the rules of CONTRIBUTING.md that can be read off the text.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+cd "$top" || exit 99
+
+# nothing NAME COMMAND...: ok if the command prints nothing; what it prints is what was found
+nothing() {
+	nothing_name=$1
+	shift
+	"$@" >"$tmp/found"
+	if [ -s "$tmp/found" ]; then
+		not_ok "$nothing_name" "$tmp/found"
+	else
+		ok "$nothing_name"
+	fi
+}
+
+# ---------------------------------------------------------------------------------------------------- other tools
+
+if have codespell; then
+	# Words of the protocols and of C that codespell would mend.
+	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
+		dissect flow probes daemon conf man scripts tests/*.* bench bootstrap configure.ac Makefile.am \
+		README.md CONTRIBUTING.md NEWS
+else
+	skip "spelling" "codespell is not installed"
+fi
+
+if have shellcheck; then
+	check "shell scripts" shellcheck -x bootstrap .ci/run tests/golden-update tests/*.sh
+else
+	skip "shell scripts" "shellcheck is not installed"
+fi
+
+for page in man/*.[0-9]; do
+	if [ ! -e "$page" ]; then
+		skip "manual pages" "there are none"
+	elif have mandoc; then
+		check "$page" mandoc -T lint -W warning "$page"
+	else
+		skip "$page" "mandoc is not installed"
+	fi
+done
+
+# -------------------------------------------------------------------------------------------------------- our rules
+
+# in_sources PATTERN [FOLDER...]: lines of C that match, in these folders or all
+in_sources() {
+	in_sources_pattern=$1
+	shift
+	[ $# -gt 0 ] || set -- dissect flow probes daemon tests bench
+	find "$@" -name '*.[ch]' -exec grep -nE "$in_sources_pattern" {} +
+}
+
+unsafe_calls() {
+	in_sources '\b(strcpy|strncpy|strcat|strncat|v?sprintf|ato[il]|atoll|gets|alloca|strtok)[[:space:]]*\('
+}
+
+impure_calls() {
+	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' dissect flow |
+		grep -vE '^flow/[a-z_]*(flow|table|slab|store|pool)[a-z_]*\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
+}
+
+packet_reads() {
+	in_sources '(\.|->)at([[:space:]]*\[|[[:space:]]*\+|\+\+)|\*[a-z_]+(\.|->)at\b' dissect flow probes daemon |
+		grep -v '^dissect/cursor\.h:'
+}
+
+conditionals() {
+	in_sources '^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)\b' dissect flow | grep -vE '#ifndef NETOBS_[A-Z0-9_]+_H$'
+}
+
+libevent_users() {
+	in_sources '#include <(event\.h|event2/)' daemon probes | grep -v '^daemon/loop\.c:'
+}
+
+unlicensed() {
+	for file in dissect/* flow/* probes/* daemon/*.[ch] tests/*.* bench/* scripts/* bootstrap .ci/run; do
+		[ ! -f "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' || echo "$file"
+	done
+}
+
+long_lines() {
+	find dissect flow probes daemon tests bench -name '*.[ch]' | while read -r file; do
+		expand -t 8 "$file" | awk -v file="$file" 'length($0) > 120 { print file ":" NR ": " length($0) " columns" }'
+	done
+}
+
+trailing_blanks() {
+	find . -name .git -prune -o -name 'build*' -type d -prune -o -name autom4te.cache -prune -o -type f \
+		\( -name '*.[chd]' -o -name '*.md' -o -name '*.sh' -o -name '*.py' -o -name '*.awk' -o -name '*.a[mc]' \
+		-o -name bootstrap \) -exec grep -nE '[[:blank:]]+$' {} +
+}
+
+nothing "no function that cannot be used safely" unsafe_calls
+nothing "dissect and flow neither log nor read a clock, and allocate only when a table is made" impure_calls
+nothing "only dissect/cursor.h reads packet memory" packet_reads
+nothing "no conditional compilation in dissect and flow" conditionals
+nothing "dissect knows nobody" in_sources '#include "(flow|probes|daemon)/' dissect
+nothing "flow knows only dissect" in_sources '#include "(probes|daemon)/' flow
+nothing "probes do not know the daemon" in_sources '#include "daemon/' probes
+nothing "libevent lives behind daemon/loop.c" libevent_users
+nothing "every source file names its licence" unlicensed
+nothing "nothing unfinished by its own word" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
+nothing "lines to 120 columns" long_lines
+nothing "no blanks at the end of a line" trailing_blanks
+
+tap_done

@@ -1,0 +1,117 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Test Anything Protocol for shell tests.  Source it, call ok/not_ok/skip/is/check for every point, end with tap_done.
+# What it gives:
+#   $top      the source tree            $shared  the captures nobody here wrote ($NETOBS_SHARED), perhaps absent
+#   $netobsd  the program under test     $tmp     a scratch directory, removed at the end
+set -u
+
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${top_builddir:-$PWD}
+shared=${NETOBS_SHARED:-$top/../shared}
+netobsd=${NETOBSD:-$build/netobsd}
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+export LC_ALL=C TZ=UTC
+
+tap_count=0
+tap_failed=0
+
+# ok NAME
+ok() {
+	tap_count=$((tap_count + 1))
+	printf 'ok %d - %s\n' "$tap_count" "$1"
+}
+
+# not_ok NAME [FILE...]: FILEs say why, as diagnostics
+not_ok() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	printf 'not ok %d - %s\n' "$tap_count" "$1"
+	shift
+	[ $# -eq 0 ] || head -n 60 -- "$@" | sed 's/^/# /'
+}
+
+# skip NAME REASON
+skip() {
+	tap_count=$((tap_count + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
+}
+
+# skip_all REASON: the whole test has nothing to work on; counts as one skipped point
+skip_all() {
+	printf '1..0 # SKIP %s\n' "$1"
+	exit 0
+}
+
+# is NAME GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		printf 'got    %s\nwanted %s\n' "$2" "$3" >"$tmp/is"
+		not_ok "$1" "$tmp/is"
+	fi
+}
+
+# check NAME COMMAND...: ok if the command succeeds; what it printed explains a failure
+check() {
+	check_name=$1
+	shift
+	if "$@" >"$tmp/check" 2>&1; then
+		ok "$check_name"
+	else
+		not_ok "$check_name" "$tmp/check"
+	fi
+}
+
+# note TEXT
+note() {
+	printf '# %s\n' "$1"
+}
+
+# have COMMAND...: whether all of them are installed
+have() {
+	for have_command in "$@"; do
+		command -v "$have_command" >/dev/null 2>&1 || return 1
+	done
+}
+
+# capture NAME: the path of a capture of the project's own or of the shared ones; fails if it is nowhere
+capture() {
+	for capture_path in "$top/tests/captures/$1" "$shared/captures/$1"; do
+		if [ -r "$capture_path" ]; then
+			printf '%s\n' "$capture_path"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# private_netobsd: a copy of the program with an inode of its own, so that a tracer attached to it by path sees no
+# replay of another test.  Prints its path.
+private_netobsd() {
+	cp -- "$netobsd" "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
+}
+
+# tracing_refused: why this machine cannot attach a uprobe, or nothing
+tracing_refused() {
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "tracing needs root"
+	elif ! have bpftrace; then
+		echo "bpftrace is not installed"
+	elif [ ! -e /sys/kernel/tracing/uprobe_events ] && ! mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
+		echo "no tracefs"
+	elif ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then # BEGIN is itself a uprobe
+		echo "the kernel refuses BPF programs"
+	fi
+}
+
+# tap_done: the plan; call it last
+tap_done() {
+	printf '1..%d\n' "$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""truth.py TRUTH_REPLAY DIR...: compares the TCP tracker with the kernel's own record of the same sockets.
+
+Each DIR holds truth.tsv and its captures.  Prints TAP: per DIR one line for the states and one for the
+retransmissions, with every difference and every transition that no packet shows as a diagnostic."""
+import collections
+import os
+import subprocess
+import sys
+
+CLOSING = ("FIN_WAIT_1", "FIN_WAIT_2", "CLOSING")
+
+
+def replay(program, capture):
+    """The endpoints of a capture: (laddr, lport, raddr, rport) -> their connections in order of time."""
+    out = subprocess.run([program, capture], check=True, capture_output=True, text=True).stdout
+    endpoints = collections.defaultdict(list)
+    for line in out.splitlines():
+        if line.startswith("# stray "):
+            endpoints[tuple(line[8:].split("\t"))]  # a segment that belongs to no connection, but was there
+        if line.startswith("#"):
+            continue
+        laddr, lport, raddr, rport, states, facts = line.split("\t")
+        names = [s.removeprefix("state-").upper().replace("-", "_") for s in states.split(",") if s]
+        counts = {k: int(v) for k, v in (f.split("=") for f in facts.split())}
+        endpoints[(laddr, lport, raddr, rport)].append((names, counts))
+    return endpoints
+
+
+def without_repeats(states):
+    return [s for i, s in enumerate(states) if i == 0 or s != states[i - 1]]
+
+
+def as_kernel(states):
+    """The kernel hands a socket to its TIME_WAIT table by closing it; what happens there it does not tell."""
+    if "TIME_WAIT" in states:
+        states = states[:states.index("TIME_WAIT")] + ["CLOSED"]
+    return states
+
+
+def explain(kernel, ours, facts):
+    """Compares two sequences.  Answers (differs, reasons): the kernel's transitions that no packet shows, with the
+    reason, or what is wrong."""
+    seen = as_kernel(ours)
+    reasons = []
+    kernel = list(kernel)
+    if seen == kernel:
+        return None, reasons
+    if facts["fin"] == 0:
+        for state in ("FIN_WAIT_1", "LAST_ACK"):
+            if state in kernel:
+                kernel.remove(state)
+                reasons.append(f"{state}: closed with data still queued, its FIN was never sent")
+        kernel = without_repeats(kernel)
+    if seen == kernel:
+        return None, reasons
+    if kernel[-3:] == ["FIN_WAIT_1", "CLOSING", "CLOSED"] and seen[:len(kernel) - 3] == kernel[:-3] and \
+            seen[len(kernel) - 3:] in (["CLOSE_WAIT", "LAST_ACK", "CLOSED"], ["CLOSE_WAIT", "LAST_ACK"]):
+        reasons += [f"{s}: closed with data still queued, the peer's FIN came before its own was sent"
+                    for s in ("FIN_WAIT_1", "CLOSING", "CLOSED")]
+        return None, reasons
+    if kernel[-1] == "CLOSED" and seen == kernel[:-1]:
+        last = kernel[-2]
+        if last == "SYN_SENT" and facts["rst-in"]:
+            reasons.append("CLOSED: the connection attempt was given up; the RST that came does not acknowledge it")
+            return None, reasons
+        if last == "SYN_SENT":
+            reasons.append("CLOSED: the connection attempt was given up, in silence")
+        elif last == "FIN_WAIT_2":
+            reasons.append("CLOSED: no FIN came, the FIN_WAIT_2 timer or the end of its process closed it")
+        else:
+            reasons.append(f"CLOSED: the process or its namespace ended in {last} without a packet")
+        if facts["rst"] or facts["rst-in"]:
+            return f"kernel {kernel} ours {ours}: a RST is there", reasons
+        return None, reasons
+    return f"kernel {','.join(kernel)} ours {','.join(ours)}", reasons
+
+
+def read_explained(path):
+    """Differences that were looked into one by one: capture, the four ends, tab, and why."""
+    with open(path, encoding="ascii") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
+    return {tuple(row[:5]): row[5] for row in rows}
+
+
+def check(program, directory, explained):
+    total = collections.Counter()
+    unseen = collections.Counter()
+    late = collections.Counter()
+    listed = collections.Counter()
+    notes = {"states": [], "retransmissions": []}
+    cache = {}
+    taken = collections.Counter()
+    for line in open(os.path.join(directory, "truth.tsv"), encoding="ascii"):
+        if line.startswith("#"):
+            continue
+        capture, laddr, lport, raddr, rport, states, retransmits = line.rstrip("\n").split("\t")[:7]
+        name = capture if capture.endswith(".pcap") else capture + ".pcap"
+        if name not in cache:
+            cache[name] = replay(program, os.path.join(directory, name))
+        key = (laddr, lport, raddr, rport)
+        which = taken[(name, key)]
+        taken[(name, key)] += 1
+        where = f"{name} {laddr}:{lport} {raddr}:{rport}"
+        kernel = without_repeats(states.split(","))
+        total["endpoints"] += 1
+        total["transitions"] += len(kernel) - 1
+        if key not in cache[name] and key[2:] + key[:2] not in cache[name]:
+            total["unseen"] += len(kernel) - 1
+            unseen["all: the capture has no packet of this endpoint"] += len(kernel) - 1
+            total["absent"] += 1
+            total["kernel"] += int(retransmits)
+            if int(retransmits):
+                notes["retransmissions"].append(f"{where}: kernel {retransmits}, no packet at all")
+            continue
+        if which >= len(cache[name][key]):
+            notes["states"].append(f"{where}: not seen at all, kernel {','.join(kernel)}")
+            continue
+        ours, facts = cache[name][key][which]
+        wrong, reasons = explain(kernel, ours, facts)
+        if wrong:
+            notes["states"].append(f"{where}: {wrong}")
+        else:
+            total["unseen"] += len(reasons)
+            total["right"] += len(kernel) - 1 - len(reasons)
+            for reason in reasons:
+                unseen[reason] += 1
+        most = sum(facts[k] for k in ("fast", "timeout", "probe", "spurious", "syn"))
+        least = most - facts["continued"]
+        total["kernel"] += int(retransmits)
+        total["ours"] += most
+        total["split"] += max(0, most - int(retransmits))
+        reason = explained.get((name,) + key)
+        if int(retransmits) > most and facts["outstanding"]:
+            total["after"] += int(retransmits) - most
+            late[f"{where}: {int(retransmits) - most} of {retransmits}"] += 1
+        elif int(retransmits) != most and reason:
+            listed[f"{where}: kernel {retransmits}, ours {most}: {reason}"] += 1
+            total["explained"] += abs(int(retransmits) - most)
+        elif not least <= int(retransmits) <= most:
+            notes["retransmissions"].append(f"{where}: kernel {retransmits} ours {least}..{most} {facts}")
+    return total, unseen, late, listed, notes
+
+
+def main():
+    program, directories = sys.argv[1], sys.argv[2:]
+    explained = read_explained(os.path.join(os.path.dirname(os.path.abspath(__file__)), "truth.explained"))
+    number = failed = 0
+    sums = collections.Counter()
+    print(f"1..{2 * len(directories)}")
+    for directory in directories:
+        total, unseen, late, listed, notes = check(program, directory, explained)
+        sums.update(total)
+        base = os.path.basename(directory.rstrip("/"))
+        texts = {
+            "states": f"{total['endpoints']} endpoints ({total['absent']} without any packet), {total['right']} of "
+                      f"{total['transitions'] - total['unseen']} visible transitions right, {total['unseen']} that no "
+                      "packet shows",
+            "retransmissions": f"kernel {total['kernel']} ({total['after']} of them after the capture's end), ours "
+                               f"{total['ours']} ({total['split']} of them further segments of one super-packet), "
+                               f"{total['explained']} explained",
+        }
+        for kind, text in texts.items():
+            number += 1
+            failed += bool(notes[kind])
+            print(f"{'not ok' if notes[kind] else 'ok'} {number} - {base} {kind}: {text}")
+            for note in notes[kind]:
+                print(f"# {note}")
+            if kind == "states":
+                for reason, count in sorted(unseen.items()):
+                    print(f"# {count} not visible: {reason}")
+            else:
+                for text in sorted(listed):
+                    print(f"# explained: {text}")
+                for text in sorted(late):
+                    print(f"# not visible, data was outstanding when the capture ended: {text} retransmissions")
+    print(f"# in all: {sums['endpoints']} endpoints, {sums['right']} of {sums['transitions'] - sums['unseen']} visible "
+          f"transitions right, {sums['unseen']} not visible; retransmissions: kernel {sums['kernel'] - sums['after']} in the captures, ours "
+          f"{sums['ours']}, {sums['split']} of them further segments of one super-packet")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
