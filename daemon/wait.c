@@ -7,25 +7,36 @@
 /* The kernel changes semaphores without telling anybody, so they are looked at so often. */
 #define LOOK_NS (10 * 1000000u)
 
-bool
-wait_is_traced(void)
+/* A tracer enables its probes one after the other, the last of them perhaps first: it is ready when nothing has changed
+ * for so many looks, a quarter of a second. */
+#define LOOKS_AT_REST 25
+
+/* The sum of all semaphores: it changes whenever a tracer comes, enables one more probe, or goes. */
+static unsigned
+raised(void)
 {
+	unsigned sum = 0;
+
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (*probe_semaphores[i] != 0)
-			return true;
-	return false;
+		sum += *probe_semaphores[i];
+	return sum;
 }
 
 bool
 wait_for_tracer(struct loop *loop, double seconds)
 {
 	double looks = seconds * 1e9 / LOOK_NS;
+	unsigned before = 0, at_rest = 0;
 
-	for (double i = 0; !wait_is_traced(); i++) {
-		if (seconds > 0 && i >= looks) {
+	for (double i = 0; at_rest < LOOKS_AT_REST; i++) {
+		unsigned now = raised();
+
+		if (now == 0 && seconds > 0 && i >= looks) {
 			log_warning("no tracer has come within %g s; starting without", seconds);
 			return true;
 		}
+		at_rest = now != 0 && now == before ? at_rest + 1 : 0;
+		before = now;
 		if (!loop_sleep(loop, LOOK_NS))
 			return false;
 	}

@@ -7,11 +7,9 @@
 
 #include "daemon/loop.h"
 
-/* Whether anybody has raised the semaphore of a probe. */
-bool wait_is_traced(void);
-
-/* Waits until a probe is enabled, for at most `seconds` (0: for ever); says so if that time runs out.  False if the
- * loop was stopped.  To be called before the printer is made, which enables probes itself. */
+/* Waits until a probe is enabled and no other has followed for a quarter of a second; for at most `seconds` (0: for
+ * ever) if none is, and says so.  False if the loop was stopped.  To be called before the printer is made, which
+ * enables probes itself. */
 bool wait_for_tracer(struct loop *loop, double seconds);
 
 #endif
