@@ -10,6 +10,8 @@
 #include "daemon/log.h"
 #include "daemon/rtnl.h"
 
+const bool rtnl_follows = false;
+
 struct rtnl {
 	char unused;
 };

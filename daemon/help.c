@@ -4,6 +4,7 @@
 
 #include "daemon/loop.h"
 #include "daemon/options.h"
+#include "daemon/rtnl.h"
 #include "daemon/unpack.h"
 
 #define HELP_COLUMN 34
@@ -56,10 +57,17 @@ options_print_help(FILE *to)
 	options_free(&defaults);
 }
 
+static const char *
+yes_or_no(bool value)
+{
+	return value ? "yes" : "no";
+}
+
 void
 options_print_version(FILE *to)
 {
 	fprintf(to, "netobsd %s\n%s\n%s\n", PACKAGE_VERSION, pcap_lib_version(), loop_library());
-	fprintf(to, "compressed captures: gzip %s, zstd %s\n", unpack_gzip.start != NULL ? "yes" : "no",
-		unpack_zstd.start != NULL ? "yes" : "no");
+	fprintf(to, "compressed captures: gzip %s, zstd %s\n", yes_or_no(unpack_gzip.start != NULL),
+		yes_or_no(unpack_zstd.start != NULL));
+	fprintf(to, "changes of addresses are followed: %s\n", yes_or_no(rtnl_follows));
 }

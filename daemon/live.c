@@ -38,6 +38,7 @@ struct live {
 	const struct interfaces *interfaces;
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
+	bool waited; /* for a tracer, between opening and running */
 	struct input_counters counters;
 	size_t alive; /* interfaces that are not lost */
 	int *link_types;
@@ -187,6 +188,26 @@ watch_port(struct port *port)
 	return true;
 }
 
+static void
+ignore_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+{
+	(void)user;
+	(void)header;
+	(void)data;
+}
+
+/* What came while a tracer was waited for is neither observed nor counted.  A buffer that fills as fast as it is
+ * emptied is left after some turns. */
+static void
+skip_backlog(struct port *port)
+{
+	for (unsigned turns = 0; turns < 64; turns++)
+		if (pcap_dispatch(port->pcap, FRAMES_PER_TURN, ignore_frame, NULL) <= 0)
+			break;
+	if (pcap_stats(port->pcap, &port->counted) < 0)
+		port->counted = (struct pcap_stat){0};
+}
+
 /* What had been captured when the loop was stopped. */
 static void
 drain(struct live *live)
@@ -208,9 +229,12 @@ live_run(struct input *input, struct batch *batch)
 		log_error("out of memory");
 		return INPUT_FAILED;
 	}
-	for (size_t i = 0; i < live->count; i++)
+	for (size_t i = 0; i < live->count; i++) {
+		if (live->waited)
+			skip_backlog(&live->ports[i]);
 		if (!watch_port(&live->ports[i]))
 			return INPUT_FAILED;
+	}
 	loop_run(live->loop);
 	drain(live);
 	return live->alive > 0 ? INPUT_DONE : INPUT_FAILED;
@@ -288,6 +312,7 @@ live_open(const struct config *config, struct loop *loop, const struct interface
 	live->input.class = &live_class;
 	live->loop = loop;
 	live->interfaces = interfaces;
+	live->waited = config->wait_tracer;
 	live->link_types = calloc(count, sizeof *live->link_types);
 	for (; live->link_types != NULL && live->count < count; live->count++) {
 		if (!open_port(live, config, &live->ports[live->count], config->interfaces[live->count]))

@@ -18,6 +18,8 @@
 
 #include "daemon/log.h"
 
+const bool rtnl_follows = true;
+
 /* What is read from the kernel one after the other. */
 enum dump {
 	DUMP_LINKS,

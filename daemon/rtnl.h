@@ -10,6 +10,9 @@
 
 struct rtnl;
 
+/* Whether changes are followed, for --version. */
+extern const bool rtnl_follows;
+
 /* Fills both collections, which are borrowed, and keeps them up to date from the loop.  NULL, with a message logged,
  * if that cannot be done. */
 struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces);

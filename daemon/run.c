@@ -56,8 +56,10 @@ on_summary(void *context)
 {
 	struct run *run = context;
 
-	if (run->observer != NULL) /* before that there is nothing to count */
+	if (run->observer != NULL)
 		summary_write(stderr, run->input, run->observer);
+	else
+		log_notice("nothing has been observed yet");
 }
 
 static bool

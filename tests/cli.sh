@@ -68,7 +68,7 @@ summary() {
 run "--help" 0 --help
 "$netobsd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >"$tmp/options"
 while read -r option; do
-	grep -q "Fl Fl\{0,1\} \{0,1\}${option#--}\|Fl -${option#--}" "$top/man/netobsd.8" || echo "$option"
+	grep -qE "Fl -${option#--}( |$)" "$top/man/netobsd.8" || echo "$option"
 done <"$tmp/options" >"$tmp/missing"
 is "every option of --help is in netobsd(8)" "$(tr '\n' ' ' <"$tmp/missing")" ""
 run "--version" 0 --version

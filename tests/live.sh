@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Observing interfaces: two network namespaces with a cable between them and real sockets at both ends; what the
+# kernel's own TCP does is what netobsd has to say.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have ip python3 || skip_all "ip or python3 is not installed"
+
+near=netobs-near-$$ far=netobs-far-$$
+ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
+trap 'ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
+ip netns add "$far" || skip_all "no network namespaces here"
+ip link add near0 netns "$near" type veth peer name far0 netns "$far" 2>/dev/null || skip_all "no veth interfaces here"
+ip -n "$near" link set lo up
+ip -n "$far" link set lo up
+ip -n "$near" addr add 10.77.0.1/24 dev near0
+ip -n "$far" addr add 10.77.0.2/24 dev far0
+ip -n "$near" addr add fd77::1/64 dev near0 nodad
+ip -n "$far" addr add fd77::2/64 dev far0 nodad
+ip -n "$near" link set near0 up
+ip -n "$far" link set far0 up
+
+talk=$top/tests/live_talk.py
+
+in_near() {
+	ip netns exec "$near" "$@"
+}
+
+in_far() {
+	ip netns exec "$far" "$@"
+}
+
+# wait_for COMMAND...: tries for ten seconds until it succeeds
+wait_for() {
+	wait_tries=0
+	until "$@" >/dev/null 2>&1; do
+		wait_tries=$((wait_tries + 1))
+		[ $wait_tries -lt 100 ] || return 1
+		sleep 0.1
+	done
+}
+
+sockets_in() {
+	ip netns exec "$1" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $2 ]"
+}
+
+# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it has so many capture sockets
+observe() {
+	observe_where=$1 observe_sockets=$2
+	shift 2
+	ip netns exec "$observe_where" "$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for sockets_in "$observe_where" "$observe_sockets" || cat "$tmp/err" >&2
+	sleep 0.2
+}
+
+# finish: ends netobsd; its exit status
+finish() {
+	sleep 0.3 # the last frames may wait in the kernel for some milliseconds
+	kill -INT "$pid"
+	wait "$pid"
+}
+
+# converse NAMESPACE_OF_SERVER NAMESPACE_OF_CLIENT ADDRESS PORT: one whole TCP connection
+converse() {
+	rm -f "$tmp/ready"
+	ip netns exec "$1" python3 "$talk" serve "$3" "$4" "$tmp/ready" &
+	server=$!
+	wait_for test -e "$tmp/ready"
+	ip netns exec "$2" python3 "$talk" talk "$3" "$4" || echo "the connection failed" >>"$tmp/err"
+	wait "$server"
+}
+
+states_of() {
+	python3 "$talk" states "$1" <"$tmp/out"
+}
+
+count() {
+	grep -c "\"probe\":\"$1\"" "$tmp/out"
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
+}
+
+server_states="listen syn-received established close-wait last-ack closed"
+client_states="closed syn-sent established fin-wait-1 fin-wait-2 time-wait"
+
+# ------------------------------------------------------------------------------------------------------- both sides
+
+observe "$far" 1 -i far0 --print --format json --summary
+converse "$far" "$near" 10.77.0.2 7001
+in_near python3 "$talk" refused 10.77.0.2 7002
+finish
+is "the server's side: exit status" $? 0
+is "the server's side: states" "$(states_of 7001)" "server 10.77.0.2 $server_states"
+is "the server's side: accepted" "$(count tcp-accept-established) $(count tcp-connect-established)" "1 0"
+is "the server's side: refused" "$(count tcp-accept-refused) $(count tcp-connect-refused)" "1 0"
+is "the server's side: nothing lost" "$(counter capture.dropped) $(counter capture.interface-dropped)" "0 0"
+check "the server's side: the interface is named" grep -q '"if_name":"far0"' "$tmp/out"
+check "the server's side: nothing else is said" sh -c "! grep '^netobsd:' '$tmp/err'"
+
+observe "$near" 1 -i near0 --print=tcp-* --format json
+converse "$far" "$near" fd77::2 7003
+in_near python3 "$talk" refused 10.77.0.2 7002
+finish
+is "the client's side: states over IPv6" "$(states_of 7003)" "client fd77::1 $client_states"
+is "the client's side: requests" "$(count tcp-connect-request)" 2
+is "the client's side: established and refused" "$(count tcp-connect-established) $(count tcp-connect-refused)" "1 1"
+
+observe "$near" 1 -i near0 --view both --print=tcp-state-change --format json tcp port 7004
+converse "$far" "$near" 10.77.0.2 7004
+finish
+is "view both: both ends" "$(states_of 7004)" "client 10.77.0.1 $client_states
+server 10.77.0.2 $server_states"
+
+# --------------------------------------------------------------------------------------------------- other interfaces
+
+observe "$far" 1 -i any --print --format json
+converse "$far" "$near" 10.77.0.2 7005
+converse "$far" "$far" 127.0.0.1 7006
+finish
+is "any: states" "$(states_of 7005)" "server 10.77.0.2 $server_states"
+is "any: a connection of the host with itself has two ends, once" "$(states_of 7006)" "client 127.0.0.1 $client_states
+server 127.0.0.1 $server_states"
+is "any: frames have their real interfaces" \
+	"$(grep -o '"if_name":"[^"]*"' "$tmp/out" | sort -u | tr '\n' ' ')" '"if_name":"far0" "if_name":"lo" '
+
+observe "$far" 2 -i far0 -i lo --print=tcp-state-change --format json
+converse "$far" "$near" 10.77.0.2 7007
+converse "$far" "$far" 127.0.0.1 7008
+finish
+is "two interfaces: states" "$(states_of 7007)" "server 10.77.0.2 $server_states"
+is "two interfaces: loopback" "$(states_of 7008)" "client 127.0.0.1 $client_states
+server 127.0.0.1 $server_states"
+
+in_far "$netobsd" -i any -i lo 2>"$tmp/err"
+is "any and another: status" $? 1
+check "any and another: message" grep -q 'netobsd: "any" is all interfaces' "$tmp/err"
+
+# --------------------------------------------------------------------------------------------- what changes on the way
+
+observe "$far" 1 -i far0 --print=tcp-state-change --format json
+ip -n "$far" addr add 10.77.0.9/24 dev far0
+sleep 0.3
+converse "$far" "$near" 10.77.0.9 7009
+if "$netobsd" --version | grep -q "addresses are followed: yes"; then
+	is "an address that came later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"
+else
+	skip "an address that came later is local" "built without libmnl"
+fi
+ip -n "$far" link set far0 down
+sleep 0.3
+ip -n "$far" link set far0 up
+wait_for in_near python3 "$talk" refused 10.77.0.2 7002
+converse "$far" "$near" 10.77.0.2 7010
+finish
+is "an interface may go down and up: status" $? 0
+is "an interface may go down and up: states" "$(states_of 7010)" "server 10.77.0.2 $server_states"
+is "an interface may go down and up: no talk of it" "$(cat "$tmp/err")" ""
+
+# What came before a tracer did is not observed.
+observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary
+converse "$far" "$near" 10.77.0.2 7012
+wait_for grep -q "no tracer has come" "$tmp/err"
+converse "$far" "$near" 10.77.0.2 7013
+finish
+is "frames before the tracer are left out" "$(states_of 7012)$(states_of 7013)" "server 10.77.0.2 $server_states"
+is "frames before the tracer are not counted" "$(counter capture.received)" "$(counter frames)"
+
+# Stopped, netobsd cannot empty its buffer, so frames are lost and counted.
+observe "$far" 1 -i far0 -B 128 --strict --summary
+kill -STOP "$pid"
+in_near python3 "$talk" flood 10.77.0.2 9 20000
+kill -CONT "$pid"
+finish
+is "lost frames: status with --strict" $? 3
+check "lost frames: counted" test "$(counter capture.dropped)" -gt 0
+is "lost frames: received = observed + dropped" "$(counter capture.received)" \
+	"$(($(counter frames) + $(counter capture.dropped)))"
+
+ip -n "$far" link add spare0 type veth peer name spare1
+ip -n "$far" link set spare0 up
+ip -n "$far" link set spare1 up
+observe "$far" 2 -i spare0 -i far0 --print=tcp-state-change --format json
+ip -n "$far" link del spare0
+wait_for grep -q "spare0 is lost" "$tmp/err"
+converse "$far" "$near" 10.77.0.2 7011
+is "one interface of two is removed: the other goes on" "$(states_of 7011)" "server 10.77.0.2 $server_states"
+is "one interface of two is removed: one message" "$(grep -c '^netobsd: interface spare0 is lost' "$tmp/err")" 1
+ip -n "$far" link del far0
+wait "$pid"
+is "the last interface is removed: status" $? 1
+check "the last interface is removed: message" grep -q "far0 is lost: .*no interface is left" "$tmp/err"
+
+ip -n "$far" link add late0 type veth peer name late1
+in_far "$netobsd" -i late0 2>"$tmp/err"
+is "an interface that is down at the start: status" $? 1
+check "an interface that is down at the start: message" grep -q "late0 is down: ip link set late0 up" "$tmp/err"
+
+tap_done
