@@ -21,8 +21,8 @@ void dissect_frame(const struct frame *frame, struct packet *packet);
  * the layer budget.  The inner packet refers to the same frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 
-/* Dissects a datagram that reassembly made whole: the link layer of its `last` fragment, the IP layer of the `first`, and
- * `have` of the `wire` bytes it carries.  The whole packet refers to the last fragment's frame and to `bytes`. */
+/* Dissects a datagram that reassembly made whole: the link layer of its `last` fragment, the IP layer of the `first`,
+ * and `have` of the `wire` bytes it carries.  The whole packet refers to the last fragment's frame and to `bytes`. */
 void dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t have,
 			 uint32_t wire, struct packet *whole);
 

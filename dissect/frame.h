@@ -15,7 +15,7 @@ struct interface {
 };
 
 struct frame {
-	const uint8_t *data;		   /* caplen bytes; the input's memory, valid until the frame has been observed */
+	const uint8_t *data;		   /* caplen bytes; the input's memory, valid until it has been observed */
 	const struct interface *interface; /* never NULL */
 	uint64_t ts;			   /* capture time, ns since the epoch */
 	uint32_t caplen;		   /* bytes captured */

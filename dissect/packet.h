@@ -71,7 +71,7 @@ struct ip_layer {
 	struct view options;  /* IPv4 options or the IPv6 extension header chain */
 	uint8_t src[16], dst[16]; /* network order; IPv4 in the first four bytes, the rest zero */
 	uint32_t length;      /* bytes of the whole packet, header included; for a super-packet taken from the frame */
-	uint32_t payload;     /* length less the fixed header and IPv4 options: IPv6 extension headers count as payload */
+	uint32_t payload;     /* length less the fixed header and IPv4 options: IPv6 extension headers count in */
 	uint8_t version;      /* 4 or 6 */
 	uint8_t protocol;     /* of the payload: behind all IPv6 extension headers */
 	uint8_t ttl;	      /* time to live or hop limit */
@@ -198,11 +198,11 @@ struct packet {
 		struct icmp_layer icmp;
 		struct sctp_layer sctp;
 	};
-	struct cursor datagram;	/* with an IP layer: what IP carries, transport header first, extension headers skipped */
+	struct cursor datagram;	/* with an IP layer: what IP carries, transport header first, behind all extensions */
 	struct cursor payload;	/* behind the last header that held */
 	uint32_t segment;	/* bytes on the wire behind the transport header; 0 without a transport layer */
 	enum inner_layer inner; /* what the payload is, where it is a tunnel's */
-	uint16_t inner_type;	/* EtherType for INNER_IP (IP, or MPLS in front of it), 0 where only its first nibble tells */
+	uint16_t inner_type;	/* EtherType for INNER_IP (of IP, or of MPLS before it); 0: its first nibble tells */
 };
 
 #endif

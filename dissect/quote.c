@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The packet that an ICMP error quotes: as much of it as tells whose it was (RFC 792, RFC 1812 section 4.3.2.3, RFC 4443
- * section 2.4).  Quotes are cut by whoever sends the error, so only an unreadable IP header is odd. */
+/* The packet that an ICMP error quotes: as much of it as tells whose it was (RFC 792, RFC 1812 section 4.3.2.3,
+ * RFC 4443 section 2.4).  Quotes are cut by whoever sends the error, so only an unreadable IP header is odd. */
 #include "dissect/layers.h"
 
 enum { IPV4_FIXED = 20, IPV6_FIXED = 40, PORTS = 4, PORTS_AND_SEQUENCE = 8 };

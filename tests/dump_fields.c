@@ -251,6 +251,16 @@ print_packet(unsigned long n, const struct packet *packet)
 	printf("\n");
 }
 
+static const char *
+link_name(int dlt)
+{
+	const char *name = pcap_datalink_val_to_name(dlt);
+
+	if (dissect_link_supported(dlt))
+		return "supported";
+	return name != NULL ? name : "without a name";
+}
+
 static void
 dump(const char *path)
 {
@@ -266,8 +276,7 @@ dump(const char *path)
 		printf("file\t%s\t-\nend\t0\t%s\n", path, error);
 		return;
 	}
-	printf("file\t%s\t%s\n", path,
-	       dissect_link_supported(pcap_datalink(capture)) ? "supported" : pcap_datalink_val_to_name(pcap_datalink(capture)));
+	printf("file\t%s\t%s\n", path, link_name(pcap_datalink(capture)));
 	while (pcap_next_ex(capture, &header, &bytes) == 1) {
 		struct frame frame = {
 			.data = bytes,

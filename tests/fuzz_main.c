@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a fuzz target over files, and over the files of directories, given as arguments: so every fuzz target is a
- * plain test with any compiler.  No file at all is a failure, so that a test of nothing does not pass.
+ * plain test with any compiler.  Options, which begin with '-', are libFuzzer's and mean nothing here.  No file at all
+ * is a failure, so that a test of nothing does not pass.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -76,7 +77,8 @@ int
 main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
-		run(argv[i]);
+		if (argv[i][0] != '-')
+			run(argv[i]);
 	printf("%lu inputs\n", files);
 	return files > 0 ? 0 : 1;
 }

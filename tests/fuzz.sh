@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The fuzz targets as plain tests: over the frames of the captures there are, whichever driver they were linked with.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+# over NAME MOST FOLDER: the first MOST frames of every capture in FOLDER, through every target
+over() {
+	if [ ! -d "$3" ]; then
+		skip "$1" "there is no $3"
+		return
+	fi
+	mkdir -p "$tmp/$1"
+	find "$3" -type f ! -name '*.md' ! -name '*.tsv' -exec "$build/tests/fuzz_seeds" "$tmp/$1" "$2" {} +
+	for over_target in fuzz_frame fuzz_reassembly; do
+		check "$over_target over $(find "$tmp/$1" -type f | wc -l) frames of the $1 captures" \
+			"$build/tests/$over_target" -runs=0 "$tmp/$1"
+	done
+}
+
+over own 1000 "$top/tests/captures"
+over shared 300 "$shared/captures"
+tap_done
