@@ -10,6 +10,7 @@
 #include "daemon/locals.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
+#include "flow/reassembly.h"
 
 /* Frames that are observed in one go, so that the memory latencies of their look-ups overlap. */
 #define OBSERVE_BATCH 32
@@ -42,6 +43,7 @@ void observer_advance(struct observer *observer, uint64_t now);
 
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
+const struct reassembly_counters *observer_fragments(const struct observer *observer);
 const struct prober *observer_prober(const struct observer *observer);
 
 #endif

@@ -53,15 +53,6 @@ enum ip_protocol {
 	PROTOCOL_SHIM6 = 140,
 };
 
-/* Records an anomaly; the gravest is the reason, the first of equals. */
-static inline void
-packet_note(struct packet *packet, enum anomaly a)
-{
-	anomaly_add(&packet->anomalies, a);
-	if (packet->reason == ANOMALY_NONE || anomaly_gravity(a) > anomaly_gravity(packet->reason))
-		packet->reason = a;
-}
-
 /* Whether something was found for which IP discards the packet, or for which dissection ended. */
 static inline bool
 packet_dropped(const struct packet *packet)

@@ -205,4 +205,13 @@ struct packet {
 	uint16_t inner_type;	/* EtherType for INNER_IP (of IP, or of MPLS before it); 0: its first nibble tells */
 };
 
+/* Records an anomaly; the gravest is the reason, the first of equals. */
+static inline void
+packet_note(struct packet *packet, enum anomaly a)
+{
+	anomaly_add(&packet->anomalies, a);
+	if (packet->reason == ANOMALY_NONE || anomaly_gravity(a) > anomaly_gravity(packet->reason))
+		packet->reason = a;
+}
+
 #endif

@@ -42,7 +42,7 @@ struct flow {
 	uint8_t kind;  /* enum flow_kind */
 	uint8_t local; /* bit n: end n is local (probes fire for it); kept by the caller */
 	uint8_t first; /* the end whose packet was seen first */
-	uint8_t scope; /* free for the caller: which endpoints' frames tell direction, and the like */
+	uint8_t same_host; /* 1: both ends are sockets of one host, as on loopback; kept by the caller */
 	uint64_t deadline; /* when a timer acts on it next if no packet comes, ns; see flow_table_run_timers */
 	union {
 		struct tcp_end tcp[2];

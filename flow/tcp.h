@@ -38,6 +38,21 @@ struct tcp_estimates {
 void tcp_estimate(const struct flow_table *table, const struct flow *flow, unsigned end,
 		  struct tcp_estimates *estimates);
 
+/* Where sequence number `seq` of endpoint `sender` lies in its stream: 0 is the first byte behind the SYN, or the first
+ * that was seen of a connection picked up in mid-stream. */
+uint64_t tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq);
+
+struct tcp_delivery {
+	uint32_t bytes;	 /* 0: nothing new */
+	uint64_t offset; /* of the first of them in the peer's stream */
+};
+
+/* What has become deliverable to the application of endpoint `end` since it was as in `before`: stream bytes in order,
+ * each once.  `segment` is the payload of the segment that changed it, received or sent: an endpoint's own ACK proves
+ * bytes that the capture showed out of order. */
+struct tcp_delivery tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *before,
+				  uint32_t segment);
+
 /* Sequence numbers compare modulo 2^32 (RFC 9293 section 3.4). */
 static inline bool
 seq_before(uint32_t a, uint32_t b)

@@ -42,6 +42,11 @@ void args_csinfo(struct csinfo *info, const struct flow_table *table, const stru
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
 void args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of);
 void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);
+void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission);
+void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of);
 void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
+
+/* Application bytes of endpoint `end`, from `offset` of its stream on. */
+void args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset);
 
 #endif

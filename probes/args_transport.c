@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, udpinfo. */
 #include <string.h>
+#include <sys/socket.h>
 
 #include "flow/tcp.h"
 #include "probes/args.h"
@@ -63,7 +64,7 @@ args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of)
 	tcp_estimate(of->table, flow, of->end, &estimates);
 	*info = (struct tcpsinfo){
 	    .tcps_addr = flow_cid(of->table, flow, of->end),
-	    .tcps_local = flow->local == 3,
+	    .tcps_local = flow->same_host,
 	    .tcps_active = opened_actively(self, peer),
 	    .tcps_lport = flow->key.port[of->end],
 	    .tcps_rport = flow->key.port[1 - of->end],
@@ -106,6 +107,56 @@ args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state)
 {
 	info->tcps_state = (netobs_i32)state;
 	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name(state));
+}
+
+void
+args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission)
+{
+	static const char *const kinds[] = {
+	    [RETRANSMIT_NONE] = "",
+	    [RETRANSMIT_FAST] = "fast",
+	    [RETRANSMIT_TIMEOUT] = "timeout",
+	    [RETRANSMIT_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_SPURIOUS] = "spurious",
+	    [RETRANSMIT_SYN] = "syn",
+	};
+
+	info->tcpr_kind = retransmission->kind;
+	word_copy(info->tcpr_kindstr, sizeof info->tcpr_kindstr, kinds[retransmission->kind]);
+	info->tcpr_count = retransmission->count;
+	info->tcpr_elapsed_us = retransmission->elapsed_us;
+}
+
+void
+args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of)
+{
+	*info = (struct tcpfinfo){
+	    .tcpf_len = packet->segment,
+	    .tcpf_seq = packet->tcp.seq,
+	    .tcpf_peer_cid = flow_cid(of->table, of->flow, 1 - of->end),
+	    .tcpf_peer_pid = -1,
+	};
+}
+
+void
+args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+{
+	bool tcp = flow->kind == FLOW_TCP;
+
+	*info = (struct sockinfo){
+	    .so_family = flow->key.version == 4 ? AF_INET : AF_INET6,
+	    .so_type = tcp ? SOCK_STREAM : SOCK_DGRAM,
+	    .so_protocol = flow->key.protocol,
+	    .so_lport = flow->key.port[end],
+	    .so_rport = flow->key.port[1 - end],
+	    .so_bytes = bytes,
+	    .so_offset = offset,
+	    .so_pid = -1,
+	    .so_uid = -1,
+	};
+	word_address(info->so_laddr, sizeof info->so_laddr, flow->key.version, flow->key.addr[end]);
+	word_address(info->so_raddr, sizeof info->so_raddr, flow->key.version, flow->key.addr[1 - end]);
+	word_copy(info->so_execname, sizeof info->so_execname, WORD_UNKNOWN);
 }
 
 void

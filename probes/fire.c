@@ -41,7 +41,10 @@ struct prober {
 	struct tcpsinfo tcps;
 	struct tcpnsinfo tcpns;
 	struct tcplsinfo tcpls;
+	struct tcprinfo tcpr;
+	struct tcpfinfo tcpf;
 	struct udpinfo udp;
+	struct sockinfo so;
 	struct icmpinfo icmp;
 	struct arpinfo arp;
 
@@ -284,6 +287,30 @@ tell_tcp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigne
 	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), tcp_of(p)});
 }
 
+void
+tell_tcpf(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
+{
+	args_tcpfinfo(&p->tcpf, p->packet, &(struct viewpoint){p->flows, flow, end, &flow->tcp[end]});
+	fire(p, probe,
+	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), &p->tcpf});
+}
+
+void
+tell_free(struct prober *p)
+{
+	fire(p, PROBE_IP_PACKET_FREE, (const void *[6]){pkt_of(p)});
+}
+
+void
+tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
+	    uint64_t offset)
+{
+	args_sockinfo(&p->so, flow, end, bytes, offset);
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->so});
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the events */
+
 static void
 tell_state_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
 {
@@ -297,6 +324,53 @@ tell_state_change(struct prober *p, const struct flow *flow, const struct flow_e
 	memcpy(&p->tcpns, &now, sizeof p->tcpns);
 	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->before.state);
 	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, &p->tcps, &p->tcpns, NULL, &p->tcpls});
+}
+
+/* A retransmission or a timer of endpoint `event->end`, with the segment that shows it, if one does. */
+static void
+tell_retransmission(struct prober *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
+{
+	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
+	args_tcprinfo(&p->tcpr, &event->retransmission);
+	fire(p, probe,
+	     (const void *[6]){pkt_of(p), &p->cs, ip_of(p), tcps_of(p, flow, event->end), tcp_of(p), &p->tcpr});
+}
+
+static void
+tell_stream(struct prober *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
+{
+	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
+	args_udpinfo(&p->udp, p->packet, &(struct viewpoint){p->flows, flow, event->end, NULL});
+	fire(p, probe, (const void *[6]){pkt_of(p), &p->cs, ip_of(p), &p->udp, &p->udp});
+}
+
+static void
+fire_timeout(struct prober *p, const struct flow *flow, const struct flow_event *event)
+{
+	switch (event->timeout) {
+	case TIMEOUT_RETRANSMIT:
+		if (PROBE_ENABLED(tcp__timeout__retransmit))
+			tell_retransmission(p, PROBE_TCP_TIMEOUT_RETRANSMIT, flow, event);
+		break;
+	case TIMEOUT_PERSIST:
+		if (PROBE_ENABLED(tcp__timeout__persist))
+			tell_retransmission(p, PROBE_TCP_TIMEOUT_PERSIST, flow, event);
+		break;
+	case TIMEOUT_KEEPALIVE:
+		if (PROBE_ENABLED(tcp__timeout__keepalive))
+			tell_retransmission(p, PROBE_TCP_TIMEOUT_KEEPALIVE, flow, event);
+		break;
+	case TIMEOUT_TIME_WAIT:
+		if (PROBE_ENABLED(tcp__timeout__time__wait))
+			tell_retransmission(p, PROBE_TCP_TIMEOUT_TIME_WAIT, flow, event);
+		break;
+	case TIMEOUT_CONNECT:
+		if (PROBE_ENABLED(tcp__timeout__connect))
+			tell_retransmission(p, PROBE_TCP_TIMEOUT_CONNECT, flow, event);
+		break;
+	case TIMEOUT_NONE:
+		break;
+	}
 }
 
 void
@@ -330,9 +404,19 @@ fire_event(struct prober *p, const struct flow *flow, const struct flow_event *e
 			tell_tcp(p, PROBE_TCP_ACCEPT_REFUSED, flow, end);
 		break;
 	case EVENT_TCP_RETRANSMIT:
+		if (PROBE_ENABLED(tcp__retransmit))
+			tell_retransmission(p, PROBE_TCP_RETRANSMIT, flow, event);
+		break;
 	case EVENT_TCP_TIMEOUT:
+		fire_timeout(p, flow, event);
+		break;
 	case EVENT_UDP_STREAM_START:
+		if (PROBE_ENABLED(udp__stream__start))
+			tell_stream(p, PROBE_UDP_STREAM_START, flow, event);
+		break;
 	case EVENT_UDP_STREAM_END:
+		if (PROBE_ENABLED(udp__stream__end))
+			tell_stream(p, PROBE_UDP_STREAM_END, flow, event);
 		break;
 	}
 }

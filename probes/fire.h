@@ -48,6 +48,10 @@ void tell_ip(struct prober *prober, enum probe_id probe, const struct flow *flow
 void tell_icmp(struct prober *prober, enum probe_id probe, const struct flow *quoted, unsigned end);
 void tell_udp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
 void tell_tcp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+void tell_tcpf(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+void tell_free(struct prober *prober);
+void tell_socket(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
+		 uint64_t offset);
 
 static inline void
 fire_gld_send(struct prober *prober)
@@ -88,12 +92,47 @@ fire_arp_receive(struct prober *prober)
 
 FIRE_FOR_ENDPOINT(fire_ip_send, ip__send, PROBE_IP_SEND, tell_ip)
 FIRE_FOR_ENDPOINT(fire_ip_receive, ip__receive, PROBE_IP_RECEIVE, tell_ip)
+FIRE_FOR_ENDPOINT(fire_ip_drop_in, ip__drop__in, PROBE_IP_DROP_IN, tell_ip)
+FIRE_FOR_ENDPOINT(fire_ip_drop_out, ip__drop__out, PROBE_IP_DROP_OUT, tell_ip)
+FIRE_FOR_ENDPOINT(fire_ip_request, ip__request, PROBE_IP_REQUEST, tell_ip)
+FIRE_FOR_ENDPOINT(fire_ip_deliver, ip__deliver, PROBE_IP_DELIVER, tell_ip)
 FIRE_FOR_ENDPOINT(fire_icmp_send, icmp__send, PROBE_ICMP_SEND, tell_icmp)
 FIRE_FOR_ENDPOINT(fire_icmp_receive, icmp__receive, PROBE_ICMP_RECEIVE, tell_icmp)
 FIRE_FOR_ENDPOINT(fire_udp_send, udp__send, PROBE_UDP_SEND, tell_udp)
 FIRE_FOR_ENDPOINT(fire_udp_receive, udp__receive, PROBE_UDP_RECEIVE, tell_udp)
 FIRE_FOR_ENDPOINT(fire_tcp_send, tcp__send, PROBE_TCP_SEND, tell_tcp)
 FIRE_FOR_ENDPOINT(fire_tcp_receive, tcp__receive, PROBE_TCP_RECEIVE, tell_tcp)
+FIRE_FOR_ENDPOINT(fire_tcpf_send, tcpf__send, PROBE_TCPF_SEND, tell_tcpf)
+FIRE_FOR_ENDPOINT(fire_tcpf_receive, tcpf__receive, PROBE_TCPF_RECEIVE, tell_tcpf)
+
+static inline void
+fire_ip_packet_free(struct prober *prober)
+{
+	if (PROBE_ENABLED(ip__packet__free))
+		tell_free(prober);
+}
+
+/* Application bytes at a socket: `bytes` of them, from `offset` of the stream on.  Ask first whether somebody wants
+ * them: following the bytes costs something. */
+static inline bool
+wants_sockets(void)
+{
+	return PROBE_ENABLED(socket__send) || PROBE_ENABLED(socket__receive);
+}
+
+static inline void
+fire_socket_send(struct prober *prober, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+{
+	if (PROBE_ENABLED(socket__send))
+		tell_socket(prober, PROBE_SOCKET_SEND, flow, end, bytes, offset);
+}
+
+static inline void
+fire_socket_receive(struct prober *prober, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+{
+	if (PROBE_ENABLED(socket__receive))
+		tell_socket(prober, PROBE_SOCKET_RECEIVE, flow, end, bytes, offset);
+}
 
 /* The probe of an event, if its kind has one and it is enabled. */
 void fire_event(struct prober *prober, const struct flow *flow, const struct flow_event *event);

@@ -98,6 +98,76 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
+	 * IP itself discards a packet that it received: pkt_reason says why. A packet that the capture cut short is
+	 * not dropped.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__drop__in(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * IP itself discards a packet that it was to send: pkt_reason says why. A packet that the capture cut short
+	 * is not dropped.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__drop__out(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * A transport hands IP a datagram; one firing however many fragments it is sent in.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__request(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * IP hands a transport a whole datagram; one firing however many fragments it came in.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] illinfo_t *: the interface
+	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
+	 * args[5] ipv6info_t * or NULL: the IPv6 header; NULL in an IPv4 packet
+	 */
+	probe ip__deliver(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
+		netobs_ipv4info_t *ipv4, netobs_ipv6info_t *ipv6)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_ipv4info_t *ipv4,
+		nobs_ipv6info_t *ipv6);
+
+	/*
+	 * netobs is done with this packet: the last probe that carries its id.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 */
+	probe ip__packet__free(netobs_pktinfo_t *pkt)
+	    : (nobs_pktinfo_t *pkt);
+
+	/*
 	 * An ICMP or ICMPv6 message is sent.
 	 *
 	 * args[0] pktinfo_t *: the packet
@@ -148,6 +218,32 @@ provider netobs {
 	 * args[4] udpinfo_t *: the same
 	 */
 	probe udp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
+		netobs_udpinfo_t *same)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
+
+	/*
+	 * The first datagram of a 5-tuple.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] udpinfo_t *: the UDP header, and the stream
+	 * args[4] udpinfo_t *: the same
+	 */
+	probe udp__stream__start(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
+		netobs_udpinfo_t *same)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
+
+	/*
+	 * A 5-tuple has been idle for too long, or its place in the table is needed.
+	 *
+	 * args[0] pktinfo_t * or NULL: NULL where a timer ends it
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] udpinfo_t *: the stream; the header fields are 0 where args[0] is NULL
+	 * args[4] udpinfo_t *: the same
+	 */
+	probe udp__stream__end(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
 		netobs_udpinfo_t *same)
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
 
@@ -259,6 +355,145 @@ provider netobs {
 		void *none4, netobs_tcplsinfo_t *tcpls)
 	    : (void *none0, nobs_csinfo_t *cs, nobs_tcpsinfo_t *tcps, nobs_tcpnsinfo_t *tcpns, void *none4,
 		nobs_tcplsinfo_t *tcpls);
+
+	/*
+	 * Sequence space already sent is sent again: SYN, data or FIN. Not a keepalive and not a zero-window probe.
+	 *
+	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[1] csinfo_t *: the sending endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[5] tcprinfo_t *: kind, count and age of the retransmission
+	 */
+	probe tcp__retransmit(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
+		netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * A protocol timer visibly ran out: the retransmission timer (RFC 6298); tcp-retransmit fires first.
+	 *
+	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[1] csinfo_t *: the endpoint whose timer it was
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
+	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 */
+	probe tcp__timeout__retransmit(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * A protocol timer visibly ran out: a zero-window probe is sent (RFC 9293 section 3.8.6.1).
+	 *
+	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[1] csinfo_t *: the endpoint whose timer it was
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
+	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 */
+	probe tcp__timeout__persist(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * A protocol timer visibly ran out: a keepalive is sent (RFC 9293 section 3.8.4).
+	 *
+	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[1] csinfo_t *: the endpoint whose timer it was
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
+	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 */
+	probe tcp__timeout__keepalive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * A protocol timer visibly ran out: 2MSL is over (RFC 9293 section 3.6).
+	 *
+	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[1] csinfo_t *: the endpoint whose timer it was
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
+	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 */
+	probe tcp__timeout__time__wait(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * A protocol timer visibly ran out: a SYN is given up.
+	 *
+	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[1] csinfo_t *: the endpoint whose timer it was
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
+	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 */
+	probe tcp__timeout__connect(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
+		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp,
+		nobs_tcprinfo_t *tcpr);
+
+	/*
+	 * TCP fusion: a data segment between two endpoints of this host is sent. tcp-send fires as well.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t *: the sending endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpfinfo_t *: the data, and the other endpoint
+	 */
+	probe tcpf__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
+		netobs_tcpfinfo_t *tcpf)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpfinfo_t *tcpf);
+
+	/*
+	 * TCP fusion: a data segment between two endpoints of this host is received. tcp-receive fires as well.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t *: the receiving endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] tcpsinfo_t *: that endpoint
+	 * args[4] tcpfinfo_t *: the data, and the other endpoint
+	 */
+	probe tcpf__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
+		netobs_tcpfinfo_t *tcpf)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpfinfo_t *tcpf);
+
+	/*
+	 * Application bytes are accepted from a socket: new stream bytes in order, each once, or one UDP datagram.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] sockinfo_t *: the socket and the bytes
+	 */
+	probe socket__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sockinfo_t *so)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_sockinfo_t *so);
+
+	/*
+	 * Application bytes are delivered to a socket: stream bytes in order, each once and no gap, or one UDP
+	 * datagram.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] sockinfo_t *: the socket and the bytes
+	 */
+	probe socket__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sockinfo_t *so)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_sockinfo_t *so);
 };
 
 #pragma D attributes Evolving/Evolving/Common provider netobs provider

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the two halves of the observer share: batches and frames (observe.c), packets (observe_packet.c). */
+#ifndef NETOBS_DAEMON_OBSERVE_PACKET_H
+#define NETOBS_DAEMON_OBSERVE_PACKET_H
+
+#include "daemon/observe.h"
+#include "daemon/sides.h"
+#include "flow/reassembly.h"
+
+/* A packet between its dissection and its observation. */
+struct slot {
+	struct packet packet;
+	struct flow_key key;
+	uint32_t hash;
+	unsigned sender;   /* which end of the key sent it; of a quoted connection: whom the error is for */
+	bool tracked;	   /* key, hash and sender are set */
+	bool begins;	   /* a UDP stream whose beginning is yet to be told */
+	struct flow *flow; /* its connection, or the one that an ICMP error quotes; NULL if there is none */
+};
+
+struct observer {
+	const struct config *config;
+	const struct locals *locals;
+	enum view_kind view;
+	struct flow_table *flows;
+	struct reassembly *fragments;
+	struct prober *prober;
+	uint64_t clock;	  /* the latest packet time so far, ns */
+	uint64_t next_id; /* packet ids */
+	struct observe_counters counters;
+	struct slot slots[OBSERVE_BATCH];
+	struct slot whole; /* the datagram that a last fragment completes */
+	struct slot inner; /* the packet inside a tunnel */
+};
+
+/* The connection key of a TCP or UDP packet. */
+void observe_find_key(struct observer *o, struct slot *slot);
+
+/* One packet, from the wire to the probes: the order of firing is the contract's (section 3).  `outermost`: it is the
+ * frame's own packet, not one inside a tunnel.  Returns the slot of the whole datagram, NULL where there is none. */
+struct slot *observe_packet(struct observer *o, struct slot *slot, bool outermost);
+
+/* A flow's timer ran out or it was evicted. */
+void observe_flow_timer(void *observer, struct flow *flow, const struct flow_events *events);
+
+/* A datagram was given up before it was whole. */
+void observe_lost_datagram(void *observer, const struct packet *lost, unsigned fragments);
+
+#endif
