@@ -84,6 +84,23 @@ arp_protocol(char text[16], const struct arp_layer *arp, struct view address)
 	word_address(text, 16, 4, ip);
 }
 
+/* The operation in words.  Over IPv4 a request tells more than its number: a probe asks whether an address is free and
+ * names no sender, an announcement claims the sender's own (RFC 5227); a reply that nobody asked for does the same
+ * (RFC 2002 section 4.6). */
+static const char *
+arp_operation(const struct arp_layer *arp)
+{
+	uint32_t sender = view_u32(arp->spa, 0), target = view_u32(arp->tpa, 0);
+
+	if (arp->ptype != 0x0800 || arp->spa.len != 4 || arp->tpa.len != 4 || arp->op > 2)
+		return word_arp_operation(arp->op);
+	if (arp->op == 1 && sender == 0)
+		return "probe";
+	if (sender == target)
+		return arp->op == 1 ? "announcement" : "gratuitous-reply";
+	return word_arp_operation(arp->op);
+}
+
 void
 args_arpinfo(struct arpinfo *info, const struct arp_layer *arp)
 {
@@ -94,7 +111,7 @@ args_arpinfo(struct arpinfo *info, const struct arp_layer *arp)
 	    .arp_plen = arp->plen,
 	    .arp_op = arp->op,
 	};
-	word_copy(info->arp_opstr, sizeof info->arp_opstr, word_arp_operation(arp->op));
+	word_copy(info->arp_opstr, sizeof info->arp_opstr, arp_operation(arp));
 	arp_hardware(info->arp_sha, arp->sha);
 	arp_hardware(info->arp_tha, arp->tha);
 	arp_protocol(info->arp_spa, arp, arp->spa);

@@ -157,7 +157,7 @@ struct arpinfo {
 	netobs_u8 arp_hlen;   /* bytes of a hardware address */
 	netobs_u8 arp_plen;   /* bytes of a protocol address */
 	netobs_u16 arp_op;    /* operation: 1 request, 2 reply, 3 and 4 the same of RARP */
-	char arp_opstr[20];   /* operation in words; "<unknown>" */
+	char arp_opstr[20];   /* operation in words; "probe", "announcement", "gratuitous-reply" too (RFC 5227) */
 	char arp_sha[18];     /* sender's hardware address, text; "<unknown>" where it is not 6 bytes */
 	char arp_tha[18];     /* target's hardware address, text; "<unknown>" where it is not 6 bytes */
 	char arp_spa[16];     /* sender's protocol address, text; "<unknown>" where it is not IPv4 */

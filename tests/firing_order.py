@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""firing_order.py NETOBSD CAPTURE...: the order of firing for each frame, against the contract.
+
+Replays each capture with every probe enabled, in each view, and holds the firings of each packet id against the
+grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq and cs_seq of each probe
+count 1, 2, 3, ..., and a connection id belongs to one endpoint for ever.  TAP output.
+"""
+import json
+import re
+import subprocess
+import sys
+
+# One letter a probe; the grammar is a regular expression over them.
+LETTERS = {
+    "socket-send": "S", "socket-receive": "R",
+    "tcp-state-change": "c", "sctp-state-change": "c",
+    "tcp-send": "t", "udp-send": "t", "icmp-send": "t", "sctp-send": "t", "arp-send": "a", "tcpf-send": "f",
+    "ip-request": "q", "ip-send": "i", "ip-drop-out": "x", "gld-send": "g",
+    "gld-receive": "G", "arp-receive": "A", "ip-receive": "I", "ip-drop-in": "X", "ip-deliver": "D",
+    "tcp-receive": "T", "udp-receive": "T", "icmp-receive": "T", "sctp-receive": "T", "tcpf-receive": "F",
+    "ip-packet-free": ".",
+}
+EVENT = re.compile(r"tcp-(accept|connect)-|tcp-retransmit|tcp-timeout-|udp-stream-|iscsi-")
+
+# Sending, top down: the socket (an ACK may prove bytes delivered before), events and changes of state, the transport,
+# IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram lost in
+# reassembly only its drop.  What a timer or an eviction ends comes first: it is of no packet.
+SENDING = r"[ec]*R?S?[ec]*(tf?|a)?q?[ix]?g?"
+RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?"
+GRAMMAR = re.compile(rf"^{SENDING}({RECEIVING})?\.$")
+
+
+def replay(netobsd, capture, view):
+    command = [netobsd, "-r", capture, "--view", view, "--print", "--format", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for line in process.stdout:
+            yield json.loads(line)
+
+
+def letter(probe):
+    return LETTERS.get(probe) or ("e" if EVENT.match(probe) else "?")
+
+
+class Checker:
+    def __init__(self):
+        self.word, self.packet, self.packets, self.wrong = "", None, 0, []
+        self.sequences, self.endpoints = {}, {}
+
+    def finish_packet(self):
+        if self.packet is not None:
+            self.packets += 1
+            if not GRAMMAR.match(self.word):
+                self.wrong.append(f"packet {self.packet}: {self.word}")
+        self.word, self.packet = "", None
+
+    def take(self, firing):
+        probe, args = firing["probe"], firing["args"]
+        packet = args[0] if args and args[0] and "pkt_addr" in args[0] else None
+        self.check_sequence(probe, packet, args)
+        self.check_endpoint(args)
+        self.word += letter(probe)
+        if packet is None:
+            return
+        if self.packet is not None and packet["pkt_addr"] != self.packet:
+            self.wrong.append(f"packet {self.packet} is not freed before {packet['pkt_addr']}")
+        self.packet = packet["pkt_addr"]
+        if probe == "ip-packet-free":
+            self.finish_packet()
+
+    def check_sequence(self, probe, packet, args):
+        told = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
+        expected = self.sequences.get(probe, 0) + 1
+        if told != expected:
+            self.wrong.append(f"{probe} number {expected} says {told}")
+        self.sequences[probe] = expected
+
+    def check_endpoint(self, args):
+        for arg in args:
+            if arg and "tcps_laddr" in arg and "tcps_lport" in arg:
+                ends = (arg["tcps_laddr"], arg["tcps_lport"], arg["tcps_raddr"], arg["tcps_rport"])
+                if self.endpoints.setdefault(arg["tcps_addr"], ends) != ends:
+                    self.wrong.append(f"connection id {arg['tcps_addr']} is of two endpoints")
+
+
+def check(netobsd, capture, view):
+    checker = Checker()
+    for firing in replay(netobsd, capture, view):
+        checker.take(firing)
+    if checker.packet is not None:
+        checker.wrong.append(f"packet {checker.packet} is never freed")
+    return checker
+
+
+def main():
+    netobsd, captures = sys.argv[1], sys.argv[2:]
+    number = 0
+    for capture in captures:
+        for view in ("both", "host", "monitor"):
+            checker = check(netobsd, capture, view)
+            number += 1
+            name = f"{capture.rsplit('/', 1)[-1]}, {view}: {checker.packets} packets"
+            print(f"{'not ' if checker.wrong else ''}ok {number} - {name}")
+            for wrong in checker.wrong[:5]:
+                print(f"# {wrong}")
+    print(f"1..{number}")
+
+
+main()
