@@ -166,6 +166,12 @@ locals_has(const struct locals *locals, uint8_t version, const uint8_t addr[16])
 	return false;
 }
 
+bool
+locals_known(const struct locals *locals)
+{
+	return locals->used > 0 || locals->prefix_count > 0;
+}
+
 uint32_t
 locals_generation(const struct locals *locals)
 {

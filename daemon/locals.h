@@ -24,6 +24,10 @@ void locals_clear_addresses(struct locals *locals);
 /* Whether an address is local.  127.0.0.0/8 and ::1 always are. */
 bool locals_has(const struct locals *locals, uint8_t version, const uint8_t addr[16]);
 
+/* Whether anything is known of what is local: an address or a prefix.  A cooked capture file without prefixes tells
+ * only directions. */
+bool locals_known(const struct locals *locals);
+
 /* Rises with every change, so that answers may be remembered. */
 uint32_t locals_generation(const struct locals *locals);
 

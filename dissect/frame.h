@@ -12,6 +12,8 @@ struct interface {
 	uint32_t ifindex;   /* 0 if unknown (files) */
 	uint64_t netns;	    /* inode of the network namespace, 0 if unknown (files) */
 	bool loopback;	    /* frames are sent and received by this same host */
+	bool has_mac;	    /* mac is set */
+	uint8_t mac[6];	    /* its own link-layer address */
 };
 
 struct frame {
