@@ -171,8 +171,8 @@ icmp6_type(uint8_t type)
 	case 145: return "home-agent-reply";
 	case 146: return "mobile-prefix-solicitation";
 	case 147: return "mobile-prefix-advertisement";
-	case 148: return "certification-path-solicitation";
-	case 149: return "certification-path-advertisement";
+	case 148: return "certification-solicitation";
+	case 149: return "certification-advertisement";
 	case 151: return "multicast-router-advertisement";
 	case 152: return "multicast-router-solicitation";
 	case 153: return "multicast-router-termination";
