@@ -121,7 +121,8 @@ tcp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
 		tcp_sent(o->flows, slot->flow, sender, p, o->clock, &events);
 		if (sockets) {
 			tell_delivered(o, slot, sender, &before);
-			tell_written(o, slot, &before);
+			if (sides.send)
+				tell_written(o, slot, &before);
 		}
 		tell_events(o, slot->flow, &events);
 	}
