@@ -5,6 +5,7 @@
 
 #include "daemon/observe_packet.h"
 #include "dissect/dissect.h"
+#include "flow/tcp.h"
 #include "probes/fire.h"
 
 struct observer *
@@ -35,6 +36,8 @@ observer_free(struct observer *o)
 {
 	if (o == NULL)
 		return;
+	if (o->prober != NULL)
+		tcp_flush(o->flows);
 	prober_free(o->prober);
 	reassembly_free(o->fragments);
 	flow_table_free(o->flows);

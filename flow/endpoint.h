@@ -35,7 +35,9 @@ enum tcp_end_flag {
 
 /* Why an endpoint's segments leave the short path: the low bits count the duplicate ACKs it received in a row. */
 enum tcp_trouble {
-	TCP_TROUBLE_DUPACKS = 0x3f, /* saturating; only where SACK does not tell more */
+	TCP_TROUBLE_DUPACKS = 0x0f, /* saturating; only where SACK does not tell more */
+	TCP_TROUBLE_FIN = 0x10,	    /* a FIN was captured that may not have reached it yet */
+	TCP_TROUBLE_RST = 0x20,	    /* the same of a RST */
 	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail has something to watch (flow/tcp_loss.h) */
 };
 
@@ -62,7 +64,7 @@ struct tcp_end {
 			uint32_t rtt_seq; /* an ACK beyond this ends the sample being timed */
 			uint32_t rtt_us;  /* when that sample began */
 		};
-		uint64_t time_wait_end; /* TCP_STATE_TIME_WAIT: when it ends, ns */
+		uint64_t until; /* when TIME_WAIT, or the wait for a FIN or RST to reach it, is over, ns */
 	};
 	uint32_t segments; /* sent */
 	uint32_t retransmits; /* segments of them that sent sequence space again */
@@ -75,5 +77,48 @@ struct udp_end {
 	uint64_t bytes;	    /* payload sent */
 	uint64_t datagrams; /* sent */
 };
+
+/* RFC 9260 section 4, numbered as Linux numbers them (enum sctp_sstat_state of <linux/sctp.h>). */
+enum sctp_state {
+	SCTP_STATE_NONE, /* nothing is known of this endpoint yet: no packet has proved a socket there */
+	SCTP_STATE_CLOSED,
+	SCTP_STATE_COOKIE_WAIT,
+	SCTP_STATE_COOKIE_ECHOED,
+	SCTP_STATE_ESTABLISHED,
+	SCTP_STATE_SHUTDOWN_PENDING,
+	SCTP_STATE_SHUTDOWN_SENT,
+	SCTP_STATE_SHUTDOWN_RECEIVED,
+	SCTP_STATE_SHUTDOWN_ACK_SENT,
+	SCTP_STATE_COUNT
+};
+
+enum sctp_end_flag {
+	SCTP_END_ACTIVE = 0x01, /* sent the first INIT */
+	SCTP_END_INIT = 0x02,	/* its INIT or INIT ACK was seen: its addresses, streams and initial TSN are known */
+	SCTP_END_DATA = 0x04,	/* tsn is known */
+	SCTP_END_ACKS = 0x08,	/* acked is known */
+};
+
+/* 56 bytes.  Transmission sequence numbers are absolute, in host order. */
+struct sctp_end {
+	uint8_t state;	      /* enum sctp_state */
+	uint8_t flags;	      /* enum sctp_end_flag */
+	uint8_t stray;	      /* packets in a row with the tag `stray_tag` */
+	uint8_t spare;
+	uint32_t tag;	      /* verification tag that packets to it carry, 0 unknown */
+	uint32_t other_tag;   /* the tag of an INIT or INIT ACK of it that nothing has answered for yet, 0 none */
+	uint32_t stray_tag;   /* of the last packet to it that fitted neither */
+	uint32_t home;	      /* where its addresses are kept (flow/sctp_store.h), 0 nowhere */
+	uint32_t tsn;	      /* of the next DATA chunk it will send */
+	uint32_t acked;	      /* cumulative TSN ack it last sent */
+	uint32_t rwnd;	      /* receiver window it last advertised, bytes */
+	uint16_t streams_out, streams_in; /* what its INIT or INIT ACK offers */
+	uint32_t packets;     /* sent */
+	uint32_t chunks;      /* DATA chunks sent */
+	uint32_t retransmits; /* of them those that carried a TSN again */
+	uint64_t bytes;	      /* user data sent, retransmissions not counted */
+};
+
+_Static_assert(sizeof(struct sctp_end) <= 64, "an SCTP endpoint is at most one cache line");
 
 #endif

@@ -18,6 +18,7 @@ enum flow_event_kind {
 	EVENT_TCP_TIMEOUT,	       /* `timeout`, and `retransmission` where it retransmits */
 	EVENT_UDP_STREAM_START,
 	EVENT_UDP_STREAM_END,
+	EVENT_SCTP_STATE_CHANGE,       /* `sctp_before` and `sctp_after` */
 };
 
 /* Why sequence space was sent again (contract: tcprinfo_t). */
@@ -52,8 +53,15 @@ struct flow_event {
 	enum tcp_timeout timeout;
 	uint64_t ts;		   /* packet time: of the segment, or when the timer was due */
 	struct retransmission retransmission;
-	struct tcp_end before;	   /* STATE_CHANGE: the endpoint as it was just before */
-	struct tcp_end after;	   /* STATE_CHANGE: as it is now; several changes may come from one segment */
+	/* STATE_CHANGE: the endpoint as it was just before, and as it is now; one packet may make several changes. */
+	union {
+		struct {
+			struct tcp_end before, after;
+		};
+		struct {
+			struct sctp_end sctp_before, sctp_after;
+		};
+	};
 };
 
 /* A segment raises at most this many events per endpoint; more would be a bug of ours. */

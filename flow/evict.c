@@ -62,7 +62,7 @@ evict(struct flow_table *table, flow_index index, uint64_t now)
 	struct flow_events events;
 
 	events.count = 0;
-	(flow->kind == FLOW_TCP ? tcp_evicted : udp_evicted)(table, flow, now, &events);
+	flow_evicted(table, flow, now, &events);
 	flow_report(table, flow, &events);
 	flow_remove(table, flow);
 }

@@ -21,13 +21,14 @@
 enum flow_kind {
 	FLOW_TCP,
 	FLOW_UDP,
+	FLOW_SCTP,
 };
 
 /* Two ends in canonical order: the smaller (address, port) pair is end 0.  No padding: compared as bytes. */
 struct flow_key {
 	uint8_t addr[2][16]; /* network order; IPv4 in the first four bytes, the rest zero */
 	uint16_t port[2];    /* host order */
-	uint8_t protocol;    /* 6 or 17 */
+	uint8_t protocol;    /* 6, 17 or 132 */
 	uint8_t version;     /* 4 or 6 */
 	uint16_t space;	     /* 0, or which tunnel's address space this is */
 };
@@ -47,6 +48,7 @@ struct flow {
 	union {
 		struct tcp_end tcp[2];
 		struct udp_end udp[2];
+		struct sctp_end sctp[2];
 	};
 };
 
@@ -62,6 +64,10 @@ struct flow_limits {
 	uint64_t tcp_idle_ns;	    /* an established connection silent for so long is forgotten */
 	uint64_t tcp_closing_ns;    /* the same with a FIN seen */
 	uint64_t udp_idle_ns;	    /* a UDP stream silent for so long has ended */
+	uint64_t sctp_setup_ns;	    /* an association in setup or shutdown silent for so long was given up */
+	uint64_t sctp_idle_ns;	    /* an established association silent for so long is forgotten */
+	uint64_t sctp_closed_ns;    /* a closed one is remembered for so long */
+	uint64_t tcp_reply_ns;	    /* a FIN or RST takes effect when its receiver shows it, or after so long; 0 at once */
 };
 
 /* What Linux does, where Linux has a figure; 1,000,000 flows. */
@@ -78,7 +84,7 @@ struct flow_counters {
 	uint64_t evicted_idle;
 	uint64_t evicted_oldest;
 	uint64_t evicted_crowded; /* below it: too many keys hashed to one place, which nobody does by chance */
-	uint64_t reused;	  /* a SYN began a new connection between the same two ends */
+	uint64_t reused;	  /* a SYN or an INIT began a new connection between the same two ends */
 	uint64_t midstream;	  /* picked up without its beginning */
 	uint64_t longest_probe;	  /* slots between a new flow's own and the first free one, at worst so far, plus one */
 };
@@ -98,7 +104,7 @@ void flow_table_free(struct flow_table *table);
 /* Bytes reserved for a table of this many flows. */
 size_t flow_table_memory(uint32_t flows);
 
-/* The key of a TCP or UDP packet and which end sent it. */
+/* The key of a TCP, UDP or SCTP packet and which end sent it. */
 void flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender);
 
 /* The key of the connection that an ICMP error quotes, and which end had sent the quoted packet.  False if the quote
@@ -123,6 +129,14 @@ struct flow *flow_for_tcp(struct flow_table *table, const struct packet *packet,
  * of the sender's end, is added to `*events`; there is one for both ends, as there is one EVENT_UDP_STREAM_END. */
 struct flow *flow_for_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 			  uint32_t hash, unsigned sender, uint64_t now, struct flow_events *events);
+
+/*
+ * The same for an SCTP packet.  `*sender` is changed where the packet came on another path of a multi-homed association
+ * than the one whose addresses are the flow's key.  NULL where the packet proves no association (an ABORT, say).
+ * `*odd` is what is odd about the packet in its association, ANOMALY_NONE if nothing: such a packet moves no state.
+ */
+struct flow *flow_for_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
+			   uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *odd);
 
 /* Acts on every flow whose deadline has passed at `now`, in order of deadline.  When nothing is due it costs one
  * comparison: call it for every frame, before the frame is looked at.  Time may leap either way. */

@@ -67,6 +67,18 @@ void tcp_store_free(struct tcp_store *store);
 size_t tcp_store_memory(uint32_t flows);
 struct tcp_store *flow_table_tcp(const struct flow_table *table);
 
+/* The same for the addresses and tags of SCTP endpoints (flow/sctp_store.h). */
+struct sctp_store;
+
+struct sctp_store *sctp_store_new(uint32_t flows);
+void sctp_store_free(struct sctp_store *store);
+size_t sctp_store_memory(uint32_t flows);
+struct sctp_store *flow_table_sctp(const struct flow_table *table);
+
+/* Flows by their index, for those who keep one. */
+flow_index flow_table_index(const struct flow_table *table, const struct flow *flow);
+struct flow *flow_table_at(const struct flow_table *table, flow_index index);
+
 /*
  * A flow's deadline has passed.  `now` is that deadline itself, however late it is noticed.  Answers the next
  * deadline, later than `now`, if it lives on (an idle timeout whose flow was active since: last + timeout), 0 if it is
@@ -74,10 +86,30 @@ struct tcp_store *flow_table_tcp(const struct flow_table *table);
  */
 uint64_t tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 uint64_t udp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+uint64_t sctp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 
 /* A flow is about to be evicted or cleared: what must be told and what hangs on it must go. */
 void tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 void udp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+void sctp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+
+/* Both by the flow's kind. */
+static inline uint64_t
+flow_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+{
+	if (flow->kind == FLOW_TCP)
+		return tcp_timer(table, flow, now, events);
+	return (flow->kind == FLOW_UDP ? udp_timer : sctp_timer)(table, flow, now, events);
+}
+
+static inline void
+flow_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+{
+	if (flow->kind == FLOW_TCP)
+		tcp_evicted(table, flow, now, events);
+	else
+		(flow->kind == FLOW_UDP ? udp_evicted : sctp_evicted)(table, flow, now, events);
+}
 
 /* `span` after `now`.  Stamps in a file may be anything: the end of time is never passed. */
 static inline uint64_t

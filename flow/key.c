@@ -7,6 +7,7 @@
 
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
+#define PROTOCOL_SCTP 132
 
 static inline uint64_t
 load64(const uint8_t *at)
@@ -67,6 +68,10 @@ flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender)
 		way.protocol = PROTOCOL_TCP;
 		way.sport = packet->tcp.sport;
 		way.dport = packet->tcp.dport;
+	} else if (packet->transport == TRANSPORT_SCTP) {
+		way.protocol = PROTOCOL_SCTP;
+		way.sport = packet->sctp.sport;
+		way.dport = packet->sctp.dport;
 	} else {
 		way.protocol = PROTOCOL_UDP;
 		way.sport = packet->udp.sport;
@@ -89,7 +94,7 @@ flow_key_of_quote(const struct packet *packet, struct flow_key *key, unsigned *s
 	way.dport = packet->icmp.quote.dport;
 	way.protocol = packet->icmp.quote.protocol;
 	way.version = packet->icmp.quote.version;
-	if (way.protocol != PROTOCOL_TCP && way.protocol != PROTOCOL_UDP)
+	if (way.protocol != PROTOCOL_TCP && way.protocol != PROTOCOL_UDP && way.protocol != PROTOCOL_SCTP)
 		return false;
 	make_key(key, sender, &way);
 	return true;

@@ -88,8 +88,8 @@ size_t reassembly_memory(const struct reassembly_limits *limits);
 
 /* Takes a fragment: a packet whose ip.fragment is set, and which IP would not drop for another reason.  `space` tells
  * address spaces apart (0, or which tunnel's); `now` is packet time and never goes back. */
-enum reassembly_verdict reassembly_add(struct reassembly *r, const struct packet *fragment, uint16_t space, uint64_t now,
-				       struct reassembly_result *result);
+enum reassembly_verdict reassembly_add(struct reassembly *r, const struct packet *fragment, uint16_t space,
+				       uint64_t now, struct reassembly_result *result);
 
 /* Gives up every datagram whose time is over at `now`, in order.  One comparison when there is none. */
 void reassembly_run_timers(struct reassembly *r, uint64_t now);

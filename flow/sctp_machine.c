@@ -3,6 +3,7 @@
 
 /* Two letters a state, so that the table can be read as a table. */
 enum {
+	no = SCTP_STATE_NONE,
 	cl = SCTP_STATE_CLOSED,
 	cw = SCTP_STATE_COOKIE_WAIT,
 	ce = SCTP_STATE_COOKIE_ECHOED,
@@ -11,28 +12,27 @@ enum {
 	ss = SCTP_STATE_SHUTDOWN_SENT,
 	sr = SCTP_STATE_SHUTDOWN_RECEIVED,
 	sa = SCTP_STATE_SHUTDOWN_ACK_SENT,
-	no = SCTP_STATE_NONE,
 };
 
 /*
  * Legend.  A row is the state before, a column the input; a cell that repeats its row's state is an input that means
  * nothing there: a duplicate, or a chunk that RFC 9260 says to discard.
  *
- *  NONE	Nothing is known.  Who sends an INIT, an INIT ACK or a COOKIE ACK was CLOSED: the input is then applied once
- *		more to that state.  Who sends anything else is in the state that this chunk proves, and nobody saw how it
- *		came there.  What it receives proves nothing: anybody may send to a port where nobody is.
+ *  NONE	Nothing is known.  Who sends an INIT, an INIT ACK or a COOKIE ACK was CLOSED: the input is then applied
+ *		once more to that state.  Who sends anything else is in the state that this chunk proves, and nobody saw
+ *		how it came there.  What it receives proves nothing: anybody may send to a port where nobody is.
  *  CLOSED	INIT out: active open.  A server stays here through INIT and INIT ACK, because the cookie is its only
  *		memory (section 5.1); the COOKIE ECHO, or its COOKIE ACK, makes it ESTABLISHED.  COOKIE ECHO out: what a
- *		restarted host does after its INIT had been held back from the machine until it was proved.  Anything else
- *		out is late.
+ *		restarted host does, whose INIT was held back from the machine until this proved it.  Anything else out
+ *		is late.
  *  COOKIE_WAIT	INIT ACK in.  COOKIE ECHO in or COOKIE ACK out: both sides began (section 5.2.1; 5.2.4, actions B and
- *		D).  What only an established endpoint sends shows that the answers went by unseen.  A reflected tag is its
- *		answer to a stray SHUTDOWN ACK (section 8.5.1, E), nothing of its own.
- *  COOKIE_ECHOED COOKIE ACK in.  INIT out: its cookie was stale (section 5.2.6).  HEARTBEAT ACK may be sent already here
- *		(section 8.3), so it proves nothing.
- *  ESTABLISHED	A repeated INIT proves nothing before its COOKIE ECHO does: anybody can forge one.  SHUTDOWN out leads through
- *		SHUTDOWN_PENDING, which begins where nobody sees it and has ended by then.  SHUTDOWN ACK out shows that a
- *		SHUTDOWN has come, SHUTDOWN COMPLETE out that both it and its answer went by unseen.
+ *		D).  What only an established endpoint sends shows that the answers went by unseen.  A reflected tag is
+ *		its answer to a stray SHUTDOWN ACK (section 8.5.1, E), nothing of its own.
+ *  COOKIE_ECHOED COOKIE ACK in.  INIT out: its cookie was stale (section 5.2.6).  HEARTBEAT ACK may be sent here
+ *		already (section 8.3), so it proves nothing.
+ *  ESTABLISHED	A repeated INIT proves nothing before its COOKIE ECHO does: anybody can forge one.  SHUTDOWN out leads
+ *		through SHUTDOWN_PENDING, which begins where nobody sees it and has ended by then.  SHUTDOWN ACK out
+ *		shows that a SHUTDOWN has come, SHUTDOWN COMPLETE out that both it and its answer went by unseen.
  *  SHUTDOWN_SENT SHUTDOWN ACK in: done.  SHUTDOWN in: both closed at once (section 9.2).  A restarted peer leads
  *		back to ESTABLISHED, here and in SHUTDOWN_RECEIVED.
  *  SHUTDOWN_RECEIVED SHUTDOWN ACK out.  SHUTDOWN out: it was sent before the other one came, which it now answers.
@@ -46,6 +46,9 @@ const uint8_t sctp_machine[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
 	/* sent:                              INI I-A C-E C-A open live SHU S-A S-C ABO refl */
 	/* received:                          INI I-A C-E new C-A  open live SHU S-A S-C ABO */
 	/* happened:                          gave-up superseded */
+	[SCTP_STATE_NONE] =		     {cl, cl, ce, cl, es,  es,  ss, sa, cl, cl, cl,
+					      no, no, no, no, no,  no,  no, no, no, no, no,
+					      no, no},
 	[SCTP_STATE_CLOSED] =		     {cw, cl, cw, es, cl,  cl,  cl, cl, cl, cl, cl,
 					      cl, cl, es, es, cl,  cl,  cl, cl, cl, cl, cl,
 					      cl, cl},
@@ -70,9 +73,6 @@ const uint8_t sctp_machine[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
 	[SCTP_STATE_SHUTDOWN_ACK_SENT] =     {sa, sa, sa, sa, sa,  sa,  sa, sa, cl, cl, cl,
 					      sa, sa, sa, sa, sa,  sa,  sa, sa, cl, cl, cl,
 					      cl, cl},
-	[SCTP_STATE_NONE] =		     {cl, cl, ce, cl, es,  es,  ss, sa, cl, cl, cl,
-					      no, no, no, no, no,  no,  no, no, no, no, no,
-					      no, no},
 };
 
 const char *
@@ -106,22 +106,4 @@ sctp_input_name(enum sctp_input input)
 	};
 
 	return names[input];
-}
-
-const char *
-sctp_state_name(enum sctp_state state)
-{
-	static const char *const names[SCTP_STATE_COUNT] = {
-		[SCTP_STATE_CLOSED] = "state-closed",
-		[SCTP_STATE_COOKIE_WAIT] = "state-cookie-wait",
-		[SCTP_STATE_COOKIE_ECHOED] = "state-cookie-echoed",
-		[SCTP_STATE_ESTABLISHED] = "state-established",
-		[SCTP_STATE_SHUTDOWN_PENDING] = "state-shutdown-pending",
-		[SCTP_STATE_SHUTDOWN_SENT] = "state-shutdown-sent",
-		[SCTP_STATE_SHUTDOWN_RECEIVED] = "state-shutdown-received",
-		[SCTP_STATE_SHUTDOWN_ACK_SENT] = "state-shutdown-ack-sent",
-		[SCTP_STATE_NONE] = "<unknown>",
-	};
-
-	return (unsigned)state < SCTP_STATE_COUNT ? names[state] : names[SCTP_STATE_NONE];
 }

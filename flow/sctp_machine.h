@@ -18,7 +18,7 @@ enum sctp_input {
 	SCTP_SEND_INIT_ACK,
 	SCTP_SEND_COOKIE_ECHO,
 	SCTP_SEND_COOKIE_ACK,
-	SCTP_SEND_OPEN,	   /* what it can only send once it is established: DATA, SACK and their kin, no COOKIE ECHO beside */
+	SCTP_SEND_OPEN,	   /* what only an established one sends: DATA, SACK and their kin, no COOKIE ECHO beside */
 	SCTP_SEND_ALIVE,   /* what it can send in more states than that: HEARTBEAT and its ACK */
 	SCTP_SEND_SHUTDOWN,
 	SCTP_SEND_SHUTDOWN_ACK,

@@ -50,6 +50,7 @@ struct flow_table {
 	struct flow *hot;
 	struct flow_cold *cold;
 	struct tcp_store *tcp;
+	struct sctp_store *sctp;
 	uint64_t seed;
 	uint32_t homes; /* home slots; PROBE_MAX + 1 more follow, and the last is always free */
 	flow_index top; /* highest index ever used: memory behind it is untouched */

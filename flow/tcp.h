@@ -20,6 +20,10 @@ void tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const s
 void tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
 		  uint64_t now, struct flow_events *events);
 
+/* The capture has ended: a FIN or RST that still waits for its receiver to show it (flow_limits.tcp_reply_ns) takes
+ * effect now.  What changes is told through the table's report. */
+void tcp_flush(struct flow_table *table);
+
 /* The portable name of a state: "state-established" and so on; "<unknown>" for TCP_STATE_NONE. */
 const char *tcp_state_name(enum tcp_state state);
 

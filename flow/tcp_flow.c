@@ -36,28 +36,15 @@ is_new_incarnation(const struct flow *flow, unsigned sender, const struct tcp_la
 }
 
 static void
-change_state(struct flow *flow, unsigned end, enum tcp_input input, uint64_t ts, struct flow_events *events)
-{
-	struct tcp_end *e = &flow->tcp[end];
-	enum tcp_state next = tcp_machine_next((enum tcp_state)e->state, input);
-	struct flow_event *event;
-
-	if (next == (enum tcp_state)e->state)
-		return;
-	event = event_add(events, EVENT_TCP_STATE_CHANGE, end, ts);
-	event->before = *e;
-	e->state = (uint8_t)next;
-	event->after = *e;
-}
-
-static void
 end_incarnation(struct flow_table *table, struct flow *flow, uint64_t now)
 {
 	struct flow_events events;
 
 	events.count = 0;
-	change_state(flow, flow->first, INPUT_SUPERSEDED, now, &events);
-	change_state(flow, 1u - flow->first, INPUT_SUPERSEDED, now, &events);
+	tcp_arrived(table, flow, 0, now, &events);
+	tcp_arrived(table, flow, 1, now, &events);
+	tcp_change_state(table, flow, flow->first, INPUT_SUPERSEDED, now, &events);
+	tcp_change_state(table, flow, 1u - flow->first, INPUT_SUPERSEDED, now, &events);
 	flow_report(table, flow, &events);
 	detail_drop(table, flow);
 	flow_remove(table, flow);
@@ -111,32 +98,50 @@ flow_for_tcp(struct flow_table *table, const struct packet *packet, const struct
 
 /* --- timers --- */
 
-/* Ends the TIME_WAIT of whoever is due. */
+/* A FIN or RST that nothing has answered has arrived all the same.  True if there was one. */
+static bool
+end_replies(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+{
+	bool arrived = false;
+	unsigned end;
+
+	for (end = 0; end < 2; end++) {
+		const struct tcp_end *e = &flow->tcp[end];
+
+		if ((e->trouble & TCP_TROUBLE_WAITS) == 0 || e->until > now)
+			continue;
+		tcp_arrived(table, flow, end, e->until, events);
+		arrived = true;
+	}
+	return arrived;
+}
+
 static void
-end_time_wait(struct flow *flow, uint64_t now, struct flow_events *events)
+end_time_wait(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
 	unsigned end;
 
 	for (end = 0; end < 2; end++) {
-		struct tcp_end *e = &flow->tcp[end];
+		const struct tcp_end *e = &flow->tcp[end];
+		uint64_t until = e->until;
 
-		if (e->state != TCP_STATE_TIME_WAIT || e->time_wait_end > now)
+		if (e->state != TCP_STATE_TIME_WAIT || until > now)
 			continue;
-		event_add(events, EVENT_TCP_TIMEOUT, end, e->time_wait_end)->timeout = TIMEOUT_TIME_WAIT;
-		change_state(flow, end, INPUT_TIMER_2MSL, e->time_wait_end, events);
+		event_add(events, EVENT_TCP_TIMEOUT, end, until)->timeout = TIMEOUT_TIME_WAIT;
+		tcp_change_state(table, flow, end, INPUT_TIMER_2MSL, until, events);
 	}
 }
 
 /* Nobody has answered: who sent a SYN gives up, and so does who waits for the ACK of its SYN,ACK. */
 static void
-give_up(struct flow *flow, uint64_t now, struct flow_events *events)
+give_up(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
 	unsigned end;
 
 	for (end = 0; end < 2; end++) {
 		if (flow->tcp[end].state == TCP_STATE_SYN_SENT)
 			event_add(events, EVENT_TCP_TIMEOUT, end, now)->timeout = TIMEOUT_CONNECT;
-		change_state(flow, end, INPUT_TIMER_CONNECT, now, events);
+		tcp_change_state(table, flow, end, INPUT_TIMER_CONNECT, now, events);
 	}
 }
 
@@ -152,10 +157,10 @@ timer_of_closing(struct flow_table *table, struct flow *flow, uint64_t now, stru
 	uint64_t next = UINT64_MAX;
 	unsigned end;
 
-	end_time_wait(flow, now, events);
+	end_time_wait(table, flow, now, events);
 	for (end = 0; end < 2; end++)
-		if (flow->tcp[end].state == TCP_STATE_TIME_WAIT && flow->tcp[end].time_wait_end < next)
-			next = flow->tcp[end].time_wait_end;
+		if (flow->tcp[end].state == TCP_STATE_TIME_WAIT && flow->tcp[end].until < next)
+			next = flow->tcp[end].until;
 	if (next != UINT64_MAX)
 		return next;
 	if (!is_alive(&flow->tcp[0]) && !is_alive(&flow->tcp[1]))
@@ -172,7 +177,7 @@ timer_of_half_open(struct flow_table *table, struct flow *flow, uint64_t now, st
 
 	if (next > now)
 		return next;
-	give_up(flow, now, events);
+	give_up(table, flow, now, events);
 	return 0;
 }
 
@@ -181,6 +186,10 @@ tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow
 {
 	uint64_t next;
 
+	if (end_replies(table, flow, now, events)) {
+		tcp_settle(table, flow, now);
+		return flow->deadline;
+	}
 	switch (flow_cold(table, flow)->class) {
 	case CLASS_HALF_OPEN:
 		next = timer_of_half_open(table, flow, now, events);
@@ -198,11 +207,33 @@ tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow
 	return next;
 }
 
+/* Nothing happens to the connection: it is only no longer watched.  But what was captured counts. */
 void
 tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
-	/* Nothing happened to the connection: it is only no longer watched. */
-	(void)now;
-	(void)events;
+	tcp_arrived(table, flow, 0, now, events);
+	tcp_arrived(table, flow, 1, now, events);
 	detail_drop(table, flow);
+}
+
+static void
+flush_flow(void *context, const struct flow *found)
+{
+	struct flow_table *table = context;
+	struct flow *flow = flow_find(table, &found->key, found->hash);
+	struct flow_events events;
+
+	if (flow == NULL || flow->kind != FLOW_TCP || ((flow->tcp[0].trouble | flow->tcp[1].trouble) & TCP_TROUBLE_WAITS) == 0)
+		return;
+	events.count = 0;
+	tcp_arrived(table, flow, 0, flow->last, &events);
+	tcp_arrived(table, flow, 1, flow->last, &events);
+	flow_report(table, flow, &events);
+	tcp_settle(table, flow, flow->last);
+}
+
+void
+tcp_flush(struct flow_table *table)
+{
+	flow_table_visit(table, flush_flow, table);
 }

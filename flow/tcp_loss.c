@@ -66,6 +66,18 @@ drop_acknowledged(struct tcp_loss *loss, uint32_t una)
 		loss->sacked[0].begin = una;
 }
 
+/* The byte `seq` has arrived. */
+static void
+note_delivered(struct tcp_step *step, struct tcp_loss *loss, uint32_t seq)
+{
+	struct log_answer last = log_search(flow_table_tcp(step->table), step->e, seq);
+
+	if (!last.seen || (loss->delivered_known && !seq_before(loss->delivered_us, last.us)))
+		return;
+	loss->delivered_known = true;
+	loss->delivered_us = last.us;
+}
+
 /* Blocks beyond the ACK that lie within what was sent.  Others are D-SACK or nonsense. */
 static void
 take_blocks(struct tcp_step *step, struct tcp_loss *loss)
@@ -78,8 +90,14 @@ take_blocks(struct tcp_step *step, struct tcp_loss *loss)
 		uint32_t begin = t->sack[i][0], end = t->sack[i][1];
 
 		if (seq_before(begin, end) && seq_before(t->ack, end) && seq_before(e->una, end) &&
-		    !seq_before(begin, e->una) && !seq_before(e->nxt, end))
+		    !seq_before(begin, e->una) && !seq_before(e->nxt, end)) {
+			if (loss->mode == LOSS_MODE_LOSS && loss->frto && !seq_before(begin, loss->next) &&
+			    !seq_before(loss->recover, end) && !tcp_loss_is_sacked(loss, end - 1, end))
+				loss->mode = LOSS_MODE_OPEN; /* F-RTO, as in timer_was_wrong() */
 			add_sacked(loss, begin, end);
+			if (i == 0)
+				note_delivered(step, loss, end - 1);
+		}
 	}
 }
 
@@ -128,15 +146,18 @@ judge_echo(struct tcp_step *step, struct tcp_loss *loss)
 		return;
 	if (t->tsecr == loss->again_tsval)
 		rtt_sample(step->e, step->us - loss->again_us);
-	else if (seq_before(t->tsecr, loss->again_tsval))
-		loss->mode = LOSS_MODE_OPEN;
+	else if (seq_before(t->tsecr, loss->first_tsval))
+		loss->mode = LOSS_MODE_OPEN; /* the first sending had arrived after all */
 	loss->again_us = 0;
 }
 
 static void
-advance(struct tcp_step *step, struct tcp_loss *loss)
+advance(struct tcp_step *step, struct tcp_loss *loss, uint32_t una)
 {
 	struct tcp_end *e = step->e;
+
+	note_delivered(step, loss, una); /* what filled the gap */
+	note_delivered(step, loss, e->una - 1);
 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_DUPACKS;
 	if (timer_was_wrong(loss, e->una))
@@ -144,9 +165,26 @@ advance(struct tcp_step *step, struct tcp_loss *loss)
 	judge_echo(step, loss);
 	if (loss->mode != LOSS_MODE_OPEN && !seq_before(e->una, loss->recover))
 		loss->mode = LOSS_MODE_OPEN;
-	if (loss->probed && !seq_before(e->una, loss->probe_end))
-		loss->probed = false;
 	drop_acknowledged(loss, e->una);
+}
+
+/*
+ * Whether a tail-loss probe has been answered (RFC 8985 section 7.4.2, Linux tcp_process_tlp_ack).  An ACK of just what
+ * it sent again may be the answer to the first sending, and so leaves it open: no other probe is sent meanwhile.
+ */
+static bool
+probe_is_answered(const struct tcp_step *step, const struct tcp_loss *loss, bool advanced)
+{
+	const struct tcp_layer *t = step->t;
+	bool block = (t->options & TCP_OPTION_SACK) != 0 && t->sacks != 0;
+
+	if (seq_before(t->ack, loss->probe_end))
+		return false;
+	if (t->ack != loss->probe_end)
+		return true;
+	if (block)
+		return t->sack[0][1] == loss->probe_end; /* D-SACK */
+	return !advanced && step->len == 0 && (t->flags & TCP_FIN) == 0;
 }
 
 /* Nothing left to watch: back to the short path. */
@@ -174,8 +212,10 @@ tcp_loss_acked(struct tcp_step *step, uint32_t una)
 		return;
 	loss = loss_need(step);
 	loss->ack_us = step->us;
+	if (loss->probed && probe_is_answered(step, loss, una != e->una))
+		loss->probed = false;
 	if (una != e->una)
-		advance(step, loss);
+		advance(step, loss, una);
 	else if (duplicate && (e->trouble & TCP_TROUBLE_DUPACKS) != TCP_TROUBLE_DUPACKS)
 		e->trouble++;
 	if (sack)

@@ -30,15 +30,18 @@ struct tcp_loss {
 	uint8_t sacked_count;
 	uint8_t missed_count;
 	bool probed;	       /* a tail-loss probe is out that nothing has answered */
+	bool delivered_known;  /* delivered_us is set */
 	bool edge_known;       /* its last ACK had SACK blocks, and sack_edge is their right end */
 	bool frto;	       /* only the first segment was sent again since the timer ran out (RFC 5682) */
 	uint32_t recover;      /* the mode ends when this is acknowledged */
 	uint32_t next;	       /* end of what was sent again last in this mode */
 	uint32_t ack_us;       /* when the last ACK came in */
+	uint32_t delivered_us; /* when the segment that was sent last of all that have arrived was sent (RACK, RFC 8985) */
 	uint32_t ssthresh;
 	uint32_t cwnd;
 	uint32_t probe_end;    /* probed: end of the probe */
-	uint32_t again_end;    /* the latest retransmission with a timestamp: end, TSval and time; for Eifel (RFC 3522) */
+	uint32_t first_tsval;  /* TSval of what was sent again first in this mode (Eifel, RFC 3522) */
+	uint32_t again_end;    /* the latest retransmission with a timestamp: end, TSval and time, 0 none */
 	uint32_t again_tsval;
 	uint32_t again_us;
 	uint32_t sack_edge;

@@ -142,7 +142,7 @@ restart_time_wait(struct tcp_step *step)
 
 	if (e->state != TCP_STATE_TIME_WAIT || step->changed)
 		return;
-	e->time_wait_end = deadline_after(step->now, flow_table_limits(step->table)->tcp_time_wait_ns);
+	e->until = deadline_after(step->now, flow_table_limits(step->table)->tcp_time_wait_ns);
 	tcp_settle(step->table, step->flow, step->now);
 }
 
@@ -190,7 +190,7 @@ received_space(struct tcp_step *step)
 	if ((t->flags & TCP_FIN) == 0)
 		return;
 	e->rcv_nxt++;
-	tcp_step_input(step, INPUT_RECV_FIN);
+	tcp_step_await(step, TCP_TROUBLE_FIN);
 }
 
 static void
@@ -201,8 +201,12 @@ received_synchronized(struct tcp_step *step)
 	uint32_t length = step->len + ((t->flags & TCP_FIN) != 0);
 
 	if ((t->flags & TCP_RST) != 0) {
-		if (reset_matches(step))
+		if (!reset_matches(step))
+			return;
+		if (e->state == TCP_STATE_SYN_RECEIVED)
 			tcp_step_input(step, INPUT_RECV_RST);
+		else
+			tcp_step_await(step, TCP_TROUBLE_RST);
 		return;
 	}
 	if ((t->flags & TCP_SYN) != 0) {

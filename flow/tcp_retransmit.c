@@ -48,8 +48,10 @@ gather(const struct tcp_step *step, const struct tcp_loss *loss, uint32_t seq, u
 
 	if (v.last.seen)
 		v.elapsed = step->us - v.last.us;
+	/* RACK: what was sent after it has arrived. */
 	v.told = tcp_loss_evidence(e, loss, seq) ||
-		 (loss->mode == LOSS_MODE_RECOVERY && seq_before(seq, loss->recover));
+		 (loss->mode == LOSS_MODE_RECOVERY && seq_before(seq, loss->recover)) ||
+		 (v.last.seen && loss->delivered_known && seq_before(v.last.us, loss->delivered_us));
 	v.silent = step->us - loss->ack_us >= patience && (!v.last.seen || v.elapsed >= patience);
 	return v;
 }
@@ -85,7 +87,8 @@ judge_untold(const struct tcp_step *step, const struct tcp_loss *loss, const str
 	/* Data of a SYN that only the SYN was acknowledged of (RFC 7413 section 4.2.2), or a smaller path MTU. */
 	if (refused_in_syn || (v->last.seen && v->elapsed < quick))
 		return (struct verdict){RETRANSMIT_FAST, false};
-	if (sack && !loss->probed && v->end == e->nxt && loss->mode == LOSS_MODE_OPEN && is_synchronized((enum tcp_state)e->state))
+	if (sack && !loss->probed && !seq_before(v->end, e->nxt) && loss->mode == LOSS_MODE_OPEN &&
+	    is_synchronized((enum tcp_state)e->state))
 		return (struct verdict){RETRANSMIT_PROBE, false};
 	return (struct verdict){RETRANSMIT_TIMEOUT, true};
 }
@@ -129,6 +132,8 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 		loss->probe_end = e->nxt;
 	}
 	loss->frto = verdict.timer && loss->mode == LOSS_MODE_OPEN;
+	if (loss->mode == LOSS_MODE_OPEN)
+		loss->first_tsval = step->t->tsval;
 	if (lost) {
 		tcp_estimate(step->table, step->flow, step->end, &estimates);
 		if (loss->mode == LOSS_MODE_OPEN)

@@ -87,6 +87,19 @@ sent_syn(struct tcp_step *step)
 	tcp_step_input(step, INPUT_SEND_SYN);
 }
 
+/* Its own ACK covers the peer's FIN, whenever that came in. */
+static void
+sent_ack_of_fin(struct tcp_step *step)
+{
+	const struct tcp_end *peer = step->peer;
+	struct tcp_end *e = step->e;
+
+	if ((peer->flags & TCP_END_FIN) == 0 || step->t->ack != peer->nxt)
+		return;
+	tcp_step_input(step, INPUT_RECV_FIN);
+	e->trouble &= (uint8_t)~TCP_TROUBLE_FIN;
+}
+
 /* --- RST --- */
 
 /*
@@ -116,6 +129,8 @@ sent_reset(struct tcp_step *step)
 	default:
 		break;
 	}
+	if ((t->flags & TCP_ACK) != 0)
+		sent_ack_of_fin(step);
 	tcp_step_input(step, INPUT_SEND_RST);
 }
 
@@ -174,8 +189,10 @@ sent_ack(struct tcp_step *step)
 	if (unseen)
 		e->rcv_nxt = t->ack;
 	e->acked = seq_max(e->acked, t->ack);
-	if ((peer->flags & TCP_END_FIN) != 0 && e->acked == peer->nxt)
-		tcp_step_input(step, INPUT_RECV_FIN);
+	sent_ack_of_fin(step);
+	/* What it has not shown yet it has not had yet: the wait begins again. */
+	if ((e->trouble & TCP_TROUBLE_WAITS) != 0)
+		tcp_step_await(step, e->trouble & TCP_TROUBLE_WAITS);
 }
 
 static void

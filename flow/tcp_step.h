@@ -33,6 +33,14 @@ void tcp_step_input(struct tcp_step *step, enum tcp_input input);
 /* Tells a connection event of this segment. */
 void tcp_step_tell(struct tcp_step *step, enum flow_event_kind kind);
 
+/*
+ * A FIN or RST (`what`: TCP_TROUBLE_FIN or TCP_TROUBLE_RST) was captured on its way to the endpoint.  When does it take
+ * effect?  Two processors of one host take segments from the tap to the socket in either order, and a tap far away sees
+ * a segment half a round trip before its receiver does; what the receiver sends meanwhile it sends in its old state,
+ * and its ACK numbers show it.  So the input waits: for the ACK that covers the FIN, or until an answer would be here.
+ */
+void tcp_step_await(struct tcp_step *step, unsigned what);
+
 /* Puts the flow where its new states belong: class and deadline. */
 void tcp_step_end(struct tcp_step *step);
 
@@ -43,13 +51,22 @@ void tcp_settle(struct flow_table *table, struct flow *flow, uint64_t now);
 void tcp_judge_sent(struct tcp_step *step);
 void tcp_judge_received(struct tcp_step *step);
 
+/* The wait is over: what the endpoint waits for takes effect. */
+void tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint64_t ts, struct flow_events *events);
+
+/* Applies an input that no segment of the endpoint made; a change is told. */
+void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned end, enum tcp_input input, uint64_t ts,
+		      struct flow_events *events);
+
 /* tcp_rtt.c: a round trip was measured; begins to time `seq`; an ACK has moved una; the sample is spoilt (Karn). */
 void rtt_sample(struct tcp_end *e, uint32_t us);
+
+#define TCP_TROUBLE_WAITS (TCP_TROUBLE_FIN | TCP_TROUBLE_RST)
 
 static inline void
 rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
 {
-	if ((e->flags & TCP_END_RTT_TIMED) != 0)
+	if ((e->flags & TCP_END_RTT_TIMED) != 0 || (e->trouble & TCP_TROUBLE_WAITS) != 0)
 		return;
 	e->flags |= TCP_END_RTT_TIMED;
 	e->rtt_seq = seq;
@@ -68,8 +85,7 @@ rtt_acked(struct tcp_end *e, uint32_t us)
 static inline void
 rtt_spoil(struct tcp_end *e)
 {
-	if (e->state != TCP_STATE_TIME_WAIT)
-		e->flags &= (uint8_t)~TCP_END_RTT_TIMED;
+	e->flags &= (uint8_t)~TCP_END_RTT_TIMED;
 }
 
 /* In one of the states that both ends' SYNs lead to, and not yet over. */

@@ -396,7 +396,7 @@ fire(struct flow_table *table, flow_index index)
 	struct flow_events events;
 
 	events.count = 0;
-	next = (flow->kind == FLOW_TCP ? tcp_timer : udp_timer)(table, flow, deadline, &events);
+	next = flow_timer(table, flow, deadline, &events);
 	flow_report(table, flow, &events);
 	if (next == 0) {
 		table->counters.expired++;

@@ -418,5 +418,7 @@ fire_event(struct prober *p, const struct flow *flow, const struct flow_event *e
 		if (PROBE_ENABLED(udp__stream__end))
 			tell_stream(p, PROBE_UDP_STREAM_END, flow, event);
 		break;
+	case EVENT_SCTP_STATE_CHANGE:
+		break;
 	}
 }

@@ -126,7 +126,7 @@ take_made(struct reassembly *r, const uint8_t *record)
 	struct frame frame;
 	struct packet packet;
 	uint32_t id = record[0] >> 1 & 3, offset = (uint32_t)(record[1] | (record[2] & 31) << 8);
-	uint32_t length = record[3] * (record[2] >> 5 & 1 ? 64u : 8u) + (record[2] >> 6);
+	uint32_t length = record[3] * (record[2] >> 5 & 1 ? 160u : 8u) + (record[2] >> 6);
 	bool more = record[0] >> 3 & 1;
 
 	clock_ns += (record[0] >> 5) * 2 * SECOND;
@@ -177,7 +177,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	limits.datagrams = 6;
 	limits.bytes = 72 << 10;
-	limits.fragments = 24;
+	limits.fragments = 7;
 	clock_ns = last_loss = 0;
 	known = (data[0] & 1) != 0;
 	if (r == NULL)

@@ -57,7 +57,8 @@ raw_set_u16(struct raw *raw, uint32_t offset, unsigned value)
 /* An IPv4 header without options for `payload` bytes; addresses are 10.0.0.n.  `fragment` is the 16-bit word of flags
  * and offset. */
 static inline void
-raw_ipv4(struct raw *raw, unsigned src, unsigned dst, unsigned protocol, unsigned id, unsigned fragment, uint32_t payload)
+raw_ipv4(struct raw *raw, unsigned src, unsigned dst, unsigned protocol, unsigned id, unsigned fragment,
+	 uint32_t payload)
 {
 	uint32_t at = raw->len;
 

@@ -561,6 +561,22 @@ too_many_bytes(void **state)
 	assert_whole(b, give4(b, 2, 30000, 30100, false), 30100, 4);
 }
 
+/* Where the oldest is the one that needs room, it is the one that goes. */
+static void
+no_room_for_the_oldest(void **state)
+{
+	struct bench *b = *state;
+
+	give4(b, 1, 0, 10000, true);
+	for (unsigned part = 0; part < 5; part++)
+		give4(b, 2, part * 10000, part * 10000 + 10000, true);
+	assert_dropped(b, give4(b, 1, 10000, 20000, true), ANOMALY_FRAGMENT_LIMIT);
+	assert_int_equal(reassembly_counters(b->r)->evicted, 1);
+	assert_int_equal(b->lost, 0); /* the fragment itself says so */
+	assert_whole(b, give4(b, 2, 50000, 50100, false), 50100, 6);
+	assert_dropped(b, give4(b, 1, 20000, 30000, true), ANOMALY_FRAGMENT_LIMIT);
+}
+
 static void
 too_many_fragments(void **state)
 {
@@ -867,7 +883,8 @@ shared_captures(void **state)
 		if (shared != NULL)
 			snprintf(path, sizeof path, "%s/captures/%s", shared, captures[i].name);
 		else
-			snprintf(path, sizeof path, "%s/../shared/captures/%s", top != NULL ? top : ".", captures[i].name);
+			snprintf(path, sizeof path, "%s/../shared/captures/%s", top != NULL ? top : ".",
+				 captures[i].name);
 		if (!replay(path, &got))
 			skip();
 		assert_memory_equal(&got, &captures[i].want, sizeof got);
@@ -903,6 +920,7 @@ main(void)
 		test(end_of_time),
 		test_small(too_many_datagrams),
 		test_small(too_many_bytes),
+		test_small(no_room_for_the_oldest),
 		test_small(too_many_fragments),
 		test(flood),
 		cmocka_unit_test(limits_are_checked),

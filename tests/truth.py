@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """truth.py TRUTH_REPLAY DIR...: compares the TCP tracker with the kernel's own record of the same sockets.
 
-Each DIR holds truth.tsv and its captures.  Prints TAP: per DIR one line for the states and one for the
-retransmissions, with every difference and every transition that no packet shows as a diagnostic."""
+Each DIR holds truth.tsv and its captures.  Prints TAP: per DIR one line for the states, one for the retransmissions and
+one for their kinds, with every difference and every transition that no packet shows as a diagnostic.
+
+truth.tsv may have more columns than its first seven: how many segments the kernel sent again (where a super-packet
+counts as one above), how many of them by kind (fast=N,probe=N,syn=N,timeout=N), and the same counting super-packets."""
 import collections
 import os
 import subprocess
 import sys
 
-CLOSING = ("FIN_WAIT_1", "FIN_WAIT_2", "CLOSING")
+KINDS = ("fast", "timeout", "probe", "syn")
 
 
 def replay(program, capture):
@@ -84,18 +87,33 @@ def read_explained(path):
     return {tuple(row[:5]): row[5] for row in rows}
 
 
+def check_kinds(where, column, facts, total, notes):
+    """Compares the kinds of one endpoint's retransmissions.  What the peer had acknowledged by then is spurious to us,
+    whatever made the kernel send it."""
+    kernel = {k: int(v) for k, v in (f.split("=") for f in column.split(",") if f)}
+    ours = {k: facts[k] for k in KINDS}
+    more = {k: kernel.get(k, 0) - ours[k] for k in KINDS}
+    wrong = max(sum(v for v in more.values() if v > 0) - facts["spurious"], sum(-v for v in more.values() if v < 0))
+    count = sum(ours.values()) + facts["spurious"]
+    total["kinds"] += count
+    total["kinds_right"] += count - wrong
+    if wrong:
+        notes.append(f"{where}: kernel {column or 'none'} ours {' '.join(f'{k}={v}' for k, v in ours.items() if v)} "
+                     f"spurious={facts['spurious']}")
+
+
 def check(program, directory, explained):
     total = collections.Counter()
     unseen = collections.Counter()
     late = collections.Counter()
     listed = collections.Counter()
-    notes = {"states": [], "retransmissions": []}
+    notes = {"states": [], "retransmissions": [], "kinds": []}
     cache = {}
     taken = collections.Counter()
     for line in open(os.path.join(directory, "truth.tsv"), encoding="ascii"):
         if line.startswith("#"):
             continue
-        capture, laddr, lport, raddr, rport, states, retransmits = line.rstrip("\n").split("\t")[:7]
+        capture, laddr, lport, raddr, rport, states, retransmits, *more = line.rstrip("\n").split("\t")
         name = capture if capture.endswith(".pcap") else capture + ".pcap"
         if name not in cache:
             cache[name] = replay(program, os.path.join(directory, name))
@@ -138,8 +156,10 @@ def check(program, directory, explained):
         elif int(retransmits) != most and reason:
             listed[f"{where}: kernel {retransmits}, ours {most}: {reason}"] += 1
             total["explained"] += abs(int(retransmits) - most)
-        elif not least <= int(retransmits) <= most:
-            notes["retransmissions"].append(f"{where}: kernel {retransmits} ours {least}..{most} {facts}")
+        elif not least <= int(retransmits) <= most or (more and most > int(more[0])):
+            notes["retransmissions"].append(f"{where}: kernel {retransmits} {more} ours {least}..{most} {facts}")
+        if len(more) > 2:
+            check_kinds(where, more[1] if most == int(more[0]) else more[2], facts, total, notes["kinds"])
     return total, unseen, late, listed, notes
 
 
@@ -148,7 +168,7 @@ def main():
     explained = read_explained(os.path.join(os.path.dirname(os.path.abspath(__file__)), "truth.explained"))
     number = failed = 0
     sums = collections.Counter()
-    print(f"1..{2 * len(directories)}")
+    print(f"1..{3 * len(directories)}")
     for directory in directories:
         total, unseen, late, listed, notes = check(program, directory, explained)
         sums.update(total)
@@ -160,6 +180,7 @@ def main():
             "retransmissions": f"kernel {total['kernel']} ({total['after']} of them after the capture's end), ours "
                                f"{total['ours']} ({total['split']} of them further segments of one super-packet), "
                                f"{total['explained']} explained",
+            "kinds": f"{total['kinds_right']} of {total['kinds']} right" if total["kinds"] else "not recorded",
         }
         for kind, text in texts.items():
             number += 1
@@ -170,14 +191,14 @@ def main():
             if kind == "states":
                 for reason, count in sorted(unseen.items()):
                     print(f"# {count} not visible: {reason}")
-            else:
+            if kind == "retransmissions":
                 for text in sorted(listed):
                     print(f"# explained: {text}")
                 for text in sorted(late):
                     print(f"# not visible, data was outstanding when the capture ended: {text} retransmissions")
     print(f"# in all: {sums['endpoints']} endpoints, {sums['right']} of {sums['transitions'] - sums['unseen']} visible "
           f"transitions right, {sums['unseen']} not visible; retransmissions: kernel {sums['kernel'] - sums['after']} in the captures, ours "
-          f"{sums['ours']}, {sums['split']} of them further segments of one super-packet")
+          f"{sums['ours']}, {sums['split']} of them further segments of one super-packet; kinds {sums['kinds_right']} of {sums['kinds']}")
     return 1 if failed else 0
 
 

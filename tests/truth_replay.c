@@ -252,6 +252,7 @@ main(int argc, char **argv)
 	if (records == NULL || table == NULL)
 		return 1;
 	status = replay(pcap, 1);
+	tcp_flush(table);
 	print_records();
 	pcap_close(pcap);
 	flow_table_free(table);

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Fills the tables of the manual page netobs(7) from what the program itself is made of.
+#
+#	awk -v output=listing -f probes/manifest.awk netobs.d netobs.h >LISTING
+#	awk -f man/netobs7.awk LISTING dissect/anomaly.def man/netobs.7.in >netobs.7
+#
+# A line @PROBES@, @STRUCTS@ or @ANOMALIES@ of netobs.7.in is replaced by mdoc of that table; each must be there once.
+# POSIX awk: runs with gawk, mawk and busybox.
+
+function fail(message) {
+	print FILENAME ":" FNR ": " message | "cat 1>&2"
+	close("cat 1>&2")
+	failed = 1
+	exit 1
+}
+
+# Running text as mdoc wants it: short lines, a sentence begins one, and none looks like a request.
+function running(s,    word, n, i, text, width) {
+	gsub(/\\/, "\\e", s)
+	if (s !~ /[.?]$/)
+		s = s "."
+	n = split(s, word, / +/)
+	for (i = 1; i <= n; i++) {
+		if (i > 1 && (word[i - 1] ~ /\.$/ || width + length(word[i]) > 78)) {
+			text = text "\n"
+			width = 0
+		} else if (i > 1)
+			text = text " "
+		if (word[i] ~ /^[.']/)
+			word[i] = "\\&" word[i]
+		text = text word[i]
+		width += length(word[i]) + 1
+	}
+	return text
+}
+
+# The same at the beginning of a sentence.
+function sentence(s) {
+	return running(toupper(substr(s, 1, 1)) substr(s, 2))
+}
+
+BEGIN {
+	probes = structs = anomalies = 0
+}
+
+FNR == 1 {
+	file++
+}
+
+# --------------------------------------------------------------------------------------------------------- the listing
+
+file == 1 {
+	n = split($0, part, "\t")
+	if (part[1] == "probe") {
+		probe_name[probes] = part[2]
+		probe_doc[probes] = part[3]
+		probes++
+	} else if (part[1] == "arg") {
+		p = probes - 1
+		arg_type[p, part[2]] = part[3]
+		arg_null[p, part[2]] = part[4] == "true"
+		arg_doc[p, part[2]] = part[5]
+		probe_args[p] = part[2] + 1
+		used[part[3]] = 1
+	} else if (part[1] == "struct") {
+		struct_name[structs] = part[2]
+		struct_doc[structs] = part[3]
+		structs++
+	} else if (part[1] == "field") {
+		s = structs - 1
+		field_name[s, struct_fields[s] + 0] = part[2]
+		field_type[s, struct_fields[s] + 0] = part[3]
+		field_doc[s, struct_fields[s] + 0] = part[4]
+		field_list[s] = field_list[s] " " part[2]
+		struct_fields[s]++
+	} else
+		fail("no listing: " $0)
+	next
+}
+
+# ------------------------------------------------------------------------------------------------------- the anomalies
+
+file == 2 && /^\/\* .* \*\/$/ {
+	heading = $0
+	gsub(/^\/\* | \*\/$/, "", heading)
+	next
+}
+
+file == 2 && /^ANOMALY\(/ {
+	if ($0 !~ /^ANOMALY\([A-Z0-9_]+, "[a-z0-9-]+", GRAVITY_[A-Z]+, ".*"\)$/)
+		fail("anomaly not understood: " $0)
+	split($0, part, "\"")
+	anomaly_word[anomalies] = part[2]
+	anomaly_text[anomalies] = part[4]
+	gravity = part[3]
+	gsub(/^, GRAVITY_|, $/, "", gravity)
+	anomaly_gravity[anomalies] = tolower(gravity)
+	anomaly_heading[anomalies] = heading == "SPDX-License-Identifier: BSD-2-Clause" ? "" : heading
+	anomalies++
+}
+
+file == 2 {
+	next
+}
+
+# ------------------------------------------------------------------------------------------------------------ the page
+
+function write_probes(    i, j) {
+	print ".Bl -tag -width Ds"
+	for (i = 0; i < probes; i++) {
+		print ".It Ic " probe_name[i]
+		print running(probe_doc[i])
+		print ".Bl -tag -width \"args[0]\" -compact"
+		for (j = 0; j < probe_args[i]; j++) {
+			if (arg_type[i, j] == "") {
+				print ".It Li args[" j "]\n.Dv NULL"
+				continue
+			}
+			print ".It Li args[" j "]\n.Vt " arg_type[i, j] "_t *" (arg_null[i, j] ? "\nor\n.Dv NULL :" : ":")
+			print running(arg_doc[i, j])
+		}
+		print ".El"
+	}
+	print ".El"
+}
+
+# The first struct with the same fields, or the struct itself.
+function same_as(s,    i) {
+	for (i = 0; field_list[i] != field_list[s]; i++)
+		continue
+	return i
+}
+
+function write_structs(    i, j, same) {
+	for (i = 0; i < structs; i++) {
+		print ".Ss " struct_name[i] "_t"
+		print running(struct_doc[i])
+		if (!(struct_name[i] in used))
+			print "No probe of this release passes it."
+		same = same_as(i)
+		if (same != i) {
+			print "Its fields are those of\n.Vt " struct_name[same] "_t ."
+			continue
+		}
+		print ".Pp\n.Bl -tag -width Ds -compact"
+		for (j = 0; j < struct_fields[i]; j++) {
+			print ".It Va " field_name[i, j] " Pq Vt " field_type[i, j]
+			print sentence(field_doc[i, j])
+		}
+		print ".El"
+	}
+}
+
+function write_anomalies(    i) {
+	for (i = 0; i < anomalies; i++) {
+		if (i == 0 || anomaly_heading[i] != anomaly_heading[i - 1]) {
+			if (i > 0)
+				print ".El"
+			print ".Ss " anomaly_heading[i] "\n.Bl -tag -width \"malformed\" -compact"
+		}
+		print ".It Li " anomaly_word[i] " Pq " anomaly_gravity[i]
+		print sentence(anomaly_text[i])
+	}
+	print ".El"
+}
+
+/^@PROBES@$/ {
+	write_probes()
+	filled++
+	next
+}
+
+/^@STRUCTS@$/ {
+	write_structs()
+	filled++
+	next
+}
+
+/^@ANOMALIES@$/ {
+	write_anomalies()
+	filled++
+	next
+}
+
+/^@/ {
+	fail("no such table: " $0)
+}
+
+{
+	print
+}
+
+END {
+	if (!failed && (file != 3 || filled != 3 || probes == 0 || structs == 0 || anomalies == 0)) {
+		print "netobs7.awk: the listing, the anomalies and a page with three marks are needed" | "cat 1>&2"
+		exit 1
+	}
+}
