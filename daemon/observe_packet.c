@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dissect/dissect.h"
+#include "flow/sctp.h"
 #include "flow/tcp.h"
 #include "probes/fire.h"
 
@@ -41,7 +42,8 @@ observe_find_key(struct observer *o, struct slot *slot)
 	const struct packet *p = &slot->packet;
 
 	slot->flow = NULL;
-	slot->tracked = p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP;
+	slot->tracked = p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP ||
+			p->transport == TRANSPORT_SCTP;
 	if (!slot->tracked)
 		return;
 	flow_key_of(p, &slot->key, &slot->sender);
@@ -198,6 +200,42 @@ udp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 			    slot->flow->udp[slot->sender].bytes - p->segment);
 }
 
+/* ------------------------------------------------------------------------------------------------- SCTP, top to bottom */
+
+static void
+sctp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
+{
+	struct flow_events events;
+	enum anomaly odd;
+
+	slot->flow = flow_for_sctp(o->flows, &slot->packet, &slot->key, slot->hash, &slot->sender, o->clock, &odd);
+	if (odd != ANOMALY_NONE)
+		packet_note(&slot->packet, odd);
+	if (slot->flow != NULL) {
+		learn_local(o, slot, sides);
+		events.count = 0;
+		sctp_sent(o->flows, slot->flow, slot->sender, &slot->packet, o->clock, &events);
+		tell_events(o, slot->flow, &events);
+	}
+	if (sides.send)
+		fire_sctp_send(o->prober, slot->flow, slot->sender);
+}
+
+static void
+sctp_is_received(struct observer *o, struct slot *slot, struct sides sides)
+{
+	struct flow_events events;
+	unsigned receiver = 1 - slot->sender;
+
+	if (sides.receive && !sides.overheard)
+		fire_sctp_receive(o->prober, slot->flow, receiver);
+	if (slot->flow == NULL)
+		return;
+	events.count = 0;
+	sctp_received(o->flows, slot->flow, receiver, &slot->packet, o->clock, &events);
+	tell_events(o, slot->flow, &events);
+}
+
 /* --------------------------------------------------------------------------------------------------------- all of them */
 
 /* The connection that an ICMP error quotes; the error is for the end that had sent the quoted packet. */
@@ -222,6 +260,9 @@ is_sent(struct observer *o, struct slot *slot, struct sides sides)
 	case TRANSPORT_UDP:
 		udp_is_sent(o, slot, sides);
 		return;
+	case TRANSPORT_SCTP:
+		sctp_is_sent(o, slot, sides);
+		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
 		find_quoted(o, slot);
@@ -245,6 +286,9 @@ is_received(struct observer *o, struct slot *slot, struct sides sides)
 	case TRANSPORT_UDP:
 		udp_is_received(o, slot, sides);
 		return;
+	case TRANSPORT_SCTP:
+		sctp_is_received(o, slot, sides);
+		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
 		if (sides.receive && !sides.overheard)
@@ -266,11 +310,10 @@ is_ip(const struct packet *p)
 }
 
 static void
-count_packet(struct observer *o, const struct packet *p)
+count_anomalies(struct observer *o, const struct packet *p)
 {
 	struct observe_counters *c = &o->counters;
 
-	c->packets += p->network != NETWORK_NONE;
 	if (p->reason == ANOMALY_NONE)
 		return;
 	c->truncated += anomaly_gravity(p->reason) == GRAVITY_TRUNCATED;
@@ -340,7 +383,6 @@ observe_packet(struct observer *o, struct slot *slot, bool outermost)
 	bool dropped = anomaly_gravity(p->reason) == GRAVITY_DROP, ip = is_ip(p);
 	uint64_t id = ++o->next_id;
 
-	count_packet(o, p);
 	if (whole != NULL) {
 		prober_packet(o->prober, &whole->packet, id, o->clock);
 		is_sent(o, whole, sides);
@@ -371,5 +413,9 @@ observe_packet(struct observer *o, struct slot *slot, bool outermost)
 		is_received(o, whole, sides);
 	}
 	fire_ip_packet_free(o->prober);
+	o->counters.packets += p->network != NETWORK_NONE;
+	count_anomalies(o, p);
+	if (whole != NULL && whole != slot)
+		count_anomalies(o, &whole->packet);
 	return whole;
 }

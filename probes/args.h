@@ -46,6 +46,10 @@ void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmi
 void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of);
 void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
 
+void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
+/* `state` may be another than the endpoint's present one: the one before a change, or after it. */
+void args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state);
+
 /* Application bytes of endpoint `end`, from `offset` of its stream on. */
 void args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset);
 

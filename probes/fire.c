@@ -44,6 +44,9 @@ struct prober {
 	struct tcprinfo tcpr;
 	struct tcpfinfo tcpf;
 	struct udpinfo udp;
+	struct sctpinfo sctp;
+	struct sctpsinfo sctps;
+	struct sctplsinfo sctpls;
 	struct sockinfo so;
 	struct icmpinfo icmp;
 	struct arpinfo arp;
@@ -205,11 +208,21 @@ tcp_of(struct prober *p)
 
 /* -------------------------------------------------------------------------------------------- what belongs to an end */
 
-/* A TCP endpoint of which no packet has proved a socket is no connection. */
+/* An endpoint of which no packet has proved a socket is no connection. */
 static bool
 is_proved(const struct flow *flow, unsigned end)
 {
-	return flow != NULL && (flow->kind != FLOW_TCP || flow->tcp[end].state != TCP_STATE_NONE);
+	if (flow == NULL)
+		return false;
+	switch ((enum flow_kind)flow->kind) {
+	case FLOW_TCP:
+		return flow->tcp[end].state != TCP_STATE_NONE;
+	case FLOW_SCTP:
+		return flow->sctp[end].state != SCTP_STATE_NONE;
+	case FLOW_UDP:
+		break;
+	}
+	return true;
 }
 
 static const struct csinfo *
@@ -296,6 +309,20 @@ tell_tcpf(struct prober *p, enum probe_id probe, const struct flow *flow, unsign
 }
 
 void
+tell_sctp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
+{
+	const struct sctpsinfo *sctps = NULL;
+
+	args_sctpinfo(&p->sctp, p->packet);
+	if (is_proved(flow, end)) {
+		args_sctpsinfo(&p->sctps, &(struct viewpoint){p->flows, flow, end, NULL},
+			       (enum sctp_state)flow->sctp[end].state);
+		sctps = &p->sctps;
+	}
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), sctps, &p->sctp});
+}
+
+void
 tell_free(struct prober *p)
 {
 	fire(p, PROBE_IP_PACKET_FREE, (const void *[6]){pkt_of(p)});
@@ -324,6 +351,16 @@ tell_state_change(struct prober *p, const struct flow *flow, const struct flow_e
 	memcpy(&p->tcpns, &now, sizeof p->tcpns);
 	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->before.state);
 	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, &p->tcps, &p->tcpns, NULL, &p->tcpls});
+}
+
+static void
+tell_sctp_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
+{
+	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
+	args_sctpsinfo(&p->sctps, &(struct viewpoint){p->flows, flow, event->end, NULL},
+		       (enum sctp_state)event->sctp_after.state);
+	p->sctpls.sctps_state = event->sctp_before.state;
+	fire(p, PROBE_SCTP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, NULL, &p->sctps, NULL, &p->sctpls});
 }
 
 /* A retransmission or a timer of endpoint `event->end`, with the segment that shows it, if one does. */
@@ -383,6 +420,10 @@ fire_event(struct prober *p, const struct flow *flow, const struct flow_event *e
 		if (PROBE_ENABLED(tcp__state__change))
 			tell_state_change(p, flow, event);
 		break;
+	case EVENT_SCTP_STATE_CHANGE:
+		if (PROBE_ENABLED(sctp__state__change))
+			tell_sctp_change(p, flow, event);
+		break;
 	case EVENT_TCP_CONNECT_REQUEST:
 		if (PROBE_ENABLED(tcp__connect__request))
 			tell_tcp(p, PROBE_TCP_CONNECT_REQUEST, flow, end);
@@ -417,8 +458,6 @@ fire_event(struct prober *p, const struct flow *flow, const struct flow_event *e
 	case EVENT_UDP_STREAM_END:
 		if (PROBE_ENABLED(udp__stream__end))
 			tell_stream(p, PROBE_UDP_STREAM_END, flow, event);
-		break;
-	case EVENT_SCTP_STATE_CHANGE:
 		break;
 	}
 }

@@ -49,6 +49,7 @@ void tell_icmp(struct prober *prober, enum probe_id probe, const struct flow *qu
 void tell_udp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
 void tell_tcp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
 void tell_tcpf(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
+void tell_sctp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
 void tell_free(struct prober *prober);
 void tell_socket(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
 		 uint64_t offset);
@@ -104,6 +105,8 @@ FIRE_FOR_ENDPOINT(fire_tcp_send, tcp__send, PROBE_TCP_SEND, tell_tcp)
 FIRE_FOR_ENDPOINT(fire_tcp_receive, tcp__receive, PROBE_TCP_RECEIVE, tell_tcp)
 FIRE_FOR_ENDPOINT(fire_tcpf_send, tcpf__send, PROBE_TCPF_SEND, tell_tcpf)
 FIRE_FOR_ENDPOINT(fire_tcpf_receive, tcpf__receive, PROBE_TCPF_RECEIVE, tell_tcpf)
+FIRE_FOR_ENDPOINT(fire_sctp_send, sctp__send, PROBE_SCTP_SEND, tell_sctp)
+FIRE_FOR_ENDPOINT(fire_sctp_receive, sctp__receive, PROBE_SCTP_RECEIVE, tell_sctp)
 
 static inline void
 fire_ip_packet_free(struct prober *prober)

@@ -473,6 +473,49 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpfinfo_t *tcpf);
 
 	/*
+	 * An SCTP packet is sent; also one that belongs to no association.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where there is no association
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL where there is no association
+	 * args[4] sctpinfo_t *: the common header and the chunks
+	 */
+	probe sctp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sctpsinfo_t *sctps,
+		netobs_sctpinfo_t *sctp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_sctpsinfo_t *sctps,
+		nobs_sctpinfo_t *sctp);
+
+	/*
+	 * An SCTP packet is received; also one that belongs to no association.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where there is no association
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL where there is no association
+	 * args[4] sctpinfo_t *: the common header and the chunks
+	 */
+	probe sctp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sctpsinfo_t *sctps,
+		netobs_sctpinfo_t *sctp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_sctpsinfo_t *sctps,
+		nobs_sctpinfo_t *sctp);
+
+	/*
+	 * A local endpoint of an association changes its state (RFC 9260 section 4).
+	 *
+	 * args[0] NULL: reserved
+	 * args[1] csinfo_t *: the endpoint
+	 * args[2] NULL: reserved
+	 * args[3] sctpsinfo_t *: the endpoint after
+	 * args[4] NULL: reserved
+	 * args[5] sctplsinfo_t *: the state before
+	 */
+	probe sctp__state__change(void *none0, netobs_csinfo_t *cs, void *none2, netobs_sctpsinfo_t *sctps, void *none4,
+		netobs_sctplsinfo_t *sctpls)
+	    : (void *none0, nobs_csinfo_t *cs, void *none2, nobs_sctpsinfo_t *sctps, void *none4,
+		nobs_sctplsinfo_t *sctpls);
+
+	/*
 	 * Application bytes are accepted from a socket: new stream bytes in order, each once, or one UDP datagram.
 	 *
 	 * args[0] pktinfo_t *: the packet
