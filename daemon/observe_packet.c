@@ -86,7 +86,8 @@ learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 static void
 tell_delivered(struct observer *o, const struct slot *slot, unsigned end, const struct tcp_end *before)
 {
-	struct tcp_delivery delivery = tcp_delivered(slot->flow, end, before, slot->packet.segment);
+	uint32_t payload = end == slot->sender ? 0 : slot->packet.segment; /* what it sends itself is not for it */
+	struct tcp_delivery delivery = tcp_delivered(slot->flow, end, before, payload);
 
 	if (delivery.bytes > 0 && (slot->flow->local >> end & 1) != 0)
 		fire_socket_receive(o->prober, slot->flow, end, delivery.bytes, delivery.offset);
