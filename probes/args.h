@@ -7,6 +7,7 @@
 #include "flow/event.h"
 #include "flow/flow.h"
 #include "probes/netobs.h"
+#include "probes/owner.h"
 
 /* An endpoint of a connection, as the probes tell it: the flow, which end, and its control block, which may be the
  * present one or a remembered one (the state before a change). */
@@ -15,6 +16,7 @@ struct viewpoint {
 	const struct flow *flow;
 	unsigned end;
 	const struct tcp_end *tcp; /* TCP flows only */
+	const struct owner *owner; /* whose socket it is; NULL unknown */
 };
 
 /* A pointer as the contract carries it. */
@@ -37,20 +39,20 @@ void args_ipv6info(struct ipv6info *info, const struct ip_layer *ip);
 void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
 
 /* Transports and their connections.  cs_seq is left 0. */
-void args_csinfo(struct csinfo *info, const struct flow_table *table, const struct flow *flow, unsigned end,
-		 uint64_t now);
+void args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now);
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
 void args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of);
 void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);
 void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission);
-void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of);
+void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of,
+		   const struct owner *peer);
 void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
 
 void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
 /* `state` may be another than the endpoint's present one: the one before a change, or after it. */
 void args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state);
 
-/* Application bytes of endpoint `end`, from `offset` of its stream on. */
-void args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset);
+/* Application bytes of the endpoint, from `offset` of its stream on. */
+void args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset);
 
 #endif

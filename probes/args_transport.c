@@ -7,13 +7,27 @@
 #include "probes/args.h"
 #include "probes/words.h"
 
-void
-args_csinfo(struct csinfo *info, const struct flow_table *table, const struct flow *flow, unsigned end, uint64_t now)
+/* The process's name is whatever it chose; netobsd only copies it. */
+static void
+owner_name(char *to, size_t size, const struct owner *owner)
 {
-	uint64_t cid = flow_cid(table, flow, end);
+	word_copy(to, size, owner != NULL && owner->pid >= 0 ? owner->comm : WORD_UNKNOWN);
+}
 
-	*info = (struct csinfo){.cs_addr = cid, .cs_cid = cid, .cs_pid = -1, .cs_zoneid = -1, .cs_ts = now};
-	word_copy(info->cs_comm, sizeof info->cs_comm, WORD_UNKNOWN);
+void
+args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now)
+{
+	const struct owner *owner = of->owner;
+	uint64_t cid = flow_cid(of->table, of->flow, of->end);
+
+	*info = (struct csinfo){
+	    .cs_addr = cid,
+	    .cs_cid = cid,
+	    .cs_pid = owner != NULL ? owner->pid : -1,
+	    .cs_zoneid = owner != NULL ? (netobs_i64)owner->zone : -1,
+	    .cs_ts = now,
+	};
+	owner_name(info->cs_comm, sizeof info->cs_comm, owner);
 }
 
 void
@@ -51,6 +65,20 @@ static netobs_i32
 window_shift(const struct tcp_end *of)
 {
 	return (of->flags & TCP_END_ISS) != 0 ? of->wscale : -1;
+}
+
+/* Where the kernel told, its own figures stand in for the estimates. */
+static void
+kernel_says(struct tcpsinfo *info, const struct owner_tcp *tcp)
+{
+	info->tcps_kernel = 1;
+	info->tcps_cwnd = tcp->cwnd;
+	info->tcps_cwnd_ssthresh = tcp->ssthresh;
+	info->tcps_rto = tcp->rto_us / 1000;
+	info->tcps_mss = tcp->mss;
+	info->tcps_rtt = tcp->rtt_us / 1000;
+	info->tcps_rtt_sd = tcp->rttvar_us / 1000;
+	info->tcps_srtt_us = tcp->rtt_us;
 }
 
 void
@@ -97,6 +125,8 @@ args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of)
 	    .tcps_rcv_retrans = peer->retransmits,
 	    .tcps_start = flow_start(of->table, flow),
 	};
+	if (of->owner != NULL && (of->owner->flags & OWNER_TCP) != 0)
+		kernel_says(info, &of->owner->tcp);
 	word_address(info->tcps_laddr, sizeof info->tcps_laddr, version, flow->key.addr[of->end]);
 	word_address(info->tcps_raddr, sizeof info->tcps_raddr, version, flow->key.addr[1 - of->end]);
 	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name((enum tcp_state)self->state));
@@ -128,19 +158,22 @@ args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission
 }
 
 void
-args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of)
+args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of, const struct owner *peer)
 {
 	*info = (struct tcpfinfo){
 	    .tcpf_len = packet->segment,
 	    .tcpf_seq = packet->tcp.seq,
 	    .tcpf_peer_cid = flow_cid(of->table, of->flow, 1 - of->end),
-	    .tcpf_peer_pid = -1,
+	    .tcpf_peer_pid = peer != NULL ? peer->pid : -1,
 	};
 }
 
 void
-args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset)
 {
+	const struct flow *flow = of->flow;
+	const struct owner *owner = of->owner;
+	unsigned end = of->end;
 	bool tcp = flow->kind == FLOW_TCP;
 
 	*info = (struct sockinfo){
@@ -151,12 +184,12 @@ args_sockinfo(struct sockinfo *info, const struct flow *flow, unsigned end, uint
 	    .so_rport = flow->key.port[1 - end],
 	    .so_bytes = bytes,
 	    .so_offset = offset,
-	    .so_pid = -1,
-	    .so_uid = -1,
+	    .so_pid = owner != NULL ? owner->pid : -1,
+	    .so_uid = owner != NULL && owner->uid != OWNER_UID_UNKNOWN ? (netobs_i64)owner->uid : -1,
 	};
 	word_address(info->so_laddr, sizeof info->so_laddr, flow->key.version, flow->key.addr[end]);
 	word_address(info->so_raddr, sizeof info->so_raddr, flow->key.version, flow->key.addr[1 - end]);
-	word_copy(info->so_execname, sizeof info->so_execname, WORD_UNKNOWN);
+	owner_name(info->so_execname, sizeof info->so_execname, owner);
 }
 
 void

@@ -27,6 +27,15 @@ struct prober {
 	uint64_t id;
 	uint64_t now;
 	unsigned built; /* enum shared */
+	bool wanted;	/* some probe was enabled when prober_refresh() looked last */
+
+	prober_find_owner *find_owner; /* NULL: nobody knows owners */
+	void *owners;
+	const struct flow *owned; /* the flow whose owners were asked for since this packet began, NULL: none */
+	struct {
+		bool asked, found;
+		struct owner owner;
+	} owner[2]; /* of its ends */
 
 	/* What tracers read.  Written afresh for each packet, so it is in memory when a tracer looks. */
 	struct pktinfo pkt;
@@ -83,6 +92,14 @@ prober_packet(struct prober *p, const struct packet *packet, uint64_t id, uint64
 	p->id = id;
 	p->now = now;
 	p->built = 0;
+	p->owned = NULL;
+}
+
+void
+prober_set_owners(struct prober *p, prober_find_owner *find, void *context)
+{
+	p->find_owner = find;
+	p->owners = context;
 }
 
 void
@@ -91,6 +108,7 @@ prober_timer_begin(struct prober *p, uint64_t now)
 	p->suspended = p->packet;
 	p->packet = NULL;
 	p->now = now;
+	p->owned = NULL;
 }
 
 void
@@ -102,9 +120,18 @@ prober_timer_end(struct prober *p)
 void
 prober_refresh(struct prober *p)
 {
+	p->wanted = false;
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
 		if (*probe_semaphores[id] == 0)
 			p->sequence[id] = 0;
+		else
+			p->wanted = true;
+}
+
+bool
+prober_is_wanted(const struct prober *p)
+{
+	return p->wanted;
 }
 
 uint64_t
@@ -225,21 +252,59 @@ is_proved(const struct flow *flow, unsigned end)
 	return true;
 }
 
+static const struct owner *
+owner_of(struct prober *p, const struct flow *flow, unsigned end)
+{
+	struct owner_key key;
+
+	if (p->find_owner == NULL || (flow->local >> end & 1) == 0 || flow->kind == FLOW_SCTP)
+		return NULL;
+	if (p->owned != flow) {
+		p->owned = flow;
+		p->owner[0].asked = p->owner[1].asked = false;
+	}
+	if (!p->owner[end].asked) {
+		owner_key_of(&key, &flow->key, end);
+		p->owner[end].found =
+		    p->find_owner(p->owners, &key, p->packet != NULL ? p->packet->frame->interface->ifindex : 0,
+				  &p->owner[end].owner);
+		p->owner[end].asked = true;
+	}
+	return p->owner[end].found ? &p->owner[end].owner : NULL;
+}
+
+static struct viewpoint
+view_from(struct prober *p, const struct flow *flow, unsigned end)
+{
+	return (struct viewpoint){
+	    .table = p->flows, .flow = flow, .end = end, .tcp = &flow->tcp[end], .owner = owner_of(p, flow, end)};
+}
+
+/* The connection state of an endpoint at another time than the packet's: when a timer was due. */
+static const struct csinfo *
+cs_at(struct prober *p, const struct flow *flow, unsigned end, uint64_t ts)
+{
+	struct viewpoint of = view_from(p, flow, end);
+
+	args_csinfo(&p->cs, &of, ts);
+	return &p->cs;
+}
+
 static const struct csinfo *
 cs_of(struct prober *p, const struct flow *flow, unsigned end)
 {
-	if (!is_proved(flow, end))
-		return NULL;
-	args_csinfo(&p->cs, p->flows, flow, end, p->now);
-	return &p->cs;
+	return is_proved(flow, end) ? cs_at(p, flow, end, p->now) : NULL;
 }
 
 static const struct tcpsinfo *
 tcps_of(struct prober *p, const struct flow *flow, unsigned end)
 {
+	struct viewpoint of;
+
 	if (!is_proved(flow, end))
 		return NULL;
-	args_tcpsinfo(&p->tcps, &(struct viewpoint){p->flows, flow, end, &flow->tcp[end]});
+	of = view_from(p, flow, end);
+	args_tcpsinfo(&p->tcps, &of);
 	return &p->tcps;
 }
 
@@ -289,7 +354,9 @@ tell_icmp(struct prober *p, enum probe_id probe, const struct flow *quoted, unsi
 void
 tell_udp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
 {
-	args_udpinfo(&p->udp, p->packet, &(struct viewpoint){p->flows, flow, end, NULL});
+	struct viewpoint of = view_from(p, flow, end);
+
+	args_udpinfo(&p->udp, p->packet, &of);
 	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->udp, &p->udp});
 }
 
@@ -303,7 +370,9 @@ tell_tcp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigne
 void
 tell_tcpf(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
 {
-	args_tcpfinfo(&p->tcpf, p->packet, &(struct viewpoint){p->flows, flow, end, &flow->tcp[end]});
+	struct viewpoint of = view_from(p, flow, end);
+
+	args_tcpfinfo(&p->tcpf, p->packet, &of, owner_of(p, flow, 1 - end));
 	fire(p, probe,
 	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), &p->tcpf});
 }
@@ -315,8 +384,9 @@ tell_sctp(struct prober *p, enum probe_id probe, const struct flow *flow, unsign
 
 	args_sctpinfo(&p->sctp, p->packet);
 	if (is_proved(flow, end)) {
-		args_sctpsinfo(&p->sctps, &(struct viewpoint){p->flows, flow, end, NULL},
-			       (enum sctp_state)flow->sctp[end].state);
+		struct viewpoint of = view_from(p, flow, end);
+
+		args_sctpsinfo(&p->sctps, &of, (enum sctp_state)flow->sctp[end].state);
 		sctps = &p->sctps;
 	}
 	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), sctps, &p->sctp});
@@ -332,7 +402,9 @@ void
 tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
 	    uint64_t offset)
 {
-	args_sockinfo(&p->so, flow, end, bytes, offset);
+	struct viewpoint of = view_from(p, flow, end);
+
+	args_sockinfo(&p->so, &of, bytes, offset);
 	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->so});
 }
 
@@ -341,44 +413,45 @@ tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsi
 static void
 tell_state_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
 {
-	struct viewpoint before = {p->flows, flow, event->end, &event->before};
-	struct viewpoint after = {p->flows, flow, event->end, &event->after};
+	struct viewpoint before = view_from(p, flow, event->end), after = before;
 	struct tcpsinfo now;
 
-	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
+	before.tcp = &event->before;
+	after.tcp = &event->after;
 	args_tcpsinfo(&p->tcps, &before);
 	args_tcpsinfo(&now, &after);
 	memcpy(&p->tcpns, &now, sizeof p->tcpns);
 	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->before.state);
-	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, &p->tcps, &p->tcpns, NULL, &p->tcpls});
+	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), &p->tcps, &p->tcpns, NULL, &p->tcpls});
 }
 
 static void
 tell_sctp_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
 {
-	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
-	args_sctpsinfo(&p->sctps, &(struct viewpoint){p->flows, flow, event->end, NULL},
-		       (enum sctp_state)event->sctp_after.state);
+	struct viewpoint of = view_from(p, flow, event->end);
+
+	args_sctpsinfo(&p->sctps, &of, (enum sctp_state)event->sctp_after.state);
 	p->sctpls.sctps_state = event->sctp_before.state;
-	fire(p, PROBE_SCTP_STATE_CHANGE, (const void *[6]){NULL, &p->cs, NULL, &p->sctps, NULL, &p->sctpls});
+	fire(p, PROBE_SCTP_STATE_CHANGE, (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), NULL, &p->sctps, NULL, &p->sctpls});
 }
 
 /* A retransmission or a timer of endpoint `event->end`, with the segment that shows it, if one does. */
 static void
 tell_retransmission(struct prober *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
 	args_tcprinfo(&p->tcpr, &event->retransmission);
 	fire(p, probe,
-	     (const void *[6]){pkt_of(p), &p->cs, ip_of(p), tcps_of(p, flow, event->end), tcp_of(p), &p->tcpr});
+	     (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), tcps_of(p, flow, event->end), tcp_of(p), &p->tcpr});
 }
 
 static void
 tell_stream(struct prober *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	args_csinfo(&p->cs, p->flows, flow, event->end, event->ts);
-	args_udpinfo(&p->udp, p->packet, &(struct viewpoint){p->flows, flow, event->end, NULL});
-	fire(p, probe, (const void *[6]){pkt_of(p), &p->cs, ip_of(p), &p->udp, &p->udp});
+	struct viewpoint of = view_from(p, flow, event->end);
+
+	args_udpinfo(&p->udp, p->packet, &of);
+	fire(p, probe,
+	     (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), &p->udp, &p->udp});
 }
 
 static void

@@ -15,6 +15,7 @@
 #include "dissect/packet.h"
 #include "flow/event.h"
 #include "flow/flow.h"
+#include "probes/owner.h"
 #include "probes/sites.h"
 
 struct printer;
@@ -36,6 +37,14 @@ void prober_timer_end(struct prober *prober);
 /* Starts the sequence numbers (pkt_seq, cs_seq) of probes that nobody listens to any more again at 0.  For the main
  * loop, now and then. */
 void prober_refresh(struct prober *prober);
+
+/* Whether any probe was enabled when prober_refresh() looked last. */
+bool prober_is_wanted(const struct prober *prober);
+
+/* Whom to ask for the owner of a local endpoint: answers at once with what is known, false if that is nothing.  Files
+ * have no owners: the default.  `context` is borrowed. */
+typedef bool prober_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+void prober_set_owners(struct prober *prober, prober_find_owner *find, void *context);
 
 /* Firings of one probe since the start, and verdicts on the transport checksums of packets that a probe looked at. */
 uint64_t prober_fired(const struct prober *prober, enum probe_id probe);

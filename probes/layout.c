@@ -161,7 +161,7 @@ AT(tcpinfo, tcp_hdr, 24, 8);
 AT(tcpinfo, tcp_payload, 32, 4);
 AT(tcpinfo, tcp_flagstr, 36, 24);
 
-SIZE(tcpsinfo, 272);
+SIZE(tcpsinfo, 280);
 AT(tcpsinfo, tcps_addr, 0, 8);
 AT(tcpsinfo, tcps_local, 8, 4);
 AT(tcpsinfo, tcps_active, 12, 4);
@@ -198,8 +198,9 @@ AT(tcpsinfo, tcps_rcv_segs, 240, 8);
 AT(tcpsinfo, tcps_snd_retrans, 248, 8);
 AT(tcpsinfo, tcps_rcv_retrans, 256, 8);
 AT(tcpsinfo, tcps_start, 264, 8);
+AT(tcpsinfo, tcps_kernel, 272, 4);
 
-SIZE(tcpnsinfo, 272);
+SIZE(tcpnsinfo, 280);
 AT(tcpnsinfo, tcps_addr, 0, 8);
 AT(tcpnsinfo, tcps_local, 8, 4);
 AT(tcpnsinfo, tcps_active, 12, 4);
@@ -236,6 +237,7 @@ AT(tcpnsinfo, tcps_rcv_segs, 240, 8);
 AT(tcpnsinfo, tcps_snd_retrans, 248, 8);
 AT(tcpnsinfo, tcps_rcv_retrans, 256, 8);
 AT(tcpnsinfo, tcps_start, 264, 8);
+AT(tcpnsinfo, tcps_kernel, 272, 4);
 
 SIZE(tcplsinfo, 24);
 AT(tcplsinfo, tcps_state, 0, 4);

@@ -272,7 +272,7 @@ test_endpoint(void **state)
 	struct flow *flow = flow_of_syn();
 	struct tcpsinfo tcps;
 	struct csinfo cs;
-	struct viewpoint client = {table, flow, 1, &flow->tcp[1]};
+	struct viewpoint client = {table, flow, 1, &flow->tcp[1], NULL};
 	struct tcp_estimates estimates;
 
 	(void)state;
@@ -317,12 +317,69 @@ test_endpoint(void **state)
 	assert_int_equal(tcps.tcps_rcv_segs, 4);
 	assert_int_equal(tcps.tcps_rcv_retrans, 1);
 	assert_int_equal(tcps.tcps_start, 123456789);
-	args_csinfo(&cs, table, flow, 1, 5);
+	args_csinfo(&cs, &client, 5);
 	assert_int_equal(cs.cs_cid, tcps.tcps_addr);
 	assert_int_equal(cs.cs_pid, -1);
 	assert_true(cs.cs_zoneid == -1);
 	assert_int_equal(cs.cs_ts, 5);
 	assert_string_equal(cs.cs_comm, "<unknown>");
+	assert_int_equal(tcps.tcps_kernel, 0);
+	flow_table_free(table);
+}
+
+/* What the kernel says of its own socket stands in for every estimate. */
+static void
+test_owned_endpoint(void **state)
+{
+	struct flow *flow = flow_of_syn();
+	const struct owner owner = {
+	    .zone = 4026531840u, .pid = 77, .uid = 1000, .flags = OWNER_TCP, .comm = "curl",
+	    .tcp = {.cwnd = 14480, .ssthresh = 7240, .rtt_us = 25500, .rttvar_us = 3000, .rto_us = 226000, .mss = 1448},
+	};
+	struct owner listener = owner;
+	struct viewpoint client = {table, flow, 1, &flow->tcp[1], &owner};
+	struct tcpsinfo tcps;
+	struct csinfo cs;
+	struct sockinfo so;
+
+	(void)state;
+	GARBAGE(tcps);
+	GARBAGE(cs);
+	GARBAGE(so);
+	args_tcpsinfo(&tcps, &client);
+	assert_int_equal(tcps.tcps_kernel, 1);
+	assert_int_equal(tcps.tcps_cwnd, 14480);
+	assert_int_equal(tcps.tcps_cwnd_ssthresh, 7240);
+	assert_int_equal(tcps.tcps_rto, 226);
+	assert_int_equal(tcps.tcps_mss, 1448);
+	assert_int_equal(tcps.tcps_rtt, 25);
+	assert_int_equal(tcps.tcps_rtt_sd, 3);
+	assert_int_equal(tcps.tcps_srtt_us, 25500);
+	args_csinfo(&cs, &client, 5);
+	assert_int_equal(cs.cs_pid, 77);
+	assert_int_equal(cs.cs_zoneid, 4026531840u);
+	assert_string_equal(cs.cs_comm, "curl");
+	args_sockinfo(&so, &client, 10, 1ull << 33);
+	assert_int_equal(so.so_family, 2);
+	assert_int_equal(so.so_type, 1);
+	assert_int_equal(so.so_protocol, 6);
+	assert_string_equal(so.so_laddr, "10.0.0.2");
+	assert_int_equal(so.so_lport, 40000);
+	assert_int_equal(so.so_bytes, 10);
+	assert_true(so.so_offset == 1ull << 33);
+	assert_int_equal(so.so_pid, 77);
+	assert_int_equal(so.so_uid, 1000);
+	assert_string_equal(so.so_execname, "curl");
+	listener.pid = -1;
+	listener.uid = OWNER_UID_UNKNOWN;
+	listener.flags = 0;
+	client.owner = &listener;
+	args_tcpsinfo(&tcps, &client);
+	assert_int_equal(tcps.tcps_kernel, 0);
+	args_sockinfo(&so, &client, 10, 0);
+	assert_int_equal(so.so_pid, -1);
+	assert_int_equal(so.so_uid, -1);
+	assert_string_equal(so.so_execname, "<unknown>");
 	flow_table_free(table);
 }
 
@@ -338,7 +395,7 @@ test_endpoint_unknown(void **state)
 	flow->tcp[0] = (struct tcp_end){.state = TCP_STATE_NONE};
 	flow->tcp[1] = flow->tcp[0];
 	flow->tcp[0].iss = 77; /* stale: its SYN was not seen */
-	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0]});
+	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0], NULL});
 	assert_int_equal(tcps.tcps_local, 1);
 	assert_int_equal(tcps.tcps_active, -1);
 	assert_int_equal(tcps.tcps_state, 0);
@@ -349,7 +406,7 @@ test_endpoint_unknown(void **state)
 	assert_int_equal(tcps.tcps_rcv_ws, -1);
 	assert_int_equal(tcps.tcps_rtt, 0);
 	flow->tcp[1].flags = TCP_END_ACTIVE;
-	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0]});
+	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0], NULL});
 	assert_int_equal(tcps.tcps_active, 0);
 	flow_table_free(table);
 }
@@ -399,6 +456,7 @@ main(void)
 	    cmocka_unit_test(test_ipv6_tcp),	  cmocka_unit_test(test_flags_in_words),
 	    cmocka_unit_test(test_ethernet),	  cmocka_unit_test(test_arp_operations),
 	    cmocka_unit_test(test_endpoint),	  cmocka_unit_test(test_endpoint_unknown),
+	    cmocka_unit_test(test_owned_endpoint),
 	    cmocka_unit_test(test_retransmission), cmocka_unit_test(test_icmp_words),
 	};
 
