@@ -32,6 +32,7 @@ struct config {
 	enum view_kind view;
 	struct prefix *locals;
 	size_t local_count;
+	bool owners;		/* live: look up the processes behind local sockets */
 	bool inner;		/* tunnelled packets fire as packets of their own */
 	int snaplen;		/* bytes */
 	int buffer;		/* kernel buffer per interface, bytes; 0 for libpcap's default */

@@ -31,6 +31,19 @@ observer_new(const struct config *config, enum view_kind view, const struct loca
 	return o;
 }
 
+static bool
+find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
+{
+	return owners_find(owners, key, ifindex, owner);
+}
+
+void
+observer_set_owners(struct observer *o, struct owners *owners)
+{
+	o->owners = owners;
+	prober_set_owners(o->prober, owners != NULL ? find_owner : NULL, owners);
+}
+
 void
 observer_free(struct observer *o)
 {
@@ -94,6 +107,7 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 			flow_prefetch(o->flows, o->slots[i].hash);
 	for (unsigned i = 0; i < count; i++)
 		observe_frame(o, &o->slots[i]);
+	owners_wake(o->owners);
 	prober_refresh(o->prober);
 }
 

@@ -16,6 +16,7 @@
 #define OBSERVE_BATCH 32
 
 struct observer;
+struct owners;
 struct printer;
 struct prober;
 
@@ -33,6 +34,10 @@ struct observe_counters {
  * makes the flow table's hash unpredictable; no result depends on it.  NULL with errno if memory cannot be had. */
 struct observer *observer_new(const struct config *config, enum view_kind view, const struct locals *locals,
 			      struct printer *printer, uint64_t seed);
+
+/* Where to learn who owns local endpoints; borrowed.  Without it nobody is known to. */
+void observer_set_owners(struct observer *observer, struct owners *owners);
+
 void observer_free(struct observer *observer);
 
 /* Observes frames in order; `count` is at most OBSERVE_BATCH.  Frame memory may be reused on return. */

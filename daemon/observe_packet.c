@@ -63,6 +63,20 @@ is_same_host(const struct packet *p, enum view_kind view, struct sides sides)
 	return view == VIEW_HOST && sides.source_local && sides.destination_local;
 }
 
+/* Asks early who owns the new local ends, so that it is known when the first bytes go through the sockets. */
+static void
+ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
+{
+	for (unsigned end = 0; end < 2; end++) {
+		struct owner_key key;
+
+		if ((ends >> end & 1) == 0)
+			continue;
+		owner_key_of(&key, &slot->key, end);
+		owners_ask(o->owners, &key, slot->packet.frame->interface->ifindex);
+	}
+}
+
 /* Remembers which ends of the flow are local, as its packets show it. */
 static void
 learn_local(const struct observer *o, struct slot *slot, struct sides sides)
@@ -76,6 +90,8 @@ learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 		local |= (uint8_t)(1u << (1 - slot->sender));
 	if (local == flow->local)
 		return;
+	if (o->owners != NULL && prober_is_wanted(o->prober))
+		ask_owners(o, slot, local & (uint8_t)~flow->local);
 	flow->local = local;
 	flow->same_host |= is_same_host(&slot->packet, o->view, sides);
 }

@@ -4,6 +4,7 @@
 #define NETOBS_DAEMON_OBSERVE_PACKET_H
 
 #include "daemon/observe.h"
+#include "daemon/owner.h"
 #include "daemon/sides.h"
 #include "flow/reassembly.h"
 
@@ -25,6 +26,7 @@ struct observer {
 	struct flow_table *flows;
 	struct reassembly *fragments;
 	struct prober *prober;
+	struct owners *owners; /* NULL: of nothing */
 	uint64_t clock;	  /* the latest packet time so far, ns */
 	uint64_t next_id; /* packet ids */
 	struct observe_counters counters;

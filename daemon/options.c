@@ -42,6 +42,9 @@ const struct option_row options_table[] = {
 	{.name = "no-inner", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(inner),
 	 .help = "fire for tunnels only, not for the packets inside"},
 
+	{.name = "no-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag_off, FIELD(owners),
+	 .help = "do not look up the processes behind local sockets"},
+
 	{.name = "print", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_print,
 	 .argument = "PROBE,...", .optional = true,
 	 .help = "print firings to standard output: all, or of these probes (tcp-* style wildcards)"},
@@ -94,6 +97,7 @@ options_defaults(struct config *config)
 	    .interfaces = calloc(1, sizeof *config->interfaces),
 	    .files = calloc(1, sizeof *config->files),
 	    .inner = true,
+	    .owners = true,
 	    .snaplen = 262144, /* as tcpdump: larger than any frame but BIG TCP's */
 	    .limits = flow_limits_default(),
 	};

@@ -17,6 +17,7 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/observe.h"
+#include "daemon/owner.h"
 #include "daemon/replay.h"
 #include "daemon/rtnl.h"
 #include "daemon/summary.h"
@@ -38,6 +39,7 @@ struct run {
 	struct input *input;
 	struct printer *printer; /* NULL: nothing is printed */
 	struct observer *observer;
+	struct owners *owners; /* NULL: of nothing, as in a file */
 	struct batch *batch;
 };
 
@@ -127,6 +129,20 @@ open_printer(struct run *run)
 	return run->printer != NULL || out_of_memory();
 }
 
+/* Live, this host's own sockets have owners.  Without them everything else still works. */
+static void
+open_owners(struct run *run, uint64_t seed)
+{
+	struct owners_limits limits = owners_limits_default();
+
+	if (run->config->files[0] != NULL || !run->config->owners)
+		return;
+	run->owners = owners_new(&limits, seed);
+	if (run->owners == NULL && errno != ENOTSUP)
+		log_warning("processes cannot be looked up: %s", strerror(errno));
+	observer_set_owners(run->observer, run->owners);
+}
+
 static bool
 open_observer(struct run *run)
 {
@@ -146,6 +162,7 @@ open_observer(struct run *run)
 			  (unsigned)config->limits.flows, strerror(errno));
 		return false;
 	}
+	open_owners(run, seed);
 	run->batch = batch_new(run->observer, run->printer);
 	return run->batch != NULL || out_of_memory();
 }
@@ -202,6 +219,7 @@ release(struct run *run, enum run_status status)
 {
 	batch_free(run->batch);
 	observer_free(run->observer);
+	owners_free(run->owners);
 	status = status_of_output(printer_free(run->printer), status);
 	input_free(run->input);
 	rtnl_close(run->rtnl);

@@ -8,6 +8,9 @@
 #include "probes/args.h"
 #include "probes/print.h"
 
+/* What the kernel told of a connection counts no more when it is older than this: nobody has asked for a while. */
+#define OWNER_TCP_AGE_NS NANOSECONDS
+
 /* The structs that depend on the packet alone, as bits of prober.built. */
 enum shared {
 	SHARED_PKT = 1,
@@ -269,6 +272,8 @@ owner_of(struct prober *p, const struct flow *flow, unsigned end)
 		    p->find_owner(p->owners, &key, p->packet != NULL ? p->packet->frame->interface->ifindex : 0,
 				  &p->owner[end].owner);
 		p->owner[end].asked = true;
+		if (p->now > p->owner[end].owner.asked_ns + OWNER_TCP_AGE_NS)
+			p->owner[end].owner.flags &= ~(uint32_t)OWNER_TCP;
 	}
 	return p->owner[end].found ? &p->owner[end].owner : NULL;
 }

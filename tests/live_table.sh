@@ -110,4 +110,34 @@ is "an ICMP error finds the stream it quotes" \
 	"$(grep '"probe":"udp-send"' "$tmp/out" | grep '"udp_dport":40999' | grep -o '"cs_cid":[0-9]*' | head -n 1)"
 check "and says which port" grep -q '"icmp_error_dport":40999' "$tmp/out"
 
+# ------------------------------------------------------------------------------------------------------ whose socket it is
+
+cat >"$tmp/owned.py" <<'PY'
+import os, socket, sys, time
+listener = socket.create_server(("10.77.0.1", 7013)) if sys.argv[1] == "serve" else None
+open(sys.argv[2], "w").write(str(os.getpid()))
+peer = listener.accept()[0] if listener else socket.create_connection(("10.77.0.1", 7013))
+for turn in range(5):
+    time.sleep(0.2)
+    peer.sendall(b"12345678") if listener else peer.recv(8, socket.MSG_WAITALL)
+PY
+observe "$near" 1 -i near0 --print=socket-send --format json tcp port 7013
+ip netns exec "$near" python3 "$tmp/owned.py" serve "$tmp/pid" &
+server=$!
+wait_for test -s "$tmp/pid"
+in_far python3 "$tmp/owned.py" talk "$tmp/other"
+wait "$server"
+finish
+grep '"probe":"socket-send"' "$tmp/out" | tail -n 1 >"$tmp/last"
+if grep -q '^HAVE_MNL_TRUE = #' "$build/Makefile"; then
+	skip "whose bytes they are" "netobsd was built without libmnl"
+else
+	is "its bytes name the process" "$(grep -o '"so_pid":[0-9-]*' "$tmp/last") $(grep -o '"cs_pid":[0-9-]*' "$tmp/last")" \
+		"\"so_pid\":$(cat "$tmp/pid") \"cs_pid\":$(cat "$tmp/pid")"
+	is "and its name and user" "$(grep -o '"so_execname":"[a-z]*' "$tmp/last") $(grep -o '"so_uid":[0-9-]*' "$tmp/last")" \
+		'"so_execname":"python '"\"so_uid\":0"
+	is "in its namespace" "$(grep -o '"cs_zoneid":[0-9]*' "$tmp/last")" \
+		"\"cs_zoneid\":$(ip netns exec "$near" stat -Lc %i /proc/self/ns/net)"
+fi
+
 tap_done
