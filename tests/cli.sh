@@ -91,16 +91,16 @@ is "a filter leaves frames out" "$(counter frames) $(counter capture.filtered)" 
 
 run "--print" 0 -r "$file" --print=udp-send
 is "--print: one line per firing" "$(wc -l <"$tmp/out" | tr -d ' ')" 100
-run "--print in JSON" 0 -r "$file" --print=udp-* --format json
+run "--print in JSON" 0 -r "$file" --print=udp-send,udp-receive --format json
 is "--print: send and receive" "$(wc -l <"$tmp/out" | tr -d ' ')" 200
 summary -r "$file" --print=udp-send
 is "summary: firings" "$(counter probe.udp-send)" 100
 is "summary: a probe that is not enabled has not fired" "$(counter probe.udp-receive)" ""
 
-"$netobsd" -r "$file" --view monitor --print=gld-*,udp-* >"$tmp/out"
+"$netobsd" -r "$file" --view monitor --print=gld-*,udp-send,udp-receive >"$tmp/out"
 is "view monitor: each frame is received once" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" \
 	" 100 gld-receive 100 udp-receive "
-"$netobsd" -r "$file" --local 192.0.2.1 --print=udp-* >"$tmp/out"
+"$netobsd" -r "$file" --local 192.0.2.1 --print=udp-send,udp-receive >"$tmp/out"
 is "--local: its own sends only" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" " 100 udp-send "
 complains "view host without locals says so" 0 "--local PREFIX" -r "$file" --view host
 

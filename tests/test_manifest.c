@@ -244,7 +244,7 @@ a_full_device_is_reported(void **state)
 
 	(void)state;
 	if (full == NULL)
-		skip();
+		return; /* there is none here */
 	assert_int_not_equal(list_probes(fileno(full), PRINT_JSON), 0);
 	fclose(full);
 }

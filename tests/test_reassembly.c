@@ -885,8 +885,10 @@ shared_captures(void **state)
 		else
 			snprintf(path, sizeof path, "%s/../shared/captures/%s", top != NULL ? top : ".",
 				 captures[i].name);
-		if (!replay(path, &got))
-			skip();
+		if (!replay(path, &got)) {
+			print_message("# %s is not here\n", path);
+			continue;
+		}
 		assert_memory_equal(&got, &captures[i].want, sizeof got);
 	}
 }
