@@ -2,7 +2,8 @@
 /*
  * gentrace: writes a capture file of made-up but well-formed traffic.
  *
- *	gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] [-u percent] [-s seed] [-S] FILE
+ *	gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] [-u percent] [-s seed]
+ *		[-S] FILE
  *
  * The same options and seed give the same bytes.  TCP connections live whole lives (handshake, request and response
  * rounds with timestamps, FIN both ways); `concurrent` of them are under way at any time, each packet belonging to

@@ -13,7 +13,7 @@
 /* Frames may wait so long in the kernel to be delivered together. */
 #define DELIVERY_MS 10
 
-/* -------------------------------------------------------------------------------------------------------- messages */
+/* -------------------------------------------------------------------------------------------------- messages */
 
 /* "any" and the names of the interfaces, as far as they fit. */
 static void
@@ -44,7 +44,8 @@ complain_no_permission(const char *name)
 
 	if (length > 0)
 		program[length] = '\0';
-	log_error("no permission to capture on %s: run as root, or as root once: setcap cap_net_raw=ep %s", name, program);
+	log_error("no permission to capture on %s: run as root, or as root once: setcap cap_net_raw=ep %s", name,
+		  program);
 }
 
 static void
@@ -70,7 +71,7 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 	}
 }
 
-/* --------------------------------------------------------------------------------------------------------- opening */
+/* --------------------------------------------------------------------------------------------------- opening */
 
 /* None of these can fail before activation, but for a time stamp precision that the platform has not: pcap_activate()
  * then gives microseconds, which capture_frame() must not take for nanoseconds. */

@@ -27,7 +27,7 @@ hash_of(uint8_t version, const uint8_t addr[16])
 {
 	uint64_t low, high;
 
-	/* Whoever configures addresses is no adversary, so no seed; the multiplier is 2^64 divided by the golden ratio. */
+	/* Whoever configures addresses is no adversary, so no seed; the multiplier is 2^64 / the golden ratio. */
 	memcpy(&low, addr, sizeof low);
 	memcpy(&high, addr + sizeof low, sizeof high);
 	return (uint32_t)(((low ^ (high * 31 + version)) * 0x9e3779b97f4a7c15u) >> 32);

@@ -8,7 +8,7 @@
 #include "flow/tcp.h"
 #include "probes/fire.h"
 
-/* --------------------------------------------------------------------------------------------------------- the events */
+/* ------------------------------------------------------------------------------------------------------ the events */
 
 static void
 tell_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
@@ -34,7 +34,7 @@ observe_flow_timer(void *observer, struct flow *flow, const struct flow_events *
 	prober_timer_end(o->prober);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the connections */
+/* ------------------------------------------------------------------------------------------------- the connections */
 
 void
 observe_find_key(struct observer *o, struct slot *slot)
@@ -96,7 +96,7 @@ learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 	flow->same_host |= is_same_host(&slot->packet, o->view, sides);
 }
 
-/* -------------------------------------------------------------------------------------------------- TCP, top to bottom */
+/* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
 
 /* Bytes that the segment has made deliverable to endpoint `end`. */
 static void
@@ -177,7 +177,7 @@ tcp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 		tell_delivered(o, slot, receiver, &before);
 }
 
-/* -------------------------------------------------------------------------------------------------- UDP, top to bottom */
+/* ---------------------------------------------------------------------------------------------- UDP, top to bottom */
 
 static void
 udp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
@@ -217,7 +217,7 @@ udp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 			    slot->flow->udp[slot->sender].bytes - p->segment);
 }
 
-/* ------------------------------------------------------------------------------------------------- SCTP, top to bottom */
+/* --------------------------------------------------------------------------------------------- SCTP, top to bottom */
 
 static void
 sctp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
@@ -253,7 +253,7 @@ sctp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 	tell_events(o, slot->flow, &events);
 }
 
-/* --------------------------------------------------------------------------------------------------------- all of them */
+/* ----------------------------------------------------------------------------------------------------- all of them */
 
 /* The connection that an ICMP error quotes; the error is for the end that had sent the quoted packet. */
 static void
@@ -318,7 +318,7 @@ is_received(struct observer *o, struct slot *slot, struct sides sides)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the packet */
+/* ------------------------------------------------------------------------------------------------------ the packet */
 
 static bool
 is_ip(const struct packet *p)

@@ -190,7 +190,8 @@ check_scope(const struct config *config, const bool given[ROWS])
 	for (size_t i = 0; i < ROWS; i++) {
 		if (given[i] && options_table[i].scope == wrong) {
 			log_error("--%s is for %s", options_table[i].name,
-				  wrong == FOR_LIVE ? "interfaces (-i), not for files" : "files (-r), not for interfaces");
+				  wrong == FOR_LIVE ? "interfaces (-i), not for files"
+						    : "files (-r), not for interfaces");
 			return false;
 		}
 	}

@@ -42,7 +42,7 @@ struct replay {
 	struct replay_file files[];
 };
 
-/* -------------------------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------------------- opening */
 
 /* A file's stream is about to wait for bytes: what has been read so far is observed now. */
 static void
@@ -61,9 +61,10 @@ complain_not_a_capture(const struct replay_file *file, const char *libpcap_says)
 
 	if (loop_stopped(file->replay->loop))
 		return;
-	log_error("%s is not a capture that can be read: %s; pcap and pcapng files are, plain or compressed with gzip or "
-		  "zstd",
-		  name, trouble != NULL ? trouble : libpcap_says);
+	log_error(
+	    "%s is not a capture that can be read: %s; pcap and pcapng files are, plain or compressed with gzip or "
+	    "zstd",
+	    name, trouble != NULL ? trouble : libpcap_says);
 }
 
 static bool
@@ -107,7 +108,7 @@ close_file(struct replay_file *file)
 	source_free(file->source);
 }
 
-/* -------------------------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------------------- reading */
 
 /* Says where a file broke off. */
 static void
@@ -179,7 +180,7 @@ run_straight(struct replay *replay)
 	} while (turn(replay) && !file->ended);
 }
 
-/* ------------------------------------------------------------------------------------------- merging and the pace */
+/* ------------------------------------------------------------------------------------- merging and the pace */
 
 /* Reads on to the next record that passes the filter. */
 static void
@@ -285,7 +286,7 @@ run_stepwise(struct replay *replay)
 	settle(replay);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the input */
+/* ------------------------------------------------------------------------------------------------- the input */
 
 static const int *
 replay_link_types(const struct input *input, size_t *count)

@@ -73,7 +73,7 @@ make_room(void **array, size_t count, size_t *room, size_t size)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- addresses */
+/* ------------------------------------------------------------------------------------------------- addresses */
 
 static struct address *
 find_address(struct rtnl *rtnl, const struct address *wanted)
@@ -163,7 +163,7 @@ take_address(struct rtnl *rtnl, const struct nlmsghdr *message)
 		remove_address(rtnl, known);
 }
 
-/* ------------------------------------------------------------------------------------------------------ interfaces */
+/* ------------------------------------------------------------------------------------------------ interfaces */
 
 static struct link *
 find_link(struct rtnl *rtnl, uint32_t ifindex)
@@ -229,7 +229,7 @@ take_link(struct rtnl *rtnl, const struct nlmsghdr *message)
 		add_link(rtnl, (uint32_t)header->ifi_index, name, (header->ifi_flags & IFF_LOOPBACK) != 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- dumps */
+/* ----------------------------------------------------------------------------------------------------- dumps */
 
 static bool
 request(struct rtnl *rtnl, enum dump dump)
@@ -393,7 +393,8 @@ rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interface
 	rtnl->sequence = (uint32_t)time(NULL);
 	rtnl->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (rtnl->socket == NULL ||
-	    mnl_socket_bind(rtnl->socket, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, MNL_SOCKET_AUTOPID) < 0 ||
+	    mnl_socket_bind(rtnl->socket, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, MNL_SOCKET_AUTOPID) <
+		0 ||
 	    !first_dump(rtnl)) {
 		log_error("cannot read the addresses of this host: %s", strerror(errno));
 		rtnl_close(rtnl);

@@ -39,7 +39,8 @@ static void
 note_trouble(struct source *source, const char *what)
 {
 	if (source->format != NULL)
-		snprintf(source->trouble_text, sizeof source->trouble_text, "the %s data %s", source->format->name, what);
+		snprintf(source->trouble_text, sizeof source->trouble_text, "the %s data %s", source->format->name,
+			 what);
 	else
 		snprintf(source->trouble_text, sizeof source->trouble_text, "%s", what);
 	source->trouble = source->trouble_text;
@@ -94,7 +95,7 @@ fill(struct source *source, size_t wanted)
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------- libpcap's stream */
+/* ----------------------------------------------------------------------------------------- libpcap's stream */
 
 static ssize_t
 give_plain(struct source *source, char *to, size_t size)
@@ -183,7 +184,7 @@ source_stream(struct source *source)
 	return stream;
 }
 
-/* -------------------------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------------------- opening */
 
 /* Opens without waiting for the other end of a named pipe: the loop does that. */
 static bool

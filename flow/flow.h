@@ -67,7 +67,7 @@ struct flow_limits {
 	uint64_t sctp_setup_ns;	    /* an association in setup or shutdown silent for so long was given up */
 	uint64_t sctp_idle_ns;	    /* an established association silent for so long is forgotten */
 	uint64_t sctp_closed_ns;    /* a closed one is remembered for so long */
-	uint64_t tcp_reply_ns;	    /* a FIN or RST takes effect when its receiver shows it, or after so long; 0 at once */
+	uint64_t tcp_reply_ns; /* a FIN or RST takes effect when its receiver shows it, or after so long; 0 at once */
 };
 
 /* What Linux does, where Linux has a figure; 1,000,000 flows. */

@@ -13,16 +13,16 @@ struct flow_limits
 flow_limits_default(void)
 {
 	return (struct flow_limits){
-		.flows = 1000000,
-		.tcp_connect_ns = 127 * NANOSECONDS,	/* tcp_syn_retries = 6: 1 + 2 + 4 + ... + 64 s */
-		.tcp_time_wait_ns = 60 * NANOSECONDS,	/* TCP_TIMEWAIT_LEN */
-		.tcp_idle_ns = 432000 * NANOSECONDS,	/* nf_conntrack_tcp_timeout_established: five days */
-		.tcp_closing_ns = 120 * NANOSECONDS,	/* nf_conntrack_tcp_timeout_fin_wait */
-		.udp_idle_ns = 120 * NANOSECONDS,	/* nf_conntrack_udp_timeout_stream */
-		.sctp_setup_ns = 90 * NANOSECONDS,	/* half as long again as the longest wait of T1 and T2, RTO.Max */
-		.sctp_idle_ns = 210 * NANOSECONDS,	/* nf_conntrack_sctp_timeout_established: seven heartbeats */
-		.sctp_closed_ns = 10 * NANOSECONDS,	/* nf_conntrack_sctp_timeout_closed */
-		.tcp_reply_ns = NANOSECONDS / 1000,	/* far longer than a host takes from its tap to its socket */
+	    .flows = 1000000,
+	    .tcp_connect_ns = 127 * NANOSECONDS,  /* tcp_syn_retries = 6: 1 + 2 + 4 + ... + 64 s */
+	    .tcp_time_wait_ns = 60 * NANOSECONDS, /* TCP_TIMEWAIT_LEN */
+	    .tcp_idle_ns = 432000 * NANOSECONDS,  /* nf_conntrack_tcp_timeout_established: five days */
+	    .tcp_closing_ns = 120 * NANOSECONDS,  /* nf_conntrack_tcp_timeout_fin_wait */
+	    .udp_idle_ns = 120 * NANOSECONDS,	  /* nf_conntrack_udp_timeout_stream */
+	    .sctp_setup_ns = 90 * NANOSECONDS,	  /* half as long again as the longest wait of T1 and T2, RTO.Max */
+	    .sctp_idle_ns = 210 * NANOSECONDS,	  /* nf_conntrack_sctp_timeout_established: seven heartbeats */
+	    .sctp_closed_ns = 10 * NANOSECONDS,	  /* nf_conntrack_sctp_timeout_closed */
+	    .tcp_reply_ns = NANOSECONDS / 1000,	  /* far longer than a host takes from its tap to its socket */
 	};
 }
 

@@ -149,7 +149,7 @@ prober_checksums(const struct prober *p, enum checksum_verdict verdict)
 	return p->checksums[verdict];
 }
 
-/* ------------------------------------------------------------------------------------- what probes of a packet share */
+/* ----------------------------------------------------------------------------------- what probes of a packet share */
 
 static bool
 build(struct prober *p, enum shared what)
@@ -236,7 +236,7 @@ tcp_of(struct prober *p)
 	return &p->tcp;
 }
 
-/* -------------------------------------------------------------------------------------------- what belongs to an end */
+/* ------------------------------------------------------------------------------------------ what belongs to an end */
 
 /* An endpoint of which no packet has proved a socket is no connection. */
 static bool
@@ -313,7 +313,7 @@ tcps_of(struct prober *p, const struct flow *flow, unsigned end)
 	return &p->tcps;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the firing */
+/* ------------------------------------------------------------------------------------------------------ the firing */
 
 /* Numbers the firing and lets everybody see it: tracers at the probe's site, then the built-in printer. */
 static void
@@ -345,8 +345,7 @@ tell_arp(struct prober *p, enum probe_id probe)
 void
 tell_ip(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
 {
-	fire(p, probe,
-	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), ill_of(p), ipv4_of(p), ipv6_of(p)});
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), ill_of(p), ipv4_of(p), ipv6_of(p)});
 }
 
 void
@@ -368,8 +367,7 @@ tell_udp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigne
 void
 tell_tcp(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end)
 {
-	fire(p, probe,
-	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), tcp_of(p)});
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), tcp_of(p)});
 }
 
 void
@@ -378,8 +376,7 @@ tell_tcpf(struct prober *p, enum probe_id probe, const struct flow *flow, unsign
 	struct viewpoint of = view_from(p, flow, end);
 
 	args_tcpfinfo(&p->tcpf, p->packet, &of, owner_of(p, flow, 1 - end));
-	fire(p, probe,
-	     (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), &p->tcpf});
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), tcps_of(p, flow, end), &p->tcpf});
 }
 
 void
@@ -413,7 +410,7 @@ tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsi
 	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->so});
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the events */
+/* ------------------------------------------------------------------------------------------------------ the events */
 
 static void
 tell_state_change(struct prober *p, const struct flow *flow, const struct flow_event *event)
@@ -427,7 +424,8 @@ tell_state_change(struct prober *p, const struct flow *flow, const struct flow_e
 	args_tcpsinfo(&now, &after);
 	memcpy(&p->tcpns, &now, sizeof p->tcpns);
 	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->before.state);
-	fire(p, PROBE_TCP_STATE_CHANGE, (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), &p->tcps, &p->tcpns, NULL, &p->tcpls});
+	fire(p, PROBE_TCP_STATE_CHANGE,
+	     (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), &p->tcps, &p->tcpns, NULL, &p->tcpls});
 }
 
 static void
@@ -437,7 +435,8 @@ tell_sctp_change(struct prober *p, const struct flow *flow, const struct flow_ev
 
 	args_sctpsinfo(&p->sctps, &of, (enum sctp_state)event->sctp_after.state);
 	p->sctpls.sctps_state = event->sctp_before.state;
-	fire(p, PROBE_SCTP_STATE_CHANGE, (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), NULL, &p->sctps, NULL, &p->sctpls});
+	fire(p, PROBE_SCTP_STATE_CHANGE,
+	     (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), NULL, &p->sctps, NULL, &p->sctpls});
 }
 
 /* A retransmission or a timer of endpoint `event->end`, with the segment that shows it, if one does. */
@@ -446,7 +445,8 @@ tell_retransmission(struct prober *p, enum probe_id probe, const struct flow *fl
 {
 	args_tcprinfo(&p->tcpr, &event->retransmission);
 	fire(p, probe,
-	     (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), tcps_of(p, flow, event->end), tcp_of(p), &p->tcpr});
+	     (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), tcps_of(p, flow, event->end),
+			       tcp_of(p), &p->tcpr});
 }
 
 static void
@@ -455,8 +455,7 @@ tell_stream(struct prober *p, enum probe_id probe, const struct flow *flow, cons
 	struct viewpoint of = view_from(p, flow, event->end);
 
 	args_udpinfo(&p->udp, p->packet, &of);
-	fire(p, probe,
-	     (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), &p->udp, &p->udp});
+	fire(p, probe, (const void *[6]){pkt_of(p), cs_at(p, flow, event->end, event->ts), ip_of(p), &p->udp, &p->udp});
 }
 
 static void

@@ -290,7 +290,7 @@ struct tcpsinfo {
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
 	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
-	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's own (tcp_info), 0 estimates */
+	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info), 0 estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
 
@@ -332,7 +332,7 @@ struct tcpnsinfo {
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
 	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
-	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's own (tcp_info), 0 estimates */
+	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info), 0 estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
 

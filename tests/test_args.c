@@ -281,9 +281,18 @@ test_endpoint(void **state)
 	flow->local = 3;
 	flow->tcp[0] = (struct tcp_end){.state = TCP_STATE_ESTABLISHED, .flags = TCP_END_ISS, .wscale = 7, .iss = 500,
 				       .wnd = 65536, .segments = 4, .retransmits = 1, .bytes = 900};
-	flow->tcp[1] = (struct tcp_end){.state = TCP_STATE_FIN_WAIT_1, .flags = TCP_END_ISS | TCP_END_ACTIVE, .iss = 100,
-				       .una = 110, .nxt = 150, .rcv_nxt = 601, .acked = 600, .wnd = 32000,
-				       .srtt_us = 2500, .rttvar_us = 1000, .segments = 9, .bytes = 49};
+	flow->tcp[1] = (struct tcp_end){.state = TCP_STATE_FIN_WAIT_1,
+					.flags = TCP_END_ISS | TCP_END_ACTIVE,
+					.iss = 100,
+					.una = 110,
+					.nxt = 150,
+					.rcv_nxt = 601,
+					.acked = 600,
+					.wnd = 32000,
+					.srtt_us = 2500,
+					.rttvar_us = 1000,
+					.segments = 9,
+					.bytes = 49};
 	args_tcpsinfo(&tcps, &client);
 	assert_int_equal(tcps.tcps_addr, flow_cid(table, flow, 1));
 	assert_int_equal(tcps.tcps_local, 0); /* both are told, but they are not one host */

@@ -27,7 +27,8 @@ static const struct interface somewhere = {.name = "test0", .ifindex = 7};
 static uint32_t
 length_of(uint64_t number)
 {
-	static const uint32_t lengths[] = {60, 94, 0, 1514, BATCH_COPY_MAX, 1, BATCH_COPY_MAX + 1, 65549, 262144, 15, 16, 17};
+	static const uint32_t lengths[] = {60,	   94, 0,  1514, BATCH_COPY_MAX, 1, BATCH_COPY_MAX + 1, 65549,
+					   262144, 15, 16, 17};
 
 	return lengths[number % (sizeof lengths / sizeof lengths[0])];
 }

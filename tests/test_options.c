@@ -193,7 +193,9 @@ static void
 test_limits(void **state)
 {
 	(void)state;
-	takes("-r file --max-flows 1000 --time-wait 30 --udp-idle 0.5 --connect-timeout 1 --tcp-idle 2 --tcp-closing-idle 3");
+	takes(
+	    "-r file --max-flows 1000 --time-wait 30 --udp-idle 0.5 --connect-timeout 1 --tcp-idle 2 "
+	      "--tcp-closing-idle 3");
 	assert_int_equal(config.limits.flows, 1000);
 	assert_int_equal(config.limits.tcp_time_wait_ns, 30 * NANOSECONDS);
 	assert_int_equal(config.limits.udp_idle_ns, NANOSECONDS / 2);

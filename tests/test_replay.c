@@ -257,7 +257,8 @@ test_cut_at_every_byte(void **state)
 		}
 		assert_int_equal(result, INPUT_DAMAGED);
 		assert_int_equal(counters.damaged, 1);
-		snprintf(at, sizeof at, "breaks off at record %ld, byte %ld:", (length - 24) / RECORD_BYTES + 1, length);
+		snprintf(at, sizeof at, "breaks off at record %ld, byte %ld:", (length - 24) / RECORD_BYTES + 1,
+			 length);
 		assert_non_null(strstr(logged, at));
 	}
 }
