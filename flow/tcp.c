@@ -24,7 +24,7 @@ tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct
 	const struct tcp_layer *t = &packet->tcp;
 
 	e->segments++;
-	/* An ACK beyond rcv_nxt proves that something was missed on the way in; a single byte may probe a closed window. */
+	/* An ACK beyond rcv_nxt proves that something went by unseen; a lone byte may probe a closed window. */
 	if (likely(is_plain(e, t) && t->seq == e->nxt && !seq_before(e->rcv_nxt, t->ack) && packet->segment != 1)) {
 		e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
 		e->acked = seq_max(e->acked, t->ack);

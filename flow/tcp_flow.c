@@ -220,10 +220,13 @@ static void
 flush_flow(void *context, const struct flow *found)
 {
 	struct flow_table *table = context;
-	struct flow *flow = flow_find(table, &found->key, found->hash);
 	struct flow_events events;
+	struct flow *flow;
 
-	if (flow == NULL || flow->kind != FLOW_TCP || ((flow->tcp[0].trouble | flow->tcp[1].trouble) & TCP_TROUBLE_WAITS) == 0)
+	if (found->kind != FLOW_TCP || ((found->tcp[0].trouble | found->tcp[1].trouble) & TCP_TROUBLE_WAITS) == 0)
+		return;
+	flow = flow_find(table, &found->key, found->hash);
+	if (flow == NULL)
 		return;
 	events.count = 0;
 	tcp_arrived(table, flow, 0, flow->last, &events);

@@ -31,7 +31,8 @@ remove_sacked(struct tcp_loss *loss, unsigned at)
 	memmove(&loss->sacked[at], &loss->sacked[at + 1], (loss->sacked_count - at) * sizeof loss->sacked[0]);
 }
 
-/* Adds [begin, end) to the ranges, melting what touches.  With no room the lowest gives way: it is acknowledged next. */
+/* Adds [begin, end) to the ranges, melting what touches.  With no room the lowest gives way: it is acknowledged
+ * next. */
 static void
 add_sacked(struct tcp_loss *loss, uint32_t begin, uint32_t end)
 {
@@ -78,6 +79,16 @@ note_delivered(struct tcp_step *step, struct tcp_loss *loss, uint32_t seq)
 	loss->delivered_us = last.us;
 }
 
+/* The byte `seq` has just arrived.  If it was sent before the timer ran out and never again, the timer ran out too
+ * early (F-RTO, RFC 5682 step 3b). */
+static bool
+timer_was_wrong(const struct tcp_step *step, const struct tcp_loss *loss, uint32_t seq)
+{
+	return loss->mode == LOSS_MODE_LOSS && loss->frto && !seq_before(seq, loss->next) &&
+	       seq_before(seq, loss->recover) && !tcp_loss_is_sacked(loss, seq, seq + 1) &&
+	       log_search(flow_table_tcp(step->table), step->e, seq).count == 1;
+}
+
 /* Blocks beyond the ACK that lie within what was sent.  Others are D-SACK or nonsense. */
 static void
 take_blocks(struct tcp_step *step, struct tcp_loss *loss)
@@ -91,9 +102,8 @@ take_blocks(struct tcp_step *step, struct tcp_loss *loss)
 
 		if (seq_before(begin, end) && seq_before(t->ack, end) && seq_before(e->una, end) &&
 		    !seq_before(begin, e->una) && !seq_before(e->nxt, end)) {
-			if (loss->mode == LOSS_MODE_LOSS && loss->frto && !seq_before(begin, loss->next) &&
-			    !seq_before(loss->recover, end) && !tcp_loss_is_sacked(loss, end - 1, end))
-				loss->mode = LOSS_MODE_OPEN; /* F-RTO, as in timer_was_wrong() */
+			if (timer_was_wrong(step, loss, begin) || timer_was_wrong(step, loss, end - 1))
+				loss->mode = LOSS_MODE_OPEN;
 			add_sacked(loss, begin, end);
 			if (i == 0)
 				note_delivered(step, loss, end - 1);
@@ -128,21 +138,14 @@ both_sack(const struct tcp_step *step)
 	return (step->e->flags & step->peer->flags & TCP_END_SACK) != 0;
 }
 
-/* An ACK of what was never sent again shows that the timer ran out too early (F-RTO, RFC 5682 step 3b). */
-static bool
-timer_was_wrong(const struct tcp_loss *loss, uint32_t una)
-{
-	return loss->mode == LOSS_MODE_LOSS && loss->frto && seq_before(loss->next, una) &&
-	       !tcp_loss_is_sacked(loss, loss->next, loss->next + 1);
-}
-
 /* The timestamp echoed tells which sending an ACK answers (Eifel, RFC 3522; round trips despite Karn, RFC 7323). */
 static void
 judge_echo(struct tcp_step *step, struct tcp_loss *loss)
 {
 	const struct tcp_layer *t = step->t;
 
-	if (loss->again_us == 0 || (t->options & TCP_OPTION_TIMESTAMPS) == 0 || seq_before(step->e->una, loss->again_end))
+	if (loss->again_us == 0 || (t->options & TCP_OPTION_TIMESTAMPS) == 0 ||
+	    seq_before(step->e->una, loss->again_end))
 		return;
 	if (t->tsecr == loss->again_tsval)
 		rtt_sample(step->e, step->us - loss->again_us);
@@ -160,7 +163,8 @@ advance(struct tcp_step *step, struct tcp_loss *loss, uint32_t una)
 	note_delivered(step, loss, e->una - 1);
 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_DUPACKS;
-	if (timer_was_wrong(loss, e->una))
+	if (seq_before(loss->next, e->una) &&
+	    (timer_was_wrong(step, loss, loss->next) || timer_was_wrong(step, loss, e->una - 1)))
 		loss->mode = LOSS_MODE_OPEN;
 	judge_echo(step, loss);
 	if (loss->mode != LOSS_MODE_OPEN && !seq_before(e->una, loss->recover))
@@ -329,7 +333,7 @@ tcp_estimate(const struct flow_table *table, const struct flow *flow, unsigned e
 	const struct loss_detail *detail = detail_of(flow_table_tcp(table), cold);
 	const struct tcp_end *e = &flow->tcp[end];
 	const struct tcp_loss *loss = detail == NULL ? NULL : &detail->end[end];
-	uint32_t flight = (e->flags & TCP_END_SENT) != 0 ? e->nxt - e->una : 0;
+	uint32_t flight = is_synchronized((enum tcp_state)e->state) ? e->nxt - e->una : 0;
 
 	*estimates = (struct tcp_estimates){.mss = send_mss(cold, end)};
 	estimates->cwnd = loss != NULL && loss->cwnd != 0 ? loss->cwnd : INITIAL_WINDOW * estimates->mss;

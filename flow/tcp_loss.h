@@ -36,7 +36,7 @@ struct tcp_loss {
 	uint32_t recover;      /* the mode ends when this is acknowledged */
 	uint32_t next;	       /* end of what was sent again last in this mode */
 	uint32_t ack_us;       /* when the last ACK came in */
-	uint32_t delivered_us; /* when the segment that was sent last of all that have arrived was sent (RACK, RFC 8985) */
+	uint32_t delivered_us; /* latest time at which anything that has arrived was sent (RACK, RFC 8985) */
 	uint32_t ssthresh;
 	uint32_t cwnd;
 	uint32_t probe_end;    /* probed: end of the probe */

@@ -25,7 +25,7 @@ in_window(const struct tcp_step *step, uint32_t length)
 {
 	const struct tcp_end *e = step->e;
 	uint32_t seq = step->t->seq;
-	uint32_t window = (e->flags & TCP_END_ISS) != 0 && (step->peer->flags & TCP_END_ISS) != 0 ? e->wnd : WIDEST_WINDOW;
+	uint32_t window = (e->flags & step->peer->flags & TCP_END_ISS) != 0 ? e->wnd : WIDEST_WINDOW;
 
 	if (!was_seen(e))
 		return true;
@@ -78,7 +78,8 @@ received_in_syn_sent(struct tcp_step *step)
 	tcp_step_input(step, INPUT_RECV_SYN_ACK);
 }
 
-/* Nothing was seen of the endpoint itself: it learns its numbers from the peer, but has no state before it is proved. */
+/* Nothing was seen of the endpoint itself: it learns its numbers from the peer, but has no state before it is
+ * proved. */
 static void
 received_unknown(struct tcp_step *step)
 {

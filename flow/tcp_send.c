@@ -11,6 +11,11 @@
  * that a Linux socket accepts is 1 s). */
 #define LEAST_KEEPALIVE_US 900000u
 
+/* How far behind a SYN the numbers of its connection are looked for when what came between was not captured. */
+#define UNSEEN_MAX (1u << 20)
+
+#define OUTSTANDING_MAX (1u << 30)
+
 /* --- SYN and SYN,ACK --- */
 
 static void
@@ -146,8 +151,10 @@ pick_up(struct tcp_step *step)
 
 	if ((t->flags & TCP_ACK) == 0 || peer->state == TCP_STATE_CLOSED)
 		return false;
-	/* Asked for a connection, it answers about another one: the rest of an old incarnation (RFC 5961 section 4). */
-	if (peer->state == TCP_STATE_SYN_SENT && !seq_acks(peer->iss, t->ack, peer->nxt))
+	/* Asked for a connection, it answers about another one: the rest of an old incarnation (RFC 5961 section 4).
+	 * More than a bare ACK, of numbers that the peer may have come to unseen, is of this one. */
+	if (peer->state == TCP_STATE_SYN_SENT && !seq_acks(peer->iss, t->ack, peer->nxt) &&
+	    ((step->len == 0 && (t->flags & TCP_FIN) == 0) || !seq_acks(peer->iss, t->ack, peer->iss + UNSEEN_MAX)))
 		return false;
 	if ((e->flags & TCP_END_SENT) == 0) {
 		e->una = e->nxt = t->seq;
@@ -262,6 +269,9 @@ sent_space(struct tcp_step *step, uint32_t length)
 		e->bytes += step->len;
 	}
 	e->nxt = seq_max(e->nxt, end);
+	/* No window is wider (RFC 7323 section 2.3): what lies before was acknowledged unseen. */
+	if (e->nxt - e->una > OUTSTANDING_MAX)
+		e->una = t->seq;
 	if (fin && end == e->nxt)
 		e->flags |= TCP_END_FIN;
 }

@@ -66,8 +66,10 @@ void rtt_sample(struct tcp_end *e, uint32_t us);
 static inline void
 rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
 {
-	if ((e->flags & TCP_END_RTT_TIMED) != 0 || (e->trouble & TCP_TROUBLE_WAITS) != 0)
+	if ((e->flags & TCP_END_RTT_TIMED) != 0)
 		return;
+	if ((e->trouble & TCP_TROUBLE_WAITS) != 0 || e->state == TCP_STATE_TIME_WAIT)
+		return; /* `until` has the place */
 	e->flags |= TCP_END_RTT_TIMED;
 	e->rtt_seq = seq;
 	e->rtt_us = us;

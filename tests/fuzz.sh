@@ -13,7 +13,7 @@ over() {
 	fi
 	mkdir -p "$tmp/$1"
 	find "$3" -type f ! -name '*.md' ! -name '*.tsv' -exec "$build/tests/fuzz_seeds" "$tmp/$1" "$2" {} +
-	for over_target in fuzz_frame fuzz_reassembly fuzz_sctp; do
+	for over_target in fuzz_frame fuzz_reassembly fuzz_sctp fuzz_flow; do
 		check "$over_target over $(find "$tmp/$1" -type f | wc -l) frames of the $1 captures" \
 			"$build/tests/$over_target" -runs=0 "$tmp/$1"
 	done

@@ -61,14 +61,18 @@ struct model {
 	unsigned tap;	     /* the host where it is taken */
 	unsigned seen_count;
 	struct segment seen[PLAN_MAX]; /* the first frames of the capture */
+	uint64_t seen_at[PLAN_MAX];    /* and their times since the beginning, ns */
+	uint64_t began;
 };
 
 static inline void
 model_capture(struct model *m, const struct segment *s)
 {
-	if (m->seen_count < PLAN_MAX)
-		m->seen[m->seen_count++] = *s;
 	m->talk->now += 1000; /* segments of one tick are a microsecond apart */
+	if (m->seen_count < PLAN_MAX) {
+		m->seen_at[m->seen_count] = m->talk->now - m->began;
+		m->seen[m->seen_count++] = *s;
+	}
 	tell(m->talk, *s);
 }
 
@@ -349,12 +353,13 @@ model_deliver(struct model *m)
 
 /* Runs a conversation to its end, captured at host `tap`.  False if it never ended: then the network was too bad. */
 static inline bool
-model_run(struct model *m, enum model_script script, const uint8_t *plan, unsigned length, struct talk *talk, unsigned tap)
+model_run(struct model *m, enum model_script script, const uint8_t *plan, unsigned length, struct talk *talk,
+	  unsigned tap)
 {
-	uint64_t start = talk->now;
 	unsigned i;
 
 	memset(m, 0, sizeof *m);
+	m->began = talk->now;
 	m->script = script;
 	m->plan = plan;
 	m->plan_length = length;
@@ -368,7 +373,7 @@ model_run(struct model *m, enum model_script script, const uint8_t *plan, unsign
 	if (script == BOTH_OPEN_AT_ONCE)
 		model_connect(m, B);
 	for (m->tick = 1; m->tick < 3000; m->tick++) {
-		talk->now = start + m->tick * TICK;
+		talk->now = m->began + m->tick * TICK;
 		model_deliver(m);
 		for (i = 0; i < 2; i++)
 			if (m->host[i].timer != 0 && --m->host[i].timer == 0)

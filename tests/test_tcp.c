@@ -464,7 +464,8 @@ test_midstream_data(void **state)
 	assert_string_equal(told(&t), "B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT");
 	tell(&t, bare(A, TCP_FIN | TCP_ACK, 710, 901));
 	tell(&t, bare(B, TCP_ACK, 901, 711));
-	assert_string_equal(told(&t), "A:CLOSE_WAIT>LAST_ACK B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT A:LAST_ACK>CLOSED");
+	assert_string_equal(told(&t), "A:CLOSE_WAIT>LAST_ACK B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT "
+				      "A:LAST_ACK>CLOSED");
 }
 
 static void
@@ -653,7 +654,8 @@ test_a_reset_at_the_edge_of_the_sack_blocks(void **state)
 	(void)state;
 	shake_hands(&t);
 	tell(&t, data(B, 5101, 1001, 100));
-	tell(&t, (struct segment){.from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .sacks = 1, .sack = {{5101, 5201}}});
+	tell(&t, (struct segment){
+			 .from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .sacks = 1, .sack = {{5101, 5201}}});
 	tell(&t, bare(B, TCP_RST, 5150, 0));
 	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
 	tell(&t, bare(B, TCP_RST, 5201, 0)); /* RFC 5961 with SACK, as Linux does */
