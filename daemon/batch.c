@@ -50,6 +50,14 @@ batch_flush(struct batch *batch)
 	observe_frames(batch->observer, batch->frames, count);
 }
 
+void
+batch_observe(struct batch *batch, const struct frame *frames, unsigned count)
+{
+	batch_flush(batch);
+	if (count > 0)
+		observe_frames(batch->observer, frames, count);
+}
+
 struct frame *
 batch_slot(struct batch *batch)
 {

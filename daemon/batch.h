@@ -29,6 +29,9 @@ void batch_free(struct batch *batch);
 struct frame *batch_slot(struct batch *batch);
 void batch_commit(struct batch *batch);
 
+/* Observes what has been taken so far, then these: at most OBSERVE_BATCH frames whose bytes are all there at once. */
+void batch_observe(struct batch *batch, const struct frame *frames, unsigned count);
+
 /* Observes what has been taken so far. */
 void batch_flush(struct batch *batch);
 

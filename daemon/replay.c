@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "daemon/batch.h"
+#include "daemon/bulk.h"
 #include "daemon/capture.h"
 #include "daemon/log.h"
 #include "daemon/source.h"
@@ -25,6 +26,7 @@ struct replay_file {
 	struct interface interface;
 	int dlt;
 	uint64_t records;  /* read so far, filtered ones included */
+	struct bulk *bulk; /* reads in place of libpcap; NULL: libpcap reads */
 	bool ended;
 	struct frame head; /* where records are looked at one by one: the next one that passes */
 };
@@ -103,6 +105,7 @@ static void
 close_file(struct replay_file *file)
 {
 	pcap_freecode(&file->filter);
+	bulk_free(file->bulk);
 	if (file->pcap != NULL)
 		pcap_close(file->pcap);
 	source_free(file->source);
@@ -130,8 +133,10 @@ static void
 end_file(struct replay_file *file, bool damaged)
 {
 	file->ended = true;
-	if (damaged && !loop_stopped(file->replay->loop))
-		complain_damaged(file);
+	if (!damaged || loop_stopped(file->replay->loop))
+		return;
+	settle(file->replay); /* what is said comes after what was observed */
+	complain_damaged(file);
 }
 
 static bool
@@ -166,17 +171,69 @@ turn(struct replay *replay)
 	return !loop_stopped(replay->loop);
 }
 
+/* Leaves out what the filter does not let pass. */
+static unsigned
+sift(struct replay_file *file, struct frame *frames, unsigned count)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct pcap_pkthdr header = {.caplen = frames[i].caplen, .len = frames[i].len};
+
+		if (passes(file, &header, frames[i].data))
+			frames[kept++] = frames[i];
+	}
+	return kept;
+}
+
+/* The next records, read in bulk.  Where that ends libpcap reads on. */
+static void
+take_in_bulk(struct replay_file *file)
+{
+	struct frame frames[OBSERVE_BATCH];
+	unsigned count;
+
+	for (unsigned records = 0; records < RECORDS_PER_TURN; records += count) {
+		count = bulk_read(file->bulk, frames, OBSERVE_BATCH);
+		if (count == 0) {
+			if (!bulk_leave(file->bulk))
+				end_file(file, true);
+			bulk_free(file->bulk);
+			file->bulk = NULL;
+			return;
+		}
+		if (file->filter.bf_insns == NULL)
+			file->records += count;
+		else
+			count = sift(file, frames, count);
+		batch_observe(file->replay->batch, frames, count);
+	}
+}
+
+/* The next records, read by libpcap. */
+static void
+take_from_libpcap(struct replay_file *file)
+{
+	int read = pcap_dispatch(file->pcap, RECORDS_PER_TURN, take_record, (u_char *)file);
+
+	if (read <= 0)
+		end_file(file, read < 0);
+}
+
 /* One file, as fast as it can be read. */
 static void
 run_straight(struct replay *replay)
 {
 	struct replay_file *file = &replay->files[0];
+	int fd = source_plain_file(file->source);
 
+	if (fd >= 0)
+		file->bulk = bulk_open(fd, file->pcap, &file->interface);
 	do {
-		int read = pcap_dispatch(file->pcap, RECORDS_PER_TURN, take_record, (u_char *)file);
-
-		if (read <= 0)
-			end_file(file, read < 0);
+		if (file->bulk != NULL)
+			take_in_bulk(file);
+		else
+			take_from_libpcap(file);
 	} while (turn(replay) && !file->ended);
 }
 

@@ -160,12 +160,20 @@ stream_read(void *cookie, char *to, size_t size)
 	return given;
 }
 
-/* Enough for ftello(). */
+/* Enough for ftello(), and for a jump within a plain file. */
 static int
 stream_seek(void *cookie, off64_t *offset, int whence)
 {
-	const struct source *source = cookie;
+	struct source *source = cookie;
 
+	if (whence == SEEK_SET && source_plain_file(source) >= 0) {
+		if (lseek(source->fd, *offset, SEEK_SET) < 0)
+			return -1;
+		source->input.in_left = 0;
+		source->ended = false;
+		source->given = *offset;
+		return 0;
+	}
 	if (whence != SEEK_CUR || *offset != 0) {
 		errno = ESPIPE;
 		return -1;
@@ -281,6 +289,12 @@ source_free(struct source *source)
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
 	free(source);
+}
+
+int
+source_plain_file(const struct source *source)
+{
+	return source->plain_file && source->format == NULL && source->fd != STDIN_FILENO ? source->fd : -1;
 }
 
 const char *

@@ -20,8 +20,12 @@ struct source *source_open(const char *path, struct loop *loop, loop_callback *i
 void source_free(struct source *source);
 
 /* The stream, to be read and closed by libpcap; closing it leaves the source alone.  ftello() works and counts bytes
- * as libpcap sees them.  NULL if memory cannot be had.  To be called once. */
+ * as libpcap sees them; fseeko() works in a plain file that is not compressed.  NULL if memory cannot be had.  To be
+ * called once. */
 FILE *source_stream(struct source *source);
+
+/* The descriptor of a plain file that is not compressed, whose bytes may be read by pread() as well; else -1. */
+int source_plain_file(const struct source *source);
 
 /* The path, or "standard input". */
 const char *source_name(const struct source *source);
