@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ethernet II and IEEE 802.3, with 802.1Q and 802.1ad tags, 802.2 LLC and SNAP. */
-#include "dissect/layers.h"
+#include "dissect/usual.h"
 
-enum { ETHER_HEADER = 14, VLAN_TAG = 4, LLC_HEADER = 3, SNAP_HEADER = 5 };
+enum { VLAN_TAG = 4, LLC_HEADER = 3, SNAP_HEADER = 5 };
 enum { LARGEST_LENGTH = 1500, SMALLEST_TYPE = 0x600 }; /* IEEE 802.3 clause 3.2.6 */
 enum { SAP_IP = 0x06, SAP_SNAP = 0xaa, LLC_UNNUMBERED = 0x03 };
 
@@ -117,7 +117,6 @@ void
 dissect_ethernet(struct packet *packet)
 {
 	struct cursor c = packet_rest(packet);
-	struct ether_layer *ether = &packet->ether;
 	struct view header;
 
 	if (!packet_enter(packet))
@@ -126,14 +125,7 @@ dissect_ethernet(struct packet *packet)
 		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT);
 		return;
 	}
-	ether->header = header;
-	view_copy(header, 0, ether->dst, sizeof ether->dst);
-	view_copy(header, 6, ether->src, sizeof ether->src);
-	ether->type = view_u16(header, 12);
-	ether->present = 1;
+	ethernet_record(packet, header);
 	packet_advance(packet, &c);
-	if (ether->type == ETHER_IPV4) /* nearly always: keep it short */
-		dissect_ipv4(packet);
-	else
-		dissect_tags(packet);
+	dissect_tags(packet);
 }

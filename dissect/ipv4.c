@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IPv4, RFC 791. */
-#include "dissect/layers.h"
+#include "dissect/usual.h"
 
-enum { IPV4_FIXED = 20 };
-enum { FLAG_RESERVED = 4, FLAG_DF = 2, FLAG_MF = 1 };
+enum { FLAG_RESERVED = 4, FLAG_DF = 2 };
 enum {
 	OPTION_END = 0,
 	OPTION_NOP = 1,
@@ -89,18 +88,6 @@ judge_addresses(struct packet *packet, uint32_t src, uint32_t dst)
 		judge_same_address(packet);
 }
 
-/* view_sum() of a header without options, which is every packet's path.  Two folds do: what would need a third is not
- * 0xffff before or after it. */
-static uint32_t
-sum_fixed(struct view fixed)
-{
-	uint64_t sum = (uint64_t)view_u32(fixed, 0) + view_u32(fixed, 4) + view_u32(fixed, 8) + view_u32(fixed, 12) +
-		       view_u32(fixed, 16);
-
-	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-	return (uint32_t)((sum & 0xffff) + (sum >> 16));
-}
-
 /* A checksum of zero on a packet that needs another one was left to the interface; the copy that was captured before
  * the interface completed it shows that. */
 static void
@@ -108,42 +95,9 @@ judge_checksum(struct packet *packet, struct view header)
 {
 	const struct ip_layer *ip = &packet->ip;
 
-	if ((header.len == IPV4_FIXED ? sum_fixed(header) : view_sum(header)) == 0xffff)
+	if ((header.len == IPV4_FIXED ? ipv4_sum_fixed(header) : view_sum(header)) == 0xffff)
 		return;
 	packet_note(packet, ip->checksum == 0 || ip->super ? ANOMALY_IPV4_CHECKSUM_OFFLOAD : ANOMALY_IPV4_CHECKSUM);
-}
-
-static void
-record(struct packet *packet, struct view fixed)
-{
-	struct ip_layer *ip = &packet->ip;
-	uint16_t fragment = view_u16(fixed, 6);
-
-	/* Field by field: a compound literal makes gcc clear the whole structure with a slow instruction first. */
-	ip->header = fixed;
-	ip->options = (struct view){NULL, 0};
-	ip->version = 4;
-	ip->tos = view_u8(fixed, 1);
-	ip->total_length = view_u16(fixed, 2);
-	ip->length = view_u16(fixed, 2);
-	ip->payload = 0;
-	ip->super = false;
-	ip->fragment_id = view_u16(fixed, 4);
-	ip->flags = (uint8_t)(fragment >> 13);
-	ip->more_fragments = (fragment >> 13 & FLAG_MF) != 0;
-	ip->fragment_offset = fragment & 0x1fff;
-	ip->fragment = (fragment & 0x3fff) != 0;
-	ip->ttl = view_u8(fixed, 8);
-	ip->protocol = view_u8(fixed, 9);
-	ip->checksum = view_u16(fixed, 10);
-	ip->flow_label = 0;
-	ip->payload_length = 0;
-	ip->next_header = 0;
-	memset(ip->src, 0, sizeof ip->src);
-	memset(ip->dst, 0, sizeof ip->dst);
-	view_copy(fixed, 12, ip->src, 4);
-	view_copy(fixed, 16, ip->dst, 4);
-	packet->network = NETWORK_IPV4;
 }
 
 /* The total length, against what the frame has left behind the header.  Frames are padded, so a packet may be
@@ -231,7 +185,7 @@ dissect_ipv4(struct packet *packet)
 		packet_note(packet, ANOMALY_IP_VERSION);
 		return;
 	}
-	record(packet, fixed);
+	ipv4_record(packet, fixed);
 	packet_advance(packet, &c);
 	whole = take_options(packet, (view_u8(fixed, 0) & 15u) * 4);
 	judge_rest(packet, fixed);

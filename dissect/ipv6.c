@@ -1,31 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IPv6, RFC 8200; jumbograms, RFC 2675, and what Linux makes of them (BIG TCP). */
-#include "dissect/layers.h"
+#include "dissect/usual.h"
 
-enum { IPV6_FIXED = 40, SMALLEST_TRANSPORT = 8, LARGEST_PAYLOAD = 65535 };
-
-static void
-record(struct packet *packet, struct view fixed)
-{
-	struct ip_layer *ip = &packet->ip;
-	uint32_t first = view_u32(fixed, 0);
-
-	*ip = (struct ip_layer){
-		.header = fixed,
-		.version = 6,
-		.tos = (uint8_t)(first >> 20),
-		.flow_label = first & 0xfffff,
-		.payload_length = view_u16(fixed, 4),
-		.length = view_u16(fixed, 4) + IPV6_FIXED,
-		.payload = view_u16(fixed, 4),
-		.next_header = view_u8(fixed, 6),
-		.protocol = view_u8(fixed, 6),
-		.ttl = view_u8(fixed, 7),
-	};
-	view_copy(fixed, 8, ip->src, sizeof ip->src);
-	view_copy(fixed, 24, ip->dst, sizeof ip->dst);
-	packet->network = NETWORK_IPV6;
-}
+enum { SMALLEST_TRANSPORT = 8, LARGEST_PAYLOAD = 65535 };
 
 static void
 become_super(struct packet *packet, uint32_t payload)
@@ -148,7 +125,7 @@ dissect_ipv6(struct packet *packet)
 		packet_note(packet, ANOMALY_IP_VERSION);
 		return;
 	}
-	record(packet, fixed);
+	ipv6_record(packet, fixed);
 	judge_rest(packet);
 	judge_length(packet, &c);
 	packet_advance(packet, &c);

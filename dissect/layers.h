@@ -100,6 +100,7 @@ packet_note_failed(struct packet *packet, const struct cursor *c, enum anomaly t
 
 /* link.c */
 void packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes);
+void dissect_layers(const struct frame *frame, struct packet *packet); /* dissect_frame() without the usual path */
 void dissect_ethertype(struct packet *packet, uint16_t type);
 
 /* ethernet.c: a whole frame; what ether.type says, behind a link header; 802.2 LLC with SNAP. */

@@ -2,7 +2,7 @@
 /* Where dissection begins: by link type, then by EtherType. */
 #include <pcap/dlt.h>
 
-#include "dissect/layers.h"
+#include "dissect/usual.h"
 
 /* BSD loopback (DLT_NULL, DLT_LOOP): the address family of the host that captured, in its byte order or, for LOOP, in
  * network order.  AF_INET is 2 everywhere; AF_INET6 is not the same on any two systems. */
@@ -107,6 +107,14 @@ packet_start(struct packet *packet, const struct frame *frame, struct cursor byt
 
 void
 dissect_frame(const struct frame *frame, struct packet *packet)
+{
+	packet_start(packet, frame, cursor_over(frame->data, frame->caplen, frame->len));
+	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_usual(packet), 0))
+		dissect_layers(frame, packet);
+}
+
+void
+dissect_layers(const struct frame *frame, struct packet *packet)
 {
 	packet_start(packet, frame, cursor_over(frame->data, frame->caplen, frame->len));
 	switch (canonical(frame->dlt)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TCP options: RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 7413, RFC 2385, RFC 5925. */
-#include "dissect/layers.h"
+#include "dissect/usual.h"
 
 enum {
 	KIND_END = 0,
@@ -16,7 +16,6 @@ enum {
 	KIND_EXPERIMENT = 254, /* RFC 6994; fast open before it had a kind of its own */
 };
 enum { EXPERIMENT_FAST_OPEN = 0xf989, LARGEST_SHIFT = 14, SACK_BLOCKS = 4 };
-enum { TIMESTAMPS_ALONE = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
 
 static void
 take_wscale(struct packet *packet, struct view option)
@@ -39,13 +38,6 @@ take_sack(struct tcp_layer *tcp, struct view option)
 		tcp->sack[tcp->sacks][1] = view_u32(option, at + 4);
 		tcp->sacks++;
 	}
-}
-
-static void
-take_timestamps(struct tcp_layer *tcp, struct view option)
-{
-	tcp->tsval = view_u32(option, 2);
-	tcp->tsecr = view_u32(option, 6);
 }
 
 /* The bit of an option, 0 if it is none of those that are recorded; `*fits` is whether its length is its kind's. */
@@ -109,7 +101,7 @@ take_option(struct packet *packet, struct view option)
 		take_sack(tcp, option);
 		break;
 	case TCP_OPTION_TIMESTAMPS:
-		take_timestamps(tcp, option);
+		tcp_record_timestamps(tcp, option);
 		break;
 	case TCP_OPTION_SACK_PERMITTED:
 	case TCP_OPTION_FAST_OPEN:
@@ -130,7 +122,7 @@ dissect_tcp_options(struct packet *packet, struct view options)
 
 	if (options.len == 12 && wire == 12 && view_u32(options, 0) == TIMESTAMPS_ALONE) {
 		packet->tcp.options = TCP_OPTION_TIMESTAMPS;
-		take_timestamps(&packet->tcp, view_part(options, 2, 10));
+		tcp_record_timestamps(&packet->tcp, view_part(options, 2, 10));
 		return;
 	}
 	while (cursor_peek(&c, 1, &head) && view_u8(head, 0) != KIND_END) {
