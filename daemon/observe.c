@@ -81,6 +81,8 @@ observe_frame(struct observer *o, struct slot *slot)
 		o->counters.loopback_copies++;
 		return;
 	}
+	if (observe_quietly(o, slot))
+		return;
 	slot = observe_packet(o, slot, true);
 	while (slot != NULL && slot->packet.inner != INNER_NONE && o->config->inner) {
 		struct packet outer = slot->packet;
@@ -91,22 +93,59 @@ observe_frame(struct observer *o, struct slot *slot)
 	}
 }
 
+/* The steps of a frame: its bytes are read and its place in the flow table is fetched; then the flow that is there;
+ * then what else it may need of that; then it is observed. */
+static void
+prepare(struct observer *o, const struct frame *frame, struct slot *slot)
+{
+	dissect_frame(frame, &slot->packet);
+	observe_find_key(o, slot);
+	if (slot->tracked)
+		flow_prefetch_slot(o->flows, slot->hash);
+}
+
+static void
+approach(struct observer *o, struct slot *slot)
+{
+	if (slot->tracked)
+		slot->near = flow_prefetch(o->flows, slot->hash);
+}
+
+static void
+arrive(struct observer *o, const struct slot *slot)
+{
+	if (slot->tracked && slot->near != NULL)
+		flow_prefetch_rest(o->flows, slot->near);
+}
+
+static bool
+is_quiet(void)
+{
+	unsigned raised = 0;
+
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		raised |= *probe_semaphores[i];
+	return raised == 0;
+}
+
+/* A frame's later steps come after the earlier ones of frames behind it, so that memory is fetched while others are
+ * worked on. */
 void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
-		struct slot *slot = &o->slots[i];
+	enum { SECOND = OBSERVE_DISTANCE, THIRD = 2 * OBSERVE_DISTANCE, LAST = 3 * OBSERVE_DISTANCE };
 
-		dissect_frame(&frames[i], &slot->packet);
-		observe_find_key(o, slot);
-		if (slot->tracked)
-			flow_prefetch_slot(o->flows, slot->hash);
+	o->quiet = is_quiet();
+	for (unsigned i = 0; i < count + LAST; i++) {
+		if (i < count)
+			prepare(o, &frames[i], &o->slots[i % OBSERVE_SLOTS]);
+		if (i >= SECOND && i - SECOND < count)
+			approach(o, &o->slots[(i - SECOND) % OBSERVE_SLOTS]);
+		if (i >= THIRD && i - THIRD < count)
+			arrive(o, &o->slots[(i - THIRD) % OBSERVE_SLOTS]);
+		if (i >= LAST)
+			observe_frame(o, &o->slots[(i - LAST) % OBSERVE_SLOTS]);
 	}
-	for (unsigned i = 0; i < count; i++)
-		if (o->slots[i].tracked)
-			flow_prefetch(o->flows, o->slots[i].hash);
-	for (unsigned i = 0; i < count; i++)
-		observe_frame(o, &o->slots[i]);
 	owners_wake(o->owners);
 	prober_refresh(o->prober);
 }

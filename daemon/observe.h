@@ -13,7 +13,7 @@
 #include "flow/reassembly.h"
 
 /* Frames that are observed in one go, so that the memory latencies of their look-ups overlap. */
-#define OBSERVE_BATCH 32
+#define OBSERVE_BATCH 128
 
 struct observer;
 struct owners;

@@ -46,8 +46,7 @@ observe_find_key(struct observer *o, struct slot *slot)
 			p->transport == TRANSPORT_SCTP;
 	if (!slot->tracked)
 		return;
-	flow_key_of(p, &slot->key, &slot->sender);
-	slot->hash = flow_hash(o->flows, &slot->key);
+	slot->hash = flow_key_and_hash(o->flows, p, &slot->key, &slot->sender);
 }
 
 /* 127.0.0.0/8, ::1, or a host that talks to one of its own addresses. */
@@ -76,6 +75,8 @@ ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
 		owners_ask(o->owners, &key, slot->packet.frame->interface->ifindex);
 	}
 }
+
+enum { BOTH_LOCAL = 3 };
 
 /* Remembers which ends of the flow are local, as its packets show it. */
 static void
@@ -175,6 +176,29 @@ tcp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 	tell_events(o, slot->flow, &events);
 	if (sockets)
 		tell_delivered(o, slot, receiver, &before);
+}
+
+bool
+observe_quietly(struct observer *o, struct slot *slot)
+{
+	struct flow_events untold;
+	const struct packet *p = &slot->packet;
+	struct flow *flow;
+
+	if (!o->quiet || p->transport != TRANSPORT_TCP || p->reason != ANOMALY_NONE)
+		return false;
+	o->next_id++;
+	o->counters.packets++;
+	slot->flow = flow = flow_for_tcp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock);
+	if (flow == NULL)
+		return true;
+	if (flow->local != BOTH_LOCAL)
+		learn_local(o, slot, sides_of(p, o->view, o->locals));
+	untold.count = 0;
+	tcp_sent(o->flows, flow, slot->sender, p, o->clock, &untold);
+	untold.count = 0;
+	tcp_received(o->flows, flow, 1 - slot->sender, p, o->clock, &untold);
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- UDP, top to bottom */

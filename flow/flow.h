@@ -113,10 +113,15 @@ bool flow_key_of_quote(const struct packet *packet, struct flow_key *key, unsign
 
 uint32_t flow_hash(const struct flow_table *table, const struct flow_key *key);
 
-/* The three steps of a look-up that a batch spreads out so that memory latencies overlap: first the slot, then the
- * flow, then the search proper. */
+/* flow_key_of(), then flow_hash(), which is the result. */
+uint32_t flow_key_and_hash(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
+			   unsigned *sender);
+
+/* The steps of a look-up that are spread out so that memory latencies overlap: first the slot; then the flow, of which
+ * the one that it probably is is given, or NULL; then what else its packet may touch; then the search proper. */
 void flow_prefetch_slot(const struct flow_table *table, uint32_t hash);
-void flow_prefetch(const struct flow_table *table, uint32_t hash);
+const struct flow *flow_prefetch(const struct flow_table *table, uint32_t hash);
+void flow_prefetch_rest(const struct flow_table *table, const struct flow *near);
 struct flow *flow_find(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
 /* The flow that a TCP segment belongs to: an old one, a new one, or NULL where the segment proves none (a stray RST)

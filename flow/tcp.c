@@ -16,6 +16,28 @@ is_plain(const struct tcp_end *e, const struct tcp_layer *t)
 	       (t->options & TCP_OPTION_SACK) == 0;
 }
 
+/* Out of line, so that the short path needs no stack frame. */
+static __attribute__((noinline)) void
+judge_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
+	   struct flow_events *events)
+{
+	struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
+
+	step.e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
+	tcp_judge_sent(&step);
+	tcp_step_end(&step);
+}
+
+static __attribute__((noinline)) void
+judge_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
+	       struct flow_events *events)
+{
+	struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
+
+	tcp_judge_received(&step);
+	tcp_step_end(&step);
+}
+
 void
 tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
 	 struct flow_events *events)
@@ -38,11 +60,7 @@ tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct
 			rtt_begin(e, t->seq, us);
 		}
 	} else {
-		struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
-
-		e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
-		tcp_judge_sent(&step);
-		tcp_step_end(&step);
+		judge_sent(table, flow, end, packet, now, events);
 	}
 }
 
@@ -63,10 +81,7 @@ tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const st
 			rtt_acked(e, (uint32_t)(now / 1000));
 		}
 	} else {
-		struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
-
-		tcp_judge_received(&step);
-		tcp_step_end(&step);
+		judge_received(table, flow, end, packet, now, events);
 	}
 }
 
