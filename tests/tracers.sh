@@ -322,14 +322,15 @@ fi
 
 changes=$(grep -c '"tcp-state-change"' "$tmp/firings")
 
-# perf keeps its list of probes below the home directory.  What it calls the event, it says.
+# perf keeps its list of probes below the home directory, and the probes themselves in the kernel, where another test may
+# have the same one: what it calls ours, it says.
 perf_records() {
-	HOME=$tmp perf probe -x "$program" --add sdt_netobs:tcp__state__change >"$tmp/err" 2>&1 || return 1
-	event=$(sed -n 's/^ *\(sdt_netobs:tcp__state__change[_0-9]*\) .*/\1/p' "$tmp/err")
+	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:tcp__state__change >"$tmp/err" 2>&1 || return 1
+	event=$(sed -n 's/^ *\(sdt_netobs:tcp__state__change[_0-9]*\) .*/\1/p' "$tmp/err" | sort -u | head -n 1)
+	trap 'perf probe -q --del "$event" 2>/dev/null; rm -rf "$tmp"' EXIT
 	# shellcheck disable=SC2086
 	HOME=$tmp perf record -q -o "$tmp/perf.data" -e "$event" "$program" $files >>"$tmp/err" 2>&1
 	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c "$event:" >"$tmp/recorded"
-	HOME=$tmp perf probe -q --del "$event" >>"$tmp/err" 2>&1
 }
 
 if ! have perf; then
