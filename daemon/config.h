@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one run of netobsd was asked to do: filled once from the command line, then passed around read-only. */
+/* What one run of netobsd was asked to do: filled from the command line and the configuration file, then passed around
+ * read-only.  Options that may change while it runs are replaced by reload.h only. */
 #ifndef NETOBS_DAEMON_CONFIG_H
 #define NETOBS_DAEMON_CONFIG_H
 
@@ -25,14 +26,28 @@ struct prefix {
 	uint8_t bits;	  /* 0 to 32 or 128 */
 };
 
+/* A piece of text that lives as long as the configuration. */
+struct config_text {
+	struct config_text *next;
+	char text[];
+};
+
 struct config {
+	int argc;		 /* the command line, to be read again when the file is */
+	char **argv;
+	const char *file;	 /* netobs.conf(5), NULL for none */
+	bool check, show;	 /* --check-config, --print-config */
+	const char *user;	 /* whom to become after opening everything, NULL for the default */
+	bool seccomp;		 /* filter system calls */
+	struct config_text *texts;
 	const char **interfaces; /* NULL-terminated; empty when replaying */
 	const char **files;	 /* NULL-terminated; "-" is standard input */
-	char *filter;		 /* pcap-filter(7), NULL for everything */
+	const char *filter;	 /* pcap-filter(7), NULL for everything */
 	enum view_kind view;
 	struct prefix *locals;
 	size_t local_count;
 	bool owners;		/* live: look up the processes behind local sockets */
+	bool all_owners;	/* those of other users too, which takes capabilities */
 	bool inner;		/* tunnelled packets fire as packets of their own */
 	int snaplen;		/* bytes */
 	int buffer;		/* kernel buffer per interface, bytes; 0 for libpcap's default */

@@ -2,14 +2,17 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 
+#include "daemon/config_file.h"
 #include "daemon/loop.h"
 #include "daemon/options.h"
+#include "daemon/privileges.h"
 #include "daemon/rtnl.h"
+#include "daemon/sandbox.h"
 #include "daemon/unpack.h"
 
 #define HELP_COLUMN 34
 
-static const char *const group_titles[GROUP_COUNT] = {
+const char *const options_group_titles[GROUP_COUNT] = {
     [GROUP_INPUT] = "Input",   [GROUP_VIEW] = "Point of view", [GROUP_OUTPUT] = "Output",
     [GROUP_LIMITS] = "Limits", [GROUP_GENERAL] = "General",
 };
@@ -17,17 +20,17 @@ static const char *const group_titles[GROUP_COUNT] = {
 static void
 print_row(FILE *to, const struct option_row *row, const struct config *defaults)
 {
-	char letter[5] = "    ", value[64] = "", standard[64];
+	char letter[5] = "    ", value[64] = "", room[OPTIONS_VALUE_MAX];
+	const char *standard = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, room);
 	int width;
 
 	if (row->letter != 0)
 		snprintf(letter, sizeof letter, "-%c, ", row->letter);
 	if (row->argument != NULL)
 		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
-	row->kind->show(defaults, row, standard, sizeof standard);
 	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
 	fprintf(to, "%*s%s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "", row->help);
-	if (standard[0] != '\0')
+	if (standard != NULL)
 		fprintf(to, " (%s)", standard);
 	fputc('\n', to);
 }
@@ -46,9 +49,9 @@ options_print_help(FILE *to)
 	      "FILTER is a pcap-filter(7) expression.  Defaults are in parentheses.\n",
 	      to);
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
-		fprintf(to, "\n%s:\n", group_titles[group]);
+		fprintf(to, "\n%s:\n", options_group_titles[group]);
 		for (size_t i = 0; i < options_table_rows; i++)
-			if (options_table[i].group == group)
+			if (options_table[i].group == group && options_table[i].place != IN_FILE)
 				print_row(to, &options_table[i], &defaults);
 	}
 	fputs("\nExit status: 0 done, 1 could not start, 2 the input broke off, 3 frames were lost (--strict).\n"
@@ -69,5 +72,7 @@ options_print_version(FILE *to)
 	fprintf(to, "netobsd %s\n%s\n%s\n", PACKAGE_VERSION, pcap_lib_version(), loop_library());
 	fprintf(to, "compressed captures: gzip %s, zstd %s\n", yes_or_no(unpack_gzip.start != NULL),
 		yes_or_no(unpack_zstd.start != NULL));
+	fprintf(to, "configuration files: %s; privileges are dropped: %s; system calls are filtered: %s\n",
+		yes_or_no(config_file_readable), yes_or_no(privileges_drop), yes_or_no(sandbox_filters));
 	fprintf(to, "changes of addresses are followed: %s\n", yes_or_no(rtnl_follows));
 }

@@ -3,10 +3,12 @@
 #ifndef NETOBS_DAEMON_INPUT_H
 #define NETOBS_DAEMON_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct batch;
+struct config;
 
 enum input_result {
 	INPUT_DONE,    /* everything has been read, or the loop was stopped */
@@ -26,10 +28,16 @@ struct input_counters {
 struct input;
 
 struct input_class {
-	/* The link types (DLT_ values), one per file or interface; the memory is the input's. */
+	/* Reads what comes before the frames: from here on bytes are parsed that a stranger may have written, so
+	 * privileges are dropped between opening and this.  False with a message logged. */
+	bool (*begin)(struct input *input);
+	/* The link types (DLT_ values), one per file or interface, known once it has begun; the memory is the input's. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Hands every frame to the batch, until there is none or the loop is stopped.  To be called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);
+	/* The filter has changed: takes the configuration's new one for every file or interface, or, with a message
+	 * logged and false, for none. */
+	bool (*filter)(struct input *input, const struct config *config);
 	/* Brings the counters up to date. */
 	const struct input_counters *(*counters)(struct input *input);
 	void (*free)(struct input *input);
@@ -38,6 +46,12 @@ struct input_class {
 struct input {
 	const struct input_class *class;
 };
+
+static inline bool
+input_begin(struct input *input)
+{
+	return input->class->begin(input);
+}
 
 static inline const int *
 input_link_types(const struct input *input, size_t *count)
@@ -49,6 +63,12 @@ static inline enum input_result
 input_run(struct input *input, struct batch *batch)
 {
 	return input->class->run(input, batch);
+}
+
+static inline bool
+input_filter(struct input *input, const struct config *config)
+{
+	return input->class->filter(input, config);
 }
 
 static inline const struct input_counters *

@@ -263,9 +263,35 @@ live_free(struct input *input)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
+/* The kernel has filled the buffers meanwhile, but nobody has looked into them yet. */
+static bool
+live_begin(struct input *input)
+{
+	(void)input;
+	return true;
+}
+
+/* Of all interfaces, or of none: filters are compiled before any is set. */
+static bool
+live_filter(struct input *input, const struct config *config)
+{
+	struct live *live = (struct live *)input;
+	bool good = true;
+
+	for (size_t i = 0; i < live->count && good; i++)
+		if (live->ports[i].pcap != NULL)
+			good = live_check_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
+	for (size_t i = 0; i < live->count && good; i++)
+		if (live->ports[i].pcap != NULL)
+			good = live_set_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
+	return good;
+}
+
 static const struct input_class live_class = {
+    .begin = live_begin,
     .link_types = live_link_types,
     .run = live_run,
+    .filter = live_filter,
     .counters = live_counters,
     .free = live_free,
 };

@@ -115,15 +115,28 @@ prefer_indexed_header(pcap_t *pcap)
 		(void)pcap_set_datalink(pcap, DLT_LINUX_SLL2); /* where it cannot be had the other one does */
 }
 
-static bool
-set_filter(pcap_t *pcap, const struct config *config, const char *name)
+bool
+live_check_filter(const struct config *config, pcap_t *pcap, const char *name)
 {
 	struct bpf_program program;
-	bool set;
 
 	if (config->filter == NULL)
 		return true;
 	if (!capture_compile(config, pcap, name, &program))
+		return false;
+	pcap_freecode(&program);
+	return true;
+}
+
+/* No filter is a filter that everything passes: another one may be in the way. */
+bool
+live_set_filter(const struct config *config, pcap_t *pcap, const char *name)
+{
+	struct config everything = {.filter = ""};
+	struct bpf_program program;
+	bool set;
+
+	if (!capture_compile(config->filter != NULL ? config : &everything, pcap, name, &program))
 		return false;
 	set = pcap_setfilter(pcap, &program) == 0;
 	if (!set)
@@ -175,7 +188,8 @@ live_open_interface(const struct config *config, const char *name)
 	}
 	if (configure(pcap, config, name) && activate(pcap, name)) {
 		prefer_indexed_header(pcap);
-		if (capture_link_supported(pcap, name) && set_filter(pcap, config, name) &&
+		if (capture_link_supported(pcap, name) &&
+		    (config->filter == NULL || live_set_filter(config, pcap, name)) &&
 		    set_nonblocking(pcap, name))
 			return pcap;
 	}

@@ -10,4 +10,8 @@
 /* NULL, with a message logged that says what would work, if the interface cannot be observed. */
 pcap_t *live_open_interface(const struct config *config, const char *name);
 
+/* Whether the configuration's filter suits an open interface; takes it.  False with a message logged. */
+bool live_check_filter(const struct config *config, pcap_t *pcap, const char *name);
+bool live_set_filter(const struct config *config, pcap_t *pcap, const char *name);
+
 #endif

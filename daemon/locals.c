@@ -19,7 +19,7 @@ struct locals {
 	uint32_t used; /* slots with a version */
 	uint32_t generation;
 	size_t prefix_count;
-	struct prefix prefixes[];
+	struct prefix *prefixes;
 };
 
 static uint32_t
@@ -75,20 +75,34 @@ rebuild(struct locals *locals)
 struct locals *
 locals_new(const struct prefix *prefixes, size_t count)
 {
-	struct locals *locals = calloc(1, sizeof *locals + count * sizeof *prefixes);
+	struct locals *locals = calloc(1, sizeof *locals);
 
 	if (locals == NULL)
 		return NULL;
 	locals->slots = calloc(SLOTS_AT_FIRST, sizeof *locals->slots);
-	if (locals->slots == NULL) {
-		free(locals);
+	if (locals->slots == NULL || !locals_set_prefixes(locals, prefixes, count)) {
+		locals_free(locals);
 		return NULL;
 	}
 	locals->mask = SLOTS_AT_FIRST - 1;
-	locals->prefix_count = count;
-	if (count > 0)
-		memcpy(locals->prefixes, prefixes, count * sizeof *prefixes);
+	locals->generation = 0;
 	return locals;
+}
+
+bool
+locals_set_prefixes(struct locals *locals, const struct prefix *prefixes, size_t count)
+{
+	struct prefix *copy = calloc(count > 0 ? count : 1, sizeof *copy);
+
+	if (copy == NULL)
+		return false;
+	if (count > 0)
+		memcpy(copy, prefixes, count * sizeof *copy);
+	free(locals->prefixes);
+	locals->prefixes = copy;
+	locals->prefix_count = count;
+	locals->generation++;
+	return true;
 }
 
 void
@@ -97,6 +111,7 @@ locals_free(struct locals *locals)
 	if (locals == NULL)
 		return;
 	free(locals->slots);
+	free(locals->prefixes);
 	free(locals);
 }
 

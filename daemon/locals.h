@@ -15,6 +15,9 @@ struct locals;
 struct locals *locals_new(const struct prefix *prefixes, size_t count);
 void locals_free(struct locals *locals);
 
+/* Other prefixes in place of these.  False, with nothing changed, if memory cannot be had. */
+bool locals_set_prefixes(struct locals *locals, const struct prefix *prefixes, size_t count);
+
 /* An address has come or gone.  `addr` is in network order, IPv4 in the first four bytes.  Counted: the same address
  * on two interfaces stays until both have lost it.  False if memory cannot be had. */
 bool locals_add(struct locals *locals, uint8_t version, const uint8_t addr[16]);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 2000
+#define LINE_MAX_BYTES LOG_TEXT_MAX
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has room for four times its length. */
 static void

@@ -160,6 +160,12 @@ observer_advance(struct observer *o, uint64_t now)
 	prober_refresh(o->prober);
 }
 
+void
+observer_set_limits(struct observer *o, const struct flow_limits *limits)
+{
+	flow_table_set_times(o->flows, limits);
+}
+
 const struct observe_counters *
 observer_counters(const struct observer *o)
 {

@@ -46,6 +46,9 @@ void observe_frames(struct observer *observer, const struct frame *frames, unsig
 /* Lets the clock go on where no frame comes (live): timers that are due at `now` fire. */
 void observer_advance(struct observer *observer, uint64_t now);
 
+/* The times of the flow table have changed. */
+void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
+
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
 const struct reassembly_counters *observer_fragments(const struct observer *observer);

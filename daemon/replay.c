@@ -88,17 +88,18 @@ open_capture(struct replay_file *file)
 	return true;
 }
 
+/* Once privileges are dropped: everything before the first record. */
 static bool
-open_file(struct replay *replay, struct replay_file *file, const char *path)
+begin_file(struct replay_file *file)
 {
-	file->replay = replay;
-	file->source = source_open(path, replay->loop, settle, replay);
-	if (file->source == NULL || !open_capture(file) ||
+	const struct config *config = file->replay->config;
+
+	if (!source_begin(file->source) || !open_capture(file) ||
 	    !capture_link_supported(file->pcap, source_name(file->source)))
 		return false;
 	file->dlt = pcap_datalink(file->pcap);
-	return replay->config->filter == NULL ||
-	       capture_compile(replay->config, file->pcap, source_name(file->source), &file->filter);
+	return config->filter == NULL ||
+	       capture_compile(config, file->pcap, source_name(file->source), &file->filter);
 }
 
 static void
@@ -385,9 +386,54 @@ replay_free(struct input *input)
 	free(replay);
 }
 
+static bool
+replay_begin(struct input *input)
+{
+	struct replay *replay = (struct replay *)input;
+
+	for (size_t i = 0; i < replay->count; i++) {
+		if (!begin_file(&replay->files[i]))
+			return false;
+		replay->link_types[i] = replay->files[i].dlt;
+	}
+	return true;
+}
+
+/* What has been read ahead passed the old filter. */
+static bool
+replay_filter(struct input *input, const struct config *config)
+{
+	struct replay *replay = (struct replay *)input;
+	struct bpf_program *programs = calloc(replay->count, sizeof *programs);
+	size_t compiled = 0;
+	bool good;
+
+	if (programs == NULL) {
+		log_error("out of memory");
+		return false;
+	}
+	while (compiled < replay->count && config->filter != NULL &&
+	       capture_compile(config, replay->files[compiled].pcap, source_name(replay->files[compiled].source),
+			       &programs[compiled]))
+		compiled++;
+	good = config->filter == NULL || compiled == replay->count;
+	for (size_t i = 0; i < replay->count; i++) {
+		if (good)
+			pcap_freecode(&replay->files[i].filter);
+		if (good)
+			replay->files[i].filter = programs[i];
+		else
+			pcap_freecode(&programs[i]);
+	}
+	free(programs);
+	return good;
+}
+
 static const struct input_class replay_class = {
+    .begin = replay_begin,
     .link_types = replay_link_types,
     .run = replay_run,
+    .filter = replay_filter,
     .counters = replay_counters,
     .free = replay_free,
 };
@@ -412,9 +458,10 @@ replay_open(const struct config *config, struct loop *loop)
 	for (; replay->link_types != NULL && replay->count < count; replay->count++) {
 		struct replay_file *file = &replay->files[replay->count];
 
-		if (!open_file(replay, file, config->files[replay->count]))
+		file->replay = replay;
+		file->source = source_open(config->files[replay->count], loop, settle, replay);
+		if (file->source == NULL)
 			break;
-		replay->link_types[replay->count] = file->dlt;
 	}
 	if (replay->count < count) {
 		replay->count = count; /* what was opened is closed; the rest is all zeros, which is fine to close */

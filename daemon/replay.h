@@ -7,8 +7,8 @@
 #include "daemon/input.h"
 #include "daemon/loop.h"
 
-/* Opens every file of the configuration and compiles the filter for each.  NULL, with a message logged unless the
- * loop was stopped, if one of them cannot be replayed. */
+/* Opens every file of the configuration without reading from any: input_begin() does that, and compiles the filter for
+ * each.  NULL, with a message logged, if one of them cannot be opened. */
 struct input *replay_open(const struct config *config, struct loop *loop);
 
 #endif

@@ -15,11 +15,16 @@
 #include "daemon/live.h"
 #include "daemon/locals.h"
 #include "daemon/log.h"
+#include "daemon/log_limit.h"
 #include "daemon/loop.h"
 #include "daemon/observe.h"
 #include "daemon/owner.h"
+#include "daemon/privileges.h"
+#include "daemon/reload.h"
 #include "daemon/replay.h"
 #include "daemon/rtnl.h"
+#include "daemon/sandbox.h"
+#include "daemon/service.h"
 #include "daemon/summary.h"
 #include "daemon/view.h"
 #include "daemon/wait.h"
@@ -29,10 +34,12 @@
 
 /* What a run holds, in the order in which it is acquired; released the other way round. */
 struct run {
-	const struct config *config;
+	struct config *config;
+	struct privileges privileges; /* what is left of them once everything is open */
 	bool chosen[PROBE_COUNT]; /* the probes to print */
 	struct loop *loop;
-	struct watch *signals[3];
+	struct service *service;
+	struct watch *signals[4];
 	struct locals *locals;
 	struct interfaces *interfaces; /* live only, as is the next */
 	struct rtnl *rtnl;
@@ -41,6 +48,7 @@ struct run {
 	struct observer *observer;
 	struct owners *owners; /* NULL: of nothing, as in a file */
 	struct batch *batch;
+	struct reload *reload; /* NULL before there is anything to reload */
 };
 
 /* --------------------------------------------------------------------------------------------------------- signals */
@@ -64,13 +72,40 @@ on_summary(void *context)
 		log_notice("nothing has been observed yet");
 }
 
+static void
+on_reload(void *context)
+{
+	struct run *run = context;
+
+	if (run->reload == NULL) {
+		log_warning("nothing is read again before the first frame");
+		return;
+	}
+	service_reloading(run->service);
+	reload_now(run->reload);
+	service_reloaded(run->service);
+}
+
+/* SIGHUP is for the configuration file.  Where there is none it means that the terminal has gone, unless somebody wants
+ * that ignored (nohup(1)). */
+static bool
+watch_hangup(struct run *run)
+{
+	struct sigaction inherited;
+
+	if (run->config->file == NULL && sigaction(SIGHUP, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN)
+		return true;
+	run->signals[3] = loop_signal(run->loop, SIGHUP, run->config->file != NULL ? on_reload : on_stop, run);
+	return run->signals[3] != NULL;
+}
+
 static bool
 watch_signals(struct run *run)
 {
 	run->signals[0] = loop_signal(run->loop, SIGINT, on_stop, run);
 	run->signals[1] = loop_signal(run->loop, SIGTERM, on_stop, run);
 	run->signals[2] = loop_signal(run->loop, SIGUSR1, on_summary, run);
-	if (run->signals[0] == NULL || run->signals[1] == NULL || run->signals[2] == NULL) {
+	if (run->signals[0] == NULL || run->signals[1] == NULL || run->signals[2] == NULL || !watch_hangup(run)) {
 		log_error("cannot watch for signals");
 		return false;
 	}
@@ -167,20 +202,50 @@ open_observer(struct run *run)
 	return run->batch != NULL || out_of_memory();
 }
 
+/* From here on bytes of strangers are read: nothing that they could be worth is left. */
+static bool
+confine(struct run *run)
+{
+	bool live = run->config->interfaces[0] != NULL;
+
+	return privileges_leave(&run->privileges) && (!run->config->seccomp || sandbox_enter(live));
+}
+
+static bool
+wait_if_asked(struct run *run)
+{
+	if (!run->config->wait_tracer)
+		return true;
+	service_ready(run->service); /* who waits for us may be the one who starts the tracer */
+	return wait_for_tracer(run->loop, run->config->wait_seconds);
+}
+
+static bool
+make_reloadable(struct run *run)
+{
+	const struct reload_targets targets = {run->config, run->input, run->locals, run->observer};
+
+	run->reload = reload_new(&targets);
+	return run->reload != NULL || out_of_memory();
+}
+
 /* Everything before the first frame.  False where it failed and where the loop was stopped meanwhile. */
 static bool
 start(struct run *run)
 {
-	const struct config *config = run->config;
-
-	if (!choose_probes(run))
+	if (!choose_probes(run) || !privileges_plan(run->config, &run->privileges))
 		return false;
 	run->loop = loop_new();
-	if (run->loop == NULL || !watch_signals(run) || !open_input(run))
+	if (run->loop == NULL || (run->service = service_new(run->loop)) == NULL || !watch_signals(run))
 		return false;
-	if (config->wait_tracer && !wait_for_tracer(run->loop, config->wait_seconds))
+	if (!open_input(run) || !confine(run) || !input_begin(run->input) || !wait_if_asked(run))
 		return false;
-	return open_printer(run) && open_observer(run);
+	if (!open_printer(run) || !open_observer(run) || !make_reloadable(run))
+		return false;
+	service_watch(run->service, run->input, run->observer);
+	service_ready(run->service);
+	log_limit_start();
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- ending */
@@ -217,6 +282,8 @@ status_of_output(int error, enum run_status status)
 static enum run_status
 release(struct run *run, enum run_status status)
 {
+	service_unwatch(run->service);
+	reload_free(run->reload);
 	batch_free(run->batch);
 	observer_free(run->observer);
 	owners_free(run->owners);
@@ -227,12 +294,14 @@ release(struct run *run, enum run_status status)
 	locals_free(run->locals);
 	for (size_t i = sizeof run->signals / sizeof run->signals[0]; i-- > 0;)
 		watch_free(run->signals[i]);
+	service_free(run->service);
 	loop_free(run->loop);
+	log_limit_end();
 	return status;
 }
 
 enum run_status
-run(const struct config *config)
+run(struct config *config)
 {
 	struct run run = {.config = config};
 	enum run_status status;

@@ -225,8 +225,8 @@ open_file(struct source *source, const char *path)
 }
 
 /* Looks at the first bytes and gets the unpacker that they ask for. */
-static bool
-recognise(struct source *source)
+bool
+source_begin(struct source *source)
 {
 	static const struct unpack_format *const formats[] = {&unpack_gzip, &unpack_zstd};
 	struct unpack_window *input = &source->input;
@@ -272,7 +272,7 @@ source_open(const char *path, struct loop *loop, loop_callback *idle, void *cont
 	source->loop = loop;
 	source->idle = idle;
 	source->idle_context = context;
-	if (!open_file(source, path) || !recognise(source)) {
+	if (!open_file(source, path)) {
 		source_free(source);
 		return NULL;
 	}

@@ -14,9 +14,13 @@
 
 struct source;
 
-/* Opens a file, "-" is standard input.  `idle` is called before the stream waits for bytes.  NULL, with a message
- * logged unless the loop was stopped, if there is nothing to read. */
+/* Opens a file, "-" is standard input, without reading from it.  `idle` is called before the stream waits for bytes.
+ * NULL, with a message logged, if it cannot be opened. */
 struct source *source_open(const char *path, struct loop *loop, loop_callback *idle, void *context);
+
+/* Reads the first bytes to see how they are packed.  False, with a message logged unless the loop was stopped, if there
+ * is nothing to read. */
+bool source_begin(struct source *source);
 void source_free(struct source *source);
 
 /* The stream, to be read and closed by libpcap; closing it leaves the source alone.  ftello() works and counts bytes

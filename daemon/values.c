@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <pcap/pcap.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/options.h"
+#include "probes/manifest.h"
 
 static void *
 field_of(struct config *config, const struct option_row *row)
@@ -60,24 +63,23 @@ set_whole(struct config *config, const struct option_row *row, const char *text,
 	return true;
 }
 
-static void
-show_whole(const struct config *config, const struct option_row *row, char *text, size_t size)
+static const char *
+get_whole(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(text, size, "%lld", *(const int *)value_of(config, row) / (long long)row->unit);
+	snprintf(room, OPTIONS_VALUE_MAX, "%lld", *(const int *)value_of(config, row) / (long long)row->unit);
+	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_whole = {set_whole, show_whole};
+const struct option_kind value_whole = {.set = set_whole, .get = get_whole};
 
 /* A whole number whose 0 means that somebody else decides. */
-static void
-show_bytes(const struct config *config, const struct option_row *row, char *text, size_t size)
+static const char *
+get_bytes(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	show_whole(config, row, text, size);
-	if (*(const int *)value_of(config, row) == 0)
-		text[0] = '\0';
+	return *(const int *)value_of(config, row) != 0 ? get_whole(config, row, index, room) : NULL;
 }
 
-const struct option_kind value_bytes = {set_whole, show_bytes};
+const struct option_kind value_bytes = {.set = set_whole, .get = get_bytes};
 
 static bool
 set_count(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
@@ -90,13 +92,14 @@ set_count(struct config *config, const struct option_row *row, const char *text,
 	return true;
 }
 
-static void
-show_count(const struct config *config, const struct option_row *row, char *text, size_t size)
+static const char *
+get_count(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(text, size, "%u", (unsigned)*(const uint32_t *)value_of(config, row));
+	snprintf(room, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)value_of(config, row));
+	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_count = {set_count, show_count};
+const struct option_kind value_count = {.set = set_count, .get = get_count};
 
 /* Seconds for the user, nanoseconds in the field. */
 static bool
@@ -110,48 +113,27 @@ set_seconds(struct config *config, const struct option_row *row, const char *tex
 	return true;
 }
 
-static void
-show_seconds(const struct config *config, const struct option_row *row, char *text, size_t size)
+/* 15 digits are what a double surely holds, so that a value that was shown and set again is shown the same. */
+static const char *
+get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(text, size, "%g", (double)*(const uint64_t *)value_of(config, row) / row->unit);
+	snprintf(room, OPTIONS_VALUE_MAX, "%.15g", (double)*(const uint64_t *)value_of(config, row) / row->unit);
+	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_seconds = {set_seconds, show_seconds};
+const struct option_kind value_seconds = {.set = set_seconds, .get = get_seconds};
 
 /* ---------------------------------------------------------------------------------------------------------- words */
 
-static void
-show_nothing(const struct config *config, const struct option_row *row, char *text, size_t size)
+static const char *
+get_nothing(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)config;
 	(void)row;
-	if (size > 0)
-		text[0] = '\0';
+	(void)index;
+	(void)room;
+	return NULL;
 }
-
-static bool
-set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
-{
-	(void)text;
-	(void)why;
-	(void)size;
-	*(bool *)field_of(config, row) = true;
-	return true;
-}
-
-const struct option_kind value_flag = {set_flag, show_nothing};
-
-static bool
-set_flag_off(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
-{
-	(void)text;
-	(void)why;
-	(void)size;
-	*(bool *)field_of(config, row) = false;
-	return true;
-}
-
-const struct option_kind value_flag_off = {set_flag_off, show_nothing};
 
 static bool
 set_nothing(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
@@ -164,19 +146,105 @@ set_nothing(struct config *config, const struct option_row *row, const char *tex
 	return true;
 }
 
-const struct option_kind value_none = {set_nothing, show_nothing};
+const struct option_kind value_none = {.set = set_nothing, .get = get_nothing};
+
+/* On the command line the option alone says yes; a file says which. */
+static bool
+read_toggle(const char *text, bool *value, char *why, size_t size)
+{
+	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+
+	*value = true;
+	if (text == NULL)
+		return true;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*value = i % 2 == 1;
+			return true;
+		}
+	}
+	snprintf(why, size, "true or false is wanted");
+	return false;
+}
+
+static bool
+set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	return read_toggle(text, field_of(config, row), why, size);
+}
+
+static const char *
+get_flag(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "true" : "false";
+}
+
+const struct option_kind value_flag = {.set = set_flag, .get = get_flag, .toggle = true};
+
+/* "no-something": the field says the opposite of the option. */
+static bool
+set_flag_off(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	bool value;
+
+	if (!read_toggle(text, &value, why, size))
+		return false;
+	*(bool *)field_of(config, row) = !value;
+	return true;
+}
+
+static const char *
+get_flag_off(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "false" : "true";
+}
+
+const struct option_kind value_flag_off = {.set = set_flag_off, .get = get_flag_off, .toggle = true};
+
+/* A copy of `text` that is not empty; NULL, with `why`, otherwise. */
+static const char *
+keep_word(struct config *config, const char *text, char *why, size_t size)
+{
+	const char *kept = NULL;
+
+	if (*text == '\0')
+		snprintf(why, size, "it is empty");
+	else if ((kept = options_keep(config, text)) == NULL)
+		snprintf(why, size, "out of memory");
+	return kept;
+}
+
+static bool
+set_word(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	const char *kept = keep_word(config, text, why, size);
+
+	if (kept == NULL)
+		return false;
+	*(const char **)field_of(config, row) = kept;
+	return true;
+}
+
+static const char *
+get_word(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index == 0 ? *(const char *const *)value_of(config, row) : NULL;
+}
+
+const struct option_kind value_word = {.set = set_word, .get = get_word};
 
 /* One more word of a NULL-terminated list. */
 static bool
 set_words(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	const char ***list = field_of(config, row), **longer;
+	const char ***list = field_of(config, row), **longer, *kept = keep_word(config, text, why, size);
 	size_t count = 0;
 
-	if (*text == '\0') {
-		snprintf(why, size, "it is empty");
+	if (kept == NULL)
 		return false;
-	}
 	while ((*list)[count] != NULL)
 		count++;
 	longer = realloc(*list, (count + 2) * sizeof *longer);
@@ -184,26 +252,36 @@ set_words(struct config *config, const struct option_row *row, const char *text,
 		snprintf(why, size, "out of memory");
 		return false;
 	}
-	longer[count] = text;
+	longer[count] = kept;
 	longer[count + 1] = NULL;
 	*list = longer;
 	return true;
 }
 
-const struct option_kind value_words = {set_words, show_nothing};
+static const char *
+get_words(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const char *const *list = *(const char *const *const *)value_of(config, row);
+
+	(void)room;
+	while (index > 0 && *list != NULL) {
+		list++;
+		index--;
+	}
+	return *list;
+}
+
+const struct option_kind value_words = {.set = set_words, .get = get_words, .list = true};
+
+static const char *const view_words[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 
 static bool
 set_view(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	static const struct {
-		const char *word;
-		enum view_kind view;
-	} views[] = {{"host", VIEW_HOST}, {"both", VIEW_BOTH}, {"monitor", VIEW_MONITOR}};
-
 	(void)row;
-	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-		if (strcmp(text, views[i].word) == 0) {
-			config->view = views[i].view;
+	for (unsigned i = VIEW_HOST; i <= VIEW_MONITOR; i++) {
+		if (strcmp(text, view_words[i]) == 0) {
+			config->view = (enum view_kind)i;
 			return true;
 		}
 	}
@@ -211,7 +289,15 @@ set_view(struct config *config, const struct option_row *row, const char *text, 
 	return false;
 }
 
-const struct option_kind value_view = {set_view, show_nothing};
+static const char *
+get_view(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	return index == 0 ? view_words[config->view] : NULL; /* NULL for VIEW_AUTO */
+}
+
+const struct option_kind value_view = {.set = set_view, .get = get_view};
 
 static bool
 set_prefix(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
@@ -248,7 +334,21 @@ set_prefix(struct config *config, const struct option_row *row, const char *text
 	return true;
 }
 
-const struct option_kind value_prefix = {set_prefix, show_nothing};
+static const char *
+get_prefix(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const struct prefix *prefix = &config->locals[index];
+	char addr[INET6_ADDRSTRLEN];
+
+	(void)row;
+	if (index >= config->local_count)
+		return NULL;
+	inet_ntop(prefix->version == 6 ? AF_INET6 : AF_INET, prefix->addr, addr, sizeof addr);
+	snprintf(room, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
+	return room;
+}
+
+const struct option_kind value_prefix = {.set = set_prefix, .get = get_prefix, .list = true};
 
 /* --------------------------------------------------------------------------------------------- values of their own */
 
@@ -259,7 +359,7 @@ set_pace(struct config *config, const struct option_row *row, const char *text, 
 	return text == NULL || read_real(row, text, &config->pace, why, size);
 }
 
-const struct option_kind value_pace = {set_pace, show_nothing};
+const struct option_kind value_pace = {.set = set_pace, .get = get_nothing};
 
 static bool
 set_wait(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
@@ -269,23 +369,46 @@ set_wait(struct config *config, const struct option_row *row, const char *text, 
 	return text == NULL || read_real(row, text, &config->wait_seconds, why, size);
 }
 
-const struct option_kind value_wait = {set_wait, show_nothing};
+const struct option_kind value_wait = {.set = set_wait, .get = get_nothing};
 
 /* --print and --format: the format is settled when both are known. */
 static bool
 set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
+	bool chosen[PROBE_COUNT];
+	const char *unknown;
+	size_t length;
+
 	(void)row;
 	if (text != NULL && *text == '\0') {
 		snprintf(why, size, "a probe like tcp-receive or tcp-* is wanted");
 		return false;
 	}
+	if (text != NULL && !manifest_choose(text, chosen, &unknown, &length)) {
+		snprintf(why, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
+			 length < 60 ? (int)length : 60, unknown);
+		return false;
+	}
 	config->print = PRINT_TEXT;
 	config->print_probes = text;
+	if (text != NULL && (config->print_probes = options_keep(config, text)) == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
 	return true;
 }
 
-const struct option_kind value_print = {set_print, show_nothing};
+static const char *
+get_print(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	if (index > 0 || config->print == PRINT_OFF)
+		return NULL;
+	return config->print_probes != NULL ? config->print_probes : "*";
+}
+
+const struct option_kind value_print = {.set = set_print, .get = get_print};
 
 static bool
 set_format(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
@@ -302,4 +425,52 @@ set_format(struct config *config, const struct option_row *row, const char *text
 	return true;
 }
 
-const struct option_kind value_format = {set_format, show_nothing};
+static const char *
+get_format(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	if (index > 0 || config->print == PRINT_OFF)
+		return NULL;
+	return config->print == PRINT_JSON ? "json" : "text";
+}
+
+const struct option_kind value_format = {.set = set_format, .get = get_format};
+
+/* Only a first look, so that a file's line can be named: what the link types of the inputs make of it is seen when they
+ * are there. */
+static bool
+set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct bpf_program program;
+	pcap_t *ethernet = pcap_open_dead(DLT_EN10MB, 65535);
+	bool good;
+
+	if (ethernet == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	good = pcap_compile(ethernet, &program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
+	if (good)
+		pcap_freecode(&program);
+	else
+		snprintf(why, size, "%s", pcap_geterr(ethernet));
+	pcap_close(ethernet);
+	return good && set_word(config, row, text, why, size);
+}
+
+const struct option_kind value_filter = {.set = set_filter, .get = get_word};
+
+static bool
+set_user(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct passwd *entry = *text != '\0' ? getpwnam(text) : NULL;
+
+	if (entry == NULL || entry->pw_uid == 0) {
+		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "root is what is to be left");
+		return false;
+	}
+	return set_word(config, row, text, why, size);
+}
+
+const struct option_kind value_user = {.set = set_user, .get = get_word};

@@ -101,6 +101,9 @@ struct flow_table *flow_table_new(const struct flow_limits *limits, uint64_t see
 				  void *context);
 void flow_table_free(struct flow_table *table);
 
+/* Other times from now on; a timer that runs keeps its deadline until the next packet.  The number of flows stays. */
+void flow_table_set_times(struct flow_table *table, const struct flow_limits *limits);
+
 /* Bytes reserved for a table of this many flows. */
 size_t flow_table_memory(uint32_t flows);
 

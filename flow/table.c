@@ -249,6 +249,15 @@ flow_table_at(const struct flow_table *table, flow_index index)
 	return &table->hot[index];
 }
 
+void
+flow_table_set_times(struct flow_table *table, const struct flow_limits *limits)
+{
+	uint32_t flows = table->limits.flows;
+
+	table->limits = *limits;
+	table->limits.flows = flows;
+}
+
 struct tcp_store *
 flow_table_tcp(const struct flow_table *table)
 {

@@ -121,7 +121,7 @@ for turn in range(5):
     time.sleep(0.2)
     peer.sendall(b"12345678") if listener else peer.recv(8, socket.MSG_WAITALL)
 PY
-observe "$near" 1 -i near0 --print=socket-send --format json tcp port 7013
+observe "$near" 1 -i near0 --all-owners --print=socket-send --format json tcp port 7013
 ip netns exec "$near" python3 "$tmp/owned.py" serve "$tmp/pid" &
 server=$!
 wait_for test -s "$tmp/pid"

@@ -129,7 +129,8 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 	loop = loop_new();
 	assert_non_null(loop);
 	input = replay_open(&config, loop);
-	if (input == NULL) {
+	if (input == NULL || !input_begin(input)) {
+		input_free(input);
 		loop_free(loop);
 		return -1;
 	}

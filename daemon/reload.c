@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/reload.h"
+
+#include <stdlib.h>
+
+#include "daemon/log.h"
+#include "daemon/options.h"
+
+struct reload {
+	struct reload_targets targets;
+	struct config held; /* the last configuration taken: its texts are in use */
+};
+
+struct reload *
+reload_new(const struct reload_targets *targets)
+{
+	struct reload *reload = calloc(1, sizeof *reload);
+
+	if (reload != NULL)
+		reload->targets = *targets;
+	return reload;
+}
+
+void
+reload_free(struct reload *reload)
+{
+	if (reload == NULL)
+		return;
+	options_free(&reload->held);
+	free(reload);
+}
+
+void
+reload_take(struct config *config, struct config *fresh)
+{
+	struct prefix *locals = config->locals;
+	size_t count = config->local_count;
+	uint32_t flows = config->limits.flows;
+
+	config->filter = fresh->filter;
+	config->locals = fresh->locals;
+	config->local_count = fresh->local_count;
+	fresh->locals = locals; /* so that each is freed once */
+	fresh->local_count = count;
+	config->inner = fresh->inner;
+	config->summary = fresh->summary;
+	config->strict = fresh->strict;
+	config->limits = fresh->limits;
+	config->limits.flows = flows;
+}
+
+/* Settings that have changed to no avail. */
+static void
+tell_restarts(const struct config *config, const struct config *fresh)
+{
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->place != ON_LINE && row->change == AT_RESTART && !options_same(row, config, fresh))
+			log_warning("%s: the new value of %s takes effect when netobsd is started again", config->file,
+				    row->name);
+	}
+}
+
+/* What can fail comes first, and changes nothing if it does. */
+static bool
+apply(const struct reload_targets *targets, struct config *fresh)
+{
+	if (!input_filter(targets->input, fresh))
+		return false;
+	if (!locals_set_prefixes(targets->locals, fresh->locals, fresh->local_count)) {
+		log_error("out of memory");
+		input_filter(targets->input, targets->config);
+		return false;
+	}
+	tell_restarts(targets->config, fresh);
+	reload_take(targets->config, fresh);
+	observer_set_limits(targets->observer, &targets->config->limits);
+	return true;
+}
+
+bool
+reload_now(struct reload *reload)
+{
+	const struct config *config = reload->targets.config;
+	struct config fresh;
+
+	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN || !apply(&reload->targets, &fresh)) {
+		log_warning("nothing was changed; netobsd goes on with the configuration that it has");
+		options_free(&fresh);
+		return false;
+	}
+	options_free(&reload->held);
+	reload->held = fresh;
+	log_notice("%s has been read again", config->file);
+	return true;
+}

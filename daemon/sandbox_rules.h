@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which system calls netobsd makes, and what for. */
+#ifndef NETOBS_DAEMON_SANDBOX_RULES_H
+#define NETOBS_DAEMON_SANDBOX_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One call.  With a comparison the rule holds if (argument `index` & mask) == value, so a call may have several rules. */
+struct sandbox_rule {
+	int number;
+	unsigned argument; /* 1 to 6; 0: whatever the arguments are */
+	uint64_t mask;
+	uint64_t value;
+};
+
+enum sandbox_when {
+	SANDBOX_ALWAYS,
+	SANDBOX_LIVE,
+};
+
+struct sandbox_table {
+	const char *purpose;
+	enum sandbox_when when;
+	const struct sandbox_rule *rules;
+	size_t count;
+};
+
+extern const struct sandbox_table sandbox_allowed[];
+extern const size_t sandbox_allowed_count;
+
+/* Which seem not to exist (ENOSYS), so that whoever makes them does it another way. */
+extern const int sandbox_absent[];
+extern const size_t sandbox_absent_count;
+
+/* Whose mere attempt kills the process. */
+extern const int sandbox_deadly[];
+extern const size_t sandbox_deadly_count;
+
+/* What instrumentation does: sandbox_instrumented.c in builds with sanitizers or gcov, nothing in absent_instruments.c. */
+extern const struct sandbox_table sandbox_instruments;
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/service.h"
+
+#include <stdlib.h>
+
+#include "daemon/log.h"
+#include "daemon/log_limit.h"
+#include "daemon/notify.h"
+
+/* The status is told so often; the watchdog may want more. */
+#define TURN_NS (2 * 1000000000ull)
+
+struct service {
+	struct notify *notify; /* NULL: there is no service manager */
+	struct watch *timer;
+	uint64_t turn_ns;
+	bool ready;
+	struct input *input;
+	const struct observer *observer; /* NULL while nothing is observed */
+};
+
+static void
+tell(struct service *service)
+{
+	const struct input_counters *input;
+
+	if (service->observer == NULL) {
+		notify_send(service->notify, "WATCHDOG=1\nSTATUS=Waiting for a tracer");
+		return;
+	}
+	input = input_counters(service->input);
+	notify_send(service->notify,
+		    "WATCHDOG=1\nSTATUS=%llu packets observed, %llu dropped by the kernel, %llu by interfaces; "
+		    "%llu connections now",
+		    (unsigned long long)observer_counters(service->observer)->packets,
+		    (unsigned long long)input->dropped, (unsigned long long)input->interface_dropped,
+		    (unsigned long long)flow_table_counters(observer_flows(service->observer))->flows);
+}
+
+static void
+turn(void *context)
+{
+	struct service *service = context;
+
+	log_limit_settle();
+	if (service->ready && service->notify != NULL)
+		tell(service);
+	timer_arm(service->timer, service->turn_ns);
+}
+
+struct service *
+service_new(struct loop *loop)
+{
+	struct service *service = calloc(1, sizeof *service);
+	uint64_t watchdog_ns;
+
+	if (service != NULL)
+		service->timer = loop_timer(loop, turn, service);
+	if (service == NULL || service->timer == NULL) {
+		log_error("out of memory");
+		free(service);
+		return NULL;
+	}
+	service->notify = notify_open();
+	watchdog_ns = notify_watchdog(service->notify);
+	service->turn_ns = watchdog_ns > 0 && watchdog_ns < TURN_NS ? watchdog_ns : TURN_NS;
+	timer_arm(service->timer, service->turn_ns);
+	return service;
+}
+
+void
+service_free(struct service *service)
+{
+	if (service == NULL)
+		return;
+	if (service->ready)
+		notify_send(service->notify, "STOPPING=1");
+	watch_free(service->timer);
+	notify_close(service->notify);
+	free(service);
+}
+
+void
+service_ready(struct service *service)
+{
+	if (!service->ready)
+		notify_send(service->notify, "READY=1");
+	service->ready = true;
+}
+
+void
+service_watch(struct service *service, struct input *input, const struct observer *observer)
+{
+	service->input = input;
+	service->observer = observer;
+}
+
+void
+service_unwatch(struct service *service)
+{
+	if (service != NULL)
+		service->observer = NULL;
+}
+
+void
+service_reloading(struct service *service)
+{
+	notify_reloading(service->notify);
+}
+
+void
+service_reloaded(struct service *service)
+{
+	notify_send(service->notify, "READY=1");
+}
