@@ -120,12 +120,15 @@ change_user(const struct privileges *plan, bool bounding)
 	return false;
 }
 
+/* The unit of a service manager may forbid capset(2), having done what we would do: that it fails is then no harm, and
+ * only_this_is_left() sees whether it is. */
 static bool
 stay(bool bounding)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) /* before Linux 4.3 */
 		return failed("cannot clear the ambient capabilities");
-	return capng_apply(bounding ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) == 0 || failed("cannot drop capabilities");
+	return capng_apply(bounding ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) == 0 || errno == EPERM ||
+	       failed("cannot drop capabilities");
 }
 
 /* What the kernel says now, not what was asked of it. */
