@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * netobs.conf(5), read with libconfuse: a library of 90 KiB without dependencies whose files look like those of other
- * daemons, that reads line numbers and quotes so that nobody here has to, and whose value callbacks let options_table do
- * all judging.  (inih overwrites repeated settings in silence and goes on after errors; the YAML libraries are larger
- * than the need.)  Its traps, and what config_file.c does about them:
+ * daemons, that reads line numbers and quotes so that nobody here has to, and whose value callbacks let options_table
+ * do all judging.  (inih overwrites repeated settings in silence and goes on after errors; the YAML libraries are
+ * larger than the need.)  Its traps, and what config_file.c does about them:
  *
  *  - validators are called when the next token has been read, so they name a wrong line: values are judged in the
  *    callback that parses them;

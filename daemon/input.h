@@ -31,7 +31,7 @@ struct input_class {
 	/* Reads what comes before the frames: from here on bytes are parsed that a stranger may have written, so
 	 * privileges are dropped between opening and this.  False with a message logged. */
 	bool (*begin)(struct input *input);
-	/* The link types (DLT_ values), one per file or interface, known once it has begun; the memory is the input's. */
+	/* The link types (DLT_ values), one per file or interface, once it has begun; the memory is the input's. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Hands every frame to the batch, until there is none or the loop is stopped.  To be called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the service manager is told, in the protocol of sd_notify(3).  By hand: it is one datagram, and libsystemd would be
- * a large neighbour for a process that parses what strangers send. */
+/* What the service manager is told, in the protocol of sd_notify(3).  By hand: it is one datagram, and libsystemd
+ * would be a large neighbour for a process that parses what strangers send. */
 #ifndef NETOBS_DAEMON_NOTIFY_H
 #define NETOBS_DAEMON_NOTIFY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What netobsd can be told, on the command line and in netobs.conf(5).  One table (options_table) says what every option
- * is called, what it takes, where it may stand and what it is for; both parsers, the range checks, --help,
+/* What netobsd can be told, on the command line and in netobs.conf(5).  One table (options_table) says what every
+ * option is called, what it takes, where it may stand and what it is for; both parsers, the range checks, --help,
  * --print-config, the sample file, the manual's table and the completion of shells are made from that table or tested
  * against it. */
 #ifndef NETOBS_DAEMON_OPTIONS_H
@@ -114,7 +114,7 @@ void options_print_version(FILE *to);
 
 /* Kinds of values (values.c). */
 extern const struct option_kind value_flag, value_flag_off, value_word, value_words, value_whole, value_count,
-    value_bytes, value_seconds, value_view, value_prefix, value_pace, value_wait, value_print, value_format, value_filter,
-    value_user, value_none;
+    value_bytes, value_seconds, value_view, value_prefix, value_pace, value_wait, value_print, value_format,
+    value_filter, value_user, value_none;
 
 #endif

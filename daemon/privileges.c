@@ -91,7 +91,8 @@ choose_kept(const struct privileges *plan)
 		if (capng_have_capability(CAPNG_PERMITTED, owners[i]) != 0)
 			kept |= UINT64_C(1) << owners[i];
 		else
-			log_warning("other users' processes stay unseen: --all-owners needs %s", capng_capability_to_name(owners[i]));
+			log_warning("other users' processes stay unseen: --all-owners needs %s",
+				    capng_capability_to_name(owners[i]));
 	}
 	return kept;
 }

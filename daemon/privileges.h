@@ -2,12 +2,13 @@
 /*
  * Who netobsd is while it parses: never root, and with no capability that it can do without.
  *
- * Started as root, it becomes another user and gives up every capability for good.  Started as anybody else, it gives up
- * whatever it has except, when it observes interfaces, CAP_NET_RAW: whoever gave it that (the service manager, or setcap
- * on the file) wants captures to be opened, and a lost interface is opened again with it.  No exec gives any of it back.
+ * Started as root, it becomes another user and gives up every capability for good.  Started as anybody else, it gives
+ * up whatever it has except, when it observes interfaces, CAP_NET_RAW: whoever gave it that (the service manager, or
+ * setcap on the file) wants captures to be opened, and a lost interface is opened again with it.  No exec gives any of
+ * it back.
  *
- * The one exception has to be asked for (--all-owners): CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH stay, because without them
- * the kernel does not show whose sockets other users' are.
+ * The one exception has to be asked for (--all-owners): CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH stay, because without
+ * them the kernel does not show whose sockets other users' are.
  *
  * absent_privileges.c is for builds without libcap-ng: they refuse to run as root.
  */
@@ -30,8 +31,8 @@ struct privileges {
 	bool keep_owners;  /* CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, if they are there */
 };
 
-/* Decides what will be left, while nothing has been opened yet.  False, with a message logged, if the configuration asks
- * for what cannot be. */
+/* Decides what will be left, while nothing has been opened yet.  False, with a message logged, if the configuration
+ * asks for what cannot be. */
 bool privileges_plan(const struct config *config, struct privileges *plan);
 
 /* Does it, and makes sure.  To be called when everything is open and before there are threads.  False, with a message

@@ -24,8 +24,8 @@ struct reload;
 struct reload *reload_new(const struct reload_targets *targets);
 void reload_free(struct reload *reload);
 
-/* Reads command line and file again.  What AT_RELOAD rows say is in force afterwards, and a message names the other rows
- * that have changed.  False, with nothing changed and a message logged that says where, if anything is wrong. */
+/* Reads command line and file again.  What AT_RELOAD rows say is in force afterwards, and a message names the other
+ * rows that have changed.  False, with nothing changed and a message logged that says where, if anything is wrong. */
 bool reload_now(struct reload *reload);
 
 /* The part that only concerns the configuration: `*config` takes what `*fresh` says in AT_RELOAD rows, and `*fresh` has

@@ -2,9 +2,9 @@
 /*
  * The filter of system calls (seccomp), loaded before the first byte of a capture is parsed.
  *
- * It is a list of what netobsd does, in tables by purpose (sandbox_rules.c).  What is not in it fails with EPERM: a newer
- * C library may try a call that it can do without.  What only an intruder would do (run a program, trace a process, load
- * code into the kernel) kills the process.
+ * It is a list of what netobsd does, in tables by purpose (sandbox_rules.c).  What is not in it fails with EPERM: a
+ * newer C library may try a call that it can do without.  What only an intruder would do (run a program, trace a
+ * process, load code into the kernel) kills the process.
  *
  * absent_sandbox.c is for builds without libseccomp.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sanitizers look for leaks from a process of their own that traces this one, and gcov writes files: a build with either
- * is for tests, and its filter has wide holes. */
+/* Sanitizers look for leaks from a process of their own that traces this one, and gcov writes files: a build with
+ * either is for tests, and its filter has wide holes. */
 #include <seccomp.h>
 
 #include "daemon/sandbox_rules.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One call.  With a comparison the rule holds if (argument `index` & mask) == value, so a call may have several rules. */
+/* One call.  It holds if (argument & mask) == value; several rules for one call are alternatives. */
 struct sandbox_rule {
 	int number;
 	unsigned argument; /* 1 to 6; 0: whatever the arguments are */
@@ -37,7 +37,8 @@ extern const size_t sandbox_absent_count;
 extern const int sandbox_deadly[];
 extern const size_t sandbox_deadly_count;
 
-/* What instrumentation does: sandbox_instrumented.c in builds with sanitizers or gcov, nothing in absent_instruments.c. */
+/* What instrumentation does: sandbox_instrumented.c in builds with sanitizers or gcov, nothing in
+ * absent_instruments.c. */
 extern const struct sandbox_table sandbox_instruments;
 
 #endif

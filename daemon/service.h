@@ -11,8 +11,8 @@
 
 struct service;
 
-/* Connects to the service manager, if there is one; to be called before system calls are filtered.  NULL, with a message
- * logged, if memory cannot be had. */
+/* Connects to the service manager, if there is one; to be called before system calls are filtered.  NULL, with a
+ * message logged, if memory cannot be had. */
 struct service *service_new(struct loop *loop);
 
 /* Says that netobsd ends, if it ever was ready. */

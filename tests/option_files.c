@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes what is made from the option table: option_files sample | manual | completion.  The files in conf/ and man/ that
- * hold the same are compared with it by option_files.sh. */
+/* Writes what is made from the option table: option_files sample | manual | completion.  The files in conf/ and man/
+ * that hold the same are compared with it by option_files.sh. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +44,8 @@ sample_row(const struct option_row *row)
 static void
 sample(void)
 {
-	puts("# Settings of netobsd as a service: netobs.conf(5) has all about them.  What is commented out is the default,\n"
-	     "# or shows the form of a setting that has none.  After a change:\n"
+	puts("# Settings of netobsd as a service: netobs.conf(5) has all about them.  What is commented out is the\n"
+	     "# default, or shows the form of a setting that has none.  After a change:\n"
 	     "#\n"
 	     "#	netobsd -c /etc/netobs/netobs.conf --check-config && systemctl reload netobs");
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {

@@ -185,7 +185,8 @@ test_print_round_trip(void **state)
 	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
 	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
 	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
-	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.3333333\nstrict = yes\nview = monitor\n",
+	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.3333333\nstrict = yes\n"
+	    "view = monitor\n",
 	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = on\nuser = nobody\n",
 	};
 	struct config again;
@@ -216,8 +217,9 @@ static void
 test_reload_takes_what_the_table_says(void **state)
 {
 	struct config now, fresh, wanted;
-	const char *text = "interface = eth7\nsnapshot-length = 99\nbuffer-size = 77\npromiscuous = true\nimmediate = true\n"
-			   "filter = udp\nview = both\nlocal = {192.0.2.0/24}\nno-inner = true\nprint = \"tcp-*\"\n"
+	const char *text = "interface = eth7\nsnapshot-length = 99\nbuffer-size = 77\npromiscuous = true\n"
+			   "immediate = true\nfilter = udp\nview = both\nlocal = {192.0.2.0/24}\nno-inner = true\n"
+			   "print = \"tcp-*\"\n"
 			   "format = json\nsummary = true\nstrict = true\nmax-flows = 77\nconnect-timeout = 7\n"
 			   "time-wait = 7\ntcp-idle = 7\ntcp-closing-idle = 7\nudp-idle = 7\nuser = nobody\n"
 			   "no-seccomp = true\nno-owners = true\nall-owners = true\n";
