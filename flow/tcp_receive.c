@@ -173,7 +173,8 @@ received_ack(struct tcp_step *step)
 		tcp_step_input(step, INPUT_RECV_ACK_OF_SYN);
 	if (e->state != TCP_STATE_TIME_WAIT)
 		tcp_loss_acked(step, una);
-	if ((e->flags & TCP_END_FIN) != 0 && e->una == e->nxt)
+	/* A FIN that waits to be shown came in before this, and comes first.  Sent again, it had been lost. */
+	if (tcp_fin_is_acked(e) && ((e->trouble & TCP_TROUBLE_FIN) == 0 || (step->t->flags & TCP_FIN) != 0))
 		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
 	return true;
 }

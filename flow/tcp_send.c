@@ -92,7 +92,7 @@ sent_syn(struct tcp_step *step)
 	tcp_step_input(step, INPUT_SEND_SYN);
 }
 
-/* Its own ACK covers the peer's FIN, whenever that came in. */
+/* Its own ACK covers the peer's FIN, whenever that came in; an ACK of its own FIN may have waited behind it. */
 static void
 sent_ack_of_fin(struct tcp_step *step)
 {
@@ -103,6 +103,8 @@ sent_ack_of_fin(struct tcp_step *step)
 		return;
 	tcp_step_input(step, INPUT_RECV_FIN);
 	e->trouble &= (uint8_t)~TCP_TROUBLE_FIN;
+	if (tcp_fin_is_acked(e))
+		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
 }
 
 /* --- RST --- */

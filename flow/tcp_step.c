@@ -132,6 +132,9 @@ tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint64_t 
 	unsigned what = e->trouble & TCP_TROUBLE_WAITS;
 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_WAITS;
+	/* Nothing has shown the FIN in time: if an ACK came behind it, rather that than the FIN was not lost. */
+	if (tcp_fin_is_acked(e))
+		tcp_change_state(table, flow, end, INPUT_RECV_ACK_OF_FIN, ts, events);
 	if ((what & TCP_TROUBLE_FIN) != 0)
 		tcp_change_state(table, flow, end, INPUT_RECV_FIN, ts, events);
 	if ((what & TCP_TROUBLE_RST) != 0)

@@ -98,6 +98,13 @@ is_synchronized(enum tcp_state state)
 	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
 }
 
+/* All that the endpoint has sent is acknowledged, its FIN with it. */
+static inline bool
+tcp_fin_is_acked(const struct tcp_end *e)
+{
+	return (e->flags & TCP_END_FIN) != 0 && e->una == e->nxt;
+}
+
 /* low < seq <= high */
 static inline bool
 seq_acks(uint32_t low, uint32_t seq, uint32_t high)

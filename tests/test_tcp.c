@@ -279,9 +279,10 @@ test_simultaneous_close(void **state)
 	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>FIN_WAIT_1");
 	tell(&t, bare(A, TCP_ACK, 1002, 5002));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING B:FIN_WAIT_1>FIN_WAIT_2");
+	/* A's FIN is in front of A's ACK in B's queue, too; B shows when it has had both. */
+	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING");
 	tell(&t, bare(B, TCP_ACK, 5002, 1002));
-	assert_string_equal(told(&t), "B:FIN_WAIT_2>TIME_WAIT A:CLOSING>TIME_WAIT");
+	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSING B:CLOSING>TIME_WAIT A:CLOSING>TIME_WAIT");
 	pass(&t, 60 * SECONDS);
 	assert_string_equal(told(&t),
 			    "A:timeout(time-wait) A:TIME_WAIT>CLOSED B:timeout(time-wait) B:TIME_WAIT>CLOSED");
@@ -897,6 +898,39 @@ test_a_fin_that_crosses_a_reset(void **state)
 	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSED");
 }
 
+/* Both have closed, and A's FIN is lost behind the capture: what B never shows it has never had. */
+static void
+test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
+{
+	(void)state;
+	talk_end(&t);
+	talk_begin(&t, MILLISECONDS);
+	shake_hands(&t);
+	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	told(&t);
+	tell(&t, bare(A, TCP_ACK, 1002, 5002));
+	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5002));
+	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING A:retransmit(fast,2) B:FIN_WAIT_1>FIN_WAIT_2");
+	tell(&t, bare(B, TCP_ACK, 5002, 1002));
+	assert_string_equal(told(&t), "B:FIN_WAIT_2>TIME_WAIT A:CLOSING>TIME_WAIT");
+}
+
+static void
+test_an_ack_behind_a_fin_waits_no_longer_than_the_fin(void **state)
+{
+	(void)state;
+	talk_end(&t);
+	talk_begin(&t, MILLISECONDS);
+	shake_hands(&t);
+	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	tell(&t, bare(A, TCP_ACK, 1002, 5002));
+	told(&t);
+	pass(&t, SECONDS);
+	assert_string_equal(told(&t), "B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT");
+}
+
 static void
 test_the_end_of_the_capture_ends_the_wait(void **state)
 {
@@ -1003,6 +1037,8 @@ main(void)
 		scenario(test_what_comes_in_takes_effect_when_it_is_answered),
 		scenario(test_what_comes_in_takes_effect_without_an_answer),
 		scenario(test_a_fin_that_crosses_a_reset),
+		scenario(test_a_fin_that_was_lost_comes_after_the_ack_behind_it),
+		scenario(test_an_ack_behind_a_fin_waits_no_longer_than_the_fin),
 		scenario(test_the_end_of_the_capture_ends_the_wait),
 		scenario(test_idle_connections_are_forgotten_in_silence),
 		scenario(test_stragglers_of_a_closed_connection_begin_nothing),
