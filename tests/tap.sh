@@ -67,6 +67,18 @@ check() {
 	fi
 }
 
+# relay FILE: the points of another producer, counted with ours
+relay() {
+	while IFS= read -r relay_line; do
+		case $relay_line in
+		"ok "*) ok "${relay_line#* - }" ;;
+		"not ok "*) not_ok "${relay_line#* - }" ;;
+		"1.."*) ;;
+		*) printf '%s\n' "$relay_line" ;;
+		esac
+	done <"$1"
+}
+
 # note TEXT
 note() {
 	printf '# %s\n' "$1"
