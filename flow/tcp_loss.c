@@ -262,6 +262,62 @@ tcp_loss_sack_edge(const struct tcp_step *step, uint32_t *edge)
 	return true;
 }
 
+/* --- a FIN that waits --- */
+
+static bool
+is_stamped(const struct tcp_step *step)
+{
+	return (step->t->options & TCP_OPTION_TIMESTAMPS) != 0;
+}
+
+void
+tcp_loss_fin_waits(struct tcp_step *step)
+{
+	struct tcp_loss *loss;
+
+	if (!is_stamped(step))
+		return;
+	loss = loss_need(step);
+	loss->fin_waits = true;
+	loss->fin_tsval = step->t->tsval;
+	loss->fin_tsecr = step->t->tsecr;
+}
+
+/* Nothing in it is worth keeping. */
+static bool
+is_blank(const struct tcp_loss *loss)
+{
+	return loss->mode == LOSS_MODE_OPEN && loss->sacked_count == 0 && loss->missed_count == 0 && !loss->probed &&
+	       !loss->delivered_known && !loss->edge_known && !loss->fin_waits && loss->cwnd == 0 &&
+	       loss->ssthresh == 0 && loss->again_us == 0;
+}
+
+void
+tcp_loss_fin_is_over(struct flow_table *table, struct flow *flow, unsigned end)
+{
+	struct loss_detail *detail = detail_of(flow_table_tcp(table), flow_cold(table, flow));
+
+	if (detail == NULL || !detail->end[end].fin_waits)
+		return;
+	detail->end[end].fin_waits = false;
+	/* Every connection has a FIN: for it alone no detail is held. */
+	if (is_blank(&detail->end[0]) && is_blank(&detail->end[1]))
+		detail_drop(table, flow);
+}
+
+bool
+tcp_loss_melts_with_fin(const struct tcp_step *step)
+{
+	const struct tcp_layer *t = step->t;
+	const struct tcp_loss *loss = loss_of(step);
+
+	if ((t->options & TCP_OPTION_SACK) != 0)
+		return false;
+	if (!is_stamped(step))
+		return true;
+	return loss != NULL && loss->fin_waits && loss->fin_tsval == t->tsval && loss->fin_tsecr == t->tsecr;
+}
+
 /* --- what the capture has missed --- */
 
 static void

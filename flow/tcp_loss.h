@@ -32,6 +32,7 @@ struct tcp_loss {
 	bool probed;	       /* a tail-loss probe is out that nothing has answered */
 	bool delivered_known;  /* delivered_us is set */
 	bool edge_known;       /* its last ACK had SACK blocks, and sack_edge is their right end */
+	bool fin_waits;	       /* fin_tsval and fin_tsecr are set */
 	bool frto;	       /* only the first segment was sent again since the timer ran out (RFC 5682) */
 	uint32_t recover;      /* the mode ends when this is acknowledged */
 	uint32_t next;	       /* end of what was sent again last in this mode */
@@ -45,6 +46,8 @@ struct tcp_loss {
 	uint32_t again_tsval;
 	uint32_t again_us;
 	uint32_t sack_edge;
+	uint32_t fin_tsval;    /* timestamps of a FIN that waits to be shown */
+	uint32_t fin_tsecr;
 	struct sequence_range sacked[LOSS_SACKED_MAX]; /* by the peer, rising and apart; all beyond una */
 	struct sequence_range missed[LOSS_MISSED_MAX]; /* never seen sent: the capture lost or reordered it */
 	uint32_t missed_us[LOSS_MISSED_MAX];
@@ -79,6 +82,16 @@ bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end)
 
 /* The endpoint has received an ACK; `una` is what was acknowledged before. */
 void tcp_loss_acked(struct tcp_step *step, uint32_t una);
+
+/* The FIN in `step` waits to be shown by the endpoint. */
+void tcp_loss_fin_waits(struct tcp_step *step);
+
+/* It waits no longer. */
+void tcp_loss_fin_is_over(struct flow_table *table, struct flow *flow, unsigned end);
+
+/* Whether the endpoint may have had that FIN and the ACK in `step` as one segment: Linux melts what waits for a busy
+ * socket where the options agree (tcp_add_to_backlog). */
+bool tcp_loss_melts_with_fin(const struct tcp_step *step);
 
 /* The endpoint has sent an ACK: remembers the SACK blocks that it told. */
 void tcp_loss_sacked(struct tcp_step *step);

@@ -147,6 +147,15 @@ restart_time_wait(struct tcp_step *step)
 	tcp_settle(step->table, step->flow, step->now);
 }
 
+/* A FIN that waits to be shown came in before this segment, so it takes effect before.  But not if the two become one:
+ * of one segment the ACK counts first; and sent again, the FIN had been lost. */
+static bool
+is_behind_fin(const struct tcp_step *step)
+{
+	return (step->e->trouble & TCP_TROUBLE_FIN) != 0 && (step->t->flags & TCP_FIN) == 0 &&
+	       !tcp_loss_melts_with_fin(step);
+}
+
 /* False if the ACK number makes the whole segment unacceptable. */
 static bool
 received_ack(struct tcp_step *step)
@@ -173,8 +182,7 @@ received_ack(struct tcp_step *step)
 		tcp_step_input(step, INPUT_RECV_ACK_OF_SYN);
 	if (e->state != TCP_STATE_TIME_WAIT)
 		tcp_loss_acked(step, una);
-	/* A FIN that waits to be shown came in before this, and comes first.  Sent again, it had been lost. */
-	if (tcp_fin_is_acked(e) && ((e->trouble & TCP_TROUBLE_FIN) == 0 || (step->t->flags & TCP_FIN) != 0))
+	if (tcp_fin_is_acked(e) && !is_behind_fin(step))
 		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
 	return true;
 }
@@ -193,6 +201,8 @@ received_space(struct tcp_step *step)
 		return;
 	e->rcv_nxt++;
 	tcp_step_await(step, TCP_TROUBLE_FIN);
+	if ((e->trouble & TCP_TROUBLE_FIN) != 0 && !tcp_fin_is_acked(e))
+		tcp_loss_fin_waits(step);
 }
 
 static void

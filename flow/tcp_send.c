@@ -103,6 +103,7 @@ sent_ack_of_fin(struct tcp_step *step)
 		return;
 	tcp_step_input(step, INPUT_RECV_FIN);
 	e->trouble &= (uint8_t)~TCP_TROUBLE_FIN;
+	tcp_loss_fin_is_over(step->table, step->flow, step->end);
 	if (tcp_fin_is_acked(e))
 		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/tcp_loss.h"
 #include "flow/tcp_step.h"
 
 /* Nothing waits longer for an answer: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
@@ -132,6 +133,8 @@ tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint64_t 
 	unsigned what = e->trouble & TCP_TROUBLE_WAITS;
 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_WAITS;
+	if ((what & TCP_TROUBLE_FIN) != 0)
+		tcp_loss_fin_is_over(table, flow, end);
 	/* Nothing has shown the FIN in time: if an ACK came behind it, rather that than the FIN was not lost. */
 	if (tcp_fin_is_acked(e))
 		tcp_change_state(table, flow, end, INPUT_RECV_ACK_OF_FIN, ts, events);

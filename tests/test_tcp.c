@@ -228,6 +228,14 @@ test_connect_gives_up(void **state)
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 
+/* Another timestamp than before: the kernel does not melt such a segment with the one in front of it. */
+static struct segment
+stamped(struct segment s, uint32_t tsval)
+{
+	s.tsval = tsval;
+	return s;
+}
+
 /* --- closing --- */
 
 static void
@@ -278,8 +286,8 @@ test_simultaneous_close(void **state)
 	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>FIN_WAIT_1");
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
 	/* A's FIN is in front of A's ACK in B's queue, too; B shows when it has had both. */
+	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
 	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING");
 	tell(&t, bare(B, TCP_ACK, 5002, 1002));
 	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSING B:CLOSING>TIME_WAIT A:CLOSING>TIME_WAIT");
@@ -898,6 +906,30 @@ test_a_fin_that_crosses_a_reset(void **state)
 	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSED");
 }
 
+/* The kernel melts segments that wait for a busy socket and have the same options: B gets A's FIN and ACK as one. */
+static void
+test_a_fin_and_an_ack_become_one_segment(void **state)
+{
+	struct segment fin = bare(A, TCP_FIN | TCP_ACK, 1001, 5001), ack = bare(A, TCP_ACK, 1002, 5002);
+	unsigned same;
+
+	(void)state;
+	fin.tsval = ack.tsval = 70;
+	fin.tsecr = 30;
+	for (same = 0; same < 2; same++) {
+		ack.tsecr = same ? 30 : 31;
+		talk_end(&t);
+		talk_begin(&t, MILLISECONDS);
+		shake_hands(&t);
+		tell(&t, fin);
+		tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
+		tell(&t, ack);
+		tell(&t, bare(B, TCP_ACK, 5002, 1002));
+		assert_int_equal(side(B)->state, TCP_STATE_TIME_WAIT);
+		assert_non_null(strstr(told(&t), same ? "B:FIN_WAIT_2>TIME_WAIT" : "B:CLOSING>TIME_WAIT"));
+	}
+}
+
 /* Both have closed, and A's FIN is lost behind the capture: what B never shows it has never had. */
 static void
 test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
@@ -909,7 +941,7 @@ test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
 	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	told(&t);
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
+	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
 	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5002));
 	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING A:retransmit(fast,2) B:FIN_WAIT_1>FIN_WAIT_2");
 	tell(&t, bare(B, TCP_ACK, 5002, 1002));
@@ -925,7 +957,7 @@ test_an_ack_behind_a_fin_waits_no_longer_than_the_fin(void **state)
 	shake_hands(&t);
 	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
+	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
 	told(&t);
 	pass(&t, SECONDS);
 	assert_string_equal(told(&t), "B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT");
@@ -1037,6 +1069,7 @@ main(void)
 		scenario(test_what_comes_in_takes_effect_when_it_is_answered),
 		scenario(test_what_comes_in_takes_effect_without_an_answer),
 		scenario(test_a_fin_that_crosses_a_reset),
+		scenario(test_a_fin_and_an_ack_become_one_segment),
 		scenario(test_a_fin_that_was_lost_comes_after_the_ack_behind_it),
 		scenario(test_an_ack_behind_a_fin_waits_no_longer_than_the_fin),
 		scenario(test_the_end_of_the_capture_ends_the_wait),
