@@ -12,7 +12,7 @@ static const struct sandbox_rule instruments[] = {
     CALL(prctl),  CALL(clone),	CALL(ptrace), CALL(wait4),	 CALL(tgkill),	  CALL(kill),  CALL(gettid),
     CALL(getppid), CALL(prlimit64), CALL(personality), CALL(arch_prctl), CALL(rt_sigtimedwait), CALL(sched_getparam),
     CALL(sched_getscheduler), CALL(ioctl), CALL(getcwd), CALL(pipe2), CALL(pipe), CALL(setrlimit), CALL(getrlimit),
-    CALL(mincore), CALL(rt_sigprocmask), CALL(process_vm_readv), CALL(msync), CALL(mlock), CALL(munlock),
+    CALL(mincore), CALL(rt_sigprocmask), CALL(process_vm_readv), CALL(msync), CALL(mlock), CALL(munlock), CALL(getdents),
 };
 
 const struct sandbox_table sandbox_instruments = {
