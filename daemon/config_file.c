@@ -28,7 +28,7 @@ static struct reading {
 } *reading;
 
 /* libconfuse's own complaints, and those of take_value(). */
-static void
+static void __attribute__((format(printf, 2, 0)))
 complain(cfg_t *cfg, const char *format, va_list arguments)
 {
 	char what[512];
@@ -101,13 +101,32 @@ parse(FILE *stream, const char *name, cfg_opt_t *options)
 	return good;
 }
 
+/* libconfuse's scanner has no rule for a file that ends in a backslash between quotes: what flex does then is to write
+ * it to standard output, which is not for that.  The line it is on, 0 if the file ends well; the stream is rewound. */
+static int
+find_last_backslash(FILE *stream)
+{
+	int line = 1, last = 0;
+
+	for (int byte; (byte = getc(stream)) != EOF; last = byte)
+		line += last == '\n';
+	rewind(stream);
+	return last == '\\' ? line : 0;
+}
+
 bool
 config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
 {
 	struct reading present = {.config = config, .overridden = overridden};
-	cfg_opt_t *options = make_options();
+	cfg_opt_t *options;
 	bool good = false;
+	int line = find_last_backslash(stream);
 
+	if (line > 0) {
+		log_error("%s:%d: the file ends in a backslash", name, line);
+		return false;
+	}
+	options = make_options();
 	present.lines = calloc(options_table_rows, sizeof *present.lines);
 	if (options == NULL || present.lines == NULL || !options_defaults(&present.judged)) {
 		log_error("cannot read %s: out of memory", name);

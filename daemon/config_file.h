@@ -9,6 +9,7 @@
  *    callback that parses them;
  *  - a setting that stands there twice overwrites the first: refused;
  *  - cfg_parse() opens the file by itself and expands "~": the file is opened here, and must be a plain one;
+ *  - a file that ends in a backslash makes its scanner write to standard output: refused before;
  *  - callbacks have no context of their own.
  *
  * absent_config_file.c is for builds without it.

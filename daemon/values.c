@@ -337,12 +337,13 @@ set_prefix(struct config *config, const struct option_row *row, const char *text
 static const char *
 get_prefix(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	const struct prefix *prefix = &config->locals[index];
+	const struct prefix *prefix;
 	char addr[INET6_ADDRSTRLEN];
 
 	(void)row;
 	if (index >= config->local_count)
 		return NULL;
+	prefix = &config->locals[index];
 	inet_ntop(prefix->version == 6 ? AF_INET6 : AF_INET, prefix->addr, addr, sizeof addr);
 	snprintf(room, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
 	return room;

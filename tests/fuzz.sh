@@ -21,4 +21,5 @@ over() {
 
 over own 1000 "$top/tests/captures"
 over shared 300 "$shared/captures"
+check "fuzz_config over configurations" "$build/tests/fuzz_config" -runs=0 "$top/tests/configurations" "$top/conf/netobs.conf"
 tap_done

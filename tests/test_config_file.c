@@ -130,6 +130,7 @@ test_refusals(void **state)
 	refuses("strict =\n", "a.conf:", "premature end");
 	refuses("filter = \"tcp\n", "a.conf:", "premature end");
 	refuses("interface = {a, b\n", "a.conf:", "premature end");
+	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "ends in a backslash");
 	refuses("}\n", "a.conf:1: ", "brace");
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
 }
