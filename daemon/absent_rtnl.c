@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,26 +42,36 @@ learn_address(struct locals *locals, const struct sockaddr *address)
 }
 
 static bool
+learn_interface(struct interfaces *interfaces, const struct ifaddrs *at)
+{
+	struct link_facts facts = {
+	    .index = if_nametoindex(at->ifa_name),
+	    .loopback = (at->ifa_flags & IFF_LOOPBACK) != 0,
+	    .up = (at->ifa_flags & IFF_UP) != 0,
+	};
+
+	snprintf(facts.name, sizeof facts.name, "%s", at->ifa_name);
+	return facts.index == 0 || interfaces_learn(interfaces, &facts);
+}
+
+static bool
 learn_all(const struct ifaddrs *list, struct locals *locals, struct interfaces *interfaces)
 {
 	for (const struct ifaddrs *at = list; at != NULL; at = at->ifa_next) {
-		unsigned index = if_nametoindex(at->ifa_name);
-
-		if (!learn_address(locals, at->ifa_addr) ||
-		    (index != 0 &&
-		     !interfaces_learn(interfaces, index, at->ifa_name, (at->ifa_flags & IFF_LOOPBACK) != 0)))
+		if (!learn_address(locals, at->ifa_addr) || !learn_interface(interfaces, at))
 			return false;
 	}
 	return true;
 }
 
 struct rtnl *
-rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces)
+rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers)
 {
 	struct rtnl *rtnl = calloc(1, sizeof *rtnl);
 	struct ifaddrs *list = NULL;
 
 	(void)loop;
+	(void)uppers;
 	if (rtnl == NULL || getifaddrs(&list) < 0 || !learn_all(list, locals, interfaces)) {
 		log_error("cannot read the addresses of this host: %s", strerror(errno));
 		free(rtnl);

@@ -9,6 +9,7 @@
 
 struct batch;
 struct config;
+struct interface;
 
 enum input_result {
 	INPUT_DONE,    /* everything has been read, or the loop was stopped */
@@ -25,6 +26,25 @@ struct input_counters {
 	uint64_t damaged;	    /* files that broke off */
 };
 
+enum input_interface_state {
+	INTERFACE_UP,
+	INTERFACE_DOWN,
+	INTERFACE_LOST,	   /* waited for */
+	INTERFACE_REFUSED, /* it is back, but may not be opened any more */
+	INTERFACE_STATES
+};
+
+/* One of the interfaces that are observed. */
+struct input_interface {
+	const struct interface *interface;
+	int link_type; /* a DLT_ value */
+	enum input_interface_state state;
+	uint64_t received, dropped, interface_dropped; /* as in struct input_counters */
+	uint64_t losses; /* how often it was lost */
+};
+
+typedef void input_visitor(void *context, const struct input_interface *interface);
+
 struct input;
 
 struct input_class {
@@ -40,6 +60,8 @@ struct input_class {
 	bool (*filter)(struct input *input, const struct config *config);
 	/* Brings the counters up to date. */
 	const struct input_counters *(*counters)(struct input *input);
+	/* Calls `visit` for every interface, in the order of the configuration.  NULL where there is none: files. */
+	void (*visit)(struct input *input, input_visitor *visit, void *context);
 	void (*free)(struct input *input);
 };
 
@@ -75,6 +97,13 @@ static inline const struct input_counters *
 input_counters(struct input *input)
 {
 	return input->class->counters(input);
+}
+
+static inline void
+input_visit(struct input *input, input_visitor *visit, void *context)
+{
+	if (input->class->visit != NULL)
+		input->class->visit(input, visit, context);
 }
 
 static inline void

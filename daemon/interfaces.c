@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/interfaces.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define BUCKETS 64u /* indexes count up from 1, so they spread by themselves */
@@ -10,10 +10,13 @@
 struct node {
 	struct node *next;
 	struct interface interface;
+	struct link_facts facts;
 };
 
 struct interfaces {
 	uint64_t netns;
+	bool changed; /* since the last announcement */
+	struct interfaces_follower *followers;
 	struct node *buckets[BUCKETS];
 };
 
@@ -24,6 +27,16 @@ find_link(struct node **link, uint32_t index)
 	while (*link != NULL && (*link)->interface.ifindex != index)
 		link = &(*link)->next;
 	return link;
+}
+
+static const struct node *
+find_node(const struct interfaces *interfaces, uint32_t index)
+{
+	const struct node *node = interfaces->buckets[index % BUCKETS];
+
+	while (node != NULL && node->interface.ifindex != index)
+		node = node->next;
+	return node;
 }
 
 struct interfaces *
@@ -48,20 +61,28 @@ interfaces_free(struct interfaces *interfaces)
 	free(interfaces);
 }
 
+/* ------------------------------------------------------------------------------------------------------- changes */
+
 bool
-interfaces_learn(struct interfaces *interfaces, uint32_t index, const char *name, bool loopback)
+interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts)
 {
-	struct node **link = find_link(&interfaces->buckets[index % BUCKETS], index);
+	struct node **link = find_link(&interfaces->buckets[facts->index % BUCKETS], facts->index);
+	struct interface *interface;
 
 	if (*link == NULL) {
 		*link = calloc(1, sizeof **link);
 		if (*link == NULL)
 			return false;
-		(*link)->interface.ifindex = index;
-		(*link)->interface.netns = interfaces->netns;
 	}
-	snprintf((*link)->interface.name, sizeof (*link)->interface.name, "%s", name);
-	(*link)->interface.loopback = loopback;
+	(*link)->facts = *facts;
+	interface = &(*link)->interface;
+	interface->ifindex = facts->index;
+	interface->netns = interfaces->netns;
+	interface->loopback = facts->loopback;
+	interface->has_mac = facts->has_mac;
+	memcpy(interface->mac, facts->mac, sizeof interface->mac);
+	memcpy(interface->name, facts->name, sizeof interface->name);
+	interfaces->changed = true;
 	return true;
 }
 
@@ -75,15 +96,69 @@ interfaces_forget(struct interfaces *interfaces, uint32_t index)
 		return;
 	*link = node->next;
 	free(node);
+	interfaces->changed = true;
 }
+
+void
+interfaces_announce(struct interfaces *interfaces)
+{
+	struct interfaces_follower *next;
+
+	if (!interfaces->changed)
+		return;
+	interfaces->changed = false;
+	for (struct interfaces_follower *at = interfaces->followers; at != NULL; at = next) {
+		next = at->next;
+		at->changed(at->context);
+	}
+}
+
+void
+interfaces_follow(struct interfaces *interfaces, struct interfaces_follower *follower)
+{
+	struct interfaces_follower **last = &interfaces->followers;
+
+	while (*last != NULL)
+		last = &(*last)->next;
+	follower->next = NULL;
+	*last = follower;
+}
+
+void
+interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *follower)
+{
+	struct interfaces_follower **at = &interfaces->followers;
+
+	while (*at != NULL && *at != follower)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = follower->next;
+}
+
+/* ------------------------------------------------------------------------------------------------------ questions */
 
 const struct interface *
 interfaces_find(const struct interfaces *interfaces, uint32_t index)
 {
-	for (const struct node *node = interfaces->buckets[index % BUCKETS]; node != NULL; node = node->next)
-		if (node->interface.ifindex == index)
-			return &node->interface;
-	return NULL;
+	const struct node *node = find_node(interfaces, index);
+
+	return node != NULL ? &node->interface : NULL;
+}
+
+const struct link_facts *
+interfaces_facts(const struct interfaces *interfaces, uint32_t index)
+{
+	const struct node *node = find_node(interfaces, index);
+
+	return node != NULL ? &node->facts : NULL;
+}
+
+void
+interfaces_visit(const struct interfaces *interfaces, interfaces_visitor *visit, void *context)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (const struct node *node = interfaces->buckets[i]; node != NULL; node = node->next)
+			visit(context, &node->facts);
 }
 
 uint64_t

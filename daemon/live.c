@@ -2,12 +2,13 @@
 #include "daemon/live.h"
 
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "daemon/batch.h"
 #include "daemon/capture.h"
+#include "daemon/live_internal.h"
 #include "daemon/live_open.h"
 #include "daemon/log.h"
 #include "dissect/cursor.h"
@@ -21,45 +22,27 @@
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
 
-struct port {
-	struct live *live;
-	pcap_t *pcap; /* NULL once the interface is lost */
-	struct interface interface;
-	int dlt;
-	bool indexed;		 /* the link header has the index of the real interface ("any") */
-	struct watch *readable;
-	struct watch *timer;	 /* for when the descriptor alone does not tell */
-	struct pcap_stat counted; /* as libpcap last said */
-};
-
-struct live {
-	struct input input;
-	struct loop *loop;
-	const struct interfaces *interfaces;
-	struct batch *batch; /* NULL until the input runs */
-	struct watch *tick;
-	bool waited; /* for a tracer, between opening and running */
-	struct input_counters counters;
-	size_t alive; /* interfaces that are not lost */
-	int *link_types;
-	size_t count;
-	struct port ports[];
-};
-
 /* -------------------------------------------------------------------------------------------------------- counters */
 
 /* libpcap's counters are 32 bits wide and wrap; the difference does not. */
-static void
-count_port(struct port *port)
+void
+live_count(struct port *port)
 {
 	struct input_counters *counters = &port->live->counters;
+	uint32_t received, dropped, interface_dropped;
 	struct pcap_stat now;
 
 	if (port->pcap == NULL || pcap_stats(port->pcap, &now) < 0)
 		return;
-	counters->received += now.ps_recv - port->counted.ps_recv;
-	counters->dropped += now.ps_drop - port->counted.ps_drop;
-	counters->interface_dropped += now.ps_ifdrop - port->counted.ps_ifdrop;
+	received = now.ps_recv - port->counted.ps_recv;
+	dropped = now.ps_drop - port->counted.ps_drop;
+	interface_dropped = now.ps_ifdrop - port->counted.ps_ifdrop;
+	counters->received += received;
+	counters->dropped += dropped;
+	counters->interface_dropped += interface_dropped;
+	port->told.received += received;
+	port->told.dropped += dropped;
+	port->told.interface_dropped += interface_dropped;
 	port->counted = now;
 }
 
@@ -69,14 +52,14 @@ live_counters(struct input *input)
 	struct live *live = (struct live *)input;
 
 	for (size_t i = 0; i < live->count; i++)
-		count_port(&live->ports[i]);
+		live_count(&live->ports[i]);
 	return &live->counters;
 }
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static void
-close_port(struct port *port)
+void
+live_close(struct port *port)
 {
 	watch_free(port->readable);
 	watch_free(port->timer);
@@ -84,24 +67,6 @@ close_port(struct port *port)
 	if (port->pcap != NULL)
 		pcap_close(port->pcap);
 	port->pcap = NULL;
-}
-
-/* The interface is gone for good: one message, and the others go on. */
-static void
-lose_port(struct port *port)
-{
-	struct live *live = port->live;
-	const char *why = pcap_geterr(port->pcap);
-
-	live->alive--;
-	if (live->alive > 0) {
-		log_warning("interface %s is lost: %s; going on with the others", port->interface.name, why);
-	} else {
-		log_error("interface %s is lost: %s; no interface is left to observe", port->interface.name, why);
-		loop_stop(live->loop);
-	}
-	count_port(port);
-	close_port(port);
 }
 
 /* A frame of "any" has the index of its interface in the link header (LINKTYPE_LINUX_SLL2). */
@@ -154,7 +119,7 @@ read_port(void *context)
 	if (!batch_settle(live->batch))
 		loop_stop(live->loop);
 	if (read < 0)
-		lose_port(port);
+		live_broke(port, pcap_geterr(port->pcap));
 	else
 		arm_timer(port, read == FRAMES_PER_TURN);
 }
@@ -173,8 +138,8 @@ tick(void *context)
 	timer_arm(live->tick, TICK_NS);
 }
 
-static bool
-watch_port(struct port *port)
+bool
+live_watch(struct port *port)
 {
 	struct loop *loop = port->live->loop;
 
@@ -201,21 +166,20 @@ ignore_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 static void
 skip_backlog(struct port *port)
 {
-	for (unsigned turns = 0; turns < 64; turns++)
+	for (unsigned turns = 0; turns < 64 && port->pcap != NULL; turns++)
 		if (pcap_dispatch(port->pcap, FRAMES_PER_TURN, ignore_frame, NULL) <= 0)
 			break;
-	if (pcap_stats(port->pcap, &port->counted) < 0)
+	if (port->pcap == NULL || pcap_stats(port->pcap, &port->counted) < 0)
 		port->counted = (struct pcap_stat){0};
 }
 
-/* What had been captured when the loop was stopped. */
-static void
-drain(struct live *live)
+void
+live_drain(struct port *port)
 {
-	for (size_t i = 0; i < live->count; i++)
-		if (live->ports[i].pcap != NULL)
-			pcap_dispatch(live->ports[i].pcap, FRAMES_PER_TURN, take_frame, (u_char *)&live->ports[i]);
-	batch_settle(live->batch); /* too late to do anything about it */
+	if (port->pcap == NULL || port->live->batch == NULL)
+		return;
+	pcap_dispatch(port->pcap, FRAMES_PER_TURN, take_frame, (u_char *)port);
+	batch_settle(port->live->batch); /* too late to do anything about it */
 }
 
 static enum input_result
@@ -232,12 +196,13 @@ live_run(struct input *input, struct batch *batch)
 	for (size_t i = 0; i < live->count; i++) {
 		if (live->waited)
 			skip_backlog(&live->ports[i]);
-		if (!watch_port(&live->ports[i]))
+		if (live->ports[i].pcap != NULL && !live_watch(&live->ports[i]))
 			return INPUT_FAILED;
 	}
 	loop_run(live->loop);
-	drain(live);
-	return live->alive > 0 ? INPUT_DONE : INPUT_FAILED;
+	for (size_t i = 0; i < live->count; i++)
+		live_drain(&live->ports[i]);
+	return live->failed ? INPUT_FAILED : INPUT_DONE;
 }
 
 static const int *
@@ -250,12 +215,37 @@ live_link_types(const struct input *input, size_t *count)
 }
 
 static void
+live_visit(struct input *input, input_visitor *visit, void *context)
+{
+	struct live *live = (struct live *)input;
+
+	live_counters(input);
+	for (size_t i = 0; i < live->count; i++) {
+		struct port *port = &live->ports[i];
+
+		port->told.interface = &port->interface;
+		port->told.link_type = port->dlt;
+		if (port->pcap == NULL && port->refused)
+			port->told.state = INTERFACE_REFUSED;
+		else if (port->lost)
+			port->told.state = INTERFACE_LOST;
+		else
+			port->told.state = port->down || port->pcap == NULL ? INTERFACE_DOWN : INTERFACE_UP;
+		visit(context, &port->told);
+	}
+}
+
+static void
 live_free(struct input *input)
 {
 	struct live *live = (struct live *)input;
 
-	for (size_t i = 0; i < live->count; i++)
-		close_port(&live->ports[i]);
+	interfaces_unfollow(live->interfaces, &live->follower);
+	for (size_t i = 0; i < live->count; i++) {
+		live_close(&live->ports[i]);
+		watch_free(live->ports[i].retry);
+		watch_free(live->ports[i].news);
+	}
 	watch_free(live->tick);
 	free(live->link_types);
 	free(live);
@@ -293,37 +283,48 @@ static const struct input_class live_class = {
     .run = live_run,
     .filter = live_filter,
     .counters = live_counters,
+    .visit = live_visit,
     .free = live_free,
 };
 
 /* What is known of the interface itself. */
-static void
-describe(struct live *live, struct interface *interface, const char *name)
+void
+live_describe(struct port *port, const char *name)
 {
+	struct interface *interface = &port->interface;
+	const struct link_facts *facts;
 	const struct interface *known;
 
+	port->dlt = pcap_datalink(port->pcap);
+	port->indexed = port->dlt == DLT_LINUX_SLL2;
+	port->counted = (struct pcap_stat){0};
+	port->down = port->refused = false;
+	*interface = (struct interface){
+	    .netns = interfaces_namespace(),
+	    .ifindex = if_nametoindex(name), /* 0 for "any" */
+	};
+	known = interfaces_find(port->live->interfaces, interface->ifindex);
+	if (known != NULL)
+		*interface = *known;
 	snprintf(interface->name, sizeof interface->name, "%s", name);
-	interface->netns = interfaces_namespace();
-	interface->ifindex = if_nametoindex(name); /* 0 for "any" */
-	known = interfaces_find(live->interfaces, interface->ifindex);
-	interface->loopback = known != NULL && known->loopback;
+	facts = interfaces_facts(port->live->interfaces, interface->ifindex);
+	port->mtu = facts != NULL ? facts->mtu : 0;
 }
 
 static bool
-open_port(struct live *live, const struct config *config, struct port *port, const char *name)
+open_port(struct live *live, struct port *port, const char *name)
 {
 	port->live = live;
-	port->pcap = live_open_interface(config, name);
+	port->wanted = name;
+	port->pcap = live_open_interface(live->config, name, OPEN_FIRST, NULL);
 	if (port->pcap == NULL)
 		return false;
-	describe(live, &port->interface, name);
-	port->dlt = pcap_datalink(port->pcap);
-	port->indexed = port->dlt == DLT_LINUX_SLL2;
+	live_describe(port, name);
 	return true;
 }
 
 struct input *
-live_open(const struct config *config, struct loop *loop, const struct interfaces *interfaces)
+live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces)
 {
 	struct live *live;
 	size_t count = 0;
@@ -336,12 +337,15 @@ live_open(const struct config *config, struct loop *loop, const struct interface
 		return NULL;
 	}
 	live->input.class = &live_class;
+	live->config = config;
 	live->loop = loop;
 	live->interfaces = interfaces;
+	live->follower = (struct interfaces_follower){.changed = live_links_changed, .context = live};
+	interfaces_follow(interfaces, &live->follower);
 	live->waited = config->wait_tracer;
 	live->link_types = calloc(count, sizeof *live->link_types);
 	for (; live->link_types != NULL && live->count < count; live->count++) {
-		if (!open_port(live, config, &live->ports[live->count], config->interfaces[live->count]))
+		if (!open_port(live, &live->ports[live->count], config->interfaces[live->count]))
 			break;
 		live->link_types[live->count] = live->ports[live->count].dlt;
 	}
@@ -350,6 +354,5 @@ live_open(const struct config *config, struct loop *loop, const struct interface
 		live_free(&live->input);
 		return NULL;
 	}
-	live->alive = count;
 	return &live->input;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Captures from interfaces, in the event loop. */
+/* Captures from interfaces, in the event loop.  An interface may go down and up, be renamed, and go away and come back:
+ * the others are observed on, and it is waited for. */
 #ifndef NETOBS_DAEMON_LIVE_H
 #define NETOBS_DAEMON_LIVE_H
 
@@ -8,8 +9,8 @@
 #include "daemon/interfaces.h"
 #include "daemon/loop.h"
 
-/* Opens every interface of the configuration.  `interfaces`, which is borrowed, names those that frames of "any" went
- * through.  NULL, with a message logged, if one of them cannot be observed. */
-struct input *live_open(const struct config *config, struct loop *loop, const struct interfaces *interfaces);
+/* Opens every interface of the configuration.  `interfaces`, which is borrowed and followed, names those that frames of
+ * "any" went through.  NULL, with a message logged, if one of them cannot be observed. */
+struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces);
 
 #endif

@@ -91,12 +91,21 @@ configure(pcap_t *pcap, const struct config *config, const char *name)
 }
 
 static bool
-activate(pcap_t *pcap, const char *name)
+is_expected(int status)
+{
+	return status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP ||
+	       status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
+}
+
+static bool
+activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
 {
 	int status = pcap_activate(pcap);
 
 	if (status < 0) {
-		complain_activate(pcap, name, status);
+		*error = status;
+		if (mode == OPEN_FIRST || !is_expected(status))
+			complain_activate(pcap, name, status);
 		return false;
 	}
 	if (status > 0) {
@@ -174,19 +183,22 @@ is_given_once(const struct config *config, const char *name)
 }
 
 pcap_t *
-live_open_interface(const struct config *config, const char *name)
+live_open_interface(const struct config *config, const char *name, enum live_open_mode mode, int *status)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
+	int ignored, *error = status != NULL ? status : &ignored;
 	pcap_t *pcap;
 
-	if (!is_given_once(config, name))
+	*error = PCAP_ERROR;
+
+	if (mode == OPEN_FIRST && !is_given_once(config, name))
 		return NULL;
 	pcap = pcap_create(name, why);
 	if (pcap == NULL) {
 		log_error("cannot capture on %s: %s", name, why);
 		return NULL;
 	}
-	if (configure(pcap, config, name) && activate(pcap, name)) {
+	if (configure(pcap, config, name) && activate(pcap, name, mode, error)) {
 		prefer_indexed_header(pcap);
 		if (capture_link_supported(pcap, name) &&
 		    (config->filter == NULL || live_set_filter(config, pcap, name)) &&

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/observe_packet.h"
+#include "daemon/uppers.h"
 #include "dissect/dissect.h"
 #include "flow/tcp.h"
 #include "probes/fire.h"
@@ -57,11 +58,25 @@ observer_free(struct observer *o)
 	free(o);
 }
 
+void
+observer_leave_out_copies(struct observer *o, struct uppers *uppers)
+{
+	o->uppers = uppers;
+}
+
 static void
 run_timers(struct observer *o)
 {
 	flow_table_run_timers(o->flows, o->clock);
 	reassembly_run_timers(o->fragments, o->clock);
+}
+
+/* Whose frames these are is a matter of this host's addresses, whatever the view. */
+static bool
+is_interface_copy(const struct observer *o, const struct packet *p)
+{
+	return o->uppers != NULL && uppers_any(o->uppers) &&
+	       uppers_has_copy(o->uppers, p, sides_of(p, VIEW_HOST, o->locals));
 }
 
 /* A frame: its packet, then the packets inside its tunnels, each as a packet of its own. */
@@ -79,6 +94,10 @@ observe_frame(struct observer *o, struct slot *slot)
 	run_timers(o);
 	if (sides_is_loopback_copy(&slot->packet)) {
 		o->counters.loopback_copies++;
+		return;
+	}
+	if (is_interface_copy(o, &slot->packet)) {
+		o->counters.interface_copies++;
 		return;
 	}
 	if (observe_quietly(o, slot))

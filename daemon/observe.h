@@ -19,6 +19,7 @@ struct observer;
 struct owners;
 struct printer;
 struct prober;
+struct uppers;
 
 struct observe_counters {
 	uint64_t frames;
@@ -26,6 +27,7 @@ struct observe_counters {
 	uint64_t packets;   /* IP and ARP packets, inner ones included */
 	uint64_t truncated; /* cut by the snapshot length */
 	uint64_t loopback_copies; /* the outgoing copy of a loopback frame, left out */
+	uint64_t interface_copies; /* of frames that are seen on an upper interface too, left out */
 	uint64_t backwards; /* frames older than one before them */
 	uint64_t anomalies[ANOMALY_COUNT];
 };
@@ -39,6 +41,9 @@ struct observer *observer_new(const struct config *config, enum view_kind view, 
 void observer_set_owners(struct observer *observer, struct owners *owners);
 
 void observer_free(struct observer *observer);
+
+/* From now on frames that are seen on an upper interface again are left out.  `uppers` is borrowed. */
+void observer_leave_out_copies(struct observer *observer, struct uppers *uppers);
 
 /* Observes frames in order; `count` is at most OBSERVE_BATCH.  Frame memory may be reused on return. */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);

@@ -28,6 +28,7 @@ struct slot {
 struct observer {
 	const struct config *config;
 	const struct locals *locals;
+	struct uppers *uppers; /* NULL: no copies are looked for */
 	enum view_kind view;
 	struct flow_table *flows;
 	struct reassembly *fragments;

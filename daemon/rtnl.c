@@ -11,12 +11,12 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "daemon/log.h"
+#include "daemon/rtnl_link.h"
 
 const bool rtnl_follows = true;
 
@@ -42,6 +42,7 @@ struct link {
 struct rtnl {
 	struct locals *locals;
 	struct interfaces *interfaces;
+	struct uppers *uppers;
 	struct mnl_socket *socket;
 	struct watch *watch;
 	enum dump dump;	  /* going on */
@@ -102,7 +103,8 @@ add_address(struct rtnl *rtnl, const struct address *address)
 	if (!make_room(&array, rtnl->address_count, &rtnl->address_room, sizeof *address))
 		return;
 	rtnl->addresses = array;
-	if (!locals_add(rtnl->locals, address->version, address->addr)) {
+	if (!locals_add(rtnl->locals, address->version, address->addr) ||
+	    !uppers_add_address(rtnl->uppers, address->ifindex, address->version, address->addr)) {
 		log_warning("out of memory: an address of this host goes unnoticed");
 		return;
 	}
@@ -114,6 +116,7 @@ static void
 remove_address(struct rtnl *rtnl, struct address *known)
 {
 	locals_remove(rtnl->locals, known->version, known->addr);
+	uppers_remove_address(rtnl->uppers, known->ifindex, known->version, known->addr);
 	*known = rtnl->addresses[--rtnl->address_count];
 }
 
@@ -175,12 +178,12 @@ find_link(struct rtnl *rtnl, uint32_t ifindex)
 }
 
 static void
-add_link(struct rtnl *rtnl, uint32_t ifindex, const char *name, bool loopback)
+add_link(struct rtnl *rtnl, const struct link_facts *facts)
 {
-	struct link *known = find_link(rtnl, ifindex);
+	struct link *known = find_link(rtnl, facts->index);
 	void *array = rtnl->links;
 
-	if (!interfaces_learn(rtnl->interfaces, ifindex, name, loopback))
+	if (!interfaces_learn(rtnl->interfaces, facts))
 		return;
 	if (known != NULL) {
 		known->seen = true;
@@ -189,7 +192,7 @@ add_link(struct rtnl *rtnl, uint32_t ifindex, const char *name, bool loopback)
 	if (!make_room(&array, rtnl->link_count, &rtnl->link_room, sizeof *known))
 		return;
 	rtnl->links = array;
-	rtnl->links[rtnl->link_count++] = (struct link){.ifindex = ifindex, .seen = true};
+	rtnl->links[rtnl->link_count++] = (struct link){.ifindex = facts->index, .seen = true};
 }
 
 static void
@@ -199,22 +202,12 @@ remove_link(struct rtnl *rtnl, struct link *known)
 	*known = rtnl->links[--rtnl->link_count];
 }
 
-static int
-note_name(const struct nlattr *attribute, void *context)
-{
-	const char **name = context;
-
-	if (mnl_attr_get_type(attribute) == IFLA_IFNAME && mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0)
-		*name = mnl_attr_get_str(attribute);
-	return MNL_CB_OK;
-}
-
 static void
 take_link(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
 	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+	struct link_facts facts;
 	struct link *known;
-	const char *name = NULL;
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof *header || header->ifi_family == AF_BRIDGE)
 		return;
@@ -224,9 +217,8 @@ take_link(struct rtnl *rtnl, const struct nlmsghdr *message)
 			remove_link(rtnl, known);
 		return;
 	}
-	mnl_attr_parse(message, sizeof *header, note_name, &name);
-	if (name != NULL)
-		add_link(rtnl, (uint32_t)header->ifi_index, name, (header->ifi_flags & IFF_LOOPBACK) != 0);
+	if (rtnl_read_link(message, &facts))
+		add_link(rtnl, &facts);
 }
 
 /* ----------------------------------------------------------------------------------------------------- dumps */
@@ -365,6 +357,7 @@ readable(void *context)
 	/* Not for ever: the loop has others to serve. */
 	for (unsigned i = 0; i < 64 && receive(rtnl); i++)
 		;
+	interfaces_announce(rtnl->interfaces);
 }
 
 /* The first dump is waited for, so that the first frame finds the addresses; the kernel answers as it is read. */
@@ -380,7 +373,7 @@ first_dump(struct rtnl *rtnl)
 }
 
 struct rtnl *
-rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces)
+rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers)
 {
 	struct rtnl *rtnl = calloc(1, sizeof *rtnl);
 
@@ -390,6 +383,7 @@ rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interface
 	}
 	rtnl->locals = locals;
 	rtnl->interfaces = interfaces;
+	rtnl->uppers = uppers;
 	rtnl->sequence = (uint32_t)time(NULL);
 	rtnl->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (rtnl->socket == NULL ||

@@ -7,15 +7,16 @@
 #include "daemon/interfaces.h"
 #include "daemon/locals.h"
 #include "daemon/loop.h"
+#include "daemon/uppers.h"
 
 struct rtnl;
 
 /* Whether changes are followed, for --version. */
 extern const bool rtnl_follows;
 
-/* Fills both collections, which are borrowed, and keeps them up to date from the loop.  NULL, with a message logged,
- * if that cannot be done. */
-struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces);
+/* Fills the collections, which are borrowed, and keeps them up to date from the loop; `uppers` may be NULL.  NULL, with
+ * a message logged, if that cannot be done. */
+struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers);
 void rtnl_close(struct rtnl *rtnl);
 
 #endif

@@ -26,6 +26,7 @@
 #include "daemon/sandbox.h"
 #include "daemon/service.h"
 #include "daemon/summary.h"
+#include "daemon/uppers.h"
 #include "daemon/view.h"
 #include "daemon/wait.h"
 #include "probes/list.h"
@@ -41,7 +42,8 @@ struct run {
 	struct service *service;
 	struct watch *signals[4];
 	struct locals *locals;
-	struct interfaces *interfaces; /* live only, as is the next */
+	struct interfaces *interfaces; /* live only, as are the next two */
+	struct uppers *uppers;	       /* "any" only */
 	struct rtnl *rtnl;
 	struct input *input;
 	struct printer *printer; /* NULL: nothing is printed */
@@ -149,7 +151,12 @@ open_input(struct run *run)
 	run->interfaces = interfaces_new();
 	if (run->interfaces == NULL)
 		return out_of_memory();
-	run->rtnl = rtnl_open(run->loop, run->locals, run->interfaces);
+	if (strcmp(config->interfaces[0], "any") == 0) {
+		run->uppers = uppers_new(run->interfaces);
+		if (run->uppers == NULL)
+			return out_of_memory();
+	}
+	run->rtnl = rtnl_open(run->loop, run->locals, run->interfaces, run->uppers);
 	if (run->rtnl != NULL)
 		run->input = live_open(config, run->loop, run->interfaces);
 	return run->input != NULL;
@@ -198,6 +205,7 @@ open_observer(struct run *run)
 		return false;
 	}
 	open_owners(run, seed);
+	observer_leave_out_copies(run->observer, run->uppers);
 	run->batch = batch_new(run->observer, run->printer);
 	return run->batch != NULL || out_of_memory();
 }
@@ -290,6 +298,7 @@ release(struct run *run, enum run_status status)
 	status = status_of_output(printer_free(run->printer), status);
 	input_free(run->input);
 	rtnl_close(run->rtnl);
+	uppers_free(run->uppers);
 	interfaces_free(run->interfaces);
 	locals_free(run->locals);
 	for (size_t i = sizeof run->signals / sizeof run->signals[0]; i-- > 0;)

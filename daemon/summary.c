@@ -28,6 +28,7 @@ write_observed(FILE *to, const struct observe_counters *c)
 	line(to, "", "packets", c->packets);
 	line(to, "", "truncated", c->truncated);
 	line(to, "", "loopback-copies", c->loopback_copies);
+	line(to, "", "interface-copies", c->interface_copies);
 	line(to, "", "backwards", c->backwards);
 	for (unsigned i = ANOMALY_NONE + 1; i < ANOMALY_COUNT; i++)
 		if (c->anomalies[i] > 0)

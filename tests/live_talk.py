@@ -6,11 +6,13 @@
     live_talk.py talk ADDRESS PORT          one TCP connection: says hello, closes first
     live_talk.py refused ADDRESS PORT       one TCP connection that nobody accepts
     live_talk.py flood ADDRESS PORT COUNT   UDP datagrams as fast as they go
+    live_talk.py ping ADDRESS COUNT [SIZE]  ICMP echoes, each of which must be answered within two seconds
     live_talk.py states PORT <JSON          the state changes of the endpoint with this local or remote port
 """
 import json
 import pathlib
 import socket
+import struct
 import sys
 import time
 
@@ -59,6 +61,23 @@ def flood(address, port, count):
             sender.sendto(bytes(400), (address, int(port)))
 
 
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def ping(address, count, size="56"):
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as pinger:
+        pinger.settimeout(2)
+        for number in range(int(count)):
+            echo = struct.pack("!BBHHH", 8, 0, 0, 4711, number) + bytes(int(size))
+            echo = echo[:2] + struct.pack("!H", checksum(echo)) + echo[4:]
+            pinger.sendto(echo, (address, 0))
+            while (reply := pinger.recv(65536))[20:21] != b"\0" or reply[24:28] != echo[4:8]:
+                pass
+
+
 def states(port):
     """One line per endpoint: whether it is the client or the server, its address, and its states in order."""
     endpoints = {}
@@ -81,4 +100,6 @@ def states(port):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "talk": talk, "refused": refused, "flood": flood, "states": states}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "talk": talk, "refused": refused, "flood": flood, "ping": ping, "states": states}[sys.argv[1]](
+        *sys.argv[2:]
+    )
