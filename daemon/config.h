@@ -39,6 +39,11 @@ struct config {
 	bool check, show;	 /* --check-config, --print-config */
 	const char *user;	 /* whom to become after opening everything, NULL for the default */
 	bool seccomp;		 /* filter system calls */
+	const char *control;	 /* path of the control socket, NULL for none */
+	uint32_t control_mode;	 /* its permissions */
+	const char *control_group; /* its group, NULL for ours */
+	const char *metrics;	 /* where metrics are served, NULL for nowhere */
+	bool metrics_anywhere;	 /* that may be where others can reach it */
 	struct config_text *texts;
 	const char **interfaces; /* NULL-terminated; empty when replaying */
 	const char **files;	 /* NULL-terminated; "-" is standard input */

@@ -61,7 +61,7 @@ interfaces_free(struct interfaces *interfaces)
 	free(interfaces);
 }
 
-/* ------------------------------------------------------------------------------------------------------- changes */
+/* ---------------------------------------------------------------------------------------------------------- changes */
 
 bool
 interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts)
@@ -135,7 +135,7 @@ interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *f
 		*at = follower->next;
 }
 
-/* ------------------------------------------------------------------------------------------------------ questions */
+/* -------------------------------------------------------------------------------------------------------- questions */
 
 const struct interface *
 interfaces_find(const struct interfaces *interfaces, uint32_t index)

@@ -55,8 +55,8 @@ void live_drain(struct port *port);
 void live_close(struct port *port);
 void live_count(struct port *port);
 
-/* live_links.c: an interface cannot be read any more, as `why` says; something about the interfaces of this namespace has
- * changed. */
+/* live_links.c: an interface cannot be read any more, as `why` says; something about the interfaces of this namespace
+ * has changed. */
 void live_broke(struct port *port, const char *why);
 void live_links_changed(void *live);
 

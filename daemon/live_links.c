@@ -23,7 +23,7 @@ static void try_again(void *port);
 
 /* ------------------------------------------------------------------------------------------------------- it is lost */
 
-/* What the kernel tells of the interface that was opened last; NULL if it is gone, or if nothing is heard of changes. */
+/* What the kernel tells of the interface that was opened last; NULL if it is gone, or nothing is heard of changes. */
 static const struct link_facts *
 facts_of(const struct port *port)
 {

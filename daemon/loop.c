@@ -95,6 +95,12 @@ loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context)
 }
 
 struct watch *
+loop_watch_writable(struct loop *loop, int fd, loop_callback *callback, void *context)
+{
+	return watch_new(loop, fd, EV_WRITE | EV_PERSIST, callback, context);
+}
+
+struct watch *
 loop_timer(struct loop *loop, loop_callback *callback, void *context)
 {
 	return watch_new(loop, -1, EV_TIMEOUT, callback, context);

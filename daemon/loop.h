@@ -18,6 +18,9 @@ void loop_free(struct loop *loop);
 /* Calls back whenever `fd` is readable.  NULL if it cannot be watched (a plain file, no memory). */
 struct watch *loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context);
 
+/* The same for whenever `fd` takes bytes. */
+struct watch *loop_watch_writable(struct loop *loop, int fd, loop_callback *callback, void *context);
+
 /* A timer; it does nothing until it is armed.  NULL if memory cannot be had. */
 struct watch *loop_timer(struct loop *loop, loop_callback *callback, void *context);
 bool timer_arm(struct watch *timer, uint64_t ns);

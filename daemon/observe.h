@@ -30,6 +30,7 @@ struct observe_counters {
 	uint64_t interface_copies; /* of frames that are seen on an upper interface too, left out */
 	uint64_t backwards; /* frames older than one before them */
 	uint64_t anomalies[ANOMALY_COUNT];
+	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum retransmit_kind */
 };
 
 /* An observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.  `seed`

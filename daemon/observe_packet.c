@@ -16,6 +16,8 @@ tell_events(struct observer *o, const struct flow *flow, const struct flow_event
 	for (unsigned i = 0; i < events->count; i++) {
 		struct flow_event event = events->event[i];
 
+		if (event.kind == EVENT_TCP_RETRANSMIT)
+			o->counters.retransmissions[event.retransmission.kind]++;
 		/* A UDP stream has one beginning and one end, told by whichever end is here. */
 		if (flow->kind == FLOW_UDP && (flow->local >> event.end & 1) == 0)
 			event.end = 1 - event.end;

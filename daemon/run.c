@@ -7,16 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/batch.h"
+#include "daemon/control.h"
 #include "daemon/input.h"
+#include "daemon/insight.h"
 #include "daemon/interfaces.h"
 #include "daemon/live.h"
 #include "daemon/locals.h"
 #include "daemon/log.h"
 #include "daemon/log_limit.h"
 #include "daemon/loop.h"
+#include "daemon/metrics.h"
 #include "daemon/observe.h"
 #include "daemon/owner.h"
 #include "daemon/privileges.h"
@@ -51,6 +55,9 @@ struct run {
 	struct owners *owners; /* NULL: of nothing, as in a file */
 	struct batch *batch;
 	struct reload *reload; /* NULL before there is anything to reload */
+	struct insight insight;
+	struct control *control; /* NULL: nobody is answered, as is the next */
+	struct metrics *metrics;
 };
 
 /* --------------------------------------------------------------------------------------------------------- signals */
@@ -210,6 +217,53 @@ open_observer(struct run *run)
 	return run->batch != NULL || out_of_memory();
 }
 
+/* Who may listen where is decided with the privileges of the start. */
+static bool
+open_sockets(struct run *run)
+{
+	const struct config *config = run->config;
+	uid_t uid = run->privileges.change ? run->privileges.uid : geteuid();
+
+	if (config->control != NULL && (run->control = control_open(config, uid)) == NULL)
+		return false;
+	if (config->metrics != NULL && (run->metrics = metrics_open(config, uid)) == NULL)
+		return false;
+	build_id_read(&run->insight.build);
+	return true;
+}
+
+static bool
+reload_for_control(void *context, char *why, size_t size)
+{
+	struct run *run = context;
+	bool done;
+
+	if (run->config->file == NULL) {
+		snprintf(why, size, "no configuration file was given (-c)");
+		return false;
+	}
+	service_reloading(run->service);
+	done = reload_now(run->reload);
+	service_reloaded(run->service);
+	snprintf(why, size, "%s is not good: the log says where; nothing was changed", run->config->file);
+	return done;
+}
+
+static bool
+serve(struct run *run)
+{
+	struct insight *insight = &run->insight;
+
+	insight->config = run->config;
+	insight->input = run->input;
+	insight->observer = run->observer;
+	insight->started = time(NULL);
+	insight->reload = reload_for_control;
+	insight->context = run;
+	return (run->control == NULL || control_serve(run->control, run->loop, insight)) &&
+	       (run->metrics == NULL || metrics_serve(run->metrics, run->loop, insight));
+}
+
 /* From here on bytes of strangers are read: nothing that they could be worth is left. */
 static bool
 confine(struct run *run)
@@ -246,9 +300,9 @@ start(struct run *run)
 	run->loop = loop_new();
 	if (run->loop == NULL || (run->service = service_new(run->loop)) == NULL || !watch_signals(run))
 		return false;
-	if (!open_input(run) || !confine(run) || !input_begin(run->input) || !wait_if_asked(run))
+	if (!open_input(run) || !open_sockets(run) || !confine(run) || !input_begin(run->input) || !wait_if_asked(run))
 		return false;
-	if (!open_printer(run) || !open_observer(run) || !make_reloadable(run))
+	if (!open_printer(run) || !open_observer(run) || !make_reloadable(run) || !serve(run))
 		return false;
 	service_watch(run->service, run->input, run->observer);
 	service_ready(run->service);
@@ -291,6 +345,8 @@ static enum run_status
 release(struct run *run, enum run_status status)
 {
 	service_unwatch(run->service);
+	metrics_free(run->metrics);
+	control_free(run->control);
 	reload_free(run->reload);
 	batch_free(run->batch);
 	observer_free(run->observer);

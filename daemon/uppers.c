@@ -57,7 +57,7 @@ same_address(const struct place *place, uint8_t version, const uint8_t addr[16])
 	return place->version == version && memcmp(place->addr, addr, sizeof place->addr) == 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- addresses */
+/* -------------------------------------------------------------------------------------------------------- addresses */
 
 bool
 uppers_add_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, const uint8_t addr[16])
@@ -104,7 +104,7 @@ is_on(const struct uppers *uppers, uint32_t ifindex, const struct place *place)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------- who is below */
+/* ----------------------------------------------------------------------------------------------------- who is below */
 
 static void
 note_link(void *context, const struct link_facts *facts)
@@ -247,7 +247,7 @@ uppers_free(struct uppers *uppers)
 	free(uppers);
 }
 
-/* ------------------------------------------------------------------------------------------------------ questions */
+/* -------------------------------------------------------------------------------------------------------- questions */
 
 bool
 uppers_any(struct uppers *uppers)

@@ -72,6 +72,30 @@ get_whole(const struct config *config, const struct option_row *row, size_t inde
 
 const struct option_kind value_whole = {.set = set_whole, .get = get_whole};
 
+/* Permissions of a file, in octal. */
+static bool
+set_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 8);
+
+	if (*text >= '0' && *text <= '7' && *end == '\0' && value <= 0777) {
+		*(uint32_t *)field_of(config, row) = (uint32_t)value;
+		return true;
+	}
+	snprintf(why, size, "permissions in octal such as 660 are wanted");
+	return false;
+}
+
+static const char *
+get_mode(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	snprintf(room, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)value_of(config, row));
+	return index == 0 ? room : NULL;
+}
+
+const struct option_kind value_mode = {.set = set_mode, .get = get_mode};
+
 /* A whole number whose 0 means that somebody else decides. */
 static const char *
 get_bytes(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])

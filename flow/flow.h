@@ -165,4 +165,8 @@ const struct flow_counters *flow_table_counters(const struct flow_table *table);
 typedef void flow_visitor(void *context, const struct flow *flow);
 void flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *context);
 
+/* The same step by step, for who must not take long: `*place` is 0 at first and rises.  `*flow` is NULL where a place
+ * is free.  False at the end.  A flow that lives all the while is met once. */
+bool flow_table_step(const struct flow_table *table, uint32_t *place, const struct flow **flow);
+
 #endif

@@ -297,3 +297,13 @@ flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *cont
 		if (table->cold[index].serial != 0)
 			visit(context, &table->hot[index]);
 }
+
+bool
+flow_table_step(const struct flow_table *table, uint32_t *place, const struct flow **flow)
+{
+	if (*place >= table->top)
+		return false;
+	*place += 1;
+	*flow = table->cold[*place].serial != 0 ? &table->hot[*place] : NULL;
+	return true;
+}

@@ -7,7 +7,7 @@
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
-have ip python3 || skip_all "ip or python3 is not installed"
+have ip python3 setpriv || skip_all "ip, python3 or setpriv is not installed"
 "$netobsd" --version | grep -q "addresses are followed: yes" || skip_all "built without libmnl"
 
 near=netobs-links-$$ far=netobs-peer-$$ pid=
@@ -42,6 +42,9 @@ wait_for() {
 sockets() {
 	ip netns exec "$near" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $1 ]"
 }
+
+# As the service does it: opening an interface again takes the one capability that is kept.
+capable="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw --ambient-caps -all,+net_raw"
 
 # observe SOCKETS COMMAND...: starts netobsd in `near`, $pid, and waits until it has so many capture sockets
 observe() {
@@ -102,7 +105,9 @@ far addr add 10.79.1.2/24 dev b1
 
 # ------------------------------------------------------------------------------------------------------ come and go
 
-observe 2 "$netobsd" -i a0 -i a1 --print=icmp-send --format json
+chmod 755 "$tmp"
+# shellcheck disable=SC2086
+observe 2 $capable "$(private_netobsd)" -i a0 -i a1 --print=icmp-send --format json
 near link set a0 down
 says "interface a0 is down"
 is "down: one line" $? 0
@@ -168,7 +173,8 @@ is "interfaces came and went: status" $? 0
 cable a0 b0
 near addr add 10.79.0.1/24 dev a0
 far addr add 10.79.0.2/24 dev b0
-observe 1 "$netobsd" -i a0 --immediate --print=ip-receive --format json --summary
+# shellcheck disable=SC2086
+observe 1 $capable "$tmp/netobsd" -i a0 --immediate --print=ip-receive --format json --summary
 near link set a0 mtu 9000
 far link set b0 mtu 9000
 sleep 0.5
@@ -176,6 +182,28 @@ wait_for ping_far 10.79.0.2 1 8000
 finish
 is "a larger MTU: nothing is cut" "$(awk '$1 == "truncated" { print $2 }' "$tmp/err")" 0
 check "a larger MTU: long packets" grep -q '"ip_plength":8008' "$tmp/out"
+
+# Started as root, netobsd has nothing left to open an interface with.
+observe 2 "$netobsd" -i a0 -i a1 --print=icmp-send --format json
+near link del a0
+says "interface a0 is lost"
+cable a0 b0
+says "interface a0 is back, but netobsd has given up the capability"
+is "without the capability: said" $? 0
+near link set a0 down
+near link set a0 up
+sleep 1.5
+is "without the capability: said once" "$(lines 'interface a0 is back')" 1
+ping_far 10.79.1.2
+check "without the capability: the others are observed" wait_for heard a1 icmp-send
+near link del a1
+cable a1 b1
+wait "$pid"
+is "without the capability: status when none is left" $? 1
+pid=
+check "without the capability: none is left" grep -q "no interface is left to observe" "$tmp/err"
+near addr add 10.79.0.1/24 dev a0
+far addr add 10.79.0.2/24 dev b0
 
 # ------------------------------------------------------------------------------------------ interfaces below others
 

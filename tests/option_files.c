@@ -35,6 +35,10 @@ sample_row(const struct option_row *row)
 		puts("interface = {\"any\"}"); /* something has to be observed */
 		return;
 	}
+	if (strcmp(row->name, "control") == 0) {
+		puts("control = \"/run/netobs/control\""); /* where netobsctl(8) asks unless it is told otherwise */
+		return;
+	}
 	putchar('#');
 	if (!settings_print_row(stdout, row, &defaults))
 		printf(row->kind->list ? "%s = {%s}" : "%s = %s", row->name, row->argument);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the control socket answers, piece by piece: a piece is made when the one before it has been sent. */
+#ifndef NETOBS_DAEMON_ANSWER_H
+#define NETOBS_DAEMON_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/insight.h"
+#include "daemon/request.h"
+#include "daemon/text.h"
+
+/* A piece is at most so long. */
+#define ANSWER_PIECE (64u * 1024)
+
+struct answer {
+	struct insight *insight; /* borrowed */
+	struct request request;
+	uint32_t place;	  /* connections: how far it has come */
+	uint64_t found;	  /* of them, how many were told */
+	bool begun;
+	bool done;
+};
+
+/* Appends the next piece to `text`, which has at least ANSWER_PIECE of room; sets `done` with the last one.  A piece
+ * may be empty: a bounded number of connections is looked at for each. */
+void answer_more(struct answer *answer, struct text *text);
+
+/* The pieces of connections (answer_flows.c). */
+void answer_flows(struct answer *answer, struct text *text);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running netobsd can be asked about, by whoever asks: the control socket or the metrics. */
+#ifndef NETOBS_DAEMON_INSIGHT_H
+#define NETOBS_DAEMON_INSIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/build_id.h"
+#include "daemon/config.h"
+#include "daemon/input.h"
+#include "daemon/observe.h"
+
+/* All of it is borrowed. */
+struct insight {
+	const struct config *config;
+	struct input *input;
+	const struct observer *observer;
+	struct build_id build;
+	int64_t started; /* seconds since the epoch */
+	/* Reads the configuration again; false, with `why`, if that did not change anything. */
+	bool (*reload)(void *context, char *why, size_t size);
+	void *context;
+};
+
+/* Bytes reserved at the start for connections and for the reassembly of fragments. */
+struct insight_memory {
+	uint64_t flows;
+	uint64_t fragments;
+};
+
+struct insight_memory insight_memory(const struct config *config);
+
+/* Memory of this process that is in use now, bytes; 0 if unknown. */
+uint64_t insight_resident(void);
+
+/* Every counter of a run by its name, as --summary has them: a group that ends in a dot, or "", and a name.  Of
+ * anomalies and firings only those that occurred. */
+typedef void insight_visitor(void *context, const char *group, const char *name, uint64_t value);
+void insight_counters(struct input *input, const struct observer *observer, insight_visitor *visit, void *context);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The metrics as Prometheus reads them (text format 0.0.4). */
+#ifndef NETOBS_DAEMON_METRICS_PAGE_H
+#define NETOBS_DAEMON_METRICS_PAGE_H
+
+#include "daemon/census.h"
+#include "daemon/insight.h"
+#include "daemon/text.h"
+
+/* Appends all of them.  Every series is there from the start, also where it is 0, so that rates need no guess. */
+void metrics_page(struct insight *insight, const struct census_counts *states, struct text *text);
+
+#endif

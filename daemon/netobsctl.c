@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* netobsctl(8): asks a running netobsd and shows what it answers. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define DEFAULT_SOCKET "/run/netobs/control"
+#define REQUEST_MAX    4096
+#define PATIENCE_S     10
+
+static void
+show_help(FILE *to)
+{
+	fputs("Usage: netobsctl [-s SOCKET] COMMAND [--json]\n"
+	      "  status                  version, binary, how to attach, what was seen\n"
+	      "  connections [FILTER]    what is tracked; FILTER: state WORD, port NUMBER, host ADDRESS, proto WORD\n"
+	      "  connection CID          one of them in detail\n"
+	      "  probes                  which are enabled now, and how often they have fired\n"
+	      "  interfaces              what is observed, and how it is\n"
+	      "  counters                everything that is counted\n"
+	      "  reload                  read the configuration file again\n"
+	      "\n"
+	      "  -s, --socket SOCKET     where netobsd listens (" DEFAULT_SOCKET ")\n"
+	      "  -j, --json              answer as JSON, one object a line\n"
+	      "  -h, --help              this help\n"
+	      "  -V, --version           the version\n"
+	      "\n"
+	      "Exit status: 0 answered, 1 not.  netobsctl(8) has the details.\n",
+	      to);
+}
+
+static int
+complain(const char *what, const char *why)
+{
+	fprintf(stderr, "netobsctl: %s%s%s\n", what, why != NULL ? ": " : "", why != NULL ? why : "");
+	return EXIT_FAILURE;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the request */
+
+/* False if it is too long, or a word would be another line. */
+static bool
+join_words(char request[REQUEST_MAX], char **words, int count, bool json)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < count; i++) {
+		size_t length = strlen(words[i]);
+
+		if (used + length + 1 >= REQUEST_MAX - sizeof " --json\n" || strpbrk(words[i], "\n\r") != NULL)
+			return false;
+		used += (size_t)snprintf(request + used, REQUEST_MAX - used, "%s%s", i > 0 ? " " : "", words[i]);
+	}
+	snprintf(request + used, REQUEST_MAX - used, "%s\n", json ? " --json" : "");
+	return true;
+}
+
+/* A socket that gives up waiting after some time; -1 with errno. */
+static int
+connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	int fd, error;
+
+	if (strlen(path) >= sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the answer */
+
+static bool
+get_line(FILE *answer, char *line, size_t size)
+{
+	if (fgets(line, (int)size, answer) == NULL)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+static int
+show_answer(FILE *answer)
+{
+	char line[1024], bytes[8192];
+	size_t got;
+
+	errno = 0;
+	if (!get_line(answer, line, sizeof line))
+		return complain("netobsd does not answer", errno != 0 ? strerror(errno) : NULL);
+	if (strncmp(line, "error ", 6) == 0)
+		return complain(line + 6, NULL);
+	if (strcmp(line, "ok") != 0)
+		return complain("what listens there is no netobsd", NULL);
+	while ((got = fread(bytes, 1, sizeof bytes, answer)) > 0)
+		if (fwrite(bytes, 1, got, stdout) != got)
+			break;
+	if (ferror(answer))
+		return complain("the answer breaks off", strerror(errno));
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain("cannot write to standard output", strerror(errno));
+	return EXIT_SUCCESS;
+}
+
+static int
+ask(const char *path, const char *request)
+{
+	int fd = connect_to(path), status;
+	FILE *answer;
+
+	if (fd < 0)
+		return complain(path, errno == ECONNREFUSED || errno == ENOENT ? "no netobsd listens there (--control)"
+									       : strerror(errno));
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 && errno != EPIPE) {
+		close(fd);
+		return complain(path, strerror(errno));
+	}
+	answer = fdopen(fd, "r");
+	if (answer == NULL) {
+		close(fd);
+		return complain("out of memory", NULL);
+	}
+	status = show_answer(answer);
+	fclose(answer);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+	    {.name = "socket", .has_arg = required_argument, .val = 's'},
+	    {.name = "json", .val = 'j'},
+	    {.name = "help", .val = 'h'},
+	    {.name = "version", .val = 'V'},
+	    {.name = NULL},
+	};
+	const char *path = DEFAULT_SOCKET;
+	char request[REQUEST_MAX];
+	bool json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "s:jhV", longs, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			path = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			show_help(stdout);
+			return EXIT_SUCCESS;
+		case 'V':
+			puts("netobsctl " PACKAGE_VERSION);
+			return EXIT_SUCCESS;
+		default:
+			return EXIT_FAILURE;
+		}
+	}
+	if (optind == argc) {
+		show_help(stderr);
+		return EXIT_FAILURE;
+	}
+	if (!join_words(request, argv + optind, argc - optind, json))
+		return complain("that is too long to be asked", NULL);
+	return ask(path, request);
+}
