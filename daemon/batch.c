@@ -94,6 +94,14 @@ batch_settle(struct batch *batch)
 }
 
 void
+batch_stop_printing(struct batch *batch)
+{
+	if (batch->printer != NULL)
+		printer_stop(batch->printer);
+	batch->printer = NULL;
+}
+
+void
 batch_advance(struct batch *batch, uint64_t now)
 {
 	batch_flush(batch);

@@ -39,6 +39,9 @@ void batch_flush(struct batch *batch);
  * more (printer_failed() says why), so that there is no use in going on. */
 bool batch_settle(struct batch *batch);
 
+/* Nothing more is printed; whoever else wants the probes still has them. */
+void batch_stop_printing(struct batch *batch);
+
 /* Lets the clock go on to `now` (ns since the epoch) where no frame comes. */
 void batch_advance(struct batch *batch, uint64_t now);
 

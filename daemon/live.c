@@ -108,6 +108,22 @@ arm_timer(struct port *port, bool more)
 		timer_disarm(port->timer);
 }
 
+/* Where nobody takes what is printed there is no use in going on, unless netobsd has others to serve. */
+static void
+settle(struct live *live)
+{
+	const struct config *config = live->config;
+
+	if (batch_settle(live->batch))
+		return;
+	if (config->control == NULL && config->metrics == NULL) {
+		loop_stop(live->loop);
+		return;
+	}
+	log_warning("what is printed cannot be written to standard output any more; all else goes on");
+	batch_stop_printing(live->batch);
+}
+
 /* Both watches of an interface end up here. */
 static void
 read_port(void *context)
@@ -116,8 +132,7 @@ read_port(void *context)
 	struct live *live = port->live;
 	int read = pcap_dispatch(port->pcap, FRAMES_PER_TURN, take_frame, (u_char *)port);
 
-	if (!batch_settle(live->batch))
-		loop_stop(live->loop);
+	settle(live);
 	if (read < 0)
 		live_broke(port, pcap_geterr(port->pcap));
 	else
@@ -132,8 +147,7 @@ tick(void *context)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	batch_advance(live->batch, (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec - CLOCK_LAG_NS);
-	if (!batch_settle(live->batch))
-		loop_stop(live->loop);
+	settle(live);
 	live_counters(&live->input);
 	timer_arm(live->tick, TICK_NS);
 }

@@ -291,6 +291,19 @@ make_reloadable(struct run *run)
 	return run->reload != NULL || out_of_memory();
 }
 
+/* Who runs it as a service wants to know what it will take at most. */
+static void
+tell_memory(const struct run *run)
+{
+	const struct config *config = run->config;
+	struct insight_memory memory = insight_memory(config);
+
+	if (config->control != NULL || config->metrics != NULL || config->file != NULL)
+		log_notice("%llu MiB are reserved for %u connections, %llu MiB for fragments",
+			   (unsigned long long)memory.flows >> 20, (unsigned)config->limits.flows,
+			   (unsigned long long)memory.fragments >> 20);
+}
+
 /* Everything before the first frame.  False where it failed and where the loop was stopped meanwhile. */
 static bool
 start(struct run *run)
@@ -306,6 +319,7 @@ start(struct run *run)
 		return false;
 	service_watch(run->service, run->input, run->observer);
 	service_ready(run->service);
+	tell_memory(run);
 	log_limit_start();
 	return true;
 }

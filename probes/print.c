@@ -49,6 +49,14 @@ printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 	return printer;
 }
 
+void
+printer_stop(struct printer *printer)
+{
+	lower_semaphores(printer);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		printer->chosen[i] = false;
+}
+
 int
 printer_free(struct printer *printer)
 {

@@ -28,6 +28,9 @@ struct printer;
  * NULL with errno if memory cannot be had. */
 struct printer *printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT]);
 
+/* Prints nothing more and lets go of the probes. */
+void printer_stop(struct printer *printer);
+
 /* Lowers the semaphores, writes out what is buffered and frees the printer.  Returns as printer_failed(). */
 int printer_free(struct printer *printer);
 
