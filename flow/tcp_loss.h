@@ -38,6 +38,7 @@ struct tcp_loss {
 	uint32_t next;	       /* end of what was sent again last in this mode */
 	uint32_t ack_us;       /* when the last ACK came in */
 	uint32_t delivered_us; /* latest time at which anything that has arrived was sent (RACK, RFC 8985) */
+	uint32_t timer_us;     /* when the retransmission timer ran out last */
 	uint32_t ssthresh;
 	uint32_t cwnd;
 	uint32_t probe_end;    /* probed: end of the probe */

@@ -29,6 +29,7 @@ struct evidence {
 	uint32_t elapsed; /* since it was sent last, 0 unknown */
 	bool silent;	  /* nothing came in for longer than anything but a timer waits */
 	bool told;	  /* SACK blocks or duplicate ACKs say that it was lost */
+	bool overtaken;	  /* what was sent after it has arrived (RACK, RFC 8985) */
 };
 
 static uint32_t
@@ -48,10 +49,9 @@ gather(const struct tcp_step *step, const struct tcp_loss *loss, uint32_t seq, u
 
 	if (v.last.seen)
 		v.elapsed = step->us - v.last.us;
-	/* RACK: what was sent after it has arrived. */
+	v.overtaken = v.last.seen && loss->delivered_known && seq_before(v.last.us, loss->delivered_us);
 	v.told = tcp_loss_evidence(e, loss, seq) ||
-		 (loss->mode == LOSS_MODE_RECOVERY && seq_before(seq, loss->recover)) ||
-		 (v.last.seen && loss->delivered_known && seq_before(v.last.us, loss->delivered_us));
+		 (loss->mode == LOSS_MODE_RECOVERY && seq_before(seq, loss->recover)) || v.overtaken;
 	v.silent = step->us - loss->ack_us >= patience && (!v.last.seen || v.elapsed >= patience);
 	return v;
 }
@@ -100,8 +100,12 @@ judge(const struct tcp_step *step, const struct tcp_loss *loss, const struct evi
 
 	if (!seq_before(e->una, v->end) || tcp_loss_is_sacked(loss, v->seq, v->end))
 		return (struct verdict){RETRANSMIT_SPURIOUS, false};
-	if (loss->mode == LOSS_MODE_LOSS)
+	if (loss->mode == LOSS_MODE_LOSS) {
+		/* A retransmission that is overtaken was lost, too: Linux goes on in fast recovery. */
+		if (v->overtaken && !seq_before(v->last.us, loss->timer_us) && !v->silent)
+			return (struct verdict){RETRANSMIT_FAST, false};
 		return (struct verdict){RETRANSMIT_TIMEOUT, v->seq == e->una && v->silent};
+	}
 	if (!v->told)
 		return judge_untold(step, loss, v);
 	if (v->seq == e->una && v->silent)
@@ -125,7 +129,8 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 {
 	struct tcp_estimates estimates;
 	struct tcp_end *e = step->e;
-	bool lost = verdict.timer || (verdict.kind == RETRANSMIT_FAST && v->told && loss->mode == LOSS_MODE_OPEN);
+	bool lost = verdict.timer ||
+		    (verdict.kind == RETRANSMIT_FAST && v->told && loss->mode != LOSS_MODE_RECOVERY);
 
 	if (verdict.kind == RETRANSMIT_PROBE) {
 		loss->probed = true;
@@ -134,6 +139,8 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 	loss->frto = verdict.timer && loss->mode == LOSS_MODE_OPEN;
 	if (loss->mode == LOSS_MODE_OPEN)
 		loss->first_tsval = step->t->tsval;
+	if (verdict.timer)
+		loss->timer_us = step->us;
 	if (lost) {
 		tcp_estimate(step->table, step->flow, step->end, &estimates);
 		if (loss->mode == LOSS_MODE_OPEN)
