@@ -32,6 +32,14 @@ struct config_text {
 	char text[];
 };
 
+/* The ports of an application provider. */
+#define PORTS_MAX 8
+
+struct port_list {
+	uint16_t port[PORTS_MAX];
+	uint8_t count;
+};
+
 struct config {
 	int argc;		 /* the command line, to be read again when the file is */
 	char **argv;
@@ -66,6 +74,7 @@ struct config {
 	enum print_format list_format;
 	bool summary, strict, foreground;
 	struct flow_limits limits;
+	struct port_list iscsi_ports;
 };
 
 #endif

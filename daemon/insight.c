@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "flow/conversation.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 
@@ -73,6 +74,30 @@ visit_flows(const struct flow_counters *c, insight_visitor *visit, void *context
 	visit(context, "flow.", "evicted-crowded", c->evicted_crowded);
 }
 
+/* Only where an application provider has found a connection. */
+static void
+visit_conversations(const struct conversations *all, insight_visitor *visit, void *context)
+{
+	const struct conversation_counters *c = conversations_counters(all);
+	const struct stream_counters *s = conversations_streams(all);
+
+	if (c->begun == 0)
+		return;
+	visit(context, "conversation.", "now", c->now);
+	visit(context, "conversation.", "begun", c->begun);
+	visit(context, "conversation.", "midstream", c->midstream);
+	visit(context, "conversation.", "evicted", c->evicted);
+	visit(context, "stream.", "bytes", s->bytes);
+	visit(context, "stream.", "gaps", s->gaps);
+	visit(context, "stream.", "missing-bytes", s->missing);
+	visit(context, "stream.", "early-segments", s->early);
+	visit(context, "stream.", "repeated-bytes", s->repeated);
+	visit(context, "stream.", "incomparable-bytes", s->incomparable);
+	visit(context, "stream.", "differing-segments", s->differing);
+	visit(context, "stream.", "crowded-gaps", s->crowded);
+	visit(context, "stream.", "robbed", s->robbed);
+}
+
 static void
 visit_probes(const struct prober *prober, insight_visitor *visit, void *context)
 {
@@ -94,5 +119,6 @@ insight_counters(struct input *input, const struct observer *observer, insight_v
 	visit_observed(observer_counters(observer), visit, context);
 	visit_input(input_counters(input), visit, context);
 	visit_flows(flow_table_counters(observer_flows(observer)), visit, context);
+	visit_conversations(observer_conversations(observer), visit, context);
 	visit_probes(observer_prober(observer), visit, context);
 }

@@ -23,7 +23,8 @@ observer_new(const struct config *config, enum view_kind view, const struct loca
 	o->view = view;
 	o->flows = flow_table_new(&config->limits, seed, observe_flow_timer, o);
 	o->fragments = reassembly_new(&pieces, seed, observe_lost_datagram, o);
-	if (o->flows != NULL && o->fragments != NULL)
+	o->apps = apps_new(config, o->counters.anomalies);
+	if (o->flows != NULL && o->fragments != NULL && o->apps != NULL)
 		o->prober = prober_new(printer, o->flows);
 	if (o->prober == NULL) {
 		observer_free(o);
@@ -53,6 +54,7 @@ observer_free(struct observer *o)
 	if (o->prober != NULL)
 		tcp_flush(o->flows);
 	prober_free(o->prober);
+	apps_free(o->apps);
 	reassembly_free(o->fragments);
 	flow_table_free(o->flows);
 	free(o);
@@ -201,6 +203,12 @@ const struct reassembly_counters *
 observer_fragments(const struct observer *o)
 {
 	return reassembly_counters(o->fragments);
+}
+
+const struct conversations *
+observer_conversations(const struct observer *o)
+{
+	return o->apps->conversations;
 }
 
 const struct prober *

@@ -15,6 +15,7 @@
 /* Frames that are observed in one go, so that the memory latencies of their look-ups overlap. */
 #define OBSERVE_BATCH 128
 
+struct conversations;
 struct observer;
 struct owners;
 struct printer;
@@ -58,6 +59,7 @@ void observer_set_limits(struct observer *observer, const struct flow_limits *li
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
 const struct reassembly_counters *observer_fragments(const struct observer *observer);
+const struct conversations *observer_conversations(const struct observer *observer);
 const struct prober *observer_prober(const struct observer *observer);
 
 #endif

@@ -125,6 +125,18 @@ tell_written(struct observer *o, const struct slot *slot, const struct tcp_end *
 				 tcp_stream_offset(slot->flow, slot->sender, e->nxt - fin - (uint32_t)fresh));
 }
 
+/* The application providers, at their two places in the order of firing. */
+static inline void
+tell_applications(struct observer *o, const struct slot *slot, struct sides sides, bool sending)
+{
+	const struct packet *p = &slot->packet;
+
+	if (__builtin_expect(!apps_may_read(o->apps, slot->flow), 1))
+		return;
+	apps_take(o->apps, o->prober,
+		  &(struct app_segment){o->flows, slot->flow, p, slot->sender, sending, sides.send});
+}
+
 static void
 tcp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
 {
@@ -146,6 +158,7 @@ tcp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
 			if (sides.send)
 				tell_written(o, slot, &before);
 		}
+		tell_applications(o, slot, sides, true);
 		tell_events(o, slot->flow, &events);
 	}
 	if (!sides.send)
@@ -178,6 +191,7 @@ tcp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 	tell_events(o, slot->flow, &events);
 	if (sockets)
 		tell_delivered(o, slot, receiver, &before);
+	tell_applications(o, slot, sides, false);
 }
 
 bool

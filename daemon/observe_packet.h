@@ -3,6 +3,7 @@
 #ifndef NETOBS_DAEMON_OBSERVE_PACKET_H
 #define NETOBS_DAEMON_OBSERVE_PACKET_H
 
+#include "daemon/apps.h"
 #include "daemon/observe.h"
 #include "daemon/owner.h"
 #include "daemon/sides.h"
@@ -34,6 +35,7 @@ struct observer {
 	struct reassembly *fragments;
 	struct prober *prober;
 	struct owners *owners; /* NULL: of nothing */
+	struct apps *apps;
 	uint64_t clock;	  /* the latest packet time so far, ns */
 	uint64_t next_id; /* packet ids */
 	bool quiet;	  /* nobody listens to any probe; asked once for all frames of a call */

@@ -55,6 +55,9 @@ const struct option_row options_table[] = {
 	{.name = "no-inner", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(inner),
 	 .place = IN_BOTH, .change = AT_RELOAD,
 	 .help = "fire for tunnels only, not for the packets inside"},
+	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_ports, .argument = "PORT,...",
+	 FIELD(iscsi_ports), .place = IN_BOTH,
+	 .help = "ports of iSCSI targets, 3260 if none are given"},
 
 	{.name = "no-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag_off, FIELD(owners),
 	 .place = IN_BOTH,
@@ -159,6 +162,7 @@ options_defaults(struct config *config)
 	    .seccomp = true,
 	    .snaplen = 262144, /* as tcpdump: larger than any frame but BIG TCP's */
 	    .limits = flow_limits_default(),
+	    .iscsi_ports = {.port = {3260}, .count = 1},
 	};
 	return config->interfaces != NULL && config->files != NULL;
 }

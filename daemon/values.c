@@ -499,3 +499,49 @@ set_user(struct config *config, const struct option_row *row, const char *text, 
 }
 
 const struct option_kind value_user = {.set = set_user, .get = get_word};
+
+/* ---------------------------------------------------------------------------------------------------------- ports */
+
+/* A comma-separated list. */
+static bool
+set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct port_list ports = {.count = 0};
+
+	for (;;) {
+		char *end;
+		unsigned long port;
+
+		errno = 0;
+		port = strtoul(text, &end, 10);
+		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 || port > 65535) {
+			snprintf(why, size, "ports from 1 to 65535 are wanted, separated by commas");
+			return false;
+		}
+		if (ports.count == PORTS_MAX) {
+			snprintf(why, size, "%d ports are the most", PORTS_MAX);
+			return false;
+		}
+		ports.port[ports.count++] = (uint16_t)port;
+		if (*end == '\0')
+			break;
+		text = end + 1;
+	}
+	*(struct port_list *)field_of(config, row) = ports;
+	return true;
+}
+
+static const char *
+get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const struct port_list *ports = value_of(config, row);
+	size_t at = 0;
+
+	_Static_assert(PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
+	for (unsigned i = 0; i < ports->count; i++)
+		at += (size_t)snprintf(room + at, OPTIONS_VALUE_MAX - at, "%s%u", i > 0 ? "," : "",
+				       (unsigned)ports->port[i]);
+	return index == 0 && ports->count > 0 ? room : NULL;
+}
+
+const struct option_kind value_ports = {.set = set_ports, .get = get_ports};

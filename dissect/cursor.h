@@ -172,6 +172,13 @@ view_copy(struct view v, uint32_t offset, void *to, uint32_t n)
 		memset(to, 0, n);
 }
 
+/* Whether the view holds these very `n` bytes from `offset` on. */
+static inline bool
+view_same(struct view v, uint32_t offset, const void *bytes, uint32_t n)
+{
+	return view_has(v, offset, n) && memcmp(v.at + offset, bytes, n) == 0;
+}
+
 /* The one's complement sum of a view's 16-bit words, folded (RFC 1071); an odd last byte is padded with zero.
  * Summing in the machine's order and swapping the folded result is the same as summing in network order. */
 static inline uint16_t

@@ -6,6 +6,7 @@
 
 #include "dissect/dissect.h"
 #include "probes/args.h"
+#include "probes/args_iscsi.h"
 #include "probes/print.h"
 
 /* What the kernel told of a connection counts no more when it is older than this: nobody has asked for a while. */
@@ -62,6 +63,10 @@ struct prober {
 	struct sockinfo so;
 	struct icmpinfo icmp;
 	struct arpinfo arp;
+	struct conninfo ci;
+	struct iscsiinfo ii;
+	struct iscsicmd ic;
+	uint8_t cdb[ISCSI_CDB_MAX];
 
 	uint64_t sequence[PROBE_COUNT]; /* firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	/* since the start */
@@ -324,6 +329,7 @@ fire(struct prober *p, enum probe_id id, const void *const args[6])
 	p->fired[id]++;
 	p->pkt.pkt_seq = sequence;
 	p->cs.cs_seq = sequence;
+	p->ci.ci_seq = sequence;
 	site_fire(id, args);
 	if (p->printer != NULL)
 		print_firing(p->printer, id, args);
@@ -408,6 +414,19 @@ tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsi
 
 	args_sockinfo(&p->so, &of, bytes, offset);
 	fire(p, probe, (const void *[6]){pkt_of(p), cs_of(p, flow, end), ip_of(p), &p->so});
+}
+
+void
+tell_iscsi(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end,
+	   const struct iscsi_message *message)
+{
+	bool command = probe == PROBE_ISCSI_SCSI_COMMAND;
+
+	args_conninfo(&p->ci, &(struct viewpoint){p->flows, flow, end, NULL}, p->id, p->now);
+	args_iscsiinfo(&p->ii, message);
+	if (command)
+		args_iscsicmd(&p->ic, p->cdb, message->pdu);
+	fire(p, probe, (const void *[6]){&p->ci, &p->ii, command ? &p->ic : NULL});
 }
 
 /* ------------------------------------------------------------------------------------------------------ the events */

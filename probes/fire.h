@@ -18,6 +18,7 @@
 #include "probes/owner.h"
 #include "probes/sites.h"
 
+struct iscsi_message;
 struct printer;
 struct prober;
 
@@ -62,6 +63,8 @@ void tell_sctp(struct prober *prober, enum probe_id probe, const struct flow *fl
 void tell_free(struct prober *prober);
 void tell_socket(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
 		 uint64_t offset);
+void tell_iscsi(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end,
+		const struct iscsi_message *message);
 
 static inline void
 fire_gld_send(struct prober *prober)

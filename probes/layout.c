@@ -309,15 +309,18 @@ AT(sockinfo, so_pid, 120, 4);
 AT(sockinfo, so_uid, 128, 8);
 AT(sockinfo, so_execname, 136, 16);
 
-SIZE(conninfo, 120);
+SIZE(conninfo, 144);
 AT(conninfo, ci_local, 0, 46);
 AT(conninfo, ci_remote, 46, 46);
 AT(conninfo, ci_protocol, 92, 12);
 AT(conninfo, ci_lport, 104, 2);
 AT(conninfo, ci_rport, 106, 2);
 AT(conninfo, ci_cid, 112, 8);
+AT(conninfo, ci_pkt, 120, 8);
+AT(conninfo, ci_ts, 128, 8);
+AT(conninfo, ci_seq, 136, 8);
 
-SIZE(iscsiinfo, 488);
+SIZE(iscsiinfo, 504);
 AT(iscsiinfo, ii_target, 0, 224);
 AT(iscsiinfo, ii_initiator, 224, 224);
 AT(iscsiinfo, ii_lun, 448, 8);
@@ -328,7 +331,15 @@ AT(iscsiinfo, ii_statsn, 468, 4);
 AT(iscsiinfo, ii_datasn, 472, 4);
 AT(iscsiinfo, ii_datalen, 476, 4);
 AT(iscsiinfo, ii_flags, 480, 4);
+AT(iscsiinfo, ii_status, 484, 4);
+AT(iscsiinfo, ii_response, 488, 4);
+AT(iscsiinfo, ii_opcode, 492, 4);
+AT(iscsiinfo, ii_offset, 496, 4);
+AT(iscsiinfo, ii_xferlen, 500, 4);
 
-SIZE(iscsicmd, 16);
+SIZE(iscsicmd, 64);
 AT(iscsicmd, ic_len, 0, 8);
 AT(iscsicmd, ic_cdb, 8, 8);
+AT(iscsicmd, ic_opcode, 16, 4);
+AT(iscsicmd, ic_opstr, 20, 28);
+AT(iscsicmd, ic_cdb16, 48, 16);

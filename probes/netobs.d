@@ -537,6 +537,151 @@ provider netobs {
 	 */
 	probe socket__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sockinfo_t *so)
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_sockinfo_t *so);
+
+	/*
+	 * The target sends an asynchronous message (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__async__send(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a login request (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__login__command(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends a login response (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__login__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a logout request (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__logout__command(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends a logout response (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__logout__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives data (Data-Out) (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__data__receive(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target asks for data (R2T) (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__data__request(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends data (Data-In) (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__data__send(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a NOP-Out (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__nop__receive(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends a NOP-In (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__nop__send(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a SCSI command (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 * args[2] iscsicmd_t *: the command
+	 */
+	probe iscsi__scsi__command(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii, netobs_iscsicmd_t *ic)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii, nobs_iscsicmd_t *ic);
+
+	/*
+	 * The target sends a SCSI response (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__scsi__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a task management request (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__task__command(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends a task management response (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__task__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target receives a text request (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__text__command(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * The target sends a text response (RFC 7143).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] iscsiinfo_t *: the PDU and its session
+	 */
+	probe iscsi__text__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
+	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
 };
 
 #pragma D attributes Evolving/Evolving/Common provider netobs provider

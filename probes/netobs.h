@@ -81,6 +81,23 @@ enum netobs_sctp_state {
 	NETOBS_SCTP_SHUTDOWN_ACK_SENT = 8
 };
 
+/* ii_flags: what the second byte of a PDU means depends on its probe (RFC 7143 section 11). */
+enum netobs_iscsi_flag {
+	NETOBS_ISCSI_FINAL = 0x80,          /* last PDU of its sequence; login: on to the next stage */
+	NETOBS_ISCSI_CONTINUE = 0x40,       /* login, text: the text goes on in the next PDU */
+	NETOBS_ISCSI_CURRENT_STAGE = 0x0c,  /* login: 0 security, 1 operational, 3 full feature, from bit 2 on */
+	NETOBS_ISCSI_NEXT_STAGE = 0x03,     /* login: the same */
+	NETOBS_ISCSI_READ = 0x40,           /* scsi-command: data is to come from the target */
+	NETOBS_ISCSI_WRITE = 0x20,          /* scsi-command: data is to go to the target */
+	NETOBS_ISCSI_ATTRIBUTE = 0x07,      /* scsi-command: 0 untagged, 1 simple, 2 ordered, 3 head of queue, 4 ACA */
+	NETOBS_ISCSI_ACKNOWLEDGE = 0x40,    /* data-send: the initiator is to acknowledge */
+	NETOBS_ISCSI_OVERFLOW = 0x04,       /* scsi-response, data-send: more than expected was to be transferred */
+	NETOBS_ISCSI_UNDERFLOW = 0x02,      /* scsi-response, data-send: less than expected was transferred */
+	NETOBS_ISCSI_STATUS = 0x01,         /* data-send: the command is done, ii_status is its status */
+	NETOBS_ISCSI_FUNCTION = 0x7f,       /* task-command: 1 abort task, 5 logical unit reset, ... (section 11.5.1) */
+	NETOBS_ISCSI_REASON = 0x7f          /* logout-command: 0 session, 1 connection, 2 recovery */
+};
+
 /* The packet: its id and the frame it came in. */
 struct pktinfo {
 	netobs_u64 pkt_addr;   /* packet id: unique and rising in one run, the same in all probes of a packet */
@@ -435,27 +452,37 @@ struct conninfo {
 	netobs_u16 ci_rport;   /* remote port */
 	netobs_u8 ci_pad[4];   /* padding */
 	netobs_u64 ci_cid;     /* connection id of the local endpoint, as cs_cid */
+	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr */
+	netobs_u64 ci_ts;      /* time of this event, ns since the epoch */
+	netobs_u64 ci_seq;     /* firings of this probe since it was enabled, with this one: a gap is a loss */
 };
 
-/* iSCSI (RFC 7143).  What a PDU does not have is 0. */
+/* iSCSI (RFC 7143): one PDU, and its session.  What a PDU does not have is 0. */
 struct iscsiinfo {
-	char ii_target[224];    /* iSCSI name of the target; "" before the login */
-	char ii_initiator[224]; /* iSCSI name of the initiator; "" before the login */
-	netobs_u64 ii_lun;      /* logical unit number */
+	char ii_target[224];    /* iSCSI name of the target; "" before the login and in discovery; "<unknown>" */
+	char ii_initiator[224]; /* iSCSI name of the initiator; "" before the login; "<unknown>" */
+	netobs_u64 ii_lun;      /* logical unit number; all eight bytes where addressing has more than one level */
 	netobs_u32 ii_itt;      /* initiator task tag */
 	netobs_u32 ii_ttt;      /* target transfer tag */
 	netobs_u32 ii_cmdsn;    /* command sequence number */
 	netobs_u32 ii_statsn;   /* status sequence number */
-	netobs_u32 ii_datasn;   /* data sequence number */
+	netobs_u32 ii_datasn;   /* data sequence number; R2T sequence number in data-request */
 	netobs_u32 ii_datalen;  /* bytes of the data segment */
-	netobs_u32 ii_flags;    /* flags of the PDU, second byte of its header */
-	netobs_u8 ii_pad[4];    /* padding */
+	netobs_u32 ii_flags;    /* flags of the PDU, second byte of its header: NETOBS_ISCSI_ bits and numbers */
+	netobs_u32 ii_status;   /* SCSI status; login: class << 8 | detail; asynchronous message: its event */
+	netobs_u32 ii_response; /* response of scsi-, task- and logout-response */
+	netobs_u32 ii_opcode;   /* operation code of the PDU, 6 bits */
+	netobs_u32 ii_offset;   /* buffer offset of the data sent, received or asked for */
+	netobs_u32 ii_xferlen;  /* bytes that a command expects to transfer, or that data-request asks for */
 };
 
 /* A SCSI command. */
 struct iscsicmd {
-	netobs_u64 ic_len; /* bytes of the command descriptor block */
-	netobs_ptr ic_cdb; /* its bytes */
+	netobs_u64 ic_len;       /* bytes of the command descriptor block: 6, 10, 12, 16 or, extended, more */
+	netobs_ptr ic_cdb;       /* its bytes */
+	netobs_u32 ic_opcode;    /* the first of them, the SCSI operation code */
+	char ic_opstr[28];       /* operation in words: "read(10)"; "<unknown>" */
+	netobs_u8 ic_cdb16[16];  /* the first 16 bytes, 0 behind ic_len */
 };
 
 typedef struct pktinfo pktinfo_t;
