@@ -422,7 +422,7 @@ tell_iscsi(struct prober *p, enum probe_id probe, const struct flow *flow, unsig
 {
 	bool command = probe == PROBE_ISCSI_SCSI_COMMAND;
 
-	args_conninfo(&p->ci, &(struct viewpoint){p->flows, flow, end, NULL}, p->id, p->now);
+	args_conninfo(&p->ci, &(struct viewpoint){.table = p->flows, .flow = flow, .end = end}, p->id, p->now);
 	args_iscsiinfo(&p->ii, message);
 	if (command)
 		args_iscsicmd(&p->ic, p->cdb, message->pdu);

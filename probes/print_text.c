@@ -581,25 +581,55 @@ text_socket(char *at, const struct firing *firing)
 	return at;
 }
 
+/* A name, where there is one. */
+static char *
+put_iscsi_name(char *at, const char *what, const char *name, size_t size)
+{
+	if (name[0] == '\0')
+		return at;
+	at = put_string(at, what);
+	return put_plain_text(at, name, size);
+}
+
+static char *
+put_iscsi_number(char *at, const char *what, uint32_t value)
+{
+	if (value == 0)
+		return at;
+	at = put_string(at, what);
+	return put_u32(at, value);
+}
+
 static char *
 text_iscsi(char *at, const struct firing *firing)
 {
 	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
 	const struct iscsiinfo *ii = firing->arg[STRUCT_ISCSIINFO];
+	const struct iscsicmd *ic = firing->arg[STRUCT_ISCSICMD];
 
 	if (ci == NULL || ii == NULL)
 		return at;
 	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
-	at = PUT(at, ": target ");
-	at = PUT_FIELD(at, ii->ii_target);
-	at = PUT(at, ", initiator ");
-	at = PUT_FIELD(at, ii->ii_initiator);
-	at = PUT(at, ", lun ");
-	at = put_u64(at, ii->ii_lun);
+	at = put_iscsi_name(at, ", target ", ii->ii_target, sizeof ii->ii_target);
+	at = put_iscsi_name(at, ", initiator ", ii->ii_initiator, sizeof ii->ii_initiator);
+	if (ic != NULL) {
+		at = PUT(at, ", ");
+		at = PUT_FIELD(at, ic->ic_opstr);
+		at = PUT(at, ", lun ");
+		at = put_u64(at, ii->ii_lun);
+	}
 	at = PUT(at, ", itt ");
 	at = put_hex(at, ii->ii_itt, 8);
-	at = PUT(at, ", length ");
-	at = put_u32(at, ii->ii_datalen);
+	at = PUT(at, ", flags ");
+	at = put_hex(at, ii->ii_flags, 2);
+	at = put_iscsi_number(at, ", expects ", ii->ii_xferlen);
+	at = put_iscsi_number(at, ", at ", ii->ii_offset);
+	at = put_iscsi_number(at, ", data ", ii->ii_datalen);
+	if (ii->ii_status != 0) {
+		at = PUT(at, ", status ");
+		at = put_hex(at, ii->ii_status, 4);
+	}
+	at = put_iscsi_number(at, ", response ", ii->ii_response);
 	at = PUT(at, ", cid ");
 	return put_u64(at, ci->ci_cid);
 }
@@ -664,18 +694,24 @@ sort_arguments(struct firing *firing, const struct probe_info *probe, const void
 	firing->receives = name > 8 && strcmp(probe->name + name - 8, "-receive") == 0;
 }
 
+static uint64_t
+time_of(const struct firing *firing, uint64_t now)
+{
+	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
+	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
+	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
+
+	return pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : ci != NULL ? ci->ci_ts : now;
+}
+
 char *
 text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at)
 {
 	const struct probe_info *probe = &manifest_probes[id];
-	const struct pktinfo *pkt;
-	const struct csinfo *cs;
 	struct firing firing;
 
 	sort_arguments(&firing, probe, args);
-	pkt = firing.arg[STRUCT_PKTINFO];
-	cs = firing.arg[STRUCT_CSINFO];
-	at = put_time(at, &printer->clock, pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : printer->now);
+	at = put_time(at, &printer->clock, time_of(&firing, printer->now));
 	*at++ = ' ';
 	at = put_string(at, probe->name);
 	*at++ = ' ';

@@ -3,8 +3,8 @@
 """firing_order.py NETOBSD CAPTURE...: the order of firing for each frame, against the contract.
 
 Replays each capture with every probe enabled, in each view, and holds the firings of each packet id against the
-grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq and cs_seq of each probe
-count 1, 2, 3, ..., and a connection id belongs to one endpoint for ever.  TAP output.
+grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq and ci_seq of each
+probe count 1, 2, 3, ..., and a connection id belongs to one endpoint for ever.  TAP output.
 """
 import json
 import re
@@ -21,13 +21,14 @@ LETTERS = {
     "tcp-receive": "T", "udp-receive": "T", "icmp-receive": "T", "sctp-receive": "T", "tcpf-receive": "F",
     "ip-packet-free": ".",
 }
-EVENT = re.compile(r"tcp-(accept|connect)-|tcp-retransmit|tcp-timeout-|udp-stream-|iscsi-")
+EVENT = re.compile(r"tcp-(accept|connect)-|tcp-retransmit|tcp-timeout-|udp-stream-")
+APPLICATION = re.compile(r"iscsi-")
 
-# Sending, top down: the socket (an ACK may prove bytes delivered before), events and changes of state, the transport,
-# IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram lost in
+# Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and changes of
+# state, the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram lost in
 # reassembly only its drop.  What a timer or an eviction ends comes first: it is of no packet.
-SENDING = r"[ec]*R?S?[ec]*(tf?|a)?q?[ix]?g?"
-RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?"
+SENDING = r"[ec]*R?S?p*[ec]*(tf?|a)?q?[ix]?g?"
+RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?p*"
 GRAMMAR = re.compile(rf"^{SENDING}({RECEIVING})?\.$")
 
 
@@ -39,20 +40,22 @@ def replay(netobsd, capture, view):
 
 
 def letter(probe):
-    return LETTERS.get(probe) or ("e" if EVENT.match(probe) else "?")
+    return LETTERS.get(probe) or ("e" if EVENT.match(probe) else "p" if APPLICATION.match(probe) else "?")
 
 
 class Checker:
     def __init__(self):
         self.word, self.packet, self.packets, self.wrong = "", None, 0, []
-        self.sequences, self.endpoints = {}, {}
+        self.sequences, self.endpoints, self.completed = {}, {}, set()
 
     def finish_packet(self):
         if self.packet is not None:
             self.packets += 1
             if not GRAMMAR.match(self.word):
                 self.wrong.append(f"packet {self.packet}: {self.word}")
-        self.word, self.packet = "", None
+            if not self.completed <= {self.packet}:
+                self.wrong.append(f"packet {self.packet}: messages of packets {self.completed}")
+        self.word, self.packet, self.completed = "", None, set()
 
     def take(self, firing):
         probe, args = firing["probe"], firing["args"]
@@ -60,6 +63,8 @@ class Checker:
         self.check_sequence(probe, packet, args)
         self.check_endpoint(args)
         self.word += letter(probe)
+        if APPLICATION.match(probe):
+            self.completed.add(args[0]["ci_pkt"])
         if packet is None:
             return
         if self.packet is not None and packet["pkt_addr"] != self.packet:
@@ -69,7 +74,10 @@ class Checker:
             self.finish_packet()
 
     def check_sequence(self, probe, packet, args):
-        told = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
+        if APPLICATION.match(probe):
+            told = args[0]["ci_seq"]
+        else:
+            told = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
         expected = self.sequences.get(probe, 0) + 1
         if told != expected:
             self.wrong.append(f"{probe} number {expected} says {told}")

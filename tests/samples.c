@@ -91,12 +91,14 @@ fill_others(struct samples *s)
 	    .so_execname = "curl"};
 	s->ci = (struct conninfo){
 	    .ci_local = "2001:db8::1", .ci_remote = "2001:db8::2", .ci_protocol = "ipv6", .ci_lport = 3260,
-	    .ci_rport = 51000, .ci_cid = 14};
+	    .ci_rport = 51000, .ci_cid = 14, .ci_pkt = 1234, .ci_ts = 1795172523000000123, .ci_seq = 3};
 	s->ii = (struct iscsiinfo){
 	    .ii_target = "iqn.2001-04.com.example:disk", .ii_initiator = "iqn.2001-04.com.example:host",
 	    .ii_lun = 1, .ii_itt = 0x10, .ii_ttt = 0xffffffff, .ii_cmdsn = 5, .ii_statsn = 6, .ii_datasn = 0,
-	    .ii_datalen = 4096, .ii_flags = 0x80};
-	s->ic = (struct iscsicmd){.ic_len = 16, .ic_cdb = 0x1052};
+	    .ii_datalen = 4096, .ii_flags = 0x80, .ii_status = 2, .ii_response = 1, .ii_opcode = 1,
+	    .ii_offset = 512, .ii_xferlen = 8192};
+	s->ic = (struct iscsicmd){
+	    .ic_len = 10, .ic_cdb = 0x1052, .ic_opcode = 0x28, .ic_opstr = "read(10)", .ic_cdb16 = {0x28}};
 }
 
 void
