@@ -100,8 +100,9 @@ iscsi_padded(uint32_t length)
 	return (length + 3) & ~3u;
 }
 
-/* What is wrong with a basic header in a stream whose boundaries are known, ANOMALY_NONE if nothing: an opcode that this
- * side does not have, a segment that such a PDU must not have, more data than `limit`.  Reserved bits are not judged. */
+/* What is wrong with a basic header in a stream whose boundaries are known, ANOMALY_NONE if nothing: an opcode that
+ * this side does not have, a segment that such a PDU must not have, more data than `limit`.  Reserved bits are not
+ * judged. */
 enum anomaly iscsi_check(struct view bhs, bool from_target, uint32_t limit);
 
 /* Whether 48 bytes, found anywhere, look like a basic header in every bit that is fixed: for finding boundaries. */

@@ -35,8 +35,7 @@ on_odd(void *context, enum anomaly a)
 	source->reading->odd(source->reading->context, a);
 }
 
-/* Whether `payload` bytes at `seq` are the first that this end has sent of the whole connection, or lie in front of them
- * all: nothing that was sent before was passed over. */
+/* Whether these `payload` bytes are the first that were seen of this end, and its SYN was seen too. */
 static bool
 is_first(const struct tcp_end *e, uint32_t payload)
 {

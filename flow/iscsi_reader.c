@@ -195,6 +195,35 @@ begin_data(struct iscsi_work *w, bool more)
 
 /* --- the header --- */
 
+/* The basic header is there.  False if it cannot be one. */
+static bool
+check_header(struct iscsi_work *w)
+{
+	struct iscsi_side *side = w->side;
+	uint8_t opcode = view_u8(header_of(side), 0) & 0x3f;
+	enum anomaly wrong;
+
+	if (side->first && opcode != (w->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
+		iscsi_odd(w, ANOMALY_ISCSI_ALIEN);
+		w->session->alien = true;
+		w->session->side[0].phase = w->session->side[1].phase = ISCSI_READ_NOTHING;
+		return false;
+	}
+	wrong = iscsi_check(header_of(side), w->from_target, side->limit);
+	if (wrong != ANOMALY_NONE && side->doubt == ISCSI_SURE)
+		iscsi_odd(w, wrong);
+	/* Where the login does not tell whether there are digests, reserved bits must. */
+	if (wrong == ANOMALY_NONE && ((side->doubt == ISCSI_SURE && iscsi_is_settled(w->session)) || side->first ||
+				      iscsi_plausible(header_of(side), w->from_target, side->limit))) {
+		side->first = false;
+		if (!iscsi_is_login(opcode) && side->doubt == ISCSI_SURE)
+			iscsi_login_over(w->session);
+		return true;
+	}
+	iscsi_lose(w);
+	return false;
+}
+
 /* The whole header is there, and so is its digest. */
 static void
 accept_header(struct iscsi_work *w, bool more)
@@ -236,7 +265,8 @@ read_header_digest(struct iscsi_work *w, struct view bytes)
 	if (!take_digest(w->side, bytes, &taken))
 		return taken;
 	if (judge_digest(w, ISCSI_HEADER_DIGEST)) {
-		accept_header(w, bytes.len > taken);
+		if (!known || check_header(w))
+			accept_header(w, bytes.len > taken);
 	} else if (known) {
 		/* Nothing in it can be believed, not even its length (section 7.7). */
 		iscsi_odd(w, ANOMALY_ISCSI_HEADER_DIGEST);
@@ -246,35 +276,6 @@ read_header_digest(struct iscsi_work *w, struct view bytes)
 		give_back(w);
 	}
 	return taken;
-}
-
-/* The basic header is there.  False if it cannot be one. */
-static bool
-check_header(struct iscsi_work *w)
-{
-	struct iscsi_side *side = w->side;
-	uint8_t opcode = view_u8(header_of(side), 0) & 0x3f;
-	enum anomaly wrong;
-
-	if (side->first && opcode != (w->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
-		iscsi_odd(w, ANOMALY_ISCSI_ALIEN);
-		w->session->alien = true;
-		w->session->side[0].phase = w->session->side[1].phase = ISCSI_READ_NOTHING;
-		return false;
-	}
-	wrong = iscsi_check(header_of(side), w->from_target, side->limit);
-	if (wrong != ANOMALY_NONE && side->doubt == ISCSI_SURE)
-		iscsi_odd(w, wrong);
-	/* Where the login does not tell whether there are digests, reserved bits must. */
-	if (wrong == ANOMALY_NONE && ((side->doubt == ISCSI_SURE && iscsi_is_settled(w->session)) || side->first ||
-				      iscsi_plausible(header_of(side), w->from_target, side->limit))) {
-		side->first = false;
-		if (!iscsi_is_login(opcode) && side->doubt == ISCSI_SURE)
-			iscsi_login_over(w->session);
-		return true;
-	}
-	iscsi_lose(w);
-	return false;
 }
 
 /* A candidate is proved by the header that follows it. */
@@ -302,7 +303,8 @@ read_header(struct iscsi_work *w, struct view bytes)
 	if (side->have < whole)
 		return n;
 	if (whole == ISCSI_BHS) {
-		if (!check_header(w))
+		/* Where there is a digest, it says first whether there is anything to check. */
+		if (digest_use(w, ISCSI_HEADER_DIGEST) != ISCSI_USE_YES && !check_header(w))
 			return n;
 		if (iscsi_ahs_length(header_of(side)) > 0)
 			return n;

@@ -186,7 +186,7 @@ give_up(struct work *w, uint32_t seq, bool crowded)
 	drain(w);
 }
 
-/* Who has been waiting longest has to begin again; not this stream, which has nothing yet.  False if there is nobody. */
+/* Who has been waiting longest has to begin again; not this stream, which has nothing yet.  False if there is none. */
 static bool
 rob(struct work *w)
 {

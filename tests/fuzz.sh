@@ -22,4 +22,14 @@ over() {
 over own 1000 "$top/tests/captures"
 over shared 300 "$shared/captures"
 check "fuzz_config over configurations" "$build/tests/fuzz_config" -runs=0 "$top/tests/configurations" "$top/conf/netobs.conf"
+
+# Whole connections, and damaged ones.
+if have python3; then
+	mkdir "$tmp/iscsi"
+	python3 "$top/tests/iscsi_seeds.py" "$tmp/iscsi" "$top/tests/captures/iscsi.pcap"
+	check "fuzz_iscsi over $(find "$tmp/iscsi" -type f | wc -l) connections" \
+		"$build/tests/fuzz_iscsi" -runs=0 "$tmp/iscsi"
+else
+	skip "fuzz_iscsi over connections" "python3 is not installed"
+fi
 tap_done

@@ -128,7 +128,7 @@ class Connection:
         pairs = names + [
             ("HeaderDigest", "CRC32C,None" if "header" in words else "None"),
             ("DataDigest", "CRC32C" if "data" in words else "None"),
-            ("MaxRecvDataSegmentLength", "16384"), ("InitialR2T", "Yes"), ("ImmediateData", "Yes"),
+            ("MaxRecvDataSegmentLength", "8192"), ("InitialR2T", "Yes"), ("ImmediateData", "Yes"),
             ("MaxBurstLength", "65536"), ("FirstBurstLength", "16384"), ("MaxConnections", "2"),
         ]
         text = text_of(pairs)
@@ -190,12 +190,12 @@ class Connection:
         self.finish(self.command(bytes([0x12, 0, 0, 0, 255, 0]), 0xC1, 255))
 
     def read(self):
-        status, data = self.finish(self.command(struct.pack("!BBIBHB", 0x28, 0, 16, 0, 64, 0), 0xC1, 32768))
-        assert status == 0 and len(data) == 32768, "read"
+        status, data = self.finish(self.command(struct.pack("!BBIBHB", 0x28, 0, 16, 0, 32, 0), 0xC1, 16384))
+        assert status == 0 and len(data) == 16384, "read"
 
     def write(self):
-        data = bytes(range(256)) * 128
-        cdb = struct.pack("!BBQIBB", 0x8A, 0, 16, 64, 0, 0)
+        data = bytes(range(256)) * 64
+        cdb = struct.pack("!BBQIBB", 0x8A, 0, 16, 32, 0, 0)
         status, _ = self.finish(self.command(cdb, 0xA1, len(data)), data)
         assert status == 0, "write"
 
