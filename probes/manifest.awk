@@ -398,7 +398,7 @@ function write_listing(    i, j, name) {
 		gsub(/__/, "-", name)
 		print "probe\t" name "\t" probe_doc[i]
 		for (j = 0; j < probe_args[i]; j++)
-			print "arg\t" j "\t" arg_type[i, j] "\t" arg_null[i, j] "\t" arg_doc[i, j]
+			print "arg\t" j "\t" arg_type[i, j] "\t" arg_null[i, j] "\t" arg_doc[i, j] "\t" arg_name[i, j]
 	}
 	for (i = 0; i < structs; i++) {
 		print "struct\t" struct_name[i] "\t" struct_doc[i]

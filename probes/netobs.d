@@ -3,10 +3,10 @@
  * The provider: every probe, its arguments and their stability.  This file is the single list of probes; the sites,
  * the semaphores, the ids and the manifest that netobsd --list-probes shows are all made from it (manifest.awk).
  *
- * A probe is named tcp-receive in D and tcp__receive here and in the program.  Its arguments are pointers to the structs
- * of netobs.h, which a D program sees as args[N] through the translators of the D library; a position that a probe does
- * not use is NULL and stays reserved.  An argument may be NULL only where its line says so.  All probes of one packet
- * carry the same pkt_addr.
+ * A probe is named tcp-receive in D and tcp__receive here and in the program.  Its arguments are pointers to the
+ * structs of netobs.h, which a D program sees as args[N] through the translators of the D library; a position that a
+ * probe does not use is NULL and stays reserved.  An argument may be NULL only where its line says so.  All probes of
+ * one packet carry the same pkt_addr.
  *
  * SystemTap's and DTrace's dtrace program both read this file.  The former falls back to reading lines where it finds
  * no parser, so: no comment behind a declaration, no struct in here, no type with a body.

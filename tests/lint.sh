@@ -32,7 +32,7 @@ else
 fi
 
 if have shellcheck; then
-	check "shell scripts" shellcheck -x bootstrap .ci/run tests/golden-update tests/*.sh
+	check "shell scripts" shellcheck -x bootstrap .ci/run tests/golden-update scripts/netobs scripts/examples/update tests/*.sh
 else
 	skip "shell scripts" "shellcheck is not installed"
 fi
@@ -89,7 +89,7 @@ unlicensed() {
 }
 
 long_lines() {
-	find dissect flow probes daemon tests bench -name '*.[ch]' | while read -r file; do
+	find dissect flow probes daemon scripts tests bench -name '*.[chd]' -o -name '*.bt' | while read -r file; do
 		expand -t 8 "$file" | awk -v file="$file" 'length($0) > 120 { print file ":" NR ": " length($0) " columns" }'
 	done
 }

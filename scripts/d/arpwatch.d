@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arpwatch - which hardware address has which IP address, and since when another one?
+ *
+ * TIME is packet time since the first line, in milliseconds.  A change is a new card, or somebody else's.
+ */
+#pragma D option quiet
+
+uint64_t start;
+int known[string, string], holders[string];
+
+netobs*:::arp-receive
+/start == 0/
+{
+	start = args[0]->pkt_ts;
+}
+
+netobs*:::arp-receive
+/args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* RFC 5227: a probe has none yet */
+{
+	printf("%10d  %-15s is at %s%s\n", (args[0]->pkt_ts - start) / 1000000, args[4]->arp_spa, args[4]->arp_sha,
+	    holders[args[4]->arp_spa] ? ", CHANGED" : "");
+	known[args[4]->arp_spa, args[4]->arp_sha] = 1;
+	holders[args[4]->arp_spa]++;
+}

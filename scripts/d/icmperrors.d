@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * icmperrors - which connections does ICMP complain about?
+ *
+ * Counts the ICMP errors that were received by what they say and the packet that they quote: protocol, source and
+ * port, destination and port.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::icmp-receive
+/args[4]->icmp_error_ip_hdr != 0 || args[4]->icmp_error_ip6_hdr != 0/
+{
+	@errors[args[4]->icmp_typestr, args[4]->icmp_codestr, args[4]->icmp_error_protocol, args[4]->icmp_error_saddr,
+	    args[4]->icmp_error_sport, args[4]->icmp_error_daddr, args[4]->icmp_error_dport] = count();
+}
+
+netobs*:::icmp-receive
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * outbound - why are outbound connections slow?
+ *
+ * For each remote address, on average: microseconds from the SYN to the SYN,ACK; from there to the first byte that
+ * comes back; and bytes received per second between the first byte and the end.  In packet time.
+ */
+#pragma D option quiet
+
+uint64_t asked[uint64_t], open[uint64_t], began[uint64_t];
+
+netobs*:::tcp-connect-request
+{
+	asked[args[1]->cs_cid] = args[0]->pkt_ts;
+}
+
+netobs*:::tcp-connect-established
+/asked[args[1]->cs_cid]/
+{
+	@connect_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	open[args[1]->cs_cid] = args[0]->pkt_ts;
+	asked[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-receive
+/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid]/
+{
+	@first_byte_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - open[args[1]->cs_cid]) / 1000);
+	began[args[1]->cs_cid] = args[0]->pkt_ts;
+	open[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-state-change
+/began[args[1]->cs_cid] && (args[3]->tcps_state == NETOBS_TCP_TIME_WAIT || args[3]->tcps_state == NETOBS_TCP_CLOSED)/
+{
+	this->us = (args[1]->cs_ts - began[args[1]->cs_cid]) / 1000;
+	@bytes_per_second[args[3]->tcps_raddr] = avg(args[3]->tcps_rcv_bytes * 1000000 / (this->us + 1));
+	began[args[1]->cs_cid] = 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * refused - which connections are refused?
+ *
+ * @by_me by the local port that was asked for and who asked; @by_others by who refused and the port.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::tcp-accept-refused
+{
+	@by_me[args[4]->tcp_sport, args[2]->ip_daddr] = count(); /* the RST is on its way out */
+}
+
+netobs*:::tcp-connect-refused
+{
+	@by_others[args[2]->ip_saddr, args[4]->tcp_sport] = count(); /* the RST has come in */
+}
+
+netobs*:::tcp-accept-refused,
+netobs*:::tcp-connect-refused
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sctpstate - every change of state of an SCTP association
+ *
+ * States are numbers: 1 closed, 2 cookie-wait, 3 cookie-echoed, 4 established, 5 shutdown-pending, 6 shutdown-sent,
+ * 7 shutdown-received, 8 shutdown-ack-sent.  IN is the packet time in the old state, in microseconds.
+ */
+#pragma D option quiet
+
+uint64_t since[uint64_t];
+
+BEGIN
+{
+	printf("%6s %10s  %22s:%-5s %22s:%-5s  %s\n", "CID", "IN(us)", "LADDR", "PORT", "RADDR", "PORT", "STATE");
+}
+
+netobs*:::sctp-state-change
+{
+	printf("%6d %10d  %22s:%-5d %22s:%-5d  %d -> %d\n", args[1]->cs_cid,
+	    since[args[1]->cs_cid] ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->sctps_laddr,
+	    args[3]->sctps_lport, args[3]->sctps_raddr, args[3]->sctps_rport, args[5]->sctps_state,
+	    args[3]->sctps_state);
+	since[args[1]->cs_cid] = args[3]->sctps_state == NETOBS_SCTP_CLOSED ? 0 : args[1]->cs_ts;
+}

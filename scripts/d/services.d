@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * services - which services are busy?
+ *
+ * Sums the bytes that were received by the port they were sent to, TCP and UDP.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::tcp-receive
+/args[4]->tcp_payload/
+{
+	@tcp_bytes[args[4]->tcp_dport] = sum(args[4]->tcp_payload);
+}
+
+netobs*:::udp-receive
+{
+	@udp_bytes[args[4]->udp_dport] = sum(args[4]->udp_length - 8); /* without the header */
+}
+
+netobs*:::tcp-receive,
+netobs*:::udp-receive
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

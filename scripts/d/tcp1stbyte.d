@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp1stbyte - how long until the first byte of the answer?
+ *
+ * The packet time from the established connection to the first byte received, in microseconds, by remote address.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+uint64_t open[uint64_t];
+
+netobs*:::tcp-connect-established
+{
+	open[args[1]->cs_cid] = args[0]->pkt_ts;
+}
+
+netobs*:::tcp-receive
+/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid]/
+{
+	@first_byte_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - open[args[1]->cs_cid]) / 1000);
+	open[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-receive
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_rwndclosed - who keeps a peer waiting with a closed window?
+ *
+ * The packet time from a segment that closes the sender's receive window to the one that opens it again, in
+ * microseconds, by the address and port that closed it.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+uint64_t closed[uint64_t];
+
+netobs*:::tcp-send
+/arg1 != 0 && args[4]->tcp_window == 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] == 0/
+{
+	closed[args[1]->cs_cid] = args[0]->pkt_ts;
+}
+
+netobs*:::tcp-send
+/arg1 != 0 && args[4]->tcp_window != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] != 0/
+{
+	@closed_us[args[2]->ip_saddr, args[4]->tcp_sport] =
+	    quantize((args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000);
+	closed[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-send
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

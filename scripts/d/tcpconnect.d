@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcpconnect - every connection that is asked for, and by whom
+ */
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%6s %7s %-16s %22s %22s:%s\n", "CID", "PID", "COMMAND", "LADDR", "RADDR", "PORT");
+}
+
+netobs*:::tcp-connect-request
+{
+	printf("%6d %7d %-16s %22s %22s:%d\n", args[1]->cs_cid, args[1]->cs_pid, args[1]->cs_comm, args[3]->tcps_laddr,
+	    args[3]->tcps_raddr, args[3]->tcps_rport);
+}

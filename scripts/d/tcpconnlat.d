@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcpconnlat - how long does it take to connect?
+ *
+ * The packet time from the SYN to the SYN,ACK, in microseconds, by remote address.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+uint64_t asked[uint64_t];
+
+netobs*:::tcp-connect-request
+{
+	asked[args[1]->cs_cid] = args[0]->pkt_ts;
+}
+
+netobs*:::tcp-connect-established
+/asked[args[1]->cs_cid]/
+{
+	@connect_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	asked[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-connect-refused
+{
+	asked[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-connect-established
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcptop - which process moves how much over which TCP connection?
+ *
+ * Application bytes by process and connection, the busiest twenty, every five seconds and at the end.  The process is
+ * known where the host itself is observed.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::socket-send
+/args[3]->so_protocol == 6/
+{
+	@sent[args[3]->so_pid, args[3]->so_execname, args[3]->so_laddr, args[3]->so_lport, args[3]->so_raddr,
+	    args[3]->so_rport] = sum(args[3]->so_bytes);
+}
+
+netobs*:::socket-receive
+/args[3]->so_protocol == 6/
+{
+	@received[args[3]->so_pid, args[3]->so_execname, args[3]->so_laddr, args[3]->so_lport, args[3]->so_raddr,
+	    args[3]->so_rport] = sum(args[3]->so_bytes);
+}
+
+tick-5s
+{
+	trunc(@sent, 20);
+	trunc(@received, 20);
+	printf("%Y\n", walltimestamp);
+	printa(@sent);
+	printa(@received);
+	clear(@sent);
+	clear(@received);
+}
+
+netobs*:::socket-send,
+netobs*:::socket-receive
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}
