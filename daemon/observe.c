@@ -8,6 +8,7 @@
 #include "dissect/dissect.h"
 #include "flow/tcp.h"
 #include "probes/fire.h"
+#include "probes/raised.h"
 
 struct observer *
 observer_new(const struct config *config, enum view_kind view, const struct locals *locals, struct printer *printer,
@@ -139,16 +140,6 @@ arrive(struct observer *o, const struct slot *slot)
 		flow_prefetch_rest(o->flows, slot->near);
 }
 
-static bool
-is_quiet(void)
-{
-	unsigned raised = 0;
-
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		raised |= *probe_semaphores[i];
-	return raised == 0;
-}
-
 /* A frame's later steps come after the earlier ones of frames behind it, so that memory is fetched while others are
  * worked on. */
 void
@@ -156,7 +147,7 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
 	enum { SECOND = OBSERVE_DISTANCE, THIRD = 2 * OBSERVE_DISTANCE, LAST = 3 * OBSERVE_DISTANCE };
 
-	o->quiet = is_quiet();
+	o->quiet = probes_raised() == 0;
 	for (unsigned i = 0; i < count + LAST; i++) {
 		if (i < count)
 			prepare(o, &frames[i], &o->slots[i % OBSERVE_SLOTS]);

@@ -136,6 +136,12 @@ choose_probes(struct run *run)
 	const char *unknown;
 	size_t length;
 
+#ifdef NETOBS_NO_PROBES
+	if (run->config->print != PRINT_OFF) {
+		log_error("nothing can be printed: this program was built with --disable-probes");
+		return false;
+	}
+#endif
 	if (run->config->print == PRINT_OFF ||
 	    manifest_choose(run->config->print_probes, run->chosen, &unknown, &length))
 		return true;

@@ -2,7 +2,7 @@
 #include "daemon/wait.h"
 
 #include "daemon/log.h"
-#include "probes/sites.h"
+#include "probes/raised.h"
 
 /* The kernel changes semaphores without telling anybody, so they are looked at so often. */
 #define LOOK_NS (10 * 1000000u)
@@ -11,17 +11,6 @@
  * for so many looks, a quarter of a second. */
 #define LOOKS_AT_REST 25
 
-/* The sum of all semaphores: it changes whenever a tracer comes, enables one more probe, or goes. */
-static unsigned
-raised(void)
-{
-	unsigned sum = 0;
-
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		sum += *probe_semaphores[i];
-	return sum;
-}
-
 bool
 wait_for_tracer(struct loop *loop, double seconds)
 {
@@ -29,7 +18,7 @@ wait_for_tracer(struct loop *loop, double seconds)
 	unsigned before = 0, at_rest = 0;
 
 	for (double i = 0; at_rest < LOOKS_AT_REST; i++) {
-		unsigned now = raised();
+		unsigned now = probes_raised();
 
 		if (now == 0 && seconds > 0 && i >= looks) {
 			log_warning("no tracer has come within %g s; starting without", seconds);

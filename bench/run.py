@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What netobsd costs, beside the bare reading of the file and beside other programs that follow connections.
+
+    bench/run.py [--quick] [--rows ROW,...] [--packets N] [--flows N] [--rounds N] [--build DIR] [--json FILE]
+
+Makes its captures in a temporary directory (bench/gentrace), which takes about 2 GB and is removed at the end.  The
+programs that are compared run in turns, A B A B, so that whatever else the machine does meets all of them; ratios are
+taken within a turn, and medians over the turns are shown.  "cpu" is user plus system time, which does not count the
+waiting; "wall" is for reading beside it; memory is the largest resident set.  bench/NOTES.md has figures.
+"""
+import argparse
+import atexit
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Run:
+    """One run of a program: cpu and wall in seconds, memory in bytes."""
+
+    def __init__(self, cpu, wall, memory):
+        self.cpu, self.wall, self.memory = cpu, wall, memory
+
+
+class Failure(Exception):
+    pass
+
+
+def run(argv, output=os.devnull, limit=900):
+    """Runs a program to its end; its standard output goes to the file `output`."""
+    with open(output, "wb") as out, tempfile.TemporaryFile() as errors:
+        begin = time.monotonic()
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True)
+        previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        signal.alarm(limit)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            said = errors.read()[-300:].decode(errors="replace").strip()
+            raise Failure("%s: exit status %d: %s" % (argv[0], process.returncode, said))
+    return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
+
+
+def in_turns(commands, rounds):
+    """name -> runs, for name -> argv: each of them once in each round."""
+    runs = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, argv in commands.items():
+            runs[name].append(run(argv))
+    return runs
+
+
+def median(runs, what="cpu"):
+    return statistics.median(getattr(r, what) for r in runs)
+
+
+def ratio(runs, base, what="cpu"):
+    """The median of the ratios within each turn."""
+    return statistics.median(getattr(a, what) / getattr(b, what) for a, b in zip(runs, base))
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.build = os.path.abspath(args.build)
+        self.netobsd = os.path.join(self.build, "netobsd")
+        self.rows = []
+        self.traces = {}
+        self.directory = tempfile.mkdtemp(prefix="netobs-bench.")
+        atexit.register(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def trace(self, packets, concurrent, *more):
+        """A capture of gentrace's, read once so that it is in the page cache."""
+        key = (packets, concurrent) + more
+        if key not in self.traces:
+            path = self.path("%d.pcap" % len(self.traces))
+            subprocess.run([os.path.join(self.build, "bench/gentrace"), "-n", str(packets), "-c", str(concurrent),
+                            *more, path], check=True)
+            self.traces[key] = path
+        run(["cat", self.traces[key]])
+        return self.traces[key]
+
+    def drop(self, path):
+        """A capture that no other row reads."""
+        self.traces = {key: p for key, p in self.traces.items() if p != path}
+        os.unlink(path)
+
+    def standard(self):
+        return self.trace(self.args.packets, self.args.flows, "-l", "40")
+
+    def replay(self, path, *more):
+        return [self.netobsd, "-r", path, *more]
+
+    def tell(self, row, what, figure, unit, target=None, good=None):
+        """One line of the result; `good` says whether the target is met."""
+        self.rows.append({"row": row, "what": what, "figure": figure, "unit": unit, "target": target, "met": good})
+        text = "%.3g" % figure if abs(figure) < 1000 else "{:,.0f}".format(figure)
+        verdict = "" if target is None else "  %s (%s)" % ("met" if good else "NOT MET", target)
+        print("%-10s %-58s %12s %-10s%s" % (row, what, text, unit, verdict), flush=True)
+
+    def note(self, row, text):
+        self.rows.append({"row": row, "note": text})
+        print("%-10s %s" % (row, text), flush=True)
+
+    def tell_runs(self, row, name, runs, packets):
+        self.tell(row, name + ": cpu", median(runs), "s")
+        self.tell(row, name + ": wall", median(runs, "wall"), "s")
+        self.tell(row, name + ": cpu per packet", median(runs) / packets * 1e9, "ns")
+        self.tell(row, name + ": memory", median(runs, "memory") / 1e6, "MB")
+
+
+# -------------------------------------------------------------------------------------------------------------- rows
+
+
+def row_replay(b):
+    """The standard capture against a bare pcap_loop()."""
+    trace, packets = b.standard(), b.args.packets
+    runs = in_turns({"floor": [os.path.join(b.build, "bench/floor"), trace], "netobsd": b.replay(trace)},
+                    b.args.rounds)
+    for name in runs:
+        b.tell_runs("replay", name, runs[name], packets)
+    against = ratio(runs["netobsd"], runs["floor"])
+    b.tell("replay", "netobsd / bare pcap_loop, cpu", against, "x", "at most 2.0", against <= 2.0)
+    b.tell("replay", "netobsd / bare pcap_loop, wall", ratio(runs["netobsd"], runs["floor"], "wall"), "x")
+
+
+# name, how it reads FILE, the part of the standard capture that it can be asked to read, and whether it is one of
+# those that follow connections and are to be beaten.
+PEERS = (
+    ("tcpdump", ["tcpdump", "-r", "FILE", "-w", "/dev/null"], 1.0, False),
+    ("argus", ["argus", "-X", "-r", "FILE", "-w", "/dev/null"], 1.0, True),
+    ("softflowd", ["softflowd", "-d", "-r", "FILE", "-m", "2000000", "-p", "DIR/pid", "-c", "DIR/ctl"], 1.0, True),
+    ("ndpiReader", ["ndpiReader", "-q", "-i", "FILE"], 1.0, True),
+    ("tcptrace", ["tcptrace", "-n", "FILE"], 1.0, True),
+    ("tshark", ["tshark", "-n", "-q", "-r", "FILE", "-z", "conv,tcp"], 0.1, False),
+)
+
+
+def row_peers(b):
+    """Other programs on the standard capture, in turns with netobsd."""
+    fastest = None
+    for name, command, part, beaten in PEERS:
+        if shutil.which(name) is None:
+            b.note("peers", "%s is not installed" % name)
+            continue
+        packets = int(b.args.packets * part)
+        trace = b.standard() if part == 1.0 else b.trace(packets, int(b.args.flows * part), "-l", "40")
+        argv = [word.replace("FILE", trace).replace("DIR", b.directory) for word in command]
+        try:
+            runs = in_turns({name: argv, "netobsd": b.replay(trace)}, b.args.peer_rounds)
+        except Failure as failure:
+            b.note("peers", str(failure))
+            continue
+        times = ratio(runs[name], runs["netobsd"])
+        label = name if part == 1.0 else "%s, %.0f %% of the capture" % (name, part * 100)
+        b.tell("peers", label + ": cpu", median(runs[name]), "s")
+        b.tell("peers", label + ": wall", median(runs[name], "wall"), "s")
+        b.tell("peers", label + ": memory", median(runs[name], "memory") / 1e6, "MB")
+        b.tell("peers", label + " / netobsd, cpu", times, "x")
+        if beaten and (fastest is None or times < fastest[1]):
+            fastest = (name, times)
+    if fastest is not None:
+        b.tell("peers", "the fastest of them, %s / netobsd" % fastest[0], fastest[1], "x", "at least 8",
+               fastest[1] >= 8)
+
+
+def row_concurrency(b):
+    """The cost of a packet with a thousand and a million connections under way."""
+    packets = b.args.packets
+    many = b.args.many
+    few, much = b.trace(packets, 1000, "-l", "40"), b.trace(packets, many, "-l", "40")
+    runs = in_turns({"few": b.replay(few), "many": b.replay(much)}, b.args.rounds)
+    b.tell("concurrency", "1,000 connections: cpu per packet", median(runs["few"]) / packets * 1e9, "ns")
+    b.tell("concurrency", "{:,} connections: cpu per packet".format(many), median(runs["many"]) / packets * 1e9, "ns")
+    times = ratio(runs["many"], runs["few"])
+    b.tell("concurrency", "many / few", times, "x", "at most 2.5", times <= 2.5)
+    b.drop(few)
+    b.drop(much)
+
+
+def row_memory(b):
+    """What a tracked TCP connection takes, both endpoints: the difference of two runs' largest resident sets."""
+    many, few = b.args.many, b.args.many // 10
+    only_tcp = ("-t", "100", "-u", "0", "-l", "40", "-r", "1000")
+    sizes = {}
+    for count in (few, many):
+        path = b.trace(count * 4, count, *only_tcp)
+        sizes[count] = median([run(b.replay(path)) for _ in range(3)], "memory")
+        sizes[-count] = flows_of(b, path)
+        b.drop(path)
+    per = (sizes[many] - sizes[few]) / (sizes[-many] - sizes[-few])
+    b.tell("memory", "a connection more", per, "bytes", "at most 256", per <= 256)
+    # The target is for a million connections, whatever was measured.
+    total = (sizes[many] + per * (1000000 - sizes[-many])) / 1e6
+    b.tell("memory", "{:,} connections: resident".format(int(sizes[-many])), sizes[many] / 1e6, "MB")
+    b.tell("memory", "1,000,000 connections: resident", total, "MB", "at most 300", total <= 300)
+
+
+def flows_of(b, path):
+    """How many connections there are at the end of a capture."""
+    done = subprocess.run(b.replay(path, "--summary"), stderr=subprocess.PIPE, check=True, text=True)
+    counters = dict(line.split() for line in done.stderr.splitlines() if len(line.split()) == 2)
+    return int(counters["flow.created"])
+
+
+def row_connections(b):
+    """Every packet is the SYN of another connection."""
+    count = b.args.many
+    path = b.trace(count, 1, "-S", "-t", "100", "-u", "0")
+    runs = in_turns({"netobsd": b.replay(path)}, b.args.rounds)["netobsd"]
+    rate = count / median(runs)
+    b.tell("new", "new connections per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
+    b.drop(path)
+
+
+def without_probes(b):
+    """A build like ours, but with --disable-probes."""
+    directory = b.path("without")
+    os.mkdir(directory)
+    config = subprocess.run([os.path.join(b.build, "config.status"), "--config"], stdout=subprocess.PIPE, check=True,
+                            text=True).stdout.strip()
+    for command in ("%s/configure -q --srcdir='%s' %s --disable-probes" % (ROOT, ROOT, config),
+                    "make -s -j2 all"):
+        done = subprocess.run(["sh", "-c", command], cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False, text=True)
+        if done.returncode != 0:
+            raise Failure("the build without probes: " + done.stdout[-300:])
+    return os.path.join(directory, "netobsd")
+
+
+def instructions(b, program, path):
+    """Of one replay, as callgrind counts them."""
+    out = b.path("callgrind")
+    subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, program, "-r", path], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(out, encoding="utf-8") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(("summary:", "totals:")))
+
+
+def row_probes(b):
+    """Compiled-in, unattached probes against a build without them."""
+    other, trace = without_probes(b), b.standard()
+    runs = in_turns({"without": [other, "-r", trace], "with": b.replay(trace)}, max(b.args.rounds, 11))
+    more = (ratio(runs["with"], runs["without"]) - 1) * 100
+    b.tell("probes", "unattached probes, cpu", more, "%", "at most 2", more <= 2)
+    if shutil.which("valgrind") is None:
+        b.note("probes", "valgrind is not installed: instructions are not counted")
+        return
+    # The difference of two captures, so that the start of the program is not in it.
+    packets, counts = 100000, []
+    captures = [b.trace(packets * n, 10000, "-l", "40") for n in (1, 2)]
+    for program in (other, b.netobsd):
+        short, long = (instructions(b, program, capture) for capture in captures)
+        counts.append((long - short) / packets)
+    b.tell("probes", "unattached probes, instructions", (counts[1] / counts[0] - 1) * 100, "%")
+    b.tell("probes", "instructions per packet", counts[1], "")
+
+
+def row_print(b):
+    """--print of all probes, as text into a file."""
+    packets = b.args.packets // 10
+    trace, out = b.trace(packets, max(b.args.flows // 10, 1), "-l", "40"), b.path("printed")
+    runs = [run(b.replay(trace, "--print", "--format", "text"), output=out) for _ in range(b.args.rounds)]
+    with open(out, "rb") as printed:
+        firings = sum(block.count(b"\n") for block in iter(lambda: printed.read(1 << 20), b""))
+    rate = firings / median(runs)
+    b.tell("print", "firings of %d packets" % packets, firings, "")
+    b.tell("print", "firings printed per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
+    b.tell("print", "firings printed per second, wall", firings / median(runs, "wall"), "/s")
+    os.unlink(out)
+
+
+ROWS = {
+    "replay": row_replay,
+    "peers": row_peers,
+    "concurrency": row_concurrency,
+    "memory": row_memory,
+    "new": row_connections,
+    "probes": row_probes,
+    "print": row_print,
+}
+
+
+def machine():
+    """One line about where this was measured."""
+    model = platform.processor()
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return "%s, %d CPUs, Linux %s, %s, load %.1f" % (model, os.cpu_count(), platform.release(),
+                                                     time.strftime("%Y-%m-%d"), os.getloadavg()[0])
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Measures netobsd; see bench/NOTES.md.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything, fewer rounds")
+    parser.add_argument("--rows", default=",".join(ROWS), help="of %s" % ", ".join(ROWS))
+    parser.add_argument("--packets", type=int, help="of the standard capture (5,000,000)")
+    parser.add_argument("--flows", type=int, help="connections under way in it (100,000)")
+    parser.add_argument("--many", type=int, help="connections where many are wanted (1,000,000)")
+    parser.add_argument("--rounds", type=int, help="turns (7)")
+    parser.add_argument("--peer-rounds", type=int, help="turns with each of the peers (3)")
+    parser.add_argument("--build", default=".", help="where netobsd and bench/floor were built")
+    parser.add_argument("--json", help="write the figures to this file as well")
+    args = parser.parse_args()
+    for name, usual, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),
+                               ("rounds", 7, 3), ("peer_rounds", 3, 1)):
+        if getattr(args, name) is None:
+            setattr(args, name, quick if args.quick else usual)
+        if getattr(args, name) < 10 and name not in ("rounds", "peer_rounds") or getattr(args, name) < 1:
+            parser.error("--%s: too few" % name.replace("_", "-"))
+    args.rows = args.rows.split(",")
+    for row in args.rows:
+        if row not in ROWS:
+            parser.error("no row %s; there are %s" % (row, ", ".join(ROWS)))
+    return args
+
+
+def main():
+    args = arguments()
+    bench = Bench(args)
+    if not os.access(bench.netobsd, os.X_OK):
+        sys.exit("bench/run.py: no netobsd in %s; --build says where it is" % bench.build)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    where = machine()
+    print(where, flush=True)
+    bad = 0
+    for row in args.rows:
+        try:
+            ROWS[row](bench)
+        except (Failure, OSError, subprocess.CalledProcessError) as failure:
+            bench.note(row, "could not be measured: %s" % failure)
+            bad = 1
+    if args.json is not None:
+        with open(args.json, "w", encoding="utf-8") as out:
+            json.dump({"machine": where, "packets": args.packets, "flows": args.flows, "rows": bench.rows}, out,
+                      indent=1)
+            out.write("\n")
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()
