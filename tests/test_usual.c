@@ -22,11 +22,12 @@ static struct {
 	char name[256];
 } seen;
 
-/* Views have padding, which nobody has to write. */
+/* Views and cursors have padding, which nobody has to write. */
 static void
 clean(struct packet *p)
 {
 	struct view *const views[] = {&p->ether.header, &p->ip.header, &p->ip.options};
+	struct cursor *const cursors[] = {&p->datagram, &p->payload};
 
 	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
 		struct view v = *views[i];
@@ -34,6 +35,15 @@ clean(struct packet *p)
 		memset(views[i], 0, sizeof *views[i]);
 		views[i]->at = v.at;
 		views[i]->len = v.len;
+	}
+	for (size_t i = 0; i < sizeof cursors / sizeof cursors[0]; i++) {
+		struct cursor c = *cursors[i];
+
+		memset(cursors[i], 0, sizeof *cursors[i]);
+		cursors[i]->at = c.at;
+		cursors[i]->have = c.have;
+		cursors[i]->wire = c.wire;
+		cursors[i]->error = c.error;
 	}
 	if (p->transport == TRANSPORT_TCP) {
 		struct view v = p->tcp.header;
