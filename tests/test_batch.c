@@ -15,6 +15,7 @@ static struct {
 	uint64_t next;	    /* number that the next frame must have */
 	unsigned calls;	    /* of observe_frames() */
 	unsigned last;	    /* frames in the last call */
+	unsigned stopped;   /* calls of printer_stop() */
 	uint64_t advanced;
 	const uint8_t *data; /* of the last frame */
 	bool same;	     /* every frame has the number `next` */
@@ -76,6 +77,13 @@ printer_failed(const struct printer *printer)
 {
 	(void)printer;
 	return output_error;
+}
+
+void
+printer_stop(struct printer *printer)
+{
+	(void)printer;
+	seen.stopped++;
 }
 
 static uint8_t lent[262144];
@@ -169,6 +177,9 @@ test_settle(void **state)
 	batch_advance(batch, 99);
 	assert_int_equal(seen.next, 2); /* the clock does not overtake frames */
 	assert_int_equal(seen.advanced, 99);
+	batch_stop_printing(batch);
+	assert_int_equal(seen.stopped, 1);
+	assert_true(batch_settle(batch)); /* observing goes on without its output */
 	batch_free(batch);
 
 	batch = batch_new(NULL, NULL);
