@@ -3,8 +3,8 @@
  * One question, one answer, over a stream socket: what the control socket and the metrics have in common.
  *
  * Served from the event loop between frames.  Nobody who asks can hold up capture: nothing waits, a question has at
- * most SERVER_QUESTION_MAX bytes, an answer goes out by pieces of bounded size and effort, the number of clients is bounded,
- * and who is too slow is let go.
+ * most SERVER_QUESTION_MAX bytes, an answer goes out by pieces of bounded size and effort, the number of clients is
+ * bounded, and who is too slow is let go.
  */
 #ifndef NETOBS_DAEMON_SERVER_H
 #define NETOBS_DAEMON_SERVER_H

@@ -514,7 +514,8 @@ set_ports(struct config *config, const struct option_row *row, const char *text,
 
 		errno = 0;
 		port = strtoul(text, &end, 10);
-		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 || port > 65535) {
+		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 ||
+		    port > 65535) {
 			snprintf(why, size, "ports from 1 to 65535 are wanted, separated by commas");
 			return false;
 		}

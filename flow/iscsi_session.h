@@ -5,9 +5,9 @@
  * Only headers are kept; data is passed over as it comes, through a digest where there is one and through the text
  * parser where it is text.  A PDU is told when its last byte is there.
  *
- * Where PDUs begin is known from the beginning of a connection on.  In mid-stream, and after a header that is missing or
- * wrong, the stream is searched for a header that is right in every fixed bit, and it is believed when its digest holds,
- * when it ends with its segment, or when another one follows it (flow/iscsi_search.c).
+ * Where PDUs begin is known from the beginning of a connection on.  In mid-stream, and after a header that is
+ * missing or wrong, the stream is searched for a header that is right in every fixed bit, and it is believed when
+ * its digest holds, when it ends with its segment, or when another one follows it (flow/iscsi_search.c).
  */
 #ifndef NETOBS_FLOW_ISCSI_SESSION_H
 #define NETOBS_FLOW_ISCSI_SESSION_H
@@ -123,7 +123,8 @@ void iscsi_read_on(struct iscsi_work *w, struct view bytes);
 /* iscsi_search.c: looks for a boundary; answers how many bytes lie before it, or all of them. */
 uint32_t iscsi_search(struct iscsi_work *w, struct view bytes);
 
-/* iscsi_login.c: text of a login or text PDU, such a PDU at its end, and a PDU that only comes when the login is over. */
+/* iscsi_login.c: text of a login or text PDU, such a PDU at its end, and a PDU that only comes when the login is
+ * over. */
 void iscsi_take_text(struct iscsi_work *w, struct view bytes);
 void iscsi_end_text(struct iscsi_work *w);
 void iscsi_login_pdu(struct iscsi_work *w);

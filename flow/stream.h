@@ -2,11 +2,11 @@
 /*
  * A byte stream in order: one direction of a TCP connection, put together from its segments.
  *
- * Bytes that come in order are handed to a reader straight from the frame.  What comes too early is kept, in blocks of a
- * pool that all streams share and within a bound of its own, until what is missing comes too.  It is given up, and the
- * reader told of a gap, as soon as the receiver has acknowledged it (it was there, but the capture has not got it), or
- * when there is no room left to wait.  Bytes that come again are compared with the last that were handed on; of two
- * versions the first counts.
+ * Bytes that come in order are handed to a reader straight from the frame.  What comes too early is kept, in blocks
+ * of a pool that all streams share and within a bound of its own, until what is missing comes too.  It is given up,
+ * and the reader told of a gap, as soon as the receiver has acknowledged it (it was there, but the capture has not
+ * got it), or when there is no room left to wait.  Bytes that come again are compared with the last that were handed
+ * on; of two versions the first counts.
  */
 #ifndef NETOBS_FLOW_STREAM_H
 #define NETOBS_FLOW_STREAM_H

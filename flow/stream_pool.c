@@ -14,7 +14,8 @@ stream_pool_new(void)
 	if (pool == NULL)
 		return NULL;
 	/* Memory that nobody has used yet is not there yet. */
-	pool->bytes = mmap(NULL, BYTES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pool->bytes =
+	    mmap(NULL, BYTES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pool->bytes == MAP_FAILED)
 		pool->bytes = NULL;
 	pool->block_next = calloc(STREAM_POOL_BLOCKS + 1, sizeof pool->block_next[0]);

@@ -3,9 +3,9 @@
  * Any bytes in any segments on an iSCSI connection, and what a target could make of them.
  *
  * The first byte says how the connection begins (bit 0: with its handshake; bit 1: nobody listens at first).  Records
- * follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the target sends; bit 1 the capture
- * has missed the segment; 2 it is sent again, 3 it comes before the one before it; 4 it is cut in half; 5 a login with
- * digests comes first; 6 the payload is one byte, repeated.
+ * follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the target sends; bit 1 the
+ * capture has missed the segment; 2 it is sent again, 3 it comes before the one before it; 4 it is cut in half; 5 a
+ * login with digests comes first; 6 the payload is one byte, repeated.
  *
  * Whatever is told must be a PDU that its sender has, with names that are text, and the memory in use is bounded.
  */

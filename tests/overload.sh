@@ -164,6 +164,7 @@ is "a full disk: one line" "$(grep -c "cannot be written to standard output" "$t
 finish
 
 mkfifo "$tmp/closed"
+# shellcheck disable=SC2217
 sleep 100 <"$tmp/closed" &
 reader=$!
 begin --print >"$tmp/closed"

@@ -3,7 +3,7 @@
  * Traffic that nobody sends by accident, as a capture on standard output:
  *
  *	overload_traffic fragments COUNT	fragments of datagrams that never become whole
- *	overload_traffic collisions COUNT	SYNs whose addresses and ports have the same sum and the same exclusive or
+ *	overload_traffic collisions COUNT	SYNs whose addresses and ports have one sum and one exclusive or
  *	overload_traffic random COUNT		frames of random bytes, 1000 each
  *	overload_traffic mixed SECONDS		a steady load: connections that come and go, streams, fragments, garbage
  *	overload_traffic syn COUNT		SYNs, each of another pair of ends
@@ -56,7 +56,8 @@ write_header(void)
 static void
 write_frame(uint64_t ns, const uint8_t *frame, uint32_t length)
 {
-	const uint32_t record[4] = {1700000000u + (uint32_t)(ns / 1000000000u), (uint32_t)(ns % 1000000000u), length, length};
+	const uint32_t record[4] = {1700000000u + (uint32_t)(ns / 1000000000u), (uint32_t)(ns % 1000000000u), length,
+				    length};
 
 	if (fwrite(record, sizeof record, 1, stdout) != 1 || fwrite(frame, length, 1, stdout) != 1)
 		exit(EXIT_FAILURE); /* the reader has gone */
@@ -218,7 +219,11 @@ main(int argc, char **argv)
 	static const struct {
 		const char *what;
 		void (*write)(unsigned long count);
-	} kinds[] = {{"fragments", fragments}, {"collisions", collisions}, {"random", random_bytes}, {"syn", syn}, {"mixed", mixed}};
+	} kinds[] = {{"fragments", fragments},
+		     {"collisions", collisions},
+		     {"random", random_bytes},
+		     {"syn", syn},
+		     {"mixed", mixed}};
 
 	for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
 		if (strcmp(argv[1], kinds[i].what) == 0) {

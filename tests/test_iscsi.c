@@ -8,7 +8,8 @@
 
 #include "tests/iscsi_script.h"
 
-#define LOGIN(s, keys, answer) script_login((s), (keys), (uint32_t)sizeof(keys) - 1, (answer), (uint32_t)sizeof(answer) - 1)
+#define LOGIN(s, keys, answer) \
+	script_login((s), (keys), (uint32_t)sizeof(keys) - 1, (answer), (uint32_t)sizeof(answer) - 1)
 
 static struct script script, *s = &script;
 static struct script_bytes bytes;
@@ -366,7 +367,8 @@ log_in(unsigned digests)
 	else if (digests == WITH_HEADER_DIGEST)
 		LOGIN(s, "HeaderDigest=CRC32C,None\0DataDigest=None\0", "HeaderDigest=CRC32C\0");
 	else if (digests == WITH_DATA_DIGEST)
-		LOGIN(s, "DataDigest=CRC32C,None\0HeaderDigest=CRC32C,None\0", "DataDigest=CRC32C\0HeaderDigest=None\0");
+		LOGIN(s, "DataDigest=CRC32C,None\0HeaderDigest=CRC32C,None\0",
+		      "DataDigest=CRC32C\0HeaderDigest=None\0");
 	else
 		LOGIN(s, DIGESTS_ON, DIGESTS_TAKEN);
 }
