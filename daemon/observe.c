@@ -48,12 +48,18 @@ observer_set_owners(struct observer *o, struct owners *owners)
 }
 
 void
+observer_finish(struct observer *o)
+{
+	if (o->prober != NULL)
+		tcp_flush(o->flows);
+}
+
+void
 observer_free(struct observer *o)
 {
 	if (o == NULL)
 		return;
-	if (o->prober != NULL)
-		tcp_flush(o->flows);
+	observer_finish(o);
 	prober_free(o->prober);
 	apps_free(o->apps);
 	reassembly_free(o->fragments);

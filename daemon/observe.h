@@ -47,6 +47,9 @@ void observer_free(struct observer *observer);
 /* From now on frames that are seen on an upper interface again are left out.  `uppers` is borrowed. */
 void observer_leave_out_copies(struct observer *observer, struct uppers *uppers);
 
+/* The input has ended: what still waited for a later frame fires now.  Freeing does it if nobody has. */
+void observer_finish(struct observer *observer);
+
 /* Observes frames in order; `count` is at most OBSERVE_BATCH.  Frame memory may be reused on return. */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 

@@ -395,6 +395,7 @@ run(struct config *config)
 		return status_of_output(list_probes(STDOUT_FILENO, config->list_format), RUN_DONE);
 	if (start(&run)) {
 		status = status_of(&run, input_run(run.input, run.batch));
+		observer_finish(run.observer);
 		if (config->summary)
 			summary_write(stderr, run.input, run.observer);
 	} else {
