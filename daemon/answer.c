@@ -9,6 +9,7 @@
 
 #include "probes/fire.h"
 #include "probes/manifest.h"
+#include "probes/site_choice.h"
 
 /* ----------------------------------------------------------------------------------------------------------- status */
 
@@ -20,7 +21,7 @@ tracers(void)
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		if (*probe_semaphores[i] > most)
 			most = *probe_semaphores[i];
-	return most;
+	return site_tracers(most);
 }
 
 static void
@@ -42,7 +43,7 @@ status_text(struct insight *insight, struct text *text)
 		text_add(text, "%-12s another file is at that path by now: attach as below, or restart netobsd\n", "");
 	text_add(text, "%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
 		 "attach", (long)getpid());
-	text_add(text, "tracers      %u on the probe that has most\n", tracers());
+	text_add(text, "tracers      %u on the probe that has most, at %s sites\n", tracers(), site_word(site_chosen()));
 	text_add(text, "frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
 		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped,
@@ -68,9 +69,10 @@ status_json(struct insight *insight, struct text *text)
 	text_add(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
 		 (unsigned long long)insight->build.inode, build_id_is_replaced(&insight->build) ? "true" : "false",
 		 (long)getpid());
-	text_add(text, ",\"tracers\":%u,\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu", tracers(),
-		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
-		 (unsigned long long)taken->received, (unsigned long long)taken->dropped);
+	text_add(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", tracers(), site_word(site_chosen()));
+	text_add(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu", (unsigned long long)seen->frames,
+		 (unsigned long long)seen->bytes, (unsigned long long)taken->received,
+		 (unsigned long long)taken->dropped);
 	text_add(text, ",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
 		 (unsigned)insight->config->limits.flows, (unsigned long long)(memory.flows + memory.fragments));
@@ -86,7 +88,7 @@ probes(struct insight *insight, bool json, struct text *text)
 	if (!json)
 		text_add(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = *probe_semaphores[i];
+		unsigned enabled = site_tracers(*probe_semaphores[i]);
 		unsigned long long fired = prober_fired(observer_prober(insight->observer), (enum probe_id)i);
 
 		if (json)

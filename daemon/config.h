@@ -10,6 +10,7 @@
 
 #include "flow/flow.h"
 #include "probes/print.h"
+#include "probes/site_choice.h"
 
 /* Whose point of view is reported (probes.md calls it the view). */
 enum view_kind {
@@ -73,6 +74,7 @@ struct config {
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;
+	enum site_kind site;
 	struct flow_limits limits;
 	struct port_list iscsi_ports;
 };

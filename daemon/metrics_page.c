@@ -7,6 +7,7 @@
 #include "flow/tcp.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
+#include "probes/site_choice.h"
 
 static void
 family(struct text *text, const char *name, const char *type, const char *help)
@@ -178,7 +179,8 @@ add_probes(const struct prober *prober, struct text *text)
 			 prober_fired(prober, (enum probe_id)i));
 	family(text, "probe_tracers", "gauge", "Tracers that have each probe enabled, --print among them.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		labelled(text, "probe_tracers", "probe", manifest_probes[i].name, *probe_semaphores[i]);
+		labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
+			 site_tracers(*probe_semaphores[i]));
 	family(text, "checksums_total", "counter", "Verdicts on transport checksums, for packets of fired probes.");
 	labelled(text, "checksums_total", "verdict", "ok", prober_checksums(prober, CHECKSUM_OK));
 	labelled(text, "checksums_total", "verdict", "bad", prober_checksums(prober, CHECKSUM_BAD));

@@ -115,6 +115,6 @@ void options_print_version(FILE *to);
 /* Kinds of values (values.c). */
 extern const struct option_kind value_flag, value_flag_off, value_word, value_words, value_whole, value_count,
     value_mode, value_bytes, value_seconds, value_view, value_prefix, value_pace, value_wait, value_print,
-    value_format, value_filter, value_user, value_none, value_ports;
+    value_format, value_filter, value_user, value_site, value_none, value_ports;
 
 #endif

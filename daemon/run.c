@@ -310,11 +310,20 @@ tell_memory(const struct run *run)
 			   (unsigned long long)memory.fragments >> 20);
 }
 
+static bool
+choose_site(const struct config *config)
+{
+	if (site_choose(config->site))
+		return true;
+	log_error("--probe-site fast: there are no fast probe sites on this processor");
+	return false;
+}
+
 /* Everything before the first frame.  False where it failed and where the loop was stopped meanwhile. */
 static bool
 start(struct run *run)
 {
-	if (!choose_probes(run) || !privileges_plan(run->config, &run->privileges))
+	if (!choose_probes(run) || !choose_site(run->config) || !privileges_plan(run->config, &run->privileges))
 		return false;
 	run->loop = loop_new();
 	if (run->loop == NULL || (run->service = service_new(run->loop)) == NULL || !watch_signals(run))

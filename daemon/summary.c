@@ -2,6 +2,7 @@
 #include "daemon/summary.h"
 
 #include "daemon/insight.h"
+#include "probes/site_choice.h"
 
 static void
 line(void *to, const char *group, const char *name, uint64_t value)
@@ -13,5 +14,6 @@ void
 summary_write(FILE *to, struct input *input, const struct observer *observer)
 {
 	insight_counters(input, observer, line, to);
+	fprintf(to, "probe-site %s\n", site_word(site_chosen()));
 	fflush(to);
 }

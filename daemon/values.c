@@ -546,3 +546,29 @@ get_ports(const struct config *config, const struct option_row *row, size_t inde
 }
 
 const struct option_kind value_ports = {.set = set_ports, .get = get_ports};
+
+/* ----------------------------------------------------------------------------------------------------------- site */
+
+static bool
+set_site(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	(void)row;
+	for (enum site_kind kind = SITE_AUTO; kind <= SITE_FAST; kind++) {
+		if (strcmp(text, site_word(kind)) == 0) {
+			config->site = kind;
+			return true;
+		}
+	}
+	snprintf(why, size, "auto, plain or fast is wanted");
+	return false;
+}
+
+static const char *
+get_site(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	return index == 0 ? site_word(config->site) : NULL;
+}
+
+const struct option_kind value_site = {.set = set_site, .get = get_site};

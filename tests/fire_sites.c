@@ -8,6 +8,8 @@
  *					the last field of every argument of every probe
  *	fire_sites expect		what that program prints
  *	fire_sites names		every probe, as the note has it, and the types of its arguments
+ *
+ * A first argument "plain" or "fast" says which of its two sites a probe executes, as --probe-site of netobsd does.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #include "probes/print.h"
+#include "probes/site_choice.h"
 #include "probes/sites.h"
 #include "tests/samples.h"
 
@@ -145,12 +148,32 @@ print_through(unsigned long count, const char *format)
 	return printer_free(printer) != 0;
 }
 
+/* Takes the first argument if it is a kind of site. */
+static void
+take_site(int *argc, char ***argv)
+{
+	enum site_kind kind = SITE_AUTO;
+
+	for (enum site_kind k = SITE_PLAIN; *argc > 1 && k <= SITE_FAST; k++)
+		if (strcmp((*argv)[1], site_word(k)) == 0)
+			kind = k;
+	if (kind != SITE_AUTO) {
+		--*argc;
+		++*argv;
+	}
+	if (!site_choose(kind))
+		exit(77); /* automake: skipped */
+}
+
 int
 main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "1";
-	unsigned long count = strtoul(what, NULL, 10);
+	const char *what;
+	unsigned long count;
 
+	take_site(&argc, &argv);
+	what = argc > 1 ? argv[1] : "1";
+	count = strtoul(what, NULL, 10);
 	samples_fill(&samples);
 	samples.pkt.pkt_seq = samples.cs.cs_seq = 1;
 	if (strcmp(what, "script") == 0 && argc > 2)

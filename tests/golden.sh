@@ -11,14 +11,15 @@
 
 list=$top/tests/golden/LIST
 
-# replay FILE OPTION...: the transcript of one case.  The path of the capture and of the program do not belong to it.
+# replay FILE OPTION...: the transcript of one case.  The path of the capture and of the program do not belong to it, nor
+# does what the kernel is.
 replay() {
 	replay_file=$1
 	shift
 	"$netobsd" -r "$replay_file" "$@" >"$tmp/out" 2>"$tmp/err"
 	replay_status=$?
 	cat "$tmp/out"
-	sed -e "s|$replay_file|CAPTURE|g" -e "s|^[^ ]*/netobsd: |netobsd: |" -e 's/^/stderr: /' "$tmp/err"
+	sed -e '/^probe-site /d' -e "s|$replay_file|CAPTURE|g" -e "s|^[^ ]*/netobsd: |netobsd: |" -e 's/^/stderr: /' "$tmp/err"
 	echo "exit $replay_status"
 }
 

@@ -358,7 +358,8 @@ if ! have gdb; then
 	skip "gdb knows every probe of the program" "gdb is not installed"
 	skip "gdb reads arguments" "gdb is not installed"
 else
-	gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' | sort >"$tmp/listed"
+	gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' |
+		sort -u >"$tmp/listed"
 	check "gdb knows every probe of the program" diff -u "$tmp/names" "$tmp/listed"
 	# The dollar signs are for gdb.
 	# shellcheck disable=SC2016
