@@ -372,7 +372,7 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: the retransmission timer (RFC 6298); tcp-retransmit fires first.
+	 * A protocol timer visibly ran out: the retransmission timer (RFC 6298); tcp-retransmit follows.
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
 	 * args[1] csinfo_t *: the endpoint whose timer it was

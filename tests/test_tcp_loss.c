@@ -163,6 +163,25 @@ test_silence_makes_it_a_timeout(void **state)
 	assert_string_equal(told(&t), "");
 }
 
+/* A retransmission that something sent later overtakes was lost as well: fast recovery takes over from the timer. */
+static void
+test_an_overtaken_retransmission_ends_the_timeout(void **state)
+{
+	(void)state;
+	flight(5);
+	pass(&t, 300 * MILLISECONDS);
+	tell(&t, data(A, 1001, 5001, 100));
+	tell(&t, bare(B, TCP_ACK, 5001, 1101));
+	tell(&t, data(A, 1101, 5001, 100));
+	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(timeout,2)");
+	pass(&t, MILLISECONDS);
+	tell(&t, data(A, 1501, 5001, 100));
+	tell(&t, sack(1101, 1501, 1601));
+	tell(&t, data(A, 1101, 5001, 100));
+	tell(&t, data(A, 1201, 5001, 100));
+	assert_string_equal(told(&t), "A:retransmit(fast,3) A:retransmit(fast,2)");
+}
+
 static void
 test_a_timeout_beats_stale_evidence(void **state)
 {
@@ -468,6 +487,7 @@ main(void)
 		scenario(test_three_duplicate_acks_make_it_fast),
 		scenario(test_what_was_sent_later_has_arrived),
 		scenario(test_silence_makes_it_a_timeout),
+		scenario(test_an_overtaken_retransmission_ends_the_timeout),
 		scenario(test_a_timeout_beats_stale_evidence),
 		scenario(test_the_last_segment_is_a_probe),
 		scenario(test_a_probe_acknowledged_may_have_been_the_first_sending),
