@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "probes/args_iscsi.h"
 #include "tests/iscsi_script.h"
 
 #define LOGIN(s, keys, answer) \
@@ -684,6 +685,85 @@ test_more_connections_than_there_is_room_for(void **state)
 	ASSERT_ODD();
 }
 
+/* --- the arguments --- */
+
+static void
+test_arguments_of_a_message(void **state)
+{
+	static struct iscsi_session session = {.begun = true, .target = "iqn.b", .initiator = "iqn.a"};
+	static const uint8_t cdb[16] = {0x88, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, more[] = {16, 17};
+	struct iscsi_pdu pdu = {.opcode = 1, .flags = 0xc1, .response = 3, .status = 0x201, .lun = 4, .itt = 5, .ttt = 6,
+				.cmdsn = 7, .statsn = 8, .datasn = 9, .offset = 10, .transfer = 11, .data = 12,
+				.cdb = {cdb, 16}, .more = {more, 2}};
+	struct iscsi_message message = {&pdu, &session};
+	struct iscsiinfo ii;
+	struct iscsicmd ic;
+	uint8_t room[ISCSI_CDB_MAX];
+
+	(void)state;
+	memset(&ii, 0xa5, sizeof ii);
+	memset(&ic, 0xa5, sizeof ic);
+	args_iscsiinfo(&ii, &message);
+	assert_string_equal(ii.ii_target, "iqn.b");
+	assert_string_equal(ii.ii_initiator, "iqn.a");
+	assert_int_equal(ii.ii_target[223], 0);
+	assert_int_equal(ii.ii_lun, 4);
+	assert_int_equal(ii.ii_itt, 5);
+	assert_int_equal(ii.ii_ttt, 6);
+	assert_int_equal(ii.ii_cmdsn, 7);
+	assert_int_equal(ii.ii_statsn, 8);
+	assert_int_equal(ii.ii_datasn, 9);
+	assert_int_equal(ii.ii_datalen, 12);
+	assert_int_equal(ii.ii_flags, 0xc1);
+	assert_int_equal(ii.ii_status, 0x201);
+	assert_int_equal(ii.ii_response, 3);
+	assert_int_equal(ii.ii_opcode, 1);
+	assert_int_equal(ii.ii_offset, 10);
+	assert_int_equal(ii.ii_xferlen, 11);
+	args_iscsicmd(&ic, room, &pdu);
+	assert_int_equal(ic.ic_len, 18);
+	assert_true(ic.ic_cdb == (uintptr_t)room);
+	assert_memory_equal(room, cdb, 16);
+	assert_memory_equal(room + 16, more, 2);
+	assert_int_equal(ic.ic_opcode, 0x88);
+	assert_string_equal(ic.ic_opstr, "read(16)");
+	assert_memory_equal(ic.ic_cdb16, cdb, 16);
+	/* What was not seen is not known; what was not said is empty. */
+	session = (struct iscsi_session){.begun = true};
+	args_iscsiinfo(&ii, &message);
+	assert_string_equal(ii.ii_target, "");
+	session.begun = false;
+	args_iscsiinfo(&ii, &message);
+	assert_string_equal(ii.ii_target, "<unknown>");
+}
+
+static void
+test_arguments_of_a_connection(void **state)
+{
+	static const uint8_t ends[2][16] = {{0x20, 1, 0xd, 0xb8, [15] = 1}, {0x20, 1, 0xd, 0xb8, [15] = 2}};
+	struct flow_key key = {.port = {40000, 3260}, .protocol = 6, .version = 6};
+	struct packet packet = {.network = NETWORK_IPV6,
+				.transport = TRANSPORT_TCP,
+				.tcp = {.sport = 40000, .dport = 3260, .flags = TCP_SYN}};
+	struct conninfo ci;
+	struct flow *flow;
+
+	(void)state;
+	memcpy(key.addr, ends, sizeof ends);
+	flow = flow_for_tcp(s->table, &packet, &key, flow_hash(s->table, &key), 0, s->now);
+	memset(&ci, 0xa5, sizeof ci);
+	args_conninfo(&ci, &(struct viewpoint){.table = s->table, .flow = flow, .end = 1}, 77, 88);
+	assert_string_equal(ci.ci_local, "2001:db8::2");
+	assert_string_equal(ci.ci_remote, "2001:db8::1");
+	assert_string_equal(ci.ci_protocol, "ipv6");
+	assert_int_equal(ci.ci_lport, 3260);
+	assert_int_equal(ci.ci_rport, 40000);
+	assert_int_equal(ci.ci_cid, flow_cid(s->table, flow, 1));
+	assert_int_equal(ci.ci_pkt, 77);
+	assert_int_equal(ci.ci_ts, 88);
+	assert_int_equal(ci.ci_seq, 0);
+}
+
 int
 main(void)
 {
@@ -715,6 +795,8 @@ main(void)
 	    POINT(test_attached_later),
 	    POINT(test_a_connection_ends_and_another_begins),
 	    POINT(test_more_connections_than_there_is_room_for),
+	    POINT(test_arguments_of_a_message),
+	    POINT(test_arguments_of_a_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
