@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * appwho - who are the consumers of all application protocols?
+ *
+ * Counts the messages of every application provider by the remote address and the local port.  The first argument is a
+ * conninfo_t in all of them: another provider is only more probes.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::iscsi-async-send,
+netobs*:::iscsi-login-command,
+netobs*:::iscsi-login-response,
+netobs*:::iscsi-logout-command,
+netobs*:::iscsi-logout-response,
+netobs*:::iscsi-data-receive,
+netobs*:::iscsi-data-request,
+netobs*:::iscsi-data-send,
+netobs*:::iscsi-nop-receive,
+netobs*:::iscsi-nop-send,
+netobs*:::iscsi-scsi-command,
+netobs*:::iscsi-scsi-response,
+netobs*:::iscsi-task-command,
+netobs*:::iscsi-task-response,
+netobs*:::iscsi-text-command,
+netobs*:::iscsi-text-response
+{
+	@messages[args[0]->ci_remote, args[0]->ci_lport] = count();
+}
+
+netobs*:::iscsi-async-send,
+netobs*:::iscsi-login-command,
+netobs*:::iscsi-login-response,
+netobs*:::iscsi-logout-command,
+netobs*:::iscsi-logout-response,
+netobs*:::iscsi-data-receive,
+netobs*:::iscsi-data-request,
+netobs*:::iscsi-data-send,
+netobs*:::iscsi-nop-receive,
+netobs*:::iscsi-nop-send,
+netobs*:::iscsi-scsi-command,
+netobs*:::iscsi-scsi-response,
+netobs*:::iscsi-task-command,
+netobs*:::iscsi-task-response,
+netobs*:::iscsi-text-command,
+netobs*:::iscsi-text-response
+{
+	missed += last[probename] ? args[0]->ci_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->ci_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * iscsiwho - who uses which iSCSI target?
+ *
+ * Counts SCSI commands by the initiator's address and the target's name.  The initiator's own name is in ii_initiator.
+ */
+#pragma D option quiet
+
+uint64_t missed;
+uint64_t last[string];
+
+netobs*:::iscsi-scsi-command
+{
+	@commands[args[0]->ci_remote, args[1]->ii_target] = count();
+}
+
+netobs*:::iscsi-scsi-command
+{
+	missed += last[probename] ? args[0]->ci_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->ci_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
+}
