@@ -135,7 +135,53 @@ def quoted(args):
             i["icmp_error_daddr"], i["icmp_error_dport"])
 
 
+def commands_took():
+    result, began = Map("us"), {}
+    for firing in FIRINGS:
+        args = firing["args"]
+        if not firing["probe"].startswith("iscsi-"):
+            continue
+        command = (args[0]["ci_cid"], args[1]["ii_itt"])
+        if firing["probe"] == "iscsi-scsi-command":
+            began[command] = (args[0]["ci_ts"], args[2]["ic_opstr"])
+        elif firing["probe"] == "iscsi-scsi-response" or (firing["probe"] == "iscsi-data-send"
+                                                          and args[1]["ii_flags"] & 1):
+            if command in began:
+                since, operation = began.pop(command)
+                result.add((operation,), (args[0]["ci_ts"] - since) // 1000)
+    return result.histograms()
+
+
+def messages():
+    result = Map("messages")
+    for firing in FIRINGS:
+        first = firing["args"][0]
+        if first and "ci_remote" in first:
+            result.add((first["ci_remote"], first["ci_lport"]))
+    return result.sums()
+
+
+def iscsi_bytes():
+    written = counted("written", "iscsi-data-receive", lambda a: (a[0]["ci_remote"],), lambda a: a[1]["ii_datalen"])
+    for args in of("iscsi-scsi-command"):
+        if args[1]["ii_datalen"]:
+            written.add((args[0]["ci_remote"],), args[1]["ii_datalen"])
+    return written.sums() + counted("read", "iscsi-data-send", lambda a: (a[0]["ci_remote"],),
+                                    lambda a: a[1]["ii_datalen"]).sums()
+
+
+def logical_unit(args):
+    return args[1]["ii_target"], args[1]["ii_lun"]
+
+
 SCRIPTS = {
+    "appwho": messages,
+    "iscsibytes": iscsi_bytes,
+    "iscsilatency": commands_took,
+    "iscsilun": lambda: counted("commands", "iscsi-scsi-command", logical_unit).sums()
+    + counted("bytes", "iscsi-scsi-command", logical_unit, lambda a: a[1]["ii_xferlen"]).sums(),
+    "iscsiwho": lambda: counted("commands", "iscsi-scsi-command", lambda a: (
+        a[0]["ci_remote"], a[1]["ii_target"])).sums(),
     "drops": lambda: sum((counted(name, probe, lambda a: (a[0]["pkt_reason"], a[2]["ip_saddr"])).sums()
                           for name, probe in (("in", "ip-drop-in"), ("out", "ip-drop-out"))), []),
     "hosts": lambda: counted("from", "ip-receive", lambda a: (a[2]["ip_saddr"],), lambda a: a[2]["ip_plength"]).sums()

@@ -693,8 +693,8 @@ test_arguments_of_a_message(void **state)
 	static struct iscsi_session session = {.begun = true, .target = "iqn.b", .initiator = "iqn.a"};
 	static const uint8_t cdb[16] = {0x88, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, more[] = {16, 17};
 	struct iscsi_pdu pdu = {.opcode = 1, .flags = 0xc1, .response = 3, .status = 0x201, .lun = 4, .itt = 5,
-				.ttt = 6, .cmdsn = 7, .statsn = 8, .datasn = 9, .offset = 10, .transfer = 11, .data = 12,
-				.cdb = {cdb, 16}, .more = {more, 2}};
+				.ttt = 6, .cmdsn = 7, .statsn = 8, .datasn = 9, .offset = 10, .transfer = 11,
+				.data = 12, .cdb = {cdb, 16}, .more = {more, 2}};
 	struct iscsi_message message = {&pdu, &session};
 	struct iscsiinfo ii;
 	struct iscsicmd ic;
