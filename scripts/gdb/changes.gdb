@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every change of a TCP state, by gdb:
+#
+#	gdb -batch -x scripts/gdb/changes.gdb --args netobsd -r trace.pcap
+#
+# The structs are known where netobsd was built with debugging information.
+set pagination off
+set breakpoint pending off
+break -probe-stap netobs:tcp__state__change
+commands
+	silent
+	printf "%lu %s -> %s\n", ((struct csinfo *)$_probe_arg1)->cs_cid, ((struct tcpsinfo *)$_probe_arg2)->tcps_statestr, ((struct tcpnsinfo *)$_probe_arg3)->tcps_statestr
+	continue
+end
+run
