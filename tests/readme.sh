@@ -9,7 +9,8 @@
 
 # The README's paths, with a program of our own that no other test runs.
 mkdir "$tmp/build"
-cp -- "$netobsd" "$tmp/build/netobsd" && ln -s "$top/tests" "$top/probes" "$tmp" || exit 99
+cp -- "$netobsd" "$tmp/build/netobsd" && ln -s "$top/tests" "$top/probes" "$top/scripts" "$tmp" || exit 99
+export NETOBSD="$tmp/build/netobsd"
 cd "$tmp" || exit 99
 refused=$(tracing_refused)
 
@@ -22,7 +23,7 @@ awk '/^    [$] / { n++; file = n ".command"; print substr($0, 7) >file; next }
 n=1
 while [ -e "$n.command" ]; do
 	name="question $n"
-	if grep -q '^bpftrace' "$n.command" && [ -n "$refused" ]; then
+	if grep -qE '^(bpftrace|scripts/netobs)' "$n.command" && [ -n "$refused" ]; then
 		skip "$name" "$refused"
 	else
 		sh "$n.command" 2>"$n.errors" | sed 's/ *$//' | grep . >"$n.got"
@@ -34,6 +35,6 @@ while [ -e "$n.command" ]; do
 	fi
 	n=$((n + 1))
 done
-check "there are five questions" [ "$n" -ge 6 ]
+check "there are ten questions" [ "$n" -ge 11 ]
 
 tap_done
