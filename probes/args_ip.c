@@ -20,7 +20,7 @@ args_ipv4info(struct ipv4info *info, const struct ip_layer *ip)
 {
 	*info = (struct ipv4info){
 	    .ipv4_ver = 4,
-	    .ipv4_ihl = (netobs_u8)ip->header.len,
+	    .ipv4_ihl = (netobs_u8)((view_u8(ip->header, 0) & 0x0f) * 4), /* as on the wire, even if it lies */
 	    .ipv4_tos = ip->tos,
 	    .ipv4_length = ip->total_length,
 	    .ipv4_ident = (netobs_u16)ip->fragment_id,

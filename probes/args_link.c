@@ -38,6 +38,18 @@ args_illinfo(struct illinfo *info, const struct interface *interface, bool loopb
 	word_copy(info->if_name, sizeof info->if_name, interface->name[0] != '\0' ? interface->name : WORD_UNKNOWN);
 }
 
+/* A link type without this address leaves it zero. */
+static void
+link_address(char text[18], const uint8_t mac[6], bool ethernet)
+{
+	static const uint8_t none[6];
+
+	if (!ethernet && memcmp(mac, none, sizeof none) == 0)
+		word_copy(text, 18, WORD_UNKNOWN);
+	else
+		word_mac(text, mac);
+}
+
 void
 args_etherinfo(struct etherinfo *info, const struct packet *packet)
 {
@@ -54,8 +66,8 @@ args_etherinfo(struct etherinfo *info, const struct packet *packet)
 	};
 	memcpy(info->eth_dst, ether->dst, sizeof info->eth_dst);
 	memcpy(info->eth_src, ether->src, sizeof info->eth_src);
-	word_mac(info->eth_shost, ether->src);
-	word_mac(info->eth_dhost, ether->dst);
+	link_address(info->eth_shost, ether->src, ether->present);
+	link_address(info->eth_dhost, ether->dst, ether->present);
 }
 
 static void

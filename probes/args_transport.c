@@ -93,7 +93,7 @@ args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of)
 	*info = (struct tcpsinfo){
 	    .tcps_addr = flow_cid(of->table, flow, of->end),
 	    .tcps_local = flow->same_host,
-	    .tcps_active = opened_actively(self, peer),
+	    .tcps_active = opened_actively(&flow->tcp[of->end], peer),
 	    .tcps_lport = flow->key.port[of->end],
 	    .tcps_rport = flow->key.port[1 - of->end],
 	    .tcps_state = self->state,

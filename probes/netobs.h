@@ -162,7 +162,7 @@ struct etherinfo {
 	netobs_u16 eth_vlanid;   /* VLAN id of the outermost tag, 12 bits */
 	netobs_u8 eth_pad1[4];   /* padding */
 	netobs_ptr eth_header;   /* first byte of the link header */
-	char eth_shost[18];      /* source address, text: 00:00:5e:00:53:01 */
+	char eth_shost[18];      /* source address, text: 00:00:5e:00:53:01; "<unknown>" */
 	char eth_dhost[18];      /* destination address, text */
 	netobs_u32 eth_length;   /* bytes of the frame on the wire */
 };
