@@ -43,7 +43,8 @@ status_text(struct insight *insight, struct text *text)
 		text_add(text, "%-12s another file is at that path by now: attach as below, or restart netobsd\n", "");
 	text_add(text, "%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
 		 "attach", (long)getpid());
-	text_add(text, "tracers      %u on the probe that has most, at %s sites\n", tracers(), site_word(site_chosen()));
+	text_add(text, "tracers      %u on the probe that has most, at %s sites\n", tracers(),
+		 site_word(site_chosen()));
 	text_add(text, "frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
 		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped,
@@ -70,9 +71,9 @@ status_json(struct insight *insight, struct text *text)
 		 (unsigned long long)insight->build.inode, build_id_is_replaced(&insight->build) ? "true" : "false",
 		 (long)getpid());
 	text_add(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", tracers(), site_word(site_chosen()));
-	text_add(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu", (unsigned long long)seen->frames,
-		 (unsigned long long)seen->bytes, (unsigned long long)taken->received,
-		 (unsigned long long)taken->dropped);
+	text_add(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
+		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
+		 (unsigned long long)taken->received, (unsigned long long)taken->dropped);
 	text_add(text, ",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
 		 (unsigned)insight->config->limits.flows, (unsigned long long)(memory.flows + memory.fragments));
