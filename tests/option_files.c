@@ -125,6 +125,7 @@ words_for(const char *argument)
 	    {"USER", "-u"},
 	    {"VIEW", "-W 'host both monitor'"},
 	    {"FORMAT", "-W 'text json'"},
+	    {"KIND", "-W 'auto plain fast'"},
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

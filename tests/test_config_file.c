@@ -223,7 +223,8 @@ test_reload_takes_what_the_table_says(void **state)
 			   "print = \"tcp-*\"\n"
 			   "format = json\nsummary = true\nstrict = true\nmax-flows = 77\nconnect-timeout = 7\n"
 			   "time-wait = 7\ntcp-idle = 7\ntcp-closing-idle = 7\nudp-idle = 7\nuser = nobody\n"
-			   "no-seccomp = true\nno-owners = true\nall-owners = true\niscsi-port = \"3261\"\ncontrol = \"/x\"\n"
+			   "no-seccomp = true\nno-owners = true\nall-owners = true\niscsi-port = \"3261\"\n"
+			   "control = \"/x\"\nprobe-site = plain\n"
 			   "control-mode = 600\ncontrol-group = x\nmetrics = \"unix:/y\"\nmetrics-anywhere = true\n";
 
 	(void)state;
