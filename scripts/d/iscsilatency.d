@@ -25,7 +25,6 @@ netobs*:::iscsi-data-send
 	@us[operation[args[0]->ci_cid, args[1]->ii_itt]] =
 	    quantize((args[0]->ci_ts - began[args[0]->ci_cid, args[1]->ii_itt]) / 1000);
 	began[args[0]->ci_cid, args[1]->ii_itt] = 0;
-	operation[args[0]->ci_cid, args[1]->ii_itt] = 0;
 }
 
 netobs*:::iscsi-scsi-command,

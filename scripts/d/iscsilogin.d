@@ -2,8 +2,8 @@
 /*
  * iscsilogin - which iSCSI logins are refused?
  *
- * STATUS is class and detail of RFC 7143 section 11.13.5: 0x0201 the authentication failed, 0x0203 there is no such target.
- * A redirection (0x01..) is no refusal.
+ * STATUS is class and detail of RFC 7143 section 11.13.5: 0x0201 the authentication failed, 0x0203 there is no such
+ * target.  A redirection (0x01..) is no refusal.
  */
 #pragma D option quiet
 
