@@ -24,7 +24,7 @@ BPF_ARRAY(loss, u64, 2); /* firings missed, the number of the last one */
 
 int tcp_send(struct pt_regs *ctx)
 {
-	u64 pkt, ip, tcp, seq = 0;
+	u64 pkt = 0, ip = 0, tcp = 0, seq = 0; /* in whichever register: a probe may have two sites */
 	u32 payload = 0;
 	struct sender sender = {};
 	int missed = 0, last = 1;
