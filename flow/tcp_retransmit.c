@@ -136,7 +136,9 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 		loss->probed = true;
 		loss->probe_end = e->nxt;
 	}
-	loss->frto = verdict.timer && loss->mode == LOSS_MODE_OPEN;
+	/* Linux looks for a wrong timer also when it runs out again for the same segment (tcp_enter_loss). */
+	loss->frto = verdict.timer && (loss->mode == LOSS_MODE_OPEN || (loss->mode == LOSS_MODE_LOSS && v->last.seen &&
+									v->last.us == loss->timer_us));
 	if (loss->mode == LOSS_MODE_OPEN)
 		loss->first_tsval = step->t->tsval;
 	if (verdict.timer)

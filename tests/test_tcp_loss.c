@@ -155,12 +155,29 @@ test_silence_makes_it_a_timeout(void **state)
 	tell(&t, data(A, 1001, 5001, 100)); /* backed off */
 	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 	/* Then it goes on where the ACKs lead: the timer's doing, but not the timer. */
-	tell(&t, sack(1101, 1301, 1401));
+	tell(&t, bare(B, TCP_ACK, 5001, 1101));
 	tell(&t, data(A, 1101, 5001, 100));
 	assert_string_equal(told(&t), "A:retransmit(timeout,2)");
 	tell(&t, bare(B, TCP_ACK, 5001, 1501));
 	tell(&t, data(A, 1501, 5001, 100));
 	assert_string_equal(told(&t), "");
+}
+
+/* Also when it runs out again for the same segment: what was sent only once, before, has arrived (RFC 5682). */
+static void
+test_a_timer_that_was_wrong_twice(void **state)
+{
+	(void)state;
+	flight(5);
+	pass(&t, 300 * MILLISECONDS);
+	tell(&t, data(A, 1001, 5001, 100));
+	pass(&t, 600 * MILLISECONDS);
+	tell(&t, data(A, 1001, 5001, 100));
+	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2) A:timeout(retransmit) "
+				      "A:retransmit(timeout,3)");
+	tell(&t, sack(1101, 1301, 1401));
+	tell(&t, data(A, 1101, 5001, 100));
+	assert_string_equal(told(&t), "A:retransmit(fast,2)");
 }
 
 /* A retransmission that something sent later overtakes was lost as well: fast recovery takes over from the timer. */
@@ -487,6 +504,7 @@ main(void)
 		scenario(test_three_duplicate_acks_make_it_fast),
 		scenario(test_what_was_sent_later_has_arrived),
 		scenario(test_silence_makes_it_a_timeout),
+		scenario(test_a_timer_that_was_wrong_twice),
 		scenario(test_an_overtaken_retransmission_ends_the_timeout),
 		scenario(test_a_timeout_beats_stale_evidence),
 		scenario(test_the_last_segment_is_a_probe),
