@@ -102,6 +102,13 @@ batch_stop_printing(struct batch *batch)
 }
 
 void
+batch_forget(struct batch *batch)
+{
+	batch_flush(batch);
+	observer_forget(batch->observer);
+}
+
+void
 batch_advance(struct batch *batch, uint64_t now)
 {
 	batch_flush(batch);

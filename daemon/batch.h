@@ -42,6 +42,9 @@ bool batch_settle(struct batch *batch);
 /* Nothing more is printed; whoever else wants the probes still has them. */
 void batch_stop_printing(struct batch *batch);
 
+/* Observes what has been taken so far, and forgets every connection. */
+void batch_forget(struct batch *batch);
+
 /* Lets the clock go on to `now` (ns since the epoch) where no frame comes. */
 void batch_advance(struct batch *batch, uint64_t now);
 

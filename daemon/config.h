@@ -67,6 +67,7 @@ struct config {
 	int buffer;		/* kernel buffer per interface, bytes; 0 for libpcap's default */
 	bool promiscuous, immediate;
 	double pace;		/* replay speed, 1.0 as recorded; 0 as fast as possible */
+	bool on_demand;		/* capture only while a tracer is attached */
 	bool wait_tracer;
 	double wait_seconds;	/* 0: for ever */
 	enum print_format print;

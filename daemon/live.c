@@ -10,9 +10,11 @@
 #include "daemon/capture.h"
 #include "daemon/live_internal.h"
 #include "daemon/live_open.h"
+#include "daemon/live_sleep.h"
 #include "daemon/log.h"
 #include "dissect/cursor.h"
 #include "flow/flow.h"
+#include "probes/raised.h"
 
 /* Frames read from one interface before the others have their turn. */
 #define FRAMES_PER_TURN 4096
@@ -21,6 +23,11 @@
  * to go back. */
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
+
+/* With --on-demand: a tracer has its first event a look after it came, and what is known of connections outlives the
+ * moment between one tracer and the next. */
+#define LOOK_NS	      (50 * 1000000u)
+#define TICKS_UNHEARD 10
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
@@ -139,12 +146,51 @@ read_port(void *context)
 		arm_timer(port, read == FRAMES_PER_TURN);
 }
 
+/* Awake or asleep, all interfaces.  What is known of connections is forgotten, since they go on unseen. */
+static void
+set_asleep(struct live *live, bool asleep)
+{
+	if (asleep)
+		batch_forget(live->batch);
+	live->asleep = asleep;
+	live->unheard = 0;
+	for (size_t i = 0; i < live->count; i++) {
+		struct port *port = &live->ports[i];
+
+		if (port->pcap == NULL)
+			continue;
+		if (asleep)
+			live_sleep(port->pcap, port->interface.name);
+		else if (!live_wake(live->config, port->pcap, port->interface.name))
+			live_broke(port, "it cannot be woken");
+	}
+}
+
+/* Sleeps and wakes as tracers go and come; the kernel changes semaphores without telling anybody. */
+static void
+follow_demand(struct live *live)
+{
+	if (probes_raised() != 0) {
+		live->unheard = 0;
+		if (live->asleep)
+			set_asleep(live, false);
+	} else if (!live->asleep && ++live->unheard >= TICKS_UNHEARD) {
+		set_asleep(live, true);
+	}
+}
+
 static void
 tick(void *context)
 {
 	struct live *live = context;
 	struct timespec now;
 
+	if (live->config->on_demand)
+		follow_demand(live);
+	if (live->asleep) {
+		timer_arm(live->tick, LOOK_NS);
+		return;
+	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	batch_advance(live->batch, (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec - CLOCK_LAG_NS);
 	settle(live);
@@ -164,6 +210,8 @@ live_watch(struct port *port)
 		return false;
 	}
 	arm_timer(port, false);
+	if (port->live->asleep)
+		live_sleep(port->pcap, port->interface.name);
 	return true;
 }
 
@@ -213,6 +261,8 @@ live_run(struct input *input, struct batch *batch)
 		if (live->ports[i].pcap != NULL && !live_watch(&live->ports[i]))
 			return INPUT_FAILED;
 	}
+	if (live->config->on_demand && probes_raised() == 0)
+		set_asleep(live, true);
 	loop_run(live->loop);
 	for (size_t i = 0; i < live->count; i++)
 		live_drain(&live->ports[i]);
@@ -275,7 +325,7 @@ live_begin(struct input *input)
 	return true;
 }
 
-/* Of all interfaces, or of none: filters are compiled before any is set. */
+/* Of all interfaces, or of none: filters are compiled before any is set; asleep, when it wakes. */
 static bool
 live_filter(struct input *input, const struct config *config)
 {
@@ -285,7 +335,7 @@ live_filter(struct input *input, const struct config *config)
 	for (size_t i = 0; i < live->count && good; i++)
 		if (live->ports[i].pcap != NULL)
 			good = live_check_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
-	for (size_t i = 0; i < live->count && good; i++)
+	for (size_t i = 0; i < live->count && good && !live->asleep; i++)
 		if (live->ports[i].pcap != NULL)
 			good = live_set_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
 	return good;
@@ -356,7 +406,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 	live->interfaces = interfaces;
 	live->follower = (struct interfaces_follower){.changed = live_links_changed, .context = live};
 	interfaces_follow(interfaces, &live->follower);
-	live->waited = config->wait_tracer;
+	live->waited = config->wait_tracer || config->on_demand;
 	live->link_types = calloc(count, sizeof *live->link_types);
 	for (; live->link_types != NULL && live->count < count; live->count++) {
 		if (!open_port(live, &live->ports[live->count], config->interfaces[live->count]))

@@ -40,6 +40,8 @@ struct live {
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
 	bool waited; /* for a tracer, between opening and running */
+	bool asleep; /* nothing is captured because nobody listens (--on-demand) */
+	unsigned unheard; /* ticks since somebody last did */
 	bool failed; /* no interface is left, and none can come back */
 	struct input_counters counters;
 	int *link_types;

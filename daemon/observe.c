@@ -184,6 +184,13 @@ observer_set_limits(struct observer *o, const struct flow_limits *limits)
 	flow_table_set_times(o->flows, limits);
 }
 
+void
+observer_forget(struct observer *o)
+{
+	flow_table_clear(o->flows);
+	reassembly_clear(o->fragments);
+}
+
 const struct observe_counters *
 observer_counters(const struct observer *o)
 {

@@ -59,6 +59,9 @@ void observer_advance(struct observer *observer, uint64_t now);
 /* The times of the flow table have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
 
+/* Forgets every connection and every fragment, and tells nobody. */
+void observer_forget(struct observer *observer);
+
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
 const struct reassembly_counters *observer_fragments(const struct observer *observer);

@@ -95,13 +95,13 @@ static void
 test_inputs(void **state)
 {
 	(void)state;
-	takes("-i eth0 --interface=lo -s 96 -B 4096 --promiscuous --immediate");
+	takes("-i eth0 --interface=lo -s 96 -B 4096 --promiscuous --immediate --on-demand");
 	assert_string_equal(config.interfaces[0], "eth0");
 	assert_string_equal(config.interfaces[1], "lo");
 	assert_null(config.interfaces[2]);
 	assert_int_equal(config.snaplen, 96);
 	assert_int_equal(config.buffer, 4096 * 1024);
-	assert_true(config.promiscuous && config.immediate);
+	assert_true(config.promiscuous && config.immediate && config.on_demand);
 	takes("-i any -s 0");
 	assert_int_equal(config.snaplen, 262144);
 	takes("-r a --read b -r - --pace=2.5 --wait-tracer=10");
@@ -118,6 +118,7 @@ test_inputs(void **state)
 	refuses("-r - -r -", "only once");
 	refuses("-i eth0 --pace", "--pace is for files");
 	refuses("-r file --immediate", "--immediate is for interfaces");
+	refuses("-r file --on-demand", "--on-demand is for interfaces");
 	refuses("-r file -s 96", "--snapshot-length is for interfaces");
 	refuses("-r file -B 96", "--buffer-size is for interfaces");
 	refuses("-r ", "empty");
