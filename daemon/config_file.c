@@ -10,11 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/config_text.h"
 #include "daemon/log.h"
 #include "daemon/options.h"
-
-/* A file that somebody wrote is smaller than this by far. */
-#define FILE_BYTES_MAX (1 << 20)
 
 const bool config_file_readable = true;
 
@@ -83,12 +81,13 @@ make_options(void)
 }
 
 static bool
-parse(FILE *stream, const char *name, cfg_opt_t *options)
+parse(char *text, const char *name, cfg_opt_t *options)
 {
+	FILE *stream = fmemopen(text, strlen(text), "r");
 	cfg_t *cfg = cfg_init(options, CFGF_NONE);
 	bool good = false;
 
-	if (cfg == NULL || (cfg->filename = strdup(name)) == NULL) {
+	if (stream == NULL || cfg == NULL || (cfg->filename = strdup(name)) == NULL) {
 		log_error("cannot read %s: out of memory", name);
 	} else {
 		cfg_set_error_function(cfg, complain);
@@ -98,50 +97,38 @@ parse(FILE *stream, const char *name, cfg_opt_t *options)
 	}
 	if (cfg != NULL)
 		cfg_free(cfg);
+	if (stream != NULL)
+		fclose(stream);
 	return good;
-}
-
-/* libconfuse's scanner has no rule for a file that ends in a backslash between quotes: what flex does then is to write
- * it to standard output, which is not for that.  The line it is on, 0 if the file ends well; the stream is rewound. */
-static int
-find_last_backslash(FILE *stream)
-{
-	int line = 1, last = 0;
-
-	for (int byte; (byte = getc(stream)) != EOF; last = byte)
-		line += last == '\n';
-	rewind(stream);
-	return last == '\\' ? line : 0;
 }
 
 bool
 config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
 {
 	struct reading present = {.config = config, .overridden = overridden};
+	char *text = config_text_read(stream, name);
 	cfg_opt_t *options;
 	bool good = false;
-	int line = find_last_backslash(stream);
 
-	if (line > 0) {
-		log_error("%s:%d: the file ends in a backslash", name, line);
+	if (text == NULL)
 		return false;
-	}
 	options = make_options();
 	present.lines = calloc(options_table_rows, sizeof *present.lines);
 	if (options == NULL || present.lines == NULL || !options_defaults(&present.judged)) {
 		log_error("cannot read %s: out of memory", name);
 	} else {
 		reading = &present;
-		good = parse(stream, name, options);
+		good = parse(text, name, options);
 		reading = NULL;
 	}
 	options_free(&present.judged);
 	free(present.lines);
 	free(options);
+	free(text);
 	return good;
 }
 
-/* A plain file of a sane size: a pipe would keep a daemon waiting. */
+/* A plain file: a pipe would keep a daemon waiting. */
 static FILE *
 open_file(const char *path)
 {
@@ -154,8 +141,6 @@ open_file(const char *path)
 		why = strerror(errno);
 	else if (!S_ISREG(status.st_mode))
 		why = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file";
-	else if (status.st_size > FILE_BYTES_MAX)
-		why = "it is larger than 1 MiB";
 	else if ((stream = fdopen(fd, "r")) == NULL)
 		why = strerror(errno);
 	if (why != NULL)

@@ -9,7 +9,9 @@
  *    callback that parses them;
  *  - a setting that stands there twice overwrites the first: refused;
  *  - cfg_parse() opens the file by itself and expands "~": the file is opened here, and must be a plain one;
- *  - a file that ends in a backslash makes its scanner write to standard output: refused before;
+ *  - it counts the line of a comment more than once, so that lines are wrong behind it: config_text.c leaves no
+ *    comment;
+ *  - a file that ends between quotes may make its scanner write to standard output: config_text.c refuses it;
  *  - callbacks have no context of their own.
  *
  * absent_config_file.c is for builds without it.

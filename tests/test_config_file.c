@@ -128,11 +128,34 @@ test_refusals(void **state)
 	refuses("strict\nview = host\n", "a.conf:", "equal sign after option 'strict'");
 	refuses("strict\n", "a.conf:", "premature end");
 	refuses("strict =\n", "a.conf:", "premature end");
-	refuses("filter = \"tcp\n", "a.conf:", "premature end");
+	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "quote has no end");
+	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "quote has no end");
+	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "comment has no end");
 	refuses("interface = {a, b\n", "a.conf:", "premature end");
-	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "ends in a backslash");
+	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "quote has no end");
 	refuses("}\n", "a.conf:1: ", "brace");
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
+}
+
+/* Comments of every kind, and what only looks like one; lines count right behind them. */
+static void
+test_comments(void **state)
+{
+	(void)state;
+	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
+	assert_true(config.strict && config.summary);
+	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
+	assert_string_equal(config.interfaces[0], "#0");
+	assert_string_equal(config.interfaces[1], "//1");
+	assert_string_equal(config.interfaces[2], "/*2");
+	assert_string_equal(config.interfaces[3], "a//b");
+	assert_string_equal(config.interfaces[4], "it's # 3");
+	assert_string_equal(config.interfaces[5], "\"# 4");
+	assert_null(config.interfaces[6]);
+	assert_int_equal(config.local_count, 1);
+	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
+	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
+	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
 }
 
 /* What asks for one run's doing is no setting. */
@@ -213,28 +236,38 @@ test_print_round_trip(void **state)
 	}
 }
 
+/* Gives a row the first value that it takes and that is not the one it has in `other`. */
+static void
+make_different(const struct option_row *row, struct config *changed, const struct config *other)
+{
+	static const char *const values[] = {"true", "7", "77", "600", "x", "udp", "both", "json", "plain", "nobody",
+					     "192.0.2.0/24", "unix:/y", "tcp-*"};
+	char why[256];
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		if (row->kind->set(changed, row, values[i], why, sizeof why) && !options_same(row, changed, other))
+			return;
+	fail_msg("%s has no value that differs: add one to the list", row->name);
+}
+
 /* Every row that the table marks is really taken by a reload, and no other. */
 static void
 test_reload_takes_what_the_table_says(void **state)
 {
 	struct config now, fresh, wanted;
-	const char *text = "interface = eth7\nsnapshot-length = 99\nbuffer-size = 77\npromiscuous = true\n"
-			   "immediate = true\nfilter = udp\nview = both\nlocal = {192.0.2.0/24}\nno-inner = true\n"
-			   "print = \"tcp-*\"\n"
-			   "format = json\nsummary = true\nstrict = true\nmax-flows = 77\nconnect-timeout = 7\n"
-			   "time-wait = 7\ntcp-idle = 7\ntcp-closing-idle = 7\nudp-idle = 7\nuser = nobody\n"
-			   "no-seccomp = true\nno-owners = true\nall-owners = true\niscsi-port = \"3261\"\n"
-			   "control = \"/x\"\nprobe-site = plain\n"
-			   "control-mode = 600\ncontrol-group = x\nmetrics = \"unix:/y\"\nmetrics-anywhere = true\n";
 
 	(void)state;
 	assert_true(parse_into(&now, "local = {10.0.0.0/8, ::1}\n"));
-	assert_true(parse_into(&fresh, text));
-	for (size_t i = 0; i < options_table_rows; i++)
-		if (options_table[i].place != ON_LINE && options_same(&options_table[i], &now, &fresh))
-			fail_msg("%s is the same before and after: this test does not see whether it is taken",
-				 options_table[i].name);
-	assert_true(parse_into(&wanted, text));
+	assert_true(options_defaults(&fresh));
+	assert_true(options_defaults(&wanted));
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->place == ON_LINE)
+			continue;
+		make_different(row, &fresh, &now);
+		make_different(row, &wanted, &now);
+	}
 	reload_take(&now, &fresh);
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
@@ -282,6 +315,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_settings),
 	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_comments),
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),
