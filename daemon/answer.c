@@ -52,7 +52,7 @@ status_text(struct insight *insight, struct text *text)
 	text_add(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 		 (unsigned)insight->config->limits.flows);
 	text_add(text, "memory       %llu MiB reserved, %llu MiB in use\n",
-		 (unsigned long long)(memory.flows + memory.fragments) >> 20,
+		 (unsigned long long)insight_reserved(&memory) >> 20,
 		 (unsigned long long)insight_resident() >> 20);
 }
 
@@ -76,7 +76,7 @@ status_json(struct insight *insight, struct text *text)
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped);
 	text_add(text, ",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
-		 (unsigned)insight->config->limits.flows, (unsigned long long)(memory.flows + memory.fragments));
+		 (unsigned)insight->config->limits.flows, (unsigned long long)insight_reserved(&memory));
 	text_add(text, ",\"memory_resident\":%llu}\n", (unsigned long long)insight_resident());
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "flow/conversation.h"
+#include "daemon/owner.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 
@@ -12,10 +13,13 @@ struct insight_memory
 insight_memory(const struct config *config)
 {
 	struct reassembly_limits pieces = reassembly_limits_default();
+	struct owners_limits owners = owners_limits_default();
+	bool looked_up = config->owners && config->interfaces[0] != NULL;
 
 	return (struct insight_memory){
 	    .flows = flow_table_memory(config->limits.flows),
 	    .fragments = reassembly_memory(&pieces),
+	    .owners = looked_up ? owners_memory(&owners) : 0,
 	};
 }
 
@@ -31,6 +35,17 @@ insight_resident(void)
 		resident = 0;
 	fclose(file);
 	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+const char *
+insight_retransmission(enum retransmit_kind kind)
+{
+	static const char *const words[RETRANSMIT_SYN + 1] = {
+	    [RETRANSMIT_NONE] = "none",	  [RETRANSMIT_FAST] = "fast",	      [RETRANSMIT_TIMEOUT] = "timeout",
+	    [RETRANSMIT_PROBE] = "probe", [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
+	};
+
+	return words[kind];
 }
 
 static void
@@ -53,6 +68,10 @@ visit_observed(const struct observe_counters *c, insight_visitor *visit, void *c
 	visit(context, "", "loopback-copies", c->loopback_copies);
 	visit(context, "", "interface-copies", c->interface_copies);
 	visit(context, "", "backwards", c->backwards);
+	for (unsigned i = RETRANSMIT_NONE + 1; i <= RETRANSMIT_SYN; i++)
+		if (c->retransmissions[i] > 0)
+			visit(context, "retransmission.", insight_retransmission((enum retransmit_kind)i),
+			      c->retransmissions[i]);
 	for (unsigned i = ANOMALY_NONE + 1; i < ANOMALY_COUNT; i++)
 		if (c->anomalies[i] > 0)
 			visit(context, "anomaly.", anomaly_word((enum anomaly)i), c->anomalies[i]);

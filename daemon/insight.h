@@ -24,19 +24,30 @@ struct insight {
 	void *context;
 };
 
-/* Bytes reserved at the start for connections and for the reassembly of fragments. */
+/* Bytes reserved at the start for connections, the reassembly of fragments, and the owners of sockets. */
 struct insight_memory {
 	uint64_t flows;
 	uint64_t fragments;
+	uint64_t owners; /* 0 where they are not looked up */
 };
 
 struct insight_memory insight_memory(const struct config *config);
 
+/* All of it. */
+static inline uint64_t
+insight_reserved(const struct insight_memory *memory)
+{
+	return memory->flows + memory->fragments + memory->owners;
+}
+
 /* Memory of this process that is in use now, bytes; 0 if unknown. */
 uint64_t insight_resident(void);
 
+/* What made a sender send again, "fast". */
+const char *insight_retransmission(enum retransmit_kind kind);
+
 /* Every counter of a run by its name, as --summary has them: a group that ends in a dot, or "", and a name.  Of
- * anomalies and firings only those that occurred. */
+ * retransmissions, anomalies and firings only those that occurred. */
 typedef void insight_visitor(void *context, const char *group, const char *name, uint64_t value);
 void insight_counters(struct input *input, const struct observer *observer, insight_visitor *visit, void *context);
 

@@ -69,14 +69,10 @@ add_observed(const struct observe_counters *c, struct text *text)
 static void
 add_retransmissions(const struct observe_counters *c, struct text *text)
 {
-	static const char *const words[RETRANSMIT_SYN + 1] = {
-	    [RETRANSMIT_FAST] = "fast",		[RETRANSMIT_TIMEOUT] = "timeout", [RETRANSMIT_PROBE] = "probe",
-	    [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
-	};
-
 	family(text, "tcp_retransmissions_total", "counter", "TCP segments sent again, by what made the sender do it.");
 	for (unsigned i = RETRANSMIT_NONE + 1; i <= RETRANSMIT_SYN; i++)
-		labelled(text, "tcp_retransmissions_total", "kind", words[i], c->retransmissions[i]);
+		labelled(text, "tcp_retransmissions_total", "kind", insight_retransmission((enum retransmit_kind)i),
+			 c->retransmissions[i]);
 }
 
 static void
@@ -167,6 +163,7 @@ add_memory(const struct insight *insight, struct text *text)
 	family(text, "memory_reserved_bytes", "gauge", "Memory reserved at the start; it never grows.");
 	labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
 	labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
+	labelled(text, "memory_reserved_bytes", "for", "owners", memory.owners);
 	gauge(text, "memory_resident_bytes", "Memory of the process that is in use.", insight_resident());
 }
 

@@ -10,14 +10,22 @@
 
 /* ------------------------------------------------------------------------------------------------------ the events */
 
+/* What is counted whether anybody listens or not. */
+static void
+count_events(struct observer *o, const struct flow_events *events)
+{
+	for (unsigned i = 0; i < events->count; i++)
+		if (events->event[i].kind == EVENT_TCP_RETRANSMIT)
+			o->counters.retransmissions[events->event[i].retransmission.kind]++;
+}
+
 static void
 tell_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
 {
+	count_events(o, events);
 	for (unsigned i = 0; i < events->count; i++) {
 		struct flow_event event = events->event[i];
 
-		if (event.kind == EVENT_TCP_RETRANSMIT)
-			o->counters.retransmissions[event.retransmission.kind]++;
 		/* A UDP stream has one beginning and one end, told by whichever end is here. */
 		if (flow->kind == FLOW_UDP && (flow->local >> event.end & 1) == 0)
 			event.end = 1 - event.end;
@@ -212,8 +220,10 @@ observe_quietly(struct observer *o, struct slot *slot)
 		learn_local(o, slot, sides_of(p, o->view, o->locals));
 	untold.count = 0;
 	tcp_sent(o->flows, flow, slot->sender, p, o->clock, &untold);
+	count_events(o, &untold);
 	untold.count = 0;
 	tcp_received(o->flows, flow, 1 - slot->sender, p, o->clock, &untold);
+	count_events(o, &untold);
 	return true;
 }
 

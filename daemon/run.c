@@ -305,9 +305,10 @@ tell_memory(const struct run *run)
 	struct insight_memory memory = insight_memory(config);
 
 	if (config->control != NULL || config->metrics != NULL || config->file != NULL)
-		log_notice("%llu MiB are reserved for %u connections, %llu MiB for fragments",
+		log_notice("%llu MiB are reserved for %u connections, %llu MiB for fragments, %llu MiB for owners of "
+			   "sockets",
 			   (unsigned long long)memory.flows >> 20, (unsigned)config->limits.flows,
-			   (unsigned long long)memory.fragments >> 20);
+			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owners >> 20);
 }
 
 static bool

@@ -86,6 +86,15 @@ is "summary: bytes" "$(counter bytes)" 6000
 is "summary: packets" "$(counter packets)" 100
 is "summary: streams" "$(counter flow.created)" 100
 is "summary: dropped" "$(counter capture.dropped)" 0
+if retransmissions=$(capture home-network.pcap); then
+	summary -r "$retransmissions"
+	grep '^retransmission\.' "$tmp/err" >"$tmp/untold"
+	summary -r "$retransmissions" --print
+	grep '^retransmission\.' "$tmp/err" >"$tmp/told"
+	is "summary: retransmissions" "$(cut -d ' ' -f 1 "$tmp/untold" | tr '\n' ' ')" \
+		"retransmission.timeout retransmission.probe retransmission.spurious "
+	check "summary: retransmissions are counted whether anybody listens or not" cmp "$tmp/untold" "$tmp/told"
+fi
 summary -r "$file" udp src port 1005 or udp src port 1006
 is "a filter leaves frames out" "$(counter frames) $(counter capture.filtered)" "2 98"
 
