@@ -79,6 +79,12 @@ observer_advance(struct observer *observer, uint64_t now)
 	(void)now;
 }
 
+void
+observer_forget(struct observer *observer)
+{
+	(void)observer;
+}
+
 /* What libpcap makes of the file, asked directly. */
 static struct outcome
 by_libpcap(void)

@@ -68,6 +68,12 @@ observer_advance(struct observer *observer, uint64_t now)
 	(void)now;
 }
 
+void
+observer_forget(struct observer *observer)
+{
+	(void)observer;
+}
+
 /* ------------------------------------------------------------------------------------------------------ small files */
 
 static void
