@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "probes/args_iscsi.h"
+#include "probes/fire_iscsi.h"
 #include "tests/iscsi_script.h"
 
 #define LOGIN(s, keys, answer) \
@@ -77,6 +78,31 @@ test_digests_are_those_of_the_rfc(void **state)
 	assert_false(iscsi_digest_holds(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){ones, 32}),
 					(struct view){of_zeros, 4}));
 	assert_false(iscsi_digest_holds(0, (struct view){of_zeros, 3}));
+}
+
+static uint32_t
+crc_bit_by_bit(uint32_t crc, const uint8_t *at, uint32_t length)
+{
+	for (uint32_t bit = 0; bit < 8 * length; bit++) {
+		uint32_t low = (crc ^ (uint32_t)(at[bit / 8] >> bit % 8)) & 1;
+
+		crc = crc >> 1 ^ (low != 0 ? 0x82f63b78 : 0);
+	}
+	return crc;
+}
+
+static void
+test_digests_of_every_length(void **state)
+{
+	uint8_t at[80];
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof at; i++)
+		at[i] = (uint8_t)(i * 151 + 7);
+	for (uint32_t from = 0; from < 9; from++)
+		for (uint32_t length = 0; length < 70; length++)
+			assert_int_equal(iscsi_digest_update(0x12345678, (struct view){at + from, length}),
+					 crc_bit_by_bit(0x12345678, at + from, length));
 }
 
 static void
@@ -764,12 +790,87 @@ test_arguments_of_a_connection(void **state)
 	assert_int_equal(ci.ci_seq, 0);
 }
 
+/* Each operation code has its probe, or none. */
+static void
+test_probes_of_every_pdu(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		enum probe_id probe;
+	} pairs_wanted[] = {
+	    {0x00, PROBE_ISCSI_NOP_RECEIVE},	 {0x01, PROBE_ISCSI_SCSI_COMMAND},  {0x02, PROBE_ISCSI_TASK_COMMAND},
+	    {0x03, PROBE_ISCSI_LOGIN_COMMAND},	 {0x04, PROBE_ISCSI_TEXT_COMMAND},  {0x05, PROBE_ISCSI_DATA_RECEIVE},
+	    {0x06, PROBE_ISCSI_LOGOUT_COMMAND},	 {0x20, PROBE_ISCSI_NOP_SEND},	    {0x21, PROBE_ISCSI_SCSI_RESPONSE},
+	    {0x22, PROBE_ISCSI_TASK_RESPONSE},	 {0x23, PROBE_ISCSI_LOGIN_RESPONSE}, {0x24, PROBE_ISCSI_TEXT_RESPONSE},
+	    {0x25, PROBE_ISCSI_DATA_SEND},	 {0x26, PROBE_ISCSI_LOGOUT_RESPONSE}, {0x31, PROBE_ISCSI_DATA_REQUEST},
+	    {0x32, PROBE_ISCSI_ASYNC_SEND},	 {0x10, PROBE_COUNT},		    {0x3f, PROBE_COUNT},
+	    {0x1c, PROBE_COUNT},		 {0x3e, PROBE_COUNT},
+	};
+	static struct iscsi_session session;
+	struct flow_key key = {.port = {40000, 3260}, .protocol = 6, .version = 4};
+	struct packet packet = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .tcp = {.flags = TCP_SYN}};
+	struct flow *flow = flow_for_tcp(s->table, &packet, &key, flow_hash(s->table, &key), 0, s->now);
+	struct prober *prober = prober_new(NULL, s->table);
+
+	(void)state;
+	assert_false(wants_iscsi());
+	for (unsigned i = 0; i < sizeof pairs_wanted / sizeof pairs_wanted[0]; i++) {
+		struct iscsi_pdu pdu = {.opcode = pairs_wanted[i].opcode};
+		struct iscsi_message message = {&pdu, &session};
+		enum probe_id probe = pairs_wanted[i].probe;
+
+		fire_iscsi(prober, flow, 1, &message); /* disabled */
+		if (probe == PROBE_COUNT)
+			continue;
+		assert_int_equal(prober_fired(prober, probe), 0);
+		(*probe_semaphores[probe])++;
+		assert_true(wants_iscsi());
+		fire_iscsi(prober, flow, 1, &message);
+		(*probe_semaphores[probe])--;
+		assert_int_equal(prober_fired(prober, probe), 1);
+	}
+	assert_false(wants_iscsi());
+	prober_free(prober);
+}
+
+/* Every kind of PDU that a target and an initiator of our own never send. */
+static void
+test_rare_pdus(void **state)
+{
+	(void)state;
+	log_in(0);
+	forget_words();
+	bytes.length = 0;
+	script_pdu(&bytes, 0x32, 0x80, ISCSI_NO_TAG, "sense", 5); /* asynchronous message */
+	bytes.at[9] = 2;
+	bytes.at[27] = 40;
+	bytes.at[36] = 1;
+	script_send(s, TARGET, bytes.at, bytes.length);
+	assert_int_equal(s->pdu.opcode, ISCSI_ASYNC);
+	assert_int_equal(s->pdu.lun, 2);
+	assert_int_equal(s->pdu.statsn, 40);
+	assert_int_equal(s->pdu.status, 1);
+	assert_int_equal(s->pdu.data, 5);
+	bytes.length = 0;
+	script_pdu(&bytes, 0x3f, 0x80, ISCSI_NO_TAG, bytes.at, 48); /* reject, with the header that is */
+	bytes.at[2] = 4;
+	script_send(s, TARGET, bytes.at, bytes.length);
+	assert_int_equal(s->pdu.response, 4);
+	script_say(s, INITIATOR, 0x10, 0x80, 3, NULL, 0);  /* SNACK */
+	script_say(s, INITIATOR, 0x1c, 0x00, 4, "ours", 4); /* a vendor's */
+	script_say(s, TARGET, 0x3d, 0x00, 5, NULL, 0);
+	script_say(s, INITIATOR, 0x40, 0x80, 6, NULL, 0);
+	assert_string_equal(s->words, "32:ffffffff 3f:ffffffff 10:3 1c:0 3d:0 00:6");
+	ASSERT_ODD();
+}
+
 int
 main(void)
 {
 #define POINT(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 	    POINT(test_digests_are_those_of_the_rfc),
+	    POINT(test_digests_of_every_length),
 	    POINT(test_logical_units),
 	    POINT(test_every_field_of_a_command),
 	    POINT(test_data_in_has_a_status_only_with_its_flag),
@@ -797,6 +898,8 @@ main(void)
 	    POINT(test_more_connections_than_there_is_room_for),
 	    POINT(test_arguments_of_a_message),
 	    POINT(test_arguments_of_a_connection),
+	    POINT(test_probes_of_every_pdu),
+	    POINT(test_rare_pdus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
