@@ -172,11 +172,16 @@ tracer() {
 	shift
 	bpftrace --include "$header" "$@" >"$tracer_out" 2>"$tracer_out.err" &
 	tracer=$!
-	tracer_last=0
-	for _ in $(seq 200); do
-		sleep 0.05
+	tracer_last=0 tracer_rest=0
+	for _ in $(seq 600); do # on a busy machine a hundred sites take their time
+		sleep 0.1
 		tracer_now=$(find "/proc/$tracer/fd" -lname '*perf_event*' 2>/dev/null | wc -l)
-		[ "$tracer_now" -eq 0 ] || [ "$tracer_now" -ne "$tracer_last" ] || return 0
+		if [ "$tracer_now" -gt 0 ] && [ "$tracer_now" -eq "$tracer_last" ]; then
+			tracer_rest=$((tracer_rest + 1))
+			[ "$tracer_rest" -lt 3 ] || return 0
+		else
+			tracer_rest=0
+		fi
 		tracer_last=$tracer_now
 	done
 	note "bpftrace does not attach"
@@ -215,7 +220,7 @@ with_child() {
 before_start() {
 	tracer "$tmp/out" "$tmp/count.bt"
 	# shellcheck disable=SC2086
-	"$program" $files --wait-tracer=20 2>"$tmp/err"
+	"$program" $files --wait-tracer=60 2>"$tmp/err"
 	tracer_end
 	same "bpftrace by path, before the program starts: $(wc -l <"$tmp/names") probes fire as often as printed" \
 		"$tmp/count.expected" "$tmp/out" "$tmp/err"
@@ -226,7 +231,7 @@ while_waiting() {
 	grep -e tcp__send -e udp__receive -e tcp__state -e gld__receive "$tmp/count.bt" >"$tmp/few.bt"
 	grep -e tcp__send -e udp__receive -e tcp__state -e gld__receive "$tmp/count.expected" >"$tmp/few.expected"
 	# shellcheck disable=SC2086
-	"$program" $files --wait-tracer=20 2>"$tmp/err" &
+	"$program" $files --wait-tracer=60 2>"$tmp/err" &
 	observer=$!
 	sleep 0.2
 	tracer "$tmp/out" "$tmp/few.bt"
@@ -260,18 +265,20 @@ while_replaying() {
 killed_and_again() {
 	count="usdt:$program:netobs:udp__receive { @count = count(); @first = min(((struct pktinfo *)arg0)->pkt_seq);
 		@last = max(((struct pktinfo *)arg0)->pkt_seq); }"
-	"$program" -r "$captures/home-network.pcap" --pace=25 2>"$tmp/summary" &
+	"$program" -r "$captures/home-network.pcap" --pace=15 2>"$tmp/summary" &
 	observer=$!
 	tracer "$tmp/out" -e "$count"
 	sleep 0.7
 	kill -KILL "$tracer"
 	wait "$tracer" 2>/dev/null
+	killed_rest=0 killed=
 	for _ in $(seq 40); do # the kernel clears up behind it when it likes
-		killed=$(firings udp-receive)
-		sleep 0.1
-		[ "$(firings udp-receive)" -ne "$killed" ] || break
+		killed_now=$(firings udp-receive)
+		[ "$killed_now" = "$killed" ] && killed_rest=$((killed_rest + 1)) || killed_rest=0
+		killed=$killed_now
+		[ "$killed_rest" -lt 4 ] || break
+		sleep 0.2
 	done
-	sleep 0.3
 	is "a tracer killed hard: the probe is disabled" "$(firings udp-receive)" "$killed"
 	check "a tracer killed hard: it had been enabled" [ "$killed" -gt 0 ]
 	tracer "$tmp/out" -e "$count"
