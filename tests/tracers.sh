@@ -191,7 +191,7 @@ tracer() {
 # it may miss an interrupt just before it goes to sleep.
 tracer_end() {
 	sleep 0.5
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do # the kernel takes its time over each of a hundred sites, the more the busier it is
 		kill -INT "$tracer" 2>/dev/null || break
 		sleep 0.2
 	done
