@@ -133,8 +133,8 @@ by_replay(void)
 	calls = 0;
 	logged[0] = '\0';
 	input = replay_open(&config, loop);
-	seen.opened = input != NULL;
-	if (input != NULL)
+	seen.opened = input != NULL && input_begin(input);
+	if (seen.opened)
 		seen.damaged = input_run(input, batch) == INPUT_DAMAGED;
 	if (seen.damaged)
 		memcpy(seen.trouble, logged, sizeof seen.trouble - 1);
