@@ -166,6 +166,8 @@ view_u64(struct view v, uint32_t offset)
 static inline void
 view_copy(struct view v, uint32_t offset, void *to, uint32_t n)
 {
+	if (n == 0)
+		return; /* an empty view points nowhere, which memcpy() does not take */
 	if (view_has(v, offset, n))
 		memcpy(to, v.at + offset, n);
 	else

@@ -141,8 +141,7 @@ args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct is
 	uint32_t length = pdu->cdb.len + pdu->more.len;
 
 	view_copy(pdu->cdb, 0, cdb, pdu->cdb.len);
-	if (pdu->more.len > 0)
-		view_copy(pdu->more, 0, cdb + pdu->cdb.len, pdu->more.len);
+	view_copy(pdu->more, 0, cdb + pdu->cdb.len, pdu->more.len);
 	*info = (struct iscsicmd){.ic_len = length, .ic_cdb = address_of(cdb), .ic_opcode = operation};
 	word_copy(info->ic_opstr, sizeof info->ic_opstr, word_operation(operation));
 	view_copy(pdu->cdb, 0, info->ic_cdb16, pdu->cdb.len);

@@ -48,10 +48,8 @@ script_message(void *context, unsigned sender, const void *told)
 	s->told++;
 	s->pdu = *message->pdu;
 	s->session = *message->session;
-	if (s->pdu.cdb.len > 0)
-		view_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
-	if (s->pdu.more.len > 0)
-		view_copy(s->pdu.more, 0, s->cdb + s->pdu.cdb.len, s->pdu.more.len);
+	view_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
+	view_copy(s->pdu.more, 0, s->cdb + s->pdu.cdb.len, s->pdu.more.len);
 	s->cdb_length = s->pdu.cdb.len + s->pdu.more.len;
 	if (s->length < sizeof s->words - 32)
 		s->length += (size_t)snprintf(s->words + s->length, 32, "%s%02x:%x", s->length > 0 ? " " : "",
