@@ -18,7 +18,10 @@ wait_for_tracer(struct loop *loop, double seconds)
 	unsigned before = 0, at_rest = 0;
 
 	for (double i = 0; at_rest < LOOKS_AT_REST; i++) {
-		unsigned now = probes_raised();
+		unsigned now;
+
+		site_ask_dtrace();
+		now = probes_raised();
 
 		if (now == 0 && seconds > 0 && i >= looks) {
 			log_warning("no tracer has come within %g s; starting without", seconds);

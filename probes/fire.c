@@ -129,6 +129,7 @@ void
 prober_refresh(struct prober *p)
 {
 	p->wanted = false;
+	site_ask_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
 		if (*probe_semaphores[id] == 0)
 			p->sequence[id] = 0;

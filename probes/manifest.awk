@@ -320,7 +320,7 @@ function write_ids(    i) {
 }
 
 function write_sites_h(    i) {
-	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site.h\"\n#include \"probes/site_off.h\""
+	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site.h\"\n#include \"probes/site_off.h\"\n#include \"probes/site_dof.h\""
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_DECLARE(" probe_c[i] ");"
 		print "void site_" probe_c[i] "(" site_parameters(i) ");"
@@ -328,19 +328,27 @@ function write_sites_h(    i) {
 	print "\n/* The semaphores by probe id. */"
 	print "extern volatile unsigned short *const probe_semaphores[PROBE_COUNT];\n"
 	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
-	print "void site_fire(enum probe_id id, const void *const args[6]);"
+	print "void site_fire(enum probe_id id, const void *const args[6]);\n"
+	print "/* Raises the semaphores of what DTrace has begun to trace, lowers those of what it no longer does. */"
+	print "void site_ask_dtrace(void);"
 }
 
 function write_sites_c(    i, j, s) {
 	print "#include \"probes/sites.h\""
 	for (i = 0; i < probes; i++)
 		print (i ? "" : "\n") "PROBE_DEFINE(" probe_c[i] ");"
+	print "\n#ifdef NETOBS_DOF"
+	for (i = 0; i < probes; i++) {
+		print "extern void __dtrace_netobs___" probe_c[i] "(" site_parameters(i) ");"
+		print "extern int __dtraceenabled_netobs___" probe_c[i] "(long);"
+	}
+	print "#endif"
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_FUNCTION void\nsite_" probe_c[i] "(" site_parameters(i) ")\n{"
-		s = "\tPROBE_SITE" probe_args[i] "(" probe_c[i]
+		s = probe_c[i]
 		for (j = 0; j < probe_args[i]; j++)
 			s = s ", " arg_name[i, j]
-		print s ");\n}"
+		print "\tPROBE_SITE" probe_args[i] "(" s ");\n\tPROBE_DOF(" s ");\n}"
 	}
 	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
@@ -353,6 +361,17 @@ function write_sites_c(    i, j, s) {
 		print "\tcase " upper_id("PROBE_", probe_c[i]) ":\n\t\tsite_" probe_c[i] "(" s ");\n\t\tbreak;"
 	}
 	print "\tcase PROBE_COUNT:\n\t\tbreak;\n\t}\n}"
+	write_ask_dtrace()
+}
+
+function write_ask_dtrace(    i) {
+	print "\nvoid\nsite_ask_dtrace(void)\n{\n#ifdef NETOBS_DOF\n\tstatic bool traced[PROBE_COUNT];"
+	print "\tconst bool now[PROBE_COUNT] = {"
+	for (i = 0; i < probes; i++)
+		print "\t\tPROBE_DOF_ENABLED(" probe_c[i] "),"
+	print "\t};\n\n\tfor (unsigned i = 0; i < PROBE_COUNT; i++) {\n\t\tif (now[i] == traced[i])\n\t\t\tcontinue;"
+	print "\t\ttraced[i] = now[i];"
+	print "\t\t__atomic_fetch_add(probe_semaphores[i], now[i] ? 1 : 65535, __ATOMIC_RELAXED);\n\t}\n#endif\n}"
 }
 
 function write_fields(s,    i, tag, name) {
