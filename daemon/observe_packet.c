@@ -202,6 +202,18 @@ tcp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 	tell_applications(o, slot, sides, false);
 }
 
+static void
+udp_quietly(struct observer *o, struct slot *slot)
+{
+	struct flow_events untold;
+	const struct packet *p = &slot->packet;
+
+	untold.count = 0;
+	slot->flow = flow_for_udp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock, &untold);
+	if (slot->flow->local != BOTH_LOCAL)
+		learn_local(o, slot, sides_of(p, o->view, o->locals));
+}
+
 bool
 observe_quietly(struct observer *o, struct slot *slot)
 {
@@ -209,10 +221,17 @@ observe_quietly(struct observer *o, struct slot *slot)
 	const struct packet *p = &slot->packet;
 	struct flow *flow;
 
-	if (!o->quiet || p->transport != TRANSPORT_TCP || p->reason != ANOMALY_NONE)
+	if (!o->quiet || p->reason != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
+		return false;
+	if (p->transport != TRANSPORT_TCP && p->transport != TRANSPORT_UDP)
 		return false;
 	o->next_id++;
 	o->counters.packets++;
+	flow_expect(o->flows, slot->near);
+	if (p->transport == TRANSPORT_UDP) {
+		udp_quietly(o, slot);
+		return true;
+	}
 	slot->flow = flow = flow_for_tcp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock);
 	if (flow == NULL)
 		return true;

@@ -108,8 +108,7 @@ packet_start(struct packet *packet, const struct frame *frame, struct cursor byt
 void
 dissect_frame(const struct frame *frame, struct packet *packet)
 {
-	packet_start(packet, frame, cursor_over(frame->data, frame->caplen, frame->len));
-	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_usual(packet), 0))
+	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_usual(packet, frame), 0))
 		dissect_layers(frame, packet);
 }
 

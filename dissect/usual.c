@@ -83,13 +83,32 @@ usual_tcp(struct packet *packet, struct cursor *c)
 	return true;
 }
 
-bool
-dissect_usual(struct packet *packet)
+/* packet_start(), less what is recorded below whatever comes: cleared and recorded, it would be stored twice. */
+static inline void
+start(struct packet *packet, const struct frame *frame)
 {
-	struct cursor c = packet_rest(packet);
+	packet->frame = frame;
+	packet->direction = DIRECTION_UNKNOWN;
+	packet->loopback = false;
+	packet->ifindex = 0;
+	packet->reason = ANOMALY_NONE;
+	packet->anomalies = (struct anomaly_set){{0, 0}};
+	packet->ether.tagged = false;
+	packet->ether.priority = packet->ether.dei = 0;
+	packet->ether.vlan = 0;
+	packet->payload.error = CURSOR_OK;
+	packet->inner = INNER_NONE;
+	packet->inner_type = 0;
+}
+
+bool
+dissect_usual(struct packet *packet, const struct frame *frame)
+{
+	struct cursor c = cursor_over(frame->data, frame->caplen, frame->len);
 	struct view header;
 	bool usual;
 
+	start(packet, frame);
 	if (!cursor_take(&c, ETHER_HEADER, &header))
 		return false;
 	ethernet_record(packet, header);
@@ -108,6 +127,8 @@ dissect_usual(struct packet *packet)
 		return true;
 	}
 	packet_advance(packet, &c);
+	packet->transport = TRANSPORT_NONE;
+	packet->segment = 0;
 	dissect_transport(packet, packet->ip.protocol);
 	return true;
 }

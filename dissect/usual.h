@@ -137,6 +137,6 @@ tcp_record_timestamps(struct tcp_layer *tcp, struct view option)
 }
 
 /* Dissects a frame of Ethernet if it is of the usual kind.  False if it is not: the layers have to start afresh. */
-bool dissect_usual(struct packet *packet);
+bool dissect_usual(struct packet *packet, const struct frame *frame);
 
 #endif

@@ -127,6 +127,9 @@ const struct flow *flow_prefetch(const struct flow_table *table, uint32_t hash);
 void flow_prefetch_rest(const struct flow_table *table, const struct flow *near);
 struct flow *flow_find(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
+/* Says that the next look-up of flow_for_tcp() or flow_for_udp() probably finds `near`, as flow_prefetch() gave it. */
+void flow_expect(struct flow_table *table, const struct flow *near);
+
 /* The flow that a TCP segment belongs to: an old one, a new one, or NULL where the segment proves none (a stray RST)
  * or the flow's timer ran out just now and it proves no new one.  What ends with an old incarnation (a SYN that reuses
  * the ends of a TIME_WAIT connection) is told through the table's report, while that flow is still whole. */

@@ -189,6 +189,7 @@ flow_remove(struct flow_table *table, struct flow *flow)
 	wheel_remove(table, index);
 	class_remove(table, index);
 	slots_remove(table, flow->hash, index);
+	flow->key.version = 0;
 	table->cold[index].serial = 0;
 	table->cold[index].class_next = table->spare;
 	table->spare = index;

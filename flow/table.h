@@ -49,6 +49,7 @@ struct flow_table {
 	uint64_t *slots;
 	struct flow *hot;
 	struct flow_cold *cold;
+	const struct flow *expected; /* may be the flow of the next look-up; NULL: nobody in particular */
 	struct tcp_store *tcp;
 	struct sctp_store *sctp;
 	uint64_t seed;

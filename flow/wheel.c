@@ -10,7 +10,7 @@
  *
  * Occupied slots are found by bitmap, so that a gap of years between two frames costs as little as one of a tick.
  */
-#include "flow/table.h"
+#include "flow/search.h"
 
 #define SLOT_MASK (WHEEL_SLOTS - 1)
 #define FIRST 0
@@ -456,7 +456,7 @@ find_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t
 struct flow *
 flow_find_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
-	struct flow *flow = flow_find(table, key, hash);
+	struct flow *flow = slots_find_expected(table, key, hash);
 
 	if (flow == NULL || __builtin_expect(!is_due(flow->deadline, now), 1))
 		return flow;
