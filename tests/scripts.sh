@@ -82,6 +82,28 @@ check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
 # What is installed knows where the rest is: no name is left for make to fill in.
 check "netobs as it is installed" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
 
+# With DTrace: a stand-in for it says what it is asked for.
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir "$tmp/bin"
+	cat >"$tmp/bin/dtrace" <<-'SH'
+		#!/bin/sh
+		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+		printf '%s\n' "$@"
+		while [ "$1" != -p ]; do shift; done
+		kill "$2"
+	SH
+	chmod +x "$tmp/bin/dtrace"
+	PATH=$tmp/bin:$PATH "$netobs" timeline -r "$top/tests/captures/questions.pcap" -t dtrace 40002 >"$tmp/out" 2>"$tmp/err"
+	# The dollar sign is DTrace's.
+	# shellcheck disable=SC2016
+	is "-t dtrace: library, process, program with the process's provider, argument" \
+		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-n$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
+			grep -c 'netobs\*' "$tmp/out")" "6
+0"
+else
+	skip "-t dtrace" "needs root"
+fi
+
 # ------------------------------------------------------------------------------------------------------ each of them
 
 if [ -n "$refused" ]; then
