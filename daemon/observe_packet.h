@@ -52,8 +52,8 @@ void observe_find_key(struct observer *o, struct slot *slot);
  * frame's own packet, not one inside a tunnel.  Returns the slot of the whole datagram, NULL where there is none. */
 struct slot *observe_packet(struct observer *o, struct slot *slot, bool outermost);
 
-/* The same for a TCP or UDP packet that is in no way odd while nobody listens: only what is known of its connection changes.
- * False if it is not of this kind.  Saves 26 ns a packet of 156. */
+/* The same for a TCP or UDP packet that is in no way odd while nobody listens: only what is known of its connection
+ * changes. False if it is not of this kind.  Saves 26 ns a packet of 156. */
 bool observe_quietly(struct observer *o, struct slot *slot);
 
 /* A flow's timer ran out or it was evicted. */
