@@ -30,7 +30,7 @@ check "every script has a sample" diff -u "$tmp/there" "$tmp/listed"
 check "netobs --list tells of every script in a line" diff -u "$tmp/there" "$tmp/told"
 
 # A sum or a count that may have gaps is worth nothing.
-grep -lE '= (count|sum|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"
+grep -lE '= (count|sum|avg|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"
 check "every script that counts says what it has missed" test -s "$tmp/counting" -a -z "$(xargs grep -L 'missed %lu firings' <"$tmp/counting")"
 
 # says NAME WANTED OPTION...: netobs fails with one line of this sort

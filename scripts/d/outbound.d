@@ -7,6 +7,9 @@
  */
 #pragma D option quiet
 
+uint64_t missed;
+uint64_t last[string];
+
 uint64_t asked[uint64_t], open[uint64_t], began[uint64_t];
 
 netobs*:::tcp-connect-request
@@ -36,4 +39,15 @@ netobs*:::tcp-state-change
 	this->us = (args[1]->cs_ts - began[args[1]->cs_cid]) / 1000;
 	@bytes_per_second[args[3]->tcps_raddr] = avg(args[3]->tcps_rcv_bytes * 1000000 / (this->us + 1));
 	began[args[1]->cs_cid] = 0;
+}
+
+netobs*:::tcp-receive
+{
+	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
+	last[probename] = args[0]->pkt_seq;
+}
+
+END
+{
+	printf("missed %d firings\n", missed);
 }
