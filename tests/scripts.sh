@@ -26,6 +26,11 @@ find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp
 awk '{ print $1 }' "$tmp/list" | sort >"$tmp/listed"
 check "every script has a sample" diff -u "$tmp/there" "$tmp/listed"
 
+for file in "$top"/scripts/bpftrace/*.bt "$top"/scripts/d/*.d "$top"/scripts/examples/*.txt; do
+	grep -q "[[:space:]]${file#"$top"/}" "$top/Makefile.am" || echo "$file"
+done >"$tmp/forgotten"
+check "every script is installed, with its sample" test ! -s "$tmp/forgotten"
+
 "$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/told"
 check "netobs --list tells of every script in a line" diff -u "$tmp/there" "$tmp/told"
 
