@@ -4,8 +4,8 @@
  *
  * Asleep, a filter rejects everything in the kernel, and the socket is bound to a protocol that nobody speaks, which
  * takes it off the list of those that are shown every frame.  The filter alone would do, but each frame would still be
- * cloned for it on its way out: 85 ns a frame of the sender's time, which is nearly a hundredth of a core at 100,000
- * frames a second; off the list it is none.
+ * cloned for it on its way out, at the sender's cost: 0.3 us a frame of 2.6, which is 3 % of a core at 100,000 frames a
+ * second.  Off the list there is no difference to be seen.
  */
 #ifndef NETOBS_DAEMON_LIVE_SLEEP_H
 #define NETOBS_DAEMON_LIVE_SLEEP_H
