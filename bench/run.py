@@ -147,7 +147,7 @@ def row_replay(b):
 PEERS = (
     ("tcpdump", ["tcpdump", "-r", "FILE", "-w", "/dev/null"], 1.0, False),
     ("argus", ["argus", "-X", "-r", "FILE", "-w", "/dev/null"], 1.0, True),
-    ("softflowd", ["softflowd", "-d", "-r", "FILE", "-m", "2000000", "-p", "DIR/pid", "-c", "none"], 1.0, True),
+    ("softflowd", ["softflowd", "-d", "-6", "-r", "FILE", "-m", "2000000", "-p", "DIR/pid", "-c", "none"], 1.0, True),
     ("ndpiReader", ["ndpiReader", "-q", "-i", "FILE"], 1.0, True),
     ("tcptrace", ["tcptrace", "-n", "FILE"], 1.0, True),
     ("tshark", ["tshark", "-n", "-q", "-r", "FILE", "-z", "conv,tcp"], 0.1, False),
