@@ -71,7 +71,8 @@ if have gdb; then
 	for kind in $kinds; do
 		# The dollar signs are for gdb.
 		# shellcheck disable=SC2016
-		gdb -nx -batch -ex 'break -probe-stap netobs:tcp__receive' -ex "run $kind 1 >/dev/null" \
+		ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -ex 'break -probe-stap netobs:tcp__receive' \
+			-ex "run $kind 1 >/dev/null" \
 			-ex 'print ((struct tcpinfo *)$_probe_arg4)->tcp_dport' -ex continue "$program" >"$tmp/out" 2>&1
 		if grep -q '^[$]1 = 443$' "$tmp/out" && grep -q 'exited normally' "$tmp/out"; then
 			ok "gdb stops once at a probe and reads an argument, $kind site"
