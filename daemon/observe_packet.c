@@ -59,9 +59,11 @@ observe_find_key(struct observer *o, struct slot *slot)
 	slot->hash = flow_key_and_hash(o->flows, p, &slot->key, &slot->sender);
 }
 
+enum { BOTH_LOCAL = 3 }; /* struct flow.local */
+
 /* 127.0.0.0/8, ::1, or a host that talks to one of its own addresses. */
 static bool
-is_same_host(const struct packet *p, enum view_kind view, struct sides sides)
+is_same_host(const struct packet *p, enum view_kind view, uint8_t local)
 {
 	static const uint8_t loopback[16] = {[15] = 1};
 
@@ -69,7 +71,7 @@ is_same_host(const struct packet *p, enum view_kind view, struct sides sides)
 		return true;
 	if (p->ip.version == 4 ? p->ip.src[0] == 127 : memcmp(p->ip.src, loopback, sizeof loopback) == 0)
 		return true;
-	return view == VIEW_HOST && sides.source_local && sides.destination_local;
+	return view == VIEW_HOST && local == BOTH_LOCAL;
 }
 
 /* Asks early who owns the new local ends, so that it is known when the first bytes go through the sockets. */
@@ -85,8 +87,6 @@ ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
 		owners_ask(o->owners, &key, slot->packet.frame->interface->ifindex);
 	}
 }
-
-enum { BOTH_LOCAL = 3 };
 
 /* Remembers which ends of the flow are local, as its packets show it. */
 static void
@@ -104,7 +104,7 @@ learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 	if (o->owners != NULL && prober_is_wanted(o->prober))
 		ask_owners(o, slot, local & (uint8_t)~flow->local);
 	flow->local = local;
-	flow->same_host |= is_same_host(&slot->packet, o->view, sides);
+	flow->same_host |= is_same_host(&slot->packet, o->view, local);
 }
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */

@@ -161,24 +161,33 @@ found_closed(struct look *look, const struct sockdiag_socket *socket)
 	look->work->flags &= (uint8_t)~WORK_SEEKS;
 }
 
-static void
-found_nothing(struct look *look)
+/* The kernel shows no socket, or not this one: asks again after each of the delays.  True when that was the last time
+ * and it is given up. */
+static bool
+gives_up(struct look *look, const uint16_t *delays_ms, size_t delays)
 {
 	struct owner_work *work = look->work;
 
 	if (work->cookie != 0) {
 		found_closed(look, NULL);
-		return;
+		return false;
 	}
 	forget_owner(look);
 	if (work->flags & WORK_GIVEN_UP)
-		return;
-	if (work->tries < COUNT_OF(absent_delays_ms)) {
-		look_again_in(look, absent_delays_ms[work->tries++]);
-		return;
+		return false;
+	if (work->tries < delays) {
+		look_again_in(look, delays_ms[work->tries++]);
+		return false;
 	}
 	work->flags |= WORK_GIVEN_UP;
-	if (!owner_missed_add(look->worker, look->slot, &look->record.key))
+	return true;
+}
+
+static void
+found_nothing(struct look *look)
+{
+	if (gives_up(look, absent_delays_ms, COUNT_OF(absent_delays_ms)) &&
+	    !owner_missed_add(look->worker, look->slot, &look->record.key))
 		count(&look->worker->counters.no_socket, 1);
 }
 
@@ -231,21 +240,8 @@ found_unaccepted(struct look *look)
 static void
 found_listener(struct look *look)
 {
-	struct owner_work *work = look->work;
-
-	if (work->cookie != 0) {
-		found_closed(look, NULL);
-		return;
-	}
-	forget_owner(look);
-	if (work->flags & WORK_GIVEN_UP)
-		return;
-	if (work->tries < COUNT_OF(accept_delays_ms)) {
-		look_again_in(look, accept_delays_ms[work->tries++]);
-		return;
-	}
-	work->flags |= WORK_GIVEN_UP;
-	count(&look->worker->counters.no_socket, 1);
+	if (gives_up(look, accept_delays_ms, COUNT_OF(accept_delays_ms)))
+		count(&look->worker->counters.no_socket, 1);
 }
 
 /* A process holds it. */
