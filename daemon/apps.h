@@ -41,9 +41,9 @@ void apps_free(struct apps *apps);
 
 /* Whether an application provider may want this connection: what every other connection pays. */
 static inline bool
-apps_may_read(const struct apps *apps, const struct flow *flow)
+apps_may_read(const struct apps *apps, const struct flow_key *key)
 {
-	return ((apps->hint >> (flow->key.port[0] & 63) | apps->hint >> (flow->key.port[1] & 63)) & 1) != 0;
+	return ((apps->hint >> (key->port[0] & 63) | apps->hint >> (key->port[1] & 63)) & 1) != 0;
 }
 
 /* A segment, and at which point of the order of firing this is. */

@@ -139,7 +139,7 @@ tell_applications(struct observer *o, const struct slot *slot, struct sides side
 {
 	const struct packet *p = &slot->packet;
 
-	if (__builtin_expect(!apps_may_read(o->apps, slot->flow), 1))
+	if (__builtin_expect(!apps_may_read(o->apps, &slot->key), 1))
 		return;
 	apps_take(o->apps, o->prober,
 		  &(struct app_segment){o->flows, slot->flow, p, slot->sender, sending, sides.send});
@@ -224,6 +224,9 @@ observe_quietly(struct observer *o, struct slot *slot)
 	if (!o->quiet || p->reason != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
 		return false;
 	if (p->transport != TRANSPORT_TCP && p->transport != TRANSPORT_UDP)
+		return false;
+	/* Application providers follow logins while nobody listens, for whoever attaches later. */
+	if (p->transport == TRANSPORT_TCP && apps_may_read(o->apps, &slot->key))
 		return false;
 	o->next_id++;
 	o->counters.packets++;

@@ -95,6 +95,8 @@ if retransmissions=$(capture home-network.pcap); then
 		"retransmission.timeout retransmission.probe retransmission.spurious "
 	check "summary: retransmissions are counted whether anybody listens or not" cmp "$tmp/untold" "$tmp/told"
 fi
+summary -r "$top/tests/captures/iscsi.pcap"
+is "summary: logins are followed whether anybody listens or not" "$(counter conversation.begun)" 20
 summary -r "$file" udp src port 1005 or udp src port 1006
 is "a filter leaves frames out" "$(counter frames) $(counter capture.filtered)" "2 98"
 

@@ -53,7 +53,7 @@ done
 admin --op new --mode account --user netobs --password netobs-secret
 admin --op bind --mode account --tid 2 --user netobs
 
-tcpdump -i lo -s 0 -U --immediate-mode -w talk.pcap tcp port 3260 >tcpdump.log 2>&1 &
+tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 >tcpdump.log 2>&1 &
 tcpdump=$!
 tries=0
 until grep -q listening tcpdump.log || [ $tries -gt 50 ]; do
@@ -75,7 +75,7 @@ timeout 30 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
 timeout 30 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
-sleep 2 # the last frames may wait in the kernel
+sleep 2 # the last block of frames may wait in the kernel for a second
 kill $tcpdump
 wait $tcpdump
 exit 0
