@@ -64,7 +64,10 @@ def take_frame(element):
 
 
 def tshark_pdus(capture):
-    command = ["tshark", "-r", capture, "-Y", "iscsi", "-T", "pdml", "-o", "iscsi.target_ports:3260"]
+    # Told what port 3260 is: its own guess comes after other protocols', and an initiator's ephemeral port may be one
+    # of theirs (44322 is pmproxy's).
+    command = ["tshark", "-r", capture, "-Y", "iscsi", "-T", "pdml", "-o", "iscsi.target_ports:3260", "-d",
+               "tcp.port==3260,iscsi"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         for _, element in ElementTree.iterparse(process.stdout):
             if element.tag == "packet":
