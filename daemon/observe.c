@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "daemon/observe_packet.h"
+#include "daemon/observe_glance.h"
 #include "daemon/uppers.h"
 #include "dissect/dissect.h"
 #include "flow/tcp.h"
@@ -73,8 +73,8 @@ observer_leave_out_copies(struct observer *o, struct uppers *uppers)
 	o->uppers = uppers;
 }
 
-static void
-run_timers(struct observer *o)
+void
+observe_timers(struct observer *o)
 {
 	flow_table_run_timers(o->flows, o->clock);
 	reassembly_run_timers(o->fragments, o->clock);
@@ -88,19 +88,9 @@ is_interface_copy(const struct observer *o, const struct packet *p)
 	       uppers_has_copy(o->uppers, p, sides_of(p, VIEW_HOST, o->locals));
 }
 
-/* A frame: its packet, then the packets inside its tunnels, each as a packet of its own. */
-static void
-observe_frame(struct observer *o, struct slot *slot)
+void
+observe_content(struct observer *o, struct slot *slot)
 {
-	const struct frame *frame = slot->packet.frame;
-
-	if (frame->ts >= o->clock)
-		o->clock = frame->ts;
-	else
-		o->counters.backwards++;
-	o->counters.frames++;
-	o->counters.bytes += frame->len;
-	run_timers(o);
 	if (sides_is_loopback_copy(&slot->packet)) {
 		o->counters.loopback_copies++;
 		return;
@@ -148,12 +138,11 @@ arrive(struct observer *o, const struct slot *slot)
 
 /* A frame's later steps come after the earlier ones of frames behind it, so that memory is fetched while others are
  * worked on. */
-void
-observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+static void
+observe_closely(struct observer *o, const struct frame *frames, unsigned count)
 {
 	enum { SECOND = OBSERVE_DISTANCE, THIRD = 2 * OBSERVE_DISTANCE, LAST = 3 * OBSERVE_DISTANCE };
 
-	o->quiet = probes_raised() == 0;
 	for (unsigned i = 0; i < count + LAST; i++) {
 		if (i < count)
 			prepare(o, &frames[i], &o->slots[i % OBSERVE_SLOTS]);
@@ -161,9 +150,22 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 			approach(o, &o->slots[(i - SECOND) % OBSERVE_SLOTS]);
 		if (i >= THIRD && i - THIRD < count)
 			arrive(o, &o->slots[(i - THIRD) % OBSERVE_SLOTS]);
-		if (i >= LAST)
-			observe_frame(o, &o->slots[(i - LAST) % OBSERVE_SLOTS]);
+		if (i >= LAST) {
+			observe_clock(o, &frames[i - LAST]);
+			observe_timers(o);
+			observe_content(o, &o->slots[(i - LAST) % OBSERVE_SLOTS]);
+		}
 	}
+}
+
+void
+observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+{
+	o->quiet = probes_raised() == 0;
+	if (observe_may_glance(o, frames))
+		observe_at_a_glance(o, frames, count);
+	else
+		observe_closely(o, frames, count);
 	owners_wake(o->owners);
 	prober_refresh(o->prober);
 }
@@ -174,7 +176,7 @@ observer_advance(struct observer *o, uint64_t now)
 	if (now <= o->clock)
 		return;
 	o->clock = now;
-	run_timers(o);
+	observe_timers(o);
 	prober_refresh(o->prober);
 }
 

@@ -21,7 +21,7 @@ struct slot {
 	uint32_t hash;
 	unsigned sender;   /* which end of the key sent it; of a quoted connection: whom the error is for */
 	bool tracked;	   /* key, hash and sender are set */
-	const struct flow *near; /* tracked: the flow that it probably belongs to, NULL if there is none */
+	struct flow *near; /* tracked: the flow that it probably belongs to, NULL if there is none */
 	bool begins;	   /* a UDP stream whose beginning is yet to be told */
 	struct flow *flow; /* its connection, or the one that an ICMP error quotes; NULL if there is none */
 };
@@ -44,6 +44,24 @@ struct observer {
 	struct slot whole; /* the datagram that a last fragment completes */
 	struct slot inner; /* the packet inside a tunnel */
 };
+
+/* A frame has come: time goes on, and it is counted. */
+static inline void
+observe_clock(struct observer *o, const struct frame *frame)
+{
+	bool backwards = frame->ts < o->clock;
+
+	o->clock = backwards ? o->clock : frame->ts;
+	o->counters.backwards += backwards;
+	o->counters.frames++;
+	o->counters.bytes += frame->len;
+}
+
+/* What is due by now. */
+void observe_timers(struct observer *o);
+
+/* Its packet, then the packets inside its tunnels, each as a packet of its own. */
+void observe_content(struct observer *o, struct slot *slot);
 
 /* The connection key of a TCP or UDP packet. */
 void observe_find_key(struct observer *o, struct slot *slot);

@@ -171,6 +171,14 @@ void dissect_sctp(struct packet *packet);
 void dissect_gre(struct packet *packet);
 void dissect_etherip(struct packet *packet);
 void dissect_udp_tunnel(struct packet *packet);
+
+enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
+
+static inline bool
+is_udp_tunnel(uint16_t dport)
+{
+	return dport == PORT_VXLAN || dport == PORT_GENEVE;
+}
 void packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type);
 
 /* crc32c.c */

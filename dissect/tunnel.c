@@ -2,7 +2,6 @@
 /* Tunnels over UDP and EtherIP, and the way into what a tunnel carries. */
 #include "dissect/layers.h"
 
-enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
 enum { VXLAN_HEADER = 8, VXLAN_HAS_NETWORK = 0x08 };
 enum { GENEVE_FIXED = 8, GENEVE_OPTION_UNIT = 4 };
 enum { ETHERIP_HEADER = 2, ETHERIP_VERSION = 3 };

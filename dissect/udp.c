@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* UDP, RFC 768. */
-#include "dissect/layers.h"
-
-enum { UDP_HEADER = 8 };
+#include "dissect/usual.h"
 
 /* The length, against what IP carries.  In a super-packet the field cannot say it and is not believed: RFC 2675
  * section 4 has 0, and kernels write what is left of it in 16 bits. */

@@ -58,19 +58,21 @@ usual_ipv6(struct packet *packet, struct cursor *c)
 	return true;
 }
 
+/* False where dissect_tcp() has to judge: options of other kinds, above all. */
 static inline bool
 usual_tcp(struct packet *packet, struct cursor *c)
 {
 	struct tcp_layer *tcp = &packet->tcp;
 	struct view fixed, options;
+	struct cursor behind = *c;
 
-	if (!cursor_take(c, TCP_FIXED, &fixed))
+	if (!cursor_take(&behind, TCP_FIXED, &fixed))
 		return false;
 	tcp_record(tcp, fixed);
 	if (tcp_impossible_flags(tcp->flags) || tcp->sport == 0 || tcp->dport == 0)
 		return false;
 	if (view_u8(fixed, 12) == 0x80) {
-		if (!cursor_take(c, 12, &options) || view_u32(options, 0) != TIMESTAMPS_ALONE)
+		if (!cursor_take(&behind, 12, &options) || view_u32(options, 0) != TIMESTAMPS_ALONE)
 			return false;
 		tcp->header.len = TCP_FIXED + 12;
 		tcp->options = TCP_OPTION_TIMESTAMPS;
@@ -79,7 +81,9 @@ usual_tcp(struct packet *packet, struct cursor *c)
 		return false;
 	}
 	packet->transport = TRANSPORT_TCP;
-	packet->segment = c->wire;
+	packet->segment = behind.wire;
+	packet->depth = 3;
+	packet_advance(packet, &behind);
 	return true;
 }
 
@@ -119,13 +123,8 @@ dissect_usual(struct packet *packet, const struct frame *frame)
 	if (!usual)
 		return false;
 	packet->depth = 2;
-	if (packet->ip.protocol == PROTOCOL_TCP) {
-		if (!usual_tcp(packet, &c))
-			return false;
-		packet->depth = 3;
-		packet_advance(packet, &c);
+	if (packet->ip.protocol == PROTOCOL_TCP && usual_tcp(packet, &c))
 		return true;
-	}
 	packet_advance(packet, &c);
 	packet->transport = TRANSPORT_NONE;
 	packet->segment = 0;

@@ -5,7 +5,7 @@
 
 #include "dissect/layers.h"
 
-enum { ETHER_HEADER = 14, IPV4_FIXED = 20, IPV6_FIXED = 40, TCP_FIXED = 20 };
+enum { ETHER_HEADER = 14, IPV4_FIXED = 20, IPV6_FIXED = 40, TCP_FIXED = 20, UDP_HEADER = 8 };
 enum { TIMESTAMPS_ALONE = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
 
 static inline void
@@ -67,8 +67,8 @@ ipv4_record(struct packet *packet, struct view fixed)
 static inline uint32_t
 ipv4_sum_fixed(struct view fixed)
 {
-	uint64_t sum = (uint64_t)view_u32(fixed, 0) + view_u32(fixed, 4) + view_u32(fixed, 8) + view_u32(fixed, 12) +
-		       view_u32(fixed, 16);
+	uint64_t sum = (uint64_t)view_raw32(fixed, 0) + view_raw32(fixed, 4) + view_raw32(fixed, 8) +
+		       view_raw32(fixed, 12) + view_raw32(fixed, 16);
 
 	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	return (uint32_t)((sum & 0xffff) + (sum >> 16));

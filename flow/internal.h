@@ -111,6 +111,16 @@ flow_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct f
 		(flow->kind == FLOW_UDP ? udp_evicted : sctp_evicted)(table, flow, now, events);
 }
 
+/* A datagram of the stream. */
+static inline void
+udp_count(struct flow *flow, unsigned sender, uint32_t bytes, uint64_t now)
+{
+	flow->udp[sender].bytes += bytes;
+	flow->udp[sender].datagrams++;
+	if (now > flow->last)
+		flow->last = now;
+}
+
 /* `span` after `now`.  Stamps in a file may be anything: the end of time is never passed. */
 static inline uint64_t
 deadline_after(uint64_t now, uint64_t span)

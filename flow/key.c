@@ -41,20 +41,28 @@ struct way {
 	uint8_t protocol, version;
 };
 
+static inline void
+set_kind(struct flow_key *key, uint16_t port0, uint16_t port1, const struct way *way)
+{
+	key->port[0] = port0;
+	key->port[1] = port1;
+	key->protocol = way->protocol;
+	key->version = way->version;
+	key->space = 0;
+}
+
 /* Fills the key without a branch on the order, which nobody could predict.  A socket that talks to itself is both
  * ends; its packets are then sent by end 0. */
 static inline void
 make_key(struct flow_key *key, unsigned *sender, const struct way *way)
 {
 	unsigned from = comes_after(way->src, way->sport, way->dst, way->dport);
+	uint16_t change;
 
 	memcpy(key->addr[from], way->src, 16);
 	memcpy(key->addr[from ^ 1], way->dst, 16);
-	key->port[from] = way->sport;
-	key->port[from ^ 1] = way->dport;
-	key->protocol = way->protocol;
-	key->version = way->version;
-	key->space = 0;
+	change = (uint16_t)((way->sport ^ way->dport) & -from);
+	set_kind(key, way->sport ^ change, way->dport ^ change, way);
 	*sender = from;
 }
 
@@ -160,14 +168,22 @@ key_and_hash_ipv4(const struct flow_table *table, struct flow_key *key, unsigned
 	high = b ^ change;
 	src = htobe32((uint32_t)(low >> 16));
 	dst = htobe32((uint32_t)(high >> 16));
-	*key = (struct flow_key){.protocol = way->protocol, .version = 4};
+	*sender = from;
+	memset(key, 0, sizeof key->addr);
 	memcpy(key->addr[0], &src, sizeof src);
 	memcpy(key->addr[1], &dst, sizeof dst);
-	key->port[0] = (uint16_t)low;
-	key->port[1] = (uint16_t)high;
-	*sender = from;
+	set_kind(key, (uint16_t)low, (uint16_t)high, way);
 	return hash_words((uint64_t)dst << 32 | src, kind_word(0, way->protocol, (uint16_t)low, (uint16_t)high),
 			  table->seed);
+}
+
+static inline uint32_t
+key_and_hash(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+{
+	if (way->version == 4)
+		return key_and_hash_ipv4(table, key, sender, way);
+	make_key(key, sender, way);
+	return flow_hash(table, key);
 }
 
 uint32_t
@@ -175,8 +191,20 @@ flow_key_and_hash(const struct flow_table *table, const struct packet *packet, s
 {
 	struct way way = way_of(packet);
 
-	if (way.version == 4)
-		return key_and_hash_ipv4(table, key, sender, &way);
-	make_key(key, sender, &way);
-	return flow_hash(table, key);
+	return key_and_hash(table, key, sender, &way);
+}
+
+uint32_t
+flow_key_of_glance(const struct flow_table *table, const struct glance *glance, struct flow_key *key, unsigned *sender)
+{
+	struct way way = {
+	    .src = glance->src,
+	    .dst = glance->dst,
+	    .sport = glance->sport,
+	    .dport = glance->dport,
+	    .protocol = glance->protocol,
+	    .version = glance->version,
+	};
+
+	return key_and_hash(table, key, sender, &way);
 }

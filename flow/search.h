@@ -69,10 +69,10 @@ slots_find(struct flow_table *table, const struct flow_key *key, uint32_t hash)
 static inline struct flow *
 slots_find_expected(struct flow_table *table, const struct flow_key *key, uint32_t hash)
 {
-	const struct flow *expected = table->expected;
+	struct flow *expected = table->expected;
 
 	if (expected != NULL && __builtin_expect(key_equal(&expected->key, key), 1))
-		return &table->hot[index_of(table, expected)];
+		return expected;
 	return slots_find(table, key, hash);
 }
 

@@ -9,6 +9,8 @@
 /* Indices are 32 bits wide, and slots outnumber flows. */
 #define FLOWS_MAX (1u << 30)
 
+#define HOMES_FIRST 64u
+
 struct flow_limits
 flow_limits_default(void)
 {
@@ -94,7 +96,8 @@ flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_timer_repor
 	table->seed = seed;
 	table->report = report;
 	table->context = context;
-	table->homes = homes_for(limits->flows);
+	table->homes_most = homes_for(limits->flows);
+	table->homes = table->homes_most < HOMES_FIRST ? table->homes_most : HOMES_FIRST;
 	table->slots = reserve(slots_size(limits->flows));
 	table->hot = reserve(hot_size(limits->flows));
 	table->cold = reserve(cold_size(limits->flows));
@@ -149,6 +152,8 @@ make_room(struct flow_table *table, uint32_t hash, uint64_t now)
 		flow_table_run_timers(table, now); /* nobody is evicted for one who is due */
 	if (table->counters.flows == table->limits.flows)
 		evict_one(table, now);
+	while (table->homes < table->homes_most && homes_for((uint32_t)table->counters.flows + 1) > table->homes)
+		slots_grow(table);
 	index = take_index(table);
 	while (!slots_insert(table, hash, index))
 		evict_crowded(table, hash, now);
@@ -167,7 +172,7 @@ flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash,
 		.last = now,
 		.hash = hash,
 		.kind = (uint8_t)kind,
-		.first = (uint8_t)sender,
+		.first = sender & 1,
 		.deadline = deadline,
 	};
 	table->cold[index] = (struct flow_cold){

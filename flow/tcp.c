@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The short path: data and ACKs of an established connection, in order.  It touches the endpoint's cache line, its
- * peer's not at all, and appends to the send log.  Everything else is judged in tcp_send.c and tcp_receive.c.
- */
-#include "flow/tcp_step.h"
+/* Every segment's way into the machine: the short path, or the judges. */
+#include "flow/tcp_plain.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
 #define JUDGED_FLAGS (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)
 
 static inline bool
-is_plain(const struct tcp_end *e, const struct tcp_layer *t)
+is_plain(const struct tcp_layer *t)
 {
-	return e->state == TCP_STATE_ESTABLISHED && e->trouble == 0 && (t->flags & JUDGED_FLAGS) == TCP_ACK &&
-	       (t->options & TCP_OPTION_SACK) == 0;
+	return (t->flags & JUDGED_FLAGS) == TCP_ACK && (t->options & TCP_OPTION_SACK) == 0;
+}
+
+static inline struct plain_segment
+plain_of(const struct packet *packet)
+{
+	const struct tcp_layer *t = &packet->tcp;
+
+	return (struct plain_segment){.seq = t->seq, .ack = t->ack, .len = packet->segment, .window = t->window};
 }
 
 /* Out of line, so that the short path needs no stack frame. */
@@ -43,23 +47,12 @@ tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct
 	 struct flow_events *events)
 {
 	struct tcp_end *e = &flow->tcp[end];
-	const struct tcp_layer *t = &packet->tcp;
+	struct plain_segment s = plain_of(packet);
 
-	e->segments++;
-	/* An ACK beyond rcv_nxt proves that something went by unseen; a lone byte may probe a closed window. */
-	if (likely(is_plain(e, t) && t->seq == e->nxt && !seq_before(e->rcv_nxt, t->ack) && packet->segment != 1)) {
-		e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
-		e->acked = seq_max(e->acked, t->ack);
-		e->wnd = (uint32_t)t->window << e->wscale;
-		if (packet->segment != 0) {
-			uint32_t us = (uint32_t)(now / 1000);
-
-			e->nxt += packet->segment;
-			e->bytes += packet->segment;
-			log_append(flow_table_tcp(table), e, t->seq, e->nxt, us, false);
-			rtt_begin(e, t->seq, us);
-		}
+	if (likely(is_plain(&packet->tcp) && plain_end(e) && plain_to_send(e, &s))) {
+		plain_sent(flow_table_tcp(table), e, &s, (uint32_t)(now / 1000));
 	} else {
+		e->segments++;
 		judge_sent(table, flow, end, packet, now, events);
 	}
 }
@@ -69,20 +62,12 @@ tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const st
 	     struct flow_events *events)
 {
 	struct tcp_end *e = &flow->tcp[end];
-	const struct tcp_layer *t = &packet->tcp;
-	uint32_t news = t->ack - e->una;
+	struct plain_segment s = plain_of(packet);
 
-	/* In order, and either it acknowledges something or nothing waits for that: no duplicate ACK. */
-	if (likely(is_plain(e, t) && t->seq == e->rcv_nxt && news <= e->nxt - e->una &&
-		   (news != 0 || packet->segment != 0 || e->una == e->nxt))) {
-		e->rcv_nxt += packet->segment;
-		if (news != 0) {
-			e->una = t->ack;
-			rtt_acked(e, (uint32_t)(now / 1000));
-		}
-	} else {
+	if (likely(is_plain(&packet->tcp) && plain_end(e) && plain_to_receive(e, &s)))
+		plain_received(e, &s, (uint32_t)(now / 1000));
+	else
 		judge_received(table, flow, end, packet, now, events);
-	}
 }
 
 const char *

@@ -58,23 +58,52 @@ void tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint
 void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned end, enum tcp_input input, uint64_t ts,
 		      struct flow_events *events);
 
-/* tcp_rtt.c: a round trip was measured; begins to time `seq`; an ACK has moved una; the sample is spoilt (Karn). */
-void rtt_sample(struct tcp_end *e, uint32_t us);
-
 #define TCP_TROUBLE_WAITS (TCP_TROUBLE_FIN | TCP_TROUBLE_RST)
 
+/* No round trip takes longer: a stamp ran backwards, or the timed segment was forgotten. */
+#define LONGEST_RTT_US 0x7fffffffu
+
+/* A round trip was measured. */
 static inline void
-rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
+rtt_sample(struct tcp_end *e, uint32_t us)
 {
-	if ((e->flags & TCP_END_RTT_TIMED) != 0)
+	uint32_t off;
+
+	if (us > LONGEST_RTT_US)
 		return;
-	if ((e->trouble & TCP_TROUBLE_WAITS) != 0 || e->state == TCP_STATE_TIME_WAIT)
-		return; /* `until` has the place */
+	if (us == 0)
+		us = 1; /* 0 is "unknown" */
+	if (e->srtt_us == 0) {
+		e->srtt_us = us;
+		e->rttvar_us = us / 2;
+		return;
+	}
+	off = us > e->srtt_us ? us - e->srtt_us : e->srtt_us - us;
+	e->rttvar_us += off / 4 - e->rttvar_us / 4;
+	e->srtt_us += us / 8 - e->srtt_us / 8;
+	if (e->srtt_us == 0)
+		e->srtt_us = 1;
+}
+
+/* Begins to time `seq`. */
+static inline void
+rtt_time(struct tcp_end *e, uint32_t seq, uint32_t us)
+{
 	e->flags |= TCP_END_RTT_TIMED;
 	e->rtt_seq = seq;
 	e->rtt_us = us;
 }
 
+/* The same where nothing is timed and `until` has not the place. */
+static inline void
+rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
+{
+	if ((e->flags & TCP_END_RTT_TIMED) == 0 && (e->trouble & TCP_TROUBLE_WAITS) == 0 &&
+	    e->state != TCP_STATE_TIME_WAIT)
+		rtt_time(e, seq, us);
+}
+
+/* An ACK has moved una. */
 static inline void
 rtt_acked(struct tcp_end *e, uint32_t us)
 {

@@ -13,10 +13,7 @@ flow_for_udp(struct flow_table *table, const struct packet *packet, const struct
 				   deadline_after(now, flow_table_limits(table)->udp_idle_ns));
 		event_add(events, EVENT_UDP_STREAM_START, sender, now);
 	}
-	flow->udp[sender].bytes += packet->segment;
-	flow->udp[sender].datagrams++;
-	if (now > flow->last)
-		flow->last = now;
+	udp_count(flow, sender, packet->segment, now);
 	return flow;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The usual path records what the layers record, to the last bit: for every frame of every capture, cut at any byte,
- * and with any byte changed. */
+/* The usual path records what the layers record, to the last bit, and a glance tells the same: for every frame of every
+ * capture, cut at any byte, and with any byte changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +13,13 @@
 #include <dirent.h>
 #include <pcap/pcap.h>
 
+#include "dissect/glance.h"
 #include "dissect/usual.h"
 
 #define BYTES_CHANGED 110u /* of each frame: all headers of the usual path, and some more */
 
 static struct {
-	unsigned long frames, usual;
+	unsigned long frames, usual, glances[GLANCE_UDP + 1];
 	char name[256];
 } seen;
 
@@ -93,6 +94,59 @@ spoil(struct packet *p)
 	p->inner_type = 13;
 }
 
+static bool
+same_key(const struct glance *g, const struct packet *p)
+{
+	size_t length = g->version == 4 ? 4 : 16;
+
+	return p->reason < ANOMALY_COUNT && g->version == p->ip.version && g->protocol == p->ip.protocol &&
+	       memcmp(g->src, p->ip.src, length) == 0 && memcmp(g->dst, p->ip.dst, length) == 0;
+}
+
+/* That a packet of which a glance tells nothing is dissected is always right. */
+static bool
+same_at_a_glance(enum glance_kind kind, const struct glance *g, const struct packet *p)
+{
+	const struct tcp_layer *t = &p->tcp;
+	bool plain = p->reason == ANOMALY_NONE && p->inner == INNER_NONE && !p->ip.fragment && g->segment == p->segment;
+
+	switch (kind) {
+	case GLANCE_NONE:
+		return true;
+	case GLANCE_KEY:
+		if (!same_key(g, p) || p->ip.fragment)
+			return false;
+		if (p->transport == TRANSPORT_TCP)
+			return g->sport == t->sport && g->dport == t->dport;
+		if (p->transport == TRANSPORT_UDP)
+			return g->sport == p->udp.sport && g->dport == p->udp.dport;
+		return p->transport == TRANSPORT_NONE && p->reason != ANOMALY_NONE;
+	case GLANCE_TCP:
+		return same_key(g, p) && plain && p->transport == TRANSPORT_TCP && g->sport == t->sport &&
+		       g->dport == t->dport && g->seq == t->seq && g->ack == t->ack && g->window == t->window &&
+		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK &&
+		       (t->options & ~TCP_OPTION_TIMESTAMPS) == 0;
+	case GLANCE_UDP:
+		return same_key(g, p) && plain && p->transport == TRANSPORT_UDP && g->sport == p->udp.sport &&
+		       g->dport == p->udp.dport;
+	}
+	return false;
+}
+
+static void
+glance_too(const struct frame *frame, const char *what, uint32_t at)
+{
+	struct glance glance;
+	enum glance_kind kind = glance_at(&glance, frame);
+	struct packet packet;
+
+	seen.glances[kind]++;
+	dissect_layers(frame, &packet);
+	if (!same_at_a_glance(kind, &glance, &packet))
+		fail_msg("%s looks otherwise at a glance, frame %lu, %s %u", seen.name, seen.frames, what,
+			 (unsigned)at);
+}
+
 static void
 compare(const struct frame *frame, const char *what, uint32_t at)
 {
@@ -102,6 +156,7 @@ compare(const struct frame *frame, const char *what, uint32_t at)
 	memset(&layers, 0, sizeof layers);
 	spoil(&usual);
 	seen.frames++;
+	glance_too(frame, what, at);
 	if (!dissect_usual(&usual, frame))
 		return;
 	seen.usual++;
@@ -180,6 +235,9 @@ test_every_capture(void **state)
 	closedir(dir);
 	assert_true(seen.frames > 100000);
 	assert_true(seen.usual > 10000);
+	assert_true(seen.glances[GLANCE_KEY] > 1000);
+	assert_true(seen.glances[GLANCE_TCP] > 10000);
+	assert_true(seen.glances[GLANCE_UDP] > 1000);
 }
 
 int
