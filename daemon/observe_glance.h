@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way of nearly all frames while nobody listens: a glance, and their connection moves on. */
+/* The way of nearly all frames while nobody listens: a glance, and their connection moves on (flow/onward.h). */
 #ifndef NETOBS_DAEMON_OBSERVE_GLANCE_H
 #define NETOBS_DAEMON_OBSERVE_GLANCE_H
 

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dissect/glance.h"
 #include "dissect/packet.h"
 #include "flow/endpoint.h"
 #include "flow/event.h"
@@ -122,17 +121,11 @@ uint32_t flow_hash(const struct flow_table *table, const struct flow_key *key);
 uint32_t flow_key_and_hash(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
 			   unsigned *sender);
 
-/* The same for a frame of which a glance has told whose it is. */
-uint32_t flow_key_of_glance(const struct flow_table *table, const struct glance *glance, struct flow_key *key,
-			    unsigned *sender);
-
 /* The steps of a look-up that are spread out so that memory latencies overlap: first the slot; then the flow, of which
- * the one that it probably is is given, or NULL; then what else its packet may touch, or will touch (the cold half, by
- * a SYN, FIN or RST); then the search proper. */
+ * the one that it probably is is given, or NULL; then what else its packet may touch; then the search proper. */
 void flow_prefetch_slot(const struct flow_table *table, uint32_t hash);
 struct flow *flow_prefetch(const struct flow_table *table, uint32_t hash);
 void flow_prefetch_rest(const struct flow_table *table, const struct flow *near);
-void flow_prefetch_cold(const struct flow_table *table, const struct flow *near);
 struct flow *flow_find(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
 /* Says that the next look-up of flow_for_tcp() or flow_for_udp() probably finds `near`, as flow_prefetch() gave it. */
@@ -148,12 +141,6 @@ struct flow *flow_for_tcp(struct flow_table *table, const struct packet *packet,
  * of the sender's end, is added to `*events`; there is one for both ends, as there is one EVENT_UDP_STREAM_END. */
 struct flow *flow_for_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 			  uint32_t hash, unsigned sender, uint64_t now, struct flow_events *events);
-
-/* Both ends of a TCP or UDP packet that is plain enough for a glance (GLANCE_TCP, GLANCE_UDP): as flow_for_tcp() with
- * tcp_sent() and tcp_received(), or flow_for_udp(), would do, where that tells no event.  False, with nothing changed,
- * where it is not that simple: `near`, as flow_prefetch() gave it, is not its flow, or the segment must be judged. */
-bool flow_onward(struct flow_table *table, struct flow *near, const struct flow_key *key, unsigned sender,
-		 const struct glance *glance, uint64_t now);
 
 /*
  * The same for an SCTP packet.  `*sender` is changed where the packet came on another path of a multi-homed association

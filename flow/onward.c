@@ -1,28 +1,116 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets that only move a connection on, at a glance: most of them. */
+#include "flow/onward.h"
+
+#include <pcap/dlt.h>
+
+#include "flow/key.h"
 #include "flow/search.h"
 #include "flow/tcp_plain.h"
 
-bool
-flow_onward(struct flow_table *table, struct flow *flow, const struct flow_key *key, unsigned sender,
-	    const struct glance *glance, uint64_t now)
-{
-	struct tcp_end *from = &flow->tcp[sender], *to = &flow->tcp[1 - sender];
-	struct plain_segment s = {
-	    .seq = glance->seq, .ack = glance->ack, .len = glance->segment, .window = glance->window};
-	uint32_t us;
+enum { GROUP = 8, STEPS = 3 };
 
-	if (!key_equal(&flow->key, key) || is_due(flow->deadline, now))
-		return false;
-	if (__builtin_expect(flow->kind != FLOW_TCP, 0)) {
-		udp_count(flow, sender, glance->segment, now);
-		return true;
-	}
+static inline void
+look(const struct flow_table *table, const struct frame *frame, struct sight *sight)
+{
+	const struct glance *g = &sight->glance;
+	struct way way;
+
+	sight->near = NULL;
+	sight->kind = frame->dlt == DLT_EN10MB ? glance_at(&sight->glance, frame) : GLANCE_NONE;
+	if (sight->kind == GLANCE_NONE)
+		return;
+	way = (struct way){g->src, g->dst, g->sport, g->dport, g->protocol, g->version};
+	sight->hash = key_and_hash(table, &sight->key, &sight->sender, &way);
+	prefetch_slot(table, sight->hash);
+}
+
+/* A SYN, FIN or RST will touch the cold half too. */
+static inline void
+approach(const struct flow_table *table, struct sight *sight)
+{
+	if (sight->kind == GLANCE_NONE)
+		return;
+	sight->near = prefetch_flow(table, sight->hash);
+	if (sight->kind == GLANCE_KEY && sight->near != NULL)
+		prefetch_cold(table, sight->near);
+}
+
+static inline bool
+move_tcp(struct flow_table *table, struct flow *flow, const struct sight *sight, uint64_t now)
+{
+	const struct glance *g = &sight->glance;
+	struct plain_segment s = {.seq = g->seq, .ack = g->ack, .len = g->segment, .window = g->window};
+	struct tcp_end *from = &flow->tcp[sight->sender], *to = &flow->tcp[1 - sight->sender];
+	uint32_t us = (uint32_t)(now / 1000);
+
 	if (!plain_end(from) || !plain_end(to) || !plain_to_send(from, &s) || !plain_to_receive(to, &s))
 		return false;
-	us = (uint32_t)(now / 1000);
 	flow->last = now;
 	plain_sent(table->tcp, from, &s, us);
 	plain_received(to, &s, us);
 	return true;
+}
+
+static inline bool
+move(const struct onward *onward, const struct sight *sight)
+{
+	struct flow *flow = sight->near;
+	uint64_t now = onward->clock;
+
+	if (flow == NULL || sight->kind < GLANCE_TCP || flow->judged != onward->judged ||
+	    !key_equal(&flow->key, &sight->key) || is_due(flow->deadline, now))
+		return false;
+	if (sight->kind == GLANCE_TCP)
+		return move_tcp(onward->table, flow, sight, now);
+	udp_count(flow, sight->sender, sight->glance.segment, now);
+	return true;
+}
+
+static inline void
+pass(struct onward *onward, const struct frame *frame, const struct sight *sight)
+{
+	if (__builtin_expect(frame->ts >= onward->clock, 1))
+		onward->clock = frame->ts;
+	else
+		onward->backwards++;
+	onward->bytes += frame->len;
+	if (__builtin_expect(move(onward, sight), 1))
+		onward->moved++;
+	else
+		onward->other(onward, frame, sight);
+}
+
+/* The members of a group of frames that begins at `begin`, which may be before the first or behind the last frame. */
+static inline unsigned
+members(unsigned begin, unsigned count)
+{
+	if (begin >= count)
+		return 0;
+	return count - begin < GROUP ? count - begin : GROUP;
+}
+
+/* The steps of a group of frames come after earlier steps of the groups behind it, so that memory is fetched meanwhile.
+ * Against all steps of 16 frames in turn this saves 8 ns a frame of 107 with 100,000 connections, and against single
+ * frames 8 and 20 apart 2.  That everything is in line saves 3 more. */
+void
+flow_onward(struct onward *onward, const struct frame *frames, unsigned count)
+{
+	struct sight sights[STEPS][GROUP];
+	unsigned turn = 0;
+
+	for (unsigned at = 0; at < count + (STEPS - 1) * GROUP; at += GROUP) {
+		struct sight *first = sights[turn], *second = sights[(turn + 2) % STEPS];
+		struct sight *last = sights[(turn + 1) % STEPS];
+		unsigned n = members(at, count);
+
+		for (unsigned i = 0; i < n; i++)
+			look(onward->table, &frames[at + i], &first[i]);
+		n = members(at - GROUP, count);
+		for (unsigned i = 0; i < n; i++)
+			approach(onward->table, &second[i]);
+		n = members(at - 2 * GROUP, count);
+		for (unsigned i = 0; i < n; i++)
+			pass(onward, &frames[at - 2 * GROUP + i], &last[i]);
+		turn = (turn + 1) % STEPS;
+	}
 }

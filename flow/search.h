@@ -33,6 +33,36 @@ first_not_above(const struct flow_table *table, uint32_t hash, uint64_t slot)
 	return at;
 }
 
+static inline void
+prefetch_slot(const struct flow_table *table, uint32_t hash)
+{
+	__builtin_prefetch(&table->slots[home_of(table, hash)]);
+}
+
+static inline struct flow *
+prefetch_flow(const struct flow_table *table, uint32_t hash)
+{
+	const uint64_t *at = first_not_above(table, hash, slot_of(hash, UINT32_MAX));
+	struct flow *near;
+
+	if (*at < slot_of(hash, 1))
+		return NULL;
+	near = &table->hot[(flow_index)*at];
+	__builtin_prefetch(near);
+	__builtin_prefetch(&near->tcp[0]);
+	__builtin_prefetch(&near->tcp[1]);
+	return near;
+}
+
+static inline void
+prefetch_cold(const struct flow_table *table, const struct flow *near)
+{
+	const struct flow_cold *cold = &table->cold[index_of(table, near)];
+
+	__builtin_prefetch(cold);
+	__builtin_prefetch((const char *)(cold + 1) - 1);
+}
+
 static inline uint64_t
 word_of(const struct flow_key *key, unsigned i)
 {

@@ -5,31 +5,13 @@
 void
 flow_prefetch_slot(const struct flow_table *table, uint32_t hash)
 {
-	__builtin_prefetch(&table->slots[home_of(table, hash)]);
+	prefetch_slot(table, hash);
 }
 
 struct flow *
 flow_prefetch(const struct flow_table *table, uint32_t hash)
 {
-	const uint64_t *at = first_not_above(table, hash, slot_of(hash, UINT32_MAX));
-	struct flow *near;
-
-	if (*at < slot_of(hash, 1))
-		return NULL;
-	near = &table->hot[(flow_index)*at];
-	__builtin_prefetch(near);
-	__builtin_prefetch(&near->tcp[0]);
-	__builtin_prefetch(&near->tcp[1]);
-	return near;
-}
-
-void
-flow_prefetch_cold(const struct flow_table *table, const struct flow *near)
-{
-	const struct flow_cold *cold = &table->cold[index_of(table, near)];
-
-	__builtin_prefetch(cold);
-	__builtin_prefetch((const char *)(cold + 1) - 1);
+	return prefetch_flow(table, hash);
 }
 
 /* The cold half is looked at where a state changes.  With a million connections of ten packets each this saves 28 ns a
@@ -40,7 +22,7 @@ flow_prefetch_rest(const struct flow_table *table, const struct flow *near)
 	if (near->kind == FLOW_TCP && near->tcp[0].state == TCP_STATE_ESTABLISHED &&
 	    near->tcp[1].state == TCP_STATE_ESTABLISHED && (near->tcp[0].trouble | near->tcp[1].trouble) == 0)
 		return;
-	flow_prefetch_cold(table, near);
+	prefetch_cold(table, near);
 }
 
 void

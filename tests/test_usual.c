@@ -136,7 +136,7 @@ same_at_a_glance(enum glance_kind kind, const struct glance *g, const struct pac
 static void
 glance_too(const struct frame *frame, const char *what, uint32_t at)
 {
-	struct glance glance;
+	struct glance glance = {0};
 	enum glance_kind kind = glance_at(&glance, frame);
 	struct packet packet;
 
