@@ -145,24 +145,6 @@ view_u16(struct view v, uint32_t offset)
 	return be16toh(raw);
 }
 
-static inline uint32_t
-view_u32(struct view v, uint32_t offset)
-{
-	uint32_t raw;
-
-	if (!view_has(v, offset, sizeof raw))
-		return 0;
-	memcpy(&raw, v.at + offset, sizeof raw);
-	return be32toh(raw);
-}
-
-/* Where `n` bytes begin that the view holds; NULL if it does not. */
-static inline const uint8_t *
-view_bytes(struct view v, uint32_t offset, uint32_t n)
-{
-	return view_has(v, offset, n) ? v.at + offset : NULL;
-}
-
 /* As it lies in memory, for sums that do not ask for the order (RFC 1071 section 2). */
 static inline uint32_t
 view_raw32(struct view v, uint32_t offset)
@@ -173,6 +155,19 @@ view_raw32(struct view v, uint32_t offset)
 		return 0;
 	memcpy(&raw, v.at + offset, sizeof raw);
 	return raw;
+}
+
+static inline uint32_t
+view_u32(struct view v, uint32_t offset)
+{
+	return be32toh(view_raw32(v, offset));
+}
+
+/* Where `n` bytes begin that the view holds; NULL if it does not. */
+static inline const uint8_t *
+view_bytes(struct view v, uint32_t offset, uint32_t n)
+{
+	return view_has(v, offset, n) ? v.at + offset : NULL;
 }
 
 static inline uint64_t

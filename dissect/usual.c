@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The usual path: Ethernet without tags, IP without options or extension headers, TCP without options but timestamps,
- * all of it whole and nothing odd about it.  It asks at once what the layers ask one after the other and records what
- * they record (tests/test_usual.c compares both, bit by bit, over every capture and millions of changes to them); a
- * packet that is not usual in any way is left to them.
+ * The usual path: Ethernet without tags, IP without options or extension headers, TCP (with other options than
+ * timestamps the segment is left to its layer), all of it whole and nothing odd about it.  It asks at once what the
+ * layers ask one after the other and records what they record (tests/test_usual.c compares both, bit by bit, over every
+ * capture and millions of changes to them); a packet that is not usual in any way is left to them.
  *
- * Nearly all packets come this way.  It saves 12 ns a packet of 142.
+ * Nearly all packets that are dissected come this way.  It saves 12 ns a packet of 142.
  */
 #include "dissect/usual.h"
 
