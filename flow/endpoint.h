@@ -58,7 +58,7 @@ struct tcp_end {
 	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
 	uint32_t srtt_us;  /* smoothed round trip to the peer and back (RFC 6298), microseconds, 0 unknown */
 	uint32_t rttvar_us;
-	uint32_t sent;	   /* where the send log holds what it last sent (flow/sendlog.h), 0 nothing */
+	uint32_t sent;	   /* where the send log holds what it last sent (flow/tcp_store.h), 0 nothing */
 	union {
 		struct {
 			uint32_t rtt_seq; /* an ACK beyond this ends the sample being timed */

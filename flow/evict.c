@@ -18,7 +18,7 @@ class_append(struct flow_table *table, flow_index index, enum flow_class class)
 	struct class_list *list = &table->classes[class];
 	struct flow_cold *cold = &table->cold[index];
 
-	cold->class = (uint8_t)class;
+	cold->class = class & 3;
 	cold->class_next = 0;
 	cold->class_prev = list->tail;
 	if (list->tail != 0)

@@ -55,7 +55,7 @@ struct flow {
 
 _Static_assert(sizeof(struct flow) == 192, "the hot half of a flow is three cache lines");
 
-/* The half that only a birth, a death, a timer or a probe looks at: 48 bytes. */
+/* The half that only a birth, a death, a timer or a probe looks at: 40 bytes. */
 struct flow_cold;
 
 struct flow_limits {

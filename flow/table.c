@@ -176,7 +176,7 @@ flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash,
 		.deadline = deadline,
 	};
 	table->cold[index] = (struct flow_cold){
-		.serial = ++table->serial,
+		.serial = ++table->serial & ((1ull << SERIAL_BITS) - 1),
 		.start = now,
 	};
 	class_append(table, index, class);
@@ -285,7 +285,9 @@ flow_table_counters(const struct flow_table *table)
 uint64_t
 flow_cid(const struct flow_table *table, const struct flow *flow, unsigned end)
 {
-	return 2 * table->cold[index_of(table, flow)].serial - 1 + end;
+	uint64_t serial = table->cold[index_of(table, flow)].serial;
+
+	return 2 * serial - 1 + end;
 }
 
 uint64_t

@@ -29,7 +29,7 @@ note_offers(struct tcp_step *step)
 	e->wscale = 0;
 	if ((t->options & TCP_OPTION_WSCALE) != 0) {
 		e->flags |= TCP_END_WSCALE;
-		cold->wscale[step->end] = t->wscale;
+		cold_set_wscale(cold, step->end, t->wscale);
 		/* A SYN,ACK only answers an offer (RFC 7323 section 2.2), so both have made it. */
 		if ((t->flags & TCP_ACK) != 0)
 			e->wscale = t->wscale;
@@ -37,7 +37,7 @@ note_offers(struct tcp_step *step)
 	if ((t->options & TCP_OPTION_SACK_PERMITTED) != 0)
 		e->flags |= TCP_END_SACK;
 	if ((t->options & TCP_OPTION_TIMESTAMPS) != 0)
-		cold->options |= (uint8_t)(1u << step->end);
+		cold->options |= 1u << step->end & 3;
 	cold->mss[step->end] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
 }
 
@@ -76,7 +76,7 @@ sent_syn(struct tcp_step *step)
 	} else {
 		/* Simultaneous open: the SYN once more, now with an ACK, is the answer to the peer's SYN. */
 		e->wscale = (e->flags & TCP_END_WSCALE) != 0 && (step->peer->flags & TCP_END_WSCALE) != 0 ?
-				    flow_cold(step->table, step->flow)->wscale[step->end] :
+				    cold_wscale(flow_cold(step->table, step->flow), step->end) :
 				    0;
 	}
 	e->wnd = t->window; /* never scaled in a SYN */

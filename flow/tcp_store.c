@@ -7,19 +7,21 @@
 #include "flow/tcp.h"
 #include "flow/tcp_loss.h"
 
-#define LOG_ENTRIES_MIN (1u << 14)
+#define LOG_ENTRIES_MIN (1u << 16)
 #define LOG_ENTRIES_MAX (1u << 22)
 #define DETAILS_MIN 256u
-#define DETAILS_MAX 65536u
+#define DETAILS_MAX 65535u /* and 0 is none: two bytes of each flow */
 
-/* Two segments a flow, a power of two: at the default of a million flows 2^21 entries are 32 MiB, and two seconds of a
- * million data segments each. */
+/* A segment a flow, a power of two, but no less than 1 MiB: what counts is how far back in time the log reaches, and few
+ * flows may send as fast as many.  At the default of a million flows 2^20 entries are 16 MiB, and a second of a million
+ * data segments: longer than the least timeouts (200 ms) and than a round trip.  A timer that has backed off for longer
+ * is still told from the silence before it; only how long ago is not known then. */
 static uint32_t
 log_entries(uint32_t flows)
 {
 	uint32_t entries = LOG_ENTRIES_MIN;
 
-	while (entries < LOG_ENTRIES_MAX && entries / 2 < flows)
+	while (entries < LOG_ENTRIES_MAX && entries < flows)
 		entries *= 2;
 	return entries;
 }
@@ -170,7 +172,7 @@ detail_need(struct flow_table *table, struct flow *flow)
 		index = take_away(table, store);
 	}
 	store->details[index] = (struct loss_detail){.owner = flow};
-	cold->detail = index + 1;
+	cold->detail = (uint16_t)(index + 1);
 	return &store->details[index];
 }
 

@@ -49,7 +49,7 @@ list_append(struct flow_table *table, uint32_t slot, flow_index index)
 {
 	flow_index *head = &table->wheel.list[slot];
 
-	table->cold[index].slot = slot;
+	table->cold[index].slot = (uint16_t)slot;
 	if (*head != 0) {
 		ring_insert_before(table, index, *head);
 		return;

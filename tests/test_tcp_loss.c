@@ -473,7 +473,7 @@ test_details_run_out(void **state)
 	flow_table_clear(t.table);
 	assert_int_equal(store->details_lost, 600 - store->detail_count);
 	for (i = 0; i < store->detail_count; i++)
-		assert_null(detail_of(store, &(struct flow_cold){.detail = i + 1})->owner);
+		assert_null(detail_of(store, &(struct flow_cold){.detail = (uint16_t)(i + 1)})->owner);
 }
 
 static void
