@@ -12,13 +12,11 @@
 #define LOOKED_AT 16
 #define ACTIVE_NS (60 * NANOSECONDS)
 
-void
-class_append(struct flow_table *table, flow_index index, enum flow_class class)
+static inline void
+append(struct flow_table *table, struct flow_cold *cold, flow_index index, enum flow_class class)
 {
 	struct class_list *list = &table->classes[class];
-	struct flow_cold *cold = &table->cold[index];
 
-	cold->class = class & 3;
 	cold->class_next = 0;
 	cold->class_prev = list->tail;
 	if (list->tail != 0)
@@ -28,11 +26,10 @@ class_append(struct flow_table *table, flow_index index, enum flow_class class)
 	list->tail = index;
 }
 
-void
-class_remove(struct flow_table *table, flow_index index)
+static inline void
+take_out(struct flow_table *table, const struct flow_cold *cold, enum flow_class class)
 {
-	const struct flow_cold *cold = &table->cold[index];
-	struct class_list *list = &table->classes[cold->class];
+	struct class_list *list = &table->classes[class];
 
 	if (cold->class_prev != 0)
 		table->cold[cold->class_prev].class_next = cold->class_next;
@@ -45,14 +42,31 @@ class_remove(struct flow_table *table, flow_index index)
 }
 
 void
+class_append(struct flow_table *table, flow_index index, enum flow_class class)
+{
+	append(table, &table->cold[index], index, class);
+}
+
+void
+class_remove(struct flow_table *table, flow_index index)
+{
+	const struct flow_cold *cold = &table->cold[index];
+
+	take_out(table, cold, cold_class(cold));
+}
+
+void
 flow_set_class(struct flow_table *table, struct flow *flow, enum flow_class class)
 {
 	flow_index index = index_of(table, flow);
+	struct flow_cold *cold = &table->cold[index];
+	enum flow_class before = cold_class(cold);
 
-	if (table->cold[index].class == class)
+	if (before == class)
 		return;
-	class_remove(table, index);
-	class_append(table, index, class);
+	take_out(table, cold, before);
+	cold_set_class(cold, class);
+	append(table, cold, index, class);
 }
 
 static void
@@ -134,8 +148,8 @@ evict_crowded(struct flow_table *table, uint32_t hash, uint64_t now)
 	for (i = 1; i < count; i++) {
 		const struct flow_cold *a = &table->cold[near[i]], *b = &table->cold[least];
 
-		if (a->class < b->class ||
-		    (a->class == b->class && table->hot[near[i]].last < table->hot[least].last))
+		if (cold_class(a) < cold_class(b) ||
+		    (cold_class(a) == cold_class(b) && table->hot[near[i]].last < table->hot[least].last))
 			least = near[i];
 	}
 	table->counters.evicted_crowded++;

@@ -18,16 +18,13 @@ enum flow_class {
 /* Index of a flow in the slab; 0 is nobody. */
 typedef uint32_t flow_index;
 
-/* A new connection every 200 ns uses these up in 28 years. */
-#define SERIAL_BITS 52
-
-/* 40 bytes beside each flow: with a million of them every byte is a megabyte, and who looks here has the time to shift
- * and mask. */
+/*
+ * 40 bytes beside each flow: with a million of them every byte is a megabyte.  What is small and seldom asked for shares
+ * a word with the serial, of which 52 bits are enough for a new connection every 200 ns in 28 years.
+ */
 struct flow_cold {
-	uint64_t class : 2;   /* enum flow_class */
-	uint64_t options : 2; /* TCP: bit n: end n offered timestamps */
-	uint64_t wscale : 8;  /* TCP: four bits an end, see cold_wscale() */
-	uint64_t serial : SERIAL_BITS; /* connection ids are 2 * serial - 1 and 2 * serial; 0 nobody */
+	uint64_t marks;	 /* from below: enum flow_class, 2 bits; TCP: which ends offered timestamps in their SYN, 2 bits;
+			  * TCP: the shift that each end offered there, 4 bits each; the serial */
 	uint64_t start;	 /* ns */
 	flow_index wheel_next, wheel_prev; /* neighbours in a slot of the timer wheel */
 	flow_index class_next, class_prev; /* neighbours in the list of its class, in order of entry */
@@ -38,17 +35,52 @@ struct flow_cold {
 
 _Static_assert(sizeof(struct flow_cold) == 40, "the cold half of a flow is 40 bytes");
 
-/* The shift that an end offered in its SYN: at most 14 (RFC 7323 section 2.3), which dissect/ sees to. */
-static inline uint8_t
-cold_wscale(const struct flow_cold *cold, unsigned end)
+#define COLD_CLASS 3ull
+#define COLD_STAMPS_PLACE 2
+#define COLD_SHIFT_PLACE 4
+#define COLD_SERIAL_PLACE 12
+
+/* Connection ids are 2 * serial - 1 and 2 * serial.  0: the place is free. */
+static inline uint64_t
+cold_serial(const struct flow_cold *cold)
 {
-	return (uint8_t)(cold->wscale >> 4 * end & 15);
+	return cold->marks >> COLD_SERIAL_PLACE;
+}
+
+static inline enum flow_class
+cold_class(const struct flow_cold *cold)
+{
+	return (enum flow_class)(cold->marks & COLD_CLASS);
 }
 
 static inline void
-cold_set_wscale(struct flow_cold *cold, unsigned end, uint8_t shift)
+cold_set_class(struct flow_cold *cold, enum flow_class class)
 {
-	cold->wscale = ((cold->wscale & ~(15u << 4 * end)) | (shift & 15u) << 4 * end) & 255;
+	cold->marks = (cold->marks & ~COLD_CLASS) | class;
+}
+
+/* Whether timestamps are in every segment: once both ends have offered them. */
+static inline bool
+cold_is_stamped(const struct flow_cold *cold)
+{
+	return (cold->marks >> COLD_STAMPS_PLACE & 3) == 3;
+}
+
+/* The shift that an end offered, 0 without. */
+static inline uint8_t
+cold_shift(const struct flow_cold *cold, unsigned end)
+{
+	return cold->marks >> (COLD_SHIFT_PLACE + 4 * end) & 15;
+}
+
+/* What an end's SYN offers; `shift` is at most 14 (RFC 7323 section 2.3), which dissect/ sees to. */
+static inline void
+cold_offer(struct flow_cold *cold, unsigned end, uint8_t shift, bool stamps)
+{
+	unsigned place = COLD_SHIFT_PLACE + 4 * end;
+
+	cold->marks = (cold->marks & ~(15ull << place)) | (uint64_t)shift << place |
+		      (uint64_t)stamps << (COLD_STAMPS_PLACE + end);
 }
 
 struct flow_cold *flow_cold(struct flow_table *table, const struct flow *flow);

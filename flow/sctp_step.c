@@ -141,7 +141,7 @@ settle(const struct step *step)
 {
 	struct flow_table *table = step->table;
 	struct flow *flow = step->flow;
-	enum flow_class class = sctp_class(flow), before = (enum flow_class)flow_cold(table, flow)->class;
+	enum flow_class class = sctp_class(flow), before = cold_class(flow_cold(table, flow));
 
 	/* Whichever tag it offered first is nobody's now. */
 	if (is_up(step->e) && !step->up && step->e->other_tag != 0) {

@@ -176,7 +176,7 @@ flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash,
 		.deadline = deadline,
 	};
 	table->cold[index] = (struct flow_cold){
-		.serial = ++table->serial & ((1ull << SERIAL_BITS) - 1),
+		.marks = ++table->serial << COLD_SERIAL_PLACE | class,
 		.start = now,
 	};
 	class_append(table, index, class);
@@ -195,7 +195,7 @@ flow_remove(struct flow_table *table, struct flow *flow)
 	class_remove(table, index);
 	slots_remove(table, flow->hash, index);
 	flow->key.version = 0;
-	table->cold[index].serial = 0;
+	table->cold[index].marks = 0;
 	table->cold[index].class_next = table->spare;
 	table->spare = index;
 	table->counters.flows--;
@@ -217,7 +217,7 @@ flow_table_clear(struct flow_table *table)
 	for (index = 1; index <= table->top; index++) {
 		struct flow *flow = &table->hot[index];
 
-		if (table->cold[index].serial == 0)
+		if (cold_serial(&table->cold[index]) == 0)
 			continue;
 		untold.count = 0;
 		flow_evicted(table, flow, flow->last, &untold);
@@ -285,9 +285,7 @@ flow_table_counters(const struct flow_table *table)
 uint64_t
 flow_cid(const struct flow_table *table, const struct flow *flow, unsigned end)
 {
-	uint64_t serial = table->cold[index_of(table, flow)].serial;
-
-	return 2 * serial - 1 + end;
+	return 2 * cold_serial(&table->cold[index_of(table, flow)]) - 1 + end;
 }
 
 uint64_t
@@ -302,7 +300,7 @@ flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *cont
 	flow_index index;
 
 	for (index = 1; index <= table->top; index++)
-		if (table->cold[index].serial != 0)
+		if (cold_serial(&table->cold[index]) != 0)
 			visit(context, &table->hot[index]);
 }
 
@@ -312,6 +310,6 @@ flow_table_step(const struct flow_table *table, uint32_t *place, const struct fl
 	if (*place >= table->top)
 		return false;
 	*place += 1;
-	*flow = table->cold[*place].serial != 0 ? &table->hot[*place] : NULL;
+	*flow = cold_serial(&table->cold[*place]) != 0 ? &table->hot[*place] : NULL;
 	return true;
 }

@@ -190,7 +190,7 @@ tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow
 		tcp_settle(table, flow, now);
 		return flow->deadline;
 	}
-	switch (flow_cold(table, flow)->class) {
+	switch (cold_class(flow_cold(table, flow))) {
 	case CLASS_HALF_OPEN:
 		next = timer_of_half_open(table, flow, now, events);
 		break;

@@ -377,7 +377,7 @@ static uint32_t
 send_mss(const struct flow_cold *cold, unsigned end)
 {
 	uint32_t mss = cold->mss[1 - end];
-	uint32_t timestamps = cold->options == 3 ? 12 : 0; /* in every segment, once both have offered them */
+	uint32_t timestamps = cold_is_stamped(cold) ? 12 : 0;
 
 	return mss > timestamps ? mss - timestamps : mss;
 }

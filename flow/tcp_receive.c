@@ -45,7 +45,7 @@ accept_syn(struct tcp_step *step)
 	e->acked = t->seq;
 	if ((e->flags & TCP_END_WSCALE) != 0)
 		e->wscale = (t->options & TCP_OPTION_WSCALE) != 0 ?
-				    cold_wscale(flow_cold(step->table, step->flow), step->end) :
+				    cold_shift(flow_cold(step->table, step->flow), step->end) :
 				    0;
 }
 

@@ -24,20 +24,18 @@ note_offers(struct tcp_step *step)
 	struct flow_cold *cold = flow_cold(step->table, step->flow);
 	const struct tcp_layer *t = step->t;
 	struct tcp_end *e = step->e;
+	uint8_t flags = e->flags & (uint8_t)~(TCP_END_WSCALE | TCP_END_SACK), shift = 0;
 
-	e->flags &= (uint8_t) ~(TCP_END_WSCALE | TCP_END_SACK);
-	e->wscale = 0;
 	if ((t->options & TCP_OPTION_WSCALE) != 0) {
-		e->flags |= TCP_END_WSCALE;
-		cold_set_wscale(cold, step->end, t->wscale);
-		/* A SYN,ACK only answers an offer (RFC 7323 section 2.2), so both have made it. */
-		if ((t->flags & TCP_ACK) != 0)
-			e->wscale = t->wscale;
+		flags |= TCP_END_WSCALE;
+		shift = t->wscale;
 	}
 	if ((t->options & TCP_OPTION_SACK_PERMITTED) != 0)
-		e->flags |= TCP_END_SACK;
-	if ((t->options & TCP_OPTION_TIMESTAMPS) != 0)
-		cold->options |= 1u << step->end & 3;
+		flags |= TCP_END_SACK;
+	e->flags = flags;
+	/* A SYN,ACK only answers an offer (RFC 7323 section 2.2), so both have made it. */
+	e->wscale = (t->flags & TCP_ACK) != 0 ? shift : 0;
+	cold_offer(cold, step->end, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
 	cold->mss[step->end] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
 }
 
@@ -76,7 +74,7 @@ sent_syn(struct tcp_step *step)
 	} else {
 		/* Simultaneous open: the SYN once more, now with an ACK, is the answer to the peer's SYN. */
 		e->wscale = (e->flags & TCP_END_WSCALE) != 0 && (step->peer->flags & TCP_END_WSCALE) != 0 ?
-				    cold_wscale(flow_cold(step->table, step->flow), step->end) :
+				    cold_shift(flow_cold(step->table, step->flow), step->end) :
 				    0;
 	}
 	e->wnd = t->window; /* never scaled in a SYN */

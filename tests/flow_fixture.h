@@ -47,7 +47,7 @@ note(struct records *records, struct record record)
 uint64_t
 tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
-	uint64_t serial = flow_cold(table, flow)->serial;
+	uint64_t serial = cold_serial(flow_cold(table, flow));
 	uint64_t answer = timer_answer == NULL ? 0 : timer_answer(serial, now);
 
 	note(&fired, (struct record){.serial = serial, .time = now});
@@ -59,7 +59,7 @@ tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow
 void
 tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
-	note(&evicted, (struct record){.serial = flow_cold(table, flow)->serial, .time = now});
+	note(&evicted, (struct record){.serial = cold_serial(flow_cold(table, flow)), .time = now});
 	event_add(events, EVENT_TCP_STATE_CHANGE, flow->first, now);
 }
 
