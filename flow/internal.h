@@ -19,12 +19,12 @@ enum flow_class {
 typedef uint32_t flow_index;
 
 /*
- * 40 bytes beside each flow: with a million of them every byte is a megabyte.  What is small and seldom asked for shares
- * a word with the serial, of which 52 bits are enough for a new connection every 200 ns in 28 years.
+ * 40 bytes beside each flow: with a million of them every byte is a megabyte.  What is small and seldom asked for
+ * shares a word with the serial, of which 52 bits are enough for a new connection every 200 ns in 28 years.
  */
 struct flow_cold {
-	uint64_t marks;	 /* from below: enum flow_class, 2 bits; TCP: which ends offered timestamps in their SYN, 2 bits;
-			  * TCP: the shift that each end offered there, 4 bits each; the serial */
+	uint64_t marks;	 /* from below: enum flow_class, 2 bits; TCP: which ends offered timestamps in their SYN, 2
+			  * bits, and the shift that each end offered there, 4 bits each; the serial */
 	uint64_t start;	 /* ns */
 	flow_index wheel_next, wheel_prev; /* neighbours in a slot of the timer wheel */
 	flow_index class_next, class_prev; /* neighbours in the list of its class, in order of entry */

@@ -101,8 +101,8 @@ void wheel_start(struct flow_table *table, uint64_t now);
 void wheel_add(struct flow_table *table, flow_index index);
 void wheel_remove(struct flow_table *table, flow_index index);
 
-/* evict.c: class lists, a flow being in that of its cold_class(), which is set before it is entered; and making room: at
- * the ceiling, or where too many share a neighbourhood of slots. */
+/* evict.c: class lists, a flow being in that of its cold_class(), which is set before it is entered; and making room:
+ * at the ceiling, or where too many share a neighbourhood of slots. */
 void class_append(struct flow_table *table, flow_index index, enum flow_class class);
 void class_remove(struct flow_table *table, flow_index index);
 void evict_one(struct flow_table *table, uint64_t now);

@@ -12,10 +12,10 @@
 #define DETAILS_MIN 256u
 #define DETAILS_MAX 65535u /* and 0 is none: two bytes of each flow */
 
-/* A segment a flow, a power of two, but no less than 1 MiB: what counts is how far back in time the log reaches, and few
- * flows may send as fast as many.  At the default of a million flows 2^20 entries are 16 MiB, and a second of a million
- * data segments: longer than the least timeouts (200 ms) and than a round trip.  A timer that has backed off for longer
- * is still told from the silence before it; only how long ago is not known then. */
+/* A segment a flow, a power of two, but no less than 1 MiB: what counts is how far back in time the log reaches, and
+ * few flows may send as fast as many.  At the default of a million flows 2^20 entries are 16 MiB, and a second of a
+ * million data segments: longer than a round trip and the least timeouts (200 ms).  A timer that has backed off for
+ * longer is still told by the silence before it; only when and how often the segment was sent is not known then. */
 static uint32_t
 log_entries(uint32_t flows)
 {
