@@ -3,12 +3,13 @@
  * gentrace: writes a capture file of made-up but well-formed traffic.
  *
  *	gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] [-u percent] [-s seed]
- *		[-S] FILE
+ *		[-k packets] [-S] FILE
  *
  * The same options and seed give the same bytes.  TCP connections live whole lives (handshake, request and response
  * rounds with timestamps, FIN both ways); `concurrent` of them are under way at any time, each packet belonging to
- * one chosen at random.  -t is the share of TCP, -u of UDP, the rest is ICMP echo; -4 the share of IPv4.  -S makes a
- * SYN-only trace: every packet opens another connection.
+ * one chosen at random.  -t is the share of TCP, -u of UDP, the rest is ICMP echo; -4 the share of IPv4.  -k leaves
+ * each conversation as it is after so many packets and begins another one: a TCP connection is established after three,
+ * and -S, which is -k 1, makes a SYN-only trace.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -29,8 +30,8 @@ struct talk {
 
 struct options {
 	unsigned long packets, concurrent, payload, rounds, ipv4, tcp, udp;
+	unsigned long kept; /* packets after which a conversation is left, 0 at its end */
 	uint64_t seed;
-	bool syn_only;
 	const char *file;
 };
 
@@ -266,7 +267,7 @@ generate(const struct options *o, FILE *out)
 		struct talk *t = &talks[below(o->concurrent)];
 		size_t length = next_packet(frame, t, o, (uint32_t)(us / 1000));
 
-		if (length == 0 || (o->syn_only && t->step > 1)) {
+		if (length == 0 || (o->kept != 0 && t->step > o->kept)) {
 			begin(t, o);
 			length = next_packet(frame, t, o, (uint32_t)(us / 1000));
 		}
@@ -284,7 +285,7 @@ main(int argc, char **argv)
 			    .ipv4 = 80, .tcp = 85, .udp = 13, .seed = 1};
 	FILE *out;
 
-	for (int c; (c = getopt(argc, argv, "n:c:l:r:4:t:u:s:S")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "n:c:l:r:4:t:u:s:k:S")) != -1;) {
 		unsigned long v = optarg != NULL ? strtoul(optarg, NULL, 0) : 0;
 
 		switch (c) {
@@ -296,13 +297,14 @@ main(int argc, char **argv)
 		case 't': o.tcp = v; break;
 		case 'u': o.udp = v; break;
 		case 's': o.seed = v; break;
-		case 'S': o.syn_only = true; break;
+		case 'k': o.kept = v; break;
+		case 'S': o.kept = 1; break;
 		default: return 2;
 		}
 	}
 	if (optind + 1 != argc || o.concurrent == 0) {
 		fputs("usage: gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] "
-		      "[-u percent] [-s seed] [-S] FILE\n", stderr);
+		      "[-u percent] [-s seed] [-k packets] [-S] FILE\n", stderr);
 		return 2;
 	}
 	random_state = o.seed;

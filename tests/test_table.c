@@ -93,6 +93,29 @@ test_memory_per_flow(void **state)
 	assert_true(flow_table_memory(1000) < 256 * 1000 + 100000);
 }
 
+/* What shares a word does not meddle with its neighbours. */
+static void
+test_marks_of_the_cold_half(void **state)
+{
+	struct flow_cold cold = {.marks = ((1ull << 52) - 1) << COLD_SERIAL_PLACE | CLASS_DATAGRAM};
+	const uint64_t serial = (1ull << 52) - 1;
+
+	(void)state;
+	assert_int_equal(cold_serial(&cold), serial);
+	cold_offer(&cold, 1, 14, true);
+	assert_false(cold_is_stamped(&cold));
+	cold_offer(&cold, 0, 9, true);
+	assert_true(cold_is_stamped(&cold));
+	cold_set_class(&cold, CLASS_ESTABLISHED);
+	cold_set_class(&cold, CLASS_CLOSING);
+	cold_offer(&cold, 0, 6, false); /* another SYN: the shift is its own, that there are timestamps stays */
+	assert_int_equal(cold_shift(&cold, 0), 6);
+	assert_int_equal(cold_shift(&cold, 1), 14);
+	assert_true(cold_is_stamped(&cold));
+	assert_int_equal(cold_class(&cold), CLASS_CLOSING);
+	assert_int_equal(cold_serial(&cold), serial);
+}
+
 /* --- against a naive map --- */
 
 #define KEYS 3000
@@ -494,6 +517,7 @@ main(void)
 		cmocka_unit_test(test_connection_ids_are_never_used_again),
 		cmocka_unit_test(test_limits_that_cannot_be),
 		cmocka_unit_test(test_memory_per_flow),
+		cmocka_unit_test(test_marks_of_the_cold_half),
 		cmocka_unit_test(test_model_real_hash),
 		cmocka_unit_test(test_model_seven_hashes),
 		cmocka_unit_test(test_model_edge_hashes),

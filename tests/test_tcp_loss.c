@@ -441,6 +441,14 @@ test_log_indices_wrap(void **state)
 	assert_true(store->log_last < 10);
 }
 
+/* All that a million connections may take, the pools of details and of SCTP addresses used up. */
+static void
+test_memory_of_a_million(void **state)
+{
+	(void)state;
+	assert_true(flow_table_memory(1000000) <= 300000000);
+}
+
 /* More connections in trouble than there are details: the oldest lose theirs and are judged all the same. */
 static void
 test_details_run_out(void **state)
@@ -521,6 +529,7 @@ main(void)
 		scenario(test_sent_again_with_something_new),
 		scenario(test_the_log_forgets),
 		scenario(test_log_indices_wrap),
+		scenario(test_memory_of_a_million),
 		scenario(test_details_run_out),
 		scenario(test_many_sack_blocks),
 	};
