@@ -10,9 +10,9 @@
  *
  * hot, cold: the two halves of every flow by index.  Index 0 is nobody.
  *
- * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) make 243 bytes a connection.  What TCP and SCTP keep beside
- * the flows (flow/tcp_store.h, flow/sctp_store.h) is bounded for all connections together, and most of it is touched
- * only where something was lost; what every segment writes, the send log, is 16 bytes for each flow there may be.
+ * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + the send log (12.6 bytes for each of a million flows that
+ * there may be, whoever fills them: flow/tcp_store.h) make 255 bytes a connection.  What else TCP and SCTP keep beside
+ * the flows is bounded for all together and touched only where something was lost, or by SCTP.
  */
 #ifndef NETOBS_FLOW_TABLE_H
 #define NETOBS_FLOW_TABLE_H

@@ -7,23 +7,31 @@
 #include "flow/tcp.h"
 #include "flow/tcp_loss.h"
 
-#define LOG_ENTRIES_MIN (1u << 16)
-#define LOG_ENTRIES_MAX (1u << 22)
+#define LOG_PLACES_MIN (1u << 16)
+#define LOG_PLACES_MAX (1u << 22)
 #define DETAILS_MIN 256u
 #define DETAILS_MAX 65535u /* and 0 is none: two bytes of each flow */
 
-/* A segment a flow, a power of two, but no less than 1 MiB: what counts is how far back in time the log reaches, and
- * few flows may send as fast as many.  At the default of a million flows 2^20 entries are 16 MiB, and a second of a
- * million data segments: longer than a round trip and the least timeouts (200 ms).  A timer that has backed off for
- * longer is still told by the silence before it; only when and how often the segment was sent is not known then. */
+/* A power of two, one for each flow; but what counts is how far back in time the log reaches, and few flows may send as
+ * fast as many. */
+static uint32_t
+log_places(uint32_t flows)
+{
+	uint32_t places = LOG_PLACES_MIN;
+
+	while (places < LOG_PLACES_MAX && places < flows)
+		places *= 2;
+	return places;
+}
+
+/* Three quarters of the places are used.  At the default of a million flows they are 786432, 12.6 MB, and three
+ * quarters of a second of a million data segments each: longer than a round trip and the least timeouts (200 ms).  A
+ * timer that has backed off for longer is still told by the silence before it; only when and how often the segment was
+ * sent is not known then. */
 static uint32_t
 log_entries(uint32_t flows)
 {
-	uint32_t entries = LOG_ENTRIES_MIN;
-
-	while (entries < LOG_ENTRIES_MAX && entries < flows)
-		entries *= 2;
-	return entries;
+	return log_places(flows) / 4 * 3;
 }
 
 static uint32_t
@@ -70,7 +78,8 @@ tcp_store_new(uint32_t flows)
 
 	if (store == NULL)
 		return NULL;
-	store->log_mask = log_entries(flows) - 1;
+	store->log_mask = log_places(flows) - 1;
+	store->log_entries = log_entries(flows);
 	store->detail_count = detail_count(flows);
 	store->log = reserve(log_size(flows));
 	store->details = reserve(details_size(flows));
@@ -87,7 +96,7 @@ tcp_store_free(struct tcp_store *store)
 	if (store == NULL)
 		return;
 	if (store->log != NULL)
-		munmap(store->log, ((size_t)store->log_mask + 1) * sizeof *store->log);
+		munmap(store->log, store->log_entries * sizeof *store->log);
 	if (store->details != NULL)
 		munmap(store->details, (size_t)store->detail_count * sizeof *store->details);
 	free(store);

@@ -14,7 +14,8 @@
 
 #include "flow/internal.h"
 
-/* An index counts appends modulo 2^31 and is never 0. */
+/* An index is lap << n | place, in 31 bits, and never 0.  Not every place of n bits is in the ring, so appending jumps
+ * to the next lap at its end; an entry is there as long as it is no more than 2^n behind the newest. */
 #define LOG_INDEX_MASK 0x7fffffffu
 
 struct log_entry {
@@ -29,7 +30,8 @@ struct loss_detail;
 
 struct tcp_store {
 	struct log_entry *log;
-	uint32_t log_mask; /* entries less one */
+	uint32_t log_entries;
+	uint32_t log_mask; /* place of an index: 2^n - 1, no less than log_entries */
 	uint32_t log_last; /* index of the newest */
 	struct loss_detail *details;
 	uint32_t detail_count;
@@ -39,15 +41,26 @@ struct tcp_store {
 	uint64_t details_lost; /* taken away so far */
 };
 
+/* The index of the next entry.  A lap has unused places, so that only here 31 bits can be passed. */
+static inline uint32_t
+log_next(const struct tcp_store *store)
+{
+	uint32_t index = store->log_last + 1;
+
+	if (__builtin_expect((index & store->log_mask) >= store->log_entries, 0)) {
+		index = ((index | store->log_mask) + 1) & LOG_INDEX_MASK;
+		index += index == 0;
+	}
+	return index;
+}
+
 /* Notes that the endpoint has sent [seq, end) at `us`. */
 static inline void
 log_append(struct tcp_store *store, struct tcp_end *e, uint32_t seq, uint32_t end, uint32_t us, bool again)
 {
-	uint32_t index = (store->log_last + 1) & LOG_INDEX_MASK;
-	struct log_entry *entry;
+	uint32_t index = log_next(store);
+	struct log_entry *entry = &store->log[index & store->log_mask];
 
-	index += index == 0;
-	entry = &store->log[index & store->log_mask];
 	*entry = (struct log_entry){.seq = seq, .end = end, .us = us, .link = e->sent << 1 | again};
 	store->log_last = index;
 	e->sent = index;
