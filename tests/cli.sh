@@ -241,14 +241,14 @@ check "SIGINT: no talk of damage" sh -c "! grep -q '^netobsd:' '$tmp/err'"
 
 "$netobsd" -r "$file" --wait-tracer --print &
 pid=$!
-sleep 0.3
+wait_for begun "$pid"
 kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM while waiting for a tracer" $? 0
 complains "--wait-tracer gives up after its time" 0 "no tracer has come within 0.1 s" -r "$file" --wait-tracer=0.1
 "$netobsd" -r "$file" --pace=0.01 --print=udp-send >"$tmp/out" &
 pid=$!
-sleep 0.5
+wait_for test -s "$tmp/out"
 kill -INT "$pid"
 wait "$pid"
 is "SIGINT in a paced replay" $? 0

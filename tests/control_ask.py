@@ -17,6 +17,7 @@ import json
 import pathlib
 import random
 import re
+import select
 import socket
 import sys
 import time
@@ -38,12 +39,18 @@ def rest(connection):
 
 def raw(path):
     with unix(path) as connection:
+        answer = b""
         try:
             connection.sendall(sys.stdin.buffer.read())
             connection.shutdown(socket.SHUT_WR)
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             pass
-        sys.stdout.buffer.write(rest(connection))
+        try:
+            while data := connection.recv(65536):
+                answer += data
+        except ConnectionResetError:  # netobsd has not waited for the rest of the question
+            pass
+        sys.stdout.buffer.write(answer)
 
 
 def stall(path, count):
@@ -66,15 +73,18 @@ def slow(path):
     with unix(path) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(b"connections --json\n")
-        began = time.monotonic()
-        time.sleep(12)
+        # The end is seen without reading anything.
+        hung_up = select.poll()
+        hung_up.register(connection, 0)
+        if not hung_up.poll(60000):
+            sys.exit("not let go")
         try:
             data = rest(connection)
         except ConnectionResetError:
             return
         # What was in the buffers may still be read, but not all of it was sent.
         if data.endswith(b"}\n") and len(data) > 4000000:
-            sys.exit(f"served after {time.monotonic() - began:.1f} s")
+            sys.exit("served to the end")
 
 
 def streams(count):

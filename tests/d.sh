@@ -83,7 +83,7 @@ check "DTrace compiles every D script" test ! -s "$tmp/refused"
 exec 3>&-
 wait "$observer"
 home=$top/tests/captures/home-network.pcap
-"$program" -r "$home" --wait-tracer=20 &
+"$program" -r "$home" --wait-tracer=120 &
 observer=$!
 # shellcheck disable=SC2016
 dtrace -q -L "$build/probes/dtrace" -p "$observer" -n 'netobs$target:::tcp-receive { @[args[2]->ip_saddr] = count(); }' |

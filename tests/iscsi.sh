@@ -36,7 +36,7 @@ admin() {
 	tries=0
 	until tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 50 ] || return 1
+		[ $tries -lt 600 ] || return 1
 		sleep 0.1
 	done
 }
@@ -56,32 +56,32 @@ admin --op bind --mode account --tid 2 --user netobs
 tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 >tcpdump.log 2>&1 &
 tcpdump=$!
 tries=0
-until grep -q listening tcpdump.log || [ $tries -gt 50 ]; do
+until grep -q listening tcpdump.log || [ $tries -gt 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
 
 url=iscsi://192.0.2.1
 {
-	timeout 10 iscsi-ls -s $url/
-	timeout 10 iscsi-inq "$url/$2:disk1/1?header_digest=crc32c"
-	timeout 10 iscsi-readcapacity16 "$url/$2:disk1/1"
-	timeout 10 iscsi-inq "iscsi://netobs%netobs-secret@192.0.2.1/$2:disk2/1"
-	timeout 10 iscsi-inq "iscsi://netobs%wrong-secret@192.0.2.1/$2:disk2/1"
-	timeout 10 iscsi-test-cu -d -t iSCSI.iSCSITMF "$url/$2:disk1/1"
+	timeout 60 iscsi-ls -s $url/
+	timeout 60 iscsi-inq "$url/$2:disk1/1?header_digest=crc32c"
+	timeout 60 iscsi-readcapacity16 "$url/$2:disk1/1"
+	timeout 60 iscsi-inq "iscsi://netobs%netobs-secret@192.0.2.1/$2:disk2/1"
+	timeout 60 iscsi-inq "iscsi://netobs%wrong-secret@192.0.2.1/$2:disk2/1"
+	timeout 60 iscsi-test-cu -d -t iSCSI.iSCSITMF "$url/$2:disk1/1"
 } >tools.log 2>&1
-timeout 30 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
+timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
 	inquiry,read,write,immediate,extended,nop,reset,abort,logout header,inquiry,read,write,logout \
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
-timeout 30 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
+timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
 sleep 2 # the last block of frames may wait in the kernel for a second
 kill $tcpdump
 wait $tcpdump
 exit 0
 END
 
-timeout 120 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top/tests" 2>"$tmp/error"
+timeout 900 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top/tests" 2>"$tmp/error"
 capture=$tmp/talk.pcap
 if [ "${1-}" = capture ]; then
 	cat "$tmp/talk.log"

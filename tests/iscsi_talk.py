@@ -53,7 +53,7 @@ class Session:
 
 class Connection:
     def __init__(self, address, session):
-        self.socket = socket.create_connection((address, 3260), timeout=10)
+        self.socket = socket.create_connection((address, 3260), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.session, self.statsn = session, 0
         self.header_digest = self.data_digest = False

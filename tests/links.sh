@@ -30,15 +30,6 @@ cable() {
 	far link set "$2" up
 }
 
-wait_for() {
-	wait_tries=0
-	until "$@" >/dev/null 2>&1; do
-		wait_tries=$((wait_tries + 1))
-		[ $wait_tries -lt 100 ] || return 1
-		sleep 0.1
-	done
-}
-
 sockets() {
 	ip netns exec "$near" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $1 ]"
 }
@@ -54,6 +45,7 @@ observe() {
 	ip netns exec "$near" "$@" >>"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	wait_for sockets "$observe_sockets" || cat "$tmp/err" >&2
+	wait_for begun "$pid"
 	sleep 0.2
 }
 
@@ -64,6 +56,21 @@ finish() {
 	finish_status=$?
 	pid=
 	return $finish_status
+}
+
+# caught_up: whether netobsd has taken note of all that was before; a summary then ends $tmp/err
+caught_up() {
+	caught_up_before=$(grep -c '^probe-site' "$tmp/err")
+	kill -USR1 "$pid" || return 1
+	for _ in $(seq 100); do
+		[ "$(grep -c '^probe-site' "$tmp/err")" -eq "$caught_up_before" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
 }
 
 says() {
@@ -77,9 +84,9 @@ lines() {
 
 talk=$top/tests/live_talk.py
 
-# ping_from NAMESPACE ADDRESS [COUNT [SIZE]]: ICMP echoes that are answered
+# ping_from NAMESPACE ADDRESS [COUNT [SIZE [ID]]]: ICMP echoes that are answered
 ping_from() {
-	ip netns exec "$1" python3 "$talk" ping "$2" "${3:-1}" "${4:-56}" >/dev/null 2>&1
+	ip netns exec "$1" python3 "$talk" ping "$2" "${3:-1}" "${4:-56}" "${5:-4711}" >/dev/null 2>&1
 }
 
 ping_far() {
@@ -177,10 +184,10 @@ far addr add 10.79.0.2/24 dev b0
 observe 1 $capable "$tmp/netobsd" -i a0 --immediate --print=ip-receive --format json --summary
 near link set a0 mtu 9000
 far link set b0 mtu 9000
-sleep 0.5
+wait_for caught_up
 wait_for ping_far 10.79.0.2 1 8000
 finish
-is "a larger MTU: nothing is cut" "$(awk '$1 == "truncated" { print $2 }' "$tmp/err")" 0
+is "a larger MTU: nothing is cut" "$(counter truncated)" 0
 check "a larger MTU: long packets" grep -q '"ip_plength":8008' "$tmp/out"
 
 # Started as root, netobsd has nothing left to open an interface with.
@@ -207,14 +214,10 @@ far addr add 10.79.0.2/24 dev b0
 
 # ------------------------------------------------------------------------------------------ interfaces below others
 
-# sent WHAT...: interfaces that icmp-send and icmp-receive fired for
+# told: interfaces that icmp-send and icmp-receive fired for, for echoes of the usual id
 told() {
-	sed -n 's/.*"probe":"icmp-\([a-z]*\)".*"if_name":"\([^"]*\)".*/\1 \2/p' "$tmp/out" | sort | uniq -c |
+	grep '"icmp_echo_id":4711,' "$tmp/out" | sed -n 's/.*"probe":"icmp-\([a-z]*\)".*"if_name":"\([^"]*\)".*/\1 \2/p' | sort | uniq -c |
 		awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }'
-}
-
-counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
 }
 
 near link add br0 type bridge
@@ -273,8 +276,7 @@ near link add br7 type bridge
 near link set a0.7 master br7
 near link set br7 up
 near addr add 10.80.0.1/24 dev br7
-wait_for ping_far 10.80.0.2
-: >"$tmp/out"
+wait_for ping_far 10.80.0.2 1 56 1
 ping_far 10.80.0.2 2
 finish
 is "any: a bridge on a VLAN device" "$(told)" "2 receive br7, 2 send br7"

@@ -68,7 +68,7 @@ check "any and another: message" grep -q 'netobsd: "any" is all interfaces' "$tm
 
 observe "$far" 1 -i far0 --print=tcp-state-change --format json
 ip -n "$far" addr add 10.77.0.9/24 dev far0
-sleep 0.3
+wait_for caught_up
 converse "$far" "$near" 10.77.0.9 7009
 if "$netobsd" --version | grep -q "addresses are followed: yes"; then
 	is "an address that came later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"
@@ -76,14 +76,15 @@ else
 	skip "an address that came later is local" "built without libmnl"
 fi
 ip -n "$far" link set far0 down
-sleep 0.6
+wait_for grep -q "far0 is down" "$tmp/err"
 ip -n "$far" link set far0 up
+wait_for grep -q "far0 is up again" "$tmp/err"
 wait_for in_near python3 "$talk" refused 10.77.0.2 7002
 converse "$far" "$near" 10.77.0.2 7010
 finish
 is "an interface may go down and up: status" $? 0
 is "an interface may go down and up: states" "$(states_of 7010)" "server 10.77.0.2 $server_states"
-is "an interface may go down and up: one line each" "$(cat "$tmp/err")" "netobsd: interface far0 is down
+is "an interface may go down and up: one line each" "$(grep '^netobsd' "$tmp/err")" "netobsd: interface far0 is down
 netobsd: interface far0 is up again"
 
 # What came before a tracer did is not observed.
@@ -113,9 +114,9 @@ observe "$far" 2 -i spare0 -i far0 --print=tcp-state-change --format json
 ip -n "$far" link del spare0
 wait_for grep -q "spare0 is lost" "$tmp/err"
 converse "$far" "$near" 10.77.0.2 7011
+finish
 is "one interface of two is removed: the other goes on" "$(states_of 7011)" "server 10.77.0.2 $server_states"
 is "one interface of two is removed: one message" "$(grep -c '^netobsd: interface spare0 is lost' "$tmp/err")" 1
-finish
 
 ip -n "$far" link add late0 type veth peer name late1
 in_far "$netobsd" -i late0 2>"$tmp/err"

@@ -32,16 +32,6 @@ in_far() {
 	ip netns exec "$far" "$@"
 }
 
-# wait_for COMMAND...: tries for ten seconds until it succeeds
-wait_for() {
-	wait_tries=0
-	until "$@" >/dev/null 2>&1; do
-		wait_tries=$((wait_tries + 1))
-		[ $wait_tries -lt 100 ] || return 1
-		sleep 0.1
-	done
-}
-
 sockets_in() {
 	ip netns exec "$1" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $2 ]"
 }
@@ -53,7 +43,19 @@ observe() {
 	ip netns exec "$observe_where" "$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	wait_for sockets_in "$observe_where" "$observe_sockets" || cat "$tmp/err" >&2
+	wait_for begun "$pid"
 	sleep 0.2
+}
+
+# caught_up: whether netobsd has taken note of all that was before; a summary then ends $tmp/err
+caught_up() {
+	caught_up_before=$(grep -c '^probe-site' "$tmp/err")
+	kill -USR1 "$pid" || return 1
+	for _ in $(seq 100); do
+		[ "$(grep -c '^probe-site' "$tmp/err")" -eq "$caught_up_before" ] || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # finish: ends netobsd; its exit status
@@ -82,5 +84,5 @@ count() {
 }
 
 counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
+	awk -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
 }

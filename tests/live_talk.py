@@ -6,7 +6,7 @@
     live_talk.py talk ADDRESS PORT          one TCP connection: says hello, closes first
     live_talk.py refused ADDRESS PORT       one TCP connection that nobody accepts
     live_talk.py flood ADDRESS PORT COUNT   UDP datagrams as fast as they go
-    live_talk.py ping ADDRESS COUNT [SIZE]  ICMP echoes, each of which must be answered within two seconds
+    live_talk.py ping ADDRESS COUNT [SIZE [ID]]  ICMP echoes, each of which must be answered within five seconds
     live_talk.py states PORT <JSON          the state changes of the endpoint with this local or remote port
 """
 import json
@@ -67,11 +67,11 @@ def checksum(data):
     return ~(total + (total >> 16)) & 0xFFFF
 
 
-def ping(address, count, size="56"):
+def ping(address, count, size="56", echo_id="4711"):
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as pinger:
-        pinger.settimeout(2)
+        pinger.settimeout(5)
         for number in range(int(count)):
-            echo = struct.pack("!BBHHH", 8, 0, 0, 4711, number) + bytes(int(size))
+            echo = struct.pack("!BBHHH", 8, 0, 0, int(echo_id), number) + bytes(int(size))
             echo = echo[:2] + struct.pack("!H", checksum(echo)) + echo[4:]
             pinger.sendto(echo, (address, 0))
             while (reply := pinger.recv(65536))[20:21] != b"\0" or reply[24:28] != echo[4:8]:

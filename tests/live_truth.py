@@ -100,46 +100,50 @@ def read_kernel(path, addresses):
 
 # --- what the probes told ---
 
+def lines_in_order(path):
+    """The words of each line, by the clock: bpftrace reads the buffers of several processors one after the other."""
+    with open(path, encoding="ascii", errors="replace") as file:
+        lines = [line.split() for line in file]
+    return sorted((words for words in lines if len(words) >= 5 and words[0] in ("S", "R", "T", "O", "I")),
+                  key=lambda words: int(words[1]))
+
+
 def read_probes(path, clock, stopped):
     """The same, up to the time when the kernel's record ended."""
-    # The words of a line: which of the two netobsd, its connection id, and what the letter is about.
+    # The words of a line: the clock, which of the two netobsd, its connection id, and what the letter is about.
     known = collections.defaultdict(Endpoint)
     ends, last = {}, {}
-    with open(path, encoding="ascii", errors="replace") as lines:
-        for line in lines:
-            words = line.split()
-            if len(words) < 4 or words[0] not in ("S", "R", "T", "O", "I"):
-                continue
-            which, rest = (words[1], int(words[2])), words[3:]
-            end = known[which]
-            if words[0] == "O":
-                end.facts["fin"] += (int(rest[0]) & FIN) != 0
-                end.facts["rst"] += (int(rest[0]) & RST) != 0
-                continue
-            if words[0] == "I":
-                end.facts["rst-in"] += 1
-                continue
-            time = int(rest[0]) - clock
-            if time > stopped:
-                continue
-            if words[0] == "T":
-                end.timers["timeout"] += (int(rest[1]) & SYN) == 0
-                continue
-            ends[which] = tuple(rest[1:5])
-            if words[0] == "S":
-                before, after = (STATES[int(word)] for word in rest[5:7])
-                if end.states and end.states[-1] != before:
-                    end.states.append("GAP")
-                end.states += [before] * (not end.states) + [after]
-                continue
-            seq, payload, flags = (int(word) for word in rest[5:8])
-            if flags & SYN and flags & 0x10:
-                continue  # SYN,ACKs have a tracepoint of their own
-            end.sent_again.append(time)
-            end.timers["probe"] += rest[8] == "tail-loss-probe"
-            if last.get(which, (None, 0))[0] == seq and time - last[which][1] <= SPLIT_NS:
-                end.facts["continued"] += 1
-            last[which] = ((seq + payload + (flags & FIN)) % 2**32, time)
+    for words in lines_in_order(path):
+        which, rest = (words[2], int(words[3])), words[4:]
+        end = known[which]
+        if words[0] == "O":
+            end.facts["fin"] += (int(rest[0]) & FIN) != 0
+            end.facts["rst"] += (int(rest[0]) & RST) != 0
+            continue
+        if words[0] == "I":
+            end.facts["rst-in"] += 1
+            continue
+        time = int(rest[0]) - clock
+        if time > stopped:
+            continue
+        if words[0] == "T":
+            end.timers["timeout"] += (int(rest[1]) & SYN) == 0
+            continue
+        ends[which] = tuple(rest[1:5])
+        if words[0] == "S":
+            before, after = (STATES[int(word)] for word in rest[5:7])
+            if end.states and end.states[-1] != before:
+                end.states.append("GAP")
+            end.states += [before] * (not end.states) + [after]
+            continue
+        seq, payload, flags = (int(word) for word in rest[5:8])
+        if flags & SYN and flags & 0x10:
+            continue  # SYN,ACKs have a tracepoint of their own
+        end.sent_again.append(time)
+        end.timers["probe"] += rest[8] == "tail-loss-probe"
+        if last.get(which, (None, 0))[0] == seq and time - last[which][1] <= SPLIT_NS:
+            end.facts["continued"] += 1
+        last[which] = ((seq + payload + (flags & FIN)) % 2**32, time)
     endpoints = collections.defaultdict(list)
     for which in sorted(ends):
         if WARM_UP not in ends[which]:

@@ -66,15 +66,6 @@ tear_down() {
 }
 trap 'tear_down; rm -rf "$tmp"' EXIT
 
-wait_for() {
-	wait_tries=0
-	until "$@" >/dev/null 2>&1; do
-		wait_tries=$((wait_tries + 1))
-		[ $wait_tries -lt 150 ] || return 1
-		sleep 0.1
-	done
-}
-
 # attach NAMESPACE DEVICE IPV4 IPV6: addresses, and offloads or not
 attach() {
 	ip -n "$1" addr add "$3/24" dev "$2" && ip -n "$1" addr add "$4/64" dev "$2" nodad || return 1

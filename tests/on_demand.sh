@@ -23,8 +23,15 @@ cpu_of() {
 frames_now() {
 	: >"$tmp/err"
 	kill -USR1 "$pid"
-	wait_for grep -q '^frames ' "$tmp/err"
+	wait_for grep -q '^probe-site' "$tmp/err" # its last line
 	counter frames
+}
+
+# arriving: whether frames come in, counted by the interface
+arriving() {
+	arriving_before=$(in_far cat /sys/class/net/far0/statistics/rx_packets)
+	sleep 0.1
+	[ "$(in_far cat /sys/class/net/far0/statistics/rx_packets)" -gt "$arriving_before" ]
 }
 
 # asleep: whether the only capture socket has left the list of those that see every frame
@@ -34,6 +41,7 @@ asleep() {
 
 ip netns exec "$far" "$netobsd" -i far0 --on-demand --no-owners 2>>"$tmp/err" &
 pid=$!
+wait_for begun "$pid"
 wait_for in_far grep -q ' 88b5 ' /proc/net/packet
 check "without a tracer it sleeps" asleep
 
@@ -51,40 +59,43 @@ if ! have bpftrace || ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
 		skip "$point" "bpftrace is not there or may not trace"
 	done
 else
-	# The clock of the first event against that of the semaphore's rise, both as bpftrace and this script see
-	# them: BEGIN runs when everything is attached.
-	in_near python3 "$send" near0 30 "$rate" >"$tmp/sent" &
+	# The clock of the first event against that of the last moment before the semaphore's rise: BEGIN runs before
+	# the other probes are attached.
+	in_near python3 "$send" near0 3600 "$rate" >"$tmp/sent" &
 	sender=$!
-	sleep 0.5
-	for _ in 1 2 3; do # somebody else may have the processors just then
+	wait_for arriving
+	# Somebody else may have the processors just then, or the kernel take its time to attach, so that three of six
+	# do; a netobsd that looks too seldom is not so lucky.
+	soon=0
+	for _ in 1 2 3 4 5 6; do
 		bpftrace -q -e "BEGIN { @begin = nsecs; }
 			usdt:$netobsd:netobs:udp__receive /@begin/ {
 				printf(\"%d\\n\", (nsecs - @begin) / 1000000); exit(); }
-			interval:s:5 { printf(\"never\\n\"); exit(); }" >"$tmp/first" 2>"$tmp/bpftrace"
+			interval:s:5 { printf(\"5000\\n\"); exit(); }" >"$tmp/first" 2>"$tmp/bpftrace"
 		waited=$(head -n 1 "$tmp/first")
-		note "the first event came $waited ms after the tracer was ready"
-		[ "$waited" = never ] || [ "$waited" -gt 200 ] || break
+		note "the first event came $waited ms after the tracer began to attach"
+		[ "${waited:-5000}" -gt 200 ] || soon=$((soon + 1))
+		[ $soon -lt 3 ] || break
 		wait_for asleep
 	done
-	check "a tracer gets its first event within 0.2 s" [ "$waited" -le 200 ]
+	check "a tracer gets its first event within 0.2 s" [ $soon -eq 3 ]
 	check "frames are observed while it stays" [ "$(frames_now)" -gt 0 ]
 	check "without it netobsd sleeps again" wait_for asleep
 	seen=$(frames_now)
 	sleep 0.5
 	is "and observes nothing more" "$(frames_now)" "$seen"
-	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { exit(); } interval:s:5 { printf(\"never\\n\"); exit(); }" \
+	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { exit(); } interval:s:60 { printf(\"never\\n\"); exit(); }" \
 		>"$tmp/first" 2>"$tmp/bpftrace"
 	is "a second tracer wakes it again" "$(grep never "$tmp/first")" ""
-	kill "$sender"
-	wait "$sender" 2>/dev/null
 	finish
 	ip netns exec "$far" "$netobsd" -i far0 --on-demand --no-owners udp port 9 2>>"$tmp/err" &
 	pid=$!
 	wait_for in_far grep -q ' 88b5 ' /proc/net/packet
-	in_near python3 "$send" near0 3 "$rate" >"$tmp/sent" &
 	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { printf(\"passed\\n\"); exit(); }
-		interval:s:1 { exit(); }" >"$tmp/first" 2>"$tmp/bpftrace"
+		interval:s:2 { exit(); }" >"$tmp/first" 2>"$tmp/bpftrace"
 	is "the filter of the command line is back" "$(cat "$tmp/first")" ""
+	kill "$sender"
+	wait "$sender" 2>/dev/null
 fi
 
 finish

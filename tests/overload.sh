@@ -75,10 +75,16 @@ is "fragment flood: every frame was seen" "$(counter frames)" "$fragments"
 check "fragment flood: named" test "$(counter anomaly.fragment-limit)" -gt 0
 check "fragment flood: memory is flat" flat 2048
 
-began=$(date +%s%N)
-feed collisions "$collisions" --max-flows 1000000
-is "colliding ends: status" $? 0
-attacked=$(($(date +%s%N) - began))
+# What the machine has to do besides comes and goes: the best of three each.
+attacked=0
+for _ in 1 2 3; do
+	began=$(date +%s%N)
+	feed collisions "$collisions" --max-flows 1000000
+	collided=$?
+	took=$(($(date +%s%N) - began))
+	[ "$attacked" -ne 0 ] && [ "$attacked" -le "$took" ] || attacked=$took
+done
+is "colliding ends: status" "$collided" 0
 is "colliding ends: none makes way for another" "$(counter flow.created) $(counter flow.evicted-crowded)" "$collisions 0"
 began=$(date +%s%N)
 feed syn "$collisions" --max-flows 1000000
@@ -114,15 +120,6 @@ chmod 755 "$tmp"
 mkdir "$tmp/run"
 talk=$top/tests/live_talk.py
 
-wait_for() {
-	wait_tries=0
-	until "$@" >/dev/null 2>&1; do
-		wait_tries=$((wait_tries + 1))
-		[ $wait_tries -lt 100 ] || return 1
-		sleep 0.1
-	done
-}
-
 ctl() {
 	"$build/netobsctl" -s "$tmp/run/control" "$@"
 }
@@ -131,12 +128,26 @@ frames() {
 	ctl counters | awk '$1 == "frames" { print $2 }'
 }
 
+# frames_reach COUNT: whether so many have been observed
+frames_reach() {
+	[ "$(frames)" -ge "$1" ]
+}
+
 # goes_on NAME: whether frames are still observed
 goes_on() {
 	goes_on_before=$(frames)
 	ip netns exec "$space" python3 "$talk" flood 127.0.0.1 9 50
-	sleep 0.3
-	check "$1: observing goes on" test "$(frames)" -ge "$((goes_on_before + 50))"
+	check "$1: observing goes on" wait_for frames_reach "$((goes_on_before + 50))"
+}
+
+# descriptors: how many $pid has, once it has closed those of its control socket's clients, too
+descriptors() {
+	wait_for all_gone
+	find "/proc/$pid/fd" | wc -l
+}
+
+all_gone() {
+	[ "$(ip netns exec "$space" grep -c " $tmp/run/control\$" /proc/net/unix)" -eq 1 ]
 }
 
 # begin ARGUMENT...: netobsd on lo; what it prints goes where the caller says
@@ -183,7 +194,7 @@ else
 	chmod 755 "$program"
 	begin >/dev/null
 	goes_on "before a tracer"
-	descriptors=$(find "/proc/$pid/fd" | wc -l)
+	descriptors=$(descriptors)
 	for attachment in $(seq "$attachments"); do
 		bpftrace -e "usdt:$program:netobs:udp__receive { @ = count(); }" >/dev/null 2>&1 &
 		tracer=$!
@@ -197,7 +208,7 @@ else
 	note "resident memory after 3 tracers $before KiB, after $attachments $(resident) KiB"
 	goes_on "a tracer came and was killed $attachments times"
 	check "a tracer that comes and goes: no memory" test "$(resident)" -lt "$((before + 8192 + sanitized * 100000))"
-	is "a tracer that comes and goes: no descriptors" "$(find "/proc/$pid/fd" | wc -l)" "$descriptors"
+	is "a tracer that comes and goes: no descriptors" "$(descriptors)" "$descriptors"
 	wait_for sh -c "! '$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
 	is "a tracer that comes and goes: nothing stays enabled" "$(ctl probes --json | grep -c '"enabled":[1-9]')" 0
 	finish

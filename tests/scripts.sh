@@ -164,8 +164,9 @@ is "a script that misses firings says so" "$(sed -n 's/^missed \(.*\) firings/\1
 
 # A netobsd that runs.
 mkfifo "$tmp/fifo"
-"$NETOBSD" -r "$tmp/fifo" --wait-tracer=20 2>"$tmp/observer.err" &
+"$NETOBSD" -r "$tmp/fifo" --wait-tracer=120 2>"$tmp/observer.err" &
 observer=$!
+wait_for begun "$observer"
 "$netobs" webconn -p "$observer" >"$tmp/out" 2>"$tmp/err" &
 tracer=$!
 cat "$home" >"$tmp/fifo"

@@ -14,7 +14,8 @@ netobsd=${NETOBSD:-$build/netobsd}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
-export LC_ALL=C TZ=UTC
+# tshark is not to have the preferences of whoever runs it.
+export LC_ALL=C TZ=UTC WIRESHARK_CONFIG_DIR="$tmp"
 
 tap_count=0
 tap_failed=0
@@ -103,9 +104,24 @@ capture() {
 }
 
 # private_netobsd: a copy of the program with an inode of its own, so that a tracer attached to it by path sees no
-# replay of another test.  Prints its path.
+# replay of another test, and that other users may run wherever this tree lies.  Prints its path.
 private_netobsd() {
-	cp -- "$netobsd" "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
+	cp -- "$netobsd" "$tmp/netobsd" && chmod 755 "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
+}
+
+# wait_for COMMAND...: tries for a minute until it succeeds.  So long is patience with a busy machine, not a measure.
+wait_for() {
+	for _ in $(seq 600); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# begun PID: whether a netobsd has come so far that it hears signals.  Before that it is still a shell, or has no handler
+# yet and ends by them; that for SIGUSR1 (number 10) is the last.
+begun() {
+	grep -q '^SigCgt:.*[2367abef]..$' "/proc/$1/status"
 }
 
 # tracing_refused: why this machine cannot attach a uprobe, or nothing
@@ -119,6 +135,26 @@ tracing_refused() {
 	elif ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then # BEGIN is itself a uprobe
 		echo "the kernel refuses BPF programs"
 	fi
+}
+
+# tracer OUT PROGRAM: starts bpftrace in the background, its pid in $tracer, and returns when all probes are attached:
+# only then does it begin to show what was printed, and BEGIN prints first.
+tracer() {
+	: >"$1"
+	bpftrace -B line --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
+	tracer=$!
+	wait_for grep -q '^attached$' "$1" || note "bpftrace does not attach"
+}
+
+# tracer_end: lets it print the maps that it has gathered.  Once interrupted it does not read its printf buffers to the
+# end, so that lines are to be waited for before; and it may miss an interrupt just before it goes to sleep.
+tracer_end() {
+	for _ in $(seq 400); do # the kernel takes its time over each of a hundred sites, the more the busier it is
+		kill -INT "$tracer" 2>/dev/null || break
+		sleep 0.2
+	done
+	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
+	wait "$tracer"
 }
 
 # tap_done: the plan; call it last

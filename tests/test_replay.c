@@ -337,7 +337,7 @@ static void
 test_pace(void **state)
 {
 	FILE *file = capture(0, MICRO, DLT_EN10MB);
-	double slow, fast;
+	double slow, fast = 0;
 
 	(void)state;
 	for (uint8_t i = 0; i <= 20; i++)
@@ -347,9 +347,14 @@ test_pace(void **state)
 	slow = seconds_of_replay(1);
 	assert_int_equal(seen.count, 22);
 	assert_true(slow > 0.19 && slow < 5);
-	fast = seconds_of_replay(100);
-	assert_int_equal(seen.count, 22);
-	assert_true(fast < slow);
+	/* Who gets no processor for so long is slow, but not each time. */
+	for (unsigned tries = 0; tries < 10; tries++) {
+		fast = seconds_of_replay(100);
+		assert_int_equal(seen.count, 22);
+		if (fast < slow)
+			return;
+	}
+	fail_msg("a hundred times as fast takes %g s, not less than %g s", fast, slow);
 }
 
 /* Where the loop is stopped nothing more is read, and that is no damage. */

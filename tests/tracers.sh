@@ -155,7 +155,7 @@ is "these captures make every probe fire, all but" "$(cat "$tmp/silent")" "iscsi
 
 # same NAME EXPECTED GOT ERRORS: ok if bpftrace's output, in any order, is what was expected
 same() {
-	grep -v -e '^Attaching' -e '^$' "$3" | sort >"$tmp/sorted"
+	grep -v -e '^Attaching' -e '^attached$' -e '^$' "$3" | sort >"$tmp/sorted"
 	if diff -u "$2" "$tmp/sorted" >"$tmp/diff"; then
 		ok "$1"
 	else
@@ -165,50 +165,20 @@ same() {
 
 # ----------------------------------------------------------------------------------------------- bpftrace, attached ...
 
-# tracer OUT OPTION...: starts bpftrace in the background, its pid in $tracer; returns when all probes are attached,
-# each of which is a perf event of its own
-tracer() {
-	tracer_out=$1
-	shift
-	bpftrace --include "$header" "$@" >"$tracer_out" 2>"$tracer_out.err" &
-	tracer=$!
-	tracer_last=0 tracer_rest=0
-	for _ in $(seq 600); do # on a busy machine a hundred sites take their time
-		sleep 0.1
-		tracer_now=$(find "/proc/$tracer/fd" -lname '*perf_event*' 2>/dev/null | wc -l)
-		if [ "$tracer_now" -gt 0 ] && [ "$tracer_now" -eq "$tracer_last" ]; then
-			tracer_rest=$((tracer_rest + 1))
-			[ "$tracer_rest" -lt 3 ] || return 0
-		else
-			tracer_rest=0
-		fi
-		tracer_last=$tracer_now
-	done
-	note "bpftrace does not attach"
-}
-
-# tracer_end: lets it print what it has gathered.  Once interrupted it does not read its printf buffers to the end, and
-# it may miss an interrupt just before it goes to sleep.
-tracer_end() {
-	sleep 0.5
-	for _ in $(seq 400); do # the kernel takes its time over each of a hundred sites, the more the busier it is
-		kill -INT "$tracer" 2>/dev/null || break
-		sleep 0.2
-	done
-	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
-	wait "$tracer"
-}
-
 # firings PROBE: how often it has fired, by the summary of the netobsd that runs as $observer
 firings() {
 	: >"$tmp/summary"
-	kill -USR1 "$observer"
-	for _ in $(seq 100); do
-		! grep -q '^checksum.unverified' "$tmp/summary" || break
-		sleep 0.02
+	kill -USR1 "$observer" || return 1
+	for _ in $(seq 200); do
+		! grep -q '^probe-site' "$tmp/summary" || break # its last line
+		sleep 0.05
 	done
-	sleep 0.02
 	awk -v name="probe.$1" '$1 == name { n = $2 } END { print n + 0 }' "$tmp/summary"
+}
+
+# more_firings COUNT PROBE
+more_firings() {
+	[ "$(firings "$2")" -gt "$1" ]
 }
 
 with_child() {
@@ -218,7 +188,7 @@ with_child() {
 }
 
 before_start() {
-	tracer "$tmp/out" "$tmp/count.bt"
+	tracer "$tmp/out" "$(cat "$tmp/count.bt")"
 	# shellcheck disable=SC2086
 	"$program" $files --wait-tracer=60 2>"$tmp/err"
 	tracer_end
@@ -226,33 +196,50 @@ before_start() {
 		"$tmp/count.expected" "$tmp/out" "$tmp/err"
 }
 
-# Few probes are enough here: the program has to wait for the last of them.
+# Few probes are enough here: the program has to wait for the last of them.  It takes a quarter of a second without a
+# further one for the last, and a tracer that has to wait for a processor may take longer; a program that does not wait
+# begins with the first of them each time, so there are three.
 while_waiting() {
 	grep -e tcp__send -e udp__receive -e tcp__state -e gld__receive "$tmp/count.bt" >"$tmp/few.bt"
 	grep -e tcp__send -e udp__receive -e tcp__state -e gld__receive "$tmp/count.expected" >"$tmp/few.expected"
-	# shellcheck disable=SC2086
-	"$program" $files --wait-tracer=60 2>"$tmp/err" &
-	observer=$!
-	sleep 0.2
-	tracer "$tmp/out" "$tmp/few.bt"
-	wait "$observer"
-	tracer_end
+	for _ in 1 2 3; do
+		# shellcheck disable=SC2086
+		"$program" $files --wait-tracer=120 2>"$tmp/err" &
+		observer=$!
+		wait_for begun "$observer"
+		tracer "$tmp/out" "$(cat "$tmp/few.bt")"
+		wait "$observer"
+		tracer_end
+		! grep '^@' "$tmp/out" | sort | cmp -s "$tmp/few.expected" - || break
+		note "the program did not wait for the last probe"
+	done
 	same "bpftrace by path, while the program waits for it" "$tmp/few.expected" "$tmp/out" "$tmp/err"
 }
 
-# The printer runs from the start, so the tracer must see the last of what is printed, without a gap.
+# seen COUNT: whether the tracer has shown more than so many firings
+seen() {
+	[ "$(grep -c '^[0-9]' "$tmp/out")" -gt "$1" ]
+}
+
+# The printer runs from the start, so the tracer must see the last of what is printed, without a gap.  The capture lasts
+# a minute and a half, which is long enough for any tracer to come; when it has seen enough, the replay is ended.
 while_replaying() {
-	"$program" -r "$captures/home-network.pcap" --pace=30 --print=tcp-receive --format json >"$tmp/printed" &
+	"$program" -r "$captures/home-network.pcap" --pace=1.5 --print=tcp-receive --format json >"$tmp/printed" &
 	observer=$!
-	sleep 0.5
-	tracer "$tmp/out" -e "usdt:$program:netobs:tcp__receive {
+	wait_for test -s "$tmp/printed"
+	tracer "$tmp/out" "usdt:$program:netobs:tcp__receive {
 		printf(\"%lu %lu %s %u\\n\", ((struct pktinfo *)arg0)->pkt_seq, ((struct pktinfo *)arg0)->pkt_addr,
 		    ((struct ipinfo *)arg2)->ip_saddr, ((struct tcpinfo *)arg4)->tcp_seq); }"
+	wait_for seen 100
+	kill -INT "$observer"
 	wait "$observer"
-	tracer_end
-	grep '^[0-9]' "$tmp/out" >"$tmp/seen"
 	sed 's/.*"pkt_addr":\([0-9]*\),.*"pkt_seq":\([0-9]*\)}.*"ip_saddr":"\([^"]*\)".*"tcp_seq":\([0-9]*\),.*/\2 \1 \3 \4/' \
-		"$tmp/printed" | tail -n "$(wc -l <"$tmp/seen")" >"$tmp/wanted"
+		"$tmp/printed" >"$tmp/all"
+	wait_for grep -qxF "$(tail -n 1 "$tmp/all")" "$tmp/out"
+	tracer_end
+	# In the order of the packets: bpftrace reads the buffers of several processors one after the other.
+	grep '^[0-9]' "$tmp/out" | sort -n >"$tmp/seen"
+	tail -n "$(wc -l <"$tmp/seen")" "$tmp/all" >"$tmp/wanted"
 	if [ -s "$tmp/seen" ] && [ "$(wc -l <"$tmp/seen")" -lt "$(wc -l <"$tmp/printed")" ] &&
 		diff -u "$tmp/wanted" "$tmp/seen" >"$tmp/diff"; then
 		ok "bpftrace by path, in the middle of a replay: all that follows, without a gap"
@@ -261,27 +248,33 @@ while_replaying() {
 	fi
 }
 
+# printed_more LINES: whether there are five more by now
+printed_more() {
+	[ "$(wc -l <"$tmp/printed")" -gt "$(($1 + 4))" ]
+}
+
 # A tracer that dies takes its semaphores with it; the next one counts from one again.
 killed_and_again() {
 	count="usdt:$program:netobs:udp__receive { @count = count(); @first = min(((struct pktinfo *)arg0)->pkt_seq);
 		@last = max(((struct pktinfo *)arg0)->pkt_seq); }"
-	"$program" -r "$captures/home-network.pcap" --pace=15 2>"$tmp/summary" &
+	"$program" -r "$captures/home-network.pcap" --pace=2 --print=udp-send 2>>"$tmp/summary" >"$tmp/printed" &
 	observer=$!
-	tracer "$tmp/out" -e "$count"
-	sleep 0.7
+	wait_for begun "$observer"
+	tracer "$tmp/out" "$count"
+	wait_for more_firings 0 udp-receive
 	kill -KILL "$tracer"
 	wait "$tracer" 2>/dev/null
-	killed_rest=0 killed=
-	for _ in $(seq 40); do # the kernel clears up behind it when it likes
-		killed_now=$(firings udp-receive)
-		[ "$killed_now" = "$killed" ] && killed_rest=$((killed_rest + 1)) || killed_rest=0
-		killed=$killed_now
-		[ "$killed_rest" -lt 4 ] || break
-		sleep 0.2
+	for _ in $(seq 20); do # the kernel clears up behind it when it likes
+		killed=$(firings udp-receive)
+		wait_for printed_more "$(wc -l <"$tmp/printed")" # what was sent is received at once
+		[ "$(firings udp-receive)" -ne "$killed" ] || break
 	done
+	wait_for printed_more "$(wc -l <"$tmp/printed")"
 	is "a tracer killed hard: the probe is disabled" "$(firings udp-receive)" "$killed"
 	check "a tracer killed hard: it had been enabled" [ "$killed" -gt 0 ]
-	tracer "$tmp/out" -e "$count"
+	tracer "$tmp/out" "$count"
+	wait_for more_firings "$killed" udp-receive
+	kill -INT "$observer"
 	wait "$observer"
 	tracer_end
 	if grep -q '^@first: 1$' "$tmp/out" &&
@@ -293,18 +286,20 @@ killed_and_again() {
 }
 
 on_an_interface() {
-	"$program" -i lo --immediate udp dst port 47317 2>"$tmp/summary" &
+	# No ephemeral port, which anybody's socket may have.
+	"$program" -i lo --immediate udp dst port 17317 2>>"$tmp/summary" &
 	observer=$!
-	sleep 0.4
-	tracer "$tmp/out" -e "usdt:$program:netobs:udp__send { @send[((struct ipinfo *)arg2)->ip_daddr] = count(); }
+	wait_for begun "$observer"
+	firings udp-send >/dev/null # it has come to its loop
+	tracer "$tmp/out" "usdt:$program:netobs:udp__send { @send[((struct ipinfo *)arg2)->ip_daddr] = count(); }
 		usdt:$program:netobs:udp__receive { @receive[((struct udpinfo *)arg4)->udp_length] = count();
 			@process[((struct illinfo *)arg3)->if_local] = count(); }"
 	python3 -c 'import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(50):
-    s.sendto(bytes(100), ("127.0.0.1", 47317))
+    s.sendto(bytes(100), ("127.0.0.1", 17317))
     time.sleep(0.002)'
-	sleep 0.3
+	wait_for more_firings 49 udp-receive
 	tracer_end
 	kill -INT "$observer"
 	wait "$observer"

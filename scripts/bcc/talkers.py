@@ -48,6 +48,15 @@ int tcp_send(struct pt_regs *ctx)
 """
 
 
+def wait_until_loaded(process):
+    """A process that has just begun may not have its program in memory yet, in which bcc looks for probes."""
+    while process.poll() is None:
+        with open("/proc/%d/maps" % process.pid) as maps:
+            if os.readlink("/proc/%d/exe" % process.pid) in maps.read():
+                return
+        time.sleep(0.01)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     whom = parser.add_mutually_exclusive_group(required=True)
@@ -59,6 +68,8 @@ def main():
 
     # bcc enables a probe long before it attaches to it, so a file is handed over only then.
     observer = options.file and subprocess.Popen([options.netobsd, "-r", "-"], stdin=subprocess.PIPE)
+    if observer:
+        wait_until_loaded(observer)
     pid = options.pid or observer.pid
     probes = USDT(pid=pid)
     probes.enable_probe(probe="netobs:tcp__send", fn_name="tcp_send")
