@@ -82,6 +82,10 @@ lines() {
 	grep -c "^netobsd: $1" "$tmp/err"
 }
 
+twice() {
+	[ "$(lines "$1")" -eq 2 ]
+}
+
 talk=$top/tests/live_talk.py
 
 # ping_from NAMESPACE ADDRESS [COUNT [SIZE [ID]]]: ICMP echoes that are answered
@@ -125,7 +129,8 @@ wait_for ping_far 10.79.0.2
 check "up again: observed" wait_for heard a0 icmp-send
 
 near link set a0 down
-says "interface a0 is down"
+wait_for twice "interface a0 is down"
+is "down again: another line" $? 0
 near link set a0 name wan0
 near link set wan0 up
 says "interface a0 is now called wan0"
