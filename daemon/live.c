@@ -139,11 +139,29 @@ read_port(void *context)
 	struct live *live = port->live;
 	int read = pcap_dispatch(port->pcap, FRAMES_PER_TURN, take_frame, (u_char *)port);
 
+	port->behind = read == FRAMES_PER_TURN;
 	settle(live);
 	if (read < 0)
 		live_broke(port, pcap_geterr(port->pcap));
 	else
-		arm_timer(port, read == FRAMES_PER_TURN);
+		arm_timer(port, port->behind);
+}
+
+/* Reads what has come to any interface.  False if there is more. */
+static bool
+catch_up(struct live *live)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < live->count; i++) {
+		struct port *port = &live->ports[i];
+
+		if (port->pcap == NULL || port->readable == NULL || port->down)
+			continue;
+		read_port(port);
+		all = all && !port->behind;
+	}
+	return all;
 }
 
 /* Awake or asleep, all interfaces.  What is known of connections is forgotten, since they go on unseen. */
@@ -191,8 +209,11 @@ tick(void *context)
 		timer_arm(live->tick, LOOK_NS);
 		return;
 	}
+	/* Without a processor for a while there are older frames than the lag still to be read, and time would have to
+	 * go back for them. */
 	clock_gettime(CLOCK_REALTIME, &now);
-	batch_advance(live->batch, (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec - CLOCK_LAG_NS);
+	if (catch_up(live))
+		batch_advance(live->batch, (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec - CLOCK_LAG_NS);
 	settle(live);
 	live_counters(&live->input);
 	timer_arm(live->tick, TICK_NS);

@@ -18,6 +18,7 @@ struct port {
 	int dlt;
 	bool indexed; /* the link header has the index of the real interface ("any") */
 	bool down, said_down;
+	bool behind;  /* more frames were there than one turn reads */
 	bool lost;    /* it is no longer there, or not known to be */
 	bool refused; /* opening it again failed for a reason that waiting does not mend */
 	uint32_t refused_index; /* the interface that was refused */

@@ -107,6 +107,20 @@ check "lost frames: counted" test "$(counter capture.dropped)" -gt 0
 is "lost frames: received = observed + dropped" "$(counter capture.received)" \
 	"$(($(counter frames) + $(counter capture.dropped)))"
 
+# When netobsd gets a processor late, frames still have the time at which they came.  There are more of them than it reads
+# at a time, so that its clock has its turn between.
+observe "$far" 1 -i far0 -B 65536 --print=tcp-state-change --format json --summary
+kill -STOP "$pid"
+in_near python3 "$talk" flood 10.77.0.2 9 6000
+converse "$far" "$near" 10.77.0.2 7014
+sleep 0.5
+kill -CONT "$pid"
+finish
+is "frames that had to wait: states" "$(states_of 7014)" "server 10.77.0.2 $server_states"
+is "frames that had to wait: time does not go back" "$(counter backwards)" 0
+is "frames that had to wait: the server took 0.3 s to close" "$(grep -o '"cs_ts":[0-9]*' "$tmp/out" | awk -F: '
+	NR == 1 { first = $2 } END { print ($2 - first) / 1e9 >= 0.29 }')" 1
+
 ip -n "$far" link add spare0 type veth peer name spare1
 ip -n "$far" link set spare0 up
 ip -n "$far" link set spare1 up
