@@ -8,13 +8,14 @@
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
 have python3 ip || skip_all "python3 or ip is not installed"
-ctl=$build/netobsctl ask=$top/tests/control_ask.py talk=$top/tests/live_talk.py
+ctl=$tmp/netobsctl ask=$top/tests/control_ask.py talk=$top/tests/live_talk.py
 space=netobs-control-$$ pid=
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
-mkdir "$tmp/run"
+mkdir -m 755 "$tmp/run"
+cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99 # other users may run it wherever this tree lies
 socket=$tmp/run/control
 
 inside() {

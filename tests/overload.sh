@@ -117,7 +117,7 @@ if ! ip netns add "$space" 2>/dev/null; then
 fi
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
-mkdir "$tmp/run"
+mkdir -m 755 "$tmp/run"
 talk=$top/tests/live_talk.py
 
 ctl() {
