@@ -59,7 +59,11 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 		break;
 	case PCAP_ERROR_PERM_DENIED:
 	case PCAP_ERROR_PROMISC_PERM_DENIED:
-		complain_no_permission(name);
+		/* Which is found out first; but the right to capture would be of no use there. */
+		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
+			complain_no_device(name);
+		else
+			complain_no_permission(name);
 		break;
 	case PCAP_ERROR_IFACE_NOT_UP:
 		log_error("interface %s is down: ip link set %s up", name, name);
