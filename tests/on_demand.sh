@@ -61,7 +61,8 @@ if ! have bpftrace || ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
 else
 	# The clock of the first event against that of the last moment before the semaphore's rise: BEGIN runs before
 	# the other probes are attached.
-	in_near python3 "$send" near0 3600 "$rate" >"$tmp/sent" &
+	# Until it is ended; by ip itself, for a function would have a shell of its own that is killed in its place.
+	ip netns exec "$near" python3 "$send" near0 600 "$rate" >"$tmp/sent" &
 	sender=$!
 	wait_for arriving
 	# Somebody else may have the processors just then, or the kernel take its time to attach, so that three of six
