@@ -44,6 +44,7 @@ remove_event() {
 	echo 0 >"$tracefs/events/$event/enable"
 	echo "-:$event/$1" >>$tracefs/uprobe_events
 } 2>/dev/null
+trap 'remove_event tcp__receive; rm -rf "$tmp"' EXIT
 
 # counter NAME: in the summary of the last replay
 counter() {
