@@ -105,6 +105,10 @@ void flow_table_free(struct flow_table *table);
 /* Other times from now on; a timer that runs keeps its deadline until the next packet.  The number of flows stays. */
 void flow_table_set_times(struct flow_table *table, const struct flow_limits *limits);
 
+/* Several tables make connection ids for one run: this is table `number`, from 0, of so many, and none of its ids is
+ * another's.  To be called before the first flow. */
+void flow_table_share_ids(struct flow_table *table, unsigned number, unsigned of);
+
 /* Bytes reserved for a table of this many flows. */
 size_t flow_table_memory(uint32_t flows);
 

@@ -96,6 +96,7 @@ flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_timer_repor
 	table->seed = seed;
 	table->report = report;
 	table->context = context;
+	table->id_stride = 1;
 	table->homes_most = homes_for(limits->flows);
 	table->homes = table->homes_most < HOMES_FIRST ? table->homes_most : HOMES_FIRST;
 	table->slots = reserve(slots_size(limits->flows));
@@ -282,10 +283,19 @@ flow_table_counters(const struct flow_table *table)
 	return &table->counters;
 }
 
+void
+flow_table_share_ids(struct flow_table *table, unsigned number, unsigned of)
+{
+	table->id_first = number;
+	table->id_stride = of;
+}
+
 uint64_t
 flow_cid(const struct flow_table *table, const struct flow *flow, unsigned end)
 {
-	return 2 * cold_serial(&table->cold[index_of(table, flow)]) - 1 + end;
+	uint64_t before = cold_serial(&table->cold[index_of(table, flow)]) - 1;
+
+	return 2 * (before * table->id_stride + table->id_first) + 1 + end;
 }
 
 uint64_t

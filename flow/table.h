@@ -64,6 +64,7 @@ struct flow_table {
 	flow_index top; /* highest index ever used: memory behind it is untouched */
 	flow_index spare; /* first free index below it, linked by class_next */
 	uint64_t serial; /* of the latest flow */
+	unsigned id_first, id_stride; /* what connection ids are made of: see flow_table_share_ids() */
 	flow_timer_report *report;
 	void *context;
 	struct flow_limits limits;

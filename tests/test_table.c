@@ -68,6 +68,36 @@ test_connection_ids_are_never_used_again(void **state)
 	flow_table_free(table);
 }
 
+/* Each table numbers with what the others leave out. */
+static void
+test_connection_ids_of_several_tables_are_distinct(void **state)
+{
+	enum { TABLES = 3, FLOWS = 50 };
+	struct flow_table *tables[TABLES];
+	bool taken[2 * TABLES * FLOWS + 1] = {false};
+
+	(void)state;
+	for (unsigned number = 0; number < TABLES; number++) {
+		tables[number] = new_table(100);
+		flow_table_share_ids(tables[number], number, TABLES);
+	}
+	for (uint32_t n = 0; n < FLOWS; n++)
+		for (unsigned number = 0; number < TABLES; number++) {
+			struct flow *flow = new_flow(tables[number], n, CLASS_ESTABLISHED, 1, SECOND_NS);
+
+			for (unsigned end = 0; end < 2; end++) {
+				uint64_t cid = flow_cid(tables[number], flow, end);
+
+				assert_true(cid >= 1 && cid <= 2 * TABLES * FLOWS);
+				assert_false(taken[cid]);
+				taken[cid] = true;
+				assert_int_equal((cid - 1) / 2 % TABLES, number);
+			}
+		}
+	for (unsigned number = 0; number < TABLES; number++)
+		flow_table_free(tables[number]);
+}
+
 static void
 test_limits_that_cannot_be(void **state)
 {
@@ -515,6 +545,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_flow_from_birth_to_death),
 		cmocka_unit_test(test_connection_ids_are_never_used_again),
+		cmocka_unit_test(test_connection_ids_of_several_tables_are_distinct),
 		cmocka_unit_test(test_limits_that_cannot_be),
 		cmocka_unit_test(test_memory_per_flow),
 		cmocka_unit_test(test_marks_of_the_cold_half),
