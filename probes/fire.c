@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probes/fire.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,20 @@ enum shared {
 	SHARED_TCP = 64,
 };
 
+/* Each in a cache line of its own: threads that fire different probes do not wait for each other. */
+struct sequences {
+	struct {
+		_Alignas(64) _Atomic uint64_t fired; /* since the probe was enabled */
+	} of[PROBE_COUNT];
+};
+
 struct prober {
 	struct printer *printer;
 	const struct flow_table *flows;
 	const struct packet *packet;	/* NULL: a timer */
 	const struct packet *suspended; /* the packet that a timer interrupts */
 	uint64_t id;
+	unsigned id_first, id_stride; /* what packet ids are made of where there are several probers */
 	uint64_t now;
 	unsigned built; /* enum shared */
 	bool wanted;	/* some probe was enabled when prober_refresh() looked last */
@@ -68,7 +77,8 @@ struct prober {
 	struct iscsicmd ic;
 	uint8_t cdb[ISCSI_CDB_MAX];
 
-	uint64_t sequence[PROBE_COUNT]; /* firings since the probe was enabled */
+	struct sequences *sequences;	/* NULL: this is the only prober */
+	uint64_t sequence[PROBE_COUNT]; /* then: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	/* since the start */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1];
 };
@@ -83,6 +93,7 @@ prober_new(struct printer *printer, const struct flow_table *flows)
 	if (p != NULL) {
 		p->printer = printer;
 		p->flows = flows;
+		p->id_stride = 1;
 	}
 	return p;
 }
@@ -91,6 +102,61 @@ void
 prober_free(struct prober *p)
 {
 	free(p);
+}
+
+struct sequences *
+sequences_new(void)
+{
+	struct sequences *sequences = aligned_alloc(_Alignof(struct sequences), sizeof *sequences);
+
+	for (unsigned id = 0; sequences != NULL && id < PROBE_COUNT; id++)
+		atomic_init(&sequences->of[id].fired, 0);
+	return sequences;
+}
+
+void
+sequences_free(struct sequences *sequences)
+{
+	free(sequences);
+}
+
+void
+prober_share_ids(struct prober *p, unsigned number, unsigned of, struct sequences *sequences)
+{
+	p->id_first = number;
+	p->id_stride = of;
+	p->sequences = sequences;
+}
+
+static uint64_t
+packet_id(const struct prober *p)
+{
+	return (p->id - 1) * p->id_stride + p->id_first + 1;
+}
+
+static uint64_t
+next_in_sequence(struct prober *p, enum probe_id id)
+{
+	if (p->sequences == NULL)
+		return ++p->sequence[id];
+	return atomic_fetch_add_explicit(&p->sequences->of[id].fired, 1, memory_order_relaxed) + 1;
+}
+
+/* Nobody listens to the probe: the next firing that somebody sees is the first again. */
+static void
+end_sequence(struct prober *p, enum probe_id id)
+{
+	_Atomic uint64_t *fired;
+	uint64_t before;
+
+	p->sequence[id] = 0;
+	if (p->sequences == NULL)
+		return;
+	/* A tracer may have come meanwhile, and another thread have told it of a firing: that counts. */
+	fired = &p->sequences->of[id].fired;
+	before = atomic_load_explicit(fired, memory_order_acquire);
+	if (before != 0 && *probe_semaphores[id] == 0)
+		atomic_compare_exchange_strong_explicit(fired, &before, 0, memory_order_relaxed, memory_order_relaxed);
 }
 
 void
@@ -129,10 +195,11 @@ void
 prober_refresh(struct prober *p)
 {
 	p->wanted = false;
-	site_ask_dtrace();
+	if (p->id_first == 0) /* it keeps count, so one thread asks for all */
+		site_ask_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
 		if (*probe_semaphores[id] == 0)
-			p->sequence[id] = 0;
+			end_sequence(p, (enum probe_id)id);
 		else
 			p->wanted = true;
 }
@@ -175,7 +242,7 @@ pkt_of(struct prober *p)
 		enum checksum_verdict verdict = dissect_checksum(p->packet);
 
 		p->checksums[verdict]++;
-		args_pktinfo(&p->pkt, p->packet, p->id, verdict);
+		args_pktinfo(&p->pkt, p->packet, packet_id(p), verdict);
 	}
 	return &p->pkt;
 }
@@ -325,7 +392,7 @@ tcps_of(struct prober *p, const struct flow *flow, unsigned end)
 static void
 fire(struct prober *p, enum probe_id id, const void *const args[6])
 {
-	uint64_t sequence = ++p->sequence[id];
+	uint64_t sequence = next_in_sequence(p, id);
 
 	p->fired[id]++;
 	p->pkt.pkt_seq = sequence;
@@ -423,7 +490,7 @@ tell_iscsi(struct prober *p, enum probe_id probe, const struct flow *flow, unsig
 {
 	bool command = probe == PROBE_ISCSI_SCSI_COMMAND;
 
-	args_conninfo(&p->ci, &(struct viewpoint){.table = p->flows, .flow = flow, .end = end}, p->id, p->now);
+	args_conninfo(&p->ci, &(struct viewpoint){.table = p->flows, .flow = flow, .end = end}, packet_id(p), p->now);
 	args_iscsiinfo(&p->ii, message);
 	if (command)
 		args_iscsicmd(&p->ic, p->cdb, message->pdu);

@@ -21,11 +21,21 @@
 struct iscsi_message;
 struct printer;
 struct prober;
+struct sequences; /* the firings of each probe, counted over several probers */
 
 /* One prober per thread.  `printer` (NULL: none) gets every firing too; `flows` is what endpoints are looked up in;
  * both are borrowed.  NULL if memory cannot be had. */
 struct prober *prober_new(struct printer *printer, const struct flow_table *flows);
 void prober_free(struct prober *prober);
+
+/* Several probers, each in a thread of its own, number for one run: this is prober `number`, from 0, of so many.  None
+ * of its packet ids is another's, and sequence numbers (pkt_seq, cs_seq) count the firings of all; `sequences` is
+ * borrowed. */
+void prober_share_ids(struct prober *prober, unsigned number, unsigned of, struct sequences *sequences);
+
+/* NULL if memory cannot be had. */
+struct sequences *sequences_new(void);
+void sequences_free(struct sequences *sequences);
 
 /* The packet that the next firings are about, under its packet id; `now` is packet time. */
 void prober_packet(struct prober *prober, const struct packet *packet, uint64_t id, uint64_t now);

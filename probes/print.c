@@ -20,12 +20,12 @@ static void
 lower_semaphores(const struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (printer->chosen[i])
+		if (printer->holds && printer->chosen[i])
 			__atomic_fetch_sub(probe_semaphores[i], 1, __ATOMIC_RELAXED);
 }
 
-struct printer *
-printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+static struct printer *
+make(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 {
 	struct printer *printer = calloc(1, sizeof *printer);
 
@@ -45,7 +45,29 @@ printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 		free(printer);
 		return NULL;
 	}
+	return printer;
+}
+
+struct printer *
+printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+{
+	struct printer *printer = make(fd, format, chosen);
+
+	if (printer == NULL)
+		return NULL;
+	pthread_mutex_init(&printer->turn.mutex, NULL);
+	printer->holds = true;
 	raise_semaphores(printer);
+	return printer;
+}
+
+struct printer *
+printer_beside(struct printer *first)
+{
+	struct printer *printer = make(first->out.fd, first->format, first->chosen);
+
+	if (printer != NULL)
+		printer->out.turn = first->out.turn = &first->turn;
 	return printer;
 }
 

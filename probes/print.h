@@ -28,6 +28,10 @@ struct printer;
  * NULL with errno if memory cannot be had. */
 struct printer *printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT]);
 
+/* A printer of the same probes, in the same format, to the same descriptor, for another thread: the lines of either
+ * stay whole.  `first` holds the semaphores for both; its thread has not started to print yet, and it is freed last. */
+struct printer *printer_beside(struct printer *first);
+
 /* Prints nothing more and lets go of the probes. */
 void printer_stop(struct printer *printer);
 

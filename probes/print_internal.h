@@ -53,6 +53,8 @@ typedef char *text_writer(char *at, const struct firing *firing);
 
 struct printer {
 	struct writer out;
+	struct writer_turn turn; /* out.turn of this one and those beside it, once there are any */
+	bool holds; /* the semaphores are raised for this printer */
 	enum print_format format;
 	bool chosen[PROBE_COUNT];
 	uint64_t now; /* for lines whose arguments carry no time */

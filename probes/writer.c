@@ -25,7 +25,7 @@ writer_close(struct writer *writer)
 	writer_flush(writer);
 	free(writer->buffer);
 	writer->buffer = NULL;
-	return writer->error;
+	return writer_failed(writer);
 }
 
 /* One write of the kernel; 0 where it has to be tried again. */
@@ -46,13 +46,36 @@ write_some(struct writer *writer, const char *from, size_t n)
 	return 0;
 }
 
-void
-writer_flush(struct writer *writer)
+static void
+write_all(struct writer *writer)
 {
 	size_t done = 0;
 
 	while (done < writer->used && writer->error == 0)
 		done += write_some(writer, writer->buffer + done, writer->used - done);
+}
+
+static void
+write_in_turn(struct writer *writer)
+{
+	struct writer_turn *turn = writer->turn;
+
+	pthread_mutex_lock(&turn->mutex);
+	writer->error = atomic_load_explicit(&turn->error, memory_order_relaxed);
+	write_all(writer);
+	atomic_store_explicit(&turn->error, writer->error, memory_order_relaxed);
+	pthread_mutex_unlock(&turn->mutex);
+}
+
+void
+writer_flush(struct writer *writer)
+{
+	if (writer->used == 0)
+		return;
+	if (writer->turn != NULL)
+		write_in_turn(writer);
+	else
+		write_all(writer);
 	writer->used = 0;
 }
 

@@ -9,16 +9,26 @@
 #ifndef NETOBS_PROBES_WRITER_H
 #define NETOBS_PROBES_WRITER_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #define WRITER_BUFFER ((size_t)256 * 1024)
+
+/* What writers of several threads to one descriptor have in common: one writes out at a time, and none goes on where
+ * another could not. */
+struct writer_turn {
+	pthread_mutex_t mutex;
+	_Atomic int error; /* errno of the first failed write */
+};
 
 struct writer {
 	char *buffer; /* WRITER_BUFFER bytes */
 	size_t used;
 	int fd;	   /* borrowed */
 	int error; /* errno of the first failed write, 0 while there is none */
+	struct writer_turn *turn; /* borrowed; NULL where nobody else writes */
 };
 
 /* Starts a writer on `fd`, which stays the caller's.  From now on the process ignores SIGPIPE, so that a reader who
@@ -28,13 +38,16 @@ bool writer_open(struct writer *writer, int fd);
 /* Writes out what is buffered and gives the memory back.  Returns writer_failed(). */
 int writer_close(struct writer *writer);
 
-/* Writes out what is buffered.  Waits where the descriptor is not ready (nonblocking terminals and pipes). */
+/* Writes out what is buffered, in one piece where writers take turns.  Waits where the descriptor is not ready
+ * (nonblocking terminals and pipes). */
 void writer_flush(struct writer *writer);
 
 /* errno of the first failed write, EPIPE where the reader went away; 0 if all went well so far. */
 static inline int
 writer_failed(const struct writer *writer)
 {
+	if (writer->turn != NULL)
+		return atomic_load_explicit(&writer->turn->error, memory_order_relaxed);
 	return writer->error;
 }
 

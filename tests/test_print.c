@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -510,6 +511,57 @@ a_slow_reader_gets_everything(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static void *
+print_much_in_a_thread(void *printer)
+{
+	print_much(printer);
+	return NULL;
+}
+
+static void
+lines_of_two_threads_stay_whole(void **state)
+{
+	FILE *file = tmpfile();
+	struct printer *first = printer_new(fileno(file), PRINT_JSON, every_probe()), *second = printer_beside(first);
+	static char line[TEXT_MAX];
+	unsigned lines = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_non_null(second);
+	assert_int_equal(pthread_create(&thread, NULL, print_much_in_a_thread, second), 0);
+	print_much(first);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(printer_free(second), 0);
+	assert_true(PROBE_ENABLED(tcp__send));
+	assert_int_equal(printer_free(first), 0);
+	assert_false(PROBE_ENABLED(tcp__send));
+	rewind(file);
+	assert_non_null(fgets(line, sizeof line, file));
+	for (lines = 1; fgets(printed, sizeof printed, file) != NULL; lines++)
+		assert_string_equal(printed, line);
+	assert_int_equal(lines, 4000);
+	fclose(file);
+}
+
+static void
+what_one_thread_cannot_print_the_other_knows(void **state)
+{
+	struct printer *first, *second;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	first = printer_new(ends[1], PRINT_JSON, every_probe());
+	second = printer_beside(first);
+	print_much(second);
+	assert_int_equal(printer_failed(first), EPIPE);
+	assert_int_equal(printer_free(second), EPIPE);
+	assert_int_equal(printer_free(first), EPIPE);
+	close(ends[1]);
+}
+
 #define FRESH(test) cmocka_unit_test_setup(test, fresh_samples)
 
 int
@@ -536,6 +588,8 @@ main(void)
 	    FRESH(a_reader_that_goes_away_is_an_error),
 	    FRESH(a_full_device_is_an_error),
 	    FRESH(a_slow_reader_gets_everything),
+	    FRESH(lines_of_two_threads_stay_whole),
+	    FRESH(what_one_thread_cannot_print_the_other_knows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
