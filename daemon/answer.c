@@ -28,11 +28,13 @@ static void
 status_text(struct insight *insight, struct text *text)
 {
 	struct insight_memory memory = insight_memory(insight->config);
-	const struct observe_counters *seen = observer_counters(insight->observer);
-	const struct input_counters *taken = input_counters(insight->input);
-	const struct flow_counters *flows = flow_table_counters(observer_flows(insight->observer));
+	struct insight_totals totals;
+	const struct observe_counters *seen = &totals.seen;
+	const struct input_counters *taken = &totals.taken;
+	const struct flow_counters *flows = &totals.flows;
 	const struct build_id *build = &insight->build;
 
+	insight_totals(insight->workers, &totals);
 	text_add(text, "netobsd %s, pid %ld, up %lld s\n", PACKAGE_VERSION, (long)getpid(),
 		 (long long)(time(NULL) - insight->started));
 	text_add(text, "binary       ");
@@ -51,6 +53,7 @@ status_text(struct insight *insight, struct text *text)
 		 (unsigned long long)taken->interface_dropped);
 	text_add(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 		 (unsigned)insight->config->limits.flows);
+	text_add(text, "workers      %u\n", insight->workers->count);
 	text_add(text, "memory       %llu MiB reserved, %llu MiB in use\n",
 		 (unsigned long long)insight_reserved(&memory) >> 20,
 		 (unsigned long long)insight_resident() >> 20);
@@ -60,10 +63,12 @@ static void
 status_json(struct insight *insight, struct text *text)
 {
 	struct insight_memory memory = insight_memory(insight->config);
-	const struct observe_counters *seen = observer_counters(insight->observer);
-	const struct input_counters *taken = input_counters(insight->input);
-	const struct flow_counters *flows = flow_table_counters(observer_flows(insight->observer));
+	struct insight_totals totals;
+	const struct observe_counters *seen = &totals.seen;
+	const struct input_counters *taken = &totals.taken;
+	const struct flow_counters *flows = &totals.flows;
 
+	insight_totals(insight->workers, &totals);
 	text_add(text, "{\"version\":\"%s\",\"pid\":%ld,\"started\":%lld,\"build_id\":\"%s\",\"binary\":",
 		 PACKAGE_VERSION, (long)getpid(), (long long)insight->started, insight->build.hex);
 	text_add_json(text, insight->build.path);
@@ -77,7 +82,8 @@ status_json(struct insight *insight, struct text *text)
 	text_add(text, ",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
 		 (unsigned)insight->config->limits.flows, (unsigned long long)insight_reserved(&memory));
-	text_add(text, ",\"memory_resident\":%llu}\n", (unsigned long long)insight_resident());
+	text_add(text, ",\"memory_resident\":%llu,\"workers\":%u}\n", (unsigned long long)insight_resident(),
+		 insight->workers->count);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
@@ -86,11 +92,14 @@ status_json(struct insight *insight, struct text *text)
 static void
 probes(struct insight *insight, bool json, struct text *text)
 {
+	struct insight_totals totals;
+
+	insight_totals(insight->workers, &totals);
 	if (!json)
 		text_add(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		unsigned enabled = site_tracers(*probe_semaphores[i]);
-		unsigned long long fired = prober_fired(observer_prober(insight->observer), (enum probe_id)i);
+		unsigned long long fired = totals.fired[i];
 
 		if (json)
 			text_add(text, "{\"probe\":\"%s\",\"enabled\":%u,\"fired\":%llu}\n", manifest_probes[i].name,
@@ -152,7 +161,7 @@ interfaces(struct insight *insight, bool json, struct text *text)
 	if (!json)
 		text_add(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE", "LINK",
 			 "RECEIVED", "DROPPED", "IF-DROPPED", "LOST");
-	input_visit(insight->input, add_interface, &table);
+	insight_interfaces(insight->workers, add_interface, &table);
 }
 
 /* --------------------------------------------------------------------------------------------------------- counters */
@@ -176,7 +185,7 @@ counters(struct insight *insight, bool json, struct text *text)
 {
 	struct table table = {.json = json, .text = text, .first = true};
 
-	insight_counters(insight->input, insight->observer, add_counter, &table);
+	insight_counters(insight->workers, add_counter, &table);
 	if (json)
 		text_add(text, "}\n");
 }

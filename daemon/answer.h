@@ -16,7 +16,8 @@
 struct answer {
 	struct insight *insight; /* borrowed */
 	struct request request;
-	uint32_t place;	  /* connections: how far it has come */
+	unsigned worker;  /* connections: how far it has come, */
+	uint32_t place;	  /* in the table of this worker */
 	uint64_t found;	  /* of them, how many were told */
 	bool begun;
 	bool done;

@@ -188,22 +188,36 @@ add_flow(struct answer *answer, const struct flow_table *table, const struct flo
 	answer->done = one;
 }
 
+/* A worker has no more connections. */
+static void
+go_on(struct answer *answer, struct text *text)
+{
+	answer->place = 0;
+	if (++answer->worker < answer->insight->workers->count)
+		return;
+	answer->done = true;
+	if (answer->request.verb == REQUEST_CONNECTION)
+		text_add(text, "error there is no connection %llu\n", (unsigned long long)answer->request.cid);
+}
+
+/* A piece is of one worker, within its guard. */
 void
 answer_flows(struct answer *answer, struct text *text)
 {
-	const struct flow_table *table = observer_flows(answer->insight->observer);
+	const struct worker *worker = &answer->insight->workers->each[answer->worker];
+	const struct flow_table *table = observer_flows(worker->observer);
 	const struct flow *flow;
+	bool more = true;
 
 	if (!answer->begun)
 		begin(answer, text);
-	for (unsigned i = 0; i < LOOKS && !answer->done && text_room(text) >= LINE_MAX_BYTES; i++) {
-		if (!flow_table_step(table, &answer->place, &flow)) {
-			answer->done = true;
-			if (answer->request.verb == REQUEST_CONNECTION)
-				text_add(text, "error there is no connection %llu\n",
-					 (unsigned long long)answer->request.cid);
-		} else if (flow != NULL && is_wanted(answer, table, flow)) {
+	guard_enter(worker->guard);
+	for (unsigned i = 0; i < LOOKS && more && !answer->done && text_room(text) >= LINE_MAX_BYTES; i++) {
+		more = flow_table_step(table, &answer->place, &flow);
+		if (more && flow != NULL && is_wanted(answer, table, flow))
 			add_flow(answer, table, flow, text);
-		}
 	}
+	guard_leave(worker->guard);
+	if (!more)
+		go_on(answer, text);
 }

@@ -2,9 +2,10 @@
 #include "daemon/insight.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "flow/conversation.h"
+#include "daemon/log.h"
 #include "daemon/owner.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
@@ -13,13 +14,14 @@ struct insight_memory
 insight_memory(const struct config *config)
 {
 	struct reassembly_limits pieces = reassembly_limits_default();
-	struct owners_limits owners = owners_limits_default();
+	unsigned workers = workers_wanted(config);
+	struct owners_limits owners = owners_limits_for(workers);
 	bool looked_up = config->owners && config->interfaces[0] != NULL;
 
 	return (struct insight_memory){
-	    .flows = flow_table_memory(config->limits.flows),
-	    .fragments = reassembly_memory(&pieces),
-	    .owners = looked_up ? owners_memory(&owners) : 0,
+	    .flows = workers * flow_table_memory(observer_flow_limit(config, workers)),
+	    .fragments = workers * reassembly_memory(&pieces),
+	    .owners = looked_up ? workers * owners_memory(&owners) : 0,
 	};
 }
 
@@ -47,6 +49,121 @@ insight_retransmission(enum retransmit_kind kind)
 
 	return words[kind];
 }
+
+/* ----------------------------------------------------------------------------------------------------------- totals */
+
+/* Of structs that are all counters. */
+static void
+add(void *totals, const void *counters, size_t size)
+{
+	uint64_t *to = totals;
+	const uint64_t *from = counters;
+
+	for (size_t i = 0; i < size / sizeof *to; i++)
+		to[i] += from[i];
+}
+
+#define ADD(totals, counters)                                                                                          \
+	do {                                                                                                           \
+		_Static_assert(sizeof *(totals) == sizeof *(counters) && sizeof *(totals) % sizeof(uint64_t) == 0,     \
+			       "nothing but counters, of one kind");                                                   \
+		add((totals), (counters), sizeof *(totals));                                                           \
+	} while (0)
+
+/* An interface counts what it loses for everybody: once is enough. */
+static void
+add_input(struct input_counters *totals, const struct worker *worker)
+{
+	struct input_counters counters = *input_counters(worker->input);
+
+	if (worker->number > 0)
+		counters.interface_dropped = 0;
+	ADD(totals, &counters);
+}
+
+static void
+add_worker(struct insight_totals *totals, const struct worker *worker)
+{
+	const struct observer *observer = worker->observer;
+	const struct conversations *conversations = observer_conversations(observer);
+	const struct prober *prober = observer_prober(observer);
+	uint64_t longest = totals->flows.longest_probe;
+
+	add_input(&totals->taken, worker);
+	ADD(&totals->seen, observer_counters(observer));
+	ADD(&totals->flows, flow_table_counters(observer_flows(observer)));
+	totals->flows.longest_probe -= longest;
+	if (longest > totals->flows.longest_probe)
+		totals->flows.longest_probe = longest;
+	ADD(&totals->fragments, observer_fragments(observer));
+	ADD(&totals->conversations, conversations_counters(conversations));
+	ADD(&totals->streams, conversations_streams(conversations));
+	for (unsigned i = 0; i <= CHECKSUM_PARTIAL; i++)
+		totals->checksums[i] += prober_checksums(prober, (enum checksum_verdict)i);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		totals->fired[i] += prober_fired(prober, (enum probe_id)i);
+}
+
+void
+insight_totals(struct workers *workers, struct insight_totals *totals)
+{
+	*totals = (struct insight_totals){0};
+	for (unsigned i = 0; i < workers->count; i++) {
+		const struct worker *worker = &workers->each[i];
+
+		guard_enter(worker->guard);
+		add_worker(totals, worker);
+		guard_leave(worker->guard);
+	}
+}
+
+/* Every worker has the same interfaces in the same order. */
+struct gathering {
+	const struct worker *worker;
+	struct input_interface *each, *next;
+};
+
+static void
+gather(void *context, const struct input_interface *interface)
+{
+	struct gathering *gathering = context;
+	struct input_interface *all = gathering->next++;
+
+	if (gathering->worker->number == 0) {
+		*all = *interface;
+		return;
+	}
+	all->received += interface->received;
+	all->dropped += interface->dropped;
+}
+
+/* The names are the first worker's, which are this thread's. */
+void
+insight_interfaces(struct workers *workers, input_visitor *visit, void *context)
+{
+	size_t count = 0;
+	struct gathering gathering = {0};
+
+	while (workers->config->interfaces[count] != NULL)
+		count++;
+	gathering.each = calloc(count > 0 ? count : 1, sizeof *gathering.each);
+	if (gathering.each == NULL) {
+		log_warning("out of memory");
+		return;
+	}
+	for (unsigned i = 0; i < workers->count; i++) {
+		gathering.worker = &workers->each[i];
+		gathering.next = gathering.each;
+		guard_enter(gathering.worker->guard);
+		input_visit(gathering.worker->input, gather, &gathering);
+		guard_leave(gathering.worker->guard);
+	}
+	for (const struct input_interface *each = gathering.each; each < gathering.next; each++)
+		visit(context, each);
+	free(gathering.each);
+}
+
+/* --------------------------------------------------------------------------------------------------------- visitors */
 
 static void
 visit_input(const struct input_counters *c, insight_visitor *visit, void *context)
@@ -95,10 +212,10 @@ visit_flows(const struct flow_counters *c, insight_visitor *visit, void *context
 
 /* Only where an application provider has found a connection. */
 static void
-visit_conversations(const struct conversations *all, insight_visitor *visit, void *context)
+visit_conversations(const struct insight_totals *totals, insight_visitor *visit, void *context)
 {
-	const struct conversation_counters *c = conversations_counters(all);
-	const struct stream_counters *s = conversations_streams(all);
+	const struct conversation_counters *c = &totals->conversations;
+	const struct stream_counters *s = &totals->streams;
 
 	if (c->begun == 0)
 		return;
@@ -118,26 +235,26 @@ visit_conversations(const struct conversations *all, insight_visitor *visit, voi
 }
 
 static void
-visit_probes(const struct prober *prober, insight_visitor *visit, void *context)
+visit_probes(const struct insight_totals *totals, insight_visitor *visit, void *context)
 {
-	visit(context, "checksum.", "ok", prober_checksums(prober, CHECKSUM_OK));
-	visit(context, "checksum.", "bad", prober_checksums(prober, CHECKSUM_BAD));
-	visit(context, "checksum.", "partial", prober_checksums(prober, CHECKSUM_PARTIAL));
-	visit(context, "checksum.", "unverified", prober_checksums(prober, CHECKSUM_UNVERIFIED));
-	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		uint64_t fired = prober_fired(prober, (enum probe_id)i);
-
-		if (fired > 0)
-			visit(context, "probe.", manifest_probes[i].name, fired);
-	}
+	visit(context, "checksum.", "ok", totals->checksums[CHECKSUM_OK]);
+	visit(context, "checksum.", "bad", totals->checksums[CHECKSUM_BAD]);
+	visit(context, "checksum.", "partial", totals->checksums[CHECKSUM_PARTIAL]);
+	visit(context, "checksum.", "unverified", totals->checksums[CHECKSUM_UNVERIFIED]);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (totals->fired[i] > 0)
+			visit(context, "probe.", manifest_probes[i].name, totals->fired[i]);
 }
 
 void
-insight_counters(struct input *input, const struct observer *observer, insight_visitor *visit, void *context)
+insight_counters(struct workers *workers, insight_visitor *visit, void *context)
 {
-	visit_observed(observer_counters(observer), visit, context);
-	visit_input(input_counters(input), visit, context);
-	visit_flows(flow_table_counters(observer_flows(observer)), visit, context);
-	visit_conversations(observer_conversations(observer), visit, context);
-	visit_probes(observer_prober(observer), visit, context);
+	struct insight_totals totals;
+
+	insight_totals(workers, &totals);
+	visit_observed(&totals.seen, visit, context);
+	visit_input(&totals.taken, visit, context);
+	visit_flows(&totals.flows, visit, context);
+	visit_conversations(&totals, visit, context);
+	visit_probes(&totals, visit, context);
 }

@@ -11,12 +11,15 @@
 #include "daemon/config.h"
 #include "daemon/input.h"
 #include "daemon/observe.h"
+#include "daemon/workers.h"
+#include "flow/conversation.h"
+#include "flow/stream.h"
+#include "probes/probe_ids.h"
 
 /* All of it is borrowed. */
 struct insight {
 	const struct config *config;
-	struct input *input;
-	const struct observer *observer;
+	struct workers *workers;
 	struct build_id build;
 	int64_t started; /* seconds since the epoch */
 	/* Reads the configuration again; false, with `why`, if that did not change anything. */
@@ -43,12 +46,30 @@ insight_reserved(const struct insight_memory *memory)
 /* Memory of this process that is in use now, bytes; 0 if unknown. */
 uint64_t insight_resident(void);
 
+/* What the workers have counted, all of them together. */
+struct insight_totals {
+	struct observe_counters seen;
+	struct input_counters taken;
+	struct flow_counters flows; /* but longest_probe, which is the longest */
+	struct reassembly_counters fragments;
+	struct conversation_counters conversations;
+	struct stream_counters streams;
+	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
+	uint64_t fired[PROBE_COUNT];
+};
+
+/* Brings them up to date. */
+void insight_totals(struct workers *workers, struct insight_totals *totals);
+
+/* Calls `visit` for every interface, in the order of the configuration, with the counters of all workers. */
+void insight_interfaces(struct workers *workers, input_visitor *visit, void *context);
+
 /* What made a sender send again, "fast". */
 const char *insight_retransmission(enum retransmit_kind kind);
 
 /* Every counter of a run by its name, as --summary has them: a group that ends in a dot, or "", and a name.  Of
  * retransmissions, anomalies and firings only those that occurred. */
 typedef void insight_visitor(void *context, const char *group, const char *name, uint64_t value);
-void insight_counters(struct input *input, const struct observer *observer, insight_visitor *visit, void *context);
+void insight_counters(struct workers *workers, insight_visitor *visit, void *context);
 
 #endif

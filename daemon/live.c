@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/live.h"
 
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "daemon/batch.h"
 #include "daemon/capture.h"
+#include "daemon/fanout.h"
 #include "daemon/live_internal.h"
 #include "daemon/live_open.h"
 #include "daemon/live_sleep.h"
@@ -28,6 +31,18 @@
  * moment between one tracer and the next. */
 #define LOOK_NS	      (50 * 1000000u)
 #define TICKS_UNHEARD 10
+
+/* Frames that every thread was given, before it shared them with the others, wait no longer in the kernel. */
+#define UNSHARED_NS (1 * NANOSECONDS)
+
+static uint64_t
+wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
+}
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
@@ -71,6 +86,8 @@ live_close(struct port *port)
 	watch_free(port->readable);
 	watch_free(port->timer);
 	port->readable = port->timer = NULL;
+	if (port->pcap != NULL && port->live->share.fanout != NULL)
+		fanout_leave(port->live->share.fanout, (size_t)(port - port->live->ports), port->group);
 	if (port->pcap != NULL)
 		pcap_close(port->pcap);
 	port->pcap = NULL;
@@ -101,6 +118,30 @@ take_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 	batch_commit(batch);
 }
 
+/* The same while there may be frames from before the interface was shared: those are others' too.  They are not counted
+ * either. */
+static void
+take_shared_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+{
+	struct port *port = (struct port *)user;
+	/* The precision is that of live_open.c. */
+	uint64_t ts = (uint64_t)header->ts.tv_sec * NANOSECONDS + (uint64_t)header->ts.tv_usec;
+
+	if (ts >= port->shared_since) {
+		take_frame(user, header, data);
+		return;
+	}
+	port->live->counters.received--;
+	port->told.received--;
+}
+
+static int
+read_frames(struct port *port)
+{
+	return pcap_dispatch(port->pcap, FRAMES_PER_TURN, port->shared_since != 0 ? take_shared_frame : take_frame,
+			     (u_char *)port);
+}
+
 /* Whether to look again without the descriptor's word changes as the interface goes down and up. */
 static void
 arm_timer(struct port *port, bool more)
@@ -127,7 +168,8 @@ settle(struct live *live)
 		loop_stop(live->loop);
 		return;
 	}
-	log_warning("what is printed cannot be written to standard output any more; all else goes on");
+	if (live_speaks(live))
+		log_warning("what is printed cannot be written to standard output any more; all else goes on");
 	batch_stop_printing(live->batch);
 }
 
@@ -137,7 +179,7 @@ read_port(void *context)
 {
 	struct port *port = context;
 	struct live *live = port->live;
-	int read = pcap_dispatch(port->pcap, FRAMES_PER_TURN, take_frame, (u_char *)port);
+	int read = read_frames(port);
 
 	port->behind = read == FRAMES_PER_TURN;
 	settle(live);
@@ -178,8 +220,8 @@ set_asleep(struct live *live, bool asleep)
 		if (port->pcap == NULL)
 			continue;
 		if (asleep)
-			live_sleep(port->pcap, port->interface.name);
-		else if (!live_wake(live->config, port->pcap, port->interface.name))
+			live_sleep(port->pcap, port->interface.name, live->share.fanout != NULL);
+		else if (!live_wake(live->config, port->pcap, port->interface.name, live->share.fanout != NULL))
 			live_broke(port, "it cannot be woken");
 	}
 }
@@ -197,11 +239,20 @@ follow_demand(struct live *live)
 	}
 }
 
+/* All that had come until `now` has been read. */
+static void
+end_sharing(struct live *live, uint64_t now)
+{
+	for (size_t i = 0; i < live->count; i++)
+		if (now - live->ports[i].shared_since > UNSHARED_NS) /* or the clock was put back */
+			live->ports[i].shared_since = 0;
+}
+
 static void
 tick(void *context)
 {
 	struct live *live = context;
-	struct timespec now;
+	uint64_t now;
 
 	if (live->config->on_demand)
 		follow_demand(live);
@@ -211,9 +262,11 @@ tick(void *context)
 	}
 	/* Without a processor for a while there are older frames than the lag still to be read, and time would have to
 	 * go back for them. */
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (catch_up(live))
-		batch_advance(live->batch, (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec - CLOCK_LAG_NS);
+	now = wall_clock();
+	if (catch_up(live)) {
+		end_sharing(live, now);
+		batch_advance(live->batch, now - CLOCK_LAG_NS);
+	}
 	settle(live);
 	live_counters(&live->input);
 	timer_arm(live->tick, TICK_NS);
@@ -232,7 +285,7 @@ live_watch(struct port *port)
 	}
 	arm_timer(port, false);
 	if (port->live->asleep)
-		live_sleep(port->pcap, port->interface.name);
+		live_sleep(port->pcap, port->interface.name, port->live->share.fanout != NULL);
 	return true;
 }
 
@@ -261,7 +314,7 @@ live_drain(struct port *port)
 {
 	if (port->pcap == NULL || port->live->batch == NULL)
 		return;
-	pcap_dispatch(port->pcap, FRAMES_PER_TURN, take_frame, (u_char *)port);
+	read_frames(port);
 	batch_settle(port->live->batch); /* too late to do anything about it */
 }
 
@@ -338,11 +391,16 @@ live_free(struct input *input)
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
-/* The kernel has filled the buffers meanwhile, but nobody has looked into them yet. */
+/* The kernel has filled the buffers meanwhile, but nobody has looked into them yet.  Every thread has opened its
+ * interfaces by now. */
 static bool
 live_begin(struct input *input)
 {
-	(void)input;
+	struct live *live = (struct live *)input;
+
+	for (size_t i = 0; i < live->count; i++)
+		if (live->share.fanout != NULL)
+			live->ports[i].shared_since = wall_clock();
 	return true;
 }
 
@@ -372,6 +430,27 @@ static const struct input_class live_class = {
     .free = live_free,
 };
 
+/* One that goes down meanwhile cannot be shared, and is worth another attempt. */
+pcap_t *
+live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group)
+{
+	struct live *live = port->live;
+	pcap_t *pcap = live_open_interface(live->config, name, mode, status);
+
+	if (pcap == NULL || live->share.fanout == NULL)
+		return pcap;
+	*group = fanout_join(live->share.fanout, (size_t)(port - live->ports), if_nametoindex(name),
+			     pcap_get_selectable_fd(pcap));
+	if (*group >= 0)
+		return pcap;
+	if (status != NULL)
+		*status = errno == EINVAL || errno == ENETDOWN ? PCAP_ERROR_IFACE_NOT_UP : PCAP_ERROR;
+	if (status == NULL || *status == PCAP_ERROR)
+		log_error("workers cannot share the frames of %s: %s", name, strerror(errno));
+	pcap_close(pcap);
+	return NULL;
+}
+
 /* What is known of the interface itself. */
 void
 live_describe(struct port *port, const char *name)
@@ -384,6 +463,7 @@ live_describe(struct port *port, const char *name)
 	port->indexed = port->dlt == DLT_LINUX_SLL2;
 	port->counted = (struct pcap_stat){0};
 	port->down = port->refused = false;
+	port->shared_since = port->live->share.fanout != NULL ? wall_clock() : 0;
 	*interface = (struct interface){
 	    .netns = interfaces_namespace(),
 	    .ifindex = if_nametoindex(name), /* 0 for "any" */
@@ -401,7 +481,7 @@ open_port(struct live *live, struct port *port, const char *name)
 {
 	port->live = live;
 	port->wanted = name;
-	port->pcap = live_open_interface(live->config, name, OPEN_FIRST, NULL);
+	port->pcap = live_open_shared(port, name, OPEN_FIRST, NULL, &port->group);
 	if (port->pcap == NULL)
 		return false;
 	live_describe(port, name);
@@ -409,7 +489,7 @@ open_port(struct live *live, struct port *port, const char *name)
 }
 
 struct input *
-live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces)
+live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces, const struct live_share *share)
 {
 	struct live *live;
 	size_t count = 0;
@@ -424,6 +504,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 	live->input.class = &live_class;
 	live->config = config;
 	live->loop = loop;
+	live->share = *share;
 	live->interfaces = interfaces;
 	live->follower = (struct interfaces_follower){.changed = live_links_changed, .context = live};
 	interfaces_follow(interfaces, &live->follower);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Captures from interfaces, in the event loop.  An interface may go down and up, be renamed, and go away and come back:
+/* Captures from interfaces, in an event loop.  An interface may go down and up, be renamed, and go away and come back:
  * the others are observed on, and it is waited for. */
 #ifndef NETOBS_DAEMON_LIVE_H
 #define NETOBS_DAEMON_LIVE_H
@@ -9,8 +9,17 @@
 #include "daemon/interfaces.h"
 #include "daemon/loop.h"
 
+struct fanout;
+
+/* Several threads may have such an input each. */
+struct live_share {
+	unsigned number;       /* from 0; only the first says what becomes of interfaces */
+	struct fanout *fanout; /* borrowed; NULL where there is only one input */
+};
+
 /* Opens every interface of the configuration.  `interfaces`, which is borrowed and followed, names those that frames of
  * "any" went through.  NULL, with a message logged, if one of them cannot be observed. */
-struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces);
+struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
+			const struct live_share *share);
 
 #endif

@@ -8,11 +8,15 @@
 #include "daemon/config.h"
 #include "daemon/input.h"
 #include "daemon/interfaces.h"
+#include "daemon/live.h"
+#include "daemon/live_open.h"
 #include "daemon/loop.h"
 
 struct port {
 	struct live *live;
 	pcap_t *pcap;	    /* NULL while the interface cannot be observed */
+	int group;	    /* with which others it shares the frames */
+	uint64_t shared_since; /* older frames were given to all of them; 0: none such can come any more */
 	const char *wanted; /* its name in the configuration */
 	struct interface interface;
 	int dlt;
@@ -36,6 +40,7 @@ struct live {
 	struct input input;
 	const struct config *config;
 	struct loop *loop;
+	struct live_share share;
 	struct interfaces *interfaces;
 	struct interfaces_follower follower;
 	struct batch *batch; /* NULL until the input runs */
@@ -50,13 +55,22 @@ struct live {
 	struct port ports[];
 };
 
-/* live.c: an interface that has just been opened is described; its frames are read from now on; those that are waiting
- * are read; it is closed; its counters are brought up to date. */
+/* live.c: an interface is opened as live_open.h says, and its frames are shared with the other threads, in a group; one
+ * that has just been opened is described; its frames are read from now on; those that are waiting are read; it is
+ * closed; its counters are brought up to date. */
+pcap_t *live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group);
 void live_describe(struct port *port, const char *name);
 bool live_watch(struct port *port);
 void live_drain(struct port *port);
 void live_close(struct port *port);
 void live_count(struct port *port);
+
+/* Whether what becomes of interfaces is this input's to tell. */
+static inline bool
+live_speaks(const struct live *live)
+{
+	return live->share.number == 0;
+}
 
 /* live_links.c: an interface cannot be read any more, as `why` says; something about the interfaces of this namespace
  * has changed. */

@@ -46,7 +46,9 @@ lose(struct port *port, const char *why)
 	port->told.losses++;
 	port->lost = true;
 	port->said_down = false;
-	if (port->live->count > 1)
+	if (!live_speaks(port->live))
+		;
+	else if (port->live->count > 1)
 		log_warning("interface %s is lost: %s; going on with the others until it is back", port->interface.name,
 			    why);
 	else
@@ -78,14 +80,15 @@ refused(struct port *port, unsigned index, int status)
 
 	port->refused = true;
 	port->refused_index = index;
-	if (status != PCAP_ERROR) /* else it has been said */
+	if (status != PCAP_ERROR && live_speaks(live)) /* else it has been said */
 		log_warning("interface %s is back, but netobsd has given up the capability that opening it takes "
 			    "(CAP_NET_RAW): restart netobsd to observe it",
 			    port->wanted);
 	for (size_t i = 0; i < live->count; i++)
 		if (!live->ports[i].refused)
 			return;
-	log_error("no interface is left to observe");
+	if (live_speaks(live))
+		log_error("no interface is left to observe");
 	live->failed = true;
 	loop_stop(live->loop);
 }
@@ -100,7 +103,7 @@ is_open(struct port *port, const char *name)
 	timer_disarm(port->retry);
 	if (port->live->batch != NULL && !live_watch(port))
 		live_broke(port, "out of memory");
-	else if (lost)
+	else if (lost && live_speaks(port->live))
 		log_notice("interface %s is back and observed again", name);
 }
 
@@ -115,7 +118,7 @@ open_again(struct port *port)
 
 	if (index == 0 || (port->refused && port->refused_index == index))
 		return;
-	port->pcap = live_open_interface(port->live->config, name, OPEN_AGAIN, &status);
+	port->pcap = live_open_shared(port, name, OPEN_AGAIN, &status, &port->group);
 	if (port->pcap != NULL)
 		is_open(port, name);
 	else if (status != PCAP_ERROR_NO_SUCH_DEVICE && status != PCAP_ERROR_IFACE_NOT_UP)
@@ -142,7 +145,8 @@ try_again(void *context)
 static void
 open_larger(struct port *port, const struct link_facts *facts)
 {
-	pcap_t *larger = live_open_interface(port->live->config, facts->name, OPEN_AGAIN, NULL);
+	int group = 0;
+	pcap_t *larger = live_open_shared(port, facts->name, OPEN_AGAIN, NULL, &group);
 
 	port->mtu = facts->mtu;
 	if (larger == NULL)
@@ -151,6 +155,7 @@ open_larger(struct port *port, const struct link_facts *facts)
 	live_count(port);
 	live_close(port);
 	port->pcap = larger;
+	port->group = group;
 	live_describe(port, facts->name);
 	if (port->live->batch != NULL && !live_watch(port))
 		live_broke(port, "out of memory");
@@ -164,7 +169,8 @@ tell(void *context)
 	if (port->lost || port->down == port->said_down)
 		return;
 	port->said_down = port->down;
-	log_notice("interface %s is %s", port->interface.name, port->down ? "down" : "up again");
+	if (live_speaks(port->live))
+		log_notice("interface %s is %s", port->interface.name, port->down ? "down" : "up again");
 }
 
 static void
@@ -183,7 +189,8 @@ compare(struct port *port, const struct link_facts *facts)
 	struct interface *interface = &port->interface;
 
 	if (strcmp(interface->name, facts->name) != 0) {
-		log_notice("interface %s is now called %s", interface->name, facts->name);
+		if (live_speaks(port->live))
+			log_notice("interface %s is now called %s", interface->name, facts->name);
 		memcpy(interface->name, facts->name, sizeof interface->name);
 	}
 	interface->has_mac = facts->has_mac;

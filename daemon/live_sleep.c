@@ -29,7 +29,7 @@ bind_protocol(pcap_t *pcap, uint16_t protocol)
 }
 
 bool
-live_sleep(pcap_t *pcap, const char *name)
+live_sleep(pcap_t *pcap, const char *name, bool shared)
 {
 	struct bpf_insn nothing = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct bpf_program program = {.bf_len = 1, .bf_insns = &nothing};
@@ -38,14 +38,15 @@ live_sleep(pcap_t *pcap, const char *name)
 		log_error("cannot pause on %s: %s", name, pcap_geterr(pcap));
 		return false;
 	}
-	(void)bind_protocol(pcap, NOBODY_SPEAKS); /* where it is refused the filter is enough */
+	if (!shared)
+		(void)bind_protocol(pcap, NOBODY_SPEAKS); /* where it is refused the filter is enough */
 	return true;
 }
 
 bool
-live_wake(const struct config *config, pcap_t *pcap, const char *name)
+live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared)
 {
-	if (!bind_protocol(pcap, ETH_P_ALL)) {
+	if (!shared && !bind_protocol(pcap, ETH_P_ALL)) {
 		log_error("cannot go on with interface %s: %s", name, strerror(errno));
 		return false;
 	}

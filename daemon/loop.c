@@ -3,15 +3,19 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "daemon/log.h"
 
 struct loop {
 	struct event_base *base;
+	struct guard *guard; /* NULL: none */
 	bool stopped;
 };
 
 struct watch {
+	struct loop *loop;
 	struct event *event;
 	loop_callback *callback;
 	void *context;
@@ -60,14 +64,24 @@ loop_free(struct loop *loop)
 	free(loop);
 }
 
+void
+loop_guard(struct loop *loop, struct guard *guard)
+{
+	loop->guard = guard;
+}
+
+/* The callback may free the watch. */
 static void
 happened(evutil_socket_t fd, short what, void *context)
 {
 	struct watch *watch = context;
+	struct guard *guard = watch->loop->guard;
 
 	(void)fd;
 	(void)what;
+	guard_enter(guard);
 	watch->callback(watch->context);
+	guard_leave(guard);
 }
 
 static struct watch *
@@ -77,6 +91,7 @@ watch_new(struct loop *loop, int fd, short what, loop_callback *callback, void *
 
 	if (watch == NULL)
 		return NULL;
+	watch->loop = loop;
 	watch->callback = callback;
 	watch->context = context;
 	watch->event = event_new(loop->base, fd, what, happened, watch);
@@ -136,11 +151,69 @@ watch_free(struct watch *watch)
 	free(watch);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ bells */
+
+struct bell {
+	int fd;
+	struct watch *watch;
+	loop_callback *callback;
+	void *context;
+};
+
+static void
+rang(void *context)
+{
+	struct bell *bell = context;
+	uint64_t times;
+
+	(void)!read(bell->fd, &times, sizeof times); /* so that it is silent again */
+	bell->callback(bell->context);
+}
+
+struct bell *
+loop_bell(struct loop *loop, loop_callback *callback, void *context)
+{
+	struct bell *bell = calloc(1, sizeof *bell);
+
+	if (bell == NULL)
+		return NULL;
+	bell->callback = callback;
+	bell->context = context;
+	bell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (bell->fd >= 0)
+		bell->watch = loop_watch_fd(loop, bell->fd, rang, bell);
+	if (bell->watch != NULL)
+		return bell;
+	bell_free(bell);
+	return NULL;
+}
+
+void
+bell_ring(struct bell *bell)
+{
+	(void)!write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)); /* can only fail where it has rung already */
+}
+
+void
+bell_free(struct bell *bell)
+{
+	if (bell == NULL)
+		return;
+	watch_free(bell->watch);
+	if (bell->fd >= 0)
+		close(bell->fd);
+	free(bell);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- running */
+
 void
 loop_run(struct loop *loop)
 {
+	guard_leave(loop->guard);
 	while (!loop->stopped)
 		event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
+	guard_enter(loop->guard);
 }
 
 void

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/guard.h"
+
 struct loop;
+struct bell;
 struct watch; /* a descriptor, a timer or a signal that somebody waits for */
 
 typedef void loop_callback(void *context);
@@ -14,6 +17,10 @@ typedef void loop_callback(void *context);
 /* NULL, and a message is logged, if there can be no loop.  libevent's own messages go to the log. */
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
+
+/* From now on callbacks are made within this guard; loop_run() is to be called within it too, and waits without it.  To
+ * be called before anything is watched. */
+void loop_guard(struct loop *loop, struct guard *guard);
 
 /* Calls back whenever `fd` is readable.  NULL if it cannot be watched (a plain file, no memory). */
 struct watch *loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context);
@@ -31,6 +38,12 @@ struct watch *loop_signal(struct loop *loop, int number, loop_callback *callback
 
 /* Ends any of the three; NULL is fine. */
 void watch_free(struct watch *watch);
+
+/* A bell that any thread may ring: the callback is made in the loop's, once for one or more times.  NULL if memory or
+ * descriptors cannot be had. */
+struct bell *loop_bell(struct loop *loop, loop_callback *callback, void *context);
+void bell_ring(struct bell *bell);
+void bell_free(struct bell *bell);
 
 /* Each of these handles events, and returns at once when the loop has been stopped. */
 void loop_run(struct loop *loop);		    /* until it is stopped */

@@ -27,13 +27,27 @@ struct metrics {
 	struct insight *insight;
 	struct server *server;
 	struct watch *timer;
-	struct census census;
+	struct census *censuses; /* of each worker */
 };
 
 struct job {
 	const char *error; /* NULL: the page is wanted */
 	bool head;	   /* without the page itself */
 };
+
+static void
+count_some(struct metrics *metrics)
+{
+	struct workers *workers = metrics->insight->workers;
+
+	for (unsigned i = 0; i < workers->count; i++) {
+		const struct worker *worker = &workers->each[i];
+
+		guard_enter(worker->guard);
+		census_go_on(&metrics->censuses[i], observer_flows(worker->observer));
+		guard_leave(worker->guard);
+	}
+}
 
 /* ------------------------------------------------------------------------------------------------------------- HTTP */
 
@@ -86,8 +100,8 @@ more(void *context, void *memory, struct text *text)
 		       "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n");
 	if (job->head)
 		return false;
-	census_go_on(&metrics->census, observer_flows(metrics->insight->observer));
-	metrics_page(metrics->insight, &metrics->census.told, text);
+	count_some(metrics);
+	metrics_page(metrics->insight, metrics->censuses, text);
 	if (text->cut)
 		log_warning("the page of metrics is too long; its end is left out");
 	return false;
@@ -110,7 +124,7 @@ count_on(void *context)
 {
 	struct metrics *metrics = context;
 
-	census_go_on(&metrics->census, observer_flows(metrics->insight->observer));
+	count_some(metrics);
 	timer_arm(metrics->timer, CENSUS_NS);
 }
 
@@ -138,7 +152,8 @@ metrics_serve(struct metrics *metrics, struct loop *loop, struct insight *insigh
 	metrics->loop = loop;
 	metrics->insight = insight;
 	metrics->timer = loop_timer(loop, count_on, metrics);
-	if (metrics->timer == NULL || !timer_arm(metrics->timer, 0)) {
+	metrics->censuses = calloc(insight->workers->count, sizeof *metrics->censuses);
+	if (metrics->censuses == NULL || metrics->timer == NULL || !timer_arm(metrics->timer, 0)) {
 		log_error("out of memory");
 		return false;
 	}
@@ -156,5 +171,6 @@ metrics_free(struct metrics *metrics)
 	watch_free(metrics->timer);
 	if (metrics->fd >= 0)
 		close(metrics->fd);
+	free(metrics->censuses);
 	free(metrics);
 }

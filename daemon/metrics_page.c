@@ -108,8 +108,20 @@ without_prefix(const char *state)
 }
 
 static void
-add_states(const struct census_counts *states, struct text *text)
+add_states(const struct insight *insight, const struct census *censuses, struct text *text)
 {
+	struct census_counts all = {0};
+	const struct census_counts *states = &all;
+
+	for (unsigned i = 0; i < insight->workers->count; i++) {
+		const struct census_counts *told = &censuses[i].told;
+
+		for (unsigned state = 0; state < TCP_STATE_COUNT; state++)
+			all.tcp[state] += told->tcp[state];
+		for (unsigned state = 0; state < SCTP_STATE_COUNT; state++)
+			all.sctp[state] += told->sctp[state];
+		all.udp += told->udp;
+	}
 	family(text, "connections_by_state", "gauge",
 	       "Connections by the state of their local end, counted every few seconds at the latest.");
 	for (unsigned i = 0; i < TCP_STATE_COUNT; i++)
@@ -168,37 +180,38 @@ add_memory(const struct insight *insight, struct text *text)
 }
 
 static void
-add_probes(const struct prober *prober, struct text *text)
+add_probes(const struct insight_totals *totals, struct text *text)
 {
 	family(text, "probe_firings_total", "counter", "Firings of each probe.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		labelled(text, "probe_firings_total", "probe", manifest_probes[i].name,
-			 prober_fired(prober, (enum probe_id)i));
+			 totals->fired[i]);
 	family(text, "probe_tracers", "gauge", "Tracers that have each probe enabled, --print among them.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
 			 site_tracers(*probe_semaphores[i]));
 	family(text, "checksums_total", "counter", "Verdicts on transport checksums, for packets of fired probes.");
-	labelled(text, "checksums_total", "verdict", "ok", prober_checksums(prober, CHECKSUM_OK));
-	labelled(text, "checksums_total", "verdict", "bad", prober_checksums(prober, CHECKSUM_BAD));
-	labelled(text, "checksums_total", "verdict", "partial", prober_checksums(prober, CHECKSUM_PARTIAL));
-	labelled(text, "checksums_total", "verdict", "unverified", prober_checksums(prober, CHECKSUM_UNVERIFIED));
+	labelled(text, "checksums_total", "verdict", "ok", totals->checksums[CHECKSUM_OK]);
+	labelled(text, "checksums_total", "verdict", "bad", totals->checksums[CHECKSUM_BAD]);
+	labelled(text, "checksums_total", "verdict", "partial", totals->checksums[CHECKSUM_PARTIAL]);
+	labelled(text, "checksums_total", "verdict", "unverified", totals->checksums[CHECKSUM_UNVERIFIED]);
 }
 
 void
-metrics_page(struct insight *insight, const struct census_counts *states, struct text *text)
+metrics_page(struct insight *insight, const struct census *censuses, struct text *text)
 {
-	const struct observe_counters *observed = observer_counters(insight->observer);
+	struct insight_totals totals;
 
+	insight_totals(insight->workers, &totals);
 	add_build(insight, text);
-	add_observed(observed, text);
-	add_retransmissions(observed, text);
-	add_input(input_counters(insight->input), text);
+	add_observed(&totals.seen, text);
+	add_retransmissions(&totals.seen, text);
+	add_input(&totals.taken, text);
 	family(text, "interface_up", "gauge", "Whether an observed interface is up.");
-	input_visit(insight->input, add_interface, text);
-	add_flows(insight, flow_table_counters(observer_flows(insight->observer)), text);
-	add_states(states, text);
-	add_fragments(observer_fragments(insight->observer), text);
+	insight_interfaces(insight->workers, add_interface, text);
+	add_flows(insight, &totals.flows, text);
+	add_states(insight, censuses, text);
+	add_fragments(&totals.fragments, text);
 	add_memory(insight, text);
-	add_probes(observer_prober(insight->observer), text);
+	add_probes(&totals, text);
 }

@@ -7,7 +7,8 @@
 #include "daemon/insight.h"
 #include "daemon/text.h"
 
-/* Appends all of them.  Every series is there from the start, also where it is 0, so that rates need no guess. */
-void metrics_page(struct insight *insight, const struct census_counts *states, struct text *text);
+/* Appends all of them; `censuses`: one of each worker.  Every series is there from the start, also where it is 0, so
+ * that rates need no guess. */
+void metrics_page(struct insight *insight, const struct census *censuses, struct text *text);
 
 #endif

@@ -10,11 +10,23 @@
 #include "probes/fire.h"
 #include "probes/raised.h"
 
+/* Connections fall to the observers by chance: none has so few places that this matters. */
+#define FLOWS_LEAST 16u
+
+uint32_t
+observer_flow_limit(const struct config *config, unsigned of)
+{
+	uint32_t part = (uint32_t)(((uint64_t)config->limits.flows + of - 1) / of);
+
+	return part < FLOWS_LEAST ? FLOWS_LEAST : part;
+}
+
 struct observer *
 observer_new(const struct config *config, enum view_kind view, const struct locals *locals, struct printer *printer,
-	     uint64_t seed)
+	     uint64_t seed, const struct observer_share *share)
 {
 	struct reassembly_limits pieces = reassembly_limits_default();
+	struct flow_limits limits = config->limits;
 	struct observer *o = calloc(1, sizeof *o);
 
 	if (o == NULL)
@@ -22,7 +34,8 @@ observer_new(const struct config *config, enum view_kind view, const struct loca
 	o->config = config;
 	o->locals = locals;
 	o->view = view;
-	o->flows = flow_table_new(&config->limits, seed, observe_flow_timer, o);
+	limits.flows = observer_flow_limit(config, share != NULL ? share->of : 1);
+	o->flows = flow_table_new(&limits, seed, observe_flow_timer, o);
 	o->fragments = reassembly_new(&pieces, seed, observe_lost_datagram, o);
 	o->apps = apps_new(config, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->apps != NULL)
@@ -30,6 +43,10 @@ observer_new(const struct config *config, enum view_kind view, const struct loca
 	if (o->prober == NULL) {
 		observer_free(o);
 		return NULL;
+	}
+	if (share != NULL) {
+		flow_table_share_ids(o->flows, share->number, share->of);
+		prober_share_ids(o->prober, share->number, share->of, share->sequences);
 	}
 	return o;
 }

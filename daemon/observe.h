@@ -20,6 +20,7 @@ struct observer;
 struct owners;
 struct printer;
 struct prober;
+struct sequences;
 struct uppers;
 
 struct observe_counters {
@@ -34,10 +35,21 @@ struct observe_counters {
 	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum retransmit_kind */
 };
 
+/* Which of the observers of a run one is, so that together they count and number as one would. */
+struct observer_share {
+	unsigned number; /* from 0 */
+	unsigned of;
+	struct sequences *sequences; /* of all, borrowed; NULL where there is one */
+};
+
+/* How many of the configuration's connections are one observer's part. */
+uint32_t observer_flow_limit(const struct config *config, unsigned of);
+
 /* An observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.  `seed`
- * makes the flow table's hash unpredictable; no result depends on it.  NULL with errno if memory cannot be had. */
+ * makes the flow table's hash unpredictable; no result depends on it.  `share` is NULL for the only one.  NULL with
+ * errno if memory cannot be had. */
 struct observer *observer_new(const struct config *config, enum view_kind view, const struct locals *locals,
-			      struct printer *printer, uint64_t seed);
+			      struct printer *printer, uint64_t seed, const struct observer_share *share);
 
 /* Where to learn who owns local endpoints; borrowed.  Without it nobody is known to. */
 void observer_set_owners(struct observer *observer, struct owners *owners);

@@ -38,6 +38,10 @@ const struct option_row options_table[] = {
 	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(buffer),
 	 .place = IN_BOTH,
 	 .help = "kernel buffer of each interface in KiB; libpcap's own if not given"},
+	{.name = "workers", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_count,
+	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
+	 .place = IN_BOTH,
+	 .help = "threads that share the frames of each interface, connection by connection"},
 	{.name = "promiscuous", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(promiscuous),
 	 .place = IN_BOTH,
 	 .help = "take frames for other hosts too"},
@@ -166,6 +170,7 @@ options_defaults(struct config *config)
 	    .owners = true,
 	    .control_mode = 0660,
 	    .seccomp = true,
+	    .workers = 1,
 	    .snaplen = 262144, /* as tcpdump: larger than any frame but BIG TCP's */
 	    .limits = flow_limits_default(),
 	    .iscsi_ports = {.port = {3260}, .count = 1},

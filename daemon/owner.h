@@ -29,6 +29,16 @@ struct owners_limits {
 /* 32,768 endpoints (14 MiB), 100 ms. */
 struct owners_limits owners_limits_default(void);
 
+/* The same for one of several objects that share the connections of a run: together they remember as many. */
+static inline struct owners_limits
+owners_limits_for(unsigned objects)
+{
+	struct owners_limits limits = owners_limits_default();
+
+	limits.connections = (limits.connections + objects - 1) / objects;
+	return limits;
+}
+
 struct owners_counters {
 	uint64_t asked;	       /* questions put */
 	uint64_t dropped;      /* of them, lost to a full queue; put again when the answer is wanted */

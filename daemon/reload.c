@@ -62,21 +62,48 @@ tell_restarts(const struct config *config, const struct config *fresh)
 	}
 }
 
+/* The filter and the prefixes of one worker; what can fail. */
+static bool
+set(struct worker *worker, const struct config *config)
+{
+	if (!input_filter(worker->input, config))
+		return false;
+	if (locals_set_prefixes(worker->locals, config->locals, config->local_count))
+		return true;
+	log_error("out of memory");
+	return false;
+}
+
 /* What can fail comes first, and changes nothing if it does. */
 static bool
 apply(const struct reload_targets *targets, struct config *fresh)
 {
-	if (!input_filter(targets->input, fresh))
-		return false;
-	if (!locals_set_prefixes(targets->locals, fresh->locals, fresh->local_count)) {
-		log_error("out of memory");
-		input_filter(targets->input, targets->config);
+	struct workers *workers = targets->workers;
+
+	for (unsigned i = 0; i < workers->count; i++) {
+		if (set(&workers->each[i], fresh))
+			continue;
+		for (unsigned changed = 0; changed <= i; changed++)
+			set(&workers->each[changed], targets->config);
 		return false;
 	}
 	tell_restarts(targets->config, fresh);
 	reload_take(targets->config, fresh);
-	observer_set_limits(targets->observer, &targets->config->limits);
+	for (unsigned i = 0; i < workers->count; i++)
+		observer_set_limits(workers->each[i].observer, &targets->config->limits);
 	return true;
+}
+
+/* Workers read the configuration too. */
+static bool
+apply_between_frames(const struct reload_targets *targets, struct config *fresh)
+{
+	bool applied;
+
+	workers_pause(targets->workers);
+	applied = apply(targets, fresh);
+	workers_resume(targets->workers);
+	return applied;
 }
 
 bool
@@ -85,7 +112,8 @@ reload_now(struct reload *reload)
 	const struct config *config = reload->targets.config;
 	struct config fresh;
 
-	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN || !apply(&reload->targets, &fresh)) {
+	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN ||
+	    !apply_between_frames(&reload->targets, &fresh)) {
 		log_warning("nothing was changed; netobsd goes on with the configuration that it has");
 		options_free(&fresh);
 		return false;

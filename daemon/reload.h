@@ -6,16 +6,12 @@
 #include <stdbool.h>
 
 #include "daemon/config.h"
-#include "daemon/input.h"
-#include "daemon/locals.h"
-#include "daemon/observe.h"
+#include "daemon/workers.h"
 
 /* What a new configuration acts on; all of it is borrowed. */
 struct reload_targets {
 	struct config *config;
-	struct input *input;
-	struct locals *locals;
-	struct observer *observer;
+	struct workers *workers;
 };
 
 struct reload;

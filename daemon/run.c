@@ -6,36 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/batch.h"
 #include "daemon/control.h"
-#include "daemon/input.h"
 #include "daemon/insight.h"
-#include "daemon/interfaces.h"
-#include "daemon/live.h"
-#include "daemon/locals.h"
 #include "daemon/log.h"
 #include "daemon/log_limit.h"
 #include "daemon/loop.h"
 #include "daemon/metrics.h"
-#include "daemon/observe.h"
-#include "daemon/owner.h"
 #include "daemon/privileges.h"
 #include "daemon/reload.h"
-#include "daemon/replay.h"
-#include "daemon/rtnl.h"
 #include "daemon/sandbox.h"
 #include "daemon/service.h"
 #include "daemon/summary.h"
-#include "daemon/uppers.h"
-#include "daemon/view.h"
 #include "daemon/wait.h"
+#include "daemon/workers.h"
 #include "probes/list.h"
 #include "probes/manifest.h"
-#include "probes/print.h"
 
 /* What a run holds, in the order in which it is acquired; released the other way round. */
 struct run {
@@ -45,15 +33,8 @@ struct run {
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
-	struct locals *locals;
-	struct interfaces *interfaces; /* live only, as are the next two */
-	struct uppers *uppers;	       /* "any" only */
-	struct rtnl *rtnl;
-	struct input *input;
-	struct printer *printer; /* NULL: nothing is printed */
-	struct observer *observer;
-	struct owners *owners; /* NULL: of nothing, as in a file */
-	struct batch *batch;
+	struct workers *workers;
+	bool observing; /* the workers have all that they need */
 	struct reload *reload; /* NULL before there is anything to reload */
 	struct insight insight;
 	struct control *control; /* NULL: nobody is answered, as is the next */
@@ -75,8 +56,8 @@ on_summary(void *context)
 {
 	struct run *run = context;
 
-	if (run->observer != NULL)
-		summary_write(stderr, run->input, run->observer);
+	if (run->observing)
+		summary_write(stderr, run->workers);
 	else
 		log_notice("nothing has been observed yet");
 }
@@ -149,80 +130,6 @@ choose_probes(struct run *run)
 	return false;
 }
 
-static bool
-open_input(struct run *run)
-{
-	const struct config *config = run->config;
-
-	run->locals = locals_new(config->locals, config->local_count);
-	if (run->locals == NULL)
-		return out_of_memory();
-	if (config->files[0] != NULL) {
-		run->input = replay_open(config, run->loop);
-		return run->input != NULL;
-	}
-	run->interfaces = interfaces_new();
-	if (run->interfaces == NULL)
-		return out_of_memory();
-	if (strcmp(config->interfaces[0], "any") == 0) {
-		run->uppers = uppers_new(run->interfaces);
-		if (run->uppers == NULL)
-			return out_of_memory();
-	}
-	run->rtnl = rtnl_open(run->loop, run->locals, run->interfaces, run->uppers);
-	if (run->rtnl != NULL)
-		run->input = live_open(config, run->loop, run->interfaces);
-	return run->input != NULL;
-}
-
-static bool
-open_printer(struct run *run)
-{
-	if (run->config->print == PRINT_OFF)
-		return true;
-	run->printer = printer_new(STDOUT_FILENO, run->config->print, run->chosen);
-	return run->printer != NULL || out_of_memory();
-}
-
-/* Live, this host's own sockets have owners.  Without them everything else still works. */
-static void
-open_owners(struct run *run, uint64_t seed)
-{
-	struct owners_limits limits = owners_limits_default();
-
-	if (run->config->files[0] != NULL || !run->config->owners)
-		return;
-	run->owners = owners_new(&limits, seed);
-	if (run->owners == NULL && errno != ENOTSUP)
-		log_warning("processes cannot be looked up: %s", strerror(errno));
-	observer_set_owners(run->observer, run->owners);
-}
-
-static bool
-open_observer(struct run *run)
-{
-	const struct config *config = run->config;
-	size_t count;
-	const int *link_types = input_link_types(run->input, &count);
-	enum view_kind view = view_resolve(config, link_types, count);
-	uint64_t seed = 0;
-
-	if (view == VIEW_HOST && config->files[0] != NULL && !view_is_told(config, link_types, count))
-		log_warning("nothing says which endpoints are local: --local PREFIX does");
-	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-		log_warning("no random numbers: the hash of the flow table can be guessed");
-	run->observer = observer_new(config, view, run->locals, run->printer, seed);
-	if (run->observer == NULL) {
-		log_error("no memory for %u connections: %s; --max-flows takes a smaller number",
-			  (unsigned)config->limits.flows, strerror(errno));
-		return false;
-	}
-	open_owners(run, seed);
-	observer_leave_out_copies(run->observer, run->uppers);
-	run->batch = batch_new(run->observer, run->printer);
-	return run->batch != NULL || out_of_memory();
-}
-
 /* Who may listen where is decided with the privileges of the start. */
 static bool
 open_sockets(struct run *run)
@@ -261,8 +168,7 @@ serve(struct run *run)
 	struct insight *insight = &run->insight;
 
 	insight->config = run->config;
-	insight->input = run->input;
-	insight->observer = run->observer;
+	insight->workers = run->workers;
 	insight->started = time(NULL);
 	insight->reload = reload_for_control;
 	insight->context = run;
@@ -291,7 +197,7 @@ wait_if_asked(struct run *run)
 static bool
 make_reloadable(struct run *run)
 {
-	const struct reload_targets targets = {run->config, run->input, run->locals, run->observer};
+	const struct reload_targets targets = {run->config, run->workers};
 
 	run->reload = reload_new(&targets);
 	return run->reload != NULL || out_of_memory();
@@ -329,11 +235,14 @@ start(struct run *run)
 	run->loop = loop_new();
 	if (run->loop == NULL || (run->service = service_new(run->loop)) == NULL || !watch_signals(run))
 		return false;
-	if (!open_input(run) || !open_sockets(run) || !confine(run) || !input_begin(run->input) || !wait_if_asked(run))
+	run->workers = workers_open(run->config, run->loop);
+	if (run->workers == NULL || !open_sockets(run) || !confine(run) || !workers_begin(run->workers) ||
+	    !wait_if_asked(run))
 		return false;
-	if (!open_printer(run) || !open_observer(run) || !make_reloadable(run) || !serve(run))
+	run->observing = workers_prepare(run->workers, run->chosen);
+	if (!run->observing || !make_reloadable(run) || !serve(run))
 		return false;
-	service_watch(run->service, run->input, run->observer);
+	service_watch(run->service, run->workers);
 	service_ready(run->service);
 	tell_memory(run);
 	log_limit_start();
@@ -345,12 +254,14 @@ start(struct run *run)
 static enum run_status
 status_of(struct run *run, enum input_result result)
 {
-	const struct input_counters *counters = input_counters(run->input);
+	struct insight_totals totals;
+	const struct input_counters *counters = &totals.taken;
 
 	if (result == INPUT_FAILED)
 		return RUN_FAILED;
 	if (result == INPUT_DAMAGED)
 		return RUN_BROKE_OFF;
+	insight_totals(run->workers, &totals);
 	if (run->config->strict && counters->dropped + counters->interface_dropped > 0) {
 		log_warning("%llu frames were lost by the kernel, %llu by interfaces",
 			    (unsigned long long)counters->dropped, (unsigned long long)counters->interface_dropped);
@@ -378,15 +289,7 @@ release(struct run *run, enum run_status status)
 	metrics_free(run->metrics);
 	control_free(run->control);
 	reload_free(run->reload);
-	batch_free(run->batch);
-	observer_free(run->observer);
-	owners_free(run->owners);
-	status = status_of_output(printer_free(run->printer), status);
-	input_free(run->input);
-	rtnl_close(run->rtnl);
-	uppers_free(run->uppers);
-	interfaces_free(run->interfaces);
-	locals_free(run->locals);
+	status = status_of_output(workers_free(run->workers), status);
 	for (size_t i = sizeof run->signals / sizeof run->signals[0]; i-- > 0;)
 		watch_free(run->signals[i]);
 	service_free(run->service);
@@ -404,10 +307,9 @@ run(struct config *config)
 	if (config->list_probes)
 		return status_of_output(list_probes(STDOUT_FILENO, config->list_format), RUN_DONE);
 	if (start(&run)) {
-		status = status_of(&run, input_run(run.input, run.batch));
-		observer_finish(run.observer);
+		status = status_of(&run, workers_run(run.workers));
 		if (config->summary)
-			summary_write(stderr, run.input, run.observer);
+			summary_write(stderr, run.workers);
 	} else {
 		status = run.loop != NULL && loop_stopped(run.loop) ? RUN_DONE : RUN_FAILED;
 	}

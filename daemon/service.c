@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/insight.h"
 #include "daemon/log.h"
 #include "daemon/log_limit.h"
 #include "daemon/notify.h"
@@ -15,26 +16,24 @@ struct service {
 	struct watch *timer;
 	uint64_t turn_ns;
 	bool ready;
-	struct input *input;
-	const struct observer *observer; /* NULL while nothing is observed */
+	struct workers *workers; /* NULL while nothing is observed */
 };
 
 static void
 tell(struct service *service)
 {
-	const struct input_counters *input;
+	struct insight_totals totals;
 
-	if (service->observer == NULL) {
+	if (service->workers == NULL) {
 		notify_send(service->notify, "WATCHDOG=1\nSTATUS=Waiting for a tracer");
 		return;
 	}
-	input = input_counters(service->input);
+	insight_totals(service->workers, &totals);
 	notify_send(service->notify,
 		    "WATCHDOG=1\nSTATUS=%llu packets observed, %llu dropped by the kernel, %llu by interfaces; "
 		    "%llu connections now",
-		    (unsigned long long)observer_counters(service->observer)->packets,
-		    (unsigned long long)input->dropped, (unsigned long long)input->interface_dropped,
-		    (unsigned long long)flow_table_counters(observer_flows(service->observer))->flows);
+		    (unsigned long long)totals.seen.packets, (unsigned long long)totals.taken.dropped,
+		    (unsigned long long)totals.taken.interface_dropped, (unsigned long long)totals.flows.flows);
 }
 
 static void
@@ -89,17 +88,16 @@ service_ready(struct service *service)
 }
 
 void
-service_watch(struct service *service, struct input *input, const struct observer *observer)
+service_watch(struct service *service, struct workers *workers)
 {
-	service->input = input;
-	service->observer = observer;
+	service->workers = workers;
 }
 
 void
 service_unwatch(struct service *service)
 {
 	if (service != NULL)
-		service->observer = NULL;
+		service->workers = NULL;
 }
 
 void

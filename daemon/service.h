@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/input.h"
 #include "daemon/loop.h"
-#include "daemon/observe.h"
+#include "daemon/workers.h"
 
 struct service;
 
@@ -21,10 +20,10 @@ void service_free(struct service *service);
 /* Everything is open and nothing can fail any more.  Once is enough; again does no harm. */
 void service_ready(struct service *service);
 
-/* From now on the status tells of these two, which are borrowed. */
-void service_watch(struct service *service, struct input *input, const struct observer *observer);
+/* From now on the status tells of the workers, which are borrowed. */
+void service_watch(struct service *service, struct workers *workers);
 
-/* The observer is about to go. */
+/* The workers are about to go. */
 void service_unwatch(struct service *service);
 
 /* Around a change of the configuration. */

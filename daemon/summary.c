@@ -11,9 +11,9 @@ line(void *to, const char *group, const char *name, uint64_t value)
 }
 
 void
-summary_write(FILE *to, struct input *input, const struct observer *observer)
+summary_write(FILE *to, struct workers *workers)
 {
-	insight_counters(input, observer, line, to);
+	insight_counters(workers, line, to);
 	fprintf(to, "probe-site %s\n", site_word(site_chosen()));
 	fflush(to);
 }

@@ -5,11 +5,10 @@
 
 #include <stdio.h>
 
-#include "daemon/input.h"
-#include "daemon/observe.h"
+#include "daemon/workers.h"
 
-/* Brings the input's counters up to date and writes them all.  Anomalies that never occurred and probes that never
- * fired are left out. */
-void summary_write(FILE *to, struct input *input, const struct observer *observer);
+/* Brings the counters of all workers up to date and writes their sums.  Anomalies that never occurred and probes that
+ * never fired are left out. */
+void summary_write(FILE *to, struct workers *workers);
 
 #endif

@@ -108,7 +108,7 @@ struct way {
 static struct observer *
 observe(const struct way *way, const struct config *config, struct locals *locals, bool closely)
 {
-	struct observer *o = observer_new(config, way->view, locals, NULL, 42);
+	struct observer *o = observer_new(config, way->view, locals, NULL, 42, NULL);
 
 	assert_non_null(o);
 	*probe_semaphores[PROBE_IP_PACKET_FREE] += closely;
