@@ -23,6 +23,9 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # not into the source tree
+import live  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -306,6 +309,16 @@ def row_print(b):
     os.unlink(out)
 
 
+def row_live(b):
+    """Live capture against tcpdump (bench/live.py)."""
+    live.row_live(b, Failure)
+
+
+def row_workers(b):
+    """Two workers against one (bench/live.py)."""
+    live.row_workers(b, Failure)
+
+
 ROWS = {
     "replay": row_replay,
     "peers": row_peers,
@@ -314,6 +327,8 @@ ROWS = {
     "new": row_connections,
     "probes": row_probes,
     "print": row_print,
+    "live": row_live,
+    "workers": row_workers,
 }
 
 
@@ -338,14 +353,17 @@ def arguments():
     parser.add_argument("--many", type=int, help="connections where many are wanted (1,000,000)")
     parser.add_argument("--rounds", type=int, help="turns (7)")
     parser.add_argument("--peer-rounds", type=int, help="turns with each of the peers (3)")
+    parser.add_argument("--live-seconds", type=float, help="of each load (4)")
+    parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
+    parser.add_argument("--drain-buffer", type=int, default=1048576, help="the same where it is to hold all (1048576)")
     parser.add_argument("--build", default=".", help="where netobsd and bench/floor were built")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
     for name, usual, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),
-                               ("rounds", 7, 3), ("peer_rounds", 3, 1)):
+                               ("rounds", 7, 3), ("peer_rounds", 3, 1), ("live_seconds", 4, 1)):
         if getattr(args, name) is None:
             setattr(args, name, quick if args.quick else usual)
-        if getattr(args, name) < 10 and name not in ("rounds", "peer_rounds") or getattr(args, name) < 1:
+        if getattr(args, name) < 10 and name not in ("rounds", "peer_rounds", "live_seconds") or getattr(args, name) < 1:
             parser.error("--%s: too few" % name.replace("_", "-"))
     args.rows = args.rows.split(",")
     for row in args.rows:

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The live rows of bench/run.py: a veth pair in a network namespace of its own, small frames (bench/live_send).
+
+live: the highest of some rates at which `tcpdump -w /dev/null` loses nothing, and what tcpdump and netobsd spend there,
+in turns.  workers: how long one worker and two take for full buffers, in turns; nobody sends meanwhile, for where there
+are two processors only, the sender would be in the way.
+"""
+import contextlib
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+
+RATES = (100000, 200000, 300000, 400000, 500000, 600000, 800000, 1000000, 1500000)
+
+
+class Wire:
+    """A namespace with a cable: what is sent into in0 comes out of out0."""
+
+    def __init__(self, bench, failure):
+        self.bench, self.failure = bench, failure
+        self.space = "netobs-bench-%d" % os.getpid()
+        self.sender = os.path.join(bench.build, "bench/live_send")
+
+    def __enter__(self):
+        if os.geteuid() != 0:
+            raise self.failure("live capture is measured by root only")
+        for words in ("netns add SPACE", "-n SPACE link add in0 type veth peer name out0",
+                      "netns exec SPACE sysctl -q net.ipv6.conf.all.disable_ipv6=1",
+                      "-n SPACE link set in0 up", "-n SPACE link set out0 up"):
+            done = subprocess.run(["ip", *words.replace("SPACE", self.space).split()], check=False,
+                                  stderr=subprocess.PIPE, text=True)
+            if done.returncode != 0:
+                self.__exit__()
+                raise self.failure("no network namespace: " + done.stderr.strip())
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["ip", "netns", "del", self.space], check=False, stderr=subprocess.DEVNULL)
+
+    def inside(self, argv):
+        return ["ip", "netns", "exec", self.space, *argv]
+
+    def sockets(self):
+        """Capture sockets that see every frame."""
+        table = subprocess.run(self.inside(["cat", "/proc/net/packet"]), stdout=subprocess.PIPE, check=True, text=True)
+        return sum(line.split()[3:4] == ["0003"] for line in table.stdout.splitlines())
+
+    @contextlib.contextmanager
+    def capture(self, argv, sockets=1):
+        """A program that captures; what it says at its end is in `.said`."""
+        log = self.bench.path("said")
+        with open(log, "w+", encoding="utf-8", errors="replace") as out:
+            process = subprocess.Popen(self.inside(argv), stdout=out, stderr=out)
+            try:
+                limit = time.monotonic() + 10
+                while self.sockets() < sockets:
+                    if process.poll() is not None or time.monotonic() > limit:
+                        out.seek(0)
+                        raise self.failure("%s does not capture: %s" % (argv[0], out.read()[-300:]))
+                    time.sleep(0.05)
+                time.sleep(0.5)
+                yield process
+                process.send_signal(signal.SIGINT)
+                process.wait(timeout=20)
+                out.seek(0)
+                process.said = out.read()
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+
+    def send(self, trace, rate, count):
+        """How many frames a second went out."""
+        done = subprocess.run(self.inside([self.sender, "in0", trace, str(rate), str(count)]), check=True,
+                              stdout=subprocess.PIPE, text=True)
+        sent, seconds = done.stdout.split()
+        return int(sent) / float(seconds)
+
+
+def threads(process):
+    """Processor time in seconds of each thread so far."""
+    times = {}
+    for thread in os.listdir("/proc/%d/task" % process.pid):
+        with open("/proc/%d/task/%s/schedstat" % (process.pid, thread), encoding="ascii") as text:
+            times[thread] = int(text.read().split()[0]) / 1e9
+    return times
+
+
+def used(process, before):
+    """By each thread since `before`."""
+    return [now - before.get(thread, 0) for thread, now in threads(process).items()]
+
+
+def counter(said, *names):
+    """Of a summary of netobsd ("frames 12"), or of tcpdump's ("12 packets captured")."""
+    for line in said.splitlines():
+        words = line.split()
+        if words[:1] == [names[0]] or (len(names) > 1 and line.endswith(names[1])):
+            return int(words[1] if words[0] == names[0] else words[0])
+    return 0
+
+
+class Load:
+    """One program under one load: processor time a frame, and what it has missed."""
+
+    def __init__(self, wire, argv, trace, rate, seconds):
+        count = min(int(rate * seconds), wire.bench.args.packets // 2)
+        with wire.capture(argv) as process:
+            before = threads(process)
+            self.rate = wire.send(trace, rate, count)
+            time.sleep(1.2)  # tcpdump has frames delivered to it once a second
+            self.cpu = sum(used(process, before))
+        self.lost = count - counter(process.said, "frames", "packets captured")
+        self.each = self.cpu / count
+
+
+def small_frames(b):
+    return b.trace(b.args.packets // 2, max(b.args.flows // 10, 1), "-l", "0")
+
+
+def commands(b):
+    buffer = ["-B", str(b.args.live_buffer)]
+    return {"tcpdump": ["tcpdump", "-n", "-i", "out0", "-w", "/dev/null", *buffer],
+            "netobsd": [b.netobsd, "-i", "out0", "--summary", *buffer]}
+
+
+def lossless_rate(b, wire, trace, command, seconds):
+    """The highest of RATES at which nothing was lost, twice, or as much as can be sent."""
+    best = None
+    for rate in RATES:
+        loads = [Load(wire, command, trace, rate, seconds) for _ in range(2)]
+        if any(load.rate < 0.97 * rate for load in loads):
+            b.note("live", "{:,} frames a second are more than can be sent here".format(rate))
+            break
+        if any(load.lost > 0 for load in loads):
+            break
+        best = rate
+    return best
+
+
+def row_live(b, failure):
+    """tcpdump -w /dev/null and netobsd on a veth pair, at a rate at which tcpdump loses nothing."""
+    if shutil.which("tcpdump") is None:
+        raise failure("tcpdump is not installed")
+    # Nothing is sent twice: that would be retransmissions.
+    trace, seconds = small_frames(b), b.args.live_seconds
+    with Wire(b, failure) as wire:
+        both = commands(b)
+        rate = lossless_rate(b, wire, trace, both["tcpdump"], seconds)
+        if rate is None:
+            raise failure("tcpdump loses frames at {:,} a second".format(RATES[0]))
+        b.tell("live", "tcpdump -w /dev/null loses nothing at", rate, "/s")
+        loads = {name: [] for name in both}
+        for _ in range(b.args.rounds):
+            for name, command in both.items():
+                loads[name].append(Load(wire, command, trace, rate, seconds))
+    for name, runs in loads.items():
+        b.tell("live", name + ": cpu per frame", statistics.median(load.each for load in runs) * 1e9, "ns")
+        b.tell("live", name + ": of one core", statistics.median(load.each for load in runs) * rate * 100, "%")
+    lost = sum(load.lost for load in loads["netobsd"])
+    b.tell("live", "tcpdump: lost in these runs", sum(load.lost for load in loads["tcpdump"]), "frames")
+    b.tell("live", "netobsd: lost in these runs", lost, "frames", "none", lost == 0)
+    ratio = statistics.median(a.cpu / t.cpu for a, t in zip(loads["netobsd"], loads["tcpdump"]))
+    b.tell("live", "netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
+
+
+class Drain:
+    """Full buffers, and how long they take: by the clock, and by the busiest thread's own time."""
+
+    def __init__(self, b, wire, trace, workers, count):
+        argv = [b.netobsd, "-i", "out0", "--summary", "--workers", str(workers), "-B", str(b.args.drain_buffer)]
+        with wire.capture(argv, workers) as process:
+            process.send_signal(signal.SIGSTOP)
+            wire.send(trace, 0, count)
+            before = threads(process)
+            begin = time.monotonic()
+            process.send_signal(signal.SIGCONT)
+            self.wall = wait_until_idle(process) - begin
+            self.busiest = max(used(process, before))
+        self.frames = counter(process.said, "frames")
+        self.dropped = counter(process.said, "capture.dropped")
+
+
+def wait_until_idle(process):
+    """When no thread had anything to do any more."""
+    since, idle = None, 0
+    while idle < 10:
+        time.sleep(0.003)
+        now, running = time.monotonic(), False
+        for thread in os.listdir("/proc/%d/task" % process.pid):
+            with open("/proc/%d/task/%s/stat" % (process.pid, thread), encoding="ascii") as text:
+                running |= text.read().rpartition(") ")[2][0] != "S"
+        if running:
+            since, idle = None, 0
+        else:
+            since, idle = since or now, idle + 1
+    return since
+
+
+def row_workers(b, failure):
+    """Two workers against one."""
+    trace, count = small_frames(b), b.args.packets // 2
+    with Wire(b, failure) as wire:
+        drains = {1: [], 2: []}
+        for _ in range(b.args.rounds):
+            for workers, runs in drains.items():
+                runs.append(Drain(b, wire, trace, workers, count))
+    for workers, runs in drains.items():
+        name = "%d worker%s" % (workers, "s"[:workers - 1])
+        b.tell("workers", name + ": frames a second, by the clock",
+               statistics.median(count / drain.wall for drain in runs), "/s")
+        b.tell("workers", name + ": frames a second, by the busiest thread's time",
+               statistics.median(count / drain.busiest for drain in runs), "/s")
+        seen = [drain.frames for drain in runs]
+        b.tell("workers", name + ": frames not seen, of {:,}".format(count * len(runs)), count * len(runs) - sum(seen),
+               "", "none", all(n == count for n in seen))
+    wall = statistics.median(one.wall / two.wall for one, two in zip(drains[1], drains[2]))
+    busiest = statistics.median(one.busiest / two.busiest for one, two in zip(drains[1], drains[2]))
+    b.tell("workers", "two workers / one, by the clock", wall, "x")
+    b.tell("workers", "two workers / one, by the busiest thread's time", busiest, "x", "at least 1.6", busiest >= 1.6)
