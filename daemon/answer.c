@@ -19,8 +19,8 @@ tracers(void)
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (*probe_semaphores[i] > most)
-			most = *probe_semaphores[i];
+		if (SEMAPHORE_NOW(probe_semaphores[i]) > most)
+			most = SEMAPHORE_NOW(probe_semaphores[i]);
 	return site_tracers(most);
 }
 
@@ -98,7 +98,7 @@ probes(struct insight *insight, bool json, struct text *text)
 	if (!json)
 		text_add(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_tracers(*probe_semaphores[i]);
+		unsigned enabled = site_tracers(SEMAPHORE_NOW(probe_semaphores[i]));
 		unsigned long long fired = totals.fired[i];
 
 		if (json)

@@ -189,7 +189,7 @@ add_probes(const struct insight_totals *totals, struct text *text)
 	family(text, "probe_tracers", "gauge", "Tracers that have each probe enabled, --print among them.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
-			 site_tracers(*probe_semaphores[i]));
+			 site_tracers(SEMAPHORE_NOW(probe_semaphores[i])));
 	family(text, "checksums_total", "counter", "Verdicts on transport checksums, for packets of fired probes.");
 	labelled(text, "checksums_total", "verdict", "ok", totals->checksums[CHECKSUM_OK]);
 	labelled(text, "checksums_total", "verdict", "bad", totals->checksums[CHECKSUM_BAD]);

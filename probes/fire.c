@@ -155,7 +155,7 @@ end_sequence(struct prober *p, enum probe_id id)
 	/* A tracer may have come meanwhile, and another thread have told it of a firing: that counts. */
 	fired = &p->sequences->of[id].fired;
 	before = atomic_load_explicit(fired, memory_order_acquire);
-	if (before != 0 && *probe_semaphores[id] == 0)
+	if (before != 0 && SEMAPHORE_NOW(probe_semaphores[id]) == 0)
 		atomic_compare_exchange_strong_explicit(fired, &before, 0, memory_order_relaxed, memory_order_relaxed);
 }
 
@@ -198,7 +198,7 @@ prober_refresh(struct prober *p)
 	if (p->id_first == 0) /* it keeps count, so one thread asks for all */
 		site_ask_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
-		if (*probe_semaphores[id] == 0)
+		if (SEMAPHORE_NOW(probe_semaphores[id]) == 0)
 			end_sequence(p, (enum probe_id)id);
 		else
 			p->wanted = true;

@@ -36,7 +36,7 @@ wants_iscsi(void)
 
 	/* The provider file has them in one run. */
 	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
-		wanted |= *probe_semaphores[id];
+		wanted |= SEMAPHORE_NOW(probe_semaphores[id]);
 	return wanted != 0;
 }
 
@@ -46,6 +46,6 @@ fire_iscsi(struct prober *prober, const struct flow *flow, unsigned end, const v
 	const struct iscsi_message *message = told;
 	enum probe_id probe = probe_of(message->pdu->opcode);
 
-	if (probe != PROBE_COUNT && *probe_semaphores[probe] != 0)
+	if (probe != PROBE_COUNT && SEMAPHORE_NOW(probe_semaphores[probe]) != 0)
 		tell_iscsi(prober, probe, flow, end, message);
 }

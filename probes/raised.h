@@ -13,7 +13,7 @@ probes_raised(void)
 
 #ifndef NETOBS_NO_PROBES
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		sum += *probe_semaphores[i];
+		sum += SEMAPHORE_NOW(probe_semaphores[i]);
 #endif
 	return sum;
 }

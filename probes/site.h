@@ -50,8 +50,11 @@
 #define PROBE_DEFINE(name) \
 	volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((section(".probes"), used, visibility("hidden")))
 
+/* A semaphore as it is now.  The kernel changes it at any time, and so do other threads (--print). */
+#define SEMAPHORE_NOW(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
+
 /* Whether anybody wants the probe: one load and one compare.  Ask before the arguments are built. */
-#define PROBE_ENABLED(name) __builtin_expect(PROBE_SEMAPHORE(name) != 0, 0)
+#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_NOW(&PROBE_SEMAPHORE(name)) != 0, 0)
 
 #if defined __x86_64__ && !defined __ILP32__
 
