@@ -67,8 +67,9 @@ observer_set_owners(struct observer *o, struct owners *owners)
 void
 observer_finish(struct observer *o)
 {
-	if (o->prober != NULL)
+	if (o->prober != NULL && !o->finished)
 		tcp_flush(o->flows);
+	o->finished = true;
 }
 
 void

@@ -38,6 +38,7 @@ struct observer {
 	struct apps *apps;
 	uint64_t clock;	  /* the latest packet time so far, ns */
 	uint64_t next_id; /* packet ids */
+	bool finished;	  /* the input has ended */
 	bool quiet;	  /* nobody listens to any probe; asked once for all frames of a call */
 	struct observe_counters counters;
 	struct slot slots[OBSERVE_SLOTS];

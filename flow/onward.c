@@ -7,7 +7,7 @@
 #include "flow/search.h"
 #include "flow/tcp_plain.h"
 
-enum { GROUP = 8, STEPS = 3 };
+enum { GROUP = 8, STEPS = 5 };
 
 static inline void
 look(const struct flow_table *table, const struct frame *frame, struct sight *sight)
@@ -24,15 +24,31 @@ look(const struct flow_table *table, const struct frame *frame, struct sight *si
 	prefetch_slot(table, sight->hash);
 }
 
-/* A SYN, FIN or RST will touch the cold half too. */
 static inline void
 approach(const struct flow_table *table, struct sight *sight)
 {
-	if (sight->kind == GLANCE_NONE)
-		return;
-	sight->near = prefetch_flow(table, sight->hash);
-	if (sight->kind == GLANCE_KEY && sight->near != NULL)
-		prefetch_cold(table, sight->near);
+	if (sight->kind != GLANCE_NONE)
+		sight->near = prefetch_flow(table, sight->hash);
+}
+
+/* Who comes or goes, or may change its state, touches the cold half too. */
+static inline void
+arrive(const struct flow_table *table, struct sight *sight)
+{
+	const struct flow *near = sight->near;
+
+	sight->rest = near != NULL && near->kind == FLOW_TCP &&
+		      (sight->kind == GLANCE_KEY || !plain_end(&near->tcp[0]) || !plain_end(&near->tcp[1]));
+	if (sight->rest)
+		prefetch_cold(table, near);
+}
+
+/* And with it its neighbours in the lists of the cold halves. */
+static inline void
+look_round(const struct flow_table *table, const struct sight *sight)
+{
+	if (sight->rest)
+		prefetch_neighbours(table, sight->near);
 }
 
 static inline bool
@@ -91,26 +107,37 @@ members(unsigned begin, unsigned count)
 
 /* The steps of a group of frames come after earlier steps of the groups behind it, so that memory is fetched meanwhile.
  * Against all steps of 16 frames in turn this saves 8 ns a frame of 107 with 100,000 connections, and against single
- * frames 8 and 20 apart 2.  That everything is in line saves 3 more. */
+ * frames 8 and 20 apart 2.  That everything is in line saves 3 more.  With a million connections of a few packets each
+ * the third and fourth step save 18 ns of 201; with 100,000 longer ones they cost 2. */
 void
 flow_onward(struct onward *onward, const struct frame *frames, unsigned count)
 {
+	const struct flow_table *table = onward->table;
 	struct sight sights[STEPS][GROUP];
-	unsigned turn = 0;
+	struct sight *of[STEPS]; /* those at each step */
 
+	for (unsigned step = 0; step < STEPS; step++)
+		of[step] = sights[step];
 	for (unsigned at = 0; at < count + (STEPS - 1) * GROUP; at += GROUP) {
-		struct sight *first = sights[turn], *second = sights[(turn + 2) % STEPS];
-		struct sight *last = sights[(turn + 1) % STEPS];
-		unsigned n = members(at, count);
+		struct sight *last = of[STEPS - 1];
+		unsigned n;
 
+		memmove(of + 1, of, (STEPS - 1) * sizeof of[0]);
+		of[0] = last;
+		n = members(at, count);
 		for (unsigned i = 0; i < n; i++)
-			look(onward->table, &frames[at + i], &first[i]);
+			look(table, &frames[at + i], &of[0][i]);
 		n = members(at - GROUP, count);
 		for (unsigned i = 0; i < n; i++)
-			approach(onward->table, &second[i]);
+			approach(table, &of[1][i]);
 		n = members(at - 2 * GROUP, count);
 		for (unsigned i = 0; i < n; i++)
-			pass(onward, &frames[at - 2 * GROUP + i], &last[i]);
-		turn = (turn + 1) % STEPS;
+			arrive(table, &of[2][i]);
+		n = members(at - 3 * GROUP, count);
+		for (unsigned i = 0; i < n; i++)
+			look_round(table, &of[3][i]);
+		n = members(at - 4 * GROUP, count);
+		for (unsigned i = 0; i < n; i++)
+			pass(onward, &frames[at - 4 * GROUP + i], &of[4][i]);
 	}
 }

@@ -17,6 +17,7 @@ struct sight {
 	unsigned sender; /* as hash and key, set unless kind is GLANCE_NONE */
 	uint32_t hash;
 	struct flow *near; /* the flow that it probably belongs to, NULL if there is none */
+	bool rest;	   /* more than its hot half will be touched */
 	struct glance glance;
 	struct flow_key key;
 };

@@ -63,6 +63,18 @@ prefetch_cold(const struct flow_table *table, const struct flow *near)
 	__builtin_prefetch((const char *)(cold + 1) - 1);
 }
 
+/* Who is beside it in the lists that it may leave. */
+static inline void
+prefetch_neighbours(const struct flow_table *table, const struct flow *near)
+{
+	const struct flow_cold *cold = &table->cold[index_of(table, near)];
+
+	__builtin_prefetch(&table->cold[cold->class_next]);
+	__builtin_prefetch(&table->cold[cold->class_prev]);
+	__builtin_prefetch(&table->cold[cold->wheel_next]);
+	__builtin_prefetch(&table->cold[cold->wheel_prev]);
+}
+
 static inline uint64_t
 word_of(const struct flow_key *key, unsigned i)
 {
