@@ -147,10 +147,11 @@ tracer() {
 }
 
 # tracer_end: lets it print the maps that it has gathered.  Once interrupted it does not read its printf buffers to the
-# end, so that lines are to be waited for before; and it may miss an interrupt just before it goes to sleep.
+# end, so that lines are to be waited for before.  A second interrupt ends it without a word while it prints the maps.
 tracer_end() {
-	for _ in $(seq 400); do # the kernel takes its time over each of a hundred sites, the more the busier it is
-		kill -INT "$tracer" 2>/dev/null || break
+	kill -INT "$tracer"
+	for _ in $(seq 600); do # the kernel takes its time over each of a hundred sites, the more the busier it is
+		kill -0 "$tracer" 2>/dev/null || break
 		sleep 0.2
 	done
 	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
