@@ -3,8 +3,8 @@
  * Several capture sockets share the frames of an interface: each frame goes to one of them (PACKET_FANOUT, packet(7)).
  *
  * Which one is the kernel's choice by a hash of addresses, protocol and ports that is the same for both directions
- * (PACKET_FANOUT_HASH; symmetric since Linux 4.8), so a connection is seen whole by one.  Fragments, whole packets of a
- * fragmented datagram's ports aside, go by their addresses alone.
+ * (PACKET_FANOUT_HASH; symmetric since Linux 4.8), so a connection is seen whole by one.  Fragments go by their
+ * addresses alone, and so perhaps to another one than the whole packets between the same ports.
  *
  * One object for all threads of a run; its functions may be called by any of them.
  */

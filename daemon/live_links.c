@@ -46,13 +46,9 @@ lose(struct port *port, const char *why)
 	port->told.losses++;
 	port->lost = true;
 	port->said_down = false;
-	if (!live_speaks(port->live))
-		;
-	else if (port->live->count > 1)
-		log_warning("interface %s is lost: %s; going on with the others until it is back", port->interface.name,
-			    why);
-	else
-		log_warning("interface %s is lost: %s; waiting until it is back", port->interface.name, why);
+	if (live_speaks(port->live))
+		log_warning("interface %s is lost: %s; %s until it is back", port->interface.name, why,
+			    port->live->count > 1 ? "going on with the others" : "waiting");
 	live_close(port); /* `why` may be the handle's */
 	start_waiting(port);
 }

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "daemon/log.h"
+#include "daemon/room.h"
 #include "daemon/rtnl_link.h"
 
 const bool rtnl_follows = true;
@@ -55,25 +56,6 @@ struct rtnl {
 	size_t link_count, link_room;
 };
 
-/* Room for one more element; elements are `size` bytes. */
-static bool
-make_room(void **array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room > 0 ? *room * 2 : 16;
-	void *larger;
-
-	if (count < *room)
-		return true;
-	larger = realloc(*array, more * size);
-	if (larger == NULL) {
-		log_warning("out of memory: an address or interface of this host goes unnoticed");
-		return false;
-	}
-	*array = larger;
-	*room = more;
-	return true;
-}
-
 /* ------------------------------------------------------------------------------------------------- addresses */
 
 static struct address *
@@ -100,8 +82,10 @@ add_address(struct rtnl *rtnl, const struct address *address)
 		known->seen = true;
 		return;
 	}
-	if (!make_room(&array, rtnl->address_count, &rtnl->address_room, sizeof *address))
+	if (!room_for_one(&array, rtnl->address_count, &rtnl->address_room, sizeof *address)) {
+		log_warning("out of memory: an address of this host goes unnoticed");
 		return;
+	}
 	rtnl->addresses = array;
 	if (!locals_add(rtnl->locals, address->version, address->addr) ||
 	    !uppers_add_address(rtnl->uppers, address->ifindex, address->version, address->addr)) {
@@ -189,8 +173,10 @@ add_link(struct rtnl *rtnl, const struct link_facts *facts)
 		known->seen = true;
 		return;
 	}
-	if (!make_room(&array, rtnl->link_count, &rtnl->link_room, sizeof *known))
+	if (!room_for_one(&array, rtnl->link_count, &rtnl->link_room, sizeof *known)) {
+		log_warning("out of memory: an interface of this host goes unnoticed");
 		return;
+	}
 	rtnl->links = array;
 	rtnl->links[rtnl->link_count++] = (struct link){.ifindex = facts->index, .seen = true};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/log.h"
+#include "daemon/room.h"
 
 /* VLANs on bonds on bridges: deeper stacks than this are not followed. */
 #define DEPTH_MAX 8
@@ -36,22 +37,6 @@ struct uppers {
 };
 
 static bool
-make_room(void **array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room > 0 ? *room * 2 : 16;
-	void *larger;
-
-	if (count < *room)
-		return true;
-	larger = realloc(*array, more * size);
-	if (larger == NULL)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
-
-static bool
 same_address(const struct place *place, uint8_t version, const uint8_t addr[16])
 {
 	return place->version == version && memcmp(place->addr, addr, sizeof place->addr) == 0;
@@ -68,7 +53,7 @@ uppers_add_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, con
 	if (uppers == NULL)
 		return true;
 	array = uppers->places;
-	if (!make_room(&array, uppers->place_count, &uppers->place_room, sizeof *place))
+	if (!room_for_one(&array, uppers->place_count, &uppers->place_room, sizeof *place))
 		return false;
 	uppers->places = array;
 	place = &uppers->places[uppers->place_count++];
@@ -112,8 +97,10 @@ note_link(void *context, const struct link_facts *facts)
 	struct uppers *uppers = context;
 	void *array = uppers->links;
 
-	if (!make_room(&array, uppers->link_count, &uppers->link_room, sizeof *facts))
+	if (!room_for_one(&array, uppers->link_count, &uppers->link_room, sizeof *facts)) {
+		log_warning("out of memory: frames on \"any\" may be told twice");
 		return;
+	}
 	uppers->links = array;
 	uppers->links[uppers->link_count++] = *facts;
 }

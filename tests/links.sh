@@ -58,17 +58,6 @@ finish() {
 	return $finish_status
 }
 
-# caught_up: whether netobsd has taken note of all that was before; a summary then ends $tmp/err
-caught_up() {
-	caught_up_before=$(grep -c '^probe-site' "$tmp/err")
-	kill -USR1 "$pid" || return 1
-	for _ in $(seq 100); do
-		[ "$(grep -c '^probe-site' "$tmp/err")" -eq "$caught_up_before" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 counter() {
 	awk -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
 }
@@ -189,7 +178,7 @@ far addr add 10.79.0.2/24 dev b0
 observe 1 $capable "$tmp/netobsd" -i a0 --immediate --print=ip-receive --format json --summary
 near link set a0 mtu 9000
 far link set b0 mtu 9000
-wait_for caught_up
+summary_of "$pid" "$tmp/err"
 wait_for ping_far 10.79.0.2 1 8000
 finish
 is "a larger MTU: nothing is cut" "$(counter truncated)" 0

@@ -68,7 +68,7 @@ check "any and another: message" grep -q 'netobsd: "any" is all interfaces' "$tm
 
 observe "$far" 1 -i far0 --print=tcp-state-change --format json
 ip -n "$far" addr add 10.77.0.9/24 dev far0
-wait_for caught_up
+summary_of "$pid" "$tmp/err"
 converse "$far" "$near" 10.77.0.9 7009
 if "$netobsd" --version | grep -q "addresses are followed: yes"; then
 	is "an address that came later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"

@@ -47,17 +47,6 @@ observe() {
 	sleep 0.2
 }
 
-# caught_up: whether netobsd has taken note of all that was before; a summary then ends $tmp/err
-caught_up() {
-	caught_up_before=$(grep -c '^probe-site' "$tmp/err")
-	kill -USR1 "$pid" || return 1
-	for _ in $(seq 100); do
-		[ "$(grep -c '^probe-site' "$tmp/err")" -eq "$caught_up_before" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 # finish: ends netobsd; its exit status
 finish() {
 	sleep 0.3 # the last frames may wait in the kernel for some milliseconds

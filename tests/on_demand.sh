@@ -22,8 +22,7 @@ cpu_of() {
 # frames_now: how many netobsd has observed so far
 frames_now() {
 	: >"$tmp/err"
-	kill -USR1 "$pid"
-	wait_for grep -q '^probe-site' "$tmp/err" # its last line
+	summary_of "$pid" "$tmp/err"
 	counter frames
 }
 

@@ -54,11 +54,7 @@ counter() {
 # now_told NAME: the same of the replay that runs
 now_told() {
 	: >"$tmp/summary"
-	kill -USR1 $replay || return 1
-	for _ in $(seq 200); do
-		! grep -q '^probe-site' "$tmp/summary" || break # its last line
-		sleep 0.05
-	done
+	summary_of $replay "$tmp/summary" || return 1
 	counter "$1"
 }
 

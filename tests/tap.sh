@@ -124,6 +124,24 @@ begun() {
 	grep -q '^SigCgt:.*[2367abef]..$' "/proc/$1/status"
 }
 
+# summary_of PID FILE: has a running netobsd write its summary, which ends FILE, its standard error, on return.  By then it
+# has taken note of all that was before.
+summary_of() {
+	summaries=$(grep -c '^probe-site' "$2") # the last line of each
+	kill -USR1 "$1" || return 1
+	wait_for told_or_gone "$1" "$2" "$summaries"
+	told "$2" "$summaries"
+}
+
+# told FILE COUNT: whether there are more than so many summaries
+told() {
+	[ "$(grep -c '^probe-site' "$1")" -gt "$2" ]
+}
+
+told_or_gone() {
+	told "$2" "$3" || ! kill -0 "$1"
+}
+
 # tracing_refused: why this machine cannot attach a uprobe, or nothing
 tracing_refused() {
 	if [ "$(id -u)" -ne 0 ]; then

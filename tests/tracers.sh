@@ -168,11 +168,7 @@ same() {
 # firings PROBE: how often it has fired, by the summary of the netobsd that runs as $observer
 firings() {
 	: >"$tmp/summary"
-	kill -USR1 "$observer" || return 1
-	for _ in $(seq 200); do
-		! grep -q '^probe-site' "$tmp/summary" || break # its last line
-		sleep 0.05
-	done
+	summary_of "$observer" "$tmp/summary" || return 1
 	awk -v name="probe.$1" '$1 == name { n = $2 } END { print n + 0 }' "$tmp/summary"
 }
 

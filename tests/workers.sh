@@ -113,8 +113,7 @@ is "netobsctl: one row for an interface" "$(ctl interfaces | tail -n +2 | awk '{
 agree() {
 	ctl counters >"$tmp/counters" || return 1
 	in_far python3 "$top/tests/control_ask.py" http 127.0.0.1 9977 "GET /metrics HTTP/1.1" | tr -d '\r' >"$tmp/metrics"
-	kill -USR1 "$pid"
-	wait_for grep -q '^probe-site' "$tmp/err"
+	summary_of "$pid" "$tmp/err"
 	frames=$(awk '$1 == "frames" { print $2 }' "$tmp/counters")
 	set -- "$(awk '$1 == "netobs_frames_total" { print $2 }' "$tmp/metrics")" "$(counter frames)" \
 		"$(ctl interfaces | awk '$1 == "far0" { print $5 }')"

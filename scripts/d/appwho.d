@@ -28,25 +28,6 @@ netobs*:::iscsi-text-command,
 netobs*:::iscsi-text-response
 {
 	@messages[args[0]->ci_remote, args[0]->ci_lport] = count();
-}
-
-netobs*:::iscsi-async-send,
-netobs*:::iscsi-login-command,
-netobs*:::iscsi-login-response,
-netobs*:::iscsi-logout-command,
-netobs*:::iscsi-logout-response,
-netobs*:::iscsi-data-receive,
-netobs*:::iscsi-data-request,
-netobs*:::iscsi-data-send,
-netobs*:::iscsi-nop-receive,
-netobs*:::iscsi-nop-send,
-netobs*:::iscsi-scsi-command,
-netobs*:::iscsi-scsi-response,
-netobs*:::iscsi-task-command,
-netobs*:::iscsi-task-response,
-netobs*:::iscsi-text-command,
-netobs*:::iscsi-text-response
-{
 	missed += last[probename] ? args[0]->ci_seq - last[probename] - 1 : 0;
 	last[probename] = args[0]->ci_seq;
 }
