@@ -64,7 +64,7 @@ struct config {
 	bool all_owners;	/* those of other users too, which takes capabilities */
 	bool inner;		/* tunnelled packets fire as packets of their own */
 	int snaplen;		/* bytes */
-	int buffer;		/* kernel buffer per interface, bytes; 0 for libpcap's default */
+	int buffer;		/* kernel buffer per interface, bytes; 0 for the default */
 	uint32_t workers;	/* live: threads that capture */
 	bool promiscuous, immediate;
 	double pace;		/* replay speed, 1.0 as recorded; 0 as fast as possible */

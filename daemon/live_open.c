@@ -13,6 +13,10 @@
 /* Frames may wait so long in the kernel to be delivered together. */
 #define DELIVERY_MS 10
 
+/* Delivered one by one, each takes a piece of the kernel's buffer that is as long as the longest that may come: the
+ * snapshot length on "any", of which libpcap's own 2 MiB hold eight, 64 KiB on a loopback interface. */
+#define IMMEDIATE_BUFFER (32 << 20)
+
 /* -------------------------------------------------------------------------------------------------- messages */
 
 /* "any" and the names of the interfaces, as far as they fit. */
@@ -88,6 +92,8 @@ configure(pcap_t *pcap, const struct config *config, const char *name)
 	pcap_set_immediate_mode(pcap, config->immediate);
 	if (config->buffer > 0)
 		pcap_set_buffer_size(pcap, config->buffer);
+	else if (config->immediate)
+		pcap_set_buffer_size(pcap, IMMEDIATE_BUFFER);
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
 		return true;
 	log_error("cannot capture on %s: no nanosecond time stamps", name);

@@ -37,7 +37,7 @@ const struct option_row options_table[] = {
 	{.name = "buffer-size", .letter = 'B', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_bytes,
 	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(buffer),
 	 .place = IN_BOTH,
-	 .help = "kernel buffer of each interface in KiB; libpcap's own if not given"},
+	 .help = "kernel buffer of each interface in KiB; default 2048, with immediate 32768"},
 	{.name = "workers", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_count,
 	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
 	 .place = IN_BOTH,

@@ -107,6 +107,15 @@ check "lost frames: counted" test "$(counter capture.dropped)" -gt 0
 is "lost frames: received = observed + dropped" "$(counter capture.received)" \
 	"$(($(counter frames) + $(counter capture.dropped)))"
 
+# Each frame takes a piece as long as the longest that may come, and on the loopback interface a second one on its way
+# out, but a burst has room for all that.
+observe "$far" 1 -i lo --immediate --summary udp
+kill -STOP "$pid"
+in_far python3 "$talk" flood 127.0.0.1 9 200
+kill -CONT "$pid"
+finish
+is "a burst delivered frame by frame" "$(counter frames) observed, $(counter capture.dropped) lost" "200 observed, 0 lost"
+
 # When netobsd gets a processor late, frames still have the time at which they came.  There are more of them than it reads
 # at a time, so that its clock has its turn between.
 observe "$far" 1 -i far0 -B 65536 --print=tcp-state-change --format json --summary
