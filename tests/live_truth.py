@@ -75,18 +75,29 @@ def ends_of(fields):
 def read_kernel(path, addresses):
     """The endpoints by their ends, in order of time."""
     endpoints, open_now = collections.defaultdict(list), {}
+    discarded = set()
     for time, name, fields, stack in kernel_events(path):
         ends = ends_of(fields)
         if ends[0] not in addresses or ends[2] in ("0.0.0.0", "::") or "0" in (ends[1], ends[3]) or WARM_UP in ends:
             continue
         old = KERNEL_STATES[fields["oldstate" if name == "inet_sock_set_state" else "state"]]
+        if name == "inet_sock_set_state":
+            # Two acknowledgments of one SYN,ACK that are received by two processors at once make two sockets, of which
+            # the kernel then discards one; which one does not matter.
+            new = KERNEL_STATES[fields["newstate"]]
+            if ends in open_now and (old, new) == ("LISTEN", "SYN_RECEIVED"):
+                discarded.add(ends)
+                continue
+            if ends in discarded and (old, new) == ("SYN_RECEIVED", "CLOSED"):
+                discarded.remove(ends)
+                continue
         if ends not in open_now:
             # A client has no port yet, and so is not recognized, when it leaves CLOSED.
             open_now[ends] = Endpoint(["CLOSED", "SYN_SENT"] if old == "SYN_SENT" else [old])
             endpoints[ends].append(open_now[ends])
         end = open_now[ends]
         if name == "inet_sock_set_state":
-            end.states.append(KERNEL_STATES[fields["newstate"]])
+            end.states.append(new)
             if end.states[-1] == "CLOSED":
                 del open_now[ends]
         elif fields.get("err", "0") == "0":  # the tracepoint fires for an attempt that fails, too

@@ -154,6 +154,13 @@ counter() {
 	awk -v name="$2" '$1 == name { print $2 }' "$tmp/$1.err"
 }
 
+# nothing_comes FILE: whether it has not grown for a second
+nothing_comes() {
+	had=$(wc -c <"$1")
+	sleep 1
+	[ "$(wc -c <"$1")" -eq "$had" ]
+}
+
 overruns() {
 	cat "$record"/per_cpu/cpu*/stats | awk '/^(overrun|commit overrun|dropped events):/ { n += $NF } END { print n + 0 }'
 }
@@ -182,9 +189,8 @@ lost=$(overruns)
 sleep 0.5 # the last frames may wait in the kernel for some milliseconds
 kill -INT "$near_pid" "$far_pid"
 wait "$near_pid" "$far_pid"
-sleep 0.5
-kill -INT "$tracer"
-wait "$tracer" 2>/dev/null
+wait_for nothing_comes "$tmp/probes"
+tracer_end
 [ -z "${NETOBS_LIVE_KEEP:-}" ] || cp "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$NETOBS_LIVE_KEEP/"
 
 note "$connections short connections, $loss per mille lost, seed $seed, offloads $offloads"

@@ -170,11 +170,19 @@ tracer_end() {
 	kill -INT "$tracer"
 	for _ in $(seq 600); do # the kernel takes its time over each of a hundred sites, the more the busier it is
 		kill -0 "$tracer" 2>/dev/null || break
+		! unheard "$tracer" || kill -INT "$tracer"
 		sleep 0.2
 	done
 	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
 	wait "$tracer"
 }
+
+# unheard PID: whether a bpftrace has taken an interrupt without heeding it, as it does when that comes between two waits
+# for firings: it heeds one that ends such a wait, and after that it does not wait for firings any more.  First whether
+# the interrupt (the second bit) is still to be taken, then whether it waits; the other order would be a race.
+unheard() {
+	grep -q '^ShdPnd:.*[014589cd]$' "/proc/$1/status" && grep -q epoll "/proc/$1/wchan"
+} 2>/dev/null
 
 # tap_done: the plan; call it last
 tap_done() {

@@ -286,8 +286,7 @@ on_an_interface() {
 	wait_for begun "$observer"
 	firings udp-send >/dev/null # it has come to its loop
 	tracer "$tmp/out" "usdt:$program:netobs:udp__send { @send[((struct ipinfo *)arg2)->ip_daddr] = count(); }
-		usdt:$program:netobs:udp__receive { @receive[((struct udpinfo *)arg4)->udp_length] = count();
-			@process[((struct illinfo *)arg3)->if_local] = count(); }"
+		usdt:$program:netobs:udp__receive { @receive[((struct udpinfo *)arg4)->udp_length] = count(); }"
 	python3 -c 'import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(50):

@@ -280,20 +280,12 @@ else
 	wait_for sockets_in "$far" 2
 	sleep 1
 	in_near python3 "$many" talk 10.77.0.2 7100 20
-	bpftrace -q -B line --include "$top/probes/netobs.h" -e "
-		usdt:$netobsd:netobs:tcp__receive {
-			@count = count(); @workers[tid] = 1; @last = max(((struct pktinfo *)arg0)->pkt_seq); }
-		BEGIN { printf(\"ready\\n\"); } interval:s:120 { exit(); }" >"$tmp/counted" 2>"$tmp/bpftrace" &
-	tracer=$!
-	for _ in 1 2 3 4 5 6; do # where others want the processors it takes long to attach
-		wait_for grep -q ready "$tmp/counted" && break
-	done
+	tracer "$tmp/counted" "usdt:$netobsd:netobs:tcp__receive {
+		@count = count(); @workers[tid] = 1; @last = max(((struct pktinfo *)arg0)->pkt_seq); }"
 	sleep 0.5 # it looks whether somebody has come twenty times a second
 	in_near python3 "$many" talk 10.77.0.2 7100 100
-	sleep 0.5
-	kill -INT $tracer
-	wait $tracer
 	finish
+	tracer_end
 	is "a tracer counts what all workers fire" "$(sed -n 's/^@count: //p' "$tmp/counted")" \
 		"$(counter probe.tcp-receive)"
 	is "a tracer: the last sequence number is the count" "$(sed -n 's/^@last: //p' "$tmp/counted")" \
