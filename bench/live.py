@@ -2,7 +2,7 @@
 """The live rows of bench/run.py: a veth pair in a network namespace of its own, small frames (bench/live_send).
 
 live: the highest of some rates at which `tcpdump -w /dev/null` loses nothing, and what tcpdump and netobsd spend there,
-in turns.  workers: how long one worker and two take for full buffers, in turns; nobody sends meanwhile, for where there
+in turns, on datagrams, on connections that last and on short ones.  workers: how long one worker and two take for full buffers, in turns; nobody sends meanwhile, for where there
 are two processors only, the sender would be in the way.
 """
 import contextlib
@@ -117,8 +117,16 @@ class Load:
         self.each = self.cpu / count
 
 
-def small_frames(b):
-    return b.trace(b.args.packets // 2, max(b.args.flows // 10, 1), "-l", "0")
+# What of netobsd depends on the traffic is mostly how often a connection begins and ends.
+LASTING = ("-r", "10000")
+TRAFFIC = {"datagrams": (100, "-t", "0", "-u", "100", *LASTING),
+           "lasting connections": (100, "-t", "100", "-u", "0", *LASTING),
+           "short connections": (None,)}
+
+
+def small_frames(b, kind="short connections"):
+    at_once, *options = TRAFFIC[kind]
+    return b.trace(b.args.packets // 2, at_once or max(b.args.flows // 10, 1), "-l", "0", *options)
 
 
 def commands(b):
@@ -146,25 +154,29 @@ def row_live(b, failure):
     if shutil.which("tcpdump") is None:
         raise failure("tcpdump is not installed")
     # Nothing is sent twice: that would be retransmissions.
-    trace, seconds = small_frames(b), b.args.live_seconds
+    traces, seconds = {kind: small_frames(b, kind) for kind in TRAFFIC}, b.args.live_seconds
     with Wire(b, failure) as wire:
         both = commands(b)
-        rate = lossless_rate(b, wire, trace, both["tcpdump"], seconds)
+        rate = lossless_rate(b, wire, traces["short connections"], both["tcpdump"], seconds)
         if rate is None:
             raise failure("tcpdump loses frames at {:,} a second".format(RATES[0]))
         b.tell("live", "tcpdump -w /dev/null loses nothing at", rate, "/s")
-        loads = {name: [] for name in both}
-        for _ in range(b.args.rounds):
-            for name, command in both.items():
-                loads[name].append(Load(wire, command, trace, rate, seconds))
+        for kind, trace in traces.items():
+            loads = {name: [] for name in both}
+            for _ in range(b.args.rounds):
+                for name, command in both.items():
+                    loads[name].append(Load(wire, command, trace, rate, seconds))
+            tell_loads(b, kind, loads)
+
+
+def tell_loads(b, kind, loads):
     for name, runs in loads.items():
-        b.tell("live", name + ": cpu per frame", statistics.median(load.each for load in runs) * 1e9, "ns")
-        b.tell("live", name + ": of one core", statistics.median(load.each for load in runs) * rate * 100, "%")
+        b.tell("live", "%s, %s: cpu per frame" % (kind, name), statistics.median(load.each for load in runs) * 1e9, "ns")
     lost = sum(load.lost for load in loads["netobsd"])
-    b.tell("live", "tcpdump: lost in these runs", sum(load.lost for load in loads["tcpdump"]), "frames")
-    b.tell("live", "netobsd: lost in these runs", lost, "frames", "none", lost == 0)
+    b.tell("live", kind + ", tcpdump: lost in these runs", sum(load.lost for load in loads["tcpdump"]), "frames")
+    b.tell("live", kind + ", netobsd: lost in these runs", lost, "frames", "none", lost == 0)
     ratio = statistics.median(a.cpu / t.cpu for a, t in zip(loads["netobsd"], loads["tcpdump"]))
-    b.tell("live", "netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
+    b.tell("live", kind + ", netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
 
 
 class Drain:
