@@ -22,26 +22,6 @@ print("\n".join("%s %d" % item for item in answer.items()))' | sort >"$tmp/wante
 
 # ---------------------------------------------------------------------------------------------------------------- bcc
 
-# kernel_headers: a directory with the headers of some kernel, for bcc, which compiles against those of the running one.
-# Debian keeps them in two; what is compared here needs no more than that they are there.
-kernel_headers() {
-	[ ! -e "/lib/modules/$(uname -r)/build" ] || return 0
-	for headers in /lib/modules/*/build; do
-		[ -e "$headers/.config" ] || continue
-		machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-		mkdir -p "$tmp/headers/include" "$tmp/headers/arch/$machine/include"
-		for part in "$(dirname "$headers")/source" "$headers"; do
-			part=$(readlink -f "$part")
-			ln -s "$part/include"/* "$tmp/headers/include/"
-			ln -s "$part/arch/$machine/include"/* "$tmp/headers/arch/$machine/include/"
-		done
-		BCC_KERNEL_SOURCE=$tmp/headers
-		export BCC_KERNEL_SOURCE
-		return 0
-	done
-	return 1
-}
-
 name="bcc sums what the built-in printer prints"
 if [ -n "$refused" ]; then
 	skip "$name" "$refused"

@@ -155,6 +155,27 @@ tracing_refused() {
 	fi
 }
 
+# kernel_headers: has bcc find headers of some kernel where there are none of the running one, against which it compiles.
+# Debian keeps them in two directories; for what is compiled here any will do.  Fails if there are none;
+# $BCC_KERNEL_SOURCE is bcc's own word for them.
+kernel_headers() {
+	[ -z "${BCC_KERNEL_SOURCE:-}" ] && [ ! -e "/lib/modules/$(uname -r)/build" ] || return 0
+	for headers in /lib/modules/*/build; do
+		[ -e "$headers/.config" ] || continue
+		machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+		mkdir -p "$tmp/headers/include" "$tmp/headers/arch/$machine/include"
+		for part in "$(dirname "$headers")/source" "$headers"; do
+			part=$(readlink -f "$part")
+			ln -s "$part/include"/* "$tmp/headers/include/"
+			ln -s "$part/arch/$machine/include"/* "$tmp/headers/arch/$machine/include/"
+		done
+		BCC_KERNEL_SOURCE=$tmp/headers
+		export BCC_KERNEL_SOURCE
+		return 0
+	done
+	return 1
+}
+
 # tracer OUT PROGRAM: starts bpftrace in the background, its pid in $tracer, and returns when all probes are attached:
 # only then does it begin to show what was printed, and BEGIN prints first.
 tracer() {
