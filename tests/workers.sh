@@ -94,7 +94,11 @@ observe "$far" 3 -i far0 --workers 3 --no-owners --control "$socket" --metrics 1
 ip netns exec "$near" python3 "$many" hold 10.77.0.2 7100 200 "$tmp/held" &
 holder=$!
 wait_for test -e "$tmp/held"
-ctl connections --json >"$tmp/connections"
+all_told() {
+	ctl connections --json >"$tmp/connections"
+	[ "$(grep -c '"port":7100' "$tmp/connections")" -ge 200 ]
+}
+wait_for all_told
 is "netobsctl: every connection once" "$(grep -c '"port":7100' "$tmp/connections"):$(
 	grep -o '"address":"10.77.0.1","port":[0-9]*' "$tmp/connections" | sort -u | wc -l)" 200:200
 grep -o '"near":{"cid":[0-9]*' "$tmp/connections" | cut -d : -f 3 |
