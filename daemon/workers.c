@@ -33,12 +33,11 @@ out_of_memory(void)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
+/* A bell's callback. */
 static void
-stop(void *context)
+stop(void *loop)
 {
-	struct worker *worker = context;
-
-	loop_stop(worker->loop);
+	loop_stop(loop);
 }
 
 /* What a thread of its own takes. */
@@ -55,7 +54,7 @@ open_loop(struct worker *worker)
 	if (worker->loop == NULL)
 		return false;
 	loop_guard(worker->loop, worker->guard);
-	worker->stop = loop_bell(worker->loop, stop, worker);
+	worker->stop = loop_bell(worker->loop, stop, worker->loop);
 	return worker->stop != NULL || out_of_memory();
 }
 
@@ -93,14 +92,6 @@ open_input(struct worker *worker)
 	return worker->input != NULL;
 }
 
-static void
-stop_main(void *context)
-{
-	struct workers *workers = context;
-
-	loop_stop(workers->loop);
-}
-
 /* What several workers have in common. */
 static bool
 open_common(struct workers *workers)
@@ -113,7 +104,7 @@ open_common(struct workers *workers)
 		interfaces++;
 	workers->fanout = fanout_new(interfaces);
 	workers->sequences = sequences_new();
-	workers->ended = loop_bell(workers->loop, stop_main, workers);
+	workers->ended = loop_bell(workers->loop, stop, workers->loop);
 	return (workers->fanout != NULL && workers->sequences != NULL && workers->ended != NULL) || out_of_memory();
 }
 
@@ -125,7 +116,7 @@ workers_open(const struct config *config, struct loop *loop)
 	bool good;
 
 	if (workers == NULL) {
-		log_error("out of memory");
+		out_of_memory();
 		return NULL;
 	}
 	workers->config = config;
