@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "flow/internal.h"
+#include "flow/flow_internal.h"
 
 #define BATCH 32
 #define LOOKUPS 4000000u

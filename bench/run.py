@@ -136,7 +136,7 @@ class Bench:
 def row_replay(b):
     """The standard capture against a bare pcap_loop()."""
     trace, packets = b.standard(), b.args.packets
-    runs = in_turns({"floor": [os.path.join(b.build, "bench/floor"), trace], "netobsd": b.replay(trace)},
+    runs = in_turns({"floor": [os.path.join(b.build, "bench/pcap_floor"), trace], "netobsd": b.replay(trace)},
                     b.args.rounds)
     for name in runs:
         b.tell_runs("replay", name, runs[name], packets)
@@ -356,7 +356,7 @@ def arguments():
     parser.add_argument("--live-seconds", type=float, help="of each load (4)")
     parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
     parser.add_argument("--drain-buffer", type=int, default=1048576, help="the same where it is to hold all (1048576)")
-    parser.add_argument("--build", default=".", help="where netobsd and bench/floor were built")
+    parser.add_argument("--build", default=".", help="where netobsd and bench/pcap_floor were built")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
     for name, usual, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),

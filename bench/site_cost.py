@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What one firing costs while bpftrace counts it: the plain site of a probe against the fast one (probes/site.h).
+"""What one firing costs while bpftrace counts it: the plain site of a probe against the fast one (probes/site/site.h).
 
-    site_cost.py BUILD/tests/fire_sites [FIRINGS [ROUNDS]]
+    site_cost.py BUILD/tests/probes/fire_sites [FIRINGS [ROUNDS]]
 
 Runs the two in turn, so that both meet the same machine, and prints processor time (user and system) per firing.
 Needs root and bpftrace.

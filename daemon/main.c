@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/log.h"
-#include "daemon/options.h"
+#include "daemon/base/log.h"
+#include "daemon/config/options.h"
 #include "daemon/run.h"
+#include "daemon/version.h"
 
 /* A capture must never get the number of a standard stream that the caller had closed: what is printed or logged
  * would be sent through it. */
@@ -31,9 +32,11 @@ main(int argc, char **argv)
 
 	occupy_standard_streams();
 	result = options_parse(argc, argv, &config);
+	if (result == OPTIONS_VERSION)
+		version_print(stdout);
 	if (result == OPTIONS_RUN) {
 		status = (int)run(&config);
-	} else if (result == OPTIONS_DONE) {
+	} else if (result != OPTIONS_BAD) {
 		status = fflush(stdout) == 0 ? RUN_DONE : RUN_FAILED;
 		if (status != RUN_DONE)
 			log_error("cannot write to standard output");

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "daemon/log.h"
-#include "daemon/options.h"
+#include "daemon/base/log.h"
+#include "daemon/config/options.h"
 
 struct reload {
 	struct reload_targets targets;

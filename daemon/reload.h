@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/config.h"
-#include "daemon/workers.h"
+#include "daemon/capture/workers.h"
+#include "daemon/config/config.h"
 
 /* What a new configuration acts on; all of it is borrowed. */
 struct reload_targets {

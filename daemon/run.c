@@ -9,21 +9,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/control.h"
-#include "daemon/insight.h"
-#include "daemon/log.h"
-#include "daemon/log_limit.h"
-#include "daemon/loop.h"
-#include "daemon/metrics.h"
-#include "daemon/privileges.h"
+#include "daemon/base/log.h"
+#include "daemon/base/log_limit.h"
+#include "daemon/base/loop.h"
+#include "daemon/capture/workers.h"
+#include "daemon/confine/privileges.h"
+#include "daemon/confine/sandbox.h"
+#include "daemon/query/control.h"
+#include "daemon/query/metrics.h"
 #include "daemon/reload.h"
-#include "daemon/sandbox.h"
 #include "daemon/service.h"
-#include "daemon/summary.h"
-#include "daemon/wait.h"
-#include "daemon/workers.h"
-#include "probes/list.h"
+#include "daemon/stats/stats.h"
+#include "daemon/stats/summary.h"
+#include "daemon/wait_tracer.h"
 #include "probes/manifest.h"
+#include "probes/print/probe_list.h"
 
 /* What a run holds, in the order in which it is acquired; released the other way round. */
 struct run {

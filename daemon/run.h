@@ -3,7 +3,7 @@
 #ifndef NETOBS_DAEMON_RUN_H
 #define NETOBS_DAEMON_RUN_H
 
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 
 /* The exit statuses that scripts rely on. */
 enum run_status {

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "daemon/insight.h"
-#include "daemon/log.h"
-#include "daemon/log_limit.h"
+#include "daemon/base/log.h"
+#include "daemon/base/log_limit.h"
 #include "daemon/notify.h"
+#include "daemon/stats/stats.h"
 
 /* The status is told so often; the watchdog may want more. */
 #define TURN_NS (2 * 1000000000ull)

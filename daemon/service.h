@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/loop.h"
-#include "daemon/workers.h"
+#include "daemon/base/loop.h"
+#include "daemon/capture/workers.h"
 
 struct service;
 

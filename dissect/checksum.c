@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checksums of whole datagrams: RFC 1071, RFC 8200 section 8.1, RFC 9260 section 6.8. */
+#include "dissect/crc32c.h"
 #include "dissect/layers.h"
 
 enum { IPV6_ADDRESS = 16, ROUTING_SOURCE = 0, ROUTING_HOME = 2, ROUTING_SEGMENT = 4, SCTP_CHECKSUM_AT = 8 };

@@ -5,7 +5,7 @@
  * What a nibble adds to the sum depends on where it stands and on nothing else, so the sixteen of eight bytes are
  * looked up beside each other, in tables of one KiB together.
  */
-#include "dissect/layers.h"
+#include "dissect/crc32c.h"
 
 /* Entry [j][n] is n shifted out over the reflected polynomial 0x82f63b78, and j nibbles of zero behind it. */
 static const uint32_t behind[16][16] = {

@@ -181,7 +181,4 @@ is_udp_tunnel(uint16_t dport)
 }
 void packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type);
 
-/* crc32c.c */
-uint32_t crc32c_update(uint32_t crc, struct view bytes);
-
 #endif

@@ -38,7 +38,7 @@ enum tcp_trouble {
 	TCP_TROUBLE_DUPACKS = 0x0f, /* saturating; only where SACK does not tell more */
 	TCP_TROUBLE_FIN = 0x10,	    /* a FIN was captured that may not have reached it yet */
 	TCP_TROUBLE_RST = 0x20,	    /* the same of a RST */
-	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail has something to watch (flow/tcp_loss.h) */
+	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail has something to watch (flow/tcp/tcp_loss.h) */
 };
 
 /*
@@ -58,7 +58,7 @@ struct tcp_end {
 	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
 	uint32_t srtt_us;  /* smoothed round trip to the peer and back (RFC 6298), microseconds, 0 unknown */
 	uint32_t rttvar_us;
-	uint32_t sent;	   /* where the send log holds what it last sent (flow/tcp_store.h), 0 nothing */
+	uint32_t sent;	   /* where the send log holds what it last sent (flow/tcp/tcp_pools.h), 0 nothing */
 	union {
 		struct {
 			uint32_t rtt_seq; /* an ACK beyond this ends the sample being timed */
@@ -108,7 +108,7 @@ struct sctp_end {
 	uint32_t tag;	      /* verification tag that packets to it carry, 0 unknown */
 	uint32_t other_tag;   /* the tag of an INIT or INIT ACK of it that nothing has answered for yet, 0 none */
 	uint32_t stray_tag;   /* of the last packet to it that fitted neither */
-	uint32_t home;	      /* where its addresses are kept (flow/sctp_store.h), 0 nowhere */
+	uint32_t home;	      /* where its addresses are kept (flow/sctp/sctp_addr_table.h), 0 nowhere */
 	uint32_t tsn;	      /* of the next DATA chunk it will send */
 	uint32_t acked;	      /* cumulative TSN ack it last sent */
 	uint32_t rwnd;	      /* receiver window it last advertised, bytes */

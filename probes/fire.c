@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "dissect/dissect.h"
-#include "probes/args.h"
-#include "probes/args_iscsi.h"
-#include "probes/print.h"
+#include "probes/args/args.h"
+#include "probes/print/print.h"
 
 /* What the kernel told of a connection counts no more when it is older than this: nobody has asked for a while. */
 #define OWNER_TCP_AGE_NS NANOSECONDS
@@ -73,9 +72,6 @@ struct prober {
 	struct icmpinfo icmp;
 	struct arpinfo arp;
 	struct conninfo ci;
-	struct iscsiinfo ii;
-	struct iscsicmd ic;
-	uint8_t cdb[ISCSI_CDB_MAX];
 
 	struct sequences *sequences;	/* NULL: this is the only prober */
 	uint64_t sequence[PROBE_COUNT]; /* then: firings since the probe was enabled */
@@ -485,16 +481,10 @@ tell_socket(struct prober *p, enum probe_id probe, const struct flow *flow, unsi
 }
 
 void
-tell_iscsi(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end,
-	   const struct iscsi_message *message)
+emit_app(struct prober *p, enum probe_id probe, const struct flow *flow, unsigned end, const void *info, const void *more)
 {
-	bool command = probe == PROBE_ISCSI_SCSI_COMMAND;
-
 	args_conninfo(&p->ci, &(struct viewpoint){.table = p->flows, .flow = flow, .end = end}, packet_id(p), p->now);
-	args_iscsiinfo(&p->ii, message);
-	if (command)
-		args_iscsicmd(&p->ic, p->cdb, message->pdu);
-	fire(p, probe, (const void *[6]){&p->ci, &p->ii, command ? &p->ic : NULL});
+	fire(p, probe, (const void *[6]){&p->ci, info, more});
 }
 
 /* ------------------------------------------------------------------------------------------------------ the events */

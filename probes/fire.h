@@ -18,7 +18,6 @@
 #include "probes/owner.h"
 #include "probes/sites.h"
 
-struct iscsi_message;
 struct printer;
 struct prober;
 struct sequences; /* the firings of each probe, counted over several probers */
@@ -73,8 +72,11 @@ void tell_sctp(struct prober *prober, enum probe_id probe, const struct flow *fl
 void tell_free(struct prober *prober);
 void tell_socket(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
 		 uint64_t offset);
-void tell_iscsi(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end,
-		const struct iscsi_message *message);
+
+/* A probe of an application provider: its first argument is the connection as endpoint `end` sees it, `info` and `more`
+ * (NULL: none) are the next two, filled by the caller. */
+void emit_app(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, const void *info,
+	      const void *more);
 
 static inline void
 fire_gld_send(struct prober *prober)

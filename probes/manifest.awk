@@ -320,7 +320,7 @@ function write_ids(    i) {
 }
 
 function write_sites_h(    i) {
-	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site.h\"\n#include \"probes/site_off.h\"\n#include \"probes/site_dof.h\""
+	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site/site.h\"\n#include \"probes/site/site_disabled.h\"\n#include \"probes/site/site_dof.h\""
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_DECLARE(" probe_c[i] ");"
 		print "void site_" probe_c[i] "(" site_parameters(i) ");"

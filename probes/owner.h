@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who owns an endpoint of this host and what the kernel itself says of it: what csinfo_t, sockinfo_t and tcpsinfo_t
- * tell where the daemon could find out.  Plain data; daemon/owner.h is where they come from. */
+ * tell where the daemon could find out.  Plain data; daemon/owner/owner_lookup.h is where they come from. */
 #ifndef NETOBS_PROBES_OWNER_H
 #define NETOBS_PROBES_OWNER_H
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "apps/iscsi/iscsi_fire.h"
+
+#include "apps/iscsi/iscsi_args.h"
+
+/* PROBE_COUNT: a PDU that has no probe. */
+static enum probe_id
+probe_of(uint8_t opcode)
+{
+	switch ((enum iscsi_opcode)opcode) {
+	case ISCSI_NOP_OUT: return PROBE_ISCSI_NOP_RECEIVE;
+	case ISCSI_SCSI_COMMAND: return PROBE_ISCSI_SCSI_COMMAND;
+	case ISCSI_TASK_REQUEST: return PROBE_ISCSI_TASK_COMMAND;
+	case ISCSI_LOGIN_REQUEST: return PROBE_ISCSI_LOGIN_COMMAND;
+	case ISCSI_TEXT_REQUEST: return PROBE_ISCSI_TEXT_COMMAND;
+	case ISCSI_DATA_OUT: return PROBE_ISCSI_DATA_RECEIVE;
+	case ISCSI_LOGOUT_REQUEST: return PROBE_ISCSI_LOGOUT_COMMAND;
+	case ISCSI_NOP_IN: return PROBE_ISCSI_NOP_SEND;
+	case ISCSI_SCSI_RESPONSE: return PROBE_ISCSI_SCSI_RESPONSE;
+	case ISCSI_TASK_RESPONSE: return PROBE_ISCSI_TASK_RESPONSE;
+	case ISCSI_LOGIN_RESPONSE: return PROBE_ISCSI_LOGIN_RESPONSE;
+	case ISCSI_TEXT_RESPONSE: return PROBE_ISCSI_TEXT_RESPONSE;
+	case ISCSI_DATA_IN: return PROBE_ISCSI_DATA_SEND;
+	case ISCSI_LOGOUT_RESPONSE: return PROBE_ISCSI_LOGOUT_RESPONSE;
+	case ISCSI_R2T: return PROBE_ISCSI_DATA_REQUEST;
+	case ISCSI_ASYNC: return PROBE_ISCSI_ASYNC_SEND;
+	case ISCSI_SNACK:
+	case ISCSI_REJECT:
+		break;
+	}
+	return PROBE_COUNT;
+}
+
+bool
+wants_iscsi(void)
+{
+	unsigned wanted = 0;
+
+	/* The provider file has them in one run. */
+	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
+		wanted |= SEMAPHORE_NOW(probe_semaphores[id]);
+	return wanted != 0;
+}
+
+static void
+emit_iscsi(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end,
+	   const struct iscsi_message *message)
+{
+	struct iscsiinfo info;
+	struct iscsicmd command;
+	uint8_t cdb[ISCSI_CDB_MAX];
+
+	args_iscsiinfo(&info, message);
+	if (probe == PROBE_ISCSI_SCSI_COMMAND)
+		args_iscsicmd(&command, cdb, message->pdu);
+	emit_app(prober, probe, flow, end, &info, probe == PROBE_ISCSI_SCSI_COMMAND ? &command : NULL);
+}
+
+void
+fire_iscsi(struct prober *prober, const struct flow *flow, unsigned end, const void *told)
+{
+	const struct iscsi_message *message = told;
+	enum probe_id probe = probe_of(message->pdu->opcode);
+
+	if (probe != PROBE_COUNT && SEMAPHORE_NOW(probe_semaphores[probe]) != 0)
+		emit_iscsi(prober, probe, flow, end, message);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * iSCSI (RFC 7143): what one PDU says.
+ *
+ * A PDU is a basic header segment of 48 bytes, additional header segments, a header digest if both sides agreed on one,
+ * the data, padding to four bytes, and a data digest likewise.  Where one begins only the stream can tell
+ * (flow/iscsi_reader.h); here bytes become fields.
+ */
+#ifndef NETOBS_APPS_ISCSI_ISCSI_PDU_H
+#define NETOBS_APPS_ISCSI_ISCSI_PDU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dissect/anomaly.h"
+#include "dissect/cursor.h"
+
+#define ISCSI_BHS	 48u
+#define ISCSI_AHS_MAX	 1020u /* TotalAHSLength is a byte and counts four */
+#define ISCSI_DIGEST	 4u
+#define ISCSI_DATA_MAX	 0xffffffu /* DataSegmentLength has 24 bits */
+#define ISCSI_CDB	 16u	   /* of a CDB what the basic header has room for */
+#define ISCSI_CDB_MAX	 (ISCSI_CDB + ISCSI_AHS_MAX)
+#define ISCSI_NAME_MAX	 223u /* RFC 7143 section 4.2.7.1 */
+#define ISCSI_NO_TAG	 0xffffffffu
+
+/* RFC 7143 section 11.2.1.2.  From 0x20 on they are the target's. */
+enum iscsi_opcode {
+	ISCSI_NOP_OUT = 0x00,
+	ISCSI_SCSI_COMMAND = 0x01,
+	ISCSI_TASK_REQUEST = 0x02,
+	ISCSI_LOGIN_REQUEST = 0x03,
+	ISCSI_TEXT_REQUEST = 0x04,
+	ISCSI_DATA_OUT = 0x05,
+	ISCSI_LOGOUT_REQUEST = 0x06,
+	ISCSI_SNACK = 0x10,
+	ISCSI_NOP_IN = 0x20,
+	ISCSI_SCSI_RESPONSE = 0x21,
+	ISCSI_TASK_RESPONSE = 0x22,
+	ISCSI_LOGIN_RESPONSE = 0x23,
+	ISCSI_TEXT_RESPONSE = 0x24,
+	ISCSI_DATA_IN = 0x25,
+	ISCSI_LOGOUT_RESPONSE = 0x26,
+	ISCSI_R2T = 0x31,
+	ISCSI_ASYNC = 0x32,
+	ISCSI_REJECT = 0x3f,
+};
+
+/* Bits of the second byte, as far as the stream depends on them. */
+enum iscsi_flag {
+	ISCSI_LOGIN_TRANSIT = 0x80,
+	ISCSI_CONTINUE = 0x40,	/* C of login and text: the text goes on in the next PDU */
+	ISCSI_DATA_STATUS = 0x01, /* S of Data-In: it holds the SCSI status */
+};
+
+/* The stages of a login (section 6.3), as in the lower two bits of a login PDU's second byte. */
+#define ISCSI_FULL_FEATURE 3u
+
+/* One PDU.  What it does not have is 0; views are those of the header it was read from. */
+struct iscsi_pdu {
+	uint8_t opcode;	   /* enum iscsi_opcode */
+	bool immediate;
+	uint8_t flags;	   /* the second byte, as on the wire */
+	uint8_t response;  /* response or reason code */
+	uint16_t status;   /* SCSI status; login: status class << 8 | detail; asynchronous message: its event */
+	uint64_t lun;	   /* see iscsi_lun() */
+	uint32_t itt, ttt;
+	uint32_t cmdsn, statsn, datasn;
+	uint32_t offset;   /* buffer offset */
+	uint32_t transfer; /* expected or desired data transfer length */
+	uint32_t data;	   /* bytes of the data segment, without padding */
+	uint8_t isid[6];   /* login */
+	uint16_t tsih;	   /* login */
+	struct view cdb;   /* SCSI command: as much as the basic header has; short commands end earlier */
+	struct view more;  /* the rest of an extended CDB */
+};
+
+static inline bool
+iscsi_is_targets(uint8_t opcode)
+{
+	return (opcode & 0x20) != 0;
+}
+
+/* Sizes that the first bytes of a header tell. */
+static inline uint32_t
+iscsi_ahs_length(struct view bhs)
+{
+	return view_u8(bhs, 4) * 4u;
+}
+
+static inline uint32_t
+iscsi_data_length(struct view bhs)
+{
+	return view_u32(bhs, 4) & ISCSI_DATA_MAX;
+}
+
+static inline uint32_t
+iscsi_padded(uint32_t length)
+{
+	return (length + 3) & ~3u;
+}
+
+/* What is wrong with a basic header in a stream whose boundaries are known, ANOMALY_NONE if nothing: an opcode that
+ * this side does not have, a segment that such a PDU must not have, more data than `limit`.  Reserved bits are not
+ * judged. */
+enum anomaly iscsi_check(struct view bhs, bool from_target, uint32_t limit);
+
+/* Whether 48 bytes, found anywhere, look like a basic header in every bit that is fixed: for finding boundaries. */
+bool iscsi_plausible(struct view bhs, bool from_target, uint32_t limit);
+
+/* Reads a whole header: the basic one and the additional ones behind it.  The basic one has passed iscsi_check().
+ * ANOMALY_NONE, or what is wrong with the additional ones: then the PDU's fields are not to be believed. */
+enum anomaly iscsi_read(struct view header, struct iscsi_pdu *pdu);
+
+/* A logical unit number as people say it: the number itself where there is one level and simple addressing (SAM-5
+ * section 4.7), else all eight bytes as a number. */
+uint64_t iscsi_lun(uint64_t raw);
+
+/* Bytes of a CDB by its operation code's group (SPC-4 section 4.2.5.1); `held` where the group does not tell. */
+uint32_t iscsi_cdb_length(uint8_t operation, uint32_t held);
+
+/* CRC32C as digests use it (section 13.1): begin with ISCSI_DIGEST_BEGIN, update, and compare with the four bytes on
+ * the wire. */
+#define ISCSI_DIGEST_BEGIN 0xffffffffu
+uint32_t iscsi_digest_update(uint32_t crc, struct view bytes);
+bool iscsi_digest_holds(uint32_t crc, struct view digest);
+
+#endif

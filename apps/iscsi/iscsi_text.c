@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "apps/iscsi/iscsi_text.h"
+
+static void
+begin_pair(struct iscsi_text *text)
+{
+	text->key_length = text->value_length = 0;
+	text->in_value = text->bad = false;
+}
+
+/* The NUL behind a pair.  False if there was none; an empty one is padding. */
+static bool
+end_pair(struct iscsi_text *text, iscsi_pair *pair, void *context)
+{
+	bool good = !text->bad && text->in_value, empty = text->key_length == 0 && !text->bad;
+
+	if (good) {
+		text->key[text->key_length] = '\0';
+		text->value[text->value_length <= ISCSI_VALUE_MAX ? text->value_length : 0] = '\0';
+		pair(context, text->key, text->value);
+	}
+	begin_pair(text);
+	return good || empty;
+}
+
+/* Keys are letters, digits and - + @ _ / . (section 6.1). */
+static bool
+is_key_character(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+	       c == '+' || c == '@' || c == '_' || c == '/' || c == '#';
+}
+
+static void
+take_key(struct iscsi_text *text, uint8_t c)
+{
+	if (c == '=' && text->key_length > 0)
+		text->in_value = true;
+	else if (is_key_character(c) && text->key_length < ISCSI_KEY_MAX)
+		text->key[text->key_length++] = (char)c;
+	else
+		text->bad = true;
+}
+
+/* A value that is too long is one more than the longest. */
+static void
+take_value(struct iscsi_text *text, uint8_t c)
+{
+	if (text->value_length < ISCSI_VALUE_MAX)
+		text->value[text->value_length] = (char)c;
+	if (text->value_length <= ISCSI_VALUE_MAX)
+		text->value_length++;
+}
+
+bool
+iscsi_text_take(struct iscsi_text *text, struct view bytes, iscsi_pair *pair, void *context)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < bytes.len; i++) {
+		uint8_t c = view_u8(bytes, i);
+
+		if (c == '\0') {
+			good &= end_pair(text, pair, context);
+		} else if (text->bad) {
+			continue;
+		} else if (!text->in_value) {
+			take_key(text, c);
+		} else {
+			take_value(text, c);
+		}
+	}
+	return good;
+}
+
+bool
+iscsi_text_end(struct iscsi_text *text)
+{
+	bool whole = text->key_length == 0 && !text->bad;
+
+	begin_pair(text);
+	return whole;
+}

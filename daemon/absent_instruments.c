@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/sandbox_rules.h"
-
-const struct sandbox_table sandbox_instruments = {.purpose = "instrumentation", .when = SANDBOX_ALWAYS};

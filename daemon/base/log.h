@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages for people, on standard error: one line each, "netobsd: ...".  Under systemd (JOURNAL_STREAM is set) each
+ * line begins with its priority as sd-daemon(3) says.  Bytes that are not printable ASCII come out as \xNN, so that a
+ * file name or an interface name cannot play tricks on a terminal.  While netobsd runs no place in the code can flood
+ * the log: see log_limit.h. */
+#ifndef NETOBS_DAEMON_BASE_LOG_H
+#define NETOBS_DAEMON_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A text of more bytes is cut and ends in "...". */
+#define LOG_TEXT_MAX 2000
+
+/* The numbers are those of syslog(3). */
+enum log_level {
+	LEVEL_ERROR = 3,
+	LEVEL_WARNING = 4,
+	LEVEL_NOTICE = 5,
+};
+
+/* A place in the code that logs; log_limit.c keeps count in it. */
+struct log_site {
+	enum log_level level;
+	unsigned lines;	 /* said since `since` */
+	uint64_t since;	 /* monotonic seconds */
+	unsigned long long left_out;
+	char last[128];	 /* of them, as far as it fits */
+	bool listed;
+	struct log_site *next;
+};
+
+/* Says one line. */
+void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says it, or counts it where this place has said too much lately. */
+void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_here(severity, ...)                                                                            \
+	do {                                                                                               \
+		static struct log_site log_site = {.level = (severity)};                                   \
+		log_limited(&log_site, __VA_ARGS__);                                                       \
+	} while (0)
+
+#define log_error(...) log_here(LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_here(LEVEL_WARNING, __VA_ARGS__)
+#define log_notice(...) log_here(LEVEL_NOTICE, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# log, event loop, buffers, locks
+
+libdaemon_a_SOURCES += \
+	%D%/array.c \
+	%D%/array.h \
+	%D%/fair_lock.h \
+	%D%/log.c \
+	%D%/log.h \
+	%D%/log_limit.c \
+	%D%/log_limit.h \
+	%D%/loop.c \
+	%D%/loop.h \
+	%D%/text_buffer.c \
+	%D%/text_buffer.h

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Decompression of capture files: each format is one constant. */
+#ifndef NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
+#define NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum unpack_result {
+	UNPACK_MORE,  /* progress was made, or more input is needed */
+	UNPACK_WHOLE, /* the compressed data so far are complete: the file may end here, or a next part begin */
+	UNPACK_BAD,   /* these are no such data */
+};
+
+/* What is left to read and where to write; unpacking moves both on. */
+struct unpack_window {
+	const uint8_t *in;
+	size_t in_left;
+	uint8_t *out;
+	size_t out_left;
+};
+
+struct unpack_format {
+	const char *name;
+	uint8_t magic[4]; /* how such a file begins */
+	size_t magic_length;
+	void *(*start)(void); /* returns NULL if out of memory */
+	enum unpack_result (*step)(void *state, struct unpack_window *window);
+	void (*finish)(void *state);
+};
+
+#define GZIP_NAME "gzip"
+#define GZIP_MAGIC {0x1f, 0x8b} /* RFC 1952 section 2.3.1 */
+#define ZSTD_NAME "zstd"
+#define ZSTD_MAGIC {0x28, 0xb5, 0x2f, 0xfd} /* RFC 8878 section 3.1.1 */
+
+extern const struct unpack_format unpack_gzip, unpack_zstd;
+
+#endif

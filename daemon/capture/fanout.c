@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel chooses a number for each group that nobody else has (PACKET_FANOUT_FLAG_UNIQUEID, Linux 4.12), for in a
+ * group of another program's netobsd would take that program's frames away.  The first socket has it chosen, the others
+ * join it.  An interface that was removed and has come back is another one to the kernel, with a group of its own,
+ * although some threads may not have closed the sockets of the old one yet.
+ */
+#include "daemon/capture/fanout.h"
+
+#include <linux/if_packet.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct group {
+	uint32_t ifindex;
+	int number;
+	unsigned members; /* 0: there is no group */
+};
+
+struct fanout {
+	pthread_mutex_t mutex;
+	struct group groups[];
+};
+
+struct fanout *
+fanout_new(size_t interfaces)
+{
+	struct fanout *fanout = calloc(1, sizeof *fanout + interfaces * sizeof fanout->groups[0]);
+
+	if (fanout != NULL)
+		pthread_mutex_init(&fanout->mutex, NULL);
+	return fanout;
+}
+
+void
+fanout_free(struct fanout *fanout)
+{
+	if (fanout == NULL)
+		return;
+	pthread_mutex_destroy(&fanout->mutex);
+	free(fanout);
+}
+
+static bool
+ask(int fd, unsigned number, unsigned flags)
+{
+	unsigned argument = number | (PACKET_FANOUT_HASH | flags) << 16;
+
+	return setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &argument, sizeof argument) == 0;
+}
+
+/* With the mutex. */
+static bool
+begin_group(struct group *group, uint32_t ifindex, int fd)
+{
+	int chosen;
+	socklen_t length = sizeof chosen;
+
+	if (!ask(fd, 0, PACKET_FANOUT_FLAG_UNIQUEID) ||
+	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &chosen, &length) < 0)
+		return false;
+	*group = (struct group){.ifindex = ifindex, .number = chosen & 0xffff, .members = 1};
+	return true;
+}
+
+int
+fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd)
+{
+	struct group *group = &fanout->groups[place];
+	bool joined;
+	int number;
+
+	pthread_mutex_lock(&fanout->mutex);
+	if (group->members > 0 && group->ifindex == ifindex) {
+		joined = ask(fd, (unsigned)group->number, 0);
+		group->members += joined;
+	} else {
+		joined = begin_group(group, ifindex, fd);
+	}
+	number = joined ? group->number : -1;
+	pthread_mutex_unlock(&fanout->mutex);
+	return number;
+}
+
+void
+fanout_leave(struct fanout *fanout, size_t place, int group)
+{
+	pthread_mutex_lock(&fanout->mutex);
+	if (fanout->groups[place].number == group && fanout->groups[place].members > 0)
+		fanout->groups[place].members--;
+	pthread_mutex_unlock(&fanout->mutex);
+}

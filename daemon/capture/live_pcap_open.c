@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/capture/live_pcap_open.h"
+
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/capture/pcap_common.h"
+
+/* Frames may wait so long in the kernel to be delivered together. */
+#define DELIVERY_MS 10
+
+/* Delivered one by one, each takes a piece of the kernel's buffer that is as long as the longest that may come: the
+ * snapshot length on "any", of which libpcap's own 2 MiB hold eight, 64 KiB on a loopback interface. */
+#define IMMEDIATE_BUFFER (32 << 20)
+
+/* -------------------------------------------------------------------------------------------------- messages */
+
+/* "any" and the names of the interfaces, as far as they fit. */
+static void
+list_interfaces(char *text, size_t size)
+{
+	struct if_nameindex *list = if_nameindex();
+	size_t used = (size_t)snprintf(text, size, "any");
+
+	for (size_t i = 0; list != NULL && list[i].if_name != NULL && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, ", %s", list[i].if_name);
+	if_freenameindex(list);
+}
+
+static void
+complain_no_device(const char *name)
+{
+	char names[512];
+
+	list_interfaces(names, sizeof names);
+	log_error("no interface %s; there are: %s", name, names);
+}
+
+static void
+complain_no_permission(const char *name)
+{
+	char program[PATH_MAX] = "netobsd";
+	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	if (length > 0)
+		program[length] = '\0';
+	log_error("no permission to capture on %s: run as root, or as root once: setcap cap_net_raw=ep %s", name,
+		  program);
+}
+
+static void
+complain_activate(pcap_t *pcap, const char *name, int status)
+{
+	const char *detail = pcap_geterr(pcap);
+
+	switch (status) {
+	case PCAP_ERROR_NO_SUCH_DEVICE:
+		complain_no_device(name);
+		break;
+	case PCAP_ERROR_PERM_DENIED:
+	case PCAP_ERROR_PROMISC_PERM_DENIED:
+		/* Which is found out first; but the right to capture would be of no use there. */
+		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
+			complain_no_device(name);
+		else
+			complain_no_permission(name);
+		break;
+	case PCAP_ERROR_IFACE_NOT_UP:
+		log_error("interface %s is down: ip link set %s up", name, name);
+		break;
+	default:
+		log_error("cannot capture on %s: %s%s%s", name, pcap_statustostr(status), *detail != '\0' ? ": " : "",
+			  status != PCAP_ERROR ? detail : "");
+		break;
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------- opening */
+
+/* None of these can fail before activation, but for a time stamp precision that the platform has not: pcap_activate()
+ * then gives microseconds, which capture_frame() must not take for nanoseconds. */
+static bool
+configure(pcap_t *pcap, const struct config *config, const char *name)
+{
+	pcap_set_snaplen(pcap, config->snaplen);
+	pcap_set_promisc(pcap, config->promiscuous);
+	pcap_set_timeout(pcap, DELIVERY_MS);
+	pcap_set_immediate_mode(pcap, config->immediate);
+	if (config->buffer > 0)
+		pcap_set_buffer_size(pcap, config->buffer);
+	else if (config->immediate)
+		pcap_set_buffer_size(pcap, IMMEDIATE_BUFFER);
+	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
+		return true;
+	log_error("cannot capture on %s: no nanosecond time stamps", name);
+	return false;
+}
+
+static bool
+is_expected(int status)
+{
+	return status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP ||
+	       status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
+}
+
+static bool
+activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
+{
+	int status = pcap_activate(pcap);
+
+	if (status < 0) {
+		*error = status;
+		if (mode == OPEN_FIRST || !is_expected(status))
+			complain_activate(pcap, name, status);
+		return false;
+	}
+	if (status > 0) {
+		const char *detail = pcap_geterr(pcap);
+
+		log_warning("interface %s: %s", name, *detail != '\0' ? detail : pcap_statustostr(status));
+	}
+	return true;
+}
+
+/* "any" can have the index of the real interface in its link header, which is worth having. */
+static void
+prefer_indexed_header(pcap_t *pcap)
+{
+	if (pcap_datalink(pcap) == DLT_LINUX_SLL)
+		(void)pcap_set_datalink(pcap, DLT_LINUX_SLL2); /* where it cannot be had the other one does */
+}
+
+bool
+live_check_filter(const struct config *config, pcap_t *pcap, const char *name)
+{
+	struct bpf_program program;
+
+	if (config->filter == NULL)
+		return true;
+	if (!capture_compile(config, pcap, name, &program))
+		return false;
+	pcap_freecode(&program);
+	return true;
+}
+
+/* No filter is a filter that everything passes: another one may be in the way. */
+bool
+live_set_filter(const struct config *config, pcap_t *pcap, const char *name)
+{
+	struct config everything = {.filter = ""};
+	struct bpf_program program;
+	bool set;
+
+	if (!capture_compile(config->filter != NULL ? config : &everything, pcap, name, &program))
+		return false;
+	set = pcap_setfilter(pcap, &program) == 0;
+	if (!set)
+		log_error("cannot filter on %s: %s", name, pcap_geterr(pcap));
+	pcap_freecode(&program);
+	return set;
+}
+
+static bool
+set_nonblocking(pcap_t *pcap, const char *name)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+
+	if (pcap_setnonblock(pcap, 1, why) == 0 && pcap_get_selectable_fd(pcap) >= 0)
+		return true;
+	log_error("cannot capture on %s without blocking: %s", name, why);
+	return false;
+}
+
+/* An interface that is observed twice would tell everything twice. */
+static bool
+is_given_once(const struct config *config, const char *name)
+{
+	unsigned times = 0, any = 0, all = 0;
+
+	for (size_t i = 0; config->interfaces[i] != NULL; i++, all++) {
+		times += strcmp(config->interfaces[i], name) == 0;
+		any += strcmp(config->interfaces[i], "any") == 0;
+	}
+	if (times > 1)
+		log_error("interface %s is given twice", name);
+	else if (any > 0 && all > 1)
+		log_error("\"any\" is all interfaces: no other can be given beside it");
+	return times == 1 && (any == 0 || all == 1);
+}
+
+pcap_t *
+live_open_interface(const struct config *config, const char *name, enum live_open_mode mode, int *status)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+	int ignored, *error = status != NULL ? status : &ignored;
+	pcap_t *pcap;
+
+	*error = PCAP_ERROR;
+
+	if (mode == OPEN_FIRST && !is_given_once(config, name))
+		return NULL;
+	pcap = pcap_create(name, why);
+	if (pcap == NULL) {
+		log_error("cannot capture on %s: %s", name, why);
+		return NULL;
+	}
+	if (configure(pcap, config, name) && activate(pcap, name, mode, error)) {
+		prefer_indexed_header(pcap);
+		if (capture_link_supported(pcap, name) &&
+		    (config->filter == NULL || live_set_filter(config, pcap, name)) &&
+		    set_nonblocking(pcap, name))
+			return pcap;
+	}
+	pcap_close(pcap);
+	return NULL;
+}

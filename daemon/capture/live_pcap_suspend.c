@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/capture/live_pcap_suspend.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/base/log.h"
+#include "daemon/capture/live_pcap_open.h"
+
+/* For local experiments, IEEE Std 802: no frame has it, and should one, there is the filter. */
+#define NOBODY_SPEAKS ETH_P_802_EX1
+
+static bool
+bind_protocol(pcap_t *pcap, uint16_t protocol)
+{
+	struct sockaddr_ll address = {0};
+	socklen_t length = sizeof address;
+	int fd = pcap_get_selectable_fd(pcap);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+		return false;
+	address.sll_protocol = htons(protocol);
+	return bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+bool
+live_sleep(pcap_t *pcap, const char *name, bool shared)
+{
+	struct bpf_insn nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct bpf_program program = {.bf_len = 1, .bf_insns = &nothing};
+
+	if (pcap_setfilter(pcap, &program) < 0) {
+		log_error("cannot pause on %s: %s", name, pcap_geterr(pcap));
+		return false;
+	}
+	if (!shared)
+		(void)bind_protocol(pcap, NOBODY_SPEAKS); /* where it is refused the filter is enough */
+	return true;
+}
+
+bool
+live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared)
+{
+	if (!shared && !bind_protocol(pcap, ETH_P_ALL)) {
+		log_error("cannot go on with interface %s: %s", name, strerror(errno));
+		return false;
+	}
+	return live_set_filter(config, pcap, name);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/capture/pcap_common.h"
+
+#include <stdio.h>
+
+#include "daemon/base/log.h"
+#include "dissect/dissect.h"
+
+bool
+capture_link_supported(pcap_t *pcap, const char *name)
+{
+	int dlt = pcap_datalink(pcap);
+	const char *word = pcap_datalink_val_to_name(dlt);
+
+	if (dissect_link_supported(dlt))
+		return true;
+	log_error("%s: link type %s (%d) is not supported; these are: %s", name, word != NULL ? word : "without a name",
+		  dlt, dissect_link_names());
+	return false;
+}
+
+bool
+capture_compile(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program)
+{
+	const char *hint = config->print != PRINT_OFF && config->print_probes == NULL
+			       ? " (probes to print are named with an equals sign: --print=PROBE)"
+			       : "";
+
+	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0)
+		return true;
+	log_error("bad filter \"%s\" for %s: %s%s; pcap-filter(7) describes filters", config->filter, name,
+		  pcap_geterr(pcap), hint);
+	return false;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Captures from files: pcap and pcapng, plain or compressed, several merged in time order, at any speed. */
+#ifndef NETOBS_DAEMON_CAPTURE_REPLAY_H
+#define NETOBS_DAEMON_CAPTURE_REPLAY_H
+
+#include "daemon/base/loop.h"
+#include "daemon/capture/input.h"
+#include "daemon/config/config.h"
+
+/* Opens every file of the configuration without reading from any: input_begin() does that, and compiles the filter for
+ * each.  NULL, with a message logged, if one of them cannot be opened. */
+struct input *replay_open(const struct config *config, struct loop *loop);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/config/config_file.h"
+
+#include <confuse.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/config/config_text.h"
+#include "daemon/config/options.h"
+
+/* What the callbacks work on, which libconfuse does not hand to them. */
+static struct reading {
+	struct config *config;
+	struct config judged; /* takes the values that are overridden */
+	const bool *overridden;
+	int *lines; /* per row: where it stands, 0 if nowhere yet */
+	bool told;  /* of an error: the rest only follows from the first */
+} *reading;
+
+/* libconfuse's own complaints, and those of take_value(). */
+static void __attribute__((format(printf, 2, 0)))
+complain(cfg_t *cfg, const char *format, va_list arguments)
+{
+	char what[512];
+
+	vsnprintf(what, sizeof what, format, arguments);
+	if (!reading->told)
+		log_error("%s:%d: %s", cfg->filename, cfg->line, what);
+	reading->told = true;
+}
+
+/* A value has been read. */
+static int
+take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
+{
+	const struct option_row *row = options_find_setting(option->name);
+	size_t index = (size_t)(row - options_table);
+	struct config *config = reading->overridden[index] ? &reading->judged : reading->config;
+	char why[256];
+
+	/* Of a list that begins with "=", this is the first value; "+=" goes on with the list. */
+	if (option->nvalues == 1 && reading->lines[index] != 0) {
+		cfg_error(cfg, "%s is set a second time, after line %d", row->name, reading->lines[index]);
+		return -1;
+	}
+	if (reading->lines[index] == 0)
+		reading->lines[index] = cfg->line;
+	if (!row->kind->set(config, row, value, why, sizeof why)) {
+		cfg_error(cfg, "%s = %s: %s", row->name, value, why);
+		return -1;
+	}
+	*(const char **)result = value;
+	return 0;
+}
+
+/* What libconfuse is to know of the table: names, and which take lists.  Everything is text to it. */
+static cfg_opt_t *
+make_options(void)
+{
+	cfg_opt_t *options = calloc(options_table_rows + 1, sizeof *options), *option = options;
+
+	if (options == NULL)
+		return NULL;
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+		cfg_opt_t scalar = CFG_STR_CB(row->name, NULL, CFGF_NODEFAULT, take_value);
+		cfg_opt_t list = CFG_STR_LIST_CB(row->name, NULL, CFGF_NODEFAULT, take_value);
+
+		if (row->place != ON_LINE)
+			*option++ = row->kind->list ? list : scalar;
+	}
+	return options; /* the row of zeros behind them is the end */
+}
+
+static bool
+parse(char *text, const char *name, cfg_opt_t *options)
+{
+	FILE *stream = fmemopen(text, strlen(text), "r");
+	cfg_t *cfg = cfg_init(options, CFGF_NONE);
+	bool good = false;
+
+	if (stream == NULL || cfg == NULL || (cfg->filename = strdup(name)) == NULL) {
+		log_error("cannot read %s: out of memory", name);
+	} else {
+		cfg_set_error_function(cfg, complain);
+		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !reading->told;
+		if (!good && !reading->told)
+			log_error("%s:%d: cannot be understood", name, cfg->line);
+	}
+	if (cfg != NULL)
+		cfg_free(cfg);
+	if (stream != NULL)
+		fclose(stream);
+	return good;
+}
+
+bool
+config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
+{
+	struct reading present = {.config = config, .overridden = overridden};
+	char *text = config_text_read(stream, name);
+	cfg_opt_t *options;
+	bool good = false;
+
+	if (text == NULL)
+		return false;
+	options = make_options();
+	present.lines = calloc(options_table_rows, sizeof *present.lines);
+	if (options == NULL || present.lines == NULL || !options_defaults(&present.judged)) {
+		log_error("cannot read %s: out of memory", name);
+	} else {
+		reading = &present;
+		good = parse(text, name, options);
+		reading = NULL;
+	}
+	options_free(&present.judged);
+	free(present.lines);
+	free(options);
+	free(text);
+	return good;
+}
+
+/* A plain file: a pipe would keep a daemon waiting. */
+static FILE *
+open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+	FILE *stream = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		why = strerror(errno);
+	else if (!S_ISREG(status.st_mode))
+		why = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file";
+	else if ((stream = fdopen(fd, "r")) == NULL)
+		why = strerror(errno);
+	if (why != NULL)
+		log_error("cannot read %s: %s", path, why);
+	if (stream == NULL && fd >= 0)
+		close(fd);
+	return stream;
+}
+
+bool
+config_file_read(const char *path, struct config *config, const bool *overridden)
+{
+	FILE *stream = open_file(path);
+	bool good;
+
+	if (stream == NULL)
+		return false;
+	good = config_file_parse(stream, path, config, overridden);
+	fclose(stream);
+	return good;
+}

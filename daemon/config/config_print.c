@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/config/config_print.h"
+
+#include <string.h>
+
+/* Between double quotes, with everything taken back that libconfuse would read in there: ends, escapes and
+ * ${ENVIRONMENT}. */
+static void
+print_quoted(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text != '\0'; text++) {
+		if (strchr("\"\\$", *text) != NULL)
+			fputc('\\', to);
+		fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+/* Numbers, true and false look better without quotes. */
+static void
+print_value(FILE *to, const struct option_row *row, const char *value)
+{
+	if (row->kind->toggle || row->max > row->min)
+		fputs(value, to);
+	else
+		print_quoted(to, value);
+}
+
+bool
+settings_print_row(FILE *to, const struct option_row *row, const struct config *config)
+{
+	char room[OPTIONS_VALUE_MAX];
+	const char *value = row->kind->get(config, row, 0, room);
+
+	if (value == NULL)
+		return false;
+	fprintf(to, "%s = %s", row->name, row->kind->list ? "{" : "");
+	for (size_t i = 0; (value = row->kind->get(config, row, i, room)) != NULL; i++) {
+		if (i > 0)
+			fputs(", ", to);
+		print_value(to, row, value);
+	}
+	fputs(row->kind->list ? "}" : "", to);
+	return true;
+}
+
+void
+settings_print(FILE *to, const struct config *config)
+{
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->place == ON_LINE)
+			continue;
+		if (!settings_print_row(to, row, config))
+			fprintf(to, "# %s is not set", row->name);
+		fputc('\n', to);
+	}
+}

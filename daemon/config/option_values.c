@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kinds of values that options take. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <pcap/pcap.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/config/options.h"
+#include "probes/manifest.h"
+
+static void *
+field_of(struct config *config, const struct option_row *row)
+{
+	return (char *)config + row->field;
+}
+
+static const void *
+value_of(const struct config *config, const struct option_row *row)
+{
+	return (const char *)config + row->field;
+}
+
+/* -------------------------------------------------------------------------------------------------------- numbers */
+
+static bool
+read_whole(const struct option_row *row, const char *text, long long *value, char *why, size_t size)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoll(text, &end, 10);
+	if (errno == 0 && end != text && *end == '\0' && (double)*value >= row->min && (double)*value <= row->max)
+		return true;
+	snprintf(why, size, "a whole number from %.0f to %.0f is wanted", row->min, row->max);
+	return false;
+}
+
+static bool
+read_real(const struct option_row *row, const char *text, double *value, char *why, size_t size)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	/* Written so that a NaN is refused too. */
+	if (end != text && *end == '\0' && *value >= row->min && *value <= row->max)
+		return true;
+	snprintf(why, size, "a number from %g to %.0f is wanted", row->min, row->max);
+	return false;
+}
+
+static bool
+set_whole(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	long long value;
+
+	if (!read_whole(row, text, &value, why, size))
+		return false;
+	*(int *)field_of(config, row) = (int)(value * (long long)row->unit);
+	return true;
+}
+
+static const char *
+get_whole(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	snprintf(room, OPTIONS_VALUE_MAX, "%lld", *(const int *)value_of(config, row) / (long long)row->unit);
+	return index == 0 ? room : NULL;
+}
+
+const struct option_kind value_whole = {.set = set_whole, .get = get_whole};
+
+/* Permissions of a file, in octal. */
+static bool
+set_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 8);
+
+	if (*text >= '0' && *text <= '7' && *end == '\0' && value <= 0777) {
+		*(uint32_t *)field_of(config, row) = (uint32_t)value;
+		return true;
+	}
+	snprintf(why, size, "permissions in octal such as 660 are wanted");
+	return false;
+}
+
+static const char *
+get_mode(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	snprintf(room, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)value_of(config, row));
+	return index == 0 ? room : NULL;
+}
+
+const struct option_kind value_mode = {.set = set_mode, .get = get_mode};
+
+/* A whole number whose 0 means that somebody else decides. */
+static const char *
+get_bytes(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	return *(const int *)value_of(config, row) != 0 ? get_whole(config, row, index, room) : NULL;
+}
+
+const struct option_kind value_bytes = {.set = set_whole, .get = get_bytes};
+
+static bool
+set_count(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	long long value;
+
+	if (!read_whole(row, text, &value, why, size))
+		return false;
+	*(uint32_t *)field_of(config, row) = (uint32_t)value;
+	return true;
+}
+
+static const char *
+get_count(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	snprintf(room, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)value_of(config, row));
+	return index == 0 ? room : NULL;
+}
+
+const struct option_kind value_count = {.set = set_count, .get = get_count};
+
+/* Seconds for the user, nanoseconds in the field. */
+static bool
+set_seconds(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	double value;
+
+	if (!read_real(row, text, &value, why, size))
+		return false;
+	*(uint64_t *)field_of(config, row) = (uint64_t)llround(value * row->unit);
+	return true;
+}
+
+/* 15 digits are what a double surely holds, so that a value that was shown and set again is shown the same. */
+static const char *
+get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	snprintf(room, OPTIONS_VALUE_MAX, "%.15g", (double)*(const uint64_t *)value_of(config, row) / row->unit);
+	return index == 0 ? room : NULL;
+}
+
+const struct option_kind value_seconds = {.set = set_seconds, .get = get_seconds};
+
+/* ---------------------------------------------------------------------------------------------------------- words */
+
+static const char *
+get_nothing(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)config;
+	(void)row;
+	(void)index;
+	(void)room;
+	return NULL;
+}
+
+static bool
+set_nothing(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	(void)config;
+	(void)row;
+	(void)text;
+	(void)why;
+	(void)size;
+	return true;
+}
+
+const struct option_kind value_none = {.set = set_nothing, .get = get_nothing};
+
+/* On the command line the option alone says yes; a file says which. */
+static bool
+read_toggle(const char *text, bool *value, char *why, size_t size)
+{
+	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+
+	*value = true;
+	if (text == NULL)
+		return true;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*value = i % 2 == 1;
+			return true;
+		}
+	}
+	snprintf(why, size, "true or false is wanted");
+	return false;
+}
+
+static bool
+set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	return read_toggle(text, field_of(config, row), why, size);
+}
+
+static const char *
+get_flag(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "true" : "false";
+}
+
+const struct option_kind value_flag = {.set = set_flag, .get = get_flag, .toggle = true};
+
+/* "no-something": the field says the opposite of the option. */
+static bool
+set_flag_off(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	bool value;
+
+	if (!read_toggle(text, &value, why, size))
+		return false;
+	*(bool *)field_of(config, row) = !value;
+	return true;
+}
+
+static const char *
+get_flag_off(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "false" : "true";
+}
+
+const struct option_kind value_flag_off = {.set = set_flag_off, .get = get_flag_off, .toggle = true};
+
+/* A copy of `text` that is not empty; NULL, with `why`, otherwise. */
+static const char *
+keep_word(struct config *config, const char *text, char *why, size_t size)
+{
+	const char *kept = NULL;
+
+	if (*text == '\0')
+		snprintf(why, size, "it is empty");
+	else if ((kept = options_keep(config, text)) == NULL)
+		snprintf(why, size, "out of memory");
+	return kept;
+}
+
+static bool
+set_word(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	const char *kept = keep_word(config, text, why, size);
+
+	if (kept == NULL)
+		return false;
+	*(const char **)field_of(config, row) = kept;
+	return true;
+}
+
+static const char *
+get_word(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)room;
+	return index == 0 ? *(const char *const *)value_of(config, row) : NULL;
+}
+
+const struct option_kind value_word = {.set = set_word, .get = get_word};
+
+/* One more word of a NULL-terminated list. */
+static bool
+set_words(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	const char ***list = field_of(config, row), **longer, *kept = keep_word(config, text, why, size);
+	size_t count = 0;
+
+	if (kept == NULL)
+		return false;
+	while ((*list)[count] != NULL)
+		count++;
+	longer = realloc(*list, (count + 2) * sizeof *longer);
+	if (longer == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	longer[count] = kept;
+	longer[count + 1] = NULL;
+	*list = longer;
+	return true;
+}
+
+static const char *
+get_words(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const char *const *list = *(const char *const *const *)value_of(config, row);
+
+	(void)room;
+	while (index > 0 && *list != NULL) {
+		list++;
+		index--;
+	}
+	return *list;
+}
+
+const struct option_kind value_words = {.set = set_words, .get = get_words, .list = true};
+
+static const char *const view_words[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
+
+static bool
+set_view(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	(void)row;
+	for (unsigned i = VIEW_HOST; i <= VIEW_MONITOR; i++) {
+		if (strcmp(text, view_words[i]) == 0) {
+			config->view = (enum view_kind)i;
+			return true;
+		}
+	}
+	snprintf(why, size, "host, both or monitor is wanted");
+	return false;
+}
+
+static const char *
+get_view(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	return index == 0 ? view_words[config->view] : NULL; /* NULL for VIEW_AUTO */
+}
+
+const struct option_kind value_view = {.set = set_view, .get = get_view};
+
+static bool
+set_prefix(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct prefix prefix = {.version = strchr(text, ':') != NULL ? 6 : 4}, *longer;
+	long bits = prefix.version == 6 ? 128 : 32, most = bits;
+	size_t length = strcspn(text, "/");
+	char addr[INET6_ADDRSTRLEN], *end;
+
+	(void)row;
+	if (text[length] == '/') {
+		const char *digits = text + length + 1;
+
+		bits = strtol(digits, &end, 10);
+		if (end == digits || *end != '\0')
+			bits = -1;
+	}
+	if (length >= sizeof addr)
+		length = 0; /* no address is that long */
+	memcpy(addr, text, length);
+	addr[length] = '\0';
+	if (bits < 0 || bits > most || inet_pton(prefix.version == 6 ? AF_INET6 : AF_INET, addr, prefix.addr) != 1) {
+		snprintf(why, size, "an address prefix like 192.0.2.0/24 or 2001:db8::/32 is wanted");
+		return false;
+	}
+	prefix.bits = (uint8_t)bits;
+	longer = realloc(config->locals, (config->local_count + 1) * sizeof *longer);
+	if (longer == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	longer[config->local_count++] = prefix;
+	config->locals = longer;
+	return true;
+}
+
+static const char *
+get_prefix(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const struct prefix *prefix;
+	char addr[INET6_ADDRSTRLEN];
+
+	(void)row;
+	if (index >= config->local_count)
+		return NULL;
+	prefix = &config->locals[index];
+	inet_ntop(prefix->version == 6 ? AF_INET6 : AF_INET, prefix->addr, addr, sizeof addr);
+	snprintf(room, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
+	return room;
+}
+
+const struct option_kind value_prefix = {.set = set_prefix, .get = get_prefix, .list = true};
+
+/* --------------------------------------------------------------------------------------------- values of their own */
+
+static bool
+set_pace(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	config->pace = 1.0;
+	return text == NULL || read_real(row, text, &config->pace, why, size);
+}
+
+const struct option_kind value_pace = {.set = set_pace, .get = get_nothing};
+
+static bool
+set_wait(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	config->wait_tracer = true;
+	config->wait_seconds = 0;
+	return text == NULL || read_real(row, text, &config->wait_seconds, why, size);
+}
+
+const struct option_kind value_wait = {.set = set_wait, .get = get_nothing};
+
+/* --print and --format: the format is settled when both are known. */
+static bool
+set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	bool chosen[PROBE_COUNT];
+	const char *unknown;
+	size_t length;
+
+	(void)row;
+	if (text != NULL && *text == '\0') {
+		snprintf(why, size, "a probe like tcp-receive or tcp-* is wanted");
+		return false;
+	}
+	if (text != NULL && !manifest_choose(text, chosen, &unknown, &length)) {
+		snprintf(why, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
+			 length < 60 ? (int)length : 60, unknown);
+		return false;
+	}
+	config->print = PRINT_TEXT;
+	config->print_probes = text;
+	if (text != NULL && (config->print_probes = options_keep(config, text)) == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	return true;
+}
+
+static const char *
+get_print(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	if (index > 0 || config->print == PRINT_OFF)
+		return NULL;
+	return config->print_probes != NULL ? config->print_probes : "*";
+}
+
+const struct option_kind value_print = {.set = set_print, .get = get_print};
+
+static bool
+set_format(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	(void)row;
+	if (strcmp(text, "text") == 0) {
+		config->list_format = PRINT_TEXT;
+	} else if (strcmp(text, "json") == 0) {
+		config->list_format = PRINT_JSON;
+	} else {
+		snprintf(why, size, "text or json is wanted");
+		return false;
+	}
+	return true;
+}
+
+static const char *
+get_format(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	if (index > 0 || config->print == PRINT_OFF)
+		return NULL;
+	return config->print == PRINT_JSON ? "json" : "text";
+}
+
+const struct option_kind value_format = {.set = set_format, .get = get_format};
+
+/* Only a first look, so that a file's line can be named: what the link types of the inputs make of it is seen when they
+ * are there. */
+static bool
+set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct bpf_program program;
+	pcap_t *ethernet = pcap_open_dead(DLT_EN10MB, 65535);
+	bool good;
+
+	if (ethernet == NULL) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	good = pcap_compile(ethernet, &program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
+	if (good)
+		pcap_freecode(&program);
+	else
+		snprintf(why, size, "%s", pcap_geterr(ethernet));
+	pcap_close(ethernet);
+	return good && set_word(config, row, text, why, size);
+}
+
+const struct option_kind value_filter = {.set = set_filter, .get = get_word};
+
+static bool
+set_user(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct passwd *entry = *text != '\0' ? getpwnam(text) : NULL;
+
+	if (entry == NULL || entry->pw_uid == 0) {
+		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "root is what is to be left");
+		return false;
+	}
+	return set_word(config, row, text, why, size);
+}
+
+const struct option_kind value_user = {.set = set_user, .get = get_word};
+
+/* ---------------------------------------------------------------------------------------------------------- ports */
+
+/* A comma-separated list. */
+static bool
+set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	struct port_list ports = {.count = 0};
+
+	for (;;) {
+		char *end;
+		unsigned long port;
+
+		errno = 0;
+		port = strtoul(text, &end, 10);
+		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 ||
+		    port > 65535) {
+			snprintf(why, size, "ports from 1 to 65535 are wanted, separated by commas");
+			return false;
+		}
+		if (ports.count == PORTS_MAX) {
+			snprintf(why, size, "%d ports are the most", PORTS_MAX);
+			return false;
+		}
+		ports.port[ports.count++] = (uint16_t)port;
+		if (*end == '\0')
+			break;
+		text = end + 1;
+	}
+	*(struct port_list *)field_of(config, row) = ports;
+	return true;
+}
+
+static const char *
+get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	const struct port_list *ports = value_of(config, row);
+	size_t at = 0;
+
+	_Static_assert(PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
+	for (unsigned i = 0; i < ports->count; i++)
+		at += (size_t)snprintf(room + at, OPTIONS_VALUE_MAX - at, "%s%u", i > 0 ? "," : "",
+				       (unsigned)ports->port[i]);
+	return index == 0 && ports->count > 0 ? room : NULL;
+}
+
+const struct option_kind value_ports = {.set = set_ports, .get = get_ports};
+
+/* ----------------------------------------------------------------------------------------------------------- site */
+
+static bool
+set_site(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	(void)row;
+	for (enum site_kind kind = SITE_AUTO; kind <= SITE_FAST; kind++) {
+		if (strcmp(text, site_word(kind)) == 0) {
+			config->site = kind;
+			return true;
+		}
+	}
+	snprintf(why, size, "auto, plain or fast is wanted");
+	return false;
+}
+
+static const char *
+get_site(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+{
+	(void)row;
+	(void)room;
+	return index == 0 ? site_word(config->site) : NULL;
+}
+
+const struct option_kind value_site = {.set = set_site, .get = get_site};

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/config/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/config/config_file.h"
+#include "daemon/config/config_print.h"
+
+#define FIELD(member) .field = offsetof(struct config, member)
+#define LIMIT_SECONDS .argument = "SECONDS", .min = 0.001, .max = 31536000, .unit = 1e9
+
+/* clang-format off */
+const struct option_row options_table[] = {
+	{.name = "interface", .letter = 'i', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_words,
+	 .argument = "IFACE", FIELD(interfaces),
+	 .place = IN_BOTH,
+	 .help = "interface to observe; repeat it for more, \"any\" is all of them"},
+	{.name = "read", .letter = 'r', .group = GROUP_INPUT, .scope = FOR_FILES, .kind = &value_words,
+	 .argument = "FILE", FIELD(files),
+	 .help = "capture to replay, \"-\" is standard input; several are merged by time"},
+	{.name = "pace", .group = GROUP_INPUT, .scope = FOR_FILES, .kind = &value_pace,
+	 .argument = "SPEED", .optional = true, .min = 1e-6, .max = 1000000,
+	 .help = "replay at SPEED times the recorded speed (1 if left out), not as fast as can be"},
+	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = FOR_ALL, .kind = &value_wait,
+	 .argument = "SECONDS", .optional = true, .min = 0.001, .max = 31536000,
+	 .help = "start reading only when a tracer has enabled a probe, or after SECONDS"},
+	{.name = "on-demand", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(on_demand),
+	 .place = IN_BOTH,
+	 .help = "capture only while a probe is enabled, and sleep while none is"},
+	{.name = "snapshot-length", .letter = 's', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_whole,
+	 .argument = "BYTES", .min = 0, .max = 262144, .unit = 1, FIELD(snaplen),
+	 .place = IN_BOTH,
+	 .help = "bytes to capture of each frame; 0 is the most"},
+	{.name = "buffer-size", .letter = 'B', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_bytes,
+	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(buffer),
+	 .place = IN_BOTH,
+	 .help = "kernel buffer of each interface in KiB; default 2048, with immediate 32768"},
+	{.name = "workers", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_count,
+	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
+	 .place = IN_BOTH,
+	 .help = "threads that share the frames of each interface, connection by connection"},
+	{.name = "promiscuous", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(promiscuous),
+	 .place = IN_BOTH,
+	 .help = "take frames for other hosts too"},
+	{.name = "immediate", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(immediate),
+	 .place = IN_BOTH,
+	 .help = "deliver each frame at once, not a few milliseconds' worth together"},
+
+	{.name = "filter", .group = GROUP_INPUT, .scope = FOR_ALL, .kind = &value_filter, .argument = "FILTER",
+	 .place = IN_FILE, .change = AT_RELOAD, FIELD(filter),
+	 .help = "frames that this pcap-filter(7) expression leaves out are not seen at all"},
+
+	{.name = "view", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_view, .argument = "VIEW",
+	 .place = IN_BOTH,
+	 .help = "whose probes fire: host (local ends), both (every end) or monitor (each frame once)"},
+	{.name = "local", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_prefix, .argument = "PREFIX",
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "addresses that count as local in the host view; repeat it for more"},
+	{.name = "no-inner", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(inner),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "fire for tunnels only, not for the packets inside"},
+	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_ports, .argument = "PORT,...",
+	 FIELD(iscsi_ports), .place = IN_BOTH,
+	 .help = "ports of iSCSI targets, 3260 if none are given"},
+
+	{.name = "no-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag_off, FIELD(owners),
+	 .place = IN_BOTH,
+	 .help = "do not look up the processes behind local sockets"},
+	{.name = "all-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag, FIELD(all_owners),
+	 .place = IN_BOTH,
+	 .help = "keep the two capabilities that it takes to see the processes of other users"},
+
+	{.name = "print", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_print,
+	 .argument = "PROBE,...", .optional = true,
+	 .place = IN_BOTH,
+	 .help = "print firings to standard output: all, or of these probes (tcp-* style wildcards)"},
+	{.name = "format", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_format, .argument = "FORMAT",
+	 .place = IN_BOTH,
+	 .help = "form of --print and --list-probes: text or json"},
+	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(list_probes),
+	 .help = "list every probe with its arguments and their fields, and exit"},
+	{.name = "summary", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(summary),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "counters to standard error at the end (SIGUSR1: at any time)"},
+	{.name = "strict", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(strict),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "exit with status 3 if the kernel or an interface lost frames"},
+
+	{.name = "max-flows", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_count,
+	 .argument = "NUMBER", .min = 16, .max = 100000000, FIELD(limits.flows),
+	 .place = IN_BOTH,
+	 .help = "connections and UDP streams tracked at once"},
+	{.name = "connect-timeout", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(limits.tcp_connect_ns),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "an unanswered SYN is given up after SECONDS"},
+	{.name = "time-wait", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(limits.tcp_time_wait_ns),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "TIME_WAIT lasts SECONDS"},
+	{.name = "tcp-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(limits.tcp_idle_ns),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "an established connection is forgotten after SECONDS of silence"},
+	{.name = "tcp-closing-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(limits.tcp_closing_ns),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "one of which a FIN was seen is forgotten after SECONDS of silence"},
+	{.name = "udp-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(limits.udp_idle_ns),
+	 .place = IN_BOTH, .change = AT_RELOAD,
+	 .help = "a UDP stream ends after SECONDS of silence"},
+
+	{.name = "config", .letter = 'c', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_word,
+	 .argument = "CONFIG", FIELD(file),
+	 .help = "read CONFIG, a netobs.conf(5), first; the command line wins over it"},
+	{.name = "check-config", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag, FIELD(check),
+	 .help = "only say whether CONFIG and the command line are good, and exit"},
+	{.name = "print-config", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag, FIELD(show),
+	 .help = "print the effective settings in the form of CONFIG, and exit"},
+	{.name = "user", .letter = 'u', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_user,
+	 .argument = "USER", FIELD(user),
+	 .place = IN_BOTH,
+	 .help = "started as root, become USER before anything is read (netobs, else nobody)"},
+	{.name = "no-seccomp", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(seccomp),
+	 .place = IN_BOTH,
+	 .help = "do without the filter of system calls"},
+	{.name = "control", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "PATH",
+	 FIELD(control), .place = IN_BOTH,
+	 .help = "answer netobsctl(8) on the Unix socket PATH"},
+	{.name = "control-mode", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_mode, .argument = "MODE",
+	 FIELD(control_mode), .place = IN_BOTH,
+	 .help = "permissions of that socket, in octal: who may write may ask"},
+	{.name = "control-group", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "GROUP",
+	 FIELD(control_group), .place = IN_BOTH,
+	 .help = "group of that socket; netobsd's own if not given"},
+	{.name = "metrics", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "ADDRESS",
+	 FIELD(metrics), .place = IN_BOTH,
+	 .help = "serve counters to Prometheus at unix:PATH, 127.0.0.1:PORT or [::1]:PORT"},
+	{.name = "metrics-anywhere", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_flag,
+	 FIELD(metrics_anywhere), .place = IN_BOTH,
+	 .help = "let ADDRESS be one that others than this host can reach"},
+	{.name = "probe-site", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_site, .argument = "KIND",
+	 .place = IN_BOTH,
+	 .help = "what tracers make of a probe: plain (a trap), fast (a call) or auto"},
+	{.name = "foreground", .letter = 'f', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag,
+	 FIELD(foreground),
+	 .help = "stay in the foreground, which netobsd does unasked"},
+	{.name = "help", .letter = 'h', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_none,
+	 .action = ACTION_HELP, .help = "show this help and exit"},
+	{.name = "version", .letter = 'V', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_none,
+	 .action = ACTION_VERSION, .help = "show the versions of netobsd and its libraries and exit"},
+};
+/* clang-format on */
+
+#define ROWS (sizeof options_table / sizeof options_table[0])
+
+const size_t options_table_rows = ROWS;
+
+bool
+options_defaults(struct config *config)
+{
+	*config = (struct config){
+	    .interfaces = calloc(1, sizeof *config->interfaces),
+	    .files = calloc(1, sizeof *config->files),
+	    .inner = true,
+	    .owners = true,
+	    .control_mode = 0660,
+	    .seccomp = true,
+	    .workers = 1,
+	    .snaplen = 262144, /* as tcpdump: larger than any frame but BIG TCP's */
+	    .limits = flow_limits_default(),
+	    .iscsi_ports = {.port = {3260}, .count = 1},
+	};
+	return config->interfaces != NULL && config->files != NULL;
+}
+
+void
+options_free(struct config *config)
+{
+	while (config->texts != NULL) {
+		struct config_text *text = config->texts;
+
+		config->texts = text->next;
+		free(text);
+	}
+	free(config->interfaces);
+	free(config->files);
+	free(config->locals);
+	*config = (struct config){0};
+}
+
+const char *
+options_keep(struct config *config, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct config_text *kept = malloc(sizeof *kept + size);
+
+	if (kept == NULL)
+		return NULL;
+	memcpy(kept->text, text, size);
+	kept->next = config->texts;
+	config->texts = kept;
+	return kept->text;
+}
+
+const struct option_row *
+options_find_setting(const char *name)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (options_table[i].place != ON_LINE && strcmp(options_table[i].name, name) == 0)
+			return &options_table[i];
+	return NULL;
+}
+
+bool
+options_same(const struct option_row *row, const struct config *a, const struct config *b)
+{
+	char room_a[OPTIONS_VALUE_MAX], room_b[OPTIONS_VALUE_MAX];
+
+	for (size_t i = 0;; i++) {
+		const char *one = row->kind->get(a, row, i, room_a), *other = row->kind->get(b, row, i, room_b);
+
+		if (one == NULL || other == NULL)
+			return one == other;
+		if (strcmp(one, other) != 0)
+			return false;
+	}
+}
+
+/* What getopt_long() is to know.  A row's value is 256 + its index; letters stand for themselves. */
+static void
+make_getopt_tables(struct option *longs, char *shorts)
+{
+	*shorts++ = ':'; /* tell a missing value from an unknown option */
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &options_table[i];
+		int has = row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
+
+		if (row->place == IN_FILE)
+			continue;
+		*longs++ = (struct option){.name = row->name, .has_arg = has, .val = 256 + (int)i};
+		if (row->letter == 0)
+			continue;
+		*shorts++ = row->letter;
+		if (has == required_argument)
+			*shorts++ = ':';
+	}
+	*longs = (struct option){0};
+	*shorts = '\0';
+}
+
+static const struct option_row *
+row_of(int value)
+{
+	if (value >= 256 && value < 256 + (int)ROWS)
+		return &options_table[value - 256];
+	for (size_t i = 0; i < ROWS; i++)
+		if (options_table[i].letter != 0 && options_table[i].letter == value)
+			return &options_table[i];
+	return NULL;
+}
+
+/* getopt_long() returned '?': an unknown or ambiguous option, or a value where none belongs. */
+static void
+refuse_unknown(char **argv)
+{
+	const struct option_row *row = optopt != 0 ? row_of(optopt) : NULL;
+
+	if (row != NULL)
+		log_error("--%s takes no value", row->name);
+	else if (optopt != 0)
+		log_error("unknown option -%c; netobsd --help lists the options", optopt);
+	else
+		log_error("unknown or ambiguous option %s; netobsd --help lists the options", argv[optind - 1]);
+}
+
+/* The words behind the options are the filter. */
+static bool
+join_filter(int argc, char **argv, struct config *config)
+{
+	size_t length = 1;
+	char *joined, *at;
+
+	for (int i = optind; i < argc; i++)
+		length += strlen(argv[i]) + 1;
+	joined = at = malloc(length);
+	if (joined != NULL) {
+		for (int i = optind; i < argc; i++) {
+			at = stpcpy(at, argv[i]);
+			if (i + 1 < argc)
+				*at++ = ' ';
+		}
+		*at = '\0';
+		config->filter = options_keep(config, joined);
+		free(joined);
+	}
+	if (joined == NULL || config->filter == NULL)
+		log_error("out of memory");
+	return config->filter != NULL;
+}
+
+/* Options of one kind of input that were given with the other. */
+static bool
+check_scope(const struct config *config, const bool given[ROWS])
+{
+	enum options_scope wrong = config->interfaces[0] != NULL ? FOR_FILES : FOR_LIVE;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		if (given[i] && options_table[i].scope == wrong) {
+			log_error("--%s is for %s", options_table[i].name,
+				  wrong == FOR_LIVE ? "interfaces (-i), not for files"
+						    : "files (-r), not for interfaces");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+check_standard_input_once(const struct config *config)
+{
+	unsigned times = 0;
+
+	for (size_t i = 0; config->files[i] != NULL; i++)
+		times += strcmp(config->files[i], "-") == 0;
+	if (times > 1)
+		log_error("standard input (-r -) can be read only once");
+	return times <= 1;
+}
+
+/* What the options say together. */
+static bool
+settle(struct config *config, const bool given[ROWS])
+{
+	bool live = config->interfaces[0] != NULL, files = config->files[0] != NULL;
+
+	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes) {
+		log_error("--format says how to print: it goes with --print or --list-probes");
+		return false;
+	}
+	if (config->list_format == PRINT_OFF)
+		config->list_format = PRINT_TEXT;
+	if (config->print != PRINT_OFF)
+		config->print = config->list_format;
+	if (config->snaplen == 0)
+		config->snaplen = 262144;
+	if (config->list_probes || config->show)
+		return true;
+	if (live && files) {
+		log_error("either interfaces (-i) or files (-r) can be observed, not both");
+		return false;
+	}
+	if (!live && !files) {
+		log_error("nothing to observe: give an interface (-i IFACE) or a capture file (-r FILE); "
+			  "netobsd --help says more");
+		return false;
+	}
+	return check_scope(config, given) && check_standard_input_once(config);
+}
+
+/* Takes one option.  OPTIONS_RUN: go on. */
+static enum options_result
+take(const struct option_row *row, struct config *config)
+{
+	char why[128];
+
+	if (row->action == ACTION_VERSION)
+		return OPTIONS_VERSION;
+	if (row->action == ACTION_HELP) {
+		options_print_help(stdout);
+		return OPTIONS_DONE;
+	}
+	if (row->kind->set(config, row, optarg, why, sizeof why))
+		return OPTIONS_RUN;
+	log_error("--%s %s: %s", row->name, optarg != NULL ? optarg : "", why);
+	return OPTIONS_BAD;
+}
+
+/* Reads the command line and notes which rows it had. */
+static enum options_result
+parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
+{
+	struct option longs[ROWS + 1];
+	char shorts[2 * ROWS + 2];
+	int value;
+
+	make_getopt_tables(longs, shorts);
+	opterr = 0; /* the messages are ours */
+	optind = 0; /* from the beginning, also the second time */
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = row_of(value == ':' ? optopt : value);
+		enum options_result result;
+
+		if (value == '?' || row == NULL) {
+			refuse_unknown(argv);
+			return OPTIONS_BAD;
+		}
+		if (value == ':') {
+			log_error("--%s needs a value: %s", row->name, row->argument);
+			return OPTIONS_BAD;
+		}
+		result = take(row, config);
+		if (result != OPTIONS_RUN)
+			return result;
+		given[row - options_table] = true;
+	}
+	if (optind == argc)
+		return OPTIONS_RUN;
+	given[options_find_setting("filter") - options_table] = true;
+	return join_filter(argc, argv, config) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* The file says what the command line does not.  Files to replay stand in for the interfaces of a service. */
+static bool
+read_file(struct config *config, const bool given[ROWS])
+{
+	bool overridden[ROWS];
+
+	if (config->file == NULL)
+		return true;
+	memcpy(overridden, given, sizeof overridden);
+	if (config->files[0] != NULL)
+		overridden[options_find_setting("interface") - options_table] = true;
+	return config_file_read(config->file, config, overridden);
+}
+
+enum options_result
+options_parse(int argc, char **argv, struct config *config)
+{
+	bool given[ROWS] = {false};
+	enum options_result result;
+
+	if (!options_defaults(config)) {
+		log_error("out of memory");
+		return OPTIONS_BAD;
+	}
+	config->argc = argc;
+	config->argv = argv;
+	result = parse_line(argc, argv, config, given);
+	if (result != OPTIONS_RUN)
+		return result;
+	if (!read_file(config, given) || !settle(config, given))
+		return OPTIONS_BAD;
+	if (config->show)
+		settings_print(stdout, config);
+	return config->show || config->check ? OPTIONS_DONE : OPTIONS_RUN;
+}

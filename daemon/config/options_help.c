@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "daemon/config/options.h"
+
+#define HELP_COLUMN 34
+
+const char *const options_group_titles[GROUP_COUNT] = {
+    [GROUP_INPUT] = "Input",   [GROUP_VIEW] = "Point of view", [GROUP_OUTPUT] = "Output",
+    [GROUP_LIMITS] = "Limits", [GROUP_GENERAL] = "General",
+};
+
+static void
+print_row(FILE *to, const struct option_row *row, const struct config *defaults)
+{
+	char letter[5] = "    ", value[64] = "", room[OPTIONS_VALUE_MAX];
+	const char *standard = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, room);
+	int width;
+
+	if (row->letter != 0)
+		snprintf(letter, sizeof letter, "-%c, ", row->letter);
+	if (row->argument != NULL)
+		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
+	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
+	fprintf(to, "%*s%s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "", row->help);
+	if (standard != NULL)
+		fprintf(to, " (%s)", standard);
+	fputc('\n', to);
+}
+
+void
+options_print_help(FILE *to)
+{
+	struct config defaults;
+
+	if (!options_defaults(&defaults)) {
+		options_free(&defaults);
+		return;
+	}
+	fputs("Usage: netobsd -i IFACE... [OPTION...] [FILTER]   observe interfaces\n"
+	      "       netobsd -r FILE... [OPTION...] [FILTER]    replay captures\n"
+	      "FILTER is a pcap-filter(7) expression.  Defaults are in parentheses.\n",
+	      to);
+	for (unsigned group = 0; group < GROUP_COUNT; group++) {
+		fprintf(to, "\n%s:\n", options_group_titles[group]);
+		for (size_t i = 0; i < options_table_rows; i++)
+			if (options_table[i].group == group && options_table[i].place != IN_FILE)
+				print_row(to, &options_table[i], &defaults);
+	}
+	fputs("\nExit status: 0 done, 1 could not start, 2 the input broke off, 3 frames were lost (--strict).\n"
+	      "netobsd(8) has the details, netobs(7) the probes.\n",
+	      to);
+	options_free(&defaults);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/confine/privileges.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+
+/* --------------------------------------------------------------------------------------------------------- planning */
+
+/* The first of these that exists is what root becomes unasked. */
+static const struct passwd *
+default_user(void)
+{
+	static const char *const names[] = {"netobs", "nobody"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const struct passwd *entry = getpwnam(names[i]);
+
+		if (entry != NULL && entry->pw_uid != 0)
+			return entry;
+	}
+	log_error("there is no user to become instead of root, neither netobs nor nobody: give one with -u USER");
+	return NULL;
+}
+
+static const struct passwd *
+find_user(const char *name)
+{
+	const struct passwd *entry;
+
+	if (name == NULL)
+		return default_user();
+	entry = getpwnam(name);
+	if (entry == NULL)
+		log_error("there is no user %s", name);
+	return entry;
+}
+
+bool
+privileges_plan(const struct config *config, struct privileges *plan)
+{
+	bool root = getuid() == 0 || geteuid() == 0;
+	const struct passwd *entry;
+
+	*plan = (struct privileges){
+	    .keep_capture = !root && config->interfaces[0] != NULL,
+	    .keep_owners = config->interfaces[0] != NULL && config->owners && config->all_owners,
+	};
+	if (!root && config->user == NULL)
+		return true;
+	entry = find_user(config->user);
+	if (entry == NULL)
+		return false;
+	if (!root && entry->pw_uid != geteuid()) {
+		log_error("cannot become user %s: only root can change user", config->user);
+		return false;
+	}
+	plan->change = root;
+	plan->uid = entry->pw_uid;
+	plan->gid = entry->pw_gid;
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- leaving */
+
+static bool
+failed(const char *what)
+{
+	log_error("%s, so nothing is parsed: %s", what, strerror(errno));
+	return false;
+}
+
+/* Which capabilities are to stay, as a set of 1 << CAP_...; of what is permitted, for more cannot be had. */
+static uint64_t
+choose_kept(const struct privileges *plan)
+{
+	static const unsigned owners[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+	uint64_t kept = 0;
+
+	if (plan->keep_capture && capng_have_capability(CAPNG_PERMITTED, CAP_NET_RAW) != 0)
+		kept |= UINT64_C(1) << CAP_NET_RAW;
+	for (size_t i = 0; plan->keep_owners && i < sizeof owners / sizeof owners[0]; i++) {
+		if (capng_have_capability(CAPNG_PERMITTED, owners[i]) != 0)
+			kept |= UINT64_C(1) << owners[i];
+		else
+			log_warning("other users' processes stay unseen: --all-owners needs %s",
+				    capng_capability_to_name(owners[i]));
+	}
+	return kept;
+}
+
+/* Fills libcap-ng's idea of what is to be with nothing but these. */
+static bool
+choose_only(uint64_t kept)
+{
+	capng_clear(CAPNG_SELECT_BOTH);
+	for (unsigned i = 0; i <= CAP_LAST_CAP; i++)
+		if ((kept >> i & 1) != 0 &&
+		    capng_update(CAPNG_ADD, (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED), i) != 0)
+			return failed("cannot choose capabilities");
+	return true;
+}
+
+static bool
+change_user(const struct privileges *plan, bool bounding)
+{
+	int flags = CAPNG_DROP_SUPP_GRP | (bounding ? CAPNG_CLEAR_BOUNDING : 0);
+
+	if (capng_change_id((int)plan->uid, (int)plan->gid, (capng_flags_t)flags) == 0)
+		return true;
+	log_error("cannot become user %ld and group %ld, so nothing is parsed: %s", (long)plan->uid, (long)plan->gid,
+		  strerror(errno));
+	return false;
+}
+
+/* The unit of a service manager may forbid capset(2), having done what we would do: that it fails is then no harm, and
+ * only_this_is_left() sees whether it is. */
+static bool
+stay(bool bounding)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) /* before Linux 4.3 */
+		return failed("cannot clear the ambient capabilities");
+	return capng_apply(bounding ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) == 0 || errno == EPERM ||
+	       failed("cannot drop capabilities");
+}
+
+/* What the kernel says now, not what was asked of it. */
+static bool
+only_this_is_left(uint64_t kept)
+{
+	uid_t real, effective, saved;
+
+	if (getresuid(&real, &effective, &saved) != 0 || capng_get_caps_process() != 0)
+		return failed("cannot see what privileges are left");
+	if (real == 0 || effective == 0 || saved == 0) {
+		log_error("this is still root, so nothing is parsed");
+		return false;
+	}
+	for (unsigned i = 0; i <= CAP_LAST_CAP; i++) {
+		if ((kept >> i & 1) == 0 && (capng_have_capability(CAPNG_EFFECTIVE, i) != 0 ||
+					     capng_have_capability(CAPNG_PERMITTED, i) != 0)) {
+			log_error("capability %s is left, so nothing is parsed", capng_capability_to_name(i));
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+privileges_leave(const struct privileges *plan)
+{
+	uint64_t kept;
+	bool bounding;
+
+	if (capng_get_caps_process() != 0)
+		return failed("cannot see what capabilities there are");
+	/* Without CAP_SETPCAP, as in some containers, the bounding set stays; no_new_privs makes it useless. */
+	bounding = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) != 0;
+	kept = choose_kept(plan);
+	if (!choose_only(kept) || !(plan->change ? change_user(plan, bounding) : stay(bounding)))
+		return false;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return failed("cannot renounce new privileges");
+	return only_this_is_left(kept);
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# privileges and system-call filter
+
+libdaemon_a_SOURCES += \
+	%D%/privileges.c \
+	%D%/privileges.h \
+	%D%/sandbox.c \
+	%D%/sandbox.h \
+	%D%/sandbox_rules.c \
+	%D%/sandbox_rules.h
+# Sanitizers and gcov make system calls of their own.
+if INSTRUMENTED
+libdaemon_a_SOURCES += %D%/sandbox_instrumentation.c
+else
+libdaemon_a_SOURCES += %D%/sandbox_instrumentation_stub.c
+endif

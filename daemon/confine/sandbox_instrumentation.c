@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sanitizers look for leaks from a process of their own that traces this one, and gcov writes files: a build with
+ * either is for tests, and its filter has wide holes. */
+#include <seccomp.h>
+
+#include "daemon/confine/sandbox_rules.h"
+
+#define CALL(name) {.number = SCMP_SYS(name)}
+
+static const struct sandbox_rule instruments[] = {
+    CALL(open),
+    CALL(openat),
+    CALL(mkdir),
+    CALL(ftruncate),
+    CALL(fcntl),
+    CALL(mmap),
+    CALL(mprotect),
+    CALL(prctl),
+    CALL(clone),
+    CALL(ptrace),
+    CALL(wait4),
+    CALL(tgkill),
+    CALL(kill),
+    CALL(gettid),
+    CALL(getppid),
+    CALL(prlimit64),
+    CALL(personality),
+    CALL(arch_prctl),
+    CALL(rt_sigtimedwait),
+    CALL(sched_getparam),
+    CALL(sched_getscheduler),
+    CALL(ioctl),
+    CALL(getcwd),
+    CALL(pipe2),
+    CALL(pipe),
+    CALL(setrlimit),
+    CALL(getrlimit),
+    CALL(mincore),
+    CALL(rt_sigprocmask),
+    CALL(process_vm_readv),
+    CALL(msync),
+    CALL(mlock),
+    CALL(munlock),
+    CALL(getdents),
+};
+
+const struct sandbox_table sandbox_instruments = {
+    .purpose = "instrumentation",
+    .when = SANDBOX_ALWAYS,
+    .rules = instruments,
+    .count = sizeof instruments / sizeof instruments[0],
+};

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One socket for dumps and events, so that the kernel puts them in order.  What netobs knows is a list of (interface,
+ * address); a dump marks what it finds and the unmarked rest is swept out afterwards, so the set of local addresses
+ * never becomes empty in between.
+ */
+#include "daemon/host/rtnl.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/array.h"
+#include "daemon/base/log.h"
+#include "daemon/host/rtnl_link.h"
+
+/* What is read from the kernel one after the other. */
+enum dump {
+	DUMP_LINKS,
+	DUMP_ADDRESSES,
+	DUMP_NONE,
+};
+
+struct address {
+	uint32_t ifindex;
+	uint8_t version;
+	uint8_t addr[16];
+	bool seen; /* by the dump that is going on */
+};
+
+struct link {
+	uint32_t ifindex;
+	bool seen;
+};
+
+struct rtnl {
+	struct locals *locals;
+	struct interfaces *interfaces;
+	struct uppers *uppers;
+	struct mnl_socket *socket;
+	struct watch *watch;
+	enum dump dump;	  /* going on */
+	uint32_t sequence; /* of its request */
+	bool failed;	  /* a dump was refused */
+	bool again;	  /* something was lost or changed meanwhile: start over when the dump is done */
+	struct address *addresses;
+	size_t address_count, address_room;
+	struct link *links;
+	size_t link_count, link_room;
+};
+
+/* ------------------------------------------------------------------------------------------------- addresses */
+
+static struct address *
+find_address(struct rtnl *rtnl, const struct address *wanted)
+{
+	for (size_t i = 0; i < rtnl->address_count; i++) {
+		struct address *known = &rtnl->addresses[i];
+
+		if (known->ifindex == wanted->ifindex && known->version == wanted->version &&
+		    memcmp(known->addr, wanted->addr, sizeof known->addr) == 0)
+			return known;
+	}
+	return NULL;
+}
+
+/* The kernel repeats itself: a changed lifetime is a new address to it. */
+static void
+add_address(struct rtnl *rtnl, const struct address *address)
+{
+	struct address *known = find_address(rtnl, address);
+	void *array = rtnl->addresses;
+
+	if (known != NULL) {
+		known->seen = true;
+		return;
+	}
+	if (!room_for_one(&array, rtnl->address_count, &rtnl->address_room, sizeof *address)) {
+		log_warning("out of memory: an address of this host goes unnoticed");
+		return;
+	}
+	rtnl->addresses = array;
+	if (!locals_add(rtnl->locals, address->version, address->addr) ||
+	    !uppers_add_address(rtnl->uppers, address->ifindex, address->version, address->addr)) {
+		log_warning("out of memory: an address of this host goes unnoticed");
+		return;
+	}
+	rtnl->addresses[rtnl->address_count] = *address;
+	rtnl->addresses[rtnl->address_count++].seen = true;
+}
+
+static void
+remove_address(struct rtnl *rtnl, struct address *known)
+{
+	locals_remove(rtnl->locals, known->version, known->addr);
+	uppers_remove_address(rtnl->uppers, known->ifindex, known->version, known->addr);
+	*known = rtnl->addresses[--rtnl->address_count];
+}
+
+/* Remembers the attributes of a message by type. */
+static int
+note_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) <= IFA_LOCAL)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+static bool
+read_address(const struct nlmsghdr *message, struct address *address)
+{
+	const struct nlattr *attributes[IFA_LOCAL + 1] = {NULL}, *value;
+	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
+	size_t length;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof *header ||
+	    mnl_attr_parse(message, sizeof *header, note_attribute, attributes) != MNL_CB_OK)
+		return false;
+	if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6)
+		return false;
+	/* On a point-to-point link IFA_ADDRESS is the other side's. */
+	value = attributes[IFA_LOCAL] != NULL ? attributes[IFA_LOCAL] : attributes[IFA_ADDRESS];
+	length = header->ifa_family == AF_INET ? 4 : 16;
+	if (value == NULL || mnl_attr_get_payload_len(value) != length)
+		return false;
+	*address = (struct address){.ifindex = header->ifa_index, .version = header->ifa_family == AF_INET ? 4 : 6};
+	memcpy(address->addr, mnl_attr_get_payload(value), length);
+	return true;
+}
+
+static void
+take_address(struct rtnl *rtnl, const struct nlmsghdr *message)
+{
+	struct address address, *known;
+
+	if (!read_address(message, &address))
+		return;
+	if (message->nlmsg_type == RTM_NEWADDR)
+		add_address(rtnl, &address);
+	else if ((known = find_address(rtnl, &address)) != NULL)
+		remove_address(rtnl, known);
+}
+
+/* ------------------------------------------------------------------------------------------------ interfaces */
+
+static struct link *
+find_link(struct rtnl *rtnl, uint32_t ifindex)
+{
+	for (size_t i = 0; i < rtnl->link_count; i++)
+		if (rtnl->links[i].ifindex == ifindex)
+			return &rtnl->links[i];
+	return NULL;
+}
+
+static void
+add_link(struct rtnl *rtnl, const struct link_facts *facts)
+{
+	struct link *known = find_link(rtnl, facts->index);
+	void *array = rtnl->links;
+
+	if (!interfaces_learn(rtnl->interfaces, facts))
+		return;
+	if (known != NULL) {
+		known->seen = true;
+		return;
+	}
+	if (!room_for_one(&array, rtnl->link_count, &rtnl->link_room, sizeof *known)) {
+		log_warning("out of memory: an interface of this host goes unnoticed");
+		return;
+	}
+	rtnl->links = array;
+	rtnl->links[rtnl->link_count++] = (struct link){.ifindex = facts->index, .seen = true};
+}
+
+static void
+remove_link(struct rtnl *rtnl, struct link *known)
+{
+	interfaces_forget(rtnl->interfaces, known->ifindex);
+	*known = rtnl->links[--rtnl->link_count];
+}
+
+static void
+take_link(struct rtnl *rtnl, const struct nlmsghdr *message)
+{
+	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+	struct link_facts facts;
+	struct link *known;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof *header || header->ifi_family == AF_BRIDGE)
+		return;
+	if (message->nlmsg_type == RTM_DELLINK) {
+		known = find_link(rtnl, (uint32_t)header->ifi_index);
+		if (known != NULL)
+			remove_link(rtnl, known);
+		return;
+	}
+	if (rtnl_read_link(message, &facts))
+		add_link(rtnl, &facts);
+}
+
+/* ----------------------------------------------------------------------------------------------------- dumps */
+
+static bool
+request(struct rtnl *rtnl, enum dump dump)
+{
+	char buffer[256];
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct rtgenmsg *family;
+
+	message->nlmsg_type = dump == DUMP_LINKS ? RTM_GETLINK : RTM_GETADDR;
+	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	message->nlmsg_seq = ++rtnl->sequence;
+	family = mnl_nlmsg_put_extra_header(message, sizeof(struct ifinfomsg));
+	family->rtgen_family = AF_UNSPEC;
+	rtnl->dump = dump;
+	return mnl_socket_sendto(rtnl->socket, message, message->nlmsg_len) >= 0;
+}
+
+/* Reads everything again; what is known stays until the new dump has not found it. */
+static bool
+start_over(struct rtnl *rtnl)
+{
+	for (size_t i = 0; i < rtnl->address_count; i++)
+		rtnl->addresses[i].seen = false;
+	for (size_t i = 0; i < rtnl->link_count; i++)
+		rtnl->links[i].seen = false;
+	rtnl->again = false;
+	return request(rtnl, DUMP_LINKS);
+}
+
+static void
+sweep(struct rtnl *rtnl)
+{
+	for (size_t i = rtnl->address_count; i-- > 0;)
+		if (!rtnl->addresses[i].seen)
+			remove_address(rtnl, &rtnl->addresses[i]);
+	for (size_t i = rtnl->link_count; i-- > 0;)
+		if (!rtnl->links[i].seen)
+			remove_link(rtnl, &rtnl->links[i]);
+}
+
+/* A dump has ended: the next one, or what was not seen goes. */
+static void
+dump_done(struct rtnl *rtnl)
+{
+	bool sent = true;
+
+	if (rtnl->dump == DUMP_LINKS) {
+		sent = request(rtnl, DUMP_ADDRESSES);
+	} else if (rtnl->again) {
+		sent = start_over(rtnl);
+	} else {
+		rtnl->dump = DUMP_NONE;
+		sweep(rtnl);
+	}
+	if (!sent) {
+		log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
+		rtnl->dump = DUMP_NONE;
+	}
+}
+
+/* Nothing is swept: what is known may still be right. */
+static void
+dump_failed(struct rtnl *rtnl, const struct nlmsghdr *message)
+{
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+
+	errno = mnl_nlmsg_get_payload_len(message) >= sizeof *error ? -error->error : EPROTO;
+	log_warning("the kernel does not tell this host's addresses: %s", strerror(errno));
+	rtnl->dump = DUMP_NONE;
+	rtnl->failed = true;
+}
+
+static void
+take_message(struct rtnl *rtnl, const struct nlmsghdr *message)
+{
+	bool of_dump = rtnl->dump != DUMP_NONE && message->nlmsg_seq == rtnl->sequence;
+
+	/* The kernel noticed that the tables changed under the dump: it may have holes. */
+	if (of_dump && (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
+		rtnl->again = true;
+	switch (message->nlmsg_type) {
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		take_address(rtnl, message);
+		break;
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		take_link(rtnl, message);
+		break;
+	case NLMSG_DONE:
+		if (of_dump)
+			dump_done(rtnl);
+		break;
+	case NLMSG_ERROR:
+		if (of_dump)
+			dump_failed(rtnl, message);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Reads one datagram.  False if there is none, or the socket is broken. */
+static bool
+receive(struct rtnl *rtnl)
+{
+	_Alignas(struct nlmsghdr) char buffer[32768]; /* the most that the kernel puts into one */
+	ssize_t got = mnl_socket_recvfrom(rtnl->socket, buffer, sizeof buffer);
+	const struct nlmsghdr *message = (const struct nlmsghdr *)(const void *)buffer;
+	int left = (int)got;
+
+	if (got < 0 && errno == ENOBUFS) {
+		/* Events were lost, a dump never is.  The kernel refuses a second dump while one is going on. */
+		rtnl->again = true;
+		if (rtnl->dump == DUMP_NONE && !start_over(rtnl))
+			log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
+		return true;
+	}
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (got <= 0)
+		return false;
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+		take_message(rtnl, message);
+	return true;
+}
+
+static void
+readable(void *context)
+{
+	struct rtnl *rtnl = context;
+
+	/* Not for ever: the loop has others to serve. */
+	for (unsigned i = 0; i < 64 && receive(rtnl); i++)
+		;
+	interfaces_announce(rtnl->interfaces);
+}
+
+/* The first dump is waited for, so that the first frame finds the addresses; the kernel answers as it is read. */
+static bool
+first_dump(struct rtnl *rtnl)
+{
+	if (!start_over(rtnl))
+		return false;
+	while (rtnl->dump != DUMP_NONE)
+		if (!receive(rtnl))
+			return false;
+	return !rtnl->failed;
+}
+
+struct rtnl *
+rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers)
+{
+	struct rtnl *rtnl = calloc(1, sizeof *rtnl);
+
+	if (rtnl == NULL) {
+		log_error("out of memory");
+		return NULL;
+	}
+	rtnl->locals = locals;
+	rtnl->interfaces = interfaces;
+	rtnl->uppers = uppers;
+	rtnl->sequence = (uint32_t)time(NULL);
+	rtnl->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (rtnl->socket == NULL ||
+	    mnl_socket_bind(rtnl->socket, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, MNL_SOCKET_AUTOPID) <
+		0 ||
+	    !first_dump(rtnl)) {
+		log_error("cannot read the addresses of this host: %s", strerror(errno));
+		rtnl_close(rtnl);
+		return NULL;
+	}
+	rtnl->watch = loop_watch_fd(loop, mnl_socket_get_fd(rtnl->socket), readable, rtnl);
+	if (rtnl->watch == NULL) {
+		log_error("cannot follow the addresses of this host");
+		rtnl_close(rtnl);
+		return NULL;
+	}
+	return rtnl;
+}
+
+void
+rtnl_close(struct rtnl *rtnl)
+{
+	if (rtnl == NULL)
+		return;
+	watch_free(rtnl->watch);
+	if (rtnl->socket != NULL)
+		mnl_socket_close(rtnl->socket);
+	free(rtnl->addresses);
+	free(rtnl->links);
+	free(rtnl);
+}

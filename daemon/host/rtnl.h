@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernel says about this namespace's addresses and interfaces (rtnetlink(7)): all of it at the start, then
+ * every change. */
+#ifndef NETOBS_DAEMON_HOST_RTNL_H
+#define NETOBS_DAEMON_HOST_RTNL_H
+
+#include "daemon/base/loop.h"
+#include "daemon/host/interfaces.h"
+#include "daemon/host/local_addrs.h"
+#include "daemon/host/lower_dedup.h"
+
+struct rtnl;
+
+/* Fills the collections, which are borrowed, and keeps them up to date from the loop; `uppers` may be NULL.  NULL, with
+ * a message logged, if that cannot be done. */
+struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers);
+void rtnl_close(struct rtnl *rtnl);
+
+#endif

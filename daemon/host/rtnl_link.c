@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/host/rtnl_link.h"
+
+#include <libmnl/libmnl.h>
+#include <net/if.h> /* before the kernel's, which then leave out what it has */
+#include <net/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Remembers the attributes of a message by type. */
+static int
+note_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) <= IFLA_LINK_NETNSID)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+static uint32_t
+number(const struct nlattr *attribute)
+{
+	if (attribute == NULL || mnl_attr_get_payload_len(attribute) < sizeof(uint32_t))
+		return 0;
+	return mnl_attr_get_u32(attribute);
+}
+
+/* The same for the attributes inside IFLA_LINKINFO. */
+static int
+note_info(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) <= IFLA_INFO_SLAVE_KIND)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+/* A word of IFLA_LINKINFO: what kind of device it is, or its master. */
+static const char *
+kind(const struct nlattr *info, unsigned type)
+{
+	const struct nlattr *attributes[IFLA_INFO_SLAVE_KIND + 1] = {NULL};
+
+	if (info == NULL || mnl_attr_parse_nested(info, note_info, attributes) != MNL_CB_OK ||
+	    attributes[type] == NULL || mnl_attr_validate(attributes[type], MNL_TYPE_NUL_STRING) < 0)
+		return "";
+	return mnl_attr_get_str(attributes[type]);
+}
+
+/* Masters that receive what their ports do.  A VRF for instance is a master that does not. */
+static bool
+takes_over(const char *master)
+{
+	return strcmp(master, "bridge") == 0 || strcmp(master, "bond") == 0 || strcmp(master, "team") == 0;
+}
+
+bool
+rtnl_read_link(const struct nlmsghdr *message, struct link_facts *facts)
+{
+	const struct nlattr *attributes[IFLA_LINK_NETNSID + 1] = {NULL}, *name, *mac;
+	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+
+	if (mnl_attr_parse(message, sizeof *header, note_attribute, attributes) != MNL_CB_OK)
+		return false;
+	name = attributes[IFLA_IFNAME];
+	mac = attributes[IFLA_ADDRESS];
+	/* A wireless event is a message of this type too, with little more than a name. */
+	if (name == NULL || mnl_attr_validate(name, MNL_TYPE_NUL_STRING) < 0 || attributes[IFLA_MTU] == NULL)
+		return false;
+	*facts = (struct link_facts){
+	    .index = (uint32_t)header->ifi_index,
+	    .loopback = (header->ifi_flags & IFF_LOOPBACK) != 0,
+	    .up = (header->ifi_flags & IFF_UP) != 0,
+	    .mtu = number(attributes[IFLA_MTU]),
+	};
+	snprintf(facts->name, sizeof facts->name, "%s", mnl_attr_get_str(name));
+	if (header->ifi_type == ARPHRD_ETHER && mac != NULL &&
+	    mnl_attr_get_payload_len(mac) == sizeof facts->mac) {
+		memcpy(facts->mac, mnl_attr_get_payload(mac), sizeof facts->mac);
+		facts->has_mac = true;
+	}
+	if (takes_over(kind(attributes[IFLA_LINKINFO], IFLA_INFO_SLAVE_KIND)))
+		facts->master = number(attributes[IFLA_MASTER]);
+	/* In another namespace the index is another interface's. */
+	if (strcmp(kind(attributes[IFLA_LINKINFO], IFLA_INFO_KIND), "vlan") == 0 &&
+	    attributes[IFLA_LINK_NETNSID] == NULL)
+		facts->carrier = number(attributes[IFLA_LINK]);
+	return true;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/observe/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/print/print.h"
+
+/* Copies begin here, so that memcpy() writes whole words. */
+#define COPY_ALIGNMENT 16u
+
+struct batch {
+	struct observer *observer;
+	struct printer *printer; /* NULL: nothing is printed */
+	unsigned count; /* frames taken */
+	uint32_t used;	/* bytes of the arena */
+	struct frame frames[OBSERVE_BATCH];
+	_Alignas(COPY_ALIGNMENT) uint8_t arena[OBSERVE_BATCH * BATCH_COPY_MAX];
+};
+
+struct batch *
+batch_new(struct observer *observer, struct printer *printer)
+{
+	struct batch *batch = malloc(sizeof *batch);
+
+	if (batch == NULL)
+		return NULL;
+	batch->observer = observer;
+	batch->printer = printer;
+	batch->count = 0;
+	batch->used = 0;
+	return batch;
+}
+
+void
+batch_free(struct batch *batch)
+{
+	free(batch);
+}
+
+void
+batch_flush(struct batch *batch)
+{
+	unsigned count = batch->count;
+
+	if (count == 0)
+		return;
+	batch->count = 0;
+	batch->used = 0;
+	observe_frames(batch->observer, batch->frames, count);
+}
+
+void
+batch_observe(struct batch *batch, const struct frame *frames, unsigned count)
+{
+	batch_flush(batch);
+	if (count > 0)
+		observe_frames(batch->observer, frames, count);
+}
+
+/* Compilers make `rep movs` of a copy of unknown length, which takes longer to begin than a small frame to copy. */
+static inline void
+copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
+{
+	enum { STEP = 32 };
+
+	if (length < STEP) {
+		memcpy(to, from, length);
+		return;
+	}
+	for (uint32_t at = 0; at + STEP <= length; at += STEP)
+		memcpy(to + at, from + at, STEP);
+	memcpy(to + length - STEP, from + length - STEP, STEP);
+}
+
+struct frame *
+batch_slot(struct batch *batch)
+{
+	return &batch->frames[batch->count];
+}
+
+void
+batch_commit(struct batch *batch)
+{
+	struct frame *frame = &batch->frames[batch->count];
+
+	if (__builtin_expect(frame->caplen > BATCH_COPY_MAX, 0)) {
+		struct frame large = *frame;
+
+		batch_flush(batch);
+		observe_frames(batch->observer, &large, 1);
+		return;
+	}
+	copy_frame(batch->arena + batch->used, frame->data, frame->caplen);
+	frame->data = batch->arena + batch->used;
+	batch->used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
+	if (++batch->count == OBSERVE_BATCH)
+		batch_flush(batch);
+}
+
+bool
+batch_settle(struct batch *batch)
+{
+	batch_flush(batch);
+	if (batch->printer == NULL)
+		return true;
+	printer_flush(batch->printer);
+	return printer_failed(batch->printer) == 0;
+}
+
+void
+batch_stop_printing(struct batch *batch)
+{
+	if (batch->printer != NULL)
+		printer_stop(batch->printer);
+	batch->printer = NULL;
+}
+
+void
+batch_forget(struct batch *batch)
+{
+	batch_flush(batch);
+	observer_forget(batch->observer);
+}
+
+void
+batch_advance(struct batch *batch, uint64_t now)
+{
+	batch_flush(batch);
+	observer_advance(batch->observer, now);
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# where frames, connections and probes meet
+
+libdaemon_a_SOURCES += \
+	%D%/app_layer.c \
+	%D%/app_layer.h \
+	%D%/batch.c \
+	%D%/batch.h \
+	%D%/observe_fastpath.c \
+	%D%/observe_fastpath.h \
+	%D%/observe_packet.c \
+	%D%/observer.c \
+	%D%/observer.h \
+	%D%/observer_internal.h

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/owner/sockdiag.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "flow/endpoint.h"
+
+#define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
+#define ANSWER_BYTES 32768 /* what the kernel puts into one message of a dump */
+#define ANSWER_SECONDS 1
+#define SSTHRESH_INFINITE 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
+
+_Static_assert(sizeof(struct inet_diag_msg) % MNL_ALIGNTO == 0, "attributes follow the message without padding");
+
+struct sockdiag {
+	struct mnl_socket *socket;
+	uint32_t sequence;
+	_Alignas(struct nlmsghdr) char request[256];
+	_Alignas(struct nlmsghdr) char answer[ANSWER_BYTES];
+};
+
+struct sockdiag *
+sockdiag_new(void)
+{
+	const struct timeval limit = {.tv_sec = ANSWER_SECONDS};
+	struct sockdiag *diag = calloc(1, sizeof *diag);
+
+	if (diag == NULL)
+		return NULL;
+	diag->socket = mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC);
+	if (diag->socket == NULL || mnl_socket_bind(diag->socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	    setsockopt(mnl_socket_get_fd(diag->socket), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0) {
+		int error = errno;
+
+		sockdiag_free(diag);
+		errno = error;
+		return NULL;
+	}
+	return diag;
+}
+
+void
+sockdiag_free(struct sockdiag *diag)
+{
+	if (diag == NULL)
+		return;
+	if (diag->socket != NULL)
+		mnl_socket_close(diag->socket);
+	free(diag);
+}
+
+static struct inet_diag_req_v2 *
+begin(struct sockdiag *diag, uint8_t protocol, uint8_t version, uint16_t flags)
+{
+	struct nlmsghdr *header = mnl_nlmsg_put_header(diag->request);
+	struct inet_diag_req_v2 *request;
+
+	header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	header->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+	header->nlmsg_seq = ++diag->sequence;
+	request = mnl_nlmsg_put_extra_header(header, sizeof *request);
+	request->sdiag_family = version == 4 ? AF_INET : AF_INET6;
+	request->sdiag_protocol = protocol;
+	request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
+	request->idiag_states = UINT32_MAX;
+	request->id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
+	request->id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	return request;
+}
+
+static bool
+send_request(struct sockdiag *diag)
+{
+	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->request;
+
+	return mnl_socket_sendto(diag->socket, header, header->nlmsg_len) == (ssize_t)header->nlmsg_len;
+}
+
+static uint32_t
+bytes_of_segments(uint32_t segments, uint32_t mss)
+{
+	uint64_t bytes = (uint64_t)segments * mss;
+
+	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+/* Older kernels tell less; what is missing is 0. */
+static void
+take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
+{
+	size_t length = mnl_attr_get_payload_len(attribute);
+	struct tcp_info info = {0};
+
+	memcpy(&info, mnl_attr_get_payload(attribute), length < sizeof info ? length : sizeof info);
+	socket->has_tcp = true;
+	socket->tcp = (struct owner_tcp){
+	    .cwnd = bytes_of_segments(info.tcpi_snd_cwnd, info.tcpi_snd_mss),
+	    .ssthresh = info.tcpi_snd_ssthresh < SSTHRESH_INFINITE
+			    ? bytes_of_segments(info.tcpi_snd_ssthresh, info.tcpi_snd_mss)
+			    : 0,
+	    .rtt_us = info.tcpi_rtt,
+	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* before that it is a constant */
+	    .rto_us = info.tcpi_rto,
+	    .mss = info.tcpi_snd_mss,
+	    .retransmits = info.tcpi_total_retrans,
+	};
+}
+
+/* ::ffff:a.b.c.d becomes a.b.c.d (RFC 4291 section 2.5.5.2). */
+static bool
+is_mapped(const uint8_t addr[16])
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(addr, prefix, sizeof prefix) == 0;
+}
+
+static void
+unmap(uint8_t addr[16])
+{
+	memmove(addr, addr + 12, 4);
+	memset(addr + 4, 0, 12);
+}
+
+static void
+take_ends(struct sockdiag_socket *socket, const struct inet_diag_msg *message)
+{
+	socket->version = message->idiag_family == AF_INET ? 4 : 6;
+	memcpy(socket->local, message->id.idiag_src, socket->version == 4 ? 4 : 16);
+	memcpy(socket->remote, message->id.idiag_dst, socket->version == 4 ? 4 : 16);
+	socket->local_port = be16toh(message->id.idiag_sport);
+	socket->remote_port = be16toh(message->id.idiag_dport);
+	/* A dual-stack socket that is connected has both addresses mapped; one bound to an address, that one alone. */
+	if (socket->version == 6 && is_mapped(socket->local)) {
+		socket->version = 4;
+		unmap(socket->local);
+		if (is_mapped(socket->remote))
+			unmap(socket->remote);
+	}
+}
+
+static void
+take_attributes(struct sockdiag_socket *socket, const struct nlmsghdr *header)
+{
+	const struct nlattr *attribute = mnl_nlmsg_get_payload_offset(header, sizeof(struct inet_diag_msg));
+	int left = (int)(mnl_nlmsg_get_payload_len(header) - sizeof(struct inet_diag_msg));
+
+	while (mnl_attr_ok(attribute, left)) {
+		uint16_t type = mnl_attr_get_type(attribute);
+
+		if (type == INET_DIAG_INFO && socket->state != TCP_STATE_LISTEN)
+			take_tcp_info(socket, attribute);
+		if (type == INET_DIAG_SKV6ONLY && mnl_attr_get_payload_len(attribute) >= 1)
+			socket->v6only = mnl_attr_get_u8(attribute) != 0;
+		left -= (int)MNL_ALIGN(mnl_attr_get_len(attribute));
+		attribute = mnl_attr_next(attribute);
+	}
+}
+
+static bool
+take_socket(struct sockdiag_socket *socket, const struct nlmsghdr *header)
+{
+	const struct inet_diag_msg *message = mnl_nlmsg_get_payload(header);
+
+	if (mnl_nlmsg_get_payload_len(header) < sizeof *message)
+		return false;
+	*socket = (struct sockdiag_socket){
+	    .cookie = (uint64_t)message->id.idiag_cookie[1] << 32 | message->id.idiag_cookie[0],
+	    .inode = message->idiag_inode,
+	    .uid = message->idiag_uid,
+	    .ifindex = message->id.idiag_if,
+	    .state = message->idiag_state,
+	};
+	take_ends(socket, message);
+	take_attributes(socket, header);
+	return true;
+}
+
+/* What one message says to a request for one socket. */
+static enum sockdiag_result
+judge(const struct nlmsghdr *header, struct sockdiag_socket *found)
+{
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(header);
+
+	if (header->nlmsg_type == SOCK_DIAG_BY_FAMILY)
+		return take_socket(found, header) ? SOCKDIAG_FOUND : SOCKDIAG_FAILED;
+	if (header->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(header) >= sizeof error->error &&
+	    (error->error == -ENOENT || error->error == -ESTALE))
+		return SOCKDIAG_NONE;
+	return SOCKDIAG_FAILED;
+}
+
+static enum sockdiag_result
+receive_one(struct sockdiag *diag, struct sockdiag_socket *found)
+{
+	for (;;) {
+		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
+		const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->answer;
+		int left = (int)length;
+
+		if (length <= 0)
+			return SOCKDIAG_FAILED;
+		for (; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
+			if (header->nlmsg_seq == diag->sequence)
+				return judge(header, found);
+		/* An answer that came after its time: the next one is ours. */
+	}
+}
+
+enum sockdiag_result
+sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifindex, struct sockdiag_socket *found)
+{
+	struct inet_diag_req_v2 *request = begin(diag, key->protocol, key->version, 0);
+	/* For UDP the kernel takes the two ends the other way round. */
+	bool swapped = key->protocol == PROTOCOL_UDP;
+
+	memcpy(request->id.idiag_src, swapped ? key->remote : key->local, 16);
+	memcpy(request->id.idiag_dst, swapped ? key->local : key->remote, 16);
+	request->id.idiag_sport = htobe16(swapped ? key->remote_port : key->local_port);
+	request->id.idiag_dport = htobe16(swapped ? key->local_port : key->remote_port);
+	request->id.idiag_if = ifindex;
+	return send_request(diag) ? receive_one(diag, found) : SOCKDIAG_FAILED;
+}
+
+enum progress {
+	MORE,
+	COMPLETE,
+	BROKEN,
+};
+
+static enum progress
+visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_visitor *visit, void *context)
+{
+	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->answer;
+	int left = (int)length;
+	struct sockdiag_socket socket;
+
+	for (; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left)) {
+		if (header->nlmsg_seq != diag->sequence)
+			continue;
+		if (header->nlmsg_type == NLMSG_DONE)
+			return COMPLETE;
+		if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || !take_socket(&socket, header))
+			return BROKEN;
+		visit(context, &socket);
+	}
+	return MORE;
+}
+
+bool
+sockdiag_dump(struct sockdiag *diag, uint8_t protocol, uint8_t version, sockdiag_visitor *visit, void *context)
+{
+	struct inet_diag_req_v2 *request = begin(diag, protocol, version, NLM_F_DUMP);
+	enum progress progress = MORE;
+
+	if (protocol == PROTOCOL_TCP)
+		request->idiag_states &=
+		    ~(1u << TCP_STATE_LISTEN | 1u << TCP_STATE_TIME_WAIT | 1u << TCP_STATE_SYN_RECEIVED);
+	if (!send_request(diag))
+		return false;
+	while (progress == MORE) {
+		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
+
+		progress = length > 0 ? visit_messages(diag, length, visit, context) : BROKEN;
+	}
+	return progress == COMPLETE;
+}

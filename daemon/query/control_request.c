@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/query/control_request.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/sctp/sctp.h"
+#include "flow/tcp/tcp.h"
+
+#define WORDS_MAX 16
+
+static const char *const verbs[REQUEST_VERBS] = {
+    [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections", [REQUEST_CONNECTION] = "connection",
+    [REQUEST_PROBES] = "probes",	 [REQUEST_INTERFACES] = "interfaces",	[REQUEST_COUNTERS] = "counters",
+    [REQUEST_RELOAD] = "reload",
+};
+
+/* A number without sign or blanks, from 0 to `most`. */
+static bool
+read_number(const char *word, uint64_t most, uint64_t *value)
+{
+	char *end;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(word, &end, 10);
+	return errno == 0 && *end == '\0' && *value <= most;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the filter */
+
+static bool
+set_port(struct request_filter *filter, const char *word)
+{
+	uint64_t port;
+
+	filter->has_port = read_number(word, UINT16_MAX, &port);
+	filter->port = filter->has_port ? (uint16_t)port : 0;
+	return filter->has_port;
+}
+
+static bool
+set_host(struct request_filter *filter, const char *word)
+{
+	filter->version = strchr(word, ':') != NULL ? 6 : 4;
+	filter->has_host = inet_pton(filter->version == 6 ? AF_INET6 : AF_INET, word, filter->host) == 1;
+	return filter->has_host;
+}
+
+static bool
+set_protocol(struct request_filter *filter, const char *word)
+{
+	static const struct {
+		const char *word;
+		uint8_t protocol;
+	} known[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"sctp", IPPROTO_SCTP}};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if (strcmp(word, known[i].word) == 0) {
+			filter->protocol = known[i].protocol;
+			filter->has_protocol = true;
+		}
+	}
+	return filter->has_protocol;
+}
+
+/* "established" and "state-established" are the same. */
+static bool
+is_state(const char *name, const char *word)
+{
+	return strncmp(name, "state-", 6) == 0 && strcmp(name + 6, word) == 0;
+}
+
+static bool
+set_state(struct request_filter *filter, const char *word)
+{
+	bool known = false;
+
+	if (strncmp(word, "state-", 6) == 0)
+		word += 6;
+	for (unsigned i = 0; i < TCP_STATE_COUNT; i++)
+		known |= is_state(tcp_state_name((enum tcp_state)i), word);
+	for (unsigned i = 0; i < SCTP_STATE_COUNT; i++)
+		known |= is_state(sctp_state_name((enum sctp_state)i), word);
+	snprintf(filter->state, sizeof filter->state, "%s", known ? word : "");
+	return known;
+}
+
+static const struct {
+	const char *key;
+	bool (*set)(struct request_filter *filter, const char *word);
+	const char *wanted;
+} keys[] = {
+    {"state", set_state, "a state like established or time-wait"},
+    {"port", set_port, "a number from 0 to 65535"},
+    {"host", set_host, "an IPv4 or IPv6 address"},
+    {"proto", set_protocol, "tcp, udp or sctp"},
+};
+
+/* "port 80" or "port=80".  Answers how many words it took, 0 with `why` where they make no sense. */
+static unsigned
+read_condition(struct request_filter *filter, char *const words[], unsigned count, char *why, size_t size)
+{
+	size_t length = strcspn(words[0], "=");
+	bool joined = words[0][length] == '=';
+	const char *value = joined ? words[0] + length + 1 : count > 1 ? words[1] : "";
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		if (strlen(keys[i].key) != length || strncmp(keys[i].key, words[0], length) != 0)
+			continue;
+		if (keys[i].set(filter, value))
+			return joined ? 1 : 2;
+		snprintf(why, size, "%s: %s is wanted", keys[i].key, keys[i].wanted);
+		return 0;
+	}
+	snprintf(why, size, "connections can be chosen by state, port, host and proto, not by \"%.40s\"", words[0]);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the request */
+
+static unsigned
+split(char *line, char *words[WORDS_MAX + 1], bool *json)
+{
+	unsigned count = 0;
+	char *rest = line, *word;
+
+	while ((word = strsep(&rest, " \t\r")) != NULL) {
+		if (*word == '\0')
+			continue;
+		if (strcmp(word, "--json") == 0)
+			*json = true;
+		else if (count <= WORDS_MAX)
+			words[count++] = word;
+	}
+	return count;
+}
+
+static bool
+read_operands(struct request *request, char *const words[], unsigned count, char *why, size_t size)
+{
+	unsigned taken;
+
+	if (request->verb == REQUEST_CONNECTION) {
+		if (count == 1 && read_number(words[0], UINT64_MAX, &request->cid))
+			return true;
+		snprintf(why, size, "connection: one connection id is wanted, as connections lists them");
+		return false;
+	}
+	if (request->verb != REQUEST_CONNECTIONS && count > 0) {
+		snprintf(why, size, "%s takes no operands", verbs[request->verb]);
+		return false;
+	}
+	for (; count > 0; words += taken, count -= taken) {
+		taken = read_condition(&request->filter, words, count, why, size);
+		if (taken == 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+request_parse(char *line, struct request *request, char *why, size_t size)
+{
+	char *words[WORDS_MAX + 1];
+	unsigned count;
+
+	*request = (struct request){0};
+	count = split(line, words, &request->json);
+	if (count == 0 || count > WORDS_MAX) {
+		snprintf(why, size, count == 0 ? "nothing was asked" : "more than %d words", WORDS_MAX);
+		return false;
+	}
+	while (request->verb < REQUEST_VERBS && strcmp(words[0], verbs[request->verb]) != 0)
+		request->verb++;
+	if (request->verb == REQUEST_VERBS) {
+		snprintf(why, size,
+			 "there are status, connections, connection, probes, interfaces, counters and reload");
+		return false;
+	}
+	return read_operands(request, words + 1, count - 1, why, size);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the control socket is asked: one line, such as
+ *
+ *	status
+ *	connections --json state=established port 80
+ *
+ * Words are separated by blanks.  `--json` anywhere asks for JSON.
+ */
+#ifndef NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
+#define NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum request_verb {
+	REQUEST_STATUS,
+	REQUEST_CONNECTIONS,
+	REQUEST_CONNECTION,
+	REQUEST_PROBES,
+	REQUEST_INTERFACES,
+	REQUEST_COUNTERS,
+	REQUEST_RELOAD,
+	REQUEST_VERBS
+};
+
+/* Which connections are wanted: all that is set must hold. */
+struct request_filter {
+	bool has_port, has_host, has_protocol;
+	uint16_t port;	  /* of either end */
+	uint8_t version;  /* of host */
+	uint8_t host[16]; /* address of either end, network order, IPv4 in the first four bytes */
+	uint8_t protocol; /* 6, 17 or 132 */
+	char state[24];	  /* of either end, "established"; "" for any */
+};
+
+struct request {
+	enum request_verb verb;
+	bool json;
+	uint64_t cid; /* REQUEST_CONNECTION */
+	struct request_filter filter;
+};
+
+/* Takes the line, which is changed, apart.  False, with `why`, if it makes no sense. */
+bool request_parse(char *line, struct request *request, char *why, size_t size);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/query/metrics_page.h"
+
+#include <string.h>
+
+#include "flow/sctp/sctp.h"
+#include "flow/tcp/tcp.h"
+#include "probes/fire.h"
+#include "probes/manifest.h"
+#include "probes/site/site_select.h"
+
+static void
+family(struct text *text, const char *name, const char *type, const char *help)
+{
+	text_add(text, "# HELP netobs_%s %s\n# TYPE netobs_%s %s\n", name, help, name, type);
+}
+
+static void
+sample(struct text *text, const char *name, uint64_t value)
+{
+	text_add(text, "netobs_%s %llu\n", name, (unsigned long long)value);
+}
+
+/* Label values are words of ours: nothing in them is to be escaped. */
+static void
+labelled(struct text *text, const char *name, const char *label, const char *word, uint64_t value)
+{
+	text_add(text, "netobs_%s{%s=\"%s\"} %llu\n", name, label, word, (unsigned long long)value);
+}
+
+static void
+counter(struct text *text, const char *name, const char *help, uint64_t value)
+{
+	family(text, name, "counter", help);
+	sample(text, name, value);
+}
+
+static void
+gauge(struct text *text, const char *name, const char *help, uint64_t value)
+{
+	family(text, name, "gauge", help);
+	sample(text, name, value);
+}
+
+static void
+add_build(const struct insight *insight, struct text *text)
+{
+	family(text, "build_info", "gauge", "Always 1; the labels say which netobsd this is.");
+	text_add(text, "netobs_build_info{version=\"%s\",build_id=\"%s\"} 1\n", PACKAGE_VERSION, insight->build.hex);
+	gauge(text, "start_time_seconds", "When netobsd began, in seconds since 1970.", (uint64_t)insight->started);
+}
+
+static void
+add_observed(const struct observe_counters *c, struct text *text)
+{
+	counter(text, "frames_total", "Frames observed.", c->frames);
+	counter(text, "bytes_total", "Bytes of the frames on the wire.", c->bytes);
+	counter(text, "packets_total", "IP and ARP packets in them, inner ones of tunnels included.", c->packets);
+	counter(text, "truncated_packets_total", "Packets cut by the snapshot length.", c->truncated);
+	counter(text, "backwards_frames_total", "Frames older than one before them.", c->backwards);
+	family(text, "copied_frames_total", "counter", "Frames left out because they are seen twice.");
+	labelled(text, "copied_frames_total", "kind", "loopback", c->loopback_copies);
+	labelled(text, "copied_frames_total", "kind", "interface", c->interface_copies);
+	family(text, "anomalies_total", "counter", "Packets with an oddity, by its name.");
+	for (unsigned i = ANOMALY_NONE + 1; i < ANOMALY_COUNT; i++)
+		labelled(text, "anomalies_total", "anomaly", anomaly_word((enum anomaly)i), c->anomalies[i]);
+}
+
+static void
+add_retransmissions(const struct observe_counters *c, struct text *text)
+{
+	family(text, "tcp_retransmissions_total", "counter", "TCP segments sent again, by what made the sender do it.");
+	for (unsigned i = RETRANSMIT_NONE + 1; i <= RETRANSMIT_SYN; i++)
+		labelled(text, "tcp_retransmissions_total", "kind", insight_retransmission((enum retransmit_kind)i),
+			 c->retransmissions[i]);
+}
+
+static void
+add_input(const struct input_counters *c, struct text *text)
+{
+	counter(text, "capture_received_frames_total", "Frames that passed the filter, lost ones included.",
+		c->received);
+	family(text, "capture_dropped_frames_total", "counter", "Frames lost before they could be observed.");
+	labelled(text, "capture_dropped_frames_total", "by", "kernel", c->dropped);
+	labelled(text, "capture_dropped_frames_total", "by", "interface", c->interface_dropped);
+}
+
+/* The name of an interface is its owner's choice: it is escaped as the format wants. */
+static void
+add_interface(void *context, const struct input_interface *port)
+{
+	struct text *text = context;
+
+	text_add(text, "netobs_interface_up{interface=\"");
+	for (const char *at = port->interface->name; *at != '\0'; at++) {
+		if (*at == '"' || *at == '\\')
+			text_add(text, "\\%c", *at);
+		else
+			text_add(text, "%c", *at >= ' ' && *at <= '~' ? *at : '?');
+	}
+	text_add(text, "\"} %d\n", port->state == INTERFACE_UP);
+}
+
+static const char *
+without_prefix(const char *state)
+{
+	return strncmp(state, "state-", 6) == 0 ? state + 6 : "unknown";
+}
+
+static void
+add_states(const struct insight *insight, const struct census *censuses, struct text *text)
+{
+	struct census_counts all = {0};
+	const struct census_counts *states = &all;
+
+	for (unsigned i = 0; i < insight->workers->count; i++) {
+		const struct census_counts *told = &censuses[i].told;
+
+		for (unsigned state = 0; state < TCP_STATE_COUNT; state++)
+			all.tcp[state] += told->tcp[state];
+		for (unsigned state = 0; state < SCTP_STATE_COUNT; state++)
+			all.sctp[state] += told->sctp[state];
+		all.udp += told->udp;
+	}
+	family(text, "connections_by_state", "gauge",
+	       "Connections by the state of their local end, counted every few seconds at the latest.");
+	for (unsigned i = 0; i < TCP_STATE_COUNT; i++)
+		text_add(text, "netobs_connections_by_state{proto=\"tcp\",state=\"%s\"} %llu\n",
+			 without_prefix(tcp_state_name((enum tcp_state)i)), (unsigned long long)states->tcp[i]);
+	for (unsigned i = 0; i < SCTP_STATE_COUNT; i++)
+		text_add(text, "netobs_connections_by_state{proto=\"sctp\",state=\"%s\"} %llu\n",
+			 without_prefix(sctp_state_name((enum sctp_state)i)), (unsigned long long)states->sctp[i]);
+	text_add(text, "netobs_connections_by_state{proto=\"udp\",state=\"stream\"} %llu\n",
+		 (unsigned long long)states->udp);
+}
+
+static void
+add_flows(const struct insight *insight, const struct flow_counters *c, struct text *text)
+{
+	gauge(text, "connections", "Connections and UDP streams tracked now.", c->flows);
+	gauge(text, "connections_limit", "How many can be.", insight->config->limits.flows);
+	counter(text, "connections_created_total", "Connections that have begun to be tracked.", c->created);
+	counter(text, "connections_expired_total", "Connections that a timer ended.", c->expired);
+	counter(text, "connections_reused_total", "Connections between the ends of an earlier one.", c->reused);
+	counter(text, "connections_midstream_total", "Connections picked up without their beginning.", c->midstream);
+	family(text, "evictions_total", "counter", "Connections given up to make room, in the order in which they go.");
+	labelled(text, "evictions_total", "reason", "half-open", c->evicted_half_open);
+	labelled(text, "evictions_total", "reason", "closing", c->evicted_closing);
+	labelled(text, "evictions_total", "reason", "udp", c->evicted_udp);
+	labelled(text, "evictions_total", "reason", "idle", c->evicted_idle);
+	labelled(text, "evictions_total", "reason", "oldest", c->evicted_oldest);
+	labelled(text, "evictions_total", "reason", "crowded", c->evicted_crowded);
+}
+
+static void
+add_fragments(const struct reassembly_counters *c, struct text *text)
+{
+	gauge(text, "reassembly_datagrams", "Datagrams that wait for fragments.", c->datagrams);
+	gauge(text, "reassembly_bytes", "Bytes of fragments held.", c->bytes);
+	counter(text, "reassembly_fragments_total", "Fragments looked at.", c->fragments);
+	counter(text, "reassembly_whole_total", "Datagrams completed.", c->whole);
+	family(text, "reassembly_failures_total", "counter", "Datagrams given up, by reason.");
+	labelled(text, "reassembly_failures_total", "reason", "overlap", c->overlaps);
+	labelled(text, "reassembly_failures_total", "reason", "end", c->ends);
+	labelled(text, "reassembly_failures_total", "reason", "crowded", c->crowded);
+	labelled(text, "reassembly_failures_total", "reason", "timeout", c->timeouts);
+	labelled(text, "reassembly_failures_total", "reason", "evicted", c->evicted);
+}
+
+static void
+add_memory(const struct insight *insight, struct text *text)
+{
+	struct insight_memory memory = insight_memory(insight->config);
+
+	family(text, "memory_reserved_bytes", "gauge", "Memory reserved at the start; it never grows.");
+	labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
+	labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
+	labelled(text, "memory_reserved_bytes", "for", "owners", memory.owners);
+	gauge(text, "memory_resident_bytes", "Memory of the process that is in use.", insight_resident());
+}
+
+static void
+add_probes(const struct insight_totals *totals, struct text *text)
+{
+	family(text, "probe_firings_total", "counter", "Firings of each probe.");
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		labelled(text, "probe_firings_total", "probe", manifest_probes[i].name,
+			 totals->fired[i]);
+	family(text, "probe_tracers", "gauge", "Tracers that have each probe enabled, --print among them.");
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
+			 site_tracers(SEMAPHORE_NOW(probe_semaphores[i])));
+	family(text, "checksums_total", "counter", "Verdicts on transport checksums, for packets of fired probes.");
+	labelled(text, "checksums_total", "verdict", "ok", totals->checksums[CHECKSUM_OK]);
+	labelled(text, "checksums_total", "verdict", "bad", totals->checksums[CHECKSUM_BAD]);
+	labelled(text, "checksums_total", "verdict", "partial", totals->checksums[CHECKSUM_PARTIAL]);
+	labelled(text, "checksums_total", "verdict", "unverified", totals->checksums[CHECKSUM_UNVERIFIED]);
+}
+
+void
+metrics_page(struct insight *insight, const struct census *censuses, struct text *text)
+{
+	struct insight_totals totals;
+
+	insight_totals(insight->workers, &totals);
+	add_build(insight, text);
+	add_observed(&totals.seen, text);
+	add_retransmissions(&totals.seen, text);
+	add_input(&totals.taken, text);
+	family(text, "interface_up", "gauge", "Whether an observed interface is up.");
+	insight_interfaces(insight->workers, add_interface, text);
+	add_flows(insight, &totals.flows, text);
+	add_states(insight, censuses, text);
+	add_fragments(&totals.fragments, text);
+	add_memory(insight, text);
+	add_probes(&totals, text);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/query/metrics_socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/query/unix_socket.h"
+
+#define BACKLOG 16
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static bool
+read_port(const char *text, in_port_t *port)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*port = htons((uint16_t)value);
+	return *text >= '0' && *text <= '9' && *end == '\0' && value >= 1 && value <= 65535;
+}
+
+/* "127.0.0.1:9100" or "[::1]:9100". */
+static bool
+read_address(const char *text, union address *address, socklen_t *size)
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
+	char host[INET6_ADDRSTRLEN + 2];
+
+	memset(address, 0, sizeof *address);
+	if (length == 0 || length >= sizeof host)
+		return false;
+	memcpy(host, text, length);
+	host[length] = '\0';
+	if (host[0] == '[' && host[length - 1] == ']') {
+		host[length - 1] = '\0';
+		address->in6.sin6_family = AF_INET6;
+		*size = sizeof address->in6;
+		return inet_pton(AF_INET6, host + 1, &address->in6.sin6_addr) == 1 &&
+		       read_port(colon + 1, &address->in6.sin6_port);
+	}
+	address->in.sin_family = AF_INET;
+	*size = sizeof address->in;
+	return inet_pton(AF_INET, host, &address->in.sin_addr) == 1 && read_port(colon + 1, &address->in.sin_port);
+}
+
+static bool
+is_loopback(const union address *address)
+{
+	if (address->any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&address->in6.sin6_addr);
+	return ntohl(address->in.sin_addr.s_addr) >> 24 == 127;
+}
+
+static int
+listen_inet(const char *text, const union address *address, socklen_t size)
+{
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+	    bind(fd, &address->any, size) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	log_error("cannot serve metrics at %s: %s", text, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int
+metrics_socket_listen(const struct config *config, uid_t uid)
+{
+	const struct control_access access = {.uid = uid, .gid = getegid(), .mode = 0666};
+	const char *text = config->metrics;
+	union address address;
+	socklen_t size;
+
+	if (strncmp(text, "unix:", 5) == 0)
+		return control_socket_listen(text + 5, &access, "metrics");
+	if (!read_address(text, &address, &size)) {
+		log_error("--metrics %s: unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT is wanted", text);
+		return -1;
+	}
+	if (!is_loopback(&address) && !config->metrics_anywhere) {
+		log_error("--metrics %s: others than this host could read them; --metrics-anywhere allows that", text);
+		return -1;
+	}
+	return listen_inet(text, &address, size);
+}

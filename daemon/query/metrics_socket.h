@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the metrics are served. */
+#ifndef NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
+#define NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
+
+#include <sys/types.h>
+
+#include "daemon/config/config.h"
+
+/* Listens at the configured address, nonblocking.  -1 with a message logged, if it cannot be, or may not. */
+int metrics_socket_listen(const struct config *config, uid_t uid);
+
+#endif

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# control socket and metrics
+
+libdaemon_a_SOURCES += \
+	%D%/control.c \
+	%D%/control.h \
+	%D%/control_reply.c \
+	%D%/control_reply.h \
+	%D%/control_reply_flows.c \
+	%D%/control_request.c \
+	%D%/control_request.h \
+	%D%/metrics.c \
+	%D%/metrics.h \
+	%D%/metrics_page.c \
+	%D%/metrics_page.h \
+	%D%/metrics_socket.c \
+	%D%/metrics_socket.h \
+	%D%/server.c \
+	%D%/server.h \
+	%D%/unix_socket.c \
+	%D%/unix_socket.h

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/query/unix_socket.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+
+#define BACKLOG	   64
+#define GROUPS_MAX 128
+
+/* ---------------------------------------------------------------------------------------------------- the directory */
+
+static void
+directory_of(const char *path, char *directory, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		snprintf(directory, size, ".");
+	else
+		snprintf(directory, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* Who can write to the directory can put another socket in the place of ours. */
+static bool
+is_trustworthy(const char *path, uid_t uid, const char *what)
+{
+	char directory[PATH_MAX];
+	struct stat status;
+
+	directory_of(path, directory, sizeof directory);
+	if (stat(directory, &status) < 0) {
+		log_error("cannot make the %s socket %s: %s: %s", what, path, directory, strerror(errno));
+		return false;
+	}
+	if (status.st_uid != 0 && status.st_uid != uid && status.st_uid != geteuid()) {
+		log_error("cannot make the %s socket %s: %s belongs to user %lu, not to root or user %lu", what, path,
+			  directory, (unsigned long)status.st_uid, (unsigned long)uid);
+		return false;
+	}
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0) {
+		log_error("cannot make the %s socket %s: others may write to %s (mode %04o)", what, path, directory,
+			  (unsigned)status.st_mode & 07777u);
+		return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the socket */
+
+static bool
+address_of(const char *path, struct sockaddr_un *address, const char *what)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (*path != '\0' && strlen(path) < sizeof address->sun_path) {
+		memcpy(address->sun_path, path, strlen(path) + 1);
+		return true;
+	}
+	log_error("the path of the %s socket has %zu bytes; from 1 to %zu are possible", what, strlen(path),
+		  sizeof address->sun_path - 1);
+	return false;
+}
+
+/* A socket that refuses connections was left behind by a process that is gone. */
+static bool
+remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
+{
+	struct stat status;
+	bool refused;
+	int probe;
+
+	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode)) {
+		log_error("cannot make the %s socket %s: there is something else at that path", what, path);
+		return false;
+	}
+	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (probe < 0) {
+		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+		return false;
+	}
+	refused = connect(probe, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
+	close(probe);
+	if (!refused) {
+		log_error("the %s socket %s is in use: another netobsd listens there", what, path);
+		return false;
+	}
+	if (unlink(path) == 0 || errno == ENOENT)
+		return true;
+	log_error("cannot replace the %s socket %s: %s", what, path, strerror(errno));
+	return false;
+}
+
+/* Nobody can connect before its owner and mode are right. */
+static bool
+bind_closed(int fd, const struct sockaddr_un *address)
+{
+	mode_t before = umask(0777);
+	int result = bind(fd, (const struct sockaddr *)address, sizeof *address);
+	int error = errno;
+
+	umask(before);
+	errno = error;
+	return result == 0;
+}
+
+static bool
+give_access(const char *path, const struct control_access *access, const char *what)
+{
+	/* A service manager may not let us change owners, which is seldom needed. */
+	bool ours = access->uid == geteuid() && access->gid == getegid();
+
+	if ((ours || lchown(path, access->uid, access->gid) == 0) && chmod(path, access->mode) == 0)
+		return true;
+	log_error("cannot give the %s socket %s to user %lu and group %lu: %s", what, path, (unsigned long)access->uid,
+		  (unsigned long)access->gid, strerror(errno));
+	unlink(path);
+	return false;
+}
+
+int
+control_socket_listen(const char *path, const struct control_access *access, const char *what)
+{
+	struct sockaddr_un address;
+	bool bound;
+	int fd;
+
+	if (!address_of(path, &address, what) || !is_trustworthy(path, access->uid, what))
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+		return -1;
+	}
+	bound = bind_closed(fd, &address);
+	if (!bound && errno == EADDRINUSE) {
+		if (!remove_stale(path, &address, what)) {
+			close(fd);
+			return -1;
+		}
+		bound = bind_closed(fd, &address);
+	}
+	if (!bound || listen(fd, BACKLOG) < 0)
+		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+	else if (give_access(path, access, what))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the peer */
+
+static bool
+is_in_group(int fd, gid_t wanted)
+{
+	gid_t groups[GROUPS_MAX];
+	socklen_t size = sizeof groups;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0)
+		return false;
+	for (size_t i = 0; i < size / sizeof groups[0]; i++)
+		if (groups[i] == wanted)
+			return true;
+	return false;
+}
+
+bool
+control_socket_may(int fd, const struct control_access *access, uid_t *uid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	*uid = peer.uid;
+	if (peer.uid == 0 || peer.uid == access->uid || (access->mode & S_IWOTH) != 0)
+		return true;
+	return (access->mode & S_IWGRP) != 0 && (peer.gid == access->gid || is_in_group(fd, access->gid));
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the process: start, main loop, reload, end
+
+libdaemon_a_SOURCES += \
+	%D%/notify.c \
+	%D%/notify.h \
+	%D%/reload.c \
+	%D%/reload.h \
+	%D%/run.c \
+	%D%/run.h \
+	%D%/service.c \
+	%D%/service.h \
+	%D%/version.c \
+	%D%/version.h \
+	%D%/wait_tracer.c \
+	%D%/wait_tracer.h

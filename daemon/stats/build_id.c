@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/stats/build_id.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static size_t
+aligned(size_t length)
+{
+	return (length + 3) & ~(size_t)3;
+}
+
+/* The note NT_GNU_BUILD_ID among the notes of one segment of our own binary. */
+static bool
+find_note(const char *at, size_t length, struct build_id *id)
+{
+	while (length >= sizeof(ElfW(Nhdr))) {
+		ElfW(Nhdr) note;
+		size_t name, whole;
+
+		memcpy(&note, at, sizeof note);
+		name = sizeof note + aligned(note.n_namesz);
+		whole = name + aligned(note.n_descsz);
+		if (whole > length)
+			return false;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at + sizeof note, "GNU", 4) == 0) {
+			for (size_t i = 0; i < note.n_descsz && 2 * i + 2 < sizeof id->hex; i++)
+				snprintf(id->hex + 2 * i, 3, "%02x", (unsigned char)at[name + i]);
+			return true;
+		}
+		at += whole;
+		length -= whole;
+	}
+	return false;
+}
+
+/* The program itself comes first, then its libraries. */
+static int
+look_into_program(struct dl_phdr_info *info, size_t size, void *id)
+{
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
+
+		/* The loader speaks of addresses as numbers. */
+		if (segment->p_type == PT_NOTE && find_note((const char *)at, segment->p_memsz, id))
+			break;
+	}
+	return 1;
+}
+
+void
+build_id_read(struct build_id *id)
+{
+	struct stat status;
+	ssize_t length;
+
+	memset(id, 0, sizeof *id);
+	dl_iterate_phdr(look_into_program, id);
+	length = readlink("/proc/self/exe", id->path, sizeof id->path - 1);
+	if (length < 0)
+		id->path[0] = '\0';
+	if (stat("/proc/self/exe", &status) == 0) {
+		id->inode = status.st_ino;
+		id->device = status.st_dev;
+	}
+}
+
+bool
+build_id_is_replaced(const struct build_id *id)
+{
+	struct stat status;
+
+	return id->inode != 0 && id->path[0] == '/' &&
+	       (stat(id->path, &status) < 0 || status.st_ino != id->inode || status.st_dev != id->device);
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# counters of a run, summed over workers
+
+libdaemon_a_SOURCES += \
+	%D%/build_id.c \
+	%D%/build_id.h \
+	%D%/flow_names.c \
+	%D%/flow_names.h \
+	%D%/state_counter.c \
+	%D%/state_counter.h \
+	%D%/stats.c \
+	%D%/stats.h \
+	%D%/summary.c \
+	%D%/summary.h

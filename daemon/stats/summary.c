@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/stats/summary.h"
+
+#include "daemon/stats/stats.h"
+#include "probes/site/site_select.h"
+
+static void
+line(void *to, const char *group, const char *name, uint64_t value)
+{
+	fprintf(to, "%s%s %llu\n", group, name, (unsigned long long)value);
+}
+
+void
+summary_write(FILE *to, struct workers *workers)
+{
+	insight_counters(workers, line, to);
+	fprintf(to, "probe-site %s\n", site_word(site_chosen()));
+	fflush(to);
+}

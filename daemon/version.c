@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/version.h"
+
+#include <pcap/pcap.h>
+
+#include "daemon/base/loop.h"
+#include "daemon/confine/sandbox_rules.h"
+
+void
+version_print(FILE *to)
+{
+	fprintf(to, "netobsd %s\n%s\n%s\n", PACKAGE_VERSION, pcap_lib_version(), loop_library());
+	if (sandbox_instruments.count > 0)
+		fputs("instrumented build: the system-call filter admits what sanitizers and gcov need\n", to);
+}

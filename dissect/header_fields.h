@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the usual path (usual.c) shares with the layers: each header's fields are recorded in one place only. */
+#ifndef NETOBS_DISSECT_HEADER_FIELDS_H
+#define NETOBS_DISSECT_HEADER_FIELDS_H
+
+#include "dissect/layers.h"
+
+enum { ETHER_HEADER = 14, IPV4_FIXED = 20, IPV6_FIXED = 40, TCP_FIXED = 20, UDP_HEADER = 8 };
+enum { TIMESTAMPS_ALONE = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
+
+static inline void
+ethernet_record(struct packet *packet, struct view header)
+{
+	struct ether_layer *ether = &packet->ether;
+
+	ether->header = header;
+	view_copy(header, 0, ether->dst, sizeof ether->dst);
+	view_copy(header, 6, ether->src, sizeof ether->src);
+	ether->type = view_u16(header, 12);
+	ether->present = 1;
+}
+
+/* Written as one because that is how the flow key is read from it: a load that spans two stores waits for both to reach
+ * the cache. */
+static inline void
+ipv4_record_address(uint8_t to[16], struct view address)
+{
+	uint8_t whole[16] = {0};
+
+	view_copy(address, 0, whole, 4);
+	memcpy(to, whole, sizeof whole);
+}
+
+static inline void
+ipv4_record(struct packet *packet, struct view fixed)
+{
+	struct ip_layer *ip = &packet->ip;
+	uint16_t fragment = view_u16(fixed, 6);
+
+	/* Field by field: a compound literal makes gcc clear the whole structure first. */
+	ip->header = fixed;
+	ip->options = (struct view){NULL, 0};
+	ip->version = 4;
+	ip->tos = view_u8(fixed, 1);
+	ip->total_length = view_u16(fixed, 2);
+	ip->length = view_u16(fixed, 2);
+	ip->payload = 0;
+	ip->super = false;
+	ip->fragment_id = view_u16(fixed, 4);
+	ip->flags = (uint8_t)(fragment >> 13);
+	ip->more_fragments = (fragment & 0x2000) != 0;
+	ip->fragment_offset = fragment & 0x1fff;
+	ip->fragment = (fragment & 0x3fff) != 0;
+	ip->ttl = view_u8(fixed, 8);
+	ip->protocol = view_u8(fixed, 9);
+	ip->checksum = view_u16(fixed, 10);
+	ip->flow_label = 0;
+	ip->payload_length = 0;
+	ip->next_header = 0;
+	ipv4_record_address(ip->src, view_part(fixed, 12, 4));
+	ipv4_record_address(ip->dst, view_part(fixed, 16, 4));
+	packet->network = NETWORK_IPV4;
+}
+
+/* view_sum() of a header without options, which is every packet's path.  Two folds do: what would need a third is not
+ * 0xffff before or after it. */
+static inline uint32_t
+ipv4_sum_fixed(struct view fixed)
+{
+	uint64_t sum = (uint64_t)view_raw32(fixed, 0) + view_raw32(fixed, 4) + view_raw32(fixed, 8) +
+		       view_raw32(fixed, 12) + view_raw32(fixed, 16);
+
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+	return (uint32_t)((sum & 0xffff) + (sum >> 16));
+}
+
+static inline void
+ipv6_record(struct packet *packet, struct view fixed)
+{
+	struct ip_layer *ip = &packet->ip;
+	uint32_t first = view_u32(fixed, 0);
+
+	*ip = (struct ip_layer){
+		.header = fixed,
+		.version = 6,
+		.tos = (uint8_t)(first >> 20),
+		.flow_label = first & 0xfffff,
+		.payload_length = view_u16(fixed, 4),
+		.length = view_u16(fixed, 4) + IPV6_FIXED,
+		.payload = view_u16(fixed, 4),
+		.next_header = view_u8(fixed, 6),
+		.protocol = view_u8(fixed, 6),
+		.ttl = view_u8(fixed, 7),
+	};
+	view_copy(fixed, 8, ip->src, sizeof ip->src);
+	view_copy(fixed, 24, ip->dst, sizeof ip->dst);
+	packet->network = NETWORK_IPV6;
+}
+
+static inline void
+tcp_record(struct tcp_layer *tcp, struct view fixed)
+{
+	tcp->header = fixed;
+	tcp->sport = view_u16(fixed, 0);
+	tcp->dport = view_u16(fixed, 2);
+	tcp->seq = view_u32(fixed, 4);
+	tcp->ack = view_u32(fixed, 8);
+	tcp->offset = (uint8_t)((view_u8(fixed, 12) >> 4) * 4);
+	tcp->flags = view_u8(fixed, 13);
+	tcp->window = view_u16(fixed, 14);
+	tcp->checksum = view_u16(fixed, 16);
+	tcp->urgent = view_u16(fixed, 18);
+	tcp->options = 0;
+	tcp->wscale = 0;
+	tcp->mss = 0;
+	tcp->sacks = 0;
+	tcp->tsval = tcp->tsecr = 0;
+}
+
+/* Combinations that no implementation sends and scanners do: none, SYN with FIN or RST, FIN with RST, and FIN, PSH or
+ * URG without ACK. */
+static inline bool
+tcp_impossible_flags(uint8_t flags)
+{
+	uint8_t control = flags & (TCP_SYN | TCP_FIN | TCP_RST);
+
+	if ((control & (control - 1)) != 0)
+		return true;
+	return (flags & (TCP_ACK | TCP_SYN | TCP_RST)) == 0;
+}
+
+static inline void
+tcp_record_timestamps(struct tcp_layer *tcp, struct view option)
+{
+	tcp->tsval = view_u32(option, 2);
+	tcp->tsecr = view_u32(option, 6);
+}
+
+/* Dissects a frame of Ethernet if it is of the usual kind.  False if it is not: the layers have to start afresh. */
+bool dissect_usual(struct packet *packet, const struct frame *frame);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where dissection begins: by link type, then by EtherType. */
+#include <pcap/dlt.h>
+
+#include "dissect/header_fields.h"
+
+/* BSD loopback (DLT_NULL, DLT_LOOP): the address family of the host that captured, in its byte order or, for LOOP, in
+ * network order.  AF_INET is 2 everywhere; AF_INET6 is not the same on any two systems. */
+static uint16_t
+family_ether_type(uint32_t family)
+{
+	if (family > 0xffff) /* written by a host of the other byte order */
+		family = __builtin_bswap32(family);
+	switch (family) {
+	case 2:
+		return ETHER_IPV4;
+	case 10: /* Linux */
+	case 23: /* Windows */
+	case 24: /* NetBSD, OpenBSD */
+	case 26: /* Solaris */
+	case 28: /* FreeBSD */
+	case 30: /* Darwin */
+		return ETHER_IPV6;
+	default:
+		return 0;
+	}
+}
+
+static void
+dissect_null(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view header;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, 4, &header)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT);
+		return;
+	}
+	packet->ether.header = header;
+	packet->loopback = true;
+	packet_advance(packet, &c);
+	dissect_ethertype(packet, family_ether_type(view_u32(header, 0)));
+}
+
+/* The link types, in the order of the error message that lists them. */
+#define LINK_TYPES(row)                          \
+	row(DLT_EN10MB, dissect_ethernet)        \
+	row(DLT_LINUX_SLL, dissect_sll)          \
+	row(DLT_LINUX_SLL2, dissect_sll2)        \
+	row(DLT_NULL, dissect_null)              \
+	row(DLT_LOOP, dissect_null)              \
+	row(DLT_RAW, dissect_ip)                 \
+	row(DLT_IPV4, dissect_ipv4)              \
+	row(DLT_IPV6, dissect_ipv6)
+
+/* DLT_RAW is 12 here and 14 on OpenBSD; files say LINKTYPE_RAW, 101, which libpcap maps to the former. */
+enum { DLT_RAW_OPENBSD = 14, DLT_RAW_FILE = 101 };
+
+static int
+canonical(int dlt)
+{
+	return dlt == DLT_RAW_OPENBSD || dlt == DLT_RAW_FILE ? DLT_RAW : dlt;
+}
+
+bool
+dissect_link_supported(int dlt)
+{
+	switch (canonical(dlt)) {
+#define ROW(number, function) case number:
+		LINK_TYPES(ROW)
+#undef ROW
+		return true;
+	default:
+		return false;
+	}
+}
+
+const char *
+dissect_link_names(void)
+{
+	return "EN10MB, LINUX_SLL, LINUX_SLL2, NULL, LOOP, RAW, IPV4, IPV6";
+}
+
+/* Only what decides is set: a packet is large, and frames are many. */
+void
+packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes)
+{
+	packet->frame = frame;
+	packet->direction = DIRECTION_UNKNOWN;
+	packet->loopback = false;
+	packet->ifindex = 0;
+	packet->network = NETWORK_NONE;
+	packet->transport = TRANSPORT_NONE;
+	packet->reason = ANOMALY_NONE;
+	packet->anomalies = (struct anomaly_set){{0, 0}};
+	packet->depth = 0;
+	packet->ether = (struct ether_layer){0};
+	packet->datagram = (struct cursor){0};
+	packet->payload.error = CURSOR_OK;
+	packet_advance(packet, &bytes);
+	packet->segment = 0;
+	packet->inner = INNER_NONE;
+	packet->inner_type = 0;
+}
+
+void
+dissect_frame(const struct frame *frame, struct packet *packet)
+{
+	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_usual(packet, frame), 0))
+		dissect_layers(frame, packet);
+}
+
+void
+dissect_layers(const struct frame *frame, struct packet *packet)
+{
+	packet_start(packet, frame, cursor_over(frame->data, frame->caplen, frame->len));
+	switch (canonical(frame->dlt)) {
+#define ROW(number, function)             \
+	case number:                      \
+		function(packet);         \
+		break;
+		LINK_TYPES(ROW)
+#undef ROW
+	default:
+		packet_note(packet, ANOMALY_LINK_UNSUPPORTED);
+		break;
+	}
+}
+
+/* What is neither IP nor ARP is not odd: it is somebody else's. */
+void
+dissect_ethertype(struct packet *packet, uint16_t type)
+{
+	switch (type) {
+	case ETHER_IPV4:
+		dissect_ipv4(packet);
+		break;
+	case ETHER_IPV6:
+		dissect_ipv6(packet);
+		break;
+	case ETHER_ARP:
+	case ETHER_RARP:
+		dissect_arp(packet, type == ETHER_RARP);
+		break;
+	case ETHER_MPLS:
+	case ETHER_MPLS_UP:
+		dissect_mpls(packet);
+		break;
+	case ETHER_PPPOE:
+		dissect_pppoe(packet);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* IPv4, RFC 791. */
+#include "dissect/header_fields.h"
+
+enum { FLAG_RESERVED = 4, FLAG_DF = 2 };
+enum {
+	OPTION_END = 0,
+	OPTION_NOP = 1,
+	OPTION_RECORD_ROUTE = 7,
+	OPTION_TIMESTAMP = 68,
+	OPTION_LOOSE_SOURCE_ROUTE = 131,
+	OPTION_STRICT_SOURCE_ROUTE = 137,
+};
+
+/* Options with a pointer (RFC 791 section 3.1): it counts from 1 and may not point into the option's own header. */
+static bool
+option_holds(uint8_t kind, struct view option)
+{
+	switch (kind) {
+	case OPTION_RECORD_ROUTE:
+	case OPTION_LOOSE_SOURCE_ROUTE:
+	case OPTION_STRICT_SOURCE_ROUTE:
+		return option.len >= 3 && view_u8(option, 2) >= 4;
+	case OPTION_TIMESTAMP:
+		return option.len >= 4 && view_u8(option, 2) >= 5;
+	default:
+		return true;
+	}
+}
+
+/* An option whose second byte is its length, which counts kind and length. */
+static bool
+take_option(struct cursor *c, struct view *option)
+{
+	struct view head;
+
+	if (!cursor_peek(c, 2, &head))
+		return cursor_take(c, 2, option); /* fails, and the cursor says why */
+	return view_u8(head, 1) >= 2 && cursor_take(c, view_u8(head, 1), option);
+}
+
+static void
+walk_options(struct packet *packet, struct view options, uint32_t wire)
+{
+	struct cursor c = cursor_over(options.at, options.len, wire);
+	struct view head, option;
+	uint8_t kind;
+
+	while (cursor_peek(&c, 1, &head) && view_u8(head, 0) != OPTION_END) {
+		kind = view_u8(head, 0);
+		if (kind == OPTION_NOP) {
+			cursor_skip(&c, 1);
+			continue;
+		}
+		if (!take_option(&c, &option) || !option_holds(kind, option)) {
+			if (c.error != CURSOR_TRUNCATED)
+				packet_note(packet, ANOMALY_IPV4_OPTIONS);
+			return;
+		}
+		if (kind == OPTION_LOOSE_SOURCE_ROUTE || kind == OPTION_STRICT_SOURCE_ROUTE)
+			packet_note(packet, ANOMALY_IPV4_SOURCE_ROUTE);
+	}
+}
+
+/* Source and destination are the same.  A host that sends to itself does it over its loopback; on a
+ * network such a packet is forged ("land").  Only an Ethernet header with addresses proves a network: Linux gives
+ * its loopback an Ethernet header of zeros, and raw captures have none. */
+static void
+judge_same_address(struct packet *packet)
+{
+	static const uint8_t zero[6];
+	const struct ether_layer *ether = &packet->ether;
+
+	if (!ether->present || packet->loopback || packet->frame->interface->loopback)
+		return;
+	if (memcmp(ether->src, zero, sizeof zero) == 0 && memcmp(ether->dst, zero, sizeof zero) == 0)
+		return;
+	packet_note(packet, ANOMALY_IPV4_LAND);
+}
+
+/* RFC 1122 section 3.2.1.3: neither a multicast nor the broadcast address may be a source. */
+static void
+judge_addresses(struct packet *packet, uint32_t src, uint32_t dst)
+{
+	if (src >= 0xe0000000 && (src < 0xf0000000 || src == 0xffffffff))
+		packet_note(packet, ANOMALY_IPV4_SOURCE);
+	if (src == dst && src != 0 && src >> 24 != 127)
+		judge_same_address(packet);
+}
+
+/* A checksum of zero on a packet that needs another one was left to the interface; the copy that was captured before
+ * the interface completed it shows that. */
+static void
+judge_checksum(struct packet *packet, struct view header)
+{
+	const struct ip_layer *ip = &packet->ip;
+
+	if ((header.len == IPV4_FIXED ? ipv4_sum_fixed(header) : view_sum(header)) == 0xffff)
+		return;
+	packet_note(packet, ip->checksum == 0 || ip->super ? ANOMALY_IPV4_CHECKSUM_OFFLOAD : ANOMALY_IPV4_CHECKSUM);
+}
+
+/* The total length, against what the frame has left behind the header.  Frames are padded, so a packet may be
+ * shorter than its frame.  Total length 0 is a packet that segmentation offload left larger than the field can say, and
+ * never a fragment. */
+static void
+judge_total_length(struct packet *packet, uint32_t header_length, struct cursor *c)
+{
+	struct ip_layer *ip = &packet->ip;
+	uint32_t wire = c->wire;
+
+	if (ip->total_length == 0 && !ip->fragment) {
+		ip->super = true;
+		ip->length = header_length + wire;
+		packet_note(packet, ANOMALY_SUPER_PACKET);
+	}
+	if (ip->length < header_length) {
+		packet_note(packet, ANOMALY_IPV4_TOTAL_LENGTH);
+		return;
+	}
+	ip->payload = ip->length - header_length;
+	if (ip->payload > wire)
+		packet_note(packet, ANOMALY_IPV4_TOTAL_LENGTH);
+	else
+		cursor_limit(c, ip->payload);
+}
+
+/* The options, and what can be judged once the header is whole.  False if it is not. */
+static bool
+take_options(struct packet *packet, uint32_t header_length)
+{
+	struct ip_layer *ip = &packet->ip;
+	struct cursor c = packet_rest(packet);
+
+	if (header_length < IPV4_FIXED || !cursor_take_partly(&c, header_length - IPV4_FIXED, &ip->options)) {
+		packet_note(packet, ANOMALY_IPV4_HEADER_LENGTH);
+		return false;
+	}
+	judge_total_length(packet, header_length, &c);
+	packet_advance(packet, &c);
+	packet->datagram = c;
+	if (ip->options.len > 0) {
+		ip->header = (struct view){ip->header.at, IPV4_FIXED + ip->options.len};
+		walk_options(packet, ip->options, header_length - IPV4_FIXED);
+	}
+	if (ip->header.len < header_length) {
+		packet_note(packet, ANOMALY_TRUNCATED_NETWORK);
+		return false;
+	}
+	judge_checksum(packet, ip->header);
+	return true;
+}
+
+static void
+judge_rest(struct packet *packet, struct view fixed)
+{
+	const struct ip_layer *ip = &packet->ip;
+
+	judge_addresses(packet, view_u32(fixed, 12), view_u32(fixed, 16));
+	if (ip->ttl == 0)
+		packet_note(packet, ANOMALY_IPV4_TTL_ZERO);
+	if (__builtin_expect((ip->flags & FLAG_RESERVED) != 0, 0))
+		packet_note(packet, ANOMALY_IPV4_RESERVED_FLAG);
+	if (__builtin_expect(ip->fragment, 0)) {
+		if ((ip->flags & FLAG_DF) != 0)
+			packet_note(packet, ANOMALY_IPV4_DF_FRAGMENT);
+		ip_judge_fragment(packet, ip->payload);
+	}
+}
+
+void
+dissect_ipv4(struct packet *packet)
+{
+	struct cursor c = packet_rest(packet);
+	struct view fixed;
+	bool whole;
+
+	if (!packet_enter(packet))
+		return;
+	if (!cursor_take(&c, IPV4_FIXED, &fixed)) {
+		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT);
+		return;
+	}
+	if (view_u8(fixed, 0) >> 4 != 4) {
+		packet_note(packet, ANOMALY_IP_VERSION);
+		return;
+	}
+	ipv4_record(packet, fixed);
+	packet_advance(packet, &c);
+	whole = take_options(packet, (view_u8(fixed, 0) & 15u) * 4);
+	judge_rest(packet, fixed);
+	if (__builtin_expect(whole && !packet->ip.fragment && !packet_dropped(packet), 1))
+		dissect_transport(packet, packet->ip.protocol);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dissect/transport/sctp_chunks.h"
+
+enum { ITEM_HEADER = 4 };
+
+struct cursor
+sctp_chunks(const struct packet *packet)
+{
+	return cursor_over(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->segment);
+}
+
+/* Chunks and parameters share their shape: 4 bytes of header, the last two of them a length that counts the header,
+ * and padding to 4 bytes, which the last one may lack. */
+static bool
+take_item(struct cursor *c, struct sctp_chunk *item, struct view *head)
+{
+	struct view padding;
+	uint32_t length, behind;
+
+	if (!cursor_take(c, ITEM_HEADER, head))
+		return false;
+	item->length = view_u16(*head, 2);
+	if (item->length < ITEM_HEADER)
+		return false;
+	length = item->length - (uint32_t)ITEM_HEADER;
+	if (!cursor_take_partly(c, length, &item->value))
+		return false;
+	behind = (4 - length % 4) % 4;
+	return cursor_take_partly(c, behind < c->wire ? behind : c->wire, &padding);
+}
+
+bool
+sctp_chunk_next(struct cursor *c, struct sctp_chunk *chunk)
+{
+	struct view head;
+
+	if (c->wire == 0 || !take_item(c, chunk, &head))
+		return false;
+	chunk->type = view_u8(head, 0);
+	chunk->flags = view_u8(head, 1);
+	return true;
+}
+
+struct cursor
+sctp_parameters(const struct sctp_chunk *chunk, uint32_t offset)
+{
+	uint32_t length = chunk->length - (uint32_t)ITEM_HEADER;
+	struct view captured = view_part(chunk->value, offset, chunk->value.len);
+
+	return cursor_over(captured.at, captured.len, length > offset ? length - offset : 0);
+}
+
+bool
+sctp_parameter_next(struct cursor *c, struct sctp_chunk *parameter)
+{
+	struct view head;
+
+	if (c->wire == 0 || !take_item(c, parameter, &head))
+		return false;
+	parameter->type = view_u16(head, 0);
+	parameter->flags = 0;
+	return true;
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# TCP bytes in order, and the connections whose bytes an application reads
+
+libflow_a_SOURCES += \
+	%D%/app_flow.c \
+	%D%/app_flow.h \
+	%D%/app_flow_pool.c \
+	%D%/app_flow_pool.h \
+	%D%/stream.c \
+	%D%/stream.h \
+	%D%/stream_pool.c \
+	%D%/stream_pool.h

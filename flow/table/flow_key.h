@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The two ends of a connection in canonical order, and their hash: for key.c, and for onward.c, whose key is every
+ * packet's. */
+#ifndef NETOBS_FLOW_TABLE_FLOW_KEY_H
+#define NETOBS_FLOW_TABLE_FLOW_KEY_H
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "flow/table/table_internal.h"
+
+static inline uint64_t
+load64(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+	return word;
+}
+
+/* Whether end a comes after end b.  (address, port) pairs are compared as one: two sockets of one address are told
+ * apart by their ports, as on loopback. */
+static inline bool
+comes_after(const uint8_t *a, uint16_t aport, const uint8_t *b, uint16_t bport)
+{
+	uint64_t ahead = __builtin_bswap64(load64(a)), bhead = __builtin_bswap64(load64(b));
+
+	if (ahead != bhead)
+		return ahead > bhead;
+	ahead = __builtin_bswap64(load64(a + 8));
+	bhead = __builtin_bswap64(load64(b + 8));
+	if (ahead != bhead)
+		return ahead > bhead;
+	return aport > bport;
+}
+
+/* A packet's way: who sends what to whom. */
+struct way {
+	const uint8_t *src, *dst;
+	uint16_t sport, dport;
+	uint8_t protocol, version;
+};
+
+static inline void
+set_kind(struct flow_key *key, uint16_t port0, uint16_t port1, const struct way *way)
+{
+	key->port[0] = port0;
+	key->port[1] = port1;
+	key->protocol = way->protocol;
+	key->version = way->version;
+	key->space = 0;
+}
+
+/* Fills the key without a branch on the order, which nobody could predict.  A socket that talks to itself is both
+ * ends; its packets are then sent by end 0. */
+static inline void
+make_key(struct flow_key *key, unsigned *sender, const struct way *way)
+{
+	unsigned from = comes_after(way->src, way->sport, way->dst, way->dport);
+	uint16_t change;
+
+	memcpy(key->addr[from], way->src, 16);
+	memcpy(key->addr[from ^ 1], way->dst, 16);
+	change = (uint16_t)((way->sport ^ way->dport) & -from);
+	set_kind(key, way->sport ^ change, way->dport ^ change, way);
+	*sender = from;
+}
+
+/*
+ * XXH3 with a secret seed.  Of an IPv4 key 16 bytes are not always zero, 12 of ends and 4 of kind: two words, XXH3's
+ * shortest path.
+ */
+static __attribute__((flatten)) uint32_t
+hash_words(uint64_t ends, uint64_t kind, uint64_t seed)
+{
+	uint64_t words[2] = {ends, kind};
+
+	return (uint32_t)(XXH3_64bits_withSeed(words, sizeof words, seed) >> 32);
+}
+
+static inline uint64_t
+kind_word(uint16_t space, uint8_t protocol, uint16_t port0, uint16_t port1)
+{
+	return (uint64_t)space << 48 | (uint64_t)protocol << 32 | (uint64_t)port1 << 16 | port0;
+}
+
+/* The words are put together from the fields because reading as one what was just written in pieces stalls the
+ * processor. */
+static inline uint32_t
+hash_key(const struct flow_table *table, const struct flow_key *key)
+{
+	uint32_t low, high;
+
+	if (key->version != 4)
+		return (uint32_t)(XXH3_64bits_withSeed(key, sizeof *key, table->seed) >> 32);
+	memcpy(&low, key->addr[0], sizeof low);
+	memcpy(&high, key->addr[1], sizeof high);
+	return hash_words((uint64_t)high << 32 | low, kind_word(key->space, key->protocol, key->port[0], key->port[1]),
+			  table->seed);
+}
+
+/* IPv4 by itself: address and port are one number to compare, and what is hashed does not go through memory whose
+ * place hangs on the order.  Saves 6 ns a packet of 136. */
+static inline uint32_t
+key_and_hash_ipv4(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+{
+	uint32_t src, dst;
+	uint64_t a, b, change, low, high;
+	unsigned from;
+
+	memcpy(&src, way->src, sizeof src);
+	memcpy(&dst, way->dst, sizeof dst);
+	a = (uint64_t)be32toh(src) << 16 | way->sport;
+	b = (uint64_t)be32toh(dst) << 16 | way->dport;
+	from = a > b;
+	change = (a ^ b) & -(uint64_t)from;
+	low = a ^ change;
+	high = b ^ change;
+	src = htobe32((uint32_t)(low >> 16));
+	dst = htobe32((uint32_t)(high >> 16));
+	*sender = from;
+	memset(key, 0, sizeof key->addr);
+	memcpy(key->addr[0], &src, sizeof src);
+	memcpy(key->addr[1], &dst, sizeof dst);
+	set_kind(key, (uint16_t)low, (uint16_t)high, way);
+	return hash_words((uint64_t)dst << 32 | src, kind_word(0, way->protocol, (uint16_t)low, (uint16_t)high),
+			  table->seed);
+}
+
+static inline uint32_t
+key_and_hash(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+{
+	if (way->version == 4)
+		return key_and_hash_ipv4(table, key, sender, way);
+	make_key(key, sender, way);
+	return hash_key(table, key);
+}
+
+#endif

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the TCP machine of each endpoint, retransmissions, round-trip times
+
+libflow_a_SOURCES += \
+	%D%/tcp.h \
+	%D%/tcp_delivery.c \
+	%D%/tcp_dispatch.c \
+	%D%/tcp_fastpath.h \
+	%D%/tcp_flow.c \
+	%D%/tcp_loss.c \
+	%D%/tcp_loss.h \
+	%D%/tcp_machine.c \
+	%D%/tcp_machine.h \
+	%D%/tcp_pools.c \
+	%D%/tcp_pools.h \
+	%D%/tcp_receive.c \
+	%D%/tcp_retransmit.c \
+	%D%/tcp_rtt.c \
+	%D%/tcp_segment.c \
+	%D%/tcp_segment.h \
+	%D%/tcp_send.c

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The byte stream behind the sequence numbers: what an application has sent and what has been delivered to one. */
+#include "flow/tcp/tcp.h"
+
+uint64_t
+tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
+{
+	const struct tcp_end *e = &flow->tcp[sender];
+	uint64_t near = e->bytes;
+	uint32_t offset;
+
+	if ((e->flags & TCP_END_ISS) == 0) {
+		/* Picked up in mid-stream: the bytes that were seen, counted. */
+		uint32_t ahead = e->nxt - ((e->flags & TCP_END_FIN) != 0) - seq;
+
+		return ahead <= near ? near - ahead : 0;
+	}
+	/* 32 bits of sequence number name 64 of offset: the one nearest to what was sent so far. */
+	offset = seq - (e->iss + 1);
+	if (near < 0x80000000u)
+		return offset;
+	return near + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)near);
+}
+
+struct tcp_delivery
+tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *before, uint32_t segment)
+{
+	const struct tcp_end *e = &flow->tcp[end], *peer = &flow->tcp[1 - end];
+	bool fin = (peer->flags & TCP_END_FIN) != 0 && e->rcv_nxt == peer->nxt;
+	uint32_t to = e->rcv_nxt - fin, from = before->rcv_nxt;
+
+	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
+	    before->state == TCP_STATE_SYN_SENT) {
+		/* It had no place in the stream yet: from the beginning, or from where it was picked up. */
+		if (e->state == TCP_STATE_NONE || e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_CLOSED)
+			return (struct tcp_delivery){0, 0};
+		from = (peer->flags & TCP_END_ISS) != 0 ? peer->iss + 1 : to - segment;
+	}
+	if (!seq_before(from, to))
+		return (struct tcp_delivery){0, 0};
+	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, 1 - end, from)};
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/tcp/tcp_machine.h"
+
+/* Two letters a state, so that the table can be read as a table. */
+enum {
+	no = TCP_STATE_NONE,
+	cl = TCP_STATE_CLOSED,
+	li = TCP_STATE_LISTEN,
+	ss = TCP_STATE_SYN_SENT,
+	sr = TCP_STATE_SYN_RECEIVED,
+	es = TCP_STATE_ESTABLISHED,
+	f1 = TCP_STATE_FIN_WAIT_1,
+	f2 = TCP_STATE_FIN_WAIT_2,
+	cg = TCP_STATE_CLOSING,
+	tw = TCP_STATE_TIME_WAIT,
+	cw = TCP_STATE_CLOSE_WAIT,
+	la = TCP_STATE_LAST_ACK,
+};
+
+/*
+ * Legend.  A row is the state before, a column the input.  A cell that repeats its row's state is an input that means
+ * nothing there: a duplicate, a segment of another incarnation, or one that RFC 9293 says to drop.
+ *
+ *  NONE          Nothing is known.  Who sends a SYN was CLOSED, who sends SYN,ACK was in LISTEN: the input is then
+ *                applied once more, to that state.  Who sends an ACK, a proof or a FIN in mid-stream is in the state
+ *                that this segment proves.  A peer that acknowledges and sends data proves ESTABLISHED.  A SYN, a bare
+ *                ACK or a RST that comes in proves nothing: anybody may send one to a port where nobody is.
+ *  CLOSED        Only a SYN opens it again: the same attempt, sent again after a RST.
+ *  LISTEN        Held only between two inputs.  RFC 9293 lets it send a SYN, too.
+ *  SYN_SENT      SYN in: simultaneous open.  SYN,ACK in, or any ACK out where the SYN,ACK went by unseen: established.
+ *                SYN,ACK out: it has received a SYN.  An ACK in without SYN does not do (RFC 9293 3.10.7.3).  RST in:
+ *                refused; the judge has seen that it acknowledges the SYN.
+ *  SYN_RECEIVED  An ACK of its SYN in, or what it cannot send before one: established.  A bare ACK out only answers a
+ *                duplicate.  FIN out: closed before the ACK came, as RFC 9293 allows and TCP Fast Open does.  A passive
+ *                open that is reset ends here; the socket that goes on listening is another one.
+ *  ESTABLISHED   FIN out, FIN in: the two ways to close.
+ *  FIN_WAIT_1    ACK of FIN before FIN, FIN before ACK of FIN; both in one segment are two inputs.
+ *  FIN_WAIT_2    FIN in.
+ *  CLOSE_WAIT    FIN out.
+ *  LAST_ACK, CLOSING  Only the ACK of its FIN is missing.
+ *  TIME_WAIT     The 2MSL timer; or a RST (RFC 1337: Linux lets it end the wait).
+ *
+ *  RST out or in closes whatever there is; whether it counts is the judge's business.  The connect timer closes what is
+ *  not yet open.  A superseded endpoint was closed some time before: nobody saw when.
+ */
+const uint8_t tcp_machine[TCP_STATE_COUNT][INPUT_COUNT] = {
+	/*                          sent                            received                            happened
+	 *                          SYN S,A     ACK opn FIN RST     SYN S,A dat  aS    aF    FIN RST    2MSL con sup */
+	[TCP_STATE_NONE]         = {cl, li,     es, es,  f1, no,    no, no, es,  no,   no,   no, no,    no,  no,  no},
+	[TCP_STATE_CLOSED]       = {ss, cl,     cl, cl,  cl, cl,    cl, cl, cl,  cl,   cl,   cl, cl,    cl,  cl,  cl},
+	[TCP_STATE_LISTEN]       = {ss, sr,     li, li,  li, li,    li, li, li,  li,   li,   li, li,    li,  li,  li},
+	[TCP_STATE_SYN_SENT]     = {ss, sr,     es, es,  ss, cl,    sr, es, ss,  ss,   ss,   ss, cl,    ss,  cl,  cl},
+	[TCP_STATE_SYN_RECEIVED] = {sr, sr,     sr, es,  f1, cl,    sr, es, sr,  es,   sr,   cw, cl,    sr,  cl,  cl},
+	[TCP_STATE_ESTABLISHED]  = {es, es,     es, es,  f1, cl,    es, es, es,  es,   es,   cw, cl,    es,  es,  cl},
+	[TCP_STATE_FIN_WAIT_1]   = {f1, f1,     f1, f1,  f1, cl,    f1, f1, f1,  f1,   f2,   cg, cl,    f1,  f1,  cl},
+	[TCP_STATE_FIN_WAIT_2]   = {f2, f2,     f2, f2,  f2, cl,    f2, f2, f2,  f2,   f2,   tw, cl,    f2,  f2,  cl},
+	[TCP_STATE_CLOSING]      = {cg, cg,     cg, cg,  cg, cl,    cg, cg, cg,  cg,   tw,   cg, cl,    cg,  cg,  cl},
+	[TCP_STATE_TIME_WAIT]    = {tw, tw,     tw, tw,  tw, cl,    tw, tw, tw,  tw,   tw,   tw, cl,    cl,  tw,  cl},
+	[TCP_STATE_CLOSE_WAIT]   = {cw, cw,     cw, cw,  la, cl,    cw, cw, cw,  cw,   cw,   cw, cl,    cw,  cw,  cl},
+	[TCP_STATE_LAST_ACK]     = {la, la,     la, la,  la, cl,    la, la, la,  la,   cl,   la, cl,    la,  la,  cl},
+};
+
+const char *
+tcp_input_name(enum tcp_input input)
+{
+	static const char *const names[INPUT_COUNT] = {
+		[INPUT_SEND_SYN] = "send-syn",
+		[INPUT_SEND_SYN_ACK] = "send-syn-ack",
+		[INPUT_SEND_ACK] = "send-ack",
+		[INPUT_SEND_OPEN] = "send-open",
+		[INPUT_SEND_FIN] = "send-fin",
+		[INPUT_SEND_RST] = "send-rst",
+		[INPUT_RECV_SYN] = "recv-syn",
+		[INPUT_RECV_SYN_ACK] = "recv-syn-ack",
+		[INPUT_RECV_DATA] = "recv-data",
+		[INPUT_RECV_ACK_OF_SYN] = "recv-ack-of-syn",
+		[INPUT_RECV_ACK_OF_FIN] = "recv-ack-of-fin",
+		[INPUT_RECV_FIN] = "recv-fin",
+		[INPUT_RECV_RST] = "recv-rst",
+		[INPUT_TIMER_2MSL] = "timer-2msl",
+		[INPUT_TIMER_CONNECT] = "timer-connect",
+		[INPUT_SUPERSEDED] = "superseded",
+	};
+
+	return names[input];
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fills the contract's argument structs (netobs.h) from packets and flows.  Pure: every field is written each time. */
+#ifndef NETOBS_PROBES_ARGS_ARGS_H
+#define NETOBS_PROBES_ARGS_ARGS_H
+
+#include "dissect/packet.h"
+#include "flow/event.h"
+#include "flow/flow.h"
+#include "probes/netobs.h"
+#include "probes/owner.h"
+
+/* An endpoint of a connection, as the probes tell it: the flow, which end, and its control block, which may be the
+ * present one or a remembered one (the state before a change). */
+struct viewpoint {
+	const struct flow_table *table;
+	const struct flow *flow;
+	unsigned end;
+	const struct tcp_end *tcp; /* TCP flows only */
+	const struct owner *owner; /* whose socket it is; NULL unknown */
+};
+
+/* A pointer as the contract carries it. */
+static inline netobs_ptr
+address_of(const void *memory)
+{
+	return (netobs_ptr)(uintptr_t)memory;
+}
+
+/* The link layer and below.  pkt_seq is left 0: it belongs to the firing. */
+void args_pktinfo(struct pktinfo *info, const struct packet *packet, uint64_t id, enum checksum_verdict checksum);
+void args_illinfo(struct illinfo *info, const struct interface *interface, bool loopback);
+void args_etherinfo(struct etherinfo *info, const struct packet *packet);
+void args_arpinfo(struct arpinfo *info, const struct arp_layer *arp);
+
+/* IP and ICMP. */
+void args_ipinfo(struct ipinfo *info, const struct ip_layer *ip);
+void args_ipv4info(struct ipv4info *info, const struct ip_layer *ip);
+void args_ipv6info(struct ipv6info *info, const struct ip_layer *ip);
+void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
+
+/* Transports and their connections.  cs_seq is left 0. */
+void args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now);
+void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
+void args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of);
+void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);
+void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission);
+void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of,
+		   const struct owner *peer);
+void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
+
+void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
+/* `state` may be another than the endpoint's present one: the one before a change, or after it. */
+void args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state);
+
+/* Application bytes of the endpoint, from `offset` of its stream on. */
+void args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset);
+
+/* The connection as an endpoint sees it; the message was completed by packet `packet` at `now`.  ci_seq is left 0: it
+ * belongs to the firing. */
+void args_conninfo(struct conninfo *info, const struct viewpoint *of, uint64_t packet, uint64_t now);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, udpinfo. */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "flow/tcp/tcp.h"
+#include "probes/args/args.h"
+#include "probes/names.h"
+
+/* The process's name is whatever it chose; netobsd only copies it. */
+static void
+owner_name(char *to, size_t size, const struct owner *owner)
+{
+	word_copy(to, size, owner != NULL && owner->pid >= 0 ? owner->comm : WORD_UNKNOWN);
+}
+
+void
+args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now)
+{
+	const struct owner *owner = of->owner;
+	uint64_t cid = flow_cid(of->table, of->flow, of->end);
+
+	*info = (struct csinfo){
+	    .cs_addr = cid,
+	    .cs_cid = cid,
+	    .cs_pid = owner != NULL ? owner->pid : -1,
+	    .cs_zoneid = owner != NULL ? (netobs_i64)owner->zone : -1,
+	    .cs_ts = now,
+	};
+	owner_name(info->cs_comm, sizeof info->cs_comm, owner);
+}
+
+void
+args_tcpinfo(struct tcpinfo *info, const struct packet *packet)
+{
+	const struct tcp_layer *tcp = &packet->tcp;
+
+	*info = (struct tcpinfo){
+	    .tcp_sport = tcp->sport,
+	    .tcp_dport = tcp->dport,
+	    .tcp_seq = tcp->seq,
+	    .tcp_ack = tcp->ack,
+	    .tcp_offset = tcp->offset,
+	    .tcp_flags = tcp->flags,
+	    .tcp_window = tcp->window,
+	    .tcp_checksum = tcp->checksum,
+	    .tcp_urgent = tcp->urgent,
+	    .tcp_hdr = address_of(tcp->header.at),
+	    .tcp_payload = packet->segment,
+	};
+	word_tcp_flags(info->tcp_flagstr, tcp->flags);
+}
+
+/* 1 active, 0 passive; -1 where nobody's SYN was seen. */
+static netobs_i32
+opened_actively(const struct tcp_end *self, const struct tcp_end *peer)
+{
+	if ((self->flags & TCP_END_ACTIVE) != 0)
+		return 1;
+	return (peer->flags & TCP_END_ACTIVE) != 0 ? 0 : -1;
+}
+
+/* The shift of an endpoint's windows is known only from its SYN. */
+static netobs_i32
+window_shift(const struct tcp_end *of)
+{
+	return (of->flags & TCP_END_ISS) != 0 ? of->wscale : -1;
+}
+
+/* Where the kernel told, its own figures stand in for the estimates. */
+static void
+kernel_says(struct tcpsinfo *info, const struct owner_tcp *tcp)
+{
+	info->tcps_kernel = 1;
+	info->tcps_cwnd = tcp->cwnd;
+	info->tcps_cwnd_ssthresh = tcp->ssthresh;
+	info->tcps_rto = tcp->rto_us / 1000;
+	info->tcps_mss = tcp->mss;
+	info->tcps_rtt = tcp->rtt_us / 1000;
+	info->tcps_rtt_sd = tcp->rttvar_us / 1000;
+	info->tcps_srtt_us = tcp->rtt_us;
+}
+
+void
+args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of)
+{
+	const struct flow *flow = of->flow;
+	const struct tcp_end *self = of->tcp, *peer = &flow->tcp[1 - of->end];
+	unsigned version = flow->key.version;
+	struct tcp_estimates estimates;
+
+	tcp_estimate(of->table, flow, of->end, &estimates);
+	*info = (struct tcpsinfo){
+	    .tcps_addr = flow_cid(of->table, flow, of->end),
+	    .tcps_local = flow->same_host,
+	    .tcps_active = opened_actively(&flow->tcp[of->end], peer),
+	    .tcps_lport = flow->key.port[of->end],
+	    .tcps_rport = flow->key.port[1 - of->end],
+	    .tcps_state = self->state,
+	    .tcps_iss = (self->flags & TCP_END_ISS) != 0 ? self->iss : 0,
+	    .tcps_irs = (peer->flags & TCP_END_ISS) != 0 ? peer->iss : 0,
+	    .tcps_suna = self->una,
+	    .tcps_snxt = self->nxt,
+	    .tcps_rnxt = self->rcv_nxt,
+	    .tcps_rack = self->acked,
+	    .tcps_swnd = peer->wnd,
+	    .tcps_rwnd = self->wnd,
+	    .tcps_snd_ws = window_shift(peer),
+	    .tcps_rcv_ws = window_shift(self),
+	    .tcps_cwnd = estimates.cwnd,
+	    .tcps_cwnd_ssthresh = estimates.ssthresh,
+	    .tcps_sack_fack = estimates.sack_fack,
+	    .tcps_sack_snxt = estimates.sack_snxt,
+	    .tcps_rto = tcp_rto_us(self) / 1000,
+	    .tcps_mss = estimates.mss,
+	    .tcps_retransmit = (self->flags & TCP_END_RETRANSMIT) != 0,
+	    .tcps_rtt = self->srtt_us / 1000,
+	    .tcps_rtt_sd = self->rttvar_us / 1000,
+	    .tcps_srtt_us = self->srtt_us,
+	    .tcps_snd_bytes = self->bytes,
+	    .tcps_rcv_bytes = peer->bytes,
+	    .tcps_snd_segs = self->segments,
+	    .tcps_rcv_segs = peer->segments,
+	    .tcps_snd_retrans = self->retransmits,
+	    .tcps_rcv_retrans = peer->retransmits,
+	    .tcps_start = flow_start(of->table, flow),
+	};
+	if (of->owner != NULL && (of->owner->flags & OWNER_TCP) != 0)
+		kernel_says(info, &of->owner->tcp);
+	word_address(info->tcps_laddr, sizeof info->tcps_laddr, version, flow->key.addr[of->end]);
+	word_address(info->tcps_raddr, sizeof info->tcps_raddr, version, flow->key.addr[1 - of->end]);
+	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name((enum tcp_state)self->state));
+}
+
+void
+args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state)
+{
+	info->tcps_state = (netobs_i32)state;
+	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name(state));
+}
+
+void
+args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission)
+{
+	static const char *const kinds[] = {
+	    [RETRANSMIT_NONE] = "",
+	    [RETRANSMIT_FAST] = "fast",
+	    [RETRANSMIT_TIMEOUT] = "timeout",
+	    [RETRANSMIT_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_SPURIOUS] = "spurious",
+	    [RETRANSMIT_SYN] = "syn",
+	};
+
+	info->tcpr_kind = retransmission->kind;
+	word_copy(info->tcpr_kindstr, sizeof info->tcpr_kindstr, kinds[retransmission->kind]);
+	info->tcpr_count = retransmission->count;
+	info->tcpr_elapsed_us = retransmission->elapsed_us;
+}
+
+void
+args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of, const struct owner *peer)
+{
+	*info = (struct tcpfinfo){
+	    .tcpf_len = packet->segment,
+	    .tcpf_seq = packet->tcp.seq,
+	    .tcpf_peer_cid = flow_cid(of->table, of->flow, 1 - of->end),
+	    .tcpf_peer_pid = peer != NULL ? peer->pid : -1,
+	};
+}
+
+void
+args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset)
+{
+	const struct flow *flow = of->flow;
+	const struct owner *owner = of->owner;
+	unsigned end = of->end;
+	bool tcp = flow->kind == FLOW_TCP;
+
+	*info = (struct sockinfo){
+	    .so_family = flow->key.version == 4 ? AF_INET : AF_INET6,
+	    .so_type = tcp ? SOCK_STREAM : SOCK_DGRAM,
+	    .so_protocol = flow->key.protocol,
+	    .so_lport = flow->key.port[end],
+	    .so_rport = flow->key.port[1 - end],
+	    .so_bytes = bytes,
+	    .so_offset = offset,
+	    .so_pid = owner != NULL ? owner->pid : -1,
+	    .so_uid = owner != NULL && owner->uid != OWNER_UID_UNKNOWN ? (netobs_i64)owner->uid : -1,
+	};
+	word_address(info->so_laddr, sizeof info->so_laddr, flow->key.version, flow->key.addr[end]);
+	word_address(info->so_raddr, sizeof info->so_raddr, flow->key.version, flow->key.addr[1 - end]);
+	owner_name(info->so_execname, sizeof info->so_execname, owner);
+}
+
+void
+args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of)
+{
+	const struct flow *flow = of->flow;
+
+	*info = (struct udpinfo){.udps_addr = 0};
+	if (packet != NULL) {
+		info->udp_sport = packet->udp.sport;
+		info->udp_dport = packet->udp.dport;
+		info->udp_length = packet->udp.length;
+		info->udp_checksum = packet->udp.checksum;
+		info->udp_hdr = address_of(packet->udp.header.at);
+	}
+	if (flow == NULL)
+		return;
+	info->udps_addr = flow_cid(of->table, flow, of->end);
+	info->udps_lport = flow->key.port[of->end];
+	info->udps_rport = flow->key.port[1 - of->end];
+	word_address(info->udps_laddr, sizeof info->udps_laddr, flow->key.version, flow->key.addr[of->end]);
+	word_address(info->udps_raddr, sizeof info->udps_raddr, flow->key.version, flow->key.addr[1 - of->end]);
+	info->udps_snd_bytes = flow->udp[of->end].bytes;
+	info->udps_rcv_bytes = flow->udp[1 - of->end].bytes;
+	info->udps_snd_datagrams = flow->udp[of->end].datagrams;
+	info->udps_rcv_datagrams = flow->udp[1 - of->end].datagrams;
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the argument structs, filled
+
+libprobes_a_SOURCES += \
+	%D%/abi_layout.c \
+	%D%/args.h \
+	%D%/args_conn.c \
+	%D%/args_ip.c \
+	%D%/args_link.c \
+	%D%/args_sctp.c \
+	%D%/args_transport.c

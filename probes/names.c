@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/names.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void
+word_copy(char *to, size_t size, const char *word)
+{
+	size_t n = strnlen(word, size - 1);
+
+	memcpy(to, word, n);
+	memset(to + n, 0, size - n);
+}
+
+static char *
+put_decimal_byte(char *at, uint8_t n)
+{
+	if (n >= 100)
+		*at++ = (char)('0' + n / 100);
+	if (n >= 10)
+		*at++ = (char)('0' + n / 10 % 10);
+	*at++ = (char)('0' + n % 10);
+	return at;
+}
+
+void
+word_address(char *to, size_t size, unsigned version, const uint8_t *address)
+{
+	char *at = to;
+
+	if (version == 6) {
+		memset(to, 0, size);
+		if (inet_ntop(AF_INET6, address, to, (socklen_t)size) == NULL)
+			word_copy(to, size, WORD_UNKNOWN);
+		return;
+	}
+	if (version != 4 || size < 16) {
+		word_copy(to, size, WORD_UNKNOWN);
+		return;
+	}
+	for (unsigned i = 0; i < 4; i++) { /* inet_ntop() would be the dearest thing in a firing */
+		at = put_decimal_byte(at, address[i]);
+		if (i < 3)
+			*at++ = '.';
+	}
+	memset(at, 0, (size_t)(to + size - at));
+}
+
+void
+word_mac(char to[18], const uint8_t mac[6])
+{
+	static const char digit[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < 6; i++) {
+		to[3 * i] = digit[mac[i] >> 4];
+		to[3 * i + 1] = digit[mac[i] & 15];
+		to[3 * i + 2] = ':';
+	}
+	to[17] = '\0';
+}
+
+/* https://www.iana.org/assignments/protocol-numbers, those that one meets. */
+const char *
+word_protocol(uint8_t protocol)
+{
+	switch (protocol) {
+	case 0: return "HOPOPT";
+	case 1: return "ICMP";
+	case 2: return "IGMP";
+	case 4: return "IPv4";
+	case 6: return "TCP";
+	case 17: return "UDP";
+	case 33: return "DCCP";
+	case 41: return "IPv6";
+	case 43: return "IPv6-Route";
+	case 44: return "IPv6-Frag";
+	case 46: return "RSVP";
+	case 47: return "GRE";
+	case 50: return "ESP";
+	case 51: return "AH";
+	case 58: return "ICMPv6";
+	case 59: return "IPv6-NoNxt";
+	case 60: return "IPv6-Opts";
+	case 88: return "EIGRP";
+	case 89: return "OSPF";
+	case 97: return "ETHERIP";
+	case 103: return "PIM";
+	case 108: return "IPComp";
+	case 112: return "VRRP";
+	case 115: return "L2TP";
+	case 132: return "SCTP";
+	case 135: return "Mobility";
+	case 136: return "UDPLite";
+	case 137: return "MPLS-in-IP";
+	case 139: return "HIP";
+	case 140: return "Shim6";
+	case 143: return "Ethernet";
+	default: return WORD_UNKNOWN;
+	}
+}
+
+/* https://www.iana.org/assignments/arp-parameters; 3 and 4 are RARP's (RFC 903), 8 and 9 InARP's (RFC 2390). */
+const char *
+word_arp_operation(uint16_t op)
+{
+	switch (op) {
+	case 1: return "request";
+	case 2: return "reply";
+	case 3: return "reverse-request";
+	case 4: return "reverse-reply";
+	case 8: return "inverse-request";
+	case 9: return "inverse-reply";
+	default: return WORD_UNKNOWN;
+	}
+}
+
+/* https://www.iana.org/assignments/icmp-parameters */
+static const char *
+icmp4_type(uint8_t type)
+{
+	switch (type) {
+	case 0: return "echo-reply";
+	case 3: return "unreachable";
+	case 4: return "source-quench";
+	case 5: return "redirect";
+	case 8: return "echo-request";
+	case 9: return "router-advertisement";
+	case 10: return "router-solicitation";
+	case 11: return "time-exceeded";
+	case 12: return "parameter-problem";
+	case 13: return "timestamp";
+	case 14: return "timestamp-reply";
+	case 15: return "information-request";
+	case 16: return "information-reply";
+	case 17: return "address-mask-request";
+	case 18: return "address-mask-reply";
+	case 42: return "extended-echo-request";
+	case 43: return "extended-echo-reply";
+	default: return WORD_UNKNOWN;
+	}
+}
+
+/* https://www.iana.org/assignments/icmpv6-parameters */
+static const char *
+icmp6_type(uint8_t type)
+{
+	switch (type) {
+	case 1: return "unreachable";
+	case 2: return "packet-too-big";
+	case 3: return "time-exceeded";
+	case 4: return "parameter-problem";
+	case 128: return "echo-request";
+	case 129: return "echo-reply";
+	case 130: return "mld-query";
+	case 131: return "mld-report";
+	case 132: return "mld-done";
+	case 133: return "router-solicitation";
+	case 134: return "router-advertisement";
+	case 135: return "neighbor-solicitation";
+	case 136: return "neighbor-advertisement";
+	case 137: return "redirect";
+	case 138: return "router-renumbering";
+	case 139: return "node-information-query";
+	case 140: return "node-information-reply";
+	case 141: return "inverse-nd-solicitation";
+	case 142: return "inverse-nd-advertisement";
+	case 143: return "mldv2-report";
+	case 144: return "home-agent-request";
+	case 145: return "home-agent-reply";
+	case 146: return "mobile-prefix-solicitation";
+	case 147: return "mobile-prefix-advertisement";
+	case 148: return "certification-solicitation";
+	case 149: return "certification-advertisement";
+	case 151: return "multicast-router-advertisement";
+	case 152: return "multicast-router-solicitation";
+	case 153: return "multicast-router-termination";
+	case 155: return "rpl-control";
+	case 160: return "extended-echo-request";
+	case 161: return "extended-echo-reply";
+	default: return WORD_UNKNOWN;
+	}
+}
+
+const char *
+word_icmp_type(unsigned version, uint8_t type)
+{
+	return version == 4 ? icmp4_type(type) : icmp6_type(type);
+}
+
+#define CODE_WORDS(...)                                                                                                \
+	do {                                                                                                           \
+		static const char *const words[] = {__VA_ARGS__};                                                      \
+		return code < sizeof words / sizeof words[0] ? words[code] : WORD_UNKNOWN;                             \
+	} while (0)
+
+const char *
+word_icmp_code(unsigned version, uint8_t type, uint8_t code)
+{
+	switch (version << 8 | type) {
+	case 4 << 8 | 3:
+		CODE_WORDS("net", "host", "protocol", "port", "fragmentation-needed", "source-route-failed",
+			   "net-unknown", "host-unknown", "source-isolated", "net-prohibited", "host-prohibited",
+			   "net-tos", "host-tos", "communication-prohibited", "host-precedence", "precedence-cutoff");
+	case 4 << 8 | 5:
+		CODE_WORDS("net", "host", "net-tos", "host-tos");
+	case 4 << 8 | 11:
+	case 6 << 8 | 3:
+		CODE_WORDS("transit", "reassembly");
+	case 4 << 8 | 12:
+		CODE_WORDS("pointer", "missing-option", "bad-length");
+	case 6 << 8 | 1:
+		CODE_WORDS("no-route", "prohibited", "beyond-scope", "address", "port", "source-policy", "reject-route",
+			   "source-routing-header", "headers-too-long");
+	case 6 << 8 | 4:
+		CODE_WORDS("header-field", "next-header", "option", "first-fragment-incomplete", "sr-upper-layer",
+			   "next-header-intermediate", "extension-header-too-big", "extension-chain-too-long",
+			   "too-many-extensions", "too-many-options", "option-too-big");
+	default:
+		return code == 0 ? "" : WORD_UNKNOWN;
+	}
+}
+
+void
+word_tcp_flags(char to[24], uint8_t flags)
+{
+	static const char names[8][4] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
+	/* Connection flags first, as people say them: SYN|ACK, FIN|PSH|ACK. */
+	size_t n = 0, shown = 0;
+
+	memset(to, 0, 24);
+	for (unsigned bit = 0; bit < 8; bit++) {
+		if ((flags >> bit & 1) == 0)
+			continue;
+		if (shown++ == 5 && (flags >> bit) > 1) { /* the sixth of more than six names */
+			memcpy(to + n, "|...", 4);
+			return;
+		}
+		if (n > 0)
+			to[n++] = '|';
+		memcpy(to + n, names[bit], 3);
+		n += 3;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers in words, and addresses in text: what goes into the char[] fields of the argument structs. */
+#ifndef NETOBS_PROBES_NAMES_H
+#define NETOBS_PROBES_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WORD_UNKNOWN "<unknown>"
+
+/* Copies a word into a char array of `size` bytes and clears the rest, so that nothing old shows; a longer word is
+ * cut. */
+void word_copy(char *to, size_t size, const char *word);
+
+/* An IP address (network order, IPv4 in the first four bytes) as text, RFC 5952 for IPv6; the rest of `to` is
+ * cleared.  `size` is at least 16 for IPv4 and 46 for IPv6. */
+void word_address(char *to, size_t size, unsigned version, const uint8_t *address);
+
+/* A link-layer address: 00:00:5e:00:53:01. */
+void word_mac(char to[18], const uint8_t mac[6]);
+
+/* IANA protocol number; constant. */
+const char *word_protocol(uint8_t protocol);
+
+/* ARP and RARP operation; constant. */
+const char *word_arp_operation(uint16_t op);
+
+/* ICMP (version 4) and ICMPv6 (version 6) type and code; constant.  A code is "" where its type has only one. */
+const char *word_icmp_type(unsigned version, uint8_t type);
+const char *word_icmp_code(unsigned version, uint8_t type, uint8_t code);
+
+/* TCP flags, "SYN|ACK", at most 23 characters. */
+void word_tcp_flags(char to[24], uint8_t flags);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text with everything in it that a reader's parser or terminal could take amiss made harmless. */
+#include "probes/print/format.h"
+
+#include <stdbool.h>
+
+#define TEN(d) #d "0" #d "1" #d "2" #d "3" #d "4" #d "5" #d "6" #d "7" #d "8" #d "9"
+
+const char format_pairs[201] = TEN(0) TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9);
+const char format_nibbles[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+
+static inline bool
+is_plain(uint8_t byte)
+{
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+static inline bool
+is_continuation(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* The length of the UTF-8 sequence (RFC 3629) at `s`, where `left` bytes are left; 0 if it is none.  Control characters
+ * of the C1 set count as none: terminals obey them. */
+static size_t
+utf8_length(const uint8_t *s, size_t left)
+{
+	if (left >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_continuation(s[1]))
+		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2;
+	if (left >= 3 && (s[0] & 0xf0) == 0xe0 && is_continuation(s[1]) && is_continuation(s[2])) {
+		bool overlong = s[0] == 0xe0 && s[1] < 0xa0;
+		bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
+
+		return overlong || surrogate ? 0 : 3;
+	}
+	if (left >= 4 && s[0] >= 0xf0 && s[0] <= 0xf4 && is_continuation(s[1]) && is_continuation(s[2]) &&
+	    is_continuation(s[3])) {
+		bool overlong = s[0] == 0xf0 && s[1] < 0x90;
+		bool too_high = s[0] == 0xf4 && s[1] >= 0x90;
+
+		return overlong || too_high ? 0 : 4;
+	}
+	return 0;
+}
+
+static char *
+put_json_byte(char *at, uint8_t byte)
+{
+	switch (byte) {
+	case '"':
+		return PUT(at, "\\\"");
+	case '\\':
+		return PUT(at, "\\\\");
+	case '\n':
+		return PUT(at, "\\n");
+	case '\t':
+		return PUT(at, "\\t");
+	case '\r':
+		return PUT(at, "\\r");
+	default:
+		at = PUT(at, "\\u00");
+		return put_hex_bytes(at, &byte, 1);
+	}
+}
+
+char *
+put_json_text(char *at, const char *text, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	size_t i = 0;
+
+	while (i < size && s[i] != '\0') {
+		size_t n;
+
+		if (is_plain(s[i])) {
+			*at++ = (char)s[i++];
+		} else if (s[i] >= 0x80 && (n = utf8_length(s + i, size - i)) > 0) {
+			memcpy(at, s + i, n);
+			at += n;
+			i += n;
+		} else {
+			at = put_json_byte(at, s[i++]);
+		}
+	}
+	return at;
+}
+
+char *
+put_plain_text(char *at, const char *text, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+
+	for (size_t i = 0; i < size && s[i] != '\0'; i++) {
+		if (is_plain(s[i]) || s[i] == '"') {
+			*at++ = (char)s[i];
+		} else if (s[i] == '\\') {
+			at = PUT(at, "\\\\");
+		} else {
+			at = PUT(at, "\\x");
+			at = put_hex_bytes(at, s + i, 1);
+		}
+	}
+	return at;
+}

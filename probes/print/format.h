@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers and text put into a buffer that the caller knows to be large enough.  Every function returns the place behind
+ * what it has put; nothing is ended by a NUL.  No printf: a firing has up to a hundred fields.
+ */
+#ifndef NETOBS_PROBES_PRINT_FORMAT_H
+#define NETOBS_PROBES_PRINT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Longest decimal number: sign and 19 digits, or 20 digits. */
+#define FORMAT_NUMBER_MAX 20
+
+/* What one byte of text can become. */
+#define FORMAT_JSON_BYTE_MAX  6 /* \u00ff */
+#define FORMAT_PLAIN_BYTE_MAX 4 /* \xff */
+
+extern const char format_pairs[201];  /* "00" to "99" */
+extern const char format_nibbles[16]; /* lower case */
+
+/* Text of at most `size` bytes up to its NUL.  JSON: what has to be escaped is, valid UTF-8 stays, a byte that is not
+ * becomes \u00xx.  Plain: printable ASCII stays, a backslash is doubled, everything else becomes \xNN. */
+char *put_json_text(char *at, const char *text, size_t size);
+char *put_plain_text(char *at, const char *text, size_t size);
+
+/* A constant string. */
+#define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+static inline unsigned
+decimal_digits(uint32_t value)
+{
+	if (value < 100)
+		return 1u + (value >= 10);
+	return 3u + (value >= 1000) + (value >= 10000) + (value >= 100000) + (value >= 1000000) + (value >= 10000000) +
+	       (value >= 100000000) + (value >= 1000000000);
+}
+
+/* `value` in exactly `n` digits, with leading zeros. */
+static inline char *
+put_digits(char *at, uint32_t value, unsigned n)
+{
+	char *end = at + n;
+
+	for (at = end; n >= 2; n -= 2, value /= 100) {
+		at -= 2;
+		memcpy(at, format_pairs + value % 100 * 2, 2);
+	}
+	if (n == 1)
+		at[-1] = (char)('0' + value % 10);
+	return end;
+}
+
+static inline char *
+put_u32(char *at, uint32_t value)
+{
+	if (value < 10) {
+		*at = (char)('0' + value);
+		return at + 1;
+	}
+	return put_digits(at, value, decimal_digits(value));
+}
+
+static inline char *
+put_u64(char *at, uint64_t value)
+{
+	const uint64_t billion = 1000000000;
+
+	if (value <= UINT32_MAX)
+		return put_u32(at, (uint32_t)value);
+	if (value / billion > UINT32_MAX) {
+		at = put_u32(at, (uint32_t)(value / billion / billion));
+		at = put_digits(at, (uint32_t)(value / billion % billion), 9);
+	} else {
+		at = put_u32(at, (uint32_t)(value / billion));
+	}
+	return put_digits(at, (uint32_t)(value % billion), 9);
+}
+
+static inline char *
+put_i64(char *at, int64_t value)
+{
+	if (value >= 0)
+		return put_u64(at, (uint64_t)value);
+	*at = '-';
+	return put_u64(at + 1, -(uint64_t)value);
+}
+
+static inline char *
+put_hex_bytes(char *at, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		*at++ = format_nibbles[bytes[i] >> 4];
+		*at++ = format_nibbles[bytes[i] & 15];
+	}
+	return at;
+}
+
+/* "0x" and exactly `digits` hexadecimal digits. */
+static inline char *
+put_hex(char *at, uint32_t value, unsigned digits)
+{
+	at = PUT(at, "0x");
+	for (unsigned shift = digits * 4; shift > 0; shift -= 4)
+		*at++ = format_nibbles[value >> (shift - 4) & 15];
+	return at;
+}
+
+/* A string that the program itself made. */
+static inline char *
+put_string(char *at, const char *string)
+{
+	size_t n = strlen(string);
+
+	memcpy(at, string, n);
+	return at + n;
+}
+
+#endif

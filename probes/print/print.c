@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The printer: which probes, which format, where to. */
+#include "probes/print/print.h"
+
+#include <stdlib.h>
+
+#include "probes/print/print_internal.h"
+#include "probes/sites.h"
+
+/* The kernel counts tracers in the same semaphore, so both ways are atomic. */
+static void
+raise_semaphores(const struct printer *printer)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (printer->chosen[i])
+			__atomic_fetch_add(probe_semaphores[i], 1, __ATOMIC_RELAXED);
+}
+
+static void
+lower_semaphores(const struct printer *printer)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (printer->holds && printer->chosen[i])
+			__atomic_fetch_sub(probe_semaphores[i], 1, __ATOMIC_RELAXED);
+}
+
+static struct printer *
+make(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+{
+	struct printer *printer = calloc(1, sizeof *printer);
+
+	if (printer == NULL)
+		return NULL;
+	printer->format = format;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		printer->chosen[i] = chosen[i];
+	if (!writer_open(&printer->out, fd)) {
+		free(printer);
+		return NULL;
+	}
+	text_prepare(printer);
+	if (!json_prepare(printer)) {
+		json_discard(printer);
+		free(printer->out.buffer);
+		free(printer);
+		return NULL;
+	}
+	return printer;
+}
+
+struct printer *
+printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+{
+	struct printer *printer = make(fd, format, chosen);
+
+	if (printer == NULL)
+		return NULL;
+	pthread_mutex_init(&printer->turn.mutex, NULL);
+	printer->holds = true;
+	raise_semaphores(printer);
+	return printer;
+}
+
+struct printer *
+printer_beside(struct printer *first)
+{
+	struct printer *printer = make(first->out.fd, first->format, first->chosen);
+
+	if (printer != NULL)
+		printer->out.turn = first->out.turn = &first->turn;
+	return printer;
+}
+
+void
+printer_stop(struct printer *printer)
+{
+	lower_semaphores(printer);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		printer->chosen[i] = false;
+}
+
+int
+printer_free(struct printer *printer)
+{
+	int error;
+
+	if (printer == NULL)
+		return 0;
+	lower_semaphores(printer);
+	error = writer_close(&printer->out);
+	json_discard(printer);
+	free(printer);
+	return error;
+}
+
+void
+print_firing(struct printer *printer, enum probe_id id, const void *const args[6])
+{
+	char *at;
+
+	if (!printer->chosen[id])
+		return;
+	at = writer_reserve(&printer->out, PRINT_LINE_MAX);
+	if (printer->format == PRINT_JSON)
+		at = json_line(printer, id, args, at);
+	else
+		at = text_line(printer, id, args, at);
+	writer_commit(&printer->out, at);
+}
+
+void
+printer_set_time(struct printer *printer, uint64_t now)
+{
+	printer->now = now;
+}
+
+void
+printer_flush(struct printer *printer)
+{
+	writer_flush(&printer->out);
+}
+
+int
+printer_failed(const struct printer *printer)
+{
+	return writer_failed(&printer->out);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the two formats of the printer share. */
+#ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
+#define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
+
+#include "probes/manifest.h"
+#include "probes/print/print.h"
+#include "probes/print/writer.h"
+
+/* No line is longer, whatever the packets say; checked for JSON when a printer is made. */
+#define PRINT_LINE_MAX 16384
+
+struct firing;
+
+/* How one field is printed in JSON. */
+enum json_operation {
+	JSON_U8,
+	JSON_U16,
+	JSON_U32,
+	JSON_U64,
+	JSON_I8,
+	JSON_I32,
+	JSON_I64,
+	JSON_TEXT,
+	JSON_BYTES,
+};
+
+/* Keys are copied whole, which costs two moves; only the first key_length bytes count. */
+#define JSON_KEY_MAX 32
+
+struct json_field {
+	char key[JSON_KEY_MAX]; /* ,"tcp_sport": and for strings the quote that opens them */
+	uint8_t key_length;
+	uint8_t operation;
+	uint16_t offset;
+	uint16_t size;
+};
+
+/* The fields of one struct that are printed. */
+struct json_struct {
+	struct json_field *fields;
+	unsigned count;
+};
+
+/* UTC up to the second, so that the calendar is consulted once a second. */
+struct text_clock {
+	uint64_t second;  /* since the epoch */
+	char prefix[32];  /* "2026-11-20T11:02:03." */
+	unsigned length; /* of prefix; 0: not set */
+};
+
+typedef char *text_writer(char *at, const struct firing *firing);
+
+struct printer {
+	struct writer out;
+	struct writer_turn turn; /* out.turn of this one and those beside it, once there are any */
+	bool holds; /* the semaphores are raised for this printer */
+	enum print_format format;
+	bool chosen[PROBE_COUNT];
+	uint64_t now; /* for lines whose arguments carry no time */
+	struct json_struct json[STRUCT_COUNT];
+	text_writer *text[PROBE_COUNT];
+	struct text_clock clock;
+};
+
+/* Each prepares its tables; false with errno if memory cannot be had. */
+bool json_prepare(struct printer *printer);
+void json_discard(struct printer *printer);
+void text_prepare(struct printer *printer);
+
+/* One line into `at`, which has room for PRINT_LINE_MAX bytes; returns its end. */
+char *json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at);
+char *text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at);
+
+#endif

@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Firings as lines for people.  One writer per family of probes, chosen by the most telling struct among a probe's
+ * arguments, so that a new probe of a known family needs no code here.
+ */
+#include <string.h>
+
+#include "probes/manifest.h"
+#include "probes/netobs.h"
+#include "probes/print/format.h"
+#include "probes/print/print_internal.h"
+
+/* The arguments of a firing by what they are; NULL where the probe has none of that kind. */
+struct firing {
+	const void *arg[STRUCT_COUNT];
+	bool receives; /* the probe's name ends in -receive */
+};
+
+/* A char[] field. */
+#define PUT_FIELD(at, field) put_plain_text((at), (field), sizeof(field))
+
+static bool
+is_known(const char *text)
+{
+	return text[0] != '\0' && text[0] != '<';
+}
+
+/* ----------------------------------------------------------------------------------------------------------- pieces */
+
+/* Days since 1970-01-01 as a date of the Gregorian calendar; counts from 1 March, so that the leap day is last. */
+static char *
+put_date(char *at, uint64_t days)
+{
+	uint64_t z = days + 719468;
+	uint32_t of_era = (uint32_t)(z % 146097);
+	uint32_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	uint32_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	uint32_t month = (5 * of_year + 2) / 153;
+	uint32_t day = of_year - (153 * month + 2) / 5 + 1;
+	uint32_t year = year_of_era + (uint32_t)(z / 146097) * 400 + (month >= 10);
+
+	at = put_digits(at, year, 4);
+	*at++ = '-';
+	at = put_digits(at, month < 10 ? month + 3 : month - 9, 2);
+	*at++ = '-';
+	return put_digits(at, day, 2);
+}
+
+static void
+clock_set(struct text_clock *clock, uint64_t second)
+{
+	uint32_t of_day = (uint32_t)(second % 86400);
+	char *at = put_date(clock->prefix, second / 86400);
+
+	*at++ = 'T';
+	at = put_digits(at, of_day / 3600, 2);
+	*at++ = ':';
+	at = put_digits(at, of_day / 60 % 60, 2);
+	*at++ = ':';
+	at = put_digits(at, of_day % 60, 2);
+	*at++ = '.';
+	clock->length = (unsigned)(at - clock->prefix);
+	clock->second = second;
+}
+
+static char *
+put_time(char *at, struct text_clock *clock, uint64_t ns)
+{
+	uint64_t second = ns / 1000000000;
+
+	if (clock->length == 0 || second != clock->second)
+		clock_set(clock, second);
+	memcpy(at, clock->prefix, sizeof clock->prefix);
+	at = put_digits(at + clock->length, (uint32_t)(ns % 1000000000), 9);
+	*at++ = 'Z';
+	return at;
+}
+
+/* "192.0.2.1:80" or "[2001:db8::1]:80". */
+static char *
+put_endpoint(char *at, const char *address, size_t size, unsigned port)
+{
+	bool bracket = memchr(address, ':', size) != NULL;
+
+	if (bracket)
+		*at++ = '[';
+	at = put_plain_text(at, address, size);
+	if (bracket)
+		*at++ = ']';
+	*at++ = ':';
+	return put_u32(at, port);
+}
+
+#define PUT_ENDPOINT(at, field, port) put_endpoint((at), (field), sizeof(field), (port))
+
+static char *
+put_ports(char *at, const struct ipinfo *ip, unsigned sport, unsigned dport)
+{
+	at = PUT_ENDPOINT(at, ip->ip_saddr, sport);
+	at = PUT(at, " > ");
+	return PUT_ENDPOINT(at, ip->ip_daddr, dport);
+}
+
+static char *
+put_hosts(char *at, const struct ipinfo *ip)
+{
+	at = PUT_FIELD(at, ip->ip_saddr);
+	at = PUT(at, " > ");
+	return PUT_FIELD(at, ip->ip_daddr);
+}
+
+/* Both ends of a connection, local first. */
+#define PUT_LOCAL_REMOTE(at, laddr, lport, raddr, rport) \
+	((at) = PUT_ENDPOINT(at, laddr, lport), (at) = PUT(at, " - "), PUT_ENDPOINT(at, raddr, rport))
+
+static char *
+put_interface(char *at, const struct firing *firing)
+{
+	const struct illinfo *ill = firing->arg[STRUCT_ILLINFO];
+
+	if (ill == NULL || !is_known(ill->if_name))
+		return at;
+	at = PUT_FIELD(at, ill->if_name);
+	*at++ = ' ';
+	return at;
+}
+
+/* What belongs to the end of every line. */
+static char *
+put_tail(char *at, const struct firing *firing)
+{
+	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
+	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
+
+	if (cs != NULL) {
+		at = PUT(at, ", cid ");
+		at = put_u64(at, cs->cs_cid);
+	}
+	if (cs != NULL && cs->cs_pid >= 0) {
+		at = PUT(at, ", pid ");
+		at = put_i64(at, cs->cs_pid);
+		at = PUT(at, " (");
+		at = PUT_FIELD(at, cs->cs_comm);
+		*at++ = ')';
+	}
+	if (pkt != NULL && strcmp(pkt->pkt_csum, "bad") == 0)
+		at = PUT(at, ", bad checksum");
+	if (pkt != NULL && pkt->pkt_reason[0] != '\0') {
+		at = PUT(at, " [");
+		at = PUT_FIELD(at, pkt->pkt_reason);
+		*at++ = ']';
+	}
+	return at;
+}
+
+/* --------------------------------------------------------------------------------------------------------- families */
+
+/* The probe tells of a packet and nothing more. */
+static char *
+text_packet(char *at, const struct firing *firing)
+{
+	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
+
+	if (pkt == NULL)
+		return at;
+	at = PUT(at, "packet ");
+	at = put_u64(at, pkt->pkt_addr);
+	at = PUT(at, ", length ");
+	return put_u32(at, pkt->pkt_len);
+}
+
+static char *
+put_tag(char *at, const struct etherinfo *ether)
+{
+	if (!ether->eth_istagged)
+		return at;
+	at = PUT(at, ", vlan ");
+	at = put_u32(at, ether->eth_vlanid);
+	at = PUT(at, ", priority ");
+	at = put_u32(at, ether->eth_priority);
+	return ether->eth_dei ? PUT(at, ", dei") : at;
+}
+
+static char *
+text_gld(char *at, const struct firing *firing)
+{
+	const struct etherinfo *ether = firing->arg[STRUCT_ETHERINFO];
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+
+	at = put_interface(at, firing);
+	if (ether == NULL)
+		return text_packet(at, firing);
+	if (is_known(ether->eth_shost)) {
+		at = PUT_FIELD(at, ether->eth_shost);
+		at = PUT(at, " > ");
+		at = PUT_FIELD(at, ether->eth_dhost);
+		at = PUT(at, ", ");
+	}
+	at = PUT(at, "type ");
+	at = put_hex(at, ether->eth_type, 4);
+	at = put_tag(at, ether);
+	at = PUT(at, ", length ");
+	at = put_u32(at, ether->eth_length);
+	if (ip == NULL)
+		return at;
+	at = PUT(at, ", ");
+	return put_hosts(at, ip);
+}
+
+static char *
+text_arp(char *at, const struct firing *firing)
+{
+	const struct arpinfo *arp = firing->arg[STRUCT_ARPINFO];
+
+	at = put_interface(at, firing);
+	if (arp == NULL)
+		return at;
+	at = PUT_FIELD(at, arp->arp_opstr);
+	*at++ = ' ';
+	at = PUT_FIELD(at, arp->arp_spa);
+	at = PUT(at, " (");
+	at = PUT_FIELD(at, arp->arp_sha);
+	at = PUT(at, ") > ");
+	at = PUT_FIELD(at, arp->arp_tpa);
+	at = PUT(at, " (");
+	at = PUT_FIELD(at, arp->arp_tha);
+	*at++ = ')';
+	return at;
+}
+
+static char *
+put_ipv4(char *at, const struct ipv4info *ipv4)
+{
+	enum { MORE_FRAGMENTS = 1, DONT_FRAGMENT = 2 };
+
+	at = PUT(at, ", ttl ");
+	at = put_u32(at, ipv4->ipv4_ttl);
+	at = PUT(at, ", id ");
+	at = put_u32(at, ipv4->ipv4_ident);
+	if (ipv4->ipv4_flags & DONT_FRAGMENT)
+		at = PUT(at, ", DF");
+	if (ipv4->ipv4_offset != 0 || ipv4->ipv4_flags & MORE_FRAGMENTS) {
+		at = PUT(at, ", fragment at ");
+		at = put_u32(at, ipv4->ipv4_offset * 8u);
+		if (ipv4->ipv4_flags & MORE_FRAGMENTS)
+			*at++ = '+';
+	}
+	if (ipv4->ipv4_tos != 0) {
+		at = PUT(at, ", tos ");
+		at = put_hex(at, ipv4->ipv4_tos, 2);
+	}
+	return at;
+}
+
+static char *
+put_ipv6(char *at, const struct ipv6info *ipv6)
+{
+	at = PUT(at, ", hlim ");
+	at = put_u32(at, ipv6->ipv6_hlim);
+	if (ipv6->ipv6_flow != 0) {
+		at = PUT(at, ", flow ");
+		at = put_hex(at, ipv6->ipv6_flow, 5);
+	}
+	if (ipv6->ipv6_tclass != 0) {
+		at = PUT(at, ", class ");
+		at = put_hex(at, ipv6->ipv6_tclass, 2);
+	}
+	return at;
+}
+
+static char *
+text_ip(char *at, const struct firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct ipv4info *ipv4 = firing->arg[STRUCT_IPV4INFO];
+	const struct ipv6info *ipv6 = firing->arg[STRUCT_IPV6INFO];
+
+	at = put_interface(at, firing);
+	if (ip == NULL)
+		return text_packet(at, firing);
+	at = put_hosts(at, ip);
+	at = PUT(at, ": ");
+	if (ipv4 != NULL)
+		at = PUT_FIELD(at, ipv4->ipv4_protostr);
+	else if (ipv6 != NULL)
+		at = PUT_FIELD(at, ipv6->ipv6_nextstr);
+	at = PUT(at, ", payload ");
+	at = put_u32(at, ip->ip_plength);
+	if (ipv4 != NULL)
+		at = put_ipv4(at, ipv4);
+	if (ipv6 != NULL)
+		at = put_ipv6(at, ipv6);
+	return at;
+}
+
+/* The packet that an ICMP error quotes; not every protocol has ports. */
+static char *
+put_quote(char *at, const struct icmpinfo *icmp)
+{
+	bool ports = icmp->icmp_error_sport != 0 || icmp->icmp_error_dport != 0;
+
+	if (!is_known(icmp->icmp_error_saddr))
+		return at;
+	at = PUT(at, ", about ");
+	at = ports ? PUT_ENDPOINT(at, icmp->icmp_error_saddr, icmp->icmp_error_sport)
+		   : PUT_FIELD(at, icmp->icmp_error_saddr);
+	at = PUT(at, " > ");
+	at = ports ? PUT_ENDPOINT(at, icmp->icmp_error_daddr, icmp->icmp_error_dport)
+		   : PUT_FIELD(at, icmp->icmp_error_daddr);
+	at = PUT(at, " protocol ");
+	return put_u32(at, icmp->icmp_error_protocol);
+}
+
+static char *
+put_icmp_fields(char *at, const struct icmpinfo *icmp)
+{
+	bool echo = icmp->icmp_version == 6 ? icmp->icmp_type == 128 || icmp->icmp_type == 129
+					    : icmp->icmp_type == 8 || icmp->icmp_type == 0;
+
+	if (echo) {
+		at = PUT(at, ", id ");
+		at = put_u32(at, icmp->icmp_echo_id);
+		at = PUT(at, ", seq ");
+		at = put_u32(at, icmp->icmp_echo_seq);
+	}
+	if (icmp->icmp_pmtu_update != 0) {
+		at = PUT(at, ", mtu ");
+		at = put_u32(at, icmp->icmp_pmtu_update);
+	}
+	if (is_known(icmp->icmp_redirect_gateway)) {
+		at = PUT(at, ", gateway ");
+		at = PUT_FIELD(at, icmp->icmp_redirect_gateway);
+	}
+	if (is_known(icmp->icmp6_nd_target)) {
+		at = PUT(at, ", target ");
+		at = PUT_FIELD(at, icmp->icmp6_nd_target);
+	}
+	return put_quote(at, icmp);
+}
+
+static char *
+text_icmp(char *at, const struct firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct icmpinfo *icmp = firing->arg[STRUCT_ICMPINFO];
+
+	at = put_interface(at, firing);
+	if (ip == NULL || icmp == NULL)
+		return text_packet(at, firing);
+	at = put_hosts(at, ip);
+	at = PUT(at, ": ");
+	if (is_known(icmp->icmp_typestr)) {
+		at = PUT_FIELD(at, icmp->icmp_typestr);
+	} else {
+		at = PUT(at, "type ");
+		at = put_u32(at, icmp->icmp_type);
+	}
+	if (is_known(icmp->icmp_codestr)) {
+		at = PUT(at, ": ");
+		at = PUT_FIELD(at, icmp->icmp_codestr);
+	} else if (icmp->icmp_code != 0) {
+		at = PUT(at, ", code ");
+		at = put_u32(at, icmp->icmp_code);
+	}
+	return put_icmp_fields(at, icmp);
+}
+
+static char *
+put_tcp_header(char *at, const struct tcpinfo *tcp)
+{
+	at = PUT(at, ": ");
+	at = tcp->tcp_flagstr[0] != '\0' ? PUT_FIELD(at, tcp->tcp_flagstr) : PUT(at, "no flags");
+	at = PUT(at, ", seq ");
+	at = put_u32(at, tcp->tcp_seq);
+	if (tcp->tcp_flags & NETOBS_TH_ACK) {
+		at = PUT(at, ", ack ");
+		at = put_u32(at, tcp->tcp_ack);
+	}
+	at = PUT(at, ", win ");
+	at = put_u32(at, tcp->tcp_window);
+	if (tcp->tcp_flags & NETOBS_TH_URG) {
+		at = PUT(at, ", urg ");
+		at = put_u32(at, tcp->tcp_urgent);
+	}
+	at = PUT(at, ", length ");
+	return put_u32(at, tcp->tcp_payload);
+}
+
+static char *
+put_retransmission(char *at, const struct tcprinfo *tcpr)
+{
+	if (tcpr->tcpr_kind == 0)
+		return at;
+	at = PUT(at, ", ");
+	at = PUT_FIELD(at, tcpr->tcpr_kindstr);
+	at = PUT(at, ", sent ");
+	at = put_u32(at, tcpr->tcpr_count);
+	at = PUT(at, " times, after ");
+	at = put_u64(at, tcpr->tcpr_elapsed_us);
+	return PUT(at, " us");
+}
+
+/* Segments and the events that they cause; an event of a timer has no header. */
+static char *
+text_tcp(char *at, const struct firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct tcpinfo *tcp = firing->arg[STRUCT_TCPINFO];
+	const struct tcpsinfo *tcps = firing->arg[STRUCT_TCPSINFO];
+	const struct tcprinfo *tcpr = firing->arg[STRUCT_TCPRINFO];
+
+	if (ip != NULL && tcp != NULL) {
+		at = put_ports(at, ip, tcp->tcp_sport, tcp->tcp_dport);
+		at = put_tcp_header(at, tcp);
+	} else if (tcps != NULL) {
+		at = PUT_LOCAL_REMOTE(at, tcps->tcps_laddr, tcps->tcps_lport, tcps->tcps_raddr, tcps->tcps_rport);
+	}
+	if (tcpr != NULL)
+		at = put_retransmission(at, tcpr);
+	if (tcps != NULL) {
+		at = PUT(at, ", ");
+		at = PUT_FIELD(at, tcps->tcps_statestr);
+	}
+	return at;
+}
+
+static char *
+text_tcp_state(char *at, const struct firing *firing)
+{
+	const struct tcpnsinfo *after = firing->arg[STRUCT_TCPNSINFO];
+	const struct tcplsinfo *before = firing->arg[STRUCT_TCPLSINFO];
+
+	if (after == NULL || before == NULL)
+		return at;
+	at = PUT_LOCAL_REMOTE(at, after->tcps_laddr, after->tcps_lport, after->tcps_raddr, after->tcps_rport);
+	at = PUT(at, ": ");
+	at = PUT_FIELD(at, before->tcps_statestr);
+	at = PUT(at, " -> ");
+	return PUT_FIELD(at, after->tcps_statestr);
+}
+
+static char *
+text_tcpf(char *at, const struct firing *firing)
+{
+	const struct tcpsinfo *tcps = firing->arg[STRUCT_TCPSINFO];
+	const struct tcpfinfo *tcpf = firing->arg[STRUCT_TCPFINFO];
+
+	if (tcps == NULL || tcpf == NULL)
+		return text_packet(at, firing);
+	at = PUT_LOCAL_REMOTE(at, tcps->tcps_laddr, tcps->tcps_lport, tcps->tcps_raddr, tcps->tcps_rport);
+	at = PUT(at, ": seq ");
+	at = put_u32(at, tcpf->tcpf_seq);
+	at = PUT(at, ", length ");
+	at = put_u32(at, tcpf->tcpf_len);
+	at = PUT(at, ", peer cid ");
+	at = put_u64(at, tcpf->tcpf_peer_cid);
+	if (tcpf->tcpf_peer_pid >= 0) {
+		at = PUT(at, ", peer pid ");
+		at = put_i64(at, tcpf->tcpf_peer_pid);
+	}
+	return at;
+}
+
+static char *
+text_udp(char *at, const struct firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct udpinfo *udp = firing->arg[STRUCT_UDPINFO];
+
+	if (ip == NULL || udp == NULL)
+		return text_packet(at, firing);
+	at = put_ports(at, ip, udp->udp_sport, udp->udp_dport);
+	at = PUT(at, ": length ");
+	return put_u32(at, udp->udp_length);
+}
+
+static char *
+text_udp_stream(char *at, const struct firing *firing)
+{
+	const struct udpinfo *udp = firing->arg[STRUCT_UDPINFO];
+
+	if (udp == NULL)
+		return at;
+	at = PUT_LOCAL_REMOTE(at, udp->udps_laddr, udp->udps_lport, udp->udps_raddr, udp->udps_rport);
+	at = PUT(at, ": sent ");
+	at = put_u64(at, udp->udps_snd_datagrams);
+	at = PUT(at, " datagrams, ");
+	at = put_u64(at, udp->udps_snd_bytes);
+	at = PUT(at, " bytes, received ");
+	at = put_u64(at, udp->udps_rcv_datagrams);
+	at = PUT(at, " datagrams, ");
+	at = put_u64(at, udp->udps_rcv_bytes);
+	return PUT(at, " bytes");
+}
+
+static char *
+put_sctp_state(char *at, int32_t state)
+{
+	static const char *const names[] = {
+	    "<unknown>", "closed", "cookie-wait", "cookie-echoed", "established",
+	    "shutdown-pending", "shutdown-sent", "shutdown-received", "shutdown-ack-sent",
+	};
+	bool known = state >= 0 && (size_t)state < sizeof names / sizeof names[0];
+
+	return put_string(at, names[known ? state : 0]);
+}
+
+/* RFC 9260 section 3.2. */
+static char *
+put_chunk(char *at, uint32_t type)
+{
+	static const char *const names[] = {
+	    "DATA", "INIT", "INIT_ACK", "SACK", "HEARTBEAT", "HEARTBEAT_ACK", "ABORT", "SHUTDOWN",
+	    "SHUTDOWN_ACK", "ERROR", "COOKIE_ECHO", "COOKIE_ACK", "ECNE", "CWR", "SHUTDOWN_COMPLETE",
+	};
+
+	if (type < sizeof names / sizeof names[0])
+		return put_string(at, names[type]);
+	at = PUT(at, "chunk ");
+	return put_u32(at, type);
+}
+
+static char *
+text_sctp(char *at, const struct firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct sctpinfo *sctp = firing->arg[STRUCT_SCTPINFO];
+	const struct sctpsinfo *sctps = firing->arg[STRUCT_SCTPSINFO];
+
+	if (ip == NULL || sctp == NULL)
+		return text_packet(at, firing);
+	at = put_ports(at, ip, sctp->sctp_sport, sctp->sctp_dport);
+	at = PUT(at, ": ");
+	if (sctp->sctp_chunk_count > 0) {
+		at = put_chunk(at, sctp->sctp_chunk_type);
+		at = PUT(at, ", ");
+	}
+	at = put_u32(at, sctp->sctp_chunk_count);
+	at = PUT(at, " chunks, tag ");
+	at = put_hex(at, sctp->sctp_verify, 8);
+	if (sctps != NULL) {
+		at = PUT(at, ", ");
+		at = put_sctp_state(at, sctps->sctps_state);
+	}
+	return at;
+}
+
+static char *
+text_sctp_state(char *at, const struct firing *firing)
+{
+	const struct sctpsinfo *after = firing->arg[STRUCT_SCTPSINFO];
+	const struct sctplsinfo *before = firing->arg[STRUCT_SCTPLSINFO];
+
+	if (after == NULL || before == NULL)
+		return at;
+	at = PUT_LOCAL_REMOTE(at, after->sctps_laddr, after->sctps_lport, after->sctps_raddr, after->sctps_rport);
+	at = PUT(at, ": ");
+	at = put_sctp_state(at, before->sctps_state);
+	at = PUT(at, " -> ");
+	return put_sctp_state(at, after->sctps_state);
+}
+
+static char *
+text_socket(char *at, const struct firing *firing)
+{
+	const struct sockinfo *so = firing->arg[STRUCT_SOCKINFO];
+
+	if (so == NULL)
+		return text_packet(at, firing);
+	at = PUT_ENDPOINT(at, so->so_laddr, so->so_lport);
+	at = firing->receives ? PUT(at, " < ") : PUT(at, " > ");
+	at = PUT_ENDPOINT(at, so->so_raddr, so->so_rport);
+	at = PUT(at, ": ");
+	at = put_u32(at, so->so_bytes);
+	at = PUT(at, " bytes at ");
+	at = put_u64(at, so->so_offset);
+	if (so->so_uid >= 0) {
+		at = PUT(at, ", uid ");
+		at = put_i64(at, so->so_uid);
+	}
+	return at;
+}
+
+/* A name, where there is one. */
+static char *
+put_iscsi_name(char *at, const char *what, const char *name, size_t size)
+{
+	if (name[0] == '\0')
+		return at;
+	at = put_string(at, what);
+	return put_plain_text(at, name, size);
+}
+
+static char *
+put_iscsi_number(char *at, const char *what, uint32_t value)
+{
+	if (value == 0)
+		return at;
+	at = put_string(at, what);
+	return put_u32(at, value);
+}
+
+static char *
+text_iscsi(char *at, const struct firing *firing)
+{
+	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
+	const struct iscsiinfo *ii = firing->arg[STRUCT_ISCSIINFO];
+	const struct iscsicmd *ic = firing->arg[STRUCT_ISCSICMD];
+
+	if (ci == NULL || ii == NULL)
+		return at;
+	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
+	at = put_iscsi_name(at, ", target ", ii->ii_target, sizeof ii->ii_target);
+	at = put_iscsi_name(at, ", initiator ", ii->ii_initiator, sizeof ii->ii_initiator);
+	if (ic != NULL) {
+		at = PUT(at, ", ");
+		at = PUT_FIELD(at, ic->ic_opstr);
+		at = PUT(at, ", lun ");
+		at = put_u64(at, ii->ii_lun);
+	}
+	at = PUT(at, ", itt ");
+	at = put_hex(at, ii->ii_itt, 8);
+	at = PUT(at, ", flags ");
+	at = put_hex(at, ii->ii_flags, 2);
+	at = put_iscsi_number(at, ", expects ", ii->ii_xferlen);
+	at = put_iscsi_number(at, ", at ", ii->ii_offset);
+	at = put_iscsi_number(at, ", data ", ii->ii_datalen);
+	if (ii->ii_status != 0) {
+		at = PUT(at, ", status ");
+		at = put_hex(at, ii->ii_status, 4);
+	}
+	at = put_iscsi_number(at, ", response ", ii->ii_response);
+	at = PUT(at, ", cid ");
+	return put_u64(at, ci->ci_cid);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- choice */
+
+/* The first struct of this list that a probe has decides. */
+static const struct family {
+	enum struct_id id;
+	text_writer *writer;
+} families[] = {
+	{STRUCT_ARPINFO, text_arp},
+	{STRUCT_ETHERINFO, text_gld},
+	{STRUCT_ICMPINFO, text_icmp},
+	{STRUCT_TCPNSINFO, text_tcp_state},
+	{STRUCT_TCPFINFO, text_tcpf},
+	{STRUCT_TCPINFO, text_tcp},
+	{STRUCT_UDPINFO, text_udp},
+	{STRUCT_SCTPINFO, text_sctp},
+	{STRUCT_SCTPLSINFO, text_sctp_state},
+	{STRUCT_SOCKINFO, text_socket},
+	{STRUCT_ISCSIINFO, text_iscsi},
+	{STRUCT_IPV4INFO, text_ip},
+};
+
+static bool
+probe_has(const struct probe_info *probe, enum struct_id id)
+{
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		if (probe->args[i].type == &manifest_structs[id])
+			return true;
+	return false;
+}
+
+static text_writer *
+writer_of(const struct probe_info *probe)
+{
+	if (strncmp(probe->name, "udp-stream-", 11) == 0)
+		return text_udp_stream;
+	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+		if (probe_has(probe, families[i].id))
+			return families[i].writer;
+	return text_packet;
+}
+
+void
+text_prepare(struct printer *printer)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		printer->text[i] = writer_of(&manifest_probes[i]);
+}
+
+static void
+sort_arguments(struct firing *firing, const struct probe_info *probe, const void *const args[6])
+{
+	size_t name = strlen(probe->name);
+
+	memset(firing, 0, sizeof *firing);
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		if (probe->args[i].type != NULL)
+			firing->arg[probe->args[i].type - manifest_structs] = args[i];
+	firing->receives = name > 8 && strcmp(probe->name + name - 8, "-receive") == 0;
+}
+
+static uint64_t
+time_of(const struct firing *firing, uint64_t now)
+{
+	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
+	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
+	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
+
+	return pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : ci != NULL ? ci->ci_ts : now;
+}
+
+char *
+text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at)
+{
+	const struct probe_info *probe = &manifest_probes[id];
+	struct firing firing;
+
+	sort_arguments(&firing, probe, args);
+	at = put_time(at, &printer->clock, time_of(&firing, printer->now));
+	*at++ = ' ';
+	at = put_string(at, probe->name);
+	*at++ = ' ';
+	at = printer->text[id](at, &firing);
+	at = put_tail(at, &firing);
+	*at++ = '\n';
+	return at;
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the built-in printer and --list-probes
+
+libprobes_a_SOURCES += \
+	%D%/format.c \
+	%D%/format.h \
+	%D%/print.c \
+	%D%/print.h \
+	%D%/print_internal.h \
+	%D%/print_json.c \
+	%D%/print_text.c \
+	%D%/probe_list.c \
+	%D%/probe_list.h \
+	%D%/writer.c \
+	%D%/writer.h

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Buffered output with an error latch. */
+#include "probes/print/writer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool
+writer_open(struct writer *writer, int fd)
+{
+	*writer = (struct writer){.buffer = malloc(WRITER_BUFFER), .fd = fd};
+	if (writer->buffer == NULL)
+		return false;
+	signal(SIGPIPE, SIG_IGN);
+	return true;
+}
+
+int
+writer_close(struct writer *writer)
+{
+	writer_flush(writer);
+	free(writer->buffer);
+	writer->buffer = NULL;
+	return writer_failed(writer);
+}
+
+/* One write of the kernel; 0 where it has to be tried again. */
+static size_t
+write_some(struct writer *writer, const char *from, size_t n)
+{
+	ssize_t done = write(writer->fd, from, n);
+
+	if (done >= 0)
+		return (size_t)done;
+	if (errno == EAGAIN || errno == EWOULDBLOCK) {
+		struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
+
+		poll(&ready, 1, -1);
+	} else if (errno != EINTR) {
+		writer->error = errno;
+	}
+	return 0;
+}
+
+static void
+write_all(struct writer *writer)
+{
+	size_t done = 0;
+
+	while (done < writer->used && writer->error == 0)
+		done += write_some(writer, writer->buffer + done, writer->used - done);
+}
+
+static void
+write_in_turn(struct writer *writer)
+{
+	struct writer_turn *turn = writer->turn;
+
+	pthread_mutex_lock(&turn->mutex);
+	writer->error = atomic_load_explicit(&turn->error, memory_order_relaxed);
+	write_all(writer);
+	atomic_store_explicit(&turn->error, writer->error, memory_order_relaxed);
+	pthread_mutex_unlock(&turn->mutex);
+}
+
+void
+writer_flush(struct writer *writer)
+{
+	if (writer->used == 0)
+		return;
+	if (writer->turn != NULL)
+		write_in_turn(writer);
+	else
+		write_all(writer);
+	writer->used = 0;
+}
+
+void
+writer_string(struct writer *writer, const char *string)
+{
+	size_t left = strlen(string);
+
+	while (left > 0) {
+		size_t n = left < WRITER_BUFFER ? left : WRITER_BUFFER;
+		char *at = writer_reserve(writer, n);
+
+		memcpy(at, string, n);
+		writer_commit(writer, at + n);
+		string += n;
+		left -= n;
+	}
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the contract (netobs.d, netobs.h), its manifest, firing
+
+libprobes_a_SOURCES += \
+	%D%/fire.c \
+	%D%/fire.h \
+	%D%/manifest.c \
+	%D%/manifest.h \
+	%D%/names.c \
+	%D%/names.h \
+	%D%/owner.h
+nodist_libprobes_a_SOURCES = probes/manifest_data.c probes/sites.c probes/sites.h probes/probe_ids.h
+EXTRA_DIST += %D%/manifest.awk %D%/tracer_libraries.awk
+
+# Scripts include the structs of the probe arguments from here.
+include_HEADERS = %D%/netobs.h
+dist_pkgdata_DATA = %D%/netobs.d
+
+# What the sites, the ids and --list-probes say is taken from the provider file and the installed header, so that none
+# of them can say otherwise.
+MANIFEST = $(MKDIR_P) probes && $(AWK) -f $(srcdir)/probes/manifest.awk
+CONTRACT = $(srcdir)/probes/netobs.d $(srcdir)/probes/netobs.h
+probes/probe_ids.h: probes/manifest.awk probes/netobs.d probes/netobs.h
+	$(AM_V_GEN)$(MANIFEST) -v output=ids $(CONTRACT) >$@.new && mv $@.new $@
+probes/sites.h: probes/manifest.awk probes/netobs.d probes/netobs.h
+	$(AM_V_GEN)$(MANIFEST) -v output=sites.h $(CONTRACT) >$@.new && mv $@.new $@
+probes/sites.c: probes/manifest.awk probes/netobs.d probes/netobs.h
+	$(AM_V_GEN)$(MANIFEST) -v output=sites.c $(CONTRACT) >$@.new && mv $@.new $@
+probes/manifest_data.c: probes/manifest.awk probes/netobs.d probes/netobs.h
+	$(AM_V_GEN)$(MANIFEST) -v output=manifest $(CONTRACT) >$@.new && mv $@.new $@
+generated_sources = probes/probe_ids.h probes/sites.h probes/sites.c probes/manifest_data.c
+BUILT_SOURCES += $(generated_sources)
+CLEANFILES += $(generated_sources)
+
+# For the tracers that do not read netobs.h: the D library, and the tapset of SystemTap.
+probes/listing: probes/manifest.awk probes/netobs.d probes/netobs.h
+	$(AM_V_GEN)$(MANIFEST) -v output=listing $(CONTRACT) >$@.new && mv $@.new $@
+LIBRARIES_AWK = $(AWK) -f $(srcdir)/probes/tracer_libraries.awk
+probes/dtrace/netobs.d: probes/listing probes/tracer_libraries.awk
+	$(AM_V_GEN)$(MKDIR_P) probes/dtrace && $(LIBRARIES_AWK) -v output=d probes/listing $(srcdir)/probes/netobs.h >$@.new && \
+		mv $@.new $@
+probes/tapset/netobs.stp: probes/listing probes/tracer_libraries.awk Makefile
+	$(AM_V_GEN)$(MKDIR_P) probes/tapset && $(LIBRARIES_AWK) -v output=tapset -v program=$(sbindir)/netobsd \
+		probes/listing $(srcdir)/probes/netobs.h >$@.new && mv $@.new $@
+dlibrarydir = $(pkgdatadir)/dtrace
+nodist_dlibrary_DATA = probes/dtrace/netobs.d
+tapsetdir = $(pkgdatadir)/tapset
+nodist_tapset_DATA = probes/tapset/netobs.stp
+CLEANFILES += probes/listing $(nodist_dlibrary_DATA) $(nodist_tapset_DATA)

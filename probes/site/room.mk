@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# probe sites and semaphores
+
+libprobes_a_SOURCES += \
+	%D%/semaphores.h \
+	%D%/site.h \
+	%D%/site_disabled.h \
+	%D%/site_dof.h \
+	%D%/site_select.c \
+	%D%/site_select.h

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a probe site is made of.  Used by the generated sites.h and sites.c, and by whoever asks PROBE_ENABLED().
+ *
+ * A site is a nop and a note in .note.stapsdt that tells tracers where it is, where its arguments are, and which
+ * semaphore they raise while they are attached.  Three rules of the contract live here:
+ *  - the arguments are in registers, so that every tracer can read them at any optimisation: some cannot parse memory
+ *    operands, and a constant would differ from build to build;
+ *  - one function per probe that the compiler must neither inline nor clone;
+ *  - one semaphore per probe, defined by us: DTrace's and SystemTap's code generators make other choices.
+ *
+ * On x86-64 that function has two sites under the one name, of which a run executes one (probe_site_fast, settled at
+ * the start by probes/site/site_select.c).  Tracers attach to both and miss nothing, nor is anything counted twice:
+ *  - the plain site is a nop of one byte, which every tracer and kernel can take, then a nop of ten bytes, which recent
+ *    tracers take instead on the kernels that know how to make a call of it without harm;
+ *  - the fast site is a nop of five bytes, which Linux 6.18 and its successors up to those kernels overwrite with a
+ *    call once it is traced: no trap, half the cost.  Older kernels single-step it, at three times the cost.
+ *
+ * That call pushes its return address, and what it calls some registers, below the stack pointer of the function with
+ * the site, where a function built with a red zone may keep live data.  So sites.c is never to be built with one;
+ * configure insists on -mno-red-zone, and tests/probes/notes.sh looks into the machine code.  Other functions and libraries
+ * may have theirs: while a site is executed they are either callers, with all they have above the stack pointer, or
+ * signal handlers, which the kernel starts and returns from on its own terms.
+ *
+ * The operands of the two sites must be the same text: bcc wants one answer for a probe, and scripts that name a
+ * register (perf, gdb) shall be right at both.  So the arguments are pinned to the registers they arrive in.
+ */
+#ifndef NETOBS_PROBES_SITE_SITE_H
+#define NETOBS_PROBES_SITE_SITE_H
+
+#include <stdbool.h>
+
+#if defined __has_attribute
+#if __has_attribute(noipa)
+#define PROBE_FUNCTION __attribute__((noipa))
+#endif
+#endif
+#ifndef PROBE_FUNCTION
+/* clang has no noipa; it keeps the signature of functions with external linkage, which is what counts. */
+#define PROBE_FUNCTION __attribute__((noinline))
+#endif
+
+/* The counter of tracers that want this probe, raised by the kernel or the tracer from outside the program. */
+#define PROBE_SEMAPHORE(name) netobs_##name##_semaphore
+
+#define PROBE_DECLARE(name) \
+	extern volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((visibility("hidden")))
+
+/* The section name is part of the tracers' protocol, as is the type. */
+#define PROBE_DEFINE(name) \
+	volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((section(".probes"), used, visibility("hidden")))
+
+/* A semaphore as it is now.  The kernel changes it at any time, and so do other threads (--print). */
+#define SEMAPHORE_NOW(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
+
+/* Whether anybody wants the probe: one load and one compare.  Ask before the arguments are built. */
+#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_NOW(&PROBE_SEMAPHORE(name)) != 0, 0)
+
+#if defined __x86_64__ && !defined __ILP32__
+
+#define PROBE_HAS_FAST_SITE 1
+#define PROBE_SITES	    2 /* of each probe */
+
+/* Which of its two sites a probe executes. */
+extern bool probe_site_fast __attribute__((visibility("hidden")));
+
+/*
+ * Kernels optimise no nop that crosses a page, so neither may: hence the alignment.  The ten-byte nop has exactly the
+ * bytes that tracers look for.
+ */
+#define PROBE_NOP_PLAIN "\t.balign 16\n990:\tnop\n\t.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
+#define PROBE_NOP_FAST	"\t.balign 8\n990:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"
+
+#define PROBE_TEXT_OF(x) #x
+#define PROBE_TEXT(x)	 PROBE_TEXT_OF(x)
+
+/*
+ * The nop and its note (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  Not with STAP_PROBE() of
+ * sys/sdt.h, which has one nop for all sites.  The semaphore is an operand for the sake of link-time optimisation.
+ */
+#define PROBE_ASM(nop, name, operands, ...)                                                                            \
+	__asm__ volatile(nop "\t.pushsection .note.stapsdt, \"\", \"note\"\n"                                          \
+			     "\t.balign 4\n"                                                                           \
+			     "\t.4byte 992f - 991f, 994f - 993f, 3\n"                                                  \
+			     "991:\t.asciz \"stapsdt\"\n"                                                              \
+			     "992:\t.balign 4\n"                                                                       \
+			     "993:\t.8byte 990b, _.stapsdt.base, " PROBE_TEXT(PROBE_SEMAPHORE(name)) "\n"              \
+			     "\t.asciz \"netobs\", \"" #name "\", \"" operands "\"\n"                                  \
+			     "994:\t.balign 4\n"                                                                       \
+			     "\t.popsection\n"                                                                         \
+			     "\t.ifndef _.stapsdt.base\n"                                                              \
+			     "\t.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"             \
+			     "\t.weak _.stapsdt.base\n"                                                                \
+			     "\t.hidden _.stapsdt.base\n"                                                              \
+			     "_.stapsdt.base:\t.space 1\n"                                                             \
+			     "\t.size _.stapsdt.base, 1\n"                                                             \
+			     "\t.popsection\n"                                                                         \
+			     "\t.endif\n"                                                                              \
+			 :                                                                                             \
+			 : __VA_ARGS__, "m"(PROBE_SEMAPHORE(name)))
+
+/*
+ * One to six arguments, in the registers in which the System V ABI passes them: the compiler has nothing to move.  Each
+ * block begins with the assignments and the asm follows at once, so that nothing can come between.
+ */
+#define PROBE_IN_RDI(x) register const void *probe_rdi __asm__("rdi") = (x)
+#define PROBE_IN_RSI(x) register const void *probe_rsi __asm__("rsi") = (x)
+#define PROBE_IN_RDX(x) register const void *probe_rdx __asm__("rdx") = (x)
+#define PROBE_IN_RCX(x) register const void *probe_rcx __asm__("rcx") = (x)
+#define PROBE_IN_R8(x)	register const void *probe_r8 __asm__("r8") = (x)
+#define PROBE_IN_R9(x)	register const void *probe_r9 __asm__("r9") = (x)
+
+#define PROBE_AT1(nop, name, a)											       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_ASM(nop, name, "8@%%rdi", "r"(probe_rdi));						       \
+	} while (0)
+#define PROBE_AT2(nop, name, a, b)										       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_IN_RSI(b);										       \
+		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi", "r"(probe_rdi), "r"(probe_rsi));			       \
+	} while (0)
+#define PROBE_AT3(nop, name, a, b, c)										       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_IN_RSI(b);										       \
+		PROBE_IN_RDX(c);										       \
+		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx", "r"(probe_rdi), "r"(probe_rsi), "r"(probe_rdx));       \
+	} while (0)
+#define PROBE_AT4(nop, name, a, b, c, d)									       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_IN_RSI(b);										       \
+		PROBE_IN_RDX(c);										       \
+		PROBE_IN_RCX(d);										       \
+		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx", "r"(probe_rdi), "r"(probe_rsi),		       \
+			  "r"(probe_rdx), "r"(probe_rcx));							       \
+	} while (0)
+#define PROBE_AT5(nop, name, a, b, c, d, e)									       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_IN_RSI(b);										       \
+		PROBE_IN_RDX(c);										       \
+		PROBE_IN_RCX(d);										       \
+		PROBE_IN_R8(e);											       \
+		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8", "r"(probe_rdi), "r"(probe_rsi),	       \
+			  "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8));					       \
+	} while (0)
+#define PROBE_AT6(nop, name, a, b, c, d, e, f)									       \
+	do {													       \
+		PROBE_IN_RDI(a);										       \
+		PROBE_IN_RSI(b);										       \
+		PROBE_IN_RDX(c);										       \
+		PROBE_IN_RCX(d);										       \
+		PROBE_IN_R8(e);											       \
+		PROBE_IN_R9(f);											       \
+		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8 8@%%r9", "r"(probe_rdi),		       \
+			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8), "r"(probe_r9));	       \
+	} while (0)
+
+/* Nobody comes here unless the probe is enabled, so the unattached program does not pay for the question. */
+#define PROBE_EITHER(at, ...)                                                                                          \
+	do {                                                                                                           \
+		if (probe_site_fast)                                                                                   \
+			at(PROBE_NOP_FAST, __VA_ARGS__);                                                               \
+		else                                                                                                   \
+			at(PROBE_NOP_PLAIN, __VA_ARGS__);                                                              \
+	} while (0)
+
+#define PROBE_SITE1(name, ...) PROBE_EITHER(PROBE_AT1, name, __VA_ARGS__)
+#define PROBE_SITE2(name, ...) PROBE_EITHER(PROBE_AT2, name, __VA_ARGS__)
+#define PROBE_SITE3(name, ...) PROBE_EITHER(PROBE_AT3, name, __VA_ARGS__)
+#define PROBE_SITE4(name, ...) PROBE_EITHER(PROBE_AT4, name, __VA_ARGS__)
+#define PROBE_SITE5(name, ...) PROBE_EITHER(PROBE_AT5, name, __VA_ARGS__)
+#define PROBE_SITE6(name, ...) PROBE_EITHER(PROBE_AT6, name, __VA_ARGS__)
+
+#else
+
+#define PROBE_SITES 1
+
+/* Elsewhere a traced nop is always a trap.  "r", not the default "nor". */
+#define STAP_SDT_ARG_CONSTRAINT r
+#define _SDT_HAS_SEMAPHORES	1
+#include <sys/sdt.h>
+
+#define PROBE_SITE1(name, ...) STAP_PROBE1(netobs, name, __VA_ARGS__)
+#define PROBE_SITE2(name, ...) STAP_PROBE2(netobs, name, __VA_ARGS__)
+#define PROBE_SITE3(name, ...) STAP_PROBE3(netobs, name, __VA_ARGS__)
+#define PROBE_SITE4(name, ...) STAP_PROBE4(netobs, name, __VA_ARGS__)
+#define PROBE_SITE5(name, ...) STAP_PROBE5(netobs, name, __VA_ARGS__)
+#define PROBE_SITE6(name, ...) STAP_PROBE6(netobs, name, __VA_ARGS__)
+
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# netobs(1) and its scripts: each has a name.bt, a name.d and an example of its output.
+
+questions = \
+	appwho \
+	arpwatch \
+	drops \
+	hosts \
+	icmperrors \
+	ipio \
+	ipproto \
+	iscsibytes \
+	iscsilatency \
+	iscsilogin \
+	iscsilun \
+	iscsiwho \
+	outbound \
+	refused \
+	retransmits \
+	scanned \
+	sctpstate \
+	services \
+	tcp1stbyte \
+	tcp_rwndclosed \
+	tcpaccept \
+	tcpbytes \
+	tcpconnect \
+	tcpconnlat \
+	tcpio \
+	tcplife \
+	tcpsize \
+	tcpsnoop \
+	tcpstate \
+	tcptop \
+	timeline \
+	udptop \
+	webconn
+
+bin_SCRIPTS = netobs
+netobs: scripts/netobs Makefile
+	$(AM_V_GEN)sed -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]sbindir[@]|$(sbindir)|' \
+		$(srcdir)/scripts/netobs >$@.new && chmod +x $@.new && mv $@.new $@
+CLEANFILES += netobs
+
+bpftracedir = $(pkgdatadir)/scripts/bpftrace
+dist_bpftrace_DATA = $(questions:%=scripts/bpftrace/%.bt)
+dscriptsdir = $(pkgdatadir)/scripts/d
+dist_dscripts_DATA = $(questions:%=scripts/d/%.d)
+examplesdir = $(pkgdatadir)/scripts/examples
+dist_examples_DATA = $(questions:%=scripts/examples/%.txt)
+EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs
+
+scriptsdir = $(pkgdatadir)/scripts
+dist_scripts_SCRIPTS = scripts/translate
+bccdir = $(pkgdatadir)/scripts/bcc
+dist_bcc_SCRIPTS = scripts/bcc/talkers.py
+gdbdir = $(pkgdatadir)/scripts/gdb
+dist_gdb_DATA = scripts/gdb/changes.gdb

@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Real iSCSI: Debian's target (tgt) and initiators (libiscsi's tools, and tests/apps/iscsi/iscsi_talk.py for what they do not do) on
+# the loopback interface of a network namespace of its own.  Every probe is held against tshark's iSCSI dissector, PDU by
+# PDU, also from the initiator's side, cut by the snapshot length and picked up in mid-stream.
+#
+#	iscsi.sh		compare
+#	iscsi.sh capture FILE	only write such a capture
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have tgtd tgtadm iscsi-ls iscsi-inq iscsi-readcapacity16 iscsi-test-cu tcpdump tshark python3 ip unshare ||
+	skip_all "tgt, libiscsi-bin, tcpdump, tshark, python3, ip or unshare is not installed"
+unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+
+iqn=iqn.2026-11.net.netobs
+
+# Everything that talks, in a namespace whose loopback interface has the MTU of an Ethernet, so that PDUs lie across
+# segments, and an address for each side.  tgtd takes no pidfile; it is the child of this shell and ends with it.
+cat >"$tmp/talk.sh" <<'END'
+set -u
+cd "$1" || exit 1
+ip link set lo up mtu 1500
+ip address add 192.0.2.1/32 dev lo
+ip address add 192.0.2.2/32 dev lo
+ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+export TGT_IPC_SOCKET="$1/tgtd"
+tgtd -f -C 7 --iscsi portal=192.0.2.1:3260 >tgtd.log 2>&1 &
+tgtd=$!
+trap 'kill -9 $tgtd 2>/dev/null' EXIT
+
+# admin WORD...: of tgtadm, which the target answers once it is up
+admin() {
+	tries=0
+	until tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || return 1
+		sleep 0.1
+	done
+}
+
+truncate -s 8M disk
+for n in 1 2; do
+	admin --op new --mode target --tid $n -T "$2:disk$n" &&
+		admin --op new --mode logicalunit --tid $n --lun 1 -b "$1/disk" &&
+		admin --op update --mode target --tid $n -n HeaderDigest -v CRC32C,None &&
+		admin --op update --mode target --tid $n -n DataDigest -v CRC32C,None &&
+		admin --op update --mode target --tid $n -n MaxConnections -v 2 &&
+		admin --op bind --mode target --tid $n -I ALL || exit 1
+done
+admin --op new --mode account --user netobs --password netobs-secret
+admin --op bind --mode account --tid 2 --user netobs
+
+tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 >tcpdump.log 2>&1 &
+tcpdump=$!
+tries=0
+until grep -q listening tcpdump.log || [ $tries -gt 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+
+url=iscsi://192.0.2.1
+{
+	timeout 60 iscsi-ls -s $url/
+	timeout 60 iscsi-inq "$url/$2:disk1/1?header_digest=crc32c"
+	timeout 60 iscsi-readcapacity16 "$url/$2:disk1/1"
+	timeout 60 iscsi-inq "iscsi://netobs%netobs-secret@192.0.2.1/$2:disk2/1"
+	timeout 60 iscsi-inq "iscsi://netobs%wrong-secret@192.0.2.1/$2:disk2/1"
+	timeout 60 iscsi-test-cu -d -t iSCSI.iSCSITMF "$url/$2:disk1/1"
+} >tools.log 2>&1
+timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
+	inquiry,read,write,immediate,extended,nop,reset,abort,logout header,inquiry,read,write,logout \
+	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
+	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
+timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
+sleep 2 # the last block of frames may wait in the kernel for a second
+kill $tcpdump
+wait $tcpdump
+exit 0
+END
+
+timeout 900 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top/tests" 2>"$tmp/error"
+capture=$tmp/talk.pcap
+if [ "${1-}" = capture ]; then
+	cat "$tmp/talk.log"
+	cp "$capture" "$2"
+	exit
+fi
+if [ ! -s "$tmp/talk.log" ]; then
+	not_ok "target and initiators have talked" "$tmp/error" "$tmp/tgtd.log" "$tmp/tgtadm.log"
+	tap_done
+fi
+is "what was to succeed did" "$(grep -c ': done$' "$tmp/talk.log")" 9
+is "what was to be refused was" "$(grep -c 'login refused: 0x20[13]$' "$tmp/talk.log")" 2
+
+# pdus NAME CAPTURE PROBE...: against tshark
+pdus() {
+	pdus_name=$1
+	shift
+	check "$pdus_name" python3 "$top/tests/apps/iscsi/iscsi_pdus.py" "$netobsd" "$@"
+	note "$(tail -n 1 "$tmp/check")"
+}
+
+pdus "every PDU is told, as tshark sees it" "$capture" login-command login-response text-command text-response \
+	logout-command logout-response scsi-command scsi-response data-send data-receive data-request nop-receive \
+	nop-send task-command task-response
+
+# probes OPTION...: the firings as lines without connection ids, which differ between ends
+probes() {
+	"$netobsd" -r "$capture" --print='iscsi-*' "$@" | sed 's/, cid [0-9]*$//'
+}
+
+probes >"$tmp/both"
+is "PDUs are told" "$([ "$(wc -l <"$tmp/both")" -gt 150 ] && echo many)" many
+probes --view monitor >"$tmp/monitor"
+check "the monitor view tells the same" cmp "$tmp/both" "$tmp/monitor"
+probes --local 192.0.2.1/32 >"$tmp/target"
+check "so does the target's own" cmp "$tmp/both" "$tmp/target"
+probes --local 192.0.2.2/32 | sed -E 's/ (192.0.2.2:[0-9]*) - (192.0.2.1:3260),/ \2 - \1,/' >"$tmp/initiator"
+check "and the initiator's, with the ends exchanged" cmp "$tmp/both" "$tmp/initiator"
+probes --local 198.51.100.1/32 >"$tmp/nobody"
+is "overheard, it is nobody's" "$(wc -l <"$tmp/nobody")" 0
+probes --iscsi-port 3261 >"$tmp/elsewhere"
+is "on another port it is not iSCSI" "$(wc -l <"$tmp/elsewhere")" 0
+probes --iscsi-port 3261,3260 >"$tmp/ports"
+check "ports are a list" cmp "$tmp/both" "$tmp/ports"
+
+"$netobsd" -r "$capture" --print='iscsi-*' --summary 2>&1 >/dev/null |
+	grep -e '^anomaly\.\(stream\|iscsi\|retrans\)' -e '^conversation.now [1-9]' -e 'gaps [1-9]' >"$tmp/odd"
+is "nothing about it is odd, and nothing is left" "$(cat "$tmp/odd")" ''
+
+# unnamed FILE: without the names, which a text that is cut or missing does not tell, and without the time, which is
+# later where bytes had to be given up first
+unnamed() {
+	sed -e 's/^[^ ]* //' -e 's/, target [^,]*//' -e 's/, initiator [^,]*//' "$1"
+}
+
+# part NAME FILE LEAST: at least LEAST probes, each of them one of the whole capture's
+part() {
+	unnamed "$tmp/both" >"$tmp/all"
+	unnamed "$2" | grep -Fxvf "$tmp/all" >"$tmp/invented"
+	[ "$(wc -l <"$2")" -ge "$3" ] || echo "only $(wc -l <"$2") probes" >>"$tmp/invented"
+	if [ ! -s "$tmp/invented" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$tmp/invented"
+	fi
+}
+
+if have editcap; then
+	whole=$capture
+	editcap -F pcap -s 130 "$whole" "$tmp/cut.pcap"
+	capture=$tmp/cut.pcap
+	probes >"$tmp/cut"
+	part "cut by the snapshot length, nothing is invented" "$tmp/cut" 150
+	for frame in 30 100 200 300; do
+		editcap -F pcap -r "$whole" "$tmp/middle.pcap" $frame-100000
+		capture=$tmp/middle.pcap
+		probes >"$tmp/middle"
+		part "nor picked up in mid-stream, from frame $frame on" "$tmp/middle" 50
+	done
+	# One frame in ten is not there.
+	# shellcheck disable=SC2046
+	editcap -F pcap "$whole" "$tmp/holes.pcap" $(seq 5 10 400)
+	capture=$tmp/holes.pcap
+	probes >"$tmp/holes"
+	part "nor where frames are missing" "$tmp/holes" 100
+else
+	skip "cut, picked up in mid-stream and with holes" "editcap is not installed"
+fi
+tap_done

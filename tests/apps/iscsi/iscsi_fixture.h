@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.0.2:3260, end 1), PDUs
+ * made by hand, and what the reader told, as one line of words.
+ */
+#ifndef NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
+#define NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/iscsi/iscsi_reader.h"
+#include "flow/tcp/tcp.h"
+
+enum { INITIATOR, TARGET };
+
+/* Bytes on their way into a stream. */
+struct script_bytes {
+	uint8_t at[1 << 17];
+	uint32_t length;
+};
+
+struct script {
+	struct flow_table *table;
+	struct conversations *all;
+	uint64_t now;
+	uint16_t port; /* of the initiator: another one is another connection */
+	bool wanted;
+	uint32_t next[2]; /* sequence numbers */
+	unsigned odd[ANOMALY_COUNT];
+	unsigned told;
+	struct iscsi_pdu pdu;	      /* the last one told; its views are not to be used */
+	struct iscsi_session session; /* as it was then */
+	uint8_t cdb[ISCSI_CDB_MAX];   /* of the last command */
+	uint32_t cdb_length;
+	char words[8192];	      /* "login-command:00000001 ..." opcode in hex and task tag */
+	size_t length;
+};
+
+static inline void
+script_message(void *context, unsigned sender, const void *told)
+{
+	struct script *s = context;
+	const struct iscsi_message *message = told;
+
+	(void)sender;
+	s->told++;
+	s->pdu = *message->pdu;
+	s->session = *message->session;
+	view_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
+	view_copy(s->pdu.more, 0, s->cdb + s->pdu.cdb.len, s->pdu.more.len);
+	s->cdb_length = s->pdu.cdb.len + s->pdu.more.len;
+	if (s->length < sizeof s->words - 32)
+		s->length += (size_t)snprintf(s->words + s->length, 32, "%s%02x:%x", s->length > 0 ? " " : "",
+					      s->pdu.opcode, (unsigned)s->pdu.itt);
+}
+
+static inline void
+script_odd(void *context, enum anomaly a)
+{
+	((struct script *)context)->odd[a]++;
+}
+
+/* What timers and new incarnations do to a flow is of no concern here. */
+static inline void
+script_report(void *context, struct flow *flow, const struct flow_events *events)
+{
+	(void)context;
+	(void)flow;
+	(void)events;
+}
+
+static inline void
+script_open(struct script *s)
+{
+	struct flow_limits limits = flow_limits_default();
+
+	limits.flows = 100;
+	*s = (struct script){.now = 1700000000 * NANOSECONDS, .port = 40000, .wanted = true};
+	s->table = flow_table_new(&limits, 1, script_report, NULL);
+	s->all = conversations_new(iscsi_reader.state_size);
+	if (s->table == NULL || s->all == NULL)
+		abort();
+}
+
+static inline void
+script_close(struct script *s)
+{
+	conversations_free(s->all);
+	flow_table_free(s->table);
+}
+
+/* A segment as it is in the capture: `have` of `wire` bytes, at `seq`. */
+static inline void
+script_segment(struct script *s, unsigned from, uint8_t flags, uint32_t seq, const uint8_t *bytes, uint32_t have,
+	       uint32_t wire)
+{
+	static const uint8_t addr[2][16] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
+	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .segment = wire};
+	struct reading reading = {
+	    .server = TARGET, .wanted = s->wanted, .message = script_message, .odd = script_odd, .context = s};
+	struct flow_events events = {.count = 0};
+	struct flow_key key;
+	struct flow *flow;
+	unsigned sender;
+
+	p.ip.version = 4;
+	memcpy(p.ip.src, addr[from], 16);
+	memcpy(p.ip.dst, addr[1 - from], 16);
+	p.tcp = (struct tcp_layer){.seq = seq,
+				   .ack = s->next[1 - from],
+				   .sport = from == INITIATOR ? s->port : 3260,
+				   .dport = from == INITIATOR ? 3260 : s->port,
+				   .window = 65535,
+				   .offset = 20,
+				   .flags = flags};
+	p.payload = cursor_over(bytes, have, wire);
+	s->now += 1000;
+	flow_key_of(&p, &key, &sender);
+	flow = flow_for_tcp(s->table, &p, &key, flow_hash(s->table, &key), sender, s->now);
+	if (flow == NULL)
+		return;
+	tcp_sent(s->table, flow, sender, &p, s->now, &events);
+	conversation_take(s->all, s->table, flow, &p, sender, &iscsi_reader, &reading);
+	events.count = 0;
+	tcp_received(s->table, flow, 1 - sender, &p, s->now, &events);
+}
+
+/* The three-way handshake. */
+static inline void
+script_connect(struct script *s)
+{
+	uint32_t isn = (uint32_t)s->now; /* another one for every connection */
+
+	s->next[INITIATOR] = isn;
+	s->next[TARGET] = 0;
+	script_segment(s, INITIATOR, TCP_SYN, isn, NULL, 0, 0);
+	s->next[INITIATOR]++;
+	s->next[TARGET] = isn + 5000;
+	script_segment(s, TARGET, TCP_SYN | TCP_ACK, isn + 5000, NULL, 0, 0);
+	s->next[TARGET]++;
+	script_segment(s, INITIATOR, TCP_ACK, isn + 1, NULL, 0, 0);
+}
+
+/* Bytes in one segment. */
+static inline void
+script_send(struct script *s, unsigned from, const uint8_t *bytes, uint32_t length)
+{
+	uint32_t seq = s->next[from];
+
+	s->next[from] += length;
+	script_segment(s, from, TCP_ACK | TCP_PSH, seq, bytes, length, length);
+}
+
+/* --- PDUs --- */
+
+static inline void
+script_u32(uint8_t *at, uint32_t value)
+{
+	at[0] = (uint8_t)(value >> 24);
+	at[1] = (uint8_t)(value >> 16);
+	at[2] = (uint8_t)(value >> 8);
+	at[3] = (uint8_t)value;
+}
+
+static inline void
+script_digest(struct script_bytes *to, uint32_t from)
+{
+	uint32_t crc = ~iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){to->at + from, to->length - from});
+
+	script_u32(to->at + to->length, __builtin_bswap32(crc));
+	to->length += 4;
+}
+
+enum { WITH_HEADER_DIGEST = 1, WITH_DATA_DIGEST = 2 };
+
+/* Appends a PDU with a task tag, the two bytes that say what it is, and `data`; answers where it begins. */
+static inline uint32_t
+script_pdu_digests(struct script_bytes *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
+		   uint32_t length, unsigned digests)
+{
+	uint32_t begin = to->length, data_at;
+	uint8_t *bhs = to->at + begin;
+
+	memset(bhs, 0, ISCSI_BHS);
+	script_u32(bhs + 4, length);
+	bhs[0] = opcode;
+	bhs[1] = flags;
+	script_u32(bhs + 16, itt);
+	if ((opcode & 0x3f) == ISCSI_NOP_OUT || (opcode & 0x3f) == ISCSI_NOP_IN)
+		script_u32(bhs + 20, ISCSI_NO_TAG);
+	to->length += ISCSI_BHS;
+	if ((digests & WITH_HEADER_DIGEST) != 0)
+		script_digest(to, begin);
+	data_at = to->length;
+	if (length == 0)
+		return begin;
+	memcpy(to->at + to->length, data, length);
+	memset(to->at + to->length + length, 0, 4);
+	to->length += iscsi_padded(length);
+	if ((digests & WITH_DATA_DIGEST) != 0)
+		script_digest(to, data_at);
+	return begin;
+}
+
+static inline uint32_t
+script_pdu(struct script_bytes *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data, uint32_t length)
+{
+	return script_pdu_digests(to, opcode, flags, itt, data, length, 0);
+}
+
+static struct script_bytes script_scratch;
+
+/* Sends one PDU in one segment. */
+static inline void
+script_say(struct script *s, unsigned from, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
+	   uint32_t length)
+{
+	script_scratch.length = 0;
+	script_pdu(&script_scratch, opcode, flags, itt, data, length);
+	script_send(s, from, script_scratch.at, script_scratch.length);
+}
+
+#define SCRIPT_NAMES "InitiatorName=iqn.a\0TargetName=iqn.b\0"
+
+/* A login in one PDU each way, with `keys` and `answer` beside the names: texts with NULs inside. */
+static inline void
+script_login(struct script *s, const char *keys, uint32_t keys_length, const char *answer, uint32_t answer_length)
+{
+	char text[1024];
+
+	memcpy(text, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	memcpy(text + sizeof SCRIPT_NAMES - 1, keys, keys_length);
+	script_say(s, INITIATOR, 0x43, 0x87, 1, text, (uint32_t)sizeof SCRIPT_NAMES - 1 + keys_length);
+	script_say(s, TARGET, 0x23, 0x87, 1, answer, answer_length);
+}
+
+#endif

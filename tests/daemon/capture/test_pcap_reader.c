@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The reader of plain captures gives what libpcap gives, accepts what it accepts and says of damage what it says: over
+ * every capture of the tests, whole, cut at every byte, and with every byte of its first records changed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <pcap/pcap.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/loop.h"
+#include "daemon/capture/pcap_common.h"
+#include "daemon/capture/pcap_reader.h"
+#include "daemon/capture/replay.h"
+#include "daemon/observe/batch.h"
+#include "daemon/observe/observer.h"
+
+#define LARGEST (256u * 1024)
+
+/* What came of a file: frames, a sum over all of them, and where and why it broke off. */
+struct outcome {
+	bool opened, damaged;
+	unsigned long frames;
+	uint64_t sum;
+	char trouble[512];
+};
+
+static char path[] = "/tmp/netobs-bulk-XXXXXX";
+static struct outcome seen;
+static char logged[1024];
+static unsigned calls; /* of observe_frames() */
+
+/* In place of daemon/base/log.c and daemon/observe/observer.c. */
+void
+log_write(enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	va_start(arguments, format);
+	vsnprintf(logged, sizeof logged, format, arguments);
+	va_end(arguments);
+}
+
+/* FNV-1a (Fowler, Noll, Vo): the order of frames and bytes counts. */
+static void
+add(struct outcome *outcome, const struct frame *frame)
+{
+	uint64_t fields[4] = {frame->ts, frame->caplen, frame->len, (uint64_t)frame->dlt};
+	const uint8_t *bytes = (const uint8_t *)fields;
+
+	outcome->frames++;
+	for (size_t i = 0; i < sizeof fields; i++)
+		outcome->sum = (outcome->sum ^ bytes[i]) * 0x100000001b3u;
+	for (uint32_t i = 0; i < frame->caplen; i++)
+		outcome->sum = (outcome->sum ^ frame->data[i]) * 0x100000001b3u;
+}
+
+void
+observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+{
+	(void)observer;
+	calls++;
+	for (unsigned i = 0; i < count; i++)
+		add(&seen, &frames[i]);
+}
+
+void
+observer_advance(struct observer *observer, uint64_t now)
+{
+	(void)observer;
+	(void)now;
+}
+
+void
+observer_forget(struct observer *observer)
+{
+	(void)observer;
+}
+
+/* What libpcap makes of the file, asked directly. */
+static struct outcome
+by_libpcap(void)
+{
+	static const struct interface nowhere;
+	char why[PCAP_ERRBUF_SIZE];
+	struct outcome outcome = {.sum = 1};
+	struct pcap_pkthdr *header;
+	const u_char *data;
+	int got;
+	pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
+
+	if (pcap == NULL || !capture_link_supported(pcap, path)) {
+		if (pcap != NULL)
+			pcap_close(pcap);
+		return outcome;
+	}
+	outcome.opened = true;
+	while ((got = pcap_next_ex(pcap, &header, &data)) == 1) {
+		struct frame frame = capture_frame(&nowhere, pcap_datalink(pcap), header, data);
+
+		add(&outcome, &frame);
+	}
+	outcome.damaged = got == PCAP_ERROR;
+	if (outcome.damaged)
+		snprintf(outcome.trouble, sizeof outcome.trouble,
+			 "%s breaks off at record %lu, byte %ld: %s; everything before was observed", path,
+			 outcome.frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
+	pcap_close(pcap);
+	return outcome;
+}
+
+/* What a replay makes of it. */
+static void
+by_replay(void)
+{
+	static const char *no_interface[] = {NULL};
+	const char *files[] = {path, NULL};
+	struct config config = {.interfaces = no_interface, .files = files};
+	struct loop *loop = loop_new();
+	struct batch *batch = batch_new(NULL, NULL);
+	struct input *input;
+
+	memset(&seen, 0, sizeof seen);
+	seen.sum = 1;
+	calls = 0;
+	logged[0] = '\0';
+	input = replay_open(&config, loop);
+	seen.opened = input != NULL && input_begin(input);
+	if (seen.opened)
+		seen.damaged = input_run(input, batch) == INPUT_DAMAGED;
+	if (seen.damaged)
+		memcpy(seen.trouble, logged, sizeof seen.trouble - 1);
+	input_free(input);
+	batch_free(batch);
+	loop_free(loop);
+}
+
+static void
+write_file(const uint8_t *bytes, size_t length)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+compare(const char *what, size_t at)
+{
+	struct outcome wanted = by_libpcap();
+
+	by_replay();
+	if (wanted.opened == seen.opened && wanted.damaged == seen.damaged && wanted.frames == seen.frames &&
+	    wanted.sum == seen.sum && strcmp(wanted.trouble, seen.trouble) == 0)
+		return;
+	fail_msg("%s, byte %zu: libpcap %d %lu %d \"%s\", netobsd %d %lu %d \"%s\"", what, at, wanted.opened,
+		 wanted.frames, wanted.damaged, wanted.trouble, seen.opened, seen.frames, seen.damaged, seen.trouble);
+}
+
+/* The capture of this name, in memory. */
+static uint8_t bytes[LARGEST];
+
+static size_t
+load(const char *name)
+{
+	char full[512];
+	size_t length;
+	FILE *file;
+
+	snprintf(full, sizeof full, "%s/tests/captures/%s", getenv("top_srcdir"), name);
+	file = fopen(full, "rb");
+	assert_non_null(file);
+	length = fread(bytes, 1, sizeof bytes, file);
+	fclose(file);
+	return length;
+}
+
+static void
+test_every_capture(void **state)
+{
+	char directory[512];
+	struct dirent *entry;
+	unsigned captures = 0;
+	DIR *dir;
+
+	(void)state;
+	snprintf(directory, sizeof directory, "%s/tests/captures", getenv("top_srcdir"));
+	dir = opendir(directory);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (dot == NULL || strncmp(dot, ".pcap", 5) != 0)
+			continue;
+		write_file(bytes, load(entry->d_name));
+		compare(entry->d_name, 0);
+		captures++;
+	}
+	closedir(dir);
+	assert_true(captures > 40);
+}
+
+static void
+test_cut_at_every_byte(void **state)
+{
+	static const char *const names[] = {"handshake-nanoseconds.pcap", "nanoseconds-big-endian.pcap",
+					    "ipv4-fragments.pcap"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		size_t length = load(names[i]);
+
+		for (length = length < 2000 ? length : 2000; length > 0; length--) {
+			write_file(bytes, length);
+			compare(names[i], length);
+		}
+	}
+}
+
+/* File header and record headers alike: versions, snapshot lengths, stamps before 1970, lengths that cannot be. */
+static void
+test_every_byte_changed(void **state)
+{
+	static const uint8_t changes[] = {0x01, 0x80, 0xff};
+	size_t length = load("handshake-nanoseconds.pcap");
+
+	(void)state;
+	for (size_t at = 0; at < length && at < 400; at++) {
+		for (size_t i = 0; i < sizeof changes; i++) {
+			bytes[at] ^= changes[i];
+			write_file(bytes, length);
+			compare("change", at);
+			bytes[at] ^= changes[i];
+		}
+	}
+}
+
+/* Frames of every size up to the largest, over many fills of the buffer. */
+static void
+test_large_frames(void **state)
+{
+	uint32_t header[6] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 262144, DLT_EN10MB};
+	FILE *file = fopen(path, "wb");
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(fwrite(header, sizeof header, 1, file), 1);
+	for (uint32_t length = 0; length <= 262144; length += 1 + length / 7) {
+		uint32_t record[4] = {length, length % 1000000, length, length + 1};
+
+		memset(bytes, (int)length, length < sizeof bytes ? length : sizeof bytes);
+		assert_int_equal(fwrite(record, sizeof record, 1, file), 1);
+		assert_int_equal(fwrite(bytes, 1, length, file), length);
+	}
+	assert_int_equal(fclose(file), 0);
+	compare("large frames", 0);
+	assert_true(seen.frames > 60);
+	assert_true(calls > 0 && calls < seen.frames); /* not by libpcap, frame by frame */
+}
+
+static int
+make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int
+remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_every_capture),
+	    cmocka_unit_test(test_cut_at_every_byte),
+	    cmocka_unit_test(test_every_byte_changed),
+	    cmocka_unit_test(test_large_frames),
+	};
+
+	return cmocka_run_group_tests_name("bulk", tests, make_file, remove_file);
+}

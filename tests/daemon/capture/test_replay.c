@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Replaying files: what is read, in which order, and what is said of files that are broken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <pcap/pcap.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/loop.h"
+#include "daemon/capture/replay.h"
+#include "daemon/observe/batch.h"
+#include "daemon/observe/observer.h"
+
+#define FILES 3
+#define MICRO 0xa1b2c3d4u
+#define NANO  0xa1b23c4du
+#define RECORD_BYTES (16 + 20)
+
+static char directory[] = "/tmp/netobs-replay-XXXXXX";
+static char paths[FILES][64];
+static char logged[1024];
+static struct {
+	unsigned count;
+	uint64_t ts[64];
+	uint8_t first[64]; /* byte of each frame */
+} seen;
+static struct loop *loop;
+static unsigned stop_at; /* stop the loop when so many frames have been seen; 0: never */
+
+/* In place of daemon/base/log.c and daemon/observe/observer.c. */
+void
+log_write(enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	va_start(arguments, format);
+	vsnprintf(logged, sizeof logged, format, arguments);
+	va_end(arguments);
+}
+
+void
+observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+{
+	(void)observer;
+	for (unsigned i = 0; i < count && seen.count < 64; i++) {
+		seen.ts[seen.count] = frames[i].ts;
+		seen.first[seen.count++] = frames[i].data[0];
+		assert_int_equal(frames[i].dlt, DLT_EN10MB);
+		assert_non_null(frames[i].interface);
+		if (seen.count == stop_at)
+			loop_stop(loop);
+	}
+}
+
+void
+observer_advance(struct observer *observer, uint64_t now)
+{
+	(void)observer;
+	(void)now;
+}
+
+void
+observer_forget(struct observer *observer)
+{
+	(void)observer;
+}
+
+/* ------------------------------------------------------------------------------------------------------ small files */
+
+static void
+put32(FILE *file, uint32_t value)
+{
+	assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+}
+
+/* Starts a capture; `magic` says what the second half of its time stamps counts. */
+static FILE *
+capture(unsigned which, uint32_t magic, uint32_t link_type)
+{
+	FILE *file = fopen(paths[which], "wb");
+
+	assert_non_null(file);
+	put32(file, magic);
+	put32(file, 4u << 16 | 2); /* version 2.4 */
+	put32(file, 0);
+	put32(file, 0);
+	put32(file, 65535);
+	put32(file, link_type);
+	return file;
+}
+
+/* A frame of 20 bytes that begins with `mark`; `length` is what it had on the wire. */
+static void
+record(FILE *file, uint32_t seconds, uint32_t fraction, uint8_t mark, uint32_t length)
+{
+	uint8_t bytes[20] = {mark};
+
+	put32(file, seconds);
+	put32(file, fraction);
+	put32(file, sizeof bytes);
+	put32(file, length);
+	assert_int_equal(fwrite(bytes, sizeof bytes, 1, file), 1);
+}
+
+static const char *no_interface[] = {NULL};
+
+/* Replays the first `files` files.  -1: it could not be opened. */
+static int
+replay(unsigned files, double pace, const char *filter, struct input_counters *counters)
+{
+	const char *list[FILES + 1] = {NULL};
+	char words[64];
+	struct config config = {.interfaces = no_interface, .files = list, .pace = pace};
+	struct input *input;
+	struct batch *batch;
+	int result;
+
+	for (unsigned i = 0; i < files; i++)
+		list[i] = paths[i];
+	if (filter != NULL) {
+		snprintf(words, sizeof words, "%s", filter);
+		config.filter = words;
+	}
+	memset(&seen, 0, sizeof seen);
+	logged[0] = '\0';
+	loop = loop_new();
+	assert_non_null(loop);
+	input = replay_open(&config, loop);
+	if (input == NULL || !input_begin(input)) {
+		input_free(input);
+		loop_free(loop);
+		return -1;
+	}
+	batch = batch_new(NULL, NULL);
+	result = (int)input_run(input, batch);
+	if (counters != NULL)
+		*counters = *input_counters(input);
+	batch_free(batch);
+	input_free(input);
+	loop_free(loop);
+	return result;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- tests */
+
+static void
+test_precision(void **state)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	record(file, 10, 123456, 1, 20);
+	fclose(file);
+	assert_int_equal(replay(1, 0, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.ts[0], 10123456000u);
+
+	file = capture(0, NANO, DLT_EN10MB);
+	record(file, 10, 123456789, 1, 20);
+	fclose(file);
+	assert_int_equal(replay(1, 0, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.ts[0], 10123456789u);
+}
+
+static void
+test_empty_capture(void **state)
+{
+	(void)state;
+	fclose(capture(0, MICRO, DLT_EN10MB));
+	assert_int_equal(replay(1, 0, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.count, 0);
+	assert_string_equal(logged, "");
+}
+
+/* Three files whose records interleave, one of them going back in time: heads are compared, nothing is lost, the
+ * first file wins a tie. */
+static void
+test_merge(void **state)
+{
+	static const uint8_t wanted[] = {1, 11, 21, 2, 12, 3, 22, 13, 14, 4};
+	FILE *files[FILES];
+
+	(void)state;
+	for (unsigned i = 0; i < FILES; i++)
+		files[i] = capture(i, MICRO, DLT_EN10MB);
+	record(files[0], 1, 0, 1, 20);
+	record(files[0], 2, 0, 2, 20);
+	record(files[0], 3, 0, 3, 20);
+	record(files[0], 9, 0, 4, 20);
+	record(files[1], 1, 0, 11, 20);
+	record(files[1], 2, 0, 12, 20);
+	record(files[1], 5, 0, 13, 20);
+	record(files[1], 1, 0, 14, 20);
+	record(files[2], 1, 1, 21, 20);
+	record(files[2], 4, 0, 22, 20);
+	for (unsigned i = 0; i < FILES; i++)
+		fclose(files[i]);
+	assert_int_equal(replay(FILES, 0, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.count, sizeof wanted);
+	assert_memory_equal(seen.first, wanted, sizeof wanted);
+}
+
+static void
+test_filter(void **state)
+{
+	struct input_counters counters;
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	for (uint8_t i = 0; i < 10; i++)
+		record(file, i, 0, i, i % 2 == 0 ? 20 : 1500);
+	fclose(file);
+	assert_int_equal(replay(1, 0, "greater 1000", &counters), INPUT_DONE);
+	assert_int_equal(seen.count, 5);
+	assert_int_equal(seen.first[0], 1);
+	assert_int_equal(counters.filtered, 5);
+	fclose(capture(1, MICRO, DLT_EN10MB));
+	assert_int_equal(replay(2, 0, "greater 1000", &counters), INPUT_DONE); /* record by record */
+	assert_int_equal(seen.count, 5);
+	assert_int_equal(counters.filtered, 5);
+	assert_int_equal(replay(1, 0, "no such words", NULL), -1);
+	assert_non_null(strstr(logged, "bad filter \"no such words\""));
+}
+
+/* A file of four records cut at every byte: the records before the cut are all observed. */
+static void
+test_cut_at_every_byte(void **state)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+	long whole;
+
+	(void)state;
+	for (uint8_t i = 0; i < 4; i++)
+		record(file, i, 0, i, 20);
+	whole = ftell(file);
+	fclose(file);
+	assert_int_equal(whole, 24 + 4 * RECORD_BYTES);
+	for (long length = whole; length >= 0; length--) {
+		struct input_counters counters;
+		char at[96];
+		int result;
+
+		assert_int_equal(truncate(paths[0], length), 0);
+		result = replay(1, 0, NULL, &counters);
+		if (length < 24) {
+			assert_int_equal(result, -1);
+			assert_string_not_equal(logged, "");
+			continue;
+		}
+		assert_int_equal(seen.count, (length - 24) / RECORD_BYTES);
+		if ((length - 24) % RECORD_BYTES == 0) {
+			assert_int_equal(result, INPUT_DONE);
+			assert_string_equal(logged, "");
+			continue;
+		}
+		assert_int_equal(result, INPUT_DAMAGED);
+		assert_int_equal(counters.damaged, 1);
+		snprintf(at, sizeof at, "breaks off at record %ld, byte %ld:", (length - 24) / RECORD_BYTES + 1,
+			 length);
+		assert_non_null(strstr(logged, at));
+	}
+}
+
+/* A record that claims an impossible length, in one file of two: the other is read to its end. */
+static void
+test_damaged_of_two(void **state)
+{
+	struct input_counters counters;
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	record(file, 1, 0, 1, 20);
+	put32(file, 2);
+	put32(file, 0);
+	put32(file, 0x7fffffff);
+	put32(file, 0x7fffffff);
+	fclose(file);
+	file = capture(1, MICRO, DLT_EN10MB);
+	for (uint8_t i = 2; i < 6; i++)
+		record(file, i, 0, i, 20);
+	fclose(file);
+	assert_int_equal(replay(2, 0, NULL, &counters), INPUT_DAMAGED);
+	assert_int_equal(seen.count, 5);
+	assert_int_equal(counters.damaged, 1);
+	assert_non_null(strstr(logged, paths[0]));
+	assert_non_null(strstr(logged, "record 2"));
+}
+
+static void
+test_refused(void **state)
+{
+	FILE *file = capture(0, MICRO, 105); /* IEEE 802.11 */
+
+	(void)state;
+	fclose(file);
+	assert_int_equal(replay(1, 0, NULL, NULL), -1);
+	assert_non_null(strstr(logged, "IEEE802_11 (105) is not supported"));
+	assert_non_null(strstr(logged, "EN10MB"));
+
+	file = fopen(paths[0], "wb");
+	fputs("not a capture\n", file);
+	fclose(file);
+	assert_int_equal(replay(1, 0, NULL, NULL), -1);
+	assert_non_null(strstr(logged, "is not a capture"));
+
+	assert_int_equal(truncate(paths[0], 0), 0);
+	assert_int_equal(replay(1, 0, NULL, NULL), -1);
+	assert_non_null(strstr(logged, "is empty"));
+
+	unlink(paths[0]);
+	assert_int_equal(replay(1, 0, NULL, NULL), -1);
+	assert_non_null(strstr(logged, "No such file"));
+}
+
+static double
+seconds_of_replay(double pace)
+{
+	struct timespec before, after;
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	assert_int_equal(replay(1, pace, NULL, NULL), INPUT_DONE);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+}
+
+/* 200 ms on record; the upper bounds are generous, for a busy machine. */
+static void
+test_pace(void **state)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+	double slow, fast = 0;
+
+	(void)state;
+	for (uint8_t i = 0; i <= 20; i++)
+		record(file, 1000, i * 10000u, i, 20);
+	record(file, 999, 0, 99, 20); /* goes back: not waited for */
+	fclose(file);
+	slow = seconds_of_replay(1);
+	assert_int_equal(seen.count, 22);
+	assert_true(slow > 0.19 && slow < 5);
+	/* Who gets no processor for so long is slow, but not each time. */
+	for (unsigned tries = 0; tries < 10; tries++) {
+		fast = seconds_of_replay(100);
+		assert_int_equal(seen.count, 22);
+		if (fast < slow)
+			return;
+	}
+	fail_msg("a hundred times as fast takes %g s, not less than %g s", fast, slow);
+}
+
+/* Where the loop is stopped nothing more is read, and that is no damage. */
+static void
+test_stop(void **state)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	record(file, 1, 0, 1, 20);
+	record(file, 1, 2000, 2, 20);
+	record(file, 4000000000u, 0, 3, 20); /* a pace would wait for a century */
+	fclose(file);
+	stop_at = 2;
+	assert_int_equal(replay(1, 1, NULL, NULL), INPUT_DONE);
+	stop_at = 0;
+	assert_int_equal(seen.count, 2);
+	assert_string_equal(logged, "");
+}
+
+static int
+make_directory(void **state)
+{
+	(void)state;
+	if (mkdtemp(directory) == NULL)
+		return -1;
+	for (unsigned i = 0; i < FILES; i++)
+		snprintf(paths[i], sizeof paths[i], "%s/%u.pcap", directory, i);
+	return 0;
+}
+
+static int
+remove_directory(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < FILES; i++)
+		unlink(paths[i]);
+	return rmdir(directory);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_precision),	      cmocka_unit_test(test_empty_capture),
+	    cmocka_unit_test(test_merge),	      cmocka_unit_test(test_filter),
+	    cmocka_unit_test(test_cut_at_every_byte), cmocka_unit_test(test_damaged_of_two),
+	    cmocka_unit_test(test_refused),	      cmocka_unit_test(test_pace),
+	    cmocka_unit_test(test_stop),
+	};
+
+	return cmocka_run_group_tests_name("replay", tests, make_directory, remove_directory);
+}

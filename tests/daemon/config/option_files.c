@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes what is made from the option table: option_files sample | manual | completion.  The files in conf/ and man/
+ * that hold the same are compared with it by option_files.sh. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/config/config_print.h"
+#include "daemon/config/options.h"
+
+static struct config defaults;
+
+static bool
+is_setting(const struct option_row *row)
+{
+	return row->place != ON_LINE;
+}
+
+static bool
+group_has_settings(unsigned group)
+{
+	for (size_t i = 0; i < options_table_rows; i++)
+		if (options_table[i].group == group && is_setting(&options_table[i]))
+			return true;
+	return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sample */
+
+static void
+sample_row(const struct option_row *row)
+{
+	printf("\n# %s\n", row->help);
+	if (strcmp(row->name, "interface") == 0) {
+		puts("interface = {\"any\"}"); /* something has to be observed */
+		return;
+	}
+	if (strcmp(row->name, "control") == 0) {
+		puts("control = \"/run/netobs/control\""); /* where netobsctl(8) asks unless it is told otherwise */
+		return;
+	}
+	putchar('#');
+	if (!settings_print_row(stdout, row, &defaults))
+		printf(row->kind->list ? "%s = {%s}" : "%s = %s", row->name, row->argument);
+	putchar('\n');
+}
+
+static void
+sample(void)
+{
+	puts("# Settings of netobsd as a service: netobs.conf(5) has all about them.  What is commented out is the\n"
+	     "# default, or shows the form of a setting that has none.  After a change:\n"
+	     "#\n"
+	     "#	netobsd -c /etc/netobs/netobs.conf --check-config && systemctl reload netobs");
+	for (unsigned group = 0; group < GROUP_COUNT; group++) {
+		if (!group_has_settings(group))
+			continue;
+		printf("\n# ---- %s\n", options_group_titles[group]);
+		for (size_t i = 0; i < options_table_rows; i++)
+			if (options_table[i].group == group && is_setting(&options_table[i]))
+				sample_row(&options_table[i]);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------- manual */
+
+static void
+print_lower(const char *text)
+{
+	for (; *text != '\0'; text++)
+		putchar(tolower((unsigned char)*text));
+}
+
+static void
+manual_row(const struct option_row *row)
+{
+	char room[OPTIONS_VALUE_MAX];
+	const char *value = row->kind->get(&defaults, row, 0, room);
+
+	printf(".It Ic %s Li = ", row->name);
+	if (row->kind->toggle) {
+		fputs("Cm true | false", stdout);
+	} else {
+		fputs(row->kind->list ? "Brq Ar " : "Ar ", stdout);
+		print_lower(row->argument);
+		fputs(row->kind->list ? " , ..." : "", stdout);
+	}
+	printf("\n%c%s.\n", toupper((unsigned char)row->help[0]), row->help + 1);
+	if (row->max > row->min)
+		printf("From %.15g to %.15g.\n", row->min, row->max);
+	if (value != NULL)
+		printf("Default:\n.Li %s .\n", value);
+	if (row->change == AT_RESTART)
+		puts("Needs a restart.");
+	if (row->scope == FOR_LIVE)
+		puts("Without meaning where files are replayed.");
+}
+
+static void
+manual(void)
+{
+	for (unsigned group = 0; group < GROUP_COUNT; group++) {
+		if (!group_has_settings(group))
+			continue;
+		printf(".Ss %s\n.Bl -tag -width Ds\n", options_group_titles[group]);
+		for (size_t i = 0; i < options_table_rows; i++)
+			if (options_table[i].group == group && is_setting(&options_table[i]))
+				manual_row(&options_table[i]);
+		puts(".El");
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ completion */
+
+/* What completes a value, by what the value is called. */
+static const char *
+words_for(const char *argument)
+{
+	static const struct {
+		const char *argument, *words;
+	} known[] = {
+	    {"IFACE", "-W \"any $(cd /sys/class/net 2>/dev/null && echo *)\""},
+	    {"FILE", "-f"},
+	    {"CONFIG", "-f"},
+	    {"USER", "-u"},
+	    {"VIEW", "-W 'host both monitor'"},
+	    {"FORMAT", "-W 'text json'"},
+	    {"KIND", "-W 'auto plain fast'"},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i].argument, argument) == 0)
+			return known[i].words;
+	return "-W ''";
+}
+
+static void
+completion_row(const struct option_row *row)
+{
+	if (row->argument == NULL || row->optional || row->place == IN_FILE)
+		return;
+	fputc('\t', stdout);
+	if (row->letter != 0)
+		printf("-%c | ", row->letter);
+	printf("--%s) words=(%s) ;;\n", row->name, words_for(row->argument));
+}
+
+static void
+completion(void)
+{
+	puts("# bash completion for netobsd(8)                                           -*- shell-script -*-\n"
+	     "# SPDX-License-Identifier: BSD-2-Clause\n"
+	     "\n"
+	     "_netobsd()\n"
+	     "{\n"
+	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words\n"
+	     "\n"
+	     "	case $prev in");
+	for (size_t i = 0; i < options_table_rows; i++)
+		completion_row(&options_table[i]);
+	puts("	*)\n"
+	     "		words=(-W '");
+	for (size_t i = 0; i < options_table_rows; i++)
+		if (options_table[i].place != IN_FILE)
+			printf("			--%s\n", options_table[i].name);
+	puts("		')\n"
+	     "		;;\n"
+	     "	esac\n"
+	     "	[[ ${words[0]} != -f ]] || compopt -o filenames 2>/dev/null\n"
+	     "	mapfile -t COMPREPLY < <(compgen \"${words[@]}\" -- \"$cur\")\n"
+	     "}\n"
+	     "complete -F _netobsd netobsd");
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *what = argc == 2 ? argv[1] : "";
+
+	if (!options_defaults(&defaults))
+		return 1;
+	if (strcmp(what, "sample") == 0)
+		sample();
+	else if (strcmp(what, "manual") == 0)
+		manual();
+	else if (strcmp(what, "completion") == 0)
+		completion();
+	else
+		fputs("usage: option_files sample | manual | completion\n", stderr);
+	options_free(&defaults);
+	return *what == '\0';
+}

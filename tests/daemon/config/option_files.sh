@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The sample configuration, the table of netobs.conf(5) and the completion for bash say what the option table says.  After
+# a change of that table: tests/daemon/config/option_files.sh --write
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+generate=$build/tests/daemon/config/option_files
+[ -x "$generate" ] || skip_all "tests/daemon/config/option_files is not built"
+page=$top/man/netobs.conf.5
+begins='^[.].["] From here on made by' ends='^[.].["] To here made by'
+
+# table: the manual with a new table
+table() {
+	sed "/$begins/q" "$page"
+	"$generate" manual
+	sed -n "/$ends/,\$p" "$page"
+}
+
+if [ "${1:-}" = --write ]; then
+	"$generate" sample >"$top/conf/netobs.conf"
+	"$generate" completion >"$top/conf/netobs.bash-completion"
+	table >"$tmp/page" && cat "$tmp/page" >"$page"
+	exit
+fi
+
+"$generate" sample >"$tmp/sample"
+check "conf/netobs.conf" diff -u "$top/conf/netobs.conf" "$tmp/sample"
+"$generate" completion >"$tmp/completion"
+check "conf/netobs.bash-completion" diff -u "$top/conf/netobs.bash-completion" "$tmp/completion"
+table >"$tmp/page"
+check "the table of netobs.conf(5)" diff -u "$page" "$tmp/page"
+
+if "$netobsd" --version | grep -q "configuration files: yes"; then
+	check "the sample is a good configuration" "$netobsd" -c "$top/conf/netobs.conf" --check-config
+	"$netobsd" -c "$top/conf/netobs.conf" --print-config >"$tmp/sampled"
+	"$netobsd" -i any --control /run/netobs/control --print-config >"$tmp/default"
+	check "the sample says what is so unasked" diff -u "$tmp/default" "$tmp/sampled"
+	# A default that is made a setting is the same setting.
+	sed -E 's/^#([a-z-]+ = ([0-9.]+|true|false))$/\1/' "$top/conf/netobs.conf" >"$tmp/spelt"
+	"$netobsd" -c "$tmp/spelt" --print-config >"$tmp/sampled"
+	check "the sample's defaults are the defaults" diff -u "$tmp/default" "$tmp/sampled"
+else
+	skip "the sample is a good configuration" "built without libconfuse"
+fi
+
+# complete WORD...: what bash offers for the last word
+complete_words() {
+	bash -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _netobsd; echo "${COMPREPLY[*]}"' bash \
+		"$top/conf/netobs.bash-completion" "$@"
+}
+
+if have bash; then
+	is "completion of options" "$(complete_words netobsd --check)" "--check-config"
+	is "completion of words" "$(complete_words netobsd --view m)" "monitor"
+	is "completion of interfaces" "$(complete_words netobsd -i an)" "any"
+	is "completion of files" "$(complete_words netobsd -r "$top/READM")" "$top/README.md"
+else
+	skip "completion" "no bash"
+fi
+
+tap_done

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* netobs.conf(5): what it sets, what it refuses, with which line, and that what is printed can be read again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/base/log.h"
+#include "daemon/config/config_file.h"
+#include "daemon/config/config_print.h"
+#include "daemon/config/options.h"
+#include "daemon/reload.h"
+
+#define ROWS_MAX 128
+
+static char logged[4096];
+static unsigned messages;
+static struct config config;
+static bool overridden[ROWS_MAX];
+
+/* In place of daemon/base/log.c: messages are looked at. */
+void
+log_write(enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	va_start(arguments, format);
+	vsnprintf(logged, sizeof logged, format, arguments);
+	va_end(arguments);
+	messages++;
+}
+
+static bool
+parse_into(struct config *into, const char *text)
+{
+	FILE *stream = *text != '\0' ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : fopen("/dev/null", "r");
+	bool good;
+
+	assert_non_null(stream);
+	assert_true(options_table_rows <= ROWS_MAX);
+	logged[0] = '\0';
+	messages = 0;
+	assert_true(options_defaults(into));
+	good = config_file_parse(stream, "a.conf", into, overridden);
+	fclose(stream);
+	return good;
+}
+
+static void
+takes(const char *text)
+{
+	options_free(&config);
+	if (!parse_into(&config, text))
+		fail_msg("\"%s\" was refused: %s", text, logged);
+	assert_int_equal(messages, 0);
+}
+
+/* Refuses `text` with one message that begins with `where` and has `words` in it. */
+static void
+refuses(const char *text, const char *where, const char *words)
+{
+	options_free(&config);
+	if (parse_into(&config, text))
+		fail_msg("\"%s\" was not refused", text);
+	if (strncmp(logged, where, strlen(where)) != 0 || strstr(logged, words) == NULL)
+		fail_msg("\"%s\": \"%s\" does not say \"%s ... %s\"", text, logged, where, words);
+	assert_int_equal(messages, 1);
+}
+
+static void
+test_settings(void **state)
+{
+	(void)state;
+	takes("");
+	takes("# nothing but a comment\n");
+	takes("interface = {\"eth0\", lo}\ninterface += {veth1}\nview = host\nlocal = {10.0.0.0/8, \"2001:db8::/32\"}\n"
+	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = off\nno-inner = yes\nno-seccomp = true\n"
+	      "snapshot-length = 96\nbuffer-size = 2048\nmax-flows = 5000\ntime-wait = 1.5\nuser = nobody\n");
+	assert_string_equal(config.interfaces[0], "eth0");
+	assert_string_equal(config.interfaces[1], "lo");
+	assert_string_equal(config.interfaces[2], "veth1");
+	assert_null(config.interfaces[3]);
+	assert_int_equal(config.view, VIEW_HOST);
+	assert_int_equal(config.local_count, 2);
+	assert_string_equal(config.filter, "tcp port 80");
+	assert_true(config.promiscuous && !config.immediate && !config.inner && !config.seccomp);
+	assert_int_equal(config.snaplen, 96);
+	assert_int_equal(config.buffer, 2048 * 1024);
+	assert_int_equal(config.limits.flows, 5000);
+	assert_int_equal(config.limits.tcp_time_wait_ns, 1500000000);
+	assert_string_equal(config.user, "nobody");
+	takes("interface = eth0\n");
+	assert_string_equal(config.interfaces[0], "eth0");
+	takes("interface = {}\n");
+	assert_null(config.interfaces[0]);
+}
+
+static void
+test_refusals(void **state)
+{
+	(void)state;
+	refuses("colour = blue\n", "a.conf:1: ", "'colour'");
+	refuses("\n\nmax-flows = 3\nview = host\n", "a.conf:3: ", "16 to 100000000");
+	refuses("max-flows = many\n", "a.conf:1: ", "whole number");
+	refuses("max-flows = 99999999999999999999\n", "a.conf:1: ", "whole number");
+	refuses("max-flows = 1.5\n", "a.conf:1: ", "whole number");
+	refuses("tcp-idle = nan\n", "a.conf:1: ", "a number from");
+	refuses("promiscuous = perhaps\n", "a.conf:1: ", "true or false");
+	refuses("promiscuous = \"\"\n", "a.conf:1: ", "true or false");
+	refuses("view = sideways\n", "a.conf:1: ", "host, both or monitor");
+	refuses("local = {10.0.0.0/8,\n  10.0.0.0/33}\n", "a.conf:2: ", "address prefix");
+	refuses("filter = \"tcp poort 80\"\n", "a.conf:1: ", "syntax error");
+	refuses("filter = \"\"\n", "a.conf:1: ", "empty");
+	refuses("print = \"tcp-nothing\"\n", "a.conf:1: ", "no probe \"tcp-nothing\"");
+	refuses("format = xml\n", "a.conf:1: ", "text or json");
+	refuses("user = nobody-of-that-name\n", "a.conf:1: ", "no such user");
+	refuses("user = root\n", "a.conf:1: ", "root");
+	refuses("strict = true\n\nstrict = false\n", "a.conf:3: ", "second time, after line 1");
+	refuses("local = {10.0.0.0/8}\nlocal = {11.0.0.0/8}\n", "a.conf:2: ", "second time");
+	refuses("strict = true, false\n", "a.conf:1: ", "unexpected token");
+	refuses("view = {host, both}\n", "a.conf:1: ", "unexpected token");
+	refuses("strict\nview = host\n", "a.conf:", "equal sign after option 'strict'");
+	refuses("strict\n", "a.conf:", "premature end");
+	refuses("strict =\n", "a.conf:", "premature end");
+	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "quote has no end");
+	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "quote has no end");
+	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "comment has no end");
+	refuses("interface = {a, b\n", "a.conf:", "premature end");
+	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "quote has no end");
+	refuses("}\n", "a.conf:1: ", "brace");
+	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
+}
+
+/* Comments of every kind, and what only looks like one; lines count right behind them. */
+static void
+test_comments(void **state)
+{
+	(void)state;
+	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
+	assert_true(config.strict && config.summary);
+	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
+	assert_string_equal(config.interfaces[0], "#0");
+	assert_string_equal(config.interfaces[1], "//1");
+	assert_string_equal(config.interfaces[2], "/*2");
+	assert_string_equal(config.interfaces[3], "a//b");
+	assert_string_equal(config.interfaces[4], "it's # 3");
+	assert_string_equal(config.interfaces[5], "\"# 4");
+	assert_null(config.interfaces[6]);
+	assert_int_equal(config.local_count, 1);
+	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
+	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
+	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
+}
+
+/* What asks for one run's doing is no setting. */
+static void
+test_not_in_files(void **state)
+{
+	static const char *const names[] = {"read", "pace",	   "wait-tracer",  "list-probes", "help",
+					    "config", "check-config", "print-config", "foreground"};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		snprintf(text, sizeof text, "%s = 1\n", names[i]);
+		refuses(text, "a.conf:1: ", "no such option");
+	}
+}
+
+/* Overridden values are judged all the same. */
+static void
+test_overridden(void **state)
+{
+	size_t flows = (size_t)(options_find_setting("max-flows") - options_table);
+
+	(void)state;
+	overridden[flows] = true;
+	takes("max-flows = 5000\nstrict = true\n");
+	assert_int_equal(config.limits.flows, flow_limits_default().flows);
+	assert_true(config.strict);
+	refuses("max-flows = 5\n", "a.conf:1: ", "whole number");
+	overridden[flows] = false;
+}
+
+static char *
+printed(const struct config *what)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	settings_print(stream, what);
+	fclose(stream);
+	return text;
+}
+
+static void
+test_print_round_trip(void **state)
+{
+	static const char *const files[] = {
+	    "",
+	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
+	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
+	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
+	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = yes\nview = monitor\n",
+	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = on\nuser = nobody\n",
+	};
+	struct config again;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		char *first, *second;
+
+		takes(files[i]);
+		config.print = config.print != PRINT_OFF ? config.list_format : PRINT_OFF; /* as options.c settles it */
+		first = printed(&config);
+		if (!parse_into(&again, first))
+			fail_msg("what was printed was refused: %s\n%s", logged, first);
+		again.print = again.print != PRINT_OFF ? again.list_format : PRINT_OFF;
+		second = printed(&again);
+		assert_string_equal(first, second);
+		for (size_t row = 0; row < options_table_rows; row++)
+			if (options_table[row].place != ON_LINE)
+				assert_true(options_same(&options_table[row], &config, &again));
+		options_free(&again);
+		free(first);
+		free(second);
+	}
+}
+
+/* Gives a row the first value that it takes and that is not the one it has in `other`. */
+static void
+make_different(const struct option_row *row, struct config *changed, const struct config *other)
+{
+	static const char *const values[] = {"true", "7", "77", "600", "x", "udp", "both", "json", "plain", "nobody",
+					     "192.0.2.0/24", "unix:/y", "tcp-*"};
+	char why[256];
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		if (row->kind->set(changed, row, values[i], why, sizeof why) && !options_same(row, changed, other))
+			return;
+	fail_msg("%s has no value that differs: add one to the list", row->name);
+}
+
+/* Every row that the table marks is really taken by a reload, and no other. */
+static void
+test_reload_takes_what_the_table_says(void **state)
+{
+	struct config now, fresh, wanted;
+
+	(void)state;
+	assert_true(parse_into(&now, "local = {10.0.0.0/8, ::1}\n"));
+	assert_true(options_defaults(&fresh));
+	assert_true(options_defaults(&wanted));
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->place == ON_LINE)
+			continue;
+		make_different(row, &fresh, &now);
+		make_different(row, &wanted, &now);
+	}
+	reload_take(&now, &fresh);
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->place != ON_LINE && options_same(row, &now, &wanted) != (row->change == AT_RELOAD))
+			fail_msg("%s: the table and reload_take() disagree", row->name);
+	}
+	options_free(&wanted);
+	options_free(&now);
+	options_free(&fresh);
+}
+
+static void
+test_files(void **state)
+{
+	char path[] = "/tmp/netobs-test-config.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	fclose(fdopen(fd, "w"));
+	options_free(&config);
+	assert_true(options_defaults(&config));
+	assert_true(config_file_read(path, &config, overridden));
+	remove(path);
+	assert_false(config_file_read(path, &config, overridden));
+	assert_non_null(strstr(logged, "No such file"));
+	assert_false(config_file_read("/", &config, overridden));
+	assert_non_null(strstr(logged, "directory"));
+	assert_false(config_file_read("/dev/zero", &config, overridden));
+	assert_non_null(strstr(logged, "no plain file"));
+}
+
+static int
+clean_up(void **state)
+{
+	(void)state;
+	options_free(&config);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_settings),
+	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_comments),
+	    cmocka_unit_test(test_not_in_files),
+	    cmocka_unit_test(test_overridden),
+	    cmocka_unit_test(test_print_round_trip),
+	    cmocka_unit_test(test_reload_takes_what_the_table_says),
+	    cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, clean_up);
+}

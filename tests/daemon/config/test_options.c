@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line: what it sets, what it refuses and in which words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/base/log.h"
+#include "daemon/config/options.h"
+
+#define MAX_WORDS 24
+
+static char logged[1024];
+static struct config config;
+
+/* In place of daemon/base/log.c: messages are looked at. */
+void
+log_write(enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	va_start(arguments, format);
+	vsnprintf(logged, sizeof logged, format, arguments);
+	va_end(arguments);
+}
+
+/* Parses the words of one line, which blanks separate. */
+static enum options_result
+parse(const char *line)
+{
+	static char words[1024];
+	char *argv[MAX_WORDS + 1] = {NULL}, *rest = words;
+	int argc = 0;
+
+	snprintf(words, sizeof words, "netobsd %s", line);
+	while (argc < MAX_WORDS && (argv[argc] = strsep(&rest, " ")) != NULL)
+		argc++;
+	options_free(&config);
+	logged[0] = '\0';
+	return options_parse(argc, argv, &config);
+}
+
+static void
+takes(const char *line)
+{
+	enum options_result result = parse(line);
+
+	if (result != OPTIONS_RUN)
+		fail_msg("\"%s\" was refused: %s", line, logged);
+}
+
+/* Refuses `line`, and the message has `words` in it. */
+static void
+refuses(const char *line, const char *words)
+{
+	if (parse(line) != OPTIONS_BAD)
+		fail_msg("\"%s\" was not refused", line);
+	if (strstr(logged, words) == NULL)
+		fail_msg("\"%s\": \"%s\" does not say \"%s\"", line, logged, words);
+}
+
+static void
+test_defaults(void **state)
+{
+	struct flow_limits limits = flow_limits_default();
+
+	(void)state;
+	takes("-r file");
+	assert_string_equal(config.files[0], "file");
+	assert_null(config.files[1]);
+	assert_null(config.interfaces[0]);
+	assert_null(config.filter);
+	assert_int_equal(config.view, VIEW_AUTO);
+	assert_int_equal(config.print, PRINT_OFF);
+	assert_int_equal(config.snaplen, 262144);
+	assert_int_equal(config.buffer, 0);
+	assert_true(config.inner);
+	assert_false(config.promiscuous || config.immediate || config.summary || config.strict || config.wait_tracer);
+	assert_true(config.pace <= 0);
+	assert_int_equal(config.limits.flows, limits.flows);
+	assert_int_equal(config.limits.tcp_connect_ns, limits.tcp_connect_ns);
+	assert_int_equal(config.limits.tcp_time_wait_ns, limits.tcp_time_wait_ns);
+	assert_int_equal(config.limits.tcp_idle_ns, limits.tcp_idle_ns);
+	assert_int_equal(config.limits.tcp_closing_ns, limits.tcp_closing_ns);
+	assert_int_equal(config.limits.udp_idle_ns, limits.udp_idle_ns);
+}
+
+static void
+test_inputs(void **state)
+{
+	(void)state;
+	takes("-i eth0 --interface=lo -s 96 -B 4096 --promiscuous --immediate --on-demand");
+	assert_string_equal(config.interfaces[0], "eth0");
+	assert_string_equal(config.interfaces[1], "lo");
+	assert_null(config.interfaces[2]);
+	assert_int_equal(config.snaplen, 96);
+	assert_int_equal(config.buffer, 4096 * 1024);
+	assert_true(config.promiscuous && config.immediate && config.on_demand);
+	takes("-i any -s 0");
+	assert_int_equal(config.snaplen, 262144);
+	takes("-r a --read b -r - --pace=2.5 --wait-tracer=10");
+	assert_string_equal(config.files[0], "a");
+	assert_string_equal(config.files[1], "b");
+	assert_string_equal(config.files[2], "-");
+	assert_true(config.pace > 2.4 && config.pace < 2.6);
+	assert_true(config.wait_tracer && config.wait_seconds > 9.9 && config.wait_seconds < 10.1);
+	takes("-r a --pace --wait-tracer");
+	assert_true(config.pace > 0.9 && config.pace < 1.1);
+	assert_true(config.wait_tracer && config.wait_seconds <= 0);
+	refuses("", "-i IFACE");
+	refuses("-i eth0 -r file", "not both");
+	refuses("-r - -r -", "only once");
+	refuses("-i eth0 --pace", "--pace is for files");
+	refuses("-r file --immediate", "--immediate is for interfaces");
+	refuses("-r file --on-demand", "--on-demand is for interfaces");
+	refuses("-r file -s 96", "--snapshot-length is for interfaces");
+	refuses("-r file -B 96", "--buffer-size is for interfaces");
+	refuses("-r ", "empty");
+}
+
+static void
+test_filter(void **state)
+{
+	(void)state;
+	takes("-r file tcp port 80");
+	assert_string_equal(config.filter, "tcp port 80");
+	takes("tcp -r file or --summary udp");
+	assert_string_equal(config.filter, "tcp or udp");
+	assert_true(config.summary);
+	takes("-r file -- udp");
+	assert_string_equal(config.filter, "udp");
+}
+
+static void
+test_view(void **state)
+{
+	static const uint8_t net10[16] = {10}, host6[16] = {0x20, 1, 0xd, 0xb8, [15] = 1};
+
+	(void)state;
+	takes("-r file --view host --local 10.0.0.0/8 --local 2001:db8::1 --local 0.0.0.0/0");
+	assert_int_equal(config.view, VIEW_HOST);
+	assert_int_equal(config.local_count, 3);
+	assert_int_equal(config.locals[0].version, 4);
+	assert_int_equal(config.locals[0].bits, 8);
+	assert_memory_equal(config.locals[0].addr, net10, 16);
+	assert_int_equal(config.locals[1].version, 6);
+	assert_int_equal(config.locals[1].bits, 128);
+	assert_memory_equal(config.locals[1].addr, host6, 16);
+	assert_int_equal(config.locals[2].bits, 0);
+	takes("-i lo --view=both --no-inner");
+	assert_int_equal(config.view, VIEW_BOTH);
+	assert_false(config.inner);
+	takes("-i lo --view=monitor");
+	assert_int_equal(config.view, VIEW_MONITOR);
+	refuses("-r file --view all", "host, both or monitor");
+	refuses("-r file --local 10.0.0.0/33", "--local 10.0.0.0/33");
+	refuses("-r file --local 10.0.0/8", "prefix");
+	refuses("-r file --local 10.0.0.0/", "prefix");
+	refuses("-r file --local 10.0.0.0/-1", "prefix");
+	refuses("-r file --local ::1/129", "prefix");
+	refuses("-r file --local ::1/x", "prefix");
+	refuses("-r file --local 1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb/8", "prefix");
+	refuses("-r file --local example.org", "prefix");
+}
+
+static void
+test_print(void **state)
+{
+	(void)state;
+	takes("-r file --print");
+	assert_int_equal(config.print, PRINT_TEXT);
+	assert_null(config.print_probes);
+	takes("-r file --format json --print=tcp-*,udp-send");
+	assert_int_equal(config.print, PRINT_JSON);
+	assert_string_equal(config.print_probes, "tcp-*,udp-send");
+	takes("--list-probes");
+	assert_true(config.list_probes);
+	assert_int_equal(config.list_format, PRINT_TEXT);
+	takes("--list-probes --format=json");
+	assert_int_equal(config.list_format, PRINT_JSON);
+	assert_int_equal(config.print, PRINT_OFF);
+	refuses("-r file --format json", "--print or --list-probes");
+	refuses("-r file --print --format xml", "text or json");
+	refuses("-r file --print=", "probe");
+}
+
+static void
+test_limits(void **state)
+{
+	(void)state;
+	takes(
+	    "-r file --max-flows 1000 --time-wait 30 --udp-idle 0.5 --connect-timeout 1 --tcp-idle 2 "
+	      "--tcp-closing-idle 3");
+	assert_int_equal(config.limits.flows, 1000);
+	assert_int_equal(config.limits.tcp_time_wait_ns, 30 * NANOSECONDS);
+	assert_int_equal(config.limits.udp_idle_ns, NANOSECONDS / 2);
+	assert_int_equal(config.limits.tcp_connect_ns, NANOSECONDS);
+	assert_int_equal(config.limits.tcp_idle_ns, 2 * NANOSECONDS);
+	assert_int_equal(config.limits.tcp_closing_ns, 3 * NANOSECONDS);
+	refuses("-r file --max-flows 0", "whole number");
+	refuses("-r file --max-flows 99999999999", "whole number");
+	refuses("-r file --max-flows 1k", "whole number");
+	refuses("-r file --max-flows -5", "whole number");
+	refuses("-r file --max-flows 99999999999999999999", "whole number");
+	refuses("-r file --time-wait 0", "number");
+	refuses("-r file --time-wait nan", "number");
+	refuses("-r file --time-wait 1s", "number");
+	refuses("-r file --pace=-1", "number");
+	refuses("-r file --pace=", "number");
+	refuses("-i lo -s 262145", "whole number");
+	refuses("-i lo -B 0", "whole number");
+}
+
+static void
+test_refused_words(void **state)
+{
+	(void)state;
+	refuses("-x", "unknown option -x");
+	refuses("--frobnicate", "--frobnicate");
+	refuses("-r", "--read needs a value: FILE");
+	refuses("--view", "--view needs a value: VIEW");
+	refuses("-r file --summary=yes", "--summary takes no value");
+	refuses("-r file --pr", "--pr"); /* --print or --promiscuous */
+}
+
+/* A letter or a name that two rows share would hide one of them; a row without help is of no use. */
+static void
+test_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		assert_non_null(row->help);
+		assert_non_null(row->kind);
+		assert_true(strlen(row->help) > 10);
+		assert_true(row->help[strlen(row->help) - 1] != '.');
+		for (size_t j = 0; j < i; j++) {
+			assert_string_not_equal(row->name, options_table[j].name);
+			assert_true(row->letter == 0 || row->letter != options_table[j].letter);
+		}
+	}
+}
+
+/* --help names every option, in lines that fit a terminal of 120 columns. */
+static void
+test_help(void **state)
+{
+	char *text = NULL, *rest, *line;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(stream);
+	options_print_help(stream);
+	fclose(stream);
+	for (size_t i = 0; i < options_table_rows; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, " --%s", options_table[i].name);
+		assert_true((strstr(text, name) != NULL) == (options_table[i].place != IN_FILE));
+	}
+	assert_non_null(strstr(text, "(1000000)"));
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
+		assert_true(strlen(line) <= 120);
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
+	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_table),    cmocka_unit_test(test_refused_words), cmocka_unit_test(test_help),
+	};
+	int failed = cmocka_run_group_tests_name("options", tests, NULL, NULL);
+
+	options_free(&config);
+	return failed;
+}

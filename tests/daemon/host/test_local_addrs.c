@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Local addresses: counted, by prefix, and against a plain model under many random changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/host/local_addrs.h"
+
+static const uint8_t a4[16] = {192, 0, 2, 1}, b4[16] = {192, 0, 2, 2}, a6[16] = {0xfe, 0x80, [15] = 1};
+
+static void
+test_empty(void **state)
+{
+	static const uint8_t loop4[16] = {127, 1, 2, 3}, loop6[16] = {[15] = 1}, zero[16] = {0};
+	struct locals *locals = locals_new(NULL, 0);
+
+	(void)state;
+	assert_non_null(locals);
+	assert_false(locals_has(locals, 4, a4));
+	assert_false(locals_has(locals, 6, a6));
+	assert_false(locals_has(locals, 4, zero));
+	assert_false(locals_has(locals, 6, zero));
+	assert_true(locals_has(locals, 4, loop4));
+	assert_true(locals_has(locals, 6, loop6));
+	assert_false(locals_has(locals, 4, loop6));
+	locals_remove(locals, 4, a4); /* never there */
+	assert_int_equal(locals_generation(locals), 0);
+	locals_free(locals);
+	locals_free(NULL);
+}
+
+static void
+test_counted(void **state)
+{
+	struct locals *locals = locals_new(NULL, 0);
+	uint32_t generation;
+
+	(void)state;
+	assert_true(locals_add(locals, 4, a4));
+	assert_true(locals_add(locals, 4, a4));
+	assert_true(locals_has(locals, 4, a4));
+	assert_false(locals_has(locals, 6, a4)); /* the same bytes, another address */
+	assert_false(locals_has(locals, 4, b4));
+	generation = locals_generation(locals);
+	locals_remove(locals, 4, a4);
+	assert_true(locals_has(locals, 4, a4));
+	assert_int_equal(locals_generation(locals), generation);
+	locals_remove(locals, 4, a4);
+	assert_false(locals_has(locals, 4, a4));
+	assert_int_not_equal(locals_generation(locals), generation);
+	locals_remove(locals, 4, a4);
+	assert_true(locals_add(locals, 4, a4));
+	assert_true(locals_has(locals, 4, a4)); /* the surplus removal left no debt */
+	assert_true(locals_add(locals, 6, a6));
+	locals_clear_addresses(locals);
+	assert_false(locals_has(locals, 4, a4));
+	assert_false(locals_has(locals, 6, a6));
+	locals_free(locals);
+}
+
+static void
+test_prefixes(void **state)
+{
+	static const struct prefix prefixes[] = {
+	    {.addr = {10}, .version = 4, .bits = 8},
+	    {.addr = {192, 168, 0xf0}, .version = 4, .bits = 20},
+	    {.addr = {0x20, 1, 0xd, 0xb8}, .version = 6, .bits = 33},
+	    {.addr = {198, 51, 100, 7}, .version = 4, .bits = 32},
+	};
+	static const struct {
+		uint8_t version, addr[16];
+		bool local;
+	} cases[] = {
+	    {4, {10, 255, 255, 255}, true},	   {4, {11}, false},
+	    {4, {192, 168, 0xff, 255}, true},	   {4, {192, 168, 0xe0}, false},
+	    {6, {0x20, 1, 0xd, 0xb8, 0x7f}, true}, {6, {0x20, 1, 0xd, 0xb8, 0x80}, false},
+	    {4, {198, 51, 100, 7}, true},	   {4, {198, 51, 100, 6}, false},
+	    {6, {10, 1, 1, 1}, false},
+	};
+	static const struct prefix everything = {.version = 4, .bits = 0};
+	struct locals *locals = locals_new(prefixes, 4);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_int_equal(locals_has(locals, cases[i].version, cases[i].addr), cases[i].local);
+	locals_clear_addresses(locals); /* prefixes are configuration and stay */
+	assert_true(locals_has(locals, 4, cases[0].addr));
+	locals_free(locals);
+
+	locals = locals_new(&everything, 1);
+	assert_true(locals_has(locals, 4, a4));
+	assert_false(locals_has(locals, 6, a6));
+	locals_free(locals);
+}
+
+#define MODEL 3000u
+
+/* Thousands of addresses that come and go: the table grows, and forgets those that have gone. */
+static void
+test_model(void **state)
+{
+	static unsigned model[MODEL];
+	struct locals *locals = locals_new(NULL, 0);
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned step = 0; step < 200000; step++) {
+		uint8_t addr[16] = {172, 16};
+		unsigned which;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		which = (unsigned)(random >> 33) % MODEL;
+		addr[2] = (uint8_t)(which >> 8);
+		addr[3] = (uint8_t)which;
+		if ((random >> 60) < 8) {
+			assert_true(locals_add(locals, 4, addr));
+			model[which]++;
+		} else if (model[which] > 0) {
+			locals_remove(locals, 4, addr);
+			model[which]--;
+		}
+		assert_int_equal(locals_has(locals, 4, addr), model[which] > 0);
+	}
+	for (unsigned which = 0; which < MODEL; which++) {
+		const uint8_t addr[16] = {172, 16, (uint8_t)(which >> 8), (uint8_t)which};
+
+		assert_int_equal(locals_has(locals, 4, addr), model[which] > 0);
+	}
+	locals_free(locals);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_empty),
+	    cmocka_unit_test(test_counted),
+	    cmocka_unit_test(test_prefixes),
+	    cmocka_unit_test(test_model),
+	};
+
+	return cmocka_run_group_tests_name("locals", tests, NULL, NULL);
+}

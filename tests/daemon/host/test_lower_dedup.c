@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which frames on "any" are copies of others: bridges, bonds and VLAN devices, and stacks of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/host/lower_dedup.h"
+
+#define ETH0 2
+#define ETH1 3
+#define VLAN 4
+#define BR0  5
+
+static struct interfaces *interfaces;
+static struct uppers *uppers;
+static struct interface at;
+static struct frame frame = {.interface = &at};
+
+static void
+link_is(uint32_t index, uint32_t master, uint32_t carrier, bool up)
+{
+	struct link_facts facts = {.index = index, .master = master, .carrier = carrier, .up = up, .mtu = 1500};
+
+	snprintf(facts.name, sizeof facts.name, "if%u", (unsigned)index);
+	assert_true(interfaces_learn(interfaces, &facts));
+	interfaces_announce(interfaces);
+}
+
+static void
+address_on(uint32_t index, uint8_t last)
+{
+	const uint8_t addr[16] = {10, 0, 0, last};
+
+	assert_true(uppers_add_address(uppers, index, 4, addr));
+}
+
+/* Whether a packet from `from` to `to`, seen on an interface, has a copy; 10.0.0.1 to 9 are local. */
+static bool
+copied(uint32_t index, uint8_t from, uint8_t to)
+{
+	struct packet p;
+
+	memset(&p, 0, sizeof p);
+	p.frame = &frame;
+	p.network = NETWORK_IPV4;
+	p.ip.version = 4;
+	memcpy(p.ip.src, (const uint8_t[]){10, 0, 0, from}, 4);
+	memcpy(p.ip.dst, (const uint8_t[]){10, 0, 0, to}, 4);
+	at.ifindex = index;
+	return uppers_has_copy(uppers, &p, (struct sides){.source_local = from < 10, .destination_local = to < 10});
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	interfaces = interfaces_new();
+	uppers = interfaces != NULL ? uppers_new(interfaces) : NULL;
+	if (uppers == NULL)
+		return -1;
+	link_is(ETH0, 0, 0, true);
+	link_is(ETH1, 0, 0, true);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	uppers_free(uppers);
+	interfaces_free(interfaces);
+	return 0;
+}
+
+static void
+test_plain(void **state)
+{
+	(void)state;
+	address_on(ETH0, 1);
+	assert_false(uppers_any(uppers));
+	assert_false(copied(ETH0, 1, 20));
+}
+
+static void
+test_bridge(void **state)
+{
+	(void)state;
+	link_is(BR0, 0, 0, true);
+	link_is(ETH0, BR0, 0, true);
+	address_on(BR0, 1);
+	assert_true(copied(ETH0, 1, 20));
+	assert_true(copied(ETH0, 20, 1));
+	assert_false(copied(BR0, 1, 20));
+	assert_false(copied(ETH1, 1, 20));
+	assert_false(copied(ETH0, 20, 21)); /* forwarded */
+	link_is(BR0, 0, 0, false);
+	assert_false(copied(ETH0, 1, 20)); /* passes nothing up */
+	link_is(BR0, 0, 0, true);
+	link_is(ETH0, 0, 0, true);
+	assert_false(copied(ETH0, 1, 20));
+}
+
+static void
+test_vlan(void **state)
+{
+	const uint8_t second[16] = {10, 0, 0, 2};
+
+	(void)state;
+	link_is(VLAN, 0, ETH0, true);
+	address_on(ETH0, 1);
+	address_on(VLAN, 2);
+	address_on(ETH0, 3);
+	address_on(VLAN, 3);
+	assert_true(copied(ETH0, 2, 20));
+	assert_true(copied(ETH0, 20, 2));
+	assert_false(copied(ETH0, 1, 20)); /* without a tag */
+	assert_false(copied(ETH0, 3, 20)); /* either way */
+	assert_false(copied(ETH0, 4, 20)); /* an address of yet another interface */
+	assert_false(copied(VLAN, 2, 20));
+	uppers_remove_address(uppers, VLAN, 4, second);
+	assert_false(copied(ETH0, 2, 20));
+}
+
+static void
+test_stack(void **state)
+{
+	(void)state;
+	/* A bridge on a VLAN device on a port. */
+	link_is(BR0, 0, 0, true);
+	link_is(VLAN, BR0, ETH0, true);
+	address_on(BR0, 1);
+	address_on(ETH0, 2);
+	assert_true(copied(ETH0, 1, 20));
+	assert_true(copied(VLAN, 1, 20));
+	assert_false(copied(BR0, 1, 20));
+	assert_false(copied(ETH0, 2, 20));
+	interfaces_forget(interfaces, BR0);
+	interfaces_announce(interfaces);
+	assert_false(copied(VLAN, 1, 20));
+}
+
+/* Configurations that the kernel would not make must end all the same. */
+static void
+test_circle(void **state)
+{
+	(void)state;
+	link_is(ETH0, ETH1, VLAN, true);
+	link_is(ETH1, ETH0, ETH0, true);
+	link_is(VLAN, ETH0, ETH1, true);
+	for (uint8_t i = 1; i < 9; i++)
+		address_on(i % 2 == 0 ? ETH1 : VLAN, i);
+	assert_true(copied(ETH0, 1, 20));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(test_plain), TEST(test_bridge), TEST(test_vlan), TEST(test_stack), TEST(test_circle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose point of view a run has when the user has not said: the contract's section 2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pcap/pcap.h>
+
+#include "daemon/host/view.h"
+
+static const char *none[] = {NULL}, *one[] = {"x", NULL};
+static struct prefix prefix = {.version = 4, .bits = 8};
+
+static enum view_kind
+resolve(enum view_kind view, bool live, size_t locals, const int *dlts, size_t count)
+{
+	struct config config = {
+	    .view = view,
+	    .interfaces = live ? one : none,
+	    .files = live ? none : one,
+	    .locals = &prefix,
+	    .local_count = locals,
+	};
+
+	return view_resolve(&config, dlts, count);
+}
+
+static void
+test_said(void **state)
+{
+	static const int sll[] = {DLT_LINUX_SLL};
+
+	(void)state;
+	for (int live = 0; live <= 1; live++) {
+		assert_int_equal(resolve(VIEW_HOST, live, 0, sll, 1), VIEW_HOST);
+		assert_int_equal(resolve(VIEW_BOTH, live, 1, sll, 1), VIEW_BOTH);
+		assert_int_equal(resolve(VIEW_MONITOR, live, 1, sll, 1), VIEW_MONITOR);
+	}
+}
+
+static void
+test_live(void **state)
+{
+	static const int ethernet[] = {DLT_EN10MB}, any[] = {DLT_LINUX_SLL2};
+
+	(void)state;
+	assert_int_equal(resolve(VIEW_AUTO, true, 0, ethernet, 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, true, 1, ethernet, 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, true, 0, any, 1), VIEW_HOST);
+}
+
+static void
+test_file(void **state)
+{
+	static const int ethernet[] = {DLT_EN10MB}, raw[] = {DLT_RAW}, sll[] = {DLT_LINUX_SLL},
+			 sll2[] = {DLT_LINUX_SLL2}, mixed[] = {DLT_LINUX_SLL, DLT_EN10MB},
+			 cooked[] = {DLT_LINUX_SLL, DLT_LINUX_SLL2};
+
+	(void)state;
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, ethernet, 1), VIEW_BOTH);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, raw, 1), VIEW_BOTH);
+	assert_int_equal(resolve(VIEW_AUTO, false, 1, ethernet, 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, sll, 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, sll2, 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, cooked, 2), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, mixed, 2), VIEW_BOTH);
+	assert_int_equal(resolve(VIEW_AUTO, false, 1, mixed, 2), VIEW_HOST);
+}
+
+/* The host view of a file that says nothing about its host is worth a warning. */
+static void
+test_told(void **state)
+{
+	static const int mixed[] = {DLT_EN10MB, DLT_LINUX_SLL};
+	struct config config = {.view = VIEW_HOST, .interfaces = none, .files = one, .locals = &prefix};
+
+	(void)state;
+	assert_false(view_is_told(&config, mixed, 1));
+	assert_true(view_is_told(&config, mixed, 2));
+	config.local_count = 1;
+	assert_true(view_is_told(&config, mixed, 1));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_said),
+	    cmocka_unit_test(test_live),
+	    cmocka_unit_test(test_file),
+	    cmocka_unit_test(test_told),
+	};
+
+	return cmocka_run_group_tests_name("view", tests, NULL, NULL);
+}

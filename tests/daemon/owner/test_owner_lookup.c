@@ -1,0 +1,1113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who owns a socket: real sockets on loopback, of this process and of children.
+ *
+ * Without arguments, what any user can test.  "netns" and "unprivileged" are the parts that need root; tests/live/owner.sh
+ * runs them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/owner/owner_lookup.h"
+#include "daemon/owner/owner_table.h"
+
+#define TCP 6
+#define UDP 17
+#define PATIENCE_MS 60000 /* a busy machine under the sanitizers; no measure */
+#define MANY 4000
+#define OTHER_FILES 200 /* descriptors that are none of MANY connections */
+#define OWN_NAME "tests of owners"
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void
+pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static union address
+loopback(int family, uint16_t port)
+{
+	union address address = {.any.sa_family = (sa_family_t)family};
+
+	if (family == AF_INET) {
+		address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		address.v4.sin_port = htons(port);
+	} else {
+		address.v6.sin6_addr = in6addr_loopback;
+		address.v6.sin6_port = htons(port);
+	}
+	return address;
+}
+
+static socklen_t
+length_of(const union address *address)
+{
+	return address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6;
+}
+
+static int
+open_socket(int type, const union address *bound)
+{
+	int fd = socket(bound->any.sa_family, type, 0), one = 1;
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one), 0);
+	assert_int_equal(bind(fd, &bound->any, length_of(bound)), 0);
+	return fd;
+}
+
+static int
+open_listener(int family, uint16_t port)
+{
+	union address address = loopback(family, port);
+	int fd = open_socket(SOCK_STREAM, &address);
+
+	assert_int_equal(listen(fd, 1024), 0);
+	return fd;
+}
+
+static union address
+name_of(int fd, bool peer)
+{
+	union address address = {.any.sa_family = 0};
+	socklen_t length = sizeof address;
+
+	assert_int_equal(peer ? getpeername(fd, &address.any, &length) : getsockname(fd, &address.any, &length), 0);
+	return address;
+}
+
+static uint16_t
+port_of(int fd)
+{
+	union address address = name_of(fd, false);
+
+	return ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
+}
+
+static void
+set_end(const union address *address, uint8_t addr[16], uint16_t *port, uint8_t *version)
+{
+	memset(addr, 0, 16);
+	if (address->any.sa_family == AF_INET) {
+		memcpy(addr, &address->v4.sin_addr, 4);
+		*port = ntohs(address->v4.sin_port);
+		*version = 4;
+	} else if (IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr)) {
+		memcpy(addr, address->v6.sin6_addr.s6_addr + 12, 4);
+		*port = ntohs(address->v6.sin6_port);
+		*version = 4;
+	} else {
+		memcpy(addr, &address->v6.sin6_addr, 16);
+		*port = ntohs(address->v6.sin6_port);
+		*version = 6;
+	}
+}
+
+static struct owner_key
+key_between(uint8_t protocol, const union address *local, const union address *remote)
+{
+	struct owner_key key = {.protocol = protocol};
+
+	set_end(remote, key.remote, &key.remote_port, &key.version);
+	set_end(local, key.local, &key.local_port, &key.version);
+	return key;
+}
+
+/* What a connected socket is called on the wire. */
+static struct owner_key
+key_of(int fd, uint8_t protocol)
+{
+	union address local = name_of(fd, false), remote = name_of(fd, true);
+
+	return key_between(protocol, &local, &remote);
+}
+
+static struct owners *
+new_owners(void)
+{
+	struct owners_limits limits = owners_limits_default();
+	struct owners *owners;
+
+	limits.refresh_ms = 20;
+	owners = owners_new(&limits, 42);
+	assert_non_null(owners);
+	return owners;
+}
+
+typedef bool condition(const struct owner *owner);
+
+static bool
+has_pid(const struct owner *owner)
+{
+	return owner->pid >= 0 && !(owner->flags & OWNER_LISTENER);
+}
+
+static bool
+is_closed(const struct owner *owner)
+{
+	return owner->flags & OWNER_CLOSED;
+}
+
+static bool
+names_listener(const struct owner *owner)
+{
+	return owner->pid >= 0 && owner->flags & OWNER_LISTENER;
+}
+
+/* Looks as the capture thread does until the answer is as wanted. */
+static struct owner
+find_until(struct owners *owners, const struct owner_key *key, condition *wanted)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct owner owner;
+
+	for (;;) {
+		bool found = owners_find(owners, key, 0, &owner);
+
+		owners_wake(owners);
+		if (found && wanted(&owner))
+			return owner;
+		assert_true(now_ms() < end);
+		pause_ms(1);
+	}
+}
+
+static struct owner
+ask_until(struct owners *owners, const struct owner_key *key, condition *wanted)
+{
+	owners_ask(owners, key, 0);
+	owners_wake(owners);
+	return find_until(owners, key, wanted);
+}
+
+/* ------------------------------------------------------------------------------------------------------- children */
+
+struct child {
+	pid_t pid;
+	int to, from; /* pipes */
+	uint16_t port; /* what it told */
+};
+
+static void
+tell_byte(int fd)
+{
+	assert_int_equal(write(fd, "!", 1), 1);
+}
+
+typedef int child_body(uint16_t port, int listener);
+
+/* A process of its own that makes a socket with `body`, tells its port and waits to be ended. */
+static struct child
+start_child(child_body *body, uint16_t port, int listener, const char *comm)
+{
+	struct child child = {.port = port};
+	int to[2], from[2];
+
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	child.pid = fork();
+	assert_true(child.pid >= 0);
+	if (child.pid == 0) {
+		char byte;
+		uint16_t mine;
+		int fd;
+
+		/* However the parent ends, so does the child: by a signal, or by the end of the pipe if it may not send
+		 * one. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(to[1]);
+		close(from[0]);
+		prctl(PR_SET_NAME, comm);
+		fd = body(port, listener);
+		mine = port_of(fd);
+		if (write(from[1], &mine, sizeof mine) != sizeof mine || read(to[0], &byte, 1) != 1)
+			_exit(1);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	child.to = to[1];
+	child.from = from[0];
+	assert_int_equal(read(child.from, &child.port, sizeof child.port), sizeof child.port);
+	return child;
+}
+
+static void
+end_child(struct child *child)
+{
+	tell_byte(child->to);
+	assert_int_equal(waitpid(child->pid, NULL, 0), child->pid);
+	close(child->to);
+	close(child->from);
+}
+
+static int
+connect_from(uint16_t from, uint16_t to)
+{
+	union address local = loopback(AF_INET, from), remote = loopback(AF_INET, to);
+	struct linger reset = {.l_onoff = 1}; /* no TIME_WAIT, so that the ends are free at once */
+	int fd = open_socket(SOCK_STREAM, &local);
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+	assert_int_equal(connect(fd, &remote.any, length_of(&remote)), 0);
+	return fd;
+}
+
+static int
+body_connect(uint16_t port, int listener)
+{
+	union address address = name_of(listener, false);
+
+	close(listener);
+	return connect_from(port, ntohs(address.v4.sin_port));
+}
+
+static int
+body_accept(uint16_t port, int listener)
+{
+	(void)port;
+	return accept(listener, NULL, NULL);
+}
+
+static int
+body_udp(uint16_t port, int listener)
+{
+	union address address = loopback(AF_INET, port);
+
+	(void)listener;
+	return open_socket(SOCK_DGRAM, &address);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the tests */
+
+static void
+test_nothing_of_nobody(void **state)
+{
+	struct owner_key key = {.protocol = TCP, .version = 4};
+	struct owner owner;
+
+	(void)state;
+	owners_ask(NULL, &key, 0);
+	assert_false(owners_find(NULL, &key, 0, &owner));
+	assert_int_equal(owner.pid, -1);
+	assert_true(owner.uid == OWNER_UID_UNKNOWN);
+	owners_wake(NULL);
+	assert_int_equal(owners_zone(NULL), -1);
+	assert_int_equal(owners_counters(NULL).asked, 0);
+	owners_free(NULL);
+}
+
+static void
+check_mine(const struct owner *owner, const struct owners *owners)
+{
+	assert_int_equal(owner->pid, getpid());
+	assert_true(owner->uid == getuid());
+	assert_string_equal(owner->comm, OWN_NAME);
+	assert_true((int64_t)owner->zone == owners_zone(owners));
+	assert_false(owner->flags & (OWNER_CLOSED | OWNER_LISTENER | OWNER_HIDDEN));
+}
+
+static void
+tcp_both_ends(int family, int listener_family)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(listener_family, 0), client, server;
+	union address to = loopback(family, port_of(listener)), local = loopback(family, 0);
+	struct owner_key key;
+	struct owner owner;
+	char byte[100] = {0};
+
+	client = open_socket(SOCK_STREAM, &local);
+	assert_int_equal(connect(client, &to.any, length_of(&to)), 0);
+	server = accept(listener, NULL, NULL);
+	assert_true(server >= 0);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(send(client, byte, sizeof byte, 0), sizeof byte);
+		assert_int_equal(recv(server, byte, sizeof byte, MSG_WAITALL), sizeof byte);
+		assert_int_equal(send(server, byte, sizeof byte, 0), sizeof byte);
+		assert_int_equal(recv(client, byte, sizeof byte, MSG_WAITALL), sizeof byte);
+	}
+	for (int side = 0; side < 2; side++) {
+		key = key_of(side == 0 ? client : server, TCP);
+		owner = ask_until(owners, &key, has_pid);
+		check_mine(&owner, owners);
+		assert_true(owner.flags & OWNER_TCP);
+		assert_in_range(owner.tcp.rtt_us, 1, 10000000);
+		assert_in_range(owner.tcp.mss, 500, 65536);
+		assert_in_range(owner.tcp.cwnd, owner.tcp.mss, 1u << 30);
+		assert_int_equal(owner.tcp.cwnd % owner.tcp.mss, 0);
+		assert_int_equal(owner.tcp.ssthresh, 0); /* nothing was lost */
+		assert_in_range(owner.tcp.rto_us, 1000, 120000000);
+		assert_int_equal(owner.tcp.retransmits, 0);
+	}
+	close(client);
+	close(server);
+	close(listener);
+	owners_free(owners);
+}
+
+static void
+test_tcp_both_ends(void **state)
+{
+	(void)state;
+	tcp_both_ends(AF_INET, AF_INET);
+}
+
+static void
+test_tcp6_both_ends(void **state)
+{
+	(void)state;
+	tcp_both_ends(AF_INET6, AF_INET6);
+}
+
+/* IPv4 on the wire, an IPv6 socket on the server's side. */
+static void
+test_tcp_mapped(void **state)
+{
+	struct owners *owners = new_owners();
+	union address any = {.v6 = {.sin6_family = AF_INET6}}, to;
+	int listener = open_socket(SOCK_STREAM, &any), client, server;
+	struct owner_key key;
+	struct owner owner;
+
+	(void)state;
+	assert_int_equal(listen(listener, 1), 0);
+	to = loopback(AF_INET, port_of(listener));
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(client, &to.any, sizeof to.v4), 0);
+	server = accept(listener, NULL, NULL);
+	key = key_of(server, TCP);
+	assert_int_equal(key.version, 4);
+	owner = ask_until(owners, &key, has_pid);
+	check_mine(&owner, owners);
+	close(client);
+	close(server);
+	close(listener);
+	owners_free(owners);
+}
+
+static void
+test_tcp_child(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0);
+	struct child child = start_child(body_connect, 0, listener, "child (one) x");
+	int server = accept(listener, NULL, NULL);
+	struct owner_key mine = key_of(server, TCP), its = key_of(server, TCP);
+	struct owner owner;
+
+	(void)state;
+	memcpy(its.local, mine.remote, 16);
+	memcpy(its.remote, mine.local, 16);
+	its.local_port = mine.remote_port;
+	its.remote_port = mine.local_port;
+	owner = ask_until(owners, &its, has_pid);
+	assert_int_equal(owner.pid, child.pid);
+	assert_string_equal(owner.comm, "child (one) x");
+	owner = ask_until(owners, &mine, has_pid);
+	check_mine(&owner, owners);
+	end_child(&child);
+	/* The last owner of a connection that has ended stays its owner. */
+	owner = find_until(owners, &its, is_closed);
+	assert_int_equal(owner.pid, child.pid);
+	assert_string_equal(owner.comm, "child (one) x");
+	close(server);
+	close(listener);
+	owners_free(owners);
+}
+
+/* With so many other descriptors that a walk through /proc comes to its parent only in a later step. */
+static int
+body_inherit(uint16_t port, int fd)
+{
+	(void)port;
+	for (int i = 0; i < 800; i++)
+		if (open("/dev/null", O_RDONLY) < 0)
+			break;
+	return fd;
+}
+
+/* A socket that a child has inherited is its parent's as long as the parent has it too. */
+static void
+test_inherited(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0), client = connect_from(0, port_of(listener));
+	int server = accept(listener, NULL, NULL);
+	struct child child = start_child(body_inherit, 0, server, "heir");
+	struct owner_key key = key_of(server, TCP);
+	struct owner owner = ask_until(owners, &key, has_pid);
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	(void)state;
+	check_mine(&owner, owners);
+	close(server);
+	/* As servers do that fork for each connection. */
+	do {
+		assert_true(now_ms() < end);
+		owner = find_until(owners, &key, has_pid);
+	} while (owner.pid != child.pid);
+	assert_string_equal(owner.comm, "heir");
+	end_child(&child);
+	close(client);
+	close(listener);
+	owners_free(owners);
+}
+
+static void
+test_unaccepted(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0), client = connect_from(0, port_of(listener));
+	union address local = name_of(client, true), remote = name_of(client, false);
+	struct owner_key key = key_between(TCP, &local, &remote);
+	struct owner owner = ask_until(owners, &key, names_listener);
+	struct child child;
+
+	(void)state;
+	assert_int_equal(owner.pid, getpid());
+	assert_true(owner.uid == getuid());
+	/* Another process accepts it: then it is that one's. */
+	child = start_child(body_accept, 0, listener, "acceptor");
+	owner = find_until(owners, &key, has_pid);
+	assert_int_equal(owner.pid, child.pid);
+	assert_string_equal(owner.comm, "acceptor");
+	end_child(&child);
+	close(client);
+	close(listener);
+	owners_free(owners);
+}
+
+static bool
+is_settled(const struct owners *owners)
+{
+	return owners_counters(owners).no_socket > 0;
+}
+
+static struct owner
+ask_in_vain(struct owners *owners, const struct owner_key *key)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct owner owner;
+
+	owners_ask(owners, key, 0);
+	owners_wake(owners);
+	while (!is_settled(owners)) {
+		assert_true(now_ms() < end);
+		if (owners_find(owners, key, 0, &owner))
+			assert_int_equal(owner.pid, -1);
+		pause_ms(1);
+	}
+	assert_true(owners_find(owners, key, 0, &owner));
+	return owner;
+}
+
+/* A listener is no connection's owner where there is no connection. */
+static void
+test_listener_only(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0);
+	union address local = name_of(listener, false), remote = loopback(AF_INET, 9);
+	struct owner_key key = key_between(TCP, &local, &remote);
+	struct owner owner = ask_in_vain(owners, &key);
+
+	(void)state;
+	assert_int_equal(owner.pid, -1);
+	assert_true(owner.uid == OWNER_UID_UNKNOWN);
+	assert_int_equal(owner.flags, 0);
+	assert_string_equal(owner.comm, "");
+	close(listener);
+	owners_free(owners);
+}
+
+static void
+test_unknown(void **state)
+{
+	struct owner_key key = {.local = {192, 0, 2, 1}, .remote = {192, 0, 2, 2}, .local_port = 1, .remote_port = 2,
+				.version = 4};
+	static const uint8_t protocols[] = {TCP, UDP};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct owners *owners = new_owners();
+		struct owner owner;
+
+		key.protocol = protocols[i];
+		owner = ask_in_vain(owners, &key);
+		assert_int_equal(owner.pid, -1);
+		assert_true(owner.uid == OWNER_UID_UNKNOWN);
+		assert_int_equal(owners_counters(owners).errors, 0);
+		assert_true(owners_counters(owners).dumps > 0);
+		owners_free(owners);
+	}
+}
+
+static void
+test_udp_connected(void **state)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct owners *owners = new_owners();
+		union address any = loopback(families[i], 0), peer = loopback(families[i], 9);
+		int fd = open_socket(SOCK_DGRAM, &any);
+		struct owner_key key;
+		struct owner owner;
+
+		assert_int_equal(connect(fd, &peer.any, length_of(&peer)), 0);
+		key = key_of(fd, UDP);
+		owner = ask_until(owners, &key, has_pid);
+		check_mine(&owner, owners);
+		assert_false(owner.flags & OWNER_TCP);
+		close(fd);
+		owners_free(owners);
+	}
+}
+
+/* Bound to an address, to any, and to any of both versions; who talks to it does not matter. */
+static void
+test_udp_unconnected(void **state)
+{
+	union address bound[] = {
+	    loopback(AF_INET, 0), {.v4 = {.sin_family = AF_INET}}, {.v6 = {.sin6_family = AF_INET6}}};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct owners *owners = new_owners();
+		int fd = open_socket(SOCK_DGRAM, &bound[i]);
+		union address local = loopback(AF_INET, port_of(fd)), remote = loopback(AF_INET, 4242);
+		struct owner_key key = key_between(UDP, &local, &remote);
+		struct owner owner = ask_until(owners, &key, has_pid);
+
+		check_mine(&owner, owners);
+		close(fd);
+		owners_free(owners);
+	}
+}
+
+/* A socket that is bound to a device is found by name where the interface is known, in the whole table else. */
+static void
+test_udp_bound_to_device(void **state)
+{
+	struct owners *owners = new_owners();
+	union address any = {.v4 = {.sin_family = AF_INET}};
+	int fd = open_socket(SOCK_DGRAM, &any);
+	union address local = loopback(AF_INET, port_of(fd)), remote = loopback(AF_INET, 4242);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	struct owner owner;
+
+	(void)state;
+	/* Since Linux 5.7 no privilege is needed for the first binding. */
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2), 0);
+	owner = ask_until(owners, &key, has_pid);
+	check_mine(&owner, owners);
+	assert_true(owners_counters(owners).dumps > 0);
+	owners_free(owners);
+
+	owners = new_owners();
+	owners_ask(owners, &key, if_nametoindex("lo"));
+	owners_wake(owners);
+	owner = find_until(owners, &key, has_pid);
+	check_mine(&owner, owners);
+	assert_int_equal(owners_counters(owners).dumps, 0);
+	owners_free(owners);
+	close(fd);
+}
+
+/* The same ends, another process: what was known of the first must not be told of the second, not even for a moment. */
+static void
+test_reused_ends(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0), server;
+	struct child first = start_child(body_connect, 0, listener, "first"), second;
+	union address local = loopback(AF_INET, first.port), remote = name_of(listener, false);
+	struct owner_key key = key_between(TCP, &local, &remote);
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct owner owner = ask_until(owners, &key, has_pid);
+
+	(void)state;
+	assert_int_equal(owner.pid, first.pid);
+	server = accept(listener, NULL, NULL);
+	end_child(&first);
+	close(server);
+	second = start_child(body_connect, first.port, listener, "second");
+	owners_ask(owners, &key, 0);
+	owners_wake(owners);
+	do {
+		assert_true(now_ms() < end);
+		if (owners_find(owners, &key, 0, &owner))
+			assert_int_not_equal(owner.pid, first.pid);
+	} while (owner.pid < 0);
+	assert_int_equal(owner.pid, second.pid);
+	assert_string_equal(owner.comm, "second");
+	end_child(&second);
+	close(listener);
+	owners_free(owners);
+}
+
+/* The same without a new question: refreshing sees that the socket is another one. */
+static void
+test_reused_udp_port(void **state)
+{
+	struct owners *owners = new_owners();
+	struct child first = start_child(body_udp, 0, -1, "udp first"), second;
+	union address local = loopback(AF_INET, first.port), remote = loopback(AF_INET, 4242);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	struct owner owner = ask_until(owners, &key, has_pid);
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	(void)state;
+	assert_int_equal(owner.pid, first.pid);
+	end_child(&first);
+	second = start_child(body_udp, first.port, -1, "udp second");
+	do {
+		assert_true(now_ms() < end);
+		owner = find_until(owners, &key, has_pid);
+	} while (owner.pid != second.pid);
+	assert_string_equal(owner.comm, "udp second");
+	end_child(&second);
+	owners_free(owners);
+}
+
+/* A find asks by itself. */
+static void
+test_find_asks(void **state)
+{
+	struct owners *owners = new_owners();
+	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	int fd = open_socket(SOCK_DGRAM, &any);
+	union address local = name_of(fd, false);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	struct owner owner = find_until(owners, &key, has_pid);
+
+	(void)state;
+	check_mine(&owner, owners);
+	assert_int_equal(owners_counters(owners).asked, 1); /* once, however often it was wanted */
+	close(fd);
+	owners_free(owners);
+}
+
+/* While somebody wants it, the answer is refreshed; the name of the process as well. */
+static void
+test_refreshed(void **state)
+{
+	struct owners *owners = new_owners();
+	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	int fd = open_socket(SOCK_DGRAM, &any);
+	union address local = name_of(fd, false);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	struct owner owner = ask_until(owners, &key, has_pid), later;
+	uint64_t end = now_ms() + PATIENCE_MS, quiet;
+
+	(void)state;
+	prctl(PR_SET_NAME, "renamed");
+	do {
+		assert_true(now_ms() < end);
+		later = find_until(owners, &key, has_pid);
+		pause_ms(1);
+	} while (strcmp(later.comm, "renamed") != 0);
+	assert_true(later.asked_ns > owner.asked_ns);
+	/* And nobody wanting it, the thread sleeps, once it has come to that. */
+	do {
+		assert_true(now_ms() < end);
+		quiet = owners_counters(owners).refreshed;
+		pause_ms(200);
+	} while (owners_counters(owners).refreshed != quiet);
+	prctl(PR_SET_NAME, OWN_NAME);
+	close(fd);
+	owners_free(owners);
+}
+
+/* As many as there are descriptors for. */
+static int
+many_connections(void)
+{
+	struct rlimit files;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_true(files.rlim_cur > 2 * OTHER_FILES);
+	return files.rlim_cur >= 2 * MANY + OTHER_FILES ? MANY : (int)(files.rlim_cur - OTHER_FILES) / 2;
+}
+
+/* A burst costs a walk through /proc or a few, and not one each. */
+static void
+test_many(void **state)
+{
+	struct owners *owners = new_owners();
+	int listener = open_listener(AF_INET, 0);
+	const int many = many_connections();
+	int *fds = calloc(2 * (size_t)many, sizeof *fds);
+	struct owner_key *keys = calloc(2 * (size_t)many, sizeof *keys);
+	struct owners_counters counters;
+	uint64_t began, known = 0;
+
+	(void)state;
+	for (int i = 0; i < many; i++) {
+		fds[2 * i] = connect_from(0, port_of(listener));
+		fds[2 * i + 1] = accept(listener, NULL, NULL);
+		assert_true(fds[2 * i + 1] >= 0);
+		keys[2 * i] = key_of(fds[2 * i], TCP);
+		keys[2 * i + 1] = key_of(fds[2 * i + 1], TCP);
+	}
+	began = now_ms();
+	for (int i = 0; i < 2 * many; i++) {
+		owners_ask(owners, &keys[i], 0);
+		owners_wake(owners);
+	}
+	for (;;) {
+		struct owner owner;
+
+		known = 0;
+		for (int i = 0; i < 2 * many; i++)
+			known += owners_find(owners, &keys[i], 0, &owner) && owner.pid == getpid();
+		owners_wake(owners);
+		if (known == 2 * (uint64_t)many)
+			break;
+		assert_true(now_ms() < began + PATIENCE_MS);
+		pause_ms(5);
+	}
+	counters = owners_counters(owners);
+	print_message("%d sockets in %u ms: %u walks, %u descriptors\n", 2 * many, (unsigned)(now_ms() - began),
+		      (unsigned)counters.scans, (unsigned)counters.scan_links);
+	assert_int_equal(counters.dropped, 0);
+	assert_true(counters.scans < 100);
+	assert_true(counters.scan_links < 100 * 2 * (uint64_t)many);
+	for (int i = 0; i < 2 * many; i++)
+		close(fds[i]);
+	close(listener);
+	free(fds);
+	free(keys);
+	owners_free(owners);
+}
+
+/* More questions than there is room for: counted, and not one answer too old. */
+static void
+test_overflow(void **state)
+{
+	struct owners_limits limits = {.connections = 64, .refresh_ms = 20};
+	struct owners *owners = owners_new(&limits, 1);
+	struct owner_key key = {.local = {192, 0, 2, 1}, .protocol = UDP, .version = 4};
+	struct owners_counters counters;
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	(void)state;
+	assert_non_null(owners);
+	assert_in_range(owners_memory(&limits), 100000, 4000000);
+	for (uint32_t i = 0; i < 50000; i++) {
+		key.remote_port = (uint16_t)i;
+		key.local_port = (uint16_t)(i >> 8);
+		owners_ask(owners, &key, 0);
+	}
+	owners_wake(owners);
+	do {
+		assert_true(now_ms() < end);
+		pause_ms(1);
+		counters = owners_counters(owners);
+	} while (counters.answered + counters.dropped < counters.asked);
+	assert_int_equal(counters.asked, 50000);
+	assert_true(counters.dropped > 0);
+	assert_true(counters.evicted > 0);
+	owners_free(owners);
+}
+
+/* The table alone: what is written is read, the least recently touched makes way. */
+static void
+test_table(void **state)
+{
+	struct owner_table *table = owner_table_new(64, 7);
+	struct owner_record record = {.pid = 1}, read;
+	uint32_t slot, as_of = 0;
+	unsigned found = 0;
+
+	(void)state;
+	assert_non_null(table);
+	for (uint16_t i = 0; i < 1000; i++) {
+		enum owner_place taken;
+		uint64_t hash;
+
+		record.key.local_port = i;
+		record.pid = i;
+		hash = owner_table_hash(table, &record.key);
+		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_ABSENT);
+		slot = owner_table_place(table, hash, &record.key, &taken);
+		assert_int_not_equal(taken, OWNER_PLACE_OWN);
+		owner_table_touch(table, slot);
+		owner_table_write(table, slot, hash, &record, i);
+		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_DONE);
+		assert_memory_equal(&read, &record, sizeof read);
+		assert_int_equal(as_of, i);
+		assert_int_equal(owner_table_place(table, hash, &record.key, &taken), slot);
+		assert_int_equal(taken, OWNER_PLACE_OWN);
+	}
+	for (uint16_t i = 0; i < 1000; i++) {
+		record.key.local_port = i;
+		if (owner_table_read(table, owner_table_hash(table, &record.key), &record.key, &read, &slot, &as_of) ==
+		    OWNER_READ_DONE) {
+			assert_int_equal(read.pid, i);
+			assert_true(i >= 500); /* the young ones stayed */
+			found++;
+		}
+	}
+	assert_int_equal(found, owner_table_slots(table));
+	owner_table_free(table);
+}
+
+#define TORN_KEYS 2
+#define TORN_READS 20000
+
+/* Keys that share a slot by turns, and records whose every word says the same number. */
+static struct owner_record
+telltale(uint32_t i)
+{
+	struct owner_record record = {.key.local_port = (uint16_t)(i % TORN_KEYS), .asked_ns = i, .pid = (int32_t)i,
+				      .uid = i, .flags = i, .tcp = {i, i, i, i, i, i, i}};
+
+	memcpy(record.comm, &i, sizeof i);
+	memcpy(record.comm + 12, &i, sizeof i);
+	return record;
+}
+
+struct writer {
+	struct owner_table *table;
+	_Atomic bool stop;
+};
+
+static void *
+write_telltales(void *context)
+{
+	struct writer *writer = context;
+
+	for (uint32_t i = 0; !writer->stop; i++) {
+		struct owner_record record = telltale(i);
+
+		owner_table_write(writer->table, 0, owner_table_hash(writer->table, &record.key), &record, i);
+	}
+	return NULL;
+}
+
+/* A table whose hash puts both keys into the first bucket. */
+static struct owner_table *
+table_for_telltales(void)
+{
+	for (uint64_t seed = 0;; seed++) {
+		struct owner_table *table = owner_table_new(64, seed);
+		uint32_t buckets = owner_table_slots(table) / 8;
+		uint64_t bits = 0;
+
+		for (uint32_t i = 0; i < TORN_KEYS; i++) {
+			struct owner_record record = telltale(i);
+
+			bits |= owner_table_hash(table, &record.key);
+		}
+		if (bits % buckets == 0)
+			return table;
+		owner_table_free(table);
+	}
+}
+
+/* What is read while it is written is whole. */
+static void
+test_torn(void **state)
+{
+	struct writer writer = {.table = table_for_telltales()};
+	struct owner_record wanted = telltale(0), read;
+	uint32_t slot, as_of, seen = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, write_telltales, &writer), 0);
+	while (seen < TORN_READS) {
+		uint64_t hash = owner_table_hash(writer.table, &wanted.key);
+
+		if (owner_table_read(writer.table, hash, &wanted.key, &read, &slot, &as_of) != OWNER_READ_DONE)
+			continue;
+		wanted = telltale((uint32_t)read.pid);
+		assert_memory_equal(&read, &wanted, sizeof read);
+		assert_int_equal(as_of, read.pid);
+		seen++;
+	}
+	writer.stop = true;
+	pthread_join(thread, NULL);
+	owner_table_free(writer.table);
+}
+
+/* -------------------------------------------------------------------------------------------------- root's tests */
+
+static void
+raise_loopback(void)
+{
+	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &request), 0);
+	close(fd);
+}
+
+/* Two namespaces, the same ends in both: each object answers for its own. */
+static void
+test_netns(void **state)
+{
+	int outer = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), inner, fds[2];
+	union address bound = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	struct owners *owners[2];
+	struct child child;
+	struct owner_key key;
+	struct owner owner;
+	struct stat status;
+
+	(void)state;
+	fds[0] = open_socket(SOCK_DGRAM, &bound);
+	bound = name_of(fds[0], false);
+	owners[0] = new_owners();
+	assert_int_equal(unshare(CLONE_NEWNET), 0);
+	inner = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	raise_loopback();
+	child = start_child(body_udp, port_of(fds[0]), -1, "inside");
+	owners[1] = new_owners();
+	assert_int_equal(setns(outer, CLONE_NEWNET), 0);
+	key = key_between(UDP, &bound, &remote);
+
+	owner = ask_until(owners[0], &key, has_pid);
+	assert_int_equal(owner.pid, getpid());
+	assert_int_equal(fstat(outer, &status), 0);
+	assert_true(owner.zone == status.st_ino);
+
+	owner = ask_until(owners[1], &key, has_pid);
+	assert_int_equal(owner.pid, child.pid);
+	assert_string_equal(owner.comm, "inside");
+	assert_int_equal(fstat(inner, &status), 0);
+	assert_true(owner.zone == status.st_ino);
+	assert_true(owners_zone(owners[0]) != owners_zone(owners[1]));
+
+	end_child(&child);
+	owners_free(owners[0]);
+	owners_free(owners[1]);
+	close(fds[0]);
+	close(inner);
+	close(outer);
+}
+
+static bool
+is_hidden(const struct owner *owner)
+{
+	return owner->flags & OWNER_HIDDEN;
+}
+
+/* An ordinary user sees whose a socket is, but not which process of others has it; and is told so. */
+static void
+test_unprivileged(void **state)
+{
+	struct child child = start_child(body_udp, 0, -1, "of root");
+	union address bound = loopback(AF_INET, 0), local = loopback(AF_INET, child.port);
+	union address remote = loopback(AF_INET, 9);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	struct owners *owners;
+	struct owner owner;
+	int fd;
+
+	(void)state;
+	assert_int_equal(setgroups(0, NULL), 0);
+	assert_int_equal(setresgid(65534, 65534, 65534), 0);
+	assert_int_equal(setresuid(65534, 65534, 65534), 0);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+	owners = new_owners();
+	owner = ask_until(owners, &key, is_hidden);
+	assert_int_equal(owner.pid, -1);
+	assert_int_equal(owner.uid, 0);
+	assert_true(owners_counters(owners).hidden > 0);
+	assert_true(owners_counters(owners).no_process > 0);
+
+	fd = open_socket(SOCK_DGRAM, &bound);
+	local = name_of(fd, false);
+	key = key_between(UDP, &local, &remote);
+	owner = ask_until(owners, &key, has_pid);
+	check_mine(&owner, owners);
+	close(fd);
+	owners_free(owners);
+	end_child(&child);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest ordinary[] = {
+	    cmocka_unit_test(test_nothing_of_nobody),
+	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_torn),
+	    cmocka_unit_test(test_tcp_both_ends),
+	    cmocka_unit_test(test_tcp6_both_ends),
+	    cmocka_unit_test(test_tcp_mapped),
+	    cmocka_unit_test(test_tcp_child),
+	    cmocka_unit_test(test_inherited),
+	    cmocka_unit_test(test_unaccepted),
+	    cmocka_unit_test(test_listener_only),
+	    cmocka_unit_test(test_unknown),
+	    cmocka_unit_test(test_udp_connected),
+	    cmocka_unit_test(test_udp_unconnected),
+	    cmocka_unit_test(test_udp_bound_to_device),
+	    cmocka_unit_test(test_reused_ends),
+	    cmocka_unit_test(test_reused_udp_port),
+	    cmocka_unit_test(test_find_asks),
+	    cmocka_unit_test(test_refreshed),
+	    cmocka_unit_test(test_many),
+	    cmocka_unit_test(test_overflow),
+	};
+	const struct CMUnitTest netns[] = {cmocka_unit_test(test_netns)};
+	const struct CMUnitTest unprivileged[] = {cmocka_unit_test(test_unprivileged)};
+	struct rlimit files;
+
+	prctl(PR_SET_NAME, OWN_NAME); /* the program may be run under any */
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	if (argc > 1 && strcmp(argv[1], "netns") == 0)
+		return cmocka_run_group_tests(netns, NULL, NULL);
+	if (argc > 1 && strcmp(argv[1], "unprivileged") == 0)
+		return cmocka_run_group_tests(unprivileged, NULL, NULL);
+	return cmocka_run_group_tests(ordinary, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the control socket understands, and that nothing else is more than refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/base/text_buffer.h"
+#include "daemon/query/control_request.h"
+
+static bool
+parse(const char *text, struct request *request, char why[256])
+{
+	char line[4097];
+
+	snprintf(line, sizeof line, "%s", text);
+	why[0] = '\0';
+	return request_parse(line, request, why, 256);
+}
+
+static void
+test_good(void **state)
+{
+	static const char *const good[] = {
+	    "status",	    "status --json",		"--json status", "  probes\t", "interfaces", "counters\r",
+	    "connection 1", "connection --json 18446744073709551615", "reload",
+	};
+	struct request request;
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		assert_true(parse(good[i], &request, why));
+	assert_true(parse("status --json", &request, why));
+	assert_int_equal(request.verb, REQUEST_STATUS);
+	assert_true(request.json);
+	assert_true(parse("connection 42", &request, why));
+	assert_int_equal(request.verb, REQUEST_CONNECTION);
+	assert_int_equal(request.cid, 42);
+	assert_false(request.json);
+}
+
+static void
+test_filter(void **state)
+{
+	struct request request;
+	char why[256];
+
+	(void)state;
+	assert_true(parse("connections", &request, why));
+	assert_false(request.filter.has_port || request.filter.has_host || request.filter.has_protocol);
+	assert_string_equal(request.filter.state, "");
+	assert_true(parse("connections state=established port 80 host 10.0.0.1 proto=tcp", &request, why));
+	assert_string_equal(request.filter.state, "established");
+	assert_int_equal(request.filter.port, 80);
+	assert_int_equal(request.filter.version, 4);
+	assert_memory_equal(request.filter.host, "\x0a\x00\x00\x01", 4);
+	assert_int_equal(request.filter.protocol, 6);
+	assert_true(parse("connections host=2001:db8::1 state state-time-wait", &request, why));
+	assert_int_equal(request.filter.version, 6);
+	assert_string_equal(request.filter.state, "time-wait");
+	assert_true(parse("connections state cookie-wait proto sctp port 0", &request, why));
+}
+
+static void
+test_bad(void **state)
+{
+	static const char *const bad[] = {
+	    "", " ", "--json", "Status", "status x", "statusx", "connection", "connection 1 2", "connection -1",
+	    "connection 18446744073709551616", "connection 0x10", "connections port", "connections port=",
+	    "connections port -1",
+	    "connections port 65536", "connections port +1", "connections =", "connections x", "connections state",
+	    "connections state=", "connections state state-", "connections host 1.2.3", "connections host 1::2::3",
+	    "connections proto icmp", "connections por 1", "a b c d e f g h i j k l m n o p q", "reload now",
+	};
+	struct request request;
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		if (parse(bad[i], &request, why))
+			fail_msg("understood: \"%s\"", bad[i]);
+		assert_true(why[0] != '\0');
+	}
+}
+
+/* Whatever comes is taken or refused, never more; the sanitizers look on. */
+static void
+test_noise(void **state)
+{
+	static const char *const words[] = {
+	    "connections", "connection",  "--json", "state", "=",   "port", "host",		    "80",
+	    " ",	   "established", "\t",     "proto", "tcp", "::",   "9999999999999999999999", "state-",
+	};
+	char line[4097], why[256];
+	struct request request;
+
+	(void)state;
+	srand(1);
+	for (unsigned round = 0; round < 20000; round++) {
+		size_t used = 0;
+
+		while (used < sizeof line - 32 && rand() % 20 != 0)
+			used += (size_t)snprintf(line + used, sizeof line - used, "%s%s",
+						 words[(size_t)rand() % (sizeof words / sizeof words[0])],
+						 rand() % 2 != 0 ? " " : "");
+		line[used] = '\0';
+		if (!request_parse(line, &request, why, sizeof why))
+			assert_true(strlen(why) < sizeof why);
+	}
+}
+
+/* All of a piece or nothing of it. */
+static void
+test_text(void **state)
+{
+	char room[16];
+	struct text text = {.bytes = room, .size = sizeof room};
+
+	(void)state;
+	text_add(&text, "%s", "0123456789");
+	text_add(&text, "%s", "abcdef");
+	assert_true(text.cut);
+	assert_int_equal(text.used, 10);
+	text_add(&text, "%s", "abcde");
+	assert_int_equal(text.used, 15);
+	text = (struct text){.bytes = room, .size = sizeof room};
+	text_add_json(&text, "a\"\n");
+	assert_int_equal(text.used, 15);
+	assert_memory_equal(room, "\"a\\u0022\\u000a\"", 15);
+	text = (struct text){.bytes = room, .size = sizeof room};
+	text_add_plain(&text, "a\x1b[");
+	assert_memory_equal(room, "a\\x1b[", 6);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter), cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The SCTP dissector: common header and the row of chunks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/dissect/frame_buffer.h"
+
+enum { SCTP = 132 };
+
+/* 2905 > 36412, verification tag 0x01020304, checksum 0x0a0b0c0d. */
+#define COMMON 0x0b, 0x59, 0x8e, 0x3c, 1, 2, 3, 4, 0x0a, 0x0b, 0x0c, 0x0d
+
+static struct bytes packet_bytes;
+
+static const struct packet *
+dissect_sctp_bytes(const void *data, uint32_t len)
+{
+	struct bytes inside = bytes_of(data, len);
+
+	packet_bytes = wrap_ipv4(SCTP, &inside);
+	return dissect_bytes(DLT_IPV4, &packet_bytes);
+}
+
+static void
+good(void **state)
+{
+	/* SACK (3) of 4 bytes, DATA (0) of 6 padded to 8 */
+	static const uint8_t sctp[] = {COMMON, 3, 0, 0, 4, 0, 3, 0, 6, 'a', 'b', 0, 0};
+	static const struct cut cuts[] = {
+		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
+		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{40, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_IPV4_TOTAL_LENGTH},
+		{44, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH}, /* only data is missing */
+	};
+	const struct packet *packet = dissect_sctp_bytes(sctp, sizeof sctp);
+
+	(void)state;
+	check_reason(packet, ANOMALY_NONE);
+	assert_int_equal(packet->transport, TRANSPORT_SCTP);
+	assert_int_equal(packet->sctp.sport, 2905);
+	assert_int_equal(packet->sctp.dport, 36412);
+	assert_int_equal(packet->sctp.verify, 0x01020304);
+	assert_int_equal(packet->sctp.checksum, 0x0a0b0c0d);
+	assert_int_equal(packet->sctp.first_chunk, 3);
+	assert_int_equal(packet->sctp.chunk_count, 2);
+	assert_int_equal(packet->sctp.chunks.len, 12);
+	assert_int_equal(packet->sctp.header.len, 12);
+	assert_int_equal(packet->segment, 12);
+	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+}
+
+static void
+last_padding_may_be_missing(void **state)
+{
+	static const uint8_t sctp[] = {COMMON, 0, 3, 0, 6, 'a', 'b'};
+	const struct packet *packet = dissect_sctp_bytes(sctp, sizeof sctp);
+
+	(void)state;
+	check_reason(packet, ANOMALY_NONE);
+	assert_int_equal(packet->sctp.chunk_count, 1);
+}
+
+static void
+bad_chunks(void **state)
+{
+	uint8_t sctp[] = {COMMON, 1, 0, 0, 4, 6, 0, 0, 4};
+	const struct packet *packet;
+
+	(void)state;
+	for (uint8_t length = 0; length < 4; length++) {
+		sctp[19] = length;
+		packet = dissect_sctp_bytes(sctp, sizeof sctp);
+		check_reason(packet, ANOMALY_SCTP_CHUNK_LENGTH);
+		assert_int_equal(packet->transport, TRANSPORT_SCTP);
+		assert_int_equal(packet->sctp.first_chunk, 1);
+		assert_int_equal(packet->sctp.chunk_count, 1);
+	}
+	sctp[19] = 5;
+	check_reason(dissect_sctp_bytes(sctp, sizeof sctp), ANOMALY_SCTP_CHUNK_LENGTH);
+	for (uint32_t n = 17; n < 20; n++)
+		check_reason(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_CHUNK_LENGTH);
+	check_reason(dissect_sctp_bytes(sctp, 12), ANOMALY_SCTP_NO_CHUNK);
+	for (uint32_t n = 0; n < 12; n++)
+		check_reason(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_SHORT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good),
+		cmocka_unit_test(last_padding_may_be_missing),
+		cmocka_unit_test(bad_chunks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_tcp \
+	%D%/test_tcp_exhaustive \
+	%D%/test_tcp_loss \
+	%D%/test_tcp_machine

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The fuzz targets as plain tests: over the frames of the captures there are, whichever driver they were linked with.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+# over NAME MOST FOLDER: the first MOST frames of every capture in FOLDER, through every target
+over() {
+	if [ ! -d "$3" ]; then
+		skip "$1" "there is no $3"
+		return
+	fi
+	mkdir -p "$tmp/$1"
+	find "$3" -type f ! -name '*.md' ! -name '*.tsv' -exec "$build/tests/fuzz/fuzz_seeds" "$tmp/$1" "$2" {} +
+	for over_target in fuzz_frame fuzz_reassembly fuzz_sctp fuzz_flow; do
+		check "$over_target over $(find "$tmp/$1" -type f | wc -l) frames of the $1 captures" \
+			"$build/tests/fuzz/$over_target" -runs=0 "$tmp/$1"
+	done
+}
+
+over own 1000 "$top/tests/captures"
+over shared 300 "$shared/captures"
+check "fuzz_config over configurations" "$build/tests/fuzz/fuzz_config" -runs=0 "$top/tests/fuzz/configurations" "$top/conf/netobs.conf"
+
+# Whole connections, and damaged ones.
+if have python3; then
+	mkdir "$tmp/iscsi"
+	python3 "$top/tests/fuzz/iscsi_seeds.py" "$tmp/iscsi" "$top/tests/captures/iscsi.pcap"
+	check "fuzz_iscsi over $(find "$tmp/iscsi" -type f | wc -l) connections" \
+		"$build/tests/fuzz/fuzz_iscsi" -runs=0 "$tmp/iscsi"
+else
+	skip "fuzz_iscsi over connections" "python3 is not installed"
+fi
+tap_done

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes in any segments on an iSCSI connection, and what a target could make of them.
+ *
+ * The first byte says how the connection begins (bit 0: with its handshake; bit 1: nobody listens at first).  Records
+ * follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the target sends; bit 1 the
+ * capture has missed the segment; 2 it is sent again, 3 it comes before the one before it; 4 it is cut in half; 5 a
+ * login with digests comes first; 6 the payload is one byte, repeated.
+ *
+ * Whatever is told must be a PDU that its sender has, with names that are text, and the memory in use is bounded.
+ */
+#include "tests/apps/iscsi/iscsi_fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define must(what)                                                                                \
+	do {                                                                                      \
+		if (!(what)) {                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
+			abort();                                                                  \
+		}                                                                                 \
+	} while (0)
+
+enum {
+	FROM_TARGET = 0x01,
+	MISSED = 0x02,
+	AGAIN = 0x04,
+	SWAPPED = 0x08,
+	CUT = 0x10,
+	LOGIN_FIRST = 0x20,
+	REPEATED = 0x40,
+};
+
+static struct script script;
+
+static void
+check_told(void)
+{
+	const struct iscsi_session *session = &script.session;
+
+	if (script.told == 0)
+		return;
+	must(memchr(session->target, '\0', sizeof session->target) != NULL);
+	must(memchr(session->initiator, '\0', sizeof session->initiator) != NULL);
+	must(script.pdu.data <= ISCSI_DATA_MAX);
+	must(script.cdb_length <= ISCSI_CDB_MAX);
+	must(conversations_counters(script.all)->now <= CONVERSATIONS_MAX);
+}
+
+static void
+take(unsigned flags, const uint8_t *bytes, uint32_t length)
+{
+	static uint8_t filler[65536];
+	unsigned from = (flags & FROM_TARGET) != 0 ? TARGET : INITIATOR;
+	uint32_t seq = script.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
+
+	if ((flags & LOGIN_FIRST) != 0)
+		script_login(&script, "HeaderDigest=CRC32C\0DataDigest=CRC32C\0", 38, "HeaderDigest=CRC32C\0", 20);
+	seq = script.next[from];
+	if ((flags & REPEATED) != 0 && length > 0) {
+		memset(filler, bytes[0], length);
+		bytes = filler;
+	}
+	script.next[from] += length;
+	if ((flags & MISSED) != 0)
+		return;
+	if ((flags & SWAPPED) != 0 && length > 1) {
+		script_segment(&script, from, TCP_ACK, seq + length / 2, bytes + length / 2, length - length / 2,
+			       length - length / 2);
+		script_segment(&script, from, TCP_ACK, seq, bytes, length / 2, length / 2);
+	} else {
+		script_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+	}
+	if ((flags & AGAIN) != 0)
+		script_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+	check_told();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 4)
+		return 0;
+	if (script.table == NULL)
+		script_open(&script);
+	script.port++; /* another connection for each input, and old ones make room */
+	script.port = script.port < 1024 ? 1024 : script.port == 3260 ? 3261 : script.port;
+	script.wanted = (data[0] & 2) == 0;
+	script.told = 0;
+	script.length = 0;
+	script.next[INITIATOR] = 0x10000 + data[0];
+	script.next[TARGET] = 0x20000;
+	if ((data[0] & 1) != 0)
+		script_connect(&script);
+	data++;
+	size--;
+	while (size > 3) {
+		unsigned flags = data[0];
+		uint32_t length = (uint32_t)(data[1] << 8 | data[2]);
+
+		data += 3;
+		size -= 3;
+		if ((flags & REPEATED) == 0 && length > size)
+			length = (uint32_t)size;
+		take(flags, data, length);
+		length = (flags & REPEATED) != 0 ? 1 : length;
+		data += length;
+		size -= length;
+		script.wanted = true;
+	}
+	return 0;
+}

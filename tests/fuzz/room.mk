@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/fuzz.sh
+
+# Linked with libFuzzer if configure was told so, otherwise with a driver that replays the corpus: a plain test either way.
+fuzz_targets = \
+	%D%/fuzz_config \
+	%D%/fuzz_flow \
+	%D%/fuzz_frame \
+	%D%/fuzz_iscsi \
+	%D%/fuzz_reassembly \
+	%D%/fuzz_sctp
+EXTRA_PROGRAMS += $(fuzz_targets) %D%/fuzz_seeds
+if FUZZING
+fuzz_main =
+else
+fuzz_main = %D%/fuzz_main.c
+endif
+tests_fuzz_fuzz_config_SOURCES = %D%/fuzz_config.c $(fuzz_main)
+tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_flow_SOURCES = %D%/fuzz_flow.c $(fuzz_main)
+tests_fuzz_fuzz_flow_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_main)
+tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_iscsi_SOURCES = %D%/fuzz_iscsi.c $(fuzz_main)
+tests_fuzz_fuzz_iscsi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c $(fuzz_main)
+tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
+tests_fuzz_fuzz_sctp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+%D%/fuzz.log: $(fuzz_targets) %D%/fuzz_seeds

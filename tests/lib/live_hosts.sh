@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh disable=SC2154,SC2034
+#
+# For tests on live interfaces, sourced behind tap.sh: two network namespaces, $near and $far, with a cable between
+# near0 (10.77.0.1, fd77::1) and far0 (10.77.0.2, fd77::2), and functions to observe and converse there.
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have ip python3 || skip_all "ip or python3 is not installed"
+
+near=netobs-near-$$ far=netobs-far-$$
+ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
+trap 'ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
+ip netns add "$far" || skip_all "no network namespaces here"
+ip link add near0 netns "$near" type veth peer name far0 netns "$far" 2>/dev/null || skip_all "no veth interfaces here"
+ip -n "$near" link set lo up
+ip -n "$far" link set lo up
+ip -n "$near" addr add 10.77.0.1/24 dev near0
+ip -n "$far" addr add 10.77.0.2/24 dev far0
+ip -n "$near" addr add fd77::1/64 dev near0 nodad
+ip -n "$far" addr add fd77::2/64 dev far0 nodad
+ip -n "$near" link set near0 up
+ip -n "$far" link set far0 up
+
+talk=$top/tests/live/live_talk.py
+
+in_near() {
+	ip netns exec "$near" "$@"
+}
+
+in_far() {
+	ip netns exec "$far" "$@"
+}
+
+sockets_in() {
+	ip netns exec "$1" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $2 ]"
+}
+
+# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it has so many capture sockets
+observe() {
+	observe_where=$1 observe_sockets=$2
+	shift 2
+	ip netns exec "$observe_where" "$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for sockets_in "$observe_where" "$observe_sockets" || cat "$tmp/err" >&2
+	wait_for begun "$pid"
+	sleep 0.2
+}
+
+# finish: ends netobsd; its exit status
+finish() {
+	sleep 0.3 # the last frames may wait in the kernel for some milliseconds
+	kill -INT "$pid"
+	wait "$pid"
+}
+
+# converse NAMESPACE_OF_SERVER NAMESPACE_OF_CLIENT ADDRESS PORT: one whole TCP connection
+converse() {
+	rm -f "$tmp/ready"
+	ip netns exec "$1" python3 "$talk" serve "$3" "$4" "$tmp/ready" &
+	server=$!
+	wait_for test -e "$tmp/ready"
+	ip netns exec "$2" python3 "$talk" talk "$3" "$4" || echo "the connection failed" >>"$tmp/err"
+	wait "$server"
+}
+
+states_of() {
+	python3 "$talk" states "$1" <"$tmp/out"
+}
+
+count() {
+	grep -c "\"probe\":\"$1\"" "$tmp/out"
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
+}

@@ -1,0 +1,214 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Test Anything Protocol for shell tests.  Source it, call ok/not_ok/skip/is/check for every point, end with tap_done.
+# What it gives:
+#   $top      the source tree            $shared  the captures nobody here wrote ($NETOBS_SHARED), perhaps absent
+#   $netobsd  the program under test     $tmp     a scratch directory, removed at the end
+set -u
+
+# tests/ROOM/NAME.sh or deeper: up to where configure.ac is
+top=${top_srcdir:-$(cd "$(dirname "$0")" && while [ ! -e configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)}
+build=${top_builddir:-$PWD}
+shared=${NETOBS_SHARED:-$top/../shared}
+netobsd=${NETOBSD:-$build/netobsd}
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+# tshark is not to have the preferences of whoever runs it.
+export LC_ALL=C TZ=UTC WIRESHARK_CONFIG_DIR="$tmp"
+
+tap_count=0
+tap_failed=0
+
+# ok NAME
+ok() {
+	tap_count=$((tap_count + 1))
+	printf 'ok %d - %s\n' "$tap_count" "$1"
+}
+
+# not_ok NAME [FILE...]: FILEs say why, as diagnostics
+not_ok() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	printf 'not ok %d - %s\n' "$tap_count" "$1"
+	shift
+	[ $# -eq 0 ] || head -n 60 -- "$@" | sed 's/^/# /'
+}
+
+# skip NAME REASON
+skip() {
+	tap_count=$((tap_count + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
+}
+
+# skip_all REASON: the whole test has nothing to work on; counts as one skipped point
+skip_all() {
+	printf '1..0 # SKIP %s\n' "$1"
+	exit 0
+}
+
+# is NAME GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		printf 'got    %s\nwanted %s\n' "$2" "$3" >"$tmp/is"
+		not_ok "$1" "$tmp/is"
+	fi
+}
+
+# check NAME COMMAND...: ok if the command succeeds; what it printed explains a failure
+check() {
+	check_name=$1
+	shift
+	if "$@" >"$tmp/check" 2>&1; then
+		ok "$check_name"
+	else
+		not_ok "$check_name" "$tmp/check"
+	fi
+}
+
+# relay FILE: the points of another producer, counted with ours
+relay() {
+	while IFS= read -r relay_line; do
+		case $relay_line in
+		"ok "*) ok "${relay_line#* - }" ;;
+		"not ok "*) not_ok "${relay_line#* - }" ;;
+		"1.."*) ;;
+		*) printf '%s\n' "$relay_line" ;;
+		esac
+	done <"$1"
+}
+
+# note TEXT
+note() {
+	printf '# %s\n' "$1"
+}
+
+# have COMMAND...: whether all of them are installed
+have() {
+	for have_command in "$@"; do
+		command -v "$have_command" >/dev/null 2>&1 || return 1
+	done
+}
+
+# capture NAME: the path of a capture of the project's own or of the shared ones; fails if it is nowhere
+capture() {
+	for capture_path in "$top/tests/captures/$1" "$shared/captures/$1"; do
+		if [ -r "$capture_path" ]; then
+			printf '%s\n' "$capture_path"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# private_netobsd: a copy of the program with an inode of its own, so that a tracer attached to it by path sees no
+# replay of another test, and that other users may run wherever this tree lies.  Prints its path.
+private_netobsd() {
+	cp -- "$netobsd" "$tmp/netobsd" && chmod 755 "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
+}
+
+# wait_for COMMAND...: tries for a minute until it succeeds.  So long is patience with a busy machine, not a measure.
+wait_for() {
+	for _ in $(seq 600); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# begun PID: whether a netobsd has come so far that it hears signals.  Before that it is still a shell, or has no handler
+# yet and ends by them; that for SIGUSR1 (number 10) is the last.
+begun() {
+	grep -q '^SigCgt:.*[2367abef]..$' "/proc/$1/status"
+}
+
+# summary_of PID FILE: has a running netobsd write its summary, which ends FILE, its standard error, on return.  By then it
+# has taken note of all that was before.
+summary_of() {
+	summaries=$(grep -c '^probe-site' "$2") # the last line of each
+	kill -USR1 "$1" || return 1
+	wait_for told_or_gone "$1" "$2" "$summaries"
+	told "$2" "$summaries"
+}
+
+# told FILE COUNT: whether there are more than so many summaries
+told() {
+	[ "$(grep -c '^probe-site' "$1")" -gt "$2" ]
+}
+
+told_or_gone() {
+	told "$2" "$3" || ! kill -0 "$1"
+}
+
+# tracing_refused: why this machine cannot attach a uprobe, or nothing
+tracing_refused() {
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "tracing needs root"
+	elif ! have bpftrace; then
+		echo "bpftrace is not installed"
+	elif [ ! -e /sys/kernel/tracing/uprobe_events ] && ! mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
+		echo "no tracefs"
+	elif ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then # BEGIN is itself a uprobe
+		echo "the kernel refuses BPF programs"
+	fi
+}
+
+# kernel_headers: has bcc find headers of some kernel where there are none of the running one, against which it compiles.
+# Debian keeps them in two directories; for what is compiled here any will do.  Fails if there are none;
+# $BCC_KERNEL_SOURCE is bcc's own word for them.
+kernel_headers() {
+	[ -z "${BCC_KERNEL_SOURCE:-}" ] && [ ! -e "/lib/modules/$(uname -r)/build" ] || return 0
+	for headers in /lib/modules/*/build; do
+		[ -e "$headers/.config" ] || continue
+		machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+		mkdir -p "$tmp/headers/include" "$tmp/headers/arch/$machine/include"
+		for part in "$(dirname "$headers")/source" "$headers"; do
+			part=$(readlink -f "$part")
+			ln -s "$part/include"/* "$tmp/headers/include/"
+			ln -s "$part/arch/$machine/include"/* "$tmp/headers/arch/$machine/include/"
+		done
+		BCC_KERNEL_SOURCE=$tmp/headers
+		export BCC_KERNEL_SOURCE
+		return 0
+	done
+	return 1
+}
+
+# tracer OUT PROGRAM: starts bpftrace in the background, its pid in $tracer, and returns when all probes are attached:
+# only then does it begin to show what was printed, and BEGIN prints first.
+tracer() {
+	: >"$1"
+	bpftrace -B line --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
+	tracer=$!
+	wait_for grep -q '^attached$' "$1" || note "bpftrace does not attach"
+}
+
+# tracer_end: lets it print the maps that it has gathered.  Once interrupted it does not read its printf buffers to the
+# end, so that lines are to be waited for before.  A second interrupt ends it without a word while it prints the maps.
+tracer_end() {
+	kill -INT "$tracer"
+	for _ in $(seq 600); do # the kernel takes its time over each of a hundred sites, the more the busier it is
+		kill -0 "$tracer" 2>/dev/null || break
+		! unheard "$tracer" || kill -INT "$tracer"
+		sleep 0.2
+	done
+	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
+	wait "$tracer"
+}
+
+# unheard PID: whether a bpftrace has taken an interrupt without heeding it, as it does when that comes between two waits
+# for firings: it heeds one that ends such a wait, and after that it does not wait for firings any more.  First whether
+# the interrupt (the second bit) is still to be taken, then whether it waits; the other order would be a race.
+unheard() {
+	grep -q '^ShdPnd:.*[014589cd]$' "/proc/$1/status" && grep -q epoll "/proc/$1/wchan"
+} 2>/dev/null
+
+# tap_done: the plan; call it last
+tap_done() {
+	printf '1..%d\n' "$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}

@@ -1,0 +1,278 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Interfaces that come and go, and interfaces below others, in network namespaces of the test's own.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have ip python3 setpriv || skip_all "ip, python3 or setpriv is not installed"
+"$netobsd" --version | grep -q "addresses are followed: yes" || skip_all "built without libmnl"
+
+near=netobs-links-$$ far=netobs-peer-$$ pid=
+ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
+ip netns add "$far" || skip_all "no network namespaces here"
+
+near() {
+	ip -n "$near" "$@"
+}
+
+far() {
+	ip -n "$far" "$@"
+}
+
+# cable NEAR FAR: a cable between the namespaces, up at both ends
+cable() {
+	ip link add "$1" netns "$near" type veth peer name "$2" netns "$far" || return 1
+	near link set "$1" up
+	far link set "$2" up
+}
+
+sockets() {
+	ip netns exec "$near" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $1 ]"
+}
+
+# As the service does it: opening an interface again takes the one capability that is kept.
+capable="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw --ambient-caps -all,+net_raw"
+
+# observe SOCKETS COMMAND...: starts netobsd in `near`, $pid, and waits until it has so many capture sockets
+observe() {
+	observe_sockets=$1
+	shift
+	: >"$tmp/out"
+	ip netns exec "$near" "$@" >>"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for sockets "$observe_sockets" || cat "$tmp/err" >&2
+	wait_for begun "$pid"
+	sleep 0.2
+}
+
+finish() {
+	sleep 0.3
+	kill -INT "$pid"
+	wait "$pid"
+	finish_status=$?
+	pid=
+	return $finish_status
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
+}
+
+says() {
+	wait_for grep -q "^netobsd: $1" "$tmp/err"
+}
+
+# lines PATTERN: how many lines of the log match
+lines() {
+	grep -c "^netobsd: $1" "$tmp/err"
+}
+
+twice() {
+	[ "$(lines "$1")" -eq 2 ]
+}
+
+talk=$top/tests/live/live_talk.py
+
+# ping_from NAMESPACE ADDRESS [COUNT [SIZE [ID]]]: ICMP echoes that are answered
+ping_from() {
+	ip netns exec "$1" python3 "$talk" ping "$2" "${3:-1}" "${4:-56}" "${5:-4711}" >/dev/null 2>&1
+}
+
+ping_far() {
+	ping_from "$near" "$@"
+}
+
+# heard IFACE PROBE: firings of a probe for an interface
+heard() {
+	grep "\"probe\":\"$2\"" "$tmp/out" | grep -c "\"if_name\":\"$1\""
+}
+
+# ticks: processor time of netobsd so far, hundredths of a second
+ticks() {
+	awk '{ print $14 + $15 }' "/proc/$pid/stat"
+}
+
+cable a0 b0 || skip_all "no veth interfaces here"
+cable a1 b1
+near addr add 10.79.0.1/24 dev a0
+far addr add 10.79.0.2/24 dev b0
+near addr add 10.79.1.1/24 dev a1
+far addr add 10.79.1.2/24 dev b1
+
+# ------------------------------------------------------------------------------------------------------ come and go
+
+chmod 755 "$tmp"
+# shellcheck disable=SC2086
+observe 2 $capable "$(private_netobsd)" -i a0 -i a1 --print=icmp-send --format json
+near link set a0 down
+says "interface a0 is down"
+is "down: one line" $? 0
+near link set a0 up
+says "interface a0 is up again"
+is "up again: one line" $? 0
+wait_for ping_far 10.79.0.2
+check "up again: observed" wait_for heard a0 icmp-send
+
+near link set a0 down
+wait_for twice "interface a0 is down"
+is "down again: another line" $? 0
+near link set a0 name wan0
+near link set wan0 up
+says "interface a0 is now called wan0"
+is "renamed: one line" $? 0
+wait_for ping_far 10.79.0.2
+says "interface wan0 is up again"
+check "renamed: observed under its new name" wait_for heard wan0 icmp-send
+near link set wan0 down
+says "interface wan0 is down"
+near link set wan0 name a0
+near link set a0 up
+says "interface wan0 is now called a0"
+is "renamed back: one line" $? 0
+
+near link del a0
+says "interface a0 is lost: .*going on with the others"
+is "removed: one line" $? 0
+ping_far 10.79.1.2
+check "removed: the others are observed" wait_for heard a1 icmp-send
+before=$(ticks)
+sleep 2
+is "removed: waiting costs nothing" "$(($(ticks) - before < 10))" 1
+: >"$tmp/out"
+cable a0 b0
+near addr add 10.79.0.1/24 dev a0
+far addr add 10.79.0.2/24 dev b0
+says "interface a0 is back and observed again"
+is "made again: one line" $? 0
+wait_for ping_far 10.79.0.2
+check "made again: observed" wait_for heard a0 icmp-send
+near link set a1 mtu 1400
+near addr add 10.79.1.9/24 dev a1
+is "of all that, nothing was said twice" "$(lines 'interface a0 is lost') $(lines 'interface a0 is back') $(uniq -d "$tmp/err")" \
+	"1 1 "
+
+near link del a0
+near link del a1
+wait_for sh -c "grep -q 'interface a1 is lost' '$tmp/err'"
+sleep 0.3
+check "all removed: netobsd waits" kill -0 "$pid"
+cable a1 b1
+near addr add 10.79.1.1/24 dev a1
+far addr add 10.79.1.2/24 dev b1
+wait_for sh -c "grep -q 'interface a1 is back' '$tmp/err'"
+: >"$tmp/out"
+wait_for ping_far 10.79.1.2
+check "all removed, one made again: observed" wait_for heard a1 icmp-send
+finish
+is "interfaces came and went: status" $? 0
+
+# Frames longer than they could be when the capture was opened.
+cable a0 b0
+near addr add 10.79.0.1/24 dev a0
+far addr add 10.79.0.2/24 dev b0
+# shellcheck disable=SC2086
+observe 1 $capable "$tmp/netobsd" -i a0 --immediate --print=ip-receive --format json --summary
+near link set a0 mtu 9000
+far link set b0 mtu 9000
+summary_of "$pid" "$tmp/err"
+wait_for ping_far 10.79.0.2 1 8000
+finish
+is "a larger MTU: nothing is cut" "$(counter truncated)" 0
+check "a larger MTU: long packets" grep -q '"ip_plength":8008' "$tmp/out"
+
+# Started as root, netobsd has nothing left to open an interface with.
+observe 2 "$netobsd" -i a0 -i a1 --print=icmp-send --format json
+near link del a0
+says "interface a0 is lost"
+cable a0 b0
+says "interface a0 is back, but netobsd has given up the capability"
+is "without the capability: said" $? 0
+near link set a0 down
+near link set a0 up
+sleep 1.5
+is "without the capability: said once" "$(lines 'interface a0 is back')" 1
+ping_far 10.79.1.2
+check "without the capability: the others are observed" wait_for heard a1 icmp-send
+near link del a1
+cable a1 b1
+wait "$pid"
+is "without the capability: status when none is left" $? 1
+pid=
+check "without the capability: none is left" grep -q "no interface is left to observe" "$tmp/err"
+near addr add 10.79.0.1/24 dev a0
+far addr add 10.79.0.2/24 dev b0
+
+# ------------------------------------------------------------------------------------------ interfaces below others
+
+# told: interfaces that icmp-send and icmp-receive fired for, for echoes of the usual id
+told() {
+	grep '"icmp_echo_id":4711,' "$tmp/out" | sed -n 's/.*"probe":"icmp-\([a-z]*\)".*"if_name":"\([^"]*\)".*/\1 \2/p' | sort | uniq -c |
+		awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }'
+}
+
+near link add br0 type bridge
+near addr flush dev a0
+near link set a0 mtu 1500
+far link set b0 mtu 1500
+near link set a0 master br0
+near link set br0 up
+near addr add 10.79.0.1/24 dev br0
+wait_for ping_far 10.79.0.2
+observe 1 "$netobsd" -i any --print=icmp-send,icmp-receive --format json --summary icmp
+ping_far 10.79.0.2 3
+finish
+is "any: through a bridge: once, at the bridge" "$(told)" "3 receive br0, 3 send br0"
+is "any: through a bridge: copies are counted" "$(counter interface-copies)" 6
+
+# What the bridge passes on between its ports is seen nowhere else.
+near link set a1 master br0
+far addr flush dev b1
+ip netns add "$far-2" && far link set b1 netns "$far-2"
+trap 'ip netns del "$near"; ip netns del "$far"; ip netns del "$far-2"; rm -rf "$tmp"' EXIT
+ip -n "$far-2" addr add 10.79.0.3/24 dev b1
+ip -n "$far-2" link set b1 up
+wait_for ping_from "$far-2" 10.79.0.2
+observe 1 "$netobsd" -i any --print=gld-receive --format json --summary icmp
+ping_from "$far-2" 10.79.0.2 3
+finish
+is "any: what a bridge forwards stays: in and out" "$(heard a0 gld-receive) $(heard a1 gld-receive)" "6 6"
+is "any: what a bridge forwards is no copy" "$(counter interface-copies)" 0
+near link set a0 nomaster
+near link del br0
+
+near addr add 10.79.0.1/24 dev a0
+if ! near link add link a0 name a0.7 type vlan id 7 2>/dev/null; then
+	skip "any: VLAN devices" "this kernel has none"
+	tap_done
+fi
+far link add link b0 name b0.7 type vlan id 7
+near link set a0.7 up
+far link set b0.7 up
+near addr add 10.80.0.1/24 dev a0.7
+far addr add 10.80.0.2/24 dev b0.7
+wait_for ping_far 10.80.0.2
+wait_for ping_far 10.79.0.2
+observe 1 "$netobsd" -i any --print=icmp-send,icmp-receive --format json --summary icmp
+ping_far 10.80.0.2 3
+ping_far 10.79.0.2 2
+finish
+is "any: with and without a VLAN tag" "$(told)" "2 receive a0, 3 receive a0.7, 2 send a0, 3 send a0.7"
+is "any: with a VLAN tag: copies are counted" "$(counter interface-copies)" 6
+
+# A bridge on a VLAN device; it comes while netobsd runs.
+near addr flush dev a0.7
+observe 1 "$netobsd" -i any --print=icmp-send,icmp-receive --format json --summary icmp
+near link add br7 type bridge
+near link set a0.7 master br7
+near link set br7 up
+near addr add 10.80.0.1/24 dev br7
+wait_for ping_far 10.80.0.2 1 56 1
+ping_far 10.80.0.2 2
+finish
+is "any: a bridge on a VLAN device" "$(told)" "2 receive br7, 2 send br7"
+
+tap_done

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Observing interfaces: two network namespaces with a cable between them and real sockets at both ends; what the
+# kernel's own TCP does is what netobsd has to say.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+# shellcheck source=tests/lib/live_hosts.sh
+. "$(dirname "$0")/../lib/live_hosts.sh"
+
+server_states="listen syn-received established close-wait last-ack closed"
+client_states="closed syn-sent established fin-wait-1 fin-wait-2 time-wait"
+
+# ------------------------------------------------------------------------------------------------------- both sides
+
+observe "$far" 1 -i far0 --print --format json --summary
+converse "$far" "$near" 10.77.0.2 7001
+in_near python3 "$talk" refused 10.77.0.2 7002
+finish
+is "the server's side: exit status" $? 0
+is "the server's side: states" "$(states_of 7001)" "server 10.77.0.2 $server_states"
+is "the server's side: accepted" "$(count tcp-accept-established) $(count tcp-connect-established)" "1 0"
+is "the server's side: refused" "$(count tcp-accept-refused) $(count tcp-connect-refused)" "1 0"
+is "the server's side: nothing lost" "$(counter capture.dropped) $(counter capture.interface-dropped)" "0 0"
+check "the server's side: the interface is named" grep -q '"if_name":"far0"' "$tmp/out"
+check "the server's side: nothing else is said" sh -c "! grep '^netobsd:' '$tmp/err'"
+
+observe "$near" 1 -i near0 --print=tcp-* --format json
+converse "$far" "$near" fd77::2 7003
+in_near python3 "$talk" refused 10.77.0.2 7002
+finish
+is "the client's side: states over IPv6" "$(states_of 7003)" "client fd77::1 $client_states"
+is "the client's side: requests" "$(count tcp-connect-request)" 2
+is "the client's side: established and refused" "$(count tcp-connect-established) $(count tcp-connect-refused)" "1 1"
+
+observe "$near" 1 -i near0 --view both --print=tcp-state-change --format json tcp port 7004
+converse "$far" "$near" 10.77.0.2 7004
+finish
+is "view both: both ends" "$(states_of 7004)" "client 10.77.0.1 $client_states
+server 10.77.0.2 $server_states"
+
+# --------------------------------------------------------------------------------------------------- other interfaces
+
+observe "$far" 1 -i any --print --format json
+converse "$far" "$near" 10.77.0.2 7005
+converse "$far" "$far" 127.0.0.1 7006
+finish
+is "any: states" "$(states_of 7005)" "server 10.77.0.2 $server_states"
+is "any: a connection of the host with itself has two ends, once" "$(states_of 7006)" "client 127.0.0.1 $client_states
+server 127.0.0.1 $server_states"
+is "any: frames have their real interfaces" \
+	"$(grep -o '"if_name":"[^"]*"' "$tmp/out" | sort -u | tr '\n' ' ')" '"if_name":"far0" "if_name":"lo" '
+
+observe "$far" 2 -i far0 -i lo --print=tcp-state-change --format json
+converse "$far" "$near" 10.77.0.2 7007
+converse "$far" "$far" 127.0.0.1 7008
+finish
+is "two interfaces: states" "$(states_of 7007)" "server 10.77.0.2 $server_states"
+is "two interfaces: loopback" "$(states_of 7008)" "client 127.0.0.1 $client_states
+server 127.0.0.1 $server_states"
+
+in_far "$netobsd" -i any -i lo 2>"$tmp/err"
+is "any and another: status" $? 1
+check "any and another: message" grep -q 'netobsd: "any" is all interfaces' "$tmp/err"
+
+# --------------------------------------------------------------------------------------------- what changes on the way
+
+observe "$far" 1 -i far0 --print=tcp-state-change --format json
+ip -n "$far" addr add 10.77.0.9/24 dev far0
+summary_of "$pid" "$tmp/err"
+converse "$far" "$near" 10.77.0.9 7009
+if "$netobsd" --version | grep -q "addresses are followed: yes"; then
+	is "an address that came later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"
+else
+	skip "an address that came later is local" "built without libmnl"
+fi
+ip -n "$far" link set far0 down
+wait_for grep -q "far0 is down" "$tmp/err"
+ip -n "$far" link set far0 up
+wait_for grep -q "far0 is up again" "$tmp/err"
+wait_for in_near python3 "$talk" refused 10.77.0.2 7002
+converse "$far" "$near" 10.77.0.2 7010
+finish
+is "an interface may go down and up: status" $? 0
+is "an interface may go down and up: states" "$(states_of 7010)" "server 10.77.0.2 $server_states"
+is "an interface may go down and up: one line each" "$(grep '^netobsd' "$tmp/err")" "netobsd: interface far0 is down
+netobsd: interface far0 is up again"
+
+# What came before a tracer did is not observed.
+observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary
+converse "$far" "$near" 10.77.0.2 7012
+wait_for grep -q "no tracer has come" "$tmp/err"
+converse "$far" "$near" 10.77.0.2 7013
+finish
+is "frames before the tracer are left out" "$(states_of 7012)$(states_of 7013)" "server 10.77.0.2 $server_states"
+is "frames before the tracer are not counted" "$(counter capture.received)" "$(counter frames)"
+
+# Stopped, netobsd cannot empty its buffer, so frames are lost and counted.
+observe "$far" 1 -i far0 -B 128 --strict --summary
+kill -STOP "$pid"
+in_near python3 "$talk" flood 10.77.0.2 9 20000
+kill -CONT "$pid"
+finish
+is "lost frames: status with --strict" $? 3
+check "lost frames: counted" test "$(counter capture.dropped)" -gt 0
+is "lost frames: received = observed + dropped" "$(counter capture.received)" \
+	"$(($(counter frames) + $(counter capture.dropped)))"
+
+# Each frame takes a piece as long as the longest that may come, and on the loopback interface a second one on its way
+# out, but a burst has room for all that.
+observe "$far" 1 -i lo --immediate --summary udp
+kill -STOP "$pid"
+in_far python3 "$talk" flood 127.0.0.1 9 200
+kill -CONT "$pid"
+finish
+is "a burst delivered frame by frame" "$(counter frames) observed, $(counter capture.dropped) lost" "200 observed, 0 lost"
+
+# When netobsd gets a processor late, frames still have the time at which they came.  There are more of them than it reads
+# at a time, so that its clock has its turn between.
+observe "$far" 1 -i far0 -B 65536 --print=tcp-state-change --format json --summary
+kill -STOP "$pid"
+in_near python3 "$talk" flood 10.77.0.2 9 6000
+converse "$far" "$near" 10.77.0.2 7014
+sleep 0.5
+kill -CONT "$pid"
+finish
+is "frames that had to wait: states" "$(states_of 7014)" "server 10.77.0.2 $server_states"
+is "frames that had to wait: time does not go back" "$(counter backwards)" 0
+is "frames that had to wait: the server took 0.3 s to close" "$(grep -o '"cs_ts":[0-9]*' "$tmp/out" | awk -F: '
+	NR == 1 { first = $2 } END { print ($2 - first) / 1e9 >= 0.29 }')" 1
+
+ip -n "$far" link add spare0 type veth peer name spare1
+ip -n "$far" link set spare0 up
+ip -n "$far" link set spare1 up
+observe "$far" 2 -i spare0 -i far0 --print=tcp-state-change --format json
+ip -n "$far" link del spare0
+wait_for grep -q "spare0 is lost" "$tmp/err"
+converse "$far" "$near" 10.77.0.2 7011
+finish
+is "one interface of two is removed: the other goes on" "$(states_of 7011)" "server 10.77.0.2 $server_states"
+is "one interface of two is removed: one message" "$(grep -c '^netobsd: interface spare0 is lost' "$tmp/err")" 1
+
+ip -n "$far" link add late0 type veth peer name late1
+in_far "$netobsd" -i late0 2>"$tmp/err"
+is "an interface that is down at the start: status" $? 1
+check "an interface that is down at the start: message" grep -q "late0 is down: ip link set late0 up" "$tmp/err"
+
+tap_done

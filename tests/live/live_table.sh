@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The rest of the provider table on live interfaces: fragments, loopback, fusion, streams, sockets, retransmissions.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/live_hosts.sh
+. "$(dirname "$0")/../lib/live_hosts.sh"
+
+# sum_of PROBE FIELD: over all firings
+sum_of() {
+	grep "\"probe\":\"$1\"" "$tmp/out" | grep -o "\"$2\":[0-9]*" | awk -F: '{ n += $2 } END { print n + 0 }'
+}
+
+# ------------------------------------------------------------------------------------------- fragments and datagrams
+
+# 11,000 bytes over an MTU of 1500 are 8 fragments: 7 of 1480 and one of 648 payload bytes.
+observe "$far" 1 -i far0 --print=ip-*,udp-*,socket-* --format json udp
+in_near python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(bytes(11000), ("10.77.0.2", 9))'
+finish
+is "8 fragments are received" "$(count ip-receive)" 8
+is "and one datagram delivered" "$(count ip-deliver) $(sum_of ip-deliver ip_plength)" "1 11008"
+is "to UDP, once" "$(count udp-receive) $(sum_of udp-receive ip_plength)" "1 11008"
+is "and to its socket" "$(count socket-receive) $(sum_of socket-receive so_bytes)" "1 11000"
+is "a stream begins" "$(count udp-stream-start)" 1
+is "each frame is freed" "$(count ip-packet-free)" 8
+
+observe "$near" 1 -i near0 --print=ip-*,udp-*,socket-* --format json ip6
+in_near python3 -c '
+import socket
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.sendto(bytes(3000), ("fd77::2", 9))'
+finish
+is "IPv6: the sender's side" "$(count socket-send) $(count udp-send) $(sum_of socket-send so_bytes)" "1 1 3000"
+is "IPv6: requested once, sent in 3 fragments" \
+	"$(grep '"probe":"ip-request"' "$tmp/out" | grep -c '"ip_daddr":"fd77::2"')/$(
+		grep '"probe":"ip-send"' "$tmp/out" | grep -c '"ipv6_nexthdr":44')" "1/3"
+
+# ------------------------------------------------------------------------------------------------------------ loopback
+
+for device in lo any; do
+	observe "$near" 1 -i $device --print --format json tcp
+	converse "$near" "$near" 127.0.0.1 7010
+	finish
+	is "$device: both ends, once each" "$(states_of 7010)" "client 127.0.0.1 closed syn-sent established fin-wait-1 fin-wait-2 time-wait
+server 127.0.0.1 listen syn-received established close-wait last-ack closed"
+	is "$device: sent as often as received" "$(count tcp-send)" "$(count tcp-receive)"
+	is "$device: 6 bytes there and back" \
+		"$(sum_of socket-send so_bytes) $(sum_of socket-receive so_bytes) $(count socket-send)" "12 12 2"
+	is "$device: fused data segments" "$(count tcpf-send) $(count tcpf-receive)" "2 2"
+	is "$device: no retransmission" "$(count tcp-retransmit)" 0
+done
+
+# ----------------------------------------------------------------------------------------------------------- a dead host
+
+if have nft && in_far nft list ruleset >/dev/null 2>&1; then
+	observe "$near" 1 -i near0 --print=tcp-send,tcp-retransmit,tcp-timeout-*,tcp-connect-* --format json tcp port 7011
+	in_far nft 'add table inet t; add chain inet t in { type filter hook input priority 0; };
+		add rule inet t in tcp dport 7011 drop'
+	in_near python3 -c '
+import socket
+s = socket.socket()
+s.settimeout(3.5)
+try:
+    s.connect(("10.77.0.2", 7011))
+except OSError:
+    pass'
+	finish
+	in_far nft delete table inet t
+	again=$(($(count tcp-send) - 1)) # how often depends on the kernel: after 1, 2, 3 s or after 1 and 3 s
+	check "a SYN into the dark is sent again" [ "$again" -ge 1 ]
+	is "and each time told" "$(count tcp-connect-request) $(count tcp-retransmit) $(count tcp-connect-established)" \
+		"1 $again 0"
+	is "by its timer" "$(count tcp-timeout-retransmit)" "$again"
+	is "and is of kind syn" "$(grep -c '"tcpr_kindstr":"syn"' "$tmp/out")" $((2 * again))
+	is "the last one knows how often" "$(grep '"probe":"tcp-retransmit"' "$tmp/out" |
+		grep -o '"tcpr_count":[0-9]*' | tail -n 1)" "\"tcpr_count\":$((again + 1))"
+else
+	skip "a SYN into the dark" "nftables does not work here"
+fi
+
+# ------------------------------------------------------------------------------------------------- a server that is gone
+
+observe "$near" 1 -i near0 --print=tcp-connect-*,tcp-state-change --format json tcp port 7012
+rm -f "$tmp/ready"
+ip netns exec "$far" python3 "$talk" serve 10.77.0.2 7012 "$tmp/ready" &
+server=$!
+wait_for test -e "$tmp/ready"
+kill -KILL $server 2>/dev/null
+wait $server 2>/dev/null
+in_near python3 "$talk" refused 10.77.0.2 7012
+finish
+is "a killed server refuses" "$(count tcp-connect-request) $(count tcp-connect-refused) $(states_of 7012)" \
+	"1 1 client 10.77.0.1 closed syn-sent closed"
+
+# ----------------------------------------------------------------------------------------------- errors that quote packets
+
+observe "$near" 1 -i near0 --print=icmp-receive,udp-send --format json udp or icmp
+# The kernel limits how many errors it sends, some kernels those of all namespaces together: until there is one.
+in_near python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("10.77.0.1", 40123))
+s.connect(("10.77.0.2", 40999))
+s.settimeout(1)
+for _ in range(60):
+    try:
+        s.send(b"x")
+        s.recv(1)
+    except TimeoutError:
+        continue
+    except ConnectionRefusedError:
+        break'
+finish
+is "an ICMP error finds the stream it quotes" \
+	"$(grep '"probe":"icmp-receive"' "$tmp/out" | grep -o '"cs_cid":[0-9]*' | head -n 1)" \
+	"$(grep '"probe":"udp-send"' "$tmp/out" | grep '"udp_dport":40999' | grep -o '"cs_cid":[0-9]*' | head -n 1)"
+check "and says which port" grep -q '"icmp_error_dport":40999' "$tmp/out"
+
+# ------------------------------------------------------------------------------------------------------ whose socket it is
+
+cat >"$tmp/owned.py" <<'PY'
+import os, socket, sys
+listener = socket.create_server(("10.77.0.1", 7013)) if sys.argv[1] == "serve" else None
+open(sys.argv[2], "w").write(str(os.getpid()))
+peer = listener.accept()[0] if listener else socket.create_connection(("10.77.0.1", 7013))
+peer.settimeout(0.2)
+while not os.path.exists(sys.argv[3]):
+    try:
+        peer.sendall(b"12345678") if listener else None
+        peer.recv(8)
+    except TimeoutError:
+        pass
+PY
+# owner_told: whether the last bytes have their process
+owner_told() {
+	tail -n 1 "$tmp/out" | grep -q '"so_pid":[1-9]'
+}
+observe "$near" 1 -i near0 --all-owners --print=socket-send --format json tcp port 7013
+ip netns exec "$near" python3 "$tmp/owned.py" serve "$tmp/pid" "$tmp/enough" &
+server=$!
+wait_for test -s "$tmp/pid"
+in_far python3 "$tmp/owned.py" talk "$tmp/other" "$tmp/enough" &
+client=$!
+if grep -q '^HAVE_MNL_TRUE = #' "$build/Makefile"; then sleep 1; else wait_for owner_told; fi
+: >"$tmp/enough"
+wait "$server" "$client"
+finish
+grep '"probe":"socket-send"' "$tmp/out" | tail -n 1 >"$tmp/last"
+if grep -q '^HAVE_MNL_TRUE = #' "$build/Makefile"; then
+	skip "whose bytes they are" "netobsd was built without libmnl"
+else
+	is "its bytes name the process" "$(grep -o '"so_pid":[0-9-]*' "$tmp/last") $(grep -o '"cs_pid":[0-9-]*' "$tmp/last")" \
+		"\"so_pid\":$(cat "$tmp/pid") \"cs_pid\":$(cat "$tmp/pid")"
+	is "and its name and user" "$(grep -o '"so_execname":"[a-z]*' "$tmp/last") $(grep -o '"so_uid":[0-9-]*' "$tmp/last")" \
+		'"so_execname":"python '"\"so_uid\":0"
+	is "in its namespace" "$(grep -o '"cs_zoneid":[0-9]*' "$tmp/last")" \
+		"\"cs_zoneid\":$(ip netns exec "$near" stat -Lc %i /proc/self/ns/net)"
+fi
+
+tap_done

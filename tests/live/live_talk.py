@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Real sockets for tests/live/live.sh, and what netobsd should have said about them.
+
+    live_talk.py serve ADDRESS PORT READY   echoes one TCP connection; touches READY when it listens
+    live_talk.py talk ADDRESS PORT          one TCP connection: says hello, closes first
+    live_talk.py refused ADDRESS PORT       one TCP connection that nobody accepts
+    live_talk.py flood ADDRESS PORT COUNT   UDP datagrams as fast as they go
+    live_talk.py ping ADDRESS COUNT [SIZE [ID]]  ICMP echoes, each of which must be answered within five seconds
+    live_talk.py states PORT <JSON          the state changes of the endpoint with this local or remote port
+"""
+import json
+import pathlib
+import socket
+import struct
+import sys
+import time
+
+
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def serve(address, port, ready):
+    with socket.socket(family(address), socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, int(port)))
+        listener.listen()
+        listener.settimeout(20)
+        pathlib.Path(ready).touch()
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(20)
+            while data := connection.recv(4096):
+                connection.sendall(data)
+            # Long enough for the kernel to acknowledge the FIN before our own goes out.
+            time.sleep(0.3)
+
+
+def talk(address, port):
+    with socket.create_connection((address, int(port)), timeout=20) as connection:
+        connection.sendall(b"hello\n")
+        if connection.recv(4096) != b"hello\n":
+            sys.exit("the echo differs")
+        connection.shutdown(socket.SHUT_WR)
+        if connection.recv(4096) != b"":
+            sys.exit("more than an echo")
+
+
+def refused(address, port):
+    try:
+        socket.create_connection((address, int(port)), timeout=20).close()
+    except ConnectionRefusedError:
+        return
+    sys.exit("not refused")
+
+
+def flood(address, port, count):
+    with socket.socket(family(address), socket.SOCK_DGRAM) as sender:
+        for _ in range(int(count)):
+            sender.sendto(bytes(400), (address, int(port)))
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def ping(address, count, size="56", echo_id="4711"):
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as pinger:
+        pinger.settimeout(5)
+        for number in range(int(count)):
+            echo = struct.pack("!BBHHH", 8, 0, 0, int(echo_id), number) + bytes(int(size))
+            echo = echo[:2] + struct.pack("!H", checksum(echo)) + echo[4:]
+            pinger.sendto(echo, (address, 0))
+            while (reply := pinger.recv(65536))[20:21] != b"\0" or reply[24:28] != echo[4:8]:
+                pass
+
+
+def states(port):
+    """One line per endpoint: whether it is the client or the server, its address, and its states in order."""
+    endpoints = {}
+    for line in sys.stdin:
+        firing = json.loads(line)
+        if firing["probe"] != "tcp-state-change":
+            continue
+        _, cs, before, after = firing["args"][:4]
+        if int(port) not in (before["tcps_lport"], before["tcps_rport"]):
+            continue
+        role = "server" if before["tcps_lport"] == int(port) else "client"
+        sequence = endpoints.setdefault((role, before["tcps_laddr"], cs["cs_cid"]), [])
+        if sequence and sequence[-1] != before["tcps_statestr"]:
+            sequence.append("GAP")
+        if not sequence:
+            sequence.append(before["tcps_statestr"])
+        sequence.append(after["tcps_statestr"])
+    for (role, address, _), sequence in sorted(endpoints.items()):
+        print(role, address, *(state.removeprefix("state-") for state in sequence))
+
+
+if __name__ == "__main__":
+    {"serve": serve, "talk": talk, "refused": refused, "flood": flood, "ping": ping, "states": states}[sys.argv[1]](
+        *sys.argv[2:]
+    )

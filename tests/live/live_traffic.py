@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Real sockets of every temper for tests/live/live_truth.sh.
+
+    live_traffic.py serve ADDRESS4 ADDRESS6 READY            serves until it is killed; touches READY when it listens
+    live_traffic.py talk ADDRESS4 ADDRESS6 SEED CONNECTIONS  so many short web-like connections, and of each other kind
+                                                             one for every fifty of them, at the same time
+    live_traffic.py once ADDRESS4 PORT                       one short connection
+
+What a connection does is drawn from SEED; what the network does to it is not.  Errors are part of the traffic."""
+import pathlib
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+WEB, BULK, RESET, STUCK, HALF, IDLE, WARM_UP = range(7001, 7008)
+CLOSED = 7998    # nobody listens
+FILTERED = 7999  # the router swallows it
+WORKERS = 24
+
+
+def reset_on_close(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def read_all(connection):
+    while connection.recv(65536):
+        pass
+
+
+# --- the server's side ---
+
+def serve_web(connection):
+    """One request in one line: how many bytes, and who closes first."""
+    size, first = connection.makefile("rb").readline().split()
+    connection.sendall(b"w" * int(size))
+    if first == b"client":
+        read_all(connection)
+
+
+def serve_bulk(connection):
+    direction, size = connection.makefile("rb").readline().split()
+    if direction == b"down":
+        connection.sendall(bytes(int(size)))
+    else:
+        connection.sendall(b"!")
+        read_all(connection)
+
+
+def serve_reset(connection):
+    connection.recv(100)
+    reset_on_close(connection)
+
+
+def serve_stuck(connection):
+    """The window closes, and opens again."""
+    time.sleep(1.5)
+    read_all(connection)
+
+
+def serve_half(connection):
+    """Goes on sending when the other side has closed its half."""
+    read_all(connection)
+    connection.sendall(b"h" * 60000)
+
+
+def serve_idle(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
+    read_all(connection)
+
+
+SERVERS = {WEB: serve_web, BULK: serve_bulk, RESET: serve_reset, STUCK: serve_stuck, HALF: serve_half,
+           IDLE: serve_idle, WARM_UP: serve_web}
+
+
+def serve_one(serving, connection):
+    with connection:
+        connection.settimeout(60)
+        try:
+            serving(connection)
+        except (OSError, ValueError):
+            pass
+
+
+def accept_all(listener, serving):
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=serve_one, args=(serving, connection), daemon=True).start()
+
+
+def serve(address4, address6, ready):
+    for family, address in ((socket.AF_INET, address4), (socket.AF_INET6, address6)):
+        for port, serving in SERVERS.items():
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if port == STUCK:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+            listener.bind((address, port))
+            listener.listen(1024)
+            threading.Thread(target=accept_all, args=(listener, serving), daemon=True).start()
+    pathlib.Path(ready).touch()
+    while True:
+        time.sleep(3600)
+
+
+# --- the client's side ---
+
+def web(choice, connection):
+    first = choice.choice(["client", "server"])
+    size = choice.randrange(1, 12000)
+    connection.sendall(b"%d %s\n" % (size, first.encode()))
+    while size > 0 and (data := connection.recv(65536)):
+        size -= len(data)
+    if first == "server":
+        read_all(connection)
+
+
+def bulk(choice, connection):
+    size = choice.randrange(200_000, 1_500_000)
+    direction = choice.choice(["down", "up"])
+    connection.sendall(b"%s %d\n" % (direction.encode(), size))
+    if direction == "down":
+        read_all(connection)
+    else:
+        connection.recv(1)
+        connection.sendall(bytes(size))
+
+
+def reset(choice, connection):
+    connection.sendall(b"go away\n")
+    if choice.random() < 0.5:
+        reset_on_close(connection)
+    else:
+        connection.recv(10)
+
+
+def stuck(_, connection):
+    connection.sendall(b"s" * 200000)
+
+
+def half(_, connection):
+    connection.sendall(b"h" * 3000)
+    connection.shutdown(socket.SHUT_WR)
+    read_all(connection)
+
+
+def idle(_, connection):
+    time.sleep(2.7)
+    connection.sendall(b"still here")
+
+
+CLIENTS = {BULK: bulk, RESET: reset, STUCK: stuck, HALF: half, IDLE: idle, CLOSED: None, FILTERED: None}
+
+
+def talk_one(choice, addresses, port, talking):
+    address = choice.choices(addresses, (2, 1))[0]
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as connection:
+        connection.settimeout(2.5 if port == FILTERED else 20)
+        try:
+            connection.connect((address, port))
+            talking(choice, connection)
+        except OSError:
+            pass
+
+
+def talk(address4, address6, seed, connections):
+    choice = random.Random(int(seed))
+    addresses = (address4, address6)
+    shares = [len(range(worker, int(connections), WORKERS)) for worker in range(WORKERS)]
+
+    def work(own, count):
+        for _ in range(count):
+            talk_one(own, addresses, WEB, web)
+
+    threads = [threading.Thread(target=work, args=(random.Random(choice.random()), share)) for share in shares]
+    others = [(port, talking) for port, talking in CLIENTS.items() for _ in range(max(4, int(connections) // 50))]
+    choice.shuffle(others)
+    for thread in threads:
+        thread.start()
+    for port, talking in others:
+        thread = threading.Thread(target=talk_one, args=(random.Random(choice.random()), addresses, port, talking))
+        thread.start()
+        threads.append(thread)
+        time.sleep(0.02)
+    for thread in threads:
+        thread.join()
+
+
+def once(address, port):
+    talk_one(random.Random(1), (address, address), int(port), web)
+
+
+if __name__ == "__main__":
+    {"serve": serve, "talk": talk, "once": once}[sys.argv[1]](*sys.argv[2:])

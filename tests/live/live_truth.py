@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""live_truth.py KERNEL PROBES STOPPED CONNECTIONS ADDRESS...
+
+Compares what the kernel recorded of its sockets with what the probes of netobsd told of the same connections at the
+same time, connection by connection and by the rules of truth.py, for tests/live/live_truth.sh.  Prints TAP points.
+
+KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is what
+tests/live/live_truth.bt printed.  STOPPED has the monotonic clock and the time when the kernel's record ended, in ns.  The
+ADDRESSes are those of both hosts; on each a netobsd tells of its own."""
+import collections
+import re
+import sys
+
+sys.dont_write_bytecode = True
+import truth  # noqa: E402
+
+STATES = ("NONE", "ESTABLISHED", "SYN_SENT", "SYN_RECEIVED", "FIN_WAIT_1", "FIN_WAIT_2", "TIME_WAIT", "CLOSED",
+          "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING")
+KERNEL_STATES = {"TCP_ESTABLISHED": "ESTABLISHED", "TCP_SYN_SENT": "SYN_SENT", "TCP_SYN_RECV": "SYN_RECEIVED",
+                 "TCP_FIN_WAIT1": "FIN_WAIT_1", "TCP_FIN_WAIT2": "FIN_WAIT_2", "TCP_TIME_WAIT": "TIME_WAIT",
+                 "TCP_CLOSE": "CLOSED", "TCP_CLOSE_WAIT": "CLOSE_WAIT", "TCP_LAST_ACK": "LAST_ACK",
+                 "TCP_LISTEN": "LISTEN", "TCP_CLOSING": "CLOSING", "TCP_NEW_SYN_RECV": "SYN_RECEIVED"}
+WARM_UP = "7007"
+SPLIT_NS = 30000  # frames of one retransmitted super-packet leave within so much of each other
+SYN, RST, FIN = 2, 4, 1
+# What a run of the traffic must have in it, so that a comparison of nothing is no success.
+WANTED = ("FIN_WAIT_2", "TIME_WAIT", "LAST_ACK", "SYN_SENT", "SYN_RECEIVED")
+
+
+class Endpoint:
+    """What one side says of one end of one connection."""
+
+    def __init__(self, states=()):
+        self.states = list(states)
+        self.sent_again = []  # monotonic times, ns
+        self.timers = collections.Counter()
+        self.facts = collections.Counter()
+
+
+# --- the kernel's record ---
+
+EVENT = re.compile(r"\[(\d+)\] \S+ +(\d+)\.(\d+): ([a-z_]+|<stack trace>)(?:: (.*))?$")
+
+
+def kernel_events(path):
+    """Yields (time, name, fields, functions on the stack)."""
+    last = {}  # by CPU: a stack follows its event there
+    stack = None
+    events = []
+    with open(path, encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            found = EVENT.search(line)
+            if not found:
+                if stack is not None and line.startswith(" => "):
+                    stack.append(line[4:].strip().split("+")[0])
+                continue
+            cpu, seconds, fraction, name, text = found.groups()
+            if name == "<stack trace>":
+                stack = last[cpu][3] if cpu in last else None
+                continue
+            stack = None
+            fields = dict(word.split("=", 1) for word in text.split() if "=" in word)
+            last[cpu] = (int(seconds) * 10**9 + int(fraction.ljust(9, "0")), name, fields, [])
+            events.append(last[cpu])
+    return events
+
+
+def ends_of(fields):
+    v6 = fields["family"] == "AF_INET6"
+    return (fields["saddrv6" if v6 else "saddr"], fields["sport"], fields["daddrv6" if v6 else "daddr"],
+            fields["dport"])
+
+
+def read_kernel(path, addresses):
+    """The endpoints by their ends, in order of time."""
+    endpoints, open_now = collections.defaultdict(list), {}
+    discarded = set()
+    for time, name, fields, stack in kernel_events(path):
+        ends = ends_of(fields)
+        if ends[0] not in addresses or ends[2] in ("0.0.0.0", "::") or "0" in (ends[1], ends[3]) or WARM_UP in ends:
+            continue
+        old = KERNEL_STATES[fields["oldstate" if name == "inet_sock_set_state" else "state"]]
+        if name == "inet_sock_set_state":
+            # Two acknowledgments of one SYN,ACK that are received by two processors at once make two sockets, of which
+            # the kernel then discards one; which one does not matter.
+            new = KERNEL_STATES[fields["newstate"]]
+            if ends in open_now and (old, new) == ("LISTEN", "SYN_RECEIVED"):
+                discarded.add(ends)
+                continue
+            if ends in discarded and (old, new) == ("SYN_RECEIVED", "CLOSED"):
+                discarded.remove(ends)
+                continue
+        if ends not in open_now:
+            # A client has no port yet, and so is not recognized, when it leaves CLOSED.
+            open_now[ends] = Endpoint(["CLOSED", "SYN_SENT"] if old == "SYN_SENT" else [old])
+            endpoints[ends].append(open_now[ends])
+        end = open_now[ends]
+        if name == "inet_sock_set_state":
+            end.states.append(new)
+            if end.states[-1] == "CLOSED":
+                del open_now[ends]
+        elif fields.get("err", "0") == "0":  # the tracepoint fires for an attempt that fails, too
+            end.sent_again.append(time)
+            if old not in ("SYN_SENT", "SYN_RECEIVED"):
+                end.timers["timeout"] += "tcp_retransmit_timer" in stack
+                end.timers["probe"] += "tcp_send_loss_probe" in stack
+                end.timers["known" if stack else "unknown"] += 1
+    return endpoints
+
+
+# --- what the probes told ---
+
+def lines_in_order(path):
+    """The words of each line, by the clock: bpftrace reads the buffers of several processors one after the other."""
+    with open(path, encoding="ascii", errors="replace") as file:
+        lines = [line.split() for line in file]
+    return sorted((words for words in lines if len(words) >= 5 and words[0] in ("S", "R", "T", "O", "I")),
+                  key=lambda words: int(words[1]))
+
+
+def read_probes(path, clock, stopped):
+    """The same, up to the time when the kernel's record ended."""
+    # The words of a line: the clock, which of the two netobsd, its connection id, and what the letter is about.
+    known = collections.defaultdict(Endpoint)
+    ends, last = {}, {}
+    for words in lines_in_order(path):
+        which, rest = (words[2], int(words[3])), words[4:]
+        end = known[which]
+        if words[0] == "O":
+            end.facts["fin"] += (int(rest[0]) & FIN) != 0
+            end.facts["rst"] += (int(rest[0]) & RST) != 0
+            continue
+        if words[0] == "I":
+            end.facts["rst-in"] += 1
+            continue
+        time = int(rest[0]) - clock
+        if time > stopped:
+            continue
+        if words[0] == "T":
+            end.timers["timeout"] += (int(rest[1]) & SYN) == 0
+            continue
+        ends[which] = tuple(rest[1:5])
+        if words[0] == "S":
+            before, after = (STATES[int(word)] for word in rest[5:7])
+            if end.states and end.states[-1] != before:
+                end.states.append("GAP")
+            end.states += [before] * (not end.states) + [after]
+            continue
+        seq, payload, flags = (int(word) for word in rest[5:8])
+        if flags & SYN and flags & 0x10:
+            continue  # SYN,ACKs have a tracepoint of their own
+        end.sent_again.append(time)
+        end.timers["probe"] += rest[8] == "tail-loss-probe"
+        if last.get(which, (None, 0))[0] == seq and time - last[which][1] <= SPLIT_NS:
+            end.facts["continued"] += 1
+        last[which] = ((seq + payload + (flags & FIN)) % 2**32, time)
+    endpoints = collections.defaultdict(list)
+    for which in sorted(ends):
+        if WARM_UP not in ends[which]:
+            endpoints[ends[which]].append(known[which])
+    return endpoints
+
+
+# --- both ---
+
+def pair(kernel, probes):
+    """Yields (ends, kernel's endpoint or None, that of the probes or None)."""
+    for ends in sorted(set(kernel) | set(probes)):
+        theirs, ours = kernel.get(ends, []), list(probes.get(ends, []))
+        # A request whose handshake was never completed is no socket to the kernel yet.
+        if len(ours) > len(theirs):
+            ours = [end for end in ours if not set(end.states) <= {"LISTEN", "SYN_RECEIVED", "CLOSED"}]
+        for i in range(max(len(theirs), len(ours))):
+            yield ends, theirs[i] if i < len(theirs) else None, ours[i] if i < len(ours) else None
+
+
+def compare_timers(where, theirs, ours, total, notes):
+    """How many retransmissions were the retransmission timer's doing, and how many tail-loss probes.  Of some the
+    kernel could not record the stack: they may be any."""
+    total["stacks"] += theirs["known"]
+    for timer in ("timeout", "probe"):
+        more = ours[timer] - theirs[timer]
+        wrong = -more if more < 0 else max(0, more - theirs["unknown"])
+        total[timer] += theirs[timer]
+        total["wrong"] += wrong
+        if wrong:
+            notes.append(f"{where}: {timer}: kernel {theirs[timer]}, {theirs['unknown']} unknown, ours {ours[timer]}")
+
+
+def compare(kernel, probes):
+    total, unseen, reached = collections.Counter(), collections.Counter(), collections.Counter()
+    notes = {"states": [], "retransmissions": [], "timers": []}
+    for ends, theirs, ours in pair(kernel, probes):
+        where = "%s:%s %s:%s" % ends
+        if theirs is None:
+            notes["states"].append(f"{where}: the kernel knows nothing of it, ours {','.join(ours.states)}")
+            continue
+        states = truth.without_repeats(theirs.states)
+        total["endpoints"] += 1
+        total["IPv6"] += ":" in ends[0]
+        total["transitions"] += len(states) - 1
+        if ours is None:
+            notes["states"].append(f"{where}: not told at all, kernel {','.join(states)}")
+            continue
+        for state in ours.states:
+            reached[state] += 1
+        wrong, reasons = truth.explain(states, ours.states, ours.facts)
+        if wrong:
+            notes["states"].append(f"{where}: {wrong}")
+        else:
+            total["right"] += len(states) - 1 - len(reasons)
+            total["unseen"] += len(reasons)
+            for reason in reasons:
+                unseen[reason] += 1
+        count, most = len(theirs.sent_again), len(ours.sent_again)
+        least = most - ours.facts["continued"]
+        total["kernel"] += count
+        total["ours"] += most
+        total["split"] += max(0, most - count)
+        if not least <= count <= most:
+            notes["retransmissions"].append(f"{where}: kernel {count}, ours {least}..{most}")
+        compare_timers(where, theirs.timers, ours.timers, total, notes["timers"])
+    return total, unseen, reached, notes
+
+
+def point(good, text, notes=()):
+    print(f"{'ok' if good else 'not ok'} - {text}")
+    for note in notes:
+        print(f"# {note}")
+    return good
+
+
+def main():
+    kernel_path, probes_path, stopped_path, connections, *addresses = sys.argv[1:]
+    with open(stopped_path, encoding="ascii") as file:
+        monotonic, real = (int(word) for word in file.read().split())
+    kernel = read_kernel(kernel_path, addresses)
+    probes = read_probes(probes_path, real - monotonic, monotonic)
+    total, unseen, reached, notes = compare(kernel, probes)
+    good = [
+        point(total["endpoints"] >= 2 * int(connections) and total["IPv6"] and not [s for s in WANTED if not reached[s]],
+              f"{total['endpoints']} endpoints, {total['IPv6']} of them IPv6, as many as there must be",
+              [f"{state} was reached {reached[state]} times" for state in WANTED]),
+        point(not notes["states"],
+              f"states: {total['right']} of {total['transitions'] - total['unseen']} visible transitions right",
+              notes["states"] + [f"{count} not visible: {reason}" for reason, count in sorted(unseen.items())]),
+        point(not notes["retransmissions"],
+              f"retransmissions: kernel {total['kernel']}, ours {total['ours']}, {total['split']} of them further "
+              "segments of one super-packet", notes["retransmissions"]),
+        # What made the kernel send again is a judgement: what it knows but does not show is forgiven once in fifty.
+        point(total["wrong"] <= 2 + total["stacks"] // 50,
+              f"timers: of {total['stacks']} retransmissions with a known cause, {total['timeout']} by the "
+              f"retransmission timer and {total['probe']} tail-loss probes, {total['wrong']} told otherwise",
+              notes["timers"]),
+    ]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

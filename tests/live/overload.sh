@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Overload and exhaustion: whatever comes, memory stays where it is, nothing crashes, and observing goes on.  A size for
+# every day; NETOBS_LONG=1 makes it ten million connections, a gigabyte of garbage, an hour of traffic.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+traffic=$build/tests/live/overload_traffic
+[ -x "$traffic" ] || skip_all "tests/live/overload_traffic is not built"
+if [ -n "${NETOBS_LONG:-}" ]; then
+	syns=30000000 fragments=5000000 collisions=2000000 garbage=1000000 seconds=3600 attachments=100
+else
+	syns=1000000 fragments=300000 collisions=300000 garbage=60000 seconds=120 attachments=10
+fi
+space='' pid=''
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; [ -z "$space" ] || ip netns del "$space"; rm -rf "$tmp"' EXIT
+
+# resident: memory in use by $pid in KiB; nothing when it has ended
+resident() {
+	awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status" 2>/dev/null
+}
+
+# feed KIND COUNT ARGUMENT...: replays such traffic; memory in use is sampled into $tmp/memory
+feed() {
+	feed_kind=$1 feed_count=$2
+	shift 2
+	mkfifo "$tmp/fifo"
+	"$traffic" "$feed_kind" "$feed_count" >"$tmp/fifo" 2>/dev/null &
+	"$netobsd" -r - --summary "$@" <"$tmp/fifo" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	: >"$tmp/memory"
+	while kill -0 "$pid" 2>/dev/null; do
+		resident >>"$tmp/memory"
+		sleep 0.05
+	done
+	wait "$pid"
+	feed_status=$?
+	pid=''
+	rm -f "$tmp/fifo"
+	return $feed_status
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
+}
+
+# Sanitizers keep freed memory for a while, so its amount says nothing; they look for leaks themselves.
+sanitized=$(grep -c __asan_init "$netobsd")
+
+# flat SLACK: whether memory grew by no more than SLACK KiB from the middle of the samples to the end
+flat() {
+	[ "$sanitized" -gt 0 ] || awk -v slack="$1" '{ m[NR] = $1 } END { exit !(NR < 4 || m[NR] - m[int(NR / 2)] <= slack) }' "$tmp/memory"
+}
+
+most() {
+	[ "$sanitized" -eq 0 ] || echo 0
+	[ "$sanitized" -gt 0 ] || sort -n "$tmp/memory" | tail -n 1
+}
+
+# ------------------------------------------------------------------------------------------------------------ floods
+
+feed syn "$syns" --max-flows 100000
+is "SYN flood: status" $? 0
+is "SYN flood: every connection was seen" "$(counter flow.created)" "$syns"
+is "SYN flood: the ceiling holds" "$(counter flow.now)" 100000
+is "SYN flood: the half-open ones went" "$(counter flow.evicted-half-open)" "$((syns - 100000))"
+check "SYN flood: memory is flat" flat 1024
+check "SYN flood: memory is what was reserved" test "$(most)" -lt 80000
+
+feed fragments "$fragments"
+is "fragment flood: status" $? 0
+is "fragment flood: every frame was seen" "$(counter frames)" "$fragments"
+check "fragment flood: named" test "$(counter anomaly.fragment-limit)" -gt 0
+check "fragment flood: memory is flat" flat 2048
+
+# What the machine has to do besides comes and goes: the best of three each.
+attacked=0
+for _ in 1 2 3; do
+	began=$(date +%s%N)
+	feed collisions "$collisions" --max-flows 1000000
+	collided=$?
+	took=$(($(date +%s%N) - began))
+	[ "$attacked" -ne 0 ] && [ "$attacked" -le "$took" ] || attacked=$took
+done
+is "colliding ends: status" "$collided" 0
+is "colliding ends: none makes way for another" "$(counter flow.created) $(counter flow.evicted-crowded)" "$collisions 0"
+began=$(date +%s%N)
+feed syn "$collisions" --max-flows 1000000
+usual=$(($(date +%s%N) - began))
+note "colliding ends took $((attacked / 1000000)) ms, others $((usual / 1000000)) ms"
+check "colliding ends: no slower than others" test "$attacked" -lt "$((3 * usual + 1000000000))"
+
+feed random "$garbage" --print --format json
+is "random frames: status" $? 0
+is "random frames: every frame was seen" "$(counter frames)" "$garbage"
+check "random frames: memory is flat" flat 8192
+
+# The first seconds of traffic fill tables; from then on nothing may grow.
+feed mixed "$seconds" --max-flows 20000
+is "steady traffic: status" $? 0
+is "steady traffic: every frame was seen" "$(counter frames)" "$((seconds * 10000))"
+check "steady traffic: memory is flat" flat 512
+
+# ------------------------------------------------------------------------------------------------- while it observes
+
+if [ "$(id -u)" -ne 0 ] || ! have ip python3; then
+	skip "observing" "needs root, ip and python3"
+	tap_done
+fi
+space=netobs-overload-$$
+if ! ip netns add "$space" 2>/dev/null; then
+	space=''
+	skip "observing" "no network namespaces here"
+	tap_done
+fi
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run"
+talk=$top/tests/live/live_talk.py
+
+ctl() {
+	"$build/netobsctl" -s "$tmp/run/control" "$@"
+}
+
+frames() {
+	ctl counters | awk '$1 == "frames" { print $2 }'
+}
+
+# frames_reach COUNT: whether so many have been observed
+frames_reach() {
+	[ "$(frames)" -ge "$1" ]
+}
+
+# goes_on NAME: whether frames are still observed
+goes_on() {
+	goes_on_before=$(frames)
+	ip netns exec "$space" python3 "$talk" flood 127.0.0.1 9 50
+	check "$1: observing goes on" wait_for frames_reach "$((goes_on_before + 50))"
+}
+
+# descriptors: how many $pid has, once it has closed those of its control socket's clients, too
+descriptors() {
+	wait_for all_gone
+	find "/proc/$pid/fd" | wc -l
+}
+
+all_gone() {
+	[ "$(ip netns exec "$space" grep -c " $tmp/run/control\$" /proc/net/unix)" -eq 1 ]
+}
+
+# begin ARGUMENT...: netobsd on lo; what it prints goes where the caller says
+begin() {
+	ip netns exec "$space" "$program" -i lo --control "$tmp/run/control" "$@" 2>"$tmp/err" &
+	pid=$!
+	wait_for ctl status || cat "$tmp/err" >&2
+}
+
+finish() {
+	kill -INT "$pid"
+	wait "$pid"
+	pid=''
+}
+
+program=$netobsd
+begin >/dev/null
+check "the reserved memory is told at the start" grep -qE "^netobsd: [0-9]+ MiB are reserved for 1000000 connections" "$tmp/err"
+finish
+
+begin --print >/dev/full
+goes_on "a full disk"
+goes_on "a full disk, still"
+is "a full disk: one line" "$(grep -c "cannot be written to standard output" "$tmp/err")" 1
+finish
+
+mkfifo "$tmp/closed"
+# shellcheck disable=SC2217
+# shellcheck disable=SC2217
+sleep 100 <"$tmp/closed" &
+reader=$!
+begin --print >"$tmp/closed"
+kill "$reader"
+goes_on "a closed pipe"
+goes_on "a closed pipe, still"
+is "a closed pipe: one line" "$(grep -c "cannot be written to standard output" "$tmp/err")" 1
+finish
+
+refused=$(tracing_refused)
+if [ -n "$refused" ]; then
+	skip "a tracer that comes and goes" "$refused"
+else
+	program=$(private_netobsd)
+	chmod 755 "$program"
+	begin >/dev/null
+	goes_on "before a tracer"
+	descriptors=$(descriptors)
+	for attachment in $(seq "$attachments"); do
+		bpftrace -e "usdt:$program:netobs:udp__receive { @ = count(); }" >/dev/null 2>&1 &
+		tracer=$!
+		wait_for sh -c "'$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
+		ip netns exec "$space" python3 "$talk" flood 127.0.0.1 9 20
+		kill -9 "$tracer"
+		wait "$tracer" 2>/dev/null
+		# Reserved memory is touched as connections fall into it, 2 MiB at a time.
+		[ "$attachment" -ne 3 ] || before=$(resident)
+	done
+	note "resident memory after 3 tracers $before KiB, after $attachments $(resident) KiB"
+	goes_on "a tracer came and was killed $attachments times"
+	check "a tracer that comes and goes: no memory" test "$(resident)" -lt "$((before + 8192 + sanitized * 100000))"
+	is "a tracer that comes and goes: no descriptors" "$(descriptors)" "$descriptors"
+	wait_for sh -c "! '$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
+	is "a tracer that comes and goes: nothing stays enabled" "$(ctl probes --json | grep -c '"enabled":[1-9]')" 0
+	finish
+fi
+
+tap_done

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Who owns a socket, where the test needs root: network namespaces, and a user who may not look into everything.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+program=$build/tests/daemon/owner/test_owner_lookup
+
+[ -x "$program" ] || skip_all "tests/daemon/owner/test_owner_lookup is not built"
+
+# part NAME MODE
+part() {
+	if [ "$(id -u)" -ne 0 ]; then
+		skip "$1" "needs root"
+	elif [ "$2" = netns ] && ! unshare --net true 2>"$tmp/why"; then
+		skip "$1" "no network namespaces here: $(head -n 1 "$tmp/why")"
+	else
+		check "$1" "$program" "$2"
+	fi
+}
+
+part "sockets of another network namespace" netns
+part "an ordinary user sees users, and its own processes" unprivileged
+
+tap_done

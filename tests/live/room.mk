@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/links.sh \
+	%D%/live.sh \
+	%D%/live_table.sh \
+	%D%/live_truth.sh \
+	%D%/on_demand.sh \
+	%D%/overload.sh \
+	%D%/owner.sh \
+	%D%/workers.sh
+
+EXTRA_PROGRAMS += %D%/overload_traffic
+%D%/overload.log: %D%/overload_traffic
+%D%/owner.log: tests/daemon/owner/test_owner_lookup

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The installed header is understood by everyone who is told to include it: C and C++ compilers, bcc, and bpftrace
+# however it gets the header.  For bpftrace every struct must be known by its cast name and have the size it has in C.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+header=$top/probes/netobs.h
+structs=$(sed -n 's/^struct \([a-z0-9]*\) {$/\1/p' "$header")
+
+# compiles NAME COMMAND...: the command reads a program that includes the header twice
+compiles() {
+	compiles_name=$1
+	shift
+	if ! have "$1"; then
+		skip "$compiles_name" "no $1"
+		return
+	fi
+	printf '#include "%s"\n#include "%s"\nstruct pktinfo pkt;\npktinfo_t *same = &pkt;\n' \
+		"$header" "$header" >"$tmp/twice"
+	check "$compiles_name" "$@" "$tmp/twice"
+}
+
+strict='-pedantic -Wall -Wextra -Wpadded -Werror -fsyntax-only'
+# Words of one option list each.
+# shellcheck disable=SC2086
+{
+	compiles 'C11, pedantic, no hidden padding (gcc)' gcc -std=c11 $strict -xc
+	compiles 'C11, pedantic, no hidden padding (clang)' clang -std=c11 $strict -xc
+	compiles 'C++17 (g++)' g++ -std=c++17 $strict -xc++
+	compiles 'C++17 (clang++)' clang++ -std=c++17 $strict -xc++
+	compiles 'C99, 32 bits (clang)' clang -std=c99 -m32 $strict -xc
+}
+
+# What bcc does: a BPF target, no system headers, and the kernel's own idea of uint64_t first.
+if have clang; then
+	printf 'typedef unsigned long long uint64_t; typedef unsigned int uint32_t;\n#include "%s"\n' "$header" \
+		>"$tmp/bcc.c"
+	check 'beside the types of the kernel, without system headers (bcc)' \
+		clang -target bpf -nostdinc -D__KERNEL__ -Wall -Werror -fsyntax-only "$tmp/bcc.c"
+else
+	skip 'beside the types of the kernel, without system headers (bcc)' 'no clang'
+fi
+
+# The sizes in C.
+{
+	printf '#include <stdio.h>\n#include "%s"\nint main(void) {\n' "$header"
+	for name in $structs; do
+		printf 'printf("%s %%zu\\n", sizeof(struct %s));\n' "$name" "$name"
+	done
+	echo 'return 0; }'
+} >"$tmp/sizes.c"
+${CC:-cc} -o "$tmp/sizes" "$tmp/sizes.c" && "$tmp/sizes" >"$tmp/sizes.c.out"
+
+# The same program for bpftrace, with a cast of every struct.
+{
+	echo 'BEGIN {'
+	for name in $structs; do
+		printf '\t$%s = (struct %s *)0; printf("%s %%d\\n", sizeof(*$%s));\n' "$name" "$name" "$name" "$name"
+	done
+	printf '\tprintf("constants %%d %%d\\n", NETOBS_TCP_CLOSING, NETOBS_ABI_VERSION); exit(); }\n'
+} >"$tmp/sizes.bt"
+echo "constants 11 $(sed -n 's/^#define NETOBS_ABI_VERSION //p' "$header")" >>"$tmp/sizes.c.out"
+
+# in_bpftrace NAME PROLOGUE OPTION...
+in_bpftrace() {
+	bpftrace_name="bpftrace: $1"
+	if [ -n "$refused" ]; then
+		skip "$bpftrace_name" "$refused"
+		return
+	fi
+	{
+		printf '%s\n' "$2"
+		cat "$tmp/sizes.bt"
+	} >"$tmp/script.bt"
+	shift 2
+	bpftrace "$@" "$tmp/script.bt" >"$tmp/bpftrace.out" 2>"$tmp/bpftrace.err"
+	if grep -v -e '^Attaching' -e '^$' "$tmp/bpftrace.out" | diff "$tmp/sizes.c.out" - >"$tmp/bpftrace.diff"; then
+		ok "$bpftrace_name"
+	else
+		not_ok "$bpftrace_name" "$tmp/bpftrace.diff" "$tmp/bpftrace.err"
+	fi
+}
+
+refused=$(tracing_refused)
+in_bpftrace 'with --include' '' --include "$header"
+in_bpftrace 'with --include and kernel types' '' --btf --include "$header"
+in_bpftrace 'with -I and #include' '#include "netobs.h"' -I "$top/probes"
+in_bpftrace 'behind <stdint.h>' "#include <stdint.h>
+#include \"$header\""
+in_bpftrace 'behind <linux/types.h> and <netinet/in.h>' "#include <linux/types.h>
+#include <netinet/in.h>
+#include \"$header\""
+tap_done

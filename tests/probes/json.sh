@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every capture there is, replayed twice as JSON: each line is an object of the documented shape, both runs give the
+# same bytes, and the exit status is the one the capture asks for.  The work is done in json_lines.py.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+have python3 || skip_all "python3 is not installed"
+rm -rf "$tmp"
+exec python3 "$top/tests/probes/json_lines.py" "$netobsd" "$top/tests/captures" "$shared/captures"

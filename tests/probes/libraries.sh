@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The ABI of the probes is that of tests/probes/abi.expected, and what is generated for tracers says the same.
+#
+#	tests/probes/libraries.sh update	accepts the present ABI.  Lines may come, but none may go or change in a release,
+#					except the size of a struct that has grown (NETOBS_ABI_VERSION rises then).
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
+expected=$top/tests/probes/abi.expected
+
+"$netobsd" --list-probes --format json >"$tmp/manifest"
+awk -v output=listing -f "$top/probes/manifest.awk" "$top/probes/netobs.d" "$top/probes/netobs.h" >"$tmp/listing"
+
+# generate WHAT: by the awk of the build
+generate() {
+	awk -v output="$1" -v program="${2-}" -f "$top/probes/tracer_libraries.awk" "$tmp/listing" "$top/probes/netobs.h"
+}
+
+# manifest WHAT [FILE]
+manifest() {
+	python3 "$top/tests/probes/libraries.py" "$@" <"$tmp/manifest"
+}
+
+generate abi >"$tmp/abi"
+if [ "${1-}" = update ]; then
+	cp "$tmp/abi" "$expected"
+	exit
+fi
+
+diff "$expected" "$tmp/abi" >"$tmp/diff"
+grep '^<' "$tmp/diff" | grep -v '^< struct ' >"$tmp/gone"
+check "nothing of the ABI has gone or changed" test ! -s "$tmp/gone"
+[ ! -s "$tmp/gone" ] || sed 's/^/# /' "$tmp/gone"
+check "nothing has come unnoticed (tests/probes/libraries.sh update)" diff -u "$expected" "$tmp/abi"
+
+manifest abi >"$tmp/abi.program"
+grep -v '^NETOBS_' "$tmp/abi" >"$tmp/abi.awk"
+check "the compiler lays the structs out as the generator does" diff -u "$tmp/abi.program" "$tmp/abi.awk"
+
+for library in d:dtrace/netobs.d tapset:tapset/netobs.stp; do
+	file=$build/probes/${library#*:}
+	sed -n 's/.*process("\([^"]*\)").*/\1/p' "$file" | sort -u >"$tmp/program"
+	generate "${library%%:*}" "$(cat "$tmp/program")" >"$tmp/generated"
+	check "${library#*:} is what is generated now" cmp "$tmp/generated" "$file"
+	check "${library#*:} says what the program says" manifest "${library%%:*}" "$file"
+done
+
+# SystemTap itself, as far as it gets: up to the code that it would run in the kernel.
+mkdir "$tmp/tapset"
+generate tapset "$netobsd" >"$tmp/tapset/netobs.stp"
+kernel=$(for config in /lib/modules/*/build/.config; do
+	[ ! -e "$config" ] || basename "$(dirname "$(dirname "$config")")"
+done | head -n 1)
+name="SystemTap understands every probe and variable of the tapset"
+if ! have stap; then
+	skip "$name" "stap is not installed, the tapset was not run"
+elif [ -z "$kernel" ]; then
+	skip "$name" "stap wants the headers of a kernel, the tapset was not run"
+else
+	manifest variables "$tmp/tapset/netobs.stp" >"$tmp/all.stp"
+	check "$name" stap -r "$kernel" -I "$tmp/tapset" -p2 "$tmp/all.stp"
+fi
+
+tap_done

@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What tracers find in the program: the stapsdt notes.  Names, number of arguments and the grammar of every operand are as
+# tests/probes/notes.expected has them, and each name has its one semaphore, at every optimisation and with every compiler that
+# is here.  On x86-64 a name has two sites, which must differ in nothing but their nops: see probes/site/site.h.
+#
+#	notes.sh		compare
+#	notes.sh update		write the expectation anew
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+sites=$build/probes/sites.c
+expected=$top/tests/probes/notes.expected
+fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
+case $(uname -m) in
+x86_64) flags=-mno-red-zone sites_per_name=2 ;;
+*) flags='' sites_per_name=1 ;;
+esac
+
+# normalise PROGRAM: one line per name: provider:name, number of arguments, operands.  Which register it is differs from
+# compiler to compiler and does not matter; that it is a plain register of 8 bytes does.
+normalise() {
+	readelf -n "$1" 2>/dev/null | awk '
+		/Provider: / { provider = $NF }
+		$1 == "Name:" { name = $2 }
+		$1 == "Arguments:" {
+			line = provider ":" name " " (NF - 1)
+			for (i = 2; i <= NF; i++) {
+				if ($i ~ /^8@%r([a-d]x|[sd]i|[0-9]+)$/ || $i ~ /^8@x[0-9]+$/)
+					$i = "8@REG"
+				line = line " " $i
+			}
+			print line
+		}' | sort -u
+}
+
+# inspect_same PROGRAM: complaints about the notes of one name, of which there are $sites_per_name
+inspect_same() {
+	readelf -n "$1" 2>/dev/null | awk -v wanted="$sites_per_name" '
+		$1 == "Name:" {
+			name = $2
+			sites[name]++
+			if (name ~ /-/)
+				print name ": a hyphen, which perf rejects"
+		}
+		$1 == "Location:" {
+			semaphore = $NF
+			if (semaphore ~ /^0x0*$/)
+				print name ": no semaphore"
+			if ((semaphore in owner) && owner[semaphore] != name)
+				print name ": shares the semaphore of " owner[semaphore]
+			owner[semaphore] = name
+			if ((name in has) && has[name] != semaphore)
+				print name ": two semaphores, of which some tracers raise one"
+			has[name] = semaphore
+		}
+		$1 == "Arguments:" {
+			if ((name in arguments) && arguments[name] != $0)
+				print name ": operands differ:" arguments[name] " and" $0
+			arguments[name] = $0
+		}
+		END {
+			for (name in sites) {
+				n++
+				if (sites[name] != wanted)
+					print name ": " sites[name] " sites, not " wanted
+			}
+			if (n == 0)
+				print "no notes at all"
+		}'
+}
+
+# inspect_code PROGRAM: complaints about the machine code: the nops of the sites, and a red zone in the functions around them
+inspect_code() {
+	{
+		readelf -n "$1" 2>/dev/null | sed -n 's/^ *Name: /Name: /p; s/^ *Location: 0x0*\([0-9a-f]*\),.*/Site: \1/p'
+		objdump -d -w --section=.text "$1"
+	} | awk -F '\t' '
+		function complain(what) {
+			print name[address] " at " address ": " what
+		}
+		# The last twelve bits: where in its page.
+		function in_page(hex,    i, n) {
+			for (i = length(hex) - 2; i <= length(hex); i++)
+				n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		/^Name: / { last = substr($0, 7) }
+		/^Site: / { name[substr($0, 7)] = last; names[last] = 1 }
+		/^[0-9a-f]+ <.*>:$/ { in_site = $0 ~ /<site_[a-z]+__/; functions += in_site; room = 0 }
+		NF < 3 { next }
+		{
+			address = $1
+			gsub(/[ :]/, "", address)
+			sub(/ +$/, "", $2)
+		}
+		# Below the stack pointer; or below the frame pointer, and the stack pointer not moved out of the way.
+		in_site && ($3 ~ /-0x[0-9a-f]+\(%rsp/ || ($3 ~ /-0x[0-9a-f]+\(%rbp/ && !room)) { print "red zone: " $0 }
+		in_site && $3 ~ /^sub +\$0x[0-9a-f]+,%rsp/ { room = 1 }
+		plain != "" {
+			if ($2 != "66 2e 0f 1f 84 00 00 00 00 00")
+				print plain ": no ten-byte nop after the plain site, but " $2
+			plain = ""
+		}
+		address in name {
+			if ($2 == "90") {
+				plains[name[address]]++
+				plain = name[address]
+			} else if ($2 == "0f 1f 44 00 00")
+				fasts[name[address]]++
+			else
+				complain("no site, but " $2)
+			if (in_page(address) + ($2 == "90" ? 11 : 5) > 4096)
+				complain("crosses a page")
+		}
+		END {
+			for (n in names)
+				if (plains[n] != 1 || fasts[n] != 1)
+					print n ": " plains[n] + 0 " plain and " fasts[n] + 0 " fast sites"
+			if (functions == 0)
+				print "no site functions found"
+		}'
+}
+
+# inspect NAME PROGRAM
+inspect() {
+	normalise "$2" >"$tmp/notes"
+	if diff -u "$expected" "$tmp/notes" >"$tmp/diff"; then
+		ok "$1: names and operands"
+	else
+		not_ok "$1: names and operands" "$tmp/diff"
+	fi
+	for inspect_what in same code; do
+		if [ "$inspect_what" = code ] && { [ "$sites_per_name" -eq 1 ] || ! have objdump; }; then
+			continue
+		fi
+		"inspect_$inspect_what" "$2" >"$tmp/complaints"
+		if [ ! -s "$tmp/complaints" ]; then
+			ok "$1: $inspect_what"
+		else
+			not_ok "$1: $inspect_what" "$tmp/complaints"
+		fi
+	done
+}
+
+# A caller whose arguments an optimiser would love to fold into the sites.
+cat >"$tmp/main.c" <<'END'
+#include "probes/site/site_select.h"
+#include "probes/sites.h"
+int main(int argc, char **argv)
+{
+	static const void *args[6];
+
+	(void)argv;
+	site_choose(SITE_AUTO);
+	for (int id = 0; id < PROBE_COUNT; id++)
+		if (*probe_semaphores[id] != 0 || argc > 1)
+			site_fire((enum probe_id)id, args);
+	site_gld__send(0, 0, 0, 0, 0);
+	return 0;
+}
+END
+
+# built NAME COMPILER OPTION...
+built() {
+	built_name=$1
+	shift
+	if ! have "$1"; then
+		skip "$built_name" "no $1"
+		return
+	fi
+	# No flag at all on other machines than x86-64.
+	# shellcheck disable=SC2086
+	if "$@" $flags -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program" 2>"$tmp/error"; then
+		inspect "$built_name" "$tmp/program"
+	else
+		case $built_name in
+		*LTO*) skip "$built_name" 'no link-time optimisation here' ;;
+		*) not_ok "$built_name" "$tmp/error" ;;
+		esac
+	fi
+}
+
+if [ "${1-}" = update ]; then
+	normalise "$fire_sites" >"$expected"
+	wc -l "$expected"
+	exit 0
+fi
+
+have readelf || skip_all 'no readelf'
+for compiler in gcc clang; do
+	for level in -O0 -O1 -O2 -O3 -Os; do
+		built "$compiler $level" "$compiler" "$level"
+	done
+	built "$compiler -O3 with LTO" "$compiler" -O3 -flto
+	built "$compiler with sanitizers" "$compiler" -O1 -fsanitize=address,undefined
+	built "$compiler -O2 -fPIE, full relro, gc-sections" "$compiler" -O2 -fPIE -pie -ffunction-sections \
+		-Wl,-z,relro,-z,now,--gc-sections
+done
+inspect 'fire_sites as built' "$fire_sites"
+if [ "$sites_per_name" -eq 2 ] && have gcc objdump; then
+	gcc -O0 -mred-zone -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program"
+	inspect_code "$tmp/program" >"$tmp/complaints"
+	check 'a red zone would be found' grep -q '^red zone: ' "$tmp/complaints"
+fi
+if [ -x "$netobsd" ]; then
+	inspect 'netobsd as built' "$netobsd"
+else
+	skip 'netobsd as built' 'not built'
+fi
+tap_done

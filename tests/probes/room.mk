@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_args \
+	%D%/test_manifest \
+	%D%/test_print \
+	%D%/test_site
+
+shell_tests += \
+	%D%/contract.sh \
+	%D%/firing_order.sh \
+	%D%/header_parse.sh \
+	%D%/json.sh \
+	%D%/libraries.sh \
+	%D%/manifest_awk.sh \
+	%D%/notes.sh \
+	%D%/tracer_sites.sh
+
+EXTRA_PROGRAMS += %D%/fire_sites
+%D%/contract.log %D%/notes.log %D%/tracer_sites.log: %D%/fire_sites

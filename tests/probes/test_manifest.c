@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The manifest: what the generator made, look-ups, wildcards, --list-probes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probes/manifest.h"
+#include "probes/print/probe_list.h"
+#include "tests/lib/json_check.h"
+
+static void
+names_are_found_in_both_spellings(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_info *probe = &manifest_probes[i];
+
+		assert_int_equal(manifest_find_probe(probe->name), i);
+		assert_int_equal(manifest_find_probe(probe->c_name), i);
+		assert_null(strchr(probe->c_name, '-'));
+		assert_null(strchr(probe->name, '_'));
+	}
+	assert_int_equal(manifest_find_probe("tcp-receive"), PROBE_TCP_RECEIVE);
+	assert_int_equal(manifest_find_probe("tcp-receiv"), PROBE_COUNT);
+	assert_int_equal(manifest_find_probe(""), PROBE_COUNT);
+}
+
+static void
+arguments_are_as_declared(void **state)
+{
+	const struct probe_info *probe = &manifest_probes[PROBE_TCP_STATE_CHANGE];
+
+	(void)state;
+	assert_int_equal(probe->arg_count, 6);
+	assert_null(probe->args[0].type);
+	assert_null(probe->args[4].type);
+	assert_string_equal(probe->args[2].type->name, "tcpsinfo");
+	assert_string_equal(probe->args[3].type->name, "tcpnsinfo");
+	assert_string_equal(probe->args[5].type->name, "tcplsinfo");
+	assert_true(probe->args[0].nullable);
+	assert_false(probe->args[1].nullable);
+	assert_true(manifest_probes[PROBE_TCP_RECEIVE].args[1].nullable);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		for (unsigned j = 0; j < manifest_probes[i].arg_count; j++)
+			assert_true(manifest_probes[i].args[j].doc[0] != '\0');
+}
+
+static void
+structs_and_fields_are_found(void **state)
+{
+	const struct struct_info *tcp = manifest_find_struct("tcpinfo");
+	const struct field_info *field;
+
+	(void)state;
+	assert_non_null(tcp);
+	assert_ptr_equal(tcp, manifest_find_struct("tcpinfo_t"));
+	assert_null(manifest_find_struct("tcpinf"));
+	assert_null(manifest_find_struct("tcpinfo_"));
+	field = manifest_find_field(tcp, "tcp_flagstr");
+	assert_non_null(field);
+	assert_int_equal(field->kind, FIELD_TEXT);
+	assert_int_equal(field->size, 24);
+	assert_string_equal(field->type, "char[24]");
+	assert_null(manifest_find_field(tcp, "tcp_pad0"));
+	field = manifest_find_field(manifest_find_struct("etherinfo"), "eth_dst");
+	assert_int_equal(field->kind, FIELD_BYTES);
+	assert_string_equal(field->type, "uint8_t[6]");
+	field = manifest_find_field(manifest_find_struct("pktinfo"), "pkt_data");
+	assert_int_equal(field->kind, FIELD_POINTER);
+}
+
+static void
+fields_are_aligned_and_do_not_overlap(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < STRUCT_COUNT; i++) {
+		const struct struct_info *info = &manifest_structs[i];
+		size_t end = 0;
+
+		for (size_t j = 0; j < info->field_count; j++) {
+			const struct field_info *field = &info->fields[j];
+			bool scalar = field->kind != FIELD_TEXT && field->kind != FIELD_BYTES;
+
+			assert_true(field->offset >= end);
+			assert_true(!scalar || field->offset % field->size == 0);
+			end = field->offset + field->size;
+		}
+		assert_true(end <= info->size);
+	}
+}
+
+static void
+assert_same_layout(const char *one, const char *other)
+{
+	const struct struct_info *a = manifest_find_struct(one), *b = manifest_find_struct(other);
+
+	assert_int_equal(a->size, b->size);
+	assert_int_equal(a->field_count, b->field_count);
+	for (size_t i = 0; i < a->field_count; i++) {
+		assert_string_equal(a->fields[i].name, b->fields[i].name);
+		assert_string_equal(a->fields[i].type, b->fields[i].type);
+		assert_string_equal(a->fields[i].doc, b->fields[i].doc);
+		assert_int_equal(a->fields[i].offset, b->fields[i].offset);
+	}
+}
+
+static void
+twins_have_one_layout(void **state)
+{
+	(void)state;
+	assert_same_layout("tcpsinfo", "tcpnsinfo");
+	assert_same_layout("illinfo", "ifinfo");
+}
+
+static unsigned
+count(const bool chosen[PROBE_COUNT])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		n += chosen[i];
+	return n;
+}
+
+static void
+lists_and_wildcards_choose(void **state)
+{
+	bool chosen[PROBE_COUNT];
+	const char *unknown;
+	size_t length;
+
+	(void)state;
+	assert_true(manifest_choose(NULL, chosen, &unknown, &length));
+	assert_int_equal(count(chosen), PROBE_COUNT);
+	assert_true(manifest_choose("", chosen, &unknown, &length));
+	assert_int_equal(count(chosen), PROBE_COUNT);
+	assert_true(manifest_choose("tcp-receive", chosen, &unknown, &length));
+	assert_int_equal(count(chosen), 1);
+	assert_true(chosen[PROBE_TCP_RECEIVE]);
+	assert_true(manifest_choose("udp-*,tcp__state__change", chosen, &unknown, &length));
+	assert_true(chosen[PROBE_UDP_SEND] && chosen[PROBE_UDP_RECEIVE] && chosen[PROBE_TCP_STATE_CHANGE]);
+	assert_false(chosen[PROBE_TCP_SEND]);
+	assert_true(manifest_choose("*-receive", chosen, &unknown, &length));
+	assert_true(chosen[PROBE_GLD_RECEIVE]);
+	assert_false(chosen[PROBE_GLD_SEND]);
+}
+
+static void
+unknown_words_are_shown(void **state)
+{
+	static const char list[] = "tcp-send,tpc-*,udp-send";
+	char long_word[300];
+	bool chosen[PROBE_COUNT];
+	const char *unknown = NULL;
+	size_t length = 0;
+
+	(void)state;
+	assert_false(manifest_choose(list, chosen, &unknown, &length));
+	assert_ptr_equal(unknown, list + 9);
+	assert_int_equal(length, 5);
+	assert_false(manifest_choose("tcp-send,", chosen, &unknown, &length));
+	assert_int_equal(length, 0);
+	memset(long_word, '*', sizeof long_word - 1);
+	long_word[sizeof long_word - 1] = '\0';
+	assert_false(manifest_choose(long_word, chosen, &unknown, &length));
+	assert_int_equal(length, sizeof long_word - 1);
+}
+
+/* What list_probes() writes; to be freed. */
+static char *
+listed(enum print_format format, size_t *length)
+{
+	FILE *file = tmpfile();
+	char *text;
+	long size;
+
+	assert_non_null(file);
+	assert_int_equal(list_probes(fileno(file), format), 0);
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	rewind(file);
+	text = calloc(1, (size_t)size + 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, (size_t)size, file), size);
+	fclose(file);
+	*length = (size_t)size;
+	return text;
+}
+
+static void
+assert_mentions_everything(const char *text)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		assert_non_null(strstr(text, manifest_probes[i].name));
+	for (unsigned i = 0; i < STRUCT_COUNT; i++)
+		for (size_t j = 0; j < manifest_structs[i].field_count; j++)
+			assert_non_null(strstr(text, manifest_structs[i].fields[j].name));
+}
+
+static void
+json_list_is_json_and_whole(void **state)
+{
+	static const char start[] = "{\"provider\":\"netobs\",\"abi\":1,\"probes\":[{\"name\":\"gld-send\",";
+	static const char args[] = "\"args\":[\"pktinfo_t *\",null,\"ipinfo_t *\",\"illinfo_t *\",\"etherinfo_t *\"],"
+				   "\"nullable\":[false,true,true,false,false],";
+	static const char field[] = "{\"name\":\"tcp_dport\",\"type\":\"uint16_t\",\"offset\":2,\"size\":2,"
+				    "\"doc\":\"destination port\"}";
+	size_t length, where;
+	char *text = listed(PRINT_JSON, &length);
+
+	(void)state;
+	assert_int_equal(text[length - 1], '\n');
+	assert_true(json_check(text, length - 1, &where));
+	assert_memory_equal(text, start, sizeof start - 1);
+	assert_non_null(strstr(text, args));
+	assert_non_null(strstr(text, field));
+	assert_mentions_everything(text);
+	free(text);
+}
+
+static void
+text_list_is_whole(void **state)
+{
+	size_t length;
+	char *text = listed(PRINT_TEXT, &length);
+
+	(void)state;
+	assert_mentions_everything(text);
+	assert_non_null(strstr(text, "\n    args[1] NULL\n"));
+	free(text);
+}
+
+static void
+a_full_device_is_reported(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	if (full == NULL)
+		return; /* there is none here */
+	assert_int_not_equal(list_probes(fileno(full), PRINT_JSON), 0);
+	fclose(full);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(names_are_found_in_both_spellings),
+	    cmocka_unit_test(arguments_are_as_declared),
+	    cmocka_unit_test(structs_and_fields_are_found),
+	    cmocka_unit_test(fields_are_aligned_and_do_not_overlap),
+	    cmocka_unit_test(twins_have_one_layout),
+	    cmocka_unit_test(lists_and_wildcards_choose),
+	    cmocka_unit_test(unknown_words_are_shown),
+	    cmocka_unit_test(json_list_is_json_and_whole),
+	    cmocka_unit_test(text_list_is_whole),
+	    cmocka_unit_test(a_full_device_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

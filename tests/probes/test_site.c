@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+
+#include <cmocka.h>
+
+#include "probes/site/site.h"
+#include "probes/site/site_select.h"
+
+static int answer;
+static unsigned asked;
+
+static int
+ask(void)
+{
+	asked++;
+	return answer;
+}
+
+static enum site_kind
+cheapest(const char *release, int error)
+{
+	answer = error;
+	asked = 0;
+	return site_cheapest(release, ask);
+}
+
+/* Kernels on which the question could be answered by a filter that kills are not asked. */
+static void
+test_old_kernels_are_not_asked(void **state)
+{
+	static const char *const releases[] = {"4.20.1", "5.14.0-503.el9.x86_64", "6.1.0-37-amd64", "6.17.13", "Linux",
+					       "", "6"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
+		assert_int_equal(cheapest(releases[i], ENXIO), SITE_PLAIN);
+		assert_int_equal(asked, 0);
+	}
+}
+
+#ifdef PROBE_HAS_FAST_SITE
+
+static void
+test_only_enxio_is_a_yes(void **state)
+{
+	static const int others[] = {0, ENOSYS, EPROTO, EPERM, EACCES, EINVAL};
+
+	(void)state;
+	assert_int_equal(cheapest("6.18.44-fc", ENXIO), SITE_FAST);
+	assert_int_equal(cheapest("6.18", ENXIO), SITE_FAST);
+	assert_int_equal(cheapest("7.0.0-rc1", ENXIO), SITE_FAST);
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		assert_int_equal(cheapest("6.18.44", others[i]), SITE_PLAIN);
+		assert_int_equal(asked, 1);
+	}
+}
+
+static void
+test_the_user_is_obeyed(void **state)
+{
+	(void)state;
+	assert_true(site_choose(SITE_FAST));
+	assert_int_equal(site_chosen(), SITE_FAST);
+	assert_true(probe_site_fast);
+	assert_true(site_choose(SITE_PLAIN));
+	assert_int_equal(site_chosen(), SITE_PLAIN);
+	assert_false(probe_site_fast);
+}
+
+#else
+
+static void
+test_only_enxio_is_a_yes(void **state)
+{
+	(void)state;
+	assert_int_equal(cheapest("6.18.44", ENXIO), SITE_PLAIN);
+}
+
+static void
+test_the_user_is_obeyed(void **state)
+{
+	(void)state;
+	assert_false(site_choose(SITE_FAST));
+	assert_true(site_choose(SITE_PLAIN));
+	assert_int_equal(site_chosen(), SITE_PLAIN);
+}
+
+#endif
+
+/* First in the list: nothing has been chosen yet. */
+static void
+test_plain_until_settled(void **state)
+{
+	(void)state;
+	assert_int_equal(site_chosen(), SITE_PLAIN);
+}
+
+static void
+test_auto_settles(void **state)
+{
+	(void)state;
+	assert_true(site_choose(SITE_AUTO));
+	assert_int_not_equal(site_chosen(), SITE_AUTO);
+}
+
+/* The kernel raises a semaphore once for each site that it attaches a tracer to. */
+static void
+test_tracers_are_counted_once(void **state)
+{
+	(void)state;
+	assert_int_equal(site_tracers(0), 0);
+	assert_int_equal(site_tracers(1), 1); /* the printer */
+	for (unsigned tracers = 1; tracers < 5; tracers++)
+		assert_int_equal(site_tracers(tracers * PROBE_SITES), tracers);
+}
+
+static void
+test_words(void **state)
+{
+	(void)state;
+	assert_string_equal(site_word(SITE_AUTO), "auto");
+	assert_string_equal(site_word(SITE_PLAIN), "plain");
+	assert_string_equal(site_word(SITE_FAST), "fast");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_plain_until_settled), cmocka_unit_test(test_old_kernels_are_not_asked),
+	    cmocka_unit_test(test_only_enxio_is_a_yes), cmocka_unit_test(test_the_user_is_obeyed),
+	    cmocka_unit_test(test_auto_settles),	cmocka_unit_test(test_tracers_are_counted_once),
+	    cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

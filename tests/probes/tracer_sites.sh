@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Real tracers on every probe site: what they read through the public header is what was passed, and they see as many
+# firings as there were, whichever of its two sites a probe executes.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+header=$top/probes/netobs.h
+fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
+probes=$("$fire_sites" names | wc -l)
+
+# A copy with an inode of its own: nobody else's firings are counted.
+cp -- "$fire_sites" "$tmp/fire" || exit 99
+program=$tmp/fire
+
+kinds='plain fast'
+"$program" fast 0 || kinds=plain
+
+# values KIND: bpftrace reads the arguments of probes that execute their site of that kind
+values() {
+	bpftrace --include "$header" "$tmp/script.bt" -c "$program $1 1" >"$tmp/out" 2>"$tmp/err"
+	grep -v -e '^Attaching' -e '^$' "$tmp/out" | sort >"$tmp/got"
+	if diff -u "$tmp/expected" "$tmp/got" >"$tmp/diff"; then
+		ok "bpftrace reads every argument of every probe, $1 site ($(wc -l <"$tmp/expected") values)"
+	else
+		not_ok "bpftrace reads every argument of every probe, $1 site" "$tmp/diff" "$tmp/err"
+	fi
+}
+
+# counts KIND: neither lost nor, with two sites attached, counted twice
+counts() {
+	bpftrace "$tmp/count.bt" -c "$program $1 1000" >"$tmp/out" 2>"$tmp/err"
+	counted=$(grep -c '^@\[[a-z0-9_]*\]: 1000$' "$tmp/out")
+	if [ "$counted" -eq "$probes" ]; then
+		ok "bpftrace counts every firing of $probes probes, $1 site"
+	else
+		not_ok "bpftrace counts every firing, $1 site" "$tmp/out" "$tmp/err"
+	fi
+}
+
+refused=$(tracing_refused)
+if [ -n "$refused" ]; then
+	skip 'bpftrace reads every argument of every probe' "$refused"
+	skip 'bpftrace counts every firing' "$refused"
+else
+	"$program" script "$program" >"$tmp/script.bt"
+	"$program" expect | sort >"$tmp/expected"
+	"$program" names | while read -r name rest; do
+		echo "usdt:$program:netobs:$name { @[\"$name\"] = count(); }"
+	done >"$tmp/count.bt"
+	for kind in $kinds; do
+		values "$kind"
+		counts "$kind"
+	done
+fi
+
+# gdb_probes: the probes that gdb knows, one per line
+gdb_probes() {
+	gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' | sort -u
+}
+
+if have gdb; then
+	gdb_probes >"$tmp/got"
+	"$program" names | cut -d' ' -f1 | sort >"$tmp/expected"
+	if diff -u "$tmp/expected" "$tmp/got" >"$tmp/diff"; then
+		ok 'gdb knows every probe'
+	else
+		not_ok 'gdb knows every probe' "$tmp/diff" "$tmp/err"
+	fi
+	for kind in $kinds; do
+		# The dollar signs are for gdb.
+		# shellcheck disable=SC2016
+		ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -ex 'break -probe-stap netobs:tcp__receive' \
+			-ex "run $kind 1 >/dev/null" \
+			-ex 'print ((struct tcpinfo *)$_probe_arg4)->tcp_dport' -ex continue "$program" >"$tmp/out" 2>&1
+		if grep -q '^[$]1 = 443$' "$tmp/out" && grep -q 'exited normally' "$tmp/out"; then
+			ok "gdb stops once at a probe and reads an argument, $kind site"
+		else
+			not_ok "gdb stops once at a probe and reads an argument, $kind site" "$tmp/out"
+		fi
+	done
+else
+	skip 'gdb knows every probe' 'no gdb'
+	skip 'gdb stops at a probe and reads an argument' 'no gdb'
+fi
+
+if have perf; then
+	# perf keeps its list of probes below the home directory.
+	HOME=$tmp perf buildid-cache --add "$program" >"$tmp/err" 2>&1
+	listed=$(HOME=$tmp perf list sdt 2>>"$tmp/err" | grep -c 'sdt_netobs:')
+	is "perf lists every probe" "$listed" "$probes"
+else
+	skip 'perf lists every probe' 'no perf'
+fi
+
+# perf_event: adds one event for both sites, and its name: such events are system-wide, so it may not be the plain one.
+perf_event() {
+	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:arp__send 2>&1 |
+		sed -n 's/^ *\(sdt_netobs:arp__send[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
+}
+
+# recorded KIND: how many of seven firings perf records
+recorded() {
+	HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$program" "$1" 7 >>"$tmp/err" 2>&1
+	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c 'sdt_netobs:arp__send[_0-9]*:.* arg1=[1-9]'
+}
+
+event=
+if have perf && [ -z "$refused" ]; then
+	event=$(perf_event)
+fi
+if [ -n "$event" ]; then
+	for kind in $kinds; do
+		is "perf records every firing, $kind site" "$(recorded "$kind")" 7
+	done
+	HOME=$tmp perf probe -q -d "$event"
+else
+	skip 'perf records every firing' 'no perf, or it adds no event'
+fi
+
+# tests/tracers/site_live.sh attaches bcc to a process.
+if have tplist-bpfcc; then
+	tplist-bpfcc -l "$program" 2>"$tmp/err" | sed -n 's/.*netobs:\([a-z_0-9]*\).*/\1/p' | sort >"$tmp/got"
+	"$program" names | cut -d' ' -f1 | sort >"$tmp/expected"
+	if diff -u "$tmp/expected" "$tmp/got" >"$tmp/diff"; then
+		ok 'tplist of bcc lists every probe once'
+	else
+		not_ok 'tplist of bcc lists every probe once' "$tmp/diff" "$tmp/err"
+	fi
+else
+	skip 'tplist of bcc lists every probe once' 'no bcc'
+fi
+tap_done

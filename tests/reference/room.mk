@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/truth.sh \
+	%D%/tshark.sh \
+	%D%/tshark_retransmissions.sh
+
+EXTRA_PROGRAMS += %D%/dump_fields %D%/truth_replay
+%D%/truth.log: %D%/truth_replay
+%D%/tshark.log: %D%/dump_fields

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares the header fields of every packet of the shared captures with tshark's.
+
+usage: tshark_fields.py DUMP_FIELDS CAPTURES [DIFFERENCES] [--write]
+
+DUMP_FIELDS is the test program that prints what netobs dissects, CAPTURES the folder of capture files and DIFFERENCES
+the list of explained disagreements (tests/reference/tshark_differences.tsv beside this script: capture, frame, field, reason).
+A disagreement that is not listed fails, and so does a listed one that no longer occurs.  --write prints a list with
+every disagreement of this run, keeping the reasons there are.
+
+Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
+says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
+not one for each of its fields.  Exit status 77 says that tshark is not there.
+"""
+import collections
+import csv
+import ipaddress
+import os
+import shutil
+import subprocess
+import sys
+
+NETWORKS = {"ip": "ipv4", "ipv6": "ipv6", "arp": "arp", "rarp": "arp"}
+TRANSPORTS = {"tcp": "tcp", "udp": "udp", "icmp": "icmp", "icmpv6": "icmpv6", "sctp": "sctp"}
+EXTENSIONS = {"ipv6.hopopts", "ipv6.routing", "ipv6.dstopts", "ipv6.fraghdr", "ah", "shim6", "hip", "mipv6"}
+TAGS = {"vlan", "ieee8021ad"}
+
+ETHER = ["eth.dst", "eth.src"]
+VLAN = ["vlan.id", "vlan.priority", "vlan.dei"]
+FIELDS = {
+    "arp": ["arp.hw.type", "arp.proto.type", "arp.hw.size", "arp.proto.size", "arp.opcode", "arp.src.hw_mac",
+            "arp.dst.hw_mac", "arp.src.proto_ipv4", "arp.dst.proto_ipv4"],
+    "ipv4": ["ip.hdr_len", "ip.dsfield", "ip.len", "ip.id", "ip.flags", "ip.frag_offset", "ip.ttl", "ip.proto",
+             "ip.checksum", "ip.src", "ip.dst"],
+    "ipv6": ["ipv6.tclass", "ipv6.flow", "ipv6.plen", "ipv6.nxt", "ipv6.hlim", "ipv6.src", "ipv6.dst",
+             "ipv6.fraghdr.ident", "ipv6.fraghdr.offset", "ipv6.fraghdr.more"],
+    "tcp": ["tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.hdr_len", "tcp.flags",
+            "tcp.window_size_value", "tcp.checksum", "tcp.urgent_pointer", "tcp.len", "tcp.options.mss_val",
+            "tcp.options.wscale.shift", "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr",
+            "tcp.options.sack_le", "tcp.options.sack_re"],
+    "udp": ["udp.srcport", "udp.dstport", "udp.length", "udp.checksum"],
+    "icmp": ["icmp.type", "icmp.code", "icmp.checksum", "icmp.ident", "icmp.seq", "icmp.redir_gw", "icmp.mtu",
+             "quote.src", "quote.dst", "quote.proto"],
+    "icmpv6": ["icmpv6.type", "icmpv6.code", "icmpv6.checksum", "icmpv6.echo.identifier",
+               "icmpv6.echo.sequence_number", "icmpv6.mtu", "icmpv6.target", "quote.src", "quote.dst"],
+    "sctp": ["sctp.srcport", "sctp.dstport", "sctp.verification_tag", "sctp.checksum", "sctp.first_chunk",
+             "sctp.chunks"],
+}
+# Fields of ours that tshark calls otherwise or gives once for each of several.
+DERIVED = {"quote.src", "quote.dst", "quote.proto", "icmpv6.target", "sctp.first_chunk", "sctp.chunks"}
+STATUS = {"tcp": "tcp.checksum.status", "udp": "udp.checksum.status", "icmp": "icmp.checksum.status",
+          "icmpv6": "icmpv6.checksum.status", "sctp": "sctp.checksum.status"}
+EXTRA = ["frame.number", "frame.len", "frame.cap_len", "frame.protocols", "eth.type", "vlan.etype", "llc.type",
+         "sll.etype", "ieee8021ad.id", "ieee8021ad.priority", "ieee8021ad.dei", "icmpv6.nd.ns.target_address",
+         "icmpv6.nd.na.target_address", "icmpv6.nd.rd.target_address", "sctp.chunk_type", "ip.checksum.status"]
+ASK = EXTRA + ETHER + VLAN + [f for fields in FIELDS.values() for f in fields if f not in DERIVED] + \
+    list(STATUS.values())
+OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "tcp.desegment_tcp_streams:FALSE",
+           "tcp.relative_sequence_numbers:FALSE", "ip.check_checksum:TRUE", "tcp.check_checksum:TRUE",
+           "udp.check_checksum:TRUE", "sctp.checksum:CRC-32c", "ip.tso_support:TRUE"]
+
+
+def plain(value):
+    """One spelling for every value: numbers in decimal, addresses in their shortest form."""
+    if value in ("True", "False"):
+        return str(int(value == "True"))
+    try:
+        return str(int(value, 0))
+    except ValueError:
+        pass
+    try:
+        return str(int(value, 10))
+    except ValueError:
+        pass
+    if ":" in value and value.count(":") != 5 or value.count(".") == 3:
+        try:
+            return str(ipaddress.ip_address(value))
+        except ValueError:
+            pass
+    return value
+
+
+def run_tshark(path):
+    """Frame number -> field -> list of values, for every packet that tshark reads."""
+    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E",
+               "aggregator=;"]
+    for option in OPTIONS:
+        command += ["-o", option]
+    for field in ASK:
+        command += ["-e", field]
+    environment = dict(os.environ, TZ="UTC", LC_ALL="C")
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, check=False)
+    packets = {}
+    for line in done.stdout.decode("utf-8", "replace").split("\n"):
+        values = line.split("\t")
+        if len(values) != len(ASK):
+            continue
+        row = {f: v.split(";") if v else [] for f, v in zip(ASK, values)}
+        packets[int(row["frame.number"][0])] = row
+    return packets
+
+
+def run_ours(program, paths):
+    """Yields (path, link type, number of packets, libpcap's error, packets by number)."""
+    # The program prints one line for each packet and keeps nothing, so all files go in one run.
+    done = subprocess.run([program] + paths, stdout=subprocess.PIPE, check=True)
+    path, link, packets = None, None, {}
+    for line in done.stdout.decode("utf-8", "replace").split("\n"):
+        words = line.split("\t")
+        if words[0] == "file":
+            path, link, packets = words[1], words[2], {}
+        elif words[0] == "packet":
+            packets[int(words[1])] = dict(w.split("=", 1) for w in words[2:])
+        elif words[0] == "end":
+            yield path, link, int(words[1]), words[2], packets
+
+
+def outermost(protocols):
+    """The layers of frame.protocols: link tokens, the outermost network and its transport."""
+    tokens = protocols[0].split(":") if protocols else []
+    link, network, transport = [], "none", "none"
+    for i, token in enumerate(tokens):
+        if token in NETWORKS:
+            network = NETWORKS[token]
+            for follower in tokens[i + 1:]:
+                if follower in EXTENSIONS:
+                    continue
+                transport = TRANSPORTS.get(follower, "none")
+                break
+            break
+        link.append(token)
+    if network == "arp":
+        transport = "none"
+    return link, network, transport
+
+
+def tshark_link(row, link):
+    """EtherType behind all tags and the outermost tag, as tshark has them."""
+    values = {}
+    tags = []
+    for token in link:
+        if token in TAGS:
+            tags.append(token)
+        elif token not in ("eth", "ethertype", "sll"):
+            break
+    start = row["sll.etype"] if "sll" in link else row["eth.type"]
+    if "llc" in link:
+        if row["llc.type"]:
+            values["ethertype"] = row["llc.type"][0]
+    elif not tags and start:
+        values["ethertype"] = start[0]
+    elif tags and tags[-1] == "vlan" and len(row["vlan.etype"]) >= tags.count("vlan"):
+        values["ethertype"] = row["vlan.etype"][tags.count("vlan") - 1]
+    if tags:
+        for name in ("id", "priority", "dei"):
+            given = row[("vlan." if tags[0] == "vlan" else "ieee8021ad.") + name]
+            if given:
+                values["vlan." + name] = given[0]
+    if "eth" in link:
+        for name in ETHER:
+            if row[name]:
+                values[name] = row[name][0]
+    return values
+
+
+def tshark_transport(row, network, transport):
+    values = {}
+    for name in FIELDS[transport]:
+        if name in DERIVED:
+            continue
+        given = row[name]
+        if name in ("tcp.options.sack_le", "tcp.options.sack_re"):
+            if given:
+                values[name] = ",".join(given[:4])
+        elif given:
+            # An option given twice counts the second time.
+            values[name] = given[-1] if name.startswith("tcp.options") else given[0]
+    if transport == "tcp":
+        if "tcp.flags" in values:  # tshark's has the reserved bits as well
+            values["tcp.flags"] = str(int(values["tcp.flags"], 0) & 0xff)
+    if transport == "icmpv6":
+        for kind in ("ns", "na", "rd"):
+            given = row["icmpv6.nd.%s.target_address" % kind]
+            if given:
+                values["icmpv6.target"] = given[0]
+    if transport == "icmp" and values.get("icmp.type") not in ("0", "8"):  # those of the quoted packet
+        values.pop("icmp.ident", None)
+        values.pop("icmp.seq", None)
+    if transport in ("icmp", "icmpv6"):
+        prefix = "ip" if network == "ipv4" else "ipv6"
+        for ours, theirs in (("quote.src", ".src"), ("quote.dst", ".dst"), ("quote.proto", ".proto")):
+            given = row.get(prefix + theirs, [])
+            if len(given) > 1:
+                values[ours] = given[1]
+    if transport == "sctp" and row["sctp.chunk_type"]:
+        values["sctp.first_chunk"] = row["sctp.chunk_type"][0]
+        values["sctp.chunks"] = str(len(row["sctp.chunk_type"]))
+    return values
+
+
+def tshark_checksum(row, transport):
+    """The verdict of tshark: 0 bad, 1 good, 2 unverified, 3 not present; "" where it says nothing."""
+    given = row[STATUS[transport] if transport != "none" else "ip.checksum.status"]
+    return {"0": "bad", "1": "ok", "Bad": "bad", "Good": "ok"}.get(given[0] if given else "", "")
+
+
+def compare(ours, row, count):
+    """Yields (field, ours, tshark's) for what differs."""
+    link, network, transport = outermost(row["frame.protocols"])
+    pairs = [("frame.len", ours.get("frame.len"), row["frame.len"][0]),
+             ("frame.cap_len", ours.get("frame.cap_len"), row["frame.cap_len"][0])]
+    theirs = tshark_link(row, link)
+    names = ETHER + VLAN
+    if "ethertype" in theirs:  # tshark hides the type behind an 802.1ad tag
+        names = names + ["ethertype"]
+    if ours["network"] != network:
+        pairs.append(("network", ours["network"], network))
+    else:
+        names = names + FIELDS.get(network, [])
+        for name in FIELDS.get(network, []):
+            if row[name]:
+                theirs[name] = row[name][0]
+        if ours["fragment"] == "1" and ours["transport"] == "none":  # reassembly comes before the transport
+            transport = "none"
+        if ours["fragment"] == "0":
+            for name in ("ident", "offset", "more"):
+                theirs.pop("ipv6.fraghdr." + name, None)
+        if ours["transport"] != transport:
+            pairs.append(("transport", ours["transport"], transport))
+        elif network != "arp" and network != "none":
+            if transport != "none":
+                names = names + FIELDS[transport]
+                theirs.update(tshark_transport(row, network, transport))
+            verdict = tshark_checksum(row, transport)
+            if verdict:
+                mine = ours["checksum"]
+                pairs.append(("checksum", "bad" if mine == "partial" else mine, verdict))
+    pairs += [(name, ours.get(name), theirs.get(name)) for name in names]
+    for name, mine, other in pairs:
+        if mine is None and other is None:
+            continue
+        count[0] += 1
+        if mine is None or other is None or plain(mine) != plain(other):
+            yield name, mine, other
+
+
+def read_explained(path):
+    explained = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.reader(file, delimiter="\t"):
+                if row and not row[0].startswith("#"):
+                    explained[(row[0], int(row[1]), row[2])] = row[3]
+    return explained
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--write"]
+    write = "--write" in sys.argv
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    if shutil.which("tshark") is None:
+        print("tshark is not installed")
+        sys.exit(77)
+    program, folder = arguments[0], arguments[1]
+    listed = arguments[2] if len(arguments) > 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                                                   "tshark_differences.tsv")
+    explained = read_explained(listed)
+    paths = sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names
+                   if name not in ("INDEX.tsv", "README.md"))
+    if not paths:
+        sys.exit("no capture files in " + folder)
+    found, totals = {}, collections.Counter()
+    unsupported, unreadable, broken = [], [], []
+    count = [0]
+    for path, link, number, error, packets in run_ours(program, paths):
+        name = os.path.relpath(path, folder)
+        if link == "-":
+            unreadable.append("%s: %s" % (name, error))
+            continue
+        if link != "supported":
+            unsupported.append("%s: %s, %d packets" % (name, link, number))
+            totals["unsupported"] += number
+            continue
+        if error:
+            broken.append("%s: after %d packets: %s" % (name, number, error))
+        rows = run_tshark(path)
+        totals["captures"] += 1
+        for n, ours in packets.items():
+            totals["packets"] += 1
+            if n not in rows:
+                found[(name, n, "packet")] = (ours["frame.len"], None)
+                continue
+            totals["fragments"] += int(ours["fragment"])
+            for field, mine, other in compare(ours, rows[n], count):
+                found[(name, n, field)] = (mine, other)
+    for title, lines in (("link type not supported", unsupported), ("not readable by libpcap", unreadable),
+                         ("read to where libpcap stops", broken)):
+        for line in lines:
+            print("%s: %s" % (title, line), file=sys.stderr)
+    if write:
+        for key in sorted(found):
+            print("%s\t%d\t%s\t%s" % (*key, explained.get(key, "netobs %s, tshark %s" % found[key])))
+        return
+    unexplained = [key for key in sorted(found) if key not in explained]
+    stale = [key for key in sorted(explained) if key not in found]
+    for key in unexplained:
+        print("unexplained: %s frame %d %s: netobs %s, tshark %s" % (*key, *found[key]))
+    for key in stale:
+        print("explained, but no longer so: %s frame %d %s" % key)
+    print("%d captures, %d packets (%d fragments, compared up to IP), %d fields compared, %d explained differences, "
+          "%d unexplained, %d stale; %d captures with %d packets of other link types, %d unreadable, %d broken off"
+          % (totals["captures"], totals["packets"], totals["fragments"], count[0], len(explained) - len(stale),
+             len(unexplained), len(stale), len(unsupported), totals["unsupported"], len(unreadable), len(broken)))
+    sys.exit(1 if unexplained or stale else 0)
+
+
+if __name__ == "__main__":
+    main()

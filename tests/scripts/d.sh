@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every D script: by the strict reader of tests/scripts/d_check.py everywhere, and by DTrace's own compiler where it is.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
+"$netobsd" --list-probes --format json >"$tmp/manifest"
+
+# reads FILE...: whether the reader takes them
+reads() {
+	python3 "$top/tests/scripts/d_check.py" "$top/probes/netobs.h" "$@" <"$tmp/manifest"
+}
+
+for script in "$top"/scripts/d/*.d; do
+	check "$(basename "$script"): every probe, argument and name in it exists" reads "$script"
+done
+
+# The reader must be able to say no.
+# refuses WHAT SCRIPT
+refuses() {
+	printf '%s\n' "$2" >"$tmp/bad.d"
+	if reads "$tmp/bad.d" >"$tmp/said"; then
+		not_ok "the reader refuses $1" "$tmp/bad.d"
+	else
+		ok "the reader refuses $1"
+	fi
+}
+refuses "an unknown probe" 'netobs*:::tcp-recieve { @a = count(); }'
+refuses "another system's probe" 'tcp:::receive { @a = count(); }'
+refuses "a field of another argument" 'netobs*:::tcp-receive { @a[args[2]->tcp_dport] = count(); }'
+refuses "an argument that is reserved" 'netobs*:::tcp-state-change { @a[args[0]->pkt_len] = count(); }'
+refuses "an argument that one probe of two lacks" 'netobs*:::tcp-send, netobs*:::arp-send { @a[args[2]->ip_ver] = count(); }'
+refuses "an unknown name" 'netobs*:::tcp-receive { start = begin; }'
+refuses "a printf that prints text as a number" 'netobs*:::tcp-receive { printf("%d\n", args[2]->ip_saddr); }'
+refuses "a printf with too little" 'netobs*:::tcp-receive { printf("%d %d\n", args[4]->tcp_seq); }'
+refuses "text and number compared" 'netobs*:::tcp-receive /args[2]->ip_saddr == 1/ { @a = count(); }'
+refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { @a["x"] = count(); }'
+refuses "a missing brace" 'netobs*:::tcp-receive { @a = count();'
+refuses "an if, which DTrace for Linux does not have" 'netobs*:::tcp-receive { if (arg1) { @a = count(); } }'
+
+find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/bpftrace"
+find "$top/scripts/d" -name '*.d' -exec basename {} .d \; | sort >"$tmp/d"
+check "the same questions for bpftrace and for D" diff -u "$tmp/bpftrace" "$tmp/d"
+
+# one_head NAME: both scripts are introduced by the same words
+one_head() {
+	for language in bpftrace/$1.bt d/$1.d; do
+		sed -n '1,/^ \*\//p' "$top/scripts/$language" >"$tmp/head.$(basename "$language")"
+	done
+	cmp "$tmp/head.$1.bt" "$tmp/head.$1.d"
+}
+while read -r name; do
+	one_head "$name" || echo "$name"
+done <"$tmp/d" >"$tmp/differ"
+check "both explain themselves with the same words" test ! -s "$tmp/differ"
+
+# With DTrace itself, against an idle netobsd, for args[] have types only where a process has the provider.
+why=
+if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
+	why="there is no DTrace on this machine, the D scripts were not run"
+elif [ "$(id -u)" -ne 0 ]; then
+	why="DTrace needs root"
+elif ! readelf -S "$netobsd" 2>/dev/null | grep -q SUNW_dof; then
+	why="this netobsd is built without --with-dtrace"
+fi
+if [ -n "$why" ]; then
+	skip "DTrace compiles every D script" "$why"
+	skip "DTrace counts what the built-in printer prints" "$why"
+	tap_done
+fi
+program=$(private_netobsd) || exit 99
+mkfifo "$tmp/idle"
+"$program" -r "$tmp/idle" &
+observer=$!
+exec 3>"$tmp/idle"
+for script in "$top"/scripts/d/*.d; do
+	dtrace -e -L "$build/probes/dtrace" -s "$script" >"$tmp/said" 2>&1 || cat "$tmp/said"
+done >"$tmp/refused"
+check "DTrace compiles every D script" test ! -s "$tmp/refused"
+exec 3>&-
+wait "$observer"
+home=$top/tests/captures/home-network.pcap
+"$program" -r "$home" --wait-tracer=120 &
+observer=$!
+# shellcheck disable=SC2016
+dtrace -q -L "$build/probes/dtrace" -p "$observer" -n 'netobs$target:::tcp-receive { @[args[2]->ip_saddr] = count(); }' |
+	awk 'NF == 2' | sort >"$tmp/counted"
+wait "$observer"
+"$program" -r "$home" --print=tcp-receive | awk '{ sub(/:[0-9]+$/, "", $3); n[$3]++ } END { for (a in n) print a, n[a] }' |
+	sort >"$tmp/printed"
+sed 's/  */ /g; s/^ //' "$tmp/counted" >"$tmp/compared"
+check "DTrace counts what the built-in printer prints" diff -u "$tmp/printed" "$tmp/compared"
+tap_done

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/d.sh \
+	%D%/scripts.sh \
+	%D%/translate.sh

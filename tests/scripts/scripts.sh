@@ -1,0 +1,178 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every script of scripts/bpftrace, run by netobs(1) on a capture: it prints its sample, it has missed nothing, and what
+# it aggregates is what the built-in printer says.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+NETOBSD=$(private_netobsd) || exit 99
+export NETOBSD
+netobs=$top/scripts/netobs
+examples=$top/scripts/examples
+refused=$(tracing_refused)
+
+grep -v '^#' "$examples/LIST" >"$tmp/list"
+
+# maps: the maps of a script's output, sorted, histograms without bars and empty rows
+maps() {
+	sed -n -e 's/ *$//' -e '/^\[.* |/{ s/  *\([0-9][0-9]*\) |.*/ \1/; / 0$/!p; }' -e '/^@/p' | sort
+}
+
+# ------------------------------------------------------------------------------------------- without any tracer at all
+
+find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/there"
+awk '{ print $1 }' "$tmp/list" | sort >"$tmp/listed"
+check "every script has a sample" diff -u "$tmp/there" "$tmp/listed"
+
+for file in "$top"/scripts/bpftrace/*.bt "$top"/scripts/d/*.d "$top"/scripts/examples/*.txt; do
+	grep -q "[[:space:]]${file#"$top"/}" "$top/Makefile.am" || echo "$file"
+done >"$tmp/forgotten"
+check "every script is installed, with its sample" test ! -s "$tmp/forgotten"
+
+"$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/told"
+check "netobs --list tells of every script in a line" diff -u "$tmp/there" "$tmp/told"
+
+# A sum or a count that may have gaps is worth nothing.
+grep -lE '= (count|sum|avg|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"
+check "every script that counts says what it has missed" test -s "$tmp/counting" -a -z "$(xargs grep -L 'missed %lu firings' <"$tmp/counting")"
+
+# says NAME WANTED OPTION...: netobs fails with one line of this sort
+says() {
+	says_name=$1
+	says_wanted=$2
+	shift 2
+	if "$netobs" "$@" >"$tmp/out" 2>&1 </dev/null; then
+		not_ok "$says_name" "$tmp/out"
+	elif [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -q "$says_wanted" "$tmp/out"; then
+		ok "$says_name"
+	else
+		not_ok "$says_name" "$tmp/out"
+	fi
+}
+
+says "no such script" "no script is called nonsense; netobs --list" nonsense -r /dev/null
+says "no such file" "cannot read /nonsense" webconn -r /nonsense
+says "no such process" "no process 999999999" webconn -p 999999999
+says "no such option" "no option --nonsense" webconn --nonsense
+says "both a file and a process" "runs already" webconn -r /dev/null -p $$
+says "no such tracer" "ktap is not installed; without a tracer" webconn -r /dev/null -t ktap
+if [ "$(id -u)" -eq 0 ]; then
+	cp /bin/true "$tmp/true"
+	NETOBSD=$tmp/true says "a program without probes" "has no probes" webconn -r /dev/null -t sh
+	if have setpriv && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs" -a -x "$NETOBSD"; then
+		ln -s "$netobs" "$tmp/netobs"
+		if setpriv --reuid=65534 --clear-groups "$netobs" webconn -r /dev/null -t sh >"$tmp/out" 2>&1 ||
+			! grep -q 'sh needs root, try sudo; without a tracer: netobs webconn -r FILE --print' "$tmp/out"; then
+			not_ok "no permission" "$tmp/out"
+		else
+			ok "no permission"
+		fi
+	else
+		skip "no permission" "nobody may not read this tree"
+	fi
+else
+	skip "a program without probes" "needs root"
+	says "no permission" "needs root, try sudo; without a tracer" webconn -r /dev/null -t sh
+fi
+
+"$netobs" refused -r "$top/tests/captures/one-tcp-rst.pcap" --print >"$tmp/out" 2>"$tmp/err"
+is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp/out" | paste -s -d ' ' -)" \
+	"tcp-accept-refused tcp-connect-refused"
+
+"$netobs" --help timeline >"$tmp/out"
+check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
+
+# What is installed knows where the rest is: no name is left for make to fill in.
+check "netobs as it is installed" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
+
+# With DTrace: a stand-in for it says what it is asked for.
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir "$tmp/bin"
+	cat >"$tmp/bin/dtrace" <<-'SH'
+		#!/bin/sh
+		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+		printf '%s\n' "$@"
+		while [ "$1" != -p ]; do shift; done
+		kill "$2"
+	SH
+	chmod +x "$tmp/bin/dtrace"
+	PATH=$tmp/bin:$PATH "$netobs" timeline -r "$top/tests/captures/questions.pcap" -t dtrace 40002 >"$tmp/out" 2>"$tmp/err"
+	# The dollar sign is DTrace's.
+	# shellcheck disable=SC2016
+	is "-t dtrace: library, process, program with the process's provider, argument" \
+		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-n$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
+			grep -c 'netobs\*' "$tmp/out")" "6
+0"
+else
+	skip "-t dtrace" "needs root"
+fi
+
+# ------------------------------------------------------------------------------------------------------ each of them
+
+if [ -n "$refused" ]; then
+	while read -r name _; do
+		skip "$name" "$refused"
+	done <"$tmp/list"
+	tap_done
+fi
+
+while read -r name capture arguments; do
+	# shellcheck disable=SC2086
+	"$netobs" "$name" -r "$top/tests/captures/$capture" $arguments 2>"$tmp/err" </dev/null | sed 's/ *$//' | grep . >"$tmp/out"
+	sed 1d "$examples/$name.txt" | sort >"$tmp/wanted"
+	sort "$tmp/out" >"$tmp/sorted"
+	if ! diff -u "$tmp/wanted" "$tmp/sorted" >"$tmp/diff"; then
+		not_ok "$name prints its sample" "$tmp/diff" "$tmp/err"
+	elif grep -v RLIMIT_MEMLOCK "$tmp/err" | grep -q .; then
+		not_ok "$name prints its sample and no warning" "$tmp/err"
+	else
+		ok "$name prints its sample"
+	fi
+	"$NETOBSD" -r "$top/tests/captures/$capture" --print --format json |
+		python3 "$top/tests/scripts/scripts_truth.py" "$name" >"$tmp/truth"
+	case $? in
+	0)
+		maps <"$tmp/out" >"$tmp/maps"
+		sort "$tmp/truth" >"$tmp/wanted"
+		check "$name aggregates what the printer says" diff -u "$tmp/wanted" "$tmp/maps"
+		;;
+	3) ! grep -q '^@' "$tmp/out" || not_ok "$name has maps that nothing is compared with" ;;
+	*) not_ok "$name: what the printer says" "$tmp/truth" ;;
+	esac
+done <"$tmp/list"
+
+# ----------------------------------------------------------------------------------------------- what could go wrong
+
+home=$top/tests/captures/home-network.pcap
+ln -s "$home" "$tmp/a name with blanks.pcap"
+"$netobs" webconn -r "$tmp/a name with blanks.pcap" 2>"$tmp/err" | grep '^@' >"$tmp/out"
+is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43"
+"$netobs" webconn -r "$home" -f 'tcp port 2869' 2869 2>"$tmp/err" | grep '^@' >"$tmp/out"
+is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34"
+
+# A script that sees every second firing only must say that it has missed the others.
+mkdir -p "$tmp/tree/scripts/bpftrace"
+ln -s "$top/probes" "$tmp/tree/probes"
+cp "$netobs" "$tmp/tree/scripts"
+sed 's|^\(usdt:.*tcp__accept__established\)|\1 /((struct pktinfo *)arg0)->pkt_seq % 2/|' "$top/scripts/bpftrace/webconn.bt" \
+	>"$tmp/tree/scripts/bpftrace/webconn.bt"
+"$tmp/tree/scripts/netobs" webconn -r "$home" 2>"$tmp/err" | grep . >"$tmp/out"
+accepted=$("$NETOBSD" -r "$home" --print=tcp-accept-established | wc -l)
+is "a script that misses firings says so" "$(sed -n 's/^missed \(.*\) firings/\1/p' "$tmp/out")" "$(((accepted - 1) / 2))"
+
+# A netobsd that runs.
+mkfifo "$tmp/fifo"
+"$NETOBSD" -r "$tmp/fifo" --wait-tracer=120 2>"$tmp/observer.err" &
+observer=$!
+wait_for begun "$observer"
+"$netobs" webconn -p "$observer" >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+cat "$home" >"$tmp/fifo"
+wait "$observer"
+wait "$tracer"
+is "netobs -p: a netobsd that runs already" "$(grep '^[@m]' "$tmp/out")" "missed 0 firings
+@connections[192.168.0.13]: 43"
+
+tap_done

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the aggregating scripts of scripts/ must print, worked out from the firings of the built-in printer.
+
+    netobsd -r CAPTURE --print --format json | tests/scripts/scripts_truth.py NAME
+
+prints the lines of the maps of script NAME, in any order; nothing and status 3 if the script is not known here.
+"""
+import collections
+import json
+import sys
+
+FIRINGS = [json.loads(line) for line in sys.stdin]
+
+
+def of(*probes):
+    """The arguments of each firing of these probes."""
+    return (firing["args"] for firing in FIRINGS if firing["probe"] in probes)
+
+
+class Map:
+    """One map of a script: keys with counts, sums, averages or histograms."""
+
+    def __init__(self, name):
+        self.name = name
+        self.values = collections.defaultdict(list)
+
+    def add(self, key, value=1):
+        self.values[key].append(value)
+
+    def label(self, key):
+        return "@" + self.name + ("[%s]" % ", ".join(map(str, key)) if key else "")
+
+    def sums(self):
+        return ["%s: %d" % (self.label(key), sum(values)) for key, values in self.values.items()]
+
+    def averages(self):
+        return ["%s: %d" % (self.label(key), sum(values) // len(values)) for key, values in self.values.items()]
+
+    def histograms(self):
+        """Rows without their bars, empty ones left out."""
+        lines = []
+        for key, values in self.values.items():
+            rows = collections.Counter(value.bit_length() for value in values)
+            lines += [self.label(key) + ":"] + ["%s %d" % (bucket(bits), count) for bits, count in rows.items()]
+        return lines
+
+
+def bucket(bits):
+    """bpftrace's name for the numbers of so many bits."""
+    def short(number):
+        for unit in "", "K", "M", "G":
+            if number < 1024:
+                return "%d%s" % (number, unit)
+            number //= 1024
+        return "?"
+    if bits < 2:
+        return "[%d]" % bits
+    return "[%s, %s)" % (short(2 ** (bits - 1)), short(2 ** bits))
+
+
+def counted(name, probe, key, value=lambda args: 1):
+    result = Map(name)
+    for args in of(probe):
+        if value(args):
+            result.add(key(args), value(args))
+    return result
+
+
+def waits(began, ended):
+    """(end's arguments, microseconds) of each connection between two probes."""
+    since = {}
+    for firing in FIRINGS:
+        args = firing["args"]
+        if firing["probe"] == began:
+            since[args[1]["cs_cid"]] = args[0]["pkt_ts"]
+        elif firing["probe"] == ended and args[1] and args[1]["cs_cid"] in since:
+            if ended != "tcp-receive" or args[4]["tcp_payload"]:
+                yield args, (args[0]["pkt_ts"] - since.pop(args[1]["cs_cid"])) // 1000
+
+
+def waited(name, began, ended):
+    result = Map(name)
+    for args, microseconds in waits(began, ended):
+        result.add((args[3]["tcps_raddr"],), microseconds)
+    return result
+
+
+def outbound():
+    rates, began = Map("bytes_per_second"), {}
+    opened = {args[1]["cs_cid"] for args, _ in waits("tcp-connect-request", "tcp-connect-established")}
+    for firing in FIRINGS:
+        args = firing["args"]
+        cid = args[1]["cs_cid"] if len(args) > 1 and args[1] else None
+        if firing["probe"] == "tcp-receive" and cid in opened and args[4]["tcp_payload"]:
+            began.setdefault(cid, args[0]["pkt_ts"])
+        if firing["probe"] == "tcp-state-change" and cid in began and args[3]["tcps_state"] in (6, 7):
+            microseconds = (args[1]["cs_ts"] - began.pop(cid)) // 1000
+            rates.add((args[3]["tcps_raddr"],), args[3]["tcps_rcv_bytes"] * 1000000 // (microseconds + 1))
+            opened.discard(cid)
+    return (waited("connect_us", "tcp-connect-request", "tcp-connect-established").averages()
+            + waited("first_byte_us", "tcp-connect-established", "tcp-receive").averages() + rates.averages())
+
+
+def window_closed():
+    result, since = Map("closed_us"), {}
+    for args in of("tcp-send"):
+        if args[1] is None or args[4]["tcp_flags"] & 4:
+            continue
+        cid = args[1]["cs_cid"]
+        if args[4]["tcp_window"] == 0:
+            since.setdefault(cid, args[0]["pkt_ts"])
+        elif cid in since:
+            result.add((args[2]["ip_saddr"], args[4]["tcp_sport"]), (args[0]["pkt_ts"] - since.pop(cid)) // 1000)
+    return result.histograms()
+
+
+def sockets(protocol):
+    fields = "so_pid", "so_execname", "so_laddr", "so_lport", "so_raddr", "so_rport"
+    return sum((counted(name, probe, lambda a: tuple(a[3][field] for field in fields),
+                        lambda a: a[3]["so_bytes"] if a[3]["so_protocol"] == protocol else 0).sums()
+                for name, probe in (("sent", "socket-send"), ("received", "socket-receive"))), [])
+
+
+def size(name, probe):
+    result = Map(name)
+    for args in of(probe):
+        result.add((), args[4]["tcp_payload"])
+    return result.histograms()
+
+
+def quoted(args):
+    i = args[4]
+    return (i["icmp_typestr"], i["icmp_codestr"], i["icmp_error_protocol"], i["icmp_error_saddr"], i["icmp_error_sport"],
+            i["icmp_error_daddr"], i["icmp_error_dport"])
+
+
+def commands_took():
+    result, began = Map("us"), {}
+    for firing in FIRINGS:
+        args = firing["args"]
+        if not firing["probe"].startswith("iscsi-"):
+            continue
+        command = (args[0]["ci_cid"], args[1]["ii_itt"])
+        if firing["probe"] == "iscsi-scsi-command":
+            began[command] = (args[0]["ci_ts"], args[2]["ic_opstr"])
+        elif firing["probe"] == "iscsi-scsi-response" or (firing["probe"] == "iscsi-data-send"
+                                                          and args[1]["ii_flags"] & 1):
+            if command in began:
+                since, operation = began.pop(command)
+                result.add((operation,), (args[0]["ci_ts"] - since) // 1000)
+    return result.histograms()
+
+
+def messages():
+    result = Map("messages")
+    for firing in FIRINGS:
+        first = firing["args"][0]
+        if first and "ci_remote" in first:
+            result.add((first["ci_remote"], first["ci_lport"]))
+    return result.sums()
+
+
+def iscsi_bytes():
+    written = counted("written", "iscsi-data-receive", lambda a: (a[0]["ci_remote"],), lambda a: a[1]["ii_datalen"])
+    for args in of("iscsi-scsi-command"):
+        if args[1]["ii_datalen"]:
+            written.add((args[0]["ci_remote"],), args[1]["ii_datalen"])
+    return written.sums() + counted("read", "iscsi-data-send", lambda a: (a[0]["ci_remote"],),
+                                    lambda a: a[1]["ii_datalen"]).sums()
+
+
+def logical_unit(args):
+    return args[1]["ii_target"], args[1]["ii_lun"]
+
+
+SCRIPTS = {
+    "appwho": messages,
+    "iscsibytes": iscsi_bytes,
+    "iscsilatency": commands_took,
+    "iscsilun": lambda: counted("commands", "iscsi-scsi-command", logical_unit).sums()
+    + counted("bytes", "iscsi-scsi-command", logical_unit, lambda a: a[1]["ii_xferlen"]).sums(),
+    "iscsiwho": lambda: counted("commands", "iscsi-scsi-command", lambda a: (
+        a[0]["ci_remote"], a[1]["ii_target"])).sums(),
+    "drops": lambda: sum((counted(name, probe, lambda a: (a[0]["pkt_reason"], a[2]["ip_saddr"])).sums()
+                          for name, probe in (("in", "ip-drop-in"), ("out", "ip-drop-out"))), []),
+    "hosts": lambda: counted("from", "ip-receive", lambda a: (a[2]["ip_saddr"],), lambda a: a[2]["ip_plength"]).sums()
+    + counted("to", "ip-send", lambda a: (a[2]["ip_daddr"],), lambda a: a[2]["ip_plength"]).sums(),
+    "icmperrors": lambda: counted("errors", "icmp-receive", quoted, lambda a: a[4]["icmp_error_saddr"] != "").sums(),
+    "ipproto": lambda: counted("packets", "ip-send", lambda a: (
+        a[2]["ip_saddr"], a[2]["ip_daddr"], a[4]["ipv4_protostr"] if a[4] else a[5]["ipv6_nextstr"])).sums(),
+    "outbound": outbound,
+    "refused": lambda: counted("by_me", "tcp-accept-refused", lambda a: (a[4]["tcp_sport"], a[2]["ip_daddr"])).sums()
+    + counted("by_others", "tcp-connect-refused", lambda a: (a[2]["ip_saddr"], a[4]["tcp_sport"])).sums(),
+    "retransmits": lambda: counted("again", "tcp-retransmit", lambda a: (
+        a[5]["tcpr_kindstr"], a[2]["ip_saddr"], a[2]["ip_daddr"])).sums(),
+    "scanned": lambda: counted("flags", "tcp-receive", lambda a: (a[2]["ip_saddr"], a[4]["tcp_flagstr"])).sums()
+    + counted("ports", "tcp-accept-refused", lambda a: (a[2]["ip_daddr"], a[4]["tcp_sport"])).sums(),
+    "services": lambda: counted("tcp_bytes", "tcp-receive", lambda a: (a[4]["tcp_dport"],), lambda a: a[4]["tcp_payload"]).sums()
+    + counted("udp_bytes", "udp-receive", lambda a: (a[4]["udp_dport"],), lambda a: a[4]["udp_length"] - 8).sums(),
+    "tcp1stbyte": lambda: waited("first_byte_us", "tcp-connect-established", "tcp-receive").histograms(),
+    "tcp_rwndclosed": window_closed,
+    "tcpaccept": lambda: counted("accepted", "tcp-accept-established", lambda a: (
+        a[3]["tcps_raddr"], a[3]["tcps_lport"])).sums(),
+    "tcpbytes": lambda: counted("sent", "tcp-send", lambda a: (a[2]["ip_daddr"], a[4]["tcp_dport"]),
+                                lambda a: a[4]["tcp_payload"]).sums()
+    + counted("received", "tcp-receive", lambda a: (a[2]["ip_saddr"], a[4]["tcp_sport"]), lambda a: a[4]["tcp_payload"]).sums(),
+    "tcpconnlat": lambda: waited("connect_us", "tcp-connect-request", "tcp-connect-established").histograms(),
+    "tcpsize": lambda: size("sent", "tcp-send") + size("received", "tcp-receive"),
+    "tcptop": lambda: sockets(6),
+    "udptop": lambda: sockets(17),
+    "webconn": lambda: counted("connections", "tcp-accept-established", lambda a: (a[3]["tcps_raddr"],),
+                               lambda a: a[3]["tcps_lport"] == 80).sums(),
+}
+
+if sys.argv[1] not in SCRIPTS:
+    sys.exit(3)
+print("\n".join(SCRIPTS[sys.argv[1]]()))

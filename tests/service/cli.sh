@@ -1,0 +1,260 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The command line from outside: messages, exit statuses, pipes, signals, compressed and broken files.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+
+# A capture of 100 UDP datagrams of 60 bytes, one per millisecond, written here so that every byte is known.
+python3 - "$tmp/udp.pcap" <<'PYTHON' || exit 99
+import struct, sys
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    for i in range(100):
+        udp = struct.pack("!HHHH", 1000 + i, 53, 26, 0) + bytes(18)
+        ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 46, i, 0, 64, 17, 0, bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2]))
+        total = sum(struct.unpack("!10H", ip))
+        total = (total & 0xffff) + (total >> 16)
+        ip = ip[:10] + struct.pack("!H", 0xffff - total) + ip[12:]
+        frame = bytes(12) + b"\x08\x00" + ip + udp
+        out.write(struct.pack("<IIII", 1000, i * 1000, len(frame), len(frame)) + frame)
+PYTHON
+file=$tmp/udp.pcap
+
+# run NAME STATUS ARGUMENT...: runs netobsd; ok if it exits with STATUS and says nothing on standard error
+run() {
+	run_name=$1 run_wanted=$2
+	shift 2
+	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	run_status=$?
+	if [ "$run_status" -eq "$run_wanted" ] && [ ! -s "$tmp/err" ]; then
+		ok "$run_name"
+	else
+		echo "status $run_status, wanted $run_wanted" >"$tmp/why"
+		not_ok "$run_name" "$tmp/why" "$tmp/err"
+	fi
+}
+
+# complains NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, prints nothing, and says one line that
+# matches PATTERN
+complains() {
+	run_name=$1 run_wanted=$2 run_pattern=$3
+	shift 3
+	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	run_status=$?
+	if [ "$run_status" -eq "$run_wanted" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ] &&
+		grep -q -- "^netobsd: .*$run_pattern" "$tmp/err"; then
+		ok "$run_name"
+	else
+		echo "status $run_status, wanted $run_wanted and one line with: $run_pattern" >"$tmp/why"
+		not_ok "$run_name" "$tmp/why" "$tmp/err" "$tmp/out"
+	fi
+}
+
+# counter NAME: its value in the summary that standard error holds
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
+}
+
+# summary ARGUMENT...: replays with a summary
+summary() {
+	"$netobsd" "$@" --summary >"$tmp/out" 2>"$tmp/err" </dev/null
+}
+
+# ----------------------------------------------------------------------------------------------------- good requests
+
+run "--help" 0 --help
+"$netobsd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >"$tmp/options"
+while read -r option; do
+	grep -qE "Fl -${option#--}( |$)" "$top/man/netobsd.8" || echo "$option"
+done <"$tmp/options" >"$tmp/missing"
+is "every option of --help is in netobsd(8)" "$(tr '\n' ' ' <"$tmp/missing")" ""
+run "--version" 0 --version
+check "--version names the release" grep -q '^netobsd [0-9]' "$tmp/out"
+run "--list-probes" 0 --list-probes
+check "--list-probes lists tcp-state-change" grep -q '^tcp-state-change' "$tmp/out"
+run "--list-probes in JSON" 0 --list-probes --format json
+check "--list-probes in JSON is JSON" python3 -m json.tool "$tmp/out" /dev/null
+run "a replay without output" 0 -r "$file"
+is "nothing is printed unasked" "$(wc -c <"$tmp/out" | tr -d ' ')" 0
+
+summary -r "$file"
+is "summary: frames" "$(counter frames)" 100
+is "summary: bytes" "$(counter bytes)" 6000
+is "summary: packets" "$(counter packets)" 100
+is "summary: streams" "$(counter flow.created)" 100
+is "summary: dropped" "$(counter capture.dropped)" 0
+if retransmissions=$(capture home-network.pcap); then
+	summary -r "$retransmissions"
+	grep '^retransmission\.' "$tmp/err" >"$tmp/untold"
+	summary -r "$retransmissions" --print
+	grep '^retransmission\.' "$tmp/err" >"$tmp/told"
+	is "summary: retransmissions" "$(cut -d ' ' -f 1 "$tmp/untold" | tr '\n' ' ')" \
+		"retransmission.timeout retransmission.probe retransmission.spurious "
+	check "summary: retransmissions are counted whether anybody listens or not" cmp "$tmp/untold" "$tmp/told"
+fi
+summary -r "$top/tests/captures/iscsi.pcap"
+is "summary: logins are followed whether anybody listens or not" "$(counter conversation.begun)" 20
+summary -r "$file" udp src port 1005 or udp src port 1006
+is "a filter leaves frames out" "$(counter frames) $(counter capture.filtered)" "2 98"
+
+run "--print" 0 -r "$file" --print=udp-send
+is "--print: one line per firing" "$(wc -l <"$tmp/out" | tr -d ' ')" 100
+run "--print in JSON" 0 -r "$file" --print=udp-send,udp-receive --format json
+is "--print: send and receive" "$(wc -l <"$tmp/out" | tr -d ' ')" 200
+summary -r "$file" --print=udp-send
+is "summary: firings" "$(counter probe.udp-send)" 100
+is "summary: a probe that is not enabled has not fired" "$(counter probe.udp-receive)" ""
+
+"$netobsd" -r "$file" --view monitor --print=gld-*,udp-send,udp-receive >"$tmp/out"
+is "view monitor: each frame is received once" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" \
+	" 100 gld-receive 100 udp-receive "
+"$netobsd" -r "$file" --local 192.0.2.1 --print=udp-send,udp-receive >"$tmp/out"
+is "--local: its own sends only" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" " 100 udp-send "
+complains "view host without locals says so" 0 "--local PREFIX" -r "$file" --view host
+
+# ------------------------------------------------------------------------------------------------------- bad requests
+
+complains "nothing to do" 1 "-i IFACE"
+complains "unknown option" 1 "unknown.*--frobnicate" --frobnicate
+complains "file and interface" 1 "not both" -r "$file" -i lo
+complains "no such file" 1 "No such file" -r "$tmp/none"
+complains "a directory" 1 "directory" -r "$tmp"
+complains "an empty file" 1 "is empty" -r /dev/null
+complains "empty standard input" 1 "standard input is empty" -r -
+complains "not a capture" 1 "is not a capture" -r "$0"
+complains "no such interface" 1 "no interface nope0; there are: any, .*lo" -i nope0
+complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
+complains "unknown probe" 1 'no probe "tcp-recieve"' -r "$file" --print=tcp-recieve
+complains "unknown probe among others" 1 'no probe "x\*"' -r "$file" --print=tcp-*,x*
+complains "bad number" 1 "whole number from 16" -r "$file" --max-flows many
+if have prlimit && prlimit --as=2000000000 "$netobsd" --version >/dev/null 2>&1; then # not with a sanitizer
+	prlimit --as=2000000000 "$netobsd" -r "$file" --max-flows 100000000 2>"$tmp/err"
+	is "more memory than there is: status" $? 1
+	check "more memory than there is: message" grep -q "no memory for 100000000 connections: .*--max-flows" "$tmp/err"
+else
+	skip "more memory than there is" "no limit can be set"
+fi
+printf 'x\033[31m\n' >"$tmp/$(printf 'a\033[31mb')"
+complains "a file name cannot colour the terminal" 1 'a\\x1b\[31mb is not' -r "$tmp/$(printf 'a\033[31mb')"
+python3 -c 'import struct, sys
+sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 105))' >"$tmp/wifi.pcap"
+complains "link type" 1 "IEEE802_11 (105) is not supported; .*EN10MB" -r "$tmp/wifi.pcap"
+
+if [ "$(id -u)" -eq 0 ] && have setpriv; then
+	chmod 755 "$tmp"
+	copy=$(private_netobsd)
+	chmod 755 "$copy"
+	setpriv --reuid=65534 --clear-groups "$copy" -i lo >"$tmp/out" 2>"$tmp/err"
+	is "no permission: status" $? 1
+	check "no permission: what would work" grep -q "no permission to capture on lo: .*setcap cap_net_raw" "$tmp/err"
+	chmod 600 "$file"
+	setpriv --reuid=65534 --clear-groups "$copy" -r "$file" >"$tmp/out" 2>"$tmp/err"
+	is "unreadable file: status" $? 1
+	check "unreadable file: message" grep -q "cannot read .*udp.pcap: Permission denied" "$tmp/err"
+else
+	skip "no permission" "needs root and setpriv"
+fi
+
+# ------------------------------------------------------------------------------------------- compressed, broken, merged
+
+for packer in gzip zstd; do
+	if ! have "$packer"; then
+		skip "$packer" "$packer is not installed"
+		continue
+	elif ! "$netobsd" --version | grep -q "$packer yes"; then
+		"$packer" -c "$file" >"$tmp/packed"
+		complains "$packer: named where it is not built in" 1 "compressed with $packer" -r "$tmp/packed"
+		continue
+	fi
+	"$packer" -c "$file" >"$tmp/packed"
+	summary -r "$tmp/packed"
+	is "$packer" "$(counter frames)" 100
+	head -c 4024 "$file" | "$packer" -c >"$tmp/parts"
+	tail -c +4025 "$file" | "$packer" -c >>"$tmp/parts"
+	summary -r "$tmp/parts"
+	is "$packer: two parts in one file" "$(counter frames)" 100
+	"$netobsd" -r - --summary <"$tmp/packed" 2>"$tmp/err"
+	is "$packer from standard input" "$(counter frames)" 100
+	head -c 60 "$tmp/packed" >"$tmp/cut"
+	"$netobsd" -r "$tmp/cut" 2>"$tmp/err" >"$tmp/out"
+	check "$packer: cut short" grep -q "the $packer data break off" "$tmp/err"
+done
+
+head -c 4000 "$file" >"$tmp/cut.pcap"
+complains "cut in a record" 2 "breaks off at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
+summary -r "$tmp/cut.pcap"
+is "cut in a record: what came before" "$(counter frames) $(counter capture.damaged)" "52 1"
+summary -r "$tmp/cut.pcap" -r "$file"
+is "the other file is read to its end" "$(counter frames)" 152
+is "merged files are in time order" "$(counter backwards)" 0
+
+# ------------------------------------------------------------------------------------------------- pipes and signals
+
+"$netobsd" -r - --print=udp-send <"$file" >"$tmp/piped"
+"$netobsd" -r "$file" --print=udp-send >"$tmp/direct"
+check "standard input is like the file" cmp "$tmp/piped" "$tmp/direct"
+
+{
+	"$netobsd" -r "$file" -r "$file" -r "$file" -r "$file" --print --format json 2>"$tmp/err"
+	echo $? >"$tmp/status"
+} | head -n 1 >"$tmp/out"
+is "a reader that goes away: status" "$(cat "$tmp/status")" 0
+is "a reader that goes away: no message" "$(cat "$tmp/err")" ""
+
+if [ -e /dev/full ]; then
+	"$netobsd" -r "$file" --print >/dev/full 2>"$tmp/err"
+	is "a full disk: status" $? 1
+	check "a full disk: message" grep -q "cannot write to standard output: No space left" "$tmp/err"
+	"$netobsd" --list-probes >/dev/full 2>"$tmp/err"
+	is "--list-probes on a full disk" $? 1
+fi
+"$netobsd" -r "$file" --print >&- 2>"$tmp/err"
+is "a closed standard output" $? 1
+
+# A pipe that stays open: what has come is reported at once, signals are heard.
+mkfifo "$tmp/fifo"
+"$netobsd" -r "$tmp/fifo" --print=udp-send >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+exec 3>"$tmp/fifo"
+head -c 7000 "$file" >&3
+i=0
+while [ "$(wc -l <"$tmp/out")" -lt 91 ] && [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+is "a slow pipe: what has come is printed" "$(wc -l <"$tmp/out" | tr -d ' ')" 91
+kill -USR1 "$pid"
+i=0
+while ! grep -q '^probe.udp-send' "$tmp/err" && [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+is "SIGUSR1: a summary" "$(counter frames)" 91
+kill -INT "$pid"
+wait "$pid"
+is "SIGINT: status" $? 0
+exec 3>&-
+check "SIGINT: no talk of damage" sh -c "! grep -q '^netobsd:' '$tmp/err'"
+
+"$netobsd" -r "$file" --wait-tracer --print &
+pid=$!
+wait_for begun "$pid"
+kill -TERM "$pid"
+wait "$pid"
+is "SIGTERM while waiting for a tracer" $? 0
+complains "--wait-tracer gives up after its time" 0 "no tracer has come within 0.1 s" -r "$file" --wait-tracer=0.1
+"$netobsd" -r "$file" --pace=0.01 --print=udp-send >"$tmp/out" &
+pid=$!
+wait_for test -s "$tmp/out"
+kill -INT "$pid"
+wait "$pid"
+is "SIGINT in a paced replay" $? 0
+check "a paced replay prints as it goes" sh -c "[ \$(wc -l <'$tmp/out') -gt 0 ] && [ \$(wc -l <'$tmp/out') -lt 100 ]"
+
+JOURNAL_STREAM=1:2 "$netobsd" -r "$tmp/none" 2>"$tmp/err"
+check "priorities for the journal" grep -q '^<3>netobsd: ' "$tmp/err"
+
+tap_done

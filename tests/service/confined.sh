@@ -1,0 +1,221 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What is left of its privileges while netobsd parses, read from the kernel: user, capabilities, no_new_privs, the filter
+# of system calls; what the filter does to a running process; and that tracers attach all the same.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+file=$(capture cooked-refused.pcap) || skip_all "no capture"
+# Copies that another user may read wherever this tree lies.
+chmod 755 "$tmp"
+netobsd=$(private_netobsd) || exit 99
+cp -- "$file" "$tmp/file.pcap" && chmod 644 "$tmp/file.pcap" || exit 99
+file=$tmp/file.pcap
+pid=
+
+# begin COMMAND...: starts it in the background, $pid, and waits until the filter of system calls is in force or, with
+# $unfiltered, until it may not gain privileges
+begin() {
+	"$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	begin_tries=0
+	if [ -n "${unfiltered:-}" ]; then begin_wanted="NoNewPrivs 1"; else begin_wanted="Seccomp 2"; fi
+	# After exec: the sanitizers' start is slow.
+	until [ "$(field "${begin_wanted% *}")" = "${begin_wanted#* }" ]; do
+		begin_tries=$((begin_tries + 1))
+		[ $begin_tries -lt 600 ] || break
+		sleep 0.1
+	done
+}
+
+# field NAME: what the kernel says of $pid, blanks to one
+field() {
+	sed -n "s/^$1:[[:blank:]]*//p" "/proc/$pid/status" 2>/dev/null | tr -s '\t ' '  ' | sed 's/ *$//'
+}
+
+finish() {
+	kill -INT "$pid" 2>/dev/null
+	wait "$pid"
+}
+
+none=0000000000000000
+raw=0000000000002000 # CAP_NET_RAW
+
+# confined NAME UID CAPABILITIES
+confined() {
+	is "$1: user" "$(field Uid)" "$2 $2 $2 $2"
+	is "$1: capabilities in force" "$(field CapEff)" "$3"
+	is "$1: capabilities permitted" "$(field CapPrm)" "$3"
+	is "$1: capabilities for programs it might run" "$(field CapAmb)$(field CapInh)" "$none$none"
+	is "$1: no new privileges" "$(field NoNewPrivs)" 1
+	if [ -n "$filters" ]; then
+		is "$1: system calls are filtered" "$(field Seccomp)" 2
+	else
+		skip "$1: system calls are filtered" "built without libseccomp"
+	fi
+}
+
+filters=1
+"$netobsd" --version | grep -q "filtered: yes" || {
+	filters=
+	unfiltered=1
+}
+"$netobsd" --version | grep -q "dropped: yes" || skip_all "built without libcap-ng"
+
+# ------------------------------------------------------------------------------------------------- as whoever we are
+
+if [ "$(id -u)" -ne 0 ]; then
+	begin "$netobsd" -r "$file" --wait-tracer
+	confined "a replay" "$(id -u)" $none
+	finish
+	is "a replay: ends well" $? 0
+	skip "as root" "this is not root"
+	tap_done
+fi
+
+user=nobody
+getent passwd netobs >/dev/null && user=netobs
+uid=$(id -u $user) gid=$(id -g $user)
+
+begin "$netobsd" -r "$file" --wait-tracer
+confined "a replay that root began" "$uid" $none
+is "a replay that root began: groups" "$(field Gid), $(field Groups)" "$gid $gid $gid $gid, "
+is "a replay that root began: capabilities that could be had" "$(field CapBnd)" $none
+finish
+is "a replay that root began: ends well" $? 0
+
+# Nothing is read before: a pipe that nobody has written to yet.
+mkfifo "$tmp/pipe"
+begin "$netobsd" -r "$tmp/pipe" --summary
+confined "before the first byte is read" "$uid" $none
+cat "$file" >"$tmp/pipe"
+wait "$pid"
+is "before the first byte is read: then it is" "$?, $(grep '^frames' "$tmp/err")" \
+	"0, $("$netobsd" -r "$file" --summary 2>&1 | grep '^frames')"
+
+begin "$netobsd" -u bin -r "$file" --wait-tracer
+is "-u USER: user" "$(field Uid)" "$(id -u bin) $(id -u bin) $(id -u bin) $(id -u bin)"
+finish
+
+unfiltered=1
+begin "$netobsd" --no-seccomp -r "$file" --wait-tracer
+is "--no-seccomp: no filter, and all else" "$(field Seccomp) $(field CapEff) $(field NoNewPrivs)" "0 $none 1"
+finish
+[ -z "$filters" ] || unfiltered=
+
+# Files that only root may read are opened before, the output that only root may write too.
+cp -- "$file" "$tmp/private.pcap"
+chmod 600 "$tmp/private.pcap"
+"$netobsd" -r "$tmp/private.pcap" --print >"$tmp/private.out" 2>"$tmp/err"
+is "a private file can be replayed" "$? $(cat "$tmp/err")" "0 "
+check "a private file can be replayed: output" test -s "$tmp/private.out"
+
+# ------------------------------------------------------------------------------------------------------- interfaces
+
+if ! ip link show lo >/dev/null 2>&1; then
+	skip "observing" "no ip"
+elif ! have setpriv; then
+	skip "observing" "no setpriv"
+else
+	begin "$netobsd" -i lo --promiscuous --print --summary
+	confined "observing that root began" "$uid" $none
+	python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b"hello", ("127.0.0.1", 9))'
+	wait_for grep -q 'udp-send' "$tmp/out"
+	finish
+	is "observing that root began: ends well" $? 0
+	check "observing that root began: frames are seen" grep -q 'udp-send' "$tmp/out"
+
+	# As the unit does it: one ambient capability, nothing else.
+	ambient="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw
+		--ambient-caps -all,+net_raw --bounding-set -all,+net_raw --no-new-privs"
+	# shellcheck disable=SC2086
+	begin $ambient "$netobsd" -i lo --promiscuous --print --summary
+	confined "observing with one ambient capability" "$(id -u nobody)" $raw
+	finish
+	is "observing with one ambient capability: ends well" $? 0
+	# shellcheck disable=SC2086
+	begin $ambient "$netobsd" -r "$file" --wait-tracer
+	confined "a replay needs no capability" "$(id -u nobody)" $none
+	finish
+
+	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -u bin -r "$file" 2>"$tmp/err"
+	is "another user is for root: status" $? 1
+	is "another user is for root: message" "$(cat "$tmp/err")" \
+		"netobsd: cannot become user bin: only root can change user"
+fi
+
+# ---------------------------------------------------------------------------------- what the filter does when it runs
+
+instrumented() {
+	nm "$netobsd" 2>/dev/null | grep -qE '__(asan|ubsan|gcov)_'
+}
+
+# inject CALL: makes the running netobsd call something
+inject() {
+	gdb -nx -batch -p "$pid" -ex "$1" 2>&1
+}
+
+if [ -z "$filters" ]; then
+	skip "a forbidden call fails" "built without libseccomp"
+elif ! have gdb; then
+	skip "a forbidden call fails" "no gdb"
+elif instrumented; then
+	skip "a forbidden call fails" "instrumented builds have a wider filter"
+else
+	begin "$netobsd" -r "$file" --wait-tracer
+	inject 'print ((int (*)(int, int, int))socket)(2, 1, 0)' >"$tmp/gdb"
+	check "a forbidden call fails in the running process" grep -q '^[$]1 = -1$' "$tmp/gdb"
+	inject 'print ((int (*)(void))getpid)()' >"$tmp/gdb"
+	check "an allowed one does not" grep -q "^[$]1 = $pid\$" "$tmp/gdb"
+	finish
+	is "a forbidden call fails: netobsd goes on" $? 0
+	begin "$netobsd" -r "$file" --wait-tracer
+	inject 'print ((int (*)(char *, char **, char **))execve)(0, 0, 0)' >"$tmp/gdb"
+	wait "$pid" 2>/dev/null
+	is "running a program kills" $? $((128 + 31)) # SIGSYS
+fi
+
+# ---------------------------------------------------------------------------------------------------------- tracers
+
+# traced COMMAND...: what a tracer counts of a replay that waits for it, confined already, against what is printed.  A
+# tracer that is held up between its probes comes too late for one of them; one that cannot attach never counts right.
+traced() {
+	traced_name=$1
+	shift
+	for _ in 1 2 3; do
+		begin "$@" -r "$file" --wait-tracer=120 --print
+		tracer "$tmp/bpftrace" "usdt:$netobsd:netobs:ip__receive { @n = count(); }
+			usdt:$netobsd:netobs:tcp__state__change { @n = count(); }"
+		wait "$pid"
+		traced_status=$?
+		tracer_end
+		counted=$(sed -n 's/^@n: //p' "$tmp/bpftrace")
+		printed=$(grep -cE ' (ip-receive|tcp-state-change) ' "$tmp/out")
+		[ "$counted" != "$printed" ] || break
+	done
+	is "$traced_name: status" "$traced_status $(cat "$tmp/err")" "0 "
+	is "$traced_name: counted is what was printed" "$counted" "$printed"
+}
+
+refused=$(tracing_refused)
+if [ -n "$refused" ]; then
+	skip "tracers with the filter on" "$refused"
+else
+	traced "tracers with the filter on" "$netobsd"
+	# MemoryDenyWriteExecute= of systemd: first as the kernel does it, which holds in spite of exec.
+	mdwe='import ctypes, os, sys
+if ctypes.CDLL(None, use_errno=True).prctl(65, 1, 0, 0, 0) != 0:
+    sys.exit(77)
+os.execv(sys.argv[1], sys.argv[1:])'
+	if python3 -c "$mdwe" /bin/true; then
+		traced "tracers while no memory may become executable" python3 -c "$mdwe" "$netobsd"
+	else
+		skip "tracers while no memory may become executable" "the kernel has no PR_SET_MDWE"
+	fi
+fi
+
+tap_done

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/cli.sh \
+	%D%/confined.sh \
+	%D%/control.sh \
+	%D%/service.sh \
+	%D%/speed.sh \
+	%D%/unit_file.sh

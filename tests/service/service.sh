@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobsd as a service: its configuration file, what a reload changes and what it leaves, what the service manager is
+# told, and that messages do not come in floods.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+"$netobsd" --version | grep -q "configuration files: yes" || skip_all "built without libconfuse"
+file=$(capture cooked-refused.pcap) || skip_all "no capture"
+conf=$tmp/netobs.conf
+pid=
+
+# configure LINE...
+configure() {
+	printf '%s\n' "$@" >"$conf"
+	chmod 644 "$conf" # netobsd reads it again as somebody else
+}
+
+# complains NAME PATTERN ARGUMENT...: status 1, nothing printed, one line that matches
+complains() {
+	complains_name=$1 complains_pattern=$2
+	shift 2
+	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$complains_name: status" "$?, $(wc -l <"$tmp/err" | tr -d ' ') line, $(wc -c <"$tmp/out" | tr -d ' ') bytes" \
+		"1, 1 line, 0 bytes"
+	check "$complains_name: message" grep -qE "^netobsd: $complains_pattern" "$tmp/err"
+}
+
+chmod 755 "$tmp"
+
+# ----------------------------------------------------------------------------------------------------- configuration
+
+configure 'interface = {"lo", "eth7"}' 'filter = "tcp or udp"' 'time-wait = 2.5'
+"$netobsd" -c "$conf" --check-config >"$tmp/out" 2>&1
+is "--check-config: a good file" "$? $(cat "$tmp/out")" "0 "
+"$netobsd" -c "$conf" --print-config >"$tmp/printed"
+is "--print-config: status" $? 0
+check "--print-config: the file's" grep -qx 'filter = "tcp or udp"' "$tmp/printed"
+"$netobsd" -c "$tmp/printed" --print-config >"$tmp/again"
+check "--print-config can be read again" diff -u "$tmp/printed" "$tmp/again"
+"$netobsd" -c "$conf" -i veth1 --time-wait 9 --print-config udp >"$tmp/printed"
+is "the command line wins" "$(grep -E '^(interface|filter|time-wait)' "$tmp/printed")" 'interface = {"veth1"}
+filter = "udp"
+time-wait = 9'
+"$netobsd" -c "$conf" -r "$file" --summary >"$tmp/out" 2>"$tmp/err"
+is "files stand in for the interfaces of a service" "$?" 0
+check "files are filtered as the service's interfaces are" grep -qE '^capture.filtered ' "$tmp/err"
+
+configure 'interface = lo' '' 'max-flows = 3'
+complains "a value out of range" "$conf:3: max-flows = 3: " -c "$conf"
+complains "a value out of range is one to --check-config" "$conf:3: max-flows = 3: " -c "$conf" --check-config
+complains "a bad value that the command line overrides" "$conf:3: max-flows = 3: " -c "$conf" --max-flows 100
+configure 'interface = lo' 'colour = blue'
+complains "an unknown setting" "$conf:2: .*colour" -c "$conf"
+configure 'strict = 2'
+complains "a wrong type" "$conf:1: strict = 2: true or false is wanted" -c "$conf" -i lo
+configure 'strict = true'
+complains "a file that is not there" "cannot read $tmp/none: No such file" -c "$tmp/none"
+complains "nothing to observe" "nothing to observe" -c "$conf" --check-config
+chmod 0 "$conf"
+if [ "$(id -u)" -ne 0 ]; then
+	complains "a file that cannot be read" "cannot read $conf: Permission denied" -c "$conf"
+elif have setpriv; then
+	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -i lo -c "$conf" 2>"$tmp/err"
+	is "a file that cannot be read" "$? $(cat "$tmp/err")" "1 netobsd: cannot read $conf: Permission denied"
+else
+	skip "a file that cannot be read" "no setpriv"
+fi
+
+# ----------------------------------------------------------------------------------------------------------- reload
+
+# The replay of a pipe stands still as long as nobody writes, so that it is known where a reload falls.
+mkfifo "$tmp/pipe"
+size=$(wc -c <"$file" | tr -d ' ')
+half=$((size / 2))
+
+# drained: whether what is in the pipe has been read
+drained() {
+	python3 -c 'import fcntl, struct, sys, termios
+sys.exit(struct.unpack("i", fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0] > 0)' 3<&3
+}
+
+# heard: whether no SIGHUP (number 1) waits for $pid to be run; libevent counts those that it has been given
+heard() {
+	! grep -qE '^S(ig|hd)Pnd:.*[13579bdf]$' "/proc/$pid/status"
+}
+
+# replay: begins one, $pid, whose first half has been read
+replay() {
+	"$netobsd" -c "$conf" -r "$tmp/pipe" --summary --print --format json >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	exec 3<>"$tmp/pipe"
+	head -c "$half" "$file" >&3
+	if have python3; then wait_for drained; else sleep 2; fi
+}
+
+# reload PATTERN: until a message matches
+reload() {
+	kill -HUP "$pid"
+	wait_for grep -qE "$1" "$tmp/err"
+}
+
+# rest: the second half, and the end
+rest() {
+	tail -c "+$((half + 1))" "$file" >&3
+	exec 3>&-
+	wait "$pid"
+}
+
+configure 'strict = false'
+replay
+rest
+cp "$tmp/out" "$tmp/whole"
+is "without a reload: status" $? 0
+
+configure 'strict = false'
+replay
+configure 'strict = false' 'time-wait = forever'
+reload "nothing was changed"
+check "a bad file: message" grep -qE "^netobsd: $conf:2: time-wait = forever: a number" "$tmp/err"
+rest
+is "a bad file changes nothing: status" $? 0
+check "a bad file changes nothing" cmp "$tmp/whole" "$tmp/out"
+
+configure 'strict = false'
+replay
+configure 'strict = true' 'time-wait = 30'
+reload "has been read again"
+rest
+is "a good file: status" $? 0
+check "a good file loses no connection" cmp "$tmp/whole" "$tmp/out"
+
+configure 'max-flows = 1000'
+replay
+configure 'max-flows = 2000' 'filter = "tcp port 1"'
+reload "has been read again"
+check "what needs a restart is said" grep -qE "^netobsd: $conf: the new value of max-flows takes effect when" "$tmp/err"
+rest
+check "a filter is in force at once" test "$(wc -l <"$tmp/out")" -lt "$(wc -l <"$tmp/whole")"
+check "a filter leaves frames out" grep -qE '^capture.filtered [1-9]' "$tmp/err"
+
+configure 'filter = "tcp port 1"'
+replay
+configure 'strict = false'
+reload "has been read again"
+rest
+check "a filter that has gone" test -s "$tmp/out"
+
+# Whoever runs the tests may have it ignored (nohup), and netobsd would leave it so.
+env --default-signal=HUP "$netobsd" -r "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+exec 3<>"$tmp/pipe"
+wait_for grep -q '^SigCgt:.*[2367abef].[13579bdf]$' "/proc/$pid/status" # netobsd's handler, not the shell's
+kill -HUP "$pid"
+wait "$pid"
+is "SIGHUP without a file ends as SIGTERM does" "$? $(cat "$tmp/err")" "0 "
+exec 3>&-
+
+# ----------------------------------------------------------------------------------------------------- the manager
+
+# manage SOCKET: plays the service manager
+manage() {
+	rm -f "$tmp/told"
+	python3 "$top/tests/service/listen_notify.py" "$1" "$tmp/told" &
+	manager=$!
+	wait_for grep -q listening "$tmp/told"
+}
+
+told() {
+	grep -qE "$1" "$tmp/told"
+}
+
+if have python3; then
+	configure 'strict = false'
+	manage "$tmp/socket"
+	NOTIFY_SOCKET=$tmp/socket WATCHDOG_USEC=400000 replay
+	check "the manager is told: ready" wait_for told '^READY=1$'
+	check "the manager is told: alive, packets and drops" wait_for told \
+		'^WATCHDOG=1 STATUS=[0-9]+ packets observed, 0 dropped by the kernel, 0 by interfaces; [0-9]+ connections now$'
+	reload "has been read again"
+	check "the manager is told: reloading" told '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
+	is "the manager is told: ready again" "$(grep -A1 RELOADING "$tmp/told" | tail -1)" READY=1
+	# As often as that is every 0.4 s at least.  A netobsd that gets no processor cannot, one that is too slow never is.
+	for _ in 1 2 3 4 5; do
+		before=$(grep -c WATCHDOG "$tmp/told")
+		sleep 1.5
+		told_alive=$(($(grep -c WATCHDOG "$tmp/told") - before))
+		[ "$told_alive" -lt 4 ] || break
+	done
+	check "the manager is told: alive as often as it wants" test "$told_alive" -ge 4
+	rest
+	wait "$manager"
+	is "the manager is told: stopping" "$(tail -1 "$tmp/told")" STOPPING=1
+
+	manage "@netobs-test-$$"
+	NOTIFY_SOCKET=@netobs-test-$$ WATCHDOG_USEC=400000 WATCHDOG_PID=1 replay
+	check "an abstract name: ready" wait_for told '^READY=1$'
+	sleep 0.8
+	is "a watchdog for somebody else" "$(grep -c WATCHDOG "$tmp/told")" 0
+	rest
+	wait "$manager"
+	is "an abstract name: stopping" "$(tail -1 "$tmp/told")" STOPPING=1
+
+	manage "$tmp/socket2"
+	NOTIFY_SOCKET=$tmp/socket2 "$netobsd" -i no-such-interface 2>"$tmp/err"
+	is "what cannot start is never ready" "$? $(cat "$tmp/told")" "1 listening"
+	kill "$manager"
+	wait "$manager" 2>/dev/null
+	NOTIFY_SOCKET=$tmp/gone "$netobsd" -r "$file" 2>"$tmp/err"
+	is "a manager that is not there" "$? $(cat "$tmp/err")" \
+		"0 netobsd: cannot tell the service manager anything through $tmp/gone: No such file or directory"
+else
+	skip "the manager is told" "no python3"
+fi
+
+# ------------------------------------------------------------------------------------------------------------- floods
+
+configure 'max-flows = 1'
+sed -i 's/1/1000/' "$conf"
+replay
+configure 'max-flows = 1'
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	kill -HUP "$pid"
+	wait_for heard
+done
+kill -USR1 "$pid" # which is answered after them
+wait_for grep -q '^probe-site' "$tmp/err"
+rest
+is "a message is said five times" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
+check "and then counted" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" were left out$' "$tmp/err"
+
+tap_done

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs(7) tells everything that the program can say: every probe, field, anomaly and state.  What there is to tell is
+# asked of the program, not of the files that the page is made of.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+page=$build/man/netobs.7
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+check "the manual page is built" test -s "$page"
+"$netobsd" --list-probes --format json >"$tmp/manifest" || exit 99
+
+# told WHAT PATTERN: every line of standard input has a line in the page that PATTERN, with % for it, matches
+told() {
+	told_what=$1
+	told_count=0
+	: >"$tmp/untold"
+	while read -r word; do
+		told_count=$((told_count + 1))
+		grep -qs -- "$(printf '%s\n' "$2" | sed "s/%/$word/")" "$page" || echo "$word is not in netobs(7)" >>"$tmp/untold"
+	done
+	if [ "$told_count" -gt 0 ] && [ ! -s "$tmp/untold" ]; then
+		ok "every $told_what is told ($told_count)"
+	else
+		not_ok "every $told_what is told" "$tmp/untold"
+	fi
+}
+
+# names KIND: of the manifest
+names() {
+	python3 - "$1" "$tmp/manifest" <<'PYTHON'
+import json, sys
+
+manifest = json.load(open(sys.argv[2]))
+for struct in manifest["structs"].values() if isinstance(manifest["structs"], dict) else manifest["structs"]:
+    if sys.argv[1] == "struct":
+        print(struct["type"] if "type" in struct else struct["name"])
+    for field in struct["fields"] if sys.argv[1] == "field" else []:
+        print(field["name"])
+for probe in manifest["probes"] if sys.argv[1] == "probe" else []:
+    print(probe["name"])
+PYTHON
+}
+
+names probe >"$tmp/probes"
+told probe '^\.It Ic %$' <"$tmp/probes"
+names struct | sed 's/_t$//' >"$tmp/structs"
+told struct '^\.Ss %_t$' <"$tmp/structs"
+names field | sort -u >"$tmp/fields"
+told field '^\.It Va % Pq Vt' <"$tmp/fields"
+sed -n 's/^ANOMALY([A-Z0-9_]*, "\([^"]*\)".*/\1/p' "$top/dissect/anomaly.def" >"$tmp/words"
+told anomaly '^\.It Li % Pq' <"$tmp/words"
+grep -o '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" | tr -d '"' | sort -u >"$tmp/states"
+told state '^\.It Li % Ta [0-9]' <"$tmp/states"
+printf '%s\n' ok bad partial unverified >"$tmp/checksums"
+told "word on checksums" '^\.It Li %$' <"$tmp/checksums"
+
+# What the manual calls an estimate is one by the header, and the other way round.
+sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
+told estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
+
+is "no mark is left" "$(grep -c '^@' "$page" 2>&1)" 0
+
+tap_done

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/lint.sh \
+	%D%/manual.sh \
+	%D%/readme.sh \
+	%D%/rooms.sh

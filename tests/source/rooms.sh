@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The rooms of the source tree: which room may include headers of which (rooms.tsv), at most 27 files in a room, every
+# file in the list of its own room.mk, and no static function name in two files.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+cd "$top" || exit 99
+folders="dissect flow probes apps daemon tools"
+table=tests/source/rooms.tsv
+
+# The rest of this file's lists are made of the files that are there, never of what git knows: a tarball has no git.
+# shellcheck disable=SC2086
+sources() {
+	find $folders -name '*.[ch]' | sort
+}
+
+# forbidden: "ROOM includes HEADER" for every include that the table does not have
+forbidden() {
+	sources | while read -r file; do
+		room=$(dirname "$file")
+		sed -n 's/^#include "\(.*\)\/[^/]*"$/\1/p' "$file" | sort -u | while read -r used; do
+			[ "$used" = "$room" ] || awk -F '\t' -v room="$room" -v used="$used" '
+				$1 == room && index(" " $2 " ", " " used " ") > 0 { allowed = 1 }
+				END { exit !allowed }' "$table" || echo "$file includes a header of $used"
+		done
+	done
+}
+
+# unknown: rooms that the table does not have, and rows of rooms that are not there
+unknown() {
+	sources | sed 's|/[^/]*$||' | sort -u >"$tmp/rooms"
+	grep -v '^#' "$table" | cut -f 1 | sort -u | diff "$tmp/rooms" -
+}
+
+# unused: uses that the table allows and no file makes: the table says what is, not what might be
+unused() {
+	grep -v '^#' "$table" | while IFS='	' read -r room uses; do
+		for used in $uses; do
+			grep -qE "^#include \"$used/[^/]*\"" "$room"/*.[ch] || echo "$room does not use $used"
+		done
+	done
+}
+
+# upward: a row that uses a room of a later row.  Rooms below flow/ and probes/ use headers of their own folder, and the
+# folder uses them: within one top folder order is not asked for, except in daemon/.
+upward() {
+	grep -v '^#' "$table" | awk -F '\t' '
+		{ place[$1] = NR; row[NR] = $1; uses[NR] = $2 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				count = split(uses[i], used, " ")
+				for (j = 1; j <= count; j++) {
+					split(row[i], mine, "/")
+					split(used[j], other, "/")
+					if (place[used[j]] > i && (mine[1] != other[1] || mine[1] == "daemon"))
+						print row[i] " uses " used[j] ", which comes later"
+				}
+			}
+		}'
+}
+
+# shellcheck disable=SC2086
+crowded() {
+	find $folders -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 27 { print $2 ": " $1 " files" }'
+}
+
+# unlisted: files that no room.mk names, or not that of their own folder
+unlisted() {
+	for file in $(sources); do
+		list=$(dirname "$file")/room.mk
+		grep -qE "%D%/$(basename "$file")( |\$)" "$list" 2>/dev/null || echo "$file: not in $list"
+	done | grep -v '^daemon/main\.c: '
+}
+
+# repeated: static functions of one name in several files; gdb, perf and cscope would find the wrong one
+repeated() {
+	sources | grep '\.c$' | while read -r file; do
+		awk -v file="$file" '
+			/^static / { begun = 1; if ($0 !~ /;$/ && $0 !~ /=/) { next } else begun = 0 }
+			begun { if ($0 ~ /^[a-z_][a-z_0-9]*\(/) { sub(/\(.*/, ""); print $0 " " file }; begun = 0 }' "$file"
+	done | grep -v '_stub\.c$' | sort | awk '
+		$1 == name { print name ": " first " and " $2 }
+		{ name = $1; first = $2 }'
+}
+
+none() {
+	none_name=$1
+	shift
+	"$@" >"$tmp/found"
+	if [ -s "$tmp/found" ]; then
+		not_ok "$none_name" "$tmp/found"
+	else
+		ok "$none_name"
+	fi
+}
+
+none "a room includes headers of those rooms only that the table gives it" forbidden
+none "every room has a row" unknown
+none "every use in the table is made" unused
+none "no room uses one that comes later" upward
+none "no room has more than 27 files" crowded
+none "every file is listed in its own room.mk" unlisted
+tap_done

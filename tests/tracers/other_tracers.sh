@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The recipes for the other tracers, each on a replay, against the built-in printer.  bpftrace has tests/scripts/scripts.sh,
+# perf tests/tracers/tracers.sh, DTrace tests/scripts/d.sh.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
+program=$(private_netobsd) || exit 99
+home=$top/tests/captures/home-network.pcap
+refused=$(tracing_refused)
+
+# The question for most of them: payload by sender.
+"$program" -r "$home" --print=tcp-send --format json | python3 -c '
+import collections, json, sys
+answer = collections.Counter()
+for args in (json.loads(line)["args"] for line in sys.stdin):
+    answer[args[2]["ip_saddr"]] += args[4]["tcp_payload"]
+print("\n".join("%s %d" % item for item in answer.items()))' | sort >"$tmp/wanted"
+
+# ---------------------------------------------------------------------------------------------------------------- bcc
+
+name="bcc sums what the built-in printer prints"
+if [ -n "$refused" ]; then
+	skip "$name" "$refused"
+elif ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then
+	skip "$name" "bcc for python3 is not installed"
+elif ! kernel_headers 2>/dev/null; then
+	skip "$name" "bcc wants the headers of a kernel"
+else
+	/usr/bin/python3 "$top/scripts/bcc/talkers.py" -r "$home" -n "$program" -I "$top/probes" >"$tmp/out" 2>"$tmp/err"
+	grep -v '^missed' "$tmp/out" | sort >"$tmp/sums"
+	if diff -u "$tmp/wanted" "$tmp/sums" >"$tmp/diff" && grep -q '^missed 0 firings' "$tmp/out"; then
+		ok "$name"
+	else
+		not_ok "$name" "$tmp/diff" "$tmp/err"
+	fi
+fi
+
+# ---------------------------------------------------------------------------------------------------------------- gdb
+
+name="gdb tells every change of state that the built-in printer prints"
+if ! have gdb; then
+	skip "$name" "gdb is not installed"
+else
+	dns=$top/tests/captures/dns-tcp.pcap
+	ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -x "$top/scripts/gdb/changes.gdb" --args "$program" -r "$dns" >"$tmp/out" 2>"$tmp/err"
+	grep -e ' -> ' "$tmp/out" >"$tmp/told"
+	"$program" -r "$dns" --print=tcp-state-change |
+		sed 's/.*: \(state-[a-z0-9-]* -> state-[a-z0-9-]*\).*, cid \([0-9]*\).*/\2 \1/' >"$tmp/changes"
+	check "$name" diff -u "$tmp/changes" "$tmp/told"
+fi
+
+# ---------------------------------------------------------------------------------------------------------- SystemTap
+
+name="SystemTap sums what the built-in printer prints"
+if ! have stap; then
+	skip "$name" "stap is not installed"
+elif [ -n "$refused" ]; then
+	skip "$name" "$refused"
+elif [ ! -e "/lib/modules/$(uname -r)/build" ]; then
+	skip "$name" "no headers of the running kernel; the tapset is checked in tests/probes/libraries.sh and was not run"
+else
+	mkdir "$tmp/tapset"
+	sed "s|process(\"[^\"]*\")|process(\"$program\")|" "$build/probes/tapset/netobs.stp" >"$tmp/tapset/netobs.stp"
+	stap -I "$tmp/tapset" -e 'global sent
+		probe netobs.tcp_send { sent[ip_saddr] += tcp_payload }
+		probe end { foreach (sender in sent) printf("%s %d\n", sender, sent[sender]) }' \
+		-c "$program -r $home" >"$tmp/out" 2>"$tmp/err"
+	sort "$tmp/out" >"$tmp/sums"
+	check "$name" diff -u "$tmp/wanted" "$tmp/sums"
+fi
+
+tap_done

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/other_tracers.sh \
+	%D%/site_live.sh \
+	%D%/tracers.sh

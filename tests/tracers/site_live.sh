@@ -1,0 +1,225 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Tracers come and go while a replay runs, at either kind of probe site: what the replay prints is to the byte what it
+# prints untraced, a tracer that stays counts every firing meanwhile, and one that is killed leaves nothing behind.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+cycles=${SITE_LIVE_CYCLES:-30}
+printed=tcp-receive,tcp-state-change
+tracefs=/sys/kernel/tracing
+event=netobs$$
+
+refused=$(tracing_refused)
+[ -z "$refused" ] || skip_all "$refused"
+program=$(private_netobsd) || exit 99
+capture=$tmp/capture.pcap
+"$build/bench/gentrace" -n 200000 -c 2000 "$capture" || exit 99
+"$program" -r "$capture" --print=$printed >"$tmp/wanted" || exit 99
+
+kinds='plain fast'
+"$program" -r "$capture" --probe-site=fast 2>/dev/null || kinds=plain
+
+# offset ADDRESS SECTION: where in the file
+offset() {
+	readelf -SW "$program" | sed 's/^ *\[ *[0-9]*\]//' | awk -v section="$2" '
+		$1 == section { print "0x" $3, "0x" $4 }' | {
+		read -r start at
+		printf '0x%x' $(($1 - start + at))
+	}
+}
+
+# add_event PROBE: a kernel event that has all the sites of the probe
+add_event() {
+	readelf -nW "$program" | awk -v probe="$1" '
+		$1 == "Name:" { name = $2 }
+		$1 == "Location:" && name == probe { gsub(/,/, ""); print $2, $NF }' | while read -r site semaphore; do
+		echo "p:$event/$1 $program:$(offset "$site" .text)($(offset "$semaphore" .probes))" \
+			>>$tracefs/uprobe_events || return 1
+	done
+}
+
+remove_event() {
+	echo 0 >"$tracefs/events/$event/enable"
+	echo "-:$event/$1" >>$tracefs/uprobe_events
+} 2>/dev/null
+trap 'remove_event tcp__receive; rm -rf "$tmp"' EXIT
+
+# counter NAME: in the summary of the last replay
+counter() {
+	sed -n "s/^$1 //p" "$tmp/summary" | tail -n 1
+}
+
+# now_told NAME: the same of the replay that runs
+now_told() {
+	: >"$tmp/summary"
+	summary_of $replay "$tmp/summary" || return 1
+	counter "$1"
+}
+
+# same_output NAME PRINTED WANTED
+same_output() {
+	if cmp "$3" "$2" >"$tmp/cmp" 2>&1; then
+		ok "$1: prints what it prints untraced"
+	else
+		not_ok "$1: prints what it prints untraced" "$tmp/cmp" "$tmp/summary"
+	fi
+}
+
+# printed_more BYTES: whether it has printed more by now
+printed_more() {
+	[ "$(wc -c <"$tmp/printed")" -gt "$1" ]
+}
+
+# leaves_nothing: whether the probe of the tracer that was killed is disabled, which the kernel does when it likes
+leaves_nothing() {
+	leaves_before=$(now_told probe.gld-receive) || return 1
+	leaves_printed=$(wc -c <"$tmp/printed")
+	for _ in $(seq 100); do
+		! printed_more "$leaves_printed" || break
+		sleep 0.05
+	done
+	[ "$leaves_before" -gt 0 ] && [ "$(now_told probe.gld-receive)" -eq "$leaves_before" ]
+}
+
+# replay_traced KIND PACE: a slow replay that is attached to and left over and over, with one tracer that stays, and is
+# ended when that is done.  Fails if it was over before.
+replay_traced() {
+	rm -f "$tmp/printed" "$tmp/summary"
+	tracer "$tmp/stays" "usdt:$program:netobs:tcp__receive { @ = count(); }"
+	stays=$tracer
+	"$program" -r "$capture" --pace="$2" --print=$printed --summary --probe-site="$1" \
+		>"$tmp/printed" 2>>"$tmp/summary" &
+	replay=$!
+	wait_for test -s "$tmp/printed" # the replay has begun
+	tracer "$tmp/killed" "usdt:$program:netobs:tcp__receive { @tcp = count(); }
+		usdt:$program:netobs:gld__receive { @gld = count(); if (@seen == 0) { @seen = 1; printf(\"seen\\n\"); } }"
+	killed=$tracer
+	: >"$tmp/err"
+	add_event tcp__receive || echo 'no event' >>"$tmp/err"
+	done_cycles=0
+	while [ "$done_cycles" -lt "$cycles" ] && kill -0 $replay; do
+		echo 1 >"$tracefs/events/$event/enable" || break
+		echo 0 >"$tracefs/events/$event/enable" || break
+		done_cycles=$((done_cycles + 1))
+		[ $done_cycles -ne $((cycles / 2)) ] || { wait_for grep -q '^seen$' "$tmp/killed" && kill -9 $killed; }
+	done 2>>"$tmp/err"
+	left=1
+	while [ $left -ne 0 ] && kill -0 $replay 2>>"$tmp/err"; do
+		leaves_nothing && left=0
+	done
+	over=0 bytes=$(wc -c <"$tmp/printed") # without what the end of a replay adds
+	kill -INT $replay 2>>"$tmp/err" || over=1
+	remove_event tcp__receive
+	wait $replay
+	status=$?
+	kill -9 $killed 2>/dev/null
+	wait $killed 2>/dev/null
+	tracer=$stays
+	tracer_end
+	return $over
+}
+
+# come_and_go KIND: the busier the machine is, the slower must the replay be
+come_and_go() {
+	for pace in 0.05 0.01 0.002; do
+		! replay_traced "$1" $pace || break
+	done
+	[ "$over" -eq 0 ] || done_cycles="$done_cycles, but the replay was over by then"
+	for part in printed wanted; do
+		head -c "$bytes" "$tmp/$part" >"$tmp/$part.part"
+	done
+	is "$1 site, $cycles times attached: exit status" "$status $(counter probe-site)" "0 $1"
+	is "$1 site: times attached" "$done_cycles" "$cycles"
+	same_output "$1 site, $cycles times attached" "$tmp/printed.part" "$tmp/wanted.part"
+	is "$1 site: the tracer that stayed counted all" "$(sed -n 's/^@: //p' "$tmp/stays")" \
+		"$(counter probe.tcp-receive)"
+	if [ "$left" -eq 0 ]; then
+		ok "$1 site: a probe of a tracer that was killed is disabled again"
+	else
+		not_ok "$1 site: a probe of a tracer that was killed is disabled again" "$tmp/summary" "$tmp/err"
+	fi
+}
+
+# flat_out KIND: every probe traced, at full speed
+flat_out() {
+	rm -f "$tmp/printed" "$tmp/summary"
+	bpftrace -o "$tmp/all" -e "usdt:$program:netobs:* { @[probe] = count(); }" \
+		-c "$program -r $capture --print=$printed --summary --probe-site=$1" 2>"$tmp/summary" |
+		sed '/^$/d' >"$tmp/printed" # the empty lines are bpftrace's
+	same_output "$1 site, every probe traced" "$tmp/printed" "$tmp/wanted"
+	sed -n 's/^@\[usdt:.*:netobs:\(.*\)\]: /\1 /p' "$tmp/all" | sed 's/__/-/g' | sort >"$tmp/counted"
+	sed -n 's/^probe\.//p' "$tmp/summary" | sort >"$tmp/fired"
+	check "$1 site, every probe traced: counts" diff "$tmp/fired" "$tmp/counted"
+	check "$1 site, every probe traced: there was something to count" test -s "$tmp/fired"
+}
+
+# bcc_reads KIND: bcc sums up the destination ports of a process that it knows by its number
+bcc_reads() {
+	"$program" --wait-tracer=120 -r "$capture" --summary --probe-site="$1" 2>"$tmp/summary" &
+	replay=$!
+	wait_for begun $replay
+	/usr/bin/python3 - "$program" $replay >"$tmp/bcc" 2>"$tmp/err" <<-'END'
+		import os, signal, sys, time
+		from bcc import BPF, USDT
+
+		program, pid = sys.argv[1], int(sys.argv[2])
+		# bcc raises the semaphore long before it attaches, which --wait-tracer takes for all of it.
+		os.kill(pid, signal.SIGSTOP)
+		usdt = USDT(pid=pid, path=program)
+		usdt.enable_probe("tcp__receive", "hit")
+		bpf = BPF(usdt_contexts=[usdt], text="""
+		#include <uapi/linux/ptrace.h>
+		BPF_ARRAY(total, u64, 2);
+		int hit(struct pt_regs *ctx)
+		{
+		        u64 tcp = 0, *number, *sum;
+		        u16 port = 0;
+		        int zero = 0, one = 1;
+
+		        bpf_usdt_readarg(5, ctx, &tcp);
+		        bpf_probe_read_user(&port, sizeof port, (void *)(tcp + 2));
+		        number = total.lookup(&zero);
+		        sum = total.lookup(&one);
+		        if (number && sum) {
+		                __sync_fetch_and_add(number, 1);
+		                __sync_fetch_and_add(sum, port);
+		        }
+		        return 0;
+		}
+		""")
+		os.kill(pid, signal.SIGCONT)
+		stat = "/proc/%d/stat" % pid
+		while os.path.exists(stat) and " Z " not in open(stat).read():
+		    time.sleep(0.1)
+		print(bpf["total"][0].value, bpf["total"][1].value, flush=True)
+		os._exit(0)
+	END
+	kill -KILL $replay 2>/dev/null # still waiting if bcc has failed
+	wait $replay
+}
+
+for kind in $kinds; do
+	come_and_go "$kind"
+	flat_out "$kind"
+done
+
+ports=$("$program" -r "$capture" --print=tcp-receive --format=json |
+	sed -n 's/.*"tcp_dport":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print NR, sum }')
+for kind in $kinds; do
+	name="bcc reads an argument of every firing, $kind site"
+	if ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then
+		skip "$name" "bcc for python3 is not installed"
+	elif ! kernel_headers 2>/dev/null; then
+		skip "$name" "bcc wants the headers of a kernel"
+	else
+		bcc_reads "$kind"
+		if [ "$(tail -n 1 "$tmp/bcc")" = "$ports" ]; then
+			ok "$name"
+		else
+			not_ok "$name" "$tmp/bcc" "$tmp/err" "$tmp/summary"
+		fi
+	fi
+done
+tap_done
