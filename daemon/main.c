@@ -9,8 +9,8 @@
 #include "daemon/run.h"
 #include "daemon/version.h"
 
-/* A capture must never get the number of a standard stream that the caller had closed: what is printed or logged
- * would be sent through it. */
+/* Opens standard streams that the caller has closed.  A capture must never get the descriptor of one: printed or logged
+ * text would be sent through it. */
 static void
 occupy_standard_streams(void)
 {

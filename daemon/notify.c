@@ -19,7 +19,7 @@ struct notify {
 	uint64_t watchdog_ns;
 };
 
-/* Half of $WATCHDOG_USEC, if it is meant for this process. */
+/* Half of $WATCHDOG_USEC, 0 unless the variable is meant for this process. */
 static uint64_t
 read_watchdog(void)
 {
@@ -43,7 +43,7 @@ connect_to(const char *path)
 	}
 	memcpy(address.sun_path, path, length);
 	if (path[0] == '@')
-		address.sun_path[0] = '\0'; /* an abstract name */
+		address.sun_path[0] = '\0'; /* an abstract address */
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	length += offsetof(struct sockaddr_un, sun_path);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, (socklen_t)length) < 0) {

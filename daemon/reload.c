@@ -8,7 +8,7 @@
 
 struct reload {
 	struct reload_targets targets;
-	struct config held; /* the last configuration taken: its texts are in use */
+	struct config held; /* the configuration in effect: its strings are in use */
 };
 
 struct reload *
@@ -40,7 +40,7 @@ reload_take(struct config *config, struct config *fresh)
 	config->filter = fresh->filter;
 	config->locals = fresh->locals;
 	config->local_count = fresh->local_count;
-	fresh->locals = locals; /* so that each is freed once */
+	fresh->locals = locals; /* so that each string is freed once */
 	fresh->local_count = count;
 	config->inner = fresh->inner;
 	config->summary = fresh->summary;
@@ -49,7 +49,7 @@ reload_take(struct config *config, struct config *fresh)
 	config->limits.flows = flows;
 }
 
-/* Settings that have changed to no avail. */
+/* Logs changed settings that need a restart. */
 static void
 tell_restarts(const struct config *config, const struct config *fresh)
 {
@@ -62,7 +62,7 @@ tell_restarts(const struct config *config, const struct config *fresh)
 	}
 }
 
-/* The filter and the prefixes of one worker; what can fail. */
+/* Changes that can fail: filter and prefixes of one worker. */
 static bool
 set(struct worker *worker, const struct config *config)
 {
@@ -74,7 +74,7 @@ set(struct worker *worker, const struct config *config)
 	return false;
 }
 
-/* What can fail comes first, and changes nothing if it does. */
+/* Changes that can fail come first; if one fails nothing is changed. */
 static bool
 apply(const struct reload_targets *targets, struct config *fresh)
 {
@@ -94,7 +94,7 @@ apply(const struct reload_targets *targets, struct config *fresh)
 	return true;
 }
 
-/* Workers read the configuration too. */
+/* Workers must not run, because they read the configuration too. */
 static bool
 apply_between_frames(const struct reload_targets *targets, struct config *fresh)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading the configuration again while netobsd runs (SIGHUP). */
+/* Reloads the configuration of a running netobsd (SIGHUP). */
 #ifndef NETOBS_DAEMON_RELOAD_H
 #define NETOBS_DAEMON_RELOAD_H
 
@@ -8,7 +8,7 @@
 #include "daemon/capture/workers.h"
 #include "daemon/config/config.h"
 
-/* What a new configuration acts on; all of it is borrowed. */
+/* Objects that a new configuration is applied to; all borrowed. */
 struct reload_targets {
 	struct config *config;
 	struct workers *workers;
@@ -16,16 +16,15 @@ struct reload_targets {
 
 struct reload;
 
-/* NULL if memory cannot be had. */
+/* NULL if out of memory. */
 struct reload *reload_new(const struct reload_targets *targets);
 void reload_free(struct reload *reload);
 
-/* Reads command line and file again.  What AT_RELOAD rows say is in force afterwards, and a message names the other
- * rows that have changed.  False, with nothing changed and a message logged that says where, if anything is wrong. */
+/* Parses command line and file again.  Settings of AT_RELOAD rows take effect; a message names other rows that have
+ * changed.  False, with nothing changed and a message logged that names the place, on any error. */
 bool reload_now(struct reload *reload);
 
-/* The part that only concerns the configuration: `*config` takes what `*fresh` says in AT_RELOAD rows, and `*fresh` has
- * to live as long. */
+/* Copies the AT_RELOAD settings of `*fresh` to `*config`; `*fresh` must live as long as `*config`. */
 void reload_take(struct config *config, struct config *fresh);
 
 #endif

@@ -25,19 +25,19 @@
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
 
-/* What a run holds, in the order in which it is acquired; released the other way round. */
+/* Resources of a run, in order of acquisition; released in reverse order. */
 struct run {
 	struct config *config;
-	struct privileges privileges; /* what is left of them once everything is open */
-	bool chosen[PROBE_COUNT]; /* the probes to print */
+	struct privileges privileges; /* the target state once everything is open */
+	bool chosen[PROBE_COUNT]; /* probes to print */
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
 	struct workers *workers;
-	bool observing; /* the workers have all that they need */
-	struct reload *reload; /* NULL before there is anything to reload */
+	bool observing; /* workers_prepare() has succeeded */
+	struct reload *reload; /* NULL until reloads are possible */
 	struct insight insight;
-	struct control *control; /* NULL: nobody is answered, as is the next */
+	struct control *control; /* NULL: disabled, as is `metrics` */
 	struct metrics *metrics;
 };
 
@@ -76,8 +76,8 @@ on_reload(void *context)
 	service_reloaded(run->service);
 }
 
-/* SIGHUP is for the configuration file.  Where there is none it means that the terminal has gone, unless somebody wants
- * that ignored (nohup(1)). */
+/* SIGHUP reloads the configuration file.  Without one it stops the run, because it means that the terminal is gone,
+ * unless it is ignored (nohup(1)). */
 static bool
 watch_hangup(struct run *run)
 {
@@ -130,7 +130,7 @@ choose_probes(struct run *run)
 	return false;
 }
 
-/* Who may listen where is decided with the privileges of the start. */
+/* Opens the server sockets before privileges are dropped. */
 static bool
 open_sockets(struct run *run)
 {
@@ -176,7 +176,7 @@ serve(struct run *run)
 	       (run->metrics == NULL || metrics_serve(run->metrics, run->loop, insight));
 }
 
-/* From here on bytes of strangers are read: nothing that they could be worth is left. */
+/* Untrusted input is parsed from here on: drop every privilege worth stealing. */
 static bool
 confine(struct run *run)
 {
@@ -190,7 +190,7 @@ wait_if_asked(struct run *run)
 {
 	if (!run->config->wait_tracer)
 		return true;
-	service_ready(run->service); /* who waits for us may be the one who starts the tracer */
+	service_ready(run->service); /* whoever waits for netobsd may be the one that starts the tracer */
 	return wait_for_tracer(run->loop, run->config->wait_seconds);
 }
 
@@ -203,7 +203,7 @@ make_reloadable(struct run *run)
 	return run->reload != NULL || out_of_memory();
 }
 
-/* Who runs it as a service wants to know what it will take at most. */
+/* Logs the reserved memory if netobsd runs as a service, so that its limits can be planned. */
 static void
 tell_memory(const struct run *run)
 {
@@ -226,7 +226,7 @@ choose_site(const struct config *config)
 	return false;
 }
 
-/* Everything before the first frame.  False where it failed and where the loop was stopped meanwhile. */
+/* Does everything before the first frame.  False on failure, and if the loop was stopped. */
 static bool
 start(struct run *run)
 {
@@ -270,7 +270,7 @@ status_of(struct run *run, enum input_result result)
 	return RUN_DONE;
 }
 
-/* What became of the output decides where it went wrong.  A reader who goes away has seen enough. */
+/* A failure of the output determines the exit status.  EPIPE is success: the reader has seen enough. */
 static enum run_status
 status_of_output(int error, enum run_status status)
 {

@@ -13,7 +13,7 @@ enum run_status {
 	RUN_LOST = 3,	/* with --strict: frames were lost */
 };
 
-/* Does what the configuration says, which a reload may change meanwhile.  Whatever goes wrong is logged. */
+/* Runs as configured; a reload may change the configuration.  All failures are logged. */
 enum run_status run(struct config *config);
 
 #endif

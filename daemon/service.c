@@ -8,15 +8,15 @@
 #include "daemon/notify.h"
 #include "daemon/stats/stats.h"
 
-/* The status is told so often; the watchdog may want more. */
+/* Interval of status updates; the watchdog may require a shorter one. */
 #define TURN_NS (2 * 1000000000ull)
 
 struct service {
-	struct notify *notify; /* NULL: there is no service manager */
+	struct notify *notify; /* NULL: no service manager */
 	struct watch *timer;
 	uint64_t turn_ns;
 	bool ready;
-	struct workers *workers; /* NULL while nothing is observed */
+	struct workers *workers; /* NULL unless frames are being observed */
 };
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a run tells its service manager while it lasts: that it is ready, what it has seen, that it is alive. */
+/* Reports the state of a run to the service manager: ready, status, alive. */
 #ifndef NETOBS_DAEMON_SERVICE_H
 #define NETOBS_DAEMON_SERVICE_H
 
@@ -10,23 +10,23 @@
 
 struct service;
 
-/* Connects to the service manager, if there is one; to be called before system calls are filtered.  NULL, with a
- * message logged, if memory cannot be had. */
+/* Connects to the service manager, if there is one; call it before system calls are filtered.  NULL, with a message
+ * logged, if out of memory. */
 struct service *service_new(struct loop *loop);
 
-/* Says that netobsd ends, if it ever was ready. */
+/* Reports that netobsd stops, if it has been ready. */
 void service_free(struct service *service);
 
-/* Everything is open and nothing can fail any more.  Once is enough; again does no harm. */
+/* Reports that netobsd is ready: everything is open and nothing can fail any more.  Repeated calls have no effect. */
 void service_ready(struct service *service);
 
-/* From now on the status tells of the workers, which are borrowed. */
+/* From now on the status includes counters of the workers, which are borrowed. */
 void service_watch(struct service *service, struct workers *workers);
 
-/* The workers are about to go. */
+/* Call it before the workers are freed. */
 void service_unwatch(struct service *service);
 
-/* Around a change of the configuration. */
+/* Call these before and after a change of the configuration. */
 void service_reloading(struct service *service);
 void service_reloaded(struct service *service);
 

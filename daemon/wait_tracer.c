@@ -4,11 +4,11 @@
 #include "daemon/base/log.h"
 #include "probes/site/semaphores.h"
 
-/* The kernel changes semaphores without telling anybody, so they are looked at so often. */
+/* Polling interval: the kernel changes semaphores without a notification. */
 #define LOOK_NS (10 * 1000000u)
 
-/* A tracer enables its probes one after the other, the last of them perhaps first: it is ready when nothing has changed
- * for so many looks, a quarter of a second. */
+/* A tracer enables its probes one by one.  It is ready when nothing has changed for this many polls, a quarter of a
+ * second. */
 #define LOOKS_AT_REST 25
 
 bool

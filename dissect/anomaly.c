@@ -12,7 +12,7 @@ static const struct {
 #undef ANOMALY
 };
 
-/* pkt_reason is char[32]: a word that does not fit must not compile. */
+/* pkt_reason is char[32]: a word that does not fit fails to compile. */
 #define ANOMALY(symbol, the_word, the_gravity, the_text) \
 	_Static_assert(sizeof the_word <= 32, "the word of " #symbol " is too long");
 #include "dissect/anomaly.def"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one list of oddities: enum, counter, pkt_reason word and manual row (dissect/anomaly.def). */
+/* The list of anomalies: enum, counter, pkt_reason word and manual entry, all made from dissect/anomaly.def. */
 #ifndef NETOBS_DISSECT_ANOMALY_H
 #define NETOBS_DISSECT_ANOMALY_H
 
@@ -14,7 +14,7 @@ enum anomaly {
 	ANOMALY_COUNT
 };
 
-/* In rising order: a packet's pkt_reason is the gravest, the first of equals. */
+/* In rising order.  The reason of a packet is its gravest anomaly, the first one among equals. */
 enum gravity {
 	GRAVITY_ODD,	   /* unusual, and fully understood */
 	GRAVITY_TRUNCATED, /* the capture ends before the packet does */
@@ -40,10 +40,10 @@ anomaly_has(const struct anomaly_set *set, enum anomaly a)
 	return (set->bits[(unsigned)a / 64] >> ((unsigned)a % 64) & 1) != 0;
 }
 
-/* The word of an anomaly ("" for ANOMALY_NONE): lower case, at most 31 characters.  Constant. */
+/* The word of an anomaly, as in pkt_reason: lower case, at most 31 characters, "" for ANOMALY_NONE.  Constant. */
 const char *anomaly_word(enum anomaly a);
 
-/* One sentence for people.  Constant. */
+/* The sentence that describes an anomaly in the manual.  Constant. */
 const char *anomaly_text(enum anomaly a);
 
 enum gravity anomaly_gravity(enum anomaly a);

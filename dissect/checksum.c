@@ -13,9 +13,9 @@ fold(uint64_t sum)
 	return (uint16_t)sum;
 }
 
-/* The final destination of a packet that is still under way through a routing header: the last address of the list
- * (RFC 8200 section 8.1), which segment routing writes backwards (RFC 8754 section 2).  Other types compress their
- * addresses (RFC 6554): empty. */
+/* Final destination of a packet that has routing segments left: the last address of the list (RFC 8200 section 8.1);
+ * segment routing stores the list in reverse (RFC 8754 section 2).  Empty for routing types that compress addresses
+ * (RFC 6554). */
 static struct view
 final_destination(struct view routing)
 {
@@ -30,8 +30,8 @@ final_destination(struct view routing)
 	}
 }
 
-/* Both addresses as the transport of an IPv6 packet sums them: the home address option stands in for the source
- * (RFC 6275 section 6.3), the routing header for the destination.  False if they cannot be told. */
+/* Sums the addresses of the IPv6 pseudo header: the home address option replaces the source (RFC 6275 section 6.3), the
+ * final address of a routing header the destination.  False if an address is unknown. */
 static bool
 sum_ipv6_addresses(const struct ip_layer *ip, uint64_t *sum)
 {
@@ -50,7 +50,7 @@ sum_ipv6_addresses(const struct ip_layer *ip, uint64_t *sum)
 	return dst.len == IPV6_ADDRESS;
 }
 
-/* The sum of the pseudo header but for the length. */
+/* Sum of the pseudo header without its length field. */
 static bool
 sum_pseudo(const struct packet *packet, uint8_t protocol, uint64_t *sum)
 {
@@ -64,8 +64,8 @@ sum_pseudo(const struct packet *packet, uint8_t protocol, uint64_t *sum)
 	return true;
 }
 
-/* An interface that completes checksums is given the folded sum of the pseudo header, not complemented, in the field.
- * Linux sums the length into it, for a super-packet too; others leave the length out, as each segment has its own. */
+/* With checksum offload the field holds the folded sum of the pseudo header, not complemented.  Linux includes the
+ * length, for a super-packet too; other systems leave it out because every segment has its own. */
 static enum checksum_verdict
 verdict_with_pseudo(const struct packet *packet, uint8_t protocol, struct view bytes, uint16_t field)
 {
@@ -80,7 +80,7 @@ verdict_with_pseudo(const struct packet *packet, uint8_t protocol, struct view b
 	return CHECKSUM_BAD;
 }
 
-/* A checksum of zero is one that the interface was to compute, or that RFC 9653 leaves out. */
+/* A checksum of zero is left to the interface (offload) or omitted (RFC 9653). */
 static enum checksum_verdict
 verdict_sctp(struct view bytes, uint32_t field)
 {
@@ -90,7 +90,7 @@ verdict_sctp(struct view bytes, uint32_t field)
 	crc = crc32c_update(crc, view_part(bytes, 0, SCTP_CHECKSUM_AT));
 	crc = crc32c_update(crc, (struct view){zero, sizeof zero});
 	crc = crc32c_update(crc, view_part(bytes, SCTP_CHECKSUM_AT + 4, bytes.len));
-	if (__builtin_bswap32(~crc) == field) /* the least significant byte goes first on the wire */
+	if (__builtin_bswap32(~crc) == field) /* the CRC is sent least significant byte first */
 		return CHECKSUM_OK;
 	return field == 0 ? CHECKSUM_PARTIAL : CHECKSUM_BAD;
 }
@@ -119,7 +119,7 @@ dissect_checksum(const struct packet *packet)
 	if (packet->transport == TRANSPORT_UDP && !packet->ip.super)
 		bytes = view_part(bytes, 0, packet->udp.length);
 	if (packet->transport == TRANSPORT_UDP && packet->udp.checksum == 0)
-		return CHECKSUM_UNVERIFIED; /* RFC 768: the sender made none */
+		return CHECKSUM_UNVERIFIED; /* RFC 768: 0 means that the sender computed no checksum */
 	if (packet->transport == TRANSPORT_UDP ? bytes.len < packet->udp.header.len + packet->segment
 					       : datagram->have < datagram->wire)
 		return CHECKSUM_UNVERIFIED;

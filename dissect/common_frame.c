@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The usual path: Ethernet without tags, IP without options or extension headers, TCP (with other options than
- * timestamps the segment is left to its layer), all of it whole and nothing odd about it.  It asks at once what the
- * layers ask one after the other and records what they record (tests/dissect/test_common_frame.c compares both, bit by bit, over every
- * capture and millions of changes to them); a packet that is not usual in any way is left to them.
- *
- * Nearly all packets that are dissected come this way.  It saves 12 ns a packet of 142.
+ * The path for common frames: untagged Ethernet, IP without options or extension headers, TCP, nothing truncated and no
+ * anomaly.  (If TCP has options other than timestamps, dissect_tcp() parses the segment.)  It tests all conditions at
+ * once instead of layer by layer and records the same fields as the layers; tests/dissect/test_common_frame.c compares both bit by bit
+ * over every capture and millions of mutations.  Any other packet is left to the layers.  Nearly all packets take this
+ * path.  It saves 12 ns a packet of 142.
  */
 #include "dissect/header_fields.h"
 
-/* What is left of the IP packet behind its header, of which IP says that it is `payload` bytes long. */
+/* Moves the cursor behind the IP header and limits it to the IP payload length, `payload`. */
 static inline void
 begin_datagram(struct packet *packet, struct cursor *c, uint32_t payload)
 {
@@ -37,7 +36,7 @@ usual_ipv4(struct packet *packet, struct cursor *c)
 	    ipv4_sum_fixed(fixed) != 0xffff)
 		return false;
 	ip->payload = ip->length - IPV4_FIXED;
-	ip->options.at = c->at; /* empty, and where they would be */
+	ip->options.at = c->at; /* empty view at the position where options would start */
 	begin_datagram(packet, c, ip->payload);
 	return true;
 }
@@ -58,7 +57,7 @@ usual_ipv6(struct packet *packet, struct cursor *c)
 	return true;
 }
 
-/* False where dissect_tcp() has to judge: options of other kinds, above all. */
+/* False if dissect_tcp() is needed, mostly because of other options. */
 static inline bool
 usual_tcp(struct packet *packet, struct cursor *c)
 {
@@ -87,7 +86,7 @@ usual_tcp(struct packet *packet, struct cursor *c)
 	return true;
 }
 
-/* packet_start(), less what is recorded below whatever comes: cleared and recorded, it would be stored twice. */
+/* packet_start() without the fields that this path always sets, to avoid storing them twice. */
 static inline void
 start(struct packet *packet, const struct frame *frame)
 {

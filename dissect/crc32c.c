@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC32c as in RFC 9260 appendix A, reflected, eight bytes at a time.
- *
- * What a nibble adds to the sum depends on where it stands and on nothing else, so the sixteen of eight bytes are
- * looked up beside each other, in tables of one KiB together.
+ * CRC32c as in RFC 9260 appendix A, reflected, eight bytes at a time.  The CRC is linear: the contribution of a nibble
+ * depends only on its value and its position.  The 16 nibbles of eight bytes are therefore looked up in parallel, in
+ * tables of 1 KiB in total.
  */
 #include "dissect/crc32c.h"
 
-/* Entry [j][n] is n shifted out over the reflected polynomial 0x82f63b78, and j nibbles of zero behind it. */
+/* behind[j][n]: nibble n shifted through the reflected polynomial 0x82f63b78, followed by j zero nibbles. */
 static const uint32_t behind[16][16] = {
 	{0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
 	 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75},
@@ -58,7 +57,7 @@ crc32c_update(uint32_t crc, struct view bytes)
 {
 	uint32_t i = 0;
 
-	/* Bytes count from the lowest bit on. */
+	/* The byte at the lowest address is in the lowest bits. */
 	for (; bytes.len - i >= 8; i += 8)
 		crc = eight_bytes(crc ^ __builtin_bswap32(view_u32(bytes, i)),
 				  __builtin_bswap32(view_u32(bytes, i + 4)));

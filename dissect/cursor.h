@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The only code that reads packet memory.
+ * Bounded access to packet memory; no other code reads it.
  *
- * A cursor is the rest of a frame as one layer sees it: where it is, how many bytes the capture holds and how many
- * were on the wire.  Taking more than the capture holds is an error that sticks: CURSOR_TRUNCATED if the bytes were
- * on the wire (snapshot length), CURSOR_SHORT if they never were (malformed).  After an error every take fails and
- * every getter gives 0.
+ * A cursor is the part of a frame that one layer has not consumed: its position, the bytes captured and the bytes on
+ * the wire.  Taking more than was captured sets a sticky error: CURSOR_TRUNCATED if the bytes were on the wire
+ * (snapshot length), CURSOR_SHORT if they were not (malformed).  After an error every take fails and every getter
+ * returns 0.
  *
- * A view is a run of bytes that has been checked; its getters check again, which costs nothing where the length is a
- * constant.  Multi-byte getters read network byte order and return host order.
+ * A view is a run of bytes whose bounds have been checked.  Its getters check again, which costs nothing where the
+ * length is a constant.
+ *
+ * Multi-byte getters read network byte order and return host order.
  */
 #ifndef NETOBS_DISSECT_CURSOR_H
 #define NETOBS_DISSECT_CURSOR_H
@@ -36,15 +38,14 @@ struct view {
 	uint32_t len;	   /* bytes that may be read */
 };
 
-/* A cursor over `have` captured of `wire` bytes.  A record that claims to hold more than was on the wire is believed
- * about what it holds. */
+/* A cursor over `have` captured bytes of `wire`.  If `have` exceeds `wire`, `wire` is raised to `have`. */
 static inline struct cursor
 cursor_over(const uint8_t *at, uint32_t have, uint32_t wire)
 {
 	return (struct cursor){.at = at, .have = have, .wire = wire < have ? have : wire, .error = CURSOR_OK};
 }
 
-/* Takes `n` bytes.  On failure the cursor keeps its place and remembers why; `*taken` is empty. */
+/* Takes `n` bytes.  On failure the cursor stays where it is and records the error; `*taken` is empty. */
 static inline bool
 cursor_take(struct cursor *c, uint32_t n, struct view *taken)
 {
@@ -61,7 +62,7 @@ cursor_take(struct cursor *c, uint32_t n, struct view *taken)
 	return true;
 }
 
-/* Looks at the next `n` bytes without moving.  Fails quietly: the cursor remembers nothing. */
+/* Returns the next `n` bytes without advancing.  A failure does not set the cursor's error. */
 static inline bool
 cursor_peek(const struct cursor *c, uint32_t n, struct view *seen)
 {
@@ -80,8 +81,8 @@ cursor_skip(struct cursor *c, uint32_t n)
 	return cursor_take(c, n, &skipped);
 }
 
-/* Takes `n` wire bytes of which the capture may hold only the first part: the view is that part.  Fails like
- * cursor_take where they were never on the wire. */
+/* Takes `n` wire bytes, of which the capture may hold only the first part; the view is that part.  Fails like
+ * cursor_take() if the bytes were never on the wire. */
 static inline bool
 cursor_take_partly(struct cursor *c, uint32_t n, struct view *taken)
 {
@@ -95,8 +96,8 @@ cursor_take_partly(struct cursor *c, uint32_t n, struct view *taken)
 	return true;
 }
 
-/* Narrows the cursor to the next `n` wire bytes, as a length field says; what follows is padding.  A length larger
- * than what is left changes nothing. */
+/* Limits the cursor to the next `n` wire bytes, as a length field demands; the rest is padding.  No effect if `n`
+ * exceeds what is left. */
 static inline void
 cursor_limit(struct cursor *c, uint32_t n)
 {
@@ -106,14 +107,14 @@ cursor_limit(struct cursor *c, uint32_t n)
 		c->have = c->wire;
 }
 
-/* Everything the capture still holds, as a view; the cursor does not move. */
+/* The captured bytes that are left, as a view.  The cursor does not advance. */
 static inline struct view
 cursor_rest(const struct cursor *c)
 {
 	return c->error == CURSOR_OK && c->have > 0 ? (struct view){c->at, c->have} : (struct view){NULL, 0};
 }
 
-/* What a cursor went over between two of its states. */
+/* The bytes between two positions of a cursor. */
 static inline struct view
 cursor_between(const struct cursor *before, const struct cursor *after)
 {
@@ -145,7 +146,7 @@ view_u16(struct view v, uint32_t offset)
 	return be16toh(raw);
 }
 
-/* As it lies in memory, for sums that do not ask for the order (RFC 1071 section 2). */
+/* In memory order, for sums that do not depend on byte order (RFC 1071 section 2). */
 static inline uint32_t
 view_raw32(struct view v, uint32_t offset)
 {
@@ -163,7 +164,7 @@ view_u32(struct view v, uint32_t offset)
 	return be32toh(view_raw32(v, offset));
 }
 
-/* Where `n` bytes begin that the view holds; NULL if it does not. */
+/* Address of the `n` bytes at an offset of the view, NULL if the view does not contain all of them. */
 static inline const uint8_t *
 view_bytes(struct view v, uint32_t offset, uint32_t n)
 {
@@ -176,19 +177,19 @@ view_u64(struct view v, uint32_t offset)
 	return (uint64_t)view_u32(v, offset) << 32 | view_u32(v, offset + 4);
 }
 
-/* Copies `n` bytes as they are on the wire; zeros where the view does not reach. */
+/* Copies `n` bytes in wire order; bytes beyond the end of the view are 0. */
 static inline void
 view_copy(struct view v, uint32_t offset, void *to, uint32_t n)
 {
 	if (n == 0)
-		return; /* an empty view points nowhere, which memcpy() does not take */
+		return; /* an empty view has a null pointer, which memcpy() does not accept */
 	if (view_has(v, offset, n))
 		memcpy(to, v.at + offset, n);
 	else
 		memset(to, 0, n);
 }
 
-/* Whether the view holds these very `n` bytes from `offset` on. */
+/* Whether the view contains exactly these `n` bytes at `offset`. */
 static inline bool
 view_same(struct view v, uint32_t offset, const void *bytes, uint32_t n)
 {

@@ -5,7 +5,7 @@
 
 #include "dissect/packet.h"
 
-/* Headers that one frame may spend, tunnels, tags and extension headers included. */
+/* Most headers parsed per frame, including tunnels, tags and extension headers. */
 #define DISSECT_LAYER_BUDGET 24
 
 /* Whether frames of this link type (a DLT_ value) can be dissected. */
@@ -14,20 +14,20 @@ bool dissect_link_supported(int dlt);
 /* The names of the supported link types in one line, for an error message.  Constant. */
 const char *dissect_link_names(void);
 
-/* Dissects one frame.  Always fills `*packet`; never fails: what is odd has a name in it. */
+/* Dissects one frame.  Always fills `*packet` and never fails: whatever is wrong is recorded in it as an anomaly. */
 void dissect_frame(const struct frame *frame, struct packet *packet);
 
-/* Dissects what lies inside the tunnel that `outer` carries (outer->inner is not INNER_NONE), with what is left of
- * the layer budget.  The inner packet refers to the same frame. */
+/* Dissects the packet inside the tunnel that `outer` carries (outer->inner is not INNER_NONE), within the rest of the
+ * layer budget.  The inner packet refers to the same frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 
-/* Dissects a datagram that reassembly made whole: the link layer of its `last` fragment, the IP layer of the `first`,
- * and `have` of the `wire` bytes it carries.  The whole packet refers to the last fragment's frame and to `bytes`. */
+/* Dissects a reassembled datagram: the link layer comes from its `last` fragment, the IP layer from the `first`; `have`
+ * of its `wire` payload bytes are captured.  The packet refers to the last fragment's frame and to `bytes`. */
 void dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t have,
 			 uint32_t wire, struct packet *whole);
 
-/* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP), or the IPv4 header checksum
- * where there is no transport.  Reads the whole payload: call it only where somebody asks. */
+/* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP), or the IPv4 header checksum if
+ * there is no transport.  It reads the whole payload: call it only if a probe is enabled. */
 enum checksum_verdict dissect_checksum(const struct packet *packet);
 
 #endif

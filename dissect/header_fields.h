@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the usual path (usual.c) shares with the layers: each header's fields are recorded in one place only. */
+/* Shared by the common-frame path (usual.c) and the layers, so that the fields of each header are recorded in one place
+ * only. */
 #ifndef NETOBS_DISSECT_HEADER_FIELDS_H
 #define NETOBS_DISSECT_HEADER_FIELDS_H
 
@@ -20,8 +21,8 @@ ethernet_record(struct packet *packet, struct view header)
 	ether->present = 1;
 }
 
-/* Written as one because that is how the flow key is read from it: a load that spans two stores waits for both to reach
- * the cache. */
+/* One 64-bit store, because the flow key is read with one load: a load that spans two pending stores stalls until both
+ * reach the cache. */
 static inline void
 ipv4_record_address(uint8_t to[16], struct view address)
 {
@@ -37,7 +38,7 @@ ipv4_record(struct packet *packet, struct view fixed)
 	struct ip_layer *ip = &packet->ip;
 	uint16_t fragment = view_u16(fixed, 6);
 
-	/* Field by field: a compound literal makes gcc clear the whole structure first. */
+	/* Field by field: for a compound literal gcc clears the whole structure first. */
 	ip->header = fixed;
 	ip->options = (struct view){NULL, 0};
 	ip->version = 4;
@@ -62,8 +63,8 @@ ipv4_record(struct packet *packet, struct view fixed)
 	packet->network = NETWORK_IPV4;
 }
 
-/* view_sum() of a header without options, which is every packet's path.  Two folds do: what would need a third is not
- * 0xffff before or after it. */
+/* view_sum() of a header without options, which is nearly every packet's.  Two folds suffice: a sum that would need a
+ * third is not 0xffff either way. */
 static inline uint32_t
 ipv4_sum_fixed(struct view fixed)
 {
@@ -117,8 +118,8 @@ tcp_record(struct tcp_layer *tcp, struct view fixed)
 	tcp->tsval = tcp->tsecr = 0;
 }
 
-/* Combinations that no implementation sends and scanners do: none, SYN with FIN or RST, FIN with RST, and FIN, PSH or
- * URG without ACK. */
+/* Flag combinations that only scanners send: none, SYN with FIN or RST, FIN with RST, and FIN, PSH or URG without
+ * ACK. */
 static inline bool
 tcp_impossible_flags(uint8_t flags)
 {
@@ -136,7 +137,8 @@ tcp_record_timestamps(struct tcp_layer *tcp, struct view option)
 	tcp->tsecr = view_u32(option, 6);
 }
 
-/* Dissects a frame of Ethernet if it is of the usual kind.  False if it is not: the layers have to start afresh. */
+/* Dissects an Ethernet frame of the common kind.  False if it is not; dissect_layers() must then start from the
+ * beginning. */
 bool dissect_usual(struct packet *packet, const struct frame *frame);
 
 #endif

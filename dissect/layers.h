@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside the dissector: the layers, each handing on to the next.
- *
- * Every layer works on packet->payload: it takes its header from a copy of that cursor, and moves packet->payload
- * behind the header once the header held.  So packet->payload never carries an error and is always behind the last
- * header that held.
+ * Internal interface of the dissector's layers.  Each layer works on packet->payload: it takes its header from a copy
+ * of that cursor and, if the header is valid, moves packet->payload behind it; then it calls the next layer.
+ * packet->payload therefore never carries an error and always starts behind the last valid header.
  */
 #ifndef NETOBS_DISSECT_LAYERS_H
 #define NETOBS_DISSECT_LAYERS_H
@@ -53,14 +51,14 @@ enum ip_protocol {
 	PROTOCOL_SHIM6 = 140,
 };
 
-/* Whether something was found for which IP discards the packet, or for which dissection ended. */
+/* Whether an anomaly makes IP discard the packet or ends the dissection. */
 static inline bool
 packet_dropped(const struct packet *packet)
 {
 	return packet->reason != ANOMALY_NONE && anomaly_gravity(packet->reason) >= GRAVITY_DROP;
 }
 
-/* Spends one layer of the budget.  False, and noted, when there is none left. */
+/* Takes one layer off the budget.  False, with an anomaly recorded, if the budget is spent. */
 static inline bool
 packet_enter(struct packet *packet)
 {
@@ -72,8 +70,8 @@ packet_enter(struct packet *packet)
 	return true;
 }
 
-/* The cursor for the next layer to take from.  Reading and writing it member by member matters: a copy of the whole
- * structure right after its members were written makes the processor wait for the writes. */
+/* Cursor for the next layer.  The members are copied one by one: copying the whole structure right after its members
+ * were written stalls on store forwarding. */
 static inline struct cursor
 packet_rest(const struct packet *packet)
 {
@@ -82,7 +80,7 @@ packet_rest(const struct packet *packet)
 	return (struct cursor){.at = from->at, .have = from->have, .wire = from->wire, .error = CURSOR_OK};
 }
 
-/* A layer held: what follows begins where `c` stands. */
+/* The header is valid: moves packet->payload to the position of `c`. */
 static inline void
 packet_advance(struct packet *packet, const struct cursor *c)
 {
@@ -91,7 +89,7 @@ packet_advance(struct packet *packet, const struct cursor *c)
 	packet->payload.wire = c->wire;
 }
 
-/* Notes why a cursor failed: cut by the capture, or never on the wire. */
+/* Records why a cursor failed: cut by the capture, or never on the wire. */
 static inline void
 packet_note_failed(struct packet *packet, const struct cursor *c, enum anomaly truncated, enum anomaly malformed)
 {
@@ -100,10 +98,11 @@ packet_note_failed(struct packet *packet, const struct cursor *c, enum anomaly t
 
 /* link.c */
 void packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes);
-void dissect_layers(const struct frame *frame, struct packet *packet); /* dissect_frame() without the usual path */
+/* dissect_frame() without the common-frame path */
+void dissect_layers(const struct frame *frame, struct packet *packet);
 void dissect_ethertype(struct packet *packet, uint16_t type);
 
-/* ethernet.c: a whole frame; what ether.type says, behind a link header; 802.2 LLC with SNAP. */
+/* ethernet.c: a whole frame; dispatch on ether.type behind a link header; 802.2 LLC with SNAP. */
 void dissect_ethernet(struct packet *packet);
 void dissect_tags(struct packet *packet);
 void dissect_llc(struct packet *packet);
@@ -116,14 +115,14 @@ void dissect_sll2(struct packet *packet);
 void dissect_mpls(struct packet *packet);
 void dissect_pppoe(struct packet *packet);
 
-/* PPP protocol field (RFC 1661 section 2, RFC 1662 compression): gives the EtherType of what follows, 0 if it is not
- * a network packet.  False if the cursor failed. */
+/* PPP protocol field (RFC 1661 section 2, RFC 1662 compression): returns the EtherType of the payload, 0 if it is not a
+ * network packet.  False if the cursor failed. */
 bool dissect_ppp_protocol(struct cursor *c, uint16_t *type);
 
 /* arp.c */
 void dissect_arp(struct packet *packet, bool reverse);
 
-/* ip.c: version by the first nibble; what both versions judge alike. */
+/* ip.c: version detection by the first nibble, and the checks that both versions share. */
 void dissect_ip(struct packet *packet);
 void ip_judge_fragment(struct packet *packet, uint32_t length);
 
@@ -131,28 +130,29 @@ void ip_judge_fragment(struct packet *packet, uint32_t length);
 void dissect_ipv4(struct packet *packet);
 void dissect_ipv6(struct packet *packet);
 
-/* extension.c: the chain of IPv6 extension headers, one step at a time.  Start with .next from the fixed header. */
+/* extension.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
 struct extension_walk {
-	uint8_t next;	       /* protocol of what the cursor stands on */
-	uint8_t count;	       /* headers taken */
-	bool fragment;	       /* the last header taken was that of a datagram in pieces: what follows is its data */
-	bool has_jumbo;	       /* a jumbo payload option (RFC 2675) ... */
-	uint32_t jumbo;	       /* ... and the length it says */
+	uint8_t next;	       /* protocol of the header at the cursor */
+	uint8_t count;	       /* headers taken so far */
+	bool fragment;	       /* the last header is a fragment header of a fragmented datagram: fragment data
+			        * follows */
+	bool has_jumbo;	       /* a jumbo payload option (RFC 2675) was seen */
+	uint32_t jumbo;	       /* length in the jumbo payload option */
 	bool routing_zero;     /* a routing header of type 0 (RFC 5095) */
-	struct view home;      /* address of a home address option (RFC 6275), 16 bytes or none */
-	struct view routing;   /* the last routing header that has segments left, or none */
-	struct view piece;     /* the fragment header, or none */
+	struct view home;      /* address in a home address option (RFC 6275): 16 bytes, or empty */
+	struct view routing;   /* the last routing header with segments left, or empty */
+	struct view piece;     /* the fragment header, or empty */
 };
 
 enum extension_step {
-	EXTENSION_END,	  /* what follows is no extension header */
-	EXTENSION_TAKEN,  /* the cursor is behind one more header */
-	EXTENSION_FAILED, /* the cursor failed, or else `*why` says what is wrong */
+	EXTENSION_END,	  /* no further extension header */
+	EXTENSION_TAKEN,  /* one more header was taken */
+	EXTENSION_FAILED, /* the cursor failed, or `*why` is the anomaly */
 };
 
 enum extension_step extension_step(struct extension_walk *walk, struct cursor *c, enum anomaly *why);
 
-/* transport.c: what IP carries, by protocol number. */
+/* transport.c: dispatch on the IP protocol number. */
 void dissect_transport(struct packet *packet, uint8_t protocol);
 
 /* icmp.c, icmpv6.c, quote.c */
@@ -167,7 +167,7 @@ void dissect_tcp(struct packet *packet);
 void dissect_tcp_options(struct packet *packet, struct view options);
 void dissect_sctp(struct packet *packet);
 
-/* tunnel.c, gre.c: what is inside, without going there. */
+/* tunnel.c, gre.c: record what a tunnel carries, without dissecting it. */
 void dissect_gre(struct packet *packet);
 void dissect_etherip(struct packet *packet);
 void dissect_udp_tunnel(struct packet *packet);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a frame holds once dissected: every header that was whole, in host order.
- *
- * Plain data, no allocation: views point into the frame and live as long as it does.  `network` and `transport` name
- * the layers that held; a layer that did not is absent and `reason` says why.  Of `ip` and the union only what
- * `network` and `transport` name has been written: the rest is whatever was there before.
+ * A dissected frame: every valid header, in host order.  Plain data without allocation; views point into the frame and
+ * are valid as long as the frame is.  `network` and `transport` name the valid layers; a layer that is absent is
+ * explained by `reason`.  Of `ip` and the union only the layers that `network` and `transport` name are written; the
+ * rest is uninitialised.
  */
 #ifndef NETOBS_DISSECT_PACKET_H
 #define NETOBS_DISSECT_PACKET_H
@@ -13,16 +12,16 @@
 #include "dissect/cursor.h"
 #include "dissect/frame.h"
 
-/* Which way the link layer says a frame went (cooked captures); UNKNOWN elsewhere. */
+/* Direction of a frame according to the link layer (cooked captures); UNKNOWN elsewhere. */
 enum direction {
 	DIRECTION_UNKNOWN,
 	DIRECTION_IN,	 /* to this host, unicast, broadcast or multicast */
 	DIRECTION_OUT,	 /* from this host */
-	DIRECTION_OTHER, /* between other hosts, overheard */
+	DIRECTION_OTHER, /* between other hosts */
 };
 
 enum network_layer {
-	NETWORK_NONE, /* not IP and not ARP, or not whole */
+	NETWORK_NONE, /* neither IP nor ARP, or not whole */
 	NETWORK_ARP,  /* ARP or RARP */
 	NETWORK_IPV4,
 	NETWORK_IPV6,
@@ -37,15 +36,15 @@ enum transport_layer {
 	TRANSPORT_SCTP,
 };
 
-/* What a transport or header checksum says. */
+/* Result of verifying a transport or header checksum. */
 enum checksum_verdict {
-	CHECKSUM_UNVERIFIED, /* not whole in the capture, a fragment, or no checksum (UDP 0) */
+	CHECKSUM_UNVERIFIED, /* not checked: incomplete in the capture, a fragment, or no checksum (UDP 0) */
 	CHECKSUM_OK,
 	CHECKSUM_BAD,
-	CHECKSUM_PARTIAL, /* only the pseudo header is summed: the interface was to complete it (offload) */
+	CHECKSUM_PARTIAL, /* only the pseudo header is summed: left to the interface (offload) */
 };
 
-/* The link header.  Where the link type has no addresses they are zero and header.len says what there was. */
+/* The link header.  If the link type has no addresses they are zero, and header.len is the length of its header. */
 struct ether_layer {
 	struct view header; /* whole link header, tags included */
 	uint8_t dst[6], src[6];
@@ -54,7 +53,7 @@ struct ether_layer {
 	uint8_t priority; /* 3 bits, outermost tag */
 	uint8_t dei;	  /* 1 bit, outermost tag */
 	uint16_t vlan;	  /* 12 bits, outermost tag */
-	uint8_t present;  /* 1 where addresses come from an Ethernet header */
+	uint8_t present;  /* 1 if the addresses come from an Ethernet header */
 };
 
 /* RFC 826 and 903. */
@@ -65,20 +64,22 @@ struct arp_layer {
 	bool reverse;			/* RARP (EtherType 0x8035) */
 };
 
-/* What IPv4 (RFC 791) and IPv6 (RFC 8200) have in common, then what they have not. */
+/* IPv4 (RFC 791) and IPv6 (RFC 8200): the common fields, then the specific ones. */
 struct ip_layer {
 	struct view header;   /* fixed header, with IPv4 options, without IPv6 extension headers */
 	struct view options;  /* IPv4 options or the IPv6 extension header chain */
 	uint8_t src[16], dst[16]; /* network order; IPv4 in the first four bytes, the rest zero */
-	uint32_t length;      /* bytes of the whole packet, header included; for a super-packet taken from the frame */
-	uint32_t payload;     /* length less the fixed header and IPv4 options: IPv6 extension headers count in */
+	uint32_t length;      /* length of the whole packet including the header; for a super-packet the length of the
+			       * frame's IP part */
+	uint32_t payload;     /* length without the fixed header and IPv4 options; IPv6 extension headers are
+			       * included */
 	uint8_t version;      /* 4 or 6 */
-	uint8_t protocol;     /* of the payload: behind all IPv6 extension headers */
+	uint8_t protocol;     /* protocol of the payload, behind all IPv6 extension headers */
 	uint8_t ttl;	      /* time to live or hop limit */
 	uint8_t tos;	      /* type of service or traffic class */
-	bool fragment;	      /* not a whole datagram */
+	bool fragment;	      /* part of a fragmented datagram */
 	bool more_fragments;  /* MF */
-	bool super;	      /* larger than its length field can say (segmentation offload, BIG TCP) */
+	bool super;	      /* larger than the length field allows (segmentation offload, BIG TCP) */
 	uint32_t fragment_id; /* identification: 16 bits in IPv4, 32 in an IPv6 fragment header, 0 without one */
 	uint16_t fragment_offset; /* in 8-byte units */
 	/* IPv4 */
@@ -116,10 +117,10 @@ enum tcp_option {
 };
 
 struct tcp_layer {
-	struct view header;   /* with options, as far as captured */
+	struct view header;   /* header with options, as far as captured */
 	uint32_t seq, ack;
 	uint16_t sport, dport;
-	uint16_t window;      /* raw */
+	uint16_t window;      /* as on the wire, unscaled */
 	uint16_t checksum, urgent;
 	uint8_t offset;	      /* header length in bytes */
 	uint8_t flags;
@@ -140,23 +141,23 @@ struct udp_layer {
 
 /* ICMP (RFC 792, 950, 1191, 1256, 4884) and ICMPv6 (RFC 4443, 4861). */
 struct icmp_layer {
-	struct view header; /* first 8 bytes (4 where there are no more) */
+	struct view header; /* first 8 bytes, or 4 if the message is shorter */
 	uint8_t type, code;
 	uint16_t checksum;
-	bool error;		/* quotes a packet */
+	bool error;		/* an error message, which quotes a packet */
 	uint16_t echo_id, echo_seq; /* echo and timestamp messages */
 	uint32_t mtu;		/* fragmentation needed, packet too big */
 	uint32_t pointer;	/* parameter problem */
 	uint8_t gateway[16];	/* redirect: IPv4 in the first four bytes */
 	uint8_t target[16];	/* neighbour discovery: target address */
 	bool has_gateway, has_target;
-	/* The quoted packet of an error; version 0 where it is not readable. */
+	/* The packet that an error quotes; version 0 if it is unreadable. */
 	struct {
 		struct view header; /* its IP header */
 		uint8_t version, protocol;
 		uint8_t src[16], dst[16];
-		bool has_ports; /* the first four bytes of its payload are there */
-		bool has_seq;	/* TCP: the sequence number is there too */
+		bool has_ports; /* the quote includes the ports (first four bytes of its payload) */
+		bool has_seq;	/* TCP: the quote includes the sequence number */
 		uint16_t sport, dport;
 		uint32_t seq;
 	} quote;
@@ -172,23 +173,23 @@ struct sctp_layer {
 	uint16_t chunk_count;
 };
 
-/* What lies inside a tunnel, if anything. */
+/* Kind of packet inside a tunnel. */
 enum inner_layer {
 	INNER_NONE,
-	INNER_IP,	/* an IP packet, version by its first nibble */
+	INNER_IP,	/* an IP packet; the version is in its first nibble */
 	INNER_ETHERNET, /* a frame */
 };
 
 struct packet {
 	const struct frame *frame;
 	enum direction direction;
-	bool loopback;	      /* the link header says that the frame never left the host */
-	uint32_t ifindex;     /* the interface that a cooked header names (SLL2), 0 elsewhere */
+	bool loopback;	      /* according to the link header the frame never left the host */
+	uint32_t ifindex;     /* interface index in the cooked header (SLL2), 0 elsewhere */
 	enum network_layer network;
 	enum transport_layer transport;
 	enum anomaly reason;  /* the gravest oddity, ANOMALY_NONE if there is none */
-	struct anomaly_set anomalies; /* all of them */
-	uint8_t depth;	      /* layers spent of the budget, tunnels included */
+	struct anomaly_set anomalies; /* all anomalies of the packet */
+	uint8_t depth;	      /* layers taken off the budget, tunnels included */
 	struct ether_layer ether;
 	struct ip_layer ip;
 	union {
@@ -198,14 +199,15 @@ struct packet {
 		struct icmp_layer icmp;
 		struct sctp_layer sctp;
 	};
-	struct cursor datagram;	/* with an IP layer: what IP carries, transport header first, behind all extensions */
-	struct cursor payload;	/* behind the last header that held */
+	struct cursor datagram;	/* with an IP layer: the IP payload from the transport header on, behind all extension
+				 * headers */
+	struct cursor payload;	/* behind the last valid header */
 	uint32_t segment;	/* bytes on the wire behind the transport header; 0 without a transport layer */
-	enum inner_layer inner; /* what the payload is, where it is a tunnel's */
-	uint16_t inner_type;	/* EtherType for INNER_IP (of IP, or of MPLS before it); 0: its first nibble tells */
+	enum inner_layer inner; /* kind of the payload if it is a tunnel's */
+	uint16_t inner_type;	/* for INNER_IP: the EtherType (IP or MPLS); 0: decided by the first nibble */
 };
 
-/* Records an anomaly; the gravest is the reason, the first of equals. */
+/* Records an anomaly.  The gravest one becomes the reason, the first among equals. */
 static inline void
 packet_note(struct packet *packet, enum anomaly a)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame at a glance: what it takes to move a connection on while nobody wants to know more.
- *
- * Ethernet without tags, IP without options, extension headers or fragments, TCP or UDP, nothing odd about it: of such
- * a frame dissect_frame() says the same, and much that is not asked for here (tests/dissect/test_common_frame.c compares both).
- * Inline, because it is half of what most packets cost.
+ * Peeks at a frame: reads what is needed to update a connection while no probe is enabled.  The frame must be untagged
+ * Ethernet with IP (no options, extension headers or fragments) and TCP or UDP, without any anomaly.  For such a frame
+ * the fields are equal to those of dissect_frame(), which fills many more (tests/dissect/test_common_frame.c compares both).  Inline,
+ * because this is half of the cost of most packets.
  */
 #ifndef NETOBS_DISSECT_PEEK_H
 #define NETOBS_DISSECT_PEEK_H
@@ -12,20 +11,21 @@
 #include "dissect/header_fields.h"
 
 enum glance_kind {
-	GLANCE_NONE, /* dissect it: nothing is known */
-	GLANCE_KEY,  /* dissect it: only whose it is (addresses, ports, protocol, version) is known */
-	GLANCE_TCP,  /* an ACK, with or without data, with no options or timestamps alone; no SYN, FIN, RST */
-	GLANCE_UDP,  /* a datagram, of no tunnel */
+	GLANCE_NONE, /* not recognised: dissect the frame */
+	GLANCE_KEY,  /* only the flow key is known (addresses, ports, protocol, version): dissect the frame */
+	GLANCE_TCP,  /* an ACK, with or without data, with no option but timestamps; no SYN, FIN or RST */
+	GLANCE_UDP,  /* a UDP datagram that carries no tunnel */
 };
 
 struct glance {
-	const uint8_t *src, *dst; /* in the frame; 4 or 16 bytes, no group and src not unspecified */
-	uint32_t seq, ack;	  /* GLANCE_TCP, as is the next */
-	uint16_t window;	  /* raw */
+	const uint8_t *src, *dst; /* pointers into the frame, 4 or 16 bytes; neither is a group address, and src is not
+				   * unspecified */
+	uint32_t seq, ack;	  /* valid for GLANCE_TCP, as is `window` */
+	uint16_t window;	  /* as on the wire, unscaled */
 	uint16_t sport, dport;	  /* host order */
 	uint8_t protocol;	  /* 6 or 17 */
 	uint8_t version;	  /* 4 or 6 */
-	uint32_t segment;	  /* bytes of payload on the wire; GLANCE_TCP and GLANCE_UDP */
+	uint32_t segment;	  /* payload bytes on the wire; valid for GLANCE_TCP and GLANCE_UDP */
 };
 
 enum { IPV4_LEAST_SRC = 0x01000000, IPV4_GROUPS = 0xe0000000 }; /* RFC 1122 section 3.2.1.3, RFC 1112 */
@@ -114,7 +114,7 @@ glance_udp(struct glance *g, struct cursor *c)
 	return GLANCE_UDP;
 }
 
-/* Looks at a frame of Ethernet.  Of `*glance` only what the answer names is written. */
+/* Peeks at an Ethernet frame.  Writes only those fields of `*glance` that the returned kind makes valid. */
 static inline enum glance_kind
 glance_at(struct glance *g, const struct frame *frame)
 {

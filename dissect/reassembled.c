@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A datagram that came in fragments, once it is whole. */
+/* Dissection of a reassembled datagram. */
 #include "dissect/layers.h"
 
 enum { IPV6_FIXED = 40, FRAGMENT_HEADER = 8, FLAG_DF = 2 };
 
-/* The header that the datagram would have had in one piece (RFC 791 section 3.2, RFC 8200 section 4.5).  Its bytes
- * are still the first fragment's. */
+/* Builds the header that the datagram had before fragmentation (RFC 791 section 3.2, RFC 8200 section 4.5).  Its bytes
+ * are those of the first fragment. */
 static void
 mend_ip(struct ip_layer *ip, uint32_t wire)
 {
@@ -22,7 +22,7 @@ mend_ip(struct ip_layer *ip, uint32_t wire)
 		ip->total_length = (uint16_t)ip->length;
 }
 
-/* Extension headers that travelled in the fragments.  False if they did not hold. */
+/* Takes the extension headers of the fragmentable part.  False if one of them is malformed or truncated. */
 static bool
 take_chain(struct packet *packet)
 {
@@ -41,7 +41,7 @@ take_chain(struct packet *packet)
 		packet_note(packet, why);
 	else if (step == EXTENSION_FAILED)
 		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_EXTENSION);
-	/* A fragment inside a fragment: nobody puts the inner ones together (RFC 8200 section 4.5). */
+	/* A fragment inside a reassembled datagram is not reassembled again (RFC 8200 section 4.5). */
 	return step != EXTENSION_FAILED && !walk.fragment;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One end of a connection: the protocol control block that netobs keeps for it. */
+/* Per-endpoint connection state, as a protocol control block holds it. */
 #ifndef NETOBS_FLOW_ENDPOINT_H
 #define NETOBS_FLOW_ENDPOINT_H
 
 #include <stdint.h>
 
-/* RFC 9293 section 3.3.2, numbered as Linux numbers them (include/net/tcp_states.h): part of the contract. */
+/* RFC 9293 section 3.3.2 with the numbers of Linux (include/net/tcp_states.h).  The numbers are part of the
+ * contract. */
 enum tcp_state {
-	TCP_STATE_NONE, /* nothing is known of this endpoint yet: no packet has proved a socket there */
+	TCP_STATE_NONE, /* unknown: no packet has proved yet that a socket exists */
 	TCP_STATE_ESTABLISHED,
 	TCP_STATE_SYN_SENT,
 	TCP_STATE_SYN_RECEIVED,
@@ -24,63 +25,63 @@ enum tcp_state {
 
 enum tcp_end_flag {
 	TCP_END_ACTIVE = 0x01,	   /* sent the first SYN */
-	TCP_END_ISS = 0x02,	   /* iss is known: its SYN was seen */
-	TCP_END_SENT = 0x04,	   /* has sent anything with a sequence number: nxt and una are known */
+	TCP_END_ISS = 0x02,	   /* iss is valid: its SYN was captured */
+	TCP_END_SENT = 0x04,	   /* has sent a segment with a sequence number: nxt and una are valid */
 	TCP_END_FIN = 0x08,	   /* has sent its FIN; nxt counts it */
 	TCP_END_WSCALE = 0x10,	   /* offered window scaling */
 	TCP_END_RTT_TIMED = 0x20,  /* rtt_seq is being timed */
 	TCP_END_RETRANSMIT = 0x40, /* its last segment was a retransmission */
-	TCP_END_SACK = 0x80,	   /* offered SACK */
+	TCP_END_SACK = 0x80,	   /* offered SACK permitted */
 };
 
-/* Why an endpoint's segments leave the short path: the low bits count the duplicate ACKs it received in a row. */
+/* Why segments of this endpoint leave the fast path.  The low bits count consecutive duplicate ACKs received. */
 enum tcp_trouble {
-	TCP_TROUBLE_DUPACKS = 0x0f, /* saturating; only where SACK does not tell more */
-	TCP_TROUBLE_FIN = 0x10,	    /* a FIN was captured that may not have reached it yet */
-	TCP_TROUBLE_RST = 0x20,	    /* the same of a RST */
-	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail has something to watch (flow/tcp/tcp_loss.h) */
+	TCP_TROUBLE_DUPACKS = 0x0f, /* count, saturating; used only if SACK is not in use */
+	TCP_TROUBLE_FIN = 0x10,	    /* a captured FIN may not have reached it yet */
+	TCP_TROUBLE_RST = 0x20,	    /* a captured RST may not have reached it yet */
+	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail is active (flow/tcp/tcp_loss.h) */
 };
 
 /*
- * 64 bytes: one cache line.  Sequence numbers are absolute, in host order; times ending in _us are packet time in
+ * 64 bytes: one cache line.  Sequence numbers are absolute and in host order.  Fields ending in _us are packet time in
  * microseconds modulo 2^32.
  */
 struct tcp_end {
 	uint8_t state;	   /* enum tcp_state */
 	uint8_t flags;	   /* enum tcp_end_flag */
 	uint8_t wscale;	   /* shift of the windows it advertises; 0 until both sides offered scaling */
-	uint8_t trouble;   /* enum tcp_trouble and duplicate ACKs; 0 while segments come and go in order */
+	uint8_t trouble;   /* enum tcp_trouble with the count of duplicate ACKs; 0 on the fast path */
 	uint32_t iss;	   /* initial send sequence number */
 	uint32_t una;	   /* oldest unacknowledged sequence number it sent (SND.UNA) */
 	uint32_t nxt;	   /* highest sequence number sent, plus one (SND.NXT) */
 	uint32_t rcv_nxt;  /* next sequence number expected from the peer, in order (RCV.NXT) */
 	uint32_t acked;	   /* last acknowledgement number it sent */
 	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
-	uint32_t srtt_us;  /* smoothed round trip to the peer and back (RFC 6298), microseconds, 0 unknown */
+	uint32_t srtt_us;  /* smoothed round trip time (RFC 6298), microseconds, 0 unknown */
 	uint32_t rttvar_us;
-	uint32_t sent;	   /* where the send log holds what it last sent (flow/tcp/tcp_pools.h), 0 nothing */
+	uint32_t sent;	   /* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
 	union {
 		struct {
-			uint32_t rtt_seq; /* an ACK beyond this ends the sample being timed */
-			uint32_t rtt_us;  /* when that sample began */
+			uint32_t rtt_seq; /* an ACK beyond this completes the round trip sample */
+			uint32_t rtt_us;  /* start of that sample */
 		};
-		uint64_t until; /* when TIME_WAIT, or the wait for a FIN or RST to reach it, is over, ns */
+		uint64_t until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
 	};
-	uint32_t segments; /* sent */
-	uint32_t retransmits; /* segments of them that sent sequence space again */
-	uint64_t bytes;	   /* payload sent, retransmissions not counted */
+	uint32_t segments; /* segments sent */
+	uint32_t retransmits; /* segments sent that repeat sequence space */
+	uint64_t bytes;	   /* payload bytes sent, without retransmissions */
 };
 
 _Static_assert(sizeof(struct tcp_end) == 64, "a TCP endpoint is one cache line");
 
 struct udp_end {
-	uint64_t bytes;	    /* payload sent */
-	uint64_t datagrams; /* sent */
+	uint64_t bytes;	    /* payload bytes sent */
+	uint64_t datagrams; /* datagrams sent */
 };
 
 /* RFC 9260 section 4, numbered as Linux numbers them (enum sctp_sstat_state of <linux/sctp.h>). */
 enum sctp_state {
-	SCTP_STATE_NONE, /* nothing is known of this endpoint yet: no packet has proved a socket there */
+	SCTP_STATE_NONE, /* unknown: no packet has proved yet that an association exists */
 	SCTP_STATE_CLOSED,
 	SCTP_STATE_COOKIE_WAIT,
 	SCTP_STATE_COOKIE_ECHOED,
@@ -94,29 +95,29 @@ enum sctp_state {
 
 enum sctp_end_flag {
 	SCTP_END_ACTIVE = 0x01, /* sent the first INIT */
-	SCTP_END_INIT = 0x02,	/* its INIT or INIT ACK was seen: its addresses, streams and initial TSN are known */
-	SCTP_END_DATA = 0x04,	/* tsn is known */
-	SCTP_END_ACKS = 0x08,	/* acked is known */
+	SCTP_END_INIT = 0x02,	/* its INIT or INIT ACK was captured: addresses, streams and initial TSN are known */
+	SCTP_END_DATA = 0x04,	/* tsn is valid */
+	SCTP_END_ACKS = 0x08,	/* acked is valid */
 };
 
 /* 56 bytes.  Transmission sequence numbers are absolute, in host order. */
 struct sctp_end {
 	uint8_t state;	      /* enum sctp_state */
 	uint8_t flags;	      /* enum sctp_end_flag */
-	uint8_t stray;	      /* packets in a row with the tag `stray_tag` */
+	uint8_t stray;	      /* consecutive packets with the tag `stray_tag` */
 	uint8_t spare;
 	uint32_t tag;	      /* verification tag that packets to it carry, 0 unknown */
-	uint32_t other_tag;   /* the tag of an INIT or INIT ACK of it that nothing has answered for yet, 0 none */
-	uint32_t stray_tag;   /* of the last packet to it that fitted neither */
-	uint32_t home;	      /* where its addresses are kept (flow/sctp/sctp_addr_table.h), 0 nowhere */
-	uint32_t tsn;	      /* of the next DATA chunk it will send */
+	uint32_t other_tag;   /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet, 0 none */
+	uint32_t stray_tag;   /* tag of the last packet to it that matched neither tag */
+	uint32_t home;	      /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
+	uint32_t tsn;	      /* TSN of the next DATA chunk it will send */
 	uint32_t acked;	      /* cumulative TSN ack it last sent */
 	uint32_t rwnd;	      /* receiver window it last advertised, bytes */
-	uint16_t streams_out, streams_in; /* what its INIT or INIT ACK offers */
-	uint32_t packets;     /* sent */
+	uint16_t streams_out, streams_in; /* as offered in its INIT or INIT ACK */
+	uint32_t packets;     /* packets sent */
 	uint32_t chunks;      /* DATA chunks sent */
-	uint32_t retransmits; /* of them those that carried a TSN again */
-	uint64_t bytes;	      /* user data sent, retransmissions not counted */
+	uint32_t retransmits; /* DATA chunks sent that repeat a TSN */
+	uint64_t bytes;	      /* user data bytes sent, without retransmissions */
 };
 
 _Static_assert(sizeof(struct sctp_end) <= 64, "an SCTP endpoint is at most one cache line");

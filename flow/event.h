@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events: what flow/ noticed.  A probe is how an event is told. */
+/* Events: what the flow table reports.  A probe reports an event to tracers. */
 #ifndef NETOBS_FLOW_EVENT_H
 #define NETOBS_FLOW_EVENT_H
 
@@ -13,25 +13,25 @@ enum flow_event_kind {
 	EVENT_TCP_CONNECT_REFUSED,     /* RST with ACK received in SYN_SENT */
 	EVENT_TCP_ACCEPT_ESTABLISHED,  /* passive open done */
 	EVENT_TCP_ACCEPT_REFUSED,      /* a SYN was answered with RST */
-	EVENT_TCP_STATE_CHANGE,	       /* `before` and the endpoint's present state */
-	EVENT_TCP_RETRANSMIT,	       /* `retransmission` */
-	EVENT_TCP_TIMEOUT,	       /* `timeout`, and `retransmission` where it retransmits */
+	EVENT_TCP_STATE_CHANGE,	       /* `before` is the previous state, the endpoint holds the present one */
+	EVENT_TCP_RETRANSMIT,	       /* see `retransmission` */
+	EVENT_TCP_TIMEOUT,	       /* see `timeout`; also `retransmission` if the timer retransmits */
 	EVENT_UDP_STREAM_START,
 	EVENT_UDP_STREAM_END,
 	EVENT_SCTP_STATE_CHANGE,       /* `sctp_before` and `sctp_after` */
 };
 
-/* Why sequence space was sent again (contract: tcprinfo_t). */
+/* Why sequence space was sent again (tcprinfo_t of the contract). */
 enum retransmit_kind {
 	RETRANSMIT_NONE,
 	RETRANSMIT_FAST,     /* after duplicate ACKs or SACK evidence */
 	RETRANSMIT_TIMEOUT,  /* the retransmission timer (RFC 6298) */
 	RETRANSMIT_PROBE,    /* tail-loss probe (RFC 8985) */
-	RETRANSMIT_SPURIOUS, /* the peer had acknowledged it already */
+	RETRANSMIT_SPURIOUS, /* the peer had already acknowledged it */
 	RETRANSMIT_SYN,	     /* SYN or SYN,ACK */
 };
 
-/* Which protocol timer visibly ran out. */
+/* Which protocol timer has expired, as far as packets show it. */
 enum tcp_timeout {
 	TIMEOUT_NONE,
 	TIMEOUT_RETRANSMIT,
@@ -43,17 +43,17 @@ enum tcp_timeout {
 
 struct retransmission {
 	enum retransmit_kind kind;
-	uint32_t count;	     /* how often this sequence range has been sent, this time included */
-	uint32_t elapsed_us; /* since it was last sent; 0 if that was not seen */
+	uint32_t count;	     /* times this sequence range has been sent, including this one */
+	uint32_t elapsed_us; /* time since it was last sent; 0 if that was not captured */
 };
 
 struct flow_event {
 	enum flow_event_kind kind;
-	uint8_t end;		   /* whose event: endpoint 0 or 1 */
+	uint8_t end;		   /* endpoint of the event, 0 or 1 */
 	enum tcp_timeout timeout;
-	uint64_t ts;		   /* packet time: of the segment, or when the timer was due */
+	uint64_t ts;		   /* packet time: of the segment, or of the timer's deadline */
 	struct retransmission retransmission;
-	/* STATE_CHANGE: the endpoint as it was just before, and as it is now; one packet may make several changes. */
+	/* STATE_CHANGE: the endpoint before and after the change.  One packet may cause several changes. */
 	union {
 		struct {
 			struct tcp_end before, after;
@@ -64,7 +64,7 @@ struct flow_event {
 	};
 };
 
-/* A segment raises at most this many events per endpoint; more would be a bug of ours. */
+/* Most events per endpoint and segment; exceeding it is a bug. */
 #define FLOW_EVENTS_MAX 8
 
 struct flow_events {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* UDP streams: datagrams between two ends with no silence longer than the idle timeout. */
+/* UDP streams: datagrams between two ends without a pause longer than the idle timeout. */
 #include "flow/flow_internal.h"
 
 struct flow *

@@ -9,10 +9,10 @@
 #include "probes/args/args.h"
 #include "probes/print/print.h"
 
-/* What the kernel told of a connection counts no more when it is older than this: nobody has asked for a while. */
+/* The kernel's data about a connection is ignored when it is older than this: no probe has used it for a while. */
 #define OWNER_TCP_AGE_NS NANOSECONDS
 
-/* The structs that depend on the packet alone, as bits of prober.built. */
+/* Structs that depend on the packet only, as bits of prober.built. */
 enum shared {
 	SHARED_PKT = 1,
 	SHARED_IP = 2,
@@ -23,7 +23,7 @@ enum shared {
 	SHARED_TCP = 64,
 };
 
-/* Each in a cache line of its own: threads that fire different probes do not wait for each other. */
+/* One cache line each, so that threads that fire different probes do not contend. */
 struct sequences {
 	struct {
 		_Alignas(64) _Atomic uint64_t fired; /* since the probe was enabled */
@@ -33,23 +33,24 @@ struct sequences {
 struct prober {
 	struct printer *printer;
 	const struct flow_table *flows;
-	const struct packet *packet;	/* NULL: a timer */
-	const struct packet *suspended; /* the packet that a timer interrupts */
+	const struct packet *packet;	/* NULL: a timer, no packet */
+	const struct packet *suspended; /* packet being processed when the timer ran */
 	uint64_t id;
-	unsigned id_first, id_stride; /* what packet ids are made of where there are several probers */
+	unsigned id_first, id_stride; /* packet id of the first prober and stride, if there are several */
 	uint64_t now;
 	unsigned built; /* enum shared */
-	bool wanted;	/* some probe was enabled when prober_refresh() looked last */
+	bool wanted;	/* a probe was enabled at the last prober_refresh() */
 
-	prober_find_owner *find_owner; /* NULL: nobody knows owners */
+	prober_find_owner *find_owner; /* NULL: owners are unknown */
 	void *owners;
-	const struct flow *owned; /* the flow whose owners were asked for since this packet began, NULL: none */
+	const struct flow *owned; /* flow whose owners were looked up for this packet, NULL none */
 	struct {
 		bool asked, found;
 		struct owner owner;
-	} owner[2]; /* of its ends */
+	} owner[2]; /* of the two ends of `owned` */
 
-	/* What tracers read.  Written afresh for each packet, so it is in memory when a tracer looks. */
+	/* Arguments read by tracers.  Filled anew for each packet, so the pages are resident when a tracer reads
+	 * them. */
 	struct pktinfo pkt;
 	struct ipinfo ip;
 	struct illinfo ill;
@@ -57,7 +58,7 @@ struct prober {
 	struct ipv4info ipv4;
 	struct ipv6info ipv6;
 	struct tcpinfo tcp;
-	/* Written afresh for each firing. */
+	/* Filled anew for each firing. */
 	struct csinfo cs;
 	struct tcpsinfo tcps;
 	struct tcpnsinfo tcpns;
@@ -74,7 +75,7 @@ struct prober {
 	struct conninfo ci;
 
 	struct sequences *sequences;	/* NULL: this is the only prober */
-	uint64_t sequence[PROBE_COUNT]; /* then: firings since the probe was enabled */
+	uint64_t sequence[PROBE_COUNT]; /* if so: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	/* since the start */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1];
 };
@@ -138,7 +139,7 @@ next_in_sequence(struct prober *p, enum probe_id id)
 	return atomic_fetch_add_explicit(&p->sequences->of[id].fired, 1, memory_order_relaxed) + 1;
 }
 
-/* Nobody listens to the probe: the next firing that somebody sees is the first again. */
+/* No tracer is attached to the probe: its sequence starts again at 1 with the next tracer. */
 static void
 end_sequence(struct prober *p, enum probe_id id)
 {
@@ -148,7 +149,7 @@ end_sequence(struct prober *p, enum probe_id id)
 	p->sequence[id] = 0;
 	if (p->sequences == NULL)
 		return;
-	/* A tracer may have come meanwhile, and another thread have told it of a firing: that counts. */
+	/* A tracer may have attached since, and another thread may have fired for it: keep that count. */
 	fired = &p->sequences->of[id].fired;
 	before = atomic_load_explicit(fired, memory_order_acquire);
 	if (before != 0 && SEMAPHORE_NOW(probe_semaphores[id]) == 0)
@@ -191,7 +192,7 @@ void
 prober_refresh(struct prober *p)
 {
 	p->wanted = false;
-	if (p->id_first == 0) /* it keeps count, so one thread asks for all */
+	if (p->id_first == 0) /* site_ask_dtrace() keeps a count, so only one thread calls it */
 		site_ask_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
 		if (SEMAPHORE_NOW(probe_semaphores[id]) == 0)
@@ -218,7 +219,7 @@ prober_checksums(const struct prober *p, enum checksum_verdict verdict)
 	return p->checksums[verdict];
 }
 
-/* ----------------------------------------------------------------------------------- what probes of a packet share */
+/* ------------------------------------------------------------------------------------ arguments shared by a packet */
 
 static bool
 build(struct prober *p, enum shared what)
@@ -305,9 +306,9 @@ tcp_of(struct prober *p)
 	return &p->tcp;
 }
 
-/* ------------------------------------------------------------------------------------------ what belongs to an end */
+/* --------------------------------------------------------------------------------------------- arguments of an end */
 
-/* An endpoint of which no packet has proved a socket is no connection. */
+/* Whether a packet has proved that the endpoint exists; otherwise there is no connection to report. */
 static bool
 is_proved(const struct flow *flow, unsigned end)
 {
@@ -354,7 +355,7 @@ view_from(struct prober *p, const struct flow *flow, unsigned end)
 	    .table = p->flows, .flow = flow, .end = end, .tcp = &flow->tcp[end], .owner = owner_of(p, flow, end)};
 }
 
-/* The connection state of an endpoint at another time than the packet's: when a timer was due. */
+/* Connection state of an endpoint at a time other than the packet's: the deadline of a timer. */
 static const struct csinfo *
 cs_at(struct prober *p, const struct flow *flow, unsigned end, uint64_t ts)
 {
@@ -384,7 +385,7 @@ tcps_of(struct prober *p, const struct flow *flow, unsigned end)
 
 /* ------------------------------------------------------------------------------------------------------ the firing */
 
-/* Numbers the firing and lets everybody see it: tracers at the probe's site, then the built-in printer. */
+/* Numbers the firing and passes it to the probe's site, then to the built-in printer. */
 static void
 fire(struct prober *p, enum probe_id id, const void *const args[6])
 {
@@ -516,7 +517,7 @@ tell_sctp_change(struct prober *p, const struct flow *flow, const struct flow_ev
 	     (const void *[6]){NULL, cs_at(p, flow, event->end, event->ts), NULL, &p->sctps, NULL, &p->sctpls});
 }
 
-/* A retransmission or a timer of endpoint `event->end`, with the segment that shows it, if one does. */
+/* A retransmission or timeout of endpoint `event->end`, with the segment that shows it, if there is one. */
 static void
 tell_retransmission(struct prober *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {

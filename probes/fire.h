@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firing: from packets and flows to probe arguments.
- *
- * Each fire_*() is one load and one compare while nobody listens.  Behind it, out of line, the argument structs are
- * built in the prober's own memory and the probe's single site is passed.  The structs that all probes of a packet
- * share are built once, by the first that needs them.
+ * Fires probes: from packets and flows to probe arguments.  A fire_*() function costs one load and one compare while
+ * its probe is not enabled.  If it is, an out-of-line function builds the argument structs in the prober's memory and
+ * runs the probe's single site.  Structs shared by the probes of a packet are built once, by the first probe that needs
+ * them.
  */
 #ifndef NETOBS_PROBES_FIRE_H
 #define NETOBS_PROBES_FIRE_H
@@ -20,47 +19,47 @@
 
 struct printer;
 struct prober;
-struct sequences; /* the firings of each probe, counted over several probers */
+struct sequences; /* counts the firings of each probe over several probers */
 
-/* One prober per thread.  `printer` (NULL: none) gets every firing too; `flows` is what endpoints are looked up in;
- * both are borrowed.  NULL if memory cannot be had. */
+/* Creates a prober, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
+ * endpoints; both are borrowed.  NULL if out of memory. */
 struct prober *prober_new(struct printer *printer, const struct flow_table *flows);
 void prober_free(struct prober *prober);
 
-/* Several probers, each in a thread of its own, number for one run: this is prober `number`, from 0, of so many.  None
- * of its packet ids is another's, and sequence numbers (pkt_seq, cs_seq) count the firings of all; `sequences` is
- * borrowed. */
+/* Shares ids between several probers of a run, each in its own thread: this is prober `number` (from 0) of `of`.
+ * Packet ids are unique in the run, and sequence numbers (pkt_seq, cs_seq) count the firings of all probers;
+ * `sequences` is borrowed. */
 void prober_share_ids(struct prober *prober, unsigned number, unsigned of, struct sequences *sequences);
 
-/* NULL if memory cannot be had. */
+/* NULL if out of memory. */
 struct sequences *sequences_new(void);
 void sequences_free(struct sequences *sequences);
 
-/* The packet that the next firings are about, under its packet id; `now` is packet time. */
+/* Sets the packet of the next firings and its id; `now` is packet time. */
 void prober_packet(struct prober *prober, const struct packet *packet, uint64_t id, uint64_t now);
 
-/* The firings between these two are about no packet: a timer ran out or a connection was evicted, perhaps while a
- * packet was looked at. */
+/* Firings between these two calls have no packet: a timer expired or a connection was evicted, possibly while a packet
+ * is being processed. */
 void prober_timer_begin(struct prober *prober, uint64_t now);
 void prober_timer_end(struct prober *prober);
 
-/* Starts the sequence numbers (pkt_seq, cs_seq) of probes that nobody listens to any more again at 0.  For the main
- * loop, now and then. */
+/* Resets the sequence numbers (pkt_seq, cs_seq) of probes that no tracer has enabled any more.  The main loop calls it
+ * periodically. */
 void prober_refresh(struct prober *prober);
 
-/* Whether any probe was enabled when prober_refresh() looked last. */
+/* Whether any probe was enabled at the last prober_refresh(). */
 bool prober_is_wanted(const struct prober *prober);
 
-/* Whom to ask for the owner of a local endpoint: answers at once with what is known, false if that is nothing.  Files
- * have no owners: the default.  `context` is borrowed. */
+/* Looks up the owner of a local endpoint: returns at once, false if it is not known.  By default, and for files, owners
+ * are unknown.  `context` is borrowed. */
 typedef bool prober_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
 void prober_set_owners(struct prober *prober, prober_find_owner *find, void *context);
 
-/* Firings of one probe since the start, and verdicts on the transport checksums of packets that a probe looked at. */
+/* Firings of a probe since the start; verdicts on transport checksums of packets for which a probe fired. */
 uint64_t prober_fired(const struct prober *prober, enum probe_id probe);
 uint64_t prober_checksums(const struct prober *prober, enum checksum_verdict verdict);
 
-/* The enabled halves of the fire_*() below. */
+/* Out-of-line parts of the fire_*() functions below, for enabled probes. */
 void tell_frame(struct prober *prober, enum probe_id probe);
 void tell_arp(struct prober *prober, enum probe_id probe);
 void tell_ip(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
@@ -106,8 +105,7 @@ fire_arp_receive(struct prober *prober)
 		tell_arp(prober, PROBE_ARP_RECEIVE);
 }
 
-/* Of a connection's packet: `flow` may be NULL (no connection is known), `end` is the endpoint whose point of view is
- * told. */
+/* For packets of a connection: `flow` may be NULL (no connection), `end` is the reported endpoint. */
 #define FIRE_FOR_ENDPOINT(fire, c_name, id, tell)                                                                      \
 	static inline void fire(struct prober *prober, const struct flow *flow, unsigned end)                          \
 	{                                                                                                              \
@@ -139,8 +137,8 @@ fire_ip_packet_free(struct prober *prober)
 		tell_free(prober);
 }
 
-/* Application bytes at a socket: `bytes` of them, from `offset` of the stream on.  Ask first whether somebody wants
- * them: following the bytes costs something. */
+/* Application bytes at a socket: `bytes` of them, from stream offset `offset` on.  Test whether the probe is enabled
+ * first, because tracking the bytes has a cost. */
 static inline bool
 wants_sockets(void)
 {
@@ -161,7 +159,7 @@ fire_socket_receive(struct prober *prober, const struct flow *flow, unsigned end
 		tell_socket(prober, PROBE_SOCKET_RECEIVE, flow, end, bytes, offset);
 }
 
-/* The probe of an event, if its kind has one and it is enabled. */
+/* Fires the probe of an event, if its kind has one and the probe is enabled. */
 void fire_event(struct prober *prober, const struct flow *flow, const struct flow_event *event);
 
 #endif

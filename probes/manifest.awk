@@ -38,7 +38,7 @@ function quote(s) {
 	return "\"" s "\""
 }
 
-# The text of a whole comment, one line of it per line.
+# The text of a complete comment, without markers, one line per line.
 function comment_text(s) {
 	sub(/^[ \t]*\/\*+[ \t]*/, "", s)
 	sub(/[ \t]*\*\/[ \t]*$/, "", s)
@@ -66,7 +66,7 @@ function take_raw(i, s,    part) {
 	arg_name[probes, i] = part[2]
 }
 
-# The stable type that D sees must be the same struct under the name of the D library.
+# The stable type, which D uses, must be the same struct under its name in the D library.
 function take_stable(i, s,    want) {
 	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
 	if (trim(s) != want arg_name[probes, i])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The manifest: every probe, argument, struct and field as data.  Made by manifest.awk from netobs.d and netobs.h, so
- * it cannot disagree with them; --list-probes, the printer, wildcards and tests walk these tables.
+ * The manifest: every probe, argument, struct and field as tables.  manifest.awk generates them from netobs.d and
+ * netobs.h, so they cannot disagree.  Used by --list-probes, the printer, wildcards and tests.
  */
 #ifndef NETOBS_PROBES_MANIFEST_H
 #define NETOBS_PROBES_MANIFEST_H
@@ -11,13 +11,13 @@
 
 #include "probes/probe_ids.h"
 
-/* What a field holds. */
+/* Kind of a field's content. */
 enum field_kind {
 	FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes */
 	FIELD_SIGNED,   /* 1, 4 or 8 bytes */
 	FIELD_TEXT,     /* char[size], ended by a NUL */
 	FIELD_BYTES,    /* uint8_t[size] */
-	FIELD_POINTER,  /* an address, 8 bytes; means nothing outside the process */
+	FIELD_POINTER,  /* an address, 8 bytes; meaningless outside the process */
 };
 
 struct field_info {
@@ -66,9 +66,9 @@ const struct struct_info *manifest_find_struct(const char *name);
 const struct field_info *manifest_find_field(const struct struct_info *info, const char *name);
 
 /*
- * Marks in `chosen` the probes that a comma-separated list of names and wildcards (fnmatch: "tcp-*") selects; NULL or
- * "" selects all.  On a word that matches no probe returns it through `*unknown` (a pointer into `list`) with its
- * length, and false.
+ * Sets `chosen` for the probes that a comma-separated list of names and wildcards (fnmatch: "tcp-*") selects; NULL or
+ * "" selects all.  If a word matches no probe returns false with the word in `*unknown` (a pointer into `list`) and its
+ * length.
  */
 bool manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length);
 

@@ -40,7 +40,7 @@ word_address(char *to, size_t size, unsigned version, const uint8_t *address)
 		word_copy(to, size, WORD_UNKNOWN);
 		return;
 	}
-	for (unsigned i = 0; i < 4; i++) { /* inet_ntop() would be the dearest thing in a firing */
+	for (unsigned i = 0; i < 4; i++) { /* inet_ntop() would be the most expensive part of a firing */
 		at = put_decimal_byte(at, address[i]);
 		if (i < 3)
 			*at++ = '.';
@@ -61,7 +61,7 @@ word_mac(char to[18], const uint8_t mac[6])
 	to[17] = '\0';
 }
 
-/* https://www.iana.org/assignments/protocol-numbers, those that one meets. */
+/* https://www.iana.org/assignments/protocol-numbers: the common ones. */
 const char *
 word_protocol(uint8_t protocol)
 {
@@ -226,14 +226,14 @@ void
 word_tcp_flags(char to[24], uint8_t flags)
 {
 	static const char names[8][4] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
-	/* Connection flags first, as people say them: SYN|ACK, FIN|PSH|ACK. */
+	/* Connection flags first, as in common notation: SYN|ACK, FIN|PSH|ACK. */
 	size_t n = 0, shown = 0;
 
 	memset(to, 0, 24);
 	for (unsigned bit = 0; bit < 8; bit++) {
 		if ((flags >> bit & 1) == 0)
 			continue;
-		if (shown++ == 5 && (flags >> bit) > 1) { /* the sixth of more than six names */
+		if (shown++ == 5 && (flags >> bit) > 1) { /* the sixth of more than six names: "|..."  replaces it */
 			memcpy(to + n, "|...", 4);
 			return;
 		}

@@ -9,8 +9,8 @@
 
 #define WORD_UNKNOWN "<unknown>"
 
-/* Copies a word into a char array of `size` bytes and clears the rest, so that nothing old shows; a longer word is
- * cut. */
+/* Copies a word into a char array of `size` bytes and clears the rest, so that no old text remains; a longer word is
+ * truncated. */
 void word_copy(char *to, size_t size, const char *word);
 
 /* An IP address (network order, IPv4 in the first four bytes) as text, RFC 5952 for IPv6; the rest of `to` is

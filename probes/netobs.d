@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider: every probe, its arguments and their stability.  This file is the single list of probes; the sites,
- * the semaphores, the ids and the manifest that netobsd --list-probes shows are all made from it (manifest.awk).
+ * The provider: every probe, its arguments and their stability.  This file is the only list of probes; manifest.awk
+ * generates the sites, semaphores, ids and the manifest of netobsd --list-probes from it.
  *
  * A probe is named tcp-receive in D and tcp__receive here and in the program.  Its arguments are pointers to the
- * structs of netobs.h, which a D program sees as args[N] through the translators of the D library; a position that a
- * probe does not use is NULL and stays reserved.  An argument may be NULL only where its line says so.  All probes of
- * one packet carry the same pkt_addr.
+ * structs of netobs.h; a D program sees them as args[N] through the translators of the D library.  A position that a
+ * probe does not use is NULL and stays reserved.  An argument may be NULL only if its line says so.  All probes of a
+ * packet carry the same pkt_addr.
  *
- * SystemTap's and DTrace's dtrace program both read this file.  The former falls back to reading lines where it finds
- * no parser, so: no comment behind a declaration, no struct in here, no type with a body.
+ * The dtrace programs of SystemTap and of DTrace both read this file.  Without its parser module SystemTap's falls back
+ * to a line-based reader.  Therefore: no comment behind a declaration, no struct definition, no type with a body.
  */
 
 provider netobs {
 	/*
-	 * A frame is sent, whatever it holds; before anything else is judged. In the monitor view nothing is sent.
+	 * A frame is sent, whatever it contains; fires before any other check. In the monitor view nothing is sent.
 	 *
 	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
 	 * args[1] NULL: reserved
@@ -27,8 +27,8 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, void *none1, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_etherinfo_t *ether);
 
 	/*
-	 * A frame is received, whatever it holds; before anything else is judged. In the monitor view every frame
-	 * is received and none is sent.
+	 * A frame is received, whatever it contains; fires before any other check. In the monitor view every frame is
+	 * received and none is sent.
 	 *
 	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
 	 * args[1] NULL: reserved

@@ -30,7 +30,8 @@ typedef __INT8_TYPE__ netobs_i8;    /* int8_t */
 typedef __INT32_TYPE__ netobs_i32;  /* int32_t */
 typedef __INT64_TYPE__ netobs_i64;  /* int64_t */
 
-/* An address in netobsd's memory, 0 for none; 64 bits wide everywhere, so that a tracer need not know whose it is. */
+/* An address in netobsd's memory, 0 for none.  Always 64 bits wide, so that a tracer need not know netobsd's
+ * architecture. */
 typedef __UINT64_TYPE__ netobs_ptr;
 
 /* tcps_state: the numbers are Linux's. */
@@ -91,14 +92,15 @@ enum netobs_iscsi_flag {
 	NETOBS_ISCSI_WRITE = 0x20,          /* scsi-command: data is to go to the target */
 	NETOBS_ISCSI_ATTRIBUTE = 0x07,      /* scsi-command: 0 untagged, 1 simple, 2 ordered, 3 head of queue, 4 ACA */
 	NETOBS_ISCSI_ACKNOWLEDGE = 0x40,    /* data-send: the initiator is to acknowledge */
-	NETOBS_ISCSI_OVERFLOW = 0x04,       /* scsi-response, data-send: more than expected was to be transferred */
-	NETOBS_ISCSI_UNDERFLOW = 0x02,      /* scsi-response, data-send: less than expected was transferred */
+	NETOBS_ISCSI_OVERFLOW = 0x04,       /* scsi-response, data-send: more bytes than expected should have been
+					     * transferred */
+	NETOBS_ISCSI_UNDERFLOW = 0x02,      /* scsi-response, data-send: fewer bytes than expected were transferred */
 	NETOBS_ISCSI_STATUS = 0x01,         /* data-send: the command is done, ii_status is its status */
 	NETOBS_ISCSI_FUNCTION = 0x7f,       /* task-command: 1 abort task, 5 logical unit reset, ... (section 11.5.1) */
 	NETOBS_ISCSI_REASON = 0x7f          /* logout-command: 0 session, 1 connection, 2 recovery */
 };
 
-/* The packet: its id and the frame it came in. */
+/* The packet: its id and its frame. */
 struct pktinfo {
 	netobs_u64 pkt_addr;   /* packet id: unique and rising in one run, the same in all probes of a packet */
 	netobs_u64 pkt_ts;     /* capture time, ns since the epoch */
@@ -363,8 +365,8 @@ struct tcplsinfo {
 struct tcprinfo {
 	netobs_u32 tcpr_kind;       /* NETOBS_RETRANSMIT_ number; 0 not a retransmission */
 	char tcpr_kindstr[16];      /* kind in words: "fast", "timeout", "tail-loss-probe", "spurious", "syn" */
-	netobs_u32 tcpr_count;      /* how often this sequence range has been sent, this time included */
-	netobs_u64 tcpr_elapsed_us; /* time since it was last sent, us; 0 if that was not seen */
+	netobs_u32 tcpr_count;      /* times this sequence range has been sent, including this one */
+	netobs_u64 tcpr_elapsed_us; /* time since it was last sent, us; 0 if that was not captured */
 };
 
 /* TCP fusion: a data segment between two endpoints of this host. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who owns an endpoint of this host and what the kernel itself says of it: what csinfo_t, sockinfo_t and tcpsinfo_t
- * tell where the daemon could find out.  Plain data; daemon/owner/owner_lookup.h is where they come from. */
+/* Owner of an endpoint of this host and the kernel's own data about it: reported in csinfo_t, sockinfo_t and tcpsinfo_t
+ * if the daemon could find out.  Plain data, filled by daemon/owner/owner_lookup.h. */
 #ifndef NETOBS_PROBES_OWNER_H
 #define NETOBS_PROBES_OWNER_H
 
@@ -9,7 +9,7 @@
 
 #include "flow/flow.h"
 
-/* An endpoint as its socket is called: local and remote end.  No padding: compared as bytes. */
+/* Key of an endpoint's socket: local and remote end.  No padding: keys are compared as bytes. */
 struct owner_key {
 	uint8_t local[16];  /* network order; IPv4 in the first four bytes, the rest zero */
 	uint8_t remote[16];
@@ -17,7 +17,7 @@ struct owner_key {
 	uint16_t remote_port;
 	uint8_t protocol; /* 6 or 17 */
 	uint8_t version;  /* 4 or 6 */
-	uint16_t zero;	  /* 0 */
+	uint16_t zero;	  /* always 0 */
 };
 
 _Static_assert(sizeof(struct owner_key) == 40, "the key has no padding");
@@ -25,10 +25,10 @@ _Static_assert(sizeof(struct owner_key) == 40, "the key has no padding");
 #define OWNER_UID_UNKNOWN UINT32_MAX
 
 enum owner_flag {
-	OWNER_TCP = 0x01,      /* `tcp` holds what the kernel told */
+	OWNER_TCP = 0x01,      /* `tcp` holds the kernel's data */
 	OWNER_LISTENER = 0x02, /* no process has accepted the connection yet; pid and uid are the listener's */
-	OWNER_CLOSED = 0x04,   /* the process has closed the socket, or ended: it was the last owner */
-	OWNER_HIDDEN = 0x08,   /* pid is -1, and there are processes that netobsd may not look into */
+	OWNER_CLOSED = 0x04,   /* the process has closed the socket or exited; it was the last owner */
+	OWNER_HIDDEN = 0x08,   /* pid is -1, and netobsd has no permission to examine some processes */
 };
 
 /* The kernel's tcp_info (TCP_INFO of tcp(7)) in the units of tcpsinfo_t. */
@@ -39,17 +39,17 @@ struct owner_tcp {
 	uint32_t rttvar_us;
 	uint32_t rto_us;
 	uint32_t mss;	   /* payload bytes of the largest segment it sends */
-	uint32_t retransmits; /* segments sent again, since the connection began */
+	uint32_t retransmits; /* segments retransmitted since the connection began */
 };
 
 struct owner {
-	uint64_t asked_ns; /* when the kernel was asked, ns since the epoch: the answer is as old as that */
+	uint64_t asked_ns; /* time when the kernel was queried, ns since the epoch */
 	uint64_t zone;	   /* inode of the socket's network namespace */
-	int32_t pid;	   /* as netobsd's own /proc calls it; -1 unknown */
+	int32_t pid;	   /* in the pid namespace of netobsd's /proc; -1 unknown */
 	uint32_t uid;	   /* OWNER_UID_UNKNOWN: unknown */
 	uint32_t flags;	   /* enum owner_flag */
 	struct owner_tcp tcp;
-	char comm[16]; /* "" where pid is -1.  Whatever bytes the process chose: escape them in print */
+	char comm[16]; /* "" if pid is -1.  The process chooses the bytes: escape them when printing */
 };
 
 /* The key of one end of a flow. */

@@ -30,7 +30,7 @@ FNR == 1 {
 
 # ------------------------------------------------------------------------------------------------------------- readers
 
-# Bytes of a type; its alignment is in `alignment`.  There is no hidden padding, so both are known.
+# Size of a type in bytes; sets `alignment`.  Structs have no hidden padding, so both can be computed.
 function size_of(type,    element, count) {
 	element = type
 	count = 1
@@ -174,8 +174,8 @@ function stap_read(s, i, argument,    type, at) {
 	return "user_" type at
 }
 
-# The fields of an argument become variables of their own names.  Where a name is taken already, as in the struct after
-# a change of state, the name of the argument takes the place of its first word: tcpns_state.
+# The fields of an argument become variables of the same name.  If the name is taken, as in the struct after a change of
+# state, the argument's name replaces the first word: tcpns_state.
 function stap_argument(p, a,    s, i, name, seen) {
 	print "\t" arg_name[p, a] " = $arg" (a + 1)
 	s = struct_id[arg_type[p, a]]

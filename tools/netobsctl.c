@@ -45,7 +45,7 @@ complain(const char *what, const char *why)
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
-/* False if it is too long, or a word would be another line. */
+/* False if the request is too long, or if a word contains a newline. */
 static bool
 join_words(char request[REQUEST_MAX], char **words, int count, bool json)
 {
@@ -62,7 +62,7 @@ join_words(char request[REQUEST_MAX], char **words, int count, bool json)
 	return true;
 }
 
-/* A socket that gives up waiting after some time; -1 with errno. */
+/* Connects with a timeout for every read and write; -1 with errno. */
 static int
 connect_to(const char *path)
 {

@@ -6,7 +6,7 @@
 
 #include "probes/names.h"
 
-/* The names come with the login; of a session whose login was not seen they cannot be known. */
+/* Session names.  They are sent in the login, so they are unknown for a session whose login was not captured. */
 static void
 put_name(char to[ISCSI_NAME_MAX + 1], const char *name, const struct iscsi_session *session)
 {
@@ -40,7 +40,7 @@ args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message)
 	put_name(info->ii_initiator, message->session->initiator, message->session);
 }
 
-/* SPC-4, SBC-3, MMC-6 and SSC-4: what initiators of disks and tapes send. */
+/* SPC-4, SBC-3, MMC-6 and SSC-4: commands that initiators of disks and tapes send. */
 static const struct operation {
 	uint8_t code;
 	const char *word;

@@ -8,7 +8,7 @@
 
 void args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message);
 
-/* `cdb` is where the command's bytes are put for tracers to read. */
+/* `cdb` receives the command's bytes; tracers read them there. */
 void args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct iscsi_pdu *pdu);
 
 #endif

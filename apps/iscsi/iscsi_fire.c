@@ -3,7 +3,7 @@
 
 #include "apps/iscsi/iscsi_args.h"
 
-/* PROBE_COUNT: a PDU that has no probe. */
+/* Probe of a PDU by its operation code; PROBE_COUNT if it has none. */
 static enum probe_id
 probe_of(uint8_t opcode)
 {
@@ -36,7 +36,7 @@ wants_iscsi(void)
 {
 	unsigned wanted = 0;
 
-	/* The provider file has them in one run. */
+	/* The iscsi probes are contiguous in the provider file. */
 	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
 		wanted |= SEMAPHORE_NOW(probe_semaphores[id]);
 	return wanted != 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Firing the iscsi probes: one per PDU, by its operation code. */
+/* Fires the iscsi probes: one per PDU, selected by its operation code. */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_FIRE_H
 #define NETOBS_APPS_ISCSI_ISCSI_FIRE_H
 
 #include "apps/iscsi/iscsi_reader.h"
 #include "probes/fire.h"
 
-/* Whether anybody listens to any of them. */
+/* Whether any of them is enabled. */
 bool wants_iscsi(void);
 
 /* `message` is a struct iscsi_message of `flow`, as endpoint `end` sees it. */

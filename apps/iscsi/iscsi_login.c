@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a login settles (RFC 7143 sections 6 and 13): the names, the digests, the lengths. */
+/* Results of an iSCSI login (RFC 7143 sections 6 and 13): names, digests, lengths. */
 #include <string.h>
 
 #include "apps/iscsi/iscsi_reader.h"
 
-/* The first of the values that are offered, or the one that is chosen: of two sides the last word counts, and it is the
- * answer (section 6.2.1). */
+/* Records a digest key: the first value of an offer, or the value chosen in the answer.  The answer comes last and
+ * overwrites the offer (section 6.2.1). */
 static void
 take_digest(struct iscsi_session *session, enum iscsi_digest_kind kind, const char *value)
 {
@@ -15,7 +15,7 @@ take_digest(struct iscsi_session *session, enum iscsi_digest_kind kind, const ch
 		session->offer[kind] = ISCSI_USE_NO;
 }
 
-/* A number in decimal or hexadecimal (section 6.1); 0 where it is none. */
+/* A number in decimal or hexadecimal (section 6.1); 0 if it is malformed or too large. */
 static uint32_t
 number_of(const char *value)
 {
@@ -45,7 +45,7 @@ take_name(struct iscsi_work *w, char name[ISCSI_NAME_MAX + 1], const char *value
 	memset(name + length, 0, ISCSI_NAME_MAX + 1 - length);
 }
 
-/* A side takes 8192 bytes unless it says otherwise (section 13.12). */
+/* The default limit is 8192 bytes (section 13.12). */
 uint32_t
 iscsi_limit_of(const struct iscsi_session *session, unsigned receiver)
 {
@@ -62,7 +62,7 @@ take_pair(void *context, const char *key, const char *value)
 	struct iscsi_work *w = context;
 	struct iscsi_session *session = w->session;
 
-	/* The one key that a text PDU may change, too, and that matters here. */
+	/* The only relevant key that a text PDU may change too. */
 	if (strcmp(key, "MaxRecvDataSegmentLength") == 0) {
 		session->takes[w->sender] = number_of(value);
 		if (session->full)
@@ -87,7 +87,7 @@ iscsi_take_text(struct iscsi_work *w, struct view bytes)
 		iscsi_odd(w, ANOMALY_ISCSI_TEXT);
 }
 
-/* --- a connection that is added to a session --- */
+/* --- additional connections of a session --- */
 
 static bool
 lends_names(void *context, const void *state)
@@ -124,7 +124,7 @@ iscsi_login_over(struct iscsi_session *session)
 {
 	if (session->full)
 		return;
-	/* The answer was not seen: an offer may have been taken or not. */
+	/* The answer was not captured, so it is unknown whether the offer was accepted. */
 	session->blind |= session->offer[0] == ISCSI_USE_YES || session->offer[1] == ISCSI_USE_YES;
 	enter_full_feature(session);
 }

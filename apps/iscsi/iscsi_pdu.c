@@ -4,9 +4,9 @@
 
 #include "dissect/crc32c.h"
 
-/* Which fields of the basic header a PDU has. */
+/* Fields that a kind of PDU has in its basic header, each with its offset. */
 enum has {
-	HAS_DATA = 0x001,     /* it may have a data segment */
+	HAS_DATA = 0x001,     /* may have a data segment */
 	HAS_LUN = 0x002,      /* 8 */
 	HAS_TTT = 0x004,      /* 20 */
 	HAS_CMDSN = 0x008,    /* 24 */
@@ -24,9 +24,9 @@ enum has {
 #define NOT_HERE       0xff
 
 /*
- * One row per PDU: `one` and `zero` are the bits of the second byte that are fixed, `reserved` the bytes that are zero.
- * A receiver does not look at what is reserved, so only the search for boundaries does.  `status` and `transfer` say
- * where those fields are.
+ * One row per kind of PDU.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the bytes that
+ * must be zero.  Receivers ignore reserved bytes, so only the boundary search checks them.  `status` and `transfer` are
+ * the offsets of those fields.
  */
 static const struct shape {
 	uint8_t opcode, one, zero;
@@ -86,7 +86,8 @@ shape_of(uint8_t opcode)
 	return NULL;
 }
 
-/* 0x1c to 0x1e and 0x3c to 0x3e are the vendors': boundaries are as with any PDU, and nothing else is known. */
+/* Opcodes 0x1c to 0x1e and 0x3c to 0x3e are vendor specific: their boundaries follow the common layout; their fields
+ * are unknown. */
 static bool
 is_vendors(uint8_t opcode)
 {
@@ -111,7 +112,7 @@ iscsi_check(struct view bhs, bool from_target, uint32_t limit)
 	return ANOMALY_NONE;
 }
 
-/* --- what is fixed --- */
+/* --- fixed bits --- */
 
 static bool
 reserved_are_zero(struct view bhs, uint64_t reserved)
@@ -122,14 +123,15 @@ reserved_are_zero(struct view bhs, uint64_t reserved)
 	return true;
 }
 
-/* A target's command window: MaxCmdSN is ExpCmdSN - 1 where it is shut, and never far ahead (section 4.2.2.1). */
+/* Command window of a target: MaxCmdSN is ExpCmdSN - 1 if the window is closed, otherwise not far ahead of ExpCmdSN
+ * (section 4.2.2.1). */
 static bool
 window_is_sane(struct view bhs)
 {
 	return view_u32(bhs, 32) - view_u32(bhs, 28) + 1 <= 0xffff;
 }
 
-/* What does not fit a row of the table. */
+/* Rules that a row of the table cannot express. */
 static bool
 is_like(struct view bhs, const struct shape *shape)
 {
@@ -138,7 +140,7 @@ is_like(struct view bhs, const struct shape *shape)
 
 	switch ((enum iscsi_opcode)shape->opcode) {
 	case ISCSI_SCSI_COMMAND:
-		/* Without reading or writing nothing is expected, and a final command has nothing that follows it. */
+		/* Without R and W no data is expected.  Without F unsolicited data follows, which requires W. */
 		return itt != ISCSI_NO_TAG && ((flags & 0x60) != 0 || view_u32(bhs, 20) == 0) &&
 		       (flags & 0x07) <= 4 && (flags & 0xa0) != 0;
 	case ISCSI_TASK_REQUEST:
@@ -158,7 +160,7 @@ is_like(struct view bhs, const struct shape *shape)
 		return itt == ISCSI_NO_TAG;
 	case ISCSI_NOP_OUT:
 	case ISCSI_NOP_IN:
-		/* Neither asked for nor asking: there is no such NOP. */
+		/* A NOP carries an initiator task tag (it requests a reply) or a target transfer tag (it is one). */
 		return itt != ISCSI_NO_TAG || view_u32(bhs, 20) != ISCSI_NO_TAG;
 	default:
 		return true;
@@ -203,7 +205,7 @@ iscsi_cdb_length(uint8_t operation, uint32_t held)
 	return length != 0 && held == ISCSI_CDB ? length : held;
 }
 
-/* One additional header segment; false if it does not fit. */
+/* Takes one additional header segment; false if it does not fit. */
 static bool
 read_ahs(struct cursor *rest, struct iscsi_pdu *pdu)
 {
@@ -215,12 +217,12 @@ read_ahs(struct cursor *rest, struct iscsi_pdu *pdu)
 		return false;
 	length = view_u16(head, 0);
 	type = view_u8(head, 2) & 0x3f;
-	/* AHSLength counts what is behind these three bytes; padding to four is not counted (section 11.2.2). */
+	/* AHSLength counts what follows these three bytes, without the padding to four (section 11.2.2). */
 	if (!cursor_take(rest, length, &body) || !cursor_skip(rest, iscsi_padded(3 + length) - (3 + length)))
 		return false;
 	if (type != 1)
 		return type != 0;
-	/* Extended CDB: a reserved byte, then what is beyond the sixteenth byte; once. */
+	/* Extended CDB, at most once: one reserved byte, then the bytes beyond the 16th. */
 	if (length < 2 || pdu->more.len != 0)
 		return false;
 	pdu->more = view_part(body, 1, length - 1);
@@ -284,7 +286,7 @@ iscsi_read(struct view header, struct iscsi_pdu *pdu)
 		pdu->status = view_u16(header, 36);
 		break;
 	case ISCSI_DATA_IN:
-		/* Reserved unless it holds the status (section 11.7.4). */
+		/* Reserved unless the PDU carries the status (section 11.7.4). */
 		if ((pdu->flags & ISCSI_DATA_STATUS) == 0)
 			pdu->statsn = pdu->status = 0;
 		break;
@@ -305,6 +307,6 @@ iscsi_digest_update(uint32_t crc, struct view bytes)
 bool
 iscsi_digest_holds(uint32_t crc, struct view digest)
 {
-	/* The CRC goes out with its lowest byte first (RFC 3720 appendix B.4). */
+	/* The CRC is sent least significant byte first (RFC 3720 appendix B.4). */
 	return digest.len == ISCSI_DIGEST && __builtin_bswap32(view_u32(digest, 0)) == ~crc;
 }

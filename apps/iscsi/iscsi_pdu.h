@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * iSCSI (RFC 7143): what one PDU says.
- *
- * A PDU is a basic header segment of 48 bytes, additional header segments, a header digest if both sides agreed on one,
- * the data, padding to four bytes, and a data digest likewise.  Where one begins only the stream can tell
- * (flow/iscsi_reader.h); here bytes become fields.
+ * iSCSI (RFC 7143): parsing of a single PDU.  A PDU is a basic header segment of 48 bytes, additional header segments,
+ * an optional header digest, the data, padding to four bytes, and an optional data digest; digests are present if both
+ * sides agreed on them.  Boundaries depend on the whole stream and are found in flow/iscsi_reader.h; this file turns
+ * bytes into fields.
  */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_PDU_H
 #define NETOBS_APPS_ISCSI_ISCSI_PDU_H
@@ -16,15 +15,15 @@
 #include "dissect/cursor.h"
 
 #define ISCSI_BHS	 48u
-#define ISCSI_AHS_MAX	 1020u /* TotalAHSLength is a byte and counts four */
+#define ISCSI_AHS_MAX	 1020u /* TotalAHSLength is one byte, in units of four */
 #define ISCSI_DIGEST	 4u
 #define ISCSI_DATA_MAX	 0xffffffu /* DataSegmentLength has 24 bits */
-#define ISCSI_CDB	 16u	   /* of a CDB what the basic header has room for */
+#define ISCSI_CDB	 16u	   /* CDB bytes in the basic header */
 #define ISCSI_CDB_MAX	 (ISCSI_CDB + ISCSI_AHS_MAX)
 #define ISCSI_NAME_MAX	 223u /* RFC 7143 section 4.2.7.1 */
 #define ISCSI_NO_TAG	 0xffffffffu
 
-/* RFC 7143 section 11.2.1.2.  From 0x20 on they are the target's. */
+/* RFC 7143 section 11.2.1.2.  Opcodes from 0x20 on are sent by the target. */
 enum iscsi_opcode {
 	ISCSI_NOP_OUT = 0x00,
 	ISCSI_SCSI_COMMAND = 0x01,
@@ -46,17 +45,17 @@ enum iscsi_opcode {
 	ISCSI_REJECT = 0x3f,
 };
 
-/* Bits of the second byte, as far as the stream depends on them. */
+/* Flags in the second byte that boundaries and the login depend on. */
 enum iscsi_flag {
 	ISCSI_LOGIN_TRANSIT = 0x80,
-	ISCSI_CONTINUE = 0x40,	/* C of login and text: the text goes on in the next PDU */
-	ISCSI_DATA_STATUS = 0x01, /* S of Data-In: it holds the SCSI status */
+	ISCSI_CONTINUE = 0x40,	/* C bit of login and text PDUs: the text continues in the next PDU */
+	ISCSI_DATA_STATUS = 0x01, /* S bit of Data-In: the PDU carries the SCSI status */
 };
 
 /* The stages of a login (section 6.3), as in the lower two bits of a login PDU's second byte. */
 #define ISCSI_FULL_FEATURE 3u
 
-/* One PDU.  What it does not have is 0; views are those of the header it was read from. */
+/* One PDU.  Fields that its kind does not have are 0; views point into the header it was read from. */
 struct iscsi_pdu {
 	uint8_t opcode;	   /* enum iscsi_opcode */
 	bool immediate;
@@ -66,13 +65,13 @@ struct iscsi_pdu {
 	uint64_t lun;	   /* see iscsi_lun() */
 	uint32_t itt, ttt;
 	uint32_t cmdsn, statsn, datasn;
-	uint32_t offset;   /* buffer offset */
+	uint32_t offset;   /* buffer offset of the data */
 	uint32_t transfer; /* expected or desired data transfer length */
 	uint32_t data;	   /* bytes of the data segment, without padding */
 	uint8_t isid[6];   /* login */
 	uint16_t tsih;	   /* login */
-	struct view cdb;   /* SCSI command: as much as the basic header has; short commands end earlier */
-	struct view more;  /* the rest of an extended CDB */
+	struct view cdb;   /* SCSI command: the part of the CDB in the basic header; a shorter CDB ends earlier */
+	struct view more;  /* the part of an extended CDB beyond the basic header */
 };
 
 static inline bool
@@ -81,7 +80,7 @@ iscsi_is_targets(uint8_t opcode)
 	return (opcode & 0x20) != 0;
 }
 
-/* Sizes that the first bytes of a header tell. */
+/* Lengths that the first bytes of a header declare. */
 static inline uint32_t
 iscsi_ahs_length(struct view bhs)
 {
@@ -100,27 +99,28 @@ iscsi_padded(uint32_t length)
 	return (length + 3) & ~3u;
 }
 
-/* What is wrong with a basic header in a stream whose boundaries are known, ANOMALY_NONE if nothing: an opcode that
- * this side does not have, a segment that such a PDU must not have, more data than `limit`.  Reserved bits are not
- * judged. */
+/* Checks a basic header in a stream whose boundaries are known.  Returns ANOMALY_NONE, or what is wrong: an opcode that
+ * this side does not send, a segment that this kind of PDU must not have, more data than `limit`.  Reserved bits are
+ * not checked. */
 enum anomaly iscsi_check(struct view bhs, bool from_target, uint32_t limit);
 
-/* Whether 48 bytes, found anywhere, look like a basic header in every bit that is fixed: for finding boundaries. */
+/* Whether 48 bytes at an arbitrary position have every fixed bit of a basic header right; used to find boundaries. */
 bool iscsi_plausible(struct view bhs, bool from_target, uint32_t limit);
 
-/* Reads a whole header: the basic one and the additional ones behind it.  The basic one has passed iscsi_check().
- * ANOMALY_NONE, or what is wrong with the additional ones: then the PDU's fields are not to be believed. */
+/* Parses a whole header: the basic header, which has passed iscsi_check(), and the additional segments.  Returns
+ * ANOMALY_NONE, or what is wrong with an additional segment; the fields of the PDU are then unreliable. */
 enum anomaly iscsi_read(struct view header, struct iscsi_pdu *pdu);
 
-/* A logical unit number as people say it: the number itself where there is one level and simple addressing (SAM-5
- * section 4.7), else all eight bytes as a number. */
+/* Logical unit number in its usual notation: the plain number for a single level with simple addressing (SAM-5 section
+ * 4.7), otherwise all eight bytes as one number. */
 uint64_t iscsi_lun(uint64_t raw);
 
-/* Bytes of a CDB by its operation code's group (SPC-4 section 4.2.5.1); `held` where the group does not tell. */
+/* Length of a CDB by the group of its operation code (SPC-4 section 4.2.5.1); `held` if the group does not define
+ * one. */
 uint32_t iscsi_cdb_length(uint8_t operation, uint32_t held);
 
-/* CRC32C as digests use it (section 13.1): begin with ISCSI_DIGEST_BEGIN, update, and compare with the four bytes on
- * the wire. */
+/* CRC32C of header and data digests (section 13.1): start with ISCSI_DIGEST_BEGIN, update, and compare with the four
+ * bytes on the wire. */
 #define ISCSI_DIGEST_BEGIN 0xffffffffu
 uint32_t iscsi_digest_update(uint32_t crc, struct view bytes);
 bool iscsi_digest_holds(uint32_t crc, struct view digest);

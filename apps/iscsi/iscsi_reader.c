@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* iSCSI from a byte stream: one PDU after the other. */
+/* Splits a byte stream into iSCSI PDUs. */
 #include "apps/iscsi/iscsi_reader.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ iscsi_lose(struct iscsi_work *w)
 	struct iscsi_session *session = w->session;
 	struct iscsi_side *side = w->side;
 
-	/* What was only a candidate had not been found. */
+	/* Losing a mere candidate is no anomaly: the boundary was never found. */
 	if (side->doubt == ISCSI_SURE)
 		iscsi_odd(w, ANOMALY_ISCSI_LOST);
 	side->phase = ISCSI_READ_SEARCH;
@@ -32,7 +32,7 @@ iscsi_lose(struct iscsi_work *w)
 	side->first = false;
 	memset(&side->text, 0, sizeof side->text);
 	session->blind |= !session->full;
-	/* What had to be found out may have been found out wrong. */
+	/* Digest use that was inferred may have been inferred wrongly. */
 	if (!iscsi_is_settled(session))
 		session->use[0] = session->use[1] = ISCSI_USE_UNKNOWN;
 }
@@ -53,7 +53,7 @@ finish_pdu(struct iscsi_work *w)
 	struct iscsi_side *side = w->side;
 	struct iscsi_message message = {.pdu = &side->pdu, .session = w->session};
 
-	/* A candidate is not told: only what follows it proves it. */
+	/* A candidate is not reported: only the header behind it can prove it. */
 	if (!side->skip && side->doubt == ISCSI_SURE) {
 		side->searched = 0;
 		if (is_text(&side->pdu))
@@ -73,7 +73,8 @@ digest_use(const struct iscsi_work *w, enum iscsi_digest_kind kind)
 	return iscsi_use_of(w->session, w->side->header[0] & 0x3f, kind);
 }
 
-/* The digest is there: the bytes at hand are one, or whether there are any was the question.  True if it holds. */
+/* Four digest bytes are complete.  Checks them; if digest use is unknown, this decides it.  True if the digest
+ * matches. */
 static bool
 judge_digest(struct iscsi_work *w, enum iscsi_digest_kind kind)
 {
@@ -85,7 +86,7 @@ judge_digest(struct iscsi_work *w, enum iscsi_digest_kind kind)
 	return holds;
 }
 
-/* Takes the next bytes of a digest; true when it is whole. */
+/* Takes the next bytes of a digest; true when all four are there. */
 static bool
 take_digest(struct iscsi_side *side, struct view bytes, uint32_t *taken)
 {
@@ -97,7 +98,7 @@ take_digest(struct iscsi_side *side, struct view bytes, uint32_t *taken)
 	return side->digest_have == ISCSI_DIGEST;
 }
 
-/* What was taken for a digest is what comes behind it. */
+/* The four bytes were not a digest: parse them as what follows. */
 static void
 give_back(struct iscsi_work *w)
 {
@@ -107,19 +108,20 @@ give_back(struct iscsi_work *w)
 	iscsi_read_on(w, (struct view){bytes, sizeof bytes});
 }
 
-/* --- the data --- */
+/* --- data --- */
 
-/* `more`: the segment goes on behind the data. */
+/* `more`: the TCP segment continues behind the data. */
 static void
 begin_data_digest(struct iscsi_work *w, bool more)
 {
 	struct iscsi_side *side = w->side;
 	enum iscsi_use use = digest_use(w, ISCSI_DATA_DIGEST);
 
-	/* There is one only with data (section 11.2.1.5). */
+	/* A data digest exists only if there is data (section 11.2.1.5). */
 	if (side->pdu.data == 0)
 		use = ISCSI_USE_NO;
-	/* A sender that uses digests hands TCP the whole PDU: one that ends with its segment has none. */
+	/* A sender that uses digests passes the whole PDU to TCP in one piece, so a PDU whose data ends with the
+	 * segment has no digest. */
 	if (use == ISCSI_USE_UNKNOWN && !more && !side->missing)
 		use = w->session->use[ISCSI_DATA_DIGEST] = ISCSI_USE_NO;
 	if (use == ISCSI_USE_NO) {
@@ -130,7 +132,7 @@ begin_data_digest(struct iscsi_work *w, bool more)
 	side->phase = ISCSI_READ_DATA_DIGEST;
 	if (use == ISCSI_USE_YES || !side->missing)
 		return;
-	/* Nothing to compare with, so nobody knows what comes next. */
+	/* Part of the data is missing, so the digest cannot be checked and the next boundary is unknown. */
 	finish_pdu(w);
 	iscsi_lose(w);
 }
@@ -170,7 +172,7 @@ read_data_digest(struct iscsi_work *w, struct view bytes)
 		return taken;
 	}
 	if (known) {
-		/* The receiver rejects such a PDU and takes nothing of it (section 7.8). */
+		/* The receiver rejects a PDU with a wrong data digest and ignores its content (section 7.8). */
 		iscsi_odd(w, ANOMALY_ISCSI_DATA_DIGEST);
 		side->skip = true;
 	}
@@ -195,7 +197,7 @@ begin_data(struct iscsi_work *w, bool more)
 
 /* --- the header --- */
 
-/* The basic header is there.  False if it cannot be one. */
+/* Checks a complete basic header.  False if it cannot be one. */
 static bool
 check_header(struct iscsi_work *w)
 {
@@ -212,7 +214,7 @@ check_header(struct iscsi_work *w)
 	wrong = iscsi_check(header_of(side), w->from_target, side->limit);
 	if (wrong != ANOMALY_NONE && side->doubt == ISCSI_SURE)
 		iscsi_odd(w, wrong);
-	/* Where the login does not tell whether there are digests, reserved bits must. */
+	/* If the login does not say whether digests are used, require the reserved bits to be right as well. */
 	if (wrong == ANOMALY_NONE && ((side->doubt == ISCSI_SURE && iscsi_is_settled(w->session)) || side->first ||
 				      iscsi_plausible(header_of(side), w->from_target, side->limit))) {
 		side->first = false;
@@ -224,7 +226,7 @@ check_header(struct iscsi_work *w)
 	return false;
 }
 
-/* The whole header is there, and so is its digest. */
+/* The whole header and its digest have been read. */
 static void
 accept_header(struct iscsi_work *w, bool more)
 {
@@ -244,7 +246,7 @@ end_header(struct iscsi_work *w, bool more)
 	struct iscsi_side *side = w->side;
 	enum iscsi_use use = digest_use(w, ISCSI_HEADER_DIGEST);
 
-	/* See begin_data_digest(). */
+	/* As in begin_data_digest(). */
 	if (use == ISCSI_USE_UNKNOWN && !more && iscsi_data_length(header_of(side)) == 0)
 		use = w->session->use[ISCSI_HEADER_DIGEST] = ISCSI_USE_NO;
 	if (use == ISCSI_USE_NO) {
@@ -268,7 +270,7 @@ read_header_digest(struct iscsi_work *w, struct view bytes)
 		if (!known || check_header(w))
 			accept_header(w, bytes.len > taken);
 	} else if (known) {
-		/* Nothing in it can be believed, not even its length (section 7.7). */
+		/* With a wrong header digest no field is reliable, not even the length (section 7.7). */
 		iscsi_odd(w, ANOMALY_ISCSI_HEADER_DIGEST);
 		iscsi_lose(w);
 	} else {
@@ -278,7 +280,7 @@ read_header_digest(struct iscsi_work *w, struct view bytes)
 	return taken;
 }
 
-/* A candidate is proved by the header that follows it. */
+/* The header behind a candidate proves it. */
 static void
 settle_doubt(struct iscsi_work *w)
 {
@@ -303,7 +305,7 @@ read_header(struct iscsi_work *w, struct view bytes)
 	if (side->have < whole)
 		return n;
 	if (whole == ISCSI_BHS) {
-		/* Where there is a digest, it says first whether there is anything to check. */
+		/* With a digest, check the digest before the header. */
 		if (digest_use(w, ISCSI_HEADER_DIGEST) != ISCSI_USE_YES && !check_header(w))
 			return n;
 		if (iscsi_ahs_length(header_of(side)) > 0)
@@ -346,7 +348,7 @@ iscsi_read_on(struct iscsi_work *w, struct view bytes)
 
 /* --- gaps --- */
 
-/* Bytes that are missing from the data and its digest do not matter, as long as it is known where they end. */
+/* Bytes missing from the data and its digest do no harm, as long as the end of the PDU is known. */
 static void
 read_gap(struct iscsi_work *w, uint32_t length)
 {

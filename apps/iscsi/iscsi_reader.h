@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An iSCSI connection (RFC 7143): both its byte streams, read PDU by PDU, and what its login has settled.
+ * State of an iSCSI connection (RFC 7143): both byte streams, split into PDUs, and the results of the login.
  *
- * Only headers are kept; data is passed over as it comes, through a digest where there is one and through the text
- * parser where it is text.  A PDU is told when its last byte is there.
+ * Only headers are stored.  Data is skipped as it arrives; it runs through the digest if there is one and through the
+ * text parser if it is text.  A PDU is reported when its last byte has arrived.
  *
- * Where PDUs begin is known from the beginning of a connection on.  In mid-stream, and after a header that is
- * missing or wrong, the stream is searched for a header that is right in every fixed bit, and it is believed when
- * its digest holds, when it ends with its segment, or when another one follows it (apps/iscsi/iscsi_resync.c).
+ * If the connection is captured from its beginning, all boundaries are known.  In mid-stream, and after a missing or
+ * invalid header, the stream is searched for a header with every fixed bit right.  It is accepted if its digest
+ * matches, if it ends with its segment, or if another header follows it (apps/iscsi/iscsi_resync.c).
  */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_READER_H
 #define NETOBS_APPS_ISCSI_ISCSI_READER_H
@@ -19,15 +19,15 @@
 #include "apps/iscsi/iscsi_text.h"
 #include "flow/stream/app_flow.h"
 
-/* Bytes that are searched for a header before the search is given up: several of the largest PDUs that are usual. */
+/* Bytes searched for a header before the search is given up: several of the largest common PDUs. */
 #define ISCSI_SEARCH_MAX (1u << 20)
 
-/* The most data that a login PDU may have: eight times what its receiver must take. */
+/* Most data accepted in a login PDU: eight times the length that a receiver must accept. */
 #define ISCSI_LOGIN_LIMIT 65536u
 
-/* Whether PDUs carry a digest. */
+/* Whether PDUs carry a digest of a kind. */
 enum iscsi_use {
-	ISCSI_USE_UNKNOWN, /* the next PDU will tell */
+	ISCSI_USE_UNKNOWN, /* decided by the next PDU */
 	ISCSI_USE_NO,
 	ISCSI_USE_YES,
 };
@@ -37,36 +37,36 @@ enum iscsi_digest_kind {
 	ISCSI_DATA_DIGEST,
 };
 
-/* What is expected next of a stream. */
+/* Part of the PDU that is read next. */
 enum iscsi_phase {
-	ISCSI_READ_NOTHING, /* it has not begun, or is left alone */
+	ISCSI_READ_NOTHING, /* not begun, or not iSCSI */
 	ISCSI_READ_SEARCH,
 	ISCSI_READ_HEADER,
 	ISCSI_READ_HEADER_DIGEST,
-	ISCSI_READ_DATA,    /* and its padding */
+	ISCSI_READ_DATA,    /* data and padding */
 	ISCSI_READ_DATA_DIGEST,
 };
 
-/* How sure it is that what is read as a PDU is one. */
+/* How certain it is that the bytes being read are a PDU. */
 enum iscsi_doubt {
 	ISCSI_SURE,
-	ISCSI_FOLLOWS,	 /* a candidate has been read: what follows it will tell */
-	ISCSI_CANDIDATE, /* found by a search, and to be read */
+	ISCSI_FOLLOWS,	 /* a candidate was read: the next header decides */
+	ISCSI_CANDIDATE, /* a candidate found by the search is being read */
 };
 
-/* One direction. */
+/* State of one direction. */
 struct iscsi_side {
 	uint8_t phase;	  /* enum iscsi_phase */
-	bool first;	  /* nothing but a login may come */
+	bool first;	  /* only a login PDU is valid */
 	uint8_t doubt;	  /* enum iscsi_doubt */
-	bool skip;	  /* this PDU is not to be told */
-	bool missing;	  /* some of its data is not in the capture */
+	bool skip;	  /* do not report this PDU */
+	bool missing;	  /* part of its data was not captured */
 	uint16_t have;	  /* bytes in `header` */
-	uint32_t left;	  /* bytes of the data and its padding still to come */
-	uint32_t text_left; /* of them those that are text */
+	uint32_t left;	  /* bytes of data and padding left */
+	uint32_t text_left; /* of `left`, the bytes that are text */
 	uint32_t crc;
-	uint32_t searched; /* bytes, since it was lost */
-	uint32_t limit;	  /* of the data segments it may send */
+	uint32_t searched; /* bytes searched since the boundary was lost */
+	uint32_t limit;	  /* most data that it may send in a PDU */
 	struct iscsi_pdu pdu;
 	struct iscsi_text text;
 	uint8_t header[ISCSI_BHS + ISCSI_AHS_MAX];
@@ -74,22 +74,22 @@ struct iscsi_side {
 	uint8_t digest_have;
 };
 
-/* Zero at the beginning of a conversation. */
+/* State of both directions; zero at the beginning of a conversation. */
 struct iscsi_session {
-	char target[ISCSI_NAME_MAX + 1], initiator[ISCSI_NAME_MAX + 1]; /* "" while not known */
+	char target[ISCSI_NAME_MAX + 1], initiator[ISCSI_NAME_MAX + 1]; /* "" if unknown */
 	uint8_t isid[6];
 	uint16_t tsih;
-	bool begun;	  /* from its beginning: what the login says is known */
-	bool full;	  /* full feature phase: the login is done */
-	bool blind;	  /* not all of the login was seen: what it has settled must be found out */
-	bool alien;	  /* no iSCSI at all */
-	uint8_t offer[2]; /* enum iscsi_use by enum iscsi_digest_kind: what was said last */
-	uint8_t use[2];	  /* what is in effect, once it is the full feature phase */
-	uint32_t takes[2]; /* by end: bytes of data that it has declared to take in one PDU, 0 without */
-	struct iscsi_side side[2]; /* by the end that sends */
+	bool begun;	  /* captured from the beginning: the login is complete */
+	bool full;	  /* full feature phase: the login is over */
+	bool blind;	  /* login not fully captured: digest use is inferred */
+	bool alien;	  /* not an iSCSI connection */
+	uint8_t offer[2]; /* enum iscsi_use by enum iscsi_digest_kind: the last value in the login */
+	uint8_t use[2];	  /* digest use in the full feature phase */
+	uint32_t takes[2]; /* by end: MaxRecvDataSegmentLength that it declared, 0 none */
+	struct iscsi_side side[2]; /* by sending end */
 };
 
-/* A PDU as the reader tells it. */
+/* A PDU as the reader reports it. */
 struct iscsi_message {
 	const struct iscsi_pdu *pdu;
 	const struct iscsi_session *session;
@@ -97,9 +97,9 @@ struct iscsi_message {
 
 extern const struct app_reader iscsi_reader;
 
-/* --- between the files of the reader --- */
+/* --- shared by the files of the reader --- */
 
-/* What a reader's functions work with: one direction. */
+/* Arguments of the reader's functions, for one direction. */
 struct iscsi_work {
 	struct reading *reading;
 	struct iscsi_session *session;
@@ -114,17 +114,16 @@ iscsi_odd(const struct iscsi_work *w, enum anomaly a)
 	w->reading->odd(w->reading->context, a);
 }
 
-/* iscsi_reader.c: the boundaries are lost. */
+/* iscsi_reader.c: the boundary is lost; start a search. */
 void iscsi_lose(struct iscsi_work *w);
 
-/* iscsi_reader.c: takes the next bytes. */
+/* iscsi_reader.c: parses the next bytes. */
 void iscsi_read_on(struct iscsi_work *w, struct view bytes);
 
-/* iscsi_search.c: looks for a boundary; answers how many bytes lie before it, or all of them. */
+/* iscsi_search.c: looks for a boundary.  Returns the number of bytes before it, or all of them. */
 uint32_t iscsi_search(struct iscsi_work *w, struct view bytes);
 
-/* iscsi_login.c: text of a login or text PDU, such a PDU at its end, and a PDU that only comes when the login is
- * over. */
+/* iscsi_login.c: text of a login or text PDU; the end of such a PDU; a PDU that is valid only after the login. */
 void iscsi_take_text(struct iscsi_work *w, struct view bytes);
 void iscsi_end_text(struct iscsi_work *w);
 void iscsi_login_pdu(struct iscsi_work *w);
@@ -139,7 +138,7 @@ iscsi_is_login(uint8_t opcode)
 	return (opcode & 0x1f) == ISCSI_LOGIN_REQUEST;
 }
 
-/* Whether a PDU of this kind carries a digest.  A login never does (section 6.2.1). */
+/* Whether this kind of PDU carries a digest.  Login PDUs never do (section 6.2.1). */
 static inline enum iscsi_use
 iscsi_use_of(const struct iscsi_session *session, uint8_t opcode, enum iscsi_digest_kind kind)
 {
@@ -148,7 +147,7 @@ iscsi_use_of(const struct iscsi_session *session, uint8_t opcode, enum iscsi_dig
 	return (enum iscsi_use)session->use[kind];
 }
 
-/* Whether what is in effect is known from the login. */
+/* Whether digest use is known from the login. */
 static inline bool
 iscsi_is_settled(const struct iscsi_session *session)
 {

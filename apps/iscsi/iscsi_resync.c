@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finding where a PDU begins, in the middle of a stream.
+ * Finds a PDU boundary in mid-stream.
  *
- * Of 384 bits of a basic header some 30 to 200 are fixed, by its kind.  A run of bytes in which they are all right is a
- * candidate; it is believed at once if a digest behind it holds, if the PDU ends where its segment ends, or if another
- * good header follows in the same segment.  Where its data goes on in later segments it is tentative: the PDU is not
- * told, and if what follows is no header the search goes on.
+ * Of the 384 bits of a basic header, 30 to 200 are fixed, depending on the kind.  A run of bytes in which all of them
+ * are right is a candidate.  It is accepted at once if the digest behind it matches, if the PDU ends where its segment
+ * ends, or if another valid header follows in the same segment.  If its data continues in later segments it is
+ * tentative: the PDU is not reported, and the search continues unless a valid header follows.
  */
 #include "apps/iscsi/iscsi_reader.h"
 
@@ -15,7 +15,7 @@ enum belief {
 	BELIEF_SURE,
 };
 
-/* Whether the CRC of the header at `at` follows it. */
+/* Whether the header at `at` is followed by its CRC. */
 static bool
 digest_follows(struct view bytes, uint32_t at, uint32_t length)
 {
@@ -24,8 +24,8 @@ digest_follows(struct view bytes, uint32_t at, uint32_t length)
 	return iscsi_digest_holds(crc, view_part(bytes, at + length, ISCSI_DIGEST));
 }
 
-/* What follows the PDU in this segment: nothing, another good header, or something else. */
-/* A header with more data than a search would bridge is none. */
+/* Judges what follows the PDU in this segment: nothing, another valid header, or something else. */
+/* Whether a valid header is at `at`.  A header with more data than ISCSI_SEARCH_MAX is not accepted. */
 static bool
 is_header(const struct iscsi_work *w, struct view bytes, uint32_t at)
 {

@@ -8,7 +8,7 @@ begin_pair(struct iscsi_text *text)
 	text->in_value = text->bad = false;
 }
 
-/* The NUL behind a pair.  False if there was none; an empty one is padding. */
+/* Ends a pair at its NUL.  False if the pair is invalid; an empty pair is padding, which is valid. */
 static bool
 end_pair(struct iscsi_text *text, iscsi_pair *pair, void *context)
 {
@@ -42,7 +42,7 @@ take_key(struct iscsi_text *text, uint8_t c)
 		text->bad = true;
 }
 
-/* A value that is too long is one more than the longest. */
+/* A length of ISCSI_VALUE_MAX + 1 marks a value that is too long to keep. */
 static void
 take_value(struct iscsi_text *text, uint8_t c)
 {

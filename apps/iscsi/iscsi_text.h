@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text of login and text PDUs (RFC 7143 section 6.1): KEY=VALUE, each ended by a NUL.
- *
- * A pair may lie across segments and, where PDUs say that they go on (C), across PDUs, so bytes are taken as they come.
- * Nothing is kept but the pair at hand.
+ * Text of login and text PDUs (RFC 7143 section 6.1): KEY=VALUE pairs, each ended by a NUL.  A pair may span segments
+ * and, if the C bit is set, PDUs; so the parser is incremental and keeps only the pair in progress.
  */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_TEXT_H
 #define NETOBS_APPS_ISCSI_ISCSI_TEXT_H
@@ -14,22 +12,22 @@
 #include "dissect/cursor.h"
 
 #define ISCSI_KEY_MAX	63u  /* section 6.1 */
-#define ISCSI_VALUE_MAX 255u /* of all values but large binary ones, which nobody here wants */
+#define ISCSI_VALUE_MAX 255u /* longest value kept; only large binary values are longer, and none of them is used */
 
 struct iscsi_text {
-	uint16_t key_length, value_length; /* so far; a value's may be beyond what is kept */
+	uint16_t key_length, value_length; /* lengths so far; value_length may exceed what is kept */
 	bool in_value;
-	bool bad; /* this pair is no pair: skip to its NUL */
+	bool bad; /* not a valid pair: skip to its NUL */
 	char key[ISCSI_KEY_MAX + 1], value[ISCSI_VALUE_MAX + 1];
 };
 
-/* Told of each whole pair; a value that was too long to keep is cut to "". */
+/* Called for each complete pair.  The value is "" if it was too long to keep. */
 typedef void iscsi_pair(void *context, const char *key, const char *value);
 
-/* Takes the next bytes.  False where a pair among them was none: no '=', or an impossible key. */
+/* Parses the next bytes.  False if they hold an invalid pair: no '=', or an illegal key. */
 bool iscsi_text_take(struct iscsi_text *text, struct view bytes, iscsi_pair *pair, void *context);
 
-/* The text ends here.  False if that is in the middle of a pair. */
+/* Ends the text.  False if a pair is incomplete. */
 bool iscsi_text_end(struct iscsi_text *text);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between a thread that works and whoever wants to look at its work now and then.
+ * A fair lock between a thread and others that occasionally read or change its data.
  *
- * The thread holds its guard while it works and lets go of it while it waits for events (loop.h does that).  Whoever
- * else has it meanwhile may read and change all that the thread owns.  There are two locks, so that a thread that
- * always has something to do cannot take the guard again before those who wait have had it.
+ * The thread holds its guard while it works and releases it while it waits for events (see loop.h).  Another thread
+ * that holds the guard may read and change everything that the owner thread uses.  There are two mutexes, so that a
+ * busy thread cannot take the guard again before those already waiting have had it.
  *
- * NULL is the guard of a thread that nobody else looks at: nothing is done.
+ * A NULL guard is never locked: for a thread whose data no other thread accesses.
  */
 #ifndef NETOBS_DAEMON_BASE_FAIR_LOCK_H
 #define NETOBS_DAEMON_BASE_FAIR_LOCK_H
@@ -15,8 +15,8 @@
 #include <stddef.h>
 
 struct guard {
-	pthread_mutex_t turn; /* held by who is next */
-	pthread_mutex_t work; /* held by who works or looks */
+	pthread_mutex_t turn; /* held while waiting for `work` */
+	pthread_mutex_t work; /* held while working on the data */
 };
 
 #define GUARD_INITIALIZER {.turn = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_MUTEX_INITIALIZER}

@@ -19,21 +19,21 @@ enum log_level {
 	LEVEL_NOTICE = 5,
 };
 
-/* A place in the code that logs; log_limit.c keeps count in it. */
+/* A call site that logs; log_limit.c keeps its counts here. */
 struct log_site {
 	enum log_level level;
-	unsigned lines;	 /* said since `since` */
+	unsigned lines;	 /* lines logged since `since` */
 	uint64_t since;	 /* monotonic seconds */
 	unsigned long long left_out;
-	char last[128];	 /* of them, as far as it fits */
+	char last[128];	 /* last suppressed line, truncated */
 	bool listed;
 	struct log_site *next;
 };
 
-/* Says one line. */
+/* Logs one line. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says it, or counts it where this place has said too much lately. */
+/* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_here(severity, ...)                                                                            \

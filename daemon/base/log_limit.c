@@ -10,10 +10,10 @@
 
 #include "daemon/base/log.h"
 
-/* The log is the process's, and so are its limits.  Threads may log. */
+/* Limits are per process, and any thread may log. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool limiting;
-static struct log_site *muted; /* places that have lines to tell of */
+static struct log_site *muted; /* call sites with suppressed lines that are not reported yet */
 
 static uint64_t
 now_seconds(void)
@@ -31,7 +31,7 @@ tell(struct log_site *site)
 	site->left_out = 0;
 }
 
-/* Whether the place may say one more line.  With the mutex. */
+/* Whether the call site may log one more line.  The caller holds the mutex. */
 static bool
 allow(struct log_site *site)
 {
@@ -56,7 +56,7 @@ allow(struct log_site *site)
 void
 log_limited(struct log_site *site, const char *format, ...)
 {
-	char text[LOG_TEXT_MAX + 2]; /* log_write() sees that it is too long */
+	char text[LOG_TEXT_MAX + 2]; /* one byte more than the limit, so that log_write() notices the truncation */
 	va_list arguments;
 	bool allowed;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * No flood of messages: each place in the code that logs may say LOG_LIMIT_LINES lines in LOG_LIMIT_SECONDS.  What is
- * more is counted, and the count is told.  The macros of log.h give every place its own struct log_site.
+ * Rate limit for log messages: each call site may log LOG_LIMIT_LINES lines in LOG_LIMIT_SECONDS.  Further lines are
+ * counted, and the count is logged later.  The macros of log.h give every call site its own struct log_site.
  *
- * While netobsd starts nothing is limited: it says one line and ends, or nothing.
+ * There is no limit during startup: a start logs at most one line and ends, or none.
  */
 #ifndef NETOBS_DAEMON_BASE_LOG_LIMIT_H
 #define NETOBS_DAEMON_BASE_LOG_LIMIT_H
@@ -13,13 +13,13 @@
 #define LOG_LIMIT_LINES	  5u
 #define LOG_LIMIT_SECONDS 10u
 
-/* From now on there are limits. */
+/* Starts limiting. */
 void log_limit_start(void);
 
-/* Tells, of every place whose time is up, how many lines it was not allowed.  To be called now and then. */
+/* Logs the number of suppressed lines for every call site whose interval is over.  Called periodically. */
 void log_limit_settle(void);
 
-/* The same whether or not their time is up; limits end. */
+/* Logs all suppressed lines, whether or not their interval is over, and ends limiting. */
 void log_limit_end(void);
 
 #endif

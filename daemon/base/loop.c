@@ -95,7 +95,7 @@ watch_new(struct loop *loop, int fd, short what, loop_callback *callback, void *
 	watch->callback = callback;
 	watch->context = context;
 	watch->event = event_new(loop->base, fd, what, happened, watch);
-	/* A timer waits for timer_arm(). */
+	/* A timer is armed by timer_arm() only. */
 	if (watch->event == NULL || ((what & EV_TIMEOUT) == 0 && event_add(watch->event, NULL) < 0)) {
 		watch_free(watch);
 		return NULL;
@@ -166,7 +166,7 @@ rang(void *context)
 	struct bell *bell = context;
 	uint64_t times;
 
-	(void)!read(bell->fd, &times, sizeof times); /* so that it is silent again */
+	(void)!read(bell->fd, &times, sizeof times); /* resets the descriptor */
 	bell->callback(bell->context);
 }
 
@@ -191,7 +191,7 @@ loop_bell(struct loop *loop, loop_callback *callback, void *context)
 void
 bell_ring(struct bell *bell)
 {
-	(void)!write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)); /* can only fail where it has rung already */
+	(void)!write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)); /* fails only if the event is already pending */
 }
 
 void
@@ -240,7 +240,7 @@ loop_until(struct loop *loop, int fd, short what, const struct timeval *timeout)
 	bool come = false;
 	struct event *event = event_new(loop->base, fd, what, note_flag, &come);
 
-	/* What cannot be watched, such as a plain file, is always ready. */
+	/* Objects that cannot be watched, such as plain files, are always ready. */
 	if (event == NULL || event_add(event, timeout) < 0)
 		come = true;
 	while (!come && !loop->stopped)

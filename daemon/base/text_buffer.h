@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that grows to a bound and no further. */
+/* Text in a buffer of fixed size. */
 #ifndef NETOBS_DAEMON_BASE_TEXT_BUFFER_H
 #define NETOBS_DAEMON_BASE_TEXT_BUFFER_H
 
@@ -7,19 +7,19 @@
 #include <stddef.h>
 
 struct text {
-	char *bytes; /* `size` bytes, the caller's */
+	char *bytes; /* buffer of `size` bytes, owned by the caller */
 	size_t size;
 	size_t used;
-	bool cut; /* something did not fit */
+	bool cut; /* some text did not fit */
 };
 
-/* Appends; all of it or nothing. */
+/* Appends the whole text, or nothing if it does not fit. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends a JSON string with its quotes; bytes that are not printable ASCII are escaped as U+0000 to U+00FF. */
 void text_add_json(struct text *text, const char *string);
 
-/* Appends for a terminal: bytes that are not printable ASCII come out as \xNN. */
+/* Appends for a terminal: bytes other than printable ASCII become \xNN. */
 void text_add_plain(struct text *text, const char *string);
 
 static inline size_t

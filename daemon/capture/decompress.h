@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Decompression of capture files: each format is one constant. */
+/* Decompression of captures.  Each format is a constant. */
 #ifndef NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
 #define NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
 
@@ -8,11 +8,11 @@
 
 enum unpack_result {
 	UNPACK_MORE,  /* progress was made, or more input is needed */
-	UNPACK_WHOLE, /* the compressed data so far are complete: the file may end here, or a next part begin */
-	UNPACK_BAD,   /* these are no such data */
+	UNPACK_WHOLE, /* the data so far is complete: the file may end here, or another part may follow */
+	UNPACK_BAD,   /* invalid data */
 };
 
-/* What is left to read and where to write; unpacking moves both on. */
+/* Input left to read and room left to write; decompression advances both. */
 struct unpack_window {
 	const uint8_t *in;
 	size_t in_left;
@@ -22,7 +22,7 @@ struct unpack_window {
 
 struct unpack_format {
 	const char *name;
-	uint8_t magic[4]; /* how such a file begins */
+	uint8_t magic[4]; /* first bytes of such a file */
 	size_t magic_length;
 	void *(*start)(void); /* returns NULL if out of memory */
 	enum unpack_result (*step)(void *state, struct unpack_window *window);

@@ -7,7 +7,7 @@
 
 struct gzip {
 	z_stream stream;
-	int last; /* what inflate() said */
+	int last; /* last result of inflate() */
 };
 
 static void *
@@ -15,7 +15,7 @@ gzip_start(void)
 {
 	struct gzip *gzip = calloc(1, sizeof *gzip);
 
-	/* 15: the largest window; 16 more: a gzip header, not zlib's. */
+	/* 15: largest window; + 16: gzip header instead of zlib's. */
 	if (gzip != NULL && inflateInit2(&gzip->stream, 15 + 16) != Z_OK) {
 		free(gzip);
 		return NULL;
@@ -35,10 +35,10 @@ gzip_step(void *state, struct unpack_window *window)
 	struct gzip *gzip = state;
 	uInt in = at_most(window->in_left), out = at_most(window->out_left);
 
-	/* A file may be several gzip members one behind the other (RFC 1952 section 2.2). */
+	/* A file may consist of several gzip members (RFC 1952 section 2.2). */
 	if (gzip->last == Z_STREAM_END && inflateReset(&gzip->stream) != Z_OK)
 		return UNPACK_BAD;
-	/* zlib reads through this pointer only; it is not const because old callers expect it so. */
+	/* zlib only reads through this pointer; it is not const for compatibility with old callers. */
 	gzip->stream.next_in = (Bytef *)(uintptr_t)window->in;
 	gzip->stream.avail_in = in;
 	gzip->stream.next_out = window->out;

@@ -14,7 +14,7 @@ zstd_step(void *state, struct unpack_window *window)
 {
 	ZSTD_inBuffer in = {.src = window->in, .size = window->in_left};
 	ZSTD_outBuffer out = {.dst = window->out, .size = window->out_left};
-	/* 0 at the end of a frame; the next call begins the next one by itself (RFC 8878 section 3). */
+	/* 0 at the end of a frame; the next call begins the next frame (RFC 8878 section 3). */
 	size_t result = ZSTD_decompressStream(state, &out, &in);
 
 	window->in += in.pos;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel chooses a number for each group that nobody else has (PACKET_FANOUT_FLAG_UNIQUEID, Linux 4.12), for in a
- * group of another program's netobsd would take that program's frames away.  The first socket has it chosen, the others
- * join it.  An interface that was removed and has come back is another one to the kernel, with a group of its own,
- * although some threads may not have closed the sockets of the old one yet.
+ * The kernel picks an unused number for each group (PACKET_FANOUT_FLAG_UNIQUEID, Linux 4.12), because joining another
+ * program's group would take away that program's frames.  The first socket requests the number, the others join the
+ * group.
+ *
+ * To the kernel an interface that was removed and came back is a new one.  It gets a new group, even if some threads
+ * have not closed their sockets in the old group yet.
  */
 #include "daemon/capture/fanout.h"
 
@@ -50,7 +52,7 @@ ask(int fd, unsigned number, unsigned flags)
 	return setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &argument, sizeof argument) == 0;
 }
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static bool
 begin_group(struct group *group, uint32_t ifindex, int fd)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several capture sockets share the frames of an interface: each frame goes to one of them (PACKET_FANOUT, packet(7)).
+ * Distributes the frames of an interface over several capture sockets (PACKET_FANOUT, packet(7)).  The kernel selects
+ * the socket by a hash of addresses, protocol and ports that is equal in both directions (PACKET_FANOUT_HASH; symmetric
+ * since Linux 4.8), so one socket receives all frames of a connection.  Fragments are hashed by addresses only and may
+ * go to another socket than the whole packets of the same hosts.
  *
- * Which one is the kernel's choice by a hash of addresses, protocol and ports that is the same for both directions
- * (PACKET_FANOUT_HASH; symmetric since Linux 4.8), so a connection is seen whole by one.  Fragments go by their
- * addresses alone, and so perhaps to another one than the whole packets between the same ports.
- *
- * One object for all threads of a run; its functions may be called by any of them.
+ * One object per run, shared by all threads; every thread may call its functions.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_FANOUT_H
 #define NETOBS_DAEMON_CAPTURE_FANOUT_H
@@ -17,16 +16,16 @@
 
 struct fanout;
 
-/* For so many configured interfaces.  NULL if memory cannot be had. */
+/* For `interfaces` configured interfaces.  NULL if out of memory. */
 struct fanout *fanout_new(size_t interfaces);
 void fanout_free(struct fanout *fanout);
 
-/* A bound capture socket of the configured interface number `place`, which is `ifindex` now (0: "any"), shares with the
- * others of that place.  Until then it was given every frame.  The group's number; negative with errno if the kernel
- * refuses. */
+/* Adds a bound capture socket to the group of configured interface `place`, whose present index is `ifindex` (0:
+ * "any").  Until then the socket received every frame.  Returns the number of the group; negative with errno if the
+ * kernel refuses. */
 int fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd);
 
-/* A socket that had joined this group is about to be closed. */
+/* Call it before a socket of the group is closed. */
 void fanout_leave(struct fanout *fanout, size_t place, int group);
 
 #endif

@@ -19,18 +19,18 @@
 struct source {
 	const char *name;
 	int fd;
-	bool plain_file; /* never has to be waited for */
-	bool ended;	 /* read() has seen the end */
-	bool whole;	 /* the compressed data may end here */
+	bool plain_file; /* a plain file: reads never block */
+	bool ended;	 /* read() has returned 0 */
+	bool whole;	 /* the compressed data is complete up to here */
 	struct loop *loop;
 	loop_callback *idle;
 	void *idle_context;
 	const struct unpack_format *format; /* NULL: not compressed */
 	void *unpacker;
-	off_t given; /* bytes that libpcap's stream has had */
+	off_t given; /* bytes that libpcap's stream has received */
 	const char *trouble;
 	char trouble_text[96];
-	struct unpack_window input; /* in, in_left: bytes read and not yet used */
+	struct unpack_window input; /* in, in_left: bytes read but not used yet */
 	uint8_t buffer[INPUT_BYTES];
 	char stream_buffer[STREAM_BYTES];
 };
@@ -46,7 +46,7 @@ note_trouble(struct source *source, const char *what)
 	source->trouble = source->trouble_text;
 }
 
-/* Waits until a read does not block.  False: the loop was stopped. */
+/* Waits until a read does not block.  False if the loop was stopped. */
 static bool
 wait_for_bytes(struct source *source)
 {
@@ -58,7 +58,7 @@ wait_for_bytes(struct source *source)
 	return loop_wait_fd(source->loop, source->fd);
 }
 
-/* read(2), but it waits in the loop.  0 at the end and when the loop was stopped, -1 with trouble noted. */
+/* read(2) that waits in the loop.  0 at the end and if the loop was stopped, -1 with `trouble` set on an error. */
 static ssize_t
 read_bytes(struct source *source, void *to, size_t size)
 {
@@ -77,7 +77,7 @@ read_bytes(struct source *source, void *to, size_t size)
 	return 0;
 }
 
-/* Reads until `wanted` bytes are in the buffer, or the file ends before. */
+/* Reads until the buffer holds `wanted` bytes, or the file ends. */
 static bool
 fill(struct source *source, size_t wanted)
 {
@@ -105,7 +105,7 @@ give_plain(struct source *source, char *to, size_t size)
 
 	if (n == 0)
 		return read_bytes(source, to, size);
-	memcpy(to, input->in, n); /* what was read to look at the magic */
+	memcpy(to, input->in, n); /* bytes read to detect the compression */
 	input->in += n;
 	input->in_left -= n;
 	return (ssize_t)n;
@@ -160,7 +160,7 @@ stream_read(void *cookie, char *to, size_t size)
 	return given;
 }
 
-/* Enough for ftello(), and for a jump within a plain file. */
+/* Supports ftello(), and seeking within a plain file. */
 static int
 stream_seek(void *cookie, off64_t *offset, int whence)
 {
@@ -194,7 +194,7 @@ source_stream(struct source *source)
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
-/* Opens without waiting for the other end of a named pipe: the loop does that. */
+/* Opens a named pipe without waiting for its writer; the loop waits. */
 static bool
 open_file(struct source *source, const char *path)
 {
@@ -220,11 +220,11 @@ open_file(struct source *source, const char *path)
 	}
 	source->plain_file = S_ISREG(status.st_mode);
 	if (source->plain_file)
-		(void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only advice */
+		(void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint only */
 	return true;
 }
 
-/* Looks at the first bytes and gets the unpacker that they ask for. */
+/* Detects the format by the first bytes and creates the decompressor. */
 bool
 source_begin(struct source *source)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The common face of what frames come from: files (replay.h) and interfaces (live.h). */
+/* Interface shared by the frame sources: files (replay.h) and interfaces (live.h). */
 #ifndef NETOBS_DAEMON_CAPTURE_INPUT_H
 #define NETOBS_DAEMON_CAPTURE_INPUT_H
 
@@ -13,34 +13,34 @@ struct interface;
 
 enum input_result {
 	INPUT_DONE,    /* everything has been read, or the loop was stopped */
-	INPUT_DAMAGED, /* the input broke off; what came before was observed, a message is logged */
-	INPUT_FAILED,  /* nothing is left to read from; a message is logged */
+	INPUT_DAMAGED, /* the input ended early; everything before was observed, and a message is logged */
+	INPUT_FAILED,  /* nothing is left to read; a message is logged */
 };
 
-/* 64 bits, never wrap. */
+/* 64-bit counters, never wrap in practice. */
 struct input_counters {
-	uint64_t received;	    /* live: frames that passed the kernel's filter, lost ones included */
-	uint64_t dropped;	    /* live: of them, lost for want of buffer */
-	uint64_t interface_dropped; /* live: lost by interfaces before any filter */
-	uint64_t filtered;	    /* files: records that the filter left out */
-	uint64_t damaged;	    /* files that broke off */
+	uint64_t received;	    /* live: frames that passed the kernel's filter, including lost ones */
+	uint64_t dropped;	    /* live: of these, frames lost because the buffer was full */
+	uint64_t interface_dropped; /* live: frames lost by the interface, before any filter */
+	uint64_t filtered;	    /* files: records rejected by the filter */
+	uint64_t damaged;	    /* files that ended early because they are damaged */
 };
 
 enum input_interface_state {
 	INTERFACE_UP,
 	INTERFACE_DOWN,
-	INTERFACE_LOST,	   /* waited for */
-	INTERFACE_REFUSED, /* it is back, but may not be opened any more */
+	INTERFACE_LOST,	   /* gone; waiting for it to return */
+	INTERFACE_REFUSED, /* back, but netobsd no longer has the permission to open it */
 	INTERFACE_STATES
 };
 
-/* One of the interfaces that are observed. */
+/* An observed interface. */
 struct input_interface {
 	const struct interface *interface;
 	int link_type; /* a DLT_ value */
 	enum input_interface_state state;
 	uint64_t received, dropped, interface_dropped; /* as in struct input_counters */
-	uint64_t losses; /* how often it was lost */
+	uint64_t losses; /* times the interface was lost */
 };
 
 typedef void input_visitor(void *context, const struct input_interface *interface);
@@ -48,19 +48,21 @@ typedef void input_visitor(void *context, const struct input_interface *interfac
 struct input;
 
 struct input_class {
-	/* Reads what comes before the frames: from here on bytes are parsed that a stranger may have written, so
-	 * privileges are dropped between opening and this.  False with a message logged. */
+	/* Reads what precedes the frames.  This parses untrusted bytes, so privileges are dropped after opening and
+	 * before this call.  False with a message logged. */
 	bool (*begin)(struct input *input);
-	/* The link types (DLT_ values), one per file or interface, once it has begun; the memory is the input's. */
+	/* Link types (DLT_ values), one per file or interface, available after begin().  The array belongs to the
+	 * input. */
 	const int *(*link_types)(const struct input *input, size_t *count);
-	/* Hands every frame to the batch, until there is none or the loop is stopped.  To be called once. */
+	/* Passes every frame to the batch until there are no more or the loop is stopped.  Called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);
-	/* The filter has changed: takes the configuration's new one for every file or interface, or, with a message
-	 * logged and false, for none. */
+	/* The filter in the configuration has changed.  Applies it to every file or interface, or, with a message
+	 * logged and false, to none. */
 	bool (*filter)(struct input *input, const struct config *config);
-	/* Brings the counters up to date. */
+	/* Updates the counters and returns them. */
 	const struct input_counters *(*counters)(struct input *input);
-	/* Calls `visit` for every interface, in the order of the configuration.  NULL where there is none: files. */
+	/* Calls `visit` for every interface, in the order of the configuration.  NULL for inputs without interfaces
+	 * (files). */
 	void (*visit)(struct input *input, input_visitor *visit, void *context);
 	void (*free)(struct input *input);
 };

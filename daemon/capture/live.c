@@ -22,17 +22,18 @@
 /* Frames read from one interface before the others have their turn. */
 #define FRAMES_PER_TURN 4096
 
-/* Frames may be this old when they arrive: the packet clock never runs closer to the wall's, so that it does not have
- * to go back. */
+/* Largest expected delay of a frame.  The packet clock stays this far behind the wall clock, so that late frames do not
+ * make it go back. */
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
 
-/* With --on-demand: a tracer has its first event a look after it came, and what is known of connections outlives the
- * moment between one tracer and the next. */
+/* With --on-demand: polling interval while capture sleeps, and number of ticks without a tracer before it sleeps.  A
+ * tracer gets its first event within one interval; connections survive a short pause between two tracers. */
 #define LOOK_NS	      (50 * 1000000u)
 #define TICKS_UNHEARD 10
 
-/* Frames that every thread was given, before it shared them with the others, wait no longer in the kernel. */
+/* Longest time that frames delivered to every thread, before the interface was shared, may still be in the kernel's
+ * buffers. */
 #define UNSHARED_NS (1 * NANOSECONDS)
 
 static uint64_t
@@ -46,7 +47,7 @@ wall_clock(void)
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
-/* libpcap's counters are 32 bits wide and wrap; the difference does not. */
+/* libpcap's counters are 32 bits wide and wrap; differences are correct. */
 void
 live_count(struct port *port)
 {
@@ -118,8 +119,8 @@ take_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 	batch_commit(batch);
 }
 
-/* The same while there may be frames from before the interface was shared: those are others' too.  They are not counted
- * either. */
+/* Like take_frame() while frames from before the interface was shared may arrive: every thread receives those.  They
+ * are dropped and not counted. */
 static void
 take_shared_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
@@ -142,7 +143,8 @@ read_frames(struct port *port)
 			     (u_char *)port);
 }
 
-/* Whether to look again without the descriptor's word changes as the interface goes down and up. */
+/* Sets the timer by which the interface is read without an event; libpcap's interval changes when the interface goes
+ * down or up. */
 static void
 arm_timer(struct port *port, bool more)
 {
@@ -156,7 +158,7 @@ arm_timer(struct port *port, bool more)
 		timer_disarm(port->timer);
 }
 
-/* Where nobody takes what is printed there is no use in going on, unless netobsd has others to serve. */
+/* If output has failed, stops the run, unless it also serves control or metrics requests. */
 static void
 settle(struct live *live)
 {
@@ -173,7 +175,7 @@ settle(struct live *live)
 	batch_stop_printing(live->batch);
 }
 
-/* Both watches of an interface end up here. */
+/* Callback of both watches of an interface. */
 static void
 read_port(void *context)
 {
@@ -189,7 +191,7 @@ read_port(void *context)
 		arm_timer(port, port->behind);
 }
 
-/* Reads what has come to any interface.  False if there is more. */
+/* Reads all interfaces.  False if frames are left. */
 static bool
 catch_up(struct live *live)
 {
@@ -206,7 +208,8 @@ catch_up(struct live *live)
 	return all;
 }
 
-/* Awake or asleep, all interfaces.  What is known of connections is forgotten, since they go on unseen. */
+/* Puts all interfaces to sleep, or wakes them.  Connections are dropped before sleep, because their packets are not
+ * captured then. */
 static void
 set_asleep(struct live *live, bool asleep)
 {
@@ -226,7 +229,7 @@ set_asleep(struct live *live, bool asleep)
 	}
 }
 
-/* Sleeps and wakes as tracers go and come; the kernel changes semaphores without telling anybody. */
+/* Sleeps and wakes as tracers detach and attach.  Polled: the kernel changes semaphores without a notification. */
 static void
 follow_demand(struct live *live)
 {
@@ -239,12 +242,12 @@ follow_demand(struct live *live)
 	}
 }
 
-/* All that had come until `now` has been read. */
+/* All frames that had arrived by `now` have been read: ends the sharing phase of an interface when it is over. */
 static void
 end_sharing(struct live *live, uint64_t now)
 {
 	for (size_t i = 0; i < live->count; i++)
-		if (now - live->ports[i].shared_since > UNSHARED_NS) /* or the clock was put back */
+		if (now - live->ports[i].shared_since > UNSHARED_NS) /* also true if the clock was set back */
 			live->ports[i].shared_since = 0;
 }
 
@@ -260,8 +263,8 @@ tick(void *context)
 		timer_arm(live->tick, LOOK_NS);
 		return;
 	}
-	/* Without a processor for a while there are older frames than the lag still to be read, and time would have to
-	 * go back for them. */
+	/* If the process was not scheduled for a while, unread frames may be older than the lag: read them before the
+	 * packet clock advances. */
 	now = wall_clock();
 	if (catch_up(live)) {
 		end_sharing(live, now);
@@ -297,8 +300,8 @@ ignore_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 	(void)data;
 }
 
-/* What came while a tracer was waited for is neither observed nor counted.  A buffer that fills as fast as it is
- * emptied is left after some turns. */
+/* Discards, without counting, the frames that arrived while netobsd waited for a tracer.  Gives up after some turns if
+ * the buffer fills as fast as it is emptied. */
 static void
 skip_backlog(struct port *port)
 {
@@ -315,7 +318,7 @@ live_drain(struct port *port)
 	if (port->pcap == NULL || port->live->batch == NULL)
 		return;
 	read_frames(port);
-	batch_settle(port->live->batch); /* too late to do anything about it */
+	batch_settle(port->live->batch); /* the run ends: an output failure no longer matters */
 }
 
 static enum input_result
@@ -391,8 +394,8 @@ live_free(struct input *input)
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
-/* The kernel has filled the buffers meanwhile, but nobody has looked into them yet.  Every thread has opened its
- * interfaces by now. */
+/* All threads have opened their interfaces by now: shared frames start here.  The kernel has been filling the buffers,
+ * which are unread. */
 static bool
 live_begin(struct input *input)
 {
@@ -404,7 +407,8 @@ live_begin(struct input *input)
 	return true;
 }
 
-/* Of all interfaces, or of none: filters are compiled before any is set; asleep, when it wakes. */
+/* Sets the filter on all interfaces or on none: every filter is compiled before the first is set.  Sleeping interfaces
+ * get it when they wake. */
 static bool
 live_filter(struct input *input, const struct config *config)
 {
@@ -430,7 +434,8 @@ static const struct input_class live_class = {
     .free = live_free,
 };
 
-/* One that goes down meanwhile cannot be shared, and is worth another attempt. */
+/* An interface that went down in the meantime cannot join the group; it is reported as not up, so that opening is
+ * retried. */
 pcap_t *
 live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group)
 {
@@ -451,7 +456,7 @@ live_open_shared(const struct port *port, const char *name, enum live_open_mode 
 	return NULL;
 }
 
-/* What is known of the interface itself. */
+/* Fills in the properties of the opened interface. */
 void
 live_describe(struct port *port, const char *name)
 {
@@ -516,7 +521,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 		live->link_types[live->count] = live->ports[live->count].dlt;
 	}
 	if (live->count < count) {
-		live->count = count; /* the ports that were not reached are all zeros, which is fine to close */
+		live->count = count; /* close all ports: those not opened yet are zero, which is safe to close */
 		live_free(&live->input);
 		return NULL;
 	}

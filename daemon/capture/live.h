@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Captures from interfaces, in an event loop.  An interface may go down and up, be renamed, and go away and come back:
- * the others are observed on, and it is waited for. */
+/* Captures from interfaces in an event loop.  If an interface goes down, is renamed or disappears, the other interfaces
+ * are still observed and netobsd waits for its return. */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_H
 
@@ -11,14 +11,14 @@
 
 struct fanout;
 
-/* Several threads may have such an input each. */
+/* Share of one input if several threads capture. */
 struct live_share {
-	unsigned number;       /* from 0; only the first says what becomes of interfaces */
-	struct fanout *fanout; /* borrowed; NULL where there is only one input */
+	unsigned number;       /* number of the input, from 0; only number 0 logs changes of interfaces */
+	struct fanout *fanout; /* borrowed; NULL if there is only one input */
 };
 
-/* Opens every interface of the configuration.  `interfaces`, which is borrowed and followed, names those that frames of
- * "any" went through.  NULL, with a message logged, if one of them cannot be observed. */
+/* Opens every configured interface.  `interfaces` is borrowed and followed; it names the real interfaces of frames on
+ * "any".  NULL, with a message logged, if an interface cannot be observed. */
 struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
 			const struct live_share *share);
 

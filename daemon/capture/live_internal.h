@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the two halves of live capture share: reading (live.c), and interfaces that come and go (live_links.c). */
+/* Shared by the two halves of live capture: reading (live.c), and interfaces that change (live_links.c). */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 
@@ -15,25 +15,25 @@
 struct port {
 	struct live *live;
 	pcap_t *pcap;	    /* NULL while the interface cannot be observed */
-	int group;	    /* with which others it shares the frames */
-	uint64_t shared_since; /* older frames were given to all of them; 0: none such can come any more */
+	int group;	    /* fanout group */
+	uint64_t shared_since; /* older frames were delivered to every thread; 0: no such frames can arrive any more */
 	const char *wanted; /* its name in the configuration */
 	struct interface interface;
 	int dlt;
 	bool indexed; /* the link header has the index of the real interface ("any") */
 	bool down, said_down;
-	bool behind;  /* more frames were there than one turn reads */
-	bool lost;    /* it is no longer there, or not known to be */
-	bool refused; /* opening it again failed for a reason that waiting does not mend */
+	bool behind;  /* the last turn did not read all frames */
+	bool lost;    /* the interface has disappeared, or its state is unknown */
+	bool refused; /* reopening it failed for a reason that does not go away by waiting */
 	uint32_t refused_index; /* the interface that was refused */
-	uint32_t mtu;	      /* when it was opened, 0 if unknown */
-	uint64_t patience;    /* until the next attempt, ns */
+	uint32_t mtu;	      /* MTU when it was opened, 0 if unknown */
+	uint64_t patience;    /* delay before the next attempt, ns */
 	struct watch *readable;
-	struct watch *timer;  /* for when the descriptor alone does not tell */
-	struct watch *retry;  /* while it cannot be observed */
-	struct watch *news;   /* that it went down or up are told when this runs out; NULL until needed */
-	struct pcap_stat counted; /* as libpcap last said */
-	struct input_interface told; /* counters for visitors */
+	struct watch *timer;  /* for captures whose descriptor alone is not enough for polling */
+	struct watch *retry;  /* while the interface cannot be observed */
+	struct watch *news;   /* delays the log message about up and down; NULL until needed */
+	struct pcap_stat counted; /* last statistics of libpcap */
+	struct input_interface told; /* counters of this interface, for visitors */
 };
 
 struct live {
@@ -45,19 +45,18 @@ struct live {
 	struct interfaces_follower follower;
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
-	bool waited; /* for a tracer, between opening and running */
-	bool asleep; /* nothing is captured because nobody listens (--on-demand) */
-	unsigned unheard; /* ticks since somebody last did */
-	bool failed; /* no interface is left, and none can come back */
+	bool waited; /* there was a wait for a tracer between opening and running */
+	bool asleep; /* capture is suspended because no tracer is attached (--on-demand) */
+	unsigned unheard; /* ticks since a tracer was last attached */
+	bool failed; /* no interface is left, and none can return */
 	struct input_counters counters;
 	int *link_types;
 	size_t count;
 	struct port ports[];
 };
 
-/* live.c: an interface is opened as live_open.h says, and its frames are shared with the other threads, in a group; one
- * that has just been opened is described; its frames are read from now on; those that are waiting are read; it is
- * closed; its counters are brought up to date. */
+/* live.c: opens an interface as live_open.h says and joins its fanout group; fills in its properties; starts to read
+ * its frames; reads the frames that are waiting; closes it; updates its counters. */
 pcap_t *live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group);
 void live_describe(struct port *port, const char *name);
 bool live_watch(struct port *port);
@@ -65,15 +64,15 @@ void live_drain(struct port *port);
 void live_close(struct port *port);
 void live_count(struct port *port);
 
-/* Whether what becomes of interfaces is this input's to tell. */
+/* Whether this input logs changes of interfaces: only the first one does. */
 static inline bool
 live_speaks(const struct live *live)
 {
 	return live->share.number == 0;
 }
 
-/* live_links.c: an interface cannot be read any more, as `why` says; something about the interfaces of this namespace
- * has changed. */
+/* live_links.c: an interface can no longer be read, for the reason `why`; the interfaces of this namespace have
+ * changed. */
 void live_broke(struct port *port, const char *why);
 void live_links_changed(void *live);
 

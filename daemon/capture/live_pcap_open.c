@@ -10,16 +10,17 @@
 #include "daemon/base/log.h"
 #include "daemon/capture/pcap_common.h"
 
-/* Frames may wait so long in the kernel to be delivered together. */
+/* Longest time that the kernel holds frames back to deliver them in blocks. */
 #define DELIVERY_MS 10
 
-/* Delivered one by one, each takes a piece of the kernel's buffer that is as long as the longest that may come: the
- * snapshot length on "any", of which libpcap's own 2 MiB hold eight, 64 KiB on a loopback interface. */
+/* Buffer for immediate mode.  Each frame then takes a piece of the kernel's buffer that is as long as the longest
+ * possible frame: the snapshot length on "any", of which libpcap's default of 2 MiB holds eight, or 64 KiB on a
+ * loopback interface. */
 #define IMMEDIATE_BUFFER (32 << 20)
 
 /* -------------------------------------------------------------------------------------------------- messages */
 
-/* "any" and the names of the interfaces, as far as they fit. */
+/* Lists "any" and the interface names, as far as they fit. */
 static void
 list_interfaces(char *text, size_t size)
 {
@@ -63,7 +64,8 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 		break;
 	case PCAP_ERROR_PERM_DENIED:
 	case PCAP_ERROR_PROMISC_PERM_DENIED:
-		/* Which is found out first; but the right to capture would be of no use there. */
+		/* libpcap checks the permission first, but permission would not help if the interface does not
+		 * exist. */
 		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
 			complain_no_device(name);
 		else
@@ -81,8 +83,8 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 
 /* --------------------------------------------------------------------------------------------------- opening */
 
-/* None of these can fail before activation, but for a time stamp precision that the platform has not: pcap_activate()
- * then gives microseconds, which capture_frame() must not take for nanoseconds. */
+/* None of these can fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
+ * would then deliver microseconds, which capture_frame() would take for nanoseconds. */
 static bool
 configure(pcap_t *pcap, const struct config *config, const char *name)
 {
@@ -126,12 +128,12 @@ activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
 	return true;
 }
 
-/* "any" can have the index of the real interface in its link header, which is worth having. */
+/* Prefers the cooked header with the interface index (SLL2) on "any". */
 static void
 prefer_indexed_header(pcap_t *pcap)
 {
 	if (pcap_datalink(pcap) == DLT_LINUX_SLL)
-		(void)pcap_set_datalink(pcap, DLT_LINUX_SLL2); /* where it cannot be had the other one does */
+		(void)pcap_set_datalink(pcap, DLT_LINUX_SLL2); /* otherwise the default header stays */
 }
 
 bool
@@ -147,7 +149,7 @@ live_check_filter(const struct config *config, pcap_t *pcap, const char *name)
 	return true;
 }
 
-/* No filter is a filter that everything passes: another one may be in the way. */
+/* Without a configured filter one that accepts everything is set, because it has to replace the present one. */
 bool
 live_set_filter(const struct config *config, pcap_t *pcap, const char *name)
 {
@@ -175,7 +177,7 @@ set_nonblocking(pcap_t *pcap, const char *name)
 	return false;
 }
 
-/* An interface that is observed twice would tell everything twice. */
+/* An interface observed twice would report every frame twice. */
 static bool
 is_given_once(const struct config *config, const char *name)
 {

@@ -12,7 +12,8 @@
 #include "daemon/base/log.h"
 #include "daemon/capture/live_pcap_open.h"
 
-/* For local experiments, IEEE Std 802: no frame has it, and should one, there is the filter. */
+/* IEEE 802 reserves it for local experiments: frames practically never carry it, and if one does the filter rejects
+ * it. */
 #define NOBODY_SPEAKS ETH_P_802_EX1
 
 static bool
@@ -39,7 +40,7 @@ live_sleep(pcap_t *pcap, const char *name, bool shared)
 		return false;
 	}
 	if (!shared)
-		(void)bind_protocol(pcap, NOBODY_SPEAKS); /* where it is refused the filter is enough */
+		(void)bind_protocol(pcap, NOBODY_SPEAKS); /* if the kernel refuses, the filter alone is enough */
 	return true;
 }
 

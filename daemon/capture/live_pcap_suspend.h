@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An interface that is open but not listened to (--on-demand).  To wake needs no privilege: the capture stays open.
+ * Suspends capture on an open interface while no tracer is attached (--on-demand).  The handle stays open, so waking
+ * needs no privilege.
  *
- * Asleep, a filter rejects everything in the kernel, and the socket is bound to a protocol that nobody speaks, which
- * takes it off the list of those that are shown every frame.  The filter alone would do, but each frame would still be
- * cloned for it on its way out, at the sender's cost: 0.3 us a frame of 2.6, which is 3 % of a core at 100,000 frames a
- * second.  Off the list there is no difference to be seen.
+ * While suspended a filter rejects every frame in the kernel, and the socket is bound to an unused protocol, which
+ * removes it from the kernel's list of sockets that see all frames.  The filter alone would suffice, but every outgoing
+ * frame would still be cloned for the socket at the sender's cost: 0.3 us a frame of 2.6, or 3 % of a core at 100,000
+ * frames a second.  Off the list there is no measurable cost.
  *
- * A socket that shares frames with others (`shared`, fanout.h) stays on the list: the kernel binds it to nothing else.
+ * A socket in a fanout group (`shared`, fanout.h) stays on the list: the kernel does not allow to rebind it.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_PCAP_SUSPEND_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_PCAP_SUSPEND_H
@@ -17,10 +18,10 @@
 
 #include "daemon/config/config.h"
 
-/* False, with a message logged, where that is not possible; what had been asked for before then holds. */
+/* False, with a message logged, on failure; the previous state then stays in effect. */
 bool live_sleep(pcap_t *pcap, const char *name, bool shared);
 
-/* Listens again, with the filter that the configuration has now. */
+/* Resumes capture with the present configuration's filter. */
 bool live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared);
 
 #endif

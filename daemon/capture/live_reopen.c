@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces that come and go.  The kernel's events say when (rtnl.h); a timer that becomes ever more patient asks
- * where they are not heard.  Each change of an interface's state is one line in the log.
+ * Interfaces that go down, disappear and return.  Kernel events announce changes (rtnl.h); without them a timer with
+ * exponential backoff polls.  Each change of state is logged once.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #define PATIENCE_FIRST (1 * NANOSECONDS)
 #define PATIENCE_MOST  (64 * NANOSECONDS)
 
-/* An interface that is removed goes down first, which is not worth a line of its own. */
+/* Delay of the up and down messages: an interface that is removed goes down first, and only the removal is logged. */
 #define NEWS_NS (250 * 1000000u)
 
 static void try_again(void *port);
 
 /* ------------------------------------------------------------------------------------------------------- it is lost */
 
-/* What the kernel tells of the interface that was opened last; NULL if it is gone, or nothing is heard of changes. */
+/* Kernel's view of the interface that was opened last; NULL if it is gone, or if changes are not followed. */
 static const struct link_facts *
 facts_of(const struct port *port)
 {
@@ -49,7 +49,7 @@ lose(struct port *port, const char *why)
 	if (live_speaks(port->live))
 		log_warning("interface %s is lost: %s; %s until it is back", port->interface.name, why,
 			    port->live->count > 1 ? "going on with the others" : "waiting");
-	live_close(port); /* `why` may be the handle's */
+	live_close(port); /* after the message, because `why` may belong to the handle */
 	start_waiting(port);
 }
 
@@ -61,14 +61,14 @@ live_broke(struct port *port, const char *why)
 		lose(port, why);
 		return;
 	}
-	/* libpcap knows an interface by its name: one that was renamed and went down has disappeared to it. */
+	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
 	live_close(port);
 	start_waiting(port);
 }
 
 /* ------------------------------------------------------------------------------------------------------- it is back */
 
-/* Nothing that this process could wait for gives the permission back. */
+/* The permission to open it was dropped for good: waiting does not help. */
 static void
 refused(struct port *port, unsigned index, int status)
 {
@@ -76,7 +76,7 @@ refused(struct port *port, unsigned index, int status)
 
 	port->refused = true;
 	port->refused_index = index;
-	if (status != PCAP_ERROR && live_speaks(live)) /* else it has been said */
+	if (status != PCAP_ERROR && live_speaks(live)) /* otherwise a message was logged already */
 		log_warning("interface %s is back, but netobsd has given up the capability that opening it takes "
 			    "(CAP_NET_RAW): restart netobsd to observe it",
 			    port->wanted);
@@ -103,7 +103,7 @@ is_open(struct port *port, const char *name)
 		log_notice("interface %s is back and observed again", name);
 }
 
-/* An interface that was renamed is the same still; one that is lost comes back under its configured name. */
+/* A renamed interface is reopened under its new name, a lost one under its configured name. */
 static void
 open_again(struct port *port)
 {
@@ -137,7 +137,8 @@ try_again(void *context)
 
 /* --------------------------------------------------------------------------------------------------- it has changed */
 
-/* Where frames are delivered one by one the buffer's pieces are as long as the longest frame was at the start. */
+/* In immediate mode the buffer's pieces have the length of the longest frame at opening, so a larger MTU requires
+ * reopening. */
 static void
 open_larger(struct port *port, const struct link_facts *facts)
 {
@@ -146,7 +147,7 @@ open_larger(struct port *port, const struct link_facts *facts)
 
 	port->mtu = facts->mtu;
 	if (larger == NULL)
-		return; /* longer frames are cut, which is counted */
+		return; /* longer frames are truncated, and counted as such */
 	live_drain(port);
 	live_count(port);
 	live_close(port);
@@ -178,7 +179,7 @@ tell_soon(struct port *port)
 		tell(port);
 }
 
-/* An interface that is observed, against what is known of it now. */
+/* Compares an observed interface with the kernel's present view of it. */
 static void
 compare(struct port *port, const struct link_facts *facts)
 {
@@ -200,7 +201,7 @@ compare(struct port *port, const struct link_facts *facts)
 		open_larger(port, facts);
 }
 
-/* The last frames may still be in the buffer. */
+/* Frames may be left in the buffer: read them first. */
 static void
 remove_port(struct port *port)
 {
@@ -222,7 +223,7 @@ live_links_changed(void *context)
 			open_again(port);
 		else if (facts != NULL)
 			compare(port, facts);
-		else if (port->interface.ifindex != 0) /* "any" is always there */
+		else if (port->interface.ifindex != 0) /* "any" is never removed */
 			remove_port(port);
 	}
 }

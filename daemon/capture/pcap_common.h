@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What files and interfaces have in common where libpcap is asked. */
+/* libpcap helpers shared by files and interfaces. */
 #ifndef NETOBS_DAEMON_CAPTURE_PCAP_COMMON_H
 #define NETOBS_DAEMON_CAPTURE_PCAP_COMMON_H
 
@@ -12,10 +12,10 @@
 /* Whether frames of this capture can be dissected; if not, a message naming the link type is logged. */
 bool capture_link_supported(pcap_t *pcap, const char *name);
 
-/* Compiles the configuration's filter, which is there, for this capture.  A message is logged if it is not valid. */
+/* Compiles the configured filter for this capture; there must be one.  Logs a message if it is invalid. */
 bool capture_compile(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program);
 
-/* The frame that libpcap, asked for nanoseconds, delivers as `header` and `data`. */
+/* Converts a frame from libpcap, which was opened with nanosecond precision. */
 static inline struct frame
 capture_frame(const struct interface *interface, int dlt, const struct pcap_pkthdr *header, const u_char *data)
 {

@@ -8,10 +8,10 @@
 
 #define NANOSECONDS 1000000000u
 
-/* What libpcap takes for sane with every link type that netobs knows (MAXIMUM_SNAPLEN). */
+/* Largest frame that libpcap accepts for the link types netobs supports (MAXIMUM_SNAPLEN). */
 #define LONGEST_FRAME 262144u
 
-/* Bytes read in one go: they are still in the second-level cache when they are looked at. */
+/* Bytes per read: small enough to be still in the second-level cache when they are parsed. */
 #define READ_BYTES (128u * 1024)
 
 enum { FILE_HEADER = 24, VERSION_MAJOR = 2, VERSION_MINOR = 4 };
@@ -28,14 +28,14 @@ struct bulk {
 	const struct interface *interface;
 	int fd;
 	int dlt;
-	uint32_t longest; /* caplen beyond this is libpcap's business */
-	uint32_t scale;	  /* nanoseconds in a unit of `fraction` */
-	off_t offset;	  /* in the file, of what is read next */
-	uint32_t at, end; /* the unused part of the buffer */
+	uint32_t longest; /* a record with a larger caplen is left to libpcap */
+	uint32_t scale;	  /* nanoseconds per unit of `fraction` */
+	off_t offset;	  /* file offset of the next read */
+	uint32_t at, end; /* range of the buffer not parsed yet */
 	_Alignas(64) uint8_t buffer[sizeof(struct record) + LONGEST_FRAME + READ_BYTES];
 };
 
-/* The unit of the stamps, as the magic tells it; 0 for what is not a classic capture of this byte order. */
+/* Nanoseconds per time stamp unit, by the magic number; 0 if the file is no classic capture in this byte order. */
 static uint32_t
 scale_of(int fd)
 {
@@ -75,8 +75,8 @@ bulk_free(struct bulk *bulk)
 	free(bulk);
 }
 
-/* Reads more behind what is left, which moves to the front.  False at the end of the file, and where it cannot be
- * read: libpcap will find out why. */
+/* Reads more bytes behind the unparsed ones, which move to the front.  False at the end of the file and on a read
+ * error, which libpcap will report. */
 static bool
 fill(struct bulk *bulk)
 {
@@ -96,14 +96,15 @@ fill(struct bulk *bulk)
 	return true;
 }
 
-/* Whether the record is one that needs no judgement; a stamp beyond 2038 is negative to some versions of libpcap. */
+/* Whether the record is plain enough to be read here.  A time stamp beyond 2038 is negative in some versions of
+ * libpcap. */
 static inline bool
 is_plain(const struct bulk *bulk, const struct record *r)
 {
 	return r->caplen <= bulk->longest && (int32_t)(r->seconds | r->fraction) >= 0;
 }
 
-/* The frames that lie whole in the buffer. */
+/* Returns the frames that are complete in the buffer. */
 static unsigned
 take(struct bulk *bulk, struct frame *frames, unsigned count)
 {
@@ -128,7 +129,7 @@ take(struct bulk *bulk, struct frame *frames, unsigned count)
 	return taken;
 }
 
-/* Whether reading on may make the record at hand whole. */
+/* Whether reading more may complete the present record. */
 static bool
 wants_more(const struct bulk *bulk)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of a classic capture file in bulk: a plain file is read into one large buffer and its records are given where
- * they lie in it, without stdio, a callback for each, or a copy.
+ * Reads records of a classic capture file in bulk.  A plain file is read into one large buffer, and frames point into
+ * it: no stdio, no callback per record, no copy.  pcap_loop() alone costs 45 ns a record (bench/pcap_floor), and the frames
+ * it lends for the duration of a callback must be copied to form a batch.  Through libpcap a replay takes 172 ns a
+ * frame; with this reader 130, of which the reader itself costs 25, nearly all of it the kernel's copy.
  *
- * libpcap's pcap_loop() costs 45 ns a record by itself (bench/pcap_floor), and what it lends for the time of a callback has
- * to be copied before it can be looked at in batches.  Reading through libpcap, a replay takes 172 ns a frame; with
- * this reader 130, of which it costs 25, nearly all of it the kernel's copy.
- *
- * It knows only what needs no judgement: whole records of version 2.4 in this machine's byte order, no longer than the
- * snapshot length and what is sane.  It opens nothing and refuses nothing: libpcap opens the file, and at the first
- * record that is not of this kind, be it odd, damaged, cut short or the end of the file, bulk_leave() puts libpcap's
- * stream in front of that record and libpcap says what it is.
+ * The reader handles only plain records: complete, version 2.4, this machine's byte order, not longer than the snapshot
+ * length and the sane maximum.  It never opens a file and never reports an error: libpcap opens the file, and at the
+ * first other record (unusual, damaged, truncated, or the end of the file) bulk_leave() positions libpcap's stream
+ * there, and libpcap handles it.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_PCAP_READER_H
 #define NETOBS_DAEMON_CAPTURE_PCAP_READER_H
@@ -23,15 +21,17 @@
 
 struct bulk;
 
-/* Takes the records of `pcap`, of which none has been read yet, out of the plain file behind `fd`.  NULL where that is
- * not possible, which is no error: libpcap reads them. */
+/* Takes over reading `pcap`, of which no record has been read yet, from the plain file behind `fd`.  NULL if that is
+ * not possible, which is no error: libpcap then reads the file. */
 struct bulk *bulk_open(int fd, pcap_t *pcap, const struct interface *interface);
 void bulk_free(struct bulk *bulk);
 
-/* At most `count` frames; what was given before is gone.  0: the next record is libpcap's, call bulk_leave(). */
+/* Returns at most `count` frames; frames returned earlier become invalid.  0: the next record is libpcap's; call
+ * bulk_leave(). */
 unsigned bulk_read(struct bulk *bulk, struct frame *frames, unsigned count);
 
-/* Has libpcap go on where the last bulk_read() ended.  False, with errno, if its stream cannot be moved. */
+/* Makes libpcap continue at the end of the last bulk_read().  False, with errno, if its stream cannot be
+ * repositioned. */
 bool bulk_leave(struct bulk *bulk);
 
 #endif

@@ -12,10 +12,10 @@
 #include "daemon/observe/batch.h"
 #include "flow/flow.h"
 
-/* Records read between two looks at the event loop: about a millisecond's worth. */
+/* Records read between two turns of the event loop: about a millisecond of work. */
 #define RECORDS_PER_TURN 4096
 
-/* A paced replay does not sleep for less: timers are no finer. */
+/* A paced replay does not sleep for less than this, the resolution of timers. */
 #define PACE_SLACK_NS 1000000u
 
 struct replay_file {
@@ -25,10 +25,10 @@ struct replay_file {
 	struct bpf_program filter; /* no instructions: everything passes */
 	struct interface interface;
 	int dlt;
-	uint64_t records;  /* read so far, filtered ones included */
-	struct bulk *bulk; /* reads in place of libpcap; NULL: libpcap reads */
+	uint64_t records;  /* records read so far, including filtered ones */
+	struct bulk *bulk; /* replaces libpcap for plain files; NULL: libpcap reads */
 	bool ended;
-	struct frame head; /* where records are looked at one by one: the next one that passes */
+	struct frame head; /* next record that passes the filter, if files are read record by record */
 };
 
 struct replay {
@@ -37,8 +37,8 @@ struct replay {
 	struct loop *loop;
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
-	uint64_t first_ts; /* of the first frame, for the pace */
-	uint64_t began;	   /* monotonic time when it was due; 0 before */
+	uint64_t first_ts; /* time stamp of the first frame, for the pace */
+	uint64_t began;	   /* monotonic time at which it was due; 0 before */
 	int *link_types;
 	size_t count;
 	struct replay_file files[];
@@ -46,7 +46,7 @@ struct replay {
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
-/* A file's stream is about to wait for bytes: what has been read so far is observed now. */
+/* Called before a file's stream waits for bytes: observes what has been read so far. */
 static void
 settle(void *context)
 {
@@ -88,7 +88,7 @@ open_capture(struct replay_file *file)
 	return true;
 }
 
-/* Once privileges are dropped: everything before the first record. */
+/* After privileges are dropped: reads everything before the first record. */
 static bool
 begin_file(struct replay_file *file)
 {
@@ -114,7 +114,7 @@ close_file(struct replay_file *file)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/* Says where a file broke off. */
+/* Logs where a file ended early. */
 static void
 complain_damaged(struct replay_file *file)
 {
@@ -129,14 +129,14 @@ complain_damaged(struct replay_file *file)
 		  trouble != NULL ? trouble : pcap_geterr(file->pcap));
 }
 
-/* No more records come from this file: its end, or damage.  A stopped loop ends pipes, which is neither. */
+/* Marks a file as ended or damaged.  A stopped loop ends pipes early, which is not damage. */
 static void
 end_file(struct replay_file *file, bool damaged)
 {
 	file->ended = true;
 	if (!damaged || loop_stopped(file->replay->loop))
 		return;
-	settle(file->replay); /* what is said comes after what was observed */
+	settle(file->replay); /* output of observed frames comes before the message */
 	complain_damaged(file);
 }
 
@@ -163,7 +163,7 @@ take_record(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 	batch_commit(batch);
 }
 
-/* Looks after signals and the printer.  False: stop. */
+/* Handles signals and flushes the printer.  False: stop. */
 static bool
 turn(struct replay *replay)
 {
@@ -172,7 +172,7 @@ turn(struct replay *replay)
 	return !loop_stopped(replay->loop);
 }
 
-/* Leaves out what the filter does not let pass. */
+/* Drops frames that do not pass the filter. */
 static unsigned
 sift(struct replay_file *file, struct frame *frames, unsigned count)
 {
@@ -187,7 +187,7 @@ sift(struct replay_file *file, struct frame *frames, unsigned count)
 	return kept;
 }
 
-/* The next records, read in bulk.  Where that ends libpcap reads on. */
+/* Reads the next records in bulk; at the end of what can be read so, libpcap continues. */
 static void
 take_in_bulk(struct replay_file *file)
 {
@@ -221,7 +221,7 @@ take_from_libpcap(struct replay_file *file)
 		end_file(file, read < 0);
 }
 
-/* One file, as fast as it can be read. */
+/* Reads a single file as fast as possible. */
 static void
 run_straight(struct replay *replay)
 {
@@ -257,7 +257,7 @@ advance(struct replay_file *file)
 	end_file(file, got == PCAP_ERROR);
 }
 
-/* The file whose head is the oldest, the first of equals; NULL when all have ended. */
+/* The file with the oldest head, the first among equals; NULL if all files have ended. */
 static struct replay_file *
 oldest(struct replay *replay)
 {
@@ -272,7 +272,7 @@ oldest(struct replay *replay)
 	return found;
 }
 
-/* The oldest head of the others: as long as `file` is older it need not be compared again. */
+/* Time of the oldest head of the other files: until then `file` stays the oldest. */
 static uint64_t
 oldest_but(const struct replay *replay, const struct replay_file *file)
 {
@@ -296,7 +296,7 @@ monotonic_now(void)
 	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps until a frame of this time is due. */
+/* Sleeps until a frame with this time stamp is due. */
 static void
 keep_pace(struct replay *replay, uint64_t ts)
 {
@@ -313,11 +313,11 @@ keep_pace(struct replay *replay, uint64_t ts)
 	if (ahead < PACE_SLACK_NS)
 		return;
 	settle(replay);
-	/* A damaged time stamp may be centuries ahead: no more than what a timer takes. */
+	/* A damaged time stamp may be centuries ahead: limit it to what a timer accepts. */
 	loop_sleep(replay->loop, ahead < 1e18 ? (uint64_t)ahead : (uint64_t)1e18);
 }
 
-/* Several files, or a pace: record by record. */
+/* Reads several files, or a paced one, record by record. */
 static void
 run_stepwise(struct replay *replay)
 {
@@ -399,7 +399,7 @@ replay_begin(struct input *input)
 	return true;
 }
 
-/* What has been read ahead passed the old filter. */
+/* Sets the filter of every file or of none.  Records read ahead have passed the old filter and stay. */
 static bool
 replay_filter(struct input *input, const struct config *config)
 {
@@ -464,7 +464,7 @@ replay_open(const struct config *config, struct loop *loop)
 			break;
 	}
 	if (replay->count < count) {
-		replay->count = count; /* what was opened is closed; the rest is all zeros, which is fine to close */
+		replay->count = count; /* close all files: those not opened yet are zero, which is safe to close */
 		replay_free(&replay->input);
 		return NULL;
 	}

@@ -7,8 +7,8 @@
 #include "daemon/capture/input.h"
 #include "daemon/config/config.h"
 
-/* Opens every file of the configuration without reading from any: input_begin() does that, and compiles the filter for
- * each.  NULL, with a message logged, if one of them cannot be opened. */
+/* Opens every configured file without reading; input_begin() reads, and compiles the filter for each file.  NULL, with
+ * a message logged, if a file cannot be opened. */
 struct input *replay_open(const struct config *config, struct loop *loop);
 
 #endif

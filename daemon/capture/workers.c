@@ -40,7 +40,7 @@ stop(void *loop)
 	loop_stop(loop);
 }
 
-/* What a thread of its own takes. */
+/* Opens the objects that only a worker with its own thread needs. */
 static bool
 open_loop(struct worker *worker)
 {
@@ -92,7 +92,7 @@ open_input(struct worker *worker)
 	return worker->input != NULL;
 }
 
-/* What several workers have in common. */
+/* Opens the objects shared by several workers. */
 static bool
 open_common(struct workers *workers)
 {
@@ -161,7 +161,7 @@ prepare_printer(struct worker *worker, const bool chosen[])
 	return worker->printer != NULL || out_of_memory();
 }
 
-/* Live, this host's own sockets have owners.  Without them everything else still works. */
+/* Live: looks up owners of this host's sockets.  Failure is not fatal. */
 static void
 prepare_owners(struct worker *worker, uint64_t seed)
 {
@@ -227,7 +227,7 @@ work(void *context)
 	return NULL;
 }
 
-/* Signals are the main thread's business. */
+/* Signals are handled by the main thread. */
 static bool
 start(struct worker *worker)
 {
@@ -312,7 +312,7 @@ workers_free(struct workers *workers)
 
 	if (workers == NULL)
 		return 0;
-	/* The first holds what the printers share. */
+	/* The first printer holds what all of them share, so it is freed last. */
 	for (unsigned i = workers->count; i-- > 0;) {
 		int failed = release(&workers->each[i]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one run of netobsd was asked to do: filled from the command line and the configuration file, then passed around
- * read-only.  Options that may change while it runs are replaced by reload.h only. */
+/* Configuration of a run: filled from the command line and the configuration file, then passed around read-only.  Only
+ * a reload (reload.h) may change it. */
 #ifndef NETOBS_DAEMON_CONFIG_CONFIG_H
 #define NETOBS_DAEMON_CONFIG_CONFIG_H
 
@@ -12,9 +12,9 @@
 #include "probes/print/print.h"
 #include "probes/site/site_select.h"
 
-/* Whose point of view is reported (probes.md calls it the view). */
+/* Point of view of the probes (the view of probes.md). */
 enum view_kind {
-	VIEW_AUTO,    /* host when live; both for a file, unless it tells directions or local prefixes are given */
+	VIEW_AUTO,    /* live: host; file: both, unless the file records directions or local prefixes are configured */
 	VIEW_HOST,    /* the endpoints that belong to this host or a local prefix */
 	VIEW_BOTH,    /* every endpoint is local */
 	VIEW_MONITOR, /* every frame is received once */
@@ -27,7 +27,7 @@ struct prefix {
 	uint8_t bits;	  /* 0 to 32 or 128 */
 };
 
-/* A piece of text that lives as long as the configuration. */
+/* A string that is freed with the configuration. */
 struct config_text {
 	struct config_text *next;
 	char text[];
@@ -42,17 +42,17 @@ struct port_list {
 };
 
 struct config {
-	int argc;		 /* the command line, to be read again when the file is */
+	int argc;		 /* the command line, parsed again when the file is */
 	char **argv;
 	const char *file;	 /* netobs.conf(5), NULL for none */
 	bool check, show;	 /* --check-config, --print-config */
-	const char *user;	 /* whom to become after opening everything, NULL for the default */
+	const char *user;	 /* user to run as after opening everything, NULL for the default */
 	bool seccomp;		 /* filter system calls */
 	const char *control;	 /* path of the control socket, NULL for none */
 	uint32_t control_mode;	 /* its permissions */
-	const char *control_group; /* its group, NULL for ours */
-	const char *metrics;	 /* where metrics are served, NULL for nowhere */
-	bool metrics_anywhere;	 /* that may be where others can reach it */
+	const char *control_group; /* its group, NULL for the process's own */
+	const char *metrics;	 /* address of the metrics server, NULL for none */
+	bool metrics_anywhere;	 /* the metrics address need not be local */
 	struct config_text *texts;
 	const char **interfaces; /* NULL-terminated; empty when replaying */
 	const char **files;	 /* NULL-terminated; "-" is standard input */
@@ -61,7 +61,7 @@ struct config {
 	struct prefix *locals;
 	size_t local_count;
 	bool owners;		/* live: look up the processes behind local sockets */
-	bool all_owners;	/* those of other users too, which takes capabilities */
+	bool all_owners;	/* also sockets of other users, which requires capabilities */
 	bool inner;		/* tunnelled packets fire as packets of their own */
 	int snaplen;		/* bytes */
 	int buffer;		/* kernel buffer per interface, bytes; 0 for the default */

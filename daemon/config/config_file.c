@@ -14,16 +14,16 @@
 #include "daemon/config/config_text.h"
 #include "daemon/config/options.h"
 
-/* What the callbacks work on, which libconfuse does not hand to them. */
+/* State for libconfuse's callbacks, which have no context argument. */
 static struct reading {
 	struct config *config;
-	struct config judged; /* takes the values that are overridden */
+	struct config judged; /* receives overridden values, which are checked but not used */
 	const bool *overridden;
-	int *lines; /* per row: where it stands, 0 if nowhere yet */
-	bool told;  /* of an error: the rest only follows from the first */
+	int *lines; /* per row: line of the setting, 0 if not set yet */
+	bool told;  /* an error was logged: later ones only follow from it */
 } *reading;
 
-/* libconfuse's own complaints, and those of take_value(). */
+/* Logs libconfuse's own errors and those of take_value(). */
 static void __attribute__((format(printf, 2, 0)))
 complain(cfg_t *cfg, const char *format, va_list arguments)
 {
@@ -35,7 +35,7 @@ complain(cfg_t *cfg, const char *format, va_list arguments)
 	reading->told = true;
 }
 
-/* A value has been read. */
+/* Callback: a value was parsed. */
 static int
 take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 {
@@ -44,7 +44,7 @@ take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 	struct config *config = reading->overridden[index] ? &reading->judged : reading->config;
 	char why[256];
 
-	/* Of a list that begins with "=", this is the first value; "+=" goes on with the list. */
+	/* The first value of a list that starts with "="; "+=" appends to the list. */
 	if (option->nvalues == 1 && reading->lines[index] != 0) {
 		cfg_error(cfg, "%s is set a second time, after line %d", row->name, reading->lines[index]);
 		return -1;
@@ -59,7 +59,7 @@ take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 	return 0;
 }
 
-/* What libconfuse is to know of the table: names, and which take lists.  Everything is text to it. */
+/* The table in libconfuse's form: names, and which options take lists.  All values are text. */
 static cfg_opt_t *
 make_options(void)
 {
@@ -75,7 +75,7 @@ make_options(void)
 		if (row->place != ON_LINE)
 			*option++ = row->kind->list ? list : scalar;
 	}
-	return options; /* the row of zeros behind them is the end */
+	return options; /* the zeroed row behind them marks the end */
 }
 
 static bool
@@ -126,7 +126,7 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 	return good;
 }
 
-/* A plain file: a pipe would keep a daemon waiting. */
+/* Only a plain file: opening a pipe would block the daemon. */
 static FILE *
 open_file(const char *path)
 {

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Between double quotes, with everything taken back that libconfuse would read in there: ends, escapes and
- * ${ENVIRONMENT}. */
+/* Writes a string in double quotes, escaping what libconfuse would interpret: quotes, escapes and ${ENVIRONMENT}. */
 static void
 print_quoted(FILE *to, const char *text)
 {
@@ -17,7 +16,7 @@ print_quoted(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* Numbers, true and false look better without quotes. */
+/* Numbers, true and false are written without quotes. */
 static void
 print_value(FILE *to, const struct option_row *row, const char *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Settings written in the form of netobs.conf(5). */
+/* Writes settings in the syntax of netobs.conf(5). */
 #ifndef NETOBS_DAEMON_CONFIG_CONFIG_PRINT_H
 #define NETOBS_DAEMON_CONFIG_CONFIG_PRINT_H
 
@@ -7,11 +7,11 @@
 
 #include "daemon/config/options.h"
 
-/* One line for each setting that may stand in the file; what has no value is named in a comment.  Read again, the text
- * gives the same settings. */
+/* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
+ * the text gives the same settings. */
 void settings_print(FILE *to, const struct config *config);
 
-/* "name = value" without a newline; false, with nothing written, if the row has no value. */
+/* Writes "name = value" without a newline; false, with nothing written, if the row has no value. */
 bool settings_print_row(FILE *to, const struct option_row *row, const struct config *config);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "daemon/base/log.h"
 
-/* What the bytes at hand belong to. */
+/* Lexical class of the current bytes. */
 enum part {
 	PART_PLAIN,
-	PART_WORD,   /* without quotes; "10.0.0.0/8" and "a//b" are one each */
+	PART_WORD,   /* unquoted; "10.0.0.0/8" and "a//b" are one word each */
 	PART_DOUBLE, /* between quotes */
 	PART_SINGLE,
 	PART_LINE,   /* a comment to the end of its line */
@@ -21,7 +21,7 @@ struct scan {
 	const char *name;
 	enum part part;
 	int line;
-	int began; /* the line where the part did */
+	int began; /* line on which the part began */
 };
 
 static enum part
@@ -50,10 +50,10 @@ part_after(const struct scan *scan, const char *at)
 	case PART_BLOCK:
 		break;
 	}
-	return PART_BLOCK; /* blank_comments() finds its end, which has two characters */
+	return PART_BLOCK; /* left to blank_comments(), because the end has two characters */
 }
 
-/* Overwrites what belongs to comments, newlines excepted.  False if the text ends within a part. */
+/* Replaces comments by blanks, except for newlines.  False if the text ends inside quotes or a comment. */
 static bool
 blank_comments(struct scan *scan, char *text)
 {
@@ -64,7 +64,7 @@ blank_comments(struct scan *scan, char *text)
 		if (scan->part != before)
 			scan->began = scan->line;
 		if ((before == PART_DOUBLE || before == PART_SINGLE) && *at == '\\' && at[1] != '\0')
-			scan->line += *++at == '\n'; /* whatever it is, it ends nothing */
+			scan->line += *++at == '\n'; /* an escaped character never ends the part */
 		else if (*at == '\n')
 			scan->line++;
 		else if (before == PART_BLOCK && at[0] == '*' && at[1] == '/') {
@@ -73,7 +73,7 @@ blank_comments(struct scan *scan, char *text)
 			scan->part = PART_PLAIN;
 		} else if (scan->part == PART_LINE || scan->part == PART_BLOCK) {
 			if (scan->part == PART_BLOCK && before != PART_BLOCK)
-				*at++ = ' '; /* the beginning too has two characters */
+				*at++ = ' '; /* the start of a comment has two characters too */
 			*at = ' ';
 		}
 	}

@@ -45,7 +45,7 @@ read_real(const struct option_row *row, const char *text, double *value, char *w
 	char *end;
 
 	*value = strtod(text, &end);
-	/* Written so that a NaN is refused too. */
+	/* This form of the comparison rejects NaN too. */
 	if (end != text && *end == '\0' && *value >= row->min && *value <= row->max)
 		return true;
 	snprintf(why, size, "a number from %g to %.0f is wanted", row->min, row->max);
@@ -72,7 +72,7 @@ get_whole(const struct config *config, const struct option_row *row, size_t inde
 
 const struct option_kind value_whole = {.set = set_whole, .get = get_whole};
 
-/* Permissions of a file, in octal. */
+/* File permissions in octal. */
 static bool
 set_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
@@ -96,7 +96,7 @@ get_mode(const struct config *config, const struct option_row *row, size_t index
 
 const struct option_kind value_mode = {.set = set_mode, .get = get_mode};
 
-/* A whole number whose 0 means that somebody else decides. */
+/* A whole number; 0 selects the default. */
 static const char *
 get_bytes(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
@@ -125,7 +125,7 @@ get_count(const struct config *config, const struct option_row *row, size_t inde
 
 const struct option_kind value_count = {.set = set_count, .get = get_count};
 
-/* Seconds for the user, nanoseconds in the field. */
+/* Seconds in the text, nanoseconds in the field. */
 static bool
 set_seconds(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
@@ -137,7 +137,7 @@ set_seconds(struct config *config, const struct option_row *row, const char *tex
 	return true;
 }
 
-/* 15 digits are what a double surely holds, so that a value that was shown and set again is shown the same. */
+/* A double holds 15 decimal digits exactly, so a value that is printed and parsed again prints the same. */
 static const char *
 get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
@@ -172,7 +172,7 @@ set_nothing(struct config *config, const struct option_row *row, const char *tex
 
 const struct option_kind value_none = {.set = set_nothing, .get = get_nothing};
 
-/* On the command line the option alone says yes; a file says which. */
+/* The option alone means yes on the command line; the file has true or false. */
 static bool
 read_toggle(const char *text, bool *value, char *why, size_t size)
 {
@@ -206,7 +206,7 @@ get_flag(const struct config *config, const struct option_row *row, size_t index
 
 const struct option_kind value_flag = {.set = set_flag, .get = get_flag, .toggle = true};
 
-/* "no-something": the field says the opposite of the option. */
+/* An option "no-something", whose field has the opposite meaning. */
 static bool
 set_flag_off(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
@@ -227,7 +227,7 @@ get_flag_off(const struct config *config, const struct option_row *row, size_t i
 
 const struct option_kind value_flag_off = {.set = set_flag_off, .get = get_flag_off, .toggle = true};
 
-/* A copy of `text` that is not empty; NULL, with `why`, otherwise. */
+/* Copies `text`, which must not be empty; otherwise NULL, with `why`. */
 static const char *
 keep_word(struct config *config, const char *text, char *why, size_t size)
 {
@@ -260,7 +260,7 @@ get_word(const struct config *config, const struct option_row *row, size_t index
 
 const struct option_kind value_word = {.set = set_word, .get = get_word};
 
-/* One more word of a NULL-terminated list. */
+/* Appends a word to a NULL-terminated list. */
 static bool
 set_words(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
@@ -340,7 +340,7 @@ set_prefix(struct config *config, const struct option_row *row, const char *text
 			bits = -1;
 	}
 	if (length >= sizeof addr)
-		length = 0; /* no address is that long */
+		length = 0; /* longer than any address */
 	memcpy(addr, text, length);
 	addr[length] = '\0';
 	if (bits < 0 || bits > most || inet_pton(prefix.version == 6 ? AF_INET6 : AF_INET, addr, prefix.addr) != 1) {
@@ -396,7 +396,7 @@ set_wait(struct config *config, const struct option_row *row, const char *text, 
 
 const struct option_kind value_wait = {.set = set_wait, .get = get_nothing};
 
-/* --print and --format: the format is settled when both are known. */
+/* --print and --format: the format is determined when both have been parsed. */
 static bool
 set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
@@ -462,8 +462,8 @@ get_format(const struct config *config, const struct option_row *row, size_t ind
 
 const struct option_kind value_format = {.set = set_format, .get = get_format};
 
-/* Only a first look, so that a file's line can be named: what the link types of the inputs make of it is seen when they
- * are there. */
+/* Compiles the filter for Ethernet as a first check, so that an error can name the line of the file.  It is compiled
+ * again for the link types of the inputs. */
 static bool
 set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {

@@ -171,7 +171,7 @@ options_defaults(struct config *config)
 	    .control_mode = 0660,
 	    .seccomp = true,
 	    .workers = 1,
-	    .snaplen = 262144, /* as tcpdump: larger than any frame but BIG TCP's */
+	    .snaplen = 262144, /* as in tcpdump: larger than any frame except BIG TCP's */
 	    .limits = flow_limits_default(),
 	    .iscsi_ports = {.port = {3260}, .count = 1},
 	};
@@ -231,11 +231,12 @@ options_same(const struct option_row *row, const struct config *a, const struct 
 	}
 }
 
-/* What getopt_long() is to know.  A row's value is 256 + its index; letters stand for themselves. */
+/* Builds the tables for getopt_long().  A row's value is 256 + its index; short options have the value of their
+ * letter. */
 static void
 make_getopt_tables(struct option *longs, char *shorts)
 {
-	*shorts++ = ':'; /* tell a missing value from an unknown option */
+	*shorts++ = ':'; /* makes getopt_long() tell a missing value from an unknown option */
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &options_table[i];
 		int has = row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
@@ -264,7 +265,7 @@ row_of(int value)
 	return NULL;
 }
 
-/* getopt_long() returned '?': an unknown or ambiguous option, or a value where none belongs. */
+/* Explains '?' from getopt_long(): an unknown or ambiguous option, or a value for an option that takes none. */
 static void
 refuse_unknown(char **argv)
 {
@@ -278,7 +279,7 @@ refuse_unknown(char **argv)
 		log_error("unknown or ambiguous option %s; netobsd --help lists the options", argv[optind - 1]);
 }
 
-/* The words behind the options are the filter. */
+/* Joins the arguments behind the options into the filter. */
 static bool
 join_filter(int argc, char **argv, struct config *config)
 {
@@ -303,7 +304,7 @@ join_filter(int argc, char **argv, struct config *config)
 	return config->filter != NULL;
 }
 
-/* Options of one kind of input that were given with the other. */
+/* Rejects options for one kind of input that were given with the other. */
 static bool
 check_scope(const struct config *config, const bool given[ROWS])
 {
@@ -332,7 +333,7 @@ check_standard_input_once(const struct config *config)
 	return times <= 1;
 }
 
-/* What the options say together. */
+/* Checks options against each other. */
 static bool
 settle(struct config *config, const bool given[ROWS])
 {
@@ -362,7 +363,7 @@ settle(struct config *config, const bool given[ROWS])
 	return check_scope(config, given) && check_standard_input_once(config);
 }
 
-/* Takes one option.  OPTIONS_RUN: go on. */
+/* Applies one option.  OPTIONS_RUN: continue. */
 static enum options_result
 take(const struct option_row *row, struct config *config)
 {
@@ -389,8 +390,8 @@ parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
 	int value;
 
 	make_getopt_tables(longs, shorts);
-	opterr = 0; /* the messages are ours */
-	optind = 0; /* from the beginning, also the second time */
+	opterr = 0; /* netobsd prints its own messages */
+	optind = 0; /* restart getopt, also for a second parse */
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = row_of(value == ':' ? optopt : value);
 		enum options_result result;
@@ -414,7 +415,8 @@ parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
 	return join_filter(argc, argv, config) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
-/* The file says what the command line does not.  Files to replay stand in for the interfaces of a service. */
+/* Reads the file for options that the command line does not set.  Files to replay replace the interfaces configured for
+ * the service. */
 static bool
 read_file(struct config *config, const bool given[ROWS])
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What netobsd can be told, on the command line and in netobs.conf(5).  One table (options_table) says what every
- * option is called, what it takes, where it may stand and what it is for; both parsers, the range checks, --help,
- * --print-config, the sample file, the manual's table and the completion of shells are made from that table or tested
- * against it. */
+/*
+ * The options of netobsd, on the command line and in netobs.conf(5).
+ *
+ * One table (options_table) defines each option's name, value, place and purpose.  Both parsers, the range checks,
+ * --help, --print-config, the sample file, the manual's table and the shell completion are made from it or tested
+ * against it.
+ */
 #ifndef NETOBS_DAEMON_CONFIG_OPTIONS_H
 #define NETOBS_DAEMON_CONFIG_OPTIONS_H
 
@@ -21,7 +24,7 @@ enum options_group {
 	GROUP_COUNT
 };
 
-/* Which kind of input an option makes sense for. */
+/* Kind of input that an option applies to. */
 enum options_scope {
 	FOR_ALL,
 	FOR_LIVE,
@@ -34,34 +37,35 @@ enum options_action {
 	ACTION_VERSION,
 };
 
-/* Where an option may stand. */
+/* Where an option may appear. */
 enum options_place {
-	ON_LINE, /* only on the command line: it asks for one run's doing */
+	ON_LINE, /* command line only: it concerns a single run */
 	IN_BOTH, /* in netobs.conf(5) too, under the same name */
-	IN_FILE, /* only there: the command line has another way to say it */
+	IN_FILE, /* file only: the command line has another syntax for it */
 };
 
-/* When a changed setting of the file takes effect. */
+/* When a change of this setting in the file takes effect. */
 enum options_change {
 	AT_RESTART,
 	AT_RELOAD,
 };
 
-/* Room for a value that is not text already. */
+/* Buffer size for a value that is not stored as text. */
 #define OPTIONS_VALUE_MAX 64
 
 struct option_row;
 
-/* A kind of value: how its text becomes a field of struct config and back. */
+/* A kind of value: converts between text and a field of struct config. */
 struct option_kind {
-	/* False with `why` ("a number from 1 to 9 is wanted") where the text is no such value.  `text` is NULL where
-	 * the command line has none: an optional value was left out, or the option takes none. */
+	/* Parses `text` into the field.  False, with `why` such as "a number from 1 to 9 is wanted", if it is invalid.
+	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes none. */
 	bool (*set)(struct config *config, const struct option_row *row, const char *text, char *why, size_t size);
-	/* The `index`th value as text that set() takes; NULL if there are no more.  `room` may be used for it. */
+	/* Returns value `index` as text that set() accepts; NULL if there are no more.  The text may be written to
+	 * `room`. */
 	const char *(*get)(const struct config *config, const struct option_row *row, size_t index,
 			   char room[OPTIONS_VALUE_MAX]);
-	bool list;   /* several values are kept */
-	bool toggle; /* the command line has no value for it; the file has true or false */
+	bool list;   /* holds several values */
+	bool toggle; /* takes no value on the command line, true or false in the file */
 };
 
 struct option_row {
@@ -71,13 +75,13 @@ struct option_row {
 	enum options_scope scope;
 	const struct option_kind *kind;
 	size_t field;	      /* offset in struct config */
-	const char *argument; /* what its value is called, NULL if it takes none */
-	bool optional;	      /* the value may be left out */
-	double min, max;      /* range of a numeric value, in the unit that the user writes */
-	double unit;	      /* how many of the field's units are one of the user's */
+	const char *argument; /* name of its value, NULL if it takes none */
+	bool optional;	      /* the value may be omitted */
+	double min, max;      /* range of a numeric value, in the user's unit */
+	double unit;	      /* the field's units per unit of the user */
 	enum options_action action;
 	enum options_place place;
-	enum options_change change; /* for what may stand in the file */
+	enum options_change change; /* for options that may appear in the file */
 	const char *help; /* one sentence without its full stop */
 };
 
@@ -85,24 +89,24 @@ extern const struct option_row options_table[];
 extern const size_t options_table_rows;
 
 enum options_result {
-	OPTIONS_RUN,  /* *config says what to do */
+	OPTIONS_RUN,  /* `config` is complete: run */
 	OPTIONS_DONE, /* --help, --check-config or --print-config has been answered */
 	OPTIONS_VERSION, /* --version: the caller prints it */
 	OPTIONS_BAD,  /* a message has been logged */
 };
 
-/* Reads the command line and, if it names one, the configuration file, over which the command line wins.  `*config` may
- * be used until options_free(), which is to be called whatever the result. */
+/* Parses the command line and, if it names one, the configuration file; the command line takes precedence.  `*config`
+ * is valid until options_free(), which must be called whatever the result. */
 enum options_result options_parse(int argc, char **argv, struct config *config);
 void options_free(struct config *config);
 
-/* What a run does where nothing is said. */
+/* Sets the defaults. */
 bool options_defaults(struct config *config);
 
-/* A copy of `text` that lives as long as the configuration; NULL if memory cannot be had. */
+/* Copies `text`; the copy is freed with the configuration.  NULL if out of memory. */
 const char *options_keep(struct config *config, const char *text);
 
-/* The row of a long name that may stand in a file; NULL if there is none. */
+/* The row of a setting that may appear in a file; NULL if there is none. */
 const struct option_row *options_find_setting(const char *name);
 
 /* Whether both configurations have the same values for the row. */

@@ -13,7 +13,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- planning */
 
-/* The first of these that exists is what root becomes unasked. */
+/* The first of these users that exists replaces root by default. */
 static const struct passwd *
 default_user(void)
 {
@@ -76,7 +76,7 @@ failed(const char *what)
 	return false;
 }
 
-/* Which capabilities are to stay, as a set of 1 << CAP_...; of what is permitted, for more cannot be had. */
+/* The capabilities to keep, as a set of 1 << CAP_...; limited to the permitted ones. */
 static uint64_t
 choose_kept(const struct privileges *plan)
 {
@@ -95,7 +95,7 @@ choose_kept(const struct privileges *plan)
 	return kept;
 }
 
-/* Fills libcap-ng's idea of what is to be with nothing but these. */
+/* Sets libcap-ng's target state to exactly these capabilities. */
 static bool
 choose_only(uint64_t kept)
 {
@@ -119,8 +119,8 @@ change_user(const struct privileges *plan, bool bounding)
 	return false;
 }
 
-/* The unit of a service manager may forbid capset(2), having done what we would do: that it fails is then no harm, and
- * only_this_is_left() sees whether it is. */
+/* The service manager's unit may forbid capset(2) after reducing capabilities itself.  A failure is then harmless;
+ * only_this_is_left() verifies the result. */
 static bool
 stay(bool bounding)
 {
@@ -130,7 +130,7 @@ stay(bool bounding)
 	       failed("cannot drop capabilities");
 }
 
-/* What the kernel says now, not what was asked of it. */
+/* Verifies the present state in the kernel, independent of earlier return values. */
 static bool
 only_this_is_left(uint64_t kept)
 {
@@ -160,7 +160,8 @@ privileges_leave(const struct privileges *plan)
 
 	if (capng_get_caps_process() != 0)
 		return failed("cannot see what capabilities there are");
-	/* Without CAP_SETPCAP, as in some containers, the bounding set stays; no_new_privs makes it useless. */
+	/* Without CAP_SETPCAP, as in some containers, the bounding set cannot be changed; no_new_privs makes it
+	 * irrelevant. */
 	bounding = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) != 0;
 	kept = choose_kept(plan);
 	if (!choose_only(kept) || !(plan->change ? change_user(plan, bounding) : stay(bounding)))

@@ -21,7 +21,7 @@ add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->number, 1, &comparison);
 }
 
-/* 0 or a negative error number. */
+/* Returns 0 or a negative errno. */
 static int
 add_table(scmp_filter_ctx filter, const struct sandbox_table *table)
 {
@@ -33,7 +33,7 @@ add_table(scmp_filter_ctx filter, const struct sandbox_table *table)
 	return status;
 }
 
-/* One action for calls whatever their arguments are.  Those that instruments may make stay allowed. */
+/* Adds one action for calls with any arguments.  Calls in sandbox_instruments stay allowed. */
 static int
 add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, size_t count)
 {
@@ -70,9 +70,11 @@ load(bool live)
 
 	if (filter == NULL)
 		return -ENOMEM;
-	status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1); /* every thread there is, not only this one */
+	status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1); /* apply to every existing thread, not only this
+								      * one */
 	if (status == 0)
-		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list, of 100 numbers */
+		/* a binary tree instead of a list of 100 numbers */
+		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (status == 0)
 		status = add_tables(filter, live);
 	if (status == 0)

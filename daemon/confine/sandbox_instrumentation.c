@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sanitizers look for leaks from a process of their own that traces this one, and gcov writes files: a build with
- * either is for tests, and its filter has wide holes. */
+/* Rules for instrumented builds, which are for tests only: the leak sanitizer starts a process that traces this one,
+ * and gcov writes files.  They open wide holes in the filter. */
 #include <seccomp.h>
 
 #include "daemon/confine/sandbox_rules.h"

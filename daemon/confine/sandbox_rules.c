@@ -30,7 +30,7 @@ static const struct sandbox_rule memory[] = {
     CALL(madvise),
 };
 
-/* Captures, /proc, /sys, and the configuration file when it is read again: any file, but only to read it. */
+/* Read access to any file: captures, /proc, /sys, and the configuration file on a reload. */
 static const struct sandbox_rule reading[] = {
     CALL_IF(open, 2, FOR_WRITING, 0),
     CALL_IF(openat, 3, FOR_WRITING, 0),
@@ -59,7 +59,7 @@ static const struct sandbox_rule reading[] = {
     INT_ARG(ioctl, 2, TCGETS), /* isatty() */
 };
 
-/* To what is open: standard output, the log, the service manager, sockets. */
+/* Writing to open descriptors: standard output, the log, the service manager, sockets. */
 static const struct sandbox_rule writing[] = {
     CALL(write), CALL(writev), CALL(sendto), CALL(sendmsg), CALL(recvfrom), CALL(recvmsg), CALL(recvmmsg),
 };
@@ -70,7 +70,7 @@ static const struct sandbox_rule waiting[] = {
     CALL(nanosleep),	 CALL(timerfd_create), CALL(timerfd_settime), CALL(clock_nanosleep),
 };
 
-/* Most of the time the kernel is not even asked. */
+/* Usually the vDSO answers without a system call. */
 static const struct sandbox_rule clocks[] = {
     CALL(clock_gettime), CALL(clock_getres), CALL(gettimeofday), CALL(time),
 };
@@ -79,8 +79,8 @@ static const struct sandbox_rule signals[] = {
     CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(sigaltstack), CALL(restart_syscall),
 };
 
-/* Threads, but no processes: clone3() keeps its flags in memory where no filter sees them, so it seems not to exist
- * (sandbox_absent) and the C library takes clone(). */
+/* Threads but no processes.  clone3() passes its flags in memory, which a filter cannot read, so it fails with ENOSYS
+ * (sandbox_absent) and the C library uses clone(). */
 static const struct sandbox_rule threads[] = {
     CALL_IF(clone, 1, CLONE_THREAD, CLONE_THREAD),
     CALL(futex),
@@ -107,12 +107,12 @@ static const struct sandbox_rule process[] = {
     CALL(sysinfo),
     CALL(uname),
     CALL(getrusage),
-    CALL_ARG(prlimit64, 3, 0), /* limits are looked at, not changed */
+    CALL_ARG(prlimit64, 3, 0), /* limits may be read, not changed */
     INT_ARG(prctl, 1, PR_GET_SECCOMP),
 };
 
-/* What the kernel runs for an optimised probe when a tracer is attached: the calls are its own, but some kernels have
- * them filtered like any other. */
+/* Calls made by the kernel's code for an optimised probe while a tracer is attached; some kernels filter them like any
+ * other. */
 static const struct sandbox_rule tracers[] = {
 #ifdef __x86_64__
     {.number = 335}, /* uretprobe */
@@ -122,7 +122,7 @@ static const struct sandbox_rule tracers[] = {
 #endif
 };
 
-/* Sockets that were bound before are served: the control socket and the metrics. */
+/* Serving sockets that were bound earlier: the control socket and the metrics. */
 static const struct sandbox_rule serving[] = {
     CALL(accept),
     CALL(accept4),
@@ -133,7 +133,7 @@ static const struct sandbox_rule serving[] = {
     INT_ARG(ioctl, 2, FIONREAD),
 };
 
-/* libpcap: counting, filtering, and opening an interface that was lost and has come back. */
+/* libpcap: statistics, filters, and reopening an interface that has come back. */
 static const struct sandbox_rule capturing[] = {
     INT_ARG(socket, 1, AF_PACKET),
     INT_ARG(setsockopt, 2, SOL_PACKET),
@@ -148,11 +148,11 @@ static const struct sandbox_rule capturing[] = {
     INT_ARG(ioctl, 2, SIOCGIFADDR),
     INT_ARG(ioctl, 2, SIOCETHTOOL),
     INT_ARG(ioctl, 2, FIONBIO),
-    /* Names to indexes (if_nametoindex) are asked for through any socket. */
+    /* if_nametoindex() uses an arbitrary socket. */
     INT_ARG(socket, 1, AF_UNIX),
 };
 
-/* rtnetlink for addresses and interfaces; sock_diag, with /proc under `reading`, for the owners of sockets. */
+/* rtnetlink for addresses and interfaces; sock_diag for socket owners, together with /proc under `reading`. */
 static const struct sandbox_rule asking_the_kernel[] = {
     INT_ARG(socket, 1, AF_NETLINK),
     INT_ARG(setsockopt, 2, SOL_NETLINK),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which system calls netobsd makes, and what for. */
+/* The system calls that netobsd makes, by purpose. */
 #ifndef NETOBS_DAEMON_CONFINE_SANDBOX_RULES_H
 #define NETOBS_DAEMON_CONFINE_SANDBOX_RULES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One call.  It holds if (argument & mask) == value; several rules for one call are alternatives. */
+/* One rule: it matches if (argument & mask) == value.  Several rules for a call are alternatives. */
 struct sandbox_rule {
 	int number;
-	unsigned argument; /* 1 to 6; 0: whatever the arguments are */
+	unsigned argument; /* 1 to 6; 0: any arguments */
 	uint64_t mask;
 	uint64_t value;
 };
@@ -29,16 +29,16 @@ struct sandbox_table {
 extern const struct sandbox_table sandbox_allowed[];
 extern const size_t sandbox_allowed_count;
 
-/* Which seem not to exist (ENOSYS), so that whoever makes them does it another way. */
+/* Calls that fail with ENOSYS, so that the C library falls back to another one. */
 extern const int sandbox_absent[];
 extern const size_t sandbox_absent_count;
 
-/* Whose mere attempt kills the process. */
+/* Calls that kill the process. */
 extern const int sandbox_deadly[];
 extern const size_t sandbox_deadly_count;
 
-/* What sanitizers and gcov need: sandbox_instrumentation.c in builds with them; sandbox_instrumentation_stub.c, which is
- * empty, in all others. */
+/* Calls that sanitizers and gcov need: sandbox_instrumentation.c in builds with them, empty in all others
+ * (sandbox_instrumentation_stub.c). */
 extern const struct sandbox_table sandbox_instruments;
 
 #endif

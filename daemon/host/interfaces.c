@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUCKETS 64u /* indexes count up from 1, so they spread by themselves */
+#define BUCKETS 64u /* indexes are consecutive, so no hash is needed */
 
 struct node {
 	struct node *next;
@@ -20,7 +20,7 @@ struct interfaces {
 	struct node *buckets[BUCKETS];
 };
 
-/* The link that points to the node of this index, or to the NULL at the end of its bucket. */
+/* The pointer that refers to the node of this index, or the NULL at the end of its bucket. */
 static struct node **
 find_link(struct node **link, uint32_t index)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The network interfaces of this namespace by index, so that a frame captured on "any", whose cooked header has the
- * index, is reported with the interface it really went through, and so that who observes an interface learns what
- * becomes of it. */
+/* Network interfaces of this namespace by index.  A frame captured on "any" carries the index in its cooked header and
+ * is reported with its real interface; live capture also learns here when an interface changes. */
 #ifndef NETOBS_DAEMON_HOST_INTERFACES_H
 #define NETOBS_DAEMON_HOST_INTERFACES_H
 
@@ -13,12 +12,12 @@
 
 struct interfaces;
 
-/* What the kernel says of an interface. */
+/* Properties of an interface according to the kernel. */
 struct link_facts {
 	uint32_t index;
 	char name[16];
 	bool loopback;
-	bool up;	 /* as its administrator wants it */
+	bool up;	 /* administratively up */
 	bool has_mac;	 /* mac is set: it is an Ethernet */
 	uint8_t mac[6];
 	uint32_t mtu;	 /* 0 if unknown */
@@ -26,29 +25,29 @@ struct link_facts {
 	uint32_t carrier; /* index of the interface that this VLAN device is on, 0 if it is none */
 };
 
-/* Who wants to know that something has changed; the memory is the follower's. */
+/* Callback for changes; the memory is the follower's. */
 struct interfaces_follower {
 	void (*changed)(void *context);
 	void *context;
 	struct interfaces_follower *next;
 };
 
-/* An empty collection.  NULL if memory cannot be had. */
+/* Creates an empty collection.  NULL if out of memory. */
 struct interfaces *interfaces_new(void);
 void interfaces_free(struct interfaces *interfaces);
 
-/* An interface is there, or something about it is new.  False if memory cannot be had. */
+/* Adds an interface or updates it.  False if out of memory. */
 bool interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts);
 
-/* It is gone.  No frame of it may be waiting in a batch. */
+/* Removes an interface.  No batch may contain a frame of it. */
 void interfaces_forget(struct interfaces *interfaces, uint32_t index);
 
-/* Calls the followers, in the order in which they came, if anything was learnt or forgotten since the last time. */
+/* Calls the followers in order of registration, if anything has changed since the last call. */
 void interfaces_announce(struct interfaces *interfaces);
 void interfaces_follow(struct interfaces *interfaces, struct interfaces_follower *follower);
 void interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *follower);
 
-/* NULL if it is not known.  The answers live until the interface is forgotten; a change changes them in place. */
+/* NULL if the index is unknown.  A result is valid until the interface is removed; changes update it in place. */
 const struct interface *interfaces_find(const struct interfaces *interfaces, uint32_t index);
 const struct link_facts *interfaces_facts(const struct interfaces *interfaces, uint32_t index);
 
@@ -56,7 +55,7 @@ const struct link_facts *interfaces_facts(const struct interfaces *interfaces, u
 typedef void interfaces_visitor(void *context, const struct link_facts *facts);
 void interfaces_visit(const struct interfaces *interfaces, interfaces_visitor *visit, void *context);
 
-/* Inode of the network namespace that this process is in, 0 if it cannot be told. */
+/* Inode of this process's network namespace, 0 if unknown. */
 uint64_t interfaces_namespace(void);
 
 #endif

@@ -9,14 +9,14 @@
 
 struct slot {
 	uint8_t addr[16];
-	uint32_t count; /* interfaces that have it; 0 in a slot whose address has gone */
-	uint8_t version; /* 0: never used, a search ends here */
+	uint32_t count; /* interfaces with this address; 0 if the address was removed */
+	uint8_t version; /* 0: never used; ends a search */
 };
 
 struct locals {
 	struct slot *slots;
-	uint32_t mask; /* slots less one */
-	uint32_t used; /* slots with a version */
+	uint32_t mask; /* number of slots less one */
+	uint32_t used; /* slots in use, including removed addresses */
 	uint32_t generation;
 	size_t prefix_count;
 	struct prefix *prefixes;
@@ -27,13 +27,14 @@ hash_of(uint8_t version, const uint8_t addr[16])
 {
 	uint64_t low, high;
 
-	/* Whoever configures addresses is no adversary, so no seed; the multiplier is 2^64 / the golden ratio. */
+	/* Local addresses are not chosen by an attacker, so no seed is needed.  The multiplier is 2^64 / the golden
+	 * ratio. */
 	memcpy(&low, addr, sizeof low);
 	memcpy(&high, addr + sizeof low, sizeof high);
 	return (uint32_t)(((low ^ (high * 31 + version)) * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* The slot of an address, or the empty one where its search ends. */
+/* The slot of an address, or the empty slot at which its search ends. */
 static struct slot *
 find(struct slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
 {
@@ -45,7 +46,7 @@ find(struct slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
 	return &slots[at];
 }
 
-/* Moves to a table that is at most a quarter full, leaving behind the addresses that have gone. */
+/* Rehashes into a table that is at most a quarter full, without removed addresses. */
 static bool
 rebuild(struct locals *locals)
 {

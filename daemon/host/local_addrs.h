@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which addresses are local: those of the observed network namespace, as they come and go, and configured prefixes. */
+/* The set of local addresses: those of the observed network namespace, kept up to date, and the configured prefixes. */
 #ifndef NETOBS_DAEMON_HOST_LOCAL_ADDRS_H
 #define NETOBS_DAEMON_HOST_LOCAL_ADDRS_H
 
@@ -11,15 +11,15 @@
 
 struct locals;
 
-/* An empty set with the prefixes of the configuration.  NULL if memory cannot be had. */
+/* Creates a set with the configured prefixes.  NULL if out of memory. */
 struct locals *locals_new(const struct prefix *prefixes, size_t count);
 void locals_free(struct locals *locals);
 
-/* Other prefixes in place of these.  False, with nothing changed, if memory cannot be had. */
+/* Replaces the prefixes.  False, with nothing changed, if out of memory. */
 bool locals_set_prefixes(struct locals *locals, const struct prefix *prefixes, size_t count);
 
-/* An address has come or gone.  `addr` is in network order, IPv4 in the first four bytes.  Counted: the same address
- * on two interfaces stays until both have lost it.  False if memory cannot be had. */
+/* Adds or removes an address.  `addr` is in network order, IPv4 in the first four bytes.  Addresses are counted: one
+ * that is on two interfaces stays until both have lost it.  False if out of memory. */
 bool locals_add(struct locals *locals, uint8_t version, const uint8_t addr[16]);
 void locals_remove(struct locals *locals, uint8_t version, const uint8_t addr[16]);
 void locals_clear_addresses(struct locals *locals);
@@ -27,11 +27,11 @@ void locals_clear_addresses(struct locals *locals);
 /* Whether an address is local.  127.0.0.0/8 and ::1 always are. */
 bool locals_has(const struct locals *locals, uint8_t version, const uint8_t addr[16]);
 
-/* Whether anything is known of what is local: an address or a prefix.  A cooked capture file without prefixes tells
- * only directions. */
+/* Whether any local address or prefix is known.  For a cooked capture file without prefixes only directions are
+ * known. */
 bool locals_known(const struct locals *locals);
 
-/* Rises with every change, so that answers may be remembered. */
+/* Increases with every change; used to validate cached results. */
 uint32_t locals_generation(const struct locals *locals);
 
 #endif

@@ -32,7 +32,7 @@ is_group(const struct ip_layer *ip)
 	return ip->dst[0] >= 224 && (ip->dst[0] < 240 || memcmp(ip->dst, "\xff\xff\xff\xff", 4) == 0);
 }
 
-/* 0.0.0.0 and ::, which a host sends from before it has an address (RFC 1122, 4861, 4862). */
+/* 0.0.0.0 and ::, the source addresses of a host that has none yet (RFC 1122, 4861, 4862). */
 static bool
 is_unspecified(const uint8_t addr[16])
 {
@@ -41,7 +41,7 @@ is_unspecified(const uint8_t addr[16])
 	return memcmp(addr, zero, sizeof zero) == 0;
 }
 
-/* Sent by this host, as the link layer shows; of a packet whose addresses do not. */
+/* Whether this host sent the frame according to the link layer; used if the addresses do not tell. */
 static bool
 is_sent_here(const struct packet *p)
 {
@@ -52,7 +52,7 @@ is_sent_here(const struct packet *p)
 	return memcmp(p->ether.src, interface->mac, sizeof interface->mac) == 0;
 }
 
-/* The sides that may be local as far as the link layer says: a frame that came in was not sent from here. */
+/* The sides that can be local according to the link layer: an incoming frame was not sent by this host. */
 static struct sides
 sides_by_direction(enum direction direction)
 {
@@ -83,7 +83,7 @@ sides_by_address(const struct packet *p, const struct locals *locals)
 	case NETWORK_NONE:
 		break;
 	}
-	/* No address to judge by: the interface sent it, or delivered it. */
+	/* No IP or ARP address: decided by the interface's own address or the direction. */
 	source = is_sent_here(p);
 	return sides_local(source, !source && may.destination_local);
 }
@@ -95,7 +95,7 @@ sides_of(const struct packet *p, enum view_kind view, const struct locals *local
 		return (struct sides){.receive = true, .source_local = true, .destination_local = true};
 	if (view == VIEW_BOTH || is_loopback(p))
 		return sides_local(true, true);
-	/* A capture file's own directions are all there is, unless prefixes were given. */
+	/* In a capture file the recorded directions are all that is known, unless prefixes are configured. */
 	if (p->direction != DIRECTION_UNKNOWN && !locals_known(locals))
 		return sides_by_direction(p->direction);
 	return sides_by_address(p, locals);

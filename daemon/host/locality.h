@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose point of view: which sides of a packet are local (probes.md, section 2). */
+/* Locality of a packet: which sides are local and thus reported (probes.md, section 2). */
 #ifndef NETOBS_DAEMON_HOST_LOCALITY_H
 #define NETOBS_DAEMON_HOST_LOCALITY_H
 
@@ -12,14 +12,14 @@
 struct sides {
 	bool send;		/* the send probes fire */
 	bool receive;		/* the receive probes fire */
-	bool overheard;		/* neither end is local: of the receive probes only gld and ip */
-	bool source_local;	/* connection events of the source endpoint are told */
-	bool destination_local; /* and of the destination's */
+	bool overheard;		/* neither end is local: only gld and ip receive probes fire */
+	bool source_local;	/* connection events of the source endpoint fire */
+	bool destination_local; /* connection events of the destination endpoint fire */
 };
 
 struct sides sides_of(const struct packet *packet, enum view_kind view, const struct locals *locals);
 
-/* A loopback frame passes the capture twice, going out and coming in; the incoming copy stands for both. */
+/* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
 bool sides_is_loopback_copy(const struct packet *packet);
 
 #endif

@@ -7,7 +7,7 @@
 #include "daemon/base/array.h"
 #include "daemon/base/log.h"
 
-/* VLANs on bonds on bridges: deeper stacks than this are not followed. */
+/* Deepest stack followed (VLAN on bond on bridge ...). */
 #define DEPTH_MAX 8
 
 struct place {
@@ -18,21 +18,21 @@ struct place {
 
 struct lower {
 	uint32_t ifindex;
-	bool port;	     /* all it receives for this host goes through its master */
-	bool carries;	     /* VLAN devices */
-	struct place *above; /* addresses of what is above a carrier and not on itself */
+	bool port;	     /* a port: frames for this host also pass through its master */
+	bool carries;	     /* carries VLAN devices */
+	struct place *above; /* addresses of the interfaces above it that it does not have itself */
 	size_t count;
 };
 
 struct uppers {
 	struct interfaces *interfaces;
 	struct interfaces_follower follower;
-	bool stale; /* lowers is to be made again */
+	bool stale; /* `lowers` must be rebuilt */
 	struct place *places;
 	size_t place_count, place_room;
-	struct link_facts *links; /* while lowers is made */
+	struct link_facts *links; /* used while `lowers` is rebuilt */
 	size_t link_count, link_room;
-	struct lower *lowers; /* by index of the interface */
+	struct lower *lowers; /* sorted by interface index */
 	size_t lower_count;
 };
 
@@ -89,7 +89,7 @@ is_on(const struct uppers *uppers, uint32_t ifindex, const struct place *place)
 	return false;
 }
 
-/* ----------------------------------------------------------------------------------------------------- who is below */
+/* ------------------------------------------------------------------------------------------------- lower interfaces */
 
 static void
 note_link(void *context, const struct link_facts *facts)
@@ -126,14 +126,14 @@ collect_addresses(struct uppers *uppers, struct lower *lower, uint32_t ifindex)
 	}
 }
 
-/* The addresses of everything that stands on `link`, directly or not. */
+/* Collects the addresses of everything above `link`, directly or indirectly. */
 static void
 collect_above(struct uppers *uppers, struct lower *lower, const struct link_facts *link, unsigned depth)
 {
 	for (size_t i = 0; i < uppers->link_count && depth < DEPTH_MAX; i++) {
 		const struct link_facts *upper = &uppers->links[i];
 
-		/* A bridge is met once for each way up to it; its addresses are as many as all places at most. */
+		/* A bridge is visited once per path up to it; its addresses are at most as many as there are places. */
 		if (!upper->up || (upper->carrier != link->index && upper->index != link->master) ||
 		    lower->count > uppers->place_count)
 			continue;
@@ -181,7 +181,7 @@ make_lowers(struct uppers *uppers)
 	forget_lowers(uppers);
 	uppers->link_count = 0;
 	interfaces_visit(uppers->interfaces, note_link, uppers);
-	/* A link is a port, and has one carrier. */
+	/* A link has at most one master and one carrier: two entries each. */
 	uppers->lowers = calloc(2 * uppers->link_count + 1, sizeof *uppers->lowers);
 	if (uppers->lowers == NULL) {
 		log_warning("out of memory: frames on \"any\" may be told twice");
@@ -253,7 +253,7 @@ is_above(const struct lower *lower, uint8_t version, const uint8_t addr[16])
 	return false;
 }
 
-/* Whether this host's address of the packet is one above. */
+/* Whether this host's address in the packet belongs to an interface above. */
 static bool
 is_of_upper(const struct lower *lower, const struct packet *p, struct sides sides)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One socket for dumps and events, so that the kernel puts them in order.  What netobs knows is a list of (interface,
- * address); a dump marks what it finds and the unmarked rest is swept out afterwards, so the set of local addresses
- * never becomes empty in between.
+ * Dumps and events use one socket, so that the kernel orders them.  Known addresses are kept in a list of (interface,
+ * address).  A dump marks the entries that it finds, and the unmarked ones are removed afterwards, so the set of local
+ * addresses is never empty in between.
  */
 #include "daemon/host/rtnl.h"
 
@@ -19,7 +19,7 @@
 #include "daemon/base/log.h"
 #include "daemon/host/rtnl_link.h"
 
-/* What is read from the kernel one after the other. */
+/* Dumps, in the order in which they are requested. */
 enum dump {
 	DUMP_LINKS,
 	DUMP_ADDRESSES,
@@ -30,7 +30,7 @@ struct address {
 	uint32_t ifindex;
 	uint8_t version;
 	uint8_t addr[16];
-	bool seen; /* by the dump that is going on */
+	bool seen; /* found by the dump in progress */
 };
 
 struct link {
@@ -44,10 +44,10 @@ struct rtnl {
 	struct uppers *uppers;
 	struct mnl_socket *socket;
 	struct watch *watch;
-	enum dump dump;	  /* going on */
-	uint32_t sequence; /* of its request */
-	bool failed;	  /* a dump was refused */
-	bool again;	  /* something was lost or changed meanwhile: start over when the dump is done */
+	enum dump dump;	  /* the one in progress */
+	uint32_t sequence; /* sequence number of its request */
+	bool failed;	  /* the kernel refused a dump */
+	bool again;	  /* events were lost or tables changed: start over after this dump */
 	struct address *addresses;
 	size_t address_count, address_room;
 	struct link *links;
@@ -69,7 +69,7 @@ find_address(struct rtnl *rtnl, const struct address *wanted)
 	return NULL;
 }
 
-/* The kernel repeats itself: a changed lifetime is a new address to it. */
+/* The kernel announces an address again when its lifetime changes. */
 static void
 add_address(struct rtnl *rtnl, const struct address *address)
 {
@@ -102,7 +102,7 @@ remove_address(struct rtnl *rtnl, struct address *known)
 	*known = rtnl->addresses[--rtnl->address_count];
 }
 
-/* Remembers the attributes of a message by type. */
+/* Collects the attributes of a message by type. */
 static int
 note_attribute(const struct nlattr *attribute, void *context)
 {
@@ -125,7 +125,7 @@ read_address(const struct nlmsghdr *message, struct address *address)
 		return false;
 	if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6)
 		return false;
-	/* On a point-to-point link IFA_ADDRESS is the other side's. */
+	/* On a point-to-point link IFA_ADDRESS is the peer's address. */
 	value = attributes[IFA_LOCAL] != NULL ? attributes[IFA_LOCAL] : attributes[IFA_ADDRESS];
 	length = header->ifa_family == AF_INET ? 4 : 16;
 	if (value == NULL || mnl_attr_get_payload_len(value) != length)
@@ -223,7 +223,7 @@ request(struct rtnl *rtnl, enum dump dump)
 	return mnl_socket_sendto(rtnl->socket, message, message->nlmsg_len) >= 0;
 }
 
-/* Reads everything again; what is known stays until the new dump has not found it. */
+/* Starts to read everything again; present entries stay until a new dump does not contain them. */
 static bool
 start_over(struct rtnl *rtnl)
 {
@@ -246,7 +246,7 @@ sweep(struct rtnl *rtnl)
 			remove_link(rtnl, &rtnl->links[i]);
 }
 
-/* A dump has ended: the next one, or what was not seen goes. */
+/* A dump is complete: starts the next one, or removes what none of them found. */
 static void
 dump_done(struct rtnl *rtnl)
 {
@@ -266,7 +266,7 @@ dump_done(struct rtnl *rtnl)
 	}
 }
 
-/* Nothing is swept: what is known may still be right. */
+/* After a failed dump nothing is removed: present entries may still be right. */
 static void
 dump_failed(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
@@ -283,7 +283,7 @@ take_message(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
 	bool of_dump = rtnl->dump != DUMP_NONE && message->nlmsg_seq == rtnl->sequence;
 
-	/* The kernel noticed that the tables changed under the dump: it may have holes. */
+	/* The kernel reports that the tables changed during the dump, so it may be incomplete. */
 	if (of_dump && (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
 		rtnl->again = true;
 	switch (message->nlmsg_type) {
@@ -308,17 +308,18 @@ take_message(struct rtnl *rtnl, const struct nlmsghdr *message)
 	}
 }
 
-/* Reads one datagram.  False if there is none, or the socket is broken. */
+/* Reads one datagram.  False if there is none, or on an error of the socket. */
 static bool
 receive(struct rtnl *rtnl)
 {
-	_Alignas(struct nlmsghdr) char buffer[32768]; /* the most that the kernel puts into one */
+	_Alignas(struct nlmsghdr) char buffer[32768]; /* the kernel's limit for one datagram */
 	ssize_t got = mnl_socket_recvfrom(rtnl->socket, buffer, sizeof buffer);
 	const struct nlmsghdr *message = (const struct nlmsghdr *)(const void *)buffer;
 	int left = (int)got;
 
 	if (got < 0 && errno == ENOBUFS) {
-		/* Events were lost, a dump never is.  The kernel refuses a second dump while one is going on. */
+		/* Events were lost; dumps never are.  Start over later: the kernel refuses a second dump while one is
+		 * in progress. */
 		rtnl->again = true;
 		if (rtnl->dump == DUMP_NONE && !start_over(rtnl))
 			log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
@@ -338,13 +339,13 @@ readable(void *context)
 {
 	struct rtnl *rtnl = context;
 
-	/* Not for ever: the loop has others to serve. */
+	/* Bounded, because the loop serves others too. */
 	for (unsigned i = 0; i < 64 && receive(rtnl); i++)
 		;
 	interfaces_announce(rtnl->interfaces);
 }
 
-/* The first dump is waited for, so that the first frame finds the addresses; the kernel answers as it is read. */
+/* Waits for the first dump, so that addresses are known before the first frame; the kernel answers while it is read. */
 static bool
 first_dump(struct rtnl *rtnl)
 {

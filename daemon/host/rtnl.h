@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernel says about this namespace's addresses and interfaces (rtnetlink(7)): all of it at the start, then
- * every change. */
+/* Addresses and interfaces of this namespace from rtnetlink(7): a dump at start, then every change. */
 #ifndef NETOBS_DAEMON_HOST_RTNL_H
 #define NETOBS_DAEMON_HOST_RTNL_H
 
@@ -11,8 +10,8 @@
 
 struct rtnl;
 
-/* Fills the collections, which are borrowed, and keeps them up to date from the loop; `uppers` may be NULL.  NULL, with
- * a message logged, if that cannot be done. */
+/* Fills the collections, which are borrowed, and updates them from the loop; `uppers` may be NULL.  NULL, with a
+ * message logged, on failure. */
 struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers);
 void rtnl_close(struct rtnl *rtnl);
 

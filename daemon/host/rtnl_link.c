@@ -2,7 +2,7 @@
 #include "daemon/host/rtnl_link.h"
 
 #include <libmnl/libmnl.h>
-#include <net/if.h> /* before the kernel's, which then leave out what it has */
+#include <net/if.h> /* before the kernel's headers, which then omit what it defines */
 #include <net/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -39,7 +39,7 @@ note_info(const struct nlattr *attribute, void *context)
 	return MNL_CB_OK;
 }
 
-/* A word of IFLA_LINKINFO: what kind of device it is, or its master. */
+/* A string of IFLA_LINKINFO: the kind of the device, or of its master. */
 static const char *
 kind(const struct nlattr *info, unsigned type)
 {
@@ -51,7 +51,7 @@ kind(const struct nlattr *info, unsigned type)
 	return mnl_attr_get_str(attributes[type]);
 }
 
-/* Masters that receive what their ports do.  A VRF for instance is a master that does not. */
+/* Whether a master receives the frames of its ports.  A VRF, for instance, does not. */
 static bool
 takes_over(const char *master)
 {
@@ -68,7 +68,7 @@ rtnl_read_link(const struct nlmsghdr *message, struct link_facts *facts)
 		return false;
 	name = attributes[IFLA_IFNAME];
 	mac = attributes[IFLA_ADDRESS];
-	/* A wireless event is a message of this type too, with little more than a name. */
+	/* A wireless event has this message type too, with little more than a name. */
 	if (name == NULL || mnl_attr_validate(name, MNL_TYPE_NUL_STRING) < 0 || attributes[IFLA_MTU] == NULL)
 		return false;
 	*facts = (struct link_facts){
@@ -85,7 +85,7 @@ rtnl_read_link(const struct nlmsghdr *message, struct link_facts *facts)
 	}
 	if (takes_over(kind(attributes[IFLA_LINKINFO], IFLA_INFO_SLAVE_KIND)))
 		facts->master = number(attributes[IFLA_MASTER]);
-	/* In another namespace the index is another interface's. */
+	/* An index from another namespace refers to another interface. */
 	if (strcmp(kind(attributes[IFLA_LINKINFO], IFLA_INFO_KIND), "vlan") == 0 &&
 	    attributes[IFLA_LINK_NETNSID] == NULL)
 		facts->carrier = number(attributes[IFLA_LINK]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a message of rtnetlink(7) says of an interface. */
+/* Parses interface messages of rtnetlink(7). */
 #ifndef NETOBS_DAEMON_HOST_RTNL_LINK_H
 #define NETOBS_DAEMON_HOST_RTNL_LINK_H
 
@@ -8,7 +8,7 @@
 
 #include "daemon/host/interfaces.h"
 
-/* False if it does not describe an interface as a whole. */
+/* False if the message does not describe a whole interface. */
 bool rtnl_read_link(const struct nlmsghdr *message, struct link_facts *facts);
 
 #endif

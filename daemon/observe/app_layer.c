@@ -53,7 +53,7 @@ apps_free(struct apps *apps)
 	free(apps);
 }
 
-/* --- whose connection it is --- */
+/* --- which provider --- */
 
 static bool
 has_port(const struct port_list *ports, uint16_t port)
@@ -64,7 +64,7 @@ has_port(const struct port_list *ports, uint16_t port)
 	return false;
 }
 
-/* The provider that wants this connection and the end that serves; NULL if there is none. */
+/* The provider of this connection and the server's end; NULL if there is none. */
 static const struct app_row *
 row_of(const struct apps *apps, const struct flow *flow, unsigned *server)
 {
@@ -74,7 +74,7 @@ row_of(const struct apps *apps, const struct flow *flow, unsigned *server)
 
 		if (!serves[0] && !serves[1])
 			continue;
-		/* With such a port at both ends, the one that has not opened the connection. */
+		/* If both ends have such a port, the server is the end that did not open the connection. */
 		if (serves[0] && serves[1])
 			*server = (flow->tcp[0].flags & TCP_END_ACTIVE) != 0;
 		else
@@ -84,9 +84,9 @@ row_of(const struct apps *apps, const struct flow *flow, unsigned *server)
 	return NULL;
 }
 
-/* --- whose point of view is told --- */
+/* --- which point of view --- */
 
-/* The server's where it is local, else the client's; 2 where neither is. */
+/* The end whose view is reported: the server if it is local, else the client; 2 if neither is local. */
 static unsigned
 viewer_of(const struct flow *flow, unsigned server)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Application providers: protocols on a byte stream whose messages have probes.
- *
- * One row of app_rows says all there is to know about one: its ports, who reads its streams (flow/), and who fires its
- * probes (probes/).  CONTRIBUTING.md says how one is added.
+ * Application providers: protocols on byte streams whose messages have probes.  A row of app_rows describes one
+ * provider: its ports, its stream reader (flow/), and the function that fires its probes (probes/).  CONTRIBUTING.md
+ * explains how to add one.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 #define NETOBS_DAEMON_OBSERVE_APP_LAYER_H
@@ -18,10 +17,10 @@
 struct prober;
 
 struct app_row {
-	const char *name;	    /* that of its probes, before the first hyphen */
+	const char *name;	    /* prefix of its probe names, up to the first hyphen */
 	size_t ports;		    /* offset of its struct port_list in struct config */
 	const struct app_reader *reader;
-	bool (*wanted)(void);	    /* whether one of its probes is enabled */
+	bool (*wanted)(void);	    /* whether any of its probes is enabled */
 	void (*fire)(struct prober *prober, const struct flow *flow, unsigned end, const void *message);
 };
 
@@ -29,34 +28,34 @@ extern const struct app_row app_rows[];
 extern const size_t app_row_count;
 
 struct apps {
-	uint64_t hint; /* bit n: a port that is n modulo 64 is one of ours */
+	uint64_t hint; /* Bloom filter: bit n is set if a configured port is n modulo 64 */
 	const struct config *config;
 	struct conversations *conversations;
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 };
 
-/* NULL if memory cannot be had.  `config` and `anomalies` are borrowed. */
+/* NULL if out of memory.  `config` and `anomalies` are borrowed. */
 struct apps *apps_new(const struct config *config, uint64_t *anomalies);
 void apps_free(struct apps *apps);
 
-/* Whether an application provider may want this connection: what every other connection pays. */
+/* Whether an application provider may want this connection.  Every connection pays for this test, so it is cheap. */
 static inline bool
 apps_may_read(const struct apps *apps, const struct flow_key *key)
 {
 	return ((apps->hint >> (key->port[0] & 63) | apps->hint >> (key->port[1] & 63)) & 1) != 0;
 }
 
-/* A segment, and at which point of the order of firing this is. */
+/* A segment, and the point in the firing order at which it is processed. */
 struct app_segment {
 	const struct flow_table *flows;
 	const struct flow *flow;
 	const struct packet *packet;
 	unsigned sender;
-	bool sending;	/* among the probes of the sending side, not of the receiving one */
-	bool has_sides; /* this frame has probes of a sending side at all */
+	bool sending;	/* at the probes of the sending side; otherwise at those of the receiving side */
+	bool has_sides; /* this frame fires probes of a sending side */
 };
 
-/* Called once at each of the two points; reads the segment at that of the endpoint whose point of view is told. */
+/* Called at both points of the firing order; parses the segment at the point that belongs to the reported endpoint. */
 void apps_take(struct apps *apps, struct prober *prober, const struct app_segment *segment);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "probes/print/print.h"
 
-/* Copies begin here, so that memcpy() writes whole words. */
+/* Copies start at multiples of this, so that memcpy() writes whole words. */
 #define COPY_ALIGNMENT 16u
 
 struct batch {
@@ -58,7 +58,7 @@ batch_observe(struct batch *batch, const struct frame *frames, unsigned count)
 		observe_frames(batch->observer, frames, count);
 }
 
-/* Compilers make `rep movs` of a copy of unknown length, which takes longer to begin than a small frame to copy. */
+/* For a copy of unknown length compilers emit `rep movs`, whose startup costs more than copying a small frame. */
 static inline void
 copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
 {

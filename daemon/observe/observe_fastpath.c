@@ -6,8 +6,9 @@
 #include "dissect/dissect.h"
 #include "flow/fastpath.h"
 
-/* The local ends of a flow hang on its two addresses alone, if the link layer says nothing and neither is a group, and
- * were judged already unless local addresses have changed since.  (63 changes later it looks as if they had not.) */
+/* Local epoch of a flow.  Which ends are local depends only on the two addresses, if the link layer gives no direction
+ * and neither address is a group; the result is cached in the flow and is valid until local addresses change.  (The
+ * epoch repeats after 63 changes.) */
 static unsigned
 judgement(const struct observer *o)
 {
@@ -20,7 +21,7 @@ observe_may_glance(const struct observer *o, const struct frame *first)
 	return o->quiet && o->uppers == NULL && first->dlt == DLT_EN10MB;
 }
 
-/* Takes over what has gone by. */
+/* Takes over the counters of the frames handled so far. */
 static void
 catch_up(struct observer *o, struct onward *onward)
 {
@@ -30,7 +31,7 @@ catch_up(struct observer *o, struct onward *onward)
 	onward->moved = 0;
 }
 
-/* Everybody else goes the long way.  A flow of an application provider always does. */
+/* Handles a frame that is not for the fast path, including all frames of application providers. */
 static void
 look_again(struct onward *onward, const struct frame *frame, const struct sight *sight)
 {
@@ -54,7 +55,7 @@ look_again(struct onward *onward, const struct frame *frame, const struct sight 
 		slot->flow->judged = onward->judged & 0x3f;
 }
 
-/* Timers run at the end: until then a flow that is overdue is not moved on. */
+/* Timers run after the whole batch; until then frames of an overdue flow do not take the fast path. */
 void
 observe_at_a_glance(struct observer *o, const struct frame *frames, unsigned count)
 {

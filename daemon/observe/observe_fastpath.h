@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way of nearly all frames while nobody listens: a glance, and their connection moves on (flow/fastpath.h). */
+/* The path of nearly all frames while no probe is enabled: peek at the headers and update the connection
+ * (flow/fastpath.h). */
 #ifndef NETOBS_DAEMON_OBSERVE_OBSERVE_FASTPATH_H
 #define NETOBS_DAEMON_OBSERVE_OBSERVE_FASTPATH_H
 
 #include "daemon/observe/observer_internal.h"
 
-/* Whether nothing hinders: frames are Ethernet, nobody listens, and every frame counts. */
+/* Whether the fast path can be used: Ethernet, no probe enabled, and no duplicates to skip. */
 bool observe_may_glance(const struct observer *o, const struct frame *first);
 
-/* observe_frames() for such frames. */
+/* observe_frames() on the fast path. */
 void observe_at_a_glance(struct observer *o, const struct frame *frames, unsigned count);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ the events */
 
-/* What is counted whether anybody listens or not. */
+/* Counts events, whether or not a probe is enabled. */
 static void
 count_events(struct observer *o, const struct flow_events *events)
 {
@@ -26,7 +26,7 @@ tell_events(struct observer *o, const struct flow *flow, const struct flow_event
 	for (unsigned i = 0; i < events->count; i++) {
 		struct flow_event event = events->event[i];
 
-		/* A UDP stream has one beginning and one end, told by whichever end is here. */
+		/* A UDP stream has one start and one end event, fired at whichever end is local. */
 		if (flow->kind == FLOW_UDP && (flow->local >> event.end & 1) == 0)
 			event.end = 1 - event.end;
 		if ((flow->local >> event.end & 1) != 0)
@@ -61,7 +61,7 @@ observe_find_key(struct observer *o, struct slot *slot)
 
 enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
-/* 127.0.0.0/8, ::1, or a host that talks to one of its own addresses. */
+/* 127.0.0.0/8, ::1, or a host that sends to one of its own addresses. */
 static bool
 is_same_host(const struct packet *p, enum view_kind view, uint8_t local)
 {
@@ -74,7 +74,7 @@ is_same_host(const struct packet *p, enum view_kind view, uint8_t local)
 	return view == VIEW_HOST && local == BOTH_LOCAL;
 }
 
-/* Asks early who owns the new local ends, so that it is known when the first bytes go through the sockets. */
+/* Requests the owners of new local ends early, so that they are known when the first bytes pass through the sockets. */
 static void
 ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
 {
@@ -88,7 +88,7 @@ ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
 	}
 }
 
-/* Remembers which ends of the flow are local, as its packets show it. */
+/* Records which ends of the flow are local, as seen from its packets. */
 static void
 learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 {
@@ -109,18 +109,19 @@ learn_local(const struct observer *o, struct slot *slot, struct sides sides)
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
 
-/* Bytes that the segment has made deliverable to endpoint `end`. */
+/* Reports bytes that the segment made deliverable to endpoint `end`. */
 static void
 tell_delivered(struct observer *o, const struct slot *slot, unsigned end, const struct tcp_end *before)
 {
-	uint32_t payload = end == slot->sender ? 0 : slot->packet.segment; /* what it sends itself is not for it */
+	/* the payload is not addressed to its sender */
+	uint32_t payload = end == slot->sender ? 0 : slot->packet.segment;
 	struct tcp_delivery delivery = tcp_delivered(slot->flow, end, before, payload);
 
 	if (delivery.bytes > 0 && (slot->flow->local >> end & 1) != 0)
 		fire_socket_receive(o->prober, slot->flow, end, delivery.bytes, delivery.offset);
 }
 
-/* New bytes that the segment's sender has taken from its application. */
+/* Reports new bytes that the segment's sender has accepted from its application. */
 static void
 tell_written(struct observer *o, const struct slot *slot, const struct tcp_end *before)
 {
@@ -133,7 +134,7 @@ tell_written(struct observer *o, const struct slot *slot, const struct tcp_end *
 				 tcp_stream_offset(slot->flow, slot->sender, e->nxt - fin - (uint32_t)fresh));
 }
 
-/* The application providers, at their two places in the order of firing. */
+/* Runs the application providers, at their two points in the firing order. */
 static inline void
 tell_applications(struct observer *o, const struct slot *slot, struct sides sides, bool sending)
 {
@@ -225,7 +226,7 @@ observe_quietly(struct observer *o, struct slot *slot)
 		return false;
 	if (p->transport != TRANSPORT_TCP && p->transport != TRANSPORT_UDP)
 		return false;
-	/* Application providers follow logins while nobody listens, for whoever attaches later. */
+	/* Application providers follow logins even while no probe is enabled, for tracers that attach later. */
 	if (p->transport == TRANSPORT_TCP && apps_may_read(o->apps, &slot->key))
 		return false;
 	o->next_id++;
@@ -327,7 +328,7 @@ sctp_is_received(struct observer *o, struct slot *slot, struct sides sides)
 
 /* ----------------------------------------------------------------------------------------------------- all of them */
 
-/* The connection that an ICMP error quotes; the error is for the end that had sent the quoted packet. */
+/* Finds the connection that an ICMP error quotes.  The error concerns the end that sent the quoted packet. */
 static void
 find_quoted(struct observer *o, struct slot *slot)
 {
@@ -424,7 +425,7 @@ observe_lost_datagram(void *observer, const struct packet *lost, unsigned fragme
 	fire_ip_packet_free(o->prober);
 }
 
-/* The datagram that this packet is, or completes; NULL where IP drops it or more fragments must come. */
+/* The datagram that this packet is, or completes; NULL if IP drops it or fragments are missing. */
 static struct slot *
 whole_datagram(struct observer *o, struct slot *slot)
 {

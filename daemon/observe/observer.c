@@ -10,7 +10,8 @@
 #include "probes/fire.h"
 #include "probes/site/semaphores.h"
 
-/* Connections fall to the observers by chance: none has so few places that this matters. */
+/* Connections are distributed over the observers by hash; no observer has a table so small that an uneven distribution
+ * matters. */
 #define FLOWS_LEAST 16u
 
 uint32_t
@@ -98,7 +99,7 @@ observe_timers(struct observer *o)
 	reassembly_run_timers(o->fragments, o->clock);
 }
 
-/* Whose frames these are is a matter of this host's addresses, whatever the view. */
+/* Whether the frame is a copy is decided by this host's addresses, even if another view is configured. */
 static bool
 is_interface_copy(const struct observer *o, const struct packet *p)
 {
@@ -129,8 +130,8 @@ observe_content(struct observer *o, struct slot *slot)
 	}
 }
 
-/* The steps of a frame: its bytes are read and its place in the flow table is fetched; then the flow that is there;
- * then what else it may need of that; then it is observed. */
+/* Steps of a frame: dissect it and prefetch its hash slot; prefetch the candidate flow; prefetch what else the flow
+ * needs; observe it. */
 static void
 prepare(struct observer *o, const struct frame *frame, struct slot *slot)
 {
@@ -154,8 +155,8 @@ arrive(struct observer *o, const struct slot *slot)
 		flow_prefetch_rest(o->flows, slot->near);
 }
 
-/* A frame's later steps come after the earlier ones of frames behind it, so that memory is fetched while others are
- * worked on. */
+/* Software pipeline: later steps of a frame run after earlier steps of the frames behind it, so that memory is fetched
+ * meanwhile. */
 static void
 observe_closely(struct observer *o, const struct frame *frames, unsigned count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the four meet: a frame is dissected, tracked, and told through the probes. */
+/* Where capture, dissect/, flow/ and probes/ meet: frames are dissected, tracked, and reported by probes. */
 #ifndef NETOBS_DAEMON_OBSERVE_OBSERVER_H
 #define NETOBS_DAEMON_OBSERVE_OBSERVER_H
 
@@ -12,7 +12,7 @@
 #include "flow/flow.h"
 #include "flow/reassembly/reassembly.h"
 
-/* Frames that are observed in one go, so that the memory latencies of their look-ups overlap. */
+/* Most frames per call; several at once, so that the memory latencies of their look-ups overlap. */
 #define OBSERVE_BATCH 128
 
 struct conversations;
@@ -25,53 +25,54 @@ struct uppers;
 
 struct observe_counters {
 	uint64_t frames;
-	uint64_t bytes;	    /* on the wire */
+	uint64_t bytes;	    /* bytes on the wire */
 	uint64_t packets;   /* IP and ARP packets, inner ones included */
 	uint64_t truncated; /* cut by the snapshot length */
-	uint64_t loopback_copies; /* the outgoing copy of a loopback frame, left out */
-	uint64_t interface_copies; /* of frames that are seen on an upper interface too, left out */
-	uint64_t backwards; /* frames older than one before them */
+	uint64_t loopback_copies; /* outgoing copies of loopback frames, skipped */
+	uint64_t interface_copies; /* lower-interface duplicates of frames that are also captured on an upper interface,
+				    * skipped */
+	uint64_t backwards; /* frames older than a frame before them */
 	uint64_t anomalies[ANOMALY_COUNT];
 	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum retransmit_kind */
 };
 
-/* Which of the observers of a run one is, so that together they count and number as one would. */
+/* Share of one observer if a run has several, so that their ids and sequence numbers are those of a single one. */
 struct observer_share {
 	unsigned number; /* from 0 */
 	unsigned of;
-	struct sequences *sequences; /* of all, borrowed; NULL where there is one */
+	struct sequences *sequences; /* shared by all observers, borrowed; NULL if there is only one */
 };
 
-/* How many of the configuration's connections are one observer's part. */
+/* Size of one observer's share of the configured number of connections. */
 uint32_t observer_flow_limit(const struct config *config, unsigned of);
 
-/* An observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.  `seed`
- * makes the flow table's hash unpredictable; no result depends on it.  `share` is NULL for the only one.  NULL with
- * errno if memory cannot be had. */
+/* Creates an observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.
+ * `seed` makes the flow table's hash unpredictable; no result depends on it.  `share` is NULL if there is only one
+ * observer.  NULL with errno if out of memory. */
 struct observer *observer_new(const struct config *config, enum view_kind view, const struct locals *locals,
 			      struct printer *printer, uint64_t seed, const struct observer_share *share);
 
-/* Where to learn who owns local endpoints; borrowed.  Without it nobody is known to. */
+/* Sets the source of socket owners; borrowed.  Without it all owners are unknown. */
 void observer_set_owners(struct observer *observer, struct owners *owners);
 
 void observer_free(struct observer *observer);
 
-/* From now on frames that are seen on an upper interface again are left out.  `uppers` is borrowed. */
+/* From now on frames that are captured again on an upper interface are skipped.  `uppers` is borrowed. */
 void observer_leave_out_copies(struct observer *observer, struct uppers *uppers);
 
-/* The input has ended: what still waited for a later frame fires now.  Freeing does it if nobody has. */
+/* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
 void observer_finish(struct observer *observer);
 
-/* Observes frames in order; `count` is at most OBSERVE_BATCH.  Frame memory may be reused on return. */
+/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return. */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 
-/* Lets the clock go on where no frame comes (live): timers that are due at `now` fire. */
+/* Advances time while no frames arrive (live): timers that are due at `now` fire. */
 void observer_advance(struct observer *observer, uint64_t now);
 
-/* The times of the flow table have changed. */
+/* The flow table's timeouts have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
 
-/* Forgets every connection and every fragment, and tells nobody. */
+/* Drops all connections and fragments without reporting events. */
 void observer_forget(struct observer *observer);
 
 const struct observe_counters *observer_counters(const struct observer *observer);

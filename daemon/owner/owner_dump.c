@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Endpoints that the kernel does not find by name although they may have a socket: one bound to a device that is not
- * the interface the packet was seen on (a VRF, an "any" capture that does not tell).  For them the whole socket tables
- * are read, seldom and for many at once.
+ * Endpoints that the kernel does not find by name although they may have a socket: the socket is bound to a device
+ * other than the interface of the packet (a VRF, or an "any" capture that does not show the interface).  For these the
+ * whole socket tables are dumped, rarely and for many endpoints at once.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 
-/* How well a socket fits; the sum decides, as it does in the kernel. */
+/* How well a socket matches; the highest sum wins, as in the kernel. */
 #define SCORE_CONNECTED 4
 #define SCORE_ADDRESS 2
 #define SCORE_DEVICE 1
@@ -40,7 +40,7 @@ is_any(const uint8_t addr[16])
 	return memcmp(addr, any, sizeof any) == 0;
 }
 
-/* An unconnected dual-stack socket takes IPv4 as well. */
+/* An unconnected dual-stack socket receives IPv4 as well. */
 static bool
 can_carry(const struct sockdiag_socket *socket, uint8_t version)
 {
@@ -126,7 +126,7 @@ owner_missed_run(struct owner_worker *worker)
 		owner_table_peek(worker->mailbox->table, missed->slot, &record);
 		if (memcmp(&record.key, &missed->key, sizeof missed->key) != 0 ||
 		    !(worker->work[missed->slot].flags & WORK_GIVEN_UP))
-			continue; /* the slot is somebody else's now, or has been asked about again */
+			continue; /* the slot was reused for another endpoint, or queried again */
 		if (missed->score != SCORE_NONE && !missed->ambiguous)
 			owner_look_found(worker, missed->slot, &missed->best);
 		else

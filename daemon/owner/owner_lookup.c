@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The capture thread's side: no waiting, no system call but the bell of owners_wake(). */
+/* The capture thread's side of the owner look-up.  It never waits and makes no system call except the wakeup in
+ * owners_wake(). */
 #include "daemon/owner/owner_lookup.h"
 
 #include <errno.h>
@@ -15,15 +16,15 @@
 #define LATEST_SETS (OWNER_QUESTIONS) /* a power of two */
 #define LATEST_WAYS 4u
 #define WORD_BITS 64u
-#define HAND_OVER 64u /* questions that wait for owners_wake() at most */
+#define HAND_OVER 64u /* most questions held back until owners_wake() */
 
 /*
- * The latest question about each key, by the key's hash.  The oldest of a set makes way, which matters only if it is
- * still in the queue (with a full queue, to 4 of 1,000): then a question may be put twice, and an answer about an
- * earlier connection be believed until the queue is through.
+ * The latest question about each key, by hash of the key.  When a set is full the oldest entry is overwritten.  That
+ * matters only while its question is still in the queue (4 of 1,000 with a full queue): the question may then be asked
+ * twice, and an answer about an earlier connection may be accepted until the queue is processed.
  */
 struct latest {
-	_Alignas(32) uint32_t tags[LATEST_WAYS]; /* 0: none */
+	_Alignas(32) uint32_t tags[LATEST_WAYS]; /* 0: free */
 	uint32_t numbers[LATEST_WAYS];
 };
 
@@ -33,9 +34,9 @@ struct owners {
 	pthread_t thread;
 	uint64_t zone;
 
-	/* The capture thread's own. */
-	_Alignas(64) uint32_t put; /* number of the last question; box.put is a little behind */
-	uint32_t taken;		   /* box.taken when last looked at */
+	/* Used by the capture thread only. */
+	_Alignas(64) uint32_t put; /* number of the last question; box.put lags behind */
+	uint32_t taken;		   /* last value read from box.taken */
 	bool ring_asked, ring_wanted;
 	struct {
 		_Atomic uint64_t asked, dropped, torn;
@@ -57,7 +58,7 @@ owners_memory(const struct owners_limits *limits)
 	return sizeof(struct owners) + owner_table_memory(limits->connections) + owner_worker_memory(slots) + slots / 8;
 }
 
-/* The namespace of this thread, which may not be that of the process. */
+/* The network namespace of this thread, which may differ from the process's. */
 static bool
 find_zone(uint64_t *zone)
 {
@@ -75,7 +76,7 @@ start_thread(struct owners *owners)
 	sigset_t all, before;
 	int error;
 
-	/* Signals are the main thread's business. */
+	/* Signals are handled by the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&owners->thread, NULL, owner_worker_run, owners->worker);
@@ -139,7 +140,7 @@ tag_of(uint64_t hash)
 	return (uint32_t)(hash >> 32) | 1;
 }
 
-/* The number of the latest question about a key; false if none is remembered. */
+/* Finds the number of the latest question about a key; false if none is remembered. */
 static inline bool
 latest_question(const struct owners *owners, uint64_t hash, uint32_t *number)
 {
@@ -191,8 +192,8 @@ put(struct owners *owners, uint64_t hash, const struct owner_key *key, uint32_t 
 {
 	uint32_t number = owners->put + 1;
 
-	/* A question that finds no room has the number of the next one that does: what is answered before that one is
-	 * no answer to it. */
+	/* A question dropped for lack of room gets the number of the next one that fits, so that no earlier answer
+	 * counts as its answer. */
 	remember_question(owners, hash, number);
 	count(&owners->counters.asked, 1);
 	owners->ring_asked = true;
@@ -202,7 +203,7 @@ put(struct owners *owners, uint64_t hash, const struct owner_key *key, uint32_t 
 	}
 	owners->box.questions[number % OWNER_QUESTIONS] = (struct owner_question){*key, ifindex};
 	owners->put = number;
-	/* A cache line then goes from one processor to the other: not for each. */
+	/* Publishing moves a cache line between processors, so it is done once for many questions. */
 	if (number % HAND_OVER == 0)
 		hand_over(owners);
 }
@@ -214,7 +215,7 @@ owners_ask(struct owners *owners, const struct owner_key *key, uint32_t ifindex)
 		put(owners, owner_table_hash(owners->box.table, key), key, ifindex);
 }
 
-/* Whether a question about this key is in the queue or being dealt with. */
+/* Whether a question about this key is queued or being processed. */
 static bool
 is_pending(const struct owners *owners, uint64_t hash)
 {
@@ -242,7 +243,7 @@ tell_unknown(const struct owners *owners, struct owner *owner)
 	*owner = (struct owner){.zone = owners != NULL ? owners->zone : 0, .pid = -1, .uid = OWNER_UID_UNKNOWN};
 }
 
-/* An answer that is younger than the latest question about its key. */
+/* Reads an answer that is newer than the latest question about its key. */
 static inline enum owner_read
 read_answer(const struct owners *owners, uint64_t hash, const struct owner_key *key, struct owner_record *record,
 	    uint32_t *slot)
@@ -255,7 +256,8 @@ read_answer(const struct owners *owners, uint64_t hash, const struct owner_key *
 	return result;
 }
 
-/* There was no answer: asks, unless somebody has.  The answer may have come just before that was found out. */
+/* Asks if there is no answer and no pending question.  The answer is read again, because it may have arrived just
+ * before the pending check. */
 static enum owner_read
 read_or_ask(struct owners *owners, uint64_t hash, const struct owner_key *key, uint32_t ifindex,
 	    struct owner_record *record, uint32_t *slot)
@@ -265,7 +267,7 @@ read_or_ask(struct owners *owners, uint64_t hash, const struct owner_key *key, u
 	if (is_pending(owners, hash))
 		return OWNER_READ_ABSENT;
 	result = read_answer(owners, hash, key, record, slot);
-	/* New connections come first: half of the queue is theirs alone. */
+	/* Half of the queue is reserved for new connections. */
 	if (result == OWNER_READ_ABSENT && has_room(owners, OWNER_QUESTIONS / 2))
 		put(owners, hash, key, ifindex);
 	return result;

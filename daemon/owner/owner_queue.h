@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the capture thread and the look-up thread share: questions one way, answers the other.
+ * Data shared by the capture thread and the look-up thread: a queue of questions and a table of answers.
  *
- * Questions are numbered from 1 and wrap; a number is compared by the sign of a difference.  An answer carries the
- * number of the last question that had been taken out when the kernel gave it, so that a reader can tell an answer that
- * is younger than its own question from one about an earlier connection between the same ends.
+ * Questions are numbered from 1; numbers wrap and are compared by the sign of their difference.  An answer carries the
+ * number of the last question taken from the queue when the kernel was queried.  A reader can thus tell an answer that
+ * is newer than its own question from one about an earlier connection between the same ends.
  */
 #ifndef NETOBS_DAEMON_OWNER_OWNER_QUEUE_H
 #define NETOBS_DAEMON_OWNER_OWNER_QUEUE_H
@@ -25,19 +25,20 @@ struct owner_question {
 
 struct owner_mailbox {
 	struct owner_table *table;
-	_Atomic uint64_t *wanted; /* a bit per slot, set by the reader of its answer */
+	_Atomic uint64_t *wanted; /* one bit per slot, set when its answer is read */
 	uint32_t wanted_words;
 
-	_Alignas(64) _Atomic uint32_t put; /* number of the last question; the capture thread's */
-	_Alignas(64) _Atomic uint32_t taken; /* number of the last one taken out; the look-up thread's */
-	_Atomic uint32_t done;		     /* all up to this one have their answers in the table */
-	_Atomic bool heeds_wanted;	     /* the look-up thread sleeps and plans to look at no wanted bits */
+	_Alignas(64) _Atomic uint32_t put; /* number of the last question; written by the capture thread */
+	_Alignas(64) _Atomic uint32_t taken; /* number of the last question taken; written by the look-up thread */
+	_Atomic uint32_t done;		     /* every question up to this number is answered in the table */
+	_Atomic bool heeds_wanted;	     /* the look-up thread sleeps with no refresh planned: setting a wanted bit
+					      * must wake it */
 	_Atomic bool stop;
 	sem_t bell;
 	struct owner_question questions[OWNER_QUESTIONS];
 };
 
-/* Whether question `a` was put before question `b`. */
+/* Whether question `a` was asked before question `b`. */
 static inline bool
 question_before(uint32_t a, uint32_t b)
 {

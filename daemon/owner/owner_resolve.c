@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernel's answers mean for an endpoint: which process, if any, and whether to look again. */
+/* Evaluates the kernel's answers about an endpoint: which process owns it, if any, and when to look again. */
 #include <string.h>
 #include <time.h>
 
@@ -7,19 +7,20 @@
 #include "flow/endpoint.h"
 
 #define PROTOCOL_TCP 6
-#define SETTLE_MS 50u /* after so long a server that accepts and forks has handed the socket over */
+#define SETTLE_MS 50u /* delay before a connection is queried again: by then a server that accepts and forks has passed
+		       * the socket on */
 #define HOPELESS_MS 1000u
 #define HOPELESS_DOUBLINGS 6u
 #define LISTENER_PROBES 8u
 
-/* A connection that nobody has accepted yet, or whose SYN the kernel had not dealt with when it was asked. */
+/* Retries for a connection that was not accepted yet, or whose SYN the kernel had not processed when it was queried. */
 static const uint16_t accept_delays_ms[] = {1, 5, 20, 100, 500};
-/* A socket that was not there: the frame may have been captured before the kernel acted on it. */
+/* Retries for a socket that was not found: the frame may have been captured before the kernel acted on it. */
 static const uint16_t absent_delays_ms[] = {2, 20};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* One look: the record is changed here and written once. */
+/* A look-up in progress: the record is changed here and written back once. */
 struct look {
 	struct owner_worker *worker;
 	struct owner_work *work;
@@ -54,7 +55,7 @@ close_look(const struct look *look)
 			  look->work->as_of);
 }
 
-/* The kernel is being asked: its answer is younger than all questions so far. */
+/* Call it before querying the kernel: the answer is then newer than all questions taken so far. */
 static void
 stamp(struct look *look)
 {
@@ -130,7 +131,8 @@ seek_process(struct look *look)
 	put_into(&look->worker->homeless, look->work, WORK_IN_HOMELESS, look->slot);
 }
 
-/* The process that holds work->inode: the one known, if it still does; else one remembered; else it is sought. */
+/* Finds the process that holds work->inode: the known one if it still does; else a remembered one; else /proc is
+ * searched. */
 static void
 find_process(struct look *look)
 {
@@ -147,7 +149,7 @@ find_process(struct look *look)
 
 /* --------------------------------------------------------------------------------------------- what was found */
 
-/* Its process has let go of the socket: whoever held it last was its owner, and stays so until a new question comes. */
+/* The process has closed the socket: the last holder stays the owner until a new question comes. */
 static void
 found_closed(struct look *look, const struct sockdiag_socket *socket)
 {
@@ -161,8 +163,7 @@ found_closed(struct look *look, const struct sockdiag_socket *socket)
 	look->work->flags &= (uint8_t)~WORK_SEEKS;
 }
 
-/* The kernel shows no socket, or not this one: asks again after each of the delays.  True when that was the last time
- * and it is given up. */
+/* The kernel has no such socket: schedules the next retry.  True if the last retry has failed. */
 static bool
 gives_up(struct look *look, const uint16_t *delays_ms, size_t delays)
 {
@@ -192,9 +193,9 @@ found_nothing(struct look *look)
 }
 
 /*
- * The socket that listens where a connection waits to be accepted.  Several may listen at one port (SO_REUSEPORT), and
- * which of them a connection belongs to follows from a hash of its ends.  So the kernel is asked for some ends that do
- * not exist: if the answers differ, nobody can be named.
+ * Finds the listening socket of a connection that is not accepted yet.  With SO_REUSEPORT several sockets may listen on
+ * a port, and the kernel selects one by a hash of the connection's ends.  So several nonexistent remote ports are
+ * queried: if the answers differ, the listener is ambiguous.
  */
 static bool
 find_listener(const struct look *look, struct sockdiag_socket *listener)
@@ -213,14 +214,14 @@ find_listener(const struct look *look, struct sockdiag_socket *listener)
 	return true;
 }
 
-/* Established or about to be, and no process has it yet. */
+/* The connection is in the listener's queue; no process has accepted it yet. */
 static void
 found_unaccepted(struct look *look)
 {
 	struct owner_work *work = look->work;
 	struct sockdiag_socket listener;
 
-	/* Most are accepted before the second look. */
+	/* Most connections are accepted before the second look. */
 	if (work->tries > 0 && find_listener(look, &listener)) {
 		if (work->inode != listener.inode)
 			forget_process(look);
@@ -236,7 +237,7 @@ found_unaccepted(struct look *look)
 		look_again_in(look, accept_delays_ms[work->tries++]);
 }
 
-/* The ends lead to a listener: the kernel has no such connection, or not yet. */
+/* The query finds the listener: the kernel does not know the connection, or not yet. */
 static void
 found_listener(struct look *look)
 {
@@ -244,7 +245,7 @@ found_listener(struct look *look)
 		count(&look->worker->counters.no_socket, 1);
 }
 
-/* A process holds it. */
+/* The socket is held by a process. */
 static void
 found_held(struct look *look, const struct sockdiag_socket *socket)
 {
@@ -279,7 +280,7 @@ found(struct look *look, const struct sockdiag_socket *socket)
 	else if (tcp && (socket->state == TCP_STATE_SYN_RECEIVED || socket->state == TCP_STATE_ESTABLISHED ||
 			 socket->state == TCP_STATE_CLOSE_WAIT))
 		found_unaccepted(look);
-	else /* what is left of a connection whose process nobody asked for in time */
+	else /* remains of a connection whose owner was not queried in time */
 		found_closed(look, socket);
 }
 
@@ -337,7 +338,7 @@ owner_look_found(struct owner_worker *worker, uint32_t slot, const struct sockdi
 	open_look(&look, worker, slot);
 	stamp(&look);
 	look.work->flags &= (uint8_t)~WORK_GIVEN_UP;
-	look.work->ifindex = socket->ifindex; /* so that it is found by name next time */
+	look.work->ifindex = socket->ifindex; /* the next query by name will find it */
 	found(&look, socket);
 	close_look(&look);
 }

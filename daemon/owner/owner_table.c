@@ -12,9 +12,9 @@
 #define BUCKETS_MIN 8u
 #define READ_TRIES 8u
 
-/* 128 bytes, so that no two records share a line and the second line of one is fetched with the first. */
+/* 128 bytes: records do not share a cache line, and the adjacent-line prefetch loads the second line with the first. */
 struct slot {
-	_Alignas(128) _Atomic uint32_t sequence; /* odd while it is written */
+	_Alignas(128) _Atomic uint32_t sequence; /* odd while being written */
 	_Atomic uint32_t as_of;
 	_Atomic uint64_t words[OWNER_RECORD_WORDS];
 };
@@ -30,7 +30,7 @@ struct owner_table {
 	uint32_t mask; /* buckets less one */
 	struct bucket *buckets;
 	struct slot *slots;
-	uint64_t *touched; /* the writer's: when each slot was last wanted, in touches */
+	uint64_t *touched; /* used by the writer: time of last use per slot, in touches */
 	uint64_t touches;
 };
 
@@ -39,7 +39,7 @@ bucket_count(uint32_t connections)
 {
 	uint32_t buckets = BUCKETS_MIN;
 
-	/* Half full at most, or else too many buckets overflow. */
+	/* At most half full; otherwise too many buckets overflow. */
 	while (buckets < UINT32_MAX / WAYS / 2 && buckets * WAYS / 2 < connections)
 		buckets *= 2;
 	return buckets;
@@ -54,7 +54,7 @@ owner_table_memory(uint32_t connections)
 	       buckets * (sizeof(struct bucket) + WAYS * (sizeof(struct slot) + sizeof(uint64_t)));
 }
 
-/* Zeroed memory at a multiple of its element's alignment. */
+/* Zeroed memory, aligned to the alignment of its element. */
 static void *
 aligned_zeros(size_t alignment, size_t size)
 {
@@ -114,7 +114,7 @@ owner_table_hash(const struct owner_table *table, const struct owner_key *key)
 	return XXH3_64bits_withSeed(key, sizeof *key, table->seed);
 }
 
-/* The bucket is chosen by the low bits of the hash, so the tag is made of the high ones. */
+/* The low bits of the hash select the bucket, so the tag is taken from the high bits. */
 static inline uint32_t
 tag_of(uint64_t hash)
 {
@@ -130,9 +130,9 @@ bucket_of(const struct owner_table *table, uint64_t hash)
 }
 
 /*
- * Copies a record if it holds still.  Fences would say the same, but thread sanitizers do not know them: a word read
- * with acquire makes the counter read after it at least as new as the write of that word, which was released after the
- * counter became odd.
+ * Copies a record unless it is being written.  Fences would be equivalent, but thread sanitizers do not support them:
+ * reading a word with acquire makes the later read of the counter at least as new as the write of that word, which was
+ * released after the counter became odd.
  */
 static enum owner_read
 read_slot(const struct slot *slot, struct owner_record *record, uint32_t *as_of)
@@ -169,7 +169,8 @@ owner_table_read(const struct owner_table *table, uint64_t hash, const struct ow
 			continue;
 		*slot = at * WAYS + way;
 		result = read_slot(&table->slots[*slot], record, as_of);
-		/* A tag may be ahead of its record or behind it, or another key's: the record's key decides. */
+		/* The tag may be newer or older than its record, or belong to another key: only the record's key is
+		 * conclusive. */
 		if (result == OWNER_READ_TORN || memcmp(&record->key, key, sizeof *key) == 0)
 			return result;
 	}
@@ -206,7 +207,7 @@ owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_k
 		}
 		if (found == 0) {
 			*taken = OWNER_PLACE_FREE;
-			return slot; /* slots of a bucket fill in order and are never freed */
+			return slot; /* slots of a bucket are used in order and never freed */
 		}
 		if (table->touched[slot] < table->touched[best])
 			best = slot;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers about endpoints: written by one thread, read by another that never waits.
+ * Table of answers about endpoints: written by one thread, read by another that never waits.
  *
- * A bucket of eight tags is half a cache line; the record that a tag leads to is two.  Each record has a sequence
- * counter, odd while it is written.  All of it is atomic words, so that a torn read is noticed and not undefined.
+ * A bucket has eight tags, half a cache line; each tag leads to a record of two cache lines.  A record has a sequence
+ * counter that is odd while the record is written.  Everything is stored as atomic words, so a torn read is detected
+ * and is not undefined behaviour.
  */
 #ifndef NETOBS_DAEMON_OWNER_OWNER_TABLE_H
 #define NETOBS_DAEMON_OWNER_OWNER_TABLE_H
@@ -14,7 +15,7 @@
 
 #include "probes/owner.h"
 
-/* What a slot holds.  No padding: copied as words. */
+/* Content of a slot.  No padding: it is copied as words. */
 struct owner_record {
 	struct owner_key key;
 	uint64_t asked_ns;
@@ -32,11 +33,11 @@ struct owner_table;
 
 enum owner_read {
 	OWNER_READ_ABSENT,
-	OWNER_READ_TORN, /* it was being written each time */
+	OWNER_READ_TORN, /* it was being written at each attempt */
 	OWNER_READ_DONE,
 };
 
-/* Room for at least `connections` records.  NULL if memory cannot be had. */
+/* Room for at least `connections` records.  NULL if out of memory. */
 struct owner_table *owner_table_new(uint32_t connections, uint64_t seed);
 void owner_table_free(struct owner_table *table);
 size_t owner_table_memory(uint32_t connections);
@@ -47,12 +48,12 @@ uint32_t owner_table_slots_for(uint32_t connections);
 
 uint64_t owner_table_hash(const struct owner_table *table, const struct owner_key *key);
 
-/* For the reader.  `*as_of` is the number of the last question that had been put when the kernel gave this answer. */
+/* Reader.  `*as_of` is the number of the last question taken when the kernel gave this answer. */
 enum owner_read owner_table_read(const struct owner_table *table, uint64_t hash, const struct owner_key *key,
 				 struct owner_record *record, uint32_t *slot, uint32_t *as_of);
 
-/* For the writer: the slot of a key, which may have to be taken from another (`*taken`: from nobody, its own, or
- * somebody).  The record is not touched. */
+/* Writer: finds or allocates the slot of a key.  `*taken` says how: a free slot, the key's own, or one evicted from
+ * another key.  The record is not changed. */
 enum owner_place {
 	OWNER_PLACE_OWN,
 	OWNER_PLACE_FREE,
@@ -62,14 +63,14 @@ enum owner_place {
 uint32_t owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_key *key,
 			   enum owner_place *taken);
 
-/* For the writer: the record of a slot as it was last written; its key is valid if the slot has ever been. */
+/* Writer: copies the record of a slot as last written; its key is valid if the slot was ever written. */
 void owner_table_peek(const struct owner_table *table, uint32_t slot, struct owner_record *record);
 
 /* For the writer: `hash` is that of record->key. */
 void owner_table_write(struct owner_table *table, uint32_t slot, uint64_t hash, const struct owner_record *record,
 		       uint32_t as_of);
 
-/* For the writer: somebody wants this slot; what has gone unwanted longest is evicted first. */
+/* Writer: marks the slot as used.  The least recently used slot is evicted first. */
 void owner_table_touch(struct owner_table *table, uint32_t slot);
 
 #endif

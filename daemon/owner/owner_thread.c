@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The look-up thread's day: questions first, everything else in small portions between them. */
+/* Main loop of the look-up thread: questions first, everything else in small portions between them. */
 #include "daemon/owner/owner_thread.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #define QUESTIONS_A_TURN 256u
 #define RETRIES_A_TURN 256u
-#define LINKS_A_TURN 512u /* descriptors looked at between two looks at the questions */
-#define WALK_SHARE 9u    /* walks rest nine times as long as they took: a tenth of one CPU at most */
-#define REFRESH_SHARE 4u /* and refreshing four times: a fifth */
+#define LINKS_A_TURN 512u /* descriptors examined between two checks for questions */
+#define WALK_SHARE 9u    /* pause after a walk, in multiples of its duration: at most a tenth of one CPU */
+#define REFRESH_SHARE 4u /* pause after a refresh round: at most a fifth of one CPU */
 #define WALK_GAP_MS 2u
 #define DUMP_GAP_MS 500u
 #define WORD_BITS 64u
@@ -26,7 +26,7 @@ owner_worker_clock_us(void)
 	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* How long to leave something alone that took so long. */
+/* Pause after work that took `spent_us`, at least `least_ms`. */
 static uint64_t
 gap_after(uint64_t spent_us, uint64_t share, uint64_t least_ms)
 {
@@ -108,7 +108,7 @@ answer_questions(struct owner_worker *worker)
 	for (unsigned i = 0; i < QUESTIONS_A_TURN && taken != put; i++) {
 		struct owner_question question = box->questions[++taken % OWNER_QUESTIONS];
 
-		/* Taken before the kernel is asked: its answer is then younger than the question. */
+		/* Set before the kernel is queried: the answer is then newer than the question. */
 		atomic_store_explicit(&box->taken, taken, memory_order_release);
 		deal_with(worker, &question);
 		atomic_store_explicit(&box->done, taken, memory_order_release);
@@ -155,7 +155,7 @@ retry(struct owner_worker *worker)
 		}
 		list->slots[i] = list->slots[--list->count];
 		work->flags &= (uint8_t)~WORK_IN_RETRIES;
-		if (work->retry_ms != 0) { /* else it was called off */
+		if (work->retry_ms != 0) { /* otherwise the retry was cancelled */
 			owner_look(worker, slot);
 			looks++;
 		}
@@ -175,7 +175,7 @@ begin_walk(struct owner_worker *worker)
 	worker->walk_us = 0;
 }
 
-/* Takes the slots that have found their process, or at the end of a walk will not, out of the list. */
+/* Removes slots whose process was found, and at the end of a walk those whose process was not, from the list. */
 static void
 settle_homeless(struct owner_worker *worker, bool over)
 {
@@ -229,7 +229,7 @@ walk(struct owner_worker *worker)
 
 /* ------------------------------------------------------------------------------------------------------ refreshing */
 
-/* Whether anybody has wanted anything since the last round. */
+/* Whether any answer was read since the last round. */
 static bool
 is_wanted(const struct owner_worker *worker)
 {
@@ -254,13 +254,13 @@ refresh_word(struct owner_worker *worker, uint32_t word)
 
 		owner_table_touch(box->table, slot);
 		if (worker->work[slot].retry_ms != 0)
-			continue; /* its turn comes anyway */
+			continue; /* a retry is scheduled anyway */
 		owner_look(worker, slot);
 		count(&worker->counters.refreshed, 1);
 	}
 }
 
-/* A round looks at all slots that were wanted since the last one; this is as much of it as fits into a turn. */
+/* A round refreshes all slots that were read since the last one; each call does a bounded part of it. */
 static void
 refresh(struct owner_worker *worker)
 {
@@ -302,7 +302,7 @@ earlier(uint64_t *deadline, uint64_t ms)
 		*deadline = ms;
 }
 
-/* When there is something to do next, UINT64_MAX for never. */
+/* Time of the next work, UINT64_MAX for never. */
 static uint64_t
 next_deadline(const struct owner_worker *worker)
 {
@@ -321,7 +321,7 @@ next_deadline(const struct owner_worker *worker)
 	return deadline;
 }
 
-/* A round of refreshing, unless there is one to come; not before its time. */
+/* Plans a refresh round at the end of the interval, unless one is planned already. */
 static void
 plan_refresh(struct owner_worker *worker)
 {
@@ -337,7 +337,8 @@ sleep_until(struct owner_worker *worker, uint64_t deadline)
 	bool planned = worker->refresh_due != 0;
 
 	if (!planned) {
-		/* Said before the last look around: whoever wants something after that look sees it and rings. */
+		/* Set before the last check: a reader that sets a wanted bit after that check sees the flag and wakes
+		 * the thread. */
 		atomic_store_explicit(&box->heeds_wanted, true, memory_order_seq_cst);
 		plan_refresh(worker);
 	}

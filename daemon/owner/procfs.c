@@ -11,7 +11,7 @@
 
 #define HINTS 65536u /* a power of two */
 #define HINT_WAYS 4u
-#define PIDS_MAX 131072u /* more processes than this are not all seen */
+#define PIDS_MAX 131072u /* processes beyond this number are not examined */
 #define FAVOURITES 8u
 #define ANCESTORS_MAX 16u
 #define NAMES_BYTES 32768u
@@ -22,23 +22,23 @@ struct hint {
 	int32_t pid, fd;
 };
 
-/* Where a walk is. */
+/* Phases of a walk. */
 enum phase {
-	PHASE_NEW,	  /* processes that came since the last walk */
-	PHASE_FAVOURITES, /* those that held what was looked for lately */
+	PHASE_NEW,	  /* processes started since the last walk */
+	PHASE_FAVOURITES, /* processes that recently held a wanted socket */
 	PHASE_REST,
 	PHASE_OVER,
 };
 
 struct walk {
 	enum phase phase;
-	uint32_t next;	 /* pids[next - 1] comes next, going down; in PHASE_FAVOURITES, favourites[favourite] */
+	uint32_t next;	 /* pids[next - 1] is next, counting down; in PHASE_FAVOURITES, favourites[favourite] */
 	uint32_t favourite;
-	int32_t seen;	 /* no process above this is new */
-	int32_t pid;	 /* whose descriptors are being read */
-	int fds;	 /* its /proc/PID/fd, -1 for none */
-	uint64_t denied; /* so far */
-	size_t held, done; /* bytes in `names` and how many of them have been dealt with */
+	int32_t seen;	 /* highest pid at the last walk */
+	int32_t pid;	 /* process whose descriptors are being read */
+	int fds;	 /* descriptor of its /proc/PID/fd, -1 none */
+	uint64_t denied; /* processes without permission so far */
+	size_t held, done; /* bytes in `names`, and how many of them are processed */
 };
 
 struct procfs {
@@ -46,8 +46,8 @@ struct procfs {
 	uint32_t count;
 	struct walk walk;
 	struct procfs_counters counters;
-	int32_t favourites[FAVOURITES]; /* the latest first */
-	int32_t pids[PIDS_MAX];		/* as /proc lists them: ascending */
+	int32_t favourites[FAVOURITES]; /* most recent first */
+	int32_t pids[PIDS_MAX];		/* ascending, as /proc lists them */
 	struct hint hints[HINTS];
 	_Alignas(struct dirent) char names[NAMES_BYTES];
 };
@@ -103,7 +103,7 @@ procfs_counters(const struct procfs *procfs)
 	return procfs->counters;
 }
 
-/* A decimal number of at most 31 bits that `text` begins with, -1 if it does not; `*end` is what follows it. */
+/* Parses a decimal number of at most 31 bits at the start of `text`, -1 if there is none; `*end` is what follows it. */
 static int32_t
 number_of(const char *text, const char **end)
 {
@@ -143,7 +143,7 @@ socket_inode(int directory, const char *name)
 static struct hint *
 hints_of(struct procfs *procfs, uint32_t inode)
 {
-	/* Inodes are handed out one after the other. */
+	/* Inodes are consecutive. */
 	return &procfs->hints[inode * HINT_WAYS & (HINTS - 1)];
 }
 
@@ -155,7 +155,7 @@ remember(struct procfs *procfs, uint32_t inode, int32_t pid, int32_t fd)
 
 	while (way < HINT_WAYS && hints[way].inode != inode && hints[way].inode != 0)
 		way++;
-	if (way == HINT_WAYS) { /* the oldest goes */
+	if (way == HINT_WAYS) { /* overwrite the oldest */
 		memmove(hints, hints + 1, (HINT_WAYS - 1) * sizeof *hints);
 		way = HINT_WAYS - 1;
 	}
@@ -175,8 +175,8 @@ recall(struct procfs *procfs, uint32_t inode)
 
 /* --------------------------------------------------------------------------------------------------- one process */
 
-/* A directory of /proc stays that of one process: after its death everything in it is gone, also when another has got
- * its pid.  So what is read through one descriptor belongs together. */
+/* Opens /proc/PID.  The directory stays bound to that process: after its exit reads fail, even if the pid is reused.
+ * What is read through one descriptor is therefore consistent. */
 static int
 open_process(const struct procfs *procfs, int32_t pid)
 {
@@ -213,7 +213,7 @@ read_text(int process, const char *name, char *text, size_t size)
 static void
 read_comm(int process, char comm[16])
 {
-	char text[64]; /* comm has 15 bytes at most, and a newline behind it */
+	char text[64]; /* 15 bytes at most, and a newline */
 	size_t length;
 
 	memset(comm, 0, 16);
@@ -228,7 +228,7 @@ read_comm(int process, char comm[16])
 static int32_t
 parent_of(int process)
 {
-	char text[128]; /* "PID (COMM) STATE PPID ...": COMM is short but may hold anything */
+	char text[128]; /* "PID (COMM) STATE PPID ...": COMM is short but may contain any character */
 	const char *at;
 
 	if (!read_text(process, "stat", text, sizeof text))
@@ -237,7 +237,8 @@ parent_of(int process)
 	return at != NULL && strlen(at) > 4 ? number_of(at + 4, &at) : NO_PID;
 }
 
-/* A forked process has its parent's descriptors under the same numbers: goes up as long as the parent holds it too. */
+/* A forked process has its parent's descriptors under the same numbers: moves to the parent as long as that holds the
+ * socket too. */
 static int
 climb(const struct procfs *procfs, int process, int32_t *pid, int32_t fd, uint32_t inode)
 {
@@ -370,7 +371,7 @@ is_favourite(const struct procfs *procfs, int32_t pid)
 	return false;
 }
 
-/* Which process comes next; NO_PID when all have been seen. */
+/* The process to examine next; NO_PID at the end. */
 static int32_t
 next_pid(struct procfs *procfs)
 {
@@ -412,7 +413,7 @@ enter_process(struct procfs *procfs, int32_t pid)
 	walk->done = walk->held = 0;
 }
 
-/* Looks at one more descriptor of the process that the walk is in; false if it has no more. */
+/* Examines one more descriptor of the present process; false if there are no more. */
 static bool
 look_at_one(struct procfs *procfs)
 {

@@ -15,7 +15,7 @@
 
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
-#define ANSWER_BYTES 32768 /* what the kernel puts into one message of a dump */
+#define ANSWER_BYTES 32768 /* the kernel's limit for one message of a dump */
 #define ANSWER_SECONDS 1
 #define SSTHRESH_INFINITE 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
 
@@ -93,7 +93,7 @@ bytes_of_segments(uint32_t segments, uint32_t mss)
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* Older kernels tell less; what is missing is 0. */
+/* Older kernels return a shorter struct; missing fields are 0. */
 static void
 take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
 {
@@ -108,7 +108,8 @@ take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
 			    ? bytes_of_segments(info.tcpi_snd_ssthresh, info.tcpi_snd_mss)
 			    : 0,
 	    .rtt_us = info.tcpi_rtt,
-	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* before that it is a constant */
+	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* a constant as long as there is no round trip
+								     * sample */
 	    .rto_us = info.tcpi_rto,
 	    .mss = info.tcpi_snd_mss,
 	    .retransmits = info.tcpi_total_retrans,
@@ -139,7 +140,7 @@ take_ends(struct sockdiag_socket *socket, const struct inet_diag_msg *message)
 	memcpy(socket->remote, message->id.idiag_dst, socket->version == 4 ? 4 : 16);
 	socket->local_port = be16toh(message->id.idiag_sport);
 	socket->remote_port = be16toh(message->id.idiag_dport);
-	/* A dual-stack socket that is connected has both addresses mapped; one bound to an address, that one alone. */
+	/* A connected dual-stack socket has both addresses mapped; one bound to an address only that address. */
 	if (socket->version == 6 && is_mapped(socket->local)) {
 		socket->version = 4;
 		unmap(socket->local);
@@ -185,7 +186,7 @@ take_socket(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 	return true;
 }
 
-/* What one message says to a request for one socket. */
+/* Evaluates one message of the answer about a single socket. */
 static enum sockdiag_result
 judge(const struct nlmsghdr *header, struct sockdiag_socket *found)
 {
@@ -212,7 +213,7 @@ receive_one(struct sockdiag *diag, struct sockdiag_socket *found)
 		for (; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
 			if (header->nlmsg_seq == diag->sequence)
 				return judge(header, found);
-		/* An answer that came after its time: the next one is ours. */
+		/* A late answer to an earlier request: the answer to this one follows. */
 	}
 }
 
@@ -220,7 +221,7 @@ enum sockdiag_result
 sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifindex, struct sockdiag_socket *found)
 {
 	struct inet_diag_req_v2 *request = begin(diag, key->protocol, key->version, 0);
-	/* For UDP the kernel takes the two ends the other way round. */
+	/* For UDP the kernel expects the two ends in reverse order. */
 	bool swapped = key->protocol == PROTOCOL_UDP;
 
 	memcpy(request->id.idiag_src, swapped ? key->remote : key->local, 16);

@@ -15,15 +15,15 @@
 
 struct control {
 	struct control_access access;
-	int fd; /* -1 once the server has it */
+	int fd; /* -1 after the server has taken it over */
 	struct insight *insight;
 	struct server *server;
 };
 
-/* What becomes of one question. */
+/* State of one request. */
 struct job {
 	struct answer answer;
-	char why[256]; /* it is refused, "" if it is not */
+	char why[256]; /* why it is refused, "" if it is not */
 };
 
 _Static_assert(sizeof(struct job) <= SERVER_JOB, "the server keeps a job");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The control socket: netobsctl(8) asks one line (request.h), gets "ok" or "error WHY" on a line, then the answer, and
- * the connection ends. */
+/* The control socket.  netobsctl(8) sends one line (request.h) and receives a line "ok" or "error WHY", then the
+ * answer; then the connection is closed. */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_H
 #define NETOBS_DAEMON_QUERY_CONTROL_H
 
@@ -13,14 +13,14 @@
 
 struct control;
 
-/* Makes the socket that the configuration names, for a process that will be run by `uid`; to be called while there are
- * privileges.  NULL, with a message logged, if that cannot be done. */
+/* Creates the configured socket for a process that will run as `uid`; call it before privileges are dropped.  NULL,
+ * with a message logged, on failure. */
 struct control *control_open(const struct config *config, uid_t uid);
 
-/* Begins to answer from `insight`, which is borrowed.  False, with a message logged, if memory cannot be had. */
+/* Starts to answer requests from `insight`, which is borrowed.  False, with a message logged, if out of memory. */
 bool control_serve(struct control *control, struct loop *loop, struct insight *insight);
 
-/* The file of the socket stays, as removing it takes rights that are gone; the next netobsd replaces it. */
+/* The socket's file is not removed, because that needs privileges that were dropped; the next netobsd replaces it. */
 void control_free(struct control *control);
 
 #endif

@@ -88,7 +88,7 @@ status_json(struct insight *insight, struct text *text)
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
 
-/* For people only those that are enabled or have fired; there are many. */
+/* The text answer lists only probes that are enabled or have fired; JSON lists all. */
 static void
 probes(struct insight *insight, bool json, struct text *text)
 {
@@ -190,7 +190,7 @@ counters(struct insight *insight, bool json, struct text *text)
 		text_add(text, "}\n");
 }
 
-/* ------------------------------------------------------------------------------------------------------ all of them */
+/* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
 reload(struct insight *insight, bool json, struct text *text)

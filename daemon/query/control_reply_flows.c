@@ -9,13 +9,13 @@
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
 
-/* Looked at for one piece: capture has to wait so long. */
+/* Connections examined for one piece; capture is blocked meanwhile. */
 #define LOOKS 4096u
 
-/* A line is shorter. */
+/* Upper bound of a line. */
 #define LINE_MAX_BYTES 1024u
 
-/* Where addresses go; "[IPv6]:port" fits. */
+/* Room for an address: "[IPv6]:port" fits. */
 #define END_SIZE (INET6_ADDRSTRLEN + 8)
 
 static uint64_t
@@ -166,7 +166,7 @@ begin(struct answer *answer, struct text *text)
 {
 	answer->begun = true;
 	if (answer->request.verb == REQUEST_CONNECTION)
-		return; /* whether it is there is not known yet */
+		return; /* not known yet whether the connection exists */
 	text_add(text, "ok\n");
 	if (!answer->request.json)
 		text_add(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s\n", "CID", "PROT", "LOCAL", "REMOTE",
@@ -188,7 +188,7 @@ add_flow(struct answer *answer, const struct flow_table *table, const struct flo
 	answer->done = one;
 }
 
-/* A worker has no more connections. */
+/* Moves on to the next worker. */
 static void
 go_on(struct answer *answer, struct text *text)
 {
@@ -200,7 +200,7 @@ go_on(struct answer *answer, struct text *text)
 		text_add(text, "error there is no connection %llu\n", (unsigned long long)answer->request.cid);
 }
 
-/* A piece is of one worker, within its guard. */
+/* Each piece covers one worker and is made while its lock is held. */
 void
 answer_flows(struct answer *answer, struct text *text)
 {

@@ -19,7 +19,7 @@ static const char *const verbs[REQUEST_VERBS] = {
     [REQUEST_RELOAD] = "reload",
 };
 
-/* A number without sign or blanks, from 0 to `most`. */
+/* Parses a number without sign or blanks, from 0 to `most`. */
 static bool
 read_number(const char *word, uint64_t most, uint64_t *value)
 {
@@ -69,7 +69,7 @@ set_protocol(struct request_filter *filter, const char *word)
 	return filter->has_protocol;
 }
 
-/* "established" and "state-established" are the same. */
+/* Accepts a state with or without its prefix: "established", "state-established". */
 static bool
 is_state(const char *name, const char *word)
 {
@@ -102,7 +102,7 @@ static const struct {
     {"proto", set_protocol, "tcp, udp or sctp"},
 };
 
-/* "port 80" or "port=80".  Answers how many words it took, 0 with `why` where they make no sense. */
+/* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `why` if they are invalid. */
 static unsigned
 read_condition(struct request_filter *filter, char *const words[], unsigned count, char *why, size_t size)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the control socket is asked: one line, such as
- *
- *	status
- *	connections --json state=established port 80
- *
- * Words are separated by blanks.  `--json` anywhere asks for JSON.
+ * Parser for requests on the control socket.  A request is one line, such as status connections --json
+ * state=established port 80 Words are separated by blanks; `--json` anywhere selects JSON.
  */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
 #define NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
@@ -25,11 +21,11 @@ enum request_verb {
 	REQUEST_VERBS
 };
 
-/* Which connections are wanted: all that is set must hold. */
+/* Filter for connections: every field that is set must match. */
 struct request_filter {
 	bool has_port, has_host, has_protocol;
-	uint16_t port;	  /* of either end */
-	uint8_t version;  /* of host */
+	uint16_t port;	  /* port of either end */
+	uint8_t version;  /* IP version of `host` */
 	uint8_t host[16]; /* address of either end, network order, IPv4 in the first four bytes */
 	uint8_t protocol; /* 6, 17 or 132 */
 	char state[24];	  /* of either end, "established"; "" for any */
@@ -42,7 +38,7 @@ struct request {
 	struct request_filter filter;
 };
 
-/* Takes the line, which is changed, apart.  False, with `why`, if it makes no sense. */
+/* Parses a line in place, modifying it.  False, with `why`, if it is invalid. */
 bool request_parse(char *line, struct request *request, char *why, size_t size);
 
 #endif

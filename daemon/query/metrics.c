@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much HTTP as a scrape takes (RFC 9112): GET and HEAD of one page, and the connection ends.
- *
- * Not libevent's server: its version 2.1 accepts any number of connections.
+ * Minimal HTTP for scrapes (RFC 9112): GET and HEAD of one page, one request per connection.  libevent's HTTP server is
+ * not used, because version 2.1 accepts an unlimited number of connections.
  */
 #include "daemon/query/metrics.h"
 
@@ -16,23 +15,23 @@
 #include "daemon/query/server.h"
 #include "daemon/stats/state_counter.h"
 
-/* How often the census goes on. */
+/* Interval between steps of the census. */
 #define CENSUS_NS (100 * 1000000u)
 
 #define ERROR(status) "HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 struct metrics {
-	int fd; /* -1 once the server has it */
+	int fd; /* -1 after the server has taken it over */
 	struct loop *loop;
 	struct insight *insight;
 	struct server *server;
 	struct watch *timer;
-	struct census *censuses; /* of each worker */
+	struct census *censuses; /* one per worker */
 };
 
 struct job {
-	const char *error; /* NULL: the page is wanted */
-	bool head;	   /* without the page itself */
+	const char *error; /* NULL: the request is valid; send the page */
+	bool head;	   /* HEAD: send no body */
 };
 
 static void
@@ -51,7 +50,7 @@ count_some(struct metrics *metrics)
 
 /* ------------------------------------------------------------------------------------------------------------- HTTP */
 
-/* The request line and the header end with an empty line; a body is not read. */
+/* Length of the request up to the empty line that ends its header, 0 if incomplete.  A body is not read. */
 static size_t
 whole_header(const char *bytes, size_t have)
 {

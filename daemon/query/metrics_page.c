@@ -21,7 +21,7 @@ sample(struct text *text, const char *name, uint64_t value)
 	text_add(text, "netobs_%s %llu\n", name, (unsigned long long)value);
 }
 
-/* Label values are words of ours: nothing in them is to be escaped. */
+/* Label values are constants of netobsd and need no escaping. */
 static void
 labelled(struct text *text, const char *name, const char *label, const char *word, uint64_t value)
 {
@@ -85,7 +85,7 @@ add_input(const struct input_counters *c, struct text *text)
 	labelled(text, "capture_dropped_frames_total", "by", "interface", c->interface_dropped);
 }
 
-/* The name of an interface is its owner's choice: it is escaped as the format wants. */
+/* Interface names are arbitrary: they are escaped as the format requires. */
 static void
 add_interface(void *context, const struct input_interface *port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the metrics are served. */
+/* Opens the socket of the metrics server. */
 #ifndef NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
 #define NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
 
@@ -7,7 +7,7 @@
 
 #include "daemon/config/config.h"
 
-/* Listens at the configured address, nonblocking.  -1 with a message logged, if it cannot be, or may not. */
+/* Listens at the configured address, nonblocking.  -1, with a message logged, if that fails or is not allowed. */
 int metrics_socket_listen(const struct config *config, uid_t uid);
 
 #endif

@@ -10,23 +10,23 @@
 #include "daemon/base/log.h"
 #include "flow/flow.h"
 
-/* A question must be there so soon, a piece of an answer be taken so soon, and the end of the connection be seen. */
+/* Timeouts: for a complete question, for each piece of the answer to be accepted, and for the client to close. */
 #define ASK_NS	  (5 * NANOSECONDS)
 #define TAKE_NS	  (10 * NANOSECONDS)
 #define LINGER_NS (1 * NANOSECONDS)
 
-/* Where no connection can be accepted for want of descriptors, it is tried again after so long. */
+/* Pause before the next accept() after descriptors ran out. */
 #define PAUSE_NS (1 * NANOSECONDS)
 
 struct client {
 	struct server *server;
 	int fd;
 	uid_t uid;
-	struct watch *watch; /* for a question, then for room for the answer, then for the end */
+	struct watch *watch; /* for the question, then for writing the answer, then for the close */
 	struct watch *timer;
-	size_t asked; /* bytes of the question so far */
-	size_t sent;  /* bytes of the piece */
-	bool last;    /* the piece is the last one */
+	size_t asked; /* bytes of the question read so far */
+	size_t sent;  /* bytes of the piece sent so far */
+	bool last;    /* the present piece is the last one */
 	struct text text;
 	_Alignas(16) char job[SERVER_JOB];
 	char question[SERVER_QUESTION_MAX + 1];
@@ -38,9 +38,9 @@ struct server {
 	void *context;
 	struct loop *loop;
 	int fd;
-	bool restricted; /* `access` says who may ask */
+	bool restricted; /* only clients that `access` allows are served */
 	struct control_access access;
-	struct watch *listener; /* NULL while nothing is accepted */
+	struct watch *listener; /* NULL while accepting is paused */
 	struct watch *pause;
 	struct client *clients[SERVER_CLIENTS_MAX];
 };
@@ -61,7 +61,7 @@ let_go(void *context)
 	free(client);
 }
 
-/* Moves a client on to its next stage, which may last so long. */
+/* Moves a client to its next stage, with a timeout. */
 static void
 watch_for(struct client *client, bool writable, loop_callback *callback, uint64_t ns)
 {
@@ -74,7 +74,7 @@ watch_for(struct client *client, bool writable, loop_callback *callback, uint64_
 		let_go(client);
 }
 
-/* Closing a socket with bytes unread would take the answer back from who has not read it yet. */
+/* Closing with unread input sends a RST, and the client may lose the reply. */
 static void
 read_to_end(void *context)
 {
@@ -149,7 +149,7 @@ read_question(void *context)
 
 /* -------------------------------------------------------------------------------------------------------- accepting */
 
-/* Best effort: a socket that has just been accepted has room for a line. */
+/* Sends a refusal, best effort: the buffer of a new socket has room for a line. */
 static void
 turn_away(int fd, const char *line)
 {
@@ -206,7 +206,7 @@ accept_again(void *context)
 		timer_arm(server->pause, PAUSE_NS);
 }
 
-/* Without a descriptor to spare the socket would stay readable and the loop turn for nothing. */
+/* Accepting pauses when descriptors run out; otherwise the readable socket would keep the loop busy. */
 static void
 accept_next(void *context)
 {

@@ -28,7 +28,7 @@ directory_of(const char *path, char *directory, size_t size)
 		snprintf(directory, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* Who can write to the directory can put another socket in the place of ours. */
+/* A user who can write to the directory can replace the socket. */
 static bool
 is_trustworthy(const char *path, uid_t uid, const char *what)
 {
@@ -68,7 +68,7 @@ address_of(const char *path, struct sockaddr_un *address, const char *what)
 	return false;
 }
 
-/* A socket that refuses connections was left behind by a process that is gone. */
+/* A socket that refuses connections was left behind by a dead process. */
 static bool
 remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
 {
@@ -97,7 +97,7 @@ remove_stale(const char *path, const struct sockaddr_un *address, const char *wh
 	return false;
 }
 
-/* Nobody can connect before its owner and mode are right. */
+/* The socket accepts no connections before its owner and mode are set. */
 static bool
 bind_closed(int fd, const struct sockaddr_un *address)
 {
@@ -113,7 +113,7 @@ bind_closed(int fd, const struct sockaddr_un *address)
 static bool
 give_access(const char *path, const struct control_access *access, const char *what)
 {
-	/* A service manager may not let us change owners, which is seldom needed. */
+	/* A service manager may forbid chown(), which is rarely needed. */
 	bool ours = access->uid == geteuid() && access->gid == getegid();
 
 	if ((ours || lchown(path, access->uid, access->gid) == 0) && chmod(path, access->mode) == 0)

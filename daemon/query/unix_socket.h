@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A listening Unix socket at a path, safely made. */
+/* Creates a listening Unix socket at a path, safe against other users. */
 #ifndef NETOBS_DAEMON_QUERY_UNIX_SOCKET_H
 #define NETOBS_DAEMON_QUERY_UNIX_SOCKET_H
 
@@ -7,17 +7,18 @@
 #include <sys/types.h>
 
 struct control_access {
-	uid_t uid;   /* whose the socket is */
+	uid_t uid;   /* owner of the socket */
 	gid_t gid;   /* its group */
-	mode_t mode; /* who may connect: write permission */
+	mode_t mode; /* mode of the socket: write permission allows to connect */
 };
 
-/* Listens at `path`, nonblocking.  A socket there that nobody listens on any more is replaced.  `what` is for messages
- * ("control").  -1, with a message logged, if the socket is somebody else's, what is there is no socket, or its
- * directory lets others than root and `access->uid` replace files. */
+/* Listens at `path`, nonblocking.  A stale socket there, without a listener, is replaced.  `what` is the name for
+ * messages ("control").  -1, with a message logged, if the socket belongs to another user, if the path is not a socket,
+ * or if users other than root and `access->uid` can replace files in its directory. */
 int control_socket_listen(const char *path, const struct control_access *access, const char *what);
 
-/* Whether the peer of a connection has the permission that the mode of the socket gives.  `*uid` is its user. */
+/* Whether the peer of a connection has the permission that the socket's mode grants.  Sets `*uid` to the peer's
+ * user. */
 bool control_socket_may(int fd, const struct control_access *access, uid_t *uid);
 
 #endif

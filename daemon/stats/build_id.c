@@ -14,7 +14,7 @@ aligned(size_t length)
 	return (length + 3) & ~(size_t)3;
 }
 
-/* The note NT_GNU_BUILD_ID among the notes of one segment of our own binary. */
+/* Finds NT_GNU_BUILD_ID among the notes of a segment of netobsd's binary. */
 static bool
 find_note(const char *at, size_t length, struct build_id *id)
 {
@@ -38,7 +38,7 @@ find_note(const char *at, size_t length, struct build_id *id)
 	return false;
 }
 
-/* The program itself comes first, then its libraries. */
+/* The first object is the program itself; libraries follow. */
 static int
 look_into_program(struct dl_phdr_info *info, size_t size, void *id)
 {
@@ -47,7 +47,7 @@ look_into_program(struct dl_phdr_info *info, size_t size, void *id)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
 
-		/* The loader speaks of addresses as numbers. */
+		/* The loader gives addresses as integers. */
 		if (segment->p_type == PT_NOTE && find_note((const char *)at, segment->p_memsz, id))
 			break;
 	}

@@ -3,7 +3,7 @@
 
 #include "daemon/stats/flow_names.h"
 
-/* About a millisecond's work. */
+/* Connections counted per call: about a millisecond of work. */
 #define LOOKS 16384u
 
 static void

@@ -52,7 +52,7 @@ insight_retransmission(enum retransmit_kind kind)
 
 /* ----------------------------------------------------------------------------------------------------------- totals */
 
-/* Of structs that are all counters. */
+/* Adds a struct that consists of counters only. */
 static void
 add(void *totals, const void *counters, size_t size)
 {
@@ -70,7 +70,7 @@ add(void *totals, const void *counters, size_t size)
 		add((totals), (counters), sizeof *(totals));                                                           \
 	} while (0)
 
-/* An interface counts what it loses for everybody: once is enough. */
+/* Every socket reports the interface's own losses, so they are added for one worker only. */
 static void
 add_input(struct input_counters *totals, const struct worker *worker)
 {
@@ -117,7 +117,7 @@ insight_totals(struct workers *workers, struct insight_totals *totals)
 	}
 }
 
-/* Every worker has the same interfaces in the same order. */
+/* Sums per interface.  Every worker has the same interfaces in the same order. */
 struct gathering {
 	const struct worker *worker;
 	struct input_interface *each, *next;
@@ -137,7 +137,7 @@ gather(void *context, const struct input_interface *interface)
 	all->dropped += interface->dropped;
 }
 
-/* The names are the first worker's, which are this thread's. */
+/* Names are those of the first worker, which runs in the calling thread. */
 void
 insight_interfaces(struct workers *workers, input_visitor *visit, void *context)
 {
@@ -210,7 +210,7 @@ visit_flows(const struct flow_counters *c, insight_visitor *visit, void *context
 	visit(context, "flow.", "evicted-crowded", c->evicted_crowded);
 }
 
-/* Only where an application provider has found a connection. */
+/* Only if some application provider has had a connection. */
 static void
 visit_conversations(const struct insight_totals *totals, insight_visitor *visit, void *context)
 {

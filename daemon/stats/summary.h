@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Everything that was counted, for people and scripts: one "name value" per line, names never change their meaning. */
+/* All counters, for people and scripts: one "name value" per line; the meaning of a name never changes. */
 #ifndef NETOBS_DAEMON_STATS_SUMMARY_H
 #define NETOBS_DAEMON_STATS_SUMMARY_H
 
@@ -7,8 +7,7 @@
 
 #include "daemon/capture/workers.h"
 
-/* Brings the counters of all workers up to date and writes their sums.  Anomalies that never occurred and probes that
- * never fired are left out. */
+/* Updates the counters of all workers and writes their sums.  Anomalies and probes that never occurred are omitted. */
 void summary_write(FILE *to, struct workers *workers);
 
 #endif

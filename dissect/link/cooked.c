@@ -24,7 +24,7 @@ cooked_direction(uint16_t packet_type)
 	}
 }
 
-/* What both headers have; `address` is the sender's, 8 bytes of which `length` count. */
+/* Fields common to both headers.  `address` is the sender's: 8 bytes, of which `length` are valid. */
 struct cooked {
 	struct view header, address;
 	uint16_t packet_type, hardware, length, protocol;

@@ -12,7 +12,7 @@ is_tag(uint16_t type)
 	return type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
 }
 
-/* The link header reaches to `c`. */
+/* Sets the link header: everything up to the position of `c`. */
 static void
 ether_extend(struct packet *packet, const struct cursor *c)
 {
@@ -38,7 +38,8 @@ take_llc(struct cursor *c, uint16_t *type)
 		return true;
 	if (!cursor_take(c, SNAP_HEADER, &snap))
 		return false;
-	/* An EtherType follows the OUI of RFC 1042 and that of bridged frames (802.1H); others number as they like. */
+	/* An EtherType follows the OUI of RFC 1042 and that of bridged frames (802.1H); other OUIs define their own
+	 * numbers. */
 	oui = view_u32(snap, 0) >> 8;
 	if (oui == 0x000000 || oui == 0x0000f8)
 		*type = view_u16(snap, 3);
@@ -62,7 +63,7 @@ dissect_llc(struct packet *packet)
 	dissect_ethertype(packet, type);
 }
 
-/* An 802.3 frame: the length cuts the padding off. */
+/* An 802.3 frame: the length field delimits the data; the rest is padding. */
 static void
 dissect_802_3(struct packet *packet)
 {
@@ -81,7 +82,7 @@ dissect_802_3(struct packet *packet)
 	dissect_llc(packet);
 }
 
-/* What ether->type says: tags (IEEE 802.1Q clause 9), then what they tag. */
+/* Dispatches on ether->type: tags (IEEE 802.1Q clause 9) first, then the protocol behind them. */
 void
 dissect_tags(struct packet *packet)
 {

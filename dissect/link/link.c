@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where dissection begins: by link type, then by EtherType. */
+/* Entry of the dissector: dispatch on link type, then on EtherType. */
 #include <pcap/dlt.h>
 
 #include "dissect/header_fields.h"
 
-/* BSD loopback (DLT_NULL, DLT_LOOP): the address family of the host that captured, in its byte order or, for LOOP, in
- * network order.  AF_INET is 2 everywhere; AF_INET6 is not the same on any two systems. */
+/* BSD loopback (DLT_NULL, DLT_LOOP): the address family, in the byte order of the capturing host or, for DLT_LOOP, in
+ * network order.  AF_INET is 2 on every system; AF_INET6 differs from system to system. */
 static uint16_t
 family_ether_type(uint32_t family)
 {
-	if (family > 0xffff) /* written by a host of the other byte order */
+	if (family > 0xffff) /* byte-swapped: the capturing host has the other byte order */
 		family = __builtin_bswap32(family);
 	switch (family) {
 	case 2:
@@ -44,7 +44,7 @@ dissect_null(struct packet *packet)
 	dissect_ethertype(packet, family_ether_type(view_u32(header, 0)));
 }
 
-/* The link types, in the order of the error message that lists them. */
+/* Link types, in the order in which an error message lists them. */
 #define LINK_TYPES(row)                          \
 	row(DLT_EN10MB, dissect_ethernet)        \
 	row(DLT_LINUX_SLL, dissect_sll)          \
@@ -83,7 +83,7 @@ dissect_link_names(void)
 	return "EN10MB, LINUX_SLL, LINUX_SLL2, NULL, LOOP, RAW, IPV4, IPV6";
 }
 
-/* Only what decides is set: a packet is large, and frames are many. */
+/* Sets only the fields that later code tests: the structure is large, and this runs for every frame. */
 void
 packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes)
 {
@@ -129,7 +129,7 @@ dissect_layers(const struct frame *frame, struct packet *packet)
 	}
 }
 
-/* What is neither IP nor ARP is not odd: it is somebody else's. */
+/* A protocol other than IP and ARP is no anomaly: it is out of scope. */
 void
 dissect_ethertype(struct packet *packet, uint16_t type)
 {

@@ -4,8 +4,8 @@
 
 enum { MPLS_ENTRY = 4, BOTTOM_OF_STACK = 0x100 };
 
-/* Nothing names what the bottom label carries.  Its first nibble tells IP from the rest, which is why pseudowires
- * begin with another one (RFC 4385, RFC 4928). */
+/* The label stack does not name the payload protocol.  The first nibble tells IP from other payloads; pseudowires start
+ * with a different one for that reason (RFC 4385, RFC 4928). */
 static void
 dissect_labelled(struct packet *packet)
 {

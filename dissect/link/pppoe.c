@@ -4,7 +4,7 @@
 
 enum { PPPOE_HEADER = 6, PPPOE_VERSION_TYPE = 0x11, PPPOE_SESSION_DATA = 0 };
 
-/* The field may be compressed to one byte, which is then odd (RFC 1661 section 6.5). */
+/* The protocol field may be compressed to one byte, whose value is then odd (RFC 1661 section 6.5). */
 bool
 dissect_ppp_protocol(struct cursor *c, uint16_t *type)
 {

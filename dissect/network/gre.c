@@ -8,7 +8,7 @@ enum {
 	GRE_ROUTED = 0x4000,
 	GRE_KEY = 0x2000,
 	GRE_SEQUENCE = 0x1000,
-	GRE_RESERVED = 0x0ff8, /* in version 0: strict source route, recursion and reserved bits of RFC 1701 */
+	GRE_RESERVED = 0x0ff8, /* version 0: strict source route, recursion control and reserved bits of RFC 1701 */
 	GRE_VERSION_BITS = 0x0007,
 	PPTP_ACKNOWLEDGMENT = 0x0080,
 	PPTP_MUST = GRE_KEY,
@@ -31,14 +31,14 @@ inside_gre(struct packet *packet, const struct cursor *c, uint16_t type)
 	}
 }
 
-/* PPP as in HDLC, with or without address and control (RFC 1662, RFC 2637 section 4.1). */
+/* PPP in HDLC-like framing, with or without the address and control fields (RFC 1662, RFC 2637 section 4.1). */
 static void
 inside_pptp(struct packet *packet, struct cursor *c)
 {
 	struct view head;
 	uint16_t type;
 
-	if (c->wire == 0) /* an acknowledgment alone */
+	if (c->wire == 0) /* an acknowledgment without payload */
 		return;
 	if (cursor_peek(c, 2, &head) && view_u16(head, 0) == 0xff03)
 		cursor_skip(c, 2);

@@ -18,7 +18,7 @@ enum {
 };
 enum { CODE_FRAGMENTATION_NEEDED = 4 };
 
-/* What both versions share: type, code, checksum and four bytes whose meaning is the type's. */
+/* The part common to both versions: type, code, checksum, and four bytes whose meaning depends on the type. */
 bool
 icmp_take(struct packet *packet, struct view *header)
 {
@@ -66,7 +66,7 @@ dissect_icmp(struct packet *packet)
 	case ICMP_PARAMETER_PROBLEM:
 		icmp->pointer = view_u8(header, 4);
 		break;
-	case ICMP_EXTENDED_ECHO: /* RFC 8335: the sequence number has one byte */
+	case ICMP_EXTENDED_ECHO: /* RFC 8335: the sequence number is one byte wide */
 	case ICMP_EXTENDED_ECHO_REPLY:
 		icmp->echo_id = view_u16(header, 4);
 		icmp->echo_seq = view_u8(header, 6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The packet that an ICMP error quotes: as much of it as tells whose it was (RFC 792, RFC 1812 section 4.3.2.3,
- * RFC 4443 section 2.4).  Quotes are cut by whoever sends the error, so only an unreadable IP header is odd. */
+/* The packet quoted by an ICMP error, parsed as far as its connection key requires (RFC 792, RFC 1812 section 4.3.2.3,
+ * RFC 4443 section 2.4).  Senders truncate the quote, so only an unreadable IP header is an anomaly. */
 #include "dissect/layers.h"
 
 enum { IPV4_FIXED = 20, IPV6_FIXED = 40, PORTS = 4, PORTS_AND_SEQUENCE = 8 };
@@ -11,7 +11,7 @@ note_failed(struct packet *packet, const struct cursor *c)
 	packet_note_failed(packet, c, ANOMALY_TRUNCATED_QUOTE, ANOMALY_ICMP_QUOTE);
 }
 
-/* What the first bytes of the quoted payload say, if it is the beginning of a datagram. */
+/* Parses the first bytes of the quoted payload, if the quote is the beginning of a datagram. */
 static void
 quote_ports(struct icmp_layer *icmp, const struct cursor *c)
 {

@@ -5,7 +5,7 @@
 enum {
 	ICMPV6_PACKET_TOO_BIG = 2,
 	ICMPV6_PARAMETER_PROBLEM = 4,
-	ICMPV6_FIRST_INFORMATION = 128, /* RFC 4443 section 2.1: errors are below */
+	ICMPV6_FIRST_INFORMATION = 128, /* RFC 4443 section 2.1: smaller types are errors */
 	ICMPV6_ECHO = 128,
 	ICMPV6_ECHO_REPLY = 129,
 	ICMPV6_NEIGHBOUR_SOLICITATION = 135,
@@ -15,7 +15,8 @@ enum {
 	ICMPV6_EXTENDED_ECHO_REPLY = 161,
 };
 
-/* The target address, behind the first 8 bytes; in a redirect it is the better next hop, hence also the gateway. */
+/* Target address, behind the first 8 bytes.  In a redirect it is the better next hop, so it is also stored as the
+ * gateway. */
 static void
 take_target(struct packet *packet)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What IPv4 and IPv6 share: telling them apart, and what both judge alike. */
+/* IP: version detection, and the checks that IPv4 and IPv6 share. */
 #include "dissect/layers.h"
 
 enum { LARGEST_DATAGRAM = 65535, TCP_FIXED = 20 };
 
-/* Where nothing below names the version: raw captures, tunnels. */
+/* Detects the version by the first nibble, for raw captures and tunnels that do not name it. */
 void
 dissect_ip(struct packet *packet)
 {
@@ -23,8 +23,8 @@ dissect_ip(struct packet *packet)
 		packet_note(packet, ANOMALY_IP_VERSION);
 }
 
-/* `length` is what the fragment carries.  RFC 791 section 3.2, RFC 8200 section 4.5; tiny fragments are RFC 1858's and
- * RFC 3128's. */
+/* Checks fragment offset and size; `length` is the payload of the fragment.  RFC 791 section 3.2, RFC 8200 section 4.5;
+ * tiny fragments: RFC 1858 and RFC 3128. */
 void
 ip_judge_fragment(struct packet *packet, uint32_t length)
 {

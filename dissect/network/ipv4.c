@@ -12,7 +12,7 @@ enum {
 	OPTION_STRICT_SOURCE_ROUTE = 137,
 };
 
-/* Options with a pointer (RFC 791 section 3.1): it counts from 1 and may not point into the option's own header. */
+/* Options with a pointer (RFC 791 section 3.1).  The pointer is 1-based and must lie behind the option's own header. */
 static bool
 option_holds(uint8_t kind, struct view option)
 {
@@ -35,7 +35,7 @@ take_option(struct cursor *c, struct view *option)
 	struct view head;
 
 	if (!cursor_peek(c, 2, &head))
-		return cursor_take(c, 2, option); /* fails, and the cursor says why */
+		return cursor_take(c, 2, option); /* fails and sets the cursor's error */
 	return view_u8(head, 1) >= 2 && cursor_take(c, view_u8(head, 1), option);
 }
 
@@ -62,9 +62,9 @@ walk_options(struct packet *packet, struct view options, uint32_t wire)
 	}
 }
 
-/* Source and destination are the same.  A host that sends to itself does it over its loopback; on a
- * network such a packet is forged ("land").  Only an Ethernet header with addresses proves a network: Linux gives
- * its loopback an Ethernet header of zeros, and raw captures have none. */
+/* Source and destination are equal ("land").  A host that talks to itself uses its loopback interface, so on a network
+ * such a packet is forged.  Only an Ethernet header with nonzero addresses proves a network: the Ethernet header of
+ * Linux's loopback is all zeros, and raw captures have none. */
 static void
 judge_same_address(struct packet *packet)
 {
@@ -88,8 +88,8 @@ judge_addresses(struct packet *packet, uint32_t src, uint32_t dst)
 		judge_same_address(packet);
 }
 
-/* A checksum of zero on a packet that needs another one was left to the interface; the copy that was captured before
- * the interface completed it shows that. */
+/* A header checksum of zero that is not the right value was left to the interface: the frame was captured before the
+ * interface filled it in. */
 static void
 judge_checksum(struct packet *packet, struct view header)
 {
@@ -100,9 +100,9 @@ judge_checksum(struct packet *packet, struct view header)
 	packet_note(packet, ip->checksum == 0 || ip->super ? ANOMALY_IPV4_CHECKSUM_OFFLOAD : ANOMALY_IPV4_CHECKSUM);
 }
 
-/* The total length, against what the frame has left behind the header.  Frames are padded, so a packet may be
- * shorter than its frame.  Total length 0 is a packet that segmentation offload left larger than the field can say, and
- * never a fragment. */
+/* Checks the total length against the bytes left in the frame.  Frames are padded, so a packet may be shorter than its
+ * frame.  Total length 0 marks a super-packet, larger than the field allows (segmentation offload); it is never a
+ * fragment. */
 static void
 judge_total_length(struct packet *packet, uint32_t header_length, struct cursor *c)
 {
@@ -125,7 +125,7 @@ judge_total_length(struct packet *packet, uint32_t header_length, struct cursor 
 		cursor_limit(c, ip->payload);
 }
 
-/* The options, and what can be judged once the header is whole.  False if it is not. */
+/* Parses the options and makes the checks that need the whole header.  False if the header is not whole. */
 static bool
 take_options(struct packet *packet, uint32_t header_length)
 {

@@ -13,9 +13,9 @@ become_super(struct packet *packet, uint32_t payload)
 	packet_note(packet, ANOMALY_SUPER_PACKET);
 }
 
-/* Payload length 0 is one of three: a packet without payload, which the link may have padded; a jumbogram, whose
- * hop-by-hop header will tell; or a BIG TCP packet of a kernel that leaves that header out.  The last is presumed
- * where a transport would fit. */
+/* Payload length 0 has three meanings: no payload (the link may have added padding); a jumbogram, whose hop-by-hop
+ * header holds the length; or a BIG TCP packet from a kernel that omits that header.  The third is assumed if a
+ * transport header fits. */
 static void
 judge_length(struct packet *packet, struct cursor *c)
 {
@@ -34,7 +34,8 @@ judge_length(struct packet *packet, struct cursor *c)
 		cursor_limit(c, 0);
 }
 
-/* RFC 2675 section 3, once the hop-by-hop header has been taken; `start` is where it began. */
+/* Checks the jumbo payload option (RFC 2675 section 3) after the hop-by-hop header has been taken; `start` is the
+ * cursor before it. */
 static void
 judge_jumbo(struct packet *packet, const struct extension_walk *walk, const struct cursor *start, struct cursor *c)
 {
@@ -78,7 +79,7 @@ record_fragment(struct packet *packet, const struct extension_walk *walk, const 
 		packet_note(packet, ANOMALY_IPV6_ATOMIC_FRAGMENT);
 }
 
-/* Takes the chain of extension headers.  False if it did not hold. */
+/* Takes the chain of extension headers.  False if one of them is malformed or truncated. */
 static bool
 take_chain(struct packet *packet, struct cursor *c)
 {

@@ -6,21 +6,21 @@ enum { FRAGMENT_HEADER = 8, ADDRESS = 16 };
 enum { OPTION_PAD1 = 0, OPTION_JUMBO = 0xc2, OPTION_HOME_ADDRESS = 0xc9 };
 enum { ROUTING_SOURCE = 0 };
 
-/* A header whose second byte counts units of `unit` bytes behind the first 8 bytes. */
+/* Takes a header whose second byte is its length behind the first 8 bytes, in units of `unit` bytes. */
 static bool
 take_sized(struct extension_walk *walk, struct cursor *c, uint32_t unit, struct view *header)
 {
 	struct view head;
 
 	if (!cursor_peek(c, 2, &head))
-		return cursor_take(c, 8, header); /* fails, and the cursor says why */
+		return cursor_take(c, 8, header); /* fails and sets the cursor's error */
 	if (!cursor_take(c, 8 + view_u8(head, 1) * unit, header))
 		return false;
 	walk->next = view_u8(*header, 0);
 	return true;
 }
 
-/* The options of hop-by-hop and destination headers (section 4.2).  False if one does not fit. */
+/* Options of hop-by-hop and destination headers (RFC 8200 section 4.2).  False if an option does not fit. */
 static bool
 walk_options(struct extension_walk *walk, struct view options, bool hop_by_hop)
 {
@@ -67,7 +67,8 @@ take_options(struct extension_walk *walk, struct cursor *c, enum anomaly *why)
 	return EXTENSION_TAKEN;
 }
 
-/* Section 4.4.  Type 0 (RFC 5095) is the only one whose length and segments are judged: it has no other form. */
+/* Routing header (section 4.4).  Length and segments are checked for type 0 only (RFC 5095): the other types have more
+ * than one format. */
 static enum extension_step
 take_routing(struct extension_walk *walk, struct cursor *c, enum anomaly *why)
 {
@@ -101,7 +102,7 @@ take_fragment(struct extension_walk *walk, struct cursor *c)
 	return EXTENSION_TAKEN;
 }
 
-/* RFC 4302 section 2.2: in units of 4 bytes, less 2. */
+/* Authentication header, RFC 4302 section 2.2: the length counts units of 4 bytes, less 2. */
 static enum extension_step
 take_authentication(struct extension_walk *walk, struct cursor *c)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tunnels over UDP and EtherIP, and the way into what a tunnel carries. */
+/* Tunnels over UDP and EtherIP, and the dissection of what a tunnel carries. */
 #include "dissect/layers.h"
 
 enum { VXLAN_HEADER = 8, VXLAN_HAS_NETWORK = 0x08 };
 enum { GENEVE_FIXED = 8, GENEVE_OPTION_UNIT = 4 };
 enum { ETHERIP_HEADER = 2, ETHERIP_VERSION = 3 };
 
-/* `type` is what the tunnel says it carries: Ethernet is ETHER_BRIDGED. */
+/* Records the tunnel's payload; `type` is an EtherType, ETHER_BRIDGED for Ethernet. */
 void
 packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type)
 {

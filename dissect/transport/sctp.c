@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SCTP common header and the row of its chunks, RFC 9260 section 3. */
+/* SCTP common header and the sequence of chunks, RFC 9260 section 3. */
 #include "dissect/layers.h"
 
 enum { SCTP_HEADER = 12, CHUNK_HEADER = 4 };
 
-/* Chunks are padded to 4 bytes; the padding of the last may be missing. */
+/* Chunks are padded to 4 bytes; the padding of the last one may be missing. */
 static void
 count_chunks(struct packet *packet, struct cursor c)
 {

@@ -9,7 +9,7 @@ sctp_chunks(const struct packet *packet)
 	return cursor_over(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->segment);
 }
 
-/* Chunks and parameters share their shape: 4 bytes of header, the last two of them a length that counts the header,
+/* Chunks and parameters have the same layout: a header of 4 bytes whose last two are a length that includes the header,
  * and padding to 4 bytes, which the last one may lack. */
 static bool
 take_item(struct cursor *c, struct sctp_chunk *item, struct view *head)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The chunks of an SCTP packet and the parameters of a chunk (RFC 9260 sections 3.2 and 3.2.1), one after the other. */
+/* Iterates over the chunks of an SCTP packet and the parameters of a chunk (RFC 9260 sections 3.2 and 3.2.1). */
 #ifndef NETOBS_DISSECT_TRANSPORT_SCTP_CHUNKS_H
 #define NETOBS_DISSECT_TRANSPORT_SCTP_CHUNKS_H
 
 #include "dissect/packet.h"
 
-/* IANA sctp-parameters; those that say something about an association. */
+/* IANA sctp-parameters: the chunk types that matter to an association. */
 enum sctp_chunk_type {
 	SCTP_CHUNK_DATA = 0,
 	SCTP_CHUNK_INIT = 1,
@@ -30,7 +30,7 @@ enum sctp_chunk_type {
 	SCTP_CHUNK_I_FORWARD_TSN = 194, /* RFC 8260 */
 };
 
-/* Flag of ABORT and SHUTDOWN COMPLETE: the verification tag is reflected, its owner is the sender. */
+/* Flag of ABORT and SHUTDOWN COMPLETE: the verification tag is reflected, that is, the sender's own. */
 #define SCTP_FLAG_T 0x01
 
 enum sctp_parameter_type {
@@ -38,25 +38,25 @@ enum sctp_parameter_type {
 	SCTP_PARAMETER_IPV6 = 6,
 };
 
-/* A chunk or, without flags, a parameter. */
+/* A chunk, or a parameter (which has no flags). */
 struct sctp_chunk {
 	uint16_t type;
 	uint8_t flags;
-	uint16_t length;   /* on the wire, its 4 bytes of header included, its padding not */
-	struct view value; /* what is behind that header, as far as captured */
+	uint16_t length;   /* on the wire, including the 4-byte header, excluding padding */
+	struct view value; /* the bytes behind the header, as far as captured */
 };
 
 /* A cursor over the chunks of a packet whose transport is SCTP. */
 struct cursor sctp_chunks(const struct packet *packet);
 
-/* Takes the next chunk.  False at the end, and at a chunk whose length is a lie or whose header is cut off: whichever
- * it was, the packet's anomalies say so. */
+/* Takes the next chunk.  False at the end, and at a chunk with an invalid length or a truncated header; the packet's
+ * anomalies tell the cases apart. */
 bool sctp_chunk_next(struct cursor *c, struct sctp_chunk *chunk);
 
-/* A cursor over what lies in a chunk's value from `offset` on. */
+/* A cursor over the parameters in a chunk's value from `offset` on. */
 struct cursor sctp_parameters(const struct sctp_chunk *chunk, uint32_t offset);
 
-/* Takes the next parameter.  False at the end and where one does not hold. */
+/* Takes the next parameter.  False at the end and if a parameter is malformed. */
 bool sctp_parameter_next(struct cursor *c, struct sctp_chunk *parameter);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 	KIND_MD5 = 19,
 	KIND_AO = 29,
 	KIND_FAST_OPEN = 34,
-	KIND_EXPERIMENT = 254, /* RFC 6994; fast open before it had a kind of its own */
+	KIND_EXPERIMENT = 254, /* RFC 6994; used for fast open before RFC 7413 assigned a kind */
 };
 enum { EXPERIMENT_FAST_OPEN = 0xf989, LARGEST_SHIFT = 14, SACK_BLOCKS = 4 };
 
@@ -22,7 +22,7 @@ take_wscale(struct packet *packet, struct view option)
 {
 	uint8_t shift = view_u8(option, 2);
 
-	if (shift > LARGEST_SHIFT) { /* RFC 7323 section 2.3: log it and use 14 */
+	if (shift > LARGEST_SHIFT) { /* RFC 7323 section 2.3: a larger shift is logged and 14 is used */
 		packet_note(packet, ANOMALY_TCP_WSCALE);
 		shift = LARGEST_SHIFT;
 	}
@@ -40,7 +40,7 @@ take_sack(struct tcp_layer *tcp, struct view option)
 	}
 }
 
-/* The bit of an option, 0 if it is none of those that are recorded; `*fits` is whether its length is its kind's. */
+/* The bit of an option, 0 if the option is not recorded.  `*fits` is whether its length is valid for its kind. */
 static enum tcp_option
 recognise(struct view option, bool *fits)
 {
@@ -111,8 +111,8 @@ take_option(struct packet *packet, struct view option)
 	}
 }
 
-/* `options` is as much as was captured: an option cut by the snapshot length is not seen, and the caller notes it.  An
- * option given twice counts the second time, as in the kernels. */
+/* Parses the captured part of the options.  An option cut by the snapshot length is skipped; the caller records the
+ * truncation.  If an option occurs twice the second one counts, as in the kernels. */
 void
 dissect_tcp_options(struct packet *packet, struct view options)
 {
@@ -130,7 +130,7 @@ dissect_tcp_options(struct packet *packet, struct view options)
 			cursor_skip(&c, 1);
 			continue;
 		}
-		/* Everything else has a length, which counts kind and length. */
+		/* Every other option has a length byte, which counts kind and length too. */
 		if (c.wire < 2 || (cursor_peek(&c, 2, &head) && view_u8(head, 1) < 2)) {
 			packet_note(packet, ANOMALY_TCP_OPTIONS);
 			return;

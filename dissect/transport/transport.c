@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What IP carries, by protocol number. */
+/* Dispatch on the IP protocol number. */
 #include "dissect/layers.h"
 
-/* IPv4 has no extension headers, but it has the authentication header (RFC 4302): what it protects is in the clear.
- * The IP layer goes on saying 51, as its header does.  Gives the protocol behind it. */
+/* IPv4 has no extension headers but may have an authentication header (RFC 4302), whose payload is not encrypted.  The
+ * IP layer keeps protocol 51, as in its header.  Returns the protocol behind it. */
 static bool
 take_authentication(struct packet *packet, uint8_t *protocol)
 {

@@ -2,8 +2,8 @@
 /* UDP, RFC 768. */
 #include "dissect/header_fields.h"
 
-/* The length, against what IP carries.  In a super-packet the field cannot say it and is not believed: RFC 2675
- * section 4 has 0, and kernels write what is left of it in 16 bits. */
+/* Checks the length field against the IP payload.  In a super-packet the field cannot hold the length and is ignored:
+ * RFC 2675 section 4 sets it to 0; kernels write the low 16 bits. */
 static bool
 judge_length(struct packet *packet, struct cursor *c)
 {
@@ -16,7 +16,7 @@ judge_length(struct packet *packet, struct cursor *c)
 		return false;
 	}
 	if (length < carried)
-		packet_note(packet, ANOMALY_UDP_SURPLUS); /* RFC 9868 puts options there */
+		packet_note(packet, ANOMALY_UDP_SURPLUS); /* RFC 9868: UDP options */
 	cursor_limit(c, length - UDP_HEADER);
 	return true;
 }

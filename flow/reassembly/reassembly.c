@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which fragments belong together, and what to do with those that do not. */
+/* Matches fragments with datagrams, and applies the policy to fragments that overlap or disagree. */
 #include "flow/reassembly/reassembly.h"
 
 #include <pcap/dlt.h>
@@ -28,9 +28,9 @@ reassembly_counters(const struct reassembly *r)
 	return &r->counters;
 }
 
-/* --- the header that is kept --- */
+/* --- keeping a header --- */
 
-/* Copies an IP layer and the bytes its views point to.  Extension headers that do not fit are left out. */
+/* Copies an IP layer and the bytes its views point to.  Extension headers that do not fit are omitted. */
 static void
 copy_ip(const struct ip_layer *from, struct ip_layer *to, uint8_t header[HEADER_MAX])
 {
@@ -69,7 +69,7 @@ due(const struct reassembly *r, const struct datagram *d)
 	return patience < UINT64_MAX - d->since ? d->since + patience : UINT64_MAX;
 }
 
-/* The datagram whose time is over first, NULL if there is none. */
+/* The datagram that expires first, NULL if there is none. */
 static struct datagram *
 first_due(struct reassembly *r)
 {
@@ -98,7 +98,7 @@ settle(struct reassembly *r)
 	r->next_due = first == NULL ? UINT64_MAX : due(r, first);
 }
 
-/* Reports a datagram that will not be whole.  One that is discarded has been told of already. */
+/* Reports a datagram that is given up.  A discarded one has been reported before. */
 static void
 tell_lost(struct reassembly *r, const struct datagram *d, enum anomaly why, uint64_t now)
 {
@@ -156,7 +156,7 @@ reassembly_run_timers(struct reassembly *r, uint64_t now)
 		time_out(r, now);
 }
 
-/* --- judging a fragment --- */
+/* --- checking a fragment --- */
 
 struct fragment {
 	uint32_t start, length, end;
@@ -178,7 +178,7 @@ measure(const struct packet *packet)
 	};
 }
 
-/* What the whole datagram's header takes of the 65535 bytes that its length field can say. */
+/* Bytes of the reassembled header that count towards the 65535 of the length field. */
 static uint32_t
 header_share(const struct ip_layer *ip)
 {
@@ -187,7 +187,7 @@ header_share(const struct ip_layer *ip)
 	return ip->options.len > FRAGMENT_HEADER ? ip->options.len - FRAGMENT_HEADER : 0;
 }
 
-/* Why a fragment cannot belong to any datagram. */
+/* Why a fragment cannot belong to any datagram, ANOMALY_NONE if it can. */
 static enum anomaly
 judge_alone(const struct packet *packet, const struct fragment *f)
 {
@@ -200,7 +200,7 @@ judge_alone(const struct packet *packet, const struct fragment *f)
 	return ANOMALY_NONE;
 }
 
-/* Whether what is known of the datagram's end leaves room for this fragment. */
+/* Whether the fragment fits the known end of the datagram. */
 static bool
 ends_agree(const struct datagram *d, const struct fragment *f)
 {
@@ -209,7 +209,8 @@ ends_agree(const struct datagram *d, const struct fragment *f)
 	return d->total == 0 ? f->end >= d->end : f->end == d->total;
 }
 
-/* The last piece that does not begin behind `start`, 0 if all of them do.  Fragments usually come in order. */
+/* The last piece that starts at or before `start`, 0 if there is none.  Fragments usually come in order, so the tail is
+ * tried first. */
 static uint16_t
 piece_before(const struct reassembly *r, const struct datagram *d, uint32_t start)
 {
@@ -245,7 +246,7 @@ overlaps(const struct reassembly *r, const struct datagram *d, const struct frag
 	return after != 0 && r->pieces[after].start * 8u < f->end;
 }
 
-/* --- taking it in --- */
+/* --- adding a fragment --- */
 
 static enum reassembly_verdict
 discard(struct reassembly *r, struct datagram *d, enum anomaly why, struct reassembly_result *result)
@@ -255,7 +256,8 @@ discard(struct reassembly *r, struct datagram *d, enum anomaly why, struct reass
 	return REASSEMBLY_DROPPED;
 }
 
-/* Makes room for one more piece and its bytes.  Gives up older datagrams for it; false where that would be this one. */
+/* Makes room for one more piece and its bytes by giving up older datagrams.  False if this datagram would have to
+ * go. */
 static bool
 make_room(struct reassembly *r, const struct datagram *d, const struct fragment *f, uint64_t now)
 {
@@ -300,7 +302,7 @@ take_in(struct reassembly *r, struct datagram *d, const struct fragment *f, uint
 	pool_write(r, d, f->start, f->captured);
 }
 
-/* Bytes from the beginning up to the first that the capture does not hold. */
+/* Length of the captured prefix: bytes up to the first one that is not captured. */
 static uint32_t
 captured_run(const struct reassembly *r, const struct datagram *d)
 {

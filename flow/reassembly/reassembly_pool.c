@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slots, blocks and pieces, and finding a datagram by its key. */
+/* Slots, blocks and pieces, and the look-up of a datagram by its key. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -8,7 +8,7 @@
 
 #include "flow/reassembly/reassembly_pool.h"
 
-/* Indices are 16 bits wide, and 0 is nobody. */
+/* Indices are 16 bits wide; 0 means none. */
 #define INDICES 65534u
 
 static uint32_t
@@ -17,7 +17,7 @@ blocks_for(const struct reassembly_limits *limits)
 	return limits->bytes / BLOCK_SIZE;
 }
 
-/* At least as many as datagrams, and a power of two. */
+/* Number of hash buckets: a power of two, at least the number of datagrams. */
 static uint32_t
 buckets_for(const struct reassembly_limits *limits)
 {
@@ -108,7 +108,7 @@ reassembly_clear(struct reassembly *r)
 	start(r);
 }
 
-/* --- keys and ages --- */
+/* --- keys and lists by age --- */
 
 static uint32_t
 bucket_of(const struct reassembly *r, const struct datagram_key *key)
@@ -258,7 +258,7 @@ take_block(struct reassembly *r, struct datagram *d)
 	return index;
 }
 
-/* The part of a run that lies in one block. */
+/* Length of the part of a run that lies in one block. */
 static uint32_t
 part_in_block(uint32_t offset, uint32_t left)
 {

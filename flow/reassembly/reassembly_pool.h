@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What reassembly keeps its datagrams in: reassembly.c and reassembly_pool.c only.
+ * Memory of the reassembly, private to reassembly.c and reassembly_pool.c.
  *
- * A datagram has a slot.  Its bytes lie in blocks of 512, one for each 512 bytes of the datagram that anything has come
- * of, so a fragment's place in the datagram is its place in memory.  Which fragments have come is a chain of pieces in
- * rising order.  Slots, blocks and pieces are indices into arrays; index 0 is nobody.  Memory that has never been used
- * is never touched.
+ * A datagram has a slot.  Its bytes lie in blocks of 512, allocated for each 512 bytes of the datagram of which
+ * something has arrived, so the offset in the datagram determines the place in memory.  The fragments received are a
+ * list of pieces in ascending order.  Slots, blocks and pieces are indices into arrays; index 0 means none.  Memory
+ * that was never used is never touched.
  */
 #ifndef NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
 #define NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
@@ -16,12 +16,12 @@ enum {
 	BLOCK_SIZE = 512,
 	DATAGRAM_MAX = 65535,
 	DATAGRAM_BLOCKS = (DATAGRAM_MAX + BLOCK_SIZE) / BLOCK_SIZE,
-	/* An IPv4 header with all its options, or an IPv6 header with all the extension headers that anybody sends. */
+	/* room for an IPv4 header with all options, or an IPv6 header with the extension headers seen in practice */
 	HEADER_MAX = 256,
 	PIECES = 32768,
 };
 
-/* Compared and hashed as bytes: no padding. */
+/* No padding: keys are compared and hashed as bytes. */
 struct datagram_key {
 	uint8_t src[16], dst[16];
 	uint32_t id;
@@ -32,35 +32,36 @@ struct datagram_key {
 
 _Static_assert(sizeof(struct datagram_key) == 40, "the key has no padding");
 
-/* A fragment that has come. */
+/* A fragment that was received. */
 struct piece {
 	uint16_t start;	 /* in 8-byte units */
-	uint16_t next;	 /* piece */
-	uint16_t length; /* on the wire */
-	uint16_t have;	 /* captured */
+	uint16_t next;	 /* next piece of the datagram */
+	uint16_t length; /* length on the wire */
+	uint16_t have;	 /* bytes captured */
 };
 
-/* Fragments of one datagram. */
+/* An incomplete datagram. */
 struct datagram {
 	struct datagram_key key;
-	uint64_t since;	     /* when the first of them came */
-	uint32_t bucket;     /* of the hash */
+	uint64_t since;	     /* arrival of its first fragment */
+	uint32_t bucket;     /* hash bucket */
 	uint16_t chain;	     /* next slot in the bucket, or next free slot */
 	uint16_t next, prev; /* younger and older slots of the same IP version */
-	uint16_t head, tail; /* pieces */
-	uint16_t count;	     /* pieces */
-	uint16_t blocks;     /* in use */
-	uint32_t total;	     /* length, once its last fragment has come; 0 before */
-	uint32_t end;	     /* where the farthest fragment ends */
-	uint32_t held;	     /* sum of the lengths of the pieces: they never overlap */
-	enum anomaly why;    /* it is discarded for this reason and only remembered; NONE while it is filled */
-	/* The fragment at offset 0, else the one that came first. */
+	uint16_t head, tail; /* first and last piece */
+	uint16_t count;	     /* number of pieces */
+	uint16_t blocks;     /* blocks in use */
+	uint32_t total;	     /* length of the payload, known from the last fragment; 0 before */
+	uint32_t end;	     /* end of the farthest fragment */
+	uint32_t held;	     /* sum of the lengths of the pieces, which never overlap */
+	enum anomaly why;    /* why it was discarded and is kept only until its timeout; NONE while it is being
+			      * filled */
+	/* The fragment at offset 0, else the first one captured. */
 	struct ip_layer ip; /* its views point into `header` */
 	uint8_t header[HEADER_MAX];
 	const struct interface *interface;
 	enum direction direction;
 	bool loopback;
-	uint16_t block[DATAGRAM_BLOCKS]; /* 0 where nothing has come */
+	uint16_t block[DATAGRAM_BLOCKS]; /* block of each 512 bytes, 0 if nothing of them has arrived */
 };
 
 struct fifo {
@@ -68,35 +69,35 @@ struct fifo {
 };
 
 struct reassembly {
-	uint64_t next_due; /* no datagram's time is over before */
+	uint64_t next_due; /* earliest timeout of a datagram */
 	uint64_t seed;
 	struct reassembly_limits limits;
 	struct reassembly_counters counters;
 	reassembly_report *report;
 	void *context;
 	struct datagram *slots;
-	uint8_t *bytes; /* blocks */
+	uint8_t *bytes; /* memory of the blocks */
 	uint16_t *block_next;
 	struct piece *pieces;
 	uint16_t *buckets;
 	uint32_t bucket_mask;
-	uint32_t slots_free, blocks_free, pieces_free; /* how many */
-	uint32_t slot_top, block_top, piece_top;       /* highest index ever used */
-	uint16_t slot_spare, block_spare, piece_spare; /* first free index below it */
-	struct fifo ages[2];			       /* IPv4, IPv6 */
-	/* The last two whole datagrams: one may be a tunnel's packet whose inner packet completes the other. */
+	uint32_t slots_free, blocks_free, pieces_free; /* free slots, blocks and pieces */
+	uint32_t slot_top, block_top, piece_top;       /* highest index used so far */
+	uint16_t slot_spare, block_spare, piece_spare; /* head of the free list below that index */
+	struct fifo ages[2];			       /* one list each for IPv4 and IPv6 */
+	/* The last two completed datagrams: one may be a tunnel packet whose inner packet completes the other. */
 	unsigned latest;
 	struct whole {
 		struct ip_layer ip;
 		uint8_t header[HEADER_MAX];
 		uint8_t bytes[DATAGRAM_BLOCKS * BLOCK_SIZE];
 	} whole[2];
-	/* The last one given up. */
+	/* The last datagram that was given up. */
 	struct frame lost_frame;
 	struct packet lost;
 };
 
-/* An index is also a pointer's place: both are used, so both ways. */
+/* Conversions between index and pointer. */
 static inline struct datagram *
 datagram_at(struct reassembly *r, uint16_t index)
 {
@@ -111,28 +112,28 @@ datagram_index(const struct reassembly *r, const struct datagram *d)
 
 struct datagram *pool_find(struct reassembly *r, const struct datagram_key *key);
 
-/* A new datagram; there must be a free slot. */
+/* Creates a datagram; a slot must be free. */
 struct datagram *pool_create(struct reassembly *r, const struct datagram_key *key, uint64_t now);
 
-/* Frees a datagram and all it holds. */
+/* Removes a datagram and frees its blocks and pieces. */
 void pool_remove(struct reassembly *r, struct datagram *d);
 
-/* Frees what it holds, and keeps the datagram. */
+/* Frees the blocks and pieces of a datagram, which stays. */
 void pool_empty(struct reassembly *r, struct datagram *d);
 
-/* A free piece; there must be one. */
+/* Allocates a piece; one must be free. */
 uint16_t pool_take_piece(struct reassembly *r);
 
-/* Blocks that bytes from `offset` on would need beside those the datagram has. */
+/* Number of blocks that must be allocated to store `length` bytes from `offset` on. */
 uint32_t pool_blocks_missing(const struct datagram *d, uint32_t offset, uint32_t length);
 
-/* Copies bytes into their place.  The blocks that are missing must be free. */
+/* Copies bytes into the datagram.  Blocks that it lacks must be free. */
 void pool_write(struct reassembly *r, struct datagram *d, uint32_t offset, struct view bytes);
 
-/* Whether the datagram holds these very bytes there; they must have been written. */
+/* Whether the datagram holds exactly these bytes at the offset.  They must have been written. */
 bool pool_same(const struct reassembly *r, const struct datagram *d, uint32_t offset, struct view bytes);
 
-/* Copies the first `length` bytes out; they must have been written. */
+/* Copies the first `length` bytes out.  They must have been written. */
 void pool_read(const struct reassembly *r, const struct datagram *d, uint8_t *to, uint32_t length);
 
 #endif

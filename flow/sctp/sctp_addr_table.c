@@ -6,10 +6,11 @@
 #define HOMES_MIN 64u
 #define HOMES_MAX 16384u
 
-/* How far a bucket is searched.  Most homes have one name, so chains have 2 on average when all are used. */
+/* Most entries examined in a bucket.  An endpoint usually has one name, so chains have a length of 2 on average when
+ * all records are in use. */
 #define SEARCH_MAX 64
 
-/* Both ends of a sixteenth of the flows: SCTP is rare. */
+/* Number of address records: both ends of a sixteenth of the flows, because SCTP is rare. */
 static uint32_t
 homes_for(uint32_t flows)
 {
@@ -18,7 +19,7 @@ homes_for(uint32_t flows)
 	return homes < HOMES_MIN ? HOMES_MIN : homes > HOMES_MAX ? HOMES_MAX : homes;
 }
 
-/* A power of two, at least half as many as homes. */
+/* Number of hash buckets: a power of two, at least half the number of records. */
 static uint32_t
 buckets_for(uint32_t flows)
 {
@@ -70,7 +71,7 @@ sctp_counters(const struct flow_table *table)
 	return &flow_table_sctp(table)->counters;
 }
 
-/* The table's own seeded hash, over a key that no flow has. */
+/* Uses the table's seeded hash with a key that no flow has. */
 static uint32_t
 bucket_of(const struct flow_table *table, const struct sctp_tag *tag)
 {

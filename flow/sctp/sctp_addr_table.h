@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where SCTP endpoints are at home: their addresses, and finding their association by ports and verification tag.
+ * Address records of SCTP endpoints: their addresses, and the look-up of an association by ports and verification tag.
  *
- * Reserved with the table and bounded: an endpoint gets a home when its tag is known, if there is room.  Homes with the
- * same hash are chained; a search gives up after a fixed number of them, so that nobody can make it long.
+ * Memory is reserved with the table and bounded: an endpoint gets a record when its tag is known, if one is free.
+ * Records with the same hash are chained; a search gives up after a fixed number of entries, so an attacker cannot make
+ * it long.
  */
 #ifndef NETOBS_FLOW_SCTP_SCTP_ADDR_TABLE_H
 #define NETOBS_FLOW_SCTP_SCTP_ADDR_TABLE_H
@@ -11,51 +12,51 @@
 #include "flow/flow_internal.h"
 #include "flow/sctp/sctp.h"
 
-/* Who has a tag: it is unique between two ports of two hosts. */
+/* A verification tag with its ports.  Between two ports of two hosts a tag is unique. */
 struct sctp_tag {
 	uint32_t tag;
-	uint16_t port, peer_port; /* its owner's and the other end's */
+	uint16_t port, peer_port; /* port of the tag's owner, and of the other end */
 };
 
-/* An entry of the hash.  Name 2 * h and name 2 * h + 1 are those of home h: its present tag and its other one. */
+/* A hash entry.  Entries 2 * h and 2 * h + 1 belong to record h: its present tag and its other one. */
 struct sctp_name {
-	struct sctp_tag tag; /* tag 0: in no bucket */
+	struct sctp_tag tag; /* tag 0: not in a bucket */
 	uint32_t next, prev, bucket;
 };
 
 struct sctp_home {
 	flow_index flow;
-	uint32_t next; /* free home */
+	uint32_t next; /* next free record */
 	uint8_t end;
-	uint8_t count; /* addresses */
+	uint8_t count; /* number of addresses */
 	struct sctp_address address[SCTP_ADDRESSES_MAX];
 	struct sctp_name name[2];
 };
 
 struct sctp_store {
-	struct sctp_home *homes; /* index 0 is nobody */
+	struct sctp_home *homes; /* index 0 means none */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
-	uint32_t most;	 /* homes that there may be */
-	uint32_t top;	 /* highest index ever used */
-	uint32_t spare;	 /* first free one below it */
+	uint32_t most;	 /* limit on records */
+	uint32_t top;	 /* highest index used so far */
+	uint32_t spare;	 /* head of the free list below it */
 	struct sctp_counters counters;
 };
 
-/* Makes an endpoint known under its present tags; gives it a home if it has none. */
+/* Enters an endpoint under its present tags; allocates a record if it has none. */
 void home_rename(struct flow_table *table, struct flow *flow, unsigned end);
 
-/* Takes an endpoint's home away. */
+/* Frees an endpoint's record. */
 void home_drop(struct flow_table *table, struct flow *flow, unsigned end);
 
-/* Adds an address to an endpoint's home, if it has one and there is room. */
+/* Adds an address to an endpoint's record, if it has one and there is room. */
 void home_add(struct flow_table *table, struct flow *flow, unsigned end, const uint8_t address[16], uint8_t version);
 
-/* Whether an address is known to be an endpoint's. */
+/* Whether an address belongs to an endpoint, as far as known. */
 bool home_has(const struct flow_table *table, const struct flow *flow, unsigned end, const uint8_t address[16],
 	      uint8_t version);
 
-/* The next name with this tag, behind name `from` (0: the first); 0 if there is none. */
+/* The next entry with this tag behind entry `from` (0: from the start); 0 if there is none. */
 uint32_t home_find(const struct flow_table *table, const struct sctp_tag *tag, uint32_t from);
 
 static inline const struct sctp_home *

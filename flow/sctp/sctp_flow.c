@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which association a packet belongs to, and how associations end that say nothing more. */
+/* Finds the association of a packet, and ends associations that fall silent. */
 #include "flow/sctp/sctp.h"
 
 #include "dissect/transport/sctp_chunks.h"
 #include "flow/sctp/sctp_packet.h"
 
-/* So many packets in a row with one and the same wrong tag are another association. */
+/* After this many consecutive packets with the same wrong tag another association is assumed. */
 #define STRAYS 3
 
-/* Endpoints with one tag and the same ports, of different associations, are looked at no further than this. */
+/* Most endpoints with the same tag and ports that a search examines. */
 #define NAMESAKES 8
 
-/* Whether a packet that begins with this chunk shows that there is an association, or about to be.  ABORT, ERROR and
- * SHUTDOWN COMPLETE are also answers to strays (RFC 9260 section 8.4). */
+/* Whether a packet with this first chunk proves that an association exists or is being set up.  ABORT, ERROR and
+ * SHUTDOWN COMPLETE do not: they also answer packets of no association (RFC 9260 section 8.4). */
 static bool
 proves_association(uint8_t type)
 {
@@ -48,10 +48,10 @@ forget_homes(struct flow_table *table, struct flow *flow)
 	home_drop(table, flow, 1);
 }
 
-/* --- another path --- */
+/* --- other paths --- */
 
-/* How well a path fits an association: 0 not at all.  One that told all its addresses must know one of these, and is
- * then believed more than one that was picked up on the way. */
+/* Rank of a path for an association, 0 if it does not fit.  If the INIT and INIT ACK were captured, at least one of the
+ * two addresses must be known; such an association ranks above one that was picked up in mid-stream. */
 static unsigned
 rank_path(const struct flow_table *table, const struct flow *flow, unsigned sender, const struct packet *packet)
 {
@@ -68,7 +68,7 @@ find_by_tag(struct flow_table *table, const struct packet *packet, const struct 
 	    unsigned *sender)
 {
 	const struct sctp_layer *sctp = &packet->sctp;
-	bool senders = look->init || look->reflected; /* the tag is the sender's own */
+	bool senders = look->init || look->reflected; /* the tag is the sender's */
 	struct sctp_tag tag = {
 		.tag = look->init ? look->new_tag : sctp->verify,
 		.port = senders ? sctp->sport : sctp->dport,
@@ -96,7 +96,7 @@ find_by_tag(struct flow_table *table, const struct packet *packet, const struct 
 	return best;
 }
 
-/* The same, unless its timer has run out by now; its addresses are remembered. */
+/* Like find_by_tag(), unless the flow's timer has expired.  Records the addresses of the path. */
 static struct flow *
 find_on_other_path(struct flow_table *table, const struct packet *packet, const struct sctp_look *look, uint16_t space,
 		   unsigned *sender, uint64_t now)
@@ -114,7 +114,7 @@ find_on_other_path(struct flow_table *table, const struct packet *packet, const 
 	return flow;
 }
 
-/* --- the end and the beginning --- */
+/* --- creation and removal --- */
 
 static struct flow *
 create(struct flow_table *table, const struct flow_key *key, uint32_t hash, unsigned sender, bool init, uint64_t now)
@@ -127,7 +127,7 @@ create(struct flow_table *table, const struct flow_key *key, uint32_t hash, unsi
 	return flow;
 }
 
-/* The same ends have begun another association: what was before has ended, and that is told. */
+/* The same ends started another association: ends the old one and reports that. */
 static void
 supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 {
@@ -141,7 +141,8 @@ supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 	flow_table_count(table)->reused++;
 }
 
-/* Counts packets in a row with the same wrong tag.  An INIT cannot be judged so, nor can what answers strays. */
+/* Counts consecutive packets with the same wrong tag.  Not applicable to an INIT and to chunks that answer packets of
+ * no association. */
 static bool
 is_another_association(struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_look *look,
 		       bool fits)
@@ -161,7 +162,7 @@ is_another_association(struct flow *flow, unsigned sender, const struct packet *
 	return packet->sctp.verify != 0 && ++receiver->stray >= STRAYS;
 }
 
-/* Whether the packet is of this association's successor: then the association has ended. */
+/* Whether the packet belongs to the successor of this association, which has therefore ended. */
 static bool
 is_of_successor(struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_look *look,
 		bool fits)
@@ -171,8 +172,8 @@ is_of_successor(struct flow *flow, unsigned sender, const struct packet *packet,
 	return is_another_association(flow, sender, packet, look, fits);
 }
 
-/* The flow that the packet's addresses or its tag lead to; the tag where they do not agree, or where nobody knows yet
- * whether they do. */
+/* Finds the flow by addresses or by tag.  The tag decides if the two disagree, or if the flow's tag is not known
+ * yet. */
 static struct flow *
 find(struct flow_table *table, const struct packet *packet, const struct flow_key *key, uint32_t hash,
      const struct sctp_look *look, unsigned *sender, uint64_t now)
@@ -273,7 +274,7 @@ sctp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flo
 {
 	uint64_t due = deadline_after(flow->last, sctp_patience(table, flow));
 
-	/* Stragglers do not keep a closed association. */
+	/* Late packets do not prolong a closed association. */
 	if (!sctp_is_over(flow) && due > now)
 		return due;
 	sctp_input(flow, 0, SCTP_GAVE_UP, now, events);

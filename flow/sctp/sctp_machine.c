@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/sctp/sctp_machine.h"
 
-/* Two letters a state, so that the table can be read as a table. */
+/* Two-letter names of the states, to keep the table readable. */
 enum {
 	no = SCTP_STATE_NONE,
 	cl = SCTP_STATE_CLOSED,
@@ -15,32 +15,35 @@ enum {
 };
 
 /*
- * Legend.  A row is the state before, a column the input; a cell that repeats its row's state is an input that means
- * nothing there: a duplicate, or a chunk that RFC 9260 says to discard.
+ * Legend.  A row is the state before, a column the input.  A cell that equals its row's state is an input without
+ * effect there: a duplicate, or a chunk that RFC 9260 requires to be discarded.
  *
- *  NONE	Nothing is known.  Who sends an INIT, an INIT ACK or a COOKIE ACK was CLOSED: the input is then applied
- *		once more to that state.  Who sends anything else is in the state that this chunk proves, and nobody saw
- *		how it came there.  What it receives proves nothing: anybody may send to a port where nobody is.
- *  CLOSED	INIT out: active open.  A server stays here through INIT and INIT ACK, because the cookie is its only
- *		memory (section 5.1); the COOKIE ECHO, or its COOKIE ACK, makes it ESTABLISHED.  COOKIE ECHO out: what a
- *		restarted host does, whose INIT was held back from the machine until this proved it.  Anything else out
- *		is late.
- *  COOKIE_WAIT	INIT ACK in.  COOKIE ECHO in or COOKIE ACK out: both sides began (section 5.2.1; 5.2.4, actions B and
- *		D).  What only an established endpoint sends shows that the answers went by unseen.  A reflected tag is
- *		its answer to a stray SHUTDOWN ACK (section 8.5.1, E), nothing of its own.
- *  COOKIE_ECHOED COOKIE ACK in.  INIT out: its cookie was stale (section 5.2.6).  HEARTBEAT ACK may be sent here
- *		already (section 8.3), so it proves nothing.
- *  ESTABLISHED	A repeated INIT proves nothing before its COOKIE ECHO does: anybody can forge one.  SHUTDOWN out leads
- *		through SHUTDOWN_PENDING, which begins where nobody sees it and has ended by then.  SHUTDOWN ACK out
- *		shows that a SHUTDOWN has come, SHUTDOWN COMPLETE out that both it and its answer went by unseen.
- *  SHUTDOWN_SENT SHUTDOWN ACK in: done.  SHUTDOWN in: both closed at once (section 9.2).  A restarted peer leads
- *		back to ESTABLISHED, here and in SHUTDOWN_RECEIVED.
- *  SHUTDOWN_RECEIVED SHUTDOWN ACK out.  SHUTDOWN out: it was sent before the other one came, which it now answers.
- *		SHUTDOWN COMPLETE in answers a SHUTDOWN ACK that went by unseen.
- *  SHUTDOWN_ACK_SENT SHUTDOWN COMPLETE in; SHUTDOWN ACK in, where both closed at once.  Its peer cannot begin anew
- *		(section 5.2.4, action A): it is told to wait.
+ *  NONE               Nothing is known.  An endpoint that sends an INIT, INIT ACK or COOKIE ACK was CLOSED; the input
+ *                     is then applied again in that state.  An endpoint that sends anything else is in the state which
+ *                     that chunk proves; how it got there was not captured.  Received chunks prove nothing: anybody can
+ *                     send to a port without a socket.
+ *  CLOSED             INIT out: active open.  A server stays here through INIT and INIT ACK, because its only state is
+ *                     the cookie (section 5.1); COOKIE ECHO in or COOKIE ACK out makes it ESTABLISHED.  COOKIE ECHO
+ *                     out: a restarted endpoint, whose INIT was withheld from the machine until this chunk confirmed
+ *                     it.  Anything else out is late.
+ *  COOKIE_WAIT        INIT ACK in.  COOKIE ECHO in or COOKIE ACK out: both sides opened (section 5.2.1; 5.2.4, actions
+ *                     B and D).  A chunk that only an established endpoint sends shows that the answers were not
+ *                     captured.  A packet with a reflected tag is its answer to a stray SHUTDOWN ACK (section 8.5.1, E)
+ *                     and does not change its own state.
+ *  COOKIE_ECHOED      COOKIE ACK in.  INIT out: its cookie was stale (section 5.2.6).  HEARTBEAT ACK is allowed here
+ *                     (section 8.3), so it proves nothing.
+ *  ESTABLISHED        A repeated INIT can be forged; it takes effect only with its COOKIE ECHO.  SHUTDOWN out passes
+ *                     through SHUTDOWN_PENDING, which is invisible in the capture and has ended by then.  SHUTDOWN ACK
+ *                     out shows that a SHUTDOWN was received; SHUTDOWN COMPLETE out, that both the SHUTDOWN and its
+ *                     answer were not captured.
+ *  SHUTDOWN_SENT      SHUTDOWN ACK in: closed.  SHUTDOWN in: both sides closed at once (section 9.2).  A restarted peer
+ *                     leads back to ESTABLISHED, here and in SHUTDOWN_RECEIVED.
+ *  SHUTDOWN_RECEIVED  SHUTDOWN ACK out.  SHUTDOWN out: sent before the peer's SHUTDOWN arrived, which it now answers.
+ *                     SHUTDOWN COMPLETE in answers a SHUTDOWN ACK that was not captured.
+ *  SHUTDOWN_ACK_SENT  SHUTDOWN COMPLETE in; SHUTDOWN ACK in if both sides closed at once.  Its peer cannot restart: it
+ *                     receives an ERROR, Cookie Received While Shutting Down (section 5.2.4, action A).
  *
- *  ABORT closes whatever there is, at once.
+ * ABORT closes the association in every state.
  */
 const uint8_t sctp_machine[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
 	/* sent:                              INI I-A C-E C-A open live SHU S-A S-C ABO refl */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chunks, one by one, as inputs of the two machines. */
+/* Turns the chunks of a packet into inputs of the two state machines. */
 #include "flow/sctp/sctp_packet.h"
 
 #include "dissect/transport/sctp_chunks.h"
@@ -10,25 +10,25 @@ struct step {
 	struct flow_table *table;
 	struct flow *flow;
 	struct sctp_end *e;	     /* the endpoint that sends or receives */
-	const struct sctp_end *peer; /* the other one, only read */
+	const struct sctp_end *peer; /* the other endpoint, read only */
 	const struct packet *packet;
 	const struct sctp_look *look;
 	struct flow_events *events;
 	uint64_t now;
-	unsigned end; /* which endpoint e is */
-	bool over;    /* the association was over before this packet */
-	bool up;      /* the endpoint was up before it */
+	unsigned end; /* number of endpoint e, 0 or 1 */
+	bool over;    /* the association was closed before this packet */
+	bool up;      /* the endpoint was up before this packet */
 };
 
 /* --- the bundle as a whole --- */
 
-/* RFC 9260 section 3.3: the least length of each type, its header included. */
+/* Minimum length of each chunk type, header included (RFC 9260 section 3.3). */
 static bool
 is_too_short(const struct sctp_chunk *chunk)
 {
 	switch (chunk->type) {
 	case SCTP_CHUNK_DATA:
-		return chunk->length <= DATA_HEADER; /* no user data: section 6.2 */
+		return chunk->length <= DATA_HEADER; /* section 6.2: at least one byte of user data */
 	case SCTP_CHUNK_I_DATA:
 		return chunk->length <= I_DATA_HEADER;
 	case SCTP_CHUNK_INIT:
@@ -109,7 +109,7 @@ sctp_input(struct flow *flow, unsigned end, enum sctp_input input, uint64_t now,
 
 		e->state = (uint8_t)next;
 		if (before.state == SCTP_STATE_NONE)
-			continue; /* what it was before anything was seen of it */
+			continue; /* the first change only sets the state before the first packet: no event */
 		event = event_add(events, EVENT_SCTP_STATE_CHANGE, end, now);
 		event->sctp_before = before;
 		event->sctp_after = *e;
@@ -122,14 +122,14 @@ input(const struct step *step, enum sctp_input what)
 	sctp_input(step->flow, step->end, what, step->now, step->events);
 }
 
-/* Up and running, or on its way down. */
+/* In a state from ESTABLISHED to SHUTDOWN_ACK_SENT. */
 static bool
 is_up(const struct sctp_end *e)
 {
 	return e->state >= SCTP_STATE_ESTABLISHED && e->state <= SCTP_STATE_SHUTDOWN_ACK_SENT;
 }
 
-/* The packet carries a tag that nothing but an INIT has named: of a restart that is not proved. */
+/* Whether the packet carries a tag known only from an INIT: it belongs to a restart that is not confirmed yet. */
 static bool
 is_of_restart(const struct sctp_end *receiver, const struct packet *packet)
 {
@@ -143,7 +143,7 @@ settle(const struct step *step)
 	struct flow *flow = step->flow;
 	enum flow_class class = sctp_class(flow), before = cold_class(flow_cold(table, flow));
 
-	/* Whichever tag it offered first is nobody's now. */
+	/* A tag offered before the endpoint came up is no longer valid. */
 	if (is_up(step->e) && !step->up && step->e->other_tag != 0) {
 		step->e->other_tag = 0;
 		home_rename(table, flow, step->end);
@@ -156,7 +156,7 @@ settle(const struct step *step)
 
 /* --- tags and addresses --- */
 
-/* An endpoint that is not up chooses a tag; the one it chose before may still be answered. */
+/* Sets a new tag for an endpoint that is not up.  The old tag is kept, because it may still be answered. */
 static void
 choose_tag(const struct step *step, uint32_t tag)
 {
@@ -169,7 +169,7 @@ choose_tag(const struct step *step, uint32_t tag)
 	home_rename(step->table, step->flow, step->end);
 }
 
-/* What was said to its other tag shows that it is the one in use. */
+/* A packet with the other tag shows that this is the tag in use. */
 static void
 use_other_tag(const struct step *step)
 {
@@ -181,7 +181,7 @@ use_other_tag(const struct step *step)
 	home_rename(step->table, step->flow, step->end);
 }
 
-/* The addresses that an INIT or INIT ACK names (RFC 9260 sections 3.3.2.1 and 5.1.2), and the one it comes from. */
+/* Records the addresses listed in an INIT or INIT ACK (RFC 9260 sections 3.3.2.1 and 5.1.2), and its source address. */
 static void
 learn_addresses(const struct step *step, const struct sctp_chunk *chunk)
 {
@@ -208,7 +208,7 @@ judge_offer(const struct step *step, const struct sctp_chunk *chunk, enum sctp_i
 {
 	struct sctp_end *e = step->e;
 
-	if (is_up(e)) { /* a restart, or a forgery: the COOKIE ECHO will tell */
+	if (is_up(e)) { /* a restart or a forgery: decided by the COOKIE ECHO */
 		if (step->look->new_tag == e->tag)
 			return;
 		e->other_tag = step->look->new_tag;
@@ -258,7 +258,7 @@ count_ack(struct sctp_end *e, const struct sctp_chunk *chunk, bool has_window)
 		e->rwnd = view_u32(chunk->value, 4);
 }
 
-/* Beside a COOKIE ECHO nothing proves that the endpoint is established: it may send data with it (section 5.1). */
+/* Data bundled with a COOKIE ECHO does not prove that the sender is established (section 5.1). */
 static void
 judge_open(const struct step *step)
 {
@@ -266,7 +266,7 @@ judge_open(const struct step *step)
 		input(step, SCTP_SEND_OPEN);
 }
 
-/* False: what follows is not looked at. */
+/* Processes a chunk that the endpoint sent.  False if the rest of the packet is ignored. */
 static bool
 judge_sent(const struct step *step, const struct sctp_chunk *chunk)
 {
@@ -318,9 +318,9 @@ judge_sent(const struct step *step, const struct sctp_chunk *chunk)
 		return false;
 	case SCTP_CHUNK_ABORT:
 		input(step, step->look->reflected ? SCTP_SEND_REFLECTED : SCTP_SEND_ABORT);
-		return false; /* section 3.3.7: what follows is ignored */
+		return false; /* section 3.3.7: the rest is ignored */
 	default:
-		return true; /* AUTH, ERROR and what is unknown move nothing */
+		return true; /* AUTH, ERROR and unknown chunks change no state */
 	}
 }
 
@@ -343,7 +343,8 @@ begin(struct flow_table *table, struct flow *flow, unsigned end, const struct pa
 	};
 }
 
-/* Its COOKIE ECHO carries the tag of the INIT ACK that answered its new INIT: it has begun anew (section 5.2.4, A). */
+/* The endpoint's COOKIE ECHO carries the tag of the INIT ACK that answered its new INIT: it has restarted (section
+ * 5.2.4, A). */
 static void
 begin_anew(const struct step *step)
 {
@@ -385,7 +386,7 @@ sctp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struc
 
 /* --- received --- */
 
-/* False: what follows is not looked at. */
+/* Processes a chunk that the endpoint received.  False if the rest of the packet is ignored. */
 static bool
 judge_received(const struct step *step, const struct sctp_chunk *chunk, bool restart)
 {
@@ -429,7 +430,7 @@ judge_received(const struct step *step, const struct sctp_chunk *chunk, bool res
 	}
 }
 
-/* Notes a tag that packets to it carry and nothing has named before; or which of its two it is. */
+/* Learns the tag of an endpoint from a packet sent to it: a first tag, or which of its two tags is in use. */
 static void
 learn_tag(const struct step *step)
 {
@@ -456,7 +457,8 @@ sctp_received(struct flow_table *table, struct flow *flow, unsigned end, const s
 		return;
 	if (aside && !look.cookie_echo)
 		return;
-	/* One that is about to close for good sends its SHUTDOWN ACK again instead (section 5.2.4, A). */
+	/* In SHUTDOWN_ACK_SENT the endpoint does not accept a restart: it repeats its SHUTDOWN ACK (section 5.2.4,
+	 * A). */
 	if (aside && step.e->state != SCTP_STATE_SHUTDOWN_ACK_SENT)
 		use_other_tag(&step);
 	if (!look.init && !look.reflected)

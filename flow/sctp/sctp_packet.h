@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One packet as an association sees it: what sctp.c and sctp_step.c share. */
+/* Processing of one packet, shared by sctp.c and sctp_step.c. */
 #ifndef NETOBS_FLOW_SCTP_SCTP_PACKET_H
 #define NETOBS_FLOW_SCTP_SCTP_PACKET_H
 
@@ -7,29 +7,29 @@
 #include "flow/sctp/sctp_addr_table.h"
 #include "flow/sctp/sctp_machine.h"
 
-/* What must be known of the whole bundle before its chunks are judged one by one. */
+/* Properties of the whole bundle, needed before its chunks are processed. */
 struct sctp_look {
-	enum anomaly odd;    /* why the packet moves nothing, whatever the association */
-	uint8_t first;	     /* type of its first chunk */
-	unsigned chunks;     /* that hold */
-	bool init;	     /* it is an INIT */
-	bool cookie_echo;    /* one of its chunks is */
-	bool reflected;	     /* ABORT or SHUTDOWN COMPLETE with the T bit: the tag is the sender's own */
-	uint32_t new_tag;    /* what its INIT or INIT ACK chooses, 0 without or cut off */
+	enum anomaly odd;    /* why the packet changes no state, independent of the association */
+	uint8_t first;	     /* type of the first chunk */
+	unsigned chunks;     /* number of valid chunks */
+	bool init;	     /* the packet is an INIT */
+	bool cookie_echo;    /* the packet contains a COOKIE ECHO */
+	bool reflected;	     /* ABORT or SHUTDOWN COMPLETE with the T bit: the tag is the sender's */
+	uint32_t new_tag;    /* tag chosen in its INIT or INIT ACK, 0 if there is none or it was cut off */
 };
 
 struct sctp_look sctp_look_at(const struct packet *packet);
 
-/* Whether the packet's verification tag is right (RFC 9260 section 8.5), as far as the tags are known. */
+/* Whether the packet's verification tag is right (RFC 9260 section 8.5); an unknown tag matches. */
 bool sctp_tag_fits(const struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_look *look);
 
-/* Applies an input to an endpoint's state; changes are told. */
+/* Applies an input to an endpoint's state and adds an event for each change. */
 void sctp_input(struct flow *flow, unsigned end, enum sctp_input input, uint64_t now, struct flow_events *events);
 
-/* No association is left: neither end has one that is known of, and one is known to have none. */
+/* The association is over: at least one end is closed, and the other is closed or unknown. */
 bool sctp_is_over(const struct flow *flow);
 
-/* Where the flow belongs by its states, and how long it may be silent there. */
+/* Eviction class of the flow by its states, and its idle timeout. */
 enum flow_class sctp_class(const struct flow *flow);
 uint64_t sctp_patience(const struct flow_table *table, const struct flow *flow);
 

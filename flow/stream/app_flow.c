@@ -4,7 +4,7 @@
 #include "flow/stream/app_flow_pool.h"
 #include "flow/tcp/tcp.h"
 
-/* A reading, and whose bytes they are. */
+/* Context of the stream callbacks: a reading and the end that sends. */
 struct source {
 	struct reading *reading;
 	const struct app_reader *reader;
@@ -35,7 +35,7 @@ on_odd(void *context, enum anomaly a)
 	source->reading->odd(source->reading->context, a);
 }
 
-/* Whether these `payload` bytes are the first that were seen of this end, and its SYN was seen too. */
+/* Whether these `payload` bytes are the first ones captured from this end, and its SYN was captured too. */
 static bool
 is_first(const struct tcp_end *e, uint32_t payload)
 {
@@ -53,7 +53,7 @@ start_stream(struct conversations *all, struct conversation *c, const struct tcp
 	source->reader->start(source->reading, source->sender, beginning);
 }
 
-/* Both ends have sent a FIN and the streams are read to their ends, or there was a RST that counts. */
+/* Both ends have sent a FIN and both streams are read to the end, or a valid RST was seen. */
 static bool
 is_over(const struct flow *flow, const struct conversation *c, unsigned sender, uint8_t flags)
 {
@@ -89,7 +89,7 @@ read_segment(struct conversations *all, struct conversation *c, const struct flo
 	if (source->reader->reads(source->reading->state, source->sender))
 		stream_feed(all->pool, s, &segment, &to);
 	else if (s->head != 0)
-		stream_begin(all->pool, s, s->next); /* nothing need wait any more */
+		stream_begin(all->pool, s, s->next); /* the reader needs no more bytes: drop the waiting segments */
 }
 
 void

@@ -15,7 +15,7 @@ states_size(const struct conversations *all)
 
 #define HISTORIES_SIZE ((size_t)(CONVERSATIONS_MAX + 1) * 2 * STREAM_HISTORY)
 
-/* Memory that nobody has used yet is not there yet. */
+/* Reserves address space; pages are allocated when they are first touched. */
 static void *
 reserve(size_t size)
 {
@@ -81,14 +81,14 @@ conversation_state(const struct conversations *all, const struct conversation *c
 	return all->states + index_of(all, c) * all->state_size;
 }
 
-/* Ids are given out one after the other, so their low bits spread by themselves. */
+/* Ids are consecutive, so their low bits are a good hash. */
 static uint16_t *
 bucket_of(struct conversations *all, uint64_t cid)
 {
 	return &all->bucket[cid / 2 % CONVERSATION_BUCKETS];
 }
 
-/* --- by last use --- */
+/* --- LRU list --- */
 
 static void
 unlink_use(struct conversations *all, const struct conversation *c)
@@ -131,7 +131,7 @@ link_oldest(struct conversations *all, struct conversation *c)
 	all->oldest = index;
 }
 
-/* --- birth and death --- */
+/* --- create and remove --- */
 
 struct conversation *
 conversation_find(struct conversations *all, const struct flow *flow, uint64_t cid)

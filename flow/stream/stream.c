@@ -6,18 +6,18 @@
 
 _Static_assert((STREAM_HISTORY & (STREAM_HISTORY - 1)) == 0, "sequence numbers wrap where the history does");
 _Static_assert(STREAM_POOL_BLOCKS < UINT16_MAX && STREAM_POOL_PIECES < UINT16_MAX, "indices have 16 bits");
-/* A segment of which nothing was captured has no block, but is counted as a piece; and any segment fits. */
+/* The worst case fits: a segment without captured bytes uses a piece but no block. */
 _Static_assert(STREAM_BLOCKS_MAX * STREAM_BLOCK >= 2 * 65536u, "one super-packet leaves room for others");
 
-/* No window is larger (RFC 7323 section 2.3), so no sender is farther ahead. */
+/* The largest window (RFC 7323 section 2.3): no sender is farther ahead. */
 #define WINDOW_MAX (1u << 30)
 
-/* A stream at work. */
+/* Arguments of the functions below, for one segment. */
 struct work {
 	struct stream_pool *pool;
 	struct stream *s;
 	const struct stream_reader *reader;
-	bool differs; /* this segment has brought other bytes than before */
+	bool differs; /* the segment repeats a byte range with different bytes */
 };
 
 void
@@ -37,9 +37,9 @@ stream_end(struct stream_pool *pool, struct stream *s)
 	s->known = 0;
 }
 
-/* --- what was handed on --- */
+/* --- history --- */
 
-/* The part of a run that lies in the ring without a turn. */
+/* Length of the part of a run before the ring wraps around. */
 static uint32_t
 before_turn(uint32_t seq, uint32_t left)
 {
@@ -62,7 +62,7 @@ remember(struct stream *s, struct view bytes)
 		s->known = STREAM_HISTORY;
 }
 
-/* Bytes that came before come again: `old` of them were on the wire. */
+/* Compares repeated bytes with the history; `old` of them were on the wire before. */
 static void
 compare(struct work *w, uint32_t seq, struct view bytes, uint32_t old)
 {
@@ -80,7 +80,7 @@ compare(struct work *w, uint32_t seq, struct view bytes, uint32_t old)
 	}
 }
 
-/* --- handing on --- */
+/* --- delivery --- */
 
 static void
 hand_on(struct work *w, struct view bytes, uint32_t missing)
@@ -103,7 +103,7 @@ hand_on(struct work *w, struct view bytes, uint32_t missing)
 	w->reader->gap(w->reader->context, missing);
 }
 
-/* A run that begins at the present place or before it. */
+/* Delivers a run that starts at or before the present position. */
 static void
 take_run(struct work *w, uint32_t seq, struct view bytes, uint32_t wire)
 {
@@ -135,7 +135,7 @@ take_first(struct work *w)
 	waiting_drop_first(w->pool, w->s);
 }
 
-/* Hands on what waits for nothing any more. */
+/* Delivers the waiting segments that are now in order. */
 static void
 drain(struct work *w)
 {
@@ -143,7 +143,7 @@ drain(struct work *w)
 		take_first(w);
 }
 
-/* --- waiting --- */
+/* --- waiting segments --- */
 
 static void
 wait_for_rest(struct work *w, uint32_t seq, struct view bytes, uint32_t wire)
@@ -159,14 +159,14 @@ wait_for_rest(struct work *w, uint32_t seq, struct view bytes, uint32_t wire)
 	w->pool->counters.early++;
 }
 
-/* Whether all before `seq` is acknowledged: then what is missing was there, and will not be sent again. */
+/* Whether everything before `seq` is acknowledged: missing bytes were received, and will not be sent again. */
 static bool
 is_acked(const struct stream_segment *segment, uint32_t seq)
 {
 	return segment->has_acked && !seq_before(segment->acked, seq);
 }
 
-/* Where the first hole ends, if `seq` is what comes next. */
+/* End of the first gap, given that a segment at `seq` has arrived. */
 static uint32_t
 hole_end(const struct work *w, uint32_t seq)
 {
@@ -186,7 +186,8 @@ give_up(struct work *w, uint32_t seq, bool crowded)
 	drain(w);
 }
 
-/* Who has been waiting longest has to begin again; not this stream, which has nothing yet.  False if there is none. */
+/* Evicts the waiting segments of the stream that has waited longest; the present stream has none.  False if no stream
+ * waits. */
 static bool
 rob(struct work *w)
 {
@@ -200,7 +201,8 @@ rob(struct work *w)
 	return true;
 }
 
-/* The segment is too early.  True if it has been kept; else what is missing was given up as far as anything is here. */
+/* Handles a segment that is out of order.  True if it is kept; otherwise the gap before the next available bytes has
+ * been given up. */
 static bool
 take_early(struct work *w, const struct stream_segment *segment)
 {
@@ -221,7 +223,7 @@ take_early(struct work *w, const struct stream_segment *segment)
 	return false;
 }
 
-/* A keepalive sends a byte before the last once more, and any byte will do (RFC 9293 section 3.8.4). */
+/* A keepalive repeats the last byte, whose value is arbitrary (RFC 9293 section 3.8.4). */
 static bool
 is_keepalive(const struct stream *s, const struct stream_segment *segment)
 {
@@ -244,7 +246,7 @@ stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segm
 			return;
 	take_run(&w, segment->seq, segment->bytes, segment->wire);
 	drain(&w);
-	/* What is acknowledged in front of those that wait is not coming any more. */
+	/* Missing bytes before a waiting segment that are acknowledged will not be sent again. */
 	while (s->head != 0 && is_acked(segment, waiting_at(pool, s->head)->seq))
 		give_up(&w, waiting_at(pool, s->head)->seq, false);
 	if (w.differs) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A byte stream in order: one direction of a TCP connection, put together from its segments.
+ * A byte stream in order: one direction of a TCP connection, assembled from its segments.
  *
- * Bytes that come in order are handed to a reader straight from the frame.  What comes too early is kept, in blocks
- * of a pool that all streams share and within a bound of its own, until what is missing comes too.  It is given up,
- * and the reader told of a gap, as soon as the receiver has acknowledged it (it was there, but the capture has not
- * got it), or when there is no room left to wait.  Bytes that come again are compared with the last that were handed
- * on; of two versions the first counts.
+ * Bytes that arrive in order are passed to a reader directly from the frame.  A segment that is early is kept, in
+ * blocks of a pool shared by all streams and within a limit per stream, until the missing bytes arrive.  The missing
+ * bytes are given up, and reported to the reader as a gap, as soon as the receiver has acknowledged them (they were
+ * sent but not captured), or when there is no room for more segments.  Repeated bytes are compared with the most recent
+ * ones delivered; if they differ the first version counts.
  */
 #ifndef NETOBS_FLOW_STREAM_STREAM_H
 #define NETOBS_FLOW_STREAM_STREAM_H
@@ -18,67 +18,67 @@
 #include "dissect/anomaly.h"
 #include "dissect/cursor.h"
 
-/* Bytes behind the present place that a retransmission is compared with. */
+/* Delivered bytes that are kept for comparison with retransmissions. */
 #define STREAM_HISTORY 8192u
 
-/* Segments that one stream may have waiting; and the blocks of STREAM_BLOCK bytes that hold them. */
+/* Most segments that may wait in one stream, and most blocks of STREAM_BLOCK bytes that hold them. */
 #define STREAM_BLOCK	  2048u
 #define STREAM_PIECES_MAX 128u
 #define STREAM_BLOCKS_MAX 128u
 
-/* All streams together: 4 MiB. */
+/* Limit for all streams together: 4 MiB. */
 #define STREAM_POOL_BLOCKS 2048u
 #define STREAM_POOL_PIECES 4096u
 
 struct stream {
-	uint32_t next;	 /* sequence number of the first byte that was not handed on yet */
-	uint32_t known;	 /* bytes right before it that `history` holds */
-	uint8_t *history; /* STREAM_HISTORY bytes, by sequence number; given with the stream */
-	uint16_t head;	 /* the first piece that waits, in the order of the stream; 0 none */
-	uint16_t pieces, blocks; /* how many it has */
+	uint32_t next;	 /* sequence number of the next byte to deliver */
+	uint32_t known;	 /* bytes before `next` that `history` holds */
+	uint8_t *history; /* ring of STREAM_HISTORY bytes, indexed by sequence number; provided with the stream */
+	uint16_t head;	 /* first waiting piece, in stream order; 0 none */
+	uint16_t pieces, blocks; /* number of waiting pieces, and of their blocks */
 	bool begun;
-	struct stream *older, *younger; /* among those that have pieces: since when */
+	struct stream *older, *younger; /* list of the streams with waiting pieces, by how long they have waited */
 };
 
-/* Who reads a stream.  What is called may not begin or end the stream. */
+/* Callbacks of a stream.  They must not begin or end the stream. */
 struct stream_reader {
-	void (*bytes)(void *context, struct view bytes); /* the next ones, at least one */
-	void (*gap)(void *context, uint32_t length);	 /* the next ones are missing */
+	void (*bytes)(void *context, struct view bytes); /* the next bytes, at least one */
+	void (*gap)(void *context, uint32_t length);	 /* the next `length` bytes are missing */
 	void (*odd)(void *context, enum anomaly a);
 	void *context;
 };
 
 struct stream_counters {
-	uint64_t bytes;	     /* handed on */
+	uint64_t bytes;	     /* bytes delivered */
 	uint64_t gaps;
 	uint64_t missing;    /* bytes in gaps */
-	uint64_t early;	     /* segments that had to wait */
-	uint64_t repeated;   /* bytes that came again */
-	uint64_t incomparable; /* of them those of which no copy was left */
-	uint64_t differing;  /* segments that brought other bytes than before */
-	uint64_t crowded;    /* gaps for want of room */
-	uint64_t robbed;     /* streams whose waiting segments were thrown away for another's */
+	uint64_t early;	     /* segments kept because they were early */
+	uint64_t repeated;   /* bytes received again */
+	uint64_t incomparable; /* of `repeated`, bytes that could not be compared because the history is too short */
+	uint64_t differing;  /* segments that repeat a range with different bytes */
+	uint64_t crowded;    /* gaps because there was no room to wait */
+	uint64_t robbed;     /* streams whose waiting segments were evicted */
 };
 
 struct stream_pool;
 
-/* NULL if memory cannot be had. */
+/* NULL if out of memory. */
 struct stream_pool *stream_pool_new(void);
 void stream_pool_free(struct stream_pool *pool);
 const struct stream_counters *stream_pool_counters(const struct stream_pool *pool);
 
-/* Blocks and pieces in use, of all streams. */
+/* Blocks in use, and pieces in use, of all streams. */
 uint32_t stream_pool_blocks(const struct stream_pool *pool);
 uint32_t stream_pool_pieces(const struct stream_pool *pool);
 
-/* The stream begins at sequence number `seq`, and holds nothing. */
+/* Starts the stream at sequence number `seq` with nothing waiting. */
 void stream_begin(struct stream_pool *pool, struct stream *stream, uint32_t seq);
 
-/* Forgets all that waits; the stream has not begun. */
+/* Drops all waiting segments; the stream is then not begun. */
 void stream_end(struct stream_pool *pool, struct stream *stream);
 
-/* A segment.  `seq` is of its first byte; the capture holds the first `bytes.len` of its `wire` bytes.  `acked` is the
- * receiver's last acknowledgement number, where `has_acked`. */
+/* A segment.  `seq` is the sequence number of its first byte; `bytes` is the captured part of its `wire` bytes.
+ * `acked` is the last acknowledgement number of the receiver, valid if `has_acked`. */
 struct stream_segment {
 	uint32_t seq;
 	struct view bytes;

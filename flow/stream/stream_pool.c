@@ -13,7 +13,7 @@ stream_pool_new(void)
 
 	if (pool == NULL)
 		return NULL;
-	/* Memory that nobody has used yet is not there yet. */
+	/* Pages are allocated when they are first touched. */
 	pool->bytes =
 	    mmap(NULL, BYTES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pool->bytes == MAP_FAILED)
@@ -75,7 +75,7 @@ waiting_has_room(const struct stream_pool *pool, uint32_t length)
 	return pool->pieces_used < STREAM_POOL_PIECES && pool->blocks + blocks_for(length) <= STREAM_POOL_BLOCKS;
 }
 
-/* --- streams that have pieces, by age --- */
+/* --- streams with waiting pieces, by age --- */
 
 static void
 enlist(struct stream_pool *pool, struct stream *stream)

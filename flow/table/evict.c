@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who goes when the table is full: half-open connections first, then closing ones, then UDP streams, then established
- * connections; in each class whoever entered it first.
- *
- * UDP streams and established connections get a second chance: those that were active lately go to the end of their
- * list, for at most 16 of them; if all 16 were active, the one longest silent goes.  A single datagram is no activity
- * worth a second chance, so a flood of them evicts itself, and in constant time.
+ * Eviction when the table is full.  Order: half-open connections, closing ones, UDP streams, established connections;
+ * within a class the flow that entered it first.  UDP streams and established connections get a second chance: recently
+ * active ones move to the end of their list, up to 16 of them; if all 16 were active, the one that has been idle
+ * longest is evicted.  A UDP stream of a single datagram gets no second chance, so a flood of them evicts itself, in
+ * constant time.
  */
 #include "flow/table/table_internal.h"
 
@@ -81,7 +80,7 @@ evict(struct flow_table *table, flow_index index, uint64_t now)
 	flow_remove(table, flow);
 }
 
-/* A stamp from the past is no silence. */
+/* A time stamp before the last packet does not make the flow idle. */
 static bool
 was_active(const struct flow *flow, uint64_t now)
 {
@@ -90,7 +89,8 @@ was_active(const struct flow *flow, uint64_t now)
 	return now < flow->last || now - flow->last < ACTIVE_NS;
 }
 
-/* The first of a class that was not active lately, else the longest silent of those looked at; 0 from an empty one. */
+/* The first flow of a class that was not active recently, otherwise the longest idle of those examined; 0 if the class
+ * is empty. */
 static flow_index
 second_chance(struct flow_table *table, enum flow_class class, uint64_t now, bool *idle)
 {
@@ -136,8 +136,8 @@ evict_one(struct flow_table *table, uint64_t now)
 	evict(table, index, now);
 }
 
-/* Nobody meets this by chance (PROBE_MAX): of the first few in the run the lowest class goes, the longest silent of
- * it. */
+/* Evicts one of the first flows of an overlong run of slots, which does not arise by chance (see PROBE_MAX): the lowest
+ * class, and in it the longest idle. */
 void
 evict_crowded(struct flow_table *table, uint32_t hash, uint64_t now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finding a flow by its key: the slots' order of table.h, read.  For slots.c, and for wheel.c, whose look-up is every
- * packet's. */
+/* Look-up of a flow by its key, in the slot order that table.h describes.  Included by slots.c and wheel.c, which looks
+ * up the flow of every packet. */
 #ifndef NETOBS_FLOW_TABLE_SLOTS_H
 #define NETOBS_FLOW_TABLE_SLOTS_H
 
@@ -12,16 +12,16 @@ slot_of(uint32_t hash, flow_index index)
 	return (uint64_t)hash << 32 | index;
 }
 
-/* Scales the hash to the number of homes, which therefore need not be a power of two.  The hash is turned round so
- * that homes rise where slots fall: then 0, a free slot, is smaller than any other and ends every search. */
+/* Scales the hash to the number of home slots, which therefore need not be a power of two.  The hash is inverted so
+ * that homes ascend while slot values descend: a free slot, 0, is then smaller than any other and ends every search. */
 static inline uint32_t
 home_of(const struct flow_table *table, uint32_t hash)
 {
 	return (uint32_t)((uint64_t)~hash * table->homes >> 32);
 }
 
-/* Nearly always one of the first six.  Counting those that are above costs less than asking them in turn, whose end no
- * branch predictor knows: 8 against 16 ns a search in a small table. */
+/* First slot that is not above `slot`: nearly always one of the first six.  Counting the larger ones costs less than a
+ * loop with an unpredictable exit: 8 against 16 ns a search in a small table. */
 static inline uint64_t *
 first_not_above(const struct flow_table *table, uint32_t hash, uint64_t slot)
 {
@@ -63,7 +63,7 @@ prefetch_cold(const struct flow_table *table, const struct flow *near)
 	__builtin_prefetch((const char *)(cold + 1) - 1);
 }
 
-/* Who is beside it in the lists that it may leave. */
+/* Prefetch the list neighbours that unlinking this flow writes to. */
 static inline void
 prefetch_neighbours(const struct flow_table *table, const struct flow *near)
 {
@@ -84,7 +84,7 @@ word_of(const struct flow_key *key, unsigned i)
 	return word;
 }
 
-/* Word by word: arrays of words made gcc gather them on the stack first. */
+/* Compares word by word: with arrays of words gcc copies them to the stack first. */
 static inline bool
 key_equal(const struct flow_key *a, const struct flow_key *b)
 {
@@ -106,8 +106,7 @@ slots_find(struct flow_table *table, const struct flow_key *key, uint32_t hash)
 	return NULL;
 }
 
-/* Nearly always the flow is the one that flow_prefetch() met, and need not be searched for again.  A flow that was
- * removed has nobody's key. */
+/* Tries the candidate of flow_prefetch() first, which nearly always is the flow.  A removed flow matches no key. */
 static inline struct flow *
 slots_find_expected(struct flow_table *table, const struct flow_key *key, uint32_t hash)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the table is made of: key.c, slots.c, wheel.c, evict.c and table.c only.
+ * Layout of the flow table, private to key.c, slots.c, wheel.c, evict.c and table.c.
  *
- * slots: where a key is found.  Each slot is hash << 32 | index of the flow, 0 if free.  A flow's home slot is a
- * falling function of its hash, and the slots in use are kept in falling order: a search starts at home and ends at
- * the first slot that is smaller, free ones included, so a miss is as short as a hit and there are no tombstones.
- * There are as few homes as the flows at hand need, because what is spread over more memory is in no cache: they
- * double, in place, whenever three quarters are taken.
+ * slots: the hash table.  A slot is hash << 32 | flow index, or 0 if free.  A flow's home slot is a descending function
+ * of its hash, and used slots are kept in descending order: a search starts at the home slot and ends at the first
+ * smaller value, which includes free slots.  A miss is therefore as short as a hit, and there are no tombstones.  The
+ * number of homes follows the number of flows, because a table spread over more memory misses the caches; it doubles,
+ * in place, when three quarters are used.
  *
- * hot, cold: the two halves of every flow by index.  Index 0 is nobody.
+ * hot, cold: the two halves of each flow, by index.  Index 0 means none.
  *
- * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + the send log (12.6 bytes for each of a million flows that
- * there may be, whoever fills them: flow/tcp/tcp_pools.h) make 255 bytes a connection.  What else TCP and SCTP keep beside
- * the flows is bounded for all together and touched only where something was lost, or by SCTP.
+ * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + send log (12.6 bytes for each of a million flows, whichever
+ * flows use it: flow/tcp/tcp_pools.h) make 255 bytes a connection.  The other state of TCP and SCTP outside the flows is
+ * bounded in total and is touched only after a loss, or by SCTP.
  */
 #ifndef NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
 #define NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
@@ -20,31 +20,31 @@
 #include "flow/flow_internal.h"
 
 /*
- * Free slots are never farther from home than this.  At 3/4 load a run of so many used slots has a chance of about
- * exp(-0.0377 * 1024) = 2e-17 (Poisson homes), so who meets one met it on purpose: somebody has found keys that
- * collide under our secret seed.  Then one of the run is evicted for each that comes (evict_crowded), which bounds the
- * work for any packet at reading and moving 8 KiB and confines the loss to flows near the attacker's own.
+ * Longest probe sequence: a free slot is never farther from home than this.  At 3/4 load such a run arises by chance
+ * with a probability of about exp(-0.0377 * 1024) = 2e-17 (Poisson homes), so reaching this limit means an attack: keys
+ * that collide under the secret seed.  Each new flow then evicts one of the run (evict_crowded), which bounds the work
+ * per packet to reading and moving 8 KiB and limits the damage to flows near the attacker's own.
  */
 #define PROBE_MAX 1024u
 
-/* Two wheels of 4096 slots.  The first turns by ticks of 2^26 ns (67 ms), the second by its laps of 2^38 ns (275 s)
- * and so reaches 13 days; a deadline beyond is parked there. */
+/* Two wheels of 4096 slots each.  A slot of the first is a tick of 2^26 ns (67 ms), a slot of the second a lap of the
+ * first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last slot. */
 #define WHEEL_TICK_BITS 26
 #define WHEEL_SLOT_BITS 12
 #define WHEEL_SLOTS (1u << WHEEL_SLOT_BITS)
-#define WHEEL_DUE (2 * WHEEL_SLOTS) /* the list of the present tick, in order of deadline */
+#define WHEEL_DUE (2 * WHEEL_SLOTS) /* list of the present tick, sorted by deadline */
 
 _Static_assert(WHEEL_DUE <= UINT16_MAX, "a flow has two bytes for its place in the wheels");
 
 struct wheel {
-	/* Nothing is to be done while time is in [base, base + quiet): one unsigned comparison. */
+	/* No timer work is needed while time is in [base, base + quiet): one unsigned comparison. */
 	uint64_t base;
 	uint64_t quiet;
-	uint64_t tick;	 /* the tick whose flows are in the due list; all others wait for a later one */
-	uint64_t behind; /* times in a row that time was earlier than `base` */
-	uint64_t occupied[2][WHEEL_SLOTS / 64]; /* per wheel: slots that hold somebody */
-	uint64_t summary[2];			/* words of `occupied` that are not zero */
-	flow_index list[2 * WHEEL_SLOTS + 1];	/* rings of flows: first wheel, second wheel, due */
+	uint64_t tick;	 /* present tick: its flows are in the due list, all others belong to later ticks */
+	uint64_t behind; /* consecutive calls with a time earlier than `base` */
+	uint64_t occupied[2][WHEEL_SLOTS / 64]; /* per wheel: bitmap of the slots in use */
+	uint64_t summary[2];			/* bitmap of the nonzero words of `occupied` */
+	flow_index list[2 * WHEEL_SLOTS + 1];	/* lists of flows: first wheel, second wheel, due list */
 };
 
 struct class_list {
@@ -55,16 +55,16 @@ struct flow_table {
 	uint64_t *slots;
 	struct flow *hot;
 	struct flow_cold *cold;
-	struct flow *expected; /* may be the flow of the next look-up; NULL: nobody in particular */
+	struct flow *expected; /* candidate for the next look-up, NULL none */
 	struct tcp_store *tcp;
 	struct sctp_store *sctp;
 	uint64_t seed;
-	uint32_t homes; /* home slots; PROBE_MAX + 1 more follow, and the last is always free */
+	uint32_t homes; /* number of home slots; PROBE_MAX + 1 slots follow, of which the last is always free */
 	uint32_t homes_most;
-	flow_index top; /* highest index ever used: memory behind it is untouched */
-	flow_index spare; /* first free index below it, linked by class_next */
-	uint64_t serial; /* of the latest flow */
-	unsigned id_first, id_stride; /* what connection ids are made of: see flow_table_share_ids() */
+	flow_index top; /* highest index used so far; the memory behind it is untouched */
+	flow_index spare; /* head of the free list below it, linked by class_next */
+	uint64_t serial; /* serial of the latest flow */
+	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_share_ids() */
 	flow_timer_report *report;
 	void *context;
 	struct flow_limits limits;
@@ -79,31 +79,31 @@ index_of(const struct flow_table *table, const struct flow *flow)
 	return (flow_index)(flow - table->hot);
 }
 
-/* Whether a deadline has passed.  The end of time never comes. */
+/* Whether a deadline has passed.  UINT64_MAX never passes. */
 static inline bool
 is_due(uint64_t deadline, uint64_t now)
 {
 	return deadline <= now && deadline != UINT64_MAX;
 }
 
-/* slots.c: about twice as many homes.  All slots in use go to the end of the new range, in order, and from there each
- * to its place, which never is behind where it comes from.  Takes some milliseconds with a million flows. */
+/* slots.c: doubles the number of homes.  Moves all used slots to the end of the new range, in order, and then each to
+ * its place, which is never behind its source.  Takes a few milliseconds with a million flows. */
 void slots_grow(struct flow_table *table);
 
-/* slots.c: enters a flow under its hash; false if the free slot is too far from home.  Takes it out again. */
+/* slots.c: inserts a flow under its hash, false if the free slot is too far from home; removes it. */
 bool slots_insert(struct flow_table *table, uint32_t hash, flow_index index);
 void slots_remove(struct flow_table *table, uint32_t hash, flow_index index);
 
-/* The occupants of at most `count` slots from the home of `hash` on; answers how many. */
+/* slots.c: copies the flows in up to `count` slots from the home slot of `hash` on; returns their number. */
 unsigned slots_near(const struct flow_table *table, uint32_t hash, flow_index *near, unsigned count);
 
-/* wheel.c: begins an empty wheel at `now`; enters a flow at its deadline; takes it out. */
+/* wheel.c: starts an empty wheel at `now`; adds a flow by its deadline; removes it. */
 void wheel_start(struct flow_table *table, uint64_t now);
 void wheel_add(struct flow_table *table, flow_index index);
 void wheel_remove(struct flow_table *table, flow_index index);
 
-/* evict.c: class lists, a flow being in that of its cold_class(), which is set before it is entered; and making room:
- * at the ceiling, or where too many share a neighbourhood of slots. */
+/* evict.c: class lists (a flow is in the list of its cold_class(), which must be set first), and eviction: when the
+ * table is full, or when a run of slots is too long. */
 void class_append(struct flow_table *table, flow_index index, enum flow_class class);
 void class_remove(struct flow_table *table, flow_index index);
 void evict_one(struct flow_table *table, uint64_t now);

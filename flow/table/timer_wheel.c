@@ -2,13 +2,12 @@
 /*
  * Timers: two wheels and one sorted list.
  *
- * A flow waits in the slot of its deadline's tick, or of its lap if that is more than 4096 ticks away.  When time
- * reaches a tick, the slot's flows become the due list, sorted by deadline, and each is acted on when its own
- * deadline has passed: exactly, and in order.  A flow may be looked at too early (its deadline has moved, it was
- * parked at the horizon, time ran backwards) and is then put where it belongs; it is never looked at too late.  So a
- * deadline that moves to later, as idle timeouts do with every packet, costs nothing.
- *
- * Occupied slots are found by bitmap, so that a gap of years between two frames costs as little as one of a tick.
+ * A flow waits in the slot of its deadline's tick, or in that of its lap if the tick is more than 4096 ahead.  When a
+ * tick begins, the flows of its slot become the due list, sorted by deadline; each timer runs when its own deadline has
+ * passed, exactly and in order.  A flow may be examined too early (its deadline has moved, it was parked at the
+ * horizon, or time went backwards) and is then moved to its slot; it is never examined too late.  A deadline that only
+ * moves later, as idle timeouts do with every packet, therefore costs nothing.  A bitmap finds the occupied slots, so a
+ * gap of years between two frames costs no more than a gap of one tick.
  */
 #include "flow/table/slots.h"
 
@@ -16,12 +15,12 @@
 #define FIRST 0
 #define SECOND 1
 
-/* Frames a little out of order are usual (several queues, merged files) and do not turn the wheel back. */
+/* Frames that are slightly out of order are common (several queues, merged files) and do not turn the wheel back. */
 #define BACKWARD_TOLERANCE_NS NANOSECONDS
 
-/* How far from its end the due list is searched for the place of a deadline that falls into the present tick, which
- * takes a timeout shorter than a tick or a frame from the past.  Beyond that the flow waits for the next tick: it runs
- * up to 67 ms out of order then, still as of its own deadline, and nobody can make a search long. */
+/* How far from its end the due list is searched for the place of a deadline in the present tick, which occurs with a
+ * timeout shorter than a tick or a frame from the past.  Beyond that the flow waits for the next tick: its timer then
+ * runs up to 67 ms out of order, still with its own deadline as the time.  This bounds the search against attackers. */
 #define DUE_SEARCH_MAX 32
 
 static inline uint64_t
@@ -30,7 +29,7 @@ deadline_of(const struct flow_table *table, flow_index index)
 	return table->hot[index].deadline;
 }
 
-/* --- rings: a list is a ring through wheel_next and wheel_prev, its head is named by the wheel --- */
+/* --- lists: rings linked by wheel_next and wheel_prev; the wheel holds the head --- */
 
 static void
 ring_insert_before(struct flow_table *table, flow_index index, flow_index next)
@@ -77,7 +76,7 @@ mark_empty(struct wheel *wheel, uint32_t slot)
 		wheel->summary[which] &= ~(1ull << (place / 64));
 }
 
-/* Distance from a place to the next occupied one on the same wheel, 1 to 4096; 0 if there is none. */
+/* Distance from a slot to the next occupied one of the same wheel, 1 to 4096; 0 if there is none. */
 static unsigned
 distance_to_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
 {
@@ -99,9 +98,10 @@ distance_to_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
 	return ((word * 64 + (unsigned)__builtin_ctzll(bits) - from) & SLOT_MASK) + 1;
 }
 
-/* --- when there is something to do --- */
+/* --- next work --- */
 
-/* The present tick's flows are due one by one; later ones are looked at when their tick or lap begins. */
+/* When the wheel must run next: flows of the present tick at their own deadlines, later ones at the start of their tick
+ * or lap. */
 static uint64_t
 next_work(const struct flow_table *table)
 {
@@ -143,9 +143,9 @@ work_at(struct wheel *wheel, uint64_t time)
 		wheel->quiet = quiet;
 }
 
-/* --- entering and leaving --- */
+/* --- adding and removing --- */
 
-/* Into the due list at its place, unless that is far from the end. */
+/* Inserts into the due list by deadline.  False if the place is too far from the end. */
 static bool
 due_insert(struct flow_table *table, flow_index index)
 {
@@ -223,7 +223,7 @@ flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline
 {
 	flow_index index = index_of(table, flow);
 
-	/* Later, and not in the due list, which is sorted: the wheel will find out when it comes to look. */
+	/* A later deadline, and the flow is not in the sorted due list: the wheel notices when it examines the flow. */
 	if (deadline >= flow->deadline && flow->deadline >> WHEEL_TICK_BITS > table->wheel.tick) {
 		flow->deadline = deadline;
 		return;
@@ -241,9 +241,9 @@ wheel_start(struct flow_table *table, uint64_t now)
 	settle(table);
 }
 
-/* --- the passing of time --- */
+/* --- advancing time --- */
 
-/* Takes a whole list: a chain that ends with 0. */
+/* Unlinks a whole list and returns it as a chain that ends with 0. */
 static flow_index
 take_list(struct flow_table *table, uint32_t slot)
 {
@@ -258,7 +258,7 @@ take_list(struct flow_table *table, uint32_t slot)
 	return first;
 }
 
-/* Merges two sorted chains; of equals, those of `a` come first. */
+/* Merges two sorted chains; among equals those of `a` come first. */
 static flow_index
 merge(struct flow_table *table, flow_index a, flow_index b)
 {
@@ -276,8 +276,8 @@ merge(struct flow_table *table, flow_index a, flow_index b)
 	return first;
 }
 
-/* Sorts a chain by deadline, stable.  Its rising runs are merged as a binary counter counts, so the usual chain,
- * which is one run, costs one pass. */
+/* Sorts a chain by deadline; stable.  Ascending runs are merged bottom-up, as in a binary counter, so a chain that is
+ * one run, the usual case, costs one pass. */
 static flow_index
 sort(struct flow_table *table, flow_index chain)
 {
@@ -305,7 +305,7 @@ sort(struct flow_table *table, flow_index chain)
 	return sorted;
 }
 
-/* Makes the flows of the tick that has just begun the due list, less those that belong to a later tick. */
+/* Turns the flows of the tick that has just begun into the due list; those of a later tick go back to the wheel. */
 static void
 open_tick(struct flow_table *table)
 {
@@ -329,7 +329,7 @@ open_tick(struct flow_table *table)
 	}
 }
 
-/* Hands the flows of a lap that is about to begin to the first wheel. */
+/* Moves the flows of a lap that is about to begin to the first wheel. */
 static void
 open_lap(struct flow_table *table, uint64_t lap)
 {
@@ -342,8 +342,8 @@ open_lap(struct flow_table *table, uint64_t lap)
 	}
 }
 
-/* With the due list empty, goes on to the next tick or lap that holds somebody, but not beyond tick `limit`.
- * False if nobody waits until there. */
+/* With an empty due list: advances to the next occupied tick or lap, but not beyond tick `limit`.  False if there is
+ * none up to `limit`. */
 static bool
 advance(struct flow_table *table, uint64_t limit)
 {
@@ -367,9 +367,9 @@ advance(struct flow_table *table, uint64_t limit)
 	return false;
 }
 
-/* Time has been earlier than the wheel for a while: the clock was set back, or one frame had a stamp from the future.
- * The wheel follows.  Its slots stay as they are: their flows are looked at too early at worst.  How long it waits is
- * what keeps a file with stamps that leap back and forth from costing more than a few looks per frame. */
+/* Time has been earlier than the wheel for a while: the clock was set back, or a frame had a time stamp in the future.
+ * Turns the wheel back.  Its slots stay, so at worst flows are examined too early.  The delay before this happens
+ * bounds the cost of a file whose time stamps jump back and forth. */
 static void
 turn_back(struct flow_table *table, uint64_t now)
 {
@@ -387,7 +387,8 @@ turn_back(struct flow_table *table, uint64_t now)
 	}
 }
 
-/* The flow's deadline has passed: acts as of that moment, whenever it is noticed. */
+/* Runs the timer of a flow whose deadline has passed; the deadline is the time of its events, however late this
+ * runs. */
 static void
 fire(struct flow_table *table, flow_index index)
 {
@@ -404,7 +405,7 @@ fire(struct flow_table *table, flow_index index)
 		return;
 	}
 	wheel_remove(table, index);
-	/* An answer that is not later would be a bug of ours; it must not stop the clock. */
+	/* A deadline that is not later is a bug; it must not stop the clock. */
 	flow->deadline = next > deadline ? next : deadline_after(deadline, 1ull << WHEEL_TICK_BITS);
 	wheel_add(table, index);
 }
@@ -441,7 +442,7 @@ flow_table_run_timers(struct flow_table *table, uint64_t now)
 		run(table, now);
 }
 
-/* An overdue flow ends before whatever has just found it, and so does everybody who was due before it. */
+/* Before an overdue flow is returned, its timer and all earlier ones run. */
 static struct flow *
 find_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
@@ -449,7 +450,7 @@ find_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t
 
 	flow_table_run_timers(table, now);
 	while ((flow = flow_find(table, key, hash)) != NULL && is_due(flow->deadline, now))
-		fire(table, index_of(table, flow)); /* the wheel has not come to it: time ran backwards */
+		fire(table, index_of(table, flow)); /* the wheel has not reached it, because time went backwards */
 	return flow;
 }
 

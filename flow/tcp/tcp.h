@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TCP machine (RFC 9293), run once per endpoint from the segments that the capture saw.
+ * The TCP machine (RFC 9293), run once per endpoint on the captured segments.
  *
- * A segment is told to each of its two endpoints: tcp_sent() to the one whose address is its source, tcp_received()
- * to the other.  Each changes only its own endpoint.  What an endpoint's own segments prove (its ACK numbers, its
- * FIN) outweighs what it ought to have received: a frame in the capture may still have been lost on the way.
+ * Each segment is passed to both endpoints: tcp_sent() for the one with the source address, tcp_received() for the
+ * other.  Each call changes only its own endpoint.  What an endpoint's own segments prove (its ACK numbers, its FIN)
+ * takes precedence over what it should have received, because a captured frame may still have been lost on its way.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_H
 #define NETOBS_FLOW_TCP_TCP_H
@@ -20,44 +20,44 @@ void tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const s
 void tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
 		  uint64_t now, struct flow_events *events);
 
-/* The capture has ended: a FIN or RST that still waits for its receiver to show it (flow_limits.tcp_reply_ns) takes
- * effect now.  What changes is told through the table's report. */
+/* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
+ * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
 void tcp_flush(struct flow_table *table);
 
-/* The portable name of a state: "state-established" and so on; "<unknown>" for TCP_STATE_NONE. */
+/* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */
 const char *tcp_state_name(enum tcp_state state);
 
-/* Retransmission timeout that RFC 6298 computes from the round trips seen, microseconds; its initial 1 s before any. */
+/* Retransmission timeout (RFC 6298) from the round trips measured, microseconds; 1 s before the first. */
 uint32_t tcp_rto_us(const struct tcp_end *end);
 
-/* What is not in struct tcp_end and only a probe wants to know.  Bytes and absolute sequence numbers; 0 unknown. */
+/* Estimates that only probes need.  Bytes and absolute sequence numbers; 0 unknown. */
 struct tcp_estimates {
 	uint32_t cwnd;	    /* congestion window: an estimate, the largest recent flight */
 	uint32_t ssthresh;  /* slow start threshold: an estimate, half the flight at the last loss */
 	uint32_t sack_fack; /* highest sequence number that the peer has SACKed */
 	uint32_t sack_snxt; /* next sequence number to be sent again in a SACK recovery */
-	uint32_t mss;	    /* largest segment this endpoint may send: the peer's MSS option, less options sent */
+	uint32_t mss;	    /* largest segment payload it may send: the peer's MSS option less the options sent */
 };
 
 void tcp_estimate(const struct flow_table *table, const struct flow *flow, unsigned end,
 		  struct tcp_estimates *estimates);
 
-/* Where sequence number `seq` of endpoint `sender` lies in its stream: 0 is the first byte behind the SYN, or the first
- * that was seen of a connection picked up in mid-stream. */
+/* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
+ * byte captured if the connection was picked up in mid-stream. */
 uint64_t tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq);
 
 struct tcp_delivery {
-	uint32_t bytes;	 /* 0: nothing new */
-	uint64_t offset; /* of the first of them in the peer's stream */
+	uint32_t bytes;	 /* 0: nothing new to deliver */
+	uint64_t offset; /* stream offset of the first of them */
 };
 
-/* What has become deliverable to the application of endpoint `end` since it was as in `before`: stream bytes in order,
- * each once.  `segment` is the payload of the segment that changed it, received or sent: an endpoint's own ACK proves
- * bytes that the capture showed out of order. */
+/* Stream bytes that became deliverable to endpoint `end` since the state `before`, in order and each byte once.
+ * `segment` is the payload of the segment that caused it, sent or received: an endpoint's own ACK proves the receipt of
+ * bytes that were captured out of order. */
 struct tcp_delivery tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *before,
 				  uint32_t segment);
 
-/* Sequence numbers compare modulo 2^32 (RFC 9293 section 3.4). */
+/* Sequence numbers are compared modulo 2^32 (RFC 9293 section 3.4). */
 static inline bool
 seq_before(uint32_t a, uint32_t b)
 {

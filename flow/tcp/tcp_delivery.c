@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The byte stream behind the sequence numbers: what an application has sent and what has been delivered to one. */
+/* Byte stream offsets: what an application has sent, and what was delivered to it. */
 #include "flow/tcp/tcp.h"
 
 uint64_t
@@ -10,12 +10,12 @@ tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 	uint32_t offset;
 
 	if ((e->flags & TCP_END_ISS) == 0) {
-		/* Picked up in mid-stream: the bytes that were seen, counted. */
+		/* Picked up in mid-stream: count the bytes captured. */
 		uint32_t ahead = e->nxt - ((e->flags & TCP_END_FIN) != 0) - seq;
 
 		return ahead <= near ? near - ahead : 0;
 	}
-	/* 32 bits of sequence number name 64 of offset: the one nearest to what was sent so far. */
+	/* 32 bits of sequence number stand for 64 bits of offset: take the value nearest to what was sent so far. */
 	offset = seq - (e->iss + 1);
 	if (near < 0x80000000u)
 		return offset;
@@ -31,7 +31,7 @@ tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *befor
 
 	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
 	    before->state == TCP_STATE_SYN_SENT) {
-		/* It had no place in the stream yet: from the beginning, or from where it was picked up. */
+		/* It had no position in the stream yet: count from the beginning, or from where it was picked up. */
 		if (e->state == TCP_STATE_NONE || e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_CLOSED)
 			return (struct tcp_delivery){0, 0};
 		from = (peer->flags & TCP_END_ISS) != 0 ? peer->iss + 1 : to - segment;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every segment's way into the machine: the short path, or the judges. */
+/* Entry of the TCP machine: takes the fast path or calls the full checks. */
 #include "flow/tcp/tcp_fastpath.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -20,7 +20,7 @@ plain_of(const struct packet *packet)
 	return (struct plain_segment){.seq = t->seq, .ack = t->ack, .len = packet->segment, .window = t->window};
 }
 
-/* Out of line, so that the short path needs no stack frame. */
+/* Not inlined, so that the fast path needs no stack frame. */
 static __attribute__((noinline)) void
 judge_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
 	   struct flow_events *events)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The short path: data and ACKs of an established connection, in order.  It touches each endpoint's cache line and
- * appends to the send log.  Everything else is judged in tcp_send.c and tcp_receive.c.
+ * The fast path: in-order data and ACKs of an established connection.  It touches the cache line of each endpoint and
+ * appends to the send log.  tcp_send.c and tcp_receive.c handle every other segment.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_FASTPATH_H
 #define NETOBS_FLOW_TCP_TCP_FASTPATH_H
 
 #include "flow/tcp/tcp_segment.h"
 
-/* A segment with ACK, without SYN, FIN, RST or SACK: all that the short path asks of it. */
+/* The fields of a segment that the fast path uses; the segment has ACK and no SYN, FIN, RST or SACK. */
 struct plain_segment {
 	uint32_t seq, ack;
 	uint32_t len;	 /* payload */
-	uint16_t window; /* raw */
+	uint16_t window; /* as on the wire, unscaled */
 };
 
 static inline bool
@@ -21,14 +21,14 @@ plain_end(const struct tcp_end *e)
 	return e->state == TCP_STATE_ESTABLISHED && e->trouble == 0;
 }
 
-/* An ACK beyond rcv_nxt proves that something went by unseen; a lone byte may probe a closed window. */
+/* Not plain: an ACK beyond rcv_nxt proves bytes that were not captured, and a single byte may probe a closed window. */
 static inline bool
 plain_to_send(const struct tcp_end *e, const struct plain_segment *s)
 {
 	return s->seq == e->nxt && !seq_before(e->rcv_nxt, s->ack) && s->len != 1;
 }
 
-/* In order, and either it acknowledges something or nothing waits for that: no duplicate ACK. */
+/* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding. */
 static inline bool
 plain_to_receive(const struct tcp_end *e, const struct plain_segment *s)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Births, timers and deaths of TCP connections. */
+/* Creation, timers and removal of TCP connections. */
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
-/* --- the two ends begin another connection --- */
+/* --- new incarnations --- */
 
-/* A SYN,ACK with another ISN: of the same attempt still if it answers the peer's SYN, else of one whose SYN was not
- * seen. */
+/* Whether a SYN,ACK with another ISN starts a new incarnation: not if it answers the peer's SYN; otherwise it belongs
+ * to an attempt whose SYN was not captured. */
 static bool
 answers_anew(const struct tcp_end *sender, const struct tcp_end *peer, const struct tcp_layer *t)
 {
@@ -19,9 +19,9 @@ answers_anew(const struct tcp_end *sender, const struct tcp_end *peer, const str
 }
 
 /*
- * A SYN with another ISN is from another socket: whoever sent it has closed the old one, in whatever state the capture
- * left it.  The same ISN again is a retransmission.  (A SYN that wandered through the network since an incarnation
- * before this one would be taken for new; 2MSL makes that rare, and its sender then resets what it gets.)
+ * Whether a SYN starts a new incarnation.  A SYN with another ISN comes from another socket: its sender has closed the
+ * old one, whatever state the capture shows.  A SYN with the same ISN is a retransmission.  (An old duplicate SYN of an
+ * earlier incarnation would be taken for new; 2MSL makes that rare, and its sender then resets the answer.)
  */
 static bool
 is_new_incarnation(const struct flow *flow, unsigned sender, const struct tcp_layer *t)
@@ -51,9 +51,9 @@ end_incarnation(struct flow_table *table, struct flow *flow, uint64_t now)
 	flow_table_count(table)->reused++;
 }
 
-/* --- births --- */
+/* --- creation --- */
 
-/* What proves a connection, or at least that somebody wants one. */
+/* Whether the segment proves a connection, or at least an attempt. */
 static bool
 begins_flow(const struct tcp_layer *t)
 {
@@ -98,7 +98,8 @@ flow_for_tcp(struct flow_table *table, const struct packet *packet, const struct
 
 /* --- timers --- */
 
-/* A FIN or RST that nothing has answered has arrived all the same.  True if there was one. */
+/* Applies FINs and RSTs whose wait has expired: they have arrived although nothing confirmed it.  True if there was
+ * one. */
 static bool
 end_replies(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
@@ -132,7 +133,7 @@ end_time_wait(struct flow_table *table, struct flow *flow, uint64_t now, struct 
 	}
 }
 
-/* Nobody has answered: who sent a SYN gives up, and so does who waits for the ACK of its SYN,ACK. */
+/* No answer came: an endpoint in SYN_SENT gives up, and so does one in SYN_RECEIVED. */
 static void
 give_up(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
@@ -169,7 +170,8 @@ timer_of_closing(struct flow_table *table, struct flow *flow, uint64_t now, stru
 	return next > now ? next : 0;
 }
 
-/* A SYN that is sent again late was not given up yet: the last wait is as long as all before together. */
+/* A SYN repeated late shows that the attempt was not given up yet.  The last interval is as long as all earlier ones
+ * together. */
 static uint64_t
 timer_of_half_open(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
@@ -207,7 +209,7 @@ tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow
 	return next;
 }
 
-/* Nothing happens to the connection: it is only no longer watched.  But what was captured counts. */
+/* Eviction does not change the connection's state, but a FIN or RST that was captured still takes effect. */
 void
 tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883) and gaps in the capture tell of a sender's losses. */
+/* Evidence of a sender's losses: ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883) and gaps in the capture. */
 #include "flow/tcp/tcp_loss.h"
 
-/* Frames of several queues are captured this much out of order; tshark takes the same figure. */
+/* Frames captured on several queues are reordered by up to this much; tshark uses the same figure. */
 #define REORDERED_US 3000u
 
-/* RFC 6928: what a connection starts with, in segments. */
+/* RFC 6928: initial congestion window in segments. */
 #define INITIAL_WINDOW 10u
 
 static struct tcp_loss *
@@ -31,8 +31,8 @@ remove_sacked(struct tcp_loss *loss, unsigned at)
 	memmove(&loss->sacked[at], &loss->sacked[at + 1], (loss->sacked_count - at) * sizeof loss->sacked[0]);
 }
 
-/* Adds [begin, end) to the ranges, melting what touches.  With no room the lowest gives way: it is acknowledged
- * next. */
+/* Adds [begin, end) to the SACKed ranges and merges adjacent ones.  If the array is full the lowest range is dropped:
+ * it is acknowledged next. */
 static void
 add_sacked(struct tcp_loss *loss, uint32_t begin, uint32_t end)
 {
@@ -67,7 +67,7 @@ drop_acknowledged(struct tcp_loss *loss, uint32_t una)
 		loss->sacked[0].begin = una;
 }
 
-/* The byte `seq` has arrived. */
+/* Records that the byte `seq` has arrived. */
 static void
 note_delivered(struct tcp_step *step, struct tcp_loss *loss, uint32_t seq)
 {
@@ -79,8 +79,8 @@ note_delivered(struct tcp_step *step, struct tcp_loss *loss, uint32_t seq)
 	loss->delivered_us = last.us;
 }
 
-/* The byte `seq` has just arrived.  If it was sent before the timer ran out and never again, the timer ran out too
- * early (F-RTO, RFC 5682 step 3b). */
+/* Whether the arrival of byte `seq` shows that the timer expired too early: the byte was sent before the timeout and
+ * not again (F-RTO, RFC 5682 step 3b). */
 static bool
 timer_was_wrong(const struct tcp_step *step, const struct tcp_loss *loss, uint32_t seq)
 {
@@ -89,7 +89,7 @@ timer_was_wrong(const struct tcp_step *step, const struct tcp_loss *loss, uint32
 	       log_search(flow_table_tcp(step->table), step->e, seq).count == 1;
 }
 
-/* Blocks beyond the ACK that lie within what was sent.  Others are D-SACK or nonsense. */
+/* Takes the SACK blocks beyond the ACK that lie within what was sent.  Others are D-SACK or invalid. */
 static void
 take_blocks(struct tcp_step *step, struct tcp_loss *loss)
 {
@@ -130,7 +130,7 @@ tcp_loss_evidence(const struct tcp_end *e, const struct tcp_loss *loss, uint32_t
 	return (e->trouble & TCP_TROUBLE_DUPACKS) >= 3;
 }
 
-/* --- ACKs that come in --- */
+/* --- received ACKs --- */
 
 static bool
 both_sack(const struct tcp_step *step)
@@ -138,7 +138,8 @@ both_sack(const struct tcp_step *step)
 	return (step->e->flags & step->peer->flags & TCP_END_SACK) != 0;
 }
 
-/* The timestamp echoed tells which sending an ACK answers (Eifel, RFC 3522; round trips despite Karn, RFC 7323). */
+/* The echoed timestamp shows which transmission an ACK answers (Eifel, RFC 3522; also round trips in spite of Karn's
+ * rule, RFC 7323). */
 static void
 judge_echo(struct tcp_step *step, struct tcp_loss *loss)
 {
@@ -150,7 +151,7 @@ judge_echo(struct tcp_step *step, struct tcp_loss *loss)
 	if (t->tsecr == loss->again_tsval)
 		rtt_sample(step->e, step->us - loss->again_us);
 	else if (seq_before(t->tsecr, loss->first_tsval))
-		loss->mode = LOSS_MODE_OPEN; /* the first sending had arrived after all */
+		loss->mode = LOSS_MODE_OPEN; /* the original transmission had arrived */
 	loss->again_us = 0;
 }
 
@@ -159,7 +160,7 @@ advance(struct tcp_step *step, struct tcp_loss *loss, uint32_t una)
 {
 	struct tcp_end *e = step->e;
 
-	note_delivered(step, loss, una); /* what filled the gap */
+	note_delivered(step, loss, una); /* the segment that filled the gap */
 	note_delivered(step, loss, e->una - 1);
 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_DUPACKS;
@@ -173,8 +174,8 @@ advance(struct tcp_step *step, struct tcp_loss *loss, uint32_t una)
 }
 
 /*
- * Whether a tail-loss probe has been answered (RFC 8985 section 7.4.2, Linux tcp_process_tlp_ack).  An ACK of just what
- * it sent again may be the answer to the first sending, and so leaves it open: no other probe is sent meanwhile.
+ * Whether a tail-loss probe has been answered (RFC 8985 section 7.4.2, Linux tcp_process_tlp_ack).  An ACK of exactly
+ * the probe's bytes may answer the original transmission, so the probe stays open; no other probe is sent meanwhile.
  */
 static bool
 probe_is_answered(const struct tcp_step *step, const struct tcp_loss *loss, bool advanced)
@@ -191,7 +192,7 @@ probe_is_answered(const struct tcp_step *step, const struct tcp_loss *loss, bool
 	return !advanced && step->len == 0 && (t->flags & TCP_FIN) == 0;
 }
 
-/* Nothing left to watch: back to the short path. */
+/* Returns the endpoint to the fast path if there is nothing left to watch. */
 static void
 calm_down(struct tcp_end *e, const struct tcp_loss *loss)
 {
@@ -207,7 +208,8 @@ tcp_loss_acked(struct tcp_step *step, uint32_t una)
 	const struct tcp_layer *t = step->t;
 	struct tcp_end *e = step->e;
 	bool sack = (t->options & TCP_OPTION_SACK) != 0 && t->sacks != 0;
-	/* RFC 5681's duplicate ACK, but for the window: what it was before is not kept.  With SACK, blocks say it. */
+	/* Duplicate ACK of RFC 5681 without its window condition, because the previous window is not kept.  With SACK
+	 * the blocks tell. */
 	bool duplicate = t->ack == una && e->una == una && una != e->nxt && step->len == 0 &&
 			 (t->flags & TCP_FIN) == 0 && !both_sack(step);
 	struct tcp_loss *loss;
@@ -229,7 +231,7 @@ tcp_loss_acked(struct tcp_step *step, uint32_t una)
 	calm_down(e, loss);
 }
 
-/* --- the endpoint as a receiver --- */
+/* --- as a receiver --- */
 
 void
 tcp_loss_sacked(struct tcp_step *step)
@@ -262,7 +264,7 @@ tcp_loss_sack_edge(const struct tcp_step *step, uint32_t *edge)
 	return true;
 }
 
-/* --- a FIN that waits --- */
+/* --- waiting FIN --- */
 
 static bool
 is_stamped(const struct tcp_step *step)
@@ -283,7 +285,7 @@ tcp_loss_fin_waits(struct tcp_step *step)
 	loss->fin_tsecr = step->t->tsecr;
 }
 
-/* Nothing in it is worth keeping. */
+/* Whether the detail holds nothing worth keeping. */
 static bool
 is_blank(const struct tcp_loss *loss)
 {
@@ -300,7 +302,7 @@ tcp_loss_fin_is_over(struct flow_table *table, struct flow *flow, unsigned end)
 	if (detail == NULL || !detail->end[end].fin_waits)
 		return;
 	detail->end[end].fin_waits = false;
-	/* Every connection has a FIN: for it alone no detail is held. */
+	/* Every connection has a FIN: a detail is not kept for that alone. */
 	if (is_blank(&detail->end[0]) && is_blank(&detail->end[1]))
 		detail_drop(table, flow);
 }
@@ -318,7 +320,7 @@ tcp_loss_melts_with_fin(const struct tcp_step *step)
 	return loss != NULL && loss->fin_waits && loss->fin_tsval == t->tsval && loss->fin_tsecr == t->tsecr;
 }
 
-/* --- what the capture has missed --- */
+/* --- gaps in the capture --- */
 
 static void
 forget_missed(struct tcp_loss *loss, unsigned at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/tcp/tcp_machine.h"
 
-/* Two letters a state, so that the table can be read as a table. */
+/* Two-letter names of the states, to keep the table readable. */
 enum {
 	no = TCP_STATE_NONE,
 	cl = TCP_STATE_CLOSED,
@@ -18,30 +18,32 @@ enum {
 };
 
 /*
- * Legend.  A row is the state before, a column the input.  A cell that repeats its row's state is an input that means
- * nothing there: a duplicate, a segment of another incarnation, or one that RFC 9293 says to drop.
+ * Legend.  A row is the state before, a column the input.  A cell that equals its row's state is an input without
+ * effect there: a duplicate, a segment of another incarnation, or one that RFC 9293 requires to be dropped.
  *
- *  NONE          Nothing is known.  Who sends a SYN was CLOSED, who sends SYN,ACK was in LISTEN: the input is then
- *                applied once more, to that state.  Who sends an ACK, a proof or a FIN in mid-stream is in the state
- *                that this segment proves.  A peer that acknowledges and sends data proves ESTABLISHED.  A SYN, a bare
- *                ACK or a RST that comes in proves nothing: anybody may send one to a port where nobody is.
- *  CLOSED        Only a SYN opens it again: the same attempt, sent again after a RST.
- *  LISTEN        Held only between two inputs.  RFC 9293 lets it send a SYN, too.
- *  SYN_SENT      SYN in: simultaneous open.  SYN,ACK in, or any ACK out where the SYN,ACK went by unseen: established.
- *                SYN,ACK out: it has received a SYN.  An ACK in without SYN does not do (RFC 9293 3.10.7.3).  RST in:
- *                refused; the judge has seen that it acknowledges the SYN.
- *  SYN_RECEIVED  An ACK of its SYN in, or what it cannot send before one: established.  A bare ACK out only answers a
- *                duplicate.  FIN out: closed before the ACK came, as RFC 9293 allows and TCP Fast Open does.  A passive
- *                open that is reset ends here; the socket that goes on listening is another one.
- *  ESTABLISHED   FIN out, FIN in: the two ways to close.
- *  FIN_WAIT_1    ACK of FIN before FIN, FIN before ACK of FIN; both in one segment are two inputs.
+ *  NONE          Nothing is known.  An endpoint that sends a SYN was CLOSED, one that sends a SYN,ACK was in LISTEN;
+ *                the input is then applied again in that state.  An endpoint that sends an ACK, a segment that proves
+ *                an open connection, or a FIN in mid-stream is in the state which that segment proves.  A peer that
+ *                acknowledges and sends data proves ESTABLISHED.  A received SYN, bare ACK or RST proves nothing:
+ *                anybody can send one to a port without a socket.
+ *  CLOSED        Only a SYN reopens it: the same attempt, repeated after a RST.
+ *  LISTEN        Exists only between two inputs.  RFC 9293 also allows it to send a SYN.
+ *  SYN_SENT      SYN in: simultaneous open.  SYN,ACK in, or any ACK out if the SYN,ACK was not captured: established.
+ *                SYN,ACK out: it has received a SYN.  An ACK in without SYN has no effect (RFC 9293 3.10.7.3).  RST in:
+ *                refused; the caller has checked that it acknowledges the SYN.
+ *  SYN_RECEIVED  An ACK of its SYN in, or a segment out that requires one: established.  A bare ACK out only answers a
+ *                duplicate.  FIN out: closed before the ACK came, which RFC 9293 allows and TCP Fast Open does.  A
+ *                passive open that is reset ends here; the listening socket is a different one.
+ *  ESTABLISHED   FIN out and FIN in: the two ways to close.
+ *  FIN_WAIT_1    ACK of FIN before FIN, or FIN before ACK of FIN; both in one segment are two inputs.
  *  FIN_WAIT_2    FIN in.
  *  CLOSE_WAIT    FIN out.
  *  LAST_ACK, CLOSING  Only the ACK of its FIN is missing.
- *  TIME_WAIT     The 2MSL timer; or a RST (RFC 1337: Linux lets it end the wait).
+ *  TIME_WAIT     The 2MSL timer, or a RST (RFC 1337; in Linux a RST ends the wait).
  *
- *  RST out or in closes whatever there is; whether it counts is the judge's business.  The connect timer closes what is
- *  not yet open.  A superseded endpoint was closed some time before: nobody saw when.
+ * A RST out or in closes the connection in every state; the caller decides whether it is valid.  The connect timer
+ * closes a connection that is not open yet.  A superseded endpoint was closed at some earlier time that was not
+ * captured.
  */
 const uint8_t tcp_machine[TCP_STATE_COUNT][INPUT_COUNT] = {
 	/*                          sent                            received                            happened

@@ -10,10 +10,10 @@
 #define LOG_PLACES_MIN (1u << 16)
 #define LOG_PLACES_MAX (1u << 22)
 #define DETAILS_MIN 256u
-#define DETAILS_MAX 65535u /* and 0 is none: two bytes of each flow */
+#define DETAILS_MAX 65535u /* 0 means none: two bytes of each flow */
 
-/* A power of two, one for each flow; but what counts is how far back in time the log reaches, and few flows may send as
- * fast as many. */
+/* Places of the send log: a power of two, one per flow.  What matters is how far back in time the log reaches, and a
+ * few flows may send as fast as many. */
 static uint32_t
 log_places(uint32_t flows)
 {
@@ -24,10 +24,10 @@ log_places(uint32_t flows)
 	return places;
 }
 
-/* Three quarters of the places are used.  At the default of a million flows they are 786432, 12.6 MB, and three
- * quarters of a second of a million data segments each: longer than a round trip and the least timeouts (200 ms).  A
- * timer that has backed off for longer is still told by the silence before it; only when and how often the segment was
- * sent is not known then. */
+/* Entries of the log: three quarters of its places.  With the default of a million flows that is 786432 entries, 12.6
+ * MB, and 3/4 s of a million data segments per second: longer than a round trip and the shortest timeouts (200 ms).  A
+ * timer with a longer backoff is still recognised by the silence before it; only the time and count of the segment are
+ * then unknown. */
 static uint32_t
 log_entries(uint32_t flows)
 {
@@ -67,7 +67,7 @@ reserve(size_t size)
 
 	if (memory == MAP_FAILED)
 		return NULL;
-	(void)madvise(memory, size, MADV_HUGEPAGE); /* fewer faults */
+	(void)madvise(memory, size, MADV_HUGEPAGE); /* optional: fewer page faults */
 	return memory;
 }
 
@@ -123,9 +123,9 @@ log_search(const struct tcp_store *store, const struct tcp_end *e, uint32_t seq)
 			answer.count++;
 			answer.begin = entry->seq;
 			if ((entry->link & 1) == 0)
-				break; /* sent for the first time: nothing older can hold it */
+				break; /* first transmission: no older entry can contain it */
 		} else if ((entry->link & 1) == 0 && !seq_before(seq, entry->end)) {
-			break; /* first sendings rise: this one and all before are below */
+			break; /* first transmissions ascend: this entry and all older ones are below */
 		}
 		entry = log_entry(store, entry->link >> 1);
 	}
@@ -151,7 +151,7 @@ forget(struct flow_table *table, struct loss_detail *detail)
 	detail->owner = NULL;
 }
 
-/* All are in use: the hand goes round in the order in which they were given out at first. */
+/* All details are in use: takes them in the order of first use, round robin. */
 static uint32_t
 take_away(struct flow_table *table, struct tcp_store *store)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a segment does to the endpoint that receives it: RFC 9293 section 3.10.7 in its order (sequence, RST, SYN, ACK,
- * data, FIN), with the RST rules of RFC 5961 as Linux has them.
- *
- * The capture may have missed segments of the endpoint, so one that was never seen sending accepts everything.  What
- * is accepted here by mistake the endpoint's own next segment puts right.
+ * Effect of a segment on the endpoint that receives it: RFC 9293 section 3.10.7 in its order (sequence, RST, SYN, ACK,
+ * data, FIN), with the RST rules of RFC 5961 as implemented by Linux.  The capture may have missed segments of the
+ * endpoint, so an endpoint that was never captured sending accepts everything.  The endpoint's own next segment
+ * corrects a wrong acceptance.
  */
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
-/* The widest window there can be (RFC 7323): for an endpoint whose scaling was not seen. */
+/* The largest possible window (RFC 7323), used if the endpoint's window scale was not captured. */
 #define WIDEST_WINDOW ((uint32_t)0xffff << 14)
 
 static bool
@@ -18,8 +17,8 @@ was_seen(const struct tcp_end *e)
 	return e->segments != 0;
 }
 
-/* Linux's tcp_sequence(): it ends no earlier than what was acknowledged last, and begins within the window that was
- * advertised with that. */
+/* Linux's tcp_sequence(): the segment ends at or after the last acknowledgement, and begins within the window
+ * advertised with it. */
 static bool
 in_window(const struct tcp_step *step, uint32_t length)
 {
@@ -29,11 +28,11 @@ in_window(const struct tcp_step *step, uint32_t length)
 
 	if (!was_seen(e))
 		return true;
-	/* With a window that closed behind data already received the next byte is still where it may begin. */
+	/* If the window closed behind received data, a segment at RCV.NXT is still acceptable. */
 	return !seq_before(seq + length, e->acked) && !seq_before(seq_max(e->acked + window, e->rcv_nxt), seq);
 }
 
-/* --- before its own SYN is answered --- */
+/* --- before its SYN is answered --- */
 
 static void
 accept_syn(struct tcp_step *step)
@@ -78,7 +77,7 @@ received_in_syn_sent(struct tcp_step *step)
 	tcp_step_input(step, INPUT_RECV_SYN_ACK);
 }
 
-/* Nothing was seen of the endpoint itself: it learns its numbers from the peer, but has no state before it is
+/* No segment of the endpoint itself was captured: its numbers follow from the peer's, but it has no state until it is
  * proved. */
 static void
 received_unknown(struct tcp_step *step)
@@ -106,7 +105,7 @@ received_unknown(struct tcp_step *step)
 
 /* --- RST --- */
 
-/* Whether the endpoint believes a RST at once; one that is only inside the window is answered with a challenge. */
+/* Whether the endpoint accepts a RST at once; a RST that is merely in the window is answered with a challenge ACK. */
 static bool
 reset_matches(const struct tcp_step *step)
 {
@@ -117,14 +116,14 @@ reset_matches(const struct tcp_step *step)
 		return true;
 	switch (e->state) {
 	case TCP_STATE_SYN_RECEIVED:
-		/* A request that waits for its ACK: anything in the window (Linux tcp_check_req). */
+		/* A request socket waiting for its ACK accepts any RST in the window (Linux tcp_check_req). */
 		if ((e->flags & TCP_END_ACTIVE) == 0 && in_window(step, 0) && !seq_before(seq, e->rcv_nxt))
 			return true;
 		break;
 	case TCP_STATE_CLOSE_WAIT:
 	case TCP_STATE_LAST_ACK:
 	case TCP_STATE_CLOSING:
-		/* Its FIN's own number: who sent it forgot to count it (Linux tcp_reset_check). */
+		/* The FIN's own sequence number: some senders do not count their FIN (Linux tcp_reset_check). */
 		if (seq == e->rcv_nxt - 1)
 			return true;
 		break;
@@ -147,8 +146,8 @@ restart_time_wait(struct tcp_step *step)
 	tcp_settle(step->table, step->flow, step->now);
 }
 
-/* A FIN that waits to be shown came in before this segment, so it takes effect before.  But not if the two become one:
- * of one segment the ACK counts first; and sent again, the FIN had been lost. */
+/* Whether an earlier FIN takes effect before this segment.  Not if both arrive as one segment, because the ACK of a
+ * segment is processed before its FIN, nor if the segment repeats the FIN, which was then lost. */
 static bool
 is_behind_fin(const struct tcp_step *step)
 {
@@ -156,7 +155,7 @@ is_behind_fin(const struct tcp_step *step)
 	       !tcp_loss_melts_with_fin(step);
 }
 
-/* False if the ACK number makes the whole segment unacceptable. */
+/* Processes the ACK number.  False if it makes the segment unacceptable. */
 static bool
 received_ack(struct tcp_step *step)
 {
@@ -222,7 +221,8 @@ received_synchronized(struct tcp_step *step)
 		return;
 	}
 	if ((t->flags & TCP_SYN) != 0) {
-		/* Simultaneous open: the peer's SYN again, now with the ACK of ours.  Any other is a duplicate. */
+		/* Simultaneous open: the peer repeats its SYN, now with an ACK of this endpoint's SYN.  Any other SYN
+		 * is a duplicate. */
 		if (e->state == TCP_STATE_SYN_RECEIVED && (t->flags & TCP_ACK) != 0 && t->seq + 1 == e->rcv_nxt)
 			(void)received_ack(step);
 		return;

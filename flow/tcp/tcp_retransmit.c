@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why sequence space was sent again.
- *
- * The evidence, in this order: was it acknowledged already; is the sender working off a loss that its timer found, or
- * that SACK blocks and duplicate ACKs told of; how long had it heard nothing.  A timer acts in silence, everything
- * else within a round trip of the ACK that told of it.
+ * Classifies retransmissions.  The evidence, in order: the data was acknowledged already; the sender is recovering from
+ * a timeout, or from a loss that SACK blocks or duplicate ACKs reported; the time since it last received anything.  A
+ * timer expires in silence; every other retransmission follows an ACK within a round trip.
  */
 #include "flow/tcp/tcp_loss.h"
 
-/* A timer that competes with other evidence has waited at least so long: Linux's and most others' least timeout is
- * 200 ms after a round trip (TCP_RTO_MIN); the rest is for clocks and delayed captures. */
+/* Shortest wait of a timer that competes with other evidence.  Linux and most others use at least 200 ms after a round
+ * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */
 #define LEAST_PATIENCE_US 150000u
 
-/* What comes sooner than this cannot have waited for any timer. */
+/* A retransmission sooner than this is not caused by any timer. */
 #define QUICKEST_TIMER_US 1000u
 
-/* A SYN,ACK so soon after a SYN that was sent again answers that. */
+/* A SYN,ACK repeated this soon after a repeated SYN is its answer. */
 #define ANSWER_US 100000u
 
 struct verdict {
 	enum retransmit_kind kind;
-	bool timer; /* the retransmission timer visibly ran out */
+	bool timer; /* the retransmission timer expired */
 };
 
 struct evidence {
 	struct log_answer last;
 	uint32_t seq, end;
-	uint32_t elapsed; /* since it was sent last, 0 unknown */
-	bool silent;	  /* nothing came in for longer than anything but a timer waits */
-	bool told;	  /* SACK blocks or duplicate ACKs say that it was lost */
-	bool overtaken;	  /* what was sent after it has arrived (RACK, RFC 8985) */
+	uint32_t elapsed; /* time since it was last sent, 0 unknown */
+	bool silent;	  /* silence so long that only a timer can be the cause */
+	bool told;	  /* SACK blocks or duplicate ACKs report a loss */
+	bool overtaken;	  /* data sent later has arrived (RACK, RFC 8985) */
 };
 
 static uint32_t
@@ -71,9 +69,9 @@ judge_syn(const struct tcp_step *step)
 /* --- data and FIN --- */
 
 /*
- * Nobody has told of a loss: a timer.  The first to run out is the probe timer, which sends the last segment, unless
- * SACK is not in use (RFC 8985 section 7.2, Linux tcp_schedule_loss_probe); only when a probe is out already or was
- * not possible the retransmission timer, which sends the first.
+ * No loss was reported, so a timer expired.  The probe timer expires first and sends the last segment, unless SACK is
+ * not in use (RFC 8985 section 7.2, Linux tcp_schedule_loss_probe).  Only if a probe is outstanding already, or was not
+ * possible, it is the retransmission timer, which sends the first segment.
  */
 static struct verdict
 judge_untold(const struct tcp_step *step, const struct tcp_loss *loss, const struct evidence *v)
@@ -84,7 +82,7 @@ judge_untold(const struct tcp_step *step, const struct tcp_loss *loss, const str
 			      v->last.begin == e->iss && v->last.seen;
 	bool sack = (e->flags & peer->flags & TCP_END_SACK) != 0;
 
-	/* Data of a SYN that only the SYN was acknowledged of (RFC 7413 section 4.2.2), or a smaller path MTU. */
+	/* Data in a SYN of which only the SYN was acknowledged (RFC 7413 section 4.2.2), or a reduced path MTU. */
 	if (refused_in_syn || (v->last.seen && v->elapsed < quick))
 		return (struct verdict){RETRANSMIT_FAST, false};
 	if (sack && !loss->probed && !seq_before(v->end, e->nxt) && loss->mode == LOSS_MODE_OPEN &&
@@ -101,7 +99,7 @@ judge(const struct tcp_step *step, const struct tcp_loss *loss, const struct evi
 	if (!seq_before(e->una, v->end) || tcp_loss_is_sacked(loss, v->seq, v->end))
 		return (struct verdict){RETRANSMIT_SPURIOUS, false};
 	if (loss->mode == LOSS_MODE_LOSS) {
-		/* A retransmission that is overtaken was lost, too: Linux goes on in fast recovery. */
+		/* The retransmission was overtaken, so it was lost too; Linux continues in fast recovery. */
 		if (v->overtaken && !seq_before(v->last.us, loss->timer_us) && !v->silent)
 			return (struct verdict){RETRANSMIT_FAST, false};
 		return (struct verdict){RETRANSMIT_TIMEOUT, v->seq == e->una && v->silent};
@@ -136,7 +134,8 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 		loss->probed = true;
 		loss->probe_end = e->nxt;
 	}
-	/* Linux looks for a wrong timer also when it runs out again for the same segment (tcp_enter_loss). */
+	/* Linux also checks for a spurious timeout when the timer expires again for the same segment
+	 * (tcp_enter_loss). */
 	loss->frto = verdict.timer && (loss->mode == LOSS_MODE_OPEN || (loss->mode == LOSS_MODE_LOSS && v->last.seen &&
 									v->last.us == loss->timer_us));
 	if (loss->mode == LOSS_MODE_OPEN)
@@ -157,7 +156,7 @@ follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, s
 	if ((step->t->options & TCP_OPTION_TIMESTAMPS) != 0) {
 		loss->again_end = v->end;
 		loss->again_tsval = step->t->tsval;
-		loss->again_us = step->us | 1; /* 0 is none */
+		loss->again_us = step->us | 1; /* 0 means none */
 	}
 	e->trouble |= TCP_TROUBLE_LOSS;
 }

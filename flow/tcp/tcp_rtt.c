@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Round trips and the retransmission timeout (RFC 6298), as a sender at the place of the capture would see them. */
+/* Round trips and the retransmission timeout (RFC 6298), as a sender at the capture point would compute them. */
 #include "flow/tcp/tcp_segment.h"
 
 #define INITIAL_RTO_US 1000000u
-#define LEAST_VARIATION_US 200000u /* TCP_RTO_MIN: Linux never takes 4 * RTTVAR for less */
+#define LEAST_VARIATION_US 200000u /* TCP_RTO_MIN: Linux uses at least this for 4 * RTTVAR */
 #define LONGEST_RTO_US 120000000u
 
 uint32_t

@@ -2,7 +2,7 @@
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
-/* Nothing waits longer for an answer: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
+/* Longest wait for an answer: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define LONGEST_REPLY_NS (NANOSECONDS / 4)
 
 struct tcp_step
@@ -61,7 +61,7 @@ tcp_step_input(struct tcp_step *step, enum tcp_input input)
 		return;
 	if (state == TCP_STATE_NONE) {
 		if (next == TCP_STATE_CLOSED || next == TCP_STATE_LISTEN) {
-			/* This is what it was before anything was seen of it; now the input counts. */
+			/* the state before the first captured segment; the input applies to it */
 			step->e->state = step->before.state = (uint8_t)next;
 			next = tcp_machine_next(next, input);
 		} else {
@@ -78,10 +78,9 @@ tcp_step_tell(struct tcp_step *step, enum flow_event_kind kind)
 		event_add(step->events, kind, step->end, step->now);
 }
 
-/* --- what waits to reach its receiver --- */
+/* --- waiting FIN or RST --- */
 
-/* An answer would be here by then: two round trips from the capture to the endpoint and back, as far as they are
- * known. */
+/* Longest time until an answer is captured: two round trips between the capture point and the endpoint, if known. */
 static uint64_t
 longest_reply(const struct tcp_step *step)
 {
@@ -135,7 +134,8 @@ tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint64_t 
 	e->trouble &= (uint8_t)~TCP_TROUBLE_WAITS;
 	if ((what & TCP_TROUBLE_FIN) != 0)
 		tcp_loss_fin_is_over(table, flow, end);
-	/* Nothing has shown the FIN in time: if an ACK came behind it, rather that than the FIN was not lost. */
+	/* The FIN was not confirmed in time.  If an ACK of the endpoint's own FIN came behind it, that ACK takes effect
+	 * first. */
 	if (tcp_fin_is_acked(e))
 		tcp_change_state(table, flow, end, INPUT_RECV_ACK_OF_FIN, ts, events);
 	if ((what & TCP_TROUBLE_FIN) != 0)
@@ -164,7 +164,7 @@ is_open(enum tcp_state state)
 	return state == TCP_STATE_ESTABLISHED || state == TCP_STATE_NONE;
 }
 
-/* When the first wait of an endpoint is over: its TIME_WAIT, or that for a FIN or RST. */
+/* End of the first wait of an endpoint: TIME_WAIT, or the wait for a FIN or RST. */
 static uint64_t
 earliest_wait(const struct flow *flow)
 {
@@ -189,7 +189,7 @@ tcp_settle(struct flow_table *table, struct flow *flow, uint64_t now)
 	uint64_t deadline, wait = earliest_wait(flow);
 
 	if (is_over(a) && is_over(b)) {
-		/* Stragglers may come for one segment lifetime; they must not look like a new connection. */
+		/* For one segment lifetime late packets must not look like a new connection. */
 		deadline = deadline_after(now, limits->tcp_time_wait_ns / 2);
 	} else if (a == TCP_STATE_TIME_WAIT || b == TCP_STATE_TIME_WAIT) {
 		deadline = wait;

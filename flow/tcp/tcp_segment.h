@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One segment as one endpoint sees it: what the files that judge segments share. */
+/* Processing of one segment for one endpoint, shared by the files of the TCP machine. */
 #ifndef NETOBS_FLOW_TCP_TCP_SEGMENT_H
 #define NETOBS_FLOW_TCP_TCP_SEGMENT_H
 
@@ -12,58 +12,59 @@ struct tcp_step {
 	struct flow_table *table;
 	struct flow *flow;
 	struct tcp_end *e;	    /* the endpoint that sends or receives */
-	const struct tcp_end *peer; /* the other one, only read */
+	const struct tcp_end *peer; /* the other endpoint, read only */
 	const struct tcp_layer *t;
 	struct flow_events *events;
 	uint64_t now;
 	uint32_t us;	/* the same in microseconds modulo 2^32 */
 	uint32_t len;	/* payload */
-	unsigned end;	/* which endpoint e is */
-	bool quiet;	/* picked up in mid-stream: nothing is told of how it came into its state */
-	bool changed;	/* its state changed */
+	unsigned end;	/* number of endpoint e, 0 or 1 */
+	bool quiet;	/* picked up in mid-stream: report no events for reaching its state */
+	bool changed;	/* its state has changed */
 	struct tcp_end before; /* the endpoint before this segment, then before the next change */
 };
 
 struct tcp_step tcp_step_begin(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
 			       uint64_t now, struct flow_events *events);
 
-/* Applies an input to the endpoint's state; a change is told. */
+/* Applies an input to the endpoint's state and adds an event if it changes. */
 void tcp_step_input(struct tcp_step *step, enum tcp_input input);
 
-/* Tells a connection event of this segment. */
+/* Adds a connection event of this segment. */
 void tcp_step_tell(struct tcp_step *step, enum flow_event_kind kind);
 
 /*
- * A FIN or RST (`what`: TCP_TROUBLE_FIN or TCP_TROUBLE_RST) was captured on its way to the endpoint.  When does it take
- * effect?  Two processors of one host take segments from the tap to the socket in either order, and a tap far away sees
- * a segment half a round trip before its receiver does; what the receiver sends meanwhile it sends in its old state,
- * and its ACK numbers show it.  So the input waits: for the ACK that covers the FIN, or until an answer would be here.
+ * A FIN or RST (`what`: TCP_TROUBLE_FIN or TCP_TROUBLE_RST) to the endpoint was captured; its effect is delayed.  Two
+ * processors of a host may take segments from the tap to the socket in either order, and a distant tap sees a segment
+ * half a round trip before the receiver does.  What the receiver sends meanwhile it sends in its old state, as its ACK
+ * numbers show.  The input therefore waits for the ACK that covers the FIN, or until an answer would have been
+ * captured.
  */
 void tcp_step_await(struct tcp_step *step, unsigned what);
 
-/* Puts the flow where its new states belong: class and deadline. */
+/* Updates the flow's class and deadline after a state change. */
 void tcp_step_end(struct tcp_step *step);
 
-/* The same for changes that no segment made. */
+/* Likewise, for changes that no segment caused. */
 void tcp_settle(struct flow_table *table, struct flow *flow, uint64_t now);
 
-/* The segment is no short-path segment: judges it as sent, as received. */
+/* Full processing of a segment that is not for the fast path: as sent, as received. */
 void tcp_judge_sent(struct tcp_step *step);
 void tcp_judge_received(struct tcp_step *step);
 
-/* The wait is over: what the endpoint waits for takes effect. */
+/* The wait is over: the FIN or RST takes effect. */
 void tcp_arrived(struct flow_table *table, struct flow *flow, unsigned end, uint64_t ts, struct flow_events *events);
 
-/* Applies an input that no segment of the endpoint made; a change is told. */
+/* Applies an input that no segment of the endpoint caused, and adds an event if the state changes. */
 void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned end, enum tcp_input input, uint64_t ts,
 		      struct flow_events *events);
 
 #define TCP_TROUBLE_WAITS (TCP_TROUBLE_FIN | TCP_TROUBLE_RST)
 
-/* No round trip takes longer: a stamp ran backwards, or the timed segment was forgotten. */
+/* No round trip is longer: the time stamp decreased, or the timed segment was forgotten. */
 #define LONGEST_RTT_US 0x7fffffffu
 
-/* A round trip was measured. */
+/* Adds a round trip sample. */
 static inline void
 rtt_sample(struct tcp_end *e, uint32_t us)
 {
@@ -72,7 +73,7 @@ rtt_sample(struct tcp_end *e, uint32_t us)
 	if (us > LONGEST_RTT_US)
 		return;
 	if (us == 0)
-		us = 1; /* 0 is "unknown" */
+		us = 1; /* 0 means unknown */
 	if (e->srtt_us == 0) {
 		e->srtt_us = us;
 		e->rttvar_us = us / 2;
@@ -85,7 +86,7 @@ rtt_sample(struct tcp_end *e, uint32_t us)
 		e->srtt_us = 1;
 }
 
-/* Begins to time `seq`. */
+/* Starts timing `seq`. */
 static inline void
 rtt_time(struct tcp_end *e, uint32_t seq, uint32_t us)
 {
@@ -94,7 +95,7 @@ rtt_time(struct tcp_end *e, uint32_t seq, uint32_t us)
 	e->rtt_us = us;
 }
 
-/* The same where nothing is timed and `until` has not the place. */
+/* Starts timing if nothing is being timed and `until` is not in use. */
 static inline void
 rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
 {
@@ -103,7 +104,7 @@ rtt_begin(struct tcp_end *e, uint32_t seq, uint32_t us)
 		rtt_time(e, seq, us);
 }
 
-/* An ACK has moved una. */
+/* An ACK has advanced una. */
 static inline void
 rtt_acked(struct tcp_end *e, uint32_t us)
 {
@@ -119,7 +120,7 @@ rtt_spoil(struct tcp_end *e)
 	e->flags &= (uint8_t)~TCP_END_RTT_TIMED;
 }
 
-/* In one of the states that both ends' SYNs lead to, and not yet over. */
+/* In a synchronized state other than CLOSED. */
 static inline bool
 is_synchronized(enum tcp_state state)
 {
@@ -127,7 +128,7 @@ is_synchronized(enum tcp_state state)
 	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
 }
 
-/* All that the endpoint has sent is acknowledged, its FIN with it. */
+/* Whether everything sent is acknowledged, including the FIN. */
 static inline bool
 tcp_fin_is_acked(const struct tcp_end *e)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a segment proves of the endpoint that sent it.
- *
- * An endpoint's own segments are the best witness: what it acknowledges it has received, whatever the capture shows.
+ * Effect of a segment on the endpoint that sends it.  An endpoint's own segments are the strongest evidence: it has
+ * received what it acknowledges, whatever the capture shows.
  */
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
-/* A last byte sent again so soon after the first time is a retransmission, not a keepalive (the shortest interval
- * that a Linux socket accepts is 1 s). */
+/* A repetition of the last byte this soon is a retransmission, not a keepalive (the shortest interval that a Linux
+ * socket accepts is 1 s). */
 #define LEAST_KEEPALIVE_US 900000u
 
-/* How far behind a SYN the numbers of its connection are looked for when what came between was not captured. */
+/* If segments were not captured: how far beyond the ISN a sequence number still belongs to the connection. */
 #define UNSEEN_MAX (1u << 20)
 
 #define OUTSTANDING_MAX (1u << 30)
@@ -33,7 +32,7 @@ note_offers(struct tcp_step *step)
 	if ((t->options & TCP_OPTION_SACK_PERMITTED) != 0)
 		flags |= TCP_END_SACK;
 	e->flags = flags;
-	/* A SYN,ACK only answers an offer (RFC 7323 section 2.2), so both have made it. */
+	/* A SYN,ACK carries the option only as an answer (RFC 7323 section 2.2), so both ends have offered scaling. */
 	e->wscale = (t->flags & TCP_ACK) != 0 ? shift : 0;
 	cold_offer(cold, step->end, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
 	cold->mss[step->end] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
@@ -62,7 +61,8 @@ sent_syn(struct tcp_step *step)
 	const struct tcp_layer *t = step->t;
 	struct tcp_end *e = step->e;
 	bool answers = (t->flags & TCP_ACK) != 0;
-	/* A listener that forgot its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another ISN. */
+	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
+	 * ISN. */
 	bool anew = (e->flags & TCP_END_ISS) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
 
 	if (!anew && t->seq != e->iss)
@@ -72,12 +72,12 @@ sent_syn(struct tcp_step *step)
 	} else if (!answers || e->acked == t->ack) {
 		tcp_loss_sent_again(step, t->seq, t->seq + 1 + step->len);
 	} else {
-		/* Simultaneous open: the SYN once more, now with an ACK, is the answer to the peer's SYN. */
+		/* Simultaneous open: the repeated SYN, now with an ACK, answers the peer's SYN. */
 		e->wscale = (e->flags & TCP_END_WSCALE) != 0 && (step->peer->flags & TCP_END_WSCALE) != 0 ?
 				    cold_shift(flow_cold(step->table, step->flow), step->end) :
 				    0;
 	}
-	e->wnd = t->window; /* never scaled in a SYN */
+	e->wnd = t->window; /* the window in a SYN is never scaled */
 	if (answers) {
 		e->rcv_nxt = e->acked = t->ack;
 		tcp_step_input(step, INPUT_SEND_SYN_ACK);
@@ -90,7 +90,8 @@ sent_syn(struct tcp_step *step)
 	tcp_step_input(step, INPUT_SEND_SYN);
 }
 
-/* Its own ACK covers the peer's FIN, whenever that came in; an ACK of its own FIN may have waited behind it. */
+/* The endpoint's ACK covers the peer's FIN, whenever that arrived.  An ACK of its own FIN may have been waiting behind
+ * it. */
 static void
 sent_ack_of_fin(struct tcp_step *step)
 {
@@ -109,9 +110,9 @@ sent_ack_of_fin(struct tcp_step *step)
 /* --- RST --- */
 
 /*
- * A RST in a synchronized state ends the connection: there is no other reason to send one.  Before, a RST may answer
- * a segment that is not of this connection; then it carries that segment's numbers and not ours (RFC 9293 3.10.7.3,
- * 3.10.7.4).
+ * In a synchronized state a RST out ends the connection: there is no other reason to send one.  Before that a RST may
+ * answer a segment of another connection; it then has the numbers of that segment, not of this connection (RFC 9293
+ * 3.10.7.3, 3.10.7.4).
  */
 static void
 sent_reset(struct tcp_step *step)
@@ -142,7 +143,8 @@ sent_reset(struct tcp_step *step)
 
 /* --- everything else --- */
 
-/* The first segment that is seen of an endpoint in mid-stream begins its numbers.  False if it proves nothing. */
+/* Takes the sequence numbers of an endpoint from its first segment captured in mid-stream.  False if the segment proves
+ * nothing. */
 static bool
 pick_up(struct tcp_step *step)
 {
@@ -152,8 +154,9 @@ pick_up(struct tcp_step *step)
 
 	if ((t->flags & TCP_ACK) == 0 || peer->state == TCP_STATE_CLOSED)
 		return false;
-	/* Asked for a connection, it answers about another one: the rest of an old incarnation (RFC 5961 section 4).
-	 * More than a bare ACK, of numbers that the peer may have come to unseen, is of this one. */
+	/* The peer is in SYN_SENT and this ACK is not for its SYN: a challenge from an old incarnation (RFC 5961
+	 * section 4).  A segment with data or FIN whose ACK the peer may have reached in segments that were not
+	 * captured belongs to this connection. */
 	if (peer->state == TCP_STATE_SYN_SENT && !seq_acks(peer->iss, t->ack, peer->nxt) &&
 	    ((step->len == 0 && (t->flags & TCP_FIN) == 0) || !seq_acks(peer->iss, t->ack, peer->iss + UNSEEN_MAX)))
 		return false;
@@ -166,7 +169,7 @@ pick_up(struct tcp_step *step)
 	return true;
 }
 
-/* What the ACK number proves. */
+/* Applies what the ACK number proves. */
 static void
 sent_ack(struct tcp_step *step)
 {
@@ -184,7 +187,8 @@ sent_ack(struct tcp_step *step)
 		tcp_step_input(step, INPUT_SEND_ACK);
 		break;
 	case TCP_STATE_SYN_RECEIVED:
-		/* It has more than the SYN, which only comes with the ACK of its own SYN; or its peer is never seen. */
+		/* The endpoint has received more than the SYN, which requires that its own SYN was acknowledged; or its
+		 * peer is not captured at all. */
 		if (unseen || (step->len != 0 && peer->segments == 0)) {
 			tcp_step_tell(step, (e->flags & TCP_END_ACTIVE) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 									       EVENT_TCP_ACCEPT_ESTABLISHED);
@@ -198,7 +202,7 @@ sent_ack(struct tcp_step *step)
 		e->rcv_nxt = t->ack;
 	e->acked = seq_max(e->acked, t->ack);
 	sent_ack_of_fin(step);
-	/* What it has not shown yet it has not had yet: the wait begins again. */
+	/* It has not acknowledged the FIN or RST, so it has not received it: restart the wait. */
 	if ((e->trouble & TCP_TROUBLE_WAITS) != 0)
 		tcp_step_await(step, e->trouble & TCP_TROUBLE_WAITS);
 }
@@ -212,9 +216,9 @@ sent_timeout(struct tcp_step *step, enum tcp_timeout timeout)
 }
 
 /*
- * Probes that ask for an ACK and are no retransmission: nothing is outstanding, and they send one byte below what was
- * sent last, or nothing at that place (RFC 9293 3.8.4, Linux tcp_xmit_probe_skb); against a closed window also one
- * byte that the peer has to refuse (RFC 9293 3.8.6.1).
+ * Whether the segment is a probe that requests an ACK, not a retransmission: nothing is outstanding, and it sends one
+ * byte below SND.NXT or nothing at that place (RFC 9293 3.8.4, Linux tcp_xmit_probe_skb); with a closed window also one
+ * byte that the peer must refuse (RFC 9293 3.8.6.1).
  */
 static bool
 sent_probe(struct tcp_step *step, uint32_t length)
@@ -229,7 +233,7 @@ sent_probe(struct tcp_step *step, uint32_t length)
 		return false;
 	if (closed_window && length == 1 && t->seq == e->una && (e->nxt == e->una || e->nxt == e->una + 1)) {
 		sent_timeout(step, TIMEOUT_PERSIST);
-		return e->nxt != e->una; /* the first time it is new data, too */
+		return e->nxt != e->una; /* the first such byte is new data */
 	}
 	if (e->una != e->nxt || t->seq != e->nxt - 1)
 		return false;
@@ -242,7 +246,7 @@ sent_probe(struct tcp_step *step, uint32_t length)
 	return true;
 }
 
-/* The sequence space [seq, seq + length) goes out; or a bare ACK that lies beyond all that was seen. */
+/* Sends the sequence space [seq, seq + length), or a bare ACK beyond everything captured so far. */
 static void
 sent_space(struct tcp_step *step, uint32_t length)
 {
@@ -270,7 +274,7 @@ sent_space(struct tcp_step *step, uint32_t length)
 		e->bytes += step->len;
 	}
 	e->nxt = seq_max(e->nxt, end);
-	/* No window is wider (RFC 7323 section 2.3): what lies before was acknowledged unseen. */
+	/* No window is larger (RFC 7323 section 2.3), so everything before was acknowledged without being captured. */
 	if (e->nxt - e->una > OUTSTANDING_MAX)
 		e->una = t->seq;
 	if (fin && end == e->nxt)

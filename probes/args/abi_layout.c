@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The layout of netobs.h, frozen: scripts that were compiled against one release read the memory of another.
- *
- * A line here is never changed.  A new field gets a line of its own at the end of its struct, whose SIZE line is the
- * only one that moves; NETOBS_ABI_VERSION rises with it.
+ * The frozen layout of netobs.h: a script compiled against one release reads the memory of another.  Lines are never
+ * changed.  A new field adds a line at the end of its struct, which changes only the SIZE line of that struct and
+ * increments NETOBS_ABI_VERSION.
  */
 #include <stddef.h>
 #include <stdint.h>

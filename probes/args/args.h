@@ -9,24 +9,24 @@
 #include "probes/netobs.h"
 #include "probes/owner.h"
 
-/* An endpoint of a connection, as the probes tell it: the flow, which end, and its control block, which may be the
- * present one or a remembered one (the state before a change). */
+/* An endpoint of a connection as probes report it: the flow, the end, and its control block, which may be the present
+ * one or a saved one (the state before a change). */
 struct viewpoint {
 	const struct flow_table *table;
 	const struct flow *flow;
 	unsigned end;
 	const struct tcp_end *tcp; /* TCP flows only */
-	const struct owner *owner; /* whose socket it is; NULL unknown */
+	const struct owner *owner; /* owner of its socket; NULL unknown */
 };
 
-/* A pointer as the contract carries it. */
+/* Converts a pointer to the contract's 64-bit representation. */
 static inline netobs_ptr
 address_of(const void *memory)
 {
 	return (netobs_ptr)(uintptr_t)memory;
 }
 
-/* The link layer and below.  pkt_seq is left 0: it belongs to the firing. */
+/* Link layer and below.  pkt_seq is left 0; it is set when the probe fires. */
 void args_pktinfo(struct pktinfo *info, const struct packet *packet, uint64_t id, enum checksum_verdict checksum);
 void args_illinfo(struct illinfo *info, const struct interface *interface, bool loopback);
 void args_etherinfo(struct etherinfo *info, const struct packet *packet);
@@ -49,10 +49,10 @@ void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const str
 void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
 
 void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
-/* `state` may be another than the endpoint's present one: the one before a change, or after it. */
+/* `state` is the state before or after a change, which may differ from the endpoint's present one. */
 void args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state);
 
-/* Application bytes of the endpoint, from `offset` of its stream on. */
+/* `bytes` application bytes of the endpoint, from stream offset `offset` on. */
 void args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset);
 
 /* The connection as an endpoint sees it; the message was completed by packet `packet` at `now`.  ci_seq is left 0: it

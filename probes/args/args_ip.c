@@ -20,7 +20,7 @@ args_ipv4info(struct ipv4info *info, const struct ip_layer *ip)
 {
 	*info = (struct ipv4info){
 	    .ipv4_ver = 4,
-	    .ipv4_ihl = (netobs_u8)((view_u8(ip->header, 0) & 0x0f) * 4), /* as on the wire, even if it lies */
+	    .ipv4_ihl = (netobs_u8)((view_u8(ip->header, 0) & 0x0f) * 4), /* as on the wire, even if invalid */
 	    .ipv4_tos = ip->tos,
 	    .ipv4_length = ip->total_length,
 	    .ipv4_ident = (netobs_u16)ip->fragment_id,
@@ -31,7 +31,7 @@ args_ipv4info(struct ipv4info *info, const struct ip_layer *ip)
 	    .ipv4_checksum = ip->checksum,
 	    .ipv4_hdr = address_of(ip->header.at),
 	};
-	memcpy(&info->ipv4_src, ip->src, sizeof info->ipv4_src); /* network order, as the contract wants it */
+	memcpy(&info->ipv4_src, ip->src, sizeof info->ipv4_src); /* network order, as the contract requires */
 	memcpy(&info->ipv4_dst, ip->dst, sizeof info->ipv4_dst);
 	word_copy(info->ipv4_protostr, sizeof info->ipv4_protostr, word_protocol(ip->protocol));
 	word_address(info->ipv4_saddr, sizeof info->ipv4_saddr, 4, ip->src);

@@ -38,7 +38,8 @@ args_illinfo(struct illinfo *info, const struct interface *interface, bool loopb
 	word_copy(info->if_name, sizeof info->if_name, interface->name[0] != '\0' ? interface->name : WORD_UNKNOWN);
 }
 
-/* A link type without this address leaves it zero. */
+/* Formats a MAC address; "<unknown>" if it is zero and not from an Ethernet header, because the link type has no such
+ * address. */
 static void
 link_address(char text[18], const uint8_t mac[6], bool ethernet)
 {
@@ -96,9 +97,9 @@ arp_protocol(char text[16], const struct arp_layer *arp, struct view address)
 	word_address(text, 16, 4, ip);
 }
 
-/* The operation in words.  Over IPv4 a request tells more than its number: a probe asks whether an address is free and
- * names no sender, an announcement claims the sender's own (RFC 5227); a reply that nobody asked for does the same
- * (RFC 2002 section 4.6). */
+/* The operation as a word.  For ARP over IPv4 the word is more precise than the number: a "probe" asks whether an
+ * address is in use and has no sender address, an "announcement" requests the sender's own address (RFC 5227), and a
+ * "gratuitous-reply" is a reply for it that was not requested (RFC 2002 section 4.6). */
 static const char *
 arp_operation(const struct arp_layer *arp)
 {

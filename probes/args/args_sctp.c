@@ -6,7 +6,7 @@
 #include "probes/args/args.h"
 #include "probes/names.h"
 
-/* How many addresses the text of sctps_raddrs and sctps_laddrs has room for. */
+/* Number of addresses that fit into sctps_raddrs and sctps_laddrs. */
 #define ADDRESSES_TOLD 4
 
 void
@@ -25,7 +25,7 @@ args_sctpinfo(struct sctpinfo *info, const struct packet *packet)
 	};
 }
 
-/* The addresses of an endpoint, separated by spaces; answers how many there are. */
+/* Writes the addresses of an endpoint, separated by spaces.  Returns how many it has. */
 static netobs_u32
 addresses_of(char *text, size_t size, const struct viewpoint *of, unsigned end)
 {

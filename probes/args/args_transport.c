@@ -7,7 +7,7 @@
 #include "probes/args/args.h"
 #include "probes/names.h"
 
-/* The process's name is whatever it chose; netobsd only copies it. */
+/* Copies the process name verbatim: a process may choose any bytes. */
 static void
 owner_name(char *to, size_t size, const struct owner *owner)
 {
@@ -51,7 +51,7 @@ args_tcpinfo(struct tcpinfo *info, const struct packet *packet)
 	word_tcp_flags(info->tcp_flagstr, tcp->flags);
 }
 
-/* 1 active, 0 passive; -1 where nobody's SYN was seen. */
+/* 1 active, 0 passive; -1 if neither end's SYN was captured. */
 static netobs_i32
 opened_actively(const struct tcp_end *self, const struct tcp_end *peer)
 {
@@ -60,14 +60,14 @@ opened_actively(const struct tcp_end *self, const struct tcp_end *peer)
 	return (peer->flags & TCP_END_ACTIVE) != 0 ? 0 : -1;
 }
 
-/* The shift of an endpoint's windows is known only from its SYN. */
+/* The window shift of an endpoint is known only if its SYN was captured. */
 static netobs_i32
 window_shift(const struct tcp_end *of)
 {
 	return (of->flags & TCP_END_ISS) != 0 ? of->wscale : -1;
 }
 
-/* Where the kernel told, its own figures stand in for the estimates. */
+/* Replaces the estimates by the kernel's figures, if there are any. */
 static void
 kernel_says(struct tcpsinfo *info, const struct owner_tcp *tcp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text with everything in it that a reader's parser or terminal could take amiss made harmless. */
+/* Escapes text so that parsers and terminals cannot misinterpret it. */
 #include "probes/print/format.h"
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ is_continuation(uint8_t byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The length of the UTF-8 sequence (RFC 3629) at `s`, where `left` bytes are left; 0 if it is none.  Control characters
- * of the C1 set count as none: terminals obey them. */
+/* Length of the valid UTF-8 sequence (RFC 3629) at `s`, which has `left` bytes; 0 if invalid.  C1 control characters
+ * count as invalid, because terminals execute them. */
 static size_t
 utf8_length(const uint8_t *s, size_t left)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers and text put into a buffer that the caller knows to be large enough.  Every function returns the place behind
- * what it has put; nothing is ended by a NUL.  No printf: a firing has up to a hundred fields.
+ * Writes numbers and text into a buffer that the caller guarantees to be large enough.  Every function returns the
+ * position behind its output; no NUL is added.  printf is avoided because a firing has up to a hundred fields.
  */
 #ifndef NETOBS_PROBES_PRINT_FORMAT_H
 #define NETOBS_PROBES_PRINT_FORMAT_H
@@ -13,15 +13,15 @@
 /* Longest decimal number: sign and 19 digits, or 20 digits. */
 #define FORMAT_NUMBER_MAX 20
 
-/* What one byte of text can become. */
+/* Most bytes written for one byte of text. */
 #define FORMAT_JSON_BYTE_MAX  6 /* \u00ff */
 #define FORMAT_PLAIN_BYTE_MAX 4 /* \xff */
 
 extern const char format_pairs[201];  /* "00" to "99" */
 extern const char format_nibbles[16]; /* lower case */
 
-/* Text of at most `size` bytes up to its NUL.  JSON: what has to be escaped is, valid UTF-8 stays, a byte that is not
- * becomes \u00xx.  Plain: printable ASCII stays, a backslash is doubled, everything else becomes \xNN. */
+/* Writes text of at most `size` bytes up to its NUL.  JSON: escapes as required, keeps valid UTF-8, and turns other
+ * bytes into \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN. */
 char *put_json_text(char *at, const char *text, size_t size);
 char *put_plain_text(char *at, const char *text, size_t size);
 
@@ -107,7 +107,7 @@ put_hex(char *at, uint32_t value, unsigned digits)
 	return at;
 }
 
-/* A string that the program itself made. */
+/* A string from netobsd itself, which needs no escaping. */
 static inline char *
 put_string(char *at, const char *string)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The printer: which probes, which format, where to. */
+/* The printer: selection of probes, format, output. */
 #include "probes/print/print.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "probes/print/print_internal.h"
 #include "probes/sites.h"
 
-/* The kernel counts tracers in the same semaphore, so both ways are atomic. */
+/* Changes a semaphore.  Atomic, because the kernel counts tracers in it too. */
 static void
 raise_semaphores(const struct printer *printer)
 {

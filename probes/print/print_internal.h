@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the two formats of the printer share. */
+/* Shared by the two formats of the printer. */
 #ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "probes/print/print.h"
 #include "probes/print/writer.h"
 
-/* No line is longer, whatever the packets say; checked for JSON when a printer is made. */
+/* Upper bound of a line for any packet; checked for JSON when a printer is created. */
 #define PRINT_LINE_MAX 16384
 
 struct firing;
@@ -25,7 +25,7 @@ enum json_operation {
 	JSON_BYTES,
 };
 
-/* Keys are copied whole, which costs two moves; only the first key_length bytes count. */
+/* Keys are copied with a fixed size, which takes two moves; only the first key_length bytes count. */
 #define JSON_KEY_MAX 32
 
 struct json_field {
@@ -42,7 +42,7 @@ struct json_struct {
 	unsigned count;
 };
 
-/* UTC up to the second, so that the calendar is consulted once a second. */
+/* UTC time up to the second, cached so that the calendar is computed once per second. */
 struct text_clock {
 	uint64_t second;  /* since the epoch */
 	char prefix[32];  /* "2026-11-20T11:02:03." */
@@ -53,17 +53,17 @@ typedef char *text_writer(char *at, const struct firing *firing);
 
 struct printer {
 	struct writer out;
-	struct writer_turn turn; /* out.turn of this one and those beside it, once there are any */
-	bool holds; /* the semaphores are raised for this printer */
+	struct writer_turn turn; /* out.turn of this printer and those beside it, if there are any */
+	bool holds; /* this printer holds the semaphores */
 	enum print_format format;
 	bool chosen[PROBE_COUNT];
-	uint64_t now; /* for lines whose arguments carry no time */
+	uint64_t now; /* for lines whose arguments contain no time */
 	struct json_struct json[STRUCT_COUNT];
 	text_writer *text[PROBE_COUNT];
 	struct text_clock clock;
 };
 
-/* Each prepares its tables; false with errno if memory cannot be had. */
+/* Prepares the tables of a format; false with errno if out of memory. */
 bool json_prepare(struct printer *printer);
 void json_discard(struct printer *printer);
 void text_prepare(struct printer *printer);

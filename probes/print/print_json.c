@@ -76,7 +76,7 @@ longest_struct(const struct json_struct *program)
 static size_t
 longest_line(const struct printer *printer, const struct probe_info *probe)
 {
-	size_t longest = 128; /* the name and the brackets */
+	size_t longest = 128; /* room for the probe's name and the brackets */
 
 	for (unsigned i = 0; i < probe->arg_count; i++)
 		if (probe->args[i].type != NULL)
@@ -102,7 +102,7 @@ json_discard(struct printer *printer)
 		free(printer->json[i].fields);
 }
 
-/* Reads a value of a struct without caring what its type was. */
+/* Reads a value of a struct at any type. */
 #define VALUE(type, from) (*(const type *)(const void *)(from))
 
 static inline char *

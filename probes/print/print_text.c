@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firings as lines for people.  One writer per family of probes, chosen by the most telling struct among a probe's
- * arguments, so that a new probe of a known family needs no code here.
+ * Firings as lines for people.  One writer per family of probes; the first struct in the list at the end that a probe
+ * has selects its family, so a new probe of a known family needs no code here.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "probes/print/format.h"
 #include "probes/print/print_internal.h"
 
-/* The arguments of a firing by what they are; NULL where the probe has none of that kind. */
+/* The arguments of a firing by kind; NULL if the probe has none of that kind. */
 struct firing {
 	const void *arg[STRUCT_COUNT];
 	bool receives; /* the probe's name ends in -receive */
@@ -125,7 +125,7 @@ put_interface(char *at, const struct firing *firing)
 	return at;
 }
 
-/* What belongs to the end of every line. */
+/* Fields that end every line. */
 static char *
 put_tail(char *at, const struct firing *firing)
 {
@@ -155,7 +155,7 @@ put_tail(char *at, const struct firing *firing)
 
 /* --------------------------------------------------------------------------------------------------------- families */
 
-/* The probe tells of a packet and nothing more. */
+/* A probe that reports a packet only. */
 static char *
 text_packet(char *at, const struct firing *firing)
 {
@@ -400,7 +400,7 @@ put_retransmission(char *at, const struct tcprinfo *tcpr)
 	return PUT(at, " us");
 }
 
-/* Segments and the events that they cause; an event of a timer has no header. */
+/* Segments and the events that they cause; an event of a timer has no TCP header. */
 static char *
 text_tcp(char *at, const struct firing *firing)
 {
@@ -636,7 +636,7 @@ text_iscsi(char *at, const struct firing *firing)
 
 /* ----------------------------------------------------------------------------------------------------------- choice */
 
-/* The first struct of this list that a probe has decides. */
+/* The first struct of this list that a probe has selects its family. */
 static const struct family {
 	enum struct_id id;
 	text_writer *writer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The manifest in text and JSON.  Not in any hot path: strings go through the writer one by one. */
+/* Prints the manifest as text and JSON.  Not performance critical: strings are written one at a time. */
 #include "probes/print/probe_list.h"
 
 #include <errno.h>

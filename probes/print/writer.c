@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Buffered output with an error latch. */
+/* Buffered output; the first error is sticky. */
 #include "probes/print/writer.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ writer_close(struct writer *writer)
 	return writer_failed(writer);
 }
 
-/* One write of the kernel; 0 where it has to be tried again. */
+/* Makes one write(2); returns 0 if it has to be repeated. */
 static size_t
 write_some(struct writer *writer, const char *from, size_t n)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffered output to a file descriptor that remembers its first error.
+ * Buffered output to a file descriptor; the first error is sticky.
  *
- * A line is built in place: writer_reserve() makes room, the caller fills it, writer_commit() says how far.  Once
- * something could not be written everything after it is dropped, so the output is always a whole prefix of what was
- * printed, up to the last write of the kernel.
+ * A line is built in place: writer_reserve() provides room, the caller fills it, writer_commit() sets the new end.
+ * After a failed write all further output is dropped, so what has been written is always a prefix of the output, up to
+ * the last successful write.
  */
 #ifndef NETOBS_PROBES_PRINT_WRITER_H
 #define NETOBS_PROBES_PRINT_WRITER_H
@@ -16,8 +16,8 @@
 
 #define WRITER_BUFFER ((size_t)256 * 1024)
 
-/* What writers of several threads to one descriptor have in common: one writes out at a time, and none goes on where
- * another could not. */
+/* Shared by writers of several threads to one descriptor: only one writes at a time, and after an error none
+ * continues. */
 struct writer_turn {
 	pthread_mutex_t mutex;
 	_Atomic int error; /* errno of the first failed write */
@@ -28,21 +28,21 @@ struct writer {
 	size_t used;
 	int fd;	   /* borrowed */
 	int error; /* errno of the first failed write, 0 while there is none */
-	struct writer_turn *turn; /* borrowed; NULL where nobody else writes */
+	struct writer_turn *turn; /* borrowed; NULL if there is no other writer */
 };
 
-/* Starts a writer on `fd`, which stays the caller's.  From now on the process ignores SIGPIPE, so that a reader who
- * goes away is an error (EPIPE) and not a signal.  False with errno if memory cannot be had. */
+/* Opens a writer on `fd`, which the caller keeps.  From now on the process ignores SIGPIPE, so that a closed pipe is an
+ * error (EPIPE) and not a signal.  False with errno if out of memory. */
 bool writer_open(struct writer *writer, int fd);
 
-/* Writes out what is buffered and gives the memory back.  Returns writer_failed(). */
+/* Writes out what is buffered and frees the memory.  Returns writer_failed(). */
 int writer_close(struct writer *writer);
 
-/* Writes out what is buffered, in one piece where writers take turns.  Waits where the descriptor is not ready
+/* Writes out what is buffered, as one block if writers take turns.  Waits while the descriptor is not ready
  * (nonblocking terminals and pipes). */
 void writer_flush(struct writer *writer);
 
-/* errno of the first failed write, EPIPE where the reader went away; 0 if all went well so far. */
+/* errno of the first failed write, EPIPE if the reader has closed the pipe; 0 if there was none. */
 static inline int
 writer_failed(const struct writer *writer)
 {
@@ -51,7 +51,7 @@ writer_failed(const struct writer *writer)
 	return writer->error;
 }
 
-/* Room for `n` bytes, at most WRITER_BUFFER. */
+/* Reserves `n` bytes, at most WRITER_BUFFER. */
 static inline char *
 writer_reserve(struct writer *writer, size_t n)
 {
@@ -60,7 +60,7 @@ writer_reserve(struct writer *writer, size_t n)
 	return writer->buffer + writer->used;
 }
 
-/* The reserved room is filled up to `end`. */
+/* Commits the reserved room up to `end`. */
 static inline void
 writer_commit(struct writer *writer, const char *end)
 {

@@ -4,8 +4,8 @@
 
 #include "probes/sites.h"
 
-/* The sum of all semaphores: 0 while nobody listens, and another whenever a tracer comes, enables one more probe, or
- * goes. */
+/* Sum of all semaphores: 0 while no probe is enabled; changes whenever a tracer attaches, enables another probe, or
+ * detaches. */
 static inline unsigned
 probes_raised(void)
 {

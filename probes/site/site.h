@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a probe site is made of.  Used by the generated sites.h and sites.c, and by whoever asks PROBE_ENABLED().
+ * Implementation of probe sites, used by the generated sites.h and sites.c and by callers of PROBE_ENABLED().
  *
- * A site is a nop and a note in .note.stapsdt that tells tracers where it is, where its arguments are, and which
- * semaphore they raise while they are attached.  Three rules of the contract live here:
- *  - the arguments are in registers, so that every tracer can read them at any optimisation: some cannot parse memory
- *    operands, and a constant would differ from build to build;
- *  - one function per probe that the compiler must neither inline nor clone;
- *  - one semaphore per probe, defined by us: DTrace's and SystemTap's code generators make other choices.
+ * A site is a nop and a note in .note.stapsdt that tells tracers where the site is, where its arguments are, and which
+ * semaphore to raise while attached.  Three rules of the contract are implemented here:
+ *  - Arguments are in registers, so that every tracer can read them at any optimisation level: some cannot parse memory
+ *    operands, and a constant would differ from build to build.
+ *  - Each probe has one function, which the compiler must neither inline nor clone.
+ *  - Each probe has one semaphore, defined here, because the code generators of DTrace and SystemTap make other
+ *    choices.
  *
- * On x86-64 that function has two sites under the one name, of which a run executes one (probe_site_fast, settled at
- * the start by probes/site/site_select.c).  Tracers attach to both and miss nothing, nor is anything counted twice:
- *  - the plain site is a nop of one byte, which every tracer and kernel can take, then a nop of ten bytes, which recent
- *    tracers take instead on the kernels that know how to make a call of it without harm;
- *  - the fast site is a nop of five bytes, which Linux 6.18 and its successors up to those kernels overwrite with a
- *    call once it is traced: no trap, half the cost.  Older kernels single-step it, at three times the cost.
+ * On x86-64 that function has two sites of the same name, of which a run executes one (probe_site_fast, set at start by
+ * probes/site/site_select.c).  Tracers attach to both; nothing is missed or counted twice:
+ *  - The plain site is a one-byte nop, which works with every tracer and kernel, followed by a ten-byte nop, which
+ *    recent tracers use instead on kernels that can safely replace it by a call.
+ *  - The fast site is a five-byte nop, which Linux 6.18 and later, up to those kernels, overwrite with a call once it
+ *    is traced: no trap, half the cost.  Older kernels single-step it, at three times the cost.
  *
- * That call pushes its return address, and what it calls some registers, below the stack pointer of the function with
- * the site, where a function built with a red zone may keep live data.  So sites.c is never to be built with one;
- * configure insists on -mno-red-zone, and tests/probes/notes.sh looks into the machine code.  Other functions and libraries
- * may have theirs: while a site is executed they are either callers, with all they have above the stack pointer, or
- * signal handlers, which the kernel starts and returns from on its own terms.
+ * That call pushes its return address, and the code that it calls pushes registers, below the stack pointer of the
+ * function with the site, where a function built with a red zone may keep live data.  sites.c must therefore be built
+ * without one: configure requires -mno-red-zone, and tests/probes/notes.sh checks the machine code.  Other functions and
+ * libraries may use red zones: while a site runs they are either callers, whose data is above the stack pointer, or
+ * signal handlers, which the kernel starts and returns from safely.
  *
- * The operands of the two sites must be the same text: bcc wants one answer for a probe, and scripts that name a
- * register (perf, gdb) shall be right at both.  So the arguments are pinned to the registers they arrive in.
+ * The operands of both sites must be the same text: bcc expects one answer per probe, and scripts that name a register
+ * (perf, gdb) must be right at both.  The arguments are therefore pinned to the registers in which they arrive.
  */
 #ifndef NETOBS_PROBES_SITE_SITE_H
 #define NETOBS_PROBES_SITE_SITE_H
@@ -36,7 +37,7 @@
 #endif
 #endif
 #ifndef PROBE_FUNCTION
-/* clang has no noipa; it keeps the signature of functions with external linkage, which is what counts. */
+/* clang has no noipa; it keeps the signature of functions with external linkage, which is sufficient. */
 #define PROBE_FUNCTION __attribute__((noinline))
 #endif
 
@@ -50,10 +51,10 @@
 #define PROBE_DEFINE(name) \
 	volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((section(".probes"), used, visibility("hidden")))
 
-/* A semaphore as it is now.  The kernel changes it at any time, and so do other threads (--print). */
+/* The present value of a semaphore.  The kernel and other threads (--print) may change it at any time. */
 #define SEMAPHORE_NOW(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
 
-/* Whether anybody wants the probe: one load and one compare.  Ask before the arguments are built. */
+/* Whether the probe is enabled: one load and one compare.  Test it before building the arguments. */
 #define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_NOW(&PROBE_SEMAPHORE(name)) != 0, 0)
 
 #if defined __x86_64__ && !defined __ILP32__
@@ -61,12 +62,12 @@
 #define PROBE_HAS_FAST_SITE 1
 #define PROBE_SITES	    2 /* of each probe */
 
-/* Which of its two sites a probe executes. */
+/* Which of the two sites of a probe runs. */
 extern bool probe_site_fast __attribute__((visibility("hidden")));
 
 /*
- * Kernels optimise no nop that crosses a page, so neither may: hence the alignment.  The ten-byte nop has exactly the
- * bytes that tracers look for.
+ * Kernels do not optimise a nop that crosses a page boundary, hence the alignment.  The bytes of the ten-byte nop are
+ * exactly those that tracers look for.
  */
 #define PROBE_NOP_PLAIN "\t.balign 16\n990:\tnop\n\t.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
 #define PROBE_NOP_FAST	"\t.balign 8\n990:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"
@@ -75,8 +76,9 @@ extern bool probe_site_fast __attribute__((visibility("hidden")));
 #define PROBE_TEXT(x)	 PROBE_TEXT_OF(x)
 
 /*
- * The nop and its note (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  Not with STAP_PROBE() of
- * sys/sdt.h, which has one nop for all sites.  The semaphore is an operand for the sake of link-time optimisation.
+ * The nop and its note (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  STAP_PROBE() of sys/sdt.h
+ * cannot be used, because it has one nop for all sites.  The semaphore is an operand so that link-time optimisation
+ * keeps it.
  */
 #define PROBE_ASM(nop, name, operands, ...)                                                                            \
 	__asm__ volatile(nop "\t.pushsection .note.stapsdt, \"\", \"note\"\n"                                          \
@@ -100,8 +102,8 @@ extern bool probe_site_fast __attribute__((visibility("hidden")));
 			 : __VA_ARGS__, "m"(PROBE_SEMAPHORE(name)))
 
 /*
- * One to six arguments, in the registers in which the System V ABI passes them: the compiler has nothing to move.  Each
- * block begins with the assignments and the asm follows at once, so that nothing can come between.
+ * One to six arguments, in the registers in which the System V ABI passes them, so that the compiler need not move
+ * them.  In each block the asm follows the assignments immediately, so that no other code can come between.
  */
 #define PROBE_IN_RDI(x) register const void *probe_rdi __asm__("rdi") = (x)
 #define PROBE_IN_RSI(x) register const void *probe_rsi __asm__("rsi") = (x)
@@ -159,7 +161,7 @@ extern bool probe_site_fast __attribute__((visibility("hidden")));
 			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8), "r"(probe_r9));	       \
 	} while (0)
 
-/* Nobody comes here unless the probe is enabled, so the unattached program does not pay for the question. */
+/* Runs only if the probe is enabled, so an untraced program does not pay for this test. */
 #define PROBE_EITHER(at, ...)                                                                                          \
 	do {                                                                                                           \
 		if (probe_site_fast)                                                                                   \
@@ -179,7 +181,7 @@ extern bool probe_site_fast __attribute__((visibility("hidden")));
 
 #define PROBE_SITES 1
 
-/* Elsewhere a traced nop is always a trap.  "r", not the default "nor". */
+/* On other architectures a traced nop is always a trap.  "r" instead of the default "nor". */
 #define STAP_SDT_ARG_CONSTRAINT r
 #define _SDT_HAS_SEMAPHORES	1
 #include <sys/sdt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * configure --disable-probes: the same program without a probe in it, neither sites nor the questions whether anybody
- * listens.  Only good for measuring what the probes cost while nobody does (bench/run.py, row "probes").
+ * configure --disable-probes: the program without probe sites and without tests for enabled probes.  Only for measuring
+ * the cost of probes that are not enabled (bench/run.py, row "probes").
  */
 #ifndef NETOBS_PROBES_SITE_SITE_DISABLED_H
 #define NETOBS_PROBES_SITE_SITE_DISABLED_H

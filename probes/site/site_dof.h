@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * configure --with-dtrace: the same probes for DTrace too, which wants DOF and not notes.  Its program (dtrace -G)
- * looks in an object file for calls of __dtrace_PROVIDER___PROBE, makes nops of them and writes down where they were;
- * and for calls of __dtraceenabled_PROVIDER___PROBE, which answer 0 from then on until somebody traces the probe.
+ * configure --with-dtrace: the same probes for DTrace, which reads DOF instead of notes.  dtrace -G searches an object
+ * file for calls of __dtrace_PROVIDER___PROBE, replaces them by nops and records their locations.  It does the same
+ * with calls of __dtraceenabled_PROVIDER___PROBE, which then return 0 until the probe is traced.
  *
- * The latter are made in one place, site_ask_dtrace(), which raises the semaphore for DTrace as the kernel does for the
- * others.  So whether a probe is enabled stays a question of one load; and a probe is fired from one function, for
- * DTrace refuses args[] where there are two.
+ * The latter are called in one place, site_ask_dtrace(), which raises the semaphore for DTrace as the kernel does for
+ * other tracers.  Testing whether a probe is enabled therefore remains a single load.  A probe fires from one function
+ * only, because DTrace rejects args[] for a probe with two.
  */
 #ifndef NETOBS_PROBES_SITE_SITE_DOF_H
 #define NETOBS_PROBES_SITE_SITE_DOF_H
 
 #ifdef NETOBS_DOF
 
-/* Fires the probe for DTrace.  By a call, not by a jump at the end of the function. */
+/* Fires the probe for DTrace, by a call and not by a tail call. */
 #define PROBE_DOF(name, ...)                             \
 	do {                                             \
 		__dtrace_netobs___##name(__VA_ARGS__);   \

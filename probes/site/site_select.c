@@ -12,8 +12,8 @@
 
 bool probe_site_fast;
 
-/* uprobe(2), by which the code that an optimised probe calls enters the kernel.  Nobody else may make it: it does
- * nothing but fail. */
+/* uprobe(2): the system call with which the code of an optimised probe enters the kernel.  From any other code it only
+ * fails. */
 #define UPROBE_SYSCALL 336
 
 static int
@@ -27,13 +27,14 @@ site_cheapest(const char *release, int (*ask)(void))
 {
 	unsigned version, patchlevel;
 
-	/* A system call filter may kill for a number that it does not know.  Kernels that have this call show it to no
-	 * filter; the others, of which it would not be wise to ask, have nothing to offer. */
+	/* A system call filter may kill the process for an unknown number.  Kernels that have this system call exempt
+	 * it from filters; older ones have no fast site, so they are not asked. */
 	if (sscanf(release, "%u.%u", &version, &patchlevel) != 2 || version < 6 || (version == 6 && patchlevel < 18))
 		return SITE_PLAIN;
 
-	/* Kernels that optimise the five-byte nop say ENXIO.  Those that want ten bytes say EPROTO, so that tracers can
-	 * tell them apart; they have no use for five, and find the ten at the plain site. */
+	/* A kernel that optimises the five-byte nop returns ENXIO.  One that requires ten bytes returns EPROTO, by
+	 * which tracers tell them apart; it has no use for the five-byte nop and uses the ten-byte one at the plain
+	 * site. */
 	return ask() == ENXIO ? SITE_FAST : SITE_PLAIN;
 }
 
