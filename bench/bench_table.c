@@ -316,7 +316,7 @@ bench_churn(struct trial *t)
 	show("churn", t->flows, best, t->flows);
 }
 
-/* As many again as the table holds, nobody leaving. */
+/* As many again as the table holds, none of them leaving. */
 static void
 bench_evict(struct trial *t)
 {

@@ -68,7 +68,7 @@ notify_open(void)
 	notify->watchdog_ns = read_watchdog();
 	if (notify->fd >= 0)
 		return notify;
-	log_warning("cannot tell the service manager anything through %s: %s", path, strerror(errno));
+	log_warning("cannot notify the service manager through %s: %s", path, strerror(errno));
 	free(notify);
 	return NULL;
 }

@@ -57,8 +57,7 @@ tell_restarts(const struct config *config, const struct config *fresh)
 		const struct option_row *row = &options_table[i];
 
 		if (row->place != ON_LINE && row->change == AT_RESTART && !options_same(row, config, fresh))
-			log_warning("%s: the new value of %s takes effect when netobsd is started again", config->file,
-				    row->name);
+			log_warning("%s: the change of %s needs a restart of netobsd", config->file, row->name);
 	}
 }
 
@@ -114,12 +113,12 @@ reload_now(struct reload *reload)
 
 	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN ||
 	    !apply_between_frames(&reload->targets, &fresh)) {
-		log_warning("nothing was changed; netobsd goes on with the configuration that it has");
+		log_warning("reload failed: the configuration is unchanged");
 		options_free(&fresh);
 		return false;
 	}
 	options_free(&reload->held);
 	reload->held = fresh;
-	log_notice("%s has been read again", config->file);
+	log_notice("%s reloaded", config->file);
 	return true;
 }

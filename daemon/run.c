@@ -59,7 +59,7 @@ on_summary(void *context)
 	if (run->observing)
 		summary_write(stderr, run->workers);
 	else
-		log_notice("nothing has been observed yet");
+		log_notice("no counters yet: still starting");
 }
 
 static void
@@ -68,7 +68,7 @@ on_reload(void *context)
 	struct run *run = context;
 
 	if (run->reload == NULL) {
-		log_warning("nothing is read again before the first frame");
+		log_warning("reload ignored: still starting");
 		return;
 	}
 	service_reloading(run->service);
@@ -119,7 +119,7 @@ choose_probes(struct run *run)
 
 #ifdef NETOBS_NO_PROBES
 	if (run->config->print != PRINT_OFF) {
-		log_error("nothing can be printed: this program was built with --disable-probes");
+		log_error("--print is not available: this netobsd was built with --disable-probes");
 		return false;
 	}
 #endif
@@ -211,8 +211,8 @@ tell_memory(const struct run *run)
 	struct insight_memory memory = insight_memory(config);
 
 	if (config->control != NULL || config->metrics != NULL || config->file != NULL)
-		log_notice("%llu MiB are reserved for %u connections, %llu MiB for fragments, %llu MiB for owners of "
-			   "sockets",
+		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
+			   "process lookups",
 			   (unsigned long long)memory.flows >> 20, (unsigned)config->limits.flows,
 			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owners >> 20);
 }
@@ -222,7 +222,7 @@ choose_site(const struct config *config)
 {
 	if (site_choose(config->site))
 		return true;
-	log_error("--probe-site fast: there are no fast probe sites on this processor");
+	log_error("--probe-site fast is not available on this processor; use auto or plain");
 	return false;
 }
 
@@ -263,7 +263,7 @@ status_of(struct run *run, enum input_result result)
 		return RUN_BROKE_OFF;
 	insight_totals(run->workers, &totals);
 	if (run->config->strict && counters->dropped + counters->interface_dropped > 0) {
-		log_warning("%llu frames were lost by the kernel, %llu by interfaces",
+		log_warning("%llu frames were dropped by the kernel, %llu by interfaces",
 			    (unsigned long long)counters->dropped, (unsigned long long)counters->interface_dropped);
 		return RUN_LOST;
 	}

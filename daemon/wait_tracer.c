@@ -24,7 +24,7 @@ wait_for_tracer(struct loop *loop, double seconds)
 		now = probes_raised();
 
 		if (now == 0 && seconds > 0 && i >= looks) {
-			log_warning("no tracer has come within %g s; starting without", seconds);
+			log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
 		}
 		at_rest = now != 0 && now == before ? at_rest + 1 : 0;

@@ -57,7 +57,7 @@ struct tcp_end {
 	uint32_t rcv_nxt;  /* next sequence number expected from the peer, in order (RCV.NXT) */
 	uint32_t acked;	   /* last acknowledgement number it sent */
 	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
-	uint32_t srtt_us;  /* smoothed round trip time (RFC 6298), microseconds, 0 unknown */
+	uint32_t srtt_us;  /* smoothed round-trip time of RFC 6298, microseconds, 0 unknown */
 	uint32_t rttvar_us;
 	uint32_t sent;	   /* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
 	union {

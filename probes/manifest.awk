@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The provider file and the public header, told to the compiler.
+# Generates C tables from the provider file and the public header.
 #
 #	awk -v output=WHAT -f manifest.awk netobs.d netobs.h
 #

@@ -14,7 +14,7 @@
 
 provider netobs {
 	/*
-	 * A frame is sent, whatever it contains; fires before any other check. In the monitor view nothing is sent.
+	 * A frame is sent. Fires before the content of the frame is checked, and never in the monitor view.
 	 *
 	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
 	 * args[1] NULL: reserved
@@ -27,8 +27,7 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, void *none1, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_etherinfo_t *ether);
 
 	/*
-	 * A frame is received, whatever it contains; fires before any other check. In the monitor view every frame is
-	 * received and none is sent.
+	 * A frame is received. Fires before the content of the frame is checked; in the monitor view for every frame.
 	 *
 	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
 	 * args[1] NULL: reserved
@@ -66,8 +65,8 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, void *none1, void *none2, nobs_illinfo_t *ill, nobs_arpinfo_t *arp);
 
 	/*
-	 * IP hands a packet to the driver: fragments one by one, a super-packet (TSO, BIG TCP) as one of its real
-	 * size. Tunnelled packets fire too, each with its own packet id.
+	 * IP passes a packet to the driver. Fires once for each fragment, once for a super-packet (TSO, BIG TCP) with
+	 * its real size, and for packets inside tunnels, each with its own packet id.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
@@ -82,8 +81,8 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * The driver hands a packet to IP: fragments one by one, a super-packet (GRO, BIG TCP) as one of its real
-	 * size. Tunnelled packets fire too, each with its own packet id.
+	 * The driver passes a packet to IP. Fires once for each fragment, once for a super-packet (GRO, BIG TCP) with
+	 * its real size, and for packets inside tunnels, each with its own packet id.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
@@ -98,8 +97,8 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * IP itself discards a packet that it received: pkt_reason says why. A packet that the capture cut short is
-	 * not dropped.
+	 * IP discards a received packet; pkt_reason is the reason. Does not fire for a packet that was truncated by the
+	 * capture.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
@@ -114,8 +113,8 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * IP itself discards a packet that it was to send: pkt_reason says why. A packet that the capture cut short
-	 * is not dropped.
+	 * IP discards a packet to be sent; pkt_reason is the reason. Does not fire for a packet that was truncated by
+	 * the capture.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
@@ -130,7 +129,7 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * A transport hands IP a datagram; one firing however many fragments it is sent in.
+	 * A transport passes a datagram to IP. Fires once, whatever the number of its fragments.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
@@ -145,7 +144,7 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * IP hands a transport a whole datagram; one firing however many fragments it came in.
+	 * IP passes a complete datagram to a transport. Fires once, whatever the number of its fragments.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
@@ -160,7 +159,7 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * netobs is done with this packet: the last probe that carries its id.
+	 * netobs has finished with this packet. The last probe that has its packet id.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 */
@@ -171,7 +170,7 @@ provider netobs {
 	 * An ICMP or ICMPv6 message is sent.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the connection that an error quotes, its local endpoint; else NULL
+	 * args[1] csinfo_t * or NULL: the local endpoint of the connection that an ICMP error quotes; else NULL
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] icmpinfo_t *: the message, and what it quotes
@@ -184,7 +183,7 @@ provider netobs {
 	 * An ICMP or ICMPv6 message is received.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the connection that an error quotes, its local endpoint; else NULL
+	 * args[1] csinfo_t * or NULL: the local endpoint of the connection that an ICMP error quotes; else NULL
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] icmpinfo_t *: the message, and what it quotes
@@ -194,8 +193,8 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_illinfo_t *ill, nobs_icmpinfo_t *icmp);
 
 	/*
-	 * A UDP datagram is sent. args[3] and args[4] are the same: older scripts look for udpinfo_t in one or the
-	 * other.
+	 * A UDP datagram is sent. args[3] and args[4] are the same, because existing scripts expect udpinfo_t in one or
+	 * the other.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where the flow table has no room for it
@@ -208,8 +207,8 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
 
 	/*
-	 * A UDP datagram is received. args[3] and args[4] are the same: older scripts look for udpinfo_t in one or
-	 * the other.
+	 * A UDP datagram is received. args[3] and args[4] are the same, because existing scripts expect udpinfo_t in
+	 * one or the other.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where the flow table has no room for it
@@ -222,7 +221,7 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
 
 	/*
-	 * The first datagram of a 5-tuple.
+	 * The first datagram of a UDP stream is sent or received.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint
@@ -235,9 +234,9 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_udpinfo_t *udp, nobs_udpinfo_t *same);
 
 	/*
-	 * A 5-tuple has been idle for too long, or its place in the table is needed.
+	 * A UDP stream ends: it has been idle for too long, or was evicted because the table is full.
 	 *
-	 * args[0] pktinfo_t * or NULL: NULL where a timer ends it
+	 * args[0] pktinfo_t * or NULL: NULL if a timer or an eviction ends the stream
 	 * args[1] csinfo_t *: the endpoint
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
 	 * args[3] udpinfo_t *: the stream; the header fields are 0 where args[0] is NULL
@@ -274,10 +273,10 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * A passive open is complete: with the ACK that acknowledges the SYN,ACK.
+	 * A passive open completes, with the ACK of the SYN,ACK.
 	 *
 	 * args[0] pktinfo_t *: the packet of that segment
-	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[1] csinfo_t *: the endpoint that accepted
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
 	 * args[4] tcpinfo_t *: the TCP header of that segment
@@ -287,11 +286,11 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * A local port answers a SYN with a reset. The segment is the outgoing RST: ip_saddr and tcp_sport are
-	 * local.
+	 * A local port refuses a connection: it answers a SYN with a RST. The packet is the outgoing RST, so ip_saddr
+	 * and tcp_sport are local.
 	 *
 	 * args[0] pktinfo_t *: the packet of that segment
-	 * args[1] csinfo_t * or NULL: the endpoint it happens to; NULL where no connection exists
+	 * args[1] csinfo_t * or NULL: the endpoint; NULL if there is no connection
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t * or NULL: that endpoint; NULL where no connection exists
 	 * args[4] tcpinfo_t *: the TCP header of that segment
@@ -304,7 +303,7 @@ provider netobs {
 	 * The first SYN of an active open; not its retransmissions.
 	 *
 	 * args[0] pktinfo_t *: the packet of that segment
-	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
 	 * args[4] tcpinfo_t *: the TCP header of that segment
@@ -314,10 +313,10 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * An active open is complete: with the SYN,ACK, or with the last ACK of a simultaneous open.
+	 * An active open completes, with the SYN,ACK, or with the last ACK of a simultaneous open.
 	 *
 	 * args[0] pktinfo_t *: the packet of that segment
-	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
 	 * args[4] tcpinfo_t *: the TCP header of that segment
@@ -330,7 +329,7 @@ provider netobs {
 	 * An active open is refused: a reset with ACK is received in state-syn-sent.
 	 *
 	 * args[0] pktinfo_t *: the packet of that segment
-	 * args[1] csinfo_t *: the endpoint it happens to
+	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
 	 * args[4] tcpinfo_t *: the TCP header of that segment
@@ -340,9 +339,9 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * A local endpoint changes its state; also by timer (TIME_WAIT to CLOSED). Nothing fires when a connection
-	 * is picked up in mid-stream or first seen. Scripts of either tradition read right: the state before is in
-	 * args[2] and args[5], the state after in args[3].
+	 * A local endpoint changes its state, including by timer (TIME_WAIT to CLOSED). Does not fire when a connection
+	 * is first seen or picked up in mid-stream. Scripts for each of the DTrace systems work: the state before is in
+	 * args[2] and in args[5], the state after in args[3].
 	 *
 	 * args[0] NULL: reserved
 	 * args[1] csinfo_t *: the endpoint
@@ -372,9 +371,9 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: the retransmission timer (RFC 6298); tcp-retransmit follows.
+	 * The retransmission timer expired (RFC 6298); tcp-retransmit follows.
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -387,9 +386,9 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: a zero-window probe is sent (RFC 9293 section 3.8.6.1).
+	 * The persist timer expired: a zero-window probe is sent (RFC 9293 section 3.8.6.1).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -402,7 +401,7 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: a keepalive is sent (RFC 9293 section 3.8.4).
+	 * The keepalive timer expired: a keepalive is sent (RFC 9293 section 3.8.4).
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
 	 * args[1] csinfo_t *: the endpoint whose timer it was
@@ -417,7 +416,7 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: 2MSL is over (RFC 9293 section 3.6).
+	 * The TIME-WAIT timer expired: 2MSL have passed (RFC 9293 section 3.6).
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
 	 * args[1] csinfo_t *: the endpoint whose timer it was
@@ -432,7 +431,7 @@ provider netobs {
 		nobs_tcprinfo_t *tcpr);
 
 	/*
-	 * A protocol timer visibly ran out: a SYN is given up.
+	 * A connection attempt timed out: its SYN was not answered.
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
 	 * args[1] csinfo_t *: the endpoint whose timer it was

@@ -11,7 +11,7 @@
  * by a NUL, the same on every architecture.  New fields come only at the end of a struct.  Integers are in host order,
  * except ipv4_src and ipv4_dst, which are as on the wire.  What cannot be known from what was seen is -1 in ids and in
  * other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are the capture's own, in
- * nanoseconds since the epoch.  netobs(7) has the full story of every field.
+ * nanoseconds since the epoch.  netobs(7) describes every field in full.
  *
  * This file includes nothing and declares no function: bpftrace 0.17 finds no system header from a file that is given
  * with --include, and bcc brings types of its own that clash with <stdint.h>.
@@ -19,7 +19,7 @@
 #ifndef NETOBS_H
 #define NETOBS_H
 
-/* Rises when a struct gets new fields at its end; 1 is the first release. */
+/* Increased when a struct gets new fields at its end; 1 is the first release. */
 #define NETOBS_ABI_VERSION 1
 
 typedef __UINT8_TYPE__ netobs_u8;   /* uint8_t */
@@ -86,8 +86,8 @@ enum netobs_sctp_state {
 enum netobs_iscsi_flag {
 	NETOBS_ISCSI_FINAL = 0x80,          /* last PDU of its sequence; login: on to the next stage */
 	NETOBS_ISCSI_CONTINUE = 0x40,       /* login, text: the text goes on in the next PDU */
-	NETOBS_ISCSI_CURRENT_STAGE = 0x0c,  /* login: 0 security, 1 operational, 3 full feature, from bit 2 on */
-	NETOBS_ISCSI_NEXT_STAGE = 0x03,     /* login: the same */
+	NETOBS_ISCSI_CURRENT_STAGE = 0x0c,  /* login: 0 security, 1 operational, 3 full feature; in bits 2 and 3 */
+	NETOBS_ISCSI_NEXT_STAGE = 0x03,     /* login: the next stage, likewise */
 	NETOBS_ISCSI_READ = 0x40,           /* scsi-command: data is to come from the target */
 	NETOBS_ISCSI_WRITE = 0x20,          /* scsi-command: data is to go to the target */
 	NETOBS_ISCSI_ATTRIBUTE = 0x07,      /* scsi-command: 0 untagged, 1 simple, 2 ordered, 3 head of queue, 4 ACA */
@@ -109,8 +109,8 @@ struct pktinfo {
 	netobs_ptr pkt_data;   /* first of the captured bytes, pkt_caplen of them */
 	netobs_u32 pkt_link;   /* link type of the frame, a DLT_ number of libpcap */
 	char pkt_csum[12];     /* checksum: "ok", "bad", "partial" (left to the interface), "unverified" */
-	char pkt_reason[32];   /* why the packet is odd or dropped, a word of netobs(7); "" if it is neither */
-	netobs_u64 pkt_seq;    /* firings of this probe since it was enabled, with this one: a gap is a loss */
+	char pkt_reason[32];   /* anomaly of the packet, see netobs(7); "" if none */
+	netobs_u64 pkt_seq;    /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
 
 /* The connection, as one of its endpoints sees it. */
@@ -125,7 +125,7 @@ struct csinfo {
 	char cs_comm[16];     /* command name of cs_pid; "<unknown>" */
 };
 
-/* What all layers know of the IP packet. */
+/* The IP packet, for IPv4 and IPv6 alike. */
 struct ipinfo {
 	netobs_u8 ip_ver;      /* 4 or 6 */
 	netobs_u8 ip_pad[3];   /* padding */
@@ -134,7 +134,7 @@ struct ipinfo {
 	char ip_daddr[46];     /* destination address, text (RFC 5952) */
 };
 
-/* The interface below IP.  ifinfo_t is the same under its shipped name. */
+/* The interface.  ifinfo_t is the same struct under the name that Solaris shipped. */
 struct illinfo {
 	char if_name[16];      /* interface name, as the kernel or the capture file has it; "<unknown>" */
 	netobs_i8 if_local;    /* 1 loopback, 0 not */
@@ -143,7 +143,7 @@ struct illinfo {
 	netobs_u64 if_addr;    /* interface index; 0 unknown (files) */
 };
 
-/* illinfo_t under its shipped name. */
+/* illinfo_t under the name that Solaris shipped. */
 struct ifinfo {
 	char if_name[16];      /* interface name, as the kernel or the capture file has it; "<unknown>" */
 	netobs_i8 if_local;    /* 1 loopback, 0 not */
@@ -224,7 +224,7 @@ struct ipv6info {
 	netobs_ptr ipv6_hdr;    /* first byte of the fixed header */
 };
 
-/* ICMP (RFC 792) and ICMPv6 (RFC 4443, 4861).  What a message does not have is 0 or "". */
+/* ICMP (RFC 792) and ICMPv6 (RFC 4443, 4861).  A field that a message does not have is 0 or "". */
 struct icmpinfo {
 	netobs_u8 icmp_version;            /* 4 ICMP, 6 ICMPv6 */
 	netobs_u8 icmp_type;               /* type */
@@ -291,16 +291,16 @@ struct tcpsinfo {
 	netobs_u32 tcps_rwnd;          /* receive window, bytes, scaled: what this endpoint last advertised */
 	netobs_i32 tcps_snd_ws;        /* shift of the windows received (RFC 7323), 0 without scaling; -1 unknown */
 	netobs_i32 tcps_rcv_ws;        /* shift of the windows sent (RFC 7323), 0 without scaling; -1 unknown */
-	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless the kernel told */
-	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless the kernel told; 0 unknown */
+	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless tcps_kernel is 1 */
+	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless tcps_kernel is 1; 0 unknown */
 	netobs_u32 tcps_sack_fack;     /* highest sequence number that the peer has SACKed (RFC 2018); 0 none */
 	netobs_u32 tcps_sack_snxt;     /* next sequence number to send again in a SACK recovery (RFC 6675); 0 none */
-	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) from the round trips seen */
+	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) unless tcps_kernel is 1 */
 	netobs_u32 tcps_mss;           /* largest segment this endpoint may send, payload bytes; 0 unknown */
 	netobs_i32 tcps_retransmit;    /* 1 this segment is a retransmission, 0 not */
-	netobs_u32 tcps_rtt;           /* smoothed round trip time, ms; estimate (RFC 6298); 0 unknown */
-	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; estimate (RFC 6298); 0 unknown */
-	netobs_u32 tcps_srtt_us;       /* smoothed round trip time, us; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_rtt;           /* smoothed RTT, ms; estimate (RFC 6298) unless tcps_kernel is 1; 0 unknown */
+	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; likewise an estimate; 0 unknown */
+	netobs_u32 tcps_srtt_us;       /* smoothed RTT, us; estimate (RFC 6298) unless tcps_kernel is 1; 0 unknown */
 	char tcps_statestr[20];        /* state by name: "state-established"; "<unknown>" */
 	netobs_u64 tcps_snd_bytes;     /* payload bytes sent, each counted once */
 	netobs_u64 tcps_rcv_bytes;     /* payload bytes received, each counted once */
@@ -309,7 +309,7 @@ struct tcpsinfo {
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
 	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
-	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info), 0 estimates */
+	netobs_i32 tcps_kernel;        /* 1: cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info); 0: estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
 
@@ -333,16 +333,16 @@ struct tcpnsinfo {
 	netobs_u32 tcps_rwnd;          /* receive window, bytes, scaled: what this endpoint last advertised */
 	netobs_i32 tcps_snd_ws;        /* shift of the windows received (RFC 7323), 0 without scaling; -1 unknown */
 	netobs_i32 tcps_rcv_ws;        /* shift of the windows sent (RFC 7323), 0 without scaling; -1 unknown */
-	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless the kernel told */
-	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless the kernel told; 0 unknown */
+	netobs_u32 tcps_cwnd;          /* congestion window, bytes; estimate (flight size) unless tcps_kernel is 1 */
+	netobs_u32 tcps_cwnd_ssthresh; /* slow start threshold, bytes; estimate unless tcps_kernel is 1; 0 unknown */
 	netobs_u32 tcps_sack_fack;     /* highest sequence number that the peer has SACKed (RFC 2018); 0 none */
 	netobs_u32 tcps_sack_snxt;     /* next sequence number to send again in a SACK recovery (RFC 6675); 0 none */
-	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) from the round trips seen */
+	netobs_u32 tcps_rto;           /* retransmission timeout, ms; estimate (RFC 6298) unless tcps_kernel is 1 */
 	netobs_u32 tcps_mss;           /* largest segment this endpoint may send, payload bytes; 0 unknown */
 	netobs_i32 tcps_retransmit;    /* 1 this segment is a retransmission, 0 not */
-	netobs_u32 tcps_rtt;           /* smoothed round trip time, ms; estimate (RFC 6298); 0 unknown */
-	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; estimate (RFC 6298); 0 unknown */
-	netobs_u32 tcps_srtt_us;       /* smoothed round trip time, us; estimate (RFC 6298); 0 unknown */
+	netobs_u32 tcps_rtt;           /* smoothed RTT, ms; estimate (RFC 6298) unless tcps_kernel is 1; 0 unknown */
+	netobs_u32 tcps_rtt_sd;        /* mean deviation of tcps_rtt, ms; likewise an estimate; 0 unknown */
+	netobs_u32 tcps_srtt_us;       /* smoothed RTT, us; estimate (RFC 6298) unless tcps_kernel is 1; 0 unknown */
 	char tcps_statestr[20];        /* state by name: "state-established"; "<unknown>" */
 	netobs_u64 tcps_snd_bytes;     /* payload bytes sent, each counted once */
 	netobs_u64 tcps_rcv_bytes;     /* payload bytes received, each counted once */
@@ -351,11 +351,11 @@ struct tcpnsinfo {
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
 	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
-	netobs_i32 tcps_kernel;        /* 1 cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info), 0 estimates */
+	netobs_i32 tcps_kernel;        /* 1: cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info); 0: estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
 
-/* The state that a TCP endpoint has left. */
+/* The previous state of a TCP endpoint. */
 struct tcplsinfo {
 	netobs_i32 tcps_state;  /* NETOBS_TCP_ number of the state before */
 	char tcps_statestr[20]; /* state before, by name */
@@ -404,7 +404,7 @@ struct sctpinfo {
 	netobs_u32 sctp_checksum;    /* CRC32c, as on the wire */
 	netobs_u8 sctp_pad[4];       /* padding */
 	netobs_ptr sctp_hdr;         /* first byte of the header */
-	netobs_u32 sctp_chunk_type;  /* type of the first chunk; 0 also where there is none */
+	netobs_u32 sctp_chunk_type;  /* type of the first chunk; 0 for DATA, and if there is no chunk */
 	netobs_u32 sctp_chunk_count; /* chunks in this packet */
 };
 
@@ -456,10 +456,10 @@ struct conninfo {
 	netobs_u64 ci_cid;     /* connection id of the local endpoint, as cs_cid */
 	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr */
 	netobs_u64 ci_ts;      /* time of this event, ns since the epoch */
-	netobs_u64 ci_seq;     /* firings of this probe since it was enabled, with this one: a gap is a loss */
+	netobs_u64 ci_seq;     /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
 
-/* iSCSI (RFC 7143): one PDU, and its session.  What a PDU does not have is 0. */
+/* iSCSI (RFC 7143): one PDU, and its session.  A field that the PDU does not have is 0. */
 struct iscsiinfo {
 	char ii_target[224];    /* iSCSI name of the target; "" before the login and in discovery; "<unknown>" */
 	char ii_initiator[224]; /* iSCSI name of the initiator; "" before the login; "<unknown>" */
@@ -482,9 +482,9 @@ struct iscsiinfo {
 struct iscsicmd {
 	netobs_u64 ic_len;       /* bytes of the command descriptor block: 6, 10, 12, 16 or, extended, more */
 	netobs_ptr ic_cdb;       /* its bytes */
-	netobs_u32 ic_opcode;    /* the first of them, the SCSI operation code */
+	netobs_u32 ic_opcode;    /* SCSI operation code, the first of these bytes */
 	char ic_opstr[28];       /* operation in words: "read(10)"; "<unknown>" */
-	netobs_u8 ic_cdb16[16];  /* the first 16 bytes, 0 behind ic_len */
+	netobs_u8 ic_cdb16[16];  /* the first 16 bytes; 0 beyond ic_len */
 };
 
 typedef struct pktinfo pktinfo_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobsctl(8): asks a running netobsd and shows what it answers. */
+/* netobsctl(8): sends a request to a running netobsd and prints the reply. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -19,20 +19,21 @@ static void
 show_help(FILE *to)
 {
 	fputs("Usage: netobsctl [-s SOCKET] COMMAND [--json]\n"
-	      "  status                  version, binary, how to attach, what was seen\n"
-	      "  connections [FILTER]    what is tracked; FILTER: state WORD, port NUMBER, host ADDRESS, proto WORD\n"
-	      "  connection CID          one of them in detail\n"
-	      "  probes                  which are enabled now, and how often they have fired\n"
-	      "  interfaces              what is observed, and how it is\n"
-	      "  counters                everything that is counted\n"
-	      "  reload                  read the configuration file again\n"
+	      "  status                  version, binary, how to attach a tracer, frames observed and dropped\n"
+	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER, host ADDRESS, proto "
+	      "WORD\n"
+	      "  connection CID          one connection in detail\n"
+	      "  probes                  enabled probes and their firings\n"
+	      "  interfaces              observed interfaces and their state\n"
+	      "  counters                all counters\n"
+	      "  reload                  reload the configuration file\n"
 	      "\n"
-	      "  -s, --socket SOCKET     where netobsd listens (" DEFAULT_SOCKET ")\n"
+	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              answer as JSON, one object a line\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
-	      "Exit status: 0 answered, 1 not.  netobsctl(8) has the details.\n",
+	      "Exit status: 0 success, 1 failure.  See netobsctl(8) for details.\n",
 	      to);
 }
 
@@ -107,16 +108,16 @@ show_answer(FILE *answer)
 
 	errno = 0;
 	if (!get_line(answer, line, sizeof line))
-		return complain("netobsd does not answer", errno != 0 ? strerror(errno) : NULL);
+		return complain("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
 	if (strncmp(line, "error ", 6) == 0)
 		return complain(line + 6, NULL);
 	if (strcmp(line, "ok") != 0)
-		return complain("what listens there is no netobsd", NULL);
+		return complain("the process listening there is not netobsd", NULL);
 	while ((got = fread(bytes, 1, sizeof bytes, answer)) > 0)
 		if (fwrite(bytes, 1, got, stdout) != got)
 			break;
 	if (ferror(answer))
-		return complain("the answer breaks off", strerror(errno));
+		return complain("the reply is incomplete", strerror(errno));
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return complain("cannot write to standard output", strerror(errno));
 	return EXIT_SUCCESS;
@@ -129,8 +130,10 @@ ask(const char *path, const char *request)
 	FILE *answer;
 
 	if (fd < 0)
-		return complain(path, errno == ECONNREFUSED || errno == ENOENT ? "no netobsd listens there (--control)"
-									       : strerror(errno));
+		return complain(path, errno == ECONNREFUSED || errno == ENOENT
+					  ? "no netobsd is listening there; "
+					    "start it with --control PATH, or give its socket with -s"
+					  : strerror(errno));
 	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 && errno != EPIPE) {
 		close(fd);
 		return complain(path, strerror(errno));
@@ -183,6 +186,6 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (!join_words(request, argv + optind, argc - optind, json))
-		return complain("that is too long to be asked", NULL);
+		return complain("the command is too long or contains a line break", NULL);
 	return ask(path, request);
 }

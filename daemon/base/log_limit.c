@@ -27,7 +27,7 @@ now_seconds(void)
 static void
 tell(struct log_site *site)
 {
-	log_write(site->level, "%llu more messages like \"%s\" were left out", site->left_out, site->last);
+	log_write(site->level, "%llu more messages like \"%s\" suppressed", site->left_out, site->last);
 	site->left_out = 0;
 }
 

@@ -237,7 +237,7 @@ source_begin(struct source *source)
 		return false;
 	}
 	if (input->in_left == 0 && source->ended) {
-		log_error("%s is empty: not even the header of a capture is there", source->name);
+		log_error("%s is empty", source->name);
 		return false;
 	}
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)

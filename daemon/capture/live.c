@@ -171,7 +171,7 @@ settle(struct live *live)
 		return;
 	}
 	if (live_speaks(live))
-		log_warning("what is printed cannot be written to standard output any more; all else goes on");
+		log_warning("cannot write to standard output: printing is disabled; everything else continues");
 	batch_stop_printing(live->batch);
 }
 

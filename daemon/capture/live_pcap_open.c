@@ -38,7 +38,7 @@ complain_no_device(const char *name)
 	char names[512];
 
 	list_interfaces(names, sizeof names);
-	log_error("no interface %s; there are: %s", name, names);
+	log_error("no such interface: %s; available: %s", name, names);
 }
 
 static void
@@ -72,7 +72,7 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 			complain_no_permission(name);
 		break;
 	case PCAP_ERROR_IFACE_NOT_UP:
-		log_error("interface %s is down: ip link set %s up", name, name);
+		log_error("interface %s is down; bring it up with: ip link set %s up", name, name);
 		break;
 	default:
 		log_error("cannot capture on %s: %s%s%s", name, pcap_statustostr(status), *detail != '\0' ? ": " : "",
@@ -190,7 +190,7 @@ is_given_once(const struct config *config, const char *name)
 	if (times > 1)
 		log_error("interface %s is given twice", name);
 	else if (any > 0 && all > 1)
-		log_error("\"any\" is all interfaces: no other can be given beside it");
+		log_error("\"any\" already includes all interfaces and cannot be combined with others");
 	return times == 1 && (any == 0 || all == 1);
 }
 

@@ -36,7 +36,7 @@ live_sleep(pcap_t *pcap, const char *name, bool shared)
 	struct bpf_program program = {.bf_len = 1, .bf_insns = &nothing};
 
 	if (pcap_setfilter(pcap, &program) < 0) {
-		log_error("cannot pause on %s: %s", name, pcap_geterr(pcap));
+		log_error("cannot pause the capture on %s: %s", name, pcap_geterr(pcap));
 		return false;
 	}
 	if (!shared)
@@ -48,7 +48,7 @@ bool
 live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared)
 {
 	if (!shared && !bind_protocol(pcap, ETH_P_ALL)) {
-		log_error("cannot go on with interface %s: %s", name, strerror(errno));
+		log_error("cannot resume the capture on %s: %s", name, strerror(errno));
 		return false;
 	}
 	return live_set_filter(config, pcap, name);

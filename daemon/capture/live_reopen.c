@@ -37,7 +37,7 @@ start_waiting(struct port *port)
 	if (port->retry == NULL)
 		port->retry = loop_timer(port->live->loop, try_again, port);
 	if (port->retry == NULL || !timer_arm(port->retry, port->patience))
-		log_warning("out of memory: interface %s is not waited for", port->wanted);
+		log_warning("out of memory: interface %s will not be observed again", port->wanted);
 }
 
 static void
@@ -47,8 +47,8 @@ lose(struct port *port, const char *why)
 	port->lost = true;
 	port->said_down = false;
 	if (live_speaks(port->live))
-		log_warning("interface %s is lost: %s; %s until it is back", port->interface.name, why,
-			    port->live->count > 1 ? "going on with the others" : "waiting");
+		log_warning("interface %s was removed: %s; %s until it returns", port->interface.name, why,
+			    port->live->count > 1 ? "continuing with the others" : "waiting");
 	live_close(port); /* after the message, because `why` may belong to the handle */
 	start_waiting(port);
 }
@@ -77,7 +77,7 @@ refused(struct port *port, unsigned index, int status)
 	port->refused = true;
 	port->refused_index = index;
 	if (status != PCAP_ERROR && live_speaks(live)) /* otherwise a message was logged already */
-		log_warning("interface %s is back, but netobsd has given up the capability that opening it takes "
+		log_warning("interface %s has returned, but netobsd has dropped the capability needed to open it "
 			    "(CAP_NET_RAW): restart netobsd to observe it",
 			    port->wanted);
 	for (size_t i = 0; i < live->count; i++)
@@ -100,7 +100,7 @@ is_open(struct port *port, const char *name)
 	if (port->live->batch != NULL && !live_watch(port))
 		live_broke(port, "out of memory");
 	else if (lost && live_speaks(port->live))
-		log_notice("interface %s is back and observed again", name);
+		log_notice("interface %s has returned and is observed again", name);
 }
 
 /* A renamed interface is reopened under its new name, a lost one under its configured name. */
@@ -187,7 +187,7 @@ compare(struct port *port, const struct link_facts *facts)
 
 	if (strcmp(interface->name, facts->name) != 0) {
 		if (live_speaks(port->live))
-			log_notice("interface %s is now called %s", interface->name, facts->name);
+			log_notice("interface %s was renamed to %s", interface->name, facts->name);
 		memcpy(interface->name, facts->name, sizeof interface->name);
 	}
 	interface->has_mac = facts->has_mac;

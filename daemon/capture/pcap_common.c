@@ -23,7 +23,7 @@ bool
 capture_compile(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program)
 {
 	const char *hint = config->print != PRINT_OFF && config->print_probes == NULL
-			       ? " (probes to print are named with an equals sign: --print=PROBE)"
+			       ? " (name probes to print with an equals sign: --print=PROBE)"
 			       : "";
 
 	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0)

@@ -64,7 +64,7 @@ complain_not_a_capture(const struct replay_file *file, const char *libpcap_says)
 	if (loop_stopped(file->replay->loop))
 		return;
 	log_error(
-	    "%s is not a capture that can be read: %s; pcap and pcapng files are, plain or compressed with gzip or "
+	    "%s is not a readable capture: %s; netobsd reads pcap and pcapng files, plain or compressed with gzip or "
 	    "zstd",
 	    name, trouble != NULL ? trouble : libpcap_says);
 }
@@ -123,7 +123,8 @@ complain_damaged(struct replay_file *file)
 	long long at = stream != NULL ? (long long)ftello(stream) : -1;
 
 	file->replay->counters.damaged++;
-	log_error("%s breaks off at record %llu, byte %lld%s%s: %s; everything before was observed",
+	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
+		  "observed",
 		  source_name(file->source), (unsigned long long)file->records + 1, at,
 		  packing != NULL ? " unpacked from " : "", packing != NULL ? packing : "",
 		  trouble != NULL ? trouble : pcap_geterr(file->pcap));

@@ -184,10 +184,10 @@ prepare_observer(struct worker *worker, enum view_kind view)
 	uint64_t seed = 0;
 
 	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-		log_warning("no random numbers: the hash of the flow table can be guessed");
+		log_warning("no random numbers available: an attacker could predict the hash of the connection table");
 	worker->observer = observer_new(all->config, view, worker->locals, worker->printer, seed, &share);
 	if (worker->observer == NULL) {
-		log_error("no memory for %u connections: %s; --max-flows takes a smaller number",
+		log_error("not enough memory for %u connections: %s; reduce --max-flows",
 			  (unsigned)all->config->limits.flows, strerror(errno));
 		return false;
 	}
@@ -206,7 +206,7 @@ workers_prepare(struct workers *workers, const bool chosen[])
 	enum view_kind view = view_resolve(config, link_types, count);
 
 	if (view == VIEW_HOST && config->files[0] != NULL && !view_is_told(config, link_types, count))
-		log_warning("nothing says which endpoints are local: --local PREFIX does");
+		log_warning("no endpoint is known to be local: give --local PREFIX");
 	for (unsigned i = 0; i < workers->count; i++)
 		if (!prepare_printer(&workers->each[i], chosen) || !prepare_observer(&workers->each[i], view))
 			return false;

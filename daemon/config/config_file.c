@@ -46,7 +46,7 @@ take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 
 	/* The first value of a list that starts with "="; "+=" appends to the list. */
 	if (option->nvalues == 1 && reading->lines[index] != 0) {
-		cfg_error(cfg, "%s is set a second time, after line %d", row->name, reading->lines[index]);
+		cfg_error(cfg, "%s is already set in line %d", row->name, reading->lines[index]);
 		return -1;
 	}
 	if (reading->lines[index] == 0)
@@ -91,7 +91,7 @@ parse(char *text, const char *name, cfg_opt_t *options)
 		cfg_set_error_function(cfg, complain);
 		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !reading->told;
 		if (!good && !reading->told)
-			log_error("%s:%d: cannot be understood", name, cfg->line);
+			log_error("%s:%d: syntax error", name, cfg->line);
 	}
 	if (cfg != NULL)
 		cfg_free(cfg);

@@ -96,12 +96,11 @@ clean(const char *name, char *text, size_t size)
 	if (nothing != NULL) {
 		for (const char *at = text; at < nothing; at++)
 			scan.line += *at == '\n';
-		return complain(&scan, scan.line, "a byte that is 0");
+		return complain(&scan, scan.line, "the file contains a NUL byte");
 	}
 	if (blank_comments(&scan, text))
 		return true;
-	return complain(&scan, scan.began,
-			scan.part == PART_BLOCK ? "this comment has no end" : "this quote has no end");
+	return complain(&scan, scan.began, scan.part == PART_BLOCK ? "unterminated comment" : "unterminated quote");
 }
 
 char *

@@ -35,7 +35,7 @@ read_whole(const struct option_row *row, const char *text, long long *value, cha
 	*value = strtoll(text, &end, 10);
 	if (errno == 0 && end != text && *end == '\0' && (double)*value >= row->min && (double)*value <= row->max)
 		return true;
-	snprintf(why, size, "a whole number from %.0f to %.0f is wanted", row->min, row->max);
+	snprintf(why, size, "expected a whole number from %.0f to %.0f", row->min, row->max);
 	return false;
 }
 
@@ -48,7 +48,7 @@ read_real(const struct option_row *row, const char *text, double *value, char *w
 	/* This form of the comparison rejects NaN too. */
 	if (end != text && *end == '\0' && *value >= row->min && *value <= row->max)
 		return true;
-	snprintf(why, size, "a number from %g to %.0f is wanted", row->min, row->max);
+	snprintf(why, size, "expected a number from %g to %.0f", row->min, row->max);
 	return false;
 }
 
@@ -83,7 +83,7 @@ set_mode(struct config *config, const struct option_row *row, const char *text, 
 		*(uint32_t *)field_of(config, row) = (uint32_t)value;
 		return true;
 	}
-	snprintf(why, size, "permissions in octal such as 660 are wanted");
+	snprintf(why, size, "expected octal permissions such as 660");
 	return false;
 }
 
@@ -187,7 +187,7 @@ read_toggle(const char *text, bool *value, char *why, size_t size)
 			return true;
 		}
 	}
-	snprintf(why, size, "true or false is wanted");
+	snprintf(why, size, "expected true or false");
 	return false;
 }
 
@@ -309,7 +309,7 @@ set_view(struct config *config, const struct option_row *row, const char *text, 
 			return true;
 		}
 	}
-	snprintf(why, size, "host, both or monitor is wanted");
+	snprintf(why, size, "expected host, both or monitor");
 	return false;
 }
 
@@ -344,7 +344,7 @@ set_prefix(struct config *config, const struct option_row *row, const char *text
 	memcpy(addr, text, length);
 	addr[length] = '\0';
 	if (bits < 0 || bits > most || inet_pton(prefix.version == 6 ? AF_INET6 : AF_INET, addr, prefix.addr) != 1) {
-		snprintf(why, size, "an address prefix like 192.0.2.0/24 or 2001:db8::/32 is wanted");
+		snprintf(why, size, "expected an address prefix such as 192.0.2.0/24 or 2001:db8::/32");
 		return false;
 	}
 	prefix.bits = (uint8_t)bits;
@@ -406,7 +406,7 @@ set_print(struct config *config, const struct option_row *row, const char *text,
 
 	(void)row;
 	if (text != NULL && *text == '\0') {
-		snprintf(why, size, "a probe like tcp-receive or tcp-* is wanted");
+		snprintf(why, size, "expected a probe such as tcp-receive or tcp-*");
 		return false;
 	}
 	if (text != NULL && !manifest_choose(text, chosen, &unknown, &length)) {
@@ -444,7 +444,7 @@ set_format(struct config *config, const struct option_row *row, const char *text
 	} else if (strcmp(text, "json") == 0) {
 		config->list_format = PRINT_JSON;
 	} else {
-		snprintf(why, size, "text or json is wanted");
+		snprintf(why, size, "expected text or json");
 		return false;
 	}
 	return true;
@@ -492,7 +492,7 @@ set_user(struct config *config, const struct option_row *row, const char *text, 
 	struct passwd *entry = *text != '\0' ? getpwnam(text) : NULL;
 
 	if (entry == NULL || entry->pw_uid == 0) {
-		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "root is what is to be left");
+		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "the user must not be root");
 		return false;
 	}
 	return set_word(config, row, text, why, size);
@@ -516,11 +516,11 @@ set_ports(struct config *config, const struct option_row *row, const char *text,
 		port = strtoul(text, &end, 10);
 		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 ||
 		    port > 65535) {
-			snprintf(why, size, "ports from 1 to 65535 are wanted, separated by commas");
+			snprintf(why, size, "expected ports from 1 to 65535, separated by commas");
 			return false;
 		}
 		if (ports.count == PORTS_MAX) {
-			snprintf(why, size, "%d ports are the most", PORTS_MAX);
+			snprintf(why, size, "at most %d ports can be given", PORTS_MAX);
 			return false;
 		}
 		ports.port[ports.count++] = (uint16_t)port;
@@ -559,7 +559,7 @@ set_site(struct config *config, const struct option_row *row, const char *text, 
 			return true;
 		}
 	}
-	snprintf(why, size, "auto, plain or fast is wanted");
+	snprintf(why, size, "expected auto, plain or fast");
 	return false;
 }
 

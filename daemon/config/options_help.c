@@ -47,8 +47,8 @@ options_print_help(FILE *to)
 			if (options_table[i].group == group && options_table[i].place != IN_FILE)
 				print_row(to, &options_table[i], &defaults);
 	}
-	fputs("\nExit status: 0 done, 1 could not start, 2 the input broke off, 3 frames were lost (--strict).\n"
-	      "netobsd(8) has the details, netobs(7) the probes.\n",
+	fputs("\nExit status: 0 success, 1 failure, 2 damaged capture file, 3 frames were dropped (--strict).\n"
+	      "See netobsd(8) for details and netobs(7) for the probes.\n",
 	      to);
 	options_free(&defaults);
 }

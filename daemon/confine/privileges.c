@@ -25,7 +25,7 @@ default_user(void)
 		if (entry != NULL && entry->pw_uid != 0)
 			return entry;
 	}
-	log_error("there is no user to become instead of root, neither netobs nor nobody: give one with -u USER");
+	log_error("no user to switch to: neither netobs nor nobody exists; give one with -u USER");
 	return NULL;
 }
 
@@ -58,7 +58,7 @@ privileges_plan(const struct config *config, struct privileges *plan)
 	if (entry == NULL)
 		return false;
 	if (!root && entry->pw_uid != geteuid()) {
-		log_error("cannot become user %s: only root can change user", config->user);
+		log_error("cannot switch to user %s: netobsd was not started as root", config->user);
 		return false;
 	}
 	plan->change = root;
@@ -72,7 +72,7 @@ privileges_plan(const struct config *config, struct privileges *plan)
 static bool
 failed(const char *what)
 {
-	log_error("%s, so nothing is parsed: %s", what, strerror(errno));
+	log_error("%s: %s; refusing to parse packets", what, strerror(errno));
 	return false;
 }
 
@@ -89,7 +89,7 @@ choose_kept(const struct privileges *plan)
 		if (capng_have_capability(CAPNG_PERMITTED, owners[i]) != 0)
 			kept |= UINT64_C(1) << owners[i];
 		else
-			log_warning("other users' processes stay unseen: --all-owners needs %s",
+			log_warning("--all-owners: processes of other users cannot be looked up without %s",
 				    capng_capability_to_name(owners[i]));
 	}
 	return kept;
@@ -114,8 +114,9 @@ change_user(const struct privileges *plan, bool bounding)
 
 	if (capng_change_id((int)plan->uid, (int)plan->gid, (capng_flags_t)flags) == 0)
 		return true;
-	log_error("cannot become user %ld and group %ld, so nothing is parsed: %s", (long)plan->uid, (long)plan->gid,
-		  strerror(errno));
+	log_error("cannot switch to user %ld and group %ld: %s; refusing to parse "
+		  "packets",
+		  (long)plan->uid, (long)plan->gid, strerror(errno));
 	return false;
 }
 
@@ -139,13 +140,15 @@ only_this_is_left(uint64_t kept)
 	if (getresuid(&real, &effective, &saved) != 0 || capng_get_caps_process() != 0)
 		return failed("cannot see what privileges are left");
 	if (real == 0 || effective == 0 || saved == 0) {
-		log_error("this is still root, so nothing is parsed");
+		log_error("still root after dropping privileges; refusing to parse packets");
 		return false;
 	}
 	for (unsigned i = 0; i <= CAP_LAST_CAP; i++) {
 		if ((kept >> i & 1) == 0 && (capng_have_capability(CAPNG_EFFECTIVE, i) != 0 ||
 					     capng_have_capability(CAPNG_PERMITTED, i) != 0)) {
-			log_error("capability %s is left, so nothing is parsed", capng_capability_to_name(i));
+			log_error("capability %s could not be dropped; refusing to parse "
+				  "packets",
+				  capng_capability_to_name(i));
 			return false;
 		}
 	}

@@ -89,11 +89,11 @@ sandbox_enter(bool live)
 	int status = load(live);
 
 	if (status != 0) {
-		log_error("cannot filter system calls: %s; --no-seccomp goes without", strerror(-status));
+		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(-status));
 		return false;
 	}
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2) /* SECCOMP_MODE_FILTER */
 		return true;
-	log_error("the filter of system calls is not in force, so nothing is parsed; --no-seccomp goes without");
+	log_error("the system-call filter is not active; refusing to parse packets (--no-seccomp runs without it)");
 	return false;
 }

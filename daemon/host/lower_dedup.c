@@ -98,7 +98,7 @@ note_link(void *context, const struct link_facts *facts)
 	void *array = uppers->links;
 
 	if (!room_for_one(&array, uppers->link_count, &uppers->link_room, sizeof *facts)) {
-		log_warning("out of memory: frames on \"any\" may be told twice");
+		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
 	uppers->links = array;
@@ -184,7 +184,7 @@ make_lowers(struct uppers *uppers)
 	/* A link has at most one master and one carrier: two entries each. */
 	uppers->lowers = calloc(2 * uppers->link_count + 1, sizeof *uppers->lowers);
 	if (uppers->lowers == NULL) {
-		log_warning("out of memory: frames on \"any\" may be told twice");
+		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
 	find_relations(uppers);

@@ -81,13 +81,13 @@ add_address(struct rtnl *rtnl, const struct address *address)
 		return;
 	}
 	if (!room_for_one(&array, rtnl->address_count, &rtnl->address_room, sizeof *address)) {
-		log_warning("out of memory: an address of this host goes unnoticed");
+		log_warning("out of memory: cannot track an address of this host");
 		return;
 	}
 	rtnl->addresses = array;
 	if (!locals_add(rtnl->locals, address->version, address->addr) ||
 	    !uppers_add_address(rtnl->uppers, address->ifindex, address->version, address->addr)) {
-		log_warning("out of memory: an address of this host goes unnoticed");
+		log_warning("out of memory: cannot track an address of this host");
 		return;
 	}
 	rtnl->addresses[rtnl->address_count] = *address;
@@ -172,7 +172,7 @@ add_link(struct rtnl *rtnl, const struct link_facts *facts)
 		return;
 	}
 	if (!room_for_one(&array, rtnl->link_count, &rtnl->link_room, sizeof *known)) {
-		log_warning("out of memory: an interface of this host goes unnoticed");
+		log_warning("out of memory: cannot track an interface of this host");
 		return;
 	}
 	rtnl->links = array;
@@ -273,7 +273,7 @@ dump_failed(struct rtnl *rtnl, const struct nlmsghdr *message)
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
 
 	errno = mnl_nlmsg_get_payload_len(message) >= sizeof *error ? -error->error : EPROTO;
-	log_warning("the kernel does not tell this host's addresses: %s", strerror(errno));
+	log_warning("cannot read the addresses of this host: %s", strerror(errno));
 	rtnl->dump = DUMP_NONE;
 	rtnl->failed = true;
 }
@@ -381,7 +381,7 @@ rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interface
 	}
 	rtnl->watch = loop_watch_fd(loop, mnl_socket_get_fd(rtnl->socket), readable, rtnl);
 	if (rtnl->watch == NULL) {
-		log_error("cannot follow the addresses of this host");
+		log_error("cannot watch the addresses of this host for changes");
 		rtnl_close(rtnl);
 		return NULL;
 	}

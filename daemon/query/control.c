@@ -63,7 +63,7 @@ ask(void *context, void *memory, char *question, size_t length, uid_t uid)
 	job->why[0] = '\0';
 	if (job->answer.request.verb == REQUEST_RELOAD && uid != 0 && uid != control->access.uid)
 		snprintf(job->why, sizeof job->why,
-			 "only root and the user of netobsd may have the configuration read again");
+			 "only root and the user that netobsd runs as may reload the configuration");
 }
 
 static bool
@@ -89,11 +89,11 @@ refusal(enum server_refusal why)
 	case REFUSED_TOO_LONG:
 		return "error the request is longer than 4096 bytes\n";
 	case REFUSED_TOO_MANY:
-		return "error too many are asking; try again later\n";
+		return "error too many simultaneous requests; try again later\n";
 	case REFUSED_STRANGER:
 		break;
 	}
-	return "error you are not permitted to ask\n";
+	return "error permission denied: the mode and group of the control socket do not allow this user\n";
 }
 
 static const struct server_class control_class = {

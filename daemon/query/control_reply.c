@@ -42,11 +42,10 @@ status_text(struct insight *insight, struct text *text)
 	text_add(text, ", inode %llu, build id %s\n", (unsigned long long)build->inode,
 		 build->hex[0] != '\0' ? build->hex : "none");
 	if (build_id_is_replaced(build))
-		text_add(text, "%-12s another file is at that path by now: attach as below, or restart netobsd\n", "");
+		text_add(text, "%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n", "");
 	text_add(text, "%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
 		 "attach", (long)getpid());
-	text_add(text, "tracers      %u on the probe that has most, at %s sites\n", tracers(),
-		 site_word(site_chosen()));
+	text_add(text, "tracers      at most %u on one probe; probe sites: %s\n", tracers(), site_word(site_chosen()));
 	text_add(text, "frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
 		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped,
@@ -160,7 +159,7 @@ interfaces(struct insight *insight, bool json, struct text *text)
 
 	if (!json)
 		text_add(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE", "LINK",
-			 "RECEIVED", "DROPPED", "IF-DROPPED", "LOST");
+			 "RECEIVED", "DROPPED", "IF-DROPPED", "REMOVED");
 	insight_interfaces(insight->workers, add_interface, &table);
 }
 
@@ -198,7 +197,7 @@ reload(struct insight *insight, bool json, struct text *text)
 	char why[256] = "";
 
 	if (insight->reload(insight->context, why, sizeof why))
-		text_add(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nthe configuration has been read again\n");
+		text_add(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
 	else
 		text_add(text, "error %s\n", why);
 }

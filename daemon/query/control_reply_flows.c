@@ -141,9 +141,9 @@ add_end_details(const struct flow_table *table, const struct flow *flow, unsigne
 
 	text_add(text, "%s\n", place(flow, end, at));
 	text_add(text, "  connection id  %llu, %s\n", (unsigned long long)flow_cid(table, flow, end),
-		 (flow->local >> end & 1) != 0 ? "local" : "not of this host");
+		 (flow->local >> end & 1) != 0 ? "local" : "remote");
 	text_add(text, "  state          %s\n", flow_state_word(flow, end));
-	text_add(text, "  sent           %llu bytes in %llu packets, %u sent again\n",
+	text_add(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
 		 (unsigned long long)bytes_of(flow, end), packets_of(flow, end), retransmits_of(flow, end));
 	if (flow->kind == FLOW_TCP)
 		text_add(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
@@ -154,7 +154,7 @@ add_end_details(const struct flow_table *table, const struct flow *flow, unsigne
 static void
 add_details(const struct flow_table *table, const struct flow *flow, struct text *text)
 {
-	text_add(text, "%s, for %.1f s\n", flow_protocol_word(flow), age_of(table, flow));
+	text_add(text, "%s, age %.1f s\n", flow_protocol_word(flow), age_of(table, flow));
 	add_end_details(table, flow, flow_near_end(flow), text);
 	add_end_details(table, flow, 1 - flow_near_end(flow), text);
 }

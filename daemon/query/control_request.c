@@ -115,10 +115,10 @@ read_condition(struct request_filter *filter, char *const words[], unsigned coun
 			continue;
 		if (keys[i].set(filter, value))
 			return joined ? 1 : 2;
-		snprintf(why, size, "%s: %s is wanted", keys[i].key, keys[i].wanted);
+		snprintf(why, size, "%s: expected %s", keys[i].key, keys[i].wanted);
 		return 0;
 	}
-	snprintf(why, size, "connections can be chosen by state, port, host and proto, not by \"%.40s\"", words[0]);
+	snprintf(why, size, "unknown condition \"%.40s\"; conditions are state, port, host and proto", words[0]);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ read_operands(struct request *request, char *const words[], unsigned count, char
 	if (request->verb == REQUEST_CONNECTION) {
 		if (count == 1 && read_number(words[0], UINT64_MAX, &request->cid))
 			return true;
-		snprintf(why, size, "connection: one connection id is wanted, as connections lists them");
+		snprintf(why, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
 	}
 	if (request->verb != REQUEST_CONNECTIONS && count > 0) {
@@ -173,14 +173,19 @@ request_parse(char *line, struct request *request, char *why, size_t size)
 	*request = (struct request){0};
 	count = split(line, words, &request->json);
 	if (count == 0 || count > WORDS_MAX) {
-		snprintf(why, size, count == 0 ? "nothing was asked" : "more than %d words", WORDS_MAX);
+		snprintf(why, size,
+			 count == 0 ? "the request is empty"
+				    : "the request has more than %d "
+				      "words",
+			 WORDS_MAX);
 		return false;
 	}
 	while (request->verb < REQUEST_VERBS && strcmp(words[0], verbs[request->verb]) != 0)
 		request->verb++;
 	if (request->verb == REQUEST_VERBS) {
 		snprintf(why, size,
-			 "there are status, connections, connection, probes, interfaces, counters and reload");
+			 "unknown command; commands are status, connections, connection, probes, interfaces, counters "
+			 "and reload");
 		return false;
 	}
 	return read_operands(request, words + 1, count - 1, why, size);

@@ -102,7 +102,7 @@ more(void *context, void *memory, struct text *text)
 	count_some(metrics);
 	metrics_page(metrics->insight, metrics->censuses, text);
 	if (text->cut)
-		log_warning("the page of metrics is too long; its end is left out");
+		log_warning("the metrics page is too long and was truncated");
 	return false;
 }
 

@@ -45,23 +45,26 @@ gauge(struct text *text, const char *name, const char *help, uint64_t value)
 static void
 add_build(const struct insight *insight, struct text *text)
 {
-	family(text, "build_info", "gauge", "Always 1; the labels say which netobsd this is.");
+	family(text, "build_info", "gauge", "Version and build id of netobsd, as labels; the value is always 1.");
 	text_add(text, "netobs_build_info{version=\"%s\",build_id=\"%s\"} 1\n", PACKAGE_VERSION, insight->build.hex);
-	gauge(text, "start_time_seconds", "When netobsd began, in seconds since 1970.", (uint64_t)insight->started);
+	gauge(text, "start_time_seconds", "Start time of netobsd, in seconds since the epoch.",
+	      (uint64_t)insight->started);
 }
 
 static void
 add_observed(const struct observe_counters *c, struct text *text)
 {
 	counter(text, "frames_total", "Frames observed.", c->frames);
-	counter(text, "bytes_total", "Bytes of the frames on the wire.", c->bytes);
-	counter(text, "packets_total", "IP and ARP packets in them, inner ones of tunnels included.", c->packets);
-	counter(text, "truncated_packets_total", "Packets cut by the snapshot length.", c->truncated);
-	counter(text, "backwards_frames_total", "Frames older than one before them.", c->backwards);
-	family(text, "copied_frames_total", "counter", "Frames left out because they are seen twice.");
+	counter(text, "bytes_total", "Bytes of the observed frames on the wire.", c->bytes);
+	counter(text, "packets_total", "IP and ARP packets observed, including packets inside tunnels.", c->packets);
+	counter(text, "truncated_packets_total", "Packets truncated by the snapshot length.", c->truncated);
+	counter(text, "backwards_frames_total", "Frames with an earlier time stamp than a frame before them.",
+		c->backwards);
+	family(text, "copied_frames_total", "counter",
+	       "Frames ignored because they were captured twice, by kind of copy.");
 	labelled(text, "copied_frames_total", "kind", "loopback", c->loopback_copies);
 	labelled(text, "copied_frames_total", "kind", "interface", c->interface_copies);
-	family(text, "anomalies_total", "counter", "Packets with an oddity, by its name.");
+	family(text, "anomalies_total", "counter", "Packets with an anomaly, by anomaly (see netobs(7)).");
 	for (unsigned i = ANOMALY_NONE + 1; i < ANOMALY_COUNT; i++)
 		labelled(text, "anomalies_total", "anomaly", anomaly_word((enum anomaly)i), c->anomalies[i]);
 }
@@ -69,7 +72,7 @@ add_observed(const struct observe_counters *c, struct text *text)
 static void
 add_retransmissions(const struct observe_counters *c, struct text *text)
 {
-	family(text, "tcp_retransmissions_total", "counter", "TCP segments sent again, by what made the sender do it.");
+	family(text, "tcp_retransmissions_total", "counter", "TCP retransmissions, by cause.");
 	for (unsigned i = RETRANSMIT_NONE + 1; i <= RETRANSMIT_SYN; i++)
 		labelled(text, "tcp_retransmissions_total", "kind", insight_retransmission((enum retransmit_kind)i),
 			 c->retransmissions[i]);
@@ -78,9 +81,10 @@ add_retransmissions(const struct observe_counters *c, struct text *text)
 static void
 add_input(const struct input_counters *c, struct text *text)
 {
-	counter(text, "capture_received_frames_total", "Frames that passed the filter, lost ones included.",
+	counter(text, "capture_received_frames_total", "Frames that matched the filter, including dropped ones.",
 		c->received);
-	family(text, "capture_dropped_frames_total", "counter", "Frames lost before they could be observed.");
+	family(text, "capture_dropped_frames_total", "counter",
+	       "Frames dropped before they could be observed, by the kernel or by an interface.");
 	labelled(text, "capture_dropped_frames_total", "by", "kernel", c->dropped);
 	labelled(text, "capture_dropped_frames_total", "by", "interface", c->interface_dropped);
 }
@@ -123,7 +127,7 @@ add_states(const struct insight *insight, const struct census *censuses, struct 
 		all.udp += told->udp;
 	}
 	family(text, "connections_by_state", "gauge",
-	       "Connections by the state of their local end, counted every few seconds at the latest.");
+	       "Connections by the state of their local end; a count may be a few seconds old.");
 	for (unsigned i = 0; i < TCP_STATE_COUNT; i++)
 		text_add(text, "netobs_connections_by_state{proto=\"tcp\",state=\"%s\"} %llu\n",
 			 without_prefix(tcp_state_name((enum tcp_state)i)), (unsigned long long)states->tcp[i]);
@@ -138,12 +142,15 @@ static void
 add_flows(const struct insight *insight, const struct flow_counters *c, struct text *text)
 {
 	gauge(text, "connections", "Connections and UDP streams tracked now.", c->flows);
-	gauge(text, "connections_limit", "How many can be.", insight->config->limits.flows);
-	counter(text, "connections_created_total", "Connections that have begun to be tracked.", c->created);
-	counter(text, "connections_expired_total", "Connections that a timer ended.", c->expired);
-	counter(text, "connections_reused_total", "Connections between the ends of an earlier one.", c->reused);
-	counter(text, "connections_midstream_total", "Connections picked up without their beginning.", c->midstream);
-	family(text, "evictions_total", "counter", "Connections given up to make room, in the order in which they go.");
+	gauge(text, "connections_limit", "Maximum number of connections and UDP streams (max-flows).",
+	      insight->config->limits.flows);
+	counter(text, "connections_created_total", "Connections and UDP streams tracked since the start.", c->created);
+	counter(text, "connections_expired_total", "Connections and UDP streams ended by a timer.", c->expired);
+	counter(text, "connections_reused_total",
+		"Connections that reused the addresses and ports of one in TIME_WAIT.", c->reused);
+	counter(text, "connections_midstream_total", "Connections picked up in mid-stream.", c->midstream);
+	family(text, "evictions_total", "counter",
+	       "Connections evicted to make room, by class; the classes are evicted in this order.");
 	labelled(text, "evictions_total", "reason", "half-open", c->evicted_half_open);
 	labelled(text, "evictions_total", "reason", "closing", c->evicted_closing);
 	labelled(text, "evictions_total", "reason", "udp", c->evicted_udp);
@@ -155,11 +162,11 @@ add_flows(const struct insight *insight, const struct flow_counters *c, struct t
 static void
 add_fragments(const struct reassembly_counters *c, struct text *text)
 {
-	gauge(text, "reassembly_datagrams", "Datagrams that wait for fragments.", c->datagrams);
+	gauge(text, "reassembly_datagrams", "Datagrams waiting for fragments.", c->datagrams);
 	gauge(text, "reassembly_bytes", "Bytes of fragments held.", c->bytes);
-	counter(text, "reassembly_fragments_total", "Fragments looked at.", c->fragments);
-	counter(text, "reassembly_whole_total", "Datagrams completed.", c->whole);
-	family(text, "reassembly_failures_total", "counter", "Datagrams given up, by reason.");
+	counter(text, "reassembly_fragments_total", "Fragments received.", c->fragments);
+	counter(text, "reassembly_whole_total", "Datagrams reassembled.", c->whole);
+	family(text, "reassembly_failures_total", "counter", "Datagrams that could not be reassembled, by reason.");
 	labelled(text, "reassembly_failures_total", "reason", "overlap", c->overlaps);
 	labelled(text, "reassembly_failures_total", "reason", "end", c->ends);
 	labelled(text, "reassembly_failures_total", "reason", "crowded", c->crowded);
@@ -176,7 +183,7 @@ add_memory(const struct insight *insight, struct text *text)
 	labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
 	labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
 	labelled(text, "memory_reserved_bytes", "for", "owners", memory.owners);
-	gauge(text, "memory_resident_bytes", "Memory of the process that is in use.", insight_resident());
+	gauge(text, "memory_resident_bytes", "Resident memory of the process.", insight_resident());
 }
 
 static void
@@ -186,11 +193,12 @@ add_probes(const struct insight_totals *totals, struct text *text)
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		labelled(text, "probe_firings_total", "probe", manifest_probes[i].name,
 			 totals->fired[i]);
-	family(text, "probe_tracers", "gauge", "Tracers that have each probe enabled, --print among them.");
+	family(text, "probe_tracers", "gauge", "Tracers that have enabled each probe, including --print.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
 			 site_tracers(SEMAPHORE_NOW(probe_semaphores[i])));
-	family(text, "checksums_total", "counter", "Verdicts on transport checksums, for packets of fired probes.");
+	family(text, "checksums_total", "counter",
+	       "Transport checksums of packets for which a probe fired, by verdict.");
 	labelled(text, "checksums_total", "verdict", "ok", totals->checksums[CHECKSUM_OK]);
 	labelled(text, "checksums_total", "verdict", "bad", totals->checksums[CHECKSUM_BAD]);
 	labelled(text, "checksums_total", "verdict", "partial", totals->checksums[CHECKSUM_PARTIAL]);
@@ -207,7 +215,7 @@ metrics_page(struct insight *insight, const struct census *censuses, struct text
 	add_observed(&totals.seen, text);
 	add_retransmissions(&totals.seen, text);
 	add_input(&totals.taken, text);
-	family(text, "interface_up", "gauge", "Whether an observed interface is up.");
+	family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
 	insight_interfaces(insight->workers, add_interface, text);
 	add_flows(insight, &totals.flows, text);
 	add_states(insight, censuses, text);

@@ -90,11 +90,13 @@ metrics_socket_listen(const struct config *config, uid_t uid)
 	if (strncmp(text, "unix:", 5) == 0)
 		return control_socket_listen(text + 5, &access, "metrics");
 	if (!read_address(text, &address, &size)) {
-		log_error("--metrics %s: unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT is wanted", text);
+		log_error("--metrics %s: expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT", text);
 		return -1;
 	}
 	if (!is_loopback(&address) && !config->metrics_anywhere) {
-		log_error("--metrics %s: others than this host could read them; --metrics-anywhere allows that", text);
+		log_error("--metrics %s: other hosts can reach this address; to allow that, add "
+			  "--metrics-anywhere",
+			  text);
 		return -1;
 	}
 	return listen_inet(text, &address, size);

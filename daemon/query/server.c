@@ -219,7 +219,7 @@ accept_next(void *context)
 	}
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
-	log_warning("the %s socket accepts nobody for a while: %s", server->class->what, strerror(errno));
+	log_warning("the %s socket temporarily accepts no connections: %s", server->class->what, strerror(errno));
 	watch_free(server->listener);
 	server->listener = NULL;
 	timer_arm(server->pause, PAUSE_NS);

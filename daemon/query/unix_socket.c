@@ -41,13 +41,15 @@ is_trustworthy(const char *path, uid_t uid, const char *what)
 		return false;
 	}
 	if (status.st_uid != 0 && status.st_uid != uid && status.st_uid != geteuid()) {
-		log_error("cannot make the %s socket %s: %s belongs to user %lu, not to root or user %lu", what, path,
-			  directory, (unsigned long)status.st_uid, (unsigned long)uid);
+		log_error("cannot make the %s socket %s: %s belongs to user %lu; it must belong to root or user "
+			  "%lu",
+			  what, path, directory, (unsigned long)status.st_uid, (unsigned long)uid);
 		return false;
 	}
 	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0) {
-		log_error("cannot make the %s socket %s: others may write to %s (mode %04o)", what, path, directory,
-			  (unsigned)status.st_mode & 07777u);
+		log_error("cannot make the %s socket %s: %s is writable by group or others (mode %04o); use another "
+			  "directory, or chmod go-w",
+			  what, path, directory, (unsigned)status.st_mode & 07777u);
 		return false;
 	}
 	return true;
@@ -63,7 +65,7 @@ address_of(const char *path, struct sockaddr_un *address, const char *what)
 		memcpy(address->sun_path, path, strlen(path) + 1);
 		return true;
 	}
-	log_error("the path of the %s socket has %zu bytes; from 1 to %zu are possible", what, strlen(path),
+	log_error("the path of the %s socket has %zu bytes; it must have 1 to %zu", what, strlen(path),
 		  sizeof address->sun_path - 1);
 	return false;
 }
@@ -77,7 +79,7 @@ remove_stale(const char *path, const struct sockaddr_un *address, const char *wh
 	int probe;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode)) {
-		log_error("cannot make the %s socket %s: there is something else at that path", what, path);
+		log_error("cannot make the %s socket %s: the path exists and is not a socket", what, path);
 		return false;
 	}
 	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -88,7 +90,7 @@ remove_stale(const char *path, const struct sockaddr_un *address, const char *wh
 	refused = connect(probe, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
 	close(probe);
 	if (!refused) {
-		log_error("the %s socket %s is in use: another netobsd listens there", what, path);
+		log_error("the %s socket %s is in use by another process", what, path);
 		return false;
 	}
 	if (unlink(path) == 0 || errno == ENOENT)

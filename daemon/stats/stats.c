@@ -43,8 +43,9 @@ const char *
 insight_retransmission(enum retransmit_kind kind)
 {
 	static const char *const words[RETRANSMIT_SYN + 1] = {
-	    [RETRANSMIT_NONE] = "none",	  [RETRANSMIT_FAST] = "fast",	      [RETRANSMIT_TIMEOUT] = "timeout",
-	    [RETRANSMIT_PROBE] = "probe", [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
+	    [RETRANSMIT_NONE] = "none",		[RETRANSMIT_FAST] = "fast",
+	    [RETRANSMIT_TIMEOUT] = "timeout",	[RETRANSMIT_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
 	};
 
 	return words[kind];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* IPv6, RFC 8200; jumbograms, RFC 2675, and what Linux makes of them (BIG TCP). */
+/* IPv6 (RFC 8200), jumbograms (RFC 2675), and BIG TCP, Linux's use of them. */
 #include "dissect/header_fields.h"
 
 enum { SMALLEST_TRANSPORT = 8, LARGEST_PAYLOAD = 65535 };

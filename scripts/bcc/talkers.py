@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who sends how much?  By bcc: sums the payload of TCP segments by sender.
+"""How much does each host send?  Sums the payload of TCP segments by sender, with bcc.
 
-Where the running kernel has no headers, name others in BCC_KERNEL_SOURCE.
+If the running kernel has no headers installed, set BCC_KERNEL_SOURCE to those of another kernel.
 """
 import argparse
 import os
@@ -60,8 +60,8 @@ def wait_until_loaded(process):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     whom = parser.add_mutually_exclusive_group(required=True)
-    whom.add_argument("-p", dest="pid", type=int, help="a netobsd that runs, until it ends or an interrupt comes")
-    whom.add_argument("-r", dest="file", help="a capture, by a netobsd of its own")
+    whom.add_argument("-p", dest="pid", type=int, help="attach to the netobsd with this process id, until it exits or is interrupted")
+    whom.add_argument("-r", dest="file", help="replay this capture file with a new netobsd")
     parser.add_argument("-n", dest="netobsd", default="netobsd", help="path of that netobsd")
     parser.add_argument("-I", dest="headers", default="/usr/include", help="directory of netobs.h")
     options = parser.parse_args()

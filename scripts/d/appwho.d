@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * appwho - who are the consumers of all application protocols?
+ * appwho - which clients use the application protocols?
  *
- * Counts the messages of every application provider by the remote address and the local port.  The first argument is a
- * conninfo_t in all of them: another provider is only more probes.
+ * Counts the messages of every application provider by remote address and local port.  The first argument of all of
+ * them is a conninfo_t; for a further provider, add its probes.
  */
 #pragma D option quiet
 

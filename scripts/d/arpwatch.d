@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arpwatch - which hardware address has which IP address, and since when another one?
+ * arpwatch - which hardware address has which IP address, and when does this change?
  *
- * TIME is packet time since the first line, in milliseconds.  A change is a new card, or somebody else's.
+ * TIME is packet time since the first line, in milliseconds.  CHANGED means a new network card, or another host that
+ * claims the address.
  */
 #pragma D option quiet
 

@@ -2,8 +2,8 @@
 /*
  * hosts - which hosts are responsible for the load?
  *
- * Sums the bytes that IP carried: @from by the address that sent what was received, @to by the address that what was
- * sent is for.
+ * Sums IP payload bytes: @from by the source address of received packets, @to by the destination address of sent
+ * packets.
  */
 #pragma D option quiet
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * icmperrors - which connections does ICMP complain about?
+ * icmperrors - which connections do ICMP errors concern?
  *
- * Counts the ICMP errors that were received by what they say and the packet that they quote: protocol, source and
- * port, destination and port.
+ * Counts received ICMP errors by type, code and the quoted packet: protocol, source and port, destination and port.
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ipproto - which protocols are spoken between whom?
+ * ipproto - which protocols do which hosts use with each other?
  *
  * Counts the IP packets that were sent by source, destination and protocol.
  */

@@ -2,7 +2,8 @@
 /*
  * refused - which connections are refused?
  *
- * @by_me by the local port that was asked for and who asked; @by_others by who refused and the port.
+ * @by_me: refused by this host, by local port and client address.  @by_others: refused by others, by their address and
+ * port.
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * retransmits - what was sent again, why, and to whom?
+ * retransmits - what was retransmitted, why, and to whom?
  *
  * Counts retransmissions by kind, sender and receiver.
  */

@@ -2,8 +2,8 @@
 /*
  * scanned - is someone scanning my ports?
  *
- * Counts the segments that were received by sender and flags: many SYN to many ports, or flags that no connection
- * has, are a scan.  @ports counts the SYNs that met a closed port, by who was refused and the port.
+ * Counts received segments by sender and flags: many SYNs, or flags that no connection uses, indicate a scan.  @ports
+ * counts the SYNs to closed ports by sender and port.
  */
 #pragma D option quiet
 

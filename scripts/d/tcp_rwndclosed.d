@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_rwndclosed - who keeps a peer waiting with a closed window?
+ * tcp_rwndclosed - which hosts keep a peer waiting with a closed window?
  *
  * The packet time from a segment that closes the sender's receive window to the one that opens it again, in
  * microseconds, by the address and port that closed it.

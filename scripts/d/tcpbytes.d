@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcpbytes - how many bytes go where?
+ * tcpbytes - how many bytes go to and come from which peer?
  *
  * Sums the payload of TCP segments by the remote address and port: @sent to it, @received from it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcpconnect - every connection that is asked for, and by whom
+ * tcpconnect - every outgoing connection attempt, with its process
  */
 #pragma D option quiet
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcptop - which process moves how much over which TCP connection?
+ * tcptop - how much does each process transfer over each TCP connection?
  *
- * Application bytes by process and connection, the busiest twenty, every five seconds and at the end.  The process is
- * known where the host itself is observed.
+ * The twenty busiest processes and connections by application bytes, every five seconds and at the end.  The process is
+ * known only when this host itself is observed.
  */
 #pragma D option quiet
 

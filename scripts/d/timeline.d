@@ -2,8 +2,8 @@
 /*
  * timeline PORT - one connection from its SYN to its end
  *
- * Segments, changes of state and retransmissions of the connections with PORT at one end, best the client's.  TIME is
- * packet time since the first line, in microseconds.
+ * Segments, state changes and retransmissions of the connections with PORT at one end; the client's port selects one
+ * connection.  TIME is packet time since the first line, in microseconds.
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -42,8 +42,9 @@ netobs*:::tcp-receive
 netobs*:::tcp-retransmit
 /args[4]->tcp_sport == $1 || args[4]->tcp_dport == $1/
 {
-	printf("%10d  %s:%d sends again (%s), %d us after the last time\n", (args[0]->pkt_ts - start) / 1000,
-	    args[2]->ip_saddr, args[4]->tcp_sport, args[5]->tcpr_kindstr, args[5]->tcpr_elapsed_us);
+	printf("%10d  %s:%d retransmits (%s), %d us after the previous transmission\n",
+	    (args[0]->pkt_ts - start) / 1000, args[2]->ip_saddr, args[4]->tcp_sport,
+	    args[5]->tcpr_kindstr, args[5]->tcpr_elapsed_us);
 }
 
 netobs*:::tcp-state-change

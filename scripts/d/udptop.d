@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * udptop - which process moves how much over which UDP stream?
+ * udptop - how much does each process transfer over each UDP stream?
  *
- * Application bytes by process and stream, the busiest twenty, every five seconds and at the end.  The process is
- * known where the host itself is observed.
+ * The twenty busiest processes and streams by application bytes, every five seconds and at the end.  The process is
+ * known only when this host itself is observed.
  */
 #pragma D option quiet
 

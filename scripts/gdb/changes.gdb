@@ -4,7 +4,7 @@
 #
 #	gdb -batch -x scripts/gdb/changes.gdb --args netobsd -r trace.pcap
 #
-# The structs are known where netobsd was built with debugging information.
+# netobsd must have been built with debugging information for gdb to know the structs.
 set pagination off
 set breakpoint pending off
 break -probe-stap netobs:tcp__state__change

@@ -48,8 +48,8 @@ struct cut {
 	enum anomaly snaplen, wire;
 };
 
-/* Cuts at every byte.  The last row ends at the length of the frame.  Where the capture cut, nothing may be found that
- * the whole frame does not have, but for the cut itself. */
+/* Cuts at every byte.  The last row ends at the length of the frame.  Nothing may be found in a cut frame that the
+ * whole frame does not have, except for the cut itself. */
 void check_cuts(int dlt, const void *data, uint32_t len, const struct cut *cuts);
 
 /* cmocka prints numbers; this prints words. */

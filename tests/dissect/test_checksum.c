@@ -192,7 +192,7 @@ sctp(void **state)
 	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_BAD);
 }
 
-/* Where there is no transport the verdict is the IPv4 header's. */
+/* Without a transport the verdict is that of the IPv4 header. */
 static void
 ipv4_header(void **state)
 {

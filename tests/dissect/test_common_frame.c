@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The usual path records what the layers record, to the last bit, and a glance tells the same: for every frame of every
- * capture, cut at any byte, and with any byte changed. */
+/* The common-frame path records exactly what the layers record, and so does a glance: for every frame of every capture,
+ * cut at any byte, and with any byte changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct {
 	char name[256];
 } seen;
 
-/* Views and cursors have padding, which nobody has to write. */
+/* Views and cursors have padding, which need not be written. */
 static void
 clean(struct packet *p)
 {
@@ -103,7 +103,7 @@ same_key(const struct glance *g, const struct packet *p)
 	       memcmp(g->src, p->ip.src, length) == 0 && memcmp(g->dst, p->ip.dst, length) == 0;
 }
 
-/* That a packet of which a glance tells nothing is dissected is always right. */
+/* A packet that a glance does not handle may always be dissected. */
 static bool
 same_at_a_glance(enum glance_kind kind, const struct glance *g, const struct packet *p)
 {

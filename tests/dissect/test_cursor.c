@@ -124,7 +124,7 @@ limits(void **state)
 	assert_int_equal(c.have, 2);
 }
 
-/* A record that holds more than it says was on the wire. */
+/* A record with more bytes than its length on the wire. */
 static void
 wire_is_never_less_than_captured(void **state)
 {

@@ -213,7 +213,7 @@ header_checksum(void **state)
 	packet.data[11] ^= 1;
 	dissected = dissect_bytes(DLT_IPV4, &packet);
 	check_reason(dissected, ANOMALY_IPV4_CHECKSUM);
-	assert_int_equal(dissected->payload.have, 8); /* and dissection goes on */
+	assert_int_equal(dissected->payload.have, 8); /* and dissection continues */
 	packet.data[10] = packet.data[11] = 0;
 	check_reason(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_CHECKSUM_OFFLOAD);
 	assert_int_equal(anomaly_gravity(ANOMALY_IPV4_CHECKSUM), GRAVITY_ODD);
@@ -234,7 +234,8 @@ super_packet(void **state)
 	assert_int_equal(dissected->ip.total_length, 0);
 	assert_int_equal(dissected->ip.length, 28);
 	assert_int_equal(dissected->ip.payload, 8);
-	dissected = dissect_cut(DLT_IPV4, packet.data, 24, 100000); /* BIG TCP: the frame says how large it is */
+	dissected = dissect_cut(DLT_IPV4, packet.data, 24, 100000); /* BIG TCP: the length of the frame is the length of
+								     * the packet */
 	assert_int_equal(dissected->ip.length, 100000);
 	assert_int_equal(dissected->payload.wire, 99980);
 	packet.data[11] ^= 1; /* the sum goes with the length: both are the interface's */
@@ -295,7 +296,7 @@ bad_fragments(void **state)
 	check_reason(fragment(6, 0x2000, 24), ANOMALY_NONE);
 }
 
-/* An authentication header is stepped over; the IP layer says what its header says. */
+/* An authentication header is skipped; the IP layer keeps the values of its header. */
 static void
 authentication_header(void **state)
 {

@@ -195,7 +195,7 @@ mpls(void **state)
 	static const struct cut cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{22, ANOMALY_TRUNCATED_LINK, ANOMALY_MPLS_SHORT},
-		{23, ANOMALY_NONE, ANOMALY_NONE}, /* the label stack alone says nothing of what it carries */
+		{23, ANOMALY_NONE, ANOMALY_NONE}, /* the label stack alone does not name its payload */
 		{42, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{50, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 	};

@@ -90,7 +90,7 @@ lengths(void **state)
 static void
 super_datagram(void **state)
 {
-	/* total length 0: UDP's own length is not believed, be it 0 or what fits in 16 bits */
+	/* total length 0: UDP's own length is not used, whether it is 0 or fits in 16 bits */
 	uint8_t datagram[] = {0, 1, 0, 2, 0, 0, 0, 0};
 	struct bytes inside, bytes;
 	const struct packet *packet;
@@ -116,7 +116,7 @@ port_zero(void **state)
 
 	(void)state;
 	check_reason(dissect_udp_bytes(to_zero, 8), ANOMALY_UDP_PORT_ZERO);
-	check_reason(dissect_udp_bytes(from_zero, 8), ANOMALY_NONE); /* "no port", says RFC 768 */
+	check_reason(dissect_udp_bytes(from_zero, 8), ANOMALY_NONE); /* "no port" in RFC 768 */
 }
 
 int

@@ -101,7 +101,7 @@ test_silence_ends_it_to_the_nanosecond(void **state)
 	flow_table_free(table);
 }
 
-/* The end is told as of when it was, however late it is noticed. */
+/* The end is reported with the time at which it was due, however late it is noticed. */
 static void
 test_an_end_noticed_late(void **state)
 {

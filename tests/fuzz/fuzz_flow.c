@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any TCP segments in any order, between two hosts with four pairs of ports, in a table for three connections, so that
- * they are evicted, reused and picked up in the middle.  A segment is 8 bytes: who and which ports, flags, where its
- * sequence and acknowledgement numbers lie against what the tracker expects, length, options, window, time.
+ * they are evicted, reused and picked up in mid-stream.  A segment is 8 bytes: sender and ports, flags, position of its
+ * sequence and acknowledgement numbers relative to what the tracker expects, length, options, window, time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	talk.now += 1000 * 86400 * NANOSECONDS;
 	flow_table_run_timers(talk.table, talk.now);
 	check_table();
-	must(flow_table_counters(talk.table)->flows == 0); /* nobody stays for ever */
+	must(flow_table_counters(talk.table)->flows == 0); /* no connection may stay for ever */
 	flow_table_free(talk.table);
 	return 0;
 }

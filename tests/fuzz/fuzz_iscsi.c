@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes in any segments on an iSCSI connection, and what a target could make of them.
+ * Any bytes in any segments on an iSCSI connection.
  *
- * The first byte says how the connection begins (bit 0: with its handshake; bit 1: nobody listens at first).  Records
- * follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the target sends; bit 1 the
- * capture has missed the segment; 2 it is sent again, 3 it comes before the one before it; 4 it is cut in half; 5 a
- * login with digests comes first; 6 the payload is one byte, repeated.
+ * The first byte says how the connection begins (bit 0: with its handshake; bit 1: no probe is enabled at first).
+ * Records follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the target sends; bit 1
+ * the segment is missing in the capture; 2 it is retransmitted, 3 it precedes the segment before it; 4 it is cut in
+ * half; 5 a login with digests comes first; 6 the payload is one byte, repeated.
  *
- * Whatever is told must be a PDU that its sender has, with names that are text, and the memory in use is bounded.
+ * Every reported PDU must be one that its sender may send, with names that are text, and the memory in use is bounded.
  */
 #include "tests/apps/iscsi/iscsi_fixture.h"
 

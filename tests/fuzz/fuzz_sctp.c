@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any SCTP packets in any order, between two hosts with three addresses each.  A packet is a byte of who, from where
- * and how much later, one of tags and chunks, then what those need; see send().  The table is tiny, so that flows and
- * homes run out.
+ * Any SCTP packets in any order, between two hosts with three addresses each.  A packet is a byte of sender, address
+ * and delay, one of tags and chunks, then the arguments that those need; see send().  The table is tiny, so that flows
+ * and homes run out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ check_flow(void *context, const struct flow *flow)
 	}
 }
 
-/* Every chain holds names of homes that somebody has, each once. */
+/* Every chain holds names of homes that are in use, each once. */
 static void
 check_store(void)
 {

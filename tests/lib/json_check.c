@@ -57,7 +57,7 @@ number(struct json *json)
 	return true;
 }
 
-/* Decodes one code point and says whether it was encoded in the only right way. */
+/* Decodes one code point; false unless it is encoded in the only valid way. */
 static bool
 code_point(struct json *json)
 {

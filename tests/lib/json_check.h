@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A strict JSON checker (RFC 8259) for tests: says whether a text is one value, builds nothing. */
+/* A strict JSON checker (RFC 8259) for tests: checks that a text is one value, builds nothing. */
 #ifndef NETOBS_TESTS_LIB_JSON_CHECK_H
 #define NETOBS_TESTS_LIB_JSON_CHECK_H
 

@@ -15,7 +15,7 @@ netobsd=${NETOBSD:-$build/netobsd}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
-# tshark is not to have the preferences of whoever runs it.
+# tshark must not use the preferences of the user who runs the tests.
 export LC_ALL=C TZ=UTC WIRESHARK_CONFIG_DIR="$tmp"
 
 tap_count=0

@@ -122,7 +122,7 @@ wait_for twice "interface a0 is down"
 is "down again: another line" $? 0
 near link set a0 name wan0
 near link set wan0 up
-says "interface a0 is now called wan0"
+says "interface a0 was renamed to wan0"
 is "renamed: one line" $? 0
 wait_for ping_far 10.79.0.2
 says "interface wan0 is up again"
@@ -131,11 +131,11 @@ near link set wan0 down
 says "interface wan0 is down"
 near link set wan0 name a0
 near link set a0 up
-says "interface wan0 is now called a0"
+says "interface wan0 was renamed to a0"
 is "renamed back: one line" $? 0
 
 near link del a0
-says "interface a0 is lost: .*going on with the others"
+says "interface a0 was removed: .*continuing with the others"
 is "removed: one line" $? 0
 ping_far 10.79.1.2
 check "removed: the others are observed" wait_for heard a1 icmp-send
@@ -146,24 +146,24 @@ is "removed: waiting costs nothing" "$(($(ticks) - before < 10))" 1
 cable a0 b0
 near addr add 10.79.0.1/24 dev a0
 far addr add 10.79.0.2/24 dev b0
-says "interface a0 is back and observed again"
+says "interface a0 has returned and is observed again"
 is "made again: one line" $? 0
 wait_for ping_far 10.79.0.2
 check "made again: observed" wait_for heard a0 icmp-send
 near link set a1 mtu 1400
 near addr add 10.79.1.9/24 dev a1
-is "of all that, nothing was said twice" "$(lines 'interface a0 is lost') $(lines 'interface a0 is back') $(uniq -d "$tmp/err")" \
+is "of all that, nothing was said twice" "$(lines 'interface a0 was removed') $(lines 'interface a0 has returned') $(uniq -d "$tmp/err")" \
 	"1 1 "
 
 near link del a0
 near link del a1
-wait_for sh -c "grep -q 'interface a1 is lost' '$tmp/err'"
+wait_for sh -c "grep -q 'interface a1 was removed' '$tmp/err'"
 sleep 0.3
 check "all removed: netobsd waits" kill -0 "$pid"
 cable a1 b1
 near addr add 10.79.1.1/24 dev a1
 far addr add 10.79.1.2/24 dev b1
-wait_for sh -c "grep -q 'interface a1 is back' '$tmp/err'"
+wait_for sh -c "grep -q 'interface a1 has returned' '$tmp/err'"
 : >"$tmp/out"
 wait_for ping_far 10.79.1.2
 check "all removed, one made again: observed" wait_for heard a1 icmp-send
@@ -187,14 +187,14 @@ check "a larger MTU: long packets" grep -q '"ip_plength":8008' "$tmp/out"
 # Started as root, netobsd has nothing left to open an interface with.
 observe 2 "$netobsd" -i a0 -i a1 --print=icmp-send --format json
 near link del a0
-says "interface a0 is lost"
+says "interface a0 was removed"
 cable a0 b0
-says "interface a0 is back, but netobsd has given up the capability"
+says "interface a0 has returned, but netobsd has dropped the capability"
 is "without the capability: said" $? 0
 near link set a0 down
 near link set a0 up
 sleep 1.5
-is "without the capability: said once" "$(lines 'interface a0 is back')" 1
+is "without the capability: said once" "$(lines 'interface a0 has returned')" 1
 ping_far 10.79.1.2
 check "without the capability: the others are observed" wait_for heard a1 icmp-send
 near link del a1

@@ -109,7 +109,7 @@ def read_kernel(path, addresses):
     return endpoints
 
 
-# --- what the probes told ---
+# --- the firings of the probes ---
 
 def lines_in_order(path):
     """The words of each line, by the clock: bpftrace reads the buffers of several processors one after the other."""
@@ -168,7 +168,7 @@ def pair(kernel, probes):
     """Yields (ends, kernel's endpoint or None, that of the probes or None)."""
     for ends in sorted(set(kernel) | set(probes)):
         theirs, ours = kernel.get(ends, []), list(probes.get(ends, []))
-        # A request whose handshake was never completed is no socket to the kernel yet.
+        # For the kernel a request whose handshake never completed is not a socket yet.
         if len(ours) > len(theirs):
             ours = [end for end in ours if not set(end.states) <= {"LISTEN", "SYN_RECEIVED", "CLOSED"}]
         for i in range(max(len(theirs), len(ours))):

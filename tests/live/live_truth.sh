@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The kernel and netobs, asked about the same connections at the same time.  Two hosts and a lossy router between them
+# The kernel and netobs, compared on the same connections at the same time.  Two hosts and a lossy router between them
 # in network namespaces, thousands of short connections and some of every odd kind; the kernel's own record of states
-# and retransmissions, and what bpftrace is told by the probes of a netobsd on each host.  Both are compared connection
+# and retransmissions, and the firings of the probes of a netobsd on each host, recorded by bpftrace.  Both are compared connection
 # by connection (live_truth.py, by the rules of truth.py).
 #
 # For longer runs, as root in a build directory:
@@ -102,7 +102,7 @@ set_up_network() {
 	NFT
 }
 
-# The kernel's record: states, and retransmissions with the stack that tells which timer they come from.
+# The kernel's record: states, and retransmissions with the stack, which identifies their timer.
 set_up_record() {
 	mkdir "$record" || return 1
 	echo $((8192 + connections * 8)) >"$record/buffer_size_kb"

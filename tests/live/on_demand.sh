@@ -11,7 +11,7 @@
 send=$top/tests/live/send_frames.py
 rate=20000
 
-# A tracer sees every process of a file: this one is nobody else's.
+# A tracer attaches to every process of a file: this copy is used by this test only.
 netobsd=$(private_netobsd) || exit 99
 
 # cpu_of PID: its processor time in ticks of 1/100 s

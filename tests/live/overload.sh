@@ -165,7 +165,7 @@ finish() {
 
 program=$netobsd
 begin >/dev/null
-check "the reserved memory is told at the start" grep -qE "^netobsd: [0-9]+ MiB are reserved for 1000000 connections" "$tmp/err"
+check "the reserved memory is told at the start" grep -qE "^netobsd: memory reserved: [0-9]+ MiB for 1000000 connections" "$tmp/err"
 finish
 
 begin --print >/dev/full

@@ -158,7 +158,7 @@ random_bytes(unsigned long count)
 
 			memcpy(frame + at, &bits, 8);
 		}
-		/* Half of them claim to be something, so that they are looked into. */
+		/* Half of them have the header of a known protocol, so that they are parsed. */
 		if (i % 2 == 0) {
 			static const uint16_t types[] = {0x0800, 0x86dd, 0x0806, 0x8100, 0x8847, 0x8864};
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Who owns a socket, where the test needs root: network namespaces, and a user who may not look into everything.
+# Owners of sockets, for tests that need root: network namespaces, and a user who may not look into everything.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

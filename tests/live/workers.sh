@@ -166,7 +166,7 @@ if "$netobsd" -c "$tmp/conf" --check-config 2>/dev/null; then
 	fi
 	echo 'filter = "tcp port 7200"' >>"$tmp/conf"
 	kill -HUP "$pid"
-	wait_for grep -q "read again" "$tmp/err"
+	wait_for grep -q "conf reloaded" "$tmp/err"
 	sleep 0.3
 	: >"$tmp/out"
 	in_near python3 "$many" talk 10.77.0.2 7100 100
@@ -176,7 +176,7 @@ if "$netobsd" -c "$tmp/conf" --check-config 2>/dev/null; then
 	finish
 	is "a reload: the new filter is every worker's" \
 		"$(grep -c '"tcp_dport":7100' "$tmp/out") $(grep -c '"tcp_dport":7200' "$tmp/out")" "0 10"
-	is "a reload: said once" "$(grep -c "read again" "$tmp/err")" 1
+	is "a reload: said once" "$(grep -c "conf reloaded" "$tmp/err")" 1
 	is "a replay has one worker whatever the file says" \
 		"$("$netobsd" -c "$tmp/conf" -r "$top/tests/captures/one-tcp-rst.pcap" --summary 2>&1 | grep -c '^frames ')" 1
 else
@@ -203,12 +203,12 @@ if ! have setpriv; then
 	skip "an interface that came back" "no setpriv"
 elif "$netobsd" --version | grep -q "addresses are followed: yes"; then
 	ip -n "$far" link del spare0
-	wait_for grep -q "spare0 is lost" "$tmp/err"
+	wait_for grep -q "spare0 was removed" "$tmp/err"
 	ip -n "$far" link add spare0 type veth peer name spare1
 	ip -n "$far" addr add 10.88.0.1/24 dev spare0
 	ip -n "$far" link set spare0 up
 	ip -n "$far" link set spare1 up
-	wait_for grep -q "spare0 is back" "$tmp/err"
+	wait_for grep -q "spare0 has returned" "$tmp/err"
 	wait_for sockets_in "$far" 3
 	sleep 1.2
 	: >"$tmp/out"
@@ -218,7 +218,7 @@ elif "$netobsd" --version | grep -q "addresses are followed: yes"; then
 	done
 	finish
 	is "an interface that came back: one line each" \
-		"$(grep -c "is lost" "$tmp/err") $(grep -c "is back and observed again" "$tmp/err")" "1 1"
+		"$(grep -c "was removed" "$tmp/err") $(grep -c "has returned and is observed again" "$tmp/err")" "1 1"
 	is "an interface that came back: every frame once" "$(grep -c '"ip_daddr":"10.88.0.1[0-9]*"' "$tmp/out")" 200
 else
 	finish

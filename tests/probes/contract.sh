@@ -17,7 +17,7 @@ awk '
 ' "$top/probes/netobs.h" | sort >"$tmp/header"
 
 # The same of the bullets of section 5: bold words name structs, words in backquotes are fields of those named last.
-# Where a bullet refers to a field of another struct it says "as".
+# A bullet that refers to a field of another struct contains "as".
 awk '
 	/^## / { inside = /^## 5/ }
 	!inside || !/^- / { next }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An HTTPS request from 192.0.2.1 to 198.51.100.2 (RFC 5737), and what else a probe can tell of. */
+/* An HTTPS request from 192.0.2.1 to 198.51.100.2 (RFC 5737), and samples of everything else that a probe can
+ * report. */
 #include "tests/probes/probe_args_sample.h"
 
 #include <string.h>

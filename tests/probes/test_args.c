@@ -246,7 +246,7 @@ nothing_due(void *context, struct flow *flow, const struct flow_events *events)
 	(void)events;
 }
 
-/* A flow of the table whose endpoints the test then writes as it likes: end 0 is the server. */
+/* A flow of the table whose endpoints the test then sets freely: end 0 is the server. */
 static struct flow *
 flow_of_syn(void)
 {
@@ -295,7 +295,7 @@ test_endpoint(void **state)
 					.bytes = 49};
 	args_tcpsinfo(&tcps, &client);
 	assert_int_equal(tcps.tcps_addr, flow_cid(table, flow, 1));
-	assert_int_equal(tcps.tcps_local, 0); /* both are told, but they are not one host */
+	assert_int_equal(tcps.tcps_local, 0); /* both ends are reported, but they are not one host */
 	assert_int_equal(tcps.tcps_active, 1);
 	assert_int_equal(tcps.tcps_lport, 40000);
 	assert_int_equal(tcps.tcps_rport, 80);
@@ -336,7 +336,7 @@ test_endpoint(void **state)
 	flow_table_free(table);
 }
 
-/* What the kernel says of its own socket stands in for every estimate. */
+/* The kernel's values of its own socket replace every estimate. */
 static void
 test_owned_endpoint(void **state)
 {

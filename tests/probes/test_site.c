@@ -28,7 +28,7 @@ cheapest(const char *release, int error)
 	return site_cheapest(release, ask);
 }
 
-/* Kernels on which the question could be answered by a filter that kills are not asked. */
+/* Kernels on which a filter could answer the question by killing the process are not queried. */
 static void
 test_old_kernels_are_not_asked(void **state)
 {

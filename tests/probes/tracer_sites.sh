@@ -10,7 +10,7 @@ header=$top/probes/netobs.h
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
 probes=$("$fire_sites" names | wc -l)
 
-# A copy with an inode of its own: nobody else's firings are counted.
+# A copy with its own inode: firings of other processes are not counted.
 cp -- "$fire_sites" "$tmp/fire" || exit 99
 program=$tmp/fire
 

@@ -51,7 +51,7 @@ def replay_probes(netobsd, capture, endpoints):
     for cid in sorted(owner):
         told[owner[cid]].append(cid)
     for key, connections in endpoints.items():
-        # Connections of which nothing is to be told have no place among those that the probes know.
+        # A connection without expected events has no counterpart among those that the probes reported.
         silent = [i for i, (names, facts) in enumerate(connections) if not names and not facts["retransmits"]]
         cids = iter(told[key])
         for i, (_, facts) in enumerate(connections):

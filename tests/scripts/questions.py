@@ -64,11 +64,11 @@ def arp(operation, sender, hardware, target, wait):
     frame(hardware, mac(target) if operation == 2 else b"\xff" * 6, 0x0806, packet, wait)
 
 
-# The client asks where the server is; it is told, and later by somebody else as well.
+# The client sends an ARP request for the server; the server replies, and later another host does as well.
 arp(1, CLIENT, mac(CLIENT), WEB, 0)
 arp(2, WEB, mac(WEB), CLIENT, 300)
 
-# A name server that nobody runs.
+# A name server that does not exist.
 for attempt in range(2):
     udp(CLIENT, 53000, RESOLVER, 53, b"\x12\x34" + bytes(27), 1000)
     ipv4(RESOLVER, CLIENT, 1, (lambda quoted: struct.pack("!BBHI", 3, 3, checksum(

@@ -54,17 +54,17 @@ says() {
 
 says "no such script" "no script is called nonsense; netobs --list" nonsense -r /dev/null
 says "no such file" "cannot read /nonsense" webconn -r /nonsense
-says "no such process" "no process 999999999" webconn -p 999999999
-says "no such option" "no option --nonsense" webconn --nonsense
-says "both a file and a process" "runs already" webconn -r /dev/null -p $$
-says "no such tracer" "ktap is not installed; without a tracer" webconn -r /dev/null -t ktap
+says "no such process" "process 999999999 does not exist" webconn -p 999999999
+says "no such option" "unknown option --nonsense" webconn --nonsense
+says "both a file and a process" "cannot be combined with -r" webconn -r /dev/null -p $$
+says "no such tracer" "ktap is not installed; to print the firings without a tracer" webconn -r /dev/null -t ktap
 if [ "$(id -u)" -eq 0 ]; then
 	cp /bin/true "$tmp/true"
-	NETOBSD=$tmp/true says "a program without probes" "has no probes" webconn -r /dev/null -t sh
+	NETOBSD=$tmp/true says "a program without probes" "contains no probes" webconn -r /dev/null -t sh
 	if have setpriv && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs" -a -x "$NETOBSD"; then
 		ln -s "$netobs" "$tmp/netobs"
 		if setpriv --reuid=65534 --clear-groups "$netobs" webconn -r /dev/null -t sh >"$tmp/out" 2>&1 ||
-			! grep -q 'sh needs root, try sudo; without a tracer: netobs webconn -r FILE --print' "$tmp/out"; then
+			! grep -q 'sh needs root, try sudo; to print the firings without a tracer: netobs webconn -r FILE --print' "$tmp/out"; then
 			not_ok "no permission" "$tmp/out"
 		else
 			ok "no permission"
@@ -74,7 +74,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	fi
 else
 	skip "a program without probes" "needs root"
-	says "no permission" "needs root, try sudo; without a tracer" webconn -r /dev/null -t sh
+	says "no permission" "needs root, try sudo; to print the firings without a tracer" webconn -r /dev/null -t sh
 fi
 
 "$netobs" refused -r "$top/tests/captures/one-tcp-rst.pcap" --print >"$tmp/out" 2>"$tmp/err"
@@ -87,7 +87,7 @@ check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
 # What is installed knows where the rest is: no name is left for make to fill in.
 check "netobs as it is installed" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
 
-# With DTrace: a stand-in for it says what it is asked for.
+# With DTrace: a stand-in prints its arguments.
 if [ "$(id -u)" -eq 0 ]; then
 	mkdir "$tmp/bin"
 	cat >"$tmp/bin/dtrace" <<-'SH'

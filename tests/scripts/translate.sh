@@ -41,7 +41,7 @@ becomes 'this->length = args[2]->ip_plength - args[4]->tcp_offset;' \
 	'this->length = args[2]->ip_plength - args[4]->tcp_offset;' \
 	'$length = ((struct ipinfo *)arg2)->ip_plength - ((struct tcpinfo *)arg4)->tcp_offset;'
 
-# The whole clauses.  Each asks for what one line of the built-in printer's JSON can be asked for.
+# Whole clauses.  Each selects what one line of the built-in printer's JSON contains.
 cat >"$tmp/published.d" <<'D'
 tcp:::accept-established
 {

@@ -92,7 +92,7 @@ if retransmissions=$(capture home-network.pcap); then
 	summary -r "$retransmissions" --print
 	grep '^retransmission\.' "$tmp/err" >"$tmp/told"
 	is "summary: retransmissions" "$(cut -d ' ' -f 1 "$tmp/untold" | tr '\n' ' ')" \
-		"retransmission.timeout retransmission.probe retransmission.spurious "
+		"retransmission.timeout retransmission.tail-loss-probe retransmission.spurious "
 	check "summary: retransmissions are counted whether anybody listens or not" cmp "$tmp/untold" "$tmp/told"
 fi
 summary -r "$top/tests/captures/iscsi.pcap"
@@ -124,8 +124,8 @@ complains "no such file" 1 "No such file" -r "$tmp/none"
 complains "a directory" 1 "directory" -r "$tmp"
 complains "an empty file" 1 "is empty" -r /dev/null
 complains "empty standard input" 1 "standard input is empty" -r -
-complains "not a capture" 1 "is not a capture" -r "$0"
-complains "no such interface" 1 "no interface nope0; there are: any, .*lo" -i nope0
+complains "not a capture" 1 "is not a readable capture" -r "$0"
+complains "no such interface" 1 "no such interface: nope0; available: any, .*lo" -i nope0
 complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
 complains "unknown probe" 1 'no probe "tcp-recieve"' -r "$file" --print=tcp-recieve
 complains "unknown probe among others" 1 'no probe "x\*"' -r "$file" --print=tcp-*,x*
@@ -133,7 +133,7 @@ complains "bad number" 1 "whole number from 16" -r "$file" --max-flows many
 if have prlimit && prlimit --as=2000000000 "$netobsd" --version >/dev/null 2>&1; then # not with a sanitizer
 	prlimit --as=2000000000 "$netobsd" -r "$file" --max-flows 100000000 2>"$tmp/err"
 	is "more memory than there is: status" $? 1
-	check "more memory than there is: message" grep -q "no memory for 100000000 connections: .*--max-flows" "$tmp/err"
+	check "more memory than there is: message" grep -q "not enough memory for 100000000 connections: .*--max-flows" "$tmp/err"
 else
 	skip "more memory than there is" "no limit can be set"
 fi
@@ -184,7 +184,7 @@ for packer in gzip zstd; do
 done
 
 head -c 4000 "$file" >"$tmp/cut.pcap"
-complains "cut in a record" 2 "breaks off at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
+complains "cut in a record" 2 "ends unexpectedly or is damaged at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
 summary -r "$tmp/cut.pcap"
 is "cut in a record: what came before" "$(counter frames) $(counter capture.damaged)" "52 1"
 summary -r "$tmp/cut.pcap" -r "$file"
@@ -245,7 +245,7 @@ wait_for begun "$pid"
 kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM while waiting for a tracer" $? 0
-complains "--wait-tracer gives up after its time" 0 "no tracer has come within 0.1 s" -r "$file" --wait-tracer=0.1
+complains "--wait-tracer gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1
 "$netobsd" -r "$file" --pace=0.01 --print=udp-send >"$tmp/out" &
 pid=$!
 wait_for test -s "$tmp/out"

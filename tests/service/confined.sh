@@ -58,11 +58,11 @@ confined() {
 }
 
 filters=1
-"$netobsd" --version | grep -q "filtered: yes" || {
+"$netobsd" --version | grep -q "filters system calls: yes" || {
 	filters=
 	unfiltered=1
 }
-"$netobsd" --version | grep -q "dropped: yes" || skip_all "built without libcap-ng"
+"$netobsd" --version | grep -q "drops privileges: yes" || skip_all "built without libcap-ng"
 
 # ------------------------------------------------------------------------------------------------- as whoever we are
 
@@ -86,7 +86,7 @@ is "a replay that root began: capabilities that could be had" "$(field CapBnd)" 
 finish
 is "a replay that root began: ends well" $? 0
 
-# Nothing is read before: a pipe that nobody has written to yet.
+# Nothing is read before: a pipe without a writer so far.
 mkfifo "$tmp/pipe"
 begin "$netobsd" -r "$tmp/pipe" --summary
 confined "before the first byte is read" "$uid" $none
@@ -145,7 +145,7 @@ s.sendto(b"hello", ("127.0.0.1", 9))'
 	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -u bin -r "$file" 2>"$tmp/err"
 	is "another user is for root: status" $? 1
 	is "another user is for root: message" "$(cat "$tmp/err")" \
-		"netobsd: cannot become user bin: only root can change user"
+		"netobsd: cannot switch to user bin: netobsd was not started as root"
 fi
 
 # ---------------------------------------------------------------------------------- what the filter does when it runs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The control socket with netobsctl, and the metrics: what they answer, whom, and that nobody who asks holds up capture.
+# The control socket with netobsctl, and the metrics: the replies, the permissions, and that no client delays capture.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -135,7 +135,7 @@ is "a connection that is not there" "$?:$(cat "$tmp/said")" "1:netobsctl: there 
 is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$ask" raw "$socket")" \
 	"error the request is longer than 4096 bytes"
 is "garbage" "$(printf '\377\1\2status\n' | python3 "$ask" raw "$socket")" "error the request is not plain text"
-is "many words" "$(python3 -c 'print("a " * 100)' | python3 "$ask" raw "$socket")" "error more than 16 words"
+is "many words" "$(python3 -c 'print("a " * 100)' | python3 "$ask" raw "$socket")" "error the request has more than 16 words"
 head -c 1000000 /dev/urandom | python3 "$ask" raw "$socket" >/dev/null 2>&1
 check "after garbage: it answers" ctl status
 
@@ -147,7 +147,7 @@ python3 "$ask" stall "$socket" 20 >"$tmp/stall" &
 stalling=$!
 wait_for grep -q ready "$tmp/stall"
 "$ctl" -s "$socket" status >/dev/null 2>"$tmp/said"
-is "too many at once" "$(cat "$tmp/said")" "netobsctl: too many are asking; try again later"
+is "too many at once" "$(cat "$tmp/said")" "netobsctl: too many simultaneous requests; try again later"
 converse 7002
 wait "$stalling"
 check "clients that stall are let go" wait_for ctl status
@@ -219,7 +219,7 @@ if have setpriv; then
 	check "mode 666: everybody may ask" $stranger "$ctl" -s "$socket" status
 	is "mode 666: not everybody may reload" \
 		"$($stranger "$ctl" -s "$socket" reload 2>&1)" \
-		"netobsctl: only root and the user of netobsd may have the configuration read again"
+		"netobsctl: only root and the user that netobsd runs as may reload the configuration"
 fi
 stop
 is "status at the end" $? 0
@@ -232,15 +232,15 @@ chown 65533 "$tmp/theirs"
 refused "another's directory" "cannot make the control socket .* belongs to user 65533" --control "$tmp/theirs/control"
 mkdir "$tmp/open"
 chmod 777 "$tmp/open"
-refused "everybody's directory" "cannot make the control socket .* others may write" --control "$tmp/open/control"
+refused "everybody's directory" "cannot make the control socket .* is writable by group or others" --control "$tmp/open/control"
 : >"$tmp/run/file"
-refused "something else at the path" "cannot make the control socket .* something else" --control "$tmp/run/file"
+refused "something else at the path" "cannot make the control socket .* the path exists and is not a socket" --control "$tmp/run/file"
 refused "a path that is too long" "the path of the control socket has [0-9]* bytes" \
 	--control "$tmp/$(head -c 200 /dev/zero | tr '\0' a)"
-refused "a bad mode" "--control-mode 999: permissions in octal" --control "$socket" --control-mode 999
-refused "metrics for everybody" "--metrics 0.0.0.0:9812: others than this host" --metrics 0.0.0.0:9812
-refused "metrics nowhere" "--metrics elsewhere: unix:PATH, ADDRESS:PORT" --metrics elsewhere
-refused "metrics at a bad port" "--metrics 127.0.0.1:0: unix:PATH" --metrics 127.0.0.1:0
+refused "a bad mode" "--control-mode 999: expected octal permissions" --control "$socket" --control-mode 999
+refused "metrics for everybody" "--metrics 0.0.0.0:9812: other hosts can reach this address" --metrics 0.0.0.0:9812
+refused "metrics nowhere" "--metrics elsewhere: expected unix:PATH, ADDRESS:PORT" --metrics elsewhere
+refused "metrics at a bad port" "--metrics 127.0.0.1:0: expected unix:PATH" --metrics 127.0.0.1:0
 
 start --metrics "unix:$tmp/run/metrics" --metrics-anywhere
 inside python3 "$ask" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.1" >"$tmp/http"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsd as a service: its configuration file, what a reload changes and what it leaves, what the service manager is
-# told, and that messages do not come in floods.
+# netobsd as a service: its configuration file, what a reload changes and what it leaves, the notifications to the
+# service manager, and the limit on repeated messages.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -55,7 +55,7 @@ complains "a bad value that the command line overrides" "$conf:3: max-flows = 3:
 configure 'interface = lo' 'colour = blue'
 complains "an unknown setting" "$conf:2: .*colour" -c "$conf"
 configure 'strict = 2'
-complains "a wrong type" "$conf:1: strict = 2: true or false is wanted" -c "$conf" -i lo
+complains "a wrong type" "$conf:1: strict = 2: expected true or false" -c "$conf" -i lo
 configure 'strict = true'
 complains "a file that is not there" "cannot read $tmp/none: No such file" -c "$tmp/none"
 complains "nothing to observe" "nothing to observe" -c "$conf" --check-config
@@ -71,7 +71,7 @@ fi
 
 # ----------------------------------------------------------------------------------------------------------- reload
 
-# The replay of a pipe stands still as long as nobody writes, so that it is known where a reload falls.
+# The replay of a pipe waits while nothing is written, so that the position of a reload is known.
 mkfifo "$tmp/pipe"
 size=$(wc -c <"$file" | tr -d ' ')
 half=$((size / 2))
@@ -118,8 +118,8 @@ is "without a reload: status" $? 0
 configure 'strict = false'
 replay
 configure 'strict = false' 'time-wait = forever'
-reload "nothing was changed"
-check "a bad file: message" grep -qE "^netobsd: $conf:2: time-wait = forever: a number" "$tmp/err"
+reload "reload failed"
+check "a bad file: message" grep -qE "^netobsd: $conf:2: time-wait = forever: expected a number" "$tmp/err"
 rest
 is "a bad file changes nothing: status" $? 0
 check "a bad file changes nothing" cmp "$tmp/whole" "$tmp/out"
@@ -127,7 +127,7 @@ check "a bad file changes nothing" cmp "$tmp/whole" "$tmp/out"
 configure 'strict = false'
 replay
 configure 'strict = true' 'time-wait = 30'
-reload "has been read again"
+reload "reloaded"
 rest
 is "a good file: status" $? 0
 check "a good file loses no connection" cmp "$tmp/whole" "$tmp/out"
@@ -135,8 +135,8 @@ check "a good file loses no connection" cmp "$tmp/whole" "$tmp/out"
 configure 'max-flows = 1000'
 replay
 configure 'max-flows = 2000' 'filter = "tcp port 1"'
-reload "has been read again"
-check "what needs a restart is said" grep -qE "^netobsd: $conf: the new value of max-flows takes effect when" "$tmp/err"
+reload "reloaded"
+check "what needs a restart is said" grep -qE "^netobsd: $conf: the change of max-flows needs a restart" "$tmp/err"
 rest
 check "a filter is in force at once" test "$(wc -l <"$tmp/out")" -lt "$(wc -l <"$tmp/whole")"
 check "a filter leaves frames out" grep -qE '^capture.filtered [1-9]' "$tmp/err"
@@ -144,7 +144,7 @@ check "a filter leaves frames out" grep -qE '^capture.filtered [1-9]' "$tmp/err"
 configure 'filter = "tcp port 1"'
 replay
 configure 'strict = false'
-reload "has been read again"
+reload "reloaded"
 rest
 check "a filter that has gone" test -s "$tmp/out"
 
@@ -179,7 +179,7 @@ if have python3; then
 	check "the manager is told: ready" wait_for told '^READY=1$'
 	check "the manager is told: alive, packets and drops" wait_for told \
 		'^WATCHDOG=1 STATUS=[0-9]+ packets observed, 0 dropped by the kernel, 0 by interfaces; [0-9]+ connections now$'
-	reload "has been read again"
+	reload "reloaded"
 	check "the manager is told: reloading" told '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
 	is "the manager is told: ready again" "$(grep -A1 RELOADING "$tmp/told" | tail -1)" READY=1
 	# As often as that is every 0.4 s at least.  A netobsd that gets no processor cannot, one that is too slow never is.
@@ -210,7 +210,7 @@ if have python3; then
 	wait "$manager" 2>/dev/null
 	NOTIFY_SOCKET=$tmp/gone "$netobsd" -r "$file" 2>"$tmp/err"
 	is "a manager that is not there" "$? $(cat "$tmp/err")" \
-		"0 netobsd: cannot tell the service manager anything through $tmp/gone: No such file or directory"
+		"0 netobsd: cannot notify the service manager through $tmp/gone: No such file or directory"
 else
 	skip "the manager is told" "no python3"
 fi
@@ -229,6 +229,6 @@ kill -USR1 "$pid" # which is answered after them
 wait_for grep -q '^probe-site' "$tmp/err"
 rest
 is "a message is said five times" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
-check "and then counted" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" were left out$' "$tmp/err"
+check "and then counted" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
 
 tap_done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# How fast a capture is replayed while nobody traces, by processor time: machines are busy.  The rate is for reading; only
+# How fast a capture is replayed without a tracer, by processor time: machines are busy.  The rate is for reading; only
 # a collapse is a failure, because machines differ.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobs(7) tells everything that the program can say: every probe, field, anomaly and state.  What there is to tell is
-# asked of the program, not of the files that the page is made of.
+# netobs(7) documents everything that the program can report: every probe, field, anomaly and state.  The list comes
+# from the program, not from the files that the page is generated from.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

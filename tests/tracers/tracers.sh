@@ -71,7 +71,7 @@ expected = []
 count = collections.Counter(firing["probe"].replace("-", "__") for firing in firings)
 script, silent = "", []
 for probe in probes:
-    # Where there may be no packet, the connection has the number.
+    # If there may be no packet, the connection has the number.
     sequence = "((struct csinfo *)arg1)->cs_seq" if any(word in probe for word in ("change", "timeout", "stream__end")) \
         else "((struct pktinfo *)arg0)->pkt_seq"
     numbered = not probe.startswith("iscsi") # applications have neither struct

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.0.2:3260, end 1), PDUs
- * made by hand, and what the reader told, as one line of words.
+ * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.0.2:3260, end 1),
+ * hand-made PDUs, and the reader's reports as one line of words.
  */
 #ifndef NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
 #define NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
@@ -30,7 +30,7 @@ struct script {
 	uint32_t next[2]; /* sequence numbers */
 	unsigned odd[ANOMALY_COUNT];
 	unsigned told;
-	struct iscsi_pdu pdu;	      /* the last one told; its views are not to be used */
+	struct iscsi_pdu pdu;	      /* the last PDU reported; its views must not be used */
 	struct iscsi_session session; /* as it was then */
 	uint8_t cdb[ISCSI_CDB_MAX];   /* of the last command */
 	uint32_t cdb_length;

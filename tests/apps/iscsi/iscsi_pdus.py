@@ -132,7 +132,7 @@ def expected(pdu, names):
         want["ii_flags"] = 0x80 | pdu.number("iscsi.logout.reason")
     if pdu.scsi_opcode is not None:
         want["ic_opcode"] = pdu.scsi_opcode
-    # Data-In needs LUN and tag only where it is to be acknowledged; tshark shows them then only.
+    # Data-In needs LUN and tag only if it must be acknowledged; tshark shows them only then.
     if pdu.opcode == 0x25 and "iscsi.targettransfertag" not in pdu.fields:
         del want["ii_lun"], want["ii_ttt"]
     return want
@@ -143,7 +143,7 @@ def compare(number, firing, pdu, names):
     if firing["probe"] != "iscsi-" + PROBES[pdu.opcode]:
         wrong.append(f"probe {firing['probe']}, PDU {PROBES[pdu.opcode]}")
     told = {key: value for arg in firing["args"] if arg for key, value in arg.items()}
-    # Where a login stays in its stage, tshark does not show the next one.
+    # If a login stays in its stage, tshark does not show the next one.
     if pdu.opcode in (0x03, 0x23) and "iscsi.login.nsg" not in pdu.fields:
         told["ii_flags"] &= ~3
     for key, value in expected(pdu, names).items():

@@ -293,7 +293,7 @@ test_login(void **state)
 	script_connect(s);
 	script_say(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	assert_string_equal(s->words, "03:1");
-	assert_string_equal(s->session.initiator, "iqn.a"); /* of the PDU that says it */
+	assert_string_equal(s->session.initiator, "iqn.a"); /* of the PDU that contains it */
 	assert_string_equal(s->session.target, "iqn.b");
 	assert_false(s->session.full);
 	script_say(s, TARGET, 0x23, 0x87, 1, NULL, 0);
@@ -622,7 +622,7 @@ test_picked_up_in_mid_stream(void **state)
 		make_run(digests);
 		for (uint32_t at = 0; at < bytes.length; at += 1448)
 			script_send(s, INITIATOR, bytes.at + at, bytes.length - at < 1448 ? bytes.length - at : 1448);
-		/* Nearly all of them, in any case the last. */
+		/* Nearly all of them, and always the last. */
 		assert_non_null(strstr(s->words, "01:102 05:102 00:202"));
 		assert_non_null(strstr(s->words, "01:113 05:113 00:213"));
 		assert_string_equal(s->session.target, "");
@@ -754,7 +754,7 @@ test_arguments_of_a_message(void **state)
 	assert_int_equal(ic.ic_opcode, 0x88);
 	assert_string_equal(ic.ic_opstr, "read(16)");
 	assert_memory_equal(ic.ic_cdb16, cdb, 16);
-	/* What was not seen is not known; what was not said is empty. */
+	/* Fields that were not captured are unknown; fields that were not sent are empty. */
 	session = (struct iscsi_session){.begun = true};
 	args_iscsiinfo(&ii, &message);
 	assert_string_equal(ii.ii_target, "");

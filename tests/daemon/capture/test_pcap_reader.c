@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reader of plain captures gives what libpcap gives, accepts what it accepts and says of damage what it says: over
- * every capture of the tests, whole, cut at every byte, and with every byte of its first records changed. */
+/* The reader of plain captures returns the frames that libpcap returns, accepts the files that libpcap accepts and
+ * reports damage as libpcap does: over every capture of the tests, whole, cut at every byte, and with every byte of its
+ * first records changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 
 #define LARGEST (256u * 1024)
 
-/* What came of a file: frames, a sum over all of them, and where and why it broke off. */
+/* The result of a file: frames, a sum over all of them, and the place and reason of damage. */
 struct outcome {
 	bool opened, damaged;
 	unsigned long frames;
@@ -85,7 +86,7 @@ observer_forget(struct observer *observer)
 	(void)observer;
 }
 
-/* What libpcap makes of the file, asked directly. */
+/* libpcap's own result for the file. */
 static struct outcome
 by_libpcap(void)
 {
@@ -111,8 +112,9 @@ by_libpcap(void)
 	outcome.damaged = got == PCAP_ERROR;
 	if (outcome.damaged)
 		snprintf(outcome.trouble, sizeof outcome.trouble,
-			 "%s breaks off at record %lu, byte %ld: %s; everything before was observed", path,
-			 outcome.frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
+			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
+			 "observed",
+			 path, outcome.frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
 	pcap_close(pcap);
 	return outcome;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Replaying files: what is read, in which order, and what is said of files that are broken. */
+/* Replaying files: which frames are read, in which order, and the messages about damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ put32(FILE *file, uint32_t value)
 	assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
 }
 
-/* Starts a capture; `magic` says what the second half of its time stamps counts. */
+/* Starts a capture; `magic` selects the unit of the second half of its time stamps. */
 static FILE *
 capture(unsigned which, uint32_t magic, uint32_t link_type)
 {
@@ -181,8 +181,8 @@ test_empty_capture(void **state)
 	assert_string_equal(logged, "");
 }
 
-/* Three files whose records interleave, one of them going back in time: heads are compared, nothing is lost, the
- * first file wins a tie. */
+/* Three files whose records interleave, one with a step back in time: heads are compared, nothing is lost, and on equal
+ * time stamps the first file comes first. */
 static void
 test_merge(void **state)
 {
@@ -264,8 +264,8 @@ test_cut_at_every_byte(void **state)
 		}
 		assert_int_equal(result, INPUT_DAMAGED);
 		assert_int_equal(counters.damaged, 1);
-		snprintf(at, sizeof at, "breaks off at record %ld, byte %ld:", (length - 24) / RECORD_BYTES + 1,
-			 length);
+		snprintf(at, sizeof at, "ends unexpectedly or is damaged at record %ld, byte %ld:",
+			 (length - 24) / RECORD_BYTES + 1, length);
 		assert_non_null(strstr(logged, at));
 	}
 }
@@ -310,7 +310,7 @@ test_refused(void **state)
 	fputs("not a capture\n", file);
 	fclose(file);
 	assert_int_equal(replay(1, 0, NULL, NULL), -1);
-	assert_non_null(strstr(logged, "is not a capture"));
+	assert_non_null(strstr(logged, "is not a readable capture"));
 
 	assert_int_equal(truncate(paths[0], 0), 0);
 	assert_int_equal(replay(1, 0, NULL, NULL), -1);
@@ -357,7 +357,7 @@ test_pace(void **state)
 	fail_msg("a hundred times as fast takes %g s, not less than %g s", fast, slow);
 }
 
-/* Where the loop is stopped nothing more is read, and that is no damage. */
+/* After the loop is stopped nothing more is read, which is not damage. */
 static void
 test_stop(void **state)
 {

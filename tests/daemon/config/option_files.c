@@ -36,7 +36,7 @@ sample_row(const struct option_row *row)
 		return;
 	}
 	if (strcmp(row->name, "control") == 0) {
-		puts("control = \"/run/netobs/control\""); /* where netobsctl(8) asks unless it is told otherwise */
+		puts("control = \"/run/netobs/control\""); /* netobsctl(8)'s default */
 		return;
 	}
 	putchar('#');
@@ -48,8 +48,8 @@ sample_row(const struct option_row *row)
 static void
 sample(void)
 {
-	puts("# Settings of netobsd as a service: netobs.conf(5) has all about them.  What is commented out is the\n"
-	     "# default, or shows the form of a setting that has none.  After a change:\n"
+	puts("# Configuration of netobsd as a service; see netobs.conf(5).  Commented-out lines show the default\n"
+	     "# value, or the form of a setting without one.  After a change:\n"
 	     "#\n"
 	     "#	netobsd -c /etc/netobs/netobs.conf --check-config && systemctl reload netobs");
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
@@ -93,7 +93,7 @@ manual_row(const struct option_row *row)
 	if (row->change == AT_RESTART)
 		puts("Needs a restart.");
 	if (row->scope == FOR_LIVE)
-		puts("Without meaning where files are replayed.");
+		puts("Ignored with\n.Fl r .");
 }
 
 static void

@@ -121,18 +121,18 @@ test_refusals(void **state)
 	refuses("format = xml\n", "a.conf:1: ", "text or json");
 	refuses("user = nobody-of-that-name\n", "a.conf:1: ", "no such user");
 	refuses("user = root\n", "a.conf:1: ", "root");
-	refuses("strict = true\n\nstrict = false\n", "a.conf:3: ", "second time, after line 1");
-	refuses("local = {10.0.0.0/8}\nlocal = {11.0.0.0/8}\n", "a.conf:2: ", "second time");
+	refuses("strict = true\n\nstrict = false\n", "a.conf:3: ", "already set in line 1");
+	refuses("local = {10.0.0.0/8}\nlocal = {11.0.0.0/8}\n", "a.conf:2: ", "already set");
 	refuses("strict = true, false\n", "a.conf:1: ", "unexpected token");
 	refuses("view = {host, both}\n", "a.conf:1: ", "unexpected token");
 	refuses("strict\nview = host\n", "a.conf:", "equal sign after option 'strict'");
 	refuses("strict\n", "a.conf:", "premature end");
 	refuses("strict =\n", "a.conf:", "premature end");
-	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "quote has no end");
-	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "quote has no end");
-	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "comment has no end");
+	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "unterminated quote");
+	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "unterminated quote");
+	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "unterminated comment");
 	refuses("interface = {a, b\n", "a.conf:", "premature end");
-	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "quote has no end");
+	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "unterminated quote");
 	refuses("}\n", "a.conf:1: ", "brace");
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
 }
@@ -158,7 +158,7 @@ test_comments(void **state)
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
 }
 
-/* What asks for one run's doing is no setting. */
+/* Options that select the work of a single run are not settings. */
 static void
 test_not_in_files(void **state)
 {

@@ -229,7 +229,7 @@ test_refused_words(void **state)
 	refuses("-r file --pr", "--pr"); /* --print or --promiscuous */
 }
 
-/* A letter or a name that two rows share would hide one of them; a row without help is of no use. */
+/* A letter or a name shared by two rows would hide one of them; every row needs a help text. */
 static void
 test_table(void **state)
 {

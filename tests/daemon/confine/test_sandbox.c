@@ -30,7 +30,7 @@
 
 struct attempt {
 	const char *name;
-	long (*make)(void); /* what the call returned; errno says why */
+	long (*make)(void); /* result of the call; the error is in errno */
 };
 
 static long

@@ -99,7 +99,7 @@ test_prefixes(void **state)
 
 #define MODEL 3000u
 
-/* Thousands of addresses that come and go: the table grows, and forgets those that have gone. */
+/* Thousands of addresses that are added and removed: the table grows, and drops the removed ones. */
 static void
 test_model(void **state)
 {

@@ -96,7 +96,7 @@ test_host_by_address(void **state)
 	locals_free(locals);
 }
 
-/* A router's frames come in and go out, but are nobody's here. */
+/* Frames that a router forwards come in and go out, but are not local. */
 static void
 test_host_forwarding(void **state)
 {
@@ -163,7 +163,7 @@ test_loopback(void **state)
 	locals_free(none);
 }
 
-/* Before a host has an address, its link-layer address tells its frames from others'. */
+/* Before a host has an address, its link-layer address distinguishes its frames from those of others. */
 static void
 test_no_address_yet(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which frames on "any" are copies of others: bridges, bonds and VLAN devices, and stacks of them. */
+/* Which frames on "any" are copies: bridges, bonds and VLAN devices, and stacks of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

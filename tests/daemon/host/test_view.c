@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose point of view a run has when the user has not said: the contract's section 2. */
+/* The default view of a run without --view: section 2 of the contract. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ test_file(void **state)
 	assert_int_equal(resolve(VIEW_AUTO, false, 1, mixed, 2), VIEW_HOST);
 }
 
-/* The host view of a file that says nothing about its host is worth a warning. */
+/* The host view of a file without information about its host causes a warning. */
 static void
 test_told(void **state)
 {

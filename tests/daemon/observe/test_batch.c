@@ -94,7 +94,7 @@ printer_stop(struct printer *printer)
 
 static uint8_t lent[262144];
 
-/* Lends the batch a frame whose bytes are reused at once, as libpcap does. */
+/* Adds a frame to the batch whose bytes are overwritten at once, as libpcap does. */
 static void
 add(struct batch *batch, uint64_t number)
 {
@@ -185,7 +185,7 @@ test_settle(void **state)
 	assert_int_equal(seen.advanced, 99);
 	batch_stop_printing(batch);
 	assert_int_equal(seen.stopped, 1);
-	assert_true(batch_settle(batch)); /* observing goes on without its output */
+	assert_true(batch_settle(batch)); /* observation continues without its output */
 	batch_free(batch);
 
 	batch = batch_new(NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether anybody listens makes no difference to what is known: every capture is observed at a glance, then closely
- * with a probe enabled, and the connections and counters of both are compared.  Directories of more captures may be
- * given as arguments. */
+/* Enabling a probe makes no difference to the state: every capture is observed once untraced and once with a probe
+ * enabled, and the connections and counters of both runs are compared.  Directories of more captures may be given as
+ * arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ take_flow(void *context, const struct flow *flow)
 	k->ids[at] = id;
 	k->starts[at] = flow_start(k->table, flow);
 	k->flows[at] = *flow;
-	k->flows[at].judged = 0; /* only a glance asks and tells */
+	k->flows[at].judged = 0; /* used by a glance only */
 }
 
 static void
@@ -64,7 +64,7 @@ know(struct known *k, const struct observer *o)
 {
 	k->table = observer_flows(o);
 	k->counters = *flow_table_counters(k->table);
-	k->counters.longest_probe = 0; /* hangs on how soon those that are over go, which nobody sees at a glance */
+	k->counters.longest_probe = 0; /* depends on when expired flows are removed, which has no other effect */
 	k->observed = *observer_counters(o);
 	k->room = (unsigned)k->counters.flows;
 	k->flows = calloc(k->room + 1u, sizeof *k->flows);

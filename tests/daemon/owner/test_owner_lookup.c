@@ -196,7 +196,7 @@ names_listener(const struct owner *owner)
 	return owner->pid >= 0 && owner->flags & OWNER_LISTENER;
 }
 
-/* Looks as the capture thread does until the answer is as wanted. */
+/* Looks up like the capture thread until the answer is the expected one. */
 static struct owner
 find_until(struct owners *owners, const struct owner_key *key, condition *wanted)
 {
@@ -227,7 +227,7 @@ ask_until(struct owners *owners, const struct owner_key *key, condition *wanted)
 struct child {
 	pid_t pid;
 	int to, from; /* pipes */
-	uint16_t port; /* what it told */
+	uint16_t port; /* what it reported */
 };
 
 static void
@@ -238,7 +238,7 @@ tell_byte(int fd)
 
 typedef int child_body(uint16_t port, int listener);
 
-/* A process of its own that makes a socket with `body`, tells its port and waits to be ended. */
+/* A separate process that creates a socket with `body`, reports its port and waits to be ended. */
 static struct child
 start_child(child_body *body, uint16_t port, int listener, const char *comm)
 {
@@ -608,7 +608,7 @@ test_udp_connected(void **state)
 	}
 }
 
-/* Bound to an address, to any, and to any of both versions; who talks to it does not matter. */
+/* Bound to an address, to any address, and to any address of both versions; the peer does not matter. */
 static void
 test_udp_unconnected(void **state)
 {
@@ -658,7 +658,7 @@ test_udp_bound_to_device(void **state)
 	close(fd);
 }
 
-/* The same ends, another process: what was known of the first must not be told of the second, not even for a moment. */
+/* The same ends, another process: the answer for the first process must never be returned for the second. */
 static void
 test_reused_ends(void **state)
 {
@@ -714,7 +714,7 @@ test_reused_udp_port(void **state)
 	owners_free(owners);
 }
 
-/* A find asks by itself. */
+/* A find starts a query by itself. */
 static void
 test_find_asks(void **state)
 {
@@ -727,12 +727,12 @@ test_find_asks(void **state)
 
 	(void)state;
 	check_mine(&owner, owners);
-	assert_int_equal(owners_counters(owners).asked, 1); /* once, however often it was wanted */
+	assert_int_equal(owners_counters(owners).asked, 1); /* once, however often it was looked up */
 	close(fd);
 	owners_free(owners);
 }
 
-/* While somebody wants it, the answer is refreshed; the name of the process as well. */
+/* While the answer is in use it is refreshed, and so is the name of the process. */
 static void
 test_refreshed(void **state)
 {
@@ -752,7 +752,7 @@ test_refreshed(void **state)
 		pause_ms(1);
 	} while (strcmp(later.comm, "renamed") != 0);
 	assert_true(later.asked_ns > owner.asked_ns);
-	/* And nobody wanting it, the thread sleeps, once it has come to that. */
+	/* Once no answer is in use, the thread goes to sleep. */
 	do {
 		assert_true(now_ms() < end);
 		quiet = owners_counters(owners).refreshed;
@@ -900,7 +900,7 @@ test_table(void **state)
 #define TORN_KEYS 2
 #define TORN_READS 20000
 
-/* Keys that share a slot by turns, and records whose every word says the same number. */
+/* Keys that alternate in one slot, and records whose words all hold the same number. */
 static struct owner_record
 telltale(uint32_t i)
 {
@@ -1038,7 +1038,8 @@ is_hidden(const struct owner *owner)
 	return owner->flags & OWNER_HIDDEN;
 }
 
-/* An ordinary user sees whose a socket is, but not which process of others has it; and is told so. */
+/* An ordinary user learns the user of a socket but not which process of another user holds it, and a warning is
+ * logged. */
 static void
 test_unprivileged(void **state)
 {

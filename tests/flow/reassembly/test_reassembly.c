@@ -320,7 +320,7 @@ assert_stays_discarded(struct bench *b, unsigned id, enum anomaly why)
 	b->now++;
 	assert_int_equal(give4(b, id, 0, 80, true), REASSEMBLY_HELD);
 	assert_whole(b, give4(b, id, 80, 100, false), 100, 2);
-	assert_int_equal(b->lost, 0); /* it had been told of when it was discarded */
+	assert_int_equal(b->lost, 0); /* it was reported when it was discarded */
 	assert_int_equal(reassembly_counters(b->r)->timeouts, 0);
 }
 
@@ -561,7 +561,7 @@ too_many_bytes(void **state)
 	assert_whole(b, give4(b, 2, 30000, 30100, false), 30100, 4);
 }
 
-/* Where the oldest is the one that needs room, it is the one that goes. */
+/* If the oldest datagram itself needs room, it is the one that is given up. */
 static void
 no_room_for_the_oldest(void **state)
 {
@@ -572,7 +572,7 @@ no_room_for_the_oldest(void **state)
 		give4(b, 2, part * 10000, part * 10000 + 10000, true);
 	assert_dropped(b, give4(b, 1, 10000, 20000, true), ANOMALY_FRAGMENT_LIMIT);
 	assert_int_equal(reassembly_counters(b->r)->evicted, 1);
-	assert_int_equal(b->lost, 0); /* the fragment itself says so */
+	assert_int_equal(b->lost, 0); /* the fragment itself is the reason */
 	assert_whole(b, give4(b, 2, 50000, 50100, false), 50100, 6);
 	assert_dropped(b, give4(b, 1, 20000, 30000, true), ANOMALY_FRAGMENT_LIMIT);
 }

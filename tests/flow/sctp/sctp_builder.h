@@ -18,7 +18,7 @@ script_begin(struct raw *raw, unsigned src, unsigned dst, unsigned sport, unsign
 	raw_u32(raw, 0);
 }
 
-/* A chunk header whose length counts `value` bytes that the caller puts, then script_pad(). */
+/* A chunk header whose length counts `value` bytes, which the caller appends, then script_pad(). */
 static inline void
 script_chunk(struct raw *raw, unsigned type, unsigned flags, uint32_t value)
 {

@@ -101,7 +101,7 @@ struct bench {
 	enum anomaly odd;
 	unsigned address[2]; /* last byte of the address that A and B use next */
 	uint32_t tag[2];
-	unsigned from; /* who sends the packet in the making */
+	unsigned from; /* sender of the packet being built */
 	char told[512]; /* changes since the last look: "A:cl-cw B:cl-es", "!" in front of those without a packet */
 };
 
@@ -265,7 +265,7 @@ send_flagged(struct bench *b, unsigned from, unsigned type, uint32_t verify)
 	finish(b);
 }
 
-/* What has been told since the last time. */
+/* The events since the last call. */
 static void
 assert_told(struct bench *b, const char *want)
 {
@@ -471,7 +471,7 @@ init_again(void **state)
 	assert_int_equal(end_of(b, B)->tag, B_TAG + 1);
 	send_data(b, A);
 	assert_int_equal(b->odd, ANOMALY_NONE);
-	b->tag[B] = B_TAG + 2; /* the second one's tag is nobody's now */
+	b->tag[B] = B_TAG + 2; /* the tag of the second one belongs to no association now */
 	send_data(b, A);
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
 }
@@ -542,7 +542,7 @@ aborted(void **state)
 	b->tag[B]++;
 	set_up(b);
 	assert_int_equal(flow_table_counters(b->table)->reused, 1);
-	/* A host that knows nothing of the association reflects the tag. */
+	/* A host without the association reflects the tag. */
 	send_flagged(b, B, SCTP_CHUNK_ABORT, b->tag[B]);
 	assert_told(b, "B:es-cl A:es-cl");
 }
@@ -585,7 +585,7 @@ shutdown_unanswered(void **state)
 		assert_told(b, "!B:sr-cl !A:ss-cl");
 }
 
-/* An established association that says nothing any more is forgotten, not closed. */
+/* An established association that is idle for too long is expired, not closed. */
 static void
 silent(void **state)
 {
@@ -667,7 +667,7 @@ restart_while_closing(void **state)
 	send_shutdown(b, A);
 	b->told[0] = '\0';
 	script_chunk(begin(b, B), SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
-	b->raw.bytes[19] = 77; /* to an address where A is not: only B's half is believed */
+	b->raw.bytes[19] = 77; /* to an address that is not one of A's: only B's half is accepted */
 	script_end(&b->raw);
 	b->told[0] = '\0';
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
@@ -867,7 +867,7 @@ lengths_that_lie(void **state)
 	struct raw *raw;
 
 	set_up(b);
-	/* A chunk of length 0: what came before it counts, what follows cannot be told. */
+	/* A chunk of length 0: the chunks before it count, those behind it cannot be found. */
 	for (unsigned length = 0; length < 4; length++) {
 		raw = begin(b, A);
 		script_data(raw, 1000 + length, 10);
@@ -1002,7 +1002,7 @@ multi_homed(void **state)
 	assert_int_equal(got[1].bytes[3], 11);
 	assert_int_equal(got[1].version, 4);
 	assert_int_equal(sctp_addresses(b->table, flow, 1 - end, got), 3);
-	/* A reflected ABORT on another path finds it, too; a tag that nobody has does not. */
+	/* A reflected ABORT on another path finds it, too; a tag of no association does not. */
 	b->tag[B]++;
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_ACK);
 	assert_ptr_not_equal(b->flow, flow);
@@ -1012,7 +1012,7 @@ multi_homed(void **state)
 	assert_told(b, "A:es-cl B:es-cl");
 }
 
-/* Where all addresses are known, a tag is not enough. */
+/* If all addresses are known, a tag is not enough. */
 static void
 unknown_path(void **state)
 {
@@ -1044,7 +1044,8 @@ path_in_midstream(void **state)
 	send_data(b, A);
 	assert_ptr_equal(b->flow, flow);
 	send_data(b, B);
-	assert_ptr_not_equal(b->flow, flow); /* A's tag had not been seen: nothing says that this is the same one */
+	assert_ptr_not_equal(b->flow, flow); /* A's tag was not captured: nothing proves that this is the same
+					      * association */
 	assert_int_equal(sctp_addresses(b->table, flow, host_of(flow, 0) == B ? 0 : 1, got), 2);
 	assert_int_equal(sctp_addresses(b->table, flow, host_of(flow, 0) == A ? 0 : 1, got), 1);
 }
@@ -1061,7 +1062,7 @@ too_many_addresses(void **state)
 	finish(b);
 	assert_int_equal(sctp_addresses(b->table, b->flow, b->flow->first, got), 8);
 	assert_int_equal(sctp_counters(b->table)->addresses_lost, 4);
-	/* IPv6, one of no address, one of a wrong length, an unknown parameter, one whose length is a lie. */
+	/* IPv6, one address of no known type, one of a wrong length, an unknown parameter, one with a false length. */
 	raw = begin(b, B);
 	script_chunk(raw, SCTP_CHUNK_INIT_ACK, 0, 16 + 20 + 8 + 12 + 8 + 4);
 	raw_u32(raw, B_TAG);

@@ -292,7 +292,7 @@ test_segments_of_one_byte_have_a_bound_too(void **state)
 	assert_true(got.odd[ANOMALY_STREAM_LIMIT] > 0);
 }
 
-/* All streams together: whoever has been waiting longest is robbed. */
+/* For all streams together: the stream that has waited longest is evicted. */
 static void
 test_the_pool_has_a_bound(void **state)
 {

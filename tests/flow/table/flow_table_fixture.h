@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the tests of the flow table: packets, keys, a seeded random source, a record of what the table told, and the TCP
- * machine's four calls replaced by ones that only keep a record.  One test program includes it once.
+ * For the tests of the flow table: packets, keys, a seeded random source, a record of the events that the table
+ * reported, and the four functions of the TCP machine, replaced by ones that only record their calls.  One test program
+ * includes it once.
  */
 #ifndef NETOBS_TESTS_FLOW_TABLE_FLOW_TABLE_FIXTURE_H
 #define NETOBS_TESTS_FLOW_TABLE_FLOW_TABLE_FIXTURE_H

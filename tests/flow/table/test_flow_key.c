@@ -12,7 +12,7 @@ key_of(struct ends ends, enum transport_layer transport, unsigned *sender)
 	struct packet packet = packet_between(ends, transport);
 	struct flow_key key;
 
-	memset(&key, 0xa5, sizeof key); /* every byte is to be set */
+	memset(&key, 0xa5, sizeof key); /* every byte must be set */
 	flow_key_of(&packet, &key, sender);
 	return key;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The flow table: finding, creating, removing, and who goes when it is full. */
+/* The flow table: finding, creating, removing, and the order of eviction when it is full. */
 #include <errno.h>
 
 #include "tests/flow/table/flow_table_fixture.h"
@@ -185,7 +185,8 @@ narrow_hashes(const struct flow_table *table, uint32_t n)
 	return 0x80000000u + n;
 }
 
-/* The law of table.h: falling, no holes between home and slot, nobody too far from home. */
+/* The invariant of table.h: falling distances, no gap between the home slot and the slot, no entry too far from
+ * home. */
 static void
 check_slots(const struct flow_table *table)
 {
@@ -337,7 +338,7 @@ test_classes_go_in_their_order(void **state)
 {
 	struct flow_table *table = new_table(8);
 	const struct flow_counters *counters = flow_table_counters(table);
-	/* Serials in the order in which they are to go; UDP ends are told as events, without tcp_evicted. */
+	/* Serials in the order of eviction; UDP ends are reported as events, without tcp_evicted. */
 	static const uint64_t order[6] = {3, 8, 5, 2, 1, 6};
 	uint64_t later = NOW + 3600 * SECOND_NS;
 	uint32_t n;
@@ -366,7 +367,7 @@ test_classes_go_in_their_order(void **state)
 		assert_int_equal(evicted.record[n].serial, order[n]);
 		assert_int_equal(evicted.record[n].time, later);
 	}
-	/* Everything was told, the streams between the closing and the established ones. */
+	/* Everything was reported, the streams between the closing and the established ones. */
 	assert_int_equal(told.count, 8);
 	assert_int_equal(told.record[4].kind, EVENT_UDP_STREAM_END);
 	assert_int_equal(told.record[4].serial, 4);

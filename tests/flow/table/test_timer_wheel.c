@@ -118,7 +118,7 @@ once_more_a_minute_later(uint64_t serial, uint64_t now)
 	return now < NOW + 10 * MINUTE_NS ? now + MINUTE_NS : 0;
 }
 
-/* Idle timeouts: asked, put off, asked again; each time as of the deadline, also when all is noticed at once. */
+/* Idle timeouts: checked, postponed, checked again; each time as of the deadline, also when all are due at once. */
 static void
 test_put_off_by_the_answer(void **state)
 {
@@ -203,9 +203,9 @@ test_lookup_of_an_overdue_flow(void **state)
 	timed_flow(table, 2, NOW, NOW + MINUTE_NS / 2);
 	timed_flow(table, 3, NOW, NOW + 2 * MINUTE_NS);
 	assert_non_null(find_live(table, 1, NOW + MINUTE_NS - 1));
-	assert_int_equal(fired.count, 0); /* number 2 is due, but nobody asked */
+	assert_int_equal(fired.count, 0); /* number 2 is due, but was not looked up */
 	assert_null(find_live(table, 1, NOW + MINUTE_NS));
-	/* The other had been due before, so it was told before. */
+	/* The other one was due before, so it was reported before. */
 	assert_int_equal(fired.count, 2);
 	assert_fired(0, 2, NOW + MINUTE_NS / 2);
 	assert_fired(1, 1, NOW + MINUTE_NS);
@@ -482,7 +482,7 @@ test_model(void **state)
 	flow_table_free(table);
 }
 
-/* How often time is told makes no difference. */
+/* The number of time steps makes no difference. */
 static void
 test_results_do_not_depend_on_the_calls(void **state)
 {

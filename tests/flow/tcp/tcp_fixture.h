@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For the tests of the TCP tracker: two ends, A (10.0.0.1:1000, end 0) and B (10.0.0.2:80, end 1), whose segments are
- * told as a list, and what the tracker made of them as one line of words: "A:connect-request A:CLOSED>SYN_SENT ...".
+ * given as a list, and the tracker's events as one line of words: "A:connect-request A:CLOSED>SYN_SENT ...".
  */
 #ifndef NETOBS_TESTS_FLOW_TCP_TCP_FIXTURE_H
 #define NETOBS_TESTS_FLOW_TCP_TCP_FIXTURE_H
@@ -49,11 +49,11 @@ data(unsigned from, uint32_t seq, uint32_t ack, uint32_t len)
 struct talk {
 	struct flow_table *table;
 	uint64_t now;
-	struct flow *flow;     /* of the segment told last; NULL if it had none */
+	struct flow *flow;     /* of the segment reported last; NULL if it had none */
 	size_t length;
 	char trace[4096];
 	unsigned state_changes;
-	unsigned illegal;      /* of them, those that RFC 9293 does not know */
+	unsigned illegal;      /* of these, the transitions that RFC 9293 does not have */
 	struct flow_event last[2]; /* the latest event of each end */
 };
 
@@ -221,7 +221,7 @@ pass(struct talk *talk, uint64_t ns)
 	flow_table_run_timers(talk->table, talk->now);
 }
 
-/* What was told since the last look; forgets it. */
+/* The events since the last call; clears them. */
 static inline const char *
 told(struct talk *talk)
 {

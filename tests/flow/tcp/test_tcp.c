@@ -484,7 +484,7 @@ test_midstream_ack_proves_only_its_sender(void **state)
 	tell(&t, bare(A, TCP_ACK, 700, 900));
 	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
 	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
-	tell(&t, bare(B, TCP_RST, 900, 0)); /* a scan: nobody was there */
+	tell(&t, bare(B, TCP_RST, 900, 0)); /* a scan: no socket was there */
 	assert_string_equal(told(&t), "A:ESTABLISHED>CLOSED");
 	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
 }

@@ -48,7 +48,7 @@ end(void **state)
 	return 0;
 }
 
-/* Everything of the conversation is forgotten: the next one begins with an empty table. */
+/* Drops the state of the conversation: the next one begins with an empty table. */
 static void
 forget(void)
 {
@@ -77,7 +77,7 @@ plan_text(const uint8_t *plan, unsigned length)
 
 /* --- the network --- */
 
-/* The states of one end as the trace tells them, the first included. */
+/* The states of one end in the trace, including the first. */
 static unsigned
 traced_states(const char *trace, unsigned which, uint8_t *states, unsigned most)
 {
@@ -141,7 +141,7 @@ converse(enum model_script script, const uint8_t *plan, unsigned length)
 	for (tap = 0; tap < 2; tap++) {
 		bool ended = model_run(&m, script, plan, length, &t, tap);
 
-		/* With its RST lost, nobody has anything more to say. */
+		/* With its RST lost, neither end has anything to send. */
 		if (!ended && script != SERVER_ABORTS)
 			fail_msg("%s, network %s: the hosts themselves did not end: %s %s", script_names[script],
 				 plan_text(plan, length), talk_states[m.host[A].state], talk_states[m.host[B].state]);

@@ -154,7 +154,7 @@ test_silence_makes_it_a_timeout(void **state)
 	pass(&t, 600 * MILLISECONDS);
 	tell(&t, data(A, 1001, 5001, 100)); /* backed off */
 	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
-	/* Then it goes on where the ACKs lead: the timer's doing, but not the timer. */
+	/* Then it continues as the ACKs allow: a consequence of the timer, but not its expiry. */
 	tell(&t, bare(B, TCP_ACK, 5001, 1101));
 	tell(&t, data(A, 1101, 5001, 100));
 	assert_string_equal(told(&t), "A:retransmit(timeout,2)");
@@ -320,7 +320,7 @@ test_an_old_echo_undoes_the_recovery(void **state)
 	tell(&t, stamped(bare(B, TCP_ACK, 5001, 1101), 2, 100)); /* answers the first sending (Eifel) */
 	pass(&t, 20 * MILLISECONDS);
 	tell(&t, stamped(data(A, 1101, 5001, 100), 420, 2));
-	/* Not the work of the timer, whose recovery is over. */
+	/* Not caused by the timer, whose recovery is over. */
 	assert_null(strstr(told(&t), "timeout"));
 }
 
