@@ -36,32 +36,44 @@ sockets_in() {
 	ip netns exec "$1" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $2 ]"
 }
 
-# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it has so many capture sockets
+# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it observes on so many capture
+# sockets; with --wait-tracer, until it has opened them
 observe() {
 	observe_where=$1 observe_sockets=$2
 	shift 2
 	ip netns exec "$observe_where" "$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	wait_for sockets_in "$observe_where" "$observe_sockets" || cat "$tmp/err" >&2
+	case " $*" in
+	*" --wait-tracer"*) wait_for sockets_in "$observe_where" "$observe_sockets" ;;
+	*) wait_for watched "$pid" "$observe_sockets" ;;
+	esac || cat "$tmp/err" >&2
 	wait_for begun "$pid"
-	sleep 0.2
 }
 
 # finish: ends netobsd; its exit status
 finish() {
-	sleep 0.3 # the last frames may wait in the kernel for some milliseconds
+	let_deliver
 	kill -INT "$pid"
 	wait "$pid"
 }
 
-# converse NAMESPACE_OF_SERVER NAMESPACE_OF_CLIENT ADDRESS PORT: one whole TCP connection
+# closed PORT: whether every TCP connection of that port has ended at both hosts, but for TIME-WAIT (06)
+closed() {
+	closed_port=$(printf ':%04X' "$1")
+	! { in_near cat /proc/net/tcp /proc/net/tcp6 && in_far cat /proc/net/tcp /proc/net/tcp6; } |
+		awk '$4 != "06" && $4 != "0A" { print $2; print $3 }' | grep -q "$closed_port\$"
+}
+
+# converse NAMESPACE_OF_SERVER NAMESPACE_OF_CLIENT ADDRESS PORT [PAUSE]: one whole TCP connection, to the last segment; the
+# server closes PAUSE seconds after the client
 converse() {
 	rm -f "$tmp/ready"
-	ip netns exec "$1" python3 "$talk" serve "$3" "$4" "$tmp/ready" &
+	ip netns exec "$1" python3 "$talk" serve "$3" "$4" "$tmp/ready" "${5:-0}" &
 	server=$!
 	wait_for test -e "$tmp/ready"
 	ip netns exec "$2" python3 "$talk" talk "$3" "$4" || echo "the connection failed" >>"$tmp/err"
 	wait "$server"
+	wait_for closed "$4"
 }
 
 states_of() {

@@ -6,6 +6,7 @@
 #   $top      the source tree            $shared  the captures nobody here wrote ($NETOBS_SHARED), perhaps absent
 #   $netobsd  the program under test     $tmp     a scratch directory, removed at the end
 set -u
+umask 022 # netobsd and other users read files of a test
 
 # tests/ROOM/NAME.sh or deeper: up to where configure.ac is
 top=${top_srcdir:-$(cd "$(dirname "$0")" && while [ ! -e configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)}
@@ -110,13 +111,26 @@ private_netobsd() {
 	cp -- "$netobsd" "$tmp/netobsd" && chmod 755 "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
 }
 
-# wait_for COMMAND...: tries for a minute until it succeeds.  So long is patience with a busy machine, not a measure.
-wait_for() {
-	for _ in $(seq 600); do
+# wait_up_to SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is over.  Tests wait for an
+# event and never for a time, so every wait ends up here; tests/source/lint.sh refuses other sleeps.
+wait_up_to() {
+	wait_tries=$(($1 * 10))
+	shift
+	for _ in $(seq "$wait_tries"); do
 		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.1
+		sleep 0.1 # no event: the interval between two tries
 	done
 	return 1
+}
+
+# wait_for COMMAND...: the same for a minute, which is patience with a busy machine and not a measure.
+wait_for() {
+	wait_up_to 60 "$@"
+}
+
+# let_deliver: returns when a running netobsd can read every frame captured so far.
+let_deliver() {
+	sleep 0.3 # no event: the kernel delivers a block of frames when it is full or 10 ms old, without a sign of it
 }
 
 # begun PID: whether a netobsd has come so far that it hears signals.  Before that it is still a shell, or has no handler
@@ -124,6 +138,19 @@ wait_for() {
 begun() {
 	grep -q '^SigCgt:.*[2367abef]..$' "/proc/$1/status"
 }
+
+# watched PID COUNT: whether netobsd waits for frames on COUNT capture sockets, so that it observes what comes from now on.
+watched() {
+	watched_sockets=0
+	# An inode is one word.
+	# shellcheck disable=SC2013
+	for watched_inode in $(awk '$4 == "0003" { print $NF }' "/proc/$1/net/packet"); do
+		watched_fd=$(find "/proc/$1/fd" -lname "socket:?$watched_inode?" -printf '%f')
+		[ -z "$watched_fd" ] || ! grep -q "^tfd: *$watched_fd " "/proc/$1/fdinfo"/* ||
+			watched_sockets=$((watched_sockets + 1))
+	done
+	[ "$watched_sockets" -ge "$2" ]
+} 2>/dev/null
 
 # summary_of PID FILE: has a running netobsd write its summary, which ends FILE, its standard error, on return.  By then it
 # has taken note of all that was before.
@@ -190,13 +217,16 @@ tracer() {
 # end, so that lines are to be waited for before.  A second interrupt ends it without a word while it prints the maps.
 tracer_end() {
 	kill -INT "$tracer"
-	for _ in $(seq 600); do # the kernel takes its time over each of a hundred sites, the more the busier it is
-		kill -0 "$tracer" 2>/dev/null || break
-		! unheard "$tracer" || kill -INT "$tracer"
-		sleep 0.2
-	done
+	wait_up_to 120 tracer_ended # the kernel takes its time over each of a hundred sites, the more the busier it is
 	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
 	wait "$tracer"
+}
+
+# tracer_ended: whether $tracer has ended; interrupts it again if it has not heeded the interrupt.
+tracer_ended() {
+	kill -0 "$tracer" 2>/dev/null || return 0
+	! unheard "$tracer" || kill -INT "$tracer"
+	return 1
 }
 
 # unheard PID: whether a bpftrace has taken an interrupt without heeding it, as it does when that comes between two waits

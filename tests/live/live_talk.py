@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Real sockets for tests/live/live.sh, and what netobsd should have said about them.
 
-    live_talk.py serve ADDRESS PORT READY   echoes one TCP connection; touches READY when it listens
+    live_talk.py serve ADDRESS PORT READY [PAUSE]  echoes one TCP connection, closes it PAUSE seconds after the other
+                                            side; touches READY when it listens
     live_talk.py talk ADDRESS PORT          one TCP connection: says hello, closes first
     live_talk.py refused ADDRESS PORT       one TCP connection that nobody accepts
     live_talk.py flood ADDRESS PORT COUNT   UDP datagrams as fast as they go
@@ -21,7 +22,7 @@ def family(address):
     return socket.AF_INET6 if ":" in address else socket.AF_INET
 
 
-def serve(address, port, ready):
+def serve(address, port, ready, pause="0"):
     with socket.socket(family(address), socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, int(port)))
@@ -33,8 +34,9 @@ def serve(address, port, ready):
             connection.settimeout(20)
             while data := connection.recv(4096):
                 connection.sendall(data)
-            # Long enough for the kernel to acknowledge the FIN before our own goes out.
-            time.sleep(0.3)
+            # The kernel acknowledges the FIN now, in a segment before our own FIN.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+            time.sleep(float(pause))  # no event: the pause is part of the traffic
 
 
 def talk(address, port):

@@ -157,12 +157,12 @@ counter() {
 # nothing_comes FILE: whether it has not grown for a second
 nothing_comes() {
 	had=$(wc -c <"$1")
-	sleep 1
+	sleep 1 # no event: bpftrace gives no sign when its buffers are empty
 	[ "$(wc -c <"$1")" -eq "$had" ]
 }
 
 overruns() {
-	cat "$record"/per_cpu/cpu*/stats | awk '/^(overrun|commit overrun|dropped events):/ { n += $NF } END { print n + 0 }'
+	cat "$record"/per_cpu/cpu*/stats | awk '/^(overrun|commit overrun|dropped events):/ { n += $NF } END { printf "%.0f\n", n }'
 }
 
 for attempt in 1 2 3; do
@@ -176,17 +176,13 @@ if [ -z "$started" ]; then
 fi
 
 ip netns exec "$near" python3 "$traffic" talk "$far4" "$far6" "$seed" "$connections"
-waited=0
-until all_closed || [ $waited -ge "$patience" ]; do
-	sleep 1
-	waited=$((waited + 1))
-done
+wait_up_to "$patience" all_closed
 
 echo 0 >"$record/tracing_on"
 python3 -c 'import time; print(time.monotonic_ns(), time.time_ns())' >"$tmp/stopped"
 cat "$record/trace" >"$tmp/kernel"
 lost=$(overruns)
-sleep 0.5 # the last frames may wait in the kernel for some milliseconds
+let_deliver
 kill -INT "$near_pid" "$far_pid"
 wait "$near_pid" "$far_pid"
 wait_for nothing_comes "$tmp/probes"

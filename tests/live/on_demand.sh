@@ -26,11 +26,14 @@ frames_now() {
 	counter frames
 }
 
-# arriving: whether frames come in, counted by the interface
-arriving() {
-	arriving_before=$(in_far cat /sys/class/net/far0/statistics/rx_packets)
-	sleep 0.1
-	[ "$(in_far cat /sys/class/net/far0/statistics/rx_packets)" -gt "$arriving_before" ]
+# arrived: how many frames the interface has received so far
+arrived() {
+	in_far cat /sys/class/net/far0/statistics/rx_packets
+}
+
+# more_arrived COUNT: whether it has received more than COUNT
+more_arrived() {
+	[ "$(arrived)" -gt "$1" ]
 }
 
 # asleep: whether the only capture socket has left the list of those that see every frame
@@ -61,9 +64,10 @@ else
 	# The clock of the first event against that of the last moment before the semaphore's rise: BEGIN runs before
 	# the other probes are attached.
 	# Until it is ended; by ip itself, for a function would have a shell of its own that is killed in its place.
+	before=$(arrived)
 	ip netns exec "$near" python3 "$send" near0 600 "$rate" >"$tmp/sent" &
 	sender=$!
-	wait_for arriving
+	wait_for more_arrived "$before"
 	# Somebody else may have the processors just then, or the kernel take its time to attach, so that three of six
 	# do; a netobsd that looks too seldom is not so lucky.
 	soon=0
@@ -82,7 +86,7 @@ else
 	check "frames are observed while it stays" [ "$(frames_now)" -gt 0 ]
 	check "without it netobsd sleeps again" wait_for asleep
 	seen=$(frames_now)
-	sleep 0.5
+	wait_for more_arrived "$(($(arrived) + rate / 2))"
 	is "and observes nothing more" "$(frames_now)" "$seen"
 	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { exit(); } interval:s:60 { printf(\"never\\n\"); exit(); }" \
 		>"$tmp/first" 2>"$tmp/bpftrace"
@@ -103,10 +107,9 @@ is "exit status" $? 0
 
 ip netns exec "$far" "$netobsd" -i far0 --on-demand --print=udp-receive >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-wait_for sockets_in "$far" 1
-sleep 1.5
-in_near python3 "$send" near0 0.2 1000 >"$tmp/sent"
+wait_for watched "$pid" 1
+in_near python3 "$send" near0 2 1000 >"$tmp/sent" # it would sleep after a second without a tracer
 finish
-check "with --print it never sleeps" [ -s "$tmp/out" ]
+is "with --print it never sleeps" "$(grep -c ' udp-receive ' "$tmp/out")" "$(cut -d ' ' -f 1 "$tmp/sent")"
 
 tap_done

@@ -22,6 +22,11 @@ resident() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status" 2>/dev/null
 }
 
+# sample: memory in use by $pid in KiB, and the bytes it has read so far
+sample() {
+	awk '$1 == "VmRSS:" { memory = $2 } $1 == "rchar:" { print memory, $2 }' "/proc/$pid/status" "/proc/$pid/io" 2>/dev/null
+}
+
 # feed KIND COUNT ARGUMENT...: replays such traffic; memory in use is sampled into $tmp/memory
 feed() {
 	feed_kind=$1 feed_count=$2
@@ -32,8 +37,8 @@ feed() {
 	pid=$!
 	: >"$tmp/memory"
 	while kill -0 "$pid" 2>/dev/null; do
-		resident >>"$tmp/memory"
-		sleep 0.05
+		sample >>"$tmp/memory"
+		sleep 0.05 # no event: the interval between two samples of memory
 	done
 	wait "$pid"
 	feed_status=$?
@@ -49,14 +54,19 @@ counter() {
 # Sanitizers keep freed memory for a while, so its amount says nothing; they look for leaks themselves.
 sanitized=$(grep -c __asan_init "$netobsd")
 
-# flat SLACK: whether memory grew by no more than SLACK KiB from the middle of the samples to the end
+# flat SLACK: whether memory grew by no more than SLACK KiB from the middle of the traffic to the end
 flat() {
-	[ "$sanitized" -gt 0 ] || awk -v slack="$1" '{ m[NR] = $1 } END { exit !(NR < 4 || m[NR] - m[int(NR / 2)] <= slack) }' "$tmp/memory"
+	[ "$sanitized" -gt 0 ] || awk -v slack="$1" '{ memory[NR] = $1; bytes[NR] = $2 }
+		END {
+			for (middle = 1; bytes[middle] < bytes[NR] / 2; middle++)
+				continue
+			exit !(NR < 4 || memory[NR] - memory[middle] <= slack)
+		}' "$tmp/memory"
 }
 
 most() {
 	[ "$sanitized" -eq 0 ] || echo 0
-	[ "$sanitized" -gt 0 ] || sort -n "$tmp/memory" | tail -n 1
+	[ "$sanitized" -gt 0 ] || cut -d ' ' -f 1 "$tmp/memory" | sort -n | tail -n 1
 }
 
 # ------------------------------------------------------------------------------------------------------------ floods
@@ -175,12 +185,9 @@ is "a full disk: one line" "$(grep -c "cannot be written to standard output" "$t
 finish
 
 mkfifo "$tmp/closed"
-# shellcheck disable=SC2217
-# shellcheck disable=SC2217
-sleep 100 <"$tmp/closed" &
-reader=$!
-begin --print >"$tmp/closed"
-kill "$reader"
+exec 4<>"$tmp/closed"
+begin --print >"$tmp/closed" 4>&-
+exec 4>&- # the only reader
 goes_on "a closed pipe"
 goes_on "a closed pipe, still"
 is "a closed pipe: one line" "$(grep -c "cannot be written to standard output" "$tmp/err")" 1

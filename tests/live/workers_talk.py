@@ -12,6 +12,7 @@ import asyncio
 import collections
 import json
 import pathlib
+import socket
 import sys
 
 CLIENT = "closed syn-sent established fin-wait-1 fin-wait-2 time-wait".split()
@@ -22,8 +23,8 @@ async def echo(reader, writer):
     while data := await reader.read(4096):
         writer.write(data)
         await writer.drain()
-    # Long enough for the kernel to acknowledge the FIN before our own goes out.
-    await asyncio.sleep(0.3)
+    # The kernel acknowledges the FIN now, in a segment before our own FIN.
+    writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
     writer.close()
 
 
@@ -40,7 +41,7 @@ async def converse(address, port, together):
         for size in (10, 700):
             writer.write(b"x" * size)
             await reader.readexactly(size)
-            await asyncio.sleep(0.1)  # so that it is known whose socket this is
+            await asyncio.sleep(0.1)  # no event: the pace of the traffic, in which netobsd finds the process
         writer.write_eof()
         if await reader.read(1) != b"":
             sys.exit("more than an echo")
@@ -55,9 +56,7 @@ async def talk(address, port, count):
 async def hold(address, port, count, ready):
     held = [await asyncio.open_connection(address, int(port)) for _ in range(int(count))]
     pathlib.Path(ready).touch()
-    await asyncio.sleep(60)
-    for _, writer in held:
-        writer.close()
+    await asyncio.Event().wait()  # which nothing sets
 
 
 def counters_of(path):

@@ -8,7 +8,7 @@
 
 unit=$build/conf/netobs.service
 [ -e "$unit" ] || skip_all "the unit is not made"
-have systemd-analyze || skip_all "no systemd"
+have systemd-analyze systemd-sysusers || skip_all "no systemd"
 
 # 15 is an exposure of 1.5 on systemd's scale of 10.
 if systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$tmp/exposure" 2>&1; then

@@ -35,8 +35,8 @@ fi
 if have shellcheck; then
 	# SC2317: functions that only wait_for calls seem out of reach.
 	# shellcheck disable=SC2046
-	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run tests/golden/update scripts/netobs scripts/examples/update \
-		$(find tests -name '*.sh')
+	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate \
+		scripts/examples/update $(find tests -name '*.sh')
 else
 	skip "shell scripts" "shellcheck is not installed"
 fi
@@ -50,6 +50,61 @@ for page in man/*.[0-9] "$build"/man/*.[0-9]; do
 		skip "$(basename "$page")" "mandoc is not installed"
 	fi
 done
+
+# --------------------------------------------------------------------------------------- what a machine happens to have
+
+# machine WHAT [FILE...]: complaints of lint_shell.py about all scripts, or these files
+machine() {
+	machine_what=$1
+	shift
+	# shellcheck disable=SC2046
+	[ $# -gt 0 ] || set -- bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate scripts/examples/update \
+		$(find tests -name '*.sh') probes/*.awk man/*.awk
+	python3 tests/source/lint_shell.py "$machine_what" "$@"
+}
+
+# sleeps [FILE...]: waits for a time that do not say why there is no event to wait for
+sleeps() {
+	# shellcheck disable=SC2046
+	[ $# -gt 0 ] || set -- $(find tests -name '*.sh' -o -name '*.py' -o -name '*.[ch]')
+	grep -nE '(^|[^a-z_])(nano|u)?sleep(\(| +[0-9"$.])' "$@" /dev/null | grep -v 'no event: '
+}
+
+# The checks find what they are for: one complaint a line.
+cat >"$tmp/awk.bad" <<'END'
+awk '{ sum += $1 } END { print NR, sum }'
+awk '{ bytes += $1 } END { printf "%d\n", bytes }'
+x="$(awk -F: '{ print $1 > 2 }')"
+awk '{ print toupper($1), strftime("%Y") }'
+awk '/a{3}/ { n++ } END { print n }'
+awk "{ print $1 }"
+awk '{ print'
+END
+cat >"$tmp/commands.bad" <<'END'
+case $1 in
+nosuchcommand | sed) grep "$(nosuchcommand x)" y ;;
+esac
+! { sed p y && nosuchcommand; } | sort # nosuchcommand
+have maybe && maybe "$nosuchcommand"
+END
+printf '%s\n' 'sleep 1' 'time.sleep(0.5)' 'nanosleep(&t, NULL)' 'sleep 1 # no event: it is the pace' 'loop_sleep(loop)' \
+	>"$tmp/sleeps"
+is "a sleep without a reason is found" "$(sleeps "$tmp/sleeps" | wc -l)" 3
+nothing "sleeps say why there is no event to wait for" sleeps
+if have mawk python3; then
+	is "awk programs that not every awk understands are found" "$(machine awk "$tmp/awk.bad" | sed 's/.*awk\.bad:\([0-9]*\):.*/\1/' |
+		sort -u | tr '\n' ' ')" "1 2 3 4 5 6 7 "
+	nothing "awk programs are those of every awk, and mawk parses them" machine awk
+else
+	skip "awk programs" "mawk or python3 is not installed"
+fi
+if have dpkg-query python3; then
+	is "a command that bootstrap does not install is found" "$(machine commands tests/lib/tap.sh "$tmp/commands.bad" |
+		sed 's/.*commands\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 4 "
+	nothing "commands are essential, or of bootstrap's packages" machine commands
+else
+	skip "commands of scripts" "this is not Debian, or python3 is not installed"
+fi
 
 # -------------------------------------------------------------------------------------------------------- our rules
 
@@ -108,9 +163,6 @@ nothing "no function that cannot be used safely" unsafe_calls
 nothing "dissect and flow neither log nor read a clock, and allocate only when a table is made" impure_calls
 nothing "only dissect/cursor.h reads packet memory" packet_reads
 nothing "no conditional compilation in dissect and flow" conditionals
-nothing "dissect knows nobody" in_sources '#include "(flow|probes|daemon)/' dissect
-nothing "flow knows only dissect" in_sources '#include "(probes|daemon)/' flow
-nothing "probes do not know the daemon" in_sources '#include "daemon/' probes
 nothing "libevent lives behind daemon/base/loop.c" libevent_users
 nothing "every source file names its licence" unlicensed
 nothing "nothing unfinished by its own word" in_sources '\b(TODO|FIXME|XXX|HACK)\b'

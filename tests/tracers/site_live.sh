@@ -76,10 +76,7 @@ printed_more() {
 leaves_nothing() {
 	leaves_before=$(now_told probe.gld-receive) || return 1
 	leaves_printed=$(wc -c <"$tmp/printed")
-	for _ in $(seq 100); do
-		! printed_more "$leaves_printed" || break
-		sleep 0.05
-	done
+	wait_up_to 5 printed_more "$leaves_printed"
 	[ "$leaves_before" -gt 0 ] && [ "$(now_told probe.gld-receive)" -eq "$leaves_before" ]
 }
 
@@ -161,7 +158,7 @@ bcc_reads() {
 	replay=$!
 	wait_for begun $replay
 	/usr/bin/python3 - "$program" $replay >"$tmp/bcc" 2>"$tmp/err" <<-'END'
-		import os, signal, sys, time
+		import os, select, signal, sys
 		from bcc import BPF, USDT
 
 		program, pid = sys.argv[1], int(sys.argv[2])
@@ -189,10 +186,10 @@ bcc_reads() {
 		        return 0;
 		}
 		""")
+		ended = select.poll()
+		ended.register(os.pidfd_open(pid), select.POLLIN)
 		os.kill(pid, signal.SIGCONT)
-		stat = "/proc/%d/stat" % pid
-		while os.path.exists(stat) and " Z " not in open(stat).read():
-		    time.sleep(0.1)
+		ended.poll()
 		print(bpf["total"][0].value, bpf["total"][1].value, flush=True)
 		os._exit(0)
 	END
@@ -206,7 +203,7 @@ for kind in $kinds; do
 done
 
 ports=$("$program" -r "$capture" --print=tcp-receive --format=json |
-	sed -n 's/.*"tcp_dport":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print NR, sum }')
+	sed -n 's/.*"tcp_dport":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { printf "%d %.0f\n", NR, sum }')
 for kind in $kinds; do
 	name="bcc reads an argument of every firing, $kind site"
 	if ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then

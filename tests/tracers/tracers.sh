@@ -291,7 +291,7 @@ on_an_interface() {
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(50):
     s.sendto(bytes(100), ("127.0.0.1", 17317))
-    time.sleep(0.002)'
+    time.sleep(0.002)  # no event: the pace of the traffic'
 	wait_for more_firings 49 udp-receive
 	tracer_end
 	kill -INT "$observer"

@@ -22,6 +22,8 @@ iqn=iqn.2026-11.net.netobs
 cat >"$tmp/talk.sh" <<'END'
 set -u
 cd "$1" || exit 1
+export TMPDIR="$1" top_srcdir="$3/.."
+. "$3/tap.sh"
 ip link set lo up mtu 1500
 ip address add 192.0.2.1/32 dev lo
 ip address add 192.0.2.2/32 dev lo
@@ -31,14 +33,13 @@ tgtd -f -C 7 --iscsi portal=192.0.2.1:3260 >tgtd.log 2>&1 &
 tgtd=$!
 trap 'kill -9 $tgtd 2>/dev/null' EXIT
 
+try_admin() {
+	tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1
+}
+
 # admin WORD...: of tgtadm, which the target answers once it is up
 admin() {
-	tries=0
-	until tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || return 1
-		sleep 0.1
-	done
+	wait_for try_admin "$@"
 }
 
 truncate -s 8M disk
@@ -53,13 +54,9 @@ done
 admin --op new --mode account --user netobs --password netobs-secret
 admin --op bind --mode account --tid 2 --user netobs
 
-tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 >tcpdump.log 2>&1 &
+tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 or udp port 9 >tcpdump.log 2>&1 &
 tcpdump=$!
-tries=0
-until grep -q listening tcpdump.log || [ $tries -gt 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+wait_for grep -q listening tcpdump.log
 
 url=iscsi://192.0.2.1
 {
@@ -75,7 +72,11 @@ timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
 timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
-sleep 2 # the last block of frames may wait in the kernel for a second
+# The last frame: tcpdump has written all others before.
+python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b"the last frame", ("192.0.2.1", 9))'
+wait_for grep -q "the last frame" talk.pcap
 kill $tcpdump
 wait $tcpdump
 exit 0

@@ -32,18 +32,14 @@ check "conf/netobs.bash-completion" diff -u "$top/conf/netobs.bash-completion" "
 table >"$tmp/page"
 check "the table of netobs.conf(5)" diff -u "$page" "$tmp/page"
 
-if "$netobsd" --version | grep -q "configuration files: yes"; then
-	check "the sample is a good configuration" "$netobsd" -c "$top/conf/netobs.conf" --check-config
-	"$netobsd" -c "$top/conf/netobs.conf" --print-config >"$tmp/sampled"
-	"$netobsd" -i any --control /run/netobs/control --print-config >"$tmp/default"
-	check "the sample says what is so unasked" diff -u "$tmp/default" "$tmp/sampled"
-	# A default that is made a setting is the same setting.
-	sed -E 's/^#([a-z-]+ = ([0-9.]+|true|false))$/\1/' "$top/conf/netobs.conf" >"$tmp/spelt"
-	"$netobsd" -c "$tmp/spelt" --print-config >"$tmp/sampled"
-	check "the sample's defaults are the defaults" diff -u "$tmp/default" "$tmp/sampled"
-else
-	skip "the sample is a good configuration" "built without libconfuse"
-fi
+check "the sample is a good configuration" "$netobsd" -c "$top/conf/netobs.conf" --check-config
+"$netobsd" -c "$top/conf/netobs.conf" --print-config >"$tmp/sampled"
+"$netobsd" -i any --control /run/netobs/control --print-config >"$tmp/default"
+check "the sample says what is so unasked" diff -u "$tmp/default" "$tmp/sampled"
+# A default that is made a setting is the same setting.
+sed -E 's/^#([a-z-]+ = ([0-9.]+|true|false))$/\1/' "$top/conf/netobs.conf" >"$tmp/spelt"
+"$netobsd" -c "$tmp/spelt" --print-config >"$tmp/sampled"
+check "the sample's defaults are the defaults" diff -u "$tmp/default" "$tmp/sampled"
 
 # complete WORD...: what bash offers for the last word
 complete_words() {

@@ -63,7 +63,9 @@ now_ms(void)
 static void
 pause_ms(long ms)
 {
-	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&pause, NULL); /* no event: the interval between two tries */
 }
 
 static union address
