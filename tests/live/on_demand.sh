@@ -51,7 +51,7 @@ before=$(cpu_of "$pid")
 in_near python3 "$send" near0 2 "$rate" >"$tmp/sent"
 used=$(($(cpu_of "$pid") - before))
 note "$(cut -d' ' -f1 "$tmp/sent") frames passed in 2 s and took $used/100 s of its time"
-check "frames that pass cost nothing" [ "$used" -le 2 ]
+check_speed "frames that pass cost nothing" [ "$used" -le 2 ]
 is "none of them is observed" "$(frames_now)" 0
 
 if ! have bpftrace || ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
@@ -82,7 +82,7 @@ else
 		[ $soon -lt 3 ] || break
 		wait_for asleep
 	done
-	check "a tracer gets its first event within 0.2 s" [ $soon -eq 3 ]
+	check_speed "a tracer gets its first event within 0.2 s" [ $soon -eq 3 ]
 	check "frames are observed while it stays" [ "$(frames_now)" -gt 0 ]
 	check "without it netobsd sleeps again" wait_for asleep
 	seen=$(frames_now)

@@ -9,6 +9,7 @@
 floor=1000000 # packets a second
 packets=5000000
 
+speed_limits || skip_all "limits of speed apply with NETOBS_SPEED=1 only"
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ -x "$build/bench/gentrace" ] || skip_all "bench/gentrace is not built"
 ! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$netobsd" || skip_all "a build that checks or counts is not fast"
