@@ -7,6 +7,7 @@ are two processors only, the sender would be in the way.
 """
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import statistics
@@ -28,9 +29,9 @@ class Wire:
         if os.geteuid() != 0:
             raise self.failure("live capture is measured by root only")
         for words in ("netns add SPACE", "-n SPACE link add in0 type veth peer name out0",
-                      "netns exec SPACE sysctl -q net.ipv6.conf.all.disable_ipv6=1",
+                      "netns exec SPACE sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6'",
                       "-n SPACE link set in0 up", "-n SPACE link set out0 up"):
-            done = subprocess.run(["ip", *words.replace("SPACE", self.space).split()], check=False,
+            done = subprocess.run(["ip", *shlex.split(words.replace("SPACE", self.space))], check=False,
                                   stderr=subprocess.PIPE, text=True)
             if done.returncode != 0:
                 self.__exit__()

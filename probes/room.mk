@@ -18,7 +18,7 @@ dist_pkgdata_DATA = %D%/netobs.d
 
 # What the sites, the ids and --list-probes say is taken from the provider file and the installed header, so that none
 # of them can say otherwise.
-MANIFEST = $(MKDIR_P) probes && $(AWK) -f $(srcdir)/probes/manifest.awk
+MANIFEST = $(MKDIR_P) probes && LC_ALL=C $(AWK) -f $(srcdir)/probes/manifest.awk
 CONTRACT = $(srcdir)/probes/netobs.d $(srcdir)/probes/netobs.h
 probes/probe_ids.h: probes/manifest.awk probes/netobs.d probes/netobs.h
 	$(AM_V_GEN)$(MANIFEST) -v output=ids $(CONTRACT) >$@.new && mv $@.new $@
@@ -35,7 +35,7 @@ CLEANFILES += $(generated_sources)
 # For the tracers that do not read netobs.h: the D library, and the tapset of SystemTap.
 probes/listing: probes/manifest.awk probes/netobs.d probes/netobs.h
 	$(AM_V_GEN)$(MANIFEST) -v output=listing $(CONTRACT) >$@.new && mv $@.new $@
-LIBRARIES_AWK = $(AWK) -f $(srcdir)/probes/tracer_libraries.awk
+LIBRARIES_AWK = LC_ALL=C $(AWK) -f $(srcdir)/probes/tracer_libraries.awk
 probes/dtrace/netobs.d: probes/listing probes/tracer_libraries.awk
 	$(AM_V_GEN)$(MKDIR_P) probes/dtrace && $(LIBRARIES_AWK) -v output=d probes/listing $(srcdir)/probes/netobs.h >$@.new && \
 		mv $@.new $@

@@ -7,6 +7,7 @@
 #   $netobsd  the program under test     $tmp     a scratch directory, removed at the end
 set -u
 umask 022 # netobsd and other users read files of a test
+PATH=$PATH:/usr/sbin:/sbin # of root without a login, and of other users
 
 # tests/ROOM/NAME.sh or deeper: up to where configure.ac is
 top=${top_srcdir:-$(cd "$(dirname "$0")" && while [ ! -e configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)}

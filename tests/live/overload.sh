@@ -22,9 +22,9 @@ resident() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status" 2>/dev/null
 }
 
-# sample: memory in use by $pid in KiB, and the bytes it has read so far
+# sample: memory in use by $pid in KiB, and the bytes it has read so far; nothing when it has ended
 sample() {
-	awk '$1 == "VmRSS:" { memory = $2 } $1 == "rchar:" { print memory, $2 }' "/proc/$pid/status" "/proc/$pid/io" 2>/dev/null
+	awk '$1 == "VmRSS:" { memory = $2 } $1 == "rchar:" && memory { print memory, $2 }' "/proc/$pid/status" "/proc/$pid/io" 2>/dev/null
 }
 
 # feed KIND COUNT ARGUMENT...: replays such traffic; memory in use is sampled into $tmp/memory
@@ -181,7 +181,7 @@ finish
 begin --print >/dev/full
 goes_on "a full disk"
 goes_on "a full disk, still"
-is "a full disk: one line" "$(grep -c "cannot be written to standard output" "$tmp/err")" 1
+is "a full disk: one line" "$(grep -c "cannot write to standard output: printing is disabled" "$tmp/err")" 1
 finish
 
 mkfifo "$tmp/closed"
@@ -190,7 +190,7 @@ begin --print >"$tmp/closed" 4>&-
 exec 4>&- # the only reader
 goes_on "a closed pipe"
 goes_on "a closed pipe, still"
-is "a closed pipe: one line" "$(grep -c "cannot be written to standard output" "$tmp/err")" 1
+is "a closed pipe: one line" "$(grep -c "cannot write to standard output: printing is disabled" "$tmp/err")" 1
 finish
 
 refused=$(tracing_refused)
