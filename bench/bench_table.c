@@ -13,7 +13,7 @@
  *	find		random look-ups one by one; all three lines of the flow are read, and nothing of the next
  *			look-up begins before, as it is with a state machine in between
  *	find batch	the same in batches of 32, in three passes: slot, flow, search
- *	refresh batch	the same through flow_for_udp, which counts the datagram
+ *	refresh batch	the same through flow_table_lookup_udp, which counts the datagram
  *	churn		one flow removed (the oldest) and one created, memory warm: a new connection at constant level
  *	evict		a new flow at the ceiling, where one is evicted for each
  *	expire		all flows run out at one moment, in order
@@ -37,7 +37,7 @@ static uint64_t random_state = 88172645463325252ull;
 
 /* xorshift64 */
 static uint64_t
-random64(void)
+bench_random_u64(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -46,7 +46,7 @@ random64(void)
 }
 
 static uint64_t
-clock_ns(void)
+bench_clock_ns(void)
 {
 	struct timespec t;
 
@@ -55,7 +55,7 @@ clock_ns(void)
 }
 
 static uint64_t
-resident(void)
+bench_resident_bytes(void)
 {
 	unsigned long total = 0, pages = 0;
 	FILE *f = fopen("/proc/self/statm", "r");
@@ -68,23 +68,23 @@ resident(void)
 }
 
 static void
-show(const char *what, uint32_t flows, uint64_t ns, uint64_t operations)
+bench_print_result(const char *what, uint32_t flows, uint64_t ns, uint64_t operations)
 {
 	printf("%8" PRIu32 " flows  %-14s %8.1f ns\n", flows, what, (double)ns / (double)operations);
 	fflush(stdout);
 }
 
-static uint64_t told;
+static uint64_t events_seen;
 
 static void
-count_events(void *context, struct flow *flow, const struct flow_events *events)
+bench_count_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	(void)context;
 	(void)flow;
-	told += events->count;
+	events_seen += events->count;
 }
 
-struct trial {
+struct bench_run {
 	struct flow_table *table;
 	struct packet *packet;
 	struct flow_key *key;
@@ -95,9 +95,9 @@ struct trial {
 };
 
 static void
-random_packet(struct packet *packet, uint8_t version)
+bench_random_packet(struct packet *packet, uint8_t version)
 {
-	uint64_t ends = random64(), more = random64();
+	uint64_t ends = bench_random_u64(), more = bench_random_u64();
 
 	*packet = (struct packet){.network = version == 4 ? NETWORK_IPV4 : NETWORK_IPV6, .transport = TRANSPORT_UDP};
 	packet->ip.version = version;
@@ -110,7 +110,7 @@ random_packet(struct packet *packet, uint8_t version)
 	}
 	packet->udp.sport = (uint16_t)more;
 	packet->udp.dport = (uint16_t)(more >> 16);
-	packet->segment = 52;
+	packet->payload_wire = 52;
 }
 
 static void
@@ -118,28 +118,28 @@ bench_key(uint8_t version)
 {
 	struct packet packets[64];
 	const struct flow_limits limits = {.flows = 1};
-	struct flow_table *table = flow_table_new(&limits, 42, count_events, NULL);
+	struct flow_table *table = flow_table_new(&limits, 42, bench_count_events, NULL);
 	uint64_t begin, ns, best = UINT64_MAX, sum = 0;
 	unsigned i, round;
 
 	if (table == NULL)
 		return;
 	for (i = 0; i < 64; i++)
-		random_packet(&packets[i], version);
+		bench_random_packet(&packets[i], version);
 	for (round = 0; round < 1000; round++) {
-		begin = clock_ns();
+		begin = bench_clock_ns();
 		for (i = 0; i < 64 * 16; i++) {
 			struct flow_key key;
 			unsigned sender;
 
-			flow_key_of(&packets[i % 64], &key, &sender);
-			sum += flow_hash(table, &key) + sender;
+			flow_key_from_packet(&packets[i % 64], &key, &sender);
+			sum += flow_key_hash(table, &key) + sender;
 		}
-		ns = clock_ns() - begin;
+		ns = bench_clock_ns() - begin;
 		if (ns < best)
 			best = ns;
 	}
-	show(version == 4 ? "key+hash IPv4" : "key+hash IPv6", 0, best, 64 * 16);
+	bench_print_result(version == 4 ? "key+hash IPv4" : "key+hash IPv6", 0, best, 64 * 16);
 	if (sum == 0)
 		puts("unlikely");
 	flow_table_free(table);
@@ -147,7 +147,7 @@ bench_key(uint8_t version)
 
 /* Keys are made beforehand, twice as many as flows: the second half is for new connections. */
 static void
-make_keys(struct trial *t)
+bench_make_keys(struct bench_run *t)
 {
 	struct packet packet;
 	uint32_t i;
@@ -158,16 +158,16 @@ make_keys(struct trial *t)
 	t->packet = malloc(sizeof *t->packet);
 	if (t->key == NULL || t->hash == NULL || t->sender == NULL || t->packet == NULL)
 		exit(1);
-	random_packet(t->packet, 4);
+	bench_random_packet(t->packet, 4);
 	for (i = 0; i < 2 * t->flows; i++) {
-		random_packet(&packet, 4);
-		flow_key_of(&packet, &t->key[i], &t->sender[i]);
-		t->hash[i] = flow_hash(t->table, &t->key[i]);
+		bench_random_packet(&packet, 4);
+		flow_key_from_packet(&packet, &t->key[i], &t->sender[i]);
+		t->hash[i] = flow_key_hash(t->table, &t->key[i]);
 	}
 }
 
 static void
-free_keys(struct trial *t)
+bench_free_keys(struct bench_run *t)
 {
 	free(t->key);
 	free(t->hash);
@@ -176,71 +176,73 @@ free_keys(struct trial *t)
 }
 
 static struct flow *
-datagram(struct trial *t, uint32_t i)
+bench_send_datagram(struct bench_run *t, uint32_t i)
 {
 	struct flow_events events;
 
 	events.count = 0;
-	return flow_for_udp(t->table, t->packet, &t->key[i], t->hash[i], t->sender[i], t->now, &events);
+	return flow_table_lookup_udp(t->table, t->packet, &t->key[i], t->hash[i], t->sender[i], t->now, &events);
 }
 
 static uint64_t
-create_all(struct trial *t)
+bench_create_flows(struct bench_run *t)
 {
-	uint64_t begin = clock_ns();
+	uint64_t begin = bench_clock_ns();
 	uint32_t i, j;
 
 	for (i = 0; i < t->flows; i += BATCH) {
 		for (j = i; j < i + BATCH && j < t->flows; j++)
-			flow_prefetch_slot(t->table, t->hash[j]);
+			flow_table_prefetch_slot(t->table, t->hash[j]);
 		for (j = i; j < i + BATCH && j < t->flows; j++) {
 			t->now += 1000;
-			(void)datagram(t, j);
+			(void)bench_send_datagram(t, j);
 		}
 	}
-	return clock_ns() - begin;
+	return bench_clock_ns() - begin;
 }
 
 static void
-bench_create(struct trial *t)
+bench_create(struct bench_run *t)
 {
-	uint64_t before = resident();
+	uint64_t before = bench_resident_bytes();
 
-	show("create", t->flows, create_all(t), t->flows);
+	bench_print_result("create", t->flows, bench_create_flows(t), t->flows);
 	printf("%8" PRIu32 " flows  %-14s %8.1f bytes a flow; %.1f MB (10^6) resident\n", t->flows, "memory",
-	       (double)(resident() - before) / (double)t->flows, (double)(resident() - before) / 1e6);
+	       (double)(bench_resident_bytes() - before) / (double)t->flows,
+	       (double)(bench_resident_bytes() - before) / 1e6);
 	flow_table_clear(t->table);
-	show("create again", t->flows, create_all(t), t->flows);
+	bench_print_result("create again", t->flows, bench_create_flows(t), t->flows);
 }
 
 /* Looks up and reads all three lines.  The answer is below 2^63, which the compiler does not know: its top bit, added
  * to the next pick, makes that wait. */
 static uint64_t
-find_and_read(struct trial *t, uint32_t pick)
+bench_lookup_read(struct bench_run *t, uint32_t pick)
 {
-	const struct flow *flow = flow_find(t->table, &t->key[pick], t->hash[pick]);
+	const struct flow *flow = flow_table_lookup(t->table, &t->key[pick], t->hash[pick]);
 
 	if (flow == NULL)
 		return 0;
-	return (flow->last >> 1) + flow->tcp[0].nxt + flow->tcp[1].nxt;
+	return (flow->last_seen >> 1) + flow->tcp[0].nxt + flow->tcp[1].nxt;
 }
 
 static uint64_t
-find_batch(struct trial *t, const uint32_t *pick, bool refresh)
+bench_lookup_batch(struct bench_run *t, const uint32_t *pick, bool refresh)
 {
 	uint64_t read = 0;
 	unsigned i;
 
 	for (i = 0; i < BATCH; i++)
-		flow_prefetch_slot(t->table, t->hash[pick[i]]);
+		flow_table_prefetch_slot(t->table, t->hash[pick[i]]);
 	for (i = 0; i < BATCH; i++)
-		flow_prefetch(t->table, t->hash[pick[i]]);
+		flow_table_prefetch_candidate(t->table, t->hash[pick[i]]);
 	for (i = 0; i < BATCH; i++)
-		read = refresh ? datagram(t, pick[i])->last : find_and_read(t, pick[i] + (uint32_t)(read >> 63));
+		read = refresh ? bench_send_datagram(t, pick[i])->last_seen
+			       : bench_lookup_read(t, pick[i] + (uint32_t)(read >> 63));
 	return read;
 }
 
-enum how {
+enum lookup_mode {
 	ONE_BY_ONE,
 	BATCHED,
 	REFRESHED,
@@ -248,7 +250,7 @@ enum how {
 
 /* The picks and their keys are brought near first, as the packets of a batch would have been. */
 static void
-bench_find(struct trial *t, enum how how, const char *name)
+bench_lookup(struct bench_run *t, enum lookup_mode how, const char *name)
 {
 	uint64_t best = UINT64_MAX, found = 0;
 	unsigned round, i;
@@ -261,23 +263,23 @@ bench_find(struct trial *t, enum how how, const char *name)
 			uint64_t begin, warm = 0;
 
 			for (i = 0; i < BATCH * 32; i++) {
-				pick[i] = (uint32_t)(random64() % t->flows);
+				pick[i] = (uint32_t)(bench_random_u64() % t->flows);
 				warm += t->hash[pick[i]] + t->key[pick[i]].port[0] + t->sender[pick[i]];
 			}
 			found ^= warm == 1;
-			begin = clock_ns();
+			begin = bench_clock_ns();
 			if (how == ONE_BY_ONE)
 				for (i = 0; i < BATCH * 32; i++)
-					found = find_and_read(t, pick[i] + (uint32_t)(found >> 63));
+					found = bench_lookup_read(t, pick[i] + (uint32_t)(found >> 63));
 			else
 				for (i = 0; i < BATCH * 32; i += BATCH)
-					found = find_batch(t, pick + i, how == REFRESHED);
-			ns += clock_ns() - begin;
+					found = bench_lookup_batch(t, pick + i, how == REFRESHED);
+			ns += bench_clock_ns() - begin;
 		}
 		if (ns < best)
 			best = ns;
 	}
-	show(name, t->flows, best, (LOOKUPS + BATCH * 32 - 1) / (BATCH * 32) * (BATCH * 32));
+	bench_print_result(name, t->flows, best, (LOOKUPS + BATCH * 32 - 1) / (BATCH * 32) * (BATCH * 32));
 	if (found == 0)
 		puts("nothing found");
 }
@@ -285,94 +287,94 @@ bench_find(struct trial *t, enum how how, const char *name)
 /* Flows are replaced in the order of their birth, as short connections at a constant rate are; slots are looked up a
  * batch ahead, as the packets of a batch are. */
 static void
-bench_churn(struct trial *t)
+bench_churn(struct bench_run *t)
 {
-	uint64_t begin = clock_ns(), best = UINT64_MAX;
+	uint64_t begin = bench_clock_ns(), best = UINT64_MAX;
 	uint32_t i, round, j;
 
 	for (round = 0; round < 4; round++) {
 		uint32_t old = round % 2 == 0 ? 0 : t->flows, new = round % 2 == 0 ? t->flows : 0;
 
-		begin = clock_ns();
+		begin = bench_clock_ns();
 		for (i = 0; i + BATCH <= t->flows; i += BATCH) {
 			for (j = i; j < i + BATCH; j++) {
-				flow_prefetch_slot(t->table, t->hash[new + j]);
-				flow_prefetch_slot(t->table, t->hash[old + j]);
+				flow_table_prefetch_slot(t->table, t->hash[new + j]);
+				flow_table_prefetch_slot(t->table, t->hash[old + j]);
 			}
 			for (j = i; j < i + BATCH; j++)
-				flow_prefetch(t->table, t->hash[old + j]);
+				flow_table_prefetch_candidate(t->table, t->hash[old + j]);
 			for (j = i; j < i + BATCH; j++) {
-				struct flow *flow = flow_find(t->table, &t->key[old + j], t->hash[old + j]);
+				struct flow *flow = flow_table_lookup(t->table, &t->key[old + j], t->hash[old + j]);
 
 				if (flow != NULL)
-					flow_remove(t->table, flow);
+					flow_table_remove_flow(t->table, flow);
 				t->now += 1000;
-				(void)datagram(t, new + j);
+				(void)bench_send_datagram(t, new + j);
 			}
 		}
-		if (clock_ns() - begin < best)
-			best = clock_ns() - begin;
+		if (bench_clock_ns() - begin < best)
+			best = bench_clock_ns() - begin;
 	}
-	show("churn", t->flows, best, t->flows);
+	bench_print_result("churn", t->flows, best, t->flows);
 }
 
 /* As many again as the table holds, none of them leaving. */
 static void
-bench_evict(struct trial *t)
+bench_evict(struct bench_run *t)
 {
-	uint64_t begin = clock_ns();
+	uint64_t begin = bench_clock_ns();
 	uint32_t i, j;
 
 	for (i = 0; i + BATCH <= t->flows; i += BATCH) {
 		for (j = i; j < i + BATCH; j++)
-			flow_prefetch_slot(t->table, t->hash[t->flows + j]);
+			flow_table_prefetch_slot(t->table, t->hash[t->flows + j]);
 		for (j = i; j < i + BATCH; j++) {
 			t->now += 100;
 			flow_table_run_timers(t->table, t->now);
-			(void)datagram(t, t->flows + j);
+			(void)bench_send_datagram(t, t->flows + j);
 		}
 	}
-	show("evict", t->flows, clock_ns() - begin, t->flows);
+	bench_print_result("evict", t->flows, bench_clock_ns() - begin, t->flows);
 }
 
 static void
-bench_timers(struct trial *t)
+bench_timers(struct bench_run *t)
 {
-	uint64_t begin = clock_ns(), flows = flow_table_counters(t->table)->flows;
+	uint64_t begin = bench_clock_ns(), flows = flow_table_counters(t->table)->flows;
 	uint32_t i;
 
 	for (i = 0; i < LOOKUPS; i++)
 		flow_table_run_timers(t->table, t->now + i % 16);
-	show("quiet timers", t->flows, clock_ns() - begin, LOOKUPS);
-	begin = clock_ns();
+	bench_print_result("quiet timers", t->flows, bench_clock_ns() - begin, LOOKUPS);
+	begin = bench_clock_ns();
 	flow_table_run_timers(t->table, t->now + 3600 * NANOSECONDS);
-	show("expire", t->flows, clock_ns() - begin, flows);
+	bench_print_result("expire", t->flows, bench_clock_ns() - begin, flows);
 }
 
 static void
-bench(uint32_t flows)
+bench_run_flows(uint32_t flows)
 {
 	struct flow_limits limits = flow_limits_default();
-	struct trial t = {.flows = flows, .now = 1700000000 * NANOSECONDS};
+	struct bench_run t = {.flows = flows, .now = 1700000000 * NANOSECONDS};
 
 	limits.flows = flows;
-	t.table = flow_table_new(&limits, random64(), count_events, NULL);
+	t.table = flow_table_new(&limits, bench_random_u64(), bench_count_events, NULL);
 	if (t.table == NULL) {
 		perror("flow_table_new");
 		exit(1);
 	}
-	make_keys(&t);
+	bench_make_keys(&t);
 	bench_create(&t);
-	bench_find(&t, ONE_BY_ONE, "find");
-	bench_find(&t, BATCHED, "find batch");
-	bench_find(&t, REFRESHED, "refresh batch");
+	bench_lookup(&t, ONE_BY_ONE, "find");
+	bench_lookup(&t, BATCHED, "find batch");
+	bench_lookup(&t, REFRESHED, "refresh batch");
 	bench_churn(&t);
 	bench_evict(&t);
 	bench_timers(&t);
 	printf("%8" PRIu32 " flows  longest probe %" PRIu64 ", %" PRIu64 " bytes a flow reserved\n", flows,
-	       flow_table_counters(t.table)->longest_probe, (uint64_t)flow_table_memory(flows) / flows);
+	       flow_table_counters(t.table)->longest_probe, (uint64_t)flow_table_memory_size(flows) / flows);
 	flow_table_free(t.table);
-	free_keys(&t);
+	bench_free_keys(&t);
 }
 
 int
@@ -385,12 +387,12 @@ main(int argc, char **argv)
 	bench_key(4);
 	bench_key(6);
 	for (i = 0; argc < 2 && i < sizeof usual / sizeof usual[0]; i++)
-		bench(usual[i]);
+		bench_run_flows(usual[i]);
 	for (arg = 1; arg < argc; arg++) {
 		unsigned long flows = strtoul(argv[arg], NULL, 10);
 
 		if (flows >= BATCH && flows <= 100000000)
-			bench((uint32_t)flows);
+			bench_run_flows((uint32_t)flows);
 	}
-	return told == 0;
+	return events_seen == 0;
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct talk {
+struct gen_conversation {
 	uint32_t client, server; /* host numbers */
 	uint32_t seq[2];	 /* next to send, client first */
 	uint16_t sport, dport;
@@ -30,7 +30,7 @@ struct talk {
 
 struct options {
 	unsigned long packets, concurrent, payload, rounds, ipv4, tcp, udp;
-	unsigned long kept; /* packets after which a conversation is left, 0 at its end */
+	unsigned long packets_each; /* packets after which a conversation is left, 0 at its end */
 	uint64_t seed;
 	const char *file;
 };
@@ -39,7 +39,7 @@ static uint64_t random_state;
 
 /* splitmix64 (Steele, Lea, Flood 2014): any seed will do. */
 static uint64_t
-random64(void)
+gen_random_u64(void)
 {
 	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
 
@@ -49,27 +49,27 @@ random64(void)
 }
 
 static uint32_t
-below(uint64_t n)
+gen_random_below(uint64_t n)
 {
-	return (uint32_t)(random64() % n);
+	return (uint32_t)(gen_random_u64() % n);
 }
 
 static void
-put16(uint8_t *to, uint32_t v)
+gen_put_u16(uint8_t *to, uint32_t v)
 {
 	to[0] = (uint8_t)(v >> 8);
 	to[1] = (uint8_t)v;
 }
 
 static void
-put32(uint8_t *to, uint32_t v)
+gen_put_u32(uint8_t *to, uint32_t v)
 {
-	put16(to, v >> 16);
-	put16(to + 2, v & 0xffff);
+	gen_put_u16(to, v >> 16);
+	gen_put_u16(to + 2, v & 0xffff);
 }
 
 static uint32_t
-sum(const uint8_t *bytes, size_t n, uint32_t start)
+gen_checksum_sum(const uint8_t *bytes, size_t n, uint32_t start)
 {
 	uint32_t s = start;
 
@@ -81,7 +81,7 @@ sum(const uint8_t *bytes, size_t n, uint32_t start)
 }
 
 static uint16_t
-fold(uint32_t s)
+gen_checksum_fold(uint32_t s)
 {
 	while (s > 0xffff)
 		s = (s & 0xffff) + (s >> 16);
@@ -90,157 +90,157 @@ fold(uint32_t s)
 
 /* Link and IP headers for `length` bytes of transport; returns how long they are. */
 static size_t
-put_headers(uint8_t *frame, const struct talk *t, bool reply, size_t length)
+gen_put_headers(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t length)
 {
 	uint32_t from = reply ? t->server : t->client, to = reply ? t->client : t->server;
 	uint8_t *ip = frame + 14;
 
 	memcpy(frame, "\x02\x00\x00\x00\x00\x01\x02\x00\x00\x00\x00\x02", 12);
-	put16(frame + 12, t->version == 4 ? 0x0800 : 0x86dd);
+	gen_put_u16(frame + 12, t->version == 4 ? 0x0800 : 0x86dd);
 	if (t->version == 4) {
 		memset(ip, 0, 20);
 		ip[0] = 0x45;
-		put16(ip + 2, (uint32_t)(20 + length));
-		put16(ip + 6, 0x4000);
+		gen_put_u16(ip + 2, (uint32_t)(20 + length));
+		gen_put_u16(ip + 6, 0x4000);
 		ip[8] = 64;
 		ip[9] = t->protocol;
-		put32(ip + 12, 0x0a000000 | (from & 0xffffff));
-		put32(ip + 16, 0x0a000000 | (to & 0xffffff));
-		put16(ip + 10, fold(sum(ip, 20, 0)));
+		gen_put_u32(ip + 12, 0x0a000000 | (from & 0xffffff));
+		gen_put_u32(ip + 16, 0x0a000000 | (to & 0xffffff));
+		gen_put_u16(ip + 10, gen_checksum_fold(gen_checksum_sum(ip, 20, 0)));
 		return 34;
 	}
 	memset(ip, 0, 40);
 	ip[0] = 0x60;
-	put16(ip + 4, (uint32_t)length);
+	gen_put_u16(ip + 4, (uint32_t)length);
 	ip[6] = t->protocol == 1 ? 58 : t->protocol;
 	ip[7] = 64;
-	put32(ip + 8, 0xfd000000);
-	put32(ip + 20, from);
-	put32(ip + 24, 0xfd000000);
-	put32(ip + 36, to);
+	gen_put_u32(ip + 8, 0xfd000000);
+	gen_put_u32(ip + 20, from);
+	gen_put_u32(ip + 24, 0xfd000000);
+	gen_put_u32(ip + 36, to);
 	return 54;
 }
 
 static void
-put_checksum(uint8_t *frame, size_t headers, size_t length, size_t offset, uint8_t protocol)
+gen_put_checksum(uint8_t *frame, size_t headers, size_t length, size_t offset, uint8_t protocol)
 {
 	const uint8_t *ip = frame + 14;
 	uint8_t *l4 = frame + headers;
 	uint32_t s = 0;
 
 	if (headers == 54)
-		s = sum(ip + 8, 32, (uint32_t)length + (protocol == 1 ? 58 : protocol));
+		s = gen_checksum_sum(ip + 8, 32, (uint32_t)length + (protocol == 1 ? 58 : protocol));
 	else if (protocol != 1)
-		s = sum(ip + 12, 8, (uint32_t)length + protocol);
-	put16(l4 + offset, fold(sum(l4, length, s)));
+		s = gen_checksum_sum(ip + 12, 8, (uint32_t)length + protocol);
+	gen_put_u16(l4 + offset, gen_checksum_fold(gen_checksum_sum(l4, length, s)));
 }
 
 static size_t
-put_tcp(uint8_t *frame, struct talk *t, bool reply, uint8_t flags, size_t payload, uint32_t clock)
+gen_put_tcp(uint8_t *frame, struct gen_conversation *t, bool reply, uint8_t flags, size_t payload, uint32_t clock)
 {
 	bool syn = (flags & 0x02) != 0;
 	size_t options = syn ? 20 : 12, length = 20 + options + payload;
-	size_t headers = put_headers(frame, t, reply, length);
+	size_t headers = gen_put_headers(frame, t, reply, length);
 	uint8_t *l4 = frame + headers;
 
 	memset(l4, 0, length);
-	put16(l4, reply ? t->dport : t->sport);
-	put16(l4 + 2, reply ? t->sport : t->dport);
-	put32(l4 + 4, t->seq[reply]);
-	put32(l4 + 8, (flags & 0x10) != 0 ? t->seq[!reply] : 0);
+	gen_put_u16(l4, reply ? t->dport : t->sport);
+	gen_put_u16(l4 + 2, reply ? t->sport : t->dport);
+	gen_put_u32(l4 + 4, t->seq[reply]);
+	gen_put_u32(l4 + 8, (flags & 0x10) != 0 ? t->seq[!reply] : 0);
 	l4[12] = (uint8_t)((20 + options) / 4 << 4);
 	l4[13] = flags;
-	put16(l4 + 14, 502);
+	gen_put_u16(l4 + 14, 502);
 	if (syn) {
 		memcpy(l4 + 20, "\x02\x04\x05\xb4\x04\x02\x08\x0a", 8);
-		put32(l4 + 28, clock);
+		gen_put_u32(l4 + 28, clock);
 		memcpy(l4 + 36, "\x01\x03\x03\x07", 4);
 	} else {
 		memcpy(l4 + 20, "\x01\x01\x08\x0a", 4);
-		put32(l4 + 24, clock);
-		put32(l4 + 28, clock - 1);
+		gen_put_u32(l4 + 24, clock);
+		gen_put_u32(l4 + 28, clock - 1);
 	}
-	put_checksum(frame, headers, length, 16, 6);
+	gen_put_checksum(frame, headers, length, 16, 6);
 	t->seq[reply] += (uint32_t)payload + ((flags & 0x03) != 0);
 	return headers + length;
 }
 
 static size_t
-put_udp(uint8_t *frame, const struct talk *t, bool reply, size_t payload)
+gen_put_udp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t payload)
 {
-	size_t length = 8 + payload, headers = put_headers(frame, t, reply, length);
+	size_t length = 8 + payload, headers = gen_put_headers(frame, t, reply, length);
 	uint8_t *l4 = frame + headers;
 
 	memset(l4, 0, length);
-	put16(l4, reply ? t->dport : t->sport);
-	put16(l4 + 2, reply ? t->sport : t->dport);
-	put16(l4 + 4, (uint32_t)length);
-	put_checksum(frame, headers, length, 6, 17);
+	gen_put_u16(l4, reply ? t->dport : t->sport);
+	gen_put_u16(l4 + 2, reply ? t->sport : t->dport);
+	gen_put_u16(l4 + 4, (uint32_t)length);
+	gen_put_checksum(frame, headers, length, 6, 17);
 	return headers + length;
 }
 
 static size_t
-put_icmp(uint8_t *frame, const struct talk *t, bool reply, size_t payload)
+gen_put_icmp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t payload)
 {
-	size_t length = 8 + payload, headers = put_headers(frame, t, reply, length);
+	size_t length = 8 + payload, headers = gen_put_headers(frame, t, reply, length);
 	uint8_t *l4 = frame + headers;
 
 	memset(l4, 0, length);
 	l4[0] = t->version == 4 ? (reply ? 0 : 8) : (reply ? 129 : 128);
-	put16(l4 + 4, t->sport);
-	put16(l4 + 6, t->step);
-	put_checksum(frame, headers, length, 2, 1);
+	gen_put_u16(l4 + 4, t->sport);
+	gen_put_u16(l4 + 6, t->step);
+	gen_put_checksum(frame, headers, length, 2, 1);
 	return headers + length;
 }
 
 static void
-begin(struct talk *t, const struct options *o)
+gen_conversation_begin(struct gen_conversation *t, const struct options *o)
 {
-	uint32_t kind = below(100);
+	uint32_t kind = gen_random_below(100);
 
-	*t = (struct talk){
-	    .client = 0x10000 + below(1u << 20),
-	    .server = 1 + below(1000),
-	    .seq = {(uint32_t)random64(), (uint32_t)random64()},
-	    .sport = (uint16_t)(1024 + below(64000)),
-	    .dport = (uint16_t)("\x50\x16\x19\x35"[below(4)]),
+	*t = (struct gen_conversation){
+	    .client = 0x10000 + gen_random_below(1u << 20),
+	    .server = 1 + gen_random_below(1000),
+	    .seq = {(uint32_t)gen_random_u64(), (uint32_t)gen_random_u64()},
+	    .sport = (uint16_t)(1024 + gen_random_below(64000)),
+	    .dport = (uint16_t)("\x50\x16\x19\x35"[gen_random_below(4)]),
 	    .protocol = kind < o->tcp ? 6 : kind < o->tcp + o->udp ? 17 : 1,
-	    .version = below(100) < o->ipv4 ? 4 : 6,
+	    .version = gen_random_below(100) < o->ipv4 ? 4 : 6,
 	};
 }
 
 /* The next packet of a conversation.  Returns its length; 0 when the conversation is over. */
 static size_t
-next_packet(uint8_t *frame, struct talk *t, const struct options *o, uint32_t clock)
+gen_conversation_next(uint8_t *frame, struct gen_conversation *t, const struct options *o, uint32_t clock)
 {
 	unsigned long step = t->step++, rounds = o->rounds;
 
 	if (t->protocol != 6) {
 		if (step >= 2 * rounds)
 			return 0;
-		return t->protocol == 17 ? put_udp(frame, t, step % 2 != 0, o->payload)
-					 : put_icmp(frame, t, step % 2 != 0, o->payload);
+		return t->protocol == 17 ? gen_put_udp(frame, t, step % 2 != 0, o->payload)
+					 : gen_put_icmp(frame, t, step % 2 != 0, o->payload);
 	}
 	if (step < 3) {
 		static const uint8_t opening[3] = {0x02, 0x12, 0x10};
 
-		return put_tcp(frame, t, step == 1, opening[step], 0, clock);
+		return gen_put_tcp(frame, t, step == 1, opening[step], 0, clock);
 	}
 	step -= 3;
 	if (step < 4 * rounds) /* request, ACK, response, ACK */
-		return put_tcp(frame, t, step % 4 == 1 || step % 4 == 2, step % 2 != 0 ? 0x10 : 0x18,
-			       step % 2 != 0 ? 0 : o->payload, clock);
+		return gen_put_tcp(frame, t, step % 4 == 1 || step % 4 == 2, step % 2 != 0 ? 0x10 : 0x18,
+				   step % 2 != 0 ? 0 : o->payload, clock);
 	step -= 4 * rounds;
 	if (step < 4) {
 		static const uint8_t closing[4] = {0x11, 0x10, 0x11, 0x10};
 
-		return put_tcp(frame, t, step == 1 || step == 2, closing[step], 0, clock);
+		return gen_put_tcp(frame, t, step == 1 || step == 2, closing[step], 0, clock);
 	}
 	return 0;
 }
 
 static void
-write_record(FILE *out, const uint8_t *frame, size_t length, uint64_t us)
+gen_write_record(FILE *out, const uint8_t *frame, size_t length, uint64_t us)
 {
 	uint32_t record[4] = {(uint32_t)(us / 1000000), (uint32_t)(us % 1000000), (uint32_t)length, (uint32_t)length};
 
@@ -249,32 +249,32 @@ write_record(FILE *out, const uint8_t *frame, size_t length, uint64_t us)
 }
 
 static int
-generate(const struct options *o, FILE *out)
+gen_write_trace(const struct options *o, FILE *out)
 {
 	static const uint32_t header[6] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 262144, 1};
-	struct talk *talks = calloc(o->concurrent, sizeof *talks);
+	struct gen_conversation *conversations = calloc(o->concurrent, sizeof *conversations);
 	static uint8_t frame[65536];
 	uint64_t us = 1700000000000000;
 
-	if (talks == NULL)
+	if (conversations == NULL)
 		return 1;
 	fwrite(header, sizeof header, 1, out);
 	for (unsigned long i = 0; i < o->concurrent; i++) {
-		begin(&talks[i], o);
-		talks[i].step = 0;
+		gen_conversation_begin(&conversations[i], o);
+		conversations[i].step = 0;
 	}
 	for (unsigned long n = 0; n < o->packets; n++) {
-		struct talk *t = &talks[below(o->concurrent)];
-		size_t length = next_packet(frame, t, o, (uint32_t)(us / 1000));
+		struct gen_conversation *t = &conversations[gen_random_below(o->concurrent)];
+		size_t length = gen_conversation_next(frame, t, o, (uint32_t)(us / 1000));
 
-		if (length == 0 || (o->kept != 0 && t->step > o->kept)) {
-			begin(t, o);
-			length = next_packet(frame, t, o, (uint32_t)(us / 1000));
+		if (length == 0 || (o->packets_each != 0 && t->step > o->packets_each)) {
+			gen_conversation_begin(t, o);
+			length = gen_conversation_next(frame, t, o, (uint32_t)(us / 1000));
 		}
-		write_record(out, frame, length, us);
-		us += 1 + below(3);
+		gen_write_record(out, frame, length, us);
+		us += 1 + gen_random_below(3);
 	}
-	free(talks);
+	free(conversations);
 	return fflush(out) != 0 || ferror(out) != 0;
 }
 
@@ -297,8 +297,8 @@ main(int argc, char **argv)
 		case 't': o.tcp = v; break;
 		case 'u': o.udp = v; break;
 		case 's': o.seed = v; break;
-		case 'k': o.kept = v; break;
-		case 'S': o.kept = 1; break;
+		case 'k': o.packets_each = v; break;
+		case 'S': o.packets_each = 1; break;
 		default: return 2;
 		}
 	}
@@ -309,7 +309,7 @@ main(int argc, char **argv)
 	}
 	random_state = o.seed;
 	out = fopen(argv[optind], "wb");
-	if (out == NULL || generate(&o, out) != 0 || fclose(out) != 0) {
+	if (out == NULL || gen_write_trace(&o, out) != 0 || fclose(out) != 0) {
 		perror(argv[optind]);
 		return 1;
 	}

@@ -29,14 +29,14 @@ struct frames {
 };
 
 static void
-fail(const char *what)
+send_fail(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
 static double
-now(void)
+send_clock_seconds(void)
 {
 	struct timespec at;
 
@@ -45,7 +45,7 @@ now(void)
 }
 
 static void
-keep(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
+send_store_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
 {
 	struct frames *frames = (struct frames *)user;
 	struct iovec *frame;
@@ -56,23 +56,23 @@ keep(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
 		frames->each = realloc(frames->each, room * sizeof *frames->each);
 	}
 	if (frames->each == NULL)
-		fail("realloc");
+		send_fail("realloc");
 	frame = &frames->each[frames->count++];
 	frame->iov_len = header->caplen;
 	frame->iov_base = malloc(header->caplen > 0 ? header->caplen : 1);
 	if (frame->iov_base == NULL)
-		fail("malloc");
+		send_fail("malloc");
 	memcpy(frame->iov_base, bytes, header->caplen);
 }
 
 static struct frames
-read_frames(const char *file)
+send_read_capture(const char *file)
 {
 	char error[PCAP_ERRBUF_SIZE];
 	pcap_t *pcap = pcap_open_offline(file, error);
 	struct frames frames = {0};
 
-	if (pcap == NULL || pcap_loop(pcap, -1, keep, (u_char *)&frames) < 0 || frames.count == 0) {
+	if (pcap == NULL || pcap_loop(pcap, -1, send_store_frame, (u_char *)&frames) < 0 || frames.count == 0) {
 		fprintf(stderr, "live_send: %s: no capture\n", file);
 		exit(1);
 	}
@@ -81,14 +81,14 @@ read_frames(const char *file)
 }
 
 static int
-open_wire(const char *interface)
+send_open_socket(const char *interface)
 {
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(interface)};
 	int fd = socket(AF_PACKET, SOCK_RAW, 0), bypass = 1;
 
 	if (fd < 0 || address.sll_ifindex == 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
 	    setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &bypass, sizeof bypass) < 0)
-		fail(interface);
+		send_fail(interface);
 	return fd;
 }
 
@@ -107,7 +107,7 @@ send_burst(int fd, const struct frames *frames, uint64_t from, unsigned count)
 		sent = sendmmsg(fd, messages, count, 0);
 	while (sent < 0 && (errno == EINTR || errno == ENOBUFS || errno == EAGAIN));
 	if (sent < 0)
-		fail("sendmmsg");
+		send_fail("sendmmsg");
 	return (unsigned)sent;
 }
 
@@ -123,19 +123,19 @@ main(int argc, char **argv)
 		fputs("usage: live_send IFACE FILE RATE COUNT\n", stderr);
 		return 1;
 	}
-	frames = read_frames(argv[2]);
+	frames = send_read_capture(argv[2]);
 	rate = strtod(argv[3], NULL);
 	count = strtoull(argv[4], NULL, 10);
-	fd = open_wire(argv[1]);
-	begin = now();
+	fd = send_open_socket(argv[1]);
+	begin = send_clock_seconds();
 	while (sent < count) {
 		unsigned burst = count - sent < BURST ? (unsigned)(count - sent) : BURST;
 
 		/* Sleeping is too coarse for a gap between bursts, and its core is the sender's own. */
-		while (rate > 0 && (double)sent > (now() - begin) * rate)
+		while (rate > 0 && (double)sent > (send_clock_seconds() - begin) * rate)
 			;
 		sent += send_burst(fd, &frames, sent, burst);
 	}
-	printf("%llu %.6f\n", (unsigned long long)sent, now() - begin);
+	printf("%llu %.6f\n", (unsigned long long)sent, send_clock_seconds() - begin);
 	return 0;
 }

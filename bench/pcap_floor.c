@@ -6,7 +6,7 @@
 static unsigned long packets, touched;
 
 static void
-touch(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
+count_packet(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
 {
 	(void)user;
 	packets++;
@@ -23,7 +23,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: floor FILE\n");
 		return 1;
 	}
-	if (pcap_loop(pcap, -1, touch, NULL) < 0)
+	if (pcap_loop(pcap, -1, count_packet, NULL) < 0)
 		return 2;
 	printf("packets %lu touched %lu\n", packets, touched);
 	pcap_close(pcap);

@@ -35,12 +35,12 @@ main(int argc, char **argv)
 	if (result == OPTIONS_VERSION)
 		version_print(stdout);
 	if (result == OPTIONS_RUN) {
-		status = (int)run(&config);
-	} else if (result != OPTIONS_BAD) {
+		status = (int)daemon_run(&config);
+	} else if (result != OPTIONS_INVALID) {
 		status = fflush(stdout) == 0 ? RUN_DONE : RUN_FAILED;
 		if (status != RUN_DONE)
 			log_error("cannot write to standard output");
 	}
-	options_free(&config);
+	config_free(&config);
 	return status;
 }

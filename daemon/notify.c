@@ -21,7 +21,7 @@ struct notify {
 
 /* Half of $WATCHDOG_USEC, 0 unless the variable is meant for this process. */
 static uint64_t
-read_watchdog(void)
+notify_read_watchdog(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
 
@@ -31,7 +31,7 @@ read_watchdog(void)
 }
 
 static int
-connect_to(const char *path)
+notify_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strlen(path);
@@ -64,8 +64,8 @@ notify_open(void)
 
 	if (path == NULL || (notify = calloc(1, sizeof *notify)) == NULL)
 		return NULL;
-	notify->fd = connect_to(path);
-	notify->watchdog_ns = read_watchdog();
+	notify->fd = notify_connect(path);
+	notify->watchdog_ns = notify_read_watchdog();
 	if (notify->fd >= 0)
 		return notify;
 	log_warning("cannot notify the service manager through %s: %s", path, strerror(errno));
@@ -99,7 +99,7 @@ notify_send(struct notify *notify, const char *format, ...)
 }
 
 void
-notify_reloading(struct notify *notify)
+notify_send_reloading(struct notify *notify)
 {
 	struct timespec now;
 
@@ -109,7 +109,7 @@ notify_reloading(struct notify *notify)
 }
 
 uint64_t
-notify_watchdog(const struct notify *notify)
+notify_watchdog_interval(const struct notify *notify)
 {
 	return notify != NULL ? notify->watchdog_ns : 0;
 }

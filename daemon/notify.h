@@ -17,9 +17,9 @@ void notify_close(struct notify *notify);
 void notify_send(struct notify *notify, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sends RELOADING=1 with the time that Type=notify-reload requires; READY=1 must follow. */
-void notify_reloading(struct notify *notify);
+void notify_send_reloading(struct notify *notify);
 
 /* Interval for WATCHDOG=1 in nanoseconds: half of the manager's timeout.  0: no watchdog. */
-uint64_t notify_watchdog(const struct notify *notify);
+uint64_t notify_watchdog_interval(const struct notify *notify);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct reload {
 	struct reload_targets targets;
-	struct config held; /* the configuration in effect: its strings are in use */
+	struct config current; /* the configuration in effect: its strings are in use */
 };
 
 struct reload *
@@ -26,48 +26,49 @@ reload_free(struct reload *reload)
 {
 	if (reload == NULL)
 		return;
-	options_free(&reload->held);
+	config_free(&reload->current);
 	free(reload);
 }
 
 void
-reload_take(struct config *config, struct config *fresh)
+reload_copy_settings(struct config *config, struct config *fresh)
 {
-	struct prefix *locals = config->locals;
-	size_t count = config->local_count;
-	uint32_t flows = config->limits.flows;
+	struct ip_prefix *locals = config->local_prefixes;
+	size_t count = config->local_prefix_count;
+	uint32_t flows = config->flow_limits.flows;
 
 	config->filter = fresh->filter;
-	config->locals = fresh->locals;
-	config->local_count = fresh->local_count;
-	fresh->locals = locals; /* so that each string is freed once */
-	fresh->local_count = count;
-	config->inner = fresh->inner;
+	config->local_prefixes = fresh->local_prefixes;
+	config->local_prefix_count = fresh->local_prefix_count;
+	fresh->local_prefixes = locals; /* so that each string is freed once */
+	fresh->local_prefix_count = count;
+	config->observe_inner = fresh->observe_inner;
 	config->summary = fresh->summary;
 	config->strict = fresh->strict;
-	config->limits = fresh->limits;
-	config->limits.flows = flows;
+	config->flow_limits = fresh->flow_limits;
+	config->flow_limits.flows = flows;
 }
 
 /* Logs changed settings that need a restart. */
 static void
-tell_restarts(const struct config *config, const struct config *fresh)
+reload_log_restart_needed(const struct config *config, const struct config *fresh)
 {
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (row->place != ON_LINE && row->change == AT_RESTART && !options_same(row, config, fresh))
-			log_warning("%s: the change of %s needs a restart of netobsd", config->file, row->name);
+		if (row->source != OPTION_COMMAND_LINE && row->change == OPTION_AT_RESTART &&
+		    !options_values_equal(row, config, fresh))
+			log_warning("%s: the change of %s needs a restart of netobsd", config->config_path, row->name);
 	}
 }
 
 /* Changes that can fail: filter and prefixes of one worker. */
 static bool
-set(struct worker *worker, const struct config *config)
+reload_apply_worker(struct worker *worker, const struct config *config)
 {
-	if (!input_filter(worker->input, config))
+	if (!input_set_filter(worker->input, config))
 		return false;
-	if (locals_set_prefixes(worker->locals, config->locals, config->local_count))
+	if (local_addrs_set_prefixes(worker->local_addrs, config->local_prefixes, config->local_prefix_count))
 		return true;
 	log_error("out of memory");
 	return false;
@@ -75,50 +76,50 @@ set(struct worker *worker, const struct config *config)
 
 /* Changes that can fail come first; if one fails nothing is changed. */
 static bool
-apply(const struct reload_targets *targets, struct config *fresh)
+reload_apply(const struct reload_targets *targets, struct config *fresh)
 {
 	struct workers *workers = targets->workers;
 
 	for (unsigned i = 0; i < workers->count; i++) {
-		if (set(&workers->each[i], fresh))
+		if (reload_apply_worker(&workers->worker[i], fresh))
 			continue;
 		for (unsigned changed = 0; changed <= i; changed++)
-			set(&workers->each[changed], targets->config);
+			reload_apply_worker(&workers->worker[changed], targets->config);
 		return false;
 	}
-	tell_restarts(targets->config, fresh);
-	reload_take(targets->config, fresh);
+	reload_log_restart_needed(targets->config, fresh);
+	reload_copy_settings(targets->config, fresh);
 	for (unsigned i = 0; i < workers->count; i++)
-		observer_set_limits(workers->each[i].observer, &targets->config->limits);
+		observer_set_limits(workers->worker[i].observer, &targets->config->flow_limits);
 	return true;
 }
 
 /* Workers must not run, because they read the configuration too. */
 static bool
-apply_between_frames(const struct reload_targets *targets, struct config *fresh)
+reload_apply_paused(const struct reload_targets *targets, struct config *fresh)
 {
 	bool applied;
 
 	workers_pause(targets->workers);
-	applied = apply(targets, fresh);
+	applied = reload_apply(targets, fresh);
 	workers_resume(targets->workers);
 	return applied;
 }
 
 bool
-reload_now(struct reload *reload)
+reload_run(struct reload *reload)
 {
 	const struct config *config = reload->targets.config;
 	struct config fresh;
 
 	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN ||
-	    !apply_between_frames(&reload->targets, &fresh)) {
+	    !reload_apply_paused(&reload->targets, &fresh)) {
 		log_warning("reload failed: the configuration is unchanged");
-		options_free(&fresh);
+		config_free(&fresh);
 		return false;
 	}
-	options_free(&reload->held);
-	reload->held = fresh;
-	log_notice("%s reloaded", config->file);
+	config_free(&reload->current);
+	reload->current = fresh;
+	log_notice("%s reloaded", config->config_path);
 	return true;
 }

@@ -26,17 +26,17 @@
 #include "probes/print/probe_list.h"
 
 /* Resources of a run, in order of acquisition; released in reverse order. */
-struct run {
+struct daemon_state {
 	struct config *config;
-	struct privileges privileges; /* the target state once everything is open */
-	bool chosen[PROBE_COUNT]; /* probes to print */
+	struct privileges privileges;	/* the target state once everything is open */
+	bool print_probes[PROBE_COUNT]; /* probes to print */
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
 	struct workers *workers;
-	bool observing; /* workers_prepare() has succeeded */
+	bool observing; /* workers_make_observers() has succeeded */
 	struct reload *reload; /* NULL until reloads are possible */
-	struct insight insight;
+	struct query_context query;
 	struct control *control; /* NULL: disabled, as is `metrics` */
 	struct metrics *metrics;
 };
@@ -44,58 +44,61 @@ struct run {
 /* --------------------------------------------------------------------------------------------------------- signals */
 
 static void
-on_stop(void *context)
+daemon_on_stop(void *context)
 {
-	struct run *run = context;
+	struct daemon_state *state = context;
 
-	loop_stop(run->loop);
+	loop_stop(state->loop);
 }
 
 static void
-on_summary(void *context)
+daemon_on_summary(void *context)
 {
-	struct run *run = context;
+	struct daemon_state *state = context;
 
-	if (run->observing)
-		summary_write(stderr, run->workers);
+	if (state->observing)
+		summary_write(stderr, state->workers);
 	else
 		log_notice("no counters yet: still starting");
 }
 
 static void
-on_reload(void *context)
+daemon_on_reload(void *context)
 {
-	struct run *run = context;
+	struct daemon_state *state = context;
 
-	if (run->reload == NULL) {
+	if (state->reload == NULL) {
 		log_warning("reload ignored: still starting");
 		return;
 	}
-	service_reloading(run->service);
-	reload_now(run->reload);
-	service_reloaded(run->service);
+	service_notify_reloading(state->service);
+	reload_run(state->reload);
+	service_notify_reloaded(state->service);
 }
 
 /* SIGHUP reloads the configuration file.  Without one it stops the run, because it means that the terminal is gone,
  * unless it is ignored (nohup(1)). */
 static bool
-watch_hangup(struct run *run)
+daemon_watch_hangup(struct daemon_state *state)
 {
 	struct sigaction inherited;
 
-	if (run->config->file == NULL && sigaction(SIGHUP, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN)
+	if (state->config->config_path == NULL && sigaction(SIGHUP, NULL, &inherited) == 0 &&
+	    inherited.sa_handler == SIG_IGN)
 		return true;
-	run->signals[3] = loop_signal(run->loop, SIGHUP, run->config->file != NULL ? on_reload : on_stop, run);
-	return run->signals[3] != NULL;
+	state->signals[3] = loop_watch_signal(
+	    state->loop, SIGHUP, state->config->config_path != NULL ? daemon_on_reload : daemon_on_stop, state);
+	return state->signals[3] != NULL;
 }
 
 static bool
-watch_signals(struct run *run)
+daemon_watch_signals(struct daemon_state *state)
 {
-	run->signals[0] = loop_signal(run->loop, SIGINT, on_stop, run);
-	run->signals[1] = loop_signal(run->loop, SIGTERM, on_stop, run);
-	run->signals[2] = loop_signal(run->loop, SIGUSR1, on_summary, run);
-	if (run->signals[0] == NULL || run->signals[1] == NULL || run->signals[2] == NULL || !watch_hangup(run)) {
+	state->signals[0] = loop_watch_signal(state->loop, SIGINT, daemon_on_stop, state);
+	state->signals[1] = loop_watch_signal(state->loop, SIGTERM, daemon_on_stop, state);
+	state->signals[2] = loop_watch_signal(state->loop, SIGUSR1, daemon_on_summary, state);
+	if (state->signals[0] == NULL || state->signals[1] == NULL || state->signals[2] == NULL ||
+	    !daemon_watch_hangup(state)) {
 		log_error("cannot watch for signals");
 		return false;
 	}
@@ -105,26 +108,26 @@ watch_signals(struct run *run)
 /* -------------------------------------------------------------------------------------------------------- starting */
 
 static bool
-out_of_memory(void)
+daemon_log_out_of_memory(void)
 {
 	log_error("out of memory");
 	return false;
 }
 
 static bool
-choose_probes(struct run *run)
+daemon_select_probes(struct daemon_state *state)
 {
 	const char *unknown;
 	size_t length;
 
 #ifdef NETOBS_NO_PROBES
-	if (run->config->print != PRINT_OFF) {
+	if (state->config->print != PRINT_OFF) {
 		log_error("--print is not available: this netobsd was built with --disable-probes");
 		return false;
 	}
 #endif
-	if (run->config->print == PRINT_OFF ||
-	    manifest_choose(run->config->print_probes, run->chosen, &unknown, &length))
+	if (state->config->print == PRINT_OFF ||
+	    manifest_select_probes(state->config->print_probes, state->print_probes, &unknown, &length))
 		return true;
 	log_error("there is no probe \"%.*s\"; netobsd --list-probes lists them all", (int)length, unknown);
 	return false;
@@ -132,95 +135,95 @@ choose_probes(struct run *run)
 
 /* Opens the server sockets before privileges are dropped. */
 static bool
-open_sockets(struct run *run)
+daemon_open_sockets(struct daemon_state *state)
 {
-	const struct config *config = run->config;
-	uid_t uid = run->privileges.change ? run->privileges.uid : geteuid();
+	const struct config *config = state->config;
+	uid_t uid = state->privileges.change ? state->privileges.uid : geteuid();
 
-	if (config->control != NULL && (run->control = control_open(config, uid)) == NULL)
+	if (config->control_path != NULL && (state->control = control_open(config, uid)) == NULL)
 		return false;
-	if (config->metrics != NULL && (run->metrics = metrics_open(config, uid)) == NULL)
+	if (config->metrics_address != NULL && (state->metrics = metrics_open(config, uid)) == NULL)
 		return false;
-	build_id_read(&run->insight.build);
+	build_id_read(&state->query.build);
 	return true;
 }
 
 static bool
-reload_for_control(void *context, char *why, size_t size)
+daemon_reload_for_control(void *context, char *why, size_t size)
 {
-	struct run *run = context;
+	struct daemon_state *state = context;
 	bool done;
 
-	if (run->config->file == NULL) {
+	if (state->config->config_path == NULL) {
 		snprintf(why, size, "no configuration file was given (-c)");
 		return false;
 	}
-	service_reloading(run->service);
-	done = reload_now(run->reload);
-	service_reloaded(run->service);
-	snprintf(why, size, "%s is not good: the log says where; nothing was changed", run->config->file);
+	service_notify_reloading(state->service);
+	done = reload_run(state->reload);
+	service_notify_reloaded(state->service);
+	snprintf(why, size, "%s is not good: the log says where; nothing was changed", state->config->config_path);
 	return done;
 }
 
 static bool
-serve(struct run *run)
+daemon_start_servers(struct daemon_state *state)
 {
-	struct insight *insight = &run->insight;
+	struct query_context *query = &state->query;
 
-	insight->config = run->config;
-	insight->workers = run->workers;
-	insight->started = time(NULL);
-	insight->reload = reload_for_control;
-	insight->context = run;
-	return (run->control == NULL || control_serve(run->control, run->loop, insight)) &&
-	       (run->metrics == NULL || metrics_serve(run->metrics, run->loop, insight));
+	query->config = state->config;
+	query->workers = state->workers;
+	query->started = time(NULL);
+	query->reload = daemon_reload_for_control;
+	query->context = state;
+	return (state->control == NULL || control_serve(state->control, state->loop, query)) &&
+	       (state->metrics == NULL || metrics_serve(state->metrics, state->loop, query));
 }
 
 /* Untrusted input is parsed from here on: drop every privilege worth stealing. */
 static bool
-confine(struct run *run)
+daemon_confine(struct daemon_state *state)
 {
-	bool live = run->config->interfaces[0] != NULL;
+	bool live = state->config->interface_names[0] != NULL;
 
-	return privileges_leave(&run->privileges) && (!run->config->seccomp || sandbox_enter(live));
+	return privileges_drop(&state->privileges) && (!state->config->seccomp || sandbox_enter(live));
 }
 
 static bool
-wait_if_asked(struct run *run)
+daemon_wait_for_tracer(struct daemon_state *state)
 {
-	if (!run->config->wait_tracer)
+	if (!state->config->wait_tracer)
 		return true;
-	service_ready(run->service); /* whoever waits for netobsd may be the one that starts the tracer */
-	return wait_for_tracer(run->loop, run->config->wait_seconds);
+	service_notify_ready(state->service); /* whoever waits for netobsd may be the one that starts the tracer */
+	return wait_for_tracer(state->loop, state->config->wait_timeout);
 }
 
 static bool
-make_reloadable(struct run *run)
+daemon_make_reload(struct daemon_state *state)
 {
-	const struct reload_targets targets = {run->config, run->workers};
+	const struct reload_targets targets = {state->config, state->workers};
 
-	run->reload = reload_new(&targets);
-	return run->reload != NULL || out_of_memory();
+	state->reload = reload_new(&targets);
+	return state->reload != NULL || daemon_log_out_of_memory();
 }
 
 /* Logs the reserved memory if netobsd runs as a service, so that its limits can be planned. */
 static void
-tell_memory(const struct run *run)
+daemon_log_memory(const struct daemon_state *state)
 {
-	const struct config *config = run->config;
-	struct insight_memory memory = insight_memory(config);
+	const struct config *config = state->config;
+	struct stats_memory memory = stats_reserved_memory(config);
 
-	if (config->control != NULL || config->metrics != NULL || config->file != NULL)
+	if (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL)
 		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
 			   "process lookups",
-			   (unsigned long long)memory.flows >> 20, (unsigned)config->limits.flows,
-			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owners >> 20);
+			   (unsigned long long)memory.flows >> 20, (unsigned)config->flow_limits.flows,
+			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owner_lookup >> 20);
 }
 
 static bool
-choose_site(const struct config *config)
+daemon_select_probe_site(const struct config *config)
 {
-	if (site_choose(config->site))
+	if (site_select(config->probe_site))
 		return true;
 	log_error("--probe-site fast is not available on this processor; use auto or plain");
 	return false;
@@ -228,51 +231,52 @@ choose_site(const struct config *config)
 
 /* Does everything before the first frame.  False on failure, and if the loop was stopped. */
 static bool
-start(struct run *run)
+daemon_start(struct daemon_state *state)
 {
-	if (!choose_probes(run) || !choose_site(run->config) || !privileges_plan(run->config, &run->privileges))
+	if (!daemon_select_probes(state) || !daemon_select_probe_site(state->config) ||
+	    !privileges_plan(state->config, &state->privileges))
 		return false;
-	run->loop = loop_new();
-	if (run->loop == NULL || (run->service = service_new(run->loop)) == NULL || !watch_signals(run))
+	state->loop = loop_new();
+	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
-	run->workers = workers_open(run->config, run->loop);
-	if (run->workers == NULL || !open_sockets(run) || !confine(run) || !workers_begin(run->workers) ||
-	    !wait_if_asked(run))
+	state->workers = workers_open(state->config, state->loop);
+	if (state->workers == NULL || !daemon_open_sockets(state) || !daemon_confine(state) ||
+	    !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;
-	run->observing = workers_prepare(run->workers, run->chosen);
-	if (!run->observing || !make_reloadable(run) || !serve(run))
+	state->observing = workers_make_observers(state->workers, state->print_probes);
+	if (!state->observing || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;
-	service_watch(run->service, run->workers);
-	service_ready(run->service);
-	tell_memory(run);
-	log_limit_start();
+	service_set_workers(state->service, state->workers);
+	service_notify_ready(state->service);
+	daemon_log_memory(state);
+	log_limit_enable();
 	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- ending */
 
-static enum run_status
-status_of(struct run *run, enum input_result result)
+static enum exit_status
+daemon_exit_status(struct daemon_state *state, enum input_result result)
 {
-	struct insight_totals totals;
-	const struct input_counters *counters = &totals.taken;
+	struct stats_totals totals;
+	const struct input_counters *counters = &totals.input;
 
 	if (result == INPUT_FAILED)
 		return RUN_FAILED;
 	if (result == INPUT_DAMAGED)
-		return RUN_BROKE_OFF;
-	insight_totals(run->workers, &totals);
-	if (run->config->strict && counters->dropped + counters->interface_dropped > 0) {
+		return EXIT_STATUS_DAMAGED;
+	stats_collect(state->workers, &totals);
+	if (state->config->strict && counters->dropped + counters->interface_dropped > 0) {
 		log_warning("%llu frames were dropped by the kernel, %llu by interfaces",
 			    (unsigned long long)counters->dropped, (unsigned long long)counters->interface_dropped);
-		return RUN_LOST;
+		return EXIT_STATUS_LOST;
 	}
 	return RUN_DONE;
 }
 
 /* A failure of the output determines the exit status.  EPIPE is success: the reader has seen enough. */
-static enum run_status
-status_of_output(int error, enum run_status status)
+static enum exit_status
+daemon_output_status(int error, enum exit_status status)
 {
 	if (error == 0)
 		return status;
@@ -282,36 +286,36 @@ status_of_output(int error, enum run_status status)
 	return RUN_FAILED;
 }
 
-static enum run_status
-release(struct run *run, enum run_status status)
+static enum exit_status
+daemon_release(struct daemon_state *state, enum exit_status status)
 {
-	service_unwatch(run->service);
-	metrics_free(run->metrics);
-	control_free(run->control);
-	reload_free(run->reload);
-	status = status_of_output(workers_free(run->workers), status);
-	for (size_t i = sizeof run->signals / sizeof run->signals[0]; i-- > 0;)
-		watch_free(run->signals[i]);
-	service_free(run->service);
-	loop_free(run->loop);
-	log_limit_end();
+	service_clear_workers(state->service);
+	metrics_free(state->metrics);
+	control_free(state->control);
+	reload_free(state->reload);
+	status = daemon_output_status(workers_free(state->workers), status);
+	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)
+		watch_free(state->signals[i]);
+	service_free(state->service);
+	loop_free(state->loop);
+	log_limit_disable();
 	return status;
 }
 
-enum run_status
-run(struct config *config)
+enum exit_status
+daemon_run(struct config *config)
 {
-	struct run run = {.config = config};
-	enum run_status status;
+	struct daemon_state state = {.config = config};
+	enum exit_status status;
 
 	if (config->list_probes)
-		return status_of_output(list_probes(STDOUT_FILENO, config->list_format), RUN_DONE);
-	if (start(&run)) {
-		status = status_of(&run, workers_run(run.workers));
+		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), RUN_DONE);
+	if (daemon_start(&state)) {
+		status = daemon_exit_status(&state, workers_run(state.workers));
 		if (config->summary)
-			summary_write(stderr, run.workers);
+			summary_write(stderr, state.workers);
 	} else {
-		status = run.loop != NULL && loop_stopped(run.loop) ? RUN_DONE : RUN_FAILED;
+		status = state.loop != NULL && loop_is_stopped(state.loop) ? RUN_DONE : RUN_FAILED;
 	}
-	return release(&run, status);
+	return daemon_release(&state, status);
 }

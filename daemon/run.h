@@ -6,14 +6,14 @@
 #include "daemon/config/config.h"
 
 /* The exit statuses that scripts rely on. */
-enum run_status {
+enum exit_status {
 	RUN_DONE = 0,
 	RUN_FAILED = 1, /* could not start, bad usage, or nothing left to observe */
-	RUN_BROKE_OFF = 2, /* the input was damaged; what came before was observed */
-	RUN_LOST = 3,	/* with --strict: frames were lost */
+	EXIT_STATUS_DAMAGED = 2, /* the input was damaged; what came before was observed */
+	EXIT_STATUS_LOST = 3,	/* with --strict: frames were lost */
 };
 
 /* Runs as configured; a reload may change the configuration.  All failures are logged. */
-enum run_status run(struct config *config);
+enum exit_status daemon_run(struct config *config);
 
 #endif

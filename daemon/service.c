@@ -9,42 +9,42 @@
 #include "daemon/stats/stats.h"
 
 /* Interval of status updates; the watchdog may require a shorter one. */
-#define TURN_NS (2 * 1000000000ull)
+#define STATUS_INTERVAL_NS (2 * 1000000000ull)
 
 struct service {
 	struct notify *notify; /* NULL: no service manager */
 	struct watch *timer;
-	uint64_t turn_ns;
+	uint64_t interval_ns;
 	bool ready;
 	struct workers *workers; /* NULL unless frames are being observed */
 };
 
 static void
-tell(struct service *service)
+service_notify_status(struct service *service)
 {
-	struct insight_totals totals;
+	struct stats_totals totals;
 
 	if (service->workers == NULL) {
 		notify_send(service->notify, "WATCHDOG=1\nSTATUS=Waiting for a tracer");
 		return;
 	}
-	insight_totals(service->workers, &totals);
+	stats_collect(service->workers, &totals);
 	notify_send(service->notify,
 		    "WATCHDOG=1\nSTATUS=%llu packets observed, %llu dropped by the kernel, %llu by interfaces; "
 		    "%llu connections now",
-		    (unsigned long long)totals.seen.packets, (unsigned long long)totals.taken.dropped,
-		    (unsigned long long)totals.taken.interface_dropped, (unsigned long long)totals.flows.flows);
+		    (unsigned long long)totals.observed.packets, (unsigned long long)totals.input.dropped,
+		    (unsigned long long)totals.input.interface_dropped, (unsigned long long)totals.flows.flows);
 }
 
 static void
-turn(void *context)
+service_on_timer(void *context)
 {
 	struct service *service = context;
 
-	log_limit_settle();
+	log_limit_report_expired();
 	if (service->ready && service->notify != NULL)
-		tell(service);
-	timer_arm(service->timer, service->turn_ns);
+		service_notify_status(service);
+	watch_arm_timer(service->timer, service->interval_ns);
 }
 
 struct service *
@@ -54,16 +54,16 @@ service_new(struct loop *loop)
 	uint64_t watchdog_ns;
 
 	if (service != NULL)
-		service->timer = loop_timer(loop, turn, service);
+		service->timer = loop_watch_timer(loop, service_on_timer, service);
 	if (service == NULL || service->timer == NULL) {
 		log_error("out of memory");
 		free(service);
 		return NULL;
 	}
 	service->notify = notify_open();
-	watchdog_ns = notify_watchdog(service->notify);
-	service->turn_ns = watchdog_ns > 0 && watchdog_ns < TURN_NS ? watchdog_ns : TURN_NS;
-	timer_arm(service->timer, service->turn_ns);
+	watchdog_ns = notify_watchdog_interval(service->notify);
+	service->interval_ns = watchdog_ns > 0 && watchdog_ns < STATUS_INTERVAL_NS ? watchdog_ns : STATUS_INTERVAL_NS;
+	watch_arm_timer(service->timer, service->interval_ns);
 	return service;
 }
 
@@ -80,7 +80,7 @@ service_free(struct service *service)
 }
 
 void
-service_ready(struct service *service)
+service_notify_ready(struct service *service)
 {
 	if (!service->ready)
 		notify_send(service->notify, "READY=1");
@@ -88,26 +88,26 @@ service_ready(struct service *service)
 }
 
 void
-service_watch(struct service *service, struct workers *workers)
+service_set_workers(struct service *service, struct workers *workers)
 {
 	service->workers = workers;
 }
 
 void
-service_unwatch(struct service *service)
+service_clear_workers(struct service *service)
 {
 	if (service != NULL)
 		service->workers = NULL;
 }
 
 void
-service_reloading(struct service *service)
+service_notify_reloading(struct service *service)
 {
-	notify_reloading(service->notify);
+	notify_send_reloading(service->notify);
 }
 
 void
-service_reloaded(struct service *service)
+service_notify_reloaded(struct service *service)
 {
 	notify_send(service->notify, "READY=1");
 }

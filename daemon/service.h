@@ -18,16 +18,16 @@ struct service *service_new(struct loop *loop);
 void service_free(struct service *service);
 
 /* Reports that netobsd is ready: everything is open and nothing can fail any more.  Repeated calls have no effect. */
-void service_ready(struct service *service);
+void service_notify_ready(struct service *service);
 
 /* From now on the status includes counters of the workers, which are borrowed. */
-void service_watch(struct service *service, struct workers *workers);
+void service_set_workers(struct service *service, struct workers *workers);
 
 /* Call it before the workers are freed. */
-void service_unwatch(struct service *service);
+void service_clear_workers(struct service *service);
 
 /* Call these before and after a change of the configuration. */
-void service_reloading(struct service *service);
-void service_reloaded(struct service *service);
+void service_notify_reloading(struct service *service);
+void service_notify_reloaded(struct service *service);
 
 #endif

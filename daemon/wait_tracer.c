@@ -5,23 +5,23 @@
 #include "probes/site/semaphores.h"
 
 /* Polling interval: the kernel changes semaphores without a notification. */
-#define LOOK_NS (10 * 1000000u)
+#define TRACER_POLL_NS (10 * 1000000u)
 
 /* A tracer enables its probes one by one.  It is ready when nothing has changed for this many polls, a quarter of a
  * second. */
-#define LOOKS_AT_REST 25
+#define STABLE_POLLS 25
 
 bool
 wait_for_tracer(struct loop *loop, double seconds)
 {
-	double looks = seconds * 1e9 / LOOK_NS;
+	double looks = seconds * 1e9 / TRACER_POLL_NS;
 	unsigned before = 0, at_rest = 0;
 
-	for (double i = 0; at_rest < LOOKS_AT_REST; i++) {
+	for (double i = 0; at_rest < STABLE_POLLS; i++) {
 		unsigned now;
 
-		site_ask_dtrace();
-		now = probes_raised();
+		site_sync_dtrace();
+		now = semaphores_sum();
 
 		if (now == 0 && seconds > 0 && i >= looks) {
 			log_warning("no tracer attached within %g s; starting without one", seconds);
@@ -29,7 +29,7 @@ wait_for_tracer(struct loop *loop, double seconds)
 		}
 		at_rest = now != 0 && now == before ? at_rest + 1 : 0;
 		before = now;
-		if (!loop_sleep(loop, LOOK_NS))
+		if (!loop_sleep(loop, TRACER_POLL_NS))
 			return false;
 	}
 	return true;

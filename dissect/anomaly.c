@@ -4,9 +4,9 @@
 static const struct {
 	const char *word;
 	const char *text;
-	enum gravity gravity;
+	enum severity severity;
 } table[ANOMALY_COUNT] = {
-	[ANOMALY_NONE] = {"", "nothing odd", GRAVITY_ODD},
+	[ANOMALY_NONE] = {"", "nothing odd", SEVERITY_ODD},
 #define ANOMALY(symbol, the_word, the_gravity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_gravity},
 #include "dissect/anomaly.def"
 #undef ANOMALY
@@ -19,25 +19,25 @@ static const struct {
 #undef ANOMALY
 
 static unsigned
-row(enum anomaly a)
+anomaly_row(enum anomaly a)
 {
 	return (unsigned)a < ANOMALY_COUNT ? (unsigned)a : ANOMALY_NONE;
 }
 
 const char *
-anomaly_word(enum anomaly a)
+anomaly_name(enum anomaly a)
 {
-	return table[row(a)].word;
+	return table[anomaly_row(a)].word;
 }
 
 const char *
-anomaly_text(enum anomaly a)
+anomaly_description(enum anomaly a)
 {
-	return table[row(a)].text;
+	return table[anomaly_row(a)].text;
 }
 
-enum gravity
-anomaly_gravity(enum anomaly a)
+enum severity
+anomaly_severity(enum anomaly a)
 {
-	return table[row(a)].gravity;
+	return table[anomaly_row(a)].severity;
 }

@@ -15,11 +15,11 @@ enum anomaly {
 };
 
 /* In rising order.  The reason of a packet is its gravest anomaly, the first one among equals. */
-enum gravity {
-	GRAVITY_ODD,	   /* unusual, and fully understood */
-	GRAVITY_TRUNCATED, /* the capture ends before the packet does */
-	GRAVITY_DROP,	   /* IP itself would discard the packet */
-	GRAVITY_MALFORMED, /* the bytes contradict themselves: dissection ends at this layer */
+enum severity {
+	SEVERITY_ODD,	    /* unusual, and fully understood */
+	SEVERITY_TRUNCATED, /* the capture ends before the packet does */
+	SEVERITY_DROP,	    /* IP itself would discard the packet */
+	SEVERITY_MALFORMED, /* the bytes contradict themselves: dissection ends at this layer */
 };
 
 struct anomaly_set {
@@ -41,11 +41,11 @@ anomaly_has(const struct anomaly_set *set, enum anomaly a)
 }
 
 /* The word of an anomaly, as in pkt_reason: lower case, at most 31 characters, "" for ANOMALY_NONE.  Constant. */
-const char *anomaly_word(enum anomaly a);
+const char *anomaly_name(enum anomaly a);
 
 /* The sentence that describes an anomaly in the manual.  Constant. */
-const char *anomaly_text(enum anomaly a);
+const char *anomaly_description(enum anomaly a);
 
-enum gravity anomaly_gravity(enum anomaly a);
+enum severity anomaly_severity(enum anomaly a);
 
 #endif

@@ -7,7 +7,7 @@
 #include "dissect/crc32c.h"
 
 /* behind[j][n]: nibble n shifted through the reflected polynomial 0x82f63b78, followed by j zero nibbles. */
-static const uint32_t behind[16][16] = {
+static const uint32_t crc32c_table[16][16] = {
 	{0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
 	 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75},
 	{0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
@@ -43,28 +43,28 @@ static const uint32_t behind[16][16] = {
 };
 
 static uint32_t
-eight_bytes(uint32_t first, uint32_t second)
+crc32c_eight_bytes(uint32_t first, uint32_t second)
 {
 	uint32_t crc = 0;
 
 	for (unsigned k = 0; k < 8; k++)
-		crc ^= behind[15 - k][first >> 4 * k & 15] ^ behind[7 - k][second >> 4 * k & 15];
+		crc ^= crc32c_table[15 - k][first >> 4 * k & 15] ^ crc32c_table[7 - k][second >> 4 * k & 15];
 	return crc;
 }
 
 uint32_t
-crc32c_update(uint32_t crc, struct view bytes)
+crc32c_update(uint32_t crc, struct slice bytes)
 {
 	uint32_t i = 0;
 
 	/* The byte at the lowest address is in the lowest bits. */
 	for (; bytes.len - i >= 8; i += 8)
-		crc = eight_bytes(crc ^ __builtin_bswap32(view_u32(bytes, i)),
-				  __builtin_bswap32(view_u32(bytes, i + 4)));
+		crc = crc32c_eight_bytes(crc ^ __builtin_bswap32(slice_u32(bytes, i)),
+				  __builtin_bswap32(slice_u32(bytes, i + 4)));
 	for (; i < bytes.len; i++) {
-		crc ^= view_u8(bytes, i);
-		crc = crc >> 4 ^ behind[0][crc & 15];
-		crc = crc >> 4 ^ behind[0][crc & 15];
+		crc ^= slice_u8(bytes, i);
+		crc = crc >> 4 ^ crc32c_table[0][crc & 15];
+		crc = crc >> 4 ^ crc32c_table[0][crc & 15];
 	}
 	return crc;
 }

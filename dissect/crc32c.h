@@ -7,7 +7,9 @@
 
 #include "dissect/cursor.h"
 
-/* Continues `crc` over `bytes`.  A checksum starts from 0xffffffff, and its value is the complement of the last result. */
-uint32_t crc32c_update(uint32_t crc, struct view bytes);
+/*
+ * Continues `crc` over `bytes`.  A checksum starts from 0xffffffff, and its value is the complement of the last result.
+ */
+uint32_t crc32c_update(uint32_t crc, struct slice bytes);
 
 #endif

@@ -28,47 +28,47 @@ enum cursor_error {
 
 struct cursor {
 	const uint8_t *at; /* next byte; memory belongs to the frame */
-	uint32_t have;	   /* captured bytes from `at` on */
+	uint32_t captured; /* captured bytes from `at` on */
 	uint32_t wire;	   /* wire bytes from `at` on, never fewer than `have` */
 	enum cursor_error error;
 };
 
-struct view {
+struct slice {
 	const uint8_t *at; /* NULL when len is 0 */
 	uint32_t len;	   /* bytes that may be read */
 };
 
 /* A cursor over `have` captured bytes of `wire`.  If `have` exceeds `wire`, `wire` is raised to `have`. */
 static inline struct cursor
-cursor_over(const uint8_t *at, uint32_t have, uint32_t wire)
+cursor_init(const uint8_t *at, uint32_t have, uint32_t wire)
 {
-	return (struct cursor){.at = at, .have = have, .wire = wire < have ? have : wire, .error = CURSOR_OK};
+	return (struct cursor){.at = at, .captured = have, .wire = wire < have ? have : wire, .error = CURSOR_OK};
 }
 
 /* Takes `n` bytes.  On failure the cursor stays where it is and records the error; `*taken` is empty. */
 static inline bool
-cursor_take(struct cursor *c, uint32_t n, struct view *taken)
+cursor_take(struct cursor *c, uint32_t n, struct slice *taken)
 {
-	if (__builtin_expect(c->error != CURSOR_OK || n > c->have, 0)) {
+	if (__builtin_expect(c->error != CURSOR_OK || n > c->captured, 0)) {
 		if (c->error == CURSOR_OK)
 			c->error = n > c->wire ? CURSOR_SHORT : CURSOR_TRUNCATED;
-		*taken = (struct view){NULL, 0};
+		*taken = (struct slice){NULL, 0};
 		return false;
 	}
-	*taken = (struct view){c->at, n};
+	*taken = (struct slice){c->at, n};
 	c->at += n;
-	c->have -= n;
+	c->captured -= n;
 	c->wire -= n;
 	return true;
 }
 
 /* Returns the next `n` bytes without advancing.  A failure does not set the cursor's error. */
 static inline bool
-cursor_peek(const struct cursor *c, uint32_t n, struct view *seen)
+cursor_peek(const struct cursor *c, uint32_t n, struct slice *seen)
 {
-	bool fits = c->error == CURSOR_OK && n <= c->have;
+	bool fits = c->error == CURSOR_OK && n <= c->captured;
 
-	*seen = fits ? (struct view){c->at, n} : (struct view){NULL, 0};
+	*seen = fits ? (struct slice){c->at, n} : (struct slice){NULL, 0};
 	return fits;
 }
 
@@ -76,7 +76,7 @@ cursor_peek(const struct cursor *c, uint32_t n, struct view *seen)
 static inline bool
 cursor_skip(struct cursor *c, uint32_t n)
 {
-	struct view skipped;
+	struct slice skipped;
 
 	return cursor_take(c, n, &skipped);
 }
@@ -84,9 +84,9 @@ cursor_skip(struct cursor *c, uint32_t n)
 /* Takes `n` wire bytes, of which the capture may hold only the first part; the view is that part.  Fails like
  * cursor_take() if the bytes were never on the wire. */
 static inline bool
-cursor_take_partly(struct cursor *c, uint32_t n, struct view *taken)
+cursor_take_captured(struct cursor *c, uint32_t n, struct slice *taken)
 {
-	uint32_t held = n < c->have ? n : c->have;
+	uint32_t held = n < c->captured ? n : c->captured;
 
 	if (n > c->wire)
 		return cursor_take(c, n, taken);
@@ -103,44 +103,44 @@ cursor_limit(struct cursor *c, uint32_t n)
 {
 	if (n < c->wire)
 		c->wire = n;
-	if (c->have > c->wire)
-		c->have = c->wire;
+	if (c->captured > c->wire)
+		c->captured = c->wire;
 }
 
 /* The captured bytes that are left, as a view.  The cursor does not advance. */
-static inline struct view
-cursor_rest(const struct cursor *c)
+static inline struct slice
+cursor_captured_slice(const struct cursor *c)
 {
-	return c->error == CURSOR_OK && c->have > 0 ? (struct view){c->at, c->have} : (struct view){NULL, 0};
+	return c->error == CURSOR_OK && c->captured > 0 ? (struct slice){c->at, c->captured} : (struct slice){NULL, 0};
 }
 
 /* The bytes between two positions of a cursor. */
-static inline struct view
-cursor_between(const struct cursor *before, const struct cursor *after)
+static inline struct slice
+cursor_slice_between(const struct cursor *before, const struct cursor *after)
 {
-	uint32_t n = before->have - after->have;
+	uint32_t n = before->captured - after->captured;
 
-	return after->have < before->have ? (struct view){before->at, n} : (struct view){NULL, 0};
+	return after->captured < before->captured ? (struct slice){before->at, n} : (struct slice){NULL, 0};
 }
 
 static inline bool
-view_has(struct view v, uint32_t offset, uint32_t n)
+slice_has(struct slice v, uint32_t offset, uint32_t n)
 {
 	return offset <= v.len && n <= v.len - offset;
 }
 
 static inline uint8_t
-view_u8(struct view v, uint32_t offset)
+slice_u8(struct slice v, uint32_t offset)
 {
-	return view_has(v, offset, 1) ? v.at[offset] : 0;
+	return slice_has(v, offset, 1) ? v.at[offset] : 0;
 }
 
 static inline uint16_t
-view_u16(struct view v, uint32_t offset)
+slice_u16(struct slice v, uint32_t offset)
 {
 	uint16_t raw;
 
-	if (!view_has(v, offset, sizeof raw))
+	if (!slice_has(v, offset, sizeof raw))
 		return 0;
 	memcpy(&raw, v.at + offset, sizeof raw);
 	return be16toh(raw);
@@ -148,42 +148,42 @@ view_u16(struct view v, uint32_t offset)
 
 /* In memory order, for sums that do not depend on byte order (RFC 1071 section 2). */
 static inline uint32_t
-view_raw32(struct view v, uint32_t offset)
+slice_raw32(struct slice v, uint32_t offset)
 {
 	uint32_t raw;
 
-	if (!view_has(v, offset, sizeof raw))
+	if (!slice_has(v, offset, sizeof raw))
 		return 0;
 	memcpy(&raw, v.at + offset, sizeof raw);
 	return raw;
 }
 
 static inline uint32_t
-view_u32(struct view v, uint32_t offset)
+slice_u32(struct slice v, uint32_t offset)
 {
-	return be32toh(view_raw32(v, offset));
+	return be32toh(slice_raw32(v, offset));
 }
 
 /* Address of the `n` bytes at an offset of the view, NULL if the view does not contain all of them. */
 static inline const uint8_t *
-view_bytes(struct view v, uint32_t offset, uint32_t n)
+slice_bytes(struct slice v, uint32_t offset, uint32_t n)
 {
-	return view_has(v, offset, n) ? v.at + offset : NULL;
+	return slice_has(v, offset, n) ? v.at + offset : NULL;
 }
 
 static inline uint64_t
-view_u64(struct view v, uint32_t offset)
+slice_u64(struct slice v, uint32_t offset)
 {
-	return (uint64_t)view_u32(v, offset) << 32 | view_u32(v, offset + 4);
+	return (uint64_t)slice_u32(v, offset) << 32 | slice_u32(v, offset + 4);
 }
 
 /* Copies `n` bytes in wire order; bytes beyond the end of the view are 0. */
 static inline void
-view_copy(struct view v, uint32_t offset, void *to, uint32_t n)
+slice_copy(struct slice v, uint32_t offset, void *to, uint32_t n)
 {
 	if (n == 0)
 		return; /* an empty view has a null pointer, which memcpy() does not accept */
-	if (view_has(v, offset, n))
+	if (slice_has(v, offset, n))
 		memcpy(to, v.at + offset, n);
 	else
 		memset(to, 0, n);
@@ -191,15 +191,15 @@ view_copy(struct view v, uint32_t offset, void *to, uint32_t n)
 
 /* Whether the view contains exactly these `n` bytes at `offset`. */
 static inline bool
-view_same(struct view v, uint32_t offset, const void *bytes, uint32_t n)
+slice_equal(struct slice v, uint32_t offset, const void *bytes, uint32_t n)
 {
-	return view_has(v, offset, n) && memcmp(v.at + offset, bytes, n) == 0;
+	return slice_has(v, offset, n) && memcmp(v.at + offset, bytes, n) == 0;
 }
 
 /* The one's complement sum of a view's 16-bit words, folded (RFC 1071); an odd last byte is padded with zero.
  * Summing in the machine's order and swapping the folded result is the same as summing in network order. */
 static inline uint16_t
-view_sum(struct view v)
+slice_checksum(struct slice v)
 {
 	uint64_t sum = 0;
 	uint32_t i = 0, word;
@@ -227,12 +227,12 @@ view_sum(struct view v)
 }
 
 /* The part of a view from `offset` on, at most `n` bytes. */
-static inline struct view
-view_part(struct view v, uint32_t offset, uint32_t n)
+static inline struct slice
+slice_sub(struct slice v, uint32_t offset, uint32_t n)
 {
 	if (offset >= v.len)
-		return (struct view){NULL, 0};
-	return (struct view){v.at + offset, n < v.len - offset ? n : v.len - offset};
+		return (struct slice){NULL, 0};
+	return (struct slice){v.at + offset, n < v.len - offset ? n : v.len - offset};
 }
 
 #endif

@@ -28,6 +28,6 @@ void dissect_reassembled(const struct packet *last, const struct ip_layer *first
 
 /* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP), or the IPv4 header checksum if
  * there is no transport.  It reads the whole payload: call it only if a probe is enabled. */
-enum checksum_verdict dissect_checksum(const struct packet *packet);
+enum checksum_verdict checksum_verify(const struct packet *packet);
 
 #endif

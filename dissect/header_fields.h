@@ -6,122 +6,122 @@
 
 #include "dissect/layers.h"
 
-enum { ETHER_HEADER = 14, IPV4_FIXED = 20, IPV6_FIXED = 40, TCP_FIXED = 20, UDP_HEADER = 8 };
-enum { TIMESTAMPS_ALONE = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
+enum { ETHER_HEADER_LEN = 14, IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, TCP_HEADER_MIN = 20, UDP_HEADER_LEN = 8 };
+enum { TCP_TIMESTAMPS_ONLY = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
 
 static inline void
-ethernet_record(struct packet *packet, struct view header)
+ether_record(struct packet *packet, struct slice header)
 {
 	struct ether_layer *ether = &packet->ether;
 
 	ether->header = header;
-	view_copy(header, 0, ether->dst, sizeof ether->dst);
-	view_copy(header, 6, ether->src, sizeof ether->src);
-	ether->type = view_u16(header, 12);
+	slice_copy(header, 0, ether->dst, sizeof ether->dst);
+	slice_copy(header, 6, ether->src, sizeof ether->src);
+	ether->type = slice_u16(header, 12);
 	ether->present = 1;
 }
 
 /* One 64-bit store, because the flow key is read with one load: a load that spans two pending stores stalls until both
  * reach the cache. */
 static inline void
-ipv4_record_address(uint8_t to[16], struct view address)
+ipv4_record_address(uint8_t to[16], struct slice address)
 {
 	uint8_t whole[16] = {0};
 
-	view_copy(address, 0, whole, 4);
+	slice_copy(address, 0, whole, 4);
 	memcpy(to, whole, sizeof whole);
 }
 
 static inline void
-ipv4_record(struct packet *packet, struct view fixed)
+ipv4_record(struct packet *packet, struct slice fixed)
 {
 	struct ip_layer *ip = &packet->ip;
-	uint16_t fragment = view_u16(fixed, 6);
+	uint16_t fragment = slice_u16(fixed, 6);
 
 	/* Field by field: for a compound literal gcc clears the whole structure first. */
 	ip->header = fixed;
-	ip->options = (struct view){NULL, 0};
+	ip->options = (struct slice){NULL, 0};
 	ip->version = 4;
-	ip->tos = view_u8(fixed, 1);
-	ip->total_length = view_u16(fixed, 2);
-	ip->length = view_u16(fixed, 2);
-	ip->payload = 0;
-	ip->super = false;
-	ip->fragment_id = view_u16(fixed, 4);
+	ip->tos = slice_u8(fixed, 1);
+	ip->total_length = slice_u16(fixed, 2);
+	ip->length = slice_u16(fixed, 2);
+	ip->payload_len = 0;
+	ip->super_packet = false;
+	ip->fragment_id = slice_u16(fixed, 4);
 	ip->flags = (uint8_t)(fragment >> 13);
 	ip->more_fragments = (fragment & 0x2000) != 0;
 	ip->fragment_offset = fragment & 0x1fff;
 	ip->fragment = (fragment & 0x3fff) != 0;
-	ip->ttl = view_u8(fixed, 8);
-	ip->protocol = view_u8(fixed, 9);
-	ip->checksum = view_u16(fixed, 10);
+	ip->ttl = slice_u8(fixed, 8);
+	ip->protocol = slice_u8(fixed, 9);
+	ip->checksum = slice_u16(fixed, 10);
 	ip->flow_label = 0;
 	ip->payload_length = 0;
 	ip->next_header = 0;
-	ipv4_record_address(ip->src, view_part(fixed, 12, 4));
-	ipv4_record_address(ip->dst, view_part(fixed, 16, 4));
+	ipv4_record_address(ip->src, slice_sub(fixed, 12, 4));
+	ipv4_record_address(ip->dst, slice_sub(fixed, 16, 4));
 	packet->network = NETWORK_IPV4;
 }
 
-/* view_sum() of a header without options, which is nearly every packet's.  Two folds suffice: a sum that would need a
- * third is not 0xffff either way. */
+/* slice_checksum() of a header without options, which is nearly every packet's.  Two folds suffice: a sum that would
+ * need a third is not 0xffff either way. */
 static inline uint32_t
-ipv4_sum_fixed(struct view fixed)
+ipv4_checksum_fixed(struct slice fixed)
 {
-	uint64_t sum = (uint64_t)view_raw32(fixed, 0) + view_raw32(fixed, 4) + view_raw32(fixed, 8) +
-		       view_raw32(fixed, 12) + view_raw32(fixed, 16);
+	uint64_t sum = (uint64_t)slice_raw32(fixed, 0) + slice_raw32(fixed, 4) + slice_raw32(fixed, 8) +
+		       slice_raw32(fixed, 12) + slice_raw32(fixed, 16);
 
 	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	return (uint32_t)((sum & 0xffff) + (sum >> 16));
 }
 
 static inline void
-ipv6_record(struct packet *packet, struct view fixed)
+ipv6_record(struct packet *packet, struct slice fixed)
 {
 	struct ip_layer *ip = &packet->ip;
-	uint32_t first = view_u32(fixed, 0);
+	uint32_t first = slice_u32(fixed, 0);
 
 	*ip = (struct ip_layer){
 		.header = fixed,
 		.version = 6,
 		.tos = (uint8_t)(first >> 20),
 		.flow_label = first & 0xfffff,
-		.payload_length = view_u16(fixed, 4),
-		.length = view_u16(fixed, 4) + IPV6_FIXED,
-		.payload = view_u16(fixed, 4),
-		.next_header = view_u8(fixed, 6),
-		.protocol = view_u8(fixed, 6),
-		.ttl = view_u8(fixed, 7),
+		.payload_length = slice_u16(fixed, 4),
+		.length = slice_u16(fixed, 4) + IPV6_HEADER_LEN,
+		.payload_len = slice_u16(fixed, 4),
+		.next_header = slice_u8(fixed, 6),
+		.protocol = slice_u8(fixed, 6),
+		.ttl = slice_u8(fixed, 7),
 	};
-	view_copy(fixed, 8, ip->src, sizeof ip->src);
-	view_copy(fixed, 24, ip->dst, sizeof ip->dst);
+	slice_copy(fixed, 8, ip->src, sizeof ip->src);
+	slice_copy(fixed, 24, ip->dst, sizeof ip->dst);
 	packet->network = NETWORK_IPV6;
 }
 
 static inline void
-tcp_record(struct tcp_layer *tcp, struct view fixed)
+tcp_record(struct tcp_layer *tcp, struct slice fixed)
 {
 	tcp->header = fixed;
-	tcp->sport = view_u16(fixed, 0);
-	tcp->dport = view_u16(fixed, 2);
-	tcp->seq = view_u32(fixed, 4);
-	tcp->ack = view_u32(fixed, 8);
-	tcp->offset = (uint8_t)((view_u8(fixed, 12) >> 4) * 4);
-	tcp->flags = view_u8(fixed, 13);
-	tcp->window = view_u16(fixed, 14);
-	tcp->checksum = view_u16(fixed, 16);
-	tcp->urgent = view_u16(fixed, 18);
+	tcp->sport = slice_u16(fixed, 0);
+	tcp->dport = slice_u16(fixed, 2);
+	tcp->seq = slice_u32(fixed, 4);
+	tcp->ack = slice_u32(fixed, 8);
+	tcp->header_len = (uint8_t)((slice_u8(fixed, 12) >> 4) * 4);
+	tcp->flags = slice_u8(fixed, 13);
+	tcp->window = slice_u16(fixed, 14);
+	tcp->checksum = slice_u16(fixed, 16);
+	tcp->urgent = slice_u16(fixed, 18);
 	tcp->options = 0;
 	tcp->wscale = 0;
 	tcp->mss = 0;
-	tcp->sacks = 0;
+	tcp->sack_count = 0;
 	tcp->tsval = tcp->tsecr = 0;
 }
 
 /* Flag combinations that only scanners send: none, SYN with FIN or RST, FIN with RST, and FIN, PSH or URG without
  * ACK. */
 static inline bool
-tcp_impossible_flags(uint8_t flags)
+tcp_flags_are_impossible(uint8_t flags)
 {
 	uint8_t control = flags & (TCP_SYN | TCP_FIN | TCP_RST);
 
@@ -131,14 +131,14 @@ tcp_impossible_flags(uint8_t flags)
 }
 
 static inline void
-tcp_record_timestamps(struct tcp_layer *tcp, struct view option)
+tcp_record_timestamps(struct tcp_layer *tcp, struct slice option)
 {
-	tcp->tsval = view_u32(option, 2);
-	tcp->tsecr = view_u32(option, 6);
+	tcp->tsval = slice_u32(option, 2);
+	tcp->tsecr = slice_u32(option, 6);
 }
 
 /* Dissects an Ethernet frame of the common kind.  False if it is not; dissect_layers() must then start from the
  * beginning. */
-bool dissect_usual(struct packet *packet, const struct frame *frame);
+bool dissect_common_frame(struct packet *packet, const struct frame *frame);
 
 #endif

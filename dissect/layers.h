@@ -53,31 +53,31 @@ enum ip_protocol {
 
 /* Whether an anomaly makes IP discard the packet or ends the dissection. */
 static inline bool
-packet_dropped(const struct packet *packet)
+packet_is_dropped(const struct packet *packet)
 {
-	return packet->reason != ANOMALY_NONE && anomaly_gravity(packet->reason) >= GRAVITY_DROP;
+	return packet->worst_anomaly != ANOMALY_NONE && anomaly_severity(packet->worst_anomaly) >= SEVERITY_DROP;
 }
 
 /* Takes one layer off the budget.  False, with an anomaly recorded, if the budget is spent. */
 static inline bool
-packet_enter(struct packet *packet)
+packet_enter_layer(struct packet *packet)
 {
-	if (__builtin_expect(packet->depth >= DISSECT_LAYER_BUDGET, 0)) {
-		packet_note(packet, ANOMALY_LAYER_BUDGET);
+	if (__builtin_expect(packet->layers_spent >= DISSECT_LAYER_BUDGET, 0)) {
+		packet_add_anomaly(packet, ANOMALY_LAYER_BUDGET);
 		return false;
 	}
-	packet->depth++;
+	packet->layers_spent++;
 	return true;
 }
 
 /* Cursor for the next layer.  The members are copied one by one: copying the whole structure right after its members
  * were written stalls on store forwarding. */
 static inline struct cursor
-packet_rest(const struct packet *packet)
+packet_cursor(const struct packet *packet)
 {
 	const struct cursor *from = &packet->payload;
 
-	return (struct cursor){.at = from->at, .have = from->have, .wire = from->wire, .error = CURSOR_OK};
+	return (struct cursor){.at = from->at, .captured = from->captured, .wire = from->wire, .error = CURSOR_OK};
 }
 
 /* The header is valid: moves packet->payload to the position of `c`. */
@@ -85,26 +85,26 @@ static inline void
 packet_advance(struct packet *packet, const struct cursor *c)
 {
 	packet->payload.at = c->at;
-	packet->payload.have = c->have;
+	packet->payload.captured = c->captured;
 	packet->payload.wire = c->wire;
 }
 
 /* Records why a cursor failed: cut by the capture, or never on the wire. */
 static inline void
-packet_note_failed(struct packet *packet, const struct cursor *c, enum anomaly truncated, enum anomaly malformed)
+packet_add_cursor_anomaly(struct packet *packet, const struct cursor *c, enum anomaly truncated, enum anomaly malformed)
 {
-	packet_note(packet, c->error == CURSOR_TRUNCATED ? truncated : malformed);
+	packet_add_anomaly(packet, c->error == CURSOR_TRUNCATED ? truncated : malformed);
 }
 
 /* link.c */
-void packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes);
+void packet_init(struct packet *packet, const struct frame *frame, struct cursor bytes);
 /* dissect_frame() without the common-frame path */
 void dissect_layers(const struct frame *frame, struct packet *packet);
 void dissect_ethertype(struct packet *packet, uint16_t type);
 
 /* ethernet.c: a whole frame; dispatch on ether.type behind a link header; 802.2 LLC with SNAP. */
 void dissect_ethernet(struct packet *packet);
-void dissect_tags(struct packet *packet);
+void dissect_vlan_tags(struct packet *packet);
 void dissect_llc(struct packet *packet);
 
 /* cooked.c */
@@ -124,33 +124,33 @@ void dissect_arp(struct packet *packet, bool reverse);
 
 /* ip.c: version detection by the first nibble, and the checks that both versions share. */
 void dissect_ip(struct packet *packet);
-void ip_judge_fragment(struct packet *packet, uint32_t length);
+void ip_validate_fragment(struct packet *packet, uint32_t length);
 
 /* ipv4.c, ipv6.c */
 void dissect_ipv4(struct packet *packet);
 void dissect_ipv6(struct packet *packet);
 
 /* extension.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
-struct extension_walk {
+struct ipv6_extension_walk {
 	uint8_t next;	       /* protocol of the header at the cursor */
 	uint8_t count;	       /* headers taken so far */
 	bool fragment;	       /* the last header is a fragment header of a fragmented datagram: fragment data
 			        * follows */
 	bool has_jumbo;	       /* a jumbo payload option (RFC 2675) was seen */
 	uint32_t jumbo;	       /* length in the jumbo payload option */
-	bool routing_zero;     /* a routing header of type 0 (RFC 5095) */
-	struct view home;      /* address in a home address option (RFC 6275): 16 bytes, or empty */
-	struct view routing;   /* the last routing header with segments left, or empty */
-	struct view piece;     /* the fragment header, or empty */
+	bool has_routing_type0;     /* a routing header of type 0 (RFC 5095) */
+	struct slice home_address;      /* address in a home address option (RFC 6275): 16 bytes, or empty */
+	struct slice routing_header;   /* the last routing header with segments left, or empty */
+	struct slice fragment_header;     /* the fragment header, or empty */
 };
 
-enum extension_step {
+enum ipv6_extension_result {
 	EXTENSION_END,	  /* no further extension header */
 	EXTENSION_TAKEN,  /* one more header was taken */
 	EXTENSION_FAILED, /* the cursor failed, or `*why` is the anomaly */
 };
 
-enum extension_step extension_step(struct extension_walk *walk, struct cursor *c, enum anomaly *why);
+enum ipv6_extension_result ipv6_extension_next(struct ipv6_extension_walk *walk, struct cursor *c, enum anomaly *why);
 
 /* transport.c: dispatch on the IP protocol number. */
 void dissect_transport(struct packet *packet, uint8_t protocol);
@@ -158,13 +158,13 @@ void dissect_transport(struct packet *packet, uint8_t protocol);
 /* icmp.c, icmpv6.c, quote.c */
 void dissect_icmp(struct packet *packet);
 void dissect_icmpv6(struct packet *packet);
-bool icmp_take(struct packet *packet, struct view *header);
-void dissect_quote(struct packet *packet);
+bool icmp_take_header(struct packet *packet, struct slice *header);
+void dissect_icmp_quote(struct packet *packet);
 
 /* udp.c, tcp.c, tcp_options.c, sctp.c */
 void dissect_udp(struct packet *packet);
 void dissect_tcp(struct packet *packet);
-void dissect_tcp_options(struct packet *packet, struct view options);
+void dissect_tcp_options(struct packet *packet, struct slice options);
 void dissect_sctp(struct packet *packet);
 
 /* tunnel.c, gre.c: record what a tunnel carries, without dissecting it. */
@@ -175,7 +175,7 @@ void dissect_udp_tunnel(struct packet *packet);
 enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
 
 static inline bool
-is_udp_tunnel(uint16_t dport)
+udp_port_is_tunnel(uint16_t dport)
 {
 	return dport == PORT_VXLAN || dport == PORT_GENEVE;
 }

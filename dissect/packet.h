@@ -2,8 +2,8 @@
 /*
  * A dissected frame: every valid header, in host order.  Plain data without allocation; views point into the frame and
  * are valid as long as the frame is.  `network` and `transport` name the valid layers; a layer that is absent is
- * explained by `reason`.  Of `ip` and the union only the layers that `network` and `transport` name are written; the
- * rest is uninitialised.
+ * explained by `worst_anomaly`.  Of `ip` and the union only the layers that `network` and `transport` name are written;
+ * the rest is uninitialised.
  */
 #ifndef NETOBS_DISSECT_PACKET_H
 #define NETOBS_DISSECT_PACKET_H
@@ -46,7 +46,7 @@ enum checksum_verdict {
 
 /* The link header.  If the link type has no addresses they are zero, and header.len is the length of its header. */
 struct ether_layer {
-	struct view header; /* whole link header, tags included */
+	struct slice header; /* whole link header, tags included */
 	uint8_t dst[6], src[6];
 	uint16_t type;	  /* EtherType behind all tags; an 802.3 length is not a type (0) */
 	bool tagged;	  /* 802.1Q or 802.1ad */
@@ -60,18 +60,18 @@ struct ether_layer {
 struct arp_layer {
 	uint16_t htype, ptype, op;
 	uint8_t hlen, plen;
-	struct view sha, spa, tha, tpa; /* addresses as on the wire, hlen and plen bytes */
-	bool reverse;			/* RARP (EtherType 0x8035) */
+	struct slice sha, spa, tha, tpa; /* addresses as on the wire, hlen and plen bytes */
+	bool reverse;			 /* RARP (EtherType 0x8035) */
 };
 
 /* IPv4 (RFC 791) and IPv6 (RFC 8200): the common fields, then the specific ones. */
 struct ip_layer {
-	struct view header;   /* fixed header, with IPv4 options, without IPv6 extension headers */
-	struct view options;  /* IPv4 options or the IPv6 extension header chain */
+	struct slice header;   /* fixed header, with IPv4 options, without IPv6 extension headers */
+	struct slice options;  /* IPv4 options or the IPv6 extension header chain */
 	uint8_t src[16], dst[16]; /* network order; IPv4 in the first four bytes, the rest zero */
 	uint32_t length;      /* length of the whole packet including the header; for a super-packet the length of the
 			       * frame's IP part */
-	uint32_t payload;     /* length without the fixed header and IPv4 options; IPv6 extension headers are
+	uint32_t payload_len; /* length without the fixed header and IPv4 options; IPv6 extension headers are
 			       * included */
 	uint8_t version;      /* 4 or 6 */
 	uint8_t protocol;     /* protocol of the payload, behind all IPv6 extension headers */
@@ -79,7 +79,7 @@ struct ip_layer {
 	uint8_t tos;	      /* type of service or traffic class */
 	bool fragment;	      /* part of a fragmented datagram */
 	bool more_fragments;  /* MF */
-	bool super;	      /* larger than the length field allows (segmentation offload, BIG TCP) */
+	bool super_packet;    /* larger than the length field allows (segmentation offload, BIG TCP) */
 	uint32_t fragment_id; /* identification: 16 bits in IPv4, 32 in an IPv6 fragment header, 0 without one */
 	uint16_t fragment_offset; /* in 8-byte units */
 	/* IPv4 */
@@ -117,23 +117,23 @@ enum tcp_option {
 };
 
 struct tcp_layer {
-	struct view header;   /* header with options, as far as captured */
+	struct slice header;   /* header with options, as far as captured */
 	uint32_t seq, ack;
 	uint16_t sport, dport;
 	uint16_t window;      /* as on the wire, unscaled */
 	uint16_t checksum, urgent;
-	uint8_t offset;	      /* header length in bytes */
+	uint8_t header_len;	      /* header length in bytes */
 	uint8_t flags;
 	uint8_t options;      /* enum tcp_option bits */
 	uint8_t wscale;	      /* shift, at most 14 (RFC 7323 section 2.3); only with TCP_OPTION_WSCALE */
 	uint16_t mss;	      /* only with TCP_OPTION_MSS */
-	uint8_t sacks;	      /* blocks in sack[], at most 4 */
+	uint8_t sack_count;	      /* blocks in sack[], at most 4 */
 	uint32_t tsval, tsecr; /* only with TCP_OPTION_TIMESTAMPS */
-	uint32_t sack[4][2];  /* left and right edges; only the first `sacks` are set */
+	uint32_t sack[4][2];  /* left and right edges; only the first `sack_count` are set */
 };
 
 struct udp_layer {
-	struct view header;
+	struct slice header;
 	uint16_t sport, dport;
 	uint16_t length; /* as on the wire; 0 in a super-packet */
 	uint16_t checksum;
@@ -141,7 +141,7 @@ struct udp_layer {
 
 /* ICMP (RFC 792, 950, 1191, 1256, 4884) and ICMPv6 (RFC 4443, 4861). */
 struct icmp_layer {
-	struct view header; /* first 8 bytes, or 4 if the message is shorter */
+	struct slice header; /* first 8 bytes, or 4 if the message is shorter */
 	uint8_t type, code;
 	uint16_t checksum;
 	bool error;		/* an error message, which quotes a packet */
@@ -153,7 +153,7 @@ struct icmp_layer {
 	bool has_gateway, has_target;
 	/* The packet that an error quotes; version 0 if it is unreadable. */
 	struct {
-		struct view header; /* its IP header */
+		struct slice header; /* its IP header */
 		uint8_t version, protocol;
 		uint8_t src[16], dst[16];
 		bool has_ports; /* the quote includes the ports (first four bytes of its payload) */
@@ -164,11 +164,11 @@ struct icmp_layer {
 };
 
 struct sctp_layer {
-	struct view header;
+	struct slice header;
 	uint16_t sport, dport;
-	uint32_t verify; /* verification tag */
+	uint32_t verification_tag; /* verification tag */
 	uint32_t checksum;
-	struct view chunks; /* as captured */
+	struct slice chunks; /* as captured */
 	uint8_t first_chunk; /* type */
 	uint16_t chunk_count;
 };
@@ -187,9 +187,9 @@ struct packet {
 	uint32_t ifindex;     /* interface index in the cooked header (SLL2), 0 elsewhere */
 	enum network_layer network;
 	enum transport_layer transport;
-	enum anomaly reason;  /* the gravest oddity, ANOMALY_NONE if there is none */
+	enum anomaly worst_anomaly;  /* the gravest oddity, ANOMALY_NONE if there is none */
 	struct anomaly_set anomalies; /* all anomalies of the packet */
-	uint8_t depth;	      /* layers taken off the budget, tunnels included */
+	uint8_t layers_spent;	      /* layers taken off the budget, tunnels included */
 	struct ether_layer ether;
 	struct ip_layer ip;
 	union {
@@ -202,18 +202,18 @@ struct packet {
 	struct cursor datagram;	/* with an IP layer: the IP payload from the transport header on, behind all extension
 				 * headers */
 	struct cursor payload;	/* behind the last valid header */
-	uint32_t segment;	/* bytes on the wire behind the transport header; 0 without a transport layer */
+	uint32_t payload_wire;	/* bytes on the wire behind the transport header; 0 without a transport layer */
 	enum inner_layer inner; /* kind of the payload if it is a tunnel's */
 	uint16_t inner_type;	/* for INNER_IP: the EtherType (IP or MPLS); 0: decided by the first nibble */
 };
 
 /* Records an anomaly.  The gravest one becomes the reason, the first among equals. */
 static inline void
-packet_note(struct packet *packet, enum anomaly a)
+packet_add_anomaly(struct packet *packet, enum anomaly a)
 {
 	anomaly_add(&packet->anomalies, a);
-	if (packet->reason == ANOMALY_NONE || anomaly_gravity(a) > anomaly_gravity(packet->reason))
-		packet->reason = a;
+	if (packet->worst_anomaly == ANOMALY_NONE || anomaly_severity(a) > anomaly_severity(packet->worst_anomaly))
+		packet->worst_anomaly = a;
 }
 
 #endif

@@ -23,58 +23,58 @@ enum tcp_state {
 	TCP_STATE_COUNT
 };
 
-enum tcp_end_flag {
-	TCP_END_ACTIVE = 0x01,	   /* sent the first SYN */
-	TCP_END_ISS = 0x02,	   /* iss is valid: its SYN was captured */
-	TCP_END_SENT = 0x04,	   /* has sent a segment with a sequence number: nxt and una are valid */
-	TCP_END_FIN = 0x08,	   /* has sent its FIN; nxt counts it */
-	TCP_END_WSCALE = 0x10,	   /* offered window scaling */
-	TCP_END_RTT_TIMED = 0x20,  /* rtt_seq is being timed */
-	TCP_END_RETRANSMIT = 0x40, /* its last segment was a retransmission */
-	TCP_END_SACK = 0x80,	   /* offered SACK permitted */
+enum tcp_endpoint_flag {
+	TCP_EP_ACTIVE_OPEN = 0x01,	  /* sent the first SYN */
+	TCP_EP_ISS_KNOWN = 0x02,	  /* iss is valid: its SYN was captured */
+	TCP_EP_SEQ_KNOWN = 0x04,	  /* has sent a segment with a sequence number: nxt and una are valid */
+	TCP_EP_FIN_SENT = 0x08,		  /* has sent its FIN; nxt counts it */
+	TCP_EP_WSCALE_OFFERED = 0x10,	  /* offered window scaling */
+	TCP_EP_RTT_PENDING = 0x20,	  /* rtt_seq is being timed */
+	TCP_EP_LAST_RETRANSMITTED = 0x40, /* its last segment was a retransmission */
+	TCP_EP_SACK_OFFERED = 0x80,	  /* offered SACK permitted */
 };
 
 /* Why segments of this endpoint leave the fast path.  The low bits count consecutive duplicate ACKs received. */
-enum tcp_trouble {
-	TCP_TROUBLE_DUPACKS = 0x0f, /* count, saturating; used only if SACK is not in use */
-	TCP_TROUBLE_FIN = 0x10,	    /* a captured FIN may not have reached it yet */
-	TCP_TROUBLE_RST = 0x20,	    /* a captured RST may not have reached it yet */
-	TCP_TROUBLE_LOSS = 0x40,    /* its loss detail is active (flow/tcp/tcp_loss.h) */
+enum tcp_slow_reason {
+	TCP_SLOW_DUPACKS = 0x0f,      /* count, saturating; used only if SACK is not in use */
+	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
+	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */
+	TCP_SLOW_LOSS = 0x40,	      /* its loss detail is active (flow/tcp/tcp_loss.h) */
 };
 
 /*
  * 64 bytes: one cache line.  Sequence numbers are absolute and in host order.  Fields ending in _us are packet time in
  * microseconds modulo 2^32.
  */
-struct tcp_end {
+struct tcp_endpoint {
 	uint8_t state;	   /* enum tcp_state */
-	uint8_t flags;	   /* enum tcp_end_flag */
+	uint8_t flags;	   /* enum tcp_endpoint_flag */
 	uint8_t wscale;	   /* shift of the windows it advertises; 0 until both sides offered scaling */
-	uint8_t trouble;   /* enum tcp_trouble with the count of duplicate ACKs; 0 on the fast path */
+	uint8_t slow_reasons;   /* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
 	uint32_t iss;	   /* initial send sequence number */
 	uint32_t una;	   /* oldest unacknowledged sequence number it sent (SND.UNA) */
 	uint32_t nxt;	   /* highest sequence number sent, plus one (SND.NXT) */
 	uint32_t rcv_nxt;  /* next sequence number expected from the peer, in order (RCV.NXT) */
-	uint32_t acked;	   /* last acknowledgement number it sent */
+	uint32_t last_ack_sent;	   /* last acknowledgement number it sent */
 	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
 	uint32_t srtt_us;  /* smoothed round-trip time of RFC 6298, microseconds, 0 unknown */
 	uint32_t rttvar_us;
-	uint32_t sent;	   /* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
+	uint32_t log_tail;	   /* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
 	union {
 		struct {
 			uint32_t rtt_seq; /* an ACK beyond this completes the round trip sample */
 			uint32_t rtt_us;  /* start of that sample */
 		};
-		uint64_t until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
+		uint64_t wait_until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
 	};
-	uint32_t segments; /* segments sent */
+	uint32_t segments_sent; /* segments sent */
 	uint32_t retransmits; /* segments sent that repeat sequence space */
 	uint64_t bytes;	   /* payload bytes sent, without retransmissions */
 };
 
-_Static_assert(sizeof(struct tcp_end) == 64, "a TCP endpoint is one cache line");
+_Static_assert(sizeof(struct tcp_endpoint) == 64, "a TCP endpoint is one cache line");
 
-struct udp_end {
+struct udp_endpoint {
 	uint64_t bytes;	    /* payload bytes sent */
 	uint64_t datagrams; /* datagrams sent */
 };
@@ -93,25 +93,25 @@ enum sctp_state {
 	SCTP_STATE_COUNT
 };
 
-enum sctp_end_flag {
-	SCTP_END_ACTIVE = 0x01, /* sent the first INIT */
-	SCTP_END_INIT = 0x02,	/* its INIT or INIT ACK was captured: addresses, streams and initial TSN are known */
-	SCTP_END_DATA = 0x04,	/* tsn is valid */
-	SCTP_END_ACKS = 0x08,	/* acked is valid */
+enum sctp_endpoint_flag {
+	SCTP_EP_ACTIVE_OPEN = 0x01, /* sent the first INIT */
+	SCTP_EP_INIT_SEEN = 0x02, /* its INIT or INIT ACK was captured: addresses, streams and initial TSN are known */
+	SCTP_EP_TSN_KNOWN = 0x04, /* tsn is valid */
+	SCTP_EP_CUM_ACK_KNOWN = 0x08, /* acked is valid */
 };
 
 /* 56 bytes.  Transmission sequence numbers are absolute, in host order. */
-struct sctp_end {
+struct sctp_endpoint {
 	uint8_t state;	      /* enum sctp_state */
-	uint8_t flags;	      /* enum sctp_end_flag */
-	uint8_t stray;	      /* consecutive packets with the tag `stray_tag` */
+	uint8_t flags;	      /* enum sctp_endpoint_flag */
+	uint8_t foreign_tag_count;	      /* consecutive packets with the tag `foreign_tag` */
 	uint8_t spare;
 	uint32_t tag;	      /* verification tag that packets to it carry, 0 unknown */
-	uint32_t other_tag;   /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet, 0 none */
-	uint32_t stray_tag;   /* tag of the last packet to it that matched neither tag */
-	uint32_t home;	      /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
-	uint32_t tsn;	      /* TSN of the next DATA chunk it will send */
-	uint32_t acked;	      /* cumulative TSN ack it last sent */
+	uint32_t pending_tag;   /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet, 0 none */
+	uint32_t foreign_tag;   /* tag of the last packet to it that matched neither tag */
+	uint32_t addr_index;	      /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
+	uint32_t next_tsn;	      /* TSN of the next DATA chunk it will send */
+	uint32_t cum_tsn_ack;	      /* cumulative TSN ack it last sent */
 	uint32_t rwnd;	      /* receiver window it last advertised, bytes */
 	uint16_t streams_out, streams_in; /* as offered in its INIT or INIT ACK */
 	uint32_t packets;     /* packets sent */
@@ -120,6 +120,6 @@ struct sctp_end {
 	uint64_t bytes;	      /* user data bytes sent, without retransmissions */
 };
 
-_Static_assert(sizeof(struct sctp_end) <= 64, "an SCTP endpoint is at most one cache line");
+_Static_assert(sizeof(struct sctp_endpoint) <= 64, "an SCTP endpoint is at most one cache line");
 
 #endif

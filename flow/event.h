@@ -13,7 +13,7 @@ enum flow_event_kind {
 	EVENT_TCP_CONNECT_REFUSED,     /* RST with ACK received in SYN_SENT */
 	EVENT_TCP_ACCEPT_ESTABLISHED,  /* passive open done */
 	EVENT_TCP_ACCEPT_REFUSED,      /* a SYN was answered with RST */
-	EVENT_TCP_STATE_CHANGE,	       /* `before` is the previous state, the endpoint holds the present one */
+	EVENT_TCP_STATE_CHANGE,	       /* `tcp_before` is the previous state, the endpoint holds the present one */
 	EVENT_TCP_RETRANSMIT,	       /* see `retransmission` */
 	EVENT_TCP_TIMEOUT,	       /* see `timeout`; also `retransmission` if the timer retransmits */
 	EVENT_UDP_STREAM_START,
@@ -22,13 +22,13 @@ enum flow_event_kind {
 };
 
 /* Why sequence space was sent again (tcprinfo_t of the contract). */
-enum retransmit_kind {
+enum tcp_retransmit_kind {
 	RETRANSMIT_NONE,
-	RETRANSMIT_FAST,     /* after duplicate ACKs or SACK evidence */
-	RETRANSMIT_TIMEOUT,  /* the retransmission timer (RFC 6298) */
-	RETRANSMIT_PROBE,    /* tail-loss probe (RFC 8985) */
-	RETRANSMIT_SPURIOUS, /* the peer had already acknowledged it */
-	RETRANSMIT_SYN,	     /* SYN or SYN,ACK */
+	RETRANSMIT_FAST,	    /* after duplicate ACKs or SACK evidence */
+	RETRANSMIT_TIMEOUT,	    /* the retransmission timer (RFC 6298) */
+	RETRANSMIT_TAIL_LOSS_PROBE, /* tail-loss probe (RFC 8985) */
+	RETRANSMIT_SPURIOUS,	    /* the peer had already acknowledged it */
+	RETRANSMIT_SYN,		    /* SYN or SYN,ACK */
 };
 
 /* Which protocol timer has expired, as far as packets show it. */
@@ -42,24 +42,24 @@ enum tcp_timeout {
 };
 
 struct retransmission {
-	enum retransmit_kind kind;
+	enum tcp_retransmit_kind kind;
 	uint32_t count;	     /* times this sequence range has been sent, including this one */
 	uint32_t elapsed_us; /* time since it was last sent; 0 if that was not captured */
 };
 
 struct flow_event {
 	enum flow_event_kind kind;
-	uint8_t end;		   /* endpoint of the event, 0 or 1 */
+	uint8_t endpoint;		   /* endpoint of the event, 0 or 1 */
 	enum tcp_timeout timeout;
 	uint64_t ts;		   /* packet time: of the segment, or of the timer's deadline */
 	struct retransmission retransmission;
 	/* STATE_CHANGE: the endpoint before and after the change.  One packet may cause several changes. */
 	union {
 		struct {
-			struct tcp_end before, after;
+			struct tcp_endpoint tcp_before, tcp_after;
 		};
 		struct {
-			struct sctp_end sctp_before, sctp_after;
+			struct sctp_endpoint sctp_before, sctp_after;
 		};
 	};
 };

@@ -2,7 +2,7 @@
 /*
  * The fast path for frames that change no state.  Most segments are in-order data and ACKs of an established
  * connection, and most datagrams belong to a known stream.  While no probe is enabled, peeking at the headers
- * (dissect/peek.h) is enough for them.  All other frames go to the caller's `other`.
+ * (dissect/peek.h) is enough for them.  All other frames go to the caller's `slow_path`.
  */
 #ifndef NETOBS_FLOW_FASTPATH_H
 #define NETOBS_FLOW_FASTPATH_H
@@ -10,31 +10,32 @@
 #include "dissect/peek.h"
 #include "flow/flow.h"
 
-/* What the fast path knows of a frame when it calls `other`. */
-struct sight {
-	enum glance_kind kind;
-	unsigned sender; /* set with hash and key unless kind is GLANCE_NONE */
+/* What the fast path knows of a frame when it calls `slow_path`. */
+struct flow_lookup {
+	enum peek_kind peek_kind;
+	unsigned sender; /* set with hash and key unless kind is PEEK_NONE */
 	uint32_t hash;
-	struct flow *near; /* candidate flow, NULL if there is none */
-	bool rest;	   /* the packet will touch the cold half too */
-	struct glance glance;
+	struct flow *candidate; /* candidate flow, NULL if there is none */
+	bool needs_cold;	/* the packet will touch the cold half too */
+	struct frame_peek peek;
 	struct flow_key key;
 };
 
-struct onward {
+struct fastpath {
 	struct flow_table *table;
-	unsigned judged; /* flows with another flow.judged are left to `other` */
-	void (*other)(struct onward *onward, const struct frame *frame, const struct sight *sight);
+	unsigned local_epoch; /* flows with another flow.local_epoch are left to `slow_path` */
+	void (*slow_path)(struct fastpath *fastpath, const struct frame *frame, const struct flow_lookup *lookup);
 	void *context;	 /* the caller's */
 	uint64_t clock;	 /* latest packet time so far, ns */
-	uint64_t backwards; /* frames older than `clock` */
+	uint64_t backward_frames; /* frames older than `clock` */
 	uint64_t bytes;	 /* wire bytes of all frames */
-	uint64_t moved;	 /* frames that took the fast path; the caller may reset it */
+	uint64_t fast_frames;	 /* frames that took the fast path; the caller may reset it */
 };
 
-/* Updates the connections of plain frames as flow_for_tcp() with tcp_sent() and tcp_received(), or flow_for_udp(),
- * would, if no event results; calls `other` for every other frame.  Keeps the order of frames.  Timers do not run here:
- * a frame of an overdue flow goes to `other`, and a flow may be gone by the time `other` gets its frame. */
-void flow_onward(struct onward *onward, const struct frame *frames, unsigned count);
+/* Updates the connections of plain frames as flow_table_lookup_tcp() with tcp_segment_sent() and
+ * tcp_segment_received(), or flow_table_lookup_udp(), would, if no event results; calls `slow_path` for every other
+ * frame.  Keeps the order of frames.  Timers do not run here: a frame of an overdue flow goes to `slow_path`, and a
+ * flow may be gone by the time `slow_path` gets its frame. */
+void fastpath_run(struct fastpath *fastpath, const struct frame *frames, unsigned count);
 
 #endif

@@ -25,11 +25,11 @@ enum flow_kind {
 
 /* Two ends in canonical order: end 0 has the smaller (address, port).  No padding: keys are compared as bytes. */
 struct flow_key {
-	uint8_t addr[2][16]; /* network order; IPv4 in the first four bytes, the rest zero */
-	uint16_t port[2];    /* host order */
-	uint8_t protocol;    /* 6, 17 or 132 */
-	uint8_t version;     /* 4 or 6 */
-	uint16_t space;	     /* 0, or the address space of a tunnel */
+	uint8_t addr[2][16];	/* network order; IPv4 in the first four bytes, the rest zero */
+	uint16_t port[2];	/* host order */
+	uint8_t protocol;	/* 6, 17 or 132 */
+	uint8_t version;	/* 4 or 6 */
+	uint16_t address_space; /* 0, or the address space of a tunnel */
 };
 
 _Static_assert(sizeof(struct flow_key) == 40, "the key has no padding");
@@ -37,18 +37,18 @@ _Static_assert(sizeof(struct flow_key) == 40, "the key has no padding");
 /* Hot half of a flow, used for every packet: three cache lines. */
 struct flow {
 	struct flow_key key;
-	uint64_t last; /* time of its last packet, ns */
+	uint64_t last_seen; /* time of its last packet, ns */
 	uint32_t hash;
 	uint8_t kind;  /* enum flow_kind */
 	uint8_t local; /* bit n: end n is local, so probes fire for it; set by the caller */
-	uint8_t first : 1; /* the end that sent the first packet */
+	uint8_t first_sender : 1; /* the end that sent the first packet */
 	uint8_t same_host : 1; /* both ends are sockets of one host (loopback); set by the caller */
-	uint8_t judged : 6; /* local epoch in which `local` was computed, 0 never; set by the caller */
+	uint8_t local_epoch : 6; /* local epoch in which `local` was computed, 0 never; set by the caller */
 	uint64_t deadline; /* deadline of its timer if no packet comes, ns; see flow_table_run_timers() */
 	union {
-		struct tcp_end tcp[2];
-		struct udp_end udp[2];
-		struct sctp_end sctp[2];
+		struct tcp_endpoint tcp[2];
+		struct udp_endpoint udp[2];
+		struct sctp_endpoint sctp[2];
 	};
 };
 
@@ -96,67 +96,70 @@ struct flow_table;
 
 /* Receives every event caused by a timer, an eviction or the reuse of a flow's ends, in time order.  The flow is still
  * intact during the call. */
-typedef void flow_timer_report(void *context, struct flow *flow, const struct flow_events *events);
+typedef void flow_event_handler(void *context, struct flow *flow, const struct flow_events *events);
 
 /* Creates a table and reserves memory for `limits->flows` connections.  `seed` makes the hash unpredictable; replays
  * may fix it, since no result depends on it.  NULL with errno if out of memory. */
-struct flow_table *flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_timer_report *report,
+struct flow_table *flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handler *report,
 				  void *context);
 void flow_table_free(struct flow_table *table);
 
 /* Changes the timeouts.  A running timer keeps its deadline until the next packet.  The number of flows does not
  * change. */
-void flow_table_set_times(struct flow_table *table, const struct flow_limits *limits);
+void flow_table_set_timeouts(struct flow_table *table, const struct flow_limits *limits);
 
 /* Shares connection ids between the tables of one run: this is table `number` (from 0) of `of`, and its ids differ from
  * those of the others.  Call it before the first flow. */
-void flow_table_share_ids(struct flow_table *table, unsigned number, unsigned of);
+void flow_table_set_id_stride(struct flow_table *table, unsigned number, unsigned of);
 
 /* Bytes reserved for a table of `flows` flows. */
-size_t flow_table_memory(uint32_t flows);
+size_t flow_table_memory_size(uint32_t flows);
 
 /* Computes the key of a TCP, UDP or SCTP packet and which end sent it. */
-void flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender);
+void flow_key_from_packet(const struct packet *packet, struct flow_key *key, unsigned *sender);
 
 /* Computes the key of the connection that an ICMP error quotes, and which end sent the quoted packet.  False if the
  * quote has no ports. */
-bool flow_key_of_quote(const struct packet *packet, struct flow_key *key, unsigned *sender);
+bool flow_key_from_icmp_error(const struct packet *packet, struct flow_key *key, unsigned *sender);
 
-uint32_t flow_hash(const struct flow_table *table, const struct flow_key *key);
+uint32_t flow_key_hash(const struct flow_table *table, const struct flow_key *key);
 
-/* flow_key_of() and flow_hash() in one; returns the hash. */
-uint32_t flow_key_and_hash(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
-			   unsigned *sender);
+/* flow_key_from_packet() and flow_key_hash() in one; returns the hash. */
+uint32_t flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
+			      unsigned *sender);
 
 /* Look-up in steps, so that memory latencies overlap: prefetch the slot; prefetch the flow, returning the candidate or
  * NULL; prefetch what else its packet may touch; then search. */
-void flow_prefetch_slot(const struct flow_table *table, uint32_t hash);
-struct flow *flow_prefetch(const struct flow_table *table, uint32_t hash);
-void flow_prefetch_rest(const struct flow_table *table, const struct flow *near);
-struct flow *flow_find(struct flow_table *table, const struct flow_key *key, uint32_t hash);
+void flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash);
+struct flow *flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash);
+void flow_table_prefetch_cold(const struct flow_table *table, const struct flow *near);
+struct flow *flow_table_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
-/* Passes a candidate from flow_prefetch() to the next flow_for_tcp() or flow_for_udp(), which tries it first. */
-void flow_expect(struct flow_table *table, struct flow *near);
+/*
+ * Passes a candidate from flow_table_prefetch_candidate() to the next flow_table_lookup_tcp() or
+ * flow_table_lookup_udp(), which tries it first.
+ */
+void flow_table_set_candidate(struct flow_table *table, struct flow *near);
 
 /* Returns the flow of a TCP segment: an existing one, a new one, or NULL if the segment proves no connection (a stray
  * RST), or if the flow's timer has just expired and the segment proves no new one.  If the segment ends an old
  * incarnation (a SYN that reuses the ends of a TIME_WAIT connection), that is reported through the table's callback
  * while the old flow is still intact. */
-struct flow *flow_for_tcp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
-			  uint32_t hash, unsigned sender, uint64_t now);
+struct flow *flow_table_lookup_tcp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
+				   uint32_t hash, unsigned sender, uint64_t now);
 
-/* Like flow_for_tcp() for a UDP datagram, which is also counted for its sender; never NULL.  A new stream adds
+/* Like flow_table_lookup_tcp() for a UDP datagram, which is also counted for its sender; never NULL.  A new stream adds
  * EVENT_UDP_STREAM_START for the sender's end to `*events`: one for both ends, as with EVENT_UDP_STREAM_END. */
-struct flow *flow_for_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
-			  uint32_t hash, unsigned sender, uint64_t now, struct flow_events *events);
+struct flow *flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
+				   uint32_t hash, unsigned sender, uint64_t now, struct flow_events *events);
 
 /*
- * Like flow_for_tcp() for an SCTP packet.  `*sender` changes if the packet used another path of a multi-homed
+ * Like flow_table_lookup_tcp() for an SCTP packet.  `*sender` changes if the packet used another path of a multi-homed
  * association than the one in the flow's key.  NULL if the packet proves no association (for example ABORT).  `*odd` is
  * the packet's anomaly within its association, or ANOMALY_NONE; a packet with an anomaly changes no state.
  */
-struct flow *flow_for_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
-			   uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *odd);
+struct flow *flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
+				    uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *odd);
 
 /* Runs the timers of all flows whose deadline is not after `now`, in order of deadline.  Costs one comparison if none
  * is due.  Call it for every frame before the frame is processed.  `now` may jump forwards and backwards. */
@@ -166,10 +169,10 @@ void flow_table_run_timers(struct flow_table *table, uint64_t now);
 void flow_table_clear(struct flow_table *table);
 
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */
-uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned end);
+uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* When the flow was first seen, ns since the epoch. */
-uint64_t flow_start(const struct flow_table *table, const struct flow *flow);
+uint64_t flow_first_seen(const struct flow_table *table, const struct flow *flow);
 
 const struct flow_counters *flow_table_counters(const struct flow_table *table);
 
@@ -179,6 +182,6 @@ void flow_table_visit(const struct flow_table *table, flow_visitor *visit, void 
 
 /* Visits every flow in bounded steps: `*place` is 0 at first and increases; `*flow` is NULL for a free place.  False at
  * the end.  A flow that exists throughout is visited exactly once. */
-bool flow_table_step(const struct flow_table *table, uint32_t *place, const struct flow **flow);
+bool flow_table_next(const struct flow_table *table, uint32_t *place, const struct flow **flow);
 
 #endif

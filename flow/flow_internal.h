@@ -7,12 +7,12 @@
 
 /* Eviction classes, in the order in which they are evicted; the oldest flow of a class first.  Flows of ESTABLISHED and
  * DATAGRAM that were active recently are skipped. */
-enum flow_class {
-	CLASS_HALF_OPEN,   /* TCP before it is established */
-	CLASS_CLOSING,	   /* TCP with a FIN or RST seen */
-	CLASS_DATAGRAM,	   /* UDP */
-	CLASS_ESTABLISHED, /* TCP */
-	CLASS_COUNT
+enum evict_class {
+	EVICT_CLASS_HALF_OPEN,	 /* TCP before it is established */
+	EVICT_CLASS_CLOSING,	 /* TCP with a FIN or RST seen */
+	EVICT_CLASS_UDP,	 /* UDP */
+	EVICT_CLASS_ESTABLISHED, /* TCP */
+	EVICT_CLASS_COUNT
 };
 
 /* Index of a flow in the slab; 0 means none. */
@@ -23,167 +23,168 @@ typedef uint32_t flow_index;
  * the serial, whose 52 bits suffice for a new connection every 200 ns for 28 years.
  */
 struct flow_cold {
-	uint64_t marks;	 /* from the low bits up: enum flow_class, 2 bits; TCP: which ends offered timestamps in their
-			  * SYN, 2 bits, and the window shift of each end, 4 bits each; the serial */
-	uint64_t start;	 /* first packet, ns */
+	uint64_t packed;	 /* from the low bits up: enum evict_class, 2 bits; TCP: which ends offered timestamps
+				  * in their SYN, 2 bits, and the window shift of each end, 4 bits each; the serial */
+	uint64_t first_seen;	 /* first packet, ns */
 	flow_index wheel_next, wheel_prev; /* neighbours in the timer wheel's slot */
-	flow_index class_next, class_prev; /* neighbours in the class list, in order of entry */
-	uint16_t slot;	 /* slot of the timer wheel */
-	uint16_t detail; /* index + 1 of the TCP loss detail in its pool, 0 none */
-	uint16_t mss[2]; /* TCP: MSS option of each end's SYN, 0 none */
+	flow_index evict_next, evict_prev; /* neighbours in the class list, in order of entry */
+	uint16_t wheel_bucket;	 /* slot of the timer wheel */
+	uint16_t loss_index; /* index + 1 of the TCP loss detail in its pool, 0 none */
+	uint16_t peer_mss_option[2]; /* TCP: MSS option of each end's SYN, 0 none */
 };
 
 _Static_assert(sizeof(struct flow_cold) == 40, "the cold half of a flow is 40 bytes");
 
-#define COLD_CLASS 3ull
-#define COLD_STAMPS_PLACE 2
-#define COLD_SHIFT_PLACE 4
-#define COLD_SERIAL_PLACE 12
+#define FLOW_COLD_CLASS_MASK 3ull
+#define FLOW_COLD_TIMESTAMPS_SHIFT 2
+#define FLOW_COLD_WSCALE_SHIFT 4
+#define FLOW_COLD_SERIAL_SHIFT 12
 
 /* Serial of the flow: its connection ids are 2 * serial - 1 and 2 * serial.  0 marks a free place. */
 static inline uint64_t
-cold_serial(const struct flow_cold *cold)
+flow_cold_serial(const struct flow_cold *cold)
 {
-	return cold->marks >> COLD_SERIAL_PLACE;
+	return cold->packed >> FLOW_COLD_SERIAL_SHIFT;
 }
 
-static inline enum flow_class
-cold_class(const struct flow_cold *cold)
+static inline enum evict_class
+flow_cold_class(const struct flow_cold *cold)
 {
-	return (enum flow_class)(cold->marks & COLD_CLASS);
+	return (enum evict_class)(cold->packed & FLOW_COLD_CLASS_MASK);
 }
 
 static inline void
-cold_set_class(struct flow_cold *cold, enum flow_class class)
+flow_cold_set_class(struct flow_cold *cold, enum evict_class class)
 {
-	cold->marks = (cold->marks & ~COLD_CLASS) | class;
+	cold->packed = (cold->packed & ~FLOW_COLD_CLASS_MASK) | class;
 }
 
 /* Whether every segment carries timestamps: both ends have offered them. */
 static inline bool
-cold_is_stamped(const struct flow_cold *cold)
+flow_cold_has_timestamps(const struct flow_cold *cold)
 {
-	return (cold->marks >> COLD_STAMPS_PLACE & 3) == 3;
+	return (cold->packed >> FLOW_COLD_TIMESTAMPS_SHIFT & 3) == 3;
 }
 
 /* Window shift that an end has offered, 0 if none. */
 static inline uint8_t
-cold_shift(const struct flow_cold *cold, unsigned end)
+flow_cold_wscale(const struct flow_cold *cold, unsigned endpoint)
 {
-	return cold->marks >> (COLD_SHIFT_PLACE + 4 * end) & 15;
+	return cold->packed >> (FLOW_COLD_WSCALE_SHIFT + 4 * endpoint) & 15;
 }
 
 /* Records the options of an end's SYN.  `shift` is at most 14 (RFC 7323 section 2.3); dissect/ ensures that. */
 static inline void
-cold_offer(struct flow_cold *cold, unsigned end, uint8_t shift, bool stamps)
+flow_cold_set_syn_options(struct flow_cold *cold, unsigned endpoint, uint8_t shift, bool stamps)
 {
-	unsigned place = COLD_SHIFT_PLACE + 4 * end;
+	unsigned place = FLOW_COLD_WSCALE_SHIFT + 4 * endpoint;
 
-	cold->marks = (cold->marks & ~(15ull << place)) | (uint64_t)shift << place |
-		      (uint64_t)stamps << (COLD_STAMPS_PLACE + end);
+	cold->packed = (cold->packed & ~(15ull << place)) | (uint64_t)shift << place |
+		       (uint64_t)stamps << (FLOW_COLD_TIMESTAMPS_SHIFT + endpoint);
 }
 
 struct flow_cold *flow_cold(struct flow_table *table, const struct flow *flow);
 const struct flow_limits *flow_table_limits(const struct flow_table *table);
-struct flow_counters *flow_table_count(struct flow_table *table);
+struct flow_counters *flow_table_counters_rw(struct flow_table *table);
 
-/* Creates a flow in its class with its deadline armed; the `end` memory is zero.  A full table evicts another flow
+/* Creates a flow in its class with its deadline armed; the `endpoint` memory is zero.  A full table evicts another flow
  * first, so this never fails. */
-struct flow *flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash, enum flow_kind kind,
-			 enum flow_class class, unsigned sender, uint64_t now, uint64_t deadline);
+struct flow *flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uint32_t hash,
+				    enum flow_kind kind, enum evict_class class, unsigned sender, uint64_t now,
+				    uint64_t deadline);
 
 /* Removes a flow from the table.  Its memory is reused. */
-void flow_remove(struct flow_table *table, struct flow *flow);
+void flow_table_remove_flow(struct flow_table *table, struct flow *flow);
 
 /* Moves a flow to the end of another class's list.  No effect if it is in that class already. */
-void flow_set_class(struct flow_table *table, struct flow *flow, enum flow_class class);
+void flow_set_evict_class(struct flow_table *table, struct flow *flow, enum evict_class class);
 
 /* Sets an exact deadline, earlier or later than the present one.  Do not call it for idle timeouts, which move with
- * every packet: keep the deadline and return a later one from the timer (see tcp_timer()). */
+ * every packet: keep the deadline and return a later one from the timer (see tcp_on_deadline()). */
 void flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline);
 
 /* The flow of these two ends.  If its timer expires before `now`, the timer runs first and the result is NULL. */
-struct flow *flow_find_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now);
+struct flow *flow_table_lookup_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now);
 
 /* Passes the events to the table's owner, if there are any. */
-void flow_report(struct flow_table *table, struct flow *flow, const struct flow_events *events);
+void flow_report_events(struct flow_table *table, struct flow *flow, const struct flow_events *events);
 
 /* State that the TCP machine keeps outside the flows (flow/tcp/tcp_pools.h); created and freed with the table. */
-struct tcp_store;
+struct tcp_pools;
 
-struct tcp_store *tcp_store_new(uint32_t flows);
-void tcp_store_free(struct tcp_store *store);
-size_t tcp_store_memory(uint32_t flows);
-struct tcp_store *flow_table_tcp(const struct flow_table *table);
+struct tcp_pools *tcp_pools_new(uint32_t flows);
+void tcp_pools_free(struct tcp_pools *pools);
+size_t tcp_pools_memory_size(uint32_t flows);
+struct tcp_pools *flow_table_tcp_pools(const struct flow_table *table);
 
 /* Addresses and tags of SCTP endpoints (flow/sctp/sctp_addr_table.h), likewise. */
-struct sctp_store;
+struct sctp_addr_table;
 
-struct sctp_store *sctp_store_new(uint32_t flows);
-void sctp_store_free(struct sctp_store *store);
-size_t sctp_store_memory(uint32_t flows);
-struct sctp_store *flow_table_sctp(const struct flow_table *table);
+struct sctp_addr_table *sctp_addr_table_new(uint32_t flows);
+void sctp_addr_table_free(struct sctp_addr_table *addr_table);
+size_t sctp_addr_table_memory_size(uint32_t flows);
+struct sctp_addr_table *flow_table_sctp_addrs(const struct flow_table *table);
 
 /* Index of a flow and flow of an index, for code that stores indices. */
 flow_index flow_table_index(const struct flow_table *table, const struct flow *flow);
-struct flow *flow_table_at(const struct flow_table *table, flow_index index);
+struct flow *flow_table_flow_at(const struct flow_table *table, flow_index index);
 
 /*
  * Handles a flow's expired deadline.  `now` is the deadline itself, however late this runs.  Returns the next deadline,
  * later than `now`, if the flow stays (for an idle timeout: last packet + timeout), or 0 to remove it.  The caller
  * reports the events before the removal.
  */
-uint64_t tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-uint64_t udp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-uint64_t sctp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+uint64_t tcp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+uint64_t udp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+uint64_t sctp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 
 /* Called before a flow is evicted or cleared: adds the events that are due and frees what belongs to the flow. */
-void tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-void udp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-void sctp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+void tcp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+void udp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+void sctp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 
 /* Dispatch on the flow's kind. */
 static inline uint64_t
-flow_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+flow_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
 	if (flow->kind == FLOW_TCP)
-		return tcp_timer(table, flow, now, events);
-	return (flow->kind == FLOW_UDP ? udp_timer : sctp_timer)(table, flow, now, events);
+		return tcp_on_deadline(table, flow, now, events);
+	return (flow->kind == FLOW_UDP ? udp_on_deadline : sctp_on_deadline)(table, flow, now, events);
 }
 
 static inline void
-flow_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+flow_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
 	if (flow->kind == FLOW_TCP)
-		tcp_evicted(table, flow, now, events);
+		tcp_on_evict(table, flow, now, events);
 	else
-		(flow->kind == FLOW_UDP ? udp_evicted : sctp_evicted)(table, flow, now, events);
+		(flow->kind == FLOW_UDP ? udp_on_evict : sctp_on_evict)(table, flow, now, events);
 }
 
 /* Counts a datagram of the stream. */
 static inline void
-udp_count(struct flow *flow, unsigned sender, uint32_t bytes, uint64_t now)
+udp_count_datagram(struct flow *flow, unsigned sender, uint32_t bytes, uint64_t now)
 {
 	flow->udp[sender].bytes += bytes;
 	flow->udp[sender].datagrams++;
-	if (now > flow->last)
-		flow->last = now;
+	if (now > flow->last_seen)
+		flow->last_seen = now;
 }
 
 /* `now` + `span`, saturating: time stamps in a file are arbitrary. */
 static inline uint64_t
-deadline_after(uint64_t now, uint64_t span)
+deadline_add(uint64_t now, uint64_t span)
 {
 	return span < UINT64_MAX - now ? now + span : UINT64_MAX;
 }
 
 static inline struct flow_event *
-event_add(struct flow_events *events, enum flow_event_kind kind, unsigned end, uint64_t ts)
+flow_events_add(struct flow_events *events, enum flow_event_kind kind, unsigned endpoint, uint64_t ts)
 {
 	unsigned place = events->count < FLOW_EVENTS_MAX - 1 ? events->count++ : FLOW_EVENTS_MAX - 1;
 	struct flow_event *e = &events->event[place];
 
-	*e = (struct flow_event){.kind = kind, .end = (uint8_t)end, .ts = ts};
+	*e = (struct flow_event){.kind = kind, .endpoint = (uint8_t)endpoint, .ts = ts};
 	return e;
 }
 

@@ -88,14 +88,14 @@ file == 2 && /^\/\* .* \*\/$/ {
 }
 
 file == 2 && /^ANOMALY\(/ {
-	if ($0 !~ /^ANOMALY\([A-Z0-9_]+, "[a-z0-9-]+", GRAVITY_[A-Z]+, ".*"\)$/)
+	if ($0 !~ /^ANOMALY\([A-Z0-9_]+, "[a-z0-9-]+", SEVERITY_[A-Z]+, ".*"\)$/)
 		fail("anomaly not understood: " $0)
 	split($0, part, "\"")
 	anomaly_word[anomalies] = part[2]
 	anomaly_text[anomalies] = part[4]
-	gravity = part[3]
-	gsub(/^, GRAVITY_|, $/, "", gravity)
-	anomaly_gravity[anomalies] = tolower(gravity)
+	severity = part[3]
+	gsub(/^, SEVERITY_|, $/, "", severity)
+	anomaly_severity[anomalies] = tolower(severity)
 	anomaly_heading[anomalies] = heading == "SPDX-License-Identifier: BSD-2-Clause" ? "" : heading
 	anomalies++
 }
@@ -159,7 +159,7 @@ function write_anomalies(    i) {
 				print ".El"
 			print ".Ss " anomaly_heading[i] "\n.Bl -tag -width \"malformed\" -compact"
 		}
-		print ".It Li " anomaly_word[i] " Pq " anomaly_gravity[i]
+		print ".It Li " anomaly_word[i] " Pq " anomaly_severity[i]
 		print sentence(anomaly_text[i])
 	}
 	print ".El"

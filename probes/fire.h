@@ -18,148 +18,149 @@
 #include "probes/sites.h"
 
 struct printer;
-struct prober;
-struct sequences; /* counts the firings of each probe over several probers */
+struct emitter;
+struct firing_sequences; /* counts the firings of each probe over several probers */
 
 /* Creates a prober, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
  * endpoints; both are borrowed.  NULL if out of memory. */
-struct prober *prober_new(struct printer *printer, const struct flow_table *flows);
-void prober_free(struct prober *prober);
+struct emitter *emitter_new(struct printer *printer, const struct flow_table *flows);
+void emitter_free(struct emitter *emitter);
 
 /* Shares ids between several probers of a run, each in its own thread: this is prober `number` (from 0) of `of`.
  * Packet ids are unique in the run, and sequence numbers (pkt_seq, cs_seq) count the firings of all probers;
  * `sequences` is borrowed. */
-void prober_share_ids(struct prober *prober, unsigned number, unsigned of, struct sequences *sequences);
+void emitter_set_partition(struct emitter *emitter, unsigned number, unsigned of, struct firing_sequences *sequences);
 
 /* NULL if out of memory. */
-struct sequences *sequences_new(void);
-void sequences_free(struct sequences *sequences);
+struct firing_sequences *firing_sequences_new(void);
+void firing_sequences_free(struct firing_sequences *sequences);
 
 /* Sets the packet of the next firings and its id; `now` is packet time. */
-void prober_packet(struct prober *prober, const struct packet *packet, uint64_t id, uint64_t now);
+void emitter_set_packet(struct emitter *emitter, const struct packet *packet, uint64_t id, uint64_t now);
 
 /* Firings between these two calls have no packet: a timer expired or a connection was evicted, possibly while a packet
  * is being processed. */
-void prober_timer_begin(struct prober *prober, uint64_t now);
-void prober_timer_end(struct prober *prober);
+void emitter_begin_timer(struct emitter *emitter, uint64_t now);
+void emitter_end_timer(struct emitter *emitter);
 
 /* Resets the sequence numbers (pkt_seq, cs_seq) of probes that no tracer has enabled any more.  The main loop calls it
  * periodically. */
-void prober_refresh(struct prober *prober);
+void emitter_poll_semaphores(struct emitter *emitter);
 
-/* Whether any probe was enabled at the last prober_refresh(). */
-bool prober_is_wanted(const struct prober *prober);
+/* Whether any probe was enabled at the last emitter_poll_semaphores(). */
+bool emitter_is_traced(const struct emitter *emitter);
 
 /* Looks up the owner of a local endpoint: returns at once, false if it is not known.  By default, and for files, owners
  * are unknown.  `context` is borrowed. */
-typedef bool prober_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
-void prober_set_owners(struct prober *prober, prober_find_owner *find, void *context);
+typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find, void *context);
 
 /* Firings of a probe since the start; verdicts on transport checksums of packets for which a probe fired. */
-uint64_t prober_fired(const struct prober *prober, enum probe_id probe);
-uint64_t prober_checksums(const struct prober *prober, enum checksum_verdict verdict);
+uint64_t emitter_firings(const struct emitter *emitter, enum probe_id probe);
+uint64_t emitter_checksum_verdicts(const struct emitter *emitter, enum checksum_verdict verdict);
 
 /* Out-of-line parts of the fire_*() functions below, for enabled probes. */
-void tell_frame(struct prober *prober, enum probe_id probe);
-void tell_arp(struct prober *prober, enum probe_id probe);
-void tell_ip(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
-void tell_icmp(struct prober *prober, enum probe_id probe, const struct flow *quoted, unsigned end);
-void tell_udp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
-void tell_tcp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
-void tell_tcpf(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
-void tell_sctp(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end);
-void tell_free(struct prober *prober);
-void tell_socket(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, uint32_t bytes,
-		 uint64_t offset);
+void emit_gld(struct emitter *emitter, enum probe_id probe);
+void emit_arp(struct emitter *emitter, enum probe_id probe);
+void emit_ip(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_icmp(struct emitter *emitter, enum probe_id probe, const struct flow *quoted, unsigned endpoint);
+void emit_udp(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_tcp(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_tcpf(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_sctp(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_ip_packet_free(struct emitter *emitter);
+void emit_socket(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
+		 uint32_t bytes, uint64_t offset);
 
-/* A probe of an application provider: its first argument is the connection as endpoint `end` sees it, `info` and `more`
- * (NULL: none) are the next two, filled by the caller. */
-void emit_app(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end, const void *info,
-	      const void *more);
+/* A probe of an application provider: its first argument is the connection as endpoint `endpoint` sees it, `info` and
+ * `more` (NULL: none) are the next two, filled by the caller. */
+void emit_app(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
+	      const void *info, const void *more);
 
 static inline void
-fire_gld_send(struct prober *prober)
+fire_gld_send(struct emitter *emitter)
 {
 	if (PROBE_ENABLED(gld__send))
-		tell_frame(prober, PROBE_GLD_SEND);
+		emit_gld(emitter, PROBE_GLD_SEND);
 }
 
 static inline void
-fire_gld_receive(struct prober *prober)
+fire_gld_receive(struct emitter *emitter)
 {
 	if (PROBE_ENABLED(gld__receive))
-		tell_frame(prober, PROBE_GLD_RECEIVE);
+		emit_gld(emitter, PROBE_GLD_RECEIVE);
 }
 
 static inline void
-fire_arp_send(struct prober *prober)
+fire_arp_send(struct emitter *emitter)
 {
 	if (PROBE_ENABLED(arp__send))
-		tell_arp(prober, PROBE_ARP_SEND);
+		emit_arp(emitter, PROBE_ARP_SEND);
 }
 
 static inline void
-fire_arp_receive(struct prober *prober)
+fire_arp_receive(struct emitter *emitter)
 {
 	if (PROBE_ENABLED(arp__receive))
-		tell_arp(prober, PROBE_ARP_RECEIVE);
+		emit_arp(emitter, PROBE_ARP_RECEIVE);
 }
 
-/* For packets of a connection: `flow` may be NULL (no connection), `end` is the reported endpoint. */
+/* For packets of a connection: `flow` may be NULL (no connection), `endpoint` is the reported endpoint. */
 #define FIRE_FOR_ENDPOINT(fire, c_name, id, tell)                                                                      \
-	static inline void fire(struct prober *prober, const struct flow *flow, unsigned end)                          \
+	static inline void fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint)                   \
 	{                                                                                                              \
 		if (PROBE_ENABLED(c_name))                                                                             \
-			tell(prober, id, flow, end);                                                                   \
+			tell(emitter, id, flow, endpoint);                                                             \
 	}
 
-FIRE_FOR_ENDPOINT(fire_ip_send, ip__send, PROBE_IP_SEND, tell_ip)
-FIRE_FOR_ENDPOINT(fire_ip_receive, ip__receive, PROBE_IP_RECEIVE, tell_ip)
-FIRE_FOR_ENDPOINT(fire_ip_drop_in, ip__drop__in, PROBE_IP_DROP_IN, tell_ip)
-FIRE_FOR_ENDPOINT(fire_ip_drop_out, ip__drop__out, PROBE_IP_DROP_OUT, tell_ip)
-FIRE_FOR_ENDPOINT(fire_ip_request, ip__request, PROBE_IP_REQUEST, tell_ip)
-FIRE_FOR_ENDPOINT(fire_ip_deliver, ip__deliver, PROBE_IP_DELIVER, tell_ip)
-FIRE_FOR_ENDPOINT(fire_icmp_send, icmp__send, PROBE_ICMP_SEND, tell_icmp)
-FIRE_FOR_ENDPOINT(fire_icmp_receive, icmp__receive, PROBE_ICMP_RECEIVE, tell_icmp)
-FIRE_FOR_ENDPOINT(fire_udp_send, udp__send, PROBE_UDP_SEND, tell_udp)
-FIRE_FOR_ENDPOINT(fire_udp_receive, udp__receive, PROBE_UDP_RECEIVE, tell_udp)
-FIRE_FOR_ENDPOINT(fire_tcp_send, tcp__send, PROBE_TCP_SEND, tell_tcp)
-FIRE_FOR_ENDPOINT(fire_tcp_receive, tcp__receive, PROBE_TCP_RECEIVE, tell_tcp)
-FIRE_FOR_ENDPOINT(fire_tcpf_send, tcpf__send, PROBE_TCPF_SEND, tell_tcpf)
-FIRE_FOR_ENDPOINT(fire_tcpf_receive, tcpf__receive, PROBE_TCPF_RECEIVE, tell_tcpf)
-FIRE_FOR_ENDPOINT(fire_sctp_send, sctp__send, PROBE_SCTP_SEND, tell_sctp)
-FIRE_FOR_ENDPOINT(fire_sctp_receive, sctp__receive, PROBE_SCTP_RECEIVE, tell_sctp)
+FIRE_FOR_ENDPOINT(fire_ip_send, ip__send, PROBE_IP_SEND, emit_ip)
+FIRE_FOR_ENDPOINT(fire_ip_receive, ip__receive, PROBE_IP_RECEIVE, emit_ip)
+FIRE_FOR_ENDPOINT(fire_ip_drop_in, ip__drop__in, PROBE_IP_DROP_IN, emit_ip)
+FIRE_FOR_ENDPOINT(fire_ip_drop_out, ip__drop__out, PROBE_IP_DROP_OUT, emit_ip)
+FIRE_FOR_ENDPOINT(fire_ip_request, ip__request, PROBE_IP_REQUEST, emit_ip)
+FIRE_FOR_ENDPOINT(fire_ip_deliver, ip__deliver, PROBE_IP_DELIVER, emit_ip)
+FIRE_FOR_ENDPOINT(fire_icmp_send, icmp__send, PROBE_ICMP_SEND, emit_icmp)
+FIRE_FOR_ENDPOINT(fire_icmp_receive, icmp__receive, PROBE_ICMP_RECEIVE, emit_icmp)
+FIRE_FOR_ENDPOINT(fire_udp_send, udp__send, PROBE_UDP_SEND, emit_udp)
+FIRE_FOR_ENDPOINT(fire_udp_receive, udp__receive, PROBE_UDP_RECEIVE, emit_udp)
+FIRE_FOR_ENDPOINT(fire_tcp_send, tcp__send, PROBE_TCP_SEND, emit_tcp)
+FIRE_FOR_ENDPOINT(fire_tcp_receive, tcp__receive, PROBE_TCP_RECEIVE, emit_tcp)
+FIRE_FOR_ENDPOINT(fire_tcpf_send, tcpf__send, PROBE_TCPF_SEND, emit_tcpf)
+FIRE_FOR_ENDPOINT(fire_tcpf_receive, tcpf__receive, PROBE_TCPF_RECEIVE, emit_tcpf)
+FIRE_FOR_ENDPOINT(fire_sctp_send, sctp__send, PROBE_SCTP_SEND, emit_sctp)
+FIRE_FOR_ENDPOINT(fire_sctp_receive, sctp__receive, PROBE_SCTP_RECEIVE, emit_sctp)
 
 static inline void
-fire_ip_packet_free(struct prober *prober)
+fire_ip_packet_free(struct emitter *emitter)
 {
 	if (PROBE_ENABLED(ip__packet__free))
-		tell_free(prober);
+		emit_ip_packet_free(emitter);
 }
 
 /* Application bytes at a socket: `bytes` of them, from stream offset `offset` on.  Test whether the probe is enabled
  * first, because tracking the bytes has a cost. */
 static inline bool
-wants_sockets(void)
+socket_probes_enabled(void)
 {
 	return PROBE_ENABLED(socket__send) || PROBE_ENABLED(socket__receive);
 }
 
 static inline void
-fire_socket_send(struct prober *prober, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+fire_socket_send(struct emitter *emitter, const struct flow *flow, unsigned endpoint, uint32_t bytes, uint64_t offset)
 {
 	if (PROBE_ENABLED(socket__send))
-		tell_socket(prober, PROBE_SOCKET_SEND, flow, end, bytes, offset);
+		emit_socket(emitter, PROBE_SOCKET_SEND, flow, endpoint, bytes, offset);
 }
 
 static inline void
-fire_socket_receive(struct prober *prober, const struct flow *flow, unsigned end, uint32_t bytes, uint64_t offset)
+fire_socket_receive(struct emitter *emitter, const struct flow *flow, unsigned endpoint, uint32_t bytes,
+		    uint64_t offset)
 {
 	if (PROBE_ENABLED(socket__receive))
-		tell_socket(prober, PROBE_SOCKET_RECEIVE, flow, end, bytes, offset);
+		emit_socket(emitter, PROBE_SOCKET_RECEIVE, flow, endpoint, bytes, offset);
 }
 
 /* Fires the probe of an event, if its kind has one and the probe is enabled. */
-void fire_event(struct prober *prober, const struct flow *flow, const struct flow_event *event);
+void fire_event(struct emitter *emitter, const struct flow *flow, const struct flow_event *event);
 
 #endif

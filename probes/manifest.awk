@@ -21,7 +21,7 @@ function fail(message) {
 	exit 1
 }
 
-function unfinished() {
+function is_unfinished() {
 	return in_comment || in_provider || in_struct || in_enum || pending != ""
 }
 
@@ -54,7 +54,7 @@ BEGIN {
 # ---------------------------------------------------------------------------------------------------- the provider file
 
 # "netobs_tcpinfo_t *tcp" -> argument number `i` of the last probe; "void *none1" is a position that is always NULL.
-function take_raw(i, s,    part) {
+function parse_raw_argument(i, s,    part) {
 	s = trim(s)
 	if (s ~ /^void \*[a-z][a-z0-9]*$/)
 		arg_type[probes, i] = ""
@@ -67,14 +67,14 @@ function take_raw(i, s,    part) {
 }
 
 # The stable type, which D uses, must be the same struct under its name in the D library.
-function take_stable(i, s,    want) {
+function parse_stable_argument(i, s,    want) {
 	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
 	if (trim(s) != want arg_name[probes, i])
 		fail("args[" i "]: " trim(s) " is not the stable type of the argument: " want arg_name[probes, i])
 }
 
 # "args[2] ipinfo_t * or NULL: text", as the declaration says.
-function take_argument_doc(i, line,    want, rest) {
+function parse_argument_doc(i, line,    want, rest) {
 	want = arg_type[probes, i] == "" ? "NULL" : arg_type[probes, i] "_t *"
 	rest = substr(line, 9)
 	if (substr(rest, 1, length(want)) != want)
@@ -89,7 +89,7 @@ function take_argument_doc(i, line,    want, rest) {
 	arg_doc[probes, i] = rest
 }
 
-function take_probe_doc(    line, n, i, argument) {
+function parse_probe_doc(    line, n, i, argument) {
 	if (comment == "")
 		fail("probe " probe_c[probes] " has no comment")
 	n = split(comment_text(comment), line, "\n")
@@ -98,7 +98,7 @@ function take_probe_doc(    line, n, i, argument) {
 		if (line[i] ~ /^args\[[0-5]\] ([a-z0-9]+_t \*|NULL:)/) {
 			if (substr(line[i], 6, 1) != argument "")
 				fail("args[" argument "] is missing in the comment of " probe_c[probes])
-			take_argument_doc(argument++, line[i])
+			parse_argument_doc(argument++, line[i])
 		} else if (argument > 0 && line[i] != "")
 			fail("one line per argument: " line[i])
 		else if (line[i] != "")
@@ -109,7 +109,7 @@ function take_probe_doc(    line, n, i, argument) {
 	comment = ""
 }
 
-function take_probe(s,    open, half, raw, stable, n, i, name) {
+function parse_probe(s,    open, half, raw, stable, n, i, name) {
 	s = trim(s)
 	if (s !~ /^probe [a-z0-9_]+\([^()]*\) : \([^()]*\);$/)
 		fail("no probe declaration: " s)
@@ -131,14 +131,14 @@ function take_probe(s,    open, half, raw, stable, n, i, name) {
 		fail("probe " name " has as many stable arguments as raw ones, or it is not understood")
 	probe_args[probes] = n
 	for (i = 0; i < n; i++)
-		take_raw(i, raw_arg[i + 1])
+		parse_raw_argument(i, raw_arg[i + 1])
 	for (i = 0; i < n; i++)
-		take_stable(i, stable_arg[i + 1])
-	take_probe_doc()
+		parse_stable_argument(i, stable_arg[i + 1])
+	parse_probe_doc()
 	probes++
 }
 
-function provider_line() {
+function parse_provider_line() {
 	if (pending != "") {
 		pending = pending " " $0
 	} else if ($0 ~ /^[ \t]*\/\*/) {
@@ -158,14 +158,14 @@ function provider_line() {
 	} else
 		fail("not understood: " $0)
 	if (pending ~ /;[ \t]*$/) {
-		take_probe(pending)
+		parse_probe(pending)
 		pending = ""
 	}
 }
 
 # ----------------------------------------------------------------------------------------------------------- the header
 
-function take_type(word, count) {
+function parse_type(word, count) {
 	if (word == "char" && count != "") {
 		field_kind[structs, fields] = "FIELD_TEXT"
 		field_type[structs, fields] = "char[" count "]"
@@ -185,7 +185,7 @@ function take_type(word, count) {
 		fail("type not understood: " word (count == "" ? "" : "[" count "]"))
 }
 
-function take_field(s,    at, declaration, text, part, name, count) {
+function parse_field(s,    at, declaration, text, part, name, count) {
 	at = index(s, "/*")
 	if (at == 0 || s !~ /\*\/[ \t]*$/)
 		fail("a field is followed by its comment: " s)
@@ -209,7 +209,7 @@ function take_field(s,    at, declaration, text, part, name, count) {
 	}
 	if (text == "" || name ~ /_pad[0-9]*$/)
 		fail(name " has no comment")
-	take_type(part[1], count)
+	parse_type(part[1], count)
 	field_name[structs, fields] = name
 	field_doc[structs, fields] = text
 	fields++
@@ -235,7 +235,7 @@ function begin_struct(name) {
 	in_struct = 1
 }
 
-function header_line(    part) {
+function parse_header_line(    part) {
 	if (pending != "") {
 		pending = pending "\n" $0
 	} else if (in_struct && $0 == "};") {
@@ -262,7 +262,7 @@ function header_line(    part) {
 	} else
 		fail("not understood: " $0)
 	if (pending ~ /\*\/[ \t]*$/) {
-		take_field(pending)
+		parse_field(pending)
 		pending = ""
 	}
 }
@@ -273,7 +273,7 @@ function begin_comment() {
 }
 
 FNR == 1 {
-	if (unfinished())
+	if (is_unfinished())
 		fail("the file before this one ends in the middle of something")
 	file++
 }
@@ -285,12 +285,12 @@ in_comment {
 }
 
 file == 1 {
-	provider_line()
+	parse_provider_line()
 	next
 }
 
 {
-	header_line()
+	parse_header_line()
 }
 
 # -------------------------------------------------------------------------------------------------------------- writers
@@ -330,7 +330,7 @@ function write_sites_h(    i) {
 	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
 	print "void site_fire(enum probe_id id, const void *const args[6]);\n"
 	print "/* Raises the semaphores of what DTrace has begun to trace, lowers those of what it no longer does. */"
-	print "void site_ask_dtrace(void);"
+	print "void site_sync_dtrace(void);"
 }
 
 function write_sites_c(    i, j, s) {
@@ -361,11 +361,11 @@ function write_sites_c(    i, j, s) {
 		print "\tcase " upper_id("PROBE_", probe_c[i]) ":\n\t\tsite_" probe_c[i] "(" s ");\n\t\tbreak;"
 	}
 	print "\tcase PROBE_COUNT:\n\t\tbreak;\n\t}\n}"
-	write_ask_dtrace()
+	write_sync_dtrace()
 }
 
-function write_ask_dtrace(    i) {
-	print "\nvoid\nsite_ask_dtrace(void)\n{\n#ifdef NETOBS_DOF\n\tstatic bool traced[PROBE_COUNT];"
+function write_sync_dtrace(    i) {
+	print "\nvoid\nsite_sync_dtrace(void)\n{\n#ifdef NETOBS_DOF\n\tstatic bool traced[PROBE_COUNT];"
 	print "\tconst bool now[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
 		print "\t\tPROBE_DOF_ENABLED(" probe_c[i] "),"
@@ -438,7 +438,7 @@ function write_guarded(name, what) {
 END {
 	if (failed)
 		exit 1
-	if (file != 2 || probes == 0 || structs == 0 || unfinished())
+	if (file != 2 || probes == 0 || structs == 0 || is_unfinished())
 		fail("two whole files are needed: the provider and the header")
 	for (i = 0; i < probes; i++)
 		for (j = 0; j < probe_args[i]; j++)

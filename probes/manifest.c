@@ -40,7 +40,7 @@ manifest_find_field(const struct struct_info *info, const char *name)
 }
 
 static bool
-choose_word(const char *word, size_t length, bool chosen[PROBE_COUNT])
+manifest_select_matching(const char *word, size_t length, bool chosen[PROBE_COUNT])
 {
 	char pattern[WORD_MAX];
 	bool any = false;
@@ -57,7 +57,7 @@ choose_word(const char *word, size_t length, bool chosen[PROBE_COUNT])
 }
 
 bool
-manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length)
+manifest_select_probes(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length)
 {
 	memset(chosen, 0, PROBE_COUNT * sizeof chosen[0]);
 	if (list == NULL || *list == '\0')
@@ -65,7 +65,7 @@ manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown
 	for (;;) {
 		size_t length = strcspn(list, ",");
 
-		if (!choose_word(list, length, chosen)) {
+		if (!manifest_select_matching(list, length, chosen)) {
 			*unknown = list;
 			*unknown_length = length;
 			return false;

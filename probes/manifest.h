@@ -70,6 +70,6 @@ const struct field_info *manifest_find_field(const struct struct_info *info, con
  * "" selects all.  If a word matches no probe returns false with the word in `*unknown` (a pointer into `list`) and its
  * length.
  */
-bool manifest_choose(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length);
+bool manifest_select_probes(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 void
-word_copy(char *to, size_t size, const char *word)
+field_set_string(char *to, size_t size, const char *word)
 {
 	size_t n = strnlen(word, size - 1);
 
@@ -26,18 +26,18 @@ put_decimal_byte(char *at, uint8_t n)
 }
 
 void
-word_address(char *to, size_t size, unsigned version, const uint8_t *address)
+field_set_address(char *to, size_t size, unsigned version, const uint8_t *address)
 {
 	char *at = to;
 
 	if (version == 6) {
 		memset(to, 0, size);
 		if (inet_ntop(AF_INET6, address, to, (socklen_t)size) == NULL)
-			word_copy(to, size, WORD_UNKNOWN);
+			field_set_string(to, size, NAME_UNKNOWN);
 		return;
 	}
 	if (version != 4 || size < 16) {
-		word_copy(to, size, WORD_UNKNOWN);
+		field_set_string(to, size, NAME_UNKNOWN);
 		return;
 	}
 	for (unsigned i = 0; i < 4; i++) { /* inet_ntop() would be the most expensive part of a firing */
@@ -49,7 +49,7 @@ word_address(char *to, size_t size, unsigned version, const uint8_t *address)
 }
 
 void
-word_mac(char to[18], const uint8_t mac[6])
+field_set_mac(char to[18], const uint8_t mac[6])
 {
 	static const char digit[] = "0123456789abcdef";
 
@@ -63,7 +63,7 @@ word_mac(char to[18], const uint8_t mac[6])
 
 /* https://www.iana.org/assignments/protocol-numbers: the common ones. */
 const char *
-word_protocol(uint8_t protocol)
+ip_protocol_name(uint8_t protocol)
 {
 	switch (protocol) {
 	case 0: return "HOPOPT";
@@ -97,13 +97,13 @@ word_protocol(uint8_t protocol)
 	case 139: return "HIP";
 	case 140: return "Shim6";
 	case 143: return "Ethernet";
-	default: return WORD_UNKNOWN;
+	default: return NAME_UNKNOWN;
 	}
 }
 
 /* https://www.iana.org/assignments/arp-parameters; 3 and 4 are RARP's (RFC 903), 8 and 9 InARP's (RFC 2390). */
 const char *
-word_arp_operation(uint16_t op)
+arp_operation_name(uint16_t op)
 {
 	switch (op) {
 	case 1: return "request";
@@ -112,13 +112,13 @@ word_arp_operation(uint16_t op)
 	case 4: return "reverse-reply";
 	case 8: return "inverse-request";
 	case 9: return "inverse-reply";
-	default: return WORD_UNKNOWN;
+	default: return NAME_UNKNOWN;
 	}
 }
 
 /* https://www.iana.org/assignments/icmp-parameters */
 static const char *
-icmp4_type(uint8_t type)
+icmp4_type_name(uint8_t type)
 {
 	switch (type) {
 	case 0: return "echo-reply";
@@ -138,13 +138,13 @@ icmp4_type(uint8_t type)
 	case 18: return "address-mask-reply";
 	case 42: return "extended-echo-request";
 	case 43: return "extended-echo-reply";
-	default: return WORD_UNKNOWN;
+	default: return NAME_UNKNOWN;
 	}
 }
 
 /* https://www.iana.org/assignments/icmpv6-parameters */
 static const char *
-icmp6_type(uint8_t type)
+icmp6_type_name(uint8_t type)
 {
 	switch (type) {
 	case 1: return "unreachable";
@@ -179,51 +179,52 @@ icmp6_type(uint8_t type)
 	case 155: return "rpl-control";
 	case 160: return "extended-echo-request";
 	case 161: return "extended-echo-reply";
-	default: return WORD_UNKNOWN;
+	default: return NAME_UNKNOWN;
 	}
 }
 
 const char *
-word_icmp_type(unsigned version, uint8_t type)
+icmp_type_name(unsigned version, uint8_t type)
 {
-	return version == 4 ? icmp4_type(type) : icmp6_type(type);
+	return version == 4 ? icmp4_type_name(type) : icmp6_type_name(type);
 }
 
-#define CODE_WORDS(...)                                                                                                \
+#define RETURN_CODE_NAME(...)                                                                                          \
 	do {                                                                                                           \
 		static const char *const words[] = {__VA_ARGS__};                                                      \
-		return code < sizeof words / sizeof words[0] ? words[code] : WORD_UNKNOWN;                             \
+		return code < sizeof words / sizeof words[0] ? words[code] : NAME_UNKNOWN;                             \
 	} while (0)
 
 const char *
-word_icmp_code(unsigned version, uint8_t type, uint8_t code)
+icmp_code_name(unsigned version, uint8_t type, uint8_t code)
 {
 	switch (version << 8 | type) {
 	case 4 << 8 | 3:
-		CODE_WORDS("net", "host", "protocol", "port", "fragmentation-needed", "source-route-failed",
-			   "net-unknown", "host-unknown", "source-isolated", "net-prohibited", "host-prohibited",
-			   "net-tos", "host-tos", "communication-prohibited", "host-precedence", "precedence-cutoff");
+		RETURN_CODE_NAME("net", "host", "protocol", "port", "fragmentation-needed", "source-route-failed",
+				 "net-unknown", "host-unknown", "source-isolated", "net-prohibited", "host-prohibited",
+				 "net-tos", "host-tos", "communication-prohibited", "host-precedence",
+				 "precedence-cutoff");
 	case 4 << 8 | 5:
-		CODE_WORDS("net", "host", "net-tos", "host-tos");
+		RETURN_CODE_NAME("net", "host", "net-tos", "host-tos");
 	case 4 << 8 | 11:
 	case 6 << 8 | 3:
-		CODE_WORDS("transit", "reassembly");
+		RETURN_CODE_NAME("transit", "reassembly");
 	case 4 << 8 | 12:
-		CODE_WORDS("pointer", "missing-option", "bad-length");
+		RETURN_CODE_NAME("pointer", "missing-option", "bad-length");
 	case 6 << 8 | 1:
-		CODE_WORDS("no-route", "prohibited", "beyond-scope", "address", "port", "source-policy", "reject-route",
-			   "source-routing-header", "headers-too-long");
+		RETURN_CODE_NAME("no-route", "prohibited", "beyond-scope", "address", "port", "source-policy",
+				 "reject-route", "source-routing-header", "headers-too-long");
 	case 6 << 8 | 4:
-		CODE_WORDS("header-field", "next-header", "option", "first-fragment-incomplete", "sr-upper-layer",
-			   "next-header-intermediate", "extension-header-too-big", "extension-chain-too-long",
-			   "too-many-extensions", "too-many-options", "option-too-big");
+		RETURN_CODE_NAME("header-field", "next-header", "option", "first-fragment-incomplete", "sr-upper-layer",
+				 "next-header-intermediate", "extension-header-too-big", "extension-chain-too-long",
+				 "too-many-extensions", "too-many-options", "option-too-big");
 	default:
-		return code == 0 ? "" : WORD_UNKNOWN;
+		return code == 0 ? "" : NAME_UNKNOWN;
 	}
 }
 
 void
-word_tcp_flags(char to[24], uint8_t flags)
+field_set_tcp_flags(char to[24], uint8_t flags)
 {
 	static const char names[8][4] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
 	/* Connection flags first, as in common notation: SYN|ACK, FIN|PSH|ACK. */

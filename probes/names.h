@@ -7,30 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORD_UNKNOWN "<unknown>"
+#define NAME_UNKNOWN "<unknown>"
 
 /* Copies a word into a char array of `size` bytes and clears the rest, so that no old text remains; a longer word is
  * truncated. */
-void word_copy(char *to, size_t size, const char *word);
+void field_set_string(char *to, size_t size, const char *word);
 
 /* An IP address (network order, IPv4 in the first four bytes) as text, RFC 5952 for IPv6; the rest of `to` is
  * cleared.  `size` is at least 16 for IPv4 and 46 for IPv6. */
-void word_address(char *to, size_t size, unsigned version, const uint8_t *address);
+void field_set_address(char *to, size_t size, unsigned version, const uint8_t *address);
 
 /* A link-layer address: 00:00:5e:00:53:01. */
-void word_mac(char to[18], const uint8_t mac[6]);
+void field_set_mac(char to[18], const uint8_t mac[6]);
 
 /* IANA protocol number; constant. */
-const char *word_protocol(uint8_t protocol);
+const char *ip_protocol_name(uint8_t protocol);
 
 /* ARP and RARP operation; constant. */
-const char *word_arp_operation(uint16_t op);
+const char *arp_operation_name(uint16_t op);
 
 /* ICMP (version 4) and ICMPv6 (version 6) type and code; constant.  A code is "" where its type has only one. */
-const char *word_icmp_type(unsigned version, uint8_t type);
-const char *word_icmp_code(unsigned version, uint8_t type, uint8_t code);
+const char *icmp_type_name(unsigned version, uint8_t type);
+const char *icmp_code_name(unsigned version, uint8_t type, uint8_t code);
 
 /* TCP flags, "SYN|ACK", at most 23 characters. */
-void word_tcp_flags(char to[24], uint8_t flags);
+void field_set_tcp_flags(char to[24], uint8_t flags);
 
 #endif

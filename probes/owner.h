@@ -17,7 +17,7 @@ struct owner_key {
 	uint16_t remote_port;
 	uint8_t protocol; /* 6 or 17 */
 	uint8_t version;  /* 4 or 6 */
-	uint16_t zero;	  /* always 0 */
+	uint16_t padding; /* always 0 */
 };
 
 _Static_assert(sizeof(struct owner_key) == 40, "the key has no padding");
@@ -43,26 +43,26 @@ struct owner_tcp {
 };
 
 struct owner {
-	uint64_t asked_ns; /* time when the kernel was queried, ns since the epoch */
-	uint64_t zone;	   /* inode of the socket's network namespace */
-	int32_t pid;	   /* in the pid namespace of netobsd's /proc; -1 unknown */
-	uint32_t uid;	   /* OWNER_UID_UNKNOWN: unknown */
-	uint32_t flags;	   /* enum owner_flag */
+	uint64_t queried_ns; /* time when the kernel was queried, ns since the epoch */
+	uint64_t netns;	     /* inode of the socket's network namespace */
+	int32_t pid;	     /* in the pid namespace of netobsd's /proc; -1 unknown */
+	uint32_t uid;	     /* OWNER_UID_UNKNOWN: unknown */
+	uint32_t flags;	     /* enum owner_flag */
 	struct owner_tcp tcp;
 	char comm[16]; /* "" if pid is -1.  The process chooses the bytes: escape them when printing */
 };
 
 /* The key of one end of a flow. */
 static inline void
-owner_key_of(struct owner_key *key, const struct flow_key *flow, unsigned end)
+owner_key_from_flow(struct owner_key *key, const struct flow_key *flow, unsigned endpoint)
 {
-	memcpy(key->local, flow->addr[end], sizeof key->local);
-	memcpy(key->remote, flow->addr[end ^ 1], sizeof key->remote);
-	key->local_port = flow->port[end];
-	key->remote_port = flow->port[end ^ 1];
+	memcpy(key->local, flow->addr[endpoint], sizeof key->local);
+	memcpy(key->remote, flow->addr[endpoint ^ 1], sizeof key->remote);
+	key->local_port = flow->port[endpoint];
+	key->remote_port = flow->port[endpoint ^ 1];
 	key->protocol = flow->protocol;
 	key->version = flow->version;
-	key->zero = 0;
+	key->padding = 0;
 }
 
 #endif

@@ -51,7 +51,7 @@ function size_of(type,    element, count) {
 	return alignment * count
 }
 
-function align(offset, to) {
+function align_offset(offset, to) {
 	return int((offset + to - 1) / to) * to
 }
 
@@ -81,7 +81,7 @@ file == 1 && $1 == "field" {
 	field_name[s, fields[s]] = $2
 	field_type[s, fields[s]] = $3
 	field_size[s, fields[s]] = size
-	field_offset[s, fields[s]] = align(struct_size[s], alignment)
+	field_offset[s, fields[s]] = align_offset(struct_size[s], alignment)
 	struct_size[s] = field_offset[s, fields[s]] + size
 	if (alignment > struct_alignment[s])
 		struct_alignment[s] = alignment
@@ -98,13 +98,13 @@ file == 2 && /^\tNETOBS_[A-Z0-9_]+ = (0x)?[0-9a-f]+,?([ \t]|$)/ {
 
 function finish_structs(    s) {
 	for (s = 0; s < structs; s++)
-		struct_size[s] = align(struct_size[s], struct_alignment[s])
+		struct_size[s] = align_offset(struct_size[s], struct_alignment[s])
 }
 
 # ----------------------------------------------------------------------------------------------------------- D library
 
 # "char[12]" and its name as D declares it
-function d_declare(type, name) {
+function d_declaration(type, name) {
 	if (type == "pointer")
 		return "uint64_t " name
 	if (match(type, /\[/))
@@ -112,10 +112,10 @@ function d_declare(type, name) {
 	return type " " name
 }
 
-function d_structs(s,    i, type) {
+function write_d_struct(s,    i, type) {
 	print "\ntypedef struct netobs_" struct_name[s] " {"
 	for (i = 0; i < fields[s]; i++)
-		print "\t" d_declare(field_type[s, i], field_name[s, i]) ";"
+		print "\t" d_declaration(field_type[s, i], field_name[s, i]) ";"
 	print "} netobs_" struct_name[s] "_t;\n\ntypedef struct nobs_" struct_name[s] " {"
 	for (i = 0; i < fields[s]; i++) {
 		type = field_type[s, i]
@@ -124,12 +124,12 @@ function d_structs(s,    i, type) {
 		else if (type ~ /^uint8_t\[/)
 			print "\tuint8_t *" field_name[s, i] ";"
 		else
-			print "\t" d_declare(type, field_name[s, i]) ";"
+			print "\t" d_declaration(type, field_name[s, i]) ";"
 	}
 	print "} nobs_" struct_name[s] "_t;"
 }
 
-function d_translator(s,    i, type, at) {
+function write_d_translator(s,    i, type, at) {
 	print "\n#pragma D binding \"1.0\" translator"
 	print "translator nobs_" struct_name[s] "_t < netobs_" struct_name[s] "_t *p > {"
 	for (i = 0; i < fields[s]; i++) {
@@ -156,8 +156,8 @@ function write_d(    i) {
 	for (i = 0; i < constants; i++)
 		print (i ? "" : "\n") "inline int " constant_name[i] " = " constant_value[i] ";\n#pragma D binding \"1.0\" " constant_name[i]
 	for (i = 0; i < structs; i++) {
-		d_structs(i)
-		d_translator(i)
+		write_d_struct(i)
+		write_d_translator(i)
 	}
 }
 
@@ -208,7 +208,7 @@ function write_tapset(    p, a, name) {
 		name = probe_name[p]
 		gsub(/-/, "__", name)
 		printf "\nprobe netobs.%s = process(\"%s\").provider(\"netobs\").mark(\"%s\")\n{\n", \
-			flat(probe_name[p]), program, name
+			flat_name(probe_name[p]), program, name
 		print "\tname = \"" probe_name[p] "\""
 		for (a = 0; a < probe_args[p]; a++)
 			if (arg_type[p, a] != "")
@@ -217,7 +217,7 @@ function write_tapset(    p, a, name) {
 	}
 }
 
-function flat(name) {
+function flat_name(name) {
 	gsub(/-/, "_", name)
 	return name
 }

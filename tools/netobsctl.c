@@ -13,10 +13,10 @@
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 #define REQUEST_MAX    4096
-#define PATIENCE_S     10
+#define TIMEOUT_S      10
 
 static void
-show_help(FILE *to)
+ctl_print_help(FILE *to)
 {
 	fputs("Usage: netobsctl [-s SOCKET] COMMAND [--json]\n"
 	      "  status                  version, binary, how to attach a tracer, frames observed and dropped\n"
@@ -38,7 +38,7 @@ show_help(FILE *to)
 }
 
 static int
-complain(const char *what, const char *why)
+ctl_log_error(const char *what, const char *why)
 {
 	fprintf(stderr, "netobsctl: %s%s%s\n", what, why != NULL ? ": " : "", why != NULL ? why : "");
 	return EXIT_FAILURE;
@@ -48,7 +48,7 @@ complain(const char *what, const char *why)
 
 /* False if the request is too long, or if a word contains a newline. */
 static bool
-join_words(char request[REQUEST_MAX], char **words, int count, bool json)
+ctl_join_words(char request[REQUEST_MAX], char **words, int count, bool json)
 {
 	size_t used = 0;
 
@@ -65,10 +65,10 @@ join_words(char request[REQUEST_MAX], char **words, int count, bool json)
 
 /* Connects with a timeout for every read and write; -1 with errno. */
 static int
-connect_to(const char *path)
+ctl_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	const struct timeval patience = {.tv_sec = TIMEOUT_S};
 	int fd, error;
 
 	if (strlen(path) >= sizeof address.sun_path) {
@@ -92,7 +92,7 @@ connect_to(const char *path)
 /* ------------------------------------------------------------------------------------------------------- the answer */
 
 static bool
-get_line(FILE *answer, char *line, size_t size)
+ctl_read_line(FILE *answer, char *line, size_t size)
 {
 	if (fgets(line, (int)size, answer) == NULL)
 		return false;
@@ -101,49 +101,49 @@ get_line(FILE *answer, char *line, size_t size)
 }
 
 static int
-show_answer(FILE *answer)
+ctl_print_reply(FILE *answer)
 {
 	char line[1024], bytes[8192];
 	size_t got;
 
 	errno = 0;
-	if (!get_line(answer, line, sizeof line))
-		return complain("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
+	if (!ctl_read_line(answer, line, sizeof line))
+		return ctl_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
 	if (strncmp(line, "error ", 6) == 0)
-		return complain(line + 6, NULL);
+		return ctl_log_error(line + 6, NULL);
 	if (strcmp(line, "ok") != 0)
-		return complain("the process listening there is not netobsd", NULL);
+		return ctl_log_error("the process listening there is not netobsd", NULL);
 	while ((got = fread(bytes, 1, sizeof bytes, answer)) > 0)
 		if (fwrite(bytes, 1, got, stdout) != got)
 			break;
 	if (ferror(answer))
-		return complain("the reply is incomplete", strerror(errno));
+		return ctl_log_error("the reply is incomplete", strerror(errno));
 	if (fflush(stdout) != 0 || ferror(stdout))
-		return complain("cannot write to standard output", strerror(errno));
+		return ctl_log_error("cannot write to standard output", strerror(errno));
 	return EXIT_SUCCESS;
 }
 
 static int
-ask(const char *path, const char *request)
+ctl_send_request(const char *path, const char *request)
 {
-	int fd = connect_to(path), status;
+	int fd = ctl_connect(path), status;
 	FILE *answer;
 
 	if (fd < 0)
-		return complain(path, errno == ECONNREFUSED || errno == ENOENT
-					  ? "no netobsd is listening there; "
-					    "start it with --control PATH, or give its socket with -s"
-					  : strerror(errno));
+		return ctl_log_error(path, errno == ECONNREFUSED || errno == ENOENT
+					       ? "no netobsd is listening there; "
+						 "start it with --control PATH, or give its socket with -s"
+					       : strerror(errno));
 	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 && errno != EPIPE) {
 		close(fd);
-		return complain(path, strerror(errno));
+		return ctl_log_error(path, strerror(errno));
 	}
 	answer = fdopen(fd, "r");
 	if (answer == NULL) {
 		close(fd);
-		return complain("out of memory", NULL);
+		return ctl_log_error("out of memory", NULL);
 	}
-	status = show_answer(answer);
+	status = ctl_print_reply(answer);
 	fclose(answer);
 	return status;
 }
@@ -172,7 +172,7 @@ main(int argc, char **argv)
 			json = true;
 			break;
 		case 'h':
-			show_help(stdout);
+			ctl_print_help(stdout);
 			return EXIT_SUCCESS;
 		case 'V':
 			puts("netobsctl " PACKAGE_VERSION);
@@ -182,10 +182,10 @@ main(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		show_help(stderr);
+		ctl_print_help(stderr);
 		return EXIT_FAILURE;
 	}
-	if (!join_words(request, argv + optind, argc - optind, json))
-		return complain("the command is too long or contains a line break", NULL);
-	return ask(path, request);
+	if (!ctl_join_words(request, argv + optind, argc - optind, json))
+		return ctl_log_error("the command is too long or contains a line break", NULL);
+	return ctl_send_request(path, request);
 }

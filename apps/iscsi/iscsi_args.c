@@ -8,11 +8,11 @@
 
 /* Session names.  They are sent in the login, so they are unknown for a session whose login was not captured. */
 static void
-put_name(char to[ISCSI_NAME_MAX + 1], const char *name, const struct iscsi_session *session)
+args_copy_iscsi_name(char to[ISCSI_NAME_MAX + 1], const char *name, const struct iscsi_connection *connection)
 {
-	if (name[0] == '\0' && !session->begun)
-		name = WORD_UNKNOWN;
-	word_copy(to, ISCSI_NAME_MAX + 1, name);
+	if (name[0] == '\0' && !connection->from_start)
+		name = NAME_UNKNOWN;
+	field_set_string(to, ISCSI_NAME_MAX + 1, name);
 }
 
 void
@@ -28,20 +28,20 @@ args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message)
 	    .ii_cmdsn = pdu->cmdsn,
 	    .ii_statsn = pdu->statsn,
 	    .ii_datasn = pdu->datasn,
-	    .ii_datalen = pdu->data,
+	    .ii_datalen = pdu->data_length,
 	    .ii_flags = pdu->flags,
 	    .ii_status = pdu->status,
 	    .ii_response = pdu->response,
 	    .ii_opcode = pdu->opcode,
-	    .ii_offset = pdu->offset,
-	    .ii_xferlen = pdu->transfer,
+	    .ii_offset = pdu->buffer_offset,
+	    .ii_xferlen = pdu->transfer_length,
 	};
-	put_name(info->ii_target, message->session->target, message->session);
-	put_name(info->ii_initiator, message->session->initiator, message->session);
+	args_copy_iscsi_name(info->ii_target, message->session->target, message->session);
+	args_copy_iscsi_name(info->ii_initiator, message->session->initiator, message->session);
 }
 
 /* SPC-4, SBC-3, MMC-6 and SSC-4: commands that initiators of disks and tapes send. */
-static const struct operation {
+static const struct scsi_operation {
 	uint8_t code;
 	const char *word;
 } operations[] = {
@@ -108,23 +108,23 @@ static const struct operation {
 };
 
 static const char *
-word_operation(uint8_t code)
+scsi_operation_name(uint8_t code)
 {
 	for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++)
 		if (operations[i].code == code)
 			return operations[i].word;
-	return WORD_UNKNOWN;
+	return NAME_UNKNOWN;
 }
 
 void
 args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct iscsi_pdu *pdu)
 {
-	uint8_t operation = view_u8(pdu->cdb, 0);
-	uint32_t length = pdu->cdb.len + pdu->more.len;
+	uint8_t operation = slice_u8(pdu->cdb, 0);
+	uint32_t length = pdu->cdb.len + pdu->cdb_extension.len;
 
-	view_copy(pdu->cdb, 0, cdb, pdu->cdb.len);
-	view_copy(pdu->more, 0, cdb + pdu->cdb.len, pdu->more.len);
-	*info = (struct iscsicmd){.ic_len = length, .ic_cdb = address_of(cdb), .ic_opcode = operation};
-	word_copy(info->ic_opstr, sizeof info->ic_opstr, word_operation(operation));
-	view_copy(pdu->cdb, 0, info->ic_cdb16, pdu->cdb.len);
+	slice_copy(pdu->cdb, 0, cdb, pdu->cdb.len);
+	slice_copy(pdu->cdb_extension, 0, cdb + pdu->cdb.len, pdu->cdb_extension.len);
+	*info = (struct iscsicmd){.ic_len = length, .ic_cdb = args_pointer(cdb), .ic_opcode = operation};
+	field_set_string(info->ic_opstr, sizeof info->ic_opstr, scsi_operation_name(operation));
+	slice_copy(pdu->cdb, 0, info->ic_cdb16, pdu->cdb.len);
 }

@@ -5,7 +5,7 @@
 
 /* Probe of a PDU by its operation code; PROBE_COUNT if it has none. */
 static enum probe_id
-probe_of(uint8_t opcode)
+iscsi_find_probe(uint8_t opcode)
 {
 	switch ((enum iscsi_opcode)opcode) {
 	case ISCSI_NOP_OUT: return PROBE_ISCSI_NOP_RECEIVE;
@@ -32,18 +32,18 @@ probe_of(uint8_t opcode)
 }
 
 bool
-wants_iscsi(void)
+iscsi_probes_enabled(void)
 {
 	unsigned wanted = 0;
 
 	/* The iscsi probes are contiguous in the provider file. */
 	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
-		wanted |= SEMAPHORE_NOW(probe_semaphores[id]);
+		wanted |= SEMAPHORE_READ(probe_semaphores[id]);
 	return wanted != 0;
 }
 
 static void
-emit_iscsi(struct prober *prober, enum probe_id probe, const struct flow *flow, unsigned end,
+emit_iscsi(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
 	   const struct iscsi_message *message)
 {
 	struct iscsiinfo info;
@@ -53,15 +53,15 @@ emit_iscsi(struct prober *prober, enum probe_id probe, const struct flow *flow, 
 	args_iscsiinfo(&info, message);
 	if (probe == PROBE_ISCSI_SCSI_COMMAND)
 		args_iscsicmd(&command, cdb, message->pdu);
-	emit_app(prober, probe, flow, end, &info, probe == PROBE_ISCSI_SCSI_COMMAND ? &command : NULL);
+	emit_app(emitter, probe, flow, endpoint, &info, probe == PROBE_ISCSI_SCSI_COMMAND ? &command : NULL);
 }
 
 void
-fire_iscsi(struct prober *prober, const struct flow *flow, unsigned end, const void *told)
+iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *told)
 {
 	const struct iscsi_message *message = told;
-	enum probe_id probe = probe_of(message->pdu->opcode);
+	enum probe_id probe = iscsi_find_probe(message->pdu->opcode);
 
-	if (probe != PROBE_COUNT && SEMAPHORE_NOW(probe_semaphores[probe]) != 0)
-		emit_iscsi(prober, probe, flow, end, message);
+	if (probe != PROBE_COUNT && SEMAPHORE_READ(probe_semaphores[probe]) != 0)
+		emit_iscsi(emitter, probe, flow, endpoint, message);
 }

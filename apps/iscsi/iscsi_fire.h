@@ -7,9 +7,9 @@
 #include "probes/fire.h"
 
 /* Whether any of them is enabled. */
-bool wants_iscsi(void);
+bool iscsi_probes_enabled(void);
 
-/* `message` is a struct iscsi_message of `flow`, as endpoint `end` sees it. */
-void fire_iscsi(struct prober *prober, const struct flow *flow, unsigned end, const void *message);
+/* `message` is a struct iscsi_message of `flow`, as endpoint `endpoint` sees it. */
+void iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
 
 #endif

@@ -7,17 +7,17 @@
 /* Records a digest key: the first value of an offer, or the value chosen in the answer.  The answer comes last and
  * overwrites the offer (section 6.2.1). */
 static void
-take_digest(struct iscsi_session *session, enum iscsi_digest_kind kind, const char *value)
+iscsi_login_set_digest(struct iscsi_connection *connection, enum iscsi_digest_kind kind, const char *value)
 {
 	if (strncmp(value, "CRC32C", 6) == 0)
-		session->offer[kind] = ISCSI_USE_YES;
+		connection->digest_offer[kind] = ISCSI_DIGEST_ON;
 	else if (strncmp(value, "None", 4) == 0)
-		session->offer[kind] = ISCSI_USE_NO;
+		connection->digest_offer[kind] = ISCSI_DIGEST_OFF;
 }
 
 /* A number in decimal or hexadecimal (section 6.1); 0 if it is malformed or too large. */
 static uint32_t
-number_of(const char *value)
+iscsi_parse_number(const char *value)
 {
 	unsigned base = value[0] == '0' && (value[1] | 0x20) == 'x' ? 16 : 10;
 	uint32_t number = 0;
@@ -33,12 +33,12 @@ number_of(const char *value)
 }
 
 static void
-take_name(struct iscsi_work *w, char name[ISCSI_NAME_MAX + 1], const char *value)
+iscsi_login_set_name(struct iscsi_reader_ctx *w, char name[ISCSI_NAME_MAX + 1], const char *value)
 {
 	size_t length = strlen(value);
 
 	if (length == 0 || length > ISCSI_NAME_MAX) {
-		iscsi_odd(w, ANOMALY_ISCSI_TEXT);
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
 		return;
 	}
 	memcpy(name, value, length);
@@ -47,112 +47,114 @@ take_name(struct iscsi_work *w, char name[ISCSI_NAME_MAX + 1], const char *value
 
 /* The default limit is 8192 bytes (section 13.12). */
 uint32_t
-iscsi_limit_of(const struct iscsi_session *session, unsigned receiver)
+iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver)
 {
-	uint32_t takes = session->takes[receiver];
+	uint32_t takes = connection->max_recv_data[receiver];
 
-	if (!iscsi_is_settled(session))
+	if (!iscsi_login_is_known(connection))
 		return ISCSI_DATA_MAX;
 	return takes > 8192 ? takes : 8192;
 }
 
 static void
-take_pair(void *context, const char *key, const char *value)
+iscsi_handle_text_pair(void *context, const char *key, const char *value)
 {
-	struct iscsi_work *w = context;
-	struct iscsi_session *session = w->session;
+	struct iscsi_reader_ctx *w = context;
+	struct iscsi_connection *connection = w->session;
 
 	/* The only relevant key that a text PDU may change too. */
 	if (strcmp(key, "MaxRecvDataSegmentLength") == 0) {
-		session->takes[w->sender] = number_of(value);
-		if (session->full)
-			session->side[1 - w->sender].limit = iscsi_limit_of(session, w->sender);
+		connection->max_recv_data[w->sender] = iscsi_parse_number(value);
+		if (connection->full_feature)
+			connection->stream[1 - w->sender].data_max = iscsi_max_data_len(connection, w->sender);
 	}
-	if (!iscsi_is_login(w->side->pdu.opcode))
+	if (!iscsi_opcode_is_login(w->side->pdu.opcode))
 		return;
 	if (strcmp(key, "InitiatorName") == 0 && !w->from_target)
-		take_name(w, session->initiator, value);
+		iscsi_login_set_name(w, connection->initiator, value);
 	else if (strcmp(key, "TargetName") == 0 && !w->from_target)
-		take_name(w, session->target, value);
+		iscsi_login_set_name(w, connection->target, value);
 	else if (strcmp(key, "HeaderDigest") == 0)
-		take_digest(session, ISCSI_HEADER_DIGEST, value);
+		iscsi_login_set_digest(connection, ISCSI_HEADER_DIGEST, value);
 	else if (strcmp(key, "DataDigest") == 0)
-		take_digest(session, ISCSI_DATA_DIGEST, value);
+		iscsi_login_set_digest(connection, ISCSI_DATA_DIGEST, value);
 }
 
 void
-iscsi_take_text(struct iscsi_work *w, struct view bytes)
+iscsi_feed_text(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	if (!iscsi_text_take(&w->side->text, bytes, take_pair, w))
-		iscsi_odd(w, ANOMALY_ISCSI_TEXT);
+	if (!iscsi_text_feed(&w->side->text, bytes, iscsi_handle_text_pair, w))
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
 }
 
 /* --- additional connections of a session --- */
 
 static bool
-lends_names(void *context, const void *state)
+iscsi_copy_session_names(void *context, const void *state)
 {
-	struct iscsi_session *session = context;
-	const struct iscsi_session *other = state;
+	struct iscsi_connection *connection = context;
+	const struct iscsi_connection *other = state;
 
-	if (!other->full || other->tsih != session->tsih || other->initiator[0] == '\0' ||
-	    memcmp(other->isid, session->isid, sizeof other->isid) != 0)
+	if (!other->full_feature || other->tsih != connection->tsih || other->initiator[0] == '\0' ||
+	    memcmp(other->isid, connection->isid, sizeof other->isid) != 0)
 		return false;
-	memcpy(session->target, other->target, sizeof session->target);
-	memcpy(session->initiator, other->initiator, sizeof session->initiator);
+	memcpy(connection->target, other->target, sizeof connection->target);
+	memcpy(connection->initiator, other->initiator, sizeof connection->initiator);
 	return true;
 }
 
 /* --- the end of the login --- */
 
 static void
-enter_full_feature(struct iscsi_session *session)
+iscsi_enter_full_feature(struct iscsi_connection *connection)
 {
-	session->full = true;
+	connection->full_feature = true;
 	for (unsigned kind = 0; kind < 2; kind++) {
-		if (session->use[kind] != ISCSI_USE_UNKNOWN)
+		if (connection->digest_use[kind] != ISCSI_DIGEST_UNKNOWN)
 			continue;
-		if (iscsi_is_settled(session))
-			session->use[kind] = session->offer[kind] == ISCSI_USE_YES ? ISCSI_USE_YES : ISCSI_USE_NO;
+		if (iscsi_login_is_known(connection))
+			connection->digest_use[kind] =
+			    connection->digest_offer[kind] == ISCSI_DIGEST_ON ? ISCSI_DIGEST_ON : ISCSI_DIGEST_OFF;
 	}
-	for (unsigned end = 0; end < 2; end++)
-		session->side[end].limit = iscsi_limit_of(session, 1 - end);
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		connection->stream[endpoint].data_max = iscsi_max_data_len(connection, 1 - endpoint);
 }
 
 void
-iscsi_login_over(struct iscsi_session *session)
+iscsi_assume_full_feature(struct iscsi_connection *connection)
 {
-	if (session->full)
+	if (connection->full_feature)
 		return;
 	/* The answer was not captured, so it is unknown whether the offer was accepted. */
-	session->blind |= session->offer[0] == ISCSI_USE_YES || session->offer[1] == ISCSI_USE_YES;
-	enter_full_feature(session);
+	connection->login_unseen |=
+	    connection->digest_offer[0] == ISCSI_DIGEST_ON || connection->digest_offer[1] == ISCSI_DIGEST_ON;
+	iscsi_enter_full_feature(connection);
 }
 
 void
-iscsi_end_text(struct iscsi_work *w)
+iscsi_finish_text(struct iscsi_reader_ctx *w)
 {
 	if ((w->side->pdu.flags & ISCSI_CONTINUE) != 0)
 		return;
-	if (!iscsi_text_end(&w->side->text) && !w->side->missing)
-		iscsi_odd(w, ANOMALY_ISCSI_TEXT);
+	if (!iscsi_text_end(&w->side->text) && !w->side->data_missing)
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
 }
 
 void
-iscsi_login_pdu(struct iscsi_work *w)
+iscsi_process_login_pdu(struct iscsi_reader_ctx *w)
 {
-	struct iscsi_session *session = w->session;
+	struct iscsi_connection *connection = w->session;
 	const struct iscsi_pdu *pdu = &w->side->pdu;
 	bool goes_on = (pdu->flags & ISCSI_CONTINUE) != 0;
 
-	if (w->side->missing)
-		session->blind = true;
-	memcpy(session->isid, pdu->isid, sizeof session->isid);
+	if (w->side->data_missing)
+		connection->login_unseen = true;
+	memcpy(connection->isid, pdu->isid, sizeof connection->isid);
 	if (pdu->tsih != 0)
-		session->tsih = pdu->tsih;
-	if (session->initiator[0] == '\0' && session->tsih != 0 && !goes_on)
-		conversation_others(w->reading, lends_names, session);
+		connection->tsih = pdu->tsih;
+	if (connection->initiator[0] == '\0' && connection->tsih != 0 && !goes_on)
+		app_flow_visit_others(w->app_ctx, iscsi_copy_session_names, connection);
 	if (w->from_target && pdu->status < 0x100 && (pdu->flags & ISCSI_LOGIN_TRANSIT) != 0 &&
 	    (pdu->flags & 3) == ISCSI_FULL_FEATURE)
-		enter_full_feature(session);
+		iscsi_enter_full_feature(connection);
 }

@@ -5,7 +5,7 @@
 #include "dissect/crc32c.h"
 
 /* Fields that a kind of PDU has in its basic header, each with its offset. */
-enum has {
+enum iscsi_field {
 	HAS_DATA = 0x001,     /* may have a data segment */
 	HAS_LUN = 0x002,      /* 8 */
 	HAS_TTT = 0x004,      /* 20 */
@@ -21,64 +21,64 @@ enum has {
 
 #define BYTE(n)	       (1ull << (n))
 #define BYTES(from, n) (((1ull << (n)) - 1) << (from))
-#define NOT_HERE       0xff
+#define NO_FIELD       0xff
 
 /*
  * One row per kind of PDU.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the bytes that
  * must be zero.  Receivers ignore reserved bytes, so only the boundary search checks them.  `status` and `transfer` are
  * the offsets of those fields.
  */
-static const struct shape {
+static const struct iscsi_pdu_format {
 	uint8_t opcode, one, zero;
 	uint8_t status, transfer;
 	uint16_t has;
 	uint64_t reserved;
 } shapes[] = {
 	/* clang-format off */
-	{ISCSI_NOP_OUT,		0x80, 0x7f, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
+	{ISCSI_NOP_OUT,		0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
 	 BYTES(2, 3) | BYTES(32, 16)},
-	{ISCSI_SCSI_COMMAND,	0x00, 0x18, NOT_HERE, 20, HAS_DATA | HAS_LUN | HAS_CMDSN | HAS_AHS,
+	{ISCSI_SCSI_COMMAND,	0x00, 0x18, NO_FIELD, 20, HAS_DATA | HAS_LUN | HAS_CMDSN | HAS_AHS,
 	 BYTE(3)},
-	{ISCSI_TASK_REQUEST,	0x80, 0x00, NOT_HERE, NOT_HERE, HAS_LUN | HAS_CMDSN,
+	{ISCSI_TASK_REQUEST,	0x80, 0x00, NO_FIELD, NO_FIELD, HAS_LUN | HAS_CMDSN,
 	 BYTES(2, 6) | BYTES(40, 8)},
-	{ISCSI_LOGIN_REQUEST,	0x00, 0x30, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LOGIN | HAS_CMDSN,
+	{ISCSI_LOGIN_REQUEST,	0x00, 0x30, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LOGIN | HAS_CMDSN,
 	 BYTE(4) | BYTES(22, 2) | BYTES(32, 16)},
-	{ISCSI_TEXT_REQUEST,	0x00, 0x3f, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
+	{ISCSI_TEXT_REQUEST,	0x00, 0x3f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
 	 BYTES(2, 3) | BYTES(32, 16)},
-	{ISCSI_DATA_OUT,	0x00, 0x7f, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LUN | HAS_TTT | HAS_DATASN | HAS_OFFSET,
+	{ISCSI_DATA_OUT,	0x00, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_DATASN | HAS_OFFSET,
 	 BYTES(2, 3) | BYTES(24, 4) | BYTES(32, 4) | BYTES(44, 4)},
-	{ISCSI_LOGOUT_REQUEST,	0x80, 0x7c, NOT_HERE, NOT_HERE, HAS_CMDSN,
+	{ISCSI_LOGOUT_REQUEST,	0x80, 0x7c, NO_FIELD, NO_FIELD, HAS_CMDSN,
 	 BYTES(2, 14) | BYTES(22, 2) | BYTES(32, 16)},
-	{ISCSI_SNACK,		0x80, 0x70, NOT_HERE, NOT_HERE, HAS_LUN | HAS_TTT,
+	{ISCSI_SNACK,		0x80, 0x70, NO_FIELD, NO_FIELD, HAS_LUN | HAS_TTT,
 	 BYTES(2, 6) | BYTES(24, 4) | BYTES(32, 8)},
-	{ISCSI_NOP_IN,		0x80, 0x7f, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
+	{ISCSI_NOP_IN,		0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(36, 12)},
-	{ISCSI_SCSI_RESPONSE,	0x80, 0x61, 3, NOT_HERE, HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	{ISCSI_SCSI_RESPONSE,	0x80, 0x61, 3, NO_FIELD, HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTE(4) | BYTES(8, 8)},
-	{ISCSI_TASK_RESPONSE,	0x80, 0x7f, NOT_HERE, NOT_HERE, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	{ISCSI_TASK_RESPONSE,	0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTES(3, 13) | BYTES(20, 4) | BYTES(36, 12)},
-	{ISCSI_LOGIN_RESPONSE,	0x00, 0x30, 36, NOT_HERE, HAS_DATA | HAS_LOGIN | HAS_STATSN | HAS_WINDOW,
+	{ISCSI_LOGIN_RESPONSE,	0x00, 0x30, 36, NO_FIELD, HAS_DATA | HAS_LOGIN | HAS_STATSN | HAS_WINDOW,
 	 BYTE(4) | BYTES(20, 4) | BYTES(38, 10)},
-	{ISCSI_TEXT_RESPONSE,	0x00, 0x3f, NOT_HERE, NOT_HERE, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
+	{ISCSI_TEXT_RESPONSE,	0x00, 0x3f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(36, 12)},
-	{ISCSI_DATA_IN,		0x00, 0x38, 3, NOT_HERE,
+	{ISCSI_DATA_IN,		0x00, 0x38, 3, NO_FIELD,
 	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_OFFSET,
 	 BYTE(2) | BYTE(4)},
-	{ISCSI_LOGOUT_RESPONSE,	0x80, 0x7f, NOT_HERE, NOT_HERE, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	{ISCSI_LOGOUT_RESPONSE,	0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTES(3, 13) | BYTES(20, 4) | BYTES(36, 4) | BYTES(44, 4)},
-	{ISCSI_R2T,		0x80, 0x7f, NOT_HERE, 44,
+	{ISCSI_R2T,		0x80, 0x7f, NO_FIELD, 44,
 	 HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_OFFSET,
 	 BYTES(2, 6)},
-	{ISCSI_ASYNC,		0x80, 0x7f, 36, NOT_HERE, HAS_DATA | HAS_LUN | HAS_STATSN | HAS_WINDOW,
+	{ISCSI_ASYNC,		0x80, 0x7f, 36, NO_FIELD, HAS_DATA | HAS_LUN | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(20, 4) | BYTES(44, 4)},
-	{ISCSI_REJECT,		0x80, 0x7f, NOT_HERE, NOT_HERE,
+	{ISCSI_REJECT,		0x80, 0x7f, NO_FIELD, NO_FIELD,
 	 HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_RESPONSE,
 	 BYTES(3, 2) | BYTES(8, 8) | BYTES(20, 4) | BYTES(40, 8)},
 	/* clang-format on */
 };
 
-static const struct shape *
-shape_of(uint8_t opcode)
+static const struct iscsi_pdu_format *
+iscsi_pdu_format_find(uint8_t opcode)
 {
 	for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
 		if (shapes[i].opcode == opcode)
@@ -89,25 +89,26 @@ shape_of(uint8_t opcode)
 /* Opcodes 0x1c to 0x1e and 0x3c to 0x3e are vendor specific: their boundaries follow the common layout; their fields
  * are unknown. */
 static bool
-is_vendors(uint8_t opcode)
+iscsi_opcode_is_vendor(uint8_t opcode)
 {
 	return (opcode & 0x1f) >= 0x1c && (opcode & 0x1f) <= 0x1e;
 }
 
 enum anomaly
-iscsi_check(struct view bhs, bool from_target, uint32_t limit)
+iscsi_validate_bhs(struct slice bhs, bool from_target, uint32_t limit)
 {
-	uint8_t first = view_u8(bhs, 0), opcode = first & 0x3f;
-	const struct shape *shape = shape_of(opcode);
+	uint8_t first = slice_u8(bhs, 0), opcode = first & 0x3f;
+	const struct iscsi_pdu_format *format = iscsi_pdu_format_find(opcode);
 
-	if ((first & 0x80) != 0 || iscsi_is_targets(opcode) != from_target || (shape == NULL && !is_vendors(opcode)))
+	if ((first & 0x80) != 0 || iscsi_opcode_is_target(opcode) != from_target ||
+	    (format == NULL && !iscsi_opcode_is_vendor(opcode)))
 		return ANOMALY_ISCSI_OPCODE;
 	if (iscsi_data_length(bhs) > limit)
 		return ANOMALY_ISCSI_LENGTH;
-	if (shape == NULL)
+	if (format == NULL)
 		return ANOMALY_NONE;
-	if ((iscsi_data_length(bhs) > 0 && (shape->has & HAS_DATA) == 0) ||
-	    (iscsi_ahs_length(bhs) > 0 && (shape->has & HAS_AHS) == 0))
+	if ((iscsi_data_length(bhs) > 0 && (format->has & HAS_DATA) == 0) ||
+	    (iscsi_ahs_length(bhs) > 0 && (format->has & HAS_AHS) == 0))
 		return ANOMALY_ISCSI_LENGTH;
 	return ANOMALY_NONE;
 }
@@ -115,10 +116,10 @@ iscsi_check(struct view bhs, bool from_target, uint32_t limit)
 /* --- fixed bits --- */
 
 static bool
-reserved_are_zero(struct view bhs, uint64_t reserved)
+iscsi_reserved_is_zero(struct slice bhs, uint64_t reserved)
 {
-	for (uint32_t i = 0; i < ISCSI_BHS; i++)
-		if ((reserved >> i & 1) != 0 && view_u8(bhs, i) != 0)
+	for (uint32_t i = 0; i < ISCSI_BHS_LEN; i++)
+		if ((reserved >> i & 1) != 0 && slice_u8(bhs, i) != 0)
 			return false;
 	return true;
 }
@@ -126,67 +127,68 @@ reserved_are_zero(struct view bhs, uint64_t reserved)
 /* Command window of a target: MaxCmdSN is ExpCmdSN - 1 if the window is closed, otherwise not far ahead of ExpCmdSN
  * (section 4.2.2.1). */
 static bool
-window_is_sane(struct view bhs)
+iscsi_cmdsn_window_is_valid(struct slice bhs)
 {
-	return view_u32(bhs, 32) - view_u32(bhs, 28) + 1 <= 0xffff;
+	return slice_u32(bhs, 32) - slice_u32(bhs, 28) + 1 <= 0xffff;
 }
 
 /* Rules that a row of the table cannot express. */
 static bool
-is_like(struct view bhs, const struct shape *shape)
+iscsi_bhs_matches_opcode(struct slice bhs, const struct iscsi_pdu_format *format)
 {
-	uint8_t flags = view_u8(bhs, 1);
-	uint32_t itt = view_u32(bhs, 16), data = iscsi_data_length(bhs);
+	uint8_t flags = slice_u8(bhs, 1);
+	uint32_t itt = slice_u32(bhs, 16), data = iscsi_data_length(bhs);
 
-	switch ((enum iscsi_opcode)shape->opcode) {
+	switch ((enum iscsi_opcode)format->opcode) {
 	case ISCSI_SCSI_COMMAND:
 		/* Without R and W no data is expected.  Without F unsolicited data follows, which requires W. */
-		return itt != ISCSI_NO_TAG && ((flags & 0x60) != 0 || view_u32(bhs, 20) == 0) &&
+		return itt != ISCSI_RESERVED_TAG && ((flags & 0x60) != 0 || slice_u32(bhs, 20) == 0) &&
 		       (flags & 0x07) <= 4 && (flags & 0xa0) != 0;
 	case ISCSI_TASK_REQUEST:
-		return (flags & 0x7f) >= 1 && (flags & 0x7f) <= 14 && itt != ISCSI_NO_TAG;
+		return (flags & 0x7f) >= 1 && (flags & 0x7f) <= 14 && itt != ISCSI_RESERVED_TAG;
 	case ISCSI_LOGIN_REQUEST:
-		return (view_u8(bhs, 0) & 0x40) != 0 && view_u8(bhs, 2) == 0 && view_u8(bhs, 3) == 0;
+		return (slice_u8(bhs, 0) & 0x40) != 0 && slice_u8(bhs, 2) == 0 && slice_u8(bhs, 3) == 0;
 	case ISCSI_LOGIN_RESPONSE:
-		return view_u8(bhs, 2) == 0 && view_u8(bhs, 3) == 0;
+		return slice_u8(bhs, 2) == 0 && slice_u8(bhs, 3) == 0;
 	case ISCSI_DATA_OUT:
 	case ISCSI_DATA_IN:
-		return data > 0 && itt != ISCSI_NO_TAG && view_u32(bhs, 40) + data >= data &&
-		       ((flags & ISCSI_DATA_STATUS) != 0 || view_u8(bhs, 3) == 0);
+		return data > 0 && itt != ISCSI_RESERVED_TAG && slice_u32(bhs, 40) + data >= data &&
+		       ((flags & ISCSI_DATA_STATUS) != 0 || slice_u8(bhs, 3) == 0);
 	case ISCSI_R2T:
-		return itt != ISCSI_NO_TAG && view_u32(bhs, 20) != ISCSI_NO_TAG && view_u32(bhs, 44) != 0;
+		return itt != ISCSI_RESERVED_TAG && slice_u32(bhs, 20) != ISCSI_RESERVED_TAG && slice_u32(bhs, 44) != 0;
 	case ISCSI_ASYNC:
 	case ISCSI_REJECT:
-		return itt == ISCSI_NO_TAG;
+		return itt == ISCSI_RESERVED_TAG;
 	case ISCSI_NOP_OUT:
 	case ISCSI_NOP_IN:
 		/* A NOP carries an initiator task tag (it requests a reply) or a target transfer tag (it is one). */
-		return itt != ISCSI_NO_TAG || view_u32(bhs, 20) != ISCSI_NO_TAG;
+		return itt != ISCSI_RESERVED_TAG || slice_u32(bhs, 20) != ISCSI_RESERVED_TAG;
 	default:
 		return true;
 	}
 }
 
 bool
-iscsi_plausible(struct view bhs, bool from_target, uint32_t limit)
+iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit)
 {
-	const struct shape *shape = shape_of(view_u8(bhs, 0) & 0x3f);
-	uint8_t flags = view_u8(bhs, 1);
+	const struct iscsi_pdu_format *format = iscsi_pdu_format_find(slice_u8(bhs, 0) & 0x3f);
+	uint8_t flags = slice_u8(bhs, 1);
 
-	if (shape == NULL || bhs.len < ISCSI_BHS || iscsi_check(bhs, from_target, limit) != ANOMALY_NONE)
+	if (format == NULL || bhs.len < ISCSI_BHS_LEN || iscsi_validate_bhs(bhs, from_target, limit) != ANOMALY_NONE)
 		return false;
-	if (from_target && (view_u8(bhs, 0) & 0x40) != 0)
+	if (from_target && (slice_u8(bhs, 0) & 0x40) != 0)
 		return false;
-	if ((flags & shape->one) != shape->one || (flags & shape->zero) != 0 ||
-	    !reserved_are_zero(bhs, shape->reserved))
+	if ((flags & format->one) != format->one || (flags & format->zero) != 0 ||
+	    !iscsi_reserved_is_zero(bhs, format->reserved))
 		return false;
-	return ((shape->has & HAS_WINDOW) == 0 || window_is_sane(bhs)) && is_like(bhs, shape);
+	return ((format->has & HAS_WINDOW) == 0 || iscsi_cmdsn_window_is_valid(bhs)) &&
+	       iscsi_bhs_matches_opcode(bhs, format);
 }
 
 /* --- the fields --- */
 
 uint64_t
-iscsi_lun(uint64_t raw)
+iscsi_decode_lun(uint64_t raw)
 {
 	if ((raw & 0xffffffffffffu) != 0)
 		return raw;
@@ -202,88 +204,88 @@ iscsi_cdb_length(uint8_t operation, uint32_t held)
 	static const uint8_t by_group[8] = {6, 10, 10, 0, 16, 12, 0, 0};
 	uint32_t length = by_group[operation >> 5];
 
-	return length != 0 && held == ISCSI_CDB ? length : held;
+	return length != 0 && held == ISCSI_CDB_LEN ? length : held;
 }
 
 /* Takes one additional header segment; false if it does not fit. */
 static bool
-read_ahs(struct cursor *rest, struct iscsi_pdu *pdu)
+iscsi_parse_ahs(struct cursor *rest, struct iscsi_pdu *pdu)
 {
-	struct view head, body;
+	struct slice head, body;
 	uint32_t length;
 	uint8_t type;
 
 	if (!cursor_take(rest, 3, &head))
 		return false;
-	length = view_u16(head, 0);
-	type = view_u8(head, 2) & 0x3f;
+	length = slice_u16(head, 0);
+	type = slice_u8(head, 2) & 0x3f;
 	/* AHSLength counts what follows these three bytes, without the padding to four (section 11.2.2). */
-	if (!cursor_take(rest, length, &body) || !cursor_skip(rest, iscsi_padded(3 + length) - (3 + length)))
+	if (!cursor_take(rest, length, &body) || !cursor_skip(rest, iscsi_pad_length(3 + length) - (3 + length)))
 		return false;
 	if (type != 1)
 		return type != 0;
 	/* Extended CDB, at most once: one reserved byte, then the bytes beyond the 16th. */
-	if (length < 2 || pdu->more.len != 0)
+	if (length < 2 || pdu->cdb_extension.len != 0)
 		return false;
-	pdu->more = view_part(body, 1, length - 1);
+	pdu->cdb_extension = slice_sub(body, 1, length - 1);
 	return true;
 }
 
 static enum anomaly
-read_command(struct view header, struct iscsi_pdu *pdu)
+iscsi_parse_command(struct slice header, struct iscsi_pdu *pdu)
 {
-	struct cursor rest = cursor_over(header.at, header.len, header.len);
-	struct view bhs;
+	struct cursor rest = cursor_init(header.at, header.len, header.len);
+	struct slice bhs;
 
-	if (!cursor_take(&rest, ISCSI_BHS, &bhs))
+	if (!cursor_take(&rest, ISCSI_BHS_LEN, &bhs))
 		return ANOMALY_ISCSI_AHS;
-	while (rest.have > 0)
-		if (!read_ahs(&rest, pdu))
+	while (rest.captured > 0)
+		if (!iscsi_parse_ahs(&rest, pdu))
 			return ANOMALY_ISCSI_AHS;
-	pdu->cdb = view_part(bhs, 32, ISCSI_CDB);
-	if (pdu->more.len == 0)
-		pdu->cdb = view_part(pdu->cdb, 0, iscsi_cdb_length(view_u8(pdu->cdb, 0), ISCSI_CDB));
+	pdu->cdb = slice_sub(bhs, 32, ISCSI_CDB_LEN);
+	if (pdu->cdb_extension.len == 0)
+		pdu->cdb = slice_sub(pdu->cdb, 0, iscsi_cdb_length(slice_u8(pdu->cdb, 0), ISCSI_CDB_LEN));
 	return ANOMALY_NONE;
 }
 
 static uint32_t
-field(struct view bhs, const struct shape *shape, enum has what, uint32_t at)
+iscsi_field_u32(struct slice bhs, const struct iscsi_pdu_format *format, enum iscsi_field what, uint32_t at)
 {
-	return (shape->has & (unsigned)what) != 0 ? view_u32(bhs, at) : 0;
+	return (format->has & (unsigned)what) != 0 ? slice_u32(bhs, at) : 0;
 }
 
 enum anomaly
-iscsi_read(struct view header, struct iscsi_pdu *pdu)
+iscsi_parse_header(struct slice header, struct iscsi_pdu *pdu)
 {
-	uint8_t first = view_u8(header, 0);
-	const struct shape *shape = shape_of(first & 0x3f);
+	uint8_t first = slice_u8(header, 0);
+	const struct iscsi_pdu_format *format = iscsi_pdu_format_find(first & 0x3f);
 
 	*pdu = (struct iscsi_pdu){.opcode = first & 0x3f,
 				  .immediate = (first & 0x40) != 0,
-				  .flags = view_u8(header, 1),
-				  .data = iscsi_data_length(header)};
-	if (shape == NULL)
+				  .flags = slice_u8(header, 1),
+				  .data_length = iscsi_data_length(header)};
+	if (format == NULL)
 		return ANOMALY_NONE;
-	pdu->itt = view_u32(header, 16);
-	pdu->ttt = field(header, shape, HAS_TTT, 20);
-	pdu->cmdsn = field(header, shape, HAS_CMDSN, 24);
-	pdu->statsn = field(header, shape, HAS_STATSN, 24);
-	pdu->datasn = field(header, shape, HAS_DATASN, 36);
-	pdu->offset = field(header, shape, HAS_OFFSET, 40);
-	pdu->transfer = shape->transfer != NOT_HERE ? view_u32(header, shape->transfer) : 0;
-	pdu->response = (shape->has & HAS_RESPONSE) != 0 ? view_u8(header, 2) : 0;
-	pdu->status = shape->status != NOT_HERE ? view_u8(header, shape->status) : 0;
-	if ((shape->has & HAS_LUN) != 0)
-		pdu->lun = iscsi_lun(view_u64(header, 8));
-	if ((shape->has & HAS_LOGIN) != 0) {
-		view_copy(header, 8, pdu->isid, sizeof pdu->isid);
-		pdu->tsih = view_u16(header, 14);
+	pdu->itt = slice_u32(header, 16);
+	pdu->ttt = iscsi_field_u32(header, format, HAS_TTT, 20);
+	pdu->cmdsn = iscsi_field_u32(header, format, HAS_CMDSN, 24);
+	pdu->statsn = iscsi_field_u32(header, format, HAS_STATSN, 24);
+	pdu->datasn = iscsi_field_u32(header, format, HAS_DATASN, 36);
+	pdu->buffer_offset = iscsi_field_u32(header, format, HAS_OFFSET, 40);
+	pdu->transfer_length = format->transfer != NO_FIELD ? slice_u32(header, format->transfer) : 0;
+	pdu->response = (format->has & HAS_RESPONSE) != 0 ? slice_u8(header, 2) : 0;
+	pdu->status = format->status != NO_FIELD ? slice_u8(header, format->status) : 0;
+	if ((format->has & HAS_LUN) != 0)
+		pdu->lun = iscsi_decode_lun(slice_u64(header, 8));
+	if ((format->has & HAS_LOGIN) != 0) {
+		slice_copy(header, 8, pdu->isid, sizeof pdu->isid);
+		pdu->tsih = slice_u16(header, 14);
 	}
 	switch (pdu->opcode) {
 	case ISCSI_SCSI_COMMAND:
-		return read_command(header, pdu);
+		return iscsi_parse_command(header, pdu);
 	case ISCSI_LOGIN_RESPONSE:
-		pdu->status = view_u16(header, 36);
+		pdu->status = slice_u16(header, 36);
 		break;
 	case ISCSI_DATA_IN:
 		/* Reserved unless the PDU carries the status (section 11.7.4). */
@@ -299,14 +301,14 @@ iscsi_read(struct view header, struct iscsi_pdu *pdu)
 /* --- digests --- */
 
 uint32_t
-iscsi_digest_update(uint32_t crc, struct view bytes)
+iscsi_digest_update(uint32_t crc, struct slice bytes)
 {
 	return crc32c_update(crc, bytes);
 }
 
 bool
-iscsi_digest_holds(uint32_t crc, struct view digest)
+iscsi_digest_is_valid(uint32_t crc, struct slice digest)
 {
 	/* The CRC is sent least significant byte first (RFC 3720 appendix B.4). */
-	return digest.len == ISCSI_DIGEST && __builtin_bswap32(view_u32(digest, 0)) == ~crc;
+	return digest.len == ISCSI_DIGEST_LEN && __builtin_bswap32(slice_u32(digest, 0)) == ~crc;
 }

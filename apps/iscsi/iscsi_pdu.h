@@ -14,14 +14,14 @@
 #include "dissect/anomaly.h"
 #include "dissect/cursor.h"
 
-#define ISCSI_BHS	 48u
+#define ISCSI_BHS_LEN	 48u
 #define ISCSI_AHS_MAX	 1020u /* TotalAHSLength is one byte, in units of four */
-#define ISCSI_DIGEST	 4u
+#define ISCSI_DIGEST_LEN	 4u
 #define ISCSI_DATA_MAX	 0xffffffu /* DataSegmentLength has 24 bits */
-#define ISCSI_CDB	 16u	   /* CDB bytes in the basic header */
-#define ISCSI_CDB_MAX	 (ISCSI_CDB + ISCSI_AHS_MAX)
+#define ISCSI_CDB_LEN	 16u	   /* CDB bytes in the basic header */
+#define ISCSI_CDB_MAX	 (ISCSI_CDB_LEN + ISCSI_AHS_MAX)
 #define ISCSI_NAME_MAX	 223u /* RFC 7143 section 4.2.7.1 */
-#define ISCSI_NO_TAG	 0xffffffffu
+#define ISCSI_RESERVED_TAG	 0xffffffffu
 
 /* RFC 7143 section 11.2.1.2.  Opcodes from 0x20 on are sent by the target. */
 enum iscsi_opcode {
@@ -62,39 +62,39 @@ struct iscsi_pdu {
 	uint8_t flags;	   /* the second byte, as on the wire */
 	uint8_t response;  /* response or reason code */
 	uint16_t status;   /* SCSI status; login: status class << 8 | detail; asynchronous message: its event */
-	uint64_t lun;	   /* see iscsi_lun() */
+	uint64_t lun;	   /* see iscsi_decode_lun() */
 	uint32_t itt, ttt;
 	uint32_t cmdsn, statsn, datasn;
-	uint32_t offset;   /* buffer offset of the data */
-	uint32_t transfer; /* expected or desired data transfer length */
-	uint32_t data;	   /* bytes of the data segment, without padding */
-	uint8_t isid[6];   /* login */
-	uint16_t tsih;	   /* login */
-	struct view cdb;   /* SCSI command: the part of the CDB in the basic header; a shorter CDB ends earlier */
-	struct view more;  /* the part of an extended CDB beyond the basic header */
+	uint32_t buffer_offset;	  /* buffer offset of the data */
+	uint32_t transfer_length; /* expected or desired data transfer length */
+	uint32_t data_length;	  /* bytes of the data segment, without padding */
+	uint8_t isid[6];	  /* login */
+	uint16_t tsih;		  /* login */
+	struct slice cdb; /* SCSI command: the part of the CDB in the basic header; a shorter CDB ends earlier */
+	struct slice cdb_extension; /* the part of an extended CDB beyond the basic header */
 };
 
 static inline bool
-iscsi_is_targets(uint8_t opcode)
+iscsi_opcode_is_target(uint8_t opcode)
 {
 	return (opcode & 0x20) != 0;
 }
 
 /* Lengths that the first bytes of a header declare. */
 static inline uint32_t
-iscsi_ahs_length(struct view bhs)
+iscsi_ahs_length(struct slice bhs)
 {
-	return view_u8(bhs, 4) * 4u;
+	return slice_u8(bhs, 4) * 4u;
 }
 
 static inline uint32_t
-iscsi_data_length(struct view bhs)
+iscsi_data_length(struct slice bhs)
 {
-	return view_u32(bhs, 4) & ISCSI_DATA_MAX;
+	return slice_u32(bhs, 4) & ISCSI_DATA_MAX;
 }
 
 static inline uint32_t
-iscsi_padded(uint32_t length)
+iscsi_pad_length(uint32_t length)
 {
 	return (length + 3) & ~3u;
 }
@@ -102,18 +102,18 @@ iscsi_padded(uint32_t length)
 /* Checks a basic header in a stream whose boundaries are known.  Returns ANOMALY_NONE, or what is wrong: an opcode that
  * this side does not send, a segment that this kind of PDU must not have, more data than `limit`.  Reserved bits are
  * not checked. */
-enum anomaly iscsi_check(struct view bhs, bool from_target, uint32_t limit);
+enum anomaly iscsi_validate_bhs(struct slice bhs, bool from_target, uint32_t limit);
 
 /* Whether 48 bytes at an arbitrary position have every fixed bit of a basic header right; used to find boundaries. */
-bool iscsi_plausible(struct view bhs, bool from_target, uint32_t limit);
+bool iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit);
 
-/* Parses a whole header: the basic header, which has passed iscsi_check(), and the additional segments.  Returns
+/* Parses a whole header: the basic header, which has passed iscsi_validate_bhs(), and the additional segments.  Returns
  * ANOMALY_NONE, or what is wrong with an additional segment; the fields of the PDU are then unreliable. */
-enum anomaly iscsi_read(struct view header, struct iscsi_pdu *pdu);
+enum anomaly iscsi_parse_header(struct slice header, struct iscsi_pdu *pdu);
 
 /* Logical unit number in its usual notation: the plain number for a single level with simple addressing (SAM-5 section
  * 4.7), otherwise all eight bytes as one number. */
-uint64_t iscsi_lun(uint64_t raw);
+uint64_t iscsi_decode_lun(uint64_t raw);
 
 /* Length of a CDB by the group of its operation code (SPC-4 section 4.2.5.1); `held` if the group does not define
  * one. */
@@ -122,7 +122,7 @@ uint32_t iscsi_cdb_length(uint8_t operation, uint32_t held);
 /* CRC32C of header and data digests (section 13.1): start with ISCSI_DIGEST_BEGIN, update, and compare with the four
  * bytes on the wire. */
 #define ISCSI_DIGEST_BEGIN 0xffffffffu
-uint32_t iscsi_digest_update(uint32_t crc, struct view bytes);
-bool iscsi_digest_holds(uint32_t crc, struct view digest);
+uint32_t iscsi_digest_update(uint32_t crc, struct slice bytes);
+bool iscsi_digest_is_valid(uint32_t crc, struct slice digest);
 
 #endif

@@ -4,43 +4,43 @@
 
 #include <string.h>
 
-static struct view
-header_of(const struct iscsi_side *side)
+static struct slice
+iscsi_header_view(const struct iscsi_stream *stream)
 {
-	return (struct view){side->header, side->have};
+	return (struct slice){stream->header, stream->header_have};
 }
 
 static void
-expect_header(struct iscsi_side *side)
+iscsi_expect_header(struct iscsi_stream *stream)
 {
-	side->phase = ISCSI_READ_HEADER;
-	side->have = 0;
-	side->skip = side->missing = false;
+	stream->read_state = ISCSI_READ_HEADER;
+	stream->header_have = 0;
+	stream->suppress = stream->data_missing = false;
 }
 
 void
-iscsi_lose(struct iscsi_work *w)
+iscsi_lose_sync(struct iscsi_reader_ctx *w)
 {
-	struct iscsi_session *session = w->session;
-	struct iscsi_side *side = w->side;
+	struct iscsi_connection *connection = w->session;
+	struct iscsi_stream *stream = w->side;
 
 	/* Losing a mere candidate is no anomaly: the boundary was never found. */
-	if (side->doubt == ISCSI_SURE)
-		iscsi_odd(w, ANOMALY_ISCSI_LOST);
-	side->phase = ISCSI_READ_SEARCH;
-	side->doubt = ISCSI_SURE;
-	side->first = false;
-	memset(&side->text, 0, sizeof side->text);
-	session->blind |= !session->full;
+	if (stream->sync == ISCSI_SYNC_KNOWN)
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_LOST);
+	stream->read_state = ISCSI_READ_RESYNC;
+	stream->sync = ISCSI_SYNC_KNOWN;
+	stream->expect_login = false;
+	memset(&stream->text, 0, sizeof stream->text);
+	connection->login_unseen |= !connection->full_feature;
 	/* Digest use that was inferred may have been inferred wrongly. */
-	if (!iscsi_is_settled(session))
-		session->use[0] = session->use[1] = ISCSI_USE_UNKNOWN;
+	if (!iscsi_login_is_known(connection))
+		connection->digest_use[0] = connection->digest_use[1] = ISCSI_DIGEST_UNKNOWN;
 }
 
 /* --- the end of a PDU --- */
 
 static bool
-is_text(const struct iscsi_pdu *pdu)
+iscsi_pdu_has_text(const struct iscsi_pdu *pdu)
 {
 	uint8_t kind = pdu->opcode & 0x1f;
 
@@ -48,297 +48,300 @@ is_text(const struct iscsi_pdu *pdu)
 }
 
 static void
-finish_pdu(struct iscsi_work *w)
+iscsi_finish_pdu(struct iscsi_reader_ctx *w)
 {
-	struct iscsi_side *side = w->side;
-	struct iscsi_message message = {.pdu = &side->pdu, .session = w->session};
+	struct iscsi_stream *stream = w->side;
+	struct iscsi_message message = {.pdu = &stream->pdu, .session = w->session};
 
 	/* A candidate is not reported: only the header behind it can prove it. */
-	if (!side->skip && side->doubt == ISCSI_SURE) {
-		side->searched = 0;
-		if (is_text(&side->pdu))
-			iscsi_end_text(w);
-		if (iscsi_is_login(side->pdu.opcode))
-			iscsi_login_pdu(w);
-		w->reading->message(w->reading->context, w->sender, &message);
+	if (!stream->suppress && stream->sync == ISCSI_SYNC_KNOWN) {
+		stream->resync_bytes = 0;
+		if (iscsi_pdu_has_text(&stream->pdu))
+			iscsi_finish_text(w);
+		if (iscsi_opcode_is_login(stream->pdu.opcode))
+			iscsi_process_login_pdu(w);
+		w->app_ctx->on_message(w->app_ctx->context, w->sender, &message);
 	}
-	expect_header(side);
+	iscsi_expect_header(stream);
 }
 
 /* --- digests --- */
 
-static enum iscsi_use
-digest_use(const struct iscsi_work *w, enum iscsi_digest_kind kind)
+static enum iscsi_digest_use
+iscsi_current_digest_use(const struct iscsi_reader_ctx *w, enum iscsi_digest_kind kind)
 {
-	return iscsi_use_of(w->session, w->side->header[0] & 0x3f, kind);
+	return iscsi_digest_use_for(w->session, w->side->header[0] & 0x3f, kind);
 }
 
 /* Four digest bytes are complete.  Checks them; if digest use is unknown, this decides it.  True if the digest
  * matches. */
 static bool
-judge_digest(struct iscsi_work *w, enum iscsi_digest_kind kind)
+iscsi_verify_digest(struct iscsi_reader_ctx *w, enum iscsi_digest_kind kind)
 {
-	struct iscsi_side *side = w->side;
-	bool holds = iscsi_digest_holds(side->crc, (struct view){side->digest, side->digest_have});
+	struct iscsi_stream *stream = w->side;
+	bool holds = iscsi_digest_is_valid(stream->crc, (struct slice){stream->digest, stream->digest_have});
 
-	if (w->session->use[kind] == ISCSI_USE_UNKNOWN)
-		w->session->use[kind] = holds ? ISCSI_USE_YES : ISCSI_USE_NO;
+	if (w->session->digest_use[kind] == ISCSI_DIGEST_UNKNOWN)
+		w->session->digest_use[kind] = holds ? ISCSI_DIGEST_ON : ISCSI_DIGEST_OFF;
 	return holds;
 }
 
 /* Takes the next bytes of a digest; true when all four are there. */
 static bool
-take_digest(struct iscsi_side *side, struct view bytes, uint32_t *taken)
+iscsi_collect_digest(struct iscsi_stream *stream, struct slice bytes, uint32_t *taken)
 {
-	uint32_t n = ISCSI_DIGEST - side->digest_have;
+	uint32_t n = ISCSI_DIGEST_LEN - stream->digest_have;
 
 	*taken = n < bytes.len ? n : bytes.len;
-	view_copy(bytes, 0, side->digest + side->digest_have, *taken);
-	side->digest_have = (uint8_t)(side->digest_have + *taken);
-	return side->digest_have == ISCSI_DIGEST;
+	slice_copy(bytes, 0, stream->digest + stream->digest_have, *taken);
+	stream->digest_have = (uint8_t)(stream->digest_have + *taken);
+	return stream->digest_have == ISCSI_DIGEST_LEN;
 }
 
 /* The four bytes were not a digest: parse them as what follows. */
 static void
-give_back(struct iscsi_work *w)
+iscsi_reparse_digest(struct iscsi_reader_ctx *w)
 {
-	uint8_t bytes[ISCSI_DIGEST];
+	uint8_t bytes[ISCSI_DIGEST_LEN];
 
 	memcpy(bytes, w->side->digest, sizeof bytes);
-	iscsi_read_on(w, (struct view){bytes, sizeof bytes});
+	iscsi_parse_bytes(w, (struct slice){bytes, sizeof bytes});
 }
 
 /* --- data --- */
 
 /* `more`: the TCP segment continues behind the data. */
 static void
-begin_data_digest(struct iscsi_work *w, bool more)
+iscsi_begin_data_digest(struct iscsi_reader_ctx *w, bool more)
 {
-	struct iscsi_side *side = w->side;
-	enum iscsi_use use = digest_use(w, ISCSI_DATA_DIGEST);
+	struct iscsi_stream *stream = w->side;
+	enum iscsi_digest_use use = iscsi_current_digest_use(w, ISCSI_DATA_DIGEST);
 
 	/* A data digest exists only if there is data (section 11.2.1.5). */
-	if (side->pdu.data == 0)
-		use = ISCSI_USE_NO;
+	if (stream->pdu.data_length == 0)
+		use = ISCSI_DIGEST_OFF;
 	/* A sender that uses digests passes the whole PDU to TCP in one piece, so a PDU whose data ends with the
 	 * segment has no digest. */
-	if (use == ISCSI_USE_UNKNOWN && !more && !side->missing)
-		use = w->session->use[ISCSI_DATA_DIGEST] = ISCSI_USE_NO;
-	if (use == ISCSI_USE_NO) {
-		finish_pdu(w);
+	if (use == ISCSI_DIGEST_UNKNOWN && !more && !stream->data_missing)
+		use = w->session->digest_use[ISCSI_DATA_DIGEST] = ISCSI_DIGEST_OFF;
+	if (use == ISCSI_DIGEST_OFF) {
+		iscsi_finish_pdu(w);
 		return;
 	}
-	side->digest_have = 0;
-	side->phase = ISCSI_READ_DATA_DIGEST;
-	if (use == ISCSI_USE_YES || !side->missing)
+	stream->digest_have = 0;
+	stream->read_state = ISCSI_READ_DATA_DIGEST;
+	if (use == ISCSI_DIGEST_ON || !stream->data_missing)
 		return;
 	/* Part of the data is missing, so the digest cannot be checked and the next boundary is unknown. */
-	finish_pdu(w);
-	iscsi_lose(w);
+	iscsi_finish_pdu(w);
+	iscsi_lose_sync(w);
 }
 
 static uint32_t
-read_data(struct iscsi_work *w, struct view bytes)
+iscsi_read_data(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	struct iscsi_side *side = w->side;
-	struct view part = view_part(bytes, 0, side->left);
+	struct iscsi_stream *stream = w->side;
+	struct slice part = slice_sub(bytes, 0, stream->data_left);
 
-	if (digest_use(w, ISCSI_DATA_DIGEST) != ISCSI_USE_NO && !side->missing)
-		side->crc = iscsi_digest_update(side->crc, part);
-	if (side->text_left > 0) {
-		struct view text = view_part(part, 0, side->text_left);
+	if (iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF && !stream->data_missing)
+		stream->crc = iscsi_digest_update(stream->crc, part);
+	if (stream->text_left > 0) {
+		struct slice text = slice_sub(part, 0, stream->text_left);
 
-		if (!side->skip && !side->missing && side->doubt == ISCSI_SURE)
-			iscsi_take_text(w, text);
-		side->text_left -= text.len;
+		if (!stream->suppress && !stream->data_missing && stream->sync == ISCSI_SYNC_KNOWN)
+			iscsi_feed_text(w, text);
+		stream->text_left -= text.len;
 	}
-	side->left -= part.len;
-	if (side->left == 0)
-		begin_data_digest(w, bytes.len > part.len);
+	stream->data_left -= part.len;
+	if (stream->data_left == 0)
+		iscsi_begin_data_digest(w, bytes.len > part.len);
 	return part.len;
 }
 
 static uint32_t
-read_data_digest(struct iscsi_work *w, struct view bytes)
+iscsi_read_data_digest(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	struct iscsi_side *side = w->side;
-	bool known = digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_USE_YES;
+	struct iscsi_stream *stream = w->side;
+	bool known = iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_ON;
 	uint32_t taken;
 
-	if (!take_digest(side, bytes, &taken))
+	if (!iscsi_collect_digest(stream, bytes, &taken))
 		return taken;
-	if (side->missing || judge_digest(w, ISCSI_DATA_DIGEST)) {
-		finish_pdu(w);
+	if (stream->data_missing || iscsi_verify_digest(w, ISCSI_DATA_DIGEST)) {
+		iscsi_finish_pdu(w);
 		return taken;
 	}
 	if (known) {
 		/* The receiver rejects a PDU with a wrong data digest and ignores its content (section 7.8). */
-		iscsi_odd(w, ANOMALY_ISCSI_DATA_DIGEST);
-		side->skip = true;
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_DATA_DIGEST);
+		stream->suppress = true;
 	}
-	finish_pdu(w);
+	iscsi_finish_pdu(w);
 	if (!known)
-		give_back(w);
+		iscsi_reparse_digest(w);
 	return taken;
 }
 
 static void
-begin_data(struct iscsi_work *w, bool more)
+iscsi_begin_data(struct iscsi_reader_ctx *w, bool more)
 {
-	struct iscsi_side *side = w->side;
+	struct iscsi_stream *stream = w->side;
 
-	side->left = iscsi_padded(side->pdu.data);
-	side->text_left = is_text(&side->pdu) ? side->pdu.data : 0;
-	side->crc = ISCSI_DIGEST_BEGIN;
-	side->phase = ISCSI_READ_DATA;
-	if (side->left == 0)
-		begin_data_digest(w, more);
+	stream->data_left = iscsi_pad_length(stream->pdu.data_length);
+	stream->text_left = iscsi_pdu_has_text(&stream->pdu) ? stream->pdu.data_length : 0;
+	stream->crc = ISCSI_DIGEST_BEGIN;
+	stream->read_state = ISCSI_READ_DATA;
+	if (stream->data_left == 0)
+		iscsi_begin_data_digest(w, more);
 }
 
 /* --- the header --- */
 
 /* Checks a complete basic header.  False if it cannot be one. */
 static bool
-check_header(struct iscsi_work *w)
+iscsi_validate_header(struct iscsi_reader_ctx *w)
 {
-	struct iscsi_side *side = w->side;
-	uint8_t opcode = view_u8(header_of(side), 0) & 0x3f;
+	struct iscsi_stream *stream = w->side;
+	uint8_t opcode = slice_u8(iscsi_header_view(stream), 0) & 0x3f;
 	enum anomaly wrong;
 
-	if (side->first && opcode != (w->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
-		iscsi_odd(w, ANOMALY_ISCSI_ALIEN);
-		w->session->alien = true;
-		w->session->side[0].phase = w->session->side[1].phase = ISCSI_READ_NOTHING;
+	if (stream->expect_login && opcode != (w->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_NOT_ISCSI);
+		w->session->not_iscsi = true;
+		w->session->stream[0].read_state = w->session->stream[1].read_state = ISCSI_READ_NOTHING;
 		return false;
 	}
-	wrong = iscsi_check(header_of(side), w->from_target, side->limit);
-	if (wrong != ANOMALY_NONE && side->doubt == ISCSI_SURE)
-		iscsi_odd(w, wrong);
+	wrong = iscsi_validate_bhs(iscsi_header_view(stream), w->from_target, stream->data_max);
+	if (wrong != ANOMALY_NONE && stream->sync == ISCSI_SYNC_KNOWN)
+		iscsi_report_anomaly(w, wrong);
 	/* If the login does not say whether digests are used, require the reserved bits to be right as well. */
-	if (wrong == ANOMALY_NONE && ((side->doubt == ISCSI_SURE && iscsi_is_settled(w->session)) || side->first ||
-				      iscsi_plausible(header_of(side), w->from_target, side->limit))) {
-		side->first = false;
-		if (!iscsi_is_login(opcode) && side->doubt == ISCSI_SURE)
-			iscsi_login_over(w->session);
+	if (wrong == ANOMALY_NONE &&
+	    ((stream->sync == ISCSI_SYNC_KNOWN && iscsi_login_is_known(w->session)) || stream->expect_login ||
+	     iscsi_bhs_is_plausible(iscsi_header_view(stream), w->from_target, stream->data_max))) {
+		stream->expect_login = false;
+		if (!iscsi_opcode_is_login(opcode) && stream->sync == ISCSI_SYNC_KNOWN)
+			iscsi_assume_full_feature(w->session);
 		return true;
 	}
-	iscsi_lose(w);
+	iscsi_lose_sync(w);
 	return false;
 }
 
 /* The whole header and its digest have been read. */
 static void
-accept_header(struct iscsi_work *w, bool more)
+iscsi_accept_header(struct iscsi_reader_ctx *w, bool more)
 {
-	struct iscsi_side *side = w->side;
-	enum anomaly wrong = iscsi_read(header_of(side), &side->pdu);
+	struct iscsi_stream *stream = w->side;
+	enum anomaly wrong = iscsi_parse_header(iscsi_header_view(stream), &stream->pdu);
 
 	if (wrong != ANOMALY_NONE) {
-		iscsi_odd(w, wrong);
-		side->skip = true;
+		iscsi_report_anomaly(w, wrong);
+		stream->suppress = true;
 	}
-	begin_data(w, more);
+	iscsi_begin_data(w, more);
 }
 
 static void
-end_header(struct iscsi_work *w, bool more)
+iscsi_finish_header(struct iscsi_reader_ctx *w, bool more)
 {
-	struct iscsi_side *side = w->side;
-	enum iscsi_use use = digest_use(w, ISCSI_HEADER_DIGEST);
+	struct iscsi_stream *stream = w->side;
+	enum iscsi_digest_use use = iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST);
 
-	/* As in begin_data_digest(). */
-	if (use == ISCSI_USE_UNKNOWN && !more && iscsi_data_length(header_of(side)) == 0)
-		use = w->session->use[ISCSI_HEADER_DIGEST] = ISCSI_USE_NO;
-	if (use == ISCSI_USE_NO) {
-		accept_header(w, more);
+	/* As in iscsi_begin_data_digest(). */
+	if (use == ISCSI_DIGEST_UNKNOWN && !more && iscsi_data_length(iscsi_header_view(stream)) == 0)
+		use = w->session->digest_use[ISCSI_HEADER_DIGEST] = ISCSI_DIGEST_OFF;
+	if (use == ISCSI_DIGEST_OFF) {
+		iscsi_accept_header(w, more);
 		return;
 	}
-	side->crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, header_of(side));
-	side->digest_have = 0;
-	side->phase = ISCSI_READ_HEADER_DIGEST;
+	stream->crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, iscsi_header_view(stream));
+	stream->digest_have = 0;
+	stream->read_state = ISCSI_READ_HEADER_DIGEST;
 }
 
 static uint32_t
-read_header_digest(struct iscsi_work *w, struct view bytes)
+iscsi_read_header_digest(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	bool known = digest_use(w, ISCSI_HEADER_DIGEST) == ISCSI_USE_YES;
+	bool known = iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST) == ISCSI_DIGEST_ON;
 	uint32_t taken;
 
-	if (!take_digest(w->side, bytes, &taken))
+	if (!iscsi_collect_digest(w->side, bytes, &taken))
 		return taken;
-	if (judge_digest(w, ISCSI_HEADER_DIGEST)) {
-		if (!known || check_header(w))
-			accept_header(w, bytes.len > taken);
+	if (iscsi_verify_digest(w, ISCSI_HEADER_DIGEST)) {
+		if (!known || iscsi_validate_header(w))
+			iscsi_accept_header(w, bytes.len > taken);
 	} else if (known) {
 		/* With a wrong header digest no field is reliable, not even the length (section 7.7). */
-		iscsi_odd(w, ANOMALY_ISCSI_HEADER_DIGEST);
-		iscsi_lose(w);
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_HEADER_DIGEST);
+		iscsi_lose_sync(w);
 	} else {
-		accept_header(w, true);
-		give_back(w);
+		iscsi_accept_header(w, true);
+		iscsi_reparse_digest(w);
 	}
 	return taken;
 }
 
 /* The header behind a candidate proves it. */
 static void
-settle_doubt(struct iscsi_work *w)
+iscsi_confirm_candidate(struct iscsi_reader_ctx *w)
 {
-	struct iscsi_side *side = w->side;
+	struct iscsi_stream *stream = w->side;
 
-	if (side->doubt == ISCSI_SURE)
+	if (stream->sync == ISCSI_SYNC_KNOWN)
 		return;
-	side->doubt--;
-	if (side->doubt == ISCSI_SURE)
-		iscsi_odd(w, ANOMALY_ISCSI_FOUND);
+	stream->sync--;
+	if (stream->sync == ISCSI_SYNC_KNOWN)
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_FOUND);
 }
 
 static uint32_t
-read_header(struct iscsi_work *w, struct view bytes)
+iscsi_read_header(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	struct iscsi_side *side = w->side;
-	uint32_t whole = side->have < ISCSI_BHS ? ISCSI_BHS : ISCSI_BHS + iscsi_ahs_length(header_of(side));
-	uint32_t n = whole - side->have < bytes.len ? whole - side->have : bytes.len;
+	struct iscsi_stream *stream = w->side;
+	uint32_t whole = stream->header_have < ISCSI_BHS_LEN
+			     ? ISCSI_BHS_LEN
+			     : ISCSI_BHS_LEN + iscsi_ahs_length(iscsi_header_view(stream));
+	uint32_t n = whole - stream->header_have < bytes.len ? whole - stream->header_have : bytes.len;
 
-	view_copy(bytes, 0, side->header + side->have, n);
-	side->have = (uint16_t)(side->have + n);
-	if (side->have < whole)
+	slice_copy(bytes, 0, stream->header + stream->header_have, n);
+	stream->header_have = (uint16_t)(stream->header_have + n);
+	if (stream->header_have < whole)
 		return n;
-	if (whole == ISCSI_BHS) {
+	if (whole == ISCSI_BHS_LEN) {
 		/* With a digest, check the digest before the header. */
-		if (digest_use(w, ISCSI_HEADER_DIGEST) != ISCSI_USE_YES && !check_header(w))
+		if (iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST) != ISCSI_DIGEST_ON && !iscsi_validate_header(w))
 			return n;
-		if (iscsi_ahs_length(header_of(side)) > 0)
+		if (iscsi_ahs_length(iscsi_header_view(stream)) > 0)
 			return n;
 	}
-	settle_doubt(w);
-	end_header(w, bytes.len > n);
+	iscsi_confirm_candidate(w);
+	iscsi_finish_header(w, bytes.len > n);
 	return n;
 }
 
 void
-iscsi_read_on(struct iscsi_work *w, struct view bytes)
+iscsi_parse_bytes(struct iscsi_reader_ctx *w, struct slice bytes)
 {
 	uint32_t done = 0;
 
 	while (done < bytes.len) {
-		struct view rest = view_part(bytes, done, bytes.len);
+		struct slice rest = slice_sub(bytes, done, bytes.len);
 
-		switch ((enum iscsi_phase)w->side->phase) {
+		switch ((enum iscsi_read_state)w->side->read_state) {
 		case ISCSI_READ_HEADER:
-			done += read_header(w, rest);
+			done += iscsi_read_header(w, rest);
 			break;
 		case ISCSI_READ_HEADER_DIGEST:
-			done += read_header_digest(w, rest);
+			done += iscsi_read_header_digest(w, rest);
 			break;
 		case ISCSI_READ_DATA:
-			done += read_data(w, rest);
+			done += iscsi_read_data(w, rest);
 			break;
 		case ISCSI_READ_DATA_DIGEST:
-			done += read_data_digest(w, rest);
+			done += iscsi_read_data_digest(w, rest);
 			break;
-		case ISCSI_READ_SEARCH:
-			done += iscsi_search(w, rest);
+		case ISCSI_READ_RESYNC:
+			done += iscsi_resync(w, rest);
 			break;
 		case ISCSI_READ_NOTHING:
 			return;
@@ -350,112 +353,112 @@ iscsi_read_on(struct iscsi_work *w, struct view bytes)
 
 /* Bytes missing from the data and its digest do no harm, as long as the end of the PDU is known. */
 static void
-read_gap(struct iscsi_work *w, uint32_t length)
+iscsi_skip_gap(struct iscsi_reader_ctx *w, uint32_t length)
 {
-	struct iscsi_side *side = w->side;
+	struct iscsi_stream *stream = w->side;
 	uint32_t n;
 
-	if (side->phase == ISCSI_READ_DATA) {
-		n = length < side->left ? length : side->left;
-		side->missing = true;
-		side->left -= n;
-		side->text_left -= n < side->text_left ? n : side->text_left;
+	if (stream->read_state == ISCSI_READ_DATA) {
+		n = length < stream->data_left ? length : stream->data_left;
+		stream->data_missing = true;
+		stream->data_left -= n;
+		stream->text_left -= n < stream->text_left ? n : stream->text_left;
 		length -= n;
-		if (side->left == 0)
-			begin_data_digest(w, true);
+		if (stream->data_left == 0)
+			iscsi_begin_data_digest(w, true);
 	}
-	if (length > 0 && side->phase == ISCSI_READ_DATA_DIGEST) {
-		n = ISCSI_DIGEST - side->digest_have;
+	if (length > 0 && stream->read_state == ISCSI_READ_DATA_DIGEST) {
+		n = ISCSI_DIGEST_LEN - stream->digest_have;
 		n = length < n ? length : n;
-		side->missing = true;
-		side->digest_have = (uint8_t)(side->digest_have + n);
+		stream->data_missing = true;
+		stream->digest_have = (uint8_t)(stream->digest_have + n);
 		length -= n;
-		if (digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_USE_UNKNOWN) {
-			finish_pdu(w);
-			iscsi_lose(w);
-		} else if (side->digest_have == ISCSI_DIGEST) {
-			finish_pdu(w);
+		if (iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_UNKNOWN) {
+			iscsi_finish_pdu(w);
+			iscsi_lose_sync(w);
+		} else if (stream->digest_have == ISCSI_DIGEST_LEN) {
+			iscsi_finish_pdu(w);
 		}
 	}
-	if (length > 0 && side->phase != ISCSI_READ_SEARCH && side->phase != ISCSI_READ_NOTHING)
-		iscsi_lose(w);
+	if (length > 0 && stream->read_state != ISCSI_READ_RESYNC && stream->read_state != ISCSI_READ_NOTHING)
+		iscsi_lose_sync(w);
 }
 
 /* --- the reader --- */
 
-static struct iscsi_work
-work_of(struct reading *reading, unsigned sender)
+static struct iscsi_reader_ctx
+iscsi_reader_ctx_init(struct app_context *ctx, unsigned sender)
 {
-	struct iscsi_session *session = reading->state;
+	struct iscsi_connection *connection = ctx->state;
 
-	return (struct iscsi_work){.reading = reading,
-				   .session = session,
-				   .side = &session->side[sender],
-				   .sender = sender,
-				   .from_target = sender == reading->server};
+	return (struct iscsi_reader_ctx){.app_ctx = ctx,
+					 .session = connection,
+					 .side = &connection->stream[sender],
+					 .sender = sender,
+					 .from_target = sender == ctx->server_endpoint};
 }
 
 static void
-on_start(struct reading *reading, unsigned sender, bool beginning)
+iscsi_on_start(struct app_context *ctx, unsigned sender, bool beginning)
 {
-	struct iscsi_work w = work_of(reading, sender);
-	struct iscsi_session *session = w.session;
+	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
+	struct iscsi_connection *connection = w.session;
 
-	if (session->alien)
+	if (connection->not_iscsi)
 		return;
 	memset(w.side, 0, sizeof *w.side);
 	if (beginning) {
-		session->begun = true;
-		w.side->phase = ISCSI_READ_HEADER;
-		w.side->first = true;
-		w.side->limit = ISCSI_LOGIN_LIMIT;
+		connection->from_start = true;
+		w.side->read_state = ISCSI_READ_HEADER;
+		w.side->expect_login = true;
+		w.side->data_max = ISCSI_LOGIN_DATA_MAX;
 		return;
 	}
-	if (!session->full) {
-		session->blind = true;
-		iscsi_login_over(session);
+	if (!connection->full_feature) {
+		connection->login_unseen = true;
+		iscsi_assume_full_feature(connection);
 	}
-	w.side->limit = iscsi_limit_of(session, 1 - sender);
-	w.side->phase = ISCSI_READ_SEARCH;
+	w.side->data_max = iscsi_max_data_len(connection, 1 - sender);
+	w.side->read_state = ISCSI_READ_RESYNC;
 }
 
 static void
-on_bytes(struct reading *reading, unsigned sender, struct view bytes)
+iscsi_on_bytes(struct app_context *ctx, unsigned sender, struct slice bytes)
 {
-	struct iscsi_work w = work_of(reading, sender);
+	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
 
-	iscsi_read_on(&w, bytes);
+	iscsi_parse_bytes(&w, bytes);
 }
 
 static void
-on_gap(struct reading *reading, unsigned sender, uint32_t length)
+iscsi_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 {
-	struct iscsi_work w = work_of(reading, sender);
+	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
 
-	read_gap(&w, length);
+	iscsi_skip_gap(&w, length);
 }
 
 static bool
-needs(const void *state)
+iscsi_needs_bytes(const void *state)
 {
-	const struct iscsi_session *session = state;
+	const struct iscsi_connection *connection = state;
 
-	return !session->full && !session->alien;
+	return !connection->full_feature && !connection->not_iscsi;
 }
 
 static bool
-reads(const void *state, unsigned sender)
+iscsi_is_reading(const void *state, unsigned sender)
 {
-	const struct iscsi_session *session = state;
+	const struct iscsi_connection *connection = state;
 
-	return session->side[sender].phase != ISCSI_READ_NOTHING;
+	return connection->stream[sender].read_state != ISCSI_READ_NOTHING;
 }
 
 const struct app_reader iscsi_reader = {
-    .state_size = sizeof(struct iscsi_session),
-    .start = on_start,
-    .bytes = on_bytes,
-    .gap = on_gap,
-    .needs = needs,
-    .reads = reads,
+    .state_size = sizeof(struct iscsi_connection),
+    .on_start = iscsi_on_start,
+    .on_bytes = iscsi_on_bytes,
+    .on_gap = iscsi_on_gap,
+    .needs_bytes = iscsi_needs_bytes,
+    .is_reading = iscsi_is_reading,
 };

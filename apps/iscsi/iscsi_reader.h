@@ -20,16 +20,16 @@
 #include "flow/stream/app_flow.h"
 
 /* Bytes searched for a header before the search is given up: several of the largest common PDUs. */
-#define ISCSI_SEARCH_MAX (1u << 20)
+#define ISCSI_RESYNC_MAX (1u << 20)
 
 /* Most data accepted in a login PDU: eight times the length that a receiver must accept. */
-#define ISCSI_LOGIN_LIMIT 65536u
+#define ISCSI_LOGIN_DATA_MAX 65536u
 
 /* Whether PDUs carry a digest of a kind. */
-enum iscsi_use {
-	ISCSI_USE_UNKNOWN, /* decided by the next PDU */
-	ISCSI_USE_NO,
-	ISCSI_USE_YES,
+enum iscsi_digest_use {
+	ISCSI_DIGEST_UNKNOWN, /* decided by the next PDU */
+	ISCSI_DIGEST_OFF,
+	ISCSI_DIGEST_ON,
 };
 
 enum iscsi_digest_kind {
@@ -38,9 +38,9 @@ enum iscsi_digest_kind {
 };
 
 /* Part of the PDU that is read next. */
-enum iscsi_phase {
+enum iscsi_read_state {
 	ISCSI_READ_NOTHING, /* not begun, or not iSCSI */
-	ISCSI_READ_SEARCH,
+	ISCSI_READ_RESYNC,
 	ISCSI_READ_HEADER,
 	ISCSI_READ_HEADER_DIGEST,
 	ISCSI_READ_DATA,    /* data and padding */
@@ -48,51 +48,51 @@ enum iscsi_phase {
 };
 
 /* How certain it is that the bytes being read are a PDU. */
-enum iscsi_doubt {
-	ISCSI_SURE,
-	ISCSI_FOLLOWS,	 /* a candidate was read: the next header decides */
-	ISCSI_CANDIDATE, /* a candidate found by the search is being read */
+enum iscsi_sync {
+	ISCSI_SYNC_KNOWN,
+	ISCSI_SYNC_UNCONFIRMED, /* a candidate was read: the next header decides */
+	ISCSI_SYNC_CANDIDATE,	/* a candidate found by the search is being read */
 };
 
 /* State of one direction. */
-struct iscsi_side {
-	uint8_t phase;	  /* enum iscsi_phase */
-	bool first;	  /* only a login PDU is valid */
-	uint8_t doubt;	  /* enum iscsi_doubt */
-	bool skip;	  /* do not report this PDU */
-	bool missing;	  /* part of its data was not captured */
-	uint16_t have;	  /* bytes in `header` */
-	uint32_t left;	  /* bytes of data and padding left */
-	uint32_t text_left; /* of `left`, the bytes that are text */
+struct iscsi_stream {
+	uint8_t read_state;	  /* enum iscsi_read_state */
+	bool expect_login;	  /* only a login PDU is valid */
+	uint8_t sync;	  /* enum iscsi_sync */
+	bool suppress;	  /* do not report this PDU */
+	bool data_missing;	  /* part of its data was not captured */
+	uint16_t header_have;	  /* bytes in `header` */
+	uint32_t data_left;	  /* bytes of data and padding left */
+	uint32_t text_left; /* of `data_left`, the bytes that are text */
 	uint32_t crc;
-	uint32_t searched; /* bytes searched since the boundary was lost */
-	uint32_t limit;	  /* most data that it may send in a PDU */
+	uint32_t resync_bytes; /* bytes searched since the boundary was lost */
+	uint32_t data_max;	  /* most data that it may send in a PDU */
 	struct iscsi_pdu pdu;
 	struct iscsi_text text;
-	uint8_t header[ISCSI_BHS + ISCSI_AHS_MAX];
-	uint8_t digest[ISCSI_DIGEST];
+	uint8_t header[ISCSI_BHS_LEN + ISCSI_AHS_MAX];
+	uint8_t digest[ISCSI_DIGEST_LEN];
 	uint8_t digest_have;
 };
 
 /* State of both directions; zero at the beginning of a conversation. */
-struct iscsi_session {
+struct iscsi_connection {
 	char target[ISCSI_NAME_MAX + 1], initiator[ISCSI_NAME_MAX + 1]; /* "" if unknown */
 	uint8_t isid[6];
 	uint16_t tsih;
-	bool begun;	  /* captured from the beginning: the login is complete */
-	bool full;	  /* full feature phase: the login is over */
-	bool blind;	  /* login not fully captured: digest use is inferred */
-	bool alien;	  /* not an iSCSI connection */
-	uint8_t offer[2]; /* enum iscsi_use by enum iscsi_digest_kind: the last value in the login */
-	uint8_t use[2];	  /* digest use in the full feature phase */
-	uint32_t takes[2]; /* by end: MaxRecvDataSegmentLength that it declared, 0 none */
-	struct iscsi_side side[2]; /* by sending end */
+	bool from_start;	  /* captured from the beginning: the login is complete */
+	bool full_feature;	  /* full feature phase: the login is over */
+	bool login_unseen;	  /* login not fully captured: digest use is inferred */
+	bool not_iscsi;	  /* not an iSCSI connection */
+	uint8_t digest_offer[2]; /* enum iscsi_digest_use by enum iscsi_digest_kind: the last value in the login */
+	uint8_t digest_use[2];	  /* digest use in the full feature phase */
+	uint32_t max_recv_data[2]; /* by end: MaxRecvDataSegmentLength that it declared, 0 none */
+	struct iscsi_stream stream[2]; /* by sending end */
 };
 
 /* A PDU as the reader reports it. */
 struct iscsi_message {
 	const struct iscsi_pdu *pdu;
-	const struct iscsi_session *session;
+	const struct iscsi_connection *session;
 };
 
 extern const struct app_reader iscsi_reader;
@@ -100,58 +100,58 @@ extern const struct app_reader iscsi_reader;
 /* --- shared by the files of the reader --- */
 
 /* Arguments of the reader's functions, for one direction. */
-struct iscsi_work {
-	struct reading *reading;
-	struct iscsi_session *session;
-	struct iscsi_side *side;
+struct iscsi_reader_ctx {
+	struct app_context *app_ctx;
+	struct iscsi_connection *session;
+	struct iscsi_stream *side;
 	unsigned sender;
 	bool from_target;
 };
 
 static inline void
-iscsi_odd(const struct iscsi_work *w, enum anomaly a)
+iscsi_report_anomaly(const struct iscsi_reader_ctx *w, enum anomaly a)
 {
-	w->reading->odd(w->reading->context, a);
+	w->app_ctx->on_anomaly(w->app_ctx->context, a);
 }
 
 /* iscsi_reader.c: the boundary is lost; start a search. */
-void iscsi_lose(struct iscsi_work *w);
+void iscsi_lose_sync(struct iscsi_reader_ctx *w);
 
 /* iscsi_reader.c: parses the next bytes. */
-void iscsi_read_on(struct iscsi_work *w, struct view bytes);
+void iscsi_parse_bytes(struct iscsi_reader_ctx *w, struct slice bytes);
 
 /* iscsi_search.c: looks for a boundary.  Returns the number of bytes before it, or all of them. */
-uint32_t iscsi_search(struct iscsi_work *w, struct view bytes);
+uint32_t iscsi_resync(struct iscsi_reader_ctx *w, struct slice bytes);
 
 /* iscsi_login.c: text of a login or text PDU; the end of such a PDU; a PDU that is valid only after the login. */
-void iscsi_take_text(struct iscsi_work *w, struct view bytes);
-void iscsi_end_text(struct iscsi_work *w);
-void iscsi_login_pdu(struct iscsi_work *w);
-void iscsi_login_over(struct iscsi_session *session);
+void iscsi_feed_text(struct iscsi_reader_ctx *w, struct slice bytes);
+void iscsi_finish_text(struct iscsi_reader_ctx *w);
+void iscsi_process_login_pdu(struct iscsi_reader_ctx *w);
+void iscsi_assume_full_feature(struct iscsi_connection *connection);
 
 /* iscsi_login.c: the most data that a PDU to end `receiver` may have. */
-uint32_t iscsi_limit_of(const struct iscsi_session *session, unsigned receiver);
+uint32_t iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver);
 
 static inline bool
-iscsi_is_login(uint8_t opcode)
+iscsi_opcode_is_login(uint8_t opcode)
 {
 	return (opcode & 0x1f) == ISCSI_LOGIN_REQUEST;
 }
 
 /* Whether this kind of PDU carries a digest.  Login PDUs never do (section 6.2.1). */
-static inline enum iscsi_use
-iscsi_use_of(const struct iscsi_session *session, uint8_t opcode, enum iscsi_digest_kind kind)
+static inline enum iscsi_digest_use
+iscsi_digest_use_for(const struct iscsi_connection *connection, uint8_t opcode, enum iscsi_digest_kind kind)
 {
-	if (!session->full || iscsi_is_login(opcode))
-		return ISCSI_USE_NO;
-	return (enum iscsi_use)session->use[kind];
+	if (!connection->full_feature || iscsi_opcode_is_login(opcode))
+		return ISCSI_DIGEST_OFF;
+	return (enum iscsi_digest_use)connection->digest_use[kind];
 }
 
 /* Whether digest use is known from the login. */
 static inline bool
-iscsi_is_settled(const struct iscsi_session *session)
+iscsi_login_is_known(const struct iscsi_connection *connection)
 {
-	return session->begun && !session->blind;
+	return connection->from_start && !connection->login_unseen;
 }
 
 #endif

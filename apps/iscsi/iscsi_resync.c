@@ -9,7 +9,7 @@
  */
 #include "apps/iscsi/iscsi_reader.h"
 
-enum belief {
+enum iscsi_confidence {
 	BELIEF_NONE,
 	BELIEF_TENTATIVE,
 	BELIEF_SURE,
@@ -17,84 +17,86 @@ enum belief {
 
 /* Whether the header at `at` is followed by its CRC. */
 static bool
-digest_follows(struct view bytes, uint32_t at, uint32_t length)
+iscsi_header_digest_follows(struct slice bytes, uint32_t at, uint32_t length)
 {
-	uint32_t crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, view_part(bytes, at, length));
+	uint32_t crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, slice_sub(bytes, at, length));
 
-	return iscsi_digest_holds(crc, view_part(bytes, at + length, ISCSI_DIGEST));
+	return iscsi_digest_is_valid(crc, slice_sub(bytes, at + length, ISCSI_DIGEST_LEN));
 }
 
 /* Judges what follows the PDU in this segment: nothing, another valid header, or something else. */
-/* Whether a valid header is at `at`.  A header with more data than ISCSI_SEARCH_MAX is not accepted. */
+/* Whether a valid header is at `at`.  A header with more data than ISCSI_RESYNC_MAX is not accepted. */
 static bool
-is_header(const struct iscsi_work *w, struct view bytes, uint32_t at)
+iscsi_is_plausible_header(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t at)
 {
-	uint32_t limit = w->side->limit < ISCSI_SEARCH_MAX ? w->side->limit : ISCSI_SEARCH_MAX;
+	uint32_t limit = w->side->data_max < ISCSI_RESYNC_MAX ? w->side->data_max : ISCSI_RESYNC_MAX;
 
-	return iscsi_plausible(view_part(bytes, at, ISCSI_BHS), w->from_target, limit);
+	return iscsi_bhs_is_plausible(slice_sub(bytes, at, ISCSI_BHS_LEN), w->from_target, limit);
 }
 
-static enum belief
-judge_end(const struct iscsi_work *w, struct view bytes, uint32_t end)
+static enum iscsi_confidence
+iscsi_check_candidate_end(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t end)
 {
 	if (end == bytes.len)
 		return BELIEF_SURE;
 	if (end > bytes.len)
 		return BELIEF_TENTATIVE;
-	if (bytes.len - end < ISCSI_BHS)
+	if (bytes.len - end < ISCSI_BHS_LEN)
 		return BELIEF_NONE;
-	return is_header(w, bytes, end) ? BELIEF_SURE : BELIEF_NONE;
+	return iscsi_is_plausible_header(w, bytes, end) ? BELIEF_SURE : BELIEF_NONE;
 }
 
-static enum belief
-judge(const struct iscsi_work *w, struct view bytes, uint32_t at)
+static enum iscsi_confidence
+iscsi_check_candidate(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t at)
 {
-	struct view bhs = view_part(bytes, at, ISCSI_BHS);
-	const struct iscsi_session *session = w->session;
-	uint8_t opcode = view_u8(bhs, 0) & 0x3f;
-	enum iscsi_use use = iscsi_use_of(session, opcode, ISCSI_HEADER_DIGEST);
+	struct slice bhs = slice_sub(bytes, at, ISCSI_BHS_LEN);
+	const struct iscsi_connection *connection = w->session;
+	uint8_t opcode = slice_u8(bhs, 0) & 0x3f;
+	enum iscsi_digest_use use = iscsi_digest_use_for(connection, opcode, ISCSI_HEADER_DIGEST);
 	uint32_t header, data;
-	enum belief best, other;
+	enum iscsi_confidence best, other;
 
-	if (!is_header(w, bytes, at))
+	if (!iscsi_is_plausible_header(w, bytes, at))
 		return BELIEF_NONE;
-	header = ISCSI_BHS + iscsi_ahs_length(bhs);
-	data = iscsi_padded(iscsi_data_length(bhs));
-	if (use != ISCSI_USE_NO && digest_follows(bytes, at, header))
+	header = ISCSI_BHS_LEN + iscsi_ahs_length(bhs);
+	data = iscsi_pad_length(iscsi_data_length(bhs));
+	if (use != ISCSI_DIGEST_OFF && iscsi_header_digest_follows(bytes, at, header))
 		return BELIEF_SURE;
-	if (use == ISCSI_USE_YES)
+	if (use == ISCSI_DIGEST_ON)
 		return BELIEF_NONE;
-	best = judge_end(w, bytes, at + header + data);
-	if (best != BELIEF_SURE && data > 0 && iscsi_use_of(session, opcode, ISCSI_DATA_DIGEST) != ISCSI_USE_NO) {
-		other = judge_end(w, bytes, at + header + data + ISCSI_DIGEST);
+	best = iscsi_check_candidate_end(w, bytes, at + header + data);
+	if (best != BELIEF_SURE && data > 0 &&
+	    iscsi_digest_use_for(connection, opcode, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF) {
+		other = iscsi_check_candidate_end(w, bytes, at + header + data + ISCSI_DIGEST_LEN);
 		best = other > best ? other : best;
 	}
 	return best;
 }
 
 uint32_t
-iscsi_search(struct iscsi_work *w, struct view bytes)
+iscsi_resync(struct iscsi_reader_ctx *w, struct slice bytes)
 {
-	struct iscsi_side *side = w->side;
+	struct iscsi_stream *stream = w->side;
 
 	for (uint32_t at = 0; at < bytes.len; at++) {
-		enum belief belief = bytes.len - at >= ISCSI_BHS ? judge(w, bytes, at) : BELIEF_NONE;
+		enum iscsi_confidence confidence =
+		    bytes.len - at >= ISCSI_BHS_LEN ? iscsi_check_candidate(w, bytes, at) : BELIEF_NONE;
 
-		if (belief == BELIEF_NONE)
+		if (confidence == BELIEF_NONE)
 			continue;
-		side->doubt = belief == BELIEF_TENTATIVE ? ISCSI_CANDIDATE : ISCSI_SURE;
-		side->skip = false;
-		side->missing = false;
-		side->phase = ISCSI_READ_HEADER;
-		side->have = 0;
-		if (belief == BELIEF_SURE)
-			iscsi_odd(w, ANOMALY_ISCSI_FOUND);
+		stream->sync = confidence == BELIEF_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
+		stream->suppress = false;
+		stream->data_missing = false;
+		stream->read_state = ISCSI_READ_HEADER;
+		stream->header_have = 0;
+		if (confidence == BELIEF_SURE)
+			iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_FOUND);
 		return at;
 	}
-	side->searched += bytes.len;
-	if (side->searched > ISCSI_SEARCH_MAX) {
-		iscsi_odd(w, ANOMALY_ISCSI_UNFOUND);
-		side->phase = ISCSI_READ_NOTHING;
+	stream->resync_bytes += bytes.len;
+	if (stream->resync_bytes > ISCSI_RESYNC_MAX) {
+		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_GIVEN_UP);
+		stream->read_state = ISCSI_READ_NOTHING;
 	}
 	return bytes.len;
 }

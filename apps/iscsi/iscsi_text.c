@@ -2,49 +2,49 @@
 #include "apps/iscsi/iscsi_text.h"
 
 static void
-begin_pair(struct iscsi_text *text)
+iscsi_text_begin_pair(struct iscsi_text *text)
 {
 	text->key_length = text->value_length = 0;
-	text->in_value = text->bad = false;
+	text->in_value = text->malformed = false;
 }
 
 /* Ends a pair at its NUL.  False if the pair is invalid; an empty pair is padding, which is valid. */
 static bool
-end_pair(struct iscsi_text *text, iscsi_pair *pair, void *context)
+iscsi_text_end_pair(struct iscsi_text *text, iscsi_pair *pair, void *context)
 {
-	bool good = !text->bad && text->in_value, empty = text->key_length == 0 && !text->bad;
+	bool good = !text->malformed && text->in_value, empty = text->key_length == 0 && !text->malformed;
 
 	if (good) {
 		text->key[text->key_length] = '\0';
 		text->value[text->value_length <= ISCSI_VALUE_MAX ? text->value_length : 0] = '\0';
 		pair(context, text->key, text->value);
 	}
-	begin_pair(text);
+	iscsi_text_begin_pair(text);
 	return good || empty;
 }
 
 /* Keys are letters, digits and - + @ _ / . (section 6.1). */
 static bool
-is_key_character(uint8_t c)
+iscsi_text_is_key_char(uint8_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
 	       c == '+' || c == '@' || c == '_' || c == '/' || c == '#';
 }
 
 static void
-take_key(struct iscsi_text *text, uint8_t c)
+iscsi_text_add_key_char(struct iscsi_text *text, uint8_t c)
 {
 	if (c == '=' && text->key_length > 0)
 		text->in_value = true;
-	else if (is_key_character(c) && text->key_length < ISCSI_KEY_MAX)
+	else if (iscsi_text_is_key_char(c) && text->key_length < ISCSI_KEY_MAX)
 		text->key[text->key_length++] = (char)c;
 	else
-		text->bad = true;
+		text->malformed = true;
 }
 
 /* A length of ISCSI_VALUE_MAX + 1 marks a value that is too long to keep. */
 static void
-take_value(struct iscsi_text *text, uint8_t c)
+iscsi_text_add_value_char(struct iscsi_text *text, uint8_t c)
 {
 	if (text->value_length < ISCSI_VALUE_MAX)
 		text->value[text->value_length] = (char)c;
@@ -53,21 +53,21 @@ take_value(struct iscsi_text *text, uint8_t c)
 }
 
 bool
-iscsi_text_take(struct iscsi_text *text, struct view bytes, iscsi_pair *pair, void *context)
+iscsi_text_feed(struct iscsi_text *text, struct slice bytes, iscsi_pair *pair, void *context)
 {
 	bool good = true;
 
 	for (uint32_t i = 0; i < bytes.len; i++) {
-		uint8_t c = view_u8(bytes, i);
+		uint8_t c = slice_u8(bytes, i);
 
 		if (c == '\0') {
-			good &= end_pair(text, pair, context);
-		} else if (text->bad) {
+			good &= iscsi_text_end_pair(text, pair, context);
+		} else if (text->malformed) {
 			continue;
 		} else if (!text->in_value) {
-			take_key(text, c);
+			iscsi_text_add_key_char(text, c);
 		} else {
-			take_value(text, c);
+			iscsi_text_add_value_char(text, c);
 		}
 	}
 	return good;
@@ -76,8 +76,8 @@ iscsi_text_take(struct iscsi_text *text, struct view bytes, iscsi_pair *pair, vo
 bool
 iscsi_text_end(struct iscsi_text *text)
 {
-	bool whole = text->key_length == 0 && !text->bad;
+	bool whole = text->key_length == 0 && !text->malformed;
 
-	begin_pair(text);
+	iscsi_text_begin_pair(text);
 	return whole;
 }

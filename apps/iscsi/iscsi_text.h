@@ -17,7 +17,7 @@
 struct iscsi_text {
 	uint16_t key_length, value_length; /* lengths so far; value_length may exceed what is kept */
 	bool in_value;
-	bool bad; /* not a valid pair: skip to its NUL */
+	bool malformed; /* not a valid pair: skip to its NUL */
 	char key[ISCSI_KEY_MAX + 1], value[ISCSI_VALUE_MAX + 1];
 };
 
@@ -25,7 +25,7 @@ struct iscsi_text {
 typedef void iscsi_pair(void *context, const char *key, const char *value);
 
 /* Parses the next bytes.  False if they hold an invalid pair: no '=', or an illegal key. */
-bool iscsi_text_take(struct iscsi_text *text, struct view bytes, iscsi_pair *pair, void *context);
+bool iscsi_text_feed(struct iscsi_text *text, struct slice bytes, iscsi_pair *pair, void *context);
 
 /* Ends the text.  False if a pair is incomplete. */
 bool iscsi_text_end(struct iscsi_text *text);

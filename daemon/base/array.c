@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 bool
-room_for_one(void **array, size_t count, size_t *room, size_t size)
+array_reserve_one(void **array, size_t count, size_t *room, size_t size)
 {
 	size_t more = *room > 0 ? *room * 2 : 16;
 	void *larger;

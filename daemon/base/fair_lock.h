@@ -14,28 +14,28 @@
 #include <pthread.h>
 #include <stddef.h>
 
-struct guard {
-	pthread_mutex_t turn; /* held while waiting for `work` */
-	pthread_mutex_t work; /* held while working on the data */
+struct fair_lock {
+	pthread_mutex_t turnstile; /* held while waiting for `mutex` */
+	pthread_mutex_t mutex;	   /* held while working on the data */
 };
 
-#define GUARD_INITIALIZER {.turn = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_MUTEX_INITIALIZER}
+#define FAIR_LOCK_INITIALIZER {.turnstile = PTHREAD_MUTEX_INITIALIZER, .mutex = PTHREAD_MUTEX_INITIALIZER}
 
 static inline void
-guard_enter(struct guard *guard)
+fair_lock_acquire(struct fair_lock *lock)
 {
-	if (guard == NULL)
+	if (lock == NULL)
 		return;
-	pthread_mutex_lock(&guard->turn);
-	pthread_mutex_lock(&guard->work);
-	pthread_mutex_unlock(&guard->turn);
+	pthread_mutex_lock(&lock->turnstile);
+	pthread_mutex_lock(&lock->mutex);
+	pthread_mutex_unlock(&lock->turnstile);
 }
 
 static inline void
-guard_leave(struct guard *guard)
+fair_lock_release(struct fair_lock *lock)
 {
-	if (guard != NULL)
-		pthread_mutex_unlock(&guard->work);
+	if (lock != NULL)
+		pthread_mutex_unlock(&lock->mutex);
 }
 
 #endif

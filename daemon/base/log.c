@@ -10,7 +10,7 @@
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has room for four times its length. */
 static void
-escape(const char *text, char *line)
+log_escape_line(const char *text, char *line)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -43,7 +43,7 @@ log_write(enum log_level level, const char *format, ...)
 		return;
 	if ((size_t)length >= sizeof text)
 		memcpy(text + sizeof text - 4, "...", 4);
-	escape(text, line);
+	log_escape_line(text, line);
 	if (getenv("JOURNAL_STREAM") != NULL)
 		snprintf(priority, sizeof priority, "<%d>", (int)level);
 	fprintf(stderr, "%snetobsd: %s\n", priority, line);

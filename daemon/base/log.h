@@ -22,11 +22,11 @@ enum log_level {
 /* A call site that logs; log_limit.c keeps its counts here. */
 struct log_site {
 	enum log_level level;
-	unsigned lines;	 /* lines logged since `since` */
-	uint64_t since;	 /* monotonic seconds */
-	unsigned long long left_out;
-	char last[128];	 /* last suppressed line, truncated */
-	bool listed;
+	unsigned burst;	 /* lines logged since `window_start` */
+	uint64_t window_start;	 /* monotonic seconds */
+	unsigned long long suppressed;
+	char last_suppressed[128];	 /* last suppressed line, truncated */
+	bool in_suppressed_list;
 	struct log_site *next;
 };
 
@@ -36,14 +36,14 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 /* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define log_here(severity, ...)                                                                            \
+#define log_at_site(severity, ...)                                                                         \
 	do {                                                                                               \
 		static struct log_site log_site = {.level = (severity)};                                   \
 		log_limited(&log_site, __VA_ARGS__);                                                       \
 	} while (0)
 
-#define log_error(...) log_here(LEVEL_ERROR, __VA_ARGS__)
-#define log_warning(...) log_here(LEVEL_WARNING, __VA_ARGS__)
-#define log_notice(...) log_here(LEVEL_NOTICE, __VA_ARGS__)
+#define log_error(...) log_at_site(LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_at_site(LEVEL_WARNING, __VA_ARGS__)
+#define log_notice(...) log_at_site(LEVEL_NOTICE, __VA_ARGS__)
 
 #endif

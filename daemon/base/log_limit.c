@@ -13,10 +13,10 @@
 /* Limits are per process, and any thread may log. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool limiting;
-static struct log_site *muted; /* call sites with suppressed lines that are not reported yet */
+static struct log_site *suppressed_sites; /* call sites with suppressed lines that are not reported yet */
 
 static uint64_t
-now_seconds(void)
+clock_monotonic_s(void)
 {
 	struct timespec now;
 
@@ -25,30 +25,30 @@ now_seconds(void)
 }
 
 static void
-tell(struct log_site *site)
+log_limit_report_site(struct log_site *site)
 {
-	log_write(site->level, "%llu more messages like \"%s\" suppressed", site->left_out, site->last);
-	site->left_out = 0;
+	log_write(site->level, "%llu more messages like \"%s\" suppressed", site->suppressed, site->last_suppressed);
+	site->suppressed = 0;
 }
 
 /* Whether the call site may log one more line.  The caller holds the mutex. */
 static bool
-allow(struct log_site *site)
+log_limit_allow_line(struct log_site *site)
 {
-	uint64_t now = now_seconds();
+	uint64_t now = clock_monotonic_s();
 
-	if (site->lines == 0 || now - site->since >= LOG_LIMIT_SECONDS) {
-		site->since = now;
-		site->lines = 0;
+	if (site->burst == 0 || now - site->window_start >= LOG_LIMIT_SECONDS) {
+		site->window_start = now;
+		site->burst = 0;
 	}
-	if (site->lines < LOG_LIMIT_LINES) {
-		site->lines++;
+	if (site->burst < LOG_LIMIT_LINES) {
+		site->burst++;
 		return true;
 	}
-	if (site->left_out++ == 0 && !site->listed) {
-		site->listed = true;
-		site->next = muted;
-		muted = site;
+	if (site->suppressed++ == 0 && !site->in_suppressed_list) {
+		site->in_suppressed_list = true;
+		site->next = suppressed_sites;
+		suppressed_sites = site;
 	}
 	return false;
 }
@@ -64,50 +64,51 @@ log_limited(struct log_site *site, const char *format, ...)
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	pthread_mutex_lock(&mutex);
-	allowed = !limiting || allow(site);
+	allowed = !limiting || log_limit_allow_line(site);
 	if (!allowed)
-		snprintf(site->last, sizeof site->last, "%.*s", (int)sizeof site->last - 1, text);
+		snprintf(site->last_suppressed, sizeof site->last_suppressed, "%.*s",
+			 (int)sizeof site->last_suppressed - 1, text);
 	pthread_mutex_unlock(&mutex);
 	if (allowed)
 		log_write(site->level, "%s", text);
 }
 
 static void
-settle(bool all)
+log_limit_report_sites(bool all)
 {
-	struct log_site **link = &muted;
-	uint64_t now = now_seconds();
+	struct log_site **link = &suppressed_sites;
+	uint64_t now = clock_monotonic_s();
 
 	pthread_mutex_lock(&mutex);
 	while (*link != NULL) {
 		struct log_site *site = *link;
 
-		if (!all && now - site->since < LOG_LIMIT_SECONDS) {
+		if (!all && now - site->window_start < LOG_LIMIT_SECONDS) {
 			link = &site->next;
 			continue;
 		}
 		*link = site->next;
-		site->listed = false;
-		tell(site);
+		site->in_suppressed_list = false;
+		log_limit_report_site(site);
 	}
 	pthread_mutex_unlock(&mutex);
 }
 
 void
-log_limit_start(void)
+log_limit_enable(void)
 {
 	limiting = true;
 }
 
 void
-log_limit_settle(void)
+log_limit_report_expired(void)
 {
-	settle(false);
+	log_limit_report_sites(false);
 }
 
 void
-log_limit_end(void)
+log_limit_disable(void)
 {
-	settle(true);
+	log_limit_report_sites(true);
 	limiting = false;
 }

@@ -14,12 +14,12 @@
 #define LOG_LIMIT_SECONDS 10u
 
 /* Starts limiting. */
-void log_limit_start(void);
+void log_limit_enable(void);
 
 /* Logs the number of suppressed lines for every call site whose interval is over.  Called periodically. */
-void log_limit_settle(void);
+void log_limit_report_expired(void);
 
 /* Logs all suppressed lines, whether or not their interval is over, and ends limiting. */
-void log_limit_end(void);
+void log_limit_disable(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct loop {
 	struct event_base *base;
-	struct guard *guard; /* NULL: none */
+	struct fair_lock *lock; /* NULL: none */
 	bool stopped;
 };
 
@@ -22,7 +22,7 @@ struct watch {
 };
 
 static struct timeval
-timeval_of(uint64_t ns)
+timeval_from_ns(uint64_t ns)
 {
 	/* Rounded up: a timer never fires before its time. */
 	uint64_t us = ns / 1000 + (ns % 1000 != 0);
@@ -65,23 +65,23 @@ loop_free(struct loop *loop)
 }
 
 void
-loop_guard(struct loop *loop, struct guard *guard)
+loop_set_lock(struct loop *loop, struct fair_lock *lock)
 {
-	loop->guard = guard;
+	loop->lock = lock;
 }
 
 /* The callback may free the watch. */
 static void
-happened(evutil_socket_t fd, short what, void *context)
+loop_on_event(evutil_socket_t fd, short what, void *context)
 {
 	struct watch *watch = context;
-	struct guard *guard = watch->loop->guard;
+	struct fair_lock *lock = watch->loop->lock;
 
 	(void)fd;
 	(void)what;
-	guard_enter(guard);
+	fair_lock_acquire(lock);
 	watch->callback(watch->context);
-	guard_leave(guard);
+	fair_lock_release(lock);
 }
 
 static struct watch *
@@ -94,8 +94,8 @@ watch_new(struct loop *loop, int fd, short what, loop_callback *callback, void *
 	watch->loop = loop;
 	watch->callback = callback;
 	watch->context = context;
-	watch->event = event_new(loop->base, fd, what, happened, watch);
-	/* A timer is armed by timer_arm() only. */
+	watch->event = event_new(loop->base, fd, what, loop_on_event, watch);
+	/* A timer is armed by watch_arm_timer() only. */
 	if (watch->event == NULL || ((what & EV_TIMEOUT) == 0 && event_add(watch->event, NULL) < 0)) {
 		watch_free(watch);
 		return NULL;
@@ -104,7 +104,7 @@ watch_new(struct loop *loop, int fd, short what, loop_callback *callback, void *
 }
 
 struct watch *
-loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context)
+loop_watch_readable(struct loop *loop, int fd, loop_callback *callback, void *context)
 {
 	return watch_new(loop, fd, EV_READ | EV_PERSIST, callback, context);
 }
@@ -116,27 +116,27 @@ loop_watch_writable(struct loop *loop, int fd, loop_callback *callback, void *co
 }
 
 struct watch *
-loop_timer(struct loop *loop, loop_callback *callback, void *context)
+loop_watch_timer(struct loop *loop, loop_callback *callback, void *context)
 {
 	return watch_new(loop, -1, EV_TIMEOUT, callback, context);
 }
 
 bool
-timer_arm(struct watch *timer, uint64_t ns)
+watch_arm_timer(struct watch *timer, uint64_t ns)
 {
-	struct timeval after = timeval_of(ns);
+	struct timeval after = timeval_from_ns(ns);
 
 	return event_add(timer->event, &after) == 0;
 }
 
 void
-timer_disarm(struct watch *timer)
+watch_disarm_timer(struct watch *timer)
 {
 	event_del(timer->event);
 }
 
 struct watch *
-loop_signal(struct loop *loop, int number, loop_callback *callback, void *context)
+loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context)
 {
 	return watch_new(loop, number, EV_SIGNAL | EV_PERSIST, callback, context);
 }
@@ -153,7 +153,7 @@ watch_free(struct watch *watch)
 
 /* ------------------------------------------------------------------------------------------------------------ bells */
 
-struct bell {
+struct wakeup {
 	int fd;
 	struct watch *watch;
 	loop_callback *callback;
@@ -161,48 +161,48 @@ struct bell {
 };
 
 static void
-rang(void *context)
+wakeup_on_readable(void *context)
 {
-	struct bell *bell = context;
+	struct wakeup *wakeup = context;
 	uint64_t times;
 
-	(void)!read(bell->fd, &times, sizeof times); /* resets the descriptor */
-	bell->callback(bell->context);
+	(void)!read(wakeup->fd, &times, sizeof times); /* resets the descriptor */
+	wakeup->callback(wakeup->context);
 }
 
-struct bell *
-loop_bell(struct loop *loop, loop_callback *callback, void *context)
+struct wakeup *
+wakeup_new(struct loop *loop, loop_callback *callback, void *context)
 {
-	struct bell *bell = calloc(1, sizeof *bell);
+	struct wakeup *wakeup = calloc(1, sizeof *wakeup);
 
-	if (bell == NULL)
+	if (wakeup == NULL)
 		return NULL;
-	bell->callback = callback;
-	bell->context = context;
-	bell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (bell->fd >= 0)
-		bell->watch = loop_watch_fd(loop, bell->fd, rang, bell);
-	if (bell->watch != NULL)
-		return bell;
-	bell_free(bell);
+	wakeup->callback = callback;
+	wakeup->context = context;
+	wakeup->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wakeup->fd >= 0)
+		wakeup->watch = loop_watch_readable(loop, wakeup->fd, wakeup_on_readable, wakeup);
+	if (wakeup->watch != NULL)
+		return wakeup;
+	wakeup_free(wakeup);
 	return NULL;
 }
 
 void
-bell_ring(struct bell *bell)
+wakeup_send(struct wakeup *wakeup)
 {
-	(void)!write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)); /* fails only if the event is already pending */
+	(void)!write(wakeup->fd, &(uint64_t){1}, sizeof(uint64_t)); /* fails only if the event is already pending */
 }
 
 void
-bell_free(struct bell *bell)
+wakeup_free(struct wakeup *wakeup)
 {
-	if (bell == NULL)
+	if (wakeup == NULL)
 		return;
-	watch_free(bell->watch);
-	if (bell->fd >= 0)
-		close(bell->fd);
-	free(bell);
+	watch_free(wakeup->watch);
+	if (wakeup->fd >= 0)
+		close(wakeup->fd);
+	free(wakeup);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- running */
@@ -210,10 +210,10 @@ bell_free(struct bell *bell)
 void
 loop_run(struct loop *loop)
 {
-	guard_leave(loop->guard);
+	fair_lock_release(loop->lock);
 	while (!loop->stopped)
 		event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
-	guard_enter(loop->guard);
+	fair_lock_acquire(loop->lock);
 }
 
 void
@@ -224,7 +224,7 @@ loop_poll(struct loop *loop)
 }
 
 static void
-note_flag(evutil_socket_t fd, short what, void *context)
+loop_set_flag(evutil_socket_t fd, short what, void *context)
 {
 	bool *flag = context;
 
@@ -235,10 +235,10 @@ note_flag(evutil_socket_t fd, short what, void *context)
 
 /* Runs until the event has come or the loop is stopped. */
 static bool
-loop_until(struct loop *loop, int fd, short what, const struct timeval *timeout)
+loop_run_until(struct loop *loop, int fd, short what, const struct timeval *timeout)
 {
 	bool come = false;
-	struct event *event = event_new(loop->base, fd, what, note_flag, &come);
+	struct event *event = event_new(loop->base, fd, what, loop_set_flag, &come);
 
 	/* Objects that cannot be watched, such as plain files, are always ready. */
 	if (event == NULL || event_add(event, timeout) < 0)
@@ -253,15 +253,15 @@ loop_until(struct loop *loop, int fd, short what, const struct timeval *timeout)
 bool
 loop_sleep(struct loop *loop, uint64_t ns)
 {
-	struct timeval timeout = timeval_of(ns);
+	struct timeval timeout = timeval_from_ns(ns);
 
-	return loop_until(loop, -1, EV_TIMEOUT, &timeout);
+	return loop_run_until(loop, -1, EV_TIMEOUT, &timeout);
 }
 
 bool
-loop_wait_fd(struct loop *loop, int fd)
+loop_wait_readable(struct loop *loop, int fd)
 {
-	return loop_until(loop, fd, EV_READ, NULL);
+	return loop_run_until(loop, fd, EV_READ, NULL);
 }
 
 void
@@ -272,13 +272,13 @@ loop_stop(struct loop *loop)
 }
 
 bool
-loop_stopped(const struct loop *loop)
+loop_is_stopped(const struct loop *loop)
 {
 	return loop->stopped;
 }
 
 const char *
-loop_library(void)
+loop_library_version(void)
 {
 	return "libevent " LIBEVENT_VERSION;
 }

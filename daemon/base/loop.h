@@ -9,7 +9,7 @@
 #include "daemon/base/fair_lock.h"
 
 struct loop;
-struct bell;
+struct wakeup;
 struct watch; /* a watched descriptor, timer or signal */
 
 typedef void loop_callback(void *context);
@@ -20,41 +20,41 @@ void loop_free(struct loop *loop);
 
 /* From now on callbacks run with this guard held.  loop_run() must be called with the guard held and releases it while
  * waiting.  Call it before anything is watched. */
-void loop_guard(struct loop *loop, struct guard *guard);
+void loop_set_lock(struct loop *loop, struct fair_lock *lock);
 
 /* Calls back whenever `fd` is readable.  NULL if it cannot be watched (a plain file, no memory). */
-struct watch *loop_watch_fd(struct loop *loop, int fd, loop_callback *callback, void *context);
+struct watch *loop_watch_readable(struct loop *loop, int fd, loop_callback *callback, void *context);
 
 /* Calls back whenever `fd` is writable. */
 struct watch *loop_watch_writable(struct loop *loop, int fd, loop_callback *callback, void *context);
 
 /* Creates a timer, not armed.  NULL if out of memory. */
-struct watch *loop_timer(struct loop *loop, loop_callback *callback, void *context);
-bool timer_arm(struct watch *timer, uint64_t ns);
-void timer_disarm(struct watch *timer);
+struct watch *loop_watch_timer(struct loop *loop, loop_callback *callback, void *context);
+bool watch_arm_timer(struct watch *timer, uint64_t ns);
+void watch_disarm_timer(struct watch *timer);
 
 /* Calls back when signal `number` has arrived, outside of signal context.  NULL if it cannot be watched. */
-struct watch *loop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
+struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 
 /* Frees a watch of any kind; NULL is allowed. */
 void watch_free(struct watch *watch);
 
 /* A wakeup that any thread may trigger: the callback runs in the loop's thread, once for one or more triggers.  NULL if
  * out of memory or descriptors. */
-struct bell *loop_bell(struct loop *loop, loop_callback *callback, void *context);
-void bell_ring(struct bell *bell);
-void bell_free(struct bell *bell);
+struct wakeup *wakeup_new(struct loop *loop, loop_callback *callback, void *context);
+void wakeup_send(struct wakeup *wakeup);
+void wakeup_free(struct wakeup *wakeup);
 
 /* These functions handle events, and return at once if the loop has been stopped. */
 void loop_run(struct loop *loop);		    /* until it is stopped */
 void loop_poll(struct loop *loop);		    /* handles what is due, without waiting */
 bool loop_sleep(struct loop *loop, uint64_t ns);    /* for `ns`; false if the loop was stopped */
-bool loop_wait_fd(struct loop *loop, int fd);	    /* until `fd` is readable; false if the loop was stopped */
+bool loop_wait_readable(struct loop *loop, int fd);	    /* until `fd` is readable; false if the loop was stopped */
 
 void loop_stop(struct loop *loop);
-bool loop_stopped(const struct loop *loop);
+bool loop_is_stopped(const struct loop *loop);
 
 /* Name and version of the event library.  Constant. */
-const char *loop_library(void);
+const char *loop_library_version(void);
 
 #endif

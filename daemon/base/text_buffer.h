@@ -6,24 +6,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct text {
+struct text_buffer {
 	char *bytes; /* buffer of `size` bytes, owned by the caller */
 	size_t size;
 	size_t used;
-	bool cut; /* some text did not fit */
+	bool truncated; /* some text did not fit */
 };
 
 /* Appends the whole text, or nothing if it does not fit. */
-void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends a JSON string with its quotes; bytes that are not printable ASCII are escaped as U+0000 to U+00FF. */
-void text_add_json(struct text *text, const char *string);
+void text_add_json(struct text_buffer *text, const char *string);
 
 /* Appends for a terminal: bytes other than printable ASCII become \xNN. */
-void text_add_plain(struct text *text, const char *string);
+void text_add_escaped(struct text_buffer *text, const char *string);
 
 static inline size_t
-text_room(const struct text *text)
+text_space_left(const struct text_buffer *text)
 {
 	return text->size - text->used;
 }

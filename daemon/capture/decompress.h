@@ -6,26 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum unpack_result {
-	UNPACK_MORE,  /* progress was made, or more input is needed */
-	UNPACK_WHOLE, /* the data so far is complete: the file may end here, or another part may follow */
-	UNPACK_BAD,   /* invalid data */
+enum decompress_result {
+	UNPACK_MORE,	  /* progress was made, or more input is needed */
+	DECOMPRESS_END,	  /* the data so far is complete: the file may end here, or another part may follow */
+	DECOMPRESS_ERROR, /* invalid data */
 };
 
 /* Input left to read and room left to write; decompression advances both. */
-struct unpack_window {
+struct decompress_buffers {
 	const uint8_t *in;
 	size_t in_left;
 	uint8_t *out;
 	size_t out_left;
 };
 
-struct unpack_format {
+struct decompressor {
 	const char *name;
 	uint8_t magic[4]; /* first bytes of such a file */
 	size_t magic_length;
 	void *(*start)(void); /* returns NULL if out of memory */
-	enum unpack_result (*step)(void *state, struct unpack_window *window);
+	enum decompress_result (*step)(void *state, struct decompress_buffers *buffers);
 	void (*finish)(void *state);
 };
 
@@ -34,6 +34,6 @@ struct unpack_format {
 #define ZSTD_NAME "zstd"
 #define ZSTD_MAGIC {0x28, 0xb5, 0x2f, 0xfd} /* RFC 8878 section 3.1.1 */
 
-extern const struct unpack_format unpack_gzip, unpack_zstd;
+extern const struct decompressor decompress_gzip, decompress_zstd;
 
 #endif

@@ -24,33 +24,33 @@ gzip_start(void)
 }
 
 static uInt
-at_most(size_t n)
+clamp_to_uint(size_t n)
 {
 	return n < UINT_MAX ? (uInt)n : UINT_MAX;
 }
 
-static enum unpack_result
-gzip_step(void *state, struct unpack_window *window)
+static enum decompress_result
+gzip_step(void *state, struct decompress_buffers *buffers)
 {
 	struct gzip *gzip = state;
-	uInt in = at_most(window->in_left), out = at_most(window->out_left);
+	uInt in = clamp_to_uint(buffers->in_left), out = clamp_to_uint(buffers->out_left);
 
 	/* A file may consist of several gzip members (RFC 1952 section 2.2). */
 	if (gzip->last == Z_STREAM_END && inflateReset(&gzip->stream) != Z_OK)
-		return UNPACK_BAD;
+		return DECOMPRESS_ERROR;
 	/* zlib only reads through this pointer; it is not const for compatibility with old callers. */
-	gzip->stream.next_in = (Bytef *)(uintptr_t)window->in;
+	gzip->stream.next_in = (Bytef *)(uintptr_t)buffers->in;
 	gzip->stream.avail_in = in;
-	gzip->stream.next_out = window->out;
+	gzip->stream.next_out = buffers->out;
 	gzip->stream.avail_out = out;
 	gzip->last = inflate(&gzip->stream, Z_NO_FLUSH);
-	window->in += in - gzip->stream.avail_in;
-	window->in_left -= in - gzip->stream.avail_in;
-	window->out += out - gzip->stream.avail_out;
-	window->out_left -= out - gzip->stream.avail_out;
+	buffers->in += in - gzip->stream.avail_in;
+	buffers->in_left -= in - gzip->stream.avail_in;
+	buffers->out += out - gzip->stream.avail_out;
+	buffers->out_left -= out - gzip->stream.avail_out;
 	if (gzip->last == Z_STREAM_END)
-		return UNPACK_WHOLE;
-	return gzip->last == Z_OK || gzip->last == Z_BUF_ERROR ? UNPACK_MORE : UNPACK_BAD;
+		return DECOMPRESS_END;
+	return gzip->last == Z_OK || gzip->last == Z_BUF_ERROR ? UNPACK_MORE : DECOMPRESS_ERROR;
 }
 
 static void
@@ -62,7 +62,7 @@ gzip_finish(void *state)
 	free(gzip);
 }
 
-const struct unpack_format unpack_gzip = {
+const struct decompressor decompress_gzip = {
     .name = GZIP_NAME,
     .magic = GZIP_MAGIC,
     .magic_length = 2,

@@ -9,21 +9,21 @@ zstd_start(void)
 	return ZSTD_createDStream();
 }
 
-static enum unpack_result
-zstd_step(void *state, struct unpack_window *window)
+static enum decompress_result
+zstd_step(void *state, struct decompress_buffers *buffers)
 {
-	ZSTD_inBuffer in = {.src = window->in, .size = window->in_left};
-	ZSTD_outBuffer out = {.dst = window->out, .size = window->out_left};
+	ZSTD_inBuffer in = {.src = buffers->in, .size = buffers->in_left};
+	ZSTD_outBuffer out = {.dst = buffers->out, .size = buffers->out_left};
 	/* 0 at the end of a frame; the next call begins the next frame (RFC 8878 section 3). */
 	size_t result = ZSTD_decompressStream(state, &out, &in);
 
-	window->in += in.pos;
-	window->in_left -= in.pos;
-	window->out += out.pos;
-	window->out_left -= out.pos;
+	buffers->in += in.pos;
+	buffers->in_left -= in.pos;
+	buffers->out += out.pos;
+	buffers->out_left -= out.pos;
 	if (ZSTD_isError(result))
-		return UNPACK_BAD;
-	return result == 0 ? UNPACK_WHOLE : UNPACK_MORE;
+		return DECOMPRESS_ERROR;
+	return result == 0 ? DECOMPRESS_END : UNPACK_MORE;
 }
 
 static void
@@ -32,7 +32,7 @@ zstd_finish(void *state)
 	ZSTD_freeDStream(state);
 }
 
-const struct unpack_format unpack_zstd = {
+const struct decompressor decompress_zstd = {
     .name = ZSTD_NAME,
     .magic = ZSTD_MAGIC,
     .magic_length = 4,

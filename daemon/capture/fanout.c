@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-struct group {
+struct fanout_group {
 	uint32_t ifindex;
 	int number;
 	unsigned members; /* 0: there is no group */
@@ -22,7 +22,7 @@ struct group {
 
 struct fanout {
 	pthread_mutex_t mutex;
-	struct group groups[];
+	struct fanout_group groups[];
 };
 
 struct fanout *
@@ -45,7 +45,7 @@ fanout_free(struct fanout *fanout)
 }
 
 static bool
-ask(int fd, unsigned number, unsigned flags)
+fanout_set_option(int fd, unsigned number, unsigned flags)
 {
 	unsigned argument = number | (PACKET_FANOUT_HASH | flags) << 16;
 
@@ -54,31 +54,31 @@ ask(int fd, unsigned number, unsigned flags)
 
 /* The caller holds the mutex. */
 static bool
-begin_group(struct group *group, uint32_t ifindex, int fd)
+fanout_create_group(struct fanout_group *group, uint32_t ifindex, int fd)
 {
 	int chosen;
 	socklen_t length = sizeof chosen;
 
-	if (!ask(fd, 0, PACKET_FANOUT_FLAG_UNIQUEID) ||
+	if (!fanout_set_option(fd, 0, PACKET_FANOUT_FLAG_UNIQUEID) ||
 	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &chosen, &length) < 0)
 		return false;
-	*group = (struct group){.ifindex = ifindex, .number = chosen & 0xffff, .members = 1};
+	*group = (struct fanout_group){.ifindex = ifindex, .number = chosen & 0xffff, .members = 1};
 	return true;
 }
 
 int
 fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd)
 {
-	struct group *group = &fanout->groups[place];
+	struct fanout_group *group = &fanout->groups[place];
 	bool joined;
 	int number;
 
 	pthread_mutex_lock(&fanout->mutex);
 	if (group->members > 0 && group->ifindex == ifindex) {
-		joined = ask(fd, (unsigned)group->number, 0);
+		joined = fanout_set_option(fd, (unsigned)group->number, 0);
 		group->members += joined;
 	} else {
-		joined = begin_group(group, ifindex, fd);
+		joined = fanout_create_group(group, ifindex, fd);
 	}
 	number = joined ? group->number : -1;
 	pthread_mutex_unlock(&fanout->mutex);

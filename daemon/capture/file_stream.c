@@ -16,61 +16,60 @@
 #define STREAM_BYTES (256u * 1024)
 #define MAGIC_BYTES 4
 
-struct source {
+struct file_stream {
 	const char *name;
 	int fd;
 	bool plain_file; /* a plain file: reads never block */
-	bool ended;	 /* read() has returned 0 */
-	bool whole;	 /* the compressed data is complete up to here */
+	bool eof;	 /* read() has returned 0 */
+	bool may_end;	 /* the compressed data is complete up to here */
 	struct loop *loop;
-	loop_callback *idle;
+	loop_callback *on_wait;
 	void *idle_context;
-	const struct unpack_format *format; /* NULL: not compressed */
+	const struct decompressor *format; /* NULL: not compressed */
 	void *unpacker;
-	off_t given; /* bytes that libpcap's stream has received */
-	const char *trouble;
-	char trouble_text[96];
-	struct unpack_window input; /* in, in_left: bytes read but not used yet */
+	off_t offset; /* bytes that libpcap's stream has received */
+	const char *error;
+	char error_text[96];
+	struct decompress_buffers input; /* in, in_left: bytes read but not used yet */
 	uint8_t buffer[INPUT_BYTES];
 	char stream_buffer[STREAM_BYTES];
 };
 
 static void
-note_trouble(struct source *source, const char *what)
+file_stream_set_error(struct file_stream *stream, const char *what)
 {
-	if (source->format != NULL)
-		snprintf(source->trouble_text, sizeof source->trouble_text, "the %s data %s", source->format->name,
-			 what);
+	if (stream->format != NULL)
+		snprintf(stream->error_text, sizeof stream->error_text, "the %s data %s", stream->format->name, what);
 	else
-		snprintf(source->trouble_text, sizeof source->trouble_text, "%s", what);
-	source->trouble = source->trouble_text;
+		snprintf(stream->error_text, sizeof stream->error_text, "%s", what);
+	stream->error = stream->error_text;
 }
 
 /* Waits until a read does not block.  False if the loop was stopped. */
 static bool
-wait_for_bytes(struct source *source)
+file_stream_wait_readable(struct file_stream *stream)
 {
-	struct pollfd ready = {.fd = source->fd, .events = POLLIN};
+	struct pollfd ready = {.fd = stream->fd, .events = POLLIN};
 
-	if (source->plain_file || poll(&ready, 1, 0) > 0)
+	if (stream->plain_file || poll(&ready, 1, 0) > 0)
 		return true;
-	source->idle(source->idle_context);
-	return loop_wait_fd(source->loop, source->fd);
+	stream->on_wait(stream->idle_context);
+	return loop_wait_readable(stream->loop, stream->fd);
 }
 
-/* read(2) that waits in the loop.  0 at the end and if the loop was stopped, -1 with `trouble` set on an error. */
+/* read(2) that waits in the loop.  0 at the end and if the loop was stopped, -1 with `error` set on an error. */
 static ssize_t
-read_bytes(struct source *source, void *to, size_t size)
+file_stream_read_fd(struct file_stream *stream, void *to, size_t size)
 {
-	while (!source->ended && wait_for_bytes(source)) {
-		ssize_t got = read(source->fd, to, size);
+	while (!stream->eof && file_stream_wait_readable(stream)) {
+		ssize_t got = read(stream->fd, to, size);
 
 		if (got > 0)
 			return got;
 		if (got == 0) {
-			source->ended = true;
+			stream->eof = true;
 		} else if (errno != EINTR && errno != EAGAIN) {
-			note_trouble(source, strerror(errno));
+			file_stream_set_error(stream, strerror(errno));
 			return -1;
 		}
 	}
@@ -79,12 +78,13 @@ read_bytes(struct source *source, void *to, size_t size)
 
 /* Reads until the buffer holds `wanted` bytes, or the file ends. */
 static bool
-fill(struct source *source, size_t wanted)
+file_stream_fill(struct file_stream *stream, size_t wanted)
 {
-	struct unpack_window *input = &source->input;
+	struct decompress_buffers *input = &stream->input;
 
 	while (input->in_left < wanted) {
-		ssize_t got = read_bytes(source, source->buffer + input->in_left, INPUT_BYTES - input->in_left);
+		ssize_t got =
+		    file_stream_read_fd(stream, stream->buffer + input->in_left, INPUT_BYTES - input->in_left);
 
 		if (got < 0)
 			return false;
@@ -98,13 +98,13 @@ fill(struct source *source, size_t wanted)
 /* ----------------------------------------------------------------------------------------- libpcap's stream */
 
 static ssize_t
-give_plain(struct source *source, char *to, size_t size)
+file_stream_copy_plain(struct file_stream *stream, char *to, size_t size)
 {
-	struct unpack_window *input = &source->input;
+	struct decompress_buffers *input = &stream->input;
 	size_t n = input->in_left < size ? input->in_left : size;
 
 	if (n == 0)
-		return read_bytes(source, to, size);
+		return file_stream_read_fd(stream, to, size);
 	memcpy(to, input->in, n); /* bytes read to detect the compression */
 	input->in += n;
 	input->in_left -= n;
@@ -112,30 +112,30 @@ give_plain(struct source *source, char *to, size_t size)
 }
 
 static ssize_t
-give_unpacked(struct source *source, char *to, size_t size)
+file_stream_decompress(struct file_stream *stream, char *to, size_t size)
 {
-	struct unpack_window *input = &source->input;
+	struct decompress_buffers *input = &stream->input;
 
 	input->out = (uint8_t *)to;
 	input->out_left = size;
 	while (input->out_left == size) {
-		enum unpack_result result;
+		enum decompress_result result;
 
 		if (input->in_left == 0) {
-			input->in = source->buffer;
-			if (!fill(source, 1))
+			input->in = stream->buffer;
+			if (!file_stream_fill(stream, 1))
 				return -1;
 		}
-		if (input->in_left == 0 && (source->whole || loop_stopped(source->loop)))
+		if (input->in_left == 0 && (stream->may_end || loop_is_stopped(stream->loop)))
 			return 0;
-		if (input->in_left == 0 && source->ended) {
-			note_trouble(source, "break off");
+		if (input->in_left == 0 && stream->eof) {
+			file_stream_set_error(stream, "break off");
 			return -1;
 		}
-		result = source->format->step(source->unpacker, input);
-		source->whole = result == UNPACK_WHOLE;
-		if (result == UNPACK_BAD) {
-			note_trouble(source, "are damaged");
+		result = stream->format->step(stream->unpacker, input);
+		stream->may_end = result == DECOMPRESS_END;
+		if (result == DECOMPRESS_ERROR) {
+			file_stream_set_error(stream, "are damaged");
 			return size > input->out_left ? (ssize_t)(size - input->out_left) : -1;
 		}
 	}
@@ -143,18 +143,19 @@ give_unpacked(struct source *source, char *to, size_t size)
 }
 
 static ssize_t
-stream_read(void *cookie, char *to, size_t size)
+file_stream_cookie_read(void *cookie, char *to, size_t size)
 {
-	struct source *source = cookie;
+	struct file_stream *stream = cookie;
 	ssize_t given;
 
-	if (source->trouble != NULL) {
+	if (stream->error != NULL) {
 		errno = EIO;
 		return -1;
 	}
-	given = source->format == NULL ? give_plain(source, to, size) : give_unpacked(source, to, size);
+	given = stream->format == NULL ? file_stream_copy_plain(stream, to, size)
+				       : file_stream_decompress(stream, to, size);
 	if (given > 0)
-		source->given += given;
+		stream->offset += given;
 	else if (given < 0)
 		errno = EIO;
 	return given;
@@ -162,149 +163,150 @@ stream_read(void *cookie, char *to, size_t size)
 
 /* Supports ftello(), and seeking within a plain file. */
 static int
-stream_seek(void *cookie, off64_t *offset, int whence)
+file_stream_cookie_seek(void *cookie, off64_t *offset, int whence)
 {
-	struct source *source = cookie;
+	struct file_stream *stream = cookie;
 
-	if (whence == SEEK_SET && source_plain_file(source) >= 0) {
-		if (lseek(source->fd, *offset, SEEK_SET) < 0)
+	if (whence == SEEK_SET && file_stream_plain_fd(stream) >= 0) {
+		if (lseek(stream->fd, *offset, SEEK_SET) < 0)
 			return -1;
-		source->input.in_left = 0;
-		source->ended = false;
-		source->given = *offset;
+		stream->input.in_left = 0;
+		stream->eof = false;
+		stream->offset = *offset;
 		return 0;
 	}
 	if (whence != SEEK_CUR || *offset != 0) {
 		errno = ESPIPE;
 		return -1;
 	}
-	*offset = source->given;
+	*offset = stream->offset;
 	return 0;
 }
 
 FILE *
-source_stream(struct source *source)
+file_stream_fopen(struct file_stream *stream)
 {
-	FILE *stream = fopencookie(source, "r", (cookie_io_functions_t){.read = stream_read, .seek = stream_seek});
+	FILE *file = fopencookie(
+	    stream, "r", (cookie_io_functions_t){.read = file_stream_cookie_read, .seek = file_stream_cookie_seek});
 
-	if (stream != NULL)
-		setvbuf(stream, source->stream_buffer, _IOFBF, sizeof source->stream_buffer);
-	return stream;
+	if (file != NULL)
+		setvbuf(file, stream->stream_buffer, _IOFBF, sizeof stream->stream_buffer);
+	return file;
 }
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
 /* Opens a named pipe without waiting for its writer; the loop waits. */
 static bool
-open_file(struct source *source, const char *path)
+file_stream_open_fd(struct file_stream *stream, const char *path)
 {
 	struct stat status;
 
 	if (strcmp(path, "-") == 0) {
-		source->fd = STDIN_FILENO;
-		source->name = "standard input";
+		stream->fd = STDIN_FILENO;
+		stream->name = "standard input";
 	} else {
-		source->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		stream->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	if (source->fd < 0 || fstat(source->fd, &status) < 0) {
-		log_error("cannot read %s: %s", source->name, strerror(errno));
+	if (stream->fd < 0 || fstat(stream->fd, &status) < 0) {
+		log_error("cannot read %s: %s", stream->name, strerror(errno));
 		return false;
 	}
 	if (S_ISDIR(status.st_mode)) {
-		log_error("cannot read %s: it is a directory, a capture file is wanted", source->name);
+		log_error("cannot read %s: it is a directory, a capture file is wanted", stream->name);
 		return false;
 	}
-	if (isatty(source->fd)) {
-		log_error("cannot read %s: it is a terminal, a capture file or a pipe is wanted", source->name);
+	if (isatty(stream->fd)) {
+		log_error("cannot read %s: it is a terminal, a capture file or a pipe is wanted", stream->name);
 		return false;
 	}
-	source->plain_file = S_ISREG(status.st_mode);
-	if (source->plain_file)
-		(void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint only */
+	stream->plain_file = S_ISREG(status.st_mode);
+	if (stream->plain_file)
+		(void)posix_fadvise(stream->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint only */
 	return true;
 }
 
 /* Detects the format by the first bytes and creates the decompressor. */
 bool
-source_begin(struct source *source)
+file_stream_detect_format(struct file_stream *stream)
 {
-	static const struct unpack_format *const formats[] = {&unpack_gzip, &unpack_zstd};
-	struct unpack_window *input = &source->input;
+	static const struct decompressor *const formats[] = {&decompress_gzip, &decompress_zstd};
+	struct decompress_buffers *input = &stream->input;
 
-	input->in = source->buffer;
-	if (!fill(source, MAGIC_BYTES)) {
-		log_error("cannot read %s: %s", source->name, source->trouble);
+	input->in = stream->buffer;
+	if (!file_stream_fill(stream, MAGIC_BYTES)) {
+		log_error("cannot read %s: %s", stream->name, stream->error);
 		return false;
 	}
-	if (input->in_left == 0 && source->ended) {
-		log_error("%s is empty", source->name);
+	if (input->in_left == 0 && stream->eof) {
+		log_error("%s is empty", stream->name);
 		return false;
 	}
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (input->in_left >= formats[i]->magic_length &&
-		    memcmp(source->buffer, formats[i]->magic, formats[i]->magic_length) == 0)
-			source->format = formats[i];
-	if (source->format == NULL)
+		    memcmp(stream->buffer, formats[i]->magic, formats[i]->magic_length) == 0)
+			stream->format = formats[i];
+	if (stream->format == NULL)
 		return true;
-	source->unpacker = source->format->start();
-	if (source->unpacker == NULL)
-		log_error("cannot read %s: out of memory", source->name);
-	return source->unpacker != NULL;
+	stream->unpacker = stream->format->start();
+	if (stream->unpacker == NULL)
+		log_error("cannot read %s: out of memory", stream->name);
+	return stream->unpacker != NULL;
 }
 
-struct source *
-source_open(const char *path, struct loop *loop, loop_callback *idle, void *context)
+struct file_stream *
+file_stream_open(const char *path, struct loop *loop, loop_callback *idle, void *context)
 {
-	struct source *source = malloc(sizeof *source);
+	struct file_stream *stream = malloc(sizeof *stream);
 
-	if (source == NULL) {
+	if (stream == NULL) {
 		log_error("cannot read %s: out of memory", path);
 		return NULL;
 	}
-	memset(source, 0, offsetof(struct source, buffer));
-	source->name = path;
-	source->loop = loop;
-	source->idle = idle;
-	source->idle_context = context;
-	if (!open_file(source, path)) {
-		source_free(source);
+	memset(stream, 0, offsetof(struct file_stream, buffer));
+	stream->name = path;
+	stream->loop = loop;
+	stream->on_wait = idle;
+	stream->idle_context = context;
+	if (!file_stream_open_fd(stream, path)) {
+		file_stream_free(stream);
 		return NULL;
 	}
-	return source;
+	return stream;
 }
 
 void
-source_free(struct source *source)
+file_stream_free(struct file_stream *stream)
 {
-	if (source == NULL)
+	if (stream == NULL)
 		return;
-	if (source->unpacker != NULL)
-		source->format->finish(source->unpacker);
-	if (source->fd > STDIN_FILENO)
-		close(source->fd);
-	free(source);
+	if (stream->unpacker != NULL)
+		stream->format->finish(stream->unpacker);
+	if (stream->fd > STDIN_FILENO)
+		close(stream->fd);
+	free(stream);
 }
 
 int
-source_plain_file(const struct source *source)
+file_stream_plain_fd(const struct file_stream *stream)
 {
-	return source->plain_file && source->format == NULL && source->fd != STDIN_FILENO ? source->fd : -1;
+	return stream->plain_file && stream->format == NULL && stream->fd != STDIN_FILENO ? stream->fd : -1;
 }
 
 const char *
-source_name(const struct source *source)
+file_stream_name(const struct file_stream *stream)
 {
-	return source->name;
+	return stream->name;
 }
 
 const char *
-source_trouble(const struct source *source)
+file_stream_error(const struct file_stream *stream)
 {
-	return source->trouble;
+	return stream->error;
 }
 
 const char *
-source_packing(const struct source *source)
+file_stream_compression(const struct file_stream *stream)
 {
-	return source->format != NULL ? source->format->name : NULL;
+	return stream->format != NULL ? stream->format->name : NULL;
 }

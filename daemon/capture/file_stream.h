@@ -10,31 +10,31 @@
 
 #include "daemon/base/loop.h"
 
-struct source;
+struct file_stream;
 
 /* Opens a file ("-": standard input) without reading from it.  `idle` is called before the stream waits for bytes.
  * NULL, with a message logged, if it cannot be opened. */
-struct source *source_open(const char *path, struct loop *loop, loop_callback *idle, void *context);
+struct file_stream *file_stream_open(const char *path, struct loop *loop, loop_callback *idle, void *context);
 
 /* Reads the first bytes and detects the compression.  False, with a message logged unless the loop was stopped, if
  * there is nothing to read. */
-bool source_begin(struct source *source);
-void source_free(struct source *source);
+bool file_stream_detect_format(struct file_stream *stream);
+void file_stream_free(struct file_stream *stream);
 
 /* Returns the stream, to be read and closed by libpcap; closing it does not free the source.  ftello() counts bytes as
  * libpcap sees them; fseeko() works only in a plain, uncompressed file.  NULL if out of memory.  Call it once. */
-FILE *source_stream(struct source *source);
+FILE *file_stream_fopen(struct file_stream *stream);
 
 /* The descriptor of a plain, uncompressed file, which may be read with pread() too; otherwise -1. */
-int source_plain_file(const struct source *source);
+int file_stream_plain_fd(const struct file_stream *stream);
 
 /* The path, or "standard input". */
-const char *source_name(const struct source *source);
+const char *file_stream_name(const struct file_stream *stream);
 
 /* The error that ended the stream, such as "the gzip data break off", or NULL. */
-const char *source_trouble(const struct source *source);
+const char *file_stream_error(const struct file_stream *stream);
 
 /* Name of the compression, or NULL. */
-const char *source_packing(const struct source *source);
+const char *file_stream_compression(const struct file_stream *stream);
 
 #endif

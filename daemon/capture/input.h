@@ -40,25 +40,25 @@ struct input_interface {
 	int link_type; /* a DLT_ value */
 	enum input_interface_state state;
 	uint64_t received, dropped, interface_dropped; /* as in struct input_counters */
-	uint64_t losses; /* times the interface was lost */
+	uint64_t times_lost; /* times the interface was lost */
 };
 
 typedef void input_visitor(void *context, const struct input_interface *interface);
 
 struct input;
 
-struct input_class {
+struct input_ops {
 	/* Reads what precedes the frames.  This parses untrusted bytes, so privileges are dropped after opening and
 	 * before this call.  False with a message logged. */
-	bool (*begin)(struct input *input);
-	/* Link types (DLT_ values), one per file or interface, available after begin().  The array belongs to the
+	bool (*start)(struct input *input);
+	/* Link types (DLT_ values), one per file or interface, available after start().  The array belongs to the
 	 * input. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Passes every frame to the batch until there are no more or the loop is stopped.  Called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);
 	/* The filter in the configuration has changed.  Applies it to every file or interface, or, with a message
 	 * logged and false, to none. */
-	bool (*filter)(struct input *input, const struct config *config);
+	bool (*set_filter)(struct input *input, const struct config *config);
 	/* Updates the counters and returns them. */
 	const struct input_counters *(*counters)(struct input *input);
 	/* Calls `visit` for every interface, in the order of the configuration.  NULL for inputs without interfaces
@@ -68,13 +68,13 @@ struct input_class {
 };
 
 struct input {
-	const struct input_class *class;
+	const struct input_ops *class;
 };
 
 static inline bool
-input_begin(struct input *input)
+input_start(struct input *input)
 {
-	return input->class->begin(input);
+	return input->class->start(input);
 }
 
 static inline const int *
@@ -90,9 +90,9 @@ input_run(struct input *input, struct batch *batch)
 }
 
 static inline bool
-input_filter(struct input *input, const struct config *config)
+input_set_filter(struct input *input, const struct config *config)
 {
-	return input->class->filter(input, config);
+	return input->class->set_filter(input, config);
 }
 
 static inline const struct input_counters *
@@ -102,7 +102,7 @@ input_counters(struct input *input)
 }
 
 static inline void
-input_visit(struct input *input, input_visitor *visit, void *context)
+input_visit_interfaces(struct input *input, input_visitor *visit, void *context)
 {
 	if (input->class->visit != NULL)
 		input->class->visit(input, visit, context);

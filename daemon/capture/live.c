@@ -20,7 +20,7 @@
 #include "probes/site/semaphores.h"
 
 /* Frames read from one interface before the others have their turn. */
-#define FRAMES_PER_TURN 4096
+#define FRAMES_PER_DISPATCH 4096
 
 /* Largest expected delay of a frame.  The packet clock stays this far behind the wall clock, so that late frames do not
  * make it go back. */
@@ -29,15 +29,15 @@
 
 /* With --on-demand: polling interval while capture sleeps, and number of ticks without a tracer before it sleeps.  A
  * tracer gets its first event within one interval; connections survive a short pause between two tracers. */
-#define LOOK_NS	      (50 * 1000000u)
-#define TICKS_UNHEARD 10
+#define DEMAND_POLL_NS	    (50 * 1000000u)
+#define TICKS_UNTIL_SUSPEND 10
 
 /* Longest time that frames delivered to every thread, before the interface was shared, may still be in the kernel's
  * buffers. */
-#define UNSHARED_NS (1 * NANOSECONDS)
+#define FANOUT_JOIN_NS (1 * NANOSECONDS)
 
 static uint64_t
-wall_clock(void)
+live_realtime_ns(void)
 {
 	struct timespec now;
 
@@ -49,24 +49,24 @@ wall_clock(void)
 
 /* libpcap's counters are 32 bits wide and wrap; differences are correct. */
 void
-live_count(struct port *port)
+live_interface_update_stats(struct live_interface *interface)
 {
-	struct input_counters *counters = &port->live->counters;
+	struct input_counters *counters = &interface->live->counters;
 	uint32_t received, dropped, interface_dropped;
 	struct pcap_stat now;
 
-	if (port->pcap == NULL || pcap_stats(port->pcap, &now) < 0)
+	if (interface->pcap == NULL || pcap_stats(interface->pcap, &now) < 0)
 		return;
-	received = now.ps_recv - port->counted.ps_recv;
-	dropped = now.ps_drop - port->counted.ps_drop;
-	interface_dropped = now.ps_ifdrop - port->counted.ps_ifdrop;
+	received = now.ps_recv - interface->last_pcap_stat.ps_recv;
+	dropped = now.ps_drop - interface->last_pcap_stat.ps_drop;
+	interface_dropped = now.ps_ifdrop - interface->last_pcap_stat.ps_ifdrop;
 	counters->received += received;
 	counters->dropped += dropped;
 	counters->interface_dropped += interface_dropped;
-	port->told.received += received;
-	port->told.dropped += dropped;
-	port->told.interface_dropped += interface_dropped;
-	port->counted = now;
+	interface->stats.received += received;
+	interface->stats.dropped += dropped;
+	interface->stats.interface_dropped += interface_dropped;
+	interface->last_pcap_stat = now;
 }
 
 static const struct input_counters *
@@ -75,135 +75,139 @@ live_counters(struct input *input)
 	struct live *live = (struct live *)input;
 
 	for (size_t i = 0; i < live->count; i++)
-		live_count(&live->ports[i]);
+		live_interface_update_stats(&live->interfaces[i]);
 	return &live->counters;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 void
-live_close(struct port *port)
+live_interface_close(struct live_interface *interface)
 {
-	watch_free(port->readable);
-	watch_free(port->timer);
-	port->readable = port->timer = NULL;
-	if (port->pcap != NULL && port->live->share.fanout != NULL)
-		fanout_leave(port->live->share.fanout, (size_t)(port - port->live->ports), port->group);
-	if (port->pcap != NULL)
-		pcap_close(port->pcap);
-	port->pcap = NULL;
+	watch_free(interface->read_watch);
+	watch_free(interface->poll_timer);
+	interface->read_watch = interface->poll_timer = NULL;
+	if (interface->pcap != NULL && interface->live->partition.fanout != NULL)
+		fanout_leave(interface->live->partition.fanout, (size_t)(interface - interface->live->interfaces),
+			     interface->fanout_group);
+	if (interface->pcap != NULL)
+		pcap_close(interface->pcap);
+	interface->pcap = NULL;
 }
 
 /* A frame of "any" has the index of its interface in the link header (LINKTYPE_LINUX_SLL2). */
 static const struct interface *
-real_interface(const struct port *port, const struct pcap_pkthdr *header, const u_char *data)
+live_frame_interface(const struct live_interface *interface, const struct pcap_pkthdr *header, const u_char *data)
 {
-	struct cursor cursor = cursor_over(data, header->caplen, header->len);
+	struct cursor cursor = cursor_init(data, header->caplen, header->len);
 	const struct interface *real;
-	struct view sll2;
+	struct slice sll2;
 
-	if (!port->indexed || !cursor_take(&cursor, 8, &sll2))
-		return &port->interface;
-	real = interfaces_find(port->live->interfaces, view_u32(sll2, 4));
-	return real != NULL ? real : &port->interface;
+	if (!interface->has_ifindex || !cursor_take(&cursor, 8, &sll2))
+		return &interface->identity;
+	real = interfaces_find(interface->live->host_interfaces, slice_u32(sll2, 4));
+	return real != NULL ? real : &interface->identity;
 }
 
 /* libpcap's callback. */
 static void
-take_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+live_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
-	const struct port *port = (const struct port *)user;
-	struct batch *batch = port->live->batch;
+	const struct live_interface *interface = (const struct live_interface *)user;
+	struct batch *batch = interface->live->batch;
 
-	*batch_slot(batch) = capture_frame(real_interface(port, header, data), port->dlt, header, data);
-	batch_commit(batch);
+	*batch_next_frame(batch) =
+	    capture_make_frame(live_frame_interface(interface, header, data), interface->dlt, header, data);
+	batch_commit_frame(batch);
 }
 
-/* Like take_frame() while frames from before the interface was shared may arrive: every thread receives those.  They
- * are dropped and not counted. */
+/* Like live_handle_frame() while frames from before the interface was shared may arrive: every thread receives those.
+ * They are dropped and not counted. */
 static void
-take_shared_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+live_handle_fanout_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
-	struct port *port = (struct port *)user;
+	struct live_interface *interface = (struct live_interface *)user;
 	/* The precision is that of live_open.c. */
 	uint64_t ts = (uint64_t)header->ts.tv_sec * NANOSECONDS + (uint64_t)header->ts.tv_usec;
 
-	if (ts >= port->shared_since) {
-		take_frame(user, header, data);
+	if (ts >= interface->fanout_since) {
+		live_handle_frame(user, header, data);
 		return;
 	}
-	port->live->counters.received--;
-	port->told.received--;
+	interface->live->counters.received--;
+	interface->stats.received--;
 }
 
 static int
-read_frames(struct port *port)
+live_interface_dispatch(struct live_interface *interface)
 {
-	return pcap_dispatch(port->pcap, FRAMES_PER_TURN, port->shared_since != 0 ? take_shared_frame : take_frame,
-			     (u_char *)port);
+	return pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH,
+			     interface->fanout_since != 0 ? live_handle_fanout_frame : live_handle_frame,
+			     (u_char *)interface);
 }
 
 /* Sets the timer by which the interface is read without an event; libpcap's interval changes when the interface goes
  * down or up. */
 static void
-arm_timer(struct port *port, bool more)
+live_interface_arm_poll(struct live_interface *interface, bool more)
 {
-	const struct timeval *timeout = pcap_get_required_select_timeout(port->pcap);
+	const struct timeval *timeout = pcap_get_required_select_timeout(interface->pcap);
 
 	if (more)
-		timer_arm(port->timer, 0);
+		watch_arm_timer(interface->poll_timer, 0);
 	else if (timeout != NULL)
-		timer_arm(port->timer, (uint64_t)timeout->tv_sec * NANOSECONDS + (uint64_t)timeout->tv_usec * 1000);
+		watch_arm_timer(interface->poll_timer,
+				(uint64_t)timeout->tv_sec * NANOSECONDS + (uint64_t)timeout->tv_usec * 1000);
 	else
-		timer_disarm(port->timer);
+		watch_disarm_timer(interface->poll_timer);
 }
 
 /* If output has failed, stops the run, unless it also serves control or metrics requests. */
 static void
-settle(struct live *live)
+live_flush_output(struct live *live)
 {
 	const struct config *config = live->config;
 
-	if (batch_settle(live->batch))
+	if (batch_flush_output(live->batch))
 		return;
-	if (config->control == NULL && config->metrics == NULL) {
+	if (config->control_path == NULL && config->metrics_address == NULL) {
 		loop_stop(live->loop);
 		return;
 	}
-	if (live_speaks(live))
+	if (live_logs_interfaces(live))
 		log_warning("cannot write to standard output: printing is disabled; everything else continues");
 	batch_stop_printing(live->batch);
 }
 
 /* Callback of both watches of an interface. */
 static void
-read_port(void *context)
+live_interface_read(void *context)
 {
-	struct port *port = context;
-	struct live *live = port->live;
-	int read = read_frames(port);
+	struct live_interface *interface = context;
+	struct live *live = interface->live;
+	int read = live_interface_dispatch(interface);
 
-	port->behind = read == FRAMES_PER_TURN;
-	settle(live);
+	interface->has_backlog = read == FRAMES_PER_DISPATCH;
+	live_flush_output(live);
 	if (read < 0)
-		live_broke(port, pcap_geterr(port->pcap));
+		live_interface_fail(interface, pcap_geterr(interface->pcap));
 	else
-		arm_timer(port, port->behind);
+		live_interface_arm_poll(interface, interface->has_backlog);
 }
 
 /* Reads all interfaces.  False if frames are left. */
 static bool
-catch_up(struct live *live)
+live_read_all(struct live *live)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < live->count; i++) {
-		struct port *port = &live->ports[i];
+		struct live_interface *interface = &live->interfaces[i];
 
-		if (port->pcap == NULL || port->readable == NULL || port->down)
+		if (interface->pcap == NULL || interface->read_watch == NULL || interface->down)
 			continue;
-		read_port(port);
-		all = all && !port->behind;
+		live_interface_read(interface);
+		all = all && !interface->has_backlog;
 	}
 	return all;
 }
@@ -211,89 +215,91 @@ catch_up(struct live *live)
 /* Puts all interfaces to sleep, or wakes them.  Connections are dropped before sleep, because their packets are not
  * captured then. */
 static void
-set_asleep(struct live *live, bool asleep)
+live_set_suspended(struct live *live, bool asleep)
 {
 	if (asleep)
-		batch_forget(live->batch);
-	live->asleep = asleep;
-	live->unheard = 0;
+		batch_clear_flows(live->batch);
+	live->suspended = asleep;
+	live->idle_ticks = 0;
 	for (size_t i = 0; i < live->count; i++) {
-		struct port *port = &live->ports[i];
+		struct live_interface *interface = &live->interfaces[i];
 
-		if (port->pcap == NULL)
+		if (interface->pcap == NULL)
 			continue;
 		if (asleep)
-			live_sleep(port->pcap, port->interface.name, live->share.fanout != NULL);
-		else if (!live_wake(live->config, port->pcap, port->interface.name, live->share.fanout != NULL))
-			live_broke(port, "it cannot be woken");
+			live_pcap_suspend(interface->pcap, interface->identity.name, live->partition.fanout != NULL);
+		else if (!live_pcap_resume(live->config, interface->pcap, interface->identity.name,
+					   live->partition.fanout != NULL))
+			live_interface_fail(interface, "it cannot be woken");
 	}
 }
 
 /* Sleeps and wakes as tracers detach and attach.  Polled: the kernel changes semaphores without a notification. */
 static void
-follow_demand(struct live *live)
+live_check_demand(struct live *live)
 {
-	if (probes_raised() != 0) {
-		live->unheard = 0;
-		if (live->asleep)
-			set_asleep(live, false);
-	} else if (!live->asleep && ++live->unheard >= TICKS_UNHEARD) {
-		set_asleep(live, true);
+	if (semaphores_sum() != 0) {
+		live->idle_ticks = 0;
+		if (live->suspended)
+			live_set_suspended(live, false);
+	} else if (!live->suspended && ++live->idle_ticks >= TICKS_UNTIL_SUSPEND) {
+		live_set_suspended(live, true);
 	}
 }
 
 /* All frames that had arrived by `now` have been read: ends the sharing phase of an interface when it is over. */
 static void
-end_sharing(struct live *live, uint64_t now)
+live_end_fanout_join(struct live *live, uint64_t now)
 {
 	for (size_t i = 0; i < live->count; i++)
-		if (now - live->ports[i].shared_since > UNSHARED_NS) /* also true if the clock was set back */
-			live->ports[i].shared_since = 0;
+		if (now - live->interfaces[i].fanout_since > FANOUT_JOIN_NS) /* also true if the clock was set back */
+			live->interfaces[i].fanout_since = 0;
 }
 
 static void
-tick(void *context)
+live_on_tick(void *context)
 {
 	struct live *live = context;
 	uint64_t now;
 
 	if (live->config->on_demand)
-		follow_demand(live);
-	if (live->asleep) {
-		timer_arm(live->tick, LOOK_NS);
+		live_check_demand(live);
+	if (live->suspended) {
+		watch_arm_timer(live->tick, DEMAND_POLL_NS);
 		return;
 	}
 	/* If the process was not scheduled for a while, unread frames may be older than the lag: read them before the
 	 * packet clock advances. */
-	now = wall_clock();
-	if (catch_up(live)) {
-		end_sharing(live, now);
-		batch_advance(live->batch, now - CLOCK_LAG_NS);
+	now = live_realtime_ns();
+	if (live_read_all(live)) {
+		live_end_fanout_join(live, now);
+		batch_advance_clock(live->batch, now - CLOCK_LAG_NS);
 	}
-	settle(live);
+	live_flush_output(live);
 	live_counters(&live->input);
-	timer_arm(live->tick, TICK_NS);
+	watch_arm_timer(live->tick, TICK_NS);
 }
 
 bool
-live_watch(struct port *port)
+live_interface_watch(struct live_interface *interface)
 {
-	struct loop *loop = port->live->loop;
+	struct loop *loop = interface->live->loop;
 
-	port->readable = loop_watch_fd(loop, pcap_get_selectable_fd(port->pcap), read_port, port);
-	port->timer = loop_timer(loop, read_port, port);
-	if (port->readable == NULL || port->timer == NULL) {
-		log_error("cannot watch interface %s: out of memory", port->interface.name);
+	interface->read_watch =
+	    loop_watch_readable(loop, pcap_get_selectable_fd(interface->pcap), live_interface_read, interface);
+	interface->poll_timer = loop_watch_timer(loop, live_interface_read, interface);
+	if (interface->read_watch == NULL || interface->poll_timer == NULL) {
+		log_error("cannot watch interface %s: out of memory", interface->identity.name);
 		return false;
 	}
-	arm_timer(port, false);
-	if (port->live->asleep)
-		live_sleep(port->pcap, port->interface.name, port->live->share.fanout != NULL);
+	live_interface_arm_poll(interface, false);
+	if (interface->live->suspended)
+		live_pcap_suspend(interface->pcap, interface->identity.name, interface->live->partition.fanout != NULL);
 	return true;
 }
 
 static void
-ignore_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+live_discard_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
 	(void)user;
 	(void)header;
@@ -303,22 +309,22 @@ ignore_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 /* Discards, without counting, the frames that arrived while netobsd waited for a tracer.  Gives up after some turns if
  * the buffer fills as fast as it is emptied. */
 static void
-skip_backlog(struct port *port)
+live_interface_discard_backlog(struct live_interface *interface)
 {
-	for (unsigned turns = 0; turns < 64 && port->pcap != NULL; turns++)
-		if (pcap_dispatch(port->pcap, FRAMES_PER_TURN, ignore_frame, NULL) <= 0)
+	for (unsigned turns = 0; turns < 64 && interface->pcap != NULL; turns++)
+		if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
 			break;
-	if (port->pcap == NULL || pcap_stats(port->pcap, &port->counted) < 0)
-		port->counted = (struct pcap_stat){0};
+	if (interface->pcap == NULL || pcap_stats(interface->pcap, &interface->last_pcap_stat) < 0)
+		interface->last_pcap_stat = (struct pcap_stat){0};
 }
 
 void
-live_drain(struct port *port)
+live_interface_drain(struct live_interface *interface)
 {
-	if (port->pcap == NULL || port->live->batch == NULL)
+	if (interface->pcap == NULL || interface->live->batch == NULL)
 		return;
-	read_frames(port);
-	batch_settle(port->live->batch); /* the run ends: an output failure no longer matters */
+	live_interface_dispatch(interface);
+	batch_flush_output(interface->live->batch); /* the run ends: an output failure no longer matters */
 }
 
 static enum input_result
@@ -327,22 +333,22 @@ live_run(struct input *input, struct batch *batch)
 	struct live *live = (struct live *)input;
 
 	live->batch = batch;
-	live->tick = loop_timer(live->loop, tick, live);
-	if (live->tick == NULL || !timer_arm(live->tick, TICK_NS)) {
+	live->tick = loop_watch_timer(live->loop, live_on_tick, live);
+	if (live->tick == NULL || !watch_arm_timer(live->tick, TICK_NS)) {
 		log_error("out of memory");
 		return INPUT_FAILED;
 	}
 	for (size_t i = 0; i < live->count; i++) {
-		if (live->waited)
-			skip_backlog(&live->ports[i]);
-		if (live->ports[i].pcap != NULL && !live_watch(&live->ports[i]))
+		if (live->waited_for_tracer)
+			live_interface_discard_backlog(&live->interfaces[i]);
+		if (live->interfaces[i].pcap != NULL && !live_interface_watch(&live->interfaces[i]))
 			return INPUT_FAILED;
 	}
-	if (live->config->on_demand && probes_raised() == 0)
-		set_asleep(live, true);
+	if (live->config->on_demand && semaphores_sum() == 0)
+		live_set_suspended(live, true);
 	loop_run(live->loop);
 	for (size_t i = 0; i < live->count; i++)
-		live_drain(&live->ports[i]);
+		live_interface_drain(&live->interfaces[i]);
 	return live->failed ? INPUT_FAILED : INPUT_DONE;
 }
 
@@ -356,23 +362,24 @@ live_link_types(const struct input *input, size_t *count)
 }
 
 static void
-live_visit(struct input *input, input_visitor *visit, void *context)
+live_visit_interfaces(struct input *input, input_visitor *visit, void *context)
 {
 	struct live *live = (struct live *)input;
 
 	live_counters(input);
 	for (size_t i = 0; i < live->count; i++) {
-		struct port *port = &live->ports[i];
+		struct live_interface *interface = &live->interfaces[i];
 
-		port->told.interface = &port->interface;
-		port->told.link_type = port->dlt;
-		if (port->pcap == NULL && port->refused)
-			port->told.state = INTERFACE_REFUSED;
-		else if (port->lost)
-			port->told.state = INTERFACE_LOST;
+		interface->stats.interface = &interface->identity;
+		interface->stats.link_type = interface->dlt;
+		if (interface->pcap == NULL && interface->refused)
+			interface->stats.state = INTERFACE_REFUSED;
+		else if (interface->lost)
+			interface->stats.state = INTERFACE_LOST;
 		else
-			port->told.state = port->down || port->pcap == NULL ? INTERFACE_DOWN : INTERFACE_UP;
-		visit(context, &port->told);
+			interface->stats.state =
+			    interface->down || interface->pcap == NULL ? INTERFACE_DOWN : INTERFACE_UP;
+		visit(context, &interface->stats);
 	}
 }
 
@@ -381,11 +388,11 @@ live_free(struct input *input)
 {
 	struct live *live = (struct live *)input;
 
-	interfaces_unfollow(live->interfaces, &live->follower);
+	interfaces_unsubscribe(live->host_interfaces, &live->subscriber);
 	for (size_t i = 0; i < live->count; i++) {
-		live_close(&live->ports[i]);
-		watch_free(live->ports[i].retry);
-		watch_free(live->ports[i].news);
+		live_interface_close(&live->interfaces[i]);
+		watch_free(live->interfaces[i].retry_timer);
+		watch_free(live->interfaces[i].state_log_timer);
 	}
 	watch_free(live->tick);
 	free(live->link_types);
@@ -397,54 +404,57 @@ live_free(struct input *input)
 /* All threads have opened their interfaces by now: shared frames start here.  The kernel has been filling the buffers,
  * which are unread. */
 static bool
-live_begin(struct input *input)
+live_start(struct input *input)
 {
 	struct live *live = (struct live *)input;
 
 	for (size_t i = 0; i < live->count; i++)
-		if (live->share.fanout != NULL)
-			live->ports[i].shared_since = wall_clock();
+		if (live->partition.fanout != NULL)
+			live->interfaces[i].fanout_since = live_realtime_ns();
 	return true;
 }
 
 /* Sets the filter on all interfaces or on none: every filter is compiled before the first is set.  Sleeping interfaces
  * get it when they wake. */
 static bool
-live_filter(struct input *input, const struct config *config)
+live_set_filters(struct input *input, const struct config *config)
 {
 	struct live *live = (struct live *)input;
 	bool good = true;
 
 	for (size_t i = 0; i < live->count && good; i++)
-		if (live->ports[i].pcap != NULL)
-			good = live_check_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
-	for (size_t i = 0; i < live->count && good && !live->asleep; i++)
-		if (live->ports[i].pcap != NULL)
-			good = live_set_filter(config, live->ports[i].pcap, live->ports[i].interface.name);
+		if (live->interfaces[i].pcap != NULL)
+			good =
+			    live_pcap_check_filter(config, live->interfaces[i].pcap, live->interfaces[i].identity.name);
+	for (size_t i = 0; i < live->count && good && !live->suspended; i++)
+		if (live->interfaces[i].pcap != NULL)
+			good =
+			    live_pcap_set_filter(config, live->interfaces[i].pcap, live->interfaces[i].identity.name);
 	return good;
 }
 
-static const struct input_class live_class = {
-    .begin = live_begin,
+static const struct input_ops live_class = {
+    .start = live_start,
     .link_types = live_link_types,
     .run = live_run,
-    .filter = live_filter,
+    .set_filter = live_set_filters,
     .counters = live_counters,
-    .visit = live_visit,
+    .visit = live_visit_interfaces,
     .free = live_free,
 };
 
 /* An interface that went down in the meantime cannot join the group; it is reported as not up, so that opening is
  * retried. */
 pcap_t *
-live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group)
+live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
+			 int *status, int *group)
 {
-	struct live *live = port->live;
-	pcap_t *pcap = live_open_interface(live->config, name, mode, status);
+	struct live *live = interface->live;
+	pcap_t *pcap = live_pcap_open(live->config, name, mode, status);
 
-	if (pcap == NULL || live->share.fanout == NULL)
+	if (pcap == NULL || live->partition.fanout == NULL)
 		return pcap;
-	*group = fanout_join(live->share.fanout, (size_t)(port - live->ports), if_nametoindex(name),
+	*group = fanout_join(live->partition.fanout, (size_t)(interface - live->interfaces), if_nametoindex(name),
 			     pcap_get_selectable_fd(pcap));
 	if (*group >= 0)
 		return pcap;
@@ -458,50 +468,51 @@ live_open_shared(const struct port *port, const char *name, enum live_open_mode 
 
 /* Fills in the properties of the opened interface. */
 void
-live_describe(struct port *port, const char *name)
+live_interface_set_info(struct live_interface *live_interface, const char *name)
 {
-	struct interface *interface = &port->interface;
-	const struct link_facts *facts;
+	struct interface *interface = &live_interface->identity;
+	const struct interface_info *info;
 	const struct interface *known;
 
-	port->dlt = pcap_datalink(port->pcap);
-	port->indexed = port->dlt == DLT_LINUX_SLL2;
-	port->counted = (struct pcap_stat){0};
-	port->down = port->refused = false;
-	port->shared_since = port->live->share.fanout != NULL ? wall_clock() : 0;
+	live_interface->dlt = pcap_datalink(live_interface->pcap);
+	live_interface->has_ifindex = live_interface->dlt == DLT_LINUX_SLL2;
+	live_interface->last_pcap_stat = (struct pcap_stat){0};
+	live_interface->down = live_interface->refused = false;
+	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? live_realtime_ns() : 0;
 	*interface = (struct interface){
-	    .netns = interfaces_namespace(),
+	    .netns = interfaces_netns_inode(),
 	    .ifindex = if_nametoindex(name), /* 0 for "any" */
 	};
-	known = interfaces_find(port->live->interfaces, interface->ifindex);
+	known = interfaces_find(live_interface->live->host_interfaces, interface->ifindex);
 	if (known != NULL)
 		*interface = *known;
 	snprintf(interface->name, sizeof interface->name, "%s", name);
-	facts = interfaces_facts(port->live->interfaces, interface->ifindex);
-	port->mtu = facts != NULL ? facts->mtu : 0;
+	info = interfaces_find_info(live_interface->live->host_interfaces, interface->ifindex);
+	live_interface->mtu = info != NULL ? info->mtu : 0;
 }
 
 static bool
-open_port(struct live *live, struct port *port, const char *name)
+live_interface_open(struct live *live, struct live_interface *interface, const char *name)
 {
-	port->live = live;
-	port->wanted = name;
-	port->pcap = live_open_shared(port, name, OPEN_FIRST, NULL, &port->group);
-	if (port->pcap == NULL)
+	interface->live = live;
+	interface->config_name = name;
+	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_INITIAL, NULL, &interface->fanout_group);
+	if (interface->pcap == NULL)
 		return false;
-	live_describe(port, name);
+	live_interface_set_info(interface, name);
 	return true;
 }
 
 struct input *
-live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces, const struct live_share *share)
+live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
+	  const struct live_partition *partition)
 {
 	struct live *live;
 	size_t count = 0;
 
-	while (config->interfaces[count] != NULL)
+	while (config->interface_names[count] != NULL)
 		count++;
-	live = calloc(1, sizeof *live + count * sizeof live->ports[0]);
+	live = calloc(1, sizeof *live + count * sizeof live->interfaces[0]);
 	if (live == NULL) {
 		log_error("out of memory");
 		return NULL;
@@ -509,16 +520,16 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 	live->input.class = &live_class;
 	live->config = config;
 	live->loop = loop;
-	live->share = *share;
-	live->interfaces = interfaces;
-	live->follower = (struct interfaces_follower){.changed = live_links_changed, .context = live};
-	interfaces_follow(interfaces, &live->follower);
-	live->waited = config->wait_tracer || config->on_demand;
+	live->partition = *partition;
+	live->host_interfaces = interfaces;
+	live->subscriber = (struct interfaces_subscriber){.changed = live_on_interfaces_changed, .context = live};
+	interfaces_subscribe(interfaces, &live->subscriber);
+	live->waited_for_tracer = config->wait_tracer || config->on_demand;
 	live->link_types = calloc(count, sizeof *live->link_types);
 	for (; live->link_types != NULL && live->count < count; live->count++) {
-		if (!open_port(live, &live->ports[live->count], config->interfaces[live->count]))
+		if (!live_interface_open(live, &live->interfaces[live->count], config->interface_names[live->count]))
 			break;
-		live->link_types[live->count] = live->ports[live->count].dlt;
+		live->link_types[live->count] = live->interfaces[live->count].dlt;
 	}
 	if (live->count < count) {
 		live->count = count; /* close all ports: those not opened yet are zero, which is safe to close */

@@ -12,7 +12,7 @@
 struct fanout;
 
 /* Share of one input if several threads capture. */
-struct live_share {
+struct live_partition {
 	unsigned number;       /* number of the input, from 0; only number 0 logs changes of interfaces */
 	struct fanout *fanout; /* borrowed; NULL if there is only one input */
 };
@@ -20,6 +20,6 @@ struct live_share {
 /* Opens every configured interface.  `interfaces` is borrowed and followed; it names the real interfaces of frames on
  * "any".  NULL, with a message logged, if an interface cannot be observed. */
 struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
-			const struct live_share *share);
+			const struct live_partition *partition);
 
 #endif

@@ -12,68 +12,69 @@
 #include "daemon/config/config.h"
 #include "daemon/host/interfaces.h"
 
-struct port {
+struct live_interface {
 	struct live *live;
 	pcap_t *pcap;	    /* NULL while the interface cannot be observed */
-	int group;	    /* fanout group */
-	uint64_t shared_since; /* older frames were delivered to every thread; 0: no such frames can arrive any more */
-	const char *wanted; /* its name in the configuration */
-	struct interface interface;
+	int fanout_group;	    /* fanout group */
+	uint64_t fanout_since; /* older frames were delivered to every thread; 0: no such frames can arrive any more */
+	const char *config_name; /* its name in the configuration */
+	struct interface identity;
 	int dlt;
-	bool indexed; /* the link header has the index of the real interface ("any") */
-	bool down, said_down;
-	bool behind;  /* the last turn did not read all frames */
+	bool has_ifindex; /* the link header has the index of the real interface ("any") */
+	bool down, logged_down;
+	bool has_backlog;  /* the last turn did not read all frames */
 	bool lost;    /* the interface has disappeared, or its state is unknown */
 	bool refused; /* reopening it failed for a reason that does not go away by waiting */
-	uint32_t refused_index; /* the interface that was refused */
+	uint32_t refused_ifindex; /* the interface that was refused */
 	uint32_t mtu;	      /* MTU when it was opened, 0 if unknown */
-	uint64_t patience;    /* delay before the next attempt, ns */
-	struct watch *readable;
-	struct watch *timer;  /* for captures whose descriptor alone is not enough for polling */
-	struct watch *retry;  /* while the interface cannot be observed */
-	struct watch *news;   /* delays the log message about up and down; NULL until needed */
-	struct pcap_stat counted; /* last statistics of libpcap */
-	struct input_interface told; /* counters of this interface, for visitors */
+	uint64_t retry_delay;    /* delay before the next attempt, ns */
+	struct watch *read_watch;
+	struct watch *poll_timer;  /* for captures whose descriptor alone is not enough for polling */
+	struct watch *retry_timer;  /* while the interface cannot be observed */
+	struct watch *state_log_timer;   /* delays the log message about up and down; NULL until needed */
+	struct pcap_stat last_pcap_stat; /* last statistics of libpcap */
+	struct input_interface stats;	 /* counters of this interface, for visitors */
 };
 
 struct live {
 	struct input input;
 	const struct config *config;
 	struct loop *loop;
-	struct live_share share;
-	struct interfaces *interfaces;
-	struct interfaces_follower follower;
+	struct live_partition partition;
+	struct interfaces *host_interfaces;
+	struct interfaces_subscriber subscriber;
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
-	bool waited; /* there was a wait for a tracer between opening and running */
-	bool asleep; /* capture is suspended because no tracer is attached (--on-demand) */
-	unsigned unheard; /* ticks since a tracer was last attached */
+	bool waited_for_tracer; /* there was a wait for a tracer between opening and running */
+	bool suspended; /* capture is suspended because no tracer is attached (--on-demand) */
+	unsigned idle_ticks; /* ticks since a tracer was last attached */
 	bool failed; /* no interface is left, and none can return */
 	struct input_counters counters;
 	int *link_types;
 	size_t count;
-	struct port ports[];
+	struct live_interface interfaces[];
 };
 
 /* live.c: opens an interface as live_open.h says and joins its fanout group; fills in its properties; starts to read
  * its frames; reads the frames that are waiting; closes it; updates its counters. */
-pcap_t *live_open_shared(const struct port *port, const char *name, enum live_open_mode mode, int *status, int *group);
-void live_describe(struct port *port, const char *name);
-bool live_watch(struct port *port);
-void live_drain(struct port *port);
-void live_close(struct port *port);
-void live_count(struct port *port);
+pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
+				 int *status, int *group);
+void live_interface_set_info(struct live_interface *interface, const char *name);
+bool live_interface_watch(struct live_interface *interface);
+void live_interface_drain(struct live_interface *interface);
+void live_interface_close(struct live_interface *interface);
+void live_interface_update_stats(struct live_interface *interface);
 
 /* Whether this input logs changes of interfaces: only the first one does. */
 static inline bool
-live_speaks(const struct live *live)
+live_logs_interfaces(const struct live *live)
 {
-	return live->share.number == 0;
+	return live->partition.number == 0;
 }
 
 /* live_links.c: an interface can no longer be read, for the reason `why`; the interfaces of this namespace have
  * changed. */
-void live_broke(struct port *port, const char *why);
-void live_links_changed(void *live);
+void live_interface_fail(struct live_interface *interface, const char *why);
+void live_on_interfaces_changed(void *live);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* Lists "any" and the interface names, as far as they fit. */
 static void
-list_interfaces(char *text, size_t size)
+live_format_interface_names(char *text, size_t size)
 {
 	struct if_nameindex *list = if_nameindex();
 	size_t used = (size_t)snprintf(text, size, "any");
@@ -33,16 +33,16 @@ list_interfaces(char *text, size_t size)
 }
 
 static void
-complain_no_device(const char *name)
+live_log_no_device(const char *name)
 {
 	char names[512];
 
-	list_interfaces(names, sizeof names);
+	live_format_interface_names(names, sizeof names);
 	log_error("no such interface: %s; available: %s", name, names);
 }
 
 static void
-complain_no_permission(const char *name)
+live_log_no_permission(const char *name)
 {
 	char program[PATH_MAX] = "netobsd";
 	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -54,22 +54,22 @@ complain_no_permission(const char *name)
 }
 
 static void
-complain_activate(pcap_t *pcap, const char *name, int status)
+live_log_activate_error(pcap_t *pcap, const char *name, int status)
 {
 	const char *detail = pcap_geterr(pcap);
 
 	switch (status) {
 	case PCAP_ERROR_NO_SUCH_DEVICE:
-		complain_no_device(name);
+		live_log_no_device(name);
 		break;
 	case PCAP_ERROR_PERM_DENIED:
 	case PCAP_ERROR_PROMISC_PERM_DENIED:
 		/* libpcap checks the permission first, but permission would not help if the interface does not
 		 * exist. */
 		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
-			complain_no_device(name);
+			live_log_no_device(name);
 		else
-			complain_no_permission(name);
+			live_log_no_permission(name);
 		break;
 	case PCAP_ERROR_IFACE_NOT_UP:
 		log_error("interface %s is down; bring it up with: ip link set %s up", name, name);
@@ -84,16 +84,16 @@ complain_activate(pcap_t *pcap, const char *name, int status)
 /* --------------------------------------------------------------------------------------------------- opening */
 
 /* None of these can fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
- * would then deliver microseconds, which capture_frame() would take for nanoseconds. */
+ * would then deliver microseconds, which capture_make_frame() would take for nanoseconds. */
 static bool
-configure(pcap_t *pcap, const struct config *config, const char *name)
+live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 {
 	pcap_set_snaplen(pcap, config->snaplen);
 	pcap_set_promisc(pcap, config->promiscuous);
 	pcap_set_timeout(pcap, DELIVERY_MS);
 	pcap_set_immediate_mode(pcap, config->immediate);
-	if (config->buffer > 0)
-		pcap_set_buffer_size(pcap, config->buffer);
+	if (config->kernel_buffer > 0)
+		pcap_set_buffer_size(pcap, config->kernel_buffer);
 	else if (config->immediate)
 		pcap_set_buffer_size(pcap, IMMEDIATE_BUFFER);
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
@@ -103,21 +103,21 @@ configure(pcap_t *pcap, const struct config *config, const char *name)
 }
 
 static bool
-is_expected(int status)
+live_is_retryable_status(int status)
 {
 	return status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP ||
 	       status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
 }
 
 static bool
-activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
+live_pcap_activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
 {
 	int status = pcap_activate(pcap);
 
 	if (status < 0) {
 		*error = status;
-		if (mode == OPEN_FIRST || !is_expected(status))
-			complain_activate(pcap, name, status);
+		if (mode == LIVE_OPEN_INITIAL || !live_is_retryable_status(status))
+			live_log_activate_error(pcap, name, status);
 		return false;
 	}
 	if (status > 0) {
@@ -130,20 +130,20 @@ activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
 
 /* Prefers the cooked header with the interface index (SLL2) on "any". */
 static void
-prefer_indexed_header(pcap_t *pcap)
+live_pcap_prefer_sll2(pcap_t *pcap)
 {
 	if (pcap_datalink(pcap) == DLT_LINUX_SLL)
 		(void)pcap_set_datalink(pcap, DLT_LINUX_SLL2); /* otherwise the default header stays */
 }
 
 bool
-live_check_filter(const struct config *config, pcap_t *pcap, const char *name)
+live_pcap_check_filter(const struct config *config, pcap_t *pcap, const char *name)
 {
 	struct bpf_program program;
 
 	if (config->filter == NULL)
 		return true;
-	if (!capture_compile(config, pcap, name, &program))
+	if (!capture_compile_filter(config, pcap, name, &program))
 		return false;
 	pcap_freecode(&program);
 	return true;
@@ -151,13 +151,13 @@ live_check_filter(const struct config *config, pcap_t *pcap, const char *name)
 
 /* Without a configured filter one that accepts everything is set, because it has to replace the present one. */
 bool
-live_set_filter(const struct config *config, pcap_t *pcap, const char *name)
+live_pcap_set_filter(const struct config *config, pcap_t *pcap, const char *name)
 {
 	struct config everything = {.filter = ""};
 	struct bpf_program program;
 	bool set;
 
-	if (!capture_compile(config->filter != NULL ? config : &everything, pcap, name, &program))
+	if (!capture_compile_filter(config->filter != NULL ? config : &everything, pcap, name, &program))
 		return false;
 	set = pcap_setfilter(pcap, &program) == 0;
 	if (!set)
@@ -167,7 +167,7 @@ live_set_filter(const struct config *config, pcap_t *pcap, const char *name)
 }
 
 static bool
-set_nonblocking(pcap_t *pcap, const char *name)
+live_pcap_set_nonblocking(pcap_t *pcap, const char *name)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
 
@@ -179,13 +179,13 @@ set_nonblocking(pcap_t *pcap, const char *name)
 
 /* An interface observed twice would report every frame twice. */
 static bool
-is_given_once(const struct config *config, const char *name)
+live_is_interface_unique(const struct config *config, const char *name)
 {
 	unsigned times = 0, any = 0, all = 0;
 
-	for (size_t i = 0; config->interfaces[i] != NULL; i++, all++) {
-		times += strcmp(config->interfaces[i], name) == 0;
-		any += strcmp(config->interfaces[i], "any") == 0;
+	for (size_t i = 0; config->interface_names[i] != NULL; i++, all++) {
+		times += strcmp(config->interface_names[i], name) == 0;
+		any += strcmp(config->interface_names[i], "any") == 0;
 	}
 	if (times > 1)
 		log_error("interface %s is given twice", name);
@@ -195,7 +195,7 @@ is_given_once(const struct config *config, const char *name)
 }
 
 pcap_t *
-live_open_interface(const struct config *config, const char *name, enum live_open_mode mode, int *status)
+live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
 	int ignored, *error = status != NULL ? status : &ignored;
@@ -203,18 +203,18 @@ live_open_interface(const struct config *config, const char *name, enum live_ope
 
 	*error = PCAP_ERROR;
 
-	if (mode == OPEN_FIRST && !is_given_once(config, name))
+	if (mode == LIVE_OPEN_INITIAL && !live_is_interface_unique(config, name))
 		return NULL;
 	pcap = pcap_create(name, why);
 	if (pcap == NULL) {
 		log_error("cannot capture on %s: %s", name, why);
 		return NULL;
 	}
-	if (configure(pcap, config, name) && activate(pcap, name, mode, error)) {
-		prefer_indexed_header(pcap);
-		if (capture_link_supported(pcap, name) &&
-		    (config->filter == NULL || live_set_filter(config, pcap, name)) &&
-		    set_nonblocking(pcap, name))
+	if (live_pcap_configure(pcap, config, name) && live_pcap_activate(pcap, name, mode, error)) {
+		live_pcap_prefer_sll2(pcap);
+		if (capture_check_link_type(pcap, name) &&
+		    (config->filter == NULL || live_pcap_set_filter(config, pcap, name)) &&
+		    live_pcap_set_nonblocking(pcap, name))
 			return pcap;
 	}
 	pcap_close(pcap);

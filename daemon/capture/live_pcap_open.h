@@ -8,17 +8,17 @@
 #include "daemon/config/config.h"
 
 enum live_open_mode {
-	OPEN_FIRST, /* log every failure, with its remedy */
-	OPEN_AGAIN, /* do not log that the interface is missing, is down or may not be opened */
+	LIVE_OPEN_INITIAL, /* log every failure, with its remedy */
+	LIVE_OPEN_RETRY,   /* do not log that the interface is missing, is down or may not be opened */
 };
 
 /* NULL if the interface cannot be observed; `*status` (unless `status` is NULL) is then libpcap's code, such as
  * PCAP_ERROR_PERM_DENIED, or PCAP_ERROR if a message has been logged. */
-pcap_t *live_open_interface(const struct config *config, const char *name, enum live_open_mode mode, int *status);
+pcap_t *live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status);
 
 /* The first checks that the configured filter compiles for an open interface, the second sets it.  False with a message
  * logged. */
-bool live_check_filter(const struct config *config, pcap_t *pcap, const char *name);
-bool live_set_filter(const struct config *config, pcap_t *pcap, const char *name);
+bool live_pcap_check_filter(const struct config *config, pcap_t *pcap, const char *name);
+bool live_pcap_set_filter(const struct config *config, pcap_t *pcap, const char *name);
 
 #endif

@@ -14,10 +14,10 @@
 
 /* IEEE 802 reserves it for local experiments: frames practically never carry it, and if one does the filter rejects
  * it. */
-#define NOBODY_SPEAKS ETH_P_802_EX1
+#define UNUSED_ETHERTYPE ETH_P_802_EX1
 
 static bool
-bind_protocol(pcap_t *pcap, uint16_t protocol)
+live_pcap_bind_protocol(pcap_t *pcap, uint16_t protocol)
 {
 	struct sockaddr_ll address = {0};
 	socklen_t length = sizeof address;
@@ -30,7 +30,7 @@ bind_protocol(pcap_t *pcap, uint16_t protocol)
 }
 
 bool
-live_sleep(pcap_t *pcap, const char *name, bool shared)
+live_pcap_suspend(pcap_t *pcap, const char *name, bool shared)
 {
 	struct bpf_insn nothing = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct bpf_program program = {.bf_len = 1, .bf_insns = &nothing};
@@ -40,16 +40,17 @@ live_sleep(pcap_t *pcap, const char *name, bool shared)
 		return false;
 	}
 	if (!shared)
-		(void)bind_protocol(pcap, NOBODY_SPEAKS); /* if the kernel refuses, the filter alone is enough */
+		(void)live_pcap_bind_protocol(pcap,
+					      UNUSED_ETHERTYPE); /* if the kernel refuses, the filter alone is enough */
 	return true;
 }
 
 bool
-live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared)
+live_pcap_resume(const struct config *config, pcap_t *pcap, const char *name, bool shared)
 {
-	if (!shared && !bind_protocol(pcap, ETH_P_ALL)) {
+	if (!shared && !live_pcap_bind_protocol(pcap, ETH_P_ALL)) {
 		log_error("cannot resume the capture on %s: %s", name, strerror(errno));
 		return false;
 	}
-	return live_set_filter(config, pcap, name);
+	return live_pcap_set_filter(config, pcap, name);
 }

@@ -19,9 +19,9 @@
 #include "daemon/config/config.h"
 
 /* False, with a message logged, on failure; the previous state then stays in effect. */
-bool live_sleep(pcap_t *pcap, const char *name, bool shared);
+bool live_pcap_suspend(pcap_t *pcap, const char *name, bool shared);
 
 /* Resumes capture with the present configuration's filter. */
-bool live_wake(const struct config *config, pcap_t *pcap, const char *name, bool shared);
+bool live_pcap_resume(const struct config *config, pcap_t *pcap, const char *name, bool shared);
 
 #endif

@@ -13,126 +13,127 @@
 #include "daemon/host/rtnl.h"
 #include "flow/flow.h"
 
-#define PATIENCE_FIRST (1 * NANOSECONDS)
-#define PATIENCE_MOST  (64 * NANOSECONDS)
+#define RETRY_DELAY_FIRST (1 * NANOSECONDS)
+#define RETRY_DELAY_MAX	  (64 * NANOSECONDS)
 
 /* Delay of the up and down messages: an interface that is removed goes down first, and only the removal is logged. */
-#define NEWS_NS (250 * 1000000u)
+#define STATE_LOG_DELAY_NS (250 * 1000000u)
 
-static void try_again(void *port);
+static void live_interface_retry(void *context);
 
 /* ------------------------------------------------------------------------------------------------------- it is lost */
 
 /* Kernel's view of the interface that was opened last; NULL if it is gone, or if changes are not followed. */
-static const struct link_facts *
-facts_of(const struct port *port)
+static const struct interface_info *
+live_interface_find_info(const struct live_interface *interface)
 {
-	return interfaces_facts(port->live->interfaces, port->interface.ifindex);
+	return interfaces_find_info(interface->live->host_interfaces, interface->identity.ifindex);
 }
 
 static void
-start_waiting(struct port *port)
+live_interface_schedule_retry(struct live_interface *interface)
 {
-	port->patience = PATIENCE_FIRST;
-	if (port->retry == NULL)
-		port->retry = loop_timer(port->live->loop, try_again, port);
-	if (port->retry == NULL || !timer_arm(port->retry, port->patience))
-		log_warning("out of memory: interface %s will not be observed again", port->wanted);
+	interface->retry_delay = RETRY_DELAY_FIRST;
+	if (interface->retry_timer == NULL)
+		interface->retry_timer = loop_watch_timer(interface->live->loop, live_interface_retry, interface);
+	if (interface->retry_timer == NULL || !watch_arm_timer(interface->retry_timer, interface->retry_delay))
+		log_warning("out of memory: interface %s will not be observed again", interface->config_name);
 }
 
 static void
-lose(struct port *port, const char *why)
+live_interface_lose(struct live_interface *interface, const char *why)
 {
-	port->told.losses++;
-	port->lost = true;
-	port->said_down = false;
-	if (live_speaks(port->live))
-		log_warning("interface %s was removed: %s; %s until it returns", port->interface.name, why,
-			    port->live->count > 1 ? "continuing with the others" : "waiting");
-	live_close(port); /* after the message, because `why` may belong to the handle */
-	start_waiting(port);
+	interface->stats.times_lost++;
+	interface->lost = true;
+	interface->logged_down = false;
+	if (live_logs_interfaces(interface->live))
+		log_warning("interface %s was removed: %s; %s until it returns", interface->identity.name, why,
+			    interface->live->count > 1 ? "continuing with the others" : "waiting");
+	live_interface_close(interface); /* after the message, because `why` may belong to the handle */
+	live_interface_schedule_retry(interface);
 }
 
 void
-live_broke(struct port *port, const char *why)
+live_interface_fail(struct live_interface *interface, const char *why)
 {
-	live_count(port);
-	if (facts_of(port) == NULL) {
-		lose(port, why);
+	live_interface_update_stats(interface);
+	if (live_interface_find_info(interface) == NULL) {
+		live_interface_lose(interface, why);
 		return;
 	}
 	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
-	live_close(port);
-	start_waiting(port);
+	live_interface_close(interface);
+	live_interface_schedule_retry(interface);
 }
 
 /* ------------------------------------------------------------------------------------------------------- it is back */
 
 /* The permission to open it was dropped for good: waiting does not help. */
 static void
-refused(struct port *port, unsigned index, int status)
+live_interface_refuse(struct live_interface *interface, unsigned index, int status)
 {
-	struct live *live = port->live;
+	struct live *live = interface->live;
 
-	port->refused = true;
-	port->refused_index = index;
-	if (status != PCAP_ERROR && live_speaks(live)) /* otherwise a message was logged already */
+	interface->refused = true;
+	interface->refused_ifindex = index;
+	if (status != PCAP_ERROR && live_logs_interfaces(live)) /* otherwise a message was logged already */
 		log_warning("interface %s has returned, but netobsd has dropped the capability needed to open it "
 			    "(CAP_NET_RAW): restart netobsd to observe it",
-			    port->wanted);
+			    interface->config_name);
 	for (size_t i = 0; i < live->count; i++)
-		if (!live->ports[i].refused)
+		if (!live->interfaces[i].refused)
 			return;
-	if (live_speaks(live))
+	if (live_logs_interfaces(live))
 		log_error("no interface is left to observe");
 	live->failed = true;
 	loop_stop(live->loop);
 }
 
 static void
-is_open(struct port *port, const char *name)
+live_interface_reopened(struct live_interface *interface, const char *name)
 {
-	bool lost = port->lost;
+	bool lost = interface->lost;
 
-	live_describe(port, name);
-	port->lost = false;
-	timer_disarm(port->retry);
-	if (port->live->batch != NULL && !live_watch(port))
-		live_broke(port, "out of memory");
-	else if (lost && live_speaks(port->live))
+	live_interface_set_info(interface, name);
+	interface->lost = false;
+	watch_disarm_timer(interface->retry_timer);
+	if (interface->live->batch != NULL && !live_interface_watch(interface))
+		live_interface_fail(interface, "out of memory");
+	else if (lost && live_logs_interfaces(interface->live))
 		log_notice("interface %s has returned and is observed again", name);
 }
 
 /* A renamed interface is reopened under its new name, a lost one under its configured name. */
 static void
-open_again(struct port *port)
+live_interface_reopen(struct live_interface *interface)
 {
-	const struct link_facts *facts = port->lost ? NULL : facts_of(port);
-	const char *name = facts != NULL ? facts->name : port->wanted;
+	const struct interface_info *info = interface->lost ? NULL : live_interface_find_info(interface);
+	const char *name = info != NULL ? info->name : interface->config_name;
 	unsigned index = if_nametoindex(name);
 	int status;
 
-	if (index == 0 || (port->refused && port->refused_index == index))
+	if (index == 0 || (interface->refused && interface->refused_ifindex == index))
 		return;
-	port->pcap = live_open_shared(port, name, OPEN_AGAIN, &status, &port->group);
-	if (port->pcap != NULL)
-		is_open(port, name);
+	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_RETRY, &status, &interface->fanout_group);
+	if (interface->pcap != NULL)
+		live_interface_reopened(interface, name);
 	else if (status != PCAP_ERROR_NO_SUCH_DEVICE && status != PCAP_ERROR_IFACE_NOT_UP)
-		refused(port, index, status);
+		live_interface_refuse(interface, index, status);
 }
 
 static void
-try_again(void *context)
+live_interface_retry(void *context)
 {
-	struct port *port = context;
+	struct live_interface *interface = context;
 
-	if (port->pcap != NULL)
+	if (interface->pcap != NULL)
 		return;
-	open_again(port);
-	if (port->pcap != NULL)
+	live_interface_reopen(interface);
+	if (interface->pcap != NULL)
 		return;
-	port->patience = port->patience < PATIENCE_MOST ? 2 * port->patience : PATIENCE_MOST;
-	timer_arm(port->retry, port->patience);
+	interface->retry_delay =
+	    interface->retry_delay < RETRY_DELAY_MAX ? 2 * interface->retry_delay : RETRY_DELAY_MAX;
+	watch_arm_timer(interface->retry_timer, interface->retry_delay);
 }
 
 /* --------------------------------------------------------------------------------------------------- it has changed */
@@ -140,90 +141,92 @@ try_again(void *context)
 /* In immediate mode the buffer's pieces have the length of the longest frame at opening, so a larger MTU requires
  * reopening. */
 static void
-open_larger(struct port *port, const struct link_facts *facts)
+live_interface_reopen_larger(struct live_interface *interface, const struct interface_info *info)
 {
 	int group = 0;
-	pcap_t *larger = live_open_shared(port, facts->name, OPEN_AGAIN, NULL, &group);
+	pcap_t *larger = live_interface_open_pcap(interface, info->name, LIVE_OPEN_RETRY, NULL, &group);
 
-	port->mtu = facts->mtu;
+	interface->mtu = info->mtu;
 	if (larger == NULL)
 		return; /* longer frames are truncated, and counted as such */
-	live_drain(port);
-	live_count(port);
-	live_close(port);
-	port->pcap = larger;
-	port->group = group;
-	live_describe(port, facts->name);
-	if (port->live->batch != NULL && !live_watch(port))
-		live_broke(port, "out of memory");
+	live_interface_drain(interface);
+	live_interface_update_stats(interface);
+	live_interface_close(interface);
+	interface->pcap = larger;
+	interface->fanout_group = group;
+	live_interface_set_info(interface, info->name);
+	if (interface->live->batch != NULL && !live_interface_watch(interface))
+		live_interface_fail(interface, "out of memory");
 }
 
 static void
-tell(void *context)
+live_interface_log_state(void *context)
 {
-	struct port *port = context;
+	struct live_interface *interface = context;
 
-	if (port->lost || port->down == port->said_down)
+	if (interface->lost || interface->down == interface->logged_down)
 		return;
-	port->said_down = port->down;
-	if (live_speaks(port->live))
-		log_notice("interface %s is %s", port->interface.name, port->down ? "down" : "up again");
+	interface->logged_down = interface->down;
+	if (live_logs_interfaces(interface->live))
+		log_notice("interface %s is %s", interface->identity.name, interface->down ? "down" : "up again");
 }
 
 static void
-tell_soon(struct port *port)
+live_interface_log_state_soon(struct live_interface *interface)
 {
-	if (port->news == NULL)
-		port->news = loop_timer(port->live->loop, tell, port);
-	if (port->news == NULL || !timer_arm(port->news, NEWS_NS))
-		tell(port);
+	if (interface->state_log_timer == NULL)
+		interface->state_log_timer =
+		    loop_watch_timer(interface->live->loop, live_interface_log_state, interface);
+	if (interface->state_log_timer == NULL || !watch_arm_timer(interface->state_log_timer, STATE_LOG_DELAY_NS))
+		live_interface_log_state(interface);
 }
 
 /* Compares an observed interface with the kernel's present view of it. */
 static void
-compare(struct port *port, const struct link_facts *facts)
+live_interface_update(struct live_interface *live_interface, const struct interface_info *info)
 {
-	struct interface *interface = &port->interface;
+	struct interface *interface = &live_interface->identity;
 
-	if (strcmp(interface->name, facts->name) != 0) {
-		if (live_speaks(port->live))
-			log_notice("interface %s was renamed to %s", interface->name, facts->name);
-		memcpy(interface->name, facts->name, sizeof interface->name);
+	if (strcmp(interface->name, info->name) != 0) {
+		if (live_logs_interfaces(live_interface->live))
+			log_notice("interface %s was renamed to %s", interface->name, info->name);
+		memcpy(interface->name, info->name, sizeof interface->name);
 	}
-	interface->has_mac = facts->has_mac;
-	memcpy(interface->mac, facts->mac, sizeof interface->mac);
-	port->down = !facts->up;
-	if (port->down != port->said_down)
-		tell_soon(port);
-	if (port->pcap == NULL)
-		open_again(port);
-	else if (port->live->config->immediate && facts->up && port->mtu != 0 && facts->mtu > port->mtu)
-		open_larger(port, facts);
+	interface->has_mac = info->has_mac;
+	memcpy(interface->mac, info->mac, sizeof interface->mac);
+	live_interface->down = !info->up;
+	if (live_interface->down != live_interface->logged_down)
+		live_interface_log_state_soon(live_interface);
+	if (live_interface->pcap == NULL)
+		live_interface_reopen(live_interface);
+	else if (live_interface->live->config->immediate && info->up && live_interface->mtu != 0 &&
+		 info->mtu > live_interface->mtu)
+		live_interface_reopen_larger(live_interface, info);
 }
 
 /* Frames may be left in the buffer: read them first. */
 static void
-remove_port(struct port *port)
+live_interface_remove(struct live_interface *interface)
 {
-	live_drain(port);
-	live_count(port);
-	lose(port, "it was removed");
+	live_interface_drain(interface);
+	live_interface_update_stats(interface);
+	live_interface_lose(interface, "it was removed");
 }
 
 void
-live_links_changed(void *context)
+live_on_interfaces_changed(void *context)
 {
 	struct live *live = context;
 
-	for (size_t i = 0; i < live->count && !loop_stopped(live->loop); i++) {
-		struct port *port = &live->ports[i];
-		const struct link_facts *facts = facts_of(port);
+	for (size_t i = 0; i < live->count && !loop_is_stopped(live->loop); i++) {
+		struct live_interface *interface = &live->interfaces[i];
+		const struct interface_info *info = live_interface_find_info(interface);
 
-		if (port->lost)
-			open_again(port);
-		else if (facts != NULL)
-			compare(port, facts);
-		else if (port->interface.ifindex != 0) /* "any" is never removed */
-			remove_port(port);
+		if (interface->lost)
+			live_interface_reopen(interface);
+		else if (info != NULL)
+			live_interface_update(interface, info);
+		else if (interface->identity.ifindex != 0) /* "any" is never removed */
+			live_interface_remove(interface);
 	}
 }

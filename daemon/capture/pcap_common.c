@@ -7,7 +7,7 @@
 #include "dissect/dissect.h"
 
 bool
-capture_link_supported(pcap_t *pcap, const char *name)
+capture_check_link_type(pcap_t *pcap, const char *name)
 {
 	int dlt = pcap_datalink(pcap);
 	const char *word = pcap_datalink_val_to_name(dlt);
@@ -20,7 +20,7 @@ capture_link_supported(pcap_t *pcap, const char *name)
 }
 
 bool
-capture_compile(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program)
+capture_compile_filter(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program)
 {
 	const char *hint = config->print != PRINT_OFF && config->print_probes == NULL
 			       ? " (name probes to print with an equals sign: --print=PROBE)"

@@ -10,14 +10,14 @@
 #include "dissect/frame.h"
 
 /* Whether frames of this capture can be dissected; if not, a message naming the link type is logged. */
-bool capture_link_supported(pcap_t *pcap, const char *name);
+bool capture_check_link_type(pcap_t *pcap, const char *name);
 
 /* Compiles the configured filter for this capture; there must be one.  Logs a message if it is invalid. */
-bool capture_compile(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program);
+bool capture_compile_filter(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program);
 
 /* Converts a frame from libpcap, which was opened with nanosecond precision. */
 static inline struct frame
-capture_frame(const struct interface *interface, int dlt, const struct pcap_pkthdr *header, const u_char *data)
+capture_make_frame(const struct interface *interface, int dlt, const struct pcap_pkthdr *header, const u_char *data)
 {
 	return (struct frame){
 	    .data = data,

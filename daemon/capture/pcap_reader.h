@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads records of a classic capture file in bulk.  A plain file is read into one large buffer, and frames point into
- * it: no stdio, no callback per record, no copy.  pcap_loop() alone costs 45 ns a record (bench/pcap_floor), and the frames
- * it lends for the duration of a callback must be copied to form a batch.  Through libpcap a replay takes 172 ns a
- * frame; with this reader 130, of which the reader itself costs 25, nearly all of it the kernel's copy.
+ * it: no stdio, no callback per record, no copy.  pcap_loop() alone costs 45 ns a record (bench/pcap_floor), and the
+ * frames it lends for the duration of a callback must be copied to form a batch.  Through libpcap a replay takes 172 ns
+ * a frame; with this reader 130, of which the reader itself costs 25, nearly all of it the kernel's copy.
  *
  * The reader handles only plain records: complete, version 2.4, this machine's byte order, not longer than the snapshot
  * length and the sane maximum.  It never opens a file and never reports an error: libpcap opens the file, and at the
- * first other record (unusual, damaged, truncated, or the end of the file) bulk_leave() positions libpcap's stream
- * there, and libpcap handles it.
+ * first other record (unusual, damaged, truncated, or the end of the file) pcap_reader_hand_back() positions libpcap's
+ * stream there, and libpcap handles it.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_PCAP_READER_H
 #define NETOBS_DAEMON_CAPTURE_PCAP_READER_H
@@ -19,19 +19,19 @@
 
 #include "dissect/frame.h"
 
-struct bulk;
+struct pcap_reader;
 
 /* Takes over reading `pcap`, of which no record has been read yet, from the plain file behind `fd`.  NULL if that is
  * not possible, which is no error: libpcap then reads the file. */
-struct bulk *bulk_open(int fd, pcap_t *pcap, const struct interface *interface);
-void bulk_free(struct bulk *bulk);
+struct pcap_reader *pcap_reader_new(int fd, pcap_t *pcap, const struct interface *interface);
+void pcap_reader_free(struct pcap_reader *reader);
 
 /* Returns at most `count` frames; frames returned earlier become invalid.  0: the next record is libpcap's; call
- * bulk_leave(). */
-unsigned bulk_read(struct bulk *bulk, struct frame *frames, unsigned count);
+ * pcap_reader_hand_back(). */
+unsigned pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned count);
 
-/* Makes libpcap continue at the end of the last bulk_read().  False, with errno, if its stream cannot be
+/* Makes libpcap continue at the end of the last pcap_reader_read().  False, with errno, if its stream cannot be
  * repositioned. */
-bool bulk_leave(struct bulk *bulk);
+bool pcap_reader_hand_back(struct pcap_reader *reader);
 
 #endif

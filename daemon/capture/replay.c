@@ -13,22 +13,22 @@
 #include "flow/flow.h"
 
 /* Records read between two turns of the event loop: about a millisecond of work. */
-#define RECORDS_PER_TURN 4096
+#define RECORDS_PER_POLL 4096
 
 /* A paced replay does not sleep for less than this, the resolution of timers. */
 #define PACE_SLACK_NS 1000000u
 
 struct replay_file {
 	struct replay *replay;
-	struct source *source;
+	struct file_stream *stream;
 	pcap_t *pcap;
 	struct bpf_program filter; /* no instructions: everything passes */
 	struct interface interface;
 	int dlt;
-	uint64_t records;  /* records read so far, including filtered ones */
-	struct bulk *bulk; /* replaces libpcap for plain files; NULL: libpcap reads */
+	uint64_t records;	    /* records read so far, including filtered ones */
+	struct pcap_reader *reader; /* replaces libpcap for plain files; NULL: libpcap reads */
 	bool ended;
-	struct frame head; /* next record that passes the filter, if files are read record by record */
+	struct frame next_frame; /* next record that passes the filter, if files are read record by record */
 };
 
 struct replay {
@@ -37,8 +37,8 @@ struct replay {
 	struct loop *loop;
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
-	uint64_t first_ts; /* time stamp of the first frame, for the pace */
-	uint64_t began;	   /* monotonic time at which it was due; 0 before */
+	uint64_t first_ts;   /* time stamp of the first frame, for the pace */
+	uint64_t start_time; /* monotonic time at which it was due; 0 before */
 	int *link_types;
 	size_t count;
 	struct replay_file files[];
@@ -48,20 +48,20 @@ struct replay {
 
 /* Called before a file's stream waits for bytes: observes what has been read so far. */
 static void
-settle(void *context)
+replay_flush_output(void *context)
 {
 	struct replay *replay = context;
 
-	if (replay->batch != NULL && !batch_settle(replay->batch))
+	if (replay->batch != NULL && !batch_flush_output(replay->batch))
 		loop_stop(replay->loop);
 }
 
 static void
-complain_not_a_capture(const struct replay_file *file, const char *libpcap_says)
+replay_log_not_a_capture(const struct replay_file *file, const char *libpcap_says)
 {
-	const char *name = source_name(file->source), *trouble = source_trouble(file->source);
+	const char *name = file_stream_name(file->stream), *trouble = file_stream_error(file->stream);
 
-	if (loop_stopped(file->replay->loop))
+	if (loop_is_stopped(file->replay->loop))
 		return;
 	log_error(
 	    "%s is not a readable capture: %s; netobsd reads pcap and pcapng files, plain or compressed with gzip or "
@@ -70,18 +70,18 @@ complain_not_a_capture(const struct replay_file *file, const char *libpcap_says)
 }
 
 static bool
-open_capture(struct replay_file *file)
+replay_open_pcap(struct replay_file *file)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
-	FILE *stream = source_stream(file->source);
+	FILE *stream = file_stream_fopen(file->stream);
 
 	if (stream == NULL) {
-		log_error("cannot read %s: out of memory", source_name(file->source));
+		log_error("cannot read %s: out of memory", file_stream_name(file->stream));
 		return false;
 	}
 	file->pcap = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (file->pcap == NULL) {
-		complain_not_a_capture(file, why);
+		replay_log_not_a_capture(file, why);
 		fclose(stream);
 		return false;
 	}
@@ -90,59 +90,59 @@ open_capture(struct replay_file *file)
 
 /* After privileges are dropped: reads everything before the first record. */
 static bool
-begin_file(struct replay_file *file)
+replay_start_file(struct replay_file *file)
 {
 	const struct config *config = file->replay->config;
 
-	if (!source_begin(file->source) || !open_capture(file) ||
-	    !capture_link_supported(file->pcap, source_name(file->source)))
+	if (!file_stream_detect_format(file->stream) || !replay_open_pcap(file) ||
+	    !capture_check_link_type(file->pcap, file_stream_name(file->stream)))
 		return false;
 	file->dlt = pcap_datalink(file->pcap);
 	return config->filter == NULL ||
-	       capture_compile(config, file->pcap, source_name(file->source), &file->filter);
+	       capture_compile_filter(config, file->pcap, file_stream_name(file->stream), &file->filter);
 }
 
 static void
-close_file(struct replay_file *file)
+replay_close_file(struct replay_file *file)
 {
 	pcap_freecode(&file->filter);
-	bulk_free(file->bulk);
+	pcap_reader_free(file->reader);
 	if (file->pcap != NULL)
 		pcap_close(file->pcap);
-	source_free(file->source);
+	file_stream_free(file->stream);
 }
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
 /* Logs where a file ended early. */
 static void
-complain_damaged(struct replay_file *file)
+replay_log_damage(struct replay_file *file)
 {
-	const char *packing = source_packing(file->source), *trouble = source_trouble(file->source);
+	const char *packing = file_stream_compression(file->stream), *trouble = file_stream_error(file->stream);
 	FILE *stream = pcap_file(file->pcap);
 	long long at = stream != NULL ? (long long)ftello(stream) : -1;
 
 	file->replay->counters.damaged++;
 	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
 		  "observed",
-		  source_name(file->source), (unsigned long long)file->records + 1, at,
+		  file_stream_name(file->stream), (unsigned long long)file->records + 1, at,
 		  packing != NULL ? " unpacked from " : "", packing != NULL ? packing : "",
 		  trouble != NULL ? trouble : pcap_geterr(file->pcap));
 }
 
 /* Marks a file as ended or damaged.  A stopped loop ends pipes early, which is not damage. */
 static void
-end_file(struct replay_file *file, bool damaged)
+replay_end_file(struct replay_file *file, bool damaged)
 {
 	file->ended = true;
-	if (!damaged || loop_stopped(file->replay->loop))
+	if (!damaged || loop_is_stopped(file->replay->loop))
 		return;
-	settle(file->replay); /* output of observed frames comes before the message */
-	complain_damaged(file);
+	replay_flush_output(file->replay); /* output of observed frames comes before the message */
+	replay_log_damage(file);
 }
 
 static bool
-passes(struct replay_file *file, const struct pcap_pkthdr *header, const u_char *data)
+replay_passes_filter(struct replay_file *file, const struct pcap_pkthdr *header, const u_char *data)
 {
 	file->records++;
 	if (file->filter.bf_insns == NULL || pcap_offline_filter(&file->filter, header, data) != 0)
@@ -153,36 +153,36 @@ passes(struct replay_file *file, const struct pcap_pkthdr *header, const u_char 
 
 /* libpcap's callback.  The filter is applied here and not by libpcap so that every record is counted. */
 static void
-take_record(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+replay_handle_record(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
 	struct replay_file *file = (struct replay_file *)user;
 	struct batch *batch = file->replay->batch;
 
-	if (!passes(file, header, data))
+	if (!replay_passes_filter(file, header, data))
 		return;
-	*batch_slot(batch) = capture_frame(&file->interface, file->dlt, header, data);
-	batch_commit(batch);
+	*batch_next_frame(batch) = capture_make_frame(&file->interface, file->dlt, header, data);
+	batch_commit_frame(batch);
 }
 
 /* Handles signals and flushes the printer.  False: stop. */
 static bool
-turn(struct replay *replay)
+replay_poll_loop(struct replay *replay)
 {
-	settle(replay);
+	replay_flush_output(replay);
 	loop_poll(replay->loop);
-	return !loop_stopped(replay->loop);
+	return !loop_is_stopped(replay->loop);
 }
 
 /* Drops frames that do not pass the filter. */
 static unsigned
-sift(struct replay_file *file, struct frame *frames, unsigned count)
+replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned count)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		struct pcap_pkthdr header = {.caplen = frames[i].caplen, .len = frames[i].len};
 
-		if (passes(file, &header, frames[i].data))
+		if (replay_passes_filter(file, &header, frames[i].data))
 			frames[kept++] = frames[i];
 	}
 	return kept;
@@ -190,84 +190,84 @@ sift(struct replay_file *file, struct frame *frames, unsigned count)
 
 /* Reads the next records in bulk; at the end of what can be read so, libpcap continues. */
 static void
-take_in_bulk(struct replay_file *file)
+replay_read_direct(struct replay_file *file)
 {
 	struct frame frames[OBSERVE_BATCH];
 	unsigned count;
 
-	for (unsigned records = 0; records < RECORDS_PER_TURN; records += count) {
-		count = bulk_read(file->bulk, frames, OBSERVE_BATCH);
+	for (unsigned records = 0; records < RECORDS_PER_POLL; records += count) {
+		count = pcap_reader_read(file->reader, frames, OBSERVE_BATCH);
 		if (count == 0) {
-			if (!bulk_leave(file->bulk))
-				end_file(file, true);
-			bulk_free(file->bulk);
-			file->bulk = NULL;
+			if (!pcap_reader_hand_back(file->reader))
+				replay_end_file(file, true);
+			pcap_reader_free(file->reader);
+			file->reader = NULL;
 			return;
 		}
 		if (file->filter.bf_insns == NULL)
 			file->records += count;
 		else
-			count = sift(file, frames, count);
-		batch_observe(file->replay->batch, frames, count);
+			count = replay_filter_frames(file, frames, count);
+		batch_observe_in_place(file->replay->batch, frames, count);
 	}
 }
 
 /* The next records, read by libpcap. */
 static void
-take_from_libpcap(struct replay_file *file)
+replay_read_libpcap(struct replay_file *file)
 {
-	int read = pcap_dispatch(file->pcap, RECORDS_PER_TURN, take_record, (u_char *)file);
+	int read = pcap_dispatch(file->pcap, RECORDS_PER_POLL, replay_handle_record, (u_char *)file);
 
 	if (read <= 0)
-		end_file(file, read < 0);
+		replay_end_file(file, read < 0);
 }
 
 /* Reads a single file as fast as possible. */
 static void
-run_straight(struct replay *replay)
+replay_run_single(struct replay *replay)
 {
 	struct replay_file *file = &replay->files[0];
-	int fd = source_plain_file(file->source);
+	int fd = file_stream_plain_fd(file->stream);
 
 	if (fd >= 0)
-		file->bulk = bulk_open(fd, file->pcap, &file->interface);
+		file->reader = pcap_reader_new(fd, file->pcap, &file->interface);
 	do {
-		if (file->bulk != NULL)
-			take_in_bulk(file);
+		if (file->reader != NULL)
+			replay_read_direct(file);
 		else
-			take_from_libpcap(file);
-	} while (turn(replay) && !file->ended);
+			replay_read_libpcap(file);
+	} while (replay_poll_loop(replay) && !file->ended);
 }
 
 /* ------------------------------------------------------------------------------------- merging and the pace */
 
 /* Reads on to the next record that passes the filter. */
 static void
-advance(struct replay_file *file)
+replay_read_next(struct replay_file *file)
 {
 	struct pcap_pkthdr *header;
 	const u_char *data;
 	int got;
 
 	while ((got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
-		if (passes(file, header, data)) {
-			file->head = capture_frame(&file->interface, file->dlt, header, data);
+		if (replay_passes_filter(file, header, data)) {
+			file->next_frame = capture_make_frame(&file->interface, file->dlt, header, data);
 			return;
 		}
 	}
-	end_file(file, got == PCAP_ERROR);
+	replay_end_file(file, got == PCAP_ERROR);
 }
 
 /* The file with the oldest head, the first among equals; NULL if all files have ended. */
 static struct replay_file *
-oldest(struct replay *replay)
+replay_oldest_file(struct replay *replay)
 {
 	struct replay_file *found = NULL;
 
 	for (size_t i = 0; i < replay->count; i++) {
 		struct replay_file *file = &replay->files[i];
 
-		if (!file->ended && (found == NULL || file->head.ts < found->head.ts))
+		if (!file->ended && (found == NULL || file->next_frame.ts < found->next_frame.ts))
 			found = file;
 	}
 	return found;
@@ -275,21 +275,21 @@ oldest(struct replay *replay)
 
 /* Time of the oldest head of the other files: until then `file` stays the oldest. */
 static uint64_t
-oldest_but(const struct replay *replay, const struct replay_file *file)
+replay_oldest_other(const struct replay *replay, const struct replay_file *file)
 {
 	uint64_t bound = UINT64_MAX;
 
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct replay_file *other = &replay->files[i];
 
-		if (other != file && !other->ended && other->head.ts < bound)
-			bound = other->head.ts;
+		if (other != file && !other->ended && other->next_frame.ts < bound)
+			bound = other->next_frame.ts;
 	}
 	return bound;
 }
 
 static uint64_t
-monotonic_now(void)
+clock_monotonic_ns(void)
 {
 	struct timespec now;
 
@@ -299,50 +299,50 @@ monotonic_now(void)
 
 /* Sleeps until a frame with this time stamp is due. */
 static void
-keep_pace(struct replay *replay, uint64_t ts)
+replay_wait_until_due(struct replay *replay, uint64_t ts)
 {
-	uint64_t now = monotonic_now();
+	uint64_t now = clock_monotonic_ns();
 	double ahead;
 
-	if (replay->began == 0) {
-		replay->began = now;
+	if (replay->start_time == 0) {
+		replay->start_time = now;
 		replay->first_ts = ts;
 	}
 	if (ts <= replay->first_ts)
 		return;
-	ahead = (double)(ts - replay->first_ts) / replay->config->pace - (double)(now - replay->began);
+	ahead = (double)(ts - replay->first_ts) / replay->config->replay_speed - (double)(now - replay->start_time);
 	if (ahead < PACE_SLACK_NS)
 		return;
-	settle(replay);
+	replay_flush_output(replay);
 	/* A damaged time stamp may be centuries ahead: limit it to what a timer accepts. */
 	loop_sleep(replay->loop, ahead < 1e18 ? (uint64_t)ahead : (uint64_t)1e18);
 }
 
 /* Reads several files, or a paced one, record by record. */
 static void
-run_stepwise(struct replay *replay)
+replay_run_merged(struct replay *replay)
 {
 	struct replay_file *file;
 	unsigned records = 0;
 
 	for (size_t i = 0; i < replay->count; i++)
-		advance(&replay->files[i]);
-	while (!loop_stopped(replay->loop) && (file = oldest(replay)) != NULL) {
-		uint64_t bound = oldest_but(replay, file);
+		replay_read_next(&replay->files[i]);
+	while (!loop_is_stopped(replay->loop) && (file = replay_oldest_file(replay)) != NULL) {
+		uint64_t bound = replay_oldest_other(replay, file);
 
 		do {
-			if (replay->config->pace > 0)
-				keep_pace(replay, file->head.ts);
-			if (loop_stopped(replay->loop))
+			if (replay->config->replay_speed > 0)
+				replay_wait_until_due(replay, file->next_frame.ts);
+			if (loop_is_stopped(replay->loop))
 				break;
-			*batch_slot(replay->batch) = file->head;
-			batch_commit(replay->batch);
-			advance(file);
-			if (++records % RECORDS_PER_TURN == 0)
-				turn(replay);
-		} while (!file->ended && file->head.ts < bound);
+			*batch_next_frame(replay->batch) = file->next_frame;
+			batch_commit_frame(replay->batch);
+			replay_read_next(file);
+			if (++records % RECORDS_PER_POLL == 0)
+				replay_poll_loop(replay);
+		} while (!file->ended && file->next_frame.ts < bound);
 	}
-	settle(replay);
+	replay_flush_output(replay);
 }
 
 /* ------------------------------------------------------------------------------------------------- the input */
@@ -362,10 +362,10 @@ replay_run(struct input *input, struct batch *batch)
 	struct replay *replay = (struct replay *)input;
 
 	replay->batch = batch;
-	if (replay->count == 1 && replay->config->pace <= 0)
-		run_straight(replay);
+	if (replay->count == 1 && replay->config->replay_speed <= 0)
+		replay_run_single(replay);
 	else
-		run_stepwise(replay);
+		replay_run_merged(replay);
 	replay->batch = NULL;
 	return replay->counters.damaged > 0 ? INPUT_DAMAGED : INPUT_DONE;
 }
@@ -382,18 +382,18 @@ replay_free(struct input *input)
 	struct replay *replay = (struct replay *)input;
 
 	for (size_t i = 0; i < replay->count; i++)
-		close_file(&replay->files[i]);
+		replay_close_file(&replay->files[i]);
 	free(replay->link_types);
 	free(replay);
 }
 
 static bool
-replay_begin(struct input *input)
+replay_start(struct input *input)
 {
 	struct replay *replay = (struct replay *)input;
 
 	for (size_t i = 0; i < replay->count; i++) {
-		if (!begin_file(&replay->files[i]))
+		if (!replay_start_file(&replay->files[i]))
 			return false;
 		replay->link_types[i] = replay->files[i].dlt;
 	}
@@ -402,7 +402,7 @@ replay_begin(struct input *input)
 
 /* Sets the filter of every file or of none.  Records read ahead have passed the old filter and stay. */
 static bool
-replay_filter(struct input *input, const struct config *config)
+replay_set_filter(struct input *input, const struct config *config)
 {
 	struct replay *replay = (struct replay *)input;
 	struct bpf_program *programs = calloc(replay->count, sizeof *programs);
@@ -414,8 +414,8 @@ replay_filter(struct input *input, const struct config *config)
 		return false;
 	}
 	while (compiled < replay->count && config->filter != NULL &&
-	       capture_compile(config, replay->files[compiled].pcap, source_name(replay->files[compiled].source),
-			       &programs[compiled]))
+	       capture_compile_filter(config, replay->files[compiled].pcap,
+				      file_stream_name(replay->files[compiled].stream), &programs[compiled]))
 		compiled++;
 	good = config->filter == NULL || compiled == replay->count;
 	for (size_t i = 0; i < replay->count; i++) {
@@ -430,11 +430,11 @@ replay_filter(struct input *input, const struct config *config)
 	return good;
 }
 
-static const struct input_class replay_class = {
-    .begin = replay_begin,
+static const struct input_ops replay_class = {
+    .start = replay_start,
     .link_types = replay_link_types,
     .run = replay_run,
-    .filter = replay_filter,
+    .set_filter = replay_set_filter,
     .counters = replay_counters,
     .free = replay_free,
 };
@@ -445,7 +445,7 @@ replay_open(const struct config *config, struct loop *loop)
 	struct replay *replay;
 	size_t count = 0;
 
-	while (config->files[count] != NULL)
+	while (config->capture_paths[count] != NULL)
 		count++;
 	replay = calloc(1, sizeof *replay + count * sizeof replay->files[0]);
 	if (replay == NULL) {
@@ -460,8 +460,9 @@ replay_open(const struct config *config, struct loop *loop)
 		struct replay_file *file = &replay->files[replay->count];
 
 		file->replay = replay;
-		file->source = source_open(config->files[replay->count], loop, settle, replay);
-		if (file->source == NULL)
+		file->stream =
+		    file_stream_open(config->capture_paths[replay->count], loop, replay_flush_output, replay);
+		if (file->stream == NULL)
 			break;
 	}
 	if (replay->count < count) {

@@ -7,7 +7,7 @@
 #include "daemon/capture/input.h"
 #include "daemon/config/config.h"
 
-/* Opens every configured file without reading; input_begin() reads, and compiles the filter for each file.  NULL, with
+/* Opens every configured file without reading; input_start() reads, and compiles the filter for each file.  NULL, with
  * a message logged, if a file cannot be opened. */
 struct input *replay_open(const struct config *config, struct loop *loop);
 

@@ -19,13 +19,13 @@
 #include "probes/print/print.h"
 
 unsigned
-workers_wanted(const struct config *config)
+workers_count_for(const struct config *config)
 {
-	return config->files[0] != NULL ? 1 : config->workers;
+	return config->capture_paths[0] != NULL ? 1 : config->workers;
 }
 
 static bool
-out_of_memory(void)
+workers_log_out_of_memory(void)
 {
 	log_error("out of memory");
 	return false;
@@ -35,100 +35,101 @@ out_of_memory(void)
 
 /* A bell's callback. */
 static void
-stop(void *loop)
+worker_stop_loop(void *loop)
 {
 	loop_stop(loop);
 }
 
 /* Opens the objects that only a worker with its own thread needs. */
 static bool
-open_loop(struct worker *worker)
+worker_open_loop(struct worker *worker)
 {
-	if (worker->number == 0) {
-		worker->loop = worker->all->loop;
+	if (worker->index == 0) {
+		worker->loop = worker->workers->loop;
 		return true;
 	}
-	worker->own_guard = (struct guard)GUARD_INITIALIZER;
-	worker->guard = &worker->own_guard;
+	worker->own_lock = (struct fair_lock)FAIR_LOCK_INITIALIZER;
+	worker->lock = &worker->own_lock;
 	worker->loop = loop_new();
 	if (worker->loop == NULL)
 		return false;
-	loop_guard(worker->loop, worker->guard);
-	worker->stop = loop_bell(worker->loop, stop, worker->loop);
-	return worker->stop != NULL || out_of_memory();
+	loop_set_lock(worker->loop, worker->lock);
+	worker->stop_wakeup = wakeup_new(worker->loop, worker_stop_loop, worker->loop);
+	return worker->stop_wakeup != NULL || workers_log_out_of_memory();
 }
 
 static bool
-open_interfaces(struct worker *worker)
+worker_open_interfaces(struct worker *worker)
 {
-	const struct config *config = worker->all->config;
-	const struct live_share share = {.number = worker->number, .fanout = worker->all->fanout};
+	const struct config *config = worker->workers->config;
+	const struct live_partition partition = {.number = worker->index, .fanout = worker->workers->fanout};
 
 	worker->interfaces = interfaces_new();
 	if (worker->interfaces == NULL)
-		return out_of_memory();
-	if (strcmp(config->interfaces[0], "any") == 0) {
-		worker->uppers = uppers_new(worker->interfaces);
-		if (worker->uppers == NULL)
-			return out_of_memory();
+		return workers_log_out_of_memory();
+	if (strcmp(config->interface_names[0], "any") == 0) {
+		worker->lower_dedup = lower_dedup_new(worker->interfaces);
+		if (worker->lower_dedup == NULL)
+			return workers_log_out_of_memory();
 	}
-	worker->rtnl = rtnl_open(worker->loop, worker->locals, worker->interfaces, worker->uppers);
+	worker->rtnl = rtnl_open(worker->loop, worker->local_addrs, worker->interfaces, worker->lower_dedup);
 	if (worker->rtnl != NULL)
-		worker->input = live_open(config, worker->loop, worker->interfaces, &share);
+		worker->input = live_open(config, worker->loop, worker->interfaces, &partition);
 	return worker->input != NULL;
 }
 
 static bool
-open_input(struct worker *worker)
+worker_open_input(struct worker *worker)
 {
-	const struct config *config = worker->all->config;
+	const struct config *config = worker->workers->config;
 
-	worker->locals = locals_new(config->locals, config->local_count);
-	if (worker->locals == NULL)
-		return out_of_memory();
-	if (config->files[0] == NULL)
-		return open_interfaces(worker);
+	worker->local_addrs = local_addrs_new(config->local_prefixes, config->local_prefix_count);
+	if (worker->local_addrs == NULL)
+		return workers_log_out_of_memory();
+	if (config->capture_paths[0] == NULL)
+		return worker_open_interfaces(worker);
 	worker->input = replay_open(config, worker->loop);
 	return worker->input != NULL;
 }
 
 /* Opens the objects shared by several workers. */
 static bool
-open_common(struct workers *workers)
+workers_open_shared(struct workers *workers)
 {
 	size_t interfaces = 0;
 
 	if (workers->count == 1)
 		return true;
-	while (workers->config->interfaces[interfaces] != NULL)
+	while (workers->config->interface_names[interfaces] != NULL)
 		interfaces++;
 	workers->fanout = fanout_new(interfaces);
-	workers->sequences = sequences_new();
-	workers->ended = loop_bell(workers->loop, stop, workers->loop);
-	return (workers->fanout != NULL && workers->sequences != NULL && workers->ended != NULL) || out_of_memory();
+	workers->sequences = firing_sequences_new();
+	workers->ended_wakeup = wakeup_new(workers->loop, worker_stop_loop, workers->loop);
+	return (workers->fanout != NULL && workers->sequences != NULL && workers->ended_wakeup != NULL) ||
+	       workers_log_out_of_memory();
 }
 
 struct workers *
 workers_open(const struct config *config, struct loop *loop)
 {
-	unsigned count = workers_wanted(config);
-	struct workers *workers = calloc(1, sizeof *workers + count * sizeof workers->each[0]);
+	unsigned count = workers_count_for(config);
+	struct workers *workers = calloc(1, sizeof *workers + count * sizeof workers->worker[0]);
 	bool good;
 
 	if (workers == NULL) {
-		out_of_memory();
+		workers_log_out_of_memory();
 		return NULL;
 	}
 	workers->config = config;
 	workers->loop = loop;
 	workers->count = count;
-	good = open_common(workers);
+	good = workers_open_shared(workers);
 	for (unsigned i = 0; i < count; i++) {
-		struct worker *worker = &workers->each[i];
+		struct worker *worker = &workers->worker[i];
 
-		worker->all = workers;
-		worker->number = i;
-		good = good && open_loop(worker) && open_input(worker);
+		worker->workers = workers;
+		worker->index = i;
+		good = good && worker_open_loop(worker) && worker_open_input(worker);
 	}
 	if (good)
 		return workers;
@@ -137,10 +138,10 @@ workers_open(const struct config *config, struct loop *loop)
 }
 
 bool
-workers_begin(struct workers *workers)
+workers_start_inputs(struct workers *workers)
 {
 	for (unsigned i = 0; i < workers->count; i++)
-		if (!input_begin(workers->each[i].input))
+		if (!input_start(workers->worker[i].input))
 			return false;
 	return true;
 }
@@ -148,67 +149,69 @@ workers_begin(struct workers *workers)
 /* -------------------------------------------------------------------------------------------------------- preparing */
 
 static bool
-prepare_printer(struct worker *worker, const bool chosen[])
+worker_make_printer(struct worker *worker, const bool chosen[])
 {
-	const struct worker *first = &worker->all->each[0];
+	const struct worker *first = &worker->workers->worker[0];
 
-	if (worker->all->config->print == PRINT_OFF)
+	if (worker->workers->config->print == PRINT_OFF)
 		return true;
 	if (worker == first)
-		worker->printer = printer_new(STDOUT_FILENO, worker->all->config->print, chosen);
+		worker->printer = printer_new(STDOUT_FILENO, worker->workers->config->print, chosen);
 	else
-		worker->printer = printer_beside(first->printer);
-	return worker->printer != NULL || out_of_memory();
+		worker->printer = printer_new_shared(first->printer);
+	return worker->printer != NULL || workers_log_out_of_memory();
 }
 
 /* Live: looks up owners of this host's sockets.  Failure is not fatal. */
 static void
-prepare_owners(struct worker *worker, uint64_t seed)
+worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 {
-	const struct config *config = worker->all->config;
-	struct owners_limits limits = owners_limits_for(worker->all->count);
+	const struct config *config = worker->workers->config;
+	struct owner_lookup_limits limits = owner_lookup_limits_for(worker->workers->count);
 
-	if (config->files[0] != NULL || !config->owners)
+	if (config->capture_paths[0] != NULL || !config->lookup_owners)
 		return;
-	worker->owners = owners_new(&limits, seed);
-	if (worker->owners == NULL && errno != ENOTSUP)
+	worker->owner_lookup = owner_lookup_new(&limits, seed);
+	if (worker->owner_lookup == NULL && errno != ENOTSUP)
 		log_warning("processes cannot be looked up: %s", strerror(errno));
-	observer_set_owners(worker->observer, worker->owners);
+	observer_set_owners(worker->observer, worker->owner_lookup);
 }
 
 static bool
-prepare_observer(struct worker *worker, enum view_kind view)
+worker_make_observer(struct worker *worker, enum view_mode view)
 {
-	const struct workers *all = worker->all;
-	const struct observer_share share = {worker->number, all->count, all->sequences};
+	const struct workers *all = worker->workers;
+	const struct observer_partition partition = {worker->index, all->count, all->sequences};
 	uint64_t seed = 0;
 
 	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
 		log_warning("no random numbers available: an attacker could predict the hash of the connection table");
-	worker->observer = observer_new(all->config, view, worker->locals, worker->printer, seed, &share);
+	worker->observer = observer_new(all->config, view, worker->local_addrs, worker->printer, seed, &partition);
 	if (worker->observer == NULL) {
 		log_error("not enough memory for %u connections: %s; reduce --max-flows",
-			  (unsigned)all->config->limits.flows, strerror(errno));
+			  (unsigned)all->config->flow_limits.flows, strerror(errno));
 		return false;
 	}
-	prepare_owners(worker, seed);
-	observer_leave_out_copies(worker->observer, worker->uppers);
+	worker_make_owner_lookup(worker, seed);
+	observer_set_lower_dedup(worker->observer, worker->lower_dedup);
 	worker->batch = batch_new(worker->observer, worker->printer);
-	return worker->batch != NULL || out_of_memory();
+	return worker->batch != NULL || workers_log_out_of_memory();
 }
 
 bool
-workers_prepare(struct workers *workers, const bool chosen[])
+workers_make_observers(struct workers *workers, const bool chosen[])
 {
 	const struct config *config = workers->config;
 	size_t count;
-	const int *link_types = input_link_types(workers->each[0].input, &count);
-	enum view_kind view = view_resolve(config, link_types, count);
+	const int *link_types = input_link_types(workers->worker[0].input, &count);
+	enum view_mode view = view_resolve(config, link_types, count);
 
-	if (view == VIEW_HOST && config->files[0] != NULL && !view_is_told(config, link_types, count))
+	if (view == VIEW_HOST && config->capture_paths[0] != NULL &&
+	    !view_knows_local_endpoints(config, link_types, count))
 		log_warning("no endpoint is known to be local: give --local PREFIX");
 	for (unsigned i = 0; i < workers->count; i++)
-		if (!prepare_printer(&workers->each[i], chosen) || !prepare_observer(&workers->each[i], view))
+		if (!worker_make_printer(&workers->worker[i], chosen) ||
+		    !worker_make_observer(&workers->worker[i], view))
 			return false;
 	return true;
 }
@@ -216,27 +219,27 @@ workers_prepare(struct workers *workers, const bool chosen[])
 /* ---------------------------------------------------------------------------------------------------------- running */
 
 static void *
-work(void *context)
+worker_main(void *context)
 {
 	struct worker *worker = context;
 
-	guard_enter(worker->guard);
+	fair_lock_acquire(worker->lock);
 	worker->result = input_run(worker->input, worker->batch);
-	guard_leave(worker->guard);
-	bell_ring(worker->all->ended);
+	fair_lock_release(worker->lock);
+	wakeup_send(worker->workers->ended_wakeup);
 	return NULL;
 }
 
 /* Signals are handled by the main thread. */
 static bool
-start(struct worker *worker)
+worker_start_thread(struct worker *worker)
 {
 	sigset_t all, before;
 	int error;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&worker->thread, NULL, work, worker);
+	error = pthread_create(&worker->thread, NULL, worker_main, worker);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	worker->started = error == 0;
 	if (error != 0)
@@ -247,22 +250,22 @@ start(struct worker *worker)
 enum input_result
 workers_run(struct workers *workers)
 {
-	struct worker *first = &workers->each[0];
+	struct worker *first = &workers->worker[0];
 	bool started = true;
 
 	for (unsigned i = 1; i < workers->count && started; i++)
-		started = start(&workers->each[i]);
+		started = worker_start_thread(&workers->worker[i]);
 	first->result = started ? input_run(first->input, first->batch) : INPUT_FAILED;
 	for (unsigned i = 1; i < workers->count; i++)
-		if (workers->each[i].started)
-			bell_ring(workers->each[i].stop);
+		if (workers->worker[i].started)
+			wakeup_send(workers->worker[i].stop_wakeup);
 	for (unsigned i = 0; i < workers->count; i++) {
-		struct worker *worker = &workers->each[i];
+		struct worker *worker = &workers->worker[i];
 
 		if (worker->started)
 			pthread_join(worker->thread, NULL);
 		worker->started = false;
-		observer_finish(worker->observer);
+		observer_end_input(worker->observer);
 		if (worker->result != INPUT_DONE)
 			first->result = worker->result;
 	}
@@ -273,34 +276,34 @@ void
 workers_pause(struct workers *workers)
 {
 	for (unsigned i = 0; i < workers->count; i++)
-		guard_enter(workers->each[i].guard);
+		fair_lock_acquire(workers->worker[i].lock);
 }
 
 void
 workers_resume(struct workers *workers)
 {
 	for (unsigned i = workers->count; i-- > 0;)
-		guard_leave(workers->each[i].guard);
+		fair_lock_release(workers->worker[i].lock);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- ending */
 
 static int
-release(struct worker *worker)
+worker_release(struct worker *worker)
 {
 	int error;
 
 	batch_free(worker->batch);
 	observer_free(worker->observer);
-	owners_free(worker->owners);
+	owner_lookup_free(worker->owner_lookup);
 	error = printer_free(worker->printer);
 	input_free(worker->input);
 	rtnl_close(worker->rtnl);
-	uppers_free(worker->uppers);
+	lower_dedup_free(worker->lower_dedup);
 	interfaces_free(worker->interfaces);
-	locals_free(worker->locals);
-	bell_free(worker->stop);
-	if (worker->number > 0)
+	local_addrs_free(worker->local_addrs);
+	wakeup_free(worker->stop_wakeup);
+	if (worker->index > 0)
 		loop_free(worker->loop);
 	return error;
 }
@@ -314,12 +317,12 @@ workers_free(struct workers *workers)
 		return 0;
 	/* The first printer holds what all of them share, so it is freed last. */
 	for (unsigned i = workers->count; i-- > 0;) {
-		int failed = release(&workers->each[i]);
+		int failed = worker_release(&workers->worker[i]);
 
 		error = failed != 0 ? failed : error;
 	}
-	bell_free(workers->ended);
-	sequences_free(workers->sequences);
+	wakeup_free(workers->ended_wakeup);
+	firing_sequences_free(workers->sequences);
 	fanout_free(workers->fanout);
 	free(workers);
 	return error;

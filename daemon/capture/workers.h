@@ -26,24 +26,24 @@ struct workers;
 
 /* Resources of a worker, in order of acquisition. */
 struct worker {
-	struct workers *all;
-	unsigned number;
-	struct guard *guard; /* NULL for the main thread's worker */
-	struct loop *loop;   /* borrowed for the main thread's worker */
-	struct locals *locals;
-	struct interfaces *interfaces; /* live only, as are the next two */
-	struct uppers *uppers;	       /* for "any" only */
+	struct workers *workers;
+	unsigned index;
+	struct fair_lock *lock; /* NULL for the main thread's worker */
+	struct loop *loop;	/* borrowed for the main thread's worker */
+	struct local_addrs *local_addrs;
+	struct interfaces *interfaces;	 /* live only, as are the next two */
+	struct lower_dedup *lower_dedup; /* for "any" only */
 	struct rtnl *rtnl;
 	struct input *input;
 	struct printer *printer; /* NULL: printing is disabled */
-	struct observer *observer; /* NULL until workers_prepare() */
-	struct owners *owners; /* NULL: owners are not looked up, as in a replay */
+	struct observer *observer; /* NULL until workers_make_observers() */
+	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up, as in a replay */
 	struct batch *batch;
 	/* All workers except the first: */
-	struct guard own_guard;
+	struct fair_lock own_lock;
 	pthread_t thread;
 	bool started;
-	struct bell *stop; /* triggers the end of the worker */
+	struct wakeup *stop_wakeup; /* triggers the end of the worker */
 	enum input_result result;
 };
 
@@ -51,28 +51,28 @@ struct workers {
 	const struct config *config;
 	struct loop *loop; /* the main thread's loop, borrowed */
 	struct fanout *fanout; /* NULL if there is only one worker, as are the next two */
-	struct sequences *sequences;
-	struct bell *ended; /* triggered when a worker ends, which ends the run */
+	struct firing_sequences *sequences;
+	struct wakeup *ended_wakeup; /* triggered when a worker ends, which ends the run */
 	unsigned count;
-	struct worker each[];
+	struct worker worker[];
 };
 
 /* Number of workers for this configuration. */
-unsigned workers_wanted(const struct config *config);
+unsigned workers_count_for(const struct config *config);
 
 /* Opens the input of every worker.  NULL, with a message logged, on failure. */
 struct workers *workers_open(const struct config *config, struct loop *loop);
 
-/* Reads what precedes the frames, see struct input_class. */
-bool workers_begin(struct workers *workers);
+/* Reads what precedes the frames, see struct input_ops. */
+bool workers_start_inputs(struct workers *workers);
 
 /* Creates everything that needs no privileges; `chosen`: the probes to print.  False with a message logged. */
-bool workers_prepare(struct workers *workers, const bool chosen[]);
+bool workers_make_observers(struct workers *workers, const bool chosen[]);
 
 /* Observes until all input has been read, a worker fails, or the loop is stopped. */
 enum input_result workers_run(struct workers *workers);
 
-/* Returns the printer's error, as printer_failed() does.  NULL is allowed. */
+/* Returns the printer's error, as printer_error() does.  NULL is allowed. */
 int workers_free(struct workers *workers);
 
 /* Takes the guards of all workers, so that nothing is observed until workers_resume(). */

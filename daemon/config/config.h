@@ -13,7 +13,7 @@
 #include "probes/site/site_select.h"
 
 /* Point of view of the probes (the view of probes.md). */
-enum view_kind {
+enum view_mode {
 	VIEW_AUTO,    /* live: host; file: both, unless the file records directions or local prefixes are configured */
 	VIEW_HOST,    /* the endpoints that belong to this host or a local prefix */
 	VIEW_BOTH,    /* every endpoint is local */
@@ -21,15 +21,15 @@ enum view_kind {
 };
 
 /* An address prefix that counts as local. */
-struct prefix {
+struct ip_prefix {
 	uint8_t addr[16]; /* network order, IPv4 in the first four bytes */
 	uint8_t version;  /* 4 or 6 */
 	uint8_t bits;	  /* 0 to 32 or 128 */
 };
 
 /* A string that is freed with the configuration. */
-struct config_text {
-	struct config_text *next;
+struct config_string {
+	struct config_string *next;
 	char text[];
 };
 
@@ -44,40 +44,40 @@ struct port_list {
 struct config {
 	int argc;		 /* the command line, parsed again when the file is */
 	char **argv;
-	const char *file;	 /* netobs.conf(5), NULL for none */
-	bool check, show;	 /* --check-config, --print-config */
-	const char *user;	 /* user to run as after opening everything, NULL for the default */
+	const char *config_path;	 /* netobs.conf(5), NULL for none */
+	bool check_config, print_config;	 /* --check-config, --print-config */
+	const char *run_as_user;	 /* user to run as after opening everything, NULL for the default */
 	bool seccomp;		 /* filter system calls */
-	const char *control;	 /* path of the control socket, NULL for none */
+	const char *control_path;	 /* path of the control socket, NULL for none */
 	uint32_t control_mode;	 /* its permissions */
 	const char *control_group; /* its group, NULL for the process's own */
-	const char *metrics;	 /* address of the metrics server, NULL for none */
-	bool metrics_anywhere;	 /* the metrics address need not be local */
-	struct config_text *texts;
-	const char **interfaces; /* NULL-terminated; empty when replaying */
-	const char **files;	 /* NULL-terminated; "-" is standard input */
-	const char *filter;	 /* pcap-filter(7), NULL for everything */
-	enum view_kind view;
-	struct prefix *locals;
-	size_t local_count;
-	bool owners;		/* live: look up the processes behind local sockets */
-	bool all_owners;	/* also sockets of other users, which requires capabilities */
-	bool inner;		/* tunnelled packets fire as packets of their own */
+	const char *metrics_address;	 /* address of the metrics server, NULL for none */
+	bool metrics_allow_remote;	 /* the metrics address need not be local */
+	struct config_string *strings;
+	const char **interface_names; /* NULL-terminated; empty when replaying */
+	const char **capture_paths;   /* NULL-terminated; "-" is standard input */
+	const char *filter;	      /* pcap-filter(7), NULL for everything */
+	enum view_mode view;
+	struct ip_prefix *local_prefixes;
+	size_t local_prefix_count;
+	bool lookup_owners;		/* live: look up the processes behind local sockets */
+	bool lookup_all_users;	/* also sockets of other users, which requires capabilities */
+	bool observe_inner;		/* tunnelled packets fire as packets of their own */
 	int snaplen;		/* bytes */
-	int buffer;		/* kernel buffer per interface, bytes; 0 for the default */
+	int kernel_buffer;		/* kernel buffer per interface, bytes; 0 for the default */
 	uint32_t workers;	/* live: threads that capture */
 	bool promiscuous, immediate;
-	double pace;		/* replay speed, 1.0 as recorded; 0 as fast as possible */
+	double replay_speed;		/* replay speed, 1.0 as recorded; 0 as fast as possible */
 	bool on_demand;		/* capture only while a tracer is attached */
 	bool wait_tracer;
-	double wait_seconds;	/* 0: for ever */
+	double wait_timeout;	/* 0: for ever */
 	enum print_format print;
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;
-	enum site_kind site;
-	struct flow_limits limits;
+	enum site_kind probe_site;
+	struct flow_limits flow_limits;
 	struct port_list iscsi_ports;
 };
 

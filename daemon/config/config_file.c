@@ -15,33 +15,33 @@
 #include "daemon/config/options.h"
 
 /* State for libconfuse's callbacks, which have no context argument. */
-static struct reading {
+static struct config_parser {
 	struct config *config;
-	struct config judged; /* receives overridden values, which are checked but not used */
-	const bool *overridden;
+	struct config discarded; /* receives overridden values, which are checked but not used */
+	const bool *overridden_rows;
 	int *lines; /* per row: line of the setting, 0 if not set yet */
-	bool told;  /* an error was logged: later ones only follow from it */
+	bool error_logged;  /* an error was logged: later ones only follow from it */
 } *reading;
 
-/* Logs libconfuse's own errors and those of take_value(). */
+/* Logs libconfuse's own errors and those of config_file_set_value(). */
 static void __attribute__((format(printf, 2, 0)))
-complain(cfg_t *cfg, const char *format, va_list arguments)
+config_file_log_error(cfg_t *cfg, const char *format, va_list arguments)
 {
 	char what[512];
 
 	vsnprintf(what, sizeof what, format, arguments);
-	if (!reading->told)
+	if (!reading->error_logged)
 		log_error("%s:%d: %s", cfg->filename, cfg->line, what);
-	reading->told = true;
+	reading->error_logged = true;
 }
 
 /* Callback: a value was parsed. */
 static int
-take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
+config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 {
 	const struct option_row *row = options_find_setting(option->name);
 	size_t index = (size_t)(row - options_table);
-	struct config *config = reading->overridden[index] ? &reading->judged : reading->config;
+	struct config *config = reading->overridden_rows[index] ? &reading->discarded : reading->config;
 	char why[256];
 
 	/* The first value of a list that starts with "="; "+=" appends to the list. */
@@ -61,7 +61,7 @@ take_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
 
 /* The table in libconfuse's form: names, and which options take lists.  All values are text. */
 static cfg_opt_t *
-make_options(void)
+config_file_make_options(void)
 {
 	cfg_opt_t *options = calloc(options_table_rows + 1, sizeof *options), *option = options;
 
@@ -69,17 +69,17 @@ make_options(void)
 		return NULL;
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
-		cfg_opt_t scalar = CFG_STR_CB(row->name, NULL, CFGF_NODEFAULT, take_value);
-		cfg_opt_t list = CFG_STR_LIST_CB(row->name, NULL, CFGF_NODEFAULT, take_value);
+		cfg_opt_t scalar = CFG_STR_CB(row->name, NULL, CFGF_NODEFAULT, config_file_set_value);
+		cfg_opt_t list = CFG_STR_LIST_CB(row->name, NULL, CFGF_NODEFAULT, config_file_set_value);
 
-		if (row->place != ON_LINE)
+		if (row->source != OPTION_COMMAND_LINE)
 			*option++ = row->kind->list ? list : scalar;
 	}
 	return options; /* the zeroed row behind them marks the end */
 }
 
 static bool
-parse(char *text, const char *name, cfg_opt_t *options)
+config_file_parse_text(char *text, const char *name, cfg_opt_t *options)
 {
 	FILE *stream = fmemopen(text, strlen(text), "r");
 	cfg_t *cfg = cfg_init(options, CFGF_NONE);
@@ -88,9 +88,9 @@ parse(char *text, const char *name, cfg_opt_t *options)
 	if (stream == NULL || cfg == NULL || (cfg->filename = strdup(name)) == NULL) {
 		log_error("cannot read %s: out of memory", name);
 	} else {
-		cfg_set_error_function(cfg, complain);
-		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !reading->told;
-		if (!good && !reading->told)
+		cfg_set_error_function(cfg, config_file_log_error);
+		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !reading->error_logged;
+		if (!good && !reading->error_logged)
 			log_error("%s:%d: syntax error", name, cfg->line);
 	}
 	if (cfg != NULL)
@@ -103,23 +103,23 @@ parse(char *text, const char *name, cfg_opt_t *options)
 bool
 config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
 {
-	struct reading present = {.config = config, .overridden = overridden};
+	struct config_parser present = {.config = config, .overridden_rows = overridden};
 	char *text = config_text_read(stream, name);
 	cfg_opt_t *options;
 	bool good = false;
 
 	if (text == NULL)
 		return false;
-	options = make_options();
+	options = config_file_make_options();
 	present.lines = calloc(options_table_rows, sizeof *present.lines);
-	if (options == NULL || present.lines == NULL || !options_defaults(&present.judged)) {
+	if (options == NULL || present.lines == NULL || !config_set_defaults(&present.discarded)) {
 		log_error("cannot read %s: out of memory", name);
 	} else {
 		reading = &present;
-		good = parse(text, name, options);
+		good = config_file_parse_text(text, name, options);
 		reading = NULL;
 	}
-	options_free(&present.judged);
+	config_free(&present.discarded);
 	free(present.lines);
 	free(options);
 	free(text);
@@ -128,7 +128,7 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 
 /* Only a plain file: opening a pipe would block the daemon. */
 static FILE *
-open_file(const char *path)
+config_file_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *why = NULL;
@@ -151,7 +151,7 @@ open_file(const char *path)
 bool
 config_file_read(const char *path, struct config *config, const bool *overridden)
 {
-	FILE *stream = open_file(path);
+	FILE *stream = config_file_open(path);
 	bool good;
 
 	if (stream == NULL)

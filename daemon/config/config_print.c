@@ -5,7 +5,7 @@
 
 /* Writes a string in double quotes, escaping what libconfuse would interpret: quotes, escapes and ${ENVIRONMENT}. */
 static void
-print_quoted(FILE *to, const char *text)
+config_print_quoted(FILE *to, const char *text)
 {
 	fputc('"', to);
 	for (; *text != '\0'; text++) {
@@ -18,16 +18,16 @@ print_quoted(FILE *to, const char *text)
 
 /* Numbers, true and false are written without quotes. */
 static void
-print_value(FILE *to, const struct option_row *row, const char *value)
+config_print_value(FILE *to, const struct option_row *row, const char *value)
 {
 	if (row->kind->toggle || row->max > row->min)
 		fputs(value, to);
 	else
-		print_quoted(to, value);
+		config_print_quoted(to, value);
 }
 
 bool
-settings_print_row(FILE *to, const struct option_row *row, const struct config *config)
+config_print_row(FILE *to, const struct option_row *row, const struct config *config)
 {
 	char room[OPTIONS_VALUE_MAX];
 	const char *value = row->kind->get(config, row, 0, room);
@@ -38,21 +38,21 @@ settings_print_row(FILE *to, const struct option_row *row, const struct config *
 	for (size_t i = 0; (value = row->kind->get(config, row, i, room)) != NULL; i++) {
 		if (i > 0)
 			fputs(", ", to);
-		print_value(to, row, value);
+		config_print_value(to, row, value);
 	}
 	fputs(row->kind->list ? "}" : "", to);
 	return true;
 }
 
 void
-settings_print(FILE *to, const struct config *config)
+config_print(FILE *to, const struct config *config)
 {
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (row->place == ON_LINE)
+		if (row->source == OPTION_COMMAND_LINE)
 			continue;
-		if (!settings_print_row(to, row, config))
+		if (!config_print_row(to, row, config))
 			fprintf(to, "# %s is not set", row->name);
 		fputc('\n', to);
 	}

@@ -9,9 +9,9 @@
 
 /* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
  * the text gives the same settings. */
-void settings_print(FILE *to, const struct config *config);
+void config_print(FILE *to, const struct config *config);
 
 /* Writes "name = value" without a newline; false, with nothing written, if the row has no value. */
-bool settings_print_row(FILE *to, const struct option_row *row, const struct config *config);
+bool config_print_row(FILE *to, const struct option_row *row, const struct config *config);
 
 #endif

@@ -8,8 +8,8 @@
 #include "daemon/base/log.h"
 
 /* Lexical class of the current bytes. */
-enum part {
-	PART_PLAIN,
+enum scan_state {
+	SCAN_PLAIN,
 	PART_WORD,   /* unquoted; "10.0.0.0/8" and "a//b" are one word each */
 	PART_DOUBLE, /* between quotes */
 	PART_SINGLE,
@@ -17,18 +17,18 @@ enum part {
 	PART_BLOCK,  /* a comment until its end */
 };
 
-struct scan {
+struct config_scanner {
 	const char *name;
-	enum part part;
+	enum scan_state state;
 	int line;
-	int began; /* line on which the part began */
+	int state_line; /* line on which the part began */
 };
 
-static enum part
-part_after(const struct scan *scan, const char *at)
+static enum scan_state
+scan_next_state(const struct config_scanner *scanner, const char *at)
 {
-	switch (scan->part) {
-	case PART_PLAIN:
+	switch (scanner->state) {
+	case SCAN_PLAIN:
 	case PART_WORD:
 		if (*at == '#')
 			return PART_LINE;
@@ -37,16 +37,16 @@ part_after(const struct scan *scan, const char *at)
 		if (*at == '\'')
 			return PART_SINGLE;
 		if (strchr(" \t\r\n={}(),+", *at) != NULL)
-			return PART_PLAIN;
-		if (scan->part == PART_PLAIN && at[0] == '/' && (at[1] == '/' || at[1] == '*'))
+			return SCAN_PLAIN;
+		if (scanner->state == SCAN_PLAIN && at[0] == '/' && (at[1] == '/' || at[1] == '*'))
 			return at[1] == '/' ? PART_LINE : PART_BLOCK;
 		return PART_WORD;
 	case PART_DOUBLE:
-		return *at == '"' ? PART_PLAIN : PART_DOUBLE;
+		return *at == '"' ? SCAN_PLAIN : PART_DOUBLE;
 	case PART_SINGLE:
-		return *at == '\'' ? PART_PLAIN : PART_SINGLE;
+		return *at == '\'' ? SCAN_PLAIN : PART_SINGLE;
 	case PART_LINE:
-		return *at == '\n' ? PART_PLAIN : PART_LINE;
+		return *at == '\n' ? SCAN_PLAIN : PART_LINE;
 	case PART_BLOCK:
 		break;
 	}
@@ -55,52 +55,53 @@ part_after(const struct scan *scan, const char *at)
 
 /* Replaces comments by blanks, except for newlines.  False if the text ends inside quotes or a comment. */
 static bool
-blank_comments(struct scan *scan, char *text)
+blank_comments(struct config_scanner *scanner, char *text)
 {
 	for (char *at = text; *at != '\0'; at++) {
-		enum part before = scan->part;
+		enum scan_state before = scanner->state;
 
-		scan->part = part_after(scan, at);
-		if (scan->part != before)
-			scan->began = scan->line;
+		scanner->state = scan_next_state(scanner, at);
+		if (scanner->state != before)
+			scanner->state_line = scanner->line;
 		if ((before == PART_DOUBLE || before == PART_SINGLE) && *at == '\\' && at[1] != '\0')
-			scan->line += *++at == '\n'; /* an escaped character never ends the part */
+			scanner->line += *++at == '\n'; /* an escaped character never ends the part */
 		else if (*at == '\n')
-			scan->line++;
+			scanner->line++;
 		else if (before == PART_BLOCK && at[0] == '*' && at[1] == '/') {
 			*at++ = ' ';
 			*at = ' ';
-			scan->part = PART_PLAIN;
-		} else if (scan->part == PART_LINE || scan->part == PART_BLOCK) {
-			if (scan->part == PART_BLOCK && before != PART_BLOCK)
+			scanner->state = SCAN_PLAIN;
+		} else if (scanner->state == PART_LINE || scanner->state == PART_BLOCK) {
+			if (scanner->state == PART_BLOCK && before != PART_BLOCK)
 				*at++ = ' '; /* the start of a comment has two characters too */
 			*at = ' ';
 		}
 	}
-	return scan->part == PART_PLAIN;
+	return scanner->state == SCAN_PLAIN;
 }
 
 static bool
-complain(const struct scan *scan, int line, const char *what)
+config_text_log_error(const struct config_scanner *scanner, int line, const char *what)
 {
-	log_error("%s:%d: %s", scan->name, line, what);
+	log_error("%s:%d: %s", scanner->name, line, what);
 	return false;
 }
 
 static bool
-clean(const char *name, char *text, size_t size)
+config_text_strip_comments(const char *name, char *text, size_t size)
 {
-	struct scan scan = {.name = name, .line = 1, .began = 1};
+	struct config_scanner scanner = {.name = name, .line = 1, .state_line = 1};
 	const char *nothing = memchr(text, '\0', size);
 
 	if (nothing != NULL) {
 		for (const char *at = text; at < nothing; at++)
-			scan.line += *at == '\n';
-		return complain(&scan, scan.line, "the file contains a NUL byte");
+			scanner.line += *at == '\n';
+		return config_text_log_error(&scanner, scanner.line, "the file contains a NUL byte");
 	}
-	if (blank_comments(&scan, text))
+	if (blank_comments(&scanner, text))
 		return true;
-	return complain(&scan, scan.began, scan.part == PART_BLOCK ? "unterminated comment" : "unterminated quote");
+	return config_text_log_error(&scanner, scanner.state_line,
+				     scanner.state == PART_BLOCK ? "unterminated comment" : "unterminated quote");
 }
 
 char *
@@ -121,7 +122,7 @@ config_text_read(FILE *stream, const char *name)
 	}
 	text[size++] = '\n';
 	text[size] = '\0';
-	if (clean(name, text, size))
+	if (config_text_strip_comments(name, text, size))
 		return text;
 	free(text);
 	return NULL;

@@ -13,21 +13,21 @@
 #include "probes/manifest.h"
 
 static void *
-field_of(struct config *config, const struct option_row *row)
+option_field(struct config *config, const struct option_row *row)
 {
-	return (char *)config + row->field;
+	return (char *)config + row->config_offset;
 }
 
 static const void *
-value_of(const struct config *config, const struct option_row *row)
+option_field_const(const struct config *config, const struct option_row *row)
 {
-	return (const char *)config + row->field;
+	return (const char *)config + row->config_offset;
 }
 
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
 static bool
-read_whole(const struct option_row *row, const char *text, long long *value, char *why, size_t size)
+value_parse_int(const struct option_row *row, const char *text, long long *value, char *why, size_t size)
 {
 	char *end;
 
@@ -40,7 +40,7 @@ read_whole(const struct option_row *row, const char *text, long long *value, cha
 }
 
 static bool
-read_real(const struct option_row *row, const char *text, double *value, char *why, size_t size)
+value_parse_double(const struct option_row *row, const char *text, double *value, char *why, size_t size)
 {
 	char *end;
 
@@ -53,34 +53,34 @@ read_real(const struct option_row *row, const char *text, double *value, char *w
 }
 
 static bool
-set_whole(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_int(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	long long value;
 
-	if (!read_whole(row, text, &value, why, size))
+	if (!value_parse_int(row, text, &value, why, size))
 		return false;
-	*(int *)field_of(config, row) = (int)(value * (long long)row->unit);
+	*(int *)option_field(config, row) = (int)(value * (long long)row->unit);
 	return true;
 }
 
 static const char *
-get_whole(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_int(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%lld", *(const int *)value_of(config, row) / (long long)row->unit);
+	snprintf(room, OPTIONS_VALUE_MAX, "%lld", *(const int *)option_field_const(config, row) / (long long)row->unit);
 	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_whole = {.set = set_whole, .get = get_whole};
+const struct option_kind value_int = {.set = value_set_int, .get = value_get_int};
 
 /* File permissions in octal. */
 static bool
-set_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_file_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 8);
 
 	if (*text >= '0' && *text <= '7' && *end == '\0' && value <= 0777) {
-		*(uint32_t *)field_of(config, row) = (uint32_t)value;
+		*(uint32_t *)option_field(config, row) = (uint32_t)value;
 		return true;
 	}
 	snprintf(why, size, "expected octal permissions such as 660");
@@ -88,69 +88,72 @@ set_mode(struct config *config, const struct option_row *row, const char *text, 
 }
 
 static const char *
-get_mode(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_file_mode(const struct config *config, const struct option_row *row, size_t index,
+		    char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)value_of(config, row));
+	snprintf(room, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)option_field_const(config, row));
 	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_mode = {.set = set_mode, .get = get_mode};
+const struct option_kind value_file_mode = {.set = value_set_file_mode, .get = value_get_file_mode};
 
 /* A whole number; 0 selects the default. */
 static const char *
-get_bytes(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_int_or_default(const struct config *config, const struct option_row *row, size_t index,
+			 char room[OPTIONS_VALUE_MAX])
 {
-	return *(const int *)value_of(config, row) != 0 ? get_whole(config, row, index, room) : NULL;
+	return *(const int *)option_field_const(config, row) != 0 ? value_get_int(config, row, index, room) : NULL;
 }
 
-const struct option_kind value_bytes = {.set = set_whole, .get = get_bytes};
+const struct option_kind value_int_or_default = {.set = value_set_int, .get = value_get_int_or_default};
 
 static bool
-set_count(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_uint32(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	long long value;
 
-	if (!read_whole(row, text, &value, why, size))
+	if (!value_parse_int(row, text, &value, why, size))
 		return false;
-	*(uint32_t *)field_of(config, row) = (uint32_t)value;
+	*(uint32_t *)option_field(config, row) = (uint32_t)value;
 	return true;
 }
 
 static const char *
-get_count(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_uint32(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)value_of(config, row));
+	snprintf(room, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)option_field_const(config, row));
 	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_count = {.set = set_count, .get = get_count};
+const struct option_kind value_uint32 = {.set = value_set_uint32, .get = value_get_uint32};
 
 /* Seconds in the text, nanoseconds in the field. */
 static bool
-set_seconds(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_seconds(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	double value;
 
-	if (!read_real(row, text, &value, why, size))
+	if (!value_parse_double(row, text, &value, why, size))
 		return false;
-	*(uint64_t *)field_of(config, row) = (uint64_t)llround(value * row->unit);
+	*(uint64_t *)option_field(config, row) = (uint64_t)llround(value * row->unit);
 	return true;
 }
 
 /* A double holds 15 decimal digits exactly, so a value that is printed and parsed again prints the same. */
 static const char *
-get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%.15g", (double)*(const uint64_t *)value_of(config, row) / row->unit);
+	snprintf(room, OPTIONS_VALUE_MAX, "%.15g",
+		 (double)*(const uint64_t *)option_field_const(config, row) / row->unit);
 	return index == 0 ? room : NULL;
 }
 
-const struct option_kind value_seconds = {.set = set_seconds, .get = get_seconds};
+const struct option_kind value_seconds = {.set = value_set_seconds, .get = value_get_seconds};
 
 /* ---------------------------------------------------------------------------------------------------------- words */
 
 static const char *
-get_nothing(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_none(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)config;
 	(void)row;
@@ -160,7 +163,7 @@ get_nothing(const struct config *config, const struct option_row *row, size_t in
 }
 
 static bool
-set_nothing(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_none(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	(void)config;
 	(void)row;
@@ -170,11 +173,11 @@ set_nothing(struct config *config, const struct option_row *row, const char *tex
 	return true;
 }
 
-const struct option_kind value_none = {.set = set_nothing, .get = get_nothing};
+const struct option_kind value_none = {.set = value_set_none, .get = value_get_none};
 
 /* The option alone means yes on the command line; the file has true or false. */
 static bool
-read_toggle(const char *text, bool *value, char *why, size_t size)
+value_parse_bool(const char *text, bool *value, char *why, size_t size)
 {
 	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
 
@@ -192,79 +195,81 @@ read_toggle(const char *text, bool *value, char *why, size_t size)
 }
 
 static bool
-set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	return read_toggle(text, field_of(config, row), why, size);
+	return value_parse_bool(text, option_field(config, row), why, size);
 }
 
 static const char *
-get_flag(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_flag(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)room;
-	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "true" : "false";
+	return index > 0 ? NULL : *(const bool *)option_field_const(config, row) ? "true" : "false";
 }
 
-const struct option_kind value_flag = {.set = set_flag, .get = get_flag, .toggle = true};
+const struct option_kind value_flag = {.set = value_set_flag, .get = value_get_flag, .toggle = true};
 
 /* An option "no-something", whose field has the opposite meaning. */
 static bool
-set_flag_off(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_inverted_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	bool value;
 
-	if (!read_toggle(text, &value, why, size))
+	if (!value_parse_bool(text, &value, why, size))
 		return false;
-	*(bool *)field_of(config, row) = !value;
+	*(bool *)option_field(config, row) = !value;
 	return true;
 }
 
 static const char *
-get_flag_off(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_inverted_flag(const struct config *config, const struct option_row *row, size_t index,
+			char room[OPTIONS_VALUE_MAX])
 {
 	(void)room;
-	return index > 0 ? NULL : *(const bool *)value_of(config, row) ? "false" : "true";
+	return index > 0 ? NULL : *(const bool *)option_field_const(config, row) ? "false" : "true";
 }
 
-const struct option_kind value_flag_off = {.set = set_flag_off, .get = get_flag_off, .toggle = true};
+const struct option_kind value_inverted_flag = {
+    .set = value_set_inverted_flag, .get = value_get_inverted_flag, .toggle = true};
 
 /* Copies `text`, which must not be empty; otherwise NULL, with `why`. */
 static const char *
-keep_word(struct config *config, const char *text, char *why, size_t size)
+value_copy_string(struct config *config, const char *text, char *why, size_t size)
 {
 	const char *kept = NULL;
 
 	if (*text == '\0')
 		snprintf(why, size, "it is empty");
-	else if ((kept = options_keep(config, text)) == NULL)
+	else if ((kept = options_strdup(config, text)) == NULL)
 		snprintf(why, size, "out of memory");
 	return kept;
 }
 
 static bool
-set_word(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_string(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	const char *kept = keep_word(config, text, why, size);
+	const char *kept = value_copy_string(config, text, why, size);
 
 	if (kept == NULL)
 		return false;
-	*(const char **)field_of(config, row) = kept;
+	*(const char **)option_field(config, row) = kept;
 	return true;
 }
 
 static const char *
-get_word(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_string(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)room;
-	return index == 0 ? *(const char *const *)value_of(config, row) : NULL;
+	return index == 0 ? *(const char *const *)option_field_const(config, row) : NULL;
 }
 
-const struct option_kind value_word = {.set = set_word, .get = get_word};
+const struct option_kind value_string = {.set = value_set_string, .get = value_get_string};
 
 /* Appends a word to a NULL-terminated list. */
 static bool
-set_words(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_append_string(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	const char ***list = field_of(config, row), **longer, *kept = keep_word(config, text, why, size);
+	const char ***list = option_field(config, row), **longer, *kept = value_copy_string(config, text, why, size);
 	size_t count = 0;
 
 	if (kept == NULL)
@@ -283,9 +288,10 @@ set_words(struct config *config, const struct option_row *row, const char *text,
 }
 
 static const char *
-get_words(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_string_item(const struct config *config, const struct option_row *row, size_t index,
+		      char room[OPTIONS_VALUE_MAX])
 {
-	const char *const *list = *(const char *const *const *)value_of(config, row);
+	const char *const *list = *(const char *const *const *)option_field_const(config, row);
 
 	(void)room;
 	while (index > 0 && *list != NULL) {
@@ -295,17 +301,17 @@ get_words(const struct config *config, const struct option_row *row, size_t inde
 	return *list;
 }
 
-const struct option_kind value_words = {.set = set_words, .get = get_words, .list = true};
+const struct option_kind value_string_list = {.set = value_append_string, .get = value_get_string_item, .list = true};
 
-static const char *const view_words[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
+static const char *const view_mode_names[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 
 static bool
-set_view(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_view(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	(void)row;
 	for (unsigned i = VIEW_HOST; i <= VIEW_MONITOR; i++) {
-		if (strcmp(text, view_words[i]) == 0) {
-			config->view = (enum view_kind)i;
+		if (strcmp(text, view_mode_names[i]) == 0) {
+			config->view = (enum view_mode)i;
 			return true;
 		}
 	}
@@ -314,19 +320,19 @@ set_view(struct config *config, const struct option_row *row, const char *text, 
 }
 
 static const char *
-get_view(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_view(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)row;
 	(void)room;
-	return index == 0 ? view_words[config->view] : NULL; /* NULL for VIEW_AUTO */
+	return index == 0 ? view_mode_names[config->view] : NULL; /* NULL for VIEW_AUTO */
 }
 
-const struct option_kind value_view = {.set = set_view, .get = get_view};
+const struct option_kind value_view = {.set = value_set_view, .get = value_get_view};
 
 static bool
-set_prefix(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_append_prefix(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	struct prefix prefix = {.version = strchr(text, ':') != NULL ? 6 : 4}, *longer;
+	struct ip_prefix prefix = {.version = strchr(text, ':') != NULL ? 6 : 4}, *longer;
 	long bits = prefix.version == 6 ? 128 : 32, most = bits;
 	size_t length = strcspn(text, "/");
 	char addr[INET6_ADDRSTRLEN], *end;
@@ -348,57 +354,58 @@ set_prefix(struct config *config, const struct option_row *row, const char *text
 		return false;
 	}
 	prefix.bits = (uint8_t)bits;
-	longer = realloc(config->locals, (config->local_count + 1) * sizeof *longer);
+	longer = realloc(config->local_prefixes, (config->local_prefix_count + 1) * sizeof *longer);
 	if (longer == NULL) {
 		snprintf(why, size, "out of memory");
 		return false;
 	}
-	longer[config->local_count++] = prefix;
-	config->locals = longer;
+	longer[config->local_prefix_count++] = prefix;
+	config->local_prefixes = longer;
 	return true;
 }
 
 static const char *
-get_prefix(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_prefix_item(const struct config *config, const struct option_row *row, size_t index,
+		      char room[OPTIONS_VALUE_MAX])
 {
-	const struct prefix *prefix;
+	const struct ip_prefix *prefix;
 	char addr[INET6_ADDRSTRLEN];
 
 	(void)row;
-	if (index >= config->local_count)
+	if (index >= config->local_prefix_count)
 		return NULL;
-	prefix = &config->locals[index];
+	prefix = &config->local_prefixes[index];
 	inet_ntop(prefix->version == 6 ? AF_INET6 : AF_INET, prefix->addr, addr, sizeof addr);
 	snprintf(room, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
 	return room;
 }
 
-const struct option_kind value_prefix = {.set = set_prefix, .get = get_prefix, .list = true};
+const struct option_kind value_prefix = {.set = value_append_prefix, .get = value_get_prefix_item, .list = true};
 
 /* --------------------------------------------------------------------------------------------- values of their own */
 
 static bool
-set_pace(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_replay_speed(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	config->pace = 1.0;
-	return text == NULL || read_real(row, text, &config->pace, why, size);
+	config->replay_speed = 1.0;
+	return text == NULL || value_parse_double(row, text, &config->replay_speed, why, size);
 }
 
-const struct option_kind value_pace = {.set = set_pace, .get = get_nothing};
+const struct option_kind value_replay_speed = {.set = value_set_replay_speed, .get = value_get_none};
 
 static bool
-set_wait(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_wait_tracer(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	config->wait_tracer = true;
-	config->wait_seconds = 0;
-	return text == NULL || read_real(row, text, &config->wait_seconds, why, size);
+	config->wait_timeout = 0;
+	return text == NULL || value_parse_double(row, text, &config->wait_timeout, why, size);
 }
 
-const struct option_kind value_wait = {.set = set_wait, .get = get_nothing};
+const struct option_kind value_wait_tracer = {.set = value_set_wait_tracer, .get = value_get_none};
 
 /* --print and --format: the format is determined when both have been parsed. */
 static bool
-set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	bool chosen[PROBE_COUNT];
 	const char *unknown;
@@ -409,14 +416,14 @@ set_print(struct config *config, const struct option_row *row, const char *text,
 		snprintf(why, size, "expected a probe such as tcp-receive or tcp-*");
 		return false;
 	}
-	if (text != NULL && !manifest_choose(text, chosen, &unknown, &length)) {
+	if (text != NULL && !manifest_select_probes(text, chosen, &unknown, &length)) {
 		snprintf(why, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
 			 length < 60 ? (int)length : 60, unknown);
 		return false;
 	}
 	config->print = PRINT_TEXT;
 	config->print_probes = text;
-	if (text != NULL && (config->print_probes = options_keep(config, text)) == NULL) {
+	if (text != NULL && (config->print_probes = options_strdup(config, text)) == NULL) {
 		snprintf(why, size, "out of memory");
 		return false;
 	}
@@ -424,7 +431,7 @@ set_print(struct config *config, const struct option_row *row, const char *text,
 }
 
 static const char *
-get_print(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_print(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)row;
 	(void)room;
@@ -433,10 +440,10 @@ get_print(const struct config *config, const struct option_row *row, size_t inde
 	return config->print_probes != NULL ? config->print_probes : "*";
 }
 
-const struct option_kind value_print = {.set = set_print, .get = get_print};
+const struct option_kind value_print = {.set = value_set_print, .get = value_get_print};
 
 static bool
-set_format(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_format(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	(void)row;
 	if (strcmp(text, "text") == 0) {
@@ -451,7 +458,7 @@ set_format(struct config *config, const struct option_row *row, const char *text
 }
 
 static const char *
-get_format(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_format(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
 	(void)row;
 	(void)room;
@@ -460,12 +467,12 @@ get_format(const struct config *config, const struct option_row *row, size_t ind
 	return config->print == PRINT_JSON ? "json" : "text";
 }
 
-const struct option_kind value_format = {.set = set_format, .get = get_format};
+const struct option_kind value_format = {.set = value_set_format, .get = value_get_format};
 
 /* Compiles the filter for Ethernet as a first check, so that an error can name the line of the file.  It is compiled
  * again for the link types of the inputs. */
 static bool
-set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	struct bpf_program program;
 	pcap_t *ethernet = pcap_open_dead(DLT_EN10MB, 65535);
@@ -481,13 +488,13 @@ set_filter(struct config *config, const struct option_row *row, const char *text
 	else
 		snprintf(why, size, "%s", pcap_geterr(ethernet));
 	pcap_close(ethernet);
-	return good && set_word(config, row, text, why, size);
+	return good && value_set_string(config, row, text, why, size);
 }
 
-const struct option_kind value_filter = {.set = set_filter, .get = get_word};
+const struct option_kind value_filter = {.set = value_set_filter, .get = value_get_string};
 
 static bool
-set_user(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_user(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	struct passwd *entry = *text != '\0' ? getpwnam(text) : NULL;
 
@@ -495,16 +502,16 @@ set_user(struct config *config, const struct option_row *row, const char *text, 
 		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "the user must not be root");
 		return false;
 	}
-	return set_word(config, row, text, why, size);
+	return value_set_string(config, row, text, why, size);
 }
 
-const struct option_kind value_user = {.set = set_user, .get = get_word};
+const struct option_kind value_user = {.set = value_set_user, .get = value_get_string};
 
 /* ---------------------------------------------------------------------------------------------------------- ports */
 
 /* A comma-separated list. */
 static bool
-set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	struct port_list ports = {.count = 0};
 
@@ -528,14 +535,14 @@ set_ports(struct config *config, const struct option_row *row, const char *text,
 			break;
 		text = end + 1;
 	}
-	*(struct port_list *)field_of(config, row) = ports;
+	*(struct port_list *)option_field(config, row) = ports;
 	return true;
 }
 
 static const char *
-get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	const struct port_list *ports = value_of(config, row);
+	const struct port_list *ports = option_field_const(config, row);
 	size_t at = 0;
 
 	_Static_assert(PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
@@ -545,17 +552,17 @@ get_ports(const struct config *config, const struct option_row *row, size_t inde
 	return index == 0 && ports->count > 0 ? room : NULL;
 }
 
-const struct option_kind value_ports = {.set = set_ports, .get = get_ports};
+const struct option_kind value_ports = {.set = value_set_ports, .get = value_get_ports};
 
 /* ----------------------------------------------------------------------------------------------------------- site */
 
 static bool
-set_site(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_probe_site(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
 	(void)row;
 	for (enum site_kind kind = SITE_AUTO; kind <= SITE_FAST; kind++) {
-		if (strcmp(text, site_word(kind)) == 0) {
-			config->site = kind;
+		if (strcmp(text, site_kind_name(kind)) == 0) {
+			config->probe_site = kind;
 			return true;
 		}
 	}
@@ -564,11 +571,12 @@ set_site(struct config *config, const struct option_row *row, const char *text, 
 }
 
 static const char *
-get_site(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_probe_site(const struct config *config, const struct option_row *row, size_t index,
+		     char room[OPTIONS_VALUE_MAX])
 {
 	(void)row;
 	(void)room;
-	return index == 0 ? site_word(config->site) : NULL;
+	return index == 0 ? site_kind_name(config->probe_site) : NULL;
 }
 
-const struct option_kind value_site = {.set = set_site, .get = get_site};
+const struct option_kind value_probe_site = {.set = value_set_probe_site, .get = value_get_probe_site};

@@ -9,149 +9,163 @@
 #include "daemon/config/config_file.h"
 #include "daemon/config/config_print.h"
 
-#define FIELD(member) .field = offsetof(struct config, member)
+#define FIELD(member) .config_offset = offsetof(struct config, member)
 #define LIMIT_SECONDS .argument = "SECONDS", .min = 0.001, .max = 31536000, .unit = 1e9
 
 /* clang-format off */
 const struct option_row options_table[] = {
-	{.name = "interface", .letter = 'i', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_words,
-	 .argument = "IFACE", FIELD(interfaces),
-	 .place = IN_BOTH,
+	{.name = "interface", .short_name = 'i', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
+	 .kind = &value_string_list,
+	 .argument = "IFACE", FIELD(interface_names),
+	 .source = OPTION_ANYWHERE,
 	 .help = "interface to observe, or \"any\" for all; may be repeated"},
-	{.name = "read", .letter = 'r', .group = GROUP_INPUT, .scope = FOR_FILES, .kind = &value_words,
-	 .argument = "FILE", FIELD(files),
+	{.name = "read", .short_name = 'r', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string_list,
+	 .argument = "FILE", FIELD(capture_paths),
 	 .help = "capture to replay, \"-\" is standard input; several are merged by time"},
-	{.name = "pace", .group = GROUP_INPUT, .scope = FOR_FILES, .kind = &value_pace,
+	{.name = "pace", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_replay_speed,
 	 .argument = "SPEED", .optional = true, .min = 1e-6, .max = 1000000,
 	 .help = "replay at SPEED times the recorded speed (1 if omitted); default: as fast as possible"},
-	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = FOR_ALL, .kind = &value_wait,
+	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
 	 .argument = "SECONDS", .optional = true, .min = 0.001, .max = 31536000,
 	 .help = "start reading when a tracer has enabled its probes, or after SECONDS"},
-	{.name = "on-demand", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(on_demand),
-	 .place = IN_BOTH,
+	{.name = "on-demand", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_flag, FIELD(on_demand),
+	 .source = OPTION_ANYWHERE,
 	 .help = "capture only while a probe is enabled; sleep otherwise"},
-	{.name = "snapshot-length", .letter = 's', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_whole,
+	{.name = "snapshot-length", .short_name = 's', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
+	 .kind = &value_int,
 	 .argument = "BYTES", .min = 0, .max = 262144, .unit = 1, FIELD(snaplen),
-	 .place = IN_BOTH,
+	 .source = OPTION_ANYWHERE,
 	 .help = "bytes to capture of each frame; 0 is the most"},
-	{.name = "buffer-size", .letter = 'B', .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_bytes,
-	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(buffer),
-	 .place = IN_BOTH,
+	{.name = "buffer-size", .short_name = 'B', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
+	 .kind = &value_int_or_default,
+	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(kernel_buffer),
+	 .source = OPTION_ANYWHERE,
 	 .help = "kernel buffer of each interface and worker in KiB; default 2048, with immediate 32768"},
-	{.name = "workers", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_count,
+	{.name = "workers", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
-	 .place = IN_BOTH,
+	 .source = OPTION_ANYWHERE,
 	 .help = "threads that share the frames of each interface; a connection stays in one thread"},
-	{.name = "promiscuous", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(promiscuous),
-	 .place = IN_BOTH,
+	{.name = "promiscuous", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_flag, FIELD(promiscuous),
+	 .source = OPTION_ANYWHERE,
 	 .help = "also capture frames addressed to other hosts"},
-	{.name = "immediate", .group = GROUP_INPUT, .scope = FOR_LIVE, .kind = &value_flag, FIELD(immediate),
-	 .place = IN_BOTH,
+	{.name = "immediate", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_flag, FIELD(immediate),
+	 .source = OPTION_ANYWHERE,
 	 .help = "deliver each frame immediately, not in batches of a few milliseconds"},
 
-	{.name = "filter", .group = GROUP_INPUT, .scope = FOR_ALL, .kind = &value_filter, .argument = "FILTER",
-	 .place = IN_FILE, .change = AT_RELOAD, FIELD(filter),
+	{.name = "filter", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_filter, .argument = "FILTER",
+	 .source = OPTION_CONFIG_FILE, .change = AT_RELOAD, FIELD(filter),
 	 .help = "pcap-filter(7) expression; frames that do not match are ignored"},
 
-	{.name = "view", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_view, .argument = "VIEW",
-	 .place = IN_BOTH,
+	{.name = "view", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_view, .argument = "VIEW",
+	 .source = OPTION_ANYWHERE,
 	 .help = "whose probes fire: host (local ends), both (every end) or monitor (each frame once)"},
-	{.name = "local", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_prefix, .argument = "PREFIX",
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "local", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_prefix, .argument = "PREFIX",
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "addresses that count as local in the host view; may be repeated"},
-	{.name = "no-inner", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(inner),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "no-inner", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_inverted_flag,
+	 FIELD(observe_inner),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "do not fire probes for packets inside tunnels"},
-	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = FOR_ALL, .kind = &value_ports, .argument = "PORT,...",
-	 FIELD(iscsi_ports), .place = IN_BOTH,
+	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_ports,
+	 .argument = "PORT,...",
+	 FIELD(iscsi_ports), .source = OPTION_ANYWHERE,
 	 .help = "TCP ports of iSCSI targets"},
 
-	{.name = "no-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag_off, FIELD(owners),
-	 .place = IN_BOTH,
+	{.name = "no-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_inverted_flag,
+	 FIELD(lookup_owners),
+	 .source = OPTION_ANYWHERE,
 	 .help = "do not look up the processes that own local sockets"},
-	{.name = "all-owners", .group = GROUP_VIEW, .scope = FOR_LIVE, .kind = &value_flag, FIELD(all_owners),
-	 .place = IN_BOTH,
+	{.name = "all-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_flag,
+	 FIELD(lookup_all_users),
+	 .source = OPTION_ANYWHERE,
 	 .help = "also look up processes of other users; keeps CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"},
 
-	{.name = "print", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_print,
+	{.name = "print", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_print,
 	 .argument = "PROBE,...", .optional = true,
-	 .place = IN_BOTH,
+	 .source = OPTION_ANYWHERE,
 	 .help = "print firings to standard output: of all probes or of these (wildcards such as tcp-*)"},
-	{.name = "format", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_format, .argument = "FORMAT",
-	 .place = IN_BOTH,
+	{.name = "format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_format, .argument = "FORMAT",
+	 .source = OPTION_ANYWHERE,
 	 .help = "format of --print and --list-probes: text or json"},
-	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(list_probes),
+	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
-	{.name = "summary", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(summary),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "counters to standard error at the end (SIGUSR1: at any time)"},
-	{.name = "strict", .group = GROUP_OUTPUT, .scope = FOR_ALL, .kind = &value_flag, FIELD(strict),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "strict", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(strict),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "exit with status 3 if the kernel or an interface dropped frames"},
 
-	{.name = "max-flows", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_count,
-	 .argument = "NUMBER", .min = 16, .max = 100000000, FIELD(limits.flows),
-	 .place = IN_BOTH,
+	{.name = "max-flows", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
+	 .argument = "NUMBER", .min = 16, .max = 100000000, FIELD(flow_limits.flows),
+	 .source = OPTION_ANYWHERE,
 	 .help = "connections and UDP streams tracked at once"},
-	{.name = "connect-timeout", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
-	 LIMIT_SECONDS, FIELD(limits.tcp_connect_ns),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "connect-timeout", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(flow_limits.tcp_connect_ns),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "give up a connection attempt whose SYN is unanswered after SECONDS"},
-	{.name = "time-wait", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
-	 LIMIT_SECONDS, FIELD(limits.tcp_time_wait_ns),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "time-wait", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(flow_limits.tcp_time_wait_ns),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "keep an endpoint in TIME_WAIT for SECONDS"},
-	{.name = "tcp-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
-	 LIMIT_SECONDS, FIELD(limits.tcp_idle_ns),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "tcp-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(flow_limits.tcp_idle_ns),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "expire an established connection after SECONDS idle"},
-	{.name = "tcp-closing-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
-	 LIMIT_SECONDS, FIELD(limits.tcp_closing_ns),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "tcp-closing-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(flow_limits.tcp_closing_ns),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "expire a closing connection (FIN seen) after SECONDS idle"},
-	{.name = "udp-idle", .group = GROUP_LIMITS, .scope = FOR_ALL, .kind = &value_seconds,
-	 LIMIT_SECONDS, FIELD(limits.udp_idle_ns),
-	 .place = IN_BOTH, .change = AT_RELOAD,
+	{.name = "udp-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 LIMIT_SECONDS, FIELD(flow_limits.udp_idle_ns),
+	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
 	 .help = "end a UDP stream after SECONDS idle"},
 
-	{.name = "config", .letter = 'c', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_word,
-	 .argument = "CONFIG", FIELD(file),
+	{.name = "config", .short_name = 'c', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_string,
+	 .argument = "CONFIG", FIELD(config_path),
 	 .help = "read settings from CONFIG (netobs.conf(5)); the command line overrides them"},
-	{.name = "check-config", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag, FIELD(check),
+	{.name = "check-config", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
+	 FIELD(check_config),
 	 .help = "check CONFIG and the command line, and exit"},
-	{.name = "print-config", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag, FIELD(show),
+	{.name = "print-config", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
+	 FIELD(print_config),
 	 .help = "print the effective settings in the form of CONFIG, and exit"},
-	{.name = "user", .letter = 'u', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_user,
-	 .argument = "USER", FIELD(user),
-	 .place = IN_BOTH,
+	{.name = "user", .short_name = 'u', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_user,
+	 .argument = "USER", FIELD(run_as_user),
+	 .source = OPTION_ANYWHERE,
 	 .help = "when started as root, switch to USER before parsing (default netobs, else nobody)"},
-	{.name = "no-seccomp", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag_off, FIELD(seccomp),
-	 .place = IN_BOTH,
+	{.name = "no-seccomp", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_inverted_flag,
+	 FIELD(seccomp),
+	 .source = OPTION_ANYWHERE,
 	 .help = "do not install the system-call filter"},
-	{.name = "control", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "PATH",
-	 FIELD(control), .place = IN_BOTH,
+	{.name = "control", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_string, .argument = "PATH",
+	 FIELD(control_path), .source = OPTION_ANYWHERE,
 	 .help = "accept requests of netobsctl(8) on the Unix socket PATH"},
-	{.name = "control-mode", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_mode, .argument = "MODE",
-	 FIELD(control_mode), .place = IN_BOTH,
+	{.name = "control-mode", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_file_mode,
+	 .argument = "MODE",
+	 FIELD(control_mode), .source = OPTION_ANYWHERE,
 	 .help = "octal mode of the control socket; write permission allows requests"},
-	{.name = "control-group", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "GROUP",
-	 FIELD(control_group), .place = IN_BOTH,
+	{.name = "control-group", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_string,
+	 .argument = "GROUP",
+	 FIELD(control_group), .source = OPTION_ANYWHERE,
 	 .help = "group of the control socket; default: the group of netobsd"},
-	{.name = "metrics", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_word, .argument = "ADDRESS",
-	 FIELD(metrics), .place = IN_BOTH,
+	{.name = "metrics", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_string,
+	 .argument = "ADDRESS",
+	 FIELD(metrics_address), .source = OPTION_ANYWHERE,
 	 .help = "serve counters to Prometheus at unix:PATH, 127.0.0.1:PORT or [::1]:PORT"},
-	{.name = "metrics-anywhere", .group = GROUP_GENERAL, .scope = FOR_LIVE, .kind = &value_flag,
-	 FIELD(metrics_anywhere), .place = IN_BOTH,
+	{.name = "metrics-anywhere", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_flag,
+	 FIELD(metrics_allow_remote), .source = OPTION_ANYWHERE,
 	 .help = "allow metrics on an address that other hosts can reach"},
-	{.name = "probe-site", .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_site, .argument = "KIND",
-	 .place = IN_BOTH,
+	{.name = "probe-site", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_probe_site,
+	 .argument = "KIND",
+	 .source = OPTION_ANYWHERE,
 	 .help = "instruction at an enabled probe: plain (a trap), fast (a call) or auto"},
-	{.name = "foreground", .letter = 'f', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_flag,
+	{.name = "foreground", .short_name = 'f', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
 	 FIELD(foreground),
 	 .help = "no effect: netobsd always stays in the foreground"},
-	{.name = "help", .letter = 'h', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_none,
+	{.name = "help", .short_name = 'h', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_none,
 	 .action = ACTION_HELP, .help = "show this help and exit"},
-	{.name = "version", .letter = 'V', .group = GROUP_GENERAL, .scope = FOR_ALL, .kind = &value_none,
+	{.name = "version", .short_name = 'V', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_none,
 	 .action = ACTION_VERSION, .help = "show the versions of netobsd and its libraries and exit"},
 };
 /* clang-format on */
@@ -161,49 +175,49 @@ const struct option_row options_table[] = {
 const size_t options_table_rows = ROWS;
 
 bool
-options_defaults(struct config *config)
+config_set_defaults(struct config *config)
 {
 	*config = (struct config){
-	    .interfaces = calloc(1, sizeof *config->interfaces),
-	    .files = calloc(1, sizeof *config->files),
-	    .inner = true,
-	    .owners = true,
+	    .interface_names = calloc(1, sizeof *config->interface_names),
+	    .capture_paths = calloc(1, sizeof *config->capture_paths),
+	    .observe_inner = true,
+	    .lookup_owners = true,
 	    .control_mode = 0660,
 	    .seccomp = true,
 	    .workers = 1,
 	    .snaplen = 262144, /* as in tcpdump: larger than any frame except BIG TCP's */
-	    .limits = flow_limits_default(),
+	    .flow_limits = flow_limits_default(),
 	    .iscsi_ports = {.port = {3260}, .count = 1},
 	};
-	return config->interfaces != NULL && config->files != NULL;
+	return config->interface_names != NULL && config->capture_paths != NULL;
 }
 
 void
-options_free(struct config *config)
+config_free(struct config *config)
 {
-	while (config->texts != NULL) {
-		struct config_text *text = config->texts;
+	while (config->strings != NULL) {
+		struct config_string *string = config->strings;
 
-		config->texts = text->next;
-		free(text);
+		config->strings = string->next;
+		free(string);
 	}
-	free(config->interfaces);
-	free(config->files);
-	free(config->locals);
+	free(config->interface_names);
+	free(config->capture_paths);
+	free(config->local_prefixes);
 	*config = (struct config){0};
 }
 
 const char *
-options_keep(struct config *config, const char *text)
+options_strdup(struct config *config, const char *text)
 {
 	size_t size = strlen(text) + 1;
-	struct config_text *kept = malloc(sizeof *kept + size);
+	struct config_string *kept = malloc(sizeof *kept + size);
 
 	if (kept == NULL)
 		return NULL;
 	memcpy(kept->text, text, size);
-	kept->next = config->texts;
-	config->texts = kept;
+	kept->next = config->strings;
+	config->strings = kept;
 	return kept->text;
 }
 
@@ -211,13 +225,13 @@ const struct option_row *
 options_find_setting(const char *name)
 {
 	for (size_t i = 0; i < ROWS; i++)
-		if (options_table[i].place != ON_LINE && strcmp(options_table[i].name, name) == 0)
+		if (options_table[i].source != OPTION_COMMAND_LINE && strcmp(options_table[i].name, name) == 0)
 			return &options_table[i];
 	return NULL;
 }
 
 bool
-options_same(const struct option_row *row, const struct config *a, const struct config *b)
+options_values_equal(const struct option_row *row, const struct config *a, const struct config *b)
 {
 	char room_a[OPTIONS_VALUE_MAX], room_b[OPTIONS_VALUE_MAX];
 
@@ -241,12 +255,12 @@ make_getopt_tables(struct option *longs, char *shorts)
 		const struct option_row *row = &options_table[i];
 		int has = row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
 
-		if (row->place == IN_FILE)
+		if (row->source == OPTION_CONFIG_FILE)
 			continue;
 		*longs++ = (struct option){.name = row->name, .has_arg = has, .val = 256 + (int)i};
-		if (row->letter == 0)
+		if (row->short_name == 0)
 			continue;
-		*shorts++ = row->letter;
+		*shorts++ = row->short_name;
 		if (has == required_argument)
 			*shorts++ = ':';
 	}
@@ -255,21 +269,21 @@ make_getopt_tables(struct option *longs, char *shorts)
 }
 
 static const struct option_row *
-row_of(int value)
+options_find_by_letter(int value)
 {
 	if (value >= 256 && value < 256 + (int)ROWS)
 		return &options_table[value - 256];
 	for (size_t i = 0; i < ROWS; i++)
-		if (options_table[i].letter != 0 && options_table[i].letter == value)
+		if (options_table[i].short_name != 0 && options_table[i].short_name == value)
 			return &options_table[i];
 	return NULL;
 }
 
 /* Explains '?' from getopt_long(): an unknown or ambiguous option, or a value for an option that takes none. */
 static void
-refuse_unknown(char **argv)
+options_log_unknown(char **argv)
 {
-	const struct option_row *row = optopt != 0 ? row_of(optopt) : NULL;
+	const struct option_row *row = optopt != 0 ? options_find_by_letter(optopt) : NULL;
 
 	if (row != NULL)
 		log_error("--%s takes no value", row->name);
@@ -281,7 +295,7 @@ refuse_unknown(char **argv)
 
 /* Joins the arguments behind the options into the filter. */
 static bool
-join_filter(int argc, char **argv, struct config *config)
+options_join_filter(int argc, char **argv, struct config *config)
 {
 	size_t length = 1;
 	char *joined, *at;
@@ -296,7 +310,7 @@ join_filter(int argc, char **argv, struct config *config)
 				*at++ = ' ';
 		}
 		*at = '\0';
-		config->filter = options_keep(config, joined);
+		config->filter = options_strdup(config, joined);
 		free(joined);
 	}
 	if (joined == NULL || config->filter == NULL)
@@ -306,15 +320,15 @@ join_filter(int argc, char **argv, struct config *config)
 
 /* Rejects options for one kind of input that were given with the other. */
 static bool
-check_scope(const struct config *config, const bool given[ROWS])
+options_check_scope(const struct config *config, const bool given[ROWS])
 {
-	enum options_scope wrong = config->interfaces[0] != NULL ? FOR_FILES : FOR_LIVE;
+	enum options_scope wrong = config->interface_names[0] != NULL ? OPTION_FOR_FILES : OPTION_FOR_LIVE;
 
 	for (size_t i = 0; i < ROWS; i++) {
 		if (given[i] && options_table[i].scope == wrong) {
 			log_error("--%s is for %s", options_table[i].name,
-				  wrong == FOR_LIVE ? "interfaces (-i), not for files"
-						    : "files (-r), not for interfaces");
+				  wrong == OPTION_FOR_LIVE ? "interfaces (-i), not for files"
+							   : "files (-r), not for interfaces");
 			return false;
 		}
 	}
@@ -326,8 +340,8 @@ check_standard_input_once(const struct config *config)
 {
 	unsigned times = 0;
 
-	for (size_t i = 0; config->files[i] != NULL; i++)
-		times += strcmp(config->files[i], "-") == 0;
+	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
+		times += strcmp(config->capture_paths[i], "-") == 0;
 	if (times > 1)
 		log_error("standard input (-r -) can be read only once");
 	return times <= 1;
@@ -335,9 +349,9 @@ check_standard_input_once(const struct config *config)
 
 /* Checks options against each other. */
 static bool
-settle(struct config *config, const bool given[ROWS])
+options_check_combination(struct config *config, const bool given[ROWS])
 {
-	bool live = config->interfaces[0] != NULL, files = config->files[0] != NULL;
+	bool live = config->interface_names[0] != NULL, files = config->capture_paths[0] != NULL;
 
 	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes) {
 		log_error("--format says how to print: it goes with --print or --list-probes");
@@ -349,7 +363,7 @@ settle(struct config *config, const bool given[ROWS])
 		config->print = config->list_format;
 	if (config->snaplen == 0)
 		config->snaplen = 262144;
-	if (config->list_probes || config->show)
+	if (config->list_probes || config->print_config)
 		return true;
 	if (live && files) {
 		log_error("either interfaces (-i) or files (-r) can be observed, not both");
@@ -360,12 +374,12 @@ settle(struct config *config, const bool given[ROWS])
 			  "netobsd --help says more");
 		return false;
 	}
-	return check_scope(config, given) && check_standard_input_once(config);
+	return options_check_scope(config, given) && check_standard_input_once(config);
 }
 
 /* Applies one option.  OPTIONS_RUN: continue. */
 static enum options_result
-take(const struct option_row *row, struct config *config)
+options_apply_row(const struct option_row *row, struct config *config)
 {
 	char why[128];
 
@@ -378,12 +392,12 @@ take(const struct option_row *row, struct config *config)
 	if (row->kind->set(config, row, optarg, why, sizeof why))
 		return OPTIONS_RUN;
 	log_error("--%s %s: %s", row->name, optarg != NULL ? optarg : "", why);
-	return OPTIONS_BAD;
+	return OPTIONS_INVALID;
 }
 
 /* Reads the command line and notes which rows it had. */
 static enum options_result
-parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
+options_parse_command_line(int argc, char **argv, struct config *config, bool given[ROWS])
 {
 	struct option longs[ROWS + 1];
 	char shorts[2 * ROWS + 2];
@@ -393,18 +407,18 @@ parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
 	opterr = 0; /* netobsd prints its own messages */
 	optind = 0; /* restart getopt, also for a second parse */
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = row_of(value == ':' ? optopt : value);
+		const struct option_row *row = options_find_by_letter(value == ':' ? optopt : value);
 		enum options_result result;
 
 		if (value == '?' || row == NULL) {
-			refuse_unknown(argv);
-			return OPTIONS_BAD;
+			options_log_unknown(argv);
+			return OPTIONS_INVALID;
 		}
 		if (value == ':') {
 			log_error("--%s needs a value: %s", row->name, row->argument);
-			return OPTIONS_BAD;
+			return OPTIONS_INVALID;
 		}
-		result = take(row, config);
+		result = options_apply_row(row, config);
 		if (result != OPTIONS_RUN)
 			return result;
 		given[row - options_table] = true;
@@ -412,22 +426,22 @@ parse_line(int argc, char **argv, struct config *config, bool given[ROWS])
 	if (optind == argc)
 		return OPTIONS_RUN;
 	given[options_find_setting("filter") - options_table] = true;
-	return join_filter(argc, argv, config) ? OPTIONS_RUN : OPTIONS_BAD;
+	return options_join_filter(argc, argv, config) ? OPTIONS_RUN : OPTIONS_INVALID;
 }
 
 /* Reads the file for options that the command line does not set.  Files to replay replace the interfaces configured for
  * the service. */
 static bool
-read_file(struct config *config, const bool given[ROWS])
+options_read_config_file(struct config *config, const bool given[ROWS])
 {
 	bool overridden[ROWS];
 
-	if (config->file == NULL)
+	if (config->config_path == NULL)
 		return true;
 	memcpy(overridden, given, sizeof overridden);
-	if (config->files[0] != NULL)
+	if (config->capture_paths[0] != NULL)
 		overridden[options_find_setting("interface") - options_table] = true;
-	return config_file_read(config->file, config, overridden);
+	return config_file_read(config->config_path, config, overridden);
 }
 
 enum options_result
@@ -436,18 +450,18 @@ options_parse(int argc, char **argv, struct config *config)
 	bool given[ROWS] = {false};
 	enum options_result result;
 
-	if (!options_defaults(config)) {
+	if (!config_set_defaults(config)) {
 		log_error("out of memory");
-		return OPTIONS_BAD;
+		return OPTIONS_INVALID;
 	}
 	config->argc = argc;
 	config->argv = argv;
-	result = parse_line(argc, argv, config, given);
+	result = options_parse_command_line(argc, argv, config, given);
 	if (result != OPTIONS_RUN)
 		return result;
-	if (!read_file(config, given) || !settle(config, given))
-		return OPTIONS_BAD;
-	if (config->show)
-		settings_print(stdout, config);
-	return config->show || config->check ? OPTIONS_DONE : OPTIONS_RUN;
+	if (!options_read_config_file(config, given) || !options_check_combination(config, given))
+		return OPTIONS_INVALID;
+	if (config->print_config)
+		config_print(stdout, config);
+	return config->print_config || config->check_config ? OPTIONS_DONE : OPTIONS_RUN;
 }

@@ -26,9 +26,9 @@ enum options_group {
 
 /* Kind of input that an option applies to. */
 enum options_scope {
-	FOR_ALL,
-	FOR_LIVE,
-	FOR_FILES,
+	OPTION_FOR_ALL,
+	OPTION_FOR_LIVE,
+	OPTION_FOR_FILES,
 };
 
 enum options_action {
@@ -38,15 +38,15 @@ enum options_action {
 };
 
 /* Where an option may appear. */
-enum options_place {
-	ON_LINE, /* command line only: it concerns a single run */
-	IN_BOTH, /* in netobs.conf(5) too, under the same name */
-	IN_FILE, /* file only: the command line has another syntax for it */
+enum options_source {
+	OPTION_COMMAND_LINE, /* command line only: it concerns a single run */
+	OPTION_ANYWHERE,     /* in netobs.conf(5) too, under the same name */
+	OPTION_CONFIG_FILE,  /* file only: the command line has another syntax for it */
 };
 
 /* When a change of this setting in the file takes effect. */
 enum options_change {
-	AT_RESTART,
+	OPTION_AT_RESTART,
 	AT_RELOAD,
 };
 
@@ -70,17 +70,17 @@ struct option_kind {
 
 struct option_row {
 	const char *name; /* long name, without dashes */
-	char letter;	  /* short name, 0 for none */
+	char short_name;  /* short name, 0 for none */
 	enum options_group group;
 	enum options_scope scope;
 	const struct option_kind *kind;
-	size_t field;	      /* offset in struct config */
+	size_t config_offset; /* offset in struct config */
 	const char *argument; /* name of its value, NULL if it takes none */
 	bool optional;	      /* the value may be omitted */
 	double min, max;      /* range of a numeric value, in the user's unit */
 	double unit;	      /* the field's units per unit of the user */
 	enum options_action action;
-	enum options_place place;
+	enum options_source source;
 	enum options_change change; /* for options that may appear in the file */
 	const char *help; /* one sentence without its full stop */
 };
@@ -92,33 +92,35 @@ enum options_result {
 	OPTIONS_RUN,  /* `config` is complete: run */
 	OPTIONS_DONE, /* --help, --check-config or --print-config has been answered */
 	OPTIONS_VERSION, /* --version: the caller prints it */
-	OPTIONS_BAD,  /* a message has been logged */
+	OPTIONS_INVALID,  /* a message has been logged */
 };
 
 /* Parses the command line and, if it names one, the configuration file; the command line takes precedence.  `*config`
- * is valid until options_free(), which must be called whatever the result. */
+ * is valid until config_free(), which must be called whatever the result. */
 enum options_result options_parse(int argc, char **argv, struct config *config);
-void options_free(struct config *config);
+void config_free(struct config *config);
 
 /* Sets the defaults. */
-bool options_defaults(struct config *config);
+bool config_set_defaults(struct config *config);
 
 /* Copies `text`; the copy is freed with the configuration.  NULL if out of memory. */
-const char *options_keep(struct config *config, const char *text);
+const char *options_strdup(struct config *config, const char *text);
 
 /* The row of a setting that may appear in a file; NULL if there is none. */
 const struct option_row *options_find_setting(const char *name);
 
 /* Whether both configurations have the same values for the row. */
-bool options_same(const struct option_row *row, const struct config *a, const struct config *b);
+bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
 /* --help and --version (help.c). */
-extern const char *const options_group_titles[GROUP_COUNT];
+extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
 /* Kinds of values (values.c). */
-extern const struct option_kind value_flag, value_flag_off, value_word, value_words, value_whole, value_count,
-    value_mode, value_bytes, value_seconds, value_view, value_prefix, value_pace, value_wait, value_print,
-    value_format, value_filter, value_user, value_site, value_none, value_ports;
+extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
+    value_uint32,
+    value_file_mode, value_int_or_default, value_seconds, value_view, value_prefix, value_replay_speed,
+        value_wait_tracer, value_print,
+    value_format, value_filter, value_user, value_probe_site, value_none, value_ports;
 
 #endif

@@ -5,20 +5,20 @@
 
 #define HELP_COLUMN 34
 
-const char *const options_group_titles[GROUP_COUNT] = {
+const char *const option_group_titles[GROUP_COUNT] = {
     [GROUP_INPUT] = "Input",   [GROUP_VIEW] = "Point of view", [GROUP_OUTPUT] = "Output",
     [GROUP_LIMITS] = "Limits", [GROUP_GENERAL] = "General",
 };
 
 static void
-print_row(FILE *to, const struct option_row *row, const struct config *defaults)
+help_print_row(FILE *to, const struct option_row *row, const struct config *defaults)
 {
 	char letter[5] = "    ", value[64] = "", room[OPTIONS_VALUE_MAX];
 	const char *standard = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, room);
 	int width;
 
-	if (row->letter != 0)
-		snprintf(letter, sizeof letter, "-%c, ", row->letter);
+	if (row->short_name != 0)
+		snprintf(letter, sizeof letter, "-%c, ", row->short_name);
 	if (row->argument != NULL)
 		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
 	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
@@ -33,8 +33,8 @@ options_print_help(FILE *to)
 {
 	struct config defaults;
 
-	if (!options_defaults(&defaults)) {
-		options_free(&defaults);
+	if (!config_set_defaults(&defaults)) {
+		config_free(&defaults);
 		return;
 	}
 	fputs("Usage: netobsd -i IFACE... [OPTION...] [FILTER]   observe interfaces\n"
@@ -42,13 +42,13 @@ options_print_help(FILE *to)
 	      "FILTER is a pcap-filter(7) expression.  Defaults are in parentheses.\n",
 	      to);
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
-		fprintf(to, "\n%s:\n", options_group_titles[group]);
+		fprintf(to, "\n%s:\n", option_group_titles[group]);
 		for (size_t i = 0; i < options_table_rows; i++)
-			if (options_table[i].group == group && options_table[i].place != IN_FILE)
-				print_row(to, &options_table[i], &defaults);
+			if (options_table[i].group == group && options_table[i].source != OPTION_CONFIG_FILE)
+				help_print_row(to, &options_table[i], &defaults);
 	}
 	fputs("\nExit status: 0 success, 1 failure, 2 damaged capture file, 3 frames were dropped (--strict).\n"
 	      "See netobsd(8) for details and netobs(7) for the probes.\n",
 	      to);
-	options_free(&defaults);
+	config_free(&defaults);
 }

@@ -15,7 +15,7 @@
 
 /* The first of these users that exists replaces root by default. */
 static const struct passwd *
-default_user(void)
+privileges_default_user(void)
 {
 	static const char *const names[] = {"netobs", "nobody"};
 
@@ -30,12 +30,12 @@ default_user(void)
 }
 
 static const struct passwd *
-find_user(const char *name)
+privileges_find_user(const char *name)
 {
 	const struct passwd *entry;
 
 	if (name == NULL)
-		return default_user();
+		return privileges_default_user();
 	entry = getpwnam(name);
 	if (entry == NULL)
 		log_error("there is no user %s", name);
@@ -49,16 +49,16 @@ privileges_plan(const struct config *config, struct privileges *plan)
 	const struct passwd *entry;
 
 	*plan = (struct privileges){
-	    .keep_capture = !root && config->interfaces[0] != NULL,
-	    .keep_owners = config->interfaces[0] != NULL && config->owners && config->all_owners,
+	    .keep_capture = !root && config->interface_names[0] != NULL,
+	    .keep_owners = config->interface_names[0] != NULL && config->lookup_owners && config->lookup_all_users,
 	};
-	if (!root && config->user == NULL)
+	if (!root && config->run_as_user == NULL)
 		return true;
-	entry = find_user(config->user);
+	entry = privileges_find_user(config->run_as_user);
 	if (entry == NULL)
 		return false;
 	if (!root && entry->pw_uid != geteuid()) {
-		log_error("cannot switch to user %s: netobsd was not started as root", config->user);
+		log_error("cannot switch to user %s: netobsd was not started as root", config->run_as_user);
 		return false;
 	}
 	plan->change = root;
@@ -70,7 +70,7 @@ privileges_plan(const struct config *config, struct privileges *plan)
 /* ---------------------------------------------------------------------------------------------------------- leaving */
 
 static bool
-failed(const char *what)
+privileges_log_failure(const char *what)
 {
 	log_error("%s: %s; refusing to parse packets", what, strerror(errno));
 	return false;
@@ -78,7 +78,7 @@ failed(const char *what)
 
 /* The capabilities to keep, as a set of 1 << CAP_...; limited to the permitted ones. */
 static uint64_t
-choose_kept(const struct privileges *plan)
+privileges_kept_capabilities(const struct privileges *plan)
 {
 	static const unsigned owners[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
 	uint64_t kept = 0;
@@ -97,18 +97,18 @@ choose_kept(const struct privileges *plan)
 
 /* Sets libcap-ng's target state to exactly these capabilities. */
 static bool
-choose_only(uint64_t kept)
+privileges_select_capabilities(uint64_t kept)
 {
 	capng_clear(CAPNG_SELECT_BOTH);
 	for (unsigned i = 0; i <= CAP_LAST_CAP; i++)
 		if ((kept >> i & 1) != 0 &&
 		    capng_update(CAPNG_ADD, (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED), i) != 0)
-			return failed("cannot choose capabilities");
+			return privileges_log_failure("cannot choose capabilities");
 	return true;
 }
 
 static bool
-change_user(const struct privileges *plan, bool bounding)
+privileges_change_user(const struct privileges *plan, bool bounding)
 {
 	int flags = CAPNG_DROP_SUPP_GRP | (bounding ? CAPNG_CLEAR_BOUNDING : 0);
 
@@ -121,24 +121,24 @@ change_user(const struct privileges *plan, bool bounding)
 }
 
 /* The service manager's unit may forbid capset(2) after reducing capabilities itself.  A failure is then harmless;
- * only_this_is_left() verifies the result. */
+ * privileges_verify_drop() verifies the result. */
 static bool
-stay(bool bounding)
+privileges_drop_capabilities(bool bounding)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) /* before Linux 4.3 */
-		return failed("cannot clear the ambient capabilities");
+		return privileges_log_failure("cannot clear the ambient capabilities");
 	return capng_apply(bounding ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) == 0 || errno == EPERM ||
-	       failed("cannot drop capabilities");
+	       privileges_log_failure("cannot drop capabilities");
 }
 
 /* Verifies the present state in the kernel, independent of earlier return values. */
 static bool
-only_this_is_left(uint64_t kept)
+privileges_verify_drop(uint64_t kept)
 {
 	uid_t real, effective, saved;
 
 	if (getresuid(&real, &effective, &saved) != 0 || capng_get_caps_process() != 0)
-		return failed("cannot see what privileges are left");
+		return privileges_log_failure("cannot see what privileges are left");
 	if (real == 0 || effective == 0 || saved == 0) {
 		log_error("still root after dropping privileges; refusing to parse packets");
 		return false;
@@ -156,20 +156,21 @@ only_this_is_left(uint64_t kept)
 }
 
 bool
-privileges_leave(const struct privileges *plan)
+privileges_drop(const struct privileges *plan)
 {
 	uint64_t kept;
 	bool bounding;
 
 	if (capng_get_caps_process() != 0)
-		return failed("cannot see what capabilities there are");
+		return privileges_log_failure("cannot see what capabilities there are");
 	/* Without CAP_SETPCAP, as in some containers, the bounding set cannot be changed; no_new_privs makes it
 	 * irrelevant. */
 	bounding = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) != 0;
-	kept = choose_kept(plan);
-	if (!choose_only(kept) || !(plan->change ? change_user(plan, bounding) : stay(bounding)))
+	kept = privileges_kept_capabilities(plan);
+	if (!privileges_select_capabilities(kept) ||
+	    !(plan->change ? privileges_change_user(plan, bounding) : privileges_drop_capabilities(bounding)))
 		return false;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return failed("cannot renounce new privileges");
-	return only_this_is_left(kept);
+		return privileges_log_failure("cannot renounce new privileges");
+	return privileges_verify_drop(kept);
 }

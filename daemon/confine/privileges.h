@@ -32,6 +32,6 @@ bool privileges_plan(const struct config *config, struct privileges *plan);
 
 /* Drops privileges and verifies the result.  Call it when everything is open and before threads are created.  False,
  * with a message logged, if a privilege is left; nothing must be parsed then. */
-bool privileges_leave(const struct privileges *plan);
+bool privileges_drop(const struct privileges *plan);
 
 #endif

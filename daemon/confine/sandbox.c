@@ -10,7 +10,7 @@
 #include "daemon/confine/sandbox_rules.h"
 
 static int
-add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
+sandbox_add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 {
 	struct scmp_arg_cmp comparison;
 
@@ -23,19 +23,19 @@ add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 
 /* Returns 0 or a negative errno. */
 static int
-add_table(scmp_filter_ctx filter, const struct sandbox_table *table)
+sandbox_add_table(scmp_filter_ctx filter, const struct sandbox_table *table)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < table->count && status == 0; i++)
 		if (table->rules[i].number != __NR_SCMP_ERROR)
-			status = add_rule(filter, &table->rules[i]);
+			status = sandbox_add_rule(filter, &table->rules[i]);
 	return status;
 }
 
-/* Adds one action for calls with any arguments.  Calls in sandbox_instruments stay allowed. */
+/* Adds one action for calls with any arguments.  Calls in sandbox_instrumentation stay allowed. */
 static int
-add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, size_t count)
+sandbox_add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, size_t count)
 {
 	int status = 0;
 
@@ -48,22 +48,22 @@ add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, size_t co
 }
 
 static int
-add_tables(scmp_filter_ctx filter, bool live)
+sandbox_add_tables(scmp_filter_ctx filter, bool live)
 {
-	int status = add_table(filter, &sandbox_instruments);
+	int status = sandbox_add_table(filter, &sandbox_instrumentation);
 
 	for (size_t i = 0; i < sandbox_allowed_count && status == 0; i++)
 		if (live || sandbox_allowed[i].when == SANDBOX_ALWAYS)
-			status = add_table(filter, &sandbox_allowed[i]);
+			status = sandbox_add_table(filter, &sandbox_allowed[i]);
 	if (status == 0)
-		status = add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), sandbox_absent, sandbox_absent_count);
+		status = sandbox_add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), sandbox_enosys, sandbox_enosys_count);
 	if (status == 0)
-		status = add_calls(filter, SCMP_ACT_KILL_PROCESS, sandbox_deadly, sandbox_deadly_count);
+		status = sandbox_add_calls(filter, SCMP_ACT_KILL_PROCESS, sandbox_kill, sandbox_kill_count);
 	return status;
 }
 
 static int
-load(bool live)
+sandbox_load_filter(bool live)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int status;
@@ -76,7 +76,7 @@ load(bool live)
 		/* a binary tree instead of a list of 100 numbers */
 		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (status == 0)
-		status = add_tables(filter, live);
+		status = sandbox_add_tables(filter, live);
 	if (status == 0)
 		status = seccomp_load(filter);
 	seccomp_release(filter);
@@ -86,7 +86,7 @@ load(bool live)
 bool
 sandbox_enter(bool live)
 {
-	int status = load(live);
+	int status = sandbox_load_filter(live);
 
 	if (status != 0) {
 		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(-status));

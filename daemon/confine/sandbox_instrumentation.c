@@ -44,7 +44,7 @@ static const struct sandbox_rule instruments[] = {
     CALL(getdents),
 };
 
-const struct sandbox_table sandbox_instruments = {
+const struct sandbox_table sandbox_instrumentation = {
     .purpose = "instrumentation",
     .when = SANDBOX_ALWAYS,
     .rules = instruments,

@@ -80,7 +80,7 @@ static const struct sandbox_rule signals[] = {
 };
 
 /* Threads but no processes.  clone3() passes its flags in memory, which a filter cannot read, so it fails with ENOSYS
- * (sandbox_absent) and the C library uses clone(). */
+ * (sandbox_enosys) and the C library uses clone(). */
 static const struct sandbox_rule threads[] = {
     CALL_IF(clone, 1, CLONE_THREAD, CLONE_THREAD),
     CALL(futex),
@@ -113,7 +113,7 @@ static const struct sandbox_rule process[] = {
 
 /* Calls made by the kernel's code for an optimised probe while a tracer is attached; some kernels filter them like any
  * other. */
-static const struct sandbox_rule tracers[] = {
+static const struct sandbox_rule uprobe_calls[] = {
 #ifdef __x86_64__
     {.number = 335}, /* uretprobe */
     {.number = 336}, /* uprobe */
@@ -153,7 +153,7 @@ static const struct sandbox_rule capturing[] = {
 };
 
 /* rtnetlink for addresses and interfaces; sock_diag for socket owners, together with /proc under `reading`. */
-static const struct sandbox_rule asking_the_kernel[] = {
+static const struct sandbox_rule kernel_queries[] = {
     INT_ARG(socket, 1, AF_NETLINK),
     INT_ARG(setsockopt, 2, SOL_NETLINK),
 };
@@ -170,17 +170,17 @@ const struct sandbox_table sandbox_allowed[] = {
     TABLE("signals", SANDBOX_ALWAYS, signals),
     TABLE("threads", SANDBOX_ALWAYS, threads),
     TABLE("the process itself", SANDBOX_ALWAYS, process),
-    TABLE("tracers on its probes", SANDBOX_ALWAYS, tracers),
+    TABLE("tracers on its probes", SANDBOX_ALWAYS, uprobe_calls),
     TABLE("serving bound sockets", SANDBOX_LIVE, serving),
     TABLE("capturing from interfaces", SANDBOX_LIVE, capturing),
-    TABLE("asking the kernel about addresses and owners", SANDBOX_LIVE, asking_the_kernel),
+    TABLE("asking the kernel about addresses and owners", SANDBOX_LIVE, kernel_queries),
 };
 const size_t sandbox_allowed_count = sizeof sandbox_allowed / sizeof sandbox_allowed[0];
 
-const int sandbox_absent[] = {SCMP_SYS(clone3)};
-const size_t sandbox_absent_count = sizeof sandbox_absent / sizeof sandbox_absent[0];
+const int sandbox_enosys[] = {SCMP_SYS(clone3)};
+const size_t sandbox_enosys_count = sizeof sandbox_enosys / sizeof sandbox_enosys[0];
 
-const int sandbox_deadly[] = {
+const int sandbox_kill[] = {
     SCMP_SYS(execve),	       SCMP_SYS(execveat),    SCMP_SYS(fork),		 SCMP_SYS(vfork),
     SCMP_SYS(ptrace),	       SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(bpf),
     SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(init_module),	 SCMP_SYS(finit_module),
@@ -189,4 +189,4 @@ const int sandbox_deadly[] = {
     SCMP_SYS(unshare),	       SCMP_SYS(keyctl),      SCMP_SYS(add_key),	 SCMP_SYS(request_key),
     SCMP_SYS(setuid),	       SCMP_SYS(setresuid),   SCMP_SYS(setreuid),	 SCMP_SYS(io_uring_setup),
 };
-const size_t sandbox_deadly_count = sizeof sandbox_deadly / sizeof sandbox_deadly[0];
+const size_t sandbox_kill_count = sizeof sandbox_kill / sizeof sandbox_kill[0];

@@ -14,14 +14,14 @@ struct sandbox_rule {
 	uint64_t value;
 };
 
-enum sandbox_when {
+enum sandbox_scope {
 	SANDBOX_ALWAYS,
 	SANDBOX_LIVE,
 };
 
 struct sandbox_table {
 	const char *purpose;
-	enum sandbox_when when;
+	enum sandbox_scope when;
 	const struct sandbox_rule *rules;
 	size_t count;
 };
@@ -30,15 +30,15 @@ extern const struct sandbox_table sandbox_allowed[];
 extern const size_t sandbox_allowed_count;
 
 /* Calls that fail with ENOSYS, so that the C library falls back to another one. */
-extern const int sandbox_absent[];
-extern const size_t sandbox_absent_count;
+extern const int sandbox_enosys[];
+extern const size_t sandbox_enosys_count;
 
 /* Calls that kill the process. */
-extern const int sandbox_deadly[];
-extern const size_t sandbox_deadly_count;
+extern const int sandbox_kill[];
+extern const size_t sandbox_kill_count;
 
 /* Calls that sanitizers and gcov need: sandbox_instrumentation.c in builds with them, empty in all others
  * (sandbox_instrumentation_stub.c). */
-extern const struct sandbox_table sandbox_instruments;
+extern const struct sandbox_table sandbox_instrumentation;
 
 #endif

@@ -7,36 +7,36 @@
 
 #define BUCKETS 64u /* indexes are consecutive, so no hash is needed */
 
-struct node {
-	struct node *next;
+struct interface_entry {
+	struct interface_entry *next;
 	struct interface interface;
-	struct link_facts facts;
+	struct interface_info facts;
 };
 
 struct interfaces {
 	uint64_t netns;
 	bool changed; /* since the last announcement */
-	struct interfaces_follower *followers;
-	struct node *buckets[BUCKETS];
+	struct interfaces_subscriber *followers;
+	struct interface_entry *buckets[BUCKETS];
 };
 
 /* The pointer that refers to the node of this index, or the NULL at the end of its bucket. */
-static struct node **
-find_link(struct node **link, uint32_t index)
+static struct interface_entry **
+interfaces_find_reference(struct interface_entry **link, uint32_t index)
 {
 	while (*link != NULL && (*link)->interface.ifindex != index)
 		link = &(*link)->next;
 	return link;
 }
 
-static const struct node *
-find_node(const struct interfaces *interfaces, uint32_t index)
+static const struct interface_entry *
+interfaces_find_entry(const struct interfaces *interfaces, uint32_t index)
 {
-	const struct node *node = interfaces->buckets[index % BUCKETS];
+	const struct interface_entry *entry = interfaces->buckets[index % BUCKETS];
 
-	while (node != NULL && node->interface.ifindex != index)
-		node = node->next;
-	return node;
+	while (entry != NULL && entry->interface.ifindex != index)
+		entry = entry->next;
+	return entry;
 }
 
 struct interfaces *
@@ -45,7 +45,7 @@ interfaces_new(void)
 	struct interfaces *interfaces = calloc(1, sizeof *interfaces);
 
 	if (interfaces != NULL)
-		interfaces->netns = interfaces_namespace();
+		interfaces->netns = interfaces_netns_inode();
 	return interfaces;
 }
 
@@ -56,7 +56,7 @@ interfaces_free(struct interfaces *interfaces)
 		return;
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		while (interfaces->buckets[i] != NULL)
-			interfaces_forget(interfaces, interfaces->buckets[i]->interface.ifindex);
+			interfaces_remove(interfaces, interfaces->buckets[i]->interface.ifindex);
 	}
 	free(interfaces);
 }
@@ -64,9 +64,10 @@ interfaces_free(struct interfaces *interfaces)
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
 bool
-interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts)
+interfaces_update(struct interfaces *interfaces, const struct interface_info *info)
 {
-	struct node **link = find_link(&interfaces->buckets[facts->index % BUCKETS], facts->index);
+	struct interface_entry **link =
+	    interfaces_find_reference(&interfaces->buckets[info->ifindex % BUCKETS], info->ifindex);
 	struct interface *interface;
 
 	if (*link == NULL) {
@@ -74,65 +75,65 @@ interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts)
 		if (*link == NULL)
 			return false;
 	}
-	(*link)->facts = *facts;
+	(*link)->facts = *info;
 	interface = &(*link)->interface;
-	interface->ifindex = facts->index;
+	interface->ifindex = info->ifindex;
 	interface->netns = interfaces->netns;
-	interface->loopback = facts->loopback;
-	interface->has_mac = facts->has_mac;
-	memcpy(interface->mac, facts->mac, sizeof interface->mac);
-	memcpy(interface->name, facts->name, sizeof interface->name);
+	interface->loopback = info->loopback;
+	interface->has_mac = info->has_mac;
+	memcpy(interface->mac, info->mac, sizeof interface->mac);
+	memcpy(interface->name, info->name, sizeof interface->name);
 	interfaces->changed = true;
 	return true;
 }
 
 void
-interfaces_forget(struct interfaces *interfaces, uint32_t index)
+interfaces_remove(struct interfaces *interfaces, uint32_t index)
 {
-	struct node **link = find_link(&interfaces->buckets[index % BUCKETS], index);
-	struct node *node = *link;
+	struct interface_entry **link = interfaces_find_reference(&interfaces->buckets[index % BUCKETS], index);
+	struct interface_entry *entry = *link;
 
-	if (node == NULL)
+	if (entry == NULL)
 		return;
-	*link = node->next;
-	free(node);
+	*link = entry->next;
+	free(entry);
 	interfaces->changed = true;
 }
 
 void
-interfaces_announce(struct interfaces *interfaces)
+interfaces_notify(struct interfaces *interfaces)
 {
-	struct interfaces_follower *next;
+	struct interfaces_subscriber *next;
 
 	if (!interfaces->changed)
 		return;
 	interfaces->changed = false;
-	for (struct interfaces_follower *at = interfaces->followers; at != NULL; at = next) {
+	for (struct interfaces_subscriber *at = interfaces->followers; at != NULL; at = next) {
 		next = at->next;
 		at->changed(at->context);
 	}
 }
 
 void
-interfaces_follow(struct interfaces *interfaces, struct interfaces_follower *follower)
+interfaces_subscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber)
 {
-	struct interfaces_follower **last = &interfaces->followers;
+	struct interfaces_subscriber **last = &interfaces->followers;
 
 	while (*last != NULL)
 		last = &(*last)->next;
-	follower->next = NULL;
-	*last = follower;
+	subscriber->next = NULL;
+	*last = subscriber;
 }
 
 void
-interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *follower)
+interfaces_unsubscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber)
 {
-	struct interfaces_follower **at = &interfaces->followers;
+	struct interfaces_subscriber **at = &interfaces->followers;
 
-	while (*at != NULL && *at != follower)
+	while (*at != NULL && *at != subscriber)
 		at = &(*at)->next;
 	if (*at != NULL)
-		*at = follower->next;
+		*at = subscriber->next;
 }
 
 /* -------------------------------------------------------------------------------------------------------- questions */
@@ -140,29 +141,29 @@ interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *f
 const struct interface *
 interfaces_find(const struct interfaces *interfaces, uint32_t index)
 {
-	const struct node *node = find_node(interfaces, index);
+	const struct interface_entry *entry = interfaces_find_entry(interfaces, index);
 
-	return node != NULL ? &node->interface : NULL;
+	return entry != NULL ? &entry->interface : NULL;
 }
 
-const struct link_facts *
-interfaces_facts(const struct interfaces *interfaces, uint32_t index)
+const struct interface_info *
+interfaces_find_info(const struct interfaces *interfaces, uint32_t index)
 {
-	const struct node *node = find_node(interfaces, index);
+	const struct interface_entry *entry = interfaces_find_entry(interfaces, index);
 
-	return node != NULL ? &node->facts : NULL;
+	return entry != NULL ? &entry->facts : NULL;
 }
 
 void
 interfaces_visit(const struct interfaces *interfaces, interfaces_visitor *visit, void *context)
 {
 	for (unsigned i = 0; i < BUCKETS; i++)
-		for (const struct node *node = interfaces->buckets[i]; node != NULL; node = node->next)
-			visit(context, &node->facts);
+		for (const struct interface_entry *entry = interfaces->buckets[i]; entry != NULL; entry = entry->next)
+			visit(context, &entry->facts);
 }
 
 uint64_t
-interfaces_namespace(void)
+interfaces_netns_inode(void)
 {
 	struct stat status;
 

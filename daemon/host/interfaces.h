@@ -13,8 +13,8 @@
 struct interfaces;
 
 /* Properties of an interface according to the kernel. */
-struct link_facts {
-	uint32_t index;
+struct interface_info {
+	uint32_t ifindex;
 	char name[16];
 	bool loopback;
 	bool up;	 /* administratively up */
@@ -22,14 +22,14 @@ struct link_facts {
 	uint8_t mac[6];
 	uint32_t mtu;	 /* 0 if unknown */
 	uint32_t master; /* index of the bridge, bond or team that it is a port of, 0 if it is none */
-	uint32_t carrier; /* index of the interface that this VLAN device is on, 0 if it is none */
+	uint32_t vlan_parent; /* index of the interface that this VLAN device is on, 0 if it is none */
 };
 
 /* Callback for changes; the memory is the follower's. */
-struct interfaces_follower {
+struct interfaces_subscriber {
 	void (*changed)(void *context);
 	void *context;
-	struct interfaces_follower *next;
+	struct interfaces_subscriber *next;
 };
 
 /* Creates an empty collection.  NULL if out of memory. */
@@ -37,25 +37,25 @@ struct interfaces *interfaces_new(void);
 void interfaces_free(struct interfaces *interfaces);
 
 /* Adds an interface or updates it.  False if out of memory. */
-bool interfaces_learn(struct interfaces *interfaces, const struct link_facts *facts);
+bool interfaces_update(struct interfaces *interfaces, const struct interface_info *info);
 
 /* Removes an interface.  No batch may contain a frame of it. */
-void interfaces_forget(struct interfaces *interfaces, uint32_t index);
+void interfaces_remove(struct interfaces *interfaces, uint32_t index);
 
 /* Calls the followers in order of registration, if anything has changed since the last call. */
-void interfaces_announce(struct interfaces *interfaces);
-void interfaces_follow(struct interfaces *interfaces, struct interfaces_follower *follower);
-void interfaces_unfollow(struct interfaces *interfaces, struct interfaces_follower *follower);
+void interfaces_notify(struct interfaces *interfaces);
+void interfaces_subscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber);
+void interfaces_unsubscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber);
 
 /* NULL if the index is unknown.  A result is valid until the interface is removed; changes update it in place. */
 const struct interface *interfaces_find(const struct interfaces *interfaces, uint32_t index);
-const struct link_facts *interfaces_facts(const struct interfaces *interfaces, uint32_t index);
+const struct interface_info *interfaces_find_info(const struct interfaces *interfaces, uint32_t index);
 
 /* Calls `visit` for every interface, in no particular order. */
-typedef void interfaces_visitor(void *context, const struct link_facts *facts);
+typedef void interfaces_visitor(void *context, const struct interface_info *info);
 void interfaces_visit(const struct interfaces *interfaces, interfaces_visitor *visit, void *context);
 
 /* Inode of this process's network namespace, 0 if unknown. */
-uint64_t interfaces_namespace(void);
+uint64_t interfaces_netns_inode(void);
 
 #endif

@@ -7,23 +7,23 @@
 
 #define SLOTS_AT_FIRST 64u /* a power of two */
 
-struct slot {
+struct local_addr_slot {
 	uint8_t addr[16];
-	uint32_t count; /* interfaces with this address; 0 if the address was removed */
-	uint8_t version; /* 0: never used; ends a search */
+	uint32_t refcount; /* interfaces with this address; 0 if the address was removed */
+	uint8_t version;   /* 0: never used; ends a search */
 };
 
-struct locals {
-	struct slot *slots;
+struct local_addrs {
+	struct local_addr_slot *slots;
 	uint32_t mask; /* number of slots less one */
 	uint32_t used; /* slots in use, including removed addresses */
-	uint32_t generation;
+	uint32_t epoch;
 	size_t prefix_count;
-	struct prefix *prefixes;
+	struct ip_prefix *prefixes;
 };
 
 static uint32_t
-hash_of(uint8_t version, const uint8_t addr[16])
+local_addrs_hash(uint8_t version, const uint8_t addr[16])
 {
 	uint64_t low, high;
 
@@ -35,10 +35,10 @@ hash_of(uint8_t version, const uint8_t addr[16])
 }
 
 /* The slot of an address, or the empty slot at which its search ends. */
-static struct slot *
-find(struct slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
+static struct local_addr_slot *
+local_addrs_find_slot(struct local_addr_slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
 {
-	uint32_t at = hash_of(version, addr) & mask;
+	uint32_t at = local_addrs_hash(version, addr) & mask;
 
 	while (slots[at].version != 0 &&
 	       (slots[at].version != version || memcmp(slots[at].addr, addr, sizeof slots[at].addr) != 0))
@@ -48,113 +48,113 @@ find(struct slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
 
 /* Rehashes into a table that is at most a quarter full, without removed addresses. */
 static bool
-rebuild(struct locals *locals)
+local_addrs_rehash(struct local_addrs *local_addrs)
 {
 	uint32_t live = 0, size = SLOTS_AT_FIRST;
-	struct slot *slots;
+	struct local_addr_slot *slots;
 
-	for (uint32_t i = 0; i <= locals->mask; i++)
-		live += locals->slots[i].count > 0;
+	for (uint32_t i = 0; i <= local_addrs->mask; i++)
+		live += local_addrs->slots[i].refcount > 0;
 	while (size / 4 <= live)
 		size *= 2;
 	slots = calloc(size, sizeof *slots);
 	if (slots == NULL)
 		return false;
-	for (uint32_t i = 0; i <= locals->mask; i++) {
-		const struct slot *old = &locals->slots[i];
+	for (uint32_t i = 0; i <= local_addrs->mask; i++) {
+		const struct local_addr_slot *old = &local_addrs->slots[i];
 
-		if (old->count > 0)
-			*find(slots, size - 1, old->version, old->addr) = *old;
+		if (old->refcount > 0)
+			*local_addrs_find_slot(slots, size - 1, old->version, old->addr) = *old;
 	}
-	free(locals->slots);
-	locals->slots = slots;
-	locals->mask = size - 1;
-	locals->used = live;
+	free(local_addrs->slots);
+	local_addrs->slots = slots;
+	local_addrs->mask = size - 1;
+	local_addrs->used = live;
 	return true;
 }
 
-struct locals *
-locals_new(const struct prefix *prefixes, size_t count)
+struct local_addrs *
+local_addrs_new(const struct ip_prefix *prefixes, size_t count)
 {
-	struct locals *locals = calloc(1, sizeof *locals);
+	struct local_addrs *local_addrs = calloc(1, sizeof *local_addrs);
 
-	if (locals == NULL)
+	if (local_addrs == NULL)
 		return NULL;
-	locals->slots = calloc(SLOTS_AT_FIRST, sizeof *locals->slots);
-	if (locals->slots == NULL || !locals_set_prefixes(locals, prefixes, count)) {
-		locals_free(locals);
+	local_addrs->slots = calloc(SLOTS_AT_FIRST, sizeof *local_addrs->slots);
+	if (local_addrs->slots == NULL || !local_addrs_set_prefixes(local_addrs, prefixes, count)) {
+		local_addrs_free(local_addrs);
 		return NULL;
 	}
-	locals->mask = SLOTS_AT_FIRST - 1;
-	locals->generation = 0;
-	return locals;
+	local_addrs->mask = SLOTS_AT_FIRST - 1;
+	local_addrs->epoch = 0;
+	return local_addrs;
 }
 
 bool
-locals_set_prefixes(struct locals *locals, const struct prefix *prefixes, size_t count)
+local_addrs_set_prefixes(struct local_addrs *local_addrs, const struct ip_prefix *prefixes, size_t count)
 {
-	struct prefix *copy = calloc(count > 0 ? count : 1, sizeof *copy);
+	struct ip_prefix *copy = calloc(count > 0 ? count : 1, sizeof *copy);
 
 	if (copy == NULL)
 		return false;
 	if (count > 0)
 		memcpy(copy, prefixes, count * sizeof *copy);
-	free(locals->prefixes);
-	locals->prefixes = copy;
-	locals->prefix_count = count;
-	locals->generation++;
+	free(local_addrs->prefixes);
+	local_addrs->prefixes = copy;
+	local_addrs->prefix_count = count;
+	local_addrs->epoch++;
 	return true;
 }
 
 void
-locals_free(struct locals *locals)
+local_addrs_free(struct local_addrs *local_addrs)
 {
-	if (locals == NULL)
+	if (local_addrs == NULL)
 		return;
-	free(locals->slots);
-	free(locals->prefixes);
-	free(locals);
+	free(local_addrs->slots);
+	free(local_addrs->prefixes);
+	free(local_addrs);
 }
 
 bool
-locals_add(struct locals *locals, uint8_t version, const uint8_t addr[16])
+local_addrs_add(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16])
 {
-	struct slot *slot = find(locals->slots, locals->mask, version, addr);
+	struct local_addr_slot *slot = local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr);
 
 	if (slot->version == 0) {
-		if (locals->used >= (locals->mask + 1) / 2) {
-			if (!rebuild(locals))
+		if (local_addrs->used >= (local_addrs->mask + 1) / 2) {
+			if (!local_addrs_rehash(local_addrs))
 				return false;
-			slot = find(locals->slots, locals->mask, version, addr);
+			slot = local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr);
 		}
 		memcpy(slot->addr, addr, sizeof slot->addr);
 		slot->version = version;
-		locals->used++;
+		local_addrs->used++;
 	}
-	if (slot->count++ == 0)
-		locals->generation++;
+	if (slot->refcount++ == 0)
+		local_addrs->epoch++;
 	return true;
 }
 
 void
-locals_remove(struct locals *locals, uint8_t version, const uint8_t addr[16])
+local_addrs_remove(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16])
 {
-	struct slot *slot = find(locals->slots, locals->mask, version, addr);
+	struct local_addr_slot *slot = local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr);
 
-	if (slot->count > 0 && --slot->count == 0)
-		locals->generation++;
+	if (slot->refcount > 0 && --slot->refcount == 0)
+		local_addrs->epoch++;
 }
 
 void
-locals_clear_addresses(struct locals *locals)
+local_addrs_clear(struct local_addrs *local_addrs)
 {
-	memset(locals->slots, 0, (locals->mask + 1) * sizeof *locals->slots);
-	locals->used = 0;
-	locals->generation++;
+	memset(local_addrs->slots, 0, (local_addrs->mask + 1) * sizeof *local_addrs->slots);
+	local_addrs->used = 0;
+	local_addrs->epoch++;
 }
 
 static bool
-prefix_covers(const struct prefix *prefix, uint8_t version, const uint8_t addr[16])
+ip_prefix_contains(const struct ip_prefix *prefix, uint8_t version, const uint8_t addr[16])
 {
 	unsigned bytes = prefix->bits / 8u, rest = prefix->bits % 8u;
 
@@ -164,7 +164,7 @@ prefix_covers(const struct prefix *prefix, uint8_t version, const uint8_t addr[1
 }
 
 static bool
-is_loopback(uint8_t version, const uint8_t addr[16])
+address_is_loopback(uint8_t version, const uint8_t addr[16])
 {
 	static const uint8_t one[16] = {[15] = 1};
 
@@ -172,24 +172,25 @@ is_loopback(uint8_t version, const uint8_t addr[16])
 }
 
 bool
-locals_has(const struct locals *locals, uint8_t version, const uint8_t addr[16])
+local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16])
 {
-	if (find(locals->slots, locals->mask, version, addr)->count > 0 || is_loopback(version, addr))
+	if (local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr)->refcount > 0 ||
+	    address_is_loopback(version, addr))
 		return true;
-	for (size_t i = 0; i < locals->prefix_count; i++)
-		if (prefix_covers(&locals->prefixes[i], version, addr))
+	for (size_t i = 0; i < local_addrs->prefix_count; i++)
+		if (ip_prefix_contains(&local_addrs->prefixes[i], version, addr))
 			return true;
 	return false;
 }
 
 bool
-locals_known(const struct locals *locals)
+local_addrs_any_known(const struct local_addrs *local_addrs)
 {
-	return locals->used > 0 || locals->prefix_count > 0;
+	return local_addrs->used > 0 || local_addrs->prefix_count > 0;
 }
 
 uint32_t
-locals_generation(const struct locals *locals)
+local_addrs_epoch(const struct local_addrs *local_addrs)
 {
-	return locals->generation;
+	return local_addrs->epoch;
 }

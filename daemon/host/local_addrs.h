@@ -9,29 +9,29 @@
 
 #include "daemon/config/config.h"
 
-struct locals;
+struct local_addrs;
 
 /* Creates a set with the configured prefixes.  NULL if out of memory. */
-struct locals *locals_new(const struct prefix *prefixes, size_t count);
-void locals_free(struct locals *locals);
+struct local_addrs *local_addrs_new(const struct ip_prefix *prefixes, size_t count);
+void local_addrs_free(struct local_addrs *local_addrs);
 
 /* Replaces the prefixes.  False, with nothing changed, if out of memory. */
-bool locals_set_prefixes(struct locals *locals, const struct prefix *prefixes, size_t count);
+bool local_addrs_set_prefixes(struct local_addrs *local_addrs, const struct ip_prefix *prefixes, size_t count);
 
 /* Adds or removes an address.  `addr` is in network order, IPv4 in the first four bytes.  Addresses are counted: one
  * that is on two interfaces stays until both have lost it.  False if out of memory. */
-bool locals_add(struct locals *locals, uint8_t version, const uint8_t addr[16]);
-void locals_remove(struct locals *locals, uint8_t version, const uint8_t addr[16]);
-void locals_clear_addresses(struct locals *locals);
+bool local_addrs_add(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
+void local_addrs_remove(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
+void local_addrs_clear(struct local_addrs *local_addrs);
 
 /* Whether an address is local.  127.0.0.0/8 and ::1 always are. */
-bool locals_has(const struct locals *locals, uint8_t version, const uint8_t addr[16]);
+bool local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
 
 /* Whether any local address or prefix is known.  For a cooked capture file without prefixes only directions are
  * known. */
-bool locals_known(const struct locals *locals);
+bool local_addrs_any_known(const struct local_addrs *local_addrs);
 
 /* Increases with every change; used to validate cached results. */
-uint32_t locals_generation(const struct locals *locals);
+uint32_t local_addrs_epoch(const struct local_addrs *local_addrs);
 
 #endif

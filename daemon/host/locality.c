@@ -4,20 +4,20 @@
 #include <string.h>
 
 static bool
-is_loopback(const struct packet *p)
+locality_is_loopback(const struct packet *p)
 {
 	return p->loopback || p->frame->interface->loopback;
 }
 
-static struct sides
-sides_local(bool source, bool destination)
+static struct locality
+locality_from_endpoints(bool source, bool destination)
 {
 	bool overheard = !source && !destination;
 
-	return (struct sides){
-	    .send = source,
-	    .receive = destination || overheard,
-	    .overheard = overheard,
+	return (struct locality){
+	    .fire_send = source,
+	    .fire_receive = destination || overheard,
+	    .foreign = overheard,
 	    .source_local = source,
 	    .destination_local = destination,
 	};
@@ -25,7 +25,7 @@ sides_local(bool source, bool destination)
 
 /* 224.0.0.0/4, 255.255.255.255 (RFC 1112, 919), ff00::/8 (RFC 4291). */
 static bool
-is_group(const struct ip_layer *ip)
+locality_is_group_address(const struct ip_layer *ip)
 {
 	if (ip->version == 6)
 		return ip->dst[0] == 0xff;
@@ -34,7 +34,7 @@ is_group(const struct ip_layer *ip)
 
 /* 0.0.0.0 and ::, the source addresses of a host that has none yet (RFC 1122, 4861, 4862). */
 static bool
-is_unspecified(const uint8_t addr[16])
+locality_is_unspecified(const uint8_t addr[16])
 {
 	static const uint8_t zero[16];
 
@@ -43,7 +43,7 @@ is_unspecified(const uint8_t addr[16])
 
 /* Whether this host sent the frame according to the link layer; used if the addresses do not tell. */
 static bool
-is_sent_here(const struct packet *p)
+locality_is_sent_by_host(const struct packet *p)
 {
 	const struct interface *interface = p->frame->interface;
 
@@ -53,56 +53,57 @@ is_sent_here(const struct packet *p)
 }
 
 /* The sides that can be local according to the link layer: an incoming frame was not sent by this host. */
-static struct sides
-sides_by_direction(enum direction direction)
+static struct locality
+locality_from_direction(enum direction direction)
 {
-	return sides_local(direction != DIRECTION_IN && direction != DIRECTION_OTHER,
-			   direction != DIRECTION_OUT && direction != DIRECTION_OTHER);
+	return locality_from_endpoints(direction != DIRECTION_IN && direction != DIRECTION_OTHER,
+				       direction != DIRECTION_OUT && direction != DIRECTION_OTHER);
 }
 
-static struct sides
-sides_by_address(const struct packet *p, const struct locals *locals)
+static struct locality
+locality_from_addresses(const struct packet *p, const struct local_addrs *local_addrs)
 {
-	struct sides may = sides_by_direction(p->direction);
+	struct locality may = locality_from_direction(p->direction);
 	bool source, destination;
 
 	switch (p->network) {
 	case NETWORK_IPV4:
 	case NETWORK_IPV6:
-		source = locals_has(locals, p->ip.version, p->ip.src) ||
-			 (is_unspecified(p->ip.src) && is_sent_here(p));
-		destination = locals_has(locals, p->ip.version, p->ip.dst) || (!source && is_group(&p->ip));
-		return sides_local(source && may.source_local, destination && may.destination_local);
+		source = local_addrs_contains(local_addrs, p->ip.version, p->ip.src) ||
+			 (locality_is_unspecified(p->ip.src) && locality_is_sent_by_host(p));
+		destination = local_addrs_contains(local_addrs, p->ip.version, p->ip.dst) ||
+			      (!source && locality_is_group_address(&p->ip));
+		return locality_from_endpoints(source && may.source_local, destination && may.destination_local);
 	case NETWORK_ARP: {
 		uint8_t sender[16] = {0};
 
-		view_copy(p->arp.spa, 0, sender, p->arp.spa.len < 16 ? p->arp.spa.len : 16);
-		source = is_sent_here(p) || locals_has(locals, 4, sender);
-		return sides_local(source && may.source_local, !source && may.destination_local);
+		slice_copy(p->arp.spa, 0, sender, p->arp.spa.len < 16 ? p->arp.spa.len : 16);
+		source = locality_is_sent_by_host(p) || local_addrs_contains(local_addrs, 4, sender);
+		return locality_from_endpoints(source && may.source_local, !source && may.destination_local);
 	}
 	case NETWORK_NONE:
 		break;
 	}
 	/* No IP or ARP address: decided by the interface's own address or the direction. */
-	source = is_sent_here(p);
-	return sides_local(source, !source && may.destination_local);
+	source = locality_is_sent_by_host(p);
+	return locality_from_endpoints(source, !source && may.destination_local);
 }
 
-struct sides
-sides_of(const struct packet *p, enum view_kind view, const struct locals *locals)
+struct locality
+locality_of_packet(const struct packet *p, enum view_mode view, const struct local_addrs *local_addrs)
 {
 	if (view == VIEW_MONITOR)
-		return (struct sides){.receive = true, .source_local = true, .destination_local = true};
-	if (view == VIEW_BOTH || is_loopback(p))
-		return sides_local(true, true);
+		return (struct locality){.fire_receive = true, .source_local = true, .destination_local = true};
+	if (view == VIEW_BOTH || locality_is_loopback(p))
+		return locality_from_endpoints(true, true);
 	/* In a capture file the recorded directions are all that is known, unless prefixes are configured. */
-	if (p->direction != DIRECTION_UNKNOWN && !locals_known(locals))
-		return sides_by_direction(p->direction);
-	return sides_by_address(p, locals);
+	if (p->direction != DIRECTION_UNKNOWN && !local_addrs_any_known(local_addrs))
+		return locality_from_direction(p->direction);
+	return locality_from_addresses(p, local_addrs);
 }
 
 bool
-sides_is_loopback_copy(const struct packet *p)
+locality_is_loopback_duplicate(const struct packet *p)
 {
-	return p->direction == DIRECTION_OUT && is_loopback(p);
+	return p->direction == DIRECTION_OUT && locality_is_loopback(p);
 }

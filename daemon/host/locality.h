@@ -9,17 +9,18 @@
 #include "daemon/host/local_addrs.h"
 #include "dissect/packet.h"
 
-struct sides {
-	bool send;		/* the send probes fire */
-	bool receive;		/* the receive probes fire */
-	bool overheard;		/* neither end is local: only gld and ip receive probes fire */
+struct locality {
+	bool fire_send;		/* the send probes fire */
+	bool fire_receive;	/* the receive probes fire */
+	bool foreign;		/* neither end is local: only gld and ip receive probes fire */
 	bool source_local;	/* connection events of the source endpoint fire */
 	bool destination_local; /* connection events of the destination endpoint fire */
 };
 
-struct sides sides_of(const struct packet *packet, enum view_kind view, const struct locals *locals);
+struct locality locality_of_packet(const struct packet *packet, enum view_mode view,
+				   const struct local_addrs *local_addrs);
 
 /* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
-bool sides_is_loopback_copy(const struct packet *packet);
+bool locality_is_loopback_duplicate(const struct packet *packet);
 
 #endif

@@ -10,81 +10,82 @@
 /* Deepest stack followed (VLAN on bond on bridge ...). */
 #define DEPTH_MAX 8
 
-struct place {
+struct interface_address {
 	uint32_t ifindex;
 	uint8_t version;
 	uint8_t addr[16];
 };
 
-struct lower {
+struct lower_device {
 	uint32_t ifindex;
-	bool port;	     /* a port: frames for this host also pass through its master */
-	bool carries;	     /* carries VLAN devices */
-	struct place *above; /* addresses of the interfaces above it that it does not have itself */
+	bool enslaved;	/* a port: frames for this host also pass through its master */
+	bool has_vlans; /* carries VLAN devices */
+	struct interface_address
+	    *upper_addresses; /* addresses of the interfaces above it that it does not have itself */
 	size_t count;
 };
 
-struct uppers {
+struct lower_dedup {
 	struct interfaces *interfaces;
-	struct interfaces_follower follower;
-	bool stale; /* `lowers` must be rebuilt */
-	struct place *places;
-	size_t place_count, place_room;
-	struct link_facts *links; /* used while `lowers` is rebuilt */
-	size_t link_count, link_room;
-	struct lower *lowers; /* sorted by interface index */
+	struct interfaces_subscriber follower;
+	bool rebuild_needed; /* `devices` must be rebuilt */
+	struct interface_address *addresses;
+	size_t place_count, address_capacity;
+	struct interface_info *links; /* used while `devices` is rebuilt */
+	size_t link_count, link_capacity;
+	struct lower_device *devices; /* sorted by interface index */
 	size_t lower_count;
 };
 
 static bool
-same_address(const struct place *place, uint8_t version, const uint8_t addr[16])
+interface_address_equals(const struct interface_address *address, uint8_t version, const uint8_t addr[16])
 {
-	return place->version == version && memcmp(place->addr, addr, sizeof place->addr) == 0;
+	return address->version == version && memcmp(address->addr, addr, sizeof address->addr) == 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- addresses */
 
 bool
-uppers_add_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, const uint8_t addr[16])
+lower_dedup_add_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16])
 {
-	struct place *place;
+	struct interface_address *address;
 	void *array;
 
-	if (uppers == NULL)
+	if (dedup == NULL)
 		return true;
-	array = uppers->places;
-	if (!room_for_one(&array, uppers->place_count, &uppers->place_room, sizeof *place))
+	array = dedup->addresses;
+	if (!array_reserve_one(&array, dedup->place_count, &dedup->address_capacity, sizeof *address))
 		return false;
-	uppers->places = array;
-	place = &uppers->places[uppers->place_count++];
-	*place = (struct place){.ifindex = ifindex, .version = version};
-	memcpy(place->addr, addr, sizeof place->addr);
-	uppers->stale = true;
+	dedup->addresses = array;
+	address = &dedup->addresses[dedup->place_count++];
+	*address = (struct interface_address){.ifindex = ifindex, .version = version};
+	memcpy(address->addr, addr, sizeof address->addr);
+	dedup->rebuild_needed = true;
 	return true;
 }
 
 void
-uppers_remove_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, const uint8_t addr[16])
+lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16])
 {
-	if (uppers == NULL)
+	if (dedup == NULL)
 		return;
-	for (size_t i = 0; i < uppers->place_count; i++) {
-		struct place *place = &uppers->places[i];
+	for (size_t i = 0; i < dedup->place_count; i++) {
+		struct interface_address *address = &dedup->addresses[i];
 
-		if (place->ifindex != ifindex || !same_address(place, version, addr))
+		if (address->ifindex != ifindex || !interface_address_equals(address, version, addr))
 			continue;
-		*place = uppers->places[--uppers->place_count];
-		uppers->stale = true;
+		*address = dedup->addresses[--dedup->place_count];
+		dedup->rebuild_needed = true;
 		return;
 	}
 }
 
 static bool
-is_on(const struct uppers *uppers, uint32_t ifindex, const struct place *place)
+lower_dedup_has_address(const struct lower_dedup *dedup, uint32_t ifindex, const struct interface_address *address)
 {
-	for (size_t i = 0; i < uppers->place_count; i++)
-		if (uppers->places[i].ifindex == ifindex &&
-		    same_address(&uppers->places[i], place->version, place->addr))
+	for (size_t i = 0; i < dedup->place_count; i++)
+		if (dedup->addresses[i].ifindex == ifindex &&
+		    interface_address_equals(&dedup->addresses[i], address->version, address->addr))
 			return true;
 	return false;
 }
@@ -92,190 +93,193 @@ is_on(const struct uppers *uppers, uint32_t ifindex, const struct place *place)
 /* ------------------------------------------------------------------------------------------------- lower interfaces */
 
 static void
-note_link(void *context, const struct link_facts *facts)
+lower_dedup_collect_link(void *context, const struct interface_info *info)
 {
-	struct uppers *uppers = context;
-	void *array = uppers->links;
+	struct lower_dedup *dedup = context;
+	void *array = dedup->links;
 
-	if (!room_for_one(&array, uppers->link_count, &uppers->link_room, sizeof *facts)) {
+	if (!array_reserve_one(&array, dedup->link_count, &dedup->link_capacity, sizeof *info)) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
-	uppers->links = array;
-	uppers->links[uppers->link_count++] = *facts;
+	dedup->links = array;
+	dedup->links[dedup->link_count++] = *info;
 }
 
-static struct lower *
-lower_of(struct uppers *uppers, uint32_t ifindex)
+static struct lower_device *
+lower_dedup_get_device(struct lower_dedup *dedup, uint32_t ifindex)
 {
-	for (size_t i = 0; i < uppers->lower_count; i++)
-		if (uppers->lowers[i].ifindex == ifindex)
-			return &uppers->lowers[i];
-	uppers->lowers[uppers->lower_count] = (struct lower){.ifindex = ifindex};
-	return &uppers->lowers[uppers->lower_count++];
+	for (size_t i = 0; i < dedup->lower_count; i++)
+		if (dedup->devices[i].ifindex == ifindex)
+			return &dedup->devices[i];
+	dedup->devices[dedup->lower_count] = (struct lower_device){.ifindex = ifindex};
+	return &dedup->devices[dedup->lower_count++];
 }
 
 static void
-collect_addresses(struct uppers *uppers, struct lower *lower, uint32_t ifindex)
+lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex)
 {
-	for (size_t i = 0; i < uppers->place_count; i++) {
-		const struct place *place = &uppers->places[i];
+	for (size_t i = 0; i < dedup->place_count; i++) {
+		const struct interface_address *address = &dedup->addresses[i];
 
-		if (place->ifindex == ifindex && !is_on(uppers, lower->ifindex, place))
-			lower->above[lower->count++] = *place;
+		if (address->ifindex == ifindex && !lower_dedup_has_address(dedup, device->ifindex, address))
+			device->upper_addresses[device->count++] = *address;
 	}
 }
 
 /* Collects the addresses of everything above `link`, directly or indirectly. */
 static void
-collect_above(struct uppers *uppers, struct lower *lower, const struct link_facts *link, unsigned depth)
+lower_dedup_collect_upper(struct lower_dedup *dedup, struct lower_device *device, const struct interface_info *link,
+			  unsigned depth)
 {
-	for (size_t i = 0; i < uppers->link_count && depth < DEPTH_MAX; i++) {
-		const struct link_facts *upper = &uppers->links[i];
+	for (size_t i = 0; i < dedup->link_count && depth < DEPTH_MAX; i++) {
+		const struct interface_info *upper = &dedup->links[i];
 
 		/* A bridge is visited once per path up to it; its addresses are at most as many as there are places. */
-		if (!upper->up || (upper->carrier != link->index && upper->index != link->master) ||
-		    lower->count > uppers->place_count)
+		if (!upper->up || (upper->vlan_parent != link->ifindex && upper->ifindex != link->master) ||
+		    device->count > dedup->place_count)
 			continue;
-		collect_addresses(uppers, lower, upper->index);
-		collect_above(uppers, lower, upper, depth + 1);
+		lower_dedup_collect_addresses(dedup, device, upper->ifindex);
+		lower_dedup_collect_upper(dedup, device, upper, depth + 1);
 	}
 }
 
 static void
-find_relations(struct uppers *uppers)
+lower_dedup_link_devices(struct lower_dedup *dedup)
 {
-	for (size_t i = 0; i < uppers->link_count; i++) {
-		const struct link_facts *link = &uppers->links[i];
-		const struct link_facts *master = interfaces_facts(uppers->interfaces, link->master);
+	for (size_t i = 0; i < dedup->link_count; i++) {
+		const struct interface_info *link = &dedup->links[i];
+		const struct interface_info *master = interfaces_find_info(dedup->interfaces, link->master);
 
 		if (link->master != 0 && master != NULL && master->up)
-			lower_of(uppers, link->index)->port = true;
-		if (link->carrier != 0 && link->up)
-			lower_of(uppers, link->carrier)->carries = true;
+			lower_dedup_get_device(dedup, link->ifindex)->enslaved = true;
+		if (link->vlan_parent != 0 && link->up)
+			lower_dedup_get_device(dedup, link->vlan_parent)->has_vlans = true;
 	}
 }
 
 static void
-forget_lowers(struct uppers *uppers)
+lower_dedup_clear(struct lower_dedup *dedup)
 {
-	for (size_t i = 0; i < uppers->lower_count; i++)
-		free(uppers->lowers[i].above);
-	free(uppers->lowers);
-	uppers->lowers = NULL;
-	uppers->lower_count = 0;
+	for (size_t i = 0; i < dedup->lower_count; i++)
+		free(dedup->devices[i].upper_addresses);
+	free(dedup->devices);
+	dedup->devices = NULL;
+	dedup->lower_count = 0;
 }
 
 static int
-by_index(const void *a, const void *b)
+lower_device_compare(const void *a, const void *b)
 {
-	const struct lower *one = a, *other = b;
+	const struct lower_device *one = a, *other = b;
 
 	return (one->ifindex > other->ifindex) - (one->ifindex < other->ifindex);
 }
 
 static void
-make_lowers(struct uppers *uppers)
+lower_dedup_rebuild(struct lower_dedup *dedup)
 {
-	uppers->stale = false;
-	forget_lowers(uppers);
-	uppers->link_count = 0;
-	interfaces_visit(uppers->interfaces, note_link, uppers);
+	dedup->rebuild_needed = false;
+	lower_dedup_clear(dedup);
+	dedup->link_count = 0;
+	interfaces_visit(dedup->interfaces, lower_dedup_collect_link, dedup);
 	/* A link has at most one master and one carrier: two entries each. */
-	uppers->lowers = calloc(2 * uppers->link_count + 1, sizeof *uppers->lowers);
-	if (uppers->lowers == NULL) {
+	dedup->devices = calloc(2 * dedup->link_count + 1, sizeof *dedup->devices);
+	if (dedup->devices == NULL) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
-	find_relations(uppers);
-	for (size_t i = 0; i < uppers->lower_count; i++) {
-		struct lower *lower = &uppers->lowers[i];
-		const struct link_facts *link = interfaces_facts(uppers->interfaces, lower->ifindex);
+	lower_dedup_link_devices(dedup);
+	for (size_t i = 0; i < dedup->lower_count; i++) {
+		struct lower_device *device = &dedup->devices[i];
+		const struct interface_info *link = interfaces_find_info(dedup->interfaces, device->ifindex);
 
-		if (lower->carries && link != NULL && uppers->place_count > 0)
-			lower->above = calloc(2 * uppers->place_count, sizeof *lower->above);
-		if (lower->above != NULL)
-			collect_above(uppers, lower, link, 0);
+		if (device->has_vlans && link != NULL && dedup->place_count > 0)
+			device->upper_addresses = calloc(2 * dedup->place_count, sizeof *device->upper_addresses);
+		if (device->upper_addresses != NULL)
+			lower_dedup_collect_upper(dedup, device, link, 0);
 	}
-	qsort(uppers->lowers, uppers->lower_count, sizeof *uppers->lowers, by_index);
+	qsort(dedup->devices, dedup->lower_count, sizeof *dedup->devices, lower_device_compare);
 }
 
 static void
-links_changed(void *context)
+lower_dedup_on_change(void *context)
 {
-	struct uppers *uppers = context;
+	struct lower_dedup *dedup = context;
 
-	uppers->stale = true;
+	dedup->rebuild_needed = true;
 }
 
-struct uppers *
-uppers_new(struct interfaces *interfaces)
+struct lower_dedup *
+lower_dedup_new(struct interfaces *interfaces)
 {
-	struct uppers *uppers = calloc(1, sizeof *uppers);
+	struct lower_dedup *dedup = calloc(1, sizeof *dedup);
 
-	if (uppers == NULL)
+	if (dedup == NULL)
 		return NULL;
-	uppers->interfaces = interfaces;
-	uppers->stale = true;
-	uppers->follower = (struct interfaces_follower){.changed = links_changed, .context = uppers};
-	interfaces_follow(interfaces, &uppers->follower);
-	return uppers;
+	dedup->interfaces = interfaces;
+	dedup->rebuild_needed = true;
+	dedup->follower = (struct interfaces_subscriber){.changed = lower_dedup_on_change, .context = dedup};
+	interfaces_subscribe(interfaces, &dedup->follower);
+	return dedup;
 }
 
 void
-uppers_free(struct uppers *uppers)
+lower_dedup_free(struct lower_dedup *dedup)
 {
-	if (uppers == NULL)
+	if (dedup == NULL)
 		return;
-	interfaces_unfollow(uppers->interfaces, &uppers->follower);
-	forget_lowers(uppers);
-	free(uppers->links);
-	free(uppers->places);
-	free(uppers);
+	interfaces_unsubscribe(dedup->interfaces, &dedup->follower);
+	lower_dedup_clear(dedup);
+	free(dedup->links);
+	free(dedup->addresses);
+	free(dedup);
 }
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 bool
-uppers_any(struct uppers *uppers)
+lower_dedup_is_active(struct lower_dedup *dedup)
 {
-	if (uppers->stale)
-		make_lowers(uppers);
-	return uppers->lower_count > 0;
+	if (dedup->rebuild_needed)
+		lower_dedup_rebuild(dedup);
+	return dedup->lower_count > 0;
 }
 
 static bool
-is_above(const struct lower *lower, uint8_t version, const uint8_t addr[16])
+lower_device_has_upper_address(const struct lower_device *device, uint8_t version, const uint8_t addr[16])
 {
-	for (size_t i = 0; i < lower->count; i++)
-		if (same_address(&lower->above[i], version, addr))
+	for (size_t i = 0; i < device->count; i++)
+		if (interface_address_equals(&device->upper_addresses[i], version, addr))
 			return true;
 	return false;
 }
 
 /* Whether this host's address in the packet belongs to an interface above. */
 static bool
-is_of_upper(const struct lower *lower, const struct packet *p, struct sides sides)
+lower_device_carries_upper(const struct lower_device *device, const struct packet *p, struct locality locality)
 {
 	uint8_t addr[16] = {0};
-	struct view view;
+	struct slice slice;
 
 	if (p->network != NETWORK_ARP)
-		return (sides.source_local && is_above(lower, p->ip.version, p->ip.src)) ||
-		       (sides.destination_local && is_above(lower, p->ip.version, p->ip.dst));
-	view = sides.source_local ? p->arp.spa : p->arp.tpa;
-	view_copy(view, 0, addr, view.len < sizeof addr ? view.len : sizeof addr);
-	return is_above(lower, 4, addr);
+		return (locality.source_local && lower_device_has_upper_address(device, p->ip.version, p->ip.src)) ||
+		       (locality.destination_local && lower_device_has_upper_address(device, p->ip.version, p->ip.dst));
+	slice = locality.source_local ? p->arp.spa : p->arp.tpa;
+	slice_copy(slice, 0, addr, slice.len < sizeof addr ? slice.len : sizeof addr);
+	return lower_device_has_upper_address(device, 4, addr);
 }
 
 bool
-uppers_has_copy(struct uppers *uppers, const struct packet *packet, struct sides sides)
+lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet, struct locality locality)
 {
-	struct lower wanted = {.ifindex = packet->frame->interface->ifindex};
-	const struct lower *lower;
+	struct lower_device wanted = {.ifindex = packet->frame->interface->ifindex};
+	const struct lower_device *device;
 
-	if (!uppers_any(uppers) || packet->network == NETWORK_NONE || (!sides.source_local && !sides.destination_local))
+	if (!lower_dedup_is_active(dedup) || packet->network == NETWORK_NONE ||
+	    (!locality.source_local && !locality.destination_local))
 		return false;
-	lower = bsearch(&wanted, uppers->lowers, uppers->lower_count, sizeof *uppers->lowers, by_index);
-	return lower != NULL && (lower->port || (lower->carries && is_of_upper(lower, packet, sides)));
+	device = bsearch(&wanted, dedup->devices, dedup->lower_count, sizeof *dedup->devices, lower_device_compare);
+	return device != NULL &&
+	       (device->enslaved || (device->has_vlans && lower_device_carries_upper(device, packet, locality)));
 }

@@ -20,20 +20,20 @@
 #include "daemon/host/locality.h"
 #include "dissect/packet.h"
 
-struct uppers;
+struct lower_dedup;
 
 /* Creates it; `interfaces` is borrowed and followed.  NULL if out of memory. */
-struct uppers *uppers_new(struct interfaces *interfaces);
-void uppers_free(struct uppers *uppers);
+struct lower_dedup *lower_dedup_new(struct interfaces *interfaces);
+void lower_dedup_free(struct lower_dedup *dedup);
 
 /* An interface has gained or lost an address.  False if out of memory.  `uppers` may be NULL. */
-bool uppers_add_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
-void uppers_remove_address(struct uppers *uppers, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
+bool lower_dedup_add_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
+void lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
 
 /* Whether any interface is below another. */
-bool uppers_any(struct uppers *uppers);
+bool lower_dedup_is_active(struct lower_dedup *dedup);
 
 /* Whether the packet, with these sides in the host view, is captured on an upper interface too. */
-bool uppers_has_copy(struct uppers *uppers, const struct packet *packet, struct sides sides);
+bool lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet, struct locality locality);
 
 #endif

@@ -20,47 +20,47 @@
 #include "daemon/host/rtnl_link.h"
 
 /* Dumps, in the order in which they are requested. */
-enum dump {
+enum rtnl_dump {
 	DUMP_LINKS,
 	DUMP_ADDRESSES,
 	DUMP_NONE,
 };
 
-struct address {
+struct rtnl_address {
 	uint32_t ifindex;
 	uint8_t version;
 	uint8_t addr[16];
 	bool seen; /* found by the dump in progress */
 };
 
-struct link {
+struct rtnl_link {
 	uint32_t ifindex;
 	bool seen;
 };
 
 struct rtnl {
-	struct locals *locals;
+	struct local_addrs *local_addrs;
 	struct interfaces *interfaces;
-	struct uppers *uppers;
+	struct lower_dedup *lower_dedup;
 	struct mnl_socket *socket;
 	struct watch *watch;
-	enum dump dump;	  /* the one in progress */
+	enum rtnl_dump dump;	  /* the one in progress */
 	uint32_t sequence; /* sequence number of its request */
 	bool failed;	  /* the kernel refused a dump */
-	bool again;	  /* events were lost or tables changed: start over after this dump */
-	struct address *addresses;
-	size_t address_count, address_room;
-	struct link *links;
-	size_t link_count, link_room;
+	bool restart_pending;	  /* events were lost or tables changed: start over after this dump */
+	struct rtnl_address *addresses;
+	size_t address_count, address_capacity;
+	struct rtnl_link *links;
+	size_t link_count, link_capacity;
 };
 
 /* ------------------------------------------------------------------------------------------------- addresses */
 
-static struct address *
-find_address(struct rtnl *rtnl, const struct address *wanted)
+static struct rtnl_address *
+rtnl_find_address(struct rtnl *rtnl, const struct rtnl_address *wanted)
 {
 	for (size_t i = 0; i < rtnl->address_count; i++) {
-		struct address *known = &rtnl->addresses[i];
+		struct rtnl_address *known = &rtnl->addresses[i];
 
 		if (known->ifindex == wanted->ifindex && known->version == wanted->version &&
 		    memcmp(known->addr, wanted->addr, sizeof known->addr) == 0)
@@ -71,22 +71,22 @@ find_address(struct rtnl *rtnl, const struct address *wanted)
 
 /* The kernel announces an address again when its lifetime changes. */
 static void
-add_address(struct rtnl *rtnl, const struct address *address)
+rtnl_add_address(struct rtnl *rtnl, const struct rtnl_address *address)
 {
-	struct address *known = find_address(rtnl, address);
+	struct rtnl_address *known = rtnl_find_address(rtnl, address);
 	void *array = rtnl->addresses;
 
 	if (known != NULL) {
 		known->seen = true;
 		return;
 	}
-	if (!room_for_one(&array, rtnl->address_count, &rtnl->address_room, sizeof *address)) {
+	if (!array_reserve_one(&array, rtnl->address_count, &rtnl->address_capacity, sizeof *address)) {
 		log_warning("out of memory: cannot track an address of this host");
 		return;
 	}
 	rtnl->addresses = array;
-	if (!locals_add(rtnl->locals, address->version, address->addr) ||
-	    !uppers_add_address(rtnl->uppers, address->ifindex, address->version, address->addr)) {
+	if (!local_addrs_add(rtnl->local_addrs, address->version, address->addr) ||
+	    !lower_dedup_add_address(rtnl->lower_dedup, address->ifindex, address->version, address->addr)) {
 		log_warning("out of memory: cannot track an address of this host");
 		return;
 	}
@@ -95,16 +95,16 @@ add_address(struct rtnl *rtnl, const struct address *address)
 }
 
 static void
-remove_address(struct rtnl *rtnl, struct address *known)
+rtnl_remove_address(struct rtnl *rtnl, struct rtnl_address *known)
 {
-	locals_remove(rtnl->locals, known->version, known->addr);
-	uppers_remove_address(rtnl->uppers, known->ifindex, known->version, known->addr);
+	local_addrs_remove(rtnl->local_addrs, known->version, known->addr);
+	lower_dedup_remove_address(rtnl->lower_dedup, known->ifindex, known->version, known->addr);
 	*known = rtnl->addresses[--rtnl->address_count];
 }
 
 /* Collects the attributes of a message by type. */
 static int
-note_attribute(const struct nlattr *attribute, void *context)
+rtnl_store_address_attribute(const struct nlattr *attribute, void *context)
 {
 	const struct nlattr **table = context;
 
@@ -114,14 +114,14 @@ note_attribute(const struct nlattr *attribute, void *context)
 }
 
 static bool
-read_address(const struct nlmsghdr *message, struct address *address)
+rtnl_parse_address(const struct nlmsghdr *message, struct rtnl_address *address)
 {
 	const struct nlattr *attributes[IFA_LOCAL + 1] = {NULL}, *value;
 	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
 	size_t length;
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof *header ||
-	    mnl_attr_parse(message, sizeof *header, note_attribute, attributes) != MNL_CB_OK)
+	    mnl_attr_parse(message, sizeof *header, rtnl_store_address_attribute, attributes) != MNL_CB_OK)
 		return false;
 	if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6)
 		return false;
@@ -130,28 +130,29 @@ read_address(const struct nlmsghdr *message, struct address *address)
 	length = header->ifa_family == AF_INET ? 4 : 16;
 	if (value == NULL || mnl_attr_get_payload_len(value) != length)
 		return false;
-	*address = (struct address){.ifindex = header->ifa_index, .version = header->ifa_family == AF_INET ? 4 : 6};
+	*address =
+	    (struct rtnl_address){.ifindex = header->ifa_index, .version = header->ifa_family == AF_INET ? 4 : 6};
 	memcpy(address->addr, mnl_attr_get_payload(value), length);
 	return true;
 }
 
 static void
-take_address(struct rtnl *rtnl, const struct nlmsghdr *message)
+rtnl_handle_address(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
-	struct address address, *known;
+	struct rtnl_address address, *known;
 
-	if (!read_address(message, &address))
+	if (!rtnl_parse_address(message, &address))
 		return;
 	if (message->nlmsg_type == RTM_NEWADDR)
-		add_address(rtnl, &address);
-	else if ((known = find_address(rtnl, &address)) != NULL)
-		remove_address(rtnl, known);
+		rtnl_add_address(rtnl, &address);
+	else if ((known = rtnl_find_address(rtnl, &address)) != NULL)
+		rtnl_remove_address(rtnl, known);
 }
 
 /* ------------------------------------------------------------------------------------------------ interfaces */
 
-static struct link *
-find_link(struct rtnl *rtnl, uint32_t ifindex)
+static struct rtnl_link *
+rtnl_find_link(struct rtnl *rtnl, uint32_t ifindex)
 {
 	for (size_t i = 0; i < rtnl->link_count; i++)
 		if (rtnl->links[i].ifindex == ifindex)
@@ -160,55 +161,55 @@ find_link(struct rtnl *rtnl, uint32_t ifindex)
 }
 
 static void
-add_link(struct rtnl *rtnl, const struct link_facts *facts)
+rtnl_add_link(struct rtnl *rtnl, const struct interface_info *info)
 {
-	struct link *known = find_link(rtnl, facts->index);
+	struct rtnl_link *known = rtnl_find_link(rtnl, info->ifindex);
 	void *array = rtnl->links;
 
-	if (!interfaces_learn(rtnl->interfaces, facts))
+	if (!interfaces_update(rtnl->interfaces, info))
 		return;
 	if (known != NULL) {
 		known->seen = true;
 		return;
 	}
-	if (!room_for_one(&array, rtnl->link_count, &rtnl->link_room, sizeof *known)) {
+	if (!array_reserve_one(&array, rtnl->link_count, &rtnl->link_capacity, sizeof *known)) {
 		log_warning("out of memory: cannot track an interface of this host");
 		return;
 	}
 	rtnl->links = array;
-	rtnl->links[rtnl->link_count++] = (struct link){.ifindex = facts->index, .seen = true};
+	rtnl->links[rtnl->link_count++] = (struct rtnl_link){.ifindex = info->ifindex, .seen = true};
 }
 
 static void
-remove_link(struct rtnl *rtnl, struct link *known)
+rtnl_remove_link(struct rtnl *rtnl, struct rtnl_link *known)
 {
-	interfaces_forget(rtnl->interfaces, known->ifindex);
+	interfaces_remove(rtnl->interfaces, known->ifindex);
 	*known = rtnl->links[--rtnl->link_count];
 }
 
 static void
-take_link(struct rtnl *rtnl, const struct nlmsghdr *message)
+rtnl_handle_link(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
 	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
-	struct link_facts facts;
-	struct link *known;
+	struct interface_info info;
+	struct rtnl_link *known;
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof *header || header->ifi_family == AF_BRIDGE)
 		return;
 	if (message->nlmsg_type == RTM_DELLINK) {
-		known = find_link(rtnl, (uint32_t)header->ifi_index);
+		known = rtnl_find_link(rtnl, (uint32_t)header->ifi_index);
 		if (known != NULL)
-			remove_link(rtnl, known);
+			rtnl_remove_link(rtnl, known);
 		return;
 	}
-	if (rtnl_read_link(message, &facts))
-		add_link(rtnl, &facts);
+	if (rtnl_parse_link(message, &info))
+		rtnl_add_link(rtnl, &info);
 }
 
 /* ----------------------------------------------------------------------------------------------------- dumps */
 
 static bool
-request(struct rtnl *rtnl, enum dump dump)
+rtnl_request_dump(struct rtnl *rtnl, enum rtnl_dump dump)
 {
 	char buffer[256];
 	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
@@ -225,40 +226,40 @@ request(struct rtnl *rtnl, enum dump dump)
 
 /* Starts to read everything again; present entries stay until a new dump does not contain them. */
 static bool
-start_over(struct rtnl *rtnl)
+rtnl_restart_dump(struct rtnl *rtnl)
 {
 	for (size_t i = 0; i < rtnl->address_count; i++)
 		rtnl->addresses[i].seen = false;
 	for (size_t i = 0; i < rtnl->link_count; i++)
 		rtnl->links[i].seen = false;
-	rtnl->again = false;
-	return request(rtnl, DUMP_LINKS);
+	rtnl->restart_pending = false;
+	return rtnl_request_dump(rtnl, DUMP_LINKS);
 }
 
 static void
-sweep(struct rtnl *rtnl)
+rtnl_sweep_unseen(struct rtnl *rtnl)
 {
 	for (size_t i = rtnl->address_count; i-- > 0;)
 		if (!rtnl->addresses[i].seen)
-			remove_address(rtnl, &rtnl->addresses[i]);
+			rtnl_remove_address(rtnl, &rtnl->addresses[i]);
 	for (size_t i = rtnl->link_count; i-- > 0;)
 		if (!rtnl->links[i].seen)
-			remove_link(rtnl, &rtnl->links[i]);
+			rtnl_remove_link(rtnl, &rtnl->links[i]);
 }
 
 /* A dump is complete: starts the next one, or removes what none of them found. */
 static void
-dump_done(struct rtnl *rtnl)
+rtnl_finish_dump(struct rtnl *rtnl)
 {
 	bool sent = true;
 
 	if (rtnl->dump == DUMP_LINKS) {
-		sent = request(rtnl, DUMP_ADDRESSES);
-	} else if (rtnl->again) {
-		sent = start_over(rtnl);
+		sent = rtnl_request_dump(rtnl, DUMP_ADDRESSES);
+	} else if (rtnl->restart_pending) {
+		sent = rtnl_restart_dump(rtnl);
 	} else {
 		rtnl->dump = DUMP_NONE;
-		sweep(rtnl);
+		rtnl_sweep_unseen(rtnl);
 	}
 	if (!sent) {
 		log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
@@ -268,7 +269,7 @@ dump_done(struct rtnl *rtnl)
 
 /* After a failed dump nothing is removed: present entries may still be right. */
 static void
-dump_failed(struct rtnl *rtnl, const struct nlmsghdr *message)
+rtnl_fail_dump(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
 
@@ -279,29 +280,29 @@ dump_failed(struct rtnl *rtnl, const struct nlmsghdr *message)
 }
 
 static void
-take_message(struct rtnl *rtnl, const struct nlmsghdr *message)
+rtnl_handle_message(struct rtnl *rtnl, const struct nlmsghdr *message)
 {
 	bool of_dump = rtnl->dump != DUMP_NONE && message->nlmsg_seq == rtnl->sequence;
 
 	/* The kernel reports that the tables changed during the dump, so it may be incomplete. */
 	if (of_dump && (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
-		rtnl->again = true;
+		rtnl->restart_pending = true;
 	switch (message->nlmsg_type) {
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
-		take_address(rtnl, message);
+		rtnl_handle_address(rtnl, message);
 		break;
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		take_link(rtnl, message);
+		rtnl_handle_link(rtnl, message);
 		break;
 	case NLMSG_DONE:
 		if (of_dump)
-			dump_done(rtnl);
+			rtnl_finish_dump(rtnl);
 		break;
 	case NLMSG_ERROR:
 		if (of_dump)
-			dump_failed(rtnl, message);
+			rtnl_fail_dump(rtnl, message);
 		break;
 	default:
 		break;
@@ -310,7 +311,7 @@ take_message(struct rtnl *rtnl, const struct nlmsghdr *message)
 
 /* Reads one datagram.  False if there is none, or on an error of the socket. */
 static bool
-receive(struct rtnl *rtnl)
+rtnl_receive_datagram(struct rtnl *rtnl)
 {
 	_Alignas(struct nlmsghdr) char buffer[32768]; /* the kernel's limit for one datagram */
 	ssize_t got = mnl_socket_recvfrom(rtnl->socket, buffer, sizeof buffer);
@@ -320,8 +321,8 @@ receive(struct rtnl *rtnl)
 	if (got < 0 && errno == ENOBUFS) {
 		/* Events were lost; dumps never are.  Start over later: the kernel refuses a second dump while one is
 		 * in progress. */
-		rtnl->again = true;
-		if (rtnl->dump == DUMP_NONE && !start_over(rtnl))
+		rtnl->restart_pending = true;
+		if (rtnl->dump == DUMP_NONE && !rtnl_restart_dump(rtnl))
 			log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
 		return true;
 	}
@@ -330,35 +331,35 @@ receive(struct rtnl *rtnl)
 	if (got <= 0)
 		return false;
 	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
-		take_message(rtnl, message);
+		rtnl_handle_message(rtnl, message);
 	return true;
 }
 
 static void
-readable(void *context)
+rtnl_on_readable(void *context)
 {
 	struct rtnl *rtnl = context;
 
 	/* Bounded, because the loop serves others too. */
-	for (unsigned i = 0; i < 64 && receive(rtnl); i++)
+	for (unsigned i = 0; i < 64 && rtnl_receive_datagram(rtnl); i++)
 		;
-	interfaces_announce(rtnl->interfaces);
+	interfaces_notify(rtnl->interfaces);
 }
 
 /* Waits for the first dump, so that addresses are known before the first frame; the kernel answers while it is read. */
 static bool
-first_dump(struct rtnl *rtnl)
+rtnl_run_first_dump(struct rtnl *rtnl)
 {
-	if (!start_over(rtnl))
+	if (!rtnl_restart_dump(rtnl))
 		return false;
 	while (rtnl->dump != DUMP_NONE)
-		if (!receive(rtnl))
+		if (!rtnl_receive_datagram(rtnl))
 			return false;
 	return !rtnl->failed;
 }
 
 struct rtnl *
-rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers)
+rtnl_open(struct loop *loop, struct local_addrs *local_addrs, struct interfaces *interfaces, struct lower_dedup *dedup)
 {
 	struct rtnl *rtnl = calloc(1, sizeof *rtnl);
 
@@ -366,20 +367,20 @@ rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interface
 		log_error("out of memory");
 		return NULL;
 	}
-	rtnl->locals = locals;
+	rtnl->local_addrs = local_addrs;
 	rtnl->interfaces = interfaces;
-	rtnl->uppers = uppers;
+	rtnl->lower_dedup = dedup;
 	rtnl->sequence = (uint32_t)time(NULL);
 	rtnl->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (rtnl->socket == NULL ||
 	    mnl_socket_bind(rtnl->socket, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, MNL_SOCKET_AUTOPID) <
 		0 ||
-	    !first_dump(rtnl)) {
+	    !rtnl_run_first_dump(rtnl)) {
 		log_error("cannot read the addresses of this host: %s", strerror(errno));
 		rtnl_close(rtnl);
 		return NULL;
 	}
-	rtnl->watch = loop_watch_fd(loop, mnl_socket_get_fd(rtnl->socket), readable, rtnl);
+	rtnl->watch = loop_watch_readable(loop, mnl_socket_get_fd(rtnl->socket), rtnl_on_readable, rtnl);
 	if (rtnl->watch == NULL) {
 		log_error("cannot watch the addresses of this host for changes");
 		rtnl_close(rtnl);

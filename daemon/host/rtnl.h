@@ -12,7 +12,8 @@ struct rtnl;
 
 /* Fills the collections, which are borrowed, and updates them from the loop; `uppers` may be NULL.  NULL, with a
  * message logged, on failure. */
-struct rtnl *rtnl_open(struct loop *loop, struct locals *locals, struct interfaces *interfaces, struct uppers *uppers);
+struct rtnl *rtnl_open(struct loop *loop, struct local_addrs *local_addrs, struct interfaces *interfaces,
+		       struct lower_dedup *dedup);
 void rtnl_close(struct rtnl *rtnl);
 
 #endif

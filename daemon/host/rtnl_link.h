@@ -9,6 +9,6 @@
 #include "daemon/host/interfaces.h"
 
 /* False if the message does not describe a whole interface. */
-bool rtnl_read_link(const struct nlmsghdr *message, struct link_facts *facts);
+bool rtnl_parse_link(const struct nlmsghdr *message, struct interface_info *info);
 
 #endif

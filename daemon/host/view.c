@@ -4,29 +4,29 @@
 #include <pcap/pcap.h>
 
 bool
-view_link_tells_direction(int dlt)
+view_link_has_direction(int dlt)
 {
 	return dlt == DLT_LINUX_SLL || dlt == DLT_LINUX_SLL2;
 }
 
-enum view_kind
+enum view_mode
 view_resolve(const struct config *config, const int *dlts, size_t count)
 {
 	if (config->view != VIEW_AUTO)
 		return config->view;
-	if (config->interfaces[0] != NULL || config->local_count > 0)
+	if (config->interface_names[0] != NULL || config->local_prefix_count > 0)
 		return VIEW_HOST;
 	for (size_t i = 0; i < count; i++)
-		if (!view_link_tells_direction(dlts[i]))
+		if (!view_link_has_direction(dlts[i]))
 			return VIEW_BOTH;
 	return VIEW_HOST;
 }
 
 bool
-view_is_told(const struct config *config, const int *dlts, size_t count)
+view_knows_local_endpoints(const struct config *config, const int *dlts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (view_link_tells_direction(dlts[i]))
+		if (view_link_has_direction(dlts[i]))
 			return true;
-	return config->local_count > 0;
+	return config->local_prefix_count > 0;
 }

@@ -6,57 +6,57 @@
 #include "apps/iscsi/iscsi_fire.h"
 #include "apps/iscsi/iscsi_reader.h"
 
-const struct app_row app_rows[] = {
-    {"iscsi", offsetof(struct config, iscsi_ports), &iscsi_reader, wants_iscsi, fire_iscsi},
+const struct app_protocol app_protocols[] = {
+    {"iscsi", offsetof(struct config, iscsi_ports), &iscsi_reader, iscsi_probes_enabled, iscsi_fire},
 };
 
-const size_t app_row_count = sizeof app_rows / sizeof app_rows[0];
+const size_t app_protocol_count = sizeof app_protocols / sizeof app_protocols[0];
 
 static const struct port_list *
-ports_of(const struct config *config, const struct app_row *row)
+app_protocol_ports(const struct config *config, const struct app_protocol *protocol)
 {
-	return (const struct port_list *)(const void *)((const char *)config + row->ports);
+	return (const struct port_list *)(const void *)((const char *)config + protocol->ports_offset);
 }
 
-struct apps *
-apps_new(const struct config *config, uint64_t *anomalies)
+struct app_layer *
+app_layer_new(const struct config *config, uint64_t *anomalies)
 {
-	struct apps *apps = calloc(1, sizeof *apps);
+	struct app_layer *app_layer = calloc(1, sizeof *app_layer);
 	size_t largest = 0;
 
-	if (apps == NULL)
+	if (app_layer == NULL)
 		return NULL;
-	apps->config = config;
-	apps->anomalies = anomalies;
-	for (size_t i = 0; i < app_row_count; i++) {
-		const struct port_list *ports = ports_of(config, &app_rows[i]);
+	app_layer->config = config;
+	app_layer->anomalies = anomalies;
+	for (size_t i = 0; i < app_protocol_count; i++) {
+		const struct port_list *ports = app_protocol_ports(config, &app_protocols[i]);
 
-		if (app_rows[i].reader->state_size > largest)
-			largest = app_rows[i].reader->state_size;
+		if (app_protocols[i].reader->state_size > largest)
+			largest = app_protocols[i].reader->state_size;
 		for (unsigned p = 0; p < ports->count; p++)
-			apps->hint |= 1ull << (ports->port[p] & 63);
+			app_layer->port_filter |= 1ull << (ports->port[p] & 63);
 	}
-	apps->conversations = conversations_new(largest);
-	if (apps->conversations == NULL) {
-		apps_free(apps);
+	app_layer->app_flows = app_flow_table_new(largest);
+	if (app_layer->app_flows == NULL) {
+		app_layer_free(app_layer);
 		return NULL;
 	}
-	return apps;
+	return app_layer;
 }
 
 void
-apps_free(struct apps *apps)
+app_layer_free(struct app_layer *app_layer)
 {
-	if (apps == NULL)
+	if (app_layer == NULL)
 		return;
-	conversations_free(apps->conversations);
-	free(apps);
+	app_flow_table_free(app_layer->app_flows);
+	free(app_layer);
 }
 
 /* --- which provider --- */
 
 static bool
-has_port(const struct port_list *ports, uint16_t port)
+port_list_contains(const struct port_list *ports, uint16_t port)
 {
 	for (unsigned i = 0; i < ports->count; i++)
 		if (ports->port[i] == port)
@@ -65,21 +65,22 @@ has_port(const struct port_list *ports, uint16_t port)
 }
 
 /* The provider of this connection and the server's end; NULL if there is none. */
-static const struct app_row *
-row_of(const struct apps *apps, const struct flow *flow, unsigned *server)
+static const struct app_protocol *
+app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *flow, unsigned *server)
 {
-	for (size_t i = 0; i < app_row_count; i++) {
-		const struct port_list *ports = ports_of(apps->config, &app_rows[i]);
-		bool serves[2] = {has_port(ports, flow->key.port[0]), has_port(ports, flow->key.port[1])};
+	for (size_t i = 0; i < app_protocol_count; i++) {
+		const struct port_list *ports = app_protocol_ports(app_layer->config, &app_protocols[i]);
+		bool serves[2] = {port_list_contains(ports, flow->key.port[0]),
+				  port_list_contains(ports, flow->key.port[1])};
 
 		if (!serves[0] && !serves[1])
 			continue;
 		/* If both ends have such a port, the server is the end that did not open the connection. */
 		if (serves[0] && serves[1])
-			*server = (flow->tcp[0].flags & TCP_END_ACTIVE) != 0;
+			*server = (flow->tcp[0].flags & TCP_EP_ACTIVE_OPEN) != 0;
 		else
 			*server = serves[1];
-		return &app_rows[i];
+		return &app_protocols[i];
 	}
 	return NULL;
 }
@@ -88,51 +89,53 @@ row_of(const struct apps *apps, const struct flow *flow, unsigned *server)
 
 /* The end whose view is reported: the server if it is local, else the client; 2 if neither is local. */
 static unsigned
-viewer_of(const struct flow *flow, unsigned server)
+app_layer_reporting_endpoint(const struct flow *flow, unsigned server)
 {
 	if ((flow->local >> server & 1) != 0)
 		return server;
 	return (flow->local >> (1 - server) & 1) != 0 ? 1 - server : 2;
 }
 
-struct telling {
-	struct apps *apps;
-	struct prober *prober;
-	const struct app_row *row;
+struct app_report {
+	struct app_layer *app_layer;
+	struct emitter *emitter;
+	const struct app_protocol *row;
 	const struct flow *flow;
-	unsigned viewer;
+	unsigned endpoint;
 };
 
 static void
-on_message(void *context, unsigned sender, const void *message)
+app_layer_on_message(void *context, unsigned sender, const void *message)
 {
-	const struct telling *to = context;
+	const struct app_report *report = context;
 
 	(void)sender;
-	to->row->fire(to->prober, to->flow, to->viewer, message);
+	report->row->fire(report->emitter, report->flow, report->endpoint, message);
 }
 
 static void
-on_odd(void *context, enum anomaly a)
+app_layer_on_anomaly(void *context, enum anomaly a)
 {
-	const struct telling *to = context;
+	const struct app_report *report = context;
 
-	to->apps->anomalies[a]++;
+	report->app_layer->anomalies[a]++;
 }
 
 void
-apps_take(struct apps *apps, struct prober *prober, const struct app_segment *segment)
+app_layer_observe_segment(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment)
 {
-	struct telling to = {.apps = apps, .prober = prober, .flow = segment->flow};
-	struct reading reading = {.message = on_message, .odd = on_odd, .context = &to};
+	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .flow = segment->flow};
+	struct app_context ctx = {
+	    .on_message = app_layer_on_message, .on_anomaly = app_layer_on_anomaly, .context = &report};
 
-	to.row = row_of(apps, segment->flow, &reading.server);
-	if (to.row == NULL)
+	report.row = app_layer_find_protocol(app_layer, segment->flow, &ctx.server_endpoint);
+	if (report.row == NULL)
 		return;
-	to.viewer = viewer_of(segment->flow, reading.server);
-	if (to.viewer > 1 || segment->sending != (segment->has_sides && to.viewer == segment->sender))
+	report.endpoint = app_layer_reporting_endpoint(segment->flow, ctx.server_endpoint);
+	if (report.endpoint > 1 ||
+	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
-	reading.wanted = to.row->wanted();
-	conversation_take(apps->conversations, segment->flows, segment->flow, segment->packet, segment->sender,
-			  to.row->reader, &reading);
+	ctx.traced = report.row->probes_enabled();
+	app_flow_feed(app_layer->app_flows, segment->flows, segment->flow, segment->packet, segment->sender,
+		      report.row->reader, &ctx);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Application providers: protocols on byte streams whose messages have probes.  A row of app_rows describes one
+ * Application providers: protocols on byte streams whose messages have probes.  A row of app_protocols describes one
  * provider: its ports, its stream reader (flow/), and the function that fires its probes (probes/).  CONTRIBUTING.md
  * explains how to add one.
  */
@@ -14,35 +14,36 @@
 #include "dissect/packet.h"
 #include "flow/stream/app_flow.h"
 
-struct prober;
+struct emitter;
 
-struct app_row {
+struct app_protocol {
 	const char *name;	    /* prefix of its probe names, up to the first hyphen */
-	size_t ports;		    /* offset of its struct port_list in struct config */
+	size_t ports_offset;		    /* offset of its struct port_list in struct config */
 	const struct app_reader *reader;
-	bool (*wanted)(void);	    /* whether any of its probes is enabled */
-	void (*fire)(struct prober *prober, const struct flow *flow, unsigned end, const void *message);
+	bool (*probes_enabled)(void);	    /* whether any of its probes is enabled */
+	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
 };
 
-extern const struct app_row app_rows[];
-extern const size_t app_row_count;
+extern const struct app_protocol app_protocols[];
+extern const size_t app_protocol_count;
 
-struct apps {
-	uint64_t hint; /* Bloom filter: bit n is set if a configured port is n modulo 64 */
+struct app_layer {
+	uint64_t port_filter; /* Bloom filter: bit n is set if a configured port is n modulo 64 */
 	const struct config *config;
-	struct conversations *conversations;
+	struct app_flow_table *app_flows;
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 };
 
 /* NULL if out of memory.  `config` and `anomalies` are borrowed. */
-struct apps *apps_new(const struct config *config, uint64_t *anomalies);
-void apps_free(struct apps *apps);
+struct app_layer *app_layer_new(const struct config *config, uint64_t *anomalies);
+void app_layer_free(struct app_layer *app_layer);
 
 /* Whether an application provider may want this connection.  Every connection pays for this test, so it is cheap. */
 static inline bool
-apps_may_read(const struct apps *apps, const struct flow_key *key)
+app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *key)
 {
-	return ((apps->hint >> (key->port[0] & 63) | apps->hint >> (key->port[1] & 63)) & 1) != 0;
+	return ((app_layer->port_filter >> (key->port[0] & 63) | app_layer->port_filter >> (key->port[1] & 63)) & 1) !=
+	       0;
 }
 
 /* A segment, and the point in the firing order at which it is processed. */
@@ -51,11 +52,11 @@ struct app_segment {
 	const struct flow *flow;
 	const struct packet *packet;
 	unsigned sender;
-	bool sending;	/* at the probes of the sending side; otherwise at those of the receiving side */
-	bool has_sides; /* this frame fires probes of a sending side */
+	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
+	bool has_send_side; /* this frame fires probes of a sending side */
 };
 
 /* Called at both points of the firing order; parses the segment at the point that belongs to the reported endpoint. */
-void apps_take(struct apps *apps, struct prober *prober, const struct app_segment *segment);
+void app_layer_observe_segment(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment);
 
 #endif

@@ -13,7 +13,7 @@ struct batch {
 	struct observer *observer;
 	struct printer *printer; /* NULL: nothing is printed */
 	unsigned count; /* frames taken */
-	uint32_t used;	/* bytes of the arena */
+	uint32_t arena_used;	/* bytes of the arena */
 	struct frame frames[OBSERVE_BATCH];
 	_Alignas(COPY_ALIGNMENT) uint8_t arena[OBSERVE_BATCH * BATCH_COPY_MAX];
 };
@@ -28,7 +28,7 @@ batch_new(struct observer *observer, struct printer *printer)
 	batch->observer = observer;
 	batch->printer = printer;
 	batch->count = 0;
-	batch->used = 0;
+	batch->arena_used = 0;
 	return batch;
 }
 
@@ -46,12 +46,12 @@ batch_flush(struct batch *batch)
 	if (count == 0)
 		return;
 	batch->count = 0;
-	batch->used = 0;
+	batch->arena_used = 0;
 	observe_frames(batch->observer, batch->frames, count);
 }
 
 void
-batch_observe(struct batch *batch, const struct frame *frames, unsigned count)
+batch_observe_in_place(struct batch *batch, const struct frame *frames, unsigned count)
 {
 	batch_flush(batch);
 	if (count > 0)
@@ -60,7 +60,7 @@ batch_observe(struct batch *batch, const struct frame *frames, unsigned count)
 
 /* For a copy of unknown length compilers emit `rep movs`, whose startup costs more than copying a small frame. */
 static inline void
-copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
+batch_copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
 {
 	enum { STEP = 32 };
 
@@ -74,13 +74,13 @@ copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
 }
 
 struct frame *
-batch_slot(struct batch *batch)
+batch_next_frame(struct batch *batch)
 {
 	return &batch->frames[batch->count];
 }
 
 void
-batch_commit(struct batch *batch)
+batch_commit_frame(struct batch *batch)
 {
 	struct frame *frame = &batch->frames[batch->count];
 
@@ -91,21 +91,21 @@ batch_commit(struct batch *batch)
 		observe_frames(batch->observer, &large, 1);
 		return;
 	}
-	copy_frame(batch->arena + batch->used, frame->data, frame->caplen);
-	frame->data = batch->arena + batch->used;
-	batch->used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
+	batch_copy_frame(batch->arena + batch->arena_used, frame->data, frame->caplen);
+	frame->data = batch->arena + batch->arena_used;
+	batch->arena_used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 	if (++batch->count == OBSERVE_BATCH)
 		batch_flush(batch);
 }
 
 bool
-batch_settle(struct batch *batch)
+batch_flush_output(struct batch *batch)
 {
 	batch_flush(batch);
 	if (batch->printer == NULL)
 		return true;
 	printer_flush(batch->printer);
-	return printer_failed(batch->printer) == 0;
+	return printer_error(batch->printer) == 0;
 }
 
 void
@@ -117,15 +117,15 @@ batch_stop_printing(struct batch *batch)
 }
 
 void
-batch_forget(struct batch *batch)
+batch_clear_flows(struct batch *batch)
 {
 	batch_flush(batch);
-	observer_forget(batch->observer);
+	observer_clear(batch->observer);
 }
 
 void
-batch_advance(struct batch *batch, uint64_t now)
+batch_advance_clock(struct batch *batch, uint64_t now)
 {
 	batch_flush(batch);
-	observer_advance(batch->observer, now);
+	observer_advance_clock(batch->observer, now);
 }

@@ -22,30 +22,30 @@ struct batch;
 struct batch *batch_new(struct observer *observer, struct printer *printer);
 void batch_free(struct batch *batch);
 
-/* The caller fills the frame at batch_slot(), then calls batch_commit().  The frame's bytes may be reused on return;
- * its interface must stay valid until the next batch_flush().  Filling in place avoids copying a struct right after its
- * fields were written, which waits for the stores (11 ns a frame instead of 17). */
-struct frame *batch_slot(struct batch *batch);
-void batch_commit(struct batch *batch);
+/* The caller fills the frame at batch_next_frame(), then calls batch_commit_frame().  The frame's bytes may be reused
+ * on return; its interface must stay valid until the next batch_flush().  Filling in place avoids copying a struct
+ * right after its fields were written, which waits for the stores (11 ns a frame instead of 17). */
+struct frame *batch_next_frame(struct batch *batch);
+void batch_commit_frame(struct batch *batch);
 
 /* Observes the frames taken so far, then these: at most OBSERVE_BATCH frames whose memory is valid for the whole
  * call. */
-void batch_observe(struct batch *batch, const struct frame *frames, unsigned count);
+void batch_observe_in_place(struct batch *batch, const struct frame *frames, unsigned count);
 
 /* Observes the frames taken so far. */
 void batch_flush(struct batch *batch);
 
 /* Like batch_flush(), when no more input is pending; also writes out what is printed.  False if the output has failed
- * (printer_failed() has the error) and continuing is pointless. */
-bool batch_settle(struct batch *batch);
+ * (printer_error() has the error) and continuing is pointless. */
+bool batch_flush_output(struct batch *batch);
 
 /* Stops printing; other tracers are not affected. */
 void batch_stop_printing(struct batch *batch);
 
 /* Observes the frames taken so far, then drops all connections. */
-void batch_forget(struct batch *batch);
+void batch_clear_flows(struct batch *batch);
 
 /* Advances packet time to `now` (ns since the epoch) while no frames arrive. */
-void batch_advance(struct batch *batch, uint64_t now);
+void batch_advance_clock(struct batch *batch, uint64_t now);
 
 #endif

@@ -10,62 +10,65 @@
  * and neither address is a group; the result is cached in the flow and is valid until local addresses change.  (The
  * epoch repeats after 63 changes.) */
 static unsigned
-judgement(const struct observer *o)
+observe_local_epoch(const struct observer *o)
 {
-	return 1 + locals_generation(o->locals) % 63;
+	return 1 + local_addrs_epoch(o->local_addrs) % 63;
 }
 
 bool
-observe_may_glance(const struct observer *o, const struct frame *first)
+observe_can_use_fastpath(const struct observer *o, const struct frame *first)
 {
-	return o->quiet && o->uppers == NULL && first->dlt == DLT_EN10MB;
+	return o->untraced && o->lower_dedup == NULL && first->dlt == DLT_EN10MB;
 }
 
 /* Takes over the counters of the frames handled so far. */
 static void
-catch_up(struct observer *o, struct onward *onward)
+observe_sync_fastpath(struct observer *o, struct fastpath *fastpath)
 {
-	o->clock = onward->clock;
-	o->next_id += onward->moved;
-	o->counters.packets += onward->moved;
-	onward->moved = 0;
+	o->clock = fastpath->clock;
+	o->last_packet_id += fastpath->fast_frames;
+	o->counters.packets += fastpath->fast_frames;
+	fastpath->fast_frames = 0;
 }
 
 /* Handles a frame that is not for the fast path, including all frames of application providers. */
 static void
-look_again(struct onward *onward, const struct frame *frame, const struct sight *sight)
+observe_on_slowpath(struct fastpath *fastpath, const struct frame *frame, const struct flow_lookup *lookup)
 {
-	struct observer *o = onward->context;
-	struct slot *slot = &o->slots[0];
+	struct observer *o = fastpath->context;
+	struct packet_work *work = &o->work[0];
 
-	catch_up(o, onward);
-	dissect_frame(frame, &slot->packet);
-	if (sight->kind == GLANCE_NONE) {
-		observe_find_key(o, slot);
+	observe_sync_fastpath(o, fastpath);
+	dissect_frame(frame, &work->packet);
+	if (lookup->peek_kind == PEEK_NONE) {
+		observe_set_flow_key(o, work);
 	} else {
-		slot->flow = NULL;
-		slot->tracked = true;
-		slot->key = sight->key;
-		slot->hash = sight->hash;
-		slot->sender = sight->sender;
+		work->flow = NULL;
+		work->has_key = true;
+		work->key = lookup->key;
+		work->hash = lookup->hash;
+		work->sender = lookup->sender;
 	}
-	slot->near = sight->near;
-	observe_content(o, slot);
-	if (sight->kind >= GLANCE_TCP && slot->flow != NULL && !apps_may_read(o->apps, &slot->key))
-		slot->flow->judged = onward->judged & 0x3f;
+	work->candidate = lookup->candidate;
+	observe_frame(o, work);
+	if (lookup->peek_kind >= PEEK_TCP && work->flow != NULL && !app_layer_may_match(o->app_layer, &work->key))
+		work->flow->local_epoch = fastpath->local_epoch & 0x3f;
 }
 
 /* Timers run after the whole batch; until then frames of an overdue flow do not take the fast path. */
 void
-observe_at_a_glance(struct observer *o, const struct frame *frames, unsigned count)
+observe_run_fastpath(struct observer *o, const struct frame *frames, unsigned count)
 {
-	struct onward onward = {
-	    .table = o->flows, .judged = judgement(o), .other = look_again, .context = o, .clock = o->clock};
+	struct fastpath fastpath = {.table = o->flows,
+				    .local_epoch = observe_local_epoch(o),
+				    .slow_path = observe_on_slowpath,
+				    .context = o,
+				    .clock = o->clock};
 
-	flow_onward(&onward, frames, count);
-	catch_up(o, &onward);
+	fastpath_run(&fastpath, frames, count);
+	observe_sync_fastpath(o, &fastpath);
 	o->counters.frames += count;
-	o->counters.bytes += onward.bytes;
-	o->counters.backwards += onward.backwards;
-	observe_timers(o);
+	o->counters.bytes += fastpath.bytes;
+	o->counters.backward_frames += fastpath.backward_frames;
+	observe_run_timers(o);
 }

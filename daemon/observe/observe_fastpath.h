@@ -7,9 +7,9 @@
 #include "daemon/observe/observer_internal.h"
 
 /* Whether the fast path can be used: Ethernet, no probe enabled, and no duplicates to skip. */
-bool observe_may_glance(const struct observer *o, const struct frame *first);
+bool observe_can_use_fastpath(const struct observer *o, const struct frame *first);
 
 /* observe_frames() on the fast path. */
-void observe_at_a_glance(struct observer *o, const struct frame *frames, unsigned count);
+void observe_run_fastpath(struct observer *o, const struct frame *frames, unsigned count);
 
 #endif

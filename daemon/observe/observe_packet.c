@@ -12,7 +12,7 @@
 
 /* Counts events, whether or not a probe is enabled. */
 static void
-count_events(struct observer *o, const struct flow_events *events)
+observe_count_events(struct observer *o, const struct flow_events *events)
 {
 	for (unsigned i = 0; i < events->count; i++)
 		if (events->event[i].kind == EVENT_TCP_RETRANSMIT)
@@ -20,50 +20,50 @@ count_events(struct observer *o, const struct flow_events *events)
 }
 
 static void
-tell_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+observe_emit_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
 {
-	count_events(o, events);
+	observe_count_events(o, events);
 	for (unsigned i = 0; i < events->count; i++) {
 		struct flow_event event = events->event[i];
 
 		/* A UDP stream has one start and one end event, fired at whichever end is local. */
-		if (flow->kind == FLOW_UDP && (flow->local >> event.end & 1) == 0)
-			event.end = 1 - event.end;
-		if ((flow->local >> event.end & 1) != 0)
-			fire_event(o->prober, flow, &event);
+		if (flow->kind == FLOW_UDP && (flow->local >> event.endpoint & 1) == 0)
+			event.endpoint = 1 - event.endpoint;
+		if ((flow->local >> event.endpoint & 1) != 0)
+			fire_event(o->emitter, flow, &event);
 	}
 }
 
 void
-observe_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
+observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
 {
 	struct observer *o = observer;
 
-	prober_timer_begin(o->prober, o->clock);
-	tell_events(o, flow, events);
-	prober_timer_end(o->prober);
+	emitter_begin_timer(o->emitter, o->clock);
+	observe_emit_events(o, flow, events);
+	emitter_end_timer(o->emitter);
 }
 
 /* ------------------------------------------------------------------------------------------------- the connections */
 
 void
-observe_find_key(struct observer *o, struct slot *slot)
+observe_set_flow_key(struct observer *o, struct packet_work *work)
 {
-	const struct packet *p = &slot->packet;
+	const struct packet *p = &work->packet;
 
-	slot->flow = NULL;
-	slot->tracked = p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP ||
+	work->flow = NULL;
+	work->has_key = p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP ||
 			p->transport == TRANSPORT_SCTP;
-	if (!slot->tracked)
+	if (!work->has_key)
 		return;
-	slot->hash = flow_key_and_hash(o->flows, p, &slot->key, &slot->sender);
+	work->hash = flow_key_hash_packet(o->flows, p, &work->key, &work->sender);
 }
 
 enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
 /* 127.0.0.0/8, ::1, or a host that sends to one of its own addresses. */
 static bool
-is_same_host(const struct packet *p, enum view_kind view, uint8_t local)
+observe_is_same_host(const struct packet *p, enum view_mode view, uint8_t local)
 {
 	static const uint8_t loopback[16] = {[15] = 1};
 
@@ -76,317 +76,321 @@ is_same_host(const struct packet *p, enum view_kind view, uint8_t local)
 
 /* Requests the owners of new local ends early, so that they are known when the first bytes pass through the sockets. */
 static void
-ask_owners(const struct observer *o, const struct slot *slot, uint8_t ends)
+observe_request_owners(const struct observer *o, const struct packet_work *work, uint8_t ends)
 {
-	for (unsigned end = 0; end < 2; end++) {
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		struct owner_key key;
 
-		if ((ends >> end & 1) == 0)
+		if ((ends >> endpoint & 1) == 0)
 			continue;
-		owner_key_of(&key, &slot->key, end);
-		owners_ask(o->owners, &key, slot->packet.frame->interface->ifindex);
+		owner_key_from_flow(&key, &work->key, endpoint);
+		owner_lookup_request(o->owner_lookup, &key, work->packet.frame->interface->ifindex);
 	}
 }
 
 /* Records which ends of the flow are local, as seen from its packets. */
 static void
-learn_local(const struct observer *o, struct slot *slot, struct sides sides)
+observe_update_local_endpoints(const struct observer *o, struct packet_work *work, struct locality locality)
 {
-	struct flow *flow = slot->flow;
+	struct flow *flow = work->flow;
 	uint8_t local = flow->local;
 
-	if (sides.source_local)
-		local |= (uint8_t)(1u << slot->sender);
-	if (sides.destination_local)
-		local |= (uint8_t)(1u << (1 - slot->sender));
+	if (locality.source_local)
+		local |= (uint8_t)(1u << work->sender);
+	if (locality.destination_local)
+		local |= (uint8_t)(1u << (1 - work->sender));
 	if (local == flow->local)
 		return;
-	if (o->owners != NULL && prober_is_wanted(o->prober))
-		ask_owners(o, slot, local & (uint8_t)~flow->local);
+	if (o->owner_lookup != NULL && emitter_is_traced(o->emitter))
+		observe_request_owners(o, work, local & (uint8_t)~flow->local);
 	flow->local = local;
-	flow->same_host |= is_same_host(&slot->packet, o->view, local);
+	flow->same_host |= observe_is_same_host(&work->packet, o->view, local);
 }
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
 
-/* Reports bytes that the segment made deliverable to endpoint `end`. */
+/* Reports bytes that the segment made deliverable to endpoint `endpoint`. */
 static void
-tell_delivered(struct observer *o, const struct slot *slot, unsigned end, const struct tcp_end *before)
+observe_emit_socket_receive(struct observer *o, const struct packet_work *work, unsigned endpoint,
+			    const struct tcp_endpoint *before)
 {
 	/* the payload is not addressed to its sender */
-	uint32_t payload = end == slot->sender ? 0 : slot->packet.segment;
-	struct tcp_delivery delivery = tcp_delivered(slot->flow, end, before, payload);
+	uint32_t payload = endpoint == work->sender ? 0 : work->packet.payload_wire;
+	struct tcp_delivery delivery = tcp_delivery_since(work->flow, endpoint, before, payload);
 
-	if (delivery.bytes > 0 && (slot->flow->local >> end & 1) != 0)
-		fire_socket_receive(o->prober, slot->flow, end, delivery.bytes, delivery.offset);
+	if (delivery.bytes > 0 && (work->flow->local >> endpoint & 1) != 0)
+		fire_socket_receive(o->emitter, work->flow, endpoint, delivery.bytes, delivery.offset);
 }
 
 /* Reports new bytes that the segment's sender has accepted from its application. */
 static void
-tell_written(struct observer *o, const struct slot *slot, const struct tcp_end *before)
+observe_emit_socket_send(struct observer *o, const struct packet_work *work, const struct tcp_endpoint *before)
 {
-	const struct tcp_end *e = &slot->flow->tcp[slot->sender];
-	bool fin = (e->flags & TCP_END_FIN) != 0;
+	const struct tcp_endpoint *e = &work->flow->tcp[work->sender];
+	bool fin = (e->flags & TCP_EP_FIN_SENT) != 0;
 	uint64_t fresh = e->bytes - before->bytes;
 
-	if (e->bytes > before->bytes && (slot->flow->local >> slot->sender & 1) != 0)
-		fire_socket_send(o->prober, slot->flow, slot->sender, (uint32_t)fresh,
-				 tcp_stream_offset(slot->flow, slot->sender, e->nxt - fin - (uint32_t)fresh));
+	if (e->bytes > before->bytes && (work->flow->local >> work->sender & 1) != 0)
+		fire_socket_send(o->emitter, work->flow, work->sender, (uint32_t)fresh,
+				 tcp_stream_offset(work->flow, work->sender, e->nxt - fin - (uint32_t)fresh));
 }
 
 /* Runs the application providers, at their two points in the firing order. */
 static inline void
-tell_applications(struct observer *o, const struct slot *slot, struct sides sides, bool sending)
+observe_app_layer(struct observer *o, const struct packet_work *work, struct locality locality, bool sending)
 {
-	const struct packet *p = &slot->packet;
+	const struct packet *p = &work->packet;
 
-	if (__builtin_expect(!apps_may_read(o->apps, &slot->key), 1))
+	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1))
 		return;
-	apps_take(o->apps, o->prober,
-		  &(struct app_segment){o->flows, slot->flow, p, slot->sender, sending, sides.send});
+	app_layer_observe_segment(
+	    o->app_layer, o->emitter,
+	    &(struct app_segment){o->flows, work->flow, p, work->sender, sending, locality.fire_send});
 }
 
 static void
-tcp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
+observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
-	const struct packet *p = &slot->packet;
-	unsigned sender = slot->sender;
-	struct tcp_end before;
-	bool sockets = wants_sockets();
+	const struct packet *p = &work->packet;
+	unsigned sender = work->sender;
+	struct tcp_endpoint before;
+	bool sockets = socket_probes_enabled();
 
 	events.count = 0;
-	slot->flow = flow_for_tcp(o->flows, p, &slot->key, slot->hash, sender, o->clock);
-	if (slot->flow != NULL) {
-		learn_local(o, slot, sides);
+	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock);
+	if (work->flow != NULL) {
+		observe_update_local_endpoints(o, work, locality);
 		if (sockets)
-			before = slot->flow->tcp[sender];
-		tcp_sent(o->flows, slot->flow, sender, p, o->clock, &events);
+			before = work->flow->tcp[sender];
+		tcp_segment_sent(o->flows, work->flow, sender, p, o->clock, &events);
 		if (sockets) {
-			tell_delivered(o, slot, sender, &before);
-			if (sides.send)
-				tell_written(o, slot, &before);
+			observe_emit_socket_receive(o, work, sender, &before);
+			if (locality.fire_send)
+				observe_emit_socket_send(o, work, &before);
 		}
-		tell_applications(o, slot, sides, true);
-		tell_events(o, slot->flow, &events);
+		observe_app_layer(o, work, locality, true);
+		observe_emit_events(o, work->flow, &events);
 	}
-	if (!sides.send)
+	if (!locality.fire_send)
 		return;
-	fire_tcp_send(o->prober, slot->flow, sender);
-	if (slot->flow != NULL && slot->flow->same_host && p->segment > 0)
-		fire_tcpf_send(o->prober, slot->flow, sender);
+	fire_tcp_send(o->emitter, work->flow, sender);
+	if (work->flow != NULL && work->flow->same_host && p->payload_wire > 0)
+		fire_tcpf_send(o->emitter, work->flow, sender);
 }
 
 static void
-tcp_is_received(struct observer *o, struct slot *slot, struct sides sides)
+observe_tcp_received(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
-	const struct packet *p = &slot->packet;
-	unsigned receiver = 1 - slot->sender;
-	struct tcp_end before;
-	bool sockets = wants_sockets();
+	const struct packet *p = &work->packet;
+	unsigned receiver = 1 - work->sender;
+	struct tcp_endpoint before;
+	bool sockets = socket_probes_enabled();
 
-	if (sides.receive && !sides.overheard) {
-		fire_tcp_receive(o->prober, slot->flow, receiver);
-		if (slot->flow != NULL && slot->flow->same_host && p->segment > 0)
-			fire_tcpf_receive(o->prober, slot->flow, receiver);
+	if (locality.fire_receive && !locality.foreign) {
+		fire_tcp_receive(o->emitter, work->flow, receiver);
+		if (work->flow != NULL && work->flow->same_host && p->payload_wire > 0)
+			fire_tcpf_receive(o->emitter, work->flow, receiver);
 	}
-	if (slot->flow == NULL)
+	if (work->flow == NULL)
 		return;
 	events.count = 0;
 	if (sockets)
-		before = slot->flow->tcp[receiver];
-	tcp_received(o->flows, slot->flow, receiver, p, o->clock, &events);
-	tell_events(o, slot->flow, &events);
+		before = work->flow->tcp[receiver];
+	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock, &events);
+	observe_emit_events(o, work->flow, &events);
 	if (sockets)
-		tell_delivered(o, slot, receiver, &before);
-	tell_applications(o, slot, sides, false);
+		observe_emit_socket_receive(o, work, receiver, &before);
+	observe_app_layer(o, work, locality, false);
 }
 
 static void
-udp_quietly(struct observer *o, struct slot *slot)
+observe_untraced_udp(struct observer *o, struct packet_work *work)
 {
-	struct flow_events untold;
-	const struct packet *p = &slot->packet;
+	struct flow_events ignored_events;
+	const struct packet *p = &work->packet;
 
-	untold.count = 0;
-	slot->flow = flow_for_udp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock, &untold);
-	if (slot->flow->local != BOTH_LOCAL)
-		learn_local(o, slot, sides_of(p, o->view, o->locals));
+	ignored_events.count = 0;
+	work->flow =
+	    flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock, &ignored_events);
+	if (work->flow->local != BOTH_LOCAL)
+		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 }
 
 bool
-observe_quietly(struct observer *o, struct slot *slot)
+observe_untraced(struct observer *o, struct packet_work *work)
 {
-	struct flow_events untold;
-	const struct packet *p = &slot->packet;
+	struct flow_events ignored_events;
+	const struct packet *p = &work->packet;
 	struct flow *flow;
 
-	if (!o->quiet || p->reason != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
+	if (!o->untraced || p->worst_anomaly != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
 		return false;
 	if (p->transport != TRANSPORT_TCP && p->transport != TRANSPORT_UDP)
 		return false;
 	/* Application providers follow logins even while no probe is enabled, for tracers that attach later. */
-	if (p->transport == TRANSPORT_TCP && apps_may_read(o->apps, &slot->key))
+	if (p->transport == TRANSPORT_TCP && app_layer_may_match(o->app_layer, &work->key))
 		return false;
-	o->next_id++;
+	o->last_packet_id++;
 	o->counters.packets++;
-	flow_expect(o->flows, slot->near);
+	flow_table_set_candidate(o->flows, work->candidate);
 	if (p->transport == TRANSPORT_UDP) {
-		udp_quietly(o, slot);
+		observe_untraced_udp(o, work);
 		return true;
 	}
-	slot->flow = flow = flow_for_tcp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock);
+	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock);
 	if (flow == NULL)
 		return true;
 	if (flow->local != BOTH_LOCAL)
-		learn_local(o, slot, sides_of(p, o->view, o->locals));
-	untold.count = 0;
-	tcp_sent(o->flows, flow, slot->sender, p, o->clock, &untold);
-	count_events(o, &untold);
-	untold.count = 0;
-	tcp_received(o->flows, flow, 1 - slot->sender, p, o->clock, &untold);
-	count_events(o, &untold);
+		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
+	ignored_events.count = 0;
+	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock, &ignored_events);
+	observe_count_events(o, &ignored_events);
+	ignored_events.count = 0;
+	tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock, &ignored_events);
+	observe_count_events(o, &ignored_events);
 	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- UDP, top to bottom */
 
 static void
-udp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
+observe_udp_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
-	const struct packet *p = &slot->packet;
+	const struct packet *p = &work->packet;
 
 	events.count = 0;
-	slot->flow = flow_for_udp(o->flows, p, &slot->key, slot->hash, slot->sender, o->clock, &events);
-	learn_local(o, slot, sides);
-	if (sides.send) {
-		fire_socket_send(o->prober, slot->flow, slot->sender, p->segment,
-				 slot->flow->udp[slot->sender].bytes - p->segment);
-		tell_events(o, slot->flow, &events);
-		fire_udp_send(o->prober, slot->flow, slot->sender);
+	work->flow = flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock, &events);
+	observe_update_local_endpoints(o, work, locality);
+	if (locality.fire_send) {
+		fire_socket_send(o->emitter, work->flow, work->sender, p->payload_wire,
+				 work->flow->udp[work->sender].bytes - p->payload_wire);
+		observe_emit_events(o, work->flow, &events);
+		fire_udp_send(o->emitter, work->flow, work->sender);
 	}
-	slot->begins = !sides.send && events.count > 0;
+	work->stream_starts = !locality.fire_send && events.count > 0;
 }
 
 static void
-udp_is_received(struct observer *o, struct slot *slot, struct sides sides)
+observe_udp_received(struct observer *o, struct packet_work *work, struct locality locality)
 {
-	const struct packet *p = &slot->packet;
-	unsigned receiver = 1 - slot->sender;
+	const struct packet *p = &work->packet;
+	unsigned receiver = 1 - work->sender;
 
-	if (!sides.receive || sides.overheard)
+	if (!locality.fire_receive || locality.foreign)
 		return;
-	fire_udp_receive(o->prober, slot->flow, receiver);
-	if (slot->begins) {
+	fire_udp_receive(o->emitter, work->flow, receiver);
+	if (work->stream_starts) {
 		struct flow_events events = {.count = 1};
 
 		events.event[0] = (struct flow_event){
-		    .kind = EVENT_UDP_STREAM_START, .end = (uint8_t)receiver, .ts = o->clock};
-		tell_events(o, slot->flow, &events);
+		    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock};
+		observe_emit_events(o, work->flow, &events);
 	}
-	fire_socket_receive(o->prober, slot->flow, receiver, p->segment,
-			    slot->flow->udp[slot->sender].bytes - p->segment);
+	fire_socket_receive(o->emitter, work->flow, receiver, p->payload_wire,
+			    work->flow->udp[work->sender].bytes - p->payload_wire);
 }
 
 /* --------------------------------------------------------------------------------------------- SCTP, top to bottom */
 
 static void
-sctp_is_sent(struct observer *o, struct slot *slot, struct sides sides)
+observe_sctp_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
 	enum anomaly odd;
 
-	slot->flow = flow_for_sctp(o->flows, &slot->packet, &slot->key, slot->hash, &slot->sender, o->clock, &odd);
+	work->flow =
+	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock, &odd);
 	if (odd != ANOMALY_NONE)
-		packet_note(&slot->packet, odd);
-	if (slot->flow != NULL) {
-		learn_local(o, slot, sides);
+		packet_add_anomaly(&work->packet, odd);
+	if (work->flow != NULL) {
+		observe_update_local_endpoints(o, work, locality);
 		events.count = 0;
-		sctp_sent(o->flows, slot->flow, slot->sender, &slot->packet, o->clock, &events);
-		tell_events(o, slot->flow, &events);
+		sctp_packet_sent(o->flows, work->flow, work->sender, &work->packet, o->clock, &events);
+		observe_emit_events(o, work->flow, &events);
 	}
-	if (sides.send)
-		fire_sctp_send(o->prober, slot->flow, slot->sender);
+	if (locality.fire_send)
+		fire_sctp_send(o->emitter, work->flow, work->sender);
 }
 
 static void
-sctp_is_received(struct observer *o, struct slot *slot, struct sides sides)
+observe_sctp_received(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
-	unsigned receiver = 1 - slot->sender;
+	unsigned receiver = 1 - work->sender;
 
-	if (sides.receive && !sides.overheard)
-		fire_sctp_receive(o->prober, slot->flow, receiver);
-	if (slot->flow == NULL)
+	if (locality.fire_receive && !locality.foreign)
+		fire_sctp_receive(o->emitter, work->flow, receiver);
+	if (work->flow == NULL)
 		return;
 	events.count = 0;
-	sctp_received(o->flows, slot->flow, receiver, &slot->packet, o->clock, &events);
-	tell_events(o, slot->flow, &events);
+	sctp_packet_received(o->flows, work->flow, receiver, &work->packet, o->clock, &events);
+	observe_emit_events(o, work->flow, &events);
 }
 
 /* ----------------------------------------------------------------------------------------------------- all of them */
 
 /* Finds the connection that an ICMP error quotes.  The error concerns the end that sent the quoted packet. */
 static void
-find_quoted(struct observer *o, struct slot *slot)
+observe_find_quoted_flow(struct observer *o, struct packet_work *work)
 {
 	unsigned quoted_sender;
 
-	if (!slot->packet.icmp.error || !flow_key_of_quote(&slot->packet, &slot->key, &quoted_sender))
+	if (!work->packet.icmp.error || !flow_key_from_icmp_error(&work->packet, &work->key, &quoted_sender))
 		return;
-	slot->flow = flow_find(o->flows, &slot->key, flow_hash(o->flows, &slot->key));
-	slot->sender = 1 - quoted_sender;
+	work->flow = flow_table_lookup(o->flows, &work->key, flow_key_hash(o->flows, &work->key));
+	work->sender = 1 - quoted_sender;
 }
 
 static void
-is_sent(struct observer *o, struct slot *slot, struct sides sides)
+observe_transport_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
-	switch (slot->packet.transport) {
+	switch (work->packet.transport) {
 	case TRANSPORT_TCP:
-		tcp_is_sent(o, slot, sides);
+		observe_tcp_sent(o, work, locality);
 		return;
 	case TRANSPORT_UDP:
-		udp_is_sent(o, slot, sides);
+		observe_udp_sent(o, work, locality);
 		return;
 	case TRANSPORT_SCTP:
-		sctp_is_sent(o, slot, sides);
+		observe_sctp_sent(o, work, locality);
 		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
-		find_quoted(o, slot);
-		if (sides.send)
-			fire_icmp_send(o->prober, slot->flow, slot->sender);
+		observe_find_quoted_flow(o, work);
+		if (locality.fire_send)
+			fire_icmp_send(o->emitter, work->flow, work->sender);
 		return;
 	default:
-		if (slot->packet.network == NETWORK_ARP && sides.send)
-			fire_arp_send(o->prober);
+		if (work->packet.network == NETWORK_ARP && locality.fire_send)
+			fire_arp_send(o->emitter);
 		return;
 	}
 }
 
 static void
-is_received(struct observer *o, struct slot *slot, struct sides sides)
+observe_transport_received(struct observer *o, struct packet_work *work, struct locality locality)
 {
-	switch (slot->packet.transport) {
+	switch (work->packet.transport) {
 	case TRANSPORT_TCP:
-		tcp_is_received(o, slot, sides);
+		observe_tcp_received(o, work, locality);
 		return;
 	case TRANSPORT_UDP:
-		udp_is_received(o, slot, sides);
+		observe_udp_received(o, work, locality);
 		return;
 	case TRANSPORT_SCTP:
-		sctp_is_received(o, slot, sides);
+		observe_sctp_received(o, work, locality);
 		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
-		if (sides.receive && !sides.overheard)
-			fire_icmp_receive(o->prober, slot->flow, 1 - slot->sender);
+		if (locality.fire_receive && !locality.foreign)
+			fire_icmp_receive(o->emitter, work->flow, 1 - work->sender);
 		return;
 	default:
-		if (slot->packet.network == NETWORK_ARP && sides.receive && !sides.overheard)
-			fire_arp_receive(o->prober);
+		if (work->packet.network == NETWORK_ARP && locality.fire_receive && !locality.foreign)
+			fire_arp_receive(o->emitter);
 		return;
 	}
 }
@@ -394,55 +398,56 @@ is_received(struct observer *o, struct slot *slot, struct sides sides)
 /* ------------------------------------------------------------------------------------------------------ the packet */
 
 static bool
-is_ip(const struct packet *p)
+observe_packet_is_ip(const struct packet *p)
 {
 	return p->network == NETWORK_IPV4 || p->network == NETWORK_IPV6;
 }
 
 static void
-count_anomalies(struct observer *o, const struct packet *p)
+observe_count_anomalies(struct observer *o, const struct packet *p)
 {
 	struct observe_counters *c = &o->counters;
 
-	if (p->reason == ANOMALY_NONE)
+	if (p->worst_anomaly == ANOMALY_NONE)
 		return;
-	c->truncated += anomaly_gravity(p->reason) == GRAVITY_TRUNCATED;
+	c->truncated += anomaly_severity(p->worst_anomaly) == SEVERITY_TRUNCATED;
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
 		c->anomalies[a] += anomaly_has(&p->anomalies, (enum anomaly)a);
 }
 
 void
-observe_lost_datagram(void *observer, const struct packet *lost, unsigned fragments)
+observe_on_reassembly_failure(void *observer, const struct packet *lost, unsigned fragments)
 {
 	struct observer *o = observer;
-	struct sides sides = sides_of(lost, o->view, o->locals);
+	struct locality locality = locality_of_packet(lost, o->view, o->local_addrs);
 
 	(void)fragments;
-	o->counters.anomalies[lost->reason]++;
-	prober_packet(o->prober, lost, ++o->next_id, o->clock);
-	if (sides.receive && !sides.overheard)
-		fire_ip_drop_in(o->prober, NULL, 0);
-	fire_ip_packet_free(o->prober);
+	o->counters.anomalies[lost->worst_anomaly]++;
+	emitter_set_packet(o->emitter, lost, ++o->last_packet_id, o->clock);
+	if (locality.fire_receive && !locality.foreign)
+		fire_ip_drop_in(o->emitter, NULL, 0);
+	fire_ip_packet_free(o->emitter);
 }
 
 /* The datagram that this packet is, or completes; NULL if IP drops it or fragments are missing. */
-static struct slot *
-whole_datagram(struct observer *o, struct slot *slot)
+static struct packet_work *
+observe_reassemble(struct observer *o, struct packet_work *work)
 {
-	struct packet *p = &slot->packet;
+	struct packet *p = &work->packet;
 	struct reassembly_result result;
 
-	if (anomaly_gravity(p->reason) == GRAVITY_DROP)
+	if (anomaly_severity(p->worst_anomaly) == SEVERITY_DROP)
 		return NULL;
-	if (!is_ip(p) || !p->ip.fragment)
-		return slot;
+	if (!observe_packet_is_ip(p) || !p->ip.fragment)
+		return work;
 	switch (reassembly_add(o->fragments, p, 0, o->clock, &result)) {
-	case REASSEMBLY_WHOLE:
-		dissect_reassembled(p, result.first, result.bytes, result.have, result.wire, &o->whole.packet);
-		observe_find_key(o, &o->whole);
-		return &o->whole;
+	case REASSEMBLY_COMPLETE:
+		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
+				    &o->reassembled.packet);
+		observe_set_flow_key(o, &o->reassembled);
+		return &o->reassembled;
 	case REASSEMBLY_DROPPED:
-		packet_note(p, result.why);
+		packet_add_anomaly(p, result.anomaly);
 		break;
 	case REASSEMBLY_HELD:
 		break;
@@ -451,61 +456,61 @@ whole_datagram(struct observer *o, struct slot *slot)
 }
 
 static void
-ip_is_sent(struct observer *o, struct slot *slot, const struct slot *whole, bool dropped)
+observe_ip_sent(struct observer *o, struct packet_work *work, const struct packet_work *whole, bool dropped)
 {
 	const struct flow *flow = whole != NULL ? whole->flow : NULL;
-	unsigned end = whole != NULL ? whole->sender : 0;
+	unsigned endpoint = whole != NULL ? whole->sender : 0;
 
-	if (!is_ip(&slot->packet))
+	if (!observe_packet_is_ip(&work->packet))
 		return;
 	if (dropped)
-		fire_ip_drop_out(o->prober, flow, end);
+		fire_ip_drop_out(o->emitter, flow, endpoint);
 	else
-		fire_ip_send(o->prober, flow, end);
+		fire_ip_send(o->emitter, flow, endpoint);
 }
 
-struct slot *
-observe_packet(struct observer *o, struct slot *slot, bool outermost)
+struct packet_work *
+observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 {
-	struct packet *p = &slot->packet;
-	struct sides sides = sides_of(p, o->view, o->locals);
-	struct slot *whole = whole_datagram(o, slot);
-	bool dropped = anomaly_gravity(p->reason) == GRAVITY_DROP, ip = is_ip(p);
-	uint64_t id = ++o->next_id;
+	struct packet *p = &work->packet;
+	struct locality locality = locality_of_packet(p, o->view, o->local_addrs);
+	struct packet_work *whole = observe_reassemble(o, work);
+	bool dropped = anomaly_severity(p->worst_anomaly) == SEVERITY_DROP, ip = observe_packet_is_ip(p);
+	uint64_t id = ++o->last_packet_id;
 
 	if (whole != NULL) {
-		prober_packet(o->prober, &whole->packet, id, o->clock);
-		is_sent(o, whole, sides);
-		if (ip && sides.send)
-			fire_ip_request(o->prober, whole->flow, whole->sender);
+		emitter_set_packet(o->emitter, &whole->packet, id, o->clock);
+		observe_transport_sent(o, whole, locality);
+		if (ip && locality.fire_send)
+			fire_ip_request(o->emitter, whole->flow, whole->sender);
 	}
-	if (whole != slot)
-		prober_packet(o->prober, p, id, o->clock);
-	if (sides.send) {
-		ip_is_sent(o, slot, whole, dropped);
+	if (whole != work)
+		emitter_set_packet(o->emitter, p, id, o->clock);
+	if (locality.fire_send) {
+		observe_ip_sent(o, work, whole, dropped);
 		if (outermost)
-			fire_gld_send(o->prober);
+			fire_gld_send(o->emitter);
 	}
-	if (sides.receive) {
+	if (locality.fire_receive) {
 		if (outermost)
-			fire_gld_receive(o->prober);
+			fire_gld_receive(o->emitter);
 		if (ip)
-			fire_ip_receive(o->prober, whole != NULL ? whole->flow : NULL,
+			fire_ip_receive(o->emitter, whole != NULL ? whole->flow : NULL,
 					whole != NULL ? 1 - whole->sender : 0);
-		if (ip && dropped && !sides.overheard)
-			fire_ip_drop_in(o->prober, NULL, 0);
+		if (ip && dropped && !locality.foreign)
+			fire_ip_drop_in(o->emitter, NULL, 0);
 	}
 	if (whole != NULL) {
-		if (whole != slot)
-			prober_packet(o->prober, &whole->packet, id, o->clock);
-		if (ip && sides.receive && !sides.overheard)
-			fire_ip_deliver(o->prober, whole->flow, 1 - whole->sender);
-		is_received(o, whole, sides);
+		if (whole != work)
+			emitter_set_packet(o->emitter, &whole->packet, id, o->clock);
+		if (ip && locality.fire_receive && !locality.foreign)
+			fire_ip_deliver(o->emitter, whole->flow, 1 - whole->sender);
+		observe_transport_received(o, whole, locality);
 	}
-	fire_ip_packet_free(o->prober);
+	fire_ip_packet_free(o->emitter);
 	o->counters.packets += p->network != NETWORK_NONE;
-	count_anomalies(o, p);
-	if (whole != NULL && whole != slot)
-		count_anomalies(o, &whole->packet);
+	observe_count_anomalies(o, p);
+	if (whole != NULL && whole != work)
+		observe_count_anomalies(o, &whole->packet);
 	return whole;
 }

@@ -17,60 +17,60 @@
 uint32_t
 observer_flow_limit(const struct config *config, unsigned of)
 {
-	uint32_t part = (uint32_t)(((uint64_t)config->limits.flows + of - 1) / of);
+	uint32_t part = (uint32_t)(((uint64_t)config->flow_limits.flows + of - 1) / of);
 
 	return part < FLOWS_LEAST ? FLOWS_LEAST : part;
 }
 
 struct observer *
-observer_new(const struct config *config, enum view_kind view, const struct locals *locals, struct printer *printer,
-	     uint64_t seed, const struct observer_share *share)
+observer_new(const struct config *config, enum view_mode view, const struct local_addrs *local_addrs,
+	     struct printer *printer, uint64_t seed, const struct observer_partition *partition)
 {
 	struct reassembly_limits pieces = reassembly_limits_default();
-	struct flow_limits limits = config->limits;
+	struct flow_limits limits = config->flow_limits;
 	struct observer *o = calloc(1, sizeof *o);
 
 	if (o == NULL)
 		return NULL;
 	o->config = config;
-	o->locals = locals;
+	o->local_addrs = local_addrs;
 	o->view = view;
-	limits.flows = observer_flow_limit(config, share != NULL ? share->of : 1);
-	o->flows = flow_table_new(&limits, seed, observe_flow_timer, o);
-	o->fragments = reassembly_new(&pieces, seed, observe_lost_datagram, o);
-	o->apps = apps_new(config, o->counters.anomalies);
-	if (o->flows != NULL && o->fragments != NULL && o->apps != NULL)
-		o->prober = prober_new(printer, o->flows);
-	if (o->prober == NULL) {
+	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
+	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
+	o->fragments = reassembly_new(&pieces, seed, observe_on_reassembly_failure, o);
+	o->app_layer = app_layer_new(config, o->counters.anomalies);
+	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
+		o->emitter = emitter_new(printer, o->flows);
+	if (o->emitter == NULL) {
 		observer_free(o);
 		return NULL;
 	}
-	if (share != NULL) {
-		flow_table_share_ids(o->flows, share->number, share->of);
-		prober_share_ids(o->prober, share->number, share->of, share->sequences);
+	if (partition != NULL) {
+		flow_table_set_id_stride(o->flows, partition->index, partition->count);
+		emitter_set_partition(o->emitter, partition->index, partition->count, partition->sequences);
 	}
 	return o;
 }
 
 static bool
-find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
+observer_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
 {
-	return owners_find(owners, key, ifindex, owner);
+	return owner_lookup_find(owners, key, ifindex, owner);
 }
 
 void
-observer_set_owners(struct observer *o, struct owners *owners)
+observer_set_owners(struct observer *o, struct owner_lookup *lookup)
 {
-	o->owners = owners;
-	prober_set_owners(o->prober, owners != NULL ? find_owner : NULL, owners);
+	o->owner_lookup = lookup;
+	emitter_set_owner_lookup(o->emitter, lookup != NULL ? observer_find_owner : NULL, lookup);
 }
 
 void
-observer_finish(struct observer *o)
+observer_end_input(struct observer *o)
 {
-	if (o->prober != NULL && !o->finished)
-		tcp_flush(o->flows);
-	o->finished = true;
+	if (o->emitter != NULL && !o->input_ended)
+		tcp_flush_deferred(o->flows);
+	o->input_ended = true;
 }
 
 void
@@ -78,22 +78,22 @@ observer_free(struct observer *o)
 {
 	if (o == NULL)
 		return;
-	observer_finish(o);
-	prober_free(o->prober);
-	apps_free(o->apps);
+	observer_end_input(o);
+	emitter_free(o->emitter);
+	app_layer_free(o->app_layer);
 	reassembly_free(o->fragments);
 	flow_table_free(o->flows);
 	free(o);
 }
 
 void
-observer_leave_out_copies(struct observer *o, struct uppers *uppers)
+observer_set_lower_dedup(struct observer *o, struct lower_dedup *dedup)
 {
-	o->uppers = uppers;
+	o->lower_dedup = dedup;
 }
 
 void
-observe_timers(struct observer *o)
+observe_run_timers(struct observer *o)
 {
 	flow_table_run_timers(o->flows, o->clock);
 	reassembly_run_timers(o->fragments, o->clock);
@@ -101,78 +101,82 @@ observe_timers(struct observer *o)
 
 /* Whether the frame is a copy is decided by this host's addresses, even if another view is configured. */
 static bool
-is_interface_copy(const struct observer *o, const struct packet *p)
+observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
 {
-	return o->uppers != NULL && uppers_any(o->uppers) &&
-	       uppers_has_copy(o->uppers, p, sides_of(p, VIEW_HOST, o->locals));
+	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
+	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_of_packet(p, VIEW_HOST, o->local_addrs));
 }
 
 void
-observe_content(struct observer *o, struct slot *slot)
+observe_frame(struct observer *o, struct packet_work *work)
 {
-	if (sides_is_loopback_copy(&slot->packet)) {
-		o->counters.loopback_copies++;
+	if (locality_is_loopback_duplicate(&work->packet)) {
+		o->counters.loopback_duplicates++;
 		return;
 	}
-	if (is_interface_copy(o, &slot->packet)) {
-		o->counters.interface_copies++;
+	if (observe_is_lower_duplicate(o, &work->packet)) {
+		o->counters.lower_duplicates++;
 		return;
 	}
-	if (observe_quietly(o, slot))
+	if (observe_untraced(o, work))
 		return;
-	slot = observe_packet(o, slot, true);
-	while (slot != NULL && slot->packet.inner != INNER_NONE && o->config->inner) {
-		struct packet outer = slot->packet;
+	work = observe_packet(o, work, true);
+	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
+		struct packet outer = work->packet;
 
 		dissect_inner(&outer, &o->inner.packet);
-		observe_find_key(o, &o->inner);
-		slot = observe_packet(o, &o->inner, false);
+		observe_set_flow_key(o, &o->inner);
+		work = observe_packet(o, &o->inner, false);
 	}
 }
 
 /* Steps of a frame: dissect it and prefetch its hash slot; prefetch the candidate flow; prefetch what else the flow
  * needs; observe it. */
 static void
-prepare(struct observer *o, const struct frame *frame, struct slot *slot)
+observe_parse_frame(struct observer *o, const struct frame *frame, struct packet_work *work)
 {
-	dissect_frame(frame, &slot->packet);
-	observe_find_key(o, slot);
-	if (slot->tracked)
-		flow_prefetch_slot(o->flows, slot->hash);
+	dissect_frame(frame, &work->packet);
+	observe_set_flow_key(o, work);
+	if (work->has_key)
+		flow_table_prefetch_slot(o->flows, work->hash);
 }
 
 static void
-approach(struct observer *o, struct slot *slot)
+observe_prefetch_flow(struct observer *o, struct packet_work *work)
 {
-	if (slot->tracked)
-		slot->near = flow_prefetch(o->flows, slot->hash);
+	if (work->has_key)
+		work->candidate = flow_table_prefetch_candidate(o->flows, work->hash);
 }
 
 static void
-arrive(struct observer *o, const struct slot *slot)
+observe_prefetch_cold(struct observer *o, const struct packet_work *work)
 {
-	if (slot->tracked && slot->near != NULL)
-		flow_prefetch_rest(o->flows, slot->near);
+	if (work->has_key && work->candidate != NULL)
+		flow_table_prefetch_cold(o->flows, work->candidate);
 }
 
 /* Software pipeline: later steps of a frame run after earlier steps of the frames behind it, so that memory is fetched
  * meanwhile. */
 static void
-observe_closely(struct observer *o, const struct frame *frames, unsigned count)
+observe_run_slowpath(struct observer *o, const struct frame *frames, unsigned count)
 {
-	enum { SECOND = OBSERVE_DISTANCE, THIRD = 2 * OBSERVE_DISTANCE, LAST = 3 * OBSERVE_DISTANCE };
+	enum {
+		STAGE_PREFETCH_FLOW = OBSERVE_PREFETCH_DISTANCE,
+		STAGE_PREFETCH_COLD = 2 * OBSERVE_PREFETCH_DISTANCE,
+		STAGE_APPLY = 3 * OBSERVE_PREFETCH_DISTANCE
+	};
 
-	for (unsigned i = 0; i < count + LAST; i++) {
+	for (unsigned i = 0; i < count + STAGE_APPLY; i++) {
 		if (i < count)
-			prepare(o, &frames[i], &o->slots[i % OBSERVE_SLOTS]);
-		if (i >= SECOND && i - SECOND < count)
-			approach(o, &o->slots[(i - SECOND) % OBSERVE_SLOTS]);
-		if (i >= THIRD && i - THIRD < count)
-			arrive(o, &o->slots[(i - THIRD) % OBSERVE_SLOTS]);
-		if (i >= LAST) {
-			observe_clock(o, &frames[i - LAST]);
-			observe_timers(o);
-			observe_content(o, &o->slots[(i - LAST) % OBSERVE_SLOTS]);
+			observe_parse_frame(o, &frames[i], &o->work[i % OBSERVE_PIPELINE_DEPTH]);
+		if (i >= STAGE_PREFETCH_FLOW && i - STAGE_PREFETCH_FLOW < count)
+			observe_prefetch_flow(o, &o->work[(i - STAGE_PREFETCH_FLOW) % OBSERVE_PIPELINE_DEPTH]);
+		if (i >= STAGE_PREFETCH_COLD && i - STAGE_PREFETCH_COLD < count)
+			observe_prefetch_cold(o, &o->work[(i - STAGE_PREFETCH_COLD) % OBSERVE_PIPELINE_DEPTH]);
+		if (i >= STAGE_APPLY) {
+			observe_count_frame(o, &frames[i - STAGE_APPLY]);
+			observe_run_timers(o);
+			observe_frame(o, &o->work[(i - STAGE_APPLY) % OBSERVE_PIPELINE_DEPTH]);
 		}
 	}
 }
@@ -180,33 +184,33 @@ observe_closely(struct observer *o, const struct frame *frames, unsigned count)
 void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
-	o->quiet = probes_raised() == 0;
-	if (observe_may_glance(o, frames))
-		observe_at_a_glance(o, frames, count);
+	o->untraced = semaphores_sum() == 0;
+	if (observe_can_use_fastpath(o, frames))
+		observe_run_fastpath(o, frames, count);
 	else
-		observe_closely(o, frames, count);
-	owners_wake(o->owners);
-	prober_refresh(o->prober);
+		observe_run_slowpath(o, frames, count);
+	owner_lookup_wake(o->owner_lookup);
+	emitter_poll_semaphores(o->emitter);
 }
 
 void
-observer_advance(struct observer *o, uint64_t now)
+observer_advance_clock(struct observer *o, uint64_t now)
 {
 	if (now <= o->clock)
 		return;
 	o->clock = now;
-	observe_timers(o);
-	prober_refresh(o->prober);
+	observe_run_timers(o);
+	emitter_poll_semaphores(o->emitter);
 }
 
 void
 observer_set_limits(struct observer *o, const struct flow_limits *limits)
 {
-	flow_table_set_times(o->flows, limits);
+	flow_table_set_timeouts(o->flows, limits);
 }
 
 void
-observer_forget(struct observer *o)
+observer_clear(struct observer *o)
 {
 	flow_table_clear(o->flows);
 	reassembly_clear(o->fragments);
@@ -225,19 +229,19 @@ observer_flows(const struct observer *o)
 }
 
 const struct reassembly_counters *
-observer_fragments(const struct observer *o)
+observer_reassembly_counters(const struct observer *o)
 {
 	return reassembly_counters(o->fragments);
 }
 
-const struct conversations *
-observer_conversations(const struct observer *o)
+const struct app_flow_table *
+observer_app_flows(const struct observer *o)
 {
-	return o->apps->conversations;
+	return o->app_layer->app_flows;
 }
 
-const struct prober *
-observer_prober(const struct observer *o)
+const struct emitter *
+observer_emitter(const struct observer *o)
 {
-	return o->prober;
+	return o->emitter;
 }

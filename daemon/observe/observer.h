@@ -15,70 +15,70 @@
 /* Most frames per call; several at once, so that the memory latencies of their look-ups overlap. */
 #define OBSERVE_BATCH 128
 
-struct conversations;
+struct app_flow_table;
 struct observer;
-struct owners;
+struct owner_lookup;
 struct printer;
-struct prober;
-struct sequences;
-struct uppers;
+struct emitter;
+struct firing_sequences;
+struct lower_dedup;
 
 struct observe_counters {
 	uint64_t frames;
 	uint64_t bytes;	    /* bytes on the wire */
 	uint64_t packets;   /* IP and ARP packets, inner ones included */
 	uint64_t truncated; /* cut by the snapshot length */
-	uint64_t loopback_copies; /* outgoing copies of loopback frames, skipped */
-	uint64_t interface_copies; /* lower-interface duplicates of frames that are also captured on an upper interface,
+	uint64_t loopback_duplicates; /* outgoing copies of loopback frames, skipped */
+	uint64_t lower_duplicates; /* lower-interface duplicates of frames that are also captured on an upper interface,
 				    * skipped */
-	uint64_t backwards; /* frames older than a frame before them */
+	uint64_t backward_frames; /* frames older than a frame before them */
 	uint64_t anomalies[ANOMALY_COUNT];
-	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum retransmit_kind */
+	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum tcp_retransmit_kind */
 };
 
 /* Share of one observer if a run has several, so that their ids and sequence numbers are those of a single one. */
-struct observer_share {
-	unsigned number; /* from 0 */
-	unsigned of;
-	struct sequences *sequences; /* shared by all observers, borrowed; NULL if there is only one */
+struct observer_partition {
+	unsigned index; /* from 0 */
+	unsigned count;
+	struct firing_sequences *sequences; /* shared by all observers, borrowed; NULL if there is only one */
 };
 
 /* Size of one observer's share of the configured number of connections. */
 uint32_t observer_flow_limit(const struct config *config, unsigned of);
 
-/* Creates an observer for one thread.  `locals` and `printer` (NULL: none) are borrowed.  `view` is never VIEW_AUTO.
- * `seed` makes the flow table's hash unpredictable; no result depends on it.  `share` is NULL if there is only one
- * observer.  NULL with errno if out of memory. */
-struct observer *observer_new(const struct config *config, enum view_kind view, const struct locals *locals,
-			      struct printer *printer, uint64_t seed, const struct observer_share *share);
+/* Creates an observer for one thread.  `local_addrs` and `printer` (NULL: none) are borrowed.  `view` is never
+ * VIEW_AUTO. `seed` makes the flow table's hash unpredictable; no result depends on it.  `partition` is NULL if there
+ * is only one observer.  NULL with errno if out of memory. */
+struct observer *observer_new(const struct config *config, enum view_mode view, const struct local_addrs *local_addrs,
+			      struct printer *printer, uint64_t seed, const struct observer_partition *partition);
 
 /* Sets the source of socket owners; borrowed.  Without it all owners are unknown. */
-void observer_set_owners(struct observer *observer, struct owners *owners);
+void observer_set_owners(struct observer *observer, struct owner_lookup *lookup);
 
 void observer_free(struct observer *observer);
 
 /* From now on frames that are captured again on an upper interface are skipped.  `uppers` is borrowed. */
-void observer_leave_out_copies(struct observer *observer, struct uppers *uppers);
+void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *dedup);
 
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
-void observer_finish(struct observer *observer);
+void observer_end_input(struct observer *observer);
 
 /* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return. */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 
 /* Advances time while no frames arrive (live): timers that are due at `now` fire. */
-void observer_advance(struct observer *observer, uint64_t now);
+void observer_advance_clock(struct observer *observer, uint64_t now);
 
 /* The flow table's timeouts have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
 
 /* Drops all connections and fragments without reporting events. */
-void observer_forget(struct observer *observer);
+void observer_clear(struct observer *observer);
 
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
-const struct reassembly_counters *observer_fragments(const struct observer *observer);
-const struct conversations *observer_conversations(const struct observer *observer);
-const struct prober *observer_prober(const struct observer *observer);
+const struct reassembly_counters *observer_reassembly_counters(const struct observer *observer);
+const struct app_flow_table *observer_app_flows(const struct observer *observer);
+const struct emitter *observer_emitter(const struct observer *observer);
 
 #endif

@@ -17,23 +17,23 @@
 #define SCORE_DEVICE 1
 #define SCORE_NONE (-1)
 
-struct dump {
-	struct owner_worker *worker;
+struct owner_dump_context {
+	struct owner_thread *worker;
 	uint8_t protocol;
 };
 
 bool
-owner_missed_add(struct owner_worker *worker, uint32_t slot, const struct owner_key *key)
+owner_dump_add(struct owner_thread *thread, uint32_t slot, const struct owner_key *key)
 {
-	if (worker->missed_count >= OWNER_MISSED_MAX)
+	if (thread->dump_count >= OWNER_DUMP_MAX)
 		return false;
-	worker->missed[worker->missed_count++] = (struct owner_missed){
-	    .key = *key, .slot = slot, .ifindex = worker->work[slot].ifindex, .score = SCORE_NONE};
+	thread->dump_entries[thread->dump_count++] = (struct owner_dump_entry){
+	    .key = *key, .slot = slot, .ifindex = thread->states[slot].ifindex, .score = SCORE_NONE};
 	return true;
 }
 
 static bool
-is_any(const uint8_t addr[16])
+owner_dump_is_wildcard(const uint8_t addr[16])
 {
 	static const uint8_t any[16];
 
@@ -42,20 +42,20 @@ is_any(const uint8_t addr[16])
 
 /* An unconnected dual-stack socket receives IPv4 as well. */
 static bool
-can_carry(const struct sockdiag_socket *socket, uint8_t version)
+owner_dump_version_matches(const struct sockdiag_socket *socket, uint8_t version)
 {
-	return socket->version == version ||
-	       (version == 4 && is_any(socket->local) && is_any(socket->remote) && !socket->v6only);
+	return socket->version == version || (version == 4 && owner_dump_is_wildcard(socket->local) &&
+					      owner_dump_is_wildcard(socket->remote) && !socket->v6only);
 }
 
 static int
-score(const struct owner_missed *missed, const struct sockdiag_socket *socket)
+owner_dump_score(const struct owner_dump_entry *entry, const struct sockdiag_socket *socket)
 {
-	const struct owner_key *key = &missed->key;
-	bool connected = socket->remote_port != 0, named = !is_any(socket->local);
+	const struct owner_key *key = &entry->key;
+	bool connected = socket->remote_port != 0, named = !owner_dump_is_wildcard(socket->local);
 	int sum = 0;
 
-	if (socket->local_port != key->local_port || !can_carry(socket, key->version))
+	if (socket->local_port != key->local_port || !owner_dump_version_matches(socket, key->version))
 		return SCORE_NONE;
 	if (named && memcmp(socket->local, key->local, sizeof key->local) != 0)
 		return SCORE_NONE;
@@ -66,36 +66,36 @@ score(const struct owner_missed *missed, const struct sockdiag_socket *socket)
 		return SCORE_NONE;
 	sum += connected ? SCORE_CONNECTED : 0;
 	sum += named ? SCORE_ADDRESS : 0;
-	sum += socket->ifindex != 0 && socket->ifindex == missed->ifindex ? SCORE_DEVICE : 0;
+	sum += socket->ifindex != 0 && socket->ifindex == entry->ifindex ? SCORE_DEVICE : 0;
 	return sum;
 }
 
 static void
-match(void *context, const struct sockdiag_socket *socket)
+owner_dump_match(void *context, const struct sockdiag_socket *socket)
 {
-	const struct dump *dump = context;
-	struct owner_worker *worker = dump->worker;
+	const struct owner_dump_context *dump = context;
+	struct owner_thread *thread = dump->worker;
 
-	for (uint32_t i = 0; i < worker->missed_count; i++) {
-		struct owner_missed *missed = &worker->missed[i];
+	for (uint32_t i = 0; i < thread->dump_count; i++) {
+		struct owner_dump_entry *entry = &thread->dump_entries[i];
 		int fits;
 
-		if (missed->key.local_port != socket->local_port || missed->key.protocol != dump->protocol)
+		if (entry->key.local_port != socket->local_port || entry->key.protocol != dump->protocol)
 			continue;
-		fits = score(missed, socket);
-		if (fits == SCORE_NONE || fits < missed->score)
+		fits = owner_dump_score(entry, socket);
+		if (fits == SCORE_NONE || fits < entry->score)
 			continue;
-		missed->ambiguous = fits == missed->score && missed->best.cookie != socket->cookie;
-		missed->score = fits;
-		missed->best = *socket;
+		entry->ambiguous = fits == entry->score && entry->best.cookie != socket->cookie;
+		entry->score = fits;
+		entry->best = *socket;
 	}
 }
 
 static bool
-any_missed(const struct owner_worker *worker, uint8_t protocol, uint8_t version)
+owner_dump_needs_table(const struct owner_thread *thread, uint8_t protocol, uint8_t version)
 {
-	for (uint32_t i = 0; i < worker->missed_count; i++) {
-		const struct owner_key *key = &worker->missed[i].key;
+	for (uint32_t i = 0; i < thread->dump_count; i++) {
+		const struct owner_key *key = &thread->dump_entries[i].key;
 
 		/* IPv6 sockets may carry IPv4. */
 		if (key->protocol == protocol && (key->version == version || version == 6))
@@ -105,32 +105,32 @@ any_missed(const struct owner_worker *worker, uint8_t protocol, uint8_t version)
 }
 
 void
-owner_missed_run(struct owner_worker *worker)
+owner_dump_run(struct owner_thread *thread)
 {
 	static const uint8_t protocols[] = {PROTOCOL_TCP, PROTOCOL_UDP};
 
 	for (unsigned p = 0; p < sizeof protocols; p++)
 		for (uint8_t version = 4; version <= 6; version = (uint8_t)(version + 2)) {
-			struct dump dump = {worker, protocols[p]};
+			struct owner_dump_context dump = {thread, protocols[p]};
 
-			if (!any_missed(worker, protocols[p], version))
+			if (!owner_dump_needs_table(thread, protocols[p], version))
 				continue;
-			count(&worker->counters.dumps, 1);
-			if (!sockdiag_dump(worker->diag, protocols[p], version, match, &dump))
-				count(&worker->counters.errors, 1);
+			counter_add(&thread->counters.dumps, 1);
+			if (!sockdiag_dump(thread->diag, protocols[p], version, owner_dump_match, &dump))
+				counter_add(&thread->counters.errors, 1);
 		}
-	for (uint32_t i = 0; i < worker->missed_count; i++) {
-		const struct owner_missed *missed = &worker->missed[i];
+	for (uint32_t i = 0; i < thread->dump_count; i++) {
+		const struct owner_dump_entry *entry = &thread->dump_entries[i];
 		struct owner_record record;
 
-		owner_table_peek(worker->mailbox->table, missed->slot, &record);
-		if (memcmp(&record.key, &missed->key, sizeof missed->key) != 0 ||
-		    !(worker->work[missed->slot].flags & WORK_GIVEN_UP))
+		owner_table_copy_record(thread->queue->table, entry->slot, &record);
+		if (memcmp(&record.key, &entry->key, sizeof entry->key) != 0 ||
+		    !(thread->states[entry->slot].flags & OWNER_NO_SOCKET))
 			continue; /* the slot was reused for another endpoint, or queried again */
-		if (missed->score != SCORE_NONE && !missed->ambiguous)
-			owner_look_found(worker, missed->slot, &missed->best);
+		if (entry->score != SCORE_NONE && !entry->ambiguous)
+			owner_resolve_from_dump(thread, entry->slot, &entry->best);
 		else
-			count(&worker->counters.no_socket, 1);
+			counter_add(&thread->counters.no_socket, 1);
 	}
-	worker->missed_count = 0;
+	thread->dump_count = 0;
 }

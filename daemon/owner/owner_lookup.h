@@ -3,8 +3,9 @@
  * Owners of the TCP and UDP sockets of the observed network namespace, for live capture, without delaying it.
  *
  * A thread asks the kernel (sock_diag, then /proc).  The capture thread puts questions into a bounded queue and reads
- * answers from a table of fixed size; neither waits or makes a system call.  owners_ask(), owners_find() and
- * owners_wake() may be called by the capture thread only, the other functions by the creator.
+ * answers from a table of fixed size; neither waits or makes a system call.  owner_lookup_request(),
+ * owner_lookup_find() and owner_lookup_wake() may be called by the capture thread only, the other functions by the
+ * creator.
  *
  * A NULL object knows no owners: replays and builds without libmnl use it, and every function accepts it.
  */
@@ -17,30 +18,30 @@
 
 #include "probes/owner.h"
 
-struct owners;
+struct owner_lookup;
 
-struct owners_limits {
-	uint32_t connections; /* endpoints whose owners are kept; the least recently used is evicted */
-	uint32_t refresh_ms;  /* highest age of an answer that is used repeatedly, as long as the thread keeps up */
+struct owner_lookup_limits {
+	uint32_t endpoints;  /* endpoints whose owners are kept; the least recently used is evicted */
+	uint32_t refresh_ms; /* highest age of an answer that is used repeatedly, as long as the thread keeps up */
 };
 
 /* 32,768 endpoints (14 MiB), 100 ms. */
-struct owners_limits owners_limits_default(void);
+struct owner_lookup_limits owner_lookup_default_limits(void);
 
 /* Limits for one of several objects that share the connections of a run: each gets its part. */
-static inline struct owners_limits
-owners_limits_for(unsigned objects)
+static inline struct owner_lookup_limits
+owner_lookup_limits_for(unsigned objects)
 {
-	struct owners_limits limits = owners_limits_default();
+	struct owner_lookup_limits limits = owner_lookup_default_limits();
 
-	limits.connections = (limits.connections + objects - 1) / objects;
+	limits.endpoints = (limits.endpoints + objects - 1) / objects;
 	return limits;
 }
 
-struct owners_counters {
-	uint64_t asked;	       /* questions asked */
+struct owner_lookup_counters {
+	uint64_t requests;     /* questions asked */
 	uint64_t dropped;      /* questions lost because the queue was full; asked again when the answer is needed */
-	uint64_t answered;     /* questions processed, whether or not an owner was found */
+	uint64_t replies;      /* questions processed, whether or not an owner was found */
 	uint64_t no_socket;    /* no such socket: closed already, or never in this namespace */
 	uint64_t no_process;   /* a socket, but no visible process that holds it */
 	uint64_t processes;    /* a process was found */
@@ -48,41 +49,41 @@ struct owners_counters {
 	uint64_t refreshed;    /* known sockets that were queried again */
 	uint64_t refresh_late; /* refresh rounds that took longer than refresh_ms */
 	uint64_t evicted;      /* endpoints evicted for others */
-	uint64_t torn;	       /* answers not read because they were being written */
+	uint64_t torn_reads;   /* answers not read because they were being written */
 	uint64_t scans;	       /* walks through /proc */
 	uint64_t scan_links;   /* file descriptors examined in them */
 	uint64_t dumps;	       /* dumps of whole socket tables */
 	uint64_t errors;       /* requests that the kernel refused or did not answer */
-	uint64_t hidden;       /* processes that the latest complete walk had no permission to examine; 0: all were
+	uint64_t unreadable;   /* processes that the latest complete walk had no permission to examine; 0: all were
 			        * examined */
 };
 
 /* Starts the look-up thread for the network namespace of the calling thread; another namespace needs another object.
  * Call it after the last fork and after dropping privileges, because the thread inherits the privileges of its creator.
  * NULL with errno on failure: ENOTSUP in a build without libmnl.  `seed` makes the table's hash unpredictable. */
-struct owners *owners_new(const struct owners_limits *limits, uint64_t seed);
+struct owner_lookup *owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed);
 
 /* Ends the thread. */
-void owners_free(struct owners *owners);
+void owner_lookup_free(struct owner_lookup *lookup);
 
 /* A connection has begun: discards what is known of an earlier one between the same ends.  `ifindex` is the interface
  * of its packet, 0 if unknown; it matters because a socket may be bound to an interface. */
-void owners_ask(struct owners *owners, const struct owner_key *key, uint32_t ifindex);
+void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex);
 
 /* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no answer yet.  Asks if no question is
  * pending, and has a used answer refreshed. */
-bool owners_find(struct owners *owners, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
 
 /* Wakes the thread if it sleeps and there is work.  Call it after each batch of packets.  Costs one comparison if there
  * is no work, and at most one system call. */
-void owners_wake(struct owners *owners);
+void owner_lookup_wake(struct owner_lookup *lookup);
 
 /* The inode of the network namespace, -1 for NULL. */
-int64_t owners_zone(const struct owners *owners);
+int64_t owner_lookup_netns_inode(const struct owner_lookup *lookup);
 
-struct owners_counters owners_counters(const struct owners *owners);
+struct owner_lookup_counters owner_lookup_get_counters(const struct owner_lookup *lookup);
 
-/* Bytes that owners_new() reserves. */
-size_t owners_memory(const struct owners_limits *limits);
+/* Bytes that owner_lookup_new() reserves. */
+size_t owner_lookup_memory(const struct owner_lookup_limits *limits);
 
 #endif

@@ -16,31 +16,31 @@
 
 #include "daemon/owner/owner_table.h"
 
-#define OWNER_QUESTIONS 8192u /* a power of two */
+#define OWNER_QUEUE_SIZE 8192u /* a power of two */
 
-struct owner_question {
+struct owner_request {
 	struct owner_key key;
 	uint32_t ifindex; /* 0 if unknown */
 };
 
-struct owner_mailbox {
+struct owner_queue {
 	struct owner_table *table;
-	_Atomic uint64_t *wanted; /* one bit per slot, set when its answer is read */
+	_Atomic uint64_t *referenced; /* one bit per slot, set when its answer is read */
 	uint32_t wanted_words;
 
-	_Alignas(64) _Atomic uint32_t put; /* number of the last question; written by the capture thread */
-	_Alignas(64) _Atomic uint32_t taken; /* number of the last question taken; written by the look-up thread */
-	_Atomic uint32_t done;		     /* every question up to this number is answered in the table */
-	_Atomic bool heeds_wanted;	     /* the look-up thread sleeps with no refresh planned: setting a wanted bit
+	_Alignas(64) _Atomic uint32_t enqueued; /* number of the last question; written by the capture thread */
+	_Alignas(64) _Atomic uint32_t dequeued; /* number of the last question taken; written by the look-up thread */
+	_Atomic uint32_t completed;		/* every question up to this number is answered in the table */
+	_Atomic bool wake_on_reference; /* the look-up thread sleeps with no refresh planned: setting a wanted bit
 					      * must wake it */
 	_Atomic bool stop;
-	sem_t bell;
-	struct owner_question questions[OWNER_QUESTIONS];
+	sem_t wakeup;
+	struct owner_request requests[OWNER_QUEUE_SIZE];
 };
 
 /* Whether question `a` was asked before question `b`. */
 static inline bool
-question_before(uint32_t a, uint32_t b)
+owner_request_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
 }

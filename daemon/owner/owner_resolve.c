@@ -7,11 +7,11 @@
 #include "flow/endpoint.h"
 
 #define PROTOCOL_TCP 6
-#define SETTLE_MS 50u /* delay before a connection is queried again: by then a server that accepts and forks has passed
+#define RECHECK_MS 50u /* delay before a connection is queried again: by then a server that accepts and forks has passed
 		       * the socket on */
-#define HOPELESS_MS 1000u
-#define HOPELESS_DOUBLINGS 6u
-#define LISTENER_PROBES 8u
+#define SCAN_BACKOFF_MS 1000u
+#define SCAN_BACKOFF_DOUBLINGS 6u
+#define LISTENER_QUERIES 8u
 
 /* Retries for a connection that was not accepted yet, or whose SYN the kernel had not processed when it was queried. */
 static const uint16_t accept_delays_ms[] = {1, 5, 20, 100, 500};
@@ -21,15 +21,15 @@ static const uint16_t absent_delays_ms[] = {2, 20};
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* A look-up in progress: the record is changed here and written back once. */
-struct look {
-	struct owner_worker *worker;
-	struct owner_work *work;
+struct owner_resolution {
+	struct owner_thread *worker;
+	struct owner_state *state;
 	uint32_t slot;
 	struct owner_record record;
 };
 
 static uint64_t
-wall_clock_ns(void)
+owner_realtime_ns(void)
 {
 	struct timespec now;
 
@@ -38,158 +38,160 @@ wall_clock_ns(void)
 }
 
 static void
-open_look(struct look *look, struct owner_worker *worker, uint32_t slot)
+owner_resolution_begin(struct owner_resolution *resolution, struct owner_thread *thread, uint32_t slot)
 {
-	look->worker = worker;
-	look->work = &worker->work[slot];
-	look->slot = slot;
-	owner_table_peek(worker->mailbox->table, slot, &look->record);
+	resolution->worker = thread;
+	resolution->state = &thread->states[slot];
+	resolution->slot = slot;
+	owner_table_copy_record(thread->queue->table, slot, &resolution->record);
 }
 
 static void
-close_look(const struct look *look)
+owner_resolution_commit(const struct owner_resolution *resolution)
 {
-	struct owner_table *table = look->worker->mailbox->table;
+	struct owner_table *table = resolution->worker->queue->table;
 
-	owner_table_write(table, look->slot, owner_table_hash(table, &look->record.key), &look->record,
-			  look->work->as_of);
+	owner_table_write(table, resolution->slot, owner_table_hash(table, &resolution->record.key),
+			  &resolution->record, resolution->state->request_number);
 }
 
 /* Call it before querying the kernel: the answer is then newer than all questions taken so far. */
 static void
-stamp(struct look *look)
+owner_resolution_set_time(struct owner_resolution *resolution)
 {
-	look->work->as_of = atomic_load_explicit(&look->worker->mailbox->taken, memory_order_relaxed);
-	look->record.asked_ns = wall_clock_ns();
+	resolution->state->request_number =
+	    atomic_load_explicit(&resolution->worker->queue->dequeued, memory_order_relaxed);
+	resolution->record.asked_ns = owner_realtime_ns();
 }
 
 static void
-put_into(struct owner_list *list, struct owner_work *work, uint8_t flag, uint32_t slot)
+owner_slot_list_add(struct owner_slot_list *list, struct owner_state *state, uint8_t flag, uint32_t slot)
 {
-	if (work->flags & flag)
+	if (state->flags & flag)
 		return;
-	work->flags |= flag;
+	state->flags |= flag;
 	list->slots[list->count++] = slot;
 }
 
 static void
-look_again_in(struct look *look, uint32_t ms)
+owner_schedule_retry(struct owner_resolution *resolution, uint32_t ms)
 {
-	struct owner_worker *worker = look->worker;
+	struct owner_thread *thread = resolution->worker;
 
-	look->work->retry_ms = worker->now_ms + ms;
-	put_into(&worker->retries, look->work, WORK_IN_RETRIES, look->slot);
-	if (worker->retries_due == 0 || look->work->retry_ms < worker->retries_due)
-		worker->retries_due = look->work->retry_ms;
+	resolution->state->retry_ms = thread->now_ms + ms;
+	owner_slot_list_add(&thread->retries, resolution->state, OWNER_IN_RETRY_LIST, resolution->slot);
+	if (thread->retries_due == 0 || resolution->state->retry_ms < thread->retries_due)
+		thread->retries_due = resolution->state->retry_ms;
 }
 
 /* ------------------------------------------------------------------------------------------------- its process */
 
 static void
-forget_process(struct look *look)
+owner_clear_process(struct owner_resolution *resolution)
 {
-	look->record.pid = -1;
-	memset(look->record.comm, 0, sizeof look->record.comm);
-	look->work->fd = -1;
-	look->work->inode = 0;
-	look->work->flags &= (uint8_t)~WORK_SEEKS;
+	resolution->record.pid = -1;
+	memset(resolution->record.comm, 0, sizeof resolution->record.comm);
+	resolution->state->fd = -1;
+	resolution->state->inode = 0;
+	resolution->state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
 }
 
 static void
-forget_owner(struct look *look)
+owner_clear(struct owner_resolution *resolution)
 {
-	forget_process(look);
-	look->record.uid = OWNER_UID_UNKNOWN;
-	look->record.flags = 0;
+	owner_clear_process(resolution);
+	resolution->record.uid = OWNER_UID_UNKNOWN;
+	resolution->record.flags = 0;
 }
 
 static void
-name_process(struct look *look, const struct procfs_process *process)
+owner_set_process(struct owner_resolution *resolution, const struct procfs_process *process)
 {
-	if (look->record.pid < 0)
-		count(&look->worker->counters.processes, 1);
-	look->record.pid = process->pid;
-	look->record.flags &= ~(uint32_t)OWNER_HIDDEN;
-	memcpy(look->record.comm, process->comm, sizeof look->record.comm);
-	look->work->fd = process->fd;
-	look->work->walks = 0;
-	look->work->flags &= (uint8_t)~WORK_SEEKS;
+	if (resolution->record.pid < 0)
+		counter_add(&resolution->worker->counters.processes, 1);
+	resolution->record.pid = process->pid;
+	resolution->record.flags &= ~(uint32_t)OWNER_HIDDEN;
+	memcpy(resolution->record.comm, process->comm, sizeof resolution->record.comm);
+	resolution->state->fd = process->fd;
+	resolution->state->failed_scans = 0;
+	resolution->state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
 }
 
 static void
-seek_process(struct look *look)
+owner_add_unresolved(struct owner_resolution *resolution)
 {
-	look->record.pid = -1;
-	memset(look->record.comm, 0, sizeof look->record.comm);
-	if (look->worker->now_ms < look->work->hopeless_ms) {
-		if (atomic_load_explicit(&look->worker->counters.hidden, memory_order_relaxed) > 0)
-			look->record.flags |= OWNER_HIDDEN;
+	resolution->record.pid = -1;
+	memset(resolution->record.comm, 0, sizeof resolution->record.comm);
+	if (resolution->worker->now_ms < resolution->state->backoff_until_ms) {
+		if (atomic_load_explicit(&resolution->worker->counters.hidden, memory_order_relaxed) > 0)
+			resolution->record.flags |= OWNER_HIDDEN;
 		return;
 	}
-	look->work->flags |= WORK_SEEKS;
-	look->work->flags &= (uint8_t)~WORK_WALKED;
-	put_into(&look->worker->homeless, look->work, WORK_IN_HOMELESS, look->slot);
+	resolution->state->flags |= OWNER_NEEDS_PROCESS;
+	resolution->state->flags &= (uint8_t)~OWNER_IN_CURRENT_SCAN;
+	owner_slot_list_add(&resolution->worker->unresolved, resolution->state, OWNER_IN_UNRESOLVED_LIST,
+			    resolution->slot);
 }
 
 /* Finds the process that holds work->inode: the known one if it still does; else a remembered one; else /proc is
  * searched. */
 static void
-find_process(struct look *look)
+owner_find_process(struct owner_resolution *resolution)
 {
-	struct procfs *procfs = look->worker->procfs;
-	struct procfs_process process = {.pid = look->record.pid, .fd = look->work->fd};
+	struct procfs *procfs = resolution->worker->procfs;
+	struct procfs_process process = {.pid = resolution->record.pid, .fd = resolution->state->fd};
 
-	if (process.pid >= 0 && procfs_still_holds(procfs, look->work->inode, &process))
-		name_process(look, &process);
-	else if (procfs_holder(procfs, look->work->inode, &process))
-		name_process(look, &process);
+	if (process.pid >= 0 && procfs_check_holder(procfs, resolution->state->inode, &process))
+		owner_set_process(resolution, &process);
+	else if (procfs_find_holder(procfs, resolution->state->inode, &process))
+		owner_set_process(resolution, &process);
 	else
-		seek_process(look);
+		owner_add_unresolved(resolution);
 }
 
 /* --------------------------------------------------------------------------------------------- what was found */
 
 /* The process has closed the socket: the last holder stays the owner until a new question comes. */
 static void
-found_closed(struct look *look, const struct sockdiag_socket *socket)
+owner_handle_closed(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
-	struct owner_record *record = &look->record;
+	struct owner_record *record = &resolution->record;
 
 	record->flags = record->pid >= 0 ? OWNER_CLOSED : 0;
 	if (socket != NULL && socket->has_tcp) {
 		record->flags |= OWNER_TCP;
 		record->tcp = socket->tcp;
 	}
-	look->work->flags &= (uint8_t)~WORK_SEEKS;
+	resolution->state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
 }
 
 /* The kernel has no such socket: schedules the next retry.  True if the last retry has failed. */
 static bool
-gives_up(struct look *look, const uint16_t *delays_ms, size_t delays)
+owner_retry_or_give_up(struct owner_resolution *resolution, const uint16_t *delays_ms, size_t delays)
 {
-	struct owner_work *work = look->work;
+	struct owner_state *state = resolution->state;
 
-	if (work->cookie != 0) {
-		found_closed(look, NULL);
+	if (state->cookie != 0) {
+		owner_handle_closed(resolution, NULL);
 		return false;
 	}
-	forget_owner(look);
-	if (work->flags & WORK_GIVEN_UP)
+	owner_clear(resolution);
+	if (state->flags & OWNER_NO_SOCKET)
 		return false;
-	if (work->tries < delays) {
-		look_again_in(look, delays_ms[work->tries++]);
+	if (state->retries < delays) {
+		owner_schedule_retry(resolution, delays_ms[state->retries++]);
 		return false;
 	}
-	work->flags |= WORK_GIVEN_UP;
+	state->flags |= OWNER_NO_SOCKET;
 	return true;
 }
 
 static void
-found_nothing(struct look *look)
+owner_handle_no_socket(struct owner_resolution *resolution)
 {
-	if (gives_up(look, absent_delays_ms, COUNT_OF(absent_delays_ms)) &&
-	    !owner_missed_add(look->worker, look->slot, &look->record.key))
-		count(&look->worker->counters.no_socket, 1);
+	if (owner_retry_or_give_up(resolution, absent_delays_ms, COUNT_OF(absent_delays_ms)) &&
+	    !owner_dump_add(resolution->worker, resolution->slot, &resolution->record.key))
+		counter_add(&resolution->worker->counters.no_socket, 1);
 }
 
 /*
@@ -198,15 +200,15 @@ found_nothing(struct look *look)
  * queried: if the answers differ, the listener is ambiguous.
  */
 static bool
-find_listener(const struct look *look, struct sockdiag_socket *listener)
+owner_find_listener(const struct owner_resolution *resolution, struct sockdiag_socket *listener)
 {
-	struct owner_key key = look->record.key;
+	struct owner_key key = resolution->record.key;
 	struct sockdiag_socket one;
 
 	memset(key.remote, 0, sizeof key.remote);
-	for (uint16_t i = 0; i < LISTENER_PROBES; i++) {
+	for (uint16_t i = 0; i < LISTENER_QUERIES; i++) {
 		key.remote_port = i;
-		if (sockdiag_find(look->worker->diag, &key, look->work->ifindex, &one) != SOCKDIAG_FOUND ||
+		if (sockdiag_find(resolution->worker->diag, &key, resolution->state->ifindex, &one) != SOCKDIAG_FOUND ||
 		    one.state != TCP_STATE_LISTEN || one.inode == 0 || (i > 0 && one.inode != listener->inode))
 			return false;
 		*listener = one;
@@ -216,161 +218,161 @@ find_listener(const struct look *look, struct sockdiag_socket *listener)
 
 /* The connection is in the listener's queue; no process has accepted it yet. */
 static void
-found_unaccepted(struct look *look)
+owner_handle_unaccepted(struct owner_resolution *resolution)
 {
-	struct owner_work *work = look->work;
+	struct owner_state *state = resolution->state;
 	struct sockdiag_socket listener;
 
 	/* Most connections are accepted before the second look. */
-	if (work->tries > 0 && find_listener(look, &listener)) {
-		if (work->inode != listener.inode)
-			forget_process(look);
-		work->inode = listener.inode;
-		count(&look->worker->counters.unaccepted, !(look->record.flags & OWNER_LISTENER));
-		look->record.flags = OWNER_LISTENER;
-		look->record.uid = listener.uid;
-		find_process(look);
+	if (state->retries > 0 && owner_find_listener(resolution, &listener)) {
+		if (state->inode != listener.inode)
+			owner_clear_process(resolution);
+		state->inode = listener.inode;
+		counter_add(&resolution->worker->counters.unaccepted, !(resolution->record.flags & OWNER_LISTENER));
+		resolution->record.flags = OWNER_LISTENER;
+		resolution->record.uid = listener.uid;
+		owner_find_process(resolution);
 	} else {
-		forget_owner(look);
+		owner_clear(resolution);
 	}
-	if (work->tries < COUNT_OF(accept_delays_ms))
-		look_again_in(look, accept_delays_ms[work->tries++]);
+	if (state->retries < COUNT_OF(accept_delays_ms))
+		owner_schedule_retry(resolution, accept_delays_ms[state->retries++]);
 }
 
 /* The query finds the listener: the kernel does not know the connection, or not yet. */
 static void
-found_listener(struct look *look)
+owner_handle_listener(struct owner_resolution *resolution)
 {
-	if (gives_up(look, accept_delays_ms, COUNT_OF(accept_delays_ms)))
-		count(&look->worker->counters.no_socket, 1);
+	if (owner_retry_or_give_up(resolution, accept_delays_ms, COUNT_OF(accept_delays_ms)))
+		counter_add(&resolution->worker->counters.no_socket, 1);
 }
 
 /* The socket is held by a process. */
 static void
-found_held(struct look *look, const struct sockdiag_socket *socket)
+owner_handle_socket(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
-	struct owner_work *work = look->work;
-	bool tcp = look->record.key.protocol == PROTOCOL_TCP;
+	struct owner_state *state = resolution->state;
+	bool tcp = resolution->record.key.protocol == PROTOCOL_TCP;
 
-	if (work->cookie != socket->cookie || work->inode != socket->inode)
-		forget_process(look);
-	work->cookie = socket->cookie;
-	work->inode = socket->inode;
-	look->record.uid = socket->uid;
-	look->record.flags = socket->has_tcp ? OWNER_TCP : 0;
-	look->record.tcp = socket->tcp;
-	find_process(look);
-	if (tcp && !(work->flags & WORK_SETTLED)) {
-		work->flags |= WORK_SETTLED;
-		look_again_in(look, SETTLE_MS);
+	if (state->cookie != socket->cookie || state->inode != socket->inode)
+		owner_clear_process(resolution);
+	state->cookie = socket->cookie;
+	state->inode = socket->inode;
+	resolution->record.uid = socket->uid;
+	resolution->record.flags = socket->has_tcp ? OWNER_TCP : 0;
+	resolution->record.tcp = socket->tcp;
+	owner_find_process(resolution);
+	if (tcp && !(state->flags & OWNER_RECHECKED)) {
+		state->flags |= OWNER_RECHECKED;
+		owner_schedule_retry(resolution, RECHECK_MS);
 	}
 }
 
 static void
-found(struct look *look, const struct sockdiag_socket *socket)
+owner_handle_reply(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
-	bool tcp = look->record.key.protocol == PROTOCOL_TCP;
+	bool tcp = resolution->record.key.protocol == PROTOCOL_TCP;
 
 	if (socket->inode != 0 && !(tcp && socket->state == TCP_STATE_LISTEN))
-		found_held(look, socket);
+		owner_handle_socket(resolution, socket);
 	else if (tcp && socket->state == TCP_STATE_LISTEN)
-		found_listener(look);
-	else if (look->work->cookie != 0)
-		found_closed(look, look->work->cookie == socket->cookie ? socket : NULL);
+		owner_handle_listener(resolution);
+	else if (resolution->state->cookie != 0)
+		owner_handle_closed(resolution, resolution->state->cookie == socket->cookie ? socket : NULL);
 	else if (tcp && (socket->state == TCP_STATE_SYN_RECEIVED || socket->state == TCP_STATE_ESTABLISHED ||
 			 socket->state == TCP_STATE_CLOSE_WAIT))
-		found_unaccepted(look);
+		owner_handle_unaccepted(resolution);
 	else /* remains of a connection whose owner was not queried in time */
-		found_closed(look, socket);
+		owner_handle_closed(resolution, socket);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ looks */
 
 static void
-ask_kernel(struct look *look)
+owner_query_kernel(struct owner_resolution *resolution)
 {
 	struct sockdiag_socket socket;
 
-	look->work->retry_ms = 0;
-	stamp(look);
-	switch (sockdiag_find(look->worker->diag, &look->record.key, look->work->ifindex, &socket)) {
+	resolution->state->retry_ms = 0;
+	owner_resolution_set_time(resolution);
+	switch (sockdiag_find(resolution->worker->diag, &resolution->record.key, resolution->state->ifindex, &socket)) {
 	case SOCKDIAG_FOUND:
-		found(look, &socket);
+		owner_handle_reply(resolution, &socket);
 		break;
 	case SOCKDIAG_NONE:
-		found_nothing(look);
+		owner_handle_no_socket(resolution);
 		break;
 	case SOCKDIAG_FAILED:
-		count(&look->worker->counters.errors, 1);
+		counter_add(&resolution->worker->counters.errors, 1);
 		break;
 	}
 }
 
 void
-owner_look(struct owner_worker *worker, uint32_t slot)
+owner_resolve_again(struct owner_thread *thread, uint32_t slot)
 {
-	struct look look;
+	struct owner_resolution resolution;
 
-	open_look(&look, worker, slot);
-	ask_kernel(&look);
-	close_look(&look);
+	owner_resolution_begin(&resolution, thread, slot);
+	owner_query_kernel(&resolution);
+	owner_resolution_commit(&resolution);
 }
 
 void
-owner_look_anew(struct owner_worker *worker, uint32_t slot, const struct owner_question *question)
+owner_resolve_request(struct owner_thread *thread, uint32_t slot, const struct owner_request *request)
 {
-	uint8_t lists = WORK_IN_RETRIES | WORK_IN_HOMELESS;
-	struct look look;
+	uint8_t lists = OWNER_IN_RETRY_LIST | OWNER_IN_UNRESOLVED_LIST;
+	struct owner_resolution resolution;
 
-	open_look(&look, worker, slot);
-	*look.work = (struct owner_work){
-	    .ifindex = question->ifindex, .fd = -1, .flags = (uint8_t)(look.work->flags & lists)};
-	look.record = (struct owner_record){.key = question->key, .pid = -1, .uid = OWNER_UID_UNKNOWN};
-	ask_kernel(&look);
-	close_look(&look);
+	owner_resolution_begin(&resolution, thread, slot);
+	*resolution.state = (struct owner_state){
+	    .ifindex = request->ifindex, .fd = -1, .flags = (uint8_t)(resolution.state->flags & lists)};
+	resolution.record = (struct owner_record){.key = request->key, .pid = -1, .uid = OWNER_UID_UNKNOWN};
+	owner_query_kernel(&resolution);
+	owner_resolution_commit(&resolution);
 }
 
 void
-owner_look_found(struct owner_worker *worker, uint32_t slot, const struct sockdiag_socket *socket)
+owner_resolve_from_dump(struct owner_thread *thread, uint32_t slot, const struct sockdiag_socket *socket)
 {
-	struct look look;
+	struct owner_resolution resolution;
 
-	open_look(&look, worker, slot);
-	stamp(&look);
-	look.work->flags &= (uint8_t)~WORK_GIVEN_UP;
-	look.work->ifindex = socket->ifindex; /* the next query by name will find it */
-	found(&look, socket);
-	close_look(&look);
+	owner_resolution_begin(&resolution, thread, slot);
+	owner_resolution_set_time(&resolution);
+	resolution.state->flags &= (uint8_t)~OWNER_NO_SOCKET;
+	resolution.state->ifindex = socket->ifindex; /* the next query by name will find it */
+	owner_handle_reply(&resolution, socket);
+	owner_resolution_commit(&resolution);
 }
 
 bool
-owner_look_process(struct owner_worker *worker, uint32_t slot)
+owner_resolve_process(struct owner_thread *thread, uint32_t slot)
 {
 	struct procfs_process process;
-	struct look look;
+	struct owner_resolution resolution;
 
-	if (!(worker->work[slot].flags & WORK_SEEKS))
+	if (!(thread->states[slot].flags & OWNER_NEEDS_PROCESS))
 		return true;
-	if (!procfs_holder(worker->procfs, worker->work[slot].inode, &process))
+	if (!procfs_find_holder(thread->procfs, thread->states[slot].inode, &process))
 		return false;
-	open_look(&look, worker, slot);
-	name_process(&look, &process);
-	close_look(&look);
+	owner_resolution_begin(&resolution, thread, slot);
+	owner_set_process(&resolution, &process);
+	owner_resolution_commit(&resolution);
 	return true;
 }
 
 void
-owner_look_give_up(struct owner_worker *worker, uint32_t slot)
+owner_resolve_set_unknown(struct owner_thread *thread, uint32_t slot)
 {
-	struct owner_work *work = &worker->work[slot];
-	struct look look;
+	struct owner_state *state = &thread->states[slot];
+	struct owner_resolution resolution;
 
-	open_look(&look, worker, slot);
-	work->flags &= (uint8_t)~WORK_SEEKS;
-	work->hopeless_ms = worker->now_ms + ((uint64_t)HOPELESS_MS << work->walks);
-	work->walks = (uint8_t)(work->walks + (work->walks < HOPELESS_DOUBLINGS));
-	if (atomic_load_explicit(&worker->counters.hidden, memory_order_relaxed) > 0)
-		look.record.flags |= OWNER_HIDDEN;
-	count(&worker->counters.no_process, 1);
-	close_look(&look);
+	owner_resolution_begin(&resolution, thread, slot);
+	state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
+	state->backoff_until_ms = thread->now_ms + ((uint64_t)SCAN_BACKOFF_MS << state->failed_scans);
+	state->failed_scans = (uint8_t)(state->failed_scans + (state->failed_scans < SCAN_BACKOFF_DOUBLINGS));
+	if (atomic_load_explicit(&thread->counters.hidden, memory_order_relaxed) > 0)
+		resolution.record.flags |= OWNER_HIDDEN;
+	counter_add(&thread->counters.no_process, 1);
+	owner_resolution_commit(&resolution);
 }

@@ -13,29 +13,29 @@
 #define READ_TRIES 8u
 
 /* 128 bytes: records do not share a cache line, and the adjacent-line prefetch loads the second line with the first. */
-struct slot {
+struct owner_slot {
 	_Alignas(128) _Atomic uint32_t sequence; /* odd while being written */
-	_Atomic uint32_t as_of;
+	_Atomic uint32_t request_number;
 	_Atomic uint64_t words[OWNER_RECORD_WORDS];
 };
 
-_Static_assert(sizeof(struct slot) == 128, "a slot is two cache lines");
+_Static_assert(sizeof(struct owner_slot) == 128, "a slot is two cache lines");
 
-struct bucket {
+struct owner_bucket {
 	_Alignas(32) _Atomic uint32_t tags[WAYS]; /* 0: free */
 };
 
 struct owner_table {
 	uint64_t seed;
 	uint32_t mask; /* buckets less one */
-	struct bucket *buckets;
-	struct slot *slots;
-	uint64_t *touched; /* used by the writer: time of last use per slot, in touches */
+	struct owner_bucket *buckets;
+	struct owner_slot *slots;
+	uint64_t *last_used; /* used by the writer: time of last use per slot, in touches */
 	uint64_t touches;
 };
 
 static uint32_t
-bucket_count(uint32_t connections)
+owner_table_bucket_count(uint32_t connections)
 {
 	uint32_t buckets = BUCKETS_MIN;
 
@@ -48,15 +48,15 @@ bucket_count(uint32_t connections)
 size_t
 owner_table_memory(uint32_t connections)
 {
-	size_t buckets = bucket_count(connections);
+	size_t buckets = owner_table_bucket_count(connections);
 
 	return sizeof(struct owner_table) +
-	       buckets * (sizeof(struct bucket) + WAYS * (sizeof(struct slot) + sizeof(uint64_t)));
+	       buckets * (sizeof(struct owner_bucket) + WAYS * (sizeof(struct owner_slot) + sizeof(uint64_t)));
 }
 
 /* Zeroed memory, aligned to the alignment of its element. */
 static void *
-aligned_zeros(size_t alignment, size_t size)
+aligned_calloc(size_t alignment, size_t size)
 {
 	void *memory = aligned_alloc(alignment, size);
 
@@ -68,17 +68,17 @@ aligned_zeros(size_t alignment, size_t size)
 struct owner_table *
 owner_table_new(uint32_t connections, uint64_t seed)
 {
-	size_t buckets = bucket_count(connections);
+	size_t buckets = owner_table_bucket_count(connections);
 	struct owner_table *table = calloc(1, sizeof *table);
 
 	if (table == NULL)
 		return NULL;
 	table->seed = seed;
 	table->mask = (uint32_t)buckets - 1;
-	table->buckets = aligned_zeros(_Alignof(struct bucket), buckets * sizeof *table->buckets);
-	table->slots = aligned_zeros(_Alignof(struct slot), buckets * WAYS * sizeof *table->slots);
-	table->touched = calloc(buckets * WAYS, sizeof *table->touched);
-	if (table->buckets == NULL || table->slots == NULL || table->touched == NULL) {
+	table->buckets = aligned_calloc(_Alignof(struct owner_bucket), buckets * sizeof *table->buckets);
+	table->slots = aligned_calloc(_Alignof(struct owner_slot), buckets * WAYS * sizeof *table->slots);
+	table->last_used = calloc(buckets * WAYS, sizeof *table->last_used);
+	if (table->buckets == NULL || table->slots == NULL || table->last_used == NULL) {
 		owner_table_free(table);
 		return NULL;
 	}
@@ -92,18 +92,18 @@ owner_table_free(struct owner_table *table)
 		return;
 	free(table->buckets);
 	free(table->slots);
-	free(table->touched);
+	free(table->last_used);
 	free(table);
 }
 
 uint32_t
-owner_table_slots_for(uint32_t connections)
+owner_table_slot_count_for(uint32_t connections)
 {
-	return bucket_count(connections) * WAYS;
+	return owner_table_bucket_count(connections) * WAYS;
 }
 
 uint32_t
-owner_table_slots(const struct owner_table *table)
+owner_table_slot_count(const struct owner_table *table)
 {
 	return (table->mask + 1) * WAYS;
 }
@@ -116,7 +116,7 @@ owner_table_hash(const struct owner_table *table, const struct owner_key *key)
 
 /* The low bits of the hash select the bucket, so the tag is taken from the high bits. */
 static inline uint32_t
-tag_of(uint64_t hash)
+owner_table_tag(uint64_t hash)
 {
 	uint32_t tag = (uint32_t)(hash >> 32);
 
@@ -124,7 +124,7 @@ tag_of(uint64_t hash)
 }
 
 static inline uint32_t
-bucket_of(const struct owner_table *table, uint64_t hash)
+owner_table_bucket_index(const struct owner_table *table, uint64_t hash)
 {
 	return (uint32_t)hash & table->mask;
 }
@@ -134,8 +134,8 @@ bucket_of(const struct owner_table *table, uint64_t hash)
  * reading a word with acquire makes the later read of the counter at least as new as the write of that word, which was
  * released after the counter became odd.
  */
-static enum owner_read
-read_slot(const struct slot *slot, struct owner_record *record, uint32_t *as_of)
+static enum owner_read_result
+owner_slot_read(const struct owner_slot *slot, struct owner_record *record, uint32_t *as_of)
 {
 	uint64_t words[OWNER_RECORD_WORDS];
 
@@ -146,29 +146,29 @@ read_slot(const struct slot *slot, struct owner_record *record, uint32_t *as_of)
 			continue;
 		for (unsigned i = 0; i < OWNER_RECORD_WORDS; i++)
 			words[i] = atomic_load_explicit(&slot->words[i], memory_order_acquire);
-		*as_of = atomic_load_explicit(&slot->as_of, memory_order_acquire);
+		*as_of = atomic_load_explicit(&slot->request_number, memory_order_acquire);
 		if (atomic_load_explicit(&slot->sequence, memory_order_relaxed) != before)
 			continue;
 		memcpy(record, words, sizeof words);
-		return OWNER_READ_DONE;
+		return OWNER_READ_OK;
 	}
 	return OWNER_READ_TORN;
 }
 
-enum owner_read
+enum owner_read_result
 owner_table_read(const struct owner_table *table, uint64_t hash, const struct owner_key *key,
 		 struct owner_record *record, uint32_t *slot, uint32_t *as_of)
 {
-	uint32_t at = bucket_of(table, hash), tag = tag_of(hash);
-	const struct bucket *bucket = &table->buckets[at];
+	uint32_t at = owner_table_bucket_index(table, hash), tag = owner_table_tag(hash);
+	const struct owner_bucket *bucket = &table->buckets[at];
 
 	for (uint32_t way = 0; way < WAYS; way++) {
-		enum owner_read result;
+		enum owner_read_result result;
 
 		if (atomic_load_explicit(&bucket->tags[way], memory_order_relaxed) != tag)
 			continue;
 		*slot = at * WAYS + way;
-		result = read_slot(&table->slots[*slot], record, as_of);
+		result = owner_slot_read(&table->slots[*slot], record, as_of);
 		/* The tag may be newer or older than its record, or belong to another key: only the record's key is
 		 * conclusive. */
 		if (result == OWNER_READ_TORN || memcmp(&record->key, key, sizeof *key) == 0)
@@ -178,7 +178,7 @@ owner_table_read(const struct owner_table *table, uint64_t hash, const struct ow
 }
 
 void
-owner_table_peek(const struct owner_table *table, uint32_t slot, struct owner_record *record)
+owner_table_copy_record(const struct owner_table *table, uint32_t slot, struct owner_record *record)
 {
 	uint64_t words[OWNER_RECORD_WORDS];
 
@@ -188,10 +188,10 @@ owner_table_peek(const struct owner_table *table, uint32_t slot, struct owner_re
 }
 
 uint32_t
-owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_key *key, enum owner_place *taken)
+owner_table_claim_slot(struct owner_table *table, uint64_t hash, const struct owner_key *key, enum owner_claim *taken)
 {
-	uint32_t first = bucket_of(table, hash) * WAYS, tag = tag_of(hash), best = first;
-	const struct bucket *bucket = &table->buckets[bucket_of(table, hash)];
+	uint32_t first = owner_table_bucket_index(table, hash) * WAYS, tag = owner_table_tag(hash), best = first;
+	const struct owner_bucket *bucket = &table->buckets[owner_table_bucket_index(table, hash)];
 	struct owner_record record;
 
 	*taken = OWNER_PLACE_EVICTED;
@@ -199,7 +199,7 @@ owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_k
 		uint32_t slot = first + way, found = atomic_load_explicit(&bucket->tags[way], memory_order_relaxed);
 
 		if (found == tag) {
-			owner_table_peek(table, slot, &record);
+			owner_table_copy_record(table, slot, &record);
 			if (memcmp(&record.key, key, sizeof *key) == 0) {
 				*taken = OWNER_PLACE_OWN;
 				return slot;
@@ -209,7 +209,7 @@ owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_k
 			*taken = OWNER_PLACE_FREE;
 			return slot; /* slots of a bucket are used in order and never freed */
 		}
-		if (table->touched[slot] < table->touched[best])
+		if (table->last_used[slot] < table->last_used[best])
 			best = slot;
 	}
 	return best;
@@ -219,7 +219,7 @@ void
 owner_table_write(struct owner_table *table, uint32_t slot, uint64_t hash, const struct owner_record *record,
 		  uint32_t as_of)
 {
-	struct slot *to = &table->slots[slot];
+	struct owner_slot *to = &table->slots[slot];
 	uint32_t sequence = atomic_load_explicit(&to->sequence, memory_order_relaxed);
 	uint64_t words[OWNER_RECORD_WORDS];
 
@@ -227,13 +227,14 @@ owner_table_write(struct owner_table *table, uint32_t slot, uint64_t hash, const
 	atomic_store_explicit(&to->sequence, sequence + 1, memory_order_relaxed);
 	for (unsigned i = 0; i < OWNER_RECORD_WORDS; i++)
 		atomic_store_explicit(&to->words[i], words[i], memory_order_release);
-	atomic_store_explicit(&to->as_of, as_of, memory_order_release);
+	atomic_store_explicit(&to->request_number, as_of, memory_order_release);
 	atomic_store_explicit(&to->sequence, sequence + 2, memory_order_release);
-	atomic_store_explicit(&table->buckets[slot / WAYS].tags[slot % WAYS], tag_of(hash), memory_order_release);
+	atomic_store_explicit(&table->buckets[slot / WAYS].tags[slot % WAYS], owner_table_tag(hash),
+			      memory_order_release);
 }
 
 void
 owner_table_touch(struct owner_table *table, uint32_t slot)
 {
-	table->touched[slot] = ++table->touches;
+	table->last_used[slot] = ++table->touches;
 }

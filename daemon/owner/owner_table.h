@@ -31,10 +31,10 @@ _Static_assert(sizeof(struct owner_record) == OWNER_RECORD_WORDS * sizeof(uint64
 
 struct owner_table;
 
-enum owner_read {
+enum owner_read_result {
 	OWNER_READ_ABSENT,
 	OWNER_READ_TORN, /* it was being written at each attempt */
-	OWNER_READ_DONE,
+	OWNER_READ_OK,
 };
 
 /* Room for at least `connections` records.  NULL if out of memory. */
@@ -43,28 +43,28 @@ void owner_table_free(struct owner_table *table);
 size_t owner_table_memory(uint32_t connections);
 
 /* Slots are numbered from 0; their number is a power of two, and 64 at least. */
-uint32_t owner_table_slots(const struct owner_table *table);
-uint32_t owner_table_slots_for(uint32_t connections);
+uint32_t owner_table_slot_count(const struct owner_table *table);
+uint32_t owner_table_slot_count_for(uint32_t connections);
 
 uint64_t owner_table_hash(const struct owner_table *table, const struct owner_key *key);
 
 /* Reader.  `*as_of` is the number of the last question taken when the kernel gave this answer. */
-enum owner_read owner_table_read(const struct owner_table *table, uint64_t hash, const struct owner_key *key,
-				 struct owner_record *record, uint32_t *slot, uint32_t *as_of);
+enum owner_read_result owner_table_read(const struct owner_table *table, uint64_t hash, const struct owner_key *key,
+					struct owner_record *record, uint32_t *slot, uint32_t *as_of);
 
 /* Writer: finds or allocates the slot of a key.  `*taken` says how: a free slot, the key's own, or one evicted from
  * another key.  The record is not changed. */
-enum owner_place {
+enum owner_claim {
 	OWNER_PLACE_OWN,
 	OWNER_PLACE_FREE,
 	OWNER_PLACE_EVICTED,
 };
 
-uint32_t owner_table_place(struct owner_table *table, uint64_t hash, const struct owner_key *key,
-			   enum owner_place *taken);
+uint32_t owner_table_claim_slot(struct owner_table *table, uint64_t hash, const struct owner_key *key,
+				enum owner_claim *taken);
 
 /* Writer: copies the record of a slot as last written; its key is valid if the slot was ever written. */
-void owner_table_peek(const struct owner_table *table, uint32_t slot, struct owner_record *record);
+void owner_table_copy_record(const struct owner_table *table, uint32_t slot, struct owner_record *record);
 
 /* For the writer: `hash` is that of record->key. */
 void owner_table_write(struct owner_table *table, uint32_t slot, uint64_t hash, const struct owner_record *record,

@@ -18,7 +18,7 @@
 #define WORD_BITS 64u
 
 uint64_t
-owner_worker_clock_us(void)
+clock_monotonic_us(void)
 {
 	struct timespec now;
 
@@ -28,7 +28,7 @@ owner_worker_clock_us(void)
 
 /* Pause after work that took `spent_us`, at least `least_ms`. */
 static uint64_t
-gap_after(uint64_t spent_us, uint64_t share, uint64_t least_ms)
+owner_thread_rest_ms(uint64_t spent_us, uint64_t share, uint64_t least_ms)
 {
 	uint64_t rest = spent_us * share / 1000;
 
@@ -36,194 +36,194 @@ gap_after(uint64_t spent_us, uint64_t share, uint64_t least_ms)
 }
 
 size_t
-owner_worker_memory(uint32_t slots)
+owner_thread_memory(uint32_t slots)
 {
-	return sizeof(struct owner_worker) + procfs_memory() +
-	       slots * (sizeof(struct owner_work) + 2 * sizeof(uint32_t));
+	return sizeof(struct owner_thread) + procfs_memory() +
+	       slots * (sizeof(struct owner_state) + 2 * sizeof(uint32_t));
 }
 
-struct owner_worker *
-owner_worker_new(struct owner_mailbox *mailbox, const struct owners_limits *limits)
+struct owner_thread *
+owner_thread_new(struct owner_queue *queue, const struct owner_lookup_limits *limits)
 {
-	uint32_t slots = owner_table_slots(mailbox->table);
-	struct owner_worker *worker = calloc(1, sizeof *worker);
+	uint32_t slots = owner_table_slot_count(queue->table);
+	struct owner_thread *thread = calloc(1, sizeof *thread);
 
-	if (worker == NULL)
+	if (thread == NULL)
 		return NULL;
-	worker->mailbox = mailbox;
-	worker->refresh_ms = limits->refresh_ms > 0 ? limits->refresh_ms : 1;
-	worker->work = calloc(slots, sizeof *worker->work);
-	worker->retries.slots = calloc(slots, sizeof *worker->retries.slots);
-	worker->homeless.slots = calloc(slots, sizeof *worker->homeless.slots);
-	worker->diag = sockdiag_new();
-	if (worker->diag != NULL)
-		worker->procfs = procfs_new();
-	if (worker->procfs == NULL || worker->work == NULL || worker->retries.slots == NULL ||
-	    worker->homeless.slots == NULL) {
+	thread->queue = queue;
+	thread->refresh_ms = limits->refresh_ms > 0 ? limits->refresh_ms : 1;
+	thread->states = calloc(slots, sizeof *thread->states);
+	thread->retries.slots = calloc(slots, sizeof *thread->retries.slots);
+	thread->unresolved.slots = calloc(slots, sizeof *thread->unresolved.slots);
+	thread->diag = sockdiag_new();
+	if (thread->diag != NULL)
+		thread->procfs = procfs_new();
+	if (thread->procfs == NULL || thread->states == NULL || thread->retries.slots == NULL ||
+	    thread->unresolved.slots == NULL) {
 		int error = errno;
 
-		owner_worker_free(worker);
+		owner_thread_free(thread);
 		errno = error;
 		return NULL;
 	}
-	return worker;
+	return thread;
 }
 
 void
-owner_worker_free(struct owner_worker *worker)
+owner_thread_free(struct owner_thread *thread)
 {
-	if (worker == NULL)
+	if (thread == NULL)
 		return;
-	procfs_free(worker->procfs);
-	sockdiag_free(worker->diag);
-	free(worker->work);
-	free(worker->retries.slots);
-	free(worker->homeless.slots);
-	free(worker);
+	procfs_free(thread->procfs);
+	sockdiag_free(thread->diag);
+	free(thread->states);
+	free(thread->retries.slots);
+	free(thread->unresolved.slots);
+	free(thread);
 }
 
 /* ------------------------------------------------------------------------------------------------------- questions */
 
 static void
-deal_with(struct owner_worker *worker, const struct owner_question *question)
+owner_thread_handle_request(struct owner_thread *thread, const struct owner_request *request)
 {
-	struct owner_table *table = worker->mailbox->table;
-	enum owner_place taken;
+	struct owner_table *table = thread->queue->table;
+	enum owner_claim taken;
 	uint32_t slot =
-	    owner_table_place(table, owner_table_hash(table, &question->key), &question->key, &taken);
+	    owner_table_claim_slot(table, owner_table_hash(table, &request->key), &request->key, &taken);
 
-	count(&worker->counters.evicted, taken == OWNER_PLACE_EVICTED);
+	counter_add(&thread->counters.evicted, taken == OWNER_PLACE_EVICTED);
 	owner_table_touch(table, slot);
-	owner_look_anew(worker, slot, question);
-	count(&worker->counters.answered, 1);
+	owner_resolve_request(thread, slot, request);
+	counter_add(&thread->counters.answered, 1);
 }
 
 static void
-answer_questions(struct owner_worker *worker)
+owner_thread_handle_requests(struct owner_thread *thread)
 {
-	struct owner_mailbox *box = worker->mailbox;
-	uint32_t put = atomic_load_explicit(&box->put, memory_order_acquire);
-	uint32_t taken = atomic_load_explicit(&box->taken, memory_order_relaxed);
+	struct owner_queue *queue = thread->queue;
+	uint32_t put = atomic_load_explicit(&queue->enqueued, memory_order_acquire);
+	uint32_t taken = atomic_load_explicit(&queue->dequeued, memory_order_relaxed);
 
 	for (unsigned i = 0; i < QUESTIONS_A_TURN && taken != put; i++) {
-		struct owner_question question = box->questions[++taken % OWNER_QUESTIONS];
+		struct owner_request request = queue->requests[++taken % OWNER_QUEUE_SIZE];
 
 		/* Set before the kernel is queried: the answer is then newer than the question. */
-		atomic_store_explicit(&box->taken, taken, memory_order_release);
-		deal_with(worker, &question);
-		atomic_store_explicit(&box->done, taken, memory_order_release);
+		atomic_store_explicit(&queue->dequeued, taken, memory_order_release);
+		owner_thread_handle_request(thread, &request);
+		atomic_store_explicit(&queue->completed, taken, memory_order_release);
 	}
 }
 
 static bool
-has_questions(const struct owner_mailbox *box)
+owner_queue_has_requests(const struct owner_queue *queue)
 {
-	return atomic_load_explicit(&box->put, memory_order_seq_cst) !=
-	       atomic_load_explicit(&box->taken, memory_order_relaxed);
+	return atomic_load_explicit(&queue->enqueued, memory_order_seq_cst) !=
+	       atomic_load_explicit(&queue->dequeued, memory_order_relaxed);
 }
 
 /* --------------------------------------------------------------------------------------------------------- retries */
 
 /* When the next retry is due, 0 for never. */
 static uint64_t
-earliest_retry(const struct owner_worker *worker)
+owner_thread_earliest_retry(const struct owner_thread *thread)
 {
 	uint64_t due = 0;
 
-	for (uint32_t i = 0; i < worker->retries.count; i++) {
-		uint64_t ms = worker->work[worker->retries.slots[i]].retry_ms;
+	for (uint32_t i = 0; i < thread->retries.count; i++) {
+		uint64_t ms = thread->states[thread->retries.slots[i]].retry_ms;
 
 		if (due == 0 || ms < due)
-			due = ms > 0 ? ms : worker->now_ms;
+			due = ms > 0 ? ms : thread->now_ms;
 	}
 	return due;
 }
 
 static void
-retry(struct owner_worker *worker)
+owner_thread_run_retries(struct owner_thread *thread)
 {
-	struct owner_list *list = &worker->retries;
+	struct owner_slot_list *list = &thread->retries;
 	uint32_t i = 0, looks = 0;
 
 	while (i < list->count && looks < RETRIES_A_TURN) {
 		uint32_t slot = list->slots[i];
-		struct owner_work *work = &worker->work[slot];
+		struct owner_state *state = &thread->states[slot];
 
-		if (work->retry_ms > worker->now_ms) {
+		if (state->retry_ms > thread->now_ms) {
 			i++;
 			continue;
 		}
 		list->slots[i] = list->slots[--list->count];
-		work->flags &= (uint8_t)~WORK_IN_RETRIES;
-		if (work->retry_ms != 0) { /* otherwise the retry was cancelled */
-			owner_look(worker, slot);
+		state->flags &= (uint8_t)~OWNER_IN_RETRY_LIST;
+		if (state->retry_ms != 0) { /* otherwise the retry was cancelled */
+			owner_resolve_again(thread, slot);
 			looks++;
 		}
 	}
-	worker->retries_due = earliest_retry(worker);
+	thread->retries_due = owner_thread_earliest_retry(thread);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- walks */
 
 static void
-begin_walk(struct owner_worker *worker)
+owner_thread_start_scan(struct owner_thread *thread)
 {
-	for (uint32_t i = 0; i < worker->homeless.count; i++)
-		worker->work[worker->homeless.slots[i]].flags |= WORK_WALKED;
-	procfs_walk_begin(worker->procfs);
-	worker->walking = true;
-	worker->walk_us = 0;
+	for (uint32_t i = 0; i < thread->unresolved.count; i++)
+		thread->states[thread->unresolved.slots[i]].flags |= OWNER_IN_CURRENT_SCAN;
+	procfs_scan_begin(thread->procfs);
+	thread->scanning = true;
+	thread->walk_us = 0;
 }
 
 /* Removes slots whose process was found, and at the end of a walk those whose process was not, from the list. */
 static void
-settle_homeless(struct owner_worker *worker, bool over)
+owner_thread_update_unresolved(struct owner_thread *thread, bool over)
 {
-	struct owner_list *list = &worker->homeless;
+	struct owner_slot_list *list = &thread->unresolved;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		uint32_t slot = list->slots[i];
-		struct owner_work *work = &worker->work[slot];
+		struct owner_state *state = &thread->states[slot];
 
-		if (!owner_look_process(worker, slot)) {
-			if (!over || !(work->flags & WORK_WALKED)) {
+		if (!owner_resolve_process(thread, slot)) {
+			if (!over || !(state->flags & OWNER_IN_CURRENT_SCAN)) {
 				list->slots[kept++] = slot;
 				continue;
 			}
-			owner_look_give_up(worker, slot);
+			owner_resolve_set_unknown(thread, slot);
 		}
-		work->flags &= (uint8_t)~(WORK_IN_HOMELESS | WORK_WALKED);
+		state->flags &= (uint8_t)~(OWNER_IN_UNRESOLVED_LIST | OWNER_IN_CURRENT_SCAN);
 	}
 	list->count = kept;
 }
 
 static void
-count_walk(struct owner_worker *worker)
+owner_thread_update_counters(struct owner_thread *thread)
 {
-	struct procfs_counters counters = procfs_counters(worker->procfs);
+	struct procfs_counters counters = procfs_counters(thread->procfs);
 
-	atomic_store_explicit(&worker->counters.scans, counters.walks, memory_order_relaxed);
-	atomic_store_explicit(&worker->counters.scan_links, counters.links, memory_order_relaxed);
-	atomic_store_explicit(&worker->counters.hidden, counters.denied, memory_order_relaxed);
+	atomic_store_explicit(&thread->counters.scans, counters.scans, memory_order_relaxed);
+	atomic_store_explicit(&thread->counters.scan_links, counters.links, memory_order_relaxed);
+	atomic_store_explicit(&thread->counters.hidden, counters.denied, memory_order_relaxed);
 }
 
 static void
-walk(struct owner_worker *worker)
+owner_thread_scan_step(struct owner_thread *thread)
 {
-	uint64_t began = owner_worker_clock_us(), ended;
+	uint64_t began = clock_monotonic_us(), ended;
 	bool over;
 
-	if (!worker->walking)
-		begin_walk(worker);
-	over = procfs_walk_step(worker->procfs, LINKS_A_TURN);
-	count_walk(worker);
-	settle_homeless(worker, over);
-	ended = owner_worker_clock_us();
-	worker->walk_us += ended - began;
-	if (over || worker->homeless.count == 0) {
-		worker->walking = false;
-		worker->walk_due = ended / 1000 + gap_after(worker->walk_us, WALK_SHARE, WALK_GAP_MS);
+	if (!thread->scanning)
+		owner_thread_start_scan(thread);
+	over = procfs_scan_step(thread->procfs, LINKS_A_TURN);
+	owner_thread_update_counters(thread);
+	owner_thread_update_unresolved(thread, over);
+	ended = clock_monotonic_us();
+	thread->walk_us += ended - began;
+	if (over || thread->unresolved.count == 0) {
+		thread->scanning = false;
+		thread->scan_due = ended / 1000 + owner_thread_rest_ms(thread->walk_us, WALK_SHARE, WALK_GAP_MS);
 	}
 }
 
@@ -231,64 +231,64 @@ walk(struct owner_worker *worker)
 
 /* Whether any answer was read since the last round. */
 static bool
-is_wanted(const struct owner_worker *worker)
+owner_thread_has_references(const struct owner_thread *thread)
 {
-	for (uint32_t i = 0; i < worker->mailbox->wanted_words; i++)
-		if (atomic_load_explicit(&worker->mailbox->wanted[i], memory_order_seq_cst) != 0)
+	for (uint32_t i = 0; i < thread->queue->wanted_words; i++)
+		if (atomic_load_explicit(&thread->queue->referenced[i], memory_order_seq_cst) != 0)
 			return true;
 	return false;
 }
 
 static void
-refresh_word(struct owner_worker *worker, uint32_t word)
+owner_thread_refresh_word(struct owner_thread *thread, uint32_t word)
 {
-	struct owner_mailbox *box = worker->mailbox;
-	uint64_t bits = atomic_load_explicit(&box->wanted[word], memory_order_relaxed);
+	struct owner_queue *queue = thread->queue;
+	uint64_t bits = atomic_load_explicit(&queue->referenced[word], memory_order_relaxed);
 
 	if (bits == 0)
 		return;
-	bits = atomic_exchange_explicit(&box->wanted[word], 0, memory_order_acq_rel);
-	worker->refresh_found = true;
+	bits = atomic_exchange_explicit(&queue->referenced[word], 0, memory_order_acq_rel);
+	thread->refresh_any = true;
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
-		owner_table_touch(box->table, slot);
-		if (worker->work[slot].retry_ms != 0)
+		owner_table_touch(queue->table, slot);
+		if (thread->states[slot].retry_ms != 0)
 			continue; /* a retry is scheduled anyway */
-		owner_look(worker, slot);
-		count(&worker->counters.refreshed, 1);
+		owner_resolve_again(thread, slot);
+		counter_add(&thread->counters.refreshed, 1);
 	}
 }
 
 /* A round refreshes all slots that were read since the last one; each call does a bounded part of it. */
 static void
-refresh(struct owner_worker *worker)
+owner_thread_refresh_step(struct owner_thread *thread)
 {
-	uint64_t began = owner_worker_clock_us(), before = worker->counters.refreshed, ended;
+	uint64_t began = clock_monotonic_us(), before = thread->counters.refreshed, ended;
 
-	if (!worker->refreshing) {
-		worker->refreshing = true;
-		worker->refresh_found = false;
-		worker->refresh_word = 0;
-		worker->refresh_us = 0;
-		worker->refresh_began = worker->now_ms;
+	if (!thread->refreshing) {
+		thread->refreshing = true;
+		thread->refresh_any = false;
+		thread->refresh_word = 0;
+		thread->refresh_us = 0;
+		thread->refresh_began = thread->now_ms;
 	}
-	while (worker->refresh_word < worker->mailbox->wanted_words &&
-	       worker->counters.refreshed - before < WORD_BITS)
-		refresh_word(worker, worker->refresh_word++);
-	ended = owner_worker_clock_us();
-	worker->refresh_us += ended - began;
-	if (worker->refresh_word < worker->mailbox->wanted_words)
+	while (thread->refresh_word < thread->queue->wanted_words &&
+	       thread->counters.refreshed - before < WORD_BITS)
+		owner_thread_refresh_word(thread, thread->refresh_word++);
+	ended = clock_monotonic_us();
+	thread->refresh_us += ended - began;
+	if (thread->refresh_word < thread->queue->wanted_words)
 		return;
-	worker->refreshing = false;
-	worker->refresh_due = 0;
-	if (worker->refresh_found) {
-		uint64_t next = ended / 1000 + gap_after(worker->refresh_us, REFRESH_SHARE, 0);
+	thread->refreshing = false;
+	thread->refresh_due = 0;
+	if (thread->refresh_any) {
+		uint64_t next = ended / 1000 + owner_thread_rest_ms(thread->refresh_us, REFRESH_SHARE, 0);
 
-		worker->refresh_due = worker->refresh_began + worker->refresh_ms;
-		if (worker->refresh_due < next) {
-			worker->refresh_due = next;
-			count(&worker->counters.refresh_late, 1);
+		thread->refresh_due = thread->refresh_began + thread->refresh_ms;
+		if (thread->refresh_due < next) {
+			thread->refresh_due = next;
+			counter_add(&thread->counters.refresh_late, 1);
 		}
 	}
 }
@@ -296,7 +296,7 @@ refresh(struct owner_worker *worker)
 /* ------------------------------------------------------------------------------------------------------ the thread */
 
 static void
-earlier(uint64_t *deadline, uint64_t ms)
+deadline_lower(uint64_t *deadline, uint64_t ms)
 {
 	if (ms < *deadline)
 		*deadline = ms;
@@ -304,90 +304,90 @@ earlier(uint64_t *deadline, uint64_t ms)
 
 /* Time of the next work, UINT64_MAX for never. */
 static uint64_t
-next_deadline(const struct owner_worker *worker)
+owner_thread_next_deadline(const struct owner_thread *thread)
 {
 	uint64_t deadline = UINT64_MAX;
 
-	if (worker->refreshing || worker->walking)
+	if (thread->refreshing || thread->scanning)
 		return 0;
-	if (worker->retries_due != 0)
-		earlier(&deadline, worker->retries_due);
-	if (worker->homeless.count > 0)
-		earlier(&deadline, worker->walk_due);
-	if (worker->missed_count > 0)
-		earlier(&deadline, worker->dump_due);
-	if (worker->refresh_due != 0)
-		earlier(&deadline, worker->refresh_due);
+	if (thread->retries_due != 0)
+		deadline_lower(&deadline, thread->retries_due);
+	if (thread->unresolved.count > 0)
+		deadline_lower(&deadline, thread->scan_due);
+	if (thread->dump_count > 0)
+		deadline_lower(&deadline, thread->dump_due);
+	if (thread->refresh_due != 0)
+		deadline_lower(&deadline, thread->refresh_due);
 	return deadline;
 }
 
 /* Plans a refresh round at the end of the interval, unless one is planned already. */
 static void
-plan_refresh(struct owner_worker *worker)
+owner_thread_schedule_refresh(struct owner_thread *thread)
 {
-	if (worker->refresh_due == 0 && is_wanted(worker))
-		worker->refresh_due = worker->refresh_began + worker->refresh_ms;
+	if (thread->refresh_due == 0 && owner_thread_has_references(thread))
+		thread->refresh_due = thread->refresh_began + thread->refresh_ms;
 }
 
 static void
-sleep_until(struct owner_worker *worker, uint64_t deadline)
+owner_thread_sleep_until(struct owner_thread *thread, uint64_t deadline)
 {
-	struct owner_mailbox *box = worker->mailbox;
+	struct owner_queue *queue = thread->queue;
 	struct timespec until = {.tv_sec = (time_t)(deadline / 1000), .tv_nsec = (long)(deadline % 1000) * 1000000};
-	bool planned = worker->refresh_due != 0;
+	bool planned = thread->refresh_due != 0;
 
 	if (!planned) {
 		/* Set before the last check: a reader that sets a wanted bit after that check sees the flag and wakes
 		 * the thread. */
-		atomic_store_explicit(&box->heeds_wanted, true, memory_order_seq_cst);
-		plan_refresh(worker);
+		atomic_store_explicit(&queue->wake_on_reference, true, memory_order_seq_cst);
+		owner_thread_schedule_refresh(thread);
 	}
-	if (planned == (worker->refresh_due != 0) && !has_questions(box)) {
+	if (planned == (thread->refresh_due != 0) && !owner_queue_has_requests(queue)) {
 		if (deadline == UINT64_MAX)
-			sem_wait(&box->bell);
+			sem_wait(&queue->wakeup);
 		else
-			sem_clockwait(&box->bell, CLOCK_MONOTONIC, &until);
+			sem_clockwait(&queue->wakeup, CLOCK_MONOTONIC, &until);
 	}
-	atomic_store_explicit(&box->heeds_wanted, false, memory_order_relaxed);
-	while (sem_trywait(&box->bell) == 0)
+	atomic_store_explicit(&queue->wake_on_reference, false, memory_order_relaxed);
+	while (sem_trywait(&queue->wakeup) == 0)
 		continue;
-	plan_refresh(worker);
+	owner_thread_schedule_refresh(thread);
 }
 
 static void
-turn(struct owner_worker *worker)
+owner_thread_run_once(struct owner_thread *thread)
 {
-	worker->now_ms = owner_worker_clock_us() / 1000;
-	answer_questions(worker);
-	if (worker->retries_due != 0 && worker->retries_due <= worker->now_ms)
-		retry(worker);
-	if (worker->walking || (worker->homeless.count > 0 && worker->walk_due <= worker->now_ms))
-		walk(worker);
-	if (worker->missed_count > 0 && worker->dump_due <= worker->now_ms) {
-		uint64_t began = owner_worker_clock_us(), ended;
+	thread->now_ms = clock_monotonic_us() / 1000;
+	owner_thread_handle_requests(thread);
+	if (thread->retries_due != 0 && thread->retries_due <= thread->now_ms)
+		owner_thread_run_retries(thread);
+	if (thread->scanning || (thread->unresolved.count > 0 && thread->scan_due <= thread->now_ms))
+		owner_thread_scan_step(thread);
+	if (thread->dump_count > 0 && thread->dump_due <= thread->now_ms) {
+		uint64_t began = clock_monotonic_us(), ended;
 
-		owner_missed_run(worker);
-		ended = owner_worker_clock_us();
-		worker->dump_due = ended / 1000 + gap_after(ended - began, WALK_SHARE, DUMP_GAP_MS);
+		owner_dump_run(thread);
+		ended = clock_monotonic_us();
+		thread->dump_due = ended / 1000 + owner_thread_rest_ms(ended - began, WALK_SHARE, DUMP_GAP_MS);
 	}
-	if (worker->refreshing || (worker->refresh_due != 0 && worker->refresh_due <= worker->now_ms))
-		refresh(worker);
+	if (thread->refreshing || (thread->refresh_due != 0 && thread->refresh_due <= thread->now_ms))
+		owner_thread_refresh_step(thread);
 }
 
 void *
-owner_worker_run(void *context)
+owner_thread_main(void *context)
 {
-	struct owner_worker *worker = context;
-	struct owner_mailbox *box = worker->mailbox;
+	struct owner_thread *thread = context;
+	struct owner_queue *queue = thread->queue;
 
 	pthread_setname_np(pthread_self(), "netobs-owner");
-	while (!atomic_load_explicit(&box->stop, memory_order_acquire)) {
+	while (!atomic_load_explicit(&queue->stop, memory_order_acquire)) {
 		uint64_t deadline;
 
-		turn(worker);
-		deadline = next_deadline(worker);
-		if (!has_questions(box) && deadline > worker->now_ms)
-			sleep_until(worker, deadline);
+		owner_thread_run_once(thread);
+		deadline = owner_thread_next_deadline(thread);
+		if (!owner_queue_has_requests(queue) && deadline > thread->now_ms)
+			owner_thread_sleep_until(thread, deadline);
 	}
 	return NULL;
 }

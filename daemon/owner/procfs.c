@@ -17,38 +17,38 @@
 #define NAMES_BYTES 32768u
 #define NO_PID (-1)
 
-struct hint {
+struct procfs_hint {
 	uint32_t inode; /* 0: none */
 	int32_t pid, fd;
 };
 
 /* Phases of a walk. */
-enum phase {
-	PHASE_NEW,	  /* processes started since the last walk */
-	PHASE_FAVOURITES, /* processes that recently held a wanted socket */
+enum scan_phase {
+	PHASE_NEW,	     /* processes started since the last walk */
+	SCAN_RECENT_HOLDERS, /* processes that recently held a wanted socket */
 	PHASE_REST,
-	PHASE_OVER,
+	SCAN_DONE,
 };
 
-struct walk {
-	enum phase phase;
-	uint32_t next;	 /* pids[next - 1] is next, counting down; in PHASE_FAVOURITES, favourites[favourite] */
+struct procfs_scan {
+	enum scan_phase phase;
+	uint32_t next;	 /* pids[next - 1] is next, counting down; in SCAN_RECENT_HOLDERS, favourites[favourite] */
 	uint32_t favourite;
-	int32_t seen;	 /* highest pid at the last walk */
+	int32_t highest_seen_pid;	 /* highest pid at the last walk */
 	int32_t pid;	 /* process whose descriptors are being read */
-	int fds;	 /* descriptor of its /proc/PID/fd, -1 none */
+	int fd_directory;	 /* descriptor of its /proc/PID/fd, -1 none */
 	uint64_t denied; /* processes without permission so far */
-	size_t held, done; /* bytes in `names`, and how many of them are processed */
+	size_t names_length, names_offset; /* bytes in `names`, and how many of them are processed */
 };
 
 struct procfs {
 	int root;
 	uint32_t count;
-	struct walk walk;
+	struct procfs_scan scan;
 	struct procfs_counters counters;
-	int32_t favourites[FAVOURITES]; /* most recent first */
-	int32_t pids[PIDS_MAX];		/* ascending, as /proc lists them */
-	struct hint hints[HINTS];
+	int32_t recent_holders[FAVOURITES]; /* most recent first */
+	int32_t pids[PIDS_MAX];		    /* ascending, as /proc lists them */
+	struct procfs_hint hints[HINTS];
 	_Alignas(struct dirent) char names[NAMES_BYTES];
 };
 
@@ -65,9 +65,9 @@ procfs_new(void)
 
 	if (procfs == NULL)
 		return NULL;
-	procfs->walk = (struct walk){.phase = PHASE_OVER, .fds = -1};
+	procfs->scan = (struct procfs_scan){.phase = SCAN_DONE, .fd_directory = -1};
 	for (unsigned i = 0; i < FAVOURITES; i++)
-		procfs->favourites[i] = NO_PID;
+		procfs->recent_holders[i] = NO_PID;
 	procfs->root = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (procfs->root < 0) {
 		int error = errno;
@@ -80,11 +80,11 @@ procfs_new(void)
 }
 
 static void
-close_process(struct walk *walk)
+procfs_close_process(struct procfs_scan *scan)
 {
-	if (walk->fds >= 0)
-		close(walk->fds);
-	walk->fds = -1;
+	if (scan->fd_directory >= 0)
+		close(scan->fd_directory);
+	scan->fd_directory = -1;
 }
 
 void
@@ -92,7 +92,7 @@ procfs_free(struct procfs *procfs)
 {
 	if (procfs == NULL)
 		return;
-	close_process(&procfs->walk);
+	procfs_close_process(&procfs->scan);
 	close(procfs->root);
 	free(procfs);
 }
@@ -105,7 +105,7 @@ procfs_counters(const struct procfs *procfs)
 
 /* Parses a decimal number of at most 31 bits at the start of `text`, -1 if there is none; `*end` is what follows it. */
 static int32_t
-number_of(const char *text, const char **end)
+procfs_parse_number(const char *text, const char **end)
 {
 	int64_t number = -1;
 
@@ -120,7 +120,7 @@ number_of(const char *text, const char **end)
 
 /* The inode that "socket:[INODE]" names, 0 for any other link. */
 static uint32_t
-socket_inode(int directory, const char *name)
+procfs_read_socket_inode(int directory, const char *name)
 {
 	static const char prefix[] = "socket:[";
 	char link[64];
@@ -140,17 +140,17 @@ socket_inode(int directory, const char *name)
 
 /* ------------------------------------------------------------------------------------------------------------ hints */
 
-static struct hint *
-hints_of(struct procfs *procfs, uint32_t inode)
+static struct procfs_hint *
+procfs_hint_set(struct procfs *procfs, uint32_t inode)
 {
 	/* Inodes are consecutive. */
 	return &procfs->hints[inode * HINT_WAYS & (HINTS - 1)];
 }
 
 static void
-remember(struct procfs *procfs, uint32_t inode, int32_t pid, int32_t fd)
+procfs_store_hint(struct procfs *procfs, uint32_t inode, int32_t pid, int32_t fd)
 {
-	struct hint *hints = hints_of(procfs, inode);
+	struct procfs_hint *hints = procfs_hint_set(procfs, inode);
 	unsigned way = 0;
 
 	while (way < HINT_WAYS && hints[way].inode != inode && hints[way].inode != 0)
@@ -159,13 +159,13 @@ remember(struct procfs *procfs, uint32_t inode, int32_t pid, int32_t fd)
 		memmove(hints, hints + 1, (HINT_WAYS - 1) * sizeof *hints);
 		way = HINT_WAYS - 1;
 	}
-	hints[way] = (struct hint){inode, pid, fd};
+	hints[way] = (struct procfs_hint){inode, pid, fd};
 }
 
-static struct hint *
-recall(struct procfs *procfs, uint32_t inode)
+static struct procfs_hint *
+procfs_find_hint(struct procfs *procfs, uint32_t inode)
 {
-	struct hint *hints = hints_of(procfs, inode);
+	struct procfs_hint *hints = procfs_hint_set(procfs, inode);
 
 	for (unsigned way = 0; way < HINT_WAYS; way++)
 		if (hints[way].inode == inode)
@@ -178,7 +178,7 @@ recall(struct procfs *procfs, uint32_t inode)
 /* Opens /proc/PID.  The directory stays bound to that process: after its exit reads fail, even if the pid is reused.
  * What is read through one descriptor is therefore consistent. */
 static int
-open_process(const struct procfs *procfs, int32_t pid)
+procfs_open_process(const struct procfs *procfs, int32_t pid)
 {
 	char name[16];
 
@@ -187,17 +187,17 @@ open_process(const struct procfs *procfs, int32_t pid)
 }
 
 static bool
-holds(int process, int32_t fd, uint32_t inode)
+procfs_fd_is_inode(int process, int32_t fd, uint32_t inode)
 {
 	char name[24];
 
 	snprintf(name, sizeof name, "fd/%d", (int)fd);
-	return socket_inode(process, name) == inode;
+	return procfs_read_socket_inode(process, name) == inode;
 }
 
 /* Reads a small file whole; the text ends with a NUL.  False if it cannot be read. */
 static bool
-read_text(int process, const char *name, char *text, size_t size)
+procfs_read_text(int process, const char *name, char *text, size_t size)
 {
 	int file = openat(process, name, O_RDONLY | O_CLOEXEC);
 	ssize_t length;
@@ -211,13 +211,13 @@ read_text(int process, const char *name, char *text, size_t size)
 }
 
 static void
-read_comm(int process, char comm[16])
+procfs_read_comm(int process, char comm[16])
 {
 	char text[64]; /* 15 bytes at most, and a newline */
 	size_t length;
 
 	memset(comm, 0, 16);
-	if (!read_text(process, "comm", text, sizeof text))
+	if (!procfs_read_text(process, "comm", text, sizeof text))
 		return;
 	length = strlen(text);
 	length -= length > 0 && text[length - 1] == '\n';
@@ -226,29 +226,29 @@ read_comm(int process, char comm[16])
 
 /* The parent's pid, -1 if it cannot be read. */
 static int32_t
-parent_of(int process)
+procfs_read_parent(int process)
 {
 	char text[128]; /* "PID (COMM) STATE PPID ...": COMM is short but may contain any character */
 	const char *at;
 
-	if (!read_text(process, "stat", text, sizeof text))
+	if (!procfs_read_text(process, "stat", text, sizeof text))
 		return NO_PID;
 	at = strrchr(text, ')');
-	return at != NULL && strlen(at) > 4 ? number_of(at + 4, &at) : NO_PID;
+	return at != NULL && strlen(at) > 4 ? procfs_parse_number(at + 4, &at) : NO_PID;
 }
 
 /* A forked process has its parent's descriptors under the same numbers: moves to the parent as long as that holds the
  * socket too. */
 static int
-climb(const struct procfs *procfs, int process, int32_t *pid, int32_t fd, uint32_t inode)
+procfs_find_eldest_holder(const struct procfs *procfs, int process, int32_t *pid, int32_t fd, uint32_t inode)
 {
 	for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
-		int32_t parent = parent_of(process);
-		int above = parent > 0 ? open_process(procfs, parent) : -1;
+		int32_t parent = procfs_read_parent(process);
+		int above = parent > 0 ? procfs_open_process(procfs, parent) : -1;
 
 		if (above < 0)
 			break;
-		if (!holds(above, fd, inode)) {
+		if (!procfs_fd_is_inode(above, fd, inode)) {
 			close(above);
 			break;
 		}
@@ -260,51 +260,51 @@ climb(const struct procfs *procfs, int process, int32_t *pid, int32_t fd, uint32
 }
 
 static void
-favour(struct procfs *procfs, int32_t pid)
+procfs_add_recent_holder(struct procfs *procfs, int32_t pid)
 {
 	unsigned at = 0;
 
-	while (at < FAVOURITES - 1 && procfs->favourites[at] != pid)
+	while (at < FAVOURITES - 1 && procfs->recent_holders[at] != pid)
 		at++;
-	memmove(procfs->favourites + 1, procfs->favourites, at * sizeof procfs->favourites[0]);
-	procfs->favourites[0] = pid;
+	memmove(procfs->recent_holders + 1, procfs->recent_holders, at * sizeof procfs->recent_holders[0]);
+	procfs->recent_holders[0] = pid;
 }
 
 bool
-procfs_still_holds(struct procfs *procfs, uint32_t inode, struct procfs_process *process)
+procfs_check_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process)
 {
-	int directory = open_process(procfs, process->pid);
+	int directory = procfs_open_process(procfs, process->pid);
 	bool held;
 
 	if (directory < 0)
 		return false;
-	held = holds(directory, process->fd, inode);
+	held = procfs_fd_is_inode(directory, process->fd, inode);
 	if (held)
-		read_comm(directory, process->comm);
+		procfs_read_comm(directory, process->comm);
 	close(directory);
 	return held;
 }
 
 bool
-procfs_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process)
+procfs_find_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process)
 {
-	struct hint *hint = recall(procfs, inode);
+	struct procfs_hint *hint = procfs_find_hint(procfs, inode);
 	int directory;
 
 	if (hint == NULL)
 		return false;
 	*process = (struct procfs_process){.pid = hint->pid, .fd = hint->fd};
-	directory = open_process(procfs, hint->pid);
-	if (directory < 0 || !holds(directory, hint->fd, inode)) {
+	directory = procfs_open_process(procfs, hint->pid);
+	if (directory < 0 || !procfs_fd_is_inode(directory, hint->fd, inode)) {
 		if (directory >= 0)
 			close(directory);
-		*hint = (struct hint){0, NO_PID, -1};
+		*hint = (struct procfs_hint){0, NO_PID, -1};
 		return false;
 	}
-	directory = climb(procfs, directory, &process->pid, process->fd, inode);
-	read_comm(directory, process->comm);
+	directory = procfs_find_eldest_holder(procfs, directory, &process->pid, process->fd, inode);
+	procfs_read_comm(directory, process->comm);
 	close(directory);
-	favour(procfs, process->pid);
+	procfs_add_recent_holder(procfs, process->pid);
 	return true;
 }
 
@@ -312,39 +312,39 @@ procfs_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *proc
 
 /* The next of the names that `names` holds, NULL if there is none. */
 static const char *
-next_name(struct procfs *procfs)
+procfs_next_name(struct procfs *procfs)
 {
-	struct walk *walk = &procfs->walk;
+	struct procfs_scan *scan = &procfs->scan;
 	const struct dirent *entry;
 
-	if (walk->done >= walk->held)
+	if (scan->names_offset >= scan->names_length)
 		return NULL;
-	entry = (const struct dirent *)(const void *)(procfs->names + walk->done);
-	walk->done += entry->d_reclen;
+	entry = (const struct dirent *)(const void *)(procfs->names + scan->names_offset);
+	scan->names_offset += entry->d_reclen;
 	return entry->d_name;
 }
 
 static bool
-more_names(struct procfs *procfs, int directory)
+procfs_read_names(struct procfs *procfs, int directory)
 {
 	ssize_t got = getdents64(directory, procfs->names, sizeof procfs->names);
 
-	procfs->walk.done = 0;
-	procfs->walk.held = got > 0 ? (size_t)got : 0;
+	procfs->scan.names_offset = 0;
+	procfs->scan.names_length = got > 0 ? (size_t)got : 0;
 	return got > 0;
 }
 
 static void
-list_pids(struct procfs *procfs)
+procfs_list_pids(struct procfs *procfs)
 {
 	const char *name, *end;
 
 	procfs->count = 0;
 	if (lseek(procfs->root, 0, SEEK_SET) < 0)
 		return;
-	while (more_names(procfs, procfs->root))
-		while ((name = next_name(procfs)) != NULL) {
-			int32_t pid = number_of(name, &end);
+	while (procfs_read_names(procfs, procfs->root))
+		while ((name = procfs_next_name(procfs)) != NULL) {
+			int32_t pid = procfs_parse_number(name, &end);
 
 			if (pid > 0 && *end == '\0' && procfs->count < PIDS_MAX)
 				procfs->pids[procfs->count++] = pid;
@@ -352,116 +352,117 @@ list_pids(struct procfs *procfs)
 }
 
 void
-procfs_walk_begin(struct procfs *procfs)
+procfs_scan_begin(struct procfs *procfs)
 {
 	int32_t seen = procfs->count > 0 ? procfs->pids[procfs->count - 1] : 0;
 
-	close_process(&procfs->walk);
-	list_pids(procfs);
-	procfs->walk = (struct walk){.phase = PHASE_NEW, .next = procfs->count, .seen = seen, .fds = -1};
-	procfs->counters.walks++;
+	procfs_close_process(&procfs->scan);
+	procfs_list_pids(procfs);
+	procfs->scan = (struct procfs_scan){
+	    .phase = PHASE_NEW, .next = procfs->count, .highest_seen_pid = seen, .fd_directory = -1};
+	procfs->counters.scans++;
 }
 
 static bool
-is_favourite(const struct procfs *procfs, int32_t pid)
+procfs_is_recent_holder(const struct procfs *procfs, int32_t pid)
 {
 	for (unsigned i = 0; i < FAVOURITES; i++)
-		if (procfs->favourites[i] == pid)
+		if (procfs->recent_holders[i] == pid)
 			return true;
 	return false;
 }
 
 /* The process to examine next; NO_PID at the end. */
 static int32_t
-next_pid(struct procfs *procfs)
+procfs_next_pid(struct procfs *procfs)
 {
-	struct walk *walk = &procfs->walk;
+	struct procfs_scan *scan = &procfs->scan;
 
-	if (walk->phase == PHASE_NEW) {
-		if (walk->next > 0 && procfs->pids[walk->next - 1] > walk->seen)
-			return procfs->pids[--walk->next];
-		walk->phase = PHASE_FAVOURITES;
+	if (scan->phase == PHASE_NEW) {
+		if (scan->next > 0 && procfs->pids[scan->next - 1] > scan->highest_seen_pid)
+			return procfs->pids[--scan->next];
+		scan->phase = SCAN_RECENT_HOLDERS;
 	}
-	if (walk->phase == PHASE_FAVOURITES) {
-		while (walk->favourite < FAVOURITES) {
-			int32_t pid = procfs->favourites[walk->favourite++];
+	if (scan->phase == SCAN_RECENT_HOLDERS) {
+		while (scan->favourite < FAVOURITES) {
+			int32_t pid = procfs->recent_holders[scan->favourite++];
 
-			if (pid != NO_PID && pid <= walk->seen)
+			if (pid != NO_PID && pid <= scan->highest_seen_pid)
 				return pid;
 		}
-		walk->phase = PHASE_REST;
+		scan->phase = PHASE_REST;
 	}
-	while (walk->next > 0) {
-		int32_t pid = procfs->pids[--walk->next];
+	while (scan->next > 0) {
+		int32_t pid = procfs->pids[--scan->next];
 
-		if (!is_favourite(procfs, pid))
+		if (!procfs_is_recent_holder(procfs, pid))
 			return pid;
 	}
 	return NO_PID;
 }
 
 static void
-enter_process(struct procfs *procfs, int32_t pid)
+procfs_open_fds(struct procfs *procfs, int32_t pid)
 {
-	struct walk *walk = &procfs->walk;
+	struct procfs_scan *scan = &procfs->scan;
 	char name[24];
 
 	snprintf(name, sizeof name, "%d/fd", (int)pid);
-	walk->pid = pid;
-	walk->fds = openat(procfs->root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	walk->denied += walk->fds < 0 && (errno == EACCES || errno == EPERM);
-	walk->done = walk->held = 0;
+	scan->pid = pid;
+	scan->fd_directory = openat(procfs->root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	scan->denied += scan->fd_directory < 0 && (errno == EACCES || errno == EPERM);
+	scan->names_offset = scan->names_length = 0;
 }
 
 /* Examines one more descriptor of the present process; false if there are no more. */
 static bool
-look_at_one(struct procfs *procfs)
+procfs_scan_fd(struct procfs *procfs)
 {
-	struct walk *walk = &procfs->walk;
-	const char *name = next_name(procfs), *end;
+	struct procfs_scan *scan = &procfs->scan;
+	const char *name = procfs_next_name(procfs), *end;
 	uint32_t inode;
 	int32_t fd;
 
 	if (name == NULL) {
-		if (!more_names(procfs, walk->fds))
+		if (!procfs_read_names(procfs, scan->fd_directory))
 			return false;
-		name = next_name(procfs);
+		name = procfs_next_name(procfs);
 	}
-	fd = number_of(name, &end);
+	fd = procfs_parse_number(name, &end);
 	if (fd < 0 || *end != '\0') /* "." and ".." */
 		return true;
 	procfs->counters.links++;
 	errno = 0;
-	inode = socket_inode(walk->fds, name);
+	inode = procfs_read_socket_inode(scan->fd_directory, name);
 	if (inode != 0) {
-		remember(procfs, inode, walk->pid, fd);
+		procfs_store_hint(procfs, inode, scan->pid, fd);
 	} else if (errno == EACCES || errno == EPERM) {
-		walk->denied++;
+		scan->denied++;
 		return false;
 	}
 	return true;
 }
 
 bool
-procfs_walk_step(struct procfs *procfs, unsigned links)
+procfs_scan_step(struct procfs *procfs, unsigned links)
 {
-	struct walk *walk = &procfs->walk;
+	struct procfs_scan *scan = &procfs->scan;
 
-	for (unsigned i = 0; i < links && walk->phase != PHASE_OVER; i++) {
+	for (unsigned i = 0; i < links && scan->phase != SCAN_DONE; i++) {
 		int32_t pid;
 
-		if (walk->fds >= 0) {
-			if (!look_at_one(procfs))
-				close_process(walk);
+		if (scan->fd_directory >= 0) {
+			if (!procfs_scan_fd(procfs))
+				procfs_close_process(scan);
 			continue;
 		}
-		pid = next_pid(procfs);
+		pid = procfs_next_pid(procfs);
 		if (pid != NO_PID) {
-			enter_process(procfs, pid);
+			procfs_open_fds(procfs, pid);
 			continue;
 		}
-		walk->phase = PHASE_OVER;
-		procfs->counters.denied = walk->denied;
+		scan->phase = SCAN_DONE;
+		procfs->counters.denied = scan->denied;
 	}
-	return walk->phase == PHASE_OVER;
+	return scan->phase == SCAN_DONE;
 }

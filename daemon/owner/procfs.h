@@ -2,8 +2,8 @@
 /*
  * Maps a socket's inode to the process that holds it: /proc/PID/fd.  The kernel has no such table, so the descriptors
  * of all processes are walked in steps, and every socket found is remembered.  The memory is only a hint:
- * procfs_holder() verifies it and never names a process that does not hold the inode at that moment, even if numbers
- * were reused.  No allocation after procfs_new().
+ * procfs_find_holder() verifies it and never names a process that does not hold the inode at that moment, even if
+ * numbers were reused.  No allocation after procfs_new().
  */
 #ifndef NETOBS_DAEMON_OWNER_PROCFS_H
 #define NETOBS_DAEMON_OWNER_PROCFS_H
@@ -21,7 +21,7 @@ struct procfs_process {
 };
 
 struct procfs_counters {
-	uint64_t walks;	 /* walks started */
+	uint64_t scans;	 /* walks started */
 	uint64_t links;	 /* descriptors examined */
 	uint64_t denied; /* processes that the latest complete walk had no permission to examine */
 };
@@ -33,16 +33,16 @@ size_t procfs_memory(void);
 
 /* The process that holds the inode, if a remembered one still does.  Among processes that inherited the socket from
  * each other, the oldest. */
-bool procfs_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process);
+bool procfs_find_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process);
 
 /* Whether the process still holds the inode at the same descriptor; updates its comm. */
-bool procfs_still_holds(struct procfs *procfs, uint32_t inode, struct procfs_process *process);
+bool procfs_check_holder(struct procfs *procfs, uint32_t inode, struct procfs_process *process);
 
 /* A walk through all processes: first those started since the last walk, youngest first; then the latest results of
- * procfs_holder(); then the rest.  Each step examines about `links` descriptors and returns true when the walk is
+ * procfs_find_holder(); then the rest.  Each step examines about `links` descriptors and returns true when the walk is
  * complete.  Beginning again abandons the present walk. */
-void procfs_walk_begin(struct procfs *procfs);
-bool procfs_walk_step(struct procfs *procfs, unsigned links);
+void procfs_scan_begin(struct procfs *procfs);
+bool procfs_scan_step(struct procfs *procfs, unsigned links);
 
 struct procfs_counters procfs_counters(const struct procfs *procfs);
 

@@ -59,7 +59,7 @@ sockdiag_free(struct sockdiag *diag)
 }
 
 static struct inet_diag_req_v2 *
-begin(struct sockdiag *diag, uint8_t protocol, uint8_t version, uint16_t flags)
+sockdiag_init_request(struct sockdiag *diag, uint8_t protocol, uint8_t version, uint16_t flags)
 {
 	struct nlmsghdr *header = mnl_nlmsg_put_header(diag->request);
 	struct inet_diag_req_v2 *request;
@@ -78,7 +78,7 @@ begin(struct sockdiag *diag, uint8_t protocol, uint8_t version, uint16_t flags)
 }
 
 static bool
-send_request(struct sockdiag *diag)
+sockdiag_send_request(struct sockdiag *diag)
 {
 	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->request;
 
@@ -86,7 +86,7 @@ send_request(struct sockdiag *diag)
 }
 
 static uint32_t
-bytes_of_segments(uint32_t segments, uint32_t mss)
+sockdiag_segments_to_bytes(uint32_t segments, uint32_t mss)
 {
 	uint64_t bytes = (uint64_t)segments * mss;
 
@@ -95,7 +95,7 @@ bytes_of_segments(uint32_t segments, uint32_t mss)
 
 /* Older kernels return a shorter struct; missing fields are 0. */
 static void
-take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
+sockdiag_parse_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
 {
 	size_t length = mnl_attr_get_payload_len(attribute);
 	struct tcp_info info = {0};
@@ -103,9 +103,9 @@ take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
 	memcpy(&info, mnl_attr_get_payload(attribute), length < sizeof info ? length : sizeof info);
 	socket->has_tcp = true;
 	socket->tcp = (struct owner_tcp){
-	    .cwnd = bytes_of_segments(info.tcpi_snd_cwnd, info.tcpi_snd_mss),
+	    .cwnd = sockdiag_segments_to_bytes(info.tcpi_snd_cwnd, info.tcpi_snd_mss),
 	    .ssthresh = info.tcpi_snd_ssthresh < SSTHRESH_INFINITE
-			    ? bytes_of_segments(info.tcpi_snd_ssthresh, info.tcpi_snd_mss)
+			    ? sockdiag_segments_to_bytes(info.tcpi_snd_ssthresh, info.tcpi_snd_mss)
 			    : 0,
 	    .rtt_us = info.tcpi_rtt,
 	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* a constant as long as there is no round trip
@@ -118,7 +118,7 @@ take_tcp_info(struct sockdiag_socket *socket, const struct nlattr *attribute)
 
 /* ::ffff:a.b.c.d becomes a.b.c.d (RFC 4291 section 2.5.5.2). */
 static bool
-is_mapped(const uint8_t addr[16])
+sockdiag_is_v4_mapped(const uint8_t addr[16])
 {
 	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -126,14 +126,14 @@ is_mapped(const uint8_t addr[16])
 }
 
 static void
-unmap(uint8_t addr[16])
+sockdiag_unmap_v4(uint8_t addr[16])
 {
 	memmove(addr, addr + 12, 4);
 	memset(addr + 4, 0, 12);
 }
 
 static void
-take_ends(struct sockdiag_socket *socket, const struct inet_diag_msg *message)
+sockdiag_parse_endpoints(struct sockdiag_socket *socket, const struct inet_diag_msg *message)
 {
 	socket->version = message->idiag_family == AF_INET ? 4 : 6;
 	memcpy(socket->local, message->id.idiag_src, socket->version == 4 ? 4 : 16);
@@ -141,16 +141,16 @@ take_ends(struct sockdiag_socket *socket, const struct inet_diag_msg *message)
 	socket->local_port = be16toh(message->id.idiag_sport);
 	socket->remote_port = be16toh(message->id.idiag_dport);
 	/* A connected dual-stack socket has both addresses mapped; one bound to an address only that address. */
-	if (socket->version == 6 && is_mapped(socket->local)) {
+	if (socket->version == 6 && sockdiag_is_v4_mapped(socket->local)) {
 		socket->version = 4;
-		unmap(socket->local);
-		if (is_mapped(socket->remote))
-			unmap(socket->remote);
+		sockdiag_unmap_v4(socket->local);
+		if (sockdiag_is_v4_mapped(socket->remote))
+			sockdiag_unmap_v4(socket->remote);
 	}
 }
 
 static void
-take_attributes(struct sockdiag_socket *socket, const struct nlmsghdr *header)
+sockdiag_parse_attributes(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 {
 	const struct nlattr *attribute = mnl_nlmsg_get_payload_offset(header, sizeof(struct inet_diag_msg));
 	int left = (int)(mnl_nlmsg_get_payload_len(header) - sizeof(struct inet_diag_msg));
@@ -159,7 +159,7 @@ take_attributes(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 		uint16_t type = mnl_attr_get_type(attribute);
 
 		if (type == INET_DIAG_INFO && socket->state != TCP_STATE_LISTEN)
-			take_tcp_info(socket, attribute);
+			sockdiag_parse_tcp_info(socket, attribute);
 		if (type == INET_DIAG_SKV6ONLY && mnl_attr_get_payload_len(attribute) >= 1)
 			socket->v6only = mnl_attr_get_u8(attribute) != 0;
 		left -= (int)MNL_ALIGN(mnl_attr_get_len(attribute));
@@ -168,7 +168,7 @@ take_attributes(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 }
 
 static bool
-take_socket(struct sockdiag_socket *socket, const struct nlmsghdr *header)
+sockdiag_parse_socket(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 {
 	const struct inet_diag_msg *message = mnl_nlmsg_get_payload(header);
 
@@ -181,19 +181,19 @@ take_socket(struct sockdiag_socket *socket, const struct nlmsghdr *header)
 	    .ifindex = message->id.idiag_if,
 	    .state = message->idiag_state,
 	};
-	take_ends(socket, message);
-	take_attributes(socket, header);
+	sockdiag_parse_endpoints(socket, message);
+	sockdiag_parse_attributes(socket, header);
 	return true;
 }
 
 /* Evaluates one message of the answer about a single socket. */
 static enum sockdiag_result
-judge(const struct nlmsghdr *header, struct sockdiag_socket *found)
+sockdiag_parse_reply(const struct nlmsghdr *header, struct sockdiag_socket *found)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(header);
 
 	if (header->nlmsg_type == SOCK_DIAG_BY_FAMILY)
-		return take_socket(found, header) ? SOCKDIAG_FOUND : SOCKDIAG_FAILED;
+		return sockdiag_parse_socket(found, header) ? SOCKDIAG_FOUND : SOCKDIAG_FAILED;
 	if (header->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(header) >= sizeof error->error &&
 	    (error->error == -ENOENT || error->error == -ESTALE))
 		return SOCKDIAG_NONE;
@@ -201,7 +201,7 @@ judge(const struct nlmsghdr *header, struct sockdiag_socket *found)
 }
 
 static enum sockdiag_result
-receive_one(struct sockdiag *diag, struct sockdiag_socket *found)
+sockdiag_receive_reply(struct sockdiag *diag, struct sockdiag_socket *found)
 {
 	for (;;) {
 		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
@@ -212,7 +212,7 @@ receive_one(struct sockdiag *diag, struct sockdiag_socket *found)
 			return SOCKDIAG_FAILED;
 		for (; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
 			if (header->nlmsg_seq == diag->sequence)
-				return judge(header, found);
+				return sockdiag_parse_reply(header, found);
 		/* A late answer to an earlier request: the answer to this one follows. */
 	}
 }
@@ -220,7 +220,7 @@ receive_one(struct sockdiag *diag, struct sockdiag_socket *found)
 enum sockdiag_result
 sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifindex, struct sockdiag_socket *found)
 {
-	struct inet_diag_req_v2 *request = begin(diag, key->protocol, key->version, 0);
+	struct inet_diag_req_v2 *request = sockdiag_init_request(diag, key->protocol, key->version, 0);
 	/* For UDP the kernel expects the two ends in reverse order. */
 	bool swapped = key->protocol == PROTOCOL_UDP;
 
@@ -229,17 +229,17 @@ sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifind
 	request->id.idiag_sport = htobe16(swapped ? key->remote_port : key->local_port);
 	request->id.idiag_dport = htobe16(swapped ? key->local_port : key->remote_port);
 	request->id.idiag_if = ifindex;
-	return send_request(diag) ? receive_one(diag, found) : SOCKDIAG_FAILED;
+	return sockdiag_send_request(diag) ? sockdiag_receive_reply(diag, found) : SOCKDIAG_FAILED;
 }
 
-enum progress {
-	MORE,
+enum sockdiag_progress {
+	SOCKDIAG_MORE,
 	COMPLETE,
 	BROKEN,
 };
 
-static enum progress
-visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_visitor *visit, void *context)
+static enum sockdiag_progress
+sockdiag_visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_visitor *visit, void *context)
 {
 	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->answer;
 	int left = (int)length;
@@ -250,28 +250,28 @@ visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_visitor *vi
 			continue;
 		if (header->nlmsg_type == NLMSG_DONE)
 			return COMPLETE;
-		if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || !take_socket(&socket, header))
+		if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || !sockdiag_parse_socket(&socket, header))
 			return BROKEN;
 		visit(context, &socket);
 	}
-	return MORE;
+	return SOCKDIAG_MORE;
 }
 
 bool
 sockdiag_dump(struct sockdiag *diag, uint8_t protocol, uint8_t version, sockdiag_visitor *visit, void *context)
 {
-	struct inet_diag_req_v2 *request = begin(diag, protocol, version, NLM_F_DUMP);
-	enum progress progress = MORE;
+	struct inet_diag_req_v2 *request = sockdiag_init_request(diag, protocol, version, NLM_F_DUMP);
+	enum sockdiag_progress progress = SOCKDIAG_MORE;
 
 	if (protocol == PROTOCOL_TCP)
 		request->idiag_states &=
 		    ~(1u << TCP_STATE_LISTEN | 1u << TCP_STATE_TIME_WAIT | 1u << TCP_STATE_SYN_RECEIVED);
-	if (!send_request(diag))
+	if (!sockdiag_send_request(diag))
 		return false;
-	while (progress == MORE) {
+	while (progress == SOCKDIAG_MORE) {
 		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
 
-		progress = length > 0 ? visit_messages(diag, length, visit, context) : BROKEN;
+		progress = length > 0 ? sockdiag_visit_messages(diag, length, visit, context) : BROKEN;
 	}
 	return progress == COMPLETE;
 }

@@ -14,23 +14,23 @@
 #include "daemon/query/unix_socket.h"
 
 struct control {
-	struct control_access access;
+	struct unix_socket_access access;
 	int fd; /* -1 after the server has taken it over */
-	struct insight *insight;
+	struct query_context *query;
 	struct server *server;
 };
 
 /* State of one request. */
-struct job {
-	struct answer answer;
-	char why[256]; /* why it is refused, "" if it is not */
+struct control_job {
+	struct control_reply reply;
+	char error[256]; /* why it is refused, "" if it is not */
 };
 
-_Static_assert(sizeof(struct job) <= SERVER_JOB, "the server keeps a job");
-_Static_assert(ANSWER_PIECE <= SERVER_PIECE, "the server has room for a piece");
+_Static_assert(sizeof(struct control_job) <= SERVER_STATE_SIZE, "the server keeps a job");
+_Static_assert(CONTROL_REPLY_CHUNK <= SERVER_CHUNK_SIZE, "the server has room for a piece");
 
 static size_t
-whole_line(const char *bytes, size_t have)
+control_request_length(const char *bytes, size_t have)
 {
 	const char *end = memchr(bytes, '\n', have);
 
@@ -38,7 +38,7 @@ whole_line(const char *bytes, size_t have)
 }
 
 static bool
-is_text(const char *bytes, size_t length)
+control_is_printable(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if ((bytes[i] < ' ' && bytes[i] != '\t' && bytes[i] != '\r') || bytes[i] > '~')
@@ -47,62 +47,65 @@ is_text(const char *bytes, size_t length)
 }
 
 static void
-ask(void *context, void *memory, char *question, size_t length, uid_t uid)
+control_handle_request(void *context, void *memory, char *question, size_t length, uid_t uid)
 {
 	const struct control *control = context;
-	struct job *job = memory;
+	struct control_job *job = memory;
 
 	question[length - 1] = '\0';
-	job->answer.insight = control->insight;
-	if (!is_text(question, length - 1)) {
-		snprintf(job->why, sizeof job->why, "the request is not plain text");
+	job->reply.query = control->query;
+	if (!control_is_printable(question, length - 1)) {
+		snprintf(job->error, sizeof job->error, "the request is not plain text");
 		return;
 	}
-	if (!request_parse(question, &job->answer.request, job->why, sizeof job->why))
+	if (!control_request_parse(question, &job->reply.request, job->error, sizeof job->error))
 		return;
-	job->why[0] = '\0';
-	if (job->answer.request.verb == REQUEST_RELOAD && uid != 0 && uid != control->access.uid)
-		snprintf(job->why, sizeof job->why,
+	job->error[0] = '\0';
+	if (job->reply.request.verb == REQUEST_RELOAD && uid != 0 && uid != control->access.uid)
+		snprintf(job->error, sizeof job->error,
 			 "only root and the user that netobsd runs as may reload the configuration");
 }
 
 static bool
-more(void *context, void *memory, struct text *text)
+control_write_reply(void *context, void *memory, struct text_buffer *text)
 {
-	struct job *job = memory;
+	struct control_job *job = memory;
 
 	(void)context;
-	if (job->why[0] == '\0') {
-		answer_more(&job->answer, text);
-		return !job->answer.done;
+	if (job->error[0] == '\0') {
+		control_reply_write(&job->reply, text);
+		return !job->reply.done;
 	}
-	text_add(text, "error ");
-	text_add_plain(text, job->why);
-	text_add(text, "\n");
+	text_add_format(text, "error ");
+	text_add_escaped(text, job->error);
+	text_add_format(text, "\n");
 	return false;
 }
 
 static const char *
-refusal(enum server_refusal why)
+control_error_reply(enum server_error why)
 {
 	switch (why) {
-	case REFUSED_TOO_LONG:
+	case SERVER_REQUEST_TOO_LONG:
 		return "error the request is longer than 4096 bytes\n";
-	case REFUSED_TOO_MANY:
+	case SERVER_TOO_MANY_CLIENTS:
 		return "error too many simultaneous requests; try again later\n";
-	case REFUSED_STRANGER:
+	case SERVER_NOT_PERMITTED:
 		break;
 	}
 	return "error permission denied: the mode and group of the control socket do not allow this user\n";
 }
 
-static const struct server_class control_class = {
-    .what = "control", .whole = whole_line, .ask = ask, .more = more, .refusal = refusal};
+static const struct server_ops control_class = {.name = "control",
+						.request_length = control_request_length,
+						.handle_request = control_handle_request,
+						.write_reply = control_write_reply,
+						.error_reply = control_error_reply};
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
 static bool
-find_group(const struct config *config, gid_t *gid)
+control_find_group(const struct config *config, gid_t *gid)
 {
 	const struct group *group;
 
@@ -121,13 +124,13 @@ find_group(const struct config *config, gid_t *gid)
 struct control *
 control_open(const struct config *config, uid_t uid)
 {
-	struct control_access access = {.uid = uid, .mode = (mode_t)config->control_mode};
+	struct unix_socket_access access = {.uid = uid, .mode = (mode_t)config->control_mode};
 	struct control *control;
 	int fd;
 
-	if (!find_group(config, &access.gid))
+	if (!control_find_group(config, &access.gid))
 		return NULL;
-	fd = control_socket_listen(config->control, &access, "control");
+	fd = unix_socket_listen(config->control_path, &access, "control");
 	if (fd < 0)
 		return NULL;
 	control = calloc(1, sizeof *control);
@@ -142,9 +145,9 @@ control_open(const struct config *config, uid_t uid)
 }
 
 bool
-control_serve(struct control *control, struct loop *loop, struct insight *insight)
+control_serve(struct control *control, struct loop *loop, struct query_context *query)
 {
-	control->insight = insight;
+	control->query = query;
 	control->server = server_new(&control_class, control, loop, control->fd, &control->access);
 	control->fd = -1;
 	return control->server != NULL;

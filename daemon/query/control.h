@@ -18,7 +18,7 @@ struct control;
 struct control *control_open(const struct config *config, uid_t uid);
 
 /* Starts to answer requests from `insight`, which is borrowed.  False, with a message logged, if out of memory. */
-bool control_serve(struct control *control, struct loop *loop, struct insight *insight);
+bool control_serve(struct control *control, struct loop *loop, struct query_context *query);
 
 /* The socket's file is not removed, because that needs privileges that were dropped; the next netobsd replaces it. */
 void control_free(struct control *control);

@@ -14,113 +14,121 @@
 /* ----------------------------------------------------------------------------------------------------------- status */
 
 static unsigned
-tracers(void)
+reply_max_tracers(void)
 {
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (SEMAPHORE_NOW(probe_semaphores[i]) > most)
-			most = SEMAPHORE_NOW(probe_semaphores[i]);
-	return site_tracers(most);
+		if (SEMAPHORE_READ(probe_semaphores[i]) > most)
+			most = SEMAPHORE_READ(probe_semaphores[i]);
+	return site_count_tracers(most);
 }
 
 static void
-status_text(struct insight *insight, struct text *text)
+reply_status_text(struct query_context *query, struct text_buffer *text)
 {
-	struct insight_memory memory = insight_memory(insight->config);
-	struct insight_totals totals;
-	const struct observe_counters *seen = &totals.seen;
-	const struct input_counters *taken = &totals.taken;
+	struct stats_memory memory = stats_reserved_memory(query->config);
+	struct stats_totals totals;
+	const struct observe_counters *seen = &totals.observed;
+	const struct input_counters *taken = &totals.input;
 	const struct flow_counters *flows = &totals.flows;
-	const struct build_id *build = &insight->build;
+	const struct build_id *build = &query->build;
 
-	insight_totals(insight->workers, &totals);
-	text_add(text, "netobsd %s, pid %ld, up %lld s\n", PACKAGE_VERSION, (long)getpid(),
-		 (long long)(time(NULL) - insight->started));
-	text_add(text, "binary       ");
-	text_add_plain(text, build->path);
-	text_add(text, ", inode %llu, build id %s\n", (unsigned long long)build->inode,
-		 build->hex[0] != '\0' ? build->hex : "none");
+	stats_collect(query->workers, &totals);
+	text_add_format(text, "netobsd %s, pid %ld, up %lld s\n", PACKAGE_VERSION, (long)getpid(),
+			(long long)(time(NULL) - query->started));
+	text_add_format(text, "binary       ");
+	text_add_escaped(text, build->path);
+	text_add_format(text, ", inode %llu, build id %s\n", (unsigned long long)build->inode,
+			build->hex[0] != '\0' ? build->hex : "none");
 	if (build_id_is_replaced(build))
-		text_add(text, "%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n", "");
-	text_add(text, "%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
+		text_add_format(text,
+				"%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n",
+				    "");
+	text_add_format(text,
+			"%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
 		 "attach", (long)getpid());
-	text_add(text, "tracers      at most %u on one probe; probe sites: %s\n", tracers(), site_word(site_chosen()));
-	text_add(text, "frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
+	text_add_format(text, "tracers      at most %u on one probe; probe sites: %s\n", reply_max_tracers(),
+			site_kind_name(site_selected()));
+	text_add_format(text,
+			"frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
 		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped,
 		 (unsigned long long)taken->interface_dropped);
-	text_add(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
-		 (unsigned)insight->config->limits.flows);
-	text_add(text, "workers      %u\n", insight->workers->count);
-	text_add(text, "memory       %llu MiB reserved, %llu MiB in use\n",
-		 (unsigned long long)insight_reserved(&memory) >> 20,
-		 (unsigned long long)insight_resident() >> 20);
+	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
+			(unsigned)query->config->flow_limits.flows);
+	text_add_format(text, "workers      %u\n", query->workers->count);
+	text_add_format(text, "memory       %llu MiB reserved, %llu MiB in use\n",
+		 (unsigned long long)stats_memory_total(&memory) >> 20,
+		 (unsigned long long)stats_resident_memory() >> 20);
 }
 
 static void
-status_json(struct insight *insight, struct text *text)
+reply_status_json(struct query_context *query, struct text_buffer *text)
 {
-	struct insight_memory memory = insight_memory(insight->config);
-	struct insight_totals totals;
-	const struct observe_counters *seen = &totals.seen;
-	const struct input_counters *taken = &totals.taken;
+	struct stats_memory memory = stats_reserved_memory(query->config);
+	struct stats_totals totals;
+	const struct observe_counters *seen = &totals.observed;
+	const struct input_counters *taken = &totals.input;
 	const struct flow_counters *flows = &totals.flows;
 
-	insight_totals(insight->workers, &totals);
-	text_add(text, "{\"version\":\"%s\",\"pid\":%ld,\"started\":%lld,\"build_id\":\"%s\",\"binary\":",
-		 PACKAGE_VERSION, (long)getpid(), (long long)insight->started, insight->build.hex);
-	text_add_json(text, insight->build.path);
-	text_add(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
-		 (unsigned long long)insight->build.inode, build_id_is_replaced(&insight->build) ? "true" : "false",
-		 (long)getpid());
-	text_add(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", tracers(), site_word(site_chosen()));
-	text_add(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
+	stats_collect(query->workers, &totals);
+	text_add_format(text, "{\"version\":\"%s\",\"pid\":%ld,\"started\":%lld,\"build_id\":\"%s\",\"binary\":",
+		 PACKAGE_VERSION, (long)getpid(), (long long)query->started, query->build.hex);
+	text_add_json(text, query->build.path);
+	text_add_format(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
+			(unsigned long long)query->build.inode, build_id_is_replaced(&query->build) ? "true" : "false",
+			(long)getpid());
+	text_add_format(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", reply_max_tracers(),
+			site_kind_name(site_selected()));
+	text_add_format(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
 		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
 		 (unsigned long long)taken->received, (unsigned long long)taken->dropped);
-	text_add(text, ",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
+	text_add_format(text,
+			",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
-		 (unsigned)insight->config->limits.flows, (unsigned long long)insight_reserved(&memory));
-	text_add(text, ",\"memory_resident\":%llu,\"workers\":%u}\n", (unsigned long long)insight_resident(),
-		 insight->workers->count);
+		 (unsigned)query->config->flow_limits.flows, (unsigned long long)stats_memory_total(&memory));
+	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
+			(unsigned long long)stats_resident_memory(),
+		 query->workers->count);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
 
 /* The text answer lists only probes that are enabled or have fired; JSON lists all. */
 static void
-probes(struct insight *insight, bool json, struct text *text)
+reply_probes(struct query_context *query, bool json, struct text_buffer *text)
 {
-	struct insight_totals totals;
+	struct stats_totals totals;
 
-	insight_totals(insight->workers, &totals);
+	stats_collect(query->workers, &totals);
 	if (!json)
-		text_add(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
+		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_tracers(SEMAPHORE_NOW(probe_semaphores[i]));
+		unsigned enabled = site_count_tracers(SEMAPHORE_READ(probe_semaphores[i]));
 		unsigned long long fired = totals.fired[i];
 
 		if (json)
-			text_add(text, "{\"probe\":\"%s\",\"enabled\":%u,\"fired\":%llu}\n", manifest_probes[i].name,
-				 enabled, fired);
+			text_add_format(text, "{\"probe\":\"%s\",\"enabled\":%u,\"fired\":%llu}\n",
+					manifest_probes[i].name, enabled, fired);
 		else if (enabled > 0 || fired > 0)
-			text_add(text, "%-26s %8u %20llu\n", manifest_probes[i].name, enabled, fired);
+			text_add_format(text, "%-26s %8u %20llu\n", manifest_probes[i].name, enabled, fired);
 	}
 }
 
 /* ------------------------------------------------------------------------------------------------------- interfaces */
 
-struct table {
+struct reply_table {
 	bool json;
-	struct text *text;
+	struct text_buffer *text;
 	bool first;
 };
 
-static const char *const state_words[INTERFACE_STATES] = {
+static const char *const interface_state_names[INTERFACE_STATES] = {
     [INTERFACE_UP] = "up", [INTERFACE_DOWN] = "down", [INTERFACE_LOST] = "lost", [INTERFACE_REFUSED] = "refused"};
 
 static const char *
-link_word(int link_type)
+link_type_name(int link_type)
 {
 	const char *word = pcap_datalink_val_to_name(link_type);
 
@@ -128,115 +136,118 @@ link_word(int link_type)
 }
 
 static void
-add_interface(void *context, const struct input_interface *port)
+reply_add_interface(void *context, const struct input_interface *port)
 {
-	const struct table *table = context;
-	struct text *text = table->text;
+	const struct reply_table *table = context;
+	struct text_buffer *text = table->text;
 
 	if (table->json) {
-		text_add(text, "{\"interface\":");
+		text_add_format(text, "{\"interface\":");
 		text_add_json(text, port->interface->name);
-		text_add(text,
-			 ",\"ifindex\":%u,\"state\":\"%s\",\"link_type\":\"%s\",\"received\":%llu,\"dropped\":%llu,"
-			 "\"interface_dropped\":%llu,\"lost\":%llu}\n",
-			 (unsigned)port->interface->ifindex, state_words[port->state], link_word(port->link_type),
-			 (unsigned long long)port->received, (unsigned long long)port->dropped,
-			 (unsigned long long)port->interface_dropped, (unsigned long long)port->losses);
+		text_add_format(
+		    text,
+		    ",\"ifindex\":%u,\"state\":\"%s\",\"link_type\":\"%s\",\"received\":%llu,\"dropped\":%llu,"
+		    "\"interface_dropped\":%llu,\"lost\":%llu}\n",
+		    (unsigned)port->interface->ifindex, interface_state_names[port->state],
+		    link_type_name(port->link_type), (unsigned long long)port->received,
+		    (unsigned long long)port->dropped, (unsigned long long)port->interface_dropped,
+		    (unsigned long long)port->times_lost);
 		return;
 	}
-	text_add_plain(text, port->interface->name);
-	text_add(text, "%*s %6u %-8s %-14s %14llu %10llu %10llu %6llu\n",
-		 (int)(sizeof port->interface->name - strlen(port->interface->name)), "",
-		 (unsigned)port->interface->ifindex, state_words[port->state], link_word(port->link_type),
-		 (unsigned long long)port->received, (unsigned long long)port->dropped,
-		 (unsigned long long)port->interface_dropped, (unsigned long long)port->losses);
+	text_add_escaped(text, port->interface->name);
+	text_add_format(text, "%*s %6u %-8s %-14s %14llu %10llu %10llu %6llu\n",
+			(int)(sizeof port->interface->name - strlen(port->interface->name)), "",
+			(unsigned)port->interface->ifindex, interface_state_names[port->state],
+			link_type_name(port->link_type), (unsigned long long)port->received,
+			(unsigned long long)port->dropped, (unsigned long long)port->interface_dropped,
+			(unsigned long long)port->times_lost);
 }
 
 static void
-interfaces(struct insight *insight, bool json, struct text *text)
+reply_interfaces(struct query_context *query, bool json, struct text_buffer *text)
 {
-	struct table table = {.json = json, .text = text};
+	struct reply_table table = {.json = json, .text = text};
 
 	if (!json)
-		text_add(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE", "LINK",
-			 "RECEIVED", "DROPPED", "IF-DROPPED", "REMOVED");
-	insight_interfaces(insight->workers, add_interface, &table);
+		text_add_format(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE",
+				"LINK", "RECEIVED", "DROPPED", "IF-DROPPED", "REMOVED");
+	stats_visit_interfaces(query->workers, reply_add_interface, &table);
 }
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
 static void
-add_counter(void *context, const char *group, const char *name, uint64_t value)
+reply_add_counter(void *context, const char *group, const char *name, uint64_t value)
 {
-	struct table *table = context;
+	struct reply_table *table = context;
 
 	if (table->json)
-		text_add(table->text, "%s\"%s%s\":%llu", table->first ? "{" : ",", group, name,
-			 (unsigned long long)value);
+		text_add_format(table->text, "%s\"%s%s\":%llu", table->first ? "{" : ",", group, name,
+				(unsigned long long)value);
 	else
-		text_add(table->text, "%s%-*s %20llu\n", group, 40 - (int)strlen(group), name,
-			 (unsigned long long)value);
+		text_add_format(table->text, "%s%-*s %20llu\n", group, 40 - (int)strlen(group), name,
+				(unsigned long long)value);
 	table->first = false;
 }
 
 static void
-counters(struct insight *insight, bool json, struct text *text)
+reply_counters(struct query_context *query, bool json, struct text_buffer *text)
 {
-	struct table table = {.json = json, .text = text, .first = true};
+	struct reply_table table = {.json = json, .text = text, .first = true};
 
-	insight_counters(insight->workers, add_counter, &table);
+	stats_visit_counters(query->workers, reply_add_counter, &table);
 	if (json)
-		text_add(text, "}\n");
+		text_add_format(text, "}\n");
 }
 
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
-reload(struct insight *insight, bool json, struct text *text)
+reply_reload(struct query_context *query, bool json, struct text_buffer *text)
 {
 	char why[256] = "";
 
-	if (insight->reload(insight->context, why, sizeof why))
-		text_add(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
+	if (query->reload(query->context, why, sizeof why))
+		text_add_format(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
 	else
-		text_add(text, "error %s\n", why);
+		text_add_format(text, "error %s\n", why);
 }
 
 static void
-whole(struct answer *answer, struct text *text)
+reply_write_single(struct control_reply *reply, struct text_buffer *text)
 {
-	struct insight *insight = answer->insight;
-	bool json = answer->request.json;
+	struct query_context *query = reply->query;
+	bool json = reply->request.json;
 
-	answer->done = true;
-	if (answer->request.verb == REQUEST_RELOAD) {
-		reload(insight, json, text);
+	reply->done = true;
+	if (reply->request.verb == REQUEST_RELOAD) {
+		reply_reload(query, json, text);
 		return;
 	}
-	text_add(text, "ok\n");
-	switch (answer->request.verb) {
+	text_add_format(text, "ok\n");
+	switch (reply->request.verb) {
 	case REQUEST_STATUS:
-		(json ? status_json : status_text)(insight, text);
+		(json ? reply_status_json : reply_status_text)(query, text);
 		break;
 	case REQUEST_PROBES:
-		probes(insight, json, text);
+		reply_probes(query, json, text);
 		break;
 	case REQUEST_INTERFACES:
-		interfaces(insight, json, text);
+		reply_interfaces(query, json, text);
 		break;
 	default:
-		counters(insight, json, text);
+		reply_counters(query, json, text);
 		break;
 	}
-	if (text->cut && !json)
-		text_add(text, "...\n");
+	if (text->truncated && !json)
+		text_add_format(text, "...\n");
 }
 
 void
-answer_more(struct answer *answer, struct text *text)
+control_reply_write(struct control_reply *reply, struct text_buffer *text)
 {
-	if (answer->request.verb == REQUEST_CONNECTIONS || answer->request.verb == REQUEST_CONNECTION)
-		answer_flows(answer, text);
+	if (reply->request.verb == REQUEST_CONNECTIONS || reply->request.verb == REQUEST_CONNECTION)
+		control_reply_write_flows(reply, text);
 	else
-		whole(answer, text);
+		reply_write_single(reply, text);
 }

@@ -11,23 +11,23 @@
 #include "daemon/stats/stats.h"
 
 /* Most bytes in a piece. */
-#define ANSWER_PIECE (64u * 1024)
+#define CONTROL_REPLY_CHUNK (64u * 1024)
 
-struct answer {
-	struct insight *insight; /* borrowed */
-	struct request request;
+struct control_reply {
+	struct query_context *query; /* borrowed */
+	struct control_request request;
 	unsigned worker;  /* connections: position of the answer, */
-	uint32_t place;	  /* index in this worker's flow table */
-	uint64_t found;	  /* connections listed so far */
+	uint32_t position;	  /* index in this worker's flow table */
+	uint64_t flows_written;	  /* connections listed so far */
 	bool begun;
 	bool done;
 };
 
-/* Appends the next piece to `text`, which has at least ANSWER_PIECE bytes of room; sets `done` with the last one.  A
- * piece may be empty, because only a bounded number of connections is examined for each. */
-void answer_more(struct answer *answer, struct text *text);
+/* Appends the next piece to `text`, which has at least CONTROL_REPLY_CHUNK bytes of room; sets `done` with the last
+ * one.  A piece may be empty, because only a bounded number of connections is examined for each. */
+void control_reply_write(struct control_reply *reply, struct text_buffer *text);
 
 /* Produces the pieces of a connection list (answer_flows.c). */
-void answer_flows(struct answer *answer, struct text *text);
+void control_reply_write_flows(struct control_reply *reply, struct text_buffer *text);
 
 #endif

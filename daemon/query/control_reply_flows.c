@@ -10,7 +10,7 @@
 #include "daemon/stats/flow_names.h"
 
 /* Connections examined for one piece; capture is blocked meanwhile. */
-#define LOOKS 4096u
+#define FLOWS_PER_CHUNK 4096u
 
 /* Upper bound of a line. */
 #define LINE_MAX_BYTES 1024u
@@ -19,56 +19,56 @@
 #define END_SIZE (INET6_ADDRSTRLEN + 8)
 
 static uint64_t
-bytes_of(const struct flow *flow, unsigned end)
+flow_endpoint_bytes(const struct flow *flow, unsigned endpoint)
 {
 	if (flow->kind == FLOW_TCP)
-		return flow->tcp[end].bytes;
-	return flow->kind == FLOW_SCTP ? flow->sctp[end].bytes : flow->udp[end].bytes;
+		return flow->tcp[endpoint].bytes;
+	return flow->kind == FLOW_SCTP ? flow->sctp[endpoint].bytes : flow->udp[endpoint].bytes;
 }
 
 static unsigned long long
-packets_of(const struct flow *flow, unsigned end)
+flow_endpoint_packets(const struct flow *flow, unsigned endpoint)
 {
 	if (flow->kind == FLOW_TCP)
-		return flow->tcp[end].segments;
-	return flow->kind == FLOW_SCTP ? flow->sctp[end].packets : flow->udp[end].datagrams;
+		return flow->tcp[endpoint].segments_sent;
+	return flow->kind == FLOW_SCTP ? flow->sctp[endpoint].packets : flow->udp[endpoint].datagrams;
 }
 
 static unsigned
-retransmits_of(const struct flow *flow, unsigned end)
+flow_endpoint_retransmits(const struct flow *flow, unsigned endpoint)
 {
 	if (flow->kind == FLOW_TCP)
-		return flow->tcp[end].retransmits;
-	return flow->kind == FLOW_SCTP ? flow->sctp[end].retransmits : 0;
+		return flow->tcp[endpoint].retransmits;
+	return flow->kind == FLOW_SCTP ? flow->sctp[endpoint].retransmits : 0;
 }
 
 static const char *
-address(const struct flow *flow, unsigned end, char at[INET6_ADDRSTRLEN])
+reply_format_address(const struct flow *flow, unsigned endpoint, char at[INET6_ADDRSTRLEN])
 {
-	if (inet_ntop(flow->key.version == 6 ? AF_INET6 : AF_INET, flow->key.addr[end], at, INET6_ADDRSTRLEN) == NULL)
+	if (inet_ntop(flow->key.version == 6 ? AF_INET6 : AF_INET, flow->key.addr[endpoint], at, INET6_ADDRSTRLEN) ==
+	    NULL)
 		at[0] = '\0';
 	return at;
 }
 
 static const char *
-place(const struct flow *flow, unsigned end, char at[END_SIZE])
+reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[END_SIZE])
 {
 	char bytes[INET6_ADDRSTRLEN];
 
-	snprintf(at, END_SIZE, flow->key.version == 6 ? "[%s]:%u" : "%s:%u", address(flow, end, bytes),
-		 (unsigned)flow->key.port[end]);
+	snprintf(at, END_SIZE, flow->key.version == 6 ? "[%s]:%u" : "%s:%u",
+		 reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint]);
 	return at;
 }
 
 static bool
-is_wanted(const struct answer *answer, const struct flow_table *table, const struct flow *flow)
+reply_filter_matches(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
 {
-	const struct request_filter *filter = &answer->request.filter;
+	const struct control_filter *filter = &reply->request.filter;
 	const struct flow_key *key = &flow->key;
 
-	if (answer->request.verb == REQUEST_CONNECTION)
-		return flow_cid(table, flow, 0) == answer->request.cid ||
-		       flow_cid(table, flow, 1) == answer->request.cid;
+	if (reply->request.verb == REQUEST_CONNECTION)
+		return flow_cid(table, flow, 0) == reply->request.cid || flow_cid(table, flow, 1) == reply->request.cid;
 	if (filter->has_protocol && key->protocol != filter->protocol)
 		return false;
 	if (filter->has_port && key->port[0] != filter->port && key->port[1] != filter->port)
@@ -77,147 +77,155 @@ is_wanted(const struct answer *answer, const struct flow_table *table, const str
 				 (memcmp(key->addr[0], filter->host, sizeof filter->host) != 0 &&
 				  memcmp(key->addr[1], filter->host, sizeof filter->host) != 0)))
 		return false;
-	return filter->state[0] == '\0' || strcmp(flow_state_word(flow, 0), filter->state) == 0 ||
-	       strcmp(flow_state_word(flow, 1), filter->state) == 0;
+	return filter->state[0] == '\0' || strcmp(flow_state_name(flow, 0), filter->state) == 0 ||
+	       strcmp(flow_state_name(flow, 1), filter->state) == 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
 static double
-age_of(const struct flow_table *table, const struct flow *flow)
+flow_age_seconds(const struct flow_table *table, const struct flow *flow)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)flow_start(table, flow) / 1e9;
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)flow_first_seen(table, flow) / 1e9;
 }
 
 static void
-add_row(const struct flow_table *table, const struct flow *flow, struct text *text)
+reply_add_flow_row(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
 {
-	unsigned local = flow_near_end(flow), remote = 1 - local;
+	unsigned local = flow_reported_endpoint(flow), remote = 1 - local;
 	char here[END_SIZE], there[END_SIZE], states[64];
 
-	snprintf(states, sizeof states, "%s/%s", flow_state_word(flow, local), flow_state_word(flow, remote));
-	text_add(text, "%10llu %-4s %-28s %-28s %-25s %9.1f %12llu %12llu %7u\n",
-		 (unsigned long long)flow_cid(table, flow, local), flow_protocol_word(flow), place(flow, local, here),
-		 place(flow, remote, there), flow->kind == FLOW_UDP ? "-" : states, age_of(table, flow),
-		 (unsigned long long)bytes_of(flow, local), (unsigned long long)bytes_of(flow, remote),
-		 retransmits_of(flow, local) + retransmits_of(flow, remote));
+	snprintf(states, sizeof states, "%s/%s", flow_state_name(flow, local), flow_state_name(flow, remote));
+	text_add_format(text, "%10llu %-4s %-28s %-28s %-25s %9.1f %12llu %12llu %7u\n",
+			(unsigned long long)flow_cid(table, flow, local), flow_protocol_name(flow),
+			reply_format_endpoint(flow, local, here), reply_format_endpoint(flow, remote, there),
+			flow->kind == FLOW_UDP ? "-" : states, flow_age_seconds(table, flow),
+			(unsigned long long)flow_endpoint_bytes(flow, local),
+			(unsigned long long)flow_endpoint_bytes(flow, remote),
+			flow_endpoint_retransmits(flow, local) + flow_endpoint_retransmits(flow, remote));
 }
 
 static void
-add_end_json(const struct flow_table *table, const struct flow *flow, unsigned end, struct text *text)
+reply_add_endpoint_json(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			struct text_buffer *text)
 {
 	char bytes[INET6_ADDRSTRLEN];
 
-	text_add(text,
+	text_add_format(text,
 		 "{\"cid\":%llu,\"address\":\"%s\",\"port\":%u,\"local\":%s,\"state\":\"%s\",\"bytes\":%llu,"
 		 "\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u}",
-		 (unsigned long long)flow_cid(table, flow, end), address(flow, end, bytes),
-		 (unsigned)flow->key.port[end], (flow->local >> end & 1) != 0 ? "true" : "false",
-		 flow_state_word(flow, end),
-		 (unsigned long long)bytes_of(flow, end), packets_of(flow, end), retransmits_of(flow, end),
-		 flow->kind == FLOW_TCP ? flow->tcp[end].srtt_us : 0);
+		 (unsigned long long)flow_cid(table, flow, endpoint), reply_format_address(flow, endpoint, bytes),
+		 (unsigned)flow->key.port[endpoint], (flow->local >> endpoint & 1) != 0 ? "true" : "false",
+		 flow_state_name(flow, endpoint),
+		 (unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
+		     flow_endpoint_retransmits(flow, endpoint),
+		 flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
 }
 
 static void
-add_json(const struct flow_table *table, const struct flow *flow, struct text *text)
+reply_add_flow_json(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
 {
-	unsigned local = flow_near_end(flow);
+	unsigned local = flow_reported_endpoint(flow);
 
-	text_add(text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"near\":", flow_protocol_word(flow),
-		 (unsigned long long)flow_start(table, flow), (unsigned long long)flow->last);
-	add_end_json(table, flow, local, text);
-	text_add(text, ",\"far\":");
-	add_end_json(table, flow, 1 - local, text);
-	text_add(text, "}\n");
+	text_add_format(text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"near\":", flow_protocol_name(flow),
+			(unsigned long long)flow_first_seen(table, flow), (unsigned long long)flow->last_seen);
+	reply_add_endpoint_json(table, flow, local, text);
+	text_add_format(text, ",\"far\":");
+	reply_add_endpoint_json(table, flow, 1 - local, text);
+	text_add_format(text, "}\n");
 }
 
 static void
-add_end_details(const struct flow_table *table, const struct flow *flow, unsigned end, struct text *text)
+reply_add_endpoint_details(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			   struct text_buffer *text)
 {
 	char at[END_SIZE];
 
-	text_add(text, "%s\n", place(flow, end, at));
-	text_add(text, "  connection id  %llu, %s\n", (unsigned long long)flow_cid(table, flow, end),
-		 (flow->local >> end & 1) != 0 ? "local" : "remote");
-	text_add(text, "  state          %s\n", flow_state_word(flow, end));
-	text_add(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
-		 (unsigned long long)bytes_of(flow, end), packets_of(flow, end), retransmits_of(flow, end));
+	text_add_format(text, "%s\n", reply_format_endpoint(flow, endpoint, at));
+	text_add_format(text, "  connection id  %llu, %s\n", (unsigned long long)flow_cid(table, flow, endpoint),
+			(flow->local >> endpoint & 1) != 0 ? "local" : "remote");
+	text_add_format(text, "  state          %s\n", flow_state_name(flow, endpoint));
+	text_add_format(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
+			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
+			flow_endpoint_retransmits(flow, endpoint));
 	if (flow->kind == FLOW_TCP)
-		text_add(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
-			 (unsigned)flow->tcp[end].srtt_us, (unsigned)flow->tcp[end].wnd,
-			 (unsigned)(flow->tcp[end].nxt - flow->tcp[end].una));
+		text_add_format(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
+				(unsigned)flow->tcp[endpoint].srtt_us, (unsigned)flow->tcp[endpoint].wnd,
+				(unsigned)(flow->tcp[endpoint].nxt - flow->tcp[endpoint].una));
 }
 
 static void
-add_details(const struct flow_table *table, const struct flow *flow, struct text *text)
+reply_add_flow_details(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
 {
-	text_add(text, "%s, age %.1f s\n", flow_protocol_word(flow), age_of(table, flow));
-	add_end_details(table, flow, flow_near_end(flow), text);
-	add_end_details(table, flow, 1 - flow_near_end(flow), text);
+	text_add_format(text, "%s, age %.1f s\n", flow_protocol_name(flow), flow_age_seconds(table, flow));
+	reply_add_endpoint_details(table, flow, flow_reported_endpoint(flow), text);
+	reply_add_endpoint_details(table, flow, 1 - flow_reported_endpoint(flow), text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
 static void
-begin(struct answer *answer, struct text *text)
+reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
 {
-	answer->begun = true;
-	if (answer->request.verb == REQUEST_CONNECTION)
+	reply->begun = true;
+	if (reply->request.verb == REQUEST_CONNECTION)
 		return; /* not known yet whether the connection exists */
-	text_add(text, "ok\n");
-	if (!answer->request.json)
-		text_add(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s\n", "CID", "PROT", "LOCAL", "REMOTE",
-			 "STATE", "AGE", "SENT", "RECEIVED", "RETRANS");
+	text_add_format(text, "ok\n");
+	if (!reply->request.json)
+		text_add_format(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s\n", "CID", "PROT", "LOCAL",
+				"REMOTE", "STATE", "AGE", "SENT", "RECEIVED", "RETRANS");
 }
 
 static void
-add_flow(struct answer *answer, const struct flow_table *table, const struct flow *flow, struct text *text)
+reply_add_flow(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+	       struct text_buffer *text)
 {
-	bool one = answer->request.verb == REQUEST_CONNECTION;
+	bool one = reply->request.verb == REQUEST_CONNECTION;
 
-	answer->found++;
+	reply->flows_written++;
 	if (one)
-		text_add(text, "ok\n");
-	if (answer->request.json)
-		add_json(table, flow, text);
+		text_add_format(text, "ok\n");
+	if (reply->request.json)
+		reply_add_flow_json(table, flow, text);
 	else
-		(one ? add_details : add_row)(table, flow, text);
-	answer->done = one;
+		(one ? reply_add_flow_details : reply_add_flow_row)(table, flow, text);
+	reply->done = one;
 }
 
 /* Moves on to the next worker. */
 static void
-go_on(struct answer *answer, struct text *text)
+reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 {
-	answer->place = 0;
-	if (++answer->worker < answer->insight->workers->count)
+	reply->position = 0;
+	if (++reply->worker < reply->query->workers->count)
 		return;
-	answer->done = true;
-	if (answer->request.verb == REQUEST_CONNECTION)
-		text_add(text, "error there is no connection %llu\n", (unsigned long long)answer->request.cid);
+	reply->done = true;
+	if (reply->request.verb == REQUEST_CONNECTION)
+		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
 }
 
 /* Each piece covers one worker and is made while its lock is held. */
 void
-answer_flows(struct answer *answer, struct text *text)
+control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 {
-	const struct worker *worker = &answer->insight->workers->each[answer->worker];
+	const struct worker *worker = &reply->query->workers->worker[reply->worker];
 	const struct flow_table *table = observer_flows(worker->observer);
 	const struct flow *flow;
 	bool more = true;
 
-	if (!answer->begun)
-		begin(answer, text);
-	guard_enter(worker->guard);
-	for (unsigned i = 0; i < LOOKS && more && !answer->done && text_room(text) >= LINE_MAX_BYTES; i++) {
-		more = flow_table_step(table, &answer->place, &flow);
-		if (more && flow != NULL && is_wanted(answer, table, flow))
-			add_flow(answer, table, flow, text);
+	if (!reply->begun)
+		reply_begin_flows(reply, text);
+	fair_lock_acquire(worker->lock);
+	for (unsigned i = 0; i < FLOWS_PER_CHUNK && more && !reply->done && text_space_left(text) >= LINE_MAX_BYTES;
+	     i++) {
+		more = flow_table_next(table, &reply->position, &flow);
+		if (more && flow != NULL && reply_filter_matches(reply, table, flow))
+			reply_add_flow(reply, table, flow, text);
 	}
-	guard_leave(worker->guard);
+	fair_lock_release(worker->lock);
 	if (!more)
-		go_on(answer, text);
+		reply_next_worker(reply, text);
 }

@@ -21,7 +21,7 @@ static const char *const verbs[REQUEST_VERBS] = {
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
 static bool
-read_number(const char *word, uint64_t most, uint64_t *value)
+control_parse_number(const char *word, uint64_t most, uint64_t *value)
 {
 	char *end;
 
@@ -35,17 +35,17 @@ read_number(const char *word, uint64_t most, uint64_t *value)
 /* ------------------------------------------------------------------------------------------------------- the filter */
 
 static bool
-set_port(struct request_filter *filter, const char *word)
+filter_set_port(struct control_filter *filter, const char *word)
 {
 	uint64_t port;
 
-	filter->has_port = read_number(word, UINT16_MAX, &port);
+	filter->has_port = control_parse_number(word, UINT16_MAX, &port);
 	filter->port = filter->has_port ? (uint16_t)port : 0;
 	return filter->has_port;
 }
 
 static bool
-set_host(struct request_filter *filter, const char *word)
+filter_set_host(struct control_filter *filter, const char *word)
 {
 	filter->version = strchr(word, ':') != NULL ? 6 : 4;
 	filter->has_host = inet_pton(filter->version == 6 ? AF_INET6 : AF_INET, word, filter->host) == 1;
@@ -53,7 +53,7 @@ set_host(struct request_filter *filter, const char *word)
 }
 
 static bool
-set_protocol(struct request_filter *filter, const char *word)
+filter_set_protocol(struct control_filter *filter, const char *word)
 {
 	static const struct {
 		const char *word;
@@ -71,51 +71,52 @@ set_protocol(struct request_filter *filter, const char *word)
 
 /* Accepts a state with or without its prefix: "established", "state-established". */
 static bool
-is_state(const char *name, const char *word)
+filter_state_matches(const char *name, const char *word)
 {
 	return strncmp(name, "state-", 6) == 0 && strcmp(name + 6, word) == 0;
 }
 
 static bool
-set_state(struct request_filter *filter, const char *word)
+filter_set_state(struct control_filter *filter, const char *word)
 {
 	bool known = false;
 
 	if (strncmp(word, "state-", 6) == 0)
 		word += 6;
 	for (unsigned i = 0; i < TCP_STATE_COUNT; i++)
-		known |= is_state(tcp_state_name((enum tcp_state)i), word);
+		known |= filter_state_matches(tcp_state_name((enum tcp_state)i), word);
 	for (unsigned i = 0; i < SCTP_STATE_COUNT; i++)
-		known |= is_state(sctp_state_name((enum sctp_state)i), word);
+		known |= filter_state_matches(sctp_state_name((enum sctp_state)i), word);
 	snprintf(filter->state, sizeof filter->state, "%s", known ? word : "");
 	return known;
 }
 
 static const struct {
 	const char *key;
-	bool (*set)(struct request_filter *filter, const char *word);
+	bool (*set)(struct control_filter *filter, const char *word);
 	const char *wanted;
-} keys[] = {
-    {"state", set_state, "a state like established or time-wait"},
-    {"port", set_port, "a number from 0 to 65535"},
-    {"host", set_host, "an IPv4 or IPv6 address"},
-    {"proto", set_protocol, "tcp, udp or sctp"},
+} filter_conditions[] = {
+    {"state", filter_set_state, "a state like established or time-wait"},
+    {"port", filter_set_port, "a number from 0 to 65535"},
+    {"host", filter_set_host, "an IPv4 or IPv6 address"},
+    {"proto", filter_set_protocol, "tcp, udp or sctp"},
 };
 
 /* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `why` if they are invalid. */
 static unsigned
-read_condition(struct request_filter *filter, char *const words[], unsigned count, char *why, size_t size)
+filter_parse_condition(struct control_filter *filter, char *const words[], unsigned count, char *why, size_t size)
 {
 	size_t length = strcspn(words[0], "=");
 	bool joined = words[0][length] == '=';
 	const char *value = joined ? words[0] + length + 1 : count > 1 ? words[1] : "";
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		if (strlen(keys[i].key) != length || strncmp(keys[i].key, words[0], length) != 0)
+	for (size_t i = 0; i < sizeof filter_conditions / sizeof filter_conditions[0]; i++) {
+		if (strlen(filter_conditions[i].key) != length ||
+		    strncmp(filter_conditions[i].key, words[0], length) != 0)
 			continue;
-		if (keys[i].set(filter, value))
+		if (filter_conditions[i].set(filter, value))
 			return joined ? 1 : 2;
-		snprintf(why, size, "%s: expected %s", keys[i].key, keys[i].wanted);
+		snprintf(why, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;
 	}
 	snprintf(why, size, "unknown condition \"%.40s\"; conditions are state, port, host and proto", words[0]);
@@ -125,7 +126,7 @@ read_condition(struct request_filter *filter, char *const words[], unsigned coun
 /* ------------------------------------------------------------------------------------------------------ the request */
 
 static unsigned
-split(char *line, char *words[WORDS_MAX + 1], bool *json)
+control_split_words(char *line, char *words[WORDS_MAX + 1], bool *json)
 {
 	unsigned count = 0;
 	char *rest = line, *word;
@@ -142,12 +143,12 @@ split(char *line, char *words[WORDS_MAX + 1], bool *json)
 }
 
 static bool
-read_operands(struct request *request, char *const words[], unsigned count, char *why, size_t size)
+control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *why, size_t size)
 {
 	unsigned taken;
 
 	if (request->verb == REQUEST_CONNECTION) {
-		if (count == 1 && read_number(words[0], UINT64_MAX, &request->cid))
+		if (count == 1 && control_parse_number(words[0], UINT64_MAX, &request->cid))
 			return true;
 		snprintf(why, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
@@ -157,7 +158,7 @@ read_operands(struct request *request, char *const words[], unsigned count, char
 		return false;
 	}
 	for (; count > 0; words += taken, count -= taken) {
-		taken = read_condition(&request->filter, words, count, why, size);
+		taken = filter_parse_condition(&request->filter, words, count, why, size);
 		if (taken == 0)
 			return false;
 	}
@@ -165,13 +166,13 @@ read_operands(struct request *request, char *const words[], unsigned count, char
 }
 
 bool
-request_parse(char *line, struct request *request, char *why, size_t size)
+control_request_parse(char *line, struct control_request *request, char *why, size_t size)
 {
 	char *words[WORDS_MAX + 1];
 	unsigned count;
 
-	*request = (struct request){0};
-	count = split(line, words, &request->json);
+	*request = (struct control_request){0};
+	count = control_split_words(line, words, &request->json);
 	if (count == 0 || count > WORDS_MAX) {
 		snprintf(why, size,
 			 count == 0 ? "the request is empty"
@@ -188,5 +189,5 @@ request_parse(char *line, struct request *request, char *why, size_t size)
 			 "and reload");
 		return false;
 	}
-	return read_operands(request, words + 1, count - 1, why, size);
+	return control_parse_operands(request, words + 1, count - 1, why, size);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum request_verb {
+enum control_command {
 	REQUEST_STATUS,
 	REQUEST_CONNECTIONS,
 	REQUEST_CONNECTION,
@@ -22,7 +22,7 @@ enum request_verb {
 };
 
 /* Filter for connections: every field that is set must match. */
-struct request_filter {
+struct control_filter {
 	bool has_port, has_host, has_protocol;
 	uint16_t port;	  /* port of either end */
 	uint8_t version;  /* IP version of `host` */
@@ -31,14 +31,14 @@ struct request_filter {
 	char state[24];	  /* of either end, "established"; "" for any */
 };
 
-struct request {
-	enum request_verb verb;
+struct control_request {
+	enum control_command verb;
 	bool json;
 	uint64_t cid; /* REQUEST_CONNECTION */
-	struct request_filter filter;
+	struct control_filter filter;
 };
 
 /* Parses a line in place, modifying it.  False, with `why`, if it is invalid. */
-bool request_parse(char *line, struct request *request, char *why, size_t size);
+bool control_request_parse(char *line, struct control_request *request, char *why, size_t size);
 
 #endif

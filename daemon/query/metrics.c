@@ -16,35 +16,35 @@
 #include "daemon/stats/state_counter.h"
 
 /* Interval between steps of the census. */
-#define CENSUS_NS (100 * 1000000u)
+#define STATE_COUNT_NS (100 * 1000000u)
 
-#define ERROR(status) "HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+#define HTTP_ERROR(status) "HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 struct metrics {
 	int fd; /* -1 after the server has taken it over */
 	struct loop *loop;
-	struct insight *insight;
+	struct query_context *query;
 	struct server *server;
 	struct watch *timer;
-	struct census *censuses; /* one per worker */
+	struct state_counter *state_counters; /* one per worker */
 };
 
-struct job {
+struct metrics_job {
 	const char *error; /* NULL: the request is valid; send the page */
 	bool head;	   /* HEAD: send no body */
 };
 
 static void
-count_some(struct metrics *metrics)
+metrics_count_states(struct metrics *metrics)
 {
-	struct workers *workers = metrics->insight->workers;
+	struct workers *workers = metrics->query->workers;
 
 	for (unsigned i = 0; i < workers->count; i++) {
-		const struct worker *worker = &workers->each[i];
+		const struct worker *worker = &workers->worker[i];
 
-		guard_enter(worker->guard);
-		census_go_on(&metrics->censuses[i], observer_flows(worker->observer));
-		guard_leave(worker->guard);
+		fair_lock_acquire(worker->lock);
+		state_counter_step(&metrics->state_counters[i], observer_flows(worker->observer));
+		fair_lock_release(worker->lock);
 	}
 }
 
@@ -52,7 +52,7 @@ count_some(struct metrics *metrics)
 
 /* Length of the request up to the empty line that ends its header, 0 if incomplete.  A body is not read. */
 static size_t
-whole_header(const char *bytes, size_t have)
+metrics_request_length(const char *bytes, size_t have)
 {
 	const char *end = memmem(bytes, have, "\r\n\r\n", 4);
 
@@ -61,9 +61,9 @@ whole_header(const char *bytes, size_t have)
 
 /* "GET /metrics HTTP/1.1" */
 static void
-ask(void *context, void *memory, char *question, size_t length, uid_t uid)
+metrics_handle_request(void *context, void *memory, char *question, size_t length, uid_t uid)
 {
-	struct job *job = memory;
+	struct metrics_job *job = memory;
 	char *end = memchr(question, '\r', length), *path, *version;
 
 	(void)context;
@@ -73,58 +73,61 @@ ask(void *context, void *memory, char *question, size_t length, uid_t uid)
 	version = path != NULL ? strchr(path + 1, ' ') : NULL;
 	if (version == NULL || strlen(question) != (size_t)(end - question) ||
 	    (strcmp(version, " HTTP/1.1") != 0 && strcmp(version, " HTTP/1.0") != 0)) {
-		job->error = ERROR("400 Bad Request");
+		job->error = HTTP_ERROR("400 Bad Request");
 		return;
 	}
 	*path++ = *version = '\0';
 	path[strcspn(path, "?")] = '\0';
 	job->head = strcmp(question, "HEAD") == 0;
 	if (!job->head && strcmp(question, "GET") != 0)
-		job->error = ERROR("405 Method Not Allowed\r\nAllow: GET, HEAD");
+		job->error = HTTP_ERROR("405 Method Not Allowed\r\nAllow: GET, HEAD");
 	else if (strcmp(path, "/metrics") != 0)
-		job->error = ERROR("404 Not Found");
+		job->error = HTTP_ERROR("404 Not Found");
 }
 
 static bool
-more(void *context, void *memory, struct text *text)
+metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 {
 	struct metrics *metrics = context;
-	const struct job *job = memory;
+	const struct metrics_job *job = memory;
 
 	if (job->error != NULL) {
-		text_add(text, "%s", job->error);
+		text_add_format(text, "%s", job->error);
 		return false;
 	}
-	text_add(text, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
-		       "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n");
+	text_add_format(text, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+			      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n");
 	if (job->head)
 		return false;
-	count_some(metrics);
-	metrics_page(metrics->insight, metrics->censuses, text);
-	if (text->cut)
+	metrics_count_states(metrics);
+	metrics_write_page(metrics->query, metrics->state_counters, text);
+	if (text->truncated)
 		log_warning("the metrics page is too long and was truncated");
 	return false;
 }
 
 static const char *
-refusal(enum server_refusal why)
+metrics_error_reply(enum server_error why)
 {
-	return why == REFUSED_TOO_LONG ? ERROR("431 Request Header Fields Too Large")
-				       : ERROR("503 Service Unavailable");
+	return why == SERVER_REQUEST_TOO_LONG ? HTTP_ERROR("431 Request Header Fields Too Large")
+					      : HTTP_ERROR("503 Service Unavailable");
 }
 
-static const struct server_class metrics_class = {
-    .what = "metrics", .whole = whole_header, .ask = ask, .more = more, .refusal = refusal};
+static const struct server_ops metrics_class = {.name = "metrics",
+						.request_length = metrics_request_length,
+						.handle_request = metrics_handle_request,
+						.write_reply = metrics_write_reply,
+						.error_reply = metrics_error_reply};
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
 static void
-count_on(void *context)
+metrics_on_timer(void *context)
 {
 	struct metrics *metrics = context;
 
-	count_some(metrics);
-	timer_arm(metrics->timer, CENSUS_NS);
+	metrics_count_states(metrics);
+	watch_arm_timer(metrics->timer, STATE_COUNT_NS);
 }
 
 struct metrics *
@@ -146,13 +149,13 @@ metrics_open(const struct config *config, uid_t uid)
 }
 
 bool
-metrics_serve(struct metrics *metrics, struct loop *loop, struct insight *insight)
+metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query)
 {
 	metrics->loop = loop;
-	metrics->insight = insight;
-	metrics->timer = loop_timer(loop, count_on, metrics);
-	metrics->censuses = calloc(insight->workers->count, sizeof *metrics->censuses);
-	if (metrics->censuses == NULL || metrics->timer == NULL || !timer_arm(metrics->timer, 0)) {
+	metrics->query = query;
+	metrics->timer = loop_watch_timer(loop, metrics_on_timer, metrics);
+	metrics->state_counters = calloc(query->workers->count, sizeof *metrics->state_counters);
+	if (metrics->state_counters == NULL || metrics->timer == NULL || !watch_arm_timer(metrics->timer, 0)) {
 		log_error("out of memory");
 		return false;
 	}
@@ -170,6 +173,6 @@ metrics_free(struct metrics *metrics)
 	watch_free(metrics->timer);
 	if (metrics->fd >= 0)
 		close(metrics->fd);
-	free(metrics->censuses);
+	free(metrics->state_counters);
 	free(metrics);
 }

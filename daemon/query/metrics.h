@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counters for Prometheus: GET /metrics over HTTP, text format 0.0.4.  Disabled unless an address is configured; then
- * only a Unix socket or the loopback interface, unless metrics_anywhere is set.  server.h describes the server: a
+ * only a Unix socket or the loopback interface, unless metrics_allow_remote is set.  server.h describes the server: a
  * bounded number of connections, small requests, and no waiting for a client.
  */
 #ifndef NETOBS_DAEMON_QUERY_METRICS_H
@@ -21,7 +21,7 @@ struct metrics;
 struct metrics *metrics_open(const struct config *config, uid_t uid);
 
 /* Starts to answer scrapes from `insight`, which is borrowed.  False, with a message logged, if out of memory. */
-bool metrics_serve(struct metrics *metrics, struct loop *loop, struct insight *insight);
+bool metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query);
 void metrics_free(struct metrics *metrics);
 
 #endif

@@ -7,8 +7,8 @@
 #include "daemon/stats/state_counter.h"
 #include "daemon/stats/stats.h"
 
-/* Appends all metrics; `censuses` has one element per worker.  Every series exists from the start, even if it is 0, so
+/* Appends all metrics; `counters` has one element per worker.  Every series exists from the start, even if it is 0, so
  * that rates are exact. */
-void metrics_page(struct insight *insight, const struct census *censuses, struct text *text);
+void metrics_write_page(struct query_context *query, const struct state_counter *counters, struct text_buffer *text);
 
 #endif

@@ -16,14 +16,14 @@
 
 #define BACKLOG 16
 
-union address {
+union inet_address {
 	struct sockaddr any;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
 };
 
 static bool
-read_port(const char *text, in_port_t *port)
+metrics_parse_port(const char *text, in_port_t *port)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -34,7 +34,7 @@ read_port(const char *text, in_port_t *port)
 
 /* "127.0.0.1:9100" or "[::1]:9100". */
 static bool
-read_address(const char *text, union address *address, socklen_t *size)
+metrics_parse_address(const char *text, union inet_address *address, socklen_t *size)
 {
 	const char *colon = strrchr(text, ':');
 	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
@@ -50,15 +50,16 @@ read_address(const char *text, union address *address, socklen_t *size)
 		address->in6.sin6_family = AF_INET6;
 		*size = sizeof address->in6;
 		return inet_pton(AF_INET6, host + 1, &address->in6.sin6_addr) == 1 &&
-		       read_port(colon + 1, &address->in6.sin6_port);
+		       metrics_parse_port(colon + 1, &address->in6.sin6_port);
 	}
 	address->in.sin_family = AF_INET;
 	*size = sizeof address->in;
-	return inet_pton(AF_INET, host, &address->in.sin_addr) == 1 && read_port(colon + 1, &address->in.sin_port);
+	return inet_pton(AF_INET, host, &address->in.sin_addr) == 1 &&
+	       metrics_parse_port(colon + 1, &address->in.sin_port);
 }
 
 static bool
-is_loopback(const union address *address)
+metrics_is_loopback(const union inet_address *address)
 {
 	if (address->any.sa_family == AF_INET6)
 		return IN6_IS_ADDR_LOOPBACK(&address->in6.sin6_addr);
@@ -66,7 +67,7 @@ is_loopback(const union address *address)
 }
 
 static int
-listen_inet(const char *text, const union address *address, socklen_t size)
+metrics_listen_inet(const char *text, const union inet_address *address, socklen_t size)
 {
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
 
@@ -82,22 +83,22 @@ listen_inet(const char *text, const union address *address, socklen_t size)
 int
 metrics_socket_listen(const struct config *config, uid_t uid)
 {
-	const struct control_access access = {.uid = uid, .gid = getegid(), .mode = 0666};
-	const char *text = config->metrics;
-	union address address;
+	const struct unix_socket_access access = {.uid = uid, .gid = getegid(), .mode = 0666};
+	const char *text = config->metrics_address;
+	union inet_address address;
 	socklen_t size;
 
 	if (strncmp(text, "unix:", 5) == 0)
-		return control_socket_listen(text + 5, &access, "metrics");
-	if (!read_address(text, &address, &size)) {
+		return unix_socket_listen(text + 5, &access, "metrics");
+	if (!metrics_parse_address(text, &address, &size)) {
 		log_error("--metrics %s: expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT", text);
 		return -1;
 	}
-	if (!is_loopback(&address) && !config->metrics_anywhere) {
+	if (!metrics_is_loopback(&address) && !config->metrics_allow_remote) {
 		log_error("--metrics %s: other hosts can reach this address; to allow that, add "
 			  "--metrics-anywhere",
 			  text);
 		return -1;
 	}
-	return listen_inet(text, &address, size);
+	return metrics_listen_inet(text, &address, size);
 }

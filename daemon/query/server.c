@@ -11,46 +11,46 @@
 #include "flow/flow.h"
 
 /* Timeouts: for a complete question, for each piece of the answer to be accepted, and for the client to close. */
-#define ASK_NS	  (5 * NANOSECONDS)
-#define TAKE_NS	  (10 * NANOSECONDS)
-#define LINGER_NS (1 * NANOSECONDS)
+#define REQUEST_TIMEOUT_NS (5 * NANOSECONDS)
+#define REPLY_TIMEOUT_NS   (10 * NANOSECONDS)
+#define CLOSE_TIMEOUT_NS   (1 * NANOSECONDS)
 
 /* Pause before the next accept() after descriptors ran out. */
-#define PAUSE_NS (1 * NANOSECONDS)
+#define ACCEPT_RETRY_NS (1 * NANOSECONDS)
 
-struct client {
+struct server_client {
 	struct server *server;
 	int fd;
 	uid_t uid;
 	struct watch *watch; /* for the question, then for writing the answer, then for the close */
 	struct watch *timer;
-	size_t asked; /* bytes of the question read so far */
-	size_t sent;  /* bytes of the piece sent so far */
-	bool last;    /* the present piece is the last one */
-	struct text text;
-	_Alignas(16) char job[SERVER_JOB];
-	char question[SERVER_QUESTION_MAX + 1];
-	char piece[SERVER_PIECE];
+	size_t request_length; /* bytes of the question read so far */
+	size_t chunk_sent;     /* bytes of the piece sent so far */
+	bool chunk_is_last;    /* the present piece is the last one */
+	struct text_buffer text;
+	_Alignas(16) char state[SERVER_STATE_SIZE];
+	char request[SERVER_REQUEST_MAX + 1];
+	char chunk[SERVER_CHUNK_SIZE];
 };
 
 struct server {
-	const struct server_class *class;
+	const struct server_ops *class;
 	void *context;
 	struct loop *loop;
 	int fd;
 	bool restricted; /* only clients that `access` allows are served */
-	struct control_access access;
-	struct watch *listener; /* NULL while accepting is paused */
-	struct watch *pause;
-	struct client *clients[SERVER_CLIENTS_MAX];
+	struct unix_socket_access access;
+	struct watch *listen_watch; /* NULL while accepting is paused */
+	struct watch *resume_timer;
+	struct server_client *clients[SERVER_CLIENTS_MAX];
 };
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
 static void
-let_go(void *context)
+client_close(void *context)
 {
-	struct client *client = context;
+	struct server_client *client = context;
 
 	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (client->server->clients[i] == client)
@@ -63,109 +63,111 @@ let_go(void *context)
 
 /* Moves a client to its next stage, with a timeout. */
 static void
-watch_for(struct client *client, bool writable, loop_callback *callback, uint64_t ns)
+client_set_stage(struct server_client *client, bool writable, loop_callback *callback, uint64_t ns)
 {
 	struct loop *loop = client->server->loop;
 
 	watch_free(client->watch);
 	client->watch = writable ? loop_watch_writable(loop, client->fd, callback, client)
-				 : loop_watch_fd(loop, client->fd, callback, client);
-	if (client->watch == NULL || !timer_arm(client->timer, ns))
-		let_go(client);
+				 : loop_watch_readable(loop, client->fd, callback, client);
+	if (client->watch == NULL || !watch_arm_timer(client->timer, ns))
+		client_close(client);
 }
 
 /* Closing with unread input sends a RST, and the client may lose the reply. */
 static void
-read_to_end(void *context)
+client_drain_input(void *context)
 {
-	struct client *client = context;
-	ssize_t got = recv(client->fd, client->question, SERVER_QUESTION_MAX, 0);
+	struct server_client *client = context;
+	ssize_t got = recv(client->fd, client->request, SERVER_REQUEST_MAX, 0);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-		let_go(client);
+		client_close(client);
 }
 
 static void
-finish(struct client *client)
+client_shutdown(struct server_client *client)
 {
 	if (shutdown(client->fd, SHUT_WR) < 0)
-		let_go(client);
+		client_close(client);
 	else
-		watch_for(client, false, read_to_end, LINGER_NS);
+		client_set_stage(client, false, client_drain_input, CLOSE_TIMEOUT_NS);
 }
 
 static void
-answer(void *context)
+client_send_reply(void *context)
 {
-	struct client *client = context;
+	struct server_client *client = context;
 	const struct server *server = client->server;
 	ssize_t sent;
 
-	if (client->sent == client->text.used && !client->last) {
-		client->text = (struct text){.bytes = client->piece, .size = sizeof client->piece};
-		client->sent = 0;
-		client->last = !server->class->more(server->context, client->job, &client->text);
+	if (client->chunk_sent == client->text.used && !client->chunk_is_last) {
+		client->text = (struct text_buffer){.bytes = client->chunk, .size = sizeof client->chunk};
+		client->chunk_sent = 0;
+		client->chunk_is_last = !server->class->write_reply(server->context, client->state, &client->text);
 	}
-	sent = send(client->fd, client->piece + client->sent, client->text.used - client->sent, MSG_NOSIGNAL);
+	sent =
+	    send(client->fd, client->chunk + client->chunk_sent, client->text.used - client->chunk_sent, MSG_NOSIGNAL);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-		let_go(client);
+		client_close(client);
 		return;
 	}
 	if (sent > 0) {
-		client->sent += (size_t)sent;
-		timer_arm(client->timer, TAKE_NS);
+		client->chunk_sent += (size_t)sent;
+		watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
 	}
-	if (client->sent == client->text.used && client->last)
-		finish(client);
+	if (client->chunk_sent == client->text.used && client->chunk_is_last)
+		client_shutdown(client);
 }
 
 static void
-read_question(void *context)
+client_read_request(void *context)
 {
-	struct client *client = context;
+	struct server_client *client = context;
 	const struct server *server = client->server;
-	ssize_t got = recv(client->fd, client->question + client->asked, SERVER_QUESTION_MAX - client->asked, 0);
+	ssize_t got =
+	    recv(client->fd, client->request + client->request_length, SERVER_REQUEST_MAX - client->request_length, 0);
 	size_t length;
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		let_go(client);
+		client_close(client);
 		return;
 	}
-	client->asked += (size_t)got;
-	length = server->class->whole(client->question, client->asked);
+	client->request_length += (size_t)got;
+	length = server->class->request_length(client->request, client->request_length);
 	if (length > 0) {
-		server->class->ask(server->context, client->job, client->question, length, client->uid);
-	} else if (client->asked == SERVER_QUESTION_MAX) {
-		client->text = (struct text){.bytes = client->piece, .size = sizeof client->piece};
-		text_add(&client->text, "%s", server->class->refusal(REFUSED_TOO_LONG));
-		client->last = true;
+		server->class->handle_request(server->context, client->state, client->request, length, client->uid);
+	} else if (client->request_length == SERVER_REQUEST_MAX) {
+		client->text = (struct text_buffer){.bytes = client->chunk, .size = sizeof client->chunk};
+		text_add_format(&client->text, "%s", server->class->error_reply(SERVER_REQUEST_TOO_LONG));
+		client->chunk_is_last = true;
 	} else {
 		return;
 	}
-	watch_for(client, true, answer, TAKE_NS);
+	client_set_stage(client, true, client_send_reply, REPLY_TIMEOUT_NS);
 }
 
 /* -------------------------------------------------------------------------------------------------------- accepting */
 
 /* Sends a refusal, best effort: the buffer of a new socket has room for a line. */
 static void
-turn_away(int fd, const char *line)
+server_reject(int fd, const char *line)
 {
 	(void)!send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(fd);
 }
 
 static void
-welcome(struct server *server, int fd)
+server_add_client(struct server *server, int fd)
 {
-	struct client *client = NULL;
+	struct server_client *client = NULL;
 	unsigned place = 0;
 	uid_t uid = (uid_t)-1;
 
-	if (server->restricted && !control_socket_may(fd, &server->access, &uid)) {
-		turn_away(fd, server->class->refusal(REFUSED_STRANGER));
+	if (server->restricted && !unix_socket_check_peer(fd, &server->access, &uid)) {
+		server_reject(fd, server->class->error_reply(SERVER_NOT_PERMITTED));
 		return;
 	}
 	while (place < SERVER_CLIENTS_MAX && server->clients[place] != NULL)
@@ -173,63 +175,63 @@ welcome(struct server *server, int fd)
 	if (place < SERVER_CLIENTS_MAX)
 		client = calloc(1, sizeof *client);
 	if (client == NULL) {
-		turn_away(fd, server->class->refusal(REFUSED_TOO_MANY));
+		server_reject(fd, server->class->error_reply(SERVER_TOO_MANY_CLIENTS));
 		return;
 	}
 	client->server = server;
 	client->fd = fd;
 	client->uid = uid;
-	client->timer = loop_timer(server->loop, let_go, client);
+	client->timer = loop_watch_timer(server->loop, client_close, client);
 	if (client->timer == NULL) {
-		let_go(client);
+		client_close(client);
 		return;
 	}
 	server->clients[place] = client;
-	watch_for(client, false, read_question, ASK_NS);
+	client_set_stage(client, false, client_read_request, REQUEST_TIMEOUT_NS);
 }
 
-static void accept_next(void *context);
+static void server_accept(void *context);
 
 static bool
-start_accepting(struct server *server)
+server_start_accepting(struct server *server)
 {
-	server->listener = loop_watch_fd(server->loop, server->fd, accept_next, server);
-	return server->listener != NULL;
+	server->listen_watch = loop_watch_readable(server->loop, server->fd, server_accept, server);
+	return server->listen_watch != NULL;
 }
 
 static void
-accept_again(void *context)
+server_resume_accepting(void *context)
 {
 	struct server *server = context;
 
-	if (server->listener == NULL && !start_accepting(server))
-		timer_arm(server->pause, PAUSE_NS);
+	if (server->listen_watch == NULL && !server_start_accepting(server))
+		watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
 }
 
 /* Accepting pauses when descriptors run out; otherwise the readable socket would keep the loop busy. */
 static void
-accept_next(void *context)
+server_accept(void *context)
 {
 	struct server *server = context;
 	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd >= 0) {
-		welcome(server, fd);
+		server_add_client(server, fd);
 		return;
 	}
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
-	log_warning("the %s socket temporarily accepts no connections: %s", server->class->what, strerror(errno));
-	watch_free(server->listener);
-	server->listener = NULL;
-	timer_arm(server->pause, PAUSE_NS);
+	log_warning("the %s socket temporarily accepts no connections: %s", server->class->name, strerror(errno));
+	watch_free(server->listen_watch);
+	server->listen_watch = NULL;
+	watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
 }
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
 struct server *
-server_new(const struct server_class *class, void *context, struct loop *loop, int fd,
-	   const struct control_access *access)
+server_new(const struct server_ops *ops, void *context, struct loop *loop, int fd,
+	   const struct unix_socket_access *access)
 {
 	struct server *server = calloc(1, sizeof *server);
 
@@ -238,17 +240,17 @@ server_new(const struct server_class *class, void *context, struct loop *loop, i
 		close(fd);
 		return NULL;
 	}
-	server->class = class;
+	server->class = ops;
 	server->context = context;
 	server->loop = loop;
 	server->fd = fd;
 	server->restricted = access != NULL;
 	if (access != NULL)
 		server->access = *access;
-	server->pause = loop_timer(loop, accept_again, server);
-	if (server->pause != NULL && start_accepting(server))
+	server->resume_timer = loop_watch_timer(loop, server_resume_accepting, server);
+	if (server->resume_timer != NULL && server_start_accepting(server))
 		return server;
-	log_error("cannot serve the %s socket: out of memory", class->what);
+	log_error("cannot serve the %s socket: out of memory", ops->name);
 	server_free(server);
 	return NULL;
 }
@@ -260,9 +262,9 @@ server_free(struct server *server)
 		return;
 	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (server->clients[i] != NULL)
-			let_go(server->clients[i]);
-	watch_free(server->listener);
-	watch_free(server->pause);
+			client_close(server->clients[i]);
+	watch_free(server->listen_watch);
+	watch_free(server->resume_timer);
 	close(server->fd);
 	free(server);
 }

@@ -18,7 +18,7 @@
 /* ---------------------------------------------------------------------------------------------------- the directory */
 
 static void
-directory_of(const char *path, char *directory, size_t size)
+unix_socket_directory(const char *path, char *directory, size_t size)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -30,12 +30,12 @@ directory_of(const char *path, char *directory, size_t size)
 
 /* A user who can write to the directory can replace the socket. */
 static bool
-is_trustworthy(const char *path, uid_t uid, const char *what)
+unix_socket_check_directory(const char *path, uid_t uid, const char *what)
 {
 	char directory[PATH_MAX];
 	struct stat status;
 
-	directory_of(path, directory, sizeof directory);
+	unix_socket_directory(path, directory, sizeof directory);
 	if (stat(directory, &status) < 0) {
 		log_error("cannot make the %s socket %s: %s: %s", what, path, directory, strerror(errno));
 		return false;
@@ -58,7 +58,7 @@ is_trustworthy(const char *path, uid_t uid, const char *what)
 /* ------------------------------------------------------------------------------------------------------- the socket */
 
 static bool
-address_of(const char *path, struct sockaddr_un *address, const char *what)
+unix_socket_make_address(const char *path, struct sockaddr_un *address, const char *what)
 {
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (*path != '\0' && strlen(path) < sizeof address->sun_path) {
@@ -72,7 +72,7 @@ address_of(const char *path, struct sockaddr_un *address, const char *what)
 
 /* A socket that refuses connections was left behind by a dead process. */
 static bool
-remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
+unix_socket_remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
 {
 	struct stat status;
 	bool refused;
@@ -101,7 +101,7 @@ remove_stale(const char *path, const struct sockaddr_un *address, const char *wh
 
 /* The socket accepts no connections before its owner and mode are set. */
 static bool
-bind_closed(int fd, const struct sockaddr_un *address)
+unix_socket_bind_private(int fd, const struct sockaddr_un *address)
 {
 	mode_t before = umask(0777);
 	int result = bind(fd, (const struct sockaddr *)address, sizeof *address);
@@ -113,7 +113,7 @@ bind_closed(int fd, const struct sockaddr_un *address)
 }
 
 static bool
-give_access(const char *path, const struct control_access *access, const char *what)
+unix_socket_set_access(const char *path, const struct unix_socket_access *access, const char *what)
 {
 	/* A service manager may forbid chown(), which is rarely needed. */
 	bool ours = access->uid == geteuid() && access->gid == getegid();
@@ -127,30 +127,30 @@ give_access(const char *path, const struct control_access *access, const char *w
 }
 
 int
-control_socket_listen(const char *path, const struct control_access *access, const char *what)
+unix_socket_listen(const char *path, const struct unix_socket_access *access, const char *what)
 {
 	struct sockaddr_un address;
 	bool bound;
 	int fd;
 
-	if (!address_of(path, &address, what) || !is_trustworthy(path, access->uid, what))
+	if (!unix_socket_make_address(path, &address, what) || !unix_socket_check_directory(path, access->uid, what))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
 		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
 		return -1;
 	}
-	bound = bind_closed(fd, &address);
+	bound = unix_socket_bind_private(fd, &address);
 	if (!bound && errno == EADDRINUSE) {
-		if (!remove_stale(path, &address, what)) {
+		if (!unix_socket_remove_stale(path, &address, what)) {
 			close(fd);
 			return -1;
 		}
-		bound = bind_closed(fd, &address);
+		bound = unix_socket_bind_private(fd, &address);
 	}
 	if (!bound || listen(fd, BACKLOG) < 0)
 		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
-	else if (give_access(path, access, what))
+	else if (unix_socket_set_access(path, access, what))
 		return fd;
 	close(fd);
 	return -1;
@@ -159,7 +159,7 @@ control_socket_listen(const char *path, const struct control_access *access, con
 /* --------------------------------------------------------------------------------------------------------- the peer */
 
 static bool
-is_in_group(int fd, gid_t wanted)
+unix_socket_peer_in_group(int fd, gid_t wanted)
 {
 	gid_t groups[GROUPS_MAX];
 	socklen_t size = sizeof groups;
@@ -173,7 +173,7 @@ is_in_group(int fd, gid_t wanted)
 }
 
 bool
-control_socket_may(int fd, const struct control_access *access, uid_t *uid)
+unix_socket_check_peer(int fd, const struct unix_socket_access *access, uid_t *uid)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
@@ -183,5 +183,5 @@ control_socket_may(int fd, const struct control_access *access, uid_t *uid)
 	*uid = peer.uid;
 	if (peer.uid == 0 || peer.uid == access->uid || (access->mode & S_IWOTH) != 0)
 		return true;
-	return (access->mode & S_IWGRP) != 0 && (peer.gid == access->gid || is_in_group(fd, access->gid));
+	return (access->mode & S_IWGRP) != 0 && (peer.gid == access->gid || unix_socket_peer_in_group(fd, access->gid));
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct control_access {
+struct unix_socket_access {
 	uid_t uid;   /* owner of the socket */
 	gid_t gid;   /* its group */
 	mode_t mode; /* mode of the socket: write permission allows to connect */
@@ -15,10 +15,10 @@ struct control_access {
 /* Listens at `path`, nonblocking.  A stale socket there, without a listener, is replaced.  `what` is the name for
  * messages ("control").  -1, with a message logged, if the socket belongs to another user, if the path is not a socket,
  * or if users other than root and `access->uid` can replace files in its directory. */
-int control_socket_listen(const char *path, const struct control_access *access, const char *what);
+int unix_socket_listen(const char *path, const struct unix_socket_access *access, const char *what);
 
 /* Whether the peer of a connection has the permission that the socket's mode grants.  Sets `*uid` to the peer's
  * user. */
-bool control_socket_may(int fd, const struct control_access *access, uid_t *uid);
+bool unix_socket_check_peer(int fd, const struct unix_socket_access *access, uid_t *uid);
 
 #endif

@@ -9,22 +9,22 @@
 #include <unistd.h>
 
 static size_t
-aligned(size_t length)
+note_align(size_t length)
 {
 	return (length + 3) & ~(size_t)3;
 }
 
 /* Finds NT_GNU_BUILD_ID among the notes of a segment of netobsd's binary. */
 static bool
-find_note(const char *at, size_t length, struct build_id *id)
+build_id_find_note(const char *at, size_t length, struct build_id *id)
 {
 	while (length >= sizeof(ElfW(Nhdr))) {
 		ElfW(Nhdr) note;
 		size_t name, whole;
 
 		memcpy(&note, at, sizeof note);
-		name = sizeof note + aligned(note.n_namesz);
-		whole = name + aligned(note.n_descsz);
+		name = sizeof note + note_align(note.n_namesz);
+		whole = name + note_align(note.n_descsz);
 		if (whole > length)
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at + sizeof note, "GNU", 4) == 0) {
@@ -40,7 +40,7 @@ find_note(const char *at, size_t length, struct build_id *id)
 
 /* The first object is the program itself; libraries follow. */
 static int
-look_into_program(struct dl_phdr_info *info, size_t size, void *id)
+build_id_visit_program(struct dl_phdr_info *info, size_t size, void *id)
 {
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -48,7 +48,7 @@ look_into_program(struct dl_phdr_info *info, size_t size, void *id)
 		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
 
 		/* The loader gives addresses as integers. */
-		if (segment->p_type == PT_NOTE && find_note((const char *)at, segment->p_memsz, id))
+		if (segment->p_type == PT_NOTE && build_id_find_note((const char *)at, segment->p_memsz, id))
 			break;
 	}
 	return 1;
@@ -61,7 +61,7 @@ build_id_read(struct build_id *id)
 	ssize_t length;
 
 	memset(id, 0, sizeof *id);
-	dl_iterate_phdr(look_into_program, id);
+	dl_iterate_phdr(build_id_visit_program, id);
 	length = readlink("/proc/self/exe", id->path, sizeof id->path - 1);
 	if (length < 0)
 		id->path[0] = '\0';

@@ -7,30 +7,30 @@
 #include "flow/tcp/tcp.h"
 
 unsigned
-flow_near_end(const struct flow *flow)
+flow_reported_endpoint(const struct flow *flow)
 {
 	unsigned local = flow->local & 3u;
 
 	if (local == 1 || local == 2)
 		return local - 1;
-	return flow->first;
+	return flow->first_sender;
 }
 
 const char *
-flow_protocol_word(const struct flow *flow)
+flow_protocol_name(const struct flow *flow)
 {
 	return flow->kind == FLOW_TCP ? "tcp" : flow->kind == FLOW_SCTP ? "sctp" : "udp";
 }
 
 const char *
-flow_state_word(const struct flow *flow, unsigned end)
+flow_state_name(const struct flow *flow, unsigned endpoint)
 {
 	const char *name = "-";
 
 	if (flow->kind == FLOW_TCP)
-		name = tcp_state_name((enum tcp_state)flow->tcp[end].state);
+		name = tcp_state_name((enum tcp_state)flow->tcp[endpoint].state);
 	else if (flow->kind == FLOW_SCTP)
-		name = sctp_state_name((enum sctp_state)flow->sctp[end].state);
+		name = sctp_state_name((enum sctp_state)flow->sctp[endpoint].state);
 	if (strncmp(name, "state-", 6) == 0)
 		return name + 6;
 	return name[0] == '<' ? "-" : name;

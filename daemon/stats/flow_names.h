@@ -6,12 +6,12 @@
 #include "flow/flow.h"
 
 /* The end that is shown as local: the local one, else the one that was seen first. */
-unsigned flow_near_end(const struct flow *flow);
+unsigned flow_reported_endpoint(const struct flow *flow);
 
 /* "tcp", "udp" or "sctp". */
-const char *flow_protocol_word(const struct flow *flow);
+const char *flow_protocol_name(const struct flow *flow);
 
 /* State of an end, such as "established"; "-" if it has none. */
-const char *flow_state_word(const struct flow *flow, unsigned end);
+const char *flow_state_name(const struct flow *flow, unsigned endpoint);
 
 #endif

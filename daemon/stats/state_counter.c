@@ -4,34 +4,34 @@
 #include "daemon/stats/flow_names.h"
 
 /* Connections counted per call: about a millisecond of work. */
-#define LOOKS 16384u
+#define FLOWS_PER_STEP 16384u
 
 static void
-count(struct census_counts *counts, const struct flow *flow)
+state_counts_add(struct state_counts *counts, const struct flow *flow)
 {
-	unsigned end = flow_near_end(flow);
+	unsigned endpoint = flow_reported_endpoint(flow);
 
 	if (flow->kind == FLOW_UDP)
 		counts->udp++;
 	else if (flow->kind == FLOW_TCP)
-		counts->tcp[flow->tcp[end].state]++;
+		counts->tcp[flow->tcp[endpoint].state]++;
 	else
-		counts->sctp[flow->sctp[end].state]++;
+		counts->sctp[flow->sctp[endpoint].state]++;
 }
 
 void
-census_go_on(struct census *census, const struct flow_table *table)
+state_counter_step(struct state_counter *counter, const struct flow_table *table)
 {
 	const struct flow *flow;
 
-	for (unsigned i = 0; i < LOOKS; i++) {
-		if (!flow_table_step(table, &census->place, &flow)) {
-			census->told = census->counts;
-			census->counts = (struct census_counts){0};
-			census->place = 0;
+	for (unsigned i = 0; i < FLOWS_PER_STEP; i++) {
+		if (!flow_table_next(table, &counter->position, &flow)) {
+			counter->complete = counter->partial;
+			counter->partial = (struct state_counts){0};
+			counter->position = 0;
 			return;
 		}
 		if (flow != NULL)
-			count(&census->counts, flow);
+			state_counts_add(&counter->partial, flow);
 	}
 }

@@ -6,19 +6,19 @@
 
 #include "flow/flow.h"
 
-struct census_counts {
-	uint64_t tcp[TCP_STATE_COUNT];	/* by the state of the local end (flow_near_end() in flow_words.h) */
+struct state_counts {
+	uint64_t tcp[TCP_STATE_COUNT];	/* by the state of the local end (flow_reported_endpoint() in flow_words.h) */
 	uint64_t sctp[SCTP_STATE_COUNT];
 	uint64_t udp;
 };
 
-struct census {
-	struct census_counts told; /* the last complete count */
-	struct census_counts counts;
-	uint32_t place;
+struct state_counter {
+	struct state_counts complete; /* the last complete count */
+	struct state_counts partial;
+	uint32_t position;
 };
 
 /* Continues counting for a bounded time; called periodically. */
-void census_go_on(struct census *census, const struct flow_table *table);
+void state_counter_step(struct state_counter *counter, const struct flow_table *table);
 
 #endif

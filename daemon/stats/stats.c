@@ -10,23 +10,23 @@
 #include "probes/fire.h"
 #include "probes/manifest.h"
 
-struct insight_memory
-insight_memory(const struct config *config)
+struct stats_memory
+stats_reserved_memory(const struct config *config)
 {
 	struct reassembly_limits pieces = reassembly_limits_default();
-	unsigned workers = workers_wanted(config);
-	struct owners_limits owners = owners_limits_for(workers);
-	bool looked_up = config->owners && config->interfaces[0] != NULL;
+	unsigned workers = workers_count_for(config);
+	struct owner_lookup_limits owners = owner_lookup_limits_for(workers);
+	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 
-	return (struct insight_memory){
-	    .flows = workers * flow_table_memory(observer_flow_limit(config, workers)),
-	    .fragments = workers * reassembly_memory(&pieces),
-	    .owners = looked_up ? workers * owners_memory(&owners) : 0,
+	return (struct stats_memory){
+	    .flows = workers * flow_table_memory_size(observer_flow_limit(config, workers)),
+	    .fragments = workers * reassembly_memory_size(&pieces),
+	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
 	};
 }
 
 uint64_t
-insight_resident(void)
+stats_resident_memory(void)
 {
 	unsigned long whole, resident = 0;
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -40,11 +40,11 @@ insight_resident(void)
 }
 
 const char *
-insight_retransmission(enum retransmit_kind kind)
+retransmit_kind_name(enum tcp_retransmit_kind kind)
 {
 	static const char *const words[RETRANSMIT_SYN + 1] = {
 	    [RETRANSMIT_NONE] = "none",		[RETRANSMIT_FAST] = "fast",
-	    [RETRANSMIT_TIMEOUT] = "timeout",	[RETRANSMIT_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_TIMEOUT] = "timeout",	[RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
 	    [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
 	};
 
@@ -55,7 +55,7 @@ insight_retransmission(enum retransmit_kind kind)
 
 /* Adds a struct that consists of counters only. */
 static void
-add(void *totals, const void *counters, size_t size)
+stats_add_counters(void *totals, const void *counters, size_t size)
 {
 	uint64_t *to = totals;
 	const uint64_t *from = counters;
@@ -64,73 +64,73 @@ add(void *totals, const void *counters, size_t size)
 		to[i] += from[i];
 }
 
-#define ADD(totals, counters)                                                                                          \
+#define STATS_ADD(totals, counters)                                                                                    \
 	do {                                                                                                           \
 		_Static_assert(sizeof *(totals) == sizeof *(counters) && sizeof *(totals) % sizeof(uint64_t) == 0,     \
 			       "nothing but counters, of one kind");                                                   \
-		add((totals), (counters), sizeof *(totals));                                                           \
+		stats_add_counters((totals), (counters), sizeof *(totals));                                            \
 	} while (0)
 
 /* Every socket reports the interface's own losses, so they are added for one worker only. */
 static void
-add_input(struct input_counters *totals, const struct worker *worker)
+stats_add_input(struct input_counters *totals, const struct worker *worker)
 {
 	struct input_counters counters = *input_counters(worker->input);
 
-	if (worker->number > 0)
+	if (worker->index > 0)
 		counters.interface_dropped = 0;
-	ADD(totals, &counters);
+	STATS_ADD(totals, &counters);
 }
 
 static void
-add_worker(struct insight_totals *totals, const struct worker *worker)
+stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 {
 	const struct observer *observer = worker->observer;
-	const struct conversations *conversations = observer_conversations(observer);
-	const struct prober *prober = observer_prober(observer);
+	const struct app_flow_table *app_flows = observer_app_flows(observer);
+	const struct emitter *emitter = observer_emitter(observer);
 	uint64_t longest = totals->flows.longest_probe;
 
-	add_input(&totals->taken, worker);
-	ADD(&totals->seen, observer_counters(observer));
-	ADD(&totals->flows, flow_table_counters(observer_flows(observer)));
+	stats_add_input(&totals->input, worker);
+	STATS_ADD(&totals->observed, observer_counters(observer));
+	STATS_ADD(&totals->flows, flow_table_counters(observer_flows(observer)));
 	totals->flows.longest_probe -= longest;
 	if (longest > totals->flows.longest_probe)
 		totals->flows.longest_probe = longest;
-	ADD(&totals->fragments, observer_fragments(observer));
-	ADD(&totals->conversations, conversations_counters(conversations));
-	ADD(&totals->streams, conversations_streams(conversations));
+	STATS_ADD(&totals->fragments, observer_reassembly_counters(observer));
+	STATS_ADD(&totals->app_flows, app_flow_table_counters(app_flows));
+	STATS_ADD(&totals->streams, app_flow_table_stream_counters(app_flows));
 	for (unsigned i = 0; i <= CHECKSUM_PARTIAL; i++)
-		totals->checksums[i] += prober_checksums(prober, (enum checksum_verdict)i);
+		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		totals->fired[i] += prober_fired(prober, (enum probe_id)i);
+		totals->fired[i] += emitter_firings(emitter, (enum probe_id)i);
 }
 
 void
-insight_totals(struct workers *workers, struct insight_totals *totals)
+stats_collect(struct workers *workers, struct stats_totals *totals)
 {
-	*totals = (struct insight_totals){0};
+	*totals = (struct stats_totals){0};
 	for (unsigned i = 0; i < workers->count; i++) {
-		const struct worker *worker = &workers->each[i];
+		const struct worker *worker = &workers->worker[i];
 
-		guard_enter(worker->guard);
-		add_worker(totals, worker);
-		guard_leave(worker->guard);
+		fair_lock_acquire(worker->lock);
+		stats_add_worker(totals, worker);
+		fair_lock_release(worker->lock);
 	}
 }
 
 /* Sums per interface.  Every worker has the same interfaces in the same order. */
-struct gathering {
+struct interface_totals {
 	const struct worker *worker;
 	struct input_interface *each, *next;
 };
 
 static void
-gather(void *context, const struct input_interface *interface)
+stats_add_interface(void *context, const struct input_interface *interface)
 {
-	struct gathering *gathering = context;
-	struct input_interface *all = gathering->next++;
+	struct interface_totals *totals = context;
+	struct input_interface *all = totals->next++;
 
-	if (gathering->worker->number == 0) {
+	if (totals->worker->index == 0) {
 		*all = *interface;
 		return;
 	}
@@ -140,34 +140,34 @@ gather(void *context, const struct input_interface *interface)
 
 /* Names are those of the first worker, which runs in the calling thread. */
 void
-insight_interfaces(struct workers *workers, input_visitor *visit, void *context)
+stats_visit_interfaces(struct workers *workers, input_visitor *visit, void *context)
 {
 	size_t count = 0;
-	struct gathering gathering = {0};
+	struct interface_totals totals = {0};
 
-	while (workers->config->interfaces[count] != NULL)
+	while (workers->config->interface_names[count] != NULL)
 		count++;
-	gathering.each = calloc(count > 0 ? count : 1, sizeof *gathering.each);
-	if (gathering.each == NULL) {
+	totals.each = calloc(count > 0 ? count : 1, sizeof *totals.each);
+	if (totals.each == NULL) {
 		log_warning("out of memory");
 		return;
 	}
 	for (unsigned i = 0; i < workers->count; i++) {
-		gathering.worker = &workers->each[i];
-		gathering.next = gathering.each;
-		guard_enter(gathering.worker->guard);
-		input_visit(gathering.worker->input, gather, &gathering);
-		guard_leave(gathering.worker->guard);
+		totals.worker = &workers->worker[i];
+		totals.next = totals.each;
+		fair_lock_acquire(totals.worker->lock);
+		input_visit_interfaces(totals.worker->input, stats_add_interface, &totals);
+		fair_lock_release(totals.worker->lock);
 	}
-	for (const struct input_interface *each = gathering.each; each < gathering.next; each++)
+	for (const struct input_interface *each = totals.each; each < totals.next; each++)
 		visit(context, each);
-	free(gathering.each);
+	free(totals.each);
 }
 
 /* --------------------------------------------------------------------------------------------------------- visitors */
 
 static void
-visit_input(const struct input_counters *c, insight_visitor *visit, void *context)
+stats_visit_input(const struct input_counters *c, stats_visitor *visit, void *context)
 {
 	visit(context, "capture.", "received", c->received);
 	visit(context, "capture.", "dropped", c->dropped);
@@ -177,26 +177,26 @@ visit_input(const struct input_counters *c, insight_visitor *visit, void *contex
 }
 
 static void
-visit_observed(const struct observe_counters *c, insight_visitor *visit, void *context)
+stats_visit_observed(const struct observe_counters *c, stats_visitor *visit, void *context)
 {
 	visit(context, "", "frames", c->frames);
 	visit(context, "", "bytes", c->bytes);
 	visit(context, "", "packets", c->packets);
 	visit(context, "", "truncated", c->truncated);
-	visit(context, "", "loopback-copies", c->loopback_copies);
-	visit(context, "", "interface-copies", c->interface_copies);
-	visit(context, "", "backwards", c->backwards);
+	visit(context, "", "loopback-copies", c->loopback_duplicates);
+	visit(context, "", "interface-copies", c->lower_duplicates);
+	visit(context, "", "backwards", c->backward_frames);
 	for (unsigned i = RETRANSMIT_NONE + 1; i <= RETRANSMIT_SYN; i++)
 		if (c->retransmissions[i] > 0)
-			visit(context, "retransmission.", insight_retransmission((enum retransmit_kind)i),
+			visit(context, "retransmission.", retransmit_kind_name((enum tcp_retransmit_kind)i),
 			      c->retransmissions[i]);
 	for (unsigned i = ANOMALY_NONE + 1; i < ANOMALY_COUNT; i++)
 		if (c->anomalies[i] > 0)
-			visit(context, "anomaly.", anomaly_word((enum anomaly)i), c->anomalies[i]);
+			visit(context, "anomaly.", anomaly_name((enum anomaly)i), c->anomalies[i]);
 }
 
 static void
-visit_flows(const struct flow_counters *c, insight_visitor *visit, void *context)
+stats_visit_flows(const struct flow_counters *c, stats_visitor *visit, void *context)
 {
 	visit(context, "flow.", "now", c->flows);
 	visit(context, "flow.", "created", c->created);
@@ -213,30 +213,30 @@ visit_flows(const struct flow_counters *c, insight_visitor *visit, void *context
 
 /* Only if some application provider has had a connection. */
 static void
-visit_conversations(const struct insight_totals *totals, insight_visitor *visit, void *context)
+stats_visit_app_flows(const struct stats_totals *totals, stats_visitor *visit, void *context)
 {
-	const struct conversation_counters *c = &totals->conversations;
+	const struct app_flow_counters *c = &totals->app_flows;
 	const struct stream_counters *s = &totals->streams;
 
 	if (c->begun == 0)
 		return;
-	visit(context, "conversation.", "now", c->now);
+	visit(context, "conversation.", "now", c->active);
 	visit(context, "conversation.", "begun", c->begun);
 	visit(context, "conversation.", "midstream", c->midstream);
 	visit(context, "conversation.", "evicted", c->evicted);
 	visit(context, "stream.", "bytes", s->bytes);
 	visit(context, "stream.", "gaps", s->gaps);
 	visit(context, "stream.", "missing-bytes", s->missing);
-	visit(context, "stream.", "early-segments", s->early);
+	visit(context, "stream.", "early-segments", s->out_of_order);
 	visit(context, "stream.", "repeated-bytes", s->repeated);
-	visit(context, "stream.", "incomparable-bytes", s->incomparable);
+	visit(context, "stream.", "incomparable-bytes", s->uncompared);
 	visit(context, "stream.", "differing-segments", s->differing);
-	visit(context, "stream.", "crowded-gaps", s->crowded);
-	visit(context, "stream.", "robbed", s->robbed);
+	visit(context, "stream.", "crowded-gaps", s->limit_gaps);
+	visit(context, "stream.", "robbed", s->evicted_queues);
 }
 
 static void
-visit_probes(const struct insight_totals *totals, insight_visitor *visit, void *context)
+stats_visit_probes(const struct stats_totals *totals, stats_visitor *visit, void *context)
 {
 	visit(context, "checksum.", "ok", totals->checksums[CHECKSUM_OK]);
 	visit(context, "checksum.", "bad", totals->checksums[CHECKSUM_BAD]);
@@ -248,14 +248,14 @@ visit_probes(const struct insight_totals *totals, insight_visitor *visit, void *
 }
 
 void
-insight_counters(struct workers *workers, insight_visitor *visit, void *context)
+stats_visit_counters(struct workers *workers, stats_visitor *visit, void *context)
 {
-	struct insight_totals totals;
+	struct stats_totals totals;
 
-	insight_totals(workers, &totals);
-	visit_observed(&totals.seen, visit, context);
-	visit_input(&totals.taken, visit, context);
-	visit_flows(&totals.flows, visit, context);
-	visit_conversations(&totals, visit, context);
-	visit_probes(&totals, visit, context);
+	stats_collect(workers, &totals);
+	stats_visit_observed(&totals.observed, visit, context);
+	stats_visit_input(&totals.input, visit, context);
+	stats_visit_flows(&totals.flows, visit, context);
+	stats_visit_app_flows(&totals, visit, context);
+	stats_visit_probes(&totals, visit, context);
 }

@@ -17,7 +17,7 @@
 #include "probes/probe_ids.h"
 
 /* All pointers are borrowed. */
-struct insight {
+struct query_context {
 	const struct config *config;
 	struct workers *workers;
 	struct build_id build;
@@ -28,48 +28,48 @@ struct insight {
 };
 
 /* Bytes reserved at start for connections, for fragments, and for socket owners. */
-struct insight_memory {
+struct stats_memory {
 	uint64_t flows;
 	uint64_t fragments;
-	uint64_t owners; /* 0 if owners are not looked up */
+	uint64_t owner_lookup; /* 0 if owners are not looked up */
 };
 
-struct insight_memory insight_memory(const struct config *config);
+struct stats_memory stats_reserved_memory(const struct config *config);
 
 /* Total of all of it. */
 static inline uint64_t
-insight_reserved(const struct insight_memory *memory)
+stats_memory_total(const struct stats_memory *memory)
 {
-	return memory->flows + memory->fragments + memory->owners;
+	return memory->flows + memory->fragments + memory->owner_lookup;
 }
 
 /* Resident memory of this process in bytes; 0 if unknown. */
-uint64_t insight_resident(void);
+uint64_t stats_resident_memory(void);
 
 /* Counters summed over all workers. */
-struct insight_totals {
-	struct observe_counters seen;
-	struct input_counters taken;
+struct stats_totals {
+	struct observe_counters observed;
+	struct input_counters input;
 	struct flow_counters flows; /* sums, except longest_probe, which is the maximum */
 	struct reassembly_counters fragments;
-	struct conversation_counters conversations;
+	struct app_flow_counters app_flows;
 	struct stream_counters streams;
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
 };
 
 /* Fills `*totals` with up-to-date sums. */
-void insight_totals(struct workers *workers, struct insight_totals *totals);
+void stats_collect(struct workers *workers, struct stats_totals *totals);
 
 /* Calls `visit` for every interface, in the order of the configuration, with counters summed over all workers. */
-void insight_interfaces(struct workers *workers, input_visitor *visit, void *context);
+void stats_visit_interfaces(struct workers *workers, input_visitor *visit, void *context);
 
 /* Word of a kind of retransmission, such as "fast". */
-const char *insight_retransmission(enum retransmit_kind kind);
+const char *retransmit_kind_name(enum tcp_retransmit_kind kind);
 
 /* Receives every counter of a run as --summary prints it: a group ("", or a name with a trailing dot) and a name.
  * Retransmissions, anomalies and firings are included only if they occurred. */
-typedef void insight_visitor(void *context, const char *group, const char *name, uint64_t value);
-void insight_counters(struct workers *workers, insight_visitor *visit, void *context);
+typedef void stats_visitor(void *context, const char *group, const char *name, uint64_t value);
+void stats_visit_counters(struct workers *workers, stats_visitor *visit, void *context);
 
 #endif

@@ -5,7 +5,7 @@
 #include "probes/site/site_select.h"
 
 static void
-line(void *to, const char *group, const char *name, uint64_t value)
+summary_write_line(void *to, const char *group, const char *name, uint64_t value)
 {
 	fprintf(to, "%s%s %llu\n", group, name, (unsigned long long)value);
 }
@@ -13,7 +13,7 @@ line(void *to, const char *group, const char *name, uint64_t value)
 void
 summary_write(FILE *to, struct workers *workers)
 {
-	insight_counters(workers, line, to);
-	fprintf(to, "probe-site %s\n", site_word(site_chosen()));
+	stats_visit_counters(workers, summary_write_line, to);
+	fprintf(to, "probe-site %s\n", site_kind_name(site_selected()));
 	fflush(to);
 }

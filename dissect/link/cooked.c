@@ -4,11 +4,11 @@
 
 enum { SLL_HEADER = 16, SLL2_HEADER = 20 };
 enum { ARPHRD_LOOPBACK = 772, ARPHRD_NETLINK = 824 };
-enum { SLL_PROTOCOL_LLC = 4, SMALLEST_TYPE = 0x600 };
+enum { SLL_PROTOCOL_LLC = 4, ETHERTYPE_MIN = 0x600 };
 
 /* Packet type, as in <linux/if_packet.h>. */
 static enum direction
-cooked_direction(uint16_t packet_type)
+cooked_packet_direction(uint16_t packet_type)
 {
 	switch (packet_type) {
 	case 0: /* to this host */
@@ -26,7 +26,7 @@ cooked_direction(uint16_t packet_type)
 
 /* Fields common to both headers.  `address` is the sender's: 8 bytes, of which `length` are valid. */
 struct cooked {
-	struct view header, address;
+	struct slice header, address;
 	uint16_t packet_type, hardware, length, protocol;
 };
 
@@ -35,17 +35,17 @@ dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooke
 {
 	struct ether_layer *ether = &packet->ether;
 
-	packet->direction = cooked_direction(cooked->packet_type);
+	packet->direction = cooked_packet_direction(cooked->packet_type);
 	packet->loopback = cooked->hardware == ARPHRD_LOOPBACK;
 	ether->header = cooked->header;
 	if (cooked->length == sizeof ether->src)
-		view_copy(cooked->address, 0, ether->src, sizeof ether->src);
+		slice_copy(cooked->address, 0, ether->src, sizeof ether->src);
 	packet_advance(packet, c);
 	if (cooked->hardware == ARPHRD_NETLINK) /* the protocol is a netlink family */
 		return;
-	if (cooked->protocol >= SMALLEST_TYPE) {
+	if (cooked->protocol >= ETHERTYPE_MIN) {
 		ether->type = cooked->protocol;
-		dissect_tags(packet);
+		dissect_vlan_tags(packet);
 	} else if (cooked->protocol == SLL_PROTOCOL_LLC) {
 		dissect_llc(packet);
 	}
@@ -54,42 +54,42 @@ dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooke
 void
 dissect_sll(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, SLL_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
 		return;
 	}
 	dissect_cooked(packet, &c,
 		       &(struct cooked){.header = header,
-					.address = view_part(header, 6, 8),
-					.packet_type = view_u16(header, 0),
-					.hardware = view_u16(header, 2),
-					.length = view_u16(header, 4),
-					.protocol = view_u16(header, 14)});
+					.address = slice_sub(header, 6, 8),
+					.packet_type = slice_u16(header, 0),
+					.hardware = slice_u16(header, 2),
+					.length = slice_u16(header, 4),
+					.protocol = slice_u16(header, 14)});
 }
 
 void
 dissect_sll2(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, SLL2_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT);
 		return;
 	}
-	packet->ifindex = view_u32(header, 4);
+	packet->ifindex = slice_u32(header, 4);
 	dissect_cooked(packet, &c,
 		       &(struct cooked){.header = header,
-					.address = view_part(header, 12, 8),
-					.packet_type = view_u8(header, 10),
-					.hardware = view_u16(header, 8),
-					.length = view_u8(header, 11),
-					.protocol = view_u16(header, 0)});
+					.address = slice_sub(header, 12, 8),
+					.packet_type = slice_u8(header, 10),
+					.hardware = slice_u16(header, 8),
+					.length = slice_u8(header, 11),
+					.protocol = slice_u16(header, 0)});
 }

@@ -7,7 +7,7 @@
 /* BSD loopback (DLT_NULL, DLT_LOOP): the address family, in the byte order of the capturing host or, for DLT_LOOP, in
  * network order.  AF_INET is 2 on every system; AF_INET6 differs from system to system. */
 static uint16_t
-family_ether_type(uint32_t family)
+null_family_ethertype(uint32_t family)
 {
 	if (family > 0xffff) /* byte-swapped: the capturing host has the other byte order */
 		family = __builtin_bswap32(family);
@@ -29,19 +29,19 @@ family_ether_type(uint32_t family)
 static void
 dissect_null(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, 4, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT);
 		return;
 	}
 	packet->ether.header = header;
 	packet->loopback = true;
 	packet_advance(packet, &c);
-	dissect_ethertype(packet, family_ether_type(view_u32(header, 0)));
+	dissect_ethertype(packet, null_family_ethertype(slice_u32(header, 0)));
 }
 
 /* Link types, in the order in which an error message lists them. */
@@ -59,7 +59,7 @@ dissect_null(struct packet *packet)
 enum { DLT_RAW_OPENBSD = 14, DLT_RAW_FILE = 101 };
 
 static int
-canonical(int dlt)
+link_canonical_dlt(int dlt)
 {
 	return dlt == DLT_RAW_OPENBSD || dlt == DLT_RAW_FILE ? DLT_RAW : dlt;
 }
@@ -67,7 +67,7 @@ canonical(int dlt)
 bool
 dissect_link_supported(int dlt)
 {
-	switch (canonical(dlt)) {
+	switch (link_canonical_dlt(dlt)) {
 #define ROW(number, function) case number:
 		LINK_TYPES(ROW)
 #undef ROW
@@ -85,7 +85,7 @@ dissect_link_names(void)
 
 /* Sets only the fields that later code tests: the structure is large, and this runs for every frame. */
 void
-packet_start(struct packet *packet, const struct frame *frame, struct cursor bytes)
+packet_init(struct packet *packet, const struct frame *frame, struct cursor bytes)
 {
 	packet->frame = frame;
 	packet->direction = DIRECTION_UNKNOWN;
@@ -93,14 +93,14 @@ packet_start(struct packet *packet, const struct frame *frame, struct cursor byt
 	packet->ifindex = 0;
 	packet->network = NETWORK_NONE;
 	packet->transport = TRANSPORT_NONE;
-	packet->reason = ANOMALY_NONE;
+	packet->worst_anomaly = ANOMALY_NONE;
 	packet->anomalies = (struct anomaly_set){{0, 0}};
-	packet->depth = 0;
+	packet->layers_spent = 0;
 	packet->ether = (struct ether_layer){0};
 	packet->datagram = (struct cursor){0};
 	packet->payload.error = CURSOR_OK;
 	packet_advance(packet, &bytes);
-	packet->segment = 0;
+	packet->payload_wire = 0;
 	packet->inner = INNER_NONE;
 	packet->inner_type = 0;
 }
@@ -108,15 +108,15 @@ packet_start(struct packet *packet, const struct frame *frame, struct cursor byt
 void
 dissect_frame(const struct frame *frame, struct packet *packet)
 {
-	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_usual(packet, frame), 0))
+	if (__builtin_expect(frame->dlt != DLT_EN10MB || !dissect_common_frame(packet, frame), 0))
 		dissect_layers(frame, packet);
 }
 
 void
 dissect_layers(const struct frame *frame, struct packet *packet)
 {
-	packet_start(packet, frame, cursor_over(frame->data, frame->caplen, frame->len));
-	switch (canonical(frame->dlt)) {
+	packet_init(packet, frame, cursor_init(frame->data, frame->caplen, frame->len));
+	switch (link_canonical_dlt(frame->dlt)) {
 #define ROW(number, function)             \
 	case number:                      \
 		function(packet);         \
@@ -124,7 +124,7 @@ dissect_layers(const struct frame *frame, struct packet *packet)
 		LINK_TYPES(ROW)
 #undef ROW
 	default:
-		packet_note(packet, ANOMALY_LINK_UNSUPPORTED);
+		packet_add_anomaly(packet, ANOMALY_LINK_UNSUPPORTED);
 		break;
 	}
 }

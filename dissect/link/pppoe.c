@@ -8,17 +8,17 @@ enum { PPPOE_HEADER = 6, PPPOE_VERSION_TYPE = 0x11, PPPOE_SESSION_DATA = 0 };
 bool
 dissect_ppp_protocol(struct cursor *c, uint16_t *type)
 {
-	struct view high, low = {NULL, 0};
+	struct slice high, low = {NULL, 0};
 	uint32_t protocol;
 
 	*type = 0;
 	if (!cursor_take(c, 1, &high))
 		return false;
-	protocol = view_u8(high, 0);
+	protocol = slice_u8(high, 0);
 	if ((protocol & 1) == 0) {
 		if (!cursor_take(c, 1, &low))
 			return false;
-		protocol = protocol << 8 | view_u8(low, 0);
+		protocol = protocol << 8 | slice_u8(low, 0);
 	}
 	if (protocol == 0x0021)
 		*type = ETHER_IPV4;
@@ -34,27 +34,27 @@ dissect_ppp_protocol(struct cursor *c, uint16_t *type)
 void
 dissect_pppoe(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 	uint16_t type;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, PPPOE_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_SHORT);
 		return;
 	}
-	if (view_u8(header, 0) != PPPOE_VERSION_TYPE || view_u8(header, 1) != PPPOE_SESSION_DATA) {
-		packet_note(packet, ANOMALY_PPPOE_VERSION);
+	if (slice_u8(header, 0) != PPPOE_VERSION_TYPE || slice_u8(header, 1) != PPPOE_SESSION_DATA) {
+		packet_add_anomaly(packet, ANOMALY_PPPOE_VERSION);
 		return;
 	}
-	if (view_u16(header, 4) > c.wire) {
-		packet_note(packet, ANOMALY_PPPOE_LENGTH);
+	if (slice_u16(header, 4) > c.wire) {
+		packet_add_anomaly(packet, ANOMALY_PPPOE_LENGTH);
 		return;
 	}
-	cursor_limit(&c, view_u16(header, 4));
+	cursor_limit(&c, slice_u16(header, 4));
 	if (!dissect_ppp_protocol(&c, &type)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_SHORT);
 		return;
 	}
 	packet_advance(packet, &c);

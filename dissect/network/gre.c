@@ -16,7 +16,7 @@ enum {
 };
 
 static void
-inside_gre(struct packet *packet, const struct cursor *c, uint16_t type)
+gre_set_inner(struct packet *packet, const struct cursor *c, uint16_t type)
 {
 	switch (type) {
 	case ETHER_IPV4:
@@ -33,17 +33,17 @@ inside_gre(struct packet *packet, const struct cursor *c, uint16_t type)
 
 /* PPP in HDLC-like framing, with or without the address and control fields (RFC 1662, RFC 2637 section 4.1). */
 static void
-inside_pptp(struct packet *packet, struct cursor *c)
+pptp_set_inner(struct packet *packet, struct cursor *c)
 {
-	struct view head;
+	struct slice head;
 	uint16_t type;
 
 	if (c->wire == 0) /* an acknowledgment without payload */
 		return;
-	if (cursor_peek(c, 2, &head) && view_u16(head, 0) == 0xff03)
+	if (cursor_peek(c, 2, &head) && slice_u16(head, 0) == 0xff03)
 		cursor_skip(c, 2);
 	if (!dissect_ppp_protocol(c, &type)) {
-		packet_note_failed(packet, c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
+		packet_add_cursor_anomaly(packet, c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
 		return;
 	}
 	if (type != 0)
@@ -51,53 +51,53 @@ inside_pptp(struct packet *packet, struct cursor *c)
 }
 
 static bool
-judge_flags(struct packet *packet, uint16_t flags)
+gre_validate_flags(struct packet *packet, uint16_t flags)
 {
 	unsigned version = flags & GRE_VERSION_BITS;
 
 	if (version > 1) {
-		packet_note(packet, ANOMALY_GRE_VERSION);
+		packet_add_anomaly(packet, ANOMALY_GRE_VERSION);
 		return false;
 	}
 	if (version == 0 && (flags & GRE_ROUTED) != 0) {
-		packet_note(packet, ANOMALY_GRE_ROUTING);
+		packet_add_anomaly(packet, ANOMALY_GRE_ROUTING);
 		return false;
 	}
 	if ((version == 0 && (flags & GRE_RESERVED) != 0) ||
 	    (version == 1 && ((flags & PPTP_MUST) == 0 || (flags & PPTP_MUST_NOT) != 0)))
-		packet_note(packet, ANOMALY_GRE_FLAGS);
+		packet_add_anomaly(packet, ANOMALY_GRE_FLAGS);
 	return true;
 }
 
 void
 dissect_gre(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header, words;
+	struct cursor c = packet_cursor(packet);
+	struct slice header, words;
 	uint16_t flags, type;
 	uint32_t optional = 0;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, GRE_FIXED, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
 		return;
 	}
-	flags = view_u16(header, 0);
-	type = view_u16(header, 2);
-	if (!judge_flags(packet, flags))
+	flags = slice_u16(header, 0);
+	type = slice_u16(header, 2);
+	if (!gre_validate_flags(packet, flags))
 		return;
 	optional += (flags & GRE_CHECKSUM) != 0 ? GRE_WORD : 0;
 	optional += (flags & GRE_KEY) != 0 ? GRE_WORD : 0;
 	optional += (flags & GRE_SEQUENCE) != 0 ? GRE_WORD : 0;
 	optional += (flags & GRE_VERSION_BITS) == 1 && (flags & PPTP_ACKNOWLEDGMENT) != 0 ? GRE_WORD : 0;
 	if (!cursor_take(&c, optional, &words)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GRE_SHORT);
 		return;
 	}
 	packet_advance(packet, &c);
 	if ((flags & GRE_VERSION_BITS) == 0)
-		inside_gre(packet, &c, type);
+		gre_set_inner(packet, &c, type);
 	else if (type == ETHER_PPP)
-		inside_pptp(packet, &c);
+		pptp_set_inner(packet, &c);
 }

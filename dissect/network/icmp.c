@@ -20,29 +20,29 @@ enum { CODE_FRAGMENTATION_NEEDED = 4 };
 
 /* The part common to both versions: type, code, checksum, and four bytes whose meaning depends on the type. */
 bool
-icmp_take(struct packet *packet, struct view *header)
+icmp_take_header(struct packet *packet, struct slice *header)
 {
-	struct cursor c = packet_rest(packet);
-	bool whole = c.have >= ICMP_HEADER;
+	struct cursor c = packet_cursor(packet);
+	bool whole = c.captured >= ICMP_HEADER;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return false;
 	if (!cursor_take(&c, whole ? ICMP_HEADER : ICMP_SMALLEST, header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_ICMP_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_ICMP_SHORT);
 		return false;
 	}
 	if (!whole)
-		packet_note(packet, packet->payload.wire < ICMP_HEADER ? ANOMALY_ICMP_INCOMPLETE
+		packet_add_anomaly(packet, packet->payload.wire < ICMP_HEADER ? ANOMALY_ICMP_INCOMPLETE
 								       : ANOMALY_TRUNCATED_TRANSPORT);
 	packet->icmp = (struct icmp_layer){
 		.header = *header,
-		.type = view_u8(*header, 0),
-		.code = view_u8(*header, 1),
-		.checksum = view_u16(*header, 2),
+		.type = slice_u8(*header, 0),
+		.code = slice_u8(*header, 1),
+		.checksum = slice_u16(*header, 2),
 	};
 	packet->transport = packet->network == NETWORK_IPV4 ? TRANSPORT_ICMP : TRANSPORT_ICMPV6;
 	packet_advance(packet, &c);
-	packet->segment = c.wire;
+	packet->payload_wire = c.wire;
 	return whole;
 }
 
@@ -50,37 +50,37 @@ void
 dissect_icmp(struct packet *packet)
 {
 	struct icmp_layer *icmp = &packet->icmp;
-	struct view header;
+	struct slice header;
 
-	if (!icmp_take(packet, &header))
+	if (!icmp_take_header(packet, &header))
 		return;
 	switch (icmp->type) {
 	case ICMP_UNREACHABLE:
 		if (icmp->code == CODE_FRAGMENTATION_NEEDED)
-			icmp->mtu = view_u16(header, 6); /* RFC 1191 section 4 */
+			icmp->mtu = slice_u16(header, 6); /* RFC 1191 section 4 */
 		break;
 	case ICMP_REDIRECT:
 		icmp->has_gateway = true;
-		view_copy(header, 4, icmp->gateway, 4);
+		slice_copy(header, 4, icmp->gateway, 4);
 		break;
 	case ICMP_PARAMETER_PROBLEM:
-		icmp->pointer = view_u8(header, 4);
+		icmp->pointer = slice_u8(header, 4);
 		break;
 	case ICMP_EXTENDED_ECHO: /* RFC 8335: the sequence number is one byte wide */
 	case ICMP_EXTENDED_ECHO_REPLY:
-		icmp->echo_id = view_u16(header, 4);
-		icmp->echo_seq = view_u8(header, 6);
+		icmp->echo_id = slice_u16(header, 4);
+		icmp->echo_seq = slice_u8(header, 6);
 		break;
 	default:
 		if (icmp->type == ICMP_ECHO_REPLY || icmp->type == ICMP_ECHO ||
 		    (icmp->type >= ICMP_TIMESTAMP && icmp->type <= ICMP_MASK_REPLY)) {
-			icmp->echo_id = view_u16(header, 4);
-			icmp->echo_seq = view_u16(header, 6);
+			icmp->echo_id = slice_u16(header, 4);
+			icmp->echo_seq = slice_u16(header, 6);
 		}
 		break;
 	}
 	icmp->error = (icmp->type >= ICMP_UNREACHABLE && icmp->type <= ICMP_REDIRECT) ||
 		      icmp->type == ICMP_TIME_EXCEEDED || icmp->type == ICMP_PARAMETER_PROBLEM;
 	if (icmp->error)
-		dissect_quote(packet);
+		dissect_icmp_quote(packet);
 }

@@ -18,21 +18,21 @@ enum {
 /* Target address, behind the first 8 bytes.  In a redirect it is the better next hop, so it is also stored as the
  * gateway. */
 static void
-take_target(struct packet *packet)
+icmpv6_take_target(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
+	struct cursor c = packet_cursor(packet);
 	struct icmp_layer *icmp = &packet->icmp;
-	struct view target;
+	struct slice target;
 
 	if (!cursor_take(&c, sizeof icmp->target, &target)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_ICMP_INCOMPLETE);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_ICMP_INCOMPLETE);
 		return;
 	}
 	icmp->has_target = true;
-	view_copy(target, 0, icmp->target, sizeof icmp->target);
+	slice_copy(target, 0, icmp->target, sizeof icmp->target);
 	if (icmp->type == ICMPV6_REDIRECT) {
 		icmp->has_gateway = true;
-		view_copy(target, 0, icmp->gateway, sizeof icmp->gateway);
+		slice_copy(target, 0, icmp->gateway, sizeof icmp->gateway);
 	}
 }
 
@@ -40,36 +40,36 @@ void
 dissect_icmpv6(struct packet *packet)
 {
 	struct icmp_layer *icmp = &packet->icmp;
-	struct view header;
+	struct slice header;
 
-	if (!icmp_take(packet, &header))
+	if (!icmp_take_header(packet, &header))
 		return;
 	switch (icmp->type) {
 	case ICMPV6_PACKET_TOO_BIG:
-		icmp->mtu = view_u32(header, 4);
+		icmp->mtu = slice_u32(header, 4);
 		break;
 	case ICMPV6_PARAMETER_PROBLEM:
-		icmp->pointer = view_u32(header, 4);
+		icmp->pointer = slice_u32(header, 4);
 		break;
 	case ICMPV6_ECHO:
 	case ICMPV6_ECHO_REPLY:
-		icmp->echo_id = view_u16(header, 4);
-		icmp->echo_seq = view_u16(header, 6);
+		icmp->echo_id = slice_u16(header, 4);
+		icmp->echo_seq = slice_u16(header, 6);
 		break;
 	case ICMPV6_EXTENDED_ECHO:
 	case ICMPV6_EXTENDED_ECHO_REPLY:
-		icmp->echo_id = view_u16(header, 4);
-		icmp->echo_seq = view_u8(header, 6);
+		icmp->echo_id = slice_u16(header, 4);
+		icmp->echo_seq = slice_u8(header, 6);
 		break;
 	case ICMPV6_NEIGHBOUR_SOLICITATION:
 	case ICMPV6_NEIGHBOUR_ADVERTISEMENT:
 	case ICMPV6_REDIRECT:
-		take_target(packet);
+		icmpv6_take_target(packet);
 		break;
 	default:
 		break;
 	}
 	icmp->error = icmp->type < ICMPV6_FIRST_INFORMATION;
 	if (icmp->error)
-		dissect_quote(packet);
+		dissect_icmp_quote(packet);
 }

@@ -2,39 +2,39 @@
 /* IP: version detection, and the checks that IPv4 and IPv6 share. */
 #include "dissect/layers.h"
 
-enum { LARGEST_DATAGRAM = 65535, TCP_FIXED = 20 };
+enum { IP_DATAGRAM_MAX = 65535, TCP_HEADER_MIN = 20 };
 
 /* Detects the version by the first nibble, for raw captures and tunnels that do not name it. */
 void
 dissect_ip(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view first;
+	struct cursor c = packet_cursor(packet);
+	struct slice first;
 
 	if (!cursor_take(&c, 1, &first)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IP_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IP_SHORT);
 		return;
 	}
-	if (view_u8(first, 0) >> 4 == 4)
+	if (slice_u8(first, 0) >> 4 == 4)
 		dissect_ipv4(packet);
-	else if (view_u8(first, 0) >> 4 == 6)
+	else if (slice_u8(first, 0) >> 4 == 6)
 		dissect_ipv6(packet);
 	else
-		packet_note(packet, ANOMALY_IP_VERSION);
+		packet_add_anomaly(packet, ANOMALY_IP_VERSION);
 }
 
 /* Checks fragment offset and size; `length` is the payload of the fragment.  RFC 791 section 3.2, RFC 8200 section 4.5;
  * tiny fragments: RFC 1858 and RFC 3128. */
 void
-ip_judge_fragment(struct packet *packet, uint32_t length)
+ip_validate_fragment(struct packet *packet, uint32_t length)
 {
 	const struct ip_layer *ip = &packet->ip;
 	uint64_t offset = ip->fragment_offset * 8u;
 
 	if (ip->more_fragments && length % 8 != 0)
-		packet_note(packet, ANOMALY_FRAGMENT_UNALIGNED);
-	if (offset + length > LARGEST_DATAGRAM)
-		packet_note(packet, ANOMALY_FRAGMENT_TOO_LONG);
-	if (ip->protocol == PROTOCOL_TCP && ((offset == 0 && length < TCP_FIXED) || ip->fragment_offset == 1))
-		packet_note(packet, ANOMALY_FRAGMENT_TINY);
+		packet_add_anomaly(packet, ANOMALY_FRAGMENT_UNALIGNED);
+	if (offset + length > IP_DATAGRAM_MAX)
+		packet_add_anomaly(packet, ANOMALY_FRAGMENT_TOO_LONG);
+	if (ip->protocol == PROTOCOL_TCP && ((offset == 0 && length < TCP_HEADER_MIN) || ip->fragment_offset == 1))
+		packet_add_anomaly(packet, ANOMALY_FRAGMENT_TINY);
 }

@@ -2,7 +2,7 @@
 /* IPv4, RFC 791. */
 #include "dissect/header_fields.h"
 
-enum { FLAG_RESERVED = 4, FLAG_DF = 2 };
+enum { IPV4_FLAG_RESERVED = 4, IPV4_FLAG_DF = 2 };
 enum {
 	OPTION_END = 0,
 	OPTION_NOP = 1,
@@ -14,15 +14,15 @@ enum {
 
 /* Options with a pointer (RFC 791 section 3.1).  The pointer is 1-based and must lie behind the option's own header. */
 static bool
-option_holds(uint8_t kind, struct view option)
+ipv4_option_is_valid(uint8_t kind, struct slice option)
 {
 	switch (kind) {
 	case OPTION_RECORD_ROUTE:
 	case OPTION_LOOSE_SOURCE_ROUTE:
 	case OPTION_STRICT_SOURCE_ROUTE:
-		return option.len >= 3 && view_u8(option, 2) >= 4;
+		return option.len >= 3 && slice_u8(option, 2) >= 4;
 	case OPTION_TIMESTAMP:
-		return option.len >= 4 && view_u8(option, 2) >= 5;
+		return option.len >= 4 && slice_u8(option, 2) >= 5;
 	default:
 		return true;
 	}
@@ -30,35 +30,35 @@ option_holds(uint8_t kind, struct view option)
 
 /* An option whose second byte is its length, which counts kind and length. */
 static bool
-take_option(struct cursor *c, struct view *option)
+ipv4_take_option(struct cursor *c, struct slice *option)
 {
-	struct view head;
+	struct slice head;
 
 	if (!cursor_peek(c, 2, &head))
 		return cursor_take(c, 2, option); /* fails and sets the cursor's error */
-	return view_u8(head, 1) >= 2 && cursor_take(c, view_u8(head, 1), option);
+	return slice_u8(head, 1) >= 2 && cursor_take(c, slice_u8(head, 1), option);
 }
 
 static void
-walk_options(struct packet *packet, struct view options, uint32_t wire)
+ipv4_validate_options(struct packet *packet, struct slice options, uint32_t wire)
 {
-	struct cursor c = cursor_over(options.at, options.len, wire);
-	struct view head, option;
+	struct cursor c = cursor_init(options.at, options.len, wire);
+	struct slice head, option;
 	uint8_t kind;
 
-	while (cursor_peek(&c, 1, &head) && view_u8(head, 0) != OPTION_END) {
-		kind = view_u8(head, 0);
+	while (cursor_peek(&c, 1, &head) && slice_u8(head, 0) != OPTION_END) {
+		kind = slice_u8(head, 0);
 		if (kind == OPTION_NOP) {
 			cursor_skip(&c, 1);
 			continue;
 		}
-		if (!take_option(&c, &option) || !option_holds(kind, option)) {
+		if (!ipv4_take_option(&c, &option) || !ipv4_option_is_valid(kind, option)) {
 			if (c.error != CURSOR_TRUNCATED)
-				packet_note(packet, ANOMALY_IPV4_OPTIONS);
+				packet_add_anomaly(packet, ANOMALY_IPV4_OPTIONS);
 			return;
 		}
 		if (kind == OPTION_LOOSE_SOURCE_ROUTE || kind == OPTION_STRICT_SOURCE_ROUTE)
-			packet_note(packet, ANOMALY_IPV4_SOURCE_ROUTE);
+			packet_add_anomaly(packet, ANOMALY_IPV4_SOURCE_ROUTE);
 	}
 }
 
@@ -66,7 +66,7 @@ walk_options(struct packet *packet, struct view options, uint32_t wire)
  * such a packet is forged.  Only an Ethernet header with nonzero addresses proves a network: the Ethernet header of
  * Linux's loopback is all zeros, and raw captures have none. */
 static void
-judge_same_address(struct packet *packet)
+ipv4_validate_land(struct packet *packet)
 {
 	static const uint8_t zero[6];
 	const struct ether_layer *ether = &packet->ether;
@@ -75,120 +75,122 @@ judge_same_address(struct packet *packet)
 		return;
 	if (memcmp(ether->src, zero, sizeof zero) == 0 && memcmp(ether->dst, zero, sizeof zero) == 0)
 		return;
-	packet_note(packet, ANOMALY_IPV4_LAND);
+	packet_add_anomaly(packet, ANOMALY_IPV4_LAND);
 }
 
 /* RFC 1122 section 3.2.1.3: neither a multicast nor the broadcast address may be a source. */
 static void
-judge_addresses(struct packet *packet, uint32_t src, uint32_t dst)
+ipv4_validate_addresses(struct packet *packet, uint32_t src, uint32_t dst)
 {
 	if (src >= 0xe0000000 && (src < 0xf0000000 || src == 0xffffffff))
-		packet_note(packet, ANOMALY_IPV4_SOURCE);
+		packet_add_anomaly(packet, ANOMALY_IPV4_SOURCE);
 	if (src == dst && src != 0 && src >> 24 != 127)
-		judge_same_address(packet);
+		ipv4_validate_land(packet);
 }
 
 /* A header checksum of zero that is not the right value was left to the interface: the frame was captured before the
  * interface filled it in. */
 static void
-judge_checksum(struct packet *packet, struct view header)
+ipv4_validate_checksum(struct packet *packet, struct slice header)
 {
 	const struct ip_layer *ip = &packet->ip;
 
-	if ((header.len == IPV4_FIXED ? ipv4_sum_fixed(header) : view_sum(header)) == 0xffff)
+	if ((header.len == IPV4_HEADER_MIN ? ipv4_checksum_fixed(header) : slice_checksum(header)) == 0xffff)
 		return;
-	packet_note(packet, ip->checksum == 0 || ip->super ? ANOMALY_IPV4_CHECKSUM_OFFLOAD : ANOMALY_IPV4_CHECKSUM);
+	packet_add_anomaly(packet, ip->checksum == 0 || ip->super_packet ? ANOMALY_IPV4_CHECKSUM_OFFLOAD
+									 : ANOMALY_IPV4_CHECKSUM);
 }
 
 /* Checks the total length against the bytes left in the frame.  Frames are padded, so a packet may be shorter than its
  * frame.  Total length 0 marks a super-packet, larger than the field allows (segmentation offload); it is never a
  * fragment. */
 static void
-judge_total_length(struct packet *packet, uint32_t header_length, struct cursor *c)
+ipv4_apply_total_length(struct packet *packet, uint32_t header_length, struct cursor *c)
 {
 	struct ip_layer *ip = &packet->ip;
 	uint32_t wire = c->wire;
 
 	if (ip->total_length == 0 && !ip->fragment) {
-		ip->super = true;
+		ip->super_packet = true;
 		ip->length = header_length + wire;
-		packet_note(packet, ANOMALY_SUPER_PACKET);
+		packet_add_anomaly(packet, ANOMALY_SUPER_PACKET);
 	}
 	if (ip->length < header_length) {
-		packet_note(packet, ANOMALY_IPV4_TOTAL_LENGTH);
+		packet_add_anomaly(packet, ANOMALY_IPV4_TOTAL_LENGTH);
 		return;
 	}
-	ip->payload = ip->length - header_length;
-	if (ip->payload > wire)
-		packet_note(packet, ANOMALY_IPV4_TOTAL_LENGTH);
+	ip->payload_len = ip->length - header_length;
+	if (ip->payload_len > wire)
+		packet_add_anomaly(packet, ANOMALY_IPV4_TOTAL_LENGTH);
 	else
-		cursor_limit(c, ip->payload);
+		cursor_limit(c, ip->payload_len);
 }
 
 /* Parses the options and makes the checks that need the whole header.  False if the header is not whole. */
 static bool
-take_options(struct packet *packet, uint32_t header_length)
+ipv4_take_options(struct packet *packet, uint32_t header_length)
 {
 	struct ip_layer *ip = &packet->ip;
-	struct cursor c = packet_rest(packet);
+	struct cursor c = packet_cursor(packet);
 
-	if (header_length < IPV4_FIXED || !cursor_take_partly(&c, header_length - IPV4_FIXED, &ip->options)) {
-		packet_note(packet, ANOMALY_IPV4_HEADER_LENGTH);
+	if (header_length < IPV4_HEADER_MIN ||
+	    !cursor_take_captured(&c, header_length - IPV4_HEADER_MIN, &ip->options)) {
+		packet_add_anomaly(packet, ANOMALY_IPV4_HEADER_LENGTH);
 		return false;
 	}
-	judge_total_length(packet, header_length, &c);
+	ipv4_apply_total_length(packet, header_length, &c);
 	packet_advance(packet, &c);
 	packet->datagram = c;
 	if (ip->options.len > 0) {
-		ip->header = (struct view){ip->header.at, IPV4_FIXED + ip->options.len};
-		walk_options(packet, ip->options, header_length - IPV4_FIXED);
+		ip->header = (struct slice){ip->header.at, IPV4_HEADER_MIN + ip->options.len};
+		ipv4_validate_options(packet, ip->options, header_length - IPV4_HEADER_MIN);
 	}
 	if (ip->header.len < header_length) {
-		packet_note(packet, ANOMALY_TRUNCATED_NETWORK);
+		packet_add_anomaly(packet, ANOMALY_TRUNCATED_NETWORK);
 		return false;
 	}
-	judge_checksum(packet, ip->header);
+	ipv4_validate_checksum(packet, ip->header);
 	return true;
 }
 
 static void
-judge_rest(struct packet *packet, struct view fixed)
+ipv4_validate_header(struct packet *packet, struct slice fixed)
 {
 	const struct ip_layer *ip = &packet->ip;
 
-	judge_addresses(packet, view_u32(fixed, 12), view_u32(fixed, 16));
+	ipv4_validate_addresses(packet, slice_u32(fixed, 12), slice_u32(fixed, 16));
 	if (ip->ttl == 0)
-		packet_note(packet, ANOMALY_IPV4_TTL_ZERO);
-	if (__builtin_expect((ip->flags & FLAG_RESERVED) != 0, 0))
-		packet_note(packet, ANOMALY_IPV4_RESERVED_FLAG);
+		packet_add_anomaly(packet, ANOMALY_IPV4_TTL_ZERO);
+	if (__builtin_expect((ip->flags & IPV4_FLAG_RESERVED) != 0, 0))
+		packet_add_anomaly(packet, ANOMALY_IPV4_RESERVED_FLAG);
 	if (__builtin_expect(ip->fragment, 0)) {
-		if ((ip->flags & FLAG_DF) != 0)
-			packet_note(packet, ANOMALY_IPV4_DF_FRAGMENT);
-		ip_judge_fragment(packet, ip->payload);
+		if ((ip->flags & IPV4_FLAG_DF) != 0)
+			packet_add_anomaly(packet, ANOMALY_IPV4_DF_FRAGMENT);
+		ip_validate_fragment(packet, ip->payload_len);
 	}
 }
 
 void
 dissect_ipv4(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view fixed;
+	struct cursor c = packet_cursor(packet);
+	struct slice fixed;
 	bool whole;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
-	if (!cursor_take(&c, IPV4_FIXED, &fixed)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT);
+	if (!cursor_take(&c, IPV4_HEADER_MIN, &fixed)) {
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT);
 		return;
 	}
-	if (view_u8(fixed, 0) >> 4 != 4) {
-		packet_note(packet, ANOMALY_IP_VERSION);
+	if (slice_u8(fixed, 0) >> 4 != 4) {
+		packet_add_anomaly(packet, ANOMALY_IP_VERSION);
 		return;
 	}
 	ipv4_record(packet, fixed);
 	packet_advance(packet, &c);
-	whole = take_options(packet, (view_u8(fixed, 0) & 15u) * 4);
-	judge_rest(packet, fixed);
-	if (__builtin_expect(whole && !packet->ip.fragment && !packet_dropped(packet), 1))
+	whole = ipv4_take_options(packet, (slice_u8(fixed, 0) & 15u) * 4);
+	ipv4_validate_header(packet, fixed);
+	if (__builtin_expect(whole && !packet->ip.fragment && !packet_is_dropped(packet), 1))
 		dissect_transport(packet, packet->ip.protocol);
 }

@@ -19,17 +19,17 @@ packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type)
 static void
 dissect_vxlan(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, VXLAN_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_VXLAN_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_VXLAN_SHORT);
 		return;
 	}
-	if ((view_u8(header, 0) & VXLAN_HAS_NETWORK) == 0)
-		packet_note(packet, ANOMALY_VXLAN_FLAGS);
+	if ((slice_u8(header, 0) & VXLAN_HAS_NETWORK) == 0)
+		packet_add_anomaly(packet, ANOMALY_VXLAN_FLAGS);
 	else
 		packet_set_inner(packet, c, ETHER_BRIDGED);
 }
@@ -38,22 +38,22 @@ dissect_vxlan(struct packet *packet)
 static void
 dissect_geneve(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header, options;
+	struct cursor c = packet_cursor(packet);
+	struct slice header, options;
 	uint16_t type;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, GENEVE_FIXED, &header) ||
-	    !cursor_take(&c, (view_u8(header, 0) & 0x3fu) * GENEVE_OPTION_UNIT, &options)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GENEVE_SHORT);
+	    !cursor_take(&c, (slice_u8(header, 0) & 0x3fu) * GENEVE_OPTION_UNIT, &options)) {
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_GENEVE_SHORT);
 		return;
 	}
-	if (view_u8(header, 0) >> 6 != 0) {
-		packet_note(packet, ANOMALY_GENEVE_VERSION);
+	if (slice_u8(header, 0) >> 6 != 0) {
+		packet_add_anomaly(packet, ANOMALY_GENEVE_VERSION);
 		return;
 	}
-	type = view_u16(header, 2);
+	type = slice_u16(header, 2);
 	if (type == ETHER_BRIDGED || type == ETHER_IPV4 || type == ETHER_IPV6)
 		packet_set_inner(packet, c, type);
 	else
@@ -64,17 +64,17 @@ dissect_geneve(struct packet *packet)
 void
 dissect_etherip(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, ETHERIP_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_ETHERIP_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_ETHERIP_SHORT);
 		return;
 	}
-	if (view_u8(header, 0) >> 4 != ETHERIP_VERSION)
-		packet_note(packet, ANOMALY_ETHERIP_VERSION);
+	if (slice_u8(header, 0) >> 4 != ETHERIP_VERSION)
+		packet_add_anomaly(packet, ANOMALY_ETHERIP_VERSION);
 	else
 		packet_set_inner(packet, c, ETHER_BRIDGED);
 }
@@ -91,11 +91,11 @@ dissect_udp_tunnel(struct packet *packet)
 void
 dissect_inner(const struct packet *outer, struct packet *inner)
 {
-	packet_start(inner, outer->frame, outer->payload);
+	packet_init(inner, outer->frame, outer->payload);
 	inner->direction = outer->direction;
 	inner->loopback = outer->loopback;
 	inner->ifindex = outer->ifindex;
-	inner->depth = outer->depth;
+	inner->layers_spent = outer->layers_spent;
 	if (outer->inner == INNER_ETHERNET)
 		dissect_ethernet(inner);
 	else if (outer->inner == INNER_IP && outer->inner_type != 0)

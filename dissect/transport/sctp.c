@@ -6,55 +6,55 @@ enum { SCTP_HEADER = 12, CHUNK_HEADER = 4 };
 
 /* Chunks are padded to 4 bytes; the padding of the last one may be missing. */
 static void
-count_chunks(struct packet *packet, struct cursor c)
+sctp_count_chunks(struct packet *packet, struct cursor c)
 {
 	struct sctp_layer *sctp = &packet->sctp;
-	struct view head, chunk;
+	struct slice head, chunk;
 	uint32_t length;
 
 	while (c.wire > 0) {
 		if (!cursor_take(&c, CHUNK_HEADER, &head))
 			break;
 		if (sctp->chunk_count == 0)
-			sctp->first_chunk = view_u8(head, 0);
-		length = view_u16(head, 2);
+			sctp->first_chunk = slice_u8(head, 0);
+		length = slice_u16(head, 2);
 		if (length < CHUNK_HEADER || length - CHUNK_HEADER > c.wire) {
-			packet_note(packet, ANOMALY_SCTP_CHUNK_LENGTH);
+			packet_add_anomaly(packet, ANOMALY_SCTP_CHUNK_LENGTH);
 			return;
 		}
 		sctp->chunk_count++;
 		length = (length + 3) / 4 * 4 - CHUNK_HEADER;
-		if (!cursor_take_partly(&c, length < c.wire ? length : c.wire, &chunk))
+		if (!cursor_take_captured(&c, length < c.wire ? length : c.wire, &chunk))
 			break;
 	}
 	if (c.error != CURSOR_OK)
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_SCTP_CHUNK_LENGTH);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_SCTP_CHUNK_LENGTH);
 	else if (sctp->chunk_count == 0)
-		packet_note(packet, ANOMALY_SCTP_NO_CHUNK);
+		packet_add_anomaly(packet, ANOMALY_SCTP_NO_CHUNK);
 }
 
 void
 dissect_sctp(struct packet *packet)
 {
-	struct cursor c = packet_rest(packet);
-	struct view header;
+	struct cursor c = packet_cursor(packet);
+	struct slice header;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return;
 	if (!cursor_take(&c, SCTP_HEADER, &header)) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_SCTP_SHORT);
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_SCTP_SHORT);
 		return;
 	}
 	packet->sctp = (struct sctp_layer){
 		.header = header,
-		.sport = view_u16(header, 0),
-		.dport = view_u16(header, 2),
-		.verify = view_u32(header, 4),
-		.checksum = view_u32(header, 8),
-		.chunks = cursor_rest(&c),
+		.sport = slice_u16(header, 0),
+		.dport = slice_u16(header, 2),
+		.verification_tag = slice_u32(header, 4),
+		.checksum = slice_u32(header, 8),
+		.chunks = cursor_captured_slice(&c),
 	};
 	packet->transport = TRANSPORT_SCTP;
 	packet_advance(packet, &c);
-	packet->segment = c.wire;
-	count_chunks(packet, c);
+	packet->payload_wire = c.wire;
+	sctp_count_chunks(packet, c);
 }

@@ -6,58 +6,58 @@ enum { ITEM_HEADER = 4 };
 struct cursor
 sctp_chunks(const struct packet *packet)
 {
-	return cursor_over(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->segment);
+	return cursor_init(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->payload_wire);
 }
 
 /* Chunks and parameters have the same layout: a header of 4 bytes whose last two are a length that includes the header,
  * and padding to 4 bytes, which the last one may lack. */
 static bool
-take_item(struct cursor *c, struct sctp_chunk *item, struct view *head)
+sctp_take_tlv(struct cursor *c, struct sctp_chunk *item, struct slice *head)
 {
-	struct view padding;
+	struct slice padding;
 	uint32_t length, behind;
 
 	if (!cursor_take(c, ITEM_HEADER, head))
 		return false;
-	item->length = view_u16(*head, 2);
+	item->length = slice_u16(*head, 2);
 	if (item->length < ITEM_HEADER)
 		return false;
 	length = item->length - (uint32_t)ITEM_HEADER;
-	if (!cursor_take_partly(c, length, &item->value))
+	if (!cursor_take_captured(c, length, &item->value))
 		return false;
 	behind = (4 - length % 4) % 4;
-	return cursor_take_partly(c, behind < c->wire ? behind : c->wire, &padding);
+	return cursor_take_captured(c, behind < c->wire ? behind : c->wire, &padding);
 }
 
 bool
 sctp_chunk_next(struct cursor *c, struct sctp_chunk *chunk)
 {
-	struct view head;
+	struct slice head;
 
-	if (c->wire == 0 || !take_item(c, chunk, &head))
+	if (c->wire == 0 || !sctp_take_tlv(c, chunk, &head))
 		return false;
-	chunk->type = view_u8(head, 0);
-	chunk->flags = view_u8(head, 1);
+	chunk->type = slice_u8(head, 0);
+	chunk->flags = slice_u8(head, 1);
 	return true;
 }
 
 struct cursor
-sctp_parameters(const struct sctp_chunk *chunk, uint32_t offset)
+sctp_chunk_parameters(const struct sctp_chunk *chunk, uint32_t offset)
 {
 	uint32_t length = chunk->length - (uint32_t)ITEM_HEADER;
-	struct view captured = view_part(chunk->value, offset, chunk->value.len);
+	struct slice captured = slice_sub(chunk->value, offset, chunk->value.len);
 
-	return cursor_over(captured.at, captured.len, length > offset ? length - offset : 0);
+	return cursor_init(captured.at, captured.len, length > offset ? length - offset : 0);
 }
 
 bool
 sctp_parameter_next(struct cursor *c, struct sctp_chunk *parameter)
 {
-	struct view head;
+	struct slice head;
 
-	if (c->wire == 0 || !take_item(c, parameter, &head))
+	if (c->wire == 0 || !sctp_take_tlv(c, parameter, &head))
 		return false;
-	parameter->type = view_u16(head, 0);
+	parameter->type = slice_u16(head, 0);
 	parameter->flags = 0;
 	return true;
 }

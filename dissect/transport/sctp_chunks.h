@@ -42,8 +42,8 @@ enum sctp_parameter_type {
 struct sctp_chunk {
 	uint16_t type;
 	uint8_t flags;
-	uint16_t length;   /* on the wire, including the 4-byte header, excluding padding */
-	struct view value; /* the bytes behind the header, as far as captured */
+	uint16_t length;    /* on the wire, including the 4-byte header, excluding padding */
+	struct slice value; /* the bytes behind the header, as far as captured */
 };
 
 /* A cursor over the chunks of a packet whose transport is SCTP. */
@@ -54,7 +54,7 @@ struct cursor sctp_chunks(const struct packet *packet);
 bool sctp_chunk_next(struct cursor *c, struct sctp_chunk *chunk);
 
 /* A cursor over the parameters in a chunk's value from `offset` on. */
-struct cursor sctp_parameters(const struct sctp_chunk *chunk, uint32_t offset);
+struct cursor sctp_chunk_parameters(const struct sctp_chunk *chunk, uint32_t offset);
 
 /* Takes the next parameter.  False at the end and if a parameter is malformed. */
 bool sctp_parameter_next(struct cursor *c, struct sctp_chunk *parameter);

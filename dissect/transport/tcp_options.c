@@ -15,36 +15,36 @@ enum {
 	KIND_FAST_OPEN = 34,
 	KIND_EXPERIMENT = 254, /* RFC 6994; used for fast open before RFC 7413 assigned a kind */
 };
-enum { EXPERIMENT_FAST_OPEN = 0xf989, LARGEST_SHIFT = 14, SACK_BLOCKS = 4 };
+enum { EXPERIMENT_FAST_OPEN = 0xf989, TCP_WSCALE_MAX = 14, SACK_BLOCKS = 4 };
 
 static void
-take_wscale(struct packet *packet, struct view option)
+tcp_record_wscale(struct packet *packet, struct slice option)
 {
-	uint8_t shift = view_u8(option, 2);
+	uint8_t shift = slice_u8(option, 2);
 
-	if (shift > LARGEST_SHIFT) { /* RFC 7323 section 2.3: a larger shift is logged and 14 is used */
-		packet_note(packet, ANOMALY_TCP_WSCALE);
-		shift = LARGEST_SHIFT;
+	if (shift > TCP_WSCALE_MAX) { /* RFC 7323 section 2.3: a larger shift is logged and 14 is used */
+		packet_add_anomaly(packet, ANOMALY_TCP_WSCALE);
+		shift = TCP_WSCALE_MAX;
 	}
 	packet->tcp.wscale = shift;
 }
 
 static void
-take_sack(struct tcp_layer *tcp, struct view option)
+tcp_record_sack(struct tcp_layer *tcp, struct slice option)
 {
-	tcp->sacks = 0;
-	for (uint32_t at = 2; view_has(option, at, 8) && tcp->sacks < SACK_BLOCKS; at += 8) {
-		tcp->sack[tcp->sacks][0] = view_u32(option, at);
-		tcp->sack[tcp->sacks][1] = view_u32(option, at + 4);
-		tcp->sacks++;
+	tcp->sack_count = 0;
+	for (uint32_t at = 2; slice_has(option, at, 8) && tcp->sack_count < SACK_BLOCKS; at += 8) {
+		tcp->sack[tcp->sack_count][0] = slice_u32(option, at);
+		tcp->sack[tcp->sack_count][1] = slice_u32(option, at + 4);
+		tcp->sack_count++;
 	}
 }
 
 /* The bit of an option, 0 if the option is not recorded.  `*fits` is whether its length is valid for its kind. */
 static enum tcp_option
-recognise(struct view option, bool *fits)
+tcp_option_identify(struct slice option, bool *fits)
 {
-	switch (view_u8(option, 0)) {
+	switch (slice_u8(option, 0)) {
 	case KIND_MSS:
 		*fits = option.len == 4;
 		return TCP_OPTION_MSS;
@@ -71,7 +71,7 @@ recognise(struct view option, bool *fits)
 		return TCP_OPTION_FAST_OPEN;
 	case KIND_EXPERIMENT:
 		*fits = true;
-		return view_u16(option, 2) == EXPERIMENT_FAST_OPEN ? TCP_OPTION_FAST_OPEN : 0;
+		return slice_u16(option, 2) == EXPERIMENT_FAST_OPEN ? TCP_OPTION_FAST_OPEN : 0;
 	default:
 		*fits = true;
 		return 0;
@@ -79,26 +79,26 @@ recognise(struct view option, bool *fits)
 }
 
 static void
-take_option(struct packet *packet, struct view option)
+tcp_record_option(struct packet *packet, struct slice option)
 {
 	struct tcp_layer *tcp = &packet->tcp;
 	bool fits;
-	enum tcp_option bit = recognise(option, &fits);
+	enum tcp_option bit = tcp_option_identify(option, &fits);
 
 	if (!fits) {
-		packet_note(packet, ANOMALY_TCP_OPTION_LENGTH);
+		packet_add_anomaly(packet, ANOMALY_TCP_OPTION_LENGTH);
 		return;
 	}
 	tcp->options = (uint8_t)(tcp->options | bit);
 	switch (bit) {
 	case TCP_OPTION_MSS:
-		tcp->mss = view_u16(option, 2);
+		tcp->mss = slice_u16(option, 2);
 		break;
 	case TCP_OPTION_WSCALE:
-		take_wscale(packet, option);
+		tcp_record_wscale(packet, option);
 		break;
 	case TCP_OPTION_SACK:
-		take_sack(tcp, option);
+		tcp_record_sack(tcp, option);
 		break;
 	case TCP_OPTION_TIMESTAMPS:
 		tcp_record_timestamps(tcp, option);
@@ -114,34 +114,34 @@ take_option(struct packet *packet, struct view option)
 /* Parses the captured part of the options.  An option cut by the snapshot length is skipped; the caller records the
  * truncation.  If an option occurs twice the second one counts, as in the kernels. */
 void
-dissect_tcp_options(struct packet *packet, struct view options)
+dissect_tcp_options(struct packet *packet, struct slice options)
 {
-	uint32_t wire = packet->tcp.offset - 20u;
-	struct cursor c = cursor_over(options.at, options.len, wire);
-	struct view head, option;
+	uint32_t wire = packet->tcp.header_len - 20u;
+	struct cursor c = cursor_init(options.at, options.len, wire);
+	struct slice head, option;
 
-	if (options.len == 12 && wire == 12 && view_u32(options, 0) == TIMESTAMPS_ALONE) {
+	if (options.len == 12 && wire == 12 && slice_u32(options, 0) == TCP_TIMESTAMPS_ONLY) {
 		packet->tcp.options = TCP_OPTION_TIMESTAMPS;
-		tcp_record_timestamps(&packet->tcp, view_part(options, 2, 10));
+		tcp_record_timestamps(&packet->tcp, slice_sub(options, 2, 10));
 		return;
 	}
-	while (cursor_peek(&c, 1, &head) && view_u8(head, 0) != KIND_END) {
-		if (view_u8(head, 0) == KIND_NOP) {
+	while (cursor_peek(&c, 1, &head) && slice_u8(head, 0) != KIND_END) {
+		if (slice_u8(head, 0) == KIND_NOP) {
 			cursor_skip(&c, 1);
 			continue;
 		}
 		/* Every other option has a length byte, which counts kind and length too. */
-		if (c.wire < 2 || (cursor_peek(&c, 2, &head) && view_u8(head, 1) < 2)) {
-			packet_note(packet, ANOMALY_TCP_OPTIONS);
+		if (c.wire < 2 || (cursor_peek(&c, 2, &head) && slice_u8(head, 1) < 2)) {
+			packet_add_anomaly(packet, ANOMALY_TCP_OPTIONS);
 			return;
 		}
 		if (head.len < 2)
 			return;
-		if (!cursor_take(&c, view_u8(head, 1), &option)) {
+		if (!cursor_take(&c, slice_u8(head, 1), &option)) {
 			if (c.error == CURSOR_SHORT)
-				packet_note(packet, ANOMALY_TCP_OPTIONS);
+				packet_add_anomaly(packet, ANOMALY_TCP_OPTIONS);
 			return;
 		}
-		take_option(packet, option);
+		tcp_record_option(packet, option);
 	}
 }

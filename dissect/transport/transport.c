@@ -5,26 +5,26 @@
 /* IPv4 has no extension headers but may have an authentication header (RFC 4302), whose payload is not encrypted.  The
  * IP layer keeps protocol 51, as in its header.  Returns the protocol behind it. */
 static bool
-take_authentication(struct packet *packet, uint8_t *protocol)
+transport_take_ah(struct packet *packet, uint8_t *protocol)
 {
-	struct cursor c = packet_rest(packet);
-	struct extension_walk walk = {.next = *protocol};
+	struct cursor c = packet_cursor(packet);
+	struct ipv6_extension_walk walk = {.next = *protocol};
 	enum anomaly why = ANOMALY_NONE;
 
-	if (!packet_enter(packet))
+	if (!packet_enter_layer(packet))
 		return false;
-	if (extension_step(&walk, &c, &why) != EXTENSION_TAKEN) {
-		packet_note_failed(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_AH_LENGTH);
+	if (ipv6_extension_next(&walk, &c, &why) != EXTENSION_TAKEN) {
+		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_AH_LENGTH);
 		return false;
 	}
 	packet_advance(packet, &c);
-	packet->datagram = packet_rest(packet);
+	packet->datagram = packet_cursor(packet);
 	*protocol = walk.next;
 	return true;
 }
 
 static void
-dissect_other(struct packet *packet, uint8_t protocol)
+dissect_ip_tunnel(struct packet *packet, uint8_t protocol)
 {
 	switch (protocol) {
 	case PROTOCOL_IPV4: /* RFC 2003 */
@@ -51,7 +51,7 @@ void
 dissect_transport(struct packet *packet, uint8_t protocol)
 {
 	while (__builtin_expect(protocol == PROTOCOL_AH, 0))
-		if (!take_authentication(packet, &protocol))
+		if (!transport_take_ah(packet, &protocol))
 			return;
 	if (protocol == PROTOCOL_TCP)
 		dissect_tcp(packet);
@@ -64,5 +64,5 @@ dissect_transport(struct packet *packet, uint8_t protocol)
 	else if (protocol == PROTOCOL_SCTP)
 		dissect_sctp(packet);
 	else
-		dissect_other(packet, protocol);
+		dissect_ip_tunnel(packet, protocol);
 }

@@ -6,9 +6,9 @@
 
 #include "flow/reassembly/reassembly_pool.h"
 
-#define SECOND_NS 1000000000ull
+#define NANOSECONDS 1000000000ull
 
-enum { FRAGMENT_HEADER = 8 };
+enum { IPV6_FRAGMENT_HEADER_LEN = 8 };
 
 struct reassembly_limits
 reassembly_limits_default(void)
@@ -17,8 +17,8 @@ reassembly_limits_default(void)
 		.datagrams = 4096,
 		.bytes = 4 << 20,
 		.fragments = 256,
-		.ipv4_ns = 30 * SECOND_NS,
-		.ipv6_ns = 60 * SECOND_NS,
+		.ipv4_timeout_ns = 30 * NANOSECONDS,
+		.ipv6_timeout_ns = 60 * NANOSECONDS,
 	};
 }
 
@@ -32,28 +32,28 @@ reassembly_counters(const struct reassembly *r)
 
 /* Copies an IP layer and the bytes its views point to.  Extension headers that do not fit are omitted. */
 static void
-copy_ip(const struct ip_layer *from, struct ip_layer *to, uint8_t header[HEADER_MAX])
+datagram_copy_ip_layer(const struct ip_layer *from, struct ip_layer *to, uint8_t header[HEADER_MAX])
 {
 	uint32_t fixed = from->header.len, behind = from->version == 6 ? from->options.len : 0;
 
 	*to = *from;
 	if (behind > HEADER_MAX - fixed)
 		behind = 0;
-	view_copy(from->header, 0, header, fixed);
-	to->header = (struct view){header, fixed};
-	to->options = (struct view){NULL, 0};
+	slice_copy(from->header, 0, header, fixed);
+	to->header = (struct slice){header, fixed};
+	to->options = (struct slice){NULL, 0};
 	if (behind > 0) {
-		view_copy(from->options, 0, header + fixed, behind);
-		to->options = (struct view){header + fixed, behind};
+		slice_copy(from->options, 0, header + fixed, behind);
+		to->options = (struct slice){header + fixed, behind};
 	} else if (from->version == 4 && from->options.len > 0) {
-		to->options = view_part(to->header, fixed - from->options.len, from->options.len);
+		to->options = slice_sub(to->header, fixed - from->options.len, from->options.len);
 	}
 }
 
 static void
-keep_header(struct datagram *d, const struct packet *fragment)
+datagram_save_header(struct datagram *d, const struct packet *fragment)
 {
-	copy_ip(&fragment->ip, &d->ip, d->header);
+	datagram_copy_ip_layer(&fragment->ip, &d->ip, d->header);
 	d->interface = fragment->frame->interface;
 	d->direction = fragment->direction;
 	d->loopback = fragment->loopback;
@@ -62,56 +62,56 @@ keep_header(struct datagram *d, const struct packet *fragment)
 /* --- giving up --- */
 
 static uint64_t
-due(const struct reassembly *r, const struct datagram *d)
+datagram_deadline(const struct reassembly *r, const struct datagram *d)
 {
-	uint64_t patience = d->key.version == 6 ? r->limits.ipv6_ns : r->limits.ipv4_ns;
+	uint64_t patience = d->key.version == 6 ? r->limits.ipv6_timeout_ns : r->limits.ipv4_timeout_ns;
 
-	return patience < UINT64_MAX - d->since ? d->since + patience : UINT64_MAX;
+	return patience < UINT64_MAX - d->first_seen ? d->first_seen + patience : UINT64_MAX;
 }
 
 /* The datagram that expires first, NULL if there is none. */
 static struct datagram *
-first_due(struct reassembly *r)
+reassembly_first_due(struct reassembly *r)
 {
-	struct datagram *a = datagram_at(r, r->ages[0].head), *b = datagram_at(r, r->ages[1].head);
+	struct datagram *a = datagram_at(r, r->fifo[0].head), *b = datagram_at(r, r->fifo[1].head);
 
-	if (r->ages[0].head == 0)
-		return r->ages[1].head == 0 ? NULL : b;
-	return r->ages[1].head == 0 || due(r, a) <= due(r, b) ? a : b;
+	if (r->fifo[0].head == 0)
+		return r->fifo[1].head == 0 ? NULL : b;
+	return r->fifo[1].head == 0 || datagram_deadline(r, a) <= datagram_deadline(r, b) ? a : b;
 }
 
 static struct datagram *
-oldest(struct reassembly *r)
+reassembly_oldest(struct reassembly *r)
 {
-	struct datagram *a = datagram_at(r, r->ages[0].head), *b = datagram_at(r, r->ages[1].head);
+	struct datagram *a = datagram_at(r, r->fifo[0].head), *b = datagram_at(r, r->fifo[1].head);
 
-	if (r->ages[0].head == 0)
+	if (r->fifo[0].head == 0)
 		return b;
-	return r->ages[1].head == 0 || a->since <= b->since ? a : b;
+	return r->fifo[1].head == 0 || a->first_seen <= b->first_seen ? a : b;
 }
 
 static void
-settle(struct reassembly *r)
+reassembly_update_next_due(struct reassembly *r)
 {
-	const struct datagram *first = first_due(r);
+	const struct datagram *first = reassembly_first_due(r);
 
-	r->next_due = first == NULL ? UINT64_MAX : due(r, first);
+	r->next_due = first == NULL ? UINT64_MAX : datagram_deadline(r, first);
 }
 
 /* Reports a datagram that is given up.  A discarded one has been reported before. */
 static void
-tell_lost(struct reassembly *r, const struct datagram *d, enum anomaly why, uint64_t now)
+reassembly_report_lost(struct reassembly *r, const struct datagram *d, enum anomaly why, uint64_t now)
 {
 	struct packet *lost = &r->lost;
 
-	if (d->why != ANOMALY_NONE || r->report == NULL)
+	if (d->anomaly != ANOMALY_NONE || r->report == NULL)
 		return;
 	r->lost_frame = (struct frame){
 		.data = d->header,
 		.interface = d->interface,
 		.ts = now,
 		.caplen = d->ip.header.len,
-		.len = d->ip.header.len + d->held,
+		.len = d->ip.header.len + d->bytes_held,
 		.dlt = DLT_RAW,
 	};
 	*lost = (struct packet){
@@ -119,7 +119,7 @@ tell_lost(struct reassembly *r, const struct datagram *d, enum anomaly why, uint
 		.direction = d->direction,
 		.loopback = d->loopback,
 		.network = d->key.version == 6 ? NETWORK_IPV6 : NETWORK_IPV4,
-		.reason = why,
+		.worst_anomaly = why,
 		.ip = d->ip,
 	};
 	anomaly_add(&lost->anomalies, why);
@@ -127,33 +127,33 @@ tell_lost(struct reassembly *r, const struct datagram *d, enum anomaly why, uint
 }
 
 static void
-evict_oldest(struct reassembly *r, uint64_t now)
+reassembly_evict_oldest(struct reassembly *r, uint64_t now)
 {
-	struct datagram *d = oldest(r);
+	struct datagram *d = reassembly_oldest(r);
 
-	r->counters.evicted += d->why == ANOMALY_NONE;
-	tell_lost(r, d, ANOMALY_FRAGMENT_LIMIT, now);
-	pool_remove(r, d);
+	r->counters.evicted += d->anomaly == ANOMALY_NONE;
+	reassembly_report_lost(r, d, ANOMALY_FRAGMENT_LIMIT, now);
+	datagram_free(r, d);
 }
 
 static void
-time_out(struct reassembly *r, uint64_t now)
+reassembly_expire(struct reassembly *r, uint64_t now)
 {
 	struct datagram *d;
 
-	while ((d = first_due(r)) != NULL && due(r, d) <= now) {
-		r->counters.timeouts += d->why == ANOMALY_NONE;
-		tell_lost(r, d, ANOMALY_FRAGMENT_TIMEOUT, due(r, d));
-		pool_remove(r, d);
+	while ((d = reassembly_first_due(r)) != NULL && datagram_deadline(r, d) <= now) {
+		r->counters.timeouts += d->anomaly == ANOMALY_NONE;
+		reassembly_report_lost(r, d, ANOMALY_FRAGMENT_TIMEOUT, datagram_deadline(r, d));
+		datagram_free(r, d);
 	}
-	settle(r);
+	reassembly_update_next_due(r);
 }
 
 void
 reassembly_run_timers(struct reassembly *r, uint64_t now)
 {
 	if (__builtin_expect(now >= r->next_due, 0))
-		time_out(r, now);
+		reassembly_expire(r, now);
 }
 
 /* --- checking a fragment --- */
@@ -161,11 +161,11 @@ reassembly_run_timers(struct reassembly *r, uint64_t now)
 struct fragment {
 	uint32_t start, length, end;
 	bool more;
-	struct view captured;
+	struct slice captured;
 };
 
 static struct fragment
-measure(const struct packet *packet)
+fragment_from_packet(const struct packet *packet)
 {
 	uint32_t start = packet->ip.fragment_offset * 8u, length = packet->datagram.wire;
 
@@ -174,26 +174,26 @@ measure(const struct packet *packet)
 		.length = length,
 		.end = start + length,
 		.more = packet->ip.more_fragments,
-		.captured = cursor_rest(&packet->datagram),
+		.captured = cursor_captured_slice(&packet->datagram),
 	};
 }
 
 /* Bytes of the reassembled header that count towards the 65535 of the length field. */
 static uint32_t
-header_share(const struct ip_layer *ip)
+fragment_header_len(const struct ip_layer *ip)
 {
 	if (ip->version == 4)
 		return ip->header.len;
-	return ip->options.len > FRAGMENT_HEADER ? ip->options.len - FRAGMENT_HEADER : 0;
+	return ip->options.len > IPV6_FRAGMENT_HEADER_LEN ? ip->options.len - IPV6_FRAGMENT_HEADER_LEN : 0;
 }
 
 /* Why a fragment cannot belong to any datagram, ANOMALY_NONE if it can. */
 static enum anomaly
-judge_alone(const struct packet *packet, const struct fragment *f)
+fragment_validate(const struct packet *packet, const struct fragment *f)
 {
 	if (f->length == 0)
 		return ANOMALY_FRAGMENT_EMPTY;
-	if (f->length > DATAGRAM_MAX || f->end + header_share(&packet->ip) > DATAGRAM_MAX)
+	if (f->length > DATAGRAM_MAX || f->end + fragment_header_len(&packet->ip) > DATAGRAM_MAX)
 		return ANOMALY_FRAGMENT_TOO_LONG;
 	if (f->more && f->length % 8 != 0)
 		return ANOMALY_FRAGMENT_UNALIGNED;
@@ -202,7 +202,7 @@ judge_alone(const struct packet *packet, const struct fragment *f)
 
 /* Whether the fragment fits the known end of the datagram. */
 static bool
-ends_agree(const struct datagram *d, const struct fragment *f)
+fragment_end_agrees(const struct datagram *d, const struct fragment *f)
 {
 	if (f->more)
 		return d->total == 0 || f->end < d->total;
@@ -212,131 +212,131 @@ ends_agree(const struct datagram *d, const struct fragment *f)
 /* The last piece that starts at or before `start`, 0 if there is none.  Fragments usually come in order, so the tail is
  * tried first. */
 static uint16_t
-piece_before(const struct reassembly *r, const struct datagram *d, uint32_t start)
+datagram_fragment_before(const struct reassembly *r, const struct datagram *d, uint32_t start)
 {
 	uint16_t before = 0, at = d->head;
 
-	if (d->tail != 0 && r->pieces[d->tail].start * 8u <= start)
+	if (d->tail != 0 && r->fragments[d->tail].start * 8u <= start)
 		return d->tail;
-	while (at != 0 && r->pieces[at].start * 8u <= start) {
+	while (at != 0 && r->fragments[at].start * 8u <= start) {
 		before = at;
-		at = r->pieces[at].next;
+		at = r->fragments[at].next;
 	}
 	return before;
 }
 
 static bool
-is_duplicate(const struct reassembly *r, const struct datagram *d, const struct fragment *f, uint16_t before)
+fragment_is_duplicate(const struct reassembly *r, const struct datagram *d, const struct fragment *f, uint16_t before)
 {
-	const struct piece *piece = &r->pieces[before];
+	const struct stored_fragment *fragment = &r->fragments[before];
 
-	if (before == 0 || piece->start * 8u != f->start || piece->length != f->length)
+	if (before == 0 || fragment->start * 8u != f->start || fragment->length != f->length)
 		return false;
-	return pool_same(r, d, f->start, view_part(f->captured, 0, piece->have));
+	return datagram_bytes_equal(r, d, f->start, slice_sub(f->captured, 0, fragment->captured));
 }
 
 static bool
-overlaps(const struct reassembly *r, const struct datagram *d, const struct fragment *f, uint16_t before)
+fragment_overlaps(const struct reassembly *r, const struct datagram *d, const struct fragment *f, uint16_t before)
 {
-	const struct piece *piece = &r->pieces[before];
-	uint16_t after = before == 0 ? d->head : piece->next;
+	const struct stored_fragment *fragment = &r->fragments[before];
+	uint16_t after = before == 0 ? d->head : fragment->next;
 
-	if (before != 0 && piece->start * 8u + piece->length > f->start)
+	if (before != 0 && fragment->start * 8u + fragment->length > f->start)
 		return true;
-	return after != 0 && r->pieces[after].start * 8u < f->end;
+	return after != 0 && r->fragments[after].start * 8u < f->end;
 }
 
 /* --- adding a fragment --- */
 
 static enum reassembly_verdict
-discard(struct reassembly *r, struct datagram *d, enum anomaly why, struct reassembly_result *result)
+datagram_discard(struct reassembly *r, struct datagram *d, enum anomaly why, struct reassembly_result *result)
 {
-	pool_empty(r, d);
-	d->why = result->why = why;
+	datagram_clear(r, d);
+	d->anomaly = result->anomaly = why;
 	return REASSEMBLY_DROPPED;
 }
 
 /* Makes room for one more piece and its bytes by giving up older datagrams.  False if this datagram would have to
  * go. */
 static bool
-make_room(struct reassembly *r, const struct datagram *d, const struct fragment *f, uint64_t now)
+reassembly_make_room(struct reassembly *r, const struct datagram *d, const struct fragment *f, uint64_t now)
 {
-	uint32_t blocks = pool_blocks_missing(d, f->start, f->captured.len);
+	uint32_t blocks = datagram_blocks_needed(d, f->start, f->captured.len);
 	bool gave_up = false;
 
 	while (r->pieces_free == 0 || r->blocks_free < blocks) {
-		if (oldest(r) == d)
+		if (reassembly_oldest(r) == d)
 			return false;
-		evict_oldest(r, now);
+		reassembly_evict_oldest(r, now);
 		gave_up = true;
 	}
 	if (gave_up)
-		settle(r);
+		reassembly_update_next_due(r);
 	return true;
 }
 
 static void
-take_in(struct reassembly *r, struct datagram *d, const struct fragment *f, uint16_t before)
+datagram_insert_fragment(struct reassembly *r, struct datagram *d, const struct fragment *f, uint16_t before)
 {
-	uint16_t index = pool_take_piece(r);
-	struct piece *piece = &r->pieces[index];
+	uint16_t index = fragment_alloc(r);
+	struct stored_fragment *fragment = &r->fragments[index];
 
-	*piece = (struct piece){
+	*fragment = (struct stored_fragment){
 		.start = (uint16_t)(f->start / 8),
-		.next = before == 0 ? d->head : r->pieces[before].next,
+		.next = before == 0 ? d->head : r->fragments[before].next,
 		.length = (uint16_t)f->length,
-		.have = (uint16_t)f->captured.len,
+		.captured = (uint16_t)f->captured.len,
 	};
 	if (before == 0)
 		d->head = index;
 	else
-		r->pieces[before].next = index;
+		r->fragments[before].next = index;
 	if (before == d->tail)
 		d->tail = index;
 	d->count++;
-	d->held += f->length;
+	d->bytes_held += f->length;
 	if (f->end > d->end)
 		d->end = f->end;
 	if (!f->more)
 		d->total = f->end;
-	pool_write(r, d, f->start, f->captured);
+	datagram_write(r, d, f->start, f->captured);
 }
 
 /* Length of the captured prefix: bytes up to the first one that is not captured. */
 static uint32_t
-captured_run(const struct reassembly *r, const struct datagram *d)
+datagram_captured_prefix(const struct reassembly *r, const struct datagram *d)
 {
-	for (uint16_t at = d->head; at != 0; at = r->pieces[at].next)
-		if (r->pieces[at].have < r->pieces[at].length)
-			return r->pieces[at].start * 8u + r->pieces[at].have;
+	for (uint16_t at = d->head; at != 0; at = r->fragments[at].next)
+		if (r->fragments[at].captured < r->fragments[at].length)
+			return r->fragments[at].start * 8u + r->fragments[at].captured;
 	return d->total;
 }
 
 static enum reassembly_verdict
-finish(struct reassembly *r, struct datagram *d, struct reassembly_result *result)
+datagram_complete(struct reassembly *r, struct datagram *d, struct reassembly_result *result)
 {
-	struct whole *whole = &r->whole[r->latest ^= 1];
-	uint32_t have = captured_run(r, d);
+	struct complete_datagram *complete = &r->completed[r->last_completed ^= 1];
+	uint32_t have = datagram_captured_prefix(r, d);
 
-	copy_ip(&d->ip, &whole->ip, whole->header);
-	pool_read(r, d, whole->bytes, have);
+	datagram_copy_ip_layer(&d->ip, &complete->ip, complete->header);
+	datagram_read(r, d, complete->bytes, have);
 	*result = (struct reassembly_result){
-		.why = ANOMALY_NONE,
-		.first = &whole->ip,
-		.bytes = whole->bytes,
-		.have = have,
+		.anomaly = ANOMALY_NONE,
+		.first = &complete->ip,
+		.bytes = complete->bytes,
+		.captured = have,
 		.wire = d->total,
 		.fragments = d->count,
 	};
-	r->counters.whole++;
+	r->counters.completed++;
 	r->counters.incomplete += have < d->total;
-	pool_remove(r, d);
-	settle(r);
-	return REASSEMBLY_WHOLE;
+	datagram_free(r, d);
+	reassembly_update_next_due(r);
+	return REASSEMBLY_COMPLETE;
 }
 
 static struct datagram *
-find_or_create(struct reassembly *r, const struct packet *fragment, uint16_t space, uint64_t now)
+datagram_lookup_or_create(struct reassembly *r, const struct packet *fragment, uint16_t space, uint64_t now)
 {
 	const struct ip_layer *ip = &fragment->ip;
 	struct datagram_key key = {
@@ -349,50 +349,51 @@ find_or_create(struct reassembly *r, const struct packet *fragment, uint16_t spa
 
 	memcpy(key.src, ip->src, sizeof key.src);
 	memcpy(key.dst, ip->dst, sizeof key.dst);
-	d = pool_find(r, &key);
+	d = datagram_lookup(r, &key);
 	if (d != NULL)
 		return d;
 	if (r->slots_free == 0)
-		evict_oldest(r, now);
-	d = pool_create(r, &key, now);
-	keep_header(d, fragment);
-	settle(r);
+		reassembly_evict_oldest(r, now);
+	d = datagram_create(r, &key, now);
+	datagram_save_header(d, fragment);
+	reassembly_update_next_due(r);
 	return d;
 }
 
 static enum reassembly_verdict
-add(struct reassembly *r, struct datagram *d, const struct fragment *f, uint64_t now, struct reassembly_result *result)
+datagram_add_fragment(struct reassembly *r, struct datagram *d, const struct fragment *f, uint64_t now,
+		      struct reassembly_result *result)
 {
 	uint16_t before;
 
-	if (d->why != ANOMALY_NONE) {
+	if (d->anomaly != ANOMALY_NONE) {
 		r->counters.discarded++;
-		result->why = d->why;
+		result->anomaly = d->anomaly;
 		return REASSEMBLY_DROPPED;
 	}
-	before = piece_before(r, d, f->start);
-	if (!ends_agree(d, f)) {
-		r->counters.ends++;
-		return discard(r, d, ANOMALY_FRAGMENT_END, result);
+	before = datagram_fragment_before(r, d, f->start);
+	if (!fragment_end_agrees(d, f)) {
+		r->counters.end_conflicts++;
+		return datagram_discard(r, d, ANOMALY_FRAGMENT_END, result);
 	}
-	if (is_duplicate(r, d, f, before)) {
+	if (fragment_is_duplicate(r, d, f, before)) {
 		r->counters.duplicates++;
 		return REASSEMBLY_HELD;
 	}
-	if (overlaps(r, d, f, before)) {
+	if (fragment_overlaps(r, d, f, before)) {
 		r->counters.overlaps++;
-		return discard(r, d, ANOMALY_FRAGMENT_OVERLAP, result);
+		return datagram_discard(r, d, ANOMALY_FRAGMENT_OVERLAP, result);
 	}
 	if (d->count == r->limits.fragments) {
-		r->counters.crowded++;
-		return discard(r, d, ANOMALY_FRAGMENT_LIMIT, result);
+		r->counters.too_many_fragments++;
+		return datagram_discard(r, d, ANOMALY_FRAGMENT_LIMIT, result);
 	}
-	if (!make_room(r, d, f, now)) {
+	if (!reassembly_make_room(r, d, f, now)) {
 		r->counters.evicted++;
-		return discard(r, d, ANOMALY_FRAGMENT_LIMIT, result);
+		return datagram_discard(r, d, ANOMALY_FRAGMENT_LIMIT, result);
 	}
-	take_in(r, d, f, before);
-	return d->held == d->total ? finish(r, d, result) : REASSEMBLY_HELD;
+	datagram_insert_fragment(r, d, f, before);
+	return d->bytes_held == d->total ? datagram_complete(r, d, result) : REASSEMBLY_HELD;
 }
 
 enum reassembly_verdict
@@ -402,21 +403,21 @@ reassembly_add(struct reassembly *r, const struct packet *fragment, uint16_t spa
 	struct fragment f;
 	struct datagram *d;
 
-	*result = (struct reassembly_result){.why = ANOMALY_NONE};
+	*result = (struct reassembly_result){.anomaly = ANOMALY_NONE};
 	reassembly_run_timers(r, now);
 	r->counters.fragments++;
-	if (fragment->reason != ANOMALY_NONE && anomaly_gravity(fragment->reason) >= GRAVITY_DROP) {
-		result->why = fragment->reason;
+	if (fragment->worst_anomaly != ANOMALY_NONE && anomaly_severity(fragment->worst_anomaly) >= SEVERITY_DROP) {
+		result->anomaly = fragment->worst_anomaly;
 	} else {
-		f = measure(fragment);
-		result->why = judge_alone(fragment, &f);
+		f = fragment_from_packet(fragment);
+		result->anomaly = fragment_validate(fragment, &f);
 	}
-	if (result->why != ANOMALY_NONE) {
+	if (result->anomaly != ANOMALY_NONE) {
 		r->counters.refused++;
 		return REASSEMBLY_DROPPED;
 	}
-	d = find_or_create(r, fragment, space, now);
-	if (f.start == 0 && d->why == ANOMALY_NONE && d->ip.fragment_offset != 0)
-		keep_header(d, fragment);
-	return add(r, d, &f, now, result);
+	d = datagram_lookup_or_create(r, fragment, space, now);
+	if (f.start == 0 && d->anomaly == ANOMALY_NONE && d->ip.fragment_offset != 0)
+		datagram_save_header(d, fragment);
+	return datagram_add_fragment(r, d, &f, now, result);
 }

@@ -27,11 +27,11 @@
 #include "dissect/packet.h"
 
 struct reassembly_limits {
-	uint32_t datagrams; /* datagrams in progress, 1 to 65534 */
-	uint32_t bytes;	    /* bytes held for all datagrams, in blocks of 512; 64 KiB to 32 MiB */
-	uint32_t fragments; /* fragments of one datagram, 2 to 8192 */
-	uint64_t ipv4_ns;   /* timeout of an incomplete datagram */
-	uint64_t ipv6_ns;
+	uint32_t datagrams;	  /* datagrams in progress, 1 to 65534 */
+	uint32_t bytes;		  /* bytes held for all datagrams, in blocks of 512; 64 KiB to 32 MiB */
+	uint32_t fragments;	  /* fragments of one datagram, 2 to 8192 */
+	uint64_t ipv4_timeout_ns; /* timeout of an incomplete datagram */
+	uint64_t ipv6_timeout_ns;
 };
 
 /* Linux's 4 MiB (net.ipv4.ipfrag_high_thresh), and 30 s for IPv4; RFC 8200's 60 s for IPv6; 4096 datagrams of at most
@@ -40,33 +40,33 @@ struct reassembly_limits reassembly_limits_default(void);
 
 /* 64-bit, never wrap in practice. */
 struct reassembly_counters {
-	uint64_t datagrams;  /* datagrams held now: incomplete ones, and discarded ones until their timeout */
-	uint64_t bytes;	     /* bytes held now, in whole blocks */
-	uint64_t fragments;  /* fragments received */
-	uint64_t whole;	     /* datagrams completed */
-	uint64_t incomplete; /* completed datagrams of which not all bytes are captured */
-	uint64_t duplicates; /* duplicate fragments, ignored */
-	uint64_t refused;    /* fragments that cannot belong to a datagram */
-	uint64_t overlaps;   /* datagrams discarded because fragments overlap */
-	uint64_t ends;	     /* datagrams discarded because fragments disagree about the end */
-	uint64_t crowded;    /* datagrams discarded because of too many fragments */
-	uint64_t discarded;  /* fragments of datagrams discarded before */
-	uint64_t timeouts;   /* datagrams that timed out */
-	uint64_t evicted;    /* datagrams given up because memory ran out */
+	uint64_t datagrams;	     /* datagrams held now: incomplete ones, and discarded ones until their timeout */
+	uint64_t bytes;		     /* bytes held now, in whole blocks */
+	uint64_t fragments;	     /* fragments received */
+	uint64_t completed;	     /* datagrams completed */
+	uint64_t incomplete;	     /* completed datagrams of which not all bytes are captured */
+	uint64_t duplicates;	     /* duplicate fragments, ignored */
+	uint64_t refused;	     /* fragments that cannot belong to a datagram */
+	uint64_t overlaps;	     /* datagrams discarded because fragments overlap */
+	uint64_t end_conflicts;	     /* datagrams discarded because fragments disagree about the end */
+	uint64_t too_many_fragments; /* datagrams discarded because of too many fragments */
+	uint64_t discarded;	     /* fragments of datagrams discarded before */
+	uint64_t timeouts;	     /* datagrams that timed out */
+	uint64_t evicted;	     /* datagrams given up because memory ran out */
 };
 
 enum reassembly_verdict {
-	REASSEMBLY_HELD,    /* fragments are missing, or this was a duplicate */
-	REASSEMBLY_WHOLE,   /* the datagram is complete */
-	REASSEMBLY_DROPPED, /* dropped; `why` is the anomaly */
+	REASSEMBLY_HELD,     /* fragments are missing, or this was a duplicate */
+	REASSEMBLY_COMPLETE, /* the datagram is complete */
+	REASSEMBLY_DROPPED,  /* dropped; `anomaly` is the anomaly */
 };
 
 struct reassembly_result {
-	enum anomaly why; /* valid if DROPPED, otherwise ANOMALY_NONE */
+	enum anomaly anomaly; /* valid if DROPPED, otherwise ANOMALY_NONE */
 	/* valid if WHOLE, until the second next datagram is whole */
 	const struct ip_layer *first; /* IP layer of the fragment at offset 0, with copies of its views */
 	const uint8_t *bytes;	      /* payload of the datagram, from behind the IPv6 fragment header on */
-	uint32_t have;		      /* bytes held: fewer than `wire` only if the capture cut a fragment */
+	uint32_t captured;	      /* bytes held: fewer than `wire` only if the capture cut a fragment */
 	uint32_t wire;		      /* length of the payload on the wire */
 	unsigned fragments;	      /* fragments that it came in, without duplicates */
 };
@@ -87,7 +87,7 @@ struct reassembly *reassembly_new(const struct reassembly_limits *limits, uint64
 void reassembly_free(struct reassembly *r);
 
 /* Bytes reserved for these limits. */
-size_t reassembly_memory(const struct reassembly_limits *limits);
+size_t reassembly_memory_size(const struct reassembly_limits *limits);
 
 /* Adds a fragment: a packet with ip.fragment set that IP does not drop for another reason.  `space` is the address
  * space (0, or that of a tunnel); `now` is packet time and never decreases. */

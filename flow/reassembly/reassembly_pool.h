@@ -18,7 +18,7 @@ enum {
 	DATAGRAM_BLOCKS = (DATAGRAM_MAX + BLOCK_SIZE) / BLOCK_SIZE,
 	/* room for an IPv4 header with all options, or an IPv6 header with the extension headers seen in practice */
 	HEADER_MAX = 256,
-	PIECES = 32768,
+	FRAGMENTS_MAX = 32768,
 };
 
 /* No padding: keys are compared and hashed as bytes. */
@@ -33,27 +33,27 @@ struct datagram_key {
 _Static_assert(sizeof(struct datagram_key) == 40, "the key has no padding");
 
 /* A fragment that was received. */
-struct piece {
-	uint16_t start;	 /* in 8-byte units */
-	uint16_t next;	 /* next piece of the datagram */
-	uint16_t length; /* length on the wire */
-	uint16_t have;	 /* bytes captured */
+struct stored_fragment {
+	uint16_t start;	   /* in 8-byte units */
+	uint16_t next;	   /* next piece of the datagram */
+	uint16_t length;   /* length on the wire */
+	uint16_t captured; /* bytes captured */
 };
 
 /* An incomplete datagram. */
 struct datagram {
 	struct datagram_key key;
-	uint64_t since;	     /* arrival of its first fragment */
-	uint32_t bucket;     /* hash bucket */
-	uint16_t chain;	     /* next slot in the bucket, or next free slot */
-	uint16_t next, prev; /* younger and older slots of the same IP version */
-	uint16_t head, tail; /* first and last piece */
-	uint16_t count;	     /* number of pieces */
-	uint16_t blocks;     /* blocks in use */
-	uint32_t total;	     /* length of the payload, known from the last fragment; 0 before */
-	uint32_t end;	     /* end of the farthest fragment */
-	uint32_t held;	     /* sum of the lengths of the pieces, which never overlap */
-	enum anomaly why;    /* why it was discarded and is kept only until its timeout; NONE while it is being
+	uint64_t first_seen;  /* arrival of its first fragment */
+	uint32_t bucket;      /* hash bucket */
+	uint16_t bucket_next; /* next slot in the bucket, or next free slot */
+	uint16_t next, prev;  /* younger and older slots of the same IP version */
+	uint16_t head, tail;  /* first and last piece */
+	uint16_t count;	      /* number of pieces */
+	uint16_t blocks;      /* blocks in use */
+	uint32_t total;	      /* length of the payload, known from the last fragment; 0 before */
+	uint32_t end;	      /* end of the farthest fragment */
+	uint32_t bytes_held;  /* sum of the lengths of the pieces, which never overlap */
+	enum anomaly anomaly; /* why it was discarded and is kept only until its timeout; NONE while it is being
 			      * filled */
 	/* The fragment at offset 0, else the first one captured. */
 	struct ip_layer ip; /* its views point into `header` */
@@ -64,7 +64,7 @@ struct datagram {
 	uint16_t block[DATAGRAM_BLOCKS]; /* block of each 512 bytes, 0 if nothing of them has arrived */
 };
 
-struct fifo {
+struct datagram_fifo {
 	uint16_t head, tail; /* oldest and youngest slot */
 };
 
@@ -75,23 +75,23 @@ struct reassembly {
 	struct reassembly_counters counters;
 	reassembly_report *report;
 	void *context;
-	struct datagram *slots;
+	struct datagram *datagrams;
 	uint8_t *bytes; /* memory of the blocks */
 	uint16_t *block_next;
-	struct piece *pieces;
+	struct stored_fragment *fragments;
 	uint16_t *buckets;
 	uint32_t bucket_mask;
-	uint32_t slots_free, blocks_free, pieces_free; /* free slots, blocks and pieces */
-	uint32_t slot_top, block_top, piece_top;       /* highest index used so far */
-	uint16_t slot_spare, block_spare, piece_spare; /* head of the free list below that index */
-	struct fifo ages[2];			       /* one list each for IPv4 and IPv6 */
+	uint32_t slots_free, blocks_free, pieces_free;			     /* free slots, blocks and pieces */
+	uint32_t datagram_high_water, block_high_water, fragment_high_water; /* highest index used so far */
+	uint16_t datagram_free_head, block_free_head, fragment_free_head; /* head of the free list below that index */
+	struct datagram_fifo fifo[2];					  /* one list each for IPv4 and IPv6 */
 	/* The last two completed datagrams: one may be a tunnel packet whose inner packet completes the other. */
-	unsigned latest;
-	struct whole {
+	unsigned last_completed;
+	struct complete_datagram {
 		struct ip_layer ip;
 		uint8_t header[HEADER_MAX];
 		uint8_t bytes[DATAGRAM_BLOCKS * BLOCK_SIZE];
-	} whole[2];
+	} completed[2];
 	/* The last datagram that was given up. */
 	struct frame lost_frame;
 	struct packet lost;
@@ -101,39 +101,39 @@ struct reassembly {
 static inline struct datagram *
 datagram_at(struct reassembly *r, uint16_t index)
 {
-	return &r->slots[index];
+	return &r->datagrams[index];
 }
 
 static inline uint16_t
 datagram_index(const struct reassembly *r, const struct datagram *d)
 {
-	return (uint16_t)(d - r->slots);
+	return (uint16_t)(d - r->datagrams);
 }
 
-struct datagram *pool_find(struct reassembly *r, const struct datagram_key *key);
+struct datagram *datagram_lookup(struct reassembly *r, const struct datagram_key *key);
 
 /* Creates a datagram; a slot must be free. */
-struct datagram *pool_create(struct reassembly *r, const struct datagram_key *key, uint64_t now);
+struct datagram *datagram_create(struct reassembly *r, const struct datagram_key *key, uint64_t now);
 
 /* Removes a datagram and frees its blocks and pieces. */
-void pool_remove(struct reassembly *r, struct datagram *d);
+void datagram_free(struct reassembly *r, struct datagram *d);
 
 /* Frees the blocks and pieces of a datagram, which stays. */
-void pool_empty(struct reassembly *r, struct datagram *d);
+void datagram_clear(struct reassembly *r, struct datagram *d);
 
 /* Allocates a piece; one must be free. */
-uint16_t pool_take_piece(struct reassembly *r);
+uint16_t fragment_alloc(struct reassembly *r);
 
 /* Number of blocks that must be allocated to store `length` bytes from `offset` on. */
-uint32_t pool_blocks_missing(const struct datagram *d, uint32_t offset, uint32_t length);
+uint32_t datagram_blocks_needed(const struct datagram *d, uint32_t offset, uint32_t length);
 
 /* Copies bytes into the datagram.  Blocks that it lacks must be free. */
-void pool_write(struct reassembly *r, struct datagram *d, uint32_t offset, struct view bytes);
+void datagram_write(struct reassembly *r, struct datagram *d, uint32_t offset, struct slice bytes);
 
 /* Whether the datagram holds exactly these bytes at the offset.  They must have been written. */
-bool pool_same(const struct reassembly *r, const struct datagram *d, uint32_t offset, struct view bytes);
+bool datagram_bytes_equal(const struct reassembly *r, const struct datagram *d, uint32_t offset, struct slice bytes);
 
 /* Copies the first `length` bytes out.  They must have been written. */
-void pool_read(const struct reassembly *r, const struct datagram *d, uint8_t *to, uint32_t length);
+void datagram_read(const struct reassembly *r, const struct datagram *d, uint8_t *to, uint32_t length);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * SCTP associations (RFC 9260): one state machine per endpoint, driven by the captured packets.
  *
- * Each packet is passed to both endpoints: sctp_sent() for the one with the source address, sctp_received() for the
- * other.  Each call changes only its own endpoint.  The chunks of a bundle are processed one by one, in order.
+ * Each packet is passed to both endpoints: sctp_packet_sent() for the one with the source address,
+ * sctp_packet_received() for the other.  Each call changes only its own endpoint.  The chunks of a bundle are processed
+ * one by one, in order.
  *
  * A packet changes state only if it carries the verification tag of its association (section 8.5; for an end picked up
  * in mid-stream the first tag seen is taken as its tag), if its chunks are valid, and if no INIT, INIT ACK or SHUTDOWN
@@ -31,30 +32,30 @@ struct sctp_address {
 
 /* 64-bit, never wrap in practice. */
 struct sctp_counters {
-	uint64_t homes;		   /* endpoints that have an address record now */
-	uint64_t homeless;	   /* endpoints without a record because none was free: found on their first path
-				    * only */
-	uint64_t addresses_lost;   /* addresses beyond an endpoint's 8th */
+	uint64_t addr_entries;		   /* endpoints that have an address record now */
+	uint64_t addr_table_full;	   /* endpoints without a record because none was free: found on their first
+					    * path only */
+	uint64_t addresses_dropped;   /* addresses beyond an endpoint's 8th */
 	uint64_t other_paths;	   /* packets found by tag, on another path */
-	uint64_t tags;		   /* packets with a wrong verification tag */
-	uint64_t bundles;	   /* packets with a chunk that must be alone */
+	uint64_t tag_mismatches;		   /* packets with a wrong verification tag */
+	uint64_t illegal_bundles;	   /* packets with a chunk that must be alone */
 	uint64_t restarts;	   /* associations restarted by an endpoint */
 };
 
-/* Endpoint `end` of `flow` has sent this packet.  Events are added to `*events` in order. */
-void sctp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	       struct flow_events *events);
+/* Endpoint `endpoint` of `flow` has sent this packet.  Events are added to `*events` in order. */
+void sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		      uint64_t now, struct flow_events *events);
 
-/* Endpoint `end` of `flow` has received this packet. */
-void sctp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-		   struct flow_events *events);
+/* Endpoint `endpoint` of `flow` has received this packet. */
+void sctp_packet_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+			  uint64_t now, struct flow_events *events);
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for SCTP_STATE_NONE. */
 const char *sctp_state_name(enum sctp_state state);
 
 /* Copies an endpoint's addresses, the one in the flow's key first.  Returns their number, at least 1. */
-unsigned sctp_addresses(const struct flow_table *table, const struct flow *flow, unsigned end,
-			struct sctp_address addresses[SCTP_ADDRESSES_MAX]);
+unsigned sctp_get_addresses(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			    struct sctp_address addresses[SCTP_ADDRESSES_MAX]);
 
 const struct sctp_counters *sctp_counters(const struct flow_table *table);
 

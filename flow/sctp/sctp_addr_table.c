@@ -3,245 +3,249 @@
 
 #include <stdlib.h>
 
-#define HOMES_MIN 64u
-#define HOMES_MAX 16384u
+#define SCTP_ADDRS_MIN 64u
+#define SCTP_ADDRS_MAX 16384u
 
 /* Most entries examined in a bucket.  An endpoint usually has one name, so chains have a length of 2 on average when
  * all records are in use. */
-#define SEARCH_MAX 64
+#define SCTP_TAG_CHAIN_MAX 64
 
 /* Number of address records: both ends of a sixteenth of the flows, because SCTP is rare. */
 static uint32_t
-homes_for(uint32_t flows)
+sctp_addrs_for(uint32_t flows)
 {
 	uint32_t homes = flows / 8;
 
-	return homes < HOMES_MIN ? HOMES_MIN : homes > HOMES_MAX ? HOMES_MAX : homes;
+	return homes < SCTP_ADDRS_MIN ? SCTP_ADDRS_MIN : homes > SCTP_ADDRS_MAX ? SCTP_ADDRS_MAX : homes;
 }
 
 /* Number of hash buckets: a power of two, at least half the number of records. */
 static uint32_t
-buckets_for(uint32_t flows)
+sctp_tag_buckets_for(uint32_t flows)
 {
-	uint32_t buckets = HOMES_MIN / 2;
+	uint32_t buckets = SCTP_ADDRS_MIN / 2;
 
-	while (buckets < homes_for(flows) / 2)
+	while (buckets < sctp_addrs_for(flows) / 2)
 		buckets *= 2;
 	return buckets;
 }
 
 size_t
-sctp_store_memory(uint32_t flows)
+sctp_addr_table_memory_size(uint32_t flows)
 {
-	return sizeof(struct sctp_store) + ((size_t)homes_for(flows) + 1) * sizeof(struct sctp_home) +
-	       buckets_for(flows) * sizeof(uint32_t);
+	return sizeof(struct sctp_addr_table) + ((size_t)sctp_addrs_for(flows) + 1) * sizeof(struct sctp_addrs) +
+	       sctp_tag_buckets_for(flows) * sizeof(uint32_t);
 }
 
-struct sctp_store *
-sctp_store_new(uint32_t flows)
+struct sctp_addr_table *
+sctp_addr_table_new(uint32_t flows)
 {
-	struct sctp_store *store = calloc(1, sizeof *store);
+	struct sctp_addr_table *addr_table = calloc(1, sizeof *addr_table);
 
-	if (store == NULL)
+	if (addr_table == NULL)
 		return NULL;
-	store->most = homes_for(flows);
-	store->homes = calloc((size_t)store->most + 1, sizeof *store->homes);
-	store->bucket_mask = buckets_for(flows) - 1;
-	store->buckets = calloc(store->bucket_mask + 1, sizeof *store->buckets);
-	if (store->homes == NULL || store->buckets == NULL) {
-		sctp_store_free(store);
+	addr_table->capacity = sctp_addrs_for(flows);
+	addr_table->addrs = calloc((size_t)addr_table->capacity + 1, sizeof *addr_table->addrs);
+	addr_table->bucket_mask = sctp_tag_buckets_for(flows) - 1;
+	addr_table->buckets = calloc(addr_table->bucket_mask + 1, sizeof *addr_table->buckets);
+	if (addr_table->addrs == NULL || addr_table->buckets == NULL) {
+		sctp_addr_table_free(addr_table);
 		return NULL;
 	}
-	return store;
+	return addr_table;
 }
 
 void
-sctp_store_free(struct sctp_store *store)
+sctp_addr_table_free(struct sctp_addr_table *addr_table)
 {
-	if (store == NULL)
+	if (addr_table == NULL)
 		return;
-	free(store->homes);
-	free(store->buckets);
-	free(store);
+	free(addr_table->addrs);
+	free(addr_table->buckets);
+	free(addr_table);
 }
 
 const struct sctp_counters *
 sctp_counters(const struct flow_table *table)
 {
-	return &flow_table_sctp(table)->counters;
+	return &flow_table_sctp_addrs(table)->counters;
 }
 
 /* Uses the table's seeded hash with a key that no flow has. */
 static uint32_t
-bucket_of(const struct flow_table *table, const struct sctp_tag *tag)
+sctp_tag_bucket(const struct flow_table *table, const struct sctp_tag_key *tag)
 {
 	struct flow_key key = {.port = {tag->port, tag->peer_port}, .version = 4};
 
 	memcpy(key.addr[0], &tag->tag, sizeof tag->tag);
-	return flow_hash(table, &key) & flow_table_sctp(table)->bucket_mask;
+	return flow_key_hash(table, &key) & flow_table_sctp_addrs(table)->bucket_mask;
 }
 
-static struct sctp_name *
-name_at(const struct sctp_store *store, uint32_t index)
+static struct sctp_tag_entry *
+sctp_tag_entry_at(const struct sctp_addr_table *addr_table, uint32_t index)
 {
-	return &store->homes[index / 2].name[index % 2];
+	return &addr_table->addrs[index / 2].tag_entry[index % 2];
 }
 
 static void
-unlink_name(struct sctp_store *store, uint32_t index)
+sctp_tag_unlink(struct sctp_addr_table *addr_table, uint32_t index)
 {
-	struct sctp_name *name = name_at(store, index);
+	struct sctp_tag_entry *entry = sctp_tag_entry_at(addr_table, index);
 
-	if (name->tag.tag == 0)
+	if (entry->tag.tag == 0)
 		return;
-	if (name->prev != 0)
-		name_at(store, name->prev)->next = name->next;
+	if (entry->prev != 0)
+		sctp_tag_entry_at(addr_table, entry->prev)->next = entry->next;
 	else
-		store->buckets[name->bucket] = name->next;
-	if (name->next != 0)
-		name_at(store, name->next)->prev = name->prev;
-	name->tag.tag = 0;
+		addr_table->buckets[entry->bucket] = entry->next;
+	if (entry->next != 0)
+		sctp_tag_entry_at(addr_table, entry->next)->prev = entry->prev;
+	entry->tag.tag = 0;
 }
 
 static void
-link_name(const struct flow_table *table, struct sctp_store *store, uint32_t index, const struct sctp_tag *tag)
+sctp_tag_link(const struct flow_table *table, struct sctp_addr_table *addr_table, uint32_t index,
+	      const struct sctp_tag_key *tag)
 {
-	struct sctp_name *name = name_at(store, index);
+	struct sctp_tag_entry *entry = sctp_tag_entry_at(addr_table, index);
 
-	name->tag = *tag;
+	entry->tag = *tag;
 	if (tag->tag == 0)
 		return;
-	name->bucket = bucket_of(table, tag);
-	name->prev = 0;
-	name->next = store->buckets[name->bucket];
-	if (name->next != 0)
-		name_at(store, name->next)->prev = index;
-	store->buckets[name->bucket] = index;
+	entry->bucket = sctp_tag_bucket(table, tag);
+	entry->prev = 0;
+	entry->next = addr_table->buckets[entry->bucket];
+	if (entry->next != 0)
+		sctp_tag_entry_at(addr_table, entry->next)->prev = index;
+	addr_table->buckets[entry->bucket] = index;
 }
 
 static uint32_t
-take_home(struct sctp_store *store)
+sctp_addrs_alloc(struct sctp_addr_table *addr_table)
 {
-	uint32_t index = store->spare;
+	uint32_t index = addr_table->free_head;
 
 	if (index != 0) {
-		store->spare = store->homes[index].next;
-	} else if (store->top < store->most) {
-		index = ++store->top;
+		addr_table->free_head = addr_table->addrs[index].next;
+	} else if (addr_table->high_water < addr_table->capacity) {
+		index = ++addr_table->high_water;
 	} else {
-		store->counters.homeless++;
+		addr_table->counters.addr_table_full++;
 		return 0;
 	}
-	store->counters.homes++;
+	addr_table->counters.addr_entries++;
 	return index;
 }
 
 void
-home_rename(struct flow_table *table, struct flow *flow, unsigned end)
+sctp_addrs_index_tags(struct flow_table *table, struct flow *flow, unsigned endpoint)
 {
-	struct sctp_store *store = flow_table_sctp(table);
-	struct sctp_end *e = &flow->sctp[end];
-	const uint32_t tags[2] = {e->tag, e->other_tag};
+	struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	struct sctp_endpoint *e = &flow->sctp[endpoint];
+	const uint32_t tags[2] = {e->tag, e->pending_tag};
 
-	if (e->home == 0) {
-		e->home = take_home(store);
-		if (e->home == 0)
+	if (e->addr_index == 0) {
+		e->addr_index = sctp_addrs_alloc(addr_table);
+		if (e->addr_index == 0)
 			return;
-		store->homes[e->home] =
-		    (struct sctp_home){.flow = flow_table_index(table, flow), .end = (uint8_t)end};
-		home_add(table, flow, end, flow->key.addr[end], flow->key.version);
+		addr_table->addrs[e->addr_index] =
+		    (struct sctp_addrs){.flow = flow_table_index(table, flow), .end = (uint8_t)endpoint};
+		sctp_addrs_add(table, flow, endpoint, flow->key.addr[endpoint], flow->key.version);
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		struct sctp_tag tag = {tags[i], flow->key.port[end], flow->key.port[1 - end]};
+		struct sctp_tag_key tag = {tags[i], flow->key.port[endpoint], flow->key.port[1 - endpoint]};
 
-		if (name_at(store, 2 * e->home + i)->tag.tag == tag.tag)
+		if (sctp_tag_entry_at(addr_table, 2 * e->addr_index + i)->tag.tag == tag.tag)
 			continue;
-		unlink_name(store, 2 * e->home + i);
-		link_name(table, store, 2 * e->home + i, &tag);
+		sctp_tag_unlink(addr_table, 2 * e->addr_index + i);
+		sctp_tag_link(table, addr_table, 2 * e->addr_index + i, &tag);
 	}
 }
 
 void
-home_drop(struct flow_table *table, struct flow *flow, unsigned end)
+sctp_addrs_release(struct flow_table *table, struct flow *flow, unsigned endpoint)
 {
-	struct sctp_store *store = flow_table_sctp(table);
-	uint32_t index = flow->sctp[end].home;
+	struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	uint32_t index = flow->sctp[endpoint].addr_index;
 
 	if (index == 0)
 		return;
-	unlink_name(store, 2 * index);
-	unlink_name(store, 2 * index + 1);
-	store->homes[index].next = store->spare;
-	store->spare = index;
-	store->counters.homes--;
-	flow->sctp[end].home = 0;
+	sctp_tag_unlink(addr_table, 2 * index);
+	sctp_tag_unlink(addr_table, 2 * index + 1);
+	addr_table->addrs[index].next = addr_table->free_head;
+	addr_table->free_head = index;
+	addr_table->counters.addr_entries--;
+	flow->sctp[endpoint].addr_index = 0;
 }
 
 static bool
-has_address(const struct sctp_home *home, const uint8_t address[16], uint8_t version)
+sctp_addrs_has_address(const struct sctp_addrs *addrs, const uint8_t address[16], uint8_t version)
 {
-	for (unsigned i = 0; i < home->count; i++)
-		if (home->address[i].version == version && memcmp(home->address[i].bytes, address, 16) == 0)
+	for (unsigned i = 0; i < addrs->count; i++)
+		if (addrs->address[i].version == version && memcmp(addrs->address[i].bytes, address, 16) == 0)
 			return true;
 	return false;
 }
 
 void
-home_add(struct flow_table *table, struct flow *flow, unsigned end, const uint8_t address[16], uint8_t version)
+sctp_addrs_add(struct flow_table *table, struct flow *flow, unsigned endpoint, const uint8_t address[16],
+	       uint8_t version)
 {
-	struct sctp_store *store = flow_table_sctp(table);
-	struct sctp_home *home = &store->homes[flow->sctp[end].home];
+	struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	struct sctp_addrs *addrs = &addr_table->addrs[flow->sctp[endpoint].addr_index];
 
-	if (flow->sctp[end].home == 0 || has_address(home, address, version))
+	if (flow->sctp[endpoint].addr_index == 0 || sctp_addrs_has_address(addrs, address, version))
 		return;
-	if (home->count == SCTP_ADDRESSES_MAX) {
-		store->counters.addresses_lost++;
+	if (addrs->count == SCTP_ADDRESSES_MAX) {
+		addr_table->counters.addresses_dropped++;
 		return;
 	}
-	home->address[home->count].version = version;
-	memcpy(home->address[home->count].bytes, address, 16);
-	home->count++;
+	addrs->address[addrs->count].version = version;
+	memcpy(addrs->address[addrs->count].bytes, address, 16);
+	addrs->count++;
 }
 
 bool
-home_has(const struct flow_table *table, const struct flow *flow, unsigned end, const uint8_t address[16],
-	 uint8_t version)
+sctp_addrs_contain(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+		   const uint8_t address[16], uint8_t version)
 {
-	const struct sctp_store *store = flow_table_sctp(table);
+	const struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
 
-	if (flow->sctp[end].home != 0)
-		return has_address(&store->homes[flow->sctp[end].home], address, version);
-	return flow->key.version == version && memcmp(flow->key.addr[end], address, 16) == 0;
+	if (flow->sctp[endpoint].addr_index != 0)
+		return sctp_addrs_has_address(&addr_table->addrs[flow->sctp[endpoint].addr_index], address, version);
+	return flow->key.version == version && memcmp(flow->key.addr[endpoint], address, 16) == 0;
 }
 
 uint32_t
-home_find(const struct flow_table *table, const struct sctp_tag *tag, uint32_t from)
+sctp_tag_find_next(const struct flow_table *table, const struct sctp_tag_key *tag, uint32_t from)
 {
-	const struct sctp_store *store = flow_table_sctp(table);
-	uint32_t index = from == 0 ? store->buckets[bucket_of(table, tag)] : name_at(store, from)->next;
+	const struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	uint32_t index =
+	    from == 0 ? addr_table->buckets[sctp_tag_bucket(table, tag)] : sctp_tag_entry_at(addr_table, from)->next;
 
-	for (unsigned looked = 0; index != 0 && looked < SEARCH_MAX; looked++) {
-		const struct sctp_name *name = name_at(store, index);
+	for (unsigned looked = 0; index != 0 && looked < SCTP_TAG_CHAIN_MAX; looked++) {
+		const struct sctp_tag_entry *entry = sctp_tag_entry_at(addr_table, index);
 
-		if (name->tag.tag == tag->tag && name->tag.port == tag->port && name->tag.peer_port == tag->peer_port)
+		if (entry->tag.tag == tag->tag && entry->tag.port == tag->port &&
+		    entry->tag.peer_port == tag->peer_port)
 			return index;
-		index = name->next;
+		index = entry->next;
 	}
 	return 0;
 }
 
 unsigned
-sctp_addresses(const struct flow_table *table, const struct flow *flow, unsigned end,
-	       struct sctp_address addresses[SCTP_ADDRESSES_MAX])
+sctp_get_addresses(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+		   struct sctp_address addresses[SCTP_ADDRESSES_MAX])
 {
-	const struct sctp_store *store = flow_table_sctp(table);
-	const struct sctp_home *home = &store->homes[flow->sctp[end].home];
+	const struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	const struct sctp_addrs *addrs = &addr_table->addrs[flow->sctp[endpoint].addr_index];
 
-	if (flow->sctp[end].home != 0) {
-		memcpy(addresses, home->address, home->count * sizeof *addresses);
-		return home->count;
+	if (flow->sctp[endpoint].addr_index != 0) {
+		memcpy(addresses, addrs->address, addrs->count * sizeof *addresses);
+		return addrs->count;
 	}
-	memcpy(addresses[0].bytes, flow->key.addr[end], sizeof addresses[0].bytes);
+	memcpy(addresses[0].bytes, flow->key.addr[endpoint], sizeof addresses[0].bytes);
 	addresses[0].version = flow->key.version;
 	return 1;
 }

@@ -13,56 +13,57 @@
 #include "flow/sctp/sctp.h"
 
 /* A verification tag with its ports.  Between two ports of two hosts a tag is unique. */
-struct sctp_tag {
+struct sctp_tag_key {
 	uint32_t tag;
 	uint16_t port, peer_port; /* port of the tag's owner, and of the other end */
 };
 
 /* A hash entry.  Entries 2 * h and 2 * h + 1 belong to record h: its present tag and its other one. */
-struct sctp_name {
-	struct sctp_tag tag; /* tag 0: not in a bucket */
+struct sctp_tag_entry {
+	struct sctp_tag_key tag; /* tag 0: not in a bucket */
 	uint32_t next, prev, bucket;
 };
 
-struct sctp_home {
+struct sctp_addrs {
 	flow_index flow;
 	uint32_t next; /* next free record */
 	uint8_t end;
 	uint8_t count; /* number of addresses */
 	struct sctp_address address[SCTP_ADDRESSES_MAX];
-	struct sctp_name name[2];
+	struct sctp_tag_entry tag_entry[2];
 };
 
-struct sctp_store {
-	struct sctp_home *homes; /* index 0 means none */
+struct sctp_addr_table {
+	struct sctp_addrs *addrs; /* index 0 means none */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
-	uint32_t most;	 /* limit on records */
-	uint32_t top;	 /* highest index used so far */
-	uint32_t spare;	 /* head of the free list below it */
+	uint32_t capacity;	 /* limit on records */
+	uint32_t high_water;	 /* highest index used so far */
+	uint32_t free_head;	 /* head of the free list below it */
 	struct sctp_counters counters;
 };
 
 /* Enters an endpoint under its present tags; allocates a record if it has none. */
-void home_rename(struct flow_table *table, struct flow *flow, unsigned end);
+void sctp_addrs_index_tags(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
 /* Frees an endpoint's record. */
-void home_drop(struct flow_table *table, struct flow *flow, unsigned end);
+void sctp_addrs_release(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
 /* Adds an address to an endpoint's record, if it has one and there is room. */
-void home_add(struct flow_table *table, struct flow *flow, unsigned end, const uint8_t address[16], uint8_t version);
+void sctp_addrs_add(struct flow_table *table, struct flow *flow, unsigned endpoint, const uint8_t address[16],
+		    uint8_t version);
 
 /* Whether an address belongs to an endpoint, as far as known. */
-bool home_has(const struct flow_table *table, const struct flow *flow, unsigned end, const uint8_t address[16],
-	      uint8_t version);
+bool sctp_addrs_contain(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			const uint8_t address[16], uint8_t version);
 
 /* The next entry with this tag behind entry `from` (0: from the start); 0 if there is none. */
-uint32_t home_find(const struct flow_table *table, const struct sctp_tag *tag, uint32_t from);
+uint32_t sctp_tag_find_next(const struct flow_table *table, const struct sctp_tag_key *tag, uint32_t from);
 
-static inline const struct sctp_home *
-home_named(const struct sctp_store *store, uint32_t name)
+static inline const struct sctp_addrs *
+sctp_tag_addrs(const struct sctp_addr_table *addr_table, uint32_t name)
 {
-	return &store->homes[name / 2];
+	return &addr_table->addrs[name / 2];
 }
 
 #endif

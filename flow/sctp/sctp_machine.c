@@ -45,7 +45,7 @@ enum {
  *
  * ABORT closes the association in every state.
  */
-const uint8_t sctp_machine[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
+const uint8_t sctp_transitions[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
 	/* sent:                              INI I-A C-E C-A open live SHU S-A S-C ABO refl */
 	/* received:                          INI I-A C-E new C-A  open live SHU S-A S-C ABO */
 	/* happened:                          gave-up superseded */
@@ -82,30 +82,30 @@ const char *
 sctp_input_name(enum sctp_input input)
 {
 	static const char *const names[SCTP_INPUT_COUNT] = {
-		[SCTP_SEND_INIT] = "send-init",
-		[SCTP_SEND_INIT_ACK] = "send-init-ack",
-		[SCTP_SEND_COOKIE_ECHO] = "send-cookie-echo",
-		[SCTP_SEND_COOKIE_ACK] = "send-cookie-ack",
-		[SCTP_SEND_OPEN] = "send-open",
-		[SCTP_SEND_ALIVE] = "send-alive",
-		[SCTP_SEND_SHUTDOWN] = "send-shutdown",
-		[SCTP_SEND_SHUTDOWN_ACK] = "send-shutdown-ack",
-		[SCTP_SEND_SHUTDOWN_COMPLETE] = "send-shutdown-complete",
-		[SCTP_SEND_ABORT] = "send-abort",
-		[SCTP_SEND_REFLECTED] = "send-reflected",
-		[SCTP_RECV_INIT] = "recv-init",
-		[SCTP_RECV_INIT_ACK] = "recv-init-ack",
-		[SCTP_RECV_COOKIE_ECHO] = "recv-cookie-echo",
-		[SCTP_RECV_RESTART] = "recv-restart",
-		[SCTP_RECV_COOKIE_ACK] = "recv-cookie-ack",
-		[SCTP_RECV_OPEN] = "recv-open",
-		[SCTP_RECV_ALIVE] = "recv-alive",
-		[SCTP_RECV_SHUTDOWN] = "recv-shutdown",
-		[SCTP_RECV_SHUTDOWN_ACK] = "recv-shutdown-ack",
-		[SCTP_RECV_SHUTDOWN_COMPLETE] = "recv-shutdown-complete",
-		[SCTP_RECV_ABORT] = "recv-abort",
-		[SCTP_GAVE_UP] = "gave-up",
-		[SCTP_SUPERSEDED] = "superseded",
+		[SCTP_INPUT_SEND_INIT] = "send-init",
+		[SCTP_INPUT_SEND_INIT_ACK] = "send-init-ack",
+		[SCTP_INPUT_SEND_COOKIE_ECHO] = "send-cookie-echo",
+		[SCTP_INPUT_SEND_COOKIE_ACK] = "send-cookie-ack",
+		[SCTP_INPUT_SEND_ESTABLISHED] = "send-open",
+		[SCTP_INPUT_SEND_HEARTBEAT] = "send-alive",
+		[SCTP_INPUT_SEND_SHUTDOWN] = "send-shutdown",
+		[SCTP_INPUT_SEND_SHUTDOWN_ACK] = "send-shutdown-ack",
+		[SCTP_INPUT_SEND_SHUTDOWN_COMPLETE] = "send-shutdown-complete",
+		[SCTP_INPUT_SEND_ABORT] = "send-abort",
+		[SCTP_INPUT_SEND_REFLECTED] = "send-reflected",
+		[SCTP_INPUT_RECV_INIT] = "recv-init",
+		[SCTP_INPUT_RECV_INIT_ACK] = "recv-init-ack",
+		[SCTP_INPUT_RECV_COOKIE_ECHO] = "recv-cookie-echo",
+		[SCTP_INPUT_RECV_RESTART] = "recv-restart",
+		[SCTP_INPUT_RECV_COOKIE_ACK] = "recv-cookie-ack",
+		[SCTP_INPUT_RECV_ESTABLISHED] = "recv-open",
+		[SCTP_INPUT_RECV_HEARTBEAT] = "recv-alive",
+		[SCTP_INPUT_RECV_SHUTDOWN] = "recv-shutdown",
+		[SCTP_INPUT_RECV_SHUTDOWN_ACK] = "recv-shutdown-ack",
+		[SCTP_INPUT_RECV_SHUTDOWN_COMPLETE] = "recv-shutdown-complete",
+		[SCTP_INPUT_RECV_ABORT] = "recv-abort",
+		[SCTP_INPUT_TIMEOUT] = "gave-up",
+		[SCTP_INPUT_SUPERSEDED] = "superseded",
 	};
 
 	return names[input];

@@ -6,25 +6,25 @@
 
 enum { INIT_FIXED = 20, INIT_PARAMETERS = 16, DATA_HEADER = 16, I_DATA_HEADER = 20 };
 
-struct step {
+struct sctp_packet_ctx {
 	struct flow_table *table;
 	struct flow *flow;
-	struct sctp_end *e;	     /* the endpoint that sends or receives */
-	const struct sctp_end *peer; /* the other endpoint, read only */
+	struct sctp_endpoint *e;	  /* the endpoint that sends or receives */
+	const struct sctp_endpoint *peer; /* the other endpoint, read only */
 	const struct packet *packet;
-	const struct sctp_look *look;
+	const struct sctp_bundle *bundle;
 	struct flow_events *events;
 	uint64_t now;
-	unsigned end; /* number of endpoint e, 0 or 1 */
-	bool over;    /* the association was closed before this packet */
-	bool up;      /* the endpoint was up before this packet */
+	unsigned end;	 /* number of endpoint e, 0 or 1 */
+	bool was_closed; /* the association was closed before this packet */
+	bool was_up;	 /* the endpoint was up before this packet */
 };
 
 /* --- the bundle as a whole --- */
 
 /* Minimum length of each chunk type, header included (RFC 9260 section 3.3). */
 static bool
-is_too_short(const struct sctp_chunk *chunk)
+sctp_chunk_is_too_short(const struct sctp_chunk *chunk)
 {
 	switch (chunk->type) {
 	case SCTP_CHUNK_DATA:
@@ -45,385 +45,388 @@ is_too_short(const struct sctp_chunk *chunk)
 }
 
 static bool
-must_be_alone(uint16_t type)
+sctp_chunk_is_unbundlable(uint16_t type)
 {
 	return type == SCTP_CHUNK_INIT || type == SCTP_CHUNK_INIT_ACK || type == SCTP_CHUNK_SHUTDOWN_COMPLETE;
 }
 
-struct sctp_look
-sctp_look_at(const struct packet *packet)
+struct sctp_bundle
+sctp_bundle_scan(const struct packet *packet)
 {
-	struct sctp_look look = {.odd = ANOMALY_NONE};
+	struct sctp_bundle bundle = {.anomaly = ANOMALY_NONE};
 	struct cursor c = sctp_chunks(packet);
 	struct sctp_chunk chunk;
 	bool alone = false;
 
 	while (sctp_chunk_next(&c, &chunk)) {
-		if (look.chunks++ == 0)
-			look.first = (uint8_t)chunk.type;
-		alone |= must_be_alone(chunk.type);
-		if (is_too_short(&chunk))
-			look.odd = ANOMALY_SCTP_CHUNK_SHORT;
+		if (bundle.chunks++ == 0)
+			bundle.first_chunk = (uint8_t)chunk.type;
+		alone |= sctp_chunk_is_unbundlable(chunk.type);
+		if (sctp_chunk_is_too_short(&chunk))
+			bundle.anomaly = ANOMALY_SCTP_CHUNK_SHORT;
 		if (chunk.type == SCTP_CHUNK_INIT || chunk.type == SCTP_CHUNK_INIT_ACK) {
-			look.init = chunk.type == SCTP_CHUNK_INIT;
-			look.new_tag = view_u32(chunk.value, 0);
-			if (look.new_tag == 0 && chunk.value.len >= 4 && look.odd == ANOMALY_NONE)
-				look.odd = ANOMALY_SCTP_TAG_ZERO; /* section 3.3.2 */
+			bundle.init = chunk.type == SCTP_CHUNK_INIT;
+			bundle.init_tag = slice_u32(chunk.value, 0);
+			if (bundle.init_tag == 0 && chunk.value.len >= 4 && bundle.anomaly == ANOMALY_NONE)
+				bundle.anomaly = ANOMALY_SCTP_TAG_ZERO; /* section 3.3.2 */
 		}
-		look.cookie_echo |= chunk.type == SCTP_CHUNK_COOKIE_ECHO;
+		bundle.cookie_echo |= chunk.type == SCTP_CHUNK_COOKIE_ECHO;
 		if (chunk.type == SCTP_CHUNK_ABORT || chunk.type == SCTP_CHUNK_SHUTDOWN_COMPLETE)
-			look.reflected |= (chunk.flags & SCTP_FLAG_T) != 0;
+			bundle.reflected |= (chunk.flags & SCTP_FLAG_T) != 0;
 	}
-	if (alone && look.chunks > 1)
-		look.odd = ANOMALY_SCTP_BUNDLE; /* section 6.10 */
-	return look;
+	if (alone && bundle.chunks > 1)
+		bundle.anomaly = ANOMALY_SCTP_BUNDLE; /* section 6.10 */
+	return bundle;
 }
 
 static bool
-is_tag_of(const struct sctp_end *e, uint32_t tag)
+sctp_endpoint_has_tag(const struct sctp_endpoint *e, uint32_t tag)
 {
 	if (tag == 0)
 		return false;
-	return e->tag == 0 || tag == e->tag || tag == e->other_tag;
+	return e->tag == 0 || tag == e->tag || tag == e->pending_tag;
 }
 
 bool
-sctp_tag_fits(const struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_look *look)
+sctp_tag_is_valid(const struct flow *flow, unsigned sender, const struct packet *packet,
+		  const struct sctp_bundle *bundle)
 {
-	if (look->init)
-		return packet->sctp.verify == 0;
-	return is_tag_of(&flow->sctp[look->reflected ? sender : 1 - sender], packet->sctp.verify);
+	if (bundle->init)
+		return packet->sctp.verification_tag == 0;
+	return sctp_endpoint_has_tag(&flow->sctp[bundle->reflected ? sender : 1 - sender],
+				     packet->sctp.verification_tag);
 }
 
 /* --- states --- */
 
 void
-sctp_input(struct flow *flow, unsigned end, enum sctp_input input, uint64_t now, struct flow_events *events)
+sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, uint64_t now, struct flow_events *events)
 {
-	struct sctp_end *e = &flow->sctp[end];
+	struct sctp_endpoint *e = &flow->sctp[endpoint];
 	enum sctp_state next;
 
 	while ((next = sctp_machine_next((enum sctp_state)e->state, input)) != e->state) {
-		struct sctp_end before = *e;
+		struct sctp_endpoint before = *e;
 		struct flow_event *event;
 
 		e->state = (uint8_t)next;
 		if (before.state == SCTP_STATE_NONE)
 			continue; /* the first change only sets the state before the first packet: no event */
-		event = event_add(events, EVENT_SCTP_STATE_CHANGE, end, now);
+		event = flow_events_add(events, EVENT_SCTP_STATE_CHANGE, endpoint, now);
 		event->sctp_before = before;
 		event->sctp_after = *e;
 	}
 }
 
 static void
-input(const struct step *step, enum sctp_input what)
+sctp_packet_input(const struct sctp_packet_ctx *ctx, enum sctp_input what)
 {
-	sctp_input(step->flow, step->end, what, step->now, step->events);
+	sctp_apply_input(ctx->flow, ctx->end, what, ctx->now, ctx->events);
 }
 
 /* In a state from ESTABLISHED to SHUTDOWN_ACK_SENT. */
 static bool
-is_up(const struct sctp_end *e)
+sctp_endpoint_is_up(const struct sctp_endpoint *e)
 {
 	return e->state >= SCTP_STATE_ESTABLISHED && e->state <= SCTP_STATE_SHUTDOWN_ACK_SENT;
 }
 
 /* Whether the packet carries a tag known only from an INIT: it belongs to a restart that is not confirmed yet. */
 static bool
-is_of_restart(const struct sctp_end *receiver, const struct packet *packet)
+sctp_packet_is_of_restart(const struct sctp_endpoint *receiver, const struct packet *packet)
 {
-	return is_up(receiver) && receiver->tag != 0 && packet->sctp.verify != receiver->tag;
+	return sctp_endpoint_is_up(receiver) && receiver->tag != 0 && packet->sctp.verification_tag != receiver->tag;
 }
 
 static void
-settle(const struct step *step)
+sctp_flow_reclassify(const struct sctp_packet_ctx *ctx)
 {
-	struct flow_table *table = step->table;
-	struct flow *flow = step->flow;
-	enum flow_class class = sctp_class(flow), before = cold_class(flow_cold(table, flow));
+	struct flow_table *table = ctx->table;
+	struct flow *flow = ctx->flow;
+	enum evict_class class = sctp_evict_class(flow), before = flow_cold_class(flow_cold(table, flow));
 
 	/* A tag offered before the endpoint came up is no longer valid. */
-	if (is_up(step->e) && !step->up && step->e->other_tag != 0) {
-		step->e->other_tag = 0;
-		home_rename(table, flow, step->end);
+	if (sctp_endpoint_is_up(ctx->e) && !ctx->was_up && ctx->e->pending_tag != 0) {
+		ctx->e->pending_tag = 0;
+		sctp_addrs_index_tags(table, flow, ctx->end);
 	}
-	if (class == before && sctp_is_over(flow) == step->over)
+	if (class == before && sctp_association_is_closed(flow) == ctx->was_closed)
 		return;
-	flow_set_class(table, flow, class);
-	flow_set_deadline(table, flow, deadline_after(step->now, sctp_patience(table, flow)));
+	flow_set_evict_class(table, flow, class);
+	flow_set_deadline(table, flow, deadline_add(ctx->now, sctp_idle_timeout_ns(table, flow)));
 }
 
 /* --- tags and addresses --- */
 
 /* Sets a new tag for an endpoint that is not up.  The old tag is kept, because it may still be answered. */
 static void
-choose_tag(const struct step *step, uint32_t tag)
+sctp_endpoint_set_tag(const struct sctp_packet_ctx *ctx, uint32_t tag)
 {
-	struct sctp_end *e = step->e;
+	struct sctp_endpoint *e = ctx->e;
 
 	if (tag == 0 || tag == e->tag)
 		return;
-	e->other_tag = e->tag;
+	e->pending_tag = e->tag;
 	e->tag = tag;
-	home_rename(step->table, step->flow, step->end);
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
 }
 
 /* A packet with the other tag shows that this is the tag in use. */
 static void
-use_other_tag(const struct step *step)
+sctp_endpoint_swap_tag(const struct sctp_packet_ctx *ctx)
 {
-	struct sctp_end *e = step->e;
-	uint32_t tag = e->other_tag;
+	struct sctp_endpoint *e = ctx->e;
+	uint32_t tag = e->pending_tag;
 
-	e->other_tag = is_up(e) ? 0 : e->tag;
+	e->pending_tag = sctp_endpoint_is_up(e) ? 0 : e->tag;
 	e->tag = tag;
-	home_rename(step->table, step->flow, step->end);
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
 }
 
 /* Records the addresses listed in an INIT or INIT ACK (RFC 9260 sections 3.3.2.1 and 5.1.2), and its source address. */
 static void
-learn_addresses(const struct step *step, const struct sctp_chunk *chunk)
+sctp_save_addresses(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk)
 {
-	struct cursor c = sctp_parameters(chunk, INIT_PARAMETERS);
-	const struct ip_layer *ip = &step->packet->ip;
+	struct cursor c = sctp_chunk_parameters(chunk, INIT_PARAMETERS);
+	const struct ip_layer *ip = &ctx->packet->ip;
 	struct sctp_chunk parameter;
 	static const uint8_t any[16];
 
-	home_add(step->table, step->flow, step->end, ip->src, ip->version);
+	sctp_addrs_add(ctx->table, ctx->flow, ctx->end, ip->src, ip->version);
 	while (sctp_parameter_next(&c, &parameter)) {
 		uint8_t address[16] = {0};
 		bool ipv4 = parameter.type == SCTP_PARAMETER_IPV4, ipv6 = parameter.type == SCTP_PARAMETER_IPV6;
 
 		if ((!ipv4 || parameter.value.len != 4) && (!ipv6 || parameter.value.len != 16))
 			continue;
-		view_copy(parameter.value, 0, address, parameter.value.len);
+		slice_copy(parameter.value, 0, address, parameter.value.len);
 		if (memcmp(address, any, sizeof any) != 0)
-			home_add(step->table, step->flow, step->end, address, ipv4 ? 4 : 6);
+			sctp_addrs_add(ctx->table, ctx->flow, ctx->end, address, ipv4 ? 4 : 6);
 	}
 }
 
 static void
-judge_offer(const struct step *step, const struct sctp_chunk *chunk, enum sctp_input what)
+sctp_process_init(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk, enum sctp_input what)
 {
-	struct sctp_end *e = step->e;
+	struct sctp_endpoint *e = ctx->e;
 
-	if (is_up(e)) { /* a restart or a forgery: decided by the COOKIE ECHO */
-		if (step->look->new_tag == e->tag)
+	if (sctp_endpoint_is_up(e)) { /* a restart or a forgery: decided by the COOKIE ECHO */
+		if (ctx->bundle->init_tag == e->tag)
 			return;
-		e->other_tag = step->look->new_tag;
-		home_rename(step->table, step->flow, step->end);
+		e->pending_tag = ctx->bundle->init_tag;
+		sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
 		return;
 	}
-	choose_tag(step, step->look->new_tag);
-	learn_addresses(step, chunk);
+	sctp_endpoint_set_tag(ctx, ctx->bundle->init_tag);
+	sctp_save_addresses(ctx, chunk);
 	if (chunk->value.len >= INIT_PARAMETERS) {
-		e->rwnd = view_u32(chunk->value, 4);
-		e->streams_out = view_u16(chunk->value, 8);
-		e->streams_in = view_u16(chunk->value, 10);
-		e->tsn = view_u32(chunk->value, 12);
-		e->flags |= SCTP_END_INIT | SCTP_END_DATA;
+		e->rwnd = slice_u32(chunk->value, 4);
+		e->streams_out = slice_u16(chunk->value, 8);
+		e->streams_in = slice_u16(chunk->value, 10);
+		e->next_tsn = slice_u32(chunk->value, 12);
+		e->flags |= SCTP_EP_INIT_SEEN | SCTP_EP_TSN_KNOWN;
 	}
-	input(step, what);
+	sctp_packet_input(ctx, what);
 }
 
 /* --- sent --- */
 
 static void
-count_data(struct sctp_end *e, const struct sctp_chunk *chunk)
+sctp_count_data(struct sctp_endpoint *e, const struct sctp_chunk *chunk)
 {
 	uint32_t header = chunk->type == SCTP_CHUNK_DATA ? DATA_HEADER : I_DATA_HEADER;
-	uint32_t tsn = view_u32(chunk->value, 0);
+	uint32_t tsn = slice_u32(chunk->value, 0);
 
 	e->chunks++;
 	if (chunk->value.len < 4)
 		return;
-	if ((e->flags & SCTP_END_DATA) != 0 && (int32_t)(tsn - e->tsn) < 0) {
+	if ((e->flags & SCTP_EP_TSN_KNOWN) != 0 && (int32_t)(tsn - e->next_tsn) < 0) {
 		e->retransmits++;
 		return;
 	}
-	e->flags |= SCTP_END_DATA;
-	e->tsn = tsn + 1;
+	e->flags |= SCTP_EP_TSN_KNOWN;
+	e->next_tsn = tsn + 1;
 	e->bytes += chunk->length - header;
 }
 
 static void
-count_ack(struct sctp_end *e, const struct sctp_chunk *chunk, bool has_window)
+sctp_save_ack(struct sctp_endpoint *e, const struct sctp_chunk *chunk, bool has_window)
 {
 	if (chunk->value.len < 8 && (has_window || chunk->value.len < 4))
 		return;
-	e->flags |= SCTP_END_ACKS;
-	e->acked = view_u32(chunk->value, 0);
+	e->flags |= SCTP_EP_CUM_ACK_KNOWN;
+	e->cum_tsn_ack = slice_u32(chunk->value, 0);
 	if (has_window)
-		e->rwnd = view_u32(chunk->value, 4);
+		e->rwnd = slice_u32(chunk->value, 4);
 }
 
 /* Data bundled with a COOKIE ECHO does not prove that the sender is established (section 5.1). */
 static void
-judge_open(const struct step *step)
+sctp_input_unless_cookie_echo(const struct sctp_packet_ctx *ctx)
 {
-	if (!step->look->cookie_echo)
-		input(step, SCTP_SEND_OPEN);
+	if (!ctx->bundle->cookie_echo)
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_ESTABLISHED);
 }
 
 /* Processes a chunk that the endpoint sent.  False if the rest of the packet is ignored. */
 static bool
-judge_sent(const struct step *step, const struct sctp_chunk *chunk)
+sctp_process_sent_chunk(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk)
 {
 	switch (chunk->type) {
 	case SCTP_CHUNK_INIT:
-		if (step->peer->state == SCTP_STATE_NONE)
-			step->e->flags |= SCTP_END_ACTIVE;
-		judge_offer(step, chunk, SCTP_SEND_INIT);
+		if (ctx->peer->state == SCTP_STATE_NONE)
+			ctx->e->flags |= SCTP_EP_ACTIVE_OPEN;
+		sctp_process_init(ctx, chunk, SCTP_INPUT_SEND_INIT);
 		return true;
 	case SCTP_CHUNK_INIT_ACK:
-		judge_offer(step, chunk, SCTP_SEND_INIT_ACK);
+		sctp_process_init(ctx, chunk, SCTP_INPUT_SEND_INIT_ACK);
 		return true;
 	case SCTP_CHUNK_COOKIE_ECHO:
-		input(step, SCTP_SEND_COOKIE_ECHO);
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_COOKIE_ECHO);
 		return true;
 	case SCTP_CHUNK_COOKIE_ACK:
-		input(step, SCTP_SEND_COOKIE_ACK);
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_COOKIE_ACK);
 		return true;
 	case SCTP_CHUNK_DATA:
 	case SCTP_CHUNK_I_DATA:
-		count_data(step->e, chunk);
-		judge_open(step);
+		sctp_count_data(ctx->e, chunk);
+		sctp_input_unless_cookie_echo(ctx);
 		return true;
 	case SCTP_CHUNK_SACK:
 	case SCTP_CHUNK_NR_SACK:
-		count_ack(step->e, chunk, true);
-		judge_open(step);
+		sctp_save_ack(ctx->e, chunk, true);
+		sctp_input_unless_cookie_echo(ctx);
 		return true;
 	case SCTP_CHUNK_FORWARD_TSN:
 	case SCTP_CHUNK_I_FORWARD_TSN:
 	case SCTP_CHUNK_ASCONF:
 	case SCTP_CHUNK_ASCONF_ACK:
 	case SCTP_CHUNK_RE_CONFIG:
-		judge_open(step);
+		sctp_input_unless_cookie_echo(ctx);
 		return true;
 	case SCTP_CHUNK_HEARTBEAT:
 	case SCTP_CHUNK_HEARTBEAT_ACK:
-		input(step, SCTP_SEND_ALIVE);
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_HEARTBEAT);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN:
-		count_ack(step->e, chunk, false);
-		input(step, SCTP_SEND_SHUTDOWN);
+		sctp_save_ack(ctx->e, chunk, false);
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_SHUTDOWN);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN_ACK:
-		input(step, SCTP_SEND_SHUTDOWN_ACK);
+		sctp_packet_input(ctx, SCTP_INPUT_SEND_SHUTDOWN_ACK);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN_COMPLETE:
-		input(step, step->look->reflected ? SCTP_SEND_REFLECTED : SCTP_SEND_SHUTDOWN_COMPLETE);
+		sctp_packet_input(ctx, ctx->bundle->reflected ? SCTP_INPUT_SEND_REFLECTED
+							      : SCTP_INPUT_SEND_SHUTDOWN_COMPLETE);
 		return false;
 	case SCTP_CHUNK_ABORT:
-		input(step, step->look->reflected ? SCTP_SEND_REFLECTED : SCTP_SEND_ABORT);
+		sctp_packet_input(ctx, ctx->bundle->reflected ? SCTP_INPUT_SEND_REFLECTED : SCTP_INPUT_SEND_ABORT);
 		return false; /* section 3.3.7: the rest is ignored */
 	default:
 		return true; /* AUTH, ERROR and unknown chunks change no state */
 	}
 }
 
-static struct step
-begin(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
-      const struct sctp_look *look, uint64_t now, struct flow_events *events)
+static struct sctp_packet_ctx
+sctp_packet_begin(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		  const struct sctp_bundle *bundle, uint64_t now, struct flow_events *events)
 {
-	return (struct step){
+	return (struct sctp_packet_ctx){
 		.table = table,
 		.flow = flow,
-		.e = &flow->sctp[end],
-		.peer = &flow->sctp[1 - end],
+		.e = &flow->sctp[endpoint],
+		.peer = &flow->sctp[1 - endpoint],
 		.packet = packet,
-		.look = look,
+		.bundle = bundle,
 		.events = events,
 		.now = now,
-		.end = end,
-		.over = sctp_is_over(flow),
-		.up = is_up(&flow->sctp[end]),
+		.end = endpoint,
+		.was_closed = sctp_association_is_closed(flow),
+		.was_up = sctp_endpoint_is_up(&flow->sctp[endpoint]),
 	};
 }
 
 /* The endpoint's COOKIE ECHO carries the tag of the INIT ACK that answered its new INIT: it has restarted (section
  * 5.2.4, A). */
 static void
-begin_anew(const struct step *step)
+sctp_endpoint_restart(const struct sctp_packet_ctx *ctx)
 {
-	struct sctp_end *e = step->e;
+	struct sctp_endpoint *e = ctx->e;
 
-	if (!is_up(e))
+	if (!sctp_endpoint_is_up(e))
 		return;
-	flow_table_sctp(step->table)->counters.restarts++;
-	input(step, SCTP_SUPERSEDED);
-	e->tag = e->other_tag;
-	e->other_tag = 0;
-	home_rename(step->table, step->flow, step->end);
-	e->flags &= (uint8_t)~(SCTP_END_DATA | SCTP_END_ACKS);
+	flow_table_sctp_addrs(ctx->table)->counters.restarts++;
+	sctp_packet_input(ctx, SCTP_INPUT_SUPERSEDED);
+	e->tag = e->pending_tag;
+	e->pending_tag = 0;
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
+	e->flags &= (uint8_t)~(SCTP_EP_TSN_KNOWN | SCTP_EP_CUM_ACK_KNOWN);
 }
 
 void
-sctp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	  struct flow_events *events)
+sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		 uint64_t now, struct flow_events *events)
 {
-	struct sctp_look look = sctp_look_at(packet);
-	struct step step = begin(table, flow, end, packet, &look, now, events);
+	struct sctp_bundle bundle = sctp_bundle_scan(packet);
+	struct sctp_packet_ctx ctx = sctp_packet_begin(table, flow, endpoint, packet, &bundle, now, events);
 	struct cursor c = sctp_chunks(packet);
-	bool aside = !look.init && !look.reflected && is_of_restart(step.peer, packet);
+	bool aside = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.peer, packet);
 	struct sctp_chunk chunk;
 
-	if (look.odd != ANOMALY_NONE || !sctp_tag_fits(flow, end, packet, &look))
+	if (bundle.anomaly != ANOMALY_NONE || !sctp_tag_is_valid(flow, endpoint, packet, &bundle))
 		return;
-	step.e->packets++;
-	if (aside && look.cookie_echo)
-		begin_anew(&step);
+	ctx.e->packets++;
+	if (aside && bundle.cookie_echo)
+		sctp_endpoint_restart(&ctx);
 	while (sctp_chunk_next(&c, &chunk)) {
-		if (aside && !look.cookie_echo && chunk.type != SCTP_CHUNK_INIT_ACK)
+		if (aside && !bundle.cookie_echo && chunk.type != SCTP_CHUNK_INIT_ACK)
 			continue;
-		if (!judge_sent(&step, &chunk))
+		if (!sctp_process_sent_chunk(&ctx, &chunk))
 			break;
 	}
-	settle(&step);
+	sctp_flow_reclassify(&ctx);
 }
 
 /* --- received --- */
 
 /* Processes a chunk that the endpoint received.  False if the rest of the packet is ignored. */
 static bool
-judge_received(const struct step *step, const struct sctp_chunk *chunk, bool restart)
+sctp_process_received_chunk(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk, bool restart)
 {
 	switch (chunk->type) {
 	case SCTP_CHUNK_INIT:
-		input(step, SCTP_RECV_INIT);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_INIT);
 		return true;
 	case SCTP_CHUNK_INIT_ACK:
-		input(step, SCTP_RECV_INIT_ACK);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_INIT_ACK);
 		return true;
 	case SCTP_CHUNK_COOKIE_ECHO:
-		input(step, restart ? SCTP_RECV_RESTART : SCTP_RECV_COOKIE_ECHO);
+		sctp_packet_input(ctx, restart ? SCTP_INPUT_RECV_RESTART : SCTP_INPUT_RECV_COOKIE_ECHO);
 		return true;
 	case SCTP_CHUNK_COOKIE_ACK:
-		input(step, SCTP_RECV_COOKIE_ACK);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_COOKIE_ACK);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN:
-		input(step, SCTP_RECV_SHUTDOWN);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_SHUTDOWN);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN_ACK:
-		input(step, SCTP_RECV_SHUTDOWN_ACK);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_SHUTDOWN_ACK);
 		return true;
 	case SCTP_CHUNK_SHUTDOWN_COMPLETE:
-		input(step, SCTP_RECV_SHUTDOWN_COMPLETE);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_SHUTDOWN_COMPLETE);
 		return false;
 	case SCTP_CHUNK_ABORT:
-		input(step, SCTP_RECV_ABORT);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_ABORT);
 		return false;
 	case SCTP_CHUNK_HEARTBEAT:
 	case SCTP_CHUNK_HEARTBEAT_ACK:
-		input(step, SCTP_RECV_ALIVE);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_HEARTBEAT);
 		return true;
 	case SCTP_CHUNK_DATA:
 	case SCTP_CHUNK_I_DATA:
 	case SCTP_CHUNK_SACK:
 	case SCTP_CHUNK_NR_SACK:
-		input(step, SCTP_RECV_OPEN);
+		sctp_packet_input(ctx, SCTP_INPUT_RECV_ESTABLISHED);
 		return true;
 	default:
 		return true;
@@ -432,38 +435,38 @@ judge_received(const struct step *step, const struct sctp_chunk *chunk, bool res
 
 /* Learns the tag of an endpoint from a packet sent to it: a first tag, or which of its two tags is in use. */
 static void
-learn_tag(const struct step *step)
+sctp_save_tag(const struct sctp_packet_ctx *ctx)
 {
-	struct sctp_end *e = step->e;
-	uint32_t tag = step->packet->sctp.verify;
+	struct sctp_endpoint *e = ctx->e;
+	uint32_t tag = ctx->packet->sctp.verification_tag;
 
 	if (e->tag == 0)
-		choose_tag(step, tag);
-	else if (tag != e->tag && !is_up(e))
-		use_other_tag(step);
+		sctp_endpoint_set_tag(ctx, tag);
+	else if (tag != e->tag && !sctp_endpoint_is_up(e))
+		sctp_endpoint_swap_tag(ctx);
 }
 
 void
-sctp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	      struct flow_events *events)
+sctp_packet_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		     uint64_t now, struct flow_events *events)
 {
-	struct sctp_look look = sctp_look_at(packet);
-	struct step step = begin(table, flow, end, packet, &look, now, events);
+	struct sctp_bundle bundle = sctp_bundle_scan(packet);
+	struct sctp_packet_ctx ctx = sctp_packet_begin(table, flow, endpoint, packet, &bundle, now, events);
 	struct cursor c = sctp_chunks(packet);
-	bool aside = !look.init && !look.reflected && is_of_restart(step.e, packet);
+	bool aside = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.e, packet);
 	struct sctp_chunk chunk;
 
-	if (look.odd != ANOMALY_NONE || !sctp_tag_fits(flow, 1 - end, packet, &look))
+	if (bundle.anomaly != ANOMALY_NONE || !sctp_tag_is_valid(flow, 1 - endpoint, packet, &bundle))
 		return;
-	if (aside && !look.cookie_echo)
+	if (aside && !bundle.cookie_echo)
 		return;
 	/* In SHUTDOWN_ACK_SENT the endpoint does not accept a restart: it repeats its SHUTDOWN ACK (section 5.2.4,
 	 * A). */
-	if (aside && step.e->state != SCTP_STATE_SHUTDOWN_ACK_SENT)
-		use_other_tag(&step);
-	if (!look.init && !look.reflected)
-		learn_tag(&step);
-	while (sctp_chunk_next(&c, &chunk) && judge_received(&step, &chunk, aside))
+	if (aside && ctx.e->state != SCTP_STATE_SHUTDOWN_ACK_SENT)
+		sctp_endpoint_swap_tag(&ctx);
+	if (!bundle.init && !bundle.reflected)
+		sctp_save_tag(&ctx);
+	while (sctp_chunk_next(&c, &chunk) && sctp_process_received_chunk(&ctx, &chunk, aside))
 		continue;
-	settle(&step);
+	sctp_flow_reclassify(&ctx);
 }

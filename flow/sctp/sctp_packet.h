@@ -8,29 +8,31 @@
 #include "flow/sctp/sctp_machine.h"
 
 /* Properties of the whole bundle, needed before its chunks are processed. */
-struct sctp_look {
-	enum anomaly odd;    /* why the packet changes no state, independent of the association */
-	uint8_t first;	     /* type of the first chunk */
+struct sctp_bundle {
+	enum anomaly anomaly;    /* why the packet changes no state, independent of the association */
+	uint8_t first_chunk;	     /* type of the first chunk */
 	unsigned chunks;     /* number of valid chunks */
 	bool init;	     /* the packet is an INIT */
 	bool cookie_echo;    /* the packet contains a COOKIE ECHO */
 	bool reflected;	     /* ABORT or SHUTDOWN COMPLETE with the T bit: the tag is the sender's */
-	uint32_t new_tag;    /* tag chosen in its INIT or INIT ACK, 0 if there is none or it was cut off */
+	uint32_t init_tag;    /* tag chosen in its INIT or INIT ACK, 0 if there is none or it was cut off */
 };
 
-struct sctp_look sctp_look_at(const struct packet *packet);
+struct sctp_bundle sctp_bundle_scan(const struct packet *packet);
 
 /* Whether the packet's verification tag is right (RFC 9260 section 8.5); an unknown tag matches. */
-bool sctp_tag_fits(const struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_look *look);
+bool sctp_tag_is_valid(const struct flow *flow, unsigned sender, const struct packet *packet,
+		       const struct sctp_bundle *bundle);
 
 /* Applies an input to an endpoint's state and adds an event for each change. */
-void sctp_input(struct flow *flow, unsigned end, enum sctp_input input, uint64_t now, struct flow_events *events);
+void sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, uint64_t now,
+		      struct flow_events *events);
 
 /* The association is over: at least one end is closed, and the other is closed or unknown. */
-bool sctp_is_over(const struct flow *flow);
+bool sctp_association_is_closed(const struct flow *flow);
 
 /* Eviction class of the flow by its states, and its idle timeout. */
-enum flow_class sctp_class(const struct flow *flow);
-uint64_t sctp_patience(const struct flow_table *table, const struct flow *flow);
+enum evict_class sctp_evict_class(const struct flow *flow);
+uint64_t sctp_idle_timeout_ns(const struct flow_table *table, const struct flow *flow);
 
 #endif

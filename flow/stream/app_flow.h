@@ -16,59 +16,62 @@
 /* Limit for all application protocols together. */
 #define CONVERSATIONS_MAX 1024u
 
-struct conversation;
-struct conversations;
+struct app_flow;
+struct app_flow_table;
 
 /* Context of a reader's callbacks. */
-struct reading {
-	struct conversations *all;
-	struct conversation *conversation;
-	void *state;	 /* app_reader.state_size bytes, initially zero */
-	unsigned server; /* the end whose port is the protocol's */
-	bool wanted;	 /* a probe is enabled; otherwise the reader may skip work */
+struct app_context {
+	struct app_flow_table *table;
+	struct app_flow *app_flow;
+	void *state;		  /* app_reader.state_size bytes, initially zero */
+	unsigned server_endpoint; /* the end whose port is the protocol's */
+	bool traced;		  /* a probe is enabled; otherwise the reader may skip work */
 	/* Called by the reader: `sender` has sent a whole message; an anomaly was found. */
-	void (*message)(void *context, unsigned sender, const void *message);
-	void (*odd)(void *context, enum anomaly a);
+	void (*on_message)(void *context, unsigned sender, const void *message);
+	void (*on_anomaly)(void *context, enum anomaly a);
 	void *context;
 };
 
-/* The parser of an application protocol.  A row of the table of application providers (daemon/observe/app_layer.c) names it. */
+/*
+ * The parser of an application protocol.  A row of the table of application providers (daemon/observe/app_layer.c)
+ * names it.
+ */
 struct app_reader {
 	size_t state_size;
 	/* The stream of `sender` starts: at the `beginning` of the connection, or in mid-stream. */
-	void (*start)(struct reading *reading, unsigned sender, bool beginning);
+	void (*on_start)(struct app_context *ctx, unsigned sender, bool beginning);
 	/* The next bytes of `sender`, or the number of bytes missing there. */
-	void (*bytes)(struct reading *reading, unsigned sender, struct view bytes);
-	void (*gap)(struct reading *reading, unsigned sender, uint32_t length);
+	void (*on_bytes)(struct app_context *ctx, unsigned sender, struct slice bytes);
+	void (*on_gap)(struct app_context *ctx, unsigned sender, uint32_t length);
 	/* Whether the bytes are needed even while no probe is enabled, so that the state is right when one is. */
-	bool (*needs)(const void *state);
-	/* Whether the reader can still use bytes of that end.  Once false it stays false until start() is called. */
-	bool (*reads)(const void *state, unsigned sender);
+	bool (*needs_bytes)(const void *state);
+	/* Whether the reader can still use bytes of that end.  Once false it stays false until on_start() is called. */
+	bool (*is_reading)(const void *state, unsigned sender);
 };
 
-struct conversation_counters {
-	uint64_t now, begun, midstream, evicted;
+struct app_flow_counters {
+	uint64_t active, begun, midstream, evicted;
 };
 
 /* Allocates CONVERSATIONS_MAX conversations with states of up to `state_size` bytes.  NULL if out of memory. */
-struct conversations *conversations_new(size_t state_size);
-void conversations_free(struct conversations *all);
-const struct conversation_counters *conversations_counters(const struct conversations *all);
-const struct stream_counters *conversations_streams(const struct conversations *all);
+struct app_flow_table *app_flow_table_new(size_t state_size);
+void app_flow_table_free(struct app_flow_table *table);
+const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
+const struct stream_counters *app_flow_table_stream_counters(const struct app_flow_table *table);
 
 /*
- * Processes a segment of `flow` sent by `sender`, after the TCP machine has.  The caller sets `server`, `wanted`,
- * `message`, `odd` and `context` of `reading`; the callbacks run before this returns.
+ * Processes a segment of `flow` sent by `sender`, after the TCP machine has.  The caller sets `server_endpoint`,
+ * `traced`, `message`, `on_anomaly` and `context` of `reading`; the callbacks run before this returns.
  */
-void conversation_take(struct conversations *all, const struct flow_table *table, const struct flow *flow,
-		       const struct packet *packet, unsigned sender, const struct app_reader *reader,
-		       struct reading *reading);
+void app_flow_feed(struct app_flow_table *all, const struct flow_table *table, const struct flow *flow,
+		   const struct packet *packet, unsigned sender, const struct app_reader *reader,
+		   struct app_context *ctx);
 
 /* Calls `visit` with the state of every other conversation of the same reader, until it returns true. */
-void conversation_others(const struct reading *reading, bool (*visit)(void *context, const void *state),
+void app_flow_visit_others(const struct app_context *ctx, bool (*visit)(void *context, const void *state),
 			 void *context);
 
 /* The flow of a conversation. */
-const struct flow *conversation_flow(const struct conversation *conversation);
+const struct flow *app_flow_get_flow(const struct app_flow *app_flow);
 
 #endif

@@ -8,142 +8,142 @@
 _Static_assert(CONVERSATIONS_MAX < UINT16_MAX, "indices have 16 bits");
 
 static size_t
-states_size(const struct conversations *all)
+app_flow_states_memory_size(const struct app_flow_table *table)
 {
-	return (CONVERSATIONS_MAX + 1) * all->state_size;
+	return (CONVERSATIONS_MAX + 1) * table->state_size;
 }
 
 #define HISTORIES_SIZE ((size_t)(CONVERSATIONS_MAX + 1) * 2 * STREAM_HISTORY)
 
 /* Reserves address space; pages are allocated when they are first touched. */
 static void *
-reserve(size_t size)
+app_flow_table_reserve_memory(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-struct conversations *
-conversations_new(size_t state_size)
+struct app_flow_table *
+app_flow_table_new(size_t state_size)
 {
-	struct conversations *all = calloc(1, sizeof *all);
+	struct app_flow_table *table = calloc(1, sizeof *table);
 
-	if (all == NULL)
+	if (table == NULL)
 		return NULL;
-	all->state_size = (state_size + 63) & ~(size_t)63;
-	all->slots = calloc(CONVERSATIONS_MAX + 1, sizeof all->slots[0]);
-	all->states = reserve(states_size(all));
-	all->histories = reserve(HISTORIES_SIZE);
-	all->pool = stream_pool_new();
-	if (all->slots == NULL || all->states == NULL || all->histories == NULL || all->pool == NULL) {
-		conversations_free(all);
+	table->state_size = (state_size + 63) & ~(size_t)63;
+	table->entries = calloc(CONVERSATIONS_MAX + 1, sizeof table->entries[0]);
+	table->states = app_flow_table_reserve_memory(app_flow_states_memory_size(table));
+	table->histories = app_flow_table_reserve_memory(HISTORIES_SIZE);
+	table->pool = stream_pool_new();
+	if (table->entries == NULL || table->states == NULL || table->histories == NULL || table->pool == NULL) {
+		app_flow_table_free(table);
 		return NULL;
 	}
-	return all;
+	return table;
 }
 
 void
-conversations_free(struct conversations *all)
+app_flow_table_free(struct app_flow_table *table)
 {
-	if (all == NULL)
+	if (table == NULL)
 		return;
-	stream_pool_free(all->pool);
-	if (all->states != NULL)
-		munmap(all->states, states_size(all));
-	if (all->histories != NULL)
-		munmap(all->histories, HISTORIES_SIZE);
-	free(all->slots);
-	free(all);
+	stream_pool_free(table->pool);
+	if (table->states != NULL)
+		munmap(table->states, app_flow_states_memory_size(table));
+	if (table->histories != NULL)
+		munmap(table->histories, HISTORIES_SIZE);
+	free(table->entries);
+	free(table);
 }
 
-const struct conversation_counters *
-conversations_counters(const struct conversations *all)
+const struct app_flow_counters *
+app_flow_table_counters(const struct app_flow_table *table)
 {
-	return &all->counters;
+	return &table->counters;
 }
 
 const struct stream_counters *
-conversations_streams(const struct conversations *all)
+app_flow_table_stream_counters(const struct app_flow_table *table)
 {
-	return stream_pool_counters(all->pool);
+	return stream_pool_counters(table->pool);
 }
 
 static uint16_t
-index_of(const struct conversations *all, const struct conversation *c)
+app_flow_index(const struct app_flow_table *all, const struct app_flow *c)
 {
-	return (uint16_t)(c - all->slots);
+	return (uint16_t)(c - all->entries);
 }
 
 void *
-conversation_state(const struct conversations *all, const struct conversation *c)
+app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
 {
-	return all->states + index_of(all, c) * all->state_size;
+	return table->states + app_flow_index(table, c) * table->state_size;
 }
 
 /* Ids are consecutive, so their low bits are a good hash. */
 static uint16_t *
-bucket_of(struct conversations *all, uint64_t cid)
+app_flow_bucket(struct app_flow_table *table, uint64_t cid)
 {
-	return &all->bucket[cid / 2 % CONVERSATION_BUCKETS];
+	return &table->bucket[cid / 2 % CONVERSATION_BUCKETS];
 }
 
 /* --- LRU list --- */
 
 static void
-unlink_use(struct conversations *all, const struct conversation *c)
+app_flow_lru_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
 	if (c->newer != 0)
-		all->slots[c->newer].older = c->older;
+		table->entries[c->newer].older = c->older;
 	else
-		all->newest = c->older;
+		table->newest = c->older;
 	if (c->older != 0)
-		all->slots[c->older].newer = c->newer;
+		table->entries[c->older].newer = c->newer;
 	else
-		all->oldest = c->newer;
+		table->oldest = c->newer;
 }
 
 static void
-link_newest(struct conversations *all, struct conversation *c)
+app_flow_lru_push_newest(struct app_flow_table *table, struct app_flow *c)
 {
-	uint16_t index = index_of(all, c);
+	uint16_t index = app_flow_index(table, c);
 
 	c->newer = 0;
-	c->older = all->newest;
-	if (all->newest != 0)
-		all->slots[all->newest].newer = index;
+	c->older = table->newest;
+	if (table->newest != 0)
+		table->entries[table->newest].newer = index;
 	else
-		all->oldest = index;
-	all->newest = index;
+		table->oldest = index;
+	table->newest = index;
 }
 
 static void
-link_oldest(struct conversations *all, struct conversation *c)
+app_flow_lru_push_oldest(struct app_flow_table *table, struct app_flow *c)
 {
-	uint16_t index = index_of(all, c);
+	uint16_t index = app_flow_index(table, c);
 
 	c->older = 0;
-	c->newer = all->oldest;
-	if (all->oldest != 0)
-		all->slots[all->oldest].older = index;
+	c->newer = table->oldest;
+	if (table->oldest != 0)
+		table->entries[table->oldest].older = index;
 	else
-		all->newest = index;
-	all->oldest = index;
+		table->newest = index;
+	table->oldest = index;
 }
 
 /* --- create and remove --- */
 
-struct conversation *
-conversation_find(struct conversations *all, const struct flow *flow, uint64_t cid)
+struct app_flow *
+app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t cid)
 {
-	for (uint16_t index = *bucket_of(all, cid); index != 0; index = all->slots[index].chain) {
-		struct conversation *c = &all->slots[index];
+	for (uint16_t index = *app_flow_bucket(table, cid); index != 0; index = table->entries[index].bucket_next) {
+		struct app_flow *c = &table->entries[index];
 
 		if (c->cid != cid || c->flow != flow)
 			continue;
-		if (!c->over && all->newest != index) {
-			unlink_use(all, c);
-			link_newest(all, c);
+		if (!c->closed && table->newest != index) {
+			app_flow_lru_unlink(table, c);
+			app_flow_lru_push_newest(table, c);
 		}
 		return c;
 	}
@@ -151,84 +151,84 @@ conversation_find(struct conversations *all, const struct flow *flow, uint64_t c
 }
 
 static void
-end_streams(struct conversations *all, struct conversation *c)
+app_flow_end_streams(struct app_flow_table *table, struct app_flow *c)
 {
-	stream_end(all->pool, &c->stream[0]);
-	stream_end(all->pool, &c->stream[1]);
+	stream_end(table->pool, &c->stream[0]);
+	stream_end(table->pool, &c->stream[1]);
 }
 
 static void
-leave_bucket(struct conversations *all, const struct conversation *c)
+app_flow_bucket_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
-	uint16_t *link = bucket_of(all, c->cid);
+	uint16_t *link = app_flow_bucket(table, c->cid);
 
-	while (*link != index_of(all, c))
-		link = &all->slots[*link].chain;
-	*link = c->chain;
+	while (*link != app_flow_index(table, c))
+		link = &table->entries[*link].bucket_next;
+	*link = c->bucket_next;
 }
 
-static struct conversation *
-make_room(struct conversations *all)
+static struct app_flow *
+app_flow_alloc(struct app_flow_table *table)
 {
-	struct conversation *c;
+	struct app_flow *c;
 
-	if (all->top < CONVERSATIONS_MAX)
-		return &all->slots[++all->top];
-	c = &all->slots[all->oldest];
-	if (!c->over) {
-		end_streams(all, c);
-		all->counters.evicted++;
-		all->counters.now--;
+	if (table->high_water < CONVERSATIONS_MAX)
+		return &table->entries[++table->high_water];
+	c = &table->entries[table->oldest];
+	if (!c->closed) {
+		app_flow_end_streams(table, c);
+		table->counters.evicted++;
+		table->counters.active--;
 	}
-	leave_bucket(all, c);
-	unlink_use(all, c);
+	app_flow_bucket_unlink(table, c);
+	app_flow_lru_unlink(table, c);
 	return c;
 }
 
-struct conversation *
-conversation_create(struct conversations *all, const struct flow *flow, uint64_t cid, const struct app_reader *reader)
+struct app_flow *
+app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, const struct app_reader *reader)
 {
-	struct conversation *c = make_room(all);
-	uint16_t index = index_of(all, c), *bucket = bucket_of(all, cid);
-	uint8_t *history = all->histories + (size_t)index * 2 * STREAM_HISTORY;
+	struct app_flow *c = app_flow_alloc(table);
+	uint16_t index = app_flow_index(table, c), *bucket = app_flow_bucket(table, cid);
+	uint8_t *history = table->histories + (size_t)index * 2 * STREAM_HISTORY;
 
-	*c = (struct conversation){.flow = flow, .cid = cid, .reader = reader, .chain = *bucket};
+	*c = (struct app_flow){.flow = flow, .cid = cid, .reader = reader, .bucket_next = *bucket};
 	c->stream[0].history = history;
 	c->stream[1].history = history + STREAM_HISTORY;
 	*bucket = index;
-	link_newest(all, c);
-	memset(conversation_state(all, c), 0, all->state_size);
-	all->counters.begun++;
-	all->counters.now++;
+	app_flow_lru_push_newest(table, c);
+	memset(app_flow_state(table, c), 0, table->state_size);
+	table->counters.begun++;
+	table->counters.active++;
 	return c;
 }
 
 void
-conversation_retire(struct conversations *all, struct conversation *c)
+app_flow_retire(struct app_flow_table *table, struct app_flow *c)
 {
-	end_streams(all, c);
-	c->over = true;
-	all->counters.now--;
-	unlink_use(all, c);
-	link_oldest(all, c);
+	app_flow_end_streams(table, c);
+	c->closed = true;
+	table->counters.active--;
+	app_flow_lru_unlink(table, c);
+	app_flow_lru_push_oldest(table, c);
 }
 
 void
-conversation_others(const struct reading *reading, bool (*visit)(void *context, const void *state), void *context)
+app_flow_visit_others(const struct app_context *ctx, bool (*visit)(void *context, const void *state), void *context)
 {
-	const struct conversations *all = reading->all;
+	const struct app_flow_table *table = ctx->table;
 
-	for (uint16_t index = all->newest; index != 0; index = all->slots[index].older) {
-		const struct conversation *c = &all->slots[index];
+	for (uint16_t index = table->newest; index != 0; index = table->entries[index].older) {
+		const struct app_flow *c = &table->entries[index];
 
-		if (c != reading->conversation && c->reader == reading->conversation->reader &&
-		    visit(context, conversation_state(all, c)))
+		if (c != ctx->app_flow && c->reader == ctx->app_flow->reader &&
+		    visit(context, app_flow_state(table, c)))
 			return;
 	}
 }
 
 const struct flow *
-conversation_flow(const struct conversation *c)
+app_flow_get_flow(const struct app_flow *c)
 {
 	return c->flow;
 }

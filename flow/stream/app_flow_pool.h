@@ -5,40 +5,40 @@
 
 #include "flow/stream/app_flow.h"
 
-struct conversation {
+struct app_flow {
 	const struct flow *flow; /* NULL: free.  The memory may belong to another connection by now; compare `cid` */
 	uint64_t cid;		 /* connection id of the flow's end 0 */
 	const struct app_reader *reader;
-	uint16_t chain;		 /* next in the hash bucket */
+	uint16_t bucket_next;	 /* next in the hash bucket */
 	uint16_t newer, older;	 /* LRU list */
-	bool over;		 /* both ends have closed, or one has reset: segments are ignored */
+	bool closed;		 /* both ends have closed, or one has reset: segments are ignored */
 	struct stream stream[2]; /* by sender */
 };
 
 #define CONVERSATION_BUCKETS 2048u
 
-struct conversations {
-	struct conversation *slots;
+struct app_flow_table {
+	struct app_flow *entries;
 	uint8_t *states;    /* `state_size` bytes each */
 	uint8_t *histories; /* STREAM_HISTORY bytes, two for each conversation */
 	size_t state_size;
 	struct stream_pool *pool;
-	uint16_t top;		 /* highest index used so far */
+	uint16_t high_water;	 /* highest index used so far */
 	uint16_t newest, oldest; /* ends of the LRU list */
 	uint16_t bucket[CONVERSATION_BUCKETS];
-	struct conversation_counters counters;
+	struct app_flow_counters counters;
 };
 
 /* The conversation of a connection, moved to the front of the LRU list; NULL if there is none. */
-struct conversation *conversation_find(struct conversations *all, const struct flow *flow, uint64_t cid);
+struct app_flow *app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t cid);
 
 /* Creates a conversation, evicting the least recently used one if all are in use. */
-struct conversation *conversation_create(struct conversations *all, const struct flow *flow, uint64_t cid,
-					 const struct app_reader *reader);
+struct app_flow *app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid,
+				 const struct app_reader *reader);
 
 /* The conversation is over: it becomes the first candidate for eviction. */
-void conversation_retire(struct conversations *all, struct conversation *c);
+void app_flow_retire(struct app_flow_table *table, struct app_flow *c);
 
-void *conversation_state(const struct conversations *all, const struct conversation *c);
+void *app_flow_state(const struct app_flow_table *table, const struct app_flow *c);
 
 #endif

@@ -23,28 +23,28 @@
 
 /* Most segments that may wait in one stream, and most blocks of STREAM_BLOCK bytes that hold them. */
 #define STREAM_BLOCK	  2048u
-#define STREAM_PIECES_MAX 128u
+#define STREAM_QUEUE_MAX  128u
 #define STREAM_BLOCKS_MAX 128u
 
 /* Limit for all streams together: 4 MiB. */
-#define STREAM_POOL_BLOCKS 2048u
-#define STREAM_POOL_PIECES 4096u
+#define STREAM_POOL_BLOCKS   2048u
+#define STREAM_POOL_SEGMENTS 4096u
 
 struct stream {
-	uint32_t next;	 /* sequence number of the next byte to deliver */
-	uint32_t known;	 /* bytes before `next` that `history` holds */
+	uint32_t next_seq;	 /* sequence number of the next byte to deliver */
+	uint32_t history_len;	 /* bytes before `next_seq` that `history` holds */
 	uint8_t *history; /* ring of STREAM_HISTORY bytes, indexed by sequence number; provided with the stream */
-	uint16_t head;	 /* first waiting piece, in stream order; 0 none */
-	uint16_t pieces, blocks; /* number of waiting pieces, and of their blocks */
+	uint16_t queue_head;	 /* first waiting piece, in stream order; 0 none */
+	uint16_t queued_segments, queued_blocks; /* number of waiting pieces, and of their blocks */
 	bool begun;
 	struct stream *older, *younger; /* list of the streams with waiting pieces, by how long they have waited */
 };
 
 /* Callbacks of a stream.  They must not begin or end the stream. */
 struct stream_reader {
-	void (*bytes)(void *context, struct view bytes); /* the next bytes, at least one */
-	void (*gap)(void *context, uint32_t length);	 /* the next `length` bytes are missing */
-	void (*odd)(void *context, enum anomaly a);
+	void (*on_bytes)(void *context, struct slice bytes); /* the next bytes, at least one */
+	void (*on_gap)(void *context, uint32_t length);	     /* the next `length` bytes are missing */
+	void (*on_anomaly)(void *context, enum anomaly a);
 	void *context;
 };
 
@@ -52,12 +52,12 @@ struct stream_counters {
 	uint64_t bytes;	     /* bytes delivered */
 	uint64_t gaps;
 	uint64_t missing;    /* bytes in gaps */
-	uint64_t early;	     /* segments kept because they were early */
+	uint64_t out_of_order;	     /* segments kept because they were early */
 	uint64_t repeated;   /* bytes received again */
-	uint64_t incomparable; /* of `repeated`, bytes that could not be compared because the history is too short */
+	uint64_t uncompared; /* of `repeated`, bytes that could not be compared because the history is too short */
 	uint64_t differing;  /* segments that repeat a range with different bytes */
-	uint64_t crowded;    /* gaps because there was no room to wait */
-	uint64_t robbed;     /* streams whose waiting segments were evicted */
+	uint64_t limit_gaps;    /* gaps because there was no room to wait */
+	uint64_t evicted_queues;     /* streams whose waiting segments were evicted */
 };
 
 struct stream_pool;
@@ -69,7 +69,7 @@ const struct stream_counters *stream_pool_counters(const struct stream_pool *poo
 
 /* Blocks in use, and pieces in use, of all streams. */
 uint32_t stream_pool_blocks(const struct stream_pool *pool);
-uint32_t stream_pool_pieces(const struct stream_pool *pool);
+uint32_t stream_pool_segments(const struct stream_pool *pool);
 
 /* Starts the stream at sequence number `seq` with nothing waiting. */
 void stream_begin(struct stream_pool *pool, struct stream *stream, uint32_t seq);
@@ -81,7 +81,7 @@ void stream_end(struct stream_pool *pool, struct stream *stream);
  * `acked` is the last acknowledgement number of the receiver, valid if `has_acked`. */
 struct stream_segment {
 	uint32_t seq;
-	struct view bytes;
+	struct slice bytes;
 	uint32_t wire;
 	bool has_acked;
 	uint32_t acked;

@@ -19,8 +19,8 @@ stream_pool_new(void)
 	if (pool->bytes == MAP_FAILED)
 		pool->bytes = NULL;
 	pool->block_next = calloc(STREAM_POOL_BLOCKS + 1, sizeof pool->block_next[0]);
-	pool->pieces = calloc(STREAM_POOL_PIECES + 1, sizeof pool->pieces[0]);
-	if (pool->bytes == NULL || pool->block_next == NULL || pool->pieces == NULL) {
+	pool->segments = calloc(STREAM_POOL_SEGMENTS + 1, sizeof pool->segments[0]);
+	if (pool->bytes == NULL || pool->block_next == NULL || pool->segments == NULL) {
 		stream_pool_free(pool);
 		return NULL;
 	}
@@ -35,7 +35,7 @@ stream_pool_free(struct stream_pool *pool)
 	if (pool->bytes != NULL)
 		munmap(pool->bytes, BYTES_SIZE);
 	free(pool->block_next);
-	free(pool->pieces);
+	free(pool->segments);
 	free(pool);
 }
 
@@ -52,33 +52,35 @@ stream_pool_blocks(const struct stream_pool *pool)
 }
 
 uint32_t
-stream_pool_pieces(const struct stream_pool *pool)
+stream_pool_segments(const struct stream_pool *pool)
 {
-	return pool->pieces_used;
+	return pool->segments_used;
 }
 
 static uint32_t
-blocks_for(uint32_t length)
+stream_blocks_for(uint32_t length)
 {
 	return length / STREAM_BLOCK + (length % STREAM_BLOCK != 0);
 }
 
 bool
-waiting_is_allowed(const struct stream *stream, uint32_t length)
+stream_queue_is_allowed(const struct stream *stream, uint32_t length)
 {
-	return stream->pieces < STREAM_PIECES_MAX && stream->blocks + blocks_for(length) <= STREAM_BLOCKS_MAX;
+	return stream->queued_segments < STREAM_QUEUE_MAX &&
+	       stream->queued_blocks + stream_blocks_for(length) <= STREAM_BLOCKS_MAX;
 }
 
 bool
-waiting_has_room(const struct stream_pool *pool, uint32_t length)
+stream_pool_has_room(const struct stream_pool *pool, uint32_t length)
 {
-	return pool->pieces_used < STREAM_POOL_PIECES && pool->blocks + blocks_for(length) <= STREAM_POOL_BLOCKS;
+	return pool->segments_used < STREAM_POOL_SEGMENTS &&
+	       pool->blocks + stream_blocks_for(length) <= STREAM_POOL_BLOCKS;
 }
 
 /* --- streams with waiting pieces, by age --- */
 
 static void
-enlist(struct stream_pool *pool, struct stream *stream)
+stream_pool_link(struct stream_pool *pool, struct stream *stream)
 {
 	stream->older = pool->youngest;
 	stream->younger = NULL;
@@ -90,7 +92,7 @@ enlist(struct stream_pool *pool, struct stream *stream)
 }
 
 static void
-delist(struct stream_pool *pool, struct stream *stream)
+stream_pool_unlink(struct stream_pool *pool, struct stream *stream)
 {
 	if (stream->older != NULL)
 		stream->older->younger = stream->younger;
@@ -106,71 +108,71 @@ delist(struct stream_pool *pool, struct stream *stream)
 /* --- pieces and blocks --- */
 
 static uint16_t
-take_block(struct stream_pool *pool)
+stream_pool_alloc_block(struct stream_pool *pool)
 {
-	uint16_t index = pool->block_spare;
+	uint16_t index = pool->block_free_head;
 
 	if (index == 0)
-		index = ++pool->block_top;
+		index = ++pool->block_high_water;
 	else
-		pool->block_spare = pool->block_next[index];
+		pool->block_free_head = pool->block_next[index];
 	pool->block_next[index] = 0;
 	pool->blocks++;
 	return index;
 }
 
 static uint16_t
-take_piece(struct stream_pool *pool)
+stream_pool_alloc_segment(struct stream_pool *pool)
 {
-	uint16_t index = pool->piece_spare;
+	uint16_t index = pool->segment_free_head;
 
 	if (index == 0)
-		index = ++pool->piece_top;
+		index = ++pool->segment_high_water;
 	else
-		pool->piece_spare = pool->pieces[index].next;
-	pool->pieces_used++;
+		pool->segment_free_head = pool->segments[index].next;
+	pool->segments_used++;
 	return index;
 }
 
 uint16_t
-waiting_keep(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct view bytes, uint32_t wire)
+stream_queue_store(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct slice bytes, uint32_t wire)
 {
-	uint16_t index = take_piece(pool), *link;
-	struct piece_waiting *piece = waiting_at(pool, index);
+	uint16_t index = stream_pool_alloc_segment(pool), *link;
+	struct queued_segment *segment = stream_queue_at(pool, index);
 
-	*piece = (struct piece_waiting){.seq = seq, .have = bytes.len, .wire = wire};
-	link = &piece->block;
+	*segment = (struct queued_segment){.seq = seq, .captured = bytes.len, .wire = wire};
+	link = &segment->block;
 	for (uint32_t done = 0, n; done < bytes.len; done += n) {
 		n = bytes.len - done < STREAM_BLOCK ? bytes.len - done : STREAM_BLOCK;
-		*link = take_block(pool);
-		view_copy(bytes, done, pool->bytes + (size_t)*link * STREAM_BLOCK, n);
+		*link = stream_pool_alloc_block(pool);
+		slice_copy(bytes, done, pool->bytes + (size_t)*link * STREAM_BLOCK, n);
 		link = &pool->block_next[*link];
 	}
-	if (stream->pieces++ == 0)
-		enlist(pool, stream);
-	stream->blocks = (uint16_t)(stream->blocks + blocks_for(bytes.len));
+	if (stream->queued_segments++ == 0)
+		stream_pool_link(pool, stream);
+	stream->queued_blocks = (uint16_t)(stream->queued_blocks + stream_blocks_for(bytes.len));
 	return index;
 }
 
 void
-waiting_drop_first(struct stream_pool *pool, struct stream *stream)
+stream_queue_drop_head(struct stream_pool *pool, struct stream *stream)
 {
-	uint16_t index = stream->head;
-	struct piece_waiting *piece = waiting_at(pool, index);
+	uint16_t index = stream->queue_head;
+	struct queued_segment *segment = stream_queue_at(pool, index);
 
-	while (piece->block != 0) {
-		uint16_t block = piece->block;
+	while (segment->block != 0) {
+		uint16_t block = segment->block;
 
-		piece->block = pool->block_next[block];
-		pool->block_next[block] = pool->block_spare;
-		pool->block_spare = block;
+		segment->block = pool->block_next[block];
+		pool->block_next[block] = pool->block_free_head;
+		pool->block_free_head = block;
 		pool->blocks--;
-		stream->blocks--;
+		stream->queued_blocks--;
 	}
-	stream->head = piece->next;
-	piece->next = pool->piece_spare;
-	pool->piece_spare = index;
-	pool->pieces_used--;
-	if (--stream->pieces == 0)
-		delist(pool, stream);
+	stream->queue_head = segment->next;
+	segment->next = pool->segment_free_head;
+	pool->segment_free_head = index;
+	pool->segments_used--;
+	if (--stream->queued_segments == 0)
+		stream_pool_unlink(pool, stream);
 }

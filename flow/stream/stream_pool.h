@@ -6,39 +6,40 @@
 #include "flow/stream/stream.h"
 
 /* A waiting segment. */
-struct piece_waiting {
+struct queued_segment {
 	uint32_t seq;
-	uint32_t have, wire; /* bytes captured, bytes on the wire */
-	uint16_t next;	     /* next piece of the stream, or next free piece */
-	uint16_t block;	     /* first block of its bytes */
+	uint32_t captured, wire; /* bytes captured, bytes on the wire */
+	uint16_t next;		 /* next piece of the stream, or next free piece */
+	uint16_t block;		 /* first block of its bytes */
 };
 
 struct stream_pool {
 	uint8_t *bytes; /* memory of the blocks */
 	uint16_t *block_next;
-	struct piece_waiting *pieces;
-	uint16_t block_spare, piece_spare; /* heads of the free lists */
-	uint16_t block_top, piece_top;	   /* highest indices used so far */
-	uint32_t blocks, pieces_used;
+	struct queued_segment *segments;
+	uint16_t block_free_head, segment_free_head;   /* heads of the free lists */
+	uint16_t block_high_water, segment_high_water; /* highest indices used so far */
+	uint32_t blocks, segments_used;
 	struct stream *oldest, *youngest; /* streams with waiting pieces */
 	struct stream_counters counters;
 };
 
-static inline struct piece_waiting *
-waiting_at(struct stream_pool *pool, uint16_t index)
+static inline struct queued_segment *
+stream_queue_at(struct stream_pool *pool, uint16_t index)
 {
-	return &pool->pieces[index];
+	return &pool->segments[index];
 }
 
 /* Whether a segment of `length` captured bytes may wait: the first function checks the stream's limit, the second the
  * pool's. */
-bool waiting_is_allowed(const struct stream *stream, uint32_t length);
-bool waiting_has_room(const struct stream_pool *pool, uint32_t length);
+bool stream_queue_is_allowed(const struct stream *stream, uint32_t length);
+bool stream_pool_has_room(const struct stream_pool *pool, uint32_t length);
 
 /* Keeps a segment; there must be room.  Returns its piece, which the caller links into the stream's list. */
-uint16_t waiting_keep(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct view bytes, uint32_t wire);
+uint16_t stream_queue_store(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct slice bytes,
+			    uint32_t wire);
 
 /* Unlinks the stream's first piece and frees it. */
-void waiting_drop_first(struct stream_pool *pool, struct stream *stream);
+void stream_queue_drop_head(struct stream_pool *pool, struct stream *stream);
 
 #endif

@@ -8,150 +8,151 @@
  */
 #include "flow/table/table_internal.h"
 
-#define LOOKED_AT 16
-#define ACTIVE_NS (60 * NANOSECONDS)
+#define EVICT_SCAN_MAX 16
+#define ACTIVE_NS      (60 * NANOSECONDS)
 
 static inline void
-append(struct flow_table *table, struct flow_cold *cold, flow_index index, enum flow_class class)
+evict_list_link(struct flow_table *table, struct flow_cold *cold, flow_index index, enum evict_class class)
 {
-	struct class_list *list = &table->classes[class];
+	struct evict_list *list = &table->evict_lists[class];
 
-	cold->class_next = 0;
-	cold->class_prev = list->tail;
+	cold->evict_next = 0;
+	cold->evict_prev = list->tail;
 	if (list->tail != 0)
-		table->cold[list->tail].class_next = index;
+		table->cold[list->tail].evict_next = index;
 	else
 		list->head = index;
 	list->tail = index;
 }
 
 static inline void
-take_out(struct flow_table *table, const struct flow_cold *cold, enum flow_class class)
+evict_list_unlink(struct flow_table *table, const struct flow_cold *cold, enum evict_class class)
 {
-	struct class_list *list = &table->classes[class];
+	struct evict_list *list = &table->evict_lists[class];
 
-	if (cold->class_prev != 0)
-		table->cold[cold->class_prev].class_next = cold->class_next;
+	if (cold->evict_prev != 0)
+		table->cold[cold->evict_prev].evict_next = cold->evict_next;
 	else
-		list->head = cold->class_next;
-	if (cold->class_next != 0)
-		table->cold[cold->class_next].class_prev = cold->class_prev;
+		list->head = cold->evict_next;
+	if (cold->evict_next != 0)
+		table->cold[cold->evict_next].evict_prev = cold->evict_prev;
 	else
-		list->tail = cold->class_prev;
+		list->tail = cold->evict_prev;
 }
 
 void
-class_append(struct flow_table *table, flow_index index, enum flow_class class)
+evict_list_append(struct flow_table *table, flow_index index, enum evict_class class)
 {
-	append(table, &table->cold[index], index, class);
+	evict_list_link(table, &table->cold[index], index, class);
 }
 
 void
-class_remove(struct flow_table *table, flow_index index)
+evict_list_remove(struct flow_table *table, flow_index index)
 {
 	const struct flow_cold *cold = &table->cold[index];
 
-	take_out(table, cold, cold_class(cold));
+	evict_list_unlink(table, cold, flow_cold_class(cold));
 }
 
 void
-flow_set_class(struct flow_table *table, struct flow *flow, enum flow_class class)
+flow_set_evict_class(struct flow_table *table, struct flow *flow, enum evict_class class)
 {
-	flow_index index = index_of(table, flow);
+	flow_index index = flow_index_of(table, flow);
 	struct flow_cold *cold = &table->cold[index];
-	enum flow_class before = cold_class(cold);
+	enum evict_class before = flow_cold_class(cold);
 
 	if (before == class)
 		return;
-	take_out(table, cold, before);
-	cold_set_class(cold, class);
-	append(table, cold, index, class);
+	evict_list_unlink(table, cold, before);
+	flow_cold_set_class(cold, class);
+	evict_list_link(table, cold, index, class);
 }
 
 static void
-evict(struct flow_table *table, flow_index index, uint64_t now)
+evict_flow(struct flow_table *table, flow_index index, uint64_t now)
 {
 	struct flow *flow = &table->hot[index];
 	struct flow_events events;
 
 	events.count = 0;
-	flow_evicted(table, flow, now, &events);
-	flow_report(table, flow, &events);
-	flow_remove(table, flow);
+	flow_on_evict(table, flow, now, &events);
+	flow_report_events(table, flow, &events);
+	flow_table_remove_flow(table, flow);
 }
 
 /* A time stamp before the last packet does not make the flow idle. */
 static bool
-was_active(const struct flow *flow, uint64_t now)
+evict_is_recently_active(const struct flow *flow, uint64_t now)
 {
 	if (flow->kind == FLOW_UDP && flow->udp[0].datagrams + flow->udp[1].datagrams < 2)
 		return false;
-	return now < flow->last || now - flow->last < ACTIVE_NS;
+	return now < flow->last_seen || now - flow->last_seen < ACTIVE_NS;
 }
 
 /* The first flow of a class that was not active recently, otherwise the longest idle of those examined; 0 if the class
  * is empty. */
 static flow_index
-second_chance(struct flow_table *table, enum flow_class class, uint64_t now, bool *idle)
+evict_pick_second_chance(struct flow_table *table, enum evict_class class, uint64_t now, bool *idle)
 {
-	flow_index index = table->classes[class].head, silent = index;
+	flow_index index = table->evict_lists[class].head, silent = index;
 	unsigned looked;
 
 	*idle = true;
-	for (looked = 0; looked < LOOKED_AT && index != 0; looked++) {
-		flow_index next = table->cold[index].class_next;
+	for (looked = 0; looked < EVICT_SCAN_MAX && index != 0; looked++) {
+		flow_index next = table->cold[index].evict_next;
 
-		if (!was_active(&table->hot[index], now))
+		if (!evict_is_recently_active(&table->hot[index], now))
 			return index;
-		if (table->hot[index].last < table->hot[silent].last)
+		if (table->hot[index].last_seen < table->hot[silent].last_seen)
 			silent = index;
-		class_remove(table, index);
-		class_append(table, index, class);
-		index = next == 0 ? table->classes[class].head : next;
+		evict_list_remove(table, index);
+		evict_list_append(table, index, class);
+		index = next == 0 ? table->evict_lists[class].head : next;
 	}
 	*idle = false;
 	return silent;
 }
 
 void
-evict_one(struct flow_table *table, uint64_t now)
+evict_at_limit(struct flow_table *table, uint64_t now)
 {
 	struct flow_counters *counters = &table->counters;
 	flow_index index;
 	bool idle;
 
-	if ((index = table->classes[CLASS_HALF_OPEN].head) != 0) {
+	if ((index = table->evict_lists[EVICT_CLASS_HALF_OPEN].head) != 0) {
 		counters->evicted_half_open++;
-	} else if ((index = table->classes[CLASS_CLOSING].head) != 0) {
+	} else if ((index = table->evict_lists[EVICT_CLASS_CLOSING].head) != 0) {
 		counters->evicted_closing++;
-	} else if ((index = second_chance(table, CLASS_DATAGRAM, now, &idle)) != 0) {
+	} else if ((index = evict_pick_second_chance(table, EVICT_CLASS_UDP, now, &idle)) != 0) {
 		counters->evicted_udp++;
 	} else {
-		index = second_chance(table, CLASS_ESTABLISHED, now, &idle);
+		index = evict_pick_second_chance(table, EVICT_CLASS_ESTABLISHED, now, &idle);
 		if (idle)
 			counters->evicted_idle++;
 		else
 			counters->evicted_oldest++;
 	}
-	evict(table, index, now);
+	evict_flow(table, index, now);
 }
 
-/* Evicts one of the first flows of an overlong run of slots, which does not arise by chance (see PROBE_MAX): the lowest
- * class, and in it the longest idle. */
+/* Evicts one of the first flows of an overlong run of slots, which does not arise by chance (see HASH_PROBE_MAX): the
+ * lowest class, and in it the longest idle. */
 void
-evict_crowded(struct flow_table *table, uint32_t hash, uint64_t now)
+evict_from_probe_run(struct flow_table *table, uint32_t hash, uint64_t now)
 {
-	flow_index near[LOOKED_AT];
-	unsigned i, count = slots_near(table, hash, near, LOOKED_AT);
+	flow_index near[EVICT_SCAN_MAX];
+	unsigned i, count = slots_list_run(table, hash, near, EVICT_SCAN_MAX);
 	flow_index least = near[0];
 
 	for (i = 1; i < count; i++) {
 		const struct flow_cold *a = &table->cold[near[i]], *b = &table->cold[least];
 
-		if (cold_class(a) < cold_class(b) ||
-		    (cold_class(a) == cold_class(b) && table->hot[near[i]].last < table->hot[least].last))
+		if (flow_cold_class(a) < flow_cold_class(b) ||
+		    (flow_cold_class(a) == flow_cold_class(b) &&
+		     table->hot[near[i]].last_seen < table->hot[least].last_seen))
 			least = near[i];
 	}
 	table->counters.evicted_crowded++;
-	evict(table, least, now);
+	evict_flow(table, least, now);
 }

@@ -1,70 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/table/flow_key.h"
 
-#define PROTOCOL_TCP 6
+#define PROTOCOL_TCP_delete 6
 #define PROTOCOL_UDP 17
 #define PROTOCOL_SCTP 132
 
-static inline struct way
-way_of(const struct packet *packet)
+static inline struct flow_tuple
+flow_tuple_from_packet(const struct packet *packet)
 {
 	const struct ip_layer *ip = &packet->ip;
-	struct way way = {.src = ip->src, .dst = ip->dst, .version = ip->version};
+	struct flow_tuple tuple = {.src = ip->src, .dst = ip->dst, .version = ip->version};
 
 	if (packet->transport == TRANSPORT_TCP) {
-		way.protocol = PROTOCOL_TCP;
-		way.sport = packet->tcp.sport;
-		way.dport = packet->tcp.dport;
+		tuple.protocol = PROTOCOL_TCP_delete;
+		tuple.sport = packet->tcp.sport;
+		tuple.dport = packet->tcp.dport;
 	} else if (packet->transport == TRANSPORT_SCTP) {
-		way.protocol = PROTOCOL_SCTP;
-		way.sport = packet->sctp.sport;
-		way.dport = packet->sctp.dport;
+		tuple.protocol = PROTOCOL_SCTP;
+		tuple.sport = packet->sctp.sport;
+		tuple.dport = packet->sctp.dport;
 	} else {
-		way.protocol = PROTOCOL_UDP;
-		way.sport = packet->udp.sport;
-		way.dport = packet->udp.dport;
+		tuple.protocol = PROTOCOL_UDP;
+		tuple.sport = packet->udp.sport;
+		tuple.dport = packet->udp.dport;
 	}
-	return way;
+	return tuple;
 }
 
 void
-flow_key_of(const struct packet *packet, struct flow_key *key, unsigned *sender)
+flow_key_from_packet(const struct packet *packet, struct flow_key *key, unsigned *sender)
 {
-	struct way way = way_of(packet);
+	struct flow_tuple tuple = flow_tuple_from_packet(packet);
 
-	make_key(key, sender, &way);
+	flow_key_from_tuple(key, sender, &tuple);
 }
 
 bool
-flow_key_of_quote(const struct packet *packet, struct flow_key *key, unsigned *sender)
+flow_key_from_icmp_error(const struct packet *packet, struct flow_key *key, unsigned *sender)
 {
 	bool icmp = packet->transport == TRANSPORT_ICMP || packet->transport == TRANSPORT_ICMPV6;
-	struct way way;
+	struct flow_tuple tuple;
 
 	if (!icmp || !packet->icmp.error || packet->icmp.quote.version == 0 || !packet->icmp.quote.has_ports)
 		return false;
-	way.src = packet->icmp.quote.src;
-	way.dst = packet->icmp.quote.dst;
-	way.sport = packet->icmp.quote.sport;
-	way.dport = packet->icmp.quote.dport;
-	way.protocol = packet->icmp.quote.protocol;
-	way.version = packet->icmp.quote.version;
-	if (way.protocol != PROTOCOL_TCP && way.protocol != PROTOCOL_UDP && way.protocol != PROTOCOL_SCTP)
+	tuple.src = packet->icmp.quote.src;
+	tuple.dst = packet->icmp.quote.dst;
+	tuple.sport = packet->icmp.quote.sport;
+	tuple.dport = packet->icmp.quote.dport;
+	tuple.protocol = packet->icmp.quote.protocol;
+	tuple.version = packet->icmp.quote.version;
+	if (tuple.protocol != PROTOCOL_TCP_delete && tuple.protocol != PROTOCOL_UDP && tuple.protocol != PROTOCOL_SCTP)
 		return false;
-	make_key(key, sender, &way);
+	flow_key_from_tuple(key, sender, &tuple);
 	return true;
 }
 
 uint32_t
-flow_hash(const struct flow_table *table, const struct flow_key *key)
+flow_key_hash(const struct flow_table *table, const struct flow_key *key)
 {
-	return hash_key(table, key);
+	return key_hash(table, key);
 }
 
 uint32_t
-flow_key_and_hash(const struct flow_table *table, const struct packet *packet, struct flow_key *key, unsigned *sender)
+flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
+		     unsigned *sender)
 {
-	struct way way = way_of(packet);
+	struct flow_tuple tuple = flow_tuple_from_packet(packet);
 
-	return key_and_hash(table, key, sender, &way);
+	return key_hash_tuple(table, key, sender, &tuple);
 }

@@ -10,7 +10,7 @@
 #include "flow/table/table_internal.h"
 
 static inline uint64_t
-load64(const uint8_t *at)
+key_load_u64(const uint8_t *at)
 {
 	uint64_t word;
 
@@ -21,48 +21,48 @@ load64(const uint8_t *at)
 /* Whether end a sorts after end b.  Address and port are compared as a pair, so that two sockets of one address are
  * ordered by port, as on loopback. */
 static inline bool
-comes_after(const uint8_t *a, uint16_t aport, const uint8_t *b, uint16_t bport)
+key_endpoint_is_greater(const uint8_t *a, uint16_t aport, const uint8_t *b, uint16_t bport)
 {
-	uint64_t ahead = __builtin_bswap64(load64(a)), bhead = __builtin_bswap64(load64(b));
+	uint64_t ahead = __builtin_bswap64(key_load_u64(a)), bhead = __builtin_bswap64(key_load_u64(b));
 
 	if (ahead != bhead)
 		return ahead > bhead;
-	ahead = __builtin_bswap64(load64(a + 8));
-	bhead = __builtin_bswap64(load64(b + 8));
+	ahead = __builtin_bswap64(key_load_u64(a + 8));
+	bhead = __builtin_bswap64(key_load_u64(b + 8));
 	if (ahead != bhead)
 		return ahead > bhead;
 	return aport > bport;
 }
 
 /* The tuple of a packet: source and destination. */
-struct way {
+struct flow_tuple {
 	const uint8_t *src, *dst;
 	uint16_t sport, dport;
 	uint8_t protocol, version;
 };
 
 static inline void
-set_kind(struct flow_key *key, uint16_t port0, uint16_t port1, const struct way *way)
+key_set_ports(struct flow_key *key, uint16_t port0, uint16_t port1, const struct flow_tuple *tuple)
 {
 	key->port[0] = port0;
 	key->port[1] = port1;
-	key->protocol = way->protocol;
-	key->version = way->version;
-	key->space = 0;
+	key->protocol = tuple->protocol;
+	key->version = tuple->version;
+	key->address_space = 0;
 }
 
 /* Fills the key without a branch on the order, because that branch is unpredictable.  A socket connected to itself is
  * both ends; its packets count as sent by end 0. */
 static inline void
-make_key(struct flow_key *key, unsigned *sender, const struct way *way)
+flow_key_from_tuple(struct flow_key *key, unsigned *sender, const struct flow_tuple *tuple)
 {
-	unsigned from = comes_after(way->src, way->sport, way->dst, way->dport);
+	unsigned from = key_endpoint_is_greater(tuple->src, tuple->sport, tuple->dst, tuple->dport);
 	uint16_t change;
 
-	memcpy(key->addr[from], way->src, 16);
-	memcpy(key->addr[from ^ 1], way->dst, 16);
-	change = (uint16_t)((way->sport ^ way->dport) & -from);
-	set_kind(key, way->sport ^ change, way->dport ^ change, way);
+	memcpy(key->addr[from], tuple->src, 16);
+	memcpy(key->addr[from ^ 1], tuple->dst, 16);
+	change = (uint16_t)((tuple->sport ^ tuple->dport) & -from);
+	key_set_ports(key, tuple->sport ^ change, tuple->dport ^ change, tuple);
 	*sender = from;
 }
 
@@ -71,7 +71,7 @@ make_key(struct flow_key *key, unsigned *sender, const struct way *way)
  * XXH3's shortest path.
  */
 static __attribute__((flatten)) uint32_t
-hash_words(uint64_t ends, uint64_t kind, uint64_t seed)
+key_hash_words(uint64_t ends, uint64_t kind, uint64_t seed)
 {
 	uint64_t words[2] = {ends, kind};
 
@@ -79,14 +79,14 @@ hash_words(uint64_t ends, uint64_t kind, uint64_t seed)
 }
 
 static inline uint64_t
-kind_word(uint16_t space, uint8_t protocol, uint16_t port0, uint16_t port1)
+key_hash_ports_word(uint16_t space, uint8_t protocol, uint16_t port0, uint16_t port1)
 {
 	return (uint64_t)space << 48 | (uint64_t)protocol << 32 | (uint64_t)port1 << 16 | port0;
 }
 
 /* The words are assembled from the fields: loading them from memory just written in pieces stalls the processor. */
 static inline uint32_t
-hash_key(const struct flow_table *table, const struct flow_key *key)
+key_hash(const struct flow_table *table, const struct flow_key *key)
 {
 	uint32_t low, high;
 
@@ -94,23 +94,25 @@ hash_key(const struct flow_table *table, const struct flow_key *key)
 		return (uint32_t)(XXH3_64bits_withSeed(key, sizeof *key, table->seed) >> 32);
 	memcpy(&low, key->addr[0], sizeof low);
 	memcpy(&high, key->addr[1], sizeof high);
-	return hash_words((uint64_t)high << 32 | low, kind_word(key->space, key->protocol, key->port[0], key->port[1]),
-			  table->seed);
+	return key_hash_words((uint64_t)high << 32 | low,
+			      key_hash_ports_word(key->address_space, key->protocol, key->port[0], key->port[1]),
+			      table->seed);
 }
 
 /* IPv4 only: address and port are compared as one number, and the hash input avoids memory whose address depends on the
  * order.  Saves 6 ns a packet of 136. */
 static inline uint32_t
-key_and_hash_ipv4(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+key_hash_tuple_ipv4(const struct flow_table *table, struct flow_key *key, unsigned *sender,
+		    const struct flow_tuple *tuple)
 {
 	uint32_t src, dst;
 	uint64_t a, b, change, low, high;
 	unsigned from;
 
-	memcpy(&src, way->src, sizeof src);
-	memcpy(&dst, way->dst, sizeof dst);
-	a = (uint64_t)be32toh(src) << 16 | way->sport;
-	b = (uint64_t)be32toh(dst) << 16 | way->dport;
+	memcpy(&src, tuple->src, sizeof src);
+	memcpy(&dst, tuple->dst, sizeof dst);
+	a = (uint64_t)be32toh(src) << 16 | tuple->sport;
+	b = (uint64_t)be32toh(dst) << 16 | tuple->dport;
 	from = a > b;
 	change = (a ^ b) & -(uint64_t)from;
 	low = a ^ change;
@@ -121,18 +123,18 @@ key_and_hash_ipv4(const struct flow_table *table, struct flow_key *key, unsigned
 	memset(key, 0, sizeof key->addr);
 	memcpy(key->addr[0], &src, sizeof src);
 	memcpy(key->addr[1], &dst, sizeof dst);
-	set_kind(key, (uint16_t)low, (uint16_t)high, way);
-	return hash_words((uint64_t)dst << 32 | src, kind_word(0, way->protocol, (uint16_t)low, (uint16_t)high),
-			  table->seed);
+	key_set_ports(key, (uint16_t)low, (uint16_t)high, tuple);
+	return key_hash_words((uint64_t)dst << 32 | src,
+			      key_hash_ports_word(0, tuple->protocol, (uint16_t)low, (uint16_t)high), table->seed);
 }
 
 static inline uint32_t
-key_and_hash(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct way *way)
+key_hash_tuple(const struct flow_table *table, struct flow_key *key, unsigned *sender, const struct flow_tuple *tuple)
 {
-	if (way->version == 4)
-		return key_and_hash_ipv4(table, key, sender, way);
-	make_key(key, sender, way);
-	return hash_key(table, key);
+	if (tuple->version == 4)
+		return key_hash_tuple_ipv4(table, key, sender, tuple);
+	flow_key_from_tuple(key, sender, tuple);
+	return key_hash(table, key);
 }
 
 #endif

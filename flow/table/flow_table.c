@@ -29,41 +29,41 @@ flow_limits_default(void)
 }
 
 static uint32_t
-homes_for(uint32_t flows)
+flow_home_slots_for(uint32_t flows)
 {
 	return flows + flows / 3 + 1;
 }
 
 static size_t
-slots_size(uint32_t flows)
+slots_memory_size(uint32_t flows)
 {
-	return ((size_t)homes_for(flows) + PROBE_MAX + 1) * sizeof(uint64_t);
+	return ((size_t)flow_home_slots_for(flows) + HASH_PROBE_MAX + 1) * sizeof(uint64_t);
 }
 
 static size_t
-hot_size(uint32_t flows)
+flow_hot_memory_size(uint32_t flows)
 {
 	return ((size_t)flows + 1) * sizeof(struct flow);
 }
 
 static size_t
-cold_size(uint32_t flows)
+flow_cold_memory_size(uint32_t flows)
 {
 	return ((size_t)flows + 1) * sizeof(struct flow_cold);
 }
 
 size_t
-flow_table_memory(uint32_t flows)
+flow_table_memory_size(uint32_t flows)
 {
-	return sizeof(struct flow_table) + slots_size(flows) + hot_size(flows) + cold_size(flows) +
-	       tcp_store_memory(flows) + sctp_store_memory(flows);
+	return sizeof(struct flow_table) + slots_memory_size(flows) + flow_hot_memory_size(flows) +
+	       flow_cold_memory_size(flows) + tcp_pools_memory_size(flows) + sctp_addr_table_memory_size(flows);
 }
 
 /* Reserves zeroed memory, in huge pages if available.  Packets touch it at random, and TLB misses would cost 14 ns a
  * packet of 144 with 100,000 flows in a virtual machine.  A page fault then clears 2 MiB, which takes 0.1 ms once per
  * 11,000 new flows. */
 static void *
-reserve(size_t size)
+flow_table_reserve_memory(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -74,14 +74,14 @@ reserve(size_t size)
 }
 
 static void
-release(void *memory, size_t size)
+flow_table_release_memory(void *memory, size_t size)
 {
 	if (memory != NULL)
 		munmap(memory, size);
 }
 
 struct flow_table *
-flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_timer_report *report, void *context)
+flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handler *report, void *context)
 {
 	struct flow_table *table;
 
@@ -94,23 +94,23 @@ flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_timer_repor
 		return NULL;
 	table->limits = *limits;
 	table->seed = seed;
-	table->report = report;
+	table->on_events = report;
 	table->context = context;
 	table->id_stride = 1;
-	table->homes_most = homes_for(limits->flows);
-	table->homes = table->homes_most < HOMES_FIRST ? table->homes_most : HOMES_FIRST;
-	table->slots = reserve(slots_size(limits->flows));
-	table->hot = reserve(hot_size(limits->flows));
-	table->cold = reserve(cold_size(limits->flows));
-	table->tcp = tcp_store_new(limits->flows);
-	table->sctp = sctp_store_new(limits->flows);
-	if (table->slots == NULL || table->hot == NULL || table->cold == NULL || table->tcp == NULL ||
-	    table->sctp == NULL) {
+	table->home_slots_max = flow_home_slots_for(limits->flows);
+	table->home_slots = table->home_slots_max < HOMES_FIRST ? table->home_slots_max : HOMES_FIRST;
+	table->slots = flow_table_reserve_memory(slots_memory_size(limits->flows));
+	table->hot = flow_table_reserve_memory(flow_hot_memory_size(limits->flows));
+	table->cold = flow_table_reserve_memory(flow_cold_memory_size(limits->flows));
+	table->tcp_pools = tcp_pools_new(limits->flows);
+	table->sctp_addrs = sctp_addr_table_new(limits->flows);
+	if (table->slots == NULL || table->hot == NULL || table->cold == NULL || table->tcp_pools == NULL ||
+	    table->sctp_addrs == NULL) {
 		flow_table_free(table);
 		errno = ENOMEM;
 		return NULL;
 	}
-	wheel_start(table, 0);
+	wheel_init(table, 0);
 	return table;
 }
 
@@ -121,66 +121,67 @@ flow_table_free(struct flow_table *table)
 {
 	if (table == NULL)
 		return;
-	release(table->slots, slots_size(table->limits.flows));
-	release(table->hot, hot_size(table->limits.flows));
-	release(table->cold, cold_size(table->limits.flows));
-	tcp_store_free(table->tcp);
-	sctp_store_free(table->sctp);
+	flow_table_release_memory(table->slots, slots_memory_size(table->limits.flows));
+	flow_table_release_memory(table->hot, flow_hot_memory_size(table->limits.flows));
+	flow_table_release_memory(table->cold, flow_cold_memory_size(table->limits.flows));
+	tcp_pools_free(table->tcp_pools);
+	sctp_addr_table_free(table->sctp_addrs);
 	free(table);
 }
 
 /* Reuses the most recently freed flow, which is still in the caches. */
 static flow_index
-take_index(struct flow_table *table)
+flow_table_alloc_index(struct flow_table *table)
 {
-	flow_index index = table->spare;
+	flow_index index = table->free_head;
 
 	if (index == 0)
-		return ++table->top;
-	table->spare = table->cold[index].class_next;
-	__builtin_prefetch(&table->cold[table->spare], 1);
+		return ++table->high_water;
+	table->free_head = table->cold[index].evict_next;
+	__builtin_prefetch(&table->cold[table->free_head], 1);
 	return index;
 }
 
 static flow_index
-make_room(struct flow_table *table, uint32_t hash, uint64_t now)
+flow_table_make_room(struct flow_table *table, uint32_t hash, uint64_t now)
 {
 	flow_index index;
 
 	if (table->counters.flows == 0)
-		wheel_start(table, now);
+		wheel_init(table, now);
 	if (table->counters.flows == table->limits.flows)
 		flow_table_run_timers(table, now); /* expire timers first; evict only if still full */
 	if (table->counters.flows == table->limits.flows)
-		evict_one(table, now);
-	while (table->homes < table->homes_most && homes_for((uint32_t)table->counters.flows + 1) > table->homes)
+		evict_at_limit(table, now);
+	while (table->home_slots < table->home_slots_max &&
+	       flow_home_slots_for((uint32_t)table->counters.flows + 1) > table->home_slots)
 		slots_grow(table);
-	index = take_index(table);
+	index = flow_table_alloc_index(table);
 	while (!slots_insert(table, hash, index))
-		evict_crowded(table, hash, now);
+		evict_from_probe_run(table, hash, now);
 	return index;
 }
 
 struct flow *
-flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash, enum flow_kind kind,
-	    enum flow_class class, unsigned sender, uint64_t now, uint64_t deadline)
+flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uint32_t hash, enum flow_kind kind,
+		       enum evict_class class, unsigned sender, uint64_t now, uint64_t deadline)
 {
-	flow_index index = make_room(table, hash, now);
+	flow_index index = flow_table_make_room(table, hash, now);
 	struct flow *flow = &table->hot[index];
 
 	*flow = (struct flow){
 		.key = *key,
-		.last = now,
+		.last_seen = now,
 		.hash = hash,
 		.kind = (uint8_t)kind,
-		.first = sender & 1,
+		.first_sender = sender & 1,
 		.deadline = deadline,
 	};
 	table->cold[index] = (struct flow_cold){
-		.marks = ++table->serial << COLD_SERIAL_PLACE | class,
-		.start = now,
+		.packed = ++table->last_serial << FLOW_COLD_SERIAL_SHIFT | class,
+		.first_seen = now,
 	};
-	class_append(table, index, class);
+	evict_list_append(table, index, class);
 	wheel_add(table, index);
 	table->counters.flows++;
 	table->counters.created++;
@@ -188,48 +189,48 @@ flow_create(struct flow_table *table, const struct flow_key *key, uint32_t hash,
 }
 
 void
-flow_remove(struct flow_table *table, struct flow *flow)
+flow_table_remove_flow(struct flow_table *table, struct flow *flow)
 {
-	flow_index index = index_of(table, flow);
+	flow_index index = flow_index_of(table, flow);
 
 	wheel_remove(table, index);
-	class_remove(table, index);
+	evict_list_remove(table, index);
 	slots_remove(table, flow->hash, index);
 	flow->key.version = 0;
-	table->cold[index].marks = 0;
-	table->cold[index].class_next = table->spare;
-	table->spare = index;
+	table->cold[index].packed = 0;
+	table->cold[index].evict_next = table->free_head;
+	table->free_head = index;
 	table->counters.flows--;
 }
 
 void
-flow_report(struct flow_table *table, struct flow *flow, const struct flow_events *events)
+flow_report_events(struct flow_table *table, struct flow *flow, const struct flow_events *events)
 {
 	if (events->count != 0)
-		table->report(table->context, flow, events);
+		table->on_events(table->context, flow, events);
 }
 
 void
 flow_table_clear(struct flow_table *table)
 {
-	struct flow_events untold;
+	struct flow_events ignored;
 	flow_index index;
 
-	for (index = 1; index <= table->top; index++) {
+	for (index = 1; index <= table->high_water; index++) {
 		struct flow *flow = &table->hot[index];
 
-		if (cold_serial(&table->cold[index]) == 0)
+		if (flow_cold_serial(&table->cold[index]) == 0)
 			continue;
-		untold.count = 0;
-		flow_evicted(table, flow, flow->last, &untold);
-		flow_remove(table, flow);
+		ignored.count = 0;
+		flow_on_evict(table, flow, flow->last_seen, &ignored);
+		flow_table_remove_flow(table, flow);
 	}
 }
 
 struct flow_cold *
 flow_cold(struct flow_table *table, const struct flow *flow)
 {
-	return &table->cold[index_of(table, flow)];
+	return &table->cold[flow_index_of(table, flow)];
 }
 
 const struct flow_limits *
@@ -238,26 +239,26 @@ flow_table_limits(const struct flow_table *table)
 	return &table->limits;
 }
 
-struct sctp_store *
-flow_table_sctp(const struct flow_table *table)
+struct sctp_addr_table *
+flow_table_sctp_addrs(const struct flow_table *table)
 {
-	return table->sctp;
+	return table->sctp_addrs;
 }
 
 flow_index
 flow_table_index(const struct flow_table *table, const struct flow *flow)
 {
-	return index_of(table, flow);
+	return flow_index_of(table, flow);
 }
 
 struct flow *
-flow_table_at(const struct flow_table *table, flow_index index)
+flow_table_flow_at(const struct flow_table *table, flow_index index)
 {
 	return &table->hot[index];
 }
 
 void
-flow_table_set_times(struct flow_table *table, const struct flow_limits *limits)
+flow_table_set_timeouts(struct flow_table *table, const struct flow_limits *limits)
 {
 	uint32_t flows = table->limits.flows;
 
@@ -265,14 +266,14 @@ flow_table_set_times(struct flow_table *table, const struct flow_limits *limits)
 	table->limits.flows = flows;
 }
 
-struct tcp_store *
-flow_table_tcp(const struct flow_table *table)
+struct tcp_pools *
+flow_table_tcp_pools(const struct flow_table *table)
 {
-	return table->tcp;
+	return table->tcp_pools;
 }
 
 struct flow_counters *
-flow_table_count(struct flow_table *table)
+flow_table_counters_rw(struct flow_table *table)
 {
 	return &table->counters;
 }
@@ -284,24 +285,24 @@ flow_table_counters(const struct flow_table *table)
 }
 
 void
-flow_table_share_ids(struct flow_table *table, unsigned number, unsigned of)
+flow_table_set_id_stride(struct flow_table *table, unsigned number, unsigned of)
 {
 	table->id_first = number;
 	table->id_stride = of;
 }
 
 uint64_t
-flow_cid(const struct flow_table *table, const struct flow *flow, unsigned end)
+flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
 {
-	uint64_t before = cold_serial(&table->cold[index_of(table, flow)]) - 1;
+	uint64_t before = flow_cold_serial(&table->cold[flow_index_of(table, flow)]) - 1;
 
-	return 2 * (before * table->id_stride + table->id_first) + 1 + end;
+	return 2 * (before * table->id_stride + table->id_first) + 1 + endpoint;
 }
 
 uint64_t
-flow_start(const struct flow_table *table, const struct flow *flow)
+flow_first_seen(const struct flow_table *table, const struct flow *flow)
 {
-	return table->cold[index_of(table, flow)].start;
+	return table->cold[flow_index_of(table, flow)].first_seen;
 }
 
 void
@@ -309,17 +310,17 @@ flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *cont
 {
 	flow_index index;
 
-	for (index = 1; index <= table->top; index++)
-		if (cold_serial(&table->cold[index]) != 0)
+	for (index = 1; index <= table->high_water; index++)
+		if (flow_cold_serial(&table->cold[index]) != 0)
 			visit(context, &table->hot[index]);
 }
 
 bool
-flow_table_step(const struct flow_table *table, uint32_t *place, const struct flow **flow)
+flow_table_next(const struct flow_table *table, uint32_t *place, const struct flow **flow)
 {
-	if (*place >= table->top)
+	if (*place >= table->high_water)
 		return false;
 	*place += 1;
-	*flow = cold_serial(&table->cold[*place]) != 0 ? &table->hot[*place] : NULL;
+	*flow = flow_cold_serial(&table->cold[*place]) != 0 ? &table->hot[*place] : NULL;
 	return true;
 }

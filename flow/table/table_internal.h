@@ -11,8 +11,8 @@
  * hot, cold: the two halves of each flow, by index.  Index 0 means none.
  *
  * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + send log (12.6 bytes for each of a million flows, whichever
- * flows use it: flow/tcp/tcp_pools.h) make 255 bytes a connection.  The other state of TCP and SCTP outside the flows is
- * bounded in total and is touched only after a loss, or by SCTP.
+ * flows use it: flow/tcp/tcp_pools.h) make 255 bytes a connection.  The other state of TCP and SCTP outside the flows
+ * is bounded in total and is touched only after a loss, or by SCTP.
  */
 #ifndef NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
 #define NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
@@ -22,32 +22,32 @@
 /*
  * Longest probe sequence: a free slot is never farther from home than this.  At 3/4 load such a run arises by chance
  * with a probability of about exp(-0.0377 * 1024) = 2e-17 (Poisson homes), so reaching this limit means an attack: keys
- * that collide under the secret seed.  Each new flow then evicts one of the run (evict_crowded), which bounds the work
- * per packet to reading and moving 8 KiB and limits the damage to flows near the attacker's own.
+ * that collide under the secret seed.  Each new flow then evicts one of the run (evict_from_probe_run), which bounds
+ * the work per packet to reading and moving 8 KiB and limits the damage to flows near the attacker's own.
  */
-#define PROBE_MAX 1024u
+#define HASH_PROBE_MAX 1024u
 
 /* Two wheels of 4096 slots each.  A slot of the first is a tick of 2^26 ns (67 ms), a slot of the second a lap of the
  * first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last slot. */
-#define WHEEL_TICK_BITS 26
-#define WHEEL_SLOT_BITS 12
-#define WHEEL_SLOTS (1u << WHEEL_SLOT_BITS)
-#define WHEEL_DUE (2 * WHEEL_SLOTS) /* list of the present tick, sorted by deadline */
+#define WHEEL_TICK_BITS	  26
+#define WHEEL_BUCKET_BITS 12
+#define WHEEL_BUCKETS (1u << WHEEL_BUCKET_BITS)
+#define WHEEL_DUE (2 * WHEEL_BUCKETS) /* list of the present tick, sorted by deadline */
 
 _Static_assert(WHEEL_DUE <= UINT16_MAX, "a flow has two bytes for its place in the wheels");
 
 struct wheel {
 	/* No timer work is needed while time is in [base, base + quiet): one unsigned comparison. */
-	uint64_t base;
-	uint64_t quiet;
-	uint64_t tick;	 /* present tick: its flows are in the due list, all others belong to later ticks */
-	uint64_t behind; /* consecutive calls with a time earlier than `base` */
-	uint64_t occupied[2][WHEEL_SLOTS / 64]; /* per wheel: bitmap of the slots in use */
-	uint64_t summary[2];			/* bitmap of the nonzero words of `occupied` */
-	flow_index list[2 * WHEEL_SLOTS + 1];	/* lists of flows: first wheel, second wheel, due list */
+	uint64_t idle_base;
+	uint64_t idle_span;
+	uint64_t tick;	       /* present tick: its flows are in the due list, all others belong to later ticks */
+	uint64_t rewind_count; /* consecutive calls with a time earlier than `idle_base` */
+	uint64_t occupied[2][WHEEL_BUCKETS / 64]; /* per wheel: bitmap of the slots in use */
+	uint64_t summary[2];			  /* bitmap of the nonzero words of `occupied` */
+	flow_index bucket[2 * WHEEL_BUCKETS + 1]; /* lists of flows: first wheel, second wheel, due list */
 };
 
-struct class_list {
+struct evict_list {
 	flow_index head, tail;
 };
 
@@ -55,33 +55,34 @@ struct flow_table {
 	uint64_t *slots;
 	struct flow *hot;
 	struct flow_cold *cold;
-	struct flow *expected; /* candidate for the next look-up, NULL none */
-	struct tcp_store *tcp;
-	struct sctp_store *sctp;
+	struct flow *candidate; /* candidate for the next look-up, NULL none */
+	struct tcp_pools *tcp_pools;
+	struct sctp_addr_table *sctp_addrs;
 	uint64_t seed;
-	uint32_t homes; /* number of home slots; PROBE_MAX + 1 slots follow, of which the last is always free */
-	uint32_t homes_most;
-	flow_index top; /* highest index used so far; the memory behind it is untouched */
-	flow_index spare; /* head of the free list below it, linked by class_next */
-	uint64_t serial; /* serial of the latest flow */
-	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_share_ids() */
-	flow_timer_report *report;
+	uint32_t
+	    home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, of which the last is always free */
+	uint32_t home_slots_max;
+	flow_index high_water; /* highest index used so far; the memory behind it is untouched */
+	flow_index free_head; /* head of the free list below it, linked by evict_next */
+	uint64_t last_serial; /* serial of the latest flow */
+	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_set_id_stride() */
+	flow_event_handler *on_events;
 	void *context;
 	struct flow_limits limits;
 	struct flow_counters counters;
-	struct class_list classes[CLASS_COUNT];
+	struct evict_list evict_lists[EVICT_CLASS_COUNT];
 	struct wheel wheel;
 };
 
 static inline flow_index
-index_of(const struct flow_table *table, const struct flow *flow)
+flow_index_of(const struct flow_table *table, const struct flow *flow)
 {
 	return (flow_index)(flow - table->hot);
 }
 
 /* Whether a deadline has passed.  UINT64_MAX never passes. */
 static inline bool
-is_due(uint64_t deadline, uint64_t now)
+deadline_is_due(uint64_t deadline, uint64_t now)
 {
 	return deadline <= now && deadline != UINT64_MAX;
 }
@@ -95,18 +96,18 @@ bool slots_insert(struct flow_table *table, uint32_t hash, flow_index index);
 void slots_remove(struct flow_table *table, uint32_t hash, flow_index index);
 
 /* slots.c: copies the flows in up to `count` slots from the home slot of `hash` on; returns their number. */
-unsigned slots_near(const struct flow_table *table, uint32_t hash, flow_index *near, unsigned count);
+unsigned slots_list_run(const struct flow_table *table, uint32_t hash, flow_index *near, unsigned count);
 
 /* wheel.c: starts an empty wheel at `now`; adds a flow by its deadline; removes it. */
-void wheel_start(struct flow_table *table, uint64_t now);
+void wheel_init(struct flow_table *table, uint64_t now);
 void wheel_add(struct flow_table *table, flow_index index);
 void wheel_remove(struct flow_table *table, flow_index index);
 
-/* evict.c: class lists (a flow is in the list of its cold_class(), which must be set first), and eviction: when the
- * table is full, or when a run of slots is too long. */
-void class_append(struct flow_table *table, flow_index index, enum flow_class class);
-void class_remove(struct flow_table *table, flow_index index);
-void evict_one(struct flow_table *table, uint64_t now);
-void evict_crowded(struct flow_table *table, uint32_t hash, uint64_t now);
+/* evict.c: class lists (a flow is in the list of its flow_cold_class(), which must be set first), and eviction: when
+ * the table is full, or when a run of slots is too long. */
+void evict_list_append(struct flow_table *table, flow_index index, enum evict_class class);
+void evict_list_remove(struct flow_table *table, flow_index index);
+void evict_at_limit(struct flow_table *table, uint64_t now);
+void evict_from_probe_run(struct flow_table *table, uint32_t hash, uint64_t now);
 
 #endif

@@ -11,9 +11,9 @@
  */
 #include "flow/table/slots.h"
 
-#define SLOT_MASK (WHEEL_SLOTS - 1)
-#define FIRST 0
-#define SECOND 1
+#define SLOT_MASK     (WHEEL_BUCKETS - 1)
+#define WHEEL_LEVEL_0 0
+#define WHEEL_LEVEL_1 1
 
 /* Frames that are slightly out of order are common (several queues, merged files) and do not turn the wheel back. */
 #define BACKWARD_TOLERANCE_NS NANOSECONDS
@@ -24,7 +24,7 @@
 #define DUE_SEARCH_MAX 32
 
 static inline uint64_t
-deadline_of(const struct flow_table *table, flow_index index)
+wheel_deadline(const struct flow_table *table, flow_index index)
 {
 	return table->hot[index].deadline;
 }
@@ -32,7 +32,7 @@ deadline_of(const struct flow_table *table, flow_index index)
 /* --- lists: rings linked by wheel_next and wheel_prev; the wheel holds the head --- */
 
 static void
-ring_insert_before(struct flow_table *table, flow_index index, flow_index next)
+wheel_ring_insert(struct flow_table *table, flow_index index, flow_index next)
 {
 	struct flow_cold *cold = table->cold;
 	flow_index prev = cold[next].wheel_prev;
@@ -44,13 +44,13 @@ ring_insert_before(struct flow_table *table, flow_index index, flow_index next)
 }
 
 static void
-list_append(struct flow_table *table, uint32_t slot, flow_index index)
+wheel_bucket_append(struct flow_table *table, uint32_t slot, flow_index index)
 {
-	flow_index *head = &table->wheel.list[slot];
+	flow_index *head = &table->wheel.bucket[slot];
 
-	table->cold[index].slot = (uint16_t)slot;
+	table->cold[index].wheel_bucket = (uint16_t)slot;
 	if (*head != 0) {
-		ring_insert_before(table, index, *head);
+		wheel_ring_insert(table, index, *head);
 		return;
 	}
 	table->cold[index].wheel_next = table->cold[index].wheel_prev = index;
@@ -58,18 +58,18 @@ list_append(struct flow_table *table, uint32_t slot, flow_index index)
 }
 
 static void
-mark_occupied(struct wheel *wheel, uint32_t slot)
+wheel_mark_occupied(struct wheel *wheel, uint32_t slot)
 {
-	unsigned which = slot >> WHEEL_SLOT_BITS, place = slot & SLOT_MASK;
+	unsigned which = slot >> WHEEL_BUCKET_BITS, place = slot & SLOT_MASK;
 
 	wheel->occupied[which][place / 64] |= 1ull << (place % 64);
 	wheel->summary[which] |= 1ull << (place / 64);
 }
 
 static void
-mark_empty(struct wheel *wheel, uint32_t slot)
+wheel_mark_empty(struct wheel *wheel, uint32_t slot)
 {
-	unsigned which = slot >> WHEEL_SLOT_BITS, place = slot & SLOT_MASK;
+	unsigned which = slot >> WHEEL_BUCKET_BITS, place = slot & SLOT_MASK;
 
 	wheel->occupied[which][place / 64] &= ~(1ull << (place % 64));
 	if (wheel->occupied[which][place / 64] == 0)
@@ -78,7 +78,7 @@ mark_empty(struct wheel *wheel, uint32_t slot)
 
 /* Distance from a slot to the next occupied one of the same wheel, 1 to 4096; 0 if there is none. */
 static unsigned
-distance_to_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
+wheel_find_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
 {
 	unsigned from = (unsigned)(place + 1) & SLOT_MASK;
 	unsigned word = from / 64;
@@ -103,20 +103,20 @@ distance_to_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
 /* When the wheel must run next: flows of the present tick at their own deadlines, later ones at the start of their tick
  * or lap. */
 static uint64_t
-next_work(const struct flow_table *table)
+wheel_next_due(const struct flow_table *table)
 {
 	const struct wheel *wheel = &table->wheel;
 	uint64_t next = UINT64_MAX, begin;
 	unsigned distance;
 
-	if (wheel->list[WHEEL_DUE] != 0)
-		return deadline_of(table, wheel->list[WHEEL_DUE]);
-	distance = distance_to_occupied(wheel, FIRST, wheel->tick);
+	if (wheel->bucket[WHEEL_DUE] != 0)
+		return wheel_deadline(table, wheel->bucket[WHEEL_DUE]);
+	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_0, wheel->tick);
 	if (distance != 0)
 		next = (wheel->tick + distance) << WHEEL_TICK_BITS;
-	distance = distance_to_occupied(wheel, SECOND, wheel->tick >> WHEEL_SLOT_BITS);
+	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_1, wheel->tick >> WHEEL_BUCKET_BITS);
 	if (distance != 0) {
-		begin = ((wheel->tick >> WHEEL_SLOT_BITS) + distance) << (WHEEL_SLOT_BITS + WHEEL_TICK_BITS);
+		begin = ((wheel->tick >> WHEEL_BUCKET_BITS) + distance) << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS);
 		if (begin < next)
 			next = begin;
 	}
@@ -124,48 +124,48 @@ next_work(const struct flow_table *table)
 }
 
 static void
-settle(struct flow_table *table)
+wheel_update_idle_span(struct flow_table *table)
 {
 	struct wheel *wheel = &table->wheel;
 	uint64_t begin = wheel->tick << WHEEL_TICK_BITS;
-	uint64_t next = next_work(table);
+	uint64_t next = wheel_next_due(table);
 
-	wheel->base = begin < BACKWARD_TOLERANCE_NS ? 0 : begin - BACKWARD_TOLERANCE_NS;
-	wheel->quiet = next < wheel->base ? 0 : next - wheel->base;
+	wheel->idle_base = begin < BACKWARD_TOLERANCE_NS ? 0 : begin - BACKWARD_TOLERANCE_NS;
+	wheel->idle_span = next < wheel->idle_base ? 0 : next - wheel->idle_base;
 }
 
 static void
-work_at(struct wheel *wheel, uint64_t time)
+wheel_shorten_idle_span(struct wheel *wheel, uint64_t time)
 {
-	uint64_t quiet = time < wheel->base ? 0 : time - wheel->base;
+	uint64_t quiet = time < wheel->idle_base ? 0 : time - wheel->idle_base;
 
-	if (quiet < wheel->quiet)
-		wheel->quiet = quiet;
+	if (quiet < wheel->idle_span)
+		wheel->idle_span = quiet;
 }
 
 /* --- adding and removing --- */
 
 /* Inserts into the due list by deadline.  False if the place is too far from the end. */
 static bool
-due_insert(struct flow_table *table, flow_index index)
+wheel_due_insert(struct flow_table *table, flow_index index)
 {
-	flow_index *head = &table->wheel.list[WHEEL_DUE];
+	flow_index *head = &table->wheel.bucket[WHEEL_DUE];
 	const struct flow_cold *cold = table->cold;
-	uint64_t deadline = deadline_of(table, index);
+	uint64_t deadline = wheel_deadline(table, index);
 	flow_index later = *head;
 	unsigned looked = 0;
 
-	if (*head == 0 || deadline_of(table, cold[*head].wheel_prev) <= deadline) {
-		list_append(table, WHEEL_DUE, index);
+	if (*head == 0 || wheel_deadline(table, cold[*head].wheel_prev) <= deadline) {
+		wheel_bucket_append(table, WHEEL_DUE, index);
 		return true;
 	}
 	do {
 		if (looked++ == DUE_SEARCH_MAX)
 			return false;
 		later = cold[later].wheel_prev;
-	} while (later != *head && deadline_of(table, cold[later].wheel_prev) > deadline);
-	ring_insert_before(table, index, later);
-	table->cold[index].slot = WHEEL_DUE;
+	} while (later != *head && wheel_deadline(table, cold[later].wheel_prev) > deadline);
+	wheel_ring_insert(table, index, later);
+	table->cold[index].wheel_bucket = WHEEL_DUE;
 	if (later == *head)
 		*head = index;
 	return true;
@@ -175,31 +175,31 @@ void
 wheel_add(struct flow_table *table, flow_index index)
 {
 	struct wheel *wheel = &table->wheel;
-	uint64_t deadline = deadline_of(table, index);
+	uint64_t deadline = wheel_deadline(table, index);
 	uint64_t tick = deadline >> WHEEL_TICK_BITS;
-	uint64_t lap = wheel->tick >> WHEEL_SLOT_BITS;
+	uint64_t lap = wheel->tick >> WHEEL_BUCKET_BITS;
 	uint32_t slot;
 
 	if (tick <= wheel->tick) {
-		if (due_insert(table, index)) {
-			work_at(wheel, deadline);
+		if (wheel_due_insert(table, index)) {
+			wheel_shorten_idle_span(wheel, deadline);
 			return;
 		}
 		tick = wheel->tick + 1;
 	}
-	if (tick - wheel->tick <= WHEEL_SLOTS) {
+	if (tick - wheel->tick <= WHEEL_BUCKETS) {
 		slot = (uint32_t)(tick & SLOT_MASK);
-		work_at(wheel, tick << WHEEL_TICK_BITS);
+		wheel_shorten_idle_span(wheel, tick << WHEEL_TICK_BITS);
 	} else {
-		uint64_t wanted = tick >> WHEEL_SLOT_BITS;
+		uint64_t wanted = tick >> WHEEL_BUCKET_BITS;
 
-		if (wanted - lap > WHEEL_SLOTS)
-			wanted = lap + WHEEL_SLOTS;
-		slot = WHEEL_SLOTS + (uint32_t)(wanted & SLOT_MASK);
-		work_at(wheel, wanted << (WHEEL_SLOT_BITS + WHEEL_TICK_BITS));
+		if (wanted - lap > WHEEL_BUCKETS)
+			wanted = lap + WHEEL_BUCKETS;
+		slot = WHEEL_BUCKETS + (uint32_t)(wanted & SLOT_MASK);
+		wheel_shorten_idle_span(wheel, wanted << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS));
 	}
-	list_append(table, slot, index);
-	mark_occupied(wheel, slot);
+	wheel_bucket_append(table, slot, index);
+	wheel_mark_occupied(wheel, slot);
 }
 
 void
@@ -207,21 +207,21 @@ wheel_remove(struct flow_table *table, flow_index index)
 {
 	struct flow_cold *cold = table->cold;
 	flow_index next = cold[index].wheel_next, prev = cold[index].wheel_prev;
-	flow_index *head = &table->wheel.list[cold[index].slot];
+	flow_index *head = &table->wheel.bucket[cold[index].wheel_bucket];
 
 	cold[prev].wheel_next = next;
 	cold[next].wheel_prev = prev;
 	if (*head != index)
 		return;
 	*head = next == index ? 0 : next;
-	if (*head == 0 && cold[index].slot != WHEEL_DUE)
-		mark_empty(&table->wheel, cold[index].slot);
+	if (*head == 0 && cold[index].wheel_bucket != WHEEL_DUE)
+		wheel_mark_empty(&table->wheel, cold[index].wheel_bucket);
 }
 
 void
 flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline)
 {
-	flow_index index = index_of(table, flow);
+	flow_index index = flow_index_of(table, flow);
 
 	/* A later deadline, and the flow is not in the sorted due list: the wheel notices when it examines the flow. */
 	if (deadline >= flow->deadline && flow->deadline >> WHEEL_TICK_BITS > table->wheel.tick) {
@@ -234,39 +234,39 @@ flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline
 }
 
 void
-wheel_start(struct flow_table *table, uint64_t now)
+wheel_init(struct flow_table *table, uint64_t now)
 {
 	table->wheel.tick = now >> WHEEL_TICK_BITS;
-	table->wheel.behind = 0;
-	settle(table);
+	table->wheel.rewind_count = 0;
+	wheel_update_idle_span(table);
 }
 
 /* --- advancing time --- */
 
 /* Unlinks a whole list and returns it as a chain that ends with 0. */
 static flow_index
-take_list(struct flow_table *table, uint32_t slot)
+wheel_bucket_detach(struct flow_table *table, uint32_t slot)
 {
-	flow_index first = table->wheel.list[slot];
+	flow_index first = table->wheel.bucket[slot];
 
 	if (first == 0)
 		return 0;
 	table->cold[table->cold[first].wheel_prev].wheel_next = 0;
-	table->wheel.list[slot] = 0;
+	table->wheel.bucket[slot] = 0;
 	if (slot != WHEEL_DUE)
-		mark_empty(&table->wheel, slot);
+		wheel_mark_empty(&table->wheel, slot);
 	return first;
 }
 
 /* Merges two sorted chains; among equals those of `a` come first. */
 static flow_index
-merge(struct flow_table *table, flow_index a, flow_index b)
+wheel_merge_chains(struct flow_table *table, flow_index a, flow_index b)
 {
 	flow_index first = 0;
 	flow_index *end = &first;
 
 	while (a != 0 && b != 0) {
-		flow_index *least = deadline_of(table, a) <= deadline_of(table, b) ? &a : &b;
+		flow_index *least = wheel_deadline(table, a) <= wheel_deadline(table, b) ? &a : &b;
 
 		*end = *least;
 		end = &table->cold[*least].wheel_next;
@@ -279,7 +279,7 @@ merge(struct flow_table *table, flow_index a, flow_index b)
 /* Sorts a chain by deadline; stable.  Ascending runs are merged bottom-up, as in a binary counter, so a chain that is
  * one run, the usual case, costs one pass. */
 static flow_index
-sort(struct flow_table *table, flow_index chain)
+wheel_sort_chain(struct flow_table *table, flow_index chain)
 {
 	flow_index pile[32] = {0}; /* pile[n] holds 2^n runs or none */
 	flow_index sorted = 0;
@@ -289,11 +289,11 @@ sort(struct flow_table *table, flow_index chain)
 		flow_index run = chain, last = chain;
 
 		while ((chain = table->cold[last].wheel_next) != 0 &&
-		       deadline_of(table, last) <= deadline_of(table, chain))
+		       wheel_deadline(table, last) <= wheel_deadline(table, chain))
 			last = chain;
 		table->cold[last].wheel_next = 0;
 		for (n = 0; pile[n] != 0; n++) {
-			run = merge(table, pile[n], run);
+			run = wheel_merge_chains(table, pile[n], run);
 			pile[n] = 0;
 		}
 		pile[n] = run;
@@ -301,21 +301,21 @@ sort(struct flow_table *table, flow_index chain)
 			highest = n;
 	}
 	for (n = 0; n <= highest; n++)
-		sorted = merge(table, pile[n], sorted);
+		sorted = wheel_merge_chains(table, pile[n], sorted);
 	return sorted;
 }
 
 /* Turns the flows of the tick that has just begun into the due list; those of a later tick go back to the wheel. */
 static void
-open_tick(struct flow_table *table)
+wheel_load_tick(struct flow_table *table)
 {
-	flow_index chain = take_list(table, (uint32_t)(table->wheel.tick & SLOT_MASK));
+	flow_index chain = wheel_bucket_detach(table, (uint32_t)(table->wheel.tick & SLOT_MASK));
 	flow_index due = 0, next;
 	flow_index *end = &due;
 
 	for (; chain != 0; chain = next) {
 		next = table->cold[chain].wheel_next;
-		if (deadline_of(table, chain) >> WHEEL_TICK_BITS > table->wheel.tick) {
+		if (wheel_deadline(table, chain) >> WHEEL_TICK_BITS > table->wheel.tick) {
 			wheel_add(table, chain);
 		} else {
 			*end = chain;
@@ -323,19 +323,19 @@ open_tick(struct flow_table *table)
 		}
 	}
 	*end = 0;
-	for (due = sort(table, due); due != 0; due = next) {
+	for (due = wheel_sort_chain(table, due); due != 0; due = next) {
 		next = table->cold[due].wheel_next;
-		list_append(table, WHEEL_DUE, due);
+		wheel_bucket_append(table, WHEEL_DUE, due);
 	}
 }
 
 /* Moves the flows of a lap that is about to begin to the first wheel. */
 static void
-open_lap(struct flow_table *table, uint64_t lap)
+wheel_cascade_lap(struct flow_table *table, uint64_t lap)
 {
-	flow_index chain = take_list(table, WHEEL_SLOTS + (uint32_t)(lap & SLOT_MASK)), next;
+	flow_index chain = wheel_bucket_detach(table, WHEEL_BUCKETS + (uint32_t)(lap & SLOT_MASK)), next;
 
-	table->wheel.tick = (lap << WHEEL_SLOT_BITS) - 1;
+	table->wheel.tick = (lap << WHEEL_BUCKET_BITS) - 1;
 	for (; chain != 0; chain = next) {
 		next = table->cold[chain].wheel_next;
 		wheel_add(table, chain);
@@ -345,21 +345,21 @@ open_lap(struct flow_table *table, uint64_t lap)
 /* With an empty due list: advances to the next occupied tick or lap, but not beyond tick `limit`.  False if there is
  * none up to `limit`. */
 static bool
-advance(struct flow_table *table, uint64_t limit)
+wheel_advance(struct flow_table *table, uint64_t limit)
 {
 	struct wheel *wheel = &table->wheel;
-	uint64_t lap = wheel->tick >> WHEEL_SLOT_BITS;
-	unsigned ticks = distance_to_occupied(wheel, FIRST, wheel->tick);
-	unsigned laps = distance_to_occupied(wheel, SECOND, lap);
-	uint64_t lap_begin = (lap + laps) << WHEEL_SLOT_BITS;
+	uint64_t lap = wheel->tick >> WHEEL_BUCKET_BITS;
+	unsigned ticks = wheel_find_occupied(wheel, WHEEL_LEVEL_0, wheel->tick);
+	unsigned laps = wheel_find_occupied(wheel, WHEEL_LEVEL_1, lap);
+	uint64_t lap_begin = (lap + laps) << WHEEL_BUCKET_BITS;
 
 	if (laps != 0 && lap_begin <= limit && (ticks == 0 || lap_begin <= wheel->tick + ticks)) {
-		open_lap(table, lap + laps);
+		wheel_cascade_lap(table, lap + laps);
 		return true;
 	}
 	if (ticks != 0 && wheel->tick + ticks <= limit) {
 		wheel->tick += ticks;
-		open_tick(table);
+		wheel_load_tick(table);
 		return true;
 	}
 	if (limit > wheel->tick)
@@ -371,15 +371,15 @@ advance(struct flow_table *table, uint64_t limit)
  * Turns the wheel back.  Its slots stay, so at worst flows are examined too early.  The delay before this happens
  * bounds the cost of a file whose time stamps jump back and forth. */
 static void
-turn_back(struct flow_table *table, uint64_t now)
+wheel_rewind(struct flow_table *table, uint64_t now)
 {
 	struct wheel *wheel = &table->wheel;
 	flow_index chain, next;
 
-	if (++wheel->behind < 64 + table->counters.flows / 16)
+	if (++wheel->rewind_count < 64 + table->counters.flows / 16)
 		return;
-	wheel->behind = 0;
-	chain = take_list(table, WHEEL_DUE);
+	wheel->rewind_count = 0;
+	chain = wheel_bucket_detach(table, WHEEL_DUE);
 	wheel->tick = now >> WHEEL_TICK_BITS;
 	for (; chain != 0; chain = next) {
 		next = table->cold[chain].wheel_next;
@@ -390,76 +390,77 @@ turn_back(struct flow_table *table, uint64_t now)
 /* Runs the timer of a flow whose deadline has passed; the deadline is the time of its events, however late this
  * runs. */
 static void
-fire(struct flow_table *table, flow_index index)
+wheel_expire_flow(struct flow_table *table, flow_index index)
 {
 	struct flow *flow = &table->hot[index];
 	uint64_t deadline = flow->deadline, next;
 	struct flow_events events;
 
 	events.count = 0;
-	next = flow_timer(table, flow, deadline, &events);
-	flow_report(table, flow, &events);
+	next = flow_on_deadline(table, flow, deadline, &events);
+	flow_report_events(table, flow, &events);
 	if (next == 0) {
 		table->counters.expired++;
-		flow_remove(table, flow);
+		flow_table_remove_flow(table, flow);
 		return;
 	}
 	wheel_remove(table, index);
 	/* A deadline that is not later is a bug; it must not stop the clock. */
-	flow->deadline = next > deadline ? next : deadline_after(deadline, 1ull << WHEEL_TICK_BITS);
+	flow->deadline = next > deadline ? next : deadline_add(deadline, 1ull << WHEEL_TICK_BITS);
 	wheel_add(table, index);
 }
 
 static void
-run(struct flow_table *table, uint64_t now)
+wheel_run(struct flow_table *table, uint64_t now)
 {
 	struct wheel *wheel = &table->wheel;
 
-	if (now < wheel->base)
-		turn_back(table, now);
+	if (now < wheel->idle_base)
+		wheel_rewind(table, now);
 	else
-		wheel->behind = 0;
+		wheel->rewind_count = 0;
 	do {
 		flow_index first;
 
-		while ((first = wheel->list[WHEEL_DUE]) != 0 && is_due(deadline_of(table, first), now)) {
+		while ((first = wheel->bucket[WHEEL_DUE]) != 0 && deadline_is_due(wheel_deadline(table, first), now)) {
 			flow_index second = table->cold[first].wheel_next;
 
 			__builtin_prefetch(&table->hot[second]);
 			__builtin_prefetch(&table->cold[second]);
-			fire(table, first);
+			wheel_expire_flow(table, first);
 		}
 		if (first != 0)
 			break;
-	} while (advance(table, now >> WHEEL_TICK_BITS));
-	settle(table);
+	} while (wheel_advance(table, now >> WHEEL_TICK_BITS));
+	wheel_update_idle_span(table);
 }
 
 void
 flow_table_run_timers(struct flow_table *table, uint64_t now)
 {
-	if (__builtin_expect(now - table->wheel.base >= table->wheel.quiet, 0))
-		run(table, now);
+	if (__builtin_expect(now - table->wheel.idle_base >= table->wheel.idle_span, 0))
+		wheel_run(table, now);
 }
 
 /* Before an overdue flow is returned, its timer and all earlier ones run. */
 static struct flow *
-find_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
+flow_table_lookup_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
 	struct flow *flow;
 
 	flow_table_run_timers(table, now);
-	while ((flow = flow_find(table, key, hash)) != NULL && is_due(flow->deadline, now))
-		fire(table, index_of(table, flow)); /* the wheel has not reached it, because time went backwards */
+	while ((flow = flow_table_lookup(table, key, hash)) != NULL && deadline_is_due(flow->deadline, now))
+		wheel_expire_flow(
+		    table, flow_index_of(table, flow)); /* the wheel has not reached it, because time went backwards */
 	return flow;
 }
 
 struct flow *
-flow_find_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
+flow_table_lookup_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
-	struct flow *flow = slots_find_expected(table, key, hash);
+	struct flow *flow = slots_lookup_candidate(table, key, hash);
 
-	if (flow == NULL || __builtin_expect(!is_due(flow->deadline, now), 1))
+	if (flow == NULL || __builtin_expect(!deadline_is_due(flow->deadline, now), 1))
 		return flow;
-	return find_after_timers(table, key, hash, now);
+	return flow_table_lookup_after_timers(table, key, hash, now);
 }

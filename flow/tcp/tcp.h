@@ -2,9 +2,10 @@
 /*
  * The TCP machine (RFC 9293), run once per endpoint on the captured segments.
  *
- * Each segment is passed to both endpoints: tcp_sent() for the one with the source address, tcp_received() for the
- * other.  Each call changes only its own endpoint.  What an endpoint's own segments prove (its ACK numbers, its FIN)
- * takes precedence over what it should have received, because a captured frame may still have been lost on its way.
+ * Each segment is passed to both endpoints: tcp_segment_sent() for the one with the source address,
+ * tcp_segment_received() for the other.  Each call changes only its own endpoint.  What an endpoint's own segments
+ * prove (its ACK numbers, its FIN) takes precedence over what it should have received, because a captured frame may
+ * still have been lost on its way.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_H
 #define NETOBS_FLOW_TCP_TCP_H
@@ -12,23 +13,23 @@
 #include "flow/event.h"
 #include "flow/flow.h"
 
-/* Endpoint `end` of `flow` has sent this segment.  Events are added to `*events` in order. */
-void tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	      struct flow_events *events);
+/* Endpoint `endpoint` of `flow` has sent this segment.  Events are added to `*events` in order. */
+void tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		      uint64_t now, struct flow_events *events);
 
-/* Endpoint `end` of `flow` has received this segment. */
-void tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet,
+/* Endpoint `endpoint` of `flow` has received this segment. */
+void tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		  uint64_t now, struct flow_events *events);
 
 /* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
  * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
-void tcp_flush(struct flow_table *table);
+void tcp_flush_deferred(struct flow_table *table);
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */
 const char *tcp_state_name(enum tcp_state state);
 
 /* Retransmission timeout (RFC 6298) from the round trips measured, microseconds; 1 s before the first. */
-uint32_t tcp_rto_us(const struct tcp_end *end);
+uint32_t tcp_rto_us(const struct tcp_endpoint *endpoint);
 
 /* Estimates that only probes need.  Bytes and absolute sequence numbers; 0 unknown. */
 struct tcp_estimates {
@@ -39,8 +40,8 @@ struct tcp_estimates {
 	uint32_t mss;	    /* largest segment payload it may send: the peer's MSS option less the options sent */
 };
 
-void tcp_estimate(const struct flow_table *table, const struct flow *flow, unsigned end,
-		  struct tcp_estimates *estimates);
+void tcp_estimate_congestion(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			     struct tcp_estimates *estimates);
 
 /* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
  * byte captured if the connection was picked up in mid-stream. */
@@ -51,15 +52,15 @@ struct tcp_delivery {
 	uint64_t offset; /* stream offset of the first of them */
 };
 
-/* Stream bytes that became deliverable to endpoint `end` since the state `before`, in order and each byte once.
+/* Stream bytes that became deliverable to endpoint `endpoint` since the state `before`, in order and each byte once.
  * `segment` is the payload of the segment that caused it, sent or received: an endpoint's own ACK proves the receipt of
  * bytes that were captured out of order. */
-struct tcp_delivery tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *before,
-				  uint32_t segment);
+struct tcp_delivery tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
+				       uint32_t segment);
 
 /* Sequence numbers are compared modulo 2^32 (RFC 9293 section 3.4). */
 static inline bool
-seq_before(uint32_t a, uint32_t b)
+tcp_seq_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
 }

@@ -5,13 +5,13 @@
 uint64_t
 tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 {
-	const struct tcp_end *e = &flow->tcp[sender];
+	const struct tcp_endpoint *e = &flow->tcp[sender];
 	uint64_t near = e->bytes;
 	uint32_t offset;
 
-	if ((e->flags & TCP_END_ISS) == 0) {
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0) {
 		/* Picked up in mid-stream: count the bytes captured. */
-		uint32_t ahead = e->nxt - ((e->flags & TCP_END_FIN) != 0) - seq;
+		uint32_t ahead = e->nxt - ((e->flags & TCP_EP_FIN_SENT) != 0) - seq;
 
 		return ahead <= near ? near - ahead : 0;
 	}
@@ -23,10 +23,10 @@ tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 }
 
 struct tcp_delivery
-tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *before, uint32_t segment)
+tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before, uint32_t segment)
 {
-	const struct tcp_end *e = &flow->tcp[end], *peer = &flow->tcp[1 - end];
-	bool fin = (peer->flags & TCP_END_FIN) != 0 && e->rcv_nxt == peer->nxt;
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+	bool fin = (peer->flags & TCP_EP_FIN_SENT) != 0 && e->rcv_nxt == peer->nxt;
 	uint32_t to = e->rcv_nxt - fin, from = before->rcv_nxt;
 
 	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
@@ -34,9 +34,9 @@ tcp_delivered(const struct flow *flow, unsigned end, const struct tcp_end *befor
 		/* It had no position in the stream yet: count from the beginning, or from where it was picked up. */
 		if (e->state == TCP_STATE_NONE || e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_CLOSED)
 			return (struct tcp_delivery){0, 0};
-		from = (peer->flags & TCP_END_ISS) != 0 ? peer->iss + 1 : to - segment;
+		from = (peer->flags & TCP_EP_ISS_KNOWN) != 0 ? peer->iss + 1 : to - segment;
 	}
-	if (!seq_before(from, to))
+	if (!tcp_seq_before(from, to))
 		return (struct tcp_delivery){0, 0};
-	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, 1 - end, from)};
+	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, 1 - endpoint, from)};
 }

@@ -4,70 +4,71 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
-#define JUDGED_FLAGS (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)
+#define TCP_SLOW_PATH_FLAGS (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)
 
 static inline bool
-is_plain(const struct tcp_layer *t)
+tcp_segment_is_fast(const struct tcp_layer *t)
 {
-	return (t->flags & JUDGED_FLAGS) == TCP_ACK && (t->options & TCP_OPTION_SACK) == 0;
+	return (t->flags & TCP_SLOW_PATH_FLAGS) == TCP_ACK && (t->options & TCP_OPTION_SACK) == 0;
 }
 
-static inline struct plain_segment
-plain_of(const struct packet *packet)
+static inline struct tcp_fast_segment
+tcp_fast_segment_from_packet(const struct packet *packet)
 {
 	const struct tcp_layer *t = &packet->tcp;
 
-	return (struct plain_segment){.seq = t->seq, .ack = t->ack, .len = packet->segment, .window = t->window};
+	return (struct tcp_fast_segment){
+	    .seq = t->seq, .ack = t->ack, .len = packet->payload_wire, .window = t->window};
 }
 
 /* Not inlined, so that the fast path needs no stack frame. */
 static __attribute__((noinline)) void
-judge_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	   struct flow_events *events)
+tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		   uint64_t now, struct flow_events *events)
 {
-	struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
+	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
 
-	step.e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
-	tcp_judge_sent(&step);
-	tcp_step_end(&step);
+	ctx.ep->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
+	tcp_process_sent(&ctx);
+	tcp_segment_end(&ctx);
 }
 
 static __attribute__((noinline)) void
-judge_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	       struct flow_events *events)
+tcp_slow_path_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		       uint64_t now, struct flow_events *events)
 {
-	struct tcp_step step = tcp_step_begin(table, flow, end, packet, now, events);
+	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
 
-	tcp_judge_received(&step);
-	tcp_step_end(&step);
+	tcp_process_received(&ctx);
+	tcp_segment_end(&ctx);
 }
 
 void
-tcp_sent(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	 struct flow_events *events)
+tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		 uint64_t now, struct flow_events *events)
 {
-	struct tcp_end *e = &flow->tcp[end];
-	struct plain_segment s = plain_of(packet);
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
 
-	if (likely(is_plain(&packet->tcp) && plain_end(e) && plain_to_send(e, &s))) {
-		plain_sent(flow_table_tcp(table), e, &s, (uint32_t)(now / 1000));
+	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_send(e, &s))) {
+		tcp_fast_apply_sent(flow_table_tcp_pools(table), e, &s, (uint32_t)(now / 1000));
 	} else {
-		e->segments++;
-		judge_sent(table, flow, end, packet, now, events);
+		e->segments_sent++;
+		tcp_slow_path_sent(table, flow, endpoint, packet, now, events);
 	}
 }
 
 void
-tcp_received(struct flow_table *table, struct flow *flow, unsigned end, const struct packet *packet, uint64_t now,
-	     struct flow_events *events)
+tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		     uint64_t now, struct flow_events *events)
 {
-	struct tcp_end *e = &flow->tcp[end];
-	struct plain_segment s = plain_of(packet);
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
 
-	if (likely(is_plain(&packet->tcp) && plain_end(e) && plain_to_receive(e, &s)))
-		plain_received(e, &s, (uint32_t)(now / 1000));
+	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s)))
+		tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000));
 	else
-		judge_received(table, flow, end, packet, now, events);
+		tcp_slow_path_received(table, flow, endpoint, packet, now, events);
 }
 
 const char *

@@ -9,28 +9,28 @@
 #include "flow/tcp/tcp_segment.h"
 
 /* The fields of a segment that the fast path uses; the segment has ACK and no SYN, FIN, RST or SACK. */
-struct plain_segment {
+struct tcp_fast_segment {
 	uint32_t seq, ack;
 	uint32_t len;	 /* payload */
 	uint16_t window; /* as on the wire, unscaled */
 };
 
 static inline bool
-plain_end(const struct tcp_end *e)
+tcp_endpoint_is_fast(const struct tcp_endpoint *e)
 {
-	return e->state == TCP_STATE_ESTABLISHED && e->trouble == 0;
+	return e->state == TCP_STATE_ESTABLISHED && e->slow_reasons == 0;
 }
 
 /* Not plain: an ACK beyond rcv_nxt proves bytes that were not captured, and a single byte may probe a closed window. */
 static inline bool
-plain_to_send(const struct tcp_end *e, const struct plain_segment *s)
+tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	return s->seq == e->nxt && !seq_before(e->rcv_nxt, s->ack) && s->len != 1;
+	return s->seq == e->nxt && !tcp_seq_before(e->rcv_nxt, s->ack) && s->len != 1;
 }
 
 /* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding. */
 static inline bool
-plain_to_receive(const struct tcp_end *e, const struct plain_segment *s)
+tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
 	uint32_t news = s->ack - e->una;
 
@@ -38,29 +38,29 @@ plain_to_receive(const struct tcp_end *e, const struct plain_segment *s)
 }
 
 static inline void
-plain_sent(struct tcp_store *store, struct tcp_end *e, const struct plain_segment *s, uint32_t us)
+tcp_fast_apply_sent(struct tcp_pools *pools, struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
 {
-	e->segments++;
-	e->flags &= (uint8_t)~TCP_END_RETRANSMIT;
-	e->acked = seq_max(e->acked, s->ack);
+	e->segments_sent++;
+	e->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
+	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, s->ack);
 	e->wnd = (uint32_t)s->window << e->wscale;
 	if (s->len == 0)
 		return;
 	e->nxt += s->len;
 	e->bytes += s->len;
-	log_append(store, e, s->seq, e->nxt, us, false);
-	if ((e->flags & TCP_END_RTT_TIMED) == 0)
-		rtt_time(e, s->seq, us);
+	send_log_append(pools, e, s->seq, e->nxt, us, false);
+	if ((e->flags & TCP_EP_RTT_PENDING) == 0)
+		tcp_rtt_start(e, s->seq, us);
 }
 
 static inline void
-plain_received(struct tcp_end *e, const struct plain_segment *s, uint32_t us)
+tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
 {
 	e->rcv_nxt += s->len;
 	if (s->ack == e->una)
 		return;
 	e->una = s->ack;
-	rtt_acked(e, us);
+	tcp_rtt_on_ack(e, us);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  An endpoint
- * has a detail only while there is something to watch (TCP_TROUBLE_LOSS) or something worth keeping; an endpoint
+ * has a detail only while there is something to watch (TCP_SLOW_LOSS) or something worth keeping; an endpoint
  * without one is in the open state with nothing SACKed.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_LOSS_H
@@ -10,95 +10,97 @@
 #include "flow/tcp/tcp_segment.h"
 
 /* Congestion state of the sender, named as in Linux. */
-enum loss_mode {
-	LOSS_MODE_OPEN,
-	LOSS_MODE_RECOVERY, /* fast recovery: SACK or duplicate ACKs reported a loss */
-	LOSS_MODE_LOSS,	    /* the retransmission timer expired: everything outstanding may be lost */
+enum tcp_congestion_state {
+	TCP_CONGESTION_OPEN,
+	TCP_CONGESTION_RECOVERY, /* fast recovery: SACK or duplicate ACKs reported a loss */
+	TCP_CONGESTION_LOSS,	 /* the retransmission timer expired: everything outstanding may be lost */
 };
 
-struct sequence_range {
-	uint32_t begin, end;
+struct tcp_seq_range {
+	uint32_t begin, end_seq;
 };
 
-#define LOSS_SACKED_MAX 8
-#define LOSS_MISSED_MAX 4
+#define TCP_SACK_RANGES_MAX  8
+#define TCP_CAPTURE_GAPS_MAX 4
 
 /* Sender state of one endpoint; sack_edge belongs to its receiver side. */
 struct tcp_loss {
-	uint8_t mode;	       /* enum loss_mode */
+	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
-	uint8_t missed_count;
-	bool probed;	       /* a tail-loss probe is unanswered */
-	bool delivered_known;  /* delivered_us is valid */
-	bool edge_known;       /* its last ACK had SACK blocks; sack_edge is their right end */
-	bool fin_waits;	       /* fin_tsval and fin_tsecr are valid */
-	bool frto;	       /* only the first segment was retransmitted since the timeout (RFC 5682) */
-	uint32_t recover;      /* an ACK of this sequence number ends the mode */
-	uint32_t next;	       /* end of the last retransmission in this mode */
-	uint32_t ack_us;       /* time of the last ACK received */
-	uint32_t delivered_us; /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
-	uint32_t timer_us;     /* time of the last retransmission timeout */
+	uint8_t capture_gap_count;
+	bool tlp_outstanding;	 /* a tail-loss probe is unanswered */
+	bool rack_valid;	 /* rack_xmit_us is valid */
+	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
+	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
+	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
+	uint32_t recovery_point; /* an ACK of this sequence number ends the mode */
+	uint32_t high_rxt;	 /* end of the last retransmission in this mode */
+	uint32_t last_ack_us;	 /* time of the last ACK received */
+	uint32_t rack_xmit_us;	 /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
+	uint32_t last_rto_us;	 /* time of the last retransmission timeout */
 	uint32_t ssthresh;
 	uint32_t cwnd;
-	uint32_t probe_end;    /* end of the tail-loss probe; valid if probed */
-	uint32_t first_tsval;  /* TSval of the first retransmission in this mode (Eifel, RFC 3522) */
-	uint32_t again_end;    /* latest retransmission with a timestamp: end, TSval and time, 0 none */
-	uint32_t again_tsval;
-	uint32_t again_us;
+	uint32_t tlp_end_seq;    /* end of the tail-loss probe; valid if probed */
+	uint32_t eifel_tsval;  /* TSval of the first retransmission in this mode (Eifel, RFC 3522) */
+	uint32_t retrans_end_seq;    /* latest retransmission with a timestamp: end, TSval and time, 0 none */
+	uint32_t retrans_tsval;
+	uint32_t retrans_us;
 	uint32_t sack_edge;
 	uint32_t fin_tsval;    /* timestamps of a FIN that waits for its receiver's acknowledgement */
 	uint32_t fin_tsecr;
-	struct sequence_range sacked[LOSS_SACKED_MAX]; /* ranges SACKed by the peer, ascending and disjoint, all beyond
+	struct tcp_seq_range
+	    sacked[TCP_SACK_RANGES_MAX]; /* ranges SACKed by the peer, ascending and disjoint, all beyond
 						        * una */
-	struct sequence_range missed[LOSS_MISSED_MAX]; /* ranges whose first transmission was not captured, or was
+	struct tcp_seq_range
+	    capture_gap[TCP_CAPTURE_GAPS_MAX]; /* ranges whose first transmission was not captured, or was
 						        * reordered */
-	uint32_t missed_us[LOSS_MISSED_MAX];
+	uint32_t capture_gap_us[TCP_CAPTURE_GAPS_MAX];
 };
 
-struct loss_detail {
+struct tcp_loss_pair {
 	struct flow *owner;
-	uint32_t next_spare; /* next free detail while it has no owner */
+	uint32_t next_free; /* next free detail while it has no owner */
 	struct tcp_loss end[2];
 };
 
-/* The segment in `step` sends [seq, end), which at least begins in sequence space sent before. */
-void tcp_loss_sent_again(struct tcp_step *step, uint32_t seq, uint32_t end);
+/* The segment in `ctx` sends [seq, end), which at least begins in sequence space sent before. */
+void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
 /* The endpoint's sequence numbers jumped: [from, to) was not captured. */
-void tcp_loss_missed(struct tcp_step *step, uint32_t from, uint32_t to);
+void tcp_loss_add_capture_gap(struct tcp_segment_ctx *ctx, uint32_t from, uint32_t to);
 
-enum loss_fill {
-	LOSS_FILLS_NOTHING,
-	LOSS_FILLS_REORDERED, /* a gap, filled a little late: a first transmission */
-	LOSS_FILLS_LATE,      /* a gap, filled so late that it must be a retransmission */
+enum capture_gap_fill {
+	GAP_FILL_NONE,
+	GAP_FILL_REORDERED, /* a gap, filled a little late: a first transmission */
+	GAP_FILL_LATE,	    /* a gap, filled so late that it must be a retransmission */
 };
 
 /* How [seq, end), which begins below SND.NXT, relates to the gaps in the capture. */
-enum loss_fill tcp_loss_fill(struct tcp_step *step, uint32_t seq, uint32_t end);
+enum capture_gap_fill tcp_loss_fill_capture_gap(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
 /* Whether SACK blocks or duplicate ACKs indicate a loss at or after `seq`. */
-bool tcp_loss_evidence(const struct tcp_end *e, const struct tcp_loss *loss, uint32_t seq);
+bool tcp_loss_is_lost(const struct tcp_endpoint *e, const struct tcp_loss *loss, uint32_t seq);
 
 /* Whether all of [seq, end) was SACKed. */
-bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end);
+bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end_seq);
 
 /* The endpoint has received an ACK; `una` is SND.UNA before it. */
-void tcp_loss_acked(struct tcp_step *step, uint32_t una);
+void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 
-/* The FIN in `step` waits for the endpoint to acknowledge it. */
-void tcp_loss_fin_waits(struct tcp_step *step);
+/* The FIN in `ctx` waits for the endpoint to acknowledge it. */
+void tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx);
 
 /* The FIN no longer waits. */
-void tcp_loss_fin_is_over(struct flow_table *table, struct flow *flow, unsigned end);
+void tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
-/* Whether the endpoint may have received the waiting FIN and the ACK in `step` as one segment: Linux coalesces segments
+/* Whether the endpoint may have received the waiting FIN and the ACK in `ctx` as one segment: Linux coalesces segments
  * for a busy socket if their options agree (tcp_add_to_backlog). */
-bool tcp_loss_melts_with_fin(const struct tcp_step *step);
+bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
 
 /* The endpoint has sent an ACK: records its SACK blocks. */
-void tcp_loss_sacked(struct tcp_step *step);
+void tcp_loss_on_sack_sent(struct tcp_segment_ctx *ctx);
 
 /* Right end of the SACK blocks in the endpoint's last ACK; false if there were none. */
-bool tcp_loss_sack_edge(const struct tcp_step *step, uint32_t *edge);
+bool tcp_loss_sack_edge(const struct tcp_segment_ctx *ctx, uint32_t *edge);
 
 #endif

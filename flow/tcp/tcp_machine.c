@@ -45,7 +45,7 @@ enum {
  * closes a connection that is not open yet.  A superseded endpoint was closed at some earlier time that was not
  * captured.
  */
-const uint8_t tcp_machine[TCP_STATE_COUNT][INPUT_COUNT] = {
+const uint8_t tcp_transitions[TCP_STATE_COUNT][TCP_INPUT_COUNT] = {
 	/*                          sent                            received                            happened
 	 *                          SYN S,A     ACK opn FIN RST     SYN S,A dat  aS    aF    FIN RST    2MSL con sup */
 	[TCP_STATE_NONE]         = {cl, li,     es, es,  f1, no,    no, no, es,  no,   no,   no, no,    no,  no,  no},
@@ -65,23 +65,23 @@ const uint8_t tcp_machine[TCP_STATE_COUNT][INPUT_COUNT] = {
 const char *
 tcp_input_name(enum tcp_input input)
 {
-	static const char *const names[INPUT_COUNT] = {
-		[INPUT_SEND_SYN] = "send-syn",
-		[INPUT_SEND_SYN_ACK] = "send-syn-ack",
-		[INPUT_SEND_ACK] = "send-ack",
-		[INPUT_SEND_OPEN] = "send-open",
-		[INPUT_SEND_FIN] = "send-fin",
-		[INPUT_SEND_RST] = "send-rst",
-		[INPUT_RECV_SYN] = "recv-syn",
-		[INPUT_RECV_SYN_ACK] = "recv-syn-ack",
-		[INPUT_RECV_DATA] = "recv-data",
-		[INPUT_RECV_ACK_OF_SYN] = "recv-ack-of-syn",
-		[INPUT_RECV_ACK_OF_FIN] = "recv-ack-of-fin",
-		[INPUT_RECV_FIN] = "recv-fin",
-		[INPUT_RECV_RST] = "recv-rst",
-		[INPUT_TIMER_2MSL] = "timer-2msl",
-		[INPUT_TIMER_CONNECT] = "timer-connect",
-		[INPUT_SUPERSEDED] = "superseded",
+	static const char *const names[TCP_INPUT_COUNT] = {
+		[TCP_INPUT_SEND_SYN] = "send-syn",
+		[TCP_INPUT_SEND_SYN_ACK] = "send-syn-ack",
+		[TCP_INPUT_SEND_ACK] = "send-ack",
+		[TCP_INPUT_SEND_SYNCHRONIZED] = "send-open",
+		[TCP_INPUT_SEND_FIN] = "send-fin",
+		[TCP_INPUT_SEND_RST] = "send-rst",
+		[TCP_INPUT_RECV_SYN] = "recv-syn",
+		[TCP_INPUT_RECV_SYN_ACK] = "recv-syn-ack",
+		[TCP_INPUT_RECV_DATA] = "recv-data",
+		[TCP_INPUT_RECV_ACK_OF_SYN] = "recv-ack-of-syn",
+		[TCP_INPUT_RECV_ACK_OF_FIN] = "recv-ack-of-fin",
+		[TCP_INPUT_RECV_FIN] = "recv-fin",
+		[TCP_INPUT_RECV_RST] = "recv-rst",
+		[TCP_INPUT_TIMER_2MSL] = "timer-2msl",
+		[TCP_INPUT_TIMER_CONNECT] = "timer-connect",
+		[TCP_INPUT_SUPERSEDED] = "superseded",
 	};
 
 	return names[input];

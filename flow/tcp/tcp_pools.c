@@ -7,19 +7,19 @@
 #include "flow/tcp/tcp.h"
 #include "flow/tcp/tcp_loss.h"
 
-#define LOG_PLACES_MIN (1u << 16)
-#define LOG_PLACES_MAX (1u << 22)
-#define DETAILS_MIN 256u
-#define DETAILS_MAX 65535u /* 0 means none: two bytes of each flow */
+#define SEND_LOG_INDICES_MIN (1u << 16)
+#define SEND_LOG_INDICES_MAX (1u << 22)
+#define LOSS_POOL_MIN 256u
+#define LOSS_POOL_MAX 65535u /* 0 means none: two bytes of each flow */
 
 /* Places of the send log: a power of two, one per flow.  What matters is how far back in time the log reaches, and a
  * few flows may send as fast as many. */
 static uint32_t
-log_places(uint32_t flows)
+send_log_index_space(uint32_t flows)
 {
-	uint32_t places = LOG_PLACES_MIN;
+	uint32_t places = SEND_LOG_INDICES_MIN;
 
-	while (places < LOG_PLACES_MAX && places < flows)
+	while (places < SEND_LOG_INDICES_MAX && places < flows)
 		places *= 2;
 	return places;
 }
@@ -29,39 +29,39 @@ log_places(uint32_t flows)
  * timer with a longer backoff is still recognised by the silence before it; only the time and count of the segment are
  * then unknown. */
 static uint32_t
-log_entries(uint32_t flows)
+send_log_entries_for(uint32_t flows)
 {
-	return log_places(flows) / 4 * 3;
+	return send_log_index_space(flows) / 4 * 3;
 }
 
 static uint32_t
-detail_count(uint32_t flows)
+loss_pool_size_for(uint32_t flows)
 {
 	uint32_t count = flows / 16;
 
-	return count < DETAILS_MIN ? DETAILS_MIN : count > DETAILS_MAX ? DETAILS_MAX : count;
+	return count < LOSS_POOL_MIN ? LOSS_POOL_MIN : count > LOSS_POOL_MAX ? LOSS_POOL_MAX : count;
 }
 
 static size_t
-log_size(uint32_t flows)
+send_log_memory_size(uint32_t flows)
 {
-	return (size_t)log_entries(flows) * sizeof(struct log_entry);
+	return (size_t)send_log_entries_for(flows) * sizeof(struct send_log_entry);
 }
 
 static size_t
-details_size(uint32_t flows)
+loss_pool_memory_size(uint32_t flows)
 {
-	return (size_t)detail_count(flows) * sizeof(struct loss_detail);
+	return (size_t)loss_pool_size_for(flows) * sizeof(struct tcp_loss_pair);
 }
 
 size_t
-tcp_store_memory(uint32_t flows)
+tcp_pools_memory_size(uint32_t flows)
 {
-	return sizeof(struct tcp_store) + log_size(flows) + details_size(flows);
+	return sizeof(struct tcp_pools) + send_log_memory_size(flows) + loss_pool_memory_size(flows);
 }
 
 static void *
-reserve(size_t size)
+tcp_pools_reserve_memory(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -71,129 +71,129 @@ reserve(size_t size)
 	return memory;
 }
 
-struct tcp_store *
-tcp_store_new(uint32_t flows)
+struct tcp_pools *
+tcp_pools_new(uint32_t flows)
 {
-	struct tcp_store *store = calloc(1, sizeof *store);
+	struct tcp_pools *pools = calloc(1, sizeof *pools);
 
-	if (store == NULL)
+	if (pools == NULL)
 		return NULL;
-	store->log_mask = log_places(flows) - 1;
-	store->log_entries = log_entries(flows);
-	store->detail_count = detail_count(flows);
-	store->log = reserve(log_size(flows));
-	store->details = reserve(details_size(flows));
-	if (store->log == NULL || store->details == NULL) {
-		tcp_store_free(store);
+	pools->log_mask = send_log_index_space(flows) - 1;
+	pools->log_entries = send_log_entries_for(flows);
+	pools->detail_count = loss_pool_size_for(flows);
+	pools->send_log = tcp_pools_reserve_memory(send_log_memory_size(flows));
+	pools->loss_pairs = tcp_pools_reserve_memory(loss_pool_memory_size(flows));
+	if (pools->send_log == NULL || pools->loss_pairs == NULL) {
+		tcp_pools_free(pools);
 		return NULL;
 	}
-	return store;
+	return pools;
 }
 
 void
-tcp_store_free(struct tcp_store *store)
+tcp_pools_free(struct tcp_pools *pools)
 {
-	if (store == NULL)
+	if (pools == NULL)
 		return;
-	if (store->log != NULL)
-		munmap(store->log, store->log_entries * sizeof *store->log);
-	if (store->details != NULL)
-		munmap(store->details, (size_t)store->detail_count * sizeof *store->details);
-	free(store);
+	if (pools->send_log != NULL)
+		munmap(pools->send_log, pools->log_entries * sizeof *pools->send_log);
+	if (pools->loss_pairs != NULL)
+		munmap(pools->loss_pairs, (size_t)pools->detail_count * sizeof *pools->loss_pairs);
+	free(pools);
 }
 
 static inline bool
-covers(const struct log_entry *entry, uint32_t seq)
+send_log_entry_covers(const struct send_log_entry *entry, uint32_t seq)
 {
-	return !seq_before(seq, entry->seq) && seq_before(seq, entry->end);
+	return !tcp_seq_before(seq, entry->seq) && tcp_seq_before(seq, entry->end);
 }
 
-struct log_answer
-log_search(const struct tcp_store *store, const struct tcp_end *e, uint32_t seq)
+struct send_log_result
+send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq)
 {
-	struct log_answer answer = {.begin = seq};
-	const struct log_entry *entry = log_entry(store, e->sent);
+	struct send_log_result result = {.first_seq = seq};
+	const struct send_log_entry *entry = send_log_entry_at(pools, e->log_tail);
 	unsigned looked;
 
-	for (looked = 0; entry != NULL && looked < LOG_SEARCH_MAX; looked++) {
-		if (covers(entry, seq)) {
-			if (!answer.seen)
-				answer.us = entry->us;
-			answer.seen = true;
-			answer.count++;
-			answer.begin = entry->seq;
-			if ((entry->link & 1) == 0)
+	for (looked = 0; entry != NULL && looked < SEND_LOG_SEARCH_MAX; looked++) {
+		if (send_log_entry_covers(entry, seq)) {
+			if (!result.found)
+				result.last_us = entry->us;
+			result.found = true;
+			result.count++;
+			result.first_seq = entry->seq;
+			if ((entry->prev_and_retransmitted & 1) == 0)
 				break; /* first transmission: no older entry can contain it */
-		} else if ((entry->link & 1) == 0 && !seq_before(seq, entry->end)) {
+		} else if ((entry->prev_and_retransmitted & 1) == 0 && !tcp_seq_before(seq, entry->end)) {
 			break; /* first transmissions ascend: this entry and all older ones are below */
 		}
-		entry = log_entry(store, entry->link >> 1);
+		entry = send_log_entry_at(pools, entry->prev_and_retransmitted >> 1);
 	}
-	return answer;
+	return result;
 }
 
 /* --- the pool --- */
 
-struct loss_detail *
-detail_of(struct tcp_store *store, const struct flow_cold *cold)
+struct tcp_loss_pair *
+loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold)
 {
-	return cold->detail == 0 ? NULL : &store->details[cold->detail - 1];
+	return cold->loss_index == 0 ? NULL : &pools->loss_pairs[cold->loss_index - 1];
 }
 
 static void
-forget(struct flow_table *table, struct loss_detail *detail)
+loss_pool_detach(struct flow_table *table, struct tcp_loss_pair *pair)
 {
-	struct flow *flow = detail->owner;
+	struct flow *flow = pair->owner;
 
-	flow_cold(table, flow)->detail = 0;
-	flow->tcp[0].trouble &= (uint8_t)~TCP_TROUBLE_LOSS;
-	flow->tcp[1].trouble &= (uint8_t)~TCP_TROUBLE_LOSS;
-	detail->owner = NULL;
+	flow_cold(table, flow)->loss_index = 0;
+	flow->tcp[0].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
+	flow->tcp[1].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
+	pair->owner = NULL;
 }
 
 /* All details are in use: takes them in the order of first use, round robin. */
 static uint32_t
-take_away(struct flow_table *table, struct tcp_store *store)
+loss_pool_evict(struct flow_table *table, struct tcp_pools *pools)
 {
-	uint32_t index = store->detail_hand;
+	uint32_t index = pools->loss_clock_hand;
 
-	store->detail_hand = (index + 1) % store->detail_count;
-	store->details_lost++;
-	forget(table, &store->details[index]);
+	pools->loss_clock_hand = (index + 1) % pools->detail_count;
+	pools->loss_evicted++;
+	loss_pool_detach(table, &pools->loss_pairs[index]);
 	return index;
 }
 
-struct loss_detail *
-detail_need(struct flow_table *table, struct flow *flow)
+struct tcp_loss_pair *
+loss_pool_acquire(struct flow_table *table, struct flow *flow)
 {
-	struct tcp_store *store = flow_table_tcp(table);
+	struct tcp_pools *pools = flow_table_tcp_pools(table);
 	struct flow_cold *cold = flow_cold(table, flow);
 	uint32_t index;
 
-	if (cold->detail != 0)
-		return &store->details[cold->detail - 1];
-	if (store->detail_spare != 0) {
-		index = store->detail_spare - 1;
-		store->detail_spare = store->details[index].next_spare;
-	} else if (store->detail_top < store->detail_count) {
-		index = store->detail_top++;
+	if (cold->loss_index != 0)
+		return &pools->loss_pairs[cold->loss_index - 1];
+	if (pools->loss_free_head != 0) {
+		index = pools->loss_free_head - 1;
+		pools->loss_free_head = pools->loss_pairs[index].next_free;
+	} else if (pools->loss_high_water < pools->detail_count) {
+		index = pools->loss_high_water++;
 	} else {
-		index = take_away(table, store);
+		index = loss_pool_evict(table, pools);
 	}
-	store->details[index] = (struct loss_detail){.owner = flow};
-	cold->detail = (uint16_t)(index + 1);
-	return &store->details[index];
+	pools->loss_pairs[index] = (struct tcp_loss_pair){.owner = flow};
+	cold->loss_index = (uint16_t)(index + 1);
+	return &pools->loss_pairs[index];
 }
 
 void
-detail_drop(struct flow_table *table, struct flow *flow)
+loss_pool_release(struct flow_table *table, struct flow *flow)
 {
-	struct tcp_store *store = flow_table_tcp(table);
-	uint32_t number = flow_cold(table, flow)->detail;
+	struct tcp_pools *pools = flow_table_tcp_pools(table);
+	uint32_t number = flow_cold(table, flow)->loss_index;
 
 	if (number == 0)
 		return;
-	forget(table, &store->details[number - 1]);
-	store->details[number - 1].next_spare = store->detail_spare;
-	store->detail_spare = number;
+	loss_pool_detach(table, &pools->loss_pairs[number - 1]);
+	pools->loss_pairs[number - 1].next_free = pools->loss_free_head;
+	pools->loss_free_head = number;
 }

@@ -16,39 +16,39 @@
 
 /* An index is lap << n | place: 31 bits, never 0.  Not every place of n bits is in the ring, so appending skips to the
  * next lap at the end of the ring.  An entry is valid while its index is at most 2^n behind the newest. */
-#define LOG_INDEX_MASK 0x7fffffffu
+#define SEND_LOG_INDEX_MASK 0x7fffffffu
 
-struct log_entry {
-	uint32_t seq, end; /* sequence range sent */
-	uint32_t us;	   /* time sent */
-	uint32_t link;	   /* index of the endpoint's previous entry << 1 | this was a retransmission */
+struct send_log_entry {
+	uint32_t seq, end;		 /* sequence range sent */
+	uint32_t us;			 /* time sent */
+	uint32_t prev_and_retransmitted; /* index of the endpoint's previous entry << 1 | this was a retransmission */
 };
 
-_Static_assert(sizeof(struct log_entry) == 16, "four log entries share a cache line");
+_Static_assert(sizeof(struct send_log_entry) == 16, "four log entries share a cache line");
 
-struct loss_detail;
+struct tcp_loss_pair;
 
-struct tcp_store {
-	struct log_entry *log;
+struct tcp_pools {
+	struct send_log_entry *send_log;
 	uint32_t log_entries;
-	uint32_t log_mask; /* mask of the place in an index: 2^n - 1, at least log_entries */
-	uint32_t log_last; /* index of the newest entry */
-	struct loss_detail *details;
+	uint32_t log_mask;	/* mask of the place in an index: 2^n - 1, at least log_entries */
+	uint32_t send_log_last; /* index of the newest entry */
+	struct tcp_loss_pair *loss_pairs;
 	uint32_t detail_count;
-	uint32_t detail_top;   /* details from here on were never used */
-	uint32_t detail_spare; /* index + 1 of the first free detail below, 0 none */
-	uint32_t detail_hand;  /* next detail to reuse */
-	uint64_t details_lost; /* details taken from their connections so far */
+	uint32_t loss_high_water; /* details from here on were never used */
+	uint32_t loss_free_head;  /* index + 1 of the first free detail below, 0 none */
+	uint32_t loss_clock_hand; /* next detail to reuse */
+	uint64_t loss_evicted;	  /* details taken from their connections so far */
 };
 
 /* Index of the next entry.  The unused places of a lap ensure that an overflow of 31 bits occurs only here. */
 static inline uint32_t
-log_next(const struct tcp_store *store)
+send_log_next_index(const struct tcp_pools *pools)
 {
-	uint32_t index = store->log_last + 1;
+	uint32_t index = pools->send_log_last + 1;
 
-	if (__builtin_expect((index & store->log_mask) >= store->log_entries, 0)) {
-		index = ((index | store->log_mask) + 1) & LOG_INDEX_MASK;
+	if (__builtin_expect((index & pools->log_mask) >= pools->log_entries, 0)) {
+		index = ((index | pools->log_mask) + 1) & SEND_LOG_INDEX_MASK;
 		index += index == 0;
 	}
 	return index;
@@ -56,41 +56,42 @@ log_next(const struct tcp_store *store)
 
 /* Records that the endpoint has sent [seq, end) at `us`. */
 static inline void
-log_append(struct tcp_store *store, struct tcp_end *e, uint32_t seq, uint32_t end, uint32_t us, bool again)
+send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, uint32_t seq, uint32_t end, uint32_t us, bool again)
 {
-	uint32_t index = log_next(store);
-	struct log_entry *entry = &store->log[index & store->log_mask];
+	uint32_t index = send_log_next_index(pools);
+	struct send_log_entry *entry = &pools->send_log[index & pools->log_mask];
 
-	*entry = (struct log_entry){.seq = seq, .end = end, .us = us, .link = e->sent << 1 | again};
-	store->log_last = index;
-	e->sent = index;
+	*entry = (struct send_log_entry){
+	    .seq = seq, .end = end, .us = us, .prev_and_retransmitted = e->log_tail << 1 | again};
+	pools->send_log_last = index;
+	e->log_tail = index;
 }
 
 /* The entry of an index; NULL if there is none or it has been overwritten. */
-static inline const struct log_entry *
-log_entry(const struct tcp_store *store, uint32_t index)
+static inline const struct send_log_entry *
+send_log_entry_at(const struct tcp_pools *pools, uint32_t index)
 {
-	if (index == 0 || ((store->log_last - index) & LOG_INDEX_MASK) > store->log_mask)
+	if (index == 0 || ((pools->send_log_last - index) & SEND_LOG_INDEX_MASK) > pools->log_mask)
 		return NULL;
-	return &store->log[index & store->log_mask];
+	return &pools->send_log[index & pools->log_mask];
 }
 
 /* What the log knows of one sequence number. */
-struct log_answer {
-	bool seen;	/* its transmission was captured */
-	uint32_t us;	/* time of the last transmission */
-	uint32_t count; /* number of transmissions */
-	uint32_t begin; /* start of the segment that sent it first, as far as the log reaches */
+struct send_log_result {
+	bool found;	    /* its transmission was captured */
+	uint32_t last_us;   /* time of the last transmission */
+	uint32_t count;	    /* number of transmissions */
+	uint32_t first_seq; /* start of the segment that sent it first, as far as the log reaches */
 };
 
 /* Most entries of an endpoint's chain that a search follows; older ones count as not captured. */
-#define LOG_SEARCH_MAX 512
+#define SEND_LOG_SEARCH_MAX 512
 
-struct log_answer log_search(const struct tcp_store *store, const struct tcp_end *e, uint32_t seq);
+struct send_log_result send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq);
 
-/* The loss detail of a flow.  detail_of() returns NULL if it has none; detail_need() creates one. */
-struct loss_detail *detail_of(struct tcp_store *store, const struct flow_cold *cold);
-struct loss_detail *detail_need(struct flow_table *table, struct flow *flow);
-void detail_drop(struct flow_table *table, struct flow *flow);
+/* The loss detail of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
+struct tcp_loss_pair *loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold);
+struct tcp_loss_pair *loss_pool_acquire(struct flow_table *table, struct flow *flow);
+void loss_pool_release(struct flow_table *table, struct flow *flow);
 
 #endif

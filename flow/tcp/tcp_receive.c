@@ -9,115 +9,117 @@
 #include "flow/tcp/tcp_segment.h"
 
 /* The largest possible window (RFC 7323), used if the endpoint's window scale was not captured. */
-#define WIDEST_WINDOW ((uint32_t)0xffff << 14)
+#define TCP_WINDOW_SCALED_MAX ((uint32_t)0xffff << 14)
 
 static bool
-was_seen(const struct tcp_end *e)
+tcp_endpoint_has_sent(const struct tcp_endpoint *e)
 {
-	return e->segments != 0;
+	return e->segments_sent != 0;
 }
 
 /* Linux's tcp_sequence(): the segment ends at or after the last acknowledgement, and begins within the window
  * advertised with it. */
 static bool
-in_window(const struct tcp_step *step, uint32_t length)
+tcp_seq_in_window(const struct tcp_segment_ctx *ctx, uint32_t length)
 {
-	const struct tcp_end *e = step->e;
-	uint32_t seq = step->t->seq;
-	uint32_t window = (e->flags & step->peer->flags & TCP_END_ISS) != 0 ? e->wnd : WIDEST_WINDOW;
+	const struct tcp_endpoint *e = ctx->ep;
+	uint32_t seq = ctx->header->seq;
+	uint32_t window = (e->flags & ctx->peer->flags & TCP_EP_ISS_KNOWN) != 0 ? e->wnd : TCP_WINDOW_SCALED_MAX;
 
-	if (!was_seen(e))
+	if (!tcp_endpoint_has_sent(e))
 		return true;
 	/* If the window closed behind received data, a segment at RCV.NXT is still acceptable. */
-	return !seq_before(seq + length, e->acked) && !seq_before(seq_max(e->acked + window, e->rcv_nxt), seq);
+	return !tcp_seq_before(seq + length, e->last_ack_sent) &&
+	       !tcp_seq_before(tcp_seq_max(e->last_ack_sent + window, e->rcv_nxt), seq);
 }
 
 /* --- before its SYN is answered --- */
 
 static void
-accept_syn(struct tcp_step *step)
+tcp_accept_syn(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
 
 	e->rcv_nxt = t->seq + 1;
-	e->acked = t->seq;
-	if ((e->flags & TCP_END_WSCALE) != 0)
+	e->last_ack_sent = t->seq;
+	if ((e->flags & TCP_EP_WSCALE_OFFERED) != 0)
 		e->wscale = (t->options & TCP_OPTION_WSCALE) != 0 ?
-				    cold_shift(flow_cold(step->table, step->flow), step->end) :
+				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) :
 				    0;
 }
 
 static void
-received_in_syn_sent(struct tcp_step *step)
+tcp_received_in_syn_sent(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
 	bool acks = (t->flags & TCP_ACK) != 0;
 
-	if (acks && !seq_acks(e->iss, t->ack, e->nxt))
+	if (acks && !tcp_seq_in_ack_range(e->iss, t->ack, e->nxt))
 		return;
 	if ((t->flags & TCP_RST) != 0) {
 		if (!acks)
 			return;
-		tcp_step_tell(step, EVENT_TCP_CONNECT_REFUSED);
-		tcp_step_input(step, INPUT_RECV_RST);
+		tcp_report_event(ctx, EVENT_TCP_CONNECT_REFUSED);
+		tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		return;
 	}
 	if ((t->flags & (TCP_SYN | TCP_FIN)) != TCP_SYN)
 		return;
-	accept_syn(step);
+	tcp_accept_syn(ctx);
 	if (!acks) {
-		tcp_step_input(step, INPUT_RECV_SYN);
+		tcp_apply_input(ctx, TCP_INPUT_RECV_SYN);
 		return;
 	}
 	e->una = t->ack;
-	rtt_acked(e, step->us);
-	tcp_step_tell(step, EVENT_TCP_CONNECT_ESTABLISHED);
-	tcp_step_input(step, INPUT_RECV_SYN_ACK);
+	tcp_rtt_on_ack(e, ctx->us);
+	tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
+	tcp_apply_input(ctx, TCP_INPUT_RECV_SYN_ACK);
 }
 
 /* No segment of the endpoint itself was captured: its numbers follow from the peer's, but it has no state until it is
  * proved. */
 static void
-received_unknown(struct tcp_step *step)
+tcp_received_in_none(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
 
 	if ((t->flags & TCP_RST) != 0)
 		return;
 	if ((t->flags & TCP_SYN) != 0) {
 		e->rcv_nxt = t->seq + 1;
-		e->acked = t->seq;
+		e->last_ack_sent = t->seq;
 		return;
 	}
-	if (step->peer->segments == 1)
-		e->acked = e->rcv_nxt = t->seq;
-	if (!seq_before(e->rcv_nxt, t->seq))
-		e->rcv_nxt = seq_max(e->rcv_nxt, t->seq + step->len);
-	if ((t->flags & TCP_ACK) == 0 || step->len == 0 || step->peer->state == TCP_STATE_SYN_RECEIVED)
+	if (ctx->peer->segments_sent == 1)
+		e->last_ack_sent = e->rcv_nxt = t->seq;
+	if (!tcp_seq_before(e->rcv_nxt, t->seq))
+		e->rcv_nxt = tcp_seq_max(e->rcv_nxt, t->seq + ctx->payload_len);
+	if ((t->flags & TCP_ACK) == 0 || ctx->payload_len == 0 || ctx->peer->state == TCP_STATE_SYN_RECEIVED)
 		return;
 	e->una = e->nxt = t->ack;
-	e->flags |= TCP_END_SENT;
-	tcp_step_input(step, INPUT_RECV_DATA);
+	e->flags |= TCP_EP_SEQ_KNOWN;
+	tcp_apply_input(ctx, TCP_INPUT_RECV_DATA);
 }
 
 /* --- RST --- */
 
 /* Whether the endpoint accepts a RST at once; a RST that is merely in the window is answered with a challenge ACK. */
 static bool
-reset_matches(const struct tcp_step *step)
+tcp_rst_is_acceptable(const struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_end *e = step->e;
-	uint32_t seq = step->t->seq, edge;
+	const struct tcp_endpoint *e = ctx->ep;
+	uint32_t seq = ctx->header->seq, edge;
 
-	if (!was_seen(e) || seq == e->rcv_nxt)
+	if (!tcp_endpoint_has_sent(e) || seq == e->rcv_nxt)
 		return true;
 	switch (e->state) {
 	case TCP_STATE_SYN_RECEIVED:
 		/* A request socket waiting for its ACK accepts any RST in the window (Linux tcp_check_req). */
-		if ((e->flags & TCP_END_ACTIVE) == 0 && in_window(step, 0) && !seq_before(seq, e->rcv_nxt))
+		if ((e->flags & TCP_EP_ACTIVE_OPEN) == 0 && tcp_seq_in_window(ctx, 0) &&
+		    !tcp_seq_before(seq, e->rcv_nxt))
 			return true;
 		break;
 	case TCP_STATE_CLOSE_WAIT:
@@ -130,127 +132,127 @@ reset_matches(const struct tcp_step *step)
 	default:
 		break;
 	}
-	return tcp_loss_sack_edge(step, &edge) && seq == edge;
+	return tcp_loss_sack_edge(ctx, &edge) && seq == edge;
 }
 
 /* --- ACK, data, FIN --- */
 
 static void
-restart_time_wait(struct tcp_step *step)
+tcp_restart_time_wait(struct tcp_segment_ctx *ctx)
 {
-	struct tcp_end *e = step->e;
+	struct tcp_endpoint *e = ctx->ep;
 
-	if (e->state != TCP_STATE_TIME_WAIT || step->changed)
+	if (e->state != TCP_STATE_TIME_WAIT || ctx->changed)
 		return;
-	e->until = deadline_after(step->now, flow_table_limits(step->table)->tcp_time_wait_ns);
-	tcp_settle(step->table, step->flow, step->now);
+	e->wait_until = deadline_add(ctx->now, flow_table_limits(ctx->table)->tcp_time_wait_ns);
+	tcp_flow_reclassify(ctx->table, ctx->flow, ctx->now);
 }
 
 /* Whether an earlier FIN takes effect before this segment.  Not if both arrive as one segment, because the ACK of a
  * segment is processed before its FIN, nor if the segment repeats the FIN, which was then lost. */
 static bool
-is_behind_fin(const struct tcp_step *step)
+tcp_ack_follows_fin(const struct tcp_segment_ctx *ctx)
 {
-	return (step->e->trouble & TCP_TROUBLE_FIN) != 0 && (step->t->flags & TCP_FIN) == 0 &&
-	       !tcp_loss_melts_with_fin(step);
+	return (ctx->ep->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0 && (ctx->header->flags & TCP_FIN) == 0 &&
+	       !tcp_loss_coalesces_with_fin(ctx);
 }
 
 /* Processes the ACK number.  False if it makes the segment unacceptable. */
 static bool
-received_ack(struct tcp_step *step)
+tcp_received_ack(struct tcp_segment_ctx *ctx)
 {
-	struct tcp_end *e = step->e;
-	uint32_t ack = step->t->ack, una = e->una;
+	struct tcp_endpoint *e = ctx->ep;
+	uint32_t ack = ctx->header->ack, una = e->una;
 
-	if (!was_seen(e)) {
-		e->nxt = seq_max(e->nxt, ack);
-	} else if (seq_before(e->nxt, ack)) {
+	if (!tcp_endpoint_has_sent(e)) {
+		e->nxt = tcp_seq_max(e->nxt, ack);
+	} else if (tcp_seq_before(e->nxt, ack)) {
 		return false;
 	}
 	if (e->state == TCP_STATE_SYN_RECEIVED) {
-		if (!seq_acks(e->iss, ack, e->nxt))
+		if (!tcp_seq_in_ack_range(e->iss, ack, e->nxt))
 			return false;
-		tcp_step_tell(step, (e->flags & TCP_END_ACTIVE) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
+		tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 								       EVENT_TCP_ACCEPT_ESTABLISHED);
 	}
-	if (seq_before(una, ack)) {
+	if (tcp_seq_before(una, ack)) {
 		e->una = ack;
-		rtt_acked(e, step->us);
+		tcp_rtt_on_ack(e, ctx->us);
 	}
 	if (e->state == TCP_STATE_SYN_RECEIVED)
-		tcp_step_input(step, INPUT_RECV_ACK_OF_SYN);
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_SYN);
 	if (e->state != TCP_STATE_TIME_WAIT)
-		tcp_loss_acked(step, una);
-	if (tcp_fin_is_acked(e) && !is_behind_fin(step))
-		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
+		tcp_loss_on_ack(ctx, una);
+	if (tcp_endpoint_fin_is_acked(e) && !tcp_ack_follows_fin(ctx))
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
 	return true;
 }
 
 static void
-received_space(struct tcp_step *step)
+tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	uint32_t end = t->seq + step->len;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	uint32_t end = t->seq + ctx->payload_len;
 
-	if (seq_before(e->rcv_nxt, t->seq) || seq_before(end, e->rcv_nxt))
+	if (tcp_seq_before(e->rcv_nxt, t->seq) || tcp_seq_before(end, e->rcv_nxt))
 		return;
 	e->rcv_nxt = end;
 	if ((t->flags & TCP_FIN) == 0)
 		return;
 	e->rcv_nxt++;
-	tcp_step_await(step, TCP_TROUBLE_FIN);
-	if ((e->trouble & TCP_TROUBLE_FIN) != 0 && !tcp_fin_is_acked(e))
-		tcp_loss_fin_waits(step);
+	tcp_defer_input(ctx, TCP_SLOW_FIN_DEFERRED);
+	if ((e->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0 && !tcp_endpoint_fin_is_acked(e))
+		tcp_loss_set_deferred_fin(ctx);
 }
 
 static void
-received_synchronized(struct tcp_step *step)
+tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	uint32_t length = step->len + ((t->flags & TCP_FIN) != 0);
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
 
 	if ((t->flags & TCP_RST) != 0) {
-		if (!reset_matches(step))
+		if (!tcp_rst_is_acceptable(ctx))
 			return;
 		if (e->state == TCP_STATE_SYN_RECEIVED)
-			tcp_step_input(step, INPUT_RECV_RST);
+			tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		else
-			tcp_step_await(step, TCP_TROUBLE_RST);
+			tcp_defer_input(ctx, TCP_SLOW_RST_DEFERRED);
 		return;
 	}
 	if ((t->flags & TCP_SYN) != 0) {
 		/* Simultaneous open: the peer repeats its SYN, now with an ACK of this endpoint's SYN.  Any other SYN
 		 * is a duplicate. */
 		if (e->state == TCP_STATE_SYN_RECEIVED && (t->flags & TCP_ACK) != 0 && t->seq + 1 == e->rcv_nxt)
-			(void)received_ack(step);
+			(void)tcp_received_ack(ctx);
 		return;
 	}
 	if ((t->flags & TCP_ACK) == 0)
 		return;
-	restart_time_wait(step);
-	if (!in_window(step, length) || !received_ack(step))
+	tcp_restart_time_wait(ctx);
+	if (!tcp_seq_in_window(ctx, length) || !tcp_received_ack(ctx))
 		return;
-	received_space(step);
+	tcp_received_sequence_space(ctx);
 }
 
 void
-tcp_judge_received(struct tcp_step *step)
+tcp_process_received(struct tcp_segment_ctx *ctx)
 {
-	if ((step->t->flags & (TCP_SYN | TCP_FIN)) == (TCP_SYN | TCP_FIN))
+	if ((ctx->header->flags & (TCP_SYN | TCP_FIN)) == (TCP_SYN | TCP_FIN))
 		return;
-	switch (step->e->state) {
+	switch (ctx->ep->state) {
 	case TCP_STATE_CLOSED:
 		return;
 	case TCP_STATE_NONE:
-		received_unknown(step);
+		tcp_received_in_none(ctx);
 		return;
 	case TCP_STATE_SYN_SENT:
-		received_in_syn_sent(step);
+		tcp_received_in_syn_sent(ctx);
 		return;
 	default:
-		received_synchronized(step);
+		tcp_received_synchronized(ctx);
 		return;
 	}
 }

@@ -8,62 +8,64 @@
 
 /* Shortest wait of a timer that competes with other evidence.  Linux and most others use at least 200 ms after a round
  * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */
-#define LEAST_PATIENCE_US 150000u
+#define RETRANSMIT_SILENCE_MIN_US 150000u
 
 /* A retransmission sooner than this is not caused by any timer. */
-#define QUICKEST_TIMER_US 1000u
+#define RETRANSMIT_TIMER_MIN_US 1000u
 
 /* A SYN,ACK repeated this soon after a repeated SYN is its answer. */
-#define ANSWER_US 100000u
+#define SYN_ACK_REPLY_MAX_US 100000u
 
-struct verdict {
-	enum retransmit_kind kind;
-	bool timer; /* the retransmission timer expired */
+struct retransmit_class {
+	enum tcp_retransmit_kind kind;
+	bool rto_fired; /* the retransmission timer expired */
 };
 
-struct evidence {
-	struct log_answer last;
+struct retransmit_evidence {
+	struct send_log_result last;
 	uint32_t seq, end;
-	uint32_t elapsed; /* time since it was last sent, 0 unknown */
-	bool silent;	  /* silence so long that only a timer can be the cause */
-	bool told;	  /* SACK blocks or duplicate ACKs report a loss */
-	bool overtaken;	  /* data sent later has arrived (RACK, RFC 8985) */
+	uint32_t elapsed;    /* time since it was last sent, 0 unknown */
+	bool silent;	     /* silence so long that only a timer can be the cause */
+	bool loss_indicated; /* SACK blocks or duplicate ACKs report a loss */
+	bool rack_lost;	     /* data sent later has arrived (RACK, RFC 8985) */
 };
 
 static uint32_t
-patience_us(const struct tcp_end *e)
+retransmit_silence_us(const struct tcp_endpoint *e)
 {
 	uint32_t rounds = e->srtt_us + e->srtt_us / 4; /* srtt is at most 2^31 */
 
-	return rounds < LEAST_PATIENCE_US ? LEAST_PATIENCE_US : rounds;
+	return rounds < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : rounds;
 }
 
-static struct evidence
-gather(const struct tcp_step *step, const struct tcp_loss *loss, uint32_t seq, uint32_t end)
+static struct retransmit_evidence
+retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, uint32_t seq, uint32_t end)
 {
-	const struct tcp_end *e = step->e;
-	struct evidence v = {.seq = seq, .end = end, .last = log_search(flow_table_tcp(step->table), e, seq)};
-	uint32_t patience = patience_us(e);
+	const struct tcp_endpoint *e = ctx->ep;
+	struct retransmit_evidence v = {
+	    .seq = seq, .end = end, .last = send_log_search(flow_table_tcp_pools(ctx->table), e, seq)};
+	uint32_t patience = retransmit_silence_us(e);
 
-	if (v.last.seen)
-		v.elapsed = step->us - v.last.us;
-	v.overtaken = v.last.seen && loss->delivered_known && seq_before(v.last.us, loss->delivered_us);
-	v.told = tcp_loss_evidence(e, loss, seq) ||
-		 (loss->mode == LOSS_MODE_RECOVERY && seq_before(seq, loss->recover)) || v.overtaken;
-	v.silent = step->us - loss->ack_us >= patience && (!v.last.seen || v.elapsed >= patience);
+	if (v.last.found)
+		v.elapsed = ctx->us - v.last.last_us;
+	v.rack_lost = v.last.found && loss->rack_valid && tcp_seq_before(v.last.last_us, loss->rack_xmit_us);
+	v.loss_indicated = tcp_loss_is_lost(e, loss, seq) ||
+			   (loss->state == TCP_CONGESTION_RECOVERY && tcp_seq_before(seq, loss->recovery_point)) ||
+			   v.rack_lost;
+	v.silent = ctx->us - loss->last_ack_us >= patience && (!v.last.found || v.elapsed >= patience);
 	return v;
 }
 
 /* --- SYN and SYN,ACK --- */
 
-static struct verdict
-judge_syn(const struct tcp_step *step)
+static struct retransmit_class
+retransmit_classify_syn(const struct tcp_segment_ctx *ctx)
 {
-	const struct log_entry *peer = log_entry(flow_table_tcp(step->table), step->peer->sent);
-	bool answers = (step->t->flags & TCP_ACK) != 0 && peer != NULL && (peer->link & 1) != 0 &&
-		       step->us - peer->us < ANSWER_US;
+	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
+	bool answers = (ctx->header->flags & TCP_ACK) != 0 && peer != NULL && (peer->prev_and_retransmitted & 1) != 0 &&
+		       ctx->us - peer->us < SYN_ACK_REPLY_MAX_US;
 
-	return (struct verdict){RETRANSMIT_SYN, !answers};
+	return (struct retransmit_class){RETRANSMIT_SYN, !answers};
 }
 
 /* --- data and FIN --- */
@@ -73,121 +75,125 @@ judge_syn(const struct tcp_step *step)
  * not in use (RFC 8985 section 7.2, Linux tcp_schedule_loss_probe).  Only if a probe is outstanding already, or was not
  * possible, it is the retransmission timer, which sends the first segment.
  */
-static struct verdict
-judge_untold(const struct tcp_step *step, const struct tcp_loss *loss, const struct evidence *v)
+static struct retransmit_class
+retransmit_classify_timer(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss,
+			  const struct retransmit_evidence *v)
 {
-	const struct tcp_end *e = step->e, *peer = step->peer;
-	uint32_t quick = e->srtt_us > QUICKEST_TIMER_US ? e->srtt_us : QUICKEST_TIMER_US;
-	bool refused_in_syn = (e->flags & TCP_END_ISS) != 0 && v->seq == e->iss + 1 && v->last.count == 1 &&
-			      v->last.begin == e->iss && v->last.seen;
-	bool sack = (e->flags & peer->flags & TCP_END_SACK) != 0;
+	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
+	uint32_t quick = e->srtt_us > RETRANSMIT_TIMER_MIN_US ? e->srtt_us : RETRANSMIT_TIMER_MIN_US;
+	bool refused_in_syn = (e->flags & TCP_EP_ISS_KNOWN) != 0 && v->seq == e->iss + 1 && v->last.count == 1 &&
+			      v->last.first_seq == e->iss && v->last.found;
+	bool sack = (e->flags & peer->flags & TCP_EP_SACK_OFFERED) != 0;
 
 	/* Data in a SYN of which only the SYN was acknowledged (RFC 7413 section 4.2.2), or a reduced path MTU. */
-	if (refused_in_syn || (v->last.seen && v->elapsed < quick))
-		return (struct verdict){RETRANSMIT_FAST, false};
-	if (sack && !loss->probed && !seq_before(v->end, e->nxt) && loss->mode == LOSS_MODE_OPEN &&
-	    is_synchronized((enum tcp_state)e->state))
-		return (struct verdict){RETRANSMIT_PROBE, false};
-	return (struct verdict){RETRANSMIT_TIMEOUT, true};
+	if (refused_in_syn || (v->last.found && v->elapsed < quick))
+		return (struct retransmit_class){RETRANSMIT_FAST, false};
+	if (sack && !loss->tlp_outstanding && !tcp_seq_before(v->end, e->nxt) && loss->state == TCP_CONGESTION_OPEN &&
+	    tcp_state_is_synchronized((enum tcp_state)e->state))
+		return (struct retransmit_class){RETRANSMIT_TAIL_LOSS_PROBE, false};
+	return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
 }
 
-static struct verdict
-judge(const struct tcp_step *step, const struct tcp_loss *loss, const struct evidence *v)
+static struct retransmit_class
+retransmit_classify(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, const struct retransmit_evidence *v)
 {
-	const struct tcp_end *e = step->e;
+	const struct tcp_endpoint *e = ctx->ep;
 
-	if (!seq_before(e->una, v->end) || tcp_loss_is_sacked(loss, v->seq, v->end))
-		return (struct verdict){RETRANSMIT_SPURIOUS, false};
-	if (loss->mode == LOSS_MODE_LOSS) {
+	if (!tcp_seq_before(e->una, v->end) || tcp_loss_is_sacked(loss, v->seq, v->end))
+		return (struct retransmit_class){RETRANSMIT_SPURIOUS, false};
+	if (loss->state == TCP_CONGESTION_LOSS) {
 		/* The retransmission was overtaken, so it was lost too; Linux continues in fast recovery. */
-		if (v->overtaken && !seq_before(v->last.us, loss->timer_us) && !v->silent)
-			return (struct verdict){RETRANSMIT_FAST, false};
-		return (struct verdict){RETRANSMIT_TIMEOUT, v->seq == e->una && v->silent};
+		if (v->rack_lost && !tcp_seq_before(v->last.last_us, loss->last_rto_us) && !v->silent)
+			return (struct retransmit_class){RETRANSMIT_FAST, false};
+		return (struct retransmit_class){RETRANSMIT_TIMEOUT, v->seq == e->una && v->silent};
 	}
-	if (!v->told)
-		return judge_untold(step, loss, v);
+	if (!v->loss_indicated)
+		return retransmit_classify_timer(ctx, loss, v);
 	if (v->seq == e->una && v->silent)
-		return (struct verdict){RETRANSMIT_TIMEOUT, true};
-	return (struct verdict){RETRANSMIT_FAST, false};
+		return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
+	return (struct retransmit_class){RETRANSMIT_FAST, false};
 }
 
 /* --- the sender's mode --- */
 
 /* RFC 5681 equation 4, with two segments of a usual size where the MSS was not seen. */
 static uint32_t
-half_of_flight(const struct tcp_step *step, uint32_t mss)
+retransmit_ssthresh(const struct tcp_segment_ctx *ctx, uint32_t mss)
 {
-	uint32_t half = (step->e->nxt - step->e->una) / 2, least = 2 * (mss != 0 ? mss : 1460);
+	uint32_t half = (ctx->ep->nxt - ctx->ep->una) / 2, least = 2 * (mss != 0 ? mss : 1460);
 
 	return half < least ? least : half;
 }
 
 static void
-follow(struct tcp_step *step, struct tcp_loss *loss, const struct evidence *v, struct verdict verdict)
+retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, const struct retransmit_evidence *v,
+			struct retransmit_class class)
 {
 	struct tcp_estimates estimates;
-	struct tcp_end *e = step->e;
-	bool lost = verdict.timer ||
-		    (verdict.kind == RETRANSMIT_FAST && v->told && loss->mode != LOSS_MODE_RECOVERY);
+	struct tcp_endpoint *e = ctx->ep;
+	bool lost = class.rto_fired ||
+		    (class.kind == RETRANSMIT_FAST && v->loss_indicated && loss->state != TCP_CONGESTION_RECOVERY);
 
-	if (verdict.kind == RETRANSMIT_PROBE) {
-		loss->probed = true;
-		loss->probe_end = e->nxt;
+	if (class.kind == RETRANSMIT_TAIL_LOSS_PROBE) {
+		loss->tlp_outstanding = true;
+		loss->tlp_end_seq = e->nxt;
 	}
 	/* Linux also checks for a spurious timeout when the timer expires again for the same segment
 	 * (tcp_enter_loss). */
-	loss->frto = verdict.timer && (loss->mode == LOSS_MODE_OPEN || (loss->mode == LOSS_MODE_LOSS && v->last.seen &&
-									v->last.us == loss->timer_us));
-	if (loss->mode == LOSS_MODE_OPEN)
-		loss->first_tsval = step->t->tsval;
-	if (verdict.timer)
-		loss->timer_us = step->us;
+	loss->frto_pending = class.rto_fired && (loss->state == TCP_CONGESTION_OPEN || (loss->state ==
+											TCP_CONGESTION_LOSS &&
+											    v->last.found &&
+									v->last.last_us == loss->last_rto_us));
+	if (loss->state == TCP_CONGESTION_OPEN)
+		loss->eifel_tsval = ctx->header->tsval;
+	if (class.rto_fired)
+		loss->last_rto_us = ctx->us;
 	if (lost) {
-		tcp_estimate(step->table, step->flow, step->end, &estimates);
-		if (loss->mode == LOSS_MODE_OPEN)
-			loss->ssthresh = half_of_flight(step, estimates.mss);
-		loss->cwnd = verdict.timer ? estimates.mss : loss->ssthresh;
-		loss->mode = verdict.timer ? LOSS_MODE_LOSS : LOSS_MODE_RECOVERY;
-		loss->recover = e->nxt;
-		loss->probed = false;
+		tcp_estimate_congestion(ctx->table, ctx->flow, ctx->endpoint, &estimates);
+		if (loss->state == TCP_CONGESTION_OPEN)
+			loss->ssthresh = retransmit_ssthresh(ctx, estimates.mss);
+		loss->cwnd = class.rto_fired ? estimates.mss : loss->ssthresh;
+		loss->state = class.rto_fired ? TCP_CONGESTION_LOSS : TCP_CONGESTION_RECOVERY;
+		loss->recovery_point = e->nxt;
+		loss->tlp_outstanding = false;
 	}
-	loss->next = v->end;
-	loss->ack_us = verdict.timer ? step->us : loss->ack_us;
-	if ((step->t->options & TCP_OPTION_TIMESTAMPS) != 0) {
-		loss->again_end = v->end;
-		loss->again_tsval = step->t->tsval;
-		loss->again_us = step->us | 1; /* 0 means none */
+	loss->high_rxt = v->end;
+	loss->last_ack_us = class.rto_fired ? ctx->us : loss->last_ack_us;
+	if ((ctx->header->options & TCP_OPTION_TIMESTAMPS) != 0) {
+		loss->retrans_end_seq = v->end;
+		loss->retrans_tsval = ctx->header->tsval;
+		loss->retrans_us = ctx->us | 1; /* 0 means none */
 	}
-	e->trouble |= TCP_TROUBLE_LOSS;
+	e->slow_reasons |= TCP_SLOW_LOSS;
 }
 
 void
-tcp_loss_sent_again(struct tcp_step *step, uint32_t seq, uint32_t end)
+tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end)
 {
-	struct tcp_loss *loss = &detail_need(step->table, step->flow)->end[step->end];
-	struct tcp_end *e = step->e;
-	struct evidence v = gather(step, loss, seq, end);
-	bool syn = (step->t->flags & TCP_SYN) != 0;
-	struct verdict verdict = syn ? judge_syn(step) : judge(step, loss, &v);
+	struct tcp_loss *loss = &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint];
+	struct tcp_endpoint *e = ctx->ep;
+	struct retransmit_evidence v = retransmit_collect_evidence(ctx, loss, seq, end);
+	bool syn = (ctx->header->flags & TCP_SYN) != 0;
+	struct retransmit_class class = syn ? retransmit_classify_syn(ctx) : retransmit_classify(ctx, loss, &v);
 	struct retransmission what = {
-		.kind = verdict.kind,
-		.count = v.last.seen ? v.last.count + 1 : 2,
+		.kind = class.kind,
+		.count = v.last.found ? v.last.count + 1 : 2,
 		.elapsed_us = v.elapsed,
 	};
 	struct flow_event *event;
 
-	e->flags |= TCP_END_RETRANSMIT;
+	e->flags |= TCP_EP_LAST_RETRANSMITTED;
 	e->retransmits++;
-	rtt_spoil(e);
+	tcp_rtt_cancel(e);
 	if (!syn)
-		follow(step, loss, &v, verdict);
-	log_append(flow_table_tcp(step->table), e, seq, end, step->us, true);
-	if (step->quiet)
+		retransmit_update_state(ctx, loss, &v, class);
+	send_log_append(flow_table_tcp_pools(ctx->table), e, seq, end, ctx->us, true);
+	if (ctx->suppress_events)
 		return;
-	if (verdict.timer) {
-		event = event_add(step->events, EVENT_TCP_TIMEOUT, step->end, step->now);
+	if (class.rto_fired) {
+		event = flow_events_add(ctx->events, EVENT_TCP_TIMEOUT, ctx->endpoint, ctx->now);
 		event->timeout = TIMEOUT_RETRANSMIT;
 		event->retransmission = what;
 	}
-	event_add(step->events, EVENT_TCP_RETRANSMIT, step->end, step->now)->retransmission = what;
+	flow_events_add(ctx->events, EVENT_TCP_RETRANSMIT, ctx->endpoint, ctx->now)->retransmission = what;
 }

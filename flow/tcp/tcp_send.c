@@ -8,103 +8,103 @@
 
 /* A repetition of the last byte this soon is a retransmission, not a keepalive (the shortest interval that a Linux
  * socket accepts is 1 s). */
-#define LEAST_KEEPALIVE_US 900000u
+#define TCP_KEEPALIVE_MIN_US 900000u
 
 /* If segments were not captured: how far beyond the ISN a sequence number still belongs to the connection. */
-#define UNSEEN_MAX (1u << 20)
+#define TCP_UNSEEN_BYTES_MAX (1u << 20)
 
-#define OUTSTANDING_MAX (1u << 30)
+#define TCP_WINDOW_MAX (1u << 30)
 
 /* --- SYN and SYN,ACK --- */
 
 static void
-note_offers(struct tcp_step *step)
+tcp_save_syn_options(struct tcp_segment_ctx *ctx)
 {
-	struct flow_cold *cold = flow_cold(step->table, step->flow);
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	uint8_t flags = e->flags & (uint8_t)~(TCP_END_WSCALE | TCP_END_SACK), shift = 0;
+	struct flow_cold *cold = flow_cold(ctx->table, ctx->flow);
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	uint8_t flags = e->flags & (uint8_t)~(TCP_EP_WSCALE_OFFERED | TCP_EP_SACK_OFFERED), shift = 0;
 
 	if ((t->options & TCP_OPTION_WSCALE) != 0) {
-		flags |= TCP_END_WSCALE;
+		flags |= TCP_EP_WSCALE_OFFERED;
 		shift = t->wscale;
 	}
 	if ((t->options & TCP_OPTION_SACK_PERMITTED) != 0)
-		flags |= TCP_END_SACK;
+		flags |= TCP_EP_SACK_OFFERED;
 	e->flags = flags;
 	/* A SYN,ACK carries the option only as an answer (RFC 7323 section 2.2), so both ends have offered scaling. */
 	e->wscale = (t->flags & TCP_ACK) != 0 ? shift : 0;
-	cold_offer(cold, step->end, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
-	cold->mss[step->end] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
+	flow_cold_set_syn_options(cold, ctx->endpoint, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
+	cold->peer_mss_option[ctx->endpoint] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
 }
 
 static void
-begin_sequence(struct tcp_step *step)
+tcp_init_send_sequence(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
 
 	e->iss = e->una = t->seq;
-	e->nxt = t->seq + 1 + step->len;
-	e->bytes = step->len;
-	e->flags |= TCP_END_ISS | TCP_END_SENT;
-	e->flags &= (uint8_t) ~(TCP_END_FIN | TCP_END_RTT_TIMED);
-	e->sent = 0;
-	log_append(flow_table_tcp(step->table), e, t->seq, e->nxt, step->us, false);
-	rtt_begin(e, t->seq, step->us);
-	note_offers(step);
+	e->nxt = t->seq + 1 + ctx->payload_len;
+	e->bytes = ctx->payload_len;
+	e->flags |= TCP_EP_ISS_KNOWN | TCP_EP_SEQ_KNOWN;
+	e->flags &= (uint8_t) ~(TCP_EP_FIN_SENT | TCP_EP_RTT_PENDING);
+	e->log_tail = 0;
+	send_log_append(flow_table_tcp_pools(ctx->table), e, t->seq, e->nxt, ctx->us, false);
+	tcp_rtt_start_if_idle(e, t->seq, ctx->us);
+	tcp_save_syn_options(ctx);
 }
 
 static void
-sent_syn(struct tcp_step *step)
+tcp_sent_syn(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
 	bool answers = (t->flags & TCP_ACK) != 0;
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
 	 * ISN. */
-	bool anew = (e->flags & TCP_END_ISS) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
+	bool anew = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
 
 	if (!anew && t->seq != e->iss)
 		return;
 	if (anew) {
-		begin_sequence(step);
-	} else if (!answers || e->acked == t->ack) {
-		tcp_loss_sent_again(step, t->seq, t->seq + 1 + step->len);
+		tcp_init_send_sequence(ctx);
+	} else if (!answers || e->last_ack_sent == t->ack) {
+		tcp_loss_on_retransmission(ctx, t->seq, t->seq + 1 + ctx->payload_len);
 	} else {
 		/* Simultaneous open: the repeated SYN, now with an ACK, answers the peer's SYN. */
-		e->wscale = (e->flags & TCP_END_WSCALE) != 0 && (step->peer->flags & TCP_END_WSCALE) != 0 ?
-				    cold_shift(flow_cold(step->table, step->flow), step->end) :
+		e->wscale = (e->flags & TCP_EP_WSCALE_OFFERED) != 0 && (ctx->peer->flags & TCP_EP_WSCALE_OFFERED) != 0 ?
+				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) :
 				    0;
 	}
 	e->wnd = t->window; /* the window in a SYN is never scaled */
 	if (answers) {
-		e->rcv_nxt = e->acked = t->ack;
-		tcp_step_input(step, INPUT_SEND_SYN_ACK);
+		e->rcv_nxt = e->last_ack_sent = t->ack;
+		tcp_apply_input(ctx, TCP_INPUT_SEND_SYN_ACK);
 		return;
 	}
 	if (anew) {
-		e->flags |= TCP_END_ACTIVE;
-		tcp_step_tell(step, EVENT_TCP_CONNECT_REQUEST);
+		e->flags |= TCP_EP_ACTIVE_OPEN;
+		tcp_report_event(ctx, EVENT_TCP_CONNECT_REQUEST);
 	}
-	tcp_step_input(step, INPUT_SEND_SYN);
+	tcp_apply_input(ctx, TCP_INPUT_SEND_SYN);
 }
 
 /* The endpoint's ACK covers the peer's FIN, whenever that arrived.  An ACK of its own FIN may have been waiting behind
  * it. */
 static void
-sent_ack_of_fin(struct tcp_step *step)
+tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_end *peer = step->peer;
-	struct tcp_end *e = step->e;
+	const struct tcp_endpoint *peer = ctx->peer;
+	struct tcp_endpoint *e = ctx->ep;
 
-	if ((peer->flags & TCP_END_FIN) == 0 || step->t->ack != peer->nxt)
+	if ((peer->flags & TCP_EP_FIN_SENT) == 0 || ctx->header->ack != peer->nxt)
 		return;
-	tcp_step_input(step, INPUT_RECV_FIN);
-	e->trouble &= (uint8_t)~TCP_TROUBLE_FIN;
-	tcp_loss_fin_is_over(step->table, step->flow, step->end);
-	if (tcp_fin_is_acked(e))
-		tcp_step_input(step, INPUT_RECV_ACK_OF_FIN);
+	tcp_apply_input(ctx, TCP_INPUT_RECV_FIN);
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_DEFERRED;
+	tcp_loss_clear_deferred_fin(ctx->table, ctx->flow, ctx->endpoint);
+	if (tcp_endpoint_fin_is_acked(e))
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
 }
 
 /* --- RST --- */
@@ -115,30 +115,30 @@ sent_ack_of_fin(struct tcp_step *step)
  * 3.10.7.3, 3.10.7.4).
  */
 static void
-sent_reset(struct tcp_step *step)
+tcp_sent_rst(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	const struct tcp_end *peer = step->peer;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	const struct tcp_endpoint *peer = ctx->peer;
 
 	switch (e->state) {
 	case TCP_STATE_NONE:
-		if ((t->flags & TCP_ACK) != 0 && (peer->flags & (TCP_END_ACTIVE | TCP_END_ISS)) != 0 &&
+		if ((t->flags & TCP_ACK) != 0 && (peer->flags & (TCP_EP_ACTIVE_OPEN | TCP_EP_ISS_KNOWN)) != 0 &&
 		    (peer->state == TCP_STATE_SYN_SENT || peer->state == TCP_STATE_CLOSED) &&
-		    seq_acks(peer->iss, t->ack, peer->nxt))
-			tcp_step_tell(step, EVENT_TCP_ACCEPT_REFUSED);
+		    tcp_seq_in_ack_range(peer->iss, t->ack, peer->nxt))
+			tcp_report_event(ctx, EVENT_TCP_ACCEPT_REFUSED);
 		return;
 	case TCP_STATE_SYN_SENT:
 	case TCP_STATE_SYN_RECEIVED:
-		if (seq_before(t->seq, e->una) || seq_before(e->nxt, t->seq))
+		if (tcp_seq_before(t->seq, e->una) || tcp_seq_before(e->nxt, t->seq))
 			return;
 		break;
 	default:
 		break;
 	}
 	if ((t->flags & TCP_ACK) != 0)
-		sent_ack_of_fin(step);
-	tcp_step_input(step, INPUT_SEND_RST);
+		tcp_sent_ack_of_fin(ctx);
+	tcp_apply_input(ctx, TCP_INPUT_SEND_RST);
 }
 
 /* --- everything else --- */
@@ -146,53 +146,54 @@ sent_reset(struct tcp_step *step)
 /* Takes the sequence numbers of an endpoint from its first segment captured in mid-stream.  False if the segment proves
  * nothing. */
 static bool
-pick_up(struct tcp_step *step)
+tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	const struct tcp_end *peer = step->peer;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	const struct tcp_endpoint *peer = ctx->peer;
 
 	if ((t->flags & TCP_ACK) == 0 || peer->state == TCP_STATE_CLOSED)
 		return false;
 	/* The peer is in SYN_SENT and this ACK is not for its SYN: a challenge from an old incarnation (RFC 5961
 	 * section 4).  A segment with data or FIN whose ACK the peer may have reached in segments that were not
 	 * captured belongs to this connection. */
-	if (peer->state == TCP_STATE_SYN_SENT && !seq_acks(peer->iss, t->ack, peer->nxt) &&
-	    ((step->len == 0 && (t->flags & TCP_FIN) == 0) || !seq_acks(peer->iss, t->ack, peer->iss + UNSEEN_MAX)))
+	if (peer->state == TCP_STATE_SYN_SENT && !tcp_seq_in_ack_range(peer->iss, t->ack, peer->nxt) &&
+	    ((ctx->payload_len == 0 && (t->flags & TCP_FIN) == 0) ||
+	     !tcp_seq_in_ack_range(peer->iss, t->ack, peer->iss + TCP_UNSEEN_BYTES_MAX)))
 		return false;
-	if ((e->flags & TCP_END_SENT) == 0) {
+	if ((e->flags & TCP_EP_SEQ_KNOWN) == 0) {
 		e->una = e->nxt = t->seq;
-		e->flags |= TCP_END_SENT;
+		e->flags |= TCP_EP_SEQ_KNOWN;
 	}
-	e->rcv_nxt = e->acked = t->ack;
-	tcp_step_input(step, INPUT_SEND_ACK);
+	e->rcv_nxt = e->last_ack_sent = t->ack;
+	tcp_apply_input(ctx, TCP_INPUT_SEND_ACK);
 	return true;
 }
 
 /* Applies what the ACK number proves. */
 static void
-sent_ack(struct tcp_step *step)
+tcp_sent_ack(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	const struct tcp_end *peer = step->peer;
-	bool unseen = seq_before(e->rcv_nxt, t->ack);
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	const struct tcp_endpoint *peer = ctx->peer;
+	bool unseen = tcp_seq_before(e->rcv_nxt, t->ack);
 
 	switch (e->state) {
 	case TCP_STATE_SYN_SENT:
-		if ((peer->flags & TCP_END_ISS) != 0 && !seq_before(peer->iss, t->ack))
+		if ((peer->flags & TCP_EP_ISS_KNOWN) != 0 && !tcp_seq_before(peer->iss, t->ack))
 			return;
-		e->rcv_nxt = e->acked = t->ack;
-		tcp_step_tell(step, EVENT_TCP_CONNECT_ESTABLISHED);
-		tcp_step_input(step, INPUT_SEND_ACK);
+		e->rcv_nxt = e->last_ack_sent = t->ack;
+		tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
+		tcp_apply_input(ctx, TCP_INPUT_SEND_ACK);
 		break;
 	case TCP_STATE_SYN_RECEIVED:
 		/* The endpoint has received more than the SYN, which requires that its own SYN was acknowledged; or its
 		 * peer is not captured at all. */
-		if (unseen || (step->len != 0 && peer->segments == 0)) {
-			tcp_step_tell(step, (e->flags & TCP_END_ACTIVE) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
+		if (unseen || (ctx->payload_len != 0 && peer->segments_sent == 0)) {
+			tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 									       EVENT_TCP_ACCEPT_ESTABLISHED);
-			tcp_step_input(step, INPUT_SEND_OPEN);
+			tcp_apply_input(ctx, TCP_INPUT_SEND_SYNCHRONIZED);
 		}
 		break;
 	default:
@@ -200,19 +201,19 @@ sent_ack(struct tcp_step *step)
 	}
 	if (unseen)
 		e->rcv_nxt = t->ack;
-	e->acked = seq_max(e->acked, t->ack);
-	sent_ack_of_fin(step);
+	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, t->ack);
+	tcp_sent_ack_of_fin(ctx);
 	/* It has not acknowledged the FIN or RST, so it has not received it: restart the wait. */
-	if ((e->trouble & TCP_TROUBLE_WAITS) != 0)
-		tcp_step_await(step, e->trouble & TCP_TROUBLE_WAITS);
+	if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
+		tcp_defer_input(ctx, e->slow_reasons & TCP_SLOW_DEFERRED);
 }
 
 static void
-sent_timeout(struct tcp_step *step, enum tcp_timeout timeout)
+tcp_report_timeout(struct tcp_segment_ctx *ctx, enum tcp_timeout timeout)
 {
-	if (step->quiet)
+	if (ctx->suppress_events)
 		return;
-	event_add(step->events, EVENT_TCP_TIMEOUT, step->end, step->now)->timeout = timeout;
+	flow_events_add(ctx->events, EVENT_TCP_TIMEOUT, ctx->endpoint, ctx->now)->timeout = timeout;
 }
 
 /*
@@ -221,95 +222,95 @@ sent_timeout(struct tcp_step *step, enum tcp_timeout timeout)
  * byte that the peer must refuse (RFC 9293 3.8.6.1).
  */
 static bool
-sent_probe(struct tcp_step *step, uint32_t length)
+tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
 {
-	const struct tcp_layer *t = step->t;
-	const struct tcp_end *e = step->e, *peer = step->peer;
-	bool closed_window = peer->wnd == 0 && peer->segments != 0 && (peer->flags & TCP_END_SENT) != 0;
-	struct log_answer last;
+	const struct tcp_layer *t = ctx->header;
+	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
+	bool closed_window = peer->wnd == 0 && peer->segments_sent != 0 && (peer->flags & TCP_EP_SEQ_KNOWN) != 0;
+	struct send_log_result last;
 
-	if (!is_synchronized((enum tcp_state)e->state) || e->state == TCP_STATE_TIME_WAIT || length > 1 ||
+	if (!tcp_state_is_synchronized((enum tcp_state)e->state) || e->state == TCP_STATE_TIME_WAIT || length > 1 ||
 	    (t->flags & TCP_FIN) != 0)
 		return false;
 	if (closed_window && length == 1 && t->seq == e->una && (e->nxt == e->una || e->nxt == e->una + 1)) {
-		sent_timeout(step, TIMEOUT_PERSIST);
+		tcp_report_timeout(ctx, TIMEOUT_PERSIST);
 		return e->nxt != e->una; /* the first such byte is new data */
 	}
 	if (e->una != e->nxt || t->seq != e->nxt - 1)
 		return false;
 	if (length == 1) {
-		last = log_search(flow_table_tcp(step->table), e, t->seq);
-		if (last.seen && step->us - last.us < LEAST_KEEPALIVE_US)
+		last = send_log_search(flow_table_tcp_pools(ctx->table), e, t->seq);
+		if (last.found && ctx->us - last.last_us < TCP_KEEPALIVE_MIN_US)
 			return false;
 	}
-	sent_timeout(step, closed_window ? TIMEOUT_PERSIST : TIMEOUT_KEEPALIVE);
+	tcp_report_timeout(ctx, closed_window ? TIMEOUT_PERSIST : TIMEOUT_KEEPALIVE);
 	return true;
 }
 
 /* Sends the sequence space [seq, seq + length), or a bare ACK beyond everything captured so far. */
 static void
-sent_space(struct tcp_step *step, uint32_t length)
+tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_store *store = flow_table_tcp(step->table);
-	struct tcp_end *e = step->e;
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	struct tcp_endpoint *e = ctx->ep;
 	uint32_t end = t->seq + length;
-	uint32_t fresh = seq_before(e->nxt, end) ? end - seq_max(e->nxt, t->seq) : 0;
+	uint32_t fresh = tcp_seq_before(e->nxt, end) ? end - tcp_seq_max(e->nxt, t->seq) : 0;
 	bool fin = (t->flags & TCP_FIN) != 0;
 
-	if (seq_before(e->nxt, t->seq))
-		tcp_loss_missed(step, e->nxt, t->seq);
-	if (seq_before(t->seq, e->nxt)) {
-		enum loss_fill fill = tcp_loss_fill(step, t->seq, end);
+	if (tcp_seq_before(e->nxt, t->seq))
+		tcp_loss_add_capture_gap(ctx, e->nxt, t->seq);
+	if (tcp_seq_before(t->seq, e->nxt)) {
+		enum capture_gap_fill fill = tcp_loss_fill_capture_gap(ctx, t->seq, end);
 
-		if (fill != LOSS_FILLS_REORDERED)
-			tcp_loss_sent_again(step, t->seq, end);
+		if (fill != GAP_FILL_REORDERED)
+			tcp_loss_on_retransmission(ctx, t->seq, end);
 		fresh -= fresh != 0 && fin;
-		if (fill != LOSS_FILLS_NOTHING || fresh > step->len)
-			fresh = step->len;
+		if (fill != GAP_FILL_NONE || fresh > ctx->payload_len)
+			fresh = ctx->payload_len;
 		e->bytes += fresh;
 	} else if (length != 0) {
-		log_append(store, e, t->seq, end, step->us, false);
-		rtt_begin(e, t->seq, step->us);
-		e->bytes += step->len;
+		send_log_append(pools, e, t->seq, end, ctx->us, false);
+		tcp_rtt_start_if_idle(e, t->seq, ctx->us);
+		e->bytes += ctx->payload_len;
 	}
-	e->nxt = seq_max(e->nxt, end);
+	e->nxt = tcp_seq_max(e->nxt, end);
 	/* No window is larger (RFC 7323 section 2.3), so everything before was acknowledged without being captured. */
-	if (e->nxt - e->una > OUTSTANDING_MAX)
+	if (e->nxt - e->una > TCP_WINDOW_MAX)
 		e->una = t->seq;
 	if (fin && end == e->nxt)
-		e->flags |= TCP_END_FIN;
+		e->flags |= TCP_EP_FIN_SENT;
 }
 
 static void
-sent_segment(struct tcp_step *step)
+tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = step->t;
-	struct tcp_end *e = step->e;
-	uint32_t length = step->len + ((t->flags & TCP_FIN) != 0);
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
 
-	if (e->state == TCP_STATE_NONE && !pick_up(step))
+	if (e->state == TCP_STATE_NONE && !tcp_pick_up_midstream(ctx))
 		return;
 	if ((t->flags & TCP_ACK) != 0) {
-		sent_ack(step);
+		tcp_sent_ack(ctx);
 		e->wnd = (uint32_t)t->window << e->wscale;
-		tcp_loss_sacked(step);
+		tcp_loss_on_sack_sent(ctx);
 	}
-	if (!sent_probe(step, length) && (length != 0 || seq_before(e->nxt, t->seq)))
-		sent_space(step, length);
-	if ((e->flags & TCP_END_FIN) != 0)
-		tcp_step_input(step, INPUT_SEND_FIN);
+	if (!tcp_sent_keepalive_or_persist(ctx, length) && (length != 0 || tcp_seq_before(e->nxt, t->seq)))
+		tcp_sent_sequence_space(ctx, length);
+	if ((e->flags & TCP_EP_FIN_SENT) != 0)
+		tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
 }
 
 void
-tcp_judge_sent(struct tcp_step *step)
+tcp_process_sent(struct tcp_segment_ctx *ctx)
 {
-	uint8_t flags = step->t->flags;
+	uint8_t flags = ctx->header->flags;
 
 	if ((flags & TCP_RST) != 0)
-		sent_reset(step);
+		tcp_sent_rst(ctx);
 	else if ((flags & (TCP_SYN | TCP_FIN)) == TCP_SYN)
-		sent_syn(step);
+		tcp_sent_syn(ctx);
 	else if ((flags & TCP_SYN) == 0)
-		sent_segment(step);
+		tcp_sent_synchronized(ctx);
 }

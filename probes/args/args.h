@@ -11,17 +11,17 @@
 
 /* An endpoint of a connection as probes report it: the flow, the end, and its control block, which may be the present
  * one or a saved one (the state before a change). */
-struct viewpoint {
+struct probe_endpoint {
 	const struct flow_table *table;
 	const struct flow *flow;
 	unsigned end;
-	const struct tcp_end *tcp; /* TCP flows only */
-	const struct owner *owner; /* owner of its socket; NULL unknown */
+	const struct tcp_endpoint *tcp; /* TCP flows only */
+	const struct owner *owner;	/* owner of its socket; NULL unknown */
 };
 
 /* Converts a pointer to the contract's 64-bit representation. */
 static inline netobs_ptr
-address_of(const void *memory)
+args_pointer(const void *memory)
 {
 	return (netobs_ptr)(uintptr_t)memory;
 }
@@ -39,24 +39,24 @@ void args_ipv6info(struct ipv6info *info, const struct ip_layer *ip);
 void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
 
 /* Transports and their connections.  cs_seq is left 0. */
-void args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now);
+void args_csinfo(struct csinfo *info, const struct probe_endpoint *of, uint64_t now);
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
-void args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of);
+void args_tcpsinfo(struct tcpsinfo *info, const struct probe_endpoint *of);
 void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);
 void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission);
-void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of,
+void args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct probe_endpoint *of,
 		   const struct owner *peer);
-void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of);
+void args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct probe_endpoint *of);
 
 void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
 /* `state` is the state before or after a change, which may differ from the endpoint's present one. */
-void args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state);
+void args_sctpsinfo(struct sctpsinfo *info, const struct probe_endpoint *of, enum sctp_state state);
 
 /* `bytes` application bytes of the endpoint, from stream offset `offset` on. */
-void args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset);
+void args_sockinfo(struct sockinfo *info, const struct probe_endpoint *of, uint32_t bytes, uint64_t offset);
 
 /* The connection as an endpoint sees it; the message was completed by packet `packet` at `now`.  ci_seq is left 0: it
  * belongs to the firing. */
-void args_conninfo(struct conninfo *info, const struct viewpoint *of, uint64_t packet, uint64_t now);
+void args_conninfo(struct conninfo *info, const struct probe_endpoint *of, uint64_t packet, uint64_t now);
 
 #endif

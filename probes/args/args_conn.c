@@ -5,7 +5,7 @@
 #include "probes/names.h"
 
 void
-args_conninfo(struct conninfo *info, const struct viewpoint *of, uint64_t packet, uint64_t now)
+args_conninfo(struct conninfo *info, const struct probe_endpoint *of, uint64_t packet, uint64_t now)
 {
 	const struct flow *flow = of->flow;
 	unsigned version = flow->key.version;
@@ -17,7 +17,7 @@ args_conninfo(struct conninfo *info, const struct viewpoint *of, uint64_t packet
 	    .ci_pkt = packet,
 	    .ci_ts = now,
 	};
-	word_address(info->ci_local, sizeof info->ci_local, version, flow->key.addr[of->end]);
-	word_address(info->ci_remote, sizeof info->ci_remote, version, flow->key.addr[1 - of->end]);
-	word_copy(info->ci_protocol, sizeof info->ci_protocol, version == 4 ? "ipv4" : "ipv6");
+	field_set_address(info->ci_local, sizeof info->ci_local, version, flow->key.addr[of->end]);
+	field_set_address(info->ci_remote, sizeof info->ci_remote, version, flow->key.addr[1 - of->end]);
+	field_set_string(info->ci_protocol, sizeof info->ci_protocol, version == 4 ? "ipv4" : "ipv6");
 }

@@ -10,9 +10,9 @@ args_ipinfo(struct ipinfo *info, const struct ip_layer *ip)
 {
 	info->ip_ver = ip->version;
 	memset(info->ip_pad, 0, sizeof info->ip_pad);
-	info->ip_plength = ip->payload;
-	word_address(info->ip_saddr, sizeof info->ip_saddr, ip->version, ip->src);
-	word_address(info->ip_daddr, sizeof info->ip_daddr, ip->version, ip->dst);
+	info->ip_plength = ip->payload_len;
+	field_set_address(info->ip_saddr, sizeof info->ip_saddr, ip->version, ip->src);
+	field_set_address(info->ip_daddr, sizeof info->ip_daddr, ip->version, ip->dst);
 }
 
 void
@@ -20,7 +20,7 @@ args_ipv4info(struct ipv4info *info, const struct ip_layer *ip)
 {
 	*info = (struct ipv4info){
 	    .ipv4_ver = 4,
-	    .ipv4_ihl = (netobs_u8)((view_u8(ip->header, 0) & 0x0f) * 4), /* as on the wire, even if invalid */
+	    .ipv4_ihl = (netobs_u8)((slice_u8(ip->header, 0) & 0x0f) * 4), /* as on the wire, even if invalid */
 	    .ipv4_tos = ip->tos,
 	    .ipv4_length = ip->total_length,
 	    .ipv4_ident = (netobs_u16)ip->fragment_id,
@@ -29,13 +29,13 @@ args_ipv4info(struct ipv4info *info, const struct ip_layer *ip)
 	    .ipv4_ttl = ip->ttl,
 	    .ipv4_protocol = ip->protocol,
 	    .ipv4_checksum = ip->checksum,
-	    .ipv4_hdr = address_of(ip->header.at),
+	    .ipv4_hdr = args_pointer(ip->header.at),
 	};
 	memcpy(&info->ipv4_src, ip->src, sizeof info->ipv4_src); /* network order, as the contract requires */
 	memcpy(&info->ipv4_dst, ip->dst, sizeof info->ipv4_dst);
-	word_copy(info->ipv4_protostr, sizeof info->ipv4_protostr, word_protocol(ip->protocol));
-	word_address(info->ipv4_saddr, sizeof info->ipv4_saddr, 4, ip->src);
-	word_address(info->ipv4_daddr, sizeof info->ipv4_daddr, 4, ip->dst);
+	field_set_string(info->ipv4_protostr, sizeof info->ipv4_protostr, ip_protocol_name(ip->protocol));
+	field_set_address(info->ipv4_saddr, sizeof info->ipv4_saddr, 4, ip->src);
+	field_set_address(info->ipv4_daddr, sizeof info->ipv4_daddr, 4, ip->dst);
 }
 
 void
@@ -48,13 +48,13 @@ args_ipv6info(struct ipv6info *info, const struct ip_layer *ip)
 	    .ipv6_plen = ip->payload_length,
 	    .ipv6_nexthdr = ip->next_header,
 	    .ipv6_hlim = ip->ttl,
-	    .ipv6_src = address_of(ip->src),
-	    .ipv6_dst = address_of(ip->dst),
-	    .ipv6_hdr = address_of(ip->header.at),
+	    .ipv6_src = args_pointer(ip->src),
+	    .ipv6_dst = args_pointer(ip->dst),
+	    .ipv6_hdr = args_pointer(ip->header.at),
 	};
-	word_copy(info->ipv6_nextstr, sizeof info->ipv6_nextstr, word_protocol(ip->next_header));
-	word_address(info->ipv6_saddr, sizeof info->ipv6_saddr, 6, ip->src);
-	word_address(info->ipv6_daddr, sizeof info->ipv6_daddr, 6, ip->dst);
+	field_set_string(info->ipv6_nextstr, sizeof info->ipv6_nextstr, ip_protocol_name(ip->next_header));
+	field_set_address(info->ipv6_saddr, sizeof info->ipv6_saddr, 6, ip->src);
+	field_set_address(info->ipv6_daddr, sizeof info->ipv6_daddr, 6, ip->dst);
 }
 
 void
@@ -72,23 +72,25 @@ args_icmpinfo(struct icmpinfo *info, const struct packet *packet)
 	    .icmp_echo_seq = icmp->echo_seq,
 	    .icmp_pmtu_update = icmp->mtu,
 	    .icmp_param_problem_ptr = icmp->pointer,
-	    .icmp_hdr = address_of(icmp->header.at),
+	    .icmp_hdr = args_pointer(icmp->header.at),
 	};
-	word_copy(info->icmp_typestr, sizeof info->icmp_typestr, word_icmp_type(version, icmp->type));
-	word_copy(info->icmp_codestr, sizeof info->icmp_codestr, word_icmp_code(version, icmp->type, icmp->code));
+	field_set_string(info->icmp_typestr, sizeof info->icmp_typestr, icmp_type_name(version, icmp->type));
+	field_set_string(info->icmp_codestr, sizeof info->icmp_codestr,
+			 icmp_code_name(version, icmp->type, icmp->code));
 	if (icmp->has_gateway)
-		word_address(info->icmp_redirect_gateway, sizeof info->icmp_redirect_gateway, version, icmp->gateway);
+		field_set_address(info->icmp_redirect_gateway, sizeof info->icmp_redirect_gateway, version,
+				  icmp->gateway);
 	if (icmp->has_target)
-		word_address(info->icmp6_nd_target, sizeof info->icmp6_nd_target, 6, icmp->target);
+		field_set_address(info->icmp6_nd_target, sizeof info->icmp6_nd_target, 6, icmp->target);
 	if (icmp->quote.version == 0)
 		return;
 	if (icmp->quote.version == 4)
-		info->icmp_error_ip_hdr = address_of(icmp->quote.header.at);
+		info->icmp_error_ip_hdr = args_pointer(icmp->quote.header.at);
 	else
-		info->icmp_error_ip6_hdr = address_of(icmp->quote.header.at);
+		info->icmp_error_ip6_hdr = args_pointer(icmp->quote.header.at);
 	info->icmp_error_protocol = icmp->quote.protocol;
 	info->icmp_error_sport = icmp->quote.sport;
 	info->icmp_error_dport = icmp->quote.dport;
-	word_address(info->icmp_error_saddr, sizeof info->icmp_error_saddr, icmp->quote.version, icmp->quote.src);
-	word_address(info->icmp_error_daddr, sizeof info->icmp_error_daddr, icmp->quote.version, icmp->quote.dst);
+	field_set_address(info->icmp_error_saddr, sizeof info->icmp_error_saddr, icmp->quote.version, icmp->quote.src);
+	field_set_address(info->icmp_error_daddr, sizeof info->icmp_error_daddr, icmp->quote.version, icmp->quote.dst);
 }

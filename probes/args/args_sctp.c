@@ -7,7 +7,7 @@
 #include "probes/names.h"
 
 /* Number of addresses that fit into sctps_raddrs and sctps_laddrs. */
-#define ADDRESSES_TOLD 4
+#define ADDRESSES_SHOWN 4
 
 void
 args_sctpinfo(struct sctpinfo *info, const struct packet *packet)
@@ -17,9 +17,9 @@ args_sctpinfo(struct sctpinfo *info, const struct packet *packet)
 	*info = (struct sctpinfo){
 	    .sctp_sport = sctp->sport,
 	    .sctp_dport = sctp->dport,
-	    .sctp_verify = sctp->verify,
+	    .sctp_verify = sctp->verification_tag,
 	    .sctp_checksum = sctp->checksum,
-	    .sctp_hdr = address_of(sctp->header.at),
+	    .sctp_hdr = args_pointer(sctp->header.at),
 	    .sctp_chunk_type = sctp->first_chunk,
 	    .sctp_chunk_count = sctp->chunk_count,
 	};
@@ -27,18 +27,18 @@ args_sctpinfo(struct sctpinfo *info, const struct packet *packet)
 
 /* Writes the addresses of an endpoint, separated by spaces.  Returns how many it has. */
 static netobs_u32
-addresses_of(char *text, size_t size, const struct viewpoint *of, unsigned end)
+args_format_sctp_addresses(char *text, size_t size, const struct probe_endpoint *of, unsigned endpoint)
 {
 	struct sctp_address addresses[SCTP_ADDRESSES_MAX];
-	unsigned count = sctp_addresses(of->table, of->flow, end, addresses);
+	unsigned count = sctp_get_addresses(of->table, of->flow, endpoint, addresses);
 	size_t length = 0;
 
 	memset(text, 0, size);
-	for (unsigned i = 0; i < count && i < ADDRESSES_TOLD; i++) {
+	for (unsigned i = 0; i < count && i < ADDRESSES_SHOWN; i++) {
 		char one[46];
 		size_t n;
 
-		word_address(one, sizeof one, addresses[i].version, addresses[i].bytes);
+		field_set_address(one, sizeof one, addresses[i].version, addresses[i].bytes);
 		n = strlen(one);
 		if (length + n + 2 > size)
 			break;
@@ -51,7 +51,7 @@ addresses_of(char *text, size_t size, const struct viewpoint *of, unsigned end)
 }
 
 void
-args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_state state)
+args_sctpsinfo(struct sctpsinfo *info, const struct probe_endpoint *of, enum sctp_state state)
 {
 	const struct flow *flow = of->flow;
 	unsigned peer = 1 - of->end, version = flow->key.version;
@@ -62,8 +62,8 @@ args_sctpsinfo(struct sctpsinfo *info, const struct viewpoint *of, enum sctp_sta
 	    .sctps_rport = flow->key.port[peer],
 	    .sctps_state = (netobs_i32)state,
 	};
-	info->sctps_num_laddrs = addresses_of(info->sctps_laddrs, sizeof info->sctps_laddrs, of, of->end);
-	info->sctps_num_raddrs = addresses_of(info->sctps_raddrs, sizeof info->sctps_raddrs, of, peer);
-	word_address(info->sctps_laddr, sizeof info->sctps_laddr, version, flow->key.addr[of->end]);
-	word_address(info->sctps_raddr, sizeof info->sctps_raddr, version, flow->key.addr[peer]);
+	info->sctps_num_laddrs = args_format_sctp_addresses(info->sctps_laddrs, sizeof info->sctps_laddrs, of, of->end);
+	info->sctps_num_raddrs = args_format_sctp_addresses(info->sctps_raddrs, sizeof info->sctps_raddrs, of, peer);
+	field_set_address(info->sctps_laddr, sizeof info->sctps_laddr, version, flow->key.addr[of->end]);
+	field_set_address(info->sctps_raddr, sizeof info->sctps_raddr, version, flow->key.addr[peer]);
 }

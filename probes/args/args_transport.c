@@ -9,13 +9,13 @@
 
 /* Copies the process name verbatim: a process may choose any bytes. */
 static void
-owner_name(char *to, size_t size, const struct owner *owner)
+args_copy_comm(char *to, size_t size, const struct owner *owner)
 {
-	word_copy(to, size, owner != NULL && owner->pid >= 0 ? owner->comm : WORD_UNKNOWN);
+	field_set_string(to, size, owner != NULL && owner->pid >= 0 ? owner->comm : NAME_UNKNOWN);
 }
 
 void
-args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now)
+args_csinfo(struct csinfo *info, const struct probe_endpoint *of, uint64_t now)
 {
 	const struct owner *owner = of->owner;
 	uint64_t cid = flow_cid(of->table, of->flow, of->end);
@@ -24,10 +24,10 @@ args_csinfo(struct csinfo *info, const struct viewpoint *of, uint64_t now)
 	    .cs_addr = cid,
 	    .cs_cid = cid,
 	    .cs_pid = owner != NULL ? owner->pid : -1,
-	    .cs_zoneid = owner != NULL ? (netobs_i64)owner->zone : -1,
+	    .cs_zoneid = owner != NULL ? (netobs_i64)owner->netns : -1,
 	    .cs_ts = now,
 	};
-	owner_name(info->cs_comm, sizeof info->cs_comm, owner);
+	args_copy_comm(info->cs_comm, sizeof info->cs_comm, owner);
 }
 
 void
@@ -40,36 +40,36 @@ args_tcpinfo(struct tcpinfo *info, const struct packet *packet)
 	    .tcp_dport = tcp->dport,
 	    .tcp_seq = tcp->seq,
 	    .tcp_ack = tcp->ack,
-	    .tcp_offset = tcp->offset,
+	    .tcp_offset = tcp->header_len,
 	    .tcp_flags = tcp->flags,
 	    .tcp_window = tcp->window,
 	    .tcp_checksum = tcp->checksum,
 	    .tcp_urgent = tcp->urgent,
-	    .tcp_hdr = address_of(tcp->header.at),
-	    .tcp_payload = packet->segment,
+	    .tcp_hdr = args_pointer(tcp->header.at),
+	    .tcp_payload = packet->payload_wire,
 	};
-	word_tcp_flags(info->tcp_flagstr, tcp->flags);
+	field_set_tcp_flags(info->tcp_flagstr, tcp->flags);
 }
 
 /* 1 active, 0 passive; -1 if neither end's SYN was captured. */
 static netobs_i32
-opened_actively(const struct tcp_end *self, const struct tcp_end *peer)
+args_tcp_active(const struct tcp_endpoint *self, const struct tcp_endpoint *peer)
 {
-	if ((self->flags & TCP_END_ACTIVE) != 0)
+	if ((self->flags & TCP_EP_ACTIVE_OPEN) != 0)
 		return 1;
-	return (peer->flags & TCP_END_ACTIVE) != 0 ? 0 : -1;
+	return (peer->flags & TCP_EP_ACTIVE_OPEN) != 0 ? 0 : -1;
 }
 
 /* The window shift of an endpoint is known only if its SYN was captured. */
 static netobs_i32
-window_shift(const struct tcp_end *of)
+args_tcp_window_shift(const struct tcp_endpoint *of)
 {
-	return (of->flags & TCP_END_ISS) != 0 ? of->wscale : -1;
+	return (of->flags & TCP_EP_ISS_KNOWN) != 0 ? of->wscale : -1;
 }
 
 /* Replaces the estimates by the kernel's figures, if there are any. */
 static void
-kernel_says(struct tcpsinfo *info, const struct owner_tcp *tcp)
+args_apply_tcp_info(struct tcpsinfo *info, const struct owner_tcp *tcp)
 {
 	info->tcps_kernel = 1;
 	info->tcps_cwnd = tcp->cwnd;
@@ -82,61 +82,61 @@ kernel_says(struct tcpsinfo *info, const struct owner_tcp *tcp)
 }
 
 void
-args_tcpsinfo(struct tcpsinfo *info, const struct viewpoint *of)
+args_tcpsinfo(struct tcpsinfo *info, const struct probe_endpoint *of)
 {
 	const struct flow *flow = of->flow;
-	const struct tcp_end *self = of->tcp, *peer = &flow->tcp[1 - of->end];
+	const struct tcp_endpoint *self = of->tcp, *peer = &flow->tcp[1 - of->end];
 	unsigned version = flow->key.version;
 	struct tcp_estimates estimates;
 
-	tcp_estimate(of->table, flow, of->end, &estimates);
+	tcp_estimate_congestion(of->table, flow, of->end, &estimates);
 	*info = (struct tcpsinfo){
 	    .tcps_addr = flow_cid(of->table, flow, of->end),
 	    .tcps_local = flow->same_host,
-	    .tcps_active = opened_actively(&flow->tcp[of->end], peer),
+	    .tcps_active = args_tcp_active(&flow->tcp[of->end], peer),
 	    .tcps_lport = flow->key.port[of->end],
 	    .tcps_rport = flow->key.port[1 - of->end],
 	    .tcps_state = self->state,
-	    .tcps_iss = (self->flags & TCP_END_ISS) != 0 ? self->iss : 0,
-	    .tcps_irs = (peer->flags & TCP_END_ISS) != 0 ? peer->iss : 0,
+	    .tcps_iss = (self->flags & TCP_EP_ISS_KNOWN) != 0 ? self->iss : 0,
+	    .tcps_irs = (peer->flags & TCP_EP_ISS_KNOWN) != 0 ? peer->iss : 0,
 	    .tcps_suna = self->una,
 	    .tcps_snxt = self->nxt,
 	    .tcps_rnxt = self->rcv_nxt,
-	    .tcps_rack = self->acked,
+	    .tcps_rack = self->last_ack_sent,
 	    .tcps_swnd = peer->wnd,
 	    .tcps_rwnd = self->wnd,
-	    .tcps_snd_ws = window_shift(peer),
-	    .tcps_rcv_ws = window_shift(self),
+	    .tcps_snd_ws = args_tcp_window_shift(peer),
+	    .tcps_rcv_ws = args_tcp_window_shift(self),
 	    .tcps_cwnd = estimates.cwnd,
 	    .tcps_cwnd_ssthresh = estimates.ssthresh,
 	    .tcps_sack_fack = estimates.sack_fack,
 	    .tcps_sack_snxt = estimates.sack_snxt,
 	    .tcps_rto = tcp_rto_us(self) / 1000,
 	    .tcps_mss = estimates.mss,
-	    .tcps_retransmit = (self->flags & TCP_END_RETRANSMIT) != 0,
+	    .tcps_retransmit = (self->flags & TCP_EP_LAST_RETRANSMITTED) != 0,
 	    .tcps_rtt = self->srtt_us / 1000,
 	    .tcps_rtt_sd = self->rttvar_us / 1000,
 	    .tcps_srtt_us = self->srtt_us,
 	    .tcps_snd_bytes = self->bytes,
 	    .tcps_rcv_bytes = peer->bytes,
-	    .tcps_snd_segs = self->segments,
-	    .tcps_rcv_segs = peer->segments,
+	    .tcps_snd_segs = self->segments_sent,
+	    .tcps_rcv_segs = peer->segments_sent,
 	    .tcps_snd_retrans = self->retransmits,
 	    .tcps_rcv_retrans = peer->retransmits,
-	    .tcps_start = flow_start(of->table, flow),
+	    .tcps_start = flow_first_seen(of->table, flow),
 	};
 	if (of->owner != NULL && (of->owner->flags & OWNER_TCP) != 0)
-		kernel_says(info, &of->owner->tcp);
-	word_address(info->tcps_laddr, sizeof info->tcps_laddr, version, flow->key.addr[of->end]);
-	word_address(info->tcps_raddr, sizeof info->tcps_raddr, version, flow->key.addr[1 - of->end]);
-	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name((enum tcp_state)self->state));
+		args_apply_tcp_info(info, &of->owner->tcp);
+	field_set_address(info->tcps_laddr, sizeof info->tcps_laddr, version, flow->key.addr[of->end]);
+	field_set_address(info->tcps_raddr, sizeof info->tcps_raddr, version, flow->key.addr[1 - of->end]);
+	field_set_string(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name((enum tcp_state)self->state));
 }
 
 void
 args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state)
 {
 	info->tcps_state = (netobs_i32)state;
-	word_copy(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name(state));
+	field_set_string(info->tcps_statestr, sizeof info->tcps_statestr, tcp_state_name(state));
 }
 
 void
@@ -146,22 +146,23 @@ args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission
 	    [RETRANSMIT_NONE] = "",
 	    [RETRANSMIT_FAST] = "fast",
 	    [RETRANSMIT_TIMEOUT] = "timeout",
-	    [RETRANSMIT_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
 	    [RETRANSMIT_SPURIOUS] = "spurious",
 	    [RETRANSMIT_SYN] = "syn",
 	};
 
 	info->tcpr_kind = retransmission->kind;
-	word_copy(info->tcpr_kindstr, sizeof info->tcpr_kindstr, kinds[retransmission->kind]);
+	field_set_string(info->tcpr_kindstr, sizeof info->tcpr_kindstr, kinds[retransmission->kind]);
 	info->tcpr_count = retransmission->count;
 	info->tcpr_elapsed_us = retransmission->elapsed_us;
 }
 
 void
-args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct viewpoint *of, const struct owner *peer)
+args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct probe_endpoint *of,
+	      const struct owner *peer)
 {
 	*info = (struct tcpfinfo){
-	    .tcpf_len = packet->segment,
+	    .tcpf_len = packet->payload_wire,
 	    .tcpf_seq = packet->tcp.seq,
 	    .tcpf_peer_cid = flow_cid(of->table, of->flow, 1 - of->end),
 	    .tcpf_peer_pid = peer != NULL ? peer->pid : -1,
@@ -169,31 +170,31 @@ args_tcpfinfo(struct tcpfinfo *info, const struct packet *packet, const struct v
 }
 
 void
-args_sockinfo(struct sockinfo *info, const struct viewpoint *of, uint32_t bytes, uint64_t offset)
+args_sockinfo(struct sockinfo *info, const struct probe_endpoint *of, uint32_t bytes, uint64_t offset)
 {
 	const struct flow *flow = of->flow;
 	const struct owner *owner = of->owner;
-	unsigned end = of->end;
+	unsigned endpoint = of->end;
 	bool tcp = flow->kind == FLOW_TCP;
 
 	*info = (struct sockinfo){
 	    .so_family = flow->key.version == 4 ? AF_INET : AF_INET6,
 	    .so_type = tcp ? SOCK_STREAM : SOCK_DGRAM,
 	    .so_protocol = flow->key.protocol,
-	    .so_lport = flow->key.port[end],
-	    .so_rport = flow->key.port[1 - end],
+	    .so_lport = flow->key.port[endpoint],
+	    .so_rport = flow->key.port[1 - endpoint],
 	    .so_bytes = bytes,
 	    .so_offset = offset,
 	    .so_pid = owner != NULL ? owner->pid : -1,
 	    .so_uid = owner != NULL && owner->uid != OWNER_UID_UNKNOWN ? (netobs_i64)owner->uid : -1,
 	};
-	word_address(info->so_laddr, sizeof info->so_laddr, flow->key.version, flow->key.addr[end]);
-	word_address(info->so_raddr, sizeof info->so_raddr, flow->key.version, flow->key.addr[1 - end]);
-	owner_name(info->so_execname, sizeof info->so_execname, owner);
+	field_set_address(info->so_laddr, sizeof info->so_laddr, flow->key.version, flow->key.addr[endpoint]);
+	field_set_address(info->so_raddr, sizeof info->so_raddr, flow->key.version, flow->key.addr[1 - endpoint]);
+	args_copy_comm(info->so_execname, sizeof info->so_execname, owner);
 }
 
 void
-args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct viewpoint *of)
+args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct probe_endpoint *of)
 {
 	const struct flow *flow = of->flow;
 
@@ -203,15 +204,15 @@ args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct vie
 		info->udp_dport = packet->udp.dport;
 		info->udp_length = packet->udp.length;
 		info->udp_checksum = packet->udp.checksum;
-		info->udp_hdr = address_of(packet->udp.header.at);
+		info->udp_hdr = args_pointer(packet->udp.header.at);
 	}
 	if (flow == NULL)
 		return;
 	info->udps_addr = flow_cid(of->table, flow, of->end);
 	info->udps_lport = flow->key.port[of->end];
 	info->udps_rport = flow->key.port[1 - of->end];
-	word_address(info->udps_laddr, sizeof info->udps_laddr, flow->key.version, flow->key.addr[of->end]);
-	word_address(info->udps_raddr, sizeof info->udps_raddr, flow->key.version, flow->key.addr[1 - of->end]);
+	field_set_address(info->udps_laddr, sizeof info->udps_laddr, flow->key.version, flow->key.addr[of->end]);
+	field_set_address(info->udps_raddr, sizeof info->udps_raddr, flow->key.version, flow->key.addr[1 - of->end]);
 	info->udps_snd_bytes = flow->udp[of->end].bytes;
 	info->udps_rcv_bytes = flow->udp[1 - of->end].bytes;
 	info->udps_snd_datagrams = flow->udp[of->end].datagrams;

@@ -6,17 +6,17 @@
 
 #define TEN(d) #d "0" #d "1" #d "2" #d "3" #d "4" #d "5" #d "6" #d "7" #d "8" #d "9"
 
-const char format_pairs[201] = TEN(0) TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9);
+const char format_digit_pairs[201] = TEN(0) TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9);
 const char format_nibbles[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
 
 static inline bool
-is_plain(uint8_t byte)
+format_is_printable(uint8_t byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
 static inline bool
-is_continuation(uint8_t byte)
+utf8_is_continuation(uint8_t byte)
 {
 	return (byte & 0xc0) == 0x80;
 }
@@ -26,16 +26,16 @@ is_continuation(uint8_t byte)
 static size_t
 utf8_length(const uint8_t *s, size_t left)
 {
-	if (left >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_continuation(s[1]))
+	if (left >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && utf8_is_continuation(s[1]))
 		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2;
-	if (left >= 3 && (s[0] & 0xf0) == 0xe0 && is_continuation(s[1]) && is_continuation(s[2])) {
+	if (left >= 3 && (s[0] & 0xf0) == 0xe0 && utf8_is_continuation(s[1]) && utf8_is_continuation(s[2])) {
 		bool overlong = s[0] == 0xe0 && s[1] < 0xa0;
 		bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
 
 		return overlong || surrogate ? 0 : 3;
 	}
-	if (left >= 4 && s[0] >= 0xf0 && s[0] <= 0xf4 && is_continuation(s[1]) && is_continuation(s[2]) &&
-	    is_continuation(s[3])) {
+	if (left >= 4 && s[0] >= 0xf0 && s[0] <= 0xf4 && utf8_is_continuation(s[1]) && utf8_is_continuation(s[2]) &&
+	    utf8_is_continuation(s[3])) {
 		bool overlong = s[0] == 0xf0 && s[1] < 0x90;
 		bool too_high = s[0] == 0xf4 && s[1] >= 0x90;
 
@@ -73,7 +73,7 @@ put_json_text(char *at, const char *text, size_t size)
 	while (i < size && s[i] != '\0') {
 		size_t n;
 
-		if (is_plain(s[i])) {
+		if (format_is_printable(s[i])) {
 			*at++ = (char)s[i++];
 		} else if (s[i] >= 0x80 && (n = utf8_length(s + i, size - i)) > 0) {
 			memcpy(at, s + i, n);
@@ -92,7 +92,7 @@ put_plain_text(char *at, const char *text, size_t size)
 	const uint8_t *s = (const uint8_t *)text;
 
 	for (size_t i = 0; i < size && s[i] != '\0'; i++) {
-		if (is_plain(s[i]) || s[i] == '"') {
+		if (format_is_printable(s[i]) || s[i] == '"') {
 			*at++ = (char)s[i];
 		} else if (s[i] == '\\') {
 			at = PUT(at, "\\\\");

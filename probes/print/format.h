@@ -17,8 +17,8 @@
 #define FORMAT_JSON_BYTE_MAX  6 /* \u00ff */
 #define FORMAT_PLAIN_BYTE_MAX 4 /* \xff */
 
-extern const char format_pairs[201];  /* "00" to "99" */
-extern const char format_nibbles[16]; /* lower case */
+extern const char format_digit_pairs[201]; /* "00" to "99" */
+extern const char format_nibbles[16];	   /* lower case */
 
 /* Writes text of at most `size` bytes up to its NUL.  JSON: escapes as required, keeps valid UTF-8, and turns other
  * bytes into \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN. */
@@ -29,7 +29,7 @@ char *put_plain_text(char *at, const char *text, size_t size);
 #define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
 
 static inline unsigned
-decimal_digits(uint32_t value)
+format_count_digits(uint32_t value)
 {
 	if (value < 100)
 		return 1u + (value >= 10);
@@ -45,7 +45,7 @@ put_digits(char *at, uint32_t value, unsigned n)
 
 	for (at = end; n >= 2; n -= 2, value /= 100) {
 		at -= 2;
-		memcpy(at, format_pairs + value % 100 * 2, 2);
+		memcpy(at, format_digit_pairs + value % 100 * 2, 2);
 	}
 	if (n == 1)
 		at[-1] = (char)('0' + value % 10);
@@ -59,7 +59,7 @@ put_u32(char *at, uint32_t value)
 		*at = (char)('0' + value);
 		return at + 1;
 	}
-	return put_digits(at, value, decimal_digits(value));
+	return put_digits(at, value, format_count_digits(value));
 }
 
 static inline char *

@@ -9,7 +9,7 @@
 
 /* Changes a semaphore.  Atomic, because the kernel counts tracers in it too. */
 static void
-raise_semaphores(const struct printer *printer)
+printer_raise_semaphores(const struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		if (printer->chosen[i])
@@ -17,15 +17,15 @@ raise_semaphores(const struct printer *printer)
 }
 
 static void
-lower_semaphores(const struct printer *printer)
+printer_lower_semaphores(const struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (printer->holds && printer->chosen[i])
+		if (printer->holds_semaphores && printer->chosen[i])
 			__atomic_fetch_sub(probe_semaphores[i], 1, __ATOMIC_RELAXED);
 }
 
 static struct printer *
-make(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+printer_allocate(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 {
 	struct printer *printer = calloc(1, sizeof *printer);
 
@@ -38,9 +38,9 @@ make(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 		free(printer);
 		return NULL;
 	}
-	text_prepare(printer);
-	if (!json_prepare(printer)) {
-		json_discard(printer);
+	print_text_prepare(printer);
+	if (!print_json_prepare(printer)) {
+		print_json_free(printer);
 		free(printer->out.buffer);
 		free(printer);
 		return NULL;
@@ -51,30 +51,30 @@ make(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 struct printer *
 printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 {
-	struct printer *printer = make(fd, format, chosen);
+	struct printer *printer = printer_allocate(fd, format, chosen);
 
 	if (printer == NULL)
 		return NULL;
-	pthread_mutex_init(&printer->turn.mutex, NULL);
-	printer->holds = true;
-	raise_semaphores(printer);
+	pthread_mutex_init(&printer->shared.mutex, NULL);
+	printer->holds_semaphores = true;
+	printer_raise_semaphores(printer);
 	return printer;
 }
 
 struct printer *
-printer_beside(struct printer *first)
+printer_new_shared(struct printer *first)
 {
-	struct printer *printer = make(first->out.fd, first->format, first->chosen);
+	struct printer *printer = printer_allocate(first->out.fd, first->format, first->chosen);
 
 	if (printer != NULL)
-		printer->out.turn = first->out.turn = &first->turn;
+		printer->out.shared = first->out.shared = &first->shared;
 	return printer;
 }
 
 void
 printer_stop(struct printer *printer)
 {
-	lower_semaphores(printer);
+	printer_lower_semaphores(printer);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		printer->chosen[i] = false;
 }
@@ -86,15 +86,15 @@ printer_free(struct printer *printer)
 
 	if (printer == NULL)
 		return 0;
-	lower_semaphores(printer);
+	printer_lower_semaphores(printer);
 	error = writer_close(&printer->out);
-	json_discard(printer);
+	print_json_free(printer);
 	free(printer);
 	return error;
 }
 
 void
-print_firing(struct printer *printer, enum probe_id id, const void *const args[6])
+printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6])
 {
 	char *at;
 
@@ -102,9 +102,9 @@ print_firing(struct printer *printer, enum probe_id id, const void *const args[6
 		return;
 	at = writer_reserve(&printer->out, PRINT_LINE_MAX);
 	if (printer->format == PRINT_JSON)
-		at = json_line(printer, id, args, at);
+		at = print_json_line(printer, id, args, at);
 	else
-		at = text_line(printer, id, args, at);
+		at = print_text_line(printer, id, args, at);
 	writer_commit(&printer->out, at);
 }
 
@@ -121,7 +121,7 @@ printer_flush(struct printer *printer)
 }
 
 int
-printer_failed(const struct printer *printer)
+printer_error(const struct printer *printer)
 {
-	return writer_failed(&printer->out);
+	return writer_error(&printer->out);
 }

@@ -28,17 +28,17 @@ struct printer *printer_new(int fd, enum print_format format, const bool chosen[
 
 /* Creates a printer for another thread, with the same probes, format and descriptor; lines are never mixed.  `first`
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
-struct printer *printer_beside(struct printer *first);
+struct printer *printer_new_shared(struct printer *first);
 
 /* Stops printing and lowers the semaphores. */
 void printer_stop(struct printer *printer);
 
-/* Lowers the semaphores, writes out what is buffered and frees the printer.  Returns as printer_failed(). */
+/* Lowers the semaphores, writes out what is buffered and frees the printer.  Returns as printer_error(). */
 int printer_free(struct printer *printer);
 
 /* Prints a firing, if its probe is chosen; reads as many of `args` as the probe has.  Called by the firing function
  * with the arguments of the site. */
-void print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
+void printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
 
 /* Packet time for text lines of probes whose arguments carry none (application providers), ns since the epoch. */
 void printer_set_time(struct printer *printer, uint64_t now);
@@ -47,6 +47,6 @@ void printer_set_time(struct printer *printer, uint64_t now);
 void printer_flush(struct printer *printer);
 
 /* errno of the first failed write (EPIPE: the reader has closed the pipe), 0 if there is none. */
-int printer_failed(const struct printer *printer);
+int printer_error(const struct printer *printer);
 
 #endif

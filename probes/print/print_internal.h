@@ -10,7 +10,7 @@
 /* Upper bound of a line for any packet; checked for JSON when a printer is created. */
 #define PRINT_LINE_MAX 16384
 
-struct firing;
+struct text_firing;
 
 /* How one field is printed in JSON. */
 enum json_operation {
@@ -49,27 +49,27 @@ struct text_clock {
 	unsigned length; /* of prefix; 0: not set */
 };
 
-typedef char *text_writer(char *at, const struct firing *firing);
+typedef char *text_formatter(char *at, const struct text_firing *firing);
 
 struct printer {
 	struct writer out;
-	struct writer_turn turn; /* out.turn of this printer and those beside it, if there are any */
-	bool holds; /* this printer holds the semaphores */
+	struct writer_shared shared; /* out.turn of this printer and those beside it, if there are any */
+	bool holds_semaphores; /* this printer holds the semaphores */
 	enum print_format format;
 	bool chosen[PROBE_COUNT];
 	uint64_t now; /* for lines whose arguments contain no time */
 	struct json_struct json[STRUCT_COUNT];
-	text_writer *text[PROBE_COUNT];
+	text_formatter *text[PROBE_COUNT];
 	struct text_clock clock;
 };
 
 /* Prepares the tables of a format; false with errno if out of memory. */
-bool json_prepare(struct printer *printer);
-void json_discard(struct printer *printer);
-void text_prepare(struct printer *printer);
+bool print_json_prepare(struct printer *printer);
+void print_json_free(struct printer *printer);
+void print_text_prepare(struct printer *printer);
 
 /* One line into `at`, which has room for PRINT_LINE_MAX bytes; returns its end. */
-char *json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at);
-char *text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at);
+char *print_json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at);
+char *print_text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at);
 
 #endif

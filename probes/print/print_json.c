@@ -8,7 +8,7 @@
 #include "probes/print/print_internal.h"
 
 static enum json_operation
-operation_of(const struct field_info *field)
+json_operation_for(const struct field_info *field)
 {
 	size_t n = field->size;
 
@@ -27,7 +27,7 @@ operation_of(const struct field_info *field)
 }
 
 static void
-prepare_field(struct json_field *to, const struct field_info *field, bool first)
+json_prepare_field(struct json_field *to, const struct field_info *field, bool first)
 {
 	char *at = to->key;
 
@@ -39,27 +39,27 @@ prepare_field(struct json_field *to, const struct field_info *field, bool first)
 	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES)
 		*at++ = '"';
 	to->key_length = (uint8_t)(at - to->key);
-	to->operation = (uint8_t)operation_of(field);
+	to->operation = (uint8_t)json_operation_for(field);
 	to->offset = (uint16_t)field->offset;
 	to->size = (uint16_t)field->size;
 }
 
 static bool
-prepare_struct(struct json_struct *to, const struct struct_info *info)
+json_prepare_struct(struct json_struct *to, const struct struct_info *info)
 {
 	to->fields = calloc(info->field_count, sizeof to->fields[0]);
 	if (to->fields == NULL)
 		return false;
 	for (size_t i = 0; i < info->field_count; i++)
 		if (info->fields[i].kind != FIELD_POINTER) {
-			prepare_field(&to->fields[to->count], &info->fields[i], to->count == 0);
+			json_prepare_field(&to->fields[to->count], &info->fields[i], to->count == 0);
 			to->count++;
 		}
 	return true;
 }
 
 static size_t
-longest_struct(const struct json_struct *program)
+json_max_struct_length(const struct json_struct *program)
 {
 	size_t longest = 1;
 
@@ -74,57 +74,57 @@ longest_struct(const struct json_struct *program)
 }
 
 static size_t
-longest_line(const struct printer *printer, const struct probe_info *probe)
+json_max_line_length(const struct printer *printer, const struct probe_info *probe)
 {
 	size_t longest = 128; /* room for the probe's name and the brackets */
 
 	for (unsigned i = 0; i < probe->arg_count; i++)
 		if (probe->args[i].type != NULL)
-			longest += longest_struct(&printer->json[probe->args[i].type - manifest_structs]);
+			longest += json_max_struct_length(&printer->json[probe->args[i].type - manifest_structs]);
 	return longest;
 }
 
 bool
-json_prepare(struct printer *printer)
+print_json_prepare(struct printer *printer)
 {
 	for (unsigned i = 0; i < STRUCT_COUNT; i++)
-		if (!prepare_struct(&printer->json[i], &manifest_structs[i]))
+		if (!json_prepare_struct(&printer->json[i], &manifest_structs[i]))
 			return false;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		assert(longest_line(printer, &manifest_probes[i]) <= PRINT_LINE_MAX);
+		assert(json_max_line_length(printer, &manifest_probes[i]) <= PRINT_LINE_MAX);
 	return true;
 }
 
 void
-json_discard(struct printer *printer)
+print_json_free(struct printer *printer)
 {
 	for (unsigned i = 0; i < STRUCT_COUNT; i++)
 		free(printer->json[i].fields);
 }
 
 /* Reads a value of a struct at any type. */
-#define VALUE(type, from) (*(const type *)(const void *)(from))
+#define READ_AS(type, from) (*(const type *)(const void *)(from))
 
 static inline char *
-put_field(char *at, const struct json_field *field, const char *from)
+json_put_field(char *at, const struct json_field *field, const char *from)
 {
 	memcpy(at, field->key, JSON_KEY_MAX);
 	at += field->key_length;
 	switch ((enum json_operation)field->operation) {
 	case JSON_U8:
-		return put_u32(at, VALUE(uint8_t, from));
+		return put_u32(at, READ_AS(uint8_t, from));
 	case JSON_U16:
-		return put_u32(at, VALUE(uint16_t, from));
+		return put_u32(at, READ_AS(uint16_t, from));
 	case JSON_U32:
-		return put_u32(at, VALUE(uint32_t, from));
+		return put_u32(at, READ_AS(uint32_t, from));
 	case JSON_U64:
-		return put_u64(at, VALUE(uint64_t, from));
+		return put_u64(at, READ_AS(uint64_t, from));
 	case JSON_I8:
-		return put_i64(at, VALUE(int8_t, from));
+		return put_i64(at, READ_AS(int8_t, from));
 	case JSON_I32:
-		return put_i64(at, VALUE(int32_t, from));
+		return put_i64(at, READ_AS(int32_t, from));
 	case JSON_I64:
-		return put_i64(at, VALUE(int64_t, from));
+		return put_i64(at, READ_AS(int64_t, from));
 	case JSON_TEXT:
 		at = put_json_text(at, from, field->size);
 		break;
@@ -137,16 +137,16 @@ put_field(char *at, const struct json_field *field, const char *from)
 }
 
 static char *
-put_struct(char *at, const struct json_struct *program, const char *from)
+json_put_struct(char *at, const struct json_struct *program, const char *from)
 {
 	for (unsigned i = 0; i < program->count; i++)
-		at = put_field(at, &program->fields[i], from + program->fields[i].offset);
+		at = json_put_field(at, &program->fields[i], from + program->fields[i].offset);
 	*at++ = '}';
 	return at;
 }
 
 char *
-json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at)
+print_json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at)
 {
 	const struct probe_info *probe = &manifest_probes[id];
 
@@ -159,7 +159,7 @@ json_line(const struct printer *printer, enum probe_id id, const void *const arg
 		if (args[i] == NULL || probe->args[i].type == NULL)
 			at = PUT(at, "null");
 		else
-			at = put_struct(at, &printer->json[probe->args[i].type - manifest_structs], args[i]);
+			at = json_put_struct(at, &printer->json[probe->args[i].type - manifest_structs], args[i]);
 	}
 	return PUT(at, "]}\n");
 }

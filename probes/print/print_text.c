@@ -11,7 +11,7 @@
 #include "probes/print/print_internal.h"
 
 /* The arguments of a firing by kind; NULL if the probe has none of that kind. */
-struct firing {
+struct text_firing {
 	const void *arg[STRUCT_COUNT];
 	bool receives; /* the probe's name ends in -receive */
 };
@@ -20,7 +20,7 @@ struct firing {
 #define PUT_FIELD(at, field) put_plain_text((at), (field), sizeof(field))
 
 static bool
-is_known(const char *text)
+text_is_known(const char *text)
 {
 	return text[0] != '\0' && text[0] != '<';
 }
@@ -47,7 +47,7 @@ put_date(char *at, uint64_t days)
 }
 
 static void
-clock_set(struct text_clock *clock, uint64_t second)
+text_clock_set(struct text_clock *clock, uint64_t second)
 {
 	uint32_t of_day = (uint32_t)(second % 86400);
 	char *at = put_date(clock->prefix, second / 86400);
@@ -69,7 +69,7 @@ put_time(char *at, struct text_clock *clock, uint64_t ns)
 	uint64_t second = ns / 1000000000;
 
 	if (clock->length == 0 || second != clock->second)
-		clock_set(clock, second);
+		text_clock_set(clock, second);
 	memcpy(at, clock->prefix, sizeof clock->prefix);
 	at = put_digits(at + clock->length, (uint32_t)(ns % 1000000000), 9);
 	*at++ = 'Z';
@@ -94,7 +94,7 @@ put_endpoint(char *at, const char *address, size_t size, unsigned port)
 #define PUT_ENDPOINT(at, field, port) put_endpoint((at), (field), sizeof(field), (port))
 
 static char *
-put_ports(char *at, const struct ipinfo *ip, unsigned sport, unsigned dport)
+put_endpoints(char *at, const struct ipinfo *ip, unsigned sport, unsigned dport)
 {
 	at = PUT_ENDPOINT(at, ip->ip_saddr, sport);
 	at = PUT(at, " > ");
@@ -102,7 +102,7 @@ put_ports(char *at, const struct ipinfo *ip, unsigned sport, unsigned dport)
 }
 
 static char *
-put_hosts(char *at, const struct ipinfo *ip)
+put_addresses(char *at, const struct ipinfo *ip)
 {
 	at = PUT_FIELD(at, ip->ip_saddr);
 	at = PUT(at, " > ");
@@ -114,11 +114,11 @@ put_hosts(char *at, const struct ipinfo *ip)
 	((at) = PUT_ENDPOINT(at, laddr, lport), (at) = PUT(at, " - "), PUT_ENDPOINT(at, raddr, rport))
 
 static char *
-put_interface(char *at, const struct firing *firing)
+put_interface_name(char *at, const struct text_firing *firing)
 {
 	const struct illinfo *ill = firing->arg[STRUCT_ILLINFO];
 
-	if (ill == NULL || !is_known(ill->if_name))
+	if (ill == NULL || !text_is_known(ill->if_name))
 		return at;
 	at = PUT_FIELD(at, ill->if_name);
 	*at++ = ' ';
@@ -127,7 +127,7 @@ put_interface(char *at, const struct firing *firing)
 
 /* Fields that end every line. */
 static char *
-put_tail(char *at, const struct firing *firing)
+put_common_fields(char *at, const struct text_firing *firing)
 {
 	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
 	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
@@ -157,7 +157,7 @@ put_tail(char *at, const struct firing *firing)
 
 /* A probe that reports a packet only. */
 static char *
-text_packet(char *at, const struct firing *firing)
+text_packet(char *at, const struct text_firing *firing)
 {
 	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
 
@@ -170,7 +170,7 @@ text_packet(char *at, const struct firing *firing)
 }
 
 static char *
-put_tag(char *at, const struct etherinfo *ether)
+put_vlan_tag(char *at, const struct etherinfo *ether)
 {
 	if (!ether->eth_istagged)
 		return at;
@@ -182,15 +182,15 @@ put_tag(char *at, const struct etherinfo *ether)
 }
 
 static char *
-text_gld(char *at, const struct firing *firing)
+text_gld(char *at, const struct text_firing *firing)
 {
 	const struct etherinfo *ether = firing->arg[STRUCT_ETHERINFO];
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 
-	at = put_interface(at, firing);
+	at = put_interface_name(at, firing);
 	if (ether == NULL)
 		return text_packet(at, firing);
-	if (is_known(ether->eth_shost)) {
+	if (text_is_known(ether->eth_shost)) {
 		at = PUT_FIELD(at, ether->eth_shost);
 		at = PUT(at, " > ");
 		at = PUT_FIELD(at, ether->eth_dhost);
@@ -198,21 +198,21 @@ text_gld(char *at, const struct firing *firing)
 	}
 	at = PUT(at, "type ");
 	at = put_hex(at, ether->eth_type, 4);
-	at = put_tag(at, ether);
+	at = put_vlan_tag(at, ether);
 	at = PUT(at, ", length ");
 	at = put_u32(at, ether->eth_length);
 	if (ip == NULL)
 		return at;
 	at = PUT(at, ", ");
-	return put_hosts(at, ip);
+	return put_addresses(at, ip);
 }
 
 static char *
-text_arp(char *at, const struct firing *firing)
+text_arp(char *at, const struct text_firing *firing)
 {
 	const struct arpinfo *arp = firing->arg[STRUCT_ARPINFO];
 
-	at = put_interface(at, firing);
+	at = put_interface_name(at, firing);
 	if (arp == NULL)
 		return at;
 	at = PUT_FIELD(at, arp->arp_opstr);
@@ -269,16 +269,16 @@ put_ipv6(char *at, const struct ipv6info *ipv6)
 }
 
 static char *
-text_ip(char *at, const struct firing *firing)
+text_ip(char *at, const struct text_firing *firing)
 {
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 	const struct ipv4info *ipv4 = firing->arg[STRUCT_IPV4INFO];
 	const struct ipv6info *ipv6 = firing->arg[STRUCT_IPV6INFO];
 
-	at = put_interface(at, firing);
+	at = put_interface_name(at, firing);
 	if (ip == NULL)
 		return text_packet(at, firing);
-	at = put_hosts(at, ip);
+	at = put_addresses(at, ip);
 	at = PUT(at, ": ");
 	if (ipv4 != NULL)
 		at = PUT_FIELD(at, ipv4->ipv4_protostr);
@@ -295,11 +295,11 @@ text_ip(char *at, const struct firing *firing)
 
 /* The packet that an ICMP error quotes; not every protocol has ports. */
 static char *
-put_quote(char *at, const struct icmpinfo *icmp)
+put_icmp_quote(char *at, const struct icmpinfo *icmp)
 {
 	bool ports = icmp->icmp_error_sport != 0 || icmp->icmp_error_dport != 0;
 
-	if (!is_known(icmp->icmp_error_saddr))
+	if (!text_is_known(icmp->icmp_error_saddr))
 		return at;
 	at = PUT(at, ", about ");
 	at = ports ? PUT_ENDPOINT(at, icmp->icmp_error_saddr, icmp->icmp_error_sport)
@@ -327,35 +327,35 @@ put_icmp_fields(char *at, const struct icmpinfo *icmp)
 		at = PUT(at, ", mtu ");
 		at = put_u32(at, icmp->icmp_pmtu_update);
 	}
-	if (is_known(icmp->icmp_redirect_gateway)) {
+	if (text_is_known(icmp->icmp_redirect_gateway)) {
 		at = PUT(at, ", gateway ");
 		at = PUT_FIELD(at, icmp->icmp_redirect_gateway);
 	}
-	if (is_known(icmp->icmp6_nd_target)) {
+	if (text_is_known(icmp->icmp6_nd_target)) {
 		at = PUT(at, ", target ");
 		at = PUT_FIELD(at, icmp->icmp6_nd_target);
 	}
-	return put_quote(at, icmp);
+	return put_icmp_quote(at, icmp);
 }
 
 static char *
-text_icmp(char *at, const struct firing *firing)
+text_icmp(char *at, const struct text_firing *firing)
 {
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 	const struct icmpinfo *icmp = firing->arg[STRUCT_ICMPINFO];
 
-	at = put_interface(at, firing);
+	at = put_interface_name(at, firing);
 	if (ip == NULL || icmp == NULL)
 		return text_packet(at, firing);
-	at = put_hosts(at, ip);
+	at = put_addresses(at, ip);
 	at = PUT(at, ": ");
-	if (is_known(icmp->icmp_typestr)) {
+	if (text_is_known(icmp->icmp_typestr)) {
 		at = PUT_FIELD(at, icmp->icmp_typestr);
 	} else {
 		at = PUT(at, "type ");
 		at = put_u32(at, icmp->icmp_type);
 	}
-	if (is_known(icmp->icmp_codestr)) {
+	if (text_is_known(icmp->icmp_codestr)) {
 		at = PUT(at, ": ");
 		at = PUT_FIELD(at, icmp->icmp_codestr);
 	} else if (icmp->icmp_code != 0) {
@@ -402,7 +402,7 @@ put_retransmission(char *at, const struct tcprinfo *tcpr)
 
 /* Segments and the events that they cause; an event of a timer has no TCP header. */
 static char *
-text_tcp(char *at, const struct firing *firing)
+text_tcp(char *at, const struct text_firing *firing)
 {
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 	const struct tcpinfo *tcp = firing->arg[STRUCT_TCPINFO];
@@ -410,7 +410,7 @@ text_tcp(char *at, const struct firing *firing)
 	const struct tcprinfo *tcpr = firing->arg[STRUCT_TCPRINFO];
 
 	if (ip != NULL && tcp != NULL) {
-		at = put_ports(at, ip, tcp->tcp_sport, tcp->tcp_dport);
+		at = put_endpoints(at, ip, tcp->tcp_sport, tcp->tcp_dport);
 		at = put_tcp_header(at, tcp);
 	} else if (tcps != NULL) {
 		at = PUT_LOCAL_REMOTE(at, tcps->tcps_laddr, tcps->tcps_lport, tcps->tcps_raddr, tcps->tcps_rport);
@@ -425,7 +425,7 @@ text_tcp(char *at, const struct firing *firing)
 }
 
 static char *
-text_tcp_state(char *at, const struct firing *firing)
+text_tcp_state(char *at, const struct text_firing *firing)
 {
 	const struct tcpnsinfo *after = firing->arg[STRUCT_TCPNSINFO];
 	const struct tcplsinfo *before = firing->arg[STRUCT_TCPLSINFO];
@@ -440,7 +440,7 @@ text_tcp_state(char *at, const struct firing *firing)
 }
 
 static char *
-text_tcpf(char *at, const struct firing *firing)
+text_tcpf(char *at, const struct text_firing *firing)
 {
 	const struct tcpsinfo *tcps = firing->arg[STRUCT_TCPSINFO];
 	const struct tcpfinfo *tcpf = firing->arg[STRUCT_TCPFINFO];
@@ -462,20 +462,20 @@ text_tcpf(char *at, const struct firing *firing)
 }
 
 static char *
-text_udp(char *at, const struct firing *firing)
+text_udp(char *at, const struct text_firing *firing)
 {
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 	const struct udpinfo *udp = firing->arg[STRUCT_UDPINFO];
 
 	if (ip == NULL || udp == NULL)
 		return text_packet(at, firing);
-	at = put_ports(at, ip, udp->udp_sport, udp->udp_dport);
+	at = put_endpoints(at, ip, udp->udp_sport, udp->udp_dport);
 	at = PUT(at, ": length ");
 	return put_u32(at, udp->udp_length);
 }
 
 static char *
-text_udp_stream(char *at, const struct firing *firing)
+text_udp_stream(char *at, const struct text_firing *firing)
 {
 	const struct udpinfo *udp = firing->arg[STRUCT_UDPINFO];
 
@@ -507,7 +507,7 @@ put_sctp_state(char *at, int32_t state)
 
 /* RFC 9260 section 3.2. */
 static char *
-put_chunk(char *at, uint32_t type)
+put_sctp_chunk(char *at, uint32_t type)
 {
 	static const char *const names[] = {
 	    "DATA", "INIT", "INIT_ACK", "SACK", "HEARTBEAT", "HEARTBEAT_ACK", "ABORT", "SHUTDOWN",
@@ -521,7 +521,7 @@ put_chunk(char *at, uint32_t type)
 }
 
 static char *
-text_sctp(char *at, const struct firing *firing)
+text_sctp(char *at, const struct text_firing *firing)
 {
 	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
 	const struct sctpinfo *sctp = firing->arg[STRUCT_SCTPINFO];
@@ -529,10 +529,10 @@ text_sctp(char *at, const struct firing *firing)
 
 	if (ip == NULL || sctp == NULL)
 		return text_packet(at, firing);
-	at = put_ports(at, ip, sctp->sctp_sport, sctp->sctp_dport);
+	at = put_endpoints(at, ip, sctp->sctp_sport, sctp->sctp_dport);
 	at = PUT(at, ": ");
 	if (sctp->sctp_chunk_count > 0) {
-		at = put_chunk(at, sctp->sctp_chunk_type);
+		at = put_sctp_chunk(at, sctp->sctp_chunk_type);
 		at = PUT(at, ", ");
 	}
 	at = put_u32(at, sctp->sctp_chunk_count);
@@ -546,7 +546,7 @@ text_sctp(char *at, const struct firing *firing)
 }
 
 static char *
-text_sctp_state(char *at, const struct firing *firing)
+text_sctp_state(char *at, const struct text_firing *firing)
 {
 	const struct sctpsinfo *after = firing->arg[STRUCT_SCTPSINFO];
 	const struct sctplsinfo *before = firing->arg[STRUCT_SCTPLSINFO];
@@ -561,7 +561,7 @@ text_sctp_state(char *at, const struct firing *firing)
 }
 
 static char *
-text_socket(char *at, const struct firing *firing)
+text_socket(char *at, const struct text_firing *firing)
 {
 	const struct sockinfo *so = firing->arg[STRUCT_SOCKINFO];
 
@@ -601,7 +601,7 @@ put_iscsi_number(char *at, const char *what, uint32_t value)
 }
 
 static char *
-text_iscsi(char *at, const struct firing *firing)
+text_iscsi(char *at, const struct text_firing *firing)
 {
 	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
 	const struct iscsiinfo *ii = firing->arg[STRUCT_ISCSIINFO];
@@ -637,9 +637,9 @@ text_iscsi(char *at, const struct firing *firing)
 /* ----------------------------------------------------------------------------------------------------------- choice */
 
 /* The first struct of this list that a probe has selects its family. */
-static const struct family {
+static const struct text_family {
 	enum struct_id id;
-	text_writer *writer;
+	text_formatter *writer;
 } families[] = {
 	{STRUCT_ARPINFO, text_arp},
 	{STRUCT_ETHERINFO, text_gld},
@@ -656,7 +656,7 @@ static const struct family {
 };
 
 static bool
-probe_has(const struct probe_info *probe, enum struct_id id)
+text_probe_has_struct(const struct probe_info *probe, enum struct_id id)
 {
 	for (unsigned i = 0; i < probe->arg_count; i++)
 		if (probe->args[i].type == &manifest_structs[id])
@@ -664,26 +664,26 @@ probe_has(const struct probe_info *probe, enum struct_id id)
 	return false;
 }
 
-static text_writer *
-writer_of(const struct probe_info *probe)
+static text_formatter *
+text_formatter_for(const struct probe_info *probe)
 {
 	if (strncmp(probe->name, "udp-stream-", 11) == 0)
 		return text_udp_stream;
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-		if (probe_has(probe, families[i].id))
+		if (text_probe_has_struct(probe, families[i].id))
 			return families[i].writer;
 	return text_packet;
 }
 
 void
-text_prepare(struct printer *printer)
+print_text_prepare(struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		printer->text[i] = writer_of(&manifest_probes[i]);
+		printer->text[i] = text_formatter_for(&manifest_probes[i]);
 }
 
 static void
-sort_arguments(struct firing *firing, const struct probe_info *probe, const void *const args[6])
+text_index_arguments(struct text_firing *firing, const struct probe_info *probe, const void *const args[6])
 {
 	size_t name = strlen(probe->name);
 
@@ -695,7 +695,7 @@ sort_arguments(struct firing *firing, const struct probe_info *probe, const void
 }
 
 static uint64_t
-time_of(const struct firing *firing, uint64_t now)
+text_firing_time(const struct text_firing *firing, uint64_t now)
 {
 	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
 	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
@@ -705,18 +705,18 @@ time_of(const struct firing *firing, uint64_t now)
 }
 
 char *
-text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at)
+print_text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at)
 {
 	const struct probe_info *probe = &manifest_probes[id];
-	struct firing firing;
+	struct text_firing firing;
 
-	sort_arguments(&firing, probe, args);
-	at = put_time(at, &printer->clock, time_of(&firing, printer->now));
+	text_index_arguments(&firing, probe, args);
+	at = put_time(at, &printer->clock, text_firing_time(&firing, printer->now));
 	*at++ = ' ';
 	at = put_string(at, probe->name);
 	*at++ = ' ';
 	at = printer->text[id](at, &firing);
-	at = put_tail(at, &firing);
+	at = put_common_fields(at, &firing);
 	*at++ = '\n';
 	return at;
 }

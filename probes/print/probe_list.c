@@ -11,7 +11,7 @@
 #include "probes/print/writer.h"
 
 static void
-number(struct writer *out, size_t value)
+list_put_number(struct writer *out, size_t value)
 {
 	char *at = writer_reserve(out, FORMAT_NUMBER_MAX);
 
@@ -20,7 +20,7 @@ number(struct writer *out, size_t value)
 
 /* A string of the manifest, in quotes and escaped. */
 static void
-quoted(struct writer *out, const char *text)
+list_put_quoted(struct writer *out, const char *text)
 {
 	size_t size = strlen(text);
 	char *at = writer_reserve(out, size * FORMAT_JSON_BYTE_MAX + 2);
@@ -33,145 +33,145 @@ quoted(struct writer *out, const char *text)
 
 /* ,"key": with the text as its value. */
 static void
-member(struct writer *out, const char *key, const char *text)
+list_put_member(struct writer *out, const char *key, const char *text)
 {
-	writer_string(out, key);
-	quoted(out, text);
+	writer_put_string(out, key);
+	list_put_quoted(out, text);
 }
 
 static void
-separate(struct writer *out, size_t index)
+list_put_separator(struct writer *out, size_t index)
 {
 	if (index > 0)
-		writer_string(out, ",");
+		writer_put_string(out, ",");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void
-json_argument_types(struct writer *out, const struct probe_info *probe)
+list_json_argument_types(struct writer *out, const struct probe_info *probe)
 {
 	for (unsigned i = 0; i < probe->arg_count; i++) {
-		separate(out, i);
+		list_put_separator(out, i);
 		if (probe->args[i].type == NULL) {
-			writer_string(out, "null");
+			writer_put_string(out, "null");
 		} else {
-			writer_string(out, "\"");
-			writer_string(out, probe->args[i].type->name);
-			writer_string(out, "_t *\"");
+			writer_put_string(out, "\"");
+			writer_put_string(out, probe->args[i].type->name);
+			writer_put_string(out, "_t *\"");
 		}
 	}
 }
 
 static void
-json_probe(struct writer *out, const struct probe_info *probe)
+list_json_probe(struct writer *out, const struct probe_info *probe)
 {
-	member(out, "{\"name\":", probe->name);
-	member(out, ",\"c_name\":", probe->c_name);
-	member(out, ",\"doc\":", probe->doc);
-	writer_string(out, ",\"args\":[");
-	json_argument_types(out, probe);
-	writer_string(out, "],\"nullable\":[");
+	list_put_member(out, "{\"name\":", probe->name);
+	list_put_member(out, ",\"c_name\":", probe->c_name);
+	list_put_member(out, ",\"doc\":", probe->doc);
+	writer_put_string(out, ",\"args\":[");
+	list_json_argument_types(out, probe);
+	writer_put_string(out, "],\"nullable\":[");
 	for (unsigned i = 0; i < probe->arg_count; i++) {
-		separate(out, i);
-		writer_string(out, probe->args[i].nullable ? "true" : "false");
+		list_put_separator(out, i);
+		writer_put_string(out, probe->args[i].nullable ? "true" : "false");
 	}
-	writer_string(out, "],\"args_doc\":[");
+	writer_put_string(out, "],\"args_doc\":[");
 	for (unsigned i = 0; i < probe->arg_count; i++) {
-		separate(out, i);
-		quoted(out, probe->args[i].doc);
+		list_put_separator(out, i);
+		list_put_quoted(out, probe->args[i].doc);
 	}
-	writer_string(out, "]}");
+	writer_put_string(out, "]}");
 }
 
 static void
-json_field(struct writer *out, const struct field_info *field)
+list_json_field(struct writer *out, const struct field_info *field)
 {
-	member(out, "{\"name\":", field->name);
-	member(out, ",\"type\":", field->type);
-	writer_string(out, ",\"offset\":");
-	number(out, field->offset);
-	writer_string(out, ",\"size\":");
-	number(out, field->size);
-	member(out, ",\"doc\":", field->doc);
-	writer_string(out, "}");
+	list_put_member(out, "{\"name\":", field->name);
+	list_put_member(out, ",\"type\":", field->type);
+	writer_put_string(out, ",\"offset\":");
+	list_put_number(out, field->offset);
+	writer_put_string(out, ",\"size\":");
+	list_put_number(out, field->size);
+	list_put_member(out, ",\"doc\":", field->doc);
+	writer_put_string(out, "}");
 }
 
 static void
-json_struct(struct writer *out, const struct struct_info *info)
+list_json_struct(struct writer *out, const struct struct_info *info)
 {
-	member(out, "{\"name\":", info->name);
-	writer_string(out, ",\"size\":");
-	number(out, info->size);
-	member(out, ",\"doc\":", info->doc);
-	writer_string(out, ",\"fields\":[");
+	list_put_member(out, "{\"name\":", info->name);
+	writer_put_string(out, ",\"size\":");
+	list_put_number(out, info->size);
+	list_put_member(out, ",\"doc\":", info->doc);
+	writer_put_string(out, ",\"fields\":[");
 	for (size_t i = 0; i < info->field_count; i++) {
-		separate(out, i);
-		json_field(out, &info->fields[i]);
+		list_put_separator(out, i);
+		list_json_field(out, &info->fields[i]);
 	}
-	writer_string(out, "]}");
+	writer_put_string(out, "]}");
 }
 
 static void
 list_json(struct writer *out)
 {
-	writer_string(out, "{\"provider\":\"netobs\",\"abi\":");
-	number(out, NETOBS_ABI_VERSION);
-	writer_string(out, ",\"probes\":[");
+	writer_put_string(out, "{\"provider\":\"netobs\",\"abi\":");
+	list_put_number(out, NETOBS_ABI_VERSION);
+	writer_put_string(out, ",\"probes\":[");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		separate(out, i);
-		json_probe(out, &manifest_probes[i]);
+		list_put_separator(out, i);
+		list_json_probe(out, &manifest_probes[i]);
 	}
-	writer_string(out, "],\"structs\":[");
+	writer_put_string(out, "],\"structs\":[");
 	for (unsigned i = 0; i < STRUCT_COUNT; i++) {
-		separate(out, i);
-		json_struct(out, &manifest_structs[i]);
+		list_put_separator(out, i);
+		list_json_struct(out, &manifest_structs[i]);
 	}
-	writer_string(out, "]}\n");
+	writer_put_string(out, "]}\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
 static void
-text_probe(struct writer *out, const struct probe_info *probe)
+list_text_probe(struct writer *out, const struct probe_info *probe)
 {
-	writer_string(out, probe->name);
-	writer_string(out, "\n    ");
-	writer_string(out, probe->doc);
-	writer_string(out, "\n");
+	writer_put_string(out, probe->name);
+	writer_put_string(out, "\n    ");
+	writer_put_string(out, probe->doc);
+	writer_put_string(out, "\n");
 	for (unsigned i = 0; i < probe->arg_count; i++) {
 		const struct argument_info *argument = &probe->args[i];
 
-		writer_string(out, "    args[");
-		number(out, i);
-		writer_string(out, "] ");
+		writer_put_string(out, "    args[");
+		list_put_number(out, i);
+		writer_put_string(out, "] ");
 		if (argument->type == NULL) {
-			writer_string(out, "NULL\n");
+			writer_put_string(out, "NULL\n");
 			continue;
 		}
-		writer_string(out, argument->type->name);
-		writer_string(out, argument->nullable ? "_t * or NULL: " : "_t *: ");
-		writer_string(out, argument->doc);
-		writer_string(out, "\n");
+		writer_put_string(out, argument->type->name);
+		writer_put_string(out, argument->nullable ? "_t * or NULL: " : "_t *: ");
+		writer_put_string(out, argument->doc);
+		writer_put_string(out, "\n");
 	}
 }
 
 static void
-text_struct(struct writer *out, const struct struct_info *info)
+list_text_struct(struct writer *out, const struct struct_info *info)
 {
-	writer_string(out, "\n");
-	writer_string(out, info->name);
-	writer_string(out, "_t: ");
-	writer_string(out, info->doc);
-	writer_string(out, "\n");
+	writer_put_string(out, "\n");
+	writer_put_string(out, info->name);
+	writer_put_string(out, "_t: ");
+	writer_put_string(out, info->doc);
+	writer_put_string(out, "\n");
 	for (size_t i = 0; i < info->field_count; i++) {
-		writer_string(out, "    ");
-		writer_string(out, info->fields[i].type);
-		writer_string(out, " ");
-		writer_string(out, info->fields[i].name);
-		writer_string(out, ": ");
-		writer_string(out, info->fields[i].doc);
-		writer_string(out, "\n");
+		writer_put_string(out, "    ");
+		writer_put_string(out, info->fields[i].type);
+		writer_put_string(out, " ");
+		writer_put_string(out, info->fields[i].name);
+		writer_put_string(out, ": ");
+		writer_put_string(out, info->fields[i].doc);
+		writer_put_string(out, "\n");
 	}
 }
 
@@ -179,13 +179,13 @@ static void
 list_text(struct writer *out)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		text_probe(out, &manifest_probes[i]);
+		list_text_probe(out, &manifest_probes[i]);
 	for (unsigned i = 0; i < STRUCT_COUNT; i++)
-		text_struct(out, &manifest_structs[i]);
+		list_text_struct(out, &manifest_structs[i]);
 }
 
 int
-list_probes(int fd, enum print_format format)
+probe_list_write(int fd, enum print_format format)
 {
 	struct writer out;
 

@@ -13,6 +13,6 @@
  *	 "structs":[{"name","size","doc","fields":[{"name","type","offset","size","doc"}]}]}
  * Returns 0, or errno if it could not be written.
  */
-int list_probes(int fd, enum print_format format);
+int probe_list_write(int fd, enum print_format format);
 
 #endif

@@ -25,12 +25,12 @@ writer_close(struct writer *writer)
 	writer_flush(writer);
 	free(writer->buffer);
 	writer->buffer = NULL;
-	return writer_failed(writer);
+	return writer_error(writer);
 }
 
 /* Makes one write(2); returns 0 if it has to be repeated. */
 static size_t
-write_some(struct writer *writer, const char *from, size_t n)
+writer_write_once(struct writer *writer, const char *from, size_t n)
 {
 	ssize_t done = write(writer->fd, from, n);
 
@@ -47,24 +47,24 @@ write_some(struct writer *writer, const char *from, size_t n)
 }
 
 static void
-write_all(struct writer *writer)
+writer_write_all(struct writer *writer)
 {
 	size_t done = 0;
 
 	while (done < writer->used && writer->error == 0)
-		done += write_some(writer, writer->buffer + done, writer->used - done);
+		done += writer_write_once(writer, writer->buffer + done, writer->used - done);
 }
 
 static void
-write_in_turn(struct writer *writer)
+writer_write_locked(struct writer *writer)
 {
-	struct writer_turn *turn = writer->turn;
+	struct writer_shared *shared = writer->shared;
 
-	pthread_mutex_lock(&turn->mutex);
-	writer->error = atomic_load_explicit(&turn->error, memory_order_relaxed);
-	write_all(writer);
-	atomic_store_explicit(&turn->error, writer->error, memory_order_relaxed);
-	pthread_mutex_unlock(&turn->mutex);
+	pthread_mutex_lock(&shared->mutex);
+	writer->error = atomic_load_explicit(&shared->error, memory_order_relaxed);
+	writer_write_all(writer);
+	atomic_store_explicit(&shared->error, writer->error, memory_order_relaxed);
+	pthread_mutex_unlock(&shared->mutex);
 }
 
 void
@@ -72,15 +72,15 @@ writer_flush(struct writer *writer)
 {
 	if (writer->used == 0)
 		return;
-	if (writer->turn != NULL)
-		write_in_turn(writer);
+	if (writer->shared != NULL)
+		writer_write_locked(writer);
 	else
-		write_all(writer);
+		writer_write_all(writer);
 	writer->used = 0;
 }
 
 void
-writer_string(struct writer *writer, const char *string)
+writer_put_string(struct writer *writer, const char *string)
 {
 	size_t left = strlen(string);
 

@@ -18,7 +18,7 @@
 
 /* Shared by writers of several threads to one descriptor: only one writes at a time, and after an error none
  * continues. */
-struct writer_turn {
+struct writer_shared {
 	pthread_mutex_t mutex;
 	_Atomic int error; /* errno of the first failed write */
 };
@@ -28,14 +28,14 @@ struct writer {
 	size_t used;
 	int fd;	   /* borrowed */
 	int error; /* errno of the first failed write, 0 while there is none */
-	struct writer_turn *turn; /* borrowed; NULL if there is no other writer */
+	struct writer_shared *shared; /* borrowed; NULL if there is no other writer */
 };
 
 /* Opens a writer on `fd`, which the caller keeps.  From now on the process ignores SIGPIPE, so that a closed pipe is an
  * error (EPIPE) and not a signal.  False with errno if out of memory. */
 bool writer_open(struct writer *writer, int fd);
 
-/* Writes out what is buffered and frees the memory.  Returns writer_failed(). */
+/* Writes out what is buffered and frees the memory.  Returns writer_error(). */
 int writer_close(struct writer *writer);
 
 /* Writes out what is buffered, as one block if writers take turns.  Waits while the descriptor is not ready
@@ -44,10 +44,10 @@ void writer_flush(struct writer *writer);
 
 /* errno of the first failed write, EPIPE if the reader has closed the pipe; 0 if there was none. */
 static inline int
-writer_failed(const struct writer *writer)
+writer_error(const struct writer *writer)
 {
-	if (writer->turn != NULL)
-		return atomic_load_explicit(&writer->turn->error, memory_order_relaxed);
+	if (writer->shared != NULL)
+		return atomic_load_explicit(&writer->shared->error, memory_order_relaxed);
 	return writer->error;
 }
 
@@ -68,6 +68,6 @@ writer_commit(struct writer *writer, const char *end)
 }
 
 /* A string, of any length. */
-void writer_string(struct writer *writer, const char *string);
+void writer_put_string(struct writer *writer, const char *string);
 
 #endif

@@ -7,13 +7,13 @@
 /* Sum of all semaphores: 0 while no probe is enabled; changes whenever a tracer attaches, enables another probe, or
  * detaches. */
 static inline unsigned
-probes_raised(void)
+semaphores_sum(void)
 {
 	unsigned sum = 0;
 
 #ifndef NETOBS_NO_PROBES
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		sum += SEMAPHORE_NOW(probe_semaphores[i]);
+		sum += SEMAPHORE_READ(probe_semaphores[i]);
 #endif
 	return sum;
 }

@@ -10,7 +10,7 @@
  *  - Each probe has one semaphore, defined here, because the code generators of DTrace and SystemTap make other
  *    choices.
  *
- * On x86-64 that function has two sites of the same name, of which a run executes one (probe_site_fast, set at start by
+ * On x86-64 that function has two sites of the same name, of which a run executes one (site_is_fast, set at start by
  * probes/site/site_select.c).  Tracers attach to both; nothing is missed or counted twice:
  *  - The plain site is a one-byte nop, which works with every tracer and kernel, followed by a ten-byte nop, which
  *    recent tracers use instead on kernels that can safely replace it by a call.
@@ -19,8 +19,8 @@
  *
  * That call pushes its return address, and the code that it calls pushes registers, below the stack pointer of the
  * function with the site, where a function built with a red zone may keep live data.  sites.c must therefore be built
- * without one: configure requires -mno-red-zone, and tests/probes/notes.sh checks the machine code.  Other functions and
- * libraries may use red zones: while a site runs they are either callers, whose data is above the stack pointer, or
+ * without one: configure requires -mno-red-zone, and tests/probes/notes.sh checks the machine code.  Other functions
+ * and libraries may use red zones: while a site runs they are either callers, whose data is above the stack pointer, or
  * signal handlers, which the kernel starts and returns from safely.
  *
  * The operands of both sites must be the same text: bcc expects one answer per probe, and scripts that name a register
@@ -52,10 +52,10 @@
 	volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((section(".probes"), used, visibility("hidden")))
 
 /* The present value of a semaphore.  The kernel and other threads (--print) may change it at any time. */
-#define SEMAPHORE_NOW(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
+#define SEMAPHORE_READ(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
 
 /* Whether the probe is enabled: one load and one compare.  Test it before building the arguments. */
-#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_NOW(&PROBE_SEMAPHORE(name)) != 0, 0)
+#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_READ(&PROBE_SEMAPHORE(name)) != 0, 0)
 
 #if defined __x86_64__ && !defined __ILP32__
 
@@ -63,7 +63,7 @@
 #define PROBE_SITES	    2 /* of each probe */
 
 /* Which of the two sites of a probe runs. */
-extern bool probe_site_fast __attribute__((visibility("hidden")));
+extern bool site_is_fast __attribute__((visibility("hidden")));
 
 /*
  * Kernels do not optimise a nop that crosses a page boundary, hence the alignment.  The bytes of the ten-byte nop are
@@ -162,20 +162,20 @@ extern bool probe_site_fast __attribute__((visibility("hidden")));
 	} while (0)
 
 /* Runs only if the probe is enabled, so an untraced program does not pay for this test. */
-#define PROBE_EITHER(at, ...)                                                                                          \
+#define PROBE_AT_SITE(at, ...)                                                                                         \
 	do {                                                                                                           \
-		if (probe_site_fast)                                                                                   \
+		if (site_is_fast)                                                                                      \
 			at(PROBE_NOP_FAST, __VA_ARGS__);                                                               \
 		else                                                                                                   \
 			at(PROBE_NOP_PLAIN, __VA_ARGS__);                                                              \
 	} while (0)
 
-#define PROBE_SITE1(name, ...) PROBE_EITHER(PROBE_AT1, name, __VA_ARGS__)
-#define PROBE_SITE2(name, ...) PROBE_EITHER(PROBE_AT2, name, __VA_ARGS__)
-#define PROBE_SITE3(name, ...) PROBE_EITHER(PROBE_AT3, name, __VA_ARGS__)
-#define PROBE_SITE4(name, ...) PROBE_EITHER(PROBE_AT4, name, __VA_ARGS__)
-#define PROBE_SITE5(name, ...) PROBE_EITHER(PROBE_AT5, name, __VA_ARGS__)
-#define PROBE_SITE6(name, ...) PROBE_EITHER(PROBE_AT6, name, __VA_ARGS__)
+#define PROBE_SITE1(name, ...) PROBE_AT_SITE(PROBE_AT1, name, __VA_ARGS__)
+#define PROBE_SITE2(name, ...) PROBE_AT_SITE(PROBE_AT2, name, __VA_ARGS__)
+#define PROBE_SITE3(name, ...) PROBE_AT_SITE(PROBE_AT3, name, __VA_ARGS__)
+#define PROBE_SITE4(name, ...) PROBE_AT_SITE(PROBE_AT4, name, __VA_ARGS__)
+#define PROBE_SITE5(name, ...) PROBE_AT_SITE(PROBE_AT5, name, __VA_ARGS__)
+#define PROBE_SITE6(name, ...) PROBE_AT_SITE(PROBE_AT6, name, __VA_ARGS__)
 
 #else
 

@@ -4,7 +4,7 @@
  * file for calls of __dtrace_PROVIDER___PROBE, replaces them by nops and records their locations.  It does the same
  * with calls of __dtraceenabled_PROVIDER___PROBE, which then return 0 until the probe is traced.
  *
- * The latter are called in one place, site_ask_dtrace(), which raises the semaphore for DTrace as the kernel does for
+ * The latter are called in one place, site_sync_dtrace(), which raises the semaphore for DTrace as the kernel does for
  * other tracers.  Testing whether a probe is enabled therefore remains a single load.  A probe fires from one function
  * only, because DTrace rejects args[] for a probe with two.
  */

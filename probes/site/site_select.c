@@ -10,20 +10,20 @@
 
 #ifdef PROBE_HAS_FAST_SITE
 
-bool probe_site_fast;
+bool site_is_fast;
 
 /* uprobe(2): the system call with which the code of an optimised probe enters the kernel.  From any other code it only
  * fails. */
 #define UPROBE_SYSCALL 336
 
 static int
-ask_kernel(void)
+site_uprobe_errno(void)
 {
 	return syscall(UPROBE_SYSCALL) < 0 ? errno : 0;
 }
 
 enum site_kind
-site_cheapest(const char *release, int (*ask)(void))
+site_kind_for_kernel(const char *release, int (*ask)(void))
 {
 	unsigned version, patchlevel;
 
@@ -39,26 +39,26 @@ site_cheapest(const char *release, int (*ask)(void))
 }
 
 bool
-site_choose(enum site_kind wanted)
+site_select(enum site_kind wanted)
 {
 	struct utsname host;
 
 	if (wanted == SITE_AUTO)
-		wanted = uname(&host) == 0 ? site_cheapest(host.release, ask_kernel) : SITE_PLAIN;
-	probe_site_fast = wanted == SITE_FAST;
+		wanted = uname(&host) == 0 ? site_kind_for_kernel(host.release, site_uprobe_errno) : SITE_PLAIN;
+	site_is_fast = wanted == SITE_FAST;
 	return true;
 }
 
 enum site_kind
-site_chosen(void)
+site_selected(void)
 {
-	return probe_site_fast ? SITE_FAST : SITE_PLAIN;
+	return site_is_fast ? SITE_FAST : SITE_PLAIN;
 }
 
 #else
 
 enum site_kind
-site_cheapest(const char *release, int (*ask)(void))
+site_kind_for_kernel(const char *release, int (*ask)(void))
 {
 	(void)release;
 	(void)ask;
@@ -66,13 +66,13 @@ site_cheapest(const char *release, int (*ask)(void))
 }
 
 bool
-site_choose(enum site_kind wanted)
+site_select(enum site_kind wanted)
 {
 	return wanted != SITE_FAST;
 }
 
 enum site_kind
-site_chosen(void)
+site_selected(void)
 {
 	return SITE_PLAIN;
 }
@@ -80,13 +80,13 @@ site_chosen(void)
 #endif
 
 unsigned
-site_tracers(unsigned semaphore)
+site_count_tracers(unsigned semaphore)
 {
 	return (semaphore + PROBE_SITES - 1) / PROBE_SITES;
 }
 
 const char *
-site_word(enum site_kind kind)
+site_kind_name(enum site_kind kind)
 {
 	return kind == SITE_FAST ? "fast" : kind == SITE_PLAIN ? "plain" : "auto";
 }

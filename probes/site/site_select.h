@@ -13,22 +13,22 @@ enum site_kind {
 
 /* Selects the site; call it before the first probe fires.  Until then it is SITE_PLAIN.  False if there is no fast
  * site. */
-bool site_choose(enum site_kind wanted);
+bool site_select(enum site_kind wanted);
 
 /* SITE_PLAIN or SITE_FAST. */
-enum site_kind site_chosen(void);
+enum site_kind site_selected(void);
 
 /* "plain" or "fast"; "auto" if not selected yet. */
-const char *site_word(enum site_kind kind);
+const char *site_kind_name(enum site_kind kind);
 
 /* Number of tracers for a semaphore's value.  Most tracers raise it once for each site of a probe.  The few that raise
  * it only once (bcc, the built-in printer) count as one if alone, and as a half beside others. */
-unsigned site_tracers(unsigned semaphore);
+unsigned site_count_tracers(unsigned semaphore);
 
 /*
  * The site that SITE_AUTO selects on kernel `release` ("6.18.44-amd64").  `ask` makes the uprobe system call from
  * ordinary code and returns its error; it is not called where that could do harm.
  */
-enum site_kind site_cheapest(const char *release, int (*ask)(void));
+enum site_kind site_kind_for_kernel(const char *release, int (*ask)(void));
 
 #endif

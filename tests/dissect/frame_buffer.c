@@ -8,17 +8,17 @@
 
 #include <cmocka.h>
 
-struct bytes
-bytes_of(const void *data, uint32_t len)
+struct frame_buffer
+frame_buffer_from(const void *data, uint32_t len)
 {
-	struct bytes bytes = {.len = 0};
+	struct frame_buffer bytes = {.len = 0};
 
-	bytes_append(&bytes, data, len);
+	frame_buffer_append(&bytes, data, len);
 	return bytes;
 }
 
 void
-bytes_append(struct bytes *to, const void *data, uint32_t len)
+frame_buffer_append(struct frame_buffer *to, const void *data, uint32_t len)
 {
 	assert_true(len <= sizeof to->data - to->len);
 	if (len > 0)
@@ -26,20 +26,20 @@ bytes_append(struct bytes *to, const void *data, uint32_t len)
 	to->len += len;
 }
 
-struct bytes
-wrap_ether(uint16_t type, const struct bytes *inside)
+struct frame_buffer
+frame_wrap_ether(uint16_t type, const struct frame_buffer *inside)
 {
 	const uint8_t header[14] = {
 		2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, (uint8_t)(type >> 8), (uint8_t)type,
 	};
-	struct bytes frame = bytes_of(header, sizeof header);
+	struct frame_buffer frame = frame_buffer_from(header, sizeof header);
 
-	bytes_append(&frame, inside->data, inside->len);
+	frame_buffer_append(&frame, inside->data, inside->len);
 	return frame;
 }
 
 void
-fix_ipv4_checksum(struct bytes *packet)
+frame_fix_ipv4_checksum(struct frame_buffer *packet)
 {
 	uint32_t sum = 0, length = (packet->data[0] & 15u) * 4;
 
@@ -52,60 +52,61 @@ fix_ipv4_checksum(struct bytes *packet)
 	packet->data[11] = (uint8_t)~sum;
 }
 
-static struct bytes
-wrap(uint8_t protocol, uint16_t flags_offset, const struct bytes *options, const struct bytes *inside)
+static struct frame_buffer
+frame_wrap(uint8_t protocol, uint16_t flags_offset, const struct frame_buffer *options,
+	   const struct frame_buffer *inside)
 {
 	uint32_t header_length = 20 + options->len, length = header_length + inside->len;
 	const uint8_t header[20] = {
 		(uint8_t)(0x40 | header_length / 4), 0, (uint8_t)(length >> 8), (uint8_t)length, 0x12, 0x34,
 		(uint8_t)(flags_offset >> 8), (uint8_t)flags_offset, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
 	};
-	struct bytes packet = bytes_of(header, sizeof header);
+	struct frame_buffer packet = frame_buffer_from(header, sizeof header);
 
-	bytes_append(&packet, options->data, options->len);
-	bytes_append(&packet, inside->data, inside->len);
-	fix_ipv4_checksum(&packet);
+	frame_buffer_append(&packet, options->data, options->len);
+	frame_buffer_append(&packet, inside->data, inside->len);
+	frame_fix_ipv4_checksum(&packet);
 	return packet;
 }
 
-struct bytes
-wrap_ipv4(uint8_t protocol, const struct bytes *inside)
+struct frame_buffer
+frame_wrap_ipv4(uint8_t protocol, const struct frame_buffer *inside)
 {
-	const struct bytes none = {.len = 0};
+	const struct frame_buffer none = {.len = 0};
 
-	return wrap(protocol, 0x4000, &none, inside);
+	return frame_wrap(protocol, 0x4000, &none, inside);
 }
 
-struct bytes
-wrap_ipv4_fragment(uint8_t protocol, uint16_t flags_offset, const struct bytes *inside)
+struct frame_buffer
+frame_wrap_ipv4_fragment(uint8_t protocol, uint16_t flags_offset, const struct frame_buffer *inside)
 {
-	const struct bytes none = {.len = 0};
+	const struct frame_buffer none = {.len = 0};
 
-	return wrap(protocol, flags_offset, &none, inside);
+	return frame_wrap(protocol, flags_offset, &none, inside);
 }
 
-struct bytes
-wrap_ipv4_options(uint8_t protocol, const struct bytes *options, const struct bytes *inside)
+struct frame_buffer
+frame_wrap_ipv4_options(uint8_t protocol, const struct frame_buffer *options, const struct frame_buffer *inside)
 {
-	return wrap(protocol, 0x4000, options, inside);
+	return frame_wrap(protocol, 0x4000, options, inside);
 }
 
-struct bytes
-wrap_ipv6(uint8_t next_header, const struct bytes *inside)
+struct frame_buffer
+frame_wrap_ipv6(uint8_t next_header, const struct frame_buffer *inside)
 {
 	const uint8_t header[40] = {
 		0x60, 0, 0, 0, (uint8_t)(inside->len >> 8), (uint8_t)inside->len, next_header, 64,
 		0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
 		0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
 	};
-	struct bytes packet = bytes_of(header, sizeof header);
+	struct frame_buffer packet = frame_buffer_from(header, sizeof header);
 
-	bytes_append(&packet, inside->data, inside->len);
+	frame_buffer_append(&packet, inside->data, inside->len);
 	return packet;
 }
 
 const struct packet *
-dissect_cut(int dlt, const void *data, uint32_t have, uint32_t wire)
+frame_dissect_cut(int dlt, const void *data, uint32_t have, uint32_t wire)
 {
 	static const struct interface interface;
 	static struct frame frame;
@@ -125,13 +126,13 @@ dissect_cut(int dlt, const void *data, uint32_t have, uint32_t wire)
 }
 
 const struct packet *
-dissect_bytes(int dlt, const struct bytes *bytes)
+frame_dissect(int dlt, const struct frame_buffer *bytes)
 {
-	return dissect_cut(dlt, bytes->data, bytes->len, bytes->len);
+	return frame_dissect_cut(dlt, bytes->data, bytes->len, bytes->len);
 }
 
 const struct packet *
-dissect_inside(const struct packet *outer)
+frame_dissect_inner(const struct packet *outer)
 {
 	static struct packet inner;
 
@@ -141,32 +142,32 @@ dissect_inside(const struct packet *outer)
 }
 
 void
-check_reason(const struct packet *packet, enum anomaly reason)
+assert_worst_anomaly(const struct packet *packet, enum anomaly reason)
 {
-	assert_string_equal(anomaly_word(packet->reason), anomaly_word(reason));
+	assert_string_equal(anomaly_name(packet->worst_anomaly), anomaly_name(reason));
 	assert_true(reason == ANOMALY_NONE || anomaly_has(&packet->anomalies, reason));
 }
 
 void
-check_cuts(int dlt, const void *data, uint32_t len, const struct cut *cuts)
+assert_truncations(int dlt, const void *data, uint32_t len, const struct truncation_row *cuts)
 {
-	struct anomaly_set whole = dissect_cut(dlt, data, len, len)->anomalies;
+	struct anomaly_set whole = frame_dissect_cut(dlt, data, len, len)->anomalies;
 
 	for (uint32_t n = 0; n < len; n++) {
 		const struct packet *packet;
 
 		while (n >= cuts->upto)
 			cuts++;
-		packet = dissect_cut(dlt, data, n, len);
-		if (packet->reason != cuts->snaplen)
+		packet = frame_dissect_cut(dlt, data, n, len);
+		if (packet->worst_anomaly != cuts->snaplen)
 			print_message("cut by the capture at byte %u of %u\n", n, len);
-		check_reason(packet, cuts->snaplen);
+		assert_worst_anomaly(packet, cuts->snaplen);
 		for (unsigned a = 1; a < ANOMALY_COUNT; a++)
 			if (anomaly_has(&packet->anomalies, (enum anomaly)a) && !anomaly_has(&whole, (enum anomaly)a))
-				assert_int_equal(anomaly_gravity((enum anomaly)a), GRAVITY_TRUNCATED);
-		packet = dissect_cut(dlt, data, n, n);
-		if (packet->reason != cuts->wire)
+				assert_int_equal(anomaly_severity((enum anomaly)a), SEVERITY_TRUNCATED);
+		packet = frame_dissect_cut(dlt, data, n, n);
+		if (packet->worst_anomaly != cuts->wire)
 			print_message("cut on the wire at byte %u of %u\n", n, len);
-		check_reason(packet, cuts->wire);
+		assert_worst_anomaly(packet, cuts->wire);
 	}
 }

@@ -12,15 +12,15 @@ static void
 words_are_words(void **state)
 {
 	(void)state;
-	assert_string_equal(anomaly_word(ANOMALY_NONE), "");
+	assert_string_equal(anomaly_name(ANOMALY_NONE), "");
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++) {
-		const char *word = anomaly_word((enum anomaly)a);
+		const char *word = anomaly_name((enum anomaly)a);
 
 		assert_in_range(strlen(word), 3, 31);
 		assert_int_equal(strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(word));
-		assert_true(strlen(anomaly_text((enum anomaly)a)) > 10);
+		assert_true(strlen(anomaly_description((enum anomaly)a)) > 10);
 		for (unsigned b = 1; b < a; b++)
-			assert_string_not_equal(word, anomaly_word((enum anomaly)b));
+			assert_string_not_equal(word, anomaly_name((enum anomaly)b));
 	}
 }
 
@@ -28,8 +28,8 @@ static void
 what_is_no_anomaly_has_no_word(void **state)
 {
 	(void)state;
-	assert_string_equal(anomaly_word(ANOMALY_COUNT), "");
-	assert_string_equal(anomaly_word((enum anomaly)-1), "");
+	assert_string_equal(anomaly_name(ANOMALY_COUNT), "");
+	assert_string_equal(anomaly_name((enum anomaly)-1), "");
 }
 
 static void
@@ -49,34 +49,34 @@ every_bit_is_its_own(void **state)
 static void
 reason_is_the_gravest(void **state)
 {
-	struct packet packet = {.reason = ANOMALY_NONE};
+	struct packet packet = {.worst_anomaly = ANOMALY_NONE};
 
 	(void)state;
-	packet_note(&packet, ANOMALY_TCP_FLAGS);
-	packet_note(&packet, ANOMALY_UDP_SURPLUS);
-	assert_int_equal(packet.reason, ANOMALY_TCP_FLAGS);
-	packet_note(&packet, ANOMALY_IPV4_TTL_ZERO);
-	packet_note(&packet, ANOMALY_IPV4_SOURCE);
-	assert_int_equal(packet.reason, ANOMALY_IPV4_TTL_ZERO);
-	packet_note(&packet, ANOMALY_TRUNCATED_QUOTE);
-	assert_int_equal(packet.reason, ANOMALY_IPV4_TTL_ZERO);
-	packet_note(&packet, ANOMALY_TCP_SHORT);
-	assert_int_equal(packet.reason, ANOMALY_TCP_SHORT);
+	packet_add_anomaly(&packet, ANOMALY_TCP_FLAGS);
+	packet_add_anomaly(&packet, ANOMALY_UDP_SURPLUS);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_TCP_FLAGS);
+	packet_add_anomaly(&packet, ANOMALY_IPV4_TTL_ZERO);
+	packet_add_anomaly(&packet, ANOMALY_IPV4_SOURCE);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_TTL_ZERO);
+	packet_add_anomaly(&packet, ANOMALY_TRUNCATED_QUOTE);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_TTL_ZERO);
+	packet_add_anomaly(&packet, ANOMALY_TCP_SHORT);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_TCP_SHORT);
 	assert_true(anomaly_has(&packet.anomalies, ANOMALY_UDP_SURPLUS));
 }
 
 static void
 budget_is_spent_once(void **state)
 {
-	struct packet packet = {.reason = ANOMALY_NONE};
+	struct packet packet = {.worst_anomaly = ANOMALY_NONE};
 
 	(void)state;
 	for (unsigned i = 0; i < DISSECT_LAYER_BUDGET; i++)
-		assert_true(packet_enter(&packet));
-	assert_int_equal(packet.reason, ANOMALY_NONE);
-	assert_false(packet_enter(&packet));
-	assert_int_equal(packet.reason, ANOMALY_LAYER_BUDGET);
-	assert_int_equal(packet.depth, DISSECT_LAYER_BUDGET);
+		assert_true(packet_enter_layer(&packet));
+	assert_int_equal(packet.worst_anomaly, ANOMALY_NONE);
+	assert_false(packet_enter_layer(&packet));
+	assert_int_equal(packet.worst_anomaly, ANOMALY_LAYER_BUDGET);
+	assert_int_equal(packet.layers_spent, DISSECT_LAYER_BUDGET);
 }
 
 int

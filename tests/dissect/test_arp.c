@@ -17,23 +17,24 @@ static const uint8_t request[28] = {
 static const struct packet *
 dissect_arp_bytes(uint16_t type, const uint8_t *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len), frame = wrap_ether(type, &inside);
+	struct frame_buffer inside = frame_buffer_from(data, len), frame = frame_wrap_ether(type, &inside);
 
-	return dissect_bytes(DLT_EN10MB, &frame);
+	return frame_dissect(DLT_EN10MB, &frame);
 }
 
 static void
 good(void **state)
 {
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{42, ANOMALY_TRUNCATED_NETWORK, ANOMALY_ARP_SHORT},
 	};
-	struct bytes inside = bytes_of(request, sizeof request), frame = wrap_ether(0x0806, &inside);
-	const struct packet *packet = dissect_bytes(DLT_EN10MB, &frame);
+	struct frame_buffer inside = frame_buffer_from(request, sizeof request),
+			    frame = frame_wrap_ether(0x0806, &inside);
+	const struct packet *packet = frame_dissect(DLT_EN10MB, &frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_ARP);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	assert_false(packet->arp.reverse);
@@ -47,8 +48,8 @@ good(void **state)
 	assert_memory_equal(packet->arp.spa.at, request + 14, 4);
 	assert_memory_equal(packet->arp.tha.at, request + 18, 6);
 	assert_memory_equal(packet->arp.tpa.at, request + 24, 4);
-	check_cuts(DLT_EN10MB, frame.data, frame.len, cuts);
-	assert_int_equal(dissect_cut(DLT_EN10MB, frame.data, 41, 42)->network, NETWORK_NONE);
+	assert_truncations(DLT_EN10MB, frame.data, frame.len, cuts);
+	assert_int_equal(frame_dissect_cut(DLT_EN10MB, frame.data, 41, 42)->network, NETWORK_NONE);
 }
 
 static void
@@ -61,7 +62,7 @@ reverse(void **state)
 	memcpy(rarp, request, sizeof rarp);
 	rarp[7] = 3; /* reverse request */
 	packet = dissect_arp_bytes(0x8035, rarp, sizeof rarp);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->arp.reverse);
 	assert_int_equal(packet->arp.op, 3);
 }
@@ -76,16 +77,16 @@ odd(void **state)
 	memcpy(arp, request, sizeof arp);
 	arp[7] = 26;
 	packet = dissect_arp_bytes(0x0806, arp, sizeof arp);
-	check_reason(packet, ANOMALY_ARP_OPERATION);
+	assert_worst_anomaly(packet, ANOMALY_ARP_OPERATION);
 	assert_int_equal(packet->network, NETWORK_ARP); /* odd, and there */
 	arp[7] = 0;
-	check_reason(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_OPERATION);
+	assert_worst_anomaly(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_OPERATION);
 	arp[7] = 1;
 	arp[4] = 5;
-	check_reason(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_ADDRESS_LENGTH);
+	assert_worst_anomaly(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_ADDRESS_LENGTH);
 	arp[4] = 6;
 	arp[5] = 2;
-	check_reason(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_ADDRESS_LENGTH);
+	assert_worst_anomaly(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_ADDRESS_LENGTH);
 }
 
 static void
@@ -98,7 +99,7 @@ lengths_beyond_the_frame(void **state)
 	memcpy(arp, request, sizeof arp);
 	arp[4] = arp[5] = 255;
 	packet = dissect_arp_bytes(0x0806, arp, sizeof arp);
-	check_reason(packet, ANOMALY_ARP_SHORT);
+	assert_worst_anomaly(packet, ANOMALY_ARP_SHORT);
 	assert_int_equal(packet->network, NETWORK_NONE);
 }
 
@@ -110,7 +111,7 @@ other_hardware(void **state)
 	const struct packet *packet = dissect_arp_bytes(0x0806, none, sizeof none);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_ARP);
 	assert_int_equal(packet->arp.tpa.len, 0);
 }

@@ -38,36 +38,37 @@ pseudo(const uint8_t *addresses, uint32_t addresses_len, uint8_t protocol, uint3
 }
 
 static enum checksum_verdict
-verdict(int dlt, const struct bytes *bytes)
+verdict(int dlt, const struct frame_buffer *frame)
 {
-	return dissect_checksum(dissect_bytes(dlt, bytes));
+	return checksum_verify(frame_dissect(dlt, frame));
 }
 
 /* The datagram `inside` in IPv4 and IPv6, its checksum field at `at`: right, wrong, left to the interface in both
  * ways, and cut. */
 static void
-check_transport(uint8_t protocol, struct bytes inside, uint32_t at)
+check_transport(uint8_t protocol, struct frame_buffer inside, uint32_t at)
 {
 	for (int version = 4; version <= 6; version += 2) {
 		int dlt = version == 4 ? DLT_IPV4 : DLT_IPV6;
 		uint32_t header = version == 4 ? 20 : 40, first = version == 4 ? 12 : 8;
-		struct bytes bytes = version == 4 ? wrap_ipv4(protocol, &inside) : wrap_ipv6(protocol, &inside);
-		uint8_t *field = bytes.data + header + at;
-		uint32_t sum = pseudo(bytes.data + first, header - first, protocol, inside.len);
+		struct frame_buffer frame =
+		    version == 4 ? frame_wrap_ipv4(protocol, &inside) : frame_wrap_ipv6(protocol, &inside);
+		uint8_t *field = frame.data + header + at;
+		uint32_t sum = pseudo(frame.data + first, header - first, protocol, inside.len);
 		uint32_t all;
 
 		put16(field, 0);
-		all = add(sum, bytes.data + header, inside.len);
+		all = add(sum, frame.data + header, inside.len);
 		put16(field, ~all);
-		assert_int_equal(verdict(dlt, &bytes), CHECKSUM_OK);
-		assert_int_equal(dissect_checksum(dissect_cut(dlt, bytes.data, bytes.len - 1, bytes.len)),
+		assert_int_equal(verdict(dlt, &frame), CHECKSUM_OK);
+		assert_int_equal(checksum_verify(frame_dissect_cut(dlt, frame.data, frame.len - 1, frame.len)),
 				 CHECKSUM_UNVERIFIED);
 		put16(field, ~all ^ 0x100);
-		assert_int_equal(verdict(dlt, &bytes), CHECKSUM_BAD);
+		assert_int_equal(verdict(dlt, &frame), CHECKSUM_BAD);
 		put16(field, sum); /* Linux */
-		assert_int_equal(verdict(dlt, &bytes), CHECKSUM_PARTIAL);
-		put16(field, pseudo(bytes.data + first, header - first, protocol, 0)); /* without the length */
-		assert_int_equal(verdict(dlt, &bytes), CHECKSUM_PARTIAL);
+		assert_int_equal(verdict(dlt, &frame), CHECKSUM_PARTIAL);
+		put16(field, pseudo(frame.data + first, header - first, protocol, 0)); /* without the length */
+		assert_int_equal(verdict(dlt, &frame), CHECKSUM_PARTIAL);
 	}
 }
 
@@ -78,19 +79,19 @@ tcp(void **state)
 					  0x50, 0x10, 1,    0,	  0, 0, 0, 0, 'o', 'd', 'd'};
 
 	(void)state;
-	check_transport(6, bytes_of(segment, sizeof segment), 16);
-	check_transport(6, bytes_of(segment, sizeof segment - 1), 16);
+	check_transport(6, frame_buffer_from(segment, sizeof segment), 16);
+	check_transport(6, frame_buffer_from(segment, sizeof segment - 1), 16);
 }
 
 static void
 udp(void **state)
 {
 	static const uint8_t datagram[] = {0, 1, 0, 2, 0, 11, 0, 0, 'o', 'd', 'd'};
-	struct bytes inside = bytes_of(datagram, sizeof datagram), bytes = wrap_ipv4(17, &inside);
+	struct frame_buffer inside = frame_buffer_from(datagram, sizeof datagram), frame = frame_wrap_ipv4(17, &inside);
 
 	(void)state;
 	check_transport(17, inside, 6);
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_UNVERIFIED); /* 0: the sender made none */
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED); /* 0: the sender made none */
 }
 
 /* The sum is over UDP's length, not over what IP carries behind it. */
@@ -98,40 +99,40 @@ static void
 udp_surplus(void **state)
 {
 	static const uint8_t datagram[] = {0, 1, 0, 2, 0, 9, 0, 0, 'a', 'b', 'c'};
-	struct bytes inside = bytes_of(datagram, sizeof datagram), bytes = wrap_ipv4(17, &inside);
+	struct frame_buffer inside = frame_buffer_from(datagram, sizeof datagram), frame = frame_wrap_ipv4(17, &inside);
 
 	(void)state;
-	put16(bytes.data + 26, ~add(pseudo(bytes.data + 12, 8, 17, 9), bytes.data + 20, 9));
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_OK);
-	assert_int_equal(dissect_checksum(dissect_cut(DLT_IPV4, bytes.data, 29, 31)), CHECKSUM_OK);
-	assert_int_equal(dissect_checksum(dissect_cut(DLT_IPV4, bytes.data, 28, 31)), CHECKSUM_UNVERIFIED);
+	put16(frame.data + 26, ~add(pseudo(frame.data + 12, 8, 17, 9), frame.data + 20, 9));
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 29, 31)), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 28, 31)), CHECKSUM_UNVERIFIED);
 }
 
 static void
 icmp(void **state)
 {
 	static const uint8_t request[] = {8, 0, 0, 0, 0x12, 0x34, 0, 7, 'o', 'd', 'd'};
-	struct bytes inside = bytes_of(request, sizeof request), bytes;
+	struct frame_buffer inside = frame_buffer_from(request, sizeof request), frame;
 
 	(void)state;
 	put16(inside.data + 2, ~add(0, inside.data, inside.len));
-	bytes = wrap_ipv4(1, &inside);
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_OK);
-	bytes.data[30] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_BAD);
+	frame = frame_wrap_ipv4(1, &inside);
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	frame.data[30] ^= 1;
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
 }
 
 static void
 icmpv6(void **state)
 {
 	static const uint8_t request[] = {128, 0, 0, 0, 0x12, 0x34, 0, 7, 'o', 'd', 'd'};
-	struct bytes inside = bytes_of(request, sizeof request), bytes = wrap_ipv6(58, &inside);
+	struct frame_buffer inside = frame_buffer_from(request, sizeof request), frame = frame_wrap_ipv6(58, &inside);
 
 	(void)state;
-	put16(bytes.data + 42, ~add(pseudo(bytes.data + 8, 32, 58, inside.len), bytes.data + 40, inside.len));
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_OK);
-	bytes.data[50] ^= 1;
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_BAD);
+	put16(frame.data + 42, ~add(pseudo(frame.data + 8, 32, 58, inside.len), frame.data + 40, inside.len));
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	frame.data[50] ^= 1;
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
 }
 
 /* An IPv6 datagram sums the final destination and the home address (RFC 8200 section 8.1, RFC 6275 section 6.3). */
@@ -144,24 +145,24 @@ addresses_in_extension_headers(void **state)
 		[48] = 0, 1, 0, 2, 0, 11, 0, 0, 'o', 'd', 'd',
 	};
 	uint8_t addresses[32] = {1, [16] = 2};
-	struct bytes inside, bytes;
+	struct frame_buffer inside, frame;
 
 	(void)state;
 	put16(chain + 54, ~add(pseudo(addresses, 32, 17, 11), chain + 48, 11));
 	chain[2] = 1; /* first without the home address: PadN, with its own length */
 	chain[3] = 20;
-	inside = bytes_of(chain, sizeof chain);
-	bytes = wrap_ipv6(60, &inside);
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_BAD);
-	bytes.data[42] = 0xc9;
-	bytes.data[43] = 16;
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_OK);
-	bytes.data[40 + 24 + 2] = 4; /* segment routing: the list is written backwards, one entry is either */
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_OK);
-	bytes.data[40 + 24 + 2] = 3; /* RPL compresses addresses */
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_UNVERIFIED);
-	bytes.data[40 + 24 + 3] = 0; /* no segments left: the destination is where it belongs */
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_BAD);
+	inside = frame_buffer_from(chain, sizeof chain);
+	frame = frame_wrap_ipv6(60, &inside);
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
+	frame.data[42] = 0xc9;
+	frame.data[43] = 16;
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	frame.data[40 + 24 + 2] = 4; /* segment routing: the list is written backwards, one entry is either */
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	frame.data[40 + 24 + 2] = 3; /* RPL compresses addresses */
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
+	frame.data[40 + 24 + 3] = 0; /* no segments left: the destination is where it belongs */
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
 }
 
 static void
@@ -171,25 +172,25 @@ crc32c(void **state)
 	uint8_t zeros[32] = {0};
 
 	(void)state;
-	assert_int_equal(~crc32c_update(0xffffffff, (struct view){check, 9}), 0xe3069283);
-	assert_int_equal(~crc32c_update(0xffffffff, (struct view){zeros, 32}), 0x8a9136aa); /* RFC 3720 B.4 */
+	assert_int_equal(~crc32c_update(0xffffffff, (struct slice){check, 9}), 0xe3069283);
+	assert_int_equal(~crc32c_update(0xffffffff, (struct slice){zeros, 32}), 0x8a9136aa); /* RFC 3720 B.4 */
 }
 
 static void
 sctp(void **state)
 {
 	static const uint8_t packet[] = {0, 1, 0, 2, 1, 2, 3, 4, 0, 0, 0, 0, 3, 0, 0, 4};
-	struct bytes inside = bytes_of(packet, sizeof packet), bytes;
-	uint32_t crc = ~crc32c_update(0xffffffff, (struct view){packet, sizeof packet});
+	struct frame_buffer inside = frame_buffer_from(packet, sizeof packet), frame;
+	uint32_t crc = ~crc32c_update(0xffffffff, (struct slice){packet, sizeof packet});
 
 	(void)state;
-	bytes = wrap_ipv4(132, &inside);
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_PARTIAL); /* 0: left to the interface */
+	frame = frame_wrap_ipv4(132, &inside);
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_PARTIAL); /* 0: left to the interface */
 	for (unsigned i = 0; i < 4; i++) /* RFC 9260 appendix A: least significant byte first */
-		bytes.data[28 + i] = (uint8_t)(crc >> 8 * i);
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_OK);
-	bytes.data[28] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_BAD);
+		frame.data[28 + i] = (uint8_t)(crc >> 8 * i);
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	frame.data[28] ^= 1;
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
 }
 
 /* Without a transport the verdict is that of the IPv4 header. */
@@ -197,20 +198,21 @@ static void
 ipv4_header(void **state)
 {
 	static const uint8_t data[8] = {1};
-	struct bytes inside = bytes_of(data, sizeof data), bytes = wrap_ipv4_fragment(17, 0x2000, &inside);
+	struct frame_buffer inside = frame_buffer_from(data, sizeof data),
+			    frame = frame_wrap_ipv4_fragment(17, 0x2000, &inside);
 
 	(void)state;
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_OK);
-	assert_int_equal(dissect_checksum(dissect_cut(DLT_IPV4, bytes.data, 20, 28)), CHECKSUM_OK);
-	assert_int_equal(dissect_checksum(dissect_cut(DLT_IPV4, bytes.data, 19, 28)), CHECKSUM_UNVERIFIED);
-	bytes.data[4] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_BAD);
-	put16(bytes.data + 10, 0);
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_PARTIAL);
-	bytes.data[0] = 0x44; /* a header length that is none */
-	assert_int_equal(verdict(DLT_IPV4, &bytes), CHECKSUM_UNVERIFIED);
-	bytes = wrap_ipv6(59, &inside);
-	assert_int_equal(verdict(DLT_IPV6, &bytes), CHECKSUM_UNVERIFIED);
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 20, 28)), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 19, 28)), CHECKSUM_UNVERIFIED);
+	frame.data[4] ^= 1;
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
+	put16(frame.data + 10, 0);
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_PARTIAL);
+	frame.data[0] = 0x44; /* a header length that is none */
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
+	frame = frame_wrap_ipv6(59, &inside);
+	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
 }
 
 int

@@ -19,7 +19,7 @@
 #define BYTES_CHANGED 110u /* of each frame: all headers of the usual path, and some more */
 
 static struct {
-	unsigned long frames, usual, glances[GLANCE_UDP + 1];
+	unsigned long frames, usual, glances[PEEK_UDP + 1];
 	char name[256];
 } seen;
 
@@ -27,27 +27,27 @@ static struct {
 static void
 clean(struct packet *p)
 {
-	struct view *const views[] = {&p->ether.header, &p->ip.header, &p->ip.options};
+	struct slice *const slices[] = {&p->ether.header, &p->ip.header, &p->ip.options};
 	struct cursor *const cursors[] = {&p->datagram, &p->payload};
 
-	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-		struct view v = *views[i];
+	for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
+		struct slice v = *slices[i];
 
-		memset(views[i], 0, sizeof *views[i]);
-		views[i]->at = v.at;
-		views[i]->len = v.len;
+		memset(slices[i], 0, sizeof *slices[i]);
+		slices[i]->at = v.at;
+		slices[i]->len = v.len;
 	}
 	for (size_t i = 0; i < sizeof cursors / sizeof cursors[0]; i++) {
 		struct cursor c = *cursors[i];
 
 		memset(cursors[i], 0, sizeof *cursors[i]);
 		cursors[i]->at = c.at;
-		cursors[i]->have = c.have;
+		cursors[i]->captured = c.captured;
 		cursors[i]->wire = c.wire;
 		cursors[i]->error = c.error;
 	}
 	if (p->transport == TRANSPORT_TCP) {
-		struct view v = p->tcp.header;
+		struct slice v = p->tcp.header;
 
 		memset(&p->tcp.header, 0, sizeof p->tcp.header);
 		p->tcp.header.at = v.at;
@@ -82,51 +82,52 @@ spoil(struct packet *p)
 	p->ifindex = 7;
 	p->network = NETWORK_ARP;
 	p->transport = TRANSPORT_ICMP;
-	p->reason = ANOMALY_LAYER_BUDGET;
+	p->worst_anomaly = ANOMALY_LAYER_BUDGET;
 	p->anomalies = (struct anomaly_set){{1, 1}};
-	p->depth = 5;
+	p->layers_spent = 5;
 	p->ether.tagged = true;
 	p->ether.priority = p->ether.dei = 1;
 	p->ether.vlan = 9;
 	p->datagram.error = p->payload.error = CURSOR_SHORT;
-	p->segment = 11;
+	p->payload_wire = 11;
 	p->inner = INNER_IP;
 	p->inner_type = 13;
 }
 
 static bool
-same_key(const struct glance *g, const struct packet *p)
+same_key(const struct frame_peek *g, const struct packet *p)
 {
 	size_t length = g->version == 4 ? 4 : 16;
 
-	return p->reason < ANOMALY_COUNT && g->version == p->ip.version && g->protocol == p->ip.protocol &&
+	return p->worst_anomaly < ANOMALY_COUNT && g->version == p->ip.version && g->protocol == p->ip.protocol &&
 	       memcmp(g->src, p->ip.src, length) == 0 && memcmp(g->dst, p->ip.dst, length) == 0;
 }
 
 /* A packet that a glance does not handle may always be dissected. */
 static bool
-same_at_a_glance(enum glance_kind kind, const struct glance *g, const struct packet *p)
+same_at_a_glance(enum peek_kind kind, const struct frame_peek *g, const struct packet *p)
 {
 	const struct tcp_layer *t = &p->tcp;
-	bool plain = p->reason == ANOMALY_NONE && p->inner == INNER_NONE && !p->ip.fragment && g->segment == p->segment;
+	bool plain = p->worst_anomaly == ANOMALY_NONE && p->inner == INNER_NONE && !p->ip.fragment &&
+		     g->payload_wire == p->payload_wire;
 
 	switch (kind) {
-	case GLANCE_NONE:
+	case PEEK_NONE:
 		return true;
-	case GLANCE_KEY:
+	case PEEK_TUPLE:
 		if (!same_key(g, p) || p->ip.fragment)
 			return false;
 		if (p->transport == TRANSPORT_TCP)
 			return g->sport == t->sport && g->dport == t->dport;
 		if (p->transport == TRANSPORT_UDP)
 			return g->sport == p->udp.sport && g->dport == p->udp.dport;
-		return p->transport == TRANSPORT_NONE && p->reason != ANOMALY_NONE;
-	case GLANCE_TCP:
+		return p->transport == TRANSPORT_NONE && p->worst_anomaly != ANOMALY_NONE;
+	case PEEK_TCP:
 		return same_key(g, p) && plain && p->transport == TRANSPORT_TCP && g->sport == t->sport &&
 		       g->dport == t->dport && g->seq == t->seq && g->ack == t->ack && g->window == t->window &&
 		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK &&
 		       (t->options & ~TCP_OPTION_TIMESTAMPS) == 0;
-	case GLANCE_UDP:
+	case PEEK_UDP:
 		return same_key(g, p) && plain && p->transport == TRANSPORT_UDP && g->sport == p->udp.sport &&
 		       g->dport == p->udp.dport;
 	}
@@ -136,13 +137,13 @@ same_at_a_glance(enum glance_kind kind, const struct glance *g, const struct pac
 static void
 glance_too(const struct frame *frame, const char *what, uint32_t at)
 {
-	struct glance glance = {0};
-	enum glance_kind kind = glance_at(&glance, frame);
+	struct frame_peek peek = {0};
+	enum peek_kind kind = peek_frame(&peek, frame);
 	struct packet packet;
 
 	seen.glances[kind]++;
 	dissect_layers(frame, &packet);
-	if (!same_at_a_glance(kind, &glance, &packet))
+	if (!same_at_a_glance(kind, &peek, &packet))
 		fail_msg("%s looks otherwise at a glance, frame %lu, %s %u", seen.name, seen.frames, what,
 			 (unsigned)at);
 }
@@ -157,7 +158,7 @@ compare(const struct frame *frame, const char *what, uint32_t at)
 	spoil(&usual);
 	seen.frames++;
 	glance_too(frame, what, at);
-	if (!dissect_usual(&usual, frame))
+	if (!dissect_common_frame(&usual, frame))
 		return;
 	seen.usual++;
 	dissect_layers(frame, &layers);
@@ -235,9 +236,9 @@ test_every_capture(void **state)
 	closedir(dir);
 	assert_true(seen.frames > 100000);
 	assert_true(seen.usual > 10000);
-	assert_true(seen.glances[GLANCE_KEY] > 1000);
-	assert_true(seen.glances[GLANCE_TCP] > 10000);
-	assert_true(seen.glances[GLANCE_UDP] > 1000);
+	assert_true(seen.glances[PEEK_TUPLE] > 1000);
+	assert_true(seen.glances[PEEK_TCP] > 10000);
+	assert_true(seen.glances[PEEK_UDP] > 1000);
 }
 
 int

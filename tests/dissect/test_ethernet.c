@@ -11,7 +11,7 @@
 #define MACS 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00, 0x1b, 0x21, 0x3c, 0x4d, 0x5e
 
 /* ICMP echo request 10.0.0.1 > 10.0.0.2, 28 bytes. */
-#define ECHO_IPV4                                                                                           \
+#define ECHO_IPV4                                                                                              \
 	0x45, 0, 0, 28, 0, 1, 0, 0, 64, 1, 0x66, 0xde, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0xe5, 0xca, 0x12, 0x34, \
 		0, 1
 
@@ -20,14 +20,14 @@ ethernet_ii(void **state)
 {
 	/* broadcast from 00:1b:21:3c:4d:5e, EtherType 0x88cc (LLDP): nothing netobs looks into */
 	static const uint8_t frame[] = {MACS, 0x88, 0xcc, 0x02, 0x07, 0x04};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{17, ANOMALY_NONE, ANOMALY_NONE},
 	};
 	const struct packet *packet = DISSECT(DLT_EN10MB, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_NONE);
 	assert_int_equal(packet->ether.present, 1);
 	assert_int_equal(packet->ether.type, 0x88cc);
@@ -35,11 +35,11 @@ ethernet_ii(void **state)
 	assert_memory_equal(packet->ether.dst, frame, 6);
 	assert_memory_equal(packet->ether.src, frame + 6, 6);
 	assert_false(packet->ether.tagged);
-	assert_int_equal(packet->payload.have, 3);
+	assert_int_equal(packet->payload.captured, 3);
 	assert_int_equal(packet->direction, DIRECTION_UNKNOWN);
 	assert_false(packet->loopback);
-	check_cuts(DLT_EN10MB, frame, sizeof frame, cuts);
-	packet = dissect_cut(DLT_EN10MB, frame, 13, 13);
+	assert_truncations(DLT_EN10MB, frame, sizeof frame, cuts);
+	packet = frame_dissect_cut(DLT_EN10MB, frame, 13, 13);
 	assert_int_equal(packet->ether.present, 0);
 	assert_int_equal(packet->ether.header.len, 0);
 }
@@ -52,7 +52,7 @@ padding_is_cut_off(void **state)
 	const struct packet *packet = DISSECT(DLT_EN10MB, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
 	assert_int_equal(packet->ip.length, 28);
 	assert_int_equal(packet->payload.wire, 0);
@@ -63,7 +63,7 @@ one_tag(void **state)
 {
 	/* 802.1Q: priority 4, DEI, VLAN 0x123; IPv4 */
 	static const uint8_t frame[] = {MACS, 0x81, 0x00, 0x91, 0x23, 0x08, 0x00, ECHO_IPV4};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{18, ANOMALY_TRUNCATED_LINK, ANOMALY_VLAN_SHORT},
 		{38, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
@@ -73,7 +73,7 @@ one_tag(void **state)
 	const struct packet *packet = DISSECT(DLT_EN10MB, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->ether.tagged);
 	assert_int_equal(packet->ether.priority, 4);
 	assert_int_equal(packet->ether.dei, 1);
@@ -81,8 +81,8 @@ one_tag(void **state)
 	assert_int_equal(packet->ether.type, 0x0800);
 	assert_int_equal(packet->ether.header.len, 18);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	check_cuts(DLT_EN10MB, frame, sizeof frame, cuts);
-	packet = dissect_cut(DLT_EN10MB, frame, 16, 16); /* addresses are there, the tag is not */
+	assert_truncations(DLT_EN10MB, frame, sizeof frame, cuts);
+	packet = frame_dissect_cut(DLT_EN10MB, frame, 16, 16); /* addresses are there, the tag is not */
 	assert_int_equal(packet->ether.present, 1);
 	assert_int_equal(packet->ether.type, 0x8100);
 }
@@ -96,13 +96,13 @@ stacked_tags(void **state)
 	const struct packet *packet = DISSECT(DLT_EN10MB, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ether.vlan, 100); /* the outermost */
 	assert_int_equal(packet->ether.priority, 1);
 	assert_int_equal(packet->ether.type, 0x0800);
 	assert_int_equal(packet->ether.header.len, 26);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	assert_int_equal(packet->depth, 6);
+	assert_int_equal(packet->layers_spent, 6);
 }
 
 static void
@@ -117,8 +117,8 @@ tags_spend_the_budget(void **state)
 		frame[13 + 4 * i] = 0x00;
 	}
 	packet = DISSECT(DLT_EN10MB, frame);
-	check_reason(packet, ANOMALY_LAYER_BUDGET);
-	assert_int_equal(packet->depth, DISSECT_LAYER_BUDGET);
+	assert_worst_anomaly(packet, ANOMALY_LAYER_BUDGET);
+	assert_int_equal(packet->layers_spent, DISSECT_LAYER_BUDGET);
 }
 
 static void
@@ -126,7 +126,7 @@ snap(void **state)
 {
 	/* 802.3 length 36: LLC aa aa 03, OUI 0, type 0x0800, IPv4 28 bytes; 4 bytes of padding */
 	static const uint8_t frame[] = {MACS, 0, 36, 0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0x00, ECHO_IPV4, 0, 0, 0, 0};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{22, ANOMALY_TRUNCATED_LINK, ANOMALY_LLC_SHORT},
 		{42, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
@@ -136,11 +136,11 @@ snap(void **state)
 	const struct packet *packet = DISSECT(DLT_EN10MB, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ether.type, 0x0800);
 	assert_int_equal(packet->ether.header.len, 22);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	check_cuts(DLT_EN10MB, frame, sizeof frame, cuts);
+	assert_truncations(DLT_EN10MB, frame, sizeof frame, cuts);
 }
 
 static void
@@ -152,11 +152,11 @@ llc(void **state)
 	const struct packet *packet = DISSECT(DLT_EN10MB, stp);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ether.type, 0);
 	assert_int_equal(packet->ether.header.len, 17);
 	packet = DISSECT(DLT_EN10MB, cdp);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ether.type, 0);
 }
 
@@ -168,9 +168,9 @@ bad_lengths(void **state)
 	static const uint8_t undefined[] = {MACS, 0x05, 0xdd, 0x42, 0x42, 3, 0, 0};
 
 	(void)state;
-	check_reason(DISSECT(DLT_EN10MB, longer), ANOMALY_LLC_LENGTH);
-	check_reason(DISSECT(DLT_EN10MB, empty), ANOMALY_LLC_SHORT);
-	check_reason(DISSECT(DLT_EN10MB, undefined), ANOMALY_ETHER_TYPE_UNDEFINED);
+	assert_worst_anomaly(DISSECT(DLT_EN10MB, longer), ANOMALY_LLC_LENGTH);
+	assert_worst_anomaly(DISSECT(DLT_EN10MB, empty), ANOMALY_LLC_SHORT);
+	assert_worst_anomaly(DISSECT(DLT_EN10MB, undefined), ANOMALY_ETHER_TYPE_UNDEFINED);
 }
 
 int

@@ -16,24 +16,24 @@
 #define ADDRESS_A 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a
 #define ADDRESS_B 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0b
 
-static struct bytes packet_bytes;
+static struct frame_buffer packet_bytes;
 
 static const struct packet *
 dissect_v4(const void *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len);
+	struct frame_buffer inside = frame_buffer_from(data, len);
 
-	packet_bytes = wrap_ipv4(1, &inside);
-	return dissect_bytes(DLT_IPV4, &packet_bytes);
+	packet_bytes = frame_wrap_ipv4(1, &inside);
+	return frame_dissect(DLT_IPV4, &packet_bytes);
 }
 
 static const struct packet *
 dissect_v6(const void *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len);
+	struct frame_buffer inside = frame_buffer_from(data, len);
 
-	packet_bytes = wrap_ipv6(58, &inside);
-	return dissect_bytes(DLT_IPV6, &packet_bytes);
+	packet_bytes = frame_wrap_ipv6(58, &inside);
+	return frame_dissect(DLT_IPV6, &packet_bytes);
 }
 
 static void
@@ -41,7 +41,7 @@ echo(void **state)
 {
 	/* echo request, id 0x1234, sequence 7, 4 bytes of data */
 	static const uint8_t request[] = {8, 0, 0xe5, 0xc4, 0x12, 0x34, 0, 7, 'a', 'b', 'c', 'd'};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 		{32, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -49,7 +49,7 @@ echo(void **state)
 	const struct packet *packet = dissect_v4(request, sizeof request);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
 	assert_int_equal(packet->icmp.type, 8);
 	assert_int_equal(packet->icmp.code, 0);
@@ -58,8 +58,8 @@ echo(void **state)
 	assert_int_equal(packet->icmp.echo_seq, 7);
 	assert_false(packet->icmp.error);
 	assert_int_equal(packet->icmp.header.len, 8);
-	assert_int_equal(packet->segment, 4);
-	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+	assert_int_equal(packet->payload_wire, 4);
+	assert_truncations(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
 }
 
 static void
@@ -71,21 +71,21 @@ short_messages(void **state)
 	(void)state;
 	for (uint32_t n = 0; n < 4; n++) {
 		packet = dissect_v4(request, n);
-		check_reason(packet, ANOMALY_ICMP_SHORT);
+		assert_worst_anomaly(packet, ANOMALY_ICMP_SHORT);
 		assert_int_equal(packet->transport, TRANSPORT_NONE);
-		check_reason(dissect_v6(request, n), ANOMALY_ICMP_SHORT);
+		assert_worst_anomaly(dissect_v6(request, n), ANOMALY_ICMP_SHORT);
 	}
 	for (uint32_t n = 4; n < 8; n++) {
 		packet = dissect_v4(request, n);
-		check_reason(packet, ANOMALY_ICMP_INCOMPLETE);
+		assert_worst_anomaly(packet, ANOMALY_ICMP_INCOMPLETE);
 		assert_int_equal(packet->transport, TRANSPORT_ICMP);
 		assert_int_equal(packet->icmp.header.len, 4);
 		assert_int_equal(packet->icmp.echo_id, 0);
 	}
 	/* cut by the capture behind the checksum: type and code are known */
 	(void)dissect_v4(request, 8);
-	packet = dissect_cut(DLT_IPV4, packet_bytes.data, 25, 28);
-	check_reason(packet, ANOMALY_TRUNCATED_TRANSPORT);
+	packet = frame_dissect_cut(DLT_IPV4, packet_bytes.data, 25, 28);
+	assert_worst_anomaly(packet, ANOMALY_TRUNCATED_TRANSPORT);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
 	assert_int_equal(packet->icmp.type, 8);
 }
@@ -95,7 +95,7 @@ unreachable(void **state)
 {
 	/* fragmentation needed, MTU 1400 */
 	uint8_t error[] = {3, 4, 0, 0, 0, 0, 0x05, 0x78, QUOTED_IPV4};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 		{48, ANOMALY_TRUNCATED_QUOTE, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -104,7 +104,7 @@ unreachable(void **state)
 	const struct packet *packet = dissect_v4(error, sizeof error);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->icmp.error);
 	assert_int_equal(packet->icmp.mtu, 1400);
 	assert_int_equal(packet->icmp.quote.version, 4);
@@ -117,8 +117,8 @@ unreachable(void **state)
 	assert_int_equal(packet->icmp.quote.dport, 50000);
 	assert_true(packet->icmp.quote.has_seq);
 	assert_int_equal(packet->icmp.quote.seq, 0x01020304);
-	assert_int_equal(packet->segment, 28);
-	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+	assert_int_equal(packet->payload_wire, 28);
+	assert_truncations(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
 	error[8 + 6] = 0x20; /* more fragments, offset 5: no ports there */
 	error[8 + 7] = 5;
 	packet = dissect_v4(error, sizeof error);
@@ -136,24 +136,24 @@ short_quotes(void **state)
 	(void)state;
 	for (uint32_t n = 0; n < 20; n++) {
 		packet = dissect_v4(error, 8 + n);
-		check_reason(packet, ANOMALY_ICMP_QUOTE);
+		assert_worst_anomaly(packet, ANOMALY_ICMP_QUOTE);
 		assert_int_equal(packet->transport, TRANSPORT_ICMP);
 		assert_int_equal(packet->icmp.quote.version, 0);
 	}
 	for (uint32_t n = 20; n <= 28; n++) {
 		packet = dissect_v4(error, 8 + n);
-		check_reason(packet, ANOMALY_NONE);
+		assert_worst_anomaly(packet, ANOMALY_NONE);
 		assert_int_equal(packet->icmp.quote.version, 4);
 		assert_int_equal(packet->icmp.quote.has_ports, n >= 24);
 		assert_int_equal(packet->icmp.quote.has_seq, n >= 28);
 	}
 	error[8] = 0x44;
-	check_reason(dissect_v4(error, sizeof error), ANOMALY_ICMP_QUOTE);
+	assert_worst_anomaly(dissect_v4(error, sizeof error), ANOMALY_ICMP_QUOTE);
 	error[8] = 0x15;
-	check_reason(dissect_v4(error, sizeof error), ANOMALY_ICMP_QUOTE);
+	assert_worst_anomaly(dissect_v4(error, sizeof error), ANOMALY_ICMP_QUOTE);
 	error[8] = 0x4f; /* options that are not there */
 	packet = dissect_v4(error, sizeof error);
-	check_reason(packet, ANOMALY_ICMP_QUOTE);
+	assert_worst_anomaly(packet, ANOMALY_ICMP_QUOTE);
 	assert_int_equal(packet->icmp.quote.version, 4);
 	assert_false(packet->icmp.quote.has_ports);
 }
@@ -182,7 +182,7 @@ other_messages(void **state)
 	assert_int_equal(packet->icmp.echo_id, 0x1234);
 	assert_int_equal(packet->icmp.echo_seq, 5);
 	packet = dissect_v4(router, sizeof router);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_false(packet->icmp.error);
 	assert_int_equal(packet->icmp.echo_id, 0);
 }
@@ -194,7 +194,7 @@ version_6_echo(void **state)
 	const struct packet *packet = dissect_v6(reply, sizeof reply);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMPV6);
 	assert_int_equal(packet->icmp.checksum, 0xabcd);
 	assert_int_equal(packet->icmp.echo_id, 1);
@@ -212,7 +212,7 @@ version_6_errors(void **state)
 	static const uint8_t a[] = {ADDRESS_A}, b[] = {ADDRESS_B};
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->icmp.error);
 	assert_int_equal(packet->icmp.mtu, 1280);
 	assert_int_equal(packet->icmp.quote.version, 6);
@@ -226,7 +226,7 @@ version_6_errors(void **state)
 	assert_int_equal(packet->icmp.quote.dport, 5353);
 	for (uint32_t n = 8; n < sizeof error; n++) {
 		packet = dissect_v6(error, n);
-		check_reason(packet, n < 48 ? ANOMALY_ICMP_QUOTE : ANOMALY_NONE);
+		assert_worst_anomaly(packet, n < 48 ? ANOMALY_ICMP_QUOTE : ANOMALY_NONE);
 		assert_int_equal(packet->icmp.quote.version, n < 48 ? 0 : 6);
 		assert_int_equal(packet->icmp.quote.has_ports, n >= 60);
 	}
@@ -246,21 +246,22 @@ neighbour_discovery(void **state)
 	const struct packet *packet = dissect_v6(solicitation, sizeof solicitation);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->icmp.has_target);
 	assert_false(packet->icmp.has_gateway);
 	assert_memory_equal(packet->icmp.target, a, 16);
 	for (uint32_t n = 8; n < sizeof solicitation; n++) {
 		packet = dissect_v6(solicitation, n);
-		check_reason(packet, ANOMALY_ICMP_INCOMPLETE);
+		assert_worst_anomaly(packet, ANOMALY_ICMP_INCOMPLETE);
 		assert_false(packet->icmp.has_target);
 	}
 	packet = dissect_v6(redirect, sizeof redirect);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->icmp.has_target && packet->icmp.has_gateway);
 	assert_memory_equal(packet->icmp.gateway, a, 16);
 	assert_false(packet->icmp.error);
-	check_reason(dissect_cut(DLT_IPV6, packet_bytes.data, 60, packet_bytes.len), ANOMALY_TRUNCATED_TRANSPORT);
+	assert_worst_anomaly(frame_dissect_cut(DLT_IPV6, packet_bytes.data, 60, packet_bytes.len),
+			     ANOMALY_TRUNCATED_TRANSPORT);
 }
 
 /* Each version has its own ICMP. */
@@ -268,12 +269,12 @@ static void
 wrong_version(void **state)
 {
 	static const uint8_t message[] = {8, 0, 0, 0, 0, 0, 0, 0};
-	struct bytes inside = bytes_of(message, sizeof message);
-	struct bytes v4 = wrap_ipv4(58, &inside), v6 = wrap_ipv6(1, &inside);
+	struct frame_buffer inside = frame_buffer_from(message, sizeof message);
+	struct frame_buffer v4 = frame_wrap_ipv4(58, &inside), v6 = frame_wrap_ipv6(1, &inside);
 
 	(void)state;
-	assert_int_equal(dissect_bytes(DLT_IPV4, &v4)->transport, TRANSPORT_NONE);
-	assert_int_equal(dissect_bytes(DLT_IPV6, &v6)->transport, TRANSPORT_NONE);
+	assert_int_equal(frame_dissect(DLT_IPV4, &v4)->transport, TRANSPORT_NONE);
+	assert_int_equal(frame_dissect(DLT_IPV6, &v6)->transport, TRANSPORT_NONE);
 }
 
 int

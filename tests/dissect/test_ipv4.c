@@ -11,39 +11,39 @@ enum { UNASSIGNED = 253 }; /* a protocol that nothing dissects */
 
 static const uint8_t eight[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-static struct bytes
+static struct frame_buffer
 plain(void)
 {
-	struct bytes inside = bytes_of(eight, sizeof eight);
+	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight);
 
-	return wrap_ipv4(UNASSIGNED, &inside);
+	return frame_wrap_ipv4(UNASSIGNED, &inside);
 }
 
 /* The reason of plain() with one byte changed; the checksum is made right again. */
 static const struct packet *
 with_byte(uint32_t at, uint8_t value)
 {
-	struct bytes packet = plain();
+	struct frame_buffer packet = plain();
 
 	packet.data[at] = value;
-	fix_ipv4_checksum(&packet);
-	return dissect_bytes(DLT_IPV4, &packet);
+	frame_fix_ipv4_checksum(&packet);
+	return frame_dissect(DLT_IPV4, &packet);
 }
 
 static void
 good(void **state)
 {
 	/* version 4, header 20, TOS 0xb8, length 28, id 0x1234, DF, TTL 64, protocol 253, 10.0.0.1 > 10.0.0.2 */
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{28, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
 	};
 	static const uint8_t zero[12];
 	const struct packet *packet = with_byte(1, 0xb8);
-	struct bytes bytes = plain();
+	struct frame_buffer frame = plain();
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_IPV4);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	assert_int_equal(packet->ip.version, 4);
@@ -52,21 +52,21 @@ good(void **state)
 	assert_int_equal(packet->ip.tos, 0xb8);
 	assert_int_equal(packet->ip.length, 28);
 	assert_int_equal(packet->ip.total_length, 28);
-	assert_int_equal(packet->ip.payload, 8);
+	assert_int_equal(packet->ip.payload_len, 8);
 	assert_int_equal(packet->ip.fragment_id, 0x1234);
 	assert_int_equal(packet->ip.flags, 2);
 	assert_int_equal(packet->ip.fragment_offset, 0);
 	assert_false(packet->ip.fragment);
-	assert_false(packet->ip.super);
+	assert_false(packet->ip.super_packet);
 	assert_int_equal(packet->ip.ttl, 64);
 	assert_int_equal(packet->ip.protocol, UNASSIGNED);
 	assert_memory_equal(packet->ip.src, ((uint8_t[]){10, 0, 0, 1}), 4);
 	assert_memory_equal(packet->ip.dst, ((uint8_t[]){10, 0, 0, 2}), 4);
 	assert_memory_equal(packet->ip.src + 4, zero, 12);
 	assert_memory_equal(packet->ip.dst + 4, zero, 12);
-	assert_int_equal(packet->payload.have, 8);
-	assert_int_equal(packet->datagram.have, 8);
-	check_cuts(DLT_IPV4, bytes.data, bytes.len, cuts);
+	assert_int_equal(packet->payload.captured, 8);
+	assert_int_equal(packet->datagram.captured, 8);
+	assert_truncations(DLT_IPV4, frame.data, frame.len, cuts);
 }
 
 static void
@@ -74,23 +74,24 @@ options(void **state)
 {
 	/* NOP, record route (7) length 7 pointer 4 one slot, end, padding: 12 bytes */
 	static const uint8_t route[12] = {1, 7, 7, 4, 0, 0, 0, 0, 0, 0, 0, 0};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{32, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_HEADER_LENGTH},
 		{40, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
 	};
-	struct bytes inside = bytes_of(eight, sizeof eight), some = bytes_of(route, sizeof route);
-	struct bytes bytes = wrap_ipv4_options(UNASSIGNED, &some, &inside);
-	const struct packet *packet = dissect_bytes(DLT_IPV4, &bytes);
+	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight),
+			    some = frame_buffer_from(route, sizeof route);
+	struct frame_buffer frame = frame_wrap_ipv4_options(UNASSIGNED, &some, &inside);
+	const struct packet *packet = frame_dissect(DLT_IPV4, &frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ip.header.len, 32);
 	assert_int_equal(packet->ip.options.len, 12);
-	assert_int_equal(packet->ip.payload, 8);
-	assert_int_equal(packet->payload.have, 8);
-	check_cuts(DLT_IPV4, bytes.data, bytes.len, cuts);
-	packet = dissect_cut(DLT_IPV4, bytes.data, 26, 40); /* the fixed header is whole, the options are not */
+	assert_int_equal(packet->ip.payload_len, 8);
+	assert_int_equal(packet->payload.captured, 8);
+	assert_truncations(DLT_IPV4, frame.data, frame.len, cuts);
+	packet = frame_dissect_cut(DLT_IPV4, frame.data, 26, 40); /* the fixed header is whole, the options are not */
 	assert_int_equal(packet->network, NETWORK_IPV4);
 	assert_int_equal(packet->ip.header.len, 26);
 	assert_int_equal(packet->ip.length, 40);
@@ -100,10 +101,10 @@ options(void **state)
 static enum anomaly
 reason_of_options(const uint8_t *bytes, uint32_t len)
 {
-	struct bytes inside = bytes_of(eight, sizeof eight), some = bytes_of(bytes, len);
-	struct bytes packet = wrap_ipv4_options(UNASSIGNED, &some, &inside);
+	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight), some = frame_buffer_from(bytes, len);
+	struct frame_buffer packet = frame_wrap_ipv4_options(UNASSIGNED, &some, &inside);
 
-	return dissect_bytes(DLT_IPV4, &packet)->reason;
+	return frame_dissect(DLT_IPV4, &packet)->worst_anomaly;
 }
 
 static void
@@ -123,30 +124,31 @@ malformed_options(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		assert_string_equal(anomaly_word(reason_of_options(bad[i], 4)), "ipv4-options");
-	assert_string_equal(anomaly_word(reason_of_options(router_alert, 4)), "");
+		assert_string_equal(anomaly_name(reason_of_options(bad[i], 4)), "ipv4-options");
+	assert_string_equal(anomaly_name(reason_of_options(router_alert, 4)), "");
 }
 
 static void
 source_route(void **state)
 {
 	static const uint8_t route[] = {131, 7, 4, 10, 0, 0, 3, 0}, strict[] = {137, 7, 4, 10, 0, 0, 3, 0};
-	struct bytes inside = bytes_of(eight, sizeof eight), some = bytes_of(route, sizeof route);
-	struct bytes packet = wrap_ipv4_options(UNASSIGNED, &some, &inside);
+	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight),
+			    some = frame_buffer_from(route, sizeof route);
+	struct frame_buffer packet = frame_wrap_ipv4_options(UNASSIGNED, &some, &inside);
 
 	(void)state;
-	check_reason(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE_ROUTE);
-	some = bytes_of(strict, sizeof strict);
-	packet = wrap_ipv4_options(UNASSIGNED, &some, &inside);
-	check_reason(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE_ROUTE);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE_ROUTE);
+	some = frame_buffer_from(strict, sizeof strict);
+	packet = frame_wrap_ipv4_options(UNASSIGNED, &some, &inside);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE_ROUTE);
 }
 
 /* What IP discards: its layer is there, nothing above it is. */
 static void
 dropped(const struct packet *packet, enum anomaly reason)
 {
-	check_reason(packet, reason);
-	assert_int_equal(anomaly_gravity(reason), GRAVITY_DROP);
+	assert_worst_anomaly(packet, reason);
+	assert_int_equal(anomaly_severity(reason), SEVERITY_DROP);
 	assert_int_equal(packet->network, NETWORK_IPV4);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	assert_int_equal(packet->inner, INNER_NONE);
@@ -157,93 +159,94 @@ static void
 discarded(void **state)
 {
 	(void)state;
-	check_reason(with_byte(0, 0x55), ANOMALY_IP_VERSION);
+	assert_worst_anomaly(with_byte(0, 0x55), ANOMALY_IP_VERSION);
 	assert_int_equal(with_byte(0, 0x55)->network, NETWORK_NONE);
 	dropped(with_byte(0, 0x44), ANOMALY_IPV4_HEADER_LENGTH); /* 16 */
 	dropped(with_byte(0, 0x48), ANOMALY_IPV4_HEADER_LENGTH); /* 32 of 28 */
 	dropped(with_byte(3, 29), ANOMALY_IPV4_TOTAL_LENGTH);
 	dropped(with_byte(3, 19), ANOMALY_IPV4_TOTAL_LENGTH);
-	assert_int_equal(with_byte(3, 19)->ip.payload, 0);
+	assert_int_equal(with_byte(3, 19)->ip.payload_len, 0);
 	dropped(with_byte(8, 0), ANOMALY_IPV4_TTL_ZERO);
 	dropped(with_byte(12, 224), ANOMALY_IPV4_SOURCE);
 	dropped(with_byte(12, 239), ANOMALY_IPV4_SOURCE);
-	check_reason(with_byte(12, 240), ANOMALY_NONE); /* class E is only unusual */
-	check_reason(with_byte(12, 127), ANOMALY_NONE);
-	check_reason(with_byte(6, 0x80), ANOMALY_IPV4_RESERVED_FLAG);
+	assert_worst_anomaly(with_byte(12, 240), ANOMALY_NONE); /* class E is only unusual */
+	assert_worst_anomaly(with_byte(12, 127), ANOMALY_NONE);
+	assert_worst_anomaly(with_byte(6, 0x80), ANOMALY_IPV4_RESERVED_FLAG);
 }
 
 static void
 broadcast_source(void **state)
 {
-	struct bytes packet = plain();
+	struct frame_buffer packet = plain();
 
 	(void)state;
 	memset(packet.data + 12, 0xff, 4);
-	fix_ipv4_checksum(&packet);
-	dropped(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE);
+	frame_fix_ipv4_checksum(&packet);
+	dropped(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_SOURCE);
 }
 
 /* On a network only: a host talks to itself over its loopback. */
 static void
 land(void **state)
 {
-	struct bytes packet = plain(), frame;
+	struct frame_buffer packet = plain(), frame;
 
 	(void)state;
 	memcpy(packet.data + 16, packet.data + 12, 4);
-	fix_ipv4_checksum(&packet);
-	check_reason(dissect_bytes(DLT_IPV4, &packet), ANOMALY_NONE);
-	frame = wrap_ether(0x0800, &packet);
-	dropped(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_IPV4_LAND);
+	frame_fix_ipv4_checksum(&packet);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &packet), ANOMALY_NONE);
+	frame = frame_wrap_ether(0x0800, &packet);
+	dropped(frame_dissect(DLT_EN10MB, &frame), ANOMALY_IPV4_LAND);
 	memset(frame.data, 0, 12); /* Linux's loopback device */
-	check_reason(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_NONE);
+	assert_worst_anomaly(frame_dissect(DLT_EN10MB, &frame), ANOMALY_NONE);
 	packet.data[12] = packet.data[16] = 127;
-	fix_ipv4_checksum(&packet);
-	frame = wrap_ether(0x0800, &packet);
-	check_reason(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_NONE);
+	frame_fix_ipv4_checksum(&packet);
+	frame = frame_wrap_ether(0x0800, &packet);
+	assert_worst_anomaly(frame_dissect(DLT_EN10MB, &frame), ANOMALY_NONE);
 }
 
 static void
 header_checksum(void **state)
 {
-	struct bytes packet = plain();
+	struct frame_buffer packet = plain();
 	const struct packet *dissected;
 
 	(void)state;
 	packet.data[11] ^= 1;
-	dissected = dissect_bytes(DLT_IPV4, &packet);
-	check_reason(dissected, ANOMALY_IPV4_CHECKSUM);
-	assert_int_equal(dissected->payload.have, 8); /* and dissection continues */
+	dissected = frame_dissect(DLT_IPV4, &packet);
+	assert_worst_anomaly(dissected, ANOMALY_IPV4_CHECKSUM);
+	assert_int_equal(dissected->payload.captured, 8); /* and dissection continues */
 	packet.data[10] = packet.data[11] = 0;
-	check_reason(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_CHECKSUM_OFFLOAD);
-	assert_int_equal(anomaly_gravity(ANOMALY_IPV4_CHECKSUM), GRAVITY_ODD);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_CHECKSUM_OFFLOAD);
+	assert_int_equal(anomaly_severity(ANOMALY_IPV4_CHECKSUM), SEVERITY_ODD);
 }
 
 static void
 super_packet(void **state)
 {
-	struct bytes packet = plain();
+	struct frame_buffer packet = plain();
 	const struct packet *dissected;
 
 	(void)state;
 	packet.data[3] = 0;
-	fix_ipv4_checksum(&packet);
-	dissected = dissect_bytes(DLT_IPV4, &packet);
-	check_reason(dissected, ANOMALY_SUPER_PACKET);
-	assert_true(dissected->ip.super);
+	frame_fix_ipv4_checksum(&packet);
+	dissected = frame_dissect(DLT_IPV4, &packet);
+	assert_worst_anomaly(dissected, ANOMALY_SUPER_PACKET);
+	assert_true(dissected->ip.super_packet);
 	assert_int_equal(dissected->ip.total_length, 0);
 	assert_int_equal(dissected->ip.length, 28);
-	assert_int_equal(dissected->ip.payload, 8);
-	dissected = dissect_cut(DLT_IPV4, packet.data, 24, 100000); /* BIG TCP: the length of the frame is the length of
+	assert_int_equal(dissected->ip.payload_len, 8);
+	dissected =
+	    frame_dissect_cut(DLT_IPV4, packet.data, 24, 100000); /* BIG TCP: the length of the frame is the length of
 								     * the packet */
 	assert_int_equal(dissected->ip.length, 100000);
 	assert_int_equal(dissected->payload.wire, 99980);
 	packet.data[11] ^= 1; /* the sum goes with the length: both are the interface's */
-	dissected = dissect_bytes(DLT_IPV4, &packet);
+	dissected = frame_dissect(DLT_IPV4, &packet);
 	assert_true(anomaly_has(&dissected->anomalies, ANOMALY_IPV4_CHECKSUM_OFFLOAD));
 	packet.data[6] = 0x20; /* no fragment is one */
-	fix_ipv4_checksum(&packet);
-	dropped(dissect_bytes(DLT_IPV4, &packet), ANOMALY_IPV4_TOTAL_LENGTH);
+	frame_fix_ipv4_checksum(&packet);
+	dropped(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_TOTAL_LENGTH);
 }
 
 static void
@@ -255,14 +258,14 @@ fragments(void **state)
 		bool more;
 		uint16_t offset;
 	} cases[] = {{0x2000, true, 0}, {0x20b9, true, 185}, {0x0172, false, 370}};
-	struct bytes inside = bytes_of(eight, sizeof eight), bytes;
+	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight), frame;
 	const struct packet *packet;
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		bytes = wrap_ipv4_fragment(17, cases[i].flags_offset, &inside);
-		packet = dissect_bytes(DLT_IPV4, &bytes);
-		check_reason(packet, ANOMALY_NONE);
+		frame = frame_wrap_ipv4_fragment(17, cases[i].flags_offset, &inside);
+		packet = frame_dissect(DLT_IPV4, &frame);
+		assert_worst_anomaly(packet, ANOMALY_NONE);
 		assert_true(packet->ip.fragment);
 		assert_int_equal(packet->ip.more_fragments, cases[i].more);
 		assert_int_equal(packet->ip.fragment_offset, cases[i].offset);
@@ -277,9 +280,9 @@ fragments(void **state)
 static const struct packet *
 fragment(uint8_t protocol, uint16_t flags_offset, uint32_t len)
 {
-	struct bytes inside = {.len = len}, bytes = wrap_ipv4_fragment(protocol, flags_offset, &inside);
+	struct frame_buffer inside = {.len = len}, frame = frame_wrap_ipv4_fragment(protocol, flags_offset, &inside);
 
-	return dissect_bytes(DLT_IPV4, &bytes);
+	return frame_dissect(DLT_IPV4, &frame);
 }
 
 static void
@@ -287,13 +290,13 @@ bad_fragments(void **state)
 {
 	(void)state;
 	dropped(fragment(17, 0x2000, 7), ANOMALY_FRAGMENT_UNALIGNED);
-	check_reason(fragment(17, 0x0001, 7), ANOMALY_NONE); /* the last one may have any length */
+	assert_worst_anomaly(fragment(17, 0x0001, 7), ANOMALY_NONE); /* the last one may have any length */
 	dropped(fragment(17, 0x1fff, 8), ANOMALY_FRAGMENT_TOO_LONG);
-	check_reason(fragment(17, 0x1fff, 7), ANOMALY_NONE); /* 65535 and no more */
-	check_reason(fragment(17, 0x6000, 8), ANOMALY_IPV4_DF_FRAGMENT);
-	check_reason(fragment(6, 0x2000, 16), ANOMALY_FRAGMENT_TINY);
-	check_reason(fragment(6, 0x2001, 16), ANOMALY_FRAGMENT_TINY);
-	check_reason(fragment(6, 0x2000, 24), ANOMALY_NONE);
+	assert_worst_anomaly(fragment(17, 0x1fff, 7), ANOMALY_NONE); /* 65535 and no more */
+	assert_worst_anomaly(fragment(17, 0x6000, 8), ANOMALY_IPV4_DF_FRAGMENT);
+	assert_worst_anomaly(fragment(6, 0x2000, 16), ANOMALY_FRAGMENT_TINY);
+	assert_worst_anomaly(fragment(6, 0x2001, 16), ANOMALY_FRAGMENT_TINY);
+	assert_worst_anomaly(fragment(6, 0x2000, 24), ANOMALY_NONE);
 }
 
 /* An authentication header is skipped; the IP layer keeps the values of its header. */
@@ -303,22 +306,22 @@ authentication_header(void **state)
 	/* AH: next UDP, length 4 words (24 bytes less 8), SPI 1, sequence 1, 12 bytes of ICV; UDP 1 > 2, 8 bytes */
 	static const uint8_t ah[32] = {17, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0,
 				       0,  0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 8, 0, 0};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{52, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 	};
-	struct bytes inside = bytes_of(ah, sizeof ah), bytes = wrap_ipv4(51, &inside);
-	const struct packet *packet = dissect_bytes(DLT_IPV4, &bytes);
+	struct frame_buffer inside = frame_buffer_from(ah, sizeof ah), frame = frame_wrap_ipv4(51, &inside);
+	const struct packet *packet = frame_dissect(DLT_IPV4, &frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ip.protocol, 51);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
 	assert_int_equal(packet->datagram.wire, 8);
-	check_cuts(DLT_IPV4, bytes.data, bytes.len, cuts);
+	assert_truncations(DLT_IPV4, frame.data, frame.len, cuts);
 	inside.data[1] = 7; /* 36 bytes */
-	bytes = wrap_ipv4(51, &inside);
-	check_reason(dissect_bytes(DLT_IPV4, &bytes), ANOMALY_AH_LENGTH);
+	frame = frame_wrap_ipv4(51, &inside);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &frame), ANOMALY_AH_LENGTH);
 }
 
 int

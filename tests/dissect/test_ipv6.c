@@ -25,15 +25,15 @@ enum {
 /* UDP 1 > 2, 8 bytes, checksum left out. */
 #define UDP_HEADER 0, 1, 0, 2, 0, 8, 0, 0
 
-static struct bytes packet_bytes;
+static struct frame_buffer packet_bytes;
 
 static const struct packet *
 dissect_v6(uint8_t next, const void *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len);
+	struct frame_buffer inside = frame_buffer_from(data, len);
 
-	packet_bytes = wrap_ipv6(next, &inside);
-	return dissect_bytes(DLT_IPV6, &packet_bytes);
+	packet_bytes = frame_wrap_ipv6(next, &inside);
+	return frame_dissect(DLT_IPV6, &packet_bytes);
 }
 
 #define DISSECT_V6(next, array) dissect_v6((next), (array), sizeof(array))
@@ -42,27 +42,27 @@ static void
 good(void **state)
 {
 	static const uint8_t udp[] = {UDP_HEADER};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_SHORT},
 		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV6_LENGTH},
 	};
-	struct bytes inside = bytes_of(udp, sizeof udp), bytes = wrap_ipv6(UDP, &inside);
+	struct frame_buffer inside = frame_buffer_from(udp, sizeof udp), frame = frame_wrap_ipv6(UDP, &inside);
 	const struct packet *packet;
 
 	(void)state;
-	bytes.data[0] = 0x6a; /* traffic class 0xa5, flow label 0x12345 */
-	bytes.data[1] = 0x51;
-	bytes.data[2] = 0x23;
-	bytes.data[3] = 0x45;
-	packet = dissect_bytes(DLT_IPV6, &bytes);
-	check_reason(packet, ANOMALY_NONE);
+	frame.data[0] = 0x6a; /* traffic class 0xa5, flow label 0x12345 */
+	frame.data[1] = 0x51;
+	frame.data[2] = 0x23;
+	frame.data[3] = 0x45;
+	packet = frame_dissect(DLT_IPV6, &frame);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_IPV6);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
 	assert_int_equal(packet->ip.version, 6);
 	assert_int_equal(packet->ip.tos, 0xa5);
 	assert_int_equal(packet->ip.flow_label, 0x12345);
 	assert_int_equal(packet->ip.payload_length, 8);
-	assert_int_equal(packet->ip.payload, 8);
+	assert_int_equal(packet->ip.payload_len, 8);
 	assert_int_equal(packet->ip.length, 48);
 	assert_int_equal(packet->ip.next_header, UDP);
 	assert_int_equal(packet->ip.protocol, UDP);
@@ -70,9 +70,9 @@ good(void **state)
 	assert_int_equal(packet->ip.header.len, 40);
 	assert_int_equal(packet->ip.options.len, 0);
 	assert_int_equal(packet->ip.fragment_id, 0);
-	assert_memory_equal(packet->ip.src, bytes.data + 8, 16);
-	assert_memory_equal(packet->ip.dst, bytes.data + 24, 16);
-	check_cuts(DLT_IPV6, bytes.data, bytes.len, cuts);
+	assert_memory_equal(packet->ip.src, frame.data + 8, 16);
+	assert_memory_equal(packet->ip.dst, frame.data + 24, 16);
+	assert_truncations(DLT_IPV6, frame.data, frame.len, cuts);
 }
 
 static void
@@ -90,7 +90,7 @@ every_extension_header(void **state)
 		UDP, 0, 0, 0, 1, 2, 3, 4,		     /* fragment: atomic */
 		UDP_HEADER,
 	};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_SHORT},
 		{120, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_LENGTH},
 		{128, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV6_LENGTH},
@@ -98,20 +98,20 @@ every_extension_header(void **state)
 	const struct packet *packet = DISSECT_V6(HOP_BY_HOP, chain);
 
 	(void)state;
-	check_reason(packet, ANOMALY_IPV6_ATOMIC_FRAGMENT);
+	assert_worst_anomaly(packet, ANOMALY_IPV6_ATOMIC_FRAGMENT);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
 	assert_int_equal(packet->ip.next_header, HOP_BY_HOP);
 	assert_int_equal(packet->ip.protocol, UDP);
-	assert_int_equal(packet->ip.payload, 88);
+	assert_int_equal(packet->ip.payload_len, 88);
 	assert_int_equal(packet->ip.options.len, 80);
 	assert_int_equal(packet->ip.fragment_id, 0x01020304);
 	assert_false(packet->ip.fragment);
 	assert_int_equal(packet->datagram.wire, 8);
-	assert_int_equal(packet->depth, 10);
+	assert_int_equal(packet->layers_spent, 10);
 	/* The atomic fragment is seen only once its header is. */
 	for (uint32_t n = 112; n < 120; n++)
-		check_reason(dissect_cut(DLT_IPV6, packet_bytes.data, n, 128), ANOMALY_TRUNCATED_NETWORK);
-	check_cuts(DLT_IPV6, packet_bytes.data, packet_bytes.len, cuts);
+		assert_worst_anomaly(frame_dissect_cut(DLT_IPV6, packet_bytes.data, n, 128), ANOMALY_TRUNCATED_NETWORK);
+	assert_truncations(DLT_IPV6, packet_bytes.data, packet_bytes.len, cuts);
 }
 
 /* A chain that ends before the payload length does: what is missing was never on the wire. */
@@ -126,14 +126,14 @@ short_headers(void **state)
 		const struct packet *packet;
 
 		for (uint32_t n = 1; n < 8; n++)
-			check_reason(dissect_v6(nexts[i], header, n), ANOMALY_IPV6_EXTENSION);
+			assert_worst_anomaly(dissect_v6(nexts[i], header, n), ANOMALY_IPV6_EXTENSION);
 		packet = dissect_v6(nexts[i], header, 8);
-		check_reason(packet, ANOMALY_IPV6_EXTENSION);
+		assert_worst_anomaly(packet, ANOMALY_IPV6_EXTENSION);
 		assert_int_equal(packet->network, NETWORK_IPV6);
 		assert_int_equal(packet->transport, TRANSPORT_NONE);
 		assert_int_equal(packet->ip.protocol, nexts[i]);
 	}
-	check_reason(dissect_v6(FRAGMENT, header, 7), ANOMALY_IPV6_EXTENSION);
+	assert_worst_anomaly(dissect_v6(FRAGMENT, header, 7), ANOMALY_IPV6_EXTENSION);
 }
 
 static void
@@ -144,11 +144,11 @@ where_a_chain_ends(void **state)
 	const struct packet *packet = DISSECT_V6(ESP, esp);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ip.protocol, ESP);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	packet = DISSECT_V6(DESTINATION, none);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->ip.protocol, NO_NEXT);
 }
 
@@ -162,11 +162,11 @@ order_and_options(void **state)
 	static const uint8_t jumbo_size[] = {UDP, 0, 0xc2, 3, 0, 0, 0, 0, UDP_HEADER};
 
 	(void)state;
-	check_reason(DISSECT_V6(DESTINATION, late), ANOMALY_IPV6_EXTENSION_ORDER);
-	check_reason(DISSECT_V6(HOP_BY_HOP, beyond), ANOMALY_IPV6_OPTIONS);
-	check_reason(DISSECT_V6(DESTINATION, no_length), ANOMALY_IPV6_OPTIONS);
-	check_reason(DISSECT_V6(HOP_BY_HOP, pad1), ANOMALY_NONE);
-	check_reason(DISSECT_V6(HOP_BY_HOP, jumbo_size), ANOMALY_IPV6_OPTIONS);
+	assert_worst_anomaly(DISSECT_V6(DESTINATION, late), ANOMALY_IPV6_EXTENSION_ORDER);
+	assert_worst_anomaly(DISSECT_V6(HOP_BY_HOP, beyond), ANOMALY_IPV6_OPTIONS);
+	assert_worst_anomaly(DISSECT_V6(DESTINATION, no_length), ANOMALY_IPV6_OPTIONS);
+	assert_worst_anomaly(DISSECT_V6(HOP_BY_HOP, pad1), ANOMALY_NONE);
+	assert_worst_anomaly(DISSECT_V6(HOP_BY_HOP, jumbo_size), ANOMALY_IPV6_OPTIONS);
 }
 
 static void
@@ -177,12 +177,12 @@ routing_type_zero(void **state)
 
 	(void)state;
 	memcpy(chain + 24, udp, 8);
-	check_reason(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_ROUTING_ZERO);
+	assert_worst_anomaly(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_ROUTING_ZERO);
 	chain[3] = 2; /* more segments left than there are addresses */
-	check_reason(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_EXTENSION);
+	assert_worst_anomaly(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_EXTENSION);
 	chain[3] = 0;
 	chain[1] = 1; /* half an address */
-	check_reason(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_EXTENSION);
+	assert_worst_anomaly(DISSECT_V6(ROUTING, chain), ANOMALY_IPV6_EXTENSION);
 }
 
 static void
@@ -193,7 +193,7 @@ fragments(void **state)
 	const struct packet *packet = DISSECT_V6(FRAGMENT, piece);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_true(packet->ip.fragment);
 	assert_true(packet->ip.more_fragments);
 	assert_int_equal(packet->ip.fragment_offset, 185);
@@ -214,34 +214,34 @@ fragments(void **state)
 	assert_int_equal(packet->ip.protocol, DESTINATION);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	assert_int_equal(packet->ip.options.len, 8);
-	check_reason(dissect_v6(FRAGMENT, piece, sizeof piece - 1), ANOMALY_FRAGMENT_UNALIGNED);
+	assert_worst_anomaly(dissect_v6(FRAGMENT, piece, sizeof piece - 1), ANOMALY_FRAGMENT_UNALIGNED);
 	piece[2] = 0xff;
 	piece[3] = 0xf8;
-	check_reason(DISSECT_V6(FRAGMENT, piece), ANOMALY_FRAGMENT_TOO_LONG);
+	assert_worst_anomaly(DISSECT_V6(FRAGMENT, piece), ANOMALY_FRAGMENT_TOO_LONG);
 }
 
 static void
 discarded(void **state)
 {
 	static const uint8_t udp[] = {UDP_HEADER};
-	struct bytes inside = bytes_of(udp, sizeof udp), bytes = wrap_ipv6(UDP, &inside);
+	struct frame_buffer inside = frame_buffer_from(udp, sizeof udp), frame = frame_wrap_ipv6(UDP, &inside);
 	const struct packet *packet;
 
 	(void)state;
-	bytes.data[8] = 0xff;
-	packet = dissect_bytes(DLT_IPV6, &bytes);
-	check_reason(packet, ANOMALY_IPV6_SOURCE);
+	frame.data[8] = 0xff;
+	packet = frame_dissect(DLT_IPV6, &frame);
+	assert_worst_anomaly(packet, ANOMALY_IPV6_SOURCE);
 	assert_int_equal(packet->network, NETWORK_IPV6);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
-	bytes.data[8] = 0x20;
-	bytes.data[7] = 0;
-	check_reason(dissect_bytes(DLT_IPV6, &bytes), ANOMALY_IPV6_HOP_LIMIT_ZERO);
-	bytes.data[7] = 1;
-	bytes.data[5] = 9;
-	check_reason(dissect_bytes(DLT_IPV6, &bytes), ANOMALY_IPV6_LENGTH);
-	bytes.data[0] = 0x40;
-	packet = dissect_bytes(DLT_IPV6, &bytes);
-	check_reason(packet, ANOMALY_IP_VERSION);
+	frame.data[8] = 0x20;
+	frame.data[7] = 0;
+	assert_worst_anomaly(frame_dissect(DLT_IPV6, &frame), ANOMALY_IPV6_HOP_LIMIT_ZERO);
+	frame.data[7] = 1;
+	frame.data[5] = 9;
+	assert_worst_anomaly(frame_dissect(DLT_IPV6, &frame), ANOMALY_IPV6_LENGTH);
+	frame.data[0] = 0x40;
+	packet = frame_dissect(DLT_IPV6, &frame);
+	assert_worst_anomaly(packet, ANOMALY_IP_VERSION);
 	assert_int_equal(packet->network, NETWORK_NONE);
 }
 
@@ -250,31 +250,31 @@ static void
 big_tcp(void **state)
 {
 	static const uint8_t udp[] = {UDP_HEADER};
-	struct bytes inside = bytes_of(udp, sizeof udp), bytes = wrap_ipv6(UDP, &inside);
+	struct frame_buffer inside = frame_buffer_from(udp, sizeof udp), frame = frame_wrap_ipv6(UDP, &inside);
 	const struct packet *packet;
 
 	(void)state;
-	bytes.data[5] = 0;
-	packet = dissect_cut(DLT_IPV6, bytes.data, bytes.len, 80040);
-	check_reason(packet, ANOMALY_SUPER_PACKET);
-	assert_true(packet->ip.super);
+	frame.data[5] = 0;
+	packet = frame_dissect_cut(DLT_IPV6, frame.data, frame.len, 80040);
+	assert_worst_anomaly(packet, ANOMALY_SUPER_PACKET);
+	assert_true(packet->ip.super_packet);
 	assert_int_equal(packet->ip.length, 80040);
-	assert_int_equal(packet->ip.payload, 80000);
+	assert_int_equal(packet->ip.payload_len, 80000);
 	assert_int_equal(packet->ip.payload_length, 0);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
-	assert_int_equal(packet->segment, 79992);
+	assert_int_equal(packet->payload_wire, 79992);
 	/* no next header, padded by the link */
-	bytes.data[6] = NO_NEXT;
-	packet = dissect_bytes(DLT_IPV6, &bytes);
-	check_reason(packet, ANOMALY_NONE);
-	assert_false(packet->ip.super);
+	frame.data[6] = NO_NEXT;
+	packet = frame_dissect(DLT_IPV6, &frame);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
+	assert_false(packet->ip.super_packet);
 	assert_int_equal(packet->ip.length, 40);
 	assert_int_equal(packet->payload.wire, 0);
 	/* TCP, but only six bytes of padding */
-	bytes.data[6] = 6;
-	packet = dissect_cut(DLT_IPV6, bytes.data, 46, 46);
-	check_reason(packet, ANOMALY_TCP_SHORT);
-	assert_false(packet->ip.super);
+	frame.data[6] = 6;
+	packet = frame_dissect_cut(DLT_IPV6, frame.data, 46, 46);
+	assert_worst_anomaly(packet, ANOMALY_TCP_SHORT);
+	assert_false(packet->ip.super_packet);
 }
 
 static const struct packet *
@@ -285,11 +285,12 @@ dissect_jumbo(uint32_t jumbo, uint16_t payload_length, uint32_t wire)
 		UDP, 0, 0xc2, 4, (uint8_t)(jumbo >> 24), (uint8_t)(jumbo >> 16), (uint8_t)(jumbo >> 8), (uint8_t)jumbo,
 		0, 1, 0, 2, 0, 0, 0, 0,
 	};
-	struct bytes inside = bytes_of(chain, sizeof chain), bytes = wrap_ipv6(HOP_BY_HOP, &inside);
+	struct frame_buffer inside = frame_buffer_from(chain, sizeof chain),
+			    frame = frame_wrap_ipv6(HOP_BY_HOP, &inside);
 
-	bytes.data[4] = (uint8_t)(payload_length >> 8);
-	bytes.data[5] = (uint8_t)payload_length;
-	return dissect_cut(DLT_IPV6, bytes.data, bytes.len, wire);
+	frame.data[4] = (uint8_t)(payload_length >> 8);
+	frame.data[5] = (uint8_t)payload_length;
+	return frame_dissect_cut(DLT_IPV6, frame.data, frame.len, wire);
 }
 
 static void
@@ -297,20 +298,21 @@ jumbograms(void **state)
 {
 	static const uint8_t without[] = {UDP, 0, 1, 4, 0, 0, 0, 0, UDP_HEADER};
 	const struct packet *packet = dissect_jumbo(80000, 0, 80044); /* 4 bytes of padding */
-	struct bytes inside = bytes_of(without, sizeof without), bytes = wrap_ipv6(HOP_BY_HOP, &inside);
+	struct frame_buffer inside = frame_buffer_from(without, sizeof without),
+			    frame = frame_wrap_ipv6(HOP_BY_HOP, &inside);
 
 	(void)state;
-	check_reason(packet, ANOMALY_SUPER_PACKET);
-	assert_true(packet->ip.super);
+	assert_worst_anomaly(packet, ANOMALY_SUPER_PACKET);
+	assert_true(packet->ip.super_packet);
 	assert_int_equal(packet->ip.length, 80040);
-	assert_int_equal(packet->ip.payload, 80000);
+	assert_int_equal(packet->ip.payload_len, 80000);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
-	assert_int_equal(packet->segment, 80000 - 16);
-	check_reason(dissect_jumbo(65535, 0, 80040), ANOMALY_IPV6_JUMBO); /* would have fitted */
-	check_reason(dissect_jumbo(80000, 16, 80040), ANOMALY_IPV6_JUMBO); /* two lengths */
-	check_reason(dissect_jumbo(80000, 0, 80039), ANOMALY_IPV6_LENGTH);
-	bytes.data[5] = 0;
-	check_reason(dissect_bytes(DLT_IPV6, &bytes), ANOMALY_IPV6_JUMBO); /* no length at all */
+	assert_int_equal(packet->payload_wire, 80000 - 16);
+	assert_worst_anomaly(dissect_jumbo(65535, 0, 80040), ANOMALY_IPV6_JUMBO); /* would have fitted */
+	assert_worst_anomaly(dissect_jumbo(80000, 16, 80040), ANOMALY_IPV6_JUMBO); /* two lengths */
+	assert_worst_anomaly(dissect_jumbo(80000, 0, 80039), ANOMALY_IPV6_LENGTH);
+	frame.data[5] = 0;
+	assert_worst_anomaly(frame_dissect(DLT_IPV6, &frame), ANOMALY_IPV6_JUMBO); /* no length at all */
 }
 
 static void
@@ -323,8 +325,8 @@ chains_spend_the_budget(void **state)
 	for (unsigned i = 0; i < 40; i++)
 		memcpy(chain + 8 * i, ((uint8_t[8]){DESTINATION, 0, 1, 4, 0, 0, 0, 0}), 8);
 	packet = DISSECT_V6(DESTINATION, chain);
-	check_reason(packet, ANOMALY_LAYER_BUDGET);
-	assert_int_equal(packet->depth, DISSECT_LAYER_BUDGET);
+	assert_worst_anomaly(packet, ANOMALY_LAYER_BUDGET);
+	assert_int_equal(packet->layers_spent, DISSECT_LAYER_BUDGET);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 }
 

@@ -9,7 +9,7 @@
 #include "tests/dissect/frame_buffer.h"
 
 /* ICMP echo request 10.0.0.1 > 10.0.0.2, 28 bytes. */
-#define ECHO_IPV4                                                                                           \
+#define ECHO_IPV4                                                                                              \
 	0x45, 0, 0, 28, 0, 1, 0, 0, 64, 1, 0x66, 0xde, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0xe5, 0xca, 0x12, 0x34, \
 		0, 1
 
@@ -43,7 +43,7 @@ unsupported_type(void **state)
 	static const uint8_t frame[] = {ECHO_IPV4};
 
 	(void)state;
-	check_reason(DISSECT(DLT_IEEE802_11, frame), ANOMALY_LINK_UNSUPPORTED);
+	assert_worst_anomaly(DISSECT(DLT_IEEE802_11, frame), ANOMALY_LINK_UNSUPPORTED);
 }
 
 static void
@@ -51,7 +51,7 @@ raw(void **state)
 {
 	static const uint8_t v4[] = {ECHO_IPV4}, v6[] = {ECHO_IPV6}, v5[] = {0x50, 0, 0, 0};
 	static const int types[] = {DLT_RAW, 14, 101};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{1, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IP_SHORT},
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -61,8 +61,8 @@ raw(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(DISSECT(types[i], v4)->transport, TRANSPORT_ICMP);
 		assert_int_equal(DISSECT(types[i], v6)->transport, TRANSPORT_ICMPV6);
-		check_reason(DISSECT(types[i], v5), ANOMALY_IP_VERSION);
-		check_cuts(types[i], v4, sizeof v4, cuts);
+		assert_worst_anomaly(DISSECT(types[i], v5), ANOMALY_IP_VERSION);
+		assert_truncations(types[i], v4, sizeof v4, cuts);
 	}
 	assert_int_equal(DISSECT(DLT_RAW, v4)->ether.header.len, 0);
 	assert_int_equal(DISSECT(DLT_RAW, v4)->ether.present, 0);
@@ -76,8 +76,8 @@ ip_of_one_version(void **state)
 	(void)state;
 	assert_int_equal(DISSECT(DLT_IPV4, v4)->network, NETWORK_IPV4);
 	assert_int_equal(DISSECT(DLT_IPV6, v6)->network, NETWORK_IPV6);
-	check_reason(DISSECT(DLT_IPV4, v6), ANOMALY_IP_VERSION);
-	check_reason(DISSECT(DLT_IPV6, v4), ANOMALY_IPV6_SHORT);
+	assert_worst_anomaly(DISSECT(DLT_IPV4, v6), ANOMALY_IP_VERSION);
+	assert_worst_anomaly(DISSECT(DLT_IPV6, v4), ANOMALY_IPV6_SHORT);
 }
 
 static void
@@ -85,7 +85,7 @@ bsd_loopback(void **state)
 {
 	static const uint8_t little[] = {2, 0, 0, 0, ECHO_IPV4}, big[] = {0, 0, 0, 2, ECHO_IPV4};
 	static const uint8_t families[] = {10, 23, 24, 26, 28, 30};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{4, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT},
 		{24, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -93,14 +93,14 @@ bsd_loopback(void **state)
 	const struct packet *packet = DISSECT(DLT_NULL, little);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
 	assert_true(packet->loopback);
 	assert_int_equal(packet->ether.header.len, 4);
 	assert_int_equal(DISSECT(DLT_NULL, big)->transport, TRANSPORT_ICMP);
 	assert_int_equal(DISSECT(DLT_LOOP, big)->transport, TRANSPORT_ICMP);
 	assert_true(DISSECT(DLT_LOOP, big)->loopback);
-	check_cuts(DLT_NULL, little, sizeof little, cuts);
+	assert_truncations(DLT_NULL, little, sizeof little, cuts);
 	for (unsigned i = 0; i < sizeof families; i++) {
 		const uint8_t frame[] = {0, 0, 0, families[i], ECHO_IPV6};
 
@@ -115,7 +115,7 @@ cooked(void **state)
 	uint8_t frame[] = {0, 4, 0, 1, 0, 6, 0x00, 0x1b, 0x21, 0x3c, 0x4d, 0x5e, 0, 0, 0x08, 0x00, ECHO_IPV4};
 	static const enum direction directions[] = {DIRECTION_IN,    DIRECTION_IN,  DIRECTION_IN,
 						    DIRECTION_OTHER, DIRECTION_OUT, DIRECTION_UNKNOWN};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{16, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT},
 		{36, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{44, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -123,7 +123,7 @@ cooked(void **state)
 	const struct packet *packet = DISSECT(DLT_LINUX_SLL, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->direction, DIRECTION_OUT);
 	assert_false(packet->loopback);
 	assert_int_equal(packet->ether.type, 0x0800);
@@ -131,7 +131,7 @@ cooked(void **state)
 	assert_int_equal(packet->ether.present, 0);
 	assert_memory_equal(packet->ether.src, frame + 6, 6);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	check_cuts(DLT_LINUX_SLL, frame, sizeof frame, cuts);
+	assert_truncations(DLT_LINUX_SLL, frame, sizeof frame, cuts);
 	for (uint8_t i = 0; i < 6; i++) {
 		frame[1] = i;
 		assert_int_equal(DISSECT(DLT_LINUX_SLL, frame)->direction, directions[i]);
@@ -169,7 +169,7 @@ cooked_v2(void **state)
 	/* SLL2: IPv4, interface 3, ARPHRD_ETHER, to this host (0), address 00:1b:21:3c:4d:5e */
 	static const uint8_t frame[] = {0x08, 0x00, 0,	  0,	0,    0,    0, 3, 0,	1,   0, 6,
 					0x00, 0x1b, 0x21, 0x3c, 0x4d, 0x5e, 0, 0, ECHO_IPV4};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT},
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -177,13 +177,13 @@ cooked_v2(void **state)
 	const struct packet *packet = DISSECT(DLT_LINUX_SLL2, frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->direction, DIRECTION_IN);
 	assert_int_equal(packet->ifindex, 3);
 	assert_int_equal(packet->ether.type, 0x0800);
 	assert_memory_equal(packet->ether.src, frame + 12, 6);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	check_cuts(DLT_LINUX_SLL2, frame, sizeof frame, cuts);
+	assert_truncations(DLT_LINUX_SLL2, frame, sizeof frame, cuts);
 }
 
 static void
@@ -192,26 +192,26 @@ mpls(void **state)
 	/* Ethernet, labels 100 and 200 (bottom), IPv4 */
 	static const uint8_t stack[] = {0x00, 0x06, 0x40, 64, 0x00, 0x0c, 0x81, 64, ECHO_IPV4};
 	static const uint8_t pseudowire[] = {0x00, 0x06, 0x41, 64, 0, 0, 0, 0, 1, 2, 3};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{22, ANOMALY_TRUNCATED_LINK, ANOMALY_MPLS_SHORT},
 		{23, ANOMALY_NONE, ANOMALY_NONE}, /* the label stack alone does not name its payload */
 		{42, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{50, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 	};
-	struct bytes inside = bytes_of(stack, sizeof stack), frame = wrap_ether(0x8847, &inside);
-	const struct packet *packet = dissect_bytes(DLT_EN10MB, &frame);
+	struct frame_buffer inside = frame_buffer_from(stack, sizeof stack), frame = frame_wrap_ether(0x8847, &inside);
+	const struct packet *packet = frame_dissect(DLT_EN10MB, &frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
 	assert_int_equal(packet->ether.type, 0x8847);
-	assert_int_equal(packet->depth, 5);
-	check_cuts(DLT_EN10MB, frame.data, frame.len, cuts);
-	inside = bytes_of(pseudowire, sizeof pseudowire);
-	frame = wrap_ether(0x8848, &inside);
-	packet = dissect_bytes(DLT_EN10MB, &frame);
-	check_reason(packet, ANOMALY_NONE);
+	assert_int_equal(packet->layers_spent, 5);
+	assert_truncations(DLT_EN10MB, frame.data, frame.len, cuts);
+	inside = frame_buffer_from(pseudowire, sizeof pseudowire);
+	frame = frame_wrap_ether(0x8848, &inside);
+	packet = frame_dissect(DLT_EN10MB, &frame);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->network, NETWORK_NONE);
 }
 
@@ -222,7 +222,7 @@ pppoe(void **state)
 	uint8_t session[] = {0x11, 0, 0, 0x11, 0, 30, 0x00, 0x21, ECHO_IPV4, 0, 0, 0, 0};
 	static const uint8_t compressed[] = {0x11, 0, 0, 0x11, 0, 29, 0x21, ECHO_IPV4};
 	static const uint8_t v6[] = {0x11, 0, 0, 0x11, 0, 50, 0x00, 0x57, ECHO_IPV6};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{14, ANOMALY_TRUNCATED_LINK, ANOMALY_ETHER_SHORT},
 		{20, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_SHORT},
 		{22, ANOMALY_TRUNCATED_LINK, ANOMALY_PPPOE_LENGTH},
@@ -230,27 +230,28 @@ pppoe(void **state)
 		{50, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_PPPOE_LENGTH},
 		{54, ANOMALY_NONE, ANOMALY_NONE},
 	};
-	struct bytes inside = bytes_of(session, sizeof session), frame = wrap_ether(0x8864, &inside);
-	const struct packet *packet = dissect_bytes(DLT_EN10MB, &frame);
+	struct frame_buffer inside = frame_buffer_from(session, sizeof session),
+			    frame = frame_wrap_ether(0x8864, &inside);
+	const struct packet *packet = frame_dissect(DLT_EN10MB, &frame);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_ICMP);
-	check_cuts(DLT_EN10MB, frame.data, frame.len, cuts);
+	assert_truncations(DLT_EN10MB, frame.data, frame.len, cuts);
 	frame.data[15] = 9; /* not a session's code */
-	check_reason(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_PPPOE_VERSION);
+	assert_worst_anomaly(frame_dissect(DLT_EN10MB, &frame), ANOMALY_PPPOE_VERSION);
 	frame.data[15] = 0;
 	frame.data[14] = 0x21;
-	check_reason(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_PPPOE_VERSION);
+	assert_worst_anomaly(frame_dissect(DLT_EN10MB, &frame), ANOMALY_PPPOE_VERSION);
 	frame.data[14] = 0x11;
 	frame.data[19] = 1; /* PPP's protocol does not fit */
-	check_reason(dissect_bytes(DLT_EN10MB, &frame), ANOMALY_PPPOE_SHORT);
-	inside = bytes_of(compressed, sizeof compressed);
-	frame = wrap_ether(0x8864, &inside);
-	assert_int_equal(dissect_bytes(DLT_EN10MB, &frame)->transport, TRANSPORT_ICMP);
-	inside = bytes_of(v6, sizeof v6);
-	frame = wrap_ether(0x8864, &inside);
-	assert_int_equal(dissect_bytes(DLT_EN10MB, &frame)->transport, TRANSPORT_ICMPV6);
+	assert_worst_anomaly(frame_dissect(DLT_EN10MB, &frame), ANOMALY_PPPOE_SHORT);
+	inside = frame_buffer_from(compressed, sizeof compressed);
+	frame = frame_wrap_ether(0x8864, &inside);
+	assert_int_equal(frame_dissect(DLT_EN10MB, &frame)->transport, TRANSPORT_ICMP);
+	inside = frame_buffer_from(v6, sizeof v6);
+	frame = frame_wrap_ether(0x8864, &inside);
+	assert_int_equal(frame_dissect(DLT_EN10MB, &frame)->transport, TRANSPORT_ICMPV6);
 }
 
 int

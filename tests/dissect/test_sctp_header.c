@@ -13,15 +13,15 @@ enum { SCTP = 132 };
 /* 2905 > 36412, verification tag 0x01020304, checksum 0x0a0b0c0d. */
 #define COMMON 0x0b, 0x59, 0x8e, 0x3c, 1, 2, 3, 4, 0x0a, 0x0b, 0x0c, 0x0d
 
-static struct bytes packet_bytes;
+static struct frame_buffer packet_bytes;
 
 static const struct packet *
 dissect_sctp_bytes(const void *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len);
+	struct frame_buffer inside = frame_buffer_from(data, len);
 
-	packet_bytes = wrap_ipv4(SCTP, &inside);
-	return dissect_bytes(DLT_IPV4, &packet_bytes);
+	packet_bytes = frame_wrap_ipv4(SCTP, &inside);
+	return frame_dissect(DLT_IPV4, &packet_bytes);
 }
 
 static void
@@ -29,7 +29,7 @@ good(void **state)
 {
 	/* SACK (3) of 4 bytes, DATA (0) of 6 padded to 8 */
 	static const uint8_t sctp[] = {COMMON, 3, 0, 0, 4, 0, 3, 0, 6, 'a', 'b', 0, 0};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 		{40, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -38,18 +38,18 @@ good(void **state)
 	const struct packet *packet = dissect_sctp_bytes(sctp, sizeof sctp);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_SCTP);
 	assert_int_equal(packet->sctp.sport, 2905);
 	assert_int_equal(packet->sctp.dport, 36412);
-	assert_int_equal(packet->sctp.verify, 0x01020304);
+	assert_int_equal(packet->sctp.verification_tag, 0x01020304);
 	assert_int_equal(packet->sctp.checksum, 0x0a0b0c0d);
 	assert_int_equal(packet->sctp.first_chunk, 3);
 	assert_int_equal(packet->sctp.chunk_count, 2);
 	assert_int_equal(packet->sctp.chunks.len, 12);
 	assert_int_equal(packet->sctp.header.len, 12);
-	assert_int_equal(packet->segment, 12);
-	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+	assert_int_equal(packet->payload_wire, 12);
+	assert_truncations(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
 }
 
 static void
@@ -59,7 +59,7 @@ last_padding_may_be_missing(void **state)
 	const struct packet *packet = dissect_sctp_bytes(sctp, sizeof sctp);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->sctp.chunk_count, 1);
 }
 
@@ -73,18 +73,18 @@ bad_chunks(void **state)
 	for (uint8_t length = 0; length < 4; length++) {
 		sctp[19] = length;
 		packet = dissect_sctp_bytes(sctp, sizeof sctp);
-		check_reason(packet, ANOMALY_SCTP_CHUNK_LENGTH);
+		assert_worst_anomaly(packet, ANOMALY_SCTP_CHUNK_LENGTH);
 		assert_int_equal(packet->transport, TRANSPORT_SCTP);
 		assert_int_equal(packet->sctp.first_chunk, 1);
 		assert_int_equal(packet->sctp.chunk_count, 1);
 	}
 	sctp[19] = 5;
-	check_reason(dissect_sctp_bytes(sctp, sizeof sctp), ANOMALY_SCTP_CHUNK_LENGTH);
+	assert_worst_anomaly(dissect_sctp_bytes(sctp, sizeof sctp), ANOMALY_SCTP_CHUNK_LENGTH);
 	for (uint32_t n = 17; n < 20; n++)
-		check_reason(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_CHUNK_LENGTH);
-	check_reason(dissect_sctp_bytes(sctp, 12), ANOMALY_SCTP_NO_CHUNK);
+		assert_worst_anomaly(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_CHUNK_LENGTH);
+	assert_worst_anomaly(dissect_sctp_bytes(sctp, 12), ANOMALY_SCTP_NO_CHUNK);
 	for (uint32_t n = 0; n < 12; n++)
-		check_reason(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_SHORT);
+		assert_worst_anomaly(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_SHORT);
 }
 
 int

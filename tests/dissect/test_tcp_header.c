@@ -10,19 +10,19 @@
 enum { TCP = 6 };
 
 /* 443 > 50000, seq 0x01020304, ack 0xfffefdfc, window 0x1234, checksum 0xabcd, urgent 0x0102. */
-#define FIXED(offset, flags)                                                                                \
+#define FIXED(offset, flags)                                                                                  \
 	0x01, 0xbb, 0xc3, 0x50, 1, 2, 3, 4, 0xff, 0xfe, 0xfd, 0xfc, ((offset) / 4) << 4, (flags), 0x12, 0x34, \
 		0xab, 0xcd, 1, 2
 
-static struct bytes packet_bytes;
+static struct frame_buffer packet_bytes;
 
 static const struct packet *
 dissect_tcp_bytes(const void *data, uint32_t len)
 {
-	struct bytes inside = bytes_of(data, len);
+	struct frame_buffer inside = frame_buffer_from(data, len);
 
-	packet_bytes = wrap_ipv4(TCP, &inside);
-	return dissect_bytes(DLT_IPV4, &packet_bytes);
+	packet_bytes = frame_wrap_ipv4(TCP, &inside);
+	return frame_dissect(DLT_IPV4, &packet_bytes);
 }
 
 /* A SYN with these options, padded with zeros. */
@@ -43,7 +43,7 @@ static void
 good(void **state)
 {
 	static const uint8_t segment[] = {FIXED(20, TCP_ACK | TCP_PSH), 'a', 'b', 'c'};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 		{43, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -51,22 +51,22 @@ good(void **state)
 	const struct packet *packet = dissect_tcp_bytes(segment, sizeof segment);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->transport, TRANSPORT_TCP);
 	assert_int_equal(packet->tcp.sport, 443);
 	assert_int_equal(packet->tcp.dport, 50000);
 	assert_int_equal(packet->tcp.seq, 0x01020304);
 	assert_int_equal(packet->tcp.ack, 0xfffefdfc);
-	assert_int_equal(packet->tcp.offset, 20);
+	assert_int_equal(packet->tcp.header_len, 20);
 	assert_int_equal(packet->tcp.flags, TCP_ACK | TCP_PSH);
 	assert_int_equal(packet->tcp.window, 0x1234);
 	assert_int_equal(packet->tcp.checksum, 0xabcd);
 	assert_int_equal(packet->tcp.urgent, 0x0102);
 	assert_int_equal(packet->tcp.options, 0);
-	assert_int_equal(packet->tcp.sacks, 0);
+	assert_int_equal(packet->tcp.sack_count, 0);
 	assert_int_equal(packet->tcp.header.len, 20);
-	assert_int_equal(packet->segment, 3);
-	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+	assert_int_equal(packet->payload_wire, 3);
+	assert_truncations(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
 }
 
 /* The form nearly every segment has. */
@@ -74,7 +74,7 @@ static void
 timestamps_alone(void **state)
 {
 	static const uint8_t segment[] = {FIXED(32, TCP_ACK), 1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 'x'};
-	static const struct cut cuts[] = {
+	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
 		{52, ANOMALY_TRUNCATED_OPTIONS, ANOMALY_IPV4_TOTAL_LENGTH},
@@ -83,20 +83,20 @@ timestamps_alone(void **state)
 	const struct packet *packet = dissect_tcp_bytes(segment, sizeof segment);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.options, TCP_OPTION_TIMESTAMPS);
 	assert_int_equal(packet->tcp.tsval, 0x01020304);
 	assert_int_equal(packet->tcp.tsecr, 0x05060708);
 	assert_int_equal(packet->tcp.header.len, 32);
-	assert_int_equal(packet->segment, 1);
-	check_cuts(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
+	assert_int_equal(packet->payload_wire, 1);
+	assert_truncations(DLT_IPV4, packet_bytes.data, packet_bytes.len, cuts);
 	/* Options cut by the capture: the segment is there, and its length on the wire is known. */
-	packet = dissect_cut(DLT_IPV4, packet_bytes.data, 45, 53);
+	packet = frame_dissect_cut(DLT_IPV4, packet_bytes.data, 45, 53);
 	assert_int_equal(packet->transport, TRANSPORT_TCP);
 	assert_int_equal(packet->tcp.options, 0);
 	assert_int_equal(packet->tcp.header.len, 25);
-	assert_int_equal(packet->segment, 1);
-	assert_int_equal(packet->payload.have, 0);
+	assert_int_equal(packet->payload_wire, 1);
+	assert_int_equal(packet->payload.captured, 0);
 }
 
 static void
@@ -107,7 +107,7 @@ every_option(void **state)
 						   34, 6, 1, 2, 3, 4, 29, 4, 1, 1);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.options, TCP_OPTION_MSS | TCP_OPTION_SACK_PERMITTED | TCP_OPTION_TIMESTAMPS |
 						      TCP_OPTION_WSCALE | TCP_OPTION_FAST_OPEN | TCP_OPTION_AO);
 	assert_int_equal(packet->tcp.mss, 1460);
@@ -122,7 +122,7 @@ every_option(void **state)
 	assert_int_equal(packet->tcp.options, TCP_OPTION_FAST_OPEN);
 	/* another experiment, MPTCP, user timeout */
 	packet = WITH_OPTIONS(254, 4, 0xf9, 0x88, 30, 4, 1, 1, 28, 4, 1, 1);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.options, 0);
 	packet = WITH_OPTIONS(0, 0, 0, 0, 2, 4, 5, 0xb4); /* nothing counts behind the end */
 	assert_int_equal(packet->tcp.options, 0);
@@ -140,35 +140,35 @@ sack_blocks(void **state)
 	for (uint8_t i = 0; i < 8; i++)
 		option[4 + 4 * i + 3] = (uint8_t)(i + 1);
 	packet = with_options(option, sizeof option);
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.options, TCP_OPTION_SACK);
-	assert_int_equal(packet->tcp.sacks, 4);
+	assert_int_equal(packet->tcp.sack_count, 4);
 	for (uint8_t i = 0; i < 4; i++) {
 		assert_int_equal(packet->tcp.sack[i][0], 2 * i + 1);
 		assert_int_equal(packet->tcp.sack[i][1], 2 * i + 2);
 	}
 	option[3] = 10;
 	packet = with_options(option, 12);
-	assert_int_equal(packet->tcp.sacks, 1);
+	assert_int_equal(packet->tcp.sack_count, 1);
 }
 
 static void
 malformed_options(void **state)
 {
 	(void)state;
-	check_reason(WITH_OPTIONS(2, 0, 0, 0), ANOMALY_TCP_OPTIONS); /* would never end */
-	check_reason(WITH_OPTIONS(2, 1, 0, 0), ANOMALY_TCP_OPTIONS);
-	check_reason(WITH_OPTIONS(2, 5, 0, 0), ANOMALY_TCP_OPTIONS); /* beyond the header */
-	check_reason(WITH_OPTIONS(1, 1, 1, 2), ANOMALY_TCP_OPTIONS); /* no room for the length */
-	check_reason(WITH_OPTIONS(2, 3, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(3, 4, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(4, 3, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(5, 2, 1, 1), ANOMALY_TCP_OPTION_LENGTH); /* no block */
-	check_reason(WITH_OPTIONS(5, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(8, 8, 0, 0, 0, 0, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(34, 4, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(29, 3, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
-	check_reason(WITH_OPTIONS(19, 4, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(2, 0, 0, 0), ANOMALY_TCP_OPTIONS); /* would never end */
+	assert_worst_anomaly(WITH_OPTIONS(2, 1, 0, 0), ANOMALY_TCP_OPTIONS);
+	assert_worst_anomaly(WITH_OPTIONS(2, 5, 0, 0), ANOMALY_TCP_OPTIONS); /* beyond the header */
+	assert_worst_anomaly(WITH_OPTIONS(1, 1, 1, 2), ANOMALY_TCP_OPTIONS); /* no room for the length */
+	assert_worst_anomaly(WITH_OPTIONS(2, 3, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(3, 4, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(4, 3, 5, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(5, 2, 1, 1), ANOMALY_TCP_OPTION_LENGTH); /* no block */
+	assert_worst_anomaly(WITH_OPTIONS(5, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(8, 8, 0, 0, 0, 0, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(34, 4, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(29, 3, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
+	assert_worst_anomaly(WITH_OPTIONS(19, 4, 0, 0), ANOMALY_TCP_OPTION_LENGTH);
 	/* What holds in front of it counts, and the segment with it. */
 	assert_int_equal(WITH_OPTIONS(2, 4, 5, 0xb4, 3, 0, 0, 0)->tcp.mss, 1460);
 	assert_int_equal(WITH_OPTIONS(2, 0, 0, 0)->transport, TRANSPORT_TCP);
@@ -181,10 +181,10 @@ window_scale_limit(void **state)
 	const struct packet *packet = WITH_OPTIONS(3, 3, 14, 0);
 
 	(void)state;
-	check_reason(packet, ANOMALY_NONE);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.wscale, 14);
 	packet = WITH_OPTIONS(3, 3, 15, 0);
-	check_reason(packet, ANOMALY_TCP_WSCALE);
+	assert_worst_anomaly(packet, ANOMALY_TCP_WSCALE);
 	assert_int_equal(packet->tcp.wscale, 14);
 }
 
@@ -195,13 +195,13 @@ header_length(void **state)
 	const struct packet *packet = dissect_tcp_bytes(below, sizeof below);
 
 	(void)state;
-	check_reason(packet, ANOMALY_TCP_HEADER_LENGTH);
+	assert_worst_anomaly(packet, ANOMALY_TCP_HEADER_LENGTH);
 	assert_int_equal(packet->network, NETWORK_IPV4);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
-	assert_int_equal(packet->payload.have, 20);
-	check_reason(dissect_tcp_bytes(beyond, sizeof beyond), ANOMALY_TCP_HEADER_LENGTH);
+	assert_int_equal(packet->payload.captured, 20);
+	assert_worst_anomaly(dissect_tcp_bytes(beyond, sizeof beyond), ANOMALY_TCP_HEADER_LENGTH);
 	for (uint32_t n = 0; n < 20; n++)
-		check_reason(dissect_tcp_bytes(below, n), ANOMALY_TCP_SHORT);
+		assert_worst_anomaly(dissect_tcp_bytes(below, n), ANOMALY_TCP_SHORT);
 }
 
 static void
@@ -221,12 +221,12 @@ flags(void **state)
 	for (unsigned i = 0; i < sizeof possible; i++) {
 		const uint8_t segment[] = {FIXED(20, possible[i])};
 
-		check_reason(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_NONE);
+		assert_worst_anomaly(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_NONE);
 	}
 	for (unsigned i = 0; i < sizeof impossible; i++) {
 		const uint8_t segment[] = {FIXED(20, impossible[i])};
 
-		check_reason(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_FLAGS);
+		assert_worst_anomaly(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_FLAGS);
 		assert_int_equal(dissect_tcp_bytes(segment, sizeof segment)->transport, TRANSPORT_TCP);
 	}
 }
@@ -238,12 +238,12 @@ odd_bits(void **state)
 
 	(void)state;
 	segment[12] |= 1; /* accurate ECN */
-	check_reason(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_NONE);
+	assert_worst_anomaly(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_NONE);
 	segment[12] |= 4;
-	check_reason(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_RESERVED);
+	assert_worst_anomaly(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_RESERVED);
 	segment[12] = 0x50;
 	segment[0] = segment[1] = 0;
-	check_reason(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_PORT_ZERO);
+	assert_worst_anomaly(dissect_tcp_bytes(segment, sizeof segment), ANOMALY_TCP_PORT_ZERO);
 }
 
 int

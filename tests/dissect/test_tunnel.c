@@ -10,62 +10,62 @@
 
 enum { IPV4 = 4, UDP = 17, IPV6 = 41, GRE = 47, ETHERIP = 97, MPLS = 137 };
 
-static struct bytes
+static struct frame_buffer
 innermost(int version)
 {
 	static const uint8_t udp[] = {0, 1, 0, 2, 0, 8, 0, 0};
-	struct bytes inside = bytes_of(udp, sizeof udp);
+	struct frame_buffer inside = frame_buffer_from(udp, sizeof udp);
 
-	return version == 4 ? wrap_ipv4(UDP, &inside) : wrap_ipv6(UDP, &inside);
+	return version == 4 ? frame_wrap_ipv4(UDP, &inside) : frame_wrap_ipv6(UDP, &inside);
 }
 
 /* `header`, then what is inside, as the payload of an IPv4 packet. */
-static struct bytes
-tunnel(uint8_t protocol, const void *header, uint32_t len, const struct bytes *inside)
+static struct frame_buffer
+tunnel(uint8_t protocol, const void *header, uint32_t len, const struct frame_buffer *inside)
 {
-	struct bytes payload = bytes_of(header, len);
+	struct frame_buffer payload = frame_buffer_from(header, len);
 
-	bytes_append(&payload, inside->data, inside->len);
-	return wrap_ipv4(protocol, &payload);
+	frame_buffer_append(&payload, inside->data, inside->len);
+	return frame_wrap_ipv4(protocol, &payload);
 }
 
-static struct bytes
-udp_tunnel(uint16_t port, const void *header, uint32_t len, const struct bytes *inside)
+static struct frame_buffer
+udp_tunnel(uint16_t port, const void *header, uint32_t len, const struct frame_buffer *inside)
 {
 	uint32_t length = 8 + len + inside->len;
 	const uint8_t udp[8] = {0xc0, 0, (uint8_t)(port >> 8), (uint8_t)port, (uint8_t)(length >> 8), (uint8_t)length};
-	struct bytes payload = bytes_of(udp, sizeof udp);
+	struct frame_buffer payload = frame_buffer_from(udp, sizeof udp);
 
-	bytes_append(&payload, header, len);
-	bytes_append(&payload, inside->data, inside->len);
-	return wrap_ipv4(UDP, &payload);
+	frame_buffer_append(&payload, header, len);
+	frame_buffer_append(&payload, inside->data, inside->len);
+	return frame_wrap_ipv4(UDP, &payload);
 }
 
 /* The packet carries `inner`, and in it is the UDP datagram of innermost(). */
 static void
-carries(const struct bytes *bytes, enum inner_layer inner, enum network_layer network)
+carries(const struct frame_buffer *frame, enum inner_layer inner, enum network_layer network)
 {
-	const struct packet *outer = dissect_bytes(DLT_IPV4, bytes), *inside;
+	const struct packet *outer = frame_dissect(DLT_IPV4, frame), *inside;
 
-	check_reason(outer, ANOMALY_NONE);
+	assert_worst_anomaly(outer, ANOMALY_NONE);
 	assert_int_equal(outer->inner, inner);
-	inside = dissect_inside(outer);
-	check_reason(inside, ANOMALY_NONE);
+	inside = frame_dissect_inner(outer);
+	assert_worst_anomaly(inside, ANOMALY_NONE);
 	assert_int_equal(inside->network, network);
 	assert_int_equal(inside->transport, TRANSPORT_UDP);
 	assert_int_equal(inside->udp.dport, 2);
 	assert_int_equal(inside->ether.present, inner == INNER_ETHERNET);
 	assert_int_equal(inside->inner, INNER_NONE);
 	assert_ptr_equal(inside->frame, outer->frame);
-	assert_true(inside->depth > outer->depth);
+	assert_true(inside->layers_spent > outer->layers_spent);
 }
 
 static void
-carries_nothing(const struct bytes *bytes, enum anomaly reason)
+carries_nothing(const struct frame_buffer *frame, enum anomaly reason)
 {
-	const struct packet *outer = dissect_bytes(DLT_IPV4, bytes);
+	const struct packet *outer = frame_dissect(DLT_IPV4, frame);
 
-	check_reason(outer, reason);
+	assert_worst_anomaly(outer, reason);
 	assert_int_equal(outer->network, NETWORK_IPV4);
 	assert_int_equal(outer->inner, INNER_NONE);
 }
@@ -73,30 +73,30 @@ carries_nothing(const struct bytes *bytes, enum anomaly reason)
 static void
 ip_in_ip(void **state)
 {
-	struct bytes v4 = innermost(4), v6 = innermost(6), bytes;
+	struct frame_buffer v4 = innermost(4), v6 = innermost(6), frame;
 
 	(void)state;
-	bytes = wrap_ipv4(IPV4, &v4);
-	carries(&bytes, INNER_IP, NETWORK_IPV4);
-	bytes = wrap_ipv4(IPV6, &v6);
-	carries(&bytes, INNER_IP, NETWORK_IPV6);
-	assert_int_equal(dissect_bytes(DLT_IPV4, &bytes)->inner_type, 0x86dd);
-	bytes = wrap_ipv4(IPV4, &v6); /* protocol 4 is IPv4 */
-	check_reason(dissect_inside(dissect_bytes(DLT_IPV4, &bytes)), ANOMALY_IP_VERSION);
-	bytes = wrap_ipv6(IPV4, &v4);
-	assert_int_equal(dissect_bytes(DLT_IPV6, &bytes)->inner, INNER_IP);
-	bytes = wrap_ipv4_fragment(IPV4, 0x2000, &v4); /* not before it is whole */
-	assert_int_equal(dissect_bytes(DLT_IPV4, &bytes)->inner, INNER_NONE);
+	frame = frame_wrap_ipv4(IPV4, &v4);
+	carries(&frame, INNER_IP, NETWORK_IPV4);
+	frame = frame_wrap_ipv4(IPV6, &v6);
+	carries(&frame, INNER_IP, NETWORK_IPV6);
+	assert_int_equal(frame_dissect(DLT_IPV4, &frame)->inner_type, 0x86dd);
+	frame = frame_wrap_ipv4(IPV4, &v6); /* protocol 4 is IPv4 */
+	assert_worst_anomaly(frame_dissect_inner(frame_dissect(DLT_IPV4, &frame)), ANOMALY_IP_VERSION);
+	frame = frame_wrap_ipv6(IPV4, &v4);
+	assert_int_equal(frame_dissect(DLT_IPV6, &frame)->inner, INNER_IP);
+	frame = frame_wrap_ipv4_fragment(IPV4, 0x2000, &v4); /* not before it is whole */
+	assert_int_equal(frame_dissect(DLT_IPV4, &frame)->inner, INNER_NONE);
 }
 
 static void
 mpls_in_ip(void **state)
 {
 	static const uint8_t label[] = {0, 1, 1, 64};
-	struct bytes inside = innermost(4), bytes = tunnel(MPLS, label, sizeof label, &inside);
+	struct frame_buffer inside = innermost(4), frame = tunnel(MPLS, label, sizeof label, &inside);
 
 	(void)state;
-	carries(&bytes, INNER_IP, NETWORK_IPV4);
+	carries(&frame, INNER_IP, NETWORK_IPV4);
 }
 
 static void
@@ -106,7 +106,7 @@ gre(void **state)
 	static const uint8_t all[] = {0xb0, 0, 0x86, 0xdd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 	static const uint8_t bridged[] = {0x20, 0, 0x65, 0x58, 0, 0, 0, 1};
 	static const uint8_t other[] = {0, 0, 0x88, 0xcc};
-	struct bytes v4 = innermost(4), v6 = innermost(6), frame = wrap_ether(0x0800, &v4), bytes;
+	struct frame_buffer v4 = innermost(4), v6 = innermost(6), frame = frame_wrap_ether(0x0800, &v4), bytes;
 
 	(void)state;
 	bytes = tunnel(GRE, plain, sizeof plain, &v4);
@@ -114,7 +114,7 @@ gre(void **state)
 	bytes = tunnel(GRE, all, sizeof all, &v6); /* checksum, key, sequence */
 	carries(&bytes, INNER_IP, NETWORK_IPV6);
 	for (uint32_t n = 0; n < sizeof all; n++) {
-		struct bytes none = {.len = 0};
+		struct frame_buffer none = {.len = 0};
 
 		bytes = tunnel(GRE, all, n, &none);
 		carries_nothing(&bytes, ANOMALY_GRE_SHORT);
@@ -130,17 +130,17 @@ gre_oddities(void **state)
 {
 	static const uint8_t routed[] = {0x40, 0, 0x08, 0x00}, version[] = {0, 2, 0x08, 0x00};
 	static const uint8_t reserved[] = {0x08, 0, 0x08, 0x00};
-	struct bytes inside = innermost(4), bytes;
+	struct frame_buffer inside = innermost(4), frame;
 	const struct packet *packet;
 
 	(void)state;
-	bytes = tunnel(GRE, routed, sizeof routed, &inside);
-	carries_nothing(&bytes, ANOMALY_GRE_ROUTING);
-	bytes = tunnel(GRE, version, sizeof version, &inside);
-	carries_nothing(&bytes, ANOMALY_GRE_VERSION);
-	bytes = tunnel(GRE, reserved, sizeof reserved, &inside);
-	packet = dissect_bytes(DLT_IPV4, &bytes);
-	check_reason(packet, ANOMALY_GRE_FLAGS);
+	frame = tunnel(GRE, routed, sizeof routed, &inside);
+	carries_nothing(&frame, ANOMALY_GRE_ROUTING);
+	frame = tunnel(GRE, version, sizeof version, &inside);
+	carries_nothing(&frame, ANOMALY_GRE_VERSION);
+	frame = tunnel(GRE, reserved, sizeof reserved, &inside);
+	packet = frame_dissect(DLT_IPV4, &frame);
+	assert_worst_anomaly(packet, ANOMALY_GRE_FLAGS);
 	assert_int_equal(packet->inner, INNER_IP);
 }
 
@@ -153,21 +153,21 @@ pptp(void **state)
 	static const uint8_t ack[] = {0x20, 0x81, 0x88, 0x0b, 0, 0, 0, 1, 0, 0, 0, 1};
 	static const uint8_t lcp[] = {0x30, 0x01, 0x88, 0x0b, 0, 4, 0, 1, 0, 0, 0, 1, 0xc0, 0x21, 1, 1};
 	static const uint8_t no_key[] = {0x10, 0x01, 0x88, 0x0b, 0, 0, 0, 1, 0, 0x21};
-	struct bytes v4 = innermost(4), v6 = innermost(6), none = {.len = 0}, bytes;
+	struct frame_buffer v4 = innermost(4), v6 = innermost(6), none = {.len = 0}, frame;
 
 	(void)state;
-	bytes = tunnel(GRE, both, sizeof both, &v4);
-	carries(&bytes, INNER_IP, NETWORK_IPV4);
-	bytes = tunnel(GRE, compressed, sizeof compressed, &v6);
-	carries(&bytes, INNER_IP, NETWORK_IPV6);
-	bytes = tunnel(GRE, ack, sizeof ack, &none);
-	carries_nothing(&bytes, ANOMALY_NONE);
-	bytes = tunnel(GRE, lcp, sizeof lcp, &none);
-	carries_nothing(&bytes, ANOMALY_NONE);
-	bytes = tunnel(GRE, lcp, sizeof lcp - 3, &none);
-	carries_nothing(&bytes, ANOMALY_GRE_SHORT);
-	bytes = tunnel(GRE, no_key, sizeof no_key, &v4);
-	check_reason(dissect_bytes(DLT_IPV4, &bytes), ANOMALY_GRE_FLAGS);
+	frame = tunnel(GRE, both, sizeof both, &v4);
+	carries(&frame, INNER_IP, NETWORK_IPV4);
+	frame = tunnel(GRE, compressed, sizeof compressed, &v6);
+	carries(&frame, INNER_IP, NETWORK_IPV6);
+	frame = tunnel(GRE, ack, sizeof ack, &none);
+	carries_nothing(&frame, ANOMALY_NONE);
+	frame = tunnel(GRE, lcp, sizeof lcp, &none);
+	carries_nothing(&frame, ANOMALY_NONE);
+	frame = tunnel(GRE, lcp, sizeof lcp - 3, &none);
+	carries_nothing(&frame, ANOMALY_GRE_SHORT);
+	frame = tunnel(GRE, no_key, sizeof no_key, &v4);
+	assert_worst_anomaly(frame_dissect(DLT_IPV4, &frame), ANOMALY_GRE_FLAGS);
 }
 
 static void
@@ -175,27 +175,27 @@ vxlan(void **state)
 {
 	static const uint8_t header[] = {8, 0, 0, 0, 0, 0, 42, 0};
 	uint8_t without[8] = {0};
-	struct bytes inside = innermost(4), frame = wrap_ether(0x0800, &inside), none = {.len = 0}, bytes;
+	struct frame_buffer inside = innermost(4), frame = frame_wrap_ether(0x0800, &inside), none = {.len = 0}, bytes;
 	const struct packet *packet;
 
 	(void)state;
 	bytes = udp_tunnel(4789, header, sizeof header, &frame);
 	carries(&bytes, INNER_ETHERNET, NETWORK_IPV4);
-	packet = dissect_bytes(DLT_IPV4, &bytes);
+	packet = frame_dissect(DLT_IPV4, &bytes);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
-	assert_int_equal(packet->segment, 8 + frame.len); /* of the outer datagram, VXLAN included */
+	assert_int_equal(packet->payload_wire, 8 + frame.len); /* of the outer datagram, VXLAN included */
 	assert_int_equal(packet->payload.wire, frame.len);
 	bytes = udp_tunnel(4789, without, sizeof without, &frame);
 	carries_nothing(&bytes, ANOMALY_VXLAN_FLAGS);
 	for (uint32_t n = 0; n < 8; n++) {
 		bytes = udp_tunnel(4789, header, n, &none);
 		carries_nothing(&bytes, ANOMALY_VXLAN_SHORT);
-		assert_int_equal(dissect_bytes(DLT_IPV4, &bytes)->transport, TRANSPORT_UDP);
-		check_reason(dissect_cut(DLT_IPV4, bytes.data, bytes.len - n, bytes.len),
-			     ANOMALY_VXLAN_SHORT); /* the wire had no more, whatever was captured */
+		assert_int_equal(frame_dissect(DLT_IPV4, &bytes)->transport, TRANSPORT_UDP);
+		assert_worst_anomaly(frame_dissect_cut(DLT_IPV4, bytes.data, bytes.len - n, bytes.len),
+				     ANOMALY_VXLAN_SHORT); /* the wire had no more, whatever was captured */
 	}
 	bytes = udp_tunnel(4789, header, sizeof header, &frame);
-	check_reason(dissect_cut(DLT_IPV4, bytes.data, 30, bytes.len), ANOMALY_TRUNCATED_TUNNEL);
+	assert_worst_anomaly(frame_dissect_cut(DLT_IPV4, bytes.data, 30, bytes.len), ANOMALY_TRUNCATED_TUNNEL);
 	bytes = udp_tunnel(4790, header, sizeof header, &frame); /* another port is another protocol */
 	carries_nothing(&bytes, ANOMALY_NONE);
 }
@@ -208,7 +208,8 @@ geneve(void **state)
 	static const uint8_t ip[] = {0, 0, 0x86, 0xdd, 0, 0, 42, 0};
 	static const uint8_t version[] = {0x40, 0, 0x86, 0xdd, 0, 0, 42, 0};
 	static const uint8_t options[] = {0x20, 0, 0x86, 0xdd, 0, 0, 42, 0};
-	struct bytes v4 = innermost(4), v6 = innermost(6), frame = wrap_ether(0x0800, &v4), none = {.len = 0}, bytes;
+	struct frame_buffer v4 = innermost(4), v6 = innermost(6), frame = frame_wrap_ether(0x0800, &v4),
+			    none = {.len = 0}, bytes;
 
 	(void)state;
 	bytes = udp_tunnel(6081, ether, sizeof ether, &frame);
@@ -229,7 +230,7 @@ static void
 etherip(void **state)
 {
 	static const uint8_t header[] = {0x30, 0}, version[] = {0x40, 0};
-	struct bytes inside = innermost(6), frame = wrap_ether(0x86dd, &inside), none = {.len = 0}, bytes;
+	struct frame_buffer inside = innermost(6), frame = frame_wrap_ether(0x86dd, &inside), none = {.len = 0}, bytes;
 
 	(void)state;
 	bytes = tunnel(ETHERIP, header, sizeof header, &frame);
@@ -244,33 +245,34 @@ etherip(void **state)
 static void
 cut_inside(void **state)
 {
-	struct bytes inside = innermost(4), bytes = wrap_ipv4(IPV4, &inside);
+	struct frame_buffer inside = innermost(4), frame = frame_wrap_ipv4(IPV4, &inside);
 
 	(void)state;
-	for (uint32_t n = 20; n < bytes.len; n++) {
-		const struct packet *outer = dissect_cut(DLT_IPV4, bytes.data, n, bytes.len);
+	for (uint32_t n = 20; n < frame.len; n++) {
+		const struct packet *outer = frame_dissect_cut(DLT_IPV4, frame.data, n, frame.len);
 
-		check_reason(outer, ANOMALY_NONE);
-		check_reason(dissect_inside(outer), n < 40 ? ANOMALY_TRUNCATED_NETWORK : ANOMALY_TRUNCATED_TRANSPORT);
+		assert_worst_anomaly(outer, ANOMALY_NONE);
+		assert_worst_anomaly(frame_dissect_inner(outer),
+				     n < 40 ? ANOMALY_TRUNCATED_NETWORK : ANOMALY_TRUNCATED_TRANSPORT);
 	}
 	inside.len -= 1;
-	bytes = wrap_ipv4(IPV4, &inside);
-	bytes_append(&bytes, "pad", 3); /* the link's padding is not the inner packet's */
-	check_reason(dissect_inside(dissect_bytes(DLT_IPV4, &bytes)), ANOMALY_IPV4_TOTAL_LENGTH);
+	frame = frame_wrap_ipv4(IPV4, &inside);
+	frame_buffer_append(&frame, "pad", 3); /* the link's padding is not the inner packet's */
+	assert_worst_anomaly(frame_dissect_inner(frame_dissect(DLT_IPV4, &frame)), ANOMALY_IPV4_TOTAL_LENGTH);
 }
 
 static void
 tunnels_spend_the_budget(void **state)
 {
 	static const struct interface interface;
-	struct bytes bytes = innermost(4);
+	struct frame_buffer bytes = innermost(4);
 	struct frame frame;
 	struct packet packets[2];
 	unsigned depth = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++)
-		bytes = wrap_ipv4(IPV4, &bytes);
+		bytes = frame_wrap_ipv4(IPV4, &bytes);
 	frame = (struct frame){
 		.data = bytes.data, .interface = &interface, .caplen = bytes.len, .len = bytes.len, .dlt = DLT_IPV4};
 	dissect_frame(&frame, &packets[0]);
@@ -278,7 +280,7 @@ tunnels_spend_the_budget(void **state)
 		dissect_inner(&packets[depth % 2], &packets[(depth + 1) % 2]);
 		depth++;
 	}
-	check_reason(&packets[depth % 2], ANOMALY_LAYER_BUDGET);
+	assert_worst_anomaly(&packets[depth % 2], ANOMALY_LAYER_BUDGET);
 	assert_int_equal(depth, DISSECT_LAYER_BUDGET);
 }
 

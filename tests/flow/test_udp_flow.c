@@ -5,19 +5,19 @@
 #define NOW (1700000000 * SECOND_NS)
 
 static const uint8_t client[4] = {192, 0, 2, 1}, server[4] = {192, 0, 2, 2};
-static const struct ends query = {4, client, server, 5353, 53}, answer = {4, server, client, 53, 5353};
+static const struct packet_tuple query = {4, client, server, 5353, 53}, answer = {4, server, client, 53, 5353};
 
 static struct flow *
-datagram(struct flow_table *table, struct ends ends, uint32_t size, uint64_t now, struct flow_events *events)
+datagram(struct flow_table *table, struct packet_tuple tuple, uint32_t size, uint64_t now, struct flow_events *events)
 {
-	struct packet packet = packet_between(ends, TRANSPORT_UDP);
+	struct packet packet = fixture_packet(tuple, TRANSPORT_UDP);
 	struct flow_key key;
 	unsigned sender;
 
-	packet.segment = size;
-	flow_key_of(&packet, &key, &sender);
+	packet.payload_wire = size;
+	flow_key_from_packet(&packet, &key, &sender);
 	events->count = 0;
-	return flow_for_udp(table, &packet, &key, flow_hash(table, &key), sender, now, events);
+	return flow_table_lookup_udp(table, &packet, &key, flow_key_hash(table, &key), sender, now, events);
 }
 
 static uint64_t
@@ -29,7 +29,7 @@ idle_of(struct flow_table *table)
 static void
 test_the_first_datagram_starts_a_stream(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	struct flow *flow = datagram(table, query, 40, NOW, &events);
 
@@ -37,12 +37,12 @@ test_the_first_datagram_starts_a_stream(void **state)
 	assert_non_null(flow);
 	assert_int_equal(events.count, 1);
 	assert_int_equal(events.event[0].kind, EVENT_UDP_STREAM_START);
-	assert_int_equal(events.event[0].end, 0);
+	assert_int_equal(events.event[0].endpoint, 0);
 	assert_int_equal(events.event[0].ts, NOW);
 	assert_int_equal(flow->kind, FLOW_UDP);
-	assert_int_equal(flow->first, 0);
-	assert_int_equal(flow->last, NOW);
-	assert_int_equal(flow_start(table, flow), NOW);
+	assert_int_equal(flow->first_sender, 0);
+	assert_int_equal(flow->last_seen, NOW);
+	assert_int_equal(flow_first_seen(table, flow), NOW);
 	assert_ptr_equal(datagram(table, answer, 300, NOW + 1, &events), flow);
 	assert_int_equal(events.count, 0);
 	flow_table_free(table);
@@ -51,20 +51,20 @@ test_the_first_datagram_starts_a_stream(void **state)
 static void
 test_the_second_end_may_be_first(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	struct flow *flow = datagram(table, answer, 40, NOW, &events);
 
 	(void)state;
-	assert_int_equal(events.event[0].end, 1);
-	assert_int_equal(flow->first, 1);
+	assert_int_equal(events.event[0].endpoint, 1);
+	assert_int_equal(flow->first_sender, 1);
 	flow_table_free(table);
 }
 
 static void
 test_each_end_counts_its_own(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	struct flow *flow = datagram(table, query, 40, NOW, &events);
 
@@ -75,14 +75,14 @@ test_each_end_counts_its_own(void **state)
 	assert_int_equal(flow->udp[0].bytes, 40);
 	assert_int_equal(flow->udp[1].datagrams, 1);
 	assert_int_equal(flow->udp[1].bytes, 300);
-	assert_int_equal(flow->last, NOW + 2);
+	assert_int_equal(flow->last_seen, NOW + 2);
 	flow_table_free(table);
 }
 
 static void
 test_silence_ends_it_to_the_nanosecond(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	uint64_t idle = idle_of(table), last = NOW + idle - 1;
 
@@ -90,12 +90,12 @@ test_silence_ends_it_to_the_nanosecond(void **state)
 	datagram(table, answer, 40, NOW, &events);
 	datagram(table, query, 40, last, &events);
 	flow_table_run_timers(table, last + idle - 1);
-	assert_int_equal(told.count, 0);
+	assert_int_equal(event_calls.count, 0);
 	flow_table_run_timers(table, last + idle);
-	assert_int_equal(told.count, 1);
-	assert_int_equal(told.record[0].kind, EVENT_UDP_STREAM_END);
-	assert_int_equal(told.record[0].time, last + idle);
-	assert_int_equal(told.record[0].end, 1);
+	assert_int_equal(event_calls.count, 1);
+	assert_int_equal(event_calls.record[0].kind, EVENT_UDP_STREAM_END);
+	assert_int_equal(event_calls.record[0].time, last + idle);
+	assert_int_equal(event_calls.record[0].end, 1);
 	assert_int_equal(flow_table_counters(table)->expired, 1);
 	assert_int_equal(flow_table_counters(table)->flows, 0);
 	flow_table_free(table);
@@ -105,7 +105,7 @@ test_silence_ends_it_to_the_nanosecond(void **state)
 static void
 test_an_end_noticed_late(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	uint64_t idle = idle_of(table);
 
@@ -113,8 +113,8 @@ test_an_end_noticed_late(void **state)
 	datagram(table, query, 40, NOW, &events);
 	datagram(table, query, 40, NOW + idle / 2, &events);
 	flow_table_run_timers(table, NOW + 1000 * idle);
-	assert_int_equal(told.count, 1);
-	assert_int_equal(told.record[0].time, NOW + idle / 2 + idle);
+	assert_int_equal(event_calls.count, 1);
+	assert_int_equal(event_calls.record[0].time, NOW + idle / 2 + idle);
 	flow_table_free(table);
 }
 
@@ -122,7 +122,7 @@ test_an_end_noticed_late(void **state)
 static void
 test_a_datagram_after_the_silence(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	uint64_t idle = idle_of(table), first, second;
 
@@ -132,13 +132,13 @@ test_a_datagram_after_the_silence(void **state)
 	assert_int_equal(events.count, 0);
 	datagram(table, query, 40, NOW + 2 * idle - 2, &events); /* in time, after the deadline that was first set */
 	assert_int_equal(events.count, 0);
-	assert_int_equal(told.count, 0);
+	assert_int_equal(event_calls.count, 0);
 	second = flow_cid(table, datagram(table, query, 40, NOW + 3 * idle - 2, &events), 0);
 	assert_int_equal(events.count, 1);
 	assert_int_equal(events.event[0].kind, EVENT_UDP_STREAM_START);
-	assert_int_equal(told.count, 1);
-	assert_int_equal(told.record[0].kind, EVENT_UDP_STREAM_END);
-	assert_int_equal(told.record[0].time, NOW + 3 * idle - 2);
+	assert_int_equal(event_calls.count, 1);
+	assert_int_equal(event_calls.record[0].kind, EVENT_UDP_STREAM_END);
+	assert_int_equal(event_calls.record[0].time, NOW + 3 * idle - 2);
 	assert_true(second > first);
 	flow_table_free(table);
 }
@@ -146,19 +146,19 @@ test_a_datagram_after_the_silence(void **state)
 static void
 test_eviction_ends_it(void **state)
 {
-	struct flow_table *table = new_table(1);
+	struct flow_table *table = fixture_table_new(1);
 	const uint8_t third[4] = {192, 0, 2, 3};
 	struct flow_events events;
 
 	(void)state;
 	datagram(table, query, 40, NOW, &events);
-	datagram(table, (struct ends){4, third, server, 1, 53}, 40, NOW + 5, &events);
+	datagram(table, (struct packet_tuple){4, third, server, 1, 53}, 40, NOW + 5, &events);
 	assert_int_equal(events.count, 1);
 	assert_int_equal(events.event[0].kind, EVENT_UDP_STREAM_START);
-	assert_int_equal(told.count, 1);
-	assert_int_equal(told.record[0].kind, EVENT_UDP_STREAM_END);
-	assert_int_equal(told.record[0].serial, 1);
-	assert_int_equal(told.record[0].time, NOW + 5);
+	assert_int_equal(event_calls.count, 1);
+	assert_int_equal(event_calls.record[0].kind, EVENT_UDP_STREAM_END);
+	assert_int_equal(event_calls.record[0].serial, 1);
+	assert_int_equal(event_calls.record[0].time, NOW + 5);
 	assert_int_equal(flow_table_counters(table)->evicted_udp, 1);
 	flow_table_free(table);
 }
@@ -166,30 +166,30 @@ test_eviction_ends_it(void **state)
 static void
 test_a_stamp_from_before_ends_nothing_early(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
 	uint64_t idle = idle_of(table);
 	struct flow *flow = datagram(table, query, 40, NOW, &events);
 
 	(void)state;
 	datagram(table, answer, 40, NOW - idle / 2, &events);
-	assert_int_equal(flow->last, NOW);
+	assert_int_equal(flow->last_seen, NOW);
 	assert_int_equal(flow->udp[1].datagrams, 1);
 	flow_table_run_timers(table, NOW + idle - 1);
-	assert_int_equal(told.count, 0);
+	assert_int_equal(event_calls.count, 0);
 	flow_table_free(table);
 }
 
 static void
 test_protocols_do_not_mix(void **state)
 {
-	struct flow_table *table = new_table(10);
+	struct flow_table *table = fixture_table_new(10);
 	const uint8_t v6[16] = {192, 0, 2, 1}, w6[16] = {192, 0, 2, 2};
 	struct flow_events events;
 	struct flow *flow = datagram(table, query, 40, NOW, &events);
 
 	(void)state;
-	assert_ptr_not_equal(datagram(table, (struct ends){6, v6, w6, 5353, 53}, 40, NOW, &events), flow);
+	assert_ptr_not_equal(datagram(table, (struct packet_tuple){6, v6, w6, 5353, 53}, 40, NOW, &events), flow);
 	assert_int_equal(flow_table_counters(table)->flows, 2);
 	flow_table_free(table);
 }

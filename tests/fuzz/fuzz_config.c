@@ -41,7 +41,7 @@ parse(const void *data, size_t size, struct config *config)
 	bool good;
 
 	messages = 0;
-	must(stream != NULL && options_defaults(config), "there is memory");
+	must(stream != NULL && config_set_defaults(config), "there is memory");
 	good = config_file_parse(stream, "fuzz", config, overridden);
 	fclose(stream);
 	must(messages == !good, "a bad file is one message");
@@ -63,15 +63,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (parse(data, size, &config)) {
 		stream = open_memstream(&text, &length);
 		must(stream != NULL, "there is memory");
-		settings_print(stream, &config);
+		config_print(stream, &config);
 		fclose(stream);
 		must(parse(text, length, &again), "what is printed can be read");
 		for (size_t i = 0; i < options_table_rows; i++)
-			must(options_table[i].place == ON_LINE || options_same(&options_table[i], &config, &again),
+			must(options_table[i].source == OPTION_COMMAND_LINE ||
+				 options_values_equal(&options_table[i], &config, &again),
 			     "what is printed is what was read");
-		options_free(&again);
+		config_free(&again);
 		free(text);
 	}
-	options_free(&config);
+	config_free(&config);
 	return 0;
 }

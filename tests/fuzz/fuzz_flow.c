@@ -22,11 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                 \
 	} while (0)
 
-static struct talk talk;
+static struct tcp_fixture talk;
 
 /* A number near the one that is expected, or anything. */
 static uint32_t
-near(uint32_t expected, uint8_t how, uint8_t seed)
+fuzz_flow_is_near(uint32_t expected, uint8_t how, uint8_t seed)
 {
 	static const int32_t offsets[] = {0,	 0,	0,	1,     -1, 100, -100, 1448,
 					  -1448, 30000, -30000, 70000, 2,  -2,	50,   1000};
@@ -36,19 +36,19 @@ near(uint32_t expected, uint8_t how, uint8_t seed)
 
 /* What an endpoint of the present connection between these ports would send next. */
 static void
-expected(const struct packet *packet, unsigned from, uint32_t *seq, uint32_t *ack)
+fuzz_flow_expected(const struct packet *packet, unsigned from, uint32_t *seq, uint32_t *ack)
 {
 	struct flow_key key;
 	struct flow *flow;
 	unsigned sender;
 
-	flow_key_of(packet, &key, &sender);
-	flow = flow_find(talk.table, &key, flow_hash(talk.table, &key));
+	flow_key_from_packet(packet, &key, &sender);
+	flow = flow_table_lookup(talk.table, &key, flow_key_hash(talk.table, &key));
 	*seq = from == A ? 1000 : 5000;
 	*ack = from == A ? 5001 : 1001;
 	if (flow == NULL)
 		return;
-	if ((flow->tcp[sender].flags & TCP_END_SENT) != 0)
+	if ((flow->tcp[sender].flags & TCP_EP_SEQ_KNOWN) != 0)
 		*seq = flow->tcp[sender].nxt;
 	*ack = flow->tcp[sender].rcv_nxt;
 }
@@ -57,7 +57,7 @@ static struct packet
 segment_of(const uint8_t *bytes)
 {
 	static const uint32_t lengths[] = {0, 0, 1, 100, 1448, 65535, 500000, 10};
-	struct segment s = bare(bytes[0] & 1, bytes[1], 0, 0);
+	struct test_segment s = segment_empty(bytes[0] & 1, bytes[1], 0, 0);
 	struct packet packet;
 	uint32_t seq, ack;
 	unsigned i;
@@ -70,41 +70,42 @@ segment_of(const uint8_t *bytes)
 	s.tsval = (bytes[4] & 8) != 0 ? bytes[6] + 1u : 0;
 	s.tsecr = bytes[6] ^ bytes[5];
 	s.sacks = bytes[4] >> 4 & 3;
-	packet = talk_packet(&s);
+	packet = tcp_fixture_packet(&s);
 	packet.tcp.sport = (uint16_t)(packet.tcp.sport + (bytes[0] >> 1 & 3));
 	packet.tcp.dport = (uint16_t)(packet.tcp.dport + (bytes[0] >> 1 & 3));
-	expected(&packet, s.from, &seq, &ack);
-	packet.tcp.seq = near(seq, bytes[2] & 15, bytes[5]);
-	packet.tcp.ack = near(ack, bytes[2] >> 4, bytes[6]);
+	fuzz_flow_expected(&packet, s.from, &seq, &ack);
+	packet.tcp.seq = fuzz_flow_is_near(seq, bytes[2] & 15, bytes[5]);
+	packet.tcp.ack = fuzz_flow_is_near(ack, bytes[2] >> 4, bytes[6]);
 	for (i = 0; i < s.sacks; i++) {
-		packet.tcp.sack[i][0] = near(packet.tcp.ack, bytes[5] >> (2 * i) & 15, bytes[6]);
+		packet.tcp.sack[i][0] = fuzz_flow_is_near(packet.tcp.ack, bytes[5] >> (2 * i) & 15, bytes[6]);
 		packet.tcp.sack[i][1] = packet.tcp.sack[i][0] + bytes[6] % 3 * 1448;
 	}
 	return packet;
 }
 
 static void
-check_flow(void *context, const struct flow *flow)
+fuzz_flow_check_flow(void *context, const struct flow *flow)
 {
 	const struct flow_cold *cold = flow_cold(talk.table, flow);
-	unsigned *details = context, end;
+	unsigned *details = context, endpoint;
 
-	if (cold->detail != 0) {
-		must(detail_of(flow_table_tcp(talk.table), cold)->owner == flow);
+	if (cold->loss_index != 0) {
+		must(loss_pool_find(flow_table_tcp_pools(talk.table), cold)->owner == flow);
 		++*details;
 	}
-	for (end = 0; end < 2; end++) {
-		const struct tcp_end *e = &flow->tcp[end];
+	for (endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 
 		must(e->state < TCP_STATE_COUNT && e->state != TCP_STATE_LISTEN);
-		must((e->flags & TCP_END_SENT) == 0 || !seq_before(e->nxt, e->una));
-		must(e->retransmits <= e->segments);
+		must((e->flags & TCP_EP_SEQ_KNOWN) == 0 || !tcp_seq_before(e->nxt, e->una));
+		must(e->retransmits <= e->segments_sent);
 		must(e->wscale <= 14);
-		must((e->trouble & TCP_TROUBLE_LOSS) == 0 || cold->detail != 0);
-		if ((e->trouble & TCP_TROUBLE_WAITS) != 0)
-			must(e->state != TCP_STATE_CLOSED && e->state != TCP_STATE_NONE && flow->deadline <= e->until);
+		must((e->slow_reasons & TCP_SLOW_LOSS) == 0 || cold->loss_index != 0);
+		if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
+			must(e->state != TCP_STATE_CLOSED && e->state != TCP_STATE_NONE &&
+			     flow->deadline <= e->wait_until);
 		if (e->state == TCP_STATE_TIME_WAIT)
-			must(flow->deadline <= e->until);
+			must(flow->deadline <= e->wait_until);
 	}
 }
 
@@ -112,20 +113,20 @@ static void
 check_table(void)
 {
 	const struct flow_counters *counters = flow_table_counters(talk.table);
-	struct tcp_store *store = flow_table_tcp(talk.table);
+	struct tcp_pools *pools = flow_table_tcp_pools(talk.table);
 	unsigned details = 0;
 	uint32_t spare, count = 0;
 
 	must(counters->flows <= 3);
-	flow_table_visit(talk.table, check_flow, &details);
-	for (spare = store->detail_spare; spare != 0; spare = store->details[spare - 1].next_spare)
+	flow_table_visit(talk.table, fuzz_flow_check_flow, &details);
+	for (spare = pools->loss_free_head; spare != 0; spare = pools->loss_pairs[spare - 1].next_free)
 		count++;
-	must(details + count == store->detail_top);
+	must(details + count == pools->loss_high_water);
 	must(talk.illegal == 0);
 }
 
 static void
-take_segment(const uint8_t *bytes)
+fuzz_flow_feed_segment(const uint8_t *bytes)
 {
 	static const uint64_t steps[] = {0,	      1000,	    100000,		 MILLISECONDS,
 					 20 * MILLISECONDS, 250 * MILLISECONDS, 3 * NANOSECONDS, 40 * NANOSECONDS};
@@ -134,29 +135,29 @@ take_segment(const uint8_t *bytes)
 	struct tcp_estimates estimates;
 	struct flow_key key;
 	struct flow *flow;
-	unsigned sender, end, i;
+	unsigned sender, endpoint, i;
 
 	talk.now += steps[bytes[7] & 7];
 	if (bytes[7] == 0xff)
 		talk.now -= NANOSECONDS; /* captures do that */
 	flow_table_run_timers(talk.table, talk.now);
 	packet = segment_of(bytes);
-	flow_key_of(&packet, &key, &sender);
-	flow = flow_for_tcp(talk.table, &packet, &key, flow_hash(talk.table, &key), sender, talk.now);
+	flow_key_from_packet(&packet, &key, &sender);
+	flow = flow_table_lookup_tcp(talk.table, &packet, &key, flow_key_hash(talk.table, &key), sender, talk.now);
 	if (flow == NULL)
 		return;
-	for (end = 0; end < 2; end++) {
+	for (endpoint = 0; endpoint < 2; endpoint++) {
 		events.count = 0;
-		if (end == 0)
-			tcp_sent(talk.table, flow, sender, &packet, talk.now, &events);
+		if (endpoint == 0)
+			tcp_segment_sent(talk.table, flow, sender, &packet, talk.now, &events);
 		else
-			tcp_received(talk.table, flow, 1 - sender, &packet, talk.now, &events);
+			tcp_segment_received(talk.table, flow, 1 - sender, &packet, talk.now, &events);
 		must(events.count < FLOW_EVENTS_MAX - 1);
 		for (i = 0; i < events.count; i++)
-			talk_event(&talk, &events.event[i]);
+			tcp_fixture_trace_event(&talk, &events.event[i]);
 	}
-	tcp_estimate(talk.table, flow, sender, &estimates);
-	must(flow_find(talk.table, &key, flow->hash) == flow);
+	tcp_estimate_congestion(talk.table, flow, sender, &estimates);
+	must(flow_table_lookup(talk.table, &key, flow->hash) == flow);
 }
 
 int
@@ -167,16 +168,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&talk, 0, sizeof talk);
 	limits.flows = 3;
-	talk.table = flow_table_new(&limits, 7, talk_report, &talk);
+	talk.table = flow_table_new(&limits, 7, tcp_fixture_on_events, &talk);
 	talk.now = TALK_BEGIN;
 	if (talk.table == NULL)
 		abort();
 	for (at = 0; at + SEGMENT_SIZE <= size; at += SEGMENT_SIZE) {
 		talk.length = 0;
-		take_segment(data + at);
+		fuzz_flow_feed_segment(data + at);
 		check_table();
 	}
-	tcp_flush(talk.table);
+	tcp_flush_deferred(talk.table);
 	check_table();
 	talk.now += 1000 * 86400 * NANOSECONDS;
 	flow_table_run_timers(talk.table, talk.now);

@@ -24,7 +24,7 @@ static const int link_types[8] = {
 	} while (0)
 
 static void
-must_be_inside(const struct frame *frame, struct view v)
+must_be_inside(const struct frame *frame, struct slice v)
 {
 	if (v.len == 0)
 		return;
@@ -36,8 +36,8 @@ static void
 check_cursor(const struct frame *frame, const struct cursor *c)
 {
 	must(c->error == CURSOR_OK);
-	must(c->have <= c->wire);
-	must_be_inside(frame, cursor_rest(c));
+	must(c->captured <= c->wire);
+	must_be_inside(frame, cursor_captured_slice(c));
 }
 
 static void
@@ -69,18 +69,19 @@ check_views(const struct packet *packet)
 static void
 check_reason(const struct packet *packet)
 {
-	must((packet->reason == ANOMALY_NONE) == (packet->anomalies.bits[0] == 0 && packet->anomalies.bits[1] == 0));
-	if (packet->reason != ANOMALY_NONE)
-		must(anomaly_has(&packet->anomalies, packet->reason));
+	must((packet->worst_anomaly == ANOMALY_NONE) ==
+	     (packet->anomalies.bits[0] == 0 && packet->anomalies.bits[1] == 0));
+	if (packet->worst_anomaly != ANOMALY_NONE)
+		must(anomaly_has(&packet->anomalies, packet->worst_anomaly));
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++) {
 		if (!anomaly_has(&packet->anomalies, (enum anomaly)a))
 			continue;
-		must(anomaly_gravity((enum anomaly)a) <= anomaly_gravity(packet->reason));
-		if (anomaly_gravity((enum anomaly)a) == GRAVITY_DROP) {
+		must(anomaly_severity((enum anomaly)a) <= anomaly_severity(packet->worst_anomaly));
+		if (anomaly_severity((enum anomaly)a) == SEVERITY_DROP) {
 			must(packet->network == NETWORK_IPV4 || packet->network == NETWORK_IPV6);
 			must(packet->transport == TRANSPORT_NONE && packet->inner == INNER_NONE);
 		}
-		if (anomaly_gravity((enum anomaly)a) == GRAVITY_TRUNCATED)
+		if (anomaly_severity((enum anomaly)a) == SEVERITY_TRUNCATED)
 			must(packet->frame->caplen < packet->frame->len);
 	}
 }
@@ -90,9 +91,9 @@ check_layers(const struct packet *packet)
 {
 	bool ip = packet->network == NETWORK_IPV4 || packet->network == NETWORK_IPV6;
 
-	must(packet->depth <= DISSECT_LAYER_BUDGET);
+	must(packet->layers_spent <= DISSECT_LAYER_BUDGET);
 	if (packet->transport == TRANSPORT_NONE)
-		must(packet->segment == 0);
+		must(packet->payload_wire == 0);
 	if (packet->transport != TRANSPORT_NONE || packet->inner != INNER_NONE)
 		must(ip);
 	if (ip && packet->ip.fragment)
@@ -100,8 +101,8 @@ check_layers(const struct packet *packet)
 	if (ip)
 		must(packet->ip.version == (packet->network == NETWORK_IPV4 ? 4 : 6));
 	if (packet->transport == TRANSPORT_TCP) {
-		must(packet->tcp.sacks <= 4 && packet->tcp.wscale <= 14);
-		must(packet->tcp.offset >= 20 && packet->tcp.header.len <= packet->tcp.offset);
+		must(packet->tcp.sack_count <= 4 && packet->tcp.wscale <= 14);
+		must(packet->tcp.header_len >= 20 && packet->tcp.header.len <= packet->tcp.header_len);
 	}
 }
 
@@ -111,9 +112,10 @@ check_cut(const struct packet *whole, const struct packet *cut)
 {
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
 		if (anomaly_has(&cut->anomalies, (enum anomaly)a) && !anomaly_has(&whole->anomalies, (enum anomaly)a))
-			must(anomaly_gravity((enum anomaly)a) == GRAVITY_TRUNCATED);
+			must(anomaly_severity((enum anomaly)a) == SEVERITY_TRUNCATED);
 	must(cut->network == NETWORK_NONE || cut->network == whole->network);
-	must(cut->transport == TRANSPORT_NONE || cut->transport == whole->transport || whole->reason != cut->reason);
+	must(cut->transport == TRANSPORT_NONE || cut->transport == whole->transport ||
+	     whole->worst_anomaly != cut->worst_anomaly);
 }
 
 /* The frame, and what is inside, to the end. */
@@ -132,12 +134,12 @@ check_frame(const struct frame *frame, struct packet *first)
 		check_reason(packet);
 		check_layers(packet);
 		check_views(packet);
-		(void)dissect_checksum(packet);
+		(void)checksum_verify(packet);
 		if (packet->inner == INNER_NONE)
 			break;
 		turn ^= 1;
 		dissect_inner(packet, &packets[turn]);
-		must(packets[turn].depth > packet->depth || packets[turn].reason != ANOMALY_NONE);
+		must(packets[turn].layers_spent > packet->layers_spent || packets[turn].worst_anomaly != ANOMALY_NONE);
 	}
 }
 

@@ -31,31 +31,32 @@ enum {
 	REPEATED = 0x40,
 };
 
-static struct script script;
+static struct iscsi_fixture script;
 
 static void
-check_told(void)
+fuzz_iscsi_check_message(void)
 {
-	const struct iscsi_session *session = &script.session;
+	const struct iscsi_connection *connection = &script.session;
 
-	if (script.told == 0)
+	if (script.messages == 0)
 		return;
-	must(memchr(session->target, '\0', sizeof session->target) != NULL);
-	must(memchr(session->initiator, '\0', sizeof session->initiator) != NULL);
-	must(script.pdu.data <= ISCSI_DATA_MAX);
+	must(memchr(connection->target, '\0', sizeof connection->target) != NULL);
+	must(memchr(connection->initiator, '\0', sizeof connection->initiator) != NULL);
+	must(script.pdu.data_length <= ISCSI_DATA_MAX);
 	must(script.cdb_length <= ISCSI_CDB_MAX);
-	must(conversations_counters(script.all)->now <= CONVERSATIONS_MAX);
+	must(app_flow_table_counters(script.all)->active <= CONVERSATIONS_MAX);
 }
 
 static void
-take(unsigned flags, const uint8_t *bytes, uint32_t length)
+fuzz_iscsi_feed(unsigned flags, const uint8_t *bytes, uint32_t length)
 {
 	static uint8_t filler[65536];
 	unsigned from = (flags & FROM_TARGET) != 0 ? TARGET : INITIATOR;
 	uint32_t seq = script.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
 
 	if ((flags & LOGIN_FIRST) != 0)
-		script_login(&script, "HeaderDigest=CRC32C\0DataDigest=CRC32C\0", 38, "HeaderDigest=CRC32C\0", 20);
+		iscsi_fixture_login(&script, "HeaderDigest=CRC32C\0DataDigest=CRC32C\0", 38, "HeaderDigest=CRC32C\0",
+				    20);
 	seq = script.next[from];
 	if ((flags & REPEATED) != 0 && length > 0) {
 		memset(filler, bytes[0], length);
@@ -65,15 +66,15 @@ take(unsigned flags, const uint8_t *bytes, uint32_t length)
 	if ((flags & MISSED) != 0)
 		return;
 	if ((flags & SWAPPED) != 0 && length > 1) {
-		script_segment(&script, from, TCP_ACK, seq + length / 2, bytes + length / 2, length - length / 2,
-			       length - length / 2);
-		script_segment(&script, from, TCP_ACK, seq, bytes, length / 2, length / 2);
+		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq + length / 2, bytes + length / 2,
+					   length - length / 2, length - length / 2);
+		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, length / 2, length / 2);
 	} else {
-		script_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
 	}
 	if ((flags & AGAIN) != 0)
-		script_segment(&script, from, TCP_ACK, seq, bytes, have, length);
-	check_told();
+		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+	fuzz_iscsi_check_message();
 }
 
 int
@@ -82,16 +83,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 4)
 		return 0;
 	if (script.table == NULL)
-		script_open(&script);
+		iscsi_fixture_setup(&script);
 	script.port++; /* another connection for each input, and old ones make room */
 	script.port = script.port < 1024 ? 1024 : script.port == 3260 ? 3261 : script.port;
 	script.wanted = (data[0] & 2) == 0;
-	script.told = 0;
+	script.messages = 0;
 	script.length = 0;
 	script.next[INITIATOR] = 0x10000 + data[0];
 	script.next[TARGET] = 0x20000;
 	if ((data[0] & 1) != 0)
-		script_connect(&script);
+		iscsi_fixture_handshake(&script);
 	data++;
 	size--;
 	while (size > 3) {
@@ -102,7 +103,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 3;
 		if ((flags & REPEATED) == 0 && length > size)
 			length = (uint32_t)size;
-		take(flags, data, length);
+		fuzz_iscsi_feed(flags, data, length);
 		length = (flags & REPEATED) != 0 ? 1 : length;
 		data += length;
 		size -= length;

@@ -17,43 +17,43 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned long files;
 
 static void
-fail(const char *path)
+fuzz_fail(const char *path)
 {
 	fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	exit(1);
 }
 
 static void
-run_file(const char *path, size_t size)
+fuzz_run_file(const char *path, size_t size)
 {
 	FILE *file = fopen(path, "rb");
 	uint8_t *data = malloc(size > 0 ? size : 1);
 
 	if (file == NULL || data == NULL)
-		fail(path);
+		fuzz_fail(path);
 	if (fread(data, 1, size, file) != size)
-		fail(path);
+		fuzz_fail(path);
 	fclose(file);
 	LLVMFuzzerTestOneInput(data, size);
 	free(data);
 	files++;
 }
 
-static void run(const char *path);
+static void fuzz_run_input(const char *path);
 
 static void
-run_directory(const char *path)
+fuzz_run_directory(const char *path)
 {
 	struct dirent **names;
 	char inside[4096];
 	int count = scandir(path, &names, NULL, alphasort);
 
 	if (count < 0)
-		fail(path);
+		fuzz_fail(path);
 	for (int i = 0; i < count; i++) {
 		if (names[i]->d_name[0] != '.') {
 			snprintf(inside, sizeof inside, "%s/%s", path, names[i]->d_name);
-			run(inside);
+			fuzz_run_input(inside);
 		}
 		free(names[i]);
 	}
@@ -61,16 +61,16 @@ run_directory(const char *path)
 }
 
 static void
-run(const char *path)
+fuzz_run_input(const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status) != 0)
-		fail(path);
+		fuzz_fail(path);
 	if (S_ISDIR(status.st_mode))
-		run_directory(path);
+		fuzz_run_directory(path);
 	else
-		run_file(path, (size_t)status.st_size);
+		fuzz_run_file(path, (size_t)status.st_size);
 }
 
 int
@@ -78,7 +78,7 @@ main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (argv[i][0] != '-')
-			run(argv[i]);
+			fuzz_run_input(argv[i]);
 	printf("%lu inputs\n", files);
 	return files > 0 ? 0 : 1;
 }

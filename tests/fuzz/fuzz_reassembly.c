@@ -30,9 +30,9 @@ note_loss(void *context, const struct packet *lost, unsigned fragments)
 {
 	(void)context;
 	must(fragments >= 1 && lost->frame->caplen == lost->ip.header.len);
-	must(lost->reason == ANOMALY_FRAGMENT_TIMEOUT || lost->reason == ANOMALY_FRAGMENT_LIMIT);
+	must(lost->worst_anomaly == ANOMALY_FRAGMENT_TIMEOUT || lost->worst_anomaly == ANOMALY_FRAGMENT_LIMIT);
 	must(lost->frame->ts <= clock_ns);
-	if (lost->reason == ANOMALY_FRAGMENT_TIMEOUT) {
+	if (lost->worst_anomaly == ANOMALY_FRAGMENT_TIMEOUT) {
 		must(lost->frame->ts >= last_loss);
 		last_loss = lost->frame->ts;
 	}
@@ -44,17 +44,17 @@ check_pieces(const struct reassembly *r, const struct datagram *d)
 {
 	uint32_t end = 0, held = 0, count = 0;
 
-	for (uint16_t at = d->head; at != 0; at = r->pieces[at].next) {
-		const struct piece *piece = &r->pieces[at];
+	for (uint16_t at = d->head; at != 0; at = r->fragments[at].next) {
+		const struct stored_fragment *fragment = &r->fragments[at];
 
-		must(piece->start * 8u >= end && piece->have <= piece->length && piece->length > 0);
-		end = piece->start * 8u + piece->length;
-		held += piece->length;
+		must(fragment->start * 8u >= end && fragment->captured <= fragment->length && fragment->length > 0);
+		end = fragment->start * 8u + fragment->length;
+		held += fragment->length;
 		count++;
 		if (at == d->tail)
 			break;
 	}
-	must(end == d->end && held == d->held && count == d->count);
+	must(end == d->end && held == d->bytes_held && count == d->count);
 	must(end <= DATAGRAM_MAX && (d->total == 0 || end <= d->total));
 	must(count <= r->limits.fragments);
 	must(d->total == 0 || held < d->total);
@@ -68,16 +68,16 @@ check_all(const struct reassembly *r)
 	for (unsigned version = 0; version < 2; version++) {
 		uint64_t since = 0;
 
-		for (uint16_t at = r->ages[version].head; at != 0; at = r->slots[at].next) {
-			const struct datagram *d = &r->slots[at];
+		for (uint16_t at = r->fifo[version].head; at != 0; at = r->datagrams[at].next) {
+			const struct datagram *d = &r->datagrams[at];
 			uint32_t used = 0;
 
-			must(d->since >= since && d->since <= clock_ns);
-			since = d->since;
+			must(d->first_seen >= since && d->first_seen <= clock_ns);
+			since = d->first_seen;
 			for (unsigned i = 0; i < DATAGRAM_BLOCKS; i++)
 				used += d->block[i] != 0;
 			must(used == d->blocks);
-			if (d->why == ANOMALY_NONE)
+			if (d->anomaly == ANOMALY_NONE)
 				check_pieces(r, d);
 			else
 				must(used == 0 && d->count == 0);
@@ -88,7 +88,7 @@ check_all(const struct reassembly *r)
 	}
 	must(slots == r->counters.datagrams && slots + r->slots_free == r->limits.datagrams);
 	must(blocks * BLOCK_SIZE == r->counters.bytes && blocks + r->blocks_free == r->limits.bytes / BLOCK_SIZE);
-	must(pieces + r->pieces_free == PIECES);
+	must(pieces + r->pieces_free == FRAGMENTS_MAX);
 }
 
 static uint8_t
@@ -98,22 +98,22 @@ byte_at(uint32_t id, uint32_t place)
 }
 
 static void
-take(struct reassembly *r, const struct packet *packet)
+fuzz_reassembly_feed(struct reassembly *r, const struct packet *packet)
 {
 	struct reassembly_result result;
 	enum reassembly_verdict verdict = reassembly_add(r, packet, 0, clock_ns, &result);
 
-	must((verdict == REASSEMBLY_DROPPED) == (result.why != ANOMALY_NONE));
-	if (verdict == REASSEMBLY_WHOLE) {
+	must((verdict == REASSEMBLY_DROPPED) == (result.anomaly != ANOMALY_NONE));
+	if (verdict == REASSEMBLY_COMPLETE) {
 		struct packet whole;
 
-		must(result.have <= result.wire && result.wire <= DATAGRAM_MAX && result.fragments >= 2);
+		must(result.captured <= result.wire && result.wire <= DATAGRAM_MAX && result.fragments >= 2);
 		must(result.fragments <= r->limits.fragments && result.first->fragment_offset == 0);
-		for (uint32_t i = 0; known && i < result.have; i++)
+		for (uint32_t i = 0; known && i < result.captured; i++)
 			must(result.bytes[i] == byte_at(packet->ip.fragment_id, i));
-		dissect_reassembled(packet, result.first, result.bytes, result.have, result.wire, &whole);
+		dissect_reassembled(packet, result.first, result.bytes, result.captured, result.wire, &whole);
 		must(!whole.ip.fragment && whole.datagram.wire <= result.wire);
-		(void)dissect_checksum(&whole);
+		(void)checksum_verify(&whole);
 	}
 	check_all(r);
 }
@@ -122,7 +122,7 @@ take(struct reassembly *r, const struct packet *packet)
 static void
 take_made(struct reassembly *r, const uint8_t *record)
 {
-	static struct raw raw;
+	static struct packet_buffer raw;
 	struct frame frame;
 	struct packet packet;
 	uint32_t id = record[0] >> 1 & 3, offset = (uint32_t)(record[1] | (record[2] & 31) << 8);
@@ -134,36 +134,37 @@ take_made(struct reassembly *r, const uint8_t *record)
 		reassembly_run_timers(r, clock_ns);
 	raw.len = 0;
 	if (record[0] & 1) {
-		raw_ipv6(&raw, 1, 2, 44, 8 + length);
-		raw_fragment(&raw, 17, offset, more, id);
+		packet_put_ipv6(&raw, 1, 2, 44, 8 + length);
+		packet_put_ipv6_fragment(&raw, 17, offset, more, id);
 	} else {
-		raw_ipv4(&raw, 1, 2, 17, id, (more ? 0x2000u : 0) | offset, length);
+		packet_put_ipv4(&raw, 1, 2, 17, id, (more ? 0x2000u : 0) | offset, length);
 	}
 	for (uint32_t i = 0; i < length; i++)
-		raw_u8(&raw, byte_at(id, offset * 8 + i));
+		packet_put_u8(&raw, byte_at(id, offset * 8 + i));
 	if (length > 0 && (record[0] >> 4 & 1) != 0) {
 		raw.bytes[raw.len - 1] ^= 1;
 		known = false;
 	}
-	raw_dissect_cut(&raw, raw.len - (record[4] > 128 ? length * record[4] / 256 : 0), clock_ns, &frame, &packet);
+	packet_dissect_truncated(&raw, raw.len - (record[4] > 128 ? length * record[4] / 256 : 0), clock_ns, &frame,
+				 &packet);
 	if (packet.ip.fragment)
-		take(r, &packet);
+		fuzz_reassembly_feed(r, &packet);
 }
 
 static size_t
 take_frame(struct reassembly *r, const uint8_t *data, size_t size)
 {
-	static struct raw raw;
+	static struct packet_buffer raw;
 	struct frame frame;
 	struct packet packet;
 	size_t length = data[0] < size - 1 ? data[0] : size - 1;
 
 	raw.len = 0;
-	raw_put(&raw, data + 1, (uint32_t)length);
+	packet_put_bytes(&raw, data + 1, (uint32_t)length);
 	clock_ns += SECOND / 10;
-	raw_dissect(&raw, clock_ns, &frame, &packet);
+	packet_dissect(&raw, clock_ns, &frame, &packet);
 	if ((packet.network == NETWORK_IPV4 || packet.network == NETWORK_IPV6) && packet.ip.fragment)
-		take(r, &packet);
+		fuzz_reassembly_feed(r, &packet);
 	return length + 1;
 }
 

@@ -31,7 +31,7 @@ static struct flow_table *table;
 static uint64_t clock_ns;
 
 static uint8_t
-take(struct input *in)
+fuzz_sctp_feed(struct input *in)
 {
 	if (in->left == 0)
 		return 0;
@@ -52,17 +52,17 @@ check_events(const struct flow *flow, const struct flow_events *events)
 		const struct flow_event *e = &events->event[i];
 		bool arrow = false;
 
-		must(e->kind == EVENT_SCTP_STATE_CHANGE && e->end <= 1 && e->ts <= clock_ns);
+		must(e->kind == EVENT_SCTP_STATE_CHANGE && e->endpoint <= 1 && e->ts <= clock_ns);
 		must(e->sctp_before.state != SCTP_STATE_NONE && e->sctp_before.state != e->sctp_after.state);
-		must(state[e->end] == -1 || state[e->end] == e->sctp_before.state);
-		state[e->end] = e->sctp_after.state;
+		must(state[e->endpoint] == -1 || state[e->endpoint] == e->sctp_before.state);
+		state[e->endpoint] = e->sctp_after.state;
 		for (unsigned in = 0; in < SCTP_INPUT_COUNT; in++)
 			arrow |= sctp_machine_next((enum sctp_state)e->sctp_before.state, (enum sctp_input)in) ==
 				 e->sctp_after.state;
 		must(arrow);
 	}
-	for (unsigned end = 0; end < 2; end++)
-		must(state[end] == -1 || state[end] == flow->sctp[end].state);
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		must(state[endpoint] == -1 || state[endpoint] == flow->sctp[endpoint].state);
 }
 
 static void
@@ -73,24 +73,24 @@ on_timer(void *context, struct flow *flow, const struct flow_events *events)
 }
 
 static void
-check_flow(void *context, const struct flow *flow)
+fuzz_sctp_check_flow(void *context, const struct flow *flow)
 {
 	uint32_t *homes = context;
 
-	must(flow->kind == FLOW_SCTP && flow->last <= clock_ns);
-	for (unsigned end = 0; end < 2; end++) {
-		const struct sctp_end *e = &flow->sctp[end];
+	must(flow->kind == FLOW_SCTP && flow->last_seen <= clock_ns);
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct sctp_endpoint *e = &flow->sctp[endpoint];
 		struct sctp_address addresses[SCTP_ADDRESSES_MAX];
-		unsigned count = sctp_addresses(table, flow, end, addresses);
+		unsigned count = sctp_get_addresses(table, flow, endpoint, addresses);
 
 		must(e->state < SCTP_STATE_COUNT);
 		must(count >= 1 && count <= SCTP_ADDRESSES_MAX);
-		must(memcmp(addresses[0].bytes, flow->key.addr[end], 16) == 0);
-		if (e->home != 0) {
-			const struct sctp_home *home = &flow_table_sctp(table)->homes[e->home];
+		must(memcmp(addresses[0].bytes, flow->key.addr[endpoint], 16) == 0);
+		if (e->addr_index != 0) {
+			const struct sctp_addrs *addrs = &flow_table_sctp_addrs(table)->addrs[e->addr_index];
 
-			must(flow_table_at(table, home->flow) == flow && home->end == end);
-			must(home->name[0].tag.tag == e->tag && home->name[1].tag.tag == e->other_tag);
+			must(flow_table_flow_at(table, addrs->flow) == flow && addrs->end == endpoint);
+			must(addrs->tag_entry[0].tag.tag == e->tag && addrs->tag_entry[1].tag.tag == e->pending_tag);
 			(*homes)++;
 		}
 	}
@@ -100,21 +100,22 @@ check_flow(void *context, const struct flow *flow)
 static void
 check_store(void)
 {
-	const struct sctp_store *store = flow_table_sctp(table);
+	const struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
 	uint32_t homes = 0, names = 0, linked = 0;
 
-	flow_table_visit(table, check_flow, &homes);
-	must(homes == store->counters.homes && homes <= store->most);
-	for (uint32_t bucket = 0; bucket <= store->bucket_mask; bucket++)
-		for (uint32_t at = store->buckets[bucket]; at != 0; at = store->homes[at / 2].name[at % 2].next) {
-			const struct sctp_home *home = &store->homes[at / 2];
+	flow_table_visit(table, fuzz_sctp_check_flow, &homes);
+	must(homes == addr_table->counters.addr_entries && homes <= addr_table->capacity);
+	for (uint32_t bucket = 0; bucket <= addr_table->bucket_mask; bucket++)
+		for (uint32_t at = addr_table->buckets[bucket]; at != 0;
+		     at = addr_table->addrs[at / 2].tag_entry[at % 2].next) {
+			const struct sctp_addrs *addrs = &addr_table->addrs[at / 2];
 
-			must(flow_table_at(table, home->flow)->sctp[home->end].home == at / 2);
-			must(home->name[at % 2].bucket == bucket && home->name[at % 2].tag.tag != 0);
-			must(++linked <= 2 * store->most);
+			must(flow_table_flow_at(table, addrs->flow)->sctp[addrs->end].addr_index == at / 2);
+			must(addrs->tag_entry[at % 2].bucket == bucket && addrs->tag_entry[at % 2].tag.tag != 0);
+			must(++linked <= 2 * addr_table->capacity);
 		}
-	for (uint32_t i = 2; i <= 2 * store->top + 1; i++)
-		names += store->homes[i / 2].name[i % 2].tag.tag != 0;
+	for (uint32_t i = 2; i <= 2 * addr_table->high_water + 1; i++)
+		names += addr_table->addrs[i / 2].tag_entry[i % 2].tag.tag != 0;
 	must(names == linked);
 }
 
@@ -130,16 +131,16 @@ observe(const struct packet *packet)
 	struct flow *flow;
 
 	flow_table_run_timers(table, clock_ns);
-	flow_key_of(packet, &key, &sender);
-	flow = flow_for_sctp(table, packet, &key, flow_hash(table, &key), &sender, clock_ns, &odd);
-	must(odd == ANOMALY_NONE || anomaly_gravity(odd) == GRAVITY_ODD);
+	flow_key_from_packet(packet, &key, &sender);
+	flow = flow_table_lookup_sctp(table, packet, &key, flow_key_hash(table, &key), &sender, clock_ns, &odd);
+	must(odd == ANOMALY_NONE || anomaly_severity(odd) == SEVERITY_ODD);
 	if (flow != NULL) {
 		must(sender <= 1);
-		sctp_sent(table, flow, sender, packet, clock_ns, &events);
+		sctp_packet_sent(table, flow, sender, packet, clock_ns, &events);
 		check_events(flow, &events);
 		must(odd == ANOMALY_NONE || events.count == 0);
 		events.count = 0;
-		sctp_received(table, flow, 1 - sender, packet, clock_ns, &events);
+		sctp_packet_received(table, flow, 1 - sender, packet, clock_ns, &events);
 		check_events(flow, &events);
 		must(odd == ANOMALY_NONE || events.count == 0);
 	}
@@ -147,7 +148,7 @@ observe(const struct packet *packet)
 }
 
 static void
-put_chunk(struct raw *raw, struct input *in, unsigned host)
+put_chunk(struct packet_buffer *buffer, struct input *in, unsigned host)
 {
 	static const uint8_t types[16] = {
 		SCTP_CHUNK_INIT, SCTP_CHUNK_INIT_ACK, SCTP_CHUNK_COOKIE_ECHO, SCTP_CHUNK_COOKIE_ACK,
@@ -155,34 +156,34 @@ put_chunk(struct raw *raw, struct input *in, unsigned host)
 		SCTP_CHUNK_SHUTDOWN_ACK, SCTP_CHUNK_SHUTDOWN_COMPLETE, SCTP_CHUNK_ABORT, SCTP_CHUNK_ERROR,
 		SCTP_CHUNK_I_DATA, SCTP_CHUNK_FORWARD_TSN, SCTP_CHUNK_AUTH, 99,
 	};
-	uint8_t how = take(in), type = types[how & 15], addresses[3];
+	uint8_t how = fuzz_sctp_feed(in), type = types[how & 15], addresses[3];
 
 	switch (type) {
 	case SCTP_CHUNK_INIT:
 	case SCTP_CHUNK_INIT_ACK:
 		for (unsigned i = 0; i < 3; i++)
 			addresses[i] = (uint8_t)(10 * host + i + (how >> 7) * 3);
-		script_init(raw, type, host * 16 + (how >> 4 & 3), addresses, how >> 6 & 1 ? 3 : 0);
+		sctp_build_init(buffer, type, host * 16 + (how >> 4 & 3), addresses, how >> 6 & 1 ? 3 : 0);
 		break;
 	case SCTP_CHUNK_DATA:
-		script_data(raw, how >> 4, how >> 5);
+		sctp_build_data(buffer, how >> 4, how >> 5);
 		break;
 	case SCTP_CHUNK_SACK:
-		script_sack(raw, how);
+		sctp_build_sack(buffer, how);
 		break;
 	case SCTP_CHUNK_SHUTDOWN:
-		script_shutdown(raw, how);
+		sctp_build_shutdown(buffer, how);
 		break;
 	default:
-		script_chunk(raw, type, how >> 4 & 1, 4);
-		raw_u32(raw, how);
+		sctp_build_chunk(buffer, type, how >> 4 & 1, 4);
+		packet_put_u32(buffer, how);
 		break;
 	}
 	if (how == 0xff) { /* something that is not as it should be */
-		uint8_t where = take(in);
+		uint8_t where = fuzz_sctp_feed(in);
 
-		if (where < raw->len)
-			raw->bytes[raw->len - 1 - where % (raw->len - 32u + 1)] = take(in);
+		if (where < buffer->len)
+			buffer->bytes[buffer->len - 1 - where % (buffer->len - 32u + 1)] = fuzz_sctp_feed(in);
 	}
 }
 
@@ -192,21 +193,21 @@ send(struct input *in)
 {
 	static const uint64_t later[8] = {0, 1, 1000000, NANOSECONDS, 11 * NANOSECONDS, 91 * NANOSECONDS,
 					  211 * NANOSECONDS, 5};
-	static struct raw raw;
+	static struct packet_buffer raw;
 	struct frame frame;
 	struct packet packet;
-	uint8_t who = take(in), what = take(in);
+	uint8_t who = fuzz_sctp_feed(in), what = fuzz_sctp_feed(in);
 	unsigned from = 1 + (who & 1), to = 3 - from;
 	unsigned owner = what >> 2 & 1 ? from : to;
 
 	clock_ns += later[who >> 5];
-	script_begin(&raw, 10 * from + (who >> 1 & 3) % 3, 10 * to + (who >> 3 & 3) % 3, from, to,
-		     what >> 3 & 1 ? 0 : owner * 16 + (what & 3));
+	sctp_build_begin(&raw, 10 * from + (who >> 1 & 3) % 3, 10 * to + (who >> 3 & 3) % 3, from, to,
+			 what >> 3 & 1 ? 0 : owner * 16 + (what & 3));
 	for (unsigned i = 0; i <= (what >> 4 & 3); i++)
 		put_chunk(&raw, in, from);
-	script_end(&raw);
-	raw_dissect_cut(&raw, what >> 6 == 3 ? raw.len - take(in) % (raw.len - 19u) : raw.len, clock_ns, &frame,
-			&packet);
+	sctp_build_end(&raw);
+	packet_dissect_truncated(&raw, what >> 6 == 3 ? raw.len - fuzz_sctp_feed(in) % (raw.len - 19u) : raw.len,
+				 clock_ns, &frame, &packet);
 	if (packet.transport == TRANSPORT_SCTP)
 		observe(&packet);
 }
@@ -221,7 +222,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		limits.flows = 6;
 		table = flow_table_new(&limits, 1, on_timer, NULL);
 		must(table != NULL);
-		flow_table_sctp(table)->most = 8;
+		flow_table_sctp_addrs(table)->capacity = 8;
 	}
 	clock_ns = NANOSECONDS;
 	while (in.left > 0)

@@ -9,31 +9,31 @@ struct json {
 	size_t at, length;
 };
 
-static bool value(struct json *json);
+static bool json_value(struct json *json);
 
 static int
-peek(const struct json *json)
+json_peek(const struct json *json)
 {
 	return json->at < json->length ? json->text[json->at] : -1;
 }
 
 static bool
-accept(struct json *json, int byte)
+json_accept(struct json *json, int byte)
 {
-	if (peek(json) != byte)
+	if (json_peek(json) != byte)
 		return false;
 	json->at++;
 	return true;
 }
 
 static bool
-is_digit(int byte)
+json_is_digit(int byte)
 {
 	return byte >= '0' && byte <= '9';
 }
 
 static bool
-literal(struct json *json, const char *word)
+json_literal(struct json *json, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -45,24 +45,24 @@ literal(struct json *json, const char *word)
 
 /* Integers are all that is ever printed. */
 static bool
-number(struct json *json)
+json_number(struct json *json)
 {
-	accept(json, '-');
-	if (accept(json, '0'))
-		return !is_digit(peek(json));
-	if (!is_digit(peek(json)))
+	json_accept(json, '-');
+	if (json_accept(json, '0'))
+		return !json_is_digit(json_peek(json));
+	if (!json_is_digit(json_peek(json)))
 		return false;
-	while (is_digit(peek(json)))
+	while (json_is_digit(json_peek(json)))
 		json->at++;
 	return true;
 }
 
 /* Decodes one code point; false unless it is encoded in the only valid way. */
 static bool
-code_point(struct json *json)
+json_code_point(struct json *json)
 {
 	static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned first = (unsigned)peek(json);
+	unsigned first = (unsigned)json_peek(json);
 	unsigned n = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
 	unsigned long code = n == 1 ? first : first & (0x7fu >> n);
 
@@ -81,11 +81,11 @@ code_point(struct json *json)
 }
 
 static bool
-escape(struct json *json)
+json_escape(struct json *json)
 {
-	if (accept(json, 'u')) {
+	if (json_accept(json, 'u')) {
 		for (int i = 0; i < 4; i++) {
-			int c = peek(json);
+			int c = json_peek(json);
 
 			if (c < 0 || strchr("0123456789abcdefABCDEF", c) == NULL || c == 0)
 				return false;
@@ -93,61 +93,61 @@ escape(struct json *json)
 		}
 		return true;
 	}
-	if (peek(json) <= 0 || strchr("\"\\/bfnrt", peek(json)) == NULL)
+	if (json_peek(json) <= 0 || strchr("\"\\/bfnrt", json_peek(json)) == NULL)
 		return false;
 	json->at++;
 	return true;
 }
 
 static bool
-string(struct json *json)
+json_string(struct json *json)
 {
-	if (!accept(json, '"'))
+	if (!json_accept(json, '"'))
 		return false;
-	while (!accept(json, '"')) {
-		if (accept(json, '\\') ? !escape(json) : peek(json) < 0 || !code_point(json))
+	while (!json_accept(json, '"')) {
+		if (json_accept(json, '\\') ? !json_escape(json) : json_peek(json) < 0 || !json_code_point(json))
 			return false;
 	}
 	return true;
 }
 
 static bool
-member(struct json *json)
+json_member(struct json *json)
 {
-	return string(json) && accept(json, ':') && value(json);
+	return json_string(json) && json_accept(json, ':') && json_value(json);
 }
 
 static bool
-sequence(struct json *json, int end, bool (*element)(struct json *))
+json_utf8_sequence(struct json *json, int end, bool (*element)(struct json *))
 {
 	json->at++;
-	if (accept(json, end))
+	if (json_accept(json, end))
 		return true;
 	do {
 		if (!element(json))
 			return false;
-	} while (accept(json, ','));
-	return accept(json, end);
+	} while (json_accept(json, ','));
+	return json_accept(json, end);
 }
 
 static bool
-value(struct json *json)
+json_value(struct json *json)
 {
-	switch (peek(json)) {
+	switch (json_peek(json)) {
 	case '{':
-		return sequence(json, '}', member);
+		return json_utf8_sequence(json, '}', json_member);
 	case '[':
-		return sequence(json, ']', value);
+		return json_utf8_sequence(json, ']', json_value);
 	case '"':
-		return string(json);
+		return json_string(json);
 	case 'n':
-		return literal(json, "null");
+		return json_literal(json, "null");
 	case 't':
-		return literal(json, "true");
+		return json_literal(json, "true");
 	case 'f':
-		return literal(json, "false");
+		return json_literal(json, "false");
 	default:
-		return number(json);
+		return json_number(json);
 	}
 }
 
@@ -155,7 +155,7 @@ bool
 json_check(const char *text, size_t length, size_t *where)
 {
 	struct json json = {.text = (const unsigned char *)text, .length = length};
-	bool good = value(&json) && json.at == length;
+	bool good = json_value(&json) && json.at == length;
 
 	*where = json.at;
 	return good;

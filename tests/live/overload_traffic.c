@@ -22,7 +22,7 @@ static uint64_t state = 1;
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t
-random64(void)
+overload_random_u64(void)
 {
 	uint64_t z = state += 0x9e3779b97f4a7c15u;
 
@@ -32,17 +32,17 @@ random64(void)
 }
 
 static void
-put16(uint8_t *to, uint32_t value)
+overload_put_u16(uint8_t *to, uint32_t value)
 {
 	to[0] = (uint8_t)(value >> 8);
 	to[1] = (uint8_t)value;
 }
 
 static void
-put32(uint8_t *to, uint32_t value)
+overload_put_u32(uint8_t *to, uint32_t value)
 {
-	put16(to, value >> 16);
-	put16(to + 2, value);
+	overload_put_u16(to, value >> 16);
+	overload_put_u16(to + 2, value);
 }
 
 static void
@@ -71,13 +71,13 @@ put_ipv4(uint8_t *frame, uint32_t from, uint32_t to, uint8_t protocol, uint32_t 
 
 	memset(frame, 0, ETHERNET + IPV4);
 	frame[0] = frame[6] = 2;
-	put16(frame + 12, 0x0800);
+	overload_put_u16(frame + 12, 0x0800);
 	ip[0] = 0x45;
-	put16(ip + 2, IPV4 + payload);
+	overload_put_u16(ip + 2, IPV4 + payload);
 	ip[8] = 64;
 	ip[9] = protocol;
-	put32(ip + 12, from);
-	put32(ip + 16, to);
+	overload_put_u32(ip + 12, from);
+	overload_put_u32(ip + 16, to);
 	return ETHERNET + IPV4 + payload;
 }
 
@@ -90,51 +90,51 @@ set_checksum(uint8_t *frame)
 	for (unsigned i = 0; i < IPV4; i += 2)
 		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
 	sum = (sum >> 16) + (sum & 0xffff);
-	put16(ip + 10, ~(sum + (sum >> 16)) & 0xffff);
+	overload_put_u16(ip + 10, ~(sum + (sum >> 16)) & 0xffff);
 }
 
 static uint32_t
-tcp(uint8_t *frame, uint32_t from, uint32_t to, uint16_t sport, uint16_t dport, uint8_t flags)
+overload_write_tcp(uint8_t *frame, uint32_t from, uint32_t to, uint16_t sport, uint16_t dport, uint8_t flags)
 {
 	uint8_t *segment = frame + ETHERNET + IPV4;
 
 	memset(segment, 0, TCP);
-	put16(segment, sport);
-	put16(segment + 2, dport);
-	put32(segment + 4, (uint32_t)random64());
+	overload_put_u16(segment, sport);
+	overload_put_u16(segment + 2, dport);
+	overload_put_u32(segment + 4, (uint32_t)overload_random_u64());
 	segment[12] = 0x50;
 	segment[13] = flags;
-	put16(segment + 14, 65535);
+	overload_put_u16(segment + 14, 65535);
 	(void)put_ipv4(frame, from, to, 6, TCP);
 	set_checksum(frame);
 	return ETHERNET + IPV4 + TCP;
 }
 
 static uint32_t
-fragment(uint8_t *frame)
+overload_write_fragment(uint8_t *frame)
 {
-	uint64_t dice = random64();
+	uint64_t dice = overload_random_u64();
 	uint32_t length = put_ipv4(frame, 0x0a000000u | (uint32_t)(dice & 0xffff), 0x0a010001u, 17, 1024);
 
-	put16(frame + ETHERNET + 4, (uint32_t)(dice >> 16));
+	overload_put_u16(frame + ETHERNET + 4, (uint32_t)(dice >> 16));
 	/* More fragments; anywhere but at the end. */
-	put16(frame + ETHERNET + 6, 0x2000u | ((uint32_t)(dice >> 32) % 50u * 128u));
+	overload_put_u16(frame + ETHERNET + 6, 0x2000u | ((uint32_t)(dice >> 32) % 50u * 128u));
 	set_checksum(frame);
 	return length;
 }
 
 static void
-fragments(unsigned long count)
+overload_write_fragments(unsigned long count)
 {
 	static uint8_t frame[2048];
 
 	for (unsigned long i = 0; i < count; i++)
-		write_frame(i * 1000, frame, fragment(frame));
+		write_frame(i * 1000, frame, overload_write_fragment(frame));
 }
 
 /* A hash that adds or mixes without a secret sends all of these to one place. */
 static void
-collisions(unsigned long count)
+overload_write_collisions(unsigned long count)
 {
 	uint8_t frame[128];
 
@@ -142,8 +142,9 @@ collisions(unsigned long count)
 		uint32_t bits = (uint32_t)i;
 		uint16_t port = (uint16_t)(bits & 0x7fff), other = (uint16_t)(0x7fff - port);
 
-		write_frame(i * 1000, frame,
-			    tcp(frame, 0x0a000000u + (bits >> 15), 0x0affffffu - (bits >> 15), port, other, 2));
+		write_frame(
+		    i * 1000, frame,
+		    overload_write_tcp(frame, 0x0a000000u + (bits >> 15), 0x0affffffu - (bits >> 15), port, other, 2));
 	}
 }
 
@@ -154,7 +155,7 @@ random_bytes(unsigned long count)
 
 	for (unsigned long i = 0; i < count; i++) {
 		for (size_t at = 0; at < sizeof frame; at += 8) {
-			uint64_t bits = random64();
+			uint64_t bits = overload_random_u64();
 
 			memcpy(frame + at, &bits, 8);
 		}
@@ -162,7 +163,7 @@ random_bytes(unsigned long count)
 		if (i % 2 == 0) {
 			static const uint16_t types[] = {0x0800, 0x86dd, 0x0806, 0x8100, 0x8847, 0x8864};
 
-			put16(frame + 12, types[i / 2 % (sizeof types / sizeof types[0])]);
+			overload_put_u16(frame + 12, types[i / 2 % (sizeof types / sizeof types[0])]);
 			if (i % 4 == 0)
 				frame[14] = frame[13] == 0xdd ? 0x60 : 0x45;
 		}
@@ -171,19 +172,19 @@ random_bytes(unsigned long count)
 }
 
 static void
-syn(unsigned long count)
+overload_write_syns(unsigned long count)
 {
 	uint8_t frame[128];
 
 	for (unsigned long i = 0; i < count; i++)
 		write_frame(i * 1000, frame,
-			    tcp(frame, 0x0b000000u | (uint32_t)(i & 0xffffff), 0x0a000001u,
-				(uint16_t)(1024 + (i >> 24)), 80, 2));
+			    overload_write_tcp(frame, 0x0b000000u | (uint32_t)(i & 0xffffff), 0x0a000001u,
+					       (uint16_t)(1024 + (i >> 24)), 80, 2));
 }
 
 /* 10,000 frames a second of capture time. */
 static void
-mixed(unsigned long seconds)
+overload_write_mixed(unsigned long seconds)
 {
 	static uint8_t frame[2048];
 
@@ -194,19 +195,20 @@ mixed(unsigned long seconds)
 
 		switch (i % 5) {
 		case 0:
-			length = tcp(frame, host, 0x0a010001u, port, 80, 0x02);
+			length = overload_write_tcp(frame, host, 0x0a010001u, port, 80, 0x02);
 			break;
 		case 1:
-			length = tcp(frame, 0x0a010001u, host, 80, port, 0x12);
+			length = overload_write_tcp(frame, 0x0a010001u, host, 80, port, 0x12);
 			break;
 		case 2:
-			length = tcp(frame, host, 0x0a010001u, port, 80, 0x11);
+			length = overload_write_tcp(frame, host, 0x0a010001u, port, 80, 0x11);
 			break;
 		case 3:
-			length = fragment(frame);
+			length = overload_write_fragment(frame);
 			break;
 		default:
-			length = put_ipv4(frame, host, (uint32_t)random64(), (uint8_t)(i % 3 == 0 ? 17 : i), 100);
+			length =
+			    put_ipv4(frame, host, (uint32_t)overload_random_u64(), (uint8_t)(i % 3 == 0 ? 17 : i), 100);
 			break;
 		}
 		write_frame(i * 100000, frame, length);
@@ -219,11 +221,11 @@ main(int argc, char **argv)
 	static const struct {
 		const char *what;
 		void (*write)(unsigned long count);
-	} kinds[] = {{"fragments", fragments},
-		     {"collisions", collisions},
+	} kinds[] = {{"fragments", overload_write_fragments},
+		     {"collisions", overload_write_collisions},
 		     {"random", random_bytes},
-		     {"syn", syn},
-		     {"mixed", mixed}};
+		     {"syn", overload_write_syns},
+		     {"mixed", overload_write_mixed}};
 
 	for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
 		if (strcmp(argv[1], kinds[i].what) == 0) {

@@ -21,7 +21,7 @@
 #include "probes/sites.h"
 #include "tests/probes/probe_args_sample.h"
 
-static struct samples samples;
+static struct probe_args_sample samples;
 
 static void
 fire_all(unsigned long count, struct printer *printer)
@@ -33,10 +33,10 @@ fire_all(unsigned long count, struct printer *printer)
 			if (*probe_semaphores[id] == 0)
 				continue;
 			samples.pkt.pkt_seq = samples.cs.cs_seq = i + 1;
-			samples_args(&samples, (enum probe_id)id, args);
+			probe_args_sample_args(&samples, (enum probe_id)id, args);
 			site_fire((enum probe_id)id, args);
 			if (printer != NULL)
-				print_firing(printer, (enum probe_id)id, args);
+				printer_print_firing(printer, (enum probe_id)id, args);
 		}
 }
 
@@ -109,7 +109,7 @@ print_all(const char *path)
 		const struct probe_info *probe = &manifest_probes[id];
 		const void *args[6];
 
-		samples_args(&samples, (enum probe_id)id, args);
+		probe_args_sample_args(&samples, (enum probe_id)id, args);
 		if (path != NULL)
 			printf("usdt:%s:netobs:%s\n{\n", path, probe->c_name);
 		for (unsigned i = 0; i < probe->arg_count; i++)
@@ -155,13 +155,13 @@ take_site(int *argc, char ***argv)
 	enum site_kind kind = SITE_AUTO;
 
 	for (enum site_kind k = SITE_PLAIN; *argc > 1 && k <= SITE_FAST; k++)
-		if (strcmp((*argv)[1], site_word(k)) == 0)
+		if (strcmp((*argv)[1], site_kind_name(k)) == 0)
 			kind = k;
 	if (kind != SITE_AUTO) {
 		--*argc;
 		++*argv;
 	}
-	if (!site_choose(kind))
+	if (!site_select(kind))
 		exit(77); /* automake: skipped */
 }
 
@@ -174,7 +174,7 @@ main(int argc, char **argv)
 	take_site(&argc, &argv);
 	what = argc > 1 ? argv[1] : "1";
 	count = strtoul(what, NULL, 10);
-	samples_fill(&samples);
+	probe_args_sample_fill(&samples);
 	samples.pkt.pkt_seq = samples.cs.cs_seq = 1;
 	if (strcmp(what, "script") == 0 && argc > 2)
 		print_all(argv[2]);

@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	static const void *args[6];
 
 	(void)argv;
-	site_choose(SITE_AUTO);
+	site_select(SITE_AUTO);
 	for (int id = 0; id < PROBE_COUNT; id++)
 		if (*probe_semaphores[id] != 0 || argc > 1)
 			site_fire((enum probe_id)id, args);

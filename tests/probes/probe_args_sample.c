@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void
-fill_packet(struct samples *s)
+sample_fill_packet(struct probe_args_sample *s)
 {
 	s->pkt = (struct pktinfo){
 	    .pkt_addr = 7, .pkt_ts = 1795172523123456789, .pkt_len = 98, .pkt_caplen = 96, .pkt_data = 0x1000,
@@ -43,7 +43,7 @@ fill_packet(struct samples *s)
 }
 
 static void
-fill_tcp(struct samples *s)
+sample_fill_tcp(struct probe_args_sample *s)
 {
 	s->tcp = (struct tcpinfo){
 	    .tcp_sport = 40000, .tcp_dport = 443, .tcp_seq = 4294967295, .tcp_ack = 1000, .tcp_offset = 32,
@@ -71,7 +71,7 @@ fill_tcp(struct samples *s)
 }
 
 static void
-fill_others(struct samples *s)
+sample_fill_others(struct probe_args_sample *s)
 {
 	s->udp = (struct udpinfo){
 	    .udp_sport = 5353, .udp_dport = 53, .udp_length = 40, .udp_checksum = 0xabcd, .udp_hdr = 0x1022,
@@ -103,16 +103,16 @@ fill_others(struct samples *s)
 }
 
 void
-samples_fill(struct samples *samples)
+probe_args_sample_fill(struct probe_args_sample *sample)
 {
-	memset(samples, 0, sizeof *samples);
-	fill_packet(samples);
-	fill_tcp(samples);
-	fill_others(samples);
+	memset(sample, 0, sizeof *sample);
+	sample_fill_packet(sample);
+	sample_fill_tcp(sample);
+	sample_fill_others(sample);
 }
 
 const void *
-samples_of(const struct samples *s, enum struct_id id)
+probe_args_sample_get(const struct probe_args_sample *s, enum struct_id id)
 {
 	switch (id) {
 	case STRUCT_PKTINFO: return &s->pkt;
@@ -145,13 +145,14 @@ samples_of(const struct samples *s, enum struct_id id)
 }
 
 void
-samples_args(const struct samples *samples, enum probe_id id, const void *args[6])
+probe_args_sample_args(const struct probe_args_sample *sample, enum probe_id id, const void *args[6])
 {
 	const struct probe_info *probe = &manifest_probes[id];
 
 	for (unsigned i = 0; i < 6; i++) {
 		bool used = i < probe->arg_count && probe->args[i].type != NULL;
 
-		args[i] = used ? samples_of(samples, (enum struct_id)(probe->args[i].type - manifest_structs)) : NULL;
+		args[i] = used ? probe_args_sample_get(sample, (enum struct_id)(probe->args[i].type - manifest_structs))
+			       : NULL;
 	}
 }

@@ -6,7 +6,7 @@
 #include "probes/manifest.h"
 #include "probes/netobs.h"
 
-struct samples {
+struct probe_args_sample {
 	struct pktinfo pkt;
 	struct csinfo cs;
 	struct ipinfo ip;
@@ -33,12 +33,12 @@ struct samples {
 	struct iscsicmd ic;
 };
 
-void samples_fill(struct samples *samples);
+void probe_args_sample_fill(struct probe_args_sample *sample);
 
 /* The sample of a struct. */
-const void *samples_of(const struct samples *samples, enum struct_id id);
+const void *probe_args_sample_get(const struct probe_args_sample *sample, enum struct_id id);
 
 /* The arguments that probe `id` would have. */
-void samples_args(const struct samples *samples, enum probe_id id, const void *args[6]);
+void probe_args_sample_args(const struct probe_args_sample *sample, enum probe_id id, const void *args[6]);
 
 #endif

@@ -26,11 +26,11 @@ static const uint8_t ipv4_udp[] = {
 static const struct packet *
 dissected(const uint8_t *data, uint32_t len)
 {
-	struct bytes b = bytes_of(data, len);
+	struct frame_buffer b = frame_buffer_from(data, len);
 
 	if (data[0] >> 4 == 4)
-		fix_ipv4_checksum(&b);
-	return dissect_bytes(DLT_RAW, &b);
+		frame_fix_ipv4_checksum(&b);
+	return frame_dissect(DLT_RAW, &b);
 }
 
 static void
@@ -66,7 +66,7 @@ test_ipv4(void **state)
 	assert_int_equal(ip.ip_plength, 12);
 	assert_string_equal(ip.ip_saddr, "10.0.0.1");
 	assert_string_equal(ip.ip_daddr, "192.0.2.200");
-	args_udpinfo(&udp, p, &(struct viewpoint){0});
+	args_udpinfo(&udp, p, &(struct probe_endpoint){0});
 	assert_int_equal(udp.udp_sport, 53);
 	assert_int_equal(udp.udp_dport, 5353);
 	assert_int_equal(udp.udp_length, 12);
@@ -147,13 +147,13 @@ test_flags_in_words(void **state)
 	char text[24];
 
 	(void)state;
-	word_tcp_flags(text, 0);
+	field_set_tcp_flags(text, 0);
 	assert_string_equal(text, "");
-	word_tcp_flags(text, TCP_SYN | TCP_ACK);
+	field_set_tcp_flags(text, TCP_SYN | TCP_ACK);
 	assert_string_equal(text, "SYN|ACK");
-	word_tcp_flags(text, 0x3f);
+	field_set_tcp_flags(text, 0x3f);
 	assert_string_equal(text, "FIN|SYN|RST|PSH|ACK|URG");
-	word_tcp_flags(text, 0xff);
+	field_set_tcp_flags(text, 0xff);
 	assert_string_equal(text, "FIN|SYN|RST|PSH|ACK|...");
 }
 
@@ -259,9 +259,9 @@ flow_of_syn(void)
 	limits.flows = 16;
 	table = flow_table_new(&limits, 1, nothing_due, NULL);
 	assert_non_null(table);
-	flow_key_of(p, &key, &sender);
+	flow_key_from_packet(p, &key, &sender);
 	assert_int_equal(sender, 1);
-	flow = flow_for_tcp(table, p, &key, flow_hash(table, &key), sender, 123456789);
+	flow = flow_table_lookup_tcp(table, p, &key, flow_key_hash(table, &key), sender, 123456789);
 	assert_non_null(flow);
 	return flow;
 }
@@ -272,27 +272,28 @@ test_endpoint(void **state)
 	struct flow *flow = flow_of_syn();
 	struct tcpsinfo tcps;
 	struct csinfo cs;
-	struct viewpoint client = {table, flow, 1, &flow->tcp[1], NULL};
+	struct probe_endpoint client = {table, flow, 1, &flow->tcp[1], NULL};
 	struct tcp_estimates estimates;
 
 	(void)state;
 	GARBAGE(tcps);
 	GARBAGE(cs);
 	flow->local = 3;
-	flow->tcp[0] = (struct tcp_end){.state = TCP_STATE_ESTABLISHED, .flags = TCP_END_ISS, .wscale = 7, .iss = 500,
-				       .wnd = 65536, .segments = 4, .retransmits = 1, .bytes = 900};
-	flow->tcp[1] = (struct tcp_end){.state = TCP_STATE_FIN_WAIT_1,
-					.flags = TCP_END_ISS | TCP_END_ACTIVE,
-					.iss = 100,
-					.una = 110,
-					.nxt = 150,
-					.rcv_nxt = 601,
-					.acked = 600,
-					.wnd = 32000,
-					.srtt_us = 2500,
-					.rttvar_us = 1000,
-					.segments = 9,
-					.bytes = 49};
+	flow->tcp[0] = (struct tcp_endpoint){.state = TCP_STATE_ESTABLISHED, .flags = TCP_EP_ISS_KNOWN, .wscale = 7,
+					     .iss = 500,
+				       .wnd = 65536, .segments_sent = 4, .retransmits = 1, .bytes = 900};
+	flow->tcp[1] = (struct tcp_endpoint){.state = TCP_STATE_FIN_WAIT_1,
+					     .flags = TCP_EP_ISS_KNOWN | TCP_EP_ACTIVE_OPEN,
+					     .iss = 100,
+					     .una = 110,
+					     .nxt = 150,
+					     .rcv_nxt = 601,
+					     .last_ack_sent = 600,
+					     .wnd = 32000,
+					     .srtt_us = 2500,
+					     .rttvar_us = 1000,
+					     .segments_sent = 9,
+					     .bytes = 49};
 	args_tcpsinfo(&tcps, &client);
 	assert_int_equal(tcps.tcps_addr, flow_cid(table, flow, 1));
 	assert_int_equal(tcps.tcps_local, 0); /* both ends are reported, but they are not one host */
@@ -313,7 +314,7 @@ test_endpoint(void **state)
 	assert_int_equal(tcps.tcps_rwnd, 32000);
 	assert_int_equal(tcps.tcps_snd_ws, 7);
 	assert_int_equal(tcps.tcps_rcv_ws, 0);
-	tcp_estimate(table, flow, 1, &estimates);
+	tcp_estimate_congestion(table, flow, 1, &estimates);
 	assert_int_equal(tcps.tcps_cwnd, estimates.cwnd);
 	assert_int_equal(tcps.tcps_cwnd_ssthresh, estimates.ssthresh);
 	assert_int_equal(tcps.tcps_mss, estimates.mss);
@@ -342,11 +343,11 @@ test_owned_endpoint(void **state)
 {
 	struct flow *flow = flow_of_syn();
 	const struct owner owner = {
-	    .zone = 4026531840u, .pid = 77, .uid = 1000, .flags = OWNER_TCP, .comm = "curl",
+	    .netns = 4026531840u, .pid = 77, .uid = 1000, .flags = OWNER_TCP, .comm = "curl",
 	    .tcp = {.cwnd = 14480, .ssthresh = 7240, .rtt_us = 25500, .rttvar_us = 3000, .rto_us = 226000, .mss = 1448},
 	};
 	struct owner listener = owner;
-	struct viewpoint client = {table, flow, 1, &flow->tcp[1], &owner};
+	struct probe_endpoint client = {table, flow, 1, &flow->tcp[1], &owner};
 	struct tcpsinfo tcps;
 	struct csinfo cs;
 	struct sockinfo so;
@@ -401,10 +402,10 @@ test_endpoint_unknown(void **state)
 	(void)state;
 	GARBAGE(tcps);
 	flow->same_host = 1;
-	flow->tcp[0] = (struct tcp_end){.state = TCP_STATE_NONE};
+	flow->tcp[0] = (struct tcp_endpoint){.state = TCP_STATE_NONE};
 	flow->tcp[1] = flow->tcp[0];
 	flow->tcp[0].iss = 77; /* stale: its SYN was not seen */
-	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0], NULL});
+	args_tcpsinfo(&tcps, &(struct probe_endpoint){table, flow, 0, &flow->tcp[0], NULL});
 	assert_int_equal(tcps.tcps_local, 1);
 	assert_int_equal(tcps.tcps_active, -1);
 	assert_int_equal(tcps.tcps_state, 0);
@@ -414,8 +415,8 @@ test_endpoint_unknown(void **state)
 	assert_int_equal(tcps.tcps_snd_ws, -1);
 	assert_int_equal(tcps.tcps_rcv_ws, -1);
 	assert_int_equal(tcps.tcps_rtt, 0);
-	flow->tcp[1].flags = TCP_END_ACTIVE;
-	args_tcpsinfo(&tcps, &(struct viewpoint){table, flow, 0, &flow->tcp[0], NULL});
+	flow->tcp[1].flags = TCP_EP_ACTIVE_OPEN;
+	args_tcpsinfo(&tcps, &(struct probe_endpoint){table, flow, 0, &flow->tcp[0], NULL});
 	assert_int_equal(tcps.tcps_active, 0);
 	flow_table_free(table);
 }
@@ -429,7 +430,7 @@ test_retransmission(void **state)
 	(void)state;
 	for (unsigned kind = 0; kind < 6; kind++) {
 		GARBAGE(info);
-		args_tcprinfo(&info, &(struct retransmission){(enum retransmit_kind)kind, 3, 250000});
+		args_tcprinfo(&info, &(struct retransmission){(enum tcp_retransmit_kind)kind, 3, 250000});
 		assert_int_equal(info.tcpr_kind, kind);
 		assert_string_equal(info.tcpr_kindstr, words[kind]);
 		assert_int_equal(info.tcpr_count, 3);
@@ -444,16 +445,16 @@ static void
 test_icmp_words(void **state)
 {
 	(void)state;
-	assert_string_equal(word_icmp_type(4, 3), "unreachable");
-	assert_string_equal(word_icmp_code(4, 3, 3), "port");
-	assert_string_equal(word_icmp_code(4, 3, 99), "<unknown>");
-	assert_string_equal(word_icmp_type(6, 135), "neighbor-solicitation");
-	assert_string_equal(word_icmp_code(6, 1, 4), "port");
-	assert_string_equal(word_icmp_code(4, 8, 0), "");
+	assert_string_equal(icmp_type_name(4, 3), "unreachable");
+	assert_string_equal(icmp_code_name(4, 3, 3), "port");
+	assert_string_equal(icmp_code_name(4, 3, 99), "<unknown>");
+	assert_string_equal(icmp_type_name(6, 135), "neighbor-solicitation");
+	assert_string_equal(icmp_code_name(6, 1, 4), "port");
+	assert_string_equal(icmp_code_name(4, 8, 0), "");
 	for (unsigned n = 0; n < 256; n++) { /* every word fits char[32] */
-		assert_true(strlen(word_icmp_type(4, (uint8_t)n)) < 32);
-		assert_true(strlen(word_icmp_type(6, (uint8_t)n)) < 32);
-		assert_true(strlen(word_protocol((uint8_t)n)) < 16);
+		assert_true(strlen(icmp_type_name(4, (uint8_t)n)) < 32);
+		assert_true(strlen(icmp_type_name(6, (uint8_t)n)) < 32);
+		assert_true(strlen(ip_protocol_name((uint8_t)n)) < 16);
 	}
 }
 

@@ -137,17 +137,17 @@ lists_and_wildcards_choose(void **state)
 	size_t length;
 
 	(void)state;
-	assert_true(manifest_choose(NULL, chosen, &unknown, &length));
+	assert_true(manifest_select_probes(NULL, chosen, &unknown, &length));
 	assert_int_equal(count(chosen), PROBE_COUNT);
-	assert_true(manifest_choose("", chosen, &unknown, &length));
+	assert_true(manifest_select_probes("", chosen, &unknown, &length));
 	assert_int_equal(count(chosen), PROBE_COUNT);
-	assert_true(manifest_choose("tcp-receive", chosen, &unknown, &length));
+	assert_true(manifest_select_probes("tcp-receive", chosen, &unknown, &length));
 	assert_int_equal(count(chosen), 1);
 	assert_true(chosen[PROBE_TCP_RECEIVE]);
-	assert_true(manifest_choose("udp-*,tcp__state__change", chosen, &unknown, &length));
+	assert_true(manifest_select_probes("udp-*,tcp__state__change", chosen, &unknown, &length));
 	assert_true(chosen[PROBE_UDP_SEND] && chosen[PROBE_UDP_RECEIVE] && chosen[PROBE_TCP_STATE_CHANGE]);
 	assert_false(chosen[PROBE_TCP_SEND]);
-	assert_true(manifest_choose("*-receive", chosen, &unknown, &length));
+	assert_true(manifest_select_probes("*-receive", chosen, &unknown, &length));
 	assert_true(chosen[PROBE_GLD_RECEIVE]);
 	assert_false(chosen[PROBE_GLD_SEND]);
 }
@@ -162,18 +162,18 @@ unknown_words_are_shown(void **state)
 	size_t length = 0;
 
 	(void)state;
-	assert_false(manifest_choose(list, chosen, &unknown, &length));
+	assert_false(manifest_select_probes(list, chosen, &unknown, &length));
 	assert_ptr_equal(unknown, list + 9);
 	assert_int_equal(length, 5);
-	assert_false(manifest_choose("tcp-send,", chosen, &unknown, &length));
+	assert_false(manifest_select_probes("tcp-send,", chosen, &unknown, &length));
 	assert_int_equal(length, 0);
 	memset(long_word, '*', sizeof long_word - 1);
 	long_word[sizeof long_word - 1] = '\0';
-	assert_false(manifest_choose(long_word, chosen, &unknown, &length));
+	assert_false(manifest_select_probes(long_word, chosen, &unknown, &length));
 	assert_int_equal(length, sizeof long_word - 1);
 }
 
-/* What list_probes() writes; to be freed. */
+/* What probe_list_write() writes; to be freed. */
 static char *
 listed(enum print_format format, size_t *length)
 {
@@ -182,7 +182,7 @@ listed(enum print_format format, size_t *length)
 	long size;
 
 	assert_non_null(file);
-	assert_int_equal(list_probes(fileno(file), format), 0);
+	assert_int_equal(probe_list_write(fileno(file), format), 0);
 	fseek(file, 0, SEEK_END);
 	size = ftell(file);
 	rewind(file);
@@ -245,7 +245,7 @@ a_full_device_is_reported(void **state)
 	(void)state;
 	if (full == NULL)
 		return; /* there is none here */
-	assert_int_not_equal(list_probes(fileno(full), PRINT_JSON), 0);
+	assert_int_not_equal(probe_list_write(fileno(full), PRINT_JSON), 0);
 	fclose(full);
 }
 

@@ -24,7 +24,7 @@
 
 #define TEXT_MAX 65536
 
-static struct samples samples;
+static struct probe_args_sample samples;
 static char printed[TEXT_MAX];
 
 static const bool *
@@ -47,7 +47,7 @@ print_args(enum print_format format, enum probe_id id, const void *const args[6]
 	assert_non_null(file);
 	printer = printer_new(fileno(file), format, every_probe());
 	assert_non_null(printer);
-	print_firing(printer, id, args);
+	printer_print_firing(printer, id, args);
 	assert_int_equal(printer_free(printer), 0);
 	rewind(file);
 	length = fread(printed, 1, sizeof printed - 1, file);
@@ -63,7 +63,7 @@ print_sample(enum print_format format, enum probe_id id)
 {
 	const void *args[6];
 
-	samples_args(&samples, id, args);
+	probe_args_sample_args(&samples, id, args);
 	print_args(format, id, args);
 	return printed;
 }
@@ -72,7 +72,7 @@ static int
 fresh_samples(void **state)
 {
 	(void)state;
-	samples_fill(&samples);
+	probe_args_sample_fill(&samples);
 	return 0;
 }
 
@@ -211,7 +211,7 @@ json_of_any_bytes_is_json(void **state)
 			const void *args[6];
 			size_t length, where;
 
-			samples_args(&samples, (enum probe_id)id, args);
+			probe_args_sample_args(&samples, (enum probe_id)id, args);
 			length = print_args(PRINT_JSON, (enum probe_id)id, args);
 			assert_true(json_check(printed, length, &where));
 		}
@@ -258,7 +258,7 @@ text_of_ip(void **state)
 	const void *args[6];
 
 	(void)state;
-	samples_args(&samples, PROBE_IP_RECEIVE, args);
+	probe_args_sample_args(&samples, PROBE_IP_RECEIVE, args);
 	args[5] = NULL;
 	samples.cs.cs_pid = 4242;
 	memcpy(samples.cs.cs_comm, "curl", sizeof "curl");
@@ -273,7 +273,7 @@ text_of_ip(void **state)
 	print_args(PRINT_TEXT, PROBE_IP_SEND, args);
 	assert_string_equal(printed, TIME "ip-send eth0 192.0.2.1 > 198.51.100.2: TCP, payload 64, ttl 64, id 54321, "
 					  "fragment at 1480+ [overlap]");
-	samples_args(&samples, PROBE_IP_RECEIVE, args);
+	probe_args_sample_args(&samples, PROBE_IP_RECEIVE, args);
 	args[1] = args[4] = NULL;
 	print_args(PRINT_TEXT, PROBE_IP_RECEIVE, args);
 	assert_string_equal(printed, TIME "ip-receive eth0 192.0.2.1 > 198.51.100.2: ICMPv6, payload 64, hlim 255, "
@@ -308,7 +308,7 @@ text_of_tcp(void **state)
 	memcpy(samples.ip.ip_daddr, "2001:db8::2", sizeof "2001:db8::2");
 	samples.tcp.tcp_flags = NETOBS_TH_RST;
 	memcpy(samples.tcp.tcp_flagstr, "RST", sizeof "RST");
-	samples_args(&samples, PROBE_TCP_ACCEPT_REFUSED, args);
+	probe_args_sample_args(&samples, PROBE_TCP_ACCEPT_REFUSED, args);
 	args[1] = args[3] = NULL;
 	print_args(PRINT_TEXT, PROBE_TCP_ACCEPT_REFUSED, args);
 	assert_string_equal(printed, TIME "tcp-accept-refused [2001:db8::1]:40000 > [2001:db8::2]:443: RST, "
@@ -373,12 +373,12 @@ text_of_one_printer_follows_the_clock(void **state)
 	size_t length;
 
 	(void)state;
-	samples_args(&samples, PROBE_ARP_SEND, args);
+	probe_args_sample_args(&samples, PROBE_ARP_SEND, args);
 	memset(&samples.arp, 0, sizeof samples.arp);
 	memset(&samples.ill, 0, sizeof samples.ill);
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		samples.pkt.pkt_ts = times[i];
-		print_firing(printer, PROBE_ARP_SEND, args);
+		printer_print_firing(printer, PROBE_ARP_SEND, args);
 	}
 	printer_free(printer);
 	rewind(file);
@@ -409,8 +409,8 @@ only_the_chosen_are_enabled_and_printed(void **state)
 	for (unsigned id = 0; id < PROBE_COUNT; id++) {
 		const void *args[6];
 
-		samples_args(&samples, (enum probe_id)id, args);
-		print_firing(printer, (enum probe_id)id, args);
+		probe_args_sample_args(&samples, (enum probe_id)id, args);
+		printer_print_firing(printer, (enum probe_id)id, args);
 	}
 	assert_int_equal(printer_free(printer), 0);
 	assert_false(PROBE_ENABLED(udp__send));
@@ -427,9 +427,9 @@ print_much(struct printer *printer)
 {
 	const void *args[6];
 
-	samples_args(&samples, PROBE_TCP_SEND, args);
+	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
 	for (unsigned i = 0; i < 2000; i++)
-		print_firing(printer, PROBE_TCP_SEND, args);
+		printer_print_firing(printer, PROBE_TCP_SEND, args);
 }
 
 static void
@@ -442,9 +442,9 @@ a_reader_that_goes_away_is_an_error(void **state)
 	assert_int_equal(pipe(ends), 0);
 	close(ends[0]);
 	printer = printer_new(ends[1], PRINT_JSON, every_probe());
-	assert_int_equal(printer_failed(printer), 0);
+	assert_int_equal(printer_error(printer), 0);
 	print_much(printer);
-	assert_int_equal(printer_failed(printer), EPIPE);
+	assert_int_equal(printer_error(printer), EPIPE);
 	print_much(printer); /* still harmless */
 	assert_int_equal(printer_free(printer), EPIPE);
 	close(ends[1]);
@@ -460,12 +460,12 @@ a_full_device_is_an_error(void **state)
 	(void)state;
 	if (fd < 0)
 		return; /* there is none here */
-	samples_args(&samples, PROBE_TCP_SEND, args);
+	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
 	printer = printer_new(fd, PRINT_TEXT, every_probe());
-	print_firing(printer, PROBE_TCP_SEND, args);
-	assert_int_equal(printer_failed(printer), 0);
+	printer_print_firing(printer, PROBE_TCP_SEND, args);
+	assert_int_equal(printer_error(printer), 0);
 	printer_flush(printer);
-	assert_int_equal(printer_failed(printer), ENOSPC);
+	assert_int_equal(printer_error(printer), ENOSPC);
 	assert_int_equal(printer_free(printer), ENOSPC);
 	close(fd);
 }
@@ -522,7 +522,8 @@ static void
 lines_of_two_threads_stay_whole(void **state)
 {
 	FILE *file = tmpfile();
-	struct printer *first = printer_new(fileno(file), PRINT_JSON, every_probe()), *second = printer_beside(first);
+	struct printer *first = printer_new(fileno(file), PRINT_JSON, every_probe()),
+		       *second = printer_new_shared(first);
 	static char line[TEXT_MAX];
 	unsigned lines = 0;
 	pthread_t thread;
@@ -554,9 +555,9 @@ what_one_thread_cannot_print_the_other_knows(void **state)
 	assert_int_equal(pipe(ends), 0);
 	close(ends[0]);
 	first = printer_new(ends[1], PRINT_JSON, every_probe());
-	second = printer_beside(first);
+	second = printer_new_shared(first);
 	print_much(second);
-	assert_int_equal(printer_failed(first), EPIPE);
+	assert_int_equal(printer_error(first), EPIPE);
 	assert_int_equal(printer_free(second), EPIPE);
 	assert_int_equal(printer_free(first), EPIPE);
 	close(ends[1]);

@@ -25,7 +25,7 @@ cheapest(const char *release, int error)
 {
 	answer = error;
 	asked = 0;
-	return site_cheapest(release, ask);
+	return site_kind_for_kernel(release, ask);
 }
 
 /* Kernels on which a filter could answer the question by killing the process are not queried. */
@@ -63,12 +63,12 @@ static void
 test_the_user_is_obeyed(void **state)
 {
 	(void)state;
-	assert_true(site_choose(SITE_FAST));
-	assert_int_equal(site_chosen(), SITE_FAST);
-	assert_true(probe_site_fast);
-	assert_true(site_choose(SITE_PLAIN));
-	assert_int_equal(site_chosen(), SITE_PLAIN);
-	assert_false(probe_site_fast);
+	assert_true(site_select(SITE_FAST));
+	assert_int_equal(site_selected(), SITE_FAST);
+	assert_true(site_is_fast);
+	assert_true(site_select(SITE_PLAIN));
+	assert_int_equal(site_selected(), SITE_PLAIN);
+	assert_false(site_is_fast);
 }
 
 #else
@@ -84,9 +84,9 @@ static void
 test_the_user_is_obeyed(void **state)
 {
 	(void)state;
-	assert_false(site_choose(SITE_FAST));
-	assert_true(site_choose(SITE_PLAIN));
-	assert_int_equal(site_chosen(), SITE_PLAIN);
+	assert_false(site_select(SITE_FAST));
+	assert_true(site_select(SITE_PLAIN));
+	assert_int_equal(site_selected(), SITE_PLAIN);
 }
 
 #endif
@@ -96,15 +96,15 @@ static void
 test_plain_until_settled(void **state)
 {
 	(void)state;
-	assert_int_equal(site_chosen(), SITE_PLAIN);
+	assert_int_equal(site_selected(), SITE_PLAIN);
 }
 
 static void
 test_auto_settles(void **state)
 {
 	(void)state;
-	assert_true(site_choose(SITE_AUTO));
-	assert_int_not_equal(site_chosen(), SITE_AUTO);
+	assert_true(site_select(SITE_AUTO));
+	assert_int_not_equal(site_selected(), SITE_AUTO);
 }
 
 /* The kernel raises a semaphore once for each site that it attaches a tracer to. */
@@ -112,19 +112,19 @@ static void
 test_tracers_are_counted_once(void **state)
 {
 	(void)state;
-	assert_int_equal(site_tracers(0), 0);
-	assert_int_equal(site_tracers(1), 1); /* the printer */
+	assert_int_equal(site_count_tracers(0), 0);
+	assert_int_equal(site_count_tracers(1), 1); /* the printer */
 	for (unsigned tracers = 1; tracers < 5; tracers++)
-		assert_int_equal(site_tracers(tracers * PROBE_SITES), tracers);
+		assert_int_equal(site_count_tracers(tracers * PROBE_SITES), tracers);
 }
 
 static void
 test_words(void **state)
 {
 	(void)state;
-	assert_string_equal(site_word(SITE_AUTO), "auto");
-	assert_string_equal(site_word(SITE_PLAIN), "plain");
-	assert_string_equal(site_word(SITE_FAST), "fast");
+	assert_string_equal(site_kind_name(SITE_AUTO), "auto");
+	assert_string_equal(site_kind_name(SITE_PLAIN), "plain");
+	assert_string_equal(site_kind_name(SITE_FAST), "fast");
 }
 
 int

@@ -17,7 +17,7 @@
 #define STATES_MAX 64
 #define SPLIT_US 30 /* frames of one retransmitted super-packet leave within so much of each other */
 
-struct record {
+struct truth_endpoint {
 	bool used;
 	struct flow_key key;
 	unsigned end;
@@ -35,7 +35,7 @@ struct record {
 	uint32_t outstanding;	/* sent and not acknowledged, at the end */
 };
 
-static struct record *records;
+static struct truth_endpoint *records;
 static struct flow_table *table;
 static uint64_t first_ts;
 static bool verbose;
@@ -48,51 +48,51 @@ static const char *const event_names[] = {
 	"state-change",	   "retransmit",	  "timeout",
 };
 
-static struct record *
-record_of(const struct flow *flow, unsigned end)
+static struct truth_endpoint *
+truth_endpoint_find(const struct flow *flow, unsigned endpoint)
 {
-	uint64_t cid = flow_cid(table, flow, end);
-	struct record *r = &records[cid % RECORDS_MAX];
+	uint64_t cid = flow_cid(table, flow, endpoint);
+	struct truth_endpoint *r = &records[cid % RECORDS_MAX];
 
 	if (!r->used) {
 		r->used = true;
 		r->key = flow->key;
-		r->end = end;
+		r->end = endpoint;
 	}
 	return r;
 }
 
 static void
-print_end(const struct flow_key *key, unsigned end)
+print_end(const struct flow_key *key, unsigned endpoint)
 {
 	char text[INET6_ADDRSTRLEN];
 
-	inet_ntop(key->version == 4 ? AF_INET : AF_INET6, key->addr[end], text, sizeof text);
-	printf("%s\t%u", text, key->port[end]);
+	inet_ntop(key->version == 4 ? AF_INET : AF_INET6, key->addr[endpoint], text, sizeof text);
+	printf("%s\t%u", text, key->port[endpoint]);
 }
 
 static void
 print_event(const struct flow *flow, const struct flow_event *ev)
 {
 	printf("# %.6f ", (double)(ev->ts - first_ts) / 1e9);
-	print_end(&flow->key, ev->end);
+	print_end(&flow->key, ev->endpoint);
 	printf(" -> ");
-	print_end(&flow->key, 1u - ev->end);
+	print_end(&flow->key, 1u - ev->endpoint);
 	printf(" %s", event_names[ev->kind]);
 	if (ev->kind == EVENT_TCP_STATE_CHANGE)
-		printf(" %s %s", tcp_state_name((enum tcp_state)ev->before.state),
-		       tcp_state_name((enum tcp_state)ev->after.state));
+		printf(" %s %s", tcp_state_name((enum tcp_state)ev->tcp_before.state),
+		       tcp_state_name((enum tcp_state)ev->tcp_after.state));
 	if (ev->kind == EVENT_TCP_TIMEOUT)
 		printf(" %s", timeout_names[ev->timeout]);
 	if (ev->kind == EVENT_TCP_RETRANSMIT)
 		printf(" %s count %u elapsed %u seq +%u len %u", kind_names[ev->retransmission.kind],
 		       ev->retransmission.count, ev->retransmission.elapsed_us,
-		       present->tcp.seq - flow->tcp[ev->end].iss, present->segment);
+		       present->tcp.seq - flow->tcp[ev->endpoint].iss, present->payload_wire);
 	printf("\n");
 }
 
 static void
-count_retransmission(struct record *r, const struct flow_event *ev)
+count_retransmission(struct truth_endpoint *r, const struct flow_event *ev)
 {
 	const struct tcp_layer *t = &present->tcp;
 
@@ -103,23 +103,23 @@ count_retransmission(struct record *r, const struct flow_event *ev)
 	r->kinds[ev->retransmission.kind]++;
 	if (r->again_ts != 0 && t->seq == r->again_end && ev->ts - r->again_ts <= SPLIT_US * 1000)
 		r->continued++;
-	r->again_end = t->seq + present->segment;
+	r->again_end = t->seq + present->payload_wire;
 	r->again_ts = ev->ts;
 }
 
 static void
-take_event(const struct flow *flow, const struct flow_event *ev)
+truth_record_event(const struct flow *flow, const struct flow_event *ev)
 {
-	struct record *r = record_of(flow, ev->end);
+	struct truth_endpoint *r = truth_endpoint_find(flow, ev->endpoint);
 
 	if (verbose)
 		print_event(flow, ev);
 	switch (ev->kind) {
 	case EVENT_TCP_STATE_CHANGE:
 		if (r->state_count == 0)
-			r->states[r->state_count++] = ev->before.state;
+			r->states[r->state_count++] = ev->tcp_before.state;
 		if (r->state_count < STATES_MAX)
-			r->states[r->state_count++] = ev->after.state;
+			r->states[r->state_count++] = ev->tcp_after.state;
 		break;
 	case EVENT_TCP_RETRANSMIT:
 		count_retransmission(r, ev);
@@ -133,26 +133,26 @@ take_event(const struct flow *flow, const struct flow_event *ev)
 }
 
 static void
-take_events(void *context, struct flow *flow, const struct flow_events *events)
+truth_record_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	unsigned i;
 
 	(void)context;
 	for (i = 0; i < events->count; i++)
-		take_event(flow, &events->event[i]);
+		truth_record_event(flow, &events->event[i]);
 }
 
 static void
-take_segment(const struct packet *packet, uint64_t now)
+truth_feed_segment(const struct packet *packet, uint64_t now)
 {
 	struct flow_events events = {.count = 0};
 	struct flow_key key;
 	struct flow *flow;
-	unsigned sender, end;
+	unsigned sender, endpoint;
 
 	present = packet;
-	flow_key_of(packet, &key, &sender);
-	flow = flow_for_tcp(table, packet, &key, flow_hash(table, &key), sender, now);
+	flow_key_from_packet(packet, &key, &sender);
+	flow = flow_table_lookup_tcp(table, packet, &key, flow_key_hash(table, &key), sender, now);
 	if (flow == NULL) {
 		printf("# stray ");
 		print_end(&key, sender);
@@ -161,17 +161,17 @@ take_segment(const struct packet *packet, uint64_t now)
 		printf("\n");
 		return;
 	}
-	record_of(flow, sender)->fins += (packet->tcp.flags & TCP_FIN) != 0;
-	record_of(flow, sender)->resets += (packet->tcp.flags & TCP_RST) != 0;
-	record_of(flow, 1 - sender)->resets_in += (packet->tcp.flags & TCP_RST) != 0;
-	tcp_sent(table, flow, sender, packet, now, &events);
-	take_events(NULL, flow, &events);
+	truth_endpoint_find(flow, sender)->fins += (packet->tcp.flags & TCP_FIN) != 0;
+	truth_endpoint_find(flow, sender)->resets += (packet->tcp.flags & TCP_RST) != 0;
+	truth_endpoint_find(flow, 1 - sender)->resets_in += (packet->tcp.flags & TCP_RST) != 0;
+	tcp_segment_sent(table, flow, sender, packet, now, &events);
+	truth_record_events(NULL, flow, &events);
 	events.count = 0;
-	tcp_received(table, flow, 1 - sender, packet, now, &events);
-	take_events(NULL, flow, &events);
-	for (end = 0; end < 2; end++) {
-		record_of(flow, end)->retransmits = flow->tcp[end].retransmits;
-		record_of(flow, end)->outstanding = flow->tcp[end].nxt - flow->tcp[end].una;
+	tcp_segment_received(table, flow, 1 - sender, packet, now, &events);
+	truth_record_events(NULL, flow, &events);
+	for (endpoint = 0; endpoint < 2; endpoint++) {
+		truth_endpoint_find(flow, endpoint)->retransmits = flow->tcp[endpoint].retransmits;
+		truth_endpoint_find(flow, endpoint)->outstanding = flow->tcp[endpoint].nxt - flow->tcp[endpoint].una;
 	}
 }
 
@@ -181,7 +181,7 @@ print_records(void)
 	unsigned i, s;
 
 	for (i = 0; i < RECORDS_MAX; i++) {
-		const struct record *r = &records[i];
+		const struct truth_endpoint *r = &records[i];
 
 		if (!r->used)
 			continue;
@@ -203,7 +203,7 @@ print_records(void)
 }
 
 static int
-replay(pcap_t *pcap, unsigned scale)
+truth_replay_capture(pcap_t *pcap, unsigned scale)
 {
 	struct interface interface = {.name = "file"};
 	struct pcap_pkthdr *header;
@@ -227,7 +227,7 @@ replay(pcap_t *pcap, unsigned scale)
 		dissect_frame(&frame, &packet);
 		flow_table_run_timers(table, ts);
 		if (packet.transport == TRANSPORT_TCP)
-			take_segment(&packet, ts);
+			truth_feed_segment(&packet, ts);
 	}
 	return got == PCAP_ERROR_BREAK ? 0 : -1;
 }
@@ -248,11 +248,11 @@ main(int argc, char **argv)
 	}
 	limits.flows = 100000;
 	records = calloc(RECORDS_MAX, sizeof *records);
-	table = flow_table_new(&limits, 1, take_events, NULL);
+	table = flow_table_new(&limits, 1, truth_record_events, NULL);
 	if (records == NULL || table == NULL)
 		return 1;
-	status = replay(pcap, 1);
-	tcp_flush(table);
+	status = truth_replay_capture(pcap, 1);
+	tcp_flush_deferred(table);
 	print_records();
 	pcap_close(pcap);
 	flow_table_free(table);

@@ -102,4 +102,5 @@ none "every use in the table is made" unused
 none "no room uses one that comes later" upward
 none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
+none "no static function has the name of another" repeated
 tap_done

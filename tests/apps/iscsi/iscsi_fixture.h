@@ -16,55 +16,55 @@
 enum { INITIATOR, TARGET };
 
 /* Bytes on their way into a stream. */
-struct script_bytes {
+struct iscsi_buffer {
 	uint8_t at[1 << 17];
 	uint32_t length;
 };
 
-struct script {
+struct iscsi_fixture {
 	struct flow_table *table;
-	struct conversations *all;
+	struct app_flow_table *all;
 	uint64_t now;
 	uint16_t port; /* of the initiator: another one is another connection */
 	bool wanted;
 	uint32_t next[2]; /* sequence numbers */
-	unsigned odd[ANOMALY_COUNT];
-	unsigned told;
-	struct iscsi_pdu pdu;	      /* the last PDU reported; its views must not be used */
-	struct iscsi_session session; /* as it was then */
-	uint8_t cdb[ISCSI_CDB_MAX];   /* of the last command */
+	unsigned anomalies[ANOMALY_COUNT];
+	unsigned messages;
+	struct iscsi_pdu pdu;		 /* the last PDU reported; its views must not be used */
+	struct iscsi_connection session; /* as it was then */
+	uint8_t cdb[ISCSI_CDB_MAX];	 /* of the last command */
 	uint32_t cdb_length;
-	char words[8192];	      /* "login-command:00000001 ..." opcode in hex and task tag */
+	char trace[8192];	      /* "login-command:00000001 ..." opcode in hex and task tag */
 	size_t length;
 };
 
 static inline void
-script_message(void *context, unsigned sender, const void *told)
+iscsi_fixture_on_message(void *context, unsigned sender, const void *told)
 {
-	struct script *s = context;
+	struct iscsi_fixture *s = context;
 	const struct iscsi_message *message = told;
 
 	(void)sender;
-	s->told++;
+	s->messages++;
 	s->pdu = *message->pdu;
 	s->session = *message->session;
-	view_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
-	view_copy(s->pdu.more, 0, s->cdb + s->pdu.cdb.len, s->pdu.more.len);
-	s->cdb_length = s->pdu.cdb.len + s->pdu.more.len;
-	if (s->length < sizeof s->words - 32)
-		s->length += (size_t)snprintf(s->words + s->length, 32, "%s%02x:%x", s->length > 0 ? " " : "",
+	slice_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
+	slice_copy(s->pdu.cdb_extension, 0, s->cdb + s->pdu.cdb.len, s->pdu.cdb_extension.len);
+	s->cdb_length = s->pdu.cdb.len + s->pdu.cdb_extension.len;
+	if (s->length < sizeof s->trace - 32)
+		s->length += (size_t)snprintf(s->trace + s->length, 32, "%s%02x:%x", s->length > 0 ? " " : "",
 					      s->pdu.opcode, (unsigned)s->pdu.itt);
 }
 
 static inline void
-script_odd(void *context, enum anomaly a)
+iscsi_fixture_on_anomaly(void *context, enum anomaly a)
 {
-	((struct script *)context)->odd[a]++;
+	((struct iscsi_fixture *)context)->anomalies[a]++;
 }
 
 /* What timers and new incarnations do to a flow is of no concern here. */
 static inline void
-script_report(void *context, struct flow *flow, const struct flow_events *events)
+iscsi_fixture_on_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	(void)context;
 	(void)flow;
@@ -72,34 +72,37 @@ script_report(void *context, struct flow *flow, const struct flow_events *events
 }
 
 static inline void
-script_open(struct script *s)
+iscsi_fixture_setup(struct iscsi_fixture *s)
 {
 	struct flow_limits limits = flow_limits_default();
 
 	limits.flows = 100;
-	*s = (struct script){.now = 1700000000 * NANOSECONDS, .port = 40000, .wanted = true};
-	s->table = flow_table_new(&limits, 1, script_report, NULL);
-	s->all = conversations_new(iscsi_reader.state_size);
+	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .wanted = true};
+	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
+	s->all = app_flow_table_new(iscsi_reader.state_size);
 	if (s->table == NULL || s->all == NULL)
 		abort();
 }
 
 static inline void
-script_close(struct script *s)
+iscsi_fixture_teardown(struct iscsi_fixture *s)
 {
-	conversations_free(s->all);
+	app_flow_table_free(s->all);
 	flow_table_free(s->table);
 }
 
 /* A segment as it is in the capture: `have` of `wire` bytes, at `seq`. */
 static inline void
-script_segment(struct script *s, unsigned from, uint8_t flags, uint32_t seq, const uint8_t *bytes, uint32_t have,
-	       uint32_t wire)
+iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags, uint32_t seq, const uint8_t *bytes,
+			   uint32_t have, uint32_t wire)
 {
 	static const uint8_t addr[2][16] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
-	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .segment = wire};
-	struct reading reading = {
-	    .server = TARGET, .wanted = s->wanted, .message = script_message, .odd = script_odd, .context = s};
+	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = wire};
+	struct app_context ctx = {.server_endpoint = TARGET,
+				  .traced = s->wanted,
+				  .on_message = iscsi_fixture_on_message,
+				  .on_anomaly = iscsi_fixture_on_anomaly,
+				  .context = s};
 	struct flow_events events = {.count = 0};
 	struct flow_key key;
 	struct flow *flow;
@@ -113,50 +116,50 @@ script_segment(struct script *s, unsigned from, uint8_t flags, uint32_t seq, con
 				   .sport = from == INITIATOR ? s->port : 3260,
 				   .dport = from == INITIATOR ? 3260 : s->port,
 				   .window = 65535,
-				   .offset = 20,
+				   .header_len = 20,
 				   .flags = flags};
-	p.payload = cursor_over(bytes, have, wire);
+	p.payload = cursor_init(bytes, have, wire);
 	s->now += 1000;
-	flow_key_of(&p, &key, &sender);
-	flow = flow_for_tcp(s->table, &p, &key, flow_hash(s->table, &key), sender, s->now);
+	flow_key_from_packet(&p, &key, &sender);
+	flow = flow_table_lookup_tcp(s->table, &p, &key, flow_key_hash(s->table, &key), sender, s->now);
 	if (flow == NULL)
 		return;
-	tcp_sent(s->table, flow, sender, &p, s->now, &events);
-	conversation_take(s->all, s->table, flow, &p, sender, &iscsi_reader, &reading);
+	tcp_segment_sent(s->table, flow, sender, &p, s->now, &events);
+	app_flow_feed(s->all, s->table, flow, &p, sender, &iscsi_reader, &ctx);
 	events.count = 0;
-	tcp_received(s->table, flow, 1 - sender, &p, s->now, &events);
+	tcp_segment_received(s->table, flow, 1 - sender, &p, s->now, &events);
 }
 
 /* The three-way handshake. */
 static inline void
-script_connect(struct script *s)
+iscsi_fixture_handshake(struct iscsi_fixture *s)
 {
 	uint32_t isn = (uint32_t)s->now; /* another one for every connection */
 
 	s->next[INITIATOR] = isn;
 	s->next[TARGET] = 0;
-	script_segment(s, INITIATOR, TCP_SYN, isn, NULL, 0, 0);
+	iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, isn, NULL, 0, 0);
 	s->next[INITIATOR]++;
 	s->next[TARGET] = isn + 5000;
-	script_segment(s, TARGET, TCP_SYN | TCP_ACK, isn + 5000, NULL, 0, 0);
+	iscsi_fixture_feed_segment(s, TARGET, TCP_SYN | TCP_ACK, isn + 5000, NULL, 0, 0);
 	s->next[TARGET]++;
-	script_segment(s, INITIATOR, TCP_ACK, isn + 1, NULL, 0, 0);
+	iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, isn + 1, NULL, 0, 0);
 }
 
 /* Bytes in one segment. */
 static inline void
-script_send(struct script *s, unsigned from, const uint8_t *bytes, uint32_t length)
+iscsi_fixture_feed(struct iscsi_fixture *s, unsigned from, const uint8_t *bytes, uint32_t length)
 {
 	uint32_t seq = s->next[from];
 
 	s->next[from] += length;
-	script_segment(s, from, TCP_ACK | TCP_PSH, seq, bytes, length, length);
+	iscsi_fixture_feed_segment(s, from, TCP_ACK | TCP_PSH, seq, bytes, length, length);
 }
 
 /* --- PDUs --- */
 
 static inline void
-script_u32(uint8_t *at, uint32_t value)
+iscsi_put_u32(uint8_t *at, uint32_t value)
 {
 	at[0] = (uint8_t)(value >> 24);
 	at[1] = (uint8_t)(value >> 16);
@@ -165,11 +168,11 @@ script_u32(uint8_t *at, uint32_t value)
 }
 
 static inline void
-script_digest(struct script_bytes *to, uint32_t from)
+iscsi_put_digest(struct iscsi_buffer *to, uint32_t from)
 {
-	uint32_t crc = ~iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){to->at + from, to->length - from});
+	uint32_t crc = ~iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct slice){to->at + from, to->length - from});
 
-	script_u32(to->at + to->length, __builtin_bswap32(crc));
+	iscsi_put_u32(to->at + to->length, __builtin_bswap32(crc));
 	to->length += 4;
 }
 
@@ -177,63 +180,64 @@ enum { WITH_HEADER_DIGEST = 1, WITH_DATA_DIGEST = 2 };
 
 /* Appends a PDU with a task tag, the two bytes that say what it is, and `data`; answers where it begins. */
 static inline uint32_t
-script_pdu_digests(struct script_bytes *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
-		   uint32_t length, unsigned digests)
+iscsi_put_pdu_digests(struct iscsi_buffer *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
+		      uint32_t length, unsigned digests)
 {
 	uint32_t begin = to->length, data_at;
 	uint8_t *bhs = to->at + begin;
 
-	memset(bhs, 0, ISCSI_BHS);
-	script_u32(bhs + 4, length);
+	memset(bhs, 0, ISCSI_BHS_LEN);
+	iscsi_put_u32(bhs + 4, length);
 	bhs[0] = opcode;
 	bhs[1] = flags;
-	script_u32(bhs + 16, itt);
+	iscsi_put_u32(bhs + 16, itt);
 	if ((opcode & 0x3f) == ISCSI_NOP_OUT || (opcode & 0x3f) == ISCSI_NOP_IN)
-		script_u32(bhs + 20, ISCSI_NO_TAG);
-	to->length += ISCSI_BHS;
+		iscsi_put_u32(bhs + 20, ISCSI_RESERVED_TAG);
+	to->length += ISCSI_BHS_LEN;
 	if ((digests & WITH_HEADER_DIGEST) != 0)
-		script_digest(to, begin);
+		iscsi_put_digest(to, begin);
 	data_at = to->length;
 	if (length == 0)
 		return begin;
 	memcpy(to->at + to->length, data, length);
 	memset(to->at + to->length + length, 0, 4);
-	to->length += iscsi_padded(length);
+	to->length += iscsi_pad_length(length);
 	if ((digests & WITH_DATA_DIGEST) != 0)
-		script_digest(to, data_at);
+		iscsi_put_digest(to, data_at);
 	return begin;
 }
 
 static inline uint32_t
-script_pdu(struct script_bytes *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data, uint32_t length)
+iscsi_put_pdu(struct iscsi_buffer *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data, uint32_t length)
 {
-	return script_pdu_digests(to, opcode, flags, itt, data, length, 0);
+	return iscsi_put_pdu_digests(to, opcode, flags, itt, data, length, 0);
 }
 
-static struct script_bytes script_scratch;
+static struct iscsi_buffer script_scratch;
 
 /* Sends one PDU in one segment. */
 static inline void
-script_say(struct script *s, unsigned from, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
-	   uint32_t length)
+iscsi_fixture_feed_pdu(struct iscsi_fixture *s, unsigned from, uint8_t opcode, uint8_t flags, uint32_t itt,
+		       const void *data, uint32_t length)
 {
 	script_scratch.length = 0;
-	script_pdu(&script_scratch, opcode, flags, itt, data, length);
-	script_send(s, from, script_scratch.at, script_scratch.length);
+	iscsi_put_pdu(&script_scratch, opcode, flags, itt, data, length);
+	iscsi_fixture_feed(s, from, script_scratch.at, script_scratch.length);
 }
 
 #define SCRIPT_NAMES "InitiatorName=iqn.a\0TargetName=iqn.b\0"
 
 /* A login in one PDU each way, with `keys` and `answer` beside the names: texts with NULs inside. */
 static inline void
-script_login(struct script *s, const char *keys, uint32_t keys_length, const char *answer, uint32_t answer_length)
+iscsi_fixture_login(struct iscsi_fixture *s, const char *keys, uint32_t keys_length, const char *answer,
+		    uint32_t answer_length)
 {
 	char text[1024];
 
 	memcpy(text, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	memcpy(text + sizeof SCRIPT_NAMES - 1, keys, keys_length);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, text, (uint32_t)sizeof SCRIPT_NAMES - 1 + keys_length);
-	script_say(s, TARGET, 0x23, 0x87, 1, answer, answer_length);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, text, (uint32_t)sizeof SCRIPT_NAMES - 1 + keys_length);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x87, 1, answer, answer_length);
 }
 
 #endif

@@ -11,16 +11,16 @@
 #include "tests/apps/iscsi/iscsi_fixture.h"
 
 #define LOGIN(s, keys, answer) \
-	script_login((s), (keys), (uint32_t)sizeof(keys) - 1, (answer), (uint32_t)sizeof(answer) - 1)
+	iscsi_fixture_login((s), (keys), (uint32_t)sizeof(keys) - 1, (answer), (uint32_t)sizeof(answer) - 1)
 
-static struct script script, *s = &script;
-static struct script_bytes bytes;
+static struct iscsi_fixture script, *s = &script;
+static struct iscsi_buffer bytes;
 
 static int
 begin(void **state)
 {
 	(void)state;
-	script_open(s);
+	iscsi_fixture_setup(s);
 	bytes.length = 0;
 	return 0;
 }
@@ -29,7 +29,7 @@ static int
 end(void **state)
 {
 	(void)state;
-	script_close(s);
+	iscsi_fixture_teardown(s);
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static void
 forget_words(void)
 {
 	s->length = 0;
-	s->words[0] = '\0';
+	s->trace[0] = '\0';
 }
 
 /* No oddity but those that are given: a list that ends with ANOMALY_NONE. */
@@ -49,8 +49,8 @@ assert_odd(const enum anomaly *expected)
 	for (; *expected != ANOMALY_NONE; expected++)
 		want[*expected]++;
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
-		if (s->odd[a] != want[a])
-			fail_msg("%s: %u, not %u", anomaly_word((enum anomaly)a), s->odd[a], want[a]);
+		if (s->anomalies[a] != want[a])
+			fail_msg("%s: %u, not %u", anomaly_name((enum anomaly)a), s->anomalies[a], want[a]);
 }
 
 #define ASSERT_ODD(...) assert_odd((const enum anomaly[]){__VA_ARGS__ ANOMALY_NONE})
@@ -69,15 +69,15 @@ test_digests_are_those_of_the_rfc(void **state)
 	memset(ones, 0xff, sizeof ones);
 	for (unsigned i = 0; i < 32; i++)
 		rising[i] = (uint8_t)i;
-	assert_true(iscsi_digest_holds(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){zeros, 32}),
-				       (struct view){of_zeros, 4}));
-	assert_true(iscsi_digest_holds(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){ones, 32}),
-				       (struct view){of_ones, 4}));
-	assert_true(iscsi_digest_holds(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){rising, 32}),
-				       (struct view){rising_crc, 4}));
-	assert_false(iscsi_digest_holds(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct view){ones, 32}),
-					(struct view){of_zeros, 4}));
-	assert_false(iscsi_digest_holds(0, (struct view){of_zeros, 3}));
+	assert_true(iscsi_digest_is_valid(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct slice){zeros, 32}),
+					  (struct slice){of_zeros, 4}));
+	assert_true(iscsi_digest_is_valid(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct slice){ones, 32}),
+					  (struct slice){of_ones, 4}));
+	assert_true(iscsi_digest_is_valid(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct slice){rising, 32}),
+					  (struct slice){rising_crc, 4}));
+	assert_false(iscsi_digest_is_valid(iscsi_digest_update(ISCSI_DIGEST_BEGIN, (struct slice){ones, 32}),
+					   (struct slice){of_zeros, 4}));
+	assert_false(iscsi_digest_is_valid(0, (struct slice){of_zeros, 3}));
 }
 
 static uint32_t
@@ -101,7 +101,7 @@ test_digests_of_every_length(void **state)
 		at[i] = (uint8_t)(i * 151 + 7);
 	for (uint32_t from = 0; from < 9; from++)
 		for (uint32_t length = 0; length < 70; length++)
-			assert_int_equal(iscsi_digest_update(0x12345678, (struct view){at + from, length}),
+			assert_int_equal(iscsi_digest_update(0x12345678, (struct slice){at + from, length}),
 					 crc_bit_by_bit(0x12345678, at + from, length));
 }
 
@@ -109,13 +109,13 @@ static void
 test_logical_units(void **state)
 {
 	(void)state;
-	assert_int_equal(iscsi_lun(0), 0);
-	assert_int_equal(iscsi_lun(1ull << 48), 1);
-	assert_int_equal(iscsi_lun(255ull << 48), 255);
-	assert_int_equal(iscsi_lun(0x4123ull << 48), 0x123); /* flat space */
-	assert_true(iscsi_lun(0x0201000000000000) == 0x0201000000000000); /* a bus that is not 0 */
-	assert_true(iscsi_lun(0x0001000200000000) == 0x0001000200000000); /* two levels */
-	assert_true(iscsi_lun(0xc101000000000000) == 0xc101000000000000); /* well known */
+	assert_int_equal(iscsi_decode_lun(0), 0);
+	assert_int_equal(iscsi_decode_lun(1ull << 48), 1);
+	assert_int_equal(iscsi_decode_lun(255ull << 48), 255);
+	assert_int_equal(iscsi_decode_lun(0x4123ull << 48), 0x123); /* flat space */
+	assert_true(iscsi_decode_lun(0x0201000000000000) == 0x0201000000000000); /* a bus that is not 0 */
+	assert_true(iscsi_decode_lun(0x0001000200000000) == 0x0001000200000000); /* two levels */
+	assert_true(iscsi_decode_lun(0xc101000000000000) == 0xc101000000000000); /* well known */
 }
 
 static void
@@ -125,26 +125,26 @@ test_every_field_of_a_command(void **state)
 	uint8_t *bhs = bytes.at;
 
 	(void)state;
-	script_pdu(&bytes, 0x41, 0xa1, 0x11223344, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x41, 0xa1, 0x11223344, NULL, 0);
 	bhs[9] = 3;
-	script_u32(bhs + 20, 4096);
-	script_u32(bhs + 24, 77);
-	script_u32(bhs + 28, 88); /* ExpStatSN is no StatSN */
+	iscsi_put_u32(bhs + 20, 4096);
+	iscsi_put_u32(bhs + 24, 77);
+	iscsi_put_u32(bhs + 28, 88); /* ExpStatSN is no StatSN */
 	bhs[32] = 0x2a;
-	assert_int_equal(iscsi_check((struct view){bhs, 48}, false, 100), ANOMALY_NONE);
-	assert_true(iscsi_plausible((struct view){bhs, 48}, false, 100));
-	assert_int_equal(iscsi_read((struct view){bhs, 48}, &pdu), ANOMALY_NONE);
+	assert_int_equal(iscsi_validate_bhs((struct slice){bhs, 48}, false, 100), ANOMALY_NONE);
+	assert_true(iscsi_bhs_is_plausible((struct slice){bhs, 48}, false, 100));
+	assert_int_equal(iscsi_parse_header((struct slice){bhs, 48}, &pdu), ANOMALY_NONE);
 	assert_int_equal(pdu.opcode, ISCSI_SCSI_COMMAND);
 	assert_true(pdu.immediate);
 	assert_int_equal(pdu.flags, 0xa1);
 	assert_int_equal(pdu.lun, 3);
 	assert_int_equal(pdu.itt, 0x11223344);
 	assert_int_equal(pdu.ttt, 0);
-	assert_int_equal(pdu.transfer, 4096);
+	assert_int_equal(pdu.transfer_length, 4096);
 	assert_int_equal(pdu.cmdsn, 77);
 	assert_int_equal(pdu.statsn, 0);
 	assert_int_equal(pdu.cdb.len, 10); /* WRITE(10) */
-	assert_int_equal(view_u8(pdu.cdb, 0), 0x2a);
+	assert_int_equal(slice_u8(pdu.cdb, 0), 0x2a);
 }
 
 static void
@@ -154,18 +154,18 @@ test_data_in_has_a_status_only_with_its_flag(void **state)
 	uint8_t *bhs = bytes.at;
 
 	(void)state;
-	script_pdu(&bytes, 0x25, 0x80, 5, "data", 4);
+	iscsi_put_pdu(&bytes, 0x25, 0x80, 5, "data", 4);
 	bhs[3] = 2;
-	script_u32(bhs + 24, 9);
-	script_u32(bhs + 36, 6);
-	script_u32(bhs + 40, 8192);
-	assert_int_equal(iscsi_read((struct view){bhs, 48}, &pdu), ANOMALY_NONE);
+	iscsi_put_u32(bhs + 24, 9);
+	iscsi_put_u32(bhs + 36, 6);
+	iscsi_put_u32(bhs + 40, 8192);
+	assert_int_equal(iscsi_parse_header((struct slice){bhs, 48}, &pdu), ANOMALY_NONE);
 	assert_int_equal(pdu.statsn, 0);
 	assert_int_equal(pdu.status, 0);
 	assert_int_equal(pdu.datasn, 6);
-	assert_int_equal(pdu.offset, 8192);
+	assert_int_equal(pdu.buffer_offset, 8192);
 	bhs[1] = 0x81;
-	assert_int_equal(iscsi_read((struct view){bhs, 48}, &pdu), ANOMALY_NONE);
+	assert_int_equal(iscsi_parse_header((struct slice){bhs, 48}, &pdu), ANOMALY_NONE);
 	assert_int_equal(pdu.statsn, 9);
 	assert_int_equal(pdu.status, 2);
 }
@@ -175,11 +175,11 @@ static enum anomaly
 read_with_ahs(const uint8_t *ahs, uint32_t length, struct iscsi_pdu *pdu)
 {
 	bytes.length = 0;
-	script_pdu(&bytes, 0x01, 0x81, 1, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x01, 0x81, 1, NULL, 0);
 	bytes.at[4] = (uint8_t)(length / 4);
 	bytes.at[32] = 0x7f;
 	memcpy(bytes.at + 48, ahs, length);
-	return iscsi_read((struct view){bytes.at, 48 + length}, pdu);
+	return iscsi_parse_header((struct slice){bytes.at, 48 + length}, pdu);
 }
 
 static void
@@ -195,10 +195,10 @@ test_additional_header_segments(void **state)
 	(void)state;
 	assert_int_equal(read_with_ahs(extended, sizeof extended, &pdu), ANOMALY_NONE);
 	assert_int_equal(pdu.cdb.len, 16);
-	assert_int_equal(pdu.more.len, 8);
-	assert_int_equal(view_u8(pdu.more, 7), 23);
+	assert_int_equal(pdu.cdb_extension.len, 8);
+	assert_int_equal(slice_u8(pdu.cdb_extension, 7), 23);
 	assert_int_equal(read_with_ahs(padded, sizeof padded, &pdu), ANOMALY_NONE);
-	assert_int_equal(pdu.more.len, 2);
+	assert_int_equal(pdu.cdb_extension.len, 2);
 	assert_int_equal(read_with_ahs(beyond, sizeof beyond, &pdu), ANOMALY_ISCSI_AHS);
 	assert_int_equal(read_with_ahs(empty, sizeof empty, &pdu), ANOMALY_ISCSI_AHS);
 	assert_int_equal(read_with_ahs(twice, sizeof twice, &pdu), ANOMALY_ISCSI_AHS);
@@ -208,31 +208,31 @@ static void
 test_headers_that_cannot_be(void **state)
 {
 	uint8_t *bhs = bytes.at;
-	struct view view = {bhs, 48};
+	struct slice slice = {bhs, 48};
 
 	(void)state;
-	script_pdu(&bytes, 0x31, 0x80, 5, NULL, 0); /* R2T */
-	assert_int_equal(iscsi_check(view, true, 100), ANOMALY_NONE);
-	assert_int_equal(iscsi_check(view, false, 100), ANOMALY_ISCSI_OPCODE);
+	iscsi_put_pdu(&bytes, 0x31, 0x80, 5, NULL, 0); /* R2T */
+	assert_int_equal(iscsi_validate_bhs(slice, true, 100), ANOMALY_NONE);
+	assert_int_equal(iscsi_validate_bhs(slice, false, 100), ANOMALY_ISCSI_OPCODE);
 	bhs[7] = 4;
-	assert_int_equal(iscsi_check(view, true, 100), ANOMALY_ISCSI_LENGTH);
+	assert_int_equal(iscsi_validate_bhs(slice, true, 100), ANOMALY_ISCSI_LENGTH);
 	bhs[7] = 0;
 	bhs[4] = 1;
-	assert_int_equal(iscsi_check(view, true, 100), ANOMALY_ISCSI_LENGTH);
+	assert_int_equal(iscsi_validate_bhs(slice, true, 100), ANOMALY_ISCSI_LENGTH);
 	bhs[0] = 0x07;
-	assert_int_equal(iscsi_check(view, false, 100), ANOMALY_ISCSI_OPCODE);
+	assert_int_equal(iscsi_validate_bhs(slice, false, 100), ANOMALY_ISCSI_OPCODE);
 	bhs[0] = 0x80;
-	assert_int_equal(iscsi_check(view, false, 100), ANOMALY_ISCSI_OPCODE);
+	assert_int_equal(iscsi_validate_bhs(slice, false, 100), ANOMALY_ISCSI_OPCODE);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x05, 0x80, 5, "data", 4);
-	assert_int_equal(iscsi_check(view, false, 4), ANOMALY_NONE);
-	assert_int_equal(iscsi_check(view, false, 3), ANOMALY_ISCSI_LENGTH);
-	assert_true(iscsi_plausible(view, false, 4));
+	iscsi_put_pdu(&bytes, 0x05, 0x80, 5, "data", 4);
+	assert_int_equal(iscsi_validate_bhs(slice, false, 4), ANOMALY_NONE);
+	assert_int_equal(iscsi_validate_bhs(slice, false, 3), ANOMALY_ISCSI_LENGTH);
+	assert_true(iscsi_bhs_is_plausible(slice, false, 4));
 	bhs[46] = 1; /* reserved */
-	assert_false(iscsi_plausible(view, false, 4));
-	assert_int_equal(iscsi_check(view, false, 4), ANOMALY_NONE);
+	assert_false(iscsi_bhs_is_plausible(slice, false, 4));
+	assert_int_equal(iscsi_validate_bhs(slice, false, 4), ANOMALY_NONE);
 	memset(bhs, 0, 48);
-	assert_false(iscsi_plausible(view, false, 4));
+	assert_false(iscsi_bhs_is_plausible(slice, false, 4));
 }
 
 /* --- text --- */
@@ -249,7 +249,7 @@ take_pair(void *context, const char *key, const char *value)
 static bool
 take_text(struct iscsi_text *text, const char *at, uint32_t length)
 {
-	return iscsi_text_take(text, (struct view){(const uint8_t *)at, length}, take_pair, NULL);
+	return iscsi_text_feed(text, (struct slice){(const uint8_t *)at, length}, take_pair, NULL);
 }
 
 #define TAKE(text, literal) take_text((text), (literal), (uint32_t)sizeof(literal) - 1)
@@ -290,17 +290,17 @@ static void
 test_login(void **state)
 {
 	(void)state;
-	script_connect(s);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
-	assert_string_equal(s->words, "03:1");
+	iscsi_fixture_handshake(s);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	assert_string_equal(s->trace, "03:1");
 	assert_string_equal(s->session.initiator, "iqn.a"); /* of the PDU that contains it */
 	assert_string_equal(s->session.target, "iqn.b");
-	assert_false(s->session.full);
-	script_say(s, TARGET, 0x23, 0x87, 1, NULL, 0);
-	assert_true(s->session.full);
-	script_say(s, INITIATOR, 0x01, 0x81, 2, NULL, 0);
-	script_say(s, TARGET, 0x21, 0x80, 2, NULL, 0);
-	assert_string_equal(s->words, "03:1 23:1 01:2 21:2");
+	assert_false(s->session.full_feature);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x87, 1, NULL, 0);
+	assert_true(s->session.full_feature);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x01, 0x81, 2, NULL, 0);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x21, 0x80, 2, NULL, 0);
+	assert_string_equal(s->trace, "03:1 23:1 01:2 21:2");
 	assert_string_equal(s->session.target, "iqn.b");
 	ASSERT_ODD();
 }
@@ -309,35 +309,35 @@ static void
 test_login_text_goes_on_in_the_next_pdu(void **state)
 {
 	(void)state;
-	script_connect(s);
-	script_say(s, INITIATOR, 0x43, 0x40, 1, "InitiatorName=iq", 16);
+	iscsi_fixture_handshake(s);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x40, 1, "InitiatorName=iq", 16);
 	assert_string_equal(s->session.initiator, "");
-	script_say(s, TARGET, 0x23, 0x00, 1, NULL, 0);
-	script_say(s, INITIATOR, 0x43, 0x40, 1, "n.split\0TargetNam", 17);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x00, 1, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x40, 1, "n.split\0TargetNam", 17);
 	assert_string_equal(s->session.initiator, "iqn.split");
-	script_say(s, TARGET, 0x23, 0x00, 1, NULL, 0);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, "e=iqn.t\0", 8);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x00, 1, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, "e=iqn.t\0", 8);
 	assert_string_equal(s->session.target, "iqn.t");
 	ASSERT_ODD();
 	/* Without the flag, half a pair is none. */
-	script_say(s, TARGET, 0x23, 0x07, 1, "Half=", 5);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x07, 1, "Half=", 5);
 	ASSERT_ODD(ANOMALY_ISCSI_TEXT, );
-	assert_int_equal(s->told, 6);
+	assert_int_equal(s->messages, 6);
 }
 
 static void
 test_a_login_that_fails(void **state)
 {
 	(void)state;
-	script_connect(s);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	iscsi_fixture_handshake(s);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
 	bytes.at[36] = 2;
 	bytes.at[37] = 1;
-	script_send(s, TARGET, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.status, 0x201);
-	assert_false(s->session.full);
+	assert_false(s->session.full_feature);
 	ASSERT_ODD();
 }
 
@@ -345,25 +345,25 @@ static void
 test_a_second_connection_takes_the_names_of_its_session(void **state)
 {
 	(void)state;
-	script_connect(s);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	iscsi_fixture_handshake(s);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
 	bytes.at[15] = 9; /* TSIH */
-	script_send(s, TARGET, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
 	s->port++;
-	script_connect(s);
+	iscsi_fixture_handshake(s);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x43, 0x87, 1, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x43, 0x87, 1, NULL, 0);
 	bytes.at[15] = 9;
-	script_send(s, INITIATOR, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "iqn.a");
 	assert_string_equal(s->session.target, "iqn.b");
 	/* Another session has no such thing. */
 	s->port++;
-	script_connect(s);
+	iscsi_fixture_handshake(s);
 	bytes.at[15] = 8;
-	script_send(s, INITIATOR, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "");
 	ASSERT_ODD();
 }
@@ -376,9 +376,9 @@ make_run(unsigned digests)
 {
 	bytes.length = 0;
 	for (uint32_t i = 0; i < 20; i++) {
-		script_pdu_digests(&bytes, 0x01, 0xa1, 0x100 + i, "immediate", i % 10, digests);
-		script_pdu_digests(&bytes, 0x05, 0x80, 0x100 + i, "data out data out", 1 + i % 17, digests);
-		script_pdu_digests(&bytes, 0x40, 0x80, 0x200 + i, "ping", i % 5, digests);
+		iscsi_put_pdu_digests(&bytes, 0x01, 0xa1, 0x100 + i, "immediate", i % 10, digests);
+		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 0x100 + i, "data out data out", 1 + i % 17, digests);
+		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 0x200 + i, "ping", i % 5, digests);
 	}
 }
 
@@ -388,7 +388,7 @@ make_run(unsigned digests)
 static void
 log_in(unsigned digests)
 {
-	script_connect(s);
+	iscsi_fixture_handshake(s);
 	if (digests == 0)
 		LOGIN(s, "MaxRecvDataSegmentLength=65536\0", "MaxRecvDataSegmentLength=65536\0");
 	else if (digests == WITH_HEADER_DIGEST)
@@ -403,7 +403,7 @@ log_in(unsigned digests)
 static void
 test_any_segmentation(void **state)
 {
-	static char want[sizeof s->words];
+	static char want[sizeof s->trace];
 
 	(void)state;
 	for (unsigned digests = 0; digests < 4; digests++) {
@@ -413,11 +413,11 @@ test_any_segmentation(void **state)
 			log_in(digests);
 			forget_words();
 			for (uint32_t at = 0; at < bytes.length; at += size)
-				script_send(s, INITIATOR, bytes.at + at,
-					    bytes.length - at < size ? bytes.length - at : size);
+				iscsi_fixture_feed(s, INITIATOR, bytes.at + at,
+						   bytes.length - at < size ? bytes.length - at : size);
 			if (digests == 0 && size == 1)
-				memcpy(want, s->words, sizeof want);
-			assert_string_equal(s->words, want);
+				memcpy(want, s->trace, sizeof want);
+			assert_string_equal(s->trace, want);
 		}
 	}
 	assert_non_null(strstr(want, "01:100 05:100 00:200 01:101"));
@@ -437,11 +437,11 @@ test_segments_out_of_order(void **state)
 	seq = s->next[INITIATOR];
 	s->next[INITIATOR] += bytes.length;
 	for (uint32_t at = bytes.length / 100 * 100; at + 100 > 0; at -= 100)
-		script_segment(s, INITIATOR, TCP_ACK, seq + at, bytes.at + at,
-			       bytes.length - at < 100 ? bytes.length - at : 100,
-			       bytes.length - at < 100 ? bytes.length - at : 100);
-	assert_int_equal(strncmp(s->words, "01:100 05:100 00:200 01:101", 27), 0);
-	assert_non_null(strstr(s->words, "00:213"));
+		iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, seq + at, bytes.at + at,
+					   bytes.length - at < 100 ? bytes.length - at : 100,
+					   bytes.length - at < 100 ? bytes.length - at : 100);
+	assert_int_equal(strncmp(s->trace, "01:100 05:100 00:200 01:101", 27), 0);
+	assert_non_null(strstr(s->trace, "00:213"));
 	ASSERT_ODD();
 }
 
@@ -453,29 +453,29 @@ test_every_byte_of_every_digest_counts(void **state)
 	for (unsigned place = 0; place < 4; place++) {
 		/* Data: the PDU is passed over and the next one is there. */
 		bytes.length = 0;
-		script_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
+		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
 		bytes.at[bytes.length - 1 - place] ^= 1;
-		script_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
+		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
 		forget_words();
-		script_send(s, INITIATOR, bytes.at, bytes.length);
-		assert_string_equal(s->words, "00:8");
+		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		assert_string_equal(s->trace, "00:8");
 	}
-	assert_int_equal(s->odd[ANOMALY_ISCSI_DATA_DIGEST], 4);
-	assert_int_equal(s->odd[ANOMALY_ISCSI_LOST], 0);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_DATA_DIGEST], 4);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_LOST], 0);
 	/* Header: nothing is known of where it ends; the next header that is good is found. */
 	bytes.length = 0;
-	script_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
+	iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
 	bytes.at[5] ^= 1;
 	forget_words();
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	assert_string_equal(s->words, "");
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	assert_string_equal(s->trace, "");
 	bytes.length = 0;
-	script_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	assert_string_equal(s->words, "00:8");
-	assert_int_equal(s->odd[ANOMALY_ISCSI_HEADER_DIGEST], 1);
-	assert_int_equal(s->odd[ANOMALY_ISCSI_LOST], 1);
-	assert_int_equal(s->odd[ANOMALY_ISCSI_FOUND], 1);
+	iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	assert_string_equal(s->trace, "00:8");
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_HEADER_DIGEST], 1);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_LOST], 1);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_FOUND], 1);
 }
 
 /* --- lies --- */
@@ -486,13 +486,13 @@ test_a_length_that_lies(void **state)
 	(void)state;
 	log_in(0);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x05, 0x80, 7, "data", 4);
+	iscsi_put_pdu(&bytes, 0x05, 0x80, 7, "data", 4);
 	bytes.at[5] = 0xff;
 	forget_words();
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	script_say(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
-	assert_string_equal(s->words, "00:8");
-	ASSERT_ODD(ANOMALY_ISCSI_LENGTH, ANOMALY_ISCSI_LOST, ANOMALY_ISCSI_FOUND, );
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
+	assert_string_equal(s->trace, "00:8");
+	ASSERT_ODD(ANOMALY_ISCSI_LENGTH, ANOMALY_ISCSI_SYNC_LOST, ANOMALY_ISCSI_SYNC_FOUND, );
 }
 
 static void
@@ -501,10 +501,10 @@ test_an_operation_that_is_the_other_sides(void **state)
 	(void)state;
 	log_in(0);
 	forget_words();
-	script_say(s, INITIATOR, 0x25, 0x80, 7, "data", 4);
-	script_say(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
-	assert_string_equal(s->words, "00:8");
-	ASSERT_ODD(ANOMALY_ISCSI_OPCODE, ANOMALY_ISCSI_LOST, ANOMALY_ISCSI_FOUND, );
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x25, 0x80, 7, "data", 4);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
+	assert_string_equal(s->trace, "00:8");
+	ASSERT_ODD(ANOMALY_ISCSI_OPCODE, ANOMALY_ISCSI_SYNC_LOST, ANOMALY_ISCSI_SYNC_FOUND, );
 }
 
 static void
@@ -513,14 +513,14 @@ test_bad_additional_headers_cost_their_own_pdu_only(void **state)
 	(void)state;
 	log_in(0);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x01, 0x81, 7, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x01, 0x81, 7, NULL, 0);
 	bytes.at[4] = 255; /* a kilobyte of nothing */
 	memset(bytes.at + 48, 0, 1020);
 	bytes.length += 1020;
-	script_pdu(&bytes, 0x40, 0x80, 8, NULL, 0);
+	iscsi_put_pdu(&bytes, 0x40, 0x80, 8, NULL, 0);
 	forget_words();
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	assert_string_equal(s->words, "00:8");
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	assert_string_equal(s->trace, "00:8");
 	ASSERT_ODD(ANOMALY_ISCSI_AHS, );
 }
 
@@ -531,15 +531,15 @@ test_text_without_end(void **state)
 
 	(void)state;
 	memset(text, 'x', sizeof text);
-	script_connect(s);
-	script_say(s, INITIATOR, 0x43, 0x87, 1, text, sizeof text);
-	assert_string_equal(s->words, "03:1");
+	iscsi_fixture_handshake(s);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, text, sizeof text);
+	assert_string_equal(s->trace, "03:1");
 	assert_string_equal(s->session.initiator, "");
 	ASSERT_ODD(ANOMALY_ISCSI_TEXT, );
 	/* A name that is longer than any. */
 	memcpy(text, "InitiatorName=", 14);
 	text[sizeof text - 1] = '\0';
-	script_say(s, INITIATOR, 0x43, 0x87, 1, text, sizeof text);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, text, sizeof text);
 	assert_string_equal(s->session.initiator, "");
 	ASSERT_ODD(ANOMALY_ISCSI_TEXT, ANOMALY_ISCSI_TEXT, );
 }
@@ -550,13 +550,13 @@ test_what_is_not_iscsi_is_left_alone(void **state)
 	static const char request[] = "GET / HTTP/1.1\r\nHost: example.org\r\nUser-Agent: none\r\n\r\n";
 
 	(void)state;
-	script_connect(s);
+	iscsi_fixture_handshake(s);
 	for (unsigned i = 0; i < 10; i++)
-		script_send(s, INITIATOR, (const uint8_t *)request, sizeof request - 1);
-	script_say(s, TARGET, 0x20, 0x80, 8, NULL, 0);
-	script_say(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
-	assert_int_equal(s->told, 0);
-	ASSERT_ODD(ANOMALY_ISCSI_ALIEN, );
+		iscsi_fixture_feed(s, INITIATOR, (const uint8_t *)request, sizeof request - 1);
+	iscsi_fixture_feed_pdu(s, TARGET, 0x20, 0x80, 8, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
+	assert_int_equal(s->messages, 0);
+	ASSERT_ODD(ANOMALY_ISCSI_NOT_ISCSI, );
 }
 
 /* --- gaps --- */
@@ -572,16 +572,16 @@ test_a_gap_in_data_is_no_loss_of_boundaries(void **state)
 		s->port++;
 		log_in(digests);
 		bytes.length = 0;
-		script_pdu_digests(&bytes, 0x05, 0x80, 7, data, sizeof data, digests);
+		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, data, sizeof data, digests);
 		forget_words();
 		/* Cut by the snapshot length behind the header, to the end of the PDU. */
 		seq = s->next[INITIATOR];
 		s->next[INITIATOR] += bytes.length;
-		script_segment(s, INITIATOR, TCP_ACK, seq, bytes.at, 100, bytes.length);
+		iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, seq, bytes.at, 100, bytes.length);
 		bytes.length = 0;
-		script_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, digests);
-		script_send(s, INITIATOR, bytes.at, bytes.length);
-		assert_string_equal(s->words, "05:7 00:8");
+		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, digests);
+		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		assert_string_equal(s->trace, "05:7 00:8");
 	}
 	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, );
 }
@@ -593,14 +593,14 @@ test_a_gap_in_a_header_is(void **state)
 	log_in(0);
 	forget_words();
 	script_scratch.length = 0;
-	script_pdu(&script_scratch, 0x40, 0x80, 6, NULL, 0);
-	script_send(s, INITIATOR, script_scratch.at, 20);
+	iscsi_put_pdu(&script_scratch, 0x40, 0x80, 6, NULL, 0);
+	iscsi_fixture_feed(s, INITIATOR, script_scratch.at, 20);
 	s->next[INITIATOR] += 28; /* lost by the capture, and acknowledged */
-	script_say(s, TARGET, 0x20, 0x80, 6, NULL, 0);
-	script_say(s, INITIATOR, 0x40, 0x80, 7, NULL, 0);
-	script_say(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
-	assert_string_equal(s->words, "20:6 00:7 00:8");
-	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_ISCSI_LOST, ANOMALY_ISCSI_FOUND, );
+	iscsi_fixture_feed_pdu(s, TARGET, 0x20, 0x80, 6, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 7, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
+	assert_string_equal(s->trace, "20:6 00:7 00:8");
+	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_ISCSI_SYNC_LOST, ANOMALY_ISCSI_SYNC_FOUND, );
 }
 
 /* --- mid-stream --- */
@@ -618,19 +618,20 @@ test_picked_up_in_mid_stream(void **state)
 		forget_words();
 		for (unsigned i = 0; i < sizeof middle; i++)
 			middle[i] = (uint8_t)(i * 7 + (i >> 8) * 31);
-		script_send(s, INITIATOR, middle, sizeof middle); /* the end of some data */
+		iscsi_fixture_feed(s, INITIATOR, middle, sizeof middle); /* the end of some data */
 		make_run(digests);
 		for (uint32_t at = 0; at < bytes.length; at += 1448)
-			script_send(s, INITIATOR, bytes.at + at, bytes.length - at < 1448 ? bytes.length - at : 1448);
+			iscsi_fixture_feed(s, INITIATOR, bytes.at + at,
+					   bytes.length - at < 1448 ? bytes.length - at : 1448);
 		/* Nearly all of them, and always the last. */
-		assert_non_null(strstr(s->words, "01:102 05:102 00:202"));
-		assert_non_null(strstr(s->words, "01:113 05:113 00:213"));
+		assert_non_null(strstr(s->trace, "01:102 05:102 00:202"));
+		assert_non_null(strstr(s->trace, "01:113 05:113 00:213"));
 		assert_string_equal(s->session.target, "");
-		assert_false(s->session.begun);
-		assert_int_equal(s->odd[ANOMALY_ISCSI_FOUND], digests + 1);
+		assert_false(s->session.from_start);
+		assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_FOUND], digests + 1);
 	}
-	assert_int_equal(s->odd[ANOMALY_ISCSI_LOST], 0);
-	assert_int_equal(s->odd[ANOMALY_ISCSI_DATA_DIGEST], 0);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_LOST], 0);
+	assert_int_equal(s->anomalies[ANOMALY_ISCSI_DATA_DIGEST], 0);
 }
 
 static void
@@ -647,10 +648,10 @@ test_no_boundary_is_to_be_found(void **state)
 			random = random * 1664525 + 1013904223;
 			noise[i] = (uint8_t)(random >> 24);
 		}
-		script_send(s, INITIATOR, noise, sizeof noise);
+		iscsi_fixture_feed(s, INITIATOR, noise, sizeof noise);
 	}
-	assert_int_equal(s->told, 0);
-	ASSERT_ODD(ANOMALY_ISCSI_UNFOUND, );
+	assert_int_equal(s->messages, 0);
+	ASSERT_ODD(ANOMALY_ISCSI_SYNC_GIVEN_UP, );
 }
 
 /* Nobody listens during the login and for a while: what the login has settled is known all the same. */
@@ -661,18 +662,18 @@ test_attached_later(void **state)
 	s->wanted = false;
 	log_in(3);
 	make_run(3);
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	script_send(s, INITIATOR, bytes.at, 100); /* and the rest of it is passed over */
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, 100); /* and the rest of it is passed over */
 	s->next[INITIATOR] += bytes.length - 100;
 	s->wanted = true;
 	forget_words();
-	s->told = 0;
+	s->messages = 0;
 	make_run(3);
-	script_send(s, INITIATOR, bytes.at, bytes.length);
-	assert_int_equal(s->told, 60);
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	assert_int_equal(s->messages, 60);
 	assert_string_equal(s->session.initiator, "iqn.a");
 	assert_string_equal(s->session.target, "iqn.b");
-	ASSERT_ODD(ANOMALY_ISCSI_FOUND, );
+	ASSERT_ODD(ANOMALY_ISCSI_SYNC_FOUND, );
 }
 
 static void
@@ -680,16 +681,16 @@ test_a_connection_ends_and_another_begins(void **state)
 {
 	(void)state;
 	log_in(0);
-	script_segment(s, INITIATOR, TCP_FIN | TCP_ACK, s->next[INITIATOR]++, NULL, 0, 0);
-	script_segment(s, TARGET, TCP_FIN | TCP_ACK, s->next[TARGET]++, NULL, 0, 0);
-	assert_int_equal(conversations_counters(s->all)->now, 0);
+	iscsi_fixture_feed_segment(s, INITIATOR, TCP_FIN | TCP_ACK, s->next[INITIATOR]++, NULL, 0, 0);
+	iscsi_fixture_feed_segment(s, TARGET, TCP_FIN | TCP_ACK, s->next[TARGET]++, NULL, 0, 0);
+	assert_int_equal(app_flow_table_counters(s->all)->active, 0);
 	forget_words();
 	log_in(0);
-	assert_int_equal(conversations_counters(s->all)->now, 1);
-	assert_int_equal(conversations_counters(s->all)->begun, 2);
-	assert_string_equal(s->words, "03:1 23:1");
-	script_segment(s, TARGET, TCP_RST | TCP_ACK, s->next[TARGET], NULL, 0, 0);
-	assert_int_equal(conversations_counters(s->all)->now, 0);
+	assert_int_equal(app_flow_table_counters(s->all)->active, 1);
+	assert_int_equal(app_flow_table_counters(s->all)->begun, 2);
+	assert_string_equal(s->trace, "03:1 23:1");
+	iscsi_fixture_feed_segment(s, TARGET, TCP_RST | TCP_ACK, s->next[TARGET], NULL, 0, 0);
+	assert_int_equal(app_flow_table_counters(s->all)->active, 0);
 	ASSERT_ODD();
 }
 
@@ -701,13 +702,13 @@ test_more_connections_than_there_is_room_for(void **state)
 		/* The table holds 100 at once; conversations outlive their flows until they are the oldest. */
 		for (unsigned n = 0; n < CONVERSATIONS_MAX; n++) {
 			s->port = (uint16_t)(10000 + i * 20000 / 2 + n);
-			script_connect(s);
-			script_say(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+			iscsi_fixture_handshake(s);
+			iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 		}
 	}
-	assert_int_equal(s->told, 3 * CONVERSATIONS_MAX);
-	assert_int_equal(conversations_counters(s->all)->now, CONVERSATIONS_MAX);
-	assert_int_equal(conversations_counters(s->all)->evicted, 2 * CONVERSATIONS_MAX);
+	assert_int_equal(s->messages, 3 * CONVERSATIONS_MAX);
+	assert_int_equal(app_flow_table_counters(s->all)->active, CONVERSATIONS_MAX);
+	assert_int_equal(app_flow_table_counters(s->all)->evicted, 2 * CONVERSATIONS_MAX);
 	ASSERT_ODD();
 }
 
@@ -716,11 +717,12 @@ test_more_connections_than_there_is_room_for(void **state)
 static void
 test_arguments_of_a_message(void **state)
 {
-	static struct iscsi_session session = {.begun = true, .target = "iqn.b", .initiator = "iqn.a"};
+	static struct iscsi_connection session = {.from_start = true, .target = "iqn.b", .initiator = "iqn.a"};
 	static const uint8_t cdb[16] = {0x88, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, more[] = {16, 17};
 	struct iscsi_pdu pdu = {.opcode = 1, .flags = 0xc1, .response = 3, .status = 0x201, .lun = 4, .itt = 5,
-				.ttt = 6, .cmdsn = 7, .statsn = 8, .datasn = 9, .offset = 10, .transfer = 11,
-				.data = 12, .cdb = {cdb, 16}, .more = {more, 2}};
+				.ttt = 6, .cmdsn = 7, .statsn = 8, .datasn = 9, .buffer_offset = 10,
+				    .transfer_length = 11,
+				.data_length = 12, .cdb = {cdb, 16}, .cdb_extension = {more, 2}};
 	struct iscsi_message message = {&pdu, &session};
 	struct iscsiinfo ii;
 	struct iscsicmd ic;
@@ -755,10 +757,10 @@ test_arguments_of_a_message(void **state)
 	assert_string_equal(ic.ic_opstr, "read(16)");
 	assert_memory_equal(ic.ic_cdb16, cdb, 16);
 	/* Fields that were not captured are unknown; fields that were not sent are empty. */
-	session = (struct iscsi_session){.begun = true};
+	session = (struct iscsi_connection){.from_start = true};
 	args_iscsiinfo(&ii, &message);
 	assert_string_equal(ii.ii_target, "");
-	session.begun = false;
+	session.from_start = false;
 	args_iscsiinfo(&ii, &message);
 	assert_string_equal(ii.ii_target, "<unknown>");
 }
@@ -776,9 +778,9 @@ test_arguments_of_a_connection(void **state)
 
 	(void)state;
 	memcpy(key.addr, ends, sizeof ends);
-	flow = flow_for_tcp(s->table, &packet, &key, flow_hash(s->table, &key), 0, s->now);
+	flow = flow_table_lookup_tcp(s->table, &packet, &key, flow_key_hash(s->table, &key), 0, s->now);
 	memset(&ci, 0xa5, sizeof ci);
-	args_conninfo(&ci, &(struct viewpoint){.table = s->table, .flow = flow, .end = 1}, 77, 88);
+	args_conninfo(&ci, &(struct probe_endpoint){.table = s->table, .flow = flow, .end = 1}, 77, 88);
 	assert_string_equal(ci.ci_local, "2001:db8::2");
 	assert_string_equal(ci.ci_remote, "2001:db8::1");
 	assert_string_equal(ci.ci_protocol, "ipv6");
@@ -806,31 +808,31 @@ test_probes_of_every_pdu(void **state)
 	    {0x32, PROBE_ISCSI_ASYNC_SEND},	 {0x10, PROBE_COUNT},		    {0x3f, PROBE_COUNT},
 	    {0x1c, PROBE_COUNT},		 {0x3e, PROBE_COUNT},
 	};
-	static struct iscsi_session session;
+	static struct iscsi_connection session;
 	struct flow_key key = {.port = {40000, 3260}, .protocol = 6, .version = 4};
 	struct packet packet = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .tcp = {.flags = TCP_SYN}};
-	struct flow *flow = flow_for_tcp(s->table, &packet, &key, flow_hash(s->table, &key), 0, s->now);
-	struct prober *prober = prober_new(NULL, s->table);
+	struct flow *flow = flow_table_lookup_tcp(s->table, &packet, &key, flow_key_hash(s->table, &key), 0, s->now);
+	struct emitter *emitter = emitter_new(NULL, s->table);
 
 	(void)state;
-	assert_false(wants_iscsi());
+	assert_false(iscsi_probes_enabled());
 	for (unsigned i = 0; i < sizeof pairs_wanted / sizeof pairs_wanted[0]; i++) {
 		struct iscsi_pdu pdu = {.opcode = pairs_wanted[i].opcode};
 		struct iscsi_message message = {&pdu, &session};
 		enum probe_id probe = pairs_wanted[i].probe;
 
-		fire_iscsi(prober, flow, 1, &message); /* disabled */
+		iscsi_fire(emitter, flow, 1, &message); /* disabled */
 		if (probe == PROBE_COUNT)
 			continue;
-		assert_int_equal(prober_fired(prober, probe), 0);
+		assert_int_equal(emitter_firings(emitter, probe), 0);
 		(*probe_semaphores[probe])++;
-		assert_true(wants_iscsi());
-		fire_iscsi(prober, flow, 1, &message);
+		assert_true(iscsi_probes_enabled());
+		iscsi_fire(emitter, flow, 1, &message);
 		(*probe_semaphores[probe])--;
-		assert_int_equal(prober_fired(prober, probe), 1);
+		assert_int_equal(emitter_firings(emitter, probe), 1);
 	}
-	assert_false(wants_iscsi());
-	prober_free(prober);
+	assert_false(iscsi_probes_enabled());
+	emitter_free(emitter);
 }
 
 /* Every kind of PDU that a target and an initiator of our own never send. */
@@ -841,26 +843,26 @@ test_rare_pdus(void **state)
 	log_in(0);
 	forget_words();
 	bytes.length = 0;
-	script_pdu(&bytes, 0x32, 0x80, ISCSI_NO_TAG, "sense", 5); /* asynchronous message */
+	iscsi_put_pdu(&bytes, 0x32, 0x80, ISCSI_RESERVED_TAG, "sense", 5); /* asynchronous message */
 	bytes.at[9] = 2;
 	bytes.at[27] = 40;
 	bytes.at[36] = 1;
-	script_send(s, TARGET, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.opcode, ISCSI_ASYNC);
 	assert_int_equal(s->pdu.lun, 2);
 	assert_int_equal(s->pdu.statsn, 40);
 	assert_int_equal(s->pdu.status, 1);
-	assert_int_equal(s->pdu.data, 5);
+	assert_int_equal(s->pdu.data_length, 5);
 	bytes.length = 0;
-	script_pdu(&bytes, 0x3f, 0x80, ISCSI_NO_TAG, bytes.at, 48); /* reject, with the header that is */
+	iscsi_put_pdu(&bytes, 0x3f, 0x80, ISCSI_RESERVED_TAG, bytes.at, 48); /* reject, with the header that is */
 	bytes.at[2] = 4;
-	script_send(s, TARGET, bytes.at, bytes.length);
+	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.response, 4);
-	script_say(s, INITIATOR, 0x10, 0x80, 3, NULL, 0);  /* SNACK */
-	script_say(s, INITIATOR, 0x1c, 0x00, 4, "ours", 4); /* a vendor's */
-	script_say(s, TARGET, 0x3d, 0x00, 5, NULL, 0);
-	script_say(s, INITIATOR, 0x40, 0x80, 6, NULL, 0);
-	assert_string_equal(s->words, "32:ffffffff 3f:ffffffff 10:3 1c:0 3d:0 00:6");
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x10, 0x80, 3, NULL, 0);  /* SNACK */
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x1c, 0x00, 4, "ours", 4); /* a vendor's */
+	iscsi_fixture_feed_pdu(s, TARGET, 0x3d, 0x00, 5, NULL, 0);
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 6, NULL, 0);
+	assert_string_equal(s->trace, "32:ffffffff 3f:ffffffff 10:3 1c:0 3d:0 00:6");
 	ASSERT_ODD();
 }
 

@@ -74,14 +74,14 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 }
 
 void
-observer_advance(struct observer *observer, uint64_t now)
+observer_advance_clock(struct observer *observer, uint64_t now)
 {
 	(void)observer;
 	(void)now;
 }
 
 void
-observer_forget(struct observer *observer)
+observer_clear(struct observer *observer)
 {
 	(void)observer;
 }
@@ -98,14 +98,14 @@ by_libpcap(void)
 	int got;
 	pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
 
-	if (pcap == NULL || !capture_link_supported(pcap, path)) {
+	if (pcap == NULL || !capture_check_link_type(pcap, path)) {
 		if (pcap != NULL)
 			pcap_close(pcap);
 		return outcome;
 	}
 	outcome.opened = true;
 	while ((got = pcap_next_ex(pcap, &header, &data)) == 1) {
-		struct frame frame = capture_frame(&nowhere, pcap_datalink(pcap), header, data);
+		struct frame frame = capture_make_frame(&nowhere, pcap_datalink(pcap), header, data);
 
 		add(&outcome, &frame);
 	}
@@ -125,7 +125,7 @@ by_replay(void)
 {
 	static const char *no_interface[] = {NULL};
 	const char *files[] = {path, NULL};
-	struct config config = {.interfaces = no_interface, .files = files};
+	struct config config = {.interface_names = no_interface, .capture_paths = files};
 	struct loop *loop = loop_new();
 	struct batch *batch = batch_new(NULL, NULL);
 	struct input *input;
@@ -135,7 +135,7 @@ by_replay(void)
 	calls = 0;
 	logged[0] = '\0';
 	input = replay_open(&config, loop);
-	seen.opened = input != NULL && input_begin(input);
+	seen.opened = input != NULL && input_start(input);
 	if (seen.opened)
 		seen.damaged = input_run(input, batch) == INPUT_DAMAGED;
 	if (seen.damaged)

@@ -62,14 +62,14 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 }
 
 void
-observer_advance(struct observer *observer, uint64_t now)
+observer_advance_clock(struct observer *observer, uint64_t now)
 {
 	(void)observer;
 	(void)now;
 }
 
 void
-observer_forget(struct observer *observer)
+observer_clear(struct observer *observer)
 {
 	(void)observer;
 }
@@ -119,7 +119,7 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 {
 	const char *list[FILES + 1] = {NULL};
 	char words[64];
-	struct config config = {.interfaces = no_interface, .files = list, .pace = pace};
+	struct config config = {.interface_names = no_interface, .capture_paths = list, .replay_speed = pace};
 	struct input *input;
 	struct batch *batch;
 	int result;
@@ -135,7 +135,7 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 	loop = loop_new();
 	assert_non_null(loop);
 	input = replay_open(&config, loop);
-	if (input == NULL || !input_begin(input)) {
+	if (input == NULL || !input_start(input)) {
 		input_free(input);
 		loop_free(loop);
 		return -1;

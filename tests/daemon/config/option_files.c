@@ -13,7 +13,7 @@ static struct config defaults;
 static bool
 is_setting(const struct option_row *row)
 {
-	return row->place != ON_LINE;
+	return row->source != OPTION_COMMAND_LINE;
 }
 
 static bool
@@ -40,7 +40,7 @@ sample_row(const struct option_row *row)
 		return;
 	}
 	putchar('#');
-	if (!settings_print_row(stdout, row, &defaults))
+	if (!config_print_row(stdout, row, &defaults))
 		printf(row->kind->list ? "%s = {%s}" : "%s = %s", row->name, row->argument);
 	putchar('\n');
 }
@@ -55,7 +55,7 @@ sample(void)
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
 		if (!group_has_settings(group))
 			continue;
-		printf("\n# ---- %s\n", options_group_titles[group]);
+		printf("\n# ---- %s\n", option_group_titles[group]);
 		for (size_t i = 0; i < options_table_rows; i++)
 			if (options_table[i].group == group && is_setting(&options_table[i]))
 				sample_row(&options_table[i]);
@@ -90,9 +90,9 @@ manual_row(const struct option_row *row)
 		printf("From %.15g to %.15g.\n", row->min, row->max);
 	if (value != NULL)
 		printf("Default:\n.Li %s .\n", value);
-	if (row->change == AT_RESTART)
+	if (row->change == OPTION_AT_RESTART)
 		puts("Needs a restart.");
-	if (row->scope == FOR_LIVE)
+	if (row->scope == OPTION_FOR_LIVE)
 		puts("Ignored with\n.Fl r .");
 }
 
@@ -102,7 +102,7 @@ manual(void)
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
 		if (!group_has_settings(group))
 			continue;
-		printf(".Ss %s\n.Bl -tag -width Ds\n", options_group_titles[group]);
+		printf(".Ss %s\n.Bl -tag -width Ds\n", option_group_titles[group]);
 		for (size_t i = 0; i < options_table_rows; i++)
 			if (options_table[i].group == group && is_setting(&options_table[i]))
 				manual_row(&options_table[i]);
@@ -137,11 +137,11 @@ words_for(const char *argument)
 static void
 completion_row(const struct option_row *row)
 {
-	if (row->argument == NULL || row->optional || row->place == IN_FILE)
+	if (row->argument == NULL || row->optional || row->source == OPTION_CONFIG_FILE)
 		return;
 	fputc('\t', stdout);
-	if (row->letter != 0)
-		printf("-%c | ", row->letter);
+	if (row->short_name != 0)
+		printf("-%c | ", row->short_name);
 	printf("--%s) words=(%s) ;;\n", row->name, words_for(row->argument));
 }
 
@@ -161,7 +161,7 @@ completion(void)
 	puts("	*)\n"
 	     "		words=(-W '");
 	for (size_t i = 0; i < options_table_rows; i++)
-		if (options_table[i].place != IN_FILE)
+		if (options_table[i].source != OPTION_CONFIG_FILE)
 			printf("			--%s\n", options_table[i].name);
 	puts("		')\n"
 	     "		;;\n"
@@ -177,7 +177,7 @@ main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 
-	if (!options_defaults(&defaults))
+	if (!config_set_defaults(&defaults))
 		return 1;
 	if (strcmp(what, "sample") == 0)
 		sample();
@@ -187,6 +187,6 @@ main(int argc, char **argv)
 		completion();
 	else
 		fputs("usage: option_files sample | manual | completion\n", stderr);
-	options_free(&defaults);
+	config_free(&defaults);
 	return *what == '\0';
 }

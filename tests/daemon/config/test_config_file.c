@@ -46,7 +46,7 @@ parse_into(struct config *into, const char *text)
 	assert_true(options_table_rows <= ROWS_MAX);
 	logged[0] = '\0';
 	messages = 0;
-	assert_true(options_defaults(into));
+	assert_true(config_set_defaults(into));
 	good = config_file_parse(stream, "a.conf", into, overridden);
 	fclose(stream);
 	return good;
@@ -55,7 +55,7 @@ parse_into(struct config *into, const char *text)
 static void
 takes(const char *text)
 {
-	options_free(&config);
+	config_free(&config);
 	if (!parse_into(&config, text))
 		fail_msg("\"%s\" was refused: %s", text, logged);
 	assert_int_equal(messages, 0);
@@ -65,7 +65,7 @@ takes(const char *text)
 static void
 refuses(const char *text, const char *where, const char *words)
 {
-	options_free(&config);
+	config_free(&config);
 	if (parse_into(&config, text))
 		fail_msg("\"%s\" was not refused", text);
 	if (strncmp(logged, where, strlen(where)) != 0 || strstr(logged, words) == NULL)
@@ -82,23 +82,23 @@ test_settings(void **state)
 	takes("interface = {\"eth0\", lo}\ninterface += {veth1}\nview = host\nlocal = {10.0.0.0/8, \"2001:db8::/32\"}\n"
 	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = off\nno-inner = yes\nno-seccomp = true\n"
 	      "snapshot-length = 96\nbuffer-size = 2048\nmax-flows = 5000\ntime-wait = 1.5\nuser = nobody\n");
-	assert_string_equal(config.interfaces[0], "eth0");
-	assert_string_equal(config.interfaces[1], "lo");
-	assert_string_equal(config.interfaces[2], "veth1");
-	assert_null(config.interfaces[3]);
+	assert_string_equal(config.interface_names[0], "eth0");
+	assert_string_equal(config.interface_names[1], "lo");
+	assert_string_equal(config.interface_names[2], "veth1");
+	assert_null(config.interface_names[3]);
 	assert_int_equal(config.view, VIEW_HOST);
-	assert_int_equal(config.local_count, 2);
+	assert_int_equal(config.local_prefix_count, 2);
 	assert_string_equal(config.filter, "tcp port 80");
-	assert_true(config.promiscuous && !config.immediate && !config.inner && !config.seccomp);
+	assert_true(config.promiscuous && !config.immediate && !config.observe_inner && !config.seccomp);
 	assert_int_equal(config.snaplen, 96);
-	assert_int_equal(config.buffer, 2048 * 1024);
-	assert_int_equal(config.limits.flows, 5000);
-	assert_int_equal(config.limits.tcp_time_wait_ns, 1500000000);
-	assert_string_equal(config.user, "nobody");
+	assert_int_equal(config.kernel_buffer, 2048 * 1024);
+	assert_int_equal(config.flow_limits.flows, 5000);
+	assert_int_equal(config.flow_limits.tcp_time_wait_ns, 1500000000);
+	assert_string_equal(config.run_as_user, "nobody");
 	takes("interface = eth0\n");
-	assert_string_equal(config.interfaces[0], "eth0");
+	assert_string_equal(config.interface_names[0], "eth0");
 	takes("interface = {}\n");
-	assert_null(config.interfaces[0]);
+	assert_null(config.interface_names[0]);
 }
 
 static void
@@ -145,14 +145,14 @@ test_comments(void **state)
 	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
 	assert_true(config.strict && config.summary);
 	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
-	assert_string_equal(config.interfaces[0], "#0");
-	assert_string_equal(config.interfaces[1], "//1");
-	assert_string_equal(config.interfaces[2], "/*2");
-	assert_string_equal(config.interfaces[3], "a//b");
-	assert_string_equal(config.interfaces[4], "it's # 3");
-	assert_string_equal(config.interfaces[5], "\"# 4");
-	assert_null(config.interfaces[6]);
-	assert_int_equal(config.local_count, 1);
+	assert_string_equal(config.interface_names[0], "#0");
+	assert_string_equal(config.interface_names[1], "//1");
+	assert_string_equal(config.interface_names[2], "/*2");
+	assert_string_equal(config.interface_names[3], "a//b");
+	assert_string_equal(config.interface_names[4], "it's # 3");
+	assert_string_equal(config.interface_names[5], "\"# 4");
+	assert_null(config.interface_names[6]);
+	assert_int_equal(config.local_prefix_count, 1);
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
 	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
@@ -182,7 +182,7 @@ test_overridden(void **state)
 	(void)state;
 	overridden[flows] = true;
 	takes("max-flows = 5000\nstrict = true\n");
-	assert_int_equal(config.limits.flows, flow_limits_default().flows);
+	assert_int_equal(config.flow_limits.flows, flow_limits_default().flows);
 	assert_true(config.strict);
 	refuses("max-flows = 5\n", "a.conf:1: ", "whole number");
 	overridden[flows] = false;
@@ -196,7 +196,7 @@ printed(const struct config *what)
 	FILE *stream = open_memstream(&text, &size);
 
 	assert_non_null(stream);
-	settings_print(stream, what);
+	config_print(stream, what);
 	fclose(stream);
 	return text;
 }
@@ -227,9 +227,9 @@ test_print_round_trip(void **state)
 		second = printed(&again);
 		assert_string_equal(first, second);
 		for (size_t row = 0; row < options_table_rows; row++)
-			if (options_table[row].place != ON_LINE)
-				assert_true(options_same(&options_table[row], &config, &again));
-		options_free(&again);
+			if (options_table[row].source != OPTION_COMMAND_LINE)
+				assert_true(options_values_equal(&options_table[row], &config, &again));
+		config_free(&again);
 		free(first);
 		free(second);
 	}
@@ -244,7 +244,8 @@ make_different(const struct option_row *row, struct config *changed, const struc
 	char why[256];
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		if (row->kind->set(changed, row, values[i], why, sizeof why) && !options_same(row, changed, other))
+		if (row->kind->set(changed, row, values[i], why, sizeof why) &&
+		    !options_values_equal(row, changed, other))
 			return;
 	fail_msg("%s has no value that differs: add one to the list", row->name);
 }
@@ -257,26 +258,27 @@ test_reload_takes_what_the_table_says(void **state)
 
 	(void)state;
 	assert_true(parse_into(&now, "local = {10.0.0.0/8, ::1}\n"));
-	assert_true(options_defaults(&fresh));
-	assert_true(options_defaults(&wanted));
+	assert_true(config_set_defaults(&fresh));
+	assert_true(config_set_defaults(&wanted));
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (row->place == ON_LINE)
+		if (row->source == OPTION_COMMAND_LINE)
 			continue;
 		make_different(row, &fresh, &now);
 		make_different(row, &wanted, &now);
 	}
-	reload_take(&now, &fresh);
+	reload_copy_settings(&now, &fresh);
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (row->place != ON_LINE && options_same(row, &now, &wanted) != (row->change == AT_RELOAD))
-			fail_msg("%s: the table and reload_take() disagree", row->name);
+		if (row->source != OPTION_COMMAND_LINE &&
+		    options_values_equal(row, &now, &wanted) != (row->change == AT_RELOAD))
+			fail_msg("%s: the table and reload_copy_settings() disagree", row->name);
 	}
-	options_free(&wanted);
-	options_free(&now);
-	options_free(&fresh);
+	config_free(&wanted);
+	config_free(&now);
+	config_free(&fresh);
 }
 
 static void
@@ -288,8 +290,8 @@ test_files(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	fclose(fdopen(fd, "w"));
-	options_free(&config);
-	assert_true(options_defaults(&config));
+	config_free(&config);
+	assert_true(config_set_defaults(&config));
 	assert_true(config_file_read(path, &config, overridden));
 	remove(path);
 	assert_false(config_file_read(path, &config, overridden));
@@ -304,7 +306,7 @@ static int
 clean_up(void **state)
 {
 	(void)state;
-	options_free(&config);
+	config_free(&config);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ parse(const char *line)
 	snprintf(words, sizeof words, "netobsd %s", line);
 	while (argc < MAX_WORDS && (argv[argc] = strsep(&rest, " ")) != NULL)
 		argc++;
-	options_free(&config);
+	config_free(&config);
 	logged[0] = '\0';
 	return options_parse(argc, argv, &config);
 }
@@ -59,7 +59,7 @@ takes(const char *line)
 static void
 refuses(const char *line, const char *words)
 {
-	if (parse(line) != OPTIONS_BAD)
+	if (parse(line) != OPTIONS_INVALID)
 		fail_msg("\"%s\" was not refused", line);
 	if (strstr(logged, words) == NULL)
 		fail_msg("\"%s\": \"%s\" does not say \"%s\"", line, logged, words);
@@ -72,23 +72,23 @@ test_defaults(void **state)
 
 	(void)state;
 	takes("-r file");
-	assert_string_equal(config.files[0], "file");
-	assert_null(config.files[1]);
-	assert_null(config.interfaces[0]);
+	assert_string_equal(config.capture_paths[0], "file");
+	assert_null(config.capture_paths[1]);
+	assert_null(config.interface_names[0]);
 	assert_null(config.filter);
 	assert_int_equal(config.view, VIEW_AUTO);
 	assert_int_equal(config.print, PRINT_OFF);
 	assert_int_equal(config.snaplen, 262144);
-	assert_int_equal(config.buffer, 0);
-	assert_true(config.inner);
+	assert_int_equal(config.kernel_buffer, 0);
+	assert_true(config.observe_inner);
 	assert_false(config.promiscuous || config.immediate || config.summary || config.strict || config.wait_tracer);
-	assert_true(config.pace <= 0);
-	assert_int_equal(config.limits.flows, limits.flows);
-	assert_int_equal(config.limits.tcp_connect_ns, limits.tcp_connect_ns);
-	assert_int_equal(config.limits.tcp_time_wait_ns, limits.tcp_time_wait_ns);
-	assert_int_equal(config.limits.tcp_idle_ns, limits.tcp_idle_ns);
-	assert_int_equal(config.limits.tcp_closing_ns, limits.tcp_closing_ns);
-	assert_int_equal(config.limits.udp_idle_ns, limits.udp_idle_ns);
+	assert_true(config.replay_speed <= 0);
+	assert_int_equal(config.flow_limits.flows, limits.flows);
+	assert_int_equal(config.flow_limits.tcp_connect_ns, limits.tcp_connect_ns);
+	assert_int_equal(config.flow_limits.tcp_time_wait_ns, limits.tcp_time_wait_ns);
+	assert_int_equal(config.flow_limits.tcp_idle_ns, limits.tcp_idle_ns);
+	assert_int_equal(config.flow_limits.tcp_closing_ns, limits.tcp_closing_ns);
+	assert_int_equal(config.flow_limits.udp_idle_ns, limits.udp_idle_ns);
 }
 
 static void
@@ -96,23 +96,23 @@ test_inputs(void **state)
 {
 	(void)state;
 	takes("-i eth0 --interface=lo -s 96 -B 4096 --promiscuous --immediate --on-demand");
-	assert_string_equal(config.interfaces[0], "eth0");
-	assert_string_equal(config.interfaces[1], "lo");
-	assert_null(config.interfaces[2]);
+	assert_string_equal(config.interface_names[0], "eth0");
+	assert_string_equal(config.interface_names[1], "lo");
+	assert_null(config.interface_names[2]);
 	assert_int_equal(config.snaplen, 96);
-	assert_int_equal(config.buffer, 4096 * 1024);
+	assert_int_equal(config.kernel_buffer, 4096 * 1024);
 	assert_true(config.promiscuous && config.immediate && config.on_demand);
 	takes("-i any -s 0");
 	assert_int_equal(config.snaplen, 262144);
 	takes("-r a --read b -r - --pace=2.5 --wait-tracer=10");
-	assert_string_equal(config.files[0], "a");
-	assert_string_equal(config.files[1], "b");
-	assert_string_equal(config.files[2], "-");
-	assert_true(config.pace > 2.4 && config.pace < 2.6);
-	assert_true(config.wait_tracer && config.wait_seconds > 9.9 && config.wait_seconds < 10.1);
+	assert_string_equal(config.capture_paths[0], "a");
+	assert_string_equal(config.capture_paths[1], "b");
+	assert_string_equal(config.capture_paths[2], "-");
+	assert_true(config.replay_speed > 2.4 && config.replay_speed < 2.6);
+	assert_true(config.wait_tracer && config.wait_timeout > 9.9 && config.wait_timeout < 10.1);
 	takes("-r a --pace --wait-tracer");
-	assert_true(config.pace > 0.9 && config.pace < 1.1);
-	assert_true(config.wait_tracer && config.wait_seconds <= 0);
+	assert_true(config.replay_speed > 0.9 && config.replay_speed < 1.1);
+	assert_true(config.wait_tracer && config.wait_timeout <= 0);
 	refuses("", "-i IFACE");
 	refuses("-i eth0 -r file", "not both");
 	refuses("-r - -r -", "only once");
@@ -145,17 +145,17 @@ test_view(void **state)
 	(void)state;
 	takes("-r file --view host --local 10.0.0.0/8 --local 2001:db8::1 --local 0.0.0.0/0");
 	assert_int_equal(config.view, VIEW_HOST);
-	assert_int_equal(config.local_count, 3);
-	assert_int_equal(config.locals[0].version, 4);
-	assert_int_equal(config.locals[0].bits, 8);
-	assert_memory_equal(config.locals[0].addr, net10, 16);
-	assert_int_equal(config.locals[1].version, 6);
-	assert_int_equal(config.locals[1].bits, 128);
-	assert_memory_equal(config.locals[1].addr, host6, 16);
-	assert_int_equal(config.locals[2].bits, 0);
+	assert_int_equal(config.local_prefix_count, 3);
+	assert_int_equal(config.local_prefixes[0].version, 4);
+	assert_int_equal(config.local_prefixes[0].bits, 8);
+	assert_memory_equal(config.local_prefixes[0].addr, net10, 16);
+	assert_int_equal(config.local_prefixes[1].version, 6);
+	assert_int_equal(config.local_prefixes[1].bits, 128);
+	assert_memory_equal(config.local_prefixes[1].addr, host6, 16);
+	assert_int_equal(config.local_prefixes[2].bits, 0);
 	takes("-i lo --view=both --no-inner");
 	assert_int_equal(config.view, VIEW_BOTH);
-	assert_false(config.inner);
+	assert_false(config.observe_inner);
 	takes("-i lo --view=monitor");
 	assert_int_equal(config.view, VIEW_MONITOR);
 	refuses("-r file --view all", "host, both or monitor");
@@ -197,12 +197,12 @@ test_limits(void **state)
 	takes(
 	    "-r file --max-flows 1000 --time-wait 30 --udp-idle 0.5 --connect-timeout 1 --tcp-idle 2 "
 	      "--tcp-closing-idle 3");
-	assert_int_equal(config.limits.flows, 1000);
-	assert_int_equal(config.limits.tcp_time_wait_ns, 30 * NANOSECONDS);
-	assert_int_equal(config.limits.udp_idle_ns, NANOSECONDS / 2);
-	assert_int_equal(config.limits.tcp_connect_ns, NANOSECONDS);
-	assert_int_equal(config.limits.tcp_idle_ns, 2 * NANOSECONDS);
-	assert_int_equal(config.limits.tcp_closing_ns, 3 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.flows, 1000);
+	assert_int_equal(config.flow_limits.tcp_time_wait_ns, 30 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.udp_idle_ns, NANOSECONDS / 2);
+	assert_int_equal(config.flow_limits.tcp_connect_ns, NANOSECONDS);
+	assert_int_equal(config.flow_limits.tcp_idle_ns, 2 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.tcp_closing_ns, 3 * NANOSECONDS);
 	refuses("-r file --max-flows 0", "whole number");
 	refuses("-r file --max-flows 99999999999", "whole number");
 	refuses("-r file --max-flows 1k", "whole number");
@@ -243,7 +243,7 @@ test_table(void **state)
 		assert_true(row->help[strlen(row->help) - 1] != '.');
 		for (size_t j = 0; j < i; j++) {
 			assert_string_not_equal(row->name, options_table[j].name);
-			assert_true(row->letter == 0 || row->letter != options_table[j].letter);
+			assert_true(row->short_name == 0 || row->short_name != options_table[j].short_name);
 		}
 	}
 }
@@ -264,7 +264,7 @@ test_help(void **state)
 		char name[64];
 
 		snprintf(name, sizeof name, " --%s", options_table[i].name);
-		assert_true((strstr(text, name) != NULL) == (options_table[i].place != IN_FILE));
+		assert_true((strstr(text, name) != NULL) == (options_table[i].source != OPTION_CONFIG_FILE));
 	}
 	assert_non_null(strstr(text, "(1000000)"));
 	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
@@ -282,6 +282,6 @@ main(void)
 	};
 	int failed = cmocka_run_group_tests_name("options", tests, NULL, NULL);
 
-	options_free(&config);
+	config_free(&config);
 	return failed;
 }

@@ -292,7 +292,7 @@ main(void)
 	};
 
 	/* Instrumented builds have holes in the filter. */
-	if (sandbox_instruments.count > 0)
+	if (sandbox_instrumentation.count > 0)
 		return cmocka_run_group_tests(granted, NULL, NULL);
 	return cmocka_run_group_tests(all, NULL, NULL);
 }

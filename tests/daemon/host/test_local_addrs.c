@@ -16,56 +16,56 @@ static void
 test_empty(void **state)
 {
 	static const uint8_t loop4[16] = {127, 1, 2, 3}, loop6[16] = {[15] = 1}, zero[16] = {0};
-	struct locals *locals = locals_new(NULL, 0);
+	struct local_addrs *local_addrs = local_addrs_new(NULL, 0);
 
 	(void)state;
-	assert_non_null(locals);
-	assert_false(locals_has(locals, 4, a4));
-	assert_false(locals_has(locals, 6, a6));
-	assert_false(locals_has(locals, 4, zero));
-	assert_false(locals_has(locals, 6, zero));
-	assert_true(locals_has(locals, 4, loop4));
-	assert_true(locals_has(locals, 6, loop6));
-	assert_false(locals_has(locals, 4, loop6));
-	locals_remove(locals, 4, a4); /* never there */
-	assert_int_equal(locals_generation(locals), 0);
-	locals_free(locals);
-	locals_free(NULL);
+	assert_non_null(local_addrs);
+	assert_false(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_contains(local_addrs, 6, a6));
+	assert_false(local_addrs_contains(local_addrs, 4, zero));
+	assert_false(local_addrs_contains(local_addrs, 6, zero));
+	assert_true(local_addrs_contains(local_addrs, 4, loop4));
+	assert_true(local_addrs_contains(local_addrs, 6, loop6));
+	assert_false(local_addrs_contains(local_addrs, 4, loop6));
+	local_addrs_remove(local_addrs, 4, a4); /* never there */
+	assert_int_equal(local_addrs_epoch(local_addrs), 0);
+	local_addrs_free(local_addrs);
+	local_addrs_free(NULL);
 }
 
 static void
 test_counted(void **state)
 {
-	struct locals *locals = locals_new(NULL, 0);
+	struct local_addrs *local_addrs = local_addrs_new(NULL, 0);
 	uint32_t generation;
 
 	(void)state;
-	assert_true(locals_add(locals, 4, a4));
-	assert_true(locals_add(locals, 4, a4));
-	assert_true(locals_has(locals, 4, a4));
-	assert_false(locals_has(locals, 6, a4)); /* the same bytes, another address */
-	assert_false(locals_has(locals, 4, b4));
-	generation = locals_generation(locals);
-	locals_remove(locals, 4, a4);
-	assert_true(locals_has(locals, 4, a4));
-	assert_int_equal(locals_generation(locals), generation);
-	locals_remove(locals, 4, a4);
-	assert_false(locals_has(locals, 4, a4));
-	assert_int_not_equal(locals_generation(locals), generation);
-	locals_remove(locals, 4, a4);
-	assert_true(locals_add(locals, 4, a4));
-	assert_true(locals_has(locals, 4, a4)); /* the surplus removal left no debt */
-	assert_true(locals_add(locals, 6, a6));
-	locals_clear_addresses(locals);
-	assert_false(locals_has(locals, 4, a4));
-	assert_false(locals_has(locals, 6, a6));
-	locals_free(locals);
+	assert_true(local_addrs_add(local_addrs, 4, a4));
+	assert_true(local_addrs_add(local_addrs, 4, a4));
+	assert_true(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_contains(local_addrs, 6, a4)); /* the same bytes, another address */
+	assert_false(local_addrs_contains(local_addrs, 4, b4));
+	generation = local_addrs_epoch(local_addrs);
+	local_addrs_remove(local_addrs, 4, a4);
+	assert_true(local_addrs_contains(local_addrs, 4, a4));
+	assert_int_equal(local_addrs_epoch(local_addrs), generation);
+	local_addrs_remove(local_addrs, 4, a4);
+	assert_false(local_addrs_contains(local_addrs, 4, a4));
+	assert_int_not_equal(local_addrs_epoch(local_addrs), generation);
+	local_addrs_remove(local_addrs, 4, a4);
+	assert_true(local_addrs_add(local_addrs, 4, a4));
+	assert_true(local_addrs_contains(local_addrs, 4, a4)); /* the surplus removal left no debt */
+	assert_true(local_addrs_add(local_addrs, 6, a6));
+	local_addrs_clear(local_addrs);
+	assert_false(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_contains(local_addrs, 6, a6));
+	local_addrs_free(local_addrs);
 }
 
 static void
 test_prefixes(void **state)
 {
-	static const struct prefix prefixes[] = {
+	static const struct ip_prefix prefixes[] = {
 	    {.addr = {10}, .version = 4, .bits = 8},
 	    {.addr = {192, 168, 0xf0}, .version = 4, .bits = 20},
 	    {.addr = {0x20, 1, 0xd, 0xb8}, .version = 6, .bits = 33},
@@ -81,20 +81,20 @@ test_prefixes(void **state)
 	    {4, {198, 51, 100, 7}, true},	   {4, {198, 51, 100, 6}, false},
 	    {6, {10, 1, 1, 1}, false},
 	};
-	static const struct prefix everything = {.version = 4, .bits = 0};
-	struct locals *locals = locals_new(prefixes, 4);
+	static const struct ip_prefix everything = {.version = 4, .bits = 0};
+	struct local_addrs *local_addrs = local_addrs_new(prefixes, 4);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		assert_int_equal(locals_has(locals, cases[i].version, cases[i].addr), cases[i].local);
-	locals_clear_addresses(locals); /* prefixes are configuration and stay */
-	assert_true(locals_has(locals, 4, cases[0].addr));
-	locals_free(locals);
+		assert_int_equal(local_addrs_contains(local_addrs, cases[i].version, cases[i].addr), cases[i].local);
+	local_addrs_clear(local_addrs); /* prefixes are configuration and stay */
+	assert_true(local_addrs_contains(local_addrs, 4, cases[0].addr));
+	local_addrs_free(local_addrs);
 
-	locals = locals_new(&everything, 1);
-	assert_true(locals_has(locals, 4, a4));
-	assert_false(locals_has(locals, 6, a6));
-	locals_free(locals);
+	local_addrs = local_addrs_new(&everything, 1);
+	assert_true(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_contains(local_addrs, 6, a6));
+	local_addrs_free(local_addrs);
 }
 
 #define MODEL 3000u
@@ -104,7 +104,7 @@ static void
 test_model(void **state)
 {
 	static unsigned model[MODEL];
-	struct locals *locals = locals_new(NULL, 0);
+	struct local_addrs *local_addrs = local_addrs_new(NULL, 0);
 	uint64_t random = 1;
 
 	(void)state;
@@ -117,20 +117,20 @@ test_model(void **state)
 		addr[2] = (uint8_t)(which >> 8);
 		addr[3] = (uint8_t)which;
 		if ((random >> 60) < 8) {
-			assert_true(locals_add(locals, 4, addr));
+			assert_true(local_addrs_add(local_addrs, 4, addr));
 			model[which]++;
 		} else if (model[which] > 0) {
-			locals_remove(locals, 4, addr);
+			local_addrs_remove(local_addrs, 4, addr);
 			model[which]--;
 		}
-		assert_int_equal(locals_has(locals, 4, addr), model[which] > 0);
+		assert_int_equal(local_addrs_contains(local_addrs, 4, addr), model[which] > 0);
 	}
 	for (unsigned which = 0; which < MODEL; which++) {
 		const uint8_t addr[16] = {172, 16, (uint8_t)(which >> 8), (uint8_t)which};
 
-		assert_int_equal(locals_has(locals, 4, addr), model[which] > 0);
+		assert_int_equal(local_addrs_contains(local_addrs, 4, addr), model[which] > 0);
 	}
-	locals_free(locals);
+	local_addrs_free(local_addrs);
 }
 
 int

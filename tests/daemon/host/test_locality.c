@@ -37,101 +37,101 @@ ipv4(const char *source, const char *destination, enum direction direction)
 #define BROADCAST "\xff\xff\xff\xff"
 #define NOBODY	  "\x00\x00\x00\x00"
 
-static struct locals *
+static struct local_addrs *
 here(void)
 {
 	static const uint8_t first[16] = {10, 0, 0, 1}, second[16] = {10, 0, 0, 2};
-	struct locals *locals = locals_new(NULL, 0);
+	struct local_addrs *local_addrs = local_addrs_new(NULL, 0);
 
-	assert_non_null(locals);
-	assert_true(locals_add(locals, 4, first));
-	assert_true(locals_add(locals, 4, second));
-	return locals;
+	assert_non_null(local_addrs);
+	assert_true(local_addrs_add(local_addrs, 4, first));
+	assert_true(local_addrs_add(local_addrs, 4, second));
+	return local_addrs;
 }
 
 static void
-expect(const struct packet *p, enum view_kind view, const struct locals *locals, const char *sides)
+expect(const struct packet *p, enum view_mode view, const struct local_addrs *local_addrs, const char *sides)
 {
-	struct sides s = sides_of(p, view, locals);
-	char got[4] = {s.send ? 's' : '-', s.receive ? 'r' : '-', s.overheard ? 'o' : '-'};
+	struct locality s = locality_of_packet(p, view, local_addrs);
+	char got[4] = {s.fire_send ? 's' : '-', s.fire_receive ? 'r' : '-', s.foreign ? 'o' : '-'};
 
 	assert_string_equal(got, sides);
-	assert_int_equal(s.source_local, view == VIEW_MONITOR || s.send);
-	assert_int_equal(s.destination_local, view == VIEW_MONITOR || (s.receive && !s.overheard));
+	assert_int_equal(s.source_local, view == VIEW_MONITOR || s.fire_send);
+	assert_int_equal(s.destination_local, view == VIEW_MONITOR || (s.fire_receive && !s.foreign));
 }
 
 static void
 test_both_and_monitor(void **state)
 {
-	struct locals *none = locals_new(NULL, 0);
+	struct local_addrs *none = local_addrs_new(NULL, 0);
 	struct packet p = ipv4(ELSEWHERE, FAR, DIRECTION_UNKNOWN);
 
 	(void)state;
 	expect(&p, VIEW_BOTH, none, "sr-");
 	expect(&p, VIEW_MONITOR, none, "-r-");
-	locals_free(none);
+	local_addrs_free(none);
 }
 
 static void
 test_host_by_address(void **state)
 {
-	struct locals *locals = here();
+	struct local_addrs *local_addrs = here();
 	struct packet p;
 
 	(void)state;
 	p = ipv4(HERE, ELSEWHERE, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "s--");
+	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p = ipv4(ELSEWHERE, HERE, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "-r-");
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
 	p = ipv4(HERE, HERE_TOO, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "sr-");
+	expect(&p, VIEW_HOST, local_addrs, "sr-");
 	p = ipv4(ELSEWHERE, FAR, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "-ro");
+	expect(&p, VIEW_HOST, local_addrs, "-ro");
 	p = ipv4(ELSEWHERE, GROUP, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "-r-");
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
 	p = ipv4(HERE, GROUP, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "s--");
+	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p = ipv4(ELSEWHERE, BROADCAST, DIRECTION_UNKNOWN);
-	expect(&p, VIEW_HOST, locals, "-r-");
-	locals_free(locals);
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
+	local_addrs_free(local_addrs);
 }
 
 /* Frames that a router forwards come in and go out, but are not local. */
 static void
 test_host_forwarding(void **state)
 {
-	struct locals *locals = here();
+	struct local_addrs *local_addrs = here();
 	struct packet p;
 
 	(void)state;
 	p = ipv4(ELSEWHERE, FAR, DIRECTION_IN);
-	expect(&p, VIEW_HOST, locals, "-ro");
+	expect(&p, VIEW_HOST, local_addrs, "-ro");
 	p = ipv4(ELSEWHERE, FAR, DIRECTION_OUT);
-	expect(&p, VIEW_HOST, locals, "-ro");
+	expect(&p, VIEW_HOST, local_addrs, "-ro");
 	p = ipv4(ELSEWHERE, HERE, DIRECTION_OTHER);
-	expect(&p, VIEW_HOST, locals, "-ro");
-	locals_free(locals);
+	expect(&p, VIEW_HOST, local_addrs, "-ro");
+	local_addrs_free(local_addrs);
 }
 
 /* Two interfaces of this host, cabled to each other: each frame is seen going out, then coming in. */
 static void
 test_host_to_itself(void **state)
 {
-	struct locals *locals = here();
+	struct local_addrs *local_addrs = here();
 	struct packet p;
 
 	(void)state;
 	p = ipv4(HERE, HERE_TOO, DIRECTION_OUT);
-	expect(&p, VIEW_HOST, locals, "s--");
+	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p = ipv4(HERE, HERE_TOO, DIRECTION_IN);
-	expect(&p, VIEW_HOST, locals, "-r-");
-	locals_free(locals);
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
+	local_addrs_free(local_addrs);
 }
 
 static void
 test_file_directions(void **state)
 {
-	struct locals *none = locals_new(NULL, 0);
+	struct local_addrs *none = local_addrs_new(NULL, 0);
 	struct packet p;
 
 	(void)state;
@@ -141,70 +141,70 @@ test_file_directions(void **state)
 	expect(&p, VIEW_HOST, none, "-r-");
 	p = ipv4(ELSEWHERE, FAR, DIRECTION_OTHER);
 	expect(&p, VIEW_HOST, none, "-ro");
-	locals_free(none);
+	local_addrs_free(none);
 }
 
 static void
 test_loopback(void **state)
 {
-	struct locals *none = locals_new(NULL, 0);
+	struct local_addrs *none = local_addrs_new(NULL, 0);
 	struct packet p = ipv4(ELSEWHERE, FAR, DIRECTION_IN);
 
 	(void)state;
 	frame.interface = &loop;
 	expect(&p, VIEW_HOST, none, "sr-");
-	assert_false(sides_is_loopback_copy(&p));
+	assert_false(locality_is_loopback_duplicate(&p));
 	p.direction = DIRECTION_OUT;
-	assert_true(sides_is_loopback_copy(&p));
+	assert_true(locality_is_loopback_duplicate(&p));
 	frame.interface = &wire;
-	assert_false(sides_is_loopback_copy(&p));
+	assert_false(locality_is_loopback_duplicate(&p));
 	p.loopback = true;
-	assert_true(sides_is_loopback_copy(&p));
-	locals_free(none);
+	assert_true(locality_is_loopback_duplicate(&p));
+	local_addrs_free(none);
 }
 
 /* Before a host has an address, its link-layer address distinguishes its frames from those of others. */
 static void
 test_no_address_yet(void **state)
 {
-	struct locals *locals = here();
+	struct local_addrs *local_addrs = here();
 	struct packet p = ipv4(NOBODY, BROADCAST, DIRECTION_UNKNOWN);
 
 	(void)state;
-	expect(&p, VIEW_HOST, locals, "-r-");
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
 	wire.has_mac = true;
 	memcpy(wire.mac, "\x02\x00\x00\x00\x00\x07", 6);
 	p.ether.present = 1;
 	memcpy(p.ether.src, wire.mac, 6);
-	expect(&p, VIEW_HOST, locals, "s--");
+	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p.ether.src[5]++;
-	expect(&p, VIEW_HOST, locals, "-r-");
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
 	wire.has_mac = false;
 	p.direction = DIRECTION_OUT;
-	expect(&p, VIEW_HOST, locals, "s--");
-	locals_free(locals);
+	expect(&p, VIEW_HOST, local_addrs, "s--");
+	local_addrs_free(local_addrs);
 }
 
 static void
 test_not_ip(void **state)
 {
-	struct locals *locals = here();
+	struct local_addrs *local_addrs = here();
 	struct packet p = ipv4(NOBODY, NOBODY, DIRECTION_UNKNOWN);
 
 	(void)state;
 	p.network = NETWORK_NONE;
-	expect(&p, VIEW_HOST, locals, "-r-");
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
 	p.direction = DIRECTION_OUT;
-	expect(&p, VIEW_HOST, locals, "s--");
+	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p.direction = DIRECTION_OTHER;
-	expect(&p, VIEW_HOST, locals, "-ro");
+	expect(&p, VIEW_HOST, local_addrs, "-ro");
 	p.direction = DIRECTION_UNKNOWN;
 	p.network = NETWORK_ARP;
-	p.arp.spa = (struct view){(const uint8_t *)HERE, 4};
-	expect(&p, VIEW_HOST, locals, "s--");
-	p.arp.spa = (struct view){(const uint8_t *)ELSEWHERE, 4};
-	expect(&p, VIEW_HOST, locals, "-r-");
-	locals_free(locals);
+	p.arp.spa = (struct slice){(const uint8_t *)HERE, 4};
+	expect(&p, VIEW_HOST, local_addrs, "s--");
+	p.arp.spa = (struct slice){(const uint8_t *)ELSEWHERE, 4};
+	expect(&p, VIEW_HOST, local_addrs, "-r-");
+	local_addrs_free(local_addrs);
 }
 
 int

@@ -17,18 +17,19 @@
 #define BR0  5
 
 static struct interfaces *interfaces;
-static struct uppers *uppers;
+static struct lower_dedup *uppers;
 static struct interface at;
 static struct frame frame = {.interface = &at};
 
 static void
 link_is(uint32_t index, uint32_t master, uint32_t carrier, bool up)
 {
-	struct link_facts facts = {.index = index, .master = master, .carrier = carrier, .up = up, .mtu = 1500};
+	struct interface_info info = {
+	    .ifindex = index, .master = master, .vlan_parent = carrier, .up = up, .mtu = 1500};
 
-	snprintf(facts.name, sizeof facts.name, "if%u", (unsigned)index);
-	assert_true(interfaces_learn(interfaces, &facts));
-	interfaces_announce(interfaces);
+	snprintf(info.name, sizeof info.name, "if%u", (unsigned)index);
+	assert_true(interfaces_update(interfaces, &info));
+	interfaces_notify(interfaces);
 }
 
 static void
@@ -36,7 +37,7 @@ address_on(uint32_t index, uint8_t last)
 {
 	const uint8_t addr[16] = {10, 0, 0, last};
 
-	assert_true(uppers_add_address(uppers, index, 4, addr));
+	assert_true(lower_dedup_add_address(uppers, index, 4, addr));
 }
 
 /* Whether a packet from `from` to `to`, seen on an interface, has a copy; 10.0.0.1 to 9 are local. */
@@ -52,7 +53,8 @@ copied(uint32_t index, uint8_t from, uint8_t to)
 	memcpy(p.ip.src, (const uint8_t[]){10, 0, 0, from}, 4);
 	memcpy(p.ip.dst, (const uint8_t[]){10, 0, 0, to}, 4);
 	at.ifindex = index;
-	return uppers_has_copy(uppers, &p, (struct sides){.source_local = from < 10, .destination_local = to < 10});
+	return lower_dedup_is_duplicate(uppers, &p,
+					(struct locality){.source_local = from < 10, .destination_local = to < 10});
 }
 
 static int
@@ -60,7 +62,7 @@ setup(void **state)
 {
 	(void)state;
 	interfaces = interfaces_new();
-	uppers = interfaces != NULL ? uppers_new(interfaces) : NULL;
+	uppers = interfaces != NULL ? lower_dedup_new(interfaces) : NULL;
 	if (uppers == NULL)
 		return -1;
 	link_is(ETH0, 0, 0, true);
@@ -72,7 +74,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	uppers_free(uppers);
+	lower_dedup_free(uppers);
 	interfaces_free(interfaces);
 	return 0;
 }
@@ -82,7 +84,7 @@ test_plain(void **state)
 {
 	(void)state;
 	address_on(ETH0, 1);
-	assert_false(uppers_any(uppers));
+	assert_false(lower_dedup_is_active(uppers));
 	assert_false(copied(ETH0, 1, 20));
 }
 
@@ -122,7 +124,7 @@ test_vlan(void **state)
 	assert_false(copied(ETH0, 3, 20)); /* either way */
 	assert_false(copied(ETH0, 4, 20)); /* an address of yet another interface */
 	assert_false(copied(VLAN, 2, 20));
-	uppers_remove_address(uppers, VLAN, 4, second);
+	lower_dedup_remove_address(uppers, VLAN, 4, second);
 	assert_false(copied(ETH0, 2, 20));
 }
 
@@ -139,8 +141,8 @@ test_stack(void **state)
 	assert_true(copied(VLAN, 1, 20));
 	assert_false(copied(BR0, 1, 20));
 	assert_false(copied(ETH0, 2, 20));
-	interfaces_forget(interfaces, BR0);
-	interfaces_announce(interfaces);
+	interfaces_remove(interfaces, BR0);
+	interfaces_notify(interfaces);
 	assert_false(copied(VLAN, 1, 20));
 }
 

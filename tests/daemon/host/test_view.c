@@ -11,17 +11,17 @@
 #include "daemon/host/view.h"
 
 static const char *none[] = {NULL}, *one[] = {"x", NULL};
-static struct prefix prefix = {.version = 4, .bits = 8};
+static struct ip_prefix prefix = {.version = 4, .bits = 8};
 
-static enum view_kind
-resolve(enum view_kind view, bool live, size_t locals, const int *dlts, size_t count)
+static enum view_mode
+resolve(enum view_mode view, bool live, size_t locals, const int *dlts, size_t count)
 {
 	struct config config = {
 	    .view = view,
-	    .interfaces = live ? one : none,
-	    .files = live ? none : one,
-	    .locals = &prefix,
-	    .local_count = locals,
+	    .interface_names = live ? one : none,
+	    .capture_paths = live ? none : one,
+	    .local_prefixes = &prefix,
+	    .local_prefix_count = locals,
 	};
 
 	return view_resolve(&config, dlts, count);
@@ -74,13 +74,14 @@ static void
 test_told(void **state)
 {
 	static const int mixed[] = {DLT_EN10MB, DLT_LINUX_SLL};
-	struct config config = {.view = VIEW_HOST, .interfaces = none, .files = one, .locals = &prefix};
+	struct config config = {
+	    .view = VIEW_HOST, .interface_names = none, .capture_paths = one, .local_prefixes = &prefix};
 
 	(void)state;
-	assert_false(view_is_told(&config, mixed, 1));
-	assert_true(view_is_told(&config, mixed, 2));
-	config.local_count = 1;
-	assert_true(view_is_told(&config, mixed, 1));
+	assert_false(view_knows_local_endpoints(&config, mixed, 1));
+	assert_true(view_knows_local_endpoints(&config, mixed, 2));
+	config.local_prefix_count = 1;
+	assert_true(view_knows_local_endpoints(&config, mixed, 1));
 }
 
 int

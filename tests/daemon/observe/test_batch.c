@@ -59,14 +59,14 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 }
 
 void
-observer_advance(struct observer *observer, uint64_t now)
+observer_advance_clock(struct observer *observer, uint64_t now)
 {
 	assert_null(observer);
 	seen.advanced = now;
 }
 
 void
-observer_forget(struct observer *observer)
+observer_clear(struct observer *observer)
 {
 	assert_null(observer);
 }
@@ -79,7 +79,7 @@ printer_flush(struct printer *printer)
 }
 
 int
-printer_failed(const struct printer *printer)
+printer_error(const struct printer *printer)
 {
 	(void)printer;
 	return output_error;
@@ -101,9 +101,9 @@ add(struct batch *batch, uint64_t number)
 	uint32_t length = length_of(number);
 
 	memset(lent, (uint8_t)number, length);
-	*batch_slot(batch) = (struct frame){
+	*batch_next_frame(batch) = (struct frame){
 	    .data = lent, .interface = &somewhere, .ts = number, .caplen = length, .len = length + 1, .dlt = 42};
-	batch_commit(batch);
+	batch_commit_frame(batch);
 	memset(lent, 0xee, length);
 }
 
@@ -174,22 +174,22 @@ test_settle(void **state)
 	output_error = 0;
 	flushed_at = 0;
 	add(batch, 0);
-	assert_true(batch_settle(batch));
+	assert_true(batch_flush_output(batch));
 	assert_int_equal(seen.next, 1);
 	assert_int_equal(flushed_at, 1); /* printed what was just observed */
 	output_error = 32;
-	assert_false(batch_settle(batch));
+	assert_false(batch_flush_output(batch));
 	add(batch, 1);
-	batch_advance(batch, 99);
+	batch_advance_clock(batch, 99);
 	assert_int_equal(seen.next, 2); /* the clock does not overtake frames */
 	assert_int_equal(seen.advanced, 99);
 	batch_stop_printing(batch);
 	assert_int_equal(seen.stopped, 1);
-	assert_true(batch_settle(batch)); /* observation continues without its output */
+	assert_true(batch_flush_output(batch)); /* observation continues without its output */
 	batch_free(batch);
 
 	batch = batch_new(NULL, NULL);
-	assert_true(batch_settle(batch));
+	assert_true(batch_flush_output(batch));
 	batch_free(batch);
 }
 

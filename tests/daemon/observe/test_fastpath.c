@@ -54,9 +54,9 @@ take_flow(void *context, const struct flow *flow)
 		k->flows[at] = k->flows[at - 1];
 	}
 	k->ids[at] = id;
-	k->starts[at] = flow_start(k->table, flow);
+	k->starts[at] = flow_first_seen(k->table, flow);
 	k->flows[at] = *flow;
-	k->flows[at].judged = 0; /* used by a glance only */
+	k->flows[at].local_epoch = 0; /* used by a glance only */
 }
 
 static void
@@ -99,16 +99,16 @@ compare(const struct known *a, const struct known *b)
 /* --- two observers, one capture --- */
 
 struct way {
-	enum view_kind view;
+	enum view_mode view;
 	unsigned batch;	 /* frames in one go */
 	uint32_t flows;	 /* so few that some are evicted, or enough */
 	bool prefixes;	 /* some addresses are local */
 };
 
 static struct observer *
-observe(const struct way *way, const struct config *config, struct locals *locals, bool closely)
+observe(const struct way *way, const struct config *config, struct local_addrs *local_addrs, bool closely)
 {
-	struct observer *o = observer_new(config, way->view, locals, NULL, 42, NULL);
+	struct observer *o = observer_new(config, way->view, local_addrs, NULL, 42, NULL);
 
 	assert_non_null(o);
 	*probe_semaphores[PROBE_IP_PACKET_FREE] += closely;
@@ -124,18 +124,20 @@ observe(const struct way *way, const struct config *config, struct locals *local
 static void
 observe_both_ways(const struct way *way)
 {
-	static const struct prefix prefixes[] = {{.addr = {10}, .version = 4, .bits = 9},
-						 {.addr = {192, 168, 1}, .version = 4, .bits = 24},
-						 {.addr = {0x20, 0x01}, .version = 6, .bits = 17}};
-	struct config config = {.inner = true, .limits = flow_limits_default(), .iscsi_ports = {{3260}, 1}};
-	struct locals *locals = locals_new(prefixes, way->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
+	static const struct ip_prefix prefixes[] = {{.addr = {10}, .version = 4, .bits = 9},
+						    {.addr = {192, 168, 1}, .version = 4, .bits = 24},
+						    {.addr = {0x20, 0x01}, .version = 6, .bits = 17}};
+	struct config config = {
+	    .observe_inner = true, .flow_limits = flow_limits_default(), .iscsi_ports = {{3260}, 1}};
+	struct local_addrs *local_addrs =
+	    local_addrs_new(prefixes, way->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
 	struct observer *glancing, *close;
 	struct known a, b;
 
-	assert_non_null(locals);
-	config.limits.flows = way->flows;
-	glancing = observe(way, &config, locals, false);
-	close = observe(way, &config, locals, true);
+	assert_non_null(local_addrs);
+	config.flow_limits.flows = way->flows;
+	glancing = observe(way, &config, local_addrs, false);
+	close = observe(way, &config, local_addrs, true);
 	for (unsigned later = 0; later < 2; later++) {
 		memset(&a, 0, sizeof a);
 		memset(&b, 0, sizeof b);
@@ -148,13 +150,13 @@ observe_both_ways(const struct way *way)
 		if (capture.count > 0) {
 			uint64_t end = capture.frames[capture.count - 1].ts + 30 * SECOND;
 
-			observer_advance(glancing, end);
-			observer_advance(close, end);
+			observer_advance_clock(glancing, end);
+			observer_advance_clock(close, end);
 		}
 	}
 	observer_free(glancing);
 	observer_free(close);
-	locals_free(locals);
+	local_addrs_free(local_addrs);
 }
 
 static void

@@ -2,8 +2,8 @@
 /*
  * Who owns a socket: real sockets on loopback, of this process and of children.
  *
- * Without arguments, what any user can test.  "netns" and "unprivileged" are the parts that need root; tests/live/owner.sh
- * runs them.
+ * Without arguments, what any user can test.  "netns" and "unprivileged" are the parts that need root;
+ * tests/live/owner.sh runs them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,16 +166,16 @@ key_of(int fd, uint8_t protocol)
 	return key_between(protocol, &local, &remote);
 }
 
-static struct owners *
+static struct owner_lookup *
 new_owners(void)
 {
-	struct owners_limits limits = owners_limits_default();
-	struct owners *owners;
+	struct owner_lookup_limits limits = owner_lookup_default_limits();
+	struct owner_lookup *lookup;
 
 	limits.refresh_ms = 20;
-	owners = owners_new(&limits, 42);
-	assert_non_null(owners);
-	return owners;
+	lookup = owner_lookup_new(&limits, 42);
+	assert_non_null(lookup);
+	return lookup;
 }
 
 typedef bool condition(const struct owner *owner);
@@ -200,15 +200,15 @@ names_listener(const struct owner *owner)
 
 /* Looks up like the capture thread until the answer is the expected one. */
 static struct owner
-find_until(struct owners *owners, const struct owner_key *key, condition *wanted)
+find_until(struct owner_lookup *lookup, const struct owner_key *key, condition *wanted)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
 	struct owner owner;
 
 	for (;;) {
-		bool found = owners_find(owners, key, 0, &owner);
+		bool found = owner_lookup_find(lookup, key, 0, &owner);
 
-		owners_wake(owners);
+		owner_lookup_wake(lookup);
 		if (found && wanted(&owner))
 			return owner;
 		assert_true(now_ms() < end);
@@ -217,11 +217,11 @@ find_until(struct owners *owners, const struct owner_key *key, condition *wanted
 }
 
 static struct owner
-ask_until(struct owners *owners, const struct owner_key *key, condition *wanted)
+ask_until(struct owner_lookup *lookup, const struct owner_key *key, condition *wanted)
 {
-	owners_ask(owners, key, 0);
-	owners_wake(owners);
-	return find_until(owners, key, wanted);
+	owner_lookup_request(lookup, key, 0);
+	owner_lookup_wake(lookup);
+	return find_until(lookup, key, wanted);
 }
 
 /* ------------------------------------------------------------------------------------------------------- children */
@@ -331,30 +331,30 @@ test_nothing_of_nobody(void **state)
 	struct owner owner;
 
 	(void)state;
-	owners_ask(NULL, &key, 0);
-	assert_false(owners_find(NULL, &key, 0, &owner));
+	owner_lookup_request(NULL, &key, 0);
+	assert_false(owner_lookup_find(NULL, &key, 0, &owner));
 	assert_int_equal(owner.pid, -1);
 	assert_true(owner.uid == OWNER_UID_UNKNOWN);
-	owners_wake(NULL);
-	assert_int_equal(owners_zone(NULL), -1);
-	assert_int_equal(owners_counters(NULL).asked, 0);
-	owners_free(NULL);
+	owner_lookup_wake(NULL);
+	assert_int_equal(owner_lookup_netns_inode(NULL), -1);
+	assert_int_equal(owner_lookup_get_counters(NULL).requests, 0);
+	owner_lookup_free(NULL);
 }
 
 static void
-check_mine(const struct owner *owner, const struct owners *owners)
+check_mine(const struct owner *owner, const struct owner_lookup *lookup)
 {
 	assert_int_equal(owner->pid, getpid());
 	assert_true(owner->uid == getuid());
 	assert_string_equal(owner->comm, OWN_NAME);
-	assert_true((int64_t)owner->zone == owners_zone(owners));
+	assert_true((int64_t)owner->netns == owner_lookup_netns_inode(lookup));
 	assert_false(owner->flags & (OWNER_CLOSED | OWNER_LISTENER | OWNER_HIDDEN));
 }
 
 static void
 tcp_both_ends(int family, int listener_family)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(listener_family, 0), client, server;
 	union address to = loopback(family, port_of(listener)), local = loopback(family, 0);
 	struct owner_key key;
@@ -373,8 +373,8 @@ tcp_both_ends(int family, int listener_family)
 	}
 	for (int side = 0; side < 2; side++) {
 		key = key_of(side == 0 ? client : server, TCP);
-		owner = ask_until(owners, &key, has_pid);
-		check_mine(&owner, owners);
+		owner = ask_until(lookup, &key, has_pid);
+		check_mine(&owner, lookup);
 		assert_true(owner.flags & OWNER_TCP);
 		assert_in_range(owner.tcp.rtt_us, 1, 10000000);
 		assert_in_range(owner.tcp.mss, 500, 65536);
@@ -387,7 +387,7 @@ tcp_both_ends(int family, int listener_family)
 	close(client);
 	close(server);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 static void
@@ -408,7 +408,7 @@ test_tcp6_both_ends(void **state)
 static void
 test_tcp_mapped(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	union address any = {.v6 = {.sin6_family = AF_INET6}}, to;
 	int listener = open_socket(SOCK_STREAM, &any), client, server;
 	struct owner_key key;
@@ -422,18 +422,18 @@ test_tcp_mapped(void **state)
 	server = accept(listener, NULL, NULL);
 	key = key_of(server, TCP);
 	assert_int_equal(key.version, 4);
-	owner = ask_until(owners, &key, has_pid);
-	check_mine(&owner, owners);
+	owner = ask_until(lookup, &key, has_pid);
+	check_mine(&owner, lookup);
 	close(client);
 	close(server);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 static void
 test_tcp_child(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0);
 	struct child child = start_child(body_connect, 0, listener, "child (one) x");
 	int server = accept(listener, NULL, NULL);
@@ -445,19 +445,19 @@ test_tcp_child(void **state)
 	memcpy(its.remote, mine.local, 16);
 	its.local_port = mine.remote_port;
 	its.remote_port = mine.local_port;
-	owner = ask_until(owners, &its, has_pid);
+	owner = ask_until(lookup, &its, has_pid);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "child (one) x");
-	owner = ask_until(owners, &mine, has_pid);
-	check_mine(&owner, owners);
+	owner = ask_until(lookup, &mine, has_pid);
+	check_mine(&owner, lookup);
 	end_child(&child);
 	/* The last owner of a connection that has ended stays its owner. */
-	owner = find_until(owners, &its, is_closed);
+	owner = find_until(lookup, &its, is_closed);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "child (one) x");
 	close(server);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* With so many other descriptors that a walk through /proc comes to its parent only in a later step. */
@@ -475,37 +475,37 @@ body_inherit(uint16_t port, int fd)
 static void
 test_inherited(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0), client = connect_from(0, port_of(listener));
 	int server = accept(listener, NULL, NULL);
 	struct child child = start_child(body_inherit, 0, server, "heir");
 	struct owner_key key = key_of(server, TCP);
-	struct owner owner = ask_until(owners, &key, has_pid);
+	struct owner owner = ask_until(lookup, &key, has_pid);
 	uint64_t end = now_ms() + PATIENCE_MS;
 
 	(void)state;
-	check_mine(&owner, owners);
+	check_mine(&owner, lookup);
 	close(server);
 	/* As servers do that fork for each connection. */
 	do {
 		assert_true(now_ms() < end);
-		owner = find_until(owners, &key, has_pid);
+		owner = find_until(lookup, &key, has_pid);
 	} while (owner.pid != child.pid);
 	assert_string_equal(owner.comm, "heir");
 	end_child(&child);
 	close(client);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 static void
 test_unaccepted(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0), client = connect_from(0, port_of(listener));
 	union address local = name_of(client, true), remote = name_of(client, false);
 	struct owner_key key = key_between(TCP, &local, &remote);
-	struct owner owner = ask_until(owners, &key, names_listener);
+	struct owner owner = ask_until(lookup, &key, names_listener);
 	struct child child;
 
 	(void)state;
@@ -513,36 +513,36 @@ test_unaccepted(void **state)
 	assert_true(owner.uid == getuid());
 	/* Another process accepts it: then it is that one's. */
 	child = start_child(body_accept, 0, listener, "acceptor");
-	owner = find_until(owners, &key, has_pid);
+	owner = find_until(lookup, &key, has_pid);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "acceptor");
 	end_child(&child);
 	close(client);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 static bool
-is_settled(const struct owners *owners)
+is_settled(const struct owner_lookup *lookup)
 {
-	return owners_counters(owners).no_socket > 0;
+	return owner_lookup_get_counters(lookup).no_socket > 0;
 }
 
 static struct owner
-ask_in_vain(struct owners *owners, const struct owner_key *key)
+ask_in_vain(struct owner_lookup *lookup, const struct owner_key *key)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
 	struct owner owner;
 
-	owners_ask(owners, key, 0);
-	owners_wake(owners);
-	while (!is_settled(owners)) {
+	owner_lookup_request(lookup, key, 0);
+	owner_lookup_wake(lookup);
+	while (!is_settled(lookup)) {
 		assert_true(now_ms() < end);
-		if (owners_find(owners, key, 0, &owner))
+		if (owner_lookup_find(lookup, key, 0, &owner))
 			assert_int_equal(owner.pid, -1);
 		pause_ms(1);
 	}
-	assert_true(owners_find(owners, key, 0, &owner));
+	assert_true(owner_lookup_find(lookup, key, 0, &owner));
 	return owner;
 }
 
@@ -550,11 +550,11 @@ ask_in_vain(struct owners *owners, const struct owner_key *key)
 static void
 test_listener_only(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0);
 	union address local = name_of(listener, false), remote = loopback(AF_INET, 9);
 	struct owner_key key = key_between(TCP, &local, &remote);
-	struct owner owner = ask_in_vain(owners, &key);
+	struct owner owner = ask_in_vain(lookup, &key);
 
 	(void)state;
 	assert_int_equal(owner.pid, -1);
@@ -562,7 +562,7 @@ test_listener_only(void **state)
 	assert_int_equal(owner.flags, 0);
 	assert_string_equal(owner.comm, "");
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 static void
@@ -574,16 +574,16 @@ test_unknown(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct owners *owners = new_owners();
+		struct owner_lookup *lookup = new_owners();
 		struct owner owner;
 
 		key.protocol = protocols[i];
-		owner = ask_in_vain(owners, &key);
+		owner = ask_in_vain(lookup, &key);
 		assert_int_equal(owner.pid, -1);
 		assert_true(owner.uid == OWNER_UID_UNKNOWN);
-		assert_int_equal(owners_counters(owners).errors, 0);
-		assert_true(owners_counters(owners).dumps > 0);
-		owners_free(owners);
+		assert_int_equal(owner_lookup_get_counters(lookup).errors, 0);
+		assert_true(owner_lookup_get_counters(lookup).dumps > 0);
+		owner_lookup_free(lookup);
 	}
 }
 
@@ -594,7 +594,7 @@ test_udp_connected(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct owners *owners = new_owners();
+		struct owner_lookup *lookup = new_owners();
 		union address any = loopback(families[i], 0), peer = loopback(families[i], 9);
 		int fd = open_socket(SOCK_DGRAM, &any);
 		struct owner_key key;
@@ -602,11 +602,11 @@ test_udp_connected(void **state)
 
 		assert_int_equal(connect(fd, &peer.any, length_of(&peer)), 0);
 		key = key_of(fd, UDP);
-		owner = ask_until(owners, &key, has_pid);
-		check_mine(&owner, owners);
+		owner = ask_until(lookup, &key, has_pid);
+		check_mine(&owner, lookup);
 		assert_false(owner.flags & OWNER_TCP);
 		close(fd);
-		owners_free(owners);
+		owner_lookup_free(lookup);
 	}
 }
 
@@ -619,15 +619,15 @@ test_udp_unconnected(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct owners *owners = new_owners();
+		struct owner_lookup *lookup = new_owners();
 		int fd = open_socket(SOCK_DGRAM, &bound[i]);
 		union address local = loopback(AF_INET, port_of(fd)), remote = loopback(AF_INET, 4242);
 		struct owner_key key = key_between(UDP, &local, &remote);
-		struct owner owner = ask_until(owners, &key, has_pid);
+		struct owner owner = ask_until(lookup, &key, has_pid);
 
-		check_mine(&owner, owners);
+		check_mine(&owner, lookup);
 		close(fd);
-		owners_free(owners);
+		owner_lookup_free(lookup);
 	}
 }
 
@@ -635,7 +635,7 @@ test_udp_unconnected(void **state)
 static void
 test_udp_bound_to_device(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	union address any = {.v4 = {.sin_family = AF_INET}};
 	int fd = open_socket(SOCK_DGRAM, &any);
 	union address local = loopback(AF_INET, port_of(fd)), remote = loopback(AF_INET, 4242);
@@ -645,18 +645,18 @@ test_udp_bound_to_device(void **state)
 	(void)state;
 	/* Since Linux 5.7 no privilege is needed for the first binding. */
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2), 0);
-	owner = ask_until(owners, &key, has_pid);
-	check_mine(&owner, owners);
-	assert_true(owners_counters(owners).dumps > 0);
-	owners_free(owners);
+	owner = ask_until(lookup, &key, has_pid);
+	check_mine(&owner, lookup);
+	assert_true(owner_lookup_get_counters(lookup).dumps > 0);
+	owner_lookup_free(lookup);
 
-	owners = new_owners();
-	owners_ask(owners, &key, if_nametoindex("lo"));
-	owners_wake(owners);
-	owner = find_until(owners, &key, has_pid);
-	check_mine(&owner, owners);
-	assert_int_equal(owners_counters(owners).dumps, 0);
-	owners_free(owners);
+	lookup = new_owners();
+	owner_lookup_request(lookup, &key, if_nametoindex("lo"));
+	owner_lookup_wake(lookup);
+	owner = find_until(lookup, &key, has_pid);
+	check_mine(&owner, lookup);
+	assert_int_equal(owner_lookup_get_counters(lookup).dumps, 0);
+	owner_lookup_free(lookup);
 	close(fd);
 }
 
@@ -664,13 +664,13 @@ test_udp_bound_to_device(void **state)
 static void
 test_reused_ends(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0), server;
 	struct child first = start_child(body_connect, 0, listener, "first"), second;
 	union address local = loopback(AF_INET, first.port), remote = name_of(listener, false);
 	struct owner_key key = key_between(TCP, &local, &remote);
 	uint64_t end = now_ms() + PATIENCE_MS;
-	struct owner owner = ask_until(owners, &key, has_pid);
+	struct owner owner = ask_until(lookup, &key, has_pid);
 
 	(void)state;
 	assert_int_equal(owner.pid, first.pid);
@@ -678,29 +678,29 @@ test_reused_ends(void **state)
 	end_child(&first);
 	close(server);
 	second = start_child(body_connect, first.port, listener, "second");
-	owners_ask(owners, &key, 0);
-	owners_wake(owners);
+	owner_lookup_request(lookup, &key, 0);
+	owner_lookup_wake(lookup);
 	do {
 		assert_true(now_ms() < end);
-		if (owners_find(owners, &key, 0, &owner))
+		if (owner_lookup_find(lookup, &key, 0, &owner))
 			assert_int_not_equal(owner.pid, first.pid);
 	} while (owner.pid < 0);
 	assert_int_equal(owner.pid, second.pid);
 	assert_string_equal(owner.comm, "second");
 	end_child(&second);
 	close(listener);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* The same without a new question: refreshing sees that the socket is another one. */
 static void
 test_reused_udp_port(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	struct child first = start_child(body_udp, 0, -1, "udp first"), second;
 	union address local = loopback(AF_INET, first.port), remote = loopback(AF_INET, 4242);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owner owner = ask_until(owners, &key, has_pid);
+	struct owner owner = ask_until(lookup, &key, has_pid);
 	uint64_t end = now_ms() + PATIENCE_MS;
 
 	(void)state;
@@ -709,60 +709,60 @@ test_reused_udp_port(void **state)
 	second = start_child(body_udp, first.port, -1, "udp second");
 	do {
 		assert_true(now_ms() < end);
-		owner = find_until(owners, &key, has_pid);
+		owner = find_until(lookup, &key, has_pid);
 	} while (owner.pid != second.pid);
 	assert_string_equal(owner.comm, "udp second");
 	end_child(&second);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* A find starts a query by itself. */
 static void
 test_find_asks(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
 	int fd = open_socket(SOCK_DGRAM, &any);
 	union address local = name_of(fd, false);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owner owner = find_until(owners, &key, has_pid);
+	struct owner owner = find_until(lookup, &key, has_pid);
 
 	(void)state;
-	check_mine(&owner, owners);
-	assert_int_equal(owners_counters(owners).asked, 1); /* once, however often it was looked up */
+	check_mine(&owner, lookup);
+	assert_int_equal(owner_lookup_get_counters(lookup).requests, 1); /* once, however often it was looked up */
 	close(fd);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* While the answer is in use it is refreshed, and so is the name of the process. */
 static void
 test_refreshed(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
 	int fd = open_socket(SOCK_DGRAM, &any);
 	union address local = name_of(fd, false);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owner owner = ask_until(owners, &key, has_pid), later;
+	struct owner owner = ask_until(lookup, &key, has_pid), later;
 	uint64_t end = now_ms() + PATIENCE_MS, quiet;
 
 	(void)state;
 	prctl(PR_SET_NAME, "renamed");
 	do {
 		assert_true(now_ms() < end);
-		later = find_until(owners, &key, has_pid);
+		later = find_until(lookup, &key, has_pid);
 		pause_ms(1);
 	} while (strcmp(later.comm, "renamed") != 0);
-	assert_true(later.asked_ns > owner.asked_ns);
+	assert_true(later.queried_ns > owner.queried_ns);
 	/* Once no answer is in use, the thread goes to sleep. */
 	do {
 		assert_true(now_ms() < end);
-		quiet = owners_counters(owners).refreshed;
+		quiet = owner_lookup_get_counters(lookup).refreshed;
 		pause_ms(200);
-	} while (owners_counters(owners).refreshed != quiet);
+	} while (owner_lookup_get_counters(lookup).refreshed != quiet);
 	prctl(PR_SET_NAME, OWN_NAME);
 	close(fd);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* As many as there are descriptors for. */
@@ -780,12 +780,12 @@ many_connections(void)
 static void
 test_many(void **state)
 {
-	struct owners *owners = new_owners();
+	struct owner_lookup *lookup = new_owners();
 	int listener = open_listener(AF_INET, 0);
 	const int many = many_connections();
 	int *fds = calloc(2 * (size_t)many, sizeof *fds);
 	struct owner_key *keys = calloc(2 * (size_t)many, sizeof *keys);
-	struct owners_counters counters;
+	struct owner_lookup_counters counters;
 	uint64_t began, known = 0;
 
 	(void)state;
@@ -798,22 +798,22 @@ test_many(void **state)
 	}
 	began = now_ms();
 	for (int i = 0; i < 2 * many; i++) {
-		owners_ask(owners, &keys[i], 0);
-		owners_wake(owners);
+		owner_lookup_request(lookup, &keys[i], 0);
+		owner_lookup_wake(lookup);
 	}
 	for (;;) {
 		struct owner owner;
 
 		known = 0;
 		for (int i = 0; i < 2 * many; i++)
-			known += owners_find(owners, &keys[i], 0, &owner) && owner.pid == getpid();
-		owners_wake(owners);
+			known += owner_lookup_find(lookup, &keys[i], 0, &owner) && owner.pid == getpid();
+		owner_lookup_wake(lookup);
 		if (known == 2 * (uint64_t)many)
 			break;
 		assert_true(now_ms() < began + PATIENCE_MS);
 		pause_ms(5);
 	}
-	counters = owners_counters(owners);
+	counters = owner_lookup_get_counters(lookup);
 	print_message("%d sockets in %u ms: %u walks, %u descriptors\n", 2 * many, (unsigned)(now_ms() - began),
 		      (unsigned)counters.scans, (unsigned)counters.scan_links);
 	assert_int_equal(counters.dropped, 0);
@@ -824,37 +824,37 @@ test_many(void **state)
 	close(listener);
 	free(fds);
 	free(keys);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* More questions than there is room for: counted, and not one answer too old. */
 static void
 test_overflow(void **state)
 {
-	struct owners_limits limits = {.connections = 64, .refresh_ms = 20};
-	struct owners *owners = owners_new(&limits, 1);
+	struct owner_lookup_limits limits = {.endpoints = 64, .refresh_ms = 20};
+	struct owner_lookup *lookup = owner_lookup_new(&limits, 1);
 	struct owner_key key = {.local = {192, 0, 2, 1}, .protocol = UDP, .version = 4};
-	struct owners_counters counters;
+	struct owner_lookup_counters counters;
 	uint64_t end = now_ms() + PATIENCE_MS;
 
 	(void)state;
-	assert_non_null(owners);
-	assert_in_range(owners_memory(&limits), 100000, 4000000);
+	assert_non_null(lookup);
+	assert_in_range(owner_lookup_memory(&limits), 100000, 4000000);
 	for (uint32_t i = 0; i < 50000; i++) {
 		key.remote_port = (uint16_t)i;
 		key.local_port = (uint16_t)(i >> 8);
-		owners_ask(owners, &key, 0);
+		owner_lookup_request(lookup, &key, 0);
 	}
-	owners_wake(owners);
+	owner_lookup_wake(lookup);
 	do {
 		assert_true(now_ms() < end);
 		pause_ms(1);
-		counters = owners_counters(owners);
-	} while (counters.answered + counters.dropped < counters.asked);
-	assert_int_equal(counters.asked, 50000);
+		counters = owner_lookup_get_counters(lookup);
+	} while (counters.replies + counters.dropped < counters.requests);
+	assert_int_equal(counters.requests, 50000);
 	assert_true(counters.dropped > 0);
 	assert_true(counters.evicted > 0);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 }
 
 /* The table alone: what is written is read, the least recently touched makes way. */
@@ -869,33 +869,33 @@ test_table(void **state)
 	(void)state;
 	assert_non_null(table);
 	for (uint16_t i = 0; i < 1000; i++) {
-		enum owner_place taken;
+		enum owner_claim taken;
 		uint64_t hash;
 
 		record.key.local_port = i;
 		record.pid = i;
 		hash = owner_table_hash(table, &record.key);
 		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_ABSENT);
-		slot = owner_table_place(table, hash, &record.key, &taken);
+		slot = owner_table_claim_slot(table, hash, &record.key, &taken);
 		assert_int_not_equal(taken, OWNER_PLACE_OWN);
 		owner_table_touch(table, slot);
 		owner_table_write(table, slot, hash, &record, i);
-		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_DONE);
+		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_OK);
 		assert_memory_equal(&read, &record, sizeof read);
 		assert_int_equal(as_of, i);
-		assert_int_equal(owner_table_place(table, hash, &record.key, &taken), slot);
+		assert_int_equal(owner_table_claim_slot(table, hash, &record.key, &taken), slot);
 		assert_int_equal(taken, OWNER_PLACE_OWN);
 	}
 	for (uint16_t i = 0; i < 1000; i++) {
 		record.key.local_port = i;
 		if (owner_table_read(table, owner_table_hash(table, &record.key), &record.key, &read, &slot, &as_of) ==
-		    OWNER_READ_DONE) {
+		    OWNER_READ_OK) {
 			assert_int_equal(read.pid, i);
 			assert_true(i >= 500); /* the young ones stayed */
 			found++;
 		}
 	}
-	assert_int_equal(found, owner_table_slots(table));
+	assert_int_equal(found, owner_table_slot_count(table));
 	owner_table_free(table);
 }
 
@@ -938,7 +938,7 @@ table_for_telltales(void)
 {
 	for (uint64_t seed = 0;; seed++) {
 		struct owner_table *table = owner_table_new(64, seed);
-		uint32_t buckets = owner_table_slots(table) / 8;
+		uint32_t buckets = owner_table_slot_count(table) / 8;
 		uint64_t bits = 0;
 
 		for (uint32_t i = 0; i < TORN_KEYS; i++) {
@@ -966,7 +966,7 @@ test_torn(void **state)
 	while (seen < TORN_READS) {
 		uint64_t hash = owner_table_hash(writer.table, &wanted.key);
 
-		if (owner_table_read(writer.table, hash, &wanted.key, &read, &slot, &as_of) != OWNER_READ_DONE)
+		if (owner_table_read(writer.table, hash, &wanted.key, &read, &slot, &as_of) != OWNER_READ_OK)
 			continue;
 		wanted = telltale((uint32_t)read.pid);
 		assert_memory_equal(&read, &wanted, sizeof read);
@@ -996,7 +996,7 @@ test_netns(void **state)
 {
 	int outer = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), inner, fds[2];
 	union address bound = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
-	struct owners *owners[2];
+	struct owner_lookup *lookup[2];
 	struct child child;
 	struct owner_key key;
 	struct owner owner;
@@ -1005,30 +1005,30 @@ test_netns(void **state)
 	(void)state;
 	fds[0] = open_socket(SOCK_DGRAM, &bound);
 	bound = name_of(fds[0], false);
-	owners[0] = new_owners();
+	lookup[0] = new_owners();
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
 	inner = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	raise_loopback();
 	child = start_child(body_udp, port_of(fds[0]), -1, "inside");
-	owners[1] = new_owners();
+	lookup[1] = new_owners();
 	assert_int_equal(setns(outer, CLONE_NEWNET), 0);
 	key = key_between(UDP, &bound, &remote);
 
-	owner = ask_until(owners[0], &key, has_pid);
+	owner = ask_until(lookup[0], &key, has_pid);
 	assert_int_equal(owner.pid, getpid());
 	assert_int_equal(fstat(outer, &status), 0);
-	assert_true(owner.zone == status.st_ino);
+	assert_true(owner.netns == status.st_ino);
 
-	owner = ask_until(owners[1], &key, has_pid);
+	owner = ask_until(lookup[1], &key, has_pid);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "inside");
 	assert_int_equal(fstat(inner, &status), 0);
-	assert_true(owner.zone == status.st_ino);
-	assert_true(owners_zone(owners[0]) != owners_zone(owners[1]));
+	assert_true(owner.netns == status.st_ino);
+	assert_true(owner_lookup_netns_inode(lookup[0]) != owner_lookup_netns_inode(lookup[1]));
 
 	end_child(&child);
-	owners_free(owners[0]);
-	owners_free(owners[1]);
+	owner_lookup_free(lookup[0]);
+	owner_lookup_free(lookup[1]);
 	close(fds[0]);
 	close(inner);
 	close(outer);
@@ -1049,7 +1049,7 @@ test_unprivileged(void **state)
 	union address bound = loopback(AF_INET, 0), local = loopback(AF_INET, child.port);
 	union address remote = loopback(AF_INET, 9);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owners *owners;
+	struct owner_lookup *lookup;
 	struct owner owner;
 	int fd;
 
@@ -1058,20 +1058,20 @@ test_unprivileged(void **state)
 	assert_int_equal(setresgid(65534, 65534, 65534), 0);
 	assert_int_equal(setresuid(65534, 65534, 65534), 0);
 	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
-	owners = new_owners();
-	owner = ask_until(owners, &key, is_hidden);
+	lookup = new_owners();
+	owner = ask_until(lookup, &key, is_hidden);
 	assert_int_equal(owner.pid, -1);
 	assert_int_equal(owner.uid, 0);
-	assert_true(owners_counters(owners).hidden > 0);
-	assert_true(owners_counters(owners).no_process > 0);
+	assert_true(owner_lookup_get_counters(lookup).unreadable > 0);
+	assert_true(owner_lookup_get_counters(lookup).no_process > 0);
 
 	fd = open_socket(SOCK_DGRAM, &bound);
 	local = name_of(fd, false);
 	key = key_between(UDP, &local, &remote);
-	owner = ask_until(owners, &key, has_pid);
-	check_mine(&owner, owners);
+	owner = ask_until(lookup, &key, has_pid);
+	check_mine(&owner, lookup);
 	close(fd);
-	owners_free(owners);
+	owner_lookup_free(lookup);
 	end_child(&child);
 }
 

@@ -14,13 +14,13 @@
 #include "daemon/query/control_request.h"
 
 static bool
-parse(const char *text, struct request *request, char why[256])
+parse(const char *text, struct control_request *request, char why[256])
 {
 	char line[4097];
 
 	snprintf(line, sizeof line, "%s", text);
 	why[0] = '\0';
-	return request_parse(line, request, why, 256);
+	return control_request_parse(line, request, why, 256);
 }
 
 static void
@@ -30,7 +30,7 @@ test_good(void **state)
 	    "status",	    "status --json",		"--json status", "  probes\t", "interfaces", "counters\r",
 	    "connection 1", "connection --json 18446744073709551615", "reload",
 	};
-	struct request request;
+	struct control_request request;
 	char why[256];
 
 	(void)state;
@@ -48,7 +48,7 @@ test_good(void **state)
 static void
 test_filter(void **state)
 {
-	struct request request;
+	struct control_request request;
 	char why[256];
 
 	(void)state;
@@ -78,7 +78,7 @@ test_bad(void **state)
 	    "connections state=", "connections state state-", "connections host 1.2.3", "connections host 1::2::3",
 	    "connections proto icmp", "connections por 1", "a b c d e f g h i j k l m n o p q", "reload now",
 	};
-	struct request request;
+	struct control_request request;
 	char why[256];
 
 	(void)state;
@@ -98,7 +98,7 @@ test_noise(void **state)
 	    " ",	   "established", "\t",     "proto", "tcp", "::",   "9999999999999999999999", "state-",
 	};
 	char line[4097], why[256];
-	struct request request;
+	struct control_request request;
 
 	(void)state;
 	srand(1);
@@ -110,7 +110,7 @@ test_noise(void **state)
 						 words[(size_t)rand() % (sizeof words / sizeof words[0])],
 						 rand() % 2 != 0 ? " " : "");
 		line[used] = '\0';
-		if (!request_parse(line, &request, why, sizeof why))
+		if (!control_request_parse(line, &request, why, sizeof why))
 			assert_true(strlen(why) < sizeof why);
 	}
 }
@@ -120,21 +120,21 @@ static void
 test_text(void **state)
 {
 	char room[16];
-	struct text text = {.bytes = room, .size = sizeof room};
+	struct text_buffer text = {.bytes = room, .size = sizeof room};
 
 	(void)state;
-	text_add(&text, "%s", "0123456789");
-	text_add(&text, "%s", "abcdef");
-	assert_true(text.cut);
+	text_add_format(&text, "%s", "0123456789");
+	text_add_format(&text, "%s", "abcdef");
+	assert_true(text.truncated);
 	assert_int_equal(text.used, 10);
-	text_add(&text, "%s", "abcde");
+	text_add_format(&text, "%s", "abcde");
 	assert_int_equal(text.used, 15);
-	text = (struct text){.bytes = room, .size = sizeof room};
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
 	text_add_json(&text, "a\"\n");
 	assert_int_equal(text.used, 15);
 	assert_memory_equal(room, "\"a\\u0022\\u000a\"", 15);
-	text = (struct text){.bytes = room, .size = sizeof room};
-	text_add_plain(&text, "a\x1b[");
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
+	text_add_escaped(&text, "a\x1b[");
 	assert_memory_equal(room, "a\\x1b[", 6);
 }
 

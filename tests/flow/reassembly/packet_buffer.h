@@ -11,116 +11,117 @@
 enum { RAW_MAX = 65536 + 64 };
 
 /* Bytes in the making; `len` never passes the end. */
-struct raw {
+struct packet_buffer {
 	uint32_t len;
 	uint8_t bytes[RAW_MAX];
 };
 
 static inline void
-raw_put(struct raw *raw, const void *bytes, uint32_t n)
+packet_put_bytes(struct packet_buffer *buffer, const void *bytes, uint32_t n)
 {
-	if (n > RAW_MAX - raw->len)
-		n = RAW_MAX - raw->len;
-	memcpy(raw->bytes + raw->len, bytes, n);
-	raw->len += n;
+	if (n > RAW_MAX - buffer->len)
+		n = RAW_MAX - buffer->len;
+	memcpy(buffer->bytes + buffer->len, bytes, n);
+	buffer->len += n;
 }
 
 static inline void
-raw_u8(struct raw *raw, unsigned value)
+packet_put_u8(struct packet_buffer *buffer, unsigned value)
 {
 	uint8_t byte = (uint8_t)value;
 
-	raw_put(raw, &byte, 1);
+	packet_put_bytes(buffer, &byte, 1);
 }
 
 static inline void
-raw_u16(struct raw *raw, unsigned value)
+packet_put_u16(struct packet_buffer *buffer, unsigned value)
 {
-	raw_u8(raw, value >> 8);
-	raw_u8(raw, value);
+	packet_put_u8(buffer, value >> 8);
+	packet_put_u8(buffer, value);
 }
 
 static inline void
-raw_u32(struct raw *raw, uint32_t value)
+packet_put_u32(struct packet_buffer *buffer, uint32_t value)
 {
-	raw_u16(raw, value >> 16);
-	raw_u16(raw, value & 0xffff);
+	packet_put_u16(buffer, value >> 16);
+	packet_put_u16(buffer, value & 0xffff);
 }
 
 static inline void
-raw_set_u16(struct raw *raw, uint32_t offset, unsigned value)
+packet_set_u16(struct packet_buffer *buffer, uint32_t offset, unsigned value)
 {
-	raw->bytes[offset] = (uint8_t)(value >> 8);
-	raw->bytes[offset + 1] = (uint8_t)value;
+	buffer->bytes[offset] = (uint8_t)(value >> 8);
+	buffer->bytes[offset + 1] = (uint8_t)value;
 }
 
 /* An IPv4 header without options for `payload` bytes; addresses are 10.0.0.n.  `fragment` is the 16-bit word of flags
  * and offset. */
 static inline void
-raw_ipv4(struct raw *raw, unsigned src, unsigned dst, unsigned protocol, unsigned id, unsigned fragment,
-	 uint32_t payload)
+packet_put_ipv4(struct packet_buffer *buffer, unsigned src, unsigned dst, unsigned protocol, unsigned id,
+		unsigned fragment, uint32_t payload)
 {
-	uint32_t at = raw->len;
+	uint32_t at = buffer->len;
 
-	raw_u16(raw, 0x4500);
-	raw_u16(raw, 20 + payload);
-	raw_u16(raw, id);
-	raw_u16(raw, fragment);
-	raw_u8(raw, 64);
-	raw_u8(raw, protocol);
-	raw_u16(raw, 0);
-	raw_u32(raw, 0x0a000000 | src);
-	raw_u32(raw, 0x0a000000 | dst);
-	raw_set_u16(raw, at + 10, (uint16_t)~view_sum((struct view){raw->bytes + at, 20}));
+	packet_put_u16(buffer, 0x4500);
+	packet_put_u16(buffer, 20 + payload);
+	packet_put_u16(buffer, id);
+	packet_put_u16(buffer, fragment);
+	packet_put_u8(buffer, 64);
+	packet_put_u8(buffer, protocol);
+	packet_put_u16(buffer, 0);
+	packet_put_u32(buffer, 0x0a000000 | src);
+	packet_put_u32(buffer, 0x0a000000 | dst);
+	packet_set_u16(buffer, at + 10, (uint16_t)~slice_checksum((struct slice){buffer->bytes + at, 20}));
 }
 
 /* An IPv6 header; addresses are fd00::n. */
 static inline void
-raw_ipv6(struct raw *raw, unsigned src, unsigned dst, unsigned next, uint32_t payload)
+packet_put_ipv6(struct packet_buffer *buffer, unsigned src, unsigned dst, unsigned next, uint32_t payload)
 {
 	static const uint8_t prefix[12] = {0xfd};
 
-	raw_u32(raw, 0x60000000);
-	raw_u16(raw, payload);
-	raw_u8(raw, next);
-	raw_u8(raw, 64);
-	raw_put(raw, prefix, sizeof prefix);
-	raw_u32(raw, src);
-	raw_put(raw, prefix, sizeof prefix);
-	raw_u32(raw, dst);
+	packet_put_u32(buffer, 0x60000000);
+	packet_put_u16(buffer, payload);
+	packet_put_u8(buffer, next);
+	packet_put_u8(buffer, 64);
+	packet_put_bytes(buffer, prefix, sizeof prefix);
+	packet_put_u32(buffer, src);
+	packet_put_bytes(buffer, prefix, sizeof prefix);
+	packet_put_u32(buffer, dst);
 }
 
 /* An IPv6 fragment header. */
 static inline void
-raw_fragment(struct raw *raw, unsigned next, unsigned offset, bool more, uint32_t id)
+packet_put_ipv6_fragment(struct packet_buffer *buffer, unsigned next, unsigned offset, bool more, uint32_t id)
 {
-	raw_u8(raw, next);
-	raw_u8(raw, 0);
-	raw_u16(raw, offset << 3 | (unsigned)more);
-	raw_u32(raw, id);
+	packet_put_u8(buffer, next);
+	packet_put_u8(buffer, 0);
+	packet_put_u16(buffer, offset << 3 | (unsigned)more);
+	packet_put_u32(buffer, id);
 }
 
 /* Dissects what was built, of which the capture holds `caplen` bytes. */
 static inline void
-raw_dissect_cut(const struct raw *raw, uint32_t caplen, uint64_t ts, struct frame *frame, struct packet *packet)
+packet_dissect_truncated(const struct packet_buffer *buffer, uint32_t caplen, uint64_t ts, struct frame *frame,
+			 struct packet *packet)
 {
 	static const struct interface interface = {.name = "test"};
 
 	*frame = (struct frame){
-		.data = raw->bytes,
+		.data = buffer->bytes,
 		.interface = &interface,
 		.ts = ts,
-		.caplen = caplen < raw->len ? caplen : raw->len,
-		.len = raw->len,
+		.caplen = caplen < buffer->len ? caplen : buffer->len,
+		.len = buffer->len,
 		.dlt = DLT_RAW,
 	};
 	dissect_frame(frame, packet);
 }
 
 static inline void
-raw_dissect(const struct raw *raw, uint64_t ts, struct frame *frame, struct packet *packet)
+packet_dissect(const struct packet_buffer *buffer, uint64_t ts, struct frame *frame, struct packet *packet)
 {
-	raw_dissect_cut(raw, raw->len, ts, frame, packet);
+	packet_dissect_truncated(buffer, buffer->len, ts, frame, packet);
 }
 
 #endif

@@ -29,7 +29,7 @@ struct loss {
 struct bench {
 	struct reassembly *r;
 	struct reassembly_result result;
-	struct raw raw;
+	struct packet_buffer raw;
 	struct frame frame;
 	struct packet packet;
 	struct loss losses[64];
@@ -47,10 +47,10 @@ note_loss(void *context, const struct packet *lost, unsigned fragments)
 	assert_true(lost->frame->caplen >= 20 && lost->frame->len >= lost->frame->caplen);
 	assert_string_equal(lost->frame->interface->name, "test");
 	assert_int_equal(lost->transport, TRANSPORT_NONE);
-	assert_true(anomaly_has(&lost->anomalies, lost->reason));
+	assert_true(anomaly_has(&lost->anomalies, lost->worst_anomaly));
 	if (b->lost < 64)
 		b->losses[b->lost] = (struct loss){
-			.why = lost->reason,
+			.why = lost->worst_anomaly,
 			.ts = lost->frame->ts,
 			.id = lost->ip.fragment_id,
 			.held = lost->frame->len - lost->frame->caplen,
@@ -109,7 +109,7 @@ teardown(void **state)
 static enum reassembly_verdict
 take(struct bench *b, uint32_t caplen)
 {
-	raw_dissect_cut(&b->raw, caplen, b->now, &b->frame, &b->packet);
+	packet_dissect_truncated(&b->raw, caplen, b->now, &b->frame, &b->packet);
 	assert_true(b->packet.ip.fragment);
 	return reassembly_add(b->r, &b->packet, 0, b->now, &b->result);
 }
@@ -119,8 +119,8 @@ static enum reassembly_verdict
 give4_cut(struct bench *b, unsigned id, uint32_t from, uint32_t to, bool more, uint32_t have)
 {
 	b->raw.len = 0;
-	raw_ipv4(&b->raw, 1, 2, UDP, id, (more ? MF : 0) | from / 8, to - from);
-	raw_put(&b->raw, b->source + from, to - from);
+	packet_put_ipv4(&b->raw, 1, 2, UDP, id, (more ? MF : 0) | from / 8, to - from);
+	packet_put_bytes(&b->raw, b->source + from, to - from);
 	return take(b, 20 + have);
 }
 
@@ -134,19 +134,19 @@ static enum reassembly_verdict
 give6(struct bench *b, unsigned next, uint32_t id, uint32_t from, uint32_t to, bool more)
 {
 	b->raw.len = 0;
-	raw_ipv6(&b->raw, 1, 2, 44, 8 + to - from);
-	raw_fragment(&b->raw, next, from / 8, more, id);
-	raw_put(&b->raw, b->source + from, to - from);
+	packet_put_ipv6(&b->raw, 1, 2, 44, 8 + to - from);
+	packet_put_ipv6_fragment(&b->raw, next, from / 8, more, id);
+	packet_put_bytes(&b->raw, b->source + from, to - from);
 	return take(b, b->raw.len);
 }
 
 static void
 assert_whole(struct bench *b, enum reassembly_verdict verdict, uint32_t length, unsigned fragments)
 {
-	assert_int_equal(verdict, REASSEMBLY_WHOLE);
-	assert_int_equal(b->result.why, ANOMALY_NONE);
+	assert_int_equal(verdict, REASSEMBLY_COMPLETE);
+	assert_int_equal(b->result.anomaly, ANOMALY_NONE);
 	assert_int_equal(b->result.wire, length);
-	assert_int_equal(b->result.have, length);
+	assert_int_equal(b->result.captured, length);
 	assert_int_equal(b->result.fragments, fragments);
 	assert_memory_equal(b->result.bytes, b->source, length);
 	assert_int_equal(b->result.first->fragment_offset, 0);
@@ -156,7 +156,7 @@ static void
 assert_dropped(const struct bench *b, enum reassembly_verdict verdict, enum anomaly why)
 {
 	assert_int_equal(verdict, REASSEMBLY_DROPPED);
-	assert_string_equal(anomaly_word(b->result.why), anomaly_word(why));
+	assert_string_equal(anomaly_name(b->result.anomaly), anomaly_name(why));
 }
 
 static void
@@ -177,7 +177,7 @@ in_order(void **state)
 		assert_int_equal(give4(b, 7, i * 1480, (i + 1) * 1480, true), REASSEMBLY_HELD);
 	assert_whole(b, give4(b, 7, 7 * 1480, 7 * 1480 + 333, false), 7 * 1480 + 333, 8);
 	assert_empty(b);
-	assert_int_equal(reassembly_counters(b->r)->whole, 1);
+	assert_int_equal(reassembly_counters(b->r)->completed, 1);
 	assert_int_equal(reassembly_counters(b->r)->fragments, 8);
 	assert_int_equal(b->lost, 0);
 }
@@ -206,7 +206,7 @@ any_order(void **state)
 		}
 	}
 	assert_empty(b);
-	assert_int_equal(reassembly_counters(b->r)->whole, 120);
+	assert_int_equal(reassembly_counters(b->r)->completed, 120);
 }
 
 static void
@@ -281,13 +281,13 @@ first_header(void **state)
 
 	give4(b, 3, 800, 900, false);
 	b->raw.len = 0;
-	raw_ipv4(&b->raw, 1, 2, UDP, 3, MF, 800);
+	packet_put_ipv4(&b->raw, 1, 2, UDP, 3, MF, 800);
 	b->raw.bytes[8] = 33; /* time to live */
-	raw_put(&b->raw, b->source, 800);
+	packet_put_bytes(&b->raw, b->source, 800);
 	assert_whole(b, take(b, b->raw.len), 900, 2);
 	assert_int_equal(b->result.first->ttl, 33);
 	memset(b->raw.bytes, 0, 40);
-	assert_int_equal(view_u8(b->result.first->header, 8), 33);
+	assert_int_equal(slice_u8(b->result.first->header, 8), 33);
 }
 
 /* --- duplicates, overlaps, ends --- */
@@ -381,7 +381,7 @@ two_ends(void **state)
 
 	give4(b, 1, 800, 900, false);
 	assert_dropped(b, give4(b, 1, 1600, 1700, false), ANOMALY_FRAGMENT_END);
-	assert_int_equal(reassembly_counters(b->r)->ends, 1);
+	assert_int_equal(reassembly_counters(b->r)->end_conflicts, 1);
 	assert_stays_discarded(b, 1, ANOMALY_FRAGMENT_END);
 }
 
@@ -396,7 +396,7 @@ behind_the_end(void **state)
 	assert_dropped(b, give4(b, 2, 800, 900, false), ANOMALY_FRAGMENT_END);
 	give4(b, 3, 800, 904, false);
 	assert_dropped(b, give4(b, 3, 800, 904, true), ANOMALY_FRAGMENT_END);
-	assert_int_equal(reassembly_counters(b->r)->ends, 3);
+	assert_int_equal(reassembly_counters(b->r)->end_conflicts, 3);
 }
 
 /* --- fragments of no datagram --- */
@@ -425,14 +425,14 @@ too_long_with_extensions(void **state)
 {
 	struct bench *b = *state;
 
-	for (unsigned end = 65527; end <= 65528; end++) {
+	for (unsigned endpoint = 65527; endpoint <= 65528; endpoint++) {
 		b->raw.len = 0;
-		raw_ipv6(&b->raw, 1, 2, 60, 8 + 8 + end - 65520);
-		raw_u32(&b->raw, 0x2c000104); /* destination options: PadN; a fragment header is next */
-		raw_u32(&b->raw, 0);
-		raw_fragment(&b->raw, UDP, 65520 / 8, false, 1);
-		raw_put(&b->raw, b->source, end - 65520);
-		if (end == 65527)
+		packet_put_ipv6(&b->raw, 1, 2, 60, 8 + 8 + endpoint - 65520);
+		packet_put_u32(&b->raw, 0x2c000104); /* destination options: PadN; a fragment header is next */
+		packet_put_u32(&b->raw, 0);
+		packet_put_ipv6_fragment(&b->raw, UDP, 65520 / 8, false, 1);
+		packet_put_bytes(&b->raw, b->source, endpoint - 65520);
+		if (endpoint == 65527)
 			assert_int_equal(take(b, b->raw.len), REASSEMBLY_HELD);
 		else
 			assert_dropped(b, take(b, b->raw.len), ANOMALY_FRAGMENT_TOO_LONG);
@@ -446,9 +446,9 @@ dropped_before(void **state)
 	struct bench *b = *state;
 
 	b->raw.len = 0;
-	raw_ipv4(&b->raw, 1, 2, UDP, 1, MF, 80);
+	packet_put_ipv4(&b->raw, 1, 2, UDP, 1, MF, 80);
 	b->raw.bytes[8] = 0;
-	raw_put(&b->raw, b->source, 80);
+	packet_put_bytes(&b->raw, b->source, 80);
 	assert_dropped(b, take(b, b->raw.len), ANOMALY_IPV4_TTL_ZERO);
 	assert_empty(b);
 }
@@ -585,7 +585,7 @@ too_many_fragments(void **state)
 	for (unsigned i = 0; i < 16; i++)
 		assert_int_equal(give4(b, 1, i * 16, i * 16 + 8, true), REASSEMBLY_HELD);
 	assert_dropped(b, give4(b, 1, 1600, 1608, true), ANOMALY_FRAGMENT_LIMIT);
-	assert_int_equal(reassembly_counters(b->r)->crowded, 1);
+	assert_int_equal(reassembly_counters(b->r)->too_many_fragments, 1);
 	assert_stays_discarded(b, 1, ANOMALY_FRAGMENT_LIMIT);
 }
 
@@ -646,7 +646,7 @@ limits_are_checked(void **state)
 		assert_int_equal(errno, EINVAL);
 	}
 	limits = reassembly_limits_default();
-	assert_true(reassembly_memory(&limits) > 4 << 20 && reassembly_memory(&limits) < 10 << 20);
+	assert_true(reassembly_memory_size(&limits) > 4 << 20 && reassembly_memory_size(&limits) < 10 << 20);
 	r = reassembly_new(&limits, 1, NULL, NULL);
 	assert_non_null(r);
 	reassembly_free(r);
@@ -662,13 +662,13 @@ cut_fragments(void **state)
 
 	give4_cut(b, 1, 0, 800, true, 800);
 	give4_cut(b, 1, 1600, 1700, false, 10);
-	assert_int_equal(give4_cut(b, 1, 800, 1600, true, 76), REASSEMBLY_WHOLE);
+	assert_int_equal(give4_cut(b, 1, 800, 1600, true, 76), REASSEMBLY_COMPLETE);
 	assert_int_equal(b->result.wire, 1700);
-	assert_int_equal(b->result.have, 876);
+	assert_int_equal(b->result.captured, 876);
 	assert_memory_equal(b->result.bytes, b->source, 876);
 	give4_cut(b, 2, 0, 800, true, 0);
-	assert_int_equal(give4(b, 2, 800, 900, false), REASSEMBLY_WHOLE);
-	assert_int_equal(b->result.have, 0);
+	assert_int_equal(give4(b, 2, 800, 900, false), REASSEMBLY_COMPLETE);
+	assert_int_equal(b->result.captured, 0);
 	assert_int_equal(reassembly_counters(b->r)->incomplete, 2);
 	/* A duplicate is the same as far as both were captured. */
 	give4_cut(b, 3, 0, 800, true, 80);
@@ -684,14 +684,14 @@ cut_fragments(void **state)
 static void
 put_udp(struct bench *b, uint32_t length, uint64_t pseudo)
 {
-	struct raw udp = {.len = 0};
+	struct packet_buffer udp = {.len = 0};
 
-	raw_u16(&udp, 1111);
-	raw_u16(&udp, 2222);
-	raw_u16(&udp, length);
-	raw_u16(&udp, 0);
+	packet_put_u16(&udp, 1111);
+	packet_put_u16(&udp, 2222);
+	packet_put_u16(&udp, length);
+	packet_put_u16(&udp, 0);
 	memcpy(b->source, udp.bytes, 8);
-	pseudo += view_sum((struct view){b->source, length}) + length + UDP;
+	pseudo += slice_checksum((struct slice){b->source, length}) + length + UDP;
 	while (pseudo > 0xffff)
 		pseudo = (pseudo & 0xffff) + (pseudo >> 16);
 	b->source[6] = (uint8_t)(~pseudo >> 8);
@@ -701,7 +701,7 @@ put_udp(struct bench *b, uint32_t length, uint64_t pseudo)
 static void
 whole_packet(struct bench *b, struct packet *whole)
 {
-	dissect_reassembled(&b->packet, b->result.first, b->result.bytes, b->result.have, b->result.wire, whole);
+	dissect_reassembled(&b->packet, b->result.first, b->result.bytes, b->result.captured, b->result.wire, whole);
 }
 
 static void
@@ -714,19 +714,19 @@ whole_udp(void **state)
 	give4(b, 1, 1600, 2000, false);
 	assert_whole(b, give4(b, 1, 0, 1600, true), 2000, 2);
 	whole_packet(b, &whole);
-	assert_int_equal(whole.reason, ANOMALY_NONE);
+	assert_int_equal(whole.worst_anomaly, ANOMALY_NONE);
 	assert_int_equal(whole.network, NETWORK_IPV4);
 	assert_int_equal(whole.transport, TRANSPORT_UDP);
 	assert_int_equal(whole.udp.dport, 2222);
-	assert_int_equal(whole.segment, 1992);
-	assert_int_equal(whole.payload.have, 1992);
+	assert_int_equal(whole.payload_wire, 1992);
+	assert_int_equal(whole.payload.captured, 1992);
 	assert_int_equal(whole.ip.length, 2020);
 	assert_int_equal(whole.ip.total_length, 2020);
-	assert_int_equal(whole.ip.payload, 2000);
+	assert_int_equal(whole.ip.payload_len, 2000);
 	assert_int_equal(whole.ip.flags, 0);
 	assert_false(whole.ip.fragment || whole.ip.more_fragments);
 	assert_ptr_equal(whole.frame, &b->frame);
-	assert_int_equal(dissect_checksum(&whole), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(&whole), CHECKSUM_OK);
 }
 
 /* Destination options behind the fragment header are part of what was fragmented. */
@@ -743,13 +743,13 @@ whole_ipv6_options(void **state)
 	give6(b, 60, 1, 8, 800, true);
 	assert_whole(b, give6(b, 60, 1, 800, 1208, false), 1208, 3);
 	whole_packet(b, &whole);
-	assert_int_equal(whole.reason, ANOMALY_NONE);
+	assert_int_equal(whole.worst_anomaly, ANOMALY_NONE);
 	assert_int_equal(whole.transport, TRANSPORT_UDP);
 	assert_int_equal(whole.ip.protocol, UDP);
-	assert_int_equal(whole.ip.payload, 1208);
+	assert_int_equal(whole.ip.payload_len, 1208);
 	assert_int_equal(whole.ip.payload_length, 1208);
 	assert_int_equal(whole.ip.length, 1248);
-	assert_int_equal(dissect_checksum(&whole), CHECKSUM_OK);
+	assert_int_equal(checksum_verify(&whole), CHECKSUM_OK);
 }
 
 static void
@@ -763,14 +763,14 @@ whole_cut(void **state)
 	give4(b, 1, 1600, 2000, false);
 	whole_packet(b, &whole);
 	assert_int_equal(whole.transport, TRANSPORT_NONE);
-	assert_int_equal(whole.reason, ANOMALY_TRUNCATED_TRANSPORT);
+	assert_int_equal(whole.worst_anomaly, ANOMALY_TRUNCATED_TRANSPORT);
 	give4_cut(b, 2, 0, 1600, true, 100);
 	give4(b, 2, 1600, 2000, false);
 	whole_packet(b, &whole);
 	assert_int_equal(whole.transport, TRANSPORT_UDP);
-	assert_int_equal(whole.segment, 1992);
-	assert_int_equal(whole.payload.have, 92);
-	assert_int_equal(dissect_checksum(&whole), CHECKSUM_UNVERIFIED);
+	assert_int_equal(whole.payload_wire, 1992);
+	assert_int_equal(whole.payload.captured, 92);
+	assert_int_equal(checksum_verify(&whole), CHECKSUM_UNVERIFIED);
 }
 
 /* A fragment header inside the fragmented part is not put together again. */
@@ -823,13 +823,13 @@ replay(const char *path, struct totals *totals)
 		if ((packet.network != NETWORK_IPV4 && packet.network != NETWORK_IPV6) || !packet.ip.fragment)
 			continue;
 		totals->fragments++;
-		if (reassembly_add(r, &packet, 0, frame.ts, &result) != REASSEMBLY_WHOLE)
+		if (reassembly_add(r, &packet, 0, frame.ts, &result) != REASSEMBLY_COMPLETE)
 			continue;
 		totals->whole++;
 		totals->bytes += result.wire;
-		dissect_reassembled(&packet, result.first, result.bytes, result.have, result.wire, &whole);
+		dissect_reassembled(&packet, result.first, result.bytes, result.captured, result.wire, &whole);
 		totals->transports += whole.transport != TRANSPORT_NONE;
-		totals->sound += whole.transport != TRANSPORT_NONE && dissect_checksum(&whole) == CHECKSUM_OK;
+		totals->sound += whole.transport != TRANSPORT_NONE && checksum_verify(&whole) == CHECKSUM_OK;
 	}
 	if (capture != NULL)
 		pcap_close(capture);

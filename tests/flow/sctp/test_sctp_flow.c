@@ -21,30 +21,30 @@ static const char *const letters[SCTP_STATE_COUNT] = {"no", "cl", "cw", "ce", "e
 
 /* Every input of every state, applied until nothing changes, as the way it goes; what is not here changes nothing. */
 static const char *const ways[SCTP_INPUT_COUNT] = {
-	[SCTP_SEND_INIT] = "no-cl-cw cl-cw ce-cw",
-	[SCTP_SEND_INIT_ACK] = "no-cl",
-	[SCTP_SEND_COOKIE_ECHO] = "no-ce cl-cw-ce cw-ce",
-	[SCTP_SEND_COOKIE_ACK] = "no-cl-es cl-es cw-es ce-es",
-	[SCTP_SEND_OPEN] = "no-es cw-ce-es ce-es",
-	[SCTP_SEND_ALIVE] = "no-es",
-	[SCTP_SEND_SHUTDOWN] = "no-ss cw-ce-es-sp-ss ce-es-sp-ss es-sp-ss sp-ss sr-ss",
-	[SCTP_SEND_SHUTDOWN_ACK] = "no-sa cw-ce-es-sr-sa ce-es-sr-sa es-sr-sa sp-sr-sa ss-sa sr-sa",
-	[SCTP_SEND_SHUTDOWN_COMPLETE] = "no-cl es-sp-ss-cl sp-ss-cl ss-cl sr-sa-cl sa-cl",
-	[SCTP_SEND_ABORT] = "no-cl cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
-	[SCTP_SEND_REFLECTED] = "no-cl es-cl sp-cl ss-cl sr-cl sa-cl",
-	[SCTP_RECV_INIT] = "",
-	[SCTP_RECV_INIT_ACK] = "cw-ce",
-	[SCTP_RECV_COOKIE_ECHO] = "cl-es cw-es ce-es",
-	[SCTP_RECV_RESTART] = "cl-es cw-es ce-es sp-es ss-es sr-es",
-	[SCTP_RECV_COOKIE_ACK] = "ce-es",
-	[SCTP_RECV_OPEN] = "",
-	[SCTP_RECV_ALIVE] = "",
-	[SCTP_RECV_SHUTDOWN] = "es-sr sp-sr ss-sa",
-	[SCTP_RECV_SHUTDOWN_ACK] = "ss-cl sa-cl",
-	[SCTP_RECV_SHUTDOWN_COMPLETE] = "sr-sa-cl sa-cl",
-	[SCTP_RECV_ABORT] = "cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
-	[SCTP_GAVE_UP] = "cw-cl ce-cl sp-cl ss-cl sr-cl sa-cl",
-	[SCTP_SUPERSEDED] = "cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
+	[SCTP_INPUT_SEND_INIT] = "no-cl-cw cl-cw ce-cw",
+	[SCTP_INPUT_SEND_INIT_ACK] = "no-cl",
+	[SCTP_INPUT_SEND_COOKIE_ECHO] = "no-ce cl-cw-ce cw-ce",
+	[SCTP_INPUT_SEND_COOKIE_ACK] = "no-cl-es cl-es cw-es ce-es",
+	[SCTP_INPUT_SEND_ESTABLISHED] = "no-es cw-ce-es ce-es",
+	[SCTP_INPUT_SEND_HEARTBEAT] = "no-es",
+	[SCTP_INPUT_SEND_SHUTDOWN] = "no-ss cw-ce-es-sp-ss ce-es-sp-ss es-sp-ss sp-ss sr-ss",
+	[SCTP_INPUT_SEND_SHUTDOWN_ACK] = "no-sa cw-ce-es-sr-sa ce-es-sr-sa es-sr-sa sp-sr-sa ss-sa sr-sa",
+	[SCTP_INPUT_SEND_SHUTDOWN_COMPLETE] = "no-cl es-sp-ss-cl sp-ss-cl ss-cl sr-sa-cl sa-cl",
+	[SCTP_INPUT_SEND_ABORT] = "no-cl cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
+	[SCTP_INPUT_SEND_REFLECTED] = "no-cl es-cl sp-cl ss-cl sr-cl sa-cl",
+	[SCTP_INPUT_RECV_INIT] = "",
+	[SCTP_INPUT_RECV_INIT_ACK] = "cw-ce",
+	[SCTP_INPUT_RECV_COOKIE_ECHO] = "cl-es cw-es ce-es",
+	[SCTP_INPUT_RECV_RESTART] = "cl-es cw-es ce-es sp-es ss-es sr-es",
+	[SCTP_INPUT_RECV_COOKIE_ACK] = "ce-es",
+	[SCTP_INPUT_RECV_ESTABLISHED] = "",
+	[SCTP_INPUT_RECV_HEARTBEAT] = "",
+	[SCTP_INPUT_RECV_SHUTDOWN] = "es-sr sp-sr ss-sa",
+	[SCTP_INPUT_RECV_SHUTDOWN_ACK] = "ss-cl sa-cl",
+	[SCTP_INPUT_RECV_SHUTDOWN_COMPLETE] = "sr-sa-cl sa-cl",
+	[SCTP_INPUT_RECV_ABORT] = "cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
+	[SCTP_INPUT_TIMEOUT] = "cw-cl ce-cl sp-cl ss-cl sr-cl sa-cl",
+	[SCTP_INPUT_SUPERSEDED] = "cw-cl ce-cl es-cl sp-cl ss-cl sr-cl sa-cl",
 };
 
 static void
@@ -94,7 +94,7 @@ enum { A_TAG = 0xaaaaaaa1, B_TAG = 0xbbbbbbb1 };
 struct bench {
 	struct flow_table *table;
 	uint64_t now;
-	struct raw raw;
+	struct packet_buffer raw;
 	struct frame frame;
 	struct packet packet;
 	struct flow *flow; /* of the last packet */
@@ -106,9 +106,9 @@ struct bench {
 };
 
 static unsigned
-host_of(const struct flow *flow, unsigned end)
+host_of(const struct flow *flow, unsigned endpoint)
 {
-	return flow->key.port[end] == A_PORT ? A : B;
+	return flow->key.port[endpoint] == A_PORT ? A : B;
 }
 
 static void
@@ -121,7 +121,7 @@ note_events(struct bench *b, const struct flow *flow, const struct flow_events *
 		assert_int_equal(e->kind, EVENT_SCTP_STATE_CHANGE);
 		assert_int_not_equal(e->sctp_before.state, e->sctp_after.state);
 		snprintf(b->told + used, sizeof b->told - used, "%s%s%c:%s-%s", used ? " " : "", mark,
-			 "AB"[host_of(flow, e->end)], letters[e->sctp_before.state], letters[e->sctp_after.state]);
+			 "AB"[host_of(flow, e->endpoint)], letters[e->sctp_before.state], letters[e->sctp_after.state]);
 	}
 }
 
@@ -162,22 +162,22 @@ teardown(void **state)
 	struct bench *b = *state;
 
 	flow_table_clear(b->table);
-	assert_int_equal(sctp_counters(b->table)->homes, 0);
+	assert_int_equal(sctp_counters(b->table)->addr_entries, 0);
 	flow_table_free(b->table);
 	free(b);
 	return 0;
 }
 
-static struct raw *
+static struct packet_buffer *
 begin_tagged(struct bench *b, unsigned from, uint32_t verify)
 {
 	b->from = from;
-	script_begin(&b->raw, b->address[from], b->address[1 - from], from == A ? A_PORT : B_PORT,
-		     from == A ? B_PORT : A_PORT, verify);
+	sctp_build_begin(&b->raw, b->address[from], b->address[1 - from], from == A ? A_PORT : B_PORT,
+			 from == A ? B_PORT : A_PORT, verify);
 	return &b->raw;
 }
 
-static struct raw *
+static struct packet_buffer *
 begin(struct bench *b, unsigned from)
 {
 	return begin_tagged(b, from, b->tag[1 - from]);
@@ -192,23 +192,24 @@ observe(struct bench *b, const struct packet *packet)
 	unsigned sender;
 
 	flow_table_run_timers(b->table, b->now);
-	flow_key_of(packet, &key, &sender);
-	b->flow = flow_for_sctp(b->table, packet, &key, flow_hash(b->table, &key), &sender, b->now, &b->odd);
+	flow_key_from_packet(packet, &key, &sender);
+	b->flow =
+	    flow_table_lookup_sctp(b->table, packet, &key, flow_key_hash(b->table, &key), &sender, b->now, &b->odd);
 	if (b->flow == NULL)
 		return;
-	sctp_sent(b->table, b->flow, sender, packet, b->now, &events);
+	sctp_packet_sent(b->table, b->flow, sender, packet, b->now, &events);
 	note_events(b, b->flow, &events, "");
 	events.count = 0;
-	sctp_received(b->table, b->flow, 1 - sender, packet, b->now, &events);
+	sctp_packet_received(b->table, b->flow, 1 - sender, packet, b->now, &events);
 	note_events(b, b->flow, &events, "");
 }
 
 static void
 finish_cut(struct bench *b, uint32_t caplen)
 {
-	script_end(&b->raw);
+	sctp_build_end(&b->raw);
 	b->now += SECOND / 100;
-	raw_dissect_cut(&b->raw, caplen, b->now, &b->frame, &b->packet);
+	packet_dissect_truncated(&b->raw, caplen, b->now, &b->frame, &b->packet);
 	assert_int_equal(b->packet.transport, TRANSPORT_SCTP);
 	observe(b, &b->packet);
 }
@@ -223,45 +224,45 @@ finish(struct bench *b)
 static void
 send_chunk(struct bench *b, unsigned from, unsigned type)
 {
-	struct raw *raw = begin(b, from);
+	struct packet_buffer *buffer = begin(b, from);
 
-	script_chunk(raw, type, 0, 4);
-	raw_u32(raw, 0);
+	sctp_build_chunk(buffer, type, 0, 4);
+	packet_put_u32(buffer, 0);
 	finish(b);
 }
 
 static void
 send_init(struct bench *b, unsigned from)
 {
-	script_init(begin_tagged(b, from, 0), SCTP_CHUNK_INIT, b->tag[from], NULL, 0);
+	sctp_build_init(begin_tagged(b, from, 0), SCTP_CHUNK_INIT, b->tag[from], NULL, 0);
 	finish(b);
 }
 
 static void
 send_init_ack(struct bench *b, unsigned from)
 {
-	script_init(begin(b, from), SCTP_CHUNK_INIT_ACK, b->tag[from], NULL, 0);
+	sctp_build_init(begin(b, from), SCTP_CHUNK_INIT_ACK, b->tag[from], NULL, 0);
 	finish(b);
 }
 
 static void
 send_data(struct bench *b, unsigned from)
 {
-	script_data(begin(b, from), 1000, 10);
+	sctp_build_data(begin(b, from), 1000, 10);
 	finish(b);
 }
 
 static void
 send_shutdown(struct bench *b, unsigned from)
 {
-	script_shutdown(begin(b, from), 1000);
+	sctp_build_shutdown(begin(b, from), 1000);
 	finish(b);
 }
 
 static void
 send_flagged(struct bench *b, unsigned from, unsigned type, uint32_t verify)
 {
-	script_chunk(begin_tagged(b, from, verify), type, SCTP_FLAG_T, 0);
+	sctp_build_chunk(begin_tagged(b, from, verify), type, SCTP_FLAG_T, 0);
 	finish(b);
 }
 
@@ -276,13 +277,13 @@ assert_told(struct bench *b, const char *want)
 static void
 assert_states(const struct bench *b, enum sctp_state a, enum sctp_state z)
 {
-	unsigned end = host_of(b->flow, 0) == A ? 0 : 1;
+	unsigned endpoint = host_of(b->flow, 0) == A ? 0 : 1;
 
-	assert_string_equal(letters[b->flow->sctp[end].state], letters[a]);
-	assert_string_equal(letters[b->flow->sctp[1 - end].state], letters[z]);
+	assert_string_equal(letters[b->flow->sctp[endpoint].state], letters[a]);
+	assert_string_equal(letters[b->flow->sctp[1 - endpoint].state], letters[z]);
 }
 
-static const struct sctp_end *
+static const struct sctp_endpoint *
 end_of(const struct bench *b, unsigned host)
 {
 	return &b->flow->sctp[host_of(b->flow, 0) == host ? 0 : 1];
@@ -320,7 +321,7 @@ from_beginning_to_end(void **state)
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
 	assert_told(b, "A:ce-es");
 	send_data(b, A);
-	script_sack(begin(b, B), 1000);
+	sctp_build_sack(begin(b, B), 1000);
 	finish(b);
 	assert_told(b, "");
 	send_shutdown(b, A);
@@ -348,30 +349,30 @@ static void
 what_is_counted(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	set_up(b);
-	assert_int_equal(end_of(b, A)->flags & SCTP_END_ACTIVE, SCTP_END_ACTIVE);
-	assert_int_equal(end_of(b, B)->flags & SCTP_END_ACTIVE, 0);
+	assert_int_equal(end_of(b, A)->flags & SCTP_EP_ACTIVE_OPEN, SCTP_EP_ACTIVE_OPEN);
+	assert_int_equal(end_of(b, B)->flags & SCTP_EP_ACTIVE_OPEN, 0);
 	assert_int_equal(end_of(b, A)->rwnd, 100000);
 	assert_int_equal(end_of(b, A)->streams_out, 10);
 	assert_int_equal(end_of(b, B)->streams_in, 20);
 	assert_int_equal(end_of(b, A)->tag, A_TAG);
-	raw = begin(b, A);
-	script_data(raw, 1000, 10);
-	script_data(raw, 1001, 7);
+	buffer = begin(b, A);
+	sctp_build_data(buffer, 1000, 10);
+	sctp_build_data(buffer, 1001, 7);
 	finish(b);
 	assert_int_equal(b->packet.sctp.chunk_count, 2);
-	script_data(begin(b, A), 1001, 7);
+	sctp_build_data(begin(b, A), 1001, 7);
 	finish(b);
 	assert_int_equal(end_of(b, A)->bytes, 17);
 	assert_int_equal(end_of(b, A)->chunks, 3);
 	assert_int_equal(end_of(b, A)->retransmits, 1);
-	assert_int_equal(end_of(b, A)->tsn, 1002);
+	assert_int_equal(end_of(b, A)->next_tsn, 1002);
 	assert_int_equal(end_of(b, A)->packets, 4);
-	script_sack(begin(b, B), 1001);
+	sctp_build_sack(begin(b, B), 1001);
 	finish(b);
-	assert_int_equal(end_of(b, B)->acked, 1001);
+	assert_int_equal(end_of(b, B)->cum_tsn_ack, 1001);
 	assert_int_equal(end_of(b, B)->rwnd, 90000);
 }
 
@@ -380,22 +381,22 @@ static void
 bundles(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	send_init(b, A);
 	send_init_ack(b, B);
-	raw = begin(b, A);
-	script_chunk(raw, SCTP_CHUNK_COOKIE_ECHO, 0, 5);
-	raw_put(raw, "bakes", 5);
-	script_pad(raw);
-	script_data(raw, 1000, 10);
+	buffer = begin(b, A);
+	sctp_build_chunk(buffer, SCTP_CHUNK_COOKIE_ECHO, 0, 5);
+	packet_put_bytes(buffer, "bakes", 5);
+	sctp_build_padding(buffer);
+	sctp_build_data(buffer, 1000, 10);
 	finish(b);
 	assert_told(b, "A:cl-cw A:cw-ce B:cl-es");
-	raw = begin(b, B);
-	script_chunk(raw, SCTP_CHUNK_COOKIE_ACK, 0, 0);
-	script_sack(raw, 1000);
-	script_data(raw, 1000, 10);
-	script_shutdown(raw, 1000);
+	buffer = begin(b, B);
+	sctp_build_chunk(buffer, SCTP_CHUNK_COOKIE_ACK, 0, 0);
+	sctp_build_sack(buffer, 1000);
+	sctp_build_data(buffer, 1000, 10);
+	sctp_build_shutdown(buffer, 1000);
 	finish(b);
 	assert_told(b, "B:es-sp B:sp-ss A:ce-es A:es-sr");
 	assert_int_equal(end_of(b, A)->bytes, 10);
@@ -666,9 +667,9 @@ restart_while_closing(void **state)
 	set_up(b);
 	send_shutdown(b, A);
 	b->told[0] = '\0';
-	script_chunk(begin(b, B), SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
+	sctp_build_chunk(begin(b, B), SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
 	b->raw.bytes[19] = 77; /* to an address that is not one of A's: only B's half is accepted */
-	script_end(&b->raw);
+	sctp_build_end(&b->raw);
 	b->told[0] = '\0';
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
 	assert_told(b, "B:sr-sa A:ss-cl");
@@ -691,7 +692,7 @@ midstream(void **state)
 
 	send_data(b, A);
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_NONE);
-	script_sack(begin(b, B), 1000);
+	sctp_build_sack(begin(b, B), 1000);
 	finish(b);
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
 	assert_told(b, "");
@@ -768,7 +769,7 @@ proves_nothing(void **state)
 	begin(b, B);
 	finish(b);
 	assert_null(b->flow);
-	assert_int_equal(b->packet.reason, ANOMALY_SCTP_NO_CHUNK);
+	assert_int_equal(b->packet.worst_anomaly, ANOMALY_SCTP_NO_CHUNK);
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	assert_int_equal(flow_table_counters(b->table)->created, 0);
 }
@@ -795,7 +796,7 @@ another_association(void **state)
 	b->tag[B] = 0x778;
 	send_data(b, A); /* and another wrong one */
 	assert_told(b, "");
-	assert_int_equal(sctp_counters(b->table)->tags, 5);
+	assert_int_equal(sctp_counters(b->table)->tag_mismatches, 5);
 	b->tag[B] = 0x777;
 	send_data(b, A);
 	send_data(b, A);
@@ -809,7 +810,7 @@ another_association(void **state)
 		assert_told(b, "!B:es-cl !A:es-cl");
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_NONE);
 	assert_int_equal(flow_table_counters(b->table)->flows, 1);
-	assert_int_equal(sctp_counters(b->table)->homes, 1);
+	assert_int_equal(sctp_counters(b->table)->addr_entries, 1);
 }
 
 /* --- what must not be believed --- */
@@ -826,10 +827,10 @@ wrong_tags(void **state)
 	b->tag[B] = 0;
 	send_data(b, A);
 	b->tag[B] = B_TAG;
-	script_init(begin(b, A), SCTP_CHUNK_INIT, 5, NULL, 0); /* an INIT's must be 0 */
+	sctp_build_init(begin(b, A), SCTP_CHUNK_INIT, 5, NULL, 0); /* an INIT's must be 0 */
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
-	assert_int_equal(sctp_counters(b->table)->tags, 4);
+	assert_int_equal(sctp_counters(b->table)->tag_mismatches, 4);
 	assert_told(b, "");
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
 	assert_int_equal(end_of(b, A)->packets, 2);
@@ -839,11 +840,11 @@ static void
 bundles_that_must_not_be(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
-	raw = begin_tagged(b, A, 0);
-	script_init(raw, SCTP_CHUNK_INIT, A_TAG, NULL, 0);
-	script_data(raw, 1000, 10);
+	buffer = begin_tagged(b, A, 0);
+	sctp_build_init(buffer, SCTP_CHUNK_INIT, A_TAG, NULL, 0);
+	sctp_build_data(buffer, 1000, 10);
 	finish(b);
 	assert_null(b->flow);
 	assert_int_equal(b->odd, ANOMALY_SCTP_BUNDLE);
@@ -851,49 +852,49 @@ bundles_that_must_not_be(void **state)
 	send_shutdown(b, A);
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
 	b->told[0] = '\0';
-	raw = begin(b, A);
-	script_chunk(raw, SCTP_CHUNK_SHUTDOWN_COMPLETE, 0, 0);
-	script_chunk(raw, SCTP_CHUNK_HEARTBEAT, 0, 0);
+	buffer = begin(b, A);
+	sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN_COMPLETE, 0, 0);
+	sctp_build_chunk(buffer, SCTP_CHUNK_HEARTBEAT, 0, 0);
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_BUNDLE);
 	assert_told(b, "");
-	assert_int_equal(sctp_counters(b->table)->bundles, 2);
+	assert_int_equal(sctp_counters(b->table)->illegal_bundles, 2);
 }
 
 static void
 lengths_that_lie(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	set_up(b);
 	/* A chunk of length 0: the chunks before it count, those behind it cannot be found. */
 	for (unsigned length = 0; length < 4; length++) {
-		raw = begin(b, A);
-		script_data(raw, 1000 + length, 10);
-		raw_u16(raw, SCTP_CHUNK_ABORT << 8);
-		raw_u16(raw, length);
-		script_chunk(raw, SCTP_CHUNK_ABORT, 0, 0);
+		buffer = begin(b, A);
+		sctp_build_data(buffer, 1000 + length, 10);
+		packet_put_u16(buffer, SCTP_CHUNK_ABORT << 8);
+		packet_put_u16(buffer, length);
+		sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 		finish(b);
-		assert_int_equal(b->packet.reason, ANOMALY_SCTP_CHUNK_LENGTH);
+		assert_int_equal(b->packet.worst_anomaly, ANOMALY_SCTP_CHUNK_LENGTH);
 		assert_told(b, "");
 	}
 	assert_int_equal(end_of(b, A)->chunks, 4);
 	/* Longer than the packet. */
-	raw = begin(b, A);
-	script_chunk(raw, SCTP_CHUNK_ABORT, 0, 4);
+	buffer = begin(b, A);
+	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 4);
 	finish(b);
-	assert_int_equal(b->packet.reason, ANOMALY_SCTP_CHUNK_LENGTH);
+	assert_int_equal(b->packet.worst_anomaly, ANOMALY_SCTP_CHUNK_LENGTH);
 	assert_told(b, "");
 	/* Shorter than its type: nothing of the packet counts. */
-	raw = begin(b, A);
-	script_chunk(raw, SCTP_CHUNK_SHUTDOWN, 0, 0);
-	script_chunk(raw, SCTP_CHUNK_ABORT, 0, 0);
+	buffer = begin(b, A);
+	sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN, 0, 0);
+	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_CHUNK_SHORT);
 	assert_told(b, "");
 	/* Empty DATA (section 6.2). */
-	script_data(begin(b, A), 1004, 0);
+	sctp_build_data(begin(b, A), 1004, 0);
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_CHUNK_SHORT);
 	b->tag[A] = 0;
@@ -907,12 +908,12 @@ static void
 many_chunks(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	set_up(b);
-	raw = begin(b, A);
-	while (raw->len <= 65535 - 4)
-		script_chunk(raw, SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
+	buffer = begin(b, A);
+	while (buffer->len <= 65535 - 4)
+		sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
 	finish(b);
 	assert_int_equal(b->packet.sctp.chunk_count, (65532 - 32) / 4);
 	assert_told(b, "A:es-sr A:sr-sa");
@@ -923,16 +924,16 @@ static void
 all_at_once(void **state)
 {
 	struct bench *b = *state;
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	send_init(b, A);
 	b->told[0] = '\0';
-	raw = begin(b, A);
-	script_sack(raw, 1);
-	script_shutdown(raw, 1);
-	script_chunk(raw, SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
-	script_chunk(raw, SCTP_CHUNK_ABORT, 0, 0);
-	script_chunk(raw, SCTP_CHUNK_COOKIE_ACK, 0, 0);
+	buffer = begin(b, A);
+	sctp_build_sack(buffer, 1);
+	sctp_build_shutdown(buffer, 1);
+	sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
+	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
+	sctp_build_chunk(buffer, SCTP_CHUNK_COOKIE_ACK, 0, 0);
 	finish(b);
 	assert_told(b, "A:cw-ce A:ce-es A:es-sp A:sp-ss A:ss-sa A:sa-cl");
 }
@@ -943,11 +944,11 @@ cut_anywhere(void **state)
 {
 	struct bench *b = *state;
 	static const uint8_t addresses[2] = {11, 12};
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
 	for (uint32_t caplen = 32; caplen < 32 + 36; caplen++) {
-		raw = begin_tagged(b, A, 0);
-		script_init(raw, SCTP_CHUNK_INIT, A_TAG, addresses, 2);
+		buffer = begin_tagged(b, A, 0);
+		sctp_build_init(buffer, SCTP_CHUNK_INIT, A_TAG, addresses, 2);
 		finish_cut(b, caplen);
 		if (caplen < 36)
 			assert_null(b->flow);
@@ -956,9 +957,9 @@ cut_anywhere(void **state)
 		assert_int_equal(b->odd, ANOMALY_NONE);
 		flow_table_clear(b->table);
 	}
-	raw = begin(b, A);
-	script_data(raw, 1000, 1000);
-	script_chunk(raw, SCTP_CHUNK_ABORT, 0, 0);
+	buffer = begin(b, A);
+	sctp_build_data(buffer, 1000, 1000);
+	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 	finish_cut(b, 100);
 	assert_int_equal(end_of(b, A)->bytes, 1000);
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_NONE);
@@ -973,17 +974,18 @@ multi_homed(void **state)
 	static const uint8_t a_addresses[2] = {1, 11}, b_addresses[3] = {2, 12, 22};
 	struct sctp_address got[SCTP_ADDRESSES_MAX];
 	struct flow *flow;
-	unsigned end;
+	unsigned endpoint;
 
-	script_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, a_addresses, 2);
+	sctp_build_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, a_addresses, 2);
 	finish(b);
 	flow = b->flow;
 	b->address[A] = 11;
-	script_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, a_addresses, 2); /* sent again from the other one */
+	sctp_build_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, a_addresses,
+			2); /* sent again from the other one */
 	finish(b);
 	assert_ptr_equal(b->flow, flow);
 	b->address[A] = 1;
-	script_init(begin(b, B), SCTP_CHUNK_INIT_ACK, B_TAG, b_addresses, 3);
+	sctp_build_init(begin(b, B), SCTP_CHUNK_INIT_ACK, B_TAG, b_addresses, 3);
 	finish(b);
 	b->address[B] = 12;
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
@@ -996,12 +998,12 @@ multi_homed(void **state)
 	assert_ptr_equal(b->flow, flow);
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	assert_int_equal(sctp_counters(b->table)->other_paths, 5);
-	end = host_of(flow, 0) == A ? 0 : 1;
-	assert_int_equal(sctp_addresses(b->table, flow, end, got), 2);
+	endpoint = host_of(flow, 0) == A ? 0 : 1;
+	assert_int_equal(sctp_get_addresses(b->table, flow, endpoint, got), 2);
 	assert_int_equal(got[0].bytes[3], 1);
 	assert_int_equal(got[1].bytes[3], 11);
 	assert_int_equal(got[1].version, 4);
-	assert_int_equal(sctp_addresses(b->table, flow, 1 - end, got), 3);
+	assert_int_equal(sctp_get_addresses(b->table, flow, 1 - endpoint, got), 3);
 	/* A reflected ABORT on another path finds it, too; a tag of no association does not. */
 	b->tag[B]++;
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_ACK);
@@ -1046,8 +1048,8 @@ path_in_midstream(void **state)
 	send_data(b, B);
 	assert_ptr_not_equal(b->flow, flow); /* A's tag was not captured: nothing proves that this is the same
 					      * association */
-	assert_int_equal(sctp_addresses(b->table, flow, host_of(flow, 0) == B ? 0 : 1, got), 2);
-	assert_int_equal(sctp_addresses(b->table, flow, host_of(flow, 0) == A ? 0 : 1, got), 1);
+	assert_int_equal(sctp_get_addresses(b->table, flow, host_of(flow, 0) == B ? 0 : 1, got), 2);
+	assert_int_equal(sctp_get_addresses(b->table, flow, host_of(flow, 0) == A ? 0 : 1, got), 1);
 }
 
 static void
@@ -1056,31 +1058,31 @@ too_many_addresses(void **state)
 	struct bench *b = *state;
 	static const uint8_t addresses[12] = {1, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21};
 	struct sctp_address got[SCTP_ADDRESSES_MAX];
-	struct raw *raw;
+	struct packet_buffer *buffer;
 
-	script_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, addresses, 12);
+	sctp_build_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, addresses, 12);
 	finish(b);
-	assert_int_equal(sctp_addresses(b->table, b->flow, b->flow->first, got), 8);
-	assert_int_equal(sctp_counters(b->table)->addresses_lost, 4);
+	assert_int_equal(sctp_get_addresses(b->table, b->flow, b->flow->first_sender, got), 8);
+	assert_int_equal(sctp_counters(b->table)->addresses_dropped, 4);
 	/* IPv6, one address of no known type, one of a wrong length, an unknown parameter, one with a false length. */
-	raw = begin(b, B);
-	script_chunk(raw, SCTP_CHUNK_INIT_ACK, 0, 16 + 20 + 8 + 12 + 8 + 4);
-	raw_u32(raw, B_TAG);
-	raw_u32(raw, 1);
-	raw_u32(raw, 1);
-	raw_u32(raw, 1);
-	raw_u32(raw, 0x00060014);
-	raw_put(raw, "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x09", 16);
-	raw_u32(raw, 0x00050008);
-	raw_u32(raw, 0);
-	raw_u32(raw, 0x0005000c);
-	raw_u32(raw, 0x0a00004d);
-	raw_u32(raw, 0x0a00004d);
-	raw_u32(raw, 0xc0000006);
-	raw_u32(raw, 0xffff0000);
-	raw_u32(raw, 0x00050002);
+	buffer = begin(b, B);
+	sctp_build_chunk(buffer, SCTP_CHUNK_INIT_ACK, 0, 16 + 20 + 8 + 12 + 8 + 4);
+	packet_put_u32(buffer, B_TAG);
+	packet_put_u32(buffer, 1);
+	packet_put_u32(buffer, 1);
+	packet_put_u32(buffer, 1);
+	packet_put_u32(buffer, 0x00060014);
+	packet_put_bytes(buffer, "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x09", 16);
+	packet_put_u32(buffer, 0x00050008);
+	packet_put_u32(buffer, 0);
+	packet_put_u32(buffer, 0x0005000c);
+	packet_put_u32(buffer, 0x0a00004d);
+	packet_put_u32(buffer, 0x0a00004d);
+	packet_put_u32(buffer, 0xc0000006);
+	packet_put_u32(buffer, 0xffff0000);
+	packet_put_u32(buffer, 0x00050002);
 	finish(b);
-	assert_int_equal(sctp_addresses(b->table, b->flow, 1u - b->flow->first, got), 2);
+	assert_int_equal(sctp_get_addresses(b->table, b->flow, 1u - b->flow->first_sender, got), 2);
 	assert_int_equal(got[1].version, 6);
 	assert_int_equal(got[1].bytes[15], 9);
 	assert_told(b, "A:cl-cw A:cw-ce");
@@ -1099,17 +1101,17 @@ no_home(void **state)
 		b->tag[A] = 1 + i;
 		send_init(b, A);
 	}
-	assert_int_equal(sctp_counters(b->table)->homes, 64);
-	assert_int_equal(sctp_counters(b->table)->homeless, 16);
+	assert_int_equal(sctp_counters(b->table)->addr_entries, 64);
+	assert_int_equal(sctp_counters(b->table)->addr_table_full, 16);
 	assert_int_equal(flow_table_counters(b->table)->flows, 80);
-	assert_int_equal(sctp_addresses(b->table, b->flow, b->flow->first, got), 1);
+	assert_int_equal(sctp_get_addresses(b->table, b->flow, b->flow->first_sender, got), 1);
 	send_init_ack(b, B);
 	assert_states(b, SCTP_STATE_COOKIE_ECHOED, SCTP_STATE_CLOSED);
 	/* The eviction of the first makes room. */
 	b->address[A] = 99;
 	send_init(b, A);
 	assert_int_equal(flow_table_counters(b->table)->evicted_half_open, 1);
-	assert_int_equal(sctp_counters(b->table)->homes, 64);
+	assert_int_equal(sctp_counters(b->table)->addr_entries, 64);
 	(void)teardown(state);
 }
 
@@ -1154,8 +1156,8 @@ an_icmp_error_finds_it(void **state)
 	memcpy(error.icmp.quote.dst, b->packet.ip.dst, 16);
 	error.icmp.quote.sport = b->packet.sctp.sport;
 	error.icmp.quote.dport = b->packet.sctp.dport;
-	assert_true(flow_key_of_quote(&error, &key, &sender));
-	assert_ptr_equal(flow_find(b->table, &key, flow_hash(b->table, &key)), b->flow);
+	assert_true(flow_key_from_icmp_error(&error, &key, &sender));
+	assert_ptr_equal(flow_table_lookup(b->table, &key, flow_key_hash(b->table, &key)), b->flow);
 }
 
 /* --- captures --- */
@@ -1225,13 +1227,14 @@ replay(const char *path, struct totals *totals)
 		if (packet.transport != TRANSPORT_SCTP)
 			continue;
 		totals->packets++;
-		flow_key_of(&packet, &key, &sender);
-		flow = flow_for_sctp(table, &packet, &key, flow_hash(table, &key), &sender, frame.ts, &odd);
+		flow_key_from_packet(&packet, &key, &sender);
+		flow =
+		    flow_table_lookup_sctp(table, &packet, &key, flow_key_hash(table, &key), &sender, frame.ts, &odd);
 		totals->odd += odd != ANOMALY_NONE;
 		if (flow == NULL)
 			continue;
-		sctp_sent(table, flow, sender, &packet, frame.ts, &events);
-		sctp_received(table, flow, 1 - sender, &packet, frame.ts, &events);
+		sctp_packet_sent(table, flow, sender, &packet, frame.ts, &events);
+		sctp_packet_received(table, flow, 1 - sender, &packet, frame.ts, &events);
 		for (unsigned i = 0; i < events.count; i++)
 			changes[events.event[i].sctp_before.state][events.event[i].sctp_after.state]++;
 	}

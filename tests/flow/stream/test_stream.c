@@ -30,16 +30,16 @@ byte_at(uint64_t place)
 }
 
 static void
-on_bytes(void *context, struct view bytes)
+on_bytes(void *context, struct slice bytes)
 {
 	struct got *to = context;
 
 	assert_true(bytes.len > 0);
 	for (uint32_t i = 0; i < bytes.len; i++, to->place++) {
 		if (to->verify)
-			assert_int_equal(view_u8(bytes, i), byte_at(to->place));
+			assert_int_equal(slice_u8(bytes, i), byte_at(to->place));
 		else if (to->length < sizeof to->text - 1)
-			to->text[to->length++] = (char)view_u8(bytes, i);
+			to->text[to->length++] = (char)slice_u8(bytes, i);
 	}
 }
 
@@ -81,7 +81,7 @@ end(void **state)
 	stream_end(pool, &stream);
 	stream_end(pool, &other);
 	assert_int_equal(stream_pool_blocks(pool), 0);
-	assert_int_equal(stream_pool_pieces(pool), 0);
+	assert_int_equal(stream_pool_segments(pool), 0);
 	stream_pool_free(pool);
 	return 0;
 }
@@ -128,10 +128,10 @@ test_early_segments_wait(void **state)
 	feed(8, "cc");
 	feed(4, "bbbb");
 	assert_got("");
-	assert_int_equal(stream_pool_pieces(pool), 2);
+	assert_int_equal(stream_pool_segments(pool), 2);
 	feed(0, "aaaa");
 	assert_got("aaaabbbbcc");
-	assert_int_equal(stream_pool_pieces(pool), 0);
+	assert_int_equal(stream_pool_segments(pool), 0);
 	assert_int_equal(got.gaps, 0);
 }
 
@@ -193,7 +193,7 @@ test_what_is_acknowledged_and_missing_is_a_gap(void **state)
 	/* What comes after all is too late, and cannot be compared. */
 	feed(3, "def");
 	assert_got("abc...ghijkl..op");
-	assert_int_equal(stream_pool_counters(pool)->incomparable, 3);
+	assert_int_equal(stream_pool_counters(pool)->uncompared, 3);
 	assert_int_equal(stream_pool_counters(pool)->missing, 5);
 }
 
@@ -251,7 +251,7 @@ test_numbers_beyond_every_window_are_no_data(void **state)
 	feed(0x60000000, "evil");
 	feed(0, "good");
 	assert_got("good");
-	assert_int_equal(stream_pool_pieces(pool), 0);
+	assert_int_equal(stream_pool_segments(pool), 0);
 }
 
 static uint8_t block[65536];
@@ -286,9 +286,9 @@ static void
 test_segments_of_one_byte_have_a_bound_too(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < 3 * STREAM_PIECES_MAX; i++)
+	for (uint32_t i = 0; i < 3 * STREAM_QUEUE_MAX; i++)
 		feed(2 + 2 * i, "x");
-	assert_true(stream_pool_pieces(pool) <= STREAM_PIECES_MAX);
+	assert_true(stream_pool_segments(pool) <= STREAM_QUEUE_MAX);
 	assert_true(got.odd[ANOMALY_STREAM_LIMIT] > 0);
 }
 
@@ -309,10 +309,10 @@ test_the_pool_has_a_bound(void **state)
 	}
 	assert_int_equal(stream_pool_blocks(pool), STREAM_POOL_BLOCKS);
 	feed(10, "late");
-	assert_int_equal(stream_pool_counters(pool)->robbed, 1);
-	assert_int_equal(many[0].pieces, 0);
-	assert_int_equal(many[1].pieces, 4);
-	assert_int_equal(stream.pieces, 1);
+	assert_int_equal(stream_pool_counters(pool)->evicted_queues, 1);
+	assert_int_equal(many[0].queued_segments, 0);
+	assert_int_equal(many[1].queued_segments, 4);
+	assert_int_equal(stream.queued_segments, 1);
 	got.length = 0;
 	feed(0, "0123456789");
 	assert_got("0123456789late");
@@ -349,7 +349,7 @@ test_any_order(void **state)
 			if (rand() % 10 == 0)
 				segment.bytes.len = (uint32_t)rand() % length;
 			stream_feed(pool, &stream, &segment, &reader);
-			assert_int_equal(stream.next, start + (uint32_t)got.place);
+			assert_int_equal(stream.next_seq, start + (uint32_t)got.place);
 		}
 		assert_int_equal(got.odd[ANOMALY_RETRANSMISSION_DIFFERS], 0);
 	}

@@ -19,110 +19,111 @@
 #define SECOND_NS NANOSECONDS
 #define RECORD_MAX 300000
 
-struct record {
+struct table_call {
 	uint64_t serial;
 	uint64_t time;
 	enum flow_event_kind kind;
 	unsigned end;
 };
 
-struct records {
+struct table_calls {
 	size_t count;
-	struct record record[RECORD_MAX];
+	struct table_call record[RECORD_MAX];
 };
 
-static struct records fired;   /* calls of tcp_timer: serial and `now` */
-static struct records evicted; /* calls of tcp_evicted */
-static struct records told;    /* events reported: kind, end, ts */
+static struct table_calls deadline_calls; /* calls of tcp_on_deadline: serial and `now` */
+static struct table_calls evicted;	  /* calls of tcp_on_evict */
+static struct table_calls event_calls;	  /* events reported: kind, end, ts */
 
-/* What tcp_timer answers; 0 to every call where it is NULL. */
-static uint64_t (*timer_answer)(uint64_t serial, uint64_t now);
+/* What tcp_on_deadline answers; 0 to every call where it is NULL. */
+static uint64_t (*deadline_result)(uint64_t serial, uint64_t now);
 
 static inline void
-note(struct records *records, struct record record)
+fixture_record_call(struct table_calls *calls, struct table_call call)
 {
-	assert_true(records->count < RECORD_MAX);
-	records->record[records->count++] = record;
+	assert_true(calls->count < RECORD_MAX);
+	calls->record[calls->count++] = call;
 }
 
 uint64_t
-tcp_timer(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+tcp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
-	uint64_t serial = cold_serial(flow_cold(table, flow));
-	uint64_t answer = timer_answer == NULL ? 0 : timer_answer(serial, now);
+	uint64_t serial = flow_cold_serial(flow_cold(table, flow));
+	uint64_t answer = deadline_result == NULL ? 0 : deadline_result(serial, now);
 
-	note(&fired, (struct record){.serial = serial, .time = now});
+	fixture_record_call(&deadline_calls, (struct table_call){.serial = serial, .time = now});
 	if (answer == 0)
-		event_add(events, EVENT_TCP_TIMEOUT, flow->first, now);
+		flow_events_add(events, EVENT_TCP_TIMEOUT, flow->first_sender, now);
 	return answer;
 }
 
 void
-tcp_evicted(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
+tcp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
-	note(&evicted, (struct record){.serial = cold_serial(flow_cold(table, flow)), .time = now});
-	event_add(events, EVENT_TCP_STATE_CHANGE, flow->first, now);
+	fixture_record_call(&evicted,
+			    (struct table_call){.serial = flow_cold_serial(flow_cold(table, flow)), .time = now});
+	flow_events_add(events, EVENT_TCP_STATE_CHANGE, flow->first_sender, now);
 }
 
 /* Anything but NULL; never looked into. */
-struct tcp_store *
-tcp_store_new(uint32_t flows)
+struct tcp_pools *
+tcp_pools_new(uint32_t flows)
 {
 	static char nothing[64];
 
 	(void)flows;
-	return (struct tcp_store *)(void *)nothing;
+	return (struct tcp_pools *)(void *)nothing;
 }
 
 void
-tcp_store_free(struct tcp_store *store)
+tcp_pools_free(struct tcp_pools *pools)
 {
-	(void)store;
+	(void)pools;
 }
 
 size_t
-tcp_store_memory(uint32_t flows)
+tcp_pools_memory_size(uint32_t flows)
 {
 	(void)flows;
 	return 0;
 }
 
 static inline void
-record_events(void *context, struct flow *flow, const struct flow_events *events)
+fixture_record_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	struct flow_table *table = *(struct flow_table **)context;
 	unsigned i;
 
 	/* The flow is still whole. */
-	assert_ptr_equal(flow_find(table, &flow->key, flow->hash), flow);
+	assert_ptr_equal(flow_table_lookup(table, &flow->key, flow->hash), flow);
 	for (i = 0; i < events->count; i++)
-		note(&told, (struct record){.serial = (flow_cid(table, flow, 0) + 1) / 2,
-					    .time = events->event[i].ts,
-					    .kind = events->event[i].kind,
-					    .end = events->event[i].end});
+		fixture_record_call(&event_calls, (struct table_call){.serial = (flow_cid(table, flow, 0) + 1) / 2,
+								      .time = events->event[i].ts,
+								      .kind = events->event[i].kind,
+								      .end = events->event[i].endpoint});
 }
 
-static struct flow_table *the_table;
+static struct flow_table *fixture_table;
 
 /* A table for `flows` flows with the timeouts of the defaults; nothing on record. */
 static inline struct flow_table *
-new_table(uint32_t flows)
+fixture_table_new(uint32_t flows)
 {
 	struct flow_limits limits = flow_limits_default();
 
 	limits.flows = flows;
-	fired.count = evicted.count = told.count = 0;
-	timer_answer = NULL;
-	the_table = flow_table_new(&limits, 0x5eed, record_events, &the_table);
-	assert_non_null(the_table);
-	return the_table;
+	deadline_calls.count = evicted.count = event_calls.count = 0;
+	deadline_result = NULL;
+	fixture_table = flow_table_new(&limits, 0x5eed, fixture_record_events, &fixture_table);
+	assert_non_null(fixture_table);
+	return fixture_table;
 }
 
 /* xorshift64: the same numbers in every run. */
 static uint64_t random_state;
 
 static inline uint64_t
-random64(void)
+fixture_random_u64(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -131,14 +132,14 @@ random64(void)
 }
 
 static inline uint32_t
-random_below(uint32_t n)
+fixture_random_below(uint32_t n)
 {
-	return (uint32_t)(random64() % n);
+	return (uint32_t)(fixture_random_u64() % n);
 }
 
 /* The key of an IPv4 connection that is numbered `n`. */
 static inline struct flow_key
-key_number(uint32_t n, uint8_t protocol)
+fixture_key(uint32_t n, uint8_t protocol)
 {
 	struct flow_key key = {.port = {80, 1024}, .protocol = protocol, .version = 4};
 
@@ -149,42 +150,42 @@ key_number(uint32_t n, uint8_t protocol)
 
 /* A connection with its own number for a key. */
 static inline struct flow *
-new_flow(struct flow_table *table, uint32_t n, enum flow_class class, uint64_t now, uint64_t deadline)
+fixture_flow_create(struct flow_table *table, uint32_t n, enum evict_class class, uint64_t now, uint64_t deadline)
 {
-	struct flow_key key = key_number(n, 6);
+	struct flow_key key = fixture_key(n, 6);
 
-	return flow_create(table, &key, flow_hash(table, &key), FLOW_TCP, class, 0, now, deadline);
+	return flow_table_create_flow(table, &key, flow_key_hash(table, &key), FLOW_TCP, class, 0, now, deadline);
 }
 
 static inline struct flow *
-find_number(struct flow_table *table, uint32_t n)
+fixture_flow_lookup(struct flow_table *table, uint32_t n)
 {
-	struct flow_key key = key_number(n, 6);
+	struct flow_key key = fixture_key(n, 6);
 
-	return flow_find(table, &key, flow_hash(table, &key));
+	return flow_table_lookup(table, &key, flow_key_hash(table, &key));
 }
 
-struct ends {
+struct packet_tuple {
 	uint8_t version;
 	const uint8_t *src, *dst;
 	uint16_t sport, dport;
 };
 
 static inline struct packet
-packet_between(struct ends ends, enum transport_layer transport)
+fixture_packet(struct packet_tuple tuple, enum transport_layer transport)
 {
-	struct packet packet = {.network = ends.version == 4 ? NETWORK_IPV4 : NETWORK_IPV6, .transport = transport};
-	size_t size = ends.version == 4 ? 4 : 16;
+	struct packet packet = {.network = tuple.version == 4 ? NETWORK_IPV4 : NETWORK_IPV6, .transport = transport};
+	size_t size = tuple.version == 4 ? 4 : 16;
 
-	packet.ip.version = ends.version;
-	memcpy(packet.ip.src, ends.src, size);
-	memcpy(packet.ip.dst, ends.dst, size);
+	packet.ip.version = tuple.version;
+	memcpy(packet.ip.src, tuple.src, size);
+	memcpy(packet.ip.dst, tuple.dst, size);
 	if (transport == TRANSPORT_TCP) {
-		packet.tcp.sport = ends.sport;
-		packet.tcp.dport = ends.dport;
+		packet.tcp.sport = tuple.sport;
+		packet.tcp.dport = tuple.dport;
 	} else {
-		packet.udp.sport = ends.sport;
-		packet.udp.dport = ends.dport;
+		packet.udp.sport = tuple.sport;
+		packet.udp.dport = tuple.dport;
 	}
 	return packet;
 }

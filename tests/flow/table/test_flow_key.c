@@ -7,48 +7,48 @@ static const uint8_t v6_low[16] = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 
 static const uint8_t v6_high[16] = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
 
 static struct flow_key
-key_of(struct ends ends, enum transport_layer transport, unsigned *sender)
+key_of(struct packet_tuple tuple, enum transport_layer transport, unsigned *sender)
 {
-	struct packet packet = packet_between(ends, transport);
+	struct packet packet = fixture_packet(tuple, transport);
 	struct flow_key key;
 
 	memset(&key, 0xa5, sizeof key); /* every byte must be set */
-	flow_key_of(&packet, &key, sender);
+	flow_key_from_packet(&packet, &key, sender);
 	return key;
 }
 
-static struct ends
-turned(struct ends ends)
+static struct packet_tuple
+turned(struct packet_tuple tuple)
 {
-	return (struct ends){ends.version, ends.dst, ends.src, ends.dport, ends.sport};
+	return (struct packet_tuple){tuple.version, tuple.dst, tuple.src, tuple.dport, tuple.sport};
 }
 
 static void
-assert_same_both_ways(struct ends ends, enum transport_layer transport, unsigned sender)
+assert_same_both_ways(struct packet_tuple tuple, enum transport_layer transport, unsigned sender)
 {
 	unsigned there, back;
-	struct flow_key a = key_of(ends, transport, &there), b = key_of(turned(ends), transport, &back);
+	struct flow_key a = key_of(tuple, transport, &there), b = key_of(turned(tuple), transport, &back);
 
 	assert_memory_equal(&a, &b, sizeof a);
 	assert_int_equal(there, sender);
 	assert_int_equal(back, sender ^ 1);
-	assert_memory_equal(a.addr[there], ends.src, ends.version == 4 ? 4 : 16);
-	assert_memory_equal(a.addr[back], ends.dst, ends.version == 4 ? 4 : 16);
-	assert_int_equal(a.port[there], ends.sport);
-	assert_int_equal(a.port[back], ends.dport);
-	assert_int_equal(a.version, ends.version);
+	assert_memory_equal(a.addr[there], tuple.src, tuple.version == 4 ? 4 : 16);
+	assert_memory_equal(a.addr[back], tuple.dst, tuple.version == 4 ? 4 : 16);
+	assert_int_equal(a.port[there], tuple.sport);
+	assert_int_equal(a.port[back], tuple.dport);
+	assert_int_equal(a.version, tuple.version);
 	assert_int_equal(a.protocol, transport == TRANSPORT_TCP ? 6 : 17);
-	assert_int_equal(a.space, 0);
+	assert_int_equal(a.address_space, 0);
 }
 
 static void
 test_both_directions_share_a_key(void **state)
 {
 	(void)state;
-	assert_same_both_ways((struct ends){4, v4_low, v4_high, 40000, 80}, TRANSPORT_TCP, 0);
-	assert_same_both_ways((struct ends){4, v4_high, v4_low, 40000, 80}, TRANSPORT_UDP, 1);
-	assert_same_both_ways((struct ends){6, v6_low, v6_high, 53, 53}, TRANSPORT_UDP, 0);
-	assert_same_both_ways((struct ends){6, v6_high, v6_low, 1, 65535}, TRANSPORT_TCP, 1);
+	assert_same_both_ways((struct packet_tuple){4, v4_low, v4_high, 40000, 80}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){4, v4_high, v4_low, 40000, 80}, TRANSPORT_UDP, 1);
+	assert_same_both_ways((struct packet_tuple){6, v6_low, v6_high, 53, 53}, TRANSPORT_UDP, 0);
+	assert_same_both_ways((struct packet_tuple){6, v6_high, v6_low, 1, 65535}, TRANSPORT_TCP, 1);
 }
 
 static void
@@ -58,16 +58,16 @@ test_addresses_are_compared_as_numbers(void **state)
 	uint8_t last_byte[16], first_byte[16];
 
 	(void)state;
-	assert_same_both_ways((struct ends){4, nine, ten, 80, 80}, TRANSPORT_TCP, 0);
-	assert_same_both_ways((struct ends){4, top, ten, 80, 80}, TRANSPORT_TCP, 1);
+	assert_same_both_ways((struct packet_tuple){4, nine, ten, 80, 80}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){4, top, ten, 80, 80}, TRANSPORT_TCP, 1);
 	memset(last_byte, 0, sizeof last_byte);
 	memset(first_byte, 0, sizeof first_byte);
 	last_byte[15] = 0xff;
 	first_byte[0] = 1;
-	assert_same_both_ways((struct ends){6, last_byte, first_byte, 80, 80}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){6, last_byte, first_byte, 80, 80}, TRANSPORT_TCP, 0);
 	first_byte[0] = 0;
 	first_byte[8] = 1;
-	assert_same_both_ways((struct ends){6, last_byte, first_byte, 80, 80}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){6, last_byte, first_byte, 80, 80}, TRANSPORT_TCP, 0);
 }
 
 /* Loopback: one address, so the ports decide, as numbers. */
@@ -75,9 +75,9 @@ static void
 test_ports_decide_between_equal_addresses(void **state)
 {
 	(void)state;
-	assert_same_both_ways((struct ends){4, v4_home, v4_home, 80, 40000}, TRANSPORT_TCP, 0);
-	assert_same_both_ways((struct ends){4, v4_home, v4_home, 256, 255}, TRANSPORT_TCP, 1);
-	assert_same_both_ways((struct ends){6, v6_low, v6_low, 1, 2}, TRANSPORT_UDP, 0);
+	assert_same_both_ways((struct packet_tuple){4, v4_home, v4_home, 80, 40000}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){4, v4_home, v4_home, 256, 255}, TRANSPORT_TCP, 1);
+	assert_same_both_ways((struct packet_tuple){6, v6_low, v6_low, 1, 2}, TRANSPORT_UDP, 0);
 }
 
 /* The address decides before the port does, or one connection would have two keys. */
@@ -85,16 +85,16 @@ static void
 test_ports_do_not_outweigh_addresses(void **state)
 {
 	(void)state;
-	assert_same_both_ways((struct ends){4, v4_low, v4_high, 65535, 1}, TRANSPORT_TCP, 0);
-	assert_same_both_ways((struct ends){4, v4_low, v4_high, 1, 65535}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){4, v4_low, v4_high, 65535, 1}, TRANSPORT_TCP, 0);
+	assert_same_both_ways((struct packet_tuple){4, v4_low, v4_high, 1, 65535}, TRANSPORT_TCP, 0);
 }
 
 static void
 test_a_socket_that_talks_to_itself(void **state)
 {
-	struct ends ends = {4, v4_home, v4_home, 4444, 4444};
+	struct packet_tuple tuple = {4, v4_home, v4_home, 4444, 4444};
 	unsigned there, back;
-	struct flow_key a = key_of(ends, TRANSPORT_TCP, &there), b = key_of(turned(ends), TRANSPORT_TCP, &back);
+	struct flow_key a = key_of(tuple, TRANSPORT_TCP, &there), b = key_of(turned(tuple), TRANSPORT_TCP, &back);
 
 	(void)state;
 	assert_memory_equal(&a, &b, sizeof a);
@@ -105,22 +105,22 @@ test_a_socket_that_talks_to_itself(void **state)
 static void
 test_kinds_do_not_share_keys(void **state)
 {
-	struct flow_table *table = new_table(1);
+	struct flow_table *table = fixture_table_new(1);
 	uint8_t a[16] = {10, 0, 0, 1}, b[16] = {10, 0, 0, 2}; /* as IPv6 the same bytes as in IPv4 */
 	unsigned sender;
-	struct flow_key v4 = key_of((struct ends){4, a, b, 5, 6}, TRANSPORT_TCP, &sender);
-	struct flow_key v6 = key_of((struct ends){6, a, b, 5, 6}, TRANSPORT_TCP, &sender);
-	struct flow_key udp = key_of((struct ends){4, a, b, 5, 6}, TRANSPORT_UDP, &sender);
+	struct flow_key v4 = key_of((struct packet_tuple){4, a, b, 5, 6}, TRANSPORT_TCP, &sender);
+	struct flow_key v6 = key_of((struct packet_tuple){6, a, b, 5, 6}, TRANSPORT_TCP, &sender);
+	struct flow_key udp = key_of((struct packet_tuple){4, a, b, 5, 6}, TRANSPORT_UDP, &sender);
 	struct flow_key tunnel = v4;
 
 	(void)state;
-	tunnel.space = 1;
+	tunnel.address_space = 1;
 	assert_memory_equal(v4.addr, v6.addr, sizeof v4.addr);
 	assert_memory_not_equal(&v4, &v6, sizeof v4);
 	assert_memory_not_equal(&v4, &udp, sizeof v4);
-	assert_int_not_equal(flow_hash(table, &v4), flow_hash(table, &v6));
-	assert_int_not_equal(flow_hash(table, &v4), flow_hash(table, &udp));
-	assert_int_not_equal(flow_hash(table, &v4), flow_hash(table, &tunnel));
+	assert_int_not_equal(flow_key_hash(table, &v4), flow_key_hash(table, &v6));
+	assert_int_not_equal(flow_key_hash(table, &v4), flow_key_hash(table, &udp));
+	assert_int_not_equal(flow_key_hash(table, &v4), flow_key_hash(table, &tunnel));
 	flow_table_free(table);
 }
 
@@ -148,12 +148,12 @@ test_a_quote_names_the_connection(void **state)
 	unsigned sender, own_sender;
 
 	(void)state;
-	assert_true(flow_key_of_quote(&v4, &quoted, &sender));
-	own = key_of((struct ends){4, v4_high, v4_low, 5353, 53}, TRANSPORT_UDP, &own_sender);
+	assert_true(flow_key_from_icmp_error(&v4, &quoted, &sender));
+	own = key_of((struct packet_tuple){4, v4_high, v4_low, 5353, 53}, TRANSPORT_UDP, &own_sender);
 	assert_memory_equal(&quoted, &own, sizeof own);
 	assert_int_equal(sender, own_sender);
-	assert_true(flow_key_of_quote(&v6, &quoted, &sender));
-	own = key_of((struct ends){6, v6_high, v6_low, 5353, 53}, TRANSPORT_TCP, &own_sender);
+	assert_true(flow_key_from_icmp_error(&v6, &quoted, &sender));
+	own = key_of((struct packet_tuple){6, v6_high, v6_low, 5353, 53}, TRANSPORT_TCP, &own_sender);
 	assert_memory_equal(&quoted, &own, sizeof own);
 	assert_int_equal(sender, own_sender);
 }
@@ -168,18 +168,18 @@ test_quotes_that_name_none(void **state)
 	(void)state;
 	packet = error_quoting(4, 6);
 	packet.icmp.quote.has_ports = false;
-	assert_false(flow_key_of_quote(&packet, &key, &sender));
+	assert_false(flow_key_from_icmp_error(&packet, &key, &sender));
 	packet = error_quoting(4, 1); /* ICMP about ICMP */
-	assert_false(flow_key_of_quote(&packet, &key, &sender));
+	assert_false(flow_key_from_icmp_error(&packet, &key, &sender));
 	packet = error_quoting(4, 6);
 	packet.icmp.quote.version = 0;
-	assert_false(flow_key_of_quote(&packet, &key, &sender));
+	assert_false(flow_key_from_icmp_error(&packet, &key, &sender));
 	packet = error_quoting(4, 6);
 	packet.icmp.error = false;
-	assert_false(flow_key_of_quote(&packet, &key, &sender));
+	assert_false(flow_key_from_icmp_error(&packet, &key, &sender));
 	packet = error_quoting(4, 6);
 	packet.transport = TRANSPORT_UDP;
-	assert_false(flow_key_of_quote(&packet, &key, &sender));
+	assert_false(flow_key_from_icmp_error(&packet, &key, &sender));
 }
 
 /* Every byte of the key that can differ moves the hash, and so does the seed. */
@@ -187,8 +187,8 @@ static void
 test_hash_takes_in_everything(void **state)
 {
 	struct flow_limits limits = {.flows = 1};
-	struct flow_table *table = new_table(1);
-	struct flow_table *other = flow_table_new(&limits, 0x5eed + 1, record_events, &other);
+	struct flow_table *table = fixture_table_new(1);
+	struct flow_table *other = flow_table_new(&limits, 0x5eed + 1, fixture_record_events, &other);
 	uint8_t version;
 	size_t i;
 
@@ -204,10 +204,10 @@ test_hash_takes_in_everything(void **state)
 			((uint8_t *)&changed)[i] ^= 0x10;
 			if (padding || i == offsetof(struct flow_key, version))
 				continue;
-			assert_int_not_equal(flow_hash(table, &key), flow_hash(table, &changed));
+			assert_int_not_equal(flow_key_hash(table, &key), flow_key_hash(table, &changed));
 		}
-		assert_int_not_equal(flow_hash(table, &key), flow_hash(other, &key));
-		assert_int_equal(flow_hash(table, &key), flow_hash(table, &key));
+		assert_int_not_equal(flow_key_hash(table, &key), flow_key_hash(other, &key));
+		assert_int_equal(flow_key_hash(table, &key), flow_key_hash(table, &key));
 	}
 	flow_table_free(table);
 	flow_table_free(other);
@@ -218,7 +218,7 @@ test_hash_takes_in_everything(void **state)
 static void
 test_hash_spreads_neighbours(void **state)
 {
-	struct flow_table *table = new_table(1);
+	struct flow_table *table = fixture_table_new(1);
 	uint32_t bucket[1024];
 	uint8_t version;
 	uint32_t i;
@@ -231,7 +231,7 @@ test_hash_spreads_neighbours(void **state)
 
 			key.addr[0][3] = (uint8_t)i;
 			key.port[1] = (uint16_t)(i >> 8);
-			bucket[flow_hash(table, &key) >> 22]++;
+			bucket[flow_key_hash(table, &key) >> 22]++;
 		}
 		for (i = 0; i < 1024; i++)
 			assert_in_range(bucket[i], 20, 180);

@@ -16,31 +16,31 @@ serial_of(struct flow_table *table, const struct flow *flow)
 static void
 test_a_flow_from_birth_to_death(void **state)
 {
-	struct flow_table *table = new_table(10);
-	struct flow_key key = key_number(1, 6), other = key_number(2, 6);
-	uint32_t hash = flow_hash(table, &key);
+	struct flow_table *table = fixture_table_new(10);
+	struct flow_key key = fixture_key(1, 6), other = fixture_key(2, 6);
+	uint32_t hash = flow_key_hash(table, &key);
 	struct flow *flow;
 
 	(void)state;
-	assert_null(flow_find(table, &key, hash));
-	flow = flow_create(table, &key, hash, FLOW_TCP, CLASS_HALF_OPEN, 1, NOW, NEVER);
+	assert_null(flow_table_lookup(table, &key, hash));
+	flow = flow_table_create_flow(table, &key, hash, FLOW_TCP, EVICT_CLASS_HALF_OPEN, 1, NOW, NEVER);
 	assert_non_null(flow);
 	assert_memory_equal(&flow->key, &key, sizeof key);
-	assert_int_equal(flow->last, NOW);
-	assert_int_equal(flow->first, 1);
+	assert_int_equal(flow->last_seen, NOW);
+	assert_int_equal(flow->first_sender, 1);
 	assert_int_equal(flow->hash, hash);
 	assert_int_equal(flow->tcp[0].state, TCP_STATE_NONE);
-	assert_int_equal(flow_start(table, flow), NOW);
-	assert_ptr_equal(flow_find(table, &key, hash), flow);
-	assert_null(flow_find(table, &other, hash)); /* the same hash is not the same key */
+	assert_int_equal(flow_first_seen(table, flow), NOW);
+	assert_ptr_equal(flow_table_lookup(table, &key, hash), flow);
+	assert_null(flow_table_lookup(table, &other, hash)); /* the same hash is not the same key */
 	assert_int_equal(flow_table_counters(table)->flows, 1);
 	flow->tcp[1].nxt = 77;
-	flow_remove(table, flow);
-	assert_null(flow_find(table, &key, hash));
+	flow_table_remove_flow(table, flow);
+	assert_null(flow_table_lookup(table, &key, hash));
 	assert_int_equal(flow_table_counters(table)->flows, 0);
 	assert_int_equal(flow_table_counters(table)->created, 1);
 
-	flow = flow_create(table, &key, hash, FLOW_TCP, CLASS_HALF_OPEN, 0, NOW, NEVER);
+	flow = flow_table_create_flow(table, &key, hash, FLOW_TCP, EVICT_CLASS_HALF_OPEN, 0, NOW, NEVER);
 	assert_int_equal(flow->tcp[1].nxt, 0); /* memory used again is clean */
 	flow_table_free(table);
 }
@@ -48,19 +48,19 @@ test_a_flow_from_birth_to_death(void **state)
 static void
 test_connection_ids_are_never_used_again(void **state)
 {
-	struct flow_table *table = new_table(4);
+	struct flow_table *table = fixture_table_new(4);
 	uint64_t latest = 0;
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 100; i++) {
-		struct flow *flow = new_flow(table, i % 7, CLASS_ESTABLISHED, NOW + i, NEVER);
+		struct flow *flow = fixture_flow_create(table, i % 7, EVICT_CLASS_ESTABLISHED, NOW + i, NEVER);
 
 		assert_true(flow_cid(table, flow, 0) > latest);
 		assert_true(flow_cid(table, flow, 1) > flow_cid(table, flow, 0));
 		latest = flow_cid(table, flow, 1);
 		if (i % 3 == 0)
-			flow_remove(table, flow);
+			flow_table_remove_flow(table, flow);
 		if (i == 50)
 			flow_table_clear(table);
 	}
@@ -78,15 +78,16 @@ test_connection_ids_of_several_tables_are_distinct(void **state)
 
 	(void)state;
 	for (unsigned number = 0; number < TABLES; number++) {
-		tables[number] = new_table(100);
-		flow_table_share_ids(tables[number], number, TABLES);
+		tables[number] = fixture_table_new(100);
+		flow_table_set_id_stride(tables[number], number, TABLES);
 	}
 	for (uint32_t n = 0; n < FLOWS; n++)
 		for (unsigned number = 0; number < TABLES; number++) {
-			struct flow *flow = new_flow(tables[number], n, CLASS_ESTABLISHED, 1, SECOND_NS);
+			struct flow *flow =
+			    fixture_flow_create(tables[number], n, EVICT_CLASS_ESTABLISHED, 1, SECOND_NS);
 
-			for (unsigned end = 0; end < 2; end++) {
-				uint64_t cid = flow_cid(tables[number], flow, end);
+			for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+				uint64_t cid = flow_cid(tables[number], flow, endpoint);
 
 				assert_true(cid >= 1 && cid <= 2 * TABLES * FLOWS);
 				assert_false(taken[cid]);
@@ -106,11 +107,11 @@ test_limits_that_cannot_be(void **state)
 	(void)state;
 	limits.flows = 0;
 	errno = 0;
-	assert_null(flow_table_new(&limits, 1, record_events, NULL));
+	assert_null(flow_table_new(&limits, 1, fixture_record_events, NULL));
 	assert_int_equal(errno, EINVAL);
 	limits.flows = UINT32_MAX;
 	errno = 0;
-	assert_null(flow_table_new(&limits, 1, record_events, NULL));
+	assert_null(flow_table_new(&limits, 1, fixture_record_events, NULL));
 	assert_int_equal(errno, EINVAL);
 	flow_table_free(NULL);
 }
@@ -119,31 +120,32 @@ static void
 test_memory_per_flow(void **state)
 {
 	(void)state;
-	assert_true(flow_table_memory(1000000) / 1000000 <= 256);
-	assert_true(flow_table_memory(1000) < 256 * 1000 + 100000);
+	assert_true(flow_table_memory_size(1000000) / 1000000 <= 256);
+	assert_true(flow_table_memory_size(1000) < 256 * 1000 + 100000);
 }
 
 /* What shares a word does not meddle with its neighbours. */
 static void
 test_marks_of_the_cold_half(void **state)
 {
-	struct flow_cold cold = {.marks = ((1ull << 52) - 1) << COLD_SERIAL_PLACE | CLASS_DATAGRAM};
+	struct flow_cold cold = {.packed = ((1ull << 52) - 1) << FLOW_COLD_SERIAL_SHIFT | EVICT_CLASS_UDP};
 	const uint64_t serial = (1ull << 52) - 1;
 
 	(void)state;
-	assert_int_equal(cold_serial(&cold), serial);
-	cold_offer(&cold, 1, 14, true);
-	assert_false(cold_is_stamped(&cold));
-	cold_offer(&cold, 0, 9, true);
-	assert_true(cold_is_stamped(&cold));
-	cold_set_class(&cold, CLASS_ESTABLISHED);
-	cold_set_class(&cold, CLASS_CLOSING);
-	cold_offer(&cold, 0, 6, false); /* another SYN: the shift is its own, that there are timestamps stays */
-	assert_int_equal(cold_shift(&cold, 0), 6);
-	assert_int_equal(cold_shift(&cold, 1), 14);
-	assert_true(cold_is_stamped(&cold));
-	assert_int_equal(cold_class(&cold), CLASS_CLOSING);
-	assert_int_equal(cold_serial(&cold), serial);
+	assert_int_equal(flow_cold_serial(&cold), serial);
+	flow_cold_set_syn_options(&cold, 1, 14, true);
+	assert_false(flow_cold_has_timestamps(&cold));
+	flow_cold_set_syn_options(&cold, 0, 9, true);
+	assert_true(flow_cold_has_timestamps(&cold));
+	flow_cold_set_class(&cold, EVICT_CLASS_ESTABLISHED);
+	flow_cold_set_class(&cold, EVICT_CLASS_CLOSING);
+	flow_cold_set_syn_options(&cold, 0, 6,
+				  false); /* another SYN: the shift is its own, that there are timestamps stays */
+	assert_int_equal(flow_cold_wscale(&cold, 0), 6);
+	assert_int_equal(flow_cold_wscale(&cold, 1), 14);
+	assert_true(flow_cold_has_timestamps(&cold));
+	assert_int_equal(flow_cold_class(&cold), EVICT_CLASS_CLOSING);
+	assert_int_equal(flow_cold_serial(&cold), serial);
 }
 
 /* --- against a naive map --- */
@@ -156,9 +158,9 @@ typedef uint32_t hash_maker(const struct flow_table *table, uint32_t n);
 static uint32_t
 real_hash(const struct flow_table *table, uint32_t n)
 {
-	struct flow_key key = key_number(n, 6);
+	struct flow_key key = fixture_key(n, 6);
 
-	return flow_hash(table, &key);
+	return flow_key_hash(table, &key);
 }
 
 /* Seven values far apart: long runs of equal hashes. */
@@ -190,12 +192,12 @@ narrow_hashes(const struct flow_table *table, uint32_t n)
 static void
 check_slots(const struct flow_table *table)
 {
-	uint32_t slots = table->homes + PROBE_MAX + 1;
+	uint32_t slots = table->home_slots + HASH_PROBE_MAX + 1;
 	uint64_t before = UINT64_MAX;
 	uint32_t i, used = 0, free_before = 0;
 
 	for (i = 0; i < slots; i++) {
-		uint32_t home = (uint32_t)((uint64_t)~(uint32_t)(table->slots[i] >> 32) * table->homes >> 32);
+		uint32_t home = (uint32_t)((uint64_t)~(uint32_t)(table->slots[i] >> 32) * table->home_slots >> 32);
 
 		if (table->slots[i] == 0) {
 			free_before = i + 1;
@@ -205,7 +207,7 @@ check_slots(const struct flow_table *table)
 		assert_true(table->slots[i] < before);
 		assert_true(home >= free_before);
 		assert_true(home <= i);
-		assert_true(i - home < PROBE_MAX);
+		assert_true(i - home < HASH_PROBE_MAX);
 		before = table->slots[i];
 	}
 	assert_int_equal(table->slots[slots - 1], 0);
@@ -223,9 +225,9 @@ check_all(struct flow_table *table, const struct naive *naive, hash_maker *hash_
 	uint32_t n;
 
 	for (n = 0; n < KEYS; n++) {
-		struct flow_key key = key_number(n, 6);
+		struct flow_key key = fixture_key(n, 6);
 
-		assert_ptr_equal(flow_find(table, &key, hash_of(table, n)), naive->flow[n]);
+		assert_ptr_equal(flow_table_lookup(table, &key, hash_of(table, n)), naive->flow[n]);
 	}
 	assert_int_equal(flow_table_counters(table)->flows, naive->count);
 }
@@ -233,27 +235,28 @@ check_all(struct flow_table *table, const struct naive *naive, hash_maker *hash_
 static void
 compare_with_naive_map(hash_maker *hash_of)
 {
-	struct flow_table *table = new_table(FULL);
+	struct flow_table *table = fixture_table_new(FULL);
 	struct naive naive = {.count = 0};
 	uint32_t step;
 
 	random_state = 0x6e61697665;
 	for (step = 0; step < 60000; step++) {
-		uint32_t n = random_below(KEYS);
-		struct flow_key key = key_number(n, 6);
+		uint32_t n = fixture_random_below(KEYS);
+		struct flow_key key = fixture_key(n, 6);
 		uint32_t hash = hash_of(table, n);
 		struct flow *found;
 
-		flow_prefetch_slot(table, hash);
-		flow_prefetch(table, hash);
-		found = flow_find(table, &key, hash);
+		flow_table_prefetch_slot(table, hash);
+		flow_table_prefetch_candidate(table, hash);
+		found = flow_table_lookup(table, &key, hash);
 		assert_ptr_equal(found, naive.flow[n]);
 		if (found != NULL) {
-			flow_remove(table, found);
+			flow_table_remove_flow(table, found);
 			naive.flow[n] = NULL;
 			naive.count--;
 		} else if (naive.count < FULL) {
-			naive.flow[n] = flow_create(table, &key, hash, FLOW_TCP, CLASS_ESTABLISHED, 0, NOW, NEVER);
+			naive.flow[n] =
+			    flow_table_create_flow(table, &key, hash, FLOW_TCP, EVICT_CLASS_ESTABLISHED, 0, NOW, NEVER);
 			naive.count++;
 		}
 		if (step % 4000 == 0) {
@@ -307,14 +310,14 @@ count_visit(void *context, const struct flow *flow)
 static void
 test_visit_meets_everybody_once(void **state)
 {
-	struct flow_table *table = new_table(100);
+	struct flow_table *table = fixture_table_new(100);
 	uint32_t n, sum = 0;
 
 	(void)state;
 	for (n = 1; n <= 100; n++)
-		new_flow(table, n, CLASS_ESTABLISHED, NOW, NEVER);
+		fixture_flow_create(table, n, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
 	for (n = 10; n <= 100; n += 10)
-		flow_remove(table, find_number(table, n));
+		flow_table_remove_flow(table, fixture_flow_lookup(table, n));
 	flow_table_visit(table, count_visit, &sum);
 	assert_int_equal(sum, 5050 - 550);
 	flow_table_free(table);
@@ -325,9 +328,10 @@ test_visit_meets_everybody_once(void **state)
 static struct flow *
 new_stream(struct flow_table *table, uint32_t n, uint64_t now, uint64_t datagrams)
 {
-	struct flow_key key = key_number(n, 17);
+	struct flow_key key = fixture_key(n, 17);
 	struct flow *flow =
-		flow_create(table, &key, flow_hash(table, &key), FLOW_UDP, CLASS_DATAGRAM, 0, now, NEVER);
+		flow_table_create_flow(table, &key, flow_key_hash(table, &key), FLOW_UDP, EVICT_CLASS_UDP, 0, now,
+				       NEVER);
 
 	flow->udp[0].datagrams = datagrams;
 	return flow;
@@ -336,26 +340,27 @@ new_stream(struct flow_table *table, uint32_t n, uint64_t now, uint64_t datagram
 static void
 test_classes_go_in_their_order(void **state)
 {
-	struct flow_table *table = new_table(8);
+	struct flow_table *table = fixture_table_new(8);
 	const struct flow_counters *counters = flow_table_counters(table);
-	/* Serials in the order of eviction; UDP ends are reported as events, without tcp_evicted. */
+	/* Serials in the order of eviction; UDP ends are reported as events, without tcp_on_evict. */
 	static const uint64_t order[6] = {3, 8, 5, 2, 1, 6};
 	uint64_t later = NOW + 3600 * SECOND_NS;
 	uint32_t n;
 
 	(void)state;
-	new_flow(table, 1, CLASS_ESTABLISHED, NOW, NEVER);
-	new_flow(table, 2, CLASS_HALF_OPEN, NOW, NEVER);
-	new_flow(table, 3, CLASS_HALF_OPEN, NOW, NEVER);
+	fixture_flow_create(table, 1, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
+	fixture_flow_create(table, 2, EVICT_CLASS_HALF_OPEN, NOW, NEVER);
+	fixture_flow_create(table, 3, EVICT_CLASS_HALF_OPEN, NOW, NEVER);
 	new_stream(table, 4, NOW, 5);
-	new_flow(table, 5, CLASS_CLOSING, NOW, NEVER);
-	new_flow(table, 6, CLASS_ESTABLISHED, NOW, NEVER);
+	fixture_flow_create(table, 5, EVICT_CLASS_CLOSING, NOW, NEVER);
+	fixture_flow_create(table, 6, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
 	new_stream(table, 7, NOW, 5);
-	new_flow(table, 8, CLASS_HALF_OPEN, NOW, NEVER);
-	flow_set_class(table, find_number(table, 2), CLASS_CLOSING); /* behind number 5, which was there before */
-	flow_set_class(table, find_number(table, 3), CLASS_HALF_OPEN); /* changes nothing */
+	fixture_flow_create(table, 8, EVICT_CLASS_HALF_OPEN, NOW, NEVER);
+	flow_set_evict_class(table, fixture_flow_lookup(table, 2), EVICT_CLASS_CLOSING); /* behind number 5, which was
+											  * there before */
+	flow_set_evict_class(table, fixture_flow_lookup(table, 3), EVICT_CLASS_HALF_OPEN); /* changes nothing */
 	for (n = 0; n < 8; n++)
-		new_flow(table, 100 + n, CLASS_ESTABLISHED, later, NEVER);
+		fixture_flow_create(table, 100 + n, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_int_equal(counters->evicted_half_open, 2);
 	assert_int_equal(counters->evicted_closing, 2);
 	assert_int_equal(counters->evicted_udp, 2);
@@ -368,34 +373,34 @@ test_classes_go_in_their_order(void **state)
 		assert_int_equal(evicted.record[n].time, later);
 	}
 	/* Everything was reported, the streams between the closing and the established ones. */
-	assert_int_equal(told.count, 8);
-	assert_int_equal(told.record[4].kind, EVENT_UDP_STREAM_END);
-	assert_int_equal(told.record[4].serial, 4);
-	assert_int_equal(told.record[5].serial, 7);
+	assert_int_equal(event_calls.count, 8);
+	assert_int_equal(event_calls.record[4].kind, EVENT_UDP_STREAM_END);
+	assert_int_equal(event_calls.record[4].serial, 4);
+	assert_int_equal(event_calls.record[5].serial, 7);
 	flow_table_free(table);
 }
 
 static void
 test_the_active_get_a_second_chance(void **state)
 {
-	struct flow_table *table = new_table(3);
+	struct flow_table *table = fixture_table_new(3);
 	const struct flow_counters *counters = flow_table_counters(table);
 	uint64_t later = NOW + 3600 * SECOND_NS;
 
 	(void)state;
-	new_flow(table, 1, CLASS_ESTABLISHED, NOW, NEVER)->last = later - 59 * SECOND_NS;
-	new_flow(table, 2, CLASS_ESTABLISHED, NOW, NEVER)->last = later - 60 * SECOND_NS;
-	new_flow(table, 3, CLASS_ESTABLISHED, NOW, NEVER)->last = later - 61 * SECOND_NS;
-	new_flow(table, 4, CLASS_ESTABLISHED, later, NEVER);
-	assert_non_null(find_number(table, 1));
-	assert_null(find_number(table, 2));
+	fixture_flow_create(table, 1, EVICT_CLASS_ESTABLISHED, NOW, NEVER)->last_seen = later - 59 * SECOND_NS;
+	fixture_flow_create(table, 2, EVICT_CLASS_ESTABLISHED, NOW, NEVER)->last_seen = later - 60 * SECOND_NS;
+	fixture_flow_create(table, 3, EVICT_CLASS_ESTABLISHED, NOW, NEVER)->last_seen = later - 61 * SECOND_NS;
+	fixture_flow_create(table, 4, EVICT_CLASS_ESTABLISHED, later, NEVER);
+	assert_non_null(fixture_flow_lookup(table, 1));
+	assert_null(fixture_flow_lookup(table, 2));
 	/* Number 1 is now behind number 3, which is idle. */
-	new_flow(table, 5, CLASS_ESTABLISHED, later, NEVER);
-	assert_null(find_number(table, 3));
+	fixture_flow_create(table, 5, EVICT_CLASS_ESTABLISHED, later, NEVER);
+	assert_null(fixture_flow_lookup(table, 3));
 	assert_int_equal(counters->evicted_idle, 2);
 	/* All are active: the longest silent goes. */
-	new_flow(table, 6, CLASS_ESTABLISHED, later, NEVER);
-	assert_null(find_number(table, 1));
+	fixture_flow_create(table, 6, EVICT_CLASS_ESTABLISHED, later, NEVER);
+	assert_null(fixture_flow_lookup(table, 1));
 	assert_int_equal(counters->evicted_idle, 2);
 	assert_int_equal(counters->evicted_oldest, 1);
 	flow_table_free(table);
@@ -404,20 +409,20 @@ test_the_active_get_a_second_chance(void **state)
 static void
 test_no_more_than_sixteen_are_looked_at(void **state)
 {
-	struct flow_table *table = new_table(20);
+	struct flow_table *table = fixture_table_new(20);
 	uint32_t n;
 
 	(void)state;
 	for (n = 0; n < 20; n++)
-		new_flow(table, n, CLASS_ESTABLISHED, NOW, NEVER)->last = NOW + 40 - n;
-	new_flow(table, 20, CLASS_ESTABLISHED, NOW + 100, NEVER);
-	assert_null(find_number(table, 15));
-	assert_non_null(find_number(table, 16));
+		fixture_flow_create(table, n, EVICT_CLASS_ESTABLISHED, NOW, NEVER)->last_seen = NOW + 40 - n;
+	fixture_flow_create(table, 20, EVICT_CLASS_ESTABLISHED, NOW + 100, NEVER);
+	assert_null(fixture_flow_lookup(table, 15));
+	assert_non_null(fixture_flow_lookup(table, 16));
 	assert_int_equal(flow_table_counters(table)->evicted_oldest, 1);
 	/* The next search begins where this one ended, with number 16. */
-	find_number(table, 16)->last = 0;
-	new_flow(table, 21, CLASS_ESTABLISHED, NOW + 100, NEVER);
-	assert_null(find_number(table, 16));
+	fixture_flow_lookup(table, 16)->last_seen = 0;
+	fixture_flow_create(table, 21, EVICT_CLASS_ESTABLISHED, NOW + 100, NEVER);
+	assert_null(fixture_flow_lookup(table, 16));
 	assert_int_equal(flow_table_counters(table)->evicted_idle, 1);
 	flow_table_free(table);
 }
@@ -426,7 +431,7 @@ test_no_more_than_sixteen_are_looked_at(void **state)
 static void
 test_single_datagrams_go_before_active_streams(void **state)
 {
-	struct flow_table *table = new_table(4);
+	struct flow_table *table = fixture_table_new(4);
 	uint32_t n;
 
 	(void)state;
@@ -434,24 +439,24 @@ test_single_datagrams_go_before_active_streams(void **state)
 	for (n = 2; n < 1000; n++)
 		new_stream(table, n, NOW + n, 1);
 	assert_int_equal(flow_table_counters(table)->evicted_udp, 998 + 1 - 4);
-	for (n = 0; n < told.count; n++)
-		assert_int_not_equal(told.record[n].serial, 1);
+	for (n = 0; n < event_calls.count; n++)
+		assert_int_not_equal(event_calls.record[n].serial, 1);
 	flow_table_free(table);
 }
 
 static void
 test_half_open_flood_spares_the_established(void **state)
 {
-	struct flow_table *table = new_table(64);
+	struct flow_table *table = fixture_table_new(64);
 	uint32_t n;
 
 	(void)state;
 	for (n = 0; n < 60; n++)
-		new_flow(table, n, CLASS_ESTABLISHED, NOW, NEVER);
+		fixture_flow_create(table, n, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
 	for (; n < 100000; n++)
-		new_flow(table, n, CLASS_HALF_OPEN, NOW + n, NEVER);
+		fixture_flow_create(table, n, EVICT_CLASS_HALF_OPEN, NOW + n, NEVER);
 	for (n = 0; n < 60; n++)
-		assert_non_null(find_number(table, n));
+		assert_non_null(fixture_flow_lookup(table, n));
 	assert_int_equal(flow_table_counters(table)->flows, 64);
 	assert_int_equal(flow_table_counters(table)->evicted_half_open, 100000 - 64);
 	flow_table_free(table);
@@ -460,15 +465,15 @@ test_half_open_flood_spares_the_established(void **state)
 static void
 test_nobody_is_evicted_for_one_who_is_due(void **state)
 {
-	struct flow_table *table = new_table(2);
+	struct flow_table *table = fixture_table_new(2);
 	const struct flow_counters *counters = flow_table_counters(table);
 
 	(void)state;
-	new_flow(table, 1, CLASS_HALF_OPEN, NOW, NOW + 50 * SECOND_NS);
-	new_flow(table, 2, CLASS_ESTABLISHED, NOW, NOW + 10 * SECOND_NS);
-	new_flow(table, 3, CLASS_ESTABLISHED, NOW + 11 * SECOND_NS, NEVER);
-	assert_non_null(find_number(table, 1));
-	assert_null(find_number(table, 2));
+	fixture_flow_create(table, 1, EVICT_CLASS_HALF_OPEN, NOW, NOW + 50 * SECOND_NS);
+	fixture_flow_create(table, 2, EVICT_CLASS_ESTABLISHED, NOW, NOW + 10 * SECOND_NS);
+	fixture_flow_create(table, 3, EVICT_CLASS_ESTABLISHED, NOW + 11 * SECOND_NS, NEVER);
+	assert_non_null(fixture_flow_lookup(table, 1));
+	assert_null(fixture_flow_lookup(table, 2));
 	assert_int_equal(counters->expired, 1);
 	assert_int_equal(counters->evicted_half_open, 0);
 	assert_int_equal(evicted.count, 0);
@@ -479,34 +484,34 @@ test_nobody_is_evicted_for_one_who_is_due(void **state)
 static void
 test_crowding_is_bounded(void **state)
 {
-	struct flow_table *table = new_table(4096);
+	struct flow_table *table = fixture_table_new(4096);
 	const struct flow_counters *counters = flow_table_counters(table);
-	struct flow_key key = key_number(1, 17);
+	struct flow_key key = fixture_key(1, 17);
 	struct flow *bystander = new_stream(table, 1, NOW, 1), *veteran;
 	uint32_t home_of_bystander = bystander->hash, n, found = 0;
 	uint32_t crowded = home_of_bystander ^ 0x80000000u;
 
 	(void)state;
-	veteran = flow_create(table, &key, crowded, FLOW_TCP, CLASS_ESTABLISHED, 0, NOW, NEVER);
+	veteran = flow_table_create_flow(table, &key, crowded, FLOW_TCP, EVICT_CLASS_ESTABLISHED, 0, NOW, NEVER);
 	for (n = 0; n < 5000; n++) {
-		key = key_number(n, 6);
-		flow_create(table, &key, crowded, FLOW_TCP, CLASS_HALF_OPEN, 0, NOW + n, NEVER);
-		key = key_number(n, 6);
-		assert_non_null(flow_find(table, &key, crowded));
+		key = fixture_key(n, 6);
+		flow_table_create_flow(table, &key, crowded, FLOW_TCP, EVICT_CLASS_HALF_OPEN, 0, NOW + n, NEVER);
+		key = fixture_key(n, 6);
+		assert_non_null(flow_table_lookup(table, &key, crowded));
 	}
-	assert_int_equal(counters->longest_probe, PROBE_MAX);
-	assert_true(counters->flows <= PROBE_MAX + 2);
+	assert_int_equal(counters->longest_probe, HASH_PROBE_MAX);
+	assert_true(counters->flows <= HASH_PROBE_MAX + 2);
 	assert_int_equal(counters->evicted_crowded, 5002 - counters->flows);
 	assert_int_equal(counters->evicted_half_open, 0);
 	assert_int_equal(evicted.count, counters->evicted_crowded);
 	for (n = 0; n < 5000; n++) {
-		key = key_number(n, 6);
-		found += flow_find(table, &key, crowded) != NULL;
+		key = fixture_key(n, 6);
+		found += flow_table_lookup(table, &key, crowded) != NULL;
 	}
 	assert_int_equal(found + 2, counters->flows);
-	key = key_number(1, 17);
-	assert_ptr_equal(flow_find(table, &key, home_of_bystander), bystander);
-	assert_ptr_equal(flow_find(table, &key, crowded), veteran);
+	key = fixture_key(1, 17);
+	assert_ptr_equal(flow_table_lookup(table, &key, home_of_bystander), bystander);
+	assert_ptr_equal(flow_table_lookup(table, &key, crowded), veteran);
 	check_slots(table);
 	flow_table_free(table);
 }
@@ -514,29 +519,29 @@ test_crowding_is_bounded(void **state)
 static void
 test_clear_tells_nobody(void **state)
 {
-	struct flow_table *table = new_table(50);
+	struct flow_table *table = fixture_table_new(50);
 	uint32_t n;
 
 	(void)state;
 	for (n = 0; n < 20; n++)
-		new_flow(table, n, n % CLASS_DATAGRAM, NOW, NOW + n * SECOND_NS);
+		fixture_flow_create(table, n, n % EVICT_CLASS_UDP, NOW, NOW + n * SECOND_NS);
 	for (; n < 40; n++)
 		new_stream(table, n, NOW, 3);
 	flow_table_clear(table);
-	assert_int_equal(told.count, 0);
+	assert_int_equal(event_calls.count, 0);
 	assert_int_equal(evicted.count, 20); /* what hangs on them could go */
 	assert_int_equal(flow_table_counters(table)->flows, 0);
 	assert_int_equal(flow_table_counters(table)->created, 40);
 	for (n = 0; n < 20; n++)
-		assert_null(find_number(table, n));
+		assert_null(fixture_flow_lookup(table, n));
 	check_slots(table);
 	flow_table_run_timers(table, NOW + 3600 * SECOND_NS);
-	assert_int_equal(fired.count, 0);
+	assert_int_equal(deadline_calls.count, 0);
 	/* It can go on, even at an earlier time. */
-	new_flow(table, 7, CLASS_HALF_OPEN, 5 * SECOND_NS, 6 * SECOND_NS);
-	assert_int_equal(serial_of(table, find_number(table, 7)), 41);
+	fixture_flow_create(table, 7, EVICT_CLASS_HALF_OPEN, 5 * SECOND_NS, 6 * SECOND_NS);
+	assert_int_equal(serial_of(table, fixture_flow_lookup(table, 7)), 41);
 	flow_table_run_timers(table, 6 * SECOND_NS);
-	assert_int_equal(fired.count, 1);
+	assert_int_equal(deadline_calls.count, 1);
 	flow_table_free(table);
 }
 

@@ -6,20 +6,20 @@
 #define MINUTE_NS (60 * SECOND_NS)
 #define DAY_NS (86400 * SECOND_NS)
 #define TICK_NS (1ull << WHEEL_TICK_BITS)
-#define LAP_NS (TICK_NS << WHEEL_SLOT_BITS)
+#define LAP_NS (TICK_NS << WHEEL_BUCKET_BITS)
 
 static struct flow *
 timed_flow(struct flow_table *table, uint32_t n, uint64_t now, uint64_t deadline)
 {
-	return new_flow(table, n, CLASS_ESTABLISHED, now, deadline);
+	return fixture_flow_create(table, n, EVICT_CLASS_ESTABLISHED, now, deadline);
 }
 
 static void
 assert_fired(size_t n, uint64_t serial, uint64_t time)
 {
-	assert_true(fired.count > n);
-	assert_int_equal(fired.record[n].serial, serial);
-	assert_int_equal(fired.record[n].time, time);
+	assert_true(deadline_calls.count > n);
+	assert_int_equal(deadline_calls.record[n].serial, serial);
+	assert_int_equal(deadline_calls.record[n].time, time);
 }
 
 static void
@@ -33,20 +33,20 @@ test_to_the_nanosecond(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof spans / sizeof spans[0]; i++) {
-		struct flow_table *table = new_table(1);
+		struct flow_table *table = fixture_table_new(1);
 
 		timed_flow(table, 1, NOW, NOW + spans[i]);
 		flow_table_run_timers(table, NOW);
 		flow_table_run_timers(table, NOW + spans[i] / 2);
 		flow_table_run_timers(table, NOW + spans[i] - 1);
-		assert_int_equal(fired.count, 0);
+		assert_int_equal(deadline_calls.count, 0);
 		flow_table_run_timers(table, NOW + spans[i]);
-		assert_int_equal(fired.count, 1);
+		assert_int_equal(deadline_calls.count, 1);
 		assert_fired(0, 1, NOW + spans[i]);
 		assert_int_equal(flow_table_counters(table)->flows, 0);
 		assert_int_equal(flow_table_counters(table)->expired, 1);
-		assert_int_equal(told.count, 1);
-		assert_int_equal(told.record[0].time, NOW + spans[i]);
+		assert_int_equal(event_calls.count, 1);
+		assert_int_equal(event_calls.record[0].time, NOW + spans[i]);
 		flow_table_free(table);
 	}
 }
@@ -55,7 +55,7 @@ test_to_the_nanosecond(void **state)
 static void
 test_order_across_a_gap_of_years(void **state)
 {
-	struct flow_table *table = new_table(10000);
+	struct flow_table *table = fixture_table_new(10000);
 	uint64_t before = 0;
 	size_t i;
 	uint32_t n;
@@ -63,12 +63,12 @@ test_order_across_a_gap_of_years(void **state)
 	(void)state;
 	random_state = 0x676170;
 	for (n = 0; n < 10000; n++)
-		timed_flow(table, n, NOW, NOW + TICK_NS + (random64() >> (12 + random_below(30))));
+		timed_flow(table, n, NOW, NOW + TICK_NS + (fixture_random_u64() >> (12 + fixture_random_below(30))));
 	flow_table_run_timers(table, NOW + 100000 * DAY_NS);
-	assert_int_equal(fired.count, 10000);
-	for (i = 0; i < fired.count; i++) {
-		assert_true(fired.record[i].time >= before);
-		before = fired.record[i].time;
+	assert_int_equal(deadline_calls.count, 10000);
+	for (i = 0; i < deadline_calls.count; i++) {
+		assert_true(deadline_calls.record[i].time >= before);
+		before = deadline_calls.record[i].time;
 	}
 	flow_table_free(table);
 }
@@ -76,7 +76,7 @@ test_order_across_a_gap_of_years(void **state)
 static void
 test_equal_deadlines_run_in_order_of_entry(void **state)
 {
-	struct flow_table *table = new_table(1000);
+	struct flow_table *table = fixture_table_new(1000);
 	uint32_t n;
 
 	(void)state;
@@ -94,7 +94,7 @@ test_equal_deadlines_run_in_order_of_entry(void **state)
 static void
 test_a_crowd_within_the_present_tick(void **state)
 {
-	struct flow_table *table = new_table(10000);
+	struct flow_table *table = fixture_table_new(10000);
 	uint64_t begin = NOW / TICK_NS * TICK_NS;
 	size_t i;
 	uint32_t n;
@@ -102,12 +102,12 @@ test_a_crowd_within_the_present_tick(void **state)
 	(void)state;
 	random_state = 0x63726f7764;
 	for (n = 0; n < 10000; n++)
-		timed_flow(table, n, begin, begin + random64() % TICK_NS);
+		timed_flow(table, n, begin, begin + fixture_random_u64() % TICK_NS);
 	flow_table_run_timers(table, begin + TICK_NS / 2);
-	for (i = 0; i < fired.count; i++)
-		assert_true(fired.record[i].time <= begin + TICK_NS / 2);
+	for (i = 0; i < deadline_calls.count; i++)
+		assert_true(deadline_calls.record[i].time <= begin + TICK_NS / 2);
 	flow_table_run_timers(table, begin + TICK_NS);
-	assert_int_equal(fired.count, 10000);
+	assert_int_equal(deadline_calls.count, 10000);
 	flow_table_free(table);
 }
 
@@ -122,15 +122,15 @@ once_more_a_minute_later(uint64_t serial, uint64_t now)
 static void
 test_put_off_by_the_answer(void **state)
 {
-	struct flow_table *table = new_table(2);
+	struct flow_table *table = fixture_table_new(2);
 	unsigned i;
 
 	(void)state;
-	timer_answer = once_more_a_minute_later;
+	deadline_result = once_more_a_minute_later;
 	timed_flow(table, 1, NOW, NOW + MINUTE_NS);
 	timed_flow(table, 2, NOW, NOW + MINUTE_NS + MINUTE_NS / 2);
 	flow_table_run_timers(table, NOW + DAY_NS);
-	assert_int_equal(fired.count, 20);
+	assert_int_equal(deadline_calls.count, 20);
 	for (i = 0; i < 10; i++) {
 		assert_fired(2 * i, 1, NOW + (i + 1) * MINUTE_NS);
 		assert_fired(2 * i + 1, 2, NOW + (i + 1) * MINUTE_NS + MINUTE_NS / 2);
@@ -149,10 +149,10 @@ never_later(uint64_t serial, uint64_t now)
 static void
 test_an_answer_that_is_not_later_does_not_stop_the_clock(void **state)
 {
-	struct flow_table *table = new_table(1);
+	struct flow_table *table = fixture_table_new(1);
 
 	(void)state;
-	timer_answer = never_later;
+	deadline_result = never_later;
 	timed_flow(table, 1, NOW, NOW + MINUTE_NS);
 	flow_table_run_timers(table, NOW + DAY_NS);
 	assert_int_equal(flow_table_counters(table)->flows, 0);
@@ -162,7 +162,7 @@ test_an_answer_that_is_not_later_does_not_stop_the_clock(void **state)
 static void
 test_deadline_moved_either_way(void **state)
 {
-	struct flow_table *table = new_table(4);
+	struct flow_table *table = fixture_table_new(4);
 
 	(void)state;
 	flow_set_deadline(table, timed_flow(table, 1, NOW, NOW + MINUTE_NS), NOW + 3 * MINUTE_NS);
@@ -170,14 +170,14 @@ test_deadline_moved_either_way(void **state)
 	flow_set_deadline(table, timed_flow(table, 3, NOW, NOW + 100), NOW + 10);
 	flow_set_deadline(table, timed_flow(table, 4, NOW, NOW + 50), NOW + DAY_NS);
 	flow_table_run_timers(table, NOW + 9);
-	assert_int_equal(fired.count, 0);
+	assert_int_equal(deadline_calls.count, 0);
 	flow_table_run_timers(table, NOW + 10);
 	assert_fired(0, 3, NOW + 10);
 	flow_table_run_timers(table, NOW + 3 * MINUTE_NS - 1);
-	assert_int_equal(fired.count, 2);
+	assert_int_equal(deadline_calls.count, 2);
 	assert_fired(1, 2, NOW + 2 * MINUTE_NS);
 	flow_table_run_timers(table, NOW + 2 * DAY_NS);
-	assert_int_equal(fired.count, 4);
+	assert_int_equal(deadline_calls.count, 4);
 	assert_fired(2, 1, NOW + 3 * MINUTE_NS);
 	assert_fired(3, 4, NOW + DAY_NS);
 	flow_table_free(table);
@@ -188,28 +188,28 @@ test_deadline_moved_either_way(void **state)
 static struct flow *
 find_live(struct flow_table *table, uint32_t n, uint64_t now)
 {
-	struct flow_key key = key_number(n, 6);
+	struct flow_key key = fixture_key(n, 6);
 
-	return flow_find_live(table, &key, flow_hash(table, &key), now);
+	return flow_table_lookup_live(table, &key, flow_key_hash(table, &key), now);
 }
 
 static void
 test_lookup_of_an_overdue_flow(void **state)
 {
-	struct flow_table *table = new_table(4);
+	struct flow_table *table = fixture_table_new(4);
 
 	(void)state;
 	timed_flow(table, 1, NOW, NOW + MINUTE_NS);
 	timed_flow(table, 2, NOW, NOW + MINUTE_NS / 2);
 	timed_flow(table, 3, NOW, NOW + 2 * MINUTE_NS);
 	assert_non_null(find_live(table, 1, NOW + MINUTE_NS - 1));
-	assert_int_equal(fired.count, 0); /* number 2 is due, but was not looked up */
+	assert_int_equal(deadline_calls.count, 0); /* number 2 is due, but was not looked up */
 	assert_null(find_live(table, 1, NOW + MINUTE_NS));
 	/* The other one was due before, so it was reported before. */
-	assert_int_equal(fired.count, 2);
+	assert_int_equal(deadline_calls.count, 2);
 	assert_fired(0, 2, NOW + MINUTE_NS / 2);
 	assert_fired(1, 1, NOW + MINUTE_NS);
-	assert_int_equal(told.count, 2);
+	assert_int_equal(event_calls.count, 2);
 	assert_null(find_live(table, 9, NOW + DAY_NS));
 	assert_int_equal(flow_table_counters(table)->flows, 1);
 	flow_table_free(table);
@@ -218,15 +218,15 @@ test_lookup_of_an_overdue_flow(void **state)
 static void
 test_lookup_of_a_flow_that_lives_on(void **state)
 {
-	struct flow_table *table = new_table(1);
+	struct flow_table *table = fixture_table_new(1);
 	struct flow *flow = timed_flow(table, 1, NOW, NOW + MINUTE_NS);
 
 	(void)state;
-	timer_answer = once_more_a_minute_later;
+	deadline_result = once_more_a_minute_later;
 	assert_ptr_equal(find_live(table, 1, NOW + 3 * MINUTE_NS + 1), flow);
-	assert_int_equal(fired.count, 3);
+	assert_int_equal(deadline_calls.count, 3);
 	assert_int_equal(flow->deadline, NOW + 4 * MINUTE_NS);
-	assert_int_equal(told.count, 0);
+	assert_int_equal(event_calls.count, 0);
 	flow_table_free(table);
 }
 
@@ -235,16 +235,16 @@ test_lookup_of_a_flow_that_lives_on(void **state)
 static void
 test_frames_a_little_out_of_order(void **state)
 {
-	struct flow_table *table = new_table(3);
+	struct flow_table *table = fixture_table_new(3);
 
 	(void)state;
 	timed_flow(table, 1, NOW, NOW + MINUTE_NS);
 	flow_table_run_timers(table, NOW + MINUTE_NS);
-	assert_int_equal(fired.count, 1);
+	assert_int_equal(deadline_calls.count, 1);
 	/* A frame from half a second before; its flow's time has passed at the latest frame's stamp, not at its own. */
 	timed_flow(table, 2, NOW + MINUTE_NS - SECOND_NS / 2, NOW + MINUTE_NS - SECOND_NS / 4);
 	flow_table_run_timers(table, NOW + MINUTE_NS - SECOND_NS / 2);
-	assert_int_equal(fired.count, 1);
+	assert_int_equal(deadline_calls.count, 1);
 	flow_table_run_timers(table, NOW + MINUTE_NS - SECOND_NS / 4);
 	assert_fired(1, 2, NOW + MINUTE_NS - SECOND_NS / 4);
 	flow_table_free(table);
@@ -254,7 +254,7 @@ test_frames_a_little_out_of_order(void **state)
 static void
 test_clock_set_back(void **state)
 {
-	struct flow_table *table = new_table(100);
+	struct flow_table *table = fixture_table_new(100);
 	uint64_t past = NOW - DAY_NS;
 	uint32_t i;
 
@@ -266,19 +266,19 @@ test_clock_set_back(void **state)
 	timed_flow(table, 4, past, past + 5 * MINUTE_NS);
 	for (i = 0; i < 100; i++)
 		flow_table_run_timers(table, past + i);
-	assert_int_equal(fired.count, 0);
+	assert_int_equal(deadline_calls.count, 0);
 	timed_flow(table, 5, past, past + 2 * MINUTE_NS);
 	flow_table_run_timers(table, past + MINUTE_NS);
-	assert_int_equal(fired.count, 1);
+	assert_int_equal(deadline_calls.count, 1);
 	assert_fired(0, 3, past + MINUTE_NS);
 	flow_table_run_timers(table, past + 5 * MINUTE_NS - 1);
-	assert_int_equal(fired.count, 2);
+	assert_int_equal(deadline_calls.count, 2);
 	assert_fired(1, 5, past + 2 * MINUTE_NS);
 	flow_table_run_timers(table, NOW + 1);
-	assert_int_equal(fired.count, 3);
+	assert_int_equal(deadline_calls.count, 3);
 	assert_fired(2, 4, past + 5 * MINUTE_NS);
 	flow_table_run_timers(table, NOW + DAY_NS);
-	assert_int_equal(fired.count, 5);
+	assert_int_equal(deadline_calls.count, 5);
 	assert_fired(3, 2, NOW + 2);
 	assert_fired(4, 1, NOW + MINUTE_NS);
 	flow_table_free(table);
@@ -288,7 +288,7 @@ test_clock_set_back(void **state)
 static void
 test_one_stamp_from_the_future(void **state)
 {
-	struct flow_table *table = new_table(1000);
+	struct flow_table *table = fixture_table_new(1000);
 	uint64_t future = 4294967295 * SECOND_NS, now = NOW;
 	uint32_t n;
 
@@ -302,10 +302,10 @@ test_one_stamp_from_the_future(void **state)
 		timed_flow(table, n, now, now + MINUTE_NS);
 	}
 	/* Whoever came before the wheel turned back has run out as well by now. */
-	assert_int_equal(fired.count, 500 - 60);
+	assert_int_equal(deadline_calls.count, 500 - 60);
 	assert_int_equal(flow_table_counters(table)->flows, 60 + 1);
 	flow_table_run_timers(table, future + MINUTE_NS);
-	assert_int_equal(fired.count, 501);
+	assert_int_equal(deadline_calls.count, 501);
 	assert_fired(500, 1, future + MINUTE_NS);
 	flow_table_free(table);
 }
@@ -315,7 +315,7 @@ test_one_stamp_from_the_future(void **state)
 static void
 test_leaping_stamps_are_cheap(void **state)
 {
-	struct flow_table *table = new_table(50000);
+	struct flow_table *table = fixture_table_new(50000);
 	uint64_t tick = NOW / TICK_NS;
 	uint32_t n, turns = 0;
 
@@ -328,9 +328,9 @@ test_leaping_stamps_are_cheap(void **state)
 		tick = table->wheel.tick;
 	}
 	assert_in_range(turns, 1, 1000000 / (50000 / 16));
-	assert_int_equal(fired.count, 0);
+	assert_int_equal(deadline_calls.count, 0);
 	flow_table_run_timers(table, NOW + 6 * DAY_NS);
-	assert_int_equal(fired.count, 50000);
+	assert_int_equal(deadline_calls.count, 50000);
 	flow_table_free(table);
 }
 
@@ -338,30 +338,30 @@ static uint64_t
 always_later(uint64_t serial, uint64_t now)
 {
 	(void)serial;
-	return deadline_after(now, MINUTE_NS);
+	return deadline_add(now, MINUTE_NS);
 }
 
 static void
 test_the_ends_of_time(void **state)
 {
-	struct flow_table *table = new_table(4);
+	struct flow_table *table = fixture_table_new(4);
 
 	(void)state;
-	assert_int_equal(deadline_after(UINT64_MAX - 5, 5), UINT64_MAX);
-	assert_int_equal(deadline_after(UINT64_MAX, UINT64_MAX), UINT64_MAX);
-	assert_int_equal(deadline_after(1, 2), 3);
+	assert_int_equal(deadline_add(UINT64_MAX - 5, 5), UINT64_MAX);
+	assert_int_equal(deadline_add(UINT64_MAX, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(deadline_add(1, 2), 3);
 	flow_table_run_timers(table, 0);
 	flow_table_run_timers(table, UINT64_MAX);
 	timed_flow(table, 1, 0, 0);
 	timed_flow(table, 2, 0, UINT64_MAX - 1);
 	timed_flow(table, 3, UINT64_MAX, UINT64_MAX);
 	flow_table_run_timers(table, 0);
-	assert_int_equal(fired.count, 1);
+	assert_int_equal(deadline_calls.count, 1);
 	flow_table_run_timers(table, UINT64_MAX);
 	flow_table_run_timers(table, UINT64_MAX);
-	assert_int_equal(fired.count, 2);
+	assert_int_equal(deadline_calls.count, 2);
 	assert_fired(1, 2, UINT64_MAX - 1);
-	timer_answer = always_later;
+	deadline_result = always_later;
 	assert_non_null(find_live(table, 3, UINT64_MAX)); /* the end of time never comes */
 	timed_flow(table, 4, UINT64_MAX, UINT64_MAX - 2);
 	assert_non_null(find_live(table, 4, UINT64_MAX));
@@ -375,7 +375,7 @@ test_the_ends_of_time(void **state)
 struct model {
 	uint64_t deadline[MODEL_FLOWS]; /* 0: not there */
 	uint64_t serial[MODEL_FLOWS];
-	struct records fired;
+	struct table_calls fired;
 };
 
 /* Deadlines end with the serial, so that no two are equal. */
@@ -405,8 +405,8 @@ model_run(struct model *model, uint64_t now)
 				first = n;
 		if (model->deadline[first] == 0 || model->deadline[first] > now)
 			return;
-		note(&model->fired,
-		     (struct record){.serial = model->serial[first], .time = model->deadline[first]});
+		fixture_record_call(&model->fired,
+		     (struct table_call){.serial = model->serial[first], .time = model->deadline[first]});
 		model->deadline[first] = sometimes_later(model->serial[first], model->deadline[first]);
 	}
 }
@@ -414,13 +414,13 @@ model_run(struct model *model, uint64_t now)
 static uint64_t
 random_span(void)
 {
-	return random64() >> (13 + random_below(35));
+	return fixture_random_u64() >> (13 + fixture_random_below(35));
 }
 
 static void
 model_step(struct flow_table *table, struct model *model, uint64_t now)
 {
-	uint32_t n = random_below(MODEL_FLOWS);
+	uint32_t n = fixture_random_below(MODEL_FLOWS);
 	struct flow *flow;
 	uint64_t deadline;
 
@@ -435,10 +435,10 @@ model_step(struct flow_table *table, struct model *model, uint64_t now)
 		return;
 	}
 	assert_int_equal(flow->deadline, model->deadline[n]);
-	switch (random_below(4)) {
+	switch (fixture_random_below(4)) {
 	case 0:
 		model->deadline[n] = 0;
-		flow_remove(table, flow);
+		flow_table_remove_flow(table, flow);
 		break;
 	case 1:
 		deadline = own_deadline(model->serial[n], now + random_span());
@@ -454,30 +454,30 @@ static void
 test_model(void **state)
 {
 	static struct model model;
-	struct flow_table *table = new_table(MODEL_FLOWS);
+	struct flow_table *table = fixture_table_new(MODEL_FLOWS);
 	uint64_t now = NOW;
 	uint32_t step;
 	size_t i;
 
 	(void)state;
 	memset(&model, 0, sizeof model);
-	timer_answer = sometimes_later;
+	deadline_result = sometimes_later;
 	random_state = 0x74696d657273;
 	for (step = 0; step < 60000; step++) {
-		uint32_t dice = random_below(1000);
+		uint32_t dice = fixture_random_below(1000);
 
 		now += dice < 5 ? random_span() : dice < 900 ? random_span() >> 16 : 0;
 		if (dice == 999)
-			now -= random64() % SECOND_NS; /* a frame out of order */
+			now -= fixture_random_u64() % SECOND_NS; /* a frame out of order */
 		model_step(table, &model, now);
 		if (dice % 8 == 0) {
 			model_run(&model, now);
 			flow_table_run_timers(table, now);
 		}
 	}
-	assert_true(fired.count > 10000);
-	assert_int_equal(fired.count, model.fired.count);
-	for (i = 0; i < fired.count; i++)
+	assert_true(deadline_calls.count > 10000);
+	assert_int_equal(deadline_calls.count, model.fired.count);
+	for (i = 0; i < deadline_calls.count; i++)
 		assert_fired(i, model.fired.record[i].serial, model.fired.record[i].time);
 	flow_table_free(table);
 }
@@ -486,16 +486,16 @@ test_model(void **state)
 static void
 test_results_do_not_depend_on_the_calls(void **state)
 {
-	static struct records often;
+	static struct table_calls often;
 	unsigned stride;
 	uint32_t i;
 	size_t n;
 
 	(void)state;
 	for (stride = 1; stride <= 1000; stride *= 10) {
-		struct flow_table *table = new_table(400);
+		struct flow_table *table = fixture_table_new(400);
 
-		timer_answer = sometimes_later;
+		deadline_result = sometimes_later;
 		random_state = 0x63616c6c73;
 		for (i = 0; i < 400; i++)
 			timed_flow(table, i, NOW, own_deadline(i + 1, NOW + random_span() % MINUTE_NS));
@@ -503,9 +503,9 @@ test_results_do_not_depend_on_the_calls(void **state)
 			if (i % stride == 0)
 				flow_table_run_timers(table, NOW + i * (MINUTE_NS / 10000));
 		if (stride == 1)
-			often = fired;
-		assert_int_equal(fired.count, often.count);
-		for (n = 0; n < fired.count; n++)
+			often = deadline_calls;
+		assert_int_equal(deadline_calls.count, often.count);
+		for (n = 0; n < deadline_calls.count; n++)
 			assert_fired(n, often.record[n].serial, often.record[n].time);
 		flow_table_free(table);
 	}

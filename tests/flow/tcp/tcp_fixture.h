@@ -19,7 +19,7 @@ enum { A, B };
 #define TALK_BEGIN (1700000000ull * NANOSECONDS)
 
 /* Sequence numbers are as given: A's SYN is 1000 and B's 5000 by custom. */
-struct segment {
+struct test_segment {
 	unsigned from;
 	uint8_t flags;
 	uint32_t seq, ack;
@@ -34,19 +34,19 @@ struct segment {
 };
 
 /* A segment without options, without and with data. */
-static inline struct segment
-bare(unsigned from, unsigned flags, uint32_t seq, uint32_t ack)
+static inline struct test_segment
+segment_empty(unsigned from, unsigned flags, uint32_t seq, uint32_t ack)
 {
-	return (struct segment){.from = from, .flags = (uint8_t)flags, .seq = seq, .ack = ack};
+	return (struct test_segment){.from = from, .flags = (uint8_t)flags, .seq = seq, .ack = ack};
 }
 
-static inline struct segment
-data(unsigned from, uint32_t seq, uint32_t ack, uint32_t len)
+static inline struct test_segment
+segment_data(unsigned from, uint32_t seq, uint32_t ack, uint32_t len)
 {
-	return (struct segment){.from = from, .flags = TCP_ACK, .seq = seq, .ack = ack, .len = len};
+	return (struct test_segment){.from = from, .flags = TCP_ACK, .seq = seq, .ack = ack, .len = len};
 }
 
-struct talk {
+struct tcp_fixture {
 	struct flow_table *table;
 	uint64_t now;
 	struct flow *flow;     /* of the segment reported last; NULL if it had none */
@@ -65,7 +65,7 @@ static const char *const talk_states[TCP_STATE_COUNT] = {
 /* The transitions of RFC 9293 figure 5, those of its text that the figure leaves out (a RST or the user's ABORT closes
  * from everywhere, a FIN before the ACK of a SYN), and Linux's end of TIME_WAIT by RST. */
 static inline bool
-is_legal_transition(unsigned from, unsigned to)
+tcp_transition_is_legal(unsigned from, unsigned to)
 {
 	static const uint8_t legal[][2] = {
 		{TCP_STATE_CLOSED, TCP_STATE_SYN_SENT},	       {TCP_STATE_LISTEN, TCP_STATE_SYN_RECEIVED},
@@ -88,32 +88,32 @@ is_legal_transition(unsigned from, unsigned to)
 }
 
 static inline void
-talk_append(struct talk *talk, const char *text)
+tcp_fixture_append(struct tcp_fixture *fixture, const char *text)
 {
-	int n = snprintf(talk->trace + talk->length, sizeof talk->trace - talk->length, "%s%s",
-			 talk->length == 0 ? "" : " ", text);
+	int n = snprintf(fixture->trace + fixture->length, sizeof fixture->trace - fixture->length, "%s%s",
+			 fixture->length == 0 ? "" : " ", text);
 
-	if (n > 0 && talk->length + (size_t)n < sizeof talk->trace)
-		talk->length += (size_t)n;
+	if (n > 0 && fixture->length + (size_t)n < sizeof fixture->trace)
+		fixture->length += (size_t)n;
 }
 
 static inline void
-talk_event(struct talk *talk, const struct flow_event *event)
+tcp_fixture_trace_event(struct tcp_fixture *fixture, const struct flow_event *event)
 {
 	static const char *const kinds[] = {
 		"connect-request", "connect-established", "connect-refused", "accept-established", "accept-refused",
 	};
 	static const char *const why[] = {"none", "fast", "timeout", "probe", "spurious", "syn"};
 	static const char *const timeouts[] = {"none", "retransmit", "persist", "keepalive", "time-wait", "connect"};
-	char end = event->end == A ? 'A' : 'B', text[80];
+	char end = event->endpoint == A ? 'A' : 'B', text[80];
 
-	talk->last[event->end] = *event;
+	fixture->last[event->endpoint] = *event;
 	switch (event->kind) {
 	case EVENT_TCP_STATE_CHANGE:
-		talk->state_changes++;
-		talk->illegal += !is_legal_transition(event->before.state, event->after.state);
-		snprintf(text, sizeof text, "%c:%s>%s", end, talk_states[event->before.state],
-			 talk_states[event->after.state]);
+		fixture->state_changes++;
+		fixture->illegal += !tcp_transition_is_legal(event->tcp_before.state, event->tcp_after.state);
+		snprintf(text, sizeof text, "%c:%s>%s", end, talk_states[event->tcp_before.state],
+			 talk_states[event->tcp_after.state]);
 		break;
 	case EVENT_TCP_RETRANSMIT:
 		snprintf(text, sizeof text, "%c:retransmit(%s,%u)", end, why[event->retransmission.kind],
@@ -126,47 +126,47 @@ talk_event(struct talk *talk, const struct flow_event *event)
 		snprintf(text, sizeof text, "%c:%s", end, kinds[event->kind]);
 		break;
 	}
-	talk_append(talk, text);
+	tcp_fixture_append(fixture, text);
 }
 
 static inline void
-talk_report(void *context, struct flow *flow, const struct flow_events *events)
+tcp_fixture_on_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	unsigned i;
 
 	(void)flow;
 	for (i = 0; i < events->count; i++)
-		talk_event(context, &events->event[i]);
+		tcp_fixture_trace_event(context, &events->event[i]);
 }
 
 /* A new table; what comes in takes effect after `reply_ns` at the latest. */
 static inline void
-talk_begin(struct talk *talk, uint64_t reply_ns)
+tcp_fixture_setup(struct tcp_fixture *fixture, uint64_t reply_ns)
 {
 	struct flow_limits limits = flow_limits_default();
 
-	memset(talk, 0, sizeof *talk);
+	memset(fixture, 0, sizeof *fixture);
 	limits.flows = 1000;
 	limits.tcp_reply_ns = reply_ns;
-	talk->table = flow_table_new(&limits, 0x5eed, talk_report, talk);
-	talk->now = TALK_BEGIN;
-	if (talk->table == NULL)
+	fixture->table = flow_table_new(&limits, 0x5eed, tcp_fixture_on_events, fixture);
+	fixture->now = TALK_BEGIN;
+	if (fixture->table == NULL)
 		abort();
 }
 
 static inline void
-talk_end(struct talk *talk)
+tcp_fixture_teardown(struct tcp_fixture *fixture)
 {
-	flow_table_free(talk->table);
-	talk->table = NULL;
+	flow_table_free(fixture->table);
+	fixture->table = NULL;
 }
 
 static inline struct packet
-talk_packet(const struct segment *s)
+tcp_fixture_packet(const struct test_segment *s)
 {
 	static const uint8_t address[2][4] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
 	static const uint16_t port[2] = {1000, 80};
-	struct packet packet = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .segment = s->len};
+	struct packet packet = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = s->len};
 	struct tcp_layer *t = &packet.tcp;
 
 	packet.ip.version = 4;
@@ -182,7 +182,7 @@ talk_packet(const struct segment *s)
 	t->mss = s->mss;
 	t->tsval = s->tsval;
 	t->tsecr = s->tsecr;
-	t->sacks = s->sacks;
+	t->sack_count = s->sacks;
 	memcpy(t->sack, s->sack, sizeof t->sack);
 	t->options = (uint8_t)((s->wscale != 0 ? TCP_OPTION_WSCALE : 0) | (s->mss != 0 ? TCP_OPTION_MSS : 0) |
 			       (s->sack_ok ? TCP_OPTION_SACK_PERMITTED : 0) | (s->sacks != 0 ? TCP_OPTION_SACK : 0) |
@@ -192,66 +192,68 @@ talk_packet(const struct segment *s)
 
 /* One segment is captured now. */
 static inline void
-tell(struct talk *talk, struct segment s)
+tcp_fixture_feed(struct tcp_fixture *fixture, struct test_segment s)
 {
-	struct packet packet = talk_packet(&s);
+	struct packet packet = tcp_fixture_packet(&s);
 	struct flow_events events;
 	struct flow_key key;
 	unsigned sender, i;
 
-	flow_table_run_timers(talk->table, talk->now);
-	flow_key_of(&packet, &key, &sender);
-	talk->flow = flow_for_tcp(talk->table, &packet, &key, flow_hash(talk->table, &key), sender, talk->now);
-	if (talk->flow == NULL)
+	flow_table_run_timers(fixture->table, fixture->now);
+	flow_key_from_packet(&packet, &key, &sender);
+	fixture->flow = flow_table_lookup_tcp(fixture->table, &packet, &key, flow_key_hash(fixture->table, &key),
+					      sender, fixture->now);
+	if (fixture->flow == NULL)
 		return;
 	events.count = 0;
-	tcp_sent(talk->table, talk->flow, sender, &packet, talk->now, &events);
+	tcp_segment_sent(fixture->table, fixture->flow, sender, &packet, fixture->now, &events);
 	for (i = 0; i < events.count; i++)
-		talk_event(talk, &events.event[i]);
+		tcp_fixture_trace_event(fixture, &events.event[i]);
 	events.count = 0;
-	tcp_received(talk->table, talk->flow, 1 - sender, &packet, talk->now, &events);
+	tcp_segment_received(fixture->table, fixture->flow, 1 - sender, &packet, fixture->now, &events);
 	for (i = 0; i < events.count; i++)
-		talk_event(talk, &events.event[i]);
+		tcp_fixture_trace_event(fixture, &events.event[i]);
 }
 
 static inline void
-pass(struct talk *talk, uint64_t ns)
+tcp_fixture_advance(struct tcp_fixture *fixture, uint64_t ns)
 {
-	talk->now += ns;
-	flow_table_run_timers(talk->table, talk->now);
+	fixture->now += ns;
+	flow_table_run_timers(fixture->table, fixture->now);
 }
 
 /* The events since the last call; clears them. */
 static inline const char *
-told(struct talk *talk)
+tcp_fixture_take_trace(struct tcp_fixture *fixture)
 {
-	static char text[sizeof talk->trace];
+	static char text[sizeof fixture->trace];
 
-	memcpy(text, talk->trace, sizeof text);
-	text[talk->length] = '\0';
-	talk->length = 0;
-	talk->trace[0] = '\0';
+	memcpy(text, fixture->trace, sizeof text);
+	text[fixture->length] = '\0';
+	fixture->length = 0;
+	fixture->trace[0] = '\0';
 	return text;
 }
 
 static inline enum tcp_state
-state_of(const struct talk *talk, unsigned end)
+tcp_fixture_state(const struct tcp_fixture *fixture, unsigned endpoint)
 {
-	return (enum tcp_state)talk->flow->tcp[end].state;
+	return (enum tcp_state)fixture->flow->tcp[endpoint].state;
 }
 
 /* A opens to B: both are ESTABLISHED, A's next byte is 1001 and B's 5001. */
 static inline void
-shake_hands(struct talk *talk)
+tcp_fixture_handshake(struct tcp_fixture *fixture)
 {
-	tell(talk, (struct segment){.from = A, .flags = TCP_SYN, .seq = 1000, .mss = 1000, .sack_ok = true});
-	tell(talk, (struct segment){.from = B,
+	tcp_fixture_feed(fixture, (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000, .mss = 1000,
+							.sack_ok = true});
+	tcp_fixture_feed(fixture, (struct test_segment){.from = B,
 				    .flags = TCP_SYN | TCP_ACK,
 				    .seq = 5000,
 				    .ack = 1001,
 				    .mss = 1000,
 				    .sack_ok = true});
-	tell(talk, bare(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(fixture, segment_empty(A, TCP_ACK, 1001, 5001));
 }
 
 #endif

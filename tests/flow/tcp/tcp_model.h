@@ -9,7 +9,7 @@
 
 #include "tests/flow/tcp/tcp_fixture.h"
 
-enum fate { ARRIVES, LOST, DOUBLED, DELAYED, FATES };
+enum delivery { ARRIVES, LOST, DOUBLED, DELAYED, FATES };
 
 enum model_script {
 	CLIENT_CLOSES_FIRST,
@@ -32,12 +32,12 @@ enum model_script {
 struct host {
 	enum tcp_state state;
 	uint32_t iss, una, nxt, rcv_nxt;
-	uint32_t wants;	    /* bytes to send in all, from iss + 1 on */
+	uint32_t send_total;	    /* bytes to send in all, from iss + 1 on */
 	bool closes;	    /* the application has closed: FIN behind the last byte */
 	bool aborts;
 	uint32_t timer;	    /* ticks left, 0 off */
 	unsigned retries;
-	unsigned sent_again;
+	unsigned retransmissions;
 	uint32_t highest;   /* end of what was sent at least once */
 	unsigned count;
 	uint8_t states[32]; /* as they came, the first included */
@@ -46,7 +46,7 @@ struct host {
 struct in_flight {
 	uint32_t tick;
 	unsigned number; /* of equals, the earlier sent comes first */
-	struct segment segment;
+	struct test_segment segment;
 };
 
 struct model {
@@ -57,27 +57,27 @@ struct model {
 	uint32_t tick;
 	struct in_flight queue[128];
 	unsigned queued;
-	struct talk *talk;   /* what the capture sees goes there */
-	unsigned tap;	     /* the host where it is taken */
+	struct tcp_fixture *fixture;   /* what the capture sees goes there */
+	unsigned capture_host;	     /* the host where it is taken */
 	unsigned seen_count;
-	struct segment seen[PLAN_MAX]; /* the first frames of the capture */
-	uint64_t seen_at[PLAN_MAX];    /* and their times since the beginning, ns */
+	struct test_segment seen[PLAN_MAX]; /* the first frames of the capture */
+	uint64_t seen_at[PLAN_MAX];	    /* and their times since the beginning, ns */
 	uint64_t began;
 };
 
 static inline void
-model_capture(struct model *m, const struct segment *s)
+model_capture(struct model *m, const struct test_segment *s)
 {
-	m->talk->now += 1000; /* segments of one tick are a microsecond apart */
+	m->fixture->now += 1000; /* segments of one tick are a microsecond apart */
 	if (m->seen_count < PLAN_MAX) {
-		m->seen_at[m->seen_count] = m->talk->now - m->began;
+		m->seen_at[m->seen_count] = m->fixture->now - m->began;
 		m->seen[m->seen_count++] = *s;
 	}
-	tell(m->talk, *s);
+	tcp_fixture_feed(m->fixture, *s);
 }
 
 static inline void
-model_state(struct host *h, enum tcp_state state)
+model_set_state(struct host *h, enum tcp_state state)
 {
 	if (h->state == state)
 		return;
@@ -89,7 +89,7 @@ model_state(struct host *h, enum tcp_state state)
 }
 
 static inline void
-model_put(struct model *m, const struct segment *s, uint32_t ticks)
+model_enqueue(struct model *m, const struct test_segment *s, uint32_t ticks)
 {
 	if (m->queued == sizeof m->queue / sizeof m->queue[0])
 		return;
@@ -100,62 +100,62 @@ static inline void
 model_send(struct model *m, unsigned from, uint8_t flags, uint32_t seq, uint32_t len)
 {
 	struct host *h = &m->host[from];
-	struct segment s = {.from = from, .flags = flags, .seq = seq, .len = len};
+	struct test_segment s = {.from = from, .flags = flags, .seq = seq, .len = len};
 	uint32_t end = seq + len + ((flags & (TCP_SYN | TCP_FIN)) != 0);
 	unsigned fate = m->transmissions < m->plan_length ? m->plan[m->transmissions] : ARRIVES;
 
 	if ((flags & TCP_ACK) != 0)
 		s.ack = h->rcv_nxt;
 	m->transmissions++;
-	if (m->tap == from)
+	if (m->capture_host == from)
 		model_capture(m, &s);
 	if ((flags & TCP_RST) == 0 && end != seq) {
-		if (h->highest != h->iss && !seq_before(seq, h->iss) && seq_before(seq, h->highest))
-			h->sent_again++;
-		h->highest = seq_before(h->highest, end) ? end : h->highest;
+		if (h->highest != h->iss && !tcp_seq_before(seq, h->iss) && tcp_seq_before(seq, h->highest))
+			h->retransmissions++;
+		h->highest = tcp_seq_before(h->highest, end) ? end : h->highest;
 		if (h->timer == 0)
 			h->timer = RETRANSMIT;
 	}
 	if (fate != LOST)
-		model_put(m, &s, fate == DELAYED ? LATENCY + DELAY : LATENCY);
+		model_enqueue(m, &s, fate == DELAYED ? LATENCY + DELAY : LATENCY);
 	if (fate == DOUBLED)
-		model_put(m, &s, LATENCY);
+		model_enqueue(m, &s, LATENCY);
 }
 
 static inline uint32_t
-model_fin(const struct host *h)
+model_fin_seq(const struct host *h)
 {
-	return h->iss + 1 + h->wants;
+	return h->iss + 1 + h->send_total;
 }
 
 /* Sends from `seq` on what may be sent, one chunk if `once`. */
 static inline void
-model_output(struct model *m, unsigned from, uint32_t seq, bool once)
+model_send_data(struct model *m, unsigned from, uint32_t seq, bool once)
 {
 	struct host *h = &m->host[from];
 
-	while (seq_before(seq, model_fin(h))) {
-		uint32_t len = model_fin(h) - seq < CHUNK ? model_fin(h) - seq : CHUNK;
+	while (tcp_seq_before(seq, model_fin_seq(h))) {
+		uint32_t len = model_fin_seq(h) - seq < CHUNK ? model_fin_seq(h) - seq : CHUNK;
 
 		model_send(m, from, TCP_ACK, seq, len);
 		seq += len;
-		h->nxt = seq_before(h->nxt, seq) ? seq : h->nxt;
+		h->nxt = tcp_seq_before(h->nxt, seq) ? seq : h->nxt;
 		if (once)
 			return;
 	}
-	if (!h->closes || seq != model_fin(h))
+	if (!h->closes || seq != model_fin_seq(h))
 		return;
 	h->nxt = seq + 1;
 	if (h->state == TCP_STATE_ESTABLISHED || h->state == TCP_STATE_SYN_RECEIVED)
-		model_state(h, TCP_STATE_FIN_WAIT_1);
+		model_set_state(h, TCP_STATE_FIN_WAIT_1);
 	else if (h->state == TCP_STATE_CLOSE_WAIT)
-		model_state(h, TCP_STATE_LAST_ACK);
+		model_set_state(h, TCP_STATE_LAST_ACK);
 	model_send(m, from, TCP_FIN | TCP_ACK, seq, 0);
 }
 
 /* What the applications do, whenever something has changed. */
 static inline void
-model_application(struct model *m, unsigned which)
+model_run_application(struct model *m, unsigned which)
 {
 	struct host *h = &m->host[which];
 	uint32_t got = h->rcv_nxt - (m->host[1 - which].iss + 1);
@@ -164,23 +164,23 @@ model_application(struct model *m, unsigned which)
 	if (h->state != TCP_STATE_ESTABLISHED && h->state != TCP_STATE_CLOSE_WAIT)
 		return;
 	if (which == A) {
-		h->wants = CHUNK;
+		h->send_total = CHUNK;
 		h->closes = h->closes || eof || m->script == CLIENT_HALF_CLOSES || m->script == BOTH_CLOSE_AT_ONCE ||
 			    ((m->script == CLIENT_CLOSES_FIRST || m->script == BOTH_OPEN_AT_ONCE) && got >= 2 * CHUNK);
 	} else {
 		if (m->script == SERVER_ABORTS && got >= CHUNK) {
 			model_send(m, B, TCP_RST | TCP_ACK, h->nxt, 0);
-			model_state(h, TCP_STATE_CLOSED);
+			model_set_state(h, TCP_STATE_CLOSED);
 			h->timer = 0;
 			return;
 		}
 		if (m->script != BOTH_CLOSE_AT_ONCE && (m->script != CLIENT_HALF_CLOSES ? got >= CHUNK : eof))
-			h->wants = 2 * CHUNK;
+			h->send_total = 2 * CHUNK;
 		h->closes = h->closes || eof || m->script == BOTH_CLOSE_AT_ONCE ||
 			    (m->script == SERVER_CLOSES_FIRST && got >= CHUNK);
 	}
-	if (!seq_before(model_fin(h), h->nxt))
-		model_output(m, which, h->nxt, false);
+	if (!tcp_seq_before(model_fin_seq(h), h->nxt))
+		model_send_data(m, which, h->nxt, false);
 }
 
 static inline void
@@ -191,7 +191,7 @@ model_acknowledge(struct model *m, unsigned which)
 
 /* In SYN_SENT and LISTEN (RFC 9293 3.10.7.2, 3.10.7.3). */
 static inline void
-model_open(struct model *m, unsigned which, const struct segment *s)
+model_receive_syn(struct model *m, unsigned which, const struct test_segment *s)
 {
 	struct host *h = &m->host[which];
 	bool acks = (s->flags & TCP_ACK) != 0;
@@ -204,55 +204,55 @@ model_open(struct model *m, unsigned which, const struct segment *s)
 	h->retries = 0;
 	if (acks) {
 		h->una = s->ack;
-		model_state(h, TCP_STATE_ESTABLISHED);
+		model_set_state(h, TCP_STATE_ESTABLISHED);
 		model_acknowledge(m, which);
 		return;
 	}
 	if (h->state == TCP_STATE_SYN_SENT) {
 		/* The SYN goes out again with an ACK: that is an answer, not a retransmission. */
-		model_state(h, TCP_STATE_SYN_RECEIVED);
-		h->sent_again--;
+		model_set_state(h, TCP_STATE_SYN_RECEIVED);
+		h->retransmissions--;
 	} else {
 		h->highest = h->iss;
-		model_state(h, TCP_STATE_SYN_RECEIVED);
+		model_set_state(h, TCP_STATE_SYN_RECEIVED);
 	}
 	model_send(m, which, TCP_SYN | TCP_ACK, h->iss, 0);
 }
 
 static inline void
-model_take_ack(struct host *h, uint32_t ack)
+model_receive_ack(struct host *h, uint32_t ack)
 {
-	if (!seq_before(h->una, ack))
+	if (!tcp_seq_before(h->una, ack))
 		return;
 	h->una = ack;
 	h->retries = 0;
 	h->timer = h->una == h->nxt ? 0 : RETRANSMIT;
 	if (h->state == TCP_STATE_SYN_RECEIVED)
-		model_state(h, TCP_STATE_ESTABLISHED);
-	if (!h->closes || ack != model_fin(h) + 1)
+		model_set_state(h, TCP_STATE_ESTABLISHED);
+	if (!h->closes || ack != model_fin_seq(h) + 1)
 		return;
 	if (h->state == TCP_STATE_FIN_WAIT_1)
-		model_state(h, TCP_STATE_FIN_WAIT_2);
+		model_set_state(h, TCP_STATE_FIN_WAIT_2);
 	else if (h->state == TCP_STATE_CLOSING)
-		model_state(h, TCP_STATE_TIME_WAIT);
+		model_set_state(h, TCP_STATE_TIME_WAIT);
 	else if (h->state == TCP_STATE_LAST_ACK)
-		model_state(h, TCP_STATE_CLOSED);
+		model_set_state(h, TCP_STATE_CLOSED);
 }
 
 static inline void
-model_take_fin(struct host *h)
+model_receive_fin(struct host *h)
 {
 	h->rcv_nxt++;
 	if (h->state == TCP_STATE_ESTABLISHED)
-		model_state(h, TCP_STATE_CLOSE_WAIT);
+		model_set_state(h, TCP_STATE_CLOSE_WAIT);
 	else if (h->state == TCP_STATE_FIN_WAIT_1)
-		model_state(h, TCP_STATE_CLOSING);
+		model_set_state(h, TCP_STATE_CLOSING);
 	else if (h->state == TCP_STATE_FIN_WAIT_2)
-		model_state(h, TCP_STATE_TIME_WAIT);
+		model_set_state(h, TCP_STATE_TIME_WAIT);
 }
 
 static inline void
-model_receive(struct model *m, unsigned which, const struct segment *s)
+model_receive(struct model *m, unsigned which, const struct test_segment *s)
 {
 	struct host *h = &m->host[which];
 	uint32_t end = s->seq + s->len;
@@ -264,10 +264,10 @@ model_receive(struct model *m, unsigned which, const struct segment *s)
 		return;
 	}
 	if (h->state == TCP_STATE_LISTEN || h->state == TCP_STATE_SYN_SENT) {
-		model_open(m, which, s);
+		model_receive_syn(m, which, s);
 	} else if ((s->flags & TCP_RST) != 0) {
 		if (s->seq == h->rcv_nxt) {
-			model_state(h, TCP_STATE_CLOSED);
+			model_set_state(h, TCP_STATE_CLOSED);
 			h->timer = 0;
 		} else {
 			model_acknowledge(m, which);
@@ -275,27 +275,27 @@ model_receive(struct model *m, unsigned which, const struct segment *s)
 		return;
 	} else if ((s->flags & TCP_SYN) != 0) {
 		if (h->state == TCP_STATE_SYN_RECEIVED && (s->flags & TCP_ACK) != 0 && s->ack == h->nxt)
-			model_take_ack(h, s->ack);
+			model_receive_ack(h, s->ack);
 		else if (h->state == TCP_STATE_SYN_RECEIVED)
 			model_send(m, which, TCP_SYN | TCP_ACK, h->iss, 0);
 		else
 			model_acknowledge(m, which);
-	} else if (seq_before(end + fin, h->rcv_nxt) || seq_before(h->nxt, s->ack) ||
+	} else if (tcp_seq_before(end + fin, h->rcv_nxt) || tcp_seq_before(h->nxt, s->ack) ||
 		   (h->state == TCP_STATE_SYN_RECEIVED && s->ack != h->nxt)) {
 		model_acknowledge(m, which); /* old, or of something never sent */
 	} else {
 		uint32_t before = h->rcv_nxt;
 
-		model_take_ack(h, s->ack);
-		if (!seq_before(h->rcv_nxt, s->seq) && !seq_before(end, h->rcv_nxt)) {
+		model_receive_ack(h, s->ack);
+		if (!tcp_seq_before(h->rcv_nxt, s->seq) && !tcp_seq_before(end, h->rcv_nxt)) {
 			h->rcv_nxt = end;
 			if (fin)
-				model_take_fin(h);
+				model_receive_fin(h);
 		}
 		if (h->state != TCP_STATE_CLOSED && (h->rcv_nxt != before || s->len != 0 || fin))
 			model_acknowledge(m, which);
 	}
-	model_application(m, which);
+	model_run_application(m, which);
 }
 
 static inline void
@@ -311,7 +311,7 @@ model_timeout(struct model *m, unsigned which)
 	else if (h->state == TCP_STATE_SYN_RECEIVED)
 		model_send(m, which, TCP_SYN | TCP_ACK, h->iss, 0);
 	else
-		model_output(m, which, h->una, true);
+		model_send_data(m, which, h->una, true);
 }
 
 static inline bool
@@ -325,7 +325,7 @@ model_connect(struct model *m, unsigned which)
 {
 	struct host *h = &m->host[which];
 
-	model_state(h, TCP_STATE_SYN_SENT);
+	model_set_state(h, TCP_STATE_SYN_SENT);
 	h->nxt = h->iss + 1;
 	model_send(m, which, TCP_SYN, h->iss, 0);
 }
@@ -335,7 +335,7 @@ model_deliver(struct model *m)
 {
 	for (;;) {
 		unsigned i, next = m->queued;
-		struct segment s;
+		struct test_segment s;
 
 		for (i = 0; i < m->queued; i++)
 			if (m->queue[i].tick <= m->tick &&
@@ -345,7 +345,7 @@ model_deliver(struct model *m)
 			return;
 		s = m->queue[next].segment;
 		m->queue[next] = m->queue[--m->queued];
-		if (m->tap != s.from)
+		if (m->capture_host != s.from)
 			model_capture(m, &s);
 		model_receive(m, 1 - s.from, &s);
 	}
@@ -353,18 +353,18 @@ model_deliver(struct model *m)
 
 /* Runs a conversation to its end, captured at host `tap`.  False if it never ended: then the network was too bad. */
 static inline bool
-model_run(struct model *m, enum model_script script, const uint8_t *plan, unsigned length, struct talk *talk,
+model_run(struct model *m, enum model_script script, const uint8_t *plan, unsigned length, struct tcp_fixture *fixture,
 	  unsigned tap)
 {
 	unsigned i;
 
 	memset(m, 0, sizeof *m);
-	m->began = talk->now;
+	m->began = fixture->now;
 	m->script = script;
 	m->plan = plan;
 	m->plan_length = length;
-	m->talk = talk;
-	m->tap = tap;
+	m->fixture = fixture;
+	m->capture_host = tap;
 	for (i = 0; i < 2; i++) {
 		m->host[i].iss = m->host[i].una = m->host[i].nxt = m->host[i].highest = i == A ? 0xffffffc0u : 7000u;
 		m->host[i].state = i == A || script == BOTH_OPEN_AT_ONCE ? TCP_STATE_CLOSED : TCP_STATE_LISTEN;
@@ -373,7 +373,7 @@ model_run(struct model *m, enum model_script script, const uint8_t *plan, unsign
 	if (script == BOTH_OPEN_AT_ONCE)
 		model_connect(m, B);
 	for (m->tick = 1; m->tick < 3000; m->tick++) {
-		talk->now = m->began + m->tick * TICK;
+		fixture->now = m->began + m->tick * TICK;
 		model_deliver(m);
 		for (i = 0; i < 2; i++)
 			if (m->host[i].timer != 0 && --m->host[i].timer == 0)

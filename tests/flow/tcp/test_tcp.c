@@ -14,14 +14,14 @@
 	"A:connect-request A:CLOSED>SYN_SENT B:LISTEN>SYN_RECEIVED A:connect-established "       \
 	"A:SYN_SENT>ESTABLISHED B:accept-established B:SYN_RECEIVED>ESTABLISHED"
 
-static struct talk t;
+static struct tcp_fixture t;
 
 /* What comes in takes effect at once: the rules one by one.  The wait has tests of its own. */
 static int
 begin(void **state)
 {
 	(void)state;
-	talk_begin(&t, 0);
+	tcp_fixture_setup(&t, 0);
 	return 0;
 }
 
@@ -29,11 +29,11 @@ static int
 end(void **state)
 {
 	(void)state;
-	talk_end(&t);
+	tcp_fixture_teardown(&t);
 	return 0;
 }
 
-static const struct tcp_end *
+static const struct tcp_endpoint *
 side(unsigned which)
 {
 	return &t.flow->tcp[which];
@@ -45,45 +45,45 @@ static void
 test_active_and_passive_open(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	assert_string_equal(told(&t), OPEN);
-	assert_true((side(A)->flags & TCP_END_ACTIVE) != 0);
-	assert_false((side(B)->flags & TCP_END_ACTIVE) != 0);
+	tcp_fixture_handshake(&t);
+	assert_string_equal(tcp_fixture_take_trace(&t), OPEN);
+	assert_true((side(A)->flags & TCP_EP_ACTIVE_OPEN) != 0);
+	assert_false((side(B)->flags & TCP_EP_ACTIVE_OPEN) != 0);
 	assert_int_equal(side(A)->iss, 1000);
 	assert_int_equal(side(B)->iss, 5000);
 	assert_int_equal(side(A)->nxt, 1001);
 	assert_int_equal(side(A)->una, 1001);
 	assert_int_equal(side(B)->rcv_nxt, 1001);
 	/* The state change has the endpoint before and after. */
-	assert_int_equal(t.last[B].before.state, TCP_STATE_SYN_RECEIVED);
-	assert_int_equal(t.last[B].after.una, 5001);
+	assert_int_equal(t.last[B].tcp_before.state, TCP_STATE_SYN_RECEIVED);
+	assert_int_equal(t.last[B].tcp_after.una, 5001);
 }
 
 static void
 test_a_lone_syn_proves_nothing_of_its_receiver(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	assert_string_equal(told(&t), "A:connect-request A:CLOSED>SYN_SENT");
-	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-request A:CLOSED>SYN_SENT");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 }
 
 static void
 test_a_syn_sent_again_is_no_other_request(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	pass(&t, SECONDS);
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(syn,2)");
-	pass(&t, 2 * SECONDS);
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(syn,3)");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2)");
+	tcp_fixture_advance(&t, 2 * SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,3)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 2000000);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	tell(&t, bare(A, TCP_ACK, 1001, 5001));
-	assert_int_equal(state_of(&t, B), TCP_STATE_ESTABLISHED);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 	assert_int_equal(side(A)->srtt_us, 0); /* Karn: it cannot be known which SYN was answered */
 }
 
@@ -91,31 +91,31 @@ static void
 test_a_syn_ack_sent_again(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	told(&t);
-	pass(&t, SECONDS);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	assert_string_equal(told(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
 	/* In answer to the SYN sent again it is no timer's. */
-	pass(&t, SECONDS);
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	assert_string_equal(told(&t), "B:retransmit(syn,3)");
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:retransmit(syn,3)");
 }
 
 static void
 test_another_syn_ack_replaces_the_first(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 9000, 1001)); /* a SYN cookie of the next minute */
-	assert_string_equal(told(&t), "");
-	tell(&t, bare(A, TCP_ACK, 1001, 9001));
-	assert_string_equal(told(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 9000, 1001)); /* a SYN cookie of the next minute */
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 9001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(side(B)->iss, 9000);
 	assert_int_equal(flow_table_counters(t.table)->reused, 0);
 }
@@ -124,17 +124,18 @@ static void
 test_simultaneous_open(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	tell(&t, bare(B, TCP_SYN, 5000, 0));
-	assert_string_equal(told(&t), "A:connect-request A:CLOSED>SYN_SENT B:connect-request B:CLOSED>SYN_SENT "
-				      "A:SYN_SENT>SYN_RECEIVED");
-	tell(&t, bare(A, TCP_SYN | TCP_ACK, 1000, 5001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN, 5000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:connect-request A:CLOSED>SYN_SENT B:connect-request B:CLOSED>SYN_SENT "
+			    "A:SYN_SENT>SYN_RECEIVED");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_ACK, 1000, 5001));
 	/* B was in SYN_SENT when this came: it acknowledges B's SYN. */
-	assert_string_equal(told(&t), "B:connect-established B:SYN_SENT>ESTABLISHED");
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	assert_string_equal(told(&t), "A:connect-established A:SYN_RECEIVED>ESTABLISHED");
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:connect-established B:SYN_SENT>ESTABLISHED");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-established A:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(side(A)->retransmits + side(B)->retransmits, 0);
-	tell(&t, bare(A, TCP_SYN | TCP_ACK, 1000, 5001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_ACK, 1000, 5001));
 	assert_int_equal(side(A)->retransmits, 1);
 }
 
@@ -142,16 +143,16 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	tell(&t, bare(B, TCP_RST | TCP_ACK, 0, 1001));
-	assert_string_equal(told(&t), "B:accept-refused A:connect-refused A:SYN_SENT>CLOSED");
-	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-refused A:connect-refused A:SYN_SENT>CLOSED");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 	/* The same SYN once more is the same attempt. */
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(syn,2) A:CLOSED>SYN_SENT");
-	tell(&t, bare(B, TCP_RST | TCP_ACK, 0, 1001));
-	assert_string_equal(told(&t), "B:accept-refused A:connect-refused A:SYN_SENT>CLOSED");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2) A:CLOSED>SYN_SENT");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-refused A:connect-refused A:SYN_SENT>CLOSED");
 	assert_int_equal(flow_table_counters(t.table)->created, 1);
 }
 
@@ -159,38 +160,39 @@ static void
 test_a_reset_of_another_syn_refuses_nothing(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	tell(&t, bare(B, TCP_RST | TCP_ACK, 0, 777));
-	tell(&t, bare(B, TCP_RST, 1001, 0));
-	assert_string_equal(told(&t), "");
-	assert_int_equal(state_of(&t, A), TCP_STATE_SYN_SENT);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, 0, 777));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 1001, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_SYN_SENT);
 }
 
 static void
 test_a_wrong_syn_ack_is_answered_with_a_reset_and_changes_nothing(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 4711));
-	assert_string_equal(told(&t), "B:LISTEN>SYN_RECEIVED");
-	tell(&t, bare(A, TCP_RST, 4711, 0));
-	assert_int_equal(state_of(&t, A), TCP_STATE_SYN_SENT);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 4711));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:LISTEN>SYN_RECEIVED");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 4711, 0));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_SYN_SENT);
 }
 
 static void
 test_fast_open(void **state)
 {
 	(void)state;
-	tell(&t, (struct segment){.from = A, .flags = TCP_SYN, .seq = 1000, .len = 100});
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1101));
-	told(&t);
-	tell(&t, data(B, 5001, 1101, 50)); /* before the ACK of its SYN: only fast open can do that */
-	assert_string_equal(told(&t), "");
-	assert_int_equal(state_of(&t, B), TCP_STATE_SYN_RECEIVED);
-	tell(&t, bare(A, TCP_ACK, 1101, 5051));
-	assert_string_equal(told(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	tcp_fixture_feed(&t, (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000, .len = 100});
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1101));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t,
+			 segment_data(B, 5001, 1101, 50)); /* before the ACK of its SYN: only fast open can do that */
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_SYN_RECEIVED);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1101, 5051));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(side(A)->bytes, 100);
 	assert_int_equal(side(B)->bytes, 50);
 }
@@ -199,12 +201,15 @@ static void
 test_fast_open_data_refused_is_sent_again_by_no_timer(void **state)
 {
 	(void)state;
-	tell(&t, (struct segment){.from = A, .flags = TCP_SYN, .seq = 1000, .len = 100, .sack_ok = true});
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, (struct segment){.from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001, .sack_ok = true});
-	told(&t);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2) B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	tcp_fixture_feed(&t,
+			 (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000, .len = 100, .sack_ok = true});
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, (struct test_segment){
+				 .from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001, .sack_ok = true});
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:retransmit(fast,2) B:accept-established B:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(side(A)->bytes, 100); /* not counted twice */
 }
 
@@ -215,22 +220,22 @@ test_connect_gives_up(void **state)
 
 	(void)state;
 	for (i = 0; i < 7; i++) {
-		tell(&t, bare(A, TCP_SYN, 1000, 0));
+		tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 		if (i < 6)
-			pass(&t, (1ull << i) * SECONDS);
+			tcp_fixture_advance(&t, (1ull << i) * SECONDS);
 	}
-	told(&t);
-	pass(&t, 63 * SECONDS);
-	assert_string_equal(told(&t), "");
-	pass(&t, SECONDS);
-	assert_string_equal(told(&t), "A:timeout(connect) A:SYN_SENT>CLOSED");
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 63 * SECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_advance(&t, SECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(connect) A:SYN_SENT>CLOSED");
 	assert_int_equal(t.last[A].ts - TALK_BEGIN, 127 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 
 /* Another timestamp than before: the kernel does not melt such a segment with the one in front of it. */
-static struct segment
-stamped(struct segment s, uint32_t tsval)
+static struct test_segment
+stamped(struct test_segment s, uint32_t tsval)
 {
 	s.tsval = tsval;
 	return s;
@@ -242,18 +247,18 @@ static void
 test_one_end_closes_first(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
-	tell(&t, bare(B, TCP_ACK, 5001, 1002));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>FIN_WAIT_2");
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	assert_string_equal(told(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
-	assert_string_equal(told(&t), "B:LAST_ACK>CLOSED");
-	pass(&t, 60 * SECONDS);
-	assert_string_equal(told(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>FIN_WAIT_2");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:LAST_ACK>CLOSED");
+	tcp_fixture_advance(&t, 60 * SECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
 	assert_int_equal(t.last[A].ts, TALK_BEGIN + 60 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
@@ -262,37 +267,38 @@ static void
 test_ack_and_fin_in_one_segment_are_two_steps(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	told(&t);
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	assert_string_equal(told(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>TIME_WAIT");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>TIME_WAIT");
 }
 
 static void
 test_simultaneous_close(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_ACK, 5001, 1002));
-	told(&t);
-	talk_end(&t);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_teardown(&t);
 	/* With the wait, what each end sends shows that it had not had the other's FIN. */
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>FIN_WAIT_1");
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>FIN_WAIT_1");
 	/* A's FIN is in front of A's ACK in B's queue, too; B shows when it has had both. */
-	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING");
-	tell(&t, bare(B, TCP_ACK, 5002, 1002));
-	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSING B:CLOSING>TIME_WAIT A:CLOSING>TIME_WAIT");
-	pass(&t, 60 * SECONDS);
-	assert_string_equal(told(&t),
+	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>CLOSING");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>CLOSING B:CLOSING>TIME_WAIT A:CLOSING>TIME_WAIT");
+	tcp_fixture_advance(&t, 60 * SECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:timeout(time-wait) A:TIME_WAIT>CLOSED B:timeout(time-wait) B:TIME_WAIT>CLOSED");
 }
 
@@ -300,91 +306,91 @@ static void
 test_half_close(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_ACK, 5001, 1002));
-	told(&t);
-	tell(&t, data(B, 5001, 1002, 100));
-	tell(&t, bare(A, TCP_ACK, 1002, 5101));
-	tell(&t, data(B, 5101, 1002, 100));
-	tell(&t, bare(A, TCP_ACK, 1002, 5201));
-	assert_string_equal(told(&t), "");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1002, 100));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5101));
+	tcp_fixture_feed(&t, segment_data(B, 5101, 1002, 100));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5201));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(side(B)->bytes, 200);
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5201, 1002));
-	assert_string_equal(told(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5201, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
 }
 
 static void
 test_data_after_close_is_answered_with_a_reset(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_ACK, 5001, 1002));
-	tell(&t, data(B, 5001, 1002, 100));
-	told(&t);
-	tell(&t, bare(A, TCP_RST, 1002, 0));
-	assert_string_equal(told(&t), "A:FIN_WAIT_2>CLOSED B:CLOSE_WAIT>CLOSED");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1002, 100));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1002, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_2>CLOSED B:CLOSE_WAIT>CLOSED");
 }
 
 static void
 test_a_fin_sent_again(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	told(&t);
-	pass(&t, 250 * MILLISECONDS);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	assert_string_equal(told(&t), "A:retransmit(probe,2)");
-	pass(&t, 250 * MILLISECONDS);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
-	assert_int_equal(state_of(&t, A), TCP_STATE_FIN_WAIT_1);
-	assert_int_equal(state_of(&t, B), TCP_STATE_CLOSE_WAIT);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 250 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
+	tcp_fixture_advance(&t, 250 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_FIN_WAIT_1);
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_CLOSE_WAIT);
 }
 
 static void
 test_a_fin_counts_in_order_or_when_it_is_acknowledged(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1101, 5001)); /* 100 bytes before it are missing */
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1");
-	tell(&t, bare(B, TCP_ACK, 5001, 1001));
-	assert_string_equal(told(&t), "");
-	tell(&t, bare(B, TCP_ACK, 5001, 1102)); /* they went by unseen */
-	assert_string_equal(told(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1101, 5001)); /* 100 bytes before it are missing */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1102)); /* they went by unseen */
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
 }
 
 static void
 test_time_wait_begins_again_with_a_fin_sent_again(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
-	pass(&t, 10 * SECONDS);
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	told(&t);
-	pass(&t, 60 * SECONDS - 1);
-	assert_string_equal(told(&t), "");
-	pass(&t, 1);
-	assert_string_equal(told(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5002));
+	tcp_fixture_advance(&t, 10 * SECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 60 * SECONDS - 1);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_advance(&t, 1);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
 }
 
 static void
 test_time_wait_ends_by_a_reset(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	told(&t);
-	tell(&t, bare(B, TCP_RST, 5002, 0));
-	assert_string_equal(told(&t), "B:LAST_ACK>CLOSED A:TIME_WAIT>CLOSED");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5002, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:LAST_ACK>CLOSED A:TIME_WAIT>CLOSED");
 }
 
 /* --- reuse of both ends --- */
@@ -395,14 +401,14 @@ test_reuse_in_time_wait_is_another_connection(void **state)
 	uint64_t cid;
 
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
-	tell(&t, bare(A, TCP_ACK, 1002, 5002));
-	told(&t);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5002));
+	tcp_fixture_take_trace(&t);
 	cid = flow_cid(t.table, t.flow, A);
-	tell(&t, bare(A, TCP_SYN, 900000, 0));
-	assert_string_equal(told(&t), "A:TIME_WAIT>CLOSED A:connect-request A:CLOSED>SYN_SENT");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 900000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:TIME_WAIT>CLOSED A:connect-request A:CLOSED>SYN_SENT");
 	assert_true(flow_cid(t.table, t.flow, A) > cid + 1);
 	assert_int_equal(flow_table_counters(t.table)->reused, 1);
 	assert_int_equal(flow_table_counters(t.table)->flows, 1);
@@ -412,21 +418,22 @@ static void
 test_reuse_of_a_live_connection(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_SYN, 900000, 0)); /* A was started anew */
-	assert_string_equal(told(&t), "A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT");
-	tell(&t, bare(B, TCP_ACK, 5001, 1001)); /* B does not know yet: a challenge (RFC 5961) */
-	assert_string_equal(told(&t), "");
-	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
-	tell(&t, bare(A, TCP_RST, 1001, 0));
-	assert_int_equal(state_of(&t, A), TCP_STATE_SYN_SENT);
-	pass(&t, SECONDS);
-	tell(&t, bare(A, TCP_SYN, 900000, 0));
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 7000, 900001));
-	tell(&t, bare(A, TCP_ACK, 900001, 7001));
-	assert_int_equal(state_of(&t, B), TCP_STATE_ESTABLISHED);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 900000, 0)); /* A was started anew */
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001)); /* B does not know yet: a challenge (RFC 5961) */
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_SYN_SENT);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 900000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 7000, 900001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 900001, 7001));
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 	assert_int_equal(flow_table_counters(t.table)->reused, 1);
 }
 
@@ -434,13 +441,13 @@ static void
 test_reuse_after_a_reset(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_RST | TCP_ACK, 1001, 5001));
-	told(&t);
-	tell(&t, bare(A, TCP_SYN, 1000, 0)); /* the same ISN: a straggler; nothing new */
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0)); /* the same ISN: a straggler; nothing new */
 	assert_int_equal(flow_table_counters(t.table)->created, 1);
-	told(&t);
-	tell(&t, bare(A, TCP_SYN, 70000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 70000, 0));
 	assert_int_equal(flow_table_counters(t.table)->created, 2);
 }
 
@@ -448,14 +455,15 @@ static void
 test_a_syn_ack_of_another_connection(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 90000, 60001)); /* its SYN was not captured */
-	assert_string_equal(told(&t), "A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED B:LISTEN>SYN_RECEIVED");
-	assert_int_equal(state_of(&t, A), TCP_STATE_NONE);
-	tell(&t, bare(A, TCP_ACK, 60001, 90001));
-	assert_string_equal(told(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 90000, 60001)); /* its SYN was not captured */
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED B:LISTEN>SYN_RECEIVED");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 60001, 90001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
 }
 
 /* --- picked up in the middle, and with one direction --- */
@@ -464,55 +472,56 @@ static void
 test_midstream_data(void **state)
 {
 	(void)state;
-	tell(&t, data(A, 700, 900, 10));
-	assert_string_equal(told(&t), "");
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	assert_int_equal(state_of(&t, B), TCP_STATE_ESTABLISHED);
+	tcp_fixture_feed(&t, segment_data(A, 700, 900, 10));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 	assert_int_equal(flow_table_counters(t.table)->midstream, 1);
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 900, 710));
-	assert_string_equal(told(&t), "B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT");
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 710, 901));
-	tell(&t, bare(B, TCP_ACK, 901, 711));
-	assert_string_equal(told(&t), "A:CLOSE_WAIT>LAST_ACK B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT "
-				      "A:LAST_ACK>CLOSED");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 900, 710));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 710, 901));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 901, 711));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:CLOSE_WAIT>LAST_ACK B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT "
+			    "A:LAST_ACK>CLOSED");
 }
 
 static void
 test_midstream_ack_proves_only_its_sender(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_ACK, 700, 900));
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
-	tell(&t, bare(B, TCP_RST, 900, 0)); /* a scan: no socket was there */
-	assert_string_equal(told(&t), "A:ESTABLISHED>CLOSED");
-	assert_int_equal(state_of(&t, B), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 700, 900));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 900, 0)); /* a scan: no socket was there */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>CLOSED");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 }
 
 static void
 test_midstream_fin(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 700, 900));
-	assert_string_equal(told(&t), "");
-	assert_int_equal(state_of(&t, A), TCP_STATE_FIN_WAIT_1);
-	tell(&t, bare(B, TCP_ACK, 900, 701));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>FIN_WAIT_2");
-	assert_int_equal(state_of(&t, B), TCP_STATE_CLOSE_WAIT);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 700, 900));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_FIN_WAIT_1);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 900, 701));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>FIN_WAIT_2");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_CLOSE_WAIT);
 }
 
 static void
 test_a_stray_reset_begins_nothing(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_RST, 700, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 700, 0));
 	assert_null(t.flow);
-	tell(&t, bare(A, TCP_RST | TCP_ACK, 700, 900));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 700, 900));
 	assert_null(t.flow);
-	tell(&t, bare(A, TCP_FIN, 700, 0));
-	tell(&t, bare(A, 0, 700, 0));
-	tell(&t, bare(A, TCP_SYN | TCP_FIN, 700, 0));
-	tell(&t, bare(A, TCP_SYN | TCP_RST, 700, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN, 700, 0));
+	tcp_fixture_feed(&t, segment_empty(A, 0, 700, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_FIN, 700, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_RST, 700, 0));
 	assert_null(t.flow);
 	assert_int_equal(flow_table_counters(t.table)->created, 0);
 }
@@ -521,27 +530,27 @@ static void
 test_only_the_client_is_seen(void **state)
 {
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	told(&t);
-	tell(&t, bare(A, TCP_ACK, 1001, 5001));
-	assert_string_equal(told(&t), "A:connect-established A:SYN_SENT>ESTABLISHED");
-	tell(&t, data(A, 1001, 5001, 10));
-	tell(&t, bare(A, TCP_ACK, 1011, 5501));
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1011, 5501));
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-established A:SYN_SENT>ESTABLISHED");
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1011, 5501));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1011, 5501));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
 }
 
 static void
 test_only_the_server_is_seen(void **state)
 {
 	(void)state;
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	assert_string_equal(told(&t), "B:LISTEN>SYN_RECEIVED");
-	tell(&t, bare(B, TCP_ACK, 5001, 1101));
-	assert_string_equal(told(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
-	tell(&t, data(B, 5001, 1101, 10));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5011, 1101));
-	assert_string_equal(told(&t), "B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:LISTEN>SYN_RECEIVED");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1101, 10));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5011, 1101));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT");
 }
 
 /* --- RST --- */
@@ -553,74 +562,74 @@ reset_in(enum tcp_state wanted, void (*make)(void))
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
-		talk_end(&t);
-		talk_begin(&t, 0);
+		tcp_fixture_teardown(&t);
+		tcp_fixture_setup(&t, 0);
 		make();
-		assert_int_equal(state_of(&t, A), wanted);
-		told(&t);
+		assert_int_equal(tcp_fixture_state(&t, A), wanted);
+		tcp_fixture_take_trace(&t);
 		if (i == 0)
-			tell(&t, bare(A, TCP_RST | TCP_ACK, side(A)->nxt, side(A)->rcv_nxt));
+			tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, side(A)->nxt, side(A)->rcv_nxt));
 		else
-			tell(&t, bare(B, TCP_RST | TCP_ACK, side(A)->rcv_nxt, side(A)->nxt));
+			tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, side(A)->rcv_nxt, side(A)->nxt));
 		snprintf(expected, sizeof expected, "A:%s>CLOSED", talk_states[wanted]);
-		assert_non_null(strstr(told(&t), expected));
-		assert_int_equal(state_of(&t, A), TCP_STATE_CLOSED);
+		assert_non_null(strstr(tcp_fixture_take_trace(&t), expected));
+		assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_CLOSED);
 	}
 }
 
 static void
 make_syn_received(void)
 {
-	tell(&t, bare(B, TCP_SYN, 5000, 0));
-	tell(&t, bare(A, TCP_SYN | TCP_ACK, 1000, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN, 5000, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_ACK, 1000, 5001));
 }
 
 static void
 make_established(void)
 {
-	shake_hands(&t);
+	tcp_fixture_handshake(&t);
 }
 
 static void
 make_fin_wait_1(void)
 {
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 }
 
 static void
 make_fin_wait_2(void)
 {
 	make_fin_wait_1();
-	tell(&t, bare(B, TCP_ACK, 5001, 1002));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
 }
 
 static void
 make_closing(void)
 {
 	make_fin_wait_1();
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 }
 
 static void
 make_time_wait(void)
 {
 	make_fin_wait_1();
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1002));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
 }
 
 static void
 make_close_wait(void)
 {
-	shake_hands(&t);
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 }
 
 static void
 make_last_ack(void)
 {
 	make_close_wait();
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5002));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5002));
 }
 
 
@@ -642,45 +651,45 @@ static void
 test_only_an_exact_reset_is_believed(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(B, TCP_RST, 5000, 0));	/* old */
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	assert_string_equal(told(&t), "B:ESTABLISHED>CLOSED"); /* but B has sent it */
-	talk_end(&t);
-	talk_begin(&t, 0);
-	shake_hands(&t);
-	tell(&t, bare(B, TCP_RST, 5100, 0));	/* in the window: challenged (RFC 5961) */
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	tell(&t, bare(A, TCP_ACK, 1001, 5001)); /* the challenge */
-	tell(&t, bare(B, TCP_RST, 5001, 0));
-	assert_int_equal(state_of(&t, A), TCP_STATE_CLOSED);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5000, 0));	/* old */
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSED"); /* but B has sent it */
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, 0);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5100, 0));	/* in the window: challenged (RFC 5961) */
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001)); /* the challenge */
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5001, 0));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_CLOSED);
 }
 
 static void
 test_a_reset_at_the_edge_of_the_sack_blocks(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, data(B, 5101, 1001, 100));
-	tell(&t, (struct segment){
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_data(B, 5101, 1001, 100));
+	tcp_fixture_feed(&t, (struct test_segment){
 			 .from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .sacks = 1, .sack = {{5101, 5201}}});
-	tell(&t, bare(B, TCP_RST, 5150, 0));
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	tell(&t, bare(B, TCP_RST, 5201, 0)); /* RFC 5961 with SACK, as Linux does */
-	assert_int_equal(state_of(&t, A), TCP_STATE_CLOSED);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5150, 0));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_RST, 5201, 0)); /* RFC 5961 with SACK, as Linux does */
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_CLOSED);
 }
 
 static void
 test_a_syn_in_the_window_is_challenged(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001)); /* an old duplicate */
-	assert_string_equal(told(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
-	assert_int_equal(state_of(&t, A), TCP_STATE_ESTABLISHED);
-	assert_int_equal(state_of(&t, B), TCP_STATE_ESTABLISHED);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001)); /* an old duplicate */
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 }
 
 /* --- numbers --- */
@@ -689,22 +698,22 @@ static void
 test_counters_and_numbers(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, data(A, 1001, 5001, 100));
-	tell(&t, data(A, 1101, 5001, 100));
-	tell(&t, bare(B, TCP_ACK, 5001, 1201));
-	pass(&t, 400 * MILLISECONDS);
-	tell(&t, data(A, 1101, 5001, 200)); /* half of it again */
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	tcp_fixture_advance(&t, 400 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 200)); /* half of it again */
 	assert_int_equal(side(A)->bytes, 300);
-	assert_int_equal(side(A)->segments, 5);
+	assert_int_equal(side(A)->segments_sent, 5);
 	assert_int_equal(side(A)->retransmits, 1);
 	assert_int_equal(side(A)->nxt, 1301);
 	assert_int_equal(side(A)->una, 1201);
 	assert_int_equal(side(B)->rcv_nxt, 1301);
-	assert_int_equal(side(B)->acked, 1201);
-	assert_true((side(A)->flags & TCP_END_RETRANSMIT) != 0);
-	tell(&t, data(A, 1301, 5001, 1));
-	assert_false((side(A)->flags & TCP_END_RETRANSMIT) != 0);
+	assert_int_equal(side(B)->last_ack_sent, 1201);
+	assert_true((side(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 1));
+	assert_false((side(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
 }
 
 static void
@@ -714,19 +723,22 @@ test_windows_are_scaled_only_if_both_offer(void **state)
 
 	(void)state;
 	for (both = 0; both < 2; both++) {
-		talk_end(&t);
-		talk_begin(&t, 0);
-		tell(&t, (struct segment){.from = A, .flags = TCP_SYN, .seq = 1000, .window = 5000, .wscale = 7 + 1});
+		tcp_fixture_teardown(&t);
+		tcp_fixture_setup(&t, 0);
+		tcp_fixture_feed(&t, (struct test_segment){
+					 .from = A, .flags = TCP_SYN, .seq = 1000, .window = 5000, .wscale = 7 + 1});
 		assert_int_equal(side(A)->wnd, 5000);
-		tell(&t, (struct segment){.from = B,
-					  .flags = TCP_SYN | TCP_ACK,
-					  .seq = 5000,
-					  .ack = 1001,
-					  .window = 6000,
-					  .wscale = both ? 2 + 1 : 0});
+		tcp_fixture_feed(&t, (struct test_segment){.from = B,
+							   .flags = TCP_SYN | TCP_ACK,
+							   .seq = 5000,
+							   .ack = 1001,
+							   .window = 6000,
+							   .wscale = both ? 2 + 1 : 0});
 		assert_int_equal(side(B)->wnd, 6000);
-		tell(&t, (struct segment){.from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .window = 100});
-		tell(&t, (struct segment){.from = B, .flags = TCP_ACK, .seq = 5001, .ack = 1001, .window = 100});
+		tcp_fixture_feed(
+		    &t, (struct test_segment){.from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .window = 100});
+		tcp_fixture_feed(
+		    &t, (struct test_segment){.from = B, .flags = TCP_ACK, .seq = 5001, .ack = 1001, .window = 100});
 		assert_int_equal(side(A)->wnd, both ? 12800 : 100);
 		assert_int_equal(side(B)->wnd, both ? 400 : 100);
 		assert_int_equal(side(A)->wscale, both ? 7 : 0);
@@ -740,17 +752,17 @@ test_sequence_numbers_wrap(void **state)
 	uint32_t a = 0xfffffff0u, b = 0xfffffff8u;
 
 	(void)state;
-	tell(&t, bare(A, TCP_SYN, a, 0));
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, b, a + 1));
-	tell(&t, bare(A, TCP_ACK, a + 1, b + 1));
-	assert_string_equal(told(&t), OPEN);
-	tell(&t, data(A, a + 1, b + 1, 100));
-	tell(&t, data(B, b + 1, a + 101, 100));
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, a + 101, b + 101));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, b + 101, a + 102));
-	tell(&t, bare(A, TCP_ACK, a + 102, b + 102));
-	assert_int_equal(state_of(&t, A), TCP_STATE_TIME_WAIT);
-	assert_int_equal(state_of(&t, B), TCP_STATE_CLOSED);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, a, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, b, a + 1));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, a + 1, b + 1));
+	assert_string_equal(tcp_fixture_take_trace(&t), OPEN);
+	tcp_fixture_feed(&t, segment_data(A, a + 1, b + 1, 100));
+	tcp_fixture_feed(&t, segment_data(B, b + 1, a + 101, 100));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, a + 101, b + 101));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, b + 101, a + 102));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, a + 102, b + 102));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_TIME_WAIT);
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_CLOSED);
 	assert_int_equal(side(A)->bytes, 100);
 	assert_int_equal(side(A)->retransmits + side(B)->retransmits, 0);
 }
@@ -759,46 +771,47 @@ static void
 test_round_trips(void **state)
 {
 	(void)state;
-	assert_int_equal(tcp_rto_us(&(struct tcp_end){.srtt_us = 0}), 1000000);
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	pass(&t, 40 * MILLISECONDS);
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 0}), 1000000);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_advance(&t, 40 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_int_equal(side(A)->srtt_us, 40000);
 	assert_int_equal(side(A)->rttvar_us, 20000);
-	pass(&t, MILLISECONDS);
-	tell(&t, bare(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
 	assert_int_equal(side(B)->srtt_us, 1000);
-	tell(&t, data(A, 1001, 5001, 10));
-	pass(&t, 80 * MILLISECONDS);
-	tell(&t, bare(B, TCP_ACK, 5001, 1011));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
+	tcp_fixture_advance(&t, 80 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1011));
 	assert_int_equal(side(A)->srtt_us, 45000);
 	assert_int_equal(side(A)->rttvar_us, 25000);
 	assert_int_equal(tcp_rto_us(side(A)), 245000); /* 4 * RTTVAR is less than Linux's 200 ms */
-	assert_int_equal(tcp_rto_us(&(struct tcp_end){.srtt_us = 100000, .rttvar_us = 100000}), 500000);
-	assert_int_equal(tcp_rto_us(&(struct tcp_end){.srtt_us = 0x7fffffff, .rttvar_us = 0x7fffffff}), 120000000);
+	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 100000, .rttvar_us = 100000}), 500000);
+	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 0x7fffffff, .rttvar_us = 0x7fffffff}), 120000000);
 }
 
 static void
 test_the_short_path_is_what_the_long_path_is(void **state)
 {
-	struct tcp_end plain[2];
+	struct tcp_endpoint plain[2];
 	unsigned slow, i;
 
 	(void)state;
 	for (slow = 0; slow < 2; slow++) {
-		talk_end(&t);
-		talk_begin(&t, 0);
-		shake_hands(&t);
+		tcp_fixture_teardown(&t);
+		tcp_fixture_setup(&t, 0);
+		tcp_fixture_handshake(&t);
 		if (slow != 0)
-			t.flow->tcp[A].trouble = t.flow->tcp[B].trouble = 1; /* sends everything the long way */
+			t.flow->tcp[A].slow_reasons = t.flow->tcp[B].slow_reasons =
+			    1; /* sends everything the long way */
 		for (i = 0; i < 50; i++) {
-			pass(&t, MILLISECONDS);
-			tell(&t, data(A, 1001 + 100 * i, 5001 + 10 * i, 100));
-			tell(&t, data(B, 5001 + 10 * i, 1101 + 100 * i, 10));
+			tcp_fixture_advance(&t, MILLISECONDS);
+			tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001 + 10 * i, 100));
+			tcp_fixture_feed(&t, segment_data(B, 5001 + 10 * i, 1101 + 100 * i, 10));
 			if (slow != 0)
-				t.flow->tcp[A].trouble = t.flow->tcp[B].trouble = 1;
+				t.flow->tcp[A].slow_reasons = t.flow->tcp[B].slow_reasons = 1;
 		}
-		t.flow->tcp[A].trouble = t.flow->tcp[B].trouble = 0;
+		t.flow->tcp[A].slow_reasons = t.flow->tcp[B].slow_reasons = 0;
 		if (slow == 0)
 			memcpy(plain, t.flow->tcp, sizeof plain);
 		else
@@ -812,15 +825,15 @@ static void
 test_keepalives(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	told(&t);
-	pass(&t, 10 * SECONDS);
-	tell(&t, bare(A, TCP_ACK, 1000, 5001));
-	assert_string_equal(told(&t), "A:timeout(keepalive)");
-	tell(&t, bare(B, TCP_ACK, 5001, 1001));
-	pass(&t, 10 * SECONDS);
-	tell(&t, data(A, 1000, 5001, 1)); /* with a byte of garbage */
-	assert_string_equal(told(&t), "A:timeout(keepalive)");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 10 * SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1000, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(keepalive)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+	tcp_fixture_advance(&t, 10 * SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1000, 5001, 1)); /* with a byte of garbage */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(keepalive)");
 	assert_int_equal(side(A)->retransmits, 0);
 	assert_int_equal(side(A)->bytes, 0);
 }
@@ -828,25 +841,25 @@ test_keepalives(void **state)
 static void
 test_zero_window_probes(void **state)
 {
-	struct segment closed = bare(B, TCP_ACK, 5001, 1101);
+	struct test_segment closed = segment_empty(B, TCP_ACK, 5001, 1101);
 
 	(void)state;
-	shake_hands(&t);
-	tell(&t, data(A, 1001, 5001, 100));
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	closed.window = -1;
-	tell(&t, closed);
-	told(&t);
-	pass(&t, SECONDS);
-	tell(&t, bare(A, TCP_ACK, 1100, 5001)); /* as Linux does */
-	assert_string_equal(told(&t), "A:timeout(persist)");
-	tell(&t, closed);
-	pass(&t, SECONDS);
-	tell(&t, data(A, 1101, 5001, 1)); /* as others do: one byte that does not fit */
-	assert_string_equal(told(&t), "A:timeout(persist)");
-	tell(&t, closed);
-	pass(&t, SECONDS);
-	tell(&t, data(A, 1101, 5001, 1));
-	assert_string_equal(told(&t), "A:timeout(persist)");
+	tcp_fixture_feed(&t, closed);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1100, 5001)); /* as Linux does */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	tcp_fixture_feed(&t, closed);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1)); /* as others do: one byte that does not fit */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	tcp_fixture_feed(&t, closed);
+	tcp_fixture_advance(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
 	assert_int_equal(side(A)->retransmits, 0);
 	assert_int_equal(side(A)->bytes, 101);
 }
@@ -857,60 +870,61 @@ static void
 test_what_comes_in_takes_effect_when_it_is_answered(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1");
-	pass(&t, MILLISECONDS / 10);
-	tell(&t, data(B, 5001, 1001, 10)); /* sent before the FIN came in */
-	assert_string_equal(told(&t), "");
-	pass(&t, MILLISECONDS / 10);
-	tell(&t, bare(B, TCP_ACK, 5011, 1002));
-	assert_string_equal(told(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
+	tcp_fixture_advance(&t, MILLISECONDS / 10);
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 10)); /* sent before the FIN came in */
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_advance(&t, MILLISECONDS / 10);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5011, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
 }
 
 static void
 test_what_comes_in_takes_effect_without_an_answer(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	told(&t);
-	pass(&t, MILLISECONDS - 1);
-	assert_string_equal(told(&t), "");
-	pass(&t, 1);
-	assert_string_equal(told(&t), "B:ESTABLISHED>CLOSE_WAIT");
-	tell(&t, bare(A, TCP_RST, 1002, 0));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSED");
-	pass(&t, MILLISECONDS);
-	assert_string_equal(told(&t), "B:CLOSE_WAIT>CLOSED");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, MILLISECONDS - 1);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	tcp_fixture_advance(&t, 1);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1002, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>CLOSED");
+	tcp_fixture_advance(&t, MILLISECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>CLOSED");
 }
 
 static void
 test_a_fin_that_crosses_a_reset(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	told(&t);
-	tell(&t, bare(A, TCP_RST | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-	assert_string_equal(told(&t), "A:ESTABLISHED>CLOSED B:ESTABLISHED>FIN_WAIT_1");
-	pass(&t, 2 * MILLISECONDS);
-	assert_string_equal(told(&t), "B:FIN_WAIT_1>CLOSED");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>CLOSED B:ESTABLISHED>FIN_WAIT_1");
+	tcp_fixture_advance(&t, 2 * MILLISECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>CLOSED");
 }
 
 /* The kernel melts segments that wait for a busy socket and have the same options: B gets A's FIN and ACK as one. */
 static void
 test_a_fin_and_an_ack_become_one_segment(void **state)
 {
-	struct segment fin = bare(A, TCP_FIN | TCP_ACK, 1001, 5001), ack = bare(A, TCP_ACK, 1002, 5002);
+	struct test_segment fin = segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001),
+			    ack = segment_empty(A, TCP_ACK, 1002, 5002);
 	unsigned same;
 
 	(void)state;
@@ -918,15 +932,16 @@ test_a_fin_and_an_ack_become_one_segment(void **state)
 	fin.tsecr = 30;
 	for (same = 0; same < 2; same++) {
 		ack.tsecr = same ? 30 : 31;
-		talk_end(&t);
-		talk_begin(&t, MILLISECONDS);
-		shake_hands(&t);
-		tell(&t, fin);
-		tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-		tell(&t, ack);
-		tell(&t, bare(B, TCP_ACK, 5002, 1002));
+		tcp_fixture_teardown(&t);
+		tcp_fixture_setup(&t, MILLISECONDS);
+		tcp_fixture_handshake(&t);
+		tcp_fixture_feed(&t, fin);
+		tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
+		tcp_fixture_feed(&t, ack);
+		tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
 		assert_int_equal(side(B)->state, TCP_STATE_TIME_WAIT);
-		assert_non_null(strstr(told(&t), same ? "B:FIN_WAIT_2>TIME_WAIT" : "B:CLOSING>TIME_WAIT"));
+		assert_non_null(
+		    strstr(tcp_fixture_take_trace(&t), same ? "B:FIN_WAIT_2>TIME_WAIT" : "B:CLOSING>TIME_WAIT"));
 	}
 }
 
@@ -935,48 +950,49 @@ static void
 test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-	told(&t);
-	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5002));
-	assert_string_equal(told(&t), "A:FIN_WAIT_1>CLOSING A:retransmit(fast,2) B:FIN_WAIT_1>FIN_WAIT_2");
-	tell(&t, bare(B, TCP_ACK, 5002, 1002));
-	assert_string_equal(told(&t), "B:FIN_WAIT_2>TIME_WAIT A:CLOSING>TIME_WAIT");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5002));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:FIN_WAIT_1>CLOSING A:retransmit(fast,2) B:FIN_WAIT_1>FIN_WAIT_2");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_2>TIME_WAIT A:CLOSING>TIME_WAIT");
 }
 
 static void
 test_an_ack_behind_a_fin_waits_no_longer_than_the_fin(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(B, TCP_FIN | TCP_ACK, 5001, 1001));
-	tell(&t, stamped(bare(A, TCP_ACK, 1002, 5002), 71));
-	told(&t);
-	pass(&t, SECONDS);
-	assert_string_equal(told(&t), "B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
+	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, SECONDS);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT");
 }
 
 static void
 test_the_end_of_the_capture_ends_the_wait(void **state)
 {
 	(void)state;
-	talk_end(&t);
-	talk_begin(&t, MILLISECONDS);
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	tell(&t, bare(A, TCP_RST | TCP_ACK, 1002, 5001));
-	told(&t);
-	tcp_flush(t.table);
-	assert_string_equal(told(&t), "B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
-	tcp_flush(t.table);
-	assert_string_equal(told(&t), "");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1002, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_flush_deferred(t.table);
+	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
+	tcp_flush_deferred(t.table);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
 
 /* --- timers --- */
@@ -987,34 +1003,34 @@ test_idle_connections_are_forgotten_in_silence(void **state)
 	struct flow_limits limits = flow_limits_default();
 
 	(void)state;
-	shake_hands(&t);
-	pass(&t, limits.tcp_idle_ns / 2);
-	tell(&t, data(A, 1001, 5001, 1));
-	told(&t);
-	pass(&t, limits.tcp_idle_ns - 1);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_advance(&t, limits.tcp_idle_ns / 2);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 1));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, limits.tcp_idle_ns - 1);
 	assert_int_equal(flow_table_counters(t.table)->flows, 1);
-	pass(&t, 1);
+	tcp_fixture_advance(&t, 1);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1001, 5001));
-	told(&t);
-	pass(&t, limits.tcp_closing_ns);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, limits.tcp_closing_ns);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
-	assert_string_equal(told(&t), "");
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
 
 static void
 test_stragglers_of_a_closed_connection_begin_nothing(void **state)
 {
 	(void)state;
-	shake_hands(&t);
-	tell(&t, bare(A, TCP_RST | TCP_ACK, 1001, 5001));
-	told(&t);
-	tell(&t, data(B, 5001, 1001, 100));
-	tell(&t, bare(A, TCP_RST, 1001, 0));
-	assert_string_equal(told(&t), "");
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 100));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(flow_table_counters(t.table)->created, 1);
-	pass(&t, 30 * SECONDS);
+	tcp_fixture_advance(&t, 30 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 

@@ -20,7 +20,7 @@
 
 #define MINUTE (60 * NANOSECONDS)
 
-static struct talk t;
+static struct tcp_fixture t;
 static struct model m;
 
 static unsigned
@@ -36,7 +36,7 @@ static int
 begin(void **state)
 {
 	(void)state;
-	talk_begin(&t, MILLISECONDS);
+	tcp_fixture_setup(&t, MILLISECONDS);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static int
 end(void **state)
 {
 	(void)state;
-	talk_end(&t);
+	tcp_fixture_teardown(&t);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static void
 forget(void)
 {
 	flow_table_clear(t.table);
-	told(&t);
+	tcp_fixture_take_trace(&t);
 	t.state_changes = t.illegal = 0;
 	t.flow = NULL;
 }
@@ -113,12 +113,13 @@ check_captured_end(enum model_script script, const uint8_t *plan, unsigned lengt
 	unsigned count = traced_states(t.trace, tap, states, 32);
 	unsigned known = h->count, again = t.flow->tcp[tap].retransmits;
 
-	if (count == known && memcmp(states, h->states, count) == 0 && again == h->sent_again && t.illegal == 0)
+	if (count == known && memcmp(states, h->states, count) == 0 && again == h->retransmissions && t.illegal == 0)
 		return;
 	fail_msg("%s, captured at %c, network %s: %u states for %u, ends in %s for %s, %u sent again for %u, "
 		 "%u illegal:\n%s",
 		 script_names[script], "AB"[tap], plan_text(plan, length), count, known,
-		 talk_states[count ? states[count - 1] : 0], talk_states[h->state], again, h->sent_again, t.illegal,
+		 talk_states[count ? states[count - 1] : 0], talk_states[h->state], again, h->retransmissions,
+		     t.illegal,
 		 t.trace);
 }
 
@@ -145,7 +146,7 @@ converse(enum model_script script, const uint8_t *plan, unsigned length)
 		if (!ended && script != SERVER_ABORTS)
 			fail_msg("%s, network %s: the hosts themselves did not end: %s %s", script_names[script],
 				 plan_text(plan, length), talk_states[m.host[A].state], talk_states[m.host[B].state]);
-		tcp_flush(t.table);
+		tcp_flush_deferred(t.table);
 		t.trace[t.length] = '\0';
 		check_captured_end(script, plan, length, tap);
 		if (ended)
@@ -192,7 +193,7 @@ test_every_fault_of_the_network(void **state)
 
 struct recording {
 	unsigned count;
-	struct segment segment[PLAN_MAX];
+	struct test_segment segment[PLAN_MAX];
 	uint64_t at[PLAN_MAX];
 };
 
@@ -211,22 +212,22 @@ record(enum model_script script)
 }
 
 static void
-tell_soon(const struct segment *s)
+tell_soon(const struct test_segment *s)
 {
 	t.now += 500;
-	tell(&t, *s);
+	tcp_fixture_feed(&t, *s);
 }
 
 /* Tells the frames with the faults of the plan: a frame LOST, DOUBLED, or DELAYED behind the next one. */
 static void
 replay(const struct recording *r, const uint8_t *plan)
 {
-	const struct segment *late = NULL;
+	const struct test_segment *late = NULL;
 	uint64_t start = t.now;
 	unsigned i;
 
 	for (i = 0; i < r->count; i++) {
-		const struct segment *s = &r->segment[i];
+		const struct test_segment *s = &r->segment[i];
 
 		t.now = start + r->at[i];
 
@@ -235,7 +236,7 @@ replay(const struct recording *r, const uint8_t *plan)
 			continue;
 		}
 		if (plan[i] != LOST)
-			tell(&t, *s);
+			tcp_fixture_feed(&t, *s);
 		if (plan[i] == DOUBLED)
 			tell_soon(s);
 		if (late != NULL) {
@@ -245,7 +246,7 @@ replay(const struct recording *r, const uint8_t *plan)
 	}
 	if (late != NULL)
 		tell_soon(late);
-	tcp_flush(t.table);
+	tcp_flush_deferred(t.table);
 	t.trace[t.length] = '\0';
 }
 
@@ -253,21 +254,22 @@ replay(const struct recording *r, const uint8_t *plan)
 static bool
 closing_is_whole(const struct recording *r, const uint8_t *plan)
 {
-	unsigned end, i, whole = 0;
+	unsigned endpoint, i, whole = 0;
 
-	for (end = 0; end < 2; end++) {
+	for (endpoint = 0; endpoint < 2; endpoint++) {
 		uint32_t fin = 0;
 		bool sent = false, acked = false;
 
 		for (i = 0; i < r->count; i++) {
-			const struct segment *s = &r->segment[i];
+			const struct test_segment *s = &r->segment[i];
 
 			if ((s->flags & TCP_FIN) != 0 && (plan[i] == LOST || plan[i] == DELAYED))
 				return false;
-			if (s->from == end && (s->flags & TCP_FIN) != 0) {
+			if (s->from == endpoint && (s->flags & TCP_FIN) != 0) {
 				sent = true;
 				fin = s->seq + s->len + 1;
-			} else if (s->from != end && sent && s->ack == fin && plan[i] != LOST && plan[i] != DELAYED) {
+			} else if (s->from != endpoint && sent && s->ack == fin && plan[i] != LOST &&
+				   plan[i] != DELAYED) {
 				acked = true;
 			}
 		}
@@ -297,12 +299,12 @@ static struct outcome
 outcome(void)
 {
 	struct outcome o;
-	unsigned end;
+	unsigned endpoint;
 
 	memset(&o, 0, sizeof o);
-	for (end = 0; end < 2; end++) {
-		o.states[end] = t.flow == NULL ? 0 : t.flow->tcp[end].state;
-		o.count[end] = traced_states(t.trace, end, o.passed[end], 32);
+	for (endpoint = 0; endpoint < 2; endpoint++) {
+		o.states[endpoint] = t.flow == NULL ? 0 : t.flow->tcp[endpoint].state;
+		o.count[endpoint] = traced_states(t.trace, endpoint, o.passed[endpoint], 32);
 	}
 	return o;
 }
@@ -363,27 +365,27 @@ test_every_fault_of_the_capture(void **state)
 /* --- any segment at any time --- */
 
 static void
-check_after_odd_segment(const struct recording *r, unsigned after, const struct segment *odd)
+check_after_odd_segment(const struct recording *r, unsigned after, const struct test_segment *odd)
 {
-	unsigned end;
+	unsigned endpoint;
 
 	if (t.illegal != 0)
 		fail_msg("after %u frames, flags %02x seq %u ack %u len %u from %c: %s", after, odd->flags, odd->seq,
 			 odd->ack, odd->len, "AB"[odd->from], t.trace);
-	for (end = 0; t.flow != NULL && end < 2; end++) {
-		const struct tcp_end *e = &t.flow->tcp[end];
+	for (endpoint = 0; t.flow != NULL && endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &t.flow->tcp[endpoint];
 
 		assert_in_range(e->state, 0, TCP_STATE_COUNT - 1);
 		assert_int_not_equal(e->state, TCP_STATE_LISTEN);
-		if ((e->flags & TCP_END_SENT) != 0)
-			assert_false(seq_before(e->nxt, e->una));
-		assert_true(e->retransmits <= e->segments);
+		if ((e->flags & TCP_EP_SEQ_KNOWN) != 0)
+			assert_false(tcp_seq_before(e->nxt, e->una));
+		assert_true(e->retransmits <= e->segments_sent);
 	}
 	(void)r;
 }
 
 static void
-tell_odd_segment(const struct recording *r, unsigned after, const struct segment *odd)
+tell_odd_segment(const struct recording *r, unsigned after, const struct test_segment *odd)
 {
 	uint64_t start = t.now;
 	unsigned i;
@@ -391,15 +393,15 @@ tell_odd_segment(const struct recording *r, unsigned after, const struct segment
 	forget();
 	for (i = 0; i < after; i++) {
 		t.now = start + r->at[i];
-		tell(&t, r->segment[i]);
+		tcp_fixture_feed(&t, r->segment[i]);
 	}
 	tell_soon(odd);
 	check_after_odd_segment(r, after, odd);
 	if (after < r->count) {
 		t.now = start + r->at[after];
-		tell(&t, r->segment[after]);
+		tcp_fixture_feed(&t, r->segment[after]);
 	}
-	tcp_flush(t.table);
+	tcp_flush_deferred(t.table);
 	t.trace[t.length] = '\0';
 	check_after_odd_segment(r, after, odd);
 }
@@ -410,7 +412,7 @@ tell_odd_segments(const struct recording *r, unsigned after)
 {
 	static const uint32_t offsets[] = {(uint32_t)-300, (uint32_t)-1, 0, 50, 20000};
 	static const uint32_t lengths[] = {0, 1, 100};
-	struct tcp_end ends[2] = {{0}, {0}};
+	struct tcp_endpoint endpoints[2] = {{0}, {0}};
 	unsigned long tried = 0;
 	unsigned i, n;
 
@@ -418,11 +420,11 @@ tell_odd_segments(const struct recording *r, unsigned after)
 	for (i = 0; i < after; i++)
 		tell_soon(&r->segment[i]);
 	if (t.flow != NULL)
-		memcpy(ends, t.flow->tcp, sizeof ends);
+		memcpy(endpoints, t.flow->tcp, sizeof endpoints);
 	for (n = 0; n < 2u * 256 * 5 * 5 * 3; n++) {
 		unsigned from = n & 1;
-		struct segment odd = bare(from, n >> 1 & 0xff, ends[from].nxt + offsets[n / 512 % 5],
-					  ends[1 - from].nxt + offsets[n / 2560 % 5]);
+		struct test_segment odd = segment_empty(from, n >> 1 & 0xff, endpoints[from].nxt + offsets[n / 512 % 5],
+							endpoints[1 - from].nxt + offsets[n / 2560 % 5]);
 
 		odd.len = lengths[n / 12800];
 		tell_odd_segment(r, after, &odd);

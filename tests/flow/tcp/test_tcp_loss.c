@@ -9,15 +9,15 @@
 #include "flow/tcp/tcp_loss.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
-static struct talk t;
+static struct tcp_fixture t;
 
 static int
 begin(void **state)
 {
 	(void)state;
-	talk_begin(&t, 0);
-	shake_hands(&t);
-	told(&t);
+	tcp_fixture_setup(&t, 0);
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
 	return 0;
 }
 
@@ -25,19 +25,19 @@ static int
 end(void **state)
 {
 	(void)state;
-	talk_end(&t);
+	tcp_fixture_teardown(&t);
 	return 0;
 }
 
 static void
 without_sack(void)
 {
-	talk_end(&t);
-	talk_begin(&t, 0);
-	tell(&t, bare(A, TCP_SYN, 1000, 0));
-	tell(&t, bare(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	tell(&t, bare(A, TCP_ACK, 1001, 5001));
-	told(&t);
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, 0);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_take_trace(&t);
 }
 
 /* A sends `count` segments of 100 bytes from 1001 on, a microsecond apart. */
@@ -47,15 +47,15 @@ flight(unsigned count)
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
-		pass(&t, 1000);
-		tell(&t, data(A, 1001 + 100 * i, 5001, 100));
+		tcp_fixture_advance(&t, 1000);
+		tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001, 100));
 	}
 }
 
-static struct segment
+static struct test_segment
 sack(uint32_t ack, uint32_t left, uint32_t right)
 {
-	struct segment s = bare(B, TCP_ACK, 5001, ack);
+	struct test_segment s = segment_empty(B, TCP_ACK, 5001, ack);
 
 	s.sacks = 1;
 	s.sack[0][0] = left;
@@ -63,7 +63,7 @@ sack(uint32_t ack, uint32_t left, uint32_t right)
 	return s;
 }
 
-static const struct tcp_end *
+static const struct tcp_endpoint *
 sender(void)
 {
 	return &t.flow->tcp[A];
@@ -74,7 +74,7 @@ estimates(void)
 {
 	struct tcp_estimates e;
 
-	tcp_estimate(t.table, t.flow, A, &e);
+	tcp_estimate_congestion(t.table, t.flow, A, &e);
 	return e;
 }
 
@@ -85,22 +85,22 @@ test_sack_makes_it_fast(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 10 * MILLISECONDS);
-	tell(&t, sack(1001, 1101, 1201));
-	pass(&t, MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, sack(1001, 1101, 1201));
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 11004);
 	assert_int_equal(estimates().sack_fack, 1201);
 	assert_int_equal(estimates().sack_snxt, 1101);
 	assert_int_equal(estimates().mss, 1000);
 	assert_int_equal(estimates().ssthresh, 2000);
 	/* What the SACK block has not covered goes in the same recovery. */
-	tell(&t, sack(1101, 1301, 1401));
-	tell(&t, data(A, 1201, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
-	tell(&t, bare(B, TCP_ACK, 5001, 1501));
-	assert_int_equal(sender()->trouble, 0); /* back to the short path */
+	tcp_fixture_feed(&t, sack(1101, 1301, 1401));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1501));
+	assert_int_equal(sender()->slow_reasons, 0); /* back to the short path */
 	assert_int_equal(estimates().sack_fack, 0);
 }
 
@@ -113,11 +113,11 @@ test_three_duplicate_acks_make_it_fast(void **state)
 	for (acks = 2; acks < 4; acks++) {
 		without_sack();
 		flight(5);
-		pass(&t, 10 * MILLISECONDS);
+		tcp_fixture_advance(&t, 10 * MILLISECONDS);
 		for (i = 0; i < acks; i++)
-			tell(&t, bare(B, TCP_ACK, 5001, 1001));
-		tell(&t, data(A, 1001, 5001, 100));
-		assert_string_equal(told(&t), acks == 3 ? "A:retransmit(fast,2)" :
+			tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+		tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+		assert_string_equal(tcp_fixture_take_trace(&t), acks == 3 ? "A:retransmit(fast,2)" :
 							  "A:timeout(retransmit) A:retransmit(timeout,2)");
 	}
 }
@@ -127,16 +127,16 @@ test_what_was_sent_later_has_arrived(void **state)
 {
 	(void)state;
 	flight(3);
-	pass(&t, 10 * MILLISECONDS);
-	tell(&t, sack(1001, 1101, 1201));
-	tell(&t, data(A, 1001, 5001, 100));
-	told(&t);
-	pass(&t, 10 * MILLISECONDS);
+	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, sack(1001, 1101, 1201));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 10 * MILLISECONDS);
 	/* The retransmission is answered, and the last segment, older than that, is still out (RACK). */
-	tell(&t, bare(B, TCP_ACK, 5001, 1201));
-	pass(&t, 10 * MILLISECONDS);
-	tell(&t, data(A, 1201, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 }
 
 /* --- timeouts and probes --- */
@@ -146,21 +146,21 @@ test_silence_makes_it_a_timeout(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 300004);
 	assert_int_equal(estimates().cwnd, 1000);
-	pass(&t, 600 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100)); /* backed off */
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
+	tcp_fixture_advance(&t, 600 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100)); /* backed off */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 	/* Then it continues as the ACKs allow: a consequence of the timer, but not its expiry. */
-	tell(&t, bare(B, TCP_ACK, 5001, 1101));
-	tell(&t, data(A, 1101, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(timeout,2)");
-	tell(&t, bare(B, TCP_ACK, 5001, 1501));
-	tell(&t, data(A, 1501, 5001, 100));
-	assert_string_equal(told(&t), "");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(timeout,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1501));
+	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
 
 /* Also when it runs out again for the same segment: what was sent only once, before, has arrived (RFC 5682). */
@@ -169,15 +169,16 @@ test_a_timer_that_was_wrong_twice(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	pass(&t, 600 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2) A:timeout(retransmit) "
-				      "A:retransmit(timeout,3)");
-	tell(&t, sack(1101, 1301, 1401));
-	tell(&t, data(A, 1101, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_advance(&t, 600 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:timeout(retransmit) A:retransmit(timeout,2) A:timeout(retransmit) "
+			    "A:retransmit(timeout,3)");
+	tcp_fixture_feed(&t, sack(1101, 1301, 1401));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 }
 
 /* A retransmission that something sent later overtakes was lost as well: fast recovery takes over from the timer. */
@@ -186,17 +187,18 @@ test_an_overtaken_retransmission_ends_the_timeout(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	tell(&t, bare(B, TCP_ACK, 5001, 1101));
-	tell(&t, data(A, 1101, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(timeout,2)");
-	pass(&t, MILLISECONDS);
-	tell(&t, data(A, 1501, 5001, 100));
-	tell(&t, sack(1101, 1501, 1601));
-	tell(&t, data(A, 1101, 5001, 100));
-	tell(&t, data(A, 1201, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,3) A:retransmit(fast,2)");
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(timeout,2)");
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
+	tcp_fixture_feed(&t, sack(1101, 1501, 1601));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,3) A:retransmit(fast,2)");
 }
 
 static void
@@ -204,12 +206,12 @@ test_a_timeout_beats_stale_evidence(void **state)
 {
 	(void)state;
 	flight(5);
-	tell(&t, sack(1001, 1101, 1501));
-	tell(&t, data(A, 1001, 5001, 100));
-	told(&t);
-	pass(&t, 300 * MILLISECONDS); /* lost again, and everything else is there */
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
+	tcp_fixture_feed(&t, sack(1001, 1101, 1501));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 300 * MILLISECONDS); /* lost again, and everything else is there */
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 }
 
 static void
@@ -217,12 +219,12 @@ test_the_last_segment_is_a_probe(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 20 * MILLISECONDS);
-	tell(&t, data(A, 1401, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(probe,2)");
-	pass(&t, 220 * MILLISECONDS);
-	tell(&t, data(A, 1401, 5001, 100)); /* one probe at a time */
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
+	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
+	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100)); /* one probe at a time */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 }
 
 static void
@@ -230,19 +232,20 @@ test_a_probe_acknowledged_may_have_been_the_first_sending(void **state)
 {
 	(void)state;
 	flight(1);
-	pass(&t, 220 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	tell(&t, bare(B, TCP_ACK, 5001, 1101)); /* of one or the other: the probe stays open (RFC 8985 7.4.2) */
-	tell(&t, data(A, 1101, 5001, 100));
-	told(&t);
-	pass(&t, 220 * MILLISECONDS);
-	tell(&t, data(A, 1101, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
-	tell(&t, bare(B, TCP_ACK, 5001, 1201));
-	tell(&t, data(A, 1201, 5001, 100));
-	pass(&t, 220 * MILLISECONDS);
-	tell(&t, data(A, 1201, 5001, 100)); /* closed by the ACK beyond it */
-	assert_string_equal(told(&t), "A:retransmit(probe,2)");
+	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(
+	    &t, segment_empty(B, TCP_ACK, 5001, 1101)); /* of one or the other: the probe stays open (RFC 8985 7.4.2) */
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100)); /* closed by the ACK beyond it */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
 }
 
 static void
@@ -251,9 +254,9 @@ test_without_sack_there_are_no_probes(void **state)
 	(void)state;
 	without_sack();
 	flight(5);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1401, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 }
 
 static void
@@ -261,20 +264,22 @@ test_a_timer_that_was_wrong(void **state)
 {
 	(void)state;
 	flight(5);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	told(&t);
-	tell(&t, bare(B, TCP_ACK, 5001, 1301)); /* of what was never sent again: all of it was only late (F-RTO) */
-	pass(&t, 20 * MILLISECONDS);
-	tell(&t, data(A, 1401, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)"); /* older than what has arrived: no timer */
-	assert_int_equal(flow_table_tcp(t.table)->details_lost, 0);
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001,
+					   1301)); /* of what was never sent again: all of it was only late (F-RTO) */
+	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:retransmit(fast,2)"); /* older than what has arrived: no timer */
+	assert_int_equal(flow_table_tcp_pools(t.table)->loss_evicted, 0);
 }
 
 /* --- timestamps --- */
 
-static struct segment
-stamped(struct segment s, uint32_t tsval, uint32_t tsecr)
+static struct test_segment
+stamped(struct test_segment s, uint32_t tsval, uint32_t tsecr)
 {
 	s.tsval = tsval;
 	s.tsecr = tsecr;
@@ -285,11 +290,11 @@ static void
 test_an_echo_times_what_was_sent_again(void **state)
 {
 	(void)state;
-	tell(&t, stamped(data(A, 1001, 5001, 100), 100, 1));
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, stamped(data(A, 1001, 5001, 100), 400, 1));
-	pass(&t, 30 * MILLISECONDS);
-	tell(&t, stamped(bare(B, TCP_ACK, 5001, 1101), 2, 400));
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 100, 1));
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 400, 1));
+	tcp_fixture_advance(&t, 30 * MILLISECONDS);
+	tcp_fixture_feed(&t, stamped(segment_empty(B, TCP_ACK, 5001, 1101), 2, 400));
 	/* The handshake took 0 us, which counts as 1. */
 	assert_in_range(sender()->srtt_us, 30000 / 8 - 1, 30000 / 8 + 2);
 }
@@ -301,10 +306,10 @@ test_karn_without_timestamps(void **state)
 
 	(void)state;
 	flight(1);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	pass(&t, 30 * MILLISECONDS);
-	tell(&t, bare(B, TCP_ACK, 5001, 1101));
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_advance(&t, 30 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
 	assert_int_equal(sender()->srtt_us, before);
 }
 
@@ -312,16 +317,17 @@ static void
 test_an_old_echo_undoes_the_recovery(void **state)
 {
 	(void)state;
-	tell(&t, stamped(data(A, 1001, 5001, 100), 100, 1));
-	tell(&t, stamped(data(A, 1101, 5001, 100), 100, 1));
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, stamped(data(A, 1001, 5001, 100), 400, 1));
-	told(&t);
-	tell(&t, stamped(bare(B, TCP_ACK, 5001, 1101), 2, 100)); /* answers the first sending (Eifel) */
-	pass(&t, 20 * MILLISECONDS);
-	tell(&t, stamped(data(A, 1101, 5001, 100), 420, 2));
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 100, 1));
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1101, 5001, 100), 100, 1));
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 400, 1));
+	tcp_fixture_take_trace(&t);
+	tcp_fixture_feed(
+	    &t, stamped(segment_empty(B, TCP_ACK, 5001, 1101), 2, 100)); /* answers the first sending (Eifel) */
+	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	tcp_fixture_feed(&t, stamped(segment_data(A, 1101, 5001, 100), 420, 2));
 	/* Not caused by the timer, whose recovery is over. */
-	assert_null(strstr(told(&t), "timeout"));
+	assert_null(strstr(tcp_fixture_take_trace(&t), "timeout"));
 }
 
 /* --- not needed, or not again at all --- */
@@ -331,36 +337,36 @@ test_what_is_acknowledged_is_spurious(void **state)
 {
 	(void)state;
 	flight(2);
-	tell(&t, bare(B, TCP_ACK, 5001, 1201));
-	pass(&t, MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(spurious,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(spurious,2)");
 	flight(0);
-	tell(&t, data(A, 1201, 5001, 100));
-	tell(&t, data(A, 1301, 5001, 100));
-	tell(&t, sack(1201, 1301, 1401));
-	tell(&t, data(A, 1301, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(spurious,2)");
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	tcp_fixture_feed(&t, sack(1201, 1301, 1401));
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(spurious,2)");
 }
 
 static void
 test_frames_out_of_order_are_not_sent_again(void **state)
 {
 	(void)state;
-	tell(&t, data(A, 1001, 5001, 100));
-	tell(&t, data(A, 1201, 5001, 100));
-	tell(&t, data(A, 1301, 5001, 100));
-	pass(&t, MILLISECONDS);
-	tell(&t, data(A, 1101, 5001, 100)); /* captured late */
-	assert_string_equal(told(&t), "");
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* captured late */
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(sender()->bytes, 400);
 	assert_int_equal(sender()->retransmits, 0);
-	tell(&t, bare(A, TCP_FIN | TCP_ACK, 1501, 5001));
-	tell(&t, data(A, 1401, 5001, 100));
-	assert_string_equal(told(&t), "A:ESTABLISHED>FIN_WAIT_1");
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1501, 5001));
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
 	assert_int_equal(sender()->bytes, 500);
-	pass(&t, MILLISECONDS);
-	tell(&t, data(A, 1101, 5001, 100)); /* but this is */
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* but this is */
 	assert_int_equal(sender()->retransmits, 1);
 }
 
@@ -368,12 +374,12 @@ static void
 test_a_gap_filled_late_was_sent_before(void **state)
 {
 	(void)state;
-	tell(&t, data(A, 1001, 5001, 100));
-	tell(&t, data(A, 1201, 5001, 100));
-	tell(&t, sack(1101, 1201, 1301));
-	pass(&t, 50 * MILLISECONDS);
-	tell(&t, data(A, 1101, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	tcp_fixture_feed(&t, sack(1101, 1201, 1301));
+	tcp_fixture_advance(&t, 50 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 0); /* that was not seen */
 	assert_int_equal(sender()->bytes, 300);
 }
@@ -384,12 +390,12 @@ test_a_super_packet_in_pieces(void **state)
 	unsigned i;
 
 	(void)state;
-	tell(&t, data(A, 1001, 5001, 4000));
-	tell(&t, sack(1001, 3001, 5001));
-	pass(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 4000));
+	tcp_fixture_feed(&t, sack(1001, 3001, 5001));
+	tcp_fixture_advance(&t, MILLISECONDS);
 	for (i = 0; i < 2; i++)
-		tell(&t, data(A, 1001 + 1000 * i, 5001, 1000));
-	assert_string_equal(told(&t), "A:retransmit(fast,2) A:retransmit(fast,2)");
+		tcp_fixture_feed(&t, segment_data(A, 1001 + 1000 * i, 5001, 1000));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2) A:retransmit(fast,2)");
 	assert_int_equal(sender()->bytes, 4000);
 }
 
@@ -398,9 +404,11 @@ test_sent_again_with_something_new(void **state)
 {
 	(void)state;
 	flight(2);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, (struct segment){.from = A, .flags = TCP_ACK | TCP_FIN, .seq = 1101, .ack = 5001, .len = 150});
-	assert_string_equal(told(&t), "A:retransmit(probe,2) A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(
+	    &t, (struct test_segment){.from = A, .flags = TCP_ACK | TCP_FIN, .seq = 1101, .ack = 5001, .len = 150});
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:retransmit(probe,2) A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
 	assert_int_equal(sender()->bytes, 250);
 	assert_int_equal(sender()->nxt, 1252);
 }
@@ -410,35 +418,35 @@ test_sent_again_with_something_new(void **state)
 static void
 test_the_log_forgets(void **state)
 {
-	struct tcp_store *store = flow_table_tcp(t.table);
+	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
 	uint32_t i;
 
 	(void)state;
 	flight(2);
-	t.flow->tcp[B].sent = 0;
-	for (i = 0; i <= store->log_mask; i++)
-		log_append(store, &t.flow->tcp[B], i, i + 1, 0, false);
-	pass(&t, 300 * MILLISECONDS);
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	t.flow->tcp[B].log_tail = 0;
+	for (i = 0; i <= pools->log_mask; i++)
+		send_log_append(pools, &t.flow->tcp[B], i, i + 1, 0, false);
+	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 0);
 }
 
 static void
 test_log_indices_wrap(void **state)
 {
-	struct tcp_store *store = flow_table_tcp(t.table);
+	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
 
 	(void)state;
-	store->log_last = LOG_INDEX_MASK - 2;
-	t.flow->tcp[A].sent = t.flow->tcp[B].sent = 0;
+	pools->send_log_last = SEND_LOG_INDEX_MASK - 2;
+	t.flow->tcp[A].log_tail = t.flow->tcp[B].log_tail = 0;
 	flight(6);
-	pass(&t, MILLISECONDS);
-	tell(&t, sack(1001, 1301, 1401));
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+	tcp_fixture_advance(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, sack(1001, 1301, 1401));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 1005);
-	assert_true(store->log_last < 10);
+	assert_true(pools->send_log_last < 10);
 }
 
 /* All that a million connections may take, the pools of details and of SCTP addresses used up. */
@@ -446,42 +454,42 @@ static void
 test_memory_of_a_million(void **state)
 {
 	(void)state;
-	assert_true(flow_table_memory(1000000) <= 300000000);
+	assert_true(flow_table_memory_size(1000000) <= 300000000);
 }
 
 /* More connections in trouble than there are details: the oldest lose theirs and are judged all the same. */
 static void
 test_details_run_out(void **state)
 {
-	struct tcp_store *store = flow_table_tcp(t.table);
+	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
 	struct flow *flows[600];
 	unsigned i, round;
 
 	(void)state;
 	for (i = 0; i < 600; i++) {
-		struct segment s = data(A, 1001, 5001, 100);
-		struct packet packet = talk_packet(&s);
+		struct test_segment s = segment_data(A, 1001, 5001, 100);
+		struct packet packet = tcp_fixture_packet(&s);
 		struct flow_events events = {.count = 0};
 		struct flow_key key;
-		unsigned end;
+		unsigned endpoint;
 
 		packet.tcp.sport = (uint16_t)(2000 + i);
-		flow_key_of(&packet, &key, &end);
-		flows[i] = flow_for_tcp(t.table, &packet, &key, flow_hash(t.table, &key), end, t.now);
+		flow_key_from_packet(&packet, &key, &endpoint);
+		flows[i] = flow_table_lookup_tcp(t.table, &packet, &key, flow_key_hash(t.table, &key), endpoint, t.now);
 		for (round = 0; round < 3; round++) {
 			events.count = 0;
-			tcp_sent(t.table, flows[i], end, &packet, t.now, &events);
-			assert_int_equal(flows[i]->tcp[end].retransmits, round);
+			tcp_segment_sent(t.table, flows[i], endpoint, &packet, t.now, &events);
+			assert_int_equal(flows[i]->tcp[endpoint].retransmits, round);
 		}
 	}
-	assert_int_equal(store->details_lost, 600 - store->detail_count);
-	assert_int_equal(flow_cold(t.table, flows[0])->detail, 0);
-	assert_int_equal(flows[0]->tcp[0].trouble | flows[0]->tcp[1].trouble, 0);
-	assert_int_not_equal(flow_cold(t.table, flows[599])->detail, 0);
+	assert_int_equal(pools->loss_evicted, 600 - pools->detail_count);
+	assert_int_equal(flow_cold(t.table, flows[0])->loss_index, 0);
+	assert_int_equal(flows[0]->tcp[0].slow_reasons | flows[0]->tcp[1].slow_reasons, 0);
+	assert_int_not_equal(flow_cold(t.table, flows[599])->loss_index, 0);
 	flow_table_clear(t.table);
-	assert_int_equal(store->details_lost, 600 - store->detail_count);
-	for (i = 0; i < store->detail_count; i++)
-		assert_null(detail_of(store, &(struct flow_cold){.detail = (uint16_t)(i + 1)})->owner);
+	assert_int_equal(pools->loss_evicted, 600 - pools->detail_count);
+	for (i = 0; i < pools->detail_count; i++)
+		assert_null(loss_pool_find(pools, &(struct flow_cold){.loss_index = (uint16_t)(i + 1)})->owner);
 }
 
 static void
@@ -492,13 +500,14 @@ test_many_sack_blocks(void **state)
 	(void)state;
 	flight(100);
 	for (i = 1; i < 50; i++)
-		tell(&t, sack(1001, 1001 + 200 * i, 1101 + 200 * i)); /* every other segment: far more than is kept */
-	tell(&t, data(A, 1001, 5001, 100));
-	assert_string_equal(told(&t), "A:retransmit(fast,2)");
+		tcp_fixture_feed(
+		    &t, sack(1001, 1001 + 200 * i, 1101 + 200 * i)); /* every other segment: far more than is kept */
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(estimates().sack_fack, 1101 + 200 * 49);
-	tell(&t, sack(1001, 500, 900));	    /* below everything */
-	tell(&t, sack(1001, 90000, 90100)); /* beyond everything */
-	tell(&t, sack(1001, 1300, 1200));   /* inside out */
+	tcp_fixture_feed(&t, sack(1001, 500, 900));	/* below everything */
+	tcp_fixture_feed(&t, sack(1001, 90000, 90100)); /* beyond everything */
+	tcp_fixture_feed(&t, sack(1001, 1300, 1200));	/* inside out */
 	assert_int_equal(estimates().sack_fack, 1101 + 200 * 49);
 }
 

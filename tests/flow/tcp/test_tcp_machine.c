@@ -18,11 +18,11 @@ may_move(enum tcp_state from, enum tcp_input input, enum tcp_state to)
 	if (from == TCP_STATE_NONE) /* what it must have been, or what the segment proves: never both ends of an open */
 		return to != TCP_STATE_NONE && to != TCP_STATE_TIME_WAIT && to != TCP_STATE_SYN_SENT &&
 		       to != TCP_STATE_SYN_RECEIVED;
-	if (input == INPUT_TIMER_2MSL && from != TCP_STATE_TIME_WAIT)
+	if (input == TCP_INPUT_TIMER_2MSL && from != TCP_STATE_TIME_WAIT)
 		return false;
-	if ((input == INPUT_SEND_SYN) != (to == TCP_STATE_SYN_SENT))
+	if ((input == TCP_INPUT_SEND_SYN) != (to == TCP_STATE_SYN_SENT))
 		return false;
-	return is_legal_transition(from, to);
+	return tcp_transition_is_legal(from, to);
 }
 
 static void
@@ -32,7 +32,7 @@ test_every_cell_is_legal(void **state)
 
 	(void)state;
 	for (from = 0; from < TCP_STATE_COUNT; from++)
-		for (input = 0; input < INPUT_COUNT; input++) {
+		for (input = 0; input < TCP_INPUT_COUNT; input++) {
 			enum tcp_state to = tcp_machine_next((enum tcp_state)from, (enum tcp_input)input);
 
 			if (!may_move((enum tcp_state)from, (enum tcp_input)input, to))
@@ -45,13 +45,13 @@ test_every_cell_is_legal(void **state)
 static void
 test_resets_close_everything(void **state)
 {
-	static const enum tcp_input resets[] = {INPUT_SEND_RST, INPUT_RECV_RST, INPUT_SUPERSEDED};
+	static const enum tcp_input resets[] = {TCP_INPUT_SEND_RST, TCP_INPUT_RECV_RST, TCP_INPUT_SUPERSEDED};
 	unsigned from, i;
 
 	(void)state;
 	for (from = 1; from < TCP_STATE_COUNT; from++)
 		for (i = 0; i < 3; i++)
-			assert_int_equal(tcp_machine[from][resets[i]],
+			assert_int_equal(tcp_transitions[from][resets[i]],
 					 from == TCP_STATE_LISTEN ? TCP_STATE_LISTEN : TCP_STATE_CLOSED);
 }
 
@@ -62,11 +62,11 @@ test_an_input_twice_is_an_input_once(void **state)
 
 	(void)state;
 	for (from = 1; from < TCP_STATE_COUNT; from++)
-		for (input = 0; input < INPUT_COUNT; input++) {
-			unsigned once = tcp_machine[from][input];
+		for (input = 0; input < TCP_INPUT_COUNT; input++) {
+			unsigned once = tcp_transitions[from][input];
 
 			/* A duplicate of what was just taken means nothing. */
-			assert_int_equal(tcp_machine[once][input], once);
+			assert_int_equal(tcp_transitions[once][input], once);
 		}
 }
 
@@ -81,8 +81,8 @@ test_every_state_is_reached(void **state)
 		for (before = count = from = 0; from < TCP_STATE_COUNT; from++)
 			before += reached[from];
 		for (from = 0; from < TCP_STATE_COUNT; from++)
-			for (input = 0; reached[from] && input < INPUT_COUNT; input++)
-				reached[tcp_machine[from][input]] = true;
+			for (input = 0; reached[from] && input < TCP_INPUT_COUNT; input++)
+				reached[tcp_transitions[from][input]] = true;
 		for (from = 0; from < TCP_STATE_COUNT; from++)
 			count += reached[from];
 	} while (count != before);
@@ -100,10 +100,10 @@ test_every_legal_transition_is_there(void **state)
 		for (to = 1; to < TCP_STATE_COUNT; to++) {
 			bool found = false;
 
-			if (!is_legal_transition(from, to))
+			if (!tcp_transition_is_legal(from, to))
 				continue;
-			for (input = 0; input < INPUT_COUNT; input++)
-				found = found || tcp_machine[from][input] == to;
+			for (input = 0; input < TCP_INPUT_COUNT; input++)
+				found = found || tcp_transitions[from][input] == to;
 			if (!found)
 				fail_msg("nothing leads from %s to %s", talk_states[from], talk_states[to]);
 		}
@@ -117,27 +117,27 @@ test_the_diagram_of_rfc_9293(void **state)
 		enum tcp_input input;
 		enum tcp_state to;
 	} arrows[] = {
-		{TCP_STATE_CLOSED, INPUT_SEND_SYN, TCP_STATE_SYN_SENT},
-		{TCP_STATE_LISTEN, INPUT_SEND_SYN_ACK, TCP_STATE_SYN_RECEIVED},
-		{TCP_STATE_SYN_SENT, INPUT_RECV_SYN, TCP_STATE_SYN_RECEIVED},
-		{TCP_STATE_SYN_SENT, INPUT_RECV_SYN_ACK, TCP_STATE_ESTABLISHED},
-		{TCP_STATE_SYN_RECEIVED, INPUT_RECV_ACK_OF_SYN, TCP_STATE_ESTABLISHED},
-		{TCP_STATE_SYN_RECEIVED, INPUT_SEND_FIN, TCP_STATE_FIN_WAIT_1},
-		{TCP_STATE_ESTABLISHED, INPUT_SEND_FIN, TCP_STATE_FIN_WAIT_1},
-		{TCP_STATE_ESTABLISHED, INPUT_RECV_FIN, TCP_STATE_CLOSE_WAIT},
-		{TCP_STATE_FIN_WAIT_1, INPUT_RECV_ACK_OF_FIN, TCP_STATE_FIN_WAIT_2},
-		{TCP_STATE_FIN_WAIT_1, INPUT_RECV_FIN, TCP_STATE_CLOSING},
-		{TCP_STATE_FIN_WAIT_2, INPUT_RECV_FIN, TCP_STATE_TIME_WAIT},
-		{TCP_STATE_CLOSING, INPUT_RECV_ACK_OF_FIN, TCP_STATE_TIME_WAIT},
-		{TCP_STATE_CLOSE_WAIT, INPUT_SEND_FIN, TCP_STATE_LAST_ACK},
-		{TCP_STATE_LAST_ACK, INPUT_RECV_ACK_OF_FIN, TCP_STATE_CLOSED},
-		{TCP_STATE_TIME_WAIT, INPUT_TIMER_2MSL, TCP_STATE_CLOSED},
+		{TCP_STATE_CLOSED, TCP_INPUT_SEND_SYN, TCP_STATE_SYN_SENT},
+		{TCP_STATE_LISTEN, TCP_INPUT_SEND_SYN_ACK, TCP_STATE_SYN_RECEIVED},
+		{TCP_STATE_SYN_SENT, TCP_INPUT_RECV_SYN, TCP_STATE_SYN_RECEIVED},
+		{TCP_STATE_SYN_SENT, TCP_INPUT_RECV_SYN_ACK, TCP_STATE_ESTABLISHED},
+		{TCP_STATE_SYN_RECEIVED, TCP_INPUT_RECV_ACK_OF_SYN, TCP_STATE_ESTABLISHED},
+		{TCP_STATE_SYN_RECEIVED, TCP_INPUT_SEND_FIN, TCP_STATE_FIN_WAIT_1},
+		{TCP_STATE_ESTABLISHED, TCP_INPUT_SEND_FIN, TCP_STATE_FIN_WAIT_1},
+		{TCP_STATE_ESTABLISHED, TCP_INPUT_RECV_FIN, TCP_STATE_CLOSE_WAIT},
+		{TCP_STATE_FIN_WAIT_1, TCP_INPUT_RECV_ACK_OF_FIN, TCP_STATE_FIN_WAIT_2},
+		{TCP_STATE_FIN_WAIT_1, TCP_INPUT_RECV_FIN, TCP_STATE_CLOSING},
+		{TCP_STATE_FIN_WAIT_2, TCP_INPUT_RECV_FIN, TCP_STATE_TIME_WAIT},
+		{TCP_STATE_CLOSING, TCP_INPUT_RECV_ACK_OF_FIN, TCP_STATE_TIME_WAIT},
+		{TCP_STATE_CLOSE_WAIT, TCP_INPUT_SEND_FIN, TCP_STATE_LAST_ACK},
+		{TCP_STATE_LAST_ACK, TCP_INPUT_RECV_ACK_OF_FIN, TCP_STATE_CLOSED},
+		{TCP_STATE_TIME_WAIT, TCP_INPUT_TIMER_2MSL, TCP_STATE_CLOSED},
 	};
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < sizeof arrows / sizeof arrows[0]; i++)
-		assert_int_equal(tcp_machine[arrows[i].from][arrows[i].input], arrows[i].to);
+		assert_int_equal(tcp_transitions[arrows[i].from][arrows[i].input], arrows[i].to);
 }
 
 static void
@@ -146,7 +146,7 @@ test_names(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < INPUT_COUNT; i++)
+	for (i = 0; i < TCP_INPUT_COUNT; i++)
 		assert_true(strlen(tcp_input_name((enum tcp_input)i)) > 3);
 	for (i = 1; i < TCP_STATE_COUNT; i++)
 		assert_int_equal(strncmp(tcp_state_name((enum tcp_state)i), "state-", 6), 0);
