@@ -26,7 +26,8 @@ replay() {
 # one_case NAME CAPTURE OPTIONS
 one_case() {
 	if ! file=$(capture "$2"); then
-		skip "$1" "capture $2 is not here"
+		echo "no $2 in tests/captures" >"$tmp/why"
+		not_ok "$1" "$tmp/why"
 		return
 	fi
 	# The options of a case are words of one line.

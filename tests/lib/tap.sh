@@ -3,7 +3,7 @@
 #
 # Test Anything Protocol for shell tests.  Source it, call ok/not_ok/skip/is/check for every point, end with tap_done.
 # What it gives:
-#   $top      the source tree            $shared  the captures nobody here wrote ($NETOBS_SHARED), perhaps absent
+#   $top      the source tree            $shared  further captures ($NETOBS_SHARED), perhaps absent
 #   $netobsd  the program under test     $tmp     a scratch directory, removed at the end
 set -u
 umask 022 # netobsd and other users read files of a test
@@ -12,6 +12,7 @@ PATH=$PATH:/usr/sbin:/sbin # of root without a login, and of other users
 # tests/ROOM/NAME.sh or deeper: up to where configure.ac is
 top=${top_srcdir:-$(cd "$(dirname "$0")" && while [ ! -e configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)}
 build=${top_builddir:-$PWD}
+# shellcheck disable=SC2034 # some tests use it
 shared=${NETOBS_SHARED:-$top/../shared}
 netobsd=${NETOBSD:-$build/netobsd}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
@@ -110,15 +111,9 @@ have() {
 	done
 }
 
-# capture NAME: the path of a capture of the project's own or of the shared ones; fails if it is nowhere
+# capture NAME: prints the path of a capture of the source tree; fails if there is none
 capture() {
-	for capture_path in "$top/tests/captures/$1" "$shared/captures/$1"; do
-		if [ -r "$capture_path" ]; then
-			printf '%s\n' "$capture_path"
-			return 0
-		fi
-	done
-	return 1
+	[ -r "$top/tests/captures/$1" ] && printf '%s\n' "$top/tests/captures/$1"
 }
 
 # private_netobsd: a copy of the program with an inode of its own, so that a tracer attached to it by path sees no

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real sockets of every temper for tests/live/live_truth.sh.
+"""Real sockets of every temper for tests/reference/live_truth.sh.
 
     live_traffic.py serve ADDRESS4 ADDRESS6 READY            serves until it is killed; touches READY when it listens
     live_traffic.py talk ADDRESS4 ADDRESS6 SEED CONNECTIONS  so many short web-like connections, and of each other kind

@@ -4,7 +4,6 @@ shell_tests += \
 	%D%/links.sh \
 	%D%/live.sh \
 	%D%/live_table.sh \
-	%D%/live_truth.sh \
 	%D%/on_demand.sh \
 	%D%/overload.sh \
 	%D%/owner.sh \

@@ -7,7 +7,7 @@
 
 have python3 || skip_all "python3 is not installed"
 rm -rf "$tmp"
-set -- "$top"/tests/captures/*.pcap*
+set -- "$top"/tests/captures/*.pcap* "$top"/tests/captures/*/*.pcap*
 for folder in "$shared"/captures/*/; do
 	[ -d "$folder" ] && set -- "$@" "$folder"*.pcap*
 done

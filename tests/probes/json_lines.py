@@ -98,9 +98,11 @@ def judge(netobsd, path, wanted):
 
 def cases(own, shared):
     """(name, path, statuses allowed) of every capture."""
-    for name in sorted(os.listdir(own)):
-        if not name.endswith(".md"):
-            yield name, os.path.join(own, name), {0, 1, 2}
+    for folder, _, names in sorted(os.walk(own)):
+        for name in sorted(names):
+            if not name.endswith(".md"):
+                path = os.path.join(folder, name)
+                yield os.path.relpath(path, own), path, {0, 1, 2}
     index = os.path.join(shared, "INDEX.tsv")
     if os.path.exists(index):
         with open(index, encoding="utf-8", newline="") as table:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/live_truth.sh \
 	%D%/truth.sh \
+	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
 	%D%/tshark_retransmissions.sh
 
 EXTRA_PROGRAMS += %D%/dump_fields %D%/truth_replay
-%D%/truth.log: %D%/truth_replay
+%D%/truth.log %D%/truth_fresh.log: %D%/truth_replay
 %D%/tshark.log: %D%/dump_fields

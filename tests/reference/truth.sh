@@ -1,24 +1,44 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The Linux kernel's own record of the sockets in the shared captures: the same states and retransmissions, both as the
-# TCP tracker has them and as the probes tell them.  truth.py says what counts as the same.
+# Compares netobs with the Linux kernel's own record of the sockets in tests/truth: the same states and retransmissions,
+# both in the TCP tracker and in the firings of the probes.  truth.py defines what counts as the same.  Folders of
+# $NETOBS_SHARED/truth with another record are compared as well.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
 have python3 || skip_all "python3 is not installed"
-[ -d "$shared/truth" ] || skip_all "there is no shared record of the kernel"
 [ -x "$build/tests/reference/truth_replay" ] || skip_all "truth_replay is not built"
 
-# compare NAME ARGUMENT...: truth.py on every folder; its points are ours
+shipped=$top/tests/truth
+
+# shipped_already FOLDER: whether the source tree has the same record
+shipped_already() {
+	for ours in "$shipped/scripted" "$shipped"/live/*; do
+		! cmp -s "$ours/truth.tsv" "$1/truth.tsv" || return 0
+	done
+	return 1
+}
+
+set -- "$shipped/scripted" "$shipped"/live/*
+further=0
+for folder in "$shared/truth/scripted" "$shared"/truth/live/*; do
+	if [ -e "$folder/truth.tsv" ] && ! shipped_already "$folder"; then
+		set -- "$@" "$folder"
+		further=$((further + 1))
+	fi
+done
+note "$(($# - further)) folders are shipped, $further further ones in $shared/truth"
+
+# compare NAME ARGUMENT...: relays the points of truth.py
 compare() {
 	note "$1"
 	shift
-	python3 "$top/tests/reference/truth.py" "$@" "$build/tests/reference/truth_replay" "$shared/truth/scripted" "$shared"/truth/live/* \
-		>"$tmp/points" 2>"$tmp/err" || [ ! -s "$tmp/err" ] || not_ok "truth.py runs" "$tmp/err"
+	python3 "$top/tests/reference/truth.py" --shipped "$shipped" "$@" >"$tmp/points" 2>"$tmp/err" || [ ! -s "$tmp/err" ] ||
+		not_ok "truth.py runs" "$tmp/err"
 	relay "$tmp/points"
 }
 
-compare "what the tracker says"
-[ ! -x "$netobsd" ] || compare "what the probes tell" --netobsd "$netobsd"
+compare "the tracker" "$build/tests/reference/truth_replay" "$@"
+[ ! -x "$netobsd" ] || compare "the probes" --netobsd "$netobsd" "$build/tests/reference/truth_replay" "$@"
 tap_done

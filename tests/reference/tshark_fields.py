@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares the header fields of every packet of the shared captures with tshark's.
+"""Compares the header fields of every packet of many captures with tshark's.
 
-usage: tshark_fields.py DUMP_FIELDS CAPTURES [DIFFERENCES] [--write]
+usage: tshark_fields.py DUMP_FIELDS CAPTURES SHARED [DIFFERENCES] [--write]
 
-DUMP_FIELDS is the test program that prints what netobs dissects, CAPTURES the folder of capture files and DIFFERENCES
-the list of explained disagreements (tests/reference/tshark_differences.tsv beside this script: capture, frame, field, reason).
-A disagreement that is not listed fails, and so does a listed one that no longer occurs.  --write prints a list with
-every disagreement of this run, keeping the reasons there are.
+DUMP_FIELDS is the test program that prints what netobs dissects, CAPTURES the folder of the captures that the source
+tree carries, SHARED a folder of further ones, which may be absent; captures of SHARED with the content of a shipped one
+are left out.  DIFFERENCES is the list of explained disagreements (tests/reference/tshark_differences.tsv beside this script:
+capture, frame, field, reason).  A disagreement that is not listed fails, and so does a listed one that no longer
+occurs, unless its capture is absent.  The counts of the shipped captures must be those of accuracy.expected.  --write
+prints a list with every disagreement of this run, keeping the reasons there are.
 
 Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
 says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
@@ -20,6 +22,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import accuracy  # noqa: E402
 
 NETWORKS = {"ip": "ipv4", "ipv6": "ipv6", "arp": "arp", "rarp": "arp"}
 TRANSPORTS = {"tcp": "tcp", "udp": "udp", "icmp": "icmp", "icmpv6": "icmpv6", "sctp": "sctp"}
@@ -255,65 +261,96 @@ def read_explained(path):
     return explained
 
 
+class Comparison:
+    """One set of captures: its counts and its differences."""
+
+    def __init__(self):
+        self.total = collections.Counter()
+        self.found = {}
+        self.names = set()
+        self.remarks = []
+
+    def compare(self, program, captures):
+        names = {path: name for name, path in captures}
+        self.names = set(names.values())
+        count = [0]
+        for path, link, number, error, packets in run_ours(program, list(names)) if names else ():
+            name = names[path]
+            self.remark(name, link, number, error)
+            if link == "supported":
+                self.compare_packets(name, packets, run_tshark(path), count)
+        self.total["fields"] = count[0]
+        self.total["differences"] = len(self.found)
+
+    def remark(self, name, link, number, error):
+        if link == "-":
+            self.total["captures-unreadable"] += 1
+            self.remarks.append(f"not readable by libpcap: {name}: {error}")
+        elif link != "supported":
+            self.total["captures-of-other-link-types"] += 1
+            self.total["packets-of-other-link-types"] += number
+            self.remarks.append(f"link type not supported: {name}: {link}, {number} packets")
+        elif error:
+            self.total["captures-broken-off"] += 1
+            self.remarks.append(f"read to where libpcap stops: {name}: after {number} packets: {error}")
+
+    def compare_packets(self, name, packets, rows, count):
+        self.total["captures"] += 1
+        for n, ours in packets.items():
+            self.total["packets"] += 1
+            if n not in rows:
+                self.found[(name, n, "packet")] = (ours["frame.len"], None)
+                continue
+            self.total["fragments"] += int(ours["fragment"])
+            for field, mine, other in compare(ours, rows[n], count):
+                self.found[(name, n, field)] = (mine, other)
+
+    def text(self):
+        t = self.total
+        return (f"{t['captures']} captures, {t['packets']} packets ({t['fragments']} fragments, compared up to IP), "
+                f"{t['fields'] - t['differences']} of {t['fields']} fields alike, {t['differences']} differ; "
+                f"{t['captures-of-other-link-types']} captures with {t['packets-of-other-link-types']} packets of other "
+                f"link types, {t['captures-unreadable']} unreadable, {t['captures-broken-off']} broken off")
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--write"]
-    write = "--write" in sys.argv
-    if len(arguments) < 2:
+    if len(arguments) < 3:
         sys.exit(__doc__)
     if shutil.which("tshark") is None:
         print("tshark is not installed")
         sys.exit(77)
-    program, folder = arguments[0], arguments[1]
-    listed = arguments[2] if len(arguments) > 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)),
+    program, folder, shared = arguments[:3]
+    listed = arguments[3] if len(arguments) > 3 else os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                                                    "tshark_differences.tsv")
     explained = read_explained(listed)
-    paths = sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names
-                   if name not in ("INDEX.tsv", "README.md"))
-    if not paths:
-        sys.exit("no capture files in " + folder)
-    found, totals = {}, collections.Counter()
-    unsupported, unreadable, broken = [], [], []
-    count = [0]
-    for path, link, number, error, packets in run_ours(program, paths):
-        name = os.path.relpath(path, folder)
-        if link == "-":
-            unreadable.append("%s: %s" % (name, error))
-            continue
-        if link != "supported":
-            unsupported.append("%s: %s, %d packets" % (name, link, number))
-            totals["unsupported"] += number
-            continue
-        if error:
-            broken.append("%s: after %d packets: %s" % (name, number, error))
-        rows = run_tshark(path)
-        totals["captures"] += 1
-        for n, ours in packets.items():
-            totals["packets"] += 1
-            if n not in rows:
-                found[(name, n, "packet")] = (ours["frame.len"], None)
-                continue
-            totals["fragments"] += int(ours["fragment"])
-            for field, mine, other in compare(ours, rows[n], count):
-                found[(name, n, field)] = (mine, other)
-    for title, lines in (("link type not supported", unsupported), ("not readable by libpcap", unreadable),
-                         ("read to where libpcap stops", broken)):
-        for line in lines:
-            print("%s: %s" % (title, line), file=sys.stderr)
-    if write:
+    shipped, further = Comparison(), Comparison()
+    with tempfile.TemporaryDirectory() as scratch:
+        captures = accuracy.captures(folder, scratch)
+        if not captures:
+            sys.exit("no capture files in " + folder)
+        shipped.compare(program, captures)
+        further.compare(program, accuracy.captures(shared, scratch, {accuracy.digest(path) for _, path in captures}))
+    found = {**shipped.found, **further.found}
+    for line in shipped.remarks + further.remarks:
+        print(line, file=sys.stderr)
+    if "--write" in sys.argv:
         for key in sorted(found):
             print("%s\t%d\t%s\t%s" % (*key, explained.get(key, "netobs %s, tshark %s" % found[key])))
         return
-    unexplained = [key for key in sorted(found) if key not in explained]
-    stale = [key for key in sorted(explained) if key not in found]
-    for key in unexplained:
-        print("unexplained: %s frame %d %s: netobs %s, tshark %s" % (*key, *found[key]))
-    for key in stale:
-        print("explained, but no longer so: %s frame %d %s" % key)
-    print("%d captures, %d packets (%d fragments, compared up to IP), %d fields compared, %d explained differences, "
-          "%d unexplained, %d stale; %d captures with %d packets of other link types, %d unreadable, %d broken off"
-          % (totals["captures"], totals["packets"], totals["fragments"], count[0], len(explained) - len(stale),
-             len(unexplained), len(stale), len(unsupported), totals["unsupported"], len(unreadable), len(broken)))
-    sys.exit(1 if unexplained or stale else 0)
+    wrong = ["unexplained: %s frame %d %s: netobs %s, tshark %s" % (*key, *found[key])
+             for key in sorted(found) if key not in explained]
+    absent = [key for key in explained if key[0] not in shipped.names | further.names]
+    wrong += ["explained, but no longer so: %s frame %d %s" % key
+              for key in sorted(explained) if key not in found and (key not in absent or further.names)]
+    wrong += accuracy.wrong_counts("tshark", dict(shipped.total))
+    print("".join(line + "\n" for line in wrong), end="")
+    print("shipped: " + shipped.text())
+    if further.names:
+        print("further: " + further.text())
+    elif absent:
+        print("further: none; %d explained differences are in captures that are absent" % len(absent))
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -49,8 +49,9 @@ licence_stated() {
 
 # licence_known FILE: by the tables of the captures' README
 licence_known() {
-	awk -F ' *[|] *' -v file="${1##*/}" '
-		$2 == file { split($3, part, "[/:]"); origin = part[1] }
+	awk -F ' *[|] *' -v file="${1#tests/captures/}" '
+		index(file, "/") > 0 { origin = substr(file, 1, index(file, "/") - 1) }
+		$2 == file && origin == "" { split($3, part, "[/:]"); origin = part[1] }
 		$2 == origin && $2 != "" { licence = $4 }
 		END { print origin == "own" ? "BSD-2-Clause" : licence }' tests/captures/README.md
 }
@@ -60,7 +61,7 @@ awk '/^[A-Z]/ { in_files = ($1 == "Files:") }
 	/^License:/ { for (i = 0; i < count; i++) print pattern[i], $2; count = 0 }
 	in_files { sub(/^Files:/, ""); for (i = 1; i <= NF; i++) pattern[count++] = $i }' debian/copyright >"$tmp/patterns"
 is "debian/copyright covers all files" "$(licence_stated configure.ac)" BSD-2-Clause
-find tests/captures -type f ! -name README.md | sort | while read -r file; do
+find tests/captures -type f ! -name '*.md' | sort | while read -r file; do
 	stated=$(licence_stated "$file") known=$(licence_known "$file")
 	[ "$stated" = "$known" ] || echo "$file: debian/copyright has $stated, the README has ${known:-nothing}"
 done >"$tmp/licences"

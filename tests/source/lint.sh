@@ -141,7 +141,7 @@ libevent_users() {
 unlicensed() {
 	# Captures, expectations and configurations are data, compared line by line.
 	find dissect flow probes apps daemon tools man tests bench scripts bootstrap .ci/run -type f \
-		! -path 'tests/captures/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
+		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
 		! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' ! -name '*.pyc' | while read -r file; do
 		[ ! -f "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' || echo "$file"
 	done

@@ -3,10 +3,10 @@
 """live_truth.py KERNEL PROBES STOPPED CONNECTIONS ADDRESS...
 
 Compares what the kernel recorded of its sockets with what the probes of netobsd told of the same connections at the
-same time, connection by connection and by the rules of truth.py, for tests/live/live_truth.sh.  Prints TAP points.
+same time, connection by connection and by the rules of truth.py, for tests/reference/live_truth.sh.  Prints TAP points.
 
 KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is what
-tests/live/live_truth.bt printed.  STOPPED has the monotonic clock and the time when the kernel's record ended, in ns.  The
+tests/reference/live_truth.bt printed.  STOPPED has the monotonic clock and the time when the kernel's record ended, in ns.  The
 ADDRESSes are those of both hosts; on each a netobsd tells of its own."""
 import collections
 import re
@@ -102,7 +102,9 @@ def read_kernel(path, addresses):
                 del open_now[ends]
         elif fields.get("err", "0") == "0":  # the tracepoint fires for an attempt that fails, too
             end.sent_again.append(time)
-            if old not in ("SYN_SENT", "SYN_RECEIVED"):
+            if old in ("SYN_SENT", "SYN_RECEIVED"):
+                end.timers["syn"] += 1
+            else:
                 end.timers["timeout"] += "tcp_retransmit_timer" in stack
                 end.timers["probe"] += "tcp_send_loss_probe" in stack
                 end.timers["known" if stack else "unknown"] += 1

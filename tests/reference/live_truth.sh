@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The kernel and netobs, compared on the same connections at the same time.  Two hosts and a lossy router between them
+# in network namespaces, thousands of short connections and some of every odd kind; the kernel's own record of states
+# and retransmissions, and the firings of the probes of a netobsd on each host, recorded by bpftrace.  Both are compared connection
+# by connection (live_truth.py, by the rules of truth.py).
+#
+# For longer runs, as root in a build directory:
+#
+#     NETOBS_LIVE_CONNECTIONS=5000 NETOBS_LIVE_LOSS=30 NETOBS_LIVE_SEED=7 ../tests/reference/live_truth.sh
+#
+# live_truth_hosts.sh lists the variables; NETOBS_LIVE_KEEP is a folder in which the two records are left.
+#
+# Why the kernel's side is not bpftrace's as well: one BPF program on a tracepoint does not run while it interrupts
+# another on the same CPU, so bpftrace misses some of the kernel's events under load, and tells those of several CPUs
+# out of order.  An instance of ftrace with a buffer of its own misses nothing as long as that does not overrun, counts
+# it if it does, and merges by time.  The programs on netobs's probes never interrupt each other.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have ip nft python3 || skip_all "ip, nft or python3 is not installed"
+why=$(tracing_refused)
+[ -z "$why" ] || skip_all "$why"
+
+# shellcheck source=tests/reference/live_truth_hosts.sh
+. "$top/tests/reference/live_truth_hosts.sh"
+
+program=$(private_netobsd) || exit 99
+traffic=$top/tests/live/live_traffic.py
+started=
+
+stop_all() {
+	for stop_pid in $started; do
+		kill "$stop_pid" 2>/dev/null
+	done
+	started=
+	wait
+}
+
+tear_down() {
+	stop_all
+	remove_hosts
+}
+trap 'tear_down; rm -rf "$tmp"' EXIT
+
+# observe NAMESPACE DEVICE: a netobsd there; its standard error is DEVICE.err
+observe() {
+	ip netns exec "$1" "$program" -i "$2" -s 200 -B 65536 --summary >/dev/null 2>"$tmp/$2.err" &
+	started="$started $!"
+}
+
+both_are_traced() {
+	ip netns exec "$near" python3 "$traffic" once "$far4" 7007
+	grep -q " $near4 .* 7007 " "$tmp/probes" && grep -q " 7007 $near4 " "$tmp/probes"
+}
+
+set_up() {
+	started=
+	rm -f "$tmp/ready"
+	set_up_network && set_up_record || return 1
+	sed "s|PROGRAM|$program|" "$top/tests/reference/live_truth.bt" >"$tmp/live_truth.bt"
+	BPFTRACE_PERF_RB_PAGES=4096 bpftrace -q -B line --include "$top/probes/netobs.h" "$tmp/live_truth.bt" \
+		>"$tmp/probes" 2>"$tmp/bpftrace.err" &
+	tracer=$!
+	started=$tracer
+	observe "$near" near0
+	near_pid=$!
+	observe "$far" far0
+	far_pid=$!
+	ip netns exec "$far" python3 "$traffic" serve "$far4" "$far6" "$tmp/ready" &
+	server=$!
+	started="$started $server"
+	wait_for test -e "$tmp/ready" && wait_for both_are_traced
+}
+
+counter() {
+	awk -v name="$2" '$1 == name { print $2 }' "$tmp/$1.err"
+}
+
+# nothing_comes FILE: whether it has not grown for a second
+nothing_comes() {
+	had=$(wc -c <"$1")
+	sleep 1 # no event: bpftrace gives no sign when its buffers are empty
+	[ "$(wc -c <"$1")" -eq "$had" ]
+}
+
+for attempt in 1 2 3; do
+	set_up >"$tmp/set-up.out" 2>&1 && break
+	tear_down
+done
+if [ -z "$started" ]; then
+	sed 's/^/# /' "$tmp/set-up.out" "$tmp/bpftrace.err"
+	echo "Bail out! the set-up failed $attempt times"
+	exit 99
+fi
+
+ip netns exec "$near" python3 "$traffic" talk "$far4" "$far6" "$seed" "$connections"
+wait_for_close
+stop_record
+let_deliver
+kill -INT "$near_pid" "$far_pid"
+wait "$near_pid" "$far_pid"
+wait_for nothing_comes "$tmp/probes"
+tracer_end
+[ -z "${NETOBS_LIVE_KEEP:-}" ] || cp "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$NETOBS_LIVE_KEEP/"
+
+note "$connections short connections, $loss per mille lost, seed $seed, offloads $offloads"
+is "the kernel's record is whole" "$lost" 0
+is "bpftrace lost nothing" "$(grep -ci lost "$tmp/bpftrace.err" "$tmp/probes" | tr '\n' ' ' | sed "s|$tmp/||g")" \
+	"bpftrace.err:0 probes:0 "
+is "netobsd lost nothing" "$(counter near0 capture.dropped) $(counter far0 capture.dropped)" "0 0"
+python3 "$top/tests/reference/live_truth.py" "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$connections" \
+	"$near4" "$near6" "$far4" "$far6" >"$tmp/points" || [ -s "$tmp/points" ] || exit 99
+relay "$tmp/points"
+tap_done
