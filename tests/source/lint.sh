@@ -27,7 +27,7 @@ if have codespell; then
 	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
 		--skip '*.pcap,*.pcapng,*.out,*.dmp,*.cap,*.gz,*.zst' \
 		dissect flow probes apps daemon tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
-		README.md CONTRIBUTING.md NEWS
+		README.md CONTRIBUTING.md GLOSSARY.md NEWS
 else
 	skip "spelling" "codespell is not installed"
 fi
