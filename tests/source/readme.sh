@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The commands that README.md shows print what it says that they print.
+# README.md agrees with the program: the commands that it shows print the output that it shows, and its table of
+# scripts has every script of `netobs --list`.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 
-# The README's paths, with a program of our own that no other test runs.
+# The README's paths, with a copy of the program that no other test runs.
 mkdir "$tmp/build"
 cp -- "$netobsd" "$tmp/build/netobsd" && ln -s "$top/tests" "$top/probes" "$top/scripts" "$tmp" || exit 99
 export NETOBSD="$tmp/build/netobsd"
@@ -16,20 +17,53 @@ refused=$(tracing_refused)
 one_processor=
 ! have taskset || one_processor="taskset -c $(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')"
 
+# --------------------------------------------------------------------------------------------------- commands
+
 # N.command and N.expected for each block of lines "    $ COMMAND", "    > MORE OF IT", "    OUTPUT"
 awk '/^    [$] / { n++; file = n ".command"; print substr($0, 7) >file; next }
 	/^    > / && file { print substr($0, 7) >file; next }
 	/^    / && file { file = n ".expected"; print substr($0, 5) >file; next }
 	{ file = "" }' "$top/README.md"
 
+# The output of `./bootstrap run` by the built-in printer: the functions of bootstrap, without the part that installs
+# and builds.  README shows consecutive lines of it.
+{
+	sed '/^# -* main$/,$d' "$top/bootstrap"
+	echo "show printer"
+} >bootstrap-show.sh
+
+# excerpt EXPECTED GOT: EXPECTED, if its lines stand in GOT one after the other; else GOT
+excerpt() {
+	if awk 'NR == FNR { want[n++] = $0; next }
+		{ lines[m++] = $0 }
+		END {
+			for (i = 0; n > 0 && i + n <= m; i++) {
+				for (j = 0; j < n && lines[i + j] == want[j]; j++)
+					;
+				if (j == n)
+					exit 0
+			}
+			exit 1
+		}' "$1" "$2"; then
+		cat "$1"
+	else
+		cat "$2"
+	fi
+}
+
 n=1
 while [ -e "$n.command" ]; do
-	name="question $n"
+	name="$(head -n 1 "$n.command" | cut -c 1-60)"
 	if grep -qE '^(bpftrace|scripts/netobs)' "$n.command" && [ -n "$refused" ]; then
 		skip "$name" "$refused"
 	else
 		# On one processor: bpftrace reads the buffers of several one after the other.
-		$one_processor sh "$n.command" 2>"$n.errors" | sed 's/ *$//' | grep . >"$n.got"
+		if grep -qx './bootstrap run' "$n.command"; then
+			sh bootstrap-show.sh >"$n.all" 2>"$n.errors"
+			excerpt "$n.expected" "$n.all" >"$n.got"
+		else
+			$one_processor sh "$n.command" 2>"$n.errors" | sed 's/ *$//' | grep . >"$n.got"
+		fi
 		if diff -u "$n.expected" "$n.got" >"$n.diff"; then
 			ok "$name"
 		else
@@ -38,6 +72,14 @@ while [ -e "$n.command" ]; do
 	fi
 	n=$((n + 1))
 done
-check "there are ten questions" [ "$n" -ge 11 ]
+is "commands with output" "$((n - 1))" 4
+
+# ------------------------------------------------------------------------------------------ ready-made scripts
+
+"$top/scripts/netobs" --list | awk '{ print $1 }' | sort >listed
+# shellcheck disable=SC2016
+sed -n '/^## Ready-made questions/,/^## /p' "$top/README.md" | grep '^|' | grep -o '`[^`]*`' | tr -d '`' | sort >shown
+check "the table has each script of netobs --list once" diff -u listed shown
+check "there are scripts" [ -s listed ]
 
 tap_done
