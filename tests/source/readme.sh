@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # README.md agrees with the program: the commands that it shows print the output that it shows, and its table of
-# scripts has every script of `netobs --list`.
+# scripts has every script of `netobs --list`.  The files that README.md and its neighbours name exist.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -81,5 +81,24 @@ is "commands with output" "$((n - 1))" 4
 sed -n '/^## Ready-made questions/,/^## /p' "$top/README.md" | grep '^|' | grep -o '`[^`]*`' | tr -d '`' | sort >shown
 check "the table has each script of netobs --list once" diff -u listed shown
 check "there are scripts" [ -s listed ]
+
+# ------------------------------------------------------------------------------------------------ named files
+
+# named PAGE...: the paths of the source tree in these pages, without those that contain a word to be replaced
+named() {
+	sed -E 's/[^A-Za-z0-9_.\/-]+/\n/g' "$@" | sed -e 's/[.]*$//' -e 's/\/$//' |
+		grep -E '^(dissect|flow|probes|apps|daemon|tools|conf|man|scripts|tests|bench|debian)/.' |
+		grep -vE '(PROTOCOL|NAME|MODULE|ROOM)' | sort -u
+}
+
+cd "$top" || exit 99
+set -- README.md CONTRIBUTING.md GLOSSARY.md bench/NOTES.md tests/reference/README.md tests/captures/README.md
+named "$@" >"$tmp/named"
+while read -r path; do
+	[ -e "$path" ] || [ -e "$path.c" ] || grep -nF -- "$path" "$@" | head -n 1
+done <"$tmp/named" >"$tmp/missing"
+check "every file named exists" [ ! -s "$tmp/missing" ]
+[ ! -s "$tmp/missing" ] || note "$(cat "$tmp/missing")"
+check "files are named" [ "$(wc -l <"$tmp/named")" -gt 50 ]
 
 tap_done

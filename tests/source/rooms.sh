@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The rooms of the source tree: which room may include headers of which (rooms.tsv), at most 27 files in a room, every
-# file in the list of its own room.mk, and no static function name in two files.
+# file in the list of its own room.mk, no static function name in two files, and the table of rooms in CONTRIBUTING.md.
+#
+#	rooms.sh --write	writes the last column of that table from rooms.tsv
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -85,6 +87,39 @@ repeated() {
 		{ name = $1; first = $2 }'
 }
 
+# listed_rooms: the rows of CONTRIBUTING's table as rooms.tsv has them
+listed_rooms() {
+	awk -F ' *[|] *' '/^### Rooms$/ { inside = 1 }
+		/^### / && !/Rooms/ { inside = 0 }
+		inside && $2 ~ /^`/ { gsub(/`/, "", $2); print $2 "\t" $4 }' CONTRIBUTING.md
+}
+
+# table_differences: between that table and rooms.tsv, which may leave out the tab behind a room without uses
+table_differences() {
+	listed_rooms >"$tmp/listed"
+	grep -v '^#' "$table" | awk -F '\t' '{ print $1 "\t" $2 }' | diff - "$tmp/listed"
+}
+
+# undescribed: rooms of the table that have no description
+undescribed() {
+	# shellcheck disable=SC2016
+	sed -n '/^### Rooms$/,/^### Rules/p' CONTRIBUTING.md | grep -E '^\| `[a-z/]+` \| *\|'
+}
+
+if [ "${1:-}" = --write ]; then
+	awk -F '\t' 'NR == FNR { if ($0 !~ /^#/) { uses[$1] = $2; known[$1] = 1 }; next }
+		/^### / { inside = ($0 == "### Rooms") }
+		inside && /^[|] `/ {
+			split($0, cell, / *[|] */)
+			room = cell[2]
+			gsub(/`/, "", room)
+			if (room in known)
+				$0 = "| " cell[2] " | " cell[3] " | " uses[room] (uses[room] == "" ? "|" : " |")
+		}
+		{ print }' "$table" CONTRIBUTING.md >"$tmp/page" && cat "$tmp/page" >CONTRIBUTING.md
+	exit
+fi
+
 none() {
 	none_name=$1
 	shift
@@ -103,4 +138,6 @@ none "no room uses one that comes later" upward
 none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
 none "no static function has the name of another" repeated
+none "the table of rooms in CONTRIBUTING.md has each room with its uses" table_differences
+none "that table describes each room" undescribed
 tap_done
