@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What netobsd costs, beside the bare reading of the file and beside other programs that follow connections.
 
-    bench/run.py [--quick] [--rows ROW,...] [--packets N] [--flows N] [--rounds N] [--build DIR] [--json FILE]
+    bench/run.py [--quick] [--rows ROW,...] [--packets N] [--flows N] [--rounds N] [--build DIR] [--any-build] [--json FILE]
 
 Makes its captures in a temporary directory (bench/gentrace), which takes about 2 GB and is removed at the end.  The
 programs that are compared run in turns, A B A B, so that whatever else the machine does meets all of them; ratios are
@@ -27,6 +27,15 @@ sys.dont_write_bytecode = True  # not into the source tree
 import live  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def release_build(build):
+    """Whether the netobsd there was optimised as a whole, as the one that is installed (configure --enable-lto)."""
+    try:
+        with open(os.path.join(build, "Makefile"), encoding="utf-8") as makefile:
+            return any(line.startswith("LTO_LDFLAGS =") and "-flto" in line for line in makefile)
+    except OSError:
+        return False
 
 
 class Run:
@@ -357,6 +366,7 @@ def arguments():
     parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
     parser.add_argument("--drain-buffer", type=int, default=1048576, help="the same where it is to hold all (1048576)")
     parser.add_argument("--build", default=".", help="where netobsd and bench/pcap_floor were built")
+    parser.add_argument("--any-build", action="store_true", help="measure a development build, too")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
     for name, usual, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),
@@ -377,6 +387,11 @@ def main():
     bench = Bench(args)
     if not os.access(bench.netobsd, os.X_OK):
         sys.exit("bench/run.py: no netobsd in %s; --build says where it is" % bench.build)
+    if not release_build(bench.build):
+        if not args.any_build:
+            sys.exit("bench/run.py: %s is no release build, its figures would be those of another program;\n"
+                     "configure with --enable-lto, or say --any-build to measure it all the same" % bench.build)
+        print("a development build, not the program that is installed", flush=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     where = machine()
     print(where, flush=True)
