@@ -7,3 +7,5 @@ shell_tests += \
 	%D%/service.sh \
 	%D%/speed.sh \
 	%D%/unit_file.sh
+
+%D%/speed.log: bench/gentrace

@@ -4,3 +4,5 @@ shell_tests += \
 	%D%/other_tracers.sh \
 	%D%/site_live.sh \
 	%D%/tracers.sh
+
+%D%/site_live.log: bench/gentrace
