@@ -2,3 +2,6 @@
 
 shell_tests += \
 	%D%/golden.sh
+
+quick_shell_tests += \
+	%D%/golden.sh

@@ -16,5 +16,10 @@ shell_tests += \
 	%D%/notes.sh \
 	%D%/tracer_sites.sh
 
+quick_shell_tests += \
+	%D%/contract.sh \
+	%D%/libraries.sh \
+	%D%/manifest_awk.sh
+
 EXTRA_PROGRAMS += %D%/fire_sites
 %D%/contract.log %D%/notes.log %D%/tracer_sites.log: %D%/fire_sites

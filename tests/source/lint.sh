@@ -35,8 +35,8 @@ fi
 if have shellcheck; then
 	# SC2317: functions that only wait_for calls seem out of reach.
 	# shellcheck disable=SC2046
-	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update scripts/netobs \
-		scripts/translate scripts/examples/update $(find tests -name '*.sh')
+	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
+		tests/lib/results scripts/netobs scripts/translate scripts/examples/update $(find tests -name '*.sh')
 else
 	skip "shell scripts" "shellcheck is not installed"
 fi

@@ -6,3 +6,8 @@ shell_tests += \
 	%D%/manual.sh \
 	%D%/readme.sh \
 	%D%/rooms.sh
+
+quick_shell_tests += \
+	%D%/lint.sh \
+	%D%/manual.sh \
+	%D%/rooms.sh

@@ -7,5 +7,8 @@ unit_tests += \
 shell_tests += \
 	%D%/option_files.sh
 
+quick_shell_tests += \
+	%D%/option_files.sh
+
 EXTRA_PROGRAMS += %D%/option_files
 %D%/option_files.log: %D%/option_files

@@ -5,3 +5,6 @@ unit_tests += \
 	%D%/test_tcp_exhaustive \
 	%D%/test_tcp_loss \
 	%D%/test_tcp_machine
+
+# 11 s: every combination of up to four losses, duplicates and delays.
+slow_unit_tests += %D%/test_tcp_exhaustive
