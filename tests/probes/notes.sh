@@ -183,8 +183,8 @@ built() {
 }
 
 if [ "${1-}" = update ]; then
-	normalise "$fire_sites" >"$expected"
-	wc -l "$expected"
+	normalise "$fire_sites" >"$tmp/notes" && [ -s "$tmp/notes" ] || exit 99
+	accept "$tmp/notes" "$expected"
 	exit 0
 fi
 

@@ -36,7 +36,8 @@ if have shellcheck; then
 	# SC2317: functions that only wait_for calls seem out of reach.
 	# shellcheck disable=SC2046
 	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
-		tests/lib/results scripts/netobs scripts/translate scripts/examples/update $(find tests -name '*.sh')
+		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update \
+		$(find tests -name '*.sh')
 else
 	skip "shell scripts" "shellcheck is not installed"
 fi

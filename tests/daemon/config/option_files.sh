@@ -19,9 +19,9 @@ table() {
 }
 
 if [ "${1:-}" = --write ]; then
-	"$generate" sample >"$top/conf/netobs.conf"
-	"$generate" completion >"$top/conf/netobs.bash-completion"
-	table >"$tmp/page" && cat "$tmp/page" >"$page"
+	"$generate" sample >"$tmp/sample" && accept "$tmp/sample" "$top/conf/netobs.conf"
+	"$generate" completion >"$tmp/completion" && accept "$tmp/completion" "$top/conf/netobs.bash-completion"
+	table >"$tmp/page" && accept "$tmp/page" "$page"
 	exit
 fi
 
