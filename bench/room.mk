@@ -8,5 +8,5 @@ bench_gentrace_LDADD =
 EXTRA_DIST += bench/NOTES.md bench/bench_table.c bench/live.py bench/run.py bench/site_cost.py
 
 .PHONY: bench
-bench: all bench/pcap_floor bench/live_send bench/gentrace
+bench: all-am bench/pcap_floor bench/live_send bench/gentrace
 	$(srcdir)/bench/run.py --build . $(BENCH_FLAGS)
