@@ -8,8 +8,11 @@
 # A line @PROBES@, @STRUCTS@ or @ANOMALIES@ of netobs.7.in is replaced by mdoc of that table; each must be there once.
 # POSIX awk: runs with gawk, mawk and busybox.
 
-function fail(message) {
+# Reports what was found at the present line and an example of what belongs there, and stops.
+function fail(message, example) {
+	gsub(/[ \t\n]+/, " ", message)
 	print FILENAME ":" FNR ": " message | "cat 1>&2"
+	print FILENAME ":" FNR ": expected, for example: " example | "cat 1>&2"
 	close("cat 1>&2")
 	failed = 1
 	exit 1
@@ -75,7 +78,7 @@ file == 1 {
 		field_list[s] = field_list[s] " " part[2]
 		struct_fields[s]++
 	} else
-		fail("no listing: " $0)
+		fail("not a line of the listing: " $0, "probe<TAB>tcp-send<TAB>text; arg, struct or field")
 	next
 }
 
@@ -87,9 +90,10 @@ file == 2 && /^\/\* .* \*\/$/ {
 	next
 }
 
-file == 2 && /^ANOMALY\(/ {
+file == 2 && /^[ \t]*ANOMALY\(/ {
 	if ($0 !~ /^ANOMALY\([A-Z0-9_]+, "[a-z0-9-]+", SEVERITY_[A-Z]+, ".*"\)$/)
-		fail("anomaly not understood: " $0)
+		fail("not a row of an anomaly: " $0, \
+			"ANOMALY(ARP_SHORT, \"arp-short\", SEVERITY_MALFORMED, \"the frame is shorter than its ARP packet\")")
 	split($0, part, "\"")
 	anomaly_word[anomalies] = part[2]
 	anomaly_text[anomalies] = part[4]
@@ -184,7 +188,7 @@ function write_anomalies(    i) {
 }
 
 /^@/ {
-	fail("no such table: " $0)
+	fail("no table of this name: " $0, "@PROBES@, @STRUCTS@ or @ANOMALIES@")
 }
 
 {
@@ -193,7 +197,9 @@ function write_anomalies(    i) {
 
 END {
 	if (!failed && (file != 3 || filled != 3 || probes == 0 || structs == 0 || anomalies == 0)) {
-		print "netobs7.awk: the listing, the anomalies and a page with three marks are needed" | "cat 1>&2"
+		print "netobs7.awk: " file + 0 " of three files, " probes + 0 " probes, " structs + 0 " structs, " anomalies + 0 \
+			" anomalies and " filled + 0 " of three tables found" | "cat 1>&2"
+		print "usage: awk -f netobs7.awk LISTING anomaly.def netobs.7.in" | "cat 1>&2"
 		exit 1
 	}
 }

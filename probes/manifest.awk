@@ -14,15 +14,43 @@
 # It reads a small language and stops at everything else, with file, line and exit status 1: a probe or a field that it
 # overlooked would be missing from the manifest in silence.  POSIX awk: runs with gawk, mawk and busybox.
 
-function fail(message) {
-	print FILENAME ":" FNR ": " message | "cat 1>&2"
+# Reports what was found at LINE of FILE and an example of what belongs there, and stops.
+function fail_in(file, line, message, example) {
+	gsub(/[ \t\n]+/, " ", message)
+	print file ":" line ": " message | "cat 1>&2"
+	print file ":" line ": expected, for example: " example | "cat 1>&2"
 	close("cat 1>&2")
 	failed = 1
 	exit 1
 }
 
-function is_unfinished() {
-	return in_comment || in_provider || in_struct || in_enum || pending != ""
+function fail(line, message, example) {
+	fail_in(FILENAME, line, message, example)
+}
+
+function usage(message) {
+	print "manifest.awk: " message | "cat 1>&2"
+	print "usage: awk -v output=ids|sites.h|sites.c|manifest|listing -f manifest.awk netobs.d netobs.h" | "cat 1>&2"
+	close("cat 1>&2")
+	failed = 1
+	exit 1
+}
+
+# What is still open at the end of a file, and the line where it began is in `open_line`; "" if nothing is.
+function unfinished() {
+	open_line = in_comment ? comment_line : pending != "" ? pending_line : block_line
+	if (in_comment)
+		return "a comment"
+	if (pending != "")
+		return "a declaration"
+	return in_provider ? "the provider" : in_struct ? "a struct" : in_enum ? "an enum" : ""
+}
+
+function check_finished(file, line,    what) {
+	what = unfinished()
+	if (what != "")
+		fail_in(file, line, "the file ends inside " what " that begins at line " open_line, \
+			in_comment ? "*/" : pending == "" ? "};" : file_number == 1 ? EXAMPLE_PROBE : EXAMPLE_FIELD)
 }
 
 function trim(s) {
@@ -48,7 +76,11 @@ function comment_text(s) {
 }
 
 BEGIN {
-	probes = structs = fields = file = 0
+	probes = structs = fields = file_number = 0
+	EXAMPLE_PROBE = "probe tcp__probe(netobs_pktinfo_t *pkt, void *none1) : (nobs_pktinfo_t *pkt, void *none1);"
+	EXAMPLE_DOC = "/* A packet is sent.  Then one line for each argument:  args[0] pktinfo_t *: the packet */"
+	EXAMPLE_FIELD = "netobs_u32 pkt_len;    /* bytes of the frame on the wire */"
+	EXAMPLE_PADDING = "netobs_u8 cs_pad[4];  /* padding */"
 }
 
 # ---------------------------------------------------------------------------------------------------- the provider file
@@ -61,7 +93,8 @@ function parse_raw_argument(i, s,    part) {
 	else if (s ~ /^netobs_[a-z0-9]+_t \*[a-z][a-z0-9]*$/) {
 		arg_type[probes, i] = substr(s, 8, index(s, "_t *") - 8)
 	} else
-		fail("no argument: " s)
+		fail(pending_line, "args[" i "] of " probe_c[probes] " is not an argument: " s, \
+			"netobs_ipinfo_t *ip, or void *none1 for a position that is always NULL")
 	split(s, part, /\*/)
 	arg_name[probes, i] = part[2]
 }
@@ -70,65 +103,81 @@ function parse_raw_argument(i, s,    part) {
 function parse_stable_argument(i, s,    want) {
 	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
 	if (trim(s) != want arg_name[probes, i])
-		fail("args[" i "]: " trim(s) " is not the stable type of the argument: " want arg_name[probes, i])
+		fail(pending_line, "args[" i "] of " probe_c[probes] " is " trim(s) " behind the colon, which is not its stable type", \
+			want arg_name[probes, i])
+}
+
+# What the comment of the last probe begins the line of argument `i` with, except for "or NULL".
+function doc_type(i) {
+	return arg_type[probes, i] == "" ? "NULL" : arg_type[probes, i] "_t *"
+}
+
+function doc_example(i) {
+	return " * args[" i "] " doc_type(i) ": " (arg_type[probes, i] == "" ? "reserved" : "what " arg_name[probes, i] " is")
 }
 
 # "args[2] ipinfo_t * or NULL: text", as the declaration says.
-function parse_argument_doc(i, line,    want, rest) {
-	want = arg_type[probes, i] == "" ? "NULL" : arg_type[probes, i] "_t *"
+function parse_argument_doc(at, i, line,    want, rest) {
+	want = doc_type(i)
 	rest = substr(line, 9)
 	if (substr(rest, 1, length(want)) != want)
-		fail("args[" i "] is " want ", its comment says: " rest)
+		fail(at, "the comment of " probe_c[probes] " does not have the type of the declaration: " line, doc_example(i))
 	rest = substr(rest, length(want) + 1)
 	arg_null[probes, i] = arg_type[probes, i] == "" ? "true" : "false"
 	if (rest ~ /^ or NULL: /) {
 		arg_null[probes, i] = "true"
 		sub(/^ or NULL: /, "", rest)
 	} else if (!sub(/^: /, "", rest))
-		fail("args[" i "] has no text")
+		fail(at, "no text behind the type: " line, doc_example(i))
 	arg_doc[probes, i] = rest
 }
 
-function parse_probe_doc(    line, n, i, argument) {
+function parse_probe_doc(    line, n, i, argument, above) {
 	if (comment == "")
-		fail("probe " probe_c[probes] " has no comment")
+		fail(pending_line, "probe " probe_c[probes] " has no comment above it", EXAMPLE_DOC)
 	n = split(comment_text(comment), line, "\n")
+	above = comment_line - (comment !~ /^[ \t]*\/\*+[ \t]*\n/) # line i of the text is line above + i of the file
 	argument = 0
 	for (i = 1; i <= n; i++) {
 		if (line[i] ~ /^args\[[0-5]\] ([a-z0-9]+_t \*|NULL:)/) {
 			if (substr(line[i], 6, 1) != argument "")
-				fail("args[" argument "] is missing in the comment of " probe_c[probes])
-			parse_argument_doc(argument++, line[i])
+				fail(above + i, "the comment of " probe_c[probes] " has no args[" argument "] before: " line[i], \
+					doc_example(argument))
+			if (argument >= probe_args[probes])
+				fail(above + i, probe_c[probes] " has " probe_args[probes] " arguments, its comment has more: " line[i], \
+					doc_example(probe_args[probes] - 1) ", as the last one")
+			parse_argument_doc(above + i, argument++, line[i])
 		} else if (argument > 0 && line[i] != "")
-			fail("one line per argument: " line[i])
+			fail(above + i, "not a line of an argument: " line[i], doc_example(argument - 1) ", all on one line")
 		else if (line[i] != "")
 			probe_doc[probes] = probe_doc[probes] (probe_doc[probes] == "" ? "" : " ") line[i]
 	}
 	if (argument != probe_args[probes])
-		fail(probe_c[probes] " has " probe_args[probes] " arguments, its comment " argument)
+		fail(above + n, probe_c[probes] " has " probe_args[probes] " arguments, its comment " argument, doc_example(argument))
 	comment = ""
 }
 
 function parse_probe(s,    open, half, raw, stable, n, i, name) {
 	s = trim(s)
 	if (s !~ /^probe [a-z0-9_]+\([^()]*\) : \([^()]*\);$/)
-		fail("no probe declaration: " s)
+		fail(pending_line, "not a declaration of a probe: " s, EXAMPLE_PROBE)
 	open = index(s, "(")
 	name = substr(s, 7, open - 7)
 	if (name !~ /^[a-z0-9]+(__[a-z0-9]+)+$/)
-		fail("no probe name: " name)
+		fail(pending_line, "not a name of a probe: " name, "tcp__connect__established")
 	if (name in probe_seen)
-		fail("probe " name " is declared twice")
-	probe_seen[name] = 1
+		fail(pending_line, "probe " name " was declared at line " probe_seen[name], "probe " name "__again(...)")
+	probe_seen[name] = probe_line[probes] = pending_line
 	split(s, half, / : /)
 	probe_c[probes] = name
 	raw = substr(half[1], open + 1, length(half[1]) - open - 1)
 	stable = substr(half[2], 2, length(half[2]) - 3)
 	n = split(raw, raw_arg, ",")
 	if (n < 1 || n > 6)
-		fail("a probe has one to six arguments")
-	if (split(stable, stable_arg, ",") != n)
-		fail("probe " name " has as many stable arguments as raw ones, or it is not understood")
+		fail(pending_line, "probe " name " has " n " arguments, not one to six", EXAMPLE_PROBE)
+	i = split(stable, stable_arg, ",")
+	if (i != n)
+		fail(pending_line, "probe " name " has " n " arguments before the colon and " i " behind it", EXAMPLE_PROBE)
 	probe_args[probes] = n
 	for (i = 0; i < n; i++)
 		parse_raw_argument(i, raw_arg[i + 1])
@@ -148,6 +197,7 @@ function parse_provider_line() {
 		return
 	} else if ($0 == "provider netobs {" && !in_provider) {
 		in_provider = 1
+		block_line = FNR
 		comment = ""
 		return
 	} else if ($0 == "};" && in_provider) {
@@ -155,8 +205,9 @@ function parse_provider_line() {
 		return
 	} else if ($0 ~ /^\tprobe / && in_provider) {
 		pending = $0
+		pending_line = FNR
 	} else
-		fail("not understood: " $0)
+		fail(FNR, "neither a comment nor a probe: " $0, in_provider ? EXAMPLE_PROBE : "provider netobs {")
 	if (pending ~ /;[ \t]*$/) {
 		parse_probe(pending)
 		pending = ""
@@ -182,18 +233,19 @@ function parse_type(word, count) {
 		field_kind[structs, fields] = "FIELD_POINTER"
 		field_type[structs, fields] = "pointer"
 	} else
-		fail("type not understood: " word (count == "" ? "" : "[" count "]"))
+		fail(pending_line, "not a type of a field: " word (count == "" ? "" : "[" count "]"), \
+			"netobs_u32; or netobs_u8, u16, u64, i8, i32, i64, ptr, or char or netobs_u8 with a count in brackets")
 }
 
 function parse_field(s,    at, declaration, text, part, name, count) {
 	at = index(s, "/*")
 	if (at == 0 || s !~ /\*\/[ \t]*$/)
-		fail("a field is followed by its comment: " s)
+		fail(pending_line, "a field without a comment behind it: " s, EXAMPLE_FIELD)
 	declaration = trim(substr(s, 1, at - 1))
 	text = comment_text(substr(s, at))
 	gsub(/\n/, " ", text)
 	if (declaration !~ /^[a-z_0-9]+ [a-z_0-9]+(\[[0-9]+\])?;$/)
-		fail("field not understood: " declaration)
+		fail(pending_line, "not a field: " declaration, EXAMPLE_FIELD)
 	split(declaration, part, /[ ;]/)
 	name = part[2]
 	count = ""
@@ -204,11 +256,13 @@ function parse_field(s,    at, declaration, text, part, name, count) {
 	}
 	if (text == "padding") {
 		if (name !~ /_pad[0-9]*$/)
-			fail(name " is padding by its comment but not by its name")
+			fail(pending_line, name " is padding by its comment but not by its name", EXAMPLE_PADDING)
 		return
 	}
-	if (text == "" || name ~ /_pad[0-9]*$/)
-		fail(name " has no comment")
+	if (name ~ /_pad[0-9]*$/)
+		fail(pending_line, name " is padding by its name but not by its comment: " text, EXAMPLE_PADDING)
+	if (text == "")
+		fail(pending_line, name " has an empty comment", EXAMPLE_FIELD)
 	parse_type(part[1], count)
 	field_name[structs, fields] = name
 	field_doc[structs, fields] = text
@@ -217,7 +271,7 @@ function parse_field(s,    at, declaration, text, part, name, count) {
 
 function end_struct() {
 	if (fields == 0)
-		fail("struct " struct_name[structs] " has no fields")
+		fail(FNR, "struct " struct_name[structs] " ends without a field", EXAMPLE_FIELD)
 	struct_fields[structs] = fields
 	structs++
 	in_struct = 0
@@ -225,7 +279,7 @@ function end_struct() {
 
 function begin_struct(name) {
 	if (comment == "")
-		fail("struct " name " has no comment")
+		fail(FNR, "struct " name " has no comment above it", "/* The packet: its id and the frame it came in. */")
 	struct_name[structs] = name
 	struct_id[name] = structs
 	struct_doc[structs] = comment_text(comment)
@@ -233,6 +287,7 @@ function begin_struct(name) {
 	comment = ""
 	fields = 0
 	in_struct = 1
+	block_line = FNR
 }
 
 function parse_header_line(    part) {
@@ -243,6 +298,7 @@ function parse_header_line(    part) {
 		return
 	} else if (in_struct) {
 		pending = $0
+		pending_line = FNR
 	} else if (in_enum) {
 		in_enum = $0 != "};"
 		return
@@ -253,6 +309,7 @@ function parse_header_line(    part) {
 		return
 	} else if ($0 ~ /^enum [a-z_]+ [{]$/) {
 		in_enum = 1
+		block_line = FNR
 		comment = ""
 		return
 	} else if ($0 ~ /^struct [a-z0-9]+ [{]$/) {
@@ -260,7 +317,7 @@ function parse_header_line(    part) {
 		begin_struct(part[2])
 		return
 	} else
-		fail("not understood: " $0)
+		fail(FNR, "neither a comment, a struct, an enum, a typedef nor a line of the preprocessor: " $0, "struct pktinfo {")
 	if (pending ~ /\*\/[ \t]*$/) {
 		parse_field(pending)
 		pending = ""
@@ -269,13 +326,21 @@ function parse_header_line(    part) {
 
 function begin_comment() {
 	comment = $0
+	comment_line = FNR
 	in_comment = $0 !~ /\*\/[ \t]*$/
 }
 
 FNR == 1 {
-	if (is_unfinished())
-		fail("the file before this one ends in the middle of something")
-	file++
+	if (file_number > 0)
+		check_finished(last_file, last_line)
+	file_number++
+	if (file_number == 1)
+		provider_file = FILENAME
+}
+
+{
+	last_file = FILENAME
+	last_line = FNR
 }
 
 in_comment {
@@ -284,7 +349,7 @@ in_comment {
 	next
 }
 
-file == 1 {
+file_number == 1 {
 	parse_provider_line()
 	next
 }
@@ -438,12 +503,18 @@ function write_guarded(name, what) {
 END {
 	if (failed)
 		exit 1
-	if (file != 2 || probes == 0 || structs == 0 || is_unfinished())
-		fail("two whole files are needed: the provider and the header")
+	if (file_number != 2)
+		usage("two files are needed, the provider and the header, not " file_number)
+	check_finished(last_file, last_line)
+	if (probes == 0)
+		fail_in(provider_file, 1, "no probe in the whole file", EXAMPLE_PROBE)
+	if (structs == 0)
+		fail_in(last_file, last_line, "no struct in the whole file", "struct pktinfo {")
 	for (i = 0; i < probes; i++)
 		for (j = 0; j < probe_args[i]; j++)
 			if (arg_type[i, j] != "" && !(arg_type[i, j] in struct_id))
-				fail("probe " probe_c[i] ": no struct " arg_type[i, j] " in the header")
+				fail_in(provider_file, probe_line[i], "args[" j "] of " probe_c[i] " is a netobs_" arg_type[i, j] \
+					"_t, and " last_file " has no struct " arg_type[i, j], "struct " arg_type[i, j] " { in " last_file)
 	if (output == "listing") {
 		write_listing()
 		exit 0
@@ -458,5 +529,5 @@ END {
 	else if (output == "manifest")
 		write_manifest()
 	else
-		fail("output=ids, sites.h, sites.c, manifest or listing")
+		usage("unknown output: " output)
 }

@@ -12,8 +12,19 @@
 #
 # POSIX awk: runs with gawk, mawk and busybox.
 
-function fail(message) {
+# Reports what was found at the present line and an example of what belongs there, and stops.
+function fail(message, example) {
+	gsub(/[ \t\n]+/, " ", message)
 	print FILENAME ":" FNR ": " message | "cat 1>&2"
+	print FILENAME ":" FNR ": expected, for example: " example | "cat 1>&2"
+	close("cat 1>&2")
+	failed = 1
+	exit 1
+}
+
+function usage(message) {
+	print "tracer_libraries.awk: " message | "cat 1>&2"
+	print "usage: awk -v output=d|tapset|abi [-v program=PATH] -f tracer_libraries.awk LISTING netobs.h" | "cat 1>&2"
 	close("cat 1>&2")
 	failed = 1
 	exit 1
@@ -21,7 +32,7 @@ function fail(message) {
 
 BEGIN {
 	FS = "\t"
-	probes = structs = constants = 0
+	probes = structs = constants = file = 0
 }
 
 FNR == 1 {
@@ -47,7 +58,7 @@ function size_of(type,    element, count) {
 	else if (element ~ /8_t$/ || element == "char")
 		alignment = 1
 	else
-		fail("no type: " type)
+		fail("not a type of a field: " type, "uint32_t, char[16] or pointer")
 	return alignment * count
 }
 
@@ -88,12 +99,21 @@ file == 1 && $1 == "field" {
 	fields[s]++
 }
 
+file == 1 && $1 !~ /^(probe|arg|struct|field)$/ {
+	fail("not a line of the listing: " $0, "probe<TAB>tcp-send<TAB>text; arg, struct or field")
+}
+
 # The enumerators of the header: the numbers of states, flags and kinds.
 file == 2 && /^\tNETOBS_[A-Z0-9_]+ = (0x)?[0-9a-f]+,?([ \t]|$)/ {
 	split($0, part, /[\t =,]+/)
 	constant_name[constants] = part[2]
 	constant_value[constants] = part[3]
 	constants++
+	next
+}
+
+file == 2 && /^[ \t]+NETOBS_/ {
+	fail("not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  behind one tab")
 }
 
 function finish_structs(    s) {
@@ -203,7 +223,7 @@ function write_tapset(    p, a, name) {
 	print " * Byte arrays are their addresses.  An argument that is NULL has fields that are 0 and \"<unknown>\"."
 	print " */"
 	if (program == "")
-		fail("-v program=PATH")
+		usage("output=tapset needs the path of netobsd")
 	for (p = 0; p < probes; p++) {
 		name = probe_name[p]
 		gsub(/-/, "__", name)
@@ -241,8 +261,10 @@ function write_abi(    i, j) {
 END {
 	if (failed)
 		exit 1
-	if (file != 2 || probes == 0 || structs == 0 || constants == 0)
-		fail("two whole files are needed: the listing and the header")
+	if (file != 2)
+		usage("two files are needed, the listing and the header, not " file)
+	if (probes == 0 || structs == 0 || constants == 0)
+		usage(probes " probes and " structs " structs in the listing and " constants " constants in the header: none may be 0")
 	finish_structs()
 	if (output == "d")
 		write_d()
@@ -251,7 +273,7 @@ END {
 	else if (output == "abi")
 		write_abi()
 	else
-		fail("output=d, tapset or abi")
+		usage("unknown output: " output)
 	if (failed)
 		exit 1
 }
