@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/build.sh \
 	%D%/debian.sh \
 	%D%/lint.sh \
 	%D%/manual.sh \

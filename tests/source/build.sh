@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What a developer relies on: `make check TESTS=x` builds the programs of x only, any file can be built first in a fresh
+# tree, `make quick` runs all unit tests except the slow ones, `make accept` writes only what has changed.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -e "$build/Makefile" ] || skip_all "there is no Makefile in $build"
+# This test runs inside a make whose flags and TESTS are not meant for those below.
+unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
+
+# A build directory as configure leaves it: nothing is built.
+fresh=$tmp/fresh
+mkdir "$fresh"
+cp "$build/config.status" "$fresh"
+sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $top|" -e "s|^VPATH = .*|VPATH = $top|" \
+	-e "s|^abs_\(top_\)\{0,1\}builddir = .*|abs_\1builddir = $fresh|" "$build/Makefile" >"$fresh/Makefile"
+
+# dry_run DIRECTORY TARGET...: the commands in $tmp/commands, continuation lines joined
+dry_run() {
+	dry_run_directory=$1
+	shift
+	timeout 60 make -n -C "$dry_run_directory" "$@" 2>"$tmp/errors" | sed -e ':a' -e '/\\$/{ N; s/\\\n//; ba' -e '}' >"$tmp/commands"
+	! grep -q 'No rule to make target' "$tmp/errors"
+}
+
+# linked: the programs of tests/ and bench/ that the commands link
+linked() {
+	grep -oE ' -o (tests|bench)/[^ ]+' "$tmp/commands" | sed 's/^ -o //' | grep -v '\.o$' | sort -u | paste -s -d ' ' -
+}
+
+# ------------------------------------------------------------------------------------------------------ fresh trees
+
+# headers_first TARGET: all generated sources are made before the first file is compiled
+headers_first() {
+	dry_run "$fresh" "$1" && awk '
+		/manifest\.awk/ && match($0, /output=(ids|sites\.h|sites\.c|manifest) /) && !(substr($0, RSTART, RLENGTH) in made) {
+			made[substr($0, RSTART, RLENGTH)] = 1
+			count++
+		}
+		/ -c -o / { compiled = 1; exit }
+		END { exit !(compiled && count == 4) }' "$tmp/commands"
+}
+
+for target in netobsd daemon/capture/live.o tests/probes/test_site.o tests/fuzz/fuzz_frame.o; do
+	if headers_first $target; then
+		ok "make $target in a fresh tree generates the headers first"
+	else
+		head -n 20 "$tmp/commands" >>"$tmp/errors"
+		not_ok "make $target in a fresh tree generates the headers first" "$tmp/errors"
+	fi
+done
+
+# ---------------------------------------------------------------------------------------------------- make check TESTS
+
+dry_run "$fresh" check TESTS=tests/dissect/test_cursor
+is "make check TESTS=tests/dissect/test_cursor links one test program" "$(linked)" tests/dissect/test_cursor
+dry_run "$fresh" check TESTS=tests/probes/contract.sh
+is "make check TESTS=tests/probes/contract.sh links the program that it runs" "$(linked)" tests/probes/fire_sites
+dry_run "$fresh" check TESTS=tests/golden/golden.sh
+is "make check TESTS=tests/golden/golden.sh links no test program" "$(linked)" ''
+
+# Every program of the build directory that a shell test names is a prerequisite of its log.
+(cd "$top" && find tests -name '*.sh') | sort | while read -r test; do
+	# The dollar sign is the test's.
+	# shellcheck disable=SC2016
+	programs=$(grep -oE '\$build/(tests|bench)/[a-z_/]+[a-z]' "$top/$test" | sed 's|^\$build/||' | sort -u | while read -r program; do
+		[ ! -e "$top/$program.c" ] || echo "$program"
+	done)
+	case $programs in
+	"") continue ;;
+	esac
+	dry_run "$fresh" "${test%.sh}.log"
+	echo "$test" >>"$tmp/with-programs"
+	for program in $programs; do
+		case " $(linked) " in
+		*" $program "*) ;;
+		*) echo "$test runs $program, and its log does not need it" ;;
+		esac
+	done
+done >"$tmp/unbuilt"
+if [ ! -s "$tmp/unbuilt" ] && [ "$(wc -l <"$tmp/with-programs")" -ge 5 ]; then
+	ok "the log of a shell test needs the programs that the test runs"
+else
+	not_ok "the log of a shell test needs the programs that the test runs" "$tmp/unbuilt"
+fi
+
+# ----------------------------------------------------------------------------------------------------------- make quick
+
+slow=tests/flow/tcp/test_tcp_exhaustive
+if grep -q '^HAVE_CMOCKA_TRUE = #' "$build/Makefile"; then
+	skip "make quick runs every unit test except $slow" "built without cmocka"
+else
+	dry_run "$fresh" quick
+	sed -n "s/.* check TESTS='\([^']*\)'.*/\1/p" "$tmp/commands" | tr ' ' '\n' | sort -u >"$tmp/quick"
+	grep '/test_' "$tmp/quick" >"$tmp/quick.unit"
+	(cd "$top" && find tests -name 'test_*.c') | sed 's/\.c$//' | grep -vx "$slow" | sort >"$tmp/unit"
+	check "make quick runs every unit test except $slow" diff -u "$tmp/unit" "$tmp/quick.unit"
+	is "make quick runs golden and lint" "$(grep -cxE 'tests/(golden/golden|source/lint)\.sh' "$tmp/quick")" 2
+fi
+
+results=$top/tests/lib/results
+printf ':test-result: PASS a\n:test-result: SKIP b\n' >"$tmp/good.trs"
+printf ':test-result: PASS a\n:test-result: FAIL b\n:test-result: ERROR - exited\n' >"$tmp/bad.trs"
+printf ':test-result: ERROR - no plan\n' >"$tmp/ugly.trs"
+printf 'ok 1 a\nnot ok 2 b\n# the reason\n' | tee "$tmp/bad.log" >"$tmp/ugly.log"
+is "results: points that pass and are skipped" "$("$results" close "$tmp/good.trs"; echo $?)" "1 passed, 0 failed, 1 skipped
+0"
+is "results: failed points, a broken test and one that was not built" \
+	"$("$results" close "$tmp/good.trs" "$tmp/bad.trs" "$tmp/ugly.trs" "$tmp/none.trs" | tail -n 1)" "2 passed, 3 failed, 1 skipped"
+check "results: a failure has its reason and a status" sh -c "
+	! '$results' close '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
+
+# ---------------------------------------------------------------------------------------------------------- make accept
+
+# A copy outside of git, of which one expectation and one line of the ABI are not of today.
+copy=$tmp/copy
+mkdir "$copy"
+(cd "$top" && tar cf - configure.ac probes tests/lib tests/golden tests/probes tests/captures) | (cd "$copy" && tar xf -)
+sed -i 's|tcp-receive|tcp-deceive|' "$copy/tests/golden/tcp-refused.out"
+sed -i '/^struct pktinfo /d; s/^struct csinfo .*/&0/' "$copy/tests/probes/abi.expected"
+find "$copy" -type f -exec touch -d '2001-01-01' {} +
+top_srcdir=$copy top_builddir=$build NETOBSD=$netobsd GIT_CEILING_DIRECTORIES=$tmp "$top/tests/lib/accept" golden abi >"$tmp/accepted" 2>&1
+check "make accept shows what it changed" sh -c "
+	grep -q '^-.*tcp-deceive' '$tmp/accepted' && grep -q '^+.*tcp-receive' '$tmp/accepted' && grep -q '^+struct pktinfo ' '$tmp/accepted'"
+is "make accept writes only what has changed" \
+	"$(cd "$copy" && find . -type f -newermt 2002-01-01 | sort | paste -s -d ' ' -)" "./tests/golden/tcp-refused.out ./tests/probes/abi.expected"
+check "what was accepted is what is expected" diff -r "$top/tests/golden" "$copy/tests/golden"
+sed -i 's/^pktinfo.pkt_len .*/&1/' "$copy/tests/probes/abi.expected"
+top_srcdir=$copy top_builddir=$build "$copy/tests/probes/libraries.sh" update >"$tmp/accepted" 2>&1
+check "a line of the ABI that has gone is reported" grep -q '^< pktinfo.pkt_len ' "$tmp/accepted"
+
+tap_done
