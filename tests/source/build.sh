@@ -109,6 +109,8 @@ is "results: points that pass and are skipped" "$("$results" close "$tmp/good.tr
 0"
 is "results: failed points, a broken test and one that was not built" \
 	"$("$results" close "$tmp/good.trs" "$tmp/bad.trs" "$tmp/ugly.trs" "$tmp/none.trs" | tail -n 1)" "2 passed, 3 failed, 1 skipped"
+is "results: tests that were not built take one line" "$("$results" failures "$tmp/none.trs" "$tmp/nowhere.trs")" \
+	"--- not built, so not run: $tmp/none and 1 more tests"
 check "results: a failure has its reason and a status" sh -c "
 	! '$results' close '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
 
