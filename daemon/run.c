@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apps/app.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_limit.h"
 #include "daemon/base/loop.h"
@@ -243,6 +244,7 @@ daemon_start(struct daemon_state *state)
 	if (state->workers == NULL || !daemon_open_sockets(state) || !daemon_confine(state) ||
 	    !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;
+	app_register_text();
 	state->observing = workers_make_observers(state->workers, state->print_probes);
 	if (!state->observing || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# iSCSI (RFC 7143): PDU, reader, firing
+# iSCSI (RFC 7143): PDU, reader, firing, printing
 
 libapps_a_SOURCES += \
+	%D%/iscsi_app.c \
+	%D%/iscsi_app.h \
 	%D%/iscsi_args.c \
 	%D%/iscsi_args.h \
 	%D%/iscsi_fire.c \
@@ -9,6 +11,8 @@ libapps_a_SOURCES += \
 	%D%/iscsi_login.c \
 	%D%/iscsi_pdu.c \
 	%D%/iscsi_pdu.h \
+	%D%/iscsi_print.c \
+	%D%/iscsi_print.h \
 	%D%/iscsi_reader.c \
 	%D%/iscsi_reader.h \
 	%D%/iscsi_resync.c \

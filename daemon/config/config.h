@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "apps/app.h"
 #include "flow/flow.h"
 #include "probes/print/print.h"
 #include "probes/site/site_select.h"
@@ -31,14 +32,6 @@ struct ip_prefix {
 struct config_string {
 	struct config_string *next;
 	char text[];
-};
-
-/* The ports of an application provider. */
-#define PORTS_MAX 8
-
-struct port_list {
-	uint16_t port[PORTS_MAX];
-	uint8_t count;
 };
 
 struct config {
@@ -78,7 +71,7 @@ struct config {
 	bool summary, strict, foreground;
 	enum site_kind probe_site;
 	struct flow_limits flow_limits;
-	struct port_list iscsi_ports;
+	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */
 };
 
 #endif

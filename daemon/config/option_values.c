@@ -513,7 +513,7 @@ const struct option_kind value_user = {.set = value_set_user, .get = value_get_s
 static bool
 value_set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
 {
-	struct port_list ports = {.count = 0};
+	struct app_ports ports = {.count = 0};
 
 	for (;;) {
 		char *end;
@@ -526,8 +526,8 @@ value_set_ports(struct config *config, const struct option_row *row, const char 
 			snprintf(why, size, "expected ports from 1 to 65535, separated by commas");
 			return false;
 		}
-		if (ports.count == PORTS_MAX) {
-			snprintf(why, size, "at most %d ports can be given", PORTS_MAX);
+		if (ports.count == APP_PORTS_MAX) {
+			snprintf(why, size, "at most %d ports can be given", APP_PORTS_MAX);
 			return false;
 		}
 		ports.port[ports.count++] = (uint16_t)port;
@@ -535,17 +535,17 @@ value_set_ports(struct config *config, const struct option_row *row, const char 
 			break;
 		text = end + 1;
 	}
-	*(struct port_list *)option_field(config, row) = ports;
+	*(struct app_ports *)option_field(config, row) = ports;
 	return true;
 }
 
 static const char *
 value_get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
 {
-	const struct port_list *ports = option_field_const(config, row);
+	const struct app_ports *ports = option_field_const(config, row);
 	size_t at = 0;
 
-	_Static_assert(PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
+	_Static_assert(APP_PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
 	for (unsigned i = 0; i < ports->count; i++)
 		at += (size_t)snprintf(room + at, OPTIONS_VALUE_MAX - at, "%s%u", i > 0 ? "," : "",
 				       (unsigned)ports->port[i]);

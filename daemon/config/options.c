@@ -68,7 +68,7 @@ const struct option_row options_table[] = {
 	 .help = "do not fire probes for packets inside tunnels"},
 	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_ports,
 	 .argument = "PORT,...",
-	 FIELD(iscsi_ports), .source = OPTION_ANYWHERE,
+	 FIELD(app_ports[APP_ISCSI]), .source = OPTION_ANYWHERE,
 	 .help = "TCP ports of iSCSI targets"},
 
 	{.name = "no-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_inverted_flag,
@@ -187,8 +187,9 @@ config_set_defaults(struct config *config)
 	    .workers = 1,
 	    .snaplen = 262144, /* as in tcpdump: larger than any frame except BIG TCP's */
 	    .flow_limits = flow_limits_default(),
-	    .iscsi_ports = {.port = {3260}, .count = 1},
 	};
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		config->app_ports[i] = app_protocols[i]->ports;
 	return config->interface_names != NULL && config->capture_paths != NULL;
 }
 

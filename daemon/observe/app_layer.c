@@ -3,21 +3,6 @@
 
 #include <stdlib.h>
 
-#include "apps/iscsi/iscsi_fire.h"
-#include "apps/iscsi/iscsi_reader.h"
-
-const struct app_protocol app_protocols[] = {
-    {"iscsi", offsetof(struct config, iscsi_ports), &iscsi_reader, iscsi_probes_enabled, iscsi_fire},
-};
-
-const size_t app_protocol_count = sizeof app_protocols / sizeof app_protocols[0];
-
-static const struct port_list *
-app_protocol_ports(const struct config *config, const struct app_protocol *protocol)
-{
-	return (const struct port_list *)(const void *)((const char *)config + protocol->ports_offset);
-}
-
 struct app_layer *
 app_layer_new(const struct config *config, uint64_t *anomalies)
 {
@@ -28,11 +13,11 @@ app_layer_new(const struct config *config, uint64_t *anomalies)
 		return NULL;
 	app_layer->config = config;
 	app_layer->anomalies = anomalies;
-	for (size_t i = 0; i < app_protocol_count; i++) {
-		const struct port_list *ports = app_protocol_ports(config, &app_protocols[i]);
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		const struct app_ports *ports = &config->app_ports[i];
 
-		if (app_protocols[i].reader->state_size > largest)
-			largest = app_protocols[i].reader->state_size;
+		if (app_protocols[i]->reader->state_size > largest)
+			largest = app_protocols[i]->reader->state_size;
 		for (unsigned p = 0; p < ports->count; p++)
 			app_layer->port_filter |= 1ull << (ports->port[p] & 63);
 	}
@@ -56,7 +41,7 @@ app_layer_free(struct app_layer *app_layer)
 /* --- which provider --- */
 
 static bool
-port_list_contains(const struct port_list *ports, uint16_t port)
+port_list_contains(const struct app_ports *ports, uint16_t port)
 {
 	for (unsigned i = 0; i < ports->count; i++)
 		if (ports->port[i] == port)
@@ -68,8 +53,8 @@ port_list_contains(const struct port_list *ports, uint16_t port)
 static const struct app_protocol *
 app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *flow, unsigned *server)
 {
-	for (size_t i = 0; i < app_protocol_count; i++) {
-		const struct port_list *ports = app_protocol_ports(app_layer->config, &app_protocols[i]);
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		const struct app_ports *ports = &app_layer->config->app_ports[i];
 		bool serves[2] = {port_list_contains(ports, flow->key.port[0]),
 				  port_list_contains(ports, flow->key.port[1])};
 
@@ -80,7 +65,7 @@ app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *fl
 			*server = (flow->tcp[0].flags & TCP_EP_ACTIVE_OPEN) != 0;
 		else
 			*server = serves[1];
-		return &app_protocols[i];
+		return app_protocols[i];
 	}
 	return NULL;
 }

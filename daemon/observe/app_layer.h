@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Application providers: protocols on byte streams whose messages have probes.  A row of app_protocols describes one
- * provider: its ports, its stream reader (flow/), and the function that fires its probes (probes/).  CONTRIBUTING.md
- * explains how to add one.
- */
+/* Application providers at work: finds the protocol of a connection by its ports, has its streams read, and fires its
+ * probes from the point of view of the endpoint that is reported (apps/app.h has the providers). */
 #ifndef NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 #define NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "apps/app.h"
 #include "daemon/config/config.h"
 #include "dissect/packet.h"
-#include "flow/stream/app_flow.h"
 
 struct emitter;
-
-struct app_protocol {
-	const char *name;	    /* prefix of its probe names, up to the first hyphen */
-	size_t ports_offset;		    /* offset of its struct port_list in struct config */
-	const struct app_reader *reader;
-	bool (*probes_enabled)(void);	    /* whether any of its probes is enabled */
-	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
-};
-
-extern const struct app_protocol app_protocols[];
-extern const size_t app_protocol_count;
 
 struct app_layer {
 	uint64_t port_filter; /* Bloom filter: bit n is set if a configured port is n modulo 64 */

@@ -103,3 +103,17 @@ put_plain_text(char *at, const char *text, size_t size)
 	}
 	return at;
 }
+
+char *
+put_endpoint(char *at, const char *address, size_t size, unsigned port)
+{
+	bool bracket = memchr(address, ':', size) != NULL;
+
+	if (bracket)
+		*at++ = '[';
+	at = put_plain_text(at, address, size);
+	if (bracket)
+		*at++ = ']';
+	*at++ = ':';
+	return put_u32(at, port);
+}

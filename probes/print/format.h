@@ -25,6 +25,9 @@ extern const char format_nibbles[16];	   /* lower case */
 char *put_json_text(char *at, const char *text, size_t size);
 char *put_plain_text(char *at, const char *text, size_t size);
 
+/* "192.0.2.1:80" or "[2001:db8::1]:80", from an address of at most `size` bytes and a port in host order. */
+char *put_endpoint(char *at, const char *address, size_t size, unsigned port);
+
 /* A constant string. */
 #define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
 

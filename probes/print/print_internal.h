@@ -5,12 +5,12 @@
 
 #include "probes/manifest.h"
 #include "probes/print/print.h"
+#include "probes/print/text_line.h"
 #include "probes/print/writer.h"
 
 /* Upper bound of a line for any packet; checked for JSON when a printer is created. */
 #define PRINT_LINE_MAX 16384
 
-struct text_firing;
 
 /* How one field is printed in JSON. */
 enum json_operation {
@@ -48,8 +48,6 @@ struct text_clock {
 	char prefix[32];  /* "2026-11-20T11:02:03." */
 	unsigned length; /* of prefix; 0: not set */
 };
-
-typedef char *text_formatter(char *at, const struct text_firing *firing);
 
 struct printer {
 	struct writer out;

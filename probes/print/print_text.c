@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Firings as lines for people.  One writer per family of probes; the first struct in the list at the end that a probe
- * has selects its family, so a new probe of a known family needs no code here.
+ * has selects its family, so a new probe of a known family needs no code here.  Application providers add theirs.
  */
+#include <assert.h>
 #include <string.h>
 
-#include "probes/manifest.h"
 #include "probes/netobs.h"
-#include "probes/print/format.h"
 #include "probes/print/print_internal.h"
-
-/* The arguments of a firing by kind; NULL if the probe has none of that kind. */
-struct text_firing {
-	const void *arg[STRUCT_COUNT];
-	bool receives; /* the probe's name ends in -receive */
-};
-
-/* A char[] field. */
-#define PUT_FIELD(at, field) put_plain_text((at), (field), sizeof(field))
+#include "probes/print/text_line.h"
 
 static bool
 text_is_known(const char *text)
@@ -76,23 +67,6 @@ put_time(char *at, struct text_clock *clock, uint64_t ns)
 	return at;
 }
 
-/* "192.0.2.1:80" or "[2001:db8::1]:80". */
-static char *
-put_endpoint(char *at, const char *address, size_t size, unsigned port)
-{
-	bool bracket = memchr(address, ':', size) != NULL;
-
-	if (bracket)
-		*at++ = '[';
-	at = put_plain_text(at, address, size);
-	if (bracket)
-		*at++ = ']';
-	*at++ = ':';
-	return put_u32(at, port);
-}
-
-#define PUT_ENDPOINT(at, field, port) put_endpoint((at), (field), sizeof(field), (port))
-
 static char *
 put_endpoints(char *at, const struct ipinfo *ip, unsigned sport, unsigned dport)
 {
@@ -108,10 +82,6 @@ put_addresses(char *at, const struct ipinfo *ip)
 	at = PUT(at, " > ");
 	return PUT_FIELD(at, ip->ip_daddr);
 }
-
-/* Both ends of a connection, local first. */
-#define PUT_LOCAL_REMOTE(at, laddr, lport, raddr, rport) \
-	((at) = PUT_ENDPOINT(at, laddr, lport), (at) = PUT(at, " - "), PUT_ENDPOINT(at, raddr, rport))
 
 static char *
 put_interface_name(char *at, const struct text_firing *firing)
@@ -581,66 +551,10 @@ text_socket(char *at, const struct text_firing *firing)
 	return at;
 }
 
-/* A name, where there is one. */
-static char *
-put_iscsi_name(char *at, const char *what, const char *name, size_t size)
-{
-	if (name[0] == '\0')
-		return at;
-	at = put_string(at, what);
-	return put_plain_text(at, name, size);
-}
-
-static char *
-put_iscsi_number(char *at, const char *what, uint32_t value)
-{
-	if (value == 0)
-		return at;
-	at = put_string(at, what);
-	return put_u32(at, value);
-}
-
-static char *
-text_iscsi(char *at, const struct text_firing *firing)
-{
-	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
-	const struct iscsiinfo *ii = firing->arg[STRUCT_ISCSIINFO];
-	const struct iscsicmd *ic = firing->arg[STRUCT_ISCSICMD];
-
-	if (ci == NULL || ii == NULL)
-		return at;
-	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
-	at = put_iscsi_name(at, ", target ", ii->ii_target, sizeof ii->ii_target);
-	at = put_iscsi_name(at, ", initiator ", ii->ii_initiator, sizeof ii->ii_initiator);
-	if (ic != NULL) {
-		at = PUT(at, ", ");
-		at = PUT_FIELD(at, ic->ic_opstr);
-		at = PUT(at, ", lun ");
-		at = put_u64(at, ii->ii_lun);
-	}
-	at = PUT(at, ", itt ");
-	at = put_hex(at, ii->ii_itt, 8);
-	at = PUT(at, ", flags ");
-	at = put_hex(at, ii->ii_flags, 2);
-	at = put_iscsi_number(at, ", expects ", ii->ii_xferlen);
-	at = put_iscsi_number(at, ", at ", ii->ii_offset);
-	at = put_iscsi_number(at, ", data ", ii->ii_datalen);
-	if (ii->ii_status != 0) {
-		at = PUT(at, ", status ");
-		at = put_hex(at, ii->ii_status, 4);
-	}
-	at = put_iscsi_number(at, ", response ", ii->ii_response);
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- choice */
 
 /* The first struct of this list that a probe has selects its family. */
-static const struct text_family {
-	enum struct_id id;
-	text_formatter *writer;
-} families[] = {
+static const struct text_family families[] = {
 	{STRUCT_ARPINFO, text_arp},
 	{STRUCT_ETHERINFO, text_gld},
 	{STRUCT_ICMPINFO, text_icmp},
@@ -651,9 +565,22 @@ static const struct text_family {
 	{STRUCT_SCTPINFO, text_sctp},
 	{STRUCT_SCTPLSINFO, text_sctp_state},
 	{STRUCT_SOCKINFO, text_socket},
-	{STRUCT_ISCSIINFO, text_iscsi},
 	{STRUCT_IPV4INFO, text_ip},
 };
+
+/* Families of application providers. */
+static const struct text_family *text_families_added[TEXT_FAMILIES_ADDED_MAX];
+static unsigned text_families_added_count;
+
+void
+text_add_family(const struct text_family *family)
+{
+	for (unsigned i = 0; i < text_families_added_count; i++)
+		if (text_families_added[i] == family)
+			return;
+	assert(text_families_added_count < TEXT_FAMILIES_ADDED_MAX);
+	text_families_added[text_families_added_count++] = family;
+}
 
 static bool
 text_probe_has_struct(const struct probe_info *probe, enum struct_id id)
@@ -671,7 +598,10 @@ text_formatter_for(const struct probe_info *probe)
 		return text_udp_stream;
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
 		if (text_probe_has_struct(probe, families[i].id))
-			return families[i].writer;
+			return families[i].formatter;
+	for (unsigned i = 0; i < text_families_added_count; i++)
+		if (text_probe_has_struct(probe, text_families_added[i]->id))
+			return text_families_added[i]->formatter;
 	return text_packet;
 }
 

@@ -11,5 +11,6 @@ libprobes_a_SOURCES += \
 	%D%/print_text.c \
 	%D%/probe_list.c \
 	%D%/probe_list.h \
+	%D%/text_line.h \
 	%D%/writer.c \
 	%D%/writer.h

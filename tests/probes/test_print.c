@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "apps/app.h"
 #include "probes/print/format.h"
 #include "probes/print/print.h"
 #include "probes/sites.h"
@@ -593,5 +594,6 @@ main(void)
 	    FRESH(what_one_thread_cannot_print_the_other_knows),
 	};
 
+	app_register_text();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

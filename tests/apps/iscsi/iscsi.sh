@@ -22,8 +22,8 @@ iqn=iqn.2026-11.net.netobs
 cat >"$tmp/talk.sh" <<'END'
 set -u
 cd "$1" || exit 1
-export TMPDIR="$1" top_srcdir="$3/.."
-. "$3/tap.sh"
+export TMPDIR="$1" top_srcdir="$3"
+. "$3/tests/lib/tap.sh"
 ip link set lo up mtu 1500
 ip address add 192.0.2.1/32 dev lo
 ip address add 192.0.2.2/32 dev lo
@@ -67,11 +67,11 @@ url=iscsi://192.0.2.1
 	timeout 60 iscsi-inq "iscsi://netobs%wrong-secret@192.0.2.1/$2:disk2/1"
 	timeout 60 iscsi-test-cu -d -t iSCSI.iSCSITMF "$url/$2:disk1/1"
 } >tools.log 2>&1
-timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
+timeout 120 python3 "$3/tests/apps/iscsi/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
 	inquiry,read,write,immediate,extended,nop,reset,abort,logout header,inquiry,read,write,logout \
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
-timeout 120 python3 "$3/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
+timeout 120 python3 "$3/tests/apps/iscsi/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
 # The last frame: tcpdump has written all others before.
 python3 -c 'import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -82,7 +82,7 @@ wait $tcpdump
 exit 0
 END
 
-timeout 900 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top/tests" 2>"$tmp/error"
+timeout 900 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top" 2>"$tmp/error"
 capture=$tmp/talk.pcap
 if [ "${1-}" = capture ]; then
 	cat "$tmp/talk.log"

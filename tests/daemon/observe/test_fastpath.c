@@ -128,7 +128,7 @@ observe_both_ways(const struct way *way)
 						    {.addr = {192, 168, 1}, .version = 4, .bits = 24},
 						    {.addr = {0x20, 0x01}, .version = 6, .bits = 17}};
 	struct config config = {
-	    .observe_inner = true, .flow_limits = flow_limits_default(), .iscsi_ports = {{3260}, 1}};
+	    .observe_inner = true, .flow_limits = flow_limits_default(), .app_ports = {[APP_ISCSI] = {{3260}, 1}}};
 	struct local_addrs *local_addrs =
 	    local_addrs_new(prefixes, way->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
 	struct observer *glancing, *close;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Application providers: protocols on byte streams whose messages have probes.
+ *
+ * Each protocol has a folder apps/PROTOCOL/ with its messages, its stream reader, the functions that fire and print its
+ * probes, and one struct app_protocol, which app_protocols lists.  CONTRIBUTING.md explains how to add one.
+ */
+#ifndef NETOBS_APPS_APP_H
+#define NETOBS_APPS_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flow/stream/app_flow.h"
+#include "probes/print/text_line.h"
+
+struct emitter;
+
+/* Index of a protocol in app_protocols and of its ports in the configuration. */
+enum app_id {
+	APP_ISCSI,
+	APP_COUNT,
+};
+
+/* Ports on which connections are read as one protocol. */
+#define APP_PORTS_MAX 8
+
+struct app_ports {
+	uint16_t port[APP_PORTS_MAX]; /* host order */
+	uint8_t count;
+};
+
+struct app_protocol {
+	const char *name;	       /* prefix of its probe names, up to the first hyphen */
+	struct app_ports ports;	       /* unless the configuration says otherwise */
+	const struct app_reader *reader;
+	bool (*probes_enabled)(void);  /* whether any of its probes is enabled */
+	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
+	struct text_family text;       /* its lines in --print */
+};
+
+extern const struct app_protocol *const app_protocols[APP_COUNT];
+
+/* Makes the printer print the probes of all protocols with their own formatters.  Call it once, before a printer is
+ * made. */
+void app_register_text(void);
+
+#endif
