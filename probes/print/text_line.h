@@ -27,7 +27,7 @@ struct text_family {
 /* Families that can be added. */
 #define TEXT_FAMILIES_ADDED_MAX 16
 
-/* Adds a family before a printer is made; `family` is borrowed for good.  A family that was added already is ignored. */
+/* Adds a family, before a printer is made; `family` is borrowed for good.  Adding one twice has no effect. */
 void text_add_family(const struct text_family *family);
 
 /* A char[] field. */
