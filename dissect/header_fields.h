@@ -1,13 +1,66 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the common-frame path (usual.c) and the layers, so that the fields of each header are recorded in one place
- * only. */
+/* Header fields that more than one parser reads: the layers, the common frame (common_frame.c) and the peek
+ * (peek.h). */
 #ifndef NETOBS_DISSECT_HEADER_FIELDS_H
 #define NETOBS_DISSECT_HEADER_FIELDS_H
 
 #include "dissect/layers.h"
 
-enum { ETHER_HEADER_LEN = 14, IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, TCP_HEADER_MIN = 20, UDP_HEADER_LEN = 8 };
+enum { ETHER_HEADER_LEN = 14, SLL_HEADER = 16, SLL2_HEADER = 20, NULL_HEADER = 4, VLAN_TAG = 4 };
+enum { IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, TCP_HEADER_MIN = 20, UDP_HEADER_LEN = 8, SCTP_HEADER = 12 };
+
+/* DLT_RAW is 12 on Linux and 14 on OpenBSD; files contain LINKTYPE_RAW, 101, which libpcap maps to 12. */
+enum { DLT_RAW_OPENBSD = 14, DLT_RAW_FILE = 101 };
+
+enum { ARPHRD_LOOPBACK = 772, ARPHRD_NETLINK = 824 }; /* <linux/if_arp.h>: hardware types of a cooked header */
 enum { TCP_TIMESTAMPS_ONLY = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
+
+/* The packet type of a cooked header, as in <linux/if_packet.h>. */
+static inline enum direction
+cooked_packet_direction(uint16_t packet_type)
+{
+	switch (packet_type) {
+	case 0: /* to this host */
+	case 1: /* broadcast */
+	case 2: /* multicast */
+		return DIRECTION_IN;
+	case 3:
+		return DIRECTION_OTHER;
+	case 4:
+		return DIRECTION_OUT;
+	default:
+		return DIRECTION_UNKNOWN;
+	}
+}
+
+/* BSD loopback (DLT_NULL, DLT_LOOP): the EtherType that stands for an address family of the capturing host, in its
+ * byte order or, for LOOP, in network order; 0 if unknown.  AF_INET is 2 on every system; AF_INET6 differs. */
+static inline uint16_t
+null_ether_type(uint32_t family)
+{
+	if (family > 0xffff) /* written by a host of the other byte order */
+		family = __builtin_bswap32(family);
+	switch (family) {
+	case 2:
+		return ETHER_IPV4;
+	case 10: /* Linux */
+	case 23: /* Windows */
+	case 24: /* NetBSD, OpenBSD */
+	case 26: /* Solaris */
+	case 28: /* FreeBSD */
+	case 30: /* Darwin */
+		return ETHER_IPV6;
+	default:
+		return 0;
+	}
+}
+
+/* IEEE 802.1Q and 802.1ad. */
+static inline bool
+ether_type_is_tag(uint16_t type)
+{
+	return type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
+}
 
 static inline void
 ether_record(struct packet *packet, struct slice header)

@@ -15,5 +15,6 @@ libdissect_a_SOURCES += \
 	%D%/header_fields.h \
 	%D%/layers.h \
 	%D%/packet.h \
+	%D%/peek.c \
 	%D%/peek.h \
 	%D%/reassembled.c

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fast path for frames that change no state.  Most segments are in-order data and ACKs of an established
- * connection, and most datagrams belong to a known stream.  While no probe is enabled, peeking at the headers
- * (dissect/peek.h) is enough for them.  All other frames go to the caller's `slow_path`.
+ * The fast path: packets that only need the state of a known flow updated.
+ *
+ * Most segments are data and ACKs of an established connection, in order, and most datagrams belong to a known stream.
+ * While no probe is enabled, what the peek has read of such a packet (dissect/peek.h) is enough.  All other packets go
+ * the slow path: flow_table_lookup_tcp(), tcp_segment_sent() and so on.
+ *
+ * The lookup of a flow is spread over stages, so that the memory of one packet's flow is fetched while other packets
+ * are worked on: start, fetch flow, fetch cold, fetch links.
  */
 #ifndef NETOBS_FLOW_FASTPATH_H
 #define NETOBS_FLOW_FASTPATH_H
@@ -10,32 +15,30 @@
 #include "dissect/peek.h"
 #include "flow/flow.h"
 
-/* What the fast path knows of a frame when it calls `slow_path`. */
 struct flow_lookup {
-	enum peek_kind peek_kind;
-	unsigned sender; /* set with hash and key unless kind is PEEK_NONE */
+	struct flow *candidate; /* the flow that the packet probably belongs to, NULL if there is none */
 	uint32_t hash;
-	struct flow *candidate; /* candidate flow, NULL if there is none */
-	bool needs_cold;	/* the packet will touch the cold half too */
-	struct frame_peek peek;
+	unsigned sender;	/* the end of the key that sent the packet */
+	bool needs_cold;	/* the cold half of the candidate will be touched */
 	struct flow_key key;
 };
 
-struct fastpath {
-	struct flow_table *table;
-	unsigned local_epoch; /* flows with another flow.local_epoch are left to `slow_path` */
-	void (*slow_path)(struct fastpath *fastpath, const struct frame *frame, const struct flow_lookup *lookup);
-	void *context;	 /* the caller's */
-	uint64_t clock;	 /* latest packet time so far, ns */
-	uint64_t backward_frames; /* frames older than `clock` */
-	uint64_t bytes;	 /* wire bytes of all frames */
-	uint64_t fast_frames;	 /* frames that took the fast path; the caller may reset it */
-};
+/* Sets key, hash and sender, and prefetches the home slot. */
+void flow_lookup_start(const struct flow_table *table, struct flow_lookup *lookup, const struct frame_peek *peek);
 
-/* Updates the connections of plain frames as flow_table_lookup_tcp() with tcp_segment_sent() and
- * tcp_segment_received(), or flow_table_lookup_udp(), would, if no event results; calls `slow_path` for every other
- * frame.  Keeps the order of frames.  Timers do not run here: a frame of an overdue flow goes to `slow_path`, and a
- * flow may be gone by the time `slow_path` gets its frame. */
-void fastpath_run(struct fastpath *fastpath, const struct frame *frames, unsigned count);
+/* Sets the candidate, and prefetches it. */
+void flow_lookup_fetch_flow(const struct flow_table *table, struct flow_lookup *lookup);
+
+/* Prefetches the cold half of a TCP flow that opens, closes or may change its state. */
+void flow_lookup_fetch_cold(const struct flow_table *table, struct flow_lookup *lookup, enum peek_kind kind);
+
+/* Prefetches the neighbours of that cold half in its lists. */
+void flow_lookup_fetch_links(const struct flow_table *table, const struct flow_lookup *lookup);
+
+/* Updates the flow of a packet of the kind PEEK_TCP or PEEK_UDP exactly as flow_table_lookup_tcp() with
+ * tcp_segment_sent() and tcp_segment_received(), or flow_table_lookup_udp(), would if they report no event.  False,
+ * with nothing changed, if the packet has to go the slow path.  `now` is packet time. */
+bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+		    const struct frame_peek *peek, uint64_t now);
 
 #endif

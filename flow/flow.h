@@ -40,11 +40,12 @@ struct flow {
 	uint64_t last_seen; /* time of its last packet, ns */
 	uint32_t hash;
 	uint8_t kind;  /* enum flow_kind */
-	uint8_t local; /* bit n: end n is local, so probes fire for it; set by the caller */
-	uint8_t first_sender : 1; /* the end that sent the first packet */
-	uint8_t same_host : 1; /* both ends are sockets of one host (loopback); set by the caller */
-	uint8_t local_epoch : 6; /* local epoch in which `local` was computed, 0 never; set by the caller */
-	uint64_t deadline; /* deadline of its timer if no packet comes, ns; see flow_table_run_timers() */
+	uint8_t local : 2; /* bit n: endpoint n is local (probes fire for it); kept by the caller */
+	uint8_t first_sender : 1; /* endpoint whose packet was captured first */
+	uint8_t same_host : 1; /* both endpoints are sockets of one host, as on loopback; kept by the caller */
+	uint8_t slow : 1;      /* its packets must take the slow path; kept by the caller */
+	uint16_t local_epoch;  /* local epoch by which `local` was decided, 0 none; kept by the caller */
+	uint64_t deadline; /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {
 		struct tcp_endpoint tcp[2];
 		struct udp_endpoint udp[2];
@@ -128,18 +129,15 @@ uint32_t flow_key_hash(const struct flow_table *table, const struct flow_key *ke
 uint32_t flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
 			      unsigned *sender);
 
-/* Look-up in steps, so that memory latencies overlap: prefetch the slot; prefetch the flow, returning the candidate or
- * NULL; prefetch what else its packet may touch; then search. */
+/* The stages of a lookup, spread out so that memory latencies overlap: fetch the slot; fetch the candidate flow, or
+ * NULL; then the lookup itself.  flow/fastpath.h does this for packets. */
 void flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash);
 struct flow *flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash);
-void flow_table_prefetch_cold(const struct flow_table *table, const struct flow *near);
 struct flow *flow_table_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
-/*
- * Passes a candidate from flow_table_prefetch_candidate() to the next flow_table_lookup_tcp() or
- * flow_table_lookup_udp(), which tries it first.
- */
-void flow_table_set_candidate(struct flow_table *table, struct flow *near);
+/* Sets the candidate of the next lookup of flow_table_lookup_tcp() or flow_table_lookup_udp(): the flow that it
+ * probably finds, or NULL. */
+void flow_table_set_candidate(struct flow_table *table, struct flow *candidate);
 
 /* Returns the flow of a TCP segment: an existing one, a new one, or NULL if the segment proves no connection (a stray
  * RST), or if the flow's timer has just expired and the segment proves no new one.  If the segment ends an old
@@ -175,6 +173,9 @@ uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsig
 uint64_t flow_first_seen(const struct flow_table *table, const struct flow *flow);
 
 const struct flow_counters *flow_table_counters(const struct flow_table *table);
+
+/* Sets local_epoch of every flow to 0. */
+void flow_table_clear_local_epochs(struct flow_table *table);
 
 /* Visits every flow, in no particular order. */
 typedef void flow_visitor(void *context, const struct flow *flow);

@@ -101,9 +101,3 @@ locality_of_packet(const struct packet *p, enum view_mode view, const struct loc
 		return locality_from_direction(p->direction);
 	return locality_from_addresses(p, local_addrs);
 }
-
-bool
-locality_is_loopback_duplicate(const struct packet *p)
-{
-	return p->direction == DIRECTION_OUT && locality_is_loopback(p);
-}

@@ -21,6 +21,10 @@ struct locality locality_of_packet(const struct packet *packet, enum view_mode v
 				   const struct local_addrs *local_addrs);
 
 /* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
-bool locality_is_loopback_duplicate(const struct packet *packet);
+static inline bool
+locality_is_loopback_duplicate(enum direction direction, bool loopback)
+{
+	return loopback && direction == DIRECTION_OUT;
+}
 
 #endif

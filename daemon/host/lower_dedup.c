@@ -35,6 +35,7 @@ struct lower_dedup {
 	size_t link_count, link_capacity;
 	struct lower_device *devices; /* sorted by interface index */
 	size_t lower_count;
+	uint64_t hint; /* bit n: the index of one of them is n modulo 64 */
 };
 
 static bool
@@ -166,6 +167,7 @@ lower_dedup_clear(struct lower_dedup *dedup)
 	free(dedup->devices);
 	dedup->devices = NULL;
 	dedup->lower_count = 0;
+	dedup->hint = 0;
 }
 
 static int
@@ -194,6 +196,7 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 		struct lower_device *device = &dedup->devices[i];
 		const struct interface_info *link = interfaces_find_info(dedup->interfaces, device->ifindex);
 
+		dedup->hint |= 1ull << (device->ifindex & 63);
 		if (device->has_vlans && link != NULL && dedup->place_count > 0)
 			device->upper_addresses = calloc(2 * dedup->place_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
@@ -244,6 +247,14 @@ lower_dedup_is_active(struct lower_dedup *dedup)
 	if (dedup->rebuild_needed)
 		lower_dedup_rebuild(dedup);
 	return dedup->lower_count > 0;
+}
+
+uint64_t
+lower_dedup_hint(struct lower_dedup *dedup)
+{
+	if (dedup->rebuild_needed)
+		lower_dedup_rebuild(dedup);
+	return dedup->hint;
 }
 
 static bool

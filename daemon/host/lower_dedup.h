@@ -33,7 +33,10 @@ void lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uin
 /* Whether any interface is below another. */
 bool lower_dedup_is_active(struct lower_dedup *dedup);
 
-/* Whether the packet, with these sides in the host view, is captured on an upper interface too. */
+/* Bloom filter of the lower devices: bit n is set if the interface index of one is n modulo 64.  0 if there is none. */
+uint64_t lower_dedup_hint(struct lower_dedup *dedup);
+
+/* Whether the packet, with this locality in the host view, is captured on an upper interface too. */
 bool lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet, struct locality locality);
 
 #endif

@@ -52,14 +52,9 @@ observe_set_flow_key(struct observer *o, struct packet_work *work)
 	const struct packet *p = &work->packet;
 
 	work->flow = NULL;
-	work->has_key = p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP ||
-			p->transport == TRANSPORT_SCTP;
-	if (!work->has_key)
-		return;
-	work->hash = flow_key_hash_packet(o->flows, p, &work->key, &work->sender);
+	if (p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP || p->transport == TRANSPORT_SCTP)
+		work->hash = flow_key_hash_packet(o->flows, p, &work->key, &work->sender);
 }
-
-enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
 /* 127.0.0.0/8, ::1, or a host that sends to one of its own addresses. */
 static bool
@@ -88,7 +83,19 @@ observe_request_owners(const struct observer *o, const struct packet_work *work,
 	}
 }
 
-/* Records which ends of the flow are local, as seen from its packets. */
+/* Stores the local epoch if `local` has every end whose address is local.  Then no frame of this epoch adds another
+ * end, unless its link header adds information to the addresses (pipeline_is_locality_known()). */
+static void
+observe_set_local_epoch(const struct observer *o, struct flow *flow)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if ((flow->local >> endpoint & 1) == 0 &&
+		    local_addrs_contains(o->local_addrs, flow->key.version, flow->key.addr[endpoint]))
+			return;
+	flow->local_epoch = o->local_epoch;
+}
+
+/* Marks the ends of the flow that are local according to this packet. */
 static void
 observe_update_local_endpoints(const struct observer *o, struct packet_work *work, struct locality locality)
 {
@@ -99,12 +106,14 @@ observe_update_local_endpoints(const struct observer *o, struct packet_work *wor
 		local |= (uint8_t)(1u << work->sender);
 	if (locality.destination_local)
 		local |= (uint8_t)(1u << (1 - work->sender));
-	if (local == flow->local)
-		return;
-	if (o->owner_lookup != NULL && emitter_is_traced(o->emitter))
-		observe_request_owners(o, work, local & (uint8_t)~flow->local);
-	flow->local = local;
-	flow->same_host |= observe_is_same_host(&work->packet, o->view, local);
+	if (local != flow->local) {
+		if (o->owner_lookup != NULL && emitter_is_traced(o->emitter))
+			observe_request_owners(o, work, local & (uint8_t)~flow->local);
+		flow->local = local & 3u;
+		flow->same_host |= observe_is_same_host(&work->packet, o->view, local);
+	}
+	if (local != BOTH_LOCAL && flow->local_epoch != o->local_epoch)
+		observe_set_local_epoch(o, flow);
 }
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
@@ -135,7 +144,7 @@ observe_emit_socket_send(struct observer *o, const struct packet_work *work, con
 				 tcp_stream_offset(work->flow, work->sender, e->nxt - fin - (uint32_t)fresh));
 }
 
-/* Runs the application providers, at their two points in the firing order. */
+/* Runs the application providers, at their two points in the firing order; they read streams on the slow path only. */
 static inline void
 observe_app_layer(struct observer *o, const struct packet_work *work, struct locality locality, bool sending)
 {
@@ -143,6 +152,7 @@ observe_app_layer(struct observer *o, const struct packet_work *work, struct loc
 
 	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1))
 		return;
+	work->flow->slow = true;
 	app_layer_observe_segment(
 	    o->app_layer, o->emitter,
 	    &(struct app_segment){o->flows, work->flow, p, work->sender, sending, locality.fire_send});
@@ -232,9 +242,7 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	/* Application providers follow logins even while no probe is enabled, for tracers that attach later. */
 	if (p->transport == TRANSPORT_TCP && app_layer_may_match(o->app_layer, &work->key))
 		return false;
-	o->last_packet_id++;
-	o->counters.packets++;
-	flow_table_set_candidate(o->flows, work->candidate);
+	observe_count_packet(o);
 	if (p->transport == TRANSPORT_UDP) {
 		observe_untraced_udp(o, work);
 		return true;
@@ -423,7 +431,7 @@ observe_on_reassembly_failure(void *observer, const struct packet *lost, unsigne
 
 	(void)fragments;
 	o->counters.anomalies[lost->worst_anomaly]++;
-	emitter_set_packet(o->emitter, lost, ++o->last_packet_id, o->clock);
+	emitter_set_packet(o->emitter, lost, observe_take_packet_id(o), o->clock);
 	if (locality.fire_receive && !locality.foreign)
 		fire_ip_drop_in(o->emitter, NULL, 0);
 	fire_ip_packet_free(o->emitter);
@@ -476,7 +484,7 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 	struct locality locality = locality_of_packet(p, o->view, o->local_addrs);
 	struct packet_work *whole = observe_reassemble(o, work);
 	bool dropped = anomaly_severity(p->worst_anomaly) == SEVERITY_DROP, ip = observe_packet_is_ip(p);
-	uint64_t id = ++o->last_packet_id;
+	uint64_t id = p->network != NETWORK_NONE ? observe_count_packet(o) : observe_take_packet_id(o);
 
 	if (whole != NULL) {
 		emitter_set_packet(o->emitter, &whole->packet, id, o->clock);
@@ -508,7 +516,6 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 		observe_transport_received(o, whole, locality);
 	}
 	fire_ip_packet_free(o->emitter);
-	o->counters.packets += p->network != NETWORK_NONE;
 	observe_count_anomalies(o, p);
 	if (whole != NULL && whole != work)
 		observe_count_anomalies(o, &whole->packet);

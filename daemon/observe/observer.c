@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/host/lower_dedup.h"
-#include "daemon/observe/observe_fastpath.h"
+#include "daemon/observe/pipeline.h"
 #include "dissect/dissect.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
@@ -92,14 +92,7 @@ observer_set_lower_dedup(struct observer *o, struct lower_dedup *dedup)
 	o->lower_dedup = dedup;
 }
 
-void
-observe_run_timers(struct observer *o)
-{
-	flow_table_run_timers(o->flows, o->clock);
-	reassembly_run_timers(o->fragments, o->clock);
-}
-
-/* Whether the frame is a copy is decided by this host's addresses, even if another view is configured. */
+/* Whether the frame is a duplicate is decided by this host's addresses, even if another view is configured. */
 static bool
 observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
 {
@@ -110,10 +103,6 @@ observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
 void
 observe_frame(struct observer *o, struct packet_work *work)
 {
-	if (locality_is_loopback_duplicate(&work->packet)) {
-		o->counters.loopback_duplicates++;
-		return;
-	}
 	if (observe_is_lower_duplicate(o, &work->packet)) {
 		o->counters.lower_duplicates++;
 		return;
@@ -130,65 +119,37 @@ observe_frame(struct observer *o, struct packet_work *work)
 	}
 }
 
-/* Steps of a frame: dissect it and prefetch its hash slot; prefetch the candidate flow; prefetch what else the flow
- * needs; observe it. */
+/* Begins another local epoch if local addresses have changed.  The numbers repeat after 65,535 changes: no flow may
+ * still hold one by then. */
 static void
-observe_parse_frame(struct observer *o, const struct frame *frame, struct packet_work *work)
+observer_update_local_epoch(struct observer *o)
 {
-	dissect_frame(frame, &work->packet);
-	observe_set_flow_key(o, work);
-	if (work->has_key)
-		flow_table_prefetch_slot(o->flows, work->hash);
+	uint32_t epoch = local_addrs_epoch(o->local_addrs);
+
+	o->local_addrs_known = local_addrs_any_known(o->local_addrs);
+	if (epoch == o->local_addrs_epoch && o->local_epoch != 0)
+		return;
+	o->local_addrs_epoch = epoch;
+	if (++o->local_epoch != 0)
+		return;
+	flow_table_clear_local_epochs(o->flows);
+	o->local_epoch = 1;
 }
 
+/* Determines what holds for all frames of a call. */
 static void
-observe_prefetch_flow(struct observer *o, struct packet_work *work)
+observer_begin_batch(struct observer *o)
 {
-	if (work->has_key)
-		work->candidate = flow_table_prefetch_candidate(o->flows, work->hash);
-}
-
-static void
-observe_prefetch_cold(struct observer *o, const struct packet_work *work)
-{
-	if (work->has_key && work->candidate != NULL)
-		flow_table_prefetch_cold(o->flows, work->candidate);
-}
-
-/* Software pipeline: later steps of a frame run after earlier steps of the frames behind it, so that memory is fetched
- * meanwhile. */
-static void
-observe_run_slowpath(struct observer *o, const struct frame *frames, unsigned count)
-{
-	enum {
-		STAGE_PREFETCH_FLOW = OBSERVE_PREFETCH_DISTANCE,
-		STAGE_PREFETCH_COLD = 2 * OBSERVE_PREFETCH_DISTANCE,
-		STAGE_APPLY = 3 * OBSERVE_PREFETCH_DISTANCE
-	};
-
-	for (unsigned i = 0; i < count + STAGE_APPLY; i++) {
-		if (i < count)
-			observe_parse_frame(o, &frames[i], &o->work[i % OBSERVE_PIPELINE_DEPTH]);
-		if (i >= STAGE_PREFETCH_FLOW && i - STAGE_PREFETCH_FLOW < count)
-			observe_prefetch_flow(o, &o->work[(i - STAGE_PREFETCH_FLOW) % OBSERVE_PIPELINE_DEPTH]);
-		if (i >= STAGE_PREFETCH_COLD && i - STAGE_PREFETCH_COLD < count)
-			observe_prefetch_cold(o, &o->work[(i - STAGE_PREFETCH_COLD) % OBSERVE_PIPELINE_DEPTH]);
-		if (i >= STAGE_APPLY) {
-			observe_count_frame(o, &frames[i - STAGE_APPLY]);
-			observe_run_timers(o);
-			observe_frame(o, &o->work[(i - STAGE_APPLY) % OBSERVE_PIPELINE_DEPTH]);
-		}
-	}
+	o->untraced = semaphores_sum() == 0;
+	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
+	observer_update_local_epoch(o);
 }
 
 void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
-	o->untraced = semaphores_sum() == 0;
-	if (observe_can_use_fastpath(o, frames))
-		observe_run_fastpath(o, frames, count);
-	else
-		observe_run_slowpath(o, frames, count);
+	observer_begin_batch(o);
+	pipeline_run(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
 	emitter_poll_semaphores(o->emitter);
 }

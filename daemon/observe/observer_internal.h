@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the two halves of the observer: batches and frames (observe.c), and packets (observe_packet.c). */
+/* Shared by the files of the observer: batches (observer.c), frames (pipeline.c), packets (observe_packet.c). */
 #ifndef NETOBS_DAEMON_OBSERVE_OBSERVER_INTERNAL_H
 #define NETOBS_DAEMON_OBSERVE_OBSERVER_INTERNAL_H
 
@@ -9,71 +9,88 @@
 #include "daemon/owner/owner_lookup.h"
 #include "flow/reassembly/reassembly.h"
 
-/* Distance in frames between two steps of a frame (observe_frames()).  Against running each step over a whole batch of
- * 32 this saves 18 ns a frame of 180 with 100,000 connections; distances of 8 and 12 save 10 and 0. */
-#define OBSERVE_PREFETCH_DISTANCE 4
-#define OBSERVE_PIPELINE_DEPTH	  16 /* a power of two above three distances */
-
 /* A packet in progress, from dissection to observation. */
 struct packet_work {
 	struct packet packet;
 	struct flow_key key;
 	uint32_t hash;
-	unsigned sender; /* end of the key that sent it; for a quoted connection, the end that the error concerns */
-	bool has_key;	 /* key, hash and sender are set */
-	struct flow *candidate; /* tracked: candidate flow, NULL if there is none */
-	bool stream_starts;	/* a UDP stream whose start event has not fired yet */
-	struct flow *flow; /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
+	unsigned sender;    /* end of the key that sent it; for a quoted connection, the end that the error concerns */
+	bool stream_starts; /* a UDP stream whose start event has not fired yet */
+	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
 };
 
 struct observer {
 	const struct config *config;
 	const struct local_addrs *local_addrs;
 	struct lower_dedup *lower_dedup; /* NULL: duplicates are not skipped */
+	uint64_t lower_hint;		 /* bit n: an interface whose index is n modulo 64 is a lower device */
 	enum view_mode view;
 	struct flow_table *flows;
 	struct reassembly *fragments;
 	struct emitter *emitter;
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
-	uint64_t clock;		 /* latest packet time so far, ns */
-	uint64_t last_packet_id; /* last packet id */
-	bool input_ended;	 /* the input has ended */
-	bool untraced;		 /* no probe is enabled; determined once per call for all its frames */
+	uint64_t clock;		    /* latest packet time so far, ns */
+	uint64_t last_packet_id;    /* last packet id */
+	bool input_ended;
+	bool untraced;		    /* no probe is enabled; determined once per call for all its frames */
+	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
+	uint32_t local_addrs_epoch; /* of `local_addrs`, when local_epoch began */
+	uint16_t local_epoch;	    /* rises when local addresses have changed; never 0 */
 	struct observe_counters counters;
-	struct packet_work work[OBSERVE_PIPELINE_DEPTH];
+	struct packet_work work;	/* packet on the slow path */
 	struct packet_work reassembled; /* datagram completed by the present fragment */
 	struct packet_work inner;	/* packet inside a tunnel */
 };
 
-/* Advances the clock to a frame and counts it. */
-static inline void
-observe_count_frame(struct observer *o, const struct frame *frame)
-{
-	bool backwards = frame->ts < o->clock;
+enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
-	o->clock = backwards ? o->clock : frame->ts;
-	o->counters.backward_frames += backwards;
-	o->counters.frames++;
-	o->counters.bytes += frame->len;
+/* Advances the clock to a frame; the only place that does. */
+static inline void
+observe_move_clock(struct observer *o, uint64_t ts)
+{
+	if (__builtin_expect(ts >= o->clock, 1))
+		o->clock = ts;
+	else
+		o->counters.backward_frames++;
 }
 
-/* Runs the timers that are due. */
-void observe_run_timers(struct observer *o);
+/* Takes a packet id; the only place that does. */
+static inline uint64_t
+observe_take_packet_id(struct observer *o)
+{
+	return ++o->last_packet_id;
+}
 
-/* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own. */
+/* Counts an IP or ARP packet and takes its id. */
+static inline uint64_t
+observe_count_packet(struct observer *o)
+{
+	o->counters.packets++;
+	return observe_take_packet_id(o);
+}
+
+/* Runs the timers that are due: one comparison each if there is none. */
+static inline void
+observe_run_timers(struct observer *o)
+{
+	flow_table_run_timers(o->flows, o->clock);
+	reassembly_run_timers(o->fragments, o->clock);
+}
+
+/* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the
+ * dissected packet and, if it is TCP, UDP or SCTP, its flow key. */
 void observe_frame(struct observer *o, struct packet_work *work);
 
-/* Computes the connection key of a TCP, UDP or SCTP packet. */
+/* Computes the flow key of a TCP, UDP or SCTP packet. */
 void observe_set_flow_key(struct observer *o, struct packet_work *work);
 
 /* Observes one packet, from the wire to the probes, in the firing order of the contract (section 3).  `outermost`: it
- * is the frame's own packet, not one inside a tunnel.  Returns the slot of the whole datagram, NULL if there is
- * none. */
+ * is the frame's own packet, not one inside a tunnel.  Returns the complete datagram, NULL if there is none. */
 struct packet_work *observe_packet(struct observer *o, struct packet_work *work, bool outermost);
 
 /* Like observe_packet() for a TCP or UDP packet without anomalies while no probe is enabled: only the connection's
- * state is updated.  False if the packet is not of this kind.  Saves 26 ns a packet of 156. */
+ * state is updated.  False if the packet is not of this kind. */
 bool observe_untraced(struct observer *o, struct packet_work *work);
 
 /* Callback: a flow's timer expired, or the flow was evicted. */

@@ -6,9 +6,9 @@ libdaemon_a_SOURCES += \
 	%D%/app_layer.h \
 	%D%/batch.c \
 	%D%/batch.h \
-	%D%/observe_fastpath.c \
-	%D%/observe_fastpath.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \
-	%D%/observer_internal.h
+	%D%/observer_internal.h \
+	%D%/pipeline.c \
+	%D%/pipeline.h

@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Linux cooked capture, LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2: what the "any" device delivers. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { SLL_HEADER = 16, SLL2_HEADER = 20 };
-enum { ARPHRD_LOOPBACK = 772, ARPHRD_NETLINK = 824 };
 enum { SLL_PROTOCOL_LLC = 4, ETHERTYPE_MIN = 0x600 };
-
-/* Packet type, as in <linux/if_packet.h>. */
-static enum direction
-cooked_packet_direction(uint16_t packet_type)
-{
-	switch (packet_type) {
-	case 0: /* to this host */
-	case 1: /* broadcast */
-	case 2: /* multicast */
-		return DIRECTION_IN;
-	case 3:
-		return DIRECTION_OTHER;
-	case 4:
-		return DIRECTION_OUT;
-	default:
-		return DIRECTION_UNKNOWN;
-	}
-}
 
 /* Fields common to both headers.  `address` is the sender's: 8 bytes, of which `length` are valid. */
 struct cooked {

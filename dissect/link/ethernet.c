@@ -2,15 +2,9 @@
 /* Ethernet II and IEEE 802.3, with 802.1Q and 802.1ad tags, 802.2 LLC and SNAP. */
 #include "dissect/header_fields.h"
 
-enum { VLAN_TAG = 4, LLC_HEADER = 3, SNAP_HEADER = 5 };
+enum { LLC_HEADER = 3, SNAP_HEADER = 5 };
 enum { IEEE802_3_LENGTH_MAX = 1500, ETHERTYPE_MIN = 0x600 }; /* IEEE 802.3 clause 3.2.6 */
 enum { SAP_IP = 0x06, SAP_SNAP = 0xaa, LLC_UNNUMBERED = 0x03 };
-
-static bool
-ethertype_is_vlan_tag(uint16_t type)
-{
-	return type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
-}
 
 /* Sets the link header: everything up to the position of `c`. */
 static void
@@ -91,7 +85,7 @@ dissect_vlan_tags(struct packet *packet)
 	struct slice tag;
 	uint16_t control;
 
-	while (ethertype_is_vlan_tag(ether->type)) {
+	while (ether_type_is_tag(ether->type)) {
 		if (!packet_enter_layer(packet))
 			return;
 		if (!cursor_take(&c, VLAN_TAG, &tag)) {

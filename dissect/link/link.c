@@ -4,28 +4,6 @@
 
 #include "dissect/header_fields.h"
 
-/* BSD loopback (DLT_NULL, DLT_LOOP): the address family, in the byte order of the capturing host or, for DLT_LOOP, in
- * network order.  AF_INET is 2 on every system; AF_INET6 differs from system to system. */
-static uint16_t
-null_family_ethertype(uint32_t family)
-{
-	if (family > 0xffff) /* byte-swapped: the capturing host has the other byte order */
-		family = __builtin_bswap32(family);
-	switch (family) {
-	case 2:
-		return ETHER_IPV4;
-	case 10: /* Linux */
-	case 23: /* Windows */
-	case 24: /* NetBSD, OpenBSD */
-	case 26: /* Solaris */
-	case 28: /* FreeBSD */
-	case 30: /* Darwin */
-		return ETHER_IPV6;
-	default:
-		return 0;
-	}
-}
-
 static void
 dissect_null(struct packet *packet)
 {
@@ -34,14 +12,14 @@ dissect_null(struct packet *packet)
 
 	if (!packet_enter_layer(packet))
 		return;
-	if (!cursor_take(&c, 4, &header)) {
+	if (!cursor_take(&c, NULL_HEADER, &header)) {
 		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT);
 		return;
 	}
 	packet->ether.header = header;
 	packet->loopback = true;
 	packet_advance(packet, &c);
-	dissect_ethertype(packet, null_family_ethertype(slice_u32(header, 0)));
+	dissect_ethertype(packet, null_ether_type(slice_u32(header, 0)));
 }
 
 /* Link types, in the order in which an error message lists them. */
@@ -54,9 +32,6 @@ dissect_null(struct packet *packet)
 	row(DLT_RAW, dissect_ip)                 \
 	row(DLT_IPV4, dissect_ipv4)              \
 	row(DLT_IPV6, dissect_ipv6)
-
-/* DLT_RAW is 12 here and 14 on OpenBSD; files say LINKTYPE_RAW, 101, which libpcap maps to the former. */
-enum { DLT_RAW_OPENBSD = 14, DLT_RAW_FILE = 101 };
 
 static int
 link_canonical_dlt(int dlt)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* SCTP common header and the sequence of chunks, RFC 9260 section 3. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { SCTP_HEADER = 12, CHUNK_HEADER = 4 };
+enum { CHUNK_HEADER = 4 };
 
 /* Chunks are padded to 4 bytes; the padding of the last one may be missing. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Key of a connection (its two ends in canonical order) and its hash.  Included by key.c and onward.c, which computes
- * the key of every packet. */
+/* The two endpoints of a connection in canonical order, and their hash: for flow_key.c, and for fastpath.c, which
+ * computes the key of every packet. */
 #ifndef NETOBS_FLOW_TABLE_FLOW_KEY_H
 #define NETOBS_FLOW_TABLE_FLOW_KEY_H
 
@@ -99,9 +99,9 @@ key_hash(const struct flow_table *table, const struct flow_key *key)
 			      table->seed);
 }
 
-/* IPv4 only: address and port are compared as one number, and the hash input avoids memory whose address depends on the
- * order.  Saves 6 ns a packet of 136. */
-static inline uint32_t
+/* IPv4 apart: address and port are one number to compare, and the hashed bytes do not go through memory whose position
+ * depends on the order.  Saves 6 ns a packet of 136. */
+static __attribute__((always_inline)) inline uint32_t
 key_hash_tuple_ipv4(const struct flow_table *table, struct flow_key *key, unsigned *sender,
 		    const struct flow_tuple *tuple)
 {

@@ -306,6 +306,15 @@ flow_first_seen(const struct flow_table *table, const struct flow *flow)
 }
 
 void
+flow_table_clear_local_epochs(struct flow_table *table)
+{
+	flow_index index;
+
+	for (index = 1; index <= table->high_water; index++)
+		table->hot[index].local_epoch = 0;
+}
+
+void
 flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *context)
 {
 	flow_index index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The common-frame path records exactly what the layers record, and so does a glance: for every frame of every capture,
- * cut at any byte, and with any byte changed. */
+/* The usual path records what the layers record, to the last bit, and the peek reads the same: every frame of every
+ * capture, cut at any byte, and with any byte changed; the peek behind every link header, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,32 @@
 
 #define BYTES_CHANGED 110u /* of each frame: all headers of the usual path, and some more */
 
+/* Link headers before an IP packet, all for IPv4 but that of the version given. */
+static const struct link_header {
+	int dlt;
+	uint8_t version, length;
+	uint8_t bytes[22];
+} link_headers[] = {
+	{DLT_LINUX_SLL, 4, 16, {0, 4, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0}},
+	{DLT_LINUX_SLL, 6, 16, {0, 0, 3, 4, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 0x86, 0xdd}},
+	{DLT_LINUX_SLL2, 4, 20, {8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 2, 0, 0, 0, 0, 1}},
+	{DLT_LINUX_SLL2, 6, 20, {0x86, 0xdd, 0, 0, 0, 0, 0, 1, 3, 4, 4, 6}},
+	{DLT_LINUX_SLL2, 4, 20, {8, 0, 0, 0, 0, 0, 0, 3, 3, 0x38, 3, 6}},
+	{DLT_NULL, 4, 4, {2, 0, 0, 0}},
+	{DLT_LOOP, 6, 4, {0, 0, 0, 24}},
+	{DLT_RAW, 4, 0, {0}},
+	{DLT_RAW_FILE, 6, 0, {0}},
+	{DLT_RAW_OPENBSD, 4, 0, {0}},
+	{DLT_IPV4, 4, 0, {0}},
+	{DLT_IPV6, 6, 0, {0}},
+	{DLT_EN10MB, 4, 18, {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0, 7, 8, 0}},
+	{DLT_EN10MB, 6, 22, {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xa8, 0, 7, 0x81, 0, 0, 9, 0x86, 0xdd}},
+};
+
+#define LINK_TYPES (1 + sizeof link_headers / sizeof link_headers[0]) /* the first: as captured */
+
 static struct {
-	unsigned long frames, usual, glances[PEEK_UDP + 1];
+	unsigned long frames, usual, peeks[LINK_TYPES][PEEK_UDP + 1];
 	char name[256];
 } seen;
 
@@ -95,57 +119,99 @@ spoil(struct packet *p)
 }
 
 static bool
-same_key(const struct frame_peek *g, const struct packet *p)
+tuple_equal(const struct frame_peek *peek, const struct packet *p)
 {
-	size_t length = g->version == 4 ? 4 : 16;
+	size_t length = peek->version == 4 ? 4 : 16;
 
-	return p->worst_anomaly < ANOMALY_COUNT && g->version == p->ip.version && g->protocol == p->ip.protocol &&
-	       memcmp(g->src, p->ip.src, length) == 0 && memcmp(g->dst, p->ip.dst, length) == 0;
+	return p->worst_anomaly < ANOMALY_COUNT && peek->version == p->ip.version && peek->protocol == p->ip.protocol &&
+	       memcmp(peek->src, p->ip.src, length) == 0 && memcmp(peek->dst, p->ip.dst, length) == 0;
 }
 
-/* A packet that a glance does not handle may always be dissected. */
 static bool
-same_at_a_glance(enum peek_kind kind, const struct frame_peek *g, const struct packet *p)
+ports_equal(const struct frame_peek *peek, const struct packet *p)
+{
+	switch (p->transport) {
+	case TRANSPORT_TCP:
+		return peek->sport == p->tcp.sport && peek->dport == p->tcp.dport;
+	case TRANSPORT_UDP:
+		return peek->sport == p->udp.sport && peek->dport == p->udp.dport;
+	case TRANSPORT_SCTP:
+		return peek->sport == p->sctp.sport && peek->dport == p->sctp.dport;
+	default:
+		return p->transport == TRANSPORT_NONE && p->worst_anomaly != ANOMALY_NONE;
+	}
+}
+
+/* PEEK_NONE is always right: such a frame is dissected. */
+static bool
+peek_agrees(enum peek_kind kind, const struct frame_peek *peek, const struct packet *p)
 {
 	const struct tcp_layer *t = &p->tcp;
-	bool plain = p->worst_anomaly == ANOMALY_NONE && p->inner == INNER_NONE && !p->ip.fragment &&
-		     g->payload_wire == p->payload_wire;
+	bool plain =
+	    p->worst_anomaly == ANOMALY_NONE && p->inner == INNER_NONE && peek->payload_wire == p->payload_wire;
 
-	switch (kind) {
-	case PEEK_NONE:
+	if (peek->direction != p->direction || peek->loopback != p->loopback)
+		return false;
+	if (kind == PEEK_NONE)
 		return true;
-	case PEEK_TUPLE:
-		if (!same_key(g, p) || p->ip.fragment)
-			return false;
-		if (p->transport == TRANSPORT_TCP)
-			return g->sport == t->sport && g->dport == t->dport;
-		if (p->transport == TRANSPORT_UDP)
-			return g->sport == p->udp.sport && g->dport == p->udp.dport;
-		return p->transport == TRANSPORT_NONE && p->worst_anomaly != ANOMALY_NONE;
-	case PEEK_TCP:
-		return same_key(g, p) && plain && p->transport == TRANSPORT_TCP && g->sport == t->sport &&
-		       g->dport == t->dport && g->seq == t->seq && g->ack == t->ack && g->window == t->window &&
+	if (!tuple_equal(peek, p) || p->ip.fragment || !ports_equal(peek, p))
+		return false;
+	if (kind == PEEK_TCP)
+		return plain && p->transport == TRANSPORT_TCP && peek->seq == t->seq && peek->ack == t->ack &&
+		       peek->window == t->window &&
 		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK &&
 		       (t->options & ~TCP_OPTION_TIMESTAMPS) == 0;
-	case PEEK_UDP:
-		return same_key(g, p) && plain && p->transport == TRANSPORT_UDP && g->sport == p->udp.sport &&
-		       g->dport == p->udp.dport;
-	}
-	return false;
+	return kind == PEEK_TUPLE || (plain && p->transport == TRANSPORT_UDP);
 }
 
 static void
-glance_too(const struct frame *frame, const char *what, uint32_t at)
+compare_peek(const struct frame *frame, size_t link, const char *what, uint32_t at)
 {
 	struct frame_peek peek = {0};
 	enum peek_kind kind = peek_frame(&peek, frame);
 	struct packet packet;
 
-	seen.glances[kind]++;
+	seen.peeks[link][kind]++;
 	dissect_layers(frame, &packet);
-	if (!same_at_a_glance(kind, &peek, &packet))
-		fail_msg("%s looks otherwise at a glance, frame %lu, %s %u", seen.name, seen.frames, what,
+	if (!peek_agrees(kind, &peek, &packet))
+		fail_msg("%s: the peek differs, frame %lu, link %zu, %s %u", seen.name, seen.frames, link, what,
 			 (unsigned)at);
+}
+
+/* The same IP packet behind another link header; in memory of its exact size. */
+static void
+compare_behind(const struct frame *frame, size_t link, const char *what, uint32_t at)
+{
+	const struct link_header *header = &link_headers[link - 1];
+	uint32_t drop = ETHER_HEADER_LEN, keep = frame->caplen - drop, size = header->length + keep;
+	struct frame other = *frame;
+	uint8_t *copy = malloc(size + 1u);
+
+	assert_non_null(copy);
+	memcpy(copy, header->bytes, header->length);
+	memcpy(copy + header->length, frame->data + drop, keep);
+	other.dlt = header->dlt;
+	other.data = copy;
+	other.caplen = size;
+	other.len = frame->len - drop + header->length;
+	compare_peek(&other, link, what, at);
+	/* Any byte of the link header changed, one a call. */
+	if (header->length > 0) {
+		copy[(at + seen.frames) % header->length] ^= (uint8_t)(1u << seen.frames % 8);
+		compare_peek(&other, link, "with another link header,", at);
+	}
+	free(copy);
+}
+
+static void
+compare_all_links(const struct frame *frame, const char *what, uint32_t at)
+{
+	compare_peek(frame, 0, what, at);
+	if (frame->caplen < ETHER_HEADER_LEN || frame->len < frame->caplen)
+		return;
+	for (size_t link = 1; link < LINK_TYPES; link++)
+		if (frame->data[12] == (link_headers[link - 1].version == 4 ? 0x08 : 0x86))
+			compare_behind(frame, link, what, at);
 }
 
 static void
@@ -157,7 +223,7 @@ compare(const struct frame *frame, const char *what, uint32_t at)
 	memset(&layers, 0, sizeof layers);
 	spoil(&usual);
 	seen.frames++;
-	glance_too(frame, what, at);
+	compare_all_links(frame, what, at);
 	if (!dissect_common_frame(&usual, frame))
 		return;
 	seen.usual++;
@@ -236,9 +302,16 @@ test_every_capture(void **state)
 	closedir(dir);
 	assert_true(seen.frames > 100000);
 	assert_true(seen.usual > 10000);
-	assert_true(seen.glances[PEEK_TUPLE] > 1000);
-	assert_true(seen.glances[PEEK_TCP] > 10000);
-	assert_true(seen.glances[PEEK_UDP] > 1000);
+	assert_true(seen.peeks[0][PEEK_TUPLE] > 1000);
+	assert_true(seen.peeks[0][PEEK_TCP] > 10000);
+	assert_true(seen.peeks[0][PEEK_UDP] > 1000);
+	for (size_t link = 1; link < LINK_TYPES; link++) {
+		bool ipv6 = link_headers[link - 1].version == 6; /* less of it is in the captures */
+
+		assert_true(seen.peeks[link][PEEK_TUPLE] > 1000);
+		assert_true(seen.peeks[link][PEEK_TCP] > (ipv6 ? 500 : 10000));
+		assert_true(seen.peeks[link][PEEK_UDP] > (ipv6 ? 100 : 1000));
+	}
 }
 
 int

@@ -23,6 +23,16 @@ over own 1000 "$top/tests/captures"
 over shared 300 "$shared/captures"
 check "fuzz_config over configurations" "$build/tests/fuzz/fuzz_config" -runs=0 "$top/tests/fuzz/configurations" "$top/conf/netobs.conf"
 
+# The fast path against the slow path.
+if have python3; then
+	mkdir "$tmp/pipeline"
+	python3 "$top/tests/fuzz/pipeline_seeds.py" "$tmp/pipeline"
+	check "fuzz_pipeline over $(find "$tmp/pipeline" -type f | wc -l) batches of frames" \
+		"$build/tests/fuzz/fuzz_pipeline" -runs=0 "$tmp/pipeline"
+else
+	skip "fuzz_pipeline over batches of frames" "python3 is not installed"
+fi
+
 # Whole connections, and damaged ones.
 if have python3; then
 	mkdir "$tmp/iscsi"

@@ -9,6 +9,7 @@ fuzz_targets = \
 	%D%/fuzz_flow \
 	%D%/fuzz_frame \
 	%D%/fuzz_iscsi \
+	%D%/fuzz_pipeline \
 	%D%/fuzz_reassembly \
 	%D%/fuzz_sctp
 EXTRA_PROGRAMS += $(fuzz_targets) %D%/fuzz_seeds
@@ -25,6 +26,8 @@ tests_fuzz_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_iscsi_SOURCES = %D%/fuzz_iscsi.c $(fuzz_main)
 tests_fuzz_fuzz_iscsi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_pipeline_SOURCES = %D%/fuzz_pipeline.c $(fuzz_main)
+tests_fuzz_fuzz_pipeline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c $(fuzz_main)
 tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)

@@ -29,13 +29,13 @@ ipv4(const char *source, const char *destination, enum direction direction)
 	return p;
 }
 
-#define HERE	  "\x0a\x00\x00\x01"
-#define HERE_TOO  "\x0a\x00\x00\x02"
-#define ELSEWHERE "\xc0\x00\x02\x01"
-#define FAR	  "\xc6\x33\x64\x01"
-#define GROUP	  "\xe0\x00\x00\xfb"
-#define BROADCAST "\xff\xff\xff\xff"
-#define NOBODY	  "\x00\x00\x00\x00"
+#define HERE	       "\x0a\x00\x00\x01"
+#define HERE_TOO       "\x0a\x00\x00\x02"
+#define ELSEWHERE      "\xc0\x00\x02\x01"
+#define FAR	       "\xc6\x33\x64\x01"
+#define FASTPATH_GROUP "\xe0\x00\x00\xfb"
+#define BROADCAST      "\xff\xff\xff\xff"
+#define NOBODY	       "\x00\x00\x00\x00"
 
 static struct local_addrs *
 here(void)
@@ -87,9 +87,9 @@ test_host_by_address(void **state)
 	expect(&p, VIEW_HOST, local_addrs, "sr-");
 	p = ipv4(ELSEWHERE, FAR, DIRECTION_UNKNOWN);
 	expect(&p, VIEW_HOST, local_addrs, "-ro");
-	p = ipv4(ELSEWHERE, GROUP, DIRECTION_UNKNOWN);
+	p = ipv4(ELSEWHERE, FASTPATH_GROUP, DIRECTION_UNKNOWN);
 	expect(&p, VIEW_HOST, local_addrs, "-r-");
-	p = ipv4(HERE, GROUP, DIRECTION_UNKNOWN);
+	p = ipv4(HERE, FASTPATH_GROUP, DIRECTION_UNKNOWN);
 	expect(&p, VIEW_HOST, local_addrs, "s--");
 	p = ipv4(ELSEWHERE, BROADCAST, DIRECTION_UNKNOWN);
 	expect(&p, VIEW_HOST, local_addrs, "-r-");
@@ -153,13 +153,16 @@ test_loopback(void **state)
 	(void)state;
 	frame.interface = &loop;
 	expect(&p, VIEW_HOST, none, "sr-");
-	assert_false(locality_is_loopback_duplicate(&p));
 	p.direction = DIRECTION_OUT;
-	assert_true(locality_is_loopback_duplicate(&p));
+	expect(&p, VIEW_HOST, none, "sr-");
 	frame.interface = &wire;
-	assert_false(locality_is_loopback_duplicate(&p));
+	expect(&p, VIEW_HOST, none, "s--");
 	p.loopback = true;
-	assert_true(locality_is_loopback_duplicate(&p));
+	expect(&p, VIEW_HOST, none, "sr-");
+	assert_true(locality_is_loopback_duplicate(DIRECTION_OUT, true));
+	assert_false(locality_is_loopback_duplicate(DIRECTION_OUT, false));
+	assert_false(locality_is_loopback_duplicate(DIRECTION_IN, true));
+	assert_false(locality_is_loopback_duplicate(DIRECTION_UNKNOWN, true));
 	local_addrs_free(none);
 }
 

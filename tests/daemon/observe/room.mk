@@ -2,4 +2,4 @@
 
 unit_tests += \
 	%D%/test_batch \
-	%D%/test_fastpath
+	%D%/test_pipeline

@@ -216,7 +216,7 @@ tcp_fixture_feed(struct tcp_fixture *fixture, struct test_segment s)
 }
 
 static inline void
-tcp_fixture_advance(struct tcp_fixture *fixture, uint64_t ns)
+fastpath_finish_frame(struct tcp_fixture *fixture, uint64_t ns)
 {
 	fixture->now += ns;
 	flow_table_run_timers(fixture->table, fixture->now);

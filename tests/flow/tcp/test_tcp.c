@@ -74,10 +74,10 @@ test_a_syn_sent_again_is_no_other_request(void **state)
 	(void)state;
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2)");
-	tcp_fixture_advance(&t, 2 * SECONDS);
+	fastpath_finish_frame(&t, 2 * SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,3)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 2000000);
@@ -94,11 +94,11 @@ test_a_syn_ack_sent_again(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
 	/* In answer to the SYN sent again it is no timer's. */
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
@@ -203,7 +203,7 @@ test_fast_open_data_refused_is_sent_again_by_no_timer(void **state)
 	(void)state;
 	tcp_fixture_feed(&t,
 			 (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000, .len = 100, .sack_ok = true});
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, (struct test_segment){
 				 .from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001, .sack_ok = true});
 	tcp_fixture_take_trace(&t);
@@ -222,12 +222,12 @@ test_connect_gives_up(void **state)
 	for (i = 0; i < 7; i++) {
 		tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 		if (i < 6)
-			tcp_fixture_advance(&t, (1ull << i) * SECONDS);
+			fastpath_finish_frame(&t, (1ull << i) * SECONDS);
 	}
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 63 * SECONDS);
+	fastpath_finish_frame(&t, 63 * SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(connect) A:SYN_SENT>CLOSED");
 	assert_int_equal(t.last[A].ts - TALK_BEGIN, 127 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
@@ -257,7 +257,7 @@ test_one_end_closes_first(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5002));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:LAST_ACK>CLOSED");
-	tcp_fixture_advance(&t, 60 * SECONDS);
+	fastpath_finish_frame(&t, 60 * SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
 	assert_int_equal(t.last[A].ts, TALK_BEGIN + 60 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
@@ -297,7 +297,7 @@ test_simultaneous_close(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>CLOSING");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>CLOSING B:CLOSING>TIME_WAIT A:CLOSING>TIME_WAIT");
-	tcp_fixture_advance(&t, 60 * SECONDS);
+	fastpath_finish_frame(&t, 60 * SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:timeout(time-wait) A:TIME_WAIT>CLOSED B:timeout(time-wait) B:TIME_WAIT>CLOSED");
 }
@@ -340,10 +340,10 @@ test_a_fin_sent_again(void **state)
 	tcp_fixture_handshake(&t);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 250 * MILLISECONDS);
+	fastpath_finish_frame(&t, 250 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
-	tcp_fixture_advance(&t, 250 * MILLISECONDS);
+	fastpath_finish_frame(&t, 250 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_FIN_WAIT_1);
@@ -372,12 +372,12 @@ test_time_wait_begins_again_with_a_fin_sent_again(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5002));
-	tcp_fixture_advance(&t, 10 * SECONDS);
+	fastpath_finish_frame(&t, 10 * SECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1002));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 60 * SECONDS - 1);
+	fastpath_finish_frame(&t, 60 * SECONDS - 1);
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	tcp_fixture_advance(&t, 1);
+	fastpath_finish_frame(&t, 1);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
 }
 
@@ -428,7 +428,7 @@ test_reuse_of_a_live_connection(void **state)
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_SYN_SENT);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 900000, 0));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 7000, 900001));
@@ -702,7 +702,7 @@ test_counters_and_numbers(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
-	tcp_fixture_advance(&t, 400 * MILLISECONDS);
+	fastpath_finish_frame(&t, 400 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 200)); /* half of it again */
 	assert_int_equal(side(A)->bytes, 300);
 	assert_int_equal(side(A)->segments_sent, 5);
@@ -773,15 +773,15 @@ test_round_trips(void **state)
 	(void)state;
 	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 0}), 1000000);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
-	tcp_fixture_advance(&t, 40 * MILLISECONDS);
+	fastpath_finish_frame(&t, 40 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_int_equal(side(A)->srtt_us, 40000);
 	assert_int_equal(side(A)->rttvar_us, 20000);
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
 	assert_int_equal(side(B)->srtt_us, 1000);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
-	tcp_fixture_advance(&t, 80 * MILLISECONDS);
+	fastpath_finish_frame(&t, 80 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1011));
 	assert_int_equal(side(A)->srtt_us, 45000);
 	assert_int_equal(side(A)->rttvar_us, 25000);
@@ -805,7 +805,7 @@ test_the_short_path_is_what_the_long_path_is(void **state)
 			t.flow->tcp[A].slow_reasons = t.flow->tcp[B].slow_reasons =
 			    1; /* sends everything the long way */
 		for (i = 0; i < 50; i++) {
-			tcp_fixture_advance(&t, MILLISECONDS);
+			fastpath_finish_frame(&t, MILLISECONDS);
 			tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001 + 10 * i, 100));
 			tcp_fixture_feed(&t, segment_data(B, 5001 + 10 * i, 1101 + 100 * i, 10));
 			if (slow != 0)
@@ -827,11 +827,11 @@ test_keepalives(void **state)
 	(void)state;
 	tcp_fixture_handshake(&t);
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 10 * SECONDS);
+	fastpath_finish_frame(&t, 10 * SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1000, 5001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(keepalive)");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
-	tcp_fixture_advance(&t, 10 * SECONDS);
+	fastpath_finish_frame(&t, 10 * SECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1000, 5001, 1)); /* with a byte of garbage */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(keepalive)");
 	assert_int_equal(side(A)->retransmits, 0);
@@ -849,15 +849,15 @@ test_zero_window_probes(void **state)
 	closed.window = -1;
 	tcp_fixture_feed(&t, closed);
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1100, 5001)); /* as Linux does */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
 	tcp_fixture_feed(&t, closed);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1)); /* as others do: one byte that does not fit */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
 	tcp_fixture_feed(&t, closed);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
 	assert_int_equal(side(A)->retransmits, 0);
@@ -876,10 +876,10 @@ test_what_comes_in_takes_effect_when_it_is_answered(void **state)
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
-	tcp_fixture_advance(&t, MILLISECONDS / 10);
+	fastpath_finish_frame(&t, MILLISECONDS / 10);
 	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 10)); /* sent before the FIN came in */
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	tcp_fixture_advance(&t, MILLISECONDS / 10);
+	fastpath_finish_frame(&t, MILLISECONDS / 10);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5011, 1002));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
 }
@@ -894,13 +894,13 @@ test_what_comes_in_takes_effect_without_an_answer(void **state)
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, MILLISECONDS - 1);
+	fastpath_finish_frame(&t, MILLISECONDS - 1);
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	tcp_fixture_advance(&t, 1);
+	fastpath_finish_frame(&t, 1);
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT");
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1002, 0));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>CLOSED");
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>CLOSED");
 }
 
@@ -915,7 +915,7 @@ test_a_fin_that_crosses_a_reset(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1001, 5001));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>CLOSED B:ESTABLISHED>FIN_WAIT_1");
-	tcp_fixture_advance(&t, 2 * MILLISECONDS);
+	fastpath_finish_frame(&t, 2 * MILLISECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>CLOSED");
 }
 
@@ -975,7 +975,7 @@ test_an_ack_behind_a_fin_waits_no_longer_than_the_fin(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, SECONDS);
+	fastpath_finish_frame(&t, SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT");
 }
 
@@ -1004,17 +1004,17 @@ test_idle_connections_are_forgotten_in_silence(void **state)
 
 	(void)state;
 	tcp_fixture_handshake(&t);
-	tcp_fixture_advance(&t, limits.tcp_idle_ns / 2);
+	fastpath_finish_frame(&t, limits.tcp_idle_ns / 2);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 1));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, limits.tcp_idle_ns - 1);
+	fastpath_finish_frame(&t, limits.tcp_idle_ns - 1);
 	assert_int_equal(flow_table_counters(t.table)->flows, 1);
-	tcp_fixture_advance(&t, 1);
+	fastpath_finish_frame(&t, 1);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 	tcp_fixture_handshake(&t);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, limits.tcp_closing_ns);
+	fastpath_finish_frame(&t, limits.tcp_closing_ns);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
@@ -1030,7 +1030,7 @@ test_stragglers_of_a_closed_connection_begin_nothing(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(flow_table_counters(t.table)->created, 1);
-	tcp_fixture_advance(&t, 30 * SECONDS);
+	fastpath_finish_frame(&t, 30 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 

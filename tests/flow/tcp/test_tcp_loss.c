@@ -47,7 +47,7 @@ flight(unsigned count)
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
-		tcp_fixture_advance(&t, 1000);
+		fastpath_finish_frame(&t, 1000);
 		tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001, 100));
 	}
 }
@@ -85,9 +85,9 @@ test_sack_makes_it_fast(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
 	tcp_fixture_feed(&t, sack(1001, 1101, 1201));
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 11004);
@@ -113,7 +113,7 @@ test_three_duplicate_acks_make_it_fast(void **state)
 	for (acks = 2; acks < 4; acks++) {
 		without_sack();
 		flight(5);
-		tcp_fixture_advance(&t, 10 * MILLISECONDS);
+		fastpath_finish_frame(&t, 10 * MILLISECONDS);
 		for (i = 0; i < acks; i++)
 			tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
 		tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
@@ -127,14 +127,14 @@ test_what_was_sent_later_has_arrived(void **state)
 {
 	(void)state;
 	flight(3);
-	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
 	tcp_fixture_feed(&t, sack(1001, 1101, 1201));
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
 	/* The retransmission is answered, and the last segment, older than that, is still out (RACK). */
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
-	tcp_fixture_advance(&t, 10 * MILLISECONDS);
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 }
@@ -146,12 +146,12 @@ test_silence_makes_it_a_timeout(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 300004);
 	assert_int_equal(estimates().cwnd, 1000);
-	tcp_fixture_advance(&t, 600 * MILLISECONDS);
+	fastpath_finish_frame(&t, 600 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100)); /* backed off */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 	/* Then it continues as the ACKs allow: a consequence of the timer, but not its expiry. */
@@ -169,9 +169,9 @@ test_a_timer_that_was_wrong_twice(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
-	tcp_fixture_advance(&t, 600 * MILLISECONDS);
+	fastpath_finish_frame(&t, 600 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:timeout(retransmit) A:retransmit(timeout,2) A:timeout(retransmit) "
@@ -187,13 +187,13 @@ test_an_overtaken_retransmission_ends_the_timeout(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(timeout,2)");
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
 	tcp_fixture_feed(&t, sack(1101, 1501, 1601));
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
@@ -209,7 +209,7 @@ test_a_timeout_beats_stale_evidence(void **state)
 	tcp_fixture_feed(&t, sack(1001, 1101, 1501));
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS); /* lost again, and everything else is there */
+	fastpath_finish_frame(&t, 300 * MILLISECONDS); /* lost again, and everything else is there */
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 }
@@ -219,10 +219,10 @@ test_the_last_segment_is_a_probe(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	fastpath_finish_frame(&t, 20 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
-	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	fastpath_finish_frame(&t, 220 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100)); /* one probe at a time */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 }
@@ -232,18 +232,18 @@ test_a_probe_acknowledged_may_have_been_the_first_sending(void **state)
 {
 	(void)state;
 	flight(1);
-	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	fastpath_finish_frame(&t, 220 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_feed(
 	    &t, segment_empty(B, TCP_ACK, 5001, 1101)); /* of one or the other: the probe stays open (RFC 8985 7.4.2) */
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	fastpath_finish_frame(&t, 220 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
-	tcp_fixture_advance(&t, 220 * MILLISECONDS);
+	fastpath_finish_frame(&t, 220 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100)); /* closed by the ACK beyond it */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
 }
@@ -254,7 +254,7 @@ test_without_sack_there_are_no_probes(void **state)
 	(void)state;
 	without_sack();
 	flight(5);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 }
@@ -264,12 +264,12 @@ test_a_timer_that_was_wrong(void **state)
 {
 	(void)state;
 	flight(5);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001,
 					   1301)); /* of what was never sent again: all of it was only late (F-RTO) */
-	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	fastpath_finish_frame(&t, 20 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:retransmit(fast,2)"); /* older than what has arrived: no timer */
@@ -291,9 +291,9 @@ test_an_echo_times_what_was_sent_again(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 100, 1));
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 400, 1));
-	tcp_fixture_advance(&t, 30 * MILLISECONDS);
+	fastpath_finish_frame(&t, 30 * MILLISECONDS);
 	tcp_fixture_feed(&t, stamped(segment_empty(B, TCP_ACK, 5001, 1101), 2, 400));
 	/* The handshake took 0 us, which counts as 1. */
 	assert_in_range(sender()->srtt_us, 30000 / 8 - 1, 30000 / 8 + 2);
@@ -306,9 +306,9 @@ test_karn_without_timestamps(void **state)
 
 	(void)state;
 	flight(1);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
-	tcp_fixture_advance(&t, 30 * MILLISECONDS);
+	fastpath_finish_frame(&t, 30 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
 	assert_int_equal(sender()->srtt_us, before);
 }
@@ -319,12 +319,12 @@ test_an_old_echo_undoes_the_recovery(void **state)
 	(void)state;
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 100, 1));
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1101, 5001, 100), 100, 1));
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 400, 1));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(
 	    &t, stamped(segment_empty(B, TCP_ACK, 5001, 1101), 2, 100)); /* answers the first sending (Eifel) */
-	tcp_fixture_advance(&t, 20 * MILLISECONDS);
+	fastpath_finish_frame(&t, 20 * MILLISECONDS);
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1101, 5001, 100), 420, 2));
 	/* Not caused by the timer, whose recovery is over. */
 	assert_null(strstr(tcp_fixture_take_trace(&t), "timeout"));
@@ -338,7 +338,7 @@ test_what_is_acknowledged_is_spurious(void **state)
 	(void)state;
 	flight(2);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(spurious,2)");
 	flight(0);
@@ -356,7 +356,7 @@ test_frames_out_of_order_are_not_sent_again(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
 	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* captured late */
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(sender()->bytes, 400);
@@ -365,7 +365,7 @@ test_frames_out_of_order_are_not_sent_again(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
 	assert_int_equal(sender()->bytes, 500);
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* but this is */
 	assert_int_equal(sender()->retransmits, 1);
 }
@@ -377,7 +377,7 @@ test_a_gap_filled_late_was_sent_before(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
 	tcp_fixture_feed(&t, sack(1101, 1201, 1301));
-	tcp_fixture_advance(&t, 50 * MILLISECONDS);
+	fastpath_finish_frame(&t, 50 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 0); /* that was not seen */
@@ -392,7 +392,7 @@ test_a_super_packet_in_pieces(void **state)
 	(void)state;
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 4000));
 	tcp_fixture_feed(&t, sack(1001, 3001, 5001));
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	for (i = 0; i < 2; i++)
 		tcp_fixture_feed(&t, segment_data(A, 1001 + 1000 * i, 5001, 1000));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2) A:retransmit(fast,2)");
@@ -404,7 +404,7 @@ test_sent_again_with_something_new(void **state)
 {
 	(void)state;
 	flight(2);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(
 	    &t, (struct test_segment){.from = A, .flags = TCP_ACK | TCP_FIN, .seq = 1101, .ack = 5001, .len = 150});
 	assert_string_equal(tcp_fixture_take_trace(&t),
@@ -426,7 +426,7 @@ test_the_log_forgets(void **state)
 	t.flow->tcp[B].log_tail = 0;
 	for (i = 0; i <= pools->log_mask; i++)
 		send_log_append(pools, &t.flow->tcp[B], i, i + 1, 0, false);
-	tcp_fixture_advance(&t, 300 * MILLISECONDS);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 	assert_int_equal(t.last[A].retransmission.elapsed_us, 0);
@@ -441,7 +441,7 @@ test_log_indices_wrap(void **state)
 	pools->send_log_last = SEND_LOG_INDEX_MASK - 2;
 	t.flow->tcp[A].log_tail = t.flow->tcp[B].log_tail = 0;
 	flight(6);
-	tcp_fixture_advance(&t, MILLISECONDS);
+	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, sack(1001, 1301, 1401));
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/observe/pipeline.h"
+
+#include "daemon/host/lower_dedup.h"
+#include "dissect/dissect.h"
+#include "flow/fastpath.h"
+
+enum { PIPELINE_GROUP = 8, PIPELINE_STAGES = 5 };
+
+/* A frame between its stages. */
+struct pipeline_entry {
+	enum peek_kind kind;
+	struct frame_peek peek;
+	struct flow_lookup lookup; /* set unless kind is PEEK_NONE */
+};
+
+/* Frames that pass a stage together. */
+struct pipeline_group {
+	const struct frame *frames;
+	unsigned count;
+	struct pipeline_entry entries[PIPELINE_GROUP];
+};
+
+/* ------------------------------------------------------------------------------------------------------ the stages */
+
+/* Each stage is a function of its own: gcc keeps in line what a function does only while the function is not too large.
+ * All stages in one cost 30 instructions a packet more. */
+#define PIPELINE_STAGE static __attribute__((noinline)) void
+
+PIPELINE_STAGE
+pipeline_parse(const struct observer *o, struct pipeline_group *group)
+{
+	const struct frame *frame = group->frames;
+	struct pipeline_entry *e = group->entries;
+
+	for (struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
+		e->kind = peek_frame(&e->peek, frame);
+		e->lookup.candidate = NULL;
+		if (e->kind != PEEK_NONE)
+			flow_lookup_start(o->flows, &e->lookup, &e->peek);
+	}
+}
+
+PIPELINE_STAGE
+pipeline_fetch_flow(const struct observer *o, struct pipeline_group *group)
+{
+	struct pipeline_entry *e = group->entries;
+
+	for (struct pipeline_entry *end = e + group->count; e != end; e++)
+		if (e->kind != PEEK_NONE)
+			flow_lookup_fetch_flow(o->flows, &e->lookup);
+}
+
+PIPELINE_STAGE
+pipeline_fetch_cold(const struct observer *o, struct pipeline_group *group)
+{
+	struct pipeline_entry *e = group->entries;
+
+	for (struct pipeline_entry *end = e + group->count; e != end; e++)
+		flow_lookup_fetch_cold(o->flows, &e->lookup, e->kind);
+}
+
+PIPELINE_STAGE
+pipeline_fetch_links(const struct observer *o, const struct pipeline_group *group)
+{
+	const struct pipeline_entry *e = group->entries;
+
+	for (const struct pipeline_entry *end = e + group->count; e != end; e++)
+		flow_lookup_fetch_links(o->flows, &e->lookup);
+}
+
+static inline bool
+pipeline_is_loopback(const struct frame *frame, const struct pipeline_entry *e)
+{
+	return e->peek.loopback || frame->interface->loopback;
+}
+
+static inline bool
+pipeline_is_loopback_copy(const struct frame *frame, const struct pipeline_entry *e)
+{
+	return __builtin_expect(e->peek.direction == DIRECTION_OUT, 0) && pipeline_is_loopback(frame, e);
+}
+
+/* Whether the frame may be a duplicate, which the slow path finds out. */
+static inline bool
+pipeline_is_on_lower(const struct observer *o, const struct frame *frame)
+{
+	return o->lower_hint != 0 && (o->lower_hint >> (frame->interface->ifindex & 63) & 1) != 0;
+}
+
+/* Whether a cooked frame cannot add an end to flow.local, of which it lacks those of `missing`.  An outgoing frame adds
+ * its source at most, an incoming one its destination. */
+static bool
+pipeline_is_cooked_locality_known(const struct observer *o, const struct pipeline_entry *e, unsigned missing)
+{
+	unsigned added = 0;
+
+	if (o->view != VIEW_HOST)
+		return false;
+	if (e->peek.direction == DIRECTION_OUT)
+		added = 1u << e->lookup.sender;
+	else if (e->peek.direction == DIRECTION_IN)
+		added = 2u >> e->lookup.sender;
+	/* While no address is known to be local, directions alone decide. */
+	return (missing & added) == 0 || (e->lookup.candidate->local_epoch == o->local_epoch && o->local_addrs_known);
+}
+
+/* Whether the frame cannot add an end to flow.local.  What it may add depends on its interface and on the direction in
+ * its link header, as in locality_of_packet(); what it does add, on its addresses, which are those of all frames of the
+ * flow: so once they have been compared with the local addresses the answer holds for the local epoch. */
+static inline bool
+pipeline_is_locality_known(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	unsigned missing = ~(unsigned)e->lookup.candidate->local & BOTH_LOCAL;
+
+	if (missing == 0)
+		return true;
+	if (pipeline_is_loopback(frame, e))
+		return false;
+	if (e->peek.direction == DIRECTION_UNKNOWN) /* in other views both ends are local, and no epoch is stored */
+		return e->lookup.candidate->local_epoch == o->local_epoch;
+	return pipeline_is_cooked_locality_known(o, e, missing);
+}
+
+static inline bool
+pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	const struct flow *candidate = e->lookup.candidate;
+
+	return e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow &&
+	       pipeline_is_locality_known(o, frame, e) && !pipeline_is_on_lower(o, frame) &&
+	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock);
+}
+
+static void
+pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	struct packet_work *work = &o->work;
+
+	dissect_frame(frame, &work->packet);
+	work->flow = NULL;
+	if (e->kind == PEEK_NONE) {
+		observe_set_flow_key(o, work);
+	} else {
+		work->key = e->lookup.key;
+		work->hash = e->lookup.hash;
+		work->sender = e->lookup.sender;
+	}
+	flow_table_set_candidate(o->flows, e->lookup.candidate);
+	observe_frame(o, work);
+}
+
+/* The only place that counts frames. */
+PIPELINE_STAGE
+pipeline_apply(struct observer *o, const struct pipeline_group *group)
+{
+	const bool untraced = o->untraced;
+	const struct frame *frame = group->frames;
+	const struct pipeline_entry *e = group->entries;
+	uint64_t bytes = 0;
+
+	for (const struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
+		bytes += frame->len;
+		observe_move_clock(o, frame->ts);
+		observe_run_timers(o);
+		if (pipeline_is_loopback_copy(frame, e))
+			o->counters.loopback_duplicates++;
+		else if (__builtin_expect(untraced && pipeline_apply_fast(o, frame, e), 1))
+			observe_count_packet(o);
+		else
+			pipeline_apply_slow(o, frame, e);
+	}
+	o->counters.frames += group->count;
+	o->counters.bytes += bytes;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the pipeline */
+
+/* A stage of a group of frames comes after earlier stages of the groups behind it, so that memory is fetched meanwhile.
+ * Against all stages of 16 frames in turn this saves 8 ns a frame of 107 with 100,000 connections, and against single
+ * frames 8 and 20 apart 2.  With a million connections of a few packets each the third and fourth stage save 18 ns of
+ * 201; with 100,000 longer ones they cost 2. */
+void
+pipeline_run(struct observer *o, const struct frame *frames, unsigned count)
+{
+	struct pipeline_group groups[PIPELINE_STAGES];
+	struct pipeline_group *at[PIPELINE_STAGES]; /* by stage */
+
+	for (unsigned stage = 0; stage < PIPELINE_STAGES; stage++) {
+		at[stage] = &groups[stage];
+		at[stage]->count = 0;
+	}
+	for (unsigned begin = 0; begin < count + (PIPELINE_STAGES - 1) * PIPELINE_GROUP; begin += PIPELINE_GROUP) {
+		struct pipeline_group *next = at[PIPELINE_STAGES - 1];
+		unsigned left = begin < count ? count - begin : 0;
+
+		memmove(at + 1, at, (PIPELINE_STAGES - 1) * sizeof at[0]);
+		at[0] = next;
+		next->count = left < PIPELINE_GROUP ? left : PIPELINE_GROUP;
+		next->frames = frames + (count - left);
+		pipeline_parse(o, at[0]);
+		pipeline_fetch_flow(o, at[1]);
+		pipeline_fetch_cold(o, at[2]);
+		pipeline_fetch_links(o, at[3]);
+		pipeline_apply(o, at[4]);
+	}
+}

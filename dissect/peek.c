@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The link headers that the peek reads; the common one, Ethernet without tags, is read in line (peek.h). */
+#include "dissect/peek.h"
+
+enum { TAGS_MAX = 2 }; /* VLAN tags that the peek reads over */
+
+static uint16_t
+peek_cooked(struct frame_peek *peek, uint16_t packet_type, uint16_t hardware, uint16_t protocol)
+{
+	peek->direction = (uint8_t)cooked_packet_direction(packet_type);
+	peek->loopback = hardware == ARPHRD_LOOPBACK;
+	return hardware != ARPHRD_NETLINK ? protocol : 0; /* there it is a netlink family */
+}
+
+static uint16_t
+peek_null(struct frame_peek *peek, struct slice header)
+{
+	peek->loopback = true;
+	return null_ether_type(slice_u32(header, 0));
+}
+
+/* Takes the link header without tags.  Gives the EtherType, 0 if there is none. */
+static uint16_t
+peek_header(struct frame_peek *peek, int dlt, struct cursor *c)
+{
+	struct slice v;
+
+	switch (dlt) {
+	case DLT_LINUX_SLL2:
+		return cursor_take(c, SLL2_HEADER, &v)
+			   ? peek_cooked(peek, slice_u8(v, 10), slice_u16(v, 8), slice_u16(v, 0))
+			   : 0;
+	case DLT_LINUX_SLL:
+		return cursor_take(c, SLL_HEADER, &v)
+			   ? peek_cooked(peek, slice_u16(v, 0), slice_u16(v, 2), slice_u16(v, 14))
+			   : 0;
+	case DLT_EN10MB:
+		return cursor_take(c, ETHER_HEADER_LEN, &v) ? slice_u16(v, 12) : 0;
+	case DLT_NULL:
+	case DLT_LOOP:
+		return cursor_take(c, NULL_HEADER, &v) ? peek_null(peek, v) : 0;
+	case DLT_RAW:
+	case DLT_RAW_OPENBSD:
+	case DLT_RAW_FILE:
+		return cursor_peek(c, 1, &v) && slice_u8(v, 0) >> 4 == 6 ? ETHER_IPV6 : ETHER_IPV4;
+	case DLT_IPV4:
+		return ETHER_IPV4;
+	case DLT_IPV6:
+		return ETHER_IPV6;
+	default:
+		return 0;
+	}
+}
+
+struct peek_link
+peek_read_link(struct frame_peek *peek, const struct frame *frame)
+{
+	struct cursor c = cursor_init(frame->data, frame->caplen, frame->len);
+	uint16_t type = peek_header(peek, frame->dlt, &c);
+	struct slice tag;
+
+	for (unsigned tags = 0; tags < TAGS_MAX && ether_type_is_tag(type); tags++)
+		type = cursor_take(&c, VLAN_TAG, &tag) ? slice_u16(tag, 2) : 0;
+	return (struct peek_link){.type = type, .length = (uint16_t)(frame->caplen - c.captured)};
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
+ * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
+ * equal.  Each of Ethernet is observed a second time as if captured on "any".  Directories of more captures may be
+ * given as arguments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <pcap/pcap.h>
+
+#include "daemon/host/lower_dedup.h"
+#include "daemon/observe/observer.h"
+#include "flow/reassembly/reassembly.h"
+#include "probes/sites.h"
+
+#define FRAMES_MAX 20000u
+#define SECOND 1000000000ull
+
+enum { ETHER_HEADER = 14, SLL2_HEADER = 20 };
+enum { ETH0 = 2, BR0 = 3 }; /* a bridge and its port; another interface and the loopback are there, too */
+
+static const struct interface devices[] = {{.ifindex = 1, .name = "lo", .loopback = true},
+					   {.ifindex = ETH0, .name = "eth0"},
+					   {.ifindex = BR0, .name = "br0"},
+					   {.ifindex = 4, .name = "eth1"}};
+
+static struct {
+	char name[256];
+	struct frame frames[FRAMES_MAX];
+	unsigned count;
+	unsigned long connections; /* of all captures */
+} capture;
+
+static uint32_t
+random_below(uint32_t *state, uint32_t limit)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)*state * limit >> 32);
+}
+
+/* --- what one observer knows --- */
+
+struct known {
+	struct flow *flows; /* in the order of their connection ids */
+	uint64_t *ids;
+	uint64_t *starts;
+	unsigned count, room;
+	const struct flow_table *table;
+	struct flow_counters counters;
+	struct observe_counters observed;
+};
+
+static void
+take_flow(void *context, const struct flow *flow)
+{
+	struct known *k = context;
+	uint64_t id = flow_cid(k->table, flow, 0);
+	unsigned at = k->count++;
+
+	assert_true(k->count <= k->room);
+	for (; at > 0 && k->ids[at - 1] > id; at--) {
+		k->ids[at] = k->ids[at - 1];
+		k->starts[at] = k->starts[at - 1];
+		k->flows[at] = k->flows[at - 1];
+	}
+	k->ids[at] = id;
+	k->starts[at] = flow_first_seen(k->table, flow);
+	k->flows[at] = *flow;
+	k->flows[at].local_epoch = 0; /* only a note for the fast path */
+}
+
+static void
+know(struct known *k, const struct observer *o)
+{
+	k->table = observer_flows(o);
+	k->counters = *flow_table_counters(k->table);
+	k->observed = *observer_counters(o);
+	k->room = (unsigned)k->counters.flows;
+	k->flows = calloc(k->room + 1u, sizeof *k->flows);
+	k->ids = calloc(k->room + 1u, sizeof *k->ids);
+	k->starts = calloc(k->room + 1u, sizeof *k->starts);
+	assert_true(k->flows != NULL && k->ids != NULL && k->starts != NULL);
+	flow_table_visit(k->table, take_flow, k);
+}
+
+static void
+forget(struct known *k)
+{
+	free(k->flows);
+	free(k->ids);
+	free(k->starts);
+}
+
+static void
+compare(const struct known *a, const struct known *b)
+{
+	if (memcmp(&a->observed, &b->observed, sizeof a->observed) != 0)
+		fail_msg("%s: other counters", capture.name);
+	if (memcmp(&a->counters, &b->counters, sizeof a->counters) != 0)
+		fail_msg("%s: other counters of the flow table", capture.name);
+	assert_int_equal(a->count, b->count);
+	for (unsigned i = 0; i < a->count; i++)
+		if (a->ids[i] != b->ids[i] || a->starts[i] != b->starts[i] ||
+		    memcmp(&a->flows[i], &b->flows[i], sizeof a->flows[i]) != 0)
+			fail_msg("%s: connection %lu is another", capture.name, (unsigned long)a->ids[i]);
+}
+
+/* --- three observers, one capture --- */
+
+struct way {
+	enum view_mode view;
+	unsigned batch;	 /* frames in one go */
+	uint32_t flows;	 /* so few that some are evicted, or enough */
+	bool prefixes;	 /* some addresses are local */
+	bool lower;	 /* duplicates of lower devices are left out */
+};
+
+enum tracing { UNTRACED, COMES_AND_GOES, TRACED };
+
+static struct observer *
+observe(const struct way *way, const struct config *config, struct local_addrs *local_addrs, struct lower_dedup *dedup,
+	enum tracing tracing)
+{
+	struct observer *o = observer_new(config, way->view, local_addrs, NULL, 42, NULL);
+	uint32_t random = way->batch;
+	unsigned count;
+
+	assert_non_null(o);
+	if (way->lower)
+		observer_set_lower_dedup(o, dedup);
+	for (unsigned at = 0; at < capture.count; at += count) {
+		bool traced = tracing == TRACED;
+
+		count = capture.count - at < way->batch ? capture.count - at : way->batch;
+		if (tracing == COMES_AND_GOES) {
+			traced = random_below(&random, 2) == 0;
+			count = 1 + random_below(&random, count);
+		}
+		*probe_semaphores[PROBE_IP_PACKET_FREE] += traced;
+		observe_frames(o, capture.frames + at, count);
+		*probe_semaphores[PROBE_IP_PACKET_FREE] -= traced;
+	}
+	return o;
+}
+
+static void
+compare_observers(const struct observer *a, const struct observer *b)
+{
+	struct known first, second;
+
+	memset(&first, 0, sizeof first);
+	memset(&second, 0, sizeof second);
+	know(&first, a);
+	know(&second, b);
+	compare(&first, &second);
+	capture.connections += first.count;
+	forget(&first);
+	forget(&second);
+}
+
+static void
+observe_all_ways(const struct way *way, struct lower_dedup *dedup)
+{
+	static const struct ip_prefix prefixes[] = {{.addr = {10}, .version = 4, .bits = 9},
+						    {.addr = {192, 168, 1}, .version = 4, .bits = 24},
+						    {.addr = {0x20, 0x01}, .version = 6, .bits = 17}};
+	struct config config = {
+	    .observe_inner = true, .flow_limits = flow_limits_default(), .app_ports = {[APP_ISCSI] = {{3260}, 1}}};
+	struct local_addrs *local_addrs =
+	    local_addrs_new(prefixes, way->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
+	struct observer *observers[TRACED + 1];
+
+	assert_non_null(local_addrs);
+	config.flow_limits.flows = way->flows;
+	for (unsigned i = UNTRACED; i <= TRACED; i++)
+		observers[i] = observe(way, &config, local_addrs, dedup, (enum tracing)i);
+	for (unsigned later = 0; later < 2; later++) {
+		uint64_t end = capture.count > 0 ? capture.frames[capture.count - 1].ts + 30 * SECOND : 0;
+
+		compare_observers(observers[UNTRACED], observers[TRACED]);
+		compare_observers(observers[COMES_AND_GOES], observers[TRACED]);
+		for (unsigned i = UNTRACED; i <= TRACED; i++)
+			observer_advance_clock(observers[i], end);
+	}
+	for (unsigned i = UNTRACED; i <= TRACED; i++)
+		observer_free(observers[i]);
+	local_addrs_free(local_addrs);
+}
+
+/* Addresses of the bridge make its port's frames duplicates. */
+static struct lower_dedup *
+uppers_of_bridge(struct interfaces **interfaces)
+{
+	struct lower_dedup *dedup;
+
+	*interfaces = interfaces_new();
+	assert_non_null(*interfaces);
+	for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+		struct interface_info info = {.ifindex = devices[i].ifindex, .up = true, .mtu = 1500,
+					   .master = devices[i].ifindex == ETH0 ? BR0 : 0};
+
+		memcpy(info.name, devices[i].name, sizeof info.name);
+		assert_true(interfaces_update(*interfaces, &info));
+	}
+	interfaces_notify(*interfaces);
+	dedup = lower_dedup_new(*interfaces);
+	assert_non_null(dedup);
+	return dedup;
+}
+
+static void
+read_frames(pcap_t *pcap)
+{
+	static const struct interface nowhere;
+	struct pcap_pkthdr *header;
+	const u_char *data;
+
+	capture.count = 0;
+	while (capture.count < FRAMES_MAX && pcap_next_ex(pcap, &header, &data) == 1) {
+		uint8_t *copy = malloc(header->caplen + 1u);
+
+		assert_non_null(copy);
+		memcpy(copy, data, header->caplen);
+		capture.frames[capture.count++] = (struct frame){
+		    .data = copy,
+		    .interface = &nowhere,
+		    .ts = (uint64_t)header->ts.tv_sec * SECOND + (uint64_t)header->ts.tv_usec * 1000,
+		    .caplen = header->caplen,
+		    .len = header->len,
+		    .dlt = pcap_datalink(pcap),
+		};
+	}
+}
+
+/* Makes Ethernet frames what "any" would have captured, in random directions on random devices. */
+static void
+become_cooked(void)
+{
+	uint32_t random = 1;
+
+	for (unsigned i = 0; i < capture.count; i++) {
+		static const uint8_t types[] = {0, 4, 4, 3, 0, 1, 2, 9};
+		struct frame *f = &capture.frames[i];
+		uint8_t *copy;
+
+		if (f->caplen < ETHER_HEADER)
+			continue;
+		copy = calloc(1, SLL2_HEADER + f->caplen);
+		assert_non_null(copy);
+		f->interface = &devices[random_below(&random, sizeof devices / sizeof devices[0])];
+		memcpy(copy, f->data + 12, 2);
+		copy[7] = (uint8_t)f->interface->ifindex;
+		copy[8] = f->interface->loopback ? 3 : 0; /* ARPHRD_LOOPBACK, ARPHRD_ETHER */
+		copy[9] = f->interface->loopback ? 4 : 1;
+		copy[10] = types[random_below(&random, sizeof types)];
+		copy[11] = 6;
+		memcpy(copy + SLL2_HEADER, f->data + ETHER_HEADER, f->caplen - ETHER_HEADER);
+		free((void *)(uintptr_t)f->data);
+		f->data = copy;
+		f->dlt = DLT_LINUX_SLL2;
+		f->caplen += SLL2_HEADER - ETHER_HEADER;
+		f->len += SLL2_HEADER - ETHER_HEADER;
+	}
+}
+
+static void
+try_frames(void)
+{
+	static const struct way ways[] = {
+	    {VIEW_MONITOR, 128, 100000, false, false}, {VIEW_BOTH, 1, 100000, false, false},
+	    {VIEW_HOST, 7, 100000, true, false},       {VIEW_HOST, 128, 100000, true, true},
+	    {VIEW_HOST, 128, 100000, false, false},    {VIEW_MONITOR, 1, 5, false, false},
+	    {VIEW_HOST, 128, 5, true, true},
+	};
+	struct interfaces *interfaces;
+	struct lower_dedup *dedup = uppers_of_bridge(&interfaces);
+
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		observe_all_ways(&ways[i], dedup);
+	lower_dedup_free(dedup);
+	interfaces_free(interfaces);
+}
+
+static void
+try_capture(const char *directory, const char *name)
+{
+	char path[1024], why[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap;
+
+	snprintf(capture.name, sizeof capture.name, "%s", name);
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	pcap = pcap_open_offline(path, why);
+	if (pcap == NULL)
+		return;
+	read_frames(pcap);
+	try_frames();
+	if (pcap_datalink(pcap) == DLT_EN10MB) {
+		become_cooked();
+		try_frames();
+	}
+	pcap_close(pcap);
+	while (capture.count > 0)
+		free((void *)(uintptr_t)capture.frames[--capture.count].data);
+}
+
+static void
+try_all(const char *directory)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(directory);
+
+	if (dir == NULL)
+		return;
+	while ((entry = readdir(dir)) != NULL)
+		if (strstr(entry->d_name, ".pcap") != NULL)
+			try_capture(directory, entry->d_name);
+	closedir(dir);
+}
+
+static void
+test_every_capture(void **state)
+{
+	char directory[512];
+
+	(void)state;
+	snprintf(directory, sizeof directory, "%s/tests/captures", getenv("top_srcdir"));
+	try_all(directory);
+	assert_true(capture.connections > 1000);
+}
+
+/* --- local epochs --- */
+
+/* A datagram from 192.0.2.`from` to 198.51.100.1, on Ethernet. */
+static void
+observe_datagram(struct observer *o, uint8_t from)
+{
+	static const struct interface nowhere;
+	uint8_t bytes[ETHER_HEADER + 28] = {
+	    [12] = 8,	[14] = 0x45, [17] = 28,	 [22] = 64, [23] = 17, [26] = 192, [28] = 2, [29] = from,
+	    [30] = 198, [31] = 51,   [32] = 100, [33] = 1,  [34] = 4,  [36] = 9,   [39] = 8,
+	};
+	struct frame frame = {.data = bytes, .interface = &nowhere, .ts = SECOND, .caplen = sizeof bytes,
+			      .len = sizeof bytes, .dlt = DLT_EN10MB};
+	uint32_t sum = 0;
+
+	for (unsigned i = 14; i < 34; i += 2)
+		sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	bytes[24] = (uint8_t)(sum >> 8);
+	bytes[25] = (uint8_t)sum;
+	observe_frames(o, &frame, 1);
+}
+
+static void
+take_locality(void *context, const struct flow *flow)
+{
+	unsigned *local = context; /* by the sender's last byte */
+
+	local[flow->key.addr[0][0] == 192 ? flow->key.addr[0][3] : flow->key.addr[1][3]] = flow->local;
+}
+
+/* However often local addresses have changed, the fast path keeps no flow from becoming local. */
+static void
+test_epochs_repeat(void **state)
+{
+	static const uint8_t here[16] = {192, 0, 2, 7}, other[16] = {203, 0, 113, 1};
+	struct config config = {.flow_limits = flow_limits_default()};
+	unsigned changes[] = {62, 63, 64, 254, 255, 256, 65534, 65535, 65536};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+		struct local_addrs *local_addrs = local_addrs_new(NULL, 0);
+		struct observer *o;
+		unsigned local[256] = {0};
+
+		assert_non_null(local_addrs);
+		config.flow_limits.flows = 100;
+		o = observer_new(&config, VIEW_HOST, local_addrs, NULL, 42, NULL);
+		assert_non_null(o);
+		observe_datagram(o, 7);
+		observe_datagram(o, 7);
+		for (unsigned n = 1; n < changes[i]; n++) {
+			if (n % 2 == 1)
+				assert_true(local_addrs_add(local_addrs, 4, other));
+			else
+				local_addrs_remove(local_addrs, 4, other);
+			observe_datagram(o, 8);
+		}
+		assert_true(local_addrs_add(local_addrs, 4, here));
+		observe_datagram(o, 7);
+		flow_table_visit(observer_flows(o), take_locality, local);
+		assert_true(local[7] == 1 || local[7] == 2);
+		assert_int_equal(local[8], 0);
+		observer_free(o);
+		local_addrs_free(local_addrs);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_capture), cmocka_unit_test(test_epochs_repeat)};
+
+	for (int i = 1; i < argc; i++)
+		try_all(argv[i]);
+	return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
+}
