@@ -5,7 +5,7 @@
 #	awk -v output=WHAT -f manifest.awk netobs.d netobs.h
 #
 # writes to standard output, by WHAT:
-#	ids		probe_ids.h: enum probe_id and enum struct_id
+#	ids		probe_ids.h: enum probe_id, enum struct_id and STRUCT_ROWS
 #	sites.h		the semaphores and the site functions, declared
 #	sites.c		the same, defined
 #	manifest	manifest_data.c: the tables of manifest.h
@@ -381,7 +381,10 @@ function write_ids(    i) {
 	print "enum struct_id {"
 	for (i = 0; i < structs; i++)
 		print "\t" upper_id("STRUCT_", struct_name[i]) ","
-	print "\tSTRUCT_COUNT\n};"
+	print "\tSTRUCT_COUNT\n};\n"
+	print "/* ROW(id, tag) for each struct. */\n#define STRUCT_ROWS(ROW) \\"
+	for (i = 0; i < structs; i++)
+		print "\tROW(" upper_id("STRUCT_", struct_name[i]) ", " struct_name[i] ")" (i < structs - 1 ? " \\" : "")
 }
 
 function write_sites_h(    i) {

@@ -32,7 +32,7 @@ fire_all(unsigned long count, struct printer *printer)
 
 			if (*probe_semaphores[id] == 0)
 				continue;
-			samples.pkt.pkt_seq = samples.cs.cs_seq = i + 1;
+			samples.pktinfo.pkt_seq = samples.csinfo.cs_seq = i + 1;
 			probe_args_sample_args(&samples, (enum probe_id)id, args);
 			site_fire((enum probe_id)id, args);
 			if (printer != NULL)
@@ -175,7 +175,7 @@ main(int argc, char **argv)
 	what = argc > 1 ? argv[1] : "1";
 	count = strtoul(what, NULL, 10);
 	probe_args_sample_fill(&samples);
-	samples.pkt.pkt_seq = samples.cs.cs_seq = 1;
+	samples.pktinfo.pkt_seq = samples.csinfo.cs_seq = 1;
 	if (strcmp(what, "script") == 0 && argc > 2)
 		print_all(argv[2]);
 	else if (strcmp(what, "expect") == 0)

@@ -8,34 +8,34 @@
 static void
 sample_fill_packet(struct probe_args_sample *s)
 {
-	s->pkt = (struct pktinfo){
+	s->pktinfo = (struct pktinfo){
 	    .pkt_addr = 7, .pkt_ts = 1795172523123456789, .pkt_len = 98, .pkt_caplen = 96, .pkt_data = 0x1000,
 	    .pkt_link = 1, .pkt_csum = "ok", .pkt_reason = "", .pkt_seq = 3};
-	s->cs = (struct csinfo){
+	s->csinfo = (struct csinfo){
 	    .cs_addr = 0xffff8880deadbeef, .cs_cid = 12, .cs_pid = -1, .cs_zoneid = 4026531840,
 	    .cs_ts = 1795172523123456789, .cs_seq = 5, .cs_comm = "<unknown>"};
-	s->ip = (struct ipinfo){.ip_ver = 4, .ip_plength = 64, .ip_saddr = "192.0.2.1", .ip_daddr = "198.51.100.2"};
-	s->ill = (struct illinfo){.if_name = "eth0", .if_local = 0, .if_ipstack = 4026531840, .if_addr = 2};
-	s->ifi = (struct ifinfo){.if_name = "lo", .if_local = 1, .if_ipstack = 4026531840, .if_addr = 1};
-	s->ether = (struct etherinfo){
+	s->ipinfo = (struct ipinfo){.ip_ver = 4, .ip_plength = 64, .ip_saddr = "192.0.2.1", .ip_daddr = "198.51.100.2"};
+	s->illinfo = (struct illinfo){.if_name = "eth0", .if_local = 0, .if_ipstack = 4026531840, .if_addr = 2};
+	s->ifinfo = (struct ifinfo){.if_name = "lo", .if_local = 1, .if_ipstack = 4026531840, .if_addr = 1};
+	s->etherinfo = (struct etherinfo){
 	    .eth_dst = {0x00, 0x00, 0x5e, 0x00, 0x53, 0x02}, .eth_src = {0x00, 0x00, 0x5e, 0x00, 0x53, 0x01},
 	    .eth_type = 0x0800, .eth_istagged = 1, .eth_priority = 5, .eth_dei = 1, .eth_vlanid = 4094,
 	    .eth_header = 0x1000, .eth_shost = "00:00:5e:00:53:01", .eth_dhost = "00:00:5e:00:53:02",
 	    .eth_length = 98};
-	s->arp = (struct arpinfo){
+	s->arpinfo = (struct arpinfo){
 	    .arp_htype = 1, .arp_ptype = 0x0800, .arp_hlen = 6, .arp_plen = 4, .arp_op = 1, .arp_opstr = "request",
 	    .arp_sha = "00:00:5e:00:53:01", .arp_tha = "00:00:00:00:00:00", .arp_spa = "192.0.2.1",
 	    .arp_tpa = "192.0.2.2"};
-	s->ipv4 = (struct ipv4info){
+	s->ipv4info = (struct ipv4info){
 	    .ipv4_ver = 4, .ipv4_ihl = 20, .ipv4_tos = 0x10, .ipv4_length = 84, .ipv4_ident = 54321,
 	    .ipv4_flags = 2, .ipv4_offset = 0, .ipv4_ttl = 64, .ipv4_protocol = 6, .ipv4_protostr = "TCP",
 	    .ipv4_checksum = 0xbeef, .ipv4_src = 0x010200c0, .ipv4_dst = 0x026433c6, .ipv4_saddr = "192.0.2.1",
 	    .ipv4_daddr = "198.51.100.2", .ipv4_hdr = 0x100e};
-	s->ipv6 = (struct ipv6info){
+	s->ipv6info = (struct ipv6info){
 	    .ipv6_ver = 6, .ipv6_tclass = 0xb8, .ipv6_flow = 0xabcde, .ipv6_plen = 64, .ipv6_nexthdr = 58,
 	    .ipv6_nextstr = "ICMPv6", .ipv6_hlim = 255, .ipv6_src = 0x1016, .ipv6_dst = 0x1026,
 	    .ipv6_saddr = "2001:db8::1", .ipv6_daddr = "2001:db8::2", .ipv6_hdr = 0x100e};
-	s->icmp = (struct icmpinfo){
+	s->icmpinfo = (struct icmpinfo){
 	    .icmp_version = 4, .icmp_type = 3, .icmp_code = 4, .icmp_checksum = 0x1234, .icmp_pmtu_update = 1400,
 	    .icmp_error_sport = 40000, .icmp_error_dport = 443, .icmp_error_ip_hdr = 0x102a, .icmp_hdr = 0x1022,
 	    .icmp_typestr = "unreachable", .icmp_codestr = "fragmentation needed",
@@ -45,11 +45,11 @@ sample_fill_packet(struct probe_args_sample *s)
 static void
 sample_fill_tcp(struct probe_args_sample *s)
 {
-	s->tcp = (struct tcpinfo){
+	s->tcpinfo = (struct tcpinfo){
 	    .tcp_sport = 40000, .tcp_dport = 443, .tcp_seq = 4294967295, .tcp_ack = 1000, .tcp_offset = 32,
 	    .tcp_flags = NETOBS_TH_PSH | NETOBS_TH_ACK, .tcp_window = 502, .tcp_checksum = 0xcafe,
 	    .tcp_hdr = 0x1022, .tcp_payload = 32, .tcp_flagstr = "PSH|ACK"};
-	s->tcps = (struct tcpsinfo){
+	s->tcpsinfo = (struct tcpsinfo){
 	    .tcps_addr = 0xffff8880deadbeef, .tcps_local = 0, .tcps_active = 1, .tcps_lport = 40000,
 	    .tcps_rport = 443, .tcps_laddr = "192.0.2.1", .tcps_raddr = "198.51.100.2",
 	    .tcps_state = NETOBS_TCP_ESTABLISHED, .tcps_iss = 4294967200, .tcps_irs = 900,
@@ -60,45 +60,46 @@ sample_fill_tcp(struct probe_args_sample *s)
 	    .tcps_statestr = "state-established", .tcps_snd_bytes = 94, .tcps_rcv_bytes = 99,
 	    .tcps_snd_segs = 4, .tcps_rcv_segs = 3, .tcps_snd_retrans = 1, .tcps_rcv_retrans = 0,
 	    .tcps_start = 1795172523000000000};
-	memcpy(&s->tcpns, &s->tcps, sizeof s->tcpns);
-	s->tcpns.tcps_state = NETOBS_TCP_FIN_WAIT_1;
-	memcpy(s->tcpns.tcps_statestr, "state-fin-wait-1", sizeof "state-fin-wait-1");
-	s->tcpls = (struct tcplsinfo){.tcps_state = NETOBS_TCP_ESTABLISHED, .tcps_statestr = "state-established"};
-	s->tcpr = (struct tcprinfo){
+	memcpy(&s->tcpnsinfo, &s->tcpsinfo, sizeof s->tcpnsinfo);
+	s->tcpnsinfo.tcps_state = NETOBS_TCP_FIN_WAIT_1;
+	memcpy(s->tcpnsinfo.tcps_statestr, "state-fin-wait-1", sizeof "state-fin-wait-1");
+	s->tcplsinfo = (struct tcplsinfo){.tcps_state = NETOBS_TCP_ESTABLISHED, .tcps_statestr = "state-established"};
+	s->tcprinfo = (struct tcprinfo){
 	    .tcpr_kind = NETOBS_RETRANSMIT_PROBE, .tcpr_kindstr = "tail-loss-probe", .tcpr_count = 2,
 	    .tcpr_elapsed_us = 20480};
-	s->tcpf = (struct tcpfinfo){.tcpf_len = 32, .tcpf_seq = 4294967295, .tcpf_peer_cid = 13, .tcpf_peer_pid = 4242};
+	s->tcpfinfo = (struct tcpfinfo){
+	    .tcpf_len = 32, .tcpf_seq = 4294967295, .tcpf_peer_cid = 13, .tcpf_peer_pid = 4242};
 }
 
 static void
 sample_fill_others(struct probe_args_sample *s)
 {
-	s->udp = (struct udpinfo){
+	s->udpinfo = (struct udpinfo){
 	    .udp_sport = 5353, .udp_dport = 53, .udp_length = 40, .udp_checksum = 0xabcd, .udp_hdr = 0x1022,
 	    .udps_addr = 99, .udps_lport = 5353, .udps_rport = 53, .udps_laddr = "192.0.2.1",
 	    .udps_raddr = "198.51.100.2", .udps_snd_bytes = 64, .udps_rcv_bytes = 512,
 	    .udps_snd_datagrams = 2, .udps_rcv_datagrams = 1};
-	s->sctp = (struct sctpinfo){
+	s->sctpinfo = (struct sctpinfo){
 	    .sctp_sport = 2905, .sctp_dport = 2906, .sctp_verify = 0xdeadbeef, .sctp_checksum = 0x12345678,
 	    .sctp_hdr = 0x1022, .sctp_chunk_type = 1, .sctp_chunk_count = 1};
-	s->sctps = (struct sctpsinfo){
+	s->sctpsinfo = (struct sctpsinfo){
 	    .sctps_addr = 77, .sctps_num_raddrs = 2, .sctps_raddrs = "198.51.100.2 203.0.113.2",
 	    .sctps_num_laddrs = 1, .sctps_laddrs = "192.0.2.1", .sctps_lport = 2905, .sctps_rport = 2906,
 	    .sctps_laddr = "192.0.2.1", .sctps_raddr = "198.51.100.2", .sctps_state = NETOBS_SCTP_COOKIE_WAIT};
-	s->sctpls = (struct sctplsinfo){.sctps_state = NETOBS_SCTP_CLOSED};
-	s->so = (struct sockinfo){
+	s->sctplsinfo = (struct sctplsinfo){.sctps_state = NETOBS_SCTP_CLOSED};
+	s->sockinfo = (struct sockinfo){
 	    .so_family = 2, .so_type = 1, .so_protocol = 6, .so_laddr = "192.0.2.1", .so_raddr = "198.51.100.2",
 	    .so_lport = 40000, .so_rport = 443, .so_bytes = 32, .so_offset = 62, .so_pid = 4242, .so_uid = 1000,
 	    .so_execname = "curl"};
-	s->ci = (struct conninfo){
+	s->conninfo = (struct conninfo){
 	    .ci_local = "2001:db8::1", .ci_remote = "2001:db8::2", .ci_protocol = "ipv6", .ci_lport = 3260,
 	    .ci_rport = 51000, .ci_cid = 14, .ci_pkt = 1234, .ci_ts = 1795172523000000123, .ci_seq = 3};
-	s->ii = (struct iscsiinfo){
+	s->iscsiinfo = (struct iscsiinfo){
 	    .ii_target = "iqn.2001-04.com.example:disk", .ii_initiator = "iqn.2001-04.com.example:host",
 	    .ii_lun = 1, .ii_itt = 0x10, .ii_ttt = 0xffffffff, .ii_cmdsn = 5, .ii_statsn = 6, .ii_datasn = 0,
 	    .ii_datalen = 4096, .ii_flags = 0x80, .ii_status = 2, .ii_response = 1, .ii_opcode = 1,
 	    .ii_offset = 512, .ii_xferlen = 8192};
-	s->ic = (struct iscsicmd){
+	s->iscsicmd = (struct iscsicmd){
 	    .ic_len = 10, .ic_cdb = 0x1052, .ic_opcode = 0x28, .ic_opstr = "read(10)", .ic_cdb16 = {0x28}};
 }
 
@@ -115,30 +116,9 @@ const void *
 probe_args_sample_get(const struct probe_args_sample *s, enum struct_id id)
 {
 	switch (id) {
-	case STRUCT_PKTINFO: return &s->pkt;
-	case STRUCT_CSINFO: return &s->cs;
-	case STRUCT_IPINFO: return &s->ip;
-	case STRUCT_ILLINFO: return &s->ill;
-	case STRUCT_IFINFO: return &s->ifi;
-	case STRUCT_ETHERINFO: return &s->ether;
-	case STRUCT_ARPINFO: return &s->arp;
-	case STRUCT_IPV4INFO: return &s->ipv4;
-	case STRUCT_IPV6INFO: return &s->ipv6;
-	case STRUCT_ICMPINFO: return &s->icmp;
-	case STRUCT_TCPINFO: return &s->tcp;
-	case STRUCT_TCPSINFO: return &s->tcps;
-	case STRUCT_TCPNSINFO: return &s->tcpns;
-	case STRUCT_TCPLSINFO: return &s->tcpls;
-	case STRUCT_TCPRINFO: return &s->tcpr;
-	case STRUCT_TCPFINFO: return &s->tcpf;
-	case STRUCT_UDPINFO: return &s->udp;
-	case STRUCT_SCTPINFO: return &s->sctp;
-	case STRUCT_SCTPSINFO: return &s->sctps;
-	case STRUCT_SCTPLSINFO: return &s->sctpls;
-	case STRUCT_SOCKINFO: return &s->so;
-	case STRUCT_CONNINFO: return &s->ci;
-	case STRUCT_ISCSIINFO: return &s->ii;
-	case STRUCT_ISCSICMD: return &s->ic;
+#define SAMPLE_CASE(id, tag) case id: return &s->tag;
+	STRUCT_ROWS(SAMPLE_CASE)
+#undef SAMPLE_CASE
 	case STRUCT_COUNT: break;
 	}
 	return NULL;

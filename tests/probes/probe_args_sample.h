@@ -6,31 +6,11 @@
 #include "probes/manifest.h"
 #include "probes/netobs.h"
 
+/* One member for each struct of netobs.h, named like its tag. */
 struct probe_args_sample {
-	struct pktinfo pkt;
-	struct csinfo cs;
-	struct ipinfo ip;
-	struct illinfo ill;
-	struct ifinfo ifi;
-	struct etherinfo ether;
-	struct arpinfo arp;
-	struct ipv4info ipv4;
-	struct ipv6info ipv6;
-	struct icmpinfo icmp;
-	struct tcpinfo tcp;
-	struct tcpsinfo tcps;
-	struct tcpnsinfo tcpns;
-	struct tcplsinfo tcpls;
-	struct tcprinfo tcpr;
-	struct tcpfinfo tcpf;
-	struct udpinfo udp;
-	struct sctpinfo sctp;
-	struct sctpsinfo sctps;
-	struct sctplsinfo sctpls;
-	struct sockinfo so;
-	struct conninfo ci;
-	struct iscsiinfo ii;
-	struct iscsicmd ic;
+#define SAMPLE_MEMBER(id, tag) struct tag tag;
+	STRUCT_ROWS(SAMPLE_MEMBER)
+#undef SAMPLE_MEMBER
 };
 
 void probe_args_sample_fill(struct probe_args_sample *sample);
