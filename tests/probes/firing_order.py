@@ -11,17 +11,17 @@ import re
 import subprocess
 import sys
 
-# One letter a probe; the grammar is a regular expression over them.
-LETTERS = {
-    "socket-send": "S", "socket-receive": "R",
-    "tcp-state-change": "c", "sctp-state-change": "c",
-    "tcp-send": "t", "udp-send": "t", "icmp-send": "t", "sctp-send": "t", "arp-send": "a", "tcpf-send": "f",
-    "ip-request": "q", "ip-send": "i", "ip-drop-out": "x", "gld-send": "g",
-    "gld-receive": "G", "arp-receive": "A", "ip-receive": "I", "ip-drop-in": "X", "ip-deliver": "D",
-    "tcp-receive": "T", "udp-receive": "T", "icmp-receive": "T", "sctp-receive": "T", "tcpf-receive": "F",
-    "ip-packet-free": ".",
-}
-EVENT = re.compile(r"tcp-(accept|connect)-|tcp-retransmit|tcp-timeout-|udp-stream-")
+# One letter a probe; the grammar is a regular expression over them.  The rows are searched in order: a new transport or
+# state machine needs no row of its own.
+LETTERS = [(re.compile(pattern), letter) for pattern, letter in (
+    ("socket-send", "S"), ("socket-receive", "R"), ("ip-packet-free", "."),
+    ("gld-send", "g"), ("gld-receive", "G"), ("arp-send", "a"), ("arp-receive", "A"),
+    ("ip-request", "q"), ("ip-send", "i"), ("ip-drop-out", "x"),
+    ("ip-receive", "I"), ("ip-drop-in", "X"), ("ip-deliver", "D"),
+    ("tcpf-send", "f"), ("tcpf-receive", "F"),
+    ("[a-z]+-state-change", "c"), ("[a-z]+-send", "t"), ("[a-z]+-receive", "T"),
+    ("tcp-(accept|connect)-.*|tcp-retransmit|tcp-timeout-.*|udp-stream-.*", "e"),
+)]
 APPLICATION = re.compile(r"iscsi-")
 
 # Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and changes of
@@ -40,7 +40,9 @@ def replay(netobsd, capture, view):
 
 
 def letter(probe):
-    return LETTERS.get(probe) or ("e" if EVENT.match(probe) else "p" if APPLICATION.match(probe) else "?")
+    if APPLICATION.match(probe):
+        return "p"
+    return next((letter for pattern, letter in LETTERS if pattern.fullmatch(probe)), "?")
 
 
 class Checker:
