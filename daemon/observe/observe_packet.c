@@ -371,7 +371,7 @@ observe_transport_sent(struct observer *o, struct packet_work *work, struct loca
 		if (locality.fire_send)
 			fire_icmp_send(o->emitter, work->flow, work->sender);
 		return;
-	default:
+	case TRANSPORT_NONE:
 		if (work->packet.network == NETWORK_ARP && locality.fire_send)
 			fire_arp_send(o->emitter);
 		return;
@@ -396,7 +396,7 @@ observe_transport_received(struct observer *o, struct packet_work *work, struct 
 		if (locality.fire_receive && !locality.foreign)
 			fire_icmp_receive(o->emitter, work->flow, 1 - work->sender);
 		return;
-	default:
+	case TRANSPORT_NONE:
 		if (work->packet.network == NETWORK_ARP && locality.fire_receive && !locality.foreign)
 			fire_arp_receive(o->emitter);
 		return;

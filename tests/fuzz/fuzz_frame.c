@@ -55,14 +55,24 @@ check_views(const struct packet *packet)
 		must_be_inside(frame, packet->ip.header);
 		must_be_inside(frame, packet->ip.options);
 	}
-	if (packet->transport == TRANSPORT_TCP)
+	switch (packet->transport) {
+	case TRANSPORT_TCP:
 		must_be_inside(frame, packet->tcp.header);
-	else if (packet->transport == TRANSPORT_UDP)
+		break;
+	case TRANSPORT_UDP:
 		must_be_inside(frame, packet->udp.header);
-	else if (packet->transport == TRANSPORT_SCTP)
+		break;
+	case TRANSPORT_SCTP:
 		must_be_inside(frame, packet->sctp.chunks);
-	else if (packet->transport != TRANSPORT_NONE && packet->icmp.error && packet->icmp.quote.version != 0)
-		must_be_inside(frame, packet->icmp.quote.header);
+		break;
+	case TRANSPORT_ICMP:
+	case TRANSPORT_ICMPV6:
+		if (packet->icmp.error && packet->icmp.quote.version != 0)
+			must_be_inside(frame, packet->icmp.quote.header);
+		break;
+	case TRANSPORT_NONE:
+		break;
+	}
 }
 
 /* The reason is one of the anomalies, and none is graver. */
