@@ -28,7 +28,6 @@ sys.dont_write_bytecode = True
 import accuracy  # noqa: E402
 
 NETWORKS = {"ip": "ipv4", "ipv6": "ipv6", "arp": "arp", "rarp": "arp"}
-TRANSPORTS = {"tcp": "tcp", "udp": "udp", "icmp": "icmp", "icmpv6": "icmpv6", "sctp": "sctp"}
 EXTENSIONS = {"ipv6.hopopts", "ipv6.routing", "ipv6.dstopts", "ipv6.fraghdr", "ah", "shim6", "hip", "mipv6"}
 TAGS = {"vlan", "ieee8021ad"}
 
@@ -55,8 +54,8 @@ FIELDS = {
 }
 # Fields of ours that tshark calls otherwise or gives once for each of several.
 DERIVED = {"quote.src", "quote.dst", "quote.proto", "icmpv6.target", "sctp.first_chunk", "sctp.chunks"}
-STATUS = {"tcp": "tcp.checksum.status", "udp": "udp.checksum.status", "icmp": "icmp.checksum.status",
-          "icmpv6": "icmpv6.checksum.status", "sctp": "sctp.checksum.status"}
+TRANSPORTS = [name for name in FIELDS if name not in NETWORKS.values()]
+STATUS = {name: name + ".checksum.status" for name in TRANSPORTS}
 EXTRA = ["frame.number", "frame.len", "frame.cap_len", "frame.protocols", "eth.type", "vlan.etype", "llc.type",
          "sll.etype", "ieee8021ad.id", "ieee8021ad.priority", "ieee8021ad.dei", "icmpv6.nd.ns.target_address",
          "icmpv6.nd.na.target_address", "icmpv6.nd.rd.target_address", "sctp.chunk_type", "ip.checksum.status"]
@@ -132,7 +131,7 @@ def outermost(protocols):
             for follower in tokens[i + 1:]:
                 if follower in EXTENSIONS:
                     continue
-                transport = TRANSPORTS.get(follower, "none")
+                transport = follower if follower in TRANSPORTS else "none"
                 break
             break
         link.append(token)
