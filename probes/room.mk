@@ -10,7 +10,7 @@ libprobes_a_SOURCES += \
 	%D%/names.h \
 	%D%/owner.h
 nodist_libprobes_a_SOURCES = probes/manifest_data.c probes/sites.c probes/sites.h probes/probe_ids.h
-EXTRA_DIST += %D%/manifest.awk %D%/tracer_libraries.awk
+EXTRA_DIST += %D%/abi_rows.awk %D%/manifest.awk %D%/tracer_libraries.awk
 
 # Scripts include the structs of the probe arguments from here.
 include_HEADERS = %D%/netobs.h
@@ -28,7 +28,10 @@ probes/sites.c: probes/manifest.awk probes/netobs.d probes/netobs.h
 	$(AM_V_GEN)$(MANIFEST) -v output=sites.c $(CONTRACT) >$@.new && mv $@.new $@
 probes/manifest_data.c: probes/manifest.awk probes/netobs.d probes/netobs.h
 	$(AM_V_GEN)$(MANIFEST) -v output=manifest $(CONTRACT) >$@.new && mv $@.new $@
-generated_sources = probes/probe_ids.h probes/sites.h probes/sites.c probes/manifest_data.c
+probes/abi_rows.h: probes/abi_rows.awk tests/probes/abi.expected
+	$(AM_V_GEN)$(MKDIR_P) probes && LC_ALL=C $(AWK) -f $(srcdir)/probes/abi_rows.awk $(srcdir)/tests/probes/abi.expected \
+		>$@.new && mv $@.new $@
+generated_sources = probes/abi_rows.h probes/probe_ids.h probes/sites.h probes/sites.c probes/manifest_data.c
 BUILT_SOURCES += $(generated_sources)
 CLEANFILES += $(generated_sources)
 
