@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The rooms of the source tree: which room may include headers of which (rooms.tsv), at most 27 files in a room, every
-# file in the list of its own room.mk, no static function name in two files, and the table of rooms in CONTRIBUTING.md.
+# file and every test in the list of its own room.mk, no static function name in two files, and the table of rooms in
+# CONTRIBUTING.md.
 #
 #	rooms.sh --write	writes the last column of that table from rooms.tsv
 # shellcheck source=tests/lib/tap.sh
@@ -76,6 +77,17 @@ unlisted() {
 	done | grep -v '^daemon/main\.c: '
 }
 
+# unlisted_tests: test programs and shell tests that no room.mk names, which never run
+unlisted_tests() {
+	{
+		find tests -name 'test_*.c' | sed 's/\.c$//'
+		find tests -mindepth 2 -name '*.sh' -exec grep -l 'lib/tap\.sh"$' {} +
+	} | sort | while read -r file; do
+		list=$(dirname "$file")/room.mk
+		grep -qE "%D%/$(basename "$file")( |\$)" "$list" 2>/dev/null || echo "$file: not in $list"
+	done
+}
+
 # repeated: static functions of one name in several files; gdb, perf and cscope would find the wrong one
 repeated() {
 	sources | grep '\.c$' | while read -r file; do
@@ -137,6 +149,7 @@ none "every use in the table is made" unused
 none "no room uses one that comes later" upward
 none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
+none "every test is listed in its own room.mk" unlisted_tests
 none "no static function has the name of another" repeated
 none "the table of rooms in CONTRIBUTING.md has each room with its uses" table_differences
 none "that table describes each room" undescribed
