@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checksums of whole datagrams: RFC 1071, RFC 8200 section 8.1, RFC 9260 section 6.8. */
+/* Checksums of whole datagrams: RFC 1071, RFC 8200 section 8.1, RFC 9260 section 6.8, RFC 4340 section 9. */
 #include "dissect/crc32c.h"
 #include "dissect/layers.h"
 
@@ -65,12 +65,15 @@ checksum_sum_pseudo_header(const struct packet *packet, uint8_t protocol, uint64
 	return true;
 }
 
-/* With checksum offload the field holds the folded sum of the pseudo header, not complemented.  Linux includes the
+/* Verifies a checksum of the pseudo header and of the first `bytes` of a datagram of `length` bytes.
+ *
+ * With checksum offload the field holds the folded sum of the pseudo header, not complemented.  Linux includes the
  * length, for a super-packet too; other systems leave it out because every segment has its own. */
 static enum checksum_verdict
-checksum_verify_transport(const struct packet *packet, uint8_t protocol, struct slice bytes, uint16_t field)
+checksum_verify_covered(const struct packet *packet, uint8_t protocol, struct slice bytes, uint64_t length,
+			uint16_t field)
 {
-	uint64_t pseudo, length = bytes.len;
+	uint64_t pseudo;
 
 	if (!checksum_sum_pseudo_header(packet, protocol, &pseudo))
 		return CHECKSUM_UNVERIFIED;
@@ -79,6 +82,29 @@ checksum_verify_transport(const struct packet *packet, uint8_t protocol, struct 
 	if (field == checksum_fold(pseudo + length) || field == checksum_fold(pseudo))
 		return CHECKSUM_PARTIAL;
 	return CHECKSUM_BAD;
+}
+
+static enum checksum_verdict
+checksum_verify_transport(const struct packet *packet, uint8_t protocol, struct slice bytes, uint16_t field)
+{
+	return checksum_verify_covered(packet, protocol, bytes, bytes.len, field);
+}
+
+/* RFC 4340 section 9.2: the checksum covers the header, and all data or only its first part. */
+static enum checksum_verdict
+checksum_verify_dccp(const struct packet *packet)
+{
+	const struct cursor *datagram = &packet->datagram;
+	const struct dccp_layer *dccp = &packet->dccp;
+	uint32_t covered = datagram->wire;
+	struct slice bytes;
+
+	if (dccp->coverage != 0)
+		covered = dccp->header_len + (dccp->coverage - 1u) * 4;
+	bytes = slice_sub(cursor_captured_slice(datagram), 0, covered);
+	if (bytes.len < covered)
+		return CHECKSUM_UNVERIFIED;
+	return checksum_verify_covered(packet, PROTOCOL_DCCP, bytes, datagram->wire, dccp->checksum);
 }
 
 /* A checksum of zero is left to the interface (offload) or omitted (RFC 9653). */
@@ -116,6 +142,8 @@ checksum_verify(const struct packet *packet)
 
 	if (packet->transport == TRANSPORT_NONE)
 		return checksum_verify_ipv4_header(packet);
+	if (packet->transport == TRANSPORT_DCCP)
+		return checksum_verify_dccp(packet);
 	bytes = cursor_captured_slice(datagram);
 	if (packet->transport == TRANSPORT_UDP && !packet->ip.super_packet)
 		bytes = slice_sub(bytes, 0, packet->udp.length);
@@ -135,6 +163,7 @@ checksum_verify(const struct packet *packet)
 		return slice_checksum(bytes) == 0xffff ? CHECKSUM_OK : CHECKSUM_BAD;
 	case TRANSPORT_SCTP:
 		return checksum_verify_sctp(bytes, packet->sctp.checksum);
+	case TRANSPORT_DCCP:
 	case TRANSPORT_NONE:
 		break;
 	}

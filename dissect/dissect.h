@@ -26,8 +26,8 @@ void dissect_inner(const struct packet *outer, struct packet *inner);
 void dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t have,
 			 uint32_t wire, struct packet *whole);
 
-/* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP), or the IPv4 header checksum if
- * there is no transport.  It reads the whole payload: call it only if a probe is enabled. */
+/* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP, DCCP), or the IPv4 header checksum
+ * if there is no transport.  It reads the whole payload: call it only if a probe is enabled. */
 enum checksum_verdict checksum_verify(const struct packet *packet);
 
 #endif

@@ -161,11 +161,12 @@ void dissect_icmpv6(struct packet *packet);
 bool icmp_take_header(struct packet *packet, struct slice *header);
 void dissect_icmp_quote(struct packet *packet);
 
-/* udp.c, tcp.c, tcp_options.c, sctp.c */
+/* udp.c, tcp.c, tcp_options.c, sctp.c, dccp.c */
 void dissect_udp(struct packet *packet);
 void dissect_tcp(struct packet *packet);
 void dissect_tcp_options(struct packet *packet, struct slice options);
 void dissect_sctp(struct packet *packet);
+void dissect_dccp(struct packet *packet);
 
 /* tunnel.c, gre.c: record what a tunnel carries, without dissecting it. */
 void dissect_gre(struct packet *packet);

@@ -34,6 +34,7 @@ enum transport_layer {
 	TRANSPORT_ICMP,	  /* ICMP for IPv4 */
 	TRANSPORT_ICMPV6, /* ICMP for IPv6 */
 	TRANSPORT_SCTP,
+	TRANSPORT_DCCP,
 };
 
 /* Result of verifying a transport or header checksum. */
@@ -173,6 +174,35 @@ struct sctp_layer {
 	uint16_t chunk_count;
 };
 
+/* Packet types of RFC 4340 section 5.1; those above are reserved. */
+enum dccp_type {
+	DCCP_REQUEST,
+	DCCP_RESPONSE,
+	DCCP_DATA,
+	DCCP_ACK,
+	DCCP_DATA_ACK,
+	DCCP_CLOSE_REQ,
+	DCCP_CLOSE,
+	DCCP_RESET,
+	DCCP_SYNC,
+	DCCP_SYNC_ACK,
+};
+
+struct dccp_layer {
+	struct slice header; /* header with options, as far as captured */
+	uint64_t seq, ack;   /* 48 bits, or 24 unless `extended` */
+	uint32_t service;    /* Request and Response: service code */
+	uint16_t sport, dport;
+	uint16_t header_len; /* data offset, in bytes */
+	uint16_t checksum;
+	uint8_t type;	     /* enum dccp_type, or a reserved one, at most 15 */
+	uint8_t ccval;	     /* 4 bits, for the sender's congestion control */
+	uint8_t coverage;    /* 4 bits: 0 the checksum covers all data, else the first 4 * (coverage - 1) bytes */
+	uint8_t reset_code;  /* Reset only */
+	bool extended;	     /* X: sequence numbers of 48 bits */
+	bool has_ack;
+};
+
 /* Kind of packet inside a tunnel. */
 enum inner_layer {
 	INNER_NONE,
@@ -198,6 +228,7 @@ struct packet {
 		struct udp_layer udp;
 		struct icmp_layer icmp;
 		struct sctp_layer sctp;
+		struct dccp_layer dccp;
 	};
 	struct cursor datagram;	/* with an IP layer: the IP payload from the transport header on, behind all extension
 				 * headers */

@@ -69,6 +69,7 @@ struct emitter {
 	struct sctpinfo sctp;
 	struct sctpsinfo sctps;
 	struct sctplsinfo sctpls;
+	struct dccpinfo dccp;
 	struct sockinfo so;
 	struct icmpinfo icmp;
 	struct arpinfo arp;
@@ -480,6 +481,13 @@ emit_sctp(struct emitter *p, enum probe_id probe, const struct flow *flow, unsig
 	emit_firing(p, probe,
 		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p), sctps,
 				      &p->sctp});
+}
+
+void
+emit_dccp(struct emitter *p, enum probe_id probe)
+{
+	args_dccpinfo(&p->dccp, p->packet);
+	emit_firing(p, probe, (const void *[6]){emitter_pktinfo(p), NULL, emitter_ipinfo(p), NULL, &p->dccp});
 }
 
 void

@@ -68,6 +68,7 @@ void emit_udp(struct emitter *emitter, enum probe_id probe, const struct flow *f
 void emit_tcp(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
 void emit_tcpf(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
 void emit_sctp(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint);
+void emit_dccp(struct emitter *emitter, enum probe_id probe);
 void emit_ip_packet_free(struct emitter *emitter);
 void emit_socket(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
 		 uint32_t bytes, uint64_t offset);
@@ -129,6 +130,20 @@ FIRE_FOR_ENDPOINT(fire_tcpf_send, tcpf__send, PROBE_TCPF_SEND, emit_tcpf)
 FIRE_FOR_ENDPOINT(fire_tcpf_receive, tcpf__receive, PROBE_TCPF_RECEIVE, emit_tcpf)
 FIRE_FOR_ENDPOINT(fire_sctp_send, sctp__send, PROBE_SCTP_SEND, emit_sctp)
 FIRE_FOR_ENDPOINT(fire_sctp_receive, sctp__receive, PROBE_SCTP_RECEIVE, emit_sctp)
+
+static inline void
+fire_dccp_send(struct emitter *emitter)
+{
+	if (PROBE_ENABLED(dccp__send))
+		emit_dccp(emitter, PROBE_DCCP_SEND);
+}
+
+static inline void
+fire_dccp_receive(struct emitter *emitter)
+{
+	if (PROBE_ENABLED(dccp__receive))
+		emit_dccp(emitter, PROBE_DCCP_RECEIVE);
+}
 
 static inline void
 fire_ip_packet_free(struct emitter *emitter)

@@ -116,6 +116,31 @@ arp_operation_name(uint16_t op)
 	}
 }
 
+/* RFC 4340 section 5.1. */
+const char *
+dccp_type_name(uint8_t type)
+{
+	static const char *const names[] = {
+	    "request", "response", "data", "ack", "data-ack", "close-req", "close", "reset", "sync", "sync-ack",
+	};
+
+	return type < sizeof names / sizeof names[0] ? names[type] : NAME_UNKNOWN;
+}
+
+/* RFC 4340 section 5.6, table 2; codes from 128 on belong to the congestion control. */
+const char *
+dccp_reset_name(uint8_t code)
+{
+	static const char *const names[] = {
+	    "unspecified", "closed", "aborted", "no-connection", "packet-error", "option-error", "mandatory-error",
+	    "connection-refused", "bad-service-code", "too-busy", "bad-init-cookie", "aggression-penalty",
+	};
+
+	if (code >= 128)
+		return "ccid-specific";
+	return code < sizeof names / sizeof names[0] ? names[code] : NAME_UNKNOWN;
+}
+
 /* https://www.iana.org/assignments/icmp-parameters */
 static const char *
 icmp4_type_name(uint8_t type)

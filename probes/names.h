@@ -30,6 +30,10 @@ const char *arp_operation_name(uint16_t op);
 const char *icmp_type_name(unsigned version, uint8_t type);
 const char *icmp_code_name(unsigned version, uint8_t type, uint8_t code);
 
+/* DCCP packet type and reset code; constant. */
+const char *dccp_type_name(uint8_t type);
+const char *dccp_reset_name(uint8_t code);
+
 /* TCP flags, "SYN|ACK", at most 23 characters. */
 void field_set_tcp_flags(char to[24], uint8_t flags);
 

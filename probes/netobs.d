@@ -515,6 +515,32 @@ provider netobs {
 		nobs_sctplsinfo_t *sctpls);
 
 	/*
+	 * A DCCP packet is sent.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: NULL, because DCCP is not tracked as a connection
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] NULL: reserved for the state of the connection
+	 * args[4] dccpinfo_t *: the DCCP header
+	 */
+	probe dccp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, void *none3,
+		netobs_dccpinfo_t *dccp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, void *none3, nobs_dccpinfo_t *dccp);
+
+	/*
+	 * A DCCP packet is received.
+	 *
+	 * args[0] pktinfo_t *: the packet
+	 * args[1] csinfo_t * or NULL: NULL, because DCCP is not tracked as a connection
+	 * args[2] ipinfo_t *: source, destination and size
+	 * args[3] NULL: reserved for the state of the connection
+	 * args[4] dccpinfo_t *: the DCCP header
+	 */
+	probe dccp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, void *none3,
+		netobs_dccpinfo_t *dccp)
+	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, void *none3, nobs_dccpinfo_t *dccp);
+
+	/*
 	 * Application bytes are accepted from a socket: new stream bytes in order, each once, or one UDP datagram.
 	 *
 	 * args[0] pktinfo_t *: the packet

@@ -82,6 +82,20 @@ enum netobs_sctp_state {
 	NETOBS_SCTP_SHUTDOWN_ACK_SENT = 8
 };
 
+/* dccp_type: RFC 4340 section 5.1; 10 to 15 are reserved. */
+enum netobs_dccp_type {
+	NETOBS_DCCP_REQUEST = 0,
+	NETOBS_DCCP_RESPONSE = 1,
+	NETOBS_DCCP_DATA = 2,
+	NETOBS_DCCP_ACK = 3,
+	NETOBS_DCCP_DATA_ACK = 4,
+	NETOBS_DCCP_CLOSE_REQ = 5,
+	NETOBS_DCCP_CLOSE = 6,
+	NETOBS_DCCP_RESET = 7,
+	NETOBS_DCCP_SYNC = 8,
+	NETOBS_DCCP_SYNC_ACK = 9
+};
+
 /* ii_flags: what the second byte of a PDU means depends on its probe (RFC 7143 section 11). */
 enum netobs_iscsi_flag {
 	NETOBS_ISCSI_FINAL = 0x80,          /* last PDU of its sequence; login: on to the next stage */
@@ -428,6 +442,27 @@ struct sctplsinfo {
 	netobs_i32 sctps_state; /* NETOBS_SCTP_ number of the state before */
 };
 
+/* The DCCP header (RFC 4340 section 5). */
+struct dccpinfo {
+	netobs_u16 dccp_sport;    /* source port */
+	netobs_u16 dccp_dport;    /* destination port */
+	netobs_u8 dccp_type;      /* packet type: NETOBS_DCCP_ number */
+	netobs_u8 dccp_ccval;     /* CCVal, 4 bits, for the congestion control of the sender */
+	netobs_u8 dccp_cscov;     /* checksum coverage: 0 all data, else the first 4 * (dccp_cscov - 1) bytes of it */
+	netobs_u8 dccp_reset;     /* reset code of a Reset; 0 in other packets */
+	netobs_u64 dccp_seq;      /* sequence number: 48 bits, or 24 if dccp_x is 0 */
+	netobs_u64 dccp_ack;      /* acknowledgement number, likewise; 0 in a Request and in Data, which have none */
+	netobs_u32 dccp_offset;   /* header with options, bytes */
+	netobs_u32 dccp_service;  /* service code of a Request and a Response; 0 in other packets */
+	netobs_u32 dccp_payload;  /* payload bytes on the wire */
+	netobs_u16 dccp_checksum; /* checksum, as on the wire */
+	netobs_u8 dccp_x;         /* extended sequence numbers: 1 of 48 bits, 0 of 24 bits */
+	netobs_u8 dccp_pad[1];    /* padding */
+	netobs_ptr dccp_hdr;      /* first byte of the header */
+	char dccp_typestr[12];    /* packet type in words: "data-ack"; "<unknown>" if it is reserved */
+	char dccp_resetstr[20];   /* reset code in words: "no-connection"; "" in other packets; "<unknown>" */
+};
+
 /* The socket: application bytes, in order and each byte once. */
 struct sockinfo {
 	netobs_i32 so_family;   /* AF_INET 2, AF_INET6 10 */
@@ -507,6 +542,7 @@ typedef struct udpinfo udpinfo_t;
 typedef struct sctpinfo sctpinfo_t;
 typedef struct sctpsinfo sctpsinfo_t;
 typedef struct sctplsinfo sctplsinfo_t;
+typedef struct dccpinfo dccpinfo_t;
 typedef struct sockinfo sockinfo_t;
 typedef struct conninfo conninfo_t;
 typedef struct iscsiinfo iscsiinfo_t;

@@ -365,6 +365,10 @@ observe_transport_sent(struct observer *o, struct packet_work *work, struct loca
 	case TRANSPORT_SCTP:
 		observe_sctp_sent(o, work, locality);
 		return;
+	case TRANSPORT_DCCP: /* not tracked as a connection */
+		if (locality.fire_send)
+			fire_dccp_send(o->emitter);
+		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
 		observe_find_quoted_flow(o, work);
@@ -390,6 +394,10 @@ observe_transport_received(struct observer *o, struct packet_work *work, struct 
 		return;
 	case TRANSPORT_SCTP:
 		observe_sctp_received(o, work, locality);
+		return;
+	case TRANSPORT_DCCP:
+		if (locality.fire_receive && !locality.foreign)
+			fire_dccp_receive(o->emitter);
 		return;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# TCP, UDP, SCTP headers
+# TCP, UDP, SCTP, DCCP headers
 
 libdissect_a_SOURCES += \
+	%D%/dccp.c \
 	%D%/sctp.c \
 	%D%/sctp_chunks.c \
 	%D%/sctp_chunks.h \

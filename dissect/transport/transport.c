@@ -63,6 +63,8 @@ dissect_transport(struct packet *packet, uint8_t protocol)
 		dissect_icmpv6(packet);
 	else if (protocol == PROTOCOL_SCTP)
 		dissect_sctp(packet);
+	else if (protocol == PROTOCOL_DCCP)
+		dissect_dccp(packet);
 	else
 		dissect_ip_tunnel(packet, protocol);
 }

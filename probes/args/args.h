@@ -52,6 +52,8 @@ void args_sctpinfo(struct sctpinfo *info, const struct packet *packet);
 /* `state` is the state before or after a change, which may differ from the endpoint's present one. */
 void args_sctpsinfo(struct sctpsinfo *info, const struct probe_endpoint *of, enum sctp_state state);
 
+void args_dccpinfo(struct dccpinfo *info, const struct packet *packet);
+
 /* `bytes` application bytes of the endpoint, from stream offset `offset` on. */
 void args_sockinfo(struct sockinfo *info, const struct probe_endpoint *of, uint32_t bytes, uint64_t offset);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, udpinfo. */
+/* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, udpinfo, dccpinfo. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -217,4 +217,30 @@ args_udpinfo(struct udpinfo *info, const struct packet *packet, const struct pro
 	info->udps_rcv_bytes = flow->udp[1 - of->end].bytes;
 	info->udps_snd_datagrams = flow->udp[of->end].datagrams;
 	info->udps_rcv_datagrams = flow->udp[1 - of->end].datagrams;
+}
+
+void
+args_dccpinfo(struct dccpinfo *info, const struct packet *packet)
+{
+	const struct dccp_layer *dccp = &packet->dccp;
+
+	*info = (struct dccpinfo){
+	    .dccp_sport = dccp->sport,
+	    .dccp_dport = dccp->dport,
+	    .dccp_type = dccp->type,
+	    .dccp_ccval = dccp->ccval,
+	    .dccp_cscov = dccp->coverage,
+	    .dccp_reset = dccp->reset_code,
+	    .dccp_seq = dccp->seq,
+	    .dccp_ack = dccp->ack,
+	    .dccp_offset = dccp->header_len,
+	    .dccp_service = dccp->service,
+	    .dccp_payload = packet->payload_wire,
+	    .dccp_checksum = dccp->checksum,
+	    .dccp_x = dccp->extended,
+	    .dccp_hdr = args_pointer(dccp->header.at),
+	};
+	field_set_string(info->dccp_typestr, sizeof info->dccp_typestr, dccp_type_name(dccp->type));
+	if (dccp->type == DCCP_RESET && dccp->has_ack)
+		field_set_string(info->dccp_resetstr, sizeof info->dccp_resetstr, dccp_reset_name(dccp->reset_code));
 }

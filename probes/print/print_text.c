@@ -530,6 +530,56 @@ text_sctp_state(char *at, const struct text_firing *firing)
 	return put_sctp_state(at, after->sctps_state);
 }
 
+/* The fields behind the generic header, if the packet has them (RFC 4340 section 5.1). */
+static char *
+put_dccp_fields(char *at, const struct dccpinfo *dccp)
+{
+	uint32_t type = dccp->dccp_type;
+
+	if (type > NETOBS_DCCP_SYNC_ACK ||
+	    (dccp->dccp_x == 0 && type != NETOBS_DCCP_ACK && type != NETOBS_DCCP_DATA_ACK))
+		return at;
+	if (type != NETOBS_DCCP_REQUEST && type != NETOBS_DCCP_DATA) {
+		at = PUT(at, ", ack ");
+		at = put_u64(at, dccp->dccp_ack);
+	}
+	if (type == NETOBS_DCCP_REQUEST || type == NETOBS_DCCP_RESPONSE) {
+		at = PUT(at, ", service ");
+		at = put_u32(at, dccp->dccp_service);
+	}
+	if (type == NETOBS_DCCP_RESET) {
+		at = PUT(at, ", ");
+		if (text_is_known(dccp->dccp_resetstr))
+			return PUT_FIELD(at, dccp->dccp_resetstr);
+		at = PUT(at, "code ");
+		at = put_u32(at, dccp->dccp_reset);
+	}
+	return at;
+}
+
+static char *
+text_dccp(char *at, const struct text_firing *firing)
+{
+	const struct ipinfo *ip = firing->arg[STRUCT_IPINFO];
+	const struct dccpinfo *dccp = firing->arg[STRUCT_DCCPINFO];
+
+	if (ip == NULL || dccp == NULL)
+		return text_packet(at, firing);
+	at = put_endpoints(at, ip, dccp->dccp_sport, dccp->dccp_dport);
+	at = PUT(at, ": ");
+	if (text_is_known(dccp->dccp_typestr)) {
+		at = PUT_FIELD(at, dccp->dccp_typestr);
+	} else {
+		at = PUT(at, "type ");
+		at = put_u32(at, dccp->dccp_type);
+	}
+	at = PUT(at, ", seq ");
+	at = put_u64(at, dccp->dccp_seq);
+	at = put_dccp_fields(at, dccp);
+	at = PUT(at, ", length ");
+	return put_u32(at, dccp->dccp_payload);
+}
+
 static char *
 text_socket(char *at, const struct text_firing *firing)
 {
@@ -564,6 +614,7 @@ static const struct text_family families[] = {
 	{STRUCT_UDPINFO, text_udp},
 	{STRUCT_SCTPINFO, text_sctp},
 	{STRUCT_SCTPLSINFO, text_sctp_state},
+	{STRUCT_DCCPINFO, text_dccp},
 	{STRUCT_SOCKINFO, text_socket},
 	{STRUCT_IPV4INFO, text_ip},
 };

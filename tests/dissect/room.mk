@@ -6,6 +6,7 @@ unit_tests += \
 	%D%/test_checksum \
 	%D%/test_common_frame \
 	%D%/test_cursor \
+	%D%/test_dccp \
 	%D%/test_ethernet \
 	%D%/test_icmp \
 	%D%/test_ipv4 \

@@ -193,6 +193,42 @@ sctp(void **state)
 	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
 }
 
+/* RFC 4340 section 9.2: the checksum covers the header and the first part of the data; the pseudo header has the whole
+ * length. */
+static void
+dccp(void **state)
+{
+	static const uint8_t addresses[8] = {10, 0, 0, 1, 10, 0, 0, 2};
+	uint8_t packet[] = {0, 1, 0, 2, 3, 0, 0, 0, 2 << 1, 1, 2, 3, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'};
+	struct frame_buffer inside, frame;
+
+	(void)state;
+	for (uint8_t coverage = 0; coverage <= 3; coverage++) { /* 9 bytes of data */
+		unsigned covered = coverage == 0 ? sizeof packet : 12 + (coverage - 1u) * 4;
+
+		packet[5] = coverage;
+		put16(packet + 6, 0);
+		put16(packet + 6, ~add(pseudo(addresses, 8, 33, sizeof packet), packet, covered));
+		inside = frame_buffer_from(packet, sizeof packet);
+		frame = frame_wrap_ipv4(33, &inside);
+		assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+		for (unsigned i = 0; i < sizeof packet; i++) {
+			if (i == 4 || i == 5)
+				continue; /* the data offset and the coverage itself */
+			frame.data[20 + i] ^= 0x10;
+			assert_int_equal(verdict(DLT_IPV4, &frame), i < covered ? CHECKSUM_BAD : CHECKSUM_OK);
+			frame.data[20 + i] ^= 0x10;
+		}
+		/* Only what is covered must be captured. */
+		assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 20 + covered, frame.len)),
+				 CHECKSUM_OK);
+		assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 19 + covered, frame.len)),
+				 covered > 12 ? CHECKSUM_UNVERIFIED : CHECKSUM_OK);
+	}
+	frame.data[20 + 5] = 4; /* 12 bytes, more than there are */
+	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
+}
+
 /* Without a transport the verdict is that of the IPv4 header. */
 static void
 ipv4_header(void **state)
@@ -227,6 +263,7 @@ main(void)
 		cmocka_unit_test(addresses_in_extension_headers),
 		cmocka_unit_test(crc32c),
 		cmocka_unit_test(sctp),
+		cmocka_unit_test(dccp),
 		cmocka_unit_test(ipv4_header),
 	};
 

@@ -65,6 +65,9 @@ check_views(const struct packet *packet)
 	case TRANSPORT_SCTP:
 		must_be_inside(frame, packet->sctp.chunks);
 		break;
+	case TRANSPORT_DCCP:
+		must_be_inside(frame, packet->dccp.header);
+		break;
 	case TRANSPORT_ICMP:
 	case TRANSPORT_ICMPV6:
 		if (packet->icmp.error && packet->icmp.quote.version != 0)
@@ -110,6 +113,8 @@ check_layers(const struct packet *packet)
 		must(packet->transport == TRANSPORT_NONE && packet->inner == INNER_NONE);
 	if (ip)
 		must(packet->ip.version == (packet->network == NETWORK_IPV4 ? 4 : 6));
+	if (packet->transport == TRANSPORT_DCCP)
+		must(packet->dccp.header_len >= 12 && packet->dccp.header.len <= packet->dccp.header_len);
 	if (packet->transport == TRANSPORT_TCP) {
 		must(packet->tcp.sack_count <= 4 && packet->tcp.wscale <= 14);
 		must(packet->tcp.header_len >= 20 && packet->tcp.header.len <= packet->tcp.header_len);

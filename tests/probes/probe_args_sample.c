@@ -87,6 +87,11 @@ sample_fill_others(struct probe_args_sample *s)
 	    .sctps_num_laddrs = 1, .sctps_laddrs = "192.0.2.1", .sctps_lport = 2905, .sctps_rport = 2906,
 	    .sctps_laddr = "192.0.2.1", .sctps_raddr = "198.51.100.2", .sctps_state = NETOBS_SCTP_COOKIE_WAIT};
 	s->sctplsinfo = (struct sctplsinfo){.sctps_state = NETOBS_SCTP_CLOSED};
+	s->dccpinfo = (struct dccpinfo){
+	    .dccp_sport = 5001, .dccp_dport = 5002, .dccp_type = NETOBS_DCCP_RESET, .dccp_ccval = 9, .dccp_cscov = 1,
+	    .dccp_reset = 3, .dccp_seq = 0xffffffffffff, .dccp_ack = 1000, .dccp_offset = 32, .dccp_service = 0,
+	    .dccp_payload = 7, .dccp_checksum = 0xfeed, .dccp_x = 1, .dccp_hdr = 0x1022, .dccp_typestr = "reset",
+	    .dccp_resetstr = "no-connection"};
 	s->sockinfo = (struct sockinfo){
 	    .so_family = 2, .so_type = 1, .so_protocol = 6, .so_laddr = "192.0.2.1", .so_raddr = "198.51.100.2",
 	    .so_lport = 40000, .so_rport = 443, .so_bytes = 32, .so_offset = 62, .so_pid = 4242, .so_uid = 1000,

@@ -458,6 +458,54 @@ test_icmp_words(void **state)
 	}
 }
 
+/* DCCP, 5001 > 5002: a Reset with CCVal 9, coverage 1, 4 bytes of data; the words of its type and code. */
+static void
+test_dccp(void **state)
+{
+	static const uint8_t reset[] = {
+	    0x13, 0x89, 0x13, 0x8a, 7, 0x91, 0xbe, 0xef, 7 << 1 | 1, 0, 1, 2, 3, 4, 5, 6, 0, 0,
+	    0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 3, 0, 0, 0, 1, 2, 3, 4,
+	};
+	struct frame_buffer inside = frame_buffer_from(reset, sizeof reset), frame = frame_wrap_ipv4(33, &inside);
+	struct dccpinfo dccp;
+	const struct packet *p = frame_dissect(DLT_IPV4, &frame);
+
+	(void)state;
+	GARBAGE(dccp);
+	args_dccpinfo(&dccp, p);
+	assert_int_equal(dccp.dccp_sport, 5001);
+	assert_int_equal(dccp.dccp_dport, 5002);
+	assert_int_equal(dccp.dccp_type, NETOBS_DCCP_RESET);
+	assert_string_equal(dccp.dccp_typestr, "reset");
+	assert_int_equal(dccp.dccp_ccval, 9);
+	assert_int_equal(dccp.dccp_cscov, 1);
+	assert_int_equal(dccp.dccp_x, 1);
+	assert_true(dccp.dccp_seq == 0x010203040506);
+	assert_true(dccp.dccp_ack == 0x111213141516);
+	assert_int_equal(dccp.dccp_offset, 28); /* bytes, not words */
+	assert_int_equal(dccp.dccp_checksum, 0xbeef);
+	assert_int_equal(dccp.dccp_service, 0);
+	assert_int_equal(dccp.dccp_reset, 3);
+	assert_string_equal(dccp.dccp_resetstr, "no-connection");
+	assert_int_equal(dccp.dccp_payload, 4);
+	assert_true(dccp.dccp_hdr == (uintptr_t)p->frame->data + 20);
+	frame.data[20 + 8] = 8 << 1 | 1; /* a Sync, whose last four bytes before the data are padding */
+	memset(frame.data + 44, 0, 4);
+	args_dccpinfo(&dccp, frame_dissect(DLT_IPV4, &frame));
+	assert_string_equal(dccp.dccp_typestr, "sync");
+	assert_int_equal(dccp.dccp_reset, 0);
+	assert_string_equal(dccp.dccp_resetstr, "");
+	frame.data[20 + 8] = 15 << 1 | 1;
+	args_dccpinfo(&dccp, frame_dissect(DLT_IPV4, &frame));
+	assert_string_equal(dccp.dccp_typestr, NAME_UNKNOWN);
+	assert_int_equal(dccp.dccp_ack, 0);
+	assert_string_equal(dccp_reset_name(0), "unspecified");
+	assert_string_equal(dccp_reset_name(11), "aggression-penalty");
+	assert_string_equal(dccp_reset_name(12), NAME_UNKNOWN);
+	assert_string_equal(dccp_reset_name(127), NAME_UNKNOWN);
+	assert_string_equal(dccp_reset_name(128), "ccid-specific");
+}
+
 int
 main(void)
 {
@@ -466,7 +514,7 @@ main(void)
 	    cmocka_unit_test(test_ipv6_tcp),	  cmocka_unit_test(test_flags_in_words),
 	    cmocka_unit_test(test_ethernet),	  cmocka_unit_test(test_arp_operations),
 	    cmocka_unit_test(test_endpoint),	  cmocka_unit_test(test_endpoint_unknown),
-	    cmocka_unit_test(test_owned_endpoint),
+	    cmocka_unit_test(test_owned_endpoint),	  cmocka_unit_test(test_dccp),
 	    cmocka_unit_test(test_retransmission), cmocka_unit_test(test_icmp_words),
 	};
 

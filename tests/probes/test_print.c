@@ -581,13 +581,45 @@ what_one_thread_cannot_print_the_other_knows(void **state)
 	close(ends[1]);
 }
 
+#define DCCP_ENDPOINTS TIME "dccp-receive 192.0.2.1:5001 > 198.51.100.2:5002: "
+
+static void
+text_of_dccp(void **state)
+{
+	struct dccpinfo *dccp = &samples.dccpinfo;
+
+	(void)state;
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "reset, seq 281474976710655, ack 1000, no-connection, length 7, cid 12");
+	memcpy(dccp->dccp_resetstr, "<unknown>", sizeof "<unknown>");
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "reset, seq 281474976710655, ack 1000, code 3, length 7, cid 12");
+	dccp->dccp_type = NETOBS_DCCP_REQUEST;
+	dccp->dccp_service = 42;
+	memcpy(dccp->dccp_typestr, "request", sizeof "request");
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "request, seq 281474976710655, service 42, length 7, cid 12");
+	dccp->dccp_x = 0; /* a header that is not parsed to its end */
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "request, seq 281474976710655, length 7, cid 12");
+	dccp->dccp_type = NETOBS_DCCP_DATA_ACK;
+	memcpy(dccp->dccp_typestr, "data-ack", sizeof "data-ack");
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "data-ack, seq 281474976710655, ack 1000, length 7, cid 12");
+	dccp->dccp_type = 12;
+	memcpy(dccp->dccp_typestr, "<unknown>", sizeof "<unknown>");
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_DCCP_RECEIVE),
+			    DCCP_ENDPOINTS "type 12, seq 281474976710655, length 7, cid 12");
+}
+
 #define FRESH(test) cmocka_unit_test_setup(test, fresh_samples)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FRESH(every_struct_has_a_sample),
+	    FRESH(text_of_dccp),
+	    FRESH(every_struct_has_a_sample),
 	    FRESH(numbers_are_right_at_every_power_of_ten),
 	    FRESH(json_of_a_state_change),
 	    FRESH(json_of_a_frame),

@@ -193,9 +193,29 @@ print_icmpv6(const struct icmp_layer *icmp)
 }
 
 static void
+print_dccp(const struct dccp_layer *dccp)
+{
+	print_number("dccp.srcport", dccp->sport);
+	print_number("dccp.dstport", dccp->dport);
+	print_number("dccp.data_offset", dccp->header_len / 4u);
+	print_number("dccp.ccval", dccp->ccval);
+	print_number("dccp.cscov", dccp->coverage);
+	print_number("dccp.checksum", dccp->checksum);
+	print_number("dccp.type", dccp->type);
+	print_number("dccp.x", dccp->extended);
+	print_number(dccp->extended ? "dccp.seq_raw" : "dccp.seq", dccp->seq);
+	if (dccp->has_ack)
+		print_number(dccp->extended ? "dccp.ack_raw" : "dccp.ack", dccp->ack);
+	if (dccp->extended && (dccp->type == DCCP_REQUEST || dccp->type == DCCP_RESPONSE))
+		print_number("dccp.service_code", dccp->service);
+	if (dccp->extended && dccp->type == DCCP_RESET)
+		print_number("dccp.reset_code", dccp->reset_code);
+}
+
+static void
 print_transport(const struct packet *packet)
 {
-	static const char *const names[] = {"none", "tcp", "udp", "icmp", "icmpv6", "sctp"};
+	static const char *const names[] = {"none", "tcp", "udp", "icmp", "icmpv6", "sctp", "dccp"};
 
 	print_text_field("transport", names[packet->transport]);
 	switch (packet->transport) {
@@ -221,6 +241,9 @@ print_transport(const struct packet *packet)
 		print_number("sctp.checksum", packet->sctp.checksum);
 		print_number("sctp.first_chunk", packet->sctp.first_chunk);
 		print_number("sctp.chunks", packet->sctp.chunk_count);
+		break;
+	case TRANSPORT_DCCP:
+		print_dccp(&packet->dccp);
 		break;
 	case TRANSPORT_NONE:
 		break;

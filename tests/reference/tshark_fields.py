@@ -51,6 +51,10 @@ FIELDS = {
                "icmpv6.echo.sequence_number", "icmpv6.mtu", "icmpv6.target", "quote.src", "quote.dst"],
     "sctp": ["sctp.srcport", "sctp.dstport", "sctp.verification_tag", "sctp.checksum", "sctp.first_chunk",
              "sctp.chunks"],
+    # tshark has no raw name for numbers of 24 bits.
+    "dccp": ["dccp.srcport", "dccp.dstport", "dccp.data_offset", "dccp.ccval", "dccp.cscov", "dccp.checksum",
+             "dccp.type", "dccp.x", "dccp.seq_raw", "dccp.seq", "dccp.ack_raw", "dccp.ack", "dccp.service_code",
+             "dccp.reset_code"],
 }
 # Fields of ours that tshark calls otherwise or gives once for each of several.
 DERIVED = {"quote.src", "quote.dst", "quote.proto", "icmpv6.target", "sctp.first_chunk", "sctp.chunks"}
@@ -63,7 +67,8 @@ ASK = EXTRA + ETHER + VLAN + [f for fields in FIELDS.values() for f in fields if
     list(STATUS.values())
 OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "tcp.desegment_tcp_streams:FALSE",
            "tcp.relative_sequence_numbers:FALSE", "ip.check_checksum:TRUE", "tcp.check_checksum:TRUE",
-           "udp.check_checksum:TRUE", "sctp.checksum:CRC-32c", "ip.tso_support:TRUE"]
+           "udp.check_checksum:TRUE", "sctp.checksum:CRC-32c", "dccp.check_checksum:TRUE", "dccp.relative_sequence_numbers:FALSE",
+           "ip.tso_support:TRUE"]
 
 
 def plain(value):
