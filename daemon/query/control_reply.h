@@ -18,7 +18,6 @@ struct control_reply {
 	struct control_request request;
 	unsigned worker;  /* connections: position of the answer, */
 	uint32_t position;	  /* index in this worker's flow table */
-	uint64_t flows_written;	  /* connections listed so far */
 	bool begun;
 	bool done;
 };

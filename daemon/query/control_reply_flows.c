@@ -185,7 +185,6 @@ reply_add_flow(struct control_reply *reply, const struct flow_table *table, cons
 {
 	bool one = reply->request.verb == REQUEST_CONNECTION;
 
-	reply->flows_written++;
 	if (one)
 		text_add_format(text, "ok\n");
 	if (reply->request.json)

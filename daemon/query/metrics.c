@@ -22,7 +22,6 @@
 
 struct metrics {
 	int fd; /* -1 after the server has taken it over */
-	struct loop *loop;
 	struct query_context *query;
 	struct server *server;
 	struct watch *timer;
@@ -151,7 +150,6 @@ metrics_open(const struct config *config, uid_t uid)
 bool
 metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query)
 {
-	metrics->loop = loop;
 	metrics->query = query;
 	metrics->timer = loop_watch_timer(loop, metrics_on_timer, metrics);
 	metrics->state_counters = calloc(query->workers->count, sizeof *metrics->state_counters);

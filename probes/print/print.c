@@ -109,12 +109,6 @@ printer_print_firing(struct printer *printer, enum probe_id id, const void *cons
 }
 
 void
-printer_set_time(struct printer *printer, uint64_t now)
-{
-	printer->now = now;
-}
-
-void
 printer_flush(struct printer *printer)
 {
 	writer_flush(&printer->out);

@@ -40,9 +40,6 @@ int printer_free(struct printer *printer);
  * with the arguments of the site. */
 void printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
 
-/* Packet time for text lines of probes whose arguments carry none (application providers), ns since the epoch. */
-void printer_set_time(struct printer *printer, uint64_t now);
-
 /* Writes out what is buffered.  Call it when there is nothing else to do, and before the process waits. */
 void printer_flush(struct printer *printer);
 

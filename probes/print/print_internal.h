@@ -55,7 +55,6 @@ struct printer {
 	bool holds_semaphores; /* this printer holds the semaphores */
 	enum print_format format;
 	bool chosen[PROBE_COUNT];
-	uint64_t now; /* for lines whose arguments contain no time */
 	struct json_struct json[STRUCT_COUNT];
 	text_formatter *text[PROBE_COUNT];
 	struct text_clock clock;

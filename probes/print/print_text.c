@@ -675,14 +675,15 @@ text_index_arguments(struct text_firing *firing, const struct probe_info *probe,
 	firing->receives = name > 8 && strcmp(probe->name + name - 8, "-receive") == 0;
 }
 
+/* Each probe has an argument with a time. */
 static uint64_t
-text_firing_time(const struct text_firing *firing, uint64_t now)
+text_firing_time(const struct text_firing *firing)
 {
 	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
 	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
 	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
 
-	return pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : ci != NULL ? ci->ci_ts : now;
+	return pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : ci != NULL ? ci->ci_ts : 0;
 }
 
 char *
@@ -692,7 +693,7 @@ print_text_line(struct printer *printer, enum probe_id id, const void *const arg
 	struct text_firing firing;
 
 	text_index_arguments(&firing, probe, args);
-	at = put_time(at, &printer->clock, text_firing_time(&firing, printer->now));
+	at = put_time(at, &printer->clock, text_firing_time(&firing));
 	*at++ = ' ';
 	at = put_string(at, probe->name);
 	*at++ = ' ';
