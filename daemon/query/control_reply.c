@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/site/site_select.h"
@@ -194,8 +195,10 @@ static void
 reply_counters(struct query_context *query, bool json, struct text_buffer *text)
 {
 	struct reply_table table = {.json = json, .text = text, .first = true};
+	struct stats_totals totals;
 
-	stats_visit_counters(query->workers, reply_add_counter, &table);
+	stats_collect(query->workers, &totals);
+	counters_visit(&totals, reply_add_counter, &table);
 	if (json)
 		text_add_format(text, "}\n");
 }

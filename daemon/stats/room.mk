@@ -4,6 +4,8 @@
 libdaemon_a_SOURCES += \
 	%D%/build_id.c \
 	%D%/build_id.h \
+	%D%/counters.c \
+	%D%/counters.h \
 	%D%/flow_names.c \
 	%D%/flow_names.h \
 	%D%/state_counter.c \

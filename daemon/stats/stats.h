@@ -11,7 +11,9 @@
 #include "daemon/capture/workers.h"
 #include "daemon/config/config.h"
 #include "daemon/observe/observer.h"
+#include "daemon/owner/owner_lookup.h"
 #include "daemon/stats/build_id.h"
+#include "daemon/stats/state_counter.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
 #include "probes/probe_ids.h"
@@ -46,7 +48,7 @@ stats_memory_total(const struct stats_memory *memory)
 /* Resident memory of this process in bytes; 0 if unknown. */
 uint64_t stats_resident_memory(void);
 
-/* Counters summed over all workers. */
+/* Counters summed over all workers; counters.h has a row for each. */
 struct stats_totals {
 	struct observe_counters observed;
 	struct input_counters input;
@@ -54,22 +56,19 @@ struct stats_totals {
 	struct reassembly_counters fragments;
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;
+	struct owner_lookup_counters owners; /* sums, except unreadable, which is the maximum */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
+	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 
 /* Fills `*totals` with up-to-date sums. */
 void stats_collect(struct workers *workers, struct stats_totals *totals);
 
+/* Adds the connections by state; `counters` has one element per worker. */
+void stats_add_states(const struct workers *workers, const struct state_counter *counters, struct stats_totals *totals);
+
 /* Calls `visit` for every interface, in the order of the configuration, with counters summed over all workers. */
 void stats_visit_interfaces(struct workers *workers, input_visitor *visit, void *context);
-
-/* Word of a kind of retransmission, such as "fast". */
-const char *retransmit_kind_name(enum tcp_retransmit_kind kind);
-
-/* Receives every counter of a run as --summary prints it: a group ("", or a name with a trailing dot) and a name.
- * Retransmissions, anomalies and firings are included only if they occurred. */
-typedef void stats_visitor(void *context, const char *group, const char *name, uint64_t value);
-void stats_visit_counters(struct workers *workers, stats_visitor *visit, void *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/stats/summary.h"
 
-#include "daemon/stats/stats.h"
+#include "daemon/stats/counters.h"
 #include "probes/site/site_select.h"
 
 static void
@@ -13,7 +13,10 @@ summary_write_line(void *to, const char *group, const char *name, uint64_t value
 void
 summary_write(FILE *to, struct workers *workers)
 {
-	stats_visit_counters(workers, summary_write_line, to);
+	struct stats_totals totals;
+
+	stats_collect(workers, &totals);
+	counters_visit(&totals, summary_write_line, to);
 	fprintf(to, "probe-site %s\n", site_kind_name(site_selected()));
 	fflush(to);
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/stats/counters.h"
+
+#include <string.h>
+
+#include "flow/sctp/sctp.h"
+#include "flow/tcp/tcp.h"
+#include "probes/manifest.h"
+
+/* ---------------------------------------------------------------------------------------- names of array elements */
+
+static const char *
+counters_retransmission_name(unsigned kind)
+{
+	static const char *const words[RETRANSMIT_SYN + 1] = {
+	    [RETRANSMIT_NONE] = "none",		[RETRANSMIT_FAST] = "fast",
+	    [RETRANSMIT_TIMEOUT] = "timeout",	[RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
+	    [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
+	};
+
+	return words[kind];
+}
+
+static const char *
+counters_anomaly_name(unsigned anomaly)
+{
+	return anomaly_name((enum anomaly)anomaly);
+}
+
+static const char *
+counters_probe_name(unsigned id)
+{
+	return manifest_probes[id].name;
+}
+
+static const char *
+counters_shorten_state(const char *state)
+{
+	return strncmp(state, "state-", 6) == 0 ? state + 6 : "unknown";
+}
+
+static const char *
+counters_tcp_state_name(unsigned state)
+{
+	return counters_shorten_state(tcp_state_name((enum tcp_state)state));
+}
+
+static const char *
+counters_sctp_state_name(unsigned state)
+{
+	return counters_shorten_state(sctp_state_name((enum sctp_state)state));
+}
+
+/* ------------------------------------------------------------------------------------------------------- the table */
+
+#define FIELD(member) .offset = offsetof(struct stats_totals, member)
+#define IF_USED(member) .condition = COUNTER_IF_USED, .used_offset = offsetof(struct stats_totals, member)
+#define IF_NONZERO .condition = COUNTER_IF_NONZERO
+#define ELEMENTS(from, to, name_of, word) .first = (from), .end = (to), .element_name = (name_of), .variable = (word)
+
+/* clang-format off */
+const struct counter_row counters_table[] = {
+	{.group = "", .name = "frames", FIELD(observed.frames), .metric = "frames_total",
+	 .help = "Frames observed."},
+	{.group = "", .name = "bytes", FIELD(observed.bytes), .metric = "bytes_total",
+	 .help = "Bytes of the observed frames on the wire."},
+	{.group = "", .name = "packets", FIELD(observed.packets), .metric = "packets_total",
+	 .help = "IP and ARP packets observed, including packets inside tunnels."},
+	{.group = "", .name = "truncated", FIELD(observed.truncated), .metric = "truncated_packets_total",
+	 .help = "Packets truncated by the snapshot length.",
+	 .advice = "Arguments that lie behind the end are unknown, and streams have gaps: increase --snapshot-length."},
+	{.group = "", .name = "loopback-copies", FIELD(observed.loopback_duplicates), .metric = "copied_frames_total",
+	 .label = "kind", .label_value = "loopback",
+	 .metric_help = "Frames ignored because they were captured twice, by kind of copy.",
+	 .help = "Outgoing copies of frames on a loopback interface, which are ignored."},
+	{.group = "", .name = "interface-copies", FIELD(observed.lower_duplicates), .metric = "copied_frames_total",
+	 .label = "kind", .label_value = "interface",
+	 .help = "On \"any\": copies of frames of this host that an upper interface shows again, which are ignored; "
+		 "see \"Interfaces below others\"."},
+	{.group = "", .name = "backwards", FIELD(observed.backward_frames), .metric = "backwards_frames_total",
+	 .help = "Frames with an earlier time stamp than a frame before them.",
+	 .advice = "Many of them in a file: its frames are not in order of time (reordercap(1) sorts them)."},
+
+	{.group = "retransmission.", FIELD(observed.retransmissions), IF_NONZERO,
+	 ELEMENTS(RETRANSMIT_NONE + 1, RETRANSMIT_SYN + 1, counters_retransmission_name, "kind"),
+	 .metric = "tcp_retransmissions_total", .label = "kind", .metric_help = "TCP retransmissions, by cause.",
+	 .help = "TCP retransmissions, by cause: fast, timeout, tail-loss-probe, spurious or syn; see netobs(7)."},
+
+	{.group = "anomaly.", FIELD(observed.anomalies), IF_NONZERO,
+	 ELEMENTS(ANOMALY_NONE + 1, ANOMALY_COUNT, counters_anomaly_name, "word"),
+	 .metric = "anomalies_total", .label = "anomaly",
+	 .metric_help = "Packets with an anomaly, by anomaly (see netobs(7)).",
+	 .help = "Packets with this anomaly, by its name in netobs(7)."},
+
+	{.group = "capture.", .name = "received", FIELD(input.received), .metric = "capture_received_frames_total",
+	 .help = "Frames that matched the filter, including dropped ones."},
+	{.group = "capture.", .name = "dropped", FIELD(input.dropped), .metric = "capture_dropped_frames_total",
+	 .label = "by", .label_value = "kernel",
+	 .metric_help = "Frames dropped before they could be observed, by the kernel or by an interface.",
+	 .help = "Frames that matched the filter but were dropped because the kernel's buffer was full.",
+	 .advice = "A larger --buffer-size helps against bursts; against a lasting overload a filter or more "
+		   "--workers."},
+	{.group = "capture.", .name = "interface-dropped", FIELD(input.interface_dropped),
+	 .metric = "capture_dropped_frames_total", .label = "by", .label_value = "interface",
+	 .help = "Frames that the interfaces themselves dropped, before any filter.",
+	 .advice = "The interface or its driver is overloaded: ethtool -S shows where, ethtool -G enlarges its ring."},
+	{.group = "capture.", .name = "filtered", FIELD(input.filtered),
+	 .help = "Files: frames that did not match the filter."},
+	{.group = "capture.", .name = "damaged", FIELD(input.damaged),
+	 .help = "Files that ended early because they are damaged.",
+	 .advice = "A message names the file; everything before the damage was observed."},
+
+	{.group = "flow.", .name = "now", FIELD(flows.flows), .metric = "connections", .type = COUNTER_GAUGE,
+	 .help = "Connections and UDP streams tracked now."},
+	{.group = "flow.", .name = "created", FIELD(flows.created), .metric = "connections_created_total",
+	 .help = "Connections and UDP streams tracked since the start."},
+	{.group = "flow.", .name = "expired", FIELD(flows.expired), .metric = "connections_expired_total",
+	 .help = "Connections and UDP streams ended by a timer."},
+	{.group = "flow.", .name = "reused", FIELD(flows.reused), .metric = "connections_reused_total",
+	 .help = "Connections that reused the addresses and ports of one in TIME_WAIT."},
+	{.group = "flow.", .name = "midstream", FIELD(flows.midstream), .metric = "connections_midstream_total",
+	 .help = "Connections picked up in mid-stream.",
+	 .advice = "Their beginning was not captured: they are older than netobsd, or frames were dropped."},
+	{.group = "flow.", .name = "evicted-half-open", FIELD(flows.evicted_half_open), .metric = "evictions_total",
+	 .label = "reason", .label_value = "half-open",
+	 .metric_help = "Connections evicted to make room, by class; the classes are evicted in this order.",
+	 .help = "Half-open connections evicted because the table was full.",
+	 .advice = "Many of them: probably a SYN flood or a scan."},
+	{.group = "flow.", .name = "evicted-closing", FIELD(flows.evicted_closing), .metric = "evictions_total",
+	 .label = "reason", .label_value = "closing", .help = "Closing connections evicted because the table was full.",
+	 .advice = "Increase --max-flows, or reduce --time-wait and --tcp-closing-idle."},
+	{.group = "flow.", .name = "evicted-udp", FIELD(flows.evicted_udp), .metric = "evictions_total",
+	 .label = "reason", .label_value = "udp", .help = "UDP streams evicted because the table was full.",
+	 .advice = "Increase --max-flows, or reduce --udp-idle."},
+	{.group = "flow.", .name = "evicted-idle", FIELD(flows.evicted_idle), .metric = "evictions_total",
+	 .label = "reason", .label_value = "idle", .help = "Idle connections evicted because the table was full.",
+	 .advice = "Increase --max-flows, or reduce --tcp-idle."},
+	{.group = "flow.", .name = "evicted-oldest", FIELD(flows.evicted_oldest), .metric = "evictions_total",
+	 .label = "reason", .label_value = "oldest",
+	 .help = "Connections in use, the oldest first, evicted because the table was full of them.",
+	 .advice = "Increase --max-flows."},
+	{.group = "flow.", .name = "evicted-crowded", FIELD(flows.evicted_crowded), .metric = "evictions_total",
+	 .label = "reason", .label_value = "crowded",
+	 .help = "Connections evicted although the table was not full, because too many addresses and ports hash to "
+		 "one place in it.",
+	 .advice = "This does not happen by chance: an attack on the hash is likely.  Restart netobsd, which chooses "
+		   "another seed."},
+	{.element_name = counters_tcp_state_name, .end = TCP_STATE_COUNT, .variable = "state", FIELD(states.tcp),
+	 .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
+	 .metric = "connections_by_state", .label = "proto=\"tcp\",state",
+	 .metric_help = "Connections by the state of their local end; a count may be a few seconds old.",
+	 .help = "TCP connections by the state of their local end; a count may be a few seconds old."},
+	{.element_name = counters_sctp_state_name, .end = SCTP_STATE_COUNT, .variable = "state", FIELD(states.sctp),
+	 .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
+	 .metric = "connections_by_state", .label = "proto=\"sctp\",state",
+	 .help = "SCTP associations by the state of their local end."},
+	{.name = "stream", FIELD(states.udp), .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
+	 .metric = "connections_by_state", .label = "proto=\"udp\",state", .help = "UDP streams."},
+
+	{.group = "reassembly.", .name = "datagrams", FIELD(fragments.datagrams), IF_USED(fragments.fragments),
+	 .metric = "reassembly_datagrams", .type = COUNTER_GAUGE, .help = "Datagrams waiting for fragments."},
+	{.group = "reassembly.", .name = "bytes", FIELD(fragments.bytes), IF_USED(fragments.fragments),
+	 .metric = "reassembly_bytes", .type = COUNTER_GAUGE, .help = "Bytes of fragments held."},
+	{.group = "reassembly.", .name = "fragments", FIELD(fragments.fragments), IF_USED(fragments.fragments),
+	 .metric = "reassembly_fragments_total", .help = "IP fragments received."},
+	{.group = "reassembly.", .name = "whole", FIELD(fragments.completed), IF_USED(fragments.fragments),
+	 .metric = "reassembly_whole_total", .help = "Datagrams reassembled."},
+	{.group = "reassembly.", .name = "truncated", FIELD(fragments.incomplete), IF_USED(fragments.fragments),
+	 .metric = "reassembly_truncated_total", .help = "Reassembled datagrams of which not all bytes are captured.",
+	 .advice = "Increase --snapshot-length."},
+	{.group = "reassembly.", .name = "duplicate", FIELD(fragments.duplicates), IF_USED(fragments.fragments),
+	 .metric = "reassembly_ignored_fragments_total", .label = "reason",
+	 .metric_help = "Fragments that contributed nothing, by reason.",
+	 .help = "Fragments that were received before."},
+	{.group = "reassembly.", .name = "refused", FIELD(fragments.refused), IF_USED(fragments.fragments),
+	 .metric = "reassembly_ignored_fragments_total", .label = "reason",
+	 .help = "Fragments that cannot belong to any datagram; their anomaly says why."},
+	{.group = "reassembly.", .name = "discarded", FIELD(fragments.discarded), IF_USED(fragments.fragments),
+	 .metric = "reassembly_ignored_fragments_total", .label = "reason",
+	 .help = "Fragments of datagrams that were discarded before."},
+	{.group = "reassembly.", .name = "failed-overlap", FIELD(fragments.overlaps), IF_USED(fragments.fragments),
+	 .metric = "reassembly_failures_total", .label = "reason", .label_value = "overlap",
+	 .metric_help = "Datagrams that could not be reassembled, by reason.",
+	 .help = "Datagrams discarded because fragments overlap.",
+	 .advice = "Hosts do not send such fragments: an attempt at evasion is likely."},
+	{.group = "reassembly.", .name = "failed-end", FIELD(fragments.end_conflicts), IF_USED(fragments.fragments),
+	 .metric = "reassembly_failures_total", .label = "reason", .label_value = "end",
+	 .help = "Datagrams discarded because fragments disagree about the end.",
+	 .advice = "As for overlaps."},
+	{.group = "reassembly.", .name = "failed-crowded", FIELD(fragments.too_many_fragments),
+	 IF_USED(fragments.fragments),
+	 .metric = "reassembly_failures_total", .label = "reason", .label_value = "crowded",
+	 .help = "Datagrams discarded because of too many fragments."},
+	{.group = "reassembly.", .name = "failed-timeout", FIELD(fragments.timeouts), IF_USED(fragments.fragments),
+	 .metric = "reassembly_failures_total", .label = "reason", .label_value = "timeout",
+	 .help = "Datagrams whose fragments did not all arrive in time.",
+	 .advice = "Fragments are lost on the way, or take another way."},
+	{.group = "reassembly.", .name = "failed-evicted", FIELD(fragments.evicted), IF_USED(fragments.fragments),
+	 .metric = "reassembly_failures_total", .label = "reason", .label_value = "evicted",
+	 .help = "Datagrams given up because the memory for fragments was full.",
+	 .advice = "Many of them: probably a flood of fragments."},
+
+	{.group = "conversation.", .name = "now", FIELD(app_flows.active), IF_USED(app_flows.begun),
+	 .metric = "conversations", .type = COUNTER_GAUGE,
+	 .help = "Connections that an application provider (such as iSCSI) reads now."},
+	{.group = "conversation.", .name = "begun", FIELD(app_flows.begun), IF_USED(app_flows.begun),
+	 .metric = "conversations_begun_total", .help = "Connections that an application provider has read."},
+	{.group = "conversation.", .name = "midstream", FIELD(app_flows.midstream), IF_USED(app_flows.begun),
+	 .metric = "conversations_midstream_total",
+	 .help = "Directions of connections that an application provider picked up in mid-stream."},
+	{.group = "conversation.", .name = "evicted", FIELD(app_flows.evicted), IF_USED(app_flows.begun),
+	 .metric = "conversations_evicted_total",
+	 .help = "Connections that an application provider stopped reading to make room: at most 1024 are read at "
+		 "once, and the one that has been idle longest is evicted."},
+
+	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), IF_USED(app_flows.begun),
+	 .metric = "stream_bytes_total", .help = "Bytes of connections that an application provider read in order."},
+	{.group = "stream.", .name = "gaps", FIELD(streams.gaps), IF_USED(app_flows.begun),
+	 .metric = "stream_gaps_total", .help = "Gaps in the streams that an application provider reads.",
+	 .advice = "Frames were dropped, or truncated by the snapshot length."},
+	{.group = "stream.", .name = "missing-bytes", FIELD(streams.missing), IF_USED(app_flows.begun),
+	 .metric = "stream_missing_bytes_total", .help = "Bytes missing in these streams."},
+	{.group = "stream.", .name = "early-segments", FIELD(streams.out_of_order), IF_USED(app_flows.begun),
+	 .metric = "stream_early_segments_total",
+	 .help = "Out-of-order segments of streams, held until the bytes before them arrive.  At most 4 MiB are held "
+		 "in all, and 256 KiB for one direction."},
+	{.group = "stream.", .name = "repeated-bytes", FIELD(streams.repeated), IF_USED(app_flows.begun),
+	 .metric = "stream_repeated_bytes_total", .help = "Bytes of streams received again."},
+	{.group = "stream.", .name = "incomparable-bytes", FIELD(streams.uncompared), IF_USED(app_flows.begun),
+	 .metric = "stream_incomparable_bytes_total",
+	 .help = "Bytes of streams received again too late to be compared with their first copy."},
+	{.group = "stream.", .name = "differing-segments", FIELD(streams.differing), IF_USED(app_flows.begun),
+	 .metric = "stream_differing_segments_total", .help = "Segments of streams that differ from their first copy.",
+	 .advice = "TCP does not send such segments: an attempt at evasion is likely."},
+	{.group = "stream.", .name = "crowded-gaps", FIELD(streams.limit_gaps), IF_USED(app_flows.begun),
+	 .metric = "stream_crowded_gaps_total",
+	 .help = "Gaps in streams given up because a limit of early segments was reached."},
+	{.group = "stream.", .name = "robbed", FIELD(streams.evicted_queues), IF_USED(app_flows.begun),
+	 .metric = "stream_robbed_total",
+	 .help = "Streams whose early segments were discarded because a limit was reached."},
+
+	{.group = "owner.", .name = "requests", FIELD(owners.requests), IF_USED(owners.requests),
+	 .metric = "owner_requests_total",
+	 .help = "Look-ups of the process behind an endpoint that were requested."},
+	{.group = "owner.", .name = "dropped", FIELD(owners.dropped), IF_USED(owners.requests),
+	 .metric = "owner_dropped_requests_total",
+	 .help = "Requested look-ups dropped because the queue was full; they are repeated when the process is needed.",
+	 .advice = "Connections begin faster than they can be looked up; the first events of some lack the process."},
+	{.group = "owner.", .name = "answered", FIELD(owners.replies), IF_USED(owners.requests),
+	 .metric = "owner_answered_requests_total",
+	 .help = "Requested look-ups processed, whether or not a process was found."},
+	{.group = "owner.", .name = "processes", FIELD(owners.processes), IF_USED(owners.requests),
+	 .metric = "owner_results_total", .label = "result", .label_value = "process",
+	 .metric_help = "Results of looking for the process behind an endpoint, by result.",
+	 .help = "Look-ups that found a process."},
+	{.group = "owner.", .name = "no-socket", FIELD(owners.no_socket), IF_USED(owners.requests),
+	 .metric = "owner_results_total", .label = "result",
+	 .help = "Look-ups that found no socket: it is closed already, or belongs to another network namespace or to "
+		 "another host."},
+	{.group = "owner.", .name = "no-process", FIELD(owners.no_process), IF_USED(owners.requests),
+	 .metric = "owner_results_total", .label = "result",
+	 .help = "Look-ups that found a socket but no visible process that holds it.",
+	 .advice = "If owner.unreadable is not 0, --all-owners helps."},
+	{.group = "owner.", .name = "unaccepted", FIELD(owners.unaccepted), IF_USED(owners.requests),
+	 .metric = "owner_unaccepted_total",
+	 .help = "Look-ups that found only the listening process, because no process had accepted the connection yet."},
+	{.group = "owner.", .name = "refreshed", FIELD(owners.refreshed), IF_USED(owners.requests),
+	 .metric = "owner_refreshes_total", .help = "Known sockets that were queried again."},
+	{.group = "owner.", .name = "refresh-late", FIELD(owners.refresh_late), IF_USED(owners.requests),
+	 .metric = "owner_late_refreshes_total",
+	 .help = "Rounds of refreshing known sockets that took longer than 100 milliseconds.",
+	 .advice = "Processes and kernel values in arguments may be older than that."},
+	{.group = "owner.", .name = "evicted", FIELD(owners.evicted), IF_USED(owners.requests),
+	 .metric = "owner_evicted_total", .help = "Endpoints whose process was evicted to make room for others."},
+	{.group = "owner.", .name = "torn-reads", FIELD(owners.torn_reads), IF_USED(owners.requests),
+	 .metric = "owner_torn_reads_total",
+	 .help = "Results of look-ups not used because they were being written."},
+	{.group = "owner.", .name = "scans", FIELD(owners.scans), IF_USED(owners.requests),
+	 .metric = "owner_scans_total", .help = "Scans of /proc for processes that hold a socket."},
+	{.group = "owner.", .name = "scan-links", FIELD(owners.scan_links), IF_USED(owners.requests),
+	 .metric = "owner_scan_links_total", .help = "File descriptors examined in scans of /proc."},
+	{.group = "owner.", .name = "dumps", FIELD(owners.dumps), IF_USED(owners.requests),
+	 .metric = "owner_dumps_total", .help = "Dumps of whole socket tables of the kernel."},
+	{.group = "owner.", .name = "errors", FIELD(owners.errors), IF_USED(owners.requests),
+	 .metric = "owner_errors_total", .help = "Queries for sockets that the kernel refused or did not answer."},
+	{.group = "owner.", .name = "unreadable", FIELD(owners.unreadable), IF_USED(owners.requests),
+	 .metric = "owner_unreadable_processes", .type = COUNTER_GAUGE,
+	 .help = "Processes that the latest complete scan of /proc had no permission to examine.",
+	 .advice = "They belong to other users: --all-owners permits it."},
+
+	{.group = "checksum.", .name = "ok", FIELD(checksums[CHECKSUM_OK]), .metric = "checksums_total",
+	 .label = "verdict",
+	 .metric_help = "Transport checksums of packets for which a probe fired, by verdict.",
+	 .help = "Packets for which a probe fired and whose transport checksum is right."},
+	{.group = "checksum.", .name = "bad", FIELD(checksums[CHECKSUM_BAD]), .metric = "checksums_total",
+	 .label = "verdict", .help = "Packets whose transport checksum is wrong."},
+	{.group = "checksum.", .name = "partial", FIELD(checksums[CHECKSUM_PARTIAL]), .metric = "checksums_total",
+	 .label = "verdict", .help = "Packets whose transport checksum is left to the interface to complete."},
+	{.group = "checksum.", .name = "unverified", FIELD(checksums[CHECKSUM_UNVERIFIED]), .metric = "checksums_total",
+	 .label = "verdict", .help = "Packets whose transport checksum cannot be verified, such as truncated ones."},
+
+	{.group = "probe.", FIELD(fired), IF_NONZERO, ELEMENTS(0, PROBE_COUNT, counters_probe_name, "name"),
+	 .metric = "probe_firings_total", .label = "probe", .help = "Firings of each probe."},
+};
+/* clang-format on */
+
+const size_t counters_table_rows = sizeof counters_table / sizeof counters_table[0];
+
+/* -------------------------------------------------------------------------------------------------------- visiting */
+
+const char *
+counter_row_name(const struct counter_row *row, unsigned index)
+{
+	return row->element_name != NULL ? row->element_name(index) : row->name;
+}
+
+static uint64_t
+counters_read(const struct stats_totals *totals, size_t offset, unsigned index)
+{
+	return ((const uint64_t *)(const void *)((const char *)totals + offset))[index];
+}
+
+uint64_t
+counter_row_value(const struct counter_row *row, unsigned index, const struct stats_totals *totals)
+{
+	return counters_read(totals, row->offset, index);
+}
+
+static bool
+counter_row_is_shown(const struct counter_row *row, unsigned index, const struct stats_totals *totals)
+{
+	switch (row->condition) {
+	case COUNTER_IF_NONZERO:
+		return counters_read(totals, row->offset, index) > 0;
+	case COUNTER_IF_USED:
+		return counters_read(totals, row->used_offset, 0) > 0;
+	case COUNTER_IN_METRICS_ONLY:
+		return false;
+	case COUNTER_ALWAYS:
+		break;
+	}
+	return true;
+}
+
+void
+counters_visit(const struct stats_totals *totals, counter_visitor *visit, void *context)
+{
+	for (size_t i = 0; i < counters_table_rows; i++) {
+		const struct counter_row *row = &counters_table[i];
+
+		for (unsigned index = row->first; index < counter_row_end(row); index++)
+			if (counter_row_is_shown(row, index, totals))
+				visit(context, row->group, counter_row_name(row, index),
+				      counter_row_value(row, index, totals));
+	}
+}

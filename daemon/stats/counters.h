@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of counters.  A new counter is a field in one of the structs of struct stats_totals, and one row here.
+ *
+ * --summary, SIGUSR1, "netobsctl counters", the metrics and the section COUNTERS of netobsd(8) are made from the rows,
+ * in this order.  A test compares the manual with the table, and checks that each field has a row.
+ */
+#ifndef NETOBS_DAEMON_STATS_COUNTERS_H
+#define NETOBS_DAEMON_STATS_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/stats/stats.h"
+
+enum counter_type {
+	COUNTER_TOTAL, /* never decreases */
+	COUNTER_GAUGE,
+};
+
+/* When the summary contains a counter.  The metrics always contain all counters, so that rates are exact. */
+enum counter_condition {
+	COUNTER_ALWAYS,
+	COUNTER_IF_NONZERO,
+	COUNTER_IF_USED, /* if the counter at `used_offset` is not 0 */
+	COUNTER_IN_METRICS_ONLY,
+};
+
+/* One counter, or an array of counters that is indexed by an enum. */
+struct counter_row {
+	const char *group; /* with its dot: "flow.", or "" */
+	const char *name;  /* NULL for an array */
+	size_t offset;	   /* offset in struct stats_totals */
+	enum counter_condition condition;
+	size_t used_offset;
+	/* Arrays: the elements from `first` to before `end`, their names, and the word for a name in the manual. */
+	const char *(*element_name)(unsigned index);
+	unsigned first, end;
+	const char *variable;
+	/* The metric without "netobs_"; NULL for counters that stay 0 while metrics are served.  Consecutive rows with
+	 * one metric differ by the value of `label`, by default the counter's name. */
+	const char *metric;
+	enum counter_type type;
+	const char *label, *label_value;
+	const char *metric_help; /* in the first of these rows: what the metric is */
+	const char *help;	 /* what is counted: sentences */
+	const char *advice;	 /* what a value other than 0 means and what to do: sentences, or NULL */
+};
+
+extern const struct counter_row counters_table[];
+extern const size_t counters_table_rows;
+
+/* Elements of a row; 1 unless it is an array. */
+static inline unsigned
+counter_row_end(const struct counter_row *row)
+{
+	return row->element_name != NULL ? row->end : 1;
+}
+
+/* Name and value of an element from row->first to before counter_row_end(). */
+const char *counter_row_name(const struct counter_row *row, unsigned index);
+uint64_t counter_row_value(const struct counter_row *row, unsigned index, const struct stats_totals *totals);
+
+/* Receives a counter as the summary prints it: group and name. */
+typedef void counter_visitor(void *context, const char *group, const char *name, uint64_t value);
+
+/* Calls `visit` for every counter that the summary contains. */
+void counters_visit(const struct stats_totals *totals, counter_visitor *visit, void *context);
+
+#endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_counters
+
+shell_tests += \
+	%D%/manual_tables.sh
+
+quick_shell_tests += \
+	%D%/manual_tables.sh
+
+EXTRA_PROGRAMS += %D%/manual_tables
+%D%/manual_tables.log: %D%/manual_tables

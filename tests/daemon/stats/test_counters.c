@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of counters: each field has a row, names and metrics are unique, and values come from their fields. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/stats/counters.h"
+
+#define FIELDS (sizeof(struct stats_totals) / sizeof(uint64_t))
+#define POSITION(member) (offsetof(struct stats_totals, member) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct stats_totals) % sizeof(uint64_t) == 0, "nothing but counters");
+
+/* Fields that are not shown: elements that stand for "none", and what only tests read. */
+static const size_t hidden[] = {
+    POSITION(observed.anomalies[ANOMALY_NONE]),
+    POSITION(observed.retransmissions[RETRANSMIT_NONE]),
+    POSITION(flows.longest_probe),
+};
+
+static bool
+is_hidden(size_t position)
+{
+	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+		if (hidden[i] == position)
+			return true;
+	return false;
+}
+
+static void
+test_each_field_has_one_row(void **state)
+{
+	unsigned rows[FIELDS] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < counters_table_rows; i++) {
+		const struct counter_row *row = &counters_table[i];
+
+		assert_int_equal(row->offset % sizeof(uint64_t), 0);
+		for (unsigned index = row->first; index < counter_row_end(row); index++) {
+			assert_true(row->offset / sizeof(uint64_t) + index < FIELDS);
+			rows[row->offset / sizeof(uint64_t) + index]++;
+		}
+	}
+	for (size_t i = 0; i < FIELDS; i++) {
+		if (rows[i] == !is_hidden(i))
+			continue;
+		print_error("the field at offset %zu of struct stats_totals has %u rows\n", i * sizeof(uint64_t),
+			    rows[i]);
+		fail();
+	}
+}
+
+static void
+test_rows_are_complete(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < counters_table_rows; i++) {
+		const struct counter_row *row = &counters_table[i], *last = i > 0 ? row - 1 : NULL;
+		bool continued = last != NULL && last->metric != NULL && row->metric != NULL &&
+				 strcmp(last->metric, row->metric) == 0;
+
+		assert_true((row->name != NULL) != (row->element_name != NULL));
+		assert_true(row->element_name == NULL || (row->variable != NULL && row->first < row->end));
+		assert_true((row->group == NULL) == (row->condition == COUNTER_IN_METRICS_ONLY));
+		assert_non_null(row->help);
+		assert_int_equal(row->help[strlen(row->help) - 1], '.');
+		assert_true(row->advice == NULL || row->advice[strlen(row->advice) - 1] == '.');
+		if (row->metric == NULL)
+			continue;
+		assert_true((strlen(row->metric) > 6 &&
+			     strcmp(row->metric + strlen(row->metric) - 6, "_total") == 0) ==
+			    (row->type == COUNTER_TOTAL));
+		/* Only the first row of a metric with several says what it is; all of them have the label and type. */
+		if (continued)
+			assert_true(row->label != NULL && row->metric_help == NULL && row->type == last->type);
+		else
+			assert_true((row->label != NULL) == (row->metric_help != NULL) ||
+				    row->element_name != NULL);
+		for (size_t j = 0; !continued && j < i; j++)
+			assert_true(counters_table[j].metric == NULL ||
+				    strcmp(counters_table[j].metric, row->metric) != 0);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ the summary */
+
+struct summary {
+	char text[32768];
+	size_t used;
+};
+
+static void
+add_line(void *context, const char *group, const char *name, uint64_t value)
+{
+	struct summary *summary = context;
+	char line[128];
+
+	snprintf(line, sizeof line, "\n%s%s ", group, name);
+	assert_null(strstr(summary->text, line)); /* no name twice */
+	summary->used += (size_t)snprintf(summary->text + summary->used, sizeof summary->text - summary->used,
+					  "%s%llu\n", summary->used > 0 ? line + 1 : line, (unsigned long long)value);
+	assert_true(summary->used < sizeof summary->text);
+}
+
+static void
+test_zeros(void **state)
+{
+	static struct summary summary;
+	struct stats_totals totals = {0};
+
+	(void)state;
+	counters_visit(&totals, add_line, &summary);
+	assert_non_null(strstr(summary.text, "\nframes 0\n"));
+	assert_non_null(strstr(summary.text, "\nflow.evicted-crowded 0\n"));
+	assert_non_null(strstr(summary.text, "\nchecksum.unverified 0\n"));
+	assert_null(strstr(summary.text, "\nanomaly."));
+	assert_null(strstr(summary.text, "\nretransmission."));
+	assert_null(strstr(summary.text, "\nprobe."));
+	assert_null(strstr(summary.text, "\nconversation."));
+	assert_null(strstr(summary.text, "\nstream."));
+	assert_null(strstr(summary.text, "\nreassembly."));
+	assert_null(strstr(summary.text, "\nowner."));
+}
+
+static void
+test_values(void **state)
+{
+	static struct summary summary;
+	struct stats_totals totals;
+	uint64_t *field = (uint64_t *)(void *)&totals;
+	char line[128];
+
+	(void)state;
+	for (size_t i = 0; i < FIELDS; i++)
+		field[i] = 1000 + i;
+	counters_visit(&totals, add_line, &summary);
+	snprintf(line, sizeof line, "\nflow.evicted-idle %zu\n", 1000 + POSITION(flows.evicted_idle));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nowner.no-process %zu\n", 1000 + POSITION(owners.no_process));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nretransmission.syn %zu\n",
+		 1000 + POSITION(observed.retransmissions[RETRANSMIT_SYN]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nanomaly.truncated-link %zu\n",
+		 1000 + POSITION(observed.anomalies[ANOMALY_TRUNCATED_LINK]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nstream.robbed %zu\n", 1000 + POSITION(streams.evicted_queues));
+	assert_non_null(strstr(summary.text, line));
+	assert_null(strstr(summary.text, "(null)")); /* states have no group and are in the metrics only */
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_each_field_has_one_row),
+	    cmocka_unit_test(test_rows_are_complete),
+	    cmocka_unit_test(test_zeros),
+	    cmocka_unit_test(test_values),
+	};
+
+	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
+}
