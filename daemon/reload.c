@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/config/options.h"
 
 struct reload {
@@ -45,20 +46,24 @@ reload_copy_settings(struct config *config, struct config *fresh)
 	config->observe_inner = fresh->observe_inner;
 	config->summary = fresh->summary;
 	config->strict = fresh->strict;
+	config->debug_topics = fresh->debug_topics;
 	config->flow_limits = fresh->flow_limits;
 	config->flow_limits.flows = flows;
 }
 
-/* Logs changed settings that need a restart. */
+/* Logs the changed settings: those that need a restart, and as a debug message those that take effect now. */
 static void
-reload_log_restart_needed(const struct config *config, const struct config *fresh)
+reload_log_changes(const struct config *config, const struct config *fresh)
 {
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (row->source != OPTION_COMMAND_LINE && row->change == OPTION_AT_RESTART &&
-		    !options_values_equal(row, config, fresh))
+		if (row->source == OPTION_COMMAND_LINE || options_values_equal(row, config, fresh))
+			continue;
+		if (row->change == OPTION_AT_RESTART)
 			log_warning("%s: the change of %s needs a restart of netobsd", config->config_path, row->name);
+		else
+			log_debug(DEBUG_CONFIG, "reload: %s has changed", row->name);
 	}
 }
 
@@ -87,7 +92,10 @@ reload_apply(const struct reload_targets *targets, struct config *fresh)
 			reload_apply_worker(&workers->worker[changed], targets->config);
 		return false;
 	}
-	reload_log_restart_needed(targets->config, fresh);
+	/* Topics that were chosen with netobsctl stay until the setting changes. */
+	if (fresh->debug_topics != targets->config->debug_topics)
+		log_debug_enable(fresh->debug_topics);
+	reload_log_changes(targets->config, fresh);
 	reload_copy_settings(targets->config, fresh);
 	for (unsigned i = 0; i < workers->count; i++)
 		observer_set_limits(workers->worker[i].observer, &targets->config->flow_limits);
@@ -112,6 +120,7 @@ reload_run(struct reload *reload)
 	const struct config *config = reload->targets.config;
 	struct config fresh;
 
+	log_debug(DEBUG_CONFIG, "reload of %s begins", config->config_path);
 	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN ||
 	    !reload_apply_paused(&reload->targets, &fresh)) {
 		log_warning("reload failed: the configuration is unchanged");

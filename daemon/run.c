@@ -11,9 +11,11 @@
 
 #include "apps/app.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/base/log_limit.h"
 #include "daemon/base/loop.h"
 #include "daemon/capture/workers.h"
+#include "daemon/config/options.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
 #include "daemon/query/control.h"
@@ -304,6 +306,29 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	return status;
 }
 
+/* Logs the settings that differ from the defaults. */
+static void
+daemon_debug_settings(const struct config *config)
+{
+	struct config defaults;
+	char room[OPTIONS_VALUE_MAX], next[OPTIONS_VALUE_MAX];
+
+	if (!log_debug_is_on(DEBUG_CONFIG))
+		return;
+	log_debug(DEBUG_CONFIG, "configuration file: %s", config->config_path != NULL ? config->config_path : "none");
+	if (config_set_defaults(&defaults)) {
+		for (size_t i = 0; i < options_table_rows; i++) {
+			const struct option_row *row = &options_table[i];
+			const char *value = row->kind->get(config, row, 0, room);
+
+			if (row->source != OPTION_COMMAND_LINE && !options_values_equal(row, config, &defaults))
+				log_debug(DEBUG_CONFIG, "%s is %s%s", row->name, value != NULL ? value : "unset",
+					  row->kind->get(config, row, 1, next) != NULL ? " and more" : "");
+		}
+	}
+	config_free(&defaults);
+}
+
 enum exit_status
 daemon_run(struct config *config)
 {
@@ -312,6 +337,8 @@ daemon_run(struct config *config)
 
 	if (config->list_probes)
 		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), RUN_DONE);
+	log_debug_enable(config->debug_topics);
+	daemon_debug_settings(config);
 	if (daemon_start(&state)) {
 		status = daemon_exit_status(&state, workers_run(state.workers));
 		if (config->summary)

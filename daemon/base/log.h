@@ -17,6 +17,7 @@ enum log_level {
 	LEVEL_ERROR = 3,
 	LEVEL_WARNING = 4,
 	LEVEL_NOTICE = 5,
+	LEVEL_DEBUG = 7, /* log_debug.h */
 };
 
 /* A call site that logs; log_limit.c keeps its counts here. */

@@ -7,6 +7,8 @@ libdaemon_a_SOURCES += \
 	%D%/fair_lock.h \
 	%D%/log.c \
 	%D%/log.h \
+	%D%/log_debug.c \
+	%D%/log_debug.h \
 	%D%/log_limit.c \
 	%D%/log_limit.h \
 	%D%/loop.c \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/log_debug.h"
 #include "daemon/config/options.h"
 #include "probes/manifest.h"
 
@@ -580,3 +581,27 @@ value_get_probe_site(const struct config *config, const struct option_row *row, 
 }
 
 const struct option_kind value_probe_site = {.set = value_set_probe_site, .get = value_get_probe_site};
+
+/* ---------------------------------------------------------------------------------------------------------- topics */
+
+static bool
+value_set_debug_topics(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+{
+	return log_debug_parse(text, option_field(config, row), why, size);
+}
+
+static const char *
+value_get_debug_topic(const struct config *config, const struct option_row *row, size_t index,
+		      char room[OPTIONS_VALUE_MAX])
+{
+	uint32_t topics = *(const uint32_t *)option_field_const(config, row);
+
+	(void)room;
+	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++)
+		if ((topics >> i & 1) != 0 && index-- == 0)
+			return debug_topics[i].name;
+	return NULL;
+}
+
+const struct option_kind value_debug_topics = {
+    .set = value_set_debug_topics, .get = value_get_debug_topic, .list = true};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/server.h"
 #include "daemon/query/unix_socket.h"
@@ -46,6 +47,20 @@ control_is_printable(const char *bytes, size_t length)
 	return true;
 }
 
+/* Requests that change something are refused to other users than root and netobsd's own. */
+static void
+control_check_permission(const struct control_request *request, char *error, size_t size)
+{
+	const char *what = NULL;
+
+	if (request->verb == REQUEST_RELOAD)
+		what = "reload the configuration";
+	else if (request->verb == REQUEST_DEBUG && request->set_debug)
+		what = "switch debug messages";
+	if (what != NULL)
+		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
+}
+
 static void
 control_handle_request(void *context, void *memory, char *question, size_t length, uid_t uid)
 {
@@ -61,9 +76,10 @@ control_handle_request(void *context, void *memory, char *question, size_t lengt
 	if (!control_request_parse(question, &job->reply.request, job->error, sizeof job->error))
 		return;
 	job->error[0] = '\0';
-	if (job->reply.request.verb == REQUEST_RELOAD && uid != 0 && uid != control->access.uid)
-		snprintf(job->error, sizeof job->error,
-			 "only root and the user that netobsd runs as may reload the configuration");
+	log_debug(DEBUG_QUERY, "request of user %lu: %s%s", (unsigned long)uid,
+		  control_request_name(job->reply.request.verb), job->reply.request.json ? ", as JSON" : "");
+	if (uid != 0 && uid != control->access.uid)
+		control_check_permission(&job->reply.request, job->error, sizeof job->error);
 }
 
 static bool

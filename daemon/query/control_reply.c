@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/log_debug.h"
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
@@ -203,6 +204,27 @@ reply_counters(struct query_context *query, bool json, struct text_buffer *text)
 		text_add_format(text, "}\n");
 }
 
+/* ------------------------------------------------------------------------------------------------------------ debug */
+
+static void
+reply_debug(const struct control_request *request, struct text_buffer *text)
+{
+	if (request->set_debug)
+		log_debug_enable(request->debug_topics);
+	if (!request->json)
+		text_add_format(text, "%-10s %-5s %s\n", "TOPIC", "STATE", "MESSAGES");
+	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++) {
+		bool on = log_debug_is_on((enum debug_topic)i);
+
+		if (request->json)
+			text_add_format(text, "{\"topic\":\"%s\",\"on\":%s}\n", debug_topics[i].name,
+					on ? "true" : "false");
+		else
+			text_add_format(text, "%-10s %-5s %s\n", debug_topics[i].name, on ? "on" : "off",
+					debug_topics[i].help);
+	}
+}
+
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
@@ -237,6 +259,9 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 		break;
 	case REQUEST_INTERFACES:
 		reply_interfaces(query, json, text);
+		break;
+	case REQUEST_DEBUG:
+		reply_debug(&reply->request, text);
 		break;
 	default:
 		reply_counters(query, json, text);

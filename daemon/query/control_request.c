@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/log_debug.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 
@@ -16,7 +17,7 @@
 static const char *const verbs[REQUEST_VERBS] = {
     [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections", [REQUEST_CONNECTION] = "connection",
     [REQUEST_PROBES] = "probes",	 [REQUEST_INTERFACES] = "interfaces",	[REQUEST_COUNTERS] = "counters",
-    [REQUEST_RELOAD] = "reload",
+    [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -143,6 +144,16 @@ control_split_words(char *line, char *words[WORDS_MAX + 1], bool *json)
 }
 
 static bool
+control_parse_topics(struct control_request *request, char *const words[], unsigned count, char *why, size_t size)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!log_debug_parse(words[i], &request->debug_topics, why, size))
+			return false;
+	request->set_debug = count > 0;
+	return true;
+}
+
+static bool
 control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *why, size_t size)
 {
 	unsigned taken;
@@ -153,6 +164,8 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 		snprintf(why, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
 	}
+	if (request->verb == REQUEST_DEBUG)
+		return control_parse_topics(request, words, count, why, size);
 	if (request->verb != REQUEST_CONNECTIONS && count > 0) {
 		snprintf(why, size, "%s takes no operands", verbs[request->verb]);
 		return false;
@@ -163,6 +176,12 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 			return false;
 	}
 	return true;
+}
+
+const char *
+control_request_name(enum control_command verb)
+{
+	return verbs[verb];
 }
 
 bool
@@ -185,8 +204,8 @@ control_request_parse(char *line, struct control_request *request, char *why, si
 		request->verb++;
 	if (request->verb == REQUEST_VERBS) {
 		snprintf(why, size,
-			 "unknown command; commands are status, connections, connection, probes, interfaces, counters "
-			 "and reload");
+			 "unknown command; commands are status, connections, connection, probes, interfaces, counters, "
+			 "reload and debug");
 		return false;
 	}
 	return control_parse_operands(request, words + 1, count - 1, why, size);

@@ -18,6 +18,7 @@ enum control_command {
 	REQUEST_INTERFACES,
 	REQUEST_COUNTERS,
 	REQUEST_RELOAD,
+	REQUEST_DEBUG,
 	REQUEST_VERBS
 };
 
@@ -35,8 +36,12 @@ struct control_request {
 	enum control_command verb;
 	bool json;
 	uint64_t cid; /* REQUEST_CONNECTION */
+	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
+	uint32_t debug_topics;
 	struct control_filter filter;
 };
+
+const char *control_request_name(enum control_command verb);
 
 /* Parses a line in place, modifying it.  False, with `why`, if it is invalid. */
 bool control_request_parse(char *line, struct control_request *request, char *why, size_t size);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/log_debug.h"
 #include "daemon/config/config_print.h"
 #include "daemon/config/options.h"
 
@@ -112,6 +113,20 @@ manual(void)
 
 /* ------------------------------------------------------------------------------------------------------ completion */
 
+/* The first topic; more of them follow a comma. */
+static const char *
+words_of_topics(void)
+{
+	static char words[DEBUG_TOPICS_TEXT_MAX + sizeof "-W 'all off '"];
+	char names[DEBUG_TOPICS_TEXT_MAX];
+
+	log_debug_format(DEBUG_ALL_TOPICS, names, sizeof names);
+	for (char *comma = names; (comma = strchr(comma, ',')) != NULL;)
+		*comma = ' ';
+	snprintf(words, sizeof words, "-W 'all off %s'", names);
+	return words;
+}
+
 /* What completes a value, by what the value is called. */
 static const char *
 words_for(const char *argument)
@@ -128,6 +143,8 @@ words_for(const char *argument)
 	    {"KIND", "-W 'auto plain fast'"},
 	};
 
+	if (strcmp(argument, "TOPIC,...") == 0)
+		return words_of_topics();
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(known[i].argument, argument) == 0)
 			return known[i].words;

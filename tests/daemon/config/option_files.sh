@@ -50,6 +50,7 @@ complete_words() {
 if have bash; then
 	is "completion of options" "$(complete_words netobsd --check)" "--check-config"
 	is "completion of words" "$(complete_words netobsd --view m)" "monitor"
+	is "completion of topics" "$(complete_words netobsd --debug ow)" "owner"
 	is "completion of interfaces" "$(complete_words netobsd -i an)" "any"
 	is "completion of files" "$(complete_words netobsd -r "$top/READM")" "$top/README.md"
 else

@@ -29,6 +29,7 @@ test_good(void **state)
 	static const char *const good[] = {
 	    "status",	    "status --json",		"--json status", "  probes\t", "interfaces", "counters\r",
 	    "connection 1", "connection --json 18446744073709551615", "reload",
+	    "debug",	    "debug live,host owner", "debug off",
 	};
 	struct control_request request;
 	char why[256];
@@ -77,6 +78,7 @@ test_bad(void **state)
 	    "connections port 65536", "connections port +1", "connections =", "connections x", "connections state",
 	    "connections state=", "connections state state-", "connections host 1.2.3", "connections host 1::2::3",
 	    "connections proto icmp", "connections por 1", "a b c d e f g h i j k l m n o p q", "reload now",
+	    "debug nothing", "debug live,", "debug live host,x",
 	};
 	struct control_request request;
 	char why[256];

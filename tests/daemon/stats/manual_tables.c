@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes the tables of netobsd(8) that are made from tables of the program: manual_tables counters.  manual_tables.sh
+/* Writes the tables of netobsd(8) that are made from tables of the program: manual_tables counters | topics.
+ * manual_tables.sh
  * compares the page with them. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/log_debug.h"
 #include "daemon/stats/counters.h"
 
 #define LINE_WIDTH 78
@@ -84,6 +86,15 @@ write_counters(void)
 	puts(".El");
 }
 
+static void
+write_topics(void)
+{
+	puts(".Bl -tag -width capture -compact");
+	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++)
+		printf(".It Cm %s\n%s\n", debug_topics[i].name, debug_topics[i].help);
+	puts(".El");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -91,6 +102,10 @@ main(int argc, char **argv)
 		write_counters();
 		return 0;
 	}
-	fputs("usage: manual_tables counters\n", stderr);
+	if (argc == 2 && strcmp(argv[1], "topics") == 0) {
+		write_topics();
+		return 0;
+	}
+	fputs("usage: manual_tables counters | topics\n", stderr);
 	return 1;
 }

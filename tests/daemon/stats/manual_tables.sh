@@ -17,7 +17,7 @@ with_table() {
 	sed -n "/^[.].\" To here made by .* $1\$/,\$p" "$2"
 }
 
-tables=counters
+tables="counters topics"
 cp "$page" "$tmp/page"
 for table in $tables; do
 	with_table "$table" "$tmp/page" >"$tmp/new" && mv "$tmp/new" "$tmp/page"
