@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "daemon/base/log_debug.h"
+
 struct fanout_group {
 	uint32_t ifindex;
 	int number;
@@ -81,6 +83,9 @@ fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd)
 		joined = fanout_create_group(group, ifindex, fd);
 	}
 	number = joined ? group->number : -1;
+	if (joined)
+		log_debug(DEBUG_CAPTURE, "interface %u: socket %u of fanout group %d, by hash of the connection",
+			  (unsigned)ifindex, group->members, number);
 	pthread_mutex_unlock(&fanout->mutex);
 	return number;
 }

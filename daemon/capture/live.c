@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/capture/fanout.h"
 #include "daemon/capture/live_internal.h"
 #include "daemon/capture/live_pcap_open.h"
@@ -217,6 +218,8 @@ live_read_all(struct live *live)
 static void
 live_set_suspended(struct live *live, bool asleep)
 {
+	log_debug(DEBUG_CAPTURE, "worker %u: capture on demand is %s", live->partition.number,
+		  asleep ? "suspended: no probe is enabled" : "resumed: a probe is enabled");
 	if (asleep)
 		batch_clear_flows(live->batch);
 	live->suspended = asleep;

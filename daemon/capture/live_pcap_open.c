@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/capture/pcap_common.h"
 
 /* Longest time that the kernel holds frames back to deliver them in blocks. */
@@ -17,6 +18,9 @@
  * possible frame: the snapshot length on "any", of which libpcap's default of 2 MiB holds eight, or 64 KiB on a
  * loopback interface. */
 #define IMMEDIATE_BUFFER (32 << 20)
+
+/* libpcap's default. */
+#define LIBPCAP_BUFFER_KIB 2048
 
 /* -------------------------------------------------------------------------------------------------- messages */
 
@@ -83,6 +87,15 @@ live_log_activate_error(pcap_t *pcap, const char *name, int status)
 
 /* --------------------------------------------------------------------------------------------------- opening */
 
+/* Size of the kernel's buffer in bytes; 0 for libpcap's default. */
+static int
+live_buffer_size(const struct config *config)
+{
+	if (config->kernel_buffer > 0)
+		return config->kernel_buffer;
+	return config->immediate ? IMMEDIATE_BUFFER : 0;
+}
+
 /* None of these can fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
  * would then deliver microseconds, which capture_make_frame() would take for nanoseconds. */
 static bool
@@ -92,10 +105,8 @@ live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 	pcap_set_promisc(pcap, config->promiscuous);
 	pcap_set_timeout(pcap, DELIVERY_MS);
 	pcap_set_immediate_mode(pcap, config->immediate);
-	if (config->kernel_buffer > 0)
-		pcap_set_buffer_size(pcap, config->kernel_buffer);
-	else if (config->immediate)
-		pcap_set_buffer_size(pcap, IMMEDIATE_BUFFER);
+	if (live_buffer_size(config) > 0)
+		pcap_set_buffer_size(pcap, live_buffer_size(config));
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
 		return true;
 	log_error("cannot capture on %s: no nanosecond time stamps", name);
@@ -116,6 +127,8 @@ live_pcap_activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int
 
 	if (status < 0) {
 		*error = status;
+		log_debug(DEBUG_LIVE, "interface %s cannot be opened%s: %s", name,
+			  mode == LIVE_OPEN_INITIAL ? "" : " yet", pcap_statustostr(status));
 		if (mode == LIVE_OPEN_INITIAL || !live_is_retryable_status(status))
 			live_log_activate_error(pcap, name, status);
 		return false;
@@ -194,6 +207,16 @@ live_is_interface_unique(const struct config *config, const char *name)
 	return times == 1 && (any == 0 || all == 1);
 }
 
+static void
+live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
+{
+	int buffer = live_buffer_size(config);
+
+	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB%s%s", name,
+		  pcap_datalink(pcap), pcap_snapshot(pcap), buffer > 0 ? buffer >> 10 : LIBPCAP_BUFFER_KIB,
+		  config->promiscuous ? ", promiscuous" : "", config->immediate ? ", immediate" : "");
+}
+
 pcap_t *
 live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status)
 {
@@ -214,8 +237,10 @@ live_pcap_open(const struct config *config, const char *name, enum live_open_mod
 		live_pcap_prefer_sll2(pcap);
 		if (capture_check_link_type(pcap, name) &&
 		    (config->filter == NULL || live_pcap_set_filter(config, pcap, name)) &&
-		    live_pcap_set_nonblocking(pcap, name))
+		    live_pcap_set_nonblocking(pcap, name)) {
+			live_debug_opened(config, pcap, name);
 			return pcap;
+		}
 	}
 	pcap_close(pcap);
 	return NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/capture/live_internal.h"
 #include "daemon/capture/live_pcap_open.h"
 #include "daemon/host/rtnl.h"
@@ -43,6 +44,8 @@ live_interface_schedule_retry(struct live_interface *interface)
 static void
 live_interface_lose(struct live_interface *interface, const char *why)
 {
+	log_debug(DEBUG_LIVE, "worker %u: interface %s is lost: %s", interface->live->partition.number,
+		  interface->identity.name, why);
 	interface->stats.times_lost++;
 	interface->lost = true;
 	interface->logged_down = false;
@@ -62,6 +65,8 @@ live_interface_fail(struct live_interface *interface, const char *why)
 		return;
 	}
 	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
+	log_debug(DEBUG_LIVE, "interface %s cannot be read: %s; it still exists and is opened again",
+		  interface->identity.name, why);
 	live_interface_close(interface);
 	live_interface_schedule_retry(interface);
 }
@@ -112,8 +117,11 @@ live_interface_reopen(struct live_interface *interface)
 	unsigned index = if_nametoindex(name);
 	int status;
 
-	if (index == 0 || (interface->refused && interface->refused_ifindex == index))
+	if (index == 0 || (interface->refused && interface->refused_ifindex == index)) {
+		log_debug(DEBUG_LIVE, "interface %s is not opened again yet: %s", name,
+			  index == 0 ? "it does not exist" : "the capability to open it was dropped");
 		return;
+	}
 	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_RETRY, &status, &interface->fanout_group);
 	if (interface->pcap != NULL)
 		live_interface_reopened(interface, name);
@@ -133,6 +141,8 @@ live_interface_retry(void *context)
 		return;
 	interface->retry_delay =
 	    interface->retry_delay < RETRY_DELAY_MAX ? 2 * interface->retry_delay : RETRY_DELAY_MAX;
+	log_debug(DEBUG_LIVE, "interface %s: next attempt in %u s, or as soon as the kernel announces a change",
+		  interface->config_name, (unsigned)(interface->retry_delay / NANOSECONDS));
 	watch_arm_timer(interface->retry_timer, interface->retry_delay);
 }
 
@@ -146,6 +156,8 @@ live_interface_reopen_larger(struct live_interface *interface, const struct inte
 	int group = 0;
 	pcap_t *larger = live_interface_open_pcap(interface, info->name, LIVE_OPEN_RETRY, NULL, &group);
 
+	log_debug(DEBUG_LIVE, "interface %s: the MTU grew from %u to %u, %s", info->name, (unsigned)interface->mtu,
+		  (unsigned)info->mtu, larger != NULL ? "it is opened again" : "but it cannot be opened again");
 	interface->mtu = info->mtu;
 	if (larger == NULL)
 		return; /* longer frames are truncated, and counted as such */

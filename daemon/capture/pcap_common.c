@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "dissect/dissect.h"
 
 bool
@@ -26,8 +27,11 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 			       ? " (name probes to print with an equals sign: --print=PROBE)"
 			       : "";
 
-	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0)
+	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0) {
+		log_debug(DEBUG_CAPTURE, "filter \"%s\" compiled for %s, link type %d: %u instructions",
+			  config->filter, name, pcap_datalink(pcap), program->bf_len);
 		return true;
+	}
 	log_error("bad filter \"%s\" for %s: %s%s; pcap-filter(7) describes filters", config->filter, name,
 		  pcap_geterr(pcap), hint);
 	return false;

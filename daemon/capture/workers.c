@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/capture/fanout.h"
 #include "daemon/capture/live.h"
 #include "daemon/capture/replay.h"
@@ -174,6 +175,10 @@ worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 	worker->owner_lookup = owner_lookup_new(&limits, seed);
 	if (worker->owner_lookup == NULL && errno != ENOTSUP)
 		log_warning("processes cannot be looked up: %s", strerror(errno));
+	if (worker->owner_lookup != NULL)
+		log_debug(DEBUG_OWNER, "worker %u looks up sockets of network namespace %lld, at most %u endpoints",
+			  worker->index, (long long)owner_lookup_netns_inode(worker->owner_lookup),
+			  (unsigned)limits.endpoints);
 	observer_set_owners(worker->observer, worker->owner_lookup);
 }
 
@@ -209,6 +214,9 @@ workers_make_observers(struct workers *workers, const bool chosen[])
 	if (view == VIEW_HOST && config->capture_paths[0] != NULL &&
 	    !view_knows_local_endpoints(config, link_types, count))
 		log_warning("no endpoint is known to be local: give --local PREFIX");
+	log_debug(DEBUG_CAPTURE, "view %s%s",
+		  view == VIEW_HOST ? "host" : view == VIEW_BOTH ? "both" : "monitor",
+		  config->view == VIEW_AUTO ? ", chosen automatically" : "");
 	for (unsigned i = 0; i < workers->count; i++)
 		if (!worker_make_printer(&workers->worker[i], chosen) ||
 		    !worker_make_observer(&workers->worker[i], view))
@@ -255,6 +263,7 @@ workers_run(struct workers *workers)
 
 	for (unsigned i = 1; i < workers->count && started; i++)
 		started = worker_start_thread(&workers->worker[i]);
+	log_debug(DEBUG_CAPTURE, "capture starts; workers: %u", workers->count);
 	first->result = started ? input_run(first->input, first->batch) : INPUT_FAILED;
 	for (unsigned i = 1; i < workers->count; i++)
 		if (workers->worker[i].started)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/config/config_text.h"
 #include "daemon/config/options.h"
 
@@ -51,6 +52,9 @@ config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *re
 	}
 	if (reading->lines[index] == 0)
 		reading->lines[index] = cfg->line;
+	if (reading->overridden_rows[index])
+		log_debug(DEBUG_CONFIG, "%s:%d: %s is overridden by the command line", cfg->filename, cfg->line,
+			  row->name);
 	if (!row->kind->set(config, row, value, why, sizeof why)) {
 		cfg_error(cfg, "%s = %s: %s", row->name, value, why);
 		return -1;

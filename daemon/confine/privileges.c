@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <pwd.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 
 /* --------------------------------------------------------------------------------------------------------- planning */
 
@@ -155,6 +157,22 @@ privileges_verify_drop(uint64_t kept)
 	return true;
 }
 
+static void
+privileges_debug_kept(uint64_t kept)
+{
+	char names[128] = "none";
+	size_t used = 0;
+
+	if (!log_debug_is_on(DEBUG_CONFINE))
+		return;
+	for (unsigned i = 0; i <= CAP_LAST_CAP && used < sizeof names; i++)
+		if ((kept >> i & 1) != 0)
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
+						 capng_capability_to_name(i));
+	log_debug(DEBUG_CONFINE, "runs as user %ld and group %ld; capabilities left: %s", (long)getuid(),
+		  (long)getgid(), names);
+}
+
 bool
 privileges_drop(const struct privileges *plan)
 {
@@ -172,5 +190,8 @@ privileges_drop(const struct privileges *plan)
 		return false;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return privileges_log_failure("cannot renounce new privileges");
-	return privileges_verify_drop(kept);
+	if (!privileges_verify_drop(kept))
+		return false;
+	privileges_debug_kept(kept);
+	return true;
 }

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/confine/sandbox_rules.h"
 
 static int
@@ -92,8 +93,11 @@ sandbox_enter(bool live)
 		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(-status));
 		return false;
 	}
-	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2) /* SECCOMP_MODE_FILTER */
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2) { /* SECCOMP_MODE_FILTER */
+		log_debug(DEBUG_CONFINE, "the system-call filter is active, with the rules for %s",
+			  live ? "interfaces" : "files");
 		return true;
+	}
 	log_error("the system-call filter is not active; refusing to parse packets (--no-seccomp runs without it)");
 	return false;
 }

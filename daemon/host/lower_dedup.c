@@ -6,6 +6,7 @@
 
 #include "daemon/base/array.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 
 /* Deepest stack followed (VLAN on bond on bridge ...). */
 #define DEPTH_MAX 8
@@ -201,6 +202,9 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 			device->upper_addresses = calloc(2 * dedup->place_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
 			lower_dedup_collect_upper(dedup, device, link, 0);
+		log_debug(DEBUG_HOST, "interface %s is below others (%s%s): copies of their frames on it are ignored",
+			  link != NULL ? link->name : "?", device->enslaved ? "a port" : "",
+			  device->has_vlans ? device->enslaved ? ", carries VLANs" : "carries VLANs" : "");
 	}
 	qsort(dedup->devices, dedup->lower_count, sizeof *dedup->devices, lower_device_compare);
 }

@@ -6,6 +6,7 @@
  */
 #include "daemon/host/rtnl.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
@@ -17,6 +18,7 @@
 
 #include "daemon/base/array.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/host/rtnl_link.h"
 
 /* Dumps, in the order in which they are requested. */
@@ -69,6 +71,17 @@ rtnl_find_address(struct rtnl *rtnl, const struct rtnl_address *wanted)
 	return NULL;
 }
 
+static void
+rtnl_debug_address(const struct rtnl_address *address, const char *change)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!log_debug_is_on(DEBUG_HOST))
+		return;
+	inet_ntop(address->version == 6 ? AF_INET6 : AF_INET, address->addr, text, sizeof text);
+	log_debug(DEBUG_HOST, "address %s of interface %u %s", text, (unsigned)address->ifindex, change);
+}
+
 /* The kernel announces an address again when its lifetime changes. */
 static void
 rtnl_add_address(struct rtnl *rtnl, const struct rtnl_address *address)
@@ -92,11 +105,13 @@ rtnl_add_address(struct rtnl *rtnl, const struct rtnl_address *address)
 	}
 	rtnl->addresses[rtnl->address_count] = *address;
 	rtnl->addresses[rtnl->address_count++].seen = true;
+	rtnl_debug_address(address, "is local now");
 }
 
 static void
 rtnl_remove_address(struct rtnl *rtnl, struct rtnl_address *known)
 {
+	rtnl_debug_address(known, "was removed");
 	local_addrs_remove(rtnl->local_addrs, known->version, known->addr);
 	lower_dedup_remove_address(rtnl->lower_dedup, known->ifindex, known->version, known->addr);
 	*known = rtnl->addresses[--rtnl->address_count];
@@ -172,6 +187,8 @@ rtnl_add_link(struct rtnl *rtnl, const struct interface_info *info)
 		known->seen = true;
 		return;
 	}
+	log_debug(DEBUG_HOST, "interface %u is %s, MTU %u, %s", (unsigned)info->ifindex, info->name,
+		  (unsigned)info->mtu, info->up ? "up" : "down");
 	if (!array_reserve_one(&array, rtnl->link_count, &rtnl->link_capacity, sizeof *known)) {
 		log_warning("out of memory: cannot track an interface of this host");
 		return;
@@ -183,6 +200,7 @@ rtnl_add_link(struct rtnl *rtnl, const struct interface_info *info)
 static void
 rtnl_remove_link(struct rtnl *rtnl, struct rtnl_link *known)
 {
+	log_debug(DEBUG_HOST, "interface %u was removed", (unsigned)known->ifindex);
 	interfaces_remove(rtnl->interfaces, known->ifindex);
 	*known = rtnl->links[--rtnl->link_count];
 }
@@ -260,6 +278,8 @@ rtnl_finish_dump(struct rtnl *rtnl)
 	} else {
 		rtnl->dump = DUMP_NONE;
 		rtnl_sweep_unseen(rtnl);
+		log_debug(DEBUG_HOST, "read from the kernel: %zu interfaces, %zu addresses", rtnl->link_count,
+			  rtnl->address_count);
 	}
 	if (!sent) {
 		log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));
@@ -321,6 +341,7 @@ rtnl_receive_datagram(struct rtnl *rtnl)
 	if (got < 0 && errno == ENOBUFS) {
 		/* Events were lost; dumps never are.  Start over later: the kernel refuses a second dump while one is
 		 * in progress. */
+		log_debug(DEBUG_HOST, "the kernel lost changes of addresses: all are read again");
 		rtnl->restart_pending = true;
 		if (rtnl->dump == DUMP_NONE && !rtnl_restart_dump(rtnl))
 			log_warning("cannot ask the kernel for this host's addresses: %s", strerror(errno));

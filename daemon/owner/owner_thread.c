@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/base/log_debug.h"
+
 #define QUESTIONS_A_TURN 256u
 #define RETRIES_A_TURN 256u
 #define LINKS_A_TURN 512u /* descriptors examined between two checks for questions */
@@ -170,6 +172,7 @@ owner_thread_start_scan(struct owner_thread *thread)
 {
 	for (uint32_t i = 0; i < thread->unresolved.count; i++)
 		thread->states[thread->unresolved.slots[i]].flags |= OWNER_IN_CURRENT_SCAN;
+	log_debug(DEBUG_OWNER, "scan of /proc begins for %u sockets", (unsigned)thread->unresolved.count);
 	procfs_scan_begin(thread->procfs);
 	thread->scanning = true;
 	thread->walk_us = 0;
@@ -222,6 +225,9 @@ owner_thread_scan_step(struct owner_thread *thread)
 	ended = clock_monotonic_us();
 	thread->walk_us += ended - began;
 	if (over || thread->unresolved.count == 0) {
+		log_debug(DEBUG_OWNER, "scan of /proc %s after %llu us; %u sockets have no known process",
+			  over ? "is complete" : "ended early", (unsigned long long)thread->walk_us,
+			  (unsigned)thread->unresolved.count);
 		thread->scanning = false;
 		thread->scan_due = ended / 1000 + owner_thread_rest_ms(thread->walk_us, WALK_SHARE, WALK_GAP_MS);
 	}
@@ -289,6 +295,8 @@ owner_thread_refresh_step(struct owner_thread *thread)
 		if (thread->refresh_due < next) {
 			thread->refresh_due = next;
 			counter_add(&thread->counters.refresh_late, 1);
+			log_debug(DEBUG_OWNER, "a round of refreshes took %llu us: the next one is late",
+				  (unsigned long long)thread->refresh_us);
 		}
 	}
 }
@@ -366,8 +374,11 @@ owner_thread_run_once(struct owner_thread *thread)
 	if (thread->dump_count > 0 && thread->dump_due <= thread->now_ms) {
 		uint64_t began = clock_monotonic_us(), ended;
 
+		log_debug(DEBUG_OWNER, "dump of the socket tables begins for %u endpoints",
+			  (unsigned)thread->dump_count);
 		owner_dump_run(thread);
 		ended = clock_monotonic_us();
+		log_debug(DEBUG_OWNER, "dump ended after %llu us", (unsigned long long)(ended - began));
 		thread->dump_due = ended / 1000 + owner_thread_rest_ms(ended - began, WALK_SHARE, DUMP_GAP_MS);
 	}
 	if (thread->refreshing || (thread->refresh_due != 0 && thread->refresh_due <= thread->now_ms))

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/query/metrics_page.h"
 #include "daemon/query/metrics_socket.h"
 #include "daemon/query/server.h"
@@ -100,6 +101,7 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 		return false;
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
+	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
 	if (text->truncated)
 		log_warning("the metrics page is too long and was truncated");
 	return false;

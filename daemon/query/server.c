@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "flow/flow.h"
 
 /* Timeouts: for a complete question, for each piece of the answer to be accepted, and for the client to close. */
@@ -59,6 +60,15 @@ client_close(void *context)
 	watch_free(client->timer);
 	close(client->fd);
 	free(client);
+}
+
+static void
+client_on_timeout(void *context)
+{
+	const struct server_client *client = context;
+
+	log_debug(DEBUG_QUERY, "%s: a client was too slow and is disconnected", client->server->class->name);
+	client_close(context);
 }
 
 /* Moves a client to its next stage, with a timeout. */
@@ -167,6 +177,7 @@ server_add_client(struct server *server, int fd)
 	uid_t uid = (uid_t)-1;
 
 	if (server->restricted && !unix_socket_check_peer(fd, &server->access, &uid)) {
+		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->class->name, (long)uid);
 		server_reject(fd, server->class->error_reply(SERVER_NOT_PERMITTED));
 		return;
 	}
@@ -175,13 +186,14 @@ server_add_client(struct server *server, int fd)
 	if (place < SERVER_CLIENTS_MAX)
 		client = calloc(1, sizeof *client);
 	if (client == NULL) {
+		log_debug(DEBUG_QUERY, "%s: a client is rejected: %u are connected", server->class->name, place);
 		server_reject(fd, server->class->error_reply(SERVER_TOO_MANY_CLIENTS));
 		return;
 	}
 	client->server = server;
 	client->fd = fd;
 	client->uid = uid;
-	client->timer = loop_watch_timer(server->loop, client_close, client);
+	client->timer = loop_watch_timer(server->loop, client_on_timeout, client);
 	if (client->timer == NULL) {
 		client_close(client);
 		return;

@@ -4,6 +4,7 @@ shell_tests += \
 	%D%/cli.sh \
 	%D%/confined.sh \
 	%D%/control.sh \
+	%D%/debug.sh \
 	%D%/service.sh \
 	%D%/speed.sh \
 	%D%/unit_file.sh
