@@ -5,7 +5,8 @@
 #	awk -v output=listing -f probes/manifest.awk netobs.d netobs.h >LISTING
 #	awk -f man/netobs7.awk LISTING dissect/anomaly.def man/netobs.7.in >netobs.7
 #
-# A line @PROBES@, @STRUCTS@ or @ANOMALIES@ of netobs.7.in is replaced by mdoc of that table; each must be there once.
+# A line @PROBES@, @ARGUMENTS@, @STRUCTS@ or @ANOMALIES@ of netobs.7.in is replaced by mdoc of that table; each must be there
+# once.
 # POSIX awk: runs with gawk, mawk and busybox.
 
 # Reports what was found at the present line and an example of what belongs there, and stops.
@@ -38,9 +39,9 @@ function running(s,    word, n, i, text, width) {
 	return text
 }
 
-# The same at the beginning of a sentence.
+# The same at the beginning of a sentence.  iSCSI remains iSCSI.
 function sentence(s) {
-	return running(toupper(substr(s, 1, 1)) substr(s, 2))
+	return running(s ~ /^[a-z][A-Z]/ ? s : toupper(substr(s, 1, 1)) substr(s, 2))
 }
 
 BEGIN {
@@ -110,23 +111,152 @@ file == 2 {
 
 # ------------------------------------------------------------------------------------------------------------ the page
 
-function write_probes(    i, j) {
-	print ".Bl -tag -width Ds"
+# "tcp" of "tcp-receive".
+function provider_of(name) {
+	sub(/-.*/, "", name)
+	return name
+}
+
+# One section for each provider: probe and meaning.
+function write_probes(    i, j, provider, longest) {
 	for (i = 0; i < probes; i++) {
+		if (provider_of(probe_name[i]) != provider) {
+			if (i > 0)
+				print ".El"
+			provider = provider_of(probe_name[i])
+			longest = ""
+			for (j = i; j < probes && provider_of(probe_name[j]) == provider; j++)
+				if (length(probe_name[j]) > length(longest))
+					longest = probe_name[j]
+			print ".Ss " provider "\n.Bl -tag -width \"" longest "\" -compact"
+		}
 		print ".It Ic " probe_name[i]
 		print running(probe_doc[i])
-		print ".Bl -tag -width \"args[0]\" -compact"
-		for (j = 0; j < probe_args[i]; j++) {
-			if (arg_type[i, j] == "") {
-				print ".It Li args[" j "]\n.Dv NULL"
-				continue
-			}
-			print ".It Li args[" j "]\n.Vt " arg_type[i, j] "_t *" (arg_null[i, j] ? "\nor\n.Dv NULL :" : ":")
-			print running(arg_doc[i, j])
-		}
-		print ".El"
 	}
 	print ".El"
+}
+
+# A row of the table of types: the probe's arguments behind a label of one cell.
+function type_row(label, p,    j, row) {
+	row = sprintf("%-9s", label)
+	for (j = 0; j < probe_args[p]; j++)
+		row = row sprintf("%-10s", arg_type[p, j] == "" ? "-" : arg_type[p, j])
+	sub(/ +$/, "", row)
+	return row
+}
+
+# Type, or NULL, and meaning of an argument.
+function meaning(p, j) {
+	return arg_type[p, j] "|" arg_null[p, j] "|" arg_doc[p, j]
+}
+
+# The probes of first .. last whose group[] is that of `p`, as arguments of .Ic: "tcp-timeout-*" stands for all probes
+# with this prefix if there are several.
+function group_names(p, first, last,    i, j, n, stem, whole, names) {
+	for (i = first; i <= last; i++) {
+		if (group[i] != group[p])
+			continue
+		n = whole = 0
+		if (match(probe_name[i], /^[a-z]+-[a-z]+-/)) {
+			stem = substr(probe_name[i], 1, RLENGTH)
+			whole = 1
+			for (j = first; j <= last; j++)
+				if (index(probe_name[j], stem) == 1) {
+					n++
+					whole = whole && group[j] == group[p]
+				}
+		}
+		stem = whole && n > 1 ? stem "*" : probe_name[i]
+		if (index(" " names " ", " " stem " ") == 0)
+			names = names (names == "" ? "" : " , ") stem
+	}
+	return names
+}
+
+# The last probe of the provider that begins with probe `first`.
+function provider_end(first,    i) {
+	for (i = first; i + 1 < probes && provider_of(probe_name[i + 1]) == provider_of(probe_name[first]); i++)
+		continue
+	return i
+}
+
+# Numbers group[] of first .. last: the first probe of the same signature, or of the same meaning of argument `j`.
+function make_groups(first, last, j,    i, k) {
+	for (i = first; i <= last; i++) {
+		for (k = first; k < i; k++)
+			if (j < 0 ? type_row("", k) == type_row("", i) : meaning(k, j) == meaning(i, j))
+				break
+		group[i] = k
+	}
+}
+
+# How many of first .. last are in the group of `p`.
+function group_size(p, first, last,    i, n) {
+	for (i = first; i <= last; i++)
+		n += group[i] == group[p]
+	return n
+}
+
+# Literal text: groff and mandoc break the cells of a list of columns at different places.
+function write_argument_types(    i, first, last, main, names) {
+	print ".Bd -literal"
+	printf "%-9s", "provider"
+	for (i = 0; i < 5; i++)
+		printf "%-10s", "args[" i "]"
+	print "args[5]"
+	for (first = 0; first < probes; first = last + 1) {
+		last = provider_end(first)
+		make_groups(first, last, -1)
+		main = first
+		for (i = first; i <= last; i++)
+			if (group_size(i, first, last) > group_size(main, first, last))
+				main = i
+		print type_row(provider_of(probe_name[first]), main)
+		for (i = first; i <= last; i++)
+			if (group[i] == i && i != group[main]) {
+				names = group_names(i, first, last)
+				gsub(/ , /, ", ", names)
+				print names ":\n" type_row("", i)
+			}
+	}
+	print ".Ed"
+}
+
+# Argument `j` of the probes of a provider: its meaning if all that have it agree, else that of each group.
+function write_argument(first, last, j,    i, groups) {
+	make_groups(first, last, j)
+	for (i = first; i <= last; i++)
+		groups += group[i] == i && arg_type[i, j] != ""
+	if (groups == 0)
+		return
+	print ".It Li args[" j "]"
+	if (groups > 1)
+		print ".Bl -tag -width Ds -compact"
+	for (i = first; i <= last; i++) {
+		if (group[i] != i || arg_type[i, j] == "")
+			continue
+		if (groups > 1)
+			print ".It Ic " group_names(i, first, last)
+		print ".Vt " arg_type[i, j] "_t *" (arg_null[i, j] ? "\nor\n.Dv NULL :" : ":")
+		print running(arg_doc[i, j])
+	}
+	if (groups > 1)
+		print ".El"
+}
+
+function write_arguments(    i, j, first, last, most) {
+	write_argument_types()
+	for (first = 0; first < probes; first = last + 1) {
+		last = provider_end(first)
+		most = 0
+		for (i = first; i <= last; i++)
+			if (probe_args[i] > most)
+				most = probe_args[i]
+		print ".Ss Arguments of " provider_of(probe_name[first]) "\n.Bl -tag -width \"args[0]\" -compact"
+		for (j = 0; j < most; j++)
+			write_argument(first, last, j)
+		print ".El"
+	}
 }
 
 # The first struct with the same fields, or the struct itself.
@@ -175,6 +305,12 @@ function write_anomalies(    i) {
 	next
 }
 
+/^@ARGUMENTS@$/ {
+	write_arguments()
+	filled++
+	next
+}
+
 /^@STRUCTS@$/ {
 	write_structs()
 	filled++
@@ -188,7 +324,7 @@ function write_anomalies(    i) {
 }
 
 /^@/ {
-	fail("no table of this name: " $0, "@PROBES@, @STRUCTS@ or @ANOMALIES@")
+	fail("no table of this name: " $0, "@PROBES@, @ARGUMENTS@, @STRUCTS@ or @ANOMALIES@")
 }
 
 {
@@ -196,9 +332,9 @@ function write_anomalies(    i) {
 }
 
 END {
-	if (!failed && (file != 3 || filled != 3 || probes == 0 || structs == 0 || anomalies == 0)) {
+	if (!failed && (file != 3 || filled != 4 || probes == 0 || structs == 0 || anomalies == 0)) {
 		print "netobs7.awk: " file + 0 " of three files, " probes + 0 " probes, " structs + 0 " structs, " anomalies + 0 \
-			" anomalies and " filled + 0 " of three tables found" | "cat 1>&2"
+			" anomalies and " filled + 0 " of four tables found" | "cat 1>&2"
 		print "usage: awk -f netobs7.awk LISTING anomaly.def netobs.7.in" | "cat 1>&2"
 		exit 1
 	}

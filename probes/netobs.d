@@ -16,11 +16,11 @@ provider netobs {
 	/*
 	 * A frame is sent. Fires before the content of the frame is checked, and never in the monitor view.
 	 *
-	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
+	 * args[0] pktinfo_t *: the frame, and the packet in it
 	 * args[1] NULL: reserved
-	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL where the frame is not IP
+	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL if the frame is not IP
 	 * args[3] illinfo_t *: the interface
-	 * args[4] etherinfo_t *: the link header; zero where the link type has none
+	 * args[4] etherinfo_t *: the link header; zero if the link type has none
 	 */
 	probe gld__send(netobs_pktinfo_t *pkt, void *none1, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
 		netobs_etherinfo_t *ether)
@@ -29,11 +29,11 @@ provider netobs {
 	/*
 	 * A frame is received. Fires before the content of the frame is checked; in the monitor view for every frame.
 	 *
-	 * args[0] pktinfo_t *: the packet that the frame holds, and the frame
+	 * args[0] pktinfo_t *: the frame, and the packet in it
 	 * args[1] NULL: reserved
-	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL where the frame is not IP
+	 * args[2] ipinfo_t * or NULL: the IP packet in it; NULL if the frame is not IP
 	 * args[3] illinfo_t *: the interface
-	 * args[4] etherinfo_t *: the link header; zero where the link type has none
+	 * args[4] etherinfo_t *: the link header; zero if the link type has none
 	 */
 	probe gld__receive(netobs_pktinfo_t *pkt, void *none1, netobs_ipinfo_t *ip, netobs_illinfo_t *ill,
 		netobs_etherinfo_t *ether)
@@ -69,7 +69,7 @@ provider netobs {
 	 * its real size, and for packets inside tunnels, each with its own packet id.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -85,7 +85,7 @@ provider netobs {
 	 * its real size, and for packets inside tunnels, each with its own packet id.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -101,7 +101,7 @@ provider netobs {
 	 * capture.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -117,7 +117,7 @@ provider netobs {
 	 * the capture.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -132,7 +132,7 @@ provider netobs {
 	 * A transport passes a datagram to IP. Fires once, whatever the number of its fragments.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -147,7 +147,7 @@ provider netobs {
 	 * IP passes a complete datagram to a transport. Fires once, whatever the number of its fragments.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where no connection is known
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL if no connection is known
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] illinfo_t *: the interface
 	 * args[4] ipv4info_t * or NULL: the IPv4 header; NULL in an IPv6 packet
@@ -197,10 +197,10 @@ provider netobs {
 	 * the other.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where the flow table has no room for it
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL if the flow table has no room for it
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] udpinfo_t *: the UDP header, and the stream it belongs to
-	 * args[4] udpinfo_t *: the same
+	 * args[3] udpinfo_t *: the UDP header, and the stream of the datagram
+	 * args[4] udpinfo_t *: the same as args[3]
 	 */
 	probe udp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
 		netobs_udpinfo_t *same)
@@ -211,10 +211,10 @@ provider netobs {
 	 * one or the other.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where the flow table has no room for it
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL if the flow table has no room for it
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] udpinfo_t *: the UDP header, and the stream it belongs to
-	 * args[4] udpinfo_t *: the same
+	 * args[3] udpinfo_t *: the UDP header, and the stream of the datagram
+	 * args[4] udpinfo_t *: the same as args[3]
 	 */
 	probe udp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
 		netobs_udpinfo_t *same)
@@ -227,7 +227,7 @@ provider netobs {
 	 * args[1] csinfo_t *: the endpoint
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] udpinfo_t *: the UDP header, and the stream
-	 * args[4] udpinfo_t *: the same
+	 * args[4] udpinfo_t *: the same as args[3]
 	 */
 	probe udp__stream__start(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
 		netobs_udpinfo_t *same)
@@ -238,9 +238,9 @@ provider netobs {
 	 *
 	 * args[0] pktinfo_t * or NULL: NULL if a timer or an eviction ends the stream
 	 * args[1] csinfo_t *: the endpoint
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
-	 * args[3] udpinfo_t *: the stream; the header fields are 0 where args[0] is NULL
-	 * args[4] udpinfo_t *: the same
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
+	 * args[3] udpinfo_t *: the stream; the header fields are 0 if args[0] is NULL
+	 * args[4] udpinfo_t *: the same as args[3]
 	 */
 	probe udp__stream__end(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_udpinfo_t *udp,
 		netobs_udpinfo_t *same)
@@ -250,9 +250,9 @@ provider netobs {
 	 * A TCP segment is sent; also one that belongs to no connection, and a SYN to a closed port.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where there is no connection
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL if there is no connection
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] tcpsinfo_t * or NULL: that endpoint after the segment; NULL where there is no connection
+	 * args[3] tcpsinfo_t * or NULL: that endpoint after the segment; NULL if there is no connection
 	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
@@ -263,9 +263,9 @@ provider netobs {
 	 * A TCP segment is received; also one that belongs to no connection, and a SYN to a closed port.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where there is no connection
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL if there is no connection
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] tcpsinfo_t * or NULL: that endpoint before the segment; NULL where there is no connection
+	 * args[3] tcpsinfo_t * or NULL: that endpoint before the segment; NULL if there is no connection
 	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
@@ -275,11 +275,11 @@ provider netobs {
 	/*
 	 * A passive open completes, with the ACK of the SYN,ACK.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that accepted
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__accept__established(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
@@ -289,11 +289,11 @@ provider netobs {
 	 * A local port refuses a connection: it answers a SYN with a RST. The packet is the outgoing RST, so ip_saddr
 	 * and tcp_sport are local.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t * or NULL: the endpoint; NULL if there is no connection
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] tcpsinfo_t * or NULL: that endpoint; NULL where no connection exists
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[3] tcpsinfo_t * or NULL: that endpoint; NULL if there is no connection
+	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__accept__refused(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
@@ -302,11 +302,11 @@ provider netobs {
 	/*
 	 * The first SYN of an active open; not its retransmissions.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__connect__request(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
@@ -315,11 +315,11 @@ provider netobs {
 	/*
 	 * An active open completes, with the SYN,ACK, or with the last ACK of a simultaneous open.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__connect__established(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
@@ -328,11 +328,11 @@ provider netobs {
 	/*
 	 * An active open is refused: a reset with ACK is received in state-syn-sent.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[4] tcpinfo_t *: the TCP header
 	 */
 	probe tcp__connect__refused(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)
@@ -358,11 +358,11 @@ provider netobs {
 	/*
 	 * Sequence space already sent is sent again: SYN, data or FIN. Not a keepalive and not a zero-window probe.
 	 *
-	 * args[0] pktinfo_t *: the packet of that segment
+	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the sending endpoint
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header of that segment
+	 * args[4] tcpinfo_t *: the TCP header
 	 * args[5] tcprinfo_t *: kind, count and age of the retransmission
 	 */
 	probe tcp__retransmit(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_tcpsinfo_t *tcps,
@@ -375,10 +375,10 @@ provider netobs {
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
-	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL if args[0] is NULL
+	 * args[5] tcprinfo_t *: what is retransmitted, if anything
 	 */
 	probe tcp__timeout__retransmit(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
@@ -390,10 +390,10 @@ provider netobs {
 	 *
 	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
-	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL if args[0] is NULL
+	 * args[5] tcprinfo_t *: what is retransmitted, if anything
 	 */
 	probe tcp__timeout__persist(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
@@ -403,12 +403,12 @@ provider netobs {
 	/*
 	 * The keepalive timer expired: a keepalive is sent (RFC 9293 section 3.8.4).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
-	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL if args[0] is NULL
+	 * args[5] tcprinfo_t *: what is retransmitted, if anything
 	 */
 	probe tcp__timeout__keepalive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
@@ -418,12 +418,12 @@ provider netobs {
 	/*
 	 * The TIME-WAIT timer expired: 2MSL have passed (RFC 9293 section 3.6).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
-	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL if args[0] is NULL
+	 * args[5] tcprinfo_t *: what is retransmitted, if anything
 	 */
 	probe tcp__timeout__time__wait(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
@@ -433,12 +433,12 @@ provider netobs {
 	/*
 	 * A connection attempt timed out: its SYN was not answered.
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows it; NULL where only the clock does
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
-	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL as args[0]
+	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL as args[0]
-	 * args[5] tcprinfo_t *: what is sent again, if anything
+	 * args[4] tcpinfo_t * or NULL: the TCP header; NULL if args[0] is NULL
+	 * args[5] tcprinfo_t *: what is retransmitted, if anything
 	 */
 	probe tcp__timeout__connect(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp, netobs_tcprinfo_t *tcpr)
@@ -475,9 +475,9 @@ provider netobs {
 	 * An SCTP packet is sent; also one that belongs to no association.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL where there is no association
+	 * args[1] csinfo_t * or NULL: the sending endpoint; NULL if there is no association
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL where there is no association
+	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL if there is no association
 	 * args[4] sctpinfo_t *: the common header and the chunks
 	 */
 	probe sctp__send(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sctpsinfo_t *sctps,
@@ -489,9 +489,9 @@ provider netobs {
 	 * An SCTP packet is received; also one that belongs to no association.
 	 *
 	 * args[0] pktinfo_t *: the packet
-	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL where there is no association
+	 * args[1] csinfo_t * or NULL: the receiving endpoint; NULL if there is no association
 	 * args[2] ipinfo_t *: source, destination and size
-	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL where there is no association
+	 * args[3] sctpsinfo_t * or NULL: that endpoint; NULL if there is no association
 	 * args[4] sctpinfo_t *: the common header and the chunks
 	 */
 	probe sctp__receive(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip, netobs_sctpsinfo_t *sctps,
@@ -618,7 +618,7 @@ provider netobs {
 	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
 
 	/*
-	 * The target asks for data (R2T) (RFC 7143).
+	 * The target requests data (R2T) (RFC 7143).
 	 *
 	 * args[0] conninfo_t *: the connection
 	 * args[1] iscsiinfo_t *: the PDU and its session

@@ -9,9 +9,9 @@
  *
  * The layout is an ABI: integers of fixed width and naturally aligned, no hidden padding, text inline and always ended
  * by a NUL, the same on every architecture.  New fields come only at the end of a struct.  Integers are in host order,
- * except ipv4_src and ipv4_dst, which are as on the wire.  What cannot be known from what was seen is -1 in ids and in
- * other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are the capture's own, in
- * nanoseconds since the epoch.  netobs(7) describes every field in full.
+ * except ipv4_src and ipv4_dst, which are as on the wire.  What cannot be known from the captured frames is -1 in ids
+ * and in other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are the capture's own,
+ * in nanoseconds since the epoch.  netobs(7) describes every field in full.
  *
  * This file includes nothing and declares no function: bpftrace 0.17 finds no system header from a file that is given
  * with --include, and bcc brings types of its own that clash with <stdint.h>.
@@ -127,7 +127,7 @@ struct pktinfo {
 	netobs_u64 pkt_seq;    /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
 
-/* The connection, as one of its endpoints sees it. */
+/* One endpoint of a connection. */
 struct csinfo {
 	netobs_u64 cs_addr;   /* opaque identity of the connection state: equal means same endpoint */
 	netobs_u64 cs_cid;    /* connection id of this endpoint: never reused in a run */
@@ -322,7 +322,7 @@ struct tcpsinfo {
 	netobs_u64 tcps_rcv_segs;      /* segments received, retransmissions included */
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
-	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
+	netobs_u64 tcps_start;         /* first packet of the connection, ns since the epoch */
 	netobs_i32 tcps_kernel;        /* 1: cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info); 0: estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
@@ -364,7 +364,7 @@ struct tcpnsinfo {
 	netobs_u64 tcps_rcv_segs;      /* segments received, retransmissions included */
 	netobs_u64 tcps_snd_retrans;   /* segments sent that were retransmissions */
 	netobs_u64 tcps_rcv_retrans;   /* segments received that were retransmissions */
-	netobs_u64 tcps_start;         /* when the connection was first seen, ns since the epoch */
+	netobs_u64 tcps_start;         /* first packet of the connection, ns since the epoch */
 	netobs_i32 tcps_kernel;        /* 1: cwnd, ssthresh, rto, mss, rtt are the kernel's (tcp_info); 0: estimates */
 	netobs_u8 tcps_pad[4];         /* padding */
 };
@@ -392,7 +392,7 @@ struct tcpfinfo {
 	netobs_u8 tcpf_pad[4];    /* padding */
 };
 
-/* The UDP header (RFC 768), and the stream that one endpoint of the 5-tuple sees. */
+/* The UDP header (RFC 768), and one endpoint of the stream. */
 struct udpinfo {
 	netobs_u16 udp_sport;         /* source port */
 	netobs_u16 udp_dport;         /* destination port */
@@ -422,7 +422,7 @@ struct sctpinfo {
 	netobs_u32 sctp_chunk_count; /* chunks in this packet */
 };
 
-/* The SCTP association, as one of its endpoints sees it. */
+/* One endpoint of an SCTP association. */
 struct sctpsinfo {
 	netobs_u64 sctps_addr;       /* opaque identity of the endpoint: equal means same endpoint */
 	netobs_u32 sctps_num_raddrs; /* addresses of the peer that are known */
@@ -509,8 +509,8 @@ struct iscsiinfo {
 	netobs_u32 ii_status;   /* SCSI status; login: class << 8 | detail; asynchronous message: its event */
 	netobs_u32 ii_response; /* response of scsi-, task- and logout-response */
 	netobs_u32 ii_opcode;   /* operation code of the PDU, 6 bits */
-	netobs_u32 ii_offset;   /* buffer offset of the data sent, received or asked for */
-	netobs_u32 ii_xferlen;  /* bytes that a command expects to transfer, or that data-request asks for */
+	netobs_u32 ii_offset;   /* buffer offset of the data sent, received or requested */
+	netobs_u32 ii_xferlen;  /* bytes that a command expects to transfer, or that data-request requests */
 };
 
 /* A SCSI command. */

@@ -180,7 +180,7 @@ refuses 'an unknown line for the manual' manual listing 's/^probe	gld-send/prove
 refuses 'an anomaly without severity' manual anomaly.def 's/^ANOMALY(ARP_SHORT, "arp-short", SEVERITY_MALFORMED,/ANOMALY(ARP_SHORT, "arp-short",/' \
 	'^ANOMALY(ARP_SHORT' 'ANOMALY(ARP_SHORT, "arp-short", "' 'ANOMALY(ARP_SHORT, "arp-short", SEVERITY_MALFORMED'
 refuses 'an indented anomaly' manual anomaly.def 's/^ANOMALY(ARP_SHORT/	&/' '^	ANOMALY' 'ANOMALY(ARP_SHORT' 'ANOMALY(ARP_SHORT'
-refuses 'a table of another name' manual netobs.7.in 's/^@PROBES@/@SONDES@/' '@SONDES@' '@SONDES@' '@PROBES@, @STRUCTS@'
+refuses 'a table of another name' manual netobs.7.in 's/^@PROBES@/@SONDES@/' '@SONDES@' '@SONDES@' '@PROBES@, @ARGUMENTS@'
 
 # SystemTap's program exits 0 on what it cannot parse, so its output is counted.
 if have dtrace && dtrace --help 2>&1 | grep -q 'systemtap header'; then

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # netobs(7) documents everything that the program can report: every probe, field, anomaly and state.  The list comes
-# from the program, not from the files that the page is generated from.
+# from the program, not from the files that the page is generated from.  netobsd(8) has every message of the program.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -59,6 +59,29 @@ told "word on checksums" '^\.It Li %$' <"$tmp/checksums"
 # What the manual calls an estimate is one by the header, and the other way round.
 sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
 told estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
+
+# DIAGNOSTICS of netobsd(8) has the messages of the program, and no others; the check finds a row that is missing.
+messages() {
+	# shellcheck disable=SC2046
+	python3 "$top/tests/source/diagnostics.py" "$1" $(find "$top/daemon" "$top/apps" -name '*.c')
+}
+is "every message is in DIAGNOSTICS, and each row has a message" "$(messages "$top/man/netobsd.8" 2>&1)" ""
+sed 's/^\.It "FILE is empty"$/.It "FILE is full"/' "$top/man/netobsd.8" >"$tmp/netobsd.8"
+is "a missing row and a superfluous one are found" "$(messages "$tmp/netobsd.8" 2>&1 | sed 's/.*: //' | tr '\n' ';')" \
+	"@ is empty;FILE is full;"
+
+# Every provider has its row in the table of arguments, and a list of their meanings.
+sed 's/-.*//' "$tmp/probes" | sort -u >"$tmp/providers"
+told provider '^% .*info' <"$tmp/providers"
+told "provider's arguments" '^\.Ss Arguments of %$' <"$tmp/providers"
+
+# netobs(1) has every script.
+page=$top/man/netobs.1
+for script in "$top"/scripts/bpftrace/*.bt; do
+	basename "$script" .bt
+done >"$tmp/scripts"
+told script '^\.It Ic %$' <"$tmp/scripts"
+page=$build/man/netobs.7
 
 is "no mark is left" "$(grep -c '^@' "$page" 2>&1)" 0
 
