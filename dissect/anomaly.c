@@ -6,7 +6,7 @@ static const struct {
 	const char *text;
 	enum severity severity;
 } table[ANOMALY_COUNT] = {
-	[ANOMALY_NONE] = {"", "nothing odd", SEVERITY_ODD},
+	[ANOMALY_NONE] = {"", "no anomaly", SEVERITY_UNUSUAL},
 #define ANOMALY(symbol, the_word, the_gravity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_gravity},
 #include "dissect/anomaly.def"
 #undef ANOMALY

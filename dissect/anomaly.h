@@ -8,15 +8,15 @@
 
 enum anomaly {
 	ANOMALY_NONE,
-#define ANOMALY(symbol, word, gravity, text) ANOMALY_##symbol,
+#define ANOMALY(symbol, word, severity, text) ANOMALY_##symbol,
 #include "dissect/anomaly.def"
 #undef ANOMALY
 	ANOMALY_COUNT
 };
 
-/* In rising order.  The reason of a packet is its gravest anomaly, the first one among equals. */
+/* In rising order.  The reason of a packet is its most severe anomaly, the first one among equals. */
 enum severity {
-	SEVERITY_ODD,	    /* unusual, and fully understood */
+	SEVERITY_UNUSUAL,  /* not what is expected, and fully understood */
 	SEVERITY_TRUNCATED, /* the capture ends before the packet does */
 	SEVERITY_DROP,	    /* IP itself would discard the packet */
 	SEVERITY_MALFORMED, /* the bytes contradict themselves: dissection ends at this layer */

@@ -307,12 +307,12 @@ static void
 observe_sctp_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
 	struct flow_events events;
-	enum anomaly odd;
+	enum anomaly anomaly;
 
 	work->flow =
-	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock, &odd);
-	if (odd != ANOMALY_NONE)
-		packet_add_anomaly(&work->packet, odd);
+	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock, &anomaly);
+	if (anomaly != ANOMALY_NONE)
+		packet_add_anomaly(&work->packet, anomaly);
 	if (work->flow != NULL) {
 		observe_update_local_endpoints(o, work, locality);
 		events.count = 0;

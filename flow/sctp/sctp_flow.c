@@ -208,7 +208,7 @@ sctp_flow_begin(struct flow_table *table, const struct packet *packet, const str
 
 struct flow *
 flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key, uint32_t hash,
-		       unsigned *sender, uint64_t now, enum anomaly *odd)
+		       unsigned *sender, uint64_t now, enum anomaly *anomaly)
 {
 	struct sctp_counters *counters = &flow_table_sctp_addrs(table)->counters;
 	struct sctp_bundle bundle = sctp_bundle_scan(packet);
@@ -228,9 +228,9 @@ flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, co
 	} else if (now > flow->last_seen) {
 		flow->last_seen = now;
 	}
-	*odd = sound && !fits ? ANOMALY_SCTP_TAG : bundle.anomaly;
-	counters->tag_mismatches += *odd == ANOMALY_SCTP_TAG;
-	counters->illegal_bundles += *odd == ANOMALY_SCTP_BUNDLE;
+	*anomaly = sound && !fits ? ANOMALY_SCTP_TAG : bundle.anomaly;
+	counters->tag_mismatches += *anomaly == ANOMALY_SCTP_TAG;
+	counters->illegal_bundles += *anomaly == ANOMALY_SCTP_BUNDLE;
 	return flow;
 }
 

@@ -218,7 +218,7 @@ header_checksum(void **state)
 	assert_int_equal(dissected->payload.captured, 8); /* and dissection continues */
 	packet.data[10] = packet.data[11] = 0;
 	assert_worst_anomaly(frame_dissect(DLT_IPV4, &packet), ANOMALY_IPV4_CHECKSUM_OFFLOAD);
-	assert_int_equal(anomaly_severity(ANOMALY_IPV4_CHECKSUM), SEVERITY_ODD);
+	assert_int_equal(anomaly_severity(ANOMALY_IPV4_CHECKSUM), SEVERITY_UNUSUAL);
 }
 
 static void

@@ -133,7 +133,7 @@ observe(const struct packet *packet)
 	flow_table_run_timers(table, clock_ns);
 	flow_key_from_packet(packet, &key, &sender);
 	flow = flow_table_lookup_sctp(table, packet, &key, flow_key_hash(table, &key), &sender, clock_ns, &odd);
-	must(odd == ANOMALY_NONE || anomaly_severity(odd) == SEVERITY_ODD);
+	must(odd == ANOMALY_NONE || anomaly_severity(odd) == SEVERITY_UNUSUAL);
 	if (flow != NULL) {
 		must(sender <= 1);
 		sctp_packet_sent(table, flow, sender, packet, clock_ns, &events);
