@@ -7,13 +7,13 @@ static const struct {
 	enum severity severity;
 } table[ANOMALY_COUNT] = {
 	[ANOMALY_NONE] = {"", "no anomaly", SEVERITY_UNUSUAL},
-#define ANOMALY(symbol, the_word, the_gravity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_gravity},
+#define ANOMALY(symbol, the_word, the_severity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_severity},
 #include "dissect/anomaly.def"
 #undef ANOMALY
 };
 
 /* pkt_reason is char[32]: a word that does not fit fails to compile. */
-#define ANOMALY(symbol, the_word, the_gravity, the_text) \
+#define ANOMALY(symbol, the_word, the_severity, the_text) \
 	_Static_assert(sizeof the_word <= 32, "the word of " #symbol " is too long");
 #include "dissect/anomaly.def"
 #undef ANOMALY
