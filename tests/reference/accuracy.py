@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What truth.py, tshark_fields.py and tshark_retransmissions.py have in common: the capture files of a folder, and the
-exact counts of the data that the source tree carries (accuracy.expected beside this file)."""
+"""What truth.py, tshark_fields.py and tshark_retransmissions.py have in common: the capture files of a folder, the exact
+counts of the data that the source tree carries (accuracy.expected beside this file), and the rows of the tables that
+state them (README.md and tests/reference/README.md)."""
 import gzip
 import hashlib
 import os
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
 NOT_CAPTURES = (".md", ".tsv", ".sh", ".py", ".bt")
 
 
@@ -41,8 +44,7 @@ def captures(folder, scratch, known=()):
 
 def expected(test):
     """Name -> value of the counts that accuracy.expected lists for a test."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "accuracy.expected")
-    with open(path, encoding="ascii") as lines:
+    with open(os.path.join(HERE, "accuracy.expected"), encoding="ascii") as lines:
         rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
     return {row[1]: int(row[2]) for row in rows if row[0] == test}
 
@@ -53,3 +55,35 @@ def wrong_counts(test, counts):
     wanted = expected(test)
     return [f"{test} {name}: {counts.get(name, 'none')}, but accuracy.expected has {wanted.get(name, 'none')}"
             for name in sorted(set(wanted) | set(counts)) if counts.get(name) != wanted.get(name)]
+
+
+def accept_counts(test, counts):
+    """Writes the counts of a test into accuracy.expected, in place of those that are there."""
+    path = os.path.join(HERE, "accuracy.expected")
+    with open(path, encoding="ascii") as file:
+        lines = file.read().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(test + " "))
+    others = [line for line in lines if not line.startswith(test + " ")]
+    others[first:first] = [f"{test} {name} {counts[name]}" for name in sorted(counts)]
+    with open(path, "w", encoding="ascii") as file:
+        file.write("".join(line + "\n" for line in others))
+
+
+def wrong_rows(rows, accept=False):
+    """Compares rows of tables with what they should be.  Each of `rows` is (file, beginning of a line, rows behind that
+    line, row).  Returns a line for every difference; with `accept` corrects the file instead."""
+    wrong = []
+    for name, beginning, behind, row in rows:
+        path = os.path.join(TOP, name)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        at = [i for i, line in enumerate(lines) if line.startswith(beginning)]
+        if not at:
+            wrong.append(f"{name} has no row that begins with {beginning}")
+        elif lines[at[0] + behind] != row and accept:
+            lines[at[0] + behind] = row
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines))
+        elif lines[at[0] + behind] != row:
+            wrong.append(f"{name} should have the row: {row}")
+    return wrong

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares the header fields of every packet of many captures with tshark's.
 
-usage: tshark_fields.py DUMP_FIELDS CAPTURES SHARED [DIFFERENCES] [--write]
+usage: tshark_fields.py DUMP_FIELDS CAPTURES SHARED [DIFFERENCES] [--write | --accept]
 
 DUMP_FIELDS is the test program that prints what netobs dissects, CAPTURES the folder of the captures that the source
 tree carries, SHARED a folder of further ones, which may be absent; captures of SHARED with the content of a shipped one
 are left out.  DIFFERENCES is the list of explained disagreements (tests/reference/tshark_differences.tsv beside this script:
 capture, frame, field, reason).  A disagreement that is not listed fails, and so does a listed one that no longer
-occurs, unless its capture is absent.  The counts of the shipped captures must be those of accuracy.expected.  --write
-prints a list with every disagreement of this run, keeping the reasons there are.
+occurs, unless its capture is absent.  The counts of the shipped captures must be those of accuracy.expected, and
+README.md and tests/reference/README.md must state them.  --write prints a list with every disagreement of this run,
+keeping the reasons there are.  --accept writes the counts of this run into these three files.
 
 Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
 says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
@@ -317,8 +318,30 @@ class Comparison:
                 f"link types, {t['captures-unreadable']} unreadable, {t['captures-broken-off']} broken off")
 
 
+ROW = "| tshark, fields (4) |"
+
+
+def table_rows(shipped, further):
+    """The rows of README.md and tests/reference/README.md; the second one of the latter only with further captures."""
+    def right(total):
+        return f"{total['fields'] - total['differences']} of {total['fields']}"
+
+    def in_full(total):
+        return (f"{total['captures']} captures, {total['packets']} packets | {right(total)} fields | | "
+                f"{total['differences']} |")
+
+    total = shipped.total
+    rows = [("README.md", ROW, 0, f"{ROW} {total['packets']} packets | {right(total)} | | {total['differences']} |"),
+            ("tests/reference/README.md", ROW, 0, f"{ROW} in the source tree | {in_full(total)}")]
+    if further.names:
+        both = f"| | with `$NETOBS_SHARED` | {in_full(total + further.total)}"
+        rows.append(("tests/reference/README.md", ROW, 1, both))
+    return rows
+
+
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--write"]
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
+    accept = "--accept" in sys.argv
     if len(arguments) < 3:
         sys.exit(__doc__)
     if shutil.which("tshark") is None:
@@ -347,7 +370,10 @@ def main():
     absent = [key for key in explained if key[0] not in shipped.names | further.names]
     wrong += ["explained, but no longer so: %s frame %d %s" % key
               for key in sorted(explained) if key not in found and (key not in absent or further.names)]
+    if accept:
+        accuracy.accept_counts("tshark", dict(shipped.total))
     wrong += accuracy.wrong_counts("tshark", dict(shipped.total))
+    wrong += accuracy.wrong_rows(table_rows(shipped, further), accept)
     print("".join(line + "\n" for line in wrong), end="")
     print("shipped: " + shipped.text())
     if further.names:
