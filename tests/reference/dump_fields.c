@@ -205,7 +205,7 @@ print_dccp(const struct dccp_layer *dccp)
 	print_number("dccp.x", dccp->extended);
 	print_number(dccp->extended ? "dccp.seq_raw" : "dccp.seq", dccp->seq);
 	if (dccp->has_ack)
-		print_number(dccp->extended ? "dccp.ack_raw" : "dccp.ack", dccp->ack);
+		print_number("dccp.ack_raw", dccp->ack);
 	if (dccp->extended && (dccp->type == DCCP_REQUEST || dccp->type == DCCP_RESPONSE))
 		print_number("dccp.service_code", dccp->service);
 	if (dccp->extended && dccp->type == DCCP_RESET)

@@ -10,7 +10,8 @@ are left out.  DIFFERENCES is the list of explained disagreements (tests/referen
 capture, frame, field, reason).  A disagreement that is not listed fails, and so does a listed one that no longer
 occurs, unless its capture is absent.  The counts of the shipped captures must be those of accuracy.expected, and
 README.md and tests/reference/README.md must state them.  --write prints a list with every disagreement of this run,
-keeping the reasons there are.  --accept writes the counts of this run into these three files.
+keeping the reasons there are.  --accept writes the counts of this run into these three files, if each disagreement
+is explained.
 
 Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
 says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
@@ -52,9 +53,9 @@ FIELDS = {
                "icmpv6.echo.sequence_number", "icmpv6.mtu", "icmpv6.target", "quote.src", "quote.dst"],
     "sctp": ["sctp.srcport", "sctp.dstport", "sctp.verification_tag", "sctp.checksum", "sctp.first_chunk",
              "sctp.chunks"],
-    # tshark has no raw name for numbers of 24 bits.
+    # tshark has no raw name for sequence numbers of 24 bits.
     "dccp": ["dccp.srcport", "dccp.dstport", "dccp.data_offset", "dccp.ccval", "dccp.cscov", "dccp.checksum",
-             "dccp.type", "dccp.x", "dccp.seq_raw", "dccp.seq", "dccp.ack_raw", "dccp.ack", "dccp.service_code",
+             "dccp.type", "dccp.x", "dccp.seq_raw", "dccp.seq", "dccp.ack_raw", "dccp.service_code",
              "dccp.reset_code"],
 }
 # Fields of ours that tshark calls otherwise or gives once for each of several.
@@ -370,6 +371,7 @@ def main():
     absent = [key for key in explained if key[0] not in shipped.names | further.names]
     wrong += ["explained, but no longer so: %s frame %d %s" % key
               for key in sorted(explained) if key not in found and (key not in absent or further.names)]
+    accept = accept and not wrong
     if accept:
         accuracy.accept_counts("tshark", dict(shipped.total))
     wrong += accuracy.wrong_counts("tshark", dict(shipped.total))
