@@ -151,11 +151,10 @@ struct flow *flow_table_lookup_tcp(struct flow_table *table, const struct packet
 struct flow *flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 				   uint32_t hash, unsigned sender, uint64_t now, struct flow_events *events);
 
-/*
- * Like flow_table_lookup_tcp() for an SCTP packet.  `*sender` changes if the packet used another path of a multi-homed
- * association than the one in the flow's key.  NULL if the packet proves no association (for example ABORT).  `*anomaly` is
- * the packet's anomaly within its association, or ANOMALY_NONE; a packet with an anomaly changes no state.
- */
+/* Like flow_table_lookup_tcp() for an SCTP packet.  `*sender` changes if the packet used another path of a
+ * multi-homed association than the one in the flow's key.  NULL if the packet proves no association (for example
+ * ABORT).  `*anomaly` is the packet's anomaly within its association, or ANOMALY_NONE; a packet with an anomaly
+ * changes no state. */
 struct flow *flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 				    uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *anomaly);
 
