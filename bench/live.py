@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The live rows of bench/run.py: a veth pair in a network namespace of its own, small frames (bench/live_send).
+"""The live rows of bench/run.py: small frames (bench/live_send) on a veth pair between two network namespaces.
 
-live: the highest of some rates at which `tcpdump -w /dev/null` loses nothing, and what tcpdump and netobsd spend there,
-in turns, on datagrams, on connections that last and on short ones.  workers: how long one worker and two take for full buffers, in turns; nobody sends meanwhile, for where there
-are two processors only, the sender would be in the way.
+live: the highest of some rates at which `tcpdump -w /dev/null` drops nothing, and the processor time of tcpdump and
+netobsd at that rate, in turns, on the interface and on "any", for datagrams, connections that last and short ones.
+workers: how long one worker and two take for full buffers, in turns; the sender has finished by then, because with two
+processors it would compete with them.
 """
 import contextlib
 import os
@@ -18,28 +19,32 @@ RATES = (100000, 200000, 300000, 400000, 500000, 600000, 800000, 1000000, 150000
 
 
 class Wire:
-    """A namespace with a cable: what is sent into in0 comes out of out0."""
+    """Two namespaces with a cable: what is sent into in0 of the first comes out of out0 of the second."""
 
     def __init__(self, bench, failure):
         self.bench, self.failure = bench, failure
         self.space = "netobs-bench-%d" % os.getpid()
+        self.sender_space = self.space + "-sender"
         self.sender = os.path.join(bench.build, "bench/live_send")
 
     def __enter__(self):
         if os.geteuid() != 0:
             raise self.failure("live capture is measured by root only")
-        for words in ("netns add SPACE", "-n SPACE link add in0 type veth peer name out0",
+        for words in ("netns add SENDER", "netns add SPACE",
+                      "-n SENDER link add in0 type veth peer name out0 netns SPACE",
+                      "netns exec SENDER sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6'",
                       "netns exec SPACE sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6'",
-                      "-n SPACE link set in0 up", "-n SPACE link set out0 up"):
-            done = subprocess.run(["ip", *shlex.split(words.replace("SPACE", self.space))], check=False,
-                                  stderr=subprocess.PIPE, text=True)
+                      "-n SENDER link set in0 up", "-n SPACE link set out0 up"):
+            words = words.replace("SPACE", self.space).replace("SENDER", self.sender_space)
+            done = subprocess.run(["ip", *shlex.split(words)], check=False, stderr=subprocess.PIPE, text=True)
             if done.returncode != 0:
                 self.__exit__()
                 raise self.failure("no network namespace: " + done.stderr.strip())
         return self
 
     def __exit__(self, *_):
-        subprocess.run(["ip", "netns", "del", self.space], check=False, stderr=subprocess.DEVNULL)
+        for space in (self.space, self.sender_space):
+            subprocess.run(["ip", "netns", "del", space], check=False, stderr=subprocess.DEVNULL)
 
     def inside(self, argv):
         return ["ip", "netns", "exec", self.space, *argv]
@@ -75,8 +80,8 @@ class Wire:
 
     def send(self, trace, rate, count):
         """How many frames a second went out."""
-        done = subprocess.run(self.inside([self.sender, "in0", trace, str(rate), str(count)]), check=True,
-                              stdout=subprocess.PIPE, text=True)
+        command = ["ip", "netns", "exec", self.sender_space, self.sender, "in0", trace, str(rate), str(count)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         sent, seconds = done.stdout.split()
         return int(sent) / float(seconds)
 
@@ -130,10 +135,14 @@ def small_frames(b, kind="short connections"):
     return b.trace(b.args.packets // 2, at_once or max(b.args.flows // 10, 1), "-l", "0", *options)
 
 
-def commands(b):
+def commands(b, interface):
+    """The programs to compare: tcpdump, netobsd, and with --other another netobsd, such as that of an earlier commit."""
     buffer = ["-B", str(b.args.live_buffer)]
-    return {"tcpdump": ["tcpdump", "-n", "-i", "out0", "-w", "/dev/null", *buffer],
-            "netobsd": [b.netobsd, "-i", "out0", "--summary", *buffer]}
+    found = {"tcpdump": ["tcpdump", "-n", "-i", interface, "-w", "/dev/null", *buffer],
+             "netobsd": [b.netobsd, "-i", interface, "--summary", *buffer]}
+    if b.args.other:
+        found["other netobsd"] = [b.args.other, "-i", interface, "--summary", *buffer]
+    return found
 
 
 def lossless_rate(b, wire, trace, command, seconds):
@@ -157,17 +166,18 @@ def row_live(b, failure):
     # Nothing is sent twice: that would be retransmissions.
     traces, seconds = {kind: small_frames(b, kind) for kind in TRAFFIC}, b.args.live_seconds
     with Wire(b, failure) as wire:
-        both = commands(b)
-        rate = lossless_rate(b, wire, traces["short connections"], both["tcpdump"], seconds)
+        rate = lossless_rate(b, wire, traces["short connections"], commands(b, "any")["tcpdump"], seconds)
         if rate is None:
-            raise failure("tcpdump loses frames at {:,} a second".format(RATES[0]))
-        b.tell("live", "tcpdump -w /dev/null loses nothing at", rate, "/s")
-        for kind, trace in traces.items():
-            loads = {name: [] for name in both}
-            for _ in range(b.args.rounds):
-                for name, command in both.items():
-                    loads[name].append(Load(wire, command, trace, rate, seconds))
-            tell_loads(b, kind, loads)
+            raise failure("tcpdump drops frames at {:,} a second".format(RATES[0]))
+        b.tell("live", "tcpdump -i any -w /dev/null drops nothing at", rate, "/s")
+        for interface in ("out0", "any"):
+            for kind, trace in traces.items():
+                programs = commands(b, interface)
+                loads = {name: [] for name in programs}
+                for _ in range(b.args.rounds):
+                    for name, command in programs.items():
+                        loads[name].append(Load(wire, command, trace, rate, seconds))
+                tell_loads(b, kind + (" on any" if interface == "any" else ""), loads)
 
 
 def tell_loads(b, kind, loads):
@@ -178,6 +188,9 @@ def tell_loads(b, kind, loads):
     b.tell("live", kind + ", netobsd: lost in these runs", lost, "frames", "none", lost == 0)
     ratio = statistics.median(a.cpu / t.cpu for a, t in zip(loads["netobsd"], loads["tcpdump"]))
     b.tell("live", kind + ", netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
+    if "other netobsd" in loads:
+        ratio = statistics.median(a.cpu / o.cpu for a, o in zip(loads["netobsd"], loads["other netobsd"]))
+        b.tell("live", kind + ", netobsd / other netobsd, cpu", ratio, "x")
 
 
 class Drain:

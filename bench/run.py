@@ -366,6 +366,7 @@ def arguments():
     parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
     parser.add_argument("--drain-buffer", type=int, default=1048576, help="the same where it is to hold all (1048576)")
     parser.add_argument("--build", default=".", help="where netobsd and bench/pcap_floor were built")
+    parser.add_argument("--other", metavar="NETOBSD", help="live: another netobsd to compare in the same turns")
     parser.add_argument("--any-build", action="store_true", help="measure a development build, too")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
