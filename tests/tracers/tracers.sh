@@ -51,7 +51,7 @@ PYTHON
 # Together they make every probe fire; all of one link type, merged by time.  bpftrace parts a command at single blanks.
 files="-r $captures/home-network.pcap -r $captures/one-tcp-rst.pcap -r $captures/icmp.pcapng"
 files="$files -r $captures/dns-tcp.pcap -r $captures/sctp-restart.pcap -r $tmp/timers.pcap"
-files="$files -r $captures/iscsi.pcap"
+files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap"
 
 # ------------------------------------------------------------------------------------------------- what must be seen
 
@@ -107,6 +107,7 @@ questions = [
     ("timer", "tcp-timeout-retransmit", [(3, "tcpsinfo", "tcps_rto")], (5, "tcprinfo", "tcpr_elapsed_us")),
     ("sctp", "sctp-send", [(3, "sctpsinfo", "sctps_state"), (4, "sctpinfo", "sctp_chunk_type")],
         (4, "sctpinfo", "sctp_chunk_count")),
+    ("dccp", "dccp-receive", [(4, "dccpinfo", "dccp_typestr"), (4, "dccpinfo", "dccp_seq")], (4, "dccpinfo", "dccp_payload")),
     ("scsi", "iscsi-scsi-command", [(0, "conninfo", "ci_local"), (1, "iscsiinfo", "ii_lun")], (2, "iscsicmd", "ic_len")),
     ("fusion", "tcpf-send", [(4, "tcpfinfo", "tcpf_peer_cid")], (4, "tcpfinfo", "tcpf_len")),
     ("written", "socket-send", [(3, "sockinfo", "so_protocol"), (3, "sockinfo", "so_raddr")], (3, "sockinfo", "so_bytes")),
