@@ -83,15 +83,29 @@ observe_request_owners(const struct observer *o, const struct packet_work *work,
 	}
 }
 
+/* A group or unspecified address: whether its end is local depends on the link header, too (locality_of_packet()). */
+static bool
+observe_is_special_address(unsigned version, const uint8_t addr[16])
+{
+	static const uint8_t zero[16];
+
+	return memcmp(addr, zero, sizeof zero) == 0 || addr[0] >= (version == 4 ? 0xe0 : 0xff);
+}
+
 /* Stores the local epoch if `local` has every end whose address is local.  Then no frame of this epoch adds another
- * end, unless its link header adds information to the addresses (pipeline_is_locality_known()). */
+ * end, unless its link header adds information to the addresses (observe_is_locality_known(),
+ * pipeline_is_locality_known()). */
 static void
 observe_set_local_epoch(const struct observer *o, struct flow *flow)
 {
-	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
-		if ((flow->local >> endpoint & 1) == 0 &&
-		    local_addrs_contains(o->local_addrs, flow->key.version, flow->key.addr[endpoint]))
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const uint8_t *addr = flow->key.addr[endpoint];
+
+		if (observe_is_special_address(flow->key.version, addr))
 			return;
+		if ((flow->local >> endpoint & 1) == 0 && local_addrs_contains(o->local_addrs, flow->key.version, addr))
+			return;
+	}
 	flow->local_epoch = o->local_epoch;
 }
 
@@ -114,6 +128,15 @@ observe_update_local_endpoints(const struct observer *o, struct packet_work *wor
 	}
 	if (local != BOTH_LOCAL && flow->local_epoch != o->local_epoch)
 		observe_set_local_epoch(o, flow);
+}
+
+/* Whether the packet cannot add an end to flow.local: both are local, or its link header says nothing and its addresses
+ * have been compared with the local addresses in this epoch. */
+static bool
+observe_is_locality_known(const struct observer *o, const struct flow *flow, const struct packet *p)
+{
+	return flow->local == BOTH_LOCAL || (flow->local_epoch == o->local_epoch && p->direction == DIRECTION_UNKNOWN &&
+					     !p->loopback && !p->frame->interface->loopback);
 }
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
@@ -224,7 +247,7 @@ observe_untraced_udp(struct observer *o, struct packet_work *work)
 	ignored_events.count = 0;
 	work->flow =
 	    flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock, &ignored_events);
-	if (work->flow->local != BOTH_LOCAL)
+	if (!observe_is_locality_known(o, work->flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 }
 
@@ -250,7 +273,7 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock);
 	if (flow == NULL)
 		return true;
-	if (flow->local != BOTH_LOCAL)
+	if (!observe_is_locality_known(o, flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 	ignored_events.count = 0;
 	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock, &ignored_events);
