@@ -9,18 +9,19 @@
 #include "probes/args/args.h"
 #include "probes/print/print.h"
 
-/* The kernel's data about a connection is ignored when it is older than this: no probe has used it for a while. */
+/* Most age of the kernel's data about a connection (OWNER_TCP): older data is ignored.  It is refreshed only while a
+ * probe uses it. */
 #define OWNER_TCP_AGE_NS NANOSECONDS
 
 /* Structs that depend on the packet only, as bits of emitter.built. */
 enum built_args {
 	BUILT_PKT = 1,
-	SHARED_IP = 2,
-	SHARED_ILL = 4,
-	SHARED_ETHER = 8,
-	SHARED_IPV4 = 16,
-	SHARED_IPV6 = 32,
-	SHARED_TCP = 64,
+	BUILT_IP = 2,
+	BUILT_ILL = 4,
+	BUILT_ETHER = 8,
+	BUILT_IPV4 = 16,
+	BUILT_IPV6 = 32,
+	BUILT_TCP = 64,
 };
 
 /* One cache line each, so that threads that fire different probes do not contend. */
@@ -36,7 +37,7 @@ struct emitter {
 	const struct packet *packet;		 /* NULL: a timer, no packet */
 	const struct packet *interrupted_packet; /* packet being processed when the timer ran */
 	uint64_t id;
-	unsigned partition_index, partition_count; /* packet id of the first prober and stride, if there are several */
+	unsigned partition_index, partition_count; /* of the emitters of a run: see emitter_set_partition() */
 	uint64_t now;
 	unsigned built; /* enum built_args */
 	bool traced;	/* a probe was enabled at the last emitter_poll_semaphores() */
@@ -45,12 +46,11 @@ struct emitter {
 	void *owner_context;
 	const struct flow *owner_flow; /* flow whose owners were looked up for this packet, NULL none */
 	struct {
-		bool asked, found;
+		bool looked_up, found;
 		struct owner owner;
 	} owner[2]; /* of the two ends of `owner_flow` */
 
-	/* Arguments read by tracers.  Filled anew for each packet, so the pages are resident when a tracer reads
-	 * them. */
+	/* Arguments read by tracers.  They are filled for each packet, so their pages are resident at each firing. */
 	struct pktinfo pkt;
 	struct ipinfo ip;
 	struct illinfo ill;
@@ -75,8 +75,8 @@ struct emitter {
 	struct arpinfo arp;
 	struct conninfo ci;
 
-	struct firing_sequences *sequences; /* NULL: this is the only prober */
-	uint64_t own_sequence[PROBE_COUNT]; /* if so: firings since the probe was enabled */
+	struct firing_sequences *sequences; /* NULL: this is the only emitter */
+	uint64_t own_sequence[PROBE_COUNT]; /* without `sequences`: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1];
 };
@@ -86,20 +86,20 @@ _Static_assert(sizeof(struct tcpsinfo) == sizeof(struct tcpnsinfo), "tcpnsinfo_t
 struct emitter *
 emitter_new(struct printer *printer, const struct flow_table *flows)
 {
-	struct emitter *p = calloc(1, sizeof *p);
+	struct emitter *e = calloc(1, sizeof *e);
 
-	if (p != NULL) {
-		p->printer = printer;
-		p->flows = flows;
-		p->partition_count = 1;
+	if (e != NULL) {
+		e->printer = printer;
+		e->flows = flows;
+		e->partition_count = 1;
 	}
-	return p;
+	return e;
 }
 
 void
-emitter_free(struct emitter *p)
+emitter_free(struct emitter *e)
 {
-	free(p);
+	free(e);
 }
 
 struct firing_sequences *
@@ -119,130 +119,130 @@ firing_sequences_free(struct firing_sequences *sequences)
 }
 
 void
-emitter_set_partition(struct emitter *p, unsigned number, unsigned of, struct firing_sequences *sequences)
+emitter_set_partition(struct emitter *e, unsigned index, unsigned count, struct firing_sequences *sequences)
 {
-	p->partition_index = number;
-	p->partition_count = of;
-	p->sequences = sequences;
+	e->partition_index = index;
+	e->partition_count = count;
+	e->sequences = sequences;
 }
 
 static uint64_t
-emitter_packet_id(const struct emitter *p)
+emitter_packet_id(const struct emitter *e)
 {
-	return (p->id - 1) * p->partition_count + p->partition_index + 1;
+	return (e->id - 1) * e->partition_count + e->partition_index + 1;
 }
 
 static uint64_t
-emitter_next_sequence(struct emitter *p, enum probe_id id)
+emitter_next_sequence(struct emitter *e, enum probe_id id)
 {
-	if (p->sequences == NULL)
-		return ++p->own_sequence[id];
-	return atomic_fetch_add_explicit(&p->sequences->of[id].fired, 1, memory_order_relaxed) + 1;
+	if (e->sequences == NULL)
+		return ++e->own_sequence[id];
+	return atomic_fetch_add_explicit(&e->sequences->of[id].fired, 1, memory_order_relaxed) + 1;
 }
 
 /* No tracer is attached to the probe: its sequence starts again at 1 with the next tracer. */
 static void
-emitter_reset_sequence(struct emitter *p, enum probe_id id)
+emitter_reset_sequence(struct emitter *e, enum probe_id id)
 {
 	_Atomic uint64_t *fired;
 	uint64_t before;
 
-	p->own_sequence[id] = 0;
-	if (p->sequences == NULL)
+	e->own_sequence[id] = 0;
+	if (e->sequences == NULL)
 		return;
 	/* A tracer may have attached since, and another thread may have fired for it: keep that count. */
-	fired = &p->sequences->of[id].fired;
+	fired = &e->sequences->of[id].fired;
 	before = atomic_load_explicit(fired, memory_order_acquire);
 	if (before != 0 && SEMAPHORE_READ(probe_semaphores[id]) == 0)
 		atomic_compare_exchange_strong_explicit(fired, &before, 0, memory_order_relaxed, memory_order_relaxed);
 }
 
 void
-emitter_set_packet(struct emitter *p, const struct packet *packet, uint64_t id, uint64_t now)
+emitter_set_packet(struct emitter *e, const struct packet *packet, uint64_t id, uint64_t now)
 {
-	p->packet = packet;
-	p->id = id;
-	p->now = now;
-	p->built = 0;
-	p->owner_flow = NULL;
+	e->packet = packet;
+	e->id = id;
+	e->now = now;
+	e->built = 0;
+	e->owner_flow = NULL;
 }
 
 void
-emitter_set_owner_lookup(struct emitter *p, emitter_find_owner *find, void *context)
+emitter_set_owner_lookup(struct emitter *e, emitter_find_owner *find, void *context)
 {
-	p->find_owner = find;
-	p->owner_context = context;
+	e->find_owner = find;
+	e->owner_context = context;
 }
 
 void
-emitter_begin_timer(struct emitter *p, uint64_t now)
+emitter_begin_timer(struct emitter *e, uint64_t now)
 {
-	p->interrupted_packet = p->packet;
-	p->packet = NULL;
-	p->now = now;
-	p->owner_flow = NULL;
+	e->interrupted_packet = e->packet;
+	e->packet = NULL;
+	e->now = now;
+	e->owner_flow = NULL;
 }
 
 void
-emitter_end_timer(struct emitter *p)
+emitter_end_timer(struct emitter *e)
 {
-	p->packet = p->interrupted_packet;
+	e->packet = e->interrupted_packet;
 }
 
 void
-emitter_poll_semaphores(struct emitter *p)
+emitter_poll_semaphores(struct emitter *e)
 {
-	p->traced = false;
-	if (p->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
+	e->traced = false;
+	if (e->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
 		site_sync_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
 		if (SEMAPHORE_READ(probe_semaphores[id]) == 0)
-			emitter_reset_sequence(p, (enum probe_id)id);
+			emitter_reset_sequence(e, (enum probe_id)id);
 		else
-			p->traced = true;
+			e->traced = true;
 }
 
 bool
-emitter_is_traced(const struct emitter *p)
+emitter_is_traced(const struct emitter *e)
 {
-	return p->traced;
+	return e->traced;
 }
 
 uint64_t
-emitter_firings(const struct emitter *p, enum probe_id probe)
+emitter_firings(const struct emitter *e, enum probe_id probe)
 {
-	return p->fired[probe];
+	return e->fired[probe];
 }
 
 uint64_t
-emitter_checksum_verdicts(const struct emitter *p, enum checksum_verdict verdict)
+emitter_checksum_verdicts(const struct emitter *e, enum checksum_verdict verdict)
 {
-	return p->checksums[verdict];
+	return e->checksums[verdict];
 }
 
 /* ------------------------------------------------------------------------------------ arguments shared by a packet */
 
 static bool
-emitter_needs_build(struct emitter *p, enum built_args what)
+emitter_needs_build(struct emitter *e, enum built_args what)
 {
-	bool missing = (p->built & (unsigned)what) == 0;
+	bool missing = (e->built & (unsigned)what) == 0;
 
-	p->built |= (unsigned)what;
+	e->built |= (unsigned)what;
 	return missing;
 }
 
 static const struct pktinfo *
-emitter_pktinfo(struct emitter *p)
+emitter_pktinfo(struct emitter *e)
 {
-	if (p->packet == NULL)
+	if (e->packet == NULL)
 		return NULL;
-	if (emitter_needs_build(p, BUILT_PKT)) {
-		enum checksum_verdict verdict = checksum_verify(p->packet);
+	if (emitter_needs_build(e, BUILT_PKT)) {
+		enum checksum_verdict verdict = checksum_verify(e->packet);
 
-		p->checksums[verdict]++;
-		args_pktinfo(&p->pkt, p->packet, emitter_packet_id(p), verdict);
+		e->checksums[verdict]++;
+		args_pktinfo(&e->pkt, e->packet, emitter_packet_id(e), verdict);
 	}
-	return &p->pkt;
+	return &e->pkt;
 }
 
 static bool
@@ -252,59 +252,59 @@ emitter_packet_is_ip(const struct packet *packet)
 }
 
 static const struct ipinfo *
-emitter_ipinfo(struct emitter *p)
+emitter_ipinfo(struct emitter *e)
 {
-	if (p->packet == NULL || !emitter_packet_is_ip(p->packet))
+	if (e->packet == NULL || !emitter_packet_is_ip(e->packet))
 		return NULL;
-	if (emitter_needs_build(p, SHARED_IP))
-		args_ipinfo(&p->ip, &p->packet->ip);
-	return &p->ip;
+	if (emitter_needs_build(e, BUILT_IP))
+		args_ipinfo(&e->ip, &e->packet->ip);
+	return &e->ip;
 }
 
 static const struct ipv4info *
-emitter_ipv4info(struct emitter *p)
+emitter_ipv4info(struct emitter *e)
 {
-	if (p->packet->network != NETWORK_IPV4)
+	if (e->packet->network != NETWORK_IPV4)
 		return NULL;
-	if (emitter_needs_build(p, SHARED_IPV4))
-		args_ipv4info(&p->ipv4, &p->packet->ip);
-	return &p->ipv4;
+	if (emitter_needs_build(e, BUILT_IPV4))
+		args_ipv4info(&e->ipv4, &e->packet->ip);
+	return &e->ipv4;
 }
 
 static const struct ipv6info *
-emitter_ipv6info(struct emitter *p)
+emitter_ipv6info(struct emitter *e)
 {
-	if (p->packet->network != NETWORK_IPV6)
+	if (e->packet->network != NETWORK_IPV6)
 		return NULL;
-	if (emitter_needs_build(p, SHARED_IPV6))
-		args_ipv6info(&p->ipv6, &p->packet->ip);
-	return &p->ipv6;
+	if (emitter_needs_build(e, BUILT_IPV6))
+		args_ipv6info(&e->ipv6, &e->packet->ip);
+	return &e->ipv6;
 }
 
 static const struct illinfo *
-emitter_illinfo(struct emitter *p)
+emitter_illinfo(struct emitter *e)
 {
-	if (emitter_needs_build(p, SHARED_ILL))
-		args_illinfo(&p->ill, p->packet->frame->interface, p->packet->loopback);
-	return &p->ill;
+	if (emitter_needs_build(e, BUILT_ILL))
+		args_illinfo(&e->ill, e->packet->frame->interface, e->packet->loopback);
+	return &e->ill;
 }
 
 static const struct etherinfo *
-emitter_etherinfo(struct emitter *p)
+emitter_etherinfo(struct emitter *e)
 {
-	if (emitter_needs_build(p, SHARED_ETHER))
-		args_etherinfo(&p->ether, p->packet);
-	return &p->ether;
+	if (emitter_needs_build(e, BUILT_ETHER))
+		args_etherinfo(&e->ether, e->packet);
+	return &e->ether;
 }
 
 static const struct tcpinfo *
-emitter_tcpinfo(struct emitter *p)
+emitter_tcpinfo(struct emitter *e)
 {
-	if (p->packet == NULL || p->packet->transport != TRANSPORT_TCP)
+	if (e->packet == NULL || e->packet->transport != TRANSPORT_TCP)
 		return NULL;
-	if (emitter_needs_build(p, SHARED_TCP))
-		args_tcpinfo(&p->tcp, p->packet);
-	return &p->tcp;
+	if (emitter_needs_build(e, BUILT_TCP))
+		args_tcpinfo(&e->tcp, e->packet);
+	return &e->tcp;
 }
 
 /* --------------------------------------------------------------------------------------------- arguments of an end */
@@ -327,272 +327,272 @@ emitter_endpoint_known(const struct flow *flow, unsigned endpoint)
 }
 
 static const struct owner *
-emitter_lookup_owner(struct emitter *p, const struct flow *flow, unsigned endpoint)
+emitter_lookup_owner(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
 	struct owner_key key;
 
-	if (p->find_owner == NULL || (flow->local >> endpoint & 1) == 0 || flow->kind == FLOW_SCTP)
+	if (e->find_owner == NULL || (flow->local >> endpoint & 1) == 0 || flow->kind == FLOW_SCTP)
 		return NULL;
-	if (p->owner_flow != flow) {
-		p->owner_flow = flow;
-		p->owner[0].asked = p->owner[1].asked = false;
+	if (e->owner_flow != flow) {
+		e->owner_flow = flow;
+		e->owner[0].looked_up = e->owner[1].looked_up = false;
 	}
-	if (!p->owner[endpoint].asked) {
+	if (!e->owner[endpoint].looked_up) {
 		owner_key_from_flow(&key, &flow->key, endpoint);
-		p->owner[endpoint].found =
-		    p->find_owner(p->owner_context, &key, p->packet != NULL ? p->packet->frame->interface->ifindex : 0,
-				  &p->owner[endpoint].owner);
-		p->owner[endpoint].asked = true;
-		if (p->now > p->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
-			p->owner[endpoint].owner.flags &= ~(uint32_t)OWNER_TCP;
+		e->owner[endpoint].found =
+		    e->find_owner(e->owner_context, &key, e->packet != NULL ? e->packet->frame->interface->ifindex : 0,
+				  &e->owner[endpoint].owner);
+		e->owner[endpoint].looked_up = true;
+		if (e->now > e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
+			e->owner[endpoint].owner.flags &= ~(uint32_t)OWNER_TCP;
 	}
-	return p->owner[endpoint].found ? &p->owner[endpoint].owner : NULL;
+	return e->owner[endpoint].found ? &e->owner[endpoint].owner : NULL;
 }
 
 static struct probe_endpoint
-emitter_make_endpoint(struct emitter *p, const struct flow *flow, unsigned endpoint)
+emitter_make_endpoint(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
-	return (struct probe_endpoint){.table = p->flows,
+	return (struct probe_endpoint){.table = e->flows,
 				       .flow = flow,
 				       .end = endpoint,
 				       .tcp = &flow->tcp[endpoint],
-				       .owner = emitter_lookup_owner(p, flow, endpoint)};
+				       .owner = emitter_lookup_owner(e, flow, endpoint)};
 }
 
-/* Connection state of an endpoint at a time other than the packet's: the deadline of a timer. */
+/* The csinfo of an endpoint at a time that may differ from the packet's: a timer fires at its deadline. */
 static const struct csinfo *
-emitter_csinfo_at(struct emitter *p, const struct flow *flow, unsigned endpoint, uint64_t ts)
+emitter_csinfo_at(struct emitter *e, const struct flow *flow, unsigned endpoint, uint64_t ts)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-	args_csinfo(&p->cs, &of, ts);
-	return &p->cs;
+	args_csinfo(&e->cs, &of, ts);
+	return &e->cs;
 }
 
 static const struct csinfo *
-emitter_csinfo(struct emitter *p, const struct flow *flow, unsigned endpoint)
+emitter_csinfo(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
-	return emitter_endpoint_known(flow, endpoint) ? emitter_csinfo_at(p, flow, endpoint, p->now) : NULL;
+	return emitter_endpoint_known(flow, endpoint) ? emitter_csinfo_at(e, flow, endpoint, e->now) : NULL;
 }
 
 static const struct tcpsinfo *
-emitter_tcpsinfo(struct emitter *p, const struct flow *flow, unsigned endpoint)
+emitter_tcpsinfo(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
 	struct probe_endpoint of;
 
 	if (!emitter_endpoint_known(flow, endpoint))
 		return NULL;
-	of = emitter_make_endpoint(p, flow, endpoint);
-	args_tcpsinfo(&p->tcps, &of);
-	return &p->tcps;
+	of = emitter_make_endpoint(e, flow, endpoint);
+	args_tcpsinfo(&e->tcps, &of);
+	return &e->tcps;
 }
 
 /* ------------------------------------------------------------------------------------------------------ the firing */
 
 /* Numbers the firing and passes it to the probe's site, then to the built-in printer. */
 static void
-emit_firing(struct emitter *p, enum probe_id id, const void *const args[6])
+emit_firing(struct emitter *e, enum probe_id id, const void *const args[6])
 {
-	uint64_t sequence = emitter_next_sequence(p, id);
+	uint64_t sequence = emitter_next_sequence(e, id);
 
-	p->fired[id]++;
-	p->pkt.pkt_seq = sequence;
-	p->cs.cs_seq = sequence;
-	p->ci.ci_seq = sequence;
+	e->fired[id]++;
+	e->pkt.pkt_seq = sequence;
+	e->cs.cs_seq = sequence;
+	e->ci.ci_seq = sequence;
 	site_fire(id, args);
-	if (p->printer != NULL)
-		printer_print_firing(p->printer, id, args);
+	if (e->printer != NULL)
+		printer_print_firing(e->printer, id, args);
 }
 
 void
-emit_gld(struct emitter *p, enum probe_id probe)
+emit_gld(struct emitter *e, enum probe_id probe)
 {
 	emit_firing(
-	    p, probe,
-	    (const void *[6]){emitter_pktinfo(p), NULL, emitter_ipinfo(p), emitter_illinfo(p), emitter_etherinfo(p)});
+	    e, probe,
+	    (const void *[6]){emitter_pktinfo(e), NULL, emitter_ipinfo(e), emitter_illinfo(e), emitter_etherinfo(e)});
 }
 
 void
-emit_arp(struct emitter *p, enum probe_id probe)
+emit_arp(struct emitter *e, enum probe_id probe)
 {
-	args_arpinfo(&p->arp, &p->packet->arp);
-	emit_firing(p, probe, (const void *[6]){emitter_pktinfo(p), NULL, NULL, emitter_illinfo(p), &p->arp});
+	args_arpinfo(&e->arp, &e->packet->arp);
+	emit_firing(e, probe, (const void *[6]){emitter_pktinfo(e), NULL, NULL, emitter_illinfo(e), &e->arp});
 }
 
 void
-emit_ip(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint)
+emit_ip(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p),
-				      emitter_illinfo(p), emitter_ipv4info(p), emitter_ipv6info(p)});
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
+				      emitter_illinfo(e), emitter_ipv4info(e), emitter_ipv6info(e)});
 }
 
 void
-emit_icmp(struct emitter *p, enum probe_id probe, const struct flow *quoted, unsigned endpoint)
+emit_icmp(struct emitter *e, enum probe_id probe, const struct flow *quoted, unsigned endpoint)
 {
-	args_icmpinfo(&p->icmp, p->packet);
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, quoted, endpoint), emitter_ipinfo(p),
-				      emitter_illinfo(p), &p->icmp});
+	args_icmpinfo(&e->icmp, e->packet);
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, quoted, endpoint), emitter_ipinfo(e),
+				      emitter_illinfo(e), &e->icmp});
 }
 
 void
-emit_udp(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint)
+emit_udp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-	args_udpinfo(&p->udp, p->packet, &of);
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p), &p->udp,
-				      &p->udp});
+	args_udpinfo(&e->udp, e->packet, &of);
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), &e->udp,
+				      &e->udp});
 }
 
 void
-emit_tcp(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint)
+emit_tcp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p),
-				      emitter_tcpsinfo(p, flow, endpoint), emitter_tcpinfo(p)});
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
+				      emitter_tcpsinfo(e, flow, endpoint), emitter_tcpinfo(e)});
 }
 
 void
-emit_tcpf(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint)
+emit_tcpf(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-	args_tcpfinfo(&p->tcpf, p->packet, &of, emitter_lookup_owner(p, flow, 1 - endpoint));
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p),
-				      emitter_tcpsinfo(p, flow, endpoint), &p->tcpf});
+	args_tcpfinfo(&e->tcpf, e->packet, &of, emitter_lookup_owner(e, flow, 1 - endpoint));
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
+				      emitter_tcpsinfo(e, flow, endpoint), &e->tcpf});
 }
 
 void
-emit_sctp(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint)
+emit_sctp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
 	const struct sctpsinfo *sctps = NULL;
 
-	args_sctpinfo(&p->sctp, p->packet);
+	args_sctpinfo(&e->sctp, e->packet);
 	if (emitter_endpoint_known(flow, endpoint)) {
-		struct probe_endpoint of = emitter_make_endpoint(p, flow, endpoint);
+		struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-		args_sctpsinfo(&p->sctps, &of, (enum sctp_state)flow->sctp[endpoint].state);
-		sctps = &p->sctps;
+		args_sctpsinfo(&e->sctps, &of, (enum sctp_state)flow->sctp[endpoint].state);
+		sctps = &e->sctps;
 	}
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p), sctps,
-				      &p->sctp});
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), sctps,
+				      &e->sctp});
 }
 
 void
-emit_dccp(struct emitter *p, enum probe_id probe)
+emit_dccp(struct emitter *e, enum probe_id probe)
 {
-	args_dccpinfo(&p->dccp, p->packet);
-	emit_firing(p, probe, (const void *[6]){emitter_pktinfo(p), NULL, emitter_ipinfo(p), NULL, &p->dccp});
+	args_dccpinfo(&e->dccp, e->packet);
+	emit_firing(e, probe, (const void *[6]){emitter_pktinfo(e), NULL, emitter_ipinfo(e), NULL, &e->dccp});
 }
 
 void
-emit_ip_packet_free(struct emitter *p)
+emit_ip_packet_free(struct emitter *e)
 {
-	emit_firing(p, PROBE_IP_PACKET_FREE, (const void *[6]){emitter_pktinfo(p)});
+	emit_firing(e, PROBE_IP_PACKET_FREE, (const void *[6]){emitter_pktinfo(e)});
 }
 
 void
-emit_socket(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint, uint32_t bytes,
+emit_socket(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint, uint32_t bytes,
 	    uint64_t offset)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-	args_sockinfo(&p->so, &of, bytes, offset);
+	args_sockinfo(&e->so, &of, bytes, offset);
 	emit_firing(
-	    p, probe,
-	    (const void *[6]){emitter_pktinfo(p), emitter_csinfo(p, flow, endpoint), emitter_ipinfo(p), &p->so});
+	    e, probe,
+	    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), &e->so});
 }
 
 void
-emit_app(struct emitter *p, enum probe_id probe, const struct flow *flow, unsigned endpoint, const void *info,
+emit_app(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint, const void *info,
 	 const void *more)
 {
-	args_conninfo(&p->ci, &(struct probe_endpoint){.table = p->flows, .flow = flow, .end = endpoint},
-		      emitter_packet_id(p), p->now);
-	emit_firing(p, probe, (const void *[6]){&p->ci, info, more});
+	args_conninfo(&e->ci, &(struct probe_endpoint){.table = e->flows, .flow = flow, .end = endpoint},
+		      emitter_packet_id(e), e->now);
+	emit_firing(e, probe, (const void *[6]){&e->ci, info, more});
 }
 
 /* ------------------------------------------------------------------------------------------------------ the events */
 
 static void
-emit_tcp_state_change(struct emitter *p, const struct flow *flow, const struct flow_event *event)
+emit_tcp_state_change(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint before = emitter_make_endpoint(p, flow, event->endpoint), after = before;
+	struct probe_endpoint before = emitter_make_endpoint(e, flow, event->endpoint), after = before;
 	struct tcpsinfo now;
 
 	before.tcp = &event->tcp_before;
 	after.tcp = &event->tcp_after;
-	args_tcpsinfo(&p->tcps, &before);
+	args_tcpsinfo(&e->tcps, &before);
 	args_tcpsinfo(&now, &after);
-	memcpy(&p->tcpns, &now, sizeof p->tcpns);
-	args_tcplsinfo(&p->tcpls, (enum tcp_state)event->tcp_before.state);
-	emit_firing(p, PROBE_TCP_STATE_CHANGE,
-		    (const void *[6]){NULL, emitter_csinfo_at(p, flow, event->endpoint, event->ts), &p->tcps, &p->tcpns,
-				      NULL, &p->tcpls});
+	memcpy(&e->tcpns, &now, sizeof e->tcpns);
+	args_tcplsinfo(&e->tcpls, (enum tcp_state)event->tcp_before.state);
+	emit_firing(e, PROBE_TCP_STATE_CHANGE,
+		    (const void *[6]){NULL, emitter_csinfo_at(e, flow, event->endpoint, event->ts), &e->tcps, &e->tcpns,
+				      NULL, &e->tcpls});
 }
 
 static void
-emit_sctp_state_change(struct emitter *p, const struct flow *flow, const struct flow_event *event)
+emit_sctp_state_change(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, event->endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, event->endpoint);
 
-	args_sctpsinfo(&p->sctps, &of, (enum sctp_state)event->sctp_after.state);
-	p->sctpls.sctps_state = event->sctp_before.state;
-	emit_firing(p, PROBE_SCTP_STATE_CHANGE,
-		    (const void *[6]){NULL, emitter_csinfo_at(p, flow, event->endpoint, event->ts), NULL, &p->sctps,
-				      NULL, &p->sctpls});
+	args_sctpsinfo(&e->sctps, &of, (enum sctp_state)event->sctp_after.state);
+	e->sctpls.sctps_state = event->sctp_before.state;
+	emit_firing(e, PROBE_SCTP_STATE_CHANGE,
+		    (const void *[6]){NULL, emitter_csinfo_at(e, flow, event->endpoint, event->ts), NULL, &e->sctps,
+				      NULL, &e->sctpls});
 }
 
-/* A retransmission or timeout of endpoint `event->end`, with the segment that shows it, if there is one. */
+/* A retransmission or timeout of endpoint `event->endpoint`, with the segment that shows it, if there is one. */
 static void
-emit_tcp_retransmit(struct emitter *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
+emit_tcp_retransmit(struct emitter *e, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	args_tcprinfo(&p->tcpr, &event->retransmission);
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo_at(p, flow, event->endpoint, event->ts),
-				      emitter_ipinfo(p), emitter_tcpsinfo(p, flow, event->endpoint), emitter_tcpinfo(p),
-				      &p->tcpr});
+	args_tcprinfo(&e->tcpr, &event->retransmission);
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo_at(e, flow, event->endpoint, event->ts),
+				      emitter_ipinfo(e), emitter_tcpsinfo(e, flow, event->endpoint), emitter_tcpinfo(e),
+				      &e->tcpr});
 }
 
 static void
-emit_udp_stream(struct emitter *p, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
+emit_udp_stream(struct emitter *e, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint of = emitter_make_endpoint(p, flow, event->endpoint);
+	struct probe_endpoint of = emitter_make_endpoint(e, flow, event->endpoint);
 
-	args_udpinfo(&p->udp, p->packet, &of);
-	emit_firing(p, probe,
-		    (const void *[6]){emitter_pktinfo(p), emitter_csinfo_at(p, flow, event->endpoint, event->ts),
-				      emitter_ipinfo(p), &p->udp, &p->udp});
+	args_udpinfo(&e->udp, e->packet, &of);
+	emit_firing(e, probe,
+		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo_at(e, flow, event->endpoint, event->ts),
+				      emitter_ipinfo(e), &e->udp, &e->udp});
 }
 
 static void
-fire_tcp_timeout(struct emitter *p, const struct flow *flow, const struct flow_event *event)
+fire_tcp_timeout(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
 	switch (event->timeout) {
 	case TIMEOUT_RETRANSMIT:
 		if (PROBE_ENABLED(tcp__timeout__retransmit))
-			emit_tcp_retransmit(p, PROBE_TCP_TIMEOUT_RETRANSMIT, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_TIMEOUT_RETRANSMIT, flow, event);
 		break;
 	case TIMEOUT_PERSIST:
 		if (PROBE_ENABLED(tcp__timeout__persist))
-			emit_tcp_retransmit(p, PROBE_TCP_TIMEOUT_PERSIST, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_TIMEOUT_PERSIST, flow, event);
 		break;
 	case TIMEOUT_KEEPALIVE:
 		if (PROBE_ENABLED(tcp__timeout__keepalive))
-			emit_tcp_retransmit(p, PROBE_TCP_TIMEOUT_KEEPALIVE, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_TIMEOUT_KEEPALIVE, flow, event);
 		break;
 	case TIMEOUT_TIME_WAIT:
 		if (PROBE_ENABLED(tcp__timeout__time__wait))
-			emit_tcp_retransmit(p, PROBE_TCP_TIMEOUT_TIME_WAIT, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_TIMEOUT_TIME_WAIT, flow, event);
 		break;
 	case TIMEOUT_CONNECT:
 		if (PROBE_ENABLED(tcp__timeout__connect))
-			emit_tcp_retransmit(p, PROBE_TCP_TIMEOUT_CONNECT, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_TIMEOUT_CONNECT, flow, event);
 		break;
 	case TIMEOUT_NONE:
 		break;
@@ -600,53 +600,53 @@ fire_tcp_timeout(struct emitter *p, const struct flow *flow, const struct flow_e
 }
 
 void
-fire_event(struct emitter *p, const struct flow *flow, const struct flow_event *event)
+fire_event(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
 	unsigned endpoint = event->endpoint;
 
 	switch (event->kind) {
 	case EVENT_TCP_STATE_CHANGE:
 		if (PROBE_ENABLED(tcp__state__change))
-			emit_tcp_state_change(p, flow, event);
+			emit_tcp_state_change(e, flow, event);
 		break;
 	case EVENT_SCTP_STATE_CHANGE:
 		if (PROBE_ENABLED(sctp__state__change))
-			emit_sctp_state_change(p, flow, event);
+			emit_sctp_state_change(e, flow, event);
 		break;
 	case EVENT_TCP_CONNECT_REQUEST:
 		if (PROBE_ENABLED(tcp__connect__request))
-			emit_tcp(p, PROBE_TCP_CONNECT_REQUEST, flow, endpoint);
+			emit_tcp(e, PROBE_TCP_CONNECT_REQUEST, flow, endpoint);
 		break;
 	case EVENT_TCP_CONNECT_ESTABLISHED:
 		if (PROBE_ENABLED(tcp__connect__established))
-			emit_tcp(p, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
+			emit_tcp(e, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
 		break;
 	case EVENT_TCP_CONNECT_REFUSED:
 		if (PROBE_ENABLED(tcp__connect__refused))
-			emit_tcp(p, PROBE_TCP_CONNECT_REFUSED, flow, endpoint);
+			emit_tcp(e, PROBE_TCP_CONNECT_REFUSED, flow, endpoint);
 		break;
 	case EVENT_TCP_ACCEPT_ESTABLISHED:
 		if (PROBE_ENABLED(tcp__accept__established))
-			emit_tcp(p, PROBE_TCP_ACCEPT_ESTABLISHED, flow, endpoint);
+			emit_tcp(e, PROBE_TCP_ACCEPT_ESTABLISHED, flow, endpoint);
 		break;
 	case EVENT_TCP_ACCEPT_REFUSED:
 		if (PROBE_ENABLED(tcp__accept__refused))
-			emit_tcp(p, PROBE_TCP_ACCEPT_REFUSED, flow, endpoint);
+			emit_tcp(e, PROBE_TCP_ACCEPT_REFUSED, flow, endpoint);
 		break;
 	case EVENT_TCP_RETRANSMIT:
 		if (PROBE_ENABLED(tcp__retransmit))
-			emit_tcp_retransmit(p, PROBE_TCP_RETRANSMIT, flow, event);
+			emit_tcp_retransmit(e, PROBE_TCP_RETRANSMIT, flow, event);
 		break;
 	case EVENT_TCP_TIMEOUT:
-		fire_tcp_timeout(p, flow, event);
+		fire_tcp_timeout(e, flow, event);
 		break;
 	case EVENT_UDP_STREAM_START:
 		if (PROBE_ENABLED(udp__stream__start))
-			emit_udp_stream(p, PROBE_UDP_STREAM_START, flow, event);
+			emit_udp_stream(e, PROBE_UDP_STREAM_START, flow, event);
 		break;
 	case EVENT_UDP_STREAM_END:
 		if (PROBE_ENABLED(udp__stream__end))
-			emit_udp_stream(p, PROBE_UDP_STREAM_END, flow, event);
+			emit_udp_stream(e, PROBE_UDP_STREAM_END, flow, event);
 		break;
 	}
 }

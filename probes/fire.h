@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fires probes: from packets and flows to probe arguments.  A fire_*() function costs one load and one compare while
- * its probe is not enabled.  If it is, an out-of-line function builds the argument structs in the prober's memory and
- * runs the probe's single site.  Structs shared by the probes of a packet are built once, by the first probe that needs
- * them.
+ * its probe is not enabled.  If it is, an out-of-line function builds the argument structs in the emitter's memory and
+ * calls the probe's site function.  Structs shared by the probes of a packet are built once, by the first probe that
+ * needs them.
  */
 #ifndef NETOBS_PROBES_FIRE_H
 #define NETOBS_PROBES_FIRE_H
@@ -19,17 +19,17 @@
 
 struct printer;
 struct emitter;
-struct firing_sequences; /* counts the firings of each probe over several probers */
+struct firing_sequences; /* counts the firings of each probe over all emitters of a run */
 
-/* Creates a prober, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
+/* Creates an emitter, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
  * endpoints; both are borrowed.  NULL if out of memory. */
 struct emitter *emitter_new(struct printer *printer, const struct flow_table *flows);
 void emitter_free(struct emitter *emitter);
 
-/* Shares ids between several probers of a run, each in its own thread: this is prober `number` (from 0) of `of`.
- * Packet ids are unique in the run, and sequence numbers (pkt_seq, cs_seq) count the firings of all probers;
- * `sequences` is borrowed. */
-void emitter_set_partition(struct emitter *emitter, unsigned number, unsigned of, struct firing_sequences *sequences);
+/* Makes this emitter number `index` (from 0) of the `count` emitters of a run, each in its own thread.  Packet ids are
+ * then unique in the run, and sequence numbers (pkt_seq, cs_seq, ci_seq) count the firings of all emitters; `sequences`
+ * is borrowed. */
+void emitter_set_partition(struct emitter *emitter, unsigned index, unsigned count, struct firing_sequences *sequences);
 
 /* NULL if out of memory. */
 struct firing_sequences *firing_sequences_new(void);
@@ -43,8 +43,8 @@ void emitter_set_packet(struct emitter *emitter, const struct packet *packet, ui
 void emitter_begin_timer(struct emitter *emitter, uint64_t now);
 void emitter_end_timer(struct emitter *emitter);
 
-/* Resets the sequence numbers (pkt_seq, cs_seq) of probes that no tracer has enabled any more.  The main loop calls it
- * periodically. */
+/* Checks which probes are enabled, and resets the sequence numbers of the others, so that they begin at 1 for the next
+ * tracer.  The main loop calls it periodically. */
 void emitter_poll_semaphores(struct emitter *emitter);
 
 /* Whether any probe was enabled at the last emitter_poll_semaphores(). */
@@ -107,11 +107,11 @@ fire_arp_receive(struct emitter *emitter)
 }
 
 /* For packets of a connection: `flow` may be NULL (no connection), `endpoint` is the reported endpoint. */
-#define FIRE_FOR_ENDPOINT(fire, c_name, id, tell)                                                                      \
+#define FIRE_FOR_ENDPOINT(fire, c_name, id, emit)                                                                      \
 	static inline void fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint)                   \
 	{                                                                                                              \
 		if (PROBE_ENABLED(c_name))                                                                             \
-			tell(emitter, id, flow, endpoint);                                                             \
+			emit(emitter, id, flow, endpoint);                                                             \
 	}
 
 FIRE_FOR_ENDPOINT(fire_ip_send, ip__send, PROBE_IP_SEND, emit_ip)

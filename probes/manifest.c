@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Look-ups in the manifest. */
+/* Lookups in the manifest. */
 #include "probes/manifest.h"
 
 #include <fnmatch.h>
@@ -40,7 +40,7 @@ manifest_find_field(const struct struct_info *info, const char *name)
 }
 
 static bool
-manifest_select_matching(const char *word, size_t length, bool chosen[PROBE_COUNT])
+manifest_select_matching(const char *word, size_t length, bool selected[PROBE_COUNT])
 {
 	char pattern[WORD_MAX];
 	bool any = false;
@@ -52,20 +52,20 @@ manifest_select_matching(const char *word, size_t length, bool chosen[PROBE_COUN
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		if (fnmatch(pattern, manifest_probes[i].name, 0) == 0 ||
 		    fnmatch(pattern, manifest_probes[i].c_name, 0) == 0)
-			any = chosen[i] = true;
+			any = selected[i] = true;
 	return any;
 }
 
 bool
-manifest_select_probes(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length)
+manifest_select_probes(const char *list, bool selected[PROBE_COUNT], const char **unknown, size_t *unknown_length)
 {
-	memset(chosen, 0, PROBE_COUNT * sizeof chosen[0]);
+	memset(selected, 0, PROBE_COUNT * sizeof selected[0]);
 	if (list == NULL || *list == '\0')
 		list = "*";
 	for (;;) {
 		size_t length = strcspn(list, ",");
 
-		if (!manifest_select_matching(list, length, chosen)) {
+		if (!manifest_select_matching(list, length, selected)) {
 			*unknown = list;
 			*unknown_length = length;
 			return false;

@@ -66,10 +66,10 @@ const struct struct_info *manifest_find_struct(const char *name);
 const struct field_info *manifest_find_field(const struct struct_info *info, const char *name);
 
 /*
- * Sets `chosen` for the probes that a comma-separated list of names and wildcards (fnmatch: "tcp-*") selects; NULL or
+ * Sets `selected` for the probes that a comma-separated list of names and wildcards (fnmatch: "tcp-*") selects; NULL or
  * "" selects all.  If a word matches no probe returns false with the word in `*unknown` (a pointer into `list`) and its
  * length.
  */
-bool manifest_select_probes(const char *list, bool chosen[PROBE_COUNT], const char **unknown, size_t *unknown_length);
+bool manifest_select_probes(const char *list, bool selected[PROBE_COUNT], const char **unknown, size_t *unknown_length);
 
 #endif

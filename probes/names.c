@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 
 void
-field_set_string(char *to, size_t size, const char *word)
+field_set_string(char *to, size_t size, const char *string)
 {
-	size_t n = strnlen(word, size - 1);
+	size_t n = strnlen(string, size - 1);
 
-	memcpy(to, word, n);
+	memcpy(to, string, n);
 	memset(to + n, 0, size - n);
 }
 
@@ -216,8 +216,8 @@ icmp_type_name(unsigned version, uint8_t type)
 
 #define RETURN_CODE_NAME(...)                                                                                          \
 	do {                                                                                                           \
-		static const char *const words[] = {__VA_ARGS__};                                                      \
-		return code < sizeof words / sizeof words[0] ? words[code] : NAME_UNKNOWN;                             \
+		static const char *const names[] = {__VA_ARGS__};                                                      \
+		return code < sizeof names / sizeof names[0] ? names[code] : NAME_UNKNOWN;                             \
 	} while (0)
 
 const char *
@@ -259,7 +259,7 @@ field_set_tcp_flags(char to[24], uint8_t flags)
 	for (unsigned bit = 0; bit < 8; bit++) {
 		if ((flags >> bit & 1) == 0)
 			continue;
-		if (shown++ == 5 && (flags >> bit) > 1) { /* the sixth of more than six names: "|..."  replaces it */
+		if (shown++ == 5 && (flags >> bit) > 1) { /* the sixth of more than six names: "|..." replaces it */
 			memcpy(to + n, "|...", 4);
 			return;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owner of an endpoint of this host and the kernel's own data about it: reported in csinfo_t, sockinfo_t and tcpsinfo_t
- * if the daemon could find out.  Plain data, filled by daemon/owner/owner_lookup.h. */
+ * if the daemon has found it.  Plain data, filled by daemon/owner. */
 #ifndef NETOBS_PROBES_OWNER_H
 #define NETOBS_PROBES_OWNER_H
 
@@ -9,7 +9,7 @@
 
 #include "flow/flow.h"
 
-/* Key of an endpoint's socket: local and remote end.  No padding: keys are compared as bytes. */
+/* Key of an endpoint's socket: local and remote address and port.  No padding: keys are compared as bytes. */
 struct owner_key {
 	uint8_t local[16];  /* network order; IPv4 in the first four bytes, the rest zero */
 	uint8_t remote[16];
@@ -39,7 +39,6 @@ struct owner_tcp {
 	uint32_t rttvar_us;
 	uint32_t rto_us;
 	uint32_t mss;	   /* payload bytes of the largest segment it sends */
-	uint32_t retransmits; /* segments retransmitted since the connection began */
 };
 
 struct owner {

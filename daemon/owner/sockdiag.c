@@ -112,7 +112,6 @@ sockdiag_parse_tcp_info(struct sockdiag_socket *socket, const struct nlattr *att
 								     * sample */
 	    .rto_us = info.tcpi_rto,
 	    .mss = info.tcpi_snd_mss,
-	    .retransmits = info.tcpi_total_retrans,
 	};
 }
 

@@ -10,7 +10,7 @@
 #include "probes/owner.h"
 
 /* An endpoint of a connection as probes report it: the flow, the end, and its control block, which may be the present
- * one or a saved one (the state before a change). */
+ * one or a saved one (before or after a change of state). */
 struct probe_endpoint {
 	const struct flow_table *table;
 	const struct flow *flow;

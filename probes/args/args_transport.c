@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, udpinfo, dccpinfo. */
+/* Arguments from transports and their connections: csinfo, tcpinfo, tcpsinfo, tcplsinfo, tcprinfo,
+ * tcpfinfo, sockinfo, udpinfo, dccpinfo. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -67,7 +68,7 @@ args_tcp_window_shift(const struct tcp_endpoint *of)
 	return (of->flags & TCP_EP_ISS_KNOWN) != 0 ? of->wscale : -1;
 }
 
-/* Replaces the estimates by the kernel's figures, if there are any. */
+/* Replaces the estimates by the kernel's values. */
 static void
 args_apply_tcp_info(struct tcpsinfo *info, const struct owner_tcp *tcp)
 {

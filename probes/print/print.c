@@ -12,7 +12,7 @@ static void
 printer_raise_semaphores(const struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (printer->chosen[i])
+		if (printer->selected[i])
 			__atomic_fetch_add(probe_semaphores[i], 1, __ATOMIC_RELAXED);
 }
 
@@ -20,12 +20,12 @@ static void
 printer_lower_semaphores(const struct printer *printer)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (printer->holds_semaphores && printer->chosen[i])
+		if (printer->holds_semaphores && printer->selected[i])
 			__atomic_fetch_sub(probe_semaphores[i], 1, __ATOMIC_RELAXED);
 }
 
 static struct printer *
-printer_allocate(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+printer_allocate(int fd, enum print_format format, const bool selected[PROBE_COUNT])
 {
 	struct printer *printer = calloc(1, sizeof *printer);
 
@@ -33,7 +33,7 @@ printer_allocate(int fd, enum print_format format, const bool chosen[PROBE_COUNT
 		return NULL;
 	printer->format = format;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		printer->chosen[i] = chosen[i];
+		printer->selected[i] = selected[i];
 	if (!writer_open(&printer->out, fd)) {
 		free(printer);
 		return NULL;
@@ -49,9 +49,9 @@ printer_allocate(int fd, enum print_format format, const bool chosen[PROBE_COUNT
 }
 
 struct printer *
-printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
+printer_new(int fd, enum print_format format, const bool selected[PROBE_COUNT])
 {
-	struct printer *printer = printer_allocate(fd, format, chosen);
+	struct printer *printer = printer_allocate(fd, format, selected);
 
 	if (printer == NULL)
 		return NULL;
@@ -64,7 +64,7 @@ printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT])
 struct printer *
 printer_new_shared(struct printer *first)
 {
-	struct printer *printer = printer_allocate(first->out.fd, first->format, first->chosen);
+	struct printer *printer = printer_allocate(first->out.fd, first->format, first->selected);
 
 	if (printer != NULL)
 		printer->out.shared = first->out.shared = &first->shared;
@@ -76,7 +76,7 @@ printer_stop(struct printer *printer)
 {
 	printer_lower_semaphores(printer);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		printer->chosen[i] = false;
+		printer->selected[i] = false;
 }
 
 int
@@ -98,7 +98,7 @@ printer_print_firing(struct printer *printer, enum probe_id id, const void *cons
 {
 	char *at;
 
-	if (!printer->chosen[id])
+	if (!printer->selected[id])
 		return;
 	at = writer_reserve(&printer->out, PRINT_LINE_MAX);
 	if (printer->format == PRINT_JSON)

@@ -21,10 +21,10 @@ enum print_format {
 
 struct printer;
 
-/* Creates a printer of the chosen probes to `fd`, which the caller keeps; `format` is not PRINT_OFF.  Raises the
+/* Creates a printer of the selected probes to `fd`, which the caller keeps; `format` is not PRINT_OFF.  Raises the
  * semaphores of these probes, which enables them as a tracer does.  The process ignores SIGPIPE from now on.  NULL with
  * errno if out of memory. */
-struct printer *printer_new(int fd, enum print_format format, const bool chosen[PROBE_COUNT]);
+struct printer *printer_new(int fd, enum print_format format, const bool selected[PROBE_COUNT]);
 
 /* Creates a printer for another thread, with the same probes, format and descriptor; lines are never mixed.  `first`
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
@@ -36,7 +36,7 @@ void printer_stop(struct printer *printer);
 /* Lowers the semaphores, writes out what is buffered and frees the printer.  Returns as printer_error(). */
 int printer_free(struct printer *printer);
 
-/* Prints a firing, if its probe is chosen; reads as many of `args` as the probe has.  Called by the firing function
+/* Prints a firing, if its probe is selected; reads as many of `args` as the probe has.  Called by the firing function
  * with the arguments of the site. */
 void printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
 

@@ -11,7 +11,6 @@
 /* Upper bound of a line for any packet; checked for JSON when a printer is created. */
 #define PRINT_LINE_MAX 16384
 
-
 /* How one field is printed in JSON. */
 enum json_operation {
 	JSON_U8,
@@ -44,17 +43,17 @@ struct json_struct {
 
 /* UTC time up to the second, cached so that the calendar is computed once per second. */
 struct text_clock {
-	uint64_t second;  /* since the epoch */
-	char prefix[32];  /* "2026-11-20T11:02:03." */
+	uint64_t second; /* since the epoch */
+	char prefix[32]; /* "2026-11-20T11:02:03." */
 	unsigned length; /* of prefix; 0: not set */
 };
 
 struct printer {
 	struct writer out;
-	struct writer_shared shared; /* out.turn of this printer and those beside it, if there are any */
-	bool holds_semaphores; /* this printer holds the semaphores */
+	struct writer_shared shared; /* out.shared of this printer and of those made by printer_new_shared() */
+	bool holds_semaphores;	     /* it raised the semaphores, and lowers them */
 	enum print_format format;
-	bool chosen[PROBE_COUNT];
+	bool selected[PROBE_COUNT];
 	struct json_struct json[STRUCT_COUNT];
 	text_formatter *text[PROBE_COUNT];
 	struct text_clock clock;
@@ -65,7 +64,7 @@ bool print_json_prepare(struct printer *printer);
 void print_json_free(struct printer *printer);
 void print_text_prepare(struct printer *printer);
 
-/* One line into `at`, which has room for PRINT_LINE_MAX bytes; returns its end. */
+/* Writes one line of at most PRINT_LINE_MAX bytes at `at`; returns its end. */
 char *print_json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at);
 char *print_text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at);
 

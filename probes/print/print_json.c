@@ -59,16 +59,16 @@ json_prepare_struct(struct json_struct *to, const struct struct_info *info)
 }
 
 static size_t
-json_max_struct_length(const struct json_struct *program)
+json_max_struct_length(const struct json_struct *layout)
 {
 	size_t longest = 1;
 
-	for (unsigned i = 0; i < program->count; i++) {
-		bool text = program->fields[i].operation == JSON_TEXT || program->fields[i].operation == JSON_BYTES;
+	for (unsigned i = 0; i < layout->count; i++) {
+		bool text = layout->fields[i].operation == JSON_TEXT || layout->fields[i].operation == JSON_BYTES;
 
 		longest += JSON_KEY_MAX + FORMAT_NUMBER_MAX;
 		if (text)
-			longest += (size_t)program->fields[i].size * FORMAT_JSON_BYTE_MAX;
+			longest += (size_t)layout->fields[i].size * FORMAT_JSON_BYTE_MAX;
 	}
 	return longest;
 }
@@ -76,7 +76,7 @@ json_max_struct_length(const struct json_struct *program)
 static size_t
 json_max_line_length(const struct printer *printer, const struct probe_info *probe)
 {
-	size_t longest = 128; /* room for the probe's name and the brackets */
+	size_t longest = 128; /* the probe's name and the brackets */
 
 	for (unsigned i = 0; i < probe->arg_count; i++)
 		if (probe->args[i].type != NULL)
@@ -137,10 +137,10 @@ json_put_field(char *at, const struct json_field *field, const char *from)
 }
 
 static char *
-json_put_struct(char *at, const struct json_struct *program, const char *from)
+json_put_struct(char *at, const struct json_struct *layout, const char *from)
 {
-	for (unsigned i = 0; i < program->count; i++)
-		at = json_put_field(at, &program->fields[i], from + program->fields[i].offset);
+	for (unsigned i = 0; i < layout->count; i++)
+		at = json_put_field(at, &layout->fields[i], from + layout->fields[i].offset);
 	*at++ = '}';
 	return at;
 }

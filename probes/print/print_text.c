@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firings as lines for people.  One writer per family of probes; the first struct in the list at the end that a probe
- * has selects its family, so a new probe of a known family needs no code here.  Application providers add theirs.
+ * Firings as lines for people.  One formatter per family of probes; the first struct of text_families that a probe has
+ * selects its family, so a new probe of a known family needs no code here.  Application providers add families of their
+ * own.
  */
 #include <assert.h>
 #include <string.h>
@@ -601,10 +602,10 @@ text_socket(char *at, const struct text_firing *firing)
 	return at;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- choice */
+/* -------------------------------------------------------------------------------------------------------- selection */
 
 /* The first struct of this list that a probe has selects its family. */
-static const struct text_family families[] = {
+static const struct text_family text_families[] = {
 	{STRUCT_ARPINFO, text_arp},
 	{STRUCT_ETHERINFO, text_gld},
 	{STRUCT_ICMPINFO, text_icmp},
@@ -647,9 +648,9 @@ text_formatter_for(const struct probe_info *probe)
 {
 	if (strncmp(probe->name, "udp-stream-", 11) == 0)
 		return text_udp_stream;
-	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-		if (text_probe_has_struct(probe, families[i].id))
-			return families[i].formatter;
+	for (size_t i = 0; i < sizeof text_families / sizeof text_families[0]; i++)
+		if (text_probe_has_struct(probe, text_families[i].id))
+			return text_families[i].formatter;
 	for (unsigned i = 0; i < text_families_added_count; i++)
 		if (text_probe_has_struct(probe, text_families_added[i]->id))
 			return text_families_added[i]->formatter;

@@ -14,8 +14,8 @@ struct text_firing {
 	bool receives; /* the probe's name ends in -receive */
 };
 
-/* Writes the part of the line between the probe's name and the fields that end every line, and returns its end; there
- * are PRINT_LINE_MAX bytes of room. */
+/* Writes the part of the line between the probe's name and the fields that end every line, and returns its end; the
+ * line has at most PRINT_LINE_MAX bytes. */
 typedef char *text_formatter(char *at, const struct text_firing *firing);
 
 /* A probe that has an argument of this kind is printed by this formatter. */
@@ -24,7 +24,7 @@ struct text_family {
 	text_formatter *formatter;
 };
 
-/* Families that can be added. */
+/* Most families that can be added. */
 #define TEXT_FAMILIES_ADDED_MAX 16
 
 /* Adds a family, before a printer is made; `family` is borrowed for good.  Adding one twice has no effect. */

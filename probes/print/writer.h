@@ -2,7 +2,7 @@
 /*
  * Buffered output to a file descriptor; the first error is sticky.
  *
- * A line is built in place: writer_reserve() provides room, the caller fills it, writer_commit() sets the new end.
+ * A line is built in place: writer_reserve() provides memory, the caller fills it, writer_commit() sets the new end.
  * After a failed write all further output is dropped, so what has been written is always a prefix of the output, up to
  * the last successful write.
  */
@@ -24,10 +24,10 @@ struct writer_shared {
 };
 
 struct writer {
-	char *buffer; /* WRITER_BUFFER bytes */
+	char *buffer;		      /* WRITER_BUFFER bytes */
 	size_t used;
-	int fd;	   /* borrowed */
-	int error; /* errno of the first failed write, 0 while there is none */
+	int fd;			      /* borrowed */
+	int error;		      /* errno of the first failed write, 0 while there is none */
 	struct writer_shared *shared; /* borrowed; NULL if there is no other writer */
 };
 
@@ -38,7 +38,7 @@ bool writer_open(struct writer *writer, int fd);
 /* Writes out what is buffered and frees the memory.  Returns writer_error(). */
 int writer_close(struct writer *writer);
 
-/* Writes out what is buffered, as one block if writers take turns.  Waits while the descriptor is not ready
+/* Writes out what is buffered, as one block if the descriptor is shared.  Waits while the descriptor is not ready
  * (nonblocking terminals and pipes). */
 void writer_flush(struct writer *writer);
 
@@ -60,14 +60,14 @@ writer_reserve(struct writer *writer, size_t n)
 	return writer->buffer + writer->used;
 }
 
-/* Commits the reserved room up to `end`. */
+/* Adds the reserved bytes up to `end` to the output. */
 static inline void
 writer_commit(struct writer *writer, const char *end)
 {
 	writer->used = (size_t)(end - writer->buffer);
 }
 
-/* A string, of any length. */
+/* Writes a string of any length. */
 void writer_put_string(struct writer *writer, const char *string);
 
 #endif

@@ -41,7 +41,7 @@
 #define PROBE_FUNCTION __attribute__((noinline))
 #endif
 
-/* The counter of tracers that want this probe, raised by the kernel or the tracer from outside the program. */
+/* Counts the tracers of this probe; raised by the kernel or the tracer from outside the program. */
 #define PROBE_SEMAPHORE(name) netobs_##name##_semaphore
 
 #define PROBE_DECLARE(name) \
@@ -62,7 +62,7 @@
 #define PROBE_HAS_FAST_SITE 1
 #define PROBE_SITES	    2 /* of each probe */
 
-/* Which of the two sites of a probe runs. */
+/* Which of the two sites of every probe runs. */
 extern bool site_is_fast __attribute__((visibility("hidden")));
 
 /*

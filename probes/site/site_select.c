@@ -23,19 +23,19 @@ site_uprobe_errno(void)
 }
 
 enum site_kind
-site_kind_for_kernel(const char *release, int (*ask)(void))
+site_kind_for_kernel(const char *release, int (*uprobe_errno)(void))
 {
 	unsigned version, patchlevel;
 
-	/* A system call filter may kill the process for an unknown number.  Kernels that have this system call exempt
-	 * it from filters; older ones have no fast site, so they are not asked. */
+	/* A system-call filter may kill the process for an unknown number.  Kernels that have this system call exempt
+	 * it from filters; older ones have no fast site, so the call is not made there. */
 	if (sscanf(release, "%u.%u", &version, &patchlevel) != 2 || version < 6 || (version == 6 && patchlevel < 18))
 		return SITE_PLAIN;
 
 	/* A kernel that optimises the five-byte nop returns ENXIO.  One that requires ten bytes returns EPROTO, by
 	 * which tracers tell them apart; it has no use for the five-byte nop and uses the ten-byte one at the plain
 	 * site. */
-	return ask() == ENXIO ? SITE_FAST : SITE_PLAIN;
+	return uprobe_errno() == ENXIO ? SITE_FAST : SITE_PLAIN;
 }
 
 bool
@@ -58,10 +58,10 @@ site_selected(void)
 #else
 
 enum site_kind
-site_kind_for_kernel(const char *release, int (*ask)(void))
+site_kind_for_kernel(const char *release, int (*uprobe_errno)(void))
 {
 	(void)release;
-	(void)ask;
+	(void)uprobe_errno;
 	return SITE_PLAIN;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of the two sites of a probe this run executes: see probes/site/site.h for what they are. */
+/* Selects which of the two sites of a probe this run executes; probes/site/site.h describes both. */
 #ifndef NETOBS_PROBES_SITE_SITE_SELECT_H
 #define NETOBS_PROBES_SITE_SITE_SELECT_H
 
@@ -26,9 +26,10 @@ const char *site_kind_name(enum site_kind kind);
 unsigned site_count_tracers(unsigned semaphore);
 
 /*
- * The site that SITE_AUTO selects on kernel `release` ("6.18.44-amd64").  `ask` makes the uprobe system call from
- * ordinary code and returns its error; it is not called where that could do harm.
+ * The site that SITE_AUTO selects on kernel `release` ("6.18.44-amd64").  `uprobe_errno`
+ * makes the uprobe system call from ordinary code and returns its error; it is called only on kernels that have the
+ * call.
  */
-enum site_kind site_kind_for_kernel(const char *release, int (*ask)(void));
+enum site_kind site_kind_for_kernel(const char *release, int (*uprobe_errno)(void));
 
 #endif

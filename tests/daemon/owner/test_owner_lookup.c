@@ -382,7 +382,6 @@ tcp_both_ends(int family, int listener_family)
 		assert_int_equal(owner.tcp.cwnd % owner.tcp.mss, 0);
 		assert_int_equal(owner.tcp.ssthresh, 0); /* nothing was lost */
 		assert_in_range(owner.tcp.rto_us, 1000, 120000000);
-		assert_int_equal(owner.tcp.retransmits, 0);
 	}
 	close(client);
 	close(server);
@@ -907,7 +906,7 @@ static struct owner_record
 telltale(uint32_t i)
 {
 	struct owner_record record = {.key.local_port = (uint16_t)(i % TORN_KEYS), .asked_ns = i, .pid = (int32_t)i,
-				      .uid = i, .flags = i, .tcp = {i, i, i, i, i, i, i}};
+				      .uid = i, .flags = i, .tcp = {i, i, i, i, i, i}};
 
 	memcpy(record.comm, &i, sizeof i);
 	memcpy(record.comm + 12, &i, sizeof i);
