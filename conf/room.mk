@@ -5,11 +5,11 @@ netobsconfdir = $(sysconfdir)/netobs
 dist_netobsconf_DATA = conf/netobs.conf
 EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-completion
 
-# For whoever watches many hosts.
+# Samples for the monitoring of many hosts.
 exampledir = $(docdir)/examples
 dist_example_DATA = conf/grafana-dashboard.json conf/prometheus.yml
 
-# Where these go is said by systemd and by bash; configure asks them unless it was told.
+# The directories of systemd are options of configure.
 if HAVE_SYSTEMD
 systemdsystemunit_DATA = conf/netobs.service
 sysusers_DATA = conf/sysusers/netobs.conf
@@ -20,13 +20,13 @@ completion_DATA = conf/completions/netobsd
 conf/netobs.service: conf/netobs.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 		$(srcdir)/conf/netobs.service.in >$@.new && mv $@.new $@
-# Under the names that they are installed by.
+# Copies under the names that are installed.
 conf/sysusers/netobs.conf: conf/netobs.sysusers
 	$(AM_V_GEN)$(MKDIR_P) conf/sysusers && cp $(srcdir)/conf/netobs.sysusers $@
 conf/completions/netobsd: conf/netobs.bash-completion
 	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobs.bash-completion $@
 CLEANFILES += conf/netobs.service conf/sysusers/netobs.conf conf/completions/netobsd
 
-# `make distcheck` installs nowhere but below its own directory.
+# `make distcheck` installs only below its own directory.
 AM_DISTCHECK_CONFIGURE_FLAGS = --with-systemdsystemunitdir='$${prefix}/lib/systemd/system' \
 	--with-sysusersdir='$${prefix}/lib/sysusers.d'

@@ -9,12 +9,12 @@
 #	sites.h		the semaphores and the site functions, declared
 #	sites.c		the same, defined
 #	manifest	manifest_data.c: the tables of manifest.h
-#	listing		the same for other scripts, one thing per line, its parts separated by tabs
+#	listing		the same for other scripts: one probe, argument, struct or field per line, separated by tabs
 #
-# It reads a small language and stops at everything else, with file, line and exit status 1: a probe or a field that it
-# overlooked would be missing from the manifest in silence.  POSIX awk: runs with gawk, mawk and busybox.
+# It accepts a small language and rejects everything else with file, line and exit status 1: a probe or a field that it
+# overlooked would be missing from the manifest without an error.  POSIX awk: runs with gawk, mawk and busybox.
 
-# Reports what was found at LINE of FILE and an example of what belongs there, and stops.
+# Reports the error at LINE of FILE with an example of what is expected there, and exits.
 function fail_in(file, line, message, example) {
 	gsub(/[ \t\n]+/, " ", message)
 	print file ":" line ": " message | "cat 1>&2"
@@ -36,7 +36,7 @@ function usage(message) {
 	exit 1
 }
 
-# What is still open at the end of a file, and the line where it began is in `open_line`; "" if nothing is.
+# The construct that is still open, "" if none is; sets `open_line` to the line where it begins.
 function unfinished() {
 	open_line = in_comment ? comment_line : pending != "" ? pending_line : block_line
 	if (in_comment)
@@ -99,7 +99,7 @@ function parse_raw_argument(i, s,    part) {
 	arg_name[probes, i] = part[2]
 }
 
-# The stable type, which D uses, must be the same struct under its name in the D library.
+# The stable type, which D uses, must be the same struct, under its name in the D library.
 function parse_stable_argument(i, s,    want) {
 	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
 	if (trim(s) != want arg_name[probes, i])
@@ -107,7 +107,7 @@ function parse_stable_argument(i, s,    want) {
 			want arg_name[probes, i])
 }
 
-# What the comment of the last probe begins the line of argument `i` with, except for "or NULL".
+# The type of argument `i` as the comment of the last probe must write it, without "or NULL".
 function doc_type(i) {
 	return arg_type[probes, i] == "" ? "NULL" : arg_type[probes, i] "_t *"
 }
@@ -279,7 +279,7 @@ function end_struct() {
 
 function begin_struct(name) {
 	if (comment == "")
-		fail(FNR, "struct " name " has no comment above it", "/* The packet: its id and the frame it came in. */")
+		fail(FNR, "struct " name " has no comment above it", "/* The packet: its id and its frame. */")
 	struct_name[structs] = name
 	struct_id[name] = structs
 	struct_doc[structs] = comment_text(comment)
@@ -397,7 +397,7 @@ function write_sites_h(    i) {
 	print "extern volatile unsigned short *const probe_semaphores[PROBE_COUNT];\n"
 	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
 	print "void site_fire(enum probe_id id, const void *const args[6]);\n"
-	print "/* Raises the semaphores of what DTrace has begun to trace, lowers those of what it no longer does. */"
+	print "/* Raises the semaphores of the probes that DTrace has begun to trace, lowers those of probes that it has left. */"
 	print "void site_sync_dtrace(void);"
 }
 

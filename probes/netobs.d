@@ -159,7 +159,7 @@ provider netobs {
 		nobs_ipv6info_t *ipv6);
 
 	/*
-	 * netobs has finished with this packet. The last probe that has its packet id.
+	 * netobs has finished with the packet: no other probe with its packet id follows.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 */
@@ -373,7 +373,7 @@ provider netobs {
 	/*
 	 * The retransmission timer expired (RFC 6298); tcp-retransmit follows.
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if no packet shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -388,7 +388,7 @@ provider netobs {
 	/*
 	 * The persist timer expired: a zero-window probe is sent (RFC 9293 section 3.8.6.1).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if no packet shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -403,7 +403,7 @@ provider netobs {
 	/*
 	 * The keepalive timer expired: a keepalive is sent (RFC 9293 section 3.8.4).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if no packet shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -418,7 +418,7 @@ provider netobs {
 	/*
 	 * The TIME-WAIT timer expired: 2MSL have passed (RFC 9293 section 3.6).
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if no packet shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint
@@ -433,7 +433,7 @@ provider netobs {
 	/*
 	 * A connection attempt timed out: its SYN was not answered.
 	 *
-	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if only the clock shows it
+	 * args[0] pktinfo_t * or NULL: the packet that shows the expiry; NULL if no packet shows it
 	 * args[1] csinfo_t *: the endpoint whose timer it was
 	 * args[2] ipinfo_t * or NULL: source, destination and size; NULL if args[0] is NULL
 	 * args[3] tcpsinfo_t *: that endpoint

@@ -10,7 +10,7 @@
  * The layout is an ABI: integers of fixed width and naturally aligned, no hidden padding, text inline and always ended
  * by a NUL, the same on every architecture.  New fields come only at the end of a struct.  Integers are in host order,
  * except ipv4_src and ipv4_dst, which are as on the wire.  What cannot be known from the captured frames is -1 in ids
- * and in other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are the capture's own,
+ * and in other fields that say so, 0 in counters and header fields, "<unknown>" in text.  Times are packet times,
  * in nanoseconds since the epoch.  netobs(7) describes every field in full.
  *
  * This file includes nothing and declares no function: bpftrace 0.17 finds no system header from a file that is given
@@ -61,7 +61,7 @@ enum netobs_tcp_flag {
 	NETOBS_TH_CWR = 0x80
 };
 
-/* tcpr_kind: why sequence space was sent again. */
+/* tcpr_kind: the cause of a retransmission. */
 enum netobs_retransmit_kind {
 	NETOBS_RETRANSMIT_FAST = 1,     /* after duplicate ACKs or SACK evidence */
 	NETOBS_RETRANSMIT_TIMEOUT = 2,  /* the retransmission timer (RFC 6298) */
@@ -117,13 +117,13 @@ enum netobs_iscsi_flag {
 /* The packet: its id and its frame. */
 struct pktinfo {
 	netobs_u64 pkt_addr;   /* packet id: unique and rising in one run, the same in all probes of a packet */
-	netobs_u64 pkt_ts;     /* capture time, ns since the epoch */
+	netobs_u64 pkt_ts;     /* time stamp of the frame, ns since the epoch */
 	netobs_u32 pkt_len;    /* bytes of the frame on the wire, link header included */
 	netobs_u32 pkt_caplen; /* bytes of the frame in the capture */
 	netobs_ptr pkt_data;   /* first of the captured bytes, pkt_caplen of them */
 	netobs_u32 pkt_link;   /* link type of the frame, a DLT_ number of libpcap */
 	char pkt_csum[12];     /* checksum: "ok", "bad", "partial" (left to the interface), "unverified" */
-	char pkt_reason[32];   /* anomaly of the packet, see netobs(7); "" if none */
+	char pkt_reason[32];   /* name of the packet's anomaly; "" if none */
 	netobs_u64 pkt_seq;    /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
 
@@ -166,7 +166,7 @@ struct ifinfo {
 	netobs_u64 if_addr;    /* interface index; 0 unknown (files) */
 };
 
-/* The link header: IEEE 802.3 and 802.1Q.  All zero where the link type has none. */
+/* The link header: IEEE 802.3 and 802.1Q.  All zero if the link type has none. */
 struct etherinfo {
 	netobs_u8 eth_dst[6];    /* destination address, bytes */
 	netobs_u8 eth_src[6];    /* source address, bytes */
@@ -189,12 +189,12 @@ struct arpinfo {
 	netobs_u16 arp_ptype; /* protocol type, an EtherType: 0x0800 IPv4 */
 	netobs_u8 arp_hlen;   /* bytes of a hardware address */
 	netobs_u8 arp_plen;   /* bytes of a protocol address */
-	netobs_u16 arp_op;    /* operation: 1 request, 2 reply, 3 and 4 the same of RARP */
+	netobs_u16 arp_op;    /* operation: 1 request, 2 reply, 3 and 4 those of RARP */
 	char arp_opstr[20];   /* operation in words; "probe", "announcement", "gratuitous-reply" too (RFC 5227) */
-	char arp_sha[18];     /* sender's hardware address, text; "<unknown>" where it is not 6 bytes */
-	char arp_tha[18];     /* target's hardware address, text; "<unknown>" where it is not 6 bytes */
-	char arp_spa[16];     /* sender's protocol address, text; "<unknown>" where it is not IPv4 */
-	char arp_tpa[16];     /* target's protocol address, text; "<unknown>" where it is not IPv4 */
+	char arp_sha[18];     /* sender's hardware address, text; "<unknown>" if it is not 6 bytes */
+	char arp_tha[18];     /* target's hardware address, text; "<unknown>" if it is not 6 bytes */
+	char arp_spa[16];     /* sender's protocol address, text; "<unknown>" if it is not IPv4 */
+	char arp_tpa[16];     /* target's protocol address, text; "<unknown>" if it is not IPv4 */
 };
 
 /* The IPv4 header (RFC 791). */
@@ -260,7 +260,7 @@ struct icmpinfo {
 	netobs_u8 icmp_pad3[2];            /* padding */
 	netobs_ptr icmp_hdr;               /* first byte of the header */
 	char icmp_typestr[32];             /* type in words; "<unknown>" */
-	char icmp_codestr[32];             /* code in words, "" where the type has only one; "<unknown>" */
+	char icmp_codestr[32];             /* code in words, "" if the type has only one; "<unknown>" */
 	char icmp_error_saddr[46];         /* error: source address of the quoted packet, text */
 	char icmp_error_daddr[46];         /* error: destination address of the quoted packet, text */
 	netobs_u8 icmp_error_protocol;     /* error: protocol of the quoted packet, an IANA number */
@@ -394,18 +394,18 @@ struct tcpfinfo {
 
 /* The UDP header (RFC 768), and one endpoint of the stream. */
 struct udpinfo {
-	netobs_u16 udp_sport;         /* source port */
-	netobs_u16 udp_dport;         /* destination port */
-	netobs_u16 udp_length;        /* header and data, bytes, as on the wire: 0 in a jumbogram, see ip_plength */
-	netobs_u16 udp_checksum;      /* checksum, as on the wire; 0 there is none */
-	netobs_ptr udp_hdr;           /* first byte of the header */
-	netobs_u64 udps_addr;         /* opaque identity of the endpoint: equal means same endpoint; 0 none */
-	netobs_u16 udps_lport;        /* local port: this endpoint's */
-	netobs_u16 udps_rport;        /* remote port */
-	char udps_laddr[46];          /* local address: this endpoint's, text */
-	char udps_raddr[46];          /* remote address, text */
-	netobs_u64 udps_snd_bytes;    /* data bytes sent on this stream */
-	netobs_u64 udps_rcv_bytes;    /* data bytes received on this stream */
+	netobs_u16 udp_sport;          /* source port */
+	netobs_u16 udp_dport;          /* destination port */
+	netobs_u16 udp_length;         /* header and data, bytes, as on the wire: 0 in a jumbogram, see ip_plength */
+	netobs_u16 udp_checksum;       /* checksum, as on the wire; 0: the sender computed none */
+	netobs_ptr udp_hdr;            /* first byte of the header */
+	netobs_u64 udps_addr;          /* opaque identity of the endpoint: equal means same endpoint; 0 none */
+	netobs_u16 udps_lport;         /* local port: this endpoint's */
+	netobs_u16 udps_rport;         /* remote port */
+	char udps_laddr[46];           /* local address: this endpoint's, text */
+	char udps_raddr[46];           /* remote address, text */
+	netobs_u64 udps_snd_bytes;     /* data bytes sent on this stream */
+	netobs_u64 udps_rcv_bytes;     /* data bytes received on this stream */
 	netobs_u64 udps_snd_datagrams; /* datagrams sent on this stream */
 	netobs_u64 udps_rcv_datagrams; /* datagrams received on this stream */
 };
@@ -498,7 +498,7 @@ struct conninfo {
 struct iscsiinfo {
 	char ii_target[224];    /* iSCSI name of the target; "" before the login and in discovery; "<unknown>" */
 	char ii_initiator[224]; /* iSCSI name of the initiator; "" before the login; "<unknown>" */
-	netobs_u64 ii_lun;      /* logical unit number; all eight bytes where addressing has more than one level */
+	netobs_u64 ii_lun;      /* logical unit number; all eight bytes if addressing has more than one level */
 	netobs_u32 ii_itt;      /* initiator task tag */
 	netobs_u32 ii_ttt;      /* target transfer tag */
 	netobs_u32 ii_cmdsn;    /* command sequence number */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# the contract (netobs.d, netobs.h), its manifest, firing
+# The contract (netobs.d, netobs.h), its manifest, and the firing of probes.
 
 libprobes_a_SOURCES += \
 	%D%/fire.c \
@@ -12,12 +12,12 @@ libprobes_a_SOURCES += \
 nodist_libprobes_a_SOURCES = probes/manifest_data.c probes/sites.c probes/sites.h probes/probe_ids.h
 EXTRA_DIST += %D%/abi_rows.awk %D%/manifest.awk %D%/tracer_libraries.awk
 
-# Scripts include the structs of the probe arguments from here.
+# The structs of the probe arguments, which scripts include.
 include_HEADERS = %D%/netobs.h
 dist_pkgdata_DATA = %D%/netobs.d
 
-# What the sites, the ids and --list-probes say is taken from the provider file and the installed header, so that none
-# of them can say otherwise.
+# The sites, the ids and the manifest are generated from the provider file and the installed header, so that they cannot
+# disagree.
 MANIFEST = $(MKDIR_P) probes && LC_ALL=C $(AWK) -f $(srcdir)/probes/manifest.awk
 CONTRACT = $(srcdir)/probes/netobs.d $(srcdir)/probes/netobs.h
 probes/probe_ids.h: probes/manifest.awk probes/netobs.d probes/netobs.h
@@ -35,7 +35,7 @@ generated_sources = probes/abi_rows.h probes/probe_ids.h probes/sites.h probes/s
 BUILT_SOURCES += $(generated_sources)
 CLEANFILES += $(generated_sources)
 
-# For the tracers that do not read netobs.h: the D library, and the tapset of SystemTap.
+# For tracers that do not read netobs.h: the D library, and the tapset of SystemTap.
 probes/listing: probes/manifest.awk probes/netobs.d probes/netobs.h
 	$(AM_V_GEN)$(MANIFEST) -v output=listing $(CONTRACT) >$@.new && mv $@.new $@
 LIBRARIES_AWK = LC_ALL=C $(AWK) -f $(srcdir)/probes/tracer_libraries.awk

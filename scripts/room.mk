@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# netobs(1) and its scripts: each has a name.bt, a name.d and an example of its output.
+# netobs(1) and its scripts: each has NAME.bt, NAME.d and an example of its output, NAME.txt.
 
-questions = \
+script_names = \
 	appwho \
 	arpwatch \
 	drops \
@@ -43,11 +43,11 @@ netobs: scripts/netobs Makefile
 CLEANFILES += netobs
 
 bpftracedir = $(pkgdatadir)/scripts/bpftrace
-dist_bpftrace_DATA = $(questions:%=scripts/bpftrace/%.bt)
+dist_bpftrace_DATA = $(script_names:%=scripts/bpftrace/%.bt)
 dscriptsdir = $(pkgdatadir)/scripts/d
-dist_dscripts_DATA = $(questions:%=scripts/d/%.d)
+dist_dscripts_DATA = $(script_names:%=scripts/d/%.d)
 examplesdir = $(pkgdatadir)/scripts/examples
-dist_examples_DATA = $(questions:%=scripts/examples/%.txt)
+dist_examples_DATA = $(script_names:%=scripts/examples/%.txt)
 EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs
 
 scriptsdir = $(pkgdatadir)/scripts

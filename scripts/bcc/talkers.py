@@ -20,11 +20,11 @@ struct sender {
 };
 
 BPF_HASH(bytes, struct sender, u64);
-BPF_ARRAY(loss, u64, 2); /* firings missed, the number of the last one */
+BPF_ARRAY(loss, u64, 2); /* missed firings, number of the last firing */
 
 int tcp_send(struct pt_regs *ctx)
 {
-	u64 pkt = 0, ip = 0, tcp = 0, seq = 0; /* in whichever register: a probe may have two sites */
+	u64 pkt = 0, ip = 0, tcp = 0, seq = 0; /* read from the registers of the site that fired */
 	u32 payload = 0;
 	struct sender sender = {};
 	int missed = 0, last = 1;
@@ -49,7 +49,7 @@ int tcp_send(struct pt_regs *ctx)
 
 
 def wait_until_loaded(process):
-    """A process that has just begun may not have its program in memory yet, in which bcc looks for probes."""
+    """Waits until a new process has its program mapped, where bcc searches for probes."""
     while process.poll() is None:
         with open("/proc/%d/maps" % process.pid) as maps:
             if os.readlink("/proc/%d/exe" % process.pid) in maps.read():
@@ -59,14 +59,14 @@ def wait_until_loaded(process):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    whom = parser.add_mutually_exclusive_group(required=True)
-    whom.add_argument("-p", dest="pid", type=int, help="attach to the netobsd with this process id, until it exits or is interrupted")
-    whom.add_argument("-r", dest="file", help="replay this capture file with a new netobsd")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("-p", dest="pid", type=int, help="attach to the netobsd with this process id, until it exits or is interrupted")
+    source.add_argument("-r", dest="file", help="replay this capture file with a new netobsd")
     parser.add_argument("-n", dest="netobsd", default="netobsd", help="path of that netobsd")
     parser.add_argument("-I", dest="headers", default="/usr/include", help="directory of netobs.h")
     options = parser.parse_args()
 
-    # bcc enables a probe long before it attaches to it, so a file is handed over only then.
+    # bcc enables a probe long before it attaches, so the file is sent to netobsd only after that.
     observer = options.file and subprocess.Popen([options.netobsd, "-r", "-"], stdin=subprocess.PIPE)
     if observer:
         wait_until_loaded(observer)

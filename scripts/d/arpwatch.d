@@ -17,7 +17,7 @@ netobs*:::arp-receive
 }
 
 netobs*:::arp-receive
-/args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* RFC 5227: a probe has none yet */
+/args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* an ARP probe has none (RFC 5227) */
 {
 	printf("%10d  %-15s is at %s%s\n", (args[0]->pkt_ts - start) / 1000000, args[4]->arp_spa, args[4]->arp_sha,
 	    holders[args[4]->arp_spa] ? ", CHANGED" : "");

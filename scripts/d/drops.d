@@ -2,7 +2,7 @@
 /*
  * drops - which packets does IP discard, and why?
  *
- * Counts them by the word of netobs(7) and the source.
+ * Counts packets by the name of their anomaly, which netobs(7) explains, and source address.
  */
 #pragma D option quiet
 

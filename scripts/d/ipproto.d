@@ -2,7 +2,7 @@
 /*
  * ipproto - which protocols do which hosts use with each other?
  *
- * Counts the IP packets that were sent by source, destination and protocol.
+ * Counts the sent IP packets by source, destination and protocol.
  */
 #pragma D option quiet
 

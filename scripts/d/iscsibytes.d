@@ -2,8 +2,8 @@
 /*
  * iscsibytes - how many bytes are read from iSCSI targets, and written to them?
  *
- * Sums the data segments by the initiator's address: @read of Data-In, @written of Data-Out and of commands that bring
- * their data with them.
+ * Sums the data segments by the initiator's address: @read of Data-In, @written of Data-Out and of commands that
+ * contain their data.
  */
 #pragma D option quiet
 

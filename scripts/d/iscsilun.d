@@ -2,7 +2,7 @@
 /*
  * iscsilun - which logical unit and which target is busiest?
  *
- * Counts SCSI commands, and sums the bytes that they ask to transfer, by target and logical unit.
+ * Counts SCSI commands, and sums the bytes that they request to transfer, by target and logical unit.
  */
 #pragma D option quiet
 

@@ -10,19 +10,19 @@
 uint64_t missed;
 uint64_t last[string];
 
-uint64_t asked[uint64_t], open[uint64_t], began[uint64_t];
+uint64_t requested[uint64_t], open[uint64_t], began[uint64_t];
 
 netobs*:::tcp-connect-request
 {
-	asked[args[1]->cs_cid] = args[0]->pkt_ts;
+	requested[args[1]->cs_cid] = args[0]->pkt_ts;
 }
 
 netobs*:::tcp-connect-established
-/asked[args[1]->cs_cid]/
+/requested[args[1]->cs_cid]/
 {
-	@connect_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	@connect_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
 	open[args[1]->cs_cid] = args[0]->pkt_ts;
-	asked[args[1]->cs_cid] = 0;
+	requested[args[1]->cs_cid] = 0;
 }
 
 netobs*:::tcp-receive

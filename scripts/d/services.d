@@ -2,7 +2,7 @@
 /*
  * services - which services are busy?
  *
- * Sums the bytes that were received by the port they were sent to, TCP and UDP.
+ * Sums the bytes received by destination port, for TCP and UDP.
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp1stbyte - how long until the first byte of the answer?
+ * tcp1stbyte - how long until the first byte of the reply?
  *
  * The packet time from the established connection to the first byte received, in microseconds, by remote address.
  */

@@ -9,23 +9,23 @@
 uint64_t missed;
 uint64_t last[string];
 
-uint64_t asked[uint64_t];
+uint64_t requested[uint64_t];
 
 netobs*:::tcp-connect-request
 {
-	asked[args[1]->cs_cid] = args[0]->pkt_ts;
+	requested[args[1]->cs_cid] = args[0]->pkt_ts;
 }
 
 netobs*:::tcp-connect-established
-/asked[args[1]->cs_cid]/
+/requested[args[1]->cs_cid]/
 {
-	@connect_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
-	asked[args[1]->cs_cid] = 0;
+	@connect_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
+	requested[args[1]->cs_cid] = 0;
 }
 
 netobs*:::tcp-connect-refused
 {
-	asked[args[1]->cs_cid] = 0;
+	requested[args[1]->cs_cid] = 0;
 }
 
 netobs*:::tcp-connect-established

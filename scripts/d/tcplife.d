@@ -3,11 +3,11 @@
  * tcplife - one line for each connection when it ends
  *
  * SENT, RECEIVED and RETRANS are those of the local end; if both ends are local, of the end that closed first.  LASTED
- * is packet time from the first segment seen to the end, in milliseconds.
+ * is packet time from the first segment captured to the end, in milliseconds.
  */
 #pragma D option quiet
 
-int told[string, uint16_t, string, uint16_t];
+int reported[string, uint16_t, string, uint16_t];
 
 BEGIN
 {
@@ -19,21 +19,21 @@ netobs*:::tcp-state-change
 {
 	this->ended = args[3]->tcps_state == NETOBS_TCP_TIME_WAIT ||
 	    (args[3]->tcps_state == NETOBS_TCP_CLOSED && args[5]->tcps_state != NETOBS_TCP_TIME_WAIT);
-	this->other = told[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport];
+	this->other = reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport];
 }
 
 netobs*:::tcp-state-change
 /this->ended && this->other/
 {
-	told[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 0;
+	reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 0;
 }
 
 netobs*:::tcp-state-change
 /this->ended && !this->other/
 {
-	told[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
+	reported[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
 	printf("%6d %6d %-12s %22s:%-5d %22s:%-5d %9d %9d %7d %10d\n", args[1]->cs_cid, args[1]->cs_pid,
-	    args[1]->cs_comm,
-	    args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_snd_bytes,
-	    args[3]->tcps_rcv_bytes, args[3]->tcps_snd_retrans, (args[1]->cs_ts - args[3]->tcps_start) / 1000000);
+	    args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport,
+	    args[3]->tcps_snd_bytes, args[3]->tcps_rcv_bytes, args[3]->tcps_snd_retrans,
+	    (args[1]->cs_ts - args[3]->tcps_start) / 1000000);
 }

@@ -3,7 +3,7 @@
  * tcpsnoop - every TCP segment, with its connection and the process that owns it
  *
  * TIME is the packet time since the first line, in microseconds; CID the id of the endpoint that sends (->) or
- * receives (<-), LADDR its address; 0 where there is no connection.
+ * receives (<-), LADDR its address; 0 if there is no connection.
  */
 #pragma D option quiet
 

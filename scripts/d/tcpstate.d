@@ -2,7 +2,7 @@
 /*
  * tcpstate - every change of a TCP state, and how long the state before had lasted
  *
- * IN is the packet time in the old state, in microseconds; 0 for the first state that was seen.
+ * IN is the packet time in the old state, in microseconds; 0 for the first change of an endpoint.
  */
 #pragma D option quiet
 

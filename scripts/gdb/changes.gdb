@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every change of a TCP state, by gdb:
+# Prints every change of a TCP state with gdb:
 #
 #	gdb -batch -x scripts/gdb/changes.gdb --args netobsd -r trace.pcap
 #
-# netobsd must have been built with debugging information for gdb to know the structs.
+# gdb knows the structs only if netobsd was built with debugging information.
 set pagination off
 set breakpoint pending off
 break -probe-stap netobs:tcp__state__change

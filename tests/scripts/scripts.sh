@@ -26,7 +26,7 @@ find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp
 awk '{ print $1 }' "$tmp/list" | sort >"$tmp/listed"
 check "every script has a sample" diff -u "$tmp/there" "$tmp/listed"
 
-sed -n '/^questions/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top/scripts/room.mk" | sort >"$tmp/installed"
+sed -n '/^script_names/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top/scripts/room.mk" | sort >"$tmp/installed"
 check "every script is installed, with its sample" diff -u "$tmp/there" "$tmp/installed"
 
 "$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/told"

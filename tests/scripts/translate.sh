@@ -24,6 +24,9 @@ becomes 'tcp:::' 'netobs*:::tcp-*' "$usdt:tcp__*"
 becomes 'tcp:ip::send' 'netobs*:::tcp-send'
 becomes 'tcp:kernel:tcp_input:receive' 'netobs*:::tcp-receive'
 becomes 'sctp:::state-change' 'netobs*:::sctp-state-change'
+becomes 'dccp:::send' 'netobs*:::dccp-send' "$usdt:dccp__send"
+becomes '@[args[4]->dccp_dport] = count();' '@[args[4]->dccp_dport] = count();' \
+	'@[((struct dccpinfo *)arg4)->dccp_dport] = count();'
 becomes 'iscsi*:::scsi-command' 'netobs*:::iscsi-scsi-command' "$usdt:iscsi__scsi__command"
 becomes 'iscsi*:::' 'netobs*:::iscsi-*'
 becomes 'mib:::tcpActiveOpens' 'mib:::tcpActiveOpens'
