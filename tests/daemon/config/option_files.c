@@ -84,7 +84,8 @@ manual_row(const struct option_row *row)
 	} else {
 		fputs(row->kind->list ? "Brq Ar " : "Ar ", stdout);
 		print_lower(row->argument);
-		fputs(row->kind->list ? " , ..." : "", stdout);
+		if (row->kind->list && strstr(row->argument, "...") == NULL)
+			fputs(" , ...", stdout);
 	}
 	printf("\n%c%s.\n", toupper((unsigned char)row->help[0]), row->help + 1);
 	if (row->max > row->min)
