@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Fills the tables of the manual page netobs(7) from what the program itself is made of.
+# Fills the tables of the manual page netobs(7) from the sources of the program.
 #
 #	awk -v output=listing -f probes/manifest.awk netobs.d netobs.h >LISTING
 #	awk -f man/netobs7.awk LISTING dissect/anomaly.def man/netobs.7.in >netobs.7
@@ -9,7 +9,7 @@
 # once.
 # POSIX awk: runs with gawk, mawk and busybox.
 
-# Reports what was found at the present line and an example of what belongs there, and stops.
+# Reports the error at the current line with an example of what is expected there, and exits.
 function fail(message, example) {
 	gsub(/[ \t\n]+/, " ", message)
 	print FILENAME ":" FNR ": " message | "cat 1>&2"
@@ -19,7 +19,7 @@ function fail(message, example) {
 	exit 1
 }
 
-# Running text as mdoc wants it: short lines, a sentence begins one, and none looks like a request.
+# Running text as mdoc requires it: short lines, each sentence on a new line, and no line that looks like a request.
 function running(s,    word, n, i, text, width) {
 	gsub(/\\/, "\\e", s)
 	if (s !~ /[.?]$/)

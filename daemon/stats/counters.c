@@ -12,13 +12,7 @@
 static const char *
 counters_retransmission_name(unsigned kind)
 {
-	static const char *const words[RETRANSMIT_SYN + 1] = {
-	    [RETRANSMIT_NONE] = "none",		[RETRANSMIT_FAST] = "fast",
-	    [RETRANSMIT_TIMEOUT] = "timeout",	[RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
-	    [RETRANSMIT_SPURIOUS] = "spurious", [RETRANSMIT_SYN] = "syn",
-	};
-
-	return words[kind];
+	return tcp_retransmit_kind_name((enum tcp_retransmit_kind)kind);
 }
 
 static const char *

@@ -28,6 +28,9 @@ void tcp_flush_deferred(struct flow_table *table);
 /* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */
 const char *tcp_state_name(enum tcp_state state);
 
+/* Name of the cause of a retransmission, such as "tail-loss-probe"; "" for RETRANSMIT_NONE. */
+const char *tcp_retransmit_kind_name(enum tcp_retransmit_kind kind);
+
 /* Retransmission timeout (RFC 6298) from the round trips measured, microseconds; 1 s before the first. */
 uint32_t tcp_rto_us(const struct tcp_endpoint *endpoint);
 

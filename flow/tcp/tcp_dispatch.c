@@ -91,3 +91,18 @@ tcp_state_name(enum tcp_state state)
 
 	return (unsigned)state < TCP_STATE_COUNT ? names[state] : names[TCP_STATE_NONE];
 }
+
+const char *
+tcp_retransmit_kind_name(enum tcp_retransmit_kind kind)
+{
+	static const char *const names[] = {
+		[RETRANSMIT_NONE] = "",
+		[RETRANSMIT_FAST] = "fast",
+		[RETRANSMIT_TIMEOUT] = "timeout",
+		[RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
+		[RETRANSMIT_SPURIOUS] = "spurious",
+		[RETRANSMIT_SYN] = "syn",
+	};
+
+	return names[kind];
+}

@@ -143,17 +143,9 @@ args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state)
 void
 args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission)
 {
-	static const char *const kinds[] = {
-	    [RETRANSMIT_NONE] = "",
-	    [RETRANSMIT_FAST] = "fast",
-	    [RETRANSMIT_TIMEOUT] = "timeout",
-	    [RETRANSMIT_TAIL_LOSS_PROBE] = "tail-loss-probe",
-	    [RETRANSMIT_SPURIOUS] = "spurious",
-	    [RETRANSMIT_SYN] = "syn",
-	};
-
 	info->tcpr_kind = retransmission->kind;
-	field_set_string(info->tcpr_kindstr, sizeof info->tcpr_kindstr, kinds[retransmission->kind]);
+	field_set_string(info->tcpr_kindstr, sizeof info->tcpr_kindstr,
+			 tcp_retransmit_kind_name(retransmission->kind));
 	info->tcpr_count = retransmission->count;
 	info->tcpr_elapsed_us = retransmission->elapsed_us;
 }
