@@ -2,8 +2,8 @@
 /*
  * tcplife - one line for each connection when it ends
  *
- * SENT, RECEIVED and RETRANS are those of the local end; if both ends are local, of the end that closed first.  LASTED
- * is packet time from the first segment captured to the end, in milliseconds.
+ * SENT, RECEIVED and RETRANS are those of the local end; if both ends are local, of the end that reaches TIME-WAIT or
+ * CLOSED first.  LASTED is packet time from the first segment captured to the end, in milliseconds.
  */
 #pragma D option quiet
 
