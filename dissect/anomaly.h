@@ -16,7 +16,7 @@ enum anomaly {
 
 /* In rising order.  The reason of a packet is its most severe anomaly, the first one among equals. */
 enum severity {
-	SEVERITY_UNUSUAL,  /* not what is expected, and fully understood */
+	SEVERITY_UNUSUAL,   /* not what is expected, and fully understood */
 	SEVERITY_TRUNCATED, /* the capture ends before the packet does */
 	SEVERITY_DROP,	    /* IP itself would discard the packet */
 	SEVERITY_MALFORMED, /* the bytes contradict themselves: dissection ends at this layer */

@@ -32,11 +32,11 @@ common_take_ipv4(struct packet *packet, struct cursor *c)
 	src = slice_u32(fixed, 12);
 	dst = slice_u32(fixed, 16);
 	if (slice_u8(fixed, 0) != 0x45 || (slice_u16(fixed, 6) & 0xbfff) != 0 || ip->ttl == 0 ||
-	    ip->length < IPV4_HEADER_MIN || ip->length - IPV4_HEADER_MIN > c->wire || src >= 0xe0000000 || src == dst ||
-	    ipv4_checksum_fixed(fixed) != 0xffff)
+	    ip->length < IPV4_HEADER_MIN || ip->length - IPV4_HEADER_MIN > c->wire ||
+	    src >= IPV4_MULTICAST_MIN || src == dst || ipv4_checksum_fixed(fixed) != 0xffff)
 		return false;
 	ip->payload_len = ip->length - IPV4_HEADER_MIN;
-	ip->options.at = c->at; /* empty view at the position where options would start */
+	ip->options.at = c->at; /* empty slice at the position where options would start */
 	common_set_datagram(packet, c, ip->payload_len);
 	return true;
 }
@@ -109,17 +109,17 @@ dissect_common_frame(struct packet *packet, const struct frame *frame)
 {
 	struct cursor c = cursor_init(frame->data, frame->caplen, frame->len);
 	struct slice header;
-	bool usual;
+	bool common;
 
 	common_init_packet(packet, frame);
 	if (!cursor_take(&c, ETHER_HEADER_LEN, &header))
 		return false;
 	ether_record(packet, header);
 	if (packet->ether.type == ETHER_IPV4)
-		usual = common_take_ipv4(packet, &c);
+		common = common_take_ipv4(packet, &c);
 	else
-		usual = packet->ether.type == ETHER_IPV6 && common_take_ipv6(packet, &c);
-	if (!usual)
+		common = packet->ether.type == ETHER_IPV6 && common_take_ipv6(packet, &c);
+	if (!common)
 		return false;
 	packet->layers_spent = 2;
 	if (packet->ip.protocol == PROTOCOL_TCP && common_take_tcp(packet, &c))

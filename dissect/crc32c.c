@@ -6,7 +6,7 @@
  */
 #include "dissect/crc32c.h"
 
-/* behind[j][n]: nibble n shifted through the reflected polynomial 0x82f63b78, followed by j zero nibbles. */
+/* crc32c_table[j][n]: nibble n shifted through the reflected polynomial 0x82f63b78, followed by j zero nibbles. */
 static const uint32_t crc32c_table[16][16] = {
 	{0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
 	 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75},
@@ -60,7 +60,7 @@ crc32c_update(uint32_t crc, struct slice bytes)
 	/* The byte at the lowest address is in the lowest bits. */
 	for (; bytes.len - i >= 8; i += 8)
 		crc = crc32c_eight_bytes(crc ^ __builtin_bswap32(slice_u32(bytes, i)),
-				  __builtin_bswap32(slice_u32(bytes, i + 4)));
+					 __builtin_bswap32(slice_u32(bytes, i + 4)));
 	for (; i < bytes.len; i++) {
 		crc ^= slice_u8(bytes, i);
 		crc = crc >> 4 ^ crc32c_table[0][crc & 15];

@@ -7,8 +7,8 @@
  * (snapshot length), CURSOR_SHORT if they were not (malformed).  After an error every take fails and every getter
  * returns 0.
  *
- * A view is a run of bytes whose bounds have been checked.  Its getters check again, which costs nothing where the
- * length is a constant.
+ * A slice is a pointer to bytes whose bounds have been checked, and their number.  Its getters check again, which costs
+ * nothing if the length is a constant.
  *
  * Multi-byte getters read network byte order and return host order.
  */
@@ -29,7 +29,7 @@ enum cursor_error {
 struct cursor {
 	const uint8_t *at; /* next byte; memory belongs to the frame */
 	uint32_t captured; /* captured bytes from `at` on */
-	uint32_t wire;	   /* wire bytes from `at` on, never fewer than `have` */
+	uint32_t wire;	   /* wire bytes from `at` on, never fewer than `captured` */
 	enum cursor_error error;
 };
 
@@ -38,11 +38,12 @@ struct slice {
 	uint32_t len;	   /* bytes that may be read */
 };
 
-/* A cursor over `have` captured bytes of `wire`.  If `have` exceeds `wire`, `wire` is raised to `have`. */
+/* A cursor over `captured` of `wire` bytes.  If `captured` exceeds `wire`, `wire` is raised to it. */
 static inline struct cursor
-cursor_init(const uint8_t *at, uint32_t have, uint32_t wire)
+cursor_init(const uint8_t *at, uint32_t captured, uint32_t wire)
 {
-	return (struct cursor){.at = at, .captured = have, .wire = wire < have ? have : wire, .error = CURSOR_OK};
+	return (struct cursor){
+	    .at = at, .captured = captured, .wire = wire < captured ? captured : wire, .error = CURSOR_OK};
 }
 
 /* Takes `n` bytes.  On failure the cursor stays where it is and records the error; `*taken` is empty. */
@@ -64,11 +65,11 @@ cursor_take(struct cursor *c, uint32_t n, struct slice *taken)
 
 /* Returns the next `n` bytes without advancing.  A failure does not set the cursor's error. */
 static inline bool
-cursor_peek(const struct cursor *c, uint32_t n, struct slice *seen)
+cursor_peek(const struct cursor *c, uint32_t n, struct slice *peeked)
 {
 	bool fits = c->error == CURSOR_OK && n <= c->captured;
 
-	*seen = fits ? (struct slice){c->at, n} : (struct slice){NULL, 0};
+	*peeked = fits ? (struct slice){c->at, n} : (struct slice){NULL, 0};
 	return fits;
 }
 
@@ -81,18 +82,18 @@ cursor_skip(struct cursor *c, uint32_t n)
 	return cursor_take(c, n, &skipped);
 }
 
-/* Takes `n` wire bytes, of which the capture may hold only the first part; the view is that part.  Fails like
+/* Takes `n` wire bytes, of which the capture may hold only the first part; `*taken` is that part.  Fails like
  * cursor_take() if the bytes were never on the wire. */
 static inline bool
 cursor_take_captured(struct cursor *c, uint32_t n, struct slice *taken)
 {
-	uint32_t held = n < c->captured ? n : c->captured;
+	uint32_t captured = n < c->captured ? n : c->captured;
 
 	if (n > c->wire)
 		return cursor_take(c, n, taken);
-	if (!cursor_take(c, held, taken))
+	if (!cursor_take(c, captured, taken))
 		return false;
-	c->wire -= n - held;
+	c->wire -= n - captured;
 	return true;
 }
 
@@ -107,7 +108,7 @@ cursor_limit(struct cursor *c, uint32_t n)
 		c->captured = c->wire;
 }
 
-/* The captured bytes that are left, as a view.  The cursor does not advance. */
+/* The captured bytes that are left.  The cursor does not advance. */
 static inline struct slice
 cursor_captured_slice(const struct cursor *c)
 {
@@ -124,99 +125,99 @@ cursor_slice_between(const struct cursor *before, const struct cursor *after)
 }
 
 static inline bool
-slice_has(struct slice v, uint32_t offset, uint32_t n)
+slice_has(struct slice s, uint32_t offset, uint32_t n)
 {
-	return offset <= v.len && n <= v.len - offset;
+	return offset <= s.len && n <= s.len - offset;
 }
 
 static inline uint8_t
-slice_u8(struct slice v, uint32_t offset)
+slice_u8(struct slice s, uint32_t offset)
 {
-	return slice_has(v, offset, 1) ? v.at[offset] : 0;
+	return slice_has(s, offset, 1) ? s.at[offset] : 0;
 }
 
 static inline uint16_t
-slice_u16(struct slice v, uint32_t offset)
+slice_u16(struct slice s, uint32_t offset)
 {
 	uint16_t raw;
 
-	if (!slice_has(v, offset, sizeof raw))
+	if (!slice_has(s, offset, sizeof raw))
 		return 0;
-	memcpy(&raw, v.at + offset, sizeof raw);
+	memcpy(&raw, s.at + offset, sizeof raw);
 	return be16toh(raw);
 }
 
 /* In memory order, for sums that do not depend on byte order (RFC 1071 section 2). */
 static inline uint32_t
-slice_raw32(struct slice v, uint32_t offset)
+slice_raw32(struct slice s, uint32_t offset)
 {
 	uint32_t raw;
 
-	if (!slice_has(v, offset, sizeof raw))
+	if (!slice_has(s, offset, sizeof raw))
 		return 0;
-	memcpy(&raw, v.at + offset, sizeof raw);
+	memcpy(&raw, s.at + offset, sizeof raw);
 	return raw;
 }
 
 static inline uint32_t
-slice_u32(struct slice v, uint32_t offset)
+slice_u32(struct slice s, uint32_t offset)
 {
-	return be32toh(slice_raw32(v, offset));
+	return be32toh(slice_raw32(s, offset));
 }
 
-/* Address of the `n` bytes at an offset of the view, NULL if the view does not contain all of them. */
+/* Address of the `n` bytes at an offset of the slice, NULL if the slice does not contain all of them. */
 static inline const uint8_t *
-slice_bytes(struct slice v, uint32_t offset, uint32_t n)
+slice_bytes(struct slice s, uint32_t offset, uint32_t n)
 {
-	return slice_has(v, offset, n) ? v.at + offset : NULL;
+	return slice_has(s, offset, n) ? s.at + offset : NULL;
 }
 
 static inline uint64_t
-slice_u64(struct slice v, uint32_t offset)
+slice_u64(struct slice s, uint32_t offset)
 {
-	return (uint64_t)slice_u32(v, offset) << 32 | slice_u32(v, offset + 4);
+	return (uint64_t)slice_u32(s, offset) << 32 | slice_u32(s, offset + 4);
 }
 
-/* Copies `n` bytes in wire order; bytes beyond the end of the view are 0. */
+/* Copies `n` bytes in wire order; bytes beyond the end of the slice are 0. */
 static inline void
-slice_copy(struct slice v, uint32_t offset, void *to, uint32_t n)
+slice_copy(struct slice s, uint32_t offset, void *to, uint32_t n)
 {
 	if (n == 0)
-		return; /* an empty view has a null pointer, which memcpy() does not accept */
-	if (slice_has(v, offset, n))
-		memcpy(to, v.at + offset, n);
+		return; /* an empty slice has a null pointer, which memcpy() does not accept */
+	if (slice_has(s, offset, n))
+		memcpy(to, s.at + offset, n);
 	else
 		memset(to, 0, n);
 }
 
-/* Whether the view contains exactly these `n` bytes at `offset`. */
+/* Whether the slice contains exactly these `n` bytes at `offset`. */
 static inline bool
-slice_equal(struct slice v, uint32_t offset, const void *bytes, uint32_t n)
+slice_equal(struct slice s, uint32_t offset, const void *bytes, uint32_t n)
 {
-	return slice_has(v, offset, n) && memcmp(v.at + offset, bytes, n) == 0;
+	return slice_has(s, offset, n) && memcmp(s.at + offset, bytes, n) == 0;
 }
 
-/* The one's complement sum of a view's 16-bit words, folded (RFC 1071); an odd last byte is padded with zero.
+/* The one's complement sum of a slice's 16-bit words, folded (RFC 1071); an odd last byte is padded with zero.
  * Summing in the machine's order and swapping the folded result is the same as summing in network order. */
 static inline uint16_t
-slice_checksum(struct slice v)
+slice_checksum(struct slice s)
 {
 	uint64_t sum = 0;
 	uint32_t i = 0, word;
 	uint16_t half;
 
-	for (; v.len - i >= sizeof word; i += (uint32_t)sizeof word) {
-		memcpy(&word, v.at + i, sizeof word);
+	for (; s.len - i >= sizeof word; i += (uint32_t)sizeof word) {
+		memcpy(&word, s.at + i, sizeof word);
 		sum += word;
 	}
-	if (v.len - i >= sizeof half) {
-		memcpy(&half, v.at + i, sizeof half);
+	if (s.len - i >= sizeof half) {
+		memcpy(&half, s.at + i, sizeof half);
 		sum += half;
 		i += (uint32_t)sizeof half;
 	}
-	if (v.len - i > 0) {
+	if (s.len - i > 0) {
 		half = 0;
-		memcpy(&half, v.at + i, 1);
+		memcpy(&half, s.at + i, 1);
 		sum += half;
 	}
 	sum = (sum & 0xffffffff) + (sum >> 32);
@@ -226,13 +227,13 @@ slice_checksum(struct slice v)
 	return be16toh((uint16_t)sum);
 }
 
-/* The part of a view from `offset` on, at most `n` bytes. */
+/* The part of a slice from `offset` on, at most `n` bytes. */
 static inline struct slice
-slice_sub(struct slice v, uint32_t offset, uint32_t n)
+slice_sub(struct slice s, uint32_t offset, uint32_t n)
 {
-	if (offset >= v.len)
+	if (offset >= s.len)
 		return (struct slice){NULL, 0};
-	return (struct slice){v.at + offset, n < v.len - offset ? n : v.len - offset};
+	return (struct slice){s.at + offset, n < s.len - offset ? n : s.len - offset};
 }
 
 #endif

@@ -21,10 +21,11 @@ void dissect_frame(const struct frame *frame, struct packet *packet);
  * layer budget.  The inner packet refers to the same frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 
-/* Dissects a reassembled datagram: the link layer comes from its `last` fragment, the IP layer from the `first`; `have`
- * of its `wire` payload bytes are captured.  The packet refers to the last fragment's frame and to `bytes`. */
-void dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t have,
-			 uint32_t wire, struct packet *whole);
+/* Dissects a reassembled datagram: the link layer comes from its `last` fragment, the IP layer from the `first`;
+ * `captured` of its `wire` payload bytes are captured.  The packet refers to the last fragment's frame and to
+ * `bytes`. */
+void dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes,
+			 uint32_t captured, uint32_t wire, struct packet *whole);
 
 /* Verifies the transport checksum of a whole datagram (TCP, UDP, ICMP, ICMPv6, SCTP, DCCP), or the IPv4 header checksum
  * if there is no transport.  It reads the whole payload: call it only if a probe is enabled. */

@@ -20,7 +20,7 @@ struct frame {
 	const uint8_t *data;		   /* caplen bytes, owned by the input; valid until the frame has been
 					    * observed */
 	const struct interface *interface; /* never NULL */
-	uint64_t ts;			   /* capture time, ns since the epoch */
+	uint64_t ts;			   /* packet time, ns since the epoch */
 	uint32_t caplen;		   /* bytes captured */
 	uint32_t len;			   /* bytes on the wire */
 	int dlt;			   /* link type, a DLT_ value of <pcap/dlt.h> */

@@ -7,13 +7,16 @@
 #include "dissect/layers.h"
 
 enum { ETHER_HEADER_LEN = 14, SLL_HEADER = 16, SLL2_HEADER = 20, NULL_HEADER = 4, VLAN_TAG = 4 };
-enum { IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, TCP_HEADER_MIN = 20, UDP_HEADER_LEN = 8, SCTP_HEADER = 12 };
+enum { ETHER_TYPE_MIN = 0x600 }; /* IEEE 802.3 clause 3.2.6: smaller values are lengths */
+enum { IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, IPV6_FRAGMENT_HEADER_LEN = 8 };
+enum { IPV4_MULTICAST_MIN = 0xe0000000 }; /* RFC 1112 */
+enum { TCP_HEADER_MIN = 20, UDP_HEADER_LEN = 8, SCTP_HEADER = 12 };
 
 /* DLT_RAW is 12 on Linux and 14 on OpenBSD; files contain LINKTYPE_RAW, 101, which libpcap maps to 12. */
 enum { DLT_RAW_OPENBSD = 14, DLT_RAW_FILE = 101 };
 
 enum { ARPHRD_LOOPBACK = 772, ARPHRD_NETLINK = 824 }; /* <linux/if_arp.h>: hardware types of a cooked header */
-enum { TCP_TIMESTAMPS_ONLY = 0x0101080a }; /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
+enum { TCP_TIMESTAMPS_ONLY = 0x0101080a };	      /* NOP NOP timestamps of length 10, RFC 7323 appendix A */
 
 /* The packet type of a cooked header, as in <linux/if_packet.h>. */
 static inline enum direction
@@ -55,7 +58,7 @@ null_ether_type(uint32_t family)
 	}
 }
 
-/* IEEE 802.1Q and 802.1ad. */
+/* The types of IEEE 802.1Q and 802.1ad, and of tags before 802.1ad. */
 static inline bool
 ether_type_is_tag(uint16_t type)
 {
@@ -189,9 +192,5 @@ tcp_record_timestamps(struct tcp_layer *tcp, struct slice option)
 	tcp->tsval = slice_u32(option, 2);
 	tcp->tsecr = slice_u32(option, 6);
 }
-
-/* Dissects an Ethernet frame of the common kind.  False if it is not; dissect_layers() must then start from the
- * beginning. */
-bool dissect_common_frame(struct packet *packet, const struct frame *frame);
 
 #endif

@@ -89,12 +89,16 @@ packet_advance(struct packet *packet, const struct cursor *c)
 	packet->payload.wire = c->wire;
 }
 
-/* Records why a cursor failed: cut by the capture, or never on the wire. */
+/* Records why a cursor failed: the bytes were not captured, or were never on the wire. */
 static inline void
 packet_add_cursor_anomaly(struct packet *packet, const struct cursor *c, enum anomaly truncated, enum anomaly malformed)
 {
 	packet_add_anomaly(packet, c->error == CURSOR_TRUNCATED ? truncated : malformed);
 }
+
+/* common_frame.c: dissects an Ethernet frame of the common kind.  False if it is not; dissect_layers() must then start
+ * from the beginning. */
+bool dissect_common_frame(struct packet *packet, const struct frame *frame);
 
 /* link.c */
 void packet_init(struct packet *packet, const struct frame *frame, struct cursor bytes);
@@ -115,8 +119,8 @@ void dissect_sll2(struct packet *packet);
 void dissect_mpls(struct packet *packet);
 void dissect_pppoe(struct packet *packet);
 
-/* PPP protocol field (RFC 1661 section 2, RFC 1662 compression): returns the EtherType of the payload, 0 if it is not a
- * network packet.  False if the cursor failed. */
+/* PPP protocol field (RFC 1661 section 2, RFC 1662 compression): sets `*type` to the EtherType of the payload, 0 if it
+ * is not a network packet.  False if the cursor failed. */
 bool dissect_ppp_protocol(struct cursor *c, uint16_t *type);
 
 /* arp.c */
@@ -130,18 +134,18 @@ void ip_validate_fragment(struct packet *packet, uint32_t length);
 void dissect_ipv4(struct packet *packet);
 void dissect_ipv6(struct packet *packet);
 
-/* extension.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
+/* ipv6_extension.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
 struct ipv6_extension_walk {
-	uint8_t next;	       /* protocol of the header at the cursor */
-	uint8_t count;	       /* headers taken so far */
-	bool fragment;	       /* the last header is a fragment header of a fragmented datagram: fragment data
-			        * follows */
-	bool has_jumbo;	       /* a jumbo payload option (RFC 2675) was seen */
-	uint32_t jumbo;	       /* length in the jumbo payload option */
-	bool has_routing_type0;     /* a routing header of type 0 (RFC 5095) */
-	struct slice home_address;      /* address in a home address option (RFC 6275): 16 bytes, or empty */
-	struct slice routing_header;   /* the last routing header with segments left, or empty */
-	struct slice fragment_header;     /* the fragment header, or empty */
+	uint8_t next;		      /* protocol of the header at the cursor */
+	uint8_t count;		      /* headers taken so far */
+	bool fragment;		      /* the last header is a fragment header of a fragmented datagram: fragment data
+				       * follows */
+	bool has_jumbo;		      /* a jumbo payload option (RFC 2675) was found */
+	uint32_t jumbo;		      /* length in the jumbo payload option */
+	bool has_routing_type0;	      /* a routing header of type 0 (RFC 5095) */
+	struct slice home_address;    /* address in a home address option (RFC 6275): 16 bytes, or empty */
+	struct slice routing_header;  /* the last routing header with segments left, or empty */
+	struct slice fragment_header; /* the fragment header, or empty */
 };
 
 enum ipv6_extension_result {
@@ -155,7 +159,7 @@ enum ipv6_extension_result ipv6_extension_next(struct ipv6_extension_walk *walk,
 /* transport.c: dispatch on the IP protocol number. */
 void dissect_transport(struct packet *packet, uint8_t protocol);
 
-/* icmp.c, icmpv6.c, quote.c */
+/* icmp.c, icmpv6.c, icmp_quote.c */
 void dissect_icmp(struct packet *packet);
 void dissect_icmpv6(struct packet *packet);
 bool icmp_take_header(struct packet *packet, struct slice *header);
@@ -172,6 +176,7 @@ void dissect_dccp(struct packet *packet);
 void dissect_gre(struct packet *packet);
 void dissect_etherip(struct packet *packet);
 void dissect_udp_tunnel(struct packet *packet);
+void packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type);
 
 enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
 
@@ -180,6 +185,5 @@ udp_port_is_tunnel(uint16_t dport)
 {
 	return dport == PORT_VXLAN || dport == PORT_GENEVE;
 }
-void packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A dissected frame: every valid header, in host order.  Plain data without allocation; views point into the frame and
+ * A dissected frame: every valid header, in host order.  Plain data without allocation; slices point into the frame and
  * are valid as long as the frame is.  `network` and `transport` name the valid layers; a layer that is absent is
  * explained by `worst_anomaly`.  Of `ip` and the union only the layers that `network` and `transport` name are written;
  * the rest is uninitialised.
@@ -67,21 +67,21 @@ struct arp_layer {
 
 /* IPv4 (RFC 791) and IPv6 (RFC 8200): the common fields, then the specific ones. */
 struct ip_layer {
-	struct slice header;   /* fixed header, with IPv4 options, without IPv6 extension headers */
-	struct slice options;  /* IPv4 options or the IPv6 extension header chain */
+	struct slice header;	  /* fixed header, with IPv4 options, without IPv6 extension headers */
+	struct slice options;	  /* IPv4 options or the IPv6 extension header chain */
 	uint8_t src[16], dst[16]; /* network order; IPv4 in the first four bytes, the rest zero */
-	uint32_t length;      /* length of the whole packet including the header; for a super-packet the length of the
-			       * frame's IP part */
-	uint32_t payload_len; /* length without the fixed header and IPv4 options; IPv6 extension headers are
-			       * included */
-	uint8_t version;      /* 4 or 6 */
-	uint8_t protocol;     /* protocol of the payload, behind all IPv6 extension headers */
-	uint8_t ttl;	      /* time to live or hop limit */
-	uint8_t tos;	      /* type of service or traffic class */
-	bool fragment;	      /* part of a fragmented datagram */
-	bool more_fragments;  /* MF */
-	bool super_packet;    /* larger than the length field allows (segmentation offload, BIG TCP) */
-	uint32_t fragment_id; /* identification: 16 bits in IPv4, 32 in an IPv6 fragment header, 0 without one */
+	uint32_t length;	  /* length of the whole packet including the header; for a super-packet the length of
+				   * the frame's IP part */
+	uint32_t payload_len;	  /* length without the fixed header and IPv4 options; IPv6 extension headers are
+				   * included */
+	uint8_t version;	  /* 4 or 6 */
+	uint8_t protocol;	  /* protocol of the payload, behind all IPv6 extension headers */
+	uint8_t ttl;		  /* time to live or hop limit */
+	uint8_t tos;		  /* type of service or traffic class */
+	bool fragment;		  /* part of a fragmented datagram */
+	bool more_fragments;	  /* MF */
+	bool super_packet;	  /* larger than the length field allows (segmentation offload, BIG TCP) */
+	uint32_t fragment_id;	  /* identification: 16 bits in IPv4, 32 in an IPv6 fragment header, 0 without one */
 	uint16_t fragment_offset; /* in 8-byte units */
 	/* IPv4 */
 	uint16_t total_length; /* as on the wire */
@@ -105,7 +105,7 @@ enum tcp_flag {
 	TCP_CWR = 0x80,
 };
 
-/* Options seen, as bits of tcp_layer.options. */
+/* Options of the segment, as bits of tcp_layer.options. */
 enum tcp_option {
 	TCP_OPTION_MSS = 0x01,
 	TCP_OPTION_WSCALE = 0x02,
@@ -118,19 +118,19 @@ enum tcp_option {
 };
 
 struct tcp_layer {
-	struct slice header;   /* header with options, as far as captured */
+	struct slice header; /* header with options, as far as captured */
 	uint32_t seq, ack;
 	uint16_t sport, dport;
-	uint16_t window;      /* as on the wire, unscaled */
+	uint16_t window; /* as on the wire, unscaled */
 	uint16_t checksum, urgent;
-	uint8_t header_len;	      /* header length in bytes */
-	uint8_t flags;
-	uint8_t options;      /* enum tcp_option bits */
-	uint8_t wscale;	      /* shift, at most 14 (RFC 7323 section 2.3); only with TCP_OPTION_WSCALE */
-	uint16_t mss;	      /* only with TCP_OPTION_MSS */
-	uint8_t sack_count;	      /* blocks in sack[], at most 4 */
+	uint8_t header_len;    /* header length in bytes */
+	uint8_t flags;	       /* enum tcp_flag bits */
+	uint8_t options;       /* enum tcp_option bits */
+	uint8_t wscale;	       /* shift, at most 14 (RFC 7323 section 2.3); only with TCP_OPTION_WSCALE */
+	uint16_t mss;	       /* only with TCP_OPTION_MSS */
+	uint8_t sack_count;    /* blocks in sack[], at most 4 */
 	uint32_t tsval, tsecr; /* only with TCP_OPTION_TIMESTAMPS */
-	uint32_t sack[4][2];  /* left and right edges; only the first `sack_count` are set */
+	uint32_t sack[4][2];   /* left and right edges; only the first `sack_count` are set */
 };
 
 struct udp_layer {
@@ -145,12 +145,12 @@ struct icmp_layer {
 	struct slice header; /* first 8 bytes, or 4 if the message is shorter */
 	uint8_t type, code;
 	uint16_t checksum;
-	bool error;		/* an error message, which quotes a packet */
+	bool error;		    /* an error message, which quotes a packet */
 	uint16_t echo_id, echo_seq; /* echo and timestamp messages */
-	uint32_t mtu;		/* fragmentation needed, packet too big */
-	uint32_t pointer;	/* parameter problem */
-	uint8_t gateway[16];	/* redirect: IPv4 in the first four bytes */
-	uint8_t target[16];	/* neighbour discovery: target address */
+	uint32_t mtu;		    /* fragmentation needed, packet too big */
+	uint32_t pointer;	    /* parameter problem */
+	uint8_t gateway[16];	    /* redirect: IPv4 in the first four bytes */
+	uint8_t target[16];	    /* neighbour discovery: target address */
 	bool has_gateway, has_target;
 	/* The packet that an error quotes; version 0 if it is unreadable. */
 	struct {
@@ -167,7 +167,7 @@ struct icmp_layer {
 struct sctp_layer {
 	struct slice header;
 	uint16_t sport, dport;
-	uint32_t verification_tag; /* verification tag */
+	uint32_t verification_tag;
 	uint32_t checksum;
 	struct slice chunks; /* as captured */
 	uint8_t first_chunk; /* type */
@@ -217,7 +217,7 @@ struct packet {
 	uint32_t ifindex;     /* interface index in the cooked header (SLL2), 0 elsewhere */
 	enum network_layer network;
 	enum transport_layer transport;
-	enum anomaly worst_anomaly;  /* the gravest oddity, ANOMALY_NONE if there is none */
+	enum anomaly worst_anomaly;   /* the most severe anomaly, ANOMALY_NONE if there is none */
 	struct anomaly_set anomalies; /* all anomalies of the packet */
 	uint8_t layers_spent;	      /* layers taken off the budget, tunnels included */
 	struct ether_layer ether;
@@ -238,7 +238,7 @@ struct packet {
 	uint16_t inner_type;	/* for INNER_IP: the EtherType (IP or MPLS); 0: decided by the first nibble */
 };
 
-/* Records an anomaly.  The gravest one becomes the reason, the first among equals. */
+/* Records an anomaly.  The most severe one becomes worst_anomaly, the first among equals. */
 static inline void
 packet_add_anomaly(struct packet *packet, enum anomaly a)
 {

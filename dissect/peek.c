@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The link headers that the peek reads; the common one, Ethernet without tags, is read in line (peek.h). */
+/* The link headers that the peek reads; Ethernet without tags is read inline (peek.h). */
 #include "dissect/peek.h"
 
-enum { TAGS_MAX = 2 }; /* VLAN tags that the peek reads over */
+enum { TAGS_MAX = 2 }; /* VLAN tags that the peek skips */
 
 static uint16_t
 peek_cooked(struct frame_peek *peek, uint16_t packet_type, uint16_t hardware, uint16_t protocol)
 {
 	peek->direction = (uint8_t)cooked_packet_direction(packet_type);
 	peek->loopback = hardware == ARPHRD_LOOPBACK;
-	return hardware != ARPHRD_NETLINK ? protocol : 0; /* there it is a netlink family */
+	return hardware != ARPHRD_NETLINK ? protocol : 0; /* else the protocol is a netlink family */
 }
 
 static uint16_t
@@ -19,7 +19,7 @@ peek_null(struct frame_peek *peek, struct slice header)
 	return null_ether_type(slice_u32(header, 0));
 }
 
-/* Takes the link header without tags.  Gives the EtherType, 0 if there is none. */
+/* Takes the link header without tags.  Returns the EtherType, 0 if there is none. */
 static uint16_t
 peek_header(struct frame_peek *peek, int dlt, struct cursor *c)
 {

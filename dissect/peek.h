@@ -25,8 +25,8 @@ enum peek_kind {
 
 struct frame_peek {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes, the rest is not set; unicast, and src is specified */
-	uint32_t seq, ack;	  /* PEEK_TCP, as is the next */
-	uint16_t window;	  /* raw */
+	uint32_t seq, ack;	  /* PEEK_TCP only, like `window` */
+	uint16_t window;	  /* as on the wire, unscaled */
 	uint16_t sport, dport;	  /* host order */
 	uint8_t protocol;	  /* 6, 17 or 132 */
 	uint8_t version;	  /* 4 or 6 */
@@ -35,7 +35,7 @@ struct frame_peek {
 	uint32_t payload_wire;	  /* bytes of payload on the wire; PEEK_TCP and PEEK_UDP */
 };
 
-enum { IPV4_SRC_MIN = 0x01000000, IPV4_MULTICAST_MIN = 0xe0000000 }; /* RFC 1122 section 3.2.1.3, RFC 1112 */
+enum { IPV4_SRC_MIN = 0x01000000 }; /* RFC 1122 section 3.2.1.3: no source is in 0.0.0.0/8 */
 
 static inline enum peek_kind
 peek_tcp(struct frame_peek *peek, struct cursor *c)
@@ -146,10 +146,10 @@ peek_ipv6(struct frame_peek *peek, struct cursor *c)
 	return true;
 }
 
-/* What the link header says: the EtherType behind all tags, 0 if there is none, and where its packet begins. */
+/* The part of a link header that the peek needs. */
 struct peek_link {
-	uint16_t type;
-	uint16_t length;
+	uint16_t type;	 /* EtherType behind all tags, 0 if there is none */
+	uint16_t length; /* length with all tags */
 };
 
 /* Reads the link header of any link type, VLAN tags included; sets direction and loopback. */

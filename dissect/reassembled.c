@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Dissection of a reassembled datagram. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { IPV6_HEADER_LEN = 40, IPV6_FRAGMENT_HEADER_LEN = 8, IPV4_FLAG_DF = 2 };
+enum { IPV4_FLAG_DF = 2 };
 
 /* Builds the header that the datagram had before fragmentation (RFC 791 section 3.2, RFC 8200 section 4.5).  Its bytes
  * are those of the first fragment. */
@@ -27,6 +27,7 @@ static bool
 reassembled_take_extensions(struct packet *packet)
 {
 	struct cursor c = packet_cursor(packet);
+	/* The fragment header counts as the first one: a hop-by-hop header behind it is not allowed. */
 	struct ipv6_extension_walk walk = {.next = packet->ip.protocol, .count = 1};
 	enum anomaly why = ANOMALY_NONE;
 	enum ipv6_extension_result result;
@@ -46,10 +47,10 @@ reassembled_take_extensions(struct packet *packet)
 }
 
 void
-dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t have,
+dissect_reassembled(const struct packet *last, const struct ip_layer *first, const uint8_t *bytes, uint32_t captured,
 		    uint32_t wire, struct packet *whole)
 {
-	packet_init(whole, last->frame, cursor_init(bytes, have, wire));
+	packet_init(whole, last->frame, cursor_init(bytes, captured, wire));
 	whole->direction = last->direction;
 	whole->loopback = last->loopback;
 	whole->ifindex = last->ifindex;

@@ -2,7 +2,7 @@
 /* Linux cooked capture, LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2: what the "any" device delivers. */
 #include "dissect/header_fields.h"
 
-enum { SLL_PROTOCOL_LLC = 4, ETHERTYPE_MIN = 0x600 };
+enum { SLL_PROTOCOL_LLC = 4 };
 
 /* Fields common to both headers.  `address` is the sender's: 8 bytes, of which `length` are valid. */
 struct cooked {
@@ -23,7 +23,7 @@ dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooke
 	packet_advance(packet, c);
 	if (cooked->hardware == ARPHRD_NETLINK) /* the protocol is a netlink family */
 		return;
-	if (cooked->protocol >= ETHERTYPE_MIN) {
+	if (cooked->protocol >= ETHER_TYPE_MIN) {
 		ether->type = cooked->protocol;
 		dissect_vlan_tags(packet);
 	} else if (cooked->protocol == SLL_PROTOCOL_LLC) {

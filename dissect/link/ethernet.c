@@ -3,10 +3,10 @@
 #include "dissect/header_fields.h"
 
 enum { LLC_HEADER = 3, SNAP_HEADER = 5 };
-enum { IEEE802_3_LENGTH_MAX = 1500, ETHERTYPE_MIN = 0x600 }; /* IEEE 802.3 clause 3.2.6 */
+enum { IEEE802_3_LENGTH_MAX = 1500 }; /* IEEE 802.3 clause 3.2.6 */
 enum { SAP_IP = 0x06, SAP_SNAP = 0xaa, LLC_UNNUMBERED = 0x03 };
 
-/* Sets the link header: everything up to the position of `c`. */
+/* Extends the link header to the position of `c`. */
 static void
 ether_extend_header(struct packet *packet, const struct cursor *c)
 {
@@ -14,7 +14,7 @@ ether_extend_header(struct packet *packet, const struct cursor *c)
 	packet_advance(packet, c);
 }
 
-/* IEEE 802.2; SNAP as in RFC 1042.  `*type` is 0 where another protocol follows. */
+/* IEEE 802.2; SNAP as in RFC 1042.  `*type` is 0 if another protocol follows. */
 static bool
 llc_parse(struct cursor *c, uint16_t *type)
 {
@@ -102,7 +102,7 @@ dissect_vlan_tags(struct packet *packet)
 		ether->type = slice_u16(tag, 2);
 		ether_extend_header(packet, &c);
 	}
-	if (ether->type >= ETHERTYPE_MIN)
+	if (ether->type >= ETHER_TYPE_MIN)
 		dissect_ethertype(packet, ether->type);
 	else
 		dissect_802_3(packet);

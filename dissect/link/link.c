@@ -23,15 +23,15 @@ dissect_null(struct packet *packet)
 }
 
 /* Link types, in the order in which an error message lists them. */
-#define LINK_TYPES(row)                          \
-	row(DLT_EN10MB, dissect_ethernet)        \
-	row(DLT_LINUX_SLL, dissect_sll)          \
-	row(DLT_LINUX_SLL2, dissect_sll2)        \
-	row(DLT_NULL, dissect_null)              \
-	row(DLT_LOOP, dissect_null)              \
-	row(DLT_RAW, dissect_ip)                 \
-	row(DLT_IPV4, dissect_ipv4)              \
-	row(DLT_IPV6, dissect_ipv6)
+#define LINK_TYPES(row)              \
+	row(EN10MB, dissect_ethernet) \
+	row(LINUX_SLL, dissect_sll)   \
+	row(LINUX_SLL2, dissect_sll2) \
+	row(NULL, dissect_null)       \
+	row(LOOP, dissect_null)       \
+	row(RAW, dissect_ip)          \
+	row(IPV4, dissect_ipv4)       \
+	row(IPV6, dissect_ipv6)
 
 static int
 link_canonical_dlt(int dlt)
@@ -43,7 +43,7 @@ bool
 dissect_link_supported(int dlt)
 {
 	switch (link_canonical_dlt(dlt)) {
-#define ROW(number, function) case number:
+#define ROW(name, function) case DLT_##name:
 		LINK_TYPES(ROW)
 #undef ROW
 		return true;
@@ -55,7 +55,11 @@ dissect_link_supported(int dlt)
 const char *
 dissect_link_names(void)
 {
-	return "EN10MB, LINUX_SLL, LINUX_SLL2, NULL, LOOP, RAW, IPV4, IPV6";
+#define ROW(name, function) ", " #name
+	static const char names[] = LINK_TYPES(ROW);
+#undef ROW
+
+	return names + strlen(", ");
 }
 
 /* Sets only the fields that later code tests: the structure is large, and this runs for every frame. */
@@ -92,9 +96,9 @@ dissect_layers(const struct frame *frame, struct packet *packet)
 {
 	packet_init(packet, frame, cursor_init(frame->data, frame->caplen, frame->len));
 	switch (link_canonical_dlt(frame->dlt)) {
-#define ROW(number, function)             \
-	case number:                      \
-		function(packet);         \
+#define ROW(name, function)       \
+	case DLT_##name:          \
+		function(packet); \
 		break;
 		LINK_TYPES(ROW)
 #undef ROW

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The packet quoted by an ICMP error, parsed as far as its connection key requires (RFC 792, RFC 1812 section 4.3.2.3,
+/* The packet quoted by an ICMP error, parsed as far as its flow key requires (RFC 792, RFC 1812 section 4.3.2.3,
  * RFC 4443 section 2.4).  Senders truncate the quote, so only an unreadable IP header is an anomaly. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { IPV4_HEADER_MIN = 20, IPV6_HEADER_LEN = 40, PORTS = 4, PORTS_AND_SEQUENCE = 8 };
+enum { PORTS = 4, PORTS_AND_SEQUENCE = 8 };
 
 static void
 icmp_quote_add_anomaly(struct packet *packet, const struct cursor *c)

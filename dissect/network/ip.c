@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IP: version detection, and the checks that IPv4 and IPv6 share. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { IP_DATAGRAM_MAX = 65535, TCP_HEADER_MIN = 20 };
+enum { IP_DATAGRAM_MAX = 65535 };
 
 /* Detects the version by the first nibble, for raw captures and tunnels that do not name it. */
 void

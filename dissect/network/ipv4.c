@@ -82,7 +82,7 @@ ipv4_validate_land(struct packet *packet)
 static void
 ipv4_validate_addresses(struct packet *packet, uint32_t src, uint32_t dst)
 {
-	if (src >= 0xe0000000 && (src < 0xf0000000 || src == 0xffffffff))
+	if (src >= IPV4_MULTICAST_MIN && (src < 0xf0000000 || src == 0xffffffff))
 		packet_add_anomaly(packet, ANOMALY_IPV4_SOURCE);
 	if (src == dst && src != 0 && src >> 24 != 127)
 		ipv4_validate_land(packet);

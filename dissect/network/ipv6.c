@@ -115,7 +115,7 @@ dissect_ipv6(struct packet *packet)
 {
 	struct cursor c = packet_cursor(packet);
 	struct slice fixed;
-	bool held;
+	bool whole;
 
 	if (!packet_enter_layer(packet))
 		return;
@@ -131,8 +131,8 @@ dissect_ipv6(struct packet *packet)
 	ipv6_validate_header(packet);
 	ipv6_apply_payload_length(packet, &c);
 	packet_advance(packet, &c);
-	held = ipv6_take_extensions(packet, &c);
+	whole = ipv6_take_extensions(packet, &c);
 	packet->datagram = packet->payload;
-	if (held && !packet->ip.fragment && !packet_is_dropped(packet))
+	if (whole && !packet->ip.fragment && !packet_is_dropped(packet))
 		dissect_transport(packet, packet->ip.protocol);
 }

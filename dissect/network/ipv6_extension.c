@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IPv6 extension headers, RFC 8200 section 4 and RFC 6564. */
-#include "dissect/layers.h"
+#include "dissect/header_fields.h"
 
-enum { IPV6_FRAGMENT_HEADER_LEN = 8, ADDRESS = 16 };
+enum { ADDRESS = 16 };
 enum { OPTION_PAD1 = 0, OPTION_JUMBO = 0xc2, OPTION_HOME_ADDRESS = 0xc9 };
 enum { ROUTING_SOURCE = 0 };
 
@@ -102,7 +102,7 @@ extension_take_fragment(struct ipv6_extension_walk *walk, struct cursor *c)
 	return EXTENSION_TAKEN;
 }
 
-/* Authentication header, RFC 4302 section 2.2: the length counts units of 4 bytes, less 2. */
+/* Authentication header, RFC 4302 section 2.2: the length field is the number of 4-byte units minus 2. */
 static enum ipv6_extension_result
 extension_take_ah(struct ipv6_extension_walk *walk, struct cursor *c)
 {

@@ -15,7 +15,7 @@ static bool
 sctp_take_tlv(struct cursor *c, struct sctp_chunk *item, struct slice *head)
 {
 	struct slice padding;
-	uint32_t length, behind;
+	uint32_t length, padding_len;
 
 	if (!cursor_take(c, ITEM_HEADER, head))
 		return false;
@@ -25,8 +25,8 @@ sctp_take_tlv(struct cursor *c, struct sctp_chunk *item, struct slice *head)
 	length = item->length - (uint32_t)ITEM_HEADER;
 	if (!cursor_take_captured(c, length, &item->value))
 		return false;
-	behind = (4 - length % 4) % 4;
-	return cursor_take_captured(c, behind < c->wire ? behind : c->wire, &padding);
+	padding_len = (4 - length % 4) % 4;
+	return cursor_take_captured(c, padding_len < c->wire ? padding_len : c->wire, &padding);
 }
 
 bool

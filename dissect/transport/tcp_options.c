@@ -111,12 +111,12 @@ tcp_record_option(struct packet *packet, struct slice option)
 	}
 }
 
-/* Parses the captured part of the options.  An option cut by the snapshot length is skipped; the caller records the
- * truncation.  If an option occurs twice the second one counts, as in the kernels. */
+/* Parses the captured part of the options.  An option that the snapshot length truncates is skipped; the caller records
+ * the truncation.  If an option occurs twice the second one counts, as in the kernels. */
 void
 dissect_tcp_options(struct packet *packet, struct slice options)
 {
-	uint32_t wire = packet->tcp.header_len - 20u;
+	uint32_t wire = packet->tcp.header_len - (uint32_t)TCP_HEADER_MIN;
 	struct cursor c = cursor_init(options.at, options.len, wire);
 	struct slice head, option;
 

@@ -3,7 +3,8 @@
 #include "dissect/layers.h"
 
 /* IPv4 has no extension headers but may have an authentication header (RFC 4302), whose payload is not encrypted.  The
- * IP layer keeps protocol 51, as in its header.  Returns the protocol behind it. */
+ * IP layer keeps protocol 51, as in its header.  Sets `*protocol` to the one behind the authentication
+ * header.  False if that header is malformed or truncated. */
 static bool
 transport_take_ah(struct packet *packet, uint8_t *protocol)
 {
