@@ -34,12 +34,13 @@ enum tcp_endpoint_flag {
 	TCP_EP_SACK_OFFERED = 0x80,	  /* offered SACK permitted */
 };
 
-/* Why segments of this endpoint leave the fast path.  The low bits count consecutive duplicate ACKs received. */
+/* What keeps the segments of this endpoint off the fast path.  The low bits count consecutive duplicate ACKs
+ * received. */
 enum tcp_slow_reason {
 	TCP_SLOW_DUPACKS = 0x0f,      /* count, saturating; used only if SACK is not in use */
 	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
 	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */
-	TCP_SLOW_LOSS = 0x40,	      /* its loss detail is active (flow/tcp/tcp_loss.h) */
+	TCP_SLOW_LOSS = 0x40,	      /* there is a loss to follow (flow/tcp/tcp_loss.h) */
 };
 
 /*
@@ -47,19 +48,19 @@ enum tcp_slow_reason {
  * microseconds modulo 2^32.
  */
 struct tcp_endpoint {
-	uint8_t state;	   /* enum tcp_state */
-	uint8_t flags;	   /* enum tcp_endpoint_flag */
-	uint8_t wscale;	   /* shift of the windows it advertises; 0 until both sides offered scaling */
-	uint8_t slow_reasons;   /* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
-	uint32_t iss;	   /* initial send sequence number */
-	uint32_t una;	   /* oldest unacknowledged sequence number it sent (SND.UNA) */
-	uint32_t nxt;	   /* highest sequence number sent, plus one (SND.NXT) */
-	uint32_t rcv_nxt;  /* next sequence number expected from the peer, in order (RCV.NXT) */
-	uint32_t last_ack_sent;	   /* last acknowledgement number it sent */
-	uint32_t wnd;	   /* window it last advertised, in bytes, scaled */
-	uint32_t srtt_us;  /* smoothed round-trip time of RFC 6298, microseconds, 0 unknown */
-	uint32_t rttvar_us;
-	uint32_t log_tail;	   /* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
+	uint8_t state;		/* enum tcp_state */
+	uint8_t flags;		/* enum tcp_endpoint_flag */
+	uint8_t wscale;		/* shift of the windows it advertises; 0 until both endpoints offered scaling */
+	uint8_t slow_reasons;	/* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
+	uint32_t iss;		/* initial send sequence number */
+	uint32_t una;		/* oldest unacknowledged sequence number it sent (SND.UNA) */
+	uint32_t nxt;		/* highest sequence number sent, plus one (SND.NXT) */
+	uint32_t rcv_nxt;	/* next sequence number expected from the peer, in order (RCV.NXT) */
+	uint32_t last_ack_sent;	/* last acknowledgement number it sent */
+	uint32_t wnd;		/* window it last advertised, in bytes, scaled */
+	uint32_t srtt_us;	/* smoothed round-trip time of RFC 6298, microseconds, 0 unknown */
+	uint32_t rttvar_us;	/* round-trip time variation of RFC 6298, microseconds */
+	uint32_t log_tail;	/* latest entry of this endpoint in the send log (flow/tcp/tcp_pools.h), 0 none */
 	union {
 		struct {
 			uint32_t rtt_seq; /* an ACK beyond this completes the round trip sample */
@@ -67,9 +68,9 @@ struct tcp_endpoint {
 		};
 		uint64_t wait_until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
 	};
-	uint32_t segments_sent; /* segments sent */
+	uint32_t segments_sent;
 	uint32_t retransmits; /* segments sent that repeat sequence space */
-	uint64_t bytes;	   /* payload bytes sent, without retransmissions */
+	uint64_t bytes;	      /* payload bytes sent, without retransmissions */
 };
 
 _Static_assert(sizeof(struct tcp_endpoint) == 64, "a TCP endpoint is one cache line");
@@ -94,30 +95,32 @@ enum sctp_state {
 };
 
 enum sctp_endpoint_flag {
-	SCTP_EP_ACTIVE_OPEN = 0x01, /* sent the first INIT */
-	SCTP_EP_INIT_SEEN = 0x02, /* its INIT or INIT ACK was captured: addresses, streams and initial TSN are known */
-	SCTP_EP_TSN_KNOWN = 0x04, /* tsn is valid */
-	SCTP_EP_CUM_ACK_KNOWN = 0x08, /* acked is valid */
+	SCTP_EP_ACTIVE_OPEN = 0x01,   /* sent the first INIT */
+	SCTP_EP_INIT_SEEN = 0x02,     /* its INIT or INIT ACK was captured: addresses, streams and initial TSN are
+				       * known */
+	SCTP_EP_TSN_KNOWN = 0x04,     /* next_tsn is valid */
+	SCTP_EP_CUM_ACK_KNOWN = 0x08, /* cum_tsn_ack is valid */
 };
 
 /* 56 bytes.  Transmission sequence numbers are absolute, in host order. */
 struct sctp_endpoint {
-	uint8_t state;	      /* enum sctp_state */
-	uint8_t flags;	      /* enum sctp_endpoint_flag */
-	uint8_t foreign_tag_count;	      /* consecutive packets with the tag `foreign_tag` */
+	uint8_t state;		   /* enum sctp_state */
+	uint8_t flags;		   /* enum sctp_endpoint_flag */
+	uint8_t foreign_tag_count; /* consecutive packets with the tag `foreign_tag` */
 	uint8_t spare;
-	uint32_t tag;	      /* verification tag that packets to it carry, 0 unknown */
-	uint32_t pending_tag;   /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet, 0 none */
-	uint32_t foreign_tag;   /* tag of the last packet to it that matched neither tag */
-	uint32_t addr_index;	      /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
-	uint32_t next_tsn;	      /* TSN of the next DATA chunk it will send */
-	uint32_t cum_tsn_ack;	      /* cumulative TSN ack it last sent */
-	uint32_t rwnd;	      /* receiver window it last advertised, bytes */
+	uint32_t tag;			  /* verification tag that packets to it carry, 0 unknown */
+	uint32_t pending_tag;		  /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet,
+					   * 0 none */
+	uint32_t foreign_tag;		  /* tag of the last packet to it that matched neither tag */
+	uint32_t addr_index;		  /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
+	uint32_t next_tsn;		  /* TSN of the next DATA chunk it will send */
+	uint32_t cum_tsn_ack;		  /* cumulative TSN ack it last sent */
+	uint32_t rwnd;			  /* receiver window it last advertised, bytes */
 	uint16_t streams_out, streams_in; /* as offered in its INIT or INIT ACK */
-	uint32_t packets;     /* packets sent */
-	uint32_t chunks;      /* DATA chunks sent */
-	uint32_t retransmits; /* DATA chunks sent that repeat a TSN */
-	uint64_t bytes;	      /* user data bytes sent, without retransmissions */
+	uint32_t packets;		  /* packets that it sent */
+	uint32_t chunks;		  /* DATA chunks that it sent */
+	uint32_t retransmits;		  /* of these, chunks that repeat a TSN */
+	uint64_t bytes;			  /* user data bytes sent, without retransmissions */
 };
 
 _Static_assert(sizeof(struct sctp_endpoint) <= 64, "an SCTP endpoint is at most one cache line");

@@ -21,7 +21,7 @@ enum flow_event_kind {
 	EVENT_SCTP_STATE_CHANGE,       /* `sctp_before` and `sctp_after` */
 };
 
-/* Why sequence space was sent again (tcprinfo_t of the contract). */
+/* Cause of a retransmission (tcprinfo_t of the contract). */
 enum tcp_retransmit_kind {
 	RETRANSMIT_NONE,
 	RETRANSMIT_FAST,	    /* after duplicate ACKs or SACK evidence */
@@ -49,11 +49,12 @@ struct retransmission {
 
 struct flow_event {
 	enum flow_event_kind kind;
-	uint8_t endpoint;		   /* endpoint of the event, 0 or 1 */
+	uint8_t endpoint; /* endpoint of the event, 0 or 1 */
 	enum tcp_timeout timeout;
-	uint64_t ts;		   /* packet time: of the segment, or of the timer's deadline */
+	uint64_t ts; /* packet time: of the segment, or of the timer's deadline */
 	struct retransmission retransmission;
-	/* STATE_CHANGE: the endpoint before and after the change.  One packet may cause several changes. */
+	/* EVENT_TCP_STATE_CHANGE, EVENT_SCTP_STATE_CHANGE: the endpoint before and after the change.  One packet may
+	 * cause several changes. */
 	union {
 		struct {
 			struct tcp_endpoint tcp_before, tcp_after;

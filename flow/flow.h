@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flow table: connections, keyed by their two ends.  One table per capture thread.  All memory is reserved at
- * start; the table never grows.  Time is an argument and always the capture's clock, so replaying a file gives the same
- * events each time.
+ * The flow table: connections, keyed by their two ends.  One table per worker.  All memory is reserved at start; the
+ * table never grows.  Time is an argument and always packet time, so replaying a file gives the same events each time.
  */
 #ifndef NETOBS_FLOW_FLOW_H
 #define NETOBS_FLOW_FLOW_H
@@ -23,7 +22,8 @@ enum flow_kind {
 	FLOW_SCTP,
 };
 
-/* Two ends in canonical order: end 0 has the smaller (address, port).  No padding: keys are compared as bytes. */
+/* Two endpoints in canonical order: endpoint 0 has the smaller (address, port).  No padding: keys are compared as
+ * bytes. */
 struct flow_key {
 	uint8_t addr[2][16];	/* network order; IPv4 in the first four bytes, the rest zero */
 	uint16_t port[2];	/* host order */
@@ -39,13 +39,13 @@ struct flow {
 	struct flow_key key;
 	uint64_t last_seen; /* time of its last packet, ns */
 	uint32_t hash;
-	uint8_t kind;  /* enum flow_kind */
-	uint8_t local : 2; /* bit n: endpoint n is local (probes fire for it); kept by the caller */
+	uint8_t kind;		  /* enum flow_kind */
+	uint8_t local : 2;	  /* bit n: endpoint n is local (probes fire for it); kept by the caller */
 	uint8_t first_sender : 1; /* endpoint whose packet was captured first */
-	uint8_t same_host : 1; /* both endpoints are sockets of one host, as on loopback; kept by the caller */
-	uint8_t slow : 1;      /* its packets must take the slow path; kept by the caller */
-	uint16_t local_epoch;  /* local epoch by which `local` was decided, 0 none; kept by the caller */
-	uint64_t deadline; /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
+	uint8_t same_host : 1;	  /* both endpoints are sockets of one host, as on loopback; kept by the caller */
+	uint8_t slow : 1;	  /* its packets must take the slow path; kept by the caller */
+	uint16_t local_epoch;	  /* local epoch by which `local` was decided, 0 none; kept by the caller */
+	uint64_t deadline;	  /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {
 		struct tcp_endpoint tcp[2];
 		struct udp_endpoint udp[2];
@@ -59,17 +59,17 @@ _Static_assert(sizeof(struct flow) == 192, "the hot half of a flow is three cach
 struct flow_cold;
 
 struct flow_limits {
-	uint32_t flows;		    /* most connections tracked at once */
-	uint64_t tcp_connect_ns;    /* give up a connection attempt after this time without an answer (Linux: 127 s) */
-	uint64_t tcp_time_wait_ns;  /* duration of TIME_WAIT, 2MSL (Linux: 60 s) */
-	uint64_t tcp_idle_ns;	    /* drop an established connection after this idle time */
-	uint64_t tcp_closing_ns;    /* drop a closing connection (FIN seen) after this idle time */
-	uint64_t udp_idle_ns;	    /* end a UDP stream after this idle time */
-	uint64_t sctp_setup_ns;	    /* give up an association in setup or shutdown after this idle time */
-	uint64_t sctp_idle_ns;	    /* drop an established association after this idle time */
-	uint64_t sctp_closed_ns;    /* drop a closed association after this time */
-	uint64_t tcp_reply_ns; /* a FIN or RST takes effect when its receiver acknowledges it, at the latest after this
-			        * time; 0: at once */
+	uint32_t flows;		   /* most connections tracked at once */
+	uint64_t tcp_connect_ns;   /* give up a connection attempt after this time without an answer (Linux: 127 s) */
+	uint64_t tcp_time_wait_ns; /* duration of TIME_WAIT, 2MSL (Linux: 60 s) */
+	uint64_t tcp_idle_ns;	   /* drop an established connection after this idle time */
+	uint64_t tcp_closing_ns;   /* drop a closing connection (FIN captured) after this idle time */
+	uint64_t udp_idle_ns;	   /* end a UDP stream after this idle time */
+	uint64_t sctp_setup_ns;	   /* give up an association in setup or shutdown after this idle time */
+	uint64_t sctp_idle_ns;	   /* drop an established association after this idle time */
+	uint64_t sctp_closed_ns;   /* drop a closed association after this time */
+	uint64_t tcp_reply_ns;	   /* shortest time that a captured FIN or RST waits for its receiver's ACK before it
+				    * takes effect (see tcp_defer_input()); 0: it takes effect at once */
 };
 
 /* Linux's timeouts where it has them; 1,000,000 flows. */
@@ -79,18 +79,18 @@ struct flow_limits flow_limits_default(void);
 struct flow_counters {
 	uint64_t flows;		  /* flows in the table */
 	uint64_t created;
-	uint64_t expired;	  /* ended by a timer */
+	uint64_t expired;	    /* ended by a timer */
 	uint64_t evicted_half_open; /* evicted because the table was full, in this order: */
 	uint64_t evicted_closing;
 	uint64_t evicted_udp;
 	uint64_t evicted_idle;
 	uint64_t evicted_oldest;
-	uint64_t evicted_crowded; /* evicted below the limit: too many keys hash to one place, which only an attack
+	uint64_t evicted_crowded; /* evicted below the limit: too many keys hash near one slot, which only an attack
 				   * achieves */
-	uint64_t reused;	  /* connections replaced by a SYN or INIT between the same ends */
+	uint64_t reused;	  /* connections replaced by a new one between the same ends */
 	uint64_t midstream;	  /* flows whose beginning was not captured */
-	uint64_t longest_probe;	  /* longest distance so far from a new flow's home slot to the free slot behind its
-				   * run, plus one */
+	uint64_t longest_probe;	  /* longest hash probe so far: slots from a new flow's home slot to the free slot
+				   * behind its probe sequence, both included */
 };
 
 struct flow_table;
@@ -129,8 +129,8 @@ uint32_t flow_key_hash(const struct flow_table *table, const struct flow_key *ke
 uint32_t flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
 			      unsigned *sender);
 
-/* The stages of a lookup, spread out so that memory latencies overlap: fetch the slot; fetch the candidate flow, or
- * NULL; then the lookup itself.  flow/fastpath.h does this for packets. */
+/* The stages of a lookup, spread out so that memory latencies overlap: prefetch the home slot; prefetch and return the
+ * candidate, or NULL; then the lookup itself.  flow/fastpath.h does this for packets. */
 void flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash);
 struct flow *flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash);
 struct flow *flow_table_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash);
@@ -168,7 +168,7 @@ void flow_table_clear(struct flow_table *table);
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */
 uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* When the flow was first seen, ns since the epoch. */
+/* Packet time of the flow's first packet, ns since the epoch. */
 uint64_t flow_first_seen(const struct flow_table *table, const struct flow *flow);
 
 const struct flow_counters *flow_table_counters(const struct flow_table *table);
@@ -180,8 +180,8 @@ void flow_table_clear_local_epochs(struct flow_table *table);
 typedef void flow_visitor(void *context, const struct flow *flow);
 void flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *context);
 
-/* Visits every flow in bounded steps: `*place` is 0 at first and increases; `*flow` is NULL for a free place.  False at
- * the end.  A flow that exists throughout is visited exactly once. */
-bool flow_table_next(const struct flow_table *table, uint32_t *place, const struct flow **flow);
+/* Visits every flow, one per call: `*index` is 0 at first and increases; `*flow` is NULL for an index that is free.
+ * False at the end.  A flow that exists throughout is visited exactly once. */
+bool flow_table_next(const struct flow_table *table, uint32_t *index, const struct flow **flow);
 
 #endif

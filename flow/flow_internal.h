@@ -5,13 +5,13 @@
 
 #include "flow/flow.h"
 
-/* Eviction classes, in the order in which they are evicted; the oldest flow of a class first.  Flows of ESTABLISHED and
- * DATAGRAM that were active recently are skipped. */
+/* Eviction classes, in the order in which they are evicted; the oldest flow of a class first.  Flows of UDP and
+ * ESTABLISHED that were active recently are skipped. */
 enum evict_class {
-	EVICT_CLASS_HALF_OPEN,	 /* TCP before it is established */
-	EVICT_CLASS_CLOSING,	 /* TCP with a FIN or RST seen */
-	EVICT_CLASS_UDP,	 /* UDP */
-	EVICT_CLASS_ESTABLISHED, /* TCP */
+	EVICT_CLASS_HALF_OPEN, /* TCP and SCTP before they are established */
+	EVICT_CLASS_CLOSING,   /* TCP from the first FIN or RST on, SCTP from the first SHUTDOWN or ABORT on */
+	EVICT_CLASS_UDP,
+	EVICT_CLASS_ESTABLISHED, /* TCP and SCTP */
 	EVICT_CLASS_COUNT
 };
 
@@ -23,14 +23,15 @@ typedef uint32_t flow_index;
  * the serial, whose 52 bits suffice for a new connection every 200 ns for 28 years.
  */
 struct flow_cold {
-	uint64_t packed;	 /* from the low bits up: enum evict_class, 2 bits; TCP: which ends offered timestamps
-				  * in their SYN, 2 bits, and the window shift of each end, 4 bits each; the serial */
-	uint64_t first_seen;	 /* first packet, ns */
-	flow_index wheel_next, wheel_prev; /* neighbours in the timer wheel's slot */
+	uint64_t packed;		   /* from the low bits up: enum evict_class, 2 bits; TCP: which ends offered
+					    * timestamps in their SYN, 2 bits, and the window shift of each end, 4 bits
+					    * each; the serial */
+	uint64_t first_seen;		   /* first packet, ns */
+	flow_index wheel_next, wheel_prev; /* neighbours in the bucket of the timer wheel */
 	flow_index evict_next, evict_prev; /* neighbours in the class list, in order of entry */
-	uint16_t wheel_bucket;	 /* slot of the timer wheel */
-	uint16_t loss_index; /* index + 1 of the TCP loss detail in its pool, 0 none */
-	uint16_t peer_mss_option[2]; /* TCP: MSS option of each end's SYN, 0 none */
+	uint16_t wheel_bucket;		   /* bucket of the timer wheel */
+	uint16_t loss_index;		   /* index + 1 of the loss pair in its pool, 0 none */
+	uint16_t syn_mss[2];		   /* TCP: MSS option in each end's SYN, 0 none */
 };
 
 _Static_assert(sizeof(struct flow_cold) == 40, "the cold half of a flow is 40 bytes");
@@ -40,7 +41,8 @@ _Static_assert(sizeof(struct flow_cold) == 40, "the cold half of a flow is 40 by
 #define FLOW_COLD_WSCALE_SHIFT 4
 #define FLOW_COLD_SERIAL_SHIFT 12
 
-/* Serial of the flow: its connection ids are 2 * serial - 1 and 2 * serial.  0 marks a free place. */
+/* Serial of the flow: its connection ids are 2 * serial - 1 and 2 * serial (see also
+ * flow_table_set_id_stride()).  0 marks a free index. */
 static inline uint64_t
 flow_cold_serial(const struct flow_cold *cold)
 {
@@ -75,19 +77,19 @@ flow_cold_wscale(const struct flow_cold *cold, unsigned endpoint)
 
 /* Records the options of an end's SYN.  `shift` is at most 14 (RFC 7323 section 2.3); dissect/ ensures that. */
 static inline void
-flow_cold_set_syn_options(struct flow_cold *cold, unsigned endpoint, uint8_t shift, bool stamps)
+flow_cold_set_syn_options(struct flow_cold *cold, unsigned endpoint, uint8_t shift, bool timestamps)
 {
-	unsigned place = FLOW_COLD_WSCALE_SHIFT + 4 * endpoint;
+	unsigned bit = FLOW_COLD_WSCALE_SHIFT + 4 * endpoint;
 
-	cold->packed = (cold->packed & ~(15ull << place)) | (uint64_t)shift << place |
-		       (uint64_t)stamps << (FLOW_COLD_TIMESTAMPS_SHIFT + endpoint);
+	cold->packed = (cold->packed & ~(15ull << bit)) | (uint64_t)shift << bit |
+		       (uint64_t)timestamps << (FLOW_COLD_TIMESTAMPS_SHIFT + endpoint);
 }
 
 struct flow_cold *flow_cold(struct flow_table *table, const struct flow *flow);
 const struct flow_limits *flow_table_limits(const struct flow_table *table);
 struct flow_counters *flow_table_counters_rw(struct flow_table *table);
 
-/* Creates a flow in its class with its deadline armed; the `endpoint` memory is zero.  A full table evicts another flow
+/* Creates a flow in its class with its deadline armed; its endpoints are zero.  A full table evicts another flow
  * first, so this never fails. */
 struct flow *flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uint32_t hash,
 				    enum flow_kind kind, enum evict_class class, unsigned sender, uint64_t now,
@@ -103,10 +105,11 @@ void flow_set_evict_class(struct flow_table *table, struct flow *flow, enum evic
  * every packet: keep the deadline and return a later one from the timer (see tcp_on_deadline()). */
 void flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline);
 
-/* The flow of these two ends.  If its timer expires before `now`, the timer runs first and the result is NULL. */
+/* The flow of these two ends, NULL if there is none.  If its deadline is not after `now`, its timer runs first and may
+ * remove it. */
 struct flow *flow_table_lookup_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now);
 
-/* Passes the events to the table's owner, if there are any. */
+/* Passes the events to the handler of the table, if there are any. */
 void flow_report_events(struct flow_table *table, struct flow *flow, const struct flow_events *events);
 
 /* State that the TCP machine keeps outside the flows (flow/tcp/tcp_pools.h); created and freed with the table. */
@@ -181,8 +184,8 @@ deadline_add(uint64_t now, uint64_t span)
 static inline struct flow_event *
 flow_events_add(struct flow_events *events, enum flow_event_kind kind, unsigned endpoint, uint64_t ts)
 {
-	unsigned place = events->count < FLOW_EVENTS_MAX - 1 ? events->count++ : FLOW_EVENTS_MAX - 1;
-	struct flow_event *e = &events->event[place];
+	unsigned index = events->count < FLOW_EVENTS_MAX - 1 ? events->count++ : FLOW_EVENTS_MAX - 1;
+	struct flow_event *e = &events->event[index];
 
 	*e = (struct flow_event){.kind = kind, .endpoint = (uint8_t)endpoint, .ts = ts};
 	return e;

@@ -89,28 +89,28 @@ evict_is_recently_active(const struct flow *flow, uint64_t now)
 	return now < flow->last_seen || now - flow->last_seen < ACTIVE_NS;
 }
 
-/* The first flow of a class that was not active recently, otherwise the longest idle of those examined; 0 if the class
- * is empty. */
+/* The first flow of a class that was not active recently, otherwise the one of those examined that has been idle
+ * longest; 0 if the class is empty. */
 static flow_index
 evict_pick_second_chance(struct flow_table *table, enum evict_class class, uint64_t now, bool *idle)
 {
-	flow_index index = table->evict_lists[class].head, silent = index;
-	unsigned looked;
+	flow_index index = table->evict_lists[class].head, idlest = index;
+	unsigned examined;
 
 	*idle = true;
-	for (looked = 0; looked < EVICT_SCAN_MAX && index != 0; looked++) {
+	for (examined = 0; examined < EVICT_SCAN_MAX && index != 0; examined++) {
 		flow_index next = table->cold[index].evict_next;
 
 		if (!evict_is_recently_active(&table->hot[index], now))
 			return index;
-		if (table->hot[index].last_seen < table->hot[silent].last_seen)
-			silent = index;
+		if (table->hot[index].last_seen < table->hot[idlest].last_seen)
+			idlest = index;
 		evict_list_remove(table, index);
 		evict_list_append(table, index, class);
 		index = next == 0 ? table->evict_lists[class].head : next;
 	}
 	*idle = false;
-	return silent;
+	return idlest;
 }
 
 void
@@ -136,22 +136,22 @@ evict_at_limit(struct flow_table *table, uint64_t now)
 	evict_flow(table, index, now);
 }
 
-/* Evicts one of the first flows of an overlong run of slots, which does not arise by chance (see HASH_PROBE_MAX): the
- * lowest class, and in it the longest idle. */
+/* Evicts one of the first flows of an overlong probe sequence, which does not arise by chance (see HASH_PROBE_MAX): of
+ * the lowest class, the flow that has been idle longest. */
 void
-evict_from_probe_run(struct flow_table *table, uint32_t hash, uint64_t now)
+evict_from_probe_sequence(struct flow_table *table, uint32_t hash, uint64_t now)
 {
-	flow_index near[EVICT_SCAN_MAX];
-	unsigned i, count = slots_list_run(table, hash, near, EVICT_SCAN_MAX);
-	flow_index least = near[0];
+	flow_index flows[EVICT_SCAN_MAX];
+	unsigned i, count = slots_list_probe_sequence(table, hash, flows, EVICT_SCAN_MAX);
+	flow_index least = flows[0];
 
 	for (i = 1; i < count; i++) {
-		const struct flow_cold *a = &table->cold[near[i]], *b = &table->cold[least];
+		const struct flow_cold *a = &table->cold[flows[i]], *b = &table->cold[least];
 
 		if (flow_cold_class(a) < flow_cold_class(b) ||
 		    (flow_cold_class(a) == flow_cold_class(b) &&
-		     table->hot[near[i]].last_seen < table->hot[least].last_seen))
-			least = near[i];
+		     table->hot[flows[i]].last_seen < table->hot[least].last_seen))
+			least = flows[i];
 	}
 	table->counters.evicted_crowded++;
 	evict_flow(table, least, now);

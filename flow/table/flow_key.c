@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/table/flow_key.h"
 
-#define PROTOCOL_TCP_delete 6
+#define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define PROTOCOL_SCTP 132
 
@@ -12,7 +12,7 @@ flow_tuple_from_packet(const struct packet *packet)
 	struct flow_tuple tuple = {.src = ip->src, .dst = ip->dst, .version = ip->version};
 
 	if (packet->transport == TRANSPORT_TCP) {
-		tuple.protocol = PROTOCOL_TCP_delete;
+		tuple.protocol = PROTOCOL_TCP;
 		tuple.sport = packet->tcp.sport;
 		tuple.dport = packet->tcp.dport;
 	} else if (packet->transport == TRANSPORT_SCTP) {
@@ -49,7 +49,7 @@ flow_key_from_icmp_error(const struct packet *packet, struct flow_key *key, unsi
 	tuple.dport = packet->icmp.quote.dport;
 	tuple.protocol = packet->icmp.quote.protocol;
 	tuple.version = packet->icmp.quote.version;
-	if (tuple.protocol != PROTOCOL_TCP_delete && tuple.protocol != PROTOCOL_UDP && tuple.protocol != PROTOCOL_SCTP)
+	if (tuple.protocol != PROTOCOL_TCP && tuple.protocol != PROTOCOL_UDP && tuple.protocol != PROTOCOL_SCTP)
 		return false;
 	flow_key_from_tuple(key, sender, &tuple);
 	return true;

@@ -18,8 +18,8 @@ key_load_u64(const uint8_t *at)
 	return word;
 }
 
-/* Whether end a sorts after end b.  Address and port are compared as a pair, so that two sockets of one address are
- * ordered by port, as on loopback. */
+/* Whether endpoint a sorts after endpoint b.  Address and port are compared as a pair, so that two sockets of one
+ * address are ordered by port, as on loopback. */
 static inline bool
 key_endpoint_is_greater(const uint8_t *a, uint16_t aport, const uint8_t *b, uint16_t bport)
 {
@@ -52,7 +52,7 @@ key_set_ports(struct flow_key *key, uint16_t port0, uint16_t port1, const struct
 }
 
 /* Fills the key without a branch on the order, because that branch is unpredictable.  A socket connected to itself is
- * both ends; its packets count as sent by end 0. */
+ * both endpoints; its packets count as sent by endpoint 0. */
 static inline void
 flow_key_from_tuple(struct flow_key *key, unsigned *sender, const struct flow_tuple *tuple)
 {

@@ -9,7 +9,7 @@
 /* Indices are 32 bits wide, and there are more slots than flows. */
 #define FLOWS_MAX (1u << 30)
 
-#define HOMES_FIRST 64u
+#define HOME_SLOTS_FIRST 64u
 
 struct flow_limits
 flow_limits_default(void)
@@ -98,7 +98,7 @@ flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handl
 	table->context = context;
 	table->id_stride = 1;
 	table->home_slots_max = flow_home_slots_for(limits->flows);
-	table->home_slots = table->home_slots_max < HOMES_FIRST ? table->home_slots_max : HOMES_FIRST;
+	table->home_slots = table->home_slots_max < HOME_SLOTS_FIRST ? table->home_slots_max : HOME_SLOTS_FIRST;
 	table->slots = flow_table_reserve_memory(slots_memory_size(limits->flows));
 	table->hot = flow_table_reserve_memory(flow_hot_memory_size(limits->flows));
 	table->cold = flow_table_reserve_memory(flow_cold_memory_size(limits->flows));
@@ -158,7 +158,7 @@ flow_table_make_room(struct flow_table *table, uint32_t hash, uint64_t now)
 		slots_grow(table);
 	index = flow_table_alloc_index(table);
 	while (!slots_insert(table, hash, index))
-		evict_from_probe_run(table, hash, now);
+		evict_from_probe_sequence(table, hash, now);
 	return index;
 }
 
@@ -325,11 +325,11 @@ flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *cont
 }
 
 bool
-flow_table_next(const struct flow_table *table, uint32_t *place, const struct flow **flow)
+flow_table_next(const struct flow_table *table, uint32_t *index, const struct flow **flow)
 {
-	if (*place >= table->high_water)
+	if (*index >= table->high_water)
 		return false;
-	*place += 1;
-	*flow = flow_cold_serial(&table->cold[*place]) != 0 ? &table->hot[*place] : NULL;
+	*index += 1;
+	*flow = flow_cold_serial(&table->cold[*index]) != 0 ? &table->hot[*index] : NULL;
 	return true;
 }

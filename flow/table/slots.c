@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Open addressing with linear probing, slots in descending order of hash (see table.h), backward-shift deletion. */
+/* Open addressing with linear probing, slots in descending order of hash (see table_internal.h), backward-shift
+ * deletion. */
 #include "flow/table/slots.h"
 
 void
@@ -32,15 +33,15 @@ slots_insert(struct flow_table *table, uint32_t hash, flow_index index)
 	uint64_t *home = &table->slots[slot_home(table, hash)];
 	uint64_t *at = slots_lower_bound(table, hash, slot_pack(hash, index));
 	uint64_t *end = at;
-	uint64_t looked;
+	uint64_t probe_len;
 
 	while (*end != 0)
 		end++;
-	looked = (uint64_t)(end - home) + 1;
-	if (looked > HASH_PROBE_MAX)
+	probe_len = (uint64_t)(end - home) + 1;
+	if (probe_len > HASH_PROBE_MAX)
 		return false;
-	if (looked > table->counters.longest_probe)
-		table->counters.longest_probe = looked;
+	if (probe_len > table->counters.longest_probe)
+		table->counters.longest_probe = probe_len;
 	memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
 	*at = slot_pack(hash, index);
 	return true;
@@ -49,18 +50,19 @@ slots_insert(struct flow_table *table, uint32_t hash, flow_index index)
 void
 slots_grow(struct flow_table *table)
 {
-	uint32_t old = table->home_slots + HASH_PROBE_MAX + 1;
-	uint32_t homes = table->home_slots > table->home_slots_max / 2 ? table->home_slots_max : 2 * table->home_slots;
-	uint64_t *end = table->slots + homes + HASH_PROBE_MAX + 1, *from = end, *at = table->slots;
+	uint32_t old_slots = table->home_slots + HASH_PROBE_MAX + 1;
+	uint32_t home_slots =
+	    table->home_slots > table->home_slots_max / 2 ? table->home_slots_max : 2 * table->home_slots;
+	uint64_t *end = table->slots + home_slots + HASH_PROBE_MAX + 1, *from = end, *at = table->slots;
 
-	while (old-- > 0) {
-		uint64_t slot = table->slots[old];
+	while (old_slots-- > 0) {
+		uint64_t slot = table->slots[old_slots];
 
-		table->slots[old] = 0;
+		table->slots[old_slots] = 0;
 		if (slot != 0)
 			*--from = slot;
 	}
-	table->home_slots = homes;
+	table->home_slots = home_slots;
 	for (; from != end; from++) {
 		uint64_t slot = *from, *home = &table->slots[slot_home(table, (uint32_t)(slot >> 32))];
 
@@ -71,7 +73,7 @@ slots_grow(struct flow_table *table)
 	}
 }
 
-/* Backward-shift deletion: move later entries that are not in their home slot, so that a probe sequence has no gap. */
+/* Backward-shift deletion: moves later entries that are not in their home slot, so that a probe sequence has no gap. */
 void
 slots_remove(struct flow_table *table, uint32_t hash, flow_index index)
 {
@@ -85,13 +87,13 @@ slots_remove(struct flow_table *table, uint32_t hash, flow_index index)
 }
 
 unsigned
-slots_list_run(const struct flow_table *table, uint32_t hash, flow_index *near, unsigned count)
+slots_list_probe_sequence(const struct flow_table *table, uint32_t hash, flow_index *flows, unsigned count)
 {
 	const uint64_t *at = &table->slots[slot_home(table, hash)];
 	unsigned n = 0;
 
 	while (n < count && at[n] != 0) {
-		near[n] = (flow_index)at[n];
+		flows[n] = (flow_index)at[n];
 		n++;
 	}
 	return n;

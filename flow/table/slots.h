@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Look-up of a flow by its key, in the slot order that table.h describes.  Included by slots.c and wheel.c, which looks
- * up the flow of every packet. */
+/* Lookup of a flow by its key, in the slot order that table_internal.h describes.  Inline, because timer_wheel.c and
+ * fastpath.c look up the flow of every packet. */
 #ifndef NETOBS_FLOW_TABLE_SLOTS_H
 #define NETOBS_FLOW_TABLE_SLOTS_H
 
@@ -13,7 +13,8 @@ slot_pack(uint32_t hash, flow_index index)
 }
 
 /* Scales the hash to the number of home slots, which therefore need not be a power of two.  The hash is inverted so
- * that homes ascend while slot values descend: a free slot, 0, is then smaller than any other and ends every search. */
+ * that home slots ascend while slot values descend: a free slot, 0, is then smaller than any other and ends every
+ * lookup. */
 static inline uint32_t
 slot_home(const struct flow_table *table, uint32_t hash)
 {
@@ -21,7 +22,7 @@ slot_home(const struct flow_table *table, uint32_t hash)
 }
 
 /* First slot that is not above `slot`: nearly always one of the first six.  Counting the larger ones costs less than a
- * loop with an unpredictable exit: 8 against 16 ns a search in a small table. */
+ * loop with an unpredictable exit: 8 against 16 ns a lookup in a small table. */
 static inline uint64_t *
 slots_lower_bound(const struct flow_table *table, uint32_t hash, uint64_t slot)
 {
@@ -43,31 +44,31 @@ static inline struct flow *
 slots_prefetch_candidate(const struct flow_table *table, uint32_t hash)
 {
 	const uint64_t *at = slots_lower_bound(table, hash, slot_pack(hash, UINT32_MAX));
-	struct flow *near;
+	struct flow *candidate;
 
 	if (*at < slot_pack(hash, 1))
 		return NULL;
-	near = &table->hot[(flow_index)*at];
-	__builtin_prefetch(near);
-	__builtin_prefetch(&near->tcp[0]);
-	__builtin_prefetch(&near->tcp[1]);
-	return near;
+	candidate = &table->hot[(flow_index)*at];
+	__builtin_prefetch(candidate);
+	__builtin_prefetch(&candidate->tcp[0]);
+	__builtin_prefetch(&candidate->tcp[1]);
+	return candidate;
 }
 
 static inline void
-flow_cold_prefetch(const struct flow_table *table, const struct flow *near)
+flow_cold_prefetch(const struct flow_table *table, const struct flow *flow)
 {
-	const struct flow_cold *cold = &table->cold[flow_index_of(table, near)];
+	const struct flow_cold *cold = &table->cold[flow_index_of(table, flow)];
 
 	__builtin_prefetch(cold);
 	__builtin_prefetch((const char *)(cold + 1) - 1);
 }
 
-/* Prefetch the list neighbours that unlinking this flow writes to. */
+/* Prefetches the list neighbours that unlinking this flow writes to. */
 static inline void
-flow_cold_prefetch_links(const struct flow_table *table, const struct flow *near)
+flow_cold_prefetch_links(const struct flow_table *table, const struct flow *flow)
 {
-	const struct flow_cold *cold = &table->cold[flow_index_of(table, near)];
+	const struct flow_cold *cold = &table->cold[flow_index_of(table, flow)];
 
 	__builtin_prefetch(&table->cold[cold->evict_next]);
 	__builtin_prefetch(&table->cold[cold->evict_prev]);
@@ -114,10 +115,10 @@ slots_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash
 static inline struct flow *
 slots_lookup_candidate(struct flow_table *table, const struct flow_key *key, uint32_t hash)
 {
-	struct flow *expected = table->candidate;
+	struct flow *candidate = table->candidate;
 
-	if (expected != NULL && __builtin_expect(flow_key_equal(&expected->key, key), 1))
-		return expected;
+	if (candidate != NULL && __builtin_expect(flow_key_equal(&candidate->key, key), 1))
+		return candidate;
 	return slots_lookup(table, key, hash);
 }
 

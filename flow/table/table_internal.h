@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Layout of the flow table, private to key.c, slots.c, wheel.c, evict.c and table.c.
+ * Layout of the flow table, private to the files of flow/table/ and to flow/fastpath.c.
  *
  * slots: the hash table.  A slot is hash << 32 | flow index, or 0 if free.  A flow's home slot is a descending function
- * of its hash, and used slots are kept in descending order: a search starts at the home slot and ends at the first
+ * of its hash, and used slots are kept in descending order: a lookup starts at the home slot and ends at the first
  * smaller value, which includes free slots.  A miss is therefore as short as a hit, and there are no tombstones.  The
- * number of homes follows the number of flows, because a table spread over more memory misses the caches; it doubles,
- * in place, when three quarters are used.
+ * number of home slots follows the number of flows, because a table spread over more memory misses the caches; it
+ * doubles, in place, when three quarters are used.
  *
  * hot, cold: the two halves of each flow, by index.  Index 0 means none.
  *
@@ -20,29 +20,30 @@
 #include "flow/flow_internal.h"
 
 /*
- * Longest probe sequence: a free slot is never farther from home than this.  At 3/4 load such a run arises by chance
+ * Longest probe sequence: a free slot is never farther from home than this.  At 3/4 load such a length arises by chance
  * with a probability of about exp(-0.0377 * 1024) = 2e-17 (Poisson homes), so reaching this limit means an attack: keys
- * that collide under the secret seed.  Each new flow then evicts one of the run (evict_from_probe_run), which bounds
- * the work per packet to reading and moving 8 KiB and limits the damage to flows near the attacker's own.
+ * that collide under the secret seed.  Each new flow then evicts one of the sequence (evict_from_probe_sequence), which
+ * bounds the work per packet to reading and moving 8 KiB and limits the damage to flows near the attacker's own.
  */
 #define HASH_PROBE_MAX 1024u
 
-/* Two wheels of 4096 slots each.  A slot of the first is a tick of 2^26 ns (67 ms), a slot of the second a lap of the
- * first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last slot. */
+/* Two wheels of 4096 buckets each.  A bucket of the first is a tick of 2^26 ns (67 ms), a bucket of the second a lap of
+ * the first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last bucket. */
 #define WHEEL_TICK_BITS	  26
 #define WHEEL_BUCKET_BITS 12
 #define WHEEL_BUCKETS (1u << WHEEL_BUCKET_BITS)
 #define WHEEL_DUE (2 * WHEEL_BUCKETS) /* list of the present tick, sorted by deadline */
 
-_Static_assert(WHEEL_DUE <= UINT16_MAX, "a flow has two bytes for its place in the wheels");
+_Static_assert(WHEEL_DUE <= UINT16_MAX, "a flow has two bytes for its bucket");
 
 struct wheel {
-	/* No timer work is needed while time is in [base, base + quiet): one unsigned comparison. */
+	/* No timer work is needed while time is in [idle_base, idle_base + idle_span): one unsigned comparison. */
 	uint64_t idle_base;
 	uint64_t idle_span;
-	uint64_t tick;	       /* present tick: its flows are in the due list, all others belong to later ticks */
-	uint64_t rewind_count; /* consecutive calls with a time earlier than `idle_base` */
-	uint64_t occupied[2][WHEEL_BUCKETS / 64]; /* per wheel: bitmap of the slots in use */
+	uint64_t tick;				  /* present tick: its flows are in the due list, all others belong to
+						   * later ticks */
+	uint64_t rewind_count;			  /* consecutive calls with a time earlier than `idle_base` */
+	uint64_t occupied[2][WHEEL_BUCKETS / 64]; /* per wheel: bitmap of the buckets in use */
 	uint64_t summary[2];			  /* bitmap of the nonzero words of `occupied` */
 	flow_index bucket[2 * WHEEL_BUCKETS + 1]; /* lists of flows: first wheel, second wheel, due list */
 };
@@ -55,16 +56,15 @@ struct flow_table {
 	uint64_t *slots;
 	struct flow *hot;
 	struct flow_cold *cold;
-	struct flow *candidate; /* candidate for the next look-up, NULL none */
+	struct flow *candidate; /* candidate of the next lookup, NULL none */
 	struct tcp_pools *tcp_pools;
 	struct sctp_addr_table *sctp_addrs;
 	uint64_t seed;
-	uint32_t
-	    home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, of which the last is always free */
+	uint32_t home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, the last one always free */
 	uint32_t home_slots_max;
-	flow_index high_water; /* highest index used so far; the memory behind it is untouched */
-	flow_index free_head; /* head of the free list below it, linked by evict_next */
-	uint64_t last_serial; /* serial of the latest flow */
+	flow_index high_water;	      /* highest index used so far; the memory behind it is untouched */
+	flow_index free_head;	      /* head of the free list below high_water, linked by evict_next */
+	uint64_t last_serial;	      /* serial of the latest flow */
 	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_set_id_stride() */
 	flow_event_handler *on_events;
 	void *context;
@@ -87,27 +87,27 @@ deadline_is_due(uint64_t deadline, uint64_t now)
 	return deadline <= now && deadline != UINT64_MAX;
 }
 
-/* slots.c: doubles the number of homes.  Moves all used slots to the end of the new range, in order, and then each to
- * its place, which is never behind its source.  Takes a few milliseconds with a million flows. */
+/* slots.c: doubles the number of home slots.  Moves all entries to the end of the new range, in order, and then each to
+ * its slot, which is never behind its source.  Takes a few milliseconds with a million flows. */
 void slots_grow(struct flow_table *table);
 
-/* slots.c: inserts a flow under its hash, false if the free slot is too far from home; removes it. */
+/* slots.c: inserts a flow under its hash, false if the free slot is too far from the home slot; removes it. */
 bool slots_insert(struct flow_table *table, uint32_t hash, flow_index index);
 void slots_remove(struct flow_table *table, uint32_t hash, flow_index index);
 
-/* slots.c: copies the flows in up to `count` slots from the home slot of `hash` on; returns their number. */
-unsigned slots_list_run(const struct flow_table *table, uint32_t hash, flow_index *near, unsigned count);
+/* slots.c: copies the first flows, at most `count`, of the probe sequence of `hash`; returns their number. */
+unsigned slots_list_probe_sequence(const struct flow_table *table, uint32_t hash, flow_index *flows, unsigned count);
 
-/* wheel.c: starts an empty wheel at `now`; adds a flow by its deadline; removes it. */
+/* timer_wheel.c: starts an empty wheel at `now`; adds a flow by its deadline; removes it. */
 void wheel_init(struct flow_table *table, uint64_t now);
 void wheel_add(struct flow_table *table, flow_index index);
 void wheel_remove(struct flow_table *table, flow_index index);
 
 /* evict.c: class lists (a flow is in the list of its flow_cold_class(), which must be set first), and eviction: when
- * the table is full, or when a run of slots is too long. */
+ * the table is full, or when a probe sequence is too long. */
 void evict_list_append(struct flow_table *table, flow_index index, enum evict_class class);
 void evict_list_remove(struct flow_table *table, flow_index index);
 void evict_at_limit(struct flow_table *table, uint64_t now);
-void evict_from_probe_run(struct flow_table *table, uint32_t hash, uint64_t now);
+void evict_from_probe_sequence(struct flow_table *table, uint32_t hash, uint64_t now);
 
 #endif

@@ -2,23 +2,23 @@
 /*
  * Timers: two wheels and one sorted list.
  *
- * A flow waits in the slot of its deadline's tick, or in that of its lap if the tick is more than 4096 ahead.  When a
- * tick begins, the flows of its slot become the due list, sorted by deadline; each timer runs when its own deadline has
- * passed, exactly and in order.  A flow may be examined too early (its deadline has moved, it was parked at the
- * horizon, or time went backwards) and is then moved to its slot; it is never examined too late.  A deadline that only
- * moves later, as idle timeouts do with every packet, therefore costs nothing.  A bitmap finds the occupied slots, so a
- * gap of years between two frames costs no more than a gap of one tick.
+ * A flow waits in the bucket of its deadline's tick, or in that of its lap if the tick is more than 4096 ahead.  When a
+ * tick begins, the flows of its bucket become the due list, sorted by deadline; each timer runs when its own deadline
+ * has passed, exactly and in order.  A flow may be examined too early (its deadline has moved, it was parked at the
+ * horizon, or time went backwards) and is then moved to its bucket; it is never examined too late.  A deadline that
+ * only moves later, as idle timeouts do with every packet, therefore costs nothing.  A bitmap finds the occupied
+ * buckets, so a gap of years between two frames costs no more than a gap of one tick.
  */
 #include "flow/table/slots.h"
 
-#define SLOT_MASK     (WHEEL_BUCKETS - 1)
+#define BUCKET_MASK   (WHEEL_BUCKETS - 1)
 #define WHEEL_LEVEL_0 0
 #define WHEEL_LEVEL_1 1
 
 /* Frames that are slightly out of order are common (several queues, merged files) and do not turn the wheel back. */
 #define BACKWARD_TOLERANCE_NS NANOSECONDS
 
-/* How far from its end the due list is searched for the place of a deadline in the present tick, which occurs with a
+/* How far from its end the due list is searched for the position of a deadline in the present tick, which occurs with a
  * timeout shorter than a tick or a frame from the past.  Beyond that the flow waits for the next tick: its timer then
  * runs up to 67 ms out of order, still with its own deadline as the time.  This bounds the search against attackers. */
 #define DUE_SEARCH_MAX 32
@@ -44,11 +44,11 @@ wheel_ring_insert(struct flow_table *table, flow_index index, flow_index next)
 }
 
 static void
-wheel_bucket_append(struct flow_table *table, uint32_t slot, flow_index index)
+wheel_bucket_append(struct flow_table *table, uint32_t bucket, flow_index index)
 {
-	flow_index *head = &table->wheel.bucket[slot];
+	flow_index *head = &table->wheel.bucket[bucket];
 
-	table->cold[index].wheel_bucket = (uint16_t)slot;
+	table->cold[index].wheel_bucket = (uint16_t)bucket;
 	if (*head != 0) {
 		wheel_ring_insert(table, index, *head);
 		return;
@@ -58,44 +58,44 @@ wheel_bucket_append(struct flow_table *table, uint32_t slot, flow_index index)
 }
 
 static void
-wheel_mark_occupied(struct wheel *wheel, uint32_t slot)
+wheel_mark_occupied(struct wheel *wheel, uint32_t bucket)
 {
-	unsigned which = slot >> WHEEL_BUCKET_BITS, place = slot & SLOT_MASK;
+	unsigned level = bucket >> WHEEL_BUCKET_BITS, place = bucket & BUCKET_MASK;
 
-	wheel->occupied[which][place / 64] |= 1ull << (place % 64);
-	wheel->summary[which] |= 1ull << (place / 64);
+	wheel->occupied[level][place / 64] |= 1ull << (place % 64);
+	wheel->summary[level] |= 1ull << (place / 64);
 }
 
 static void
-wheel_mark_empty(struct wheel *wheel, uint32_t slot)
+wheel_mark_empty(struct wheel *wheel, uint32_t bucket)
 {
-	unsigned which = slot >> WHEEL_BUCKET_BITS, place = slot & SLOT_MASK;
+	unsigned level = bucket >> WHEEL_BUCKET_BITS, place = bucket & BUCKET_MASK;
 
-	wheel->occupied[which][place / 64] &= ~(1ull << (place % 64));
-	if (wheel->occupied[which][place / 64] == 0)
-		wheel->summary[which] &= ~(1ull << (place / 64));
+	wheel->occupied[level][place / 64] &= ~(1ull << (place % 64));
+	if (wheel->occupied[level][place / 64] == 0)
+		wheel->summary[level] &= ~(1ull << (place / 64));
 }
 
-/* Distance from a slot to the next occupied one of the same wheel, 1 to 4096; 0 if there is none. */
+/* Distance from bucket `place` to the next occupied one of the same wheel, 1 to 4096; 0 if there is none. */
 static unsigned
-wheel_find_occupied(const struct wheel *wheel, unsigned which, uint64_t place)
+wheel_find_occupied(const struct wheel *wheel, unsigned level, uint64_t place)
 {
-	unsigned from = (unsigned)(place + 1) & SLOT_MASK;
+	unsigned from = (unsigned)(place + 1) & BUCKET_MASK;
 	unsigned word = from / 64;
-	uint64_t bits = wheel->occupied[which][word] & ~0ull << (from % 64);
+	uint64_t bits = wheel->occupied[level][word] & ~0ull << (from % 64);
 	uint64_t words;
 
 	if (bits == 0) {
 		unsigned turn = (word + 1) % 64;
 
-		words = wheel->summary[which];
+		words = wheel->summary[level];
 		words = turn == 0 ? words : words >> turn | words << (64 - turn);
 		if (words == 0)
 			return 0;
 		word = (turn + (unsigned)__builtin_ctzll(words)) % 64;
-		bits = wheel->occupied[which][word];
+		bits = wheel->occupied[level][word];
 	}
-	return ((word * 64 + (unsigned)__builtin_ctzll(bits) - from) & SLOT_MASK) + 1;
+	return ((word * 64 + (unsigned)__builtin_ctzll(bits) - from) & BUCKET_MASK) + 1;
 }
 
 /* --- next work --- */
@@ -137,15 +137,15 @@ wheel_update_idle_span(struct flow_table *table)
 static void
 wheel_shorten_idle_span(struct wheel *wheel, uint64_t time)
 {
-	uint64_t quiet = time < wheel->idle_base ? 0 : time - wheel->idle_base;
+	uint64_t span = time < wheel->idle_base ? 0 : time - wheel->idle_base;
 
-	if (quiet < wheel->idle_span)
-		wheel->idle_span = quiet;
+	if (span < wheel->idle_span)
+		wheel->idle_span = span;
 }
 
 /* --- adding and removing --- */
 
-/* Inserts into the due list by deadline.  False if the place is too far from the end. */
+/* Inserts into the due list by deadline.  False if the position is too far from the end. */
 static bool
 wheel_due_insert(struct flow_table *table, flow_index index)
 {
@@ -153,14 +153,14 @@ wheel_due_insert(struct flow_table *table, flow_index index)
 	const struct flow_cold *cold = table->cold;
 	uint64_t deadline = wheel_deadline(table, index);
 	flow_index later = *head;
-	unsigned looked = 0;
+	unsigned examined = 0;
 
 	if (*head == 0 || wheel_deadline(table, cold[*head].wheel_prev) <= deadline) {
 		wheel_bucket_append(table, WHEEL_DUE, index);
 		return true;
 	}
 	do {
-		if (looked++ == DUE_SEARCH_MAX)
+		if (examined++ == DUE_SEARCH_MAX)
 			return false;
 		later = cold[later].wheel_prev;
 	} while (later != *head && wheel_deadline(table, cold[later].wheel_prev) > deadline);
@@ -178,7 +178,7 @@ wheel_add(struct flow_table *table, flow_index index)
 	uint64_t deadline = wheel_deadline(table, index);
 	uint64_t tick = deadline >> WHEEL_TICK_BITS;
 	uint64_t lap = wheel->tick >> WHEEL_BUCKET_BITS;
-	uint32_t slot;
+	uint32_t bucket;
 
 	if (tick <= wheel->tick) {
 		if (wheel_due_insert(table, index)) {
@@ -188,18 +188,18 @@ wheel_add(struct flow_table *table, flow_index index)
 		tick = wheel->tick + 1;
 	}
 	if (tick - wheel->tick <= WHEEL_BUCKETS) {
-		slot = (uint32_t)(tick & SLOT_MASK);
+		bucket = (uint32_t)(tick & BUCKET_MASK);
 		wheel_shorten_idle_span(wheel, tick << WHEEL_TICK_BITS);
 	} else {
-		uint64_t wanted = tick >> WHEEL_BUCKET_BITS;
+		uint64_t target_lap = tick >> WHEEL_BUCKET_BITS;
 
-		if (wanted - lap > WHEEL_BUCKETS)
-			wanted = lap + WHEEL_BUCKETS;
-		slot = WHEEL_BUCKETS + (uint32_t)(wanted & SLOT_MASK);
-		wheel_shorten_idle_span(wheel, wanted << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS));
+		if (target_lap - lap > WHEEL_BUCKETS)
+			target_lap = lap + WHEEL_BUCKETS;
+		bucket = WHEEL_BUCKETS + (uint32_t)(target_lap & BUCKET_MASK);
+		wheel_shorten_idle_span(wheel, target_lap << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS));
 	}
-	wheel_bucket_append(table, slot, index);
-	wheel_mark_occupied(wheel, slot);
+	wheel_bucket_append(table, bucket, index);
+	wheel_mark_occupied(wheel, bucket);
 }
 
 void
@@ -245,16 +245,16 @@ wheel_init(struct flow_table *table, uint64_t now)
 
 /* Unlinks a whole list and returns it as a chain that ends with 0. */
 static flow_index
-wheel_bucket_detach(struct flow_table *table, uint32_t slot)
+wheel_bucket_detach(struct flow_table *table, uint32_t bucket)
 {
-	flow_index first = table->wheel.bucket[slot];
+	flow_index first = table->wheel.bucket[bucket];
 
 	if (first == 0)
 		return 0;
 	table->cold[table->cold[first].wheel_prev].wheel_next = 0;
-	table->wheel.bucket[slot] = 0;
-	if (slot != WHEEL_DUE)
-		wheel_mark_empty(&table->wheel, slot);
+	table->wheel.bucket[bucket] = 0;
+	if (bucket != WHEEL_DUE)
+		wheel_mark_empty(&table->wheel, bucket);
 	return first;
 }
 
@@ -277,7 +277,7 @@ wheel_merge_chains(struct flow_table *table, flow_index a, flow_index b)
 }
 
 /* Sorts a chain by deadline; stable.  Ascending runs are merged bottom-up, as in a binary counter, so a chain that is
- * one run, the usual case, costs one pass. */
+ * one run, as most are, costs one pass. */
 static flow_index
 wheel_sort_chain(struct flow_table *table, flow_index chain)
 {
@@ -309,7 +309,7 @@ wheel_sort_chain(struct flow_table *table, flow_index chain)
 static void
 wheel_load_tick(struct flow_table *table)
 {
-	flow_index chain = wheel_bucket_detach(table, (uint32_t)(table->wheel.tick & SLOT_MASK));
+	flow_index chain = wheel_bucket_detach(table, (uint32_t)(table->wheel.tick & BUCKET_MASK));
 	flow_index due = 0, next;
 	flow_index *end = &due;
 
@@ -333,7 +333,7 @@ wheel_load_tick(struct flow_table *table)
 static void
 wheel_cascade_lap(struct flow_table *table, uint64_t lap)
 {
-	flow_index chain = wheel_bucket_detach(table, WHEEL_BUCKETS + (uint32_t)(lap & SLOT_MASK)), next;
+	flow_index chain = wheel_bucket_detach(table, WHEEL_BUCKETS + (uint32_t)(lap & BUCKET_MASK)), next;
 
 	table->wheel.tick = (lap << WHEEL_BUCKET_BITS) - 1;
 	for (; chain != 0; chain = next) {
@@ -368,7 +368,7 @@ wheel_advance(struct flow_table *table, uint64_t limit)
 }
 
 /* Time has been earlier than the wheel for a while: the clock was set back, or a frame had a time stamp in the future.
- * Turns the wheel back.  Its slots stay, so at worst flows are examined too early.  The delay before this happens
+ * Turns the wheel back.  Its buckets stay, so at worst flows are examined too early.  The delay before this happens
  * bounds the cost of a file whose time stamps jump back and forth. */
 static void
 wheel_rewind(struct flow_table *table, uint64_t now)
@@ -450,8 +450,8 @@ flow_table_lookup_after_timers(struct flow_table *table, const struct flow_key *
 
 	flow_table_run_timers(table, now);
 	while ((flow = flow_table_lookup(table, key, hash)) != NULL && deadline_is_due(flow->deadline, now))
-		wheel_expire_flow(
-		    table, flow_index_of(table, flow)); /* the wheel has not reached it, because time went backwards */
+		/* The wheel has not reached the flow, because time went backwards. */
+		wheel_expire_flow(table, flow_index_of(table, flow));
 	return flow;
 }
 

@@ -383,7 +383,7 @@ tcp_loss_fill_capture_gap(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t en
 static uint32_t
 tcp_send_mss(const struct flow_cold *cold, unsigned endpoint)
 {
-	uint32_t mss = cold->peer_mss_option[1 - endpoint];
+	uint32_t mss = cold->syn_mss[1 - endpoint];
 	uint32_t timestamps = flow_cold_has_timestamps(cold) ? 12 : 0;
 
 	return mss > timestamps ? mss - timestamps : mss;

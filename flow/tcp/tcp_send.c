@@ -35,7 +35,7 @@ tcp_save_syn_options(struct tcp_segment_ctx *ctx)
 	/* A SYN,ACK carries the option only as an answer (RFC 7323 section 2.2), so both ends have offered scaling. */
 	e->wscale = (t->flags & TCP_ACK) != 0 ? shift : 0;
 	flow_cold_set_syn_options(cold, ctx->endpoint, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
-	cold->peer_mss_option[ctx->endpoint] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
+	cold->syn_mss[ctx->endpoint] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
 }
 
 static void
