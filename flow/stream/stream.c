@@ -9,9 +9,6 @@ _Static_assert(STREAM_POOL_BLOCKS < UINT16_MAX && STREAM_POOL_SEGMENTS < UINT16_
 /* The worst case fits: a segment without captured bytes uses a piece but no block. */
 _Static_assert(STREAM_BLOCKS_MAX * STREAM_BLOCK >= 2 * 65536u, "one super-packet leaves room for others");
 
-/* The largest window (RFC 7323 section 2.3): no sender is farther ahead. */
-#define TCP_WINDOW_MAX (1u << 30)
-
 /* Arguments of the functions below, for one segment. */
 struct stream_ctx {
 	struct stream_pool *pool;

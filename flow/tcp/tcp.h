@@ -19,7 +19,7 @@ void tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endp
 
 /* Endpoint `endpoint` of `flow` has received this segment. */
 void tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
-		  uint64_t now, struct flow_events *events);
+			  uint64_t now, struct flow_events *events);
 
 /* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
  * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
@@ -39,20 +39,20 @@ struct tcp_estimates {
 	uint32_t cwnd;	    /* congestion window: an estimate, the largest recent flight */
 	uint32_t ssthresh;  /* slow start threshold: an estimate, half the flight at the last loss */
 	uint32_t sack_fack; /* highest sequence number that the peer has SACKed */
-	uint32_t sack_snxt; /* next sequence number to be sent again in a SACK recovery */
-	uint32_t mss;	    /* largest segment payload it may send: the peer's MSS option less the options sent */
+	uint32_t sack_snxt; /* next sequence number to retransmit in a SACK recovery */
+	uint32_t mss;	    /* largest segment payload it may send: the peer's MSS option minus the options sent */
 };
 
 void tcp_estimate_congestion(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 			     struct tcp_estimates *estimates);
 
 /* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
- * byte captured if the connection was picked up in mid-stream. */
+ * byte captured if the connection is mid-stream. */
 uint64_t tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq);
 
 struct tcp_delivery {
 	uint32_t bytes;	 /* 0: nothing new to deliver */
-	uint64_t offset; /* stream offset of the first of them */
+	uint64_t offset; /* stream offset of the first of these bytes */
 };
 
 /* Stream bytes that became deliverable to endpoint `endpoint` since the state `before`, in order and each byte once.
@@ -60,6 +60,9 @@ struct tcp_delivery {
  * bytes that were captured out of order. */
 struct tcp_delivery tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
 				       uint32_t segment);
+
+/* The largest window (RFC 7323 section 2.3): no sender is farther ahead. */
+#define TCP_WINDOW_MAX (1u << 30)
 
 /* Sequence numbers are compared modulo 2^32 (RFC 9293 section 3.4). */
 static inline bool

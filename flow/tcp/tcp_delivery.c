@@ -6,20 +6,20 @@ uint64_t
 tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 {
 	const struct tcp_endpoint *e = &flow->tcp[sender];
-	uint64_t near = e->bytes;
+	uint64_t sent = e->bytes;
 	uint32_t offset;
 
 	if ((e->flags & TCP_EP_ISS_KNOWN) == 0) {
-		/* Picked up in mid-stream: count the bytes captured. */
+		/* Mid-stream: count the bytes captured. */
 		uint32_t ahead = e->nxt - ((e->flags & TCP_EP_FIN_SENT) != 0) - seq;
 
-		return ahead <= near ? near - ahead : 0;
+		return ahead <= sent ? sent - ahead : 0;
 	}
 	/* 32 bits of sequence number stand for 64 bits of offset: take the value nearest to what was sent so far. */
 	offset = seq - (e->iss + 1);
-	if (near < 0x80000000u)
+	if (sent < 0x80000000u)
 		return offset;
-	return near + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)near);
+	return sent + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)sent);
 }
 
 struct tcp_delivery
@@ -31,7 +31,7 @@ tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_
 
 	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
 	    before->state == TCP_STATE_SYN_SENT) {
-		/* It had no position in the stream yet: count from the beginning, or from where it was picked up. */
+		/* It had no position in the stream yet: count from the beginning, or from this segment on. */
 		if (e->state == TCP_STATE_NONE || e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_CLOSED)
 			return (struct tcp_delivery){0, 0};
 		from = (peer->flags & TCP_EP_ISS_KNOWN) != 0 ? peer->iss + 1 : to - segment;

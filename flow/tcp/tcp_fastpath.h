@@ -21,7 +21,8 @@ tcp_endpoint_is_fast(const struct tcp_endpoint *e)
 	return e->state == TCP_STATE_ESTABLISHED && e->slow_reasons == 0;
 }
 
-/* Not plain: an ACK beyond rcv_nxt proves bytes that were not captured, and a single byte may probe a closed window. */
+/* In order, but neither an ACK beyond rcv_nxt, which proves bytes that were not captured, nor a single byte, which may
+ * probe a closed window. */
 static inline bool
 tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
@@ -32,9 +33,9 @@ tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s
 static inline bool
 tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	uint32_t news = s->ack - e->una;
+	uint32_t acked = s->ack - e->una;
 
-	return s->seq == e->rcv_nxt && news <= e->nxt - e->una && (news != 0 || s->len != 0 || e->una == e->nxt);
+	return s->seq == e->rcv_nxt && acked <= e->nxt - e->una && (acked != 0 || s->len != 0 || e->una == e->nxt);
 }
 
 static inline void

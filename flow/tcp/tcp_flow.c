@@ -98,8 +98,8 @@ flow_table_lookup_tcp(struct flow_table *table, const struct packet *packet, con
 
 /* --- timers --- */
 
-/* Applies FINs and RSTs whose wait has expired: they have arrived although nothing confirmed it.  True if there was
- * one. */
+/* Applies deferred FINs and RSTs whose wait has expired: they have arrived although nothing confirmed it.  True if
+ * there was one. */
 static bool
 tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {

@@ -176,8 +176,9 @@ tcp_loss_on_cumulative_ack(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, u
 }
 
 /*
- * Whether a tail-loss probe has been answered (RFC 8985 section 7.4.2, Linux tcp_process_tlp_ack).  An ACK of exactly
- * the probe's bytes may answer the original transmission, so the probe stays open; no other probe is sent meanwhile.
+ * Whether the tail-loss probe has been acknowledged (RFC 8985 section 7.4.2, Linux tcp_process_tlp_ack).  An ACK of
+ * exactly the probe's bytes may answer the original transmission, so the tail-loss probe stays outstanding; no other
+ * one is sent meanwhile.
  */
 static bool
 tcp_loss_tlp_is_acked(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, bool advanced)
@@ -194,7 +195,7 @@ tcp_loss_tlp_is_acked(const struct tcp_segment_ctx *ctx, const struct tcp_loss *
 	return !advanced && ctx->payload_len == 0 && (t->flags & TCP_FIN) == 0;
 }
 
-/* Returns the endpoint to the fast path if there is nothing left to watch. */
+/* Returns the endpoint to the fast path if there is no loss left to follow. */
 static void
 tcp_loss_update_slow_reason(struct tcp_endpoint *e, const struct tcp_loss *loss)
 {
@@ -212,7 +213,7 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 	struct tcp_endpoint *e = ctx->ep;
 	bool sack = (t->options & TCP_OPTION_SACK) != 0 && t->sack_count != 0;
 	/* Duplicate ACK of RFC 5681 without its window condition, because the previous window is not kept.  With SACK
-	 * the blocks tell. */
+	 * the blocks show a loss. */
 	bool duplicate = t->ack == una && e->una == una && una != e->nxt && ctx->payload_len == 0 &&
 			 (t->flags & TCP_FIN) == 0 && !tcp_sack_is_negotiated(ctx);
 	struct tcp_loss *loss;
@@ -267,7 +268,7 @@ tcp_loss_sack_edge(const struct tcp_segment_ctx *ctx, uint32_t *edge)
 	return true;
 }
 
-/* --- waiting FIN --- */
+/* --- deferred FIN --- */
 
 static bool
 tcp_segment_has_timestamps(const struct tcp_segment_ctx *ctx)
@@ -288,7 +289,7 @@ tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx)
 	loss->fin_tsecr = ctx->header->tsecr;
 }
 
-/* Whether the detail holds nothing worth keeping. */
+/* Whether nothing in it is worth keeping. */
 static bool
 tcp_loss_is_empty(const struct tcp_loss *loss)
 {
@@ -305,7 +306,7 @@ tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigne
 	if (pair == NULL || !pair->end[endpoint].fin_deferred)
 		return;
 	pair->end[endpoint].fin_deferred = false;
-	/* Every connection has a FIN: a detail is not kept for that alone. */
+	/* Every connection has a FIN: a loss pair is not kept for that alone. */
 	if (tcp_loss_is_empty(&pair->end[0]) && tcp_loss_is_empty(&pair->end[1]))
 		loss_pool_release(table, flow);
 }

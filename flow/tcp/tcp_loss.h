@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  An endpoint
- * has a detail only while there is something to watch (TCP_SLOW_LOSS) or something worth keeping; an endpoint
- * without one is in the open state with nothing SACKed.
+ * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  A flow
+ * has a loss pair only while one of its endpoints has a loss to follow (TCP_SLOW_LOSS) or a result worth keeping; the
+ * endpoints of a flow without one are in the open state with nothing SACKed.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_LOSS_H
 #define NETOBS_FLOW_TCP_TCP_LOSS_H
@@ -23,7 +23,7 @@ struct tcp_seq_range {
 #define TCP_SACK_RANGES_MAX  8
 #define TCP_CAPTURE_GAPS_MAX 4
 
-/* Sender state of one endpoint; sack_edge belongs to its receiver side. */
+/* State of one endpoint as a sender; sack_edge and the fields of a deferred FIN are its state as a receiver. */
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
@@ -33,37 +33,35 @@ struct tcp_loss {
 	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
 	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
 	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
-	uint32_t recovery_point; /* an ACK of this sequence number ends the mode */
-	uint32_t high_rxt;	 /* end of the last retransmission in this mode */
+	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
+	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */
 	uint32_t rack_xmit_us;	 /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
 	uint32_t last_rto_us;	 /* time of the last retransmission timeout */
 	uint32_t ssthresh;
 	uint32_t cwnd;
-	uint32_t tlp_end_seq;    /* end of the tail-loss probe; valid if probed */
-	uint32_t eifel_tsval;  /* TSval of the first retransmission in this mode (Eifel, RFC 3522) */
-	uint32_t retrans_end_seq;    /* latest retransmission with a timestamp: end, TSval and time, 0 none */
+	uint32_t tlp_end_seq;	  /* end of the tail-loss probe; valid if tlp_outstanding */
+	uint32_t eifel_tsval;	  /* TSval of the first retransmission in this congestion state (Eifel, RFC 3522) */
+	uint32_t retrans_end_seq; /* latest retransmission with a timestamp: end, TSval and time, 0 none */
 	uint32_t retrans_tsval;
 	uint32_t retrans_us;
 	uint32_t sack_edge;
-	uint32_t fin_tsval;    /* timestamps of a FIN that waits for its receiver's acknowledgement */
+	uint32_t fin_tsval;    /* timestamps of the deferred FIN; valid if fin_deferred */
 	uint32_t fin_tsecr;
-	struct tcp_seq_range
-	    sacked[TCP_SACK_RANGES_MAX]; /* ranges SACKed by the peer, ascending and disjoint, all beyond
-						        * una */
-	struct tcp_seq_range
-	    capture_gap[TCP_CAPTURE_GAPS_MAX]; /* ranges whose first transmission was not captured, or was
-						        * reordered */
+	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
+	struct tcp_seq_range sacked[TCP_SACK_RANGES_MAX];
+	/* Ranges whose first transmission was not captured or was reordered, and when that was noticed. */
+	struct tcp_seq_range capture_gap[TCP_CAPTURE_GAPS_MAX];
 	uint32_t capture_gap_us[TCP_CAPTURE_GAPS_MAX];
 };
 
 struct tcp_loss_pair {
-	struct flow *owner;
-	uint32_t next_free; /* next free detail while it has no owner */
+	struct flow *flow;  /* NULL while it is free */
+	uint32_t next_free; /* index + 1 of the next free loss pair, 0 none */
 	struct tcp_loss end[2];
 };
 
-/* The segment in `ctx` sends [seq, end), which at least begins in sequence space sent before. */
+/* The segment in `ctx` sends [seq, end_seq), which at least begins in sequence space sent before. */
 void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
 /* The endpoint's sequence numbers jumped: [from, to) was not captured. */
@@ -75,25 +73,25 @@ enum capture_gap_fill {
 	GAP_FILL_LATE,	    /* a gap, filled so late that it must be a retransmission */
 };
 
-/* How [seq, end), which begins below SND.NXT, relates to the gaps in the capture. */
+/* How [seq, end_seq), which begins below SND.NXT, relates to the gaps in the capture. */
 enum capture_gap_fill tcp_loss_fill_capture_gap(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
 /* Whether SACK blocks or duplicate ACKs indicate a loss at or after `seq`. */
 bool tcp_loss_is_lost(const struct tcp_endpoint *e, const struct tcp_loss *loss, uint32_t seq);
 
-/* Whether all of [seq, end) was SACKed. */
+/* Whether all of [seq, end_seq) was SACKed. */
 bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end_seq);
 
 /* The endpoint has received an ACK; `una` is SND.UNA before it. */
 void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 
-/* The FIN in `ctx` waits for the endpoint to acknowledge it. */
+/* Stores the timestamps of the FIN in `ctx`, which is deferred until the endpoint acknowledges it. */
 void tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx);
 
-/* The FIN no longer waits. */
+/* The FIN is no longer deferred. */
 void tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
-/* Whether the endpoint may have received the waiting FIN and the ACK in `ctx` as one segment: Linux coalesces segments
+/* Whether the endpoint may have received the deferred FIN and the ACK in `ctx` as one segment: Linux coalesces segments
  * for a busy socket if their options agree (tcp_add_to_backlog). */
 bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
 

@@ -25,7 +25,7 @@ enum {
  *                the input is then applied again in that state.  An endpoint that sends an ACK, a segment that proves
  *                an open connection, or a FIN in mid-stream is in the state which that segment proves.  A peer that
  *                acknowledges and sends data proves ESTABLISHED.  A received SYN, bare ACK or RST proves nothing:
- *                anybody can send one to a port without a socket.
+ *                any host can send one to a port without a socket.
  *  CLOSED        Only a SYN reopens it: the same attempt, repeated after a RST.
  *  LISTEN        Exists only between two inputs.  RFC 9293 also allows it to send a SYN.
  *  SYN_SENT      SYN in: simultaneous open.  SYN,ACK in, or any ACK out if the SYN,ACK was not captured: established.

@@ -15,8 +15,8 @@ enum tcp_input {
 	/* Sent by the endpoint. */
 	TCP_INPUT_SEND_SYN,	    /* SYN without ACK */
 	TCP_INPUT_SEND_SYN_ACK,
-	TCP_INPUT_SEND_ACK,	    /* any segment with ACK and without SYN or RST */
-	TCP_INPUT_SEND_SYNCHRONIZED,    /* a segment that requires that its own SYN was acknowledged */
+	TCP_INPUT_SEND_ACK,	     /* any segment with ACK and without SYN or RST */
+	TCP_INPUT_SEND_SYNCHRONIZED, /* a segment that requires that its own SYN was acknowledged */
 	TCP_INPUT_SEND_FIN,
 	TCP_INPUT_SEND_RST,	    /* a RST of this connection, not an answer to a stray segment */
 	/* Received by the endpoint, and acceptable. */

@@ -12,22 +12,22 @@
 #define LOSS_POOL_MIN 256u
 #define LOSS_POOL_MAX 65535u /* 0 means none: two bytes of each flow */
 
-/* Places of the send log: a power of two, one per flow.  What matters is how far back in time the log reaches, and a
+/* Positions of the send log: a power of two, one per flow.  What matters is how far back in time the log reaches, and a
  * few flows may send as fast as many. */
 static uint32_t
 send_log_index_space(uint32_t flows)
 {
-	uint32_t places = SEND_LOG_INDICES_MIN;
+	uint32_t positions = SEND_LOG_INDICES_MIN;
 
-	while (places < SEND_LOG_INDICES_MAX && places < flows)
-		places *= 2;
-	return places;
+	while (positions < SEND_LOG_INDICES_MAX && positions < flows)
+		positions *= 2;
+	return positions;
 }
 
-/* Entries of the log: three quarters of its places.  With the default of a million flows that is 786432 entries, 12.6
- * MB, and 3/4 s of a million data segments per second: longer than a round trip and the shortest timeouts (200 ms).  A
- * timer with a longer backoff is still recognised by the silence before it; only the time and count of the segment are
- * then unknown. */
+/* Entries of the log: three quarters of its positions.  With the default of a million flows that is 786432 entries,
+ * 12.6 MB, and 3/4 s of a million data segments per second: longer than a round trip and the shortest timeouts (200
+ * ms).  A timer with a longer backoff is still recognised by the silence before it; only the time and count of the
+ * segment are then unknown. */
 static uint32_t
 send_log_entries_for(uint32_t flows)
 {
@@ -80,7 +80,7 @@ tcp_pools_new(uint32_t flows)
 		return NULL;
 	pools->log_mask = send_log_index_space(flows) - 1;
 	pools->log_entries = send_log_entries_for(flows);
-	pools->detail_count = loss_pool_size_for(flows);
+	pools->loss_pair_count = loss_pool_size_for(flows);
 	pools->send_log = tcp_pools_reserve_memory(send_log_memory_size(flows));
 	pools->loss_pairs = tcp_pools_reserve_memory(loss_pool_memory_size(flows));
 	if (pools->send_log == NULL || pools->loss_pairs == NULL) {
@@ -98,14 +98,14 @@ tcp_pools_free(struct tcp_pools *pools)
 	if (pools->send_log != NULL)
 		munmap(pools->send_log, pools->log_entries * sizeof *pools->send_log);
 	if (pools->loss_pairs != NULL)
-		munmap(pools->loss_pairs, (size_t)pools->detail_count * sizeof *pools->loss_pairs);
+		munmap(pools->loss_pairs, (size_t)pools->loss_pair_count * sizeof *pools->loss_pairs);
 	free(pools);
 }
 
 static inline bool
 send_log_entry_covers(const struct send_log_entry *entry, uint32_t seq)
 {
-	return !tcp_seq_before(seq, entry->seq) && tcp_seq_before(seq, entry->end);
+	return !tcp_seq_before(seq, entry->seq) && tcp_seq_before(seq, entry->end_seq);
 }
 
 struct send_log_result
@@ -113,9 +113,9 @@ send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uin
 {
 	struct send_log_result result = {.first_seq = seq};
 	const struct send_log_entry *entry = send_log_entry_at(pools, e->log_tail);
-	unsigned looked;
+	unsigned examined;
 
-	for (looked = 0; entry != NULL && looked < SEND_LOG_SEARCH_MAX; looked++) {
+	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
 		if (send_log_entry_covers(entry, seq)) {
 			if (!result.found)
 				result.last_us = entry->us;
@@ -124,7 +124,7 @@ send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uin
 			result.first_seq = entry->seq;
 			if ((entry->prev_and_retransmitted & 1) == 0)
 				break; /* first transmission: no older entry can contain it */
-		} else if ((entry->prev_and_retransmitted & 1) == 0 && !tcp_seq_before(seq, entry->end)) {
+		} else if ((entry->prev_and_retransmitted & 1) == 0 && !tcp_seq_before(seq, entry->end_seq)) {
 			break; /* first transmissions ascend: this entry and all older ones are below */
 		}
 		entry = send_log_entry_at(pools, entry->prev_and_retransmitted >> 1);
@@ -132,7 +132,7 @@ send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uin
 	return result;
 }
 
-/* --- the pool --- */
+/* --- the pool of loss pairs --- */
 
 struct tcp_loss_pair *
 loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold)
@@ -143,21 +143,21 @@ loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold)
 static void
 loss_pool_detach(struct flow_table *table, struct tcp_loss_pair *pair)
 {
-	struct flow *flow = pair->owner;
+	struct flow *flow = pair->flow;
 
 	flow_cold(table, flow)->loss_index = 0;
 	flow->tcp[0].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
 	flow->tcp[1].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
-	pair->owner = NULL;
+	pair->flow = NULL;
 }
 
-/* All details are in use: takes them in the order of first use, round robin. */
+/* All loss pairs are in use: evicts them in the order of first use, round robin. */
 static uint32_t
 loss_pool_evict(struct flow_table *table, struct tcp_pools *pools)
 {
 	uint32_t index = pools->loss_clock_hand;
 
-	pools->loss_clock_hand = (index + 1) % pools->detail_count;
+	pools->loss_clock_hand = (index + 1) % pools->loss_pair_count;
 	pools->loss_evicted++;
 	loss_pool_detach(table, &pools->loss_pairs[index]);
 	return index;
@@ -175,12 +175,12 @@ loss_pool_acquire(struct flow_table *table, struct flow *flow)
 	if (pools->loss_free_head != 0) {
 		index = pools->loss_free_head - 1;
 		pools->loss_free_head = pools->loss_pairs[index].next_free;
-	} else if (pools->loss_high_water < pools->detail_count) {
+	} else if (pools->loss_high_water < pools->loss_pair_count) {
 		index = pools->loss_high_water++;
 	} else {
 		index = loss_pool_evict(table, pools);
 	}
-	pools->loss_pairs[index] = (struct tcp_loss_pair){.owner = flow};
+	pools->loss_pairs[index] = (struct tcp_loss_pair){.flow = flow};
 	cold->loss_index = (uint16_t)(index + 1);
 	return &pools->loss_pairs[index];
 }

@@ -6,20 +6,20 @@
  * from newest to oldest.  The fast path only appends, sequentially.  The log is read when something is retransmitted:
  * when was it last sent, and how often?  Overwritten entries count as not captured.
  *
- * The pool of loss details: memory for connections with a recent loss.  If all are in use the detail that was taken
- * first is reused; its connection then loses evidence for a more precise classification.
+ * The pool of loss pairs: memory for flows with a recent loss.  If all are in use the loss pair that was allocated
+ * first is evicted; its flow then loses evidence for a more precise classification.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_POOLS_H
 #define NETOBS_FLOW_TCP_TCP_POOLS_H
 
 #include "flow/flow_internal.h"
 
-/* An index is lap << n | place: 31 bits, never 0.  Not every place of n bits is in the ring, so appending skips to the
- * next lap at the end of the ring.  An entry is valid while its index is at most 2^n behind the newest. */
+/* An index is lap << n | position: 31 bits, never 0.  Not every position of n bits is in the ring, so appending skips
+ * to the next lap at the end of the ring.  An entry is valid while its index is at most 2^n behind the newest. */
 #define SEND_LOG_INDEX_MASK 0x7fffffffu
 
 struct send_log_entry {
-	uint32_t seq, end;		 /* sequence range sent */
+	uint32_t seq, end_seq;		 /* sequence range sent */
 	uint32_t us;			 /* time sent */
 	uint32_t prev_and_retransmitted; /* index of the endpoint's previous entry << 1 | this was a retransmission */
 };
@@ -31,17 +31,17 @@ struct tcp_loss_pair;
 struct tcp_pools {
 	struct send_log_entry *send_log;
 	uint32_t log_entries;
-	uint32_t log_mask;	/* mask of the place in an index: 2^n - 1, at least log_entries */
+	uint32_t log_mask;	/* mask of the position in an index: 2^n - 1, at least log_entries */
 	uint32_t send_log_last; /* index of the newest entry */
 	struct tcp_loss_pair *loss_pairs;
-	uint32_t detail_count;
-	uint32_t loss_high_water; /* details from here on were never used */
-	uint32_t loss_free_head;  /* index + 1 of the first free detail below, 0 none */
-	uint32_t loss_clock_hand; /* next detail to reuse */
-	uint64_t loss_evicted;	  /* details taken from their connections so far */
+	uint32_t loss_pair_count;
+	uint32_t loss_high_water; /* loss pairs from here on were never used */
+	uint32_t loss_free_head;  /* index + 1 of the first free loss pair below, 0 none */
+	uint32_t loss_clock_hand; /* next loss pair to evict */
+	uint64_t loss_evicted;	  /* loss pairs evicted so far */
 };
 
-/* Index of the next entry.  The unused places of a lap ensure that an overflow of 31 bits occurs only here. */
+/* Index of the next entry.  The unused positions of a lap ensure that an overflow of 31 bits occurs only here. */
 static inline uint32_t
 send_log_next_index(const struct tcp_pools *pools)
 {
@@ -54,15 +54,16 @@ send_log_next_index(const struct tcp_pools *pools)
 	return index;
 }
 
-/* Records that the endpoint has sent [seq, end) at `us`. */
+/* Records that the endpoint has sent [seq, end_seq) at `us`. */
 static inline void
-send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, uint32_t seq, uint32_t end, uint32_t us, bool again)
+send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, uint32_t seq, uint32_t end_seq, uint32_t us,
+		bool retransmitted)
 {
 	uint32_t index = send_log_next_index(pools);
 	struct send_log_entry *entry = &pools->send_log[index & pools->log_mask];
 
 	*entry = (struct send_log_entry){
-	    .seq = seq, .end = end, .us = us, .prev_and_retransmitted = e->log_tail << 1 | again};
+	    .seq = seq, .end_seq = end_seq, .us = us, .prev_and_retransmitted = e->log_tail << 1 | retransmitted};
 	pools->send_log_last = index;
 	e->log_tail = index;
 }
@@ -76,12 +77,12 @@ send_log_entry_at(const struct tcp_pools *pools, uint32_t index)
 	return &pools->send_log[index & pools->log_mask];
 }
 
-/* What the log knows of one sequence number. */
+/* The transmissions of one sequence number, as far as the log reaches. */
 struct send_log_result {
-	bool found;	    /* its transmission was captured */
+	bool found;	    /* a transmission is in the log */
 	uint32_t last_us;   /* time of the last transmission */
 	uint32_t count;	    /* number of transmissions */
-	uint32_t first_seq; /* start of the segment that sent it first, as far as the log reaches */
+	uint32_t first_seq; /* start of the segment that sent it first */
 };
 
 /* Most entries of an endpoint's chain that a search follows; older ones count as not captured. */
@@ -89,7 +90,7 @@ struct send_log_result {
 
 struct send_log_result send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq);
 
-/* The loss detail of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
+/* The loss pair of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
 struct tcp_loss_pair *loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold);
 struct tcp_loss_pair *loss_pool_acquire(struct flow_table *table, struct flow *flow);
 void loss_pool_release(struct flow_table *table, struct flow *flow);

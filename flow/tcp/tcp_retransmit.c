@@ -2,7 +2,7 @@
 /*
  * Classifies retransmissions.  The evidence, in order: the data was acknowledged already; the sender is recovering from
  * a timeout, or from a loss that SACK blocks or duplicate ACKs reported; the time since it last received anything.  A
- * timer expires in silence; every other retransmission follows an ACK within a round trip.
+ * timer expires when nothing was received for a while; every other retransmission follows an ACK within a round trip.
  */
 #include "flow/tcp/tcp_loss.h"
 
@@ -23,9 +23,9 @@ struct retransmit_class {
 
 struct retransmit_evidence {
 	struct send_log_result last;
-	uint32_t seq, end;
-	uint32_t elapsed;    /* time since it was last sent, 0 unknown */
-	bool silent;	     /* silence so long that only a timer can be the cause */
+	uint32_t seq, end_seq;
+	uint32_t elapsed_us; /* time since `seq` was last sent, 0 unknown */
+	bool silent;	     /* nothing was received for so long that only a timer can be the cause */
 	bool loss_indicated; /* SACK blocks or duplicate ACKs report a loss */
 	bool rack_lost;	     /* data sent later has arrived (RACK, RFC 8985) */
 };
@@ -39,20 +39,21 @@ retransmit_silence_us(const struct tcp_endpoint *e)
 }
 
 static struct retransmit_evidence
-retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, uint32_t seq, uint32_t end)
+retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, uint32_t seq,
+			    uint32_t end_seq)
 {
 	const struct tcp_endpoint *e = ctx->ep;
 	struct retransmit_evidence v = {
-	    .seq = seq, .end = end, .last = send_log_search(flow_table_tcp_pools(ctx->table), e, seq)};
-	uint32_t patience = retransmit_silence_us(e);
+	    .seq = seq, .end_seq = end_seq, .last = send_log_search(flow_table_tcp_pools(ctx->table), e, seq)};
+	uint32_t silence_us = retransmit_silence_us(e);
 
 	if (v.last.found)
-		v.elapsed = ctx->us - v.last.last_us;
+		v.elapsed_us = ctx->us - v.last.last_us;
 	v.rack_lost = v.last.found && loss->rack_valid && tcp_seq_before(v.last.last_us, loss->rack_xmit_us);
 	v.loss_indicated = tcp_loss_is_lost(e, loss, seq) ||
 			   (loss->state == TCP_CONGESTION_RECOVERY && tcp_seq_before(seq, loss->recovery_point)) ||
 			   v.rack_lost;
-	v.silent = ctx->us - loss->last_ack_us >= patience && (!v.last.found || v.elapsed >= patience);
+	v.silent = ctx->us - loss->last_ack_us >= silence_us && (!v.last.found || v.elapsed_us >= silence_us);
 	return v;
 }
 
@@ -71,9 +72,9 @@ retransmit_classify_syn(const struct tcp_segment_ctx *ctx)
 /* --- data and FIN --- */
 
 /*
- * No loss was reported, so a timer expired.  The probe timer expires first and sends the last segment, unless SACK is
- * not in use (RFC 8985 section 7.2, Linux tcp_schedule_loss_probe).  Only if a probe is outstanding already, or was not
- * possible, it is the retransmission timer, which sends the first segment.
+ * No loss was reported, so a timer expired.  The timer of the tail-loss probe expires first and sends the last segment,
+ * unless SACK is not in use (RFC 8985 section 7.2, Linux tcp_schedule_loss_probe).  Only if a tail-loss probe is
+ * outstanding already, or was not possible, it is the retransmission timer, which sends the first segment.
  */
 static struct retransmit_class
 retransmit_classify_timer(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss,
@@ -86,10 +87,10 @@ retransmit_classify_timer(const struct tcp_segment_ctx *ctx, const struct tcp_lo
 	bool sack = (e->flags & peer->flags & TCP_EP_SACK_OFFERED) != 0;
 
 	/* Data in a SYN of which only the SYN was acknowledged (RFC 7413 section 4.2.2), or a reduced path MTU. */
-	if (refused_in_syn || (v->last.found && v->elapsed < quick))
+	if (refused_in_syn || (v->last.found && v->elapsed_us < quick))
 		return (struct retransmit_class){RETRANSMIT_FAST, false};
-	if (sack && !loss->tlp_outstanding && !tcp_seq_before(v->end, e->nxt) && loss->state == TCP_CONGESTION_OPEN &&
-	    tcp_state_is_synchronized((enum tcp_state)e->state))
+	if (sack && !loss->tlp_outstanding && !tcp_seq_before(v->end_seq, e->nxt) &&
+	    loss->state == TCP_CONGESTION_OPEN && tcp_state_is_synchronized((enum tcp_state)e->state))
 		return (struct retransmit_class){RETRANSMIT_TAIL_LOSS_PROBE, false};
 	return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
 }
@@ -99,7 +100,7 @@ retransmit_classify(const struct tcp_segment_ctx *ctx, const struct tcp_loss *lo
 {
 	const struct tcp_endpoint *e = ctx->ep;
 
-	if (!tcp_seq_before(e->una, v->end) || tcp_loss_is_sacked(loss, v->seq, v->end))
+	if (!tcp_seq_before(e->una, v->end_seq) || tcp_loss_is_sacked(loss, v->seq, v->end_seq))
 		return (struct retransmit_class){RETRANSMIT_SPURIOUS, false};
 	if (loss->state == TCP_CONGESTION_LOSS) {
 		/* The retransmission was overtaken, so it was lost too; Linux continues in fast recovery. */
@@ -114,9 +115,9 @@ retransmit_classify(const struct tcp_segment_ctx *ctx, const struct tcp_loss *lo
 	return (struct retransmit_class){RETRANSMIT_FAST, false};
 }
 
-/* --- the sender's mode --- */
+/* --- the sender's congestion state --- */
 
-/* RFC 5681 equation 4, with two segments of a usual size where the MSS was not seen. */
+/* RFC 5681 equation 4, with two segments of 1460 bytes if the MSS was not captured. */
 static uint32_t
 retransmit_ssthresh(const struct tcp_segment_ctx *ctx, uint32_t mss)
 {
@@ -140,10 +141,9 @@ retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, cons
 	}
 	/* Linux also checks for a spurious timeout when the timer expires again for the same segment
 	 * (tcp_enter_loss). */
-	loss->frto_pending = class.rto_fired && (loss->state == TCP_CONGESTION_OPEN || (loss->state ==
-											TCP_CONGESTION_LOSS &&
-											    v->last.found &&
-									v->last.last_us == loss->last_rto_us));
+	loss->frto_pending = class.rto_fired && (loss->state == TCP_CONGESTION_OPEN ||
+						 (loss->state == TCP_CONGESTION_LOSS && v->last.found &&
+						  v->last.last_us == loss->last_rto_us));
 	if (loss->state == TCP_CONGESTION_OPEN)
 		loss->eifel_tsval = ctx->header->tsval;
 	if (class.rto_fired)
@@ -157,10 +157,10 @@ retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, cons
 		loss->recovery_point = e->nxt;
 		loss->tlp_outstanding = false;
 	}
-	loss->high_rxt = v->end;
+	loss->high_rxt = v->end_seq;
 	loss->last_ack_us = class.rto_fired ? ctx->us : loss->last_ack_us;
 	if ((ctx->header->options & TCP_OPTION_TIMESTAMPS) != 0) {
-		loss->retrans_end_seq = v->end;
+		loss->retrans_end_seq = v->end_seq;
 		loss->retrans_tsval = ctx->header->tsval;
 		loss->retrans_us = ctx->us | 1; /* 0 means none */
 	}
@@ -168,17 +168,17 @@ retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, cons
 }
 
 void
-tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end)
+tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
 {
 	struct tcp_loss *loss = &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint];
 	struct tcp_endpoint *e = ctx->ep;
-	struct retransmit_evidence v = retransmit_collect_evidence(ctx, loss, seq, end);
+	struct retransmit_evidence v = retransmit_collect_evidence(ctx, loss, seq, end_seq);
 	bool syn = (ctx->header->flags & TCP_SYN) != 0;
 	struct retransmit_class class = syn ? retransmit_classify_syn(ctx) : retransmit_classify(ctx, loss, &v);
-	struct retransmission what = {
+	struct retransmission retransmission = {
 		.kind = class.kind,
 		.count = v.last.found ? v.last.count + 1 : 2,
-		.elapsed_us = v.elapsed,
+		.elapsed_us = v.elapsed_us,
 	};
 	struct flow_event *event;
 
@@ -187,13 +187,14 @@ tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t e
 	tcp_rtt_cancel(e);
 	if (!syn)
 		retransmit_update_state(ctx, loss, &v, class);
-	send_log_append(flow_table_tcp_pools(ctx->table), e, seq, end, ctx->us, true);
+	send_log_append(flow_table_tcp_pools(ctx->table), e, seq, end_seq, ctx->us, true);
 	if (ctx->suppress_events)
 		return;
 	if (class.rto_fired) {
 		event = flow_events_add(ctx->events, EVENT_TCP_TIMEOUT, ctx->endpoint, ctx->now);
 		event->timeout = TIMEOUT_RETRANSMIT;
-		event->retransmission = what;
+		event->retransmission = retransmission;
 	}
-	flow_events_add(ctx->events, EVENT_TCP_RETRANSMIT, ctx->endpoint, ctx->now)->retransmission = what;
+	flow_events_add(ctx->events, EVENT_TCP_RETRANSMIT, ctx->endpoint, ctx->now)->retransmission =
+	    retransmission;
 }

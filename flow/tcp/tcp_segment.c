@@ -2,7 +2,7 @@
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
-/* Longest wait for an answer: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
+/* Longest wait for an ACK: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)
 
 struct tcp_segment_ctx
@@ -78,9 +78,9 @@ tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind)
 		flow_events_add(ctx->events, kind, ctx->endpoint, ctx->now);
 }
 
-/* --- waiting FIN or RST --- */
+/* --- deferred FIN or RST --- */
 
-/* Longest time until an answer is captured: two round trips between the capture point and the endpoint, if known. */
+/* Longest time until an ACK is captured: two round trips between the capture point and the endpoint, if known. */
 static uint64_t
 tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
 {
@@ -92,9 +92,9 @@ tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
 }
 
 void
-tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned what)
+tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason)
 {
-	enum tcp_input input = what == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
+	enum tcp_input input = reason == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
 	struct tcp_endpoint *e = ctx->ep;
 
 	if (tcp_machine_next((enum tcp_state)e->state, input) == (enum tcp_state)e->state)
@@ -104,7 +104,7 @@ tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned what)
 		return;
 	}
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
-	e->slow_reasons |= (uint8_t)what;
+	e->slow_reasons |= (uint8_t)reason;
 	e->wait_until = deadline_add(ctx->now, tcp_deferral_ns(ctx));
 	ctx->changed = true;
 }
@@ -130,18 +130,18 @@ tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoin
 		   struct flow_events *events)
 {
 	struct tcp_endpoint *e = &flow->tcp[endpoint];
-	unsigned what = e->slow_reasons & TCP_SLOW_DEFERRED;
+	unsigned reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
 
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
-	if ((what & TCP_SLOW_FIN_DEFERRED) != 0)
+	if ((reasons & TCP_SLOW_FIN_DEFERRED) != 0)
 		tcp_loss_clear_deferred_fin(table, flow, endpoint);
 	/* The FIN was not confirmed in time.  If an ACK of the endpoint's own FIN came behind it, that ACK takes effect
 	 * first. */
 	if (tcp_endpoint_fin_is_acked(e))
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_ACK_OF_FIN, ts, events);
-	if ((what & TCP_SLOW_FIN_DEFERRED) != 0)
+	if ((reasons & TCP_SLOW_FIN_DEFERRED) != 0)
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_FIN, ts, events);
-	if ((what & TCP_SLOW_RST_DEFERRED) != 0)
+	if ((reasons & TCP_SLOW_RST_DEFERRED) != 0)
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_RST, ts, events);
 }
 
@@ -165,7 +165,7 @@ tcp_state_is_open(enum tcp_state state)
 	return state == TCP_STATE_ESTABLISHED || state == TCP_STATE_NONE;
 }
 
-/* End of the first wait of an endpoint: TIME_WAIT, or the wait for a FIN or RST. */
+/* Earliest end of a wait of an endpoint: TIME_WAIT, or the wait for a FIN or RST. */
 static uint64_t
 tcp_flow_earliest_wait(const struct flow *flow)
 {

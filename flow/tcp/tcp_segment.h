@@ -16,11 +16,11 @@ struct tcp_segment_ctx {
 	const struct tcp_layer *header;
 	struct flow_events *events;
 	uint64_t now;
-	uint32_t us;	/* the same in microseconds modulo 2^32 */
-	uint32_t payload_len;	/* payload */
-	unsigned endpoint;	/* number of endpoint e, 0 or 1 */
-	bool suppress_events;	/* picked up in mid-stream: report no events for reaching its state */
-	bool changed;	/* its state has changed */
+	uint32_t us;		    /* `now` in microseconds modulo 2^32 */
+	uint32_t payload_len;	    /* bytes of payload on the wire */
+	unsigned endpoint;	    /* number of endpoint `ep`, 0 or 1 */
+	bool suppress_events;	    /* the endpoint is mid-stream: report no events for reaching its state */
+	bool changed;		    /* the state of `ep`, or a wait of it, has changed */
 	struct tcp_endpoint before; /* the endpoint before this segment, then before the next change */
 };
 
@@ -34,25 +34,25 @@ void tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input);
 void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
 
 /*
- * A FIN or RST (`what`: TCP_SLOW_FIN_DEFERRED or TCP_SLOW_RST_DEFERRED) to the endpoint was captured; its effect is
- * delayed.  Two processors of a host may take segments from the tap to the socket in either order, and a distant tap
+ * A FIN or RST (`reason`: TCP_SLOW_FIN_DEFERRED or TCP_SLOW_RST_DEFERRED) to the endpoint was captured; its effect is
+ * deferred.  Two processors of a host may take segments from the tap to the socket in either order, and a distant tap
  * sees a segment half a round trip before the receiver does.  What the receiver sends meanwhile it sends in its old
  * state, as its ACK numbers show.  The input therefore waits for the ACK that covers the FIN, or until an answer would
  * have been captured.
  */
-void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned what);
+void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);
 
 /* Updates the flow's class and deadline after a state change. */
 void tcp_segment_end(struct tcp_segment_ctx *ctx);
 
-/* Likewise, for changes that no segment caused. */
+/* Like tcp_segment_end(), for changes that no segment caused. */
 void tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now);
 
 /* Full processing of a segment that is not for the fast path: as sent, as received. */
 void tcp_process_sent(struct tcp_segment_ctx *ctx);
 void tcp_process_received(struct tcp_segment_ctx *ctx);
 
-/* The wait is over: the FIN or RST takes effect. */
+/* The wait is over: the deferred FIN or RST, if there is one, takes effect. */
 void tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoint, uint64_t ts,
 			struct flow_events *events);
 
@@ -62,7 +62,7 @@ void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endp
 
 #define TCP_SLOW_DEFERRED (TCP_SLOW_FIN_DEFERRED | TCP_SLOW_RST_DEFERRED)
 
-/* No round trip is longer: the time stamp decreased, or the timed segment was forgotten. */
+/* No round trip is longer: the time stamp decreased, or the ACK of the timed segment was not captured. */
 #define TCP_RTT_MAX_US 0x7fffffffu
 
 /* Adds a round trip sample. */
@@ -96,7 +96,7 @@ tcp_rtt_start(struct tcp_endpoint *e, uint32_t seq, uint32_t us)
 	e->rtt_us = us;
 }
 
-/* Starts timing if nothing is being timed and `until` is not in use. */
+/* Starts timing if nothing is being timed and the union does not hold `wait_until`. */
 static inline void
 tcp_rtt_start_if_idle(struct tcp_endpoint *e, uint32_t seq, uint32_t us)
 {

@@ -11,9 +11,7 @@
 #define TCP_KEEPALIVE_MIN_US 900000u
 
 /* If segments were not captured: how far beyond the ISN a sequence number still belongs to the connection. */
-#define TCP_UNSEEN_BYTES_MAX (1u << 20)
-
-#define TCP_WINDOW_MAX (1u << 30)
+#define TCP_UNCAPTURED_BYTES_MAX (1u << 20)
 
 /* --- SYN and SYN,ACK --- */
 
@@ -63,11 +61,11 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 	bool answers = (t->flags & TCP_ACK) != 0;
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
 	 * ISN. */
-	bool anew = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
+	bool new_iss = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
 
-	if (!anew && t->seq != e->iss)
+	if (!new_iss && t->seq != e->iss)
 		return;
-	if (anew) {
+	if (new_iss) {
 		tcp_init_send_sequence(ctx);
 	} else if (!answers || e->last_ack_sent == t->ack) {
 		tcp_loss_on_retransmission(ctx, t->seq, t->seq + 1 + ctx->payload_len);
@@ -83,15 +81,15 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 		tcp_apply_input(ctx, TCP_INPUT_SEND_SYN_ACK);
 		return;
 	}
-	if (anew) {
+	if (new_iss) {
 		e->flags |= TCP_EP_ACTIVE_OPEN;
 		tcp_report_event(ctx, EVENT_TCP_CONNECT_REQUEST);
 	}
 	tcp_apply_input(ctx, TCP_INPUT_SEND_SYN);
 }
 
-/* The endpoint's ACK covers the peer's FIN, whenever that arrived.  An ACK of its own FIN may have been waiting behind
- * it. */
+/* The endpoint's ACK covers the peer's FIN, whenever that arrived.  An ACK of its own FIN may have come before and
+ * takes effect behind it. */
 static void
 tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 {
@@ -159,7 +157,7 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 	 * captured belongs to this connection. */
 	if (peer->state == TCP_STATE_SYN_SENT && !tcp_seq_in_ack_range(peer->iss, t->ack, peer->nxt) &&
 	    ((ctx->payload_len == 0 && (t->flags & TCP_FIN) == 0) ||
-	     !tcp_seq_in_ack_range(peer->iss, t->ack, peer->iss + TCP_UNSEEN_BYTES_MAX)))
+	     !tcp_seq_in_ack_range(peer->iss, t->ack, peer->iss + TCP_UNCAPTURED_BYTES_MAX)))
 		return false;
 	if ((e->flags & TCP_EP_SEQ_KNOWN) == 0) {
 		e->una = e->nxt = t->seq;
@@ -177,7 +175,7 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	const struct tcp_endpoint *peer = ctx->peer;
-	bool unseen = tcp_seq_before(e->rcv_nxt, t->ack);
+	bool uncaptured = tcp_seq_before(e->rcv_nxt, t->ack);
 
 	switch (e->state) {
 	case TCP_STATE_SYN_SENT:
@@ -190,7 +188,7 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	case TCP_STATE_SYN_RECEIVED:
 		/* The endpoint has received more than the SYN, which requires that its own SYN was acknowledged; or its
 		 * peer is not captured at all. */
-		if (unseen || (ctx->payload_len != 0 && peer->segments_sent == 0)) {
+		if (uncaptured || (ctx->payload_len != 0 && peer->segments_sent == 0)) {
 			tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 									       EVENT_TCP_ACCEPT_ESTABLISHED);
 			tcp_apply_input(ctx, TCP_INPUT_SEND_SYNCHRONIZED);
@@ -199,7 +197,7 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	default:
 		break;
 	}
-	if (unseen)
+	if (uncaptured)
 		e->rcv_nxt = t->ack;
 	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, t->ack);
 	tcp_sent_ack_of_fin(ctx);
@@ -275,7 +273,7 @@ tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 		e->bytes += ctx->payload_len;
 	}
 	e->nxt = tcp_seq_max(e->nxt, end);
-	/* No window is larger (RFC 7323 section 2.3), so everything before was acknowledged without being captured. */
+	/* No sender is so far ahead, so everything before was acknowledged in ACKs that were not captured. */
 	if (e->nxt - e->una > TCP_WINDOW_MAX)
 		e->una = t->seq;
 	if (fin && end == e->nxt)

@@ -90,7 +90,7 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 	unsigned *details = context, endpoint;
 
 	if (cold->loss_index != 0) {
-		must(loss_pool_find(flow_table_tcp_pools(talk.table), cold)->owner == flow);
+		must(loss_pool_find(flow_table_tcp_pools(talk.table), cold)->flow == flow);
 		++*details;
 	}
 	for (endpoint = 0; endpoint < 2; endpoint++) {

@@ -482,14 +482,14 @@ test_details_run_out(void **state)
 			assert_int_equal(flows[i]->tcp[endpoint].retransmits, round);
 		}
 	}
-	assert_int_equal(pools->loss_evicted, 600 - pools->detail_count);
+	assert_int_equal(pools->loss_evicted, 600 - pools->loss_pair_count);
 	assert_int_equal(flow_cold(t.table, flows[0])->loss_index, 0);
 	assert_int_equal(flows[0]->tcp[0].slow_reasons | flows[0]->tcp[1].slow_reasons, 0);
 	assert_int_not_equal(flow_cold(t.table, flows[599])->loss_index, 0);
 	flow_table_clear(t.table);
-	assert_int_equal(pools->loss_evicted, 600 - pools->detail_count);
-	for (i = 0; i < pools->detail_count; i++)
-		assert_null(loss_pool_find(pools, &(struct flow_cold){.loss_index = (uint16_t)(i + 1)})->owner);
+	assert_int_equal(pools->loss_evicted, 600 - pools->loss_pair_count);
+	for (i = 0; i < pools->loss_pair_count; i++)
+		assert_null(loss_pool_find(pools, &(struct flow_cold){.loss_index = (uint16_t)(i + 1)})->flow);
 }
 
 static void
