@@ -28,9 +28,9 @@ reassembly_counters(const struct reassembly *r)
 	return &r->counters;
 }
 
-/* --- keeping a header --- */
+/* --- storing a header --- */
 
-/* Copies an IP layer and the bytes its views point to.  Extension headers that do not fit are omitted. */
+/* Copies an IP layer and the bytes its slices point to.  Extension headers that do not fit are omitted. */
 static void
 datagram_copy_ip_layer(const struct ip_layer *from, struct ip_layer *to, uint8_t header[HEADER_MAX])
 {
@@ -64,9 +64,9 @@ datagram_save_header(struct datagram *d, const struct packet *fragment)
 static uint64_t
 datagram_deadline(const struct reassembly *r, const struct datagram *d)
 {
-	uint64_t patience = d->key.version == 6 ? r->limits.ipv6_timeout_ns : r->limits.ipv4_timeout_ns;
+	uint64_t timeout = d->key.version == 6 ? r->limits.ipv6_timeout_ns : r->limits.ipv4_timeout_ns;
 
-	return patience < UINT64_MAX - d->first_seen ? d->first_seen + patience : UINT64_MAX;
+	return timeout < UINT64_MAX - d->first_seen ? d->first_seen + timeout : UINT64_MAX;
 }
 
 /* The datagram that expires first, NULL if there is none. */
@@ -209,8 +209,8 @@ fragment_end_agrees(const struct datagram *d, const struct fragment *f)
 	return d->total == 0 ? f->end >= d->end : f->end == d->total;
 }
 
-/* The last piece that starts at or before `start`, 0 if there is none.  Fragments usually come in order, so the tail is
- * tried first. */
+/* The last fragment that starts at or before `start`, 0 if there is none.  Fragments usually come in order, so the tail
+ * is tried first. */
 static uint16_t
 datagram_fragment_before(const struct reassembly *r, const struct datagram *d, uint32_t start)
 {
@@ -256,21 +256,21 @@ datagram_discard(struct reassembly *r, struct datagram *d, enum anomaly why, str
 	return REASSEMBLY_DROPPED;
 }
 
-/* Makes room for one more piece and its bytes by giving up older datagrams.  False if this datagram would have to
- * go. */
+/* Makes room for one more fragment and its bytes by evicting older datagrams.  False if this datagram is the oldest and
+ * would be evicted itself. */
 static bool
 reassembly_make_room(struct reassembly *r, const struct datagram *d, const struct fragment *f, uint64_t now)
 {
 	uint32_t blocks = datagram_blocks_needed(d, f->start, f->captured.len);
-	bool gave_up = false;
+	bool evicted = false;
 
-	while (r->pieces_free == 0 || r->blocks_free < blocks) {
+	while (r->fragments_free == 0 || r->blocks_free < blocks) {
 		if (reassembly_oldest(r) == d)
 			return false;
 		reassembly_evict_oldest(r, now);
-		gave_up = true;
+		evicted = true;
 	}
-	if (gave_up)
+	if (evicted)
 		reassembly_update_next_due(r);
 	return true;
 }
@@ -316,20 +316,20 @@ static enum reassembly_verdict
 datagram_complete(struct reassembly *r, struct datagram *d, struct reassembly_result *result)
 {
 	struct complete_datagram *complete = &r->completed[r->last_completed ^= 1];
-	uint32_t have = datagram_captured_prefix(r, d);
+	uint32_t captured = datagram_captured_prefix(r, d);
 
 	datagram_copy_ip_layer(&d->ip, &complete->ip, complete->header);
-	datagram_read(r, d, complete->bytes, have);
+	datagram_read(r, d, complete->bytes, captured);
 	*result = (struct reassembly_result){
 		.anomaly = ANOMALY_NONE,
 		.first = &complete->ip,
 		.bytes = complete->bytes,
-		.captured = have,
+		.captured = captured,
 		.wire = d->total,
 		.fragments = d->count,
 	};
 	r->counters.completed++;
-	r->counters.incomplete += have < d->total;
+	r->counters.incomplete += captured < d->total;
 	datagram_free(r, d);
 	reassembly_update_next_due(r);
 	return REASSEMBLY_COMPLETE;
@@ -352,7 +352,7 @@ datagram_lookup_or_create(struct reassembly *r, const struct packet *fragment, u
 	d = datagram_lookup(r, &key);
 	if (d != NULL)
 		return d;
-	if (r->slots_free == 0)
+	if (r->datagrams_free == 0)
 		reassembly_evict_oldest(r, now);
 	d = datagram_create(r, &key, now);
 	datagram_save_header(d, fragment);

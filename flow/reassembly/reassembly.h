@@ -9,15 +9,15 @@
  * Policy for IPv4 and IPv6:
  *  - An exact duplicate (same offset and length, same captured bytes) is ignored and counted.
  *  - Any other overlap, and fragments that disagree about the end of the datagram, discard the whole datagram: the
- *    fragments held, and until its timeout every later one.  RFC 5722 requires this for IPv6; Linux does it for IPv4 as
- *    well.
- *  - A fragment that cannot belong to any datagram (empty, unaligned, beyond 65535) is refused; the datagram is kept.
- *  - If memory or slots run out, the oldest datagram is given up, reported and counted.
+ *    stored fragments, and until its timeout every later one.  RFC 5722 requires this for IPv6; Linux does it for
+ *    IPv4 as well.
+ *  - A fragment that cannot belong to any datagram (empty, unaligned, beyond 65535) is rejected; the datagram is kept.
+ *  - If memory runs out, the oldest datagram is evicted, reported and counted.
  *  - A datagram that is not complete in time is reported, in order of time.  Its timeout starts with the first fragment
  *    captured.
  *
- * Fragments cut by the snapshot length count with their length on the wire.  The reassembled datagram then holds fewer
- * bytes than its length: those before the first missing one.
+ * Truncated fragments count with their length on the wire.  The reassembled datagram then holds fewer bytes than its
+ * length: those before the first missing one.
  */
 #ifndef NETOBS_FLOW_REASSEMBLY_REASSEMBLY_H
 #define NETOBS_FLOW_REASSEMBLY_REASSEMBLY_H
@@ -28,20 +28,20 @@
 
 struct reassembly_limits {
 	uint32_t datagrams;	  /* datagrams in progress, 1 to 65534 */
-	uint32_t bytes;		  /* bytes held for all datagrams, in blocks of 512; 64 KiB to 32 MiB */
+	uint32_t bytes;		  /* bytes stored for all datagrams, in blocks of 512; 64 KiB to 32 MiB */
 	uint32_t fragments;	  /* fragments of one datagram, 2 to 8192 */
 	uint64_t ipv4_timeout_ns; /* timeout of an incomplete datagram */
 	uint64_t ipv6_timeout_ns;
 };
 
 /* Linux's 4 MiB (net.ipv4.ipfrag_high_thresh), and 30 s for IPv4; RFC 8200's 60 s for IPv6; 4096 datagrams of at most
- * 256 fragments: 64 KiB in pieces of 256 bytes. */
+ * 256 fragments: 64 KiB in fragments of 256 bytes. */
 struct reassembly_limits reassembly_limits_default(void);
 
 /* 64-bit, never wrap in practice. */
 struct reassembly_counters {
-	uint64_t datagrams;	     /* datagrams held now: incomplete ones, and discarded ones until their timeout */
-	uint64_t bytes;		     /* bytes held now, in whole blocks */
+	uint64_t datagrams;	     /* datagrams in memory now: incomplete ones, and discarded ones until timeout */
+	uint64_t bytes;		     /* bytes stored now, in whole blocks */
 	uint64_t fragments;	     /* fragments received */
 	uint64_t completed;	     /* datagrams completed */
 	uint64_t incomplete;	     /* completed datagrams of which not all bytes are captured */
@@ -52,7 +52,7 @@ struct reassembly_counters {
 	uint64_t too_many_fragments; /* datagrams discarded because of too many fragments */
 	uint64_t discarded;	     /* fragments of datagrams discarded before */
 	uint64_t timeouts;	     /* datagrams that timed out */
-	uint64_t evicted;	     /* datagrams given up because memory ran out */
+	uint64_t evicted;	     /* datagrams evicted because memory ran out */
 };
 
 enum reassembly_verdict {
@@ -62,11 +62,11 @@ enum reassembly_verdict {
 };
 
 struct reassembly_result {
-	enum anomaly anomaly; /* valid if DROPPED, otherwise ANOMALY_NONE */
-	/* valid if WHOLE, until the second next datagram is whole */
-	const struct ip_layer *first; /* IP layer of the fragment at offset 0, with copies of its views */
+	enum anomaly anomaly; /* of REASSEMBLY_DROPPED, otherwise ANOMALY_NONE */
+	/* Valid if REASSEMBLY_COMPLETE, until the second next datagram is complete. */
+	const struct ip_layer *first; /* IP layer of the fragment at offset 0, with copies of its slices */
 	const uint8_t *bytes;	      /* payload of the datagram, from behind the IPv6 fragment header on */
-	uint32_t captured;	      /* bytes held: fewer than `wire` only if the capture cut a fragment */
+	uint32_t captured;	      /* captured bytes: fewer than `wire` only if a fragment is truncated */
 	uint32_t wire;		      /* length of the payload on the wire */
 	unsigned fragments;	      /* fragments that it came in, without duplicates */
 };
@@ -74,7 +74,7 @@ struct reassembly_result {
 struct reassembly;
 
 /*
- * Receives each datagram that is given up; `lost->reason` is ANOMALY_FRAGMENT_TIMEOUT or ANOMALY_FRAGMENT_LIMIT.
+ * Receives each datagram that is given up; `lost->worst_anomaly` is ANOMALY_FRAGMENT_TIMEOUT or ANOMALY_FRAGMENT_LIMIT.
  * `lost` has the IP layer of the fragment at offset 0, or else of the first one captured.  Its frame holds the IP
  * header (link type raw), the time of the timeout, and the interface.  Valid during the call.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slots, blocks and pieces, and the look-up of a datagram by its key. */
+/* Datagrams, blocks and fragments in memory, and the lookup of a datagram by its key. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -9,7 +9,7 @@
 #include "flow/reassembly/reassembly_pool.h"
 
 /* Indices are 16 bits wide; 0 means none. */
-#define DATAGRAM_INDEX_MAX 65534u
+#define INDEX_MAX 65534u
 
 static uint32_t
 reassembly_blocks_for(const struct reassembly_limits *limits)
@@ -39,9 +39,9 @@ reassembly_memory_size(const struct reassembly_limits *limits)
 static bool
 reassembly_limits_are_valid(const struct reassembly_limits *limits)
 {
-	return limits->datagrams >= 1 && limits->datagrams <= DATAGRAM_INDEX_MAX &&
-	       reassembly_blocks_for(limits) >= DATAGRAM_BLOCKS && reassembly_blocks_for(limits) <=
-	           DATAGRAM_INDEX_MAX &&
+	return limits->datagrams >= 1 && limits->datagrams <= INDEX_MAX &&
+	       reassembly_blocks_for(limits) >= DATAGRAM_BLOCKS &&
+	       reassembly_blocks_for(limits) <= INDEX_MAX &&
 	       limits->fragments >= 2 && limits->fragments <= (DATAGRAM_MAX + 1) / 8;
 }
 
@@ -49,9 +49,9 @@ static void
 reassembly_reset(struct reassembly *r)
 {
 	memset(r->buckets, 0, (r->bucket_mask + 1) * sizeof *r->buckets);
-	r->slots_free = r->limits.datagrams;
+	r->datagrams_free = r->limits.datagrams;
 	r->blocks_free = reassembly_blocks_for(&r->limits);
-	r->pieces_free = FRAGMENTS_MAX;
+	r->fragments_free = FRAGMENTS_MAX;
 	r->datagram_high_water = r->block_high_water = r->fragment_high_water = 0;
 	r->datagram_free_head = r->block_free_head = r->fragment_free_head = 0;
 	r->fifo[0] = r->fifo[1] = (struct datagram_fifo){0, 0};
@@ -175,7 +175,7 @@ datagram_create(struct reassembly *r, const struct datagram_key *key, uint64_t n
 		r->datagram_free_head = d->bucket_next;
 	*d = (struct datagram){.key = *key, .first_seen = now, .bucket = bucket, .bucket_next = r->buckets[bucket]};
 	r->buckets[bucket] = index;
-	r->slots_free--;
+	r->datagrams_free--;
 	datagram_fifo_append(r, d);
 	r->counters.datagrams++;
 	return d;
@@ -194,7 +194,7 @@ datagram_free(struct reassembly *r, struct datagram *d)
 	datagram_fifo_remove(r, d);
 	d->bucket_next = r->datagram_free_head;
 	r->datagram_free_head = index;
-	r->slots_free++;
+	r->datagrams_free++;
 	r->counters.datagrams--;
 }
 
@@ -214,7 +214,7 @@ datagram_clear(struct reassembly *r, struct datagram *d)
 	if (d->tail != 0) {
 		r->fragments[d->tail].next = r->fragment_free_head;
 		r->fragment_free_head = d->head;
-		r->pieces_free += d->count;
+		r->fragments_free += d->count;
 	}
 	d->head = d->tail = d->count = 0;
 }
@@ -224,7 +224,7 @@ fragment_alloc(struct reassembly *r)
 {
 	uint16_t index = r->fragment_free_head;
 
-	r->pieces_free--;
+	r->fragments_free--;
 	if (index == 0)
 		return (uint16_t)++r->fragment_high_water;
 	r->fragment_free_head = r->fragments[index].next;
@@ -273,13 +273,13 @@ void
 datagram_write(struct reassembly *r, struct datagram *d, uint32_t offset, struct slice bytes)
 {
 	for (uint32_t done = 0, n; done < bytes.len; done += n) {
-		uint32_t place = offset + done;
-		uint16_t *block = &d->block[place / BLOCK_SIZE];
+		uint32_t position = offset + done;
+		uint16_t *block = &d->block[position / BLOCK_SIZE];
 
-		n = datagram_block_run(place, bytes.len - done);
+		n = datagram_block_run(position, bytes.len - done);
 		if (*block == 0)
 			*block = datagram_alloc_block(r, d);
-		slice_copy(bytes, done, r->bytes + (size_t)*block * BLOCK_SIZE + place % BLOCK_SIZE, n);
+		slice_copy(bytes, done, r->bytes + (size_t)*block * BLOCK_SIZE + position % BLOCK_SIZE, n);
 	}
 }
 
@@ -289,12 +289,12 @@ datagram_bytes_equal(const struct reassembly *r, const struct datagram *d, uint3
 	uint8_t other[BLOCK_SIZE];
 
 	for (uint32_t done = 0, n; done < bytes.len; done += n) {
-		uint32_t place = offset + done;
+		uint32_t position = offset + done;
 
-		n = datagram_block_run(place, bytes.len - done);
+		n = datagram_block_run(position, bytes.len - done);
 		slice_copy(bytes, done, other, n);
-		if (memcmp(r->bytes + (size_t)d->block[place / BLOCK_SIZE] * BLOCK_SIZE + place % BLOCK_SIZE, other,
-			   n) != 0)
+		if (memcmp(r->bytes + (size_t)d->block[position / BLOCK_SIZE] * BLOCK_SIZE + position % BLOCK_SIZE,
+			   other, n) != 0)
 			return false;
 	}
 	return true;

@@ -2,10 +2,10 @@
 /*
  * Memory of the reassembly, private to reassembly.c and reassembly_pool.c.
  *
- * A datagram has a slot.  Its bytes lie in blocks of 512, allocated for each 512 bytes of the datagram of which
- * something has arrived, so the offset in the datagram determines the place in memory.  The fragments received are a
- * list of pieces in ascending order.  Slots, blocks and pieces are indices into arrays; index 0 means none.  Memory
- * that was never used is never touched.
+ * The bytes of a datagram lie in blocks of 512, allocated for each 512 bytes of the datagram of which something has
+ * arrived, so the offset in the datagram determines the place in memory.  The stored fragments are a list in ascending
+ * order.  Datagrams, blocks and fragments are indices into arrays; index 0 means none.  Memory that was never used is
+ * never touched.
  */
 #ifndef NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
 #define NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
@@ -32,10 +32,10 @@ struct datagram_key {
 
 _Static_assert(sizeof(struct datagram_key) == 40, "the key has no padding");
 
-/* A fragment that was received. */
+/* A fragment that was received and is not a duplicate. */
 struct stored_fragment {
 	uint16_t start;	   /* in 8-byte units */
-	uint16_t next;	   /* next piece of the datagram */
+	uint16_t next;	   /* next fragment of the datagram, or next free one */
 	uint16_t length;   /* length on the wire */
 	uint16_t captured; /* bytes captured */
 };
@@ -45,18 +45,17 @@ struct datagram {
 	struct datagram_key key;
 	uint64_t first_seen;  /* arrival of its first fragment */
 	uint32_t bucket;      /* hash bucket */
-	uint16_t bucket_next; /* next slot in the bucket, or next free slot */
-	uint16_t next, prev;  /* younger and older slots of the same IP version */
-	uint16_t head, tail;  /* first and last piece */
-	uint16_t count;	      /* number of pieces */
+	uint16_t bucket_next; /* next datagram in the bucket, or next free one */
+	uint16_t next, prev;  /* younger and older datagram of the same IP version */
+	uint16_t head, tail;  /* first and last stored fragment */
+	uint16_t count;	      /* number of stored fragments */
 	uint16_t blocks;      /* blocks in use */
 	uint32_t total;	      /* length of the payload, known from the last fragment; 0 before */
 	uint32_t end;	      /* end of the farthest fragment */
-	uint32_t bytes_held;  /* sum of the lengths of the pieces, which never overlap */
-	enum anomaly anomaly; /* why it was discarded and is kept only until its timeout; NONE while it is being
-			      * filled */
+	uint32_t bytes_held;  /* sum of the lengths of the stored fragments, which never overlap */
+	enum anomaly anomaly; /* why it was discarded and is kept only until its timeout; ANOMALY_NONE before */
 	/* The fragment at offset 0, else the first one captured. */
-	struct ip_layer ip; /* its views point into `header` */
+	struct ip_layer ip; /* its slices point into `header` */
 	uint8_t header[HEADER_MAX];
 	const struct interface *interface;
 	enum direction direction;
@@ -65,7 +64,7 @@ struct datagram {
 };
 
 struct datagram_fifo {
-	uint16_t head, tail; /* oldest and youngest slot */
+	uint16_t head, tail; /* oldest and youngest datagram */
 };
 
 struct reassembly {
@@ -81,10 +80,11 @@ struct reassembly {
 	struct stored_fragment *fragments;
 	uint16_t *buckets;
 	uint32_t bucket_mask;
-	uint32_t slots_free, blocks_free, pieces_free;			     /* free slots, blocks and pieces */
+	uint32_t datagrams_free, blocks_free, fragments_free;		     /* number of free ones */
 	uint32_t datagram_high_water, block_high_water, fragment_high_water; /* highest index used so far */
-	uint16_t datagram_free_head, block_free_head, fragment_free_head; /* head of the free list below that index */
-	struct datagram_fifo fifo[2];					  /* one list each for IPv4 and IPv6 */
+	uint16_t datagram_free_head, block_free_head, fragment_free_head;    /* head of the free list below that
+									      * index */
+	struct datagram_fifo fifo[2];					     /* one list each for IPv4 and IPv6 */
 	/* The last two completed datagrams: one may be a tunnel packet whose inner packet completes the other. */
 	unsigned last_completed;
 	struct complete_datagram {
@@ -112,16 +112,16 @@ datagram_index(const struct reassembly *r, const struct datagram *d)
 
 struct datagram *datagram_lookup(struct reassembly *r, const struct datagram_key *key);
 
-/* Creates a datagram; a slot must be free. */
+/* Creates a datagram; one must be free. */
 struct datagram *datagram_create(struct reassembly *r, const struct datagram_key *key, uint64_t now);
 
-/* Removes a datagram and frees its blocks and pieces. */
+/* Removes a datagram and frees its blocks and fragments. */
 void datagram_free(struct reassembly *r, struct datagram *d);
 
-/* Frees the blocks and pieces of a datagram, which stays. */
+/* Frees the blocks and fragments of a datagram, which stays. */
 void datagram_clear(struct reassembly *r, struct datagram *d);
 
-/* Allocates a piece; one must be free. */
+/* Allocates a stored fragment; one must be free. */
 uint16_t fragment_alloc(struct reassembly *r);
 
 /* Number of blocks that must be allocated to store `length` bytes from `offset` on. */

@@ -6,8 +6,8 @@
  * sctp_packet_received() for the other.  Each call changes only its own endpoint.  The chunks of a bundle are processed
  * one by one, in order.
  *
- * A packet changes state only if it carries the verification tag of its association (section 8.5; for an end picked up
- * in mid-stream the first tag seen is taken as its tag), if its chunks are valid, and if no INIT, INIT ACK or SHUTDOWN
+ * A packet changes state only if it carries the verification tag of its association (section 8.5; for an endpoint in
+ * mid-stream the first tag captured is taken as its tag), if its chunks are valid, and if no INIT, INIT ACK or SHUTDOWN
  * COMPLETE is bundled with other chunks.  An INIT does not prove its origin: within an association it takes effect only
  * when a COOKIE ECHO confirms it (a restart, section 5.2.4).  Three consecutive packets with the same wrong tag mean
  * that the capture missed the beginning of another association, which is then picked up.
@@ -32,14 +32,14 @@ struct sctp_address {
 
 /* 64-bit, never wrap in practice. */
 struct sctp_counters {
-	uint64_t addr_entries;		   /* endpoints that have an address record now */
-	uint64_t addr_table_full;	   /* endpoints without a record because none was free: found on their first
-					    * path only */
-	uint64_t addresses_dropped;   /* addresses beyond an endpoint's 8th */
-	uint64_t other_paths;	   /* packets found by tag, on another path */
-	uint64_t tag_mismatches;		   /* packets with a wrong verification tag */
-	uint64_t illegal_bundles;	   /* packets with a chunk that must be alone */
-	uint64_t restarts;	   /* associations restarted by an endpoint */
+	uint64_t addr_entries;	    /* endpoints that have an address record now */
+	uint64_t addr_table_full;   /* endpoints without a record because none was free: found on their first path
+				     * only */
+	uint64_t addresses_dropped; /* addresses beyond an endpoint's 8th */
+	uint64_t other_paths;	    /* packets found by tag, on another path */
+	uint64_t tag_mismatches;    /* packets with a wrong verification tag */
+	uint64_t illegal_bundles;   /* packets with a chunk that must be alone */
+	uint64_t restarts;	    /* associations restarted by an endpoint */
 };
 
 /* Endpoint `endpoint` of `flow` has sent this packet.  Events are added to `*events` in order. */

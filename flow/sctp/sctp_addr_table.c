@@ -6,17 +6,17 @@
 #define SCTP_ADDRS_MIN 64u
 #define SCTP_ADDRS_MAX 16384u
 
-/* Most entries examined in a bucket.  An endpoint usually has one name, so chains have a length of 2 on average when
+/* Most entries examined in a bucket.  An endpoint usually has one tag, so buckets have 2 entries on average when
  * all records are in use. */
-#define SCTP_TAG_CHAIN_MAX 64
+#define SCTP_TAG_SEARCH_MAX 64
 
-/* Number of address records: both ends of a sixteenth of the flows, because SCTP is rare. */
+/* Number of address records: both endpoints of a sixteenth of the flows, because SCTP is rare. */
 static uint32_t
 sctp_addrs_for(uint32_t flows)
 {
-	uint32_t homes = flows / 8;
+	uint32_t records = flows / 8;
 
-	return homes < SCTP_ADDRS_MIN ? SCTP_ADDRS_MIN : homes > SCTP_ADDRS_MAX ? SCTP_ADDRS_MAX : homes;
+	return records < SCTP_ADDRS_MIN ? SCTP_ADDRS_MIN : records > SCTP_ADDRS_MAX ? SCTP_ADDRS_MAX : records;
 }
 
 /* Number of hash buckets: a power of two, at least half the number of records. */
@@ -149,7 +149,7 @@ sctp_addrs_index_tags(struct flow_table *table, struct flow *flow, unsigned endp
 		if (e->addr_index == 0)
 			return;
 		addr_table->addrs[e->addr_index] =
-		    (struct sctp_addrs){.flow = flow_table_index(table, flow), .end = (uint8_t)endpoint};
+		    (struct sctp_addrs){.flow = flow_table_index(table, flow), .endpoint = (uint8_t)endpoint};
 		sctp_addrs_add(table, flow, endpoint, flow->key.addr[endpoint], flow->key.version);
 	}
 	for (uint32_t i = 0; i < 2; i++) {
@@ -223,7 +223,7 @@ sctp_tag_find_next(const struct flow_table *table, const struct sctp_tag_key *ta
 	uint32_t index =
 	    from == 0 ? addr_table->buckets[sctp_tag_bucket(table, tag)] : sctp_tag_entry_at(addr_table, from)->next;
 
-	for (unsigned looked = 0; index != 0 && looked < SCTP_TAG_CHAIN_MAX; looked++) {
+	for (unsigned examined = 0; index != 0 && examined < SCTP_TAG_SEARCH_MAX; examined++) {
 		const struct sctp_tag_entry *entry = sctp_tag_entry_at(addr_table, index);
 
 		if (entry->tag.tag == tag->tag && entry->tag.port == tag->port &&

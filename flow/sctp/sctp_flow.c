@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the association of a packet, and ends associations that fall silent. */
+/* Finds the association of a packet, and ends idle associations. */
 #include "flow/sctp/sctp.h"
 
 #include "dissect/transport/sctp_chunks.h"
@@ -51,16 +51,16 @@ sctp_addrs_release_both(struct flow_table *table, struct flow *flow)
 /* --- other paths --- */
 
 /* Rank of a path for an association, 0 if it does not fit.  If the INIT and INIT ACK were captured, at least one of the
- * two addresses must be known; such an association ranks above one that was picked up in mid-stream. */
+ * two addresses must be known; such an association ranks above one in mid-stream. */
 static unsigned
 sctp_rank_path(const struct flow_table *table, const struct flow *flow, unsigned sender, const struct packet *packet)
 {
 	const struct ip_layer *ip = &packet->ip;
 	unsigned known = sctp_addrs_contain(table, flow, sender, ip->src, ip->version) +
 			 sctp_addrs_contain(table, flow, 1 - sender, ip->dst, ip->version);
-	bool told = (flow->sctp[0].flags & flow->sctp[1].flags & SCTP_EP_INIT_SEEN) != 0;
+	bool addresses_known = (flow->sctp[0].flags & flow->sctp[1].flags & SCTP_EP_INIT_SEEN) != 0;
 
-	return told ? known * 4 : known + 1;
+	return addresses_known ? known * 4 : known + 1;
 }
 
 static struct flow *
@@ -68,23 +68,24 @@ sctp_lookup_by_tag(struct flow_table *table, const struct packet *packet, const 
 		   uint16_t space, unsigned *sender)
 {
 	const struct sctp_layer *sctp = &packet->sctp;
-	bool senders = bundle->init || bundle->reflected; /* the tag is the sender's */
+	bool tag_of_sender = bundle->init || bundle->reflected;
 	struct sctp_tag_key tag = {
 		.tag = bundle->init ? bundle->init_tag : sctp->verification_tag,
-		.port = senders ? sctp->sport : sctp->dport,
-		.peer_port = senders ? sctp->dport : sctp->sport,
+		.port = tag_of_sender ? sctp->sport : sctp->dport,
+		.peer_port = tag_of_sender ? sctp->dport : sctp->sport,
 	};
 	const struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
 	struct flow *best = NULL;
 	unsigned best_rank = 0;
-	uint32_t name = 0;
+	uint32_t entry = 0;
 
 	if (tag.tag == 0)
 		return NULL;
-	for (unsigned i = 0; i < SCTP_TAG_DUPLICATES_MAX && (name = sctp_tag_find_next(table, &tag, name)) != 0; i++) {
-		const struct sctp_addrs *addrs = sctp_tag_addrs(addr_table, name);
+	for (unsigned i = 0;
+	     i < SCTP_TAG_DUPLICATES_MAX && (entry = sctp_tag_find_next(table, &tag, entry)) != 0; i++) {
+		const struct sctp_addrs *addrs = sctp_tag_addrs(addr_table, entry);
 		struct flow *flow = flow_table_flow_at(table, addrs->flow);
-		unsigned from = senders ? addrs->end : 1u - addrs->end;
+		unsigned from = tag_of_sender ? addrs->endpoint : 1u - addrs->endpoint;
 		unsigned rank = flow->key.address_space == space ? sctp_rank_path(table, flow, from, packet) : 0;
 
 		if (rank > best_rank) {
@@ -142,8 +143,8 @@ sctp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 	flow_table_counters_rw(table)->reused++;
 }
 
-/* Counts consecutive packets with the same wrong tag.  Not applicable to an INIT and to chunks that answer packets of
- * no association. */
+/* Counts consecutive packets with the same wrong tag.  True if they mean another association.  An INIT, and chunks that
+ * answer packets of no association, do not count. */
 static bool
 sctp_tag_is_foreign(struct flow *flow, unsigned sender, const struct packet *packet, const struct sctp_bundle *bundle,
 		    bool fits)

@@ -20,8 +20,8 @@ enum {
  *
  *  NONE               Nothing is known.  An endpoint that sends an INIT, INIT ACK or COOKIE ACK was CLOSED; the input
  *                     is then applied again in that state.  An endpoint that sends anything else is in the state which
- *                     that chunk proves; how it got there was not captured.  Received chunks prove nothing: anybody can
- *                     send to a port without a socket.
+ *                     that chunk proves; how it got there was not captured.  Received chunks prove nothing: any host
+ *                     can send to a port without a socket.
  *  CLOSED             INIT out: active open.  A server stays here through INIT and INIT ACK, because its only state is
  *                     the cookie (section 5.1); COOKIE ECHO in or COOKIE ACK out makes it ESTABLISHED.  COOKIE ECHO
  *                     out: a restarted endpoint, whose INIT was withheld from the machine until this chunk confirmed

@@ -17,8 +17,8 @@ enum sctp_input {
 	SCTP_INPUT_SEND_INIT_ACK,
 	SCTP_INPUT_SEND_COOKIE_ECHO,
 	SCTP_INPUT_SEND_COOKIE_ACK,
-	SCTP_INPUT_SEND_ESTABLISHED,	   /* chunks that only an established endpoint sends: DATA, SACK and the like,
-					    * without a COOKIE ECHO in the packet */
+	SCTP_INPUT_SEND_ESTABLISHED, /* chunks that only an established endpoint sends: DATA, SACK and the like, without
+				      * a COOKIE ECHO in the packet */
 	SCTP_INPUT_SEND_HEARTBEAT,   /* chunks that are also allowed in other states: HEARTBEAT and HEARTBEAT ACK */
 	SCTP_INPUT_SEND_SHUTDOWN,
 	SCTP_INPUT_SEND_SHUTDOWN_ACK,
@@ -38,7 +38,7 @@ enum sctp_input {
 	SCTP_INPUT_RECV_SHUTDOWN_COMPLETE,
 	SCTP_INPUT_RECV_ABORT,
 	/* Other events. */
-	SCTP_INPUT_TIMEOUT,    /* T1 or T2 ran out: no answer to INIT, COOKIE ECHO, SHUTDOWN or SHUTDOWN ACK */
+	SCTP_INPUT_TIMEOUT,    /* T1 or T2 expired: no answer to INIT, COOKIE ECHO, SHUTDOWN or SHUTDOWN ACK */
 	SCTP_INPUT_SUPERSEDED, /* the endpoint started another association between the same ends, so this one was
 			        * closed */
 	SCTP_INPUT_COUNT

@@ -15,9 +15,9 @@ struct sctp_packet_ctx {
 	const struct sctp_bundle *bundle;
 	struct flow_events *events;
 	uint64_t now;
-	unsigned end;	 /* number of endpoint e, 0 or 1 */
-	bool was_closed; /* the association was closed before this packet */
-	bool was_up;	 /* the endpoint was up before this packet */
+	unsigned endpoint; /* number of endpoint `e`, 0 or 1 */
+	bool was_closed;   /* the association was closed before this packet */
+	bool was_up;	   /* the endpoint was up before this packet */
 };
 
 /* --- the bundle as a whole --- */
@@ -119,9 +119,9 @@ sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, ui
 }
 
 static void
-sctp_packet_input(const struct sctp_packet_ctx *ctx, enum sctp_input what)
+sctp_packet_input(const struct sctp_packet_ctx *ctx, enum sctp_input input)
 {
-	sctp_apply_input(ctx->flow, ctx->end, what, ctx->now, ctx->events);
+	sctp_apply_input(ctx->flow, ctx->endpoint, input, ctx->now, ctx->events);
 }
 
 /* In a state from ESTABLISHED to SHUTDOWN_ACK_SENT. */
@@ -148,7 +148,7 @@ sctp_flow_reclassify(const struct sctp_packet_ctx *ctx)
 	/* A tag offered before the endpoint came up is no longer valid. */
 	if (sctp_endpoint_is_up(ctx->e) && !ctx->was_up && ctx->e->pending_tag != 0) {
 		ctx->e->pending_tag = 0;
-		sctp_addrs_index_tags(table, flow, ctx->end);
+		sctp_addrs_index_tags(table, flow, ctx->endpoint);
 	}
 	if (class == before && sctp_association_is_closed(flow) == ctx->was_closed)
 		return;
@@ -168,10 +168,10 @@ sctp_endpoint_set_tag(const struct sctp_packet_ctx *ctx, uint32_t tag)
 		return;
 	e->pending_tag = e->tag;
 	e->tag = tag;
-	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->endpoint);
 }
 
-/* A packet with the other tag shows that this is the tag in use. */
+/* A packet with the pending tag shows that this tag is the one in use. */
 static void
 sctp_endpoint_swap_tag(const struct sctp_packet_ctx *ctx)
 {
@@ -180,10 +180,11 @@ sctp_endpoint_swap_tag(const struct sctp_packet_ctx *ctx)
 
 	e->pending_tag = sctp_endpoint_is_up(e) ? 0 : e->tag;
 	e->tag = tag;
-	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->endpoint);
 }
 
-/* Records the addresses listed in an INIT or INIT ACK (RFC 9260 sections 3.3.2.1 and 5.1.2), and its source address. */
+/* Records the addresses listed in an INIT or INIT ACK (RFC 9260 sections 3.3.2.1 and 5.1.2), and the source address of
+ * its packet. */
 static void
 sctp_save_addresses(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk)
 {
@@ -192,7 +193,7 @@ sctp_save_addresses(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *
 	struct sctp_chunk parameter;
 	static const uint8_t any[16];
 
-	sctp_addrs_add(ctx->table, ctx->flow, ctx->end, ip->src, ip->version);
+	sctp_addrs_add(ctx->table, ctx->flow, ctx->endpoint, ip->src, ip->version);
 	while (sctp_parameter_next(&c, &parameter)) {
 		uint8_t address[16] = {0};
 		bool ipv4 = parameter.type == SCTP_PARAMETER_IPV4, ipv6 = parameter.type == SCTP_PARAMETER_IPV6;
@@ -201,12 +202,12 @@ sctp_save_addresses(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *
 			continue;
 		slice_copy(parameter.value, 0, address, parameter.value.len);
 		if (memcmp(address, any, sizeof any) != 0)
-			sctp_addrs_add(ctx->table, ctx->flow, ctx->end, address, ipv4 ? 4 : 6);
+			sctp_addrs_add(ctx->table, ctx->flow, ctx->endpoint, address, ipv4 ? 4 : 6);
 	}
 }
 
 static void
-sctp_process_init(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk, enum sctp_input what)
+sctp_process_init(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *chunk, enum sctp_input input)
 {
 	struct sctp_endpoint *e = ctx->e;
 
@@ -214,7 +215,7 @@ sctp_process_init(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *ch
 		if (ctx->bundle->init_tag == e->tag)
 			return;
 		e->pending_tag = ctx->bundle->init_tag;
-		sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
+		sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->endpoint);
 		return;
 	}
 	sctp_endpoint_set_tag(ctx, ctx->bundle->init_tag);
@@ -226,7 +227,7 @@ sctp_process_init(const struct sctp_packet_ctx *ctx, const struct sctp_chunk *ch
 		e->next_tsn = slice_u32(chunk->value, 12);
 		e->flags |= SCTP_EP_INIT_SEEN | SCTP_EP_TSN_KNOWN;
 	}
-	sctp_packet_input(ctx, what);
+	sctp_packet_input(ctx, input);
 }
 
 /* --- sent --- */
@@ -340,7 +341,7 @@ sctp_packet_begin(struct flow_table *table, struct flow *flow, unsigned endpoint
 		.bundle = bundle,
 		.events = events,
 		.now = now,
-		.end = endpoint,
+		.endpoint = endpoint,
 		.was_closed = sctp_association_is_closed(flow),
 		.was_up = sctp_endpoint_is_up(&flow->sctp[endpoint]),
 	};
@@ -359,7 +360,7 @@ sctp_endpoint_restart(const struct sctp_packet_ctx *ctx)
 	sctp_packet_input(ctx, SCTP_INPUT_SUPERSEDED);
 	e->tag = e->pending_tag;
 	e->pending_tag = 0;
-	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->end);
+	sctp_addrs_index_tags(ctx->table, ctx->flow, ctx->endpoint);
 	e->flags &= (uint8_t)~(SCTP_EP_TSN_KNOWN | SCTP_EP_CUM_ACK_KNOWN);
 }
 
@@ -370,16 +371,16 @@ sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 	struct sctp_bundle bundle = sctp_bundle_scan(packet);
 	struct sctp_packet_ctx ctx = sctp_packet_begin(table, flow, endpoint, packet, &bundle, now, events);
 	struct cursor c = sctp_chunks(packet);
-	bool aside = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.peer, packet);
+	bool of_restart = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.peer, packet);
 	struct sctp_chunk chunk;
 
 	if (bundle.anomaly != ANOMALY_NONE || !sctp_tag_is_valid(flow, endpoint, packet, &bundle))
 		return;
 	ctx.e->packets++;
-	if (aside && bundle.cookie_echo)
+	if (of_restart && bundle.cookie_echo)
 		sctp_endpoint_restart(&ctx);
 	while (sctp_chunk_next(&c, &chunk)) {
-		if (aside && !bundle.cookie_echo && chunk.type != SCTP_CHUNK_INIT_ACK)
+		if (of_restart && !bundle.cookie_echo && chunk.type != SCTP_CHUNK_INIT_ACK)
 			continue;
 		if (!sctp_process_sent_chunk(&ctx, &chunk))
 			break;
@@ -433,7 +434,7 @@ sctp_process_received_chunk(const struct sctp_packet_ctx *ctx, const struct sctp
 	}
 }
 
-/* Learns the tag of an endpoint from a packet sent to it: a first tag, or which of its two tags is in use. */
+/* Records the tag of an endpoint from a packet sent to it: its first tag, or which of its two tags is in use. */
 static void
 sctp_save_tag(const struct sctp_packet_ctx *ctx)
 {
@@ -453,20 +454,20 @@ sctp_packet_received(struct flow_table *table, struct flow *flow, unsigned endpo
 	struct sctp_bundle bundle = sctp_bundle_scan(packet);
 	struct sctp_packet_ctx ctx = sctp_packet_begin(table, flow, endpoint, packet, &bundle, now, events);
 	struct cursor c = sctp_chunks(packet);
-	bool aside = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.e, packet);
+	bool of_restart = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.e, packet);
 	struct sctp_chunk chunk;
 
 	if (bundle.anomaly != ANOMALY_NONE || !sctp_tag_is_valid(flow, 1 - endpoint, packet, &bundle))
 		return;
-	if (aside && !bundle.cookie_echo)
+	if (of_restart && !bundle.cookie_echo)
 		return;
 	/* In SHUTDOWN_ACK_SENT the endpoint does not accept a restart: it repeats its SHUTDOWN ACK (section 5.2.4,
 	 * A). */
-	if (aside && ctx.e->state != SCTP_STATE_SHUTDOWN_ACK_SENT)
+	if (of_restart && ctx.e->state != SCTP_STATE_SHUTDOWN_ACK_SENT)
 		sctp_endpoint_swap_tag(&ctx);
 	if (!bundle.init && !bundle.reflected)
 		sctp_save_tag(&ctx);
-	while (sctp_chunk_next(&c, &chunk) && sctp_process_received_chunk(&ctx, &chunk, aside))
+	while (sctp_chunk_next(&c, &chunk) && sctp_process_received_chunk(&ctx, &chunk, of_restart))
 		continue;
 	sctp_flow_reclassify(&ctx);
 }

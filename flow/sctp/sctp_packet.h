@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processing of one packet, shared by sctp.c and sctp_step.c. */
+/* Processing of one packet, shared by sctp_flow.c and sctp_packet.c. */
 #ifndef NETOBS_FLOW_SCTP_SCTP_PACKET_H
 #define NETOBS_FLOW_SCTP_SCTP_PACKET_H
 
@@ -9,13 +9,13 @@
 
 /* Properties of the whole bundle, needed before its chunks are processed. */
 struct sctp_bundle {
-	enum anomaly anomaly;    /* why the packet changes no state, independent of the association */
-	uint8_t first_chunk;	     /* type of the first chunk */
-	unsigned chunks;     /* number of valid chunks */
-	bool init;	     /* the packet is an INIT */
-	bool cookie_echo;    /* the packet contains a COOKIE ECHO */
-	bool reflected;	     /* ABORT or SHUTDOWN COMPLETE with the T bit: the tag is the sender's */
-	uint32_t init_tag;    /* tag chosen in its INIT or INIT ACK, 0 if there is none or it was cut off */
+	enum anomaly anomaly; /* why the packet changes no state, independent of the association */
+	uint8_t first_chunk;  /* type of the first chunk */
+	unsigned chunks;      /* number of valid chunks */
+	bool init;	      /* the packet is an INIT */
+	bool cookie_echo;     /* the packet contains a COOKIE ECHO */
+	bool reflected;	      /* ABORT or SHUTDOWN COMPLETE with the T bit: the tag is the sender's own */
+	uint32_t init_tag;    /* tag chosen in its INIT or INIT ACK, 0 if there is none or it was truncated */
 };
 
 struct sctp_bundle sctp_bundle_scan(const struct packet *packet);
@@ -28,7 +28,7 @@ bool sctp_tag_is_valid(const struct flow *flow, unsigned sender, const struct pa
 void sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, uint64_t now,
 		      struct flow_events *events);
 
-/* The association is over: at least one end is closed, and the other is closed or unknown. */
+/* Whether the association is over: at least one endpoint is closed, and the other is closed or unknown. */
 bool sctp_association_is_closed(const struct flow *flow);
 
 /* Eviction class of the flow by its states, and its idle timeout. */

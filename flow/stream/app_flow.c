@@ -4,7 +4,7 @@
 #include "flow/stream/app_flow_pool.h"
 #include "flow/tcp/tcp.h"
 
-/* Context of the stream callbacks: a reading and the end that sends. */
+/* Context of the stream callbacks: the reader, its context, and the endpoint that sends. */
 struct app_flow_source {
 	struct app_context *ctx;
 	const struct app_reader *reader;
@@ -35,7 +35,7 @@ app_flow_on_anomaly(void *context, enum anomaly a)
 	source->ctx->on_anomaly(source->ctx->context, a);
 }
 
-/* Whether these `payload` bytes are the first ones captured from this end, and its SYN was captured too. */
+/* Whether these `payload` bytes are the first ones captured from this endpoint, and its SYN was captured too. */
 static bool
 app_flow_is_from_start(const struct tcp_endpoint *e, uint32_t payload)
 {
@@ -44,7 +44,7 @@ app_flow_is_from_start(const struct tcp_endpoint *e, uint32_t payload)
 
 static void
 app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const struct tcp_endpoint *e, uint32_t seq,
-	     uint32_t payload, struct app_flow_source *source)
+		      uint32_t payload, struct app_flow_source *source)
 {
 	bool beginning = app_flow_is_from_start(e, payload);
 
@@ -53,7 +53,8 @@ app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const st
 	source->reader->on_start(source->ctx, source->sender, beginning);
 }
 
-/* Both ends have sent a FIN and both streams are read to the end, or a valid RST was seen. */
+/* Whether both endpoints have sent a FIN and both streams are read to the end, or this segment is a RST that has closed
+ * its sender. */
 static bool
 app_flow_is_closed(const struct flow *flow, const struct app_flow *c, unsigned sender, uint8_t flags)
 {
@@ -73,10 +74,10 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	const struct tcp_endpoint *peer = &flow->tcp[1 - source->sender];
 	const struct tcp_layer *t = &packet->tcp;
 	struct stream *s = &c->stream[source->sender];
-	struct stream_reader to = {.on_bytes = app_flow_on_bytes,
-				   .on_gap = app_flow_on_gap,
-				   .on_anomaly = app_flow_on_anomaly,
-				   .context = source};
+	struct stream_reader stream_reader = {.on_bytes = app_flow_on_bytes,
+					      .on_gap = app_flow_on_gap,
+					      .on_anomaly = app_flow_on_anomaly,
+					      .context = source};
 	struct stream_segment segment = {
 	    .seq = t->seq + ((t->flags & TCP_SYN) != 0),
 	    .bytes = cursor_captured_slice(&packet->payload),
@@ -90,33 +91,32 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	if (!s->begun)
 		app_flow_start_stream(table, c, &flow->tcp[source->sender], segment.seq, segment.wire, source);
 	if (source->reader->is_reading(source->ctx->state, source->sender))
-		stream_feed(table->pool, s, &segment, &to);
-	else if (s->queue_head != 0)
-		stream_begin(table->pool, s,
-			     s->next_seq); /* the reader needs no more bytes: drop the waiting segments */
+		stream_feed(table->pool, s, &segment, &stream_reader);
+	else if (s->queue_head != 0) /* the reader needs no more bytes: drop the queued segments */
+		stream_begin(table->pool, s, s->next_seq);
 }
 
 void
-app_flow_feed(struct app_flow_table *all, const struct flow_table *table, const struct flow *flow,
+app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct flow *flow,
 	      const struct packet *packet, unsigned sender, const struct app_reader *reader, struct app_context *ctx)
 {
-	uint64_t cid = flow_cid(table, flow, 0);
-	struct app_flow *c = app_flow_lookup(all, flow, cid);
+	uint64_t cid = flow_cid(flow_table, flow, 0);
+	struct app_flow *c = app_flow_lookup(table, flow, cid);
 	struct app_flow_source source = {.ctx = ctx, .reader = reader, .sender = sender};
 
 	if (c == NULL && packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0)
-		c = app_flow_create(all, flow, cid, reader);
+		c = app_flow_create(table, flow, cid, reader);
 	if (c == NULL || c->closed)
 		return;
-	ctx->table = all;
+	ctx->table = table;
 	ctx->app_flow = c;
-	ctx->state = app_flow_state(all, c);
+	ctx->state = app_flow_state(table, c);
 	if (!ctx->traced && c->stream[sender].begun && !reader->needs_bytes(ctx->state)) {
-		stream_end(all->pool, &c->stream[sender]);
+		stream_end(table->pool, &c->stream[sender]);
 	} else if (packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
 		   (ctx->traced || reader->needs_bytes(ctx->state))) {
-		app_flow_read_segment(all, c, flow, packet, &source);
+		app_flow_read_segment(table, c, flow, packet, &source);
 	}
 	if (app_flow_is_closed(flow, c, sender, packet->tcp.flags))
-		app_flow_retire(all, c);
+		app_flow_retire(table, c);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversations: connections whose byte streams are parsed.
+ * App flows: TCP flows whose byte streams are parsed.
  *
- * An application protocol is parsed by an app_reader, which knows its messages and keeps a state per connection.  Each
- * connection of such a protocol has a conversation, found by its flow: both streams and the reader's state.  All memory
- * is reserved at start.  When all conversations are in use, the one that has been silent longest is dropped; if that
- * connection sends again it is picked up in mid-stream.
+ * An application protocol is parsed by an app_reader, which finds its messages and keeps a state per connection.  Each
+ * connection of such a protocol has an app flow, found by its flow: both streams and the reader's state.  All memory is
+ * reserved at start.  When all app flows are in use, the one that has been idle longest is evicted; if that connection
+ * sends again it continues in mid-stream.
  */
 #ifndef NETOBS_FLOW_STREAM_APP_FLOW_H
 #define NETOBS_FLOW_STREAM_APP_FLOW_H
@@ -14,7 +14,7 @@
 #include "flow/stream/stream.h"
 
 /* Limit for all application protocols together. */
-#define CONVERSATIONS_MAX 1024u
+#define APP_FLOWS_MAX 1024u
 
 struct app_flow;
 struct app_flow_table;
@@ -24,9 +24,9 @@ struct app_context {
 	struct app_flow_table *table;
 	struct app_flow *app_flow;
 	void *state;		  /* app_reader.state_size bytes, initially zero */
-	unsigned server_endpoint; /* the end whose port is the protocol's */
+	unsigned server_endpoint; /* the endpoint whose port is the protocol's */
 	bool traced;		  /* a probe is enabled; otherwise the reader may skip work */
-	/* Called by the reader: `sender` has sent a whole message; an anomaly was found. */
+	/* Called by the reader: `sender` has sent a complete message; an anomaly was found. */
 	void (*on_message)(void *context, unsigned sender, const void *message);
 	void (*on_anomaly)(void *context, enum anomaly a);
 	void *context;
@@ -45,7 +45,8 @@ struct app_reader {
 	void (*on_gap)(struct app_context *ctx, unsigned sender, uint32_t length);
 	/* Whether the bytes are needed even while no probe is enabled, so that the state is right when one is. */
 	bool (*needs_bytes)(const void *state);
-	/* Whether the reader can still use bytes of that end.  Once false it stays false until on_start() is called. */
+	/* Whether the reader can still use bytes of that endpoint.  Once false it stays false until on_start() is
+	 * called. */
 	bool (*is_reading)(const void *state, unsigned sender);
 };
 
@@ -53,7 +54,7 @@ struct app_flow_counters {
 	uint64_t active, begun, midstream, evicted;
 };
 
-/* Allocates CONVERSATIONS_MAX conversations with states of up to `state_size` bytes.  NULL if out of memory. */
+/* Allocates APP_FLOWS_MAX app flows with states of up to `state_size` bytes.  NULL if out of memory. */
 struct app_flow_table *app_flow_table_new(size_t state_size);
 void app_flow_table_free(struct app_flow_table *table);
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
@@ -61,17 +62,17 @@ const struct stream_counters *app_flow_table_stream_counters(const struct app_fl
 
 /*
  * Processes a segment of `flow` sent by `sender`, after the TCP machine has.  The caller sets `server_endpoint`,
- * `traced`, `message`, `on_anomaly` and `context` of `reading`; the callbacks run before this returns.
+ * `traced`, `on_message`, `on_anomaly` and `context` of `ctx`; the callbacks run before this returns.
  */
-void app_flow_feed(struct app_flow_table *all, const struct flow_table *table, const struct flow *flow,
+void app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct flow *flow,
 		   const struct packet *packet, unsigned sender, const struct app_reader *reader,
 		   struct app_context *ctx);
 
-/* Calls `visit` with the state of every other conversation of the same reader, until it returns true. */
+/* Calls `visit` with the state of every other app flow of the same reader, until it returns true. */
 void app_flow_visit_others(const struct app_context *ctx, bool (*visit)(void *context, const void *state),
-			 void *context);
+			   void *context);
 
-/* The flow of a conversation. */
+/* The flow of an app flow. */
 const struct flow *app_flow_get_flow(const struct app_flow *app_flow);
 
 #endif

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-_Static_assert(CONVERSATIONS_MAX < UINT16_MAX, "indices have 16 bits");
+_Static_assert(APP_FLOWS_MAX < UINT16_MAX, "indices have 16 bits");
 
 static size_t
 app_flow_states_memory_size(const struct app_flow_table *table)
 {
-	return (CONVERSATIONS_MAX + 1) * table->state_size;
+	return (APP_FLOWS_MAX + 1) * table->state_size;
 }
 
-#define HISTORIES_SIZE ((size_t)(CONVERSATIONS_MAX + 1) * 2 * STREAM_HISTORY)
+#define HISTORIES_SIZE ((size_t)(APP_FLOWS_MAX + 1) * 2 * STREAM_HISTORY)
 
 /* Reserves address space; pages are allocated when they are first touched. */
 static void *
@@ -32,7 +32,7 @@ app_flow_table_new(size_t state_size)
 	if (table == NULL)
 		return NULL;
 	table->state_size = (state_size + 63) & ~(size_t)63;
-	table->entries = calloc(CONVERSATIONS_MAX + 1, sizeof table->entries[0]);
+	table->entries = calloc(APP_FLOWS_MAX + 1, sizeof table->entries[0]);
 	table->states = app_flow_table_reserve_memory(app_flow_states_memory_size(table));
 	table->histories = app_flow_table_reserve_memory(HISTORIES_SIZE);
 	table->pool = stream_pool_new();
@@ -70,9 +70,9 @@ app_flow_table_stream_counters(const struct app_flow_table *table)
 }
 
 static uint16_t
-app_flow_index(const struct app_flow_table *all, const struct app_flow *c)
+app_flow_index(const struct app_flow_table *table, const struct app_flow *c)
 {
-	return (uint16_t)(c - all->entries);
+	return (uint16_t)(c - table->entries);
 }
 
 void *
@@ -85,7 +85,7 @@ app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
 static uint16_t *
 app_flow_bucket(struct app_flow_table *table, uint64_t cid)
 {
-	return &table->bucket[cid / 2 % CONVERSATION_BUCKETS];
+	return &table->bucket[cid / 2 % APP_FLOW_BUCKETS];
 }
 
 /* --- LRU list --- */
@@ -172,7 +172,7 @@ app_flow_alloc(struct app_flow_table *table)
 {
 	struct app_flow *c;
 
-	if (table->high_water < CONVERSATIONS_MAX)
+	if (table->high_water < APP_FLOWS_MAX)
 		return &table->entries[++table->high_water];
 	c = &table->entries[table->oldest];
 	if (!c->closed) {

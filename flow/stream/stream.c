@@ -6,7 +6,7 @@
 
 _Static_assert((STREAM_HISTORY & (STREAM_HISTORY - 1)) == 0, "sequence numbers wrap where the history does");
 _Static_assert(STREAM_POOL_BLOCKS < UINT16_MAX && STREAM_POOL_SEGMENTS < UINT16_MAX, "indices have 16 bits");
-/* The worst case fits: a segment without captured bytes uses a piece but no block. */
+/* The worst case fits: a segment without captured bytes needs no block. */
 _Static_assert(STREAM_BLOCKS_MAX * STREAM_BLOCK >= 2 * 65536u, "one super-packet leaves room for others");
 
 /* Arguments of the functions below, for one segment. */
@@ -59,102 +59,102 @@ stream_history_append(struct stream *s, struct slice bytes)
 		s->history_len = STREAM_HISTORY;
 }
 
-/* Compares repeated bytes with the history; `old` of them were on the wire before. */
+/* Compares repeated bytes with the history; the first `old` bytes of the segment repeat earlier ones. */
 static void
-stream_compare_retransmission(struct stream_ctx *w, uint32_t seq, struct slice bytes, uint32_t old)
+stream_compare_retransmission(struct stream_ctx *ctx, uint32_t seq, struct slice bytes, uint32_t old)
 {
-	struct stream *s = w->s;
+	struct stream *s = ctx->s;
 	uint32_t distance = s->next_seq - seq, skip = distance > s->history_len ? distance - s->history_len : 0;
 
-	w->pool->counters.repeated += old;
-	w->pool->counters.uncompared += skip < old ? skip : old;
+	ctx->pool->counters.repeated += old;
+	ctx->pool->counters.uncompared += skip < old ? skip : old;
 	if (bytes.len > old)
 		bytes.len = old;
 	for (uint32_t done = skip, n; done < bytes.len; done += n) {
 		n = stream_history_run(seq + done, bytes.len - done);
 		if (!slice_equal(bytes, done, s->history + (seq + done) % STREAM_HISTORY, n))
-			w->differs = true;
+			ctx->differs = true;
 	}
 }
 
 /* --- delivery --- */
 
 static void
-stream_deliver(struct stream_ctx *w, struct slice bytes, uint32_t missing)
+stream_deliver(struct stream_ctx *ctx, struct slice bytes, uint32_t missing)
 {
-	struct stream *s = w->s;
+	struct stream *s = ctx->s;
 
 	if (bytes.len > 0) {
 		stream_history_append(s, bytes);
 		s->next_seq += bytes.len;
-		w->pool->counters.bytes += bytes.len;
-		w->reader->on_bytes(w->reader->context, bytes);
+		ctx->pool->counters.bytes += bytes.len;
+		ctx->reader->on_bytes(ctx->reader->context, bytes);
 	}
 	if (missing == 0)
 		return;
 	s->history_len = 0;
 	s->next_seq += missing;
-	w->pool->counters.gaps++;
-	w->pool->counters.missing += missing;
-	w->reader->on_anomaly(w->reader->context, ANOMALY_STREAM_GAP);
-	w->reader->on_gap(w->reader->context, missing);
+	ctx->pool->counters.gaps++;
+	ctx->pool->counters.missing += missing;
+	ctx->reader->on_anomaly(ctx->reader->context, ANOMALY_STREAM_GAP);
+	ctx->reader->on_gap(ctx->reader->context, missing);
 }
 
 /* Delivers a run that starts at or before the present position. */
 static void
-stream_accept_run(struct stream_ctx *w, uint32_t seq, struct slice bytes, uint32_t wire)
+stream_accept_run(struct stream_ctx *ctx, uint32_t seq, struct slice bytes, uint32_t wire)
 {
-	uint32_t old = w->s->next_seq - seq;
+	uint32_t old = ctx->s->next_seq - seq;
 
 	if (old > 0)
-		stream_compare_retransmission(w, seq, bytes, old < wire ? old : wire);
+		stream_compare_retransmission(ctx, seq, bytes, old < wire ? old : wire);
 	if (old >= wire)
 		return;
 	bytes = slice_sub(bytes, old, bytes.len);
-	stream_deliver(w, bytes, wire - old - bytes.len);
+	stream_deliver(ctx, bytes, wire - old - bytes.len);
 }
 
 static void
-stream_deliver_queue_head(struct stream_ctx *w)
+stream_deliver_queue_head(struct stream_ctx *ctx)
 {
-	const struct queued_segment *segment = stream_queue_at(w->pool, w->s->queue_head);
+	const struct queued_segment *segment = stream_queue_at(ctx->pool, ctx->s->queue_head);
 	uint32_t seq = segment->seq, left = segment->captured, cut = segment->wire - segment->captured;
 
-	for (uint16_t block = segment->block; block != 0; block = w->pool->block_next[block]) {
+	for (uint16_t block = segment->block; block != 0; block = ctx->pool->block_next[block]) {
 		uint32_t n = left < STREAM_BLOCK ? left : STREAM_BLOCK;
 
-		stream_accept_run(w, seq, (struct slice){w->pool->bytes + (size_t)block * STREAM_BLOCK, n}, n);
+		stream_accept_run(ctx, seq, (struct slice){ctx->pool->bytes + (size_t)block * STREAM_BLOCK, n}, n);
 		seq += n;
 		left -= n;
 	}
 	if (cut > 0)
-		stream_accept_run(w, seq, (struct slice){NULL, 0}, cut);
-	stream_queue_drop_head(w->pool, w->s);
+		stream_accept_run(ctx, seq, (struct slice){NULL, 0}, cut);
+	stream_queue_drop_head(ctx->pool, ctx->s);
 }
 
-/* Delivers the waiting segments that are now in order. */
+/* Delivers the queued segments that are now in order. */
 static void
-stream_deliver_queue(struct stream_ctx *w)
+stream_deliver_queue(struct stream_ctx *ctx)
 {
-	while (w->s->queue_head != 0 &&
-	       !tcp_seq_before(w->s->next_seq, stream_queue_at(w->pool, w->s->queue_head)->seq))
-		stream_deliver_queue_head(w);
+	while (ctx->s->queue_head != 0 &&
+	       !tcp_seq_before(ctx->s->next_seq, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq))
+		stream_deliver_queue_head(ctx);
 }
 
-/* --- waiting segments --- */
+/* --- queued segments --- */
 
 static void
-stream_queue_segment(struct stream_ctx *w, uint32_t seq, struct slice bytes, uint32_t wire)
+stream_queue_segment(struct stream_ctx *ctx, uint32_t seq, struct slice bytes, uint32_t wire)
 {
-	struct stream *s = w->s;
+	struct stream *s = ctx->s;
 	uint16_t *link = &s->queue_head, index;
 
-	while (*link != 0 && !tcp_seq_before(seq, stream_queue_at(w->pool, *link)->seq))
-		link = &stream_queue_at(w->pool, *link)->next;
-	index = stream_queue_store(w->pool, s, seq, bytes, wire);
-	stream_queue_at(w->pool, index)->next = *link;
+	while (*link != 0 && !tcp_seq_before(seq, stream_queue_at(ctx->pool, *link)->seq))
+		link = &stream_queue_at(ctx->pool, *link)->next;
+	index = stream_queue_store(ctx->pool, s, seq, bytes, wire);
+	stream_queue_at(ctx->pool, index)->next = *link;
 	*link = index;
-	w->pool->counters.out_of_order++;
+	ctx->pool->counters.out_of_order++;
 }
 
 /* Whether everything before `seq` is acknowledged: missing bytes were received, and will not be sent again. */
@@ -166,58 +166,59 @@ stream_seq_is_acked(const struct stream_segment *segment, uint32_t seq)
 
 /* End of the first gap, given that a segment at `seq` has arrived. */
 static uint32_t
-stream_gap_end(const struct stream_ctx *w, uint32_t seq)
+stream_gap_end(const struct stream_ctx *ctx, uint32_t seq)
 {
-	uint32_t head = w->s->queue_head != 0 ? stream_queue_at(w->pool, w->s->queue_head)->seq : seq;
+	uint32_t head = ctx->s->queue_head != 0 ? stream_queue_at(ctx->pool, ctx->s->queue_head)->seq : seq;
 
 	return tcp_seq_before(head, seq) ? head : seq;
 }
 
 static void
-stream_skip_gap(struct stream_ctx *w, uint32_t seq, bool crowded)
+stream_skip_gap(struct stream_ctx *ctx, uint32_t seq, bool limit_reached)
 {
-	if (crowded) {
-		w->pool->counters.limit_gaps++;
-		w->reader->on_anomaly(w->reader->context, ANOMALY_STREAM_LIMIT);
+	if (limit_reached) {
+		ctx->pool->counters.limit_gaps++;
+		ctx->reader->on_anomaly(ctx->reader->context, ANOMALY_STREAM_LIMIT);
 	}
-	stream_deliver(w, (struct slice){NULL, 0}, seq - w->s->next_seq);
-	stream_deliver_queue(w);
+	stream_deliver(ctx, (struct slice){NULL, 0}, seq - ctx->s->next_seq);
+	stream_deliver_queue(ctx);
 }
 
-/* Evicts the waiting segments of the stream that has waited longest; the present stream has none.  False if no stream
- * waits. */
+/* Evicts the queued segments of the stream that has waited longest; the present stream has none.  False if no stream
+ * has any. */
 static bool
-stream_evict_oldest_queue(struct stream_ctx *w)
+stream_evict_oldest_queue(struct stream_ctx *ctx)
 {
-	struct stream *victim = w->pool->oldest;
+	struct stream *victim = ctx->pool->oldest;
 
 	if (victim == NULL)
 		return false;
 	while (victim->queue_head != 0)
-		stream_queue_drop_head(w->pool, victim);
-	w->pool->counters.evicted_queues++;
+		stream_queue_drop_head(ctx->pool, victim);
+	ctx->pool->counters.evicted_queues++;
 	return true;
 }
 
-/* Handles a segment that is out of order.  True if it is kept; otherwise the gap before the next available bytes has
+/* Handles a segment that is out of order.  True if it is queued; otherwise the gap before the next available bytes has
  * been given up. */
 static bool
-stream_process_out_of_order(struct stream_ctx *w, const struct stream_segment *segment)
+stream_process_out_of_order(struct stream_ctx *ctx, const struct stream_segment *segment)
 {
-	uint32_t end = stream_gap_end(w, segment->seq), length = segment->bytes.len;
+	uint32_t end = stream_gap_end(ctx, segment->seq), length = segment->bytes.len;
 
 	if (stream_seq_is_acked(segment, end)) {
-		stream_skip_gap(w, end, false);
+		stream_skip_gap(ctx, end, false);
 		return false;
 	}
-	while (stream_queue_is_allowed(w->s, length) && !stream_pool_has_room(w->pool, length) && w->s->queue_head == 0)
-		if (!stream_evict_oldest_queue(w))
+	while (stream_queue_is_allowed(ctx->s, length) && !stream_pool_has_room(ctx->pool, length) &&
+	       ctx->s->queue_head == 0)
+		if (!stream_evict_oldest_queue(ctx))
 			break;
-	if (stream_queue_is_allowed(w->s, length) && stream_pool_has_room(w->pool, length)) {
-		stream_queue_segment(w, segment->seq, segment->bytes, segment->wire);
+	if (stream_queue_is_allowed(ctx->s, length) && stream_pool_has_room(ctx->pool, length)) {
+		stream_queue_segment(ctx, segment->seq, segment->bytes, segment->wire);
 		return true;
 	}
-	stream_skip_gap(w, end, true);
+	stream_skip_gap(ctx, end, true);
 	return false;
 }
 
@@ -232,7 +233,7 @@ void
 stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segment *segment,
 	    const struct stream_reader *reader)
 {
-	struct stream_ctx w = {.pool = pool, .s = s, .reader = reader};
+	struct stream_ctx ctx = {.pool = pool, .s = s, .reader = reader};
 
 	if (segment->wire == 0 || stream_is_keepalive(s, segment))
 		return;
@@ -240,14 +241,14 @@ stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segm
 	    !stream_seq_is_acked(segment, segment->seq))
 		return;
 	while (tcp_seq_before(s->next_seq, segment->seq))
-		if (stream_process_out_of_order(&w, segment))
+		if (stream_process_out_of_order(&ctx, segment))
 			return;
-	stream_accept_run(&w, segment->seq, segment->bytes, segment->wire);
-	stream_deliver_queue(&w);
-	/* Missing bytes before a waiting segment that are acknowledged will not be sent again. */
+	stream_accept_run(&ctx, segment->seq, segment->bytes, segment->wire);
+	stream_deliver_queue(&ctx);
+	/* Missing bytes before a queued segment that are acknowledged will not be sent again. */
 	while (s->queue_head != 0 && stream_seq_is_acked(segment, stream_queue_at(pool, s->queue_head)->seq))
-		stream_skip_gap(&w, stream_queue_at(pool, s->queue_head)->seq, false);
-	if (w.differs) {
+		stream_skip_gap(&ctx, stream_queue_at(pool, s->queue_head)->seq, false);
+	if (ctx.differs) {
 		pool->counters.differing++;
 		reader->on_anomaly(reader->context, ANOMALY_RETRANSMISSION_DIFFERS);
 	}

@@ -2,11 +2,11 @@
 /*
  * A byte stream in order: one direction of a TCP connection, assembled from its segments.
  *
- * Bytes that arrive in order are passed to a reader directly from the frame.  A segment that is early is kept, in
+ * Bytes that arrive in order are passed to a reader directly from the frame.  An out-of-order segment is queued, in
  * blocks of a pool shared by all streams and within a limit per stream, until the missing bytes arrive.  The missing
  * bytes are given up, and reported to the reader as a gap, as soon as the receiver has acknowledged them (they were
- * sent but not captured), or when there is no room for more segments.  Repeated bytes are compared with the most recent
- * ones delivered; if they differ the first version counts.
+ * sent but not captured), or when the queue is full.  Repeated bytes are compared with the most recent ones delivered;
+ * if they differ the first version counts.
  */
 #ifndef NETOBS_FLOW_STREAM_STREAM_H
 #define NETOBS_FLOW_STREAM_STREAM_H
@@ -21,7 +21,7 @@
 /* Delivered bytes that are kept for comparison with retransmissions. */
 #define STREAM_HISTORY 8192u
 
-/* Most segments that may wait in one stream, and most blocks of STREAM_BLOCK bytes that hold them. */
+/* Most segments that one stream may queue, and most blocks of STREAM_BLOCK bytes that hold them. */
 #define STREAM_BLOCK	  2048u
 #define STREAM_QUEUE_MAX  128u
 #define STREAM_BLOCKS_MAX 128u
@@ -31,13 +31,15 @@
 #define STREAM_POOL_SEGMENTS 4096u
 
 struct stream {
-	uint32_t next_seq;	 /* sequence number of the next byte to deliver */
-	uint32_t history_len;	 /* bytes before `next_seq` that `history` holds */
-	uint8_t *history; /* ring of STREAM_HISTORY bytes, indexed by sequence number; provided with the stream */
-	uint16_t queue_head;	 /* first waiting piece, in stream order; 0 none */
-	uint16_t queued_segments, queued_blocks; /* number of waiting pieces, and of their blocks */
-	bool begun;
-	struct stream *older, *younger; /* list of the streams with waiting pieces, by how long they have waited */
+	uint32_t next_seq;			 /* sequence number of the next byte to deliver */
+	uint32_t history_len;			 /* bytes before `next_seq` that `history` holds */
+	uint8_t *history;			 /* ring of STREAM_HISTORY bytes, indexed by sequence number; set by the
+						  * caller */
+	uint16_t queue_head;			 /* first queued segment, in stream order; 0 none */
+	uint16_t queued_segments, queued_blocks; /* number of queued segments, and of their blocks */
+	bool begun;				 /* stream_begin() was called, and stream_end() was not */
+	struct stream *older, *younger;		 /* list of the streams with queued segments, by how long they have
+						  * waited */
 };
 
 /* Callbacks of a stream.  They must not begin or end the stream. */
@@ -51,13 +53,13 @@ struct stream_reader {
 struct stream_counters {
 	uint64_t bytes;	     /* bytes delivered */
 	uint64_t gaps;
-	uint64_t missing;    /* bytes in gaps */
-	uint64_t out_of_order;	     /* segments kept because they were early */
-	uint64_t repeated;   /* bytes received again */
-	uint64_t uncompared; /* of `repeated`, bytes that could not be compared because the history is too short */
-	uint64_t differing;  /* segments that repeat a range with different bytes */
-	uint64_t limit_gaps;    /* gaps because there was no room to wait */
-	uint64_t evicted_queues;     /* streams whose waiting segments were evicted */
+	uint64_t missing;	 /* bytes in gaps */
+	uint64_t out_of_order;	 /* segments queued because they were out of order */
+	uint64_t repeated;	 /* bytes received again */
+	uint64_t uncompared;	 /* of `repeated`, bytes that could not be compared because the history is too short */
+	uint64_t differing;	 /* segments that repeat a range with different bytes */
+	uint64_t limit_gaps;	 /* gaps because the queue or the pool was full */
+	uint64_t evicted_queues; /* streams whose queued segments were evicted */
 };
 
 struct stream_pool;
@@ -67,14 +69,14 @@ struct stream_pool *stream_pool_new(void);
 void stream_pool_free(struct stream_pool *pool);
 const struct stream_counters *stream_pool_counters(const struct stream_pool *pool);
 
-/* Blocks in use, and pieces in use, of all streams. */
+/* Blocks in use, and queued segments, of all streams. */
 uint32_t stream_pool_blocks(const struct stream_pool *pool);
 uint32_t stream_pool_segments(const struct stream_pool *pool);
 
-/* Starts the stream at sequence number `seq` with nothing waiting. */
+/* Starts the stream at sequence number `seq` with an empty queue. */
 void stream_begin(struct stream_pool *pool, struct stream *stream, uint32_t seq);
 
-/* Drops all waiting segments; the stream is then not begun. */
+/* Drops all queued segments; the stream is then not begun. */
 void stream_end(struct stream_pool *pool, struct stream *stream);
 
 /* A segment.  `seq` is the sequence number of its first byte; `bytes` is the captured part of its `wire` bytes.

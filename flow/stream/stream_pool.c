@@ -48,7 +48,7 @@ stream_pool_counters(const struct stream_pool *pool)
 uint32_t
 stream_pool_blocks(const struct stream_pool *pool)
 {
-	return pool->blocks;
+	return pool->blocks_used;
 }
 
 uint32_t
@@ -74,10 +74,10 @@ bool
 stream_pool_has_room(const struct stream_pool *pool, uint32_t length)
 {
 	return pool->segments_used < STREAM_POOL_SEGMENTS &&
-	       pool->blocks + stream_blocks_for(length) <= STREAM_POOL_BLOCKS;
+	       pool->blocks_used + stream_blocks_for(length) <= STREAM_POOL_BLOCKS;
 }
 
-/* --- streams with waiting pieces, by age --- */
+/* --- streams with queued segments, by age --- */
 
 static void
 stream_pool_link(struct stream_pool *pool, struct stream *stream)
@@ -105,7 +105,7 @@ stream_pool_unlink(struct stream_pool *pool, struct stream *stream)
 	stream->older = stream->younger = NULL;
 }
 
-/* --- pieces and blocks --- */
+/* --- segments and blocks --- */
 
 static uint16_t
 stream_pool_alloc_block(struct stream_pool *pool)
@@ -117,7 +117,7 @@ stream_pool_alloc_block(struct stream_pool *pool)
 	else
 		pool->block_free_head = pool->block_next[index];
 	pool->block_next[index] = 0;
-	pool->blocks++;
+	pool->blocks_used++;
 	return index;
 }
 
@@ -166,7 +166,7 @@ stream_queue_drop_head(struct stream_pool *pool, struct stream *stream)
 		segment->block = pool->block_next[block];
 		pool->block_next[block] = pool->block_free_head;
 		pool->block_free_head = block;
-		pool->blocks--;
+		pool->blocks_used--;
 		stream->queued_blocks--;
 	}
 	stream->queue_head = segment->next;

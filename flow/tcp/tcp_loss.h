@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  A flow
- * has a loss pair only while one of its endpoints has a loss to follow (TCP_SLOW_LOSS) or a result worth keeping; the
+ * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  A flow has
+ * a loss pair only while one of its endpoints has a loss to follow (TCP_SLOW_LOSS) or a result worth keeping; the
  * endpoints of a flow without one are in the open state with nothing SACKed.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_LOSS_H

@@ -86,9 +86,9 @@ check_all(const struct reassembly *r)
 			pieces += d->count;
 		}
 	}
-	must(slots == r->counters.datagrams && slots + r->slots_free == r->limits.datagrams);
+	must(slots == r->counters.datagrams && slots + r->datagrams_free == r->limits.datagrams);
 	must(blocks * BLOCK_SIZE == r->counters.bytes && blocks + r->blocks_free == r->limits.bytes / BLOCK_SIZE);
-	must(pieces + r->pieces_free == FRAGMENTS_MAX);
+	must(pieces + r->fragments_free == FRAGMENTS_MAX);
 }
 
 static uint8_t

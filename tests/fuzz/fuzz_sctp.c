@@ -89,7 +89,7 @@ fuzz_sctp_check_flow(void *context, const struct flow *flow)
 		if (e->addr_index != 0) {
 			const struct sctp_addrs *addrs = &flow_table_sctp_addrs(table)->addrs[e->addr_index];
 
-			must(flow_table_flow_at(table, addrs->flow) == flow && addrs->end == endpoint);
+			must(flow_table_flow_at(table, addrs->flow) == flow && addrs->endpoint == endpoint);
 			must(addrs->tag_entry[0].tag.tag == e->tag && addrs->tag_entry[1].tag.tag == e->pending_tag);
 			(*homes)++;
 		}
@@ -110,7 +110,7 @@ check_store(void)
 		     at = addr_table->addrs[at / 2].tag_entry[at % 2].next) {
 			const struct sctp_addrs *addrs = &addr_table->addrs[at / 2];
 
-			must(flow_table_flow_at(table, addrs->flow)->sctp[addrs->end].addr_index == at / 2);
+			must(flow_table_flow_at(table, addrs->flow)->sctp[addrs->endpoint].addr_index == at / 2);
 			must(addrs->tag_entry[at % 2].bucket == bucket && addrs->tag_entry[at % 2].tag.tag != 0);
 			must(++linked <= 2 * addr_table->capacity);
 		}

@@ -700,15 +700,15 @@ test_more_connections_than_there_is_room_for(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		/* The table holds 100 at once; conversations outlive their flows until they are the oldest. */
-		for (unsigned n = 0; n < CONVERSATIONS_MAX; n++) {
+		for (unsigned n = 0; n < APP_FLOWS_MAX; n++) {
 			s->port = (uint16_t)(10000 + i * 20000 / 2 + n);
 			iscsi_fixture_handshake(s);
 			iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 		}
 	}
-	assert_int_equal(s->messages, 3 * CONVERSATIONS_MAX);
-	assert_int_equal(app_flow_table_counters(s->all)->active, CONVERSATIONS_MAX);
-	assert_int_equal(app_flow_table_counters(s->all)->evicted, 2 * CONVERSATIONS_MAX);
+	assert_int_equal(s->messages, 3 * APP_FLOWS_MAX);
+	assert_int_equal(app_flow_table_counters(s->all)->active, APP_FLOWS_MAX);
+	assert_int_equal(app_flow_table_counters(s->all)->evicted, 2 * APP_FLOWS_MAX);
 	ASSERT_ODD();
 }
 
