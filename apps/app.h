@@ -32,7 +32,7 @@ struct app_ports {
 
 struct app_protocol {
 	const char *name;	       /* prefix of its probe names, up to the first hyphen */
-	struct app_ports ports;	       /* unless the configuration says otherwise */
+	struct app_ports ports;	       /* default; the configuration may replace them */
 	const struct app_reader *reader;
 	bool (*probes_enabled)(void);  /* whether any of its probes is enabled */
 	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);

@@ -6,7 +6,7 @@
 
 #include "probes/names.h"
 
-/* Session names.  They are sent in the login, so they are unknown for a session whose login was not captured. */
+/* Names of initiator and target.  They are sent in the login, so they are unknown if the login was not captured. */
 static void
 args_copy_iscsi_name(char to[ISCSI_NAME_MAX + 1], const char *name, const struct iscsi_connection *connection)
 {
@@ -36,15 +36,15 @@ args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message)
 	    .ii_offset = pdu->buffer_offset,
 	    .ii_xferlen = pdu->transfer_length,
 	};
-	args_copy_iscsi_name(info->ii_target, message->session->target, message->session);
-	args_copy_iscsi_name(info->ii_initiator, message->session->initiator, message->session);
+	args_copy_iscsi_name(info->ii_target, message->connection->target, message->connection);
+	args_copy_iscsi_name(info->ii_initiator, message->connection->initiator, message->connection);
 }
 
 /* SPC-4, SBC-3, MMC-6 and SSC-4: commands that initiators of disks and tapes send. */
 static const struct scsi_operation {
 	uint8_t code;
 	const char *word;
-} operations[] = {
+} scsi_operations[] = {
     {0x00, "test-unit-ready"},
     {0x03, "request-sense"},
     {0x04, "format-unit"},
@@ -110,9 +110,9 @@ static const struct scsi_operation {
 static const char *
 scsi_operation_name(uint8_t code)
 {
-	for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++)
-		if (operations[i].code == code)
-			return operations[i].word;
+	for (unsigned i = 0; i < sizeof scsi_operations / sizeof scsi_operations[0]; i++)
+		if (scsi_operations[i].code == code)
+			return scsi_operations[i].word;
 	return NAME_UNKNOWN;
 }
 

@@ -34,12 +34,12 @@ iscsi_find_probe(uint8_t opcode)
 bool
 iscsi_probes_enabled(void)
 {
-	unsigned wanted = 0;
+	unsigned enabled = 0;
 
-	/* The iscsi probes are contiguous in the provider file. */
+	/* The iscsi probes are consecutive in probes/netobs.d. */
 	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
-		wanted |= SEMAPHORE_READ(probe_semaphores[id]);
-	return wanted != 0;
+		enabled |= SEMAPHORE_READ(probe_semaphores[id]);
+	return enabled != 0;
 }
 
 static void
@@ -57,11 +57,11 @@ emit_iscsi(struct emitter *emitter, enum probe_id probe, const struct flow *flow
 }
 
 void
-iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *told)
+iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
 {
-	const struct iscsi_message *message = told;
-	enum probe_id probe = iscsi_find_probe(message->pdu->opcode);
+	const struct iscsi_message *pdu_message = message;
+	enum probe_id probe = iscsi_find_probe(pdu_message->pdu->opcode);
 
 	if (probe != PROBE_COUNT && SEMAPHORE_READ(probe_semaphores[probe]) != 0)
-		emit_iscsi(emitter, probe, flow, endpoint, message);
+		emit_iscsi(emitter, probe, flow, endpoint, pdu_message);
 }

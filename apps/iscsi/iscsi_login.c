@@ -33,12 +33,12 @@ iscsi_parse_number(const char *value)
 }
 
 static void
-iscsi_login_set_name(struct iscsi_reader_ctx *w, char name[ISCSI_NAME_MAX + 1], const char *value)
+iscsi_login_set_name(struct iscsi_reader_ctx *ctx, char name[ISCSI_NAME_MAX + 1], const char *value)
 {
 	size_t length = strlen(value);
 
 	if (length == 0 || length > ISCSI_NAME_MAX) {
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
 		return;
 	}
 	memcpy(name, value, length);
@@ -49,31 +49,31 @@ iscsi_login_set_name(struct iscsi_reader_ctx *w, char name[ISCSI_NAME_MAX + 1], 
 uint32_t
 iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver)
 {
-	uint32_t takes = connection->max_recv_data[receiver];
+	uint32_t declared = connection->max_recv_data[receiver];
 
 	if (!iscsi_login_is_known(connection))
 		return ISCSI_DATA_MAX;
-	return takes > 8192 ? takes : 8192;
+	return declared > 8192 ? declared : 8192;
 }
 
 static void
 iscsi_handle_text_pair(void *context, const char *key, const char *value)
 {
-	struct iscsi_reader_ctx *w = context;
-	struct iscsi_connection *connection = w->session;
+	struct iscsi_reader_ctx *ctx = context;
+	struct iscsi_connection *connection = ctx->connection;
 
 	/* The only relevant key that a text PDU may change too. */
 	if (strcmp(key, "MaxRecvDataSegmentLength") == 0) {
-		connection->max_recv_data[w->sender] = iscsi_parse_number(value);
+		connection->max_recv_data[ctx->sender] = iscsi_parse_number(value);
 		if (connection->full_feature)
-			connection->stream[1 - w->sender].data_max = iscsi_max_data_len(connection, w->sender);
+			connection->stream[1 - ctx->sender].data_max = iscsi_max_data_len(connection, ctx->sender);
 	}
-	if (!iscsi_opcode_is_login(w->side->pdu.opcode))
+	if (!iscsi_opcode_is_login(ctx->stream->pdu.opcode))
 		return;
-	if (strcmp(key, "InitiatorName") == 0 && !w->from_target)
-		iscsi_login_set_name(w, connection->initiator, value);
-	else if (strcmp(key, "TargetName") == 0 && !w->from_target)
-		iscsi_login_set_name(w, connection->target, value);
+	if (strcmp(key, "InitiatorName") == 0 && !ctx->from_target)
+		iscsi_login_set_name(ctx, connection->initiator, value);
+	else if (strcmp(key, "TargetName") == 0 && !ctx->from_target)
+		iscsi_login_set_name(ctx, connection->target, value);
 	else if (strcmp(key, "HeaderDigest") == 0)
 		iscsi_login_set_digest(connection, ISCSI_HEADER_DIGEST, value);
 	else if (strcmp(key, "DataDigest") == 0)
@@ -81,10 +81,10 @@ iscsi_handle_text_pair(void *context, const char *key, const char *value)
 }
 
 void
-iscsi_feed_text(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_feed_text(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	if (!iscsi_text_feed(&w->side->text, bytes, iscsi_handle_text_pair, w))
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
+	if (!iscsi_text_feed(&ctx->stream->text, bytes, iscsi_handle_text_pair, ctx))
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
 }
 
 /* --- additional connections of a session --- */
@@ -132,29 +132,29 @@ iscsi_assume_full_feature(struct iscsi_connection *connection)
 }
 
 void
-iscsi_finish_text(struct iscsi_reader_ctx *w)
+iscsi_finish_text(struct iscsi_reader_ctx *ctx)
 {
-	if ((w->side->pdu.flags & ISCSI_CONTINUE) != 0)
+	if ((ctx->stream->pdu.flags & ISCSI_CONTINUE) != 0)
 		return;
-	if (!iscsi_text_end(&w->side->text) && !w->side->data_missing)
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_TEXT);
+	if (!iscsi_text_end(&ctx->stream->text) && !ctx->stream->data_missing)
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
 }
 
 void
-iscsi_process_login_pdu(struct iscsi_reader_ctx *w)
+iscsi_process_login_pdu(struct iscsi_reader_ctx *ctx)
 {
-	struct iscsi_connection *connection = w->session;
-	const struct iscsi_pdu *pdu = &w->side->pdu;
-	bool goes_on = (pdu->flags & ISCSI_CONTINUE) != 0;
+	struct iscsi_connection *connection = ctx->connection;
+	const struct iscsi_pdu *pdu = &ctx->stream->pdu;
+	bool continues = (pdu->flags & ISCSI_CONTINUE) != 0;
 
-	if (w->side->data_missing)
+	if (ctx->stream->data_missing)
 		connection->login_unseen = true;
 	memcpy(connection->isid, pdu->isid, sizeof connection->isid);
 	if (pdu->tsih != 0)
 		connection->tsih = pdu->tsih;
-	if (connection->initiator[0] == '\0' && connection->tsih != 0 && !goes_on)
-		app_flow_visit_others(w->app_ctx, iscsi_copy_session_names, connection);
-	if (w->from_target && pdu->status < 0x100 && (pdu->flags & ISCSI_LOGIN_TRANSIT) != 0 &&
+	if (connection->initiator[0] == '\0' && connection->tsih != 0 && !continues)
+		app_flow_visit_others(ctx->app_ctx, iscsi_copy_session_names, connection);
+	if (ctx->from_target && pdu->status < 0x100 && (pdu->flags & ISCSI_LOGIN_TRANSIT) != 0 &&
 	    (pdu->flags & 3) == ISCSI_FULL_FEATURE)
 		iscsi_enter_full_feature(connection);
 }

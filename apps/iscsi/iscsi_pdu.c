@@ -33,7 +33,7 @@ static const struct iscsi_pdu_format {
 	uint8_t status, transfer;
 	uint16_t has;
 	uint64_t reserved;
-} shapes[] = {
+} iscsi_pdu_formats[] = {
 	/* clang-format off */
 	{ISCSI_NOP_OUT,		0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
 	 BYTES(2, 3) | BYTES(32, 16)},
@@ -80,9 +80,9 @@ static const struct iscsi_pdu_format {
 static const struct iscsi_pdu_format *
 iscsi_pdu_format_find(uint8_t opcode)
 {
-	for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-		if (shapes[i].opcode == opcode)
-			return &shapes[i];
+	for (unsigned i = 0; i < sizeof iscsi_pdu_formats / sizeof iscsi_pdu_formats[0]; i++)
+		if (iscsi_pdu_formats[i].opcode == opcode)
+			return &iscsi_pdu_formats[i];
 	return NULL;
 }
 
@@ -199,12 +199,12 @@ iscsi_decode_lun(uint64_t raw)
 }
 
 uint32_t
-iscsi_cdb_length(uint8_t operation, uint32_t held)
+iscsi_cdb_length(uint8_t operation, uint32_t available)
 {
 	static const uint8_t by_group[8] = {6, 10, 10, 0, 16, 12, 0, 0};
 	uint32_t length = by_group[operation >> 5];
 
-	return length != 0 && held == ISCSI_CDB_LEN ? length : held;
+	return length != 0 && available == ISCSI_CDB_LEN ? length : available;
 }
 
 /* Takes one additional header segment; false if it does not fit. */

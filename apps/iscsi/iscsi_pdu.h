@@ -2,8 +2,8 @@
 /*
  * iSCSI (RFC 7143): parsing of a single PDU.  A PDU is a basic header segment of 48 bytes, additional header segments,
  * an optional header digest, the data, padding to four bytes, and an optional data digest; digests are present if both
- * sides agreed on them.  Boundaries depend on the whole stream and are found in flow/iscsi_reader.h; this file turns
- * bytes into fields.
+ * sides agreed on them.  Boundaries depend on the whole stream and are found in apps/iscsi/iscsi_reader.h; this file
+ * turns bytes into fields.
  */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_PDU_H
 #define NETOBS_APPS_ISCSI_ISCSI_PDU_H
@@ -48,14 +48,14 @@ enum iscsi_opcode {
 /* Flags in the second byte that boundaries and the login depend on. */
 enum iscsi_flag {
 	ISCSI_LOGIN_TRANSIT = 0x80,
-	ISCSI_CONTINUE = 0x40,	/* C bit of login and text PDUs: the text continues in the next PDU */
+	ISCSI_CONTINUE = 0x40,	  /* C bit of login and text PDUs: the text continues in the next PDU */
 	ISCSI_DATA_STATUS = 0x01, /* S bit of Data-In: the PDU carries the SCSI status */
 };
 
 /* The stages of a login (section 6.3), as in the lower two bits of a login PDU's second byte. */
 #define ISCSI_FULL_FEATURE 3u
 
-/* One PDU.  Fields that its kind does not have are 0; views point into the header it was read from. */
+/* One PDU.  Fields that its kind does not have are 0; slices point into the header that was parsed. */
 struct iscsi_pdu {
 	uint8_t opcode;	   /* enum iscsi_opcode */
 	bool immediate;
@@ -65,12 +65,13 @@ struct iscsi_pdu {
 	uint64_t lun;	   /* see iscsi_decode_lun() */
 	uint32_t itt, ttt;
 	uint32_t cmdsn, statsn, datasn;
-	uint32_t buffer_offset;	  /* buffer offset of the data */
-	uint32_t transfer_length; /* expected or desired data transfer length */
-	uint32_t data_length;	  /* bytes of the data segment, without padding */
-	uint8_t isid[6];	  /* login */
-	uint16_t tsih;		  /* login */
-	struct slice cdb; /* SCSI command: the part of the CDB in the basic header; a shorter CDB ends earlier */
+	uint32_t buffer_offset;	    /* offset of the data in the buffer of the task */
+	uint32_t transfer_length;   /* expected or desired data transfer length */
+	uint32_t data_length;	    /* bytes of the data segment, without padding */
+	uint8_t isid[6];	    /* login */
+	uint16_t tsih;		    /* login */
+	struct slice cdb;	    /* SCSI command: the part of the CDB in the basic header; a shorter CDB ends
+				     * earlier */
 	struct slice cdb_extension; /* the part of an extended CDB beyond the basic header */
 };
 
@@ -111,13 +112,13 @@ bool iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit);
  * ANOMALY_NONE, or what is wrong with an additional segment; the fields of the PDU are then unreliable. */
 enum anomaly iscsi_parse_header(struct slice header, struct iscsi_pdu *pdu);
 
-/* Logical unit number in its usual notation: the plain number for a single level with simple addressing (SAM-5 section
+/* Logical unit number as tools show it: the plain number for a single level with simple addressing (SAM-5 section
  * 4.7), otherwise all eight bytes as one number. */
 uint64_t iscsi_decode_lun(uint64_t raw);
 
-/* Length of a CDB by the group of its operation code (SPC-4 section 4.2.5.1); `held` if the group does not define
+/* Length of a CDB by the group of its operation code (SPC-4 section 4.2.5.1); `available` if the group does not define
  * one. */
-uint32_t iscsi_cdb_length(uint8_t operation, uint32_t held);
+uint32_t iscsi_cdb_length(uint8_t operation, uint32_t available);
 
 /* CRC32C of header and data digests (section 13.1): start with ISCSI_DIGEST_BEGIN, update, and compare with the four
  * bytes on the wire. */

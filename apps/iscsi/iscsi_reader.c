@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct slice
-iscsi_header_view(const struct iscsi_stream *stream)
+iscsi_header_slice(const struct iscsi_stream *stream)
 {
 	return (struct slice){stream->header, stream->header_have};
 }
@@ -19,14 +19,14 @@ iscsi_expect_header(struct iscsi_stream *stream)
 }
 
 void
-iscsi_lose_sync(struct iscsi_reader_ctx *w)
+iscsi_lose_sync(struct iscsi_reader_ctx *ctx)
 {
-	struct iscsi_connection *connection = w->session;
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_connection *connection = ctx->connection;
+	struct iscsi_stream *stream = ctx->stream;
 
 	/* Losing a mere candidate is no anomaly: the boundary was never found. */
 	if (stream->sync == ISCSI_SYNC_KNOWN)
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_LOST);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_LOST);
 	stream->read_state = ISCSI_READ_RESYNC;
 	stream->sync = ISCSI_SYNC_KNOWN;
 	stream->expect_login = false;
@@ -48,19 +48,19 @@ iscsi_pdu_has_text(const struct iscsi_pdu *pdu)
 }
 
 static void
-iscsi_finish_pdu(struct iscsi_reader_ctx *w)
+iscsi_finish_pdu(struct iscsi_reader_ctx *ctx)
 {
-	struct iscsi_stream *stream = w->side;
-	struct iscsi_message message = {.pdu = &stream->pdu, .session = w->session};
+	struct iscsi_stream *stream = ctx->stream;
+	struct iscsi_message message = {.pdu = &stream->pdu, .connection = ctx->connection};
 
 	/* A candidate is not reported: only the header behind it can prove it. */
 	if (!stream->suppress && stream->sync == ISCSI_SYNC_KNOWN) {
 		stream->resync_bytes = 0;
 		if (iscsi_pdu_has_text(&stream->pdu))
-			iscsi_finish_text(w);
+			iscsi_finish_text(ctx);
 		if (iscsi_opcode_is_login(stream->pdu.opcode))
-			iscsi_process_login_pdu(w);
-		w->app_ctx->on_message(w->app_ctx->context, w->sender, &message);
+			iscsi_process_login_pdu(ctx);
+		ctx->app_ctx->on_message(ctx->app_ctx->context, ctx->sender, &message);
 	}
 	iscsi_expect_header(stream);
 }
@@ -68,22 +68,22 @@ iscsi_finish_pdu(struct iscsi_reader_ctx *w)
 /* --- digests --- */
 
 static enum iscsi_digest_use
-iscsi_current_digest_use(const struct iscsi_reader_ctx *w, enum iscsi_digest_kind kind)
+iscsi_current_digest_use(const struct iscsi_reader_ctx *ctx, enum iscsi_digest_kind kind)
 {
-	return iscsi_digest_use_for(w->session, w->side->header[0] & 0x3f, kind);
+	return iscsi_digest_use_for(ctx->connection, ctx->stream->header[0] & 0x3f, kind);
 }
 
 /* Four digest bytes are complete.  Checks them; if digest use is unknown, this decides it.  True if the digest
  * matches. */
 static bool
-iscsi_verify_digest(struct iscsi_reader_ctx *w, enum iscsi_digest_kind kind)
+iscsi_verify_digest(struct iscsi_reader_ctx *ctx, enum iscsi_digest_kind kind)
 {
-	struct iscsi_stream *stream = w->side;
-	bool holds = iscsi_digest_is_valid(stream->crc, (struct slice){stream->digest, stream->digest_have});
+	struct iscsi_stream *stream = ctx->stream;
+	bool valid = iscsi_digest_is_valid(stream->crc, (struct slice){stream->digest, stream->digest_have});
 
-	if (w->session->digest_use[kind] == ISCSI_DIGEST_UNKNOWN)
-		w->session->digest_use[kind] = holds ? ISCSI_DIGEST_ON : ISCSI_DIGEST_OFF;
-	return holds;
+	if (ctx->connection->digest_use[kind] == ISCSI_DIGEST_UNKNOWN)
+		ctx->connection->digest_use[kind] = valid ? ISCSI_DIGEST_ON : ISCSI_DIGEST_OFF;
+	return valid;
 }
 
 /* Takes the next bytes of a digest; true when all four are there. */
@@ -100,22 +100,22 @@ iscsi_collect_digest(struct iscsi_stream *stream, struct slice bytes, uint32_t *
 
 /* The four bytes were not a digest: parse them as what follows. */
 static void
-iscsi_reparse_digest(struct iscsi_reader_ctx *w)
+iscsi_reparse_digest(struct iscsi_reader_ctx *ctx)
 {
 	uint8_t bytes[ISCSI_DIGEST_LEN];
 
-	memcpy(bytes, w->side->digest, sizeof bytes);
-	iscsi_parse_bytes(w, (struct slice){bytes, sizeof bytes});
+	memcpy(bytes, ctx->stream->digest, sizeof bytes);
+	iscsi_parse_bytes(ctx, (struct slice){bytes, sizeof bytes});
 }
 
 /* --- data --- */
 
 /* `more`: the TCP segment continues behind the data. */
 static void
-iscsi_begin_data_digest(struct iscsi_reader_ctx *w, bool more)
+iscsi_begin_data_digest(struct iscsi_reader_ctx *ctx, bool more)
 {
-	struct iscsi_stream *stream = w->side;
-	enum iscsi_digest_use use = iscsi_current_digest_use(w, ISCSI_DATA_DIGEST);
+	struct iscsi_stream *stream = ctx->stream;
+	enum iscsi_digest_use use = iscsi_current_digest_use(ctx, ISCSI_DATA_DIGEST);
 
 	/* A data digest exists only if there is data (section 11.2.1.5). */
 	if (stream->pdu.data_length == 0)
@@ -123,9 +123,9 @@ iscsi_begin_data_digest(struct iscsi_reader_ctx *w, bool more)
 	/* A sender that uses digests passes the whole PDU to TCP in one piece, so a PDU whose data ends with the
 	 * segment has no digest. */
 	if (use == ISCSI_DIGEST_UNKNOWN && !more && !stream->data_missing)
-		use = w->session->digest_use[ISCSI_DATA_DIGEST] = ISCSI_DIGEST_OFF;
+		use = ctx->connection->digest_use[ISCSI_DATA_DIGEST] = ISCSI_DIGEST_OFF;
 	if (use == ISCSI_DIGEST_OFF) {
-		iscsi_finish_pdu(w);
+		iscsi_finish_pdu(ctx);
 		return;
 	}
 	stream->digest_have = 0;
@@ -133,174 +133,174 @@ iscsi_begin_data_digest(struct iscsi_reader_ctx *w, bool more)
 	if (use == ISCSI_DIGEST_ON || !stream->data_missing)
 		return;
 	/* Part of the data is missing, so the digest cannot be checked and the next boundary is unknown. */
-	iscsi_finish_pdu(w);
-	iscsi_lose_sync(w);
+	iscsi_finish_pdu(ctx);
+	iscsi_lose_sync(ctx);
 }
 
 static uint32_t
-iscsi_read_data(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_read_data(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 	struct slice part = slice_sub(bytes, 0, stream->data_left);
 
-	if (iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF && !stream->data_missing)
+	if (iscsi_current_digest_use(ctx, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF && !stream->data_missing)
 		stream->crc = iscsi_digest_update(stream->crc, part);
 	if (stream->text_left > 0) {
 		struct slice text = slice_sub(part, 0, stream->text_left);
 
 		if (!stream->suppress && !stream->data_missing && stream->sync == ISCSI_SYNC_KNOWN)
-			iscsi_feed_text(w, text);
+			iscsi_feed_text(ctx, text);
 		stream->text_left -= text.len;
 	}
 	stream->data_left -= part.len;
 	if (stream->data_left == 0)
-		iscsi_begin_data_digest(w, bytes.len > part.len);
+		iscsi_begin_data_digest(ctx, bytes.len > part.len);
 	return part.len;
 }
 
 static uint32_t
-iscsi_read_data_digest(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_read_data_digest(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	struct iscsi_stream *stream = w->side;
-	bool known = iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_ON;
+	struct iscsi_stream *stream = ctx->stream;
+	bool known = iscsi_current_digest_use(ctx, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_ON;
 	uint32_t taken;
 
 	if (!iscsi_collect_digest(stream, bytes, &taken))
 		return taken;
-	if (stream->data_missing || iscsi_verify_digest(w, ISCSI_DATA_DIGEST)) {
-		iscsi_finish_pdu(w);
+	if (stream->data_missing || iscsi_verify_digest(ctx, ISCSI_DATA_DIGEST)) {
+		iscsi_finish_pdu(ctx);
 		return taken;
 	}
 	if (known) {
 		/* The receiver rejects a PDU with a wrong data digest and ignores its content (section 7.8). */
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_DATA_DIGEST);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_DATA_DIGEST);
 		stream->suppress = true;
 	}
-	iscsi_finish_pdu(w);
+	iscsi_finish_pdu(ctx);
 	if (!known)
-		iscsi_reparse_digest(w);
+		iscsi_reparse_digest(ctx);
 	return taken;
 }
 
 static void
-iscsi_begin_data(struct iscsi_reader_ctx *w, bool more)
+iscsi_begin_data(struct iscsi_reader_ctx *ctx, bool more)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 
 	stream->data_left = iscsi_pad_length(stream->pdu.data_length);
 	stream->text_left = iscsi_pdu_has_text(&stream->pdu) ? stream->pdu.data_length : 0;
 	stream->crc = ISCSI_DIGEST_BEGIN;
 	stream->read_state = ISCSI_READ_DATA;
 	if (stream->data_left == 0)
-		iscsi_begin_data_digest(w, more);
+		iscsi_begin_data_digest(ctx, more);
 }
 
 /* --- the header --- */
 
 /* Checks a complete basic header.  False if it cannot be one. */
 static bool
-iscsi_validate_header(struct iscsi_reader_ctx *w)
+iscsi_validate_header(struct iscsi_reader_ctx *ctx)
 {
-	struct iscsi_stream *stream = w->side;
-	uint8_t opcode = slice_u8(iscsi_header_view(stream), 0) & 0x3f;
-	enum anomaly wrong;
+	struct iscsi_stream *stream = ctx->stream;
+	uint8_t opcode = slice_u8(iscsi_header_slice(stream), 0) & 0x3f;
+	enum anomaly anomaly;
 
-	if (stream->expect_login && opcode != (w->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_NOT_ISCSI);
-		w->session->not_iscsi = true;
-		w->session->stream[0].read_state = w->session->stream[1].read_state = ISCSI_READ_NOTHING;
+	if (stream->expect_login && opcode != (ctx->from_target ? ISCSI_LOGIN_RESPONSE : ISCSI_LOGIN_REQUEST)) {
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_NOT_ISCSI);
+		ctx->connection->not_iscsi = true;
+		ctx->connection->stream[0].read_state = ctx->connection->stream[1].read_state = ISCSI_READ_NOTHING;
 		return false;
 	}
-	wrong = iscsi_validate_bhs(iscsi_header_view(stream), w->from_target, stream->data_max);
-	if (wrong != ANOMALY_NONE && stream->sync == ISCSI_SYNC_KNOWN)
-		iscsi_report_anomaly(w, wrong);
+	anomaly = iscsi_validate_bhs(iscsi_header_slice(stream), ctx->from_target, stream->data_max);
+	if (anomaly != ANOMALY_NONE && stream->sync == ISCSI_SYNC_KNOWN)
+		iscsi_report_anomaly(ctx, anomaly);
 	/* If the login does not say whether digests are used, require the reserved bits to be right as well. */
-	if (wrong == ANOMALY_NONE &&
-	    ((stream->sync == ISCSI_SYNC_KNOWN && iscsi_login_is_known(w->session)) || stream->expect_login ||
-	     iscsi_bhs_is_plausible(iscsi_header_view(stream), w->from_target, stream->data_max))) {
+	if (anomaly == ANOMALY_NONE &&
+	    ((stream->sync == ISCSI_SYNC_KNOWN && iscsi_login_is_known(ctx->connection)) || stream->expect_login ||
+	     iscsi_bhs_is_plausible(iscsi_header_slice(stream), ctx->from_target, stream->data_max))) {
 		stream->expect_login = false;
 		if (!iscsi_opcode_is_login(opcode) && stream->sync == ISCSI_SYNC_KNOWN)
-			iscsi_assume_full_feature(w->session);
+			iscsi_assume_full_feature(ctx->connection);
 		return true;
 	}
-	iscsi_lose_sync(w);
+	iscsi_lose_sync(ctx);
 	return false;
 }
 
 /* The whole header and its digest have been read. */
 static void
-iscsi_accept_header(struct iscsi_reader_ctx *w, bool more)
+iscsi_accept_header(struct iscsi_reader_ctx *ctx, bool more)
 {
-	struct iscsi_stream *stream = w->side;
-	enum anomaly wrong = iscsi_parse_header(iscsi_header_view(stream), &stream->pdu);
+	struct iscsi_stream *stream = ctx->stream;
+	enum anomaly anomaly = iscsi_parse_header(iscsi_header_slice(stream), &stream->pdu);
 
-	if (wrong != ANOMALY_NONE) {
-		iscsi_report_anomaly(w, wrong);
+	if (anomaly != ANOMALY_NONE) {
+		iscsi_report_anomaly(ctx, anomaly);
 		stream->suppress = true;
 	}
-	iscsi_begin_data(w, more);
+	iscsi_begin_data(ctx, more);
 }
 
 static void
-iscsi_finish_header(struct iscsi_reader_ctx *w, bool more)
+iscsi_finish_header(struct iscsi_reader_ctx *ctx, bool more)
 {
-	struct iscsi_stream *stream = w->side;
-	enum iscsi_digest_use use = iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST);
+	struct iscsi_stream *stream = ctx->stream;
+	enum iscsi_digest_use use = iscsi_current_digest_use(ctx, ISCSI_HEADER_DIGEST);
 
 	/* As in iscsi_begin_data_digest(). */
-	if (use == ISCSI_DIGEST_UNKNOWN && !more && iscsi_data_length(iscsi_header_view(stream)) == 0)
-		use = w->session->digest_use[ISCSI_HEADER_DIGEST] = ISCSI_DIGEST_OFF;
+	if (use == ISCSI_DIGEST_UNKNOWN && !more && iscsi_data_length(iscsi_header_slice(stream)) == 0)
+		use = ctx->connection->digest_use[ISCSI_HEADER_DIGEST] = ISCSI_DIGEST_OFF;
 	if (use == ISCSI_DIGEST_OFF) {
-		iscsi_accept_header(w, more);
+		iscsi_accept_header(ctx, more);
 		return;
 	}
-	stream->crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, iscsi_header_view(stream));
+	stream->crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, iscsi_header_slice(stream));
 	stream->digest_have = 0;
 	stream->read_state = ISCSI_READ_HEADER_DIGEST;
 }
 
 static uint32_t
-iscsi_read_header_digest(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_read_header_digest(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	bool known = iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST) == ISCSI_DIGEST_ON;
+	bool known = iscsi_current_digest_use(ctx, ISCSI_HEADER_DIGEST) == ISCSI_DIGEST_ON;
 	uint32_t taken;
 
-	if (!iscsi_collect_digest(w->side, bytes, &taken))
+	if (!iscsi_collect_digest(ctx->stream, bytes, &taken))
 		return taken;
-	if (iscsi_verify_digest(w, ISCSI_HEADER_DIGEST)) {
-		if (!known || iscsi_validate_header(w))
-			iscsi_accept_header(w, bytes.len > taken);
+	if (iscsi_verify_digest(ctx, ISCSI_HEADER_DIGEST)) {
+		if (!known || iscsi_validate_header(ctx))
+			iscsi_accept_header(ctx, bytes.len > taken);
 	} else if (known) {
 		/* With a wrong header digest no field is reliable, not even the length (section 7.7). */
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_HEADER_DIGEST);
-		iscsi_lose_sync(w);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_HEADER_DIGEST);
+		iscsi_lose_sync(ctx);
 	} else {
-		iscsi_accept_header(w, true);
-		iscsi_reparse_digest(w);
+		iscsi_accept_header(ctx, true);
+		iscsi_reparse_digest(ctx);
 	}
 	return taken;
 }
 
 /* The header behind a candidate proves it. */
 static void
-iscsi_confirm_candidate(struct iscsi_reader_ctx *w)
+iscsi_confirm_candidate(struct iscsi_reader_ctx *ctx)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 
 	if (stream->sync == ISCSI_SYNC_KNOWN)
 		return;
 	stream->sync--;
 	if (stream->sync == ISCSI_SYNC_KNOWN)
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_FOUND);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_FOUND);
 }
 
 static uint32_t
-iscsi_read_header(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_read_header(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 	uint32_t whole = stream->header_have < ISCSI_BHS_LEN
 			     ? ISCSI_BHS_LEN
-			     : ISCSI_BHS_LEN + iscsi_ahs_length(iscsi_header_view(stream));
+			     : ISCSI_BHS_LEN + iscsi_ahs_length(iscsi_header_slice(stream));
 	uint32_t n = whole - stream->header_have < bytes.len ? whole - stream->header_have : bytes.len;
 
 	slice_copy(bytes, 0, stream->header + stream->header_have, n);
@@ -309,39 +309,40 @@ iscsi_read_header(struct iscsi_reader_ctx *w, struct slice bytes)
 		return n;
 	if (whole == ISCSI_BHS_LEN) {
 		/* With a digest, check the digest before the header. */
-		if (iscsi_current_digest_use(w, ISCSI_HEADER_DIGEST) != ISCSI_DIGEST_ON && !iscsi_validate_header(w))
+		if (iscsi_current_digest_use(ctx, ISCSI_HEADER_DIGEST) != ISCSI_DIGEST_ON &&
+		    !iscsi_validate_header(ctx))
 			return n;
-		if (iscsi_ahs_length(iscsi_header_view(stream)) > 0)
+		if (iscsi_ahs_length(iscsi_header_slice(stream)) > 0)
 			return n;
 	}
-	iscsi_confirm_candidate(w);
-	iscsi_finish_header(w, bytes.len > n);
+	iscsi_confirm_candidate(ctx);
+	iscsi_finish_header(ctx, bytes.len > n);
 	return n;
 }
 
 void
-iscsi_parse_bytes(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
 	uint32_t done = 0;
 
 	while (done < bytes.len) {
 		struct slice rest = slice_sub(bytes, done, bytes.len);
 
-		switch ((enum iscsi_read_state)w->side->read_state) {
+		switch ((enum iscsi_read_state)ctx->stream->read_state) {
 		case ISCSI_READ_HEADER:
-			done += iscsi_read_header(w, rest);
+			done += iscsi_read_header(ctx, rest);
 			break;
 		case ISCSI_READ_HEADER_DIGEST:
-			done += iscsi_read_header_digest(w, rest);
+			done += iscsi_read_header_digest(ctx, rest);
 			break;
 		case ISCSI_READ_DATA:
-			done += iscsi_read_data(w, rest);
+			done += iscsi_read_data(ctx, rest);
 			break;
 		case ISCSI_READ_DATA_DIGEST:
-			done += iscsi_read_data_digest(w, rest);
+			done += iscsi_read_data_digest(ctx, rest);
 			break;
 		case ISCSI_READ_RESYNC:
-			done += iscsi_resync(w, rest);
+			done += iscsi_resync(ctx, rest);
 			break;
 		case ISCSI_READ_NOTHING:
 			return;
@@ -353,9 +354,9 @@ iscsi_parse_bytes(struct iscsi_reader_ctx *w, struct slice bytes)
 
 /* Bytes missing from the data and its digest do no harm, as long as the end of the PDU is known. */
 static void
-iscsi_skip_gap(struct iscsi_reader_ctx *w, uint32_t length)
+iscsi_skip_gap(struct iscsi_reader_ctx *ctx, uint32_t length)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 	uint32_t n;
 
 	if (stream->read_state == ISCSI_READ_DATA) {
@@ -365,7 +366,7 @@ iscsi_skip_gap(struct iscsi_reader_ctx *w, uint32_t length)
 		stream->text_left -= n < stream->text_left ? n : stream->text_left;
 		length -= n;
 		if (stream->data_left == 0)
-			iscsi_begin_data_digest(w, true);
+			iscsi_begin_data_digest(ctx, true);
 	}
 	if (length > 0 && stream->read_state == ISCSI_READ_DATA_DIGEST) {
 		n = ISCSI_DIGEST_LEN - stream->digest_have;
@@ -373,69 +374,69 @@ iscsi_skip_gap(struct iscsi_reader_ctx *w, uint32_t length)
 		stream->data_missing = true;
 		stream->digest_have = (uint8_t)(stream->digest_have + n);
 		length -= n;
-		if (iscsi_current_digest_use(w, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_UNKNOWN) {
-			iscsi_finish_pdu(w);
-			iscsi_lose_sync(w);
+		if (iscsi_current_digest_use(ctx, ISCSI_DATA_DIGEST) == ISCSI_DIGEST_UNKNOWN) {
+			iscsi_finish_pdu(ctx);
+			iscsi_lose_sync(ctx);
 		} else if (stream->digest_have == ISCSI_DIGEST_LEN) {
-			iscsi_finish_pdu(w);
+			iscsi_finish_pdu(ctx);
 		}
 	}
 	if (length > 0 && stream->read_state != ISCSI_READ_RESYNC && stream->read_state != ISCSI_READ_NOTHING)
-		iscsi_lose_sync(w);
+		iscsi_lose_sync(ctx);
 }
 
 /* --- the reader --- */
 
 static struct iscsi_reader_ctx
-iscsi_reader_ctx_init(struct app_context *ctx, unsigned sender)
+iscsi_reader_ctx_init(struct app_context *app_ctx, unsigned sender)
 {
-	struct iscsi_connection *connection = ctx->state;
+	struct iscsi_connection *connection = app_ctx->state;
 
-	return (struct iscsi_reader_ctx){.app_ctx = ctx,
-					 .session = connection,
-					 .side = &connection->stream[sender],
+	return (struct iscsi_reader_ctx){.app_ctx = app_ctx,
+					 .connection = connection,
+					 .stream = &connection->stream[sender],
 					 .sender = sender,
-					 .from_target = sender == ctx->server_endpoint};
+					 .from_target = sender == app_ctx->server_endpoint};
 }
 
 static void
-iscsi_on_start(struct app_context *ctx, unsigned sender, bool beginning)
+iscsi_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 {
-	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
-	struct iscsi_connection *connection = w.session;
+	struct iscsi_reader_ctx ctx = iscsi_reader_ctx_init(app_ctx, sender);
+	struct iscsi_connection *connection = ctx.connection;
 
 	if (connection->not_iscsi)
 		return;
-	memset(w.side, 0, sizeof *w.side);
+	memset(ctx.stream, 0, sizeof *ctx.stream);
 	if (beginning) {
 		connection->from_start = true;
-		w.side->read_state = ISCSI_READ_HEADER;
-		w.side->expect_login = true;
-		w.side->data_max = ISCSI_LOGIN_DATA_MAX;
+		ctx.stream->read_state = ISCSI_READ_HEADER;
+		ctx.stream->expect_login = true;
+		ctx.stream->data_max = ISCSI_LOGIN_DATA_MAX;
 		return;
 	}
 	if (!connection->full_feature) {
 		connection->login_unseen = true;
 		iscsi_assume_full_feature(connection);
 	}
-	w.side->data_max = iscsi_max_data_len(connection, 1 - sender);
-	w.side->read_state = ISCSI_READ_RESYNC;
+	ctx.stream->data_max = iscsi_max_data_len(connection, 1 - sender);
+	ctx.stream->read_state = ISCSI_READ_RESYNC;
 }
 
 static void
-iscsi_on_bytes(struct app_context *ctx, unsigned sender, struct slice bytes)
+iscsi_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
 {
-	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
+	struct iscsi_reader_ctx ctx = iscsi_reader_ctx_init(app_ctx, sender);
 
-	iscsi_parse_bytes(&w, bytes);
+	iscsi_parse_bytes(&ctx, bytes);
 }
 
 static void
-iscsi_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
+iscsi_on_gap(struct app_context *app_ctx, unsigned sender, uint32_t length)
 {
-	struct iscsi_reader_ctx w = iscsi_reader_ctx_init(ctx, sender);
+	struct iscsi_reader_ctx ctx = iscsi_reader_ctx_init(app_ctx, sender);
 
-	iscsi_skip_gap(&w, length);
+	iscsi_skip_gap(&ctx, length);
 }
 
 static bool

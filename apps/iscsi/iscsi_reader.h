@@ -50,23 +50,23 @@ enum iscsi_read_state {
 /* How certain it is that the bytes being read are a PDU. */
 enum iscsi_sync {
 	ISCSI_SYNC_KNOWN,
-	ISCSI_SYNC_UNCONFIRMED, /* a candidate was read: the next header decides */
+	ISCSI_SYNC_UNCONFIRMED, /* a candidate was read: the next header confirms it or not */
 	ISCSI_SYNC_CANDIDATE,	/* a candidate found by the search is being read */
 };
 
 /* State of one direction. */
 struct iscsi_stream {
-	uint8_t read_state;	  /* enum iscsi_read_state */
-	bool expect_login;	  /* only a login PDU is valid */
-	uint8_t sync;	  /* enum iscsi_sync */
-	bool suppress;	  /* do not report this PDU */
-	bool data_missing;	  /* part of its data was not captured */
-	uint16_t header_have;	  /* bytes in `header` */
-	uint32_t data_left;	  /* bytes of data and padding left */
-	uint32_t text_left; /* of `data_left`, the bytes that are text */
+	uint8_t read_state;   /* enum iscsi_read_state */
+	bool expect_login;    /* only a login PDU is valid */
+	uint8_t sync;	      /* enum iscsi_sync */
+	bool suppress;	      /* do not report this PDU */
+	bool data_missing;    /* part of its data was not captured */
+	uint16_t header_have; /* bytes in `header` so far */
+	uint32_t data_left;   /* bytes of data and padding left */
+	uint32_t text_left;   /* of `data_left`, the bytes that are text */
 	uint32_t crc;
 	uint32_t resync_bytes; /* bytes searched since the boundary was lost */
-	uint32_t data_max;	  /* most data that it may send in a PDU */
+	uint32_t data_max;     /* most data that a PDU of this direction may have */
 	struct iscsi_pdu pdu;
 	struct iscsi_text text;
 	uint8_t header[ISCSI_BHS_LEN + ISCSI_AHS_MAX];
@@ -74,25 +74,26 @@ struct iscsi_stream {
 	uint8_t digest_have;
 };
 
-/* State of both directions; zero at the beginning of a conversation. */
+/* State of an app flow: both directions.  Zero at the beginning. */
 struct iscsi_connection {
 	char target[ISCSI_NAME_MAX + 1], initiator[ISCSI_NAME_MAX + 1]; /* "" if unknown */
 	uint8_t isid[6];
 	uint16_t tsih;
-	bool from_start;	  /* captured from the beginning: the login is complete */
-	bool full_feature;	  /* full feature phase: the login is over */
-	bool login_unseen;	  /* login not fully captured: digest use is inferred */
-	bool not_iscsi;	  /* not an iSCSI connection */
-	uint8_t digest_offer[2]; /* enum iscsi_digest_use by enum iscsi_digest_kind: the last value in the login */
-	uint8_t digest_use[2];	  /* digest use in the full feature phase */
-	uint32_t max_recv_data[2]; /* by end: MaxRecvDataSegmentLength that it declared, 0 none */
-	struct iscsi_stream stream[2]; /* by sending end */
+	bool from_start;	       /* captured from its beginning */
+	bool full_feature;	       /* full feature phase: the login is over */
+	bool login_unseen;	       /* login not fully captured: digest use is inferred */
+	bool not_iscsi;		       /* not an iSCSI connection */
+	uint8_t digest_offer[2];       /* enum iscsi_digest_use by enum iscsi_digest_kind: the last value in the
+				        * login */
+	uint8_t digest_use[2];	       /* digest use in the full feature phase */
+	uint32_t max_recv_data[2];     /* by endpoint: MaxRecvDataSegmentLength that it declared, 0 none */
+	struct iscsi_stream stream[2]; /* by sender */
 };
 
 /* A PDU as the reader reports it. */
 struct iscsi_message {
 	const struct iscsi_pdu *pdu;
-	const struct iscsi_connection *session;
+	const struct iscsi_connection *connection;
 };
 
 extern const struct app_reader iscsi_reader;
@@ -102,34 +103,38 @@ extern const struct app_reader iscsi_reader;
 /* Arguments of the reader's functions, for one direction. */
 struct iscsi_reader_ctx {
 	struct app_context *app_ctx;
-	struct iscsi_connection *session;
-	struct iscsi_stream *side;
+	struct iscsi_connection *connection;
+	struct iscsi_stream *stream; /* the direction of `sender` */
 	unsigned sender;
 	bool from_target;
 };
 
 static inline void
-iscsi_report_anomaly(const struct iscsi_reader_ctx *w, enum anomaly a)
+iscsi_report_anomaly(const struct iscsi_reader_ctx *ctx, enum anomaly a)
 {
-	w->app_ctx->on_anomaly(w->app_ctx->context, a);
+	ctx->app_ctx->on_anomaly(ctx->app_ctx->context, a);
 }
 
 /* iscsi_reader.c: the boundary is lost; start a search. */
-void iscsi_lose_sync(struct iscsi_reader_ctx *w);
+void iscsi_lose_sync(struct iscsi_reader_ctx *ctx);
 
 /* iscsi_reader.c: parses the next bytes. */
-void iscsi_parse_bytes(struct iscsi_reader_ctx *w, struct slice bytes);
+void iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes);
 
-/* iscsi_search.c: looks for a boundary.  Returns the number of bytes before it, or all of them. */
-uint32_t iscsi_resync(struct iscsi_reader_ctx *w, struct slice bytes);
+/* iscsi_resync.c: searches for a boundary.  Returns the number of bytes before it, or of all bytes if there is none. */
+uint32_t iscsi_resync(struct iscsi_reader_ctx *ctx, struct slice bytes);
 
-/* iscsi_login.c: text of a login or text PDU; the end of such a PDU; a PDU that is valid only after the login. */
-void iscsi_feed_text(struct iscsi_reader_ctx *w, struct slice bytes);
-void iscsi_finish_text(struct iscsi_reader_ctx *w);
-void iscsi_process_login_pdu(struct iscsi_reader_ctx *w);
+/* iscsi_login.c: text of a login or text PDU; the end of such a PDU. */
+void iscsi_feed_text(struct iscsi_reader_ctx *ctx, struct slice bytes);
+void iscsi_finish_text(struct iscsi_reader_ctx *ctx);
+
+/* iscsi_login.c: a complete login PDU. */
+void iscsi_process_login_pdu(struct iscsi_reader_ctx *ctx);
+
+/* iscsi_login.c: a PDU that is valid only after the login, whose end was not captured. */
 void iscsi_assume_full_feature(struct iscsi_connection *connection);
 
-/* iscsi_login.c: the most data that a PDU to end `receiver` may have. */
+/* iscsi_login.c: the most data that a PDU to endpoint `receiver` may have. */
 uint32_t iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver);
 
 static inline bool

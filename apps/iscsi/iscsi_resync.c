@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds a PDU boundary in mid-stream.
+ * Finds a PDU boundary in mid-stream and after a gap.
  *
  * Of the 384 bits of a basic header, 30 to 200 are fixed, depending on the kind.  A run of bytes in which all of them
  * are right is a candidate.  It is accepted at once if the digest behind it matches, if the PDU ends where its segment
@@ -10,12 +10,12 @@
 #include "apps/iscsi/iscsi_reader.h"
 
 enum iscsi_confidence {
-	BELIEF_NONE,
-	BELIEF_TENTATIVE,
-	BELIEF_SURE,
+	CONFIDENCE_NONE,
+	CONFIDENCE_TENTATIVE,
+	CONFIDENCE_SURE,
 };
 
-/* Whether the header at `at` is followed by its CRC. */
+/* Whether the header at offset `at` is followed by its digest. */
 static bool
 iscsi_header_digest_follows(struct slice bytes, uint32_t at, uint32_t length)
 {
@@ -24,78 +24,78 @@ iscsi_header_digest_follows(struct slice bytes, uint32_t at, uint32_t length)
 	return iscsi_digest_is_valid(crc, slice_sub(bytes, at + length, ISCSI_DIGEST_LEN));
 }
 
-/* Judges what follows the PDU in this segment: nothing, another valid header, or something else. */
-/* Whether a valid header is at `at`.  A header with more data than ISCSI_RESYNC_MAX is not accepted. */
+/* Whether a plausible header is at offset `at`.  A header with more data than ISCSI_RESYNC_MAX is not accepted. */
 static bool
-iscsi_is_plausible_header(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t at)
+iscsi_is_plausible_header(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
 {
-	uint32_t limit = w->side->data_max < ISCSI_RESYNC_MAX ? w->side->data_max : ISCSI_RESYNC_MAX;
+	uint32_t limit = ctx->stream->data_max < ISCSI_RESYNC_MAX ? ctx->stream->data_max : ISCSI_RESYNC_MAX;
 
-	return iscsi_bhs_is_plausible(slice_sub(bytes, at, ISCSI_BHS_LEN), w->from_target, limit);
+	return iscsi_bhs_is_plausible(slice_sub(bytes, at, ISCSI_BHS_LEN), ctx->from_target, limit);
 }
 
+/* Decides by what follows the PDU in this segment: nothing, another valid header, or something else. */
 static enum iscsi_confidence
-iscsi_check_candidate_end(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t end)
+iscsi_check_candidate_end(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t end)
 {
 	if (end == bytes.len)
-		return BELIEF_SURE;
+		return CONFIDENCE_SURE;
 	if (end > bytes.len)
-		return BELIEF_TENTATIVE;
+		return CONFIDENCE_TENTATIVE;
 	if (bytes.len - end < ISCSI_BHS_LEN)
-		return BELIEF_NONE;
-	return iscsi_is_plausible_header(w, bytes, end) ? BELIEF_SURE : BELIEF_NONE;
+		return CONFIDENCE_NONE;
+	return iscsi_is_plausible_header(ctx, bytes, end) ? CONFIDENCE_SURE : CONFIDENCE_NONE;
 }
 
 static enum iscsi_confidence
-iscsi_check_candidate(const struct iscsi_reader_ctx *w, struct slice bytes, uint32_t at)
+iscsi_check_candidate(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
 {
 	struct slice bhs = slice_sub(bytes, at, ISCSI_BHS_LEN);
-	const struct iscsi_connection *connection = w->session;
+	const struct iscsi_connection *connection = ctx->connection;
 	uint8_t opcode = slice_u8(bhs, 0) & 0x3f;
 	enum iscsi_digest_use use = iscsi_digest_use_for(connection, opcode, ISCSI_HEADER_DIGEST);
 	uint32_t header, data;
 	enum iscsi_confidence best, other;
 
-	if (!iscsi_is_plausible_header(w, bytes, at))
-		return BELIEF_NONE;
+	if (!iscsi_is_plausible_header(ctx, bytes, at))
+		return CONFIDENCE_NONE;
 	header = ISCSI_BHS_LEN + iscsi_ahs_length(bhs);
 	data = iscsi_pad_length(iscsi_data_length(bhs));
 	if (use != ISCSI_DIGEST_OFF && iscsi_header_digest_follows(bytes, at, header))
-		return BELIEF_SURE;
+		return CONFIDENCE_SURE;
 	if (use == ISCSI_DIGEST_ON)
-		return BELIEF_NONE;
-	best = iscsi_check_candidate_end(w, bytes, at + header + data);
-	if (best != BELIEF_SURE && data > 0 &&
+		return CONFIDENCE_NONE;
+	best = iscsi_check_candidate_end(ctx, bytes, at + header + data);
+	if (best != CONFIDENCE_SURE && data > 0 &&
 	    iscsi_digest_use_for(connection, opcode, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF) {
-		other = iscsi_check_candidate_end(w, bytes, at + header + data + ISCSI_DIGEST_LEN);
+		other = iscsi_check_candidate_end(ctx, bytes, at + header + data + ISCSI_DIGEST_LEN);
 		best = other > best ? other : best;
 	}
 	return best;
 }
 
 uint32_t
-iscsi_resync(struct iscsi_reader_ctx *w, struct slice bytes)
+iscsi_resync(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
-	struct iscsi_stream *stream = w->side;
+	struct iscsi_stream *stream = ctx->stream;
 
 	for (uint32_t at = 0; at < bytes.len; at++) {
 		enum iscsi_confidence confidence =
-		    bytes.len - at >= ISCSI_BHS_LEN ? iscsi_check_candidate(w, bytes, at) : BELIEF_NONE;
+		    bytes.len - at >= ISCSI_BHS_LEN ? iscsi_check_candidate(ctx, bytes, at) : CONFIDENCE_NONE;
 
-		if (confidence == BELIEF_NONE)
+		if (confidence == CONFIDENCE_NONE)
 			continue;
-		stream->sync = confidence == BELIEF_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
+		stream->sync = confidence == CONFIDENCE_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
 		stream->suppress = false;
 		stream->data_missing = false;
 		stream->read_state = ISCSI_READ_HEADER;
 		stream->header_have = 0;
-		if (confidence == BELIEF_SURE)
-			iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_FOUND);
+		if (confidence == CONFIDENCE_SURE)
+			iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_FOUND);
 		return at;
 	}
 	stream->resync_bytes += bytes.len;
 	if (stream->resync_bytes > ISCSI_RESYNC_MAX) {
-		iscsi_report_anomaly(w, ANOMALY_ISCSI_SYNC_GIVEN_UP);
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_GIVEN_UP);
 		stream->read_state = ISCSI_READ_NOTHING;
 	}
 	return bytes.len;

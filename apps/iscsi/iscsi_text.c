@@ -23,7 +23,7 @@ iscsi_text_end_pair(struct iscsi_text *text, iscsi_pair *pair, void *context)
 	return good || empty;
 }
 
-/* Keys are letters, digits and - + @ _ / . (section 6.1). */
+/* Keys are letters, digits and . - + @ _ (section 6.1); # occurs in extension keys (X#), and / is accepted as well. */
 static bool
 iscsi_text_is_key_char(uint8_t c)
 {
@@ -76,8 +76,8 @@ iscsi_text_feed(struct iscsi_text *text, struct slice bytes, iscsi_pair *pair, v
 bool
 iscsi_text_end(struct iscsi_text *text)
 {
-	bool whole = text->key_length == 0 && !text->malformed;
+	bool complete = text->key_length == 0 && !text->malformed;
 
 	iscsi_text_begin_pair(text);
-	return whole;
+	return complete;
 }

@@ -47,7 +47,7 @@ iscsi_fixture_on_message(void *context, unsigned sender, const void *told)
 	(void)sender;
 	s->messages++;
 	s->pdu = *message->pdu;
-	s->session = *message->session;
+	s->session = *message->connection;
 	slice_copy(s->pdu.cdb, 0, s->cdb, s->pdu.cdb.len);
 	slice_copy(s->pdu.cdb_extension, 0, s->cdb + s->pdu.cdb.len, s->pdu.cdb_extension.len);
 	s->cdb_length = s->pdu.cdb.len + s->pdu.cdb_extension.len;
