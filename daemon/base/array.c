@@ -4,17 +4,17 @@
 #include <stdlib.h>
 
 bool
-array_reserve_one(void **array, size_t count, size_t *room, size_t size)
+array_reserve_one(void **array, size_t count, size_t *capacity, size_t size)
 {
-	size_t more = *room > 0 ? *room * 2 : 16;
+	size_t more = *capacity > 0 ? *capacity * 2 : 16;
 	void *larger;
 
-	if (count < *room)
+	if (count < *capacity)
 		return true;
 	larger = realloc(*array, more * size);
 	if (larger == NULL)
 		return false;
 	*array = larger;
-	*room = more;
+	*capacity = more;
 	return true;
 }

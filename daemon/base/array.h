@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Ensures that `*array`, with room for `*room` elements of `size` bytes, can hold `count` + 1.  Both are updated if it
- * grows.  False, with nothing changed, if out of memory. */
-bool array_reserve_one(void **array, size_t count, size_t *room, size_t size);
+/* Ensures that `*array`, with memory for `*capacity` elements of `size` bytes, can hold `count` + 1.  Both are updated
+ * if it grows.  False, with nothing changed, if out of memory. */
+bool array_reserve_one(void **array, size_t count, size_t *capacity, size_t size);
 
 #endif

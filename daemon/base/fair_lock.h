@@ -2,11 +2,11 @@
 /*
  * A fair lock between a thread and others that occasionally read or change its data.
  *
- * The thread holds its guard while it works and releases it while it waits for events (see loop.h).  Another thread
- * that holds the guard may read and change everything that the owner thread uses.  There are two mutexes, so that a
- * busy thread cannot take the guard again before those already waiting have had it.
+ * The thread holds its lock while it works and releases it while it waits for events (see loop.h).  Another thread that
+ * holds the lock may read and change everything that the first thread uses.  There are two mutexes, so that a busy
+ * thread cannot take the lock again before the threads that already wait for it.
  *
- * A NULL guard is never locked: for a thread whose data no other thread accesses.
+ * A NULL lock is never taken: for a thread whose data no other thread accesses.
  */
 #ifndef NETOBS_DAEMON_BASE_FAIR_LOCK_H
 #define NETOBS_DAEMON_BASE_FAIR_LOCK_H

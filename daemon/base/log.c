@@ -8,7 +8,7 @@
 
 #define LINE_MAX_BYTES LOG_TEXT_MAX
 
-/* Writes `text` so that it is one line of printable ASCII; `line` has room for four times its length. */
+/* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
 static void
 log_escape_line(const char *text, char *line)
 {

@@ -23,10 +23,10 @@ enum log_level {
 /* A call site that logs; log_limit.c keeps its counts here. */
 struct log_site {
 	enum log_level level;
-	unsigned burst;	 /* lines logged since `window_start` */
-	uint64_t window_start;	 /* monotonic seconds */
+	unsigned burst;	       /* lines logged since `window_start` */
+	uint64_t window_start; /* monotonic seconds */
 	unsigned long long suppressed;
-	char last_suppressed[128];	 /* last suppressed line, truncated */
+	char last_suppressed[128]; /* last suppressed line, truncated */
 	bool in_suppressed_list;
 	struct log_site *next;
 };

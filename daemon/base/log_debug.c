@@ -38,7 +38,7 @@ debug_find_topic(const char *name, size_t length, uint32_t *topics)
 }
 
 bool
-log_debug_parse(const char *text, uint32_t *topics, char *why, size_t size)
+log_debug_parse(const char *text, uint32_t *topics, char *error, size_t size)
 {
 	char known[DEBUG_TOPICS_TEXT_MAX];
 	uint32_t parsed = *topics;
@@ -60,7 +60,7 @@ log_debug_parse(const char *text, uint32_t *topics, char *why, size_t size)
 		text++;
 	}
 	log_debug_format(DEBUG_ALL_TOPICS, known, sizeof known);
-	snprintf(why, size, "expected topics of %s, separated by commas, or all or off", known);
+	snprintf(error, size, "expected topics of %s, separated by commas, or all or off", known);
 	return false;
 }
 

@@ -46,14 +46,14 @@ log_debug_is_on(enum debug_topic topic)
 /* Replaces the set of enabled topics.  Any thread may call it. */
 void log_debug_enable(uint32_t topics);
 
-/* Parses "live,config", "all" or "off" and adds the topics to `*topics`; "off" clears it.  False, with `why`, which
+/* Parses "live,config", "all" or "off" and adds the topics to `*topics`; "off" clears it.  False, with `error`, which
  * lists the topics, if one is unknown. */
-bool log_debug_parse(const char *text, uint32_t *topics, char *why, size_t size);
+bool log_debug_parse(const char *text, uint32_t *topics, char *error, size_t size);
 
 /* Writes the names of the topics as log_debug_parse() accepts them; "off" for none. */
 void log_debug_format(uint32_t topics, char *text, size_t size);
 
-/* Room for all names. */
+/* Size of a text that holds all names. */
 #define DEBUG_TOPICS_TEXT_MAX 128
 
 /* Logs one line, whether or not the topic is enabled. */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 
 /* Limits are per process, and any thread may log. */
@@ -16,12 +16,9 @@ static bool limiting;
 static struct log_site *suppressed_sites; /* call sites with suppressed lines that are not reported yet */
 
 static uint64_t
-clock_monotonic_s(void)
+log_limit_now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
+	return clock_monotonic_ns() / 1000000000u;
 }
 
 static void
@@ -35,7 +32,7 @@ log_limit_report_site(struct log_site *site)
 static bool
 log_limit_allow_line(struct log_site *site)
 {
-	uint64_t now = clock_monotonic_s();
+	uint64_t now = log_limit_now_s();
 
 	if (site->burst == 0 || now - site->window_start >= LOG_LIMIT_SECONDS) {
 		site->window_start = now;
@@ -77,7 +74,7 @@ static void
 log_limit_report_sites(bool all)
 {
 	struct log_site **link = &suppressed_sites;
-	uint64_t now = clock_monotonic_s();
+	uint64_t now = log_limit_now_s();
 
 	pthread_mutex_lock(&mutex);
 	while (*link != NULL) {

@@ -3,7 +3,7 @@
  * Rate limit for log messages: each call site may log LOG_LIMIT_LINES lines in LOG_LIMIT_SECONDS.  Further lines are
  * counted, and the count is logged later.  The macros of log.h give every call site its own struct log_site.
  *
- * There is no limit during startup: a start logs at most one line and ends, or none.
+ * There is no limit during startup: a start that fails logs one line and ends.
  */
 #ifndef NETOBS_DAEMON_BASE_LOG_LIMIT_H
 #define NETOBS_DAEMON_BASE_LOG_LIMIT_H

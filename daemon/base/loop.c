@@ -31,7 +31,7 @@ timeval_from_ns(uint64_t ns)
 }
 
 static void
-log_libevent(int severity, const char *message)
+loop_log_libevent(int severity, const char *message)
 {
 	if (severity == EVENT_LOG_ERR)
 		log_error("event loop: %s", message);
@@ -44,7 +44,7 @@ loop_new(void)
 {
 	struct loop *loop = calloc(1, sizeof *loop);
 
-	event_set_log_callback(log_libevent);
+	event_set_log_callback(loop_log_libevent);
 	if (loop != NULL)
 		loop->base = event_base_new();
 	if (loop == NULL || loop->base == NULL) {
@@ -151,7 +151,7 @@ watch_free(struct watch *watch)
 	free(watch);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ bells */
+/* ---------------------------------------------------------------------------------------------------------- wakeups */
 
 struct wakeup {
 	int fd;
@@ -233,17 +233,17 @@ loop_set_flag(evutil_socket_t fd, short what, void *context)
 	*flag = true;
 }
 
-/* Runs until the event has come or the loop is stopped. */
+/* Runs until the event has occurred or the loop is stopped. */
 static bool
 loop_run_until(struct loop *loop, int fd, short what, const struct timeval *timeout)
 {
-	bool come = false;
-	struct event *event = event_new(loop->base, fd, what, loop_set_flag, &come);
+	bool occurred = false;
+	struct event *event = event_new(loop->base, fd, what, loop_set_flag, &occurred);
 
 	/* Objects that cannot be watched, such as plain files, are always ready. */
 	if (event == NULL || event_add(event, timeout) < 0)
-		come = true;
-	while (!come && !loop->stopped)
+		occurred = true;
+	while (!occurred && !loop->stopped)
 		event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
 	if (event != NULL)
 		event_free(event);

@@ -18,7 +18,7 @@ typedef void loop_callback(void *context);
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 
-/* From now on callbacks run with this guard held.  loop_run() must be called with the guard held and releases it while
+/* From now on callbacks run with this lock held.  loop_run() must be called with the lock held and releases it while
  * waiting.  Call it before anything is watched. */
 void loop_set_lock(struct loop *loop, struct fair_lock *lock);
 
@@ -39,7 +39,7 @@ struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *ca
 /* Frees a watch of any kind; NULL is allowed. */
 void watch_free(struct watch *watch);
 
-/* A wakeup that any thread may trigger: the callback runs in the loop's thread, once for one or more triggers.  NULL if
+/* A wakeup that any thread may send: the callback runs in the loop's thread, once for one or more wakeups.  NULL if
  * out of memory or descriptors. */
 struct wakeup *wakeup_new(struct loop *loop, loop_callback *callback, void *context);
 void wakeup_send(struct wakeup *wakeup);
@@ -47,9 +47,9 @@ void wakeup_free(struct wakeup *wakeup);
 
 /* These functions handle events, and return at once if the loop has been stopped. */
 void loop_run(struct loop *loop);		    /* until it is stopped */
-void loop_poll(struct loop *loop);		    /* handles what is due, without waiting */
+void loop_poll(struct loop *loop);		    /* handles pending events, without waiting */
 bool loop_sleep(struct loop *loop, uint64_t ns);    /* for `ns`; false if the loop was stopped */
-bool loop_wait_readable(struct loop *loop, int fd);	    /* until `fd` is readable; false if the loop was stopped */
+bool loop_wait_readable(struct loop *loop, int fd); /* until `fd` is readable; false if the loop was stopped */
 
 void loop_stop(struct loop *loop);
 bool loop_is_stopped(const struct loop *loop);

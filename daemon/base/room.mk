@@ -4,6 +4,7 @@
 libdaemon_a_SOURCES += \
 	%D%/array.c \
 	%D%/array.h \
+	%D%/clock.h \
 	%D%/fair_lock.h \
 	%D%/log.c \
 	%D%/log.h \
@@ -14,4 +15,6 @@ libdaemon_a_SOURCES += \
 	%D%/loop.c \
 	%D%/loop.h \
 	%D%/text_buffer.c \
-	%D%/text_buffer.h
+	%D%/text_buffer.h \
+	%D%/thread.c \
+	%D%/thread.h

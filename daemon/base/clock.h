@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel's clocks in nanoseconds.  Only daemon/ reads them: dissect/ and flow/ run on packet time. */
+#ifndef NETOBS_DAEMON_BASE_CLOCK_H
+#define NETOBS_DAEMON_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t
+clock_read_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t
+clock_monotonic_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/* Since the epoch, as time stamps of frames. */
+static inline uint64_t
+clock_realtime_ns(void)
+{
+	return clock_read_ns(CLOCK_REALTIME);
+}
+
+#endif
