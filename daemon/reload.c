@@ -92,7 +92,7 @@ reload_apply(const struct reload_targets *targets, struct config *fresh)
 			reload_apply_worker(&workers->worker[changed], targets->config);
 		return false;
 	}
-	/* Topics that were chosen with netobsctl stay until the setting changes. */
+	/* Topics that netobsctl has set stay until the setting changes. */
 	if (fresh->debug_topics != targets->config->debug_topics)
 		log_debug_enable(fresh->debug_topics);
 	reload_log_changes(targets->config, fresh);
@@ -102,7 +102,7 @@ reload_apply(const struct reload_targets *targets, struct config *fresh)
 	return true;
 }
 
-/* Workers must not run, because they read the configuration too. */
+/* Applies the changes while all workers are paused, because they read the configuration too. */
 static bool
 reload_apply_paused(const struct reload_targets *targets, struct config *fresh)
 {

@@ -20,11 +20,11 @@ struct reload;
 struct reload *reload_new(const struct reload_targets *targets);
 void reload_free(struct reload *reload);
 
-/* Parses command line and file again.  Settings of AT_RELOAD rows take effect; a message names other rows that have
- * changed.  False, with nothing changed and a message logged that names the place, on any error. */
+/* Parses command line and file again.  Settings of OPTION_AT_RELOAD rows take effect; a message names other
+ * rows that have changed.  False, with nothing changed and a message logged that names file and line, on any error. */
 bool reload_run(struct reload *reload);
 
-/* Copies the AT_RELOAD settings of `*fresh` to `*config`; `*fresh` must live as long as `*config`. */
+/* Copies the OPTION_AT_RELOAD settings of `*fresh` to `*config`; `*fresh` must live as long as `*config`. */
 void reload_copy_settings(struct config *config, struct config *fresh);
 
 #endif

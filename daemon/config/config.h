@@ -13,7 +13,7 @@
 #include "probes/print/print.h"
 #include "probes/site/site_select.h"
 
-/* Point of view of the probes (the view of probes.md). */
+/* The endpoints for which probes fire (the view of netobs(7)). */
 enum view_mode {
 	VIEW_AUTO,    /* live: host; file: both, unless the file records directions or local prefixes are configured */
 	VIEW_HOST,    /* the endpoints that belong to this host or a local prefix */
@@ -35,15 +35,15 @@ struct config_string {
 };
 
 struct config {
-	int argc;		 /* the command line, parsed again when the file is */
+	int argc; /* the command line, parsed again on a reload */
 	char **argv;
 	const char *config_path;	 /* netobs.conf(5), NULL for none */
-	bool check_config, print_config;	 /* --check-config, --print-config */
+	bool check_config, print_config; /* --check-config, --print-config */
 	const char *run_as_user;	 /* user to run as after opening everything, NULL for the default */
-	bool seccomp;		 /* filter system calls */
+	bool seccomp;			 /* filter system calls */
 	const char *control_path;	 /* path of the control socket, NULL for none */
-	uint32_t control_mode;	 /* its permissions */
-	const char *control_group; /* its group, NULL for the process's own */
+	uint32_t control_mode;		 /* its permissions */
+	const char *control_group;	 /* its group, NULL for the process's own */
 	const char *metrics_address;	 /* address of the metrics server, NULL for none */
 	bool metrics_allow_remote;	 /* the metrics address need not be local */
 	struct config_string *strings;
@@ -53,17 +53,17 @@ struct config {
 	enum view_mode view;
 	struct ip_prefix *local_prefixes;
 	size_t local_prefix_count;
-	bool lookup_owners;		/* live: look up the processes behind local sockets */
-	bool lookup_all_users;	/* also sockets of other users, which requires capabilities */
-	bool observe_inner;		/* tunnelled packets fire as packets of their own */
-	int snaplen;		/* bytes */
-	int kernel_buffer;		/* kernel buffer per interface, bytes; 0 for the default */
-	uint32_t workers;	/* live: threads that capture */
+	bool lookup_owners;    /* live: look up the processes behind local sockets */
+	bool lookup_all_users; /* also sockets of other users, which requires capabilities */
+	bool observe_inner;    /* tunnelled packets fire as packets of their own */
+	int snaplen;	       /* bytes */
+	int kernel_buffer;     /* kernel buffer per interface, bytes; 0 for the default */
+	uint32_t workers;      /* live: threads that capture */
 	bool promiscuous, immediate;
-	double replay_speed;		/* replay speed, 1.0 as recorded; 0 as fast as possible */
-	bool on_demand;		/* capture only while a tracer is attached */
+	double replay_speed; /* replay speed, 1.0 as recorded; 0 as fast as possible */
+	bool on_demand;	     /* capture only while a tracer is attached */
 	bool wait_tracer;
-	double wait_timeout;	/* 0: for ever */
+	double wait_timeout; /* seconds, 0: no limit */
 	enum print_format print;
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
 	bool list_probes;

@@ -15,14 +15,14 @@
 #include "daemon/config/config_text.h"
 #include "daemon/config/options.h"
 
-/* State for libconfuse's callbacks, which have no context argument. */
+/* State of the parser that runs, for libconfuse's callbacks, which have no context argument. */
 static struct config_parser {
 	struct config *config;
-	struct config discarded; /* receives overridden values, which are checked but not used */
+	struct config discarded; /* receives overridden values, which are checked and not used */
 	const bool *overridden_rows;
-	int *lines; /* per row: line of the setting, 0 if not set yet */
-	bool error_logged;  /* an error was logged: later ones only follow from it */
-} *reading;
+	int *lines;	   /* per row: line of the setting, 0 if not set yet */
+	bool error_logged; /* an error was logged: later ones are its consequences */
+} *parser;
 
 /* Logs libconfuse's own errors and those of config_file_set_value(). */
 static void __attribute__((format(printf, 2, 0)))
@@ -31,9 +31,9 @@ config_file_log_error(cfg_t *cfg, const char *format, va_list arguments)
 	char what[512];
 
 	vsnprintf(what, sizeof what, format, arguments);
-	if (!reading->error_logged)
+	if (!parser->error_logged)
 		log_error("%s:%d: %s", cfg->filename, cfg->line, what);
-	reading->error_logged = true;
+	parser->error_logged = true;
 }
 
 /* Callback: a value was parsed. */
@@ -42,21 +42,21 @@ config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *re
 {
 	const struct option_row *row = options_find_setting(option->name);
 	size_t index = (size_t)(row - options_table);
-	struct config *config = reading->overridden_rows[index] ? &reading->discarded : reading->config;
-	char why[256];
+	struct config *config = parser->overridden_rows[index] ? &parser->discarded : parser->config;
+	char error[256];
 
 	/* The first value of a list that starts with "="; "+=" appends to the list. */
-	if (option->nvalues == 1 && reading->lines[index] != 0) {
-		cfg_error(cfg, "%s is already set in line %d", row->name, reading->lines[index]);
+	if (option->nvalues == 1 && parser->lines[index] != 0) {
+		cfg_error(cfg, "%s is already set in line %d", row->name, parser->lines[index]);
 		return -1;
 	}
-	if (reading->lines[index] == 0)
-		reading->lines[index] = cfg->line;
-	if (reading->overridden_rows[index])
+	if (parser->lines[index] == 0)
+		parser->lines[index] = cfg->line;
+	if (parser->overridden_rows[index])
 		log_debug(DEBUG_CONFIG, "%s:%d: %s is overridden by the command line", cfg->filename, cfg->line,
 			  row->name);
-	if (!row->kind->set(config, row, value, why, sizeof why)) {
-		cfg_error(cfg, "%s = %s: %s", row->name, value, why);
+	if (!row->kind->set(config, row, value, error, sizeof error)) {
+		cfg_error(cfg, "%s = %s: %s", row->name, value, error);
 		return -1;
 	}
 	*(const char **)result = value;
@@ -93,8 +93,8 @@ config_file_parse_text(char *text, const char *name, cfg_opt_t *options)
 		log_error("cannot read %s: out of memory", name);
 	} else {
 		cfg_set_error_function(cfg, config_file_log_error);
-		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !reading->error_logged;
-		if (!good && !reading->error_logged)
+		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !parser->error_logged;
+		if (!good && !parser->error_logged)
 			log_error("%s:%d: syntax error", name, cfg->line);
 	}
 	if (cfg != NULL)
@@ -107,7 +107,7 @@ config_file_parse_text(char *text, const char *name, cfg_opt_t *options)
 bool
 config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
 {
-	struct config_parser present = {.config = config, .overridden_rows = overridden};
+	struct config_parser own = {.config = config, .overridden_rows = overridden};
 	char *text = config_text_read(stream, name);
 	cfg_opt_t *options;
 	bool good = false;
@@ -115,38 +115,38 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 	if (text == NULL)
 		return false;
 	options = config_file_make_options();
-	present.lines = calloc(options_table_rows, sizeof *present.lines);
-	if (options == NULL || present.lines == NULL || !config_set_defaults(&present.discarded)) {
+	own.lines = calloc(options_table_rows, sizeof *own.lines);
+	if (options == NULL || own.lines == NULL || !config_set_defaults(&own.discarded)) {
 		log_error("cannot read %s: out of memory", name);
 	} else {
-		reading = &present;
+		parser = &own;
 		good = config_file_parse_text(text, name, options);
-		reading = NULL;
+		parser = NULL;
 	}
-	config_free(&present.discarded);
-	free(present.lines);
+	config_free(&own.discarded);
+	free(own.lines);
 	free(options);
 	free(text);
 	return good;
 }
 
-/* Only a plain file: opening a pipe would block the daemon. */
+/* Opens plain files only: a pipe would block the daemon. */
 static FILE *
 config_file_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *why = NULL;
+	const char *error = NULL;
 	FILE *stream = NULL;
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		why = strerror(errno);
+		error = strerror(errno);
 	else if (!S_ISREG(status.st_mode))
-		why = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file";
+		error = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file";
 	else if ((stream = fdopen(fd, "r")) == NULL)
-		why = strerror(errno);
-	if (why != NULL)
-		log_error("cannot read %s: %s", path, why);
+		error = strerror(errno);
+	if (error != NULL)
+		log_error("cannot read %s: %s", path, error);
 	if (stream == NULL && fd >= 0)
 		close(fd);
 	return stream;

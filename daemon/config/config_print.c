@@ -29,13 +29,13 @@ config_print_value(FILE *to, const struct option_row *row, const char *value)
 bool
 config_print_row(FILE *to, const struct option_row *row, const struct config *config)
 {
-	char room[OPTIONS_VALUE_MAX];
-	const char *value = row->kind->get(config, row, 0, room);
+	char buffer[OPTIONS_VALUE_MAX];
+	const char *value = row->kind->get(config, row, 0, buffer);
 
 	if (value == NULL)
 		return false;
 	fprintf(to, "%s = %s", row->name, row->kind->list ? "{" : "");
-	for (size_t i = 0; (value = row->kind->get(config, row, i, room)) != NULL; i++) {
+	for (size_t i = 0; (value = row->kind->get(config, row, i, buffer)) != NULL; i++) {
 		if (i > 0)
 			fputs(", ", to);
 		config_print_value(to, row, value);

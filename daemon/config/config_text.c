@@ -10,69 +10,69 @@
 /* Lexical class of the current bytes. */
 enum scan_state {
 	SCAN_PLAIN,
-	PART_WORD,   /* unquoted; "10.0.0.0/8" and "a//b" are one word each */
-	PART_DOUBLE, /* between quotes */
-	PART_SINGLE,
-	PART_LINE,   /* a comment to the end of its line */
-	PART_BLOCK,  /* a comment until its end */
+	SCAN_WORD,   /* unquoted; "10.0.0.0/8" and "a//b" are one word each */
+	SCAN_DOUBLE, /* between quotes */
+	SCAN_SINGLE,
+	SCAN_LINE,  /* a comment to the end of its line */
+	SCAN_BLOCK, /* a comment until its end */
 };
 
 struct config_scanner {
 	const char *name;
 	enum scan_state state;
 	int line;
-	int state_line; /* line on which the part began */
+	int state_line; /* line on which this state began */
 };
 
 static enum scan_state
-scan_next_state(const struct config_scanner *scanner, const char *at)
+config_scanner_next_state(const struct config_scanner *scanner, const char *at)
 {
 	switch (scanner->state) {
 	case SCAN_PLAIN:
-	case PART_WORD:
+	case SCAN_WORD:
 		if (*at == '#')
-			return PART_LINE;
+			return SCAN_LINE;
 		if (*at == '"')
-			return PART_DOUBLE;
+			return SCAN_DOUBLE;
 		if (*at == '\'')
-			return PART_SINGLE;
+			return SCAN_SINGLE;
 		if (strchr(" \t\r\n={}(),+", *at) != NULL)
 			return SCAN_PLAIN;
 		if (scanner->state == SCAN_PLAIN && at[0] == '/' && (at[1] == '/' || at[1] == '*'))
-			return at[1] == '/' ? PART_LINE : PART_BLOCK;
-		return PART_WORD;
-	case PART_DOUBLE:
-		return *at == '"' ? SCAN_PLAIN : PART_DOUBLE;
-	case PART_SINGLE:
-		return *at == '\'' ? SCAN_PLAIN : PART_SINGLE;
-	case PART_LINE:
-		return *at == '\n' ? SCAN_PLAIN : PART_LINE;
-	case PART_BLOCK:
+			return at[1] == '/' ? SCAN_LINE : SCAN_BLOCK;
+		return SCAN_WORD;
+	case SCAN_DOUBLE:
+		return *at == '"' ? SCAN_PLAIN : SCAN_DOUBLE;
+	case SCAN_SINGLE:
+		return *at == '\'' ? SCAN_PLAIN : SCAN_SINGLE;
+	case SCAN_LINE:
+		return *at == '\n' ? SCAN_PLAIN : SCAN_LINE;
+	case SCAN_BLOCK:
 		break;
 	}
-	return PART_BLOCK; /* left to blank_comments(), because the end has two characters */
+	return SCAN_BLOCK; /* left to config_scanner_blank_comments(), because the end has two characters */
 }
 
 /* Replaces comments by blanks, except for newlines.  False if the text ends inside quotes or a comment. */
 static bool
-blank_comments(struct config_scanner *scanner, char *text)
+config_scanner_blank_comments(struct config_scanner *scanner, char *text)
 {
 	for (char *at = text; *at != '\0'; at++) {
 		enum scan_state before = scanner->state;
 
-		scanner->state = scan_next_state(scanner, at);
+		scanner->state = config_scanner_next_state(scanner, at);
 		if (scanner->state != before)
 			scanner->state_line = scanner->line;
-		if ((before == PART_DOUBLE || before == PART_SINGLE) && *at == '\\' && at[1] != '\0')
-			scanner->line += *++at == '\n'; /* an escaped character never ends the part */
+		if ((before == SCAN_DOUBLE || before == SCAN_SINGLE) && *at == '\\' && at[1] != '\0')
+			scanner->line += *++at == '\n'; /* an escaped character never ends the quote */
 		else if (*at == '\n')
 			scanner->line++;
-		else if (before == PART_BLOCK && at[0] == '*' && at[1] == '/') {
+		else if (before == SCAN_BLOCK && at[0] == '*' && at[1] == '/') {
 			*at++ = ' ';
 			*at = ' ';
 			scanner->state = SCAN_PLAIN;
-		} else if (scanner->state == PART_LINE || scanner->state == PART_BLOCK) {
-			if (scanner->state == PART_BLOCK && before != PART_BLOCK)
+		} else if (scanner->state == SCAN_LINE || scanner->state == SCAN_BLOCK) {
+			if (scanner->state == SCAN_BLOCK && before != SCAN_BLOCK)
 				*at++ = ' '; /* the start of a comment has two characters too */
 			*at = ' ';
 		}
@@ -91,17 +91,17 @@ static bool
 config_text_strip_comments(const char *name, char *text, size_t size)
 {
 	struct config_scanner scanner = {.name = name, .line = 1, .state_line = 1};
-	const char *nothing = memchr(text, '\0', size);
+	const char *nul = memchr(text, '\0', size);
 
-	if (nothing != NULL) {
-		for (const char *at = text; at < nothing; at++)
+	if (nul != NULL) {
+		for (const char *at = text; at < nul; at++)
 			scanner.line += *at == '\n';
 		return config_text_log_error(&scanner, scanner.line, "the file contains a NUL byte");
 	}
-	if (blank_comments(&scanner, text))
+	if (config_scanner_blank_comments(&scanner, text))
 		return true;
 	return config_text_log_error(&scanner, scanner.state_line,
-				     scanner.state == PART_BLOCK ? "unterminated comment" : "unterminated quote");
+				     scanner.state == SCAN_BLOCK ? "unterminated comment" : "unterminated quote");
 }
 
 char *

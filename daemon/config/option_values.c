@@ -28,7 +28,7 @@ option_field_const(const struct config *config, const struct option_row *row)
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
 static bool
-value_parse_int(const struct option_row *row, const char *text, long long *value, char *why, size_t size)
+value_parse_int(const struct option_row *row, const char *text, long long *value, char *error, size_t size)
 {
 	char *end;
 
@@ -36,12 +36,12 @@ value_parse_int(const struct option_row *row, const char *text, long long *value
 	*value = strtoll(text, &end, 10);
 	if (errno == 0 && end != text && *end == '\0' && (double)*value >= row->min && (double)*value <= row->max)
 		return true;
-	snprintf(why, size, "expected a whole number from %.0f to %.0f", row->min, row->max);
+	snprintf(error, size, "expected a whole number from %.0f to %.0f", row->min, row->max);
 	return false;
 }
 
 static bool
-value_parse_double(const struct option_row *row, const char *text, double *value, char *why, size_t size)
+value_parse_double(const struct option_row *row, const char *text, double *value, char *error, size_t size)
 {
 	char *end;
 
@@ -49,33 +49,34 @@ value_parse_double(const struct option_row *row, const char *text, double *value
 	/* This form of the comparison rejects NaN too. */
 	if (end != text && *end == '\0' && *value >= row->min && *value <= row->max)
 		return true;
-	snprintf(why, size, "expected a number from %g to %.0f", row->min, row->max);
+	snprintf(error, size, "expected a number from %g to %.0f", row->min, row->max);
 	return false;
 }
 
 static bool
-value_set_int(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_int(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	long long value;
 
-	if (!value_parse_int(row, text, &value, why, size))
+	if (!value_parse_int(row, text, &value, error, size))
 		return false;
 	*(int *)option_field(config, row) = (int)(value * (long long)row->unit);
 	return true;
 }
 
 static const char *
-value_get_int(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_int(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%lld", *(const int *)option_field_const(config, row) / (long long)row->unit);
-	return index == 0 ? room : NULL;
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%lld",
+		 *(const int *)option_field_const(config, row) / (long long)row->unit);
+	return index == 0 ? buffer : NULL;
 }
 
 const struct option_kind value_int = {.set = value_set_int, .get = value_get_int};
 
 /* File permissions in octal. */
 static bool
-value_set_file_mode(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_file_mode(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 8);
@@ -84,16 +85,16 @@ value_set_file_mode(struct config *config, const struct option_row *row, const c
 		*(uint32_t *)option_field(config, row) = (uint32_t)value;
 		return true;
 	}
-	snprintf(why, size, "expected octal permissions such as 660");
+	snprintf(error, size, "expected octal permissions such as 660");
 	return false;
 }
 
 static const char *
 value_get_file_mode(const struct config *config, const struct option_row *row, size_t index,
-		    char room[OPTIONS_VALUE_MAX])
+		    char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)option_field_const(config, row));
-	return index == 0 ? room : NULL;
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%03o", (unsigned)*(const uint32_t *)option_field_const(config, row));
+	return index == 0 ? buffer : NULL;
 }
 
 const struct option_kind value_file_mode = {.set = value_set_file_mode, .get = value_get_file_mode};
@@ -101,40 +102,41 @@ const struct option_kind value_file_mode = {.set = value_set_file_mode, .get = v
 /* A whole number; 0 selects the default. */
 static const char *
 value_get_int_or_default(const struct config *config, const struct option_row *row, size_t index,
-			 char room[OPTIONS_VALUE_MAX])
+			 char buffer[OPTIONS_VALUE_MAX])
 {
-	return *(const int *)option_field_const(config, row) != 0 ? value_get_int(config, row, index, room) : NULL;
+	return *(const int *)option_field_const(config, row) != 0 ? value_get_int(config, row, index, buffer) : NULL;
 }
 
 const struct option_kind value_int_or_default = {.set = value_set_int, .get = value_get_int_or_default};
 
 static bool
-value_set_uint32(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_uint32(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	long long value;
 
-	if (!value_parse_int(row, text, &value, why, size))
+	if (!value_parse_int(row, text, &value, error, size))
 		return false;
 	*(uint32_t *)option_field(config, row) = (uint32_t)value;
 	return true;
 }
 
 static const char *
-value_get_uint32(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_uint32(const struct config *config, const struct option_row *row, size_t index,
+		 char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)option_field_const(config, row));
-	return index == 0 ? room : NULL;
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)option_field_const(config, row));
+	return index == 0 ? buffer : NULL;
 }
 
 const struct option_kind value_uint32 = {.set = value_set_uint32, .get = value_get_uint32};
 
 /* Seconds in the text, nanoseconds in the field. */
 static bool
-value_set_seconds(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_seconds(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	double value;
 
-	if (!value_parse_double(row, text, &value, why, size))
+	if (!value_parse_double(row, text, &value, error, size))
 		return false;
 	*(uint64_t *)option_field(config, row) = (uint64_t)llround(value * row->unit);
 	return true;
@@ -142,11 +144,12 @@ value_set_seconds(struct config *config, const struct option_row *row, const cha
 
 /* A double holds 15 decimal digits exactly, so a value that is printed and parsed again prints the same. */
 static const char *
-value_get_seconds(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_seconds(const struct config *config, const struct option_row *row, size_t index,
+		  char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(room, OPTIONS_VALUE_MAX, "%.15g",
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%.15g",
 		 (double)*(const uint64_t *)option_field_const(config, row) / row->unit);
-	return index == 0 ? room : NULL;
+	return index == 0 ? buffer : NULL;
 }
 
 const struct option_kind value_seconds = {.set = value_set_seconds, .get = value_get_seconds};
@@ -154,22 +157,22 @@ const struct option_kind value_seconds = {.set = value_set_seconds, .get = value
 /* ---------------------------------------------------------------------------------------------------------- words */
 
 static const char *
-value_get_none(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_none(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
 	(void)config;
 	(void)row;
 	(void)index;
-	(void)room;
+	(void)buffer;
 	return NULL;
 }
 
 static bool
-value_set_none(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_none(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	(void)config;
 	(void)row;
 	(void)text;
-	(void)why;
+	(void)error;
 	(void)size;
 	return true;
 }
@@ -178,7 +181,7 @@ const struct option_kind value_none = {.set = value_set_none, .get = value_get_n
 
 /* The option alone means yes on the command line; the file has true or false. */
 static bool
-value_parse_bool(const char *text, bool *value, char *why, size_t size)
+value_parse_bool(const char *text, bool *value, char *error, size_t size)
 {
 	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
 
@@ -191,20 +194,20 @@ value_parse_bool(const char *text, bool *value, char *why, size_t size)
 			return true;
 		}
 	}
-	snprintf(why, size, "expected true or false");
+	snprintf(error, size, "expected true or false");
 	return false;
 }
 
 static bool
-value_set_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_flag(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	return value_parse_bool(text, option_field(config, row), why, size);
+	return value_parse_bool(text, option_field(config, row), error, size);
 }
 
 static const char *
-value_get_flag(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_flag(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
-	(void)room;
+	(void)buffer;
 	return index > 0 ? NULL : *(const bool *)option_field_const(config, row) ? "true" : "false";
 }
 
@@ -212,11 +215,11 @@ const struct option_kind value_flag = {.set = value_set_flag, .get = value_get_f
 
 /* An option "no-something", whose field has the opposite meaning. */
 static bool
-value_set_inverted_flag(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_inverted_flag(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	bool value;
 
-	if (!value_parse_bool(text, &value, why, size))
+	if (!value_parse_bool(text, &value, error, size))
 		return false;
 	*(bool *)option_field(config, row) = !value;
 	return true;
@@ -224,32 +227,32 @@ value_set_inverted_flag(struct config *config, const struct option_row *row, con
 
 static const char *
 value_get_inverted_flag(const struct config *config, const struct option_row *row, size_t index,
-			char room[OPTIONS_VALUE_MAX])
+			char buffer[OPTIONS_VALUE_MAX])
 {
-	(void)room;
+	(void)buffer;
 	return index > 0 ? NULL : *(const bool *)option_field_const(config, row) ? "false" : "true";
 }
 
 const struct option_kind value_inverted_flag = {
     .set = value_set_inverted_flag, .get = value_get_inverted_flag, .toggle = true};
 
-/* Copies `text`, which must not be empty; otherwise NULL, with `why`. */
+/* Copies `text`, which must not be empty; otherwise NULL, with `error`. */
 static const char *
-value_copy_string(struct config *config, const char *text, char *why, size_t size)
+value_copy_string(struct config *config, const char *text, char *error, size_t size)
 {
 	const char *kept = NULL;
 
 	if (*text == '\0')
-		snprintf(why, size, "it is empty");
+		snprintf(error, size, "it is empty");
 	else if ((kept = options_strdup(config, text)) == NULL)
-		snprintf(why, size, "out of memory");
+		snprintf(error, size, "out of memory");
 	return kept;
 }
 
 static bool
-value_set_string(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_string(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	const char *kept = value_copy_string(config, text, why, size);
+	const char *kept = value_copy_string(config, text, error, size);
 
 	if (kept == NULL)
 		return false;
@@ -258,9 +261,10 @@ value_set_string(struct config *config, const struct option_row *row, const char
 }
 
 static const char *
-value_get_string(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_string(const struct config *config, const struct option_row *row, size_t index,
+		 char buffer[OPTIONS_VALUE_MAX])
 {
-	(void)room;
+	(void)buffer;
 	return index == 0 ? *(const char *const *)option_field_const(config, row) : NULL;
 }
 
@@ -268,9 +272,9 @@ const struct option_kind value_string = {.set = value_set_string, .get = value_g
 
 /* Appends a word to a NULL-terminated list. */
 static bool
-value_append_string(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_append_string(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	const char ***list = option_field(config, row), **longer, *kept = value_copy_string(config, text, why, size);
+	const char ***list = option_field(config, row), **longer, *kept = value_copy_string(config, text, error, size);
 	size_t count = 0;
 
 	if (kept == NULL)
@@ -279,7 +283,7 @@ value_append_string(struct config *config, const struct option_row *row, const c
 		count++;
 	longer = realloc(*list, (count + 2) * sizeof *longer);
 	if (longer == NULL) {
-		snprintf(why, size, "out of memory");
+		snprintf(error, size, "out of memory");
 		return false;
 	}
 	longer[count] = kept;
@@ -290,11 +294,11 @@ value_append_string(struct config *config, const struct option_row *row, const c
 
 static const char *
 value_get_string_item(const struct config *config, const struct option_row *row, size_t index,
-		      char room[OPTIONS_VALUE_MAX])
+		      char buffer[OPTIONS_VALUE_MAX])
 {
 	const char *const *list = *(const char *const *const *)option_field_const(config, row);
 
-	(void)room;
+	(void)buffer;
 	while (index > 0 && *list != NULL) {
 		list++;
 		index--;
@@ -307,7 +311,7 @@ const struct option_kind value_string_list = {.set = value_append_string, .get =
 static const char *const view_mode_names[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 
 static bool
-value_set_view(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_view(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	(void)row;
 	for (unsigned i = VIEW_HOST; i <= VIEW_MONITOR; i++) {
@@ -316,22 +320,22 @@ value_set_view(struct config *config, const struct option_row *row, const char *
 			return true;
 		}
 	}
-	snprintf(why, size, "expected host, both or monitor");
+	snprintf(error, size, "expected host, both or monitor");
 	return false;
 }
 
 static const char *
-value_get_view(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_view(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
 	(void)row;
-	(void)room;
+	(void)buffer;
 	return index == 0 ? view_mode_names[config->view] : NULL; /* NULL for VIEW_AUTO */
 }
 
 const struct option_kind value_view = {.set = value_set_view, .get = value_get_view};
 
 static bool
-value_append_prefix(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_append_prefix(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	struct ip_prefix prefix = {.version = strchr(text, ':') != NULL ? 6 : 4}, *longer;
 	long bits = prefix.version == 6 ? 128 : 32, most = bits;
@@ -351,13 +355,13 @@ value_append_prefix(struct config *config, const struct option_row *row, const c
 	memcpy(addr, text, length);
 	addr[length] = '\0';
 	if (bits < 0 || bits > most || inet_pton(prefix.version == 6 ? AF_INET6 : AF_INET, addr, prefix.addr) != 1) {
-		snprintf(why, size, "expected an address prefix such as 192.0.2.0/24 or 2001:db8::/32");
+		snprintf(error, size, "expected an address prefix such as 192.0.2.0/24 or 2001:db8::/32");
 		return false;
 	}
 	prefix.bits = (uint8_t)bits;
 	longer = realloc(config->local_prefixes, (config->local_prefix_count + 1) * sizeof *longer);
 	if (longer == NULL) {
-		snprintf(why, size, "out of memory");
+		snprintf(error, size, "out of memory");
 		return false;
 	}
 	longer[config->local_prefix_count++] = prefix;
@@ -367,7 +371,7 @@ value_append_prefix(struct config *config, const struct option_row *row, const c
 
 static const char *
 value_get_prefix_item(const struct config *config, const struct option_row *row, size_t index,
-		      char room[OPTIONS_VALUE_MAX])
+		      char buffer[OPTIONS_VALUE_MAX])
 {
 	const struct ip_prefix *prefix;
 	char addr[INET6_ADDRSTRLEN];
@@ -377,65 +381,65 @@ value_get_prefix_item(const struct config *config, const struct option_row *row,
 		return NULL;
 	prefix = &config->local_prefixes[index];
 	inet_ntop(prefix->version == 6 ? AF_INET6 : AF_INET, prefix->addr, addr, sizeof addr);
-	snprintf(room, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
-	return room;
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%s/%u", addr, (unsigned)prefix->bits);
+	return buffer;
 }
 
 const struct option_kind value_prefix = {.set = value_append_prefix, .get = value_get_prefix_item, .list = true};
 
-/* --------------------------------------------------------------------------------------------- values of their own */
+/* ------------------------------------------------------------------------------------------ values of one option */
 
 static bool
-value_set_replay_speed(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_replay_speed(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	config->replay_speed = 1.0;
-	return text == NULL || value_parse_double(row, text, &config->replay_speed, why, size);
+	return text == NULL || value_parse_double(row, text, &config->replay_speed, error, size);
 }
 
 const struct option_kind value_replay_speed = {.set = value_set_replay_speed, .get = value_get_none};
 
 static bool
-value_set_wait_tracer(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_wait_tracer(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	config->wait_tracer = true;
 	config->wait_timeout = 0;
-	return text == NULL || value_parse_double(row, text, &config->wait_timeout, why, size);
+	return text == NULL || value_parse_double(row, text, &config->wait_timeout, error, size);
 }
 
 const struct option_kind value_wait_tracer = {.set = value_set_wait_tracer, .get = value_get_none};
 
 /* --print and --format: the format is determined when both have been parsed. */
 static bool
-value_set_print(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_print(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	bool chosen[PROBE_COUNT];
+	bool selected[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
 
 	(void)row;
 	if (text != NULL && *text == '\0') {
-		snprintf(why, size, "expected a probe such as tcp-receive or tcp-*");
+		snprintf(error, size, "expected a probe such as tcp-receive or tcp-*");
 		return false;
 	}
-	if (text != NULL && !manifest_select_probes(text, chosen, &unknown, &length)) {
-		snprintf(why, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
+	if (text != NULL && !manifest_select_probes(text, selected, &unknown, &length)) {
+		snprintf(error, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
 			 length < 60 ? (int)length : 60, unknown);
 		return false;
 	}
 	config->print = PRINT_TEXT;
 	config->print_probes = text;
 	if (text != NULL && (config->print_probes = options_strdup(config, text)) == NULL) {
-		snprintf(why, size, "out of memory");
+		snprintf(error, size, "out of memory");
 		return false;
 	}
 	return true;
 }
 
 static const char *
-value_get_print(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_print(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
 	(void)row;
-	(void)room;
+	(void)buffer;
 	if (index > 0 || config->print == PRINT_OFF)
 		return NULL;
 	return config->print_probes != NULL ? config->print_probes : "*";
@@ -444,7 +448,7 @@ value_get_print(const struct config *config, const struct option_row *row, size_
 const struct option_kind value_print = {.set = value_set_print, .get = value_get_print};
 
 static bool
-value_set_format(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_format(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	(void)row;
 	if (strcmp(text, "text") == 0) {
@@ -452,17 +456,18 @@ value_set_format(struct config *config, const struct option_row *row, const char
 	} else if (strcmp(text, "json") == 0) {
 		config->list_format = PRINT_JSON;
 	} else {
-		snprintf(why, size, "expected text or json");
+		snprintf(error, size, "expected text or json");
 		return false;
 	}
 	return true;
 }
 
 static const char *
-value_get_format(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_format(const struct config *config, const struct option_row *row, size_t index,
+		 char buffer[OPTIONS_VALUE_MAX])
 {
 	(void)row;
-	(void)room;
+	(void)buffer;
 	if (index > 0 || config->print == PRINT_OFF)
 		return NULL;
 	return config->print == PRINT_JSON ? "json" : "text";
@@ -473,37 +478,37 @@ const struct option_kind value_format = {.set = value_set_format, .get = value_g
 /* Compiles the filter for Ethernet as a first check, so that an error can name the line of the file.  It is compiled
  * again for the link types of the inputs. */
 static bool
-value_set_filter(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_filter(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	struct bpf_program program;
 	pcap_t *ethernet = pcap_open_dead(DLT_EN10MB, 65535);
 	bool good;
 
 	if (ethernet == NULL) {
-		snprintf(why, size, "out of memory");
+		snprintf(error, size, "out of memory");
 		return false;
 	}
 	good = pcap_compile(ethernet, &program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
 	if (good)
 		pcap_freecode(&program);
 	else
-		snprintf(why, size, "%s", pcap_geterr(ethernet));
+		snprintf(error, size, "%s", pcap_geterr(ethernet));
 	pcap_close(ethernet);
-	return good && value_set_string(config, row, text, why, size);
+	return good && value_set_string(config, row, text, error, size);
 }
 
 const struct option_kind value_filter = {.set = value_set_filter, .get = value_get_string};
 
 static bool
-value_set_user(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_user(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	struct passwd *entry = *text != '\0' ? getpwnam(text) : NULL;
 
 	if (entry == NULL || entry->pw_uid == 0) {
-		snprintf(why, size, "%s", entry == NULL ? "there is no such user" : "the user must not be root");
+		snprintf(error, size, "%s", entry == NULL ? "there is no such user" : "the user must not be root");
 		return false;
 	}
-	return value_set_string(config, row, text, why, size);
+	return value_set_string(config, row, text, error, size);
 }
 
 const struct option_kind value_user = {.set = value_set_user, .get = value_get_string};
@@ -512,7 +517,7 @@ const struct option_kind value_user = {.set = value_set_user, .get = value_get_s
 
 /* A comma-separated list. */
 static bool
-value_set_ports(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_ports(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	struct app_ports ports = {.count = 0};
 
@@ -524,11 +529,11 @@ value_set_ports(struct config *config, const struct option_row *row, const char 
 		port = strtoul(text, &end, 10);
 		if (errno != 0 || *text < '0' || *text > '9' || (*end != ',' && *end != '\0') || port < 1 ||
 		    port > 65535) {
-			snprintf(why, size, "expected ports from 1 to 65535, separated by commas");
+			snprintf(error, size, "expected ports from 1 to 65535, separated by commas");
 			return false;
 		}
 		if (ports.count == APP_PORTS_MAX) {
-			snprintf(why, size, "at most %d ports can be given", APP_PORTS_MAX);
+			snprintf(error, size, "at most %d ports can be given", APP_PORTS_MAX);
 			return false;
 		}
 		ports.port[ports.count++] = (uint16_t)port;
@@ -541,24 +546,24 @@ value_set_ports(struct config *config, const struct option_row *row, const char 
 }
 
 static const char *
-value_get_ports(const struct config *config, const struct option_row *row, size_t index, char room[OPTIONS_VALUE_MAX])
+value_get_ports(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
 	const struct app_ports *ports = option_field_const(config, row);
 	size_t at = 0;
 
-	_Static_assert(APP_PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "all ports have room");
+	_Static_assert(APP_PORTS_MAX * sizeof "65535" < OPTIONS_VALUE_MAX, "the buffer holds all ports");
 	for (unsigned i = 0; i < ports->count; i++)
-		at += (size_t)snprintf(room + at, OPTIONS_VALUE_MAX - at, "%s%u", i > 0 ? "," : "",
+		at += (size_t)snprintf(buffer + at, OPTIONS_VALUE_MAX - at, "%s%u", i > 0 ? "," : "",
 				       (unsigned)ports->port[i]);
-	return index == 0 && ports->count > 0 ? room : NULL;
+	return index == 0 && ports->count > 0 ? buffer : NULL;
 }
 
 const struct option_kind value_ports = {.set = value_set_ports, .get = value_get_ports};
 
-/* ----------------------------------------------------------------------------------------------------------- site */
+/* ------------------------------------------------------------------------------------------------------ probe site */
 
 static bool
-value_set_probe_site(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_probe_site(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	(void)row;
 	for (enum site_kind kind = SITE_AUTO; kind <= SITE_FAST; kind++) {
@@ -567,36 +572,36 @@ value_set_probe_site(struct config *config, const struct option_row *row, const 
 			return true;
 		}
 	}
-	snprintf(why, size, "expected auto, plain or fast");
+	snprintf(error, size, "expected auto, plain or fast");
 	return false;
 }
 
 static const char *
 value_get_probe_site(const struct config *config, const struct option_row *row, size_t index,
-		     char room[OPTIONS_VALUE_MAX])
+		     char buffer[OPTIONS_VALUE_MAX])
 {
 	(void)row;
-	(void)room;
+	(void)buffer;
 	return index == 0 ? site_kind_name(config->probe_site) : NULL;
 }
 
 const struct option_kind value_probe_site = {.set = value_set_probe_site, .get = value_get_probe_site};
 
-/* ---------------------------------------------------------------------------------------------------------- topics */
+/* ---------------------------------------------------------------------------------------------------- debug topics */
 
 static bool
-value_set_debug_topics(struct config *config, const struct option_row *row, const char *text, char *why, size_t size)
+value_set_debug_topics(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	return log_debug_parse(text, option_field(config, row), why, size);
+	return log_debug_parse(text, option_field(config, row), error, size);
 }
 
 static const char *
 value_get_debug_topic(const struct config *config, const struct option_row *row, size_t index,
-		      char room[OPTIONS_VALUE_MAX])
+		      char buffer[OPTIONS_VALUE_MAX])
 {
 	uint32_t topics = *(const uint32_t *)option_field_const(config, row);
 
-	(void)room;
+	(void)buffer;
 	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++)
 		if ((topics >> i & 1) != 0 && index-- == 0)
 			return debug_topics[i].name;

@@ -53,18 +53,18 @@ const struct option_row options_table[] = {
 	 .help = "deliver each frame immediately, not in batches of a few milliseconds"},
 
 	{.name = "filter", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_filter, .argument = "FILTER",
-	 .source = OPTION_CONFIG_FILE, .change = AT_RELOAD, FIELD(filter),
+	 .source = OPTION_CONFIG_FILE, .change = OPTION_AT_RELOAD, FIELD(filter),
 	 .help = "a pcap-filter(7) expression; frames that do not match are ignored"},
 
 	{.name = "view", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_view, .argument = "VIEW",
 	 .source = OPTION_ANYWHERE,
 	 .help = "fire probes for local endpoints (host), all (both) or each frame once (monitor)"},
 	{.name = "local", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_prefix, .argument = "PREFIX",
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "addresses that count as local in the host view; may be repeated"},
 	{.name = "no-inner", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_inverted_flag,
 	 FIELD(observe_inner),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "do not fire probes for packets inside tunnels"},
 	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_ports,
 	 .argument = "PORT,...",
@@ -90,10 +90,10 @@ const struct option_row options_table[] = {
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "counters to standard error at the end (SIGUSR1: at any time)"},
 	{.name = "strict", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(strict),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "exit with status 3 if the kernel or an interface dropped frames"},
 
 	{.name = "max-flows", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
@@ -102,23 +102,23 @@ const struct option_row options_table[] = {
 	 .help = "connections and UDP streams tracked at once"},
 	{.name = "connect-timeout", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.tcp_connect_ns),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "give up a connection attempt whose SYN is unanswered after SECONDS"},
 	{.name = "time-wait", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.tcp_time_wait_ns),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "keep an endpoint in TIME_WAIT for SECONDS"},
 	{.name = "tcp-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.tcp_idle_ns),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "expire an established connection after SECONDS idle"},
 	{.name = "tcp-closing-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.tcp_closing_ns),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "expire a closing connection (FIN seen) after SECONDS idle"},
 	{.name = "udp-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.udp_idle_ns),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "end a UDP stream after SECONDS idle"},
 
 	{.name = "config", .short_name = 'c', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_string,
@@ -162,7 +162,7 @@ const struct option_row options_table[] = {
 	 .help = "instruction at an enabled probe: plain (a trap), fast (a call) or auto"},
 	{.name = "debug", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_debug_topics,
 	 .argument = "TOPIC,...", FIELD(debug_topics),
-	 .source = OPTION_ANYWHERE, .change = AT_RELOAD,
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "log debug messages on these topics (all, or config, live and others: netobsd(8))"},
 	{.name = "foreground", .short_name = 'f', .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
 	 FIELD(foreground),
@@ -238,10 +238,10 @@ options_find_setting(const char *name)
 bool
 options_values_equal(const struct option_row *row, const struct config *a, const struct config *b)
 {
-	char room_a[OPTIONS_VALUE_MAX], room_b[OPTIONS_VALUE_MAX];
+	char buffer_a[OPTIONS_VALUE_MAX], buffer_b[OPTIONS_VALUE_MAX];
 
 	for (size_t i = 0;; i++) {
-		const char *one = row->kind->get(a, row, i, room_a), *other = row->kind->get(b, row, i, room_b);
+		const char *one = row->kind->get(a, row, i, buffer_a), *other = row->kind->get(b, row, i, buffer_b);
 
 		if (one == NULL || other == NULL)
 			return one == other;
@@ -253,9 +253,9 @@ options_values_equal(const struct option_row *row, const struct config *a, const
 /* Builds the tables for getopt_long().  A row's value is 256 + its index; short options have the value of their
  * letter. */
 static void
-make_getopt_tables(struct option *longs, char *shorts)
+options_make_getopt_tables(struct option *longs, char *shorts)
 {
-	*shorts++ = ':'; /* makes getopt_long() tell a missing value from an unknown option */
+	*shorts++ = ':'; /* getopt_long() then distinguishes a missing value from an unknown option */
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &options_table[i];
 		int has = row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
@@ -274,7 +274,7 @@ make_getopt_tables(struct option *longs, char *shorts)
 }
 
 static const struct option_row *
-options_find_by_letter(int value)
+options_find_by_value(int value)
 {
 	if (value >= 256 && value < 256 + (int)ROWS)
 		return &options_table[value - 256];
@@ -284,11 +284,11 @@ options_find_by_letter(int value)
 	return NULL;
 }
 
-/* Explains '?' from getopt_long(): an unknown or ambiguous option, or a value for an option that takes none. */
+/* Logs what '?' from getopt_long() means: an unknown or ambiguous option, or a value for an option that takes none. */
 static void
 options_log_unknown(char **argv)
 {
-	const struct option_row *row = optopt != 0 ? options_find_by_letter(optopt) : NULL;
+	const struct option_row *row = optopt != 0 ? options_find_by_value(optopt) : NULL;
 
 	if (row != NULL)
 		log_error("--%s takes no value", row->name);
@@ -341,7 +341,7 @@ options_check_scope(const struct config *config, const bool given[ROWS])
 }
 
 static bool
-check_standard_input_once(const struct config *config)
+options_check_standard_input(const struct config *config)
 {
 	unsigned times = 0;
 
@@ -359,7 +359,7 @@ options_check_combination(struct config *config, const bool given[ROWS])
 	bool live = config->interface_names[0] != NULL, files = config->capture_paths[0] != NULL;
 
 	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes) {
-		log_error("--format says how to print: it goes with --print or --list-probes");
+		log_error("--format needs --print or --list-probes");
 		return false;
 	}
 	if (config->list_format == PRINT_OFF)
@@ -376,17 +376,17 @@ options_check_combination(struct config *config, const bool given[ROWS])
 	}
 	if (!live && !files) {
 		log_error("nothing to observe: give an interface (-i IFACE) or a capture file (-r FILE); "
-			  "netobsd --help says more");
+			  "see netobsd --help");
 		return false;
 	}
-	return options_check_scope(config, given) && check_standard_input_once(config);
+	return options_check_scope(config, given) && options_check_standard_input(config);
 }
 
 /* Applies one option.  OPTIONS_RUN: continue. */
 static enum options_result
 options_apply_row(const struct option_row *row, struct config *config)
 {
-	char why[128];
+	char error[128];
 
 	if (row->action == ACTION_VERSION)
 		return OPTIONS_VERSION;
@@ -394,13 +394,13 @@ options_apply_row(const struct option_row *row, struct config *config)
 		options_print_help(stdout);
 		return OPTIONS_DONE;
 	}
-	if (row->kind->set(config, row, optarg, why, sizeof why))
+	if (row->kind->set(config, row, optarg, error, sizeof error))
 		return OPTIONS_RUN;
-	log_error("--%s %s: %s", row->name, optarg != NULL ? optarg : "", why);
+	log_error("--%s %s: %s", row->name, optarg != NULL ? optarg : "", error);
 	return OPTIONS_INVALID;
 }
 
-/* Reads the command line and notes which rows it had. */
+/* Parses the command line and marks the rows that it contains in `given`. */
 static enum options_result
 options_parse_command_line(int argc, char **argv, struct config *config, bool given[ROWS])
 {
@@ -408,11 +408,11 @@ options_parse_command_line(int argc, char **argv, struct config *config, bool gi
 	char shorts[2 * ROWS + 2];
 	int value;
 
-	make_getopt_tables(longs, shorts);
+	options_make_getopt_tables(longs, shorts);
 	opterr = 0; /* netobsd prints its own messages */
 	optind = 0; /* restart getopt, also for a second parse */
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = options_find_by_letter(value == ':' ? optopt : value);
+		const struct option_row *row = options_find_by_value(value == ':' ? optopt : value);
 		enum options_result result;
 
 		if (value == '?' || row == NULL) {

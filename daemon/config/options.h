@@ -15,14 +15,7 @@
 
 #include "daemon/config/config.h"
 
-enum options_group {
-	GROUP_INPUT,
-	GROUP_VIEW,
-	GROUP_OUTPUT,
-	GROUP_LIMITS,
-	GROUP_GENERAL,
-	GROUP_COUNT
-};
+enum options_group { GROUP_INPUT, GROUP_VIEW, GROUP_OUTPUT, GROUP_LIMITS, GROUP_GENERAL, GROUP_COUNT };
 
 /* Kind of input that an option applies to. */
 enum options_scope {
@@ -47,7 +40,7 @@ enum options_source {
 /* When a change of this setting in the file takes effect. */
 enum options_change {
 	OPTION_AT_RESTART,
-	AT_RELOAD,
+	OPTION_AT_RELOAD,
 };
 
 /* Buffer size for a value that is not stored as text. */
@@ -57,13 +50,13 @@ struct option_row;
 
 /* A kind of value: converts between text and a field of struct config. */
 struct option_kind {
-	/* Parses `text` into the field.  False, with `why` such as "a number from 1 to 9 is wanted", if it is invalid.
+	/* Parses `text` into the field.  False, with `error` such as "expected a number from 1 to 9", if not valid.
 	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes none. */
-	bool (*set)(struct config *config, const struct option_row *row, const char *text, char *why, size_t size);
+	bool (*set)(struct config *config, const struct option_row *row, const char *text, char *error, size_t size);
 	/* Returns value `index` as text that set() accepts; NULL if there are no more.  The text may be written to
-	 * `room`. */
+	 * `buffer`. */
 	const char *(*get)(const struct config *config, const struct option_row *row, size_t index,
-			   char room[OPTIONS_VALUE_MAX]);
+			   char buffer[OPTIONS_VALUE_MAX]);
 	bool list;   /* holds several values */
 	bool toggle; /* takes no value on the command line, true or false in the file */
 };
@@ -82,17 +75,17 @@ struct option_row {
 	enum options_action action;
 	enum options_source source;
 	enum options_change change; /* for options that may appear in the file */
-	const char *help; /* one sentence without its full stop */
+	const char *help;	    /* one sentence without its full stop */
 };
 
 extern const struct option_row options_table[];
 extern const size_t options_table_rows;
 
 enum options_result {
-	OPTIONS_RUN,  /* `config` is complete: run */
-	OPTIONS_DONE, /* --help, --check-config or --print-config has been answered */
+	OPTIONS_RUN,	 /* `config` is complete: run */
+	OPTIONS_DONE,	 /* --help, --check-config or --print-config has been printed or checked */
 	OPTIONS_VERSION, /* --version: the caller prints it */
-	OPTIONS_INVALID,  /* a message has been logged */
+	OPTIONS_INVALID, /* a message has been logged */
 };
 
 /* Parses the command line and, if it names one, the configuration file; the command line takes precedence.  `*config`
@@ -112,15 +105,14 @@ const struct option_row *options_find_setting(const char *name);
 /* Whether both configurations have the same values for the row. */
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
-/* --help and --version (help.c). */
+/* --help (options_help.c). */
 extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
-/* Kinds of values (values.c). */
+/* Kinds of values (option_values.c). */
 extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
-    value_uint32,
-    value_file_mode, value_int_or_default, value_seconds, value_view, value_prefix, value_replay_speed,
-        value_wait_tracer, value_print,
-    value_format, value_filter, value_user, value_probe_site, value_none, value_ports, value_debug_topics;
+    value_uint32, value_file_mode, value_int_or_default, value_seconds, value_view, value_prefix, value_replay_speed,
+    value_wait_tracer, value_print, value_format, value_filter, value_user, value_probe_site, value_none, value_ports,
+    value_debug_topics;
 
 #endif

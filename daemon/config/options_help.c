@@ -13,8 +13,8 @@ const char *const option_group_titles[GROUP_COUNT] = {
 static void
 help_print_row(FILE *to, const struct option_row *row, const struct config *defaults)
 {
-	char letter[5] = "    ", value[64] = "", room[OPTIONS_VALUE_MAX];
-	const char *standard = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, room);
+	char letter[5] = "    ", value[64] = "", buffer[OPTIONS_VALUE_MAX];
+	const char *default_value = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, buffer);
 	int width;
 
 	if (row->short_name != 0)
@@ -23,8 +23,8 @@ help_print_row(FILE *to, const struct option_row *row, const struct config *defa
 		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
 	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
 	fprintf(to, "%*s%s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "", row->help);
-	if (standard != NULL)
-		fprintf(to, " (%s)", standard);
+	if (default_value != NULL)
+		fprintf(to, " (%s)", default_value);
 	fputc('\n', to);
 }
 

@@ -69,7 +69,7 @@ privileges_plan(const struct config *config, struct privileges *plan)
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- leaving */
+/* --------------------------------------------------------------------------------------------------------- dropping */
 
 static bool
 privileges_log_failure(const char *what)
@@ -116,9 +116,8 @@ privileges_change_user(const struct privileges *plan, bool bounding)
 
 	if (capng_change_id((int)plan->uid, (int)plan->gid, (capng_flags_t)flags) == 0)
 		return true;
-	log_error("cannot switch to user %ld and group %ld: %s; refusing to parse "
-		  "packets",
-		  (long)plan->uid, (long)plan->gid, strerror(errno));
+	log_error("cannot switch to user %ld and group %ld: %s; refusing to parse packets", (long)plan->uid,
+		  (long)plan->gid, strerror(errno));
 	return false;
 }
 
@@ -148,8 +147,7 @@ privileges_verify_drop(uint64_t kept)
 	for (unsigned i = 0; i <= CAP_LAST_CAP; i++) {
 		if ((kept >> i & 1) == 0 && (capng_have_capability(CAPNG_EFFECTIVE, i) != 0 ||
 					     capng_have_capability(CAPNG_PERMITTED, i) != 0)) {
-			log_error("capability %s could not be dropped; refusing to parse "
-				  "packets",
+			log_error("capability %s could not be dropped; refusing to parse packets",
 				  capng_capability_to_name(i));
 			return false;
 		}

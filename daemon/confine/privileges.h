@@ -4,7 +4,7 @@
  *
  * If started as root, netobsd switches to another user and drops every capability for good.  If started as another
  * user, it drops all capabilities except, when it observes interfaces, CAP_NET_RAW: the service manager, or setcap on
- * the file, granted it so that captures can be opened, and reopening a lost interface needs it.  No exec restores
+ * the file, granted it so that captures can be opened, and reopening a removed interface needs it.  No exec restores
  * anything.
  *
  * --all-owners is the one exception: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH stay, because without them the kernel does

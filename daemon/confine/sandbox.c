@@ -71,11 +71,10 @@ sandbox_load_filter(bool live)
 
 	if (filter == NULL)
 		return -ENOMEM;
-	status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1); /* apply to every existing thread, not only this
-								      * one */
+	/* Apply the filter to every existing thread, not to this one only. */
+	status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (status == 0)
-		/* a binary tree instead of a list of 100 numbers */
-		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree of the numbers */
 	if (status == 0)
 		status = sandbox_add_tables(filter, live);
 	if (status == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system call filter (seccomp), loaded before the first byte of a capture is parsed.  It allows what netobsd does,
+ * The system-call filter (seccomp), loaded before the first byte of a capture is parsed.  It allows what netobsd does,
  * listed by purpose (sandbox_rules.c).  Other calls fail with EPERM, because a newer C library may try a call that it
  * does not need.  Calls that only an intruder would make (run a program, trace a process, load code into the kernel)
  * kill the process.

@@ -133,7 +133,7 @@ static const struct sandbox_rule serving[] = {
     INT_ARG(ioctl, 2, FIONREAD),
 };
 
-/* libpcap: statistics, filters, and reopening an interface that has come back. */
+/* libpcap: statistics, filters, and reopening an interface that has returned. */
 static const struct sandbox_rule capturing[] = {
     INT_ARG(socket, 1, AF_PACKET),
     INT_ARG(setsockopt, 2, SOL_PACKET),

@@ -10,17 +10,17 @@
 struct interface_entry {
 	struct interface_entry *next;
 	struct interface interface;
-	struct interface_info facts;
+	struct interface_info info;
 };
 
 struct interfaces {
 	uint64_t netns;
-	bool changed; /* since the last announcement */
-	struct interfaces_subscriber *followers;
+	bool changed; /* since the last notification */
+	struct interfaces_subscriber *subscribers;
 	struct interface_entry *buckets[BUCKETS];
 };
 
-/* The pointer that refers to the node of this index, or the NULL at the end of its bucket. */
+/* The pointer that refers to the entry of this index, or the NULL at the end of its bucket. */
 static struct interface_entry **
 interfaces_find_reference(struct interface_entry **link, uint32_t index)
 {
@@ -75,7 +75,7 @@ interfaces_update(struct interfaces *interfaces, const struct interface_info *in
 		if (*link == NULL)
 			return false;
 	}
-	(*link)->facts = *info;
+	(*link)->info = *info;
 	interface = &(*link)->interface;
 	interface->ifindex = info->ifindex;
 	interface->netns = interfaces->netns;
@@ -108,7 +108,7 @@ interfaces_notify(struct interfaces *interfaces)
 	if (!interfaces->changed)
 		return;
 	interfaces->changed = false;
-	for (struct interfaces_subscriber *at = interfaces->followers; at != NULL; at = next) {
+	for (struct interfaces_subscriber *at = interfaces->subscribers; at != NULL; at = next) {
 		next = at->next;
 		at->changed(at->context);
 	}
@@ -117,7 +117,7 @@ interfaces_notify(struct interfaces *interfaces)
 void
 interfaces_subscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber)
 {
-	struct interfaces_subscriber **last = &interfaces->followers;
+	struct interfaces_subscriber **last = &interfaces->subscribers;
 
 	while (*last != NULL)
 		last = &(*last)->next;
@@ -128,7 +128,7 @@ interfaces_subscribe(struct interfaces *interfaces, struct interfaces_subscriber
 void
 interfaces_unsubscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber)
 {
-	struct interfaces_subscriber **at = &interfaces->followers;
+	struct interfaces_subscriber **at = &interfaces->subscribers;
 
 	while (*at != NULL && *at != subscriber)
 		at = &(*at)->next;
@@ -136,7 +136,7 @@ interfaces_unsubscribe(struct interfaces *interfaces, struct interfaces_subscrib
 		*at = subscriber->next;
 }
 
-/* -------------------------------------------------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------------------------------------------------- lookups */
 
 const struct interface *
 interfaces_find(const struct interfaces *interfaces, uint32_t index)
@@ -151,7 +151,7 @@ interfaces_find_info(const struct interfaces *interfaces, uint32_t index)
 {
 	const struct interface_entry *entry = interfaces_find_entry(interfaces, index);
 
-	return entry != NULL ? &entry->facts : NULL;
+	return entry != NULL ? &entry->info : NULL;
 }
 
 void
@@ -159,7 +159,7 @@ interfaces_visit(const struct interfaces *interfaces, interfaces_visitor *visit,
 {
 	for (unsigned i = 0; i < BUCKETS; i++)
 		for (const struct interface_entry *entry = interfaces->buckets[i]; entry != NULL; entry = entry->next)
-			visit(context, &entry->facts);
+			visit(context, &entry->info);
 }
 
 uint64_t

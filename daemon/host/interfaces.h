@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Network interfaces of this namespace by index.  A frame captured on "any" carries the index in its cooked header and
- * is reported with its real interface; live capture also learns here when an interface changes. */
+ * is reported with its real interface; live capture is also notified here when an interface changes. */
 #ifndef NETOBS_DAEMON_HOST_INTERFACES_H
 #define NETOBS_DAEMON_HOST_INTERFACES_H
 
@@ -17,15 +17,15 @@ struct interface_info {
 	uint32_t ifindex;
 	char name[16];
 	bool loopback;
-	bool up;	 /* administratively up */
-	bool has_mac;	 /* mac is set: it is an Ethernet */
+	bool up;      /* administratively up */
+	bool has_mac; /* mac is set: it is an Ethernet */
 	uint8_t mac[6];
-	uint32_t mtu;	 /* 0 if unknown */
-	uint32_t master; /* index of the bridge, bond or team that it is a port of, 0 if it is none */
+	uint32_t mtu;	      /* 0 if unknown */
+	uint32_t master;      /* index of the bridge, bond or team that it is a port of, 0 if it is none */
 	uint32_t vlan_parent; /* index of the interface that this VLAN device is on, 0 if it is none */
 };
 
-/* Callback for changes; the memory is the follower's. */
+/* Callback for changes; the memory belongs to the subscriber. */
 struct interfaces_subscriber {
 	void (*changed)(void *context);
 	void *context;
@@ -39,10 +39,10 @@ void interfaces_free(struct interfaces *interfaces);
 /* Adds an interface or updates it.  False if out of memory. */
 bool interfaces_update(struct interfaces *interfaces, const struct interface_info *info);
 
-/* Removes an interface.  No batch may contain a frame of it. */
+/* Removes an interface.  No batch may still contain a frame of it. */
 void interfaces_remove(struct interfaces *interfaces, uint32_t index);
 
-/* Calls the followers in order of registration, if anything has changed since the last call. */
+/* Calls the subscribers in order of registration, if anything has changed since the last call. */
 void interfaces_notify(struct interfaces *interfaces);
 void interfaces_subscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber);
 void interfaces_unsubscribe(struct interfaces *interfaces, struct interfaces_subscriber *subscriber);

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_AT_FIRST 64u /* a power of two */
+#define INITIAL_SLOTS 64u /* a power of two */
 
 struct local_addr_slot {
 	uint8_t addr[16];
 	uint32_t refcount; /* interfaces with this address; 0 if the address was removed */
-	uint8_t version;   /* 0: never used; ends a search */
+	uint8_t version;   /* 0: never used; ends a lookup */
 };
 
 struct local_addrs {
@@ -34,7 +34,7 @@ local_addrs_hash(uint8_t version, const uint8_t addr[16])
 	return (uint32_t)(((low ^ (high * 31 + version)) * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* The slot of an address, or the empty slot at which its search ends. */
+/* The slot of an address, or the empty slot at which its lookup ends. */
 static struct local_addr_slot *
 local_addrs_find_slot(struct local_addr_slot *slots, uint32_t mask, uint8_t version, const uint8_t addr[16])
 {
@@ -50,7 +50,7 @@ local_addrs_find_slot(struct local_addr_slot *slots, uint32_t mask, uint8_t vers
 static bool
 local_addrs_rehash(struct local_addrs *local_addrs)
 {
-	uint32_t live = 0, size = SLOTS_AT_FIRST;
+	uint32_t live = 0, size = INITIAL_SLOTS;
 	struct local_addr_slot *slots;
 
 	for (uint32_t i = 0; i <= local_addrs->mask; i++)
@@ -80,12 +80,12 @@ local_addrs_new(const struct ip_prefix *prefixes, size_t count)
 
 	if (local_addrs == NULL)
 		return NULL;
-	local_addrs->slots = calloc(SLOTS_AT_FIRST, sizeof *local_addrs->slots);
+	local_addrs->slots = calloc(INITIAL_SLOTS, sizeof *local_addrs->slots);
 	if (local_addrs->slots == NULL || !local_addrs_set_prefixes(local_addrs, prefixes, count)) {
 		local_addrs_free(local_addrs);
 		return NULL;
 	}
-	local_addrs->mask = SLOTS_AT_FIRST - 1;
+	local_addrs->mask = INITIAL_SLOTS - 1;
 	local_addrs->epoch = 0;
 	return local_addrs;
 }

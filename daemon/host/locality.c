@@ -12,12 +12,12 @@ locality_is_loopback(const struct packet *p)
 static struct locality
 locality_from_endpoints(bool source, bool destination)
 {
-	bool overheard = !source && !destination;
+	bool foreign = !source && !destination;
 
 	return (struct locality){
 	    .fire_send = source,
-	    .fire_receive = destination || overheard,
-	    .foreign = overheard,
+	    .fire_receive = destination || foreign,
+	    .foreign = foreign,
 	    .source_local = source,
 	    .destination_local = destination,
 	};
@@ -41,7 +41,7 @@ locality_is_unspecified(const uint8_t addr[16])
 	return memcmp(addr, zero, sizeof zero) == 0;
 }
 
-/* Whether this host sent the frame according to the link layer; used if the addresses do not tell. */
+/* Whether this host sent the frame according to the link layer; used if the addresses do not decide. */
 static bool
 locality_is_sent_by_host(const struct packet *p)
 {
@@ -52,7 +52,7 @@ locality_is_sent_by_host(const struct packet *p)
 	return memcmp(p->ether.src, interface->mac, sizeof interface->mac) == 0;
 }
 
-/* The sides that can be local according to the link layer: an incoming frame was not sent by this host. */
+/* The ends that can be local according to the link layer: an incoming frame was not sent by this host. */
 static struct locality
 locality_from_direction(enum direction direction)
 {
@@ -63,7 +63,7 @@ locality_from_direction(enum direction direction)
 static struct locality
 locality_from_addresses(const struct packet *p, const struct local_addrs *local_addrs)
 {
-	struct locality may = locality_from_direction(p->direction);
+	struct locality possible = locality_from_direction(p->direction);
 	bool source, destination;
 
 	switch (p->network) {
@@ -73,20 +73,21 @@ locality_from_addresses(const struct packet *p, const struct local_addrs *local_
 			 (locality_is_unspecified(p->ip.src) && locality_is_sent_by_host(p));
 		destination = local_addrs_contains(local_addrs, p->ip.version, p->ip.dst) ||
 			      (!source && locality_is_group_address(&p->ip));
-		return locality_from_endpoints(source && may.source_local, destination && may.destination_local);
+		return locality_from_endpoints(source && possible.source_local,
+					       destination && possible.destination_local);
 	case NETWORK_ARP: {
 		uint8_t sender[16] = {0};
 
 		slice_copy(p->arp.spa, 0, sender, p->arp.spa.len < 16 ? p->arp.spa.len : 16);
 		source = locality_is_sent_by_host(p) || local_addrs_contains(local_addrs, 4, sender);
-		return locality_from_endpoints(source && may.source_local, !source && may.destination_local);
+		return locality_from_endpoints(source && possible.source_local, !source && possible.destination_local);
 	}
 	case NETWORK_NONE:
 		break;
 	}
 	/* No IP or ARP address: decided by the interface's own address or the direction. */
 	source = locality_is_sent_by_host(p);
-	return locality_from_endpoints(source, !source && may.destination_local);
+	return locality_from_endpoints(source, !source && possible.destination_local);
 }
 
 struct locality

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Locality of a packet: which sides are local and thus reported (probes.md, section 2). */
+/* Locality of a packet: which of its ends are local and thus reported (--view in netobsd(8)). */
 #ifndef NETOBS_DAEMON_HOST_LOCALITY_H
 #define NETOBS_DAEMON_HOST_LOCALITY_H
 

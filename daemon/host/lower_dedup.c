@@ -28,15 +28,15 @@ struct lower_device {
 
 struct lower_dedup {
 	struct interfaces *interfaces;
-	struct interfaces_subscriber follower;
+	struct interfaces_subscriber subscriber;
 	bool rebuild_needed; /* `devices` must be rebuilt */
 	struct interface_address *addresses;
-	size_t place_count, address_capacity;
+	size_t address_count, address_capacity;
 	struct interface_info *links; /* used while `devices` is rebuilt */
 	size_t link_count, link_capacity;
 	struct lower_device *devices; /* sorted by interface index */
-	size_t lower_count;
-	uint64_t hint; /* bit n: the index of one of them is n modulo 64 */
+	size_t device_count;
+	uint64_t hint; /* bit n: the interface index of a device is n modulo 64 */
 };
 
 static bool
@@ -56,10 +56,10 @@ lower_dedup_add_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t ver
 	if (dedup == NULL)
 		return true;
 	array = dedup->addresses;
-	if (!array_reserve_one(&array, dedup->place_count, &dedup->address_capacity, sizeof *address))
+	if (!array_reserve_one(&array, dedup->address_count, &dedup->address_capacity, sizeof *address))
 		return false;
 	dedup->addresses = array;
-	address = &dedup->addresses[dedup->place_count++];
+	address = &dedup->addresses[dedup->address_count++];
 	*address = (struct interface_address){.ifindex = ifindex, .version = version};
 	memcpy(address->addr, addr, sizeof address->addr);
 	dedup->rebuild_needed = true;
@@ -71,12 +71,12 @@ lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t 
 {
 	if (dedup == NULL)
 		return;
-	for (size_t i = 0; i < dedup->place_count; i++) {
+	for (size_t i = 0; i < dedup->address_count; i++) {
 		struct interface_address *address = &dedup->addresses[i];
 
 		if (address->ifindex != ifindex || !interface_address_equals(address, version, addr))
 			continue;
-		*address = dedup->addresses[--dedup->place_count];
+		*address = dedup->addresses[--dedup->address_count];
 		dedup->rebuild_needed = true;
 		return;
 	}
@@ -85,14 +85,14 @@ lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t 
 static bool
 lower_dedup_has_address(const struct lower_dedup *dedup, uint32_t ifindex, const struct interface_address *address)
 {
-	for (size_t i = 0; i < dedup->place_count; i++)
+	for (size_t i = 0; i < dedup->address_count; i++)
 		if (dedup->addresses[i].ifindex == ifindex &&
 		    interface_address_equals(&dedup->addresses[i], address->version, address->addr))
 			return true;
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------- lower interfaces */
+/* ---------------------------------------------------------------------------------------------------- lower devices */
 
 static void
 lower_dedup_collect_link(void *context, const struct interface_info *info)
@@ -111,17 +111,17 @@ lower_dedup_collect_link(void *context, const struct interface_info *info)
 static struct lower_device *
 lower_dedup_get_device(struct lower_dedup *dedup, uint32_t ifindex)
 {
-	for (size_t i = 0; i < dedup->lower_count; i++)
+	for (size_t i = 0; i < dedup->device_count; i++)
 		if (dedup->devices[i].ifindex == ifindex)
 			return &dedup->devices[i];
-	dedup->devices[dedup->lower_count] = (struct lower_device){.ifindex = ifindex};
-	return &dedup->devices[dedup->lower_count++];
+	dedup->devices[dedup->device_count] = (struct lower_device){.ifindex = ifindex};
+	return &dedup->devices[dedup->device_count++];
 }
 
 static void
 lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex)
 {
-	for (size_t i = 0; i < dedup->place_count; i++) {
+	for (size_t i = 0; i < dedup->address_count; i++) {
 		const struct interface_address *address = &dedup->addresses[i];
 
 		if (address->ifindex == ifindex && !lower_dedup_has_address(dedup, device->ifindex, address))
@@ -137,9 +137,10 @@ lower_dedup_collect_upper(struct lower_dedup *dedup, struct lower_device *device
 	for (size_t i = 0; i < dedup->link_count && depth < DEPTH_MAX; i++) {
 		const struct interface_info *upper = &dedup->links[i];
 
-		/* A bridge is visited once per path up to it; its addresses are at most as many as there are places. */
+		/* A bridge is visited once per path up to it.  Stop once more than all addresses are collected: a visit
+		 * adds at most all of them, and there is memory for twice as many. */
 		if (!upper->up || (upper->vlan_parent != link->ifindex && upper->ifindex != link->master) ||
-		    device->count > dedup->place_count)
+		    device->count > dedup->address_count)
 			continue;
 		lower_dedup_collect_addresses(dedup, device, upper->ifindex);
 		lower_dedup_collect_upper(dedup, device, upper, depth + 1);
@@ -163,11 +164,11 @@ lower_dedup_link_devices(struct lower_dedup *dedup)
 static void
 lower_dedup_clear(struct lower_dedup *dedup)
 {
-	for (size_t i = 0; i < dedup->lower_count; i++)
+	for (size_t i = 0; i < dedup->device_count; i++)
 		free(dedup->devices[i].upper_addresses);
 	free(dedup->devices);
 	dedup->devices = NULL;
-	dedup->lower_count = 0;
+	dedup->device_count = 0;
 	dedup->hint = 0;
 }
 
@@ -186,27 +187,27 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 	lower_dedup_clear(dedup);
 	dedup->link_count = 0;
 	interfaces_visit(dedup->interfaces, lower_dedup_collect_link, dedup);
-	/* A link has at most one master and one carrier: two entries each. */
+	/* A link has at most one master and one VLAN parent: two entries each. */
 	dedup->devices = calloc(2 * dedup->link_count + 1, sizeof *dedup->devices);
 	if (dedup->devices == NULL) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
 	lower_dedup_link_devices(dedup);
-	for (size_t i = 0; i < dedup->lower_count; i++) {
+	for (size_t i = 0; i < dedup->device_count; i++) {
 		struct lower_device *device = &dedup->devices[i];
 		const struct interface_info *link = interfaces_find_info(dedup->interfaces, device->ifindex);
 
 		dedup->hint |= 1ull << (device->ifindex & 63);
-		if (device->has_vlans && link != NULL && dedup->place_count > 0)
-			device->upper_addresses = calloc(2 * dedup->place_count, sizeof *device->upper_addresses);
+		if (device->has_vlans && link != NULL && dedup->address_count > 0)
+			device->upper_addresses = calloc(2 * dedup->address_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
 			lower_dedup_collect_upper(dedup, device, link, 0);
 		log_debug(DEBUG_HOST, "interface %s is below others (%s%s): copies of their frames on it are ignored",
 			  link != NULL ? link->name : "?", device->enslaved ? "a port" : "",
 			  device->has_vlans ? device->enslaved ? ", carries VLANs" : "carries VLANs" : "");
 	}
-	qsort(dedup->devices, dedup->lower_count, sizeof *dedup->devices, lower_device_compare);
+	qsort(dedup->devices, dedup->device_count, sizeof *dedup->devices, lower_device_compare);
 }
 
 static void
@@ -226,8 +227,8 @@ lower_dedup_new(struct interfaces *interfaces)
 		return NULL;
 	dedup->interfaces = interfaces;
 	dedup->rebuild_needed = true;
-	dedup->follower = (struct interfaces_subscriber){.changed = lower_dedup_on_change, .context = dedup};
-	interfaces_subscribe(interfaces, &dedup->follower);
+	dedup->subscriber = (struct interfaces_subscriber){.changed = lower_dedup_on_change, .context = dedup};
+	interfaces_subscribe(interfaces, &dedup->subscriber);
 	return dedup;
 }
 
@@ -236,21 +237,21 @@ lower_dedup_free(struct lower_dedup *dedup)
 {
 	if (dedup == NULL)
 		return;
-	interfaces_unsubscribe(dedup->interfaces, &dedup->follower);
+	interfaces_unsubscribe(dedup->interfaces, &dedup->subscriber);
 	lower_dedup_clear(dedup);
 	free(dedup->links);
 	free(dedup->addresses);
 	free(dedup);
 }
 
-/* -------------------------------------------------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------------------------------------------------- lookups */
 
 bool
 lower_dedup_is_active(struct lower_dedup *dedup)
 {
 	if (dedup->rebuild_needed)
 		lower_dedup_rebuild(dedup);
-	return dedup->lower_count > 0;
+	return dedup->device_count > 0;
 }
 
 uint64_t
@@ -294,7 +295,7 @@ lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet,
 	if (!lower_dedup_is_active(dedup) || packet->network == NETWORK_NONE ||
 	    (!locality.source_local && !locality.destination_local))
 		return false;
-	device = bsearch(&wanted, dedup->devices, dedup->lower_count, sizeof *dedup->devices, lower_device_compare);
+	device = bsearch(&wanted, dedup->devices, dedup->device_count, sizeof *dedup->devices, lower_device_compare);
 	return device != NULL &&
 	       (device->enslaved || (device->has_vlans && lower_device_carries_upper(device, packet, locality)));
 }

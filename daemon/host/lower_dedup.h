@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Duplicates of lower devices: on "any" the kernel shows some frames twice.  A frame to this host that arrives at the
- * port of a bridge, bond or team, or with the tag of a VLAN device, is captured on the lower interface and again on the
+ * port of a bridge, bond or team, or with the tag of a VLAN device, is captured on the lower device and again on the
  * upper one; a frame from this host in reverse order.  The host's addresses are on the upper interface, so the frame on
  * the lower one is the duplicate.  Forwarded frames, for example of a bridge, appear on lower interfaces only and are
  * no duplicates.
@@ -22,11 +22,11 @@
 
 struct lower_dedup;
 
-/* Creates it; `interfaces` is borrowed and followed.  NULL if out of memory. */
+/* `interfaces` is borrowed, and its changes are subscribed to.  NULL if out of memory. */
 struct lower_dedup *lower_dedup_new(struct interfaces *interfaces);
 void lower_dedup_free(struct lower_dedup *dedup);
 
-/* An interface has gained or lost an address.  False if out of memory.  `uppers` may be NULL. */
+/* An interface has gained or lost an address.  False if out of memory.  `dedup` may be NULL. */
 bool lower_dedup_add_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
 void lower_dedup_remove_address(struct lower_dedup *dedup, uint32_t ifindex, uint8_t version, const uint8_t addr[16]);
 

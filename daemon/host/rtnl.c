@@ -46,10 +46,10 @@ struct rtnl {
 	struct lower_dedup *lower_dedup;
 	struct mnl_socket *socket;
 	struct watch *watch;
-	enum rtnl_dump dump;	  /* the one in progress */
-	uint32_t sequence; /* sequence number of its request */
-	bool failed;	  /* the kernel refused a dump */
-	bool restart_pending;	  /* events were lost or tables changed: start over after this dump */
+	enum rtnl_dump dump;  /* the dump in progress */
+	uint32_t sequence;    /* sequence number of its request */
+	bool failed;	      /* the kernel refused a dump */
+	bool restart_pending; /* events were lost or tables changed: start over after this dump */
 	struct rtnl_address *addresses;
 	size_t address_count, address_capacity;
 	struct rtnl_link *links;
@@ -242,7 +242,7 @@ rtnl_request_dump(struct rtnl *rtnl, enum rtnl_dump dump)
 	return mnl_socket_sendto(rtnl->socket, message, message->nlmsg_len) >= 0;
 }
 
-/* Starts to read everything again; present entries stay until a new dump does not contain them. */
+/* Starts to read everything again; entries stay until both dumps are complete and do not contain them. */
 static bool
 rtnl_restart_dump(struct rtnl *rtnl)
 {
@@ -367,7 +367,8 @@ rtnl_on_readable(void *context)
 	interfaces_notify(rtnl->interfaces);
 }
 
-/* Waits for the first dump, so that addresses are known before the first frame; the kernel answers while it is read. */
+/* Waits for the first dump, so that addresses are known before the first frame.  The kernel generates a dump while
+ * it is read, so that no read has to wait. */
 static bool
 rtnl_run_first_dump(struct rtnl *rtnl)
 {

@@ -10,7 +10,7 @@
 
 struct rtnl;
 
-/* Fills the collections, which are borrowed, and updates them from the loop; `uppers` may be NULL.  NULL, with a
+/* Fills the collections, which are borrowed, and updates them from the loop; `dedup` may be NULL.  NULL, with a
  * message logged, on failure. */
 struct rtnl *rtnl_open(struct loop *loop, struct local_addrs *local_addrs, struct interfaces *interfaces,
 		       struct lower_dedup *dedup);

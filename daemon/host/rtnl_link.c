@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Remembers the attributes of a message by type. */
+/* Collects the attributes of a message by type. */
 static int
 rtnl_store_link_attribute(const struct nlattr *attribute, void *context)
 {
@@ -28,7 +28,7 @@ rtnl_get_u32(const struct nlattr *attribute)
 	return mnl_attr_get_u32(attribute);
 }
 
-/* The same for the attributes inside IFLA_LINKINFO. */
+/* Collects the attributes inside IFLA_LINKINFO by type. */
 static int
 rtnl_store_linkinfo_attribute(const struct nlattr *attribute, void *context)
 {

@@ -273,7 +273,7 @@ test_reload_takes_what_the_table_says(void **state)
 		const struct option_row *row = &options_table[i];
 
 		if (row->source != OPTION_COMMAND_LINE &&
-		    options_values_equal(row, &now, &wanted) != (row->change == AT_RELOAD))
+		    options_values_equal(row, &now, &wanted) != (row->change == OPTION_AT_RELOAD))
 			fail_msg("%s: the table and reload_copy_settings() disagree", row->name);
 	}
 	config_free(&wanted);
