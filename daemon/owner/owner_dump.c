@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Endpoints that the kernel does not find by name although they may have a socket: the socket is bound to a device
- * other than the interface of the packet (a VRF, or an "any" capture that does not show the interface).  For these the
- * whole socket tables are dumped, rarely and for many endpoints at once.
+ * Endpoints that the kernel does not find by their addresses although they may have a socket: the socket is bound to a
+ * device other than the interface of the packet (a VRF, or an "any" capture that does not show the interface).  For
+ * these the whole socket tables are dumped, rarely and for many endpoints at once.
  */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "daemon/owner/owner_thread.h"
 
-#define PROTOCOL_TCP 6
-#define PROTOCOL_UDP 17
-
 /* How well a socket matches; the highest sum wins, as in the kernel. */
 #define SCORE_CONNECTED 4
-#define SCORE_ADDRESS 2
-#define SCORE_DEVICE 1
-#define SCORE_NONE (-1)
+#define SCORE_ADDRESS	2
+#define SCORE_DEVICE	1
+#define SCORE_NONE	(-1)
 
 struct owner_dump_context {
-	struct owner_thread *worker;
+	struct owner_thread *thread;
 	uint8_t protocol;
 };
 
@@ -59,10 +57,10 @@ owner_dump_score(const struct owner_dump_entry *entry, const struct sockdiag_soc
 		return SCORE_NONE;
 	if (named && memcmp(socket->local, key->local, sizeof key->local) != 0)
 		return SCORE_NONE;
-	if (connected && (socket->remote_port != key->remote_port ||
-			  memcmp(socket->remote, key->remote, sizeof key->remote) != 0))
+	if (connected &&
+	    (socket->remote_port != key->remote_port || memcmp(socket->remote, key->remote, sizeof key->remote) != 0))
 		return SCORE_NONE;
-	if (key->protocol == PROTOCOL_TCP && !(connected && named))
+	if (key->protocol == IPPROTO_TCP && !(connected && named))
 		return SCORE_NONE;
 	sum += connected ? SCORE_CONNECTED : 0;
 	sum += named ? SCORE_ADDRESS : 0;
@@ -74,19 +72,19 @@ static void
 owner_dump_match(void *context, const struct sockdiag_socket *socket)
 {
 	const struct owner_dump_context *dump = context;
-	struct owner_thread *thread = dump->worker;
+	struct owner_thread *thread = dump->thread;
 
 	for (uint32_t i = 0; i < thread->dump_count; i++) {
 		struct owner_dump_entry *entry = &thread->dump_entries[i];
-		int fits;
+		int score;
 
 		if (entry->key.local_port != socket->local_port || entry->key.protocol != dump->protocol)
 			continue;
-		fits = owner_dump_score(entry, socket);
-		if (fits == SCORE_NONE || fits < entry->score)
+		score = owner_dump_score(entry, socket);
+		if (score == SCORE_NONE || score < entry->score)
 			continue;
-		entry->ambiguous = fits == entry->score && entry->best.cookie != socket->cookie;
-		entry->score = fits;
+		entry->ambiguous = score == entry->score && entry->best.cookie != socket->cookie;
+		entry->score = score;
 		entry->best = *socket;
 	}
 }
@@ -107,7 +105,7 @@ owner_dump_needs_table(const struct owner_thread *thread, uint8_t protocol, uint
 void
 owner_dump_run(struct owner_thread *thread)
 {
-	static const uint8_t protocols[] = {PROTOCOL_TCP, PROTOCOL_UDP};
+	static const uint8_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP};
 
 	for (unsigned p = 0; p < sizeof protocols; p++)
 		for (uint8_t version = 4; version <= 6; version = (uint8_t)(version + 2)) {

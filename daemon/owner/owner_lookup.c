@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The capture thread's side of the owner look-up.  It never waits and makes no system call except the wakeup in
+/* The capture thread's part of the owner lookup.  It never waits and makes no system call except the wakeup in
  * owner_lookup_wake(). */
 #include "daemon/owner/owner_lookup.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "daemon/base/thread.h"
 #include "daemon/owner/owner_queue.h"
 #include "daemon/owner/owner_thread.h"
 
-#define LATEST_SETS (OWNER_QUEUE_SIZE) /* a power of two */
-#define LATEST_WAYS 4u
-#define WORD_BITS 64u
-#define PUBLISH_BATCH 64u /* most questions held back until owner_lookup_wake() */
+#define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
+#define LATEST_WAYS   4u
+#define WORD_BITS     64u
+#define PUBLISH_BATCH 64u /* requests that are published at once; the others wait for owner_lookup_wake() */
 
 /*
- * The latest question about each key, by hash of the key.  When a set is full the oldest entry is overwritten.  That
- * matters only while its question is still in the queue (4 of 1,000 with a full queue): the question may then be asked
- * twice, and an answer about an earlier connection may be accepted until the queue is processed.
+ * The latest request for each key, by hash of the key.  When a set is full the oldest entry is overwritten.  That
+ * matters only while its request is still in the queue (4 of 1,000 with a full queue): the request may then be
+ * repeated, and a reply about an earlier connection may be accepted until the queue is processed.
  */
 struct latest_requests {
 	_Alignas(32) uint32_t tags[LATEST_WAYS]; /* 0: free */
@@ -30,16 +30,16 @@ struct latest_requests {
 
 struct owner_lookup {
 	struct owner_queue queue;
-	struct owner_thread *worker_thread;
+	struct owner_thread *owner_thread;
 	pthread_t thread;
 	uint64_t netns;
 
 	/* Used by the capture thread only. */
-	_Alignas(64) uint32_t enqueued; /* number of the last question; box.put lags behind */
-	uint32_t dequeued_seen;		/* last value read from box.taken */
+	_Alignas(64) uint32_t enqueued; /* number of the last request; queue.enqueued lags behind */
+	uint32_t dequeued_seen;		/* last value read from queue.dequeued */
 	bool wake_for_request, wake_for_refresh;
 	struct {
-		_Atomic uint64_t asked, dropped, torn;
+		_Atomic uint64_t requests, dropped, torn;
 	} counters;
 	struct latest_requests latest[LATEST_SETS];
 };
@@ -61,35 +61,27 @@ owner_lookup_memory(const struct owner_lookup_limits *limits)
 
 /* The network namespace of this thread, which may differ from the process's. */
 static bool
-owner_lookup_read_netns(uint64_t *zone)
+owner_lookup_read_netns(uint64_t *inode)
 {
 	struct stat status;
 
 	if (stat("/proc/thread-self/ns/net", &status) < 0)
 		return false;
-	*zone = status.st_ino;
+	*inode = status.st_ino;
 	return true;
 }
 
 static bool
 owner_lookup_start_thread(struct owner_lookup *lookup)
 {
-	sigset_t all, before;
-	int error;
-
-	/* Signals are handled by the main thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&lookup->thread, NULL, owner_thread_main, lookup->worker_thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return error == 0;
+	errno = thread_start(&lookup->thread, owner_thread_main, lookup->owner_thread);
+	return errno == 0;
 }
 
 static void
 owner_lookup_release(struct owner_lookup *lookup)
 {
-	owner_thread_free(lookup->worker_thread);
+	owner_thread_free(lookup->owner_thread);
 	owner_table_free(lookup->queue.table);
 	free(lookup->queue.referenced);
 	sem_destroy(&lookup->queue.wakeup);
@@ -109,12 +101,12 @@ owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed)
 	lookup->queue.table = owner_table_new(limits->endpoints, seed);
 	if (lookup->queue.table != NULL) {
 		slots = owner_table_slot_count(lookup->queue.table);
-		lookup->queue.wanted_words = slots / WORD_BITS;
-		lookup->queue.referenced = calloc(lookup->queue.wanted_words, sizeof *lookup->queue.referenced);
+		lookup->queue.referenced_words = slots / WORD_BITS;
+		lookup->queue.referenced = calloc(lookup->queue.referenced_words, sizeof *lookup->queue.referenced);
 	}
 	if (lookup->queue.referenced != NULL && owner_lookup_read_netns(&lookup->netns))
-		lookup->worker_thread = owner_thread_new(&lookup->queue, limits);
-	if (lookup->worker_thread == NULL || !owner_lookup_start_thread(lookup)) {
+		lookup->owner_thread = owner_thread_new(&lookup->queue, limits);
+	if (lookup->owner_thread == NULL || !owner_lookup_start_thread(lookup)) {
 		int error = errno;
 
 		owner_lookup_release(lookup);
@@ -141,7 +133,7 @@ owner_lookup_tag(uint64_t hash)
 	return (uint32_t)(hash >> 32) | 1;
 }
 
-/* Finds the number of the latest question about a key; false if none is remembered. */
+/* Finds the number of the latest request for a key; false if none is stored. */
 static inline bool
 owner_lookup_find_latest(const struct owner_lookup *lookup, uint64_t hash, uint32_t *number)
 {
@@ -173,7 +165,7 @@ owner_lookup_store_latest(struct owner_lookup *lookup, uint64_t hash, uint32_t n
 	set->numbers[at] = number;
 }
 
-/* Whether `n` more questions fit into the queue. */
+/* Whether `n` more requests fit into the queue. */
 static bool
 owner_lookup_queue_has_space(struct owner_lookup *lookup, uint32_t n)
 {
@@ -193,10 +185,10 @@ owner_lookup_enqueue(struct owner_lookup *lookup, uint64_t hash, const struct ow
 {
 	uint32_t number = lookup->enqueued + 1;
 
-	/* A question dropped for lack of room gets the number of the next one that fits, so that no earlier answer
-	 * counts as its answer. */
+	/* A request that is dropped because the queue is full gets the number of the next one that fits, so that no
+	 * earlier reply counts as its reply. */
 	owner_lookup_store_latest(lookup, hash, number);
-	counter_add(&lookup->counters.asked, 1);
+	counter_add(&lookup->counters.requests, 1);
 	lookup->wake_for_request = true;
 	if (!owner_lookup_queue_has_space(lookup, 1)) {
 		counter_add(&lookup->counters.dropped, 1);
@@ -204,7 +196,7 @@ owner_lookup_enqueue(struct owner_lookup *lookup, uint64_t hash, const struct ow
 	}
 	lookup->queue.requests[number % OWNER_QUEUE_SIZE] = (struct owner_request){*key, ifindex};
 	lookup->enqueued = number;
-	/* Publishing moves a cache line between processors, so it is done once for many questions. */
+	/* Publishing moves a cache line between processors, so it is done once for many requests. */
 	if (number % PUBLISH_BATCH == 0)
 		owner_lookup_publish(lookup);
 }
@@ -216,7 +208,7 @@ owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *key, u
 		owner_lookup_enqueue(lookup, owner_table_hash(lookup->queue.table, key), key, ifindex);
 }
 
-/* Whether a question about this key is queued or being processed. */
+/* Whether a request for this key is queued or being processed. */
 static bool
 owner_lookup_is_pending(const struct owner_lookup *lookup, uint64_t hash)
 {
@@ -244,7 +236,7 @@ owner_lookup_set_unknown(const struct owner_lookup *lookup, struct owner *owner)
 	*owner = (struct owner){.netns = lookup != NULL ? lookup->netns : 0, .pid = -1, .uid = OWNER_UID_UNKNOWN};
 }
 
-/* Reads an answer that is newer than the latest question about its key. */
+/* Reads a reply that is newer than the latest request for its key. */
 static inline enum owner_read_result
 owner_lookup_read_reply(const struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key,
 			struct owner_record *record, uint32_t *slot)
@@ -258,8 +250,8 @@ owner_lookup_read_reply(const struct owner_lookup *lookup, uint64_t hash, const 
 	return result;
 }
 
-/* Asks if there is no answer and no pending question.  The answer is read again, because it may have arrived just
- * before the pending check. */
+/* Enqueues a request if there is neither a reply nor a pending request.  The reply is read again, because it may have
+ * arrived just before the check for a pending request. */
 static enum owner_read_result
 owner_lookup_read_or_request(struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key, uint32_t ifindex,
 			     struct owner_record *record, uint32_t *slot)
@@ -297,7 +289,7 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 		return false;
 	}
 	owner_lookup_mark_referenced(lookup, slot);
-	*owner = (struct owner){.queried_ns = record.asked_ns,
+	*owner = (struct owner){.queried_ns = record.queried_ns,
 				.netns = lookup->netns,
 				.pid = record.pid,
 				.uid = record.uid,
@@ -332,12 +324,12 @@ owner_lookup_get_counters(const struct owner_lookup *lookup)
 
 	if (lookup == NULL)
 		return (struct owner_lookup_counters){0};
-	thread = lookup->worker_thread;
+	thread = lookup->owner_thread;
 	return (struct owner_lookup_counters){
-	    .requests = lookup->counters.asked,
+	    .requests = lookup->counters.requests,
 	    .dropped = lookup->counters.dropped,
 	    .torn_reads = lookup->counters.torn,
-	    .replies = thread->counters.answered,
+	    .replies = thread->counters.replies,
 	    .no_socket = thread->counters.no_socket,
 	    .no_process = thread->counters.no_process,
 	    .processes = thread->counters.processes,
@@ -349,6 +341,6 @@ owner_lookup_get_counters(const struct owner_lookup *lookup)
 	    .scan_links = thread->counters.scan_links,
 	    .dumps = thread->counters.dumps,
 	    .errors = thread->counters.errors,
-	    .unreadable = thread->counters.hidden,
+	    .unreadable = thread->counters.unreadable,
 	};
 }

@@ -2,12 +2,12 @@
 /*
  * Owners of the TCP and UDP sockets of the observed network namespace, for live capture, without delaying it.
  *
- * A thread asks the kernel (sock_diag, then /proc).  The capture thread puts questions into a bounded queue and reads
- * answers from a table of fixed size; neither waits or makes a system call.  owner_lookup_request(),
+ * A thread queries the kernel (sock_diag, then /proc).  The capture thread puts requests into a bounded queue and reads
+ * replies from a table of fixed size, and neither waits nor makes a system call for that.  owner_lookup_request(),
  * owner_lookup_find() and owner_lookup_wake() may be called by the capture thread only, the other functions by the
  * creator.
  *
- * A NULL object knows no owners: replays and builds without libmnl use it, and every function accepts it.
+ * A NULL object knows no owners: replays use it, and every function accepts it.
  */
 #ifndef NETOBS_DAEMON_OWNER_OWNER_LOOKUP_H
 #define NETOBS_DAEMON_OWNER_OWNER_LOOKUP_H
@@ -22,7 +22,7 @@ struct owner_lookup;
 
 struct owner_lookup_limits {
 	uint32_t endpoints;  /* endpoints whose owners are kept; the least recently used is evicted */
-	uint32_t refresh_ms; /* highest age of an answer that is used repeatedly, as long as the thread keeps up */
+	uint32_t refresh_ms; /* highest age of a reply that is used repeatedly, as long as the thread keeps up */
 };
 
 /* 32,768 endpoints (14 MiB), 100 ms. */
@@ -39,39 +39,38 @@ owner_lookup_limits_for(unsigned objects)
 }
 
 struct owner_lookup_counters {
-	uint64_t requests;     /* questions asked */
-	uint64_t dropped;      /* questions lost because the queue was full; asked again when the answer is needed */
-	uint64_t replies;      /* questions processed, whether or not an owner was found */
+	uint64_t requests;     /* requests made */
+	uint64_t dropped;      /* requests dropped because the queue was full; repeated when the owner is needed */
+	uint64_t replies;      /* requests processed, whether or not an owner was found */
 	uint64_t no_socket;    /* no such socket: closed already, or never in this namespace */
 	uint64_t no_process;   /* a socket, but no visible process that holds it */
 	uint64_t processes;    /* a process was found */
-	uint64_t unaccepted;   /* answers that name the listener, because no process had accepted the connection yet */
+	uint64_t unaccepted;   /* replies that name the listener, because no process had accepted the connection yet */
 	uint64_t refreshed;    /* known sockets that were queried again */
 	uint64_t refresh_late; /* refresh rounds that took longer than refresh_ms */
 	uint64_t evicted;      /* endpoints evicted for others */
-	uint64_t torn_reads;   /* answers not read because they were being written */
-	uint64_t scans;	       /* walks through /proc */
-	uint64_t scan_links;   /* file descriptors examined in them */
+	uint64_t torn_reads;   /* replies not read because they were being written */
+	uint64_t scans;	       /* scans of /proc */
+	uint64_t scan_links;   /* file descriptors examined in the scans */
 	uint64_t dumps;	       /* dumps of whole socket tables */
-	uint64_t errors;       /* requests that the kernel refused or did not answer */
-	uint64_t unreadable;   /* processes that the latest complete walk had no permission to examine; 0: all were
-			        * examined */
+	uint64_t errors;       /* queries that the kernel refused or did not answer */
+	uint64_t unreadable;   /* processes that the latest complete scan had no permission to examine */
 };
 
-/* Starts the look-up thread for the network namespace of the calling thread; another namespace needs another object.
+/* Starts the lookup thread for the network namespace of the calling thread; another namespace needs another object.
  * Call it after the last fork and after dropping privileges, because the thread inherits the privileges of its creator.
- * NULL with errno on failure: ENOTSUP in a build without libmnl.  `seed` makes the table's hash unpredictable. */
+ * NULL with errno on failure.  `seed` makes the table's hash unpredictable. */
 struct owner_lookup *owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed);
 
 /* Ends the thread. */
 void owner_lookup_free(struct owner_lookup *lookup);
 
-/* A connection has begun: discards what is known of an earlier one between the same ends.  `ifindex` is the interface
+/* A connection has begun: discards the reply about an earlier one between the same ends.  `ifindex` is the interface
  * of its packet, 0 if unknown; it matters because a socket may be bound to an interface. */
 void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex);
 
-/* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no answer yet.  Asks if no question is
- * pending, and has a used answer refreshed. */
+/* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  Enqueues a request if
+ * none is pending; a reply that is used gets refreshed. */
 bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
 
 /* Wakes the thread if it sleeps and there is work.  Call it after each batch of packets.  Costs one comparison if there

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluates the kernel's answers about an endpoint: which process owns it, if any, and when to look again. */
+/* Evaluates the kernel's replies about an endpoint: which process owns it, if any, and when to query again. */
+#include <netinet/in.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/owner/owner_thread.h"
 #include "flow/endpoint.h"
 
-#define PROTOCOL_TCP 6
-#define RECHECK_MS 50u /* delay before a connection is queried again: by then a server that accepts and forks has passed
-		       * the socket on */
-#define SCAN_BACKOFF_MS 1000u
+/* Delay before a connection is queried again: by then a server that accepts and forks has passed the socket on. */
+#define RECHECK_MS	       50u
+#define SCAN_BACKOFF_MS	       1000u
 #define SCAN_BACKOFF_DOUBLINGS 6u
-#define LISTENER_QUERIES 8u
+#define LISTENER_QUERIES       8u
 
 /* Retries for a connection that was not accepted yet, or whose SYN the kernel had not processed when it was queried. */
 static const uint16_t accept_delays_ms[] = {1, 5, 20, 100, 500};
@@ -20,27 +20,18 @@ static const uint16_t absent_delays_ms[] = {2, 20};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* A look-up in progress: the record is changed here and written back once. */
+/* A lookup in progress: the record is changed here and written back once. */
 struct owner_resolution {
-	struct owner_thread *worker;
+	struct owner_thread *thread;
 	struct owner_state *state;
 	uint32_t slot;
 	struct owner_record record;
 };
 
-static uint64_t
-owner_realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void
 owner_resolution_begin(struct owner_resolution *resolution, struct owner_thread *thread, uint32_t slot)
 {
-	resolution->worker = thread;
+	resolution->thread = thread;
 	resolution->state = &thread->states[slot];
 	resolution->slot = slot;
 	owner_table_copy_record(thread->queue->table, slot, &resolution->record);
@@ -49,19 +40,19 @@ owner_resolution_begin(struct owner_resolution *resolution, struct owner_thread 
 static void
 owner_resolution_commit(const struct owner_resolution *resolution)
 {
-	struct owner_table *table = resolution->worker->queue->table;
+	struct owner_table *table = resolution->thread->queue->table;
 
 	owner_table_write(table, resolution->slot, owner_table_hash(table, &resolution->record.key),
 			  &resolution->record, resolution->state->request_number);
 }
 
-/* Call it before querying the kernel: the answer is then newer than all questions taken so far. */
+/* Call it before querying the kernel: the reply is then newer than all requests taken so far. */
 static void
 owner_resolution_set_time(struct owner_resolution *resolution)
 {
 	resolution->state->request_number =
-	    atomic_load_explicit(&resolution->worker->queue->dequeued, memory_order_relaxed);
-	resolution->record.asked_ns = owner_realtime_ns();
+	    atomic_load_explicit(&resolution->thread->queue->dequeued, memory_order_relaxed);
+	resolution->record.queried_ns = clock_realtime_ns();
 }
 
 static void
@@ -76,7 +67,7 @@ owner_slot_list_add(struct owner_slot_list *list, struct owner_state *state, uin
 static void
 owner_schedule_retry(struct owner_resolution *resolution, uint32_t ms)
 {
-	struct owner_thread *thread = resolution->worker;
+	struct owner_thread *thread = resolution->thread;
 
 	resolution->state->retry_ms = thread->now_ms + ms;
 	owner_slot_list_add(&thread->retries, resolution->state, OWNER_IN_RETRY_LIST, resolution->slot);
@@ -84,7 +75,7 @@ owner_schedule_retry(struct owner_resolution *resolution, uint32_t ms)
 		thread->retries_due = resolution->state->retry_ms;
 }
 
-/* ------------------------------------------------------------------------------------------------- its process */
+/* ----------------------------------------------------------------------------------------------- the process */
 
 static void
 owner_clear_process(struct owner_resolution *resolution)
@@ -108,7 +99,7 @@ static void
 owner_set_process(struct owner_resolution *resolution, const struct procfs_process *process)
 {
 	if (resolution->record.pid < 0)
-		counter_add(&resolution->worker->counters.processes, 1);
+		counter_add(&resolution->thread->counters.processes, 1);
 	resolution->record.pid = process->pid;
 	resolution->record.flags &= ~(uint32_t)OWNER_HIDDEN;
 	memcpy(resolution->record.comm, process->comm, sizeof resolution->record.comm);
@@ -122,23 +113,23 @@ owner_add_unresolved(struct owner_resolution *resolution)
 {
 	resolution->record.pid = -1;
 	memset(resolution->record.comm, 0, sizeof resolution->record.comm);
-	if (resolution->worker->now_ms < resolution->state->backoff_until_ms) {
-		if (atomic_load_explicit(&resolution->worker->counters.hidden, memory_order_relaxed) > 0)
+	if (resolution->thread->now_ms < resolution->state->backoff_until_ms) {
+		if (atomic_load_explicit(&resolution->thread->counters.unreadable, memory_order_relaxed) > 0)
 			resolution->record.flags |= OWNER_HIDDEN;
 		return;
 	}
 	resolution->state->flags |= OWNER_NEEDS_PROCESS;
 	resolution->state->flags &= (uint8_t)~OWNER_IN_CURRENT_SCAN;
-	owner_slot_list_add(&resolution->worker->unresolved, resolution->state, OWNER_IN_UNRESOLVED_LIST,
+	owner_slot_list_add(&resolution->thread->unresolved, resolution->state, OWNER_IN_UNRESOLVED_LIST,
 			    resolution->slot);
 }
 
-/* Finds the process that holds work->inode: the known one if it still does; else a remembered one; else /proc is
- * searched. */
+/* Finds the process that holds the inode: the known one if it still does; else the one of a hint; else /proc is
+ * scanned. */
 static void
 owner_find_process(struct owner_resolution *resolution)
 {
-	struct procfs *procfs = resolution->worker->procfs;
+	struct procfs *procfs = resolution->thread->procfs;
 	struct procfs_process process = {.pid = resolution->record.pid, .fd = resolution->state->fd};
 
 	if (process.pid >= 0 && procfs_check_holder(procfs, resolution->state->inode, &process))
@@ -149,9 +140,9 @@ owner_find_process(struct owner_resolution *resolution)
 		owner_add_unresolved(resolution);
 }
 
-/* --------------------------------------------------------------------------------------------- what was found */
+/* --------------------------------------------------------------------------------------- the kernel's reply */
 
-/* The process has closed the socket: the last holder stays the owner until a new question comes. */
+/* The process has closed the socket: the last holder stays the owner until the next request. */
 static void
 owner_handle_closed(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
@@ -190,14 +181,14 @@ static void
 owner_handle_no_socket(struct owner_resolution *resolution)
 {
 	if (owner_retry_or_give_up(resolution, absent_delays_ms, COUNT_OF(absent_delays_ms)) &&
-	    !owner_dump_add(resolution->worker, resolution->slot, &resolution->record.key))
-		counter_add(&resolution->worker->counters.no_socket, 1);
+	    !owner_dump_add(resolution->thread, resolution->slot, &resolution->record.key))
+		counter_add(&resolution->thread->counters.no_socket, 1);
 }
 
 /*
  * Finds the listening socket of a connection that is not accepted yet.  With SO_REUSEPORT several sockets may listen on
  * a port, and the kernel selects one by a hash of the connection's ends.  So several nonexistent remote ports are
- * queried: if the answers differ, the listener is ambiguous.
+ * queried: if the replies differ, the listener is ambiguous.
  */
 static bool
 owner_find_listener(const struct owner_resolution *resolution, struct sockdiag_socket *listener)
@@ -208,7 +199,7 @@ owner_find_listener(const struct owner_resolution *resolution, struct sockdiag_s
 	memset(key.remote, 0, sizeof key.remote);
 	for (uint16_t i = 0; i < LISTENER_QUERIES; i++) {
 		key.remote_port = i;
-		if (sockdiag_find(resolution->worker->diag, &key, resolution->state->ifindex, &one) != SOCKDIAG_FOUND ||
+		if (sockdiag_find(resolution->thread->diag, &key, resolution->state->ifindex, &one) != SOCKDIAG_FOUND ||
 		    one.state != TCP_STATE_LISTEN || one.inode == 0 || (i > 0 && one.inode != listener->inode))
 			return false;
 		*listener = one;
@@ -223,12 +214,12 @@ owner_handle_unaccepted(struct owner_resolution *resolution)
 	struct owner_state *state = resolution->state;
 	struct sockdiag_socket listener;
 
-	/* Most connections are accepted before the second look. */
+	/* Most connections are accepted before the second query. */
 	if (state->retries > 0 && owner_find_listener(resolution, &listener)) {
 		if (state->inode != listener.inode)
 			owner_clear_process(resolution);
 		state->inode = listener.inode;
-		counter_add(&resolution->worker->counters.unaccepted, !(resolution->record.flags & OWNER_LISTENER));
+		counter_add(&resolution->thread->counters.unaccepted, !(resolution->record.flags & OWNER_LISTENER));
 		resolution->record.flags = OWNER_LISTENER;
 		resolution->record.uid = listener.uid;
 		owner_find_process(resolution);
@@ -244,7 +235,7 @@ static void
 owner_handle_listener(struct owner_resolution *resolution)
 {
 	if (owner_retry_or_give_up(resolution, accept_delays_ms, COUNT_OF(accept_delays_ms)))
-		counter_add(&resolution->worker->counters.no_socket, 1);
+		counter_add(&resolution->thread->counters.no_socket, 1);
 }
 
 /* The socket is held by a process. */
@@ -252,7 +243,7 @@ static void
 owner_handle_socket(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
 	struct owner_state *state = resolution->state;
-	bool tcp = resolution->record.key.protocol == PROTOCOL_TCP;
+	bool tcp = resolution->record.key.protocol == IPPROTO_TCP;
 
 	if (state->cookie != socket->cookie || state->inode != socket->inode)
 		owner_clear_process(resolution);
@@ -271,7 +262,7 @@ owner_handle_socket(struct owner_resolution *resolution, const struct sockdiag_s
 static void
 owner_handle_reply(struct owner_resolution *resolution, const struct sockdiag_socket *socket)
 {
-	bool tcp = resolution->record.key.protocol == PROTOCOL_TCP;
+	bool tcp = resolution->record.key.protocol == IPPROTO_TCP;
 
 	if (socket->inode != 0 && !(tcp && socket->state == TCP_STATE_LISTEN))
 		owner_handle_socket(resolution, socket);
@@ -286,7 +277,7 @@ owner_handle_reply(struct owner_resolution *resolution, const struct sockdiag_so
 		owner_handle_closed(resolution, socket);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ looks */
+/* ---------------------------------------------------------------------------------------------------------- queries */
 
 static void
 owner_query_kernel(struct owner_resolution *resolution)
@@ -295,7 +286,7 @@ owner_query_kernel(struct owner_resolution *resolution)
 
 	resolution->state->retry_ms = 0;
 	owner_resolution_set_time(resolution);
-	switch (sockdiag_find(resolution->worker->diag, &resolution->record.key, resolution->state->ifindex, &socket)) {
+	switch (sockdiag_find(resolution->thread->diag, &resolution->record.key, resolution->state->ifindex, &socket)) {
 	case SOCKDIAG_FOUND:
 		owner_handle_reply(resolution, &socket);
 		break;
@@ -303,7 +294,7 @@ owner_query_kernel(struct owner_resolution *resolution)
 		owner_handle_no_socket(resolution);
 		break;
 	case SOCKDIAG_FAILED:
-		counter_add(&resolution->worker->counters.errors, 1);
+		counter_add(&resolution->thread->counters.errors, 1);
 		break;
 	}
 }
@@ -340,7 +331,7 @@ owner_resolve_from_dump(struct owner_thread *thread, uint32_t slot, const struct
 	owner_resolution_begin(&resolution, thread, slot);
 	owner_resolution_set_time(&resolution);
 	resolution.state->flags &= (uint8_t)~OWNER_NO_SOCKET;
-	resolution.state->ifindex = socket->ifindex; /* the next query by name will find it */
+	resolution.state->ifindex = socket->ifindex; /* the next query by key will find it */
 	owner_handle_reply(&resolution, socket);
 	owner_resolution_commit(&resolution);
 }
@@ -371,7 +362,7 @@ owner_resolve_set_unknown(struct owner_thread *thread, uint32_t slot)
 	state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
 	state->backoff_until_ms = thread->now_ms + ((uint64_t)SCAN_BACKOFF_MS << state->failed_scans);
 	state->failed_scans = (uint8_t)(state->failed_scans + (state->failed_scans < SCAN_BACKOFF_DOUBLINGS));
-	if (atomic_load_explicit(&thread->counters.hidden, memory_order_relaxed) > 0)
+	if (atomic_load_explicit(&thread->counters.unreadable, memory_order_relaxed) > 0)
 		resolution.record.flags |= OWNER_HIDDEN;
 	counter_add(&thread->counters.no_process, 1);
 	owner_resolution_commit(&resolution);

@@ -8,9 +8,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define WAYS 8u
+#define WAYS	    8u
 #define BUCKETS_MIN 8u
-#define READ_TRIES 8u
+#define READ_TRIES  8u
 
 /* 128 bytes: records do not share a cache line, and the adjacent-line prefetch loads the second line with the first. */
 struct owner_slot {
@@ -188,25 +188,25 @@ owner_table_copy_record(const struct owner_table *table, uint32_t slot, struct o
 }
 
 uint32_t
-owner_table_claim_slot(struct owner_table *table, uint64_t hash, const struct owner_key *key, enum owner_claim *taken)
+owner_table_claim_slot(struct owner_table *table, uint64_t hash, const struct owner_key *key, enum owner_claim *claim)
 {
 	uint32_t first = owner_table_bucket_index(table, hash) * WAYS, tag = owner_table_tag(hash), best = first;
 	const struct owner_bucket *bucket = &table->buckets[owner_table_bucket_index(table, hash)];
 	struct owner_record record;
 
-	*taken = OWNER_PLACE_EVICTED;
+	*claim = OWNER_CLAIM_EVICTED;
 	for (uint32_t way = 0; way < WAYS; way++) {
 		uint32_t slot = first + way, found = atomic_load_explicit(&bucket->tags[way], memory_order_relaxed);
 
 		if (found == tag) {
 			owner_table_copy_record(table, slot, &record);
 			if (memcmp(&record.key, key, sizeof *key) == 0) {
-				*taken = OWNER_PLACE_OWN;
+				*claim = OWNER_CLAIM_OWN;
 				return slot;
 			}
 		}
 		if (found == 0) {
-			*taken = OWNER_PLACE_FREE;
+			*claim = OWNER_CLAIM_FREE;
 			return slot; /* slots of a bucket are used in order and never freed */
 		}
 		if (table->last_used[slot] < table->last_used[best])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Table of answers about endpoints: written by one thread, read by another that never waits.
+ * Table of replies about endpoints: written by one thread, read by another that never waits.
  *
  * A bucket has eight tags, half a cache line; each tag leads to a record of two cache lines.  A record has a sequence
  * counter that is odd while the record is written.  Everything is stored as atomic words, so a torn read is detected
@@ -18,7 +18,7 @@
 /* Content of a slot.  No padding: it is copied as words. */
 struct owner_record {
 	struct owner_key key;
-	uint64_t asked_ns;
+	uint64_t queried_ns;
 	struct owner_tcp tcp;
 	int32_t pid;
 	uint32_t uid;
@@ -37,7 +37,7 @@ enum owner_read_result {
 	OWNER_READ_OK,
 };
 
-/* Room for at least `connections` records.  NULL if out of memory. */
+/* A table for at least `connections` records.  NULL if out of memory. */
 struct owner_table *owner_table_new(uint32_t connections, uint64_t seed);
 void owner_table_free(struct owner_table *table);
 size_t owner_table_memory(uint32_t connections);
@@ -48,25 +48,25 @@ uint32_t owner_table_slot_count_for(uint32_t connections);
 
 uint64_t owner_table_hash(const struct owner_table *table, const struct owner_key *key);
 
-/* Reader.  `*as_of` is the number of the last question taken when the kernel gave this answer. */
+/* Reader.  `*as_of` is the number of the last request taken when the kernel gave this reply. */
 enum owner_read_result owner_table_read(const struct owner_table *table, uint64_t hash, const struct owner_key *key,
 					struct owner_record *record, uint32_t *slot, uint32_t *as_of);
 
-/* Writer: finds or allocates the slot of a key.  `*taken` says how: a free slot, the key's own, or one evicted from
- * another key.  The record is not changed. */
+/* Writer: finds or allocates the slot of a key.  `*claim` is a free slot, the key's own, or one evicted from another
+ * key.  The record is not changed. */
 enum owner_claim {
-	OWNER_PLACE_OWN,
-	OWNER_PLACE_FREE,
-	OWNER_PLACE_EVICTED,
+	OWNER_CLAIM_OWN,
+	OWNER_CLAIM_FREE,
+	OWNER_CLAIM_EVICTED,
 };
 
 uint32_t owner_table_claim_slot(struct owner_table *table, uint64_t hash, const struct owner_key *key,
-				enum owner_claim *taken);
+				enum owner_claim *claim);
 
 /* Writer: copies the record of a slot as last written; its key is valid if the slot was ever written. */
 void owner_table_copy_record(const struct owner_table *table, uint32_t slot, struct owner_record *record);
 
-/* For the writer: `hash` is that of record->key. */
+/* Writer: stores a record; `hash` is that of record->key. */
 void owner_table_write(struct owner_table *table, uint32_t slot, uint64_t hash, const struct owner_record *record,
 		       uint32_t as_of);
 

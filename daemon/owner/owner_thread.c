@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Main loop of the look-up thread: questions first, everything else in small portions between them. */
+/* Main loop of the lookup thread: requests first, everything else in bounded steps between them. */
 #include "daemon/owner/owner_thread.h"
 
 #include <errno.h>
@@ -8,24 +8,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log_debug.h"
 
-#define QUESTIONS_A_TURN 256u
-#define RETRIES_A_TURN 256u
-#define LINKS_A_TURN 512u /* descriptors examined between two checks for questions */
-#define WALK_SHARE 9u    /* pause after a walk, in multiples of its duration: at most a tenth of one CPU */
-#define REFRESH_SHARE 4u /* pause after a refresh round: at most a fifth of one CPU */
-#define WALK_GAP_MS 2u
-#define DUMP_GAP_MS 500u
-#define WORD_BITS 64u
+#define REQUESTS_PER_STEP 256u
+#define RETRIES_PER_STEP  256u
+#define LINKS_PER_STEP	  512u /* descriptors examined between two checks for requests */
+#define SCAN_SHARE	  9u   /* pause after a scan, in multiples of its duration: at most a tenth of one CPU */
+#define REFRESH_SHARE	  4u   /* the same after a refresh round: at most a fifth of one CPU */
+#define SCAN_GAP_MS	  2u
+#define DUMP_GAP_MS	  500u
+#define WORD_BITS	  64u
 
-uint64_t
-clock_monotonic_us(void)
+static uint64_t
+owner_thread_now_us(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+	return clock_monotonic_ns() / 1000;
 }
 
 /* Pause after work that took `spent_us`, at least `least_ms`. */
@@ -84,33 +82,32 @@ owner_thread_free(struct owner_thread *thread)
 	free(thread);
 }
 
-/* ------------------------------------------------------------------------------------------------------- questions */
+/* -------------------------------------------------------------------------------------------------------- requests */
 
 static void
 owner_thread_handle_request(struct owner_thread *thread, const struct owner_request *request)
 {
 	struct owner_table *table = thread->queue->table;
-	enum owner_claim taken;
-	uint32_t slot =
-	    owner_table_claim_slot(table, owner_table_hash(table, &request->key), &request->key, &taken);
+	enum owner_claim claim;
+	uint32_t slot = owner_table_claim_slot(table, owner_table_hash(table, &request->key), &request->key, &claim);
 
-	counter_add(&thread->counters.evicted, taken == OWNER_PLACE_EVICTED);
+	counter_add(&thread->counters.evicted, claim == OWNER_CLAIM_EVICTED);
 	owner_table_touch(table, slot);
 	owner_resolve_request(thread, slot, request);
-	counter_add(&thread->counters.answered, 1);
+	counter_add(&thread->counters.replies, 1);
 }
 
 static void
 owner_thread_handle_requests(struct owner_thread *thread)
 {
 	struct owner_queue *queue = thread->queue;
-	uint32_t put = atomic_load_explicit(&queue->enqueued, memory_order_acquire);
+	uint32_t enqueued = atomic_load_explicit(&queue->enqueued, memory_order_acquire);
 	uint32_t taken = atomic_load_explicit(&queue->dequeued, memory_order_relaxed);
 
-	for (unsigned i = 0; i < QUESTIONS_A_TURN && taken != put; i++) {
+	for (unsigned i = 0; i < REQUESTS_PER_STEP && taken != enqueued; i++) {
 		struct owner_request request = queue->requests[++taken % OWNER_QUEUE_SIZE];
 
-		/* Set before the kernel is queried: the answer is then newer than the question. */
+		/* Set before the kernel is queried: the reply is then newer than the request. */
 		atomic_store_explicit(&queue->dequeued, taken, memory_order_release);
 		owner_thread_handle_request(thread, &request);
 		atomic_store_explicit(&queue->completed, taken, memory_order_release);
@@ -145,9 +142,9 @@ static void
 owner_thread_run_retries(struct owner_thread *thread)
 {
 	struct owner_slot_list *list = &thread->retries;
-	uint32_t i = 0, looks = 0;
+	uint32_t i = 0, queries = 0;
 
-	while (i < list->count && looks < RETRIES_A_TURN) {
+	while (i < list->count && queries < RETRIES_PER_STEP) {
 		uint32_t slot = list->slots[i];
 		struct owner_state *state = &thread->states[slot];
 
@@ -159,13 +156,13 @@ owner_thread_run_retries(struct owner_thread *thread)
 		state->flags &= (uint8_t)~OWNER_IN_RETRY_LIST;
 		if (state->retry_ms != 0) { /* otherwise the retry was cancelled */
 			owner_resolve_again(thread, slot);
-			looks++;
+			queries++;
 		}
 	}
 	thread->retries_due = owner_thread_earliest_retry(thread);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- walks */
+/* ----------------------------------------------------------------------------------------------------------- scans */
 
 static void
 owner_thread_start_scan(struct owner_thread *thread)
@@ -175,10 +172,10 @@ owner_thread_start_scan(struct owner_thread *thread)
 	log_debug(DEBUG_OWNER, "scan of /proc begins for %u sockets", (unsigned)thread->unresolved.count);
 	procfs_scan_begin(thread->procfs);
 	thread->scanning = true;
-	thread->walk_us = 0;
+	thread->scan_us = 0;
 }
 
-/* Removes slots whose process was found, and at the end of a walk those whose process was not, from the list. */
+/* Removes slots whose process was found, and at the end of a scan those whose process was not, from the list. */
 static void
 owner_thread_update_unresolved(struct owner_thread *thread, bool over)
 {
@@ -208,38 +205,38 @@ owner_thread_update_counters(struct owner_thread *thread)
 
 	atomic_store_explicit(&thread->counters.scans, counters.scans, memory_order_relaxed);
 	atomic_store_explicit(&thread->counters.scan_links, counters.links, memory_order_relaxed);
-	atomic_store_explicit(&thread->counters.hidden, counters.denied, memory_order_relaxed);
+	atomic_store_explicit(&thread->counters.unreadable, counters.denied, memory_order_relaxed);
 }
 
 static void
 owner_thread_scan_step(struct owner_thread *thread)
 {
-	uint64_t began = clock_monotonic_us(), ended;
+	uint64_t began = owner_thread_now_us(), ended;
 	bool over;
 
 	if (!thread->scanning)
 		owner_thread_start_scan(thread);
-	over = procfs_scan_step(thread->procfs, LINKS_A_TURN);
+	over = procfs_scan_step(thread->procfs, LINKS_PER_STEP);
 	owner_thread_update_counters(thread);
 	owner_thread_update_unresolved(thread, over);
-	ended = clock_monotonic_us();
-	thread->walk_us += ended - began;
+	ended = owner_thread_now_us();
+	thread->scan_us += ended - began;
 	if (over || thread->unresolved.count == 0) {
 		log_debug(DEBUG_OWNER, "scan of /proc %s after %llu us; %u sockets have no known process",
-			  over ? "is complete" : "ended early", (unsigned long long)thread->walk_us,
+			  over ? "is complete" : "ended early", (unsigned long long)thread->scan_us,
 			  (unsigned)thread->unresolved.count);
 		thread->scanning = false;
-		thread->scan_due = ended / 1000 + owner_thread_rest_ms(thread->walk_us, WALK_SHARE, WALK_GAP_MS);
+		thread->scan_due = ended / 1000 + owner_thread_rest_ms(thread->scan_us, SCAN_SHARE, SCAN_GAP_MS);
 	}
 }
 
 /* ------------------------------------------------------------------------------------------------------ refreshing */
 
-/* Whether any answer was read since the last round. */
+/* Whether any reply was read since the last round. */
 static bool
 owner_thread_has_references(const struct owner_thread *thread)
 {
-	for (uint32_t i = 0; i < thread->queue->wanted_words; i++)
+	for (uint32_t i = 0; i < thread->queue->referenced_words; i++)
 		if (atomic_load_explicit(&thread->queue->referenced[i], memory_order_seq_cst) != 0)
 			return true;
 	return false;
@@ -270,7 +267,7 @@ owner_thread_refresh_word(struct owner_thread *thread, uint32_t word)
 static void
 owner_thread_refresh_step(struct owner_thread *thread)
 {
-	uint64_t began = clock_monotonic_us(), before = thread->counters.refreshed, ended;
+	uint64_t began = owner_thread_now_us(), before = thread->counters.refreshed, ended;
 
 	if (!thread->refreshing) {
 		thread->refreshing = true;
@@ -279,12 +276,12 @@ owner_thread_refresh_step(struct owner_thread *thread)
 		thread->refresh_us = 0;
 		thread->refresh_began = thread->now_ms;
 	}
-	while (thread->refresh_word < thread->queue->wanted_words &&
+	while (thread->refresh_word < thread->queue->referenced_words &&
 	       thread->counters.refreshed - before < WORD_BITS)
 		owner_thread_refresh_word(thread, thread->refresh_word++);
-	ended = clock_monotonic_us();
+	ended = owner_thread_now_us();
 	thread->refresh_us += ended - began;
-	if (thread->refresh_word < thread->queue->wanted_words)
+	if (thread->refresh_word < thread->queue->referenced_words)
 		return;
 	thread->refreshing = false;
 	thread->refresh_due = 0;
@@ -345,8 +342,8 @@ owner_thread_sleep_until(struct owner_thread *thread, uint64_t deadline)
 	bool planned = thread->refresh_due != 0;
 
 	if (!planned) {
-		/* Set before the last check: a reader that sets a wanted bit after that check sees the flag and wakes
-		 * the thread. */
+		/* Set before the last check: a reader that sets a referenced bit after that check sees the flag and
+		 * wakes the thread. */
 		atomic_store_explicit(&queue->wake_on_reference, true, memory_order_seq_cst);
 		owner_thread_schedule_refresh(thread);
 	}
@@ -365,21 +362,21 @@ owner_thread_sleep_until(struct owner_thread *thread, uint64_t deadline)
 static void
 owner_thread_run_once(struct owner_thread *thread)
 {
-	thread->now_ms = clock_monotonic_us() / 1000;
+	thread->now_ms = owner_thread_now_us() / 1000;
 	owner_thread_handle_requests(thread);
 	if (thread->retries_due != 0 && thread->retries_due <= thread->now_ms)
 		owner_thread_run_retries(thread);
 	if (thread->scanning || (thread->unresolved.count > 0 && thread->scan_due <= thread->now_ms))
 		owner_thread_scan_step(thread);
 	if (thread->dump_count > 0 && thread->dump_due <= thread->now_ms) {
-		uint64_t began = clock_monotonic_us(), ended;
+		uint64_t began = owner_thread_now_us(), ended;
 
 		log_debug(DEBUG_OWNER, "dump of the socket tables begins for %u endpoints",
 			  (unsigned)thread->dump_count);
 		owner_dump_run(thread);
-		ended = clock_monotonic_us();
+		ended = owner_thread_now_us();
 		log_debug(DEBUG_OWNER, "dump ended after %llu us", (unsigned long long)(ended - began));
-		thread->dump_due = ended / 1000 + owner_thread_rest_ms(ended - began, WALK_SHARE, DUMP_GAP_MS);
+		thread->dump_due = ended / 1000 + owner_thread_rest_ms(ended - began, SCAN_SHARE, DUMP_GAP_MS);
 	}
 	if (thread->refreshing || (thread->refresh_due != 0 && thread->refresh_due <= thread->now_ms))
 		owner_thread_refresh_step(thread);

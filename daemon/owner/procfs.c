@@ -9,35 +9,35 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HINTS 65536u /* a power of two */
-#define HINT_WAYS 4u
-#define PIDS_MAX 131072u /* processes beyond this number are not examined */
-#define FAVOURITES 8u
-#define ANCESTORS_MAX 16u
-#define NAMES_BYTES 32768u
-#define NO_PID (-1)
+#define HINTS	       65536u /* holders that scans have found; a power of two */
+#define HINT_WAYS      4u
+#define PIDS_MAX       131072u /* processes beyond this number are not examined */
+#define RECENT_HOLDERS 8u      /* most recent results of procfs_find_holder() */
+#define ANCESTORS_MAX  16u
+#define NAMES_BYTES    32768u
+#define NO_PID	       (-1)
 
 struct procfs_hint {
 	uint32_t inode; /* 0: none */
 	int32_t pid, fd;
 };
 
-/* Phases of a walk. */
+/* Phases of a scan. */
 enum scan_phase {
-	PHASE_NEW,	     /* processes started since the last walk */
-	SCAN_RECENT_HOLDERS, /* processes that recently held a wanted socket */
-	PHASE_REST,
+	SCAN_NEW,	     /* processes started since the last scan */
+	SCAN_RECENT_HOLDERS, /* processes that were found as holders recently */
+	SCAN_REST,
 	SCAN_DONE,
 };
 
 struct procfs_scan {
 	enum scan_phase phase;
-	uint32_t next;	 /* pids[next - 1] is next, counting down; in SCAN_RECENT_HOLDERS, favourites[favourite] */
-	uint32_t favourite;
-	int32_t highest_seen_pid;	 /* highest pid at the last walk */
-	int32_t pid;	 /* process whose descriptors are being read */
-	int fd_directory;	 /* descriptor of its /proc/PID/fd, -1 none */
-	uint64_t denied; /* processes without permission so far */
+	uint32_t next; /* pids[next - 1] is next, counting down; in SCAN_RECENT_HOLDERS, recent_holders[recent_index] */
+	uint32_t recent_index;
+	int32_t highest_seen_pid;	   /* highest pid at the last scan */
+	int32_t pid;			   /* process whose descriptors are being read */
+	int fd_directory;		   /* descriptor of its /proc/PID/fd, -1 none */
+	uint64_t denied;		   /* processes without permission so far */
 	size_t names_length, names_offset; /* bytes in `names`, and how many of them are processed */
 };
 
@@ -46,8 +46,8 @@ struct procfs {
 	uint32_t count;
 	struct procfs_scan scan;
 	struct procfs_counters counters;
-	int32_t recent_holders[FAVOURITES]; /* most recent first */
-	int32_t pids[PIDS_MAX];		    /* ascending, as /proc lists them */
+	int32_t recent_holders[RECENT_HOLDERS]; /* most recent first */
+	int32_t pids[PIDS_MAX];			/* ascending, as /proc lists them */
 	struct procfs_hint hints[HINTS];
 	_Alignas(struct dirent) char names[NAMES_BYTES];
 };
@@ -66,7 +66,7 @@ procfs_new(void)
 	if (procfs == NULL)
 		return NULL;
 	procfs->scan = (struct procfs_scan){.phase = SCAN_DONE, .fd_directory = -1};
-	for (unsigned i = 0; i < FAVOURITES; i++)
+	for (unsigned i = 0; i < RECENT_HOLDERS; i++)
 		procfs->recent_holders[i] = NO_PID;
 	procfs->root = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (procfs->root < 0) {
@@ -264,7 +264,7 @@ procfs_add_recent_holder(struct procfs *procfs, int32_t pid)
 {
 	unsigned at = 0;
 
-	while (at < FAVOURITES - 1 && procfs->recent_holders[at] != pid)
+	while (at < RECENT_HOLDERS - 1 && procfs->recent_holders[at] != pid)
 		at++;
 	memmove(procfs->recent_holders + 1, procfs->recent_holders, at * sizeof procfs->recent_holders[0]);
 	procfs->recent_holders[0] = pid;
@@ -308,9 +308,9 @@ procfs_find_holder(struct procfs *procfs, uint32_t inode, struct procfs_process 
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ walks */
+/* ------------------------------------------------------------------------------------------------------------ scans */
 
-/* The next of the names that `names` holds, NULL if there is none. */
+/* The next directory entry in `names`, NULL if there is none. */
 static const char *
 procfs_next_name(struct procfs *procfs)
 {
@@ -359,14 +359,14 @@ procfs_scan_begin(struct procfs *procfs)
 	procfs_close_process(&procfs->scan);
 	procfs_list_pids(procfs);
 	procfs->scan = (struct procfs_scan){
-	    .phase = PHASE_NEW, .next = procfs->count, .highest_seen_pid = seen, .fd_directory = -1};
+	    .phase = SCAN_NEW, .next = procfs->count, .highest_seen_pid = seen, .fd_directory = -1};
 	procfs->counters.scans++;
 }
 
 static bool
 procfs_is_recent_holder(const struct procfs *procfs, int32_t pid)
 {
-	for (unsigned i = 0; i < FAVOURITES; i++)
+	for (unsigned i = 0; i < RECENT_HOLDERS; i++)
 		if (procfs->recent_holders[i] == pid)
 			return true;
 	return false;
@@ -378,19 +378,19 @@ procfs_next_pid(struct procfs *procfs)
 {
 	struct procfs_scan *scan = &procfs->scan;
 
-	if (scan->phase == PHASE_NEW) {
+	if (scan->phase == SCAN_NEW) {
 		if (scan->next > 0 && procfs->pids[scan->next - 1] > scan->highest_seen_pid)
 			return procfs->pids[--scan->next];
 		scan->phase = SCAN_RECENT_HOLDERS;
 	}
 	if (scan->phase == SCAN_RECENT_HOLDERS) {
-		while (scan->favourite < FAVOURITES) {
-			int32_t pid = procfs->recent_holders[scan->favourite++];
+		while (scan->recent_index < RECENT_HOLDERS) {
+			int32_t pid = procfs->recent_holders[scan->recent_index++];
 
 			if (pid != NO_PID && pid <= scan->highest_seen_pid)
 				return pid;
 		}
-		scan->phase = PHASE_REST;
+		scan->phase = SCAN_REST;
 	}
 	while (scan->next > 0) {
 		int32_t pid = procfs->pids[--scan->next];

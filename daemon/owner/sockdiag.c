@@ -6,6 +6,7 @@
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,10 +14,8 @@
 
 #include "flow/endpoint.h"
 
-#define PROTOCOL_TCP 6
-#define PROTOCOL_UDP 17
-#define ANSWER_BYTES 32768 /* the kernel's limit for one message of a dump */
-#define ANSWER_SECONDS 1
+#define REPLY_BYTES	  32768 /* the kernel's limit for one message of a dump */
+#define REPLY_SECONDS	  1
 #define SSTHRESH_INFINITE 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
 
 _Static_assert(sizeof(struct inet_diag_msg) % MNL_ALIGNTO == 0, "attributes follow the message without padding");
@@ -25,13 +24,13 @@ struct sockdiag {
 	struct mnl_socket *socket;
 	uint32_t sequence;
 	_Alignas(struct nlmsghdr) char request[256];
-	_Alignas(struct nlmsghdr) char answer[ANSWER_BYTES];
+	_Alignas(struct nlmsghdr) char reply[REPLY_BYTES];
 };
 
 struct sockdiag *
 sockdiag_new(void)
 {
-	const struct timeval limit = {.tv_sec = ANSWER_SECONDS};
+	const struct timeval limit = {.tv_sec = REPLY_SECONDS};
 	struct sockdiag *diag = calloc(1, sizeof *diag);
 
 	if (diag == NULL)
@@ -108,8 +107,7 @@ sockdiag_parse_tcp_info(struct sockdiag_socket *socket, const struct nlattr *att
 			    ? sockdiag_segments_to_bytes(info.tcpi_snd_ssthresh, info.tcpi_snd_mss)
 			    : 0,
 	    .rtt_us = info.tcpi_rtt,
-	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* a constant as long as there is no round trip
-								     * sample */
+	    .rttvar_us = info.tcpi_rtt != 0 ? info.tcpi_rttvar : 0, /* a constant until the first round-trip sample */
 	    .rto_us = info.tcpi_rto,
 	    .mss = info.tcpi_snd_mss,
 	};
@@ -185,7 +183,7 @@ sockdiag_parse_socket(struct sockdiag_socket *socket, const struct nlmsghdr *hea
 	return true;
 }
 
-/* Evaluates one message of the answer about a single socket. */
+/* Evaluates one message of the reply about a single socket. */
 static enum sockdiag_result
 sockdiag_parse_reply(const struct nlmsghdr *header, struct sockdiag_socket *found)
 {
@@ -203,8 +201,8 @@ static enum sockdiag_result
 sockdiag_receive_reply(struct sockdiag *diag, struct sockdiag_socket *found)
 {
 	for (;;) {
-		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
-		const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->answer;
+		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->reply, sizeof diag->reply);
+		const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->reply;
 		int left = (int)length;
 
 		if (length <= 0)
@@ -212,7 +210,7 @@ sockdiag_receive_reply(struct sockdiag *diag, struct sockdiag_socket *found)
 		for (; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
 			if (header->nlmsg_seq == diag->sequence)
 				return sockdiag_parse_reply(header, found);
-		/* A late answer to an earlier request: the answer to this one follows. */
+		/* A late reply to an earlier request: the reply to this one follows. */
 	}
 }
 
@@ -221,7 +219,7 @@ sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifind
 {
 	struct inet_diag_req_v2 *request = sockdiag_init_request(diag, key->protocol, key->version, 0);
 	/* For UDP the kernel expects the two ends in reverse order. */
-	bool swapped = key->protocol == PROTOCOL_UDP;
+	bool swapped = key->protocol == IPPROTO_UDP;
 
 	memcpy(request->id.idiag_src, swapped ? key->remote : key->local, 16);
 	memcpy(request->id.idiag_dst, swapped ? key->local : key->remote, 16);
@@ -233,14 +231,14 @@ sockdiag_find(struct sockdiag *diag, const struct owner_key *key, uint32_t ifind
 
 enum sockdiag_progress {
 	SOCKDIAG_MORE,
-	COMPLETE,
-	BROKEN,
+	SOCKDIAG_COMPLETE,
+	SOCKDIAG_BROKEN,
 };
 
 static enum sockdiag_progress
 sockdiag_visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_visitor *visit, void *context)
 {
-	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->answer;
+	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->reply;
 	int left = (int)length;
 	struct sockdiag_socket socket;
 
@@ -248,9 +246,9 @@ sockdiag_visit_messages(const struct sockdiag *diag, ssize_t length, sockdiag_vi
 		if (header->nlmsg_seq != diag->sequence)
 			continue;
 		if (header->nlmsg_type == NLMSG_DONE)
-			return COMPLETE;
+			return SOCKDIAG_COMPLETE;
 		if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || !sockdiag_parse_socket(&socket, header))
-			return BROKEN;
+			return SOCKDIAG_BROKEN;
 		visit(context, &socket);
 	}
 	return SOCKDIAG_MORE;
@@ -262,15 +260,15 @@ sockdiag_dump(struct sockdiag *diag, uint8_t protocol, uint8_t version, sockdiag
 	struct inet_diag_req_v2 *request = sockdiag_init_request(diag, protocol, version, NLM_F_DUMP);
 	enum sockdiag_progress progress = SOCKDIAG_MORE;
 
-	if (protocol == PROTOCOL_TCP)
+	if (protocol == IPPROTO_TCP)
 		request->idiag_states &=
 		    ~(1u << TCP_STATE_LISTEN | 1u << TCP_STATE_TIME_WAIT | 1u << TCP_STATE_SYN_RECEIVED);
 	if (!sockdiag_send_request(diag))
 		return false;
 	while (progress == SOCKDIAG_MORE) {
-		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->answer, sizeof diag->answer);
+		ssize_t length = mnl_socket_recvfrom(diag->socket, diag->reply, sizeof diag->reply);
 
-		progress = length > 0 ? sockdiag_visit_messages(diag, length, visit, context) : BROKEN;
+		progress = length > 0 ? sockdiag_visit_messages(diag, length, visit, context) : SOCKDIAG_BROKEN;
 	}
-	return progress == COMPLETE;
+	return progress == SOCKDIAG_COMPLETE;
 }

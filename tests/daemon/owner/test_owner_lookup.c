@@ -876,14 +876,14 @@ test_table(void **state)
 		hash = owner_table_hash(table, &record.key);
 		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_ABSENT);
 		slot = owner_table_claim_slot(table, hash, &record.key, &taken);
-		assert_int_not_equal(taken, OWNER_PLACE_OWN);
+		assert_int_not_equal(taken, OWNER_CLAIM_OWN);
 		owner_table_touch(table, slot);
 		owner_table_write(table, slot, hash, &record, i);
 		assert_int_equal(owner_table_read(table, hash, &record.key, &read, &slot, &as_of), OWNER_READ_OK);
 		assert_memory_equal(&read, &record, sizeof read);
 		assert_int_equal(as_of, i);
 		assert_int_equal(owner_table_claim_slot(table, hash, &record.key, &taken), slot);
-		assert_int_equal(taken, OWNER_PLACE_OWN);
+		assert_int_equal(taken, OWNER_CLAIM_OWN);
 	}
 	for (uint16_t i = 0; i < 1000; i++) {
 		record.key.local_port = i;
@@ -905,7 +905,7 @@ test_table(void **state)
 static struct owner_record
 telltale(uint32_t i)
 {
-	struct owner_record record = {.key.local_port = (uint16_t)(i % TORN_KEYS), .asked_ns = i, .pid = (int32_t)i,
+	struct owner_record record = {.key.local_port = (uint16_t)(i % TORN_KEYS), .queried_ns = i, .pid = (int32_t)i,
 				      .uid = i, .flags = i, .tcp = {i, i, i, i, i, i}};
 
 	memcpy(record.comm, &i, sizeof i);
