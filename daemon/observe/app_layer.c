@@ -38,7 +38,7 @@ app_layer_free(struct app_layer *app_layer)
 	free(app_layer);
 }
 
-/* --- which provider --- */
+/* ----------------------------------------------------------------------------------------------------- the provider */
 
 static bool
 port_list_contains(const struct app_ports *ports, uint16_t port)
@@ -49,7 +49,7 @@ port_list_contains(const struct app_ports *ports, uint16_t port)
 	return false;
 }
 
-/* The provider of this connection and the server's end; NULL if there is none. */
+/* The provider of this connection, and in `*server` the endpoint of the server; NULL if there is none. */
 static const struct app_protocol *
 app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *flow, unsigned *server)
 {
@@ -70,9 +70,9 @@ app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *fl
 	return NULL;
 }
 
-/* --- which point of view --- */
+/* ----------------------------------------------------------------------------------------------------- the endpoint */
 
-/* The end whose view is reported: the server if it is local, else the client; 2 if neither is local. */
+/* The endpoint that is reported: the server if it is local, else the client; 2 if neither is local. */
 static unsigned
 app_layer_reporting_endpoint(const struct flow *flow, unsigned server)
 {
@@ -84,7 +84,7 @@ app_layer_reporting_endpoint(const struct flow *flow, unsigned server)
 struct app_report {
 	struct app_layer *app_layer;
 	struct emitter *emitter;
-	const struct app_protocol *row;
+	const struct app_protocol *protocol;
 	const struct flow *flow;
 	unsigned endpoint;
 };
@@ -95,7 +95,7 @@ app_layer_on_message(void *context, unsigned sender, const void *message)
 	const struct app_report *report = context;
 
 	(void)sender;
-	report->row->fire(report->emitter, report->flow, report->endpoint, message);
+	report->protocol->fire(report->emitter, report->flow, report->endpoint, message);
 }
 
 static void
@@ -113,14 +113,14 @@ app_layer_observe_segment(struct app_layer *app_layer, struct emitter *emitter, 
 	struct app_context ctx = {
 	    .on_message = app_layer_on_message, .on_anomaly = app_layer_on_anomaly, .context = &report};
 
-	report.row = app_layer_find_protocol(app_layer, segment->flow, &ctx.server_endpoint);
-	if (report.row == NULL)
+	report.protocol = app_layer_find_protocol(app_layer, segment->flow, &ctx.server_endpoint);
+	if (report.protocol == NULL)
 		return;
 	report.endpoint = app_layer_reporting_endpoint(segment->flow, ctx.server_endpoint);
 	if (report.endpoint > 1 ||
 	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
-	ctx.traced = report.row->probes_enabled();
+	ctx.traced = report.protocol->probes_enabled();
 	app_flow_feed(app_layer->app_flows, segment->flows, segment->flow, segment->packet, segment->sender,
-		      report.row->reader, &ctx);
+		      report.protocol->reader, &ctx);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Application providers at work: finds the protocol of a connection by its ports, has its streams read, and fires its
- * probes from the point of view of the endpoint that is reported (apps/app.h has the providers). */
+/* Application providers at work: finds the protocol of a connection by its ports, feeds its streams to the app
+ * reader, and fires its probes for the endpoint that is reported (apps/app.h has the providers). */
 #ifndef NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 #define NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 
@@ -24,7 +24,7 @@ struct app_layer {
 struct app_layer *app_layer_new(const struct config *config, uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
-/* Whether an application provider may want this connection.  Every connection pays for this test, so it is cheap. */
+/* Whether an application provider may read this connection.  Every connection pays for this test, so it is cheap. */
 static inline bool
 app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *key)
 {

@@ -2,7 +2,7 @@
 /*
  * Collects single frames into batches.  libpcap lends a frame for the duration of a callback; a batch copies frames
  * next to each other into its own memory and passes OBSERVE_BATCH of them to the observer at once, so that the
- * latencies of their flow look-ups overlap.  A frame too large to copy is observed in place, after the frames before
+ * latencies of their flow lookups overlap.  A frame too large to copy is observed in place, after the frames before
  * it.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_BATCH_H
@@ -35,7 +35,7 @@ void batch_observe_in_place(struct batch *batch, const struct frame *frames, uns
 /* Observes the frames taken so far. */
 void batch_flush(struct batch *batch);
 
-/* Like batch_flush(), when no more input is pending; also writes out what is printed.  False if the output has failed
+/* Like batch_flush(), when no more input is pending; also flushes the printer.  False if the output has failed
  * (printer_error() has the error) and continuing is pointless. */
 bool batch_flush_output(struct batch *batch);
 

@@ -69,7 +69,7 @@ observe_is_same_host(const struct packet *p, enum view_mode view, uint8_t local)
 	return view == VIEW_HOST && local == BOTH_LOCAL;
 }
 
-/* Requests the owners of new local ends early, so that they are known when the first bytes pass through the sockets. */
+/* Requests the owners of new local ends early, so that they are known when the first socket probes fire. */
 static void
 observe_request_owners(const struct observer *o, const struct packet_work *work, uint8_t ends)
 {
@@ -141,12 +141,12 @@ observe_is_locality_known(const struct observer *o, const struct flow *flow, con
 
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
 
-/* Reports bytes that the segment made deliverable to endpoint `endpoint`. */
+/* Fires the receive probe for bytes that this segment made deliverable to the application of `endpoint`. */
 static void
 observe_emit_socket_receive(struct observer *o, const struct packet_work *work, unsigned endpoint,
 			    const struct tcp_endpoint *before)
 {
-	/* the payload is not addressed to its sender */
+	/* The payload is not addressed to its sender. */
 	uint32_t payload = endpoint == work->sender ? 0 : work->packet.payload_wire;
 	struct tcp_delivery delivery = tcp_delivery_since(work->flow, endpoint, before, payload);
 
@@ -154,7 +154,7 @@ observe_emit_socket_receive(struct observer *o, const struct packet_work *work, 
 		fire_socket_receive(o->emitter, work->flow, endpoint, delivery.bytes, delivery.offset);
 }
 
-/* Reports new bytes that the segment's sender has accepted from its application. */
+/* Fires the send probe for new bytes that the segment's sender has accepted from its application. */
 static void
 observe_emit_socket_send(struct observer *o, const struct packet_work *work, const struct tcp_endpoint *before)
 {
@@ -455,14 +455,14 @@ observe_count_anomalies(struct observer *o, const struct packet *p)
 }
 
 void
-observe_on_reassembly_failure(void *observer, const struct packet *lost, unsigned fragments)
+observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments)
 {
 	struct observer *o = observer;
-	struct locality locality = locality_of_packet(lost, o->view, o->local_addrs);
+	struct locality locality = locality_of_packet(first, o->view, o->local_addrs);
 
 	(void)fragments;
-	o->counters.anomalies[lost->worst_anomaly]++;
-	emitter_set_packet(o->emitter, lost, observe_take_packet_id(o), o->clock);
+	o->counters.anomalies[first->worst_anomaly]++;
+	emitter_set_packet(o->emitter, first, observe_take_packet_id(o), o->clock);
 	if (locality.fire_receive && !locality.foreign)
 		fire_ip_drop_in(o->emitter, NULL, 0);
 	fire_ip_packet_free(o->emitter);
@@ -495,10 +495,10 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 }
 
 static void
-observe_ip_sent(struct observer *o, struct packet_work *work, const struct packet_work *whole, bool dropped)
+observe_ip_sent(struct observer *o, struct packet_work *work, const struct packet_work *datagram, bool dropped)
 {
-	const struct flow *flow = whole != NULL ? whole->flow : NULL;
-	unsigned endpoint = whole != NULL ? whole->sender : 0;
+	const struct flow *flow = datagram != NULL ? datagram->flow : NULL;
+	unsigned endpoint = datagram != NULL ? datagram->sender : 0;
 
 	if (!observe_packet_is_ip(&work->packet))
 		return;
@@ -513,20 +513,20 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 {
 	struct packet *p = &work->packet;
 	struct locality locality = locality_of_packet(p, o->view, o->local_addrs);
-	struct packet_work *whole = observe_reassemble(o, work);
+	struct packet_work *datagram = observe_reassemble(o, work);
 	bool dropped = anomaly_severity(p->worst_anomaly) == SEVERITY_DROP, ip = observe_packet_is_ip(p);
 	uint64_t id = p->network != NETWORK_NONE ? observe_count_packet(o) : observe_take_packet_id(o);
 
-	if (whole != NULL) {
-		emitter_set_packet(o->emitter, &whole->packet, id, o->clock);
-		observe_transport_sent(o, whole, locality);
+	if (datagram != NULL) {
+		emitter_set_packet(o->emitter, &datagram->packet, id, o->clock);
+		observe_transport_sent(o, datagram, locality);
 		if (ip && locality.fire_send)
-			fire_ip_request(o->emitter, whole->flow, whole->sender);
+			fire_ip_request(o->emitter, datagram->flow, datagram->sender);
 	}
-	if (whole != work)
+	if (datagram != work)
 		emitter_set_packet(o->emitter, p, id, o->clock);
 	if (locality.fire_send) {
-		observe_ip_sent(o, work, whole, dropped);
+		observe_ip_sent(o, work, datagram, dropped);
 		if (outermost)
 			fire_gld_send(o->emitter);
 	}
@@ -534,21 +534,21 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 		if (outermost)
 			fire_gld_receive(o->emitter);
 		if (ip)
-			fire_ip_receive(o->emitter, whole != NULL ? whole->flow : NULL,
-					whole != NULL ? 1 - whole->sender : 0);
+			fire_ip_receive(o->emitter, datagram != NULL ? datagram->flow : NULL,
+					datagram != NULL ? 1 - datagram->sender : 0);
 		if (ip && dropped && !locality.foreign)
 			fire_ip_drop_in(o->emitter, NULL, 0);
 	}
-	if (whole != NULL) {
-		if (whole != work)
-			emitter_set_packet(o->emitter, &whole->packet, id, o->clock);
+	if (datagram != NULL) {
+		if (datagram != work)
+			emitter_set_packet(o->emitter, &datagram->packet, id, o->clock);
 		if (ip && locality.fire_receive && !locality.foreign)
-			fire_ip_deliver(o->emitter, whole->flow, 1 - whole->sender);
-		observe_transport_received(o, whole, locality);
+			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
+		observe_transport_received(o, datagram, locality);
 	}
 	fire_ip_packet_free(o->emitter);
 	observe_count_anomalies(o, p);
-	if (whole != NULL && whole != work)
-		observe_count_anomalies(o, &whole->packet);
-	return whole;
+	if (datagram != NULL && datagram != work)
+		observe_count_anomalies(o, &datagram->packet);
+	return datagram;
 }

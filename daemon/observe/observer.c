@@ -26,7 +26,7 @@ struct observer *
 observer_new(const struct config *config, enum view_mode view, const struct local_addrs *local_addrs,
 	     struct printer *printer, uint64_t seed, const struct observer_partition *partition)
 {
-	struct reassembly_limits pieces = reassembly_limits_default();
+	struct reassembly_limits fragment_limits = reassembly_limits_default();
 	struct flow_limits limits = config->flow_limits;
 	struct observer *o = calloc(1, sizeof *o);
 
@@ -37,7 +37,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->view = view;
 	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
-	o->fragments = reassembly_new(&pieces, seed, observe_on_reassembly_failure, o);
+	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
 	o->app_layer = app_layer_new(config, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);

@@ -12,7 +12,7 @@
 #include "flow/flow.h"
 #include "flow/reassembly/reassembly.h"
 
-/* Most frames per call; several at once, so that the memory latencies of their look-ups overlap. */
+/* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
 #define OBSERVE_BATCH 128
 
 struct app_flow_table;
@@ -25,13 +25,12 @@ struct lower_dedup;
 
 struct observe_counters {
 	uint64_t frames;
-	uint64_t bytes;	    /* bytes on the wire */
-	uint64_t packets;   /* IP and ARP packets, inner ones included */
-	uint64_t truncated; /* cut by the snapshot length */
+	uint64_t bytes;		      /* bytes on the wire */
+	uint64_t packets;	      /* IP and ARP packets, inner ones included */
+	uint64_t truncated;	      /* packets truncated by the snapshot length */
 	uint64_t loopback_duplicates; /* outgoing copies of loopback frames, skipped */
-	uint64_t lower_duplicates; /* lower-interface duplicates of frames that are also captured on an upper interface,
-				    * skipped */
-	uint64_t backward_frames; /* frames older than a frame before them */
+	uint64_t lower_duplicates;    /* duplicates of lower devices, skipped */
+	uint64_t backward_frames;     /* frames older than a frame before them */
 	uint64_t anomalies[ANOMALY_COUNT];
 	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum tcp_retransmit_kind */
 };
@@ -47,17 +46,17 @@ struct observer_partition {
 uint32_t observer_flow_limit(const struct config *config, unsigned of);
 
 /* Creates an observer for one thread.  `local_addrs` and `printer` (NULL: none) are borrowed.  `view` is never
- * VIEW_AUTO. `seed` makes the flow table's hash unpredictable; no result depends on it.  `partition` is NULL if there
+ * VIEW_AUTO.  `seed` makes the flow table's hash unpredictable; no result depends on it.  `partition` is NULL if there
  * is only one observer.  NULL with errno if out of memory. */
 struct observer *observer_new(const struct config *config, enum view_mode view, const struct local_addrs *local_addrs,
 			      struct printer *printer, uint64_t seed, const struct observer_partition *partition);
 
-/* Sets the source of socket owners; borrowed.  Without it all owners are unknown. */
+/* Sets the owner lookup, which is borrowed.  Without it all owners are unknown. */
 void observer_set_owners(struct observer *observer, struct owner_lookup *lookup);
 
 void observer_free(struct observer *observer);
 
-/* From now on frames that are captured again on an upper interface are skipped.  `uppers` is borrowed. */
+/* From now on frames that are captured again on an upper interface are skipped.  `dedup` is borrowed. */
 void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *dedup);
 
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */

@@ -30,8 +30,8 @@ struct observer {
 	struct emitter *emitter;
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
-	uint64_t clock;		    /* latest packet time so far, ns */
-	uint64_t last_packet_id;    /* last packet id */
+	uint64_t clock;		 /* latest packet time so far, ns */
+	uint64_t last_packet_id; /* id of the latest packet */
 	bool input_ended;
 	bool untraced;		    /* no probe is enabled; determined once per call for all its frames */
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
@@ -85,8 +85,9 @@ void observe_frame(struct observer *o, struct packet_work *work);
 /* Computes the flow key of a TCP, UDP or SCTP packet. */
 void observe_set_flow_key(struct observer *o, struct packet_work *work);
 
-/* Observes one packet, from the wire to the probes, in the firing order of the contract (section 3).  `outermost`: it
- * is the frame's own packet, not one inside a tunnel.  Returns the complete datagram, NULL if there is none. */
+/* Observes one packet, from the wire to the probes, in the firing order of netobs(7).  `outermost`: it
+ * is the frame's own packet, not one inside a tunnel.  Returns the datagram that the packet is, or completes; NULL if
+ * there is none. */
 struct packet_work *observe_packet(struct observer *o, struct packet_work *work, bool outermost);
 
 /* Like observe_packet() for a TCP or UDP packet without anomalies while no probe is enabled: only the connection's
@@ -96,7 +97,7 @@ bool observe_untraced(struct observer *o, struct packet_work *work);
 /* Callback: a flow's timer expired, or the flow was evicted. */
 void observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events);
 
-/* Callback: a datagram was given up before it was complete. */
-void observe_on_reassembly_failure(void *observer, const struct packet *lost, unsigned fragments);
+/* Callback: a datagram was dropped before it was complete. */
+void observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/observe/pipeline.h"
 
+#include <string.h>
+
 #include "daemon/host/lower_dedup.h"
 #include "dissect/dissect.h"
 #include "flow/fastpath.h"
@@ -81,15 +83,15 @@ pipeline_is_loopback_copy(const struct frame *frame, const struct pipeline_entry
 	return __builtin_expect(e->peek.direction == DIRECTION_OUT, 0) && pipeline_is_loopback(frame, e);
 }
 
-/* Whether the frame may be a duplicate, which the slow path finds out. */
+/* Whether the frame may be a duplicate of a lower device; the slow path decides. */
 static inline bool
 pipeline_is_on_lower(const struct observer *o, const struct frame *frame)
 {
 	return o->lower_hint != 0 && (o->lower_hint >> (frame->interface->ifindex & 63) & 1) != 0;
 }
 
-/* Whether a cooked frame cannot add an end to flow.local, of which it lacks those of `missing`.  An outgoing frame adds
- * its source at most, an incoming one its destination. */
+/* Whether a cooked frame cannot add an end to flow.local, which lacks the ends in `missing`.  An outgoing frame adds at
+ * most its source, an incoming one its destination. */
 static bool
 pipeline_is_cooked_locality_known(const struct observer *o, const struct pipeline_entry *e, unsigned missing)
 {
@@ -107,7 +109,7 @@ pipeline_is_cooked_locality_known(const struct observer *o, const struct pipelin
 
 /* Whether the frame cannot add an end to flow.local.  What it may add depends on its interface and on the direction in
  * its link header, as in locality_of_packet(); what it does add, on its addresses, which are those of all frames of the
- * flow: so once they have been compared with the local addresses the answer holds for the local epoch. */
+ * flow: so once they have been compared with the local addresses the result holds for the local epoch. */
 static inline bool
 pipeline_is_locality_known(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {
