@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Decompression of captures.  Each format is a constant. */
+/* Decompression of capture files.  Each format is a constant: an operations table. */
 #ifndef NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
 #define NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 enum decompress_result {
-	UNPACK_MORE,	  /* progress was made, or more input is needed */
+	DECOMPRESS_MORE,  /* progress was made, or more input is needed */
 	DECOMPRESS_END,	  /* the data so far is complete: the file may end here, or another part may follow */
 	DECOMPRESS_ERROR, /* invalid data */
 };
 
-/* Input left to read and room left to write; decompression advances both. */
+/* Input left to read and space left to write; decompression advances both. */
 struct decompress_buffers {
 	const uint8_t *in;
 	size_t in_left;

@@ -50,7 +50,7 @@ gzip_step(void *state, struct decompress_buffers *buffers)
 	buffers->out_left -= out - gzip->stream.avail_out;
 	if (gzip->last == Z_STREAM_END)
 		return DECOMPRESS_END;
-	return gzip->last == Z_OK || gzip->last == Z_BUF_ERROR ? UNPACK_MORE : DECOMPRESS_ERROR;
+	return gzip->last == Z_OK || gzip->last == Z_BUF_ERROR ? DECOMPRESS_MORE : DECOMPRESS_ERROR;
 }
 
 static void

@@ -23,7 +23,7 @@ zstd_step(void *state, struct decompress_buffers *buffers)
 	buffers->out_left -= out.pos;
 	if (ZSTD_isError(result))
 		return DECOMPRESS_ERROR;
-	return result == 0 ? DECOMPRESS_END : UNPACK_MORE;
+	return result == 0 ? DECOMPRESS_END : DECOMPRESS_MORE;
 }
 
 static void

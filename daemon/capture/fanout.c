@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel picks an unused number for each group (PACKET_FANOUT_FLAG_UNIQUEID, Linux 4.12), because joining another
- * program's group would take away that program's frames.  The first socket requests the number, the others join the
+ * program's group would take frames away from that program.  The first socket requests the number, the others join the
  * group.
  *
- * To the kernel an interface that was removed and came back is a new one.  It gets a new group, even if some threads
+ * To the kernel an interface that was removed and has returned is a new one.  It gets a new group, even if some workers
  * have not closed their sockets in the old group yet.
  */
 #include "daemon/capture/fanout.h"
@@ -58,20 +58,20 @@ fanout_set_option(int fd, unsigned number, unsigned flags)
 static bool
 fanout_create_group(struct fanout_group *group, uint32_t ifindex, int fd)
 {
-	int chosen;
-	socklen_t length = sizeof chosen;
+	int number;
+	socklen_t length = sizeof number;
 
 	if (!fanout_set_option(fd, 0, PACKET_FANOUT_FLAG_UNIQUEID) ||
-	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &chosen, &length) < 0)
+	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &number, &length) < 0)
 		return false;
-	*group = (struct fanout_group){.ifindex = ifindex, .number = chosen & 0xffff, .members = 1};
+	*group = (struct fanout_group){.ifindex = ifindex, .number = number & 0xffff, .members = 1};
 	return true;
 }
 
 int
-fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd)
+fanout_join(struct fanout *fanout, size_t index, uint32_t ifindex, int fd)
 {
-	struct fanout_group *group = &fanout->groups[place];
+	struct fanout_group *group = &fanout->groups[index];
 	bool joined;
 	int number;
 
@@ -91,10 +91,10 @@ fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd)
 }
 
 void
-fanout_leave(struct fanout *fanout, size_t place, int group)
+fanout_leave(struct fanout *fanout, size_t index, int group)
 {
 	pthread_mutex_lock(&fanout->mutex);
-	if (fanout->groups[place].number == group && fanout->groups[place].members > 0)
-		fanout->groups[place].members--;
+	if (fanout->groups[index].number == group && fanout->groups[index].members > 0)
+		fanout->groups[index].members--;
 	pthread_mutex_unlock(&fanout->mutex);
 }

@@ -5,7 +5,7 @@
  * since Linux 4.8), so one socket receives all frames of a connection.  Fragments are hashed by addresses only and may
  * go to another socket than the whole packets of the same hosts.
  *
- * One object per run, shared by all threads; every thread may call its functions.
+ * One object per run, shared by all workers; each of them may call its functions.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_FANOUT_H
 #define NETOBS_DAEMON_CAPTURE_FANOUT_H
@@ -20,12 +20,12 @@ struct fanout;
 struct fanout *fanout_new(size_t interfaces);
 void fanout_free(struct fanout *fanout);
 
-/* Adds a bound capture socket to the group of configured interface `place`, whose present index is `ifindex` (0:
- * "any").  Until then the socket received every frame.  Returns the number of the group; negative with errno if the
- * kernel refuses. */
-int fanout_join(struct fanout *fanout, size_t place, uint32_t ifindex, int fd);
+/* Adds a bound capture socket to the group of the configured interface number `index`, whose interface index is now
+ * `ifindex` (0: "any").  Until then the socket received every frame.  Returns the number of the group; negative with
+ * errno if the kernel refuses. */
+int fanout_join(struct fanout *fanout, size_t index, uint32_t ifindex, int fd);
 
 /* Call it before a socket of the group is closed. */
-void fanout_leave(struct fanout *fanout, size_t place, int group);
+void fanout_leave(struct fanout *fanout, size_t index, int group);
 
 #endif

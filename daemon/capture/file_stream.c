@@ -12,9 +12,9 @@
 #include "daemon/base/log.h"
 #include "daemon/capture/decompress.h"
 
-#define INPUT_BYTES (128u * 1024)
+#define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)
-#define MAGIC_BYTES 4
+#define MAGIC_BYTES  4
 
 struct file_stream {
 	const char *name;
@@ -24,9 +24,9 @@ struct file_stream {
 	bool may_end;	 /* the compressed data is complete up to here */
 	struct loop *loop;
 	loop_callback *on_wait;
-	void *idle_context;
+	void *wait_context;
 	const struct decompressor *format; /* NULL: not compressed */
-	void *unpacker;
+	void *decompress_state;
 	off_t offset; /* bytes that libpcap's stream has received */
 	const char *error;
 	char error_text[96];
@@ -45,7 +45,7 @@ file_stream_set_error(struct file_stream *stream, const char *what)
 	stream->error = stream->error_text;
 }
 
-/* Waits until a read does not block.  False if the loop was stopped. */
+/* Waits until a read will not block.  False if the loop was stopped. */
 static bool
 file_stream_wait_readable(struct file_stream *stream)
 {
@@ -53,7 +53,7 @@ file_stream_wait_readable(struct file_stream *stream)
 
 	if (stream->plain_file || poll(&ready, 1, 0) > 0)
 		return true;
-	stream->on_wait(stream->idle_context);
+	stream->on_wait(stream->wait_context);
 	return loop_wait_readable(stream->loop, stream->fd);
 }
 
@@ -132,7 +132,7 @@ file_stream_decompress(struct file_stream *stream, char *to, size_t size)
 			file_stream_set_error(stream, "break off");
 			return -1;
 		}
-		result = stream->format->step(stream->unpacker, input);
+		result = stream->format->step(stream->decompress_state, input);
 		stream->may_end = result == DECOMPRESS_END;
 		if (result == DECOMPRESS_ERROR) {
 			file_stream_set_error(stream, "are damaged");
@@ -248,14 +248,14 @@ file_stream_detect_format(struct file_stream *stream)
 			stream->format = formats[i];
 	if (stream->format == NULL)
 		return true;
-	stream->unpacker = stream->format->start();
-	if (stream->unpacker == NULL)
+	stream->decompress_state = stream->format->start();
+	if (stream->decompress_state == NULL)
 		log_error("cannot read %s: out of memory", stream->name);
-	return stream->unpacker != NULL;
+	return stream->decompress_state != NULL;
 }
 
 struct file_stream *
-file_stream_open(const char *path, struct loop *loop, loop_callback *idle, void *context)
+file_stream_open(const char *path, struct loop *loop, loop_callback *on_wait, void *context)
 {
 	struct file_stream *stream = malloc(sizeof *stream);
 
@@ -266,8 +266,8 @@ file_stream_open(const char *path, struct loop *loop, loop_callback *idle, void 
 	memset(stream, 0, offsetof(struct file_stream, buffer));
 	stream->name = path;
 	stream->loop = loop;
-	stream->on_wait = idle;
-	stream->idle_context = context;
+	stream->on_wait = on_wait;
+	stream->wait_context = context;
 	if (!file_stream_open_fd(stream, path)) {
 		file_stream_free(stream);
 		return NULL;
@@ -280,8 +280,8 @@ file_stream_free(struct file_stream *stream)
 {
 	if (stream == NULL)
 		return;
-	if (stream->unpacker != NULL)
-		stream->format->finish(stream->unpacker);
+	if (stream->decompress_state != NULL)
+		stream->format->finish(stream->decompress_state);
 	if (stream->fd > STDIN_FILENO)
 		close(stream->fd);
 	free(stream);

@@ -12,16 +12,16 @@
 
 struct file_stream;
 
-/* Opens a file ("-": standard input) without reading from it.  `idle` is called before the stream waits for bytes.
+/* Opens a file ("-": standard input) without reading from it.  `on_wait` is called before the stream waits for bytes.
  * NULL, with a message logged, if it cannot be opened. */
-struct file_stream *file_stream_open(const char *path, struct loop *loop, loop_callback *idle, void *context);
+struct file_stream *file_stream_open(const char *path, struct loop *loop, loop_callback *on_wait, void *context);
 
 /* Reads the first bytes and detects the compression.  False, with a message logged unless the loop was stopped, if
  * there is nothing to read. */
 bool file_stream_detect_format(struct file_stream *stream);
 void file_stream_free(struct file_stream *stream);
 
-/* Returns the stream, to be read and closed by libpcap; closing it does not free the source.  ftello() counts bytes as
+/* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts bytes as
  * libpcap sees them; fseeko() works only in a plain, uncompressed file.  NULL if out of memory.  Call it once. */
 FILE *file_stream_fopen(struct file_stream *stream);
 

@@ -17,11 +17,11 @@ enum input_result {
 	INPUT_FAILED,  /* nothing is left to read; a message is logged */
 };
 
-/* 64-bit counters, never wrap in practice. */
+/* Counters are 64 bits wide, and never wrap in practice. */
 struct input_counters {
-	uint64_t received;	    /* live: frames that passed the kernel's filter, including lost ones */
-	uint64_t dropped;	    /* live: of these, frames lost because the buffer was full */
-	uint64_t interface_dropped; /* live: frames lost by the interface, before any filter */
+	uint64_t received;	    /* live: frames that passed the filter, including dropped ones */
+	uint64_t dropped;	    /* live: of these, frames dropped because the kernel's buffer was full */
+	uint64_t interface_dropped; /* live: frames dropped by the interface, before any filter */
 	uint64_t filtered;	    /* files: records rejected by the filter */
 	uint64_t damaged;	    /* files that ended early because they are damaged */
 };
@@ -29,8 +29,8 @@ struct input_counters {
 enum input_interface_state {
 	INTERFACE_UP,
 	INTERFACE_DOWN,
-	INTERFACE_LOST,	   /* gone; waiting for it to return */
-	INTERFACE_REFUSED, /* back, but netobsd no longer has the permission to open it */
+	INTERFACE_LOST,	   /* removed; waiting for it to return */
+	INTERFACE_REFUSED, /* returned, but netobsd no longer has the permission to open it */
 	INTERFACE_STATES
 };
 
@@ -40,7 +40,7 @@ struct input_interface {
 	int link_type; /* a DLT_ value */
 	enum input_interface_state state;
 	uint64_t received, dropped, interface_dropped; /* as in struct input_counters */
-	uint64_t times_lost; /* times the interface was lost */
+	uint64_t times_lost;			       /* times the interface was removed */
 };
 
 typedef void input_visitor(void *context, const struct input_interface *interface);
@@ -68,51 +68,51 @@ struct input_ops {
 };
 
 struct input {
-	const struct input_ops *class;
+	const struct input_ops *ops;
 };
 
 static inline bool
 input_start(struct input *input)
 {
-	return input->class->start(input);
+	return input->ops->start(input);
 }
 
 static inline const int *
 input_link_types(const struct input *input, size_t *count)
 {
-	return input->class->link_types(input, count);
+	return input->ops->link_types(input, count);
 }
 
 static inline enum input_result
 input_run(struct input *input, struct batch *batch)
 {
-	return input->class->run(input, batch);
+	return input->ops->run(input, batch);
 }
 
 static inline bool
 input_set_filter(struct input *input, const struct config *config)
 {
-	return input->class->set_filter(input, config);
+	return input->ops->set_filter(input, config);
 }
 
 static inline const struct input_counters *
 input_counters(struct input *input)
 {
-	return input->class->counters(input);
+	return input->ops->counters(input);
 }
 
 static inline void
 input_visit_interfaces(struct input *input, input_visitor *visit, void *context)
 {
-	if (input->class->visit != NULL)
-		input->class->visit(input, visit, context);
+	if (input->ops->visit != NULL)
+		input->ops->visit(input, visit, context);
 }
 
 static inline void
 input_free(struct input *input)
 {
 	if (input != NULL)
-		input->class->free(input);
+		input->ops->free(input);
 }
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/capture/fanout.h"
@@ -20,7 +20,7 @@
 #include "flow/flow.h"
 #include "probes/site/semaphores.h"
 
-/* Frames read from one interface before the others have their turn. */
+/* Frames read from one interface before the next one is read. */
 #define FRAMES_PER_DISPATCH 4096
 
 /* Largest expected delay of a frame.  The packet clock stays this far behind the wall clock, so that late frames do not
@@ -28,23 +28,14 @@
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
 
-/* With --on-demand: polling interval while capture sleeps, and number of ticks without a tracer before it sleeps.  A
+/* With --on-demand: polling interval while capture is suspended, and ticks without a tracer before it is.  A
  * tracer gets its first event within one interval; connections survive a short pause between two tracers. */
 #define DEMAND_POLL_NS	    (50 * 1000000u)
 #define TICKS_UNTIL_SUSPEND 10
 
-/* Longest time that frames delivered to every thread, before the interface was shared, may still be in the kernel's
- * buffers. */
+/* Longest time that frames delivered to every worker, before the fanout group was complete, may still be in the
+ * kernel's buffers. */
 #define FANOUT_JOIN_NS (1 * NANOSECONDS)
-
-static uint64_t
-live_realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
-}
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
@@ -122,13 +113,13 @@ live_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *
 	batch_commit_frame(batch);
 }
 
-/* Like live_handle_frame() while frames from before the interface was shared may arrive: every thread receives those.
- * They are dropped and not counted. */
+/* Like live_handle_frame() while frames from before the fanout group was complete may arrive: every worker receives
+ * those.  They are ignored and not counted. */
 static void
 live_handle_fanout_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
 	struct live_interface *interface = (struct live_interface *)user;
-	/* The precision is that of live_open.c. */
+	/* Nanoseconds: live_pcap_open.c sets the precision. */
 	uint64_t ts = (uint64_t)header->ts.tv_sec * NANOSECONDS + (uint64_t)header->ts.tv_usec;
 
 	if (ts >= interface->fanout_since) {
@@ -213,31 +204,32 @@ live_read_all(struct live *live)
 	return all;
 }
 
-/* Puts all interfaces to sleep, or wakes them.  Connections are dropped before sleep, because their packets are not
- * captured then. */
+/* Suspends or resumes all interfaces.  Connections are dropped before, because their packets are not captured while
+ * capture is suspended. */
 static void
-live_set_suspended(struct live *live, bool asleep)
+live_set_suspended(struct live *live, bool suspend)
 {
 	log_debug(DEBUG_CAPTURE, "worker %u: capture on demand is %s", live->partition.number,
-		  asleep ? "suspended: no probe is enabled" : "resumed: a probe is enabled");
-	if (asleep)
+		  suspend ? "suspended: no probe is enabled" : "resumed: a probe is enabled");
+	if (suspend)
 		batch_clear_flows(live->batch);
-	live->suspended = asleep;
+	live->suspended = suspend;
 	live->idle_ticks = 0;
 	for (size_t i = 0; i < live->count; i++) {
 		struct live_interface *interface = &live->interfaces[i];
 
 		if (interface->pcap == NULL)
 			continue;
-		if (asleep)
+		if (suspend)
 			live_pcap_suspend(interface->pcap, interface->identity.name, live->partition.fanout != NULL);
 		else if (!live_pcap_resume(live->config, interface->pcap, interface->identity.name,
 					   live->partition.fanout != NULL))
-			live_interface_fail(interface, "it cannot be woken");
+			live_interface_fail(interface, "its capture cannot be resumed");
 	}
 }
 
-/* Sleeps and wakes as tracers detach and attach.  Polled: the kernel changes semaphores without a notification. */
+/* Suspends and resumes capture as tracers detach and attach.  Polled: the kernel changes semaphores without a
+ * notification. */
 static void
 live_check_demand(struct live *live)
 {
@@ -250,7 +242,7 @@ live_check_demand(struct live *live)
 	}
 }
 
-/* All frames that had arrived by `now` have been read: ends the sharing phase of an interface when it is over. */
+/* All frames that had arrived by `now` have been read: ends the joining phase of a fanout group when it is over. */
 static void
 live_end_fanout_join(struct live *live, uint64_t now)
 {
@@ -273,7 +265,7 @@ live_on_tick(void *context)
 	}
 	/* If the process was not scheduled for a while, unread frames may be older than the lag: read them before the
 	 * packet clock advances. */
-	now = live_realtime_ns();
+	now = clock_realtime_ns();
 	if (live_read_all(live)) {
 		live_end_fanout_join(live, now);
 		batch_advance_clock(live->batch, now - CLOCK_LAG_NS);
@@ -309,12 +301,12 @@ live_discard_frame(u_char *user, const struct pcap_pkthdr *header, const u_char 
 	(void)data;
 }
 
-/* Discards, without counting, the frames that arrived while netobsd waited for a tracer.  Gives up after some turns if
+/* Discards, without counting, the frames that arrived while netobsd waited for a tracer.  Gives up after some rounds if
  * the buffer fills as fast as it is emptied. */
 static void
 live_interface_discard_backlog(struct live_interface *interface)
 {
-	for (unsigned turns = 0; turns < 64 && interface->pcap != NULL; turns++)
+	for (unsigned rounds = 0; rounds < 64 && interface->pcap != NULL; rounds++)
 		if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
 			break;
 	if (interface->pcap == NULL || pcap_stats(interface->pcap, &interface->last_pcap_stat) < 0)
@@ -404,8 +396,8 @@ live_free(struct input *input)
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
-/* All threads have opened their interfaces by now: shared frames start here.  The kernel has been filling the buffers,
- * which are unread. */
+/* All workers have opened their interfaces by now: frames are shared from here on.  The kernel has been filling the
+ * buffers, which are unread. */
 static bool
 live_start(struct input *input)
 {
@@ -413,12 +405,12 @@ live_start(struct input *input)
 
 	for (size_t i = 0; i < live->count; i++)
 		if (live->partition.fanout != NULL)
-			live->interfaces[i].fanout_since = live_realtime_ns();
+			live->interfaces[i].fanout_since = clock_realtime_ns();
 	return true;
 }
 
-/* Sets the filter on all interfaces or on none: every filter is compiled before the first is set.  Sleeping interfaces
- * get it when they wake. */
+/* Sets the filter on all interfaces or on none: every filter is compiled before the first is set.  Suspended interfaces
+ * get it when they are resumed. */
 static bool
 live_set_filters(struct input *input, const struct config *config)
 {
@@ -436,7 +428,7 @@ live_set_filters(struct input *input, const struct config *config)
 	return good;
 }
 
-static const struct input_ops live_class = {
+static const struct input_ops live_ops = {
     .start = live_start,
     .link_types = live_link_types,
     .run = live_run,
@@ -481,7 +473,7 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	live_interface->has_ifindex = live_interface->dlt == DLT_LINUX_SLL2;
 	live_interface->last_pcap_stat = (struct pcap_stat){0};
 	live_interface->down = live_interface->refused = false;
-	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? live_realtime_ns() : 0;
+	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? clock_realtime_ns() : 0;
 	*interface = (struct interface){
 	    .netns = interfaces_netns_inode(),
 	    .ifindex = if_nametoindex(name), /* 0 for "any" */
@@ -520,7 +512,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 		log_error("out of memory");
 		return NULL;
 	}
-	live->input.class = &live_class;
+	live->input.ops = &live_ops;
 	live->config = config;
 	live->loop = loop;
 	live->partition = *partition;
@@ -535,7 +527,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 		live->link_types[live->count] = live->interfaces[live->count].dlt;
 	}
 	if (live->count < count) {
-		live->count = count; /* close all ports: those not opened yet are zero, which is safe to close */
+		live->count = count; /* close all interfaces: those not opened yet are zero, which is safe to close */
 		live_free(&live->input);
 		return NULL;
 	}

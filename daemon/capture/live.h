@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Captures from interfaces in an event loop.  If an interface goes down, is renamed or disappears, the other interfaces
+/* Captures from interfaces in an event loop.  If an interface goes down, is renamed or is removed, the other interfaces
  * are still observed and netobsd waits for its return. */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_H
@@ -11,14 +11,14 @@
 
 struct fanout;
 
-/* Share of one input if several threads capture. */
+/* Share of one input if there are several workers. */
 struct live_partition {
 	unsigned number;       /* number of the input, from 0; only number 0 logs changes of interfaces */
 	struct fanout *fanout; /* borrowed; NULL if there is only one input */
 };
 
-/* Opens every configured interface.  `interfaces` is borrowed and followed; it names the real interfaces of frames on
- * "any".  NULL, with a message logged, if an interface cannot be observed. */
+/* Opens every configured interface.  `interfaces` is borrowed, and its changes are subscribed to; it names the real
+ * interfaces of frames on "any".  NULL, with a message logged, if an interface cannot be observed. */
 struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
 			const struct live_partition *partition);
 

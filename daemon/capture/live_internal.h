@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the two halves of live capture: reading (live.c), and interfaces that change (live_links.c). */
+/* Shared by the two parts of live capture: reading (live.c), and interfaces that change (live_reopen.c). */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 
@@ -14,24 +14,24 @@
 
 struct live_interface {
 	struct live *live;
-	pcap_t *pcap;	    /* NULL while the interface cannot be observed */
-	int fanout_group;	    /* fanout group */
-	uint64_t fanout_since; /* older frames were delivered to every thread; 0: no such frames can arrive any more */
+	pcap_t *pcap;	       /* NULL while the interface cannot be observed */
+	int fanout_group;      /* number of the fanout group */
+	uint64_t fanout_since; /* older frames were delivered to every worker; 0: no such frames can arrive any more */
 	const char *config_name; /* its name in the configuration */
 	struct interface identity;
 	int dlt;
 	bool has_ifindex; /* the link header has the index of the real interface ("any") */
 	bool down, logged_down;
-	bool has_backlog;  /* the last turn did not read all frames */
-	bool lost;    /* the interface has disappeared, or its state is unknown */
-	bool refused; /* reopening it failed for a reason that does not go away by waiting */
+	bool has_backlog;	  /* the last read left frames in the buffer */
+	bool lost;		  /* the interface was removed, or its state is unknown */
+	bool refused;		  /* reopening it failed for a reason that does not go away by waiting */
 	uint32_t refused_ifindex; /* the interface that was refused */
-	uint32_t mtu;	      /* MTU when it was opened, 0 if unknown */
-	uint64_t retry_delay;    /* delay before the next attempt, ns */
+	uint32_t mtu;		  /* MTU when it was opened, 0 if unknown */
+	uint64_t retry_delay;	  /* delay before the next attempt, ns */
 	struct watch *read_watch;
-	struct watch *poll_timer;  /* for captures whose descriptor alone is not enough for polling */
-	struct watch *retry_timer;  /* while the interface cannot be observed */
-	struct watch *state_log_timer;   /* delays the log message about up and down; NULL until needed */
+	struct watch *poll_timer;	 /* for captures whose descriptor alone is not enough for polling */
+	struct watch *retry_timer;	 /* while the interface cannot be observed */
+	struct watch *state_log_timer;	 /* delays the log message about up and down; NULL until needed */
 	struct pcap_stat last_pcap_stat; /* last statistics of libpcap */
 	struct input_interface stats;	 /* counters of this interface, for visitors */
 };
@@ -46,17 +46,17 @@ struct live {
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
 	bool waited_for_tracer; /* there was a wait for a tracer between opening and running */
-	bool suspended; /* capture is suspended because no tracer is attached (--on-demand) */
-	unsigned idle_ticks; /* ticks since a tracer was last attached */
-	bool failed; /* no interface is left, and none can return */
+	bool suspended;		/* capture is suspended because no tracer is attached (--on-demand) */
+	unsigned idle_ticks;	/* ticks since a tracer was last attached */
+	bool failed;		/* no interface is left, and none can return */
 	struct input_counters counters;
 	int *link_types;
 	size_t count;
 	struct live_interface interfaces[];
 };
 
-/* live.c: opens an interface as live_open.h says and joins its fanout group; fills in its properties; starts to read
- * its frames; reads the frames that are waiting; closes it; updates its counters. */
+/* live.c: opens an interface as live_pcap_open.h describes and joins its fanout group; fills in its properties; starts
+ * to read its frames; reads the frames that are waiting; closes it; updates its counters. */
 pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
 				 int *status, int *group);
 void live_interface_set_info(struct live_interface *interface, const char *name);
@@ -72,9 +72,9 @@ live_logs_interfaces(const struct live *live)
 	return live->partition.number == 0;
 }
 
-/* live_links.c: an interface can no longer be read, for the reason `why`; the interfaces of this namespace have
+/* live_reopen.c: an interface can no longer be read, because of `error`; the interfaces of this namespace have
  * changed. */
-void live_interface_fail(struct live_interface *interface, const char *why);
+void live_interface_fail(struct live_interface *interface, const char *error);
 void live_on_interfaces_changed(void *live);
 
 #endif

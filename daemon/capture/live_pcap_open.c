@@ -11,11 +11,11 @@
 #include "daemon/base/log_debug.h"
 #include "daemon/capture/pcap_common.h"
 
-/* Longest time that the kernel holds frames back to deliver them in blocks. */
+/* Longest time for which the kernel holds frames back to deliver them in blocks. */
 #define DELIVERY_MS 10
 
 /* Buffer for immediate mode.  Each frame then takes a piece of the kernel's buffer that is as long as the longest
- * possible frame: the snapshot length on "any", of which libpcap's default of 2 MiB holds eight, or 64 KiB on a
+ * possible frame: the snapshot length on "any", of which libpcap's default buffer of 2 MiB holds eight, or 64 KiB on a
  * loopback interface. */
 #define IMMEDIATE_BUFFER (32 << 20)
 
@@ -182,11 +182,11 @@ live_pcap_set_filter(const struct config *config, pcap_t *pcap, const char *name
 static bool
 live_pcap_set_nonblocking(pcap_t *pcap, const char *name)
 {
-	char why[PCAP_ERRBUF_SIZE] = "";
+	char errbuf[PCAP_ERRBUF_SIZE] = "";
 
-	if (pcap_setnonblock(pcap, 1, why) == 0 && pcap_get_selectable_fd(pcap) >= 0)
+	if (pcap_setnonblock(pcap, 1, errbuf) == 0 && pcap_get_selectable_fd(pcap) >= 0)
 		return true;
-	log_error("cannot capture on %s without blocking: %s", name, why);
+	log_error("cannot capture on %s without blocking: %s", name, errbuf);
 	return false;
 }
 
@@ -220,17 +220,16 @@ live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
 pcap_t *
 live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status)
 {
-	char why[PCAP_ERRBUF_SIZE] = "";
+	char errbuf[PCAP_ERRBUF_SIZE] = "";
 	int ignored, *error = status != NULL ? status : &ignored;
 	pcap_t *pcap;
 
 	*error = PCAP_ERROR;
-
 	if (mode == LIVE_OPEN_INITIAL && !live_is_interface_unique(config, name))
 		return NULL;
-	pcap = pcap_create(name, why);
+	pcap = pcap_create(name, errbuf);
 	if (pcap == NULL) {
-		log_error("cannot capture on %s: %s", name, why);
+		log_error("cannot capture on %s: %s", name, errbuf);
 		return NULL;
 	}
 	if (live_pcap_configure(pcap, config, name) && live_pcap_activate(pcap, name, mode, error)) {

@@ -32,16 +32,15 @@ live_pcap_bind_protocol(pcap_t *pcap, uint16_t protocol)
 bool
 live_pcap_suspend(pcap_t *pcap, const char *name, bool shared)
 {
-	struct bpf_insn nothing = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct bpf_program program = {.bf_len = 1, .bf_insns = &nothing};
+	struct bpf_insn reject_all = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct bpf_program program = {.bf_len = 1, .bf_insns = &reject_all};
 
 	if (pcap_setfilter(pcap, &program) < 0) {
 		log_error("cannot pause the capture on %s: %s", name, pcap_geterr(pcap));
 		return false;
 	}
 	if (!shared)
-		(void)live_pcap_bind_protocol(pcap,
-					      UNUSED_ETHERTYPE); /* if the kernel refuses, the filter alone is enough */
+		(void)live_pcap_bind_protocol(pcap, UNUSED_ETHERTYPE); /* if it fails, the filter alone is enough */
 	return true;
 }
 

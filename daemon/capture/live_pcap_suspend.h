@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Suspends capture on an open interface while no tracer is attached (--on-demand).  The handle stays open, so waking
+ * Suspends capture on an open interface while no tracer is attached (--on-demand).  The handle stays open, so resuming
  * needs no privilege.
  *
  * While suspended a filter rejects every frame in the kernel, and the socket is bound to an unused protocol, which

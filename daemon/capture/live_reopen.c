@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces that go down, disappear and return.  Kernel events announce changes (rtnl.h); without them a timer with
+ * Interfaces that go down, are removed and return.  Kernel events announce changes (rtnl.h); without them a timer with
  * exponential backoff polls.  Each change of state is logged once.
  */
 #include <net/if.h>
@@ -22,9 +22,9 @@
 
 static void live_interface_retry(void *context);
 
-/* ------------------------------------------------------------------------------------------------------- it is lost */
+/* ---------------------------------------------------------------------------------------------------------- removed */
 
-/* Kernel's view of the interface that was opened last; NULL if it is gone, or if changes are not followed. */
+/* Properties of the interface that was opened last; NULL if it was removed, or for "any". */
 static const struct interface_info *
 live_interface_find_info(const struct live_interface *interface)
 {
@@ -42,36 +42,36 @@ live_interface_schedule_retry(struct live_interface *interface)
 }
 
 static void
-live_interface_lose(struct live_interface *interface, const char *why)
+live_interface_lose(struct live_interface *interface, const char *error)
 {
 	log_debug(DEBUG_LIVE, "worker %u: interface %s is lost: %s", interface->live->partition.number,
-		  interface->identity.name, why);
+		  interface->identity.name, error);
 	interface->stats.times_lost++;
 	interface->lost = true;
 	interface->logged_down = false;
 	if (live_logs_interfaces(interface->live))
-		log_warning("interface %s was removed: %s; %s until it returns", interface->identity.name, why,
+		log_warning("interface %s was removed: %s; %s until it returns", interface->identity.name, error,
 			    interface->live->count > 1 ? "continuing with the others" : "waiting");
-	live_interface_close(interface); /* after the message, because `why` may belong to the handle */
+	live_interface_close(interface); /* after the message, because `error` may belong to the handle */
 	live_interface_schedule_retry(interface);
 }
 
 void
-live_interface_fail(struct live_interface *interface, const char *why)
+live_interface_fail(struct live_interface *interface, const char *error)
 {
 	live_interface_update_stats(interface);
 	if (live_interface_find_info(interface) == NULL) {
-		live_interface_lose(interface, why);
+		live_interface_lose(interface, error);
 		return;
 	}
 	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
 	log_debug(DEBUG_LIVE, "interface %s cannot be read: %s; it still exists and is opened again",
-		  interface->identity.name, why);
+		  interface->identity.name, error);
 	live_interface_close(interface);
 	live_interface_schedule_retry(interface);
 }
 
-/* ------------------------------------------------------------------------------------------------------- it is back */
+/* --------------------------------------------------------------------------------------------------------- returned */
 
 /* The permission to open it was dropped for good: waiting does not help. */
 static void
@@ -108,7 +108,7 @@ live_interface_reopened(struct live_interface *interface, const char *name)
 		log_notice("interface %s has returned and is observed again", name);
 }
 
-/* A renamed interface is reopened under its new name, a lost one under its configured name. */
+/* A renamed interface is reopened under its new name, a removed one under its configured name. */
 static void
 live_interface_reopen(struct live_interface *interface)
 {
@@ -146,9 +146,9 @@ live_interface_retry(void *context)
 	watch_arm_timer(interface->retry_timer, interface->retry_delay);
 }
 
-/* --------------------------------------------------------------------------------------------------- it has changed */
+/* ---------------------------------------------------------------------------------------------------------- changed */
 
-/* In immediate mode the buffer's pieces have the length of the longest frame at opening, so a larger MTU requires
+/* In immediate mode each frame takes as much of the buffer as the longest frame at opening, so a larger MTU requires
  * reopening. */
 static void
 live_interface_reopen_larger(struct live_interface *interface, const struct interface_info *info)
@@ -193,7 +193,7 @@ live_interface_log_state_soon(struct live_interface *interface)
 		live_interface_log_state(interface);
 }
 
-/* Compares an observed interface with the kernel's present view of it. */
+/* Compares an observed interface with its present properties in the kernel. */
 static void
 live_interface_update(struct live_interface *live_interface, const struct interface_info *info)
 {

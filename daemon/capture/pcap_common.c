@@ -11,12 +11,12 @@ bool
 capture_check_link_type(pcap_t *pcap, const char *name)
 {
 	int dlt = pcap_datalink(pcap);
-	const char *word = pcap_datalink_val_to_name(dlt);
+	const char *dlt_name = pcap_datalink_val_to_name(dlt);
 
 	if (dissect_link_supported(dlt))
 		return true;
-	log_error("%s: link type %s (%d) is not supported; these are: %s", name, word != NULL ? word : "without a name",
-		  dlt, dissect_link_names());
+	log_error("%s: link type %s (%d) is not supported; these are: %s", name,
+		  dlt_name != NULL ? dlt_name : "without a name", dlt, dissect_link_names());
 	return false;
 }
 
@@ -28,8 +28,8 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 			       : "";
 
 	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0) {
-		log_debug(DEBUG_CAPTURE, "filter \"%s\" compiled for %s, link type %d: %u instructions",
-			  config->filter, name, pcap_datalink(pcap), program->bf_len);
+		log_debug(DEBUG_CAPTURE, "filter \"%s\" compiled for %s, link type %d: %u instructions", config->filter,
+			  name, pcap_datalink(pcap), program->bf_len);
 		return true;
 	}
 	log_error("bad filter \"%s\" for %s: %s%s; pcap-filter(7) describes filters", config->filter, name,

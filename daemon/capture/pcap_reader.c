@@ -80,14 +80,14 @@ pcap_reader_free(struct pcap_reader *reader)
 static bool
 pcap_reader_fill(struct pcap_reader *reader)
 {
-	uint32_t left = reader->end - reader->at, room = (uint32_t)sizeof reader->buffer - left;
+	uint32_t left = reader->end - reader->at, space = (uint32_t)sizeof reader->buffer - left;
 	ssize_t got;
 
 	memmove(reader->buffer, reader->buffer + reader->at, left);
 	reader->at = 0;
 	reader->end = left;
 	do
-		got = pread(reader->fd, reader->buffer + left, room < READ_BYTES ? room : READ_BYTES, reader->offset);
+		got = pread(reader->fd, reader->buffer + left, space < READ_BYTES ? space : READ_BYTES, reader->offset);
 	while (got < 0 && errno == EINTR);
 	if (got <= 0)
 		return false;

@@ -6,7 +6,7 @@
  * a frame; with this reader 130, of which the reader itself costs 25, nearly all of it the kernel's copy.
  *
  * The reader handles only plain records: complete, version 2.4, this machine's byte order, not longer than the snapshot
- * length and the sane maximum.  It never opens a file and never reports an error: libpcap opens the file, and at the
+ * length and libpcap's maximum.  It never opens a file and never reports an error: libpcap opens the file, and at the
  * first other record (unusual, damaged, truncated, or the end of the file) pcap_reader_hand_back() positions libpcap's
  * stream there, and libpcap handles it.
  */

@@ -3,16 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/capture/file_stream.h"
 #include "daemon/capture/pcap_common.h"
 #include "daemon/capture/pcap_reader.h"
 #include "daemon/observe/batch.h"
-#include "flow/flow.h"
 
-/* Records read between two turns of the event loop: about a millisecond of work. */
+/* Records read between two polls of the event loop: about a millisecond of work. */
 #define RECORDS_PER_POLL 4096
 
 /* A paced replay does not sleep for less than this, the resolution of timers. */
@@ -38,7 +37,7 @@ struct replay {
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
 	uint64_t first_ts;   /* time stamp of the first frame, for the pace */
-	uint64_t start_time; /* monotonic time at which it was due; 0 before */
+	uint64_t start_time; /* monotonic time of the first frame; 0 before */
 	int *link_types;
 	size_t count;
 	struct replay_file files[];
@@ -57,31 +56,31 @@ replay_flush_output(void *context)
 }
 
 static void
-replay_log_not_a_capture(const struct replay_file *file, const char *libpcap_says)
+replay_log_not_a_capture(const struct replay_file *file, const char *libpcap_error)
 {
-	const char *name = file_stream_name(file->stream), *trouble = file_stream_error(file->stream);
+	const char *name = file_stream_name(file->stream), *stream_error = file_stream_error(file->stream);
 
 	if (loop_is_stopped(file->replay->loop))
 		return;
 	log_error(
 	    "%s is not a readable capture: %s; netobsd reads pcap and pcapng files, plain or compressed with gzip or "
 	    "zstd",
-	    name, trouble != NULL ? trouble : libpcap_says);
+	    name, stream_error != NULL ? stream_error : libpcap_error);
 }
 
 static bool
 replay_open_pcap(struct replay_file *file)
 {
-	char why[PCAP_ERRBUF_SIZE] = "";
+	char errbuf[PCAP_ERRBUF_SIZE] = "";
 	FILE *stream = file_stream_fopen(file->stream);
 
 	if (stream == NULL) {
 		log_error("cannot read %s: out of memory", file_stream_name(file->stream));
 		return false;
 	}
-	file->pcap = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, why);
+	file->pcap = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, errbuf);
 	if (file->pcap == NULL) {
-		replay_log_not_a_capture(file, why);
+		replay_log_not_a_capture(file, errbuf);
 		fclose(stream);
 		return false;
 	}
@@ -118,7 +117,8 @@ replay_close_file(struct replay_file *file)
 static void
 replay_log_damage(struct replay_file *file)
 {
-	const char *packing = file_stream_compression(file->stream), *trouble = file_stream_error(file->stream);
+	const char *compression = file_stream_compression(file->stream),
+		   *stream_error = file_stream_error(file->stream);
 	FILE *stream = pcap_file(file->pcap);
 	long long at = stream != NULL ? (long long)ftello(stream) : -1;
 
@@ -126,8 +126,8 @@ replay_log_damage(struct replay_file *file)
 	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
 		  "observed",
 		  file_stream_name(file->stream), (unsigned long long)file->records + 1, at,
-		  packing != NULL ? " unpacked from " : "", packing != NULL ? packing : "",
-		  trouble != NULL ? trouble : pcap_geterr(file->pcap));
+		  compression != NULL ? " decompressed from " : "", compression != NULL ? compression : "",
+		  stream_error != NULL ? stream_error : pcap_geterr(file->pcap));
 }
 
 /* Marks a file as ended or damaged.  A stopped loop ends pipes early, which is not damage. */
@@ -188,7 +188,7 @@ replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned co
 	return kept;
 }
 
-/* Reads the next records in bulk; at the end of what can be read so, libpcap continues. */
+/* Reads the next records with the pcap reader; at the first record that it does not handle, libpcap continues. */
 static void
 replay_read_direct(struct replay_file *file)
 {
@@ -239,9 +239,9 @@ replay_run_single(struct replay *replay)
 	} while (replay_poll_loop(replay) && !file->ended);
 }
 
-/* ------------------------------------------------------------------------------------- merging and the pace */
+/* ------------------------------------------------------------------------------------------ merging and pacing */
 
-/* Reads on to the next record that passes the filter. */
+/* Reads up to the next record that passes the filter. */
 static void
 replay_read_next(struct replay_file *file)
 {
@@ -258,7 +258,7 @@ replay_read_next(struct replay_file *file)
 	replay_end_file(file, got == PCAP_ERROR);
 }
 
-/* The file with the oldest head, the first among equals; NULL if all files have ended. */
+/* The file with the oldest next frame, the first among equals; NULL if all files have ended. */
 static struct replay_file *
 replay_oldest_file(struct replay *replay)
 {
@@ -273,7 +273,7 @@ replay_oldest_file(struct replay *replay)
 	return found;
 }
 
-/* Time of the oldest head of the other files: until then `file` stays the oldest. */
+/* Time of the oldest next frame of the other files: until then `file` stays the oldest. */
 static uint64_t
 replay_oldest_other(const struct replay *replay, const struct replay_file *file)
 {
@@ -286,15 +286,6 @@ replay_oldest_other(const struct replay *replay, const struct replay_file *file)
 			bound = other->next_frame.ts;
 	}
 	return bound;
-}
-
-static uint64_t
-clock_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
 }
 
 /* Sleeps until a frame with this time stamp is due. */
@@ -430,7 +421,7 @@ replay_set_filter(struct input *input, const struct config *config)
 	return good;
 }
 
-static const struct input_ops replay_class = {
+static const struct input_ops replay_ops = {
     .start = replay_start,
     .link_types = replay_link_types,
     .run = replay_run,
@@ -452,7 +443,7 @@ replay_open(const struct config *config, struct loop *loop)
 		log_error("out of memory");
 		return NULL;
 	}
-	replay->input.class = &replay_class;
+	replay->input.ops = &replay_ops;
 	replay->config = config;
 	replay->loop = loop;
 	replay->link_types = calloc(count, sizeof *replay->link_types);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Captures from files: pcap and pcapng, plain or compressed, several merged in time order, at any speed. */
+/* Replays capture files: pcap and pcapng, plain or compressed, several merged in time order, at any speed. */
 #ifndef NETOBS_DAEMON_CAPTURE_REPLAY_H
 #define NETOBS_DAEMON_CAPTURE_REPLAY_H
 

@@ -2,7 +2,6 @@
 #include "daemon/capture/workers.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/base/thread.h"
 #include "daemon/capture/fanout.h"
 #include "daemon/capture/live.h"
 #include "daemon/capture/replay.h"
@@ -34,7 +34,7 @@ workers_log_out_of_memory(void)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
-/* A bell's callback. */
+/* Callback of the wakeups. */
 static void
 worker_stop_loop(void *loop)
 {
@@ -150,14 +150,14 @@ workers_start_inputs(struct workers *workers)
 /* -------------------------------------------------------------------------------------------------------- preparing */
 
 static bool
-worker_make_printer(struct worker *worker, const bool chosen[])
+worker_make_printer(struct worker *worker, const bool selected[])
 {
 	const struct worker *first = &worker->workers->worker[0];
 
 	if (worker->workers->config->print == PRINT_OFF)
 		return true;
 	if (worker == first)
-		worker->printer = printer_new(STDOUT_FILENO, worker->workers->config->print, chosen);
+		worker->printer = printer_new(STDOUT_FILENO, worker->workers->config->print, selected);
 	else
 		worker->printer = printer_new_shared(first->printer);
 	return worker->printer != NULL || workers_log_out_of_memory();
@@ -173,7 +173,7 @@ worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 	if (config->capture_paths[0] != NULL || !config->lookup_owners)
 		return;
 	worker->owner_lookup = owner_lookup_new(&limits, seed);
-	if (worker->owner_lookup == NULL && errno != ENOTSUP)
+	if (worker->owner_lookup == NULL)
 		log_warning("processes cannot be looked up: %s", strerror(errno));
 	if (worker->owner_lookup != NULL)
 		log_debug(DEBUG_OWNER, "worker %u looks up sockets of network namespace %lld, at most %u endpoints",
@@ -204,7 +204,7 @@ worker_make_observer(struct worker *worker, enum view_mode view)
 }
 
 bool
-workers_make_observers(struct workers *workers, const bool chosen[])
+workers_make_observers(struct workers *workers, const bool selected[])
 {
 	const struct config *config = workers->config;
 	size_t count;
@@ -216,9 +216,9 @@ workers_make_observers(struct workers *workers, const bool chosen[])
 		log_warning("no endpoint is known to be local: give --local PREFIX");
 	log_debug(DEBUG_CAPTURE, "view %s%s",
 		  view == VIEW_HOST ? "host" : view == VIEW_BOTH ? "both" : "monitor",
-		  config->view == VIEW_AUTO ? ", chosen automatically" : "");
+		  config->view == VIEW_AUTO ? ", selected automatically" : "");
 	for (unsigned i = 0; i < workers->count; i++)
-		if (!worker_make_printer(&workers->worker[i], chosen) ||
+		if (!worker_make_printer(&workers->worker[i], selected) ||
 		    !worker_make_observer(&workers->worker[i], view))
 			return false;
 	return true;
@@ -238,17 +238,11 @@ worker_main(void *context)
 	return NULL;
 }
 
-/* Signals are handled by the main thread. */
 static bool
 worker_start_thread(struct worker *worker)
 {
-	sigset_t all, before;
-	int error;
+	int error = thread_start(&worker->thread, worker_main, worker);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&worker->thread, NULL, worker_main, worker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	worker->started = error == 0;
 	if (error != 0)
 		log_error("cannot start a worker: %s", strerror(error));

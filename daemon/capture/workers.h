@@ -4,7 +4,7 @@
  * that its frames touch, from the input to the printer's buffer, including its own copy of this host's addresses and
  * interfaces, so that no frame waits for another thread.  The first worker runs in the main thread, which also serves
  * requests; with one worker there is no other thread.  Another thread that reads a worker's data, or changes something
- * that it reads, must hold the worker's guard.
+ * that it reads, must hold the worker's lock.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_WORKERS_H
 #define NETOBS_DAEMON_CAPTURE_WORKERS_H
@@ -31,28 +31,28 @@ struct worker {
 	struct fair_lock *lock; /* NULL for the main thread's worker */
 	struct loop *loop;	/* borrowed for the main thread's worker */
 	struct local_addrs *local_addrs;
-	struct interfaces *interfaces;	 /* live only, as are the next two */
+	struct interfaces *interfaces;	 /* live only, like the next two */
 	struct lower_dedup *lower_dedup; /* for "any" only */
 	struct rtnl *rtnl;
 	struct input *input;
-	struct printer *printer; /* NULL: printing is disabled */
-	struct observer *observer; /* NULL until workers_make_observers() */
+	struct printer *printer;	   /* NULL: printing is disabled */
+	struct observer *observer;	   /* NULL until workers_make_observers() */
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up, as in a replay */
 	struct batch *batch;
 	/* All workers except the first: */
 	struct fair_lock own_lock;
 	pthread_t thread;
 	bool started;
-	struct wakeup *stop_wakeup; /* triggers the end of the worker */
+	struct wakeup *stop_wakeup; /* stops the worker's loop */
 	enum input_result result;
 };
 
 struct workers {
 	const struct config *config;
-	struct loop *loop; /* the main thread's loop, borrowed */
-	struct fanout *fanout; /* NULL if there is only one worker, as are the next two */
+	struct loop *loop;     /* the main thread's loop, borrowed */
+	struct fanout *fanout; /* NULL if there is only one worker, like the next two */
 	struct firing_sequences *sequences;
-	struct wakeup *ended_wakeup; /* triggered when a worker ends, which ends the run */
+	struct wakeup *ended_wakeup; /* sent when a worker ends, which ends the run */
 	unsigned count;
 	struct worker worker[];
 };
@@ -66,8 +66,8 @@ struct workers *workers_open(const struct config *config, struct loop *loop);
 /* Reads what precedes the frames, see struct input_ops. */
 bool workers_start_inputs(struct workers *workers);
 
-/* Creates everything that needs no privileges; `chosen`: the probes to print.  False with a message logged. */
-bool workers_make_observers(struct workers *workers, const bool chosen[]);
+/* Creates everything that needs no privileges; `selected`: the probes to print.  False with a message logged. */
+bool workers_make_observers(struct workers *workers, const bool selected[]);
 
 /* Observes until all input has been read, a worker fails, or the loop is stopped. */
 enum input_result workers_run(struct workers *workers);
@@ -75,7 +75,7 @@ enum input_result workers_run(struct workers *workers);
 /* Returns the printer's error, as printer_error() does.  NULL is allowed. */
 int workers_free(struct workers *workers);
 
-/* Takes the guards of all workers, so that nothing is observed until workers_resume(). */
+/* Takes the locks of all workers, so that nothing is observed until workers_resume(). */
 void workers_pause(struct workers *workers);
 void workers_resume(struct workers *workers);
 
