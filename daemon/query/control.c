@@ -24,16 +24,16 @@ struct control {
 /* State of one request. */
 struct control_job {
 	struct control_reply reply;
-	char error[256]; /* why it is refused, "" if it is not */
+	char error[256]; /* why the request is rejected, "" if it is not */
 };
 
-_Static_assert(sizeof(struct control_job) <= SERVER_STATE_SIZE, "the server keeps a job");
-_Static_assert(CONTROL_REPLY_CHUNK <= SERVER_CHUNK_SIZE, "the server has room for a piece");
+_Static_assert(sizeof(struct control_job) <= SERVER_STATE_SIZE, "the server has memory for a job");
+_Static_assert(CONTROL_REPLY_PART_MAX <= SERVER_PART_SIZE, "the server has memory for a reply part");
 
 static size_t
-control_request_length(const char *bytes, size_t have)
+control_request_length(const char *bytes, size_t length)
 {
-	const char *end = memchr(bytes, '\n', have);
+	const char *end = memchr(bytes, '\n', length);
 
 	return end != NULL ? (size_t)(end - bytes) + 1 : 0;
 }
@@ -47,7 +47,7 @@ control_is_printable(const char *bytes, size_t length)
 	return true;
 }
 
-/* Requests that change something are refused to other users than root and netobsd's own. */
+/* Rejects a request that changes something.  Call it for users other than root and netobsd's own. */
 static void
 control_check_permission(const struct control_request *request, char *error, size_t size)
 {
@@ -62,18 +62,18 @@ control_check_permission(const struct control_request *request, char *error, siz
 }
 
 static void
-control_handle_request(void *context, void *memory, char *question, size_t length, uid_t uid)
+control_handle_request(void *context, void *memory, char *request, size_t length, uid_t uid)
 {
 	const struct control *control = context;
 	struct control_job *job = memory;
 
-	question[length - 1] = '\0';
+	request[length - 1] = '\0';
 	job->reply.query = control->query;
-	if (!control_is_printable(question, length - 1)) {
+	if (!control_is_printable(request, length - 1)) {
 		snprintf(job->error, sizeof job->error, "the request is not plain text");
 		return;
 	}
-	if (!control_request_parse(question, &job->reply.request, job->error, sizeof job->error))
+	if (!control_request_parse(request, &job->reply.request, job->error, sizeof job->error))
 		return;
 	job->error[0] = '\0';
 	log_debug(DEBUG_QUERY, "request of user %lu: %s%s", (unsigned long)uid,
@@ -99,9 +99,9 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 }
 
 static const char *
-control_error_reply(enum server_error why)
+control_error_reply(enum server_error error)
 {
-	switch (why) {
+	switch (error) {
 	case SERVER_REQUEST_TOO_LONG:
 		return "error the request is longer than 4096 bytes\n";
 	case SERVER_TOO_MANY_CLIENTS:
@@ -112,11 +112,11 @@ control_error_reply(enum server_error why)
 	return "error permission denied: the mode and group of the control socket do not allow this user\n";
 }
 
-static const struct server_ops control_class = {.name = "control",
-						.request_length = control_request_length,
-						.handle_request = control_handle_request,
-						.write_reply = control_write_reply,
-						.error_reply = control_error_reply};
+static const struct server_ops control_server_ops = {.name = "control",
+						     .request_length = control_request_length,
+						     .handle_request = control_handle_request,
+						     .write_reply = control_write_reply,
+						     .error_reply = control_error_reply};
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
@@ -164,7 +164,7 @@ bool
 control_serve(struct control *control, struct loop *loop, struct query_context *query)
 {
 	control->query = query;
-	control->server = server_new(&control_class, control, loop, control->fd, &control->access);
+	control->server = server_new(&control_server_ops, control, loop, control->fd, &control->access);
 	control->fd = -1;
 	return control->server != NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The control socket.  netobsctl(8) sends one line (request.h) and receives a line "ok" or "error WHY", then the
- * answer; then the connection is closed. */
+/* The control socket.  netobsctl(8) sends one line (control_request.h) and receives a line "ok" or "error WHY",
+ * after "ok" the reply; then the connection is closed. */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_H
 #define NETOBS_DAEMON_QUERY_CONTROL_H
 
@@ -9,7 +9,7 @@
 
 #include "daemon/base/loop.h"
 #include "daemon/config/config.h"
-#include "daemon/stats/stats.h"
+#include "daemon/query/query_context.h"
 
 struct control;
 
@@ -17,7 +17,7 @@ struct control;
  * with a message logged, on failure. */
 struct control *control_open(const struct config *config, uid_t uid);
 
-/* Starts to answer requests from `insight`, which is borrowed.  False, with a message logged, if out of memory. */
+/* Starts to serve requests from `query`, which is borrowed.  False, with a message logged, if out of memory. */
 bool control_serve(struct control *control, struct loop *loop, struct query_context *query);
 
 /* The socket's file is not removed, because that needs privileges that were dropped; the next netobsd replaces it. */

@@ -31,8 +31,8 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 {
 	struct stats_memory memory = stats_reserved_memory(query->config);
 	struct stats_totals totals;
-	const struct observe_counters *seen = &totals.observed;
-	const struct input_counters *taken = &totals.input;
+	const struct observe_counters *observed = &totals.observed;
+	const struct input_counters *input = &totals.input;
 	const struct flow_counters *flows = &totals.flows;
 	const struct build_id *build = &query->build;
 
@@ -44,25 +44,24 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, ", inode %llu, build id %s\n", (unsigned long long)build->inode,
 			build->hex[0] != '\0' ? build->hex : "none");
 	if (build_id_is_replaced(build))
-		text_add_format(text,
-				"%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n",
-				    "");
+		text_add_format(
+		    text, "%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n", "");
 	text_add_format(text,
 			"%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
-		 "attach", (long)getpid());
+			"attach", (long)getpid());
 	text_add_format(text, "tracers      at most %u on one probe; probe sites: %s\n", reply_max_tracers(),
 			site_kind_name(site_selected()));
 	text_add_format(text,
 			"frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
-		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
-		 (unsigned long long)taken->received, (unsigned long long)taken->dropped,
-		 (unsigned long long)taken->interface_dropped);
+			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
+			(unsigned long long)input->received, (unsigned long long)input->dropped,
+			(unsigned long long)input->interface_dropped);
 	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 			(unsigned)query->config->flow_limits.flows);
 	text_add_format(text, "workers      %u\n", query->workers->count);
 	text_add_format(text, "memory       %llu MiB reserved, %llu MiB in use\n",
-		 (unsigned long long)stats_memory_total(&memory) >> 20,
-		 (unsigned long long)stats_resident_memory() >> 20);
+			(unsigned long long)stats_memory_total(&memory) >> 20,
+			(unsigned long long)stats_resident_memory() >> 20);
 }
 
 static void
@@ -70,13 +69,13 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 {
 	struct stats_memory memory = stats_reserved_memory(query->config);
 	struct stats_totals totals;
-	const struct observe_counters *seen = &totals.observed;
-	const struct input_counters *taken = &totals.input;
+	const struct observe_counters *observed = &totals.observed;
+	const struct input_counters *input = &totals.input;
 	const struct flow_counters *flows = &totals.flows;
 
 	stats_collect(query->workers, &totals);
 	text_add_format(text, "{\"version\":\"%s\",\"pid\":%ld,\"started\":%lld,\"build_id\":\"%s\",\"binary\":",
-		 PACKAGE_VERSION, (long)getpid(), (long long)query->started, query->build.hex);
+			PACKAGE_VERSION, (long)getpid(), (long long)query->started, query->build.hex);
 	text_add_json(text, query->build.path);
 	text_add_format(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
 			(unsigned long long)query->build.inode, build_id_is_replaced(&query->build) ? "true" : "false",
@@ -84,20 +83,19 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", reply_max_tracers(),
 			site_kind_name(site_selected()));
 	text_add_format(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
-		 (unsigned long long)seen->frames, (unsigned long long)seen->bytes,
-		 (unsigned long long)taken->received, (unsigned long long)taken->dropped);
+			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
+			(unsigned long long)input->received, (unsigned long long)input->dropped);
 	text_add_format(text,
 			",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
-		 (unsigned long long)taken->interface_dropped, (unsigned long long)flows->flows,
-		 (unsigned)query->config->flow_limits.flows, (unsigned long long)stats_memory_total(&memory));
+			(unsigned long long)input->interface_dropped, (unsigned long long)flows->flows,
+			(unsigned)query->config->flow_limits.flows, (unsigned long long)stats_memory_total(&memory));
 	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
-			(unsigned long long)stats_resident_memory(),
-		 query->workers->count);
+			(unsigned long long)stats_resident_memory(), query->workers->count);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
 
-/* The text answer lists only probes that are enabled or have fired; JSON lists all. */
+/* The text reply lists only probes that are enabled or have fired; JSON lists all. */
 static void
 reply_probes(struct query_context *query, bool json, struct text_buffer *text)
 {
@@ -132,37 +130,37 @@ static const char *const interface_state_names[INTERFACE_STATES] = {
 static const char *
 link_type_name(int link_type)
 {
-	const char *word = pcap_datalink_val_to_name(link_type);
+	const char *name = pcap_datalink_val_to_name(link_type);
 
-	return word != NULL ? word : "?";
+	return name != NULL ? name : "?";
 }
 
 static void
-reply_add_interface(void *context, const struct input_interface *port)
+reply_add_interface(void *context, const struct input_interface *observed)
 {
 	const struct reply_table *table = context;
 	struct text_buffer *text = table->text;
 
 	if (table->json) {
 		text_add_format(text, "{\"interface\":");
-		text_add_json(text, port->interface->name);
+		text_add_json(text, observed->interface->name);
 		text_add_format(
 		    text,
 		    ",\"ifindex\":%u,\"state\":\"%s\",\"link_type\":\"%s\",\"received\":%llu,\"dropped\":%llu,"
 		    "\"interface_dropped\":%llu,\"lost\":%llu}\n",
-		    (unsigned)port->interface->ifindex, interface_state_names[port->state],
-		    link_type_name(port->link_type), (unsigned long long)port->received,
-		    (unsigned long long)port->dropped, (unsigned long long)port->interface_dropped,
-		    (unsigned long long)port->times_lost);
+		    (unsigned)observed->interface->ifindex, interface_state_names[observed->state],
+		    link_type_name(observed->link_type), (unsigned long long)observed->received,
+		    (unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
+		    (unsigned long long)observed->times_lost);
 		return;
 	}
-	text_add_escaped(text, port->interface->name);
+	text_add_escaped(text, observed->interface->name);
 	text_add_format(text, "%*s %6u %-8s %-14s %14llu %10llu %10llu %6llu\n",
-			(int)(sizeof port->interface->name - strlen(port->interface->name)), "",
-			(unsigned)port->interface->ifindex, interface_state_names[port->state],
-			link_type_name(port->link_type), (unsigned long long)port->received,
-			(unsigned long long)port->dropped, (unsigned long long)port->interface_dropped,
-			(unsigned long long)port->times_lost);
+			(int)(sizeof observed->interface->name - strlen(observed->interface->name)), "",
+			(unsigned)observed->interface->ifindex, interface_state_names[observed->state],
+			link_type_name(observed->link_type), (unsigned long long)observed->received,
+			(unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
+			(unsigned long long)observed->times_lost);
 }
 
 static void
@@ -230,12 +228,12 @@ reply_debug(const struct control_request *request, struct text_buffer *text)
 static void
 reply_reload(struct query_context *query, bool json, struct text_buffer *text)
 {
-	char why[256] = "";
+	char error[256] = "";
 
-	if (query->reload(query->context, why, sizeof why))
+	if (query->reload(query->context, error, sizeof error))
 		text_add_format(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
 	else
-		text_add_format(text, "error %s\n", why);
+		text_add_format(text, "error %s\n", error);
 }
 
 static void

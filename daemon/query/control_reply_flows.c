@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections, for people and as JSON. */
+/* Replies about connections, as text and as JSON. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
 
-/* Connections examined for one piece; capture is blocked meanwhile. */
-#define FLOWS_PER_CHUNK 4096u
+/* Connections examined for one part; capture is blocked meanwhile. */
+#define FLOWS_PER_PART 4096u
 
 /* Upper bound of a line. */
 #define LINE_MAX_BYTES 1024u
 
-/* Room for an address: "[IPv6]:port" fits. */
-#define END_SIZE (INET6_ADDRSTRLEN + 8)
+/* Size of a text that holds "[IPv6]:port". */
+#define ENDPOINT_TEXT_SIZE (INET6_ADDRSTRLEN + 8)
 
 static uint64_t
 flow_endpoint_bytes(const struct flow *flow, unsigned endpoint)
@@ -52,11 +52,11 @@ reply_format_address(const struct flow *flow, unsigned endpoint, char at[INET6_A
 }
 
 static const char *
-reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[END_SIZE])
+reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[ENDPOINT_TEXT_SIZE])
 {
 	char bytes[INET6_ADDRSTRLEN];
 
-	snprintf(at, END_SIZE, flow->key.version == 6 ? "[%s]:%u" : "%s:%u",
+	snprintf(at, ENDPOINT_TEXT_SIZE, flow->key.version == 6 ? "[%s]:%u" : "%s:%u",
 		 reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint]);
 	return at;
 }
@@ -73,9 +73,9 @@ reply_filter_matches(const struct control_reply *reply, const struct flow_table 
 		return false;
 	if (filter->has_port && key->port[0] != filter->port && key->port[1] != filter->port)
 		return false;
-	if (filter->has_host && (key->version != filter->version ||
-				 (memcmp(key->addr[0], filter->host, sizeof filter->host) != 0 &&
-				  memcmp(key->addr[1], filter->host, sizeof filter->host) != 0)))
+	if (filter->has_host &&
+	    (key->version != filter->version || (memcmp(key->addr[0], filter->host, sizeof filter->host) != 0 &&
+						 memcmp(key->addr[1], filter->host, sizeof filter->host) != 0)))
 		return false;
 	return filter->state[0] == '\0' || strcmp(flow_state_name(flow, 0), filter->state) == 0 ||
 	       strcmp(flow_state_name(flow, 1), filter->state) == 0;
@@ -86,17 +86,14 @@ reply_filter_matches(const struct control_reply *reply, const struct flow_table 
 static double
 flow_age_seconds(const struct flow_table *table, const struct flow *flow)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)flow_first_seen(table, flow) / 1e9;
+	return (double)clock_realtime_ns() / 1e9 - (double)flow_first_seen(table, flow) / 1e9;
 }
 
 static void
 reply_add_flow_row(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
 {
 	unsigned local = flow_reported_endpoint(flow), remote = 1 - local;
-	char here[END_SIZE], there[END_SIZE], states[64];
+	char here[ENDPOINT_TEXT_SIZE], there[ENDPOINT_TEXT_SIZE], states[64];
 
 	snprintf(states, sizeof states, "%s/%s", flow_state_name(flow, local), flow_state_name(flow, remote));
 	text_add_format(text, "%10llu %-4s %-28s %-28s %-25s %9.1f %12llu %12llu %7u\n",
@@ -115,14 +112,14 @@ reply_add_endpoint_json(const struct flow_table *table, const struct flow *flow,
 	char bytes[INET6_ADDRSTRLEN];
 
 	text_add_format(text,
-		 "{\"cid\":%llu,\"address\":\"%s\",\"port\":%u,\"local\":%s,\"state\":\"%s\",\"bytes\":%llu,"
-		 "\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u}",
-		 (unsigned long long)flow_cid(table, flow, endpoint), reply_format_address(flow, endpoint, bytes),
-		 (unsigned)flow->key.port[endpoint], (flow->local >> endpoint & 1) != 0 ? "true" : "false",
-		 flow_state_name(flow, endpoint),
-		 (unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
-		     flow_endpoint_retransmits(flow, endpoint),
-		 flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
+			"{\"cid\":%llu,\"address\":\"%s\",\"port\":%u,\"local\":%s,\"state\":\"%s\",\"bytes\":%llu,"
+			"\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u}",
+			(unsigned long long)flow_cid(table, flow, endpoint),
+			reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint],
+			(flow->local >> endpoint & 1) != 0 ? "true" : "false", flow_state_name(flow, endpoint),
+			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
+			flow_endpoint_retransmits(flow, endpoint),
+			flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
 }
 
 static void
@@ -142,7 +139,7 @@ static void
 reply_add_endpoint_details(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 			   struct text_buffer *text)
 {
-	char at[END_SIZE];
+	char at[ENDPOINT_TEXT_SIZE];
 
 	text_add_format(text, "%s\n", reply_format_endpoint(flow, endpoint, at));
 	text_add_format(text, "  connection id  %llu, %s\n", (unsigned long long)flow_cid(table, flow, endpoint),
@@ -165,7 +162,7 @@ reply_add_flow_details(const struct flow_table *table, const struct flow *flow, 
 	reply_add_endpoint_details(table, flow, 1 - flow_reported_endpoint(flow), text);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- pieces */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 static void
 reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
@@ -206,7 +203,7 @@ reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
 }
 
-/* Each piece covers one worker and is made while its lock is held. */
+/* Each part covers one worker and is made while its lock is held. */
 void
 control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 {
@@ -218,7 +215,7 @@ control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 	if (!reply->begun)
 		reply_begin_flows(reply, text);
 	fair_lock_acquire(worker->lock);
-	for (unsigned i = 0; i < FLOWS_PER_CHUNK && more && !reply->done && text_space_left(text) >= LINE_MAX_BYTES;
+	for (unsigned i = 0; i < FLOWS_PER_PART && more && !reply->done && text_space_left(text) >= LINE_MAX_BYTES;
 	     i++) {
 		more = flow_table_next(table, &reply->position, &flow);
 		if (more && flow != NULL && reply_filter_matches(reply, table, flow))

@@ -14,9 +14,10 @@
 
 #define WORDS_MAX 16
 
-static const char *const verbs[REQUEST_VERBS] = {
-    [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections", [REQUEST_CONNECTION] = "connection",
-    [REQUEST_PROBES] = "probes",	 [REQUEST_INTERFACES] = "interfaces",	[REQUEST_COUNTERS] = "counters",
+static const char *const command_names[REQUEST_VERBS] = {
+    [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections",
+    [REQUEST_CONNECTION] = "connection", [REQUEST_PROBES] = "probes",
+    [REQUEST_INTERFACES] = "interfaces", [REQUEST_COUNTERS] = "counters",
     [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
 };
 
@@ -103,9 +104,9 @@ static const struct {
     {"proto", filter_set_protocol, "tcp, udp or sctp"},
 };
 
-/* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `why` if they are invalid. */
+/* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `error` if they are invalid. */
 static unsigned
-filter_parse_condition(struct control_filter *filter, char *const words[], unsigned count, char *why, size_t size)
+filter_parse_condition(struct control_filter *filter, char *const words[], unsigned count, char *error, size_t size)
 {
 	size_t length = strcspn(words[0], "=");
 	bool joined = words[0][length] == '=';
@@ -117,10 +118,10 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 			continue;
 		if (filter_conditions[i].set(filter, value))
 			return joined ? 1 : 2;
-		snprintf(why, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
+		snprintf(error, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;
 	}
-	snprintf(why, size, "unknown condition \"%.40s\"; conditions are state, port, host and proto", words[0]);
+	snprintf(error, size, "unknown condition \"%.40s\"; conditions are state, port, host and proto", words[0]);
 	return 0;
 }
 
@@ -144,34 +145,34 @@ control_split_words(char *line, char *words[WORDS_MAX + 1], bool *json)
 }
 
 static bool
-control_parse_topics(struct control_request *request, char *const words[], unsigned count, char *why, size_t size)
+control_parse_topics(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (!log_debug_parse(words[i], &request->debug_topics, why, size))
+		if (!log_debug_parse(words[i], &request->debug_topics, error, size))
 			return false;
 	request->set_debug = count > 0;
 	return true;
 }
 
 static bool
-control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *why, size_t size)
+control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
 {
 	unsigned taken;
 
 	if (request->verb == REQUEST_CONNECTION) {
 		if (count == 1 && control_parse_number(words[0], UINT64_MAX, &request->cid))
 			return true;
-		snprintf(why, size, "connection: expected one connection id, as listed by \"connections\"");
+		snprintf(error, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
 	}
 	if (request->verb == REQUEST_DEBUG)
-		return control_parse_topics(request, words, count, why, size);
+		return control_parse_topics(request, words, count, error, size);
 	if (request->verb != REQUEST_CONNECTIONS && count > 0) {
-		snprintf(why, size, "%s takes no operands", verbs[request->verb]);
+		snprintf(error, size, "%s takes no operands", command_names[request->verb]);
 		return false;
 	}
 	for (; count > 0; words += taken, count -= taken) {
-		taken = filter_parse_condition(&request->filter, words, count, why, size);
+		taken = filter_parse_condition(&request->filter, words, count, error, size);
 		if (taken == 0)
 			return false;
 	}
@@ -181,11 +182,11 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 const char *
 control_request_name(enum control_command verb)
 {
-	return verbs[verb];
+	return command_names[verb];
 }
 
 bool
-control_request_parse(char *line, struct control_request *request, char *why, size_t size)
+control_request_parse(char *line, struct control_request *request, char *error, size_t size)
 {
 	char *words[WORDS_MAX + 1];
 	unsigned count;
@@ -193,20 +194,17 @@ control_request_parse(char *line, struct control_request *request, char *why, si
 	*request = (struct control_request){0};
 	count = control_split_words(line, words, &request->json);
 	if (count == 0 || count > WORDS_MAX) {
-		snprintf(why, size,
-			 count == 0 ? "the request is empty"
-				    : "the request has more than %d "
-				      "words",
+		snprintf(error, size, count == 0 ? "the request is empty" : "the request has more than %d words",
 			 WORDS_MAX);
 		return false;
 	}
-	while (request->verb < REQUEST_VERBS && strcmp(words[0], verbs[request->verb]) != 0)
+	while (request->verb < REQUEST_VERBS && strcmp(words[0], command_names[request->verb]) != 0)
 		request->verb++;
 	if (request->verb == REQUEST_VERBS) {
-		snprintf(why, size,
+		snprintf(error, size,
 			 "unknown command; commands are status, connections, connection, probes, interfaces, counters, "
 			 "reload and debug");
 		return false;
 	}
-	return control_parse_operands(request, words + 1, count - 1, why, size);
+	return control_parse_operands(request, words + 1, count - 1, error, size);
 }

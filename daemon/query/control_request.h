@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parser for requests on the control socket.  A request is one line, such as status connections --json
- * state=established port 80 Words are separated by blanks; `--json` anywhere selects JSON.
+ * Parser for requests on the control socket.  A request is one line, such as
+ *
+ *   status
+ *   connections --json state=established port 80
+ *
+ * Words are separated by blanks; `--json` anywhere selects JSON.
  */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
 #define NETOBS_DAEMON_QUERY_CONTROL_REQUEST_H
@@ -35,7 +39,7 @@ struct control_filter {
 struct control_request {
 	enum control_command verb;
 	bool json;
-	uint64_t cid; /* REQUEST_CONNECTION */
+	uint64_t cid;	/* REQUEST_CONNECTION */
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
@@ -43,7 +47,7 @@ struct control_request {
 
 const char *control_request_name(enum control_command verb);
 
-/* Parses a line in place, modifying it.  False, with `why`, if it is invalid. */
-bool control_request_parse(char *line, struct control_request *request, char *why, size_t size);
+/* Parses a line in place, modifying it.  False, with `error`, if it is invalid. */
+bool control_request_parse(char *line, struct control_request *request, char *error, size_t size);
 
 #endif

@@ -16,7 +16,7 @@
 #include "daemon/query/server.h"
 #include "daemon/stats/state_counter.h"
 
-/* Interval between steps of the census. */
+/* Interval between steps of the state counters. */
 #define STATE_COUNT_NS (100 * 1000000u)
 
 #define HTTP_ERROR(status) "HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -52,34 +52,34 @@ metrics_count_states(struct metrics *metrics)
 
 /* Length of the request up to the empty line that ends its header, 0 if incomplete.  A body is not read. */
 static size_t
-metrics_request_length(const char *bytes, size_t have)
+metrics_request_length(const char *bytes, size_t length)
 {
-	const char *end = memmem(bytes, have, "\r\n\r\n", 4);
+	const char *end = memmem(bytes, length, "\r\n\r\n", 4);
 
 	return end != NULL ? (size_t)(end - bytes) + 4 : 0;
 }
 
 /* "GET /metrics HTTP/1.1" */
 static void
-metrics_handle_request(void *context, void *memory, char *question, size_t length, uid_t uid)
+metrics_handle_request(void *context, void *memory, char *request, size_t length, uid_t uid)
 {
 	struct metrics_job *job = memory;
-	char *end = memchr(question, '\r', length), *path, *version;
+	char *end = memchr(request, '\r', length), *path, *version;
 
 	(void)context;
 	(void)uid;
 	*end = '\0';
-	path = strchr(question, ' ');
+	path = strchr(request, ' ');
 	version = path != NULL ? strchr(path + 1, ' ') : NULL;
-	if (version == NULL || strlen(question) != (size_t)(end - question) ||
+	if (version == NULL || strlen(request) != (size_t)(end - request) ||
 	    (strcmp(version, " HTTP/1.1") != 0 && strcmp(version, " HTTP/1.0") != 0)) {
 		job->error = HTTP_ERROR("400 Bad Request");
 		return;
 	}
 	*path++ = *version = '\0';
 	path[strcspn(path, "?")] = '\0';
-	job->head = strcmp(question, "HEAD") == 0;
-	if (!job->head && strcmp(question, "GET") != 0)
+	job->head = strcmp(request, "HEAD") == 0;
+	if (!job->head && strcmp(request, "GET") != 0)
 		job->error = HTTP_ERROR("405 Method Not Allowed\r\nAllow: GET, HEAD");
 	else if (strcmp(path, "/metrics") != 0)
 		job->error = HTTP_ERROR("404 Not Found");
@@ -108,17 +108,17 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 }
 
 static const char *
-metrics_error_reply(enum server_error why)
+metrics_error_reply(enum server_error error)
 {
-	return why == SERVER_REQUEST_TOO_LONG ? HTTP_ERROR("431 Request Header Fields Too Large")
-					      : HTTP_ERROR("503 Service Unavailable");
+	return error == SERVER_REQUEST_TOO_LONG ? HTTP_ERROR("431 Request Header Fields Too Large")
+						: HTTP_ERROR("503 Service Unavailable");
 }
 
-static const struct server_ops metrics_class = {.name = "metrics",
-						.request_length = metrics_request_length,
-						.handle_request = metrics_handle_request,
-						.write_reply = metrics_write_reply,
-						.error_reply = metrics_error_reply};
+static const struct server_ops metrics_server_ops = {.name = "metrics",
+						     .request_length = metrics_request_length,
+						     .handle_request = metrics_handle_request,
+						     .write_reply = metrics_write_reply,
+						     .error_reply = metrics_error_reply};
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
@@ -159,7 +159,7 @@ metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *
 		log_error("out of memory");
 		return false;
 	}
-	metrics->server = server_new(&metrics_class, metrics, loop, metrics->fd, NULL);
+	metrics->server = server_new(&metrics_server_ops, metrics, loop, metrics->fd, NULL);
 	metrics->fd = -1;
 	return metrics->server != NULL;
 }

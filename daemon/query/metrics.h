@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counters for Prometheus: GET /metrics over HTTP, text format 0.0.4.  Disabled unless an address is configured; then
- * only a Unix socket or the loopback interface, unless metrics_allow_remote is set.  server.h describes the server: a
- * bounded number of connections, small requests, and no waiting for a client.
+ * only a Unix socket or a loopback address is allowed, unless metrics_allow_remote is set.  server.h describes the
+ * server: a bounded number of connections, small requests, and no waiting for a client.
  */
 #ifndef NETOBS_DAEMON_QUERY_METRICS_H
 #define NETOBS_DAEMON_QUERY_METRICS_H
@@ -12,7 +12,7 @@
 
 #include "daemon/base/loop.h"
 #include "daemon/config/config.h"
-#include "daemon/stats/stats.h"
+#include "daemon/query/query_context.h"
 
 struct metrics;
 
@@ -20,7 +20,7 @@ struct metrics;
  * call it before privileges are dropped.  NULL, with a message logged, on failure. */
 struct metrics *metrics_open(const struct config *config, uid_t uid);
 
-/* Starts to answer scrapes from `insight`, which is borrowed.  False, with a message logged, if out of memory. */
+/* Starts to serve scrapes from `query`, which is borrowed.  False, with a message logged, if out of memory. */
 bool metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query);
 void metrics_free(struct metrics *metrics);
 

@@ -82,18 +82,18 @@ metrics_add_counters(struct text_buffer *text, const struct stats_totals *totals
 
 /* Interface names are arbitrary: they are escaped as the format requires. */
 static void
-metrics_add_interface(void *context, const struct input_interface *port)
+metrics_add_interface(void *context, const struct input_interface *observed)
 {
 	struct text_buffer *text = context;
 
 	text_add_format(text, "netobs_interface_up{interface=\"");
-	for (const char *at = port->interface->name; *at != '\0'; at++) {
+	for (const char *at = observed->interface->name; *at != '\0'; at++) {
 		if (*at == '"' || *at == '\\')
 			text_add_format(text, "\\%c", *at);
 		else
 			text_add_format(text, "%c", *at >= ' ' && *at <= '~' ? *at : '?');
 	}
-	text_add_format(text, "\"} %d\n", port->state == INTERFACE_UP);
+	text_add_format(text, "\"} %d\n", observed->state == INTERFACE_UP);
 }
 
 static void

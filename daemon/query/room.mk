@@ -15,6 +15,7 @@ libdaemon_a_SOURCES += \
 	%D%/metrics_page.h \
 	%D%/metrics_socket.c \
 	%D%/metrics_socket.h \
+	%D%/query_context.h \
 	%D%/server.c \
 	%D%/server.h \
 	%D%/unix_socket.c \

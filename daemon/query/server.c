@@ -11,7 +11,7 @@
 #include "daemon/base/log_debug.h"
 #include "flow/flow.h"
 
-/* Timeouts: for a complete question, for each piece of the answer to be accepted, and for the client to close. */
+/* Timeouts: for a complete request, for each part of the reply to be accepted, and for the client to close. */
 #define REQUEST_TIMEOUT_NS (5 * NANOSECONDS)
 #define REPLY_TIMEOUT_NS   (10 * NANOSECONDS)
 #define CLOSE_TIMEOUT_NS   (1 * NANOSECONDS)
@@ -23,19 +23,19 @@ struct server_client {
 	struct server *server;
 	int fd;
 	uid_t uid;
-	struct watch *watch; /* for the question, then for writing the answer, then for the close */
+	struct watch *watch; /* for the request, then for sending the reply, then for the close */
 	struct watch *timer;
-	size_t request_length; /* bytes of the question read so far */
-	size_t chunk_sent;     /* bytes of the piece sent so far */
-	bool chunk_is_last;    /* the present piece is the last one */
+	size_t request_length; /* bytes of the request read so far */
+	size_t part_sent;      /* bytes of the part sent so far */
+	bool part_is_last;     /* the present part is the last one */
 	struct text_buffer text;
 	_Alignas(16) char state[SERVER_STATE_SIZE];
 	char request[SERVER_REQUEST_MAX + 1];
-	char chunk[SERVER_CHUNK_SIZE];
+	char part[SERVER_PART_SIZE];
 };
 
 struct server {
-	const struct server_ops *class;
+	const struct server_ops *ops;
 	void *context;
 	struct loop *loop;
 	int fd;
@@ -67,7 +67,7 @@ client_on_timeout(void *context)
 {
 	const struct server_client *client = context;
 
-	log_debug(DEBUG_QUERY, "%s: a client was too slow and is disconnected", client->server->class->name);
+	log_debug(DEBUG_QUERY, "%s: a client was too slow and is disconnected", client->server->ops->name);
 	client_close(context);
 }
 
@@ -111,22 +111,21 @@ client_send_reply(void *context)
 	const struct server *server = client->server;
 	ssize_t sent;
 
-	if (client->chunk_sent == client->text.used && !client->chunk_is_last) {
-		client->text = (struct text_buffer){.bytes = client->chunk, .size = sizeof client->chunk};
-		client->chunk_sent = 0;
-		client->chunk_is_last = !server->class->write_reply(server->context, client->state, &client->text);
+	if (client->part_sent == client->text.used && !client->part_is_last) {
+		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
+		client->part_sent = 0;
+		client->part_is_last = !server->ops->write_reply(server->context, client->state, &client->text);
 	}
-	sent =
-	    send(client->fd, client->chunk + client->chunk_sent, client->text.used - client->chunk_sent, MSG_NOSIGNAL);
+	sent = send(client->fd, client->part + client->part_sent, client->text.used - client->part_sent, MSG_NOSIGNAL);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 		client_close(client);
 		return;
 	}
 	if (sent > 0) {
-		client->chunk_sent += (size_t)sent;
+		client->part_sent += (size_t)sent;
 		watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
 	}
-	if (client->chunk_sent == client->text.used && client->chunk_is_last)
+	if (client->part_sent == client->text.used && client->part_is_last)
 		client_shutdown(client);
 }
 
@@ -146,13 +145,13 @@ client_read_request(void *context)
 		return;
 	}
 	client->request_length += (size_t)got;
-	length = server->class->request_length(client->request, client->request_length);
+	length = server->ops->request_length(client->request, client->request_length);
 	if (length > 0) {
-		server->class->handle_request(server->context, client->state, client->request, length, client->uid);
+		server->ops->handle_request(server->context, client->state, client->request, length, client->uid);
 	} else if (client->request_length == SERVER_REQUEST_MAX) {
-		client->text = (struct text_buffer){.bytes = client->chunk, .size = sizeof client->chunk};
-		text_add_format(&client->text, "%s", server->class->error_reply(SERVER_REQUEST_TOO_LONG));
-		client->chunk_is_last = true;
+		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
+		text_add_format(&client->text, "%s", server->ops->error_reply(SERVER_REQUEST_TOO_LONG));
+		client->part_is_last = true;
 	} else {
 		return;
 	}
@@ -161,7 +160,7 @@ client_read_request(void *context)
 
 /* -------------------------------------------------------------------------------------------------------- accepting */
 
-/* Sends a refusal, best effort: the buffer of a new socket has room for a line. */
+/* Sends an error reply, best effort: the buffer of a new socket has space for a line. */
 static void
 server_reject(int fd, const char *line)
 {
@@ -173,21 +172,21 @@ static void
 server_add_client(struct server *server, int fd)
 {
 	struct server_client *client = NULL;
-	unsigned place = 0;
+	unsigned index = 0;
 	uid_t uid = (uid_t)-1;
 
 	if (server->restricted && !unix_socket_check_peer(fd, &server->access, &uid)) {
-		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->class->name, (long)uid);
-		server_reject(fd, server->class->error_reply(SERVER_NOT_PERMITTED));
+		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->ops->name, (long)uid);
+		server_reject(fd, server->ops->error_reply(SERVER_NOT_PERMITTED));
 		return;
 	}
-	while (place < SERVER_CLIENTS_MAX && server->clients[place] != NULL)
-		place++;
-	if (place < SERVER_CLIENTS_MAX)
+	while (index < SERVER_CLIENTS_MAX && server->clients[index] != NULL)
+		index++;
+	if (index < SERVER_CLIENTS_MAX)
 		client = calloc(1, sizeof *client);
 	if (client == NULL) {
-		log_debug(DEBUG_QUERY, "%s: a client is rejected: %u are connected", server->class->name, place);
-		server_reject(fd, server->class->error_reply(SERVER_TOO_MANY_CLIENTS));
+		log_debug(DEBUG_QUERY, "%s: a client is rejected: %u are connected", server->ops->name, index);
+		server_reject(fd, server->ops->error_reply(SERVER_TOO_MANY_CLIENTS));
 		return;
 	}
 	client->server = server;
@@ -198,7 +197,7 @@ server_add_client(struct server *server, int fd)
 		client_close(client);
 		return;
 	}
-	server->clients[place] = client;
+	server->clients[index] = client;
 	client_set_stage(client, false, client_read_request, REQUEST_TIMEOUT_NS);
 }
 
@@ -233,7 +232,7 @@ server_accept(void *context)
 	}
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
-	log_warning("the %s socket temporarily accepts no connections: %s", server->class->name, strerror(errno));
+	log_warning("the %s socket temporarily accepts no connections: %s", server->ops->name, strerror(errno));
 	watch_free(server->listen_watch);
 	server->listen_watch = NULL;
 	watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
@@ -252,7 +251,7 @@ server_new(const struct server_ops *ops, void *context, struct loop *loop, int f
 		close(fd);
 		return NULL;
 	}
-	server->class = ops;
+	server->ops = ops;
 	server->context = context;
 	server->loop = loop;
 	server->fd = fd;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One question and one answer per connection on a stream socket, as the control socket and the metrics need it.  It
- * runs in the event loop between frames.  Clients cannot delay capture: no call blocks, a question has at most
- * SERVER_REQUEST_MAX bytes, an answer is produced in pieces of bounded size and effort, the number of clients is
- * bounded, and slow clients are disconnected.
+ * One request and one reply per connection on a stream socket, as the control socket and the metrics need it.  It runs
+ * in the event loop between frames.  Clients cannot delay capture: no call blocks, a request has at most
+ * SERVER_REQUEST_MAX bytes, a reply is produced in parts of bounded size and effort, the number of clients is bounded,
+ * and slow clients are disconnected.
  */
 #ifndef NETOBS_DAEMON_QUERY_SERVER_H
 #define NETOBS_DAEMON_QUERY_SERVER_H
@@ -17,29 +17,29 @@
 #include "daemon/query/unix_socket.h"
 
 #define SERVER_REQUEST_MAX 4096u
-#define SERVER_CHUNK_SIZE  (64u * 1024)
+#define SERVER_PART_SIZE   (64u * 1024)
 #define SERVER_STATE_SIZE  512u
 
-/* Most clients served at once; further ones get a refusal. */
+/* Most clients served at once; further ones get an error reply. */
 #define SERVER_CLIENTS_MAX 16u
 
 enum server_error {
 	SERVER_REQUEST_TOO_LONG,
 	SERVER_TOO_MANY_CLIENTS,
-	SERVER_NOT_PERMITTED, /* the socket's mode does not permit the client to ask */
+	SERVER_NOT_PERMITTED, /* the socket's mode does not permit this client */
 };
 
 struct server_ops {
 	const char *name; /* name for messages, such as "control" */
-	/* Length of a complete question at the start of `have` bytes, 0 if it is incomplete. */
-	size_t (*request_length)(const char *bytes, size_t have);
-	/* Handles a complete question of `length` bytes, which may be modified, from user `uid`.  `job`, initially
-	 * zero, keeps what is needed for the answer.  Bytes behind the question are ignored. */
-	void (*handle_request)(void *context, void *job, char *question, size_t length, uid_t uid);
-	/* Appends the next piece of the answer, which may be empty; false if it is the last one. */
+	/* Length of a complete request at the start of `length` bytes, 0 if it is incomplete. */
+	size_t (*request_length)(const char *bytes, size_t length);
+	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially
+	 * zero, keeps what is needed for the reply.  Bytes behind the request are ignored. */
+	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
+	/* Appends the next part of the reply, which may be empty; false if it is the last one. */
 	bool (*write_reply)(void *context, void *job, struct text_buffer *text);
-	/* The answer to a question that is refused. */
-	const char *(*error_reply)(enum server_error why);
+	/* The reply to a request that is rejected. */
+	const char *(*error_reply)(enum server_error error);
 };
 
 struct server;

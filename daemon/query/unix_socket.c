@@ -70,25 +70,25 @@ unix_socket_make_address(const char *path, struct sockaddr_un *address, const ch
 	return false;
 }
 
-/* A socket that refuses connections was left behind by a dead process. */
+/* Removes a socket that refuses connections: it was left behind by a dead process. */
 static bool
 unix_socket_remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
 {
 	struct stat status;
 	bool refused;
-	int probe;
+	int fd;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode)) {
 		log_error("cannot make the %s socket %s: the path exists and is not a socket", what, path);
 		return false;
 	}
-	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (probe < 0) {
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
 		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
 		return false;
 	}
-	refused = connect(probe, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
-	close(probe);
+	refused = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
+	close(fd);
 	if (!refused) {
 		log_error("the %s socket %s is in use by another process", what, path);
 		return false;

@@ -20,20 +20,20 @@ build_id_find_note(const char *at, size_t length, struct build_id *id)
 {
 	while (length >= sizeof(ElfW(Nhdr))) {
 		ElfW(Nhdr) note;
-		size_t name, whole;
+		size_t description, total;
 
 		memcpy(&note, at, sizeof note);
-		name = sizeof note + note_align(note.n_namesz);
-		whole = name + note_align(note.n_descsz);
-		if (whole > length)
+		description = sizeof note + note_align(note.n_namesz);
+		total = description + note_align(note.n_descsz);
+		if (total > length)
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at + sizeof note, "GNU", 4) == 0) {
 			for (size_t i = 0; i < note.n_descsz && 2 * i + 2 < sizeof id->hex; i++)
-				snprintf(id->hex + 2 * i, 3, "%02x", (unsigned char)at[name + i]);
+				snprintf(id->hex + 2 * i, 3, "%02x", (unsigned char)at[description + i]);
 			return true;
 		}
-		at += whole;
-		length -= whole;
+		at += total;
+		length -= total;
 	}
 	return false;
 }
@@ -47,7 +47,7 @@ build_id_visit_program(struct dl_phdr_info *info, size_t size, void *id)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
 
-		/* The loader gives addresses as integers. */
+		/* The loader reports addresses as integers. */
 		if (segment->p_type == PT_NOTE && build_id_find_note((const char *)at, segment->p_memsz, id))
 			break;
 	}

@@ -18,7 +18,7 @@ enum counter_type {
 	COUNTER_GAUGE,
 };
 
-/* When the summary contains a counter.  The metrics always contain all counters, so that rates are exact. */
+/* When the summary contains a counter.  The metrics always contain all that have a metric, so that rates are exact. */
 enum counter_condition {
 	COUNTER_ALWAYS,
 	COUNTER_IF_NONZERO,

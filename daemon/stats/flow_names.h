@@ -5,13 +5,13 @@
 
 #include "flow/flow.h"
 
-/* The end that is shown as local: the local one, else the one that was seen first. */
+/* The endpoint that is shown as local: the local one, else the one that sent the first packet. */
 unsigned flow_reported_endpoint(const struct flow *flow);
 
 /* "tcp", "udp" or "sctp". */
 const char *flow_protocol_name(const struct flow *flow);
 
-/* State of an end, such as "established"; "-" if it has none. */
+/* State of an endpoint, such as "established"; "-" if it has none. */
 const char *flow_state_name(const struct flow *flow, unsigned endpoint);
 
 #endif

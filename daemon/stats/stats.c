@@ -12,14 +12,14 @@
 struct stats_memory
 stats_reserved_memory(const struct config *config)
 {
-	struct reassembly_limits pieces = reassembly_limits_default();
+	struct reassembly_limits fragment_limits = reassembly_limits_default();
 	unsigned workers = workers_count_for(config);
 	struct owner_lookup_limits owners = owner_lookup_limits_for(workers);
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(observer_flow_limit(config, workers)),
-	    .fragments = workers * reassembly_memory_size(&pieces),
+	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
 	};
 }
@@ -27,12 +27,12 @@ stats_reserved_memory(const struct config *config)
 uint64_t
 stats_resident_memory(void)
 {
-	unsigned long whole, resident = 0;
+	unsigned long size, resident = 0;
 	FILE *file = fopen("/proc/self/statm", "re");
 
 	if (file == NULL)
 		return 0;
-	if (fscanf(file, "%lu %lu", &whole, &resident) != 2)
+	if (fscanf(file, "%lu %lu", &size, &resident) != 2)
 		resident = 0;
 	fclose(file);
 	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -51,14 +51,14 @@ stats_add_counters(void *totals, const void *counters, size_t size)
 		to[i] += from[i];
 }
 
-#define STATS_ADD(totals, counters)                                                                                    \
-	do {                                                                                                           \
-		_Static_assert(sizeof *(totals) == sizeof *(counters) && sizeof *(totals) % sizeof(uint64_t) == 0,     \
-			       "nothing but counters, of one kind");                                                   \
-		stats_add_counters((totals), (counters), sizeof *(totals));                                            \
+#define STATS_ADD(totals, counters) \
+	do { \
+		_Static_assert(sizeof *(totals) == sizeof *(counters) && sizeof *(totals) % sizeof(uint64_t) == 0, \
+			       "two structs of counters, of the same kind"); \
+		stats_add_counters((totals), (counters), sizeof *(totals)); \
 	} while (0)
 
-/* Every socket reports the interface's own losses, so they are added for one worker only. */
+/* Every socket reports the frames that the interface itself dropped, so they are added for one worker only. */
 static void
 stats_add_input(struct input_counters *totals, const struct worker *worker)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics of a running netobsd, used by the control socket and by the metrics. */
+/* Statistics of a running netobsd: for the summary, the service manager, the control socket and the metrics. */
 #ifndef NETOBS_DAEMON_STATS_STATS_H
 #define NETOBS_DAEMON_STATS_STATS_H
 
@@ -12,22 +12,10 @@
 #include "daemon/config/config.h"
 #include "daemon/observe/observer.h"
 #include "daemon/owner/owner_lookup.h"
-#include "daemon/stats/build_id.h"
 #include "daemon/stats/state_counter.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
 #include "probes/probe_ids.h"
-
-/* All pointers are borrowed. */
-struct query_context {
-	const struct config *config;
-	struct workers *workers;
-	struct build_id build;
-	int64_t started; /* seconds since the epoch */
-	/* Reloads the configuration.  False, with `why`, if nothing was changed. */
-	bool (*reload)(void *context, char *why, size_t size);
-	void *context;
-};
 
 /* Bytes reserved at start for connections, for fragments, and for socket owners. */
 struct stats_memory {
@@ -38,7 +26,7 @@ struct stats_memory {
 
 struct stats_memory stats_reserved_memory(const struct config *config);
 
-/* Total of all of it. */
+/* The sum of all parts. */
 static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
@@ -56,7 +44,7 @@ struct stats_totals {
 	struct reassembly_counters fragments;
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;
-	struct owner_lookup_counters owners; /* sums, except unreadable, which is the maximum */
+	struct owner_lookup_counters owners;	  /* sums, except unreadable, which is the maximum */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the control socket and the metrics serve requests from. */
+#ifndef NETOBS_DAEMON_QUERY_QUERY_CONTEXT_H
+#define NETOBS_DAEMON_QUERY_QUERY_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/stats/build_id.h"
+#include "daemon/stats/stats.h"
+
+/* All pointers are borrowed. */
+struct query_context {
+	const struct config *config;
+	struct workers *workers;
+	struct build_id build;
+	int64_t started; /* seconds since the epoch */
+	/* Reloads the configuration.  False, with `error`, if nothing was changed. */
+	bool (*reload)(void *context, char *error, size_t size);
+	void *context;
+};
+
+#endif
