@@ -28,7 +28,7 @@ main(int argc, char **argv)
 {
 	struct config config;
 	enum options_result result;
-	int status = RUN_FAILED;
+	int status = EXIT_STATUS_FAILED;
 
 	occupy_standard_streams();
 	result = options_parse(argc, argv, &config);
@@ -37,8 +37,8 @@ main(int argc, char **argv)
 	if (result == OPTIONS_RUN) {
 		status = (int)daemon_run(&config);
 	} else if (result != OPTIONS_INVALID) {
-		status = fflush(stdout) == 0 ? RUN_DONE : RUN_FAILED;
-		if (status != RUN_DONE)
+		status = fflush(stdout) == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+		if (status != EXIT_STATUS_OK)
 			log_error("cannot write to standard output");
 	}
 	config_free(&config);

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 
 struct notify {
@@ -101,11 +101,7 @@ notify_send(struct notify *notify, const char *format, ...)
 void
 notify_send_reloading(struct notify *notify)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	notify_send(notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		    (unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000);
+	notify_send(notify, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)clock_monotonic_ns() / 1000);
 }
 
 uint64_t

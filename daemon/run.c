@@ -37,7 +37,7 @@ struct daemon_state {
 	struct service *service;
 	struct watch *signals[4];
 	struct workers *workers;
-	bool observing; /* workers_make_observers() has succeeded */
+	bool observing;	       /* workers_make_observers() has succeeded */
 	struct reload *reload; /* NULL until reloads are possible */
 	struct query_context query;
 	struct control *control; /* NULL: disabled, as is `metrics` */
@@ -152,19 +152,20 @@ daemon_open_sockets(struct daemon_state *state)
 }
 
 static bool
-daemon_reload_for_control(void *context, char *why, size_t size)
+daemon_reload_for_control(void *context, char *error, size_t size)
 {
 	struct daemon_state *state = context;
 	bool done;
 
 	if (state->config->config_path == NULL) {
-		snprintf(why, size, "no configuration file was given (-c)");
+		snprintf(error, size, "no configuration file was given (-c)");
 		return false;
 	}
 	service_notify_reloading(state->service);
 	done = reload_run(state->reload);
 	service_notify_reloaded(state->service);
-	snprintf(why, size, "%s is not good: the log says where; nothing was changed", state->config->config_path);
+	snprintf(error, size, "%s is invalid: the log names the place; nothing was changed",
+		 state->config->config_path);
 	return done;
 }
 
@@ -196,7 +197,7 @@ daemon_wait_for_tracer(struct daemon_state *state)
 {
 	if (!state->config->wait_tracer)
 		return true;
-	service_notify_ready(state->service); /* whoever waits for netobsd may be the one that starts the tracer */
+	service_notify_ready(state->service); /* the tracer may be started only after netobsd is ready */
 	return wait_for_tracer(state->loop, state->config->wait_timeout);
 }
 
@@ -266,28 +267,29 @@ daemon_exit_status(struct daemon_state *state, enum input_result result)
 	const struct input_counters *counters = &totals.input;
 
 	if (result == INPUT_FAILED)
-		return RUN_FAILED;
+		return EXIT_STATUS_FAILED;
 	if (result == INPUT_DAMAGED)
 		return EXIT_STATUS_DAMAGED;
 	stats_collect(state->workers, &totals);
 	if (state->config->strict && counters->dropped + counters->interface_dropped > 0) {
 		log_warning("%llu frames were dropped by the kernel, %llu by interfaces",
 			    (unsigned long long)counters->dropped, (unsigned long long)counters->interface_dropped);
-		return EXIT_STATUS_LOST;
+		return EXIT_STATUS_DROPPED;
 	}
-	return RUN_DONE;
+	return EXIT_STATUS_OK;
 }
 
-/* A failure of the output determines the exit status.  EPIPE is success: the reader has seen enough. */
+/* A failure of the output determines the exit status.  EPIPE is success: the reader has closed the pipe because it
+ * needs no more. */
 static enum exit_status
 daemon_output_status(int error, enum exit_status status)
 {
 	if (error == 0)
 		return status;
 	if (error == EPIPE)
-		return RUN_DONE;
+		return EXIT_STATUS_OK;
 	log_error("cannot write to standard output: %s", strerror(error));
-	return RUN_FAILED;
+	return EXIT_STATUS_FAILED;
 }
 
 static enum exit_status
@@ -311,7 +313,7 @@ static void
 daemon_debug_settings(const struct config *config)
 {
 	struct config defaults;
-	char room[OPTIONS_VALUE_MAX], next[OPTIONS_VALUE_MAX];
+	char buffer[OPTIONS_VALUE_MAX], next[OPTIONS_VALUE_MAX];
 
 	if (!log_debug_is_on(DEBUG_CONFIG))
 		return;
@@ -319,7 +321,7 @@ daemon_debug_settings(const struct config *config)
 	if (config_set_defaults(&defaults)) {
 		for (size_t i = 0; i < options_table_rows; i++) {
 			const struct option_row *row = &options_table[i];
-			const char *value = row->kind->get(config, row, 0, room);
+			const char *value = row->kind->get(config, row, 0, buffer);
 
 			if (row->source != OPTION_COMMAND_LINE && !options_values_equal(row, config, &defaults))
 				log_debug(DEBUG_CONFIG, "%s is %s%s", row->name, value != NULL ? value : "unset",
@@ -336,7 +338,7 @@ daemon_run(struct config *config)
 	enum exit_status status;
 
 	if (config->list_probes)
-		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), RUN_DONE);
+		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
 	if (daemon_start(&state)) {
@@ -344,7 +346,7 @@ daemon_run(struct config *config)
 		if (config->summary)
 			summary_write(stderr, state.workers);
 	} else {
-		status = state.loop != NULL && loop_is_stopped(state.loop) ? RUN_DONE : RUN_FAILED;
+		status = state.loop != NULL && loop_is_stopped(state.loop) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 	}
 	return daemon_release(&state, status);
 }

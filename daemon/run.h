@@ -7,10 +7,10 @@
 
 /* The exit statuses that scripts rely on. */
 enum exit_status {
-	RUN_DONE = 0,
-	RUN_FAILED = 1, /* could not start, bad usage, or nothing left to observe */
+	EXIT_STATUS_OK = 0,
+	EXIT_STATUS_FAILED = 1,	 /* could not start, bad usage, or nothing left to observe */
 	EXIT_STATUS_DAMAGED = 2, /* the input was damaged; what came before was observed */
-	EXIT_STATUS_LOST = 3,	/* with --strict: frames were lost */
+	EXIT_STATUS_DROPPED = 3, /* with --strict: frames were dropped */
 };
 
 /* Runs as configured; a reload may change the configuration.  All failures are logged. */

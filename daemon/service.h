@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reports the state of a run to the service manager: ready, status, alive. */
+/* Reports the state of a run to the service manager: readiness, status, watchdog. */
 #ifndef NETOBS_DAEMON_SERVICE_H
 #define NETOBS_DAEMON_SERVICE_H
 

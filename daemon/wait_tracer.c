@@ -14,20 +14,19 @@
 bool
 wait_for_tracer(struct loop *loop, double seconds)
 {
-	double looks = seconds * 1e9 / TRACER_POLL_NS;
-	unsigned before = 0, at_rest = 0;
+	double polls = seconds * 1e9 / TRACER_POLL_NS;
+	unsigned before = 0, stable_polls = 0;
 
-	for (double i = 0; at_rest < STABLE_POLLS; i++) {
+	for (double i = 0; stable_polls < STABLE_POLLS; i++) {
 		unsigned now;
 
 		site_sync_dtrace();
 		now = semaphores_sum();
-
-		if (now == 0 && seconds > 0 && i >= looks) {
+		if (now == 0 && seconds > 0 && i >= polls) {
 			log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
 		}
-		at_rest = now != 0 && now == before ? at_rest + 1 : 0;
+		stable_polls = now != 0 && now == before ? stable_polls + 1 : 0;
 		before = now;
 		if (!loop_sleep(loop, TRACER_POLL_NS))
 			return false;

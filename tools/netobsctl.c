@@ -30,7 +30,7 @@ ctl_print_help(FILE *to)
 	      "  debug [TOPIC,...|off]   topics of debug messages; with operands: log exactly these\n"
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
-	      "  -j, --json              answer as JSON, one object a line\n"
+	      "  -j, --json              reply as JSON, one object a line\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
@@ -39,9 +39,9 @@ ctl_print_help(FILE *to)
 }
 
 static int
-ctl_log_error(const char *what, const char *why)
+ctl_log_error(const char *what, const char *error)
 {
-	fprintf(stderr, "netobsctl: %s%s%s\n", what, why != NULL ? ": " : "", why != NULL ? why : "");
+	fprintf(stderr, "netobsctl: %s%s%s\n", what, error != NULL ? ": " : "", error != NULL ? error : "");
 	return EXIT_FAILURE;
 }
 
@@ -69,7 +69,7 @@ static int
 ctl_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const struct timeval patience = {.tv_sec = TIMEOUT_S};
+	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
 	int fd, error;
 
 	if (strlen(path) >= sizeof address.sun_path) {
@@ -80,8 +80,8 @@ ctl_connect(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) == 0 &&
 	    connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
 		return fd;
 	error = errno;
@@ -90,34 +90,34 @@ ctl_connect(const char *path)
 	return -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the answer */
+/* -------------------------------------------------------------------------------------------------------- the reply */
 
 static bool
-ctl_read_line(FILE *answer, char *line, size_t size)
+ctl_read_line(FILE *reply, char *line, size_t size)
 {
-	if (fgets(line, (int)size, answer) == NULL)
+	if (fgets(line, (int)size, reply) == NULL)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	return true;
 }
 
 static int
-ctl_print_reply(FILE *answer)
+ctl_print_reply(FILE *reply)
 {
 	char line[1024], bytes[8192];
 	size_t got;
 
 	errno = 0;
-	if (!ctl_read_line(answer, line, sizeof line))
+	if (!ctl_read_line(reply, line, sizeof line))
 		return ctl_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
 	if (strncmp(line, "error ", 6) == 0)
 		return ctl_log_error(line + 6, NULL);
 	if (strcmp(line, "ok") != 0)
 		return ctl_log_error("the process listening there is not netobsd", NULL);
-	while ((got = fread(bytes, 1, sizeof bytes, answer)) > 0)
+	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0)
 		if (fwrite(bytes, 1, got, stdout) != got)
 			break;
-	if (ferror(answer))
+	if (ferror(reply))
 		return ctl_log_error("the reply is incomplete", strerror(errno));
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return ctl_log_error("cannot write to standard output", strerror(errno));
@@ -128,7 +128,7 @@ static int
 ctl_send_request(const char *path, const char *request)
 {
 	int fd = ctl_connect(path), status;
-	FILE *answer;
+	FILE *reply;
 
 	if (fd < 0)
 		return ctl_log_error(path, errno == ECONNREFUSED || errno == ENOENT
@@ -139,13 +139,13 @@ ctl_send_request(const char *path, const char *request)
 		close(fd);
 		return ctl_log_error(path, strerror(errno));
 	}
-	answer = fdopen(fd, "r");
-	if (answer == NULL) {
+	reply = fdopen(fd, "r");
+	if (reply == NULL) {
 		close(fd);
 		return ctl_log_error("out of memory", NULL);
 	}
-	status = ctl_print_reply(answer);
-	fclose(answer);
+	status = ctl_print_reply(reply);
+	fclose(reply);
 	return status;
 }
 
