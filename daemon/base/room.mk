@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# log, event loop, buffers, locks
+# log, event loop, clocks, threads, locks, buffers
 
 libdaemon_a_SOURCES += \
 	%D%/array.c \

@@ -29,8 +29,8 @@ struct input_counters {
 enum input_interface_state {
 	INTERFACE_UP,
 	INTERFACE_DOWN,
-	INTERFACE_LOST,	   /* removed; waiting for it to return */
-	INTERFACE_REFUSED, /* returned, but netobsd no longer has the permission to open it */
+	INTERFACE_REMOVED, /* waiting for it to return */
+	INTERFACE_REFUSED, /* has returned, but netobsd no longer has the permission to open it */
 	INTERFACE_STATES
 };
 
@@ -40,7 +40,7 @@ struct input_interface {
 	int link_type; /* a DLT_ value */
 	enum input_interface_state state;
 	uint64_t received, dropped, interface_dropped; /* as in struct input_counters */
-	uint64_t times_lost;			       /* times the interface was removed */
+	uint64_t times_removed;			       /* times the interface was removed */
 };
 
 typedef void input_visitor(void *context, const struct input_interface *interface);

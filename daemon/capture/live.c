@@ -369,8 +369,8 @@ live_visit_interfaces(struct input *input, input_visitor *visit, void *context)
 		interface->stats.link_type = interface->dlt;
 		if (interface->pcap == NULL && interface->refused)
 			interface->stats.state = INTERFACE_REFUSED;
-		else if (interface->lost)
-			interface->stats.state = INTERFACE_LOST;
+		else if (interface->removed)
+			interface->stats.state = INTERFACE_REMOVED;
 		else
 			interface->stats.state =
 			    interface->down || interface->pcap == NULL ? INTERFACE_DOWN : INTERFACE_UP;

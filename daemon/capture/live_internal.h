@@ -23,7 +23,7 @@ struct live_interface {
 	bool has_ifindex; /* the link header has the index of the real interface ("any") */
 	bool down, logged_down;
 	bool has_backlog;	  /* the last read left frames in the buffer */
-	bool lost;		  /* the interface was removed, or its state is unknown */
+	bool removed;		  /* the interface was removed, or its state is unknown */
 	bool refused;		  /* reopening it failed for a reason that does not go away by waiting */
 	uint32_t refused_ifindex; /* the interface that was refused */
 	uint32_t mtu;		  /* MTU when it was opened, 0 if unknown */

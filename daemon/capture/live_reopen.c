@@ -42,12 +42,12 @@ live_interface_schedule_retry(struct live_interface *interface)
 }
 
 static void
-live_interface_lose(struct live_interface *interface, const char *error)
+live_interface_set_removed(struct live_interface *interface, const char *error)
 {
-	log_debug(DEBUG_LIVE, "worker %u: interface %s is lost: %s", interface->live->partition.number,
+	log_debug(DEBUG_LIVE, "worker %u: interface %s was removed: %s", interface->live->partition.number,
 		  interface->identity.name, error);
-	interface->stats.times_lost++;
-	interface->lost = true;
+	interface->stats.times_removed++;
+	interface->removed = true;
 	interface->logged_down = false;
 	if (live_logs_interfaces(interface->live))
 		log_warning("interface %s was removed: %s; %s until it returns", interface->identity.name, error,
@@ -61,7 +61,7 @@ live_interface_fail(struct live_interface *interface, const char *error)
 {
 	live_interface_update_stats(interface);
 	if (live_interface_find_info(interface) == NULL) {
-		live_interface_lose(interface, error);
+		live_interface_set_removed(interface, error);
 		return;
 	}
 	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
@@ -97,14 +97,14 @@ live_interface_refuse(struct live_interface *interface, unsigned index, int stat
 static void
 live_interface_reopened(struct live_interface *interface, const char *name)
 {
-	bool lost = interface->lost;
+	bool removed = interface->removed;
 
 	live_interface_set_info(interface, name);
-	interface->lost = false;
+	interface->removed = false;
 	watch_disarm_timer(interface->retry_timer);
 	if (interface->live->batch != NULL && !live_interface_watch(interface))
 		live_interface_fail(interface, "out of memory");
-	else if (lost && live_logs_interfaces(interface->live))
+	else if (removed && live_logs_interfaces(interface->live))
 		log_notice("interface %s has returned and is observed again", name);
 }
 
@@ -112,7 +112,7 @@ live_interface_reopened(struct live_interface *interface, const char *name)
 static void
 live_interface_reopen(struct live_interface *interface)
 {
-	const struct interface_info *info = interface->lost ? NULL : live_interface_find_info(interface);
+	const struct interface_info *info = interface->removed ? NULL : live_interface_find_info(interface);
 	const char *name = info != NULL ? info->name : interface->config_name;
 	unsigned index = if_nametoindex(name);
 	int status;
@@ -176,7 +176,7 @@ live_interface_log_state(void *context)
 {
 	struct live_interface *interface = context;
 
-	if (interface->lost || interface->down == interface->logged_down)
+	if (interface->removed || interface->down == interface->logged_down)
 		return;
 	interface->logged_down = interface->down;
 	if (live_logs_interfaces(interface->live))
@@ -222,7 +222,7 @@ live_interface_remove(struct live_interface *interface)
 {
 	live_interface_drain(interface);
 	live_interface_update_stats(interface);
-	live_interface_lose(interface, "it was removed");
+	live_interface_set_removed(interface, "it no longer exists");
 }
 
 void
@@ -234,7 +234,7 @@ live_on_interfaces_changed(void *context)
 		struct live_interface *interface = &live->interfaces[i];
 		const struct interface_info *info = live_interface_find_info(interface);
 
-		if (interface->lost)
+		if (interface->removed)
 			live_interface_reopen(interface);
 		else if (info != NULL)
 			live_interface_update(interface, info);

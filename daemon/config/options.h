@@ -83,7 +83,7 @@ extern const size_t options_table_rows;
 
 enum options_result {
 	OPTIONS_RUN,	 /* `config` is complete: run */
-	OPTIONS_DONE,	 /* --help, --check-config or --print-config has been printed or checked */
+	OPTIONS_DONE,	 /* --help, --check-config or --print-config has done its work */
 	OPTIONS_VERSION, /* --version: the caller prints it */
 	OPTIONS_INVALID, /* a message has been logged */
 };

@@ -113,9 +113,9 @@ owner_dump_run(struct owner_thread *thread)
 
 			if (!owner_dump_needs_table(thread, protocols[p], version))
 				continue;
-			counter_add(&thread->counters.dumps, 1);
+			owner_counter_add(&thread->counters.dumps, 1);
 			if (!sockdiag_dump(thread->diag, protocols[p], version, owner_dump_match, &dump))
-				counter_add(&thread->counters.errors, 1);
+				owner_counter_add(&thread->counters.errors, 1);
 		}
 	for (uint32_t i = 0; i < thread->dump_count; i++) {
 		const struct owner_dump_entry *entry = &thread->dump_entries[i];
@@ -128,7 +128,7 @@ owner_dump_run(struct owner_thread *thread)
 		if (entry->score != SCORE_NONE && !entry->ambiguous)
 			owner_resolve_from_dump(thread, entry->slot, &entry->best);
 		else
-			counter_add(&thread->counters.no_socket, 1);
+			owner_counter_add(&thread->counters.no_socket, 1);
 	}
 	thread->dump_count = 0;
 }

@@ -188,10 +188,10 @@ owner_lookup_enqueue(struct owner_lookup *lookup, uint64_t hash, const struct ow
 	/* A request that is dropped because the queue is full gets the number of the next one that fits, so that no
 	 * earlier reply counts as its reply. */
 	owner_lookup_store_latest(lookup, hash, number);
-	counter_add(&lookup->counters.requests, 1);
+	owner_counter_add(&lookup->counters.requests, 1);
 	lookup->wake_for_request = true;
 	if (!owner_lookup_queue_has_space(lookup, 1)) {
-		counter_add(&lookup->counters.dropped, 1);
+		owner_counter_add(&lookup->counters.dropped, 1);
 		return;
 	}
 	lookup->queue.requests[number % OWNER_QUEUE_SIZE] = (struct owner_request){*key, ifindex};
@@ -284,7 +284,7 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 	if (result == OWNER_READ_ABSENT)
 		result = owner_lookup_read_or_request(lookup, hash, key, ifindex, &record, &slot);
 	if (result != OWNER_READ_OK) {
-		counter_add(&lookup->counters.torn, result == OWNER_READ_TORN);
+		owner_counter_add(&lookup->counters.torn, result == OWNER_READ_TORN);
 		owner_lookup_set_unknown(lookup, owner);
 		return false;
 	}

@@ -3,7 +3,7 @@
  * Owners of the TCP and UDP sockets of the observed network namespace, for live capture, without delaying it.
  *
  * A thread queries the kernel (sock_diag, then /proc).  The capture thread puts requests into a bounded queue and reads
- * replies from a table of fixed size, and neither waits nor makes a system call for that.  owner_lookup_request(),
+ * replies from a table of fixed size; neither operation waits or makes a system call.  owner_lookup_request(),
  * owner_lookup_find() and owner_lookup_wake() may be called by the capture thread only, the other functions by the
  * creator.
  *

@@ -99,7 +99,7 @@ static void
 owner_set_process(struct owner_resolution *resolution, const struct procfs_process *process)
 {
 	if (resolution->record.pid < 0)
-		counter_add(&resolution->thread->counters.processes, 1);
+		owner_counter_add(&resolution->thread->counters.processes, 1);
 	resolution->record.pid = process->pid;
 	resolution->record.flags &= ~(uint32_t)OWNER_HIDDEN;
 	memcpy(resolution->record.comm, process->comm, sizeof resolution->record.comm);
@@ -182,7 +182,7 @@ owner_handle_no_socket(struct owner_resolution *resolution)
 {
 	if (owner_retry_or_give_up(resolution, absent_delays_ms, COUNT_OF(absent_delays_ms)) &&
 	    !owner_dump_add(resolution->thread, resolution->slot, &resolution->record.key))
-		counter_add(&resolution->thread->counters.no_socket, 1);
+		owner_counter_add(&resolution->thread->counters.no_socket, 1);
 }
 
 /*
@@ -219,7 +219,8 @@ owner_handle_unaccepted(struct owner_resolution *resolution)
 		if (state->inode != listener.inode)
 			owner_clear_process(resolution);
 		state->inode = listener.inode;
-		counter_add(&resolution->thread->counters.unaccepted, !(resolution->record.flags & OWNER_LISTENER));
+		owner_counter_add(&resolution->thread->counters.unaccepted,
+				  !(resolution->record.flags & OWNER_LISTENER));
 		resolution->record.flags = OWNER_LISTENER;
 		resolution->record.uid = listener.uid;
 		owner_find_process(resolution);
@@ -235,7 +236,7 @@ static void
 owner_handle_listener(struct owner_resolution *resolution)
 {
 	if (owner_retry_or_give_up(resolution, accept_delays_ms, COUNT_OF(accept_delays_ms)))
-		counter_add(&resolution->thread->counters.no_socket, 1);
+		owner_counter_add(&resolution->thread->counters.no_socket, 1);
 }
 
 /* The socket is held by a process. */
@@ -294,7 +295,7 @@ owner_query_kernel(struct owner_resolution *resolution)
 		owner_handle_no_socket(resolution);
 		break;
 	case SOCKDIAG_FAILED:
-		counter_add(&resolution->thread->counters.errors, 1);
+		owner_counter_add(&resolution->thread->counters.errors, 1);
 		break;
 	}
 }
@@ -364,6 +365,6 @@ owner_resolve_set_unknown(struct owner_thread *thread, uint32_t slot)
 	state->failed_scans = (uint8_t)(state->failed_scans + (state->failed_scans < SCAN_BACKOFF_DOUBLINGS));
 	if (atomic_load_explicit(&thread->counters.unreadable, memory_order_relaxed) > 0)
 		resolution.record.flags |= OWNER_HIDDEN;
-	counter_add(&thread->counters.no_process, 1);
+	owner_counter_add(&thread->counters.no_process, 1);
 	owner_resolution_commit(&resolution);
 }

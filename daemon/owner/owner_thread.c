@@ -91,10 +91,10 @@ owner_thread_handle_request(struct owner_thread *thread, const struct owner_requ
 	enum owner_claim claim;
 	uint32_t slot = owner_table_claim_slot(table, owner_table_hash(table, &request->key), &request->key, &claim);
 
-	counter_add(&thread->counters.evicted, claim == OWNER_CLAIM_EVICTED);
+	owner_counter_add(&thread->counters.evicted, claim == OWNER_CLAIM_EVICTED);
 	owner_table_touch(table, slot);
 	owner_resolve_request(thread, slot, request);
-	counter_add(&thread->counters.replies, 1);
+	owner_counter_add(&thread->counters.replies, 1);
 }
 
 static void
@@ -259,7 +259,7 @@ owner_thread_refresh_word(struct owner_thread *thread, uint32_t word)
 		if (thread->states[slot].retry_ms != 0)
 			continue; /* a retry is scheduled anyway */
 		owner_resolve_again(thread, slot);
-		counter_add(&thread->counters.refreshed, 1);
+		owner_counter_add(&thread->counters.refreshed, 1);
 	}
 }
 
@@ -291,7 +291,7 @@ owner_thread_refresh_step(struct owner_thread *thread)
 		thread->refresh_due = thread->refresh_began + thread->refresh_ms;
 		if (thread->refresh_due < next) {
 			thread->refresh_due = next;
-			counter_add(&thread->counters.refresh_late, 1);
+			owner_counter_add(&thread->counters.refresh_late, 1);
 			log_debug(DEBUG_OWNER, "a round of refreshes took %llu us: the next one is late",
 				  (unsigned long long)thread->refresh_us);
 		}

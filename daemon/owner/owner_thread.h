@@ -84,7 +84,7 @@ struct owner_thread {
 
 /* Counters have one writer and may be read at any time. */
 static inline void
-counter_add(_Atomic uint64_t *counter, uint64_t n)
+owner_counter_add(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
 }

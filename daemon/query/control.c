@@ -53,9 +53,9 @@ control_check_permission(const struct control_request *request, char *error, siz
 {
 	const char *what = NULL;
 
-	if (request->verb == REQUEST_RELOAD)
+	if (request->command == REQUEST_RELOAD)
 		what = "reload the configuration";
-	else if (request->verb == REQUEST_DEBUG && request->set_debug)
+	else if (request->command == REQUEST_DEBUG && request->set_debug)
 		what = "switch debug messages";
 	if (what != NULL)
 		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
@@ -77,7 +77,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		return;
 	job->error[0] = '\0';
 	log_debug(DEBUG_QUERY, "request of user %lu: %s%s", (unsigned long)uid,
-		  control_request_name(job->reply.request.verb), job->reply.request.json ? ", as JSON" : "");
+		  control_request_name(job->reply.request.command), job->reply.request.json ? ", as JSON" : "");
 	if (uid != 0 && uid != control->access.uid)
 		control_check_permission(&job->reply.request, job->error, sizeof job->error);
 }

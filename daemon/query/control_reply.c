@@ -125,7 +125,7 @@ struct reply_table {
 };
 
 static const char *const interface_state_names[INTERFACE_STATES] = {
-    [INTERFACE_UP] = "up", [INTERFACE_DOWN] = "down", [INTERFACE_LOST] = "lost", [INTERFACE_REFUSED] = "refused"};
+    [INTERFACE_UP] = "up", [INTERFACE_DOWN] = "down", [INTERFACE_REMOVED] = "lost", [INTERFACE_REFUSED] = "refused"};
 
 static const char *
 link_type_name(int link_type)
@@ -151,7 +151,7 @@ reply_add_interface(void *context, const struct input_interface *observed)
 		    (unsigned)observed->interface->ifindex, interface_state_names[observed->state],
 		    link_type_name(observed->link_type), (unsigned long long)observed->received,
 		    (unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
-		    (unsigned long long)observed->times_lost);
+		    (unsigned long long)observed->times_removed);
 		return;
 	}
 	text_add_escaped(text, observed->interface->name);
@@ -160,7 +160,7 @@ reply_add_interface(void *context, const struct input_interface *observed)
 			(unsigned)observed->interface->ifindex, interface_state_names[observed->state],
 			link_type_name(observed->link_type), (unsigned long long)observed->received,
 			(unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
-			(unsigned long long)observed->times_lost);
+			(unsigned long long)observed->times_removed);
 }
 
 static void
@@ -243,12 +243,12 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 	bool json = reply->request.json;
 
 	reply->done = true;
-	if (reply->request.verb == REQUEST_RELOAD) {
+	if (reply->request.command == REQUEST_RELOAD) {
 		reply_reload(query, json, text);
 		return;
 	}
 	text_add_format(text, "ok\n");
-	switch (reply->request.verb) {
+	switch (reply->request.command) {
 	case REQUEST_STATUS:
 		(json ? reply_status_json : reply_status_text)(query, text);
 		break;
@@ -272,7 +272,7 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 void
 control_reply_write(struct control_reply *reply, struct text_buffer *text)
 {
-	if (reply->request.verb == REQUEST_CONNECTIONS || reply->request.verb == REQUEST_CONNECTION)
+	if (reply->request.command == REQUEST_CONNECTIONS || reply->request.command == REQUEST_CONNECTION)
 		control_reply_write_flows(reply, text);
 	else
 		reply_write_single(reply, text);

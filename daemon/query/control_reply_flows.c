@@ -67,7 +67,7 @@ reply_filter_matches(const struct control_reply *reply, const struct flow_table 
 	const struct control_filter *filter = &reply->request.filter;
 	const struct flow_key *key = &flow->key;
 
-	if (reply->request.verb == REQUEST_CONNECTION)
+	if (reply->request.command == REQUEST_CONNECTION)
 		return flow_cid(table, flow, 0) == reply->request.cid || flow_cid(table, flow, 1) == reply->request.cid;
 	if (filter->has_protocol && key->protocol != filter->protocol)
 		return false;
@@ -168,7 +168,7 @@ static void
 reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
 {
 	reply->begun = true;
-	if (reply->request.verb == REQUEST_CONNECTION)
+	if (reply->request.command == REQUEST_CONNECTION)
 		return; /* not known yet whether the connection exists */
 	text_add_format(text, "ok\n");
 	if (!reply->request.json)
@@ -180,7 +180,7 @@ static void
 reply_add_flow(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 	       struct text_buffer *text)
 {
-	bool one = reply->request.verb == REQUEST_CONNECTION;
+	bool one = reply->request.command == REQUEST_CONNECTION;
 
 	if (one)
 		text_add_format(text, "ok\n");
@@ -199,7 +199,7 @@ reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 	if (++reply->worker < reply->query->workers->count)
 		return;
 	reply->done = true;
-	if (reply->request.verb == REQUEST_CONNECTION)
+	if (reply->request.command == REQUEST_CONNECTION)
 		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
 }
 

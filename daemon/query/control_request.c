@@ -14,7 +14,7 @@
 
 #define WORDS_MAX 16
 
-static const char *const command_names[REQUEST_VERBS] = {
+static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections",
     [REQUEST_CONNECTION] = "connection", [REQUEST_PROBES] = "probes",
     [REQUEST_INTERFACES] = "interfaces", [REQUEST_COUNTERS] = "counters",
@@ -159,16 +159,16 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 {
 	unsigned taken;
 
-	if (request->verb == REQUEST_CONNECTION) {
+	if (request->command == REQUEST_CONNECTION) {
 		if (count == 1 && control_parse_number(words[0], UINT64_MAX, &request->cid))
 			return true;
 		snprintf(error, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
 	}
-	if (request->verb == REQUEST_DEBUG)
+	if (request->command == REQUEST_DEBUG)
 		return control_parse_topics(request, words, count, error, size);
-	if (request->verb != REQUEST_CONNECTIONS && count > 0) {
-		snprintf(error, size, "%s takes no operands", command_names[request->verb]);
+	if (request->command != REQUEST_CONNECTIONS && count > 0) {
+		snprintf(error, size, "%s takes no operands", command_names[request->command]);
 		return false;
 	}
 	for (; count > 0; words += taken, count -= taken) {
@@ -180,9 +180,9 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 }
 
 const char *
-control_request_name(enum control_command verb)
+control_request_name(enum control_command command)
 {
-	return command_names[verb];
+	return command_names[command];
 }
 
 bool
@@ -198,9 +198,9 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 			 WORDS_MAX);
 		return false;
 	}
-	while (request->verb < REQUEST_VERBS && strcmp(words[0], command_names[request->verb]) != 0)
-		request->verb++;
-	if (request->verb == REQUEST_VERBS) {
+	while (request->command < REQUEST_COMMANDS && strcmp(words[0], command_names[request->command]) != 0)
+		request->command++;
+	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command; commands are status, connections, connection, probes, interfaces, counters, "
 			 "reload and debug");

@@ -23,7 +23,7 @@ enum control_command {
 	REQUEST_COUNTERS,
 	REQUEST_RELOAD,
 	REQUEST_DEBUG,
-	REQUEST_VERBS
+	REQUEST_COMMANDS
 };
 
 /* Filter for connections: every field that is set must match. */
@@ -37,7 +37,7 @@ struct control_filter {
 };
 
 struct control_request {
-	enum control_command verb;
+	enum control_command command;
 	bool json;
 	uint64_t cid;	/* REQUEST_CONNECTION */
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
@@ -45,7 +45,7 @@ struct control_request {
 	struct control_filter filter;
 };
 
-const char *control_request_name(enum control_command verb);
+const char *control_request_name(enum control_command command);
 
 /* Parses a line in place, modifying it.  False, with `error`, if it is invalid. */
 bool control_request_parse(char *line, struct control_request *request, char *error, size_t size);

@@ -163,7 +163,7 @@ if ip -n "$space" link add netobs0 type veth peer name netobs9 2>/dev/null; then
 	ip -n "$space" link set netobs9 up
 	start -i netobs0 --debug live
 	ip -n "$space" link del netobs0
-	check "live: lost" wait_for logged live "interface netobs0 is lost: it was removed"
+	check "live: removed" wait_for logged live "interface netobs0 was removed: it no longer exists"
 	check "live: why it is not opened again yet" wait_for logged live "interface netobs0 is not opened again yet: it does not exist"
 	check "live: the next attempt" wait_for logged live "interface netobs0: next attempt in [0-9]+ s"
 	ip -n "$space" link add netobs0 type veth peer name netobs9

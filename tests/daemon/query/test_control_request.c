@@ -38,10 +38,10 @@ test_good(void **state)
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
 		assert_true(parse(good[i], &request, why));
 	assert_true(parse("status --json", &request, why));
-	assert_int_equal(request.verb, REQUEST_STATUS);
+	assert_int_equal(request.command, REQUEST_STATUS);
 	assert_true(request.json);
 	assert_true(parse("connection 42", &request, why));
-	assert_int_equal(request.verb, REQUEST_CONNECTION);
+	assert_int_equal(request.command, REQUEST_CONNECTION);
 	assert_int_equal(request.cid, 42);
 	assert_false(request.json);
 }
