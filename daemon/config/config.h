@@ -13,7 +13,7 @@
 #include "probes/print/print.h"
 #include "probes/site/site_select.h"
 
-/* The endpoints for which probes fire (the view of netobs(7)). */
+/* The endpoints for which probes fire (--view in netobsd(8)). */
 enum view_mode {
 	VIEW_AUTO,    /* live: host; file: both, unless the file records directions or local prefixes are configured */
 	VIEW_HOST,    /* the endpoints that belong to this host or a local prefix */
