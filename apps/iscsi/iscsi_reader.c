@@ -281,7 +281,7 @@ iscsi_read_header_digest(struct iscsi_reader_ctx *ctx, struct slice bytes)
 	return taken;
 }
 
-/* The header behind a candidate proves it. */
+/* A valid header was read: that of a candidate makes it unconfirmed, the one behind it makes it known. */
 static void
 iscsi_confirm_candidate(struct iscsi_reader_ctx *ctx)
 {

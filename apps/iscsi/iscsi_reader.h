@@ -47,7 +47,8 @@ enum iscsi_read_state {
 	ISCSI_READ_DATA_DIGEST,
 };
 
-/* How certain it is that the bytes being read are a PDU. */
+/* How certain it is that the bytes being read are a PDU.  Each valid header moves this one up the list
+ * (iscsi_confirm_candidate). */
 enum iscsi_sync {
 	ISCSI_SYNC_KNOWN,
 	ISCSI_SYNC_UNCONFIRMED, /* a candidate was read: the next header confirms it or not */
