@@ -5,11 +5,11 @@ netobsconfdir = $(sysconfdir)/netobs
 dist_netobsconf_DATA = conf/netobs.conf
 EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-completion
 
-# Samples for the monitoring of many hosts.
+# Dashboard and scrape configuration for a site with many hosts.
 exampledir = $(docdir)/examples
 dist_example_DATA = conf/grafana-dashboard.json conf/prometheus.yml
 
-# The directories of systemd are options of configure.
+# The directories are those of systemd and of bash-completion; options of configure override systemd's.
 if HAVE_SYSTEMD
 systemdsystemunit_DATA = conf/netobs.service
 sysusers_DATA = conf/sysusers/netobs.conf
@@ -20,13 +20,13 @@ completion_DATA = conf/completions/netobsd
 conf/netobs.service: conf/netobs.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 		$(srcdir)/conf/netobs.service.in >$@.new && mv $@.new $@
-# Copies under the names that are installed.
+# Copies under their installed names.
 conf/sysusers/netobs.conf: conf/netobs.sysusers
 	$(AM_V_GEN)$(MKDIR_P) conf/sysusers && cp $(srcdir)/conf/netobs.sysusers $@
 conf/completions/netobsd: conf/netobs.bash-completion
 	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobs.bash-completion $@
 CLEANFILES += conf/netobs.service conf/sysusers/netobs.conf conf/completions/netobsd
 
-# `make distcheck` installs only below its own directory.
+# `make distcheck` installs below its own directory only.
 AM_DISTCHECK_CONFIGURE_FLAGS = --with-systemdsystemunitdir='$${prefix}/lib/systemd/system' \
 	--with-sysusersdir='$${prefix}/lib/sysusers.d'

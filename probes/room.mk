@@ -16,8 +16,7 @@ EXTRA_DIST += %D%/abi_rows.awk %D%/manifest.awk %D%/tracer_libraries.awk
 include_HEADERS = %D%/netobs.h
 dist_pkgdata_DATA = %D%/netobs.d
 
-# The sites, the ids and the manifest are generated from the provider file and the installed header, so that they cannot
-# disagree.
+# Sites, ids and --list-probes are generated from the provider file and the installed header, so that they cannot differ.
 MANIFEST = $(MKDIR_P) probes && LC_ALL=C $(AWK) -f $(srcdir)/probes/manifest.awk
 CONTRACT = $(srcdir)/probes/netobs.d $(srcdir)/probes/netobs.h
 probes/probe_ids.h: probes/manifest.awk probes/netobs.d probes/netobs.h

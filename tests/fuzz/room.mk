@@ -3,7 +3,7 @@
 shell_tests += \
 	%D%/fuzz.sh
 
-# Linked with libFuzzer if configure was told so, otherwise with a driver that replays the corpus: a plain test either way.
+# Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.
 fuzz_targets = \
 	%D%/fuzz_config \
 	%D%/fuzz_flow \
