@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 #
 # For tests on live interfaces, sourced behind tap.sh: two network namespaces, $near and $far, with a cable between
-# near0 (10.77.0.1, fd77::1) and far0 (10.77.0.2, fd77::2), and functions to observe and converse there.
+# near0 (10.77.0.1, fd77::1) and far0 (10.77.0.2, fd77::2), and functions to observe and to open connections there.
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
@@ -22,7 +22,7 @@ ip -n "$far" addr add fd77::2/64 dev far0 nodad
 ip -n "$near" link set near0 up
 ip -n "$far" link set far0 up
 
-talk=$top/tests/live/live_talk.py
+sockets=$top/tests/live/live_sockets.py
 
 in_near() {
 	ip netns exec "$near" "$@"
@@ -36,8 +36,8 @@ sockets_in() {
 	ip netns exec "$1" sh -c "[ \$(grep -c ' 0003 ' /proc/net/packet) -ge $2 ]"
 }
 
-# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it observes on so many capture
-# sockets; with --wait-tracer, until it has opened them
+# observe NAMESPACE SOCKETS ARGUMENT...: starts netobsd there, $pid, and waits until it observes on SOCKETS
+# capture sockets; with --wait-tracer, until it has opened them
 observe() {
 	observe_where=$1 observe_sockets=$2
 	shift 2
@@ -45,7 +45,7 @@ observe() {
 	pid=$!
 	case " $*" in
 	*" --wait-tracer"*) wait_for sockets_in "$observe_where" "$observe_sockets" ;;
-	*) wait_for watched "$pid" "$observe_sockets" ;;
+	*) wait_for observing "$pid" "$observe_sockets" ;;
 	esac || cat "$tmp/err" >&2
 	wait_for begun "$pid"
 }
@@ -57,7 +57,7 @@ finish() {
 	wait "$pid"
 }
 
-# closed PORT: whether every TCP connection of that port has ended at both hosts, but for TIME-WAIT (06)
+# closed PORT: whether every TCP connection of that port has ended at both hosts, except for TIME-WAIT (06)
 closed() {
 	closed_port=$(printf ':%04X' "$1")
 	! { in_near cat /proc/net/tcp /proc/net/tcp6 && in_far cat /proc/net/tcp /proc/net/tcp6; } |
@@ -68,16 +68,16 @@ closed() {
 # server closes PAUSE seconds after the client
 converse() {
 	rm -f "$tmp/ready"
-	ip netns exec "$1" python3 "$talk" serve "$3" "$4" "$tmp/ready" "${5:-0}" &
+	ip netns exec "$1" python3 "$sockets" serve "$3" "$4" "$tmp/ready" "${5:-0}" &
 	server=$!
 	wait_for test -e "$tmp/ready"
-	ip netns exec "$2" python3 "$talk" talk "$3" "$4" || echo "the connection failed" >>"$tmp/err"
+	ip netns exec "$2" python3 "$sockets" connect "$3" "$4" || echo "the connection failed" >>"$tmp/err"
 	wait "$server"
 	wait_for closed "$4"
 }
 
 states_of() {
-	python3 "$talk" states "$1" <"$tmp/out"
+	python3 "$sockets" states "$1" <"$tmp/out"
 }
 
 count() {

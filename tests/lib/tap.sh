@@ -30,7 +30,7 @@ ok() {
 	printf 'ok %d - %s\n' "$tap_count" "$1"
 }
 
-# not_ok NAME [FILE...]: FILEs say why, as diagnostics
+# not_ok NAME [FILE...]: the content of the FILEs is printed as diagnostics
 not_ok() {
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
@@ -45,7 +45,7 @@ skip() {
 	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
 }
 
-# skip_all REASON: the whole test has nothing to work on; counts as one skipped point
+# skip_all REASON: ends the test, which counts as one skipped point
 skip_all() {
 	printf '1..0 # SKIP %s\n' "$1"
 	exit 0
@@ -61,7 +61,7 @@ is() {
 	fi
 }
 
-# check NAME COMMAND...: ok if the command succeeds; what it printed explains a failure
+# check NAME COMMAND...: ok if the command succeeds; its output explains a failure
 check() {
 	check_name=$1
 	shift
@@ -94,7 +94,7 @@ accept() {
 	fi
 }
 
-# relay FILE: the points of another producer, counted with ours
+# relay FILE: repeats the points of another producer, with the numbers of this test
 relay() {
 	while IFS= read -r relay_line; do
 		case $relay_line in
@@ -130,7 +130,7 @@ private_netobsd() {
 }
 
 # wait_up_to SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is over.  Tests wait for an
-# event and never for a time, so every wait ends up here; tests/source/lint.sh refuses other sleeps.
+# event and never for a time, so every wait uses this function; tests/source/lint.sh rejects other sleeps.
 wait_up_to() {
 	wait_tries=$(($1 * 10))
 	shift
@@ -141,54 +141,54 @@ wait_up_to() {
 	return 1
 }
 
-# wait_for COMMAND...: the same for a minute, which is patience with a busy machine and not a measure.
+# wait_for COMMAND...: wait_up_to a minute, which is enough for a busy machine; it is not a measurement.
 wait_for() {
 	wait_up_to 60 "$@"
 }
 
 # let_deliver: returns when a running netobsd can read every frame captured so far.
 let_deliver() {
-	sleep 0.3 # no event: the kernel delivers a block of frames when it is full or 10 ms old, without a sign of it
+	sleep 0.3 # no event: the kernel delivers a block of frames when it is full or 10 ms old, and gives no sign of it
 }
 
-# begun PID: whether a netobsd has come so far that it hears signals.  Before that it is still a shell, or has no handler
-# yet and ends by them; that for SIGUSR1 (number 10) is the last.
+# begun PID: whether netobsd handles signals.  Before that the process is still a shell, or a signal ends it.  The handler
+# of SIGUSR1 (number 10) is installed last.
 begun() {
 	grep -q '^SigCgt:.*[2367abef]..$' "/proc/$1/status"
 }
 
-# watched PID COUNT: whether netobsd waits for frames on COUNT capture sockets, so that it observes what comes from now on.
-watched() {
-	watched_sockets=0
+# observing PID COUNT: whether netobsd waits for frames on COUNT capture sockets, so that it observes every frame from now on.
+observing() {
+	observing_sockets=0
 	# An inode is one word.
 	# shellcheck disable=SC2013
-	for watched_inode in $(awk '$4 == "0003" { print $NF }' "/proc/$1/net/packet"); do
-		watched_fd=$(find "/proc/$1/fd" -lname "socket:?$watched_inode?" -printf '%f')
-		[ -z "$watched_fd" ] || ! grep -q "^tfd: *$watched_fd " "/proc/$1/fdinfo"/* ||
-			watched_sockets=$((watched_sockets + 1))
+	for observing_inode in $(awk '$4 == "0003" { print $NF }' "/proc/$1/net/packet"); do
+		observing_fd=$(find "/proc/$1/fd" -lname "socket:?$observing_inode?" -printf '%f')
+		[ -z "$observing_fd" ] || ! grep -q "^tfd: *$observing_fd " "/proc/$1/fdinfo"/* ||
+			observing_sockets=$((observing_sockets + 1))
 	done
-	[ "$watched_sockets" -ge "$2" ]
+	[ "$observing_sockets" -ge "$2" ]
 } 2>/dev/null
 
-# summary_of PID FILE: has a running netobsd write its summary, which ends FILE, its standard error, on return.  By then it
-# has taken note of all that was before.
+# summary_of PID FILE: makes a running netobsd write its summary to FILE, its standard error, and waits for it.  netobsd has
+# then handled every earlier event.
 summary_of() {
 	summaries=$(grep -c '^probe-site' "$2") # the last line of each
 	kill -USR1 "$1" || return 1
-	wait_for told_or_gone "$1" "$2" "$summaries"
-	told "$2" "$summaries"
+	wait_for more_summaries_or_gone "$1" "$2" "$summaries"
+	more_summaries "$2" "$summaries"
 }
 
-# told FILE COUNT: whether there are more than so many summaries
-told() {
+# more_summaries FILE COUNT: whether FILE has more than COUNT summaries
+more_summaries() {
 	[ "$(grep -c '^probe-site' "$1")" -gt "$2" ]
 }
 
-told_or_gone() {
-	told "$2" "$3" || ! kill -0 "$1"
+more_summaries_or_gone() {
+	more_summaries "$2" "$3" || ! kill -0 "$1"
 }
 
-# tracing_refused: why this machine cannot attach a uprobe, or nothing
+# tracing_refused: prints why this machine cannot attach a uprobe, or nothing
 tracing_refused() {
 	if [ "$(id -u)" -ne 0 ]; then
 		echo "tracing needs root"
@@ -201,9 +201,9 @@ tracing_refused() {
 	fi
 }
 
-# kernel_headers: has bcc find headers of some kernel where there are none of the running one, against which it compiles.
-# Debian keeps them in two directories; for what is compiled here any will do.  Fails if there are none;
-# $BCC_KERNEL_SOURCE is bcc's own word for them.
+# kernel_headers: makes bcc compile against the headers of another kernel if those of the running one are missing.  Debian
+# keeps headers in two directories; the programs of the tests compile with any.  Fails if there are none.
+# $BCC_KERNEL_SOURCE is bcc's own variable.
 kernel_headers() {
 	[ -z "${BCC_KERNEL_SOURCE:-}" ] && [ ! -e "/lib/modules/$(uname -r)/build" ] || return 0
 	for headers in /lib/modules/*/build; do
@@ -223,7 +223,7 @@ kernel_headers() {
 }
 
 # tracer OUT PROGRAM: starts bpftrace in the background, its pid in $tracer, and returns when all probes are attached:
-# only then does it begin to show what was printed, and BEGIN prints first.
+# bpftrace shows no output before that, and BEGIN prints first.
 tracer() {
 	: >"$1"
 	bpftrace -B line --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
@@ -231,26 +231,26 @@ tracer() {
 	wait_for grep -q '^attached$' "$1" || note "bpftrace does not attach"
 }
 
-# tracer_end: lets it print the maps that it has gathered.  Once interrupted it does not read its printf buffers to the
-# end, so that lines are to be waited for before.  A second interrupt ends it without a word while it prints the maps.
+# tracer_end: ends the tracer, which prints its maps.  An interrupted bpftrace does not read its printf buffers to the end:
+# wait for the lines first.  A second interrupt while it prints the maps ends it without further output.
 tracer_end() {
 	kill -INT "$tracer"
-	wait_up_to 120 tracer_ended # the kernel takes its time over each of a hundred sites, the more the busier it is
+	wait_up_to 120 tracer_ended # the kernel needs time for each of a hundred sites, more on a busy machine
 	kill -KILL "$tracer" 2>/dev/null && note "bpftrace does not end"
 	wait "$tracer"
 }
 
-# tracer_ended: whether $tracer has ended; interrupts it again if it has not heeded the interrupt.
+# tracer_ended: whether $tracer has ended; interrupts it again if it ignored the interrupt.
 tracer_ended() {
 	kill -0 "$tracer" 2>/dev/null || return 0
-	! unheard "$tracer" || kill -INT "$tracer"
+	! ignored_interrupt "$tracer" || kill -INT "$tracer"
 	return 1
 }
 
-# unheard PID: whether a bpftrace has taken an interrupt without heeding it, as it does when that comes between two waits
-# for firings: it heeds one that ends such a wait, and after that it does not wait for firings any more.  First whether
-# the interrupt (the second bit) is still to be taken, then whether it waits; the other order would be a race.
-unheard() {
+# ignored_interrupt PID: whether bpftrace received an interrupt and ignored it, as it does if the interrupt arrives between
+# two waits for firings; an interrupt that ends such a wait ends bpftrace.  First the check that no interrupt (the second
+# bit) is pending, then the check that bpftrace waits; the other order would be a race.
+ignored_interrupt() {
 	grep -q '^ShdPnd:.*[014589cd]$' "/proc/$1/status" && grep -q epoll "/proc/$1/wchan"
 } 2>/dev/null
 

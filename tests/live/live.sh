@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Observing interfaces: two network namespaces with a cable between them and real sockets at both ends; what the
-# kernel's own TCP does is what netobsd has to say.
+# Observing interfaces: two network namespaces with a cable between them and real sockets at both ends; netobsd
+# must report what the kernel's own TCP does.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -16,19 +16,19 @@ client_states="closed syn-sent established fin-wait-1 fin-wait-2 time-wait"
 
 observe "$far" 1 -i far0 --print --format json --summary
 converse "$far" "$near" 10.77.0.2 7001
-in_near python3 "$talk" refused 10.77.0.2 7002
+in_near python3 "$sockets" refused 10.77.0.2 7002
 finish
 is "the server's side: exit status" $? 0
 is "the server's side: states" "$(states_of 7001)" "server 10.77.0.2 $server_states"
 is "the server's side: accepted" "$(count tcp-accept-established) $(count tcp-connect-established)" "1 0"
 is "the server's side: refused" "$(count tcp-accept-refused) $(count tcp-connect-refused)" "1 0"
-is "the server's side: nothing lost" "$(counter capture.dropped) $(counter capture.interface-dropped)" "0 0"
+is "the server's side: no frame is dropped" "$(counter capture.dropped) $(counter capture.interface-dropped)" "0 0"
 check "the server's side: the interface is named" grep -q '"if_name":"far0"' "$tmp/out"
-check "the server's side: nothing else is said" sh -c "! grep '^netobsd:' '$tmp/err'"
+check "the server's side: no message" sh -c "! grep '^netobsd:' '$tmp/err'"
 
 observe "$near" 1 -i near0 --print=tcp-* --format json
 converse "$far" "$near" fd77::2 7003
-in_near python3 "$talk" refused 10.77.0.2 7002
+in_near python3 "$sockets" refused 10.77.0.2 7002
 finish
 is "the client's side: states over IPv6" "$(states_of 7003)" "client fd77::1 $client_states"
 is "the client's side: requests" "$(count tcp-connect-request)" 2
@@ -64,18 +64,18 @@ in_far "$netobsd" -i any -i lo 2>"$tmp/err"
 is "any and another: status" $? 1
 check "any and another: message" grep -q 'netobsd: "any" already includes all interfaces' "$tmp/err"
 
-# --------------------------------------------------------------------------------------------- what changes on the way
+# ---------------------------------------------------------------------------------------------- changes at run time
 
 observe "$far" 1 -i far0 --print=tcp-state-change --format json
 ip -n "$far" addr add 10.77.0.9/24 dev far0
 summary_of "$pid" "$tmp/err"
 converse "$far" "$near" 10.77.0.9 7009
-is "an address that came later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"
+is "an address that is added later is local" "$(states_of 7009 | cut -d ' ' -f 1,2)" "server 10.77.0.9"
 ip -n "$far" link set far0 down
 wait_for grep -q "far0 is down" "$tmp/err"
 ip -n "$far" link set far0 up
 wait_for grep -q "far0 is up again" "$tmp/err"
-wait_for in_near python3 "$talk" refused 10.77.0.2 7002
+wait_for in_near python3 "$sockets" refused 10.77.0.2 7002
 converse "$far" "$near" 10.77.0.2 7010
 finish
 is "an interface may go down and up: status" $? 0
@@ -83,7 +83,7 @@ is "an interface may go down and up: states" "$(states_of 7010)" "server 10.77.0
 is "an interface may go down and up: one line each" "$(grep '^netobsd' "$tmp/err")" "netobsd: interface far0 is down
 netobsd: interface far0 is up again"
 
-# What came before a tracer did is not observed.
+# Frames that arrive before a tracer attaches are not observed.
 observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary
 converse "$far" "$near" 10.77.0.2 7012
 wait_for grep -q "no tracer attached" "$tmp/err"
@@ -92,41 +92,41 @@ finish
 is "frames before the tracer are left out" "$(states_of 7012)$(states_of 7013)" "server 10.77.0.2 $server_states"
 is "frames before the tracer are not counted" "$(counter capture.received)" "$(counter frames)"
 
-# Stopped, netobsd cannot empty its buffer, so frames are lost and counted.
+# Stopped, netobsd cannot empty its buffer, so frames are dropped and counted.
 observe "$far" 1 -i far0 -B 128 --strict --summary
 kill -STOP "$pid"
-in_near python3 "$talk" flood 10.77.0.2 9 20000
+in_near python3 "$sockets" flood 10.77.0.2 9 20000
 kill -CONT "$pid"
 finish
-is "lost frames: status with --strict" $? 3
-check "lost frames: counted" test "$(counter capture.dropped)" -gt 0
-is "lost frames: received = observed + dropped" "$(counter capture.received)" \
+is "dropped frames: status with --strict" $? 3
+check "dropped frames: counted" test "$(counter capture.dropped)" -gt 0
+is "dropped frames: received = observed + dropped" "$(counter capture.received)" \
 	"$(($(counter frames) + $(counter capture.dropped)))"
 
-# Each frame takes a piece as long as the longest that may come, and on the loopback interface a second one on its way
-# out, but a burst has room for all that.
+# With --immediate each frame takes as much of the buffer as the longest possible frame, and as much again on the loopback
+# interface, where it is captured on its way out, too; the buffer must hold a burst of them.
 observe "$far" 1 -i lo --immediate --summary udp
 kill -STOP "$pid"
-in_far python3 "$talk" flood 127.0.0.1 9 200
+in_far python3 "$sockets" flood 127.0.0.1 9 200
 kill -CONT "$pid"
 finish
-is "a burst delivered frame by frame" "$(counter frames) observed, $(counter capture.dropped) lost" "200 observed, 0 lost"
+is "a burst delivered frame by frame" "$(counter frames) observed, $(counter capture.dropped) dropped" "200 observed, 0 dropped"
 
-# When netobsd gets a processor late, frames still have the time at which they came.  There are more of them than it reads
-# at a time, so that its clock has its turn between.
-# The hosts share one processor meanwhile: frames that two processors capture at once may have their times crossed.
+# If netobsd gets a processor late, frames keep their time of arrival.  There are more frames than it reads at a time, so
+# that its clock advances between two reads.  The hosts share one processor meanwhile: the times of frames that two
+# processors capture at once may cross.
 observe "$far" 1 -i far0 -B 65536 --print=tcp-state-change --format json --summary
 kill -STOP "$pid"
 processors=$(taskset -cp $$ | sed 's/.*: //')
 taskset -cp "${processors%%[,-]*}" $$ >/dev/null
-in_near python3 "$talk" flood 10.77.0.2 9 6000
+in_near python3 "$sockets" flood 10.77.0.2 9 6000
 converse "$far" "$near" 10.77.0.2 7014 0.4
 taskset -cp "$processors" $$ >/dev/null
 kill -CONT "$pid"
 finish
-is "frames that had to wait: states" "$(states_of 7014)" "server 10.77.0.2 $server_states"
-is "frames that had to wait: time does not go back" "$(counter backwards)" 0
-is "frames that had to wait: the server took 0.4 s to close" "$(grep -o '"cs_ts":[0-9]*' "$tmp/out" | awk -F: '
+is "frames that are read late: states" "$(states_of 7014)" "server 10.77.0.2 $server_states"
+is "frames that are read late: time does not go back" "$(counter backwards)" 0
+is "frames that are read late: the server took 0.4 s to close" "$(grep -o '"cs_ts":[0-9]*' "$tmp/out" | awk -F: '
 	NR == 1 { first = $2 } END { print (($2 - first) / 1e9 >= 0.39) }')" 1
 
 ip -n "$far" link add spare0 type veth peer name spare1

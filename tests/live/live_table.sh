@@ -12,7 +12,7 @@ sum_of() {
 	grep "\"probe\":\"$1\"" "$tmp/out" | grep -o "\"$2\":[0-9]*" | awk -F: '{ n += $2 } END { printf "%.0f\n", n }'
 }
 
-# fired PROBE: whether it has
+# fired PROBE: whether the probe has fired
 fired() {
 	[ "$(count "$1")" -gt 0 ]
 }
@@ -25,21 +25,21 @@ in_near python3 -c '
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(bytes(11000), ("10.77.0.2", 9))'
-wait_for fired udp-receive # the neighbour is asked for first
+wait_for fired udp-receive # address resolution comes first
 finish
-is "8 fragments are received" "$(count ip-receive)" 8
-is "and one datagram delivered" "$(count ip-deliver) $(sum_of ip-deliver ip_plength)" "1 11008"
-is "to UDP, once" "$(count udp-receive) $(sum_of udp-receive ip_plength)" "1 11008"
-is "and to its socket" "$(count socket-receive) $(sum_of socket-receive so_bytes)" "1 11000"
-is "a stream begins" "$(count udp-stream-start)" 1
-is "each frame is freed" "$(count ip-packet-free)" 8
+is "8 fragments: ip-receive fires for each" "$(count ip-receive)" 8
+is "8 fragments: one datagram is delivered" "$(count ip-deliver) $(sum_of ip-deliver ip_plength)" "1 11008"
+is "8 fragments: UDP receives it once" "$(count udp-receive) $(sum_of udp-receive ip_plength)" "1 11008"
+is "8 fragments: the socket receives it once" "$(count socket-receive) $(sum_of socket-receive so_bytes)" "1 11000"
+is "8 fragments: a UDP stream starts" "$(count udp-stream-start)" 1
+is "8 fragments: ip-packet-free fires for each" "$(count ip-packet-free)" 8
 
 observe "$near" 1 -i near0 --print=ip-*,udp-*,socket-* --format json ip6
 in_near python3 -c '
 import socket
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.sendto(bytes(3000), ("fd77::2", 9))'
-wait_for fired udp-send # the neighbour is asked for first
+wait_for fired udp-send # address resolution comes first
 finish
 is "IPv6: the sender's side" "$(count socket-send) $(count udp-send) $(sum_of socket-send so_bytes)" "1 1 3000"
 is "IPv6: requested once, sent in 3 fragments" \
@@ -78,27 +78,27 @@ except OSError:
 	finish
 	in_far nft delete table inet t
 	again=$(($(count tcp-send) - 1)) # how often depends on the kernel: after 1, 2, 3 s or after 1 and 3 s
-	check "a SYN into the dark is sent again" [ "$again" -ge 1 ]
-	is "and each time told" "$(count tcp-connect-request) $(count tcp-retransmit) $(count tcp-connect-established)" \
+	check "an unanswered SYN is retransmitted" [ "$again" -ge 1 ]
+	is "an unanswered SYN: each retransmission is reported" "$(count tcp-connect-request) $(count tcp-retransmit) $(count tcp-connect-established)" \
 		"1 $again 0"
-	is "by its timer" "$(count tcp-timeout-retransmit)" "$again"
-	is "and is of kind syn" "$(grep -c '"tcpr_kindstr":"syn"' "$tmp/out")" $((2 * again))
-	is "the last one knows how often" "$(grep '"probe":"tcp-retransmit"' "$tmp/out" |
+	is "an unanswered SYN: the timer is reported" "$(count tcp-timeout-retransmit)" "$again"
+	is "an unanswered SYN: the cause is syn" "$(grep -c '"tcpr_kindstr":"syn"' "$tmp/out")" $((2 * again))
+	is "an unanswered SYN: the last retransmission has the number of attempts" "$(grep '"probe":"tcp-retransmit"' "$tmp/out" |
 		grep -o '"tcpr_count":[0-9]*' | tail -n 1)" "\"tcpr_count\":$((again + 1))"
 else
-	skip "a SYN into the dark" "nftables does not work here"
+	skip "an unanswered SYN" "nftables does not work here"
 fi
 
 # ------------------------------------------------------------------------------------------------- a server that is gone
 
 observe "$near" 1 -i near0 --print=tcp-connect-*,tcp-state-change --format json tcp port 7012
 rm -f "$tmp/ready"
-ip netns exec "$far" python3 "$talk" serve 10.77.0.2 7012 "$tmp/ready" &
+ip netns exec "$far" python3 "$sockets" serve 10.77.0.2 7012 "$tmp/ready" &
 server=$!
 wait_for test -e "$tmp/ready"
 kill -KILL $server 2>/dev/null
 wait $server 2>/dev/null
-in_near python3 "$talk" refused 10.77.0.2 7012
+in_near python3 "$sockets" refused 10.77.0.2 7012
 finish
 is "a killed server refuses" "$(count tcp-connect-request) $(count tcp-connect-refused) $(states_of 7012)" \
 	"1 1 client 10.77.0.1 closed syn-sent closed"
@@ -106,7 +106,7 @@ is "a killed server refuses" "$(count tcp-connect-request) $(count tcp-connect-r
 # ----------------------------------------------------------------------------------------------- errors that quote packets
 
 observe "$near" 1 -i near0 --print=icmp-receive,udp-send --format json udp or icmp
-# The kernel limits how many errors it sends, some kernels those of all namespaces together: until there is one.
+# The kernel limits how many errors it sends, some kernels those of all namespaces together: repeat until one arrives.
 in_near python3 -c '
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -122,12 +122,12 @@ for _ in range(60):
     except ConnectionRefusedError:
         break'
 finish
-is "an ICMP error finds the stream it quotes" \
+is "an ICMP error: the stream that it quotes" \
 	"$(grep '"probe":"icmp-receive"' "$tmp/out" | grep -o '"cs_cid":[0-9]*' | head -n 1)" \
 	"$(grep '"probe":"udp-send"' "$tmp/out" | grep '"udp_dport":40999' | grep -o '"cs_cid":[0-9]*' | head -n 1)"
-check "and says which port" grep -q '"icmp_error_dport":40999' "$tmp/out"
+check "an ICMP error: the port that it quotes" grep -q '"icmp_error_dport":40999' "$tmp/out"
 
-# ------------------------------------------------------------------------------------------------------ whose socket it is
+# --------------------------------------------------------------------------------------------------- owner of a socket
 
 cat >"$tmp/owned.py" <<'PY'
 import os, socket, sys
@@ -142,26 +142,26 @@ while not os.path.exists(sys.argv[3]):
     except TimeoutError:
         pass
 PY
-# owner_told: whether the last bytes have their process
-owner_told() {
+# owner_found: whether the last firing has a process
+owner_found() {
 	tail -n 1 "$tmp/out" | grep -q '"so_pid":[1-9]'
 }
 observe "$near" 1 -i near0 --all-owners --print=socket-send --format json tcp port 7013
 ip netns exec "$near" python3 "$tmp/owned.py" serve "$tmp/pid" "$tmp/enough" &
 server=$!
 wait_for test -s "$tmp/pid"
-in_far python3 "$tmp/owned.py" talk "$tmp/other" "$tmp/enough" &
+in_far python3 "$tmp/owned.py" connect "$tmp/other" "$tmp/enough" &
 client=$!
-wait_for owner_told
+wait_for owner_found
 : >"$tmp/enough"
 wait "$server" "$client"
 finish
 grep '"probe":"socket-send"' "$tmp/out" | tail -n 1 >"$tmp/last"
-is "its bytes name the process" "$(grep -o '"so_pid":[0-9-]*' "$tmp/last") $(grep -o '"cs_pid":[0-9-]*' "$tmp/last")" \
+is "socket owner: process" "$(grep -o '"so_pid":[0-9-]*' "$tmp/last") $(grep -o '"cs_pid":[0-9-]*' "$tmp/last")" \
 	"\"so_pid\":$(cat "$tmp/pid") \"cs_pid\":$(cat "$tmp/pid")"
-is "and its name and user" "$(grep -o '"so_execname":"[a-z]*' "$tmp/last") $(grep -o '"so_uid":[0-9-]*' "$tmp/last")" \
+is "socket owner: name and user" "$(grep -o '"so_execname":"[a-z]*' "$tmp/last") $(grep -o '"so_uid":[0-9-]*' "$tmp/last")" \
 	'"so_execname":"python '"\"so_uid\":0"
-is "in its namespace" "$(grep -o '"cs_zoneid":[0-9]*' "$tmp/last")" \
+is "socket owner: network namespace" "$(grep -o '"cs_zoneid":[0-9]*' "$tmp/last")" \
 	"\"cs_zoneid\":$(ip netns exec "$near" stat -Lc %i /proc/self/ns/net)"
 
 tap_done

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real sockets of every temper for tests/reference/live_truth.sh.
+"""Real sockets of every kind for tests/reference/live_truth.sh and truth_fresh.sh.
 
-    live_traffic.py serve ADDRESS4 ADDRESS6 READY            serves until it is killed; touches READY when it listens
-    live_traffic.py talk ADDRESS4 ADDRESS6 SEED CONNECTIONS  so many short web-like connections, and of each other kind
-                                                             one for every fifty of them, at the same time
-    live_traffic.py once ADDRESS4 PORT                       one short connection
+    live_traffic.py serve ADDRESS4 ADDRESS6 READY               serves until it is killed; touches READY when it listens
+    live_traffic.py connect ADDRESS4 ADDRESS6 SEED CONNECTIONS  CONNECTIONS short web-like connections, and of each other
+                                                                kind one for every fifty of them, at the same time
+    live_traffic.py once ADDRESS4 PORT                          one short connection
 
 What a connection does is drawn from SEED; what the network does to it is not.  Errors are part of the traffic."""
 import pathlib
@@ -17,8 +17,8 @@ import threading
 import time
 
 WEB, BULK, RESET, STUCK, HALF, IDLE, WARM_UP = range(7001, 7008)
-CLOSED = 7998    # nobody listens
-FILTERED = 7999  # the router swallows it
+CLOSED = 7998    # no socket listens
+FILTERED = 7999  # the router drops it
 WORKERS = 24
 
 
@@ -62,7 +62,7 @@ def serve_stuck(connection):
 
 
 def serve_half(connection):
-    """Goes on sending when the other side has closed its half."""
+    """Continues to send after the other side has closed its half."""
     read_all(connection)
     connection.sendall(b"h" * 60000)
 
@@ -167,7 +167,7 @@ def talk_one(choice, addresses, port, talking):
             pass
 
 
-def talk(address4, address6, seed, connections):
+def connect(address4, address6, seed, connections):
     choice = random.Random(int(seed))
     addresses = (address4, address6)
     shares = [len(range(worker, int(connections), WORKERS)) for worker in range(WORKERS)]
@@ -195,4 +195,4 @@ def once(address, port):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "talk": talk, "once": once}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "connect": connect, "once": once}[sys.argv[1]](*sys.argv[2:])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --on-demand: without a tracer frames pass and cost nothing; with one they are observed, and soon.
+# --on-demand: without a tracer capture is suspended and takes no processor time; with a tracer frames are observed soon.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -19,7 +19,7 @@ cpu_of() {
 	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
 
-# frames_now: how many netobsd has observed so far
+# frames_now: number of frames observed so far
 frames_now() {
 	: >"$tmp/err"
 	summary_of "$pid" "$tmp/err"
@@ -36,8 +36,8 @@ more_arrived() {
 	[ "$(arrived)" -gt "$1" ]
 }
 
-# asleep: whether the only capture socket has left the list of those that see every frame
-asleep() {
+# suspended: whether the only capture socket has left the list of those that receive every frame
+suspended() {
 	! in_far grep -q ' 0003 ' /proc/net/packet
 }
 
@@ -45,31 +45,31 @@ ip netns exec "$far" "$netobsd" -i far0 --on-demand --no-owners 2>>"$tmp/err" &
 pid=$!
 wait_for begun "$pid"
 wait_for in_far grep -q ' 88b5 ' /proc/net/packet
-check "without a tracer it sleeps" asleep
+check "without a tracer capture is suspended" suspended
 
 before=$(cpu_of "$pid")
 in_near python3 "$send" near0 2 "$rate" >"$tmp/sent"
 used=$(($(cpu_of "$pid") - before))
 note "$(cut -d' ' -f1 "$tmp/sent") frames passed in 2 s and took $used/100 s of its time"
-check_speed "frames that pass cost nothing" [ "$used" -le 2 ]
-is "none of them is observed" "$(frames_now)" 0
+check_speed "suspended: frames take no processor time" [ "$used" -le 2 ]
+is "suspended: no frame is observed" "$(frames_now)" 0
 
 if ! have bpftrace || ! bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
-	for point in "a tracer gets its first event within 0.2 s" "frames are observed while it stays" \
-		"without it netobsd sleeps again" "and observes nothing more" "a second tracer wakes it again" \
-		"the filter of the command line is back"; do
+	for point in "a tracer gets its first event within 0.2 s" "frames are observed while a tracer is attached" \
+		"capture is suspended after the tracer has ended" "no frame is observed after the tracer has ended" "a second tracer resumes capture" \
+		"resumed capture applies the filter of the command line"; do
 		skip "$point" "bpftrace is not there or may not trace"
 	done
 else
-	# The clock of the first event against that of the last moment before the semaphore's rise: BEGIN runs before
-	# the other probes are attached.
-	# Until it is ended; by ip itself, for a function would have a shell of its own that is killed in its place.
+	# The time from BEGIN, which runs before the other probes are attached, to the first event.
+	# The sender runs until it is killed.  It is started with ip itself: a function would run in a shell, which would
+	# be killed in its place.
 	before=$(arrived)
 	ip netns exec "$near" python3 "$send" near0 600 "$rate" >"$tmp/sent" &
 	sender=$!
 	wait_for more_arrived "$before"
-	# Somebody else may have the processors just then, or the kernel take its time to attach, so that three of six
-	# do; a netobsd that looks too seldom is not so lucky.
+	# Other load or a slow attachment may delay an event: three of six attempts must be in time.  A netobsd that polls
+	# too seldom misses more of them.
 	soon=0
 	for _ in 1 2 3 4 5 6; do
 		bpftrace -q -e "BEGIN { @begin = nsecs; }
@@ -80,24 +80,24 @@ else
 		note "the first event came $waited ms after the tracer began to attach"
 		[ "${waited:-5000}" -gt 200 ] || soon=$((soon + 1))
 		[ $soon -lt 3 ] || break
-		wait_for asleep
+		wait_for suspended
 	done
 	check_speed "a tracer gets its first event within 0.2 s" [ $soon -eq 3 ]
-	check "frames are observed while it stays" [ "$(frames_now)" -gt 0 ]
-	check "without it netobsd sleeps again" wait_for asleep
-	seen=$(frames_now)
+	check "frames are observed while a tracer is attached" [ "$(frames_now)" -gt 0 ]
+	check "capture is suspended after the tracer has ended" wait_for suspended
+	observed=$(frames_now)
 	wait_for more_arrived "$(($(arrived) + rate / 2))"
-	is "and observes nothing more" "$(frames_now)" "$seen"
+	is "no frame is observed after the tracer has ended" "$(frames_now)" "$observed"
 	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { exit(); } interval:s:60 { printf(\"never\\n\"); exit(); }" \
 		>"$tmp/first" 2>"$tmp/bpftrace"
-	is "a second tracer wakes it again" "$(grep never "$tmp/first")" ""
+	is "a second tracer resumes capture" "$(grep never "$tmp/first")" ""
 	finish
 	ip netns exec "$far" "$netobsd" -i far0 --on-demand --no-owners udp port 9 2>>"$tmp/err" &
 	pid=$!
 	wait_for in_far grep -q ' 88b5 ' /proc/net/packet
 	bpftrace -q -e "usdt:$netobsd:netobs:udp__receive { printf(\"passed\\n\"); exit(); }
 		interval:s:2 { exit(); }" >"$tmp/first" 2>"$tmp/bpftrace"
-	is "the filter of the command line is back" "$(cat "$tmp/first")" ""
+	is "resumed capture applies the filter of the command line" "$(cat "$tmp/first")" ""
 	kill "$sender"
 	wait "$sender" 2>/dev/null
 fi
@@ -107,9 +107,9 @@ is "exit status" $? 0
 
 ip netns exec "$far" "$netobsd" -i far0 --on-demand --print=udp-receive >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-wait_for watched "$pid" 1
-in_near python3 "$send" near0 2 1000 >"$tmp/sent" # it would sleep after a second without a tracer
+wait_for observing "$pid" 1
+in_near python3 "$send" near0 2 1000 >"$tmp/sent" # it would be suspended after a second without a tracer
 finish
-is "with --print it never sleeps" "$(grep -c ' udp-receive ' "$tmp/out")" "$(cut -d ' ' -f 1 "$tmp/sent")"
+is "with --print capture is never suspended" "$(grep -c ' udp-receive ' "$tmp/out")" "$(cut -d ' ' -f 1 "$tmp/sent")"
 
 tap_done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Overload and exhaustion: whatever comes, memory stays where it is, nothing crashes, and observing goes on.  A size for
-# every day; NETOBS_LONG=1 makes it ten million connections, a gigabyte of garbage, an hour of traffic.
+# Overload and exhaustion: under any traffic memory is bounded, nothing crashes, and observation continues.  NETOBS_LONG=1
+# makes the test long: thirty million connections, a gigabyte of garbage, an hour of traffic.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -73,19 +73,19 @@ most() {
 
 feed syn "$syns" --max-flows 100000
 is "SYN flood: status" $? 0
-is "SYN flood: every connection was seen" "$(counter flow.created)" "$syns"
-is "SYN flood: the ceiling holds" "$(counter flow.now)" 100000
-is "SYN flood: the half-open ones went" "$(counter flow.evicted-half-open)" "$((syns - 100000))"
+is "SYN flood: every connection is created" "$(counter flow.created)" "$syns"
+is "SYN flood: the limit holds" "$(counter flow.now)" 100000
+is "SYN flood: half-open connections are evicted" "$(counter flow.evicted-half-open)" "$((syns - 100000))"
 check "SYN flood: memory is flat" flat 1024
-check "SYN flood: memory is what was reserved" test "$(most)" -lt 80000
+check "SYN flood: no more memory than reserved" test "$(most)" -lt 80000
 
 feed fragments "$fragments"
 is "fragment flood: status" $? 0
-is "fragment flood: every frame was seen" "$(counter frames)" "$fragments"
-check "fragment flood: named" test "$(counter anomaly.fragment-limit)" -gt 0
+is "fragment flood: every frame is observed" "$(counter frames)" "$fragments"
+check "fragment flood: the anomaly fragment-limit is counted" test "$(counter anomaly.fragment-limit)" -gt 0
 check "fragment flood: memory is flat" flat 2048
 
-# What the machine has to do besides comes and goes: the best of three each.
+# Other load varies: the best of three runs counts.
 attacked=0
 for _ in 1 2 3; do
 	began=$(date +%s%N)
@@ -94,26 +94,26 @@ for _ in 1 2 3; do
 	took=$(($(date +%s%N) - began))
 	[ "$attacked" -ne 0 ] && [ "$attacked" -le "$took" ] || attacked=$took
 done
-is "colliding ends: status" "$collided" 0
-is "colliding ends: none makes way for another" "$(counter flow.created) $(counter flow.evicted-crowded)" "$collisions 0"
+is "colliding keys: status" "$collided" 0
+is "colliding keys: no connection is evicted" "$(counter flow.created) $(counter flow.evicted-crowded)" "$collisions 0"
 began=$(date +%s%N)
 feed syn "$collisions" --max-flows 1000000
-usual=$(($(date +%s%N) - began))
-note "colliding ends took $((attacked / 1000000)) ms, others $((usual / 1000000)) ms"
-check_speed "colliding ends: no slower than others" test "$attacked" -lt "$((3 * usual + 1000000000))"
+plain=$(($(date +%s%N) - began))
+note "colliding keys took $((attacked / 1000000)) ms, others $((plain / 1000000)) ms"
+check_speed "colliding keys: no slower than others" test "$attacked" -lt "$((3 * plain + 1000000000))"
 
 feed random "$garbage" --print --format json
 is "random frames: status" $? 0
-is "random frames: every frame was seen" "$(counter frames)" "$garbage"
+is "random frames: every frame is observed" "$(counter frames)" "$garbage"
 check "random frames: memory is flat" flat 8192
 
 # The first seconds of traffic fill tables; from then on nothing may grow.
 feed mixed "$seconds" --max-flows 20000
 is "steady traffic: status" $? 0
-is "steady traffic: every frame was seen" "$(counter frames)" "$((seconds * 10000))"
+is "steady traffic: every frame is observed" "$(counter frames)" "$((seconds * 10000))"
 check "steady traffic: memory is flat" flat 512
 
-# ------------------------------------------------------------------------------------------------- while it observes
+# --------------------------------------------------------------------------------------------------- live capture
 
 if [ "$(id -u)" -ne 0 ] || ! have ip python3; then
 	skip "observing" "needs root, ip and python3"
@@ -128,7 +128,7 @@ fi
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run"
-talk=$top/tests/live/live_talk.py
+sockets=$top/tests/live/live_sockets.py
 
 ctl() {
 	"$build/netobsctl" -s "$tmp/run/control" "$@"
@@ -138,19 +138,19 @@ frames() {
 	ctl counters | awk '$1 == "frames" { print $2 }'
 }
 
-# frames_reach COUNT: whether so many have been observed
+# frames_reach COUNT: whether COUNT frames have been observed
 frames_reach() {
 	[ "$(frames)" -ge "$1" ]
 }
 
-# goes_on NAME: whether frames are still observed
-goes_on() {
-	goes_on_before=$(frames)
-	ip netns exec "$space" python3 "$talk" flood 127.0.0.1 9 50
-	check "$1: observing goes on" wait_for frames_reach "$((goes_on_before + 50))"
+# continues NAME: whether frames are still observed
+continues() {
+	continues_before=$(frames)
+	ip netns exec "$space" python3 "$sockets" flood 127.0.0.1 9 50
+	check "$1: observation continues" wait_for frames_reach "$((continues_before + 50))"
 }
 
-# descriptors: how many $pid has, once it has closed those of its control socket's clients, too
+# descriptors: number of descriptors of $pid, once it has closed those of its control socket's clients
 descriptors() {
 	wait_for all_gone
 	find "/proc/$pid/fd" | wc -l
@@ -160,7 +160,7 @@ all_gone() {
 	[ "$(ip netns exec "$space" grep -c " $tmp/run/control\$" /proc/net/unix)" -eq 1 ]
 }
 
-# begin ARGUMENT...: netobsd on lo; what it prints goes where the caller says
+# begin ARGUMENT...: starts netobsd on lo; its standard output is the caller's
 begin() {
 	ip netns exec "$space" "$program" -i lo --control "$tmp/run/control" "$@" 2>"$tmp/err" &
 	pid=$!
@@ -175,12 +175,12 @@ finish() {
 
 program=$netobsd
 begin >/dev/null
-check "the reserved memory is told at the start" grep -qE "^netobsd: memory reserved: [0-9]+ MiB for 1000000 connections" "$tmp/err"
+check "the reserved memory is logged at the start" grep -qE "^netobsd: memory reserved: [0-9]+ MiB for 1000000 connections" "$tmp/err"
 finish
 
 begin --print >/dev/full
-goes_on "a full disk"
-goes_on "a full disk, still"
+continues "a full disk"
+continues "a full disk, still"
 is "a full disk: one line" "$(grep -c "cannot write to standard output: printing is disabled" "$tmp/err")" 1
 finish
 
@@ -188,36 +188,36 @@ mkfifo "$tmp/closed"
 exec 4<>"$tmp/closed"
 begin --print >"$tmp/closed" 4>&-
 exec 4>&- # the only reader
-goes_on "a closed pipe"
-goes_on "a closed pipe, still"
+continues "a closed pipe"
+continues "a closed pipe, still"
 is "a closed pipe: one line" "$(grep -c "cannot write to standard output: printing is disabled" "$tmp/err")" 1
 finish
 
 refused=$(tracing_refused)
 if [ -n "$refused" ]; then
-	skip "a tracer that comes and goes" "$refused"
+	skip "a tracer attaches again and again" "$refused"
 else
 	program=$(private_netobsd)
 	chmod 755 "$program"
 	begin >/dev/null
-	goes_on "before a tracer"
+	continues "before a tracer"
 	descriptors=$(descriptors)
 	for attachment in $(seq "$attachments"); do
 		bpftrace -e "usdt:$program:netobs:udp__receive { @ = count(); }" >/dev/null 2>&1 &
 		tracer=$!
 		wait_for sh -c "'$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
-		ip netns exec "$space" python3 "$talk" flood 127.0.0.1 9 20
+		ip netns exec "$space" python3 "$sockets" flood 127.0.0.1 9 20
 		kill -9 "$tracer"
 		wait "$tracer" 2>/dev/null
-		# Reserved memory is touched as connections fall into it, 2 MiB at a time.
+		# Connections touch reserved memory 2 MiB at a time.
 		[ "$attachment" -ne 3 ] || before=$(resident)
 	done
 	note "resident memory after 3 tracers $before KiB, after $attachments $(resident) KiB"
-	goes_on "a tracer came and was killed $attachments times"
-	check "a tracer that comes and goes: no memory" test "$(resident)" -lt "$((before + 8192 + sanitized * 100000))"
-	is "a tracer that comes and goes: no descriptors" "$(descriptors)" "$descriptors"
+	continues "a tracer was attached and killed $attachments times"
+	check "a tracer attaches again and again: memory does not grow" test "$(resident)" -lt "$((before + 8192 + sanitized * 100000))"
+	is "a tracer attaches again and again: no descriptor is left open" "$(descriptors)" "$descriptors"
 	wait_for sh -c "! '$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
-	is "a tracer that comes and goes: nothing stays enabled" "$(ctl probes --json | grep -c '"enabled":[1-9]')" 0
+	is "a tracer attaches again and again: no probe stays enabled" "$(ctl probes --json | grep -c '"enabled":[1-9]')" 0
 	finish
 fi
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traffic that nobody sends by accident, as a capture on standard output:
+* Traffic of attacks and overload, as a capture on standard output:
  *
- *	overload_traffic fragments COUNT	fragments of datagrams that never become whole
+ *	overload_traffic fragments COUNT	fragments of datagrams that are never complete
  *	overload_traffic collisions COUNT	SYNs whose addresses and ports have one sum and one exclusive or
  *	overload_traffic random COUNT		frames of random bytes, 1000 each
  *	overload_traffic mixed SECONDS		a steady load: connections that come and go, streams, fragments, garbage
- *	overload_traffic syn COUNT		SYNs, each of another pair of ends
+ *	overload_traffic syn COUNT		SYNs, each with its own tuple
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -132,7 +132,7 @@ overload_write_fragments(unsigned long count)
 		write_frame(i * 1000, frame, overload_write_fragment(frame));
 }
 
-/* A hash that adds or mixes without a secret sends all of these to one place. */
+/* A hash that adds or mixes without a secret maps all of these to one slot. */
 static void
 overload_write_collisions(unsigned long count)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Owners of sockets, for tests that need root: network namespaces, and a user who may not look into everything.
+# Owners of sockets, the tests that need root: network namespaces, and a user that may not read every process in /proc.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -21,6 +21,6 @@ part() {
 }
 
 part "sockets of another network namespace" netns
-part "an ordinary user sees users, and its own processes" unprivileged
+part "without privileges: the users of all sockets, the processes of own sockets" unprivileged
 
 tap_done

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""send_frames.py IFACE SECONDS RATE: small UDP frames straight out of IFACE, RATE a second, in bursts of a millisecond.
+"""send_frames.py IFACE SECONDS RATE: sends small UDP frames on IFACE, RATE a second, in bursts of a millisecond.
 
-Prints how many it sent and the processor time in nanoseconds that each took.
+Prints the number of frames and the processor time of each in nanoseconds.
 """
 import errno
 import socket

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The kernel and netobs, compared on the same connections at the same time.  Two hosts and a lossy router between them
-# in network namespaces, thousands of short connections and some of every odd kind; the kernel's own record of states
-# and retransmissions, and the firings of the probes of a netobsd on each host, recorded by bpftrace.  Both are compared connection
-# by connection (live_truth.py, by the rules of truth.py).
+# in network namespaces, thousands of short connections and some of every unusual kind; the kernel's own record of states and
+# retransmissions, and the firings of the probes of a netobsd on each host, recorded by bpftrace.  Both are compared
+# connection by connection (live_truth.py, by the rules of truth.py).
 #
 # For longer runs, as root in a build directory:
 #
@@ -12,10 +12,10 @@
 #
 # live_truth_hosts.sh lists the variables; NETOBS_LIVE_KEEP is a folder in which the two records are left.
 #
-# Why the kernel's side is not bpftrace's as well: one BPF program on a tracepoint does not run while it interrupts
-# another on the same CPU, so bpftrace misses some of the kernel's events under load, and tells those of several CPUs
-# out of order.  An instance of ftrace with a buffer of its own misses nothing as long as that does not overrun, counts
-# it if it does, and merges by time.  The programs on netobs's probes never interrupt each other.
+# Why bpftrace does not record the kernel's side, too: a BPF program on a tracepoint does not run while it interrupts another
+# on the same CPU, so that bpftrace misses some of the kernel's events under load, and prints those of several CPUs out of
+# order.  An ftrace instance with a buffer of its own misses no event unless the buffer overruns, counts overruns, and merges
+# by time.  The programs on netobs's probes never interrupt each other.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -80,8 +80,8 @@ counter() {
 	awk -v name="$2" '$1 == name { print $2 }' "$tmp/$1.err"
 }
 
-# nothing_comes FILE: whether it has not grown for a second
-nothing_comes() {
+# stopped_growing FILE: whether it has not grown for a second
+stopped_growing() {
 	had=$(wc -c <"$1")
 	sleep 1 # no event: bpftrace gives no sign when its buffers are empty
 	[ "$(wc -c <"$1")" -eq "$had" ]
@@ -97,21 +97,21 @@ if [ -z "$started" ]; then
 	exit 99
 fi
 
-ip netns exec "$near" python3 "$traffic" talk "$far4" "$far6" "$seed" "$connections"
+ip netns exec "$near" python3 "$traffic" connect "$far4" "$far6" "$seed" "$connections"
 wait_for_close
 stop_record
 let_deliver
 kill -INT "$near_pid" "$far_pid"
 wait "$near_pid" "$far_pid"
-wait_for nothing_comes "$tmp/probes"
+wait_for stopped_growing "$tmp/probes"
 tracer_end
 [ -z "${NETOBS_LIVE_KEEP:-}" ] || cp "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$NETOBS_LIVE_KEEP/"
 
 note "$connections short connections, $loss per mille lost, seed $seed, offloads $offloads"
 is "the kernel's record is whole" "$lost" 0
-is "bpftrace lost nothing" "$(grep -ci lost "$tmp/bpftrace.err" "$tmp/probes" | tr '\n' ' ' | sed "s|$tmp/||g")" \
+is "bpftrace lost no event" "$(grep -ci lost "$tmp/bpftrace.err" "$tmp/probes" | tr '\n' ' ' | sed "s|$tmp/||g")" \
 	"bpftrace.err:0 probes:0 "
-is "netobsd lost nothing" "$(counter near0 capture.dropped) $(counter far0 capture.dropped)" "0 0"
+is "no frame is dropped" "$(counter near0 capture.dropped) $(counter far0 capture.dropped)" "0 0"
 python3 "$top/tests/reference/live_truth.py" "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$connections" \
 	"$near4" "$near6" "$far4" "$far6" >"$tmp/points" || [ -s "$tmp/points" ] || exit 99
 relay "$tmp/points"

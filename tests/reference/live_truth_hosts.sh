@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For the comparisons with the kernel, sourced behind tap.sh: two hosts, $near and $far, with a lossy router $way between
+# For the comparisons with the kernel, sourced behind tap.sh: two hosts, $near and $far, with a lossy router $router between
 # them, and the kernel's record of their TCP sockets in an ftrace instance, $record.  Sets from the environment:
 #
-#	$connections	NETOBS_LIVE_CONNECTIONS	short connections; one of each odd kind for every fifty [600]
+#	$connections	NETOBS_LIVE_CONNECTIONS	short connections; one of each other kind for every fifty [600]
 #	$loss		NETOBS_LIVE_LOSS	per mille of segments that the router drops [15]
 #	$seed		NETOBS_LIVE_SEED	seed of the clients' choices [the time]
 #	$offloads	NETOBS_LIVE_OFFLOADS	1: super-packets, the default of interfaces; 0: frames as on a wire [0]
@@ -16,7 +16,7 @@ seed=${NETOBS_LIVE_SEED:-$(date +%s)}
 offloads=${NETOBS_LIVE_OFFLOADS:-0}
 patience=${NETOBS_LIVE_PATIENCE:-6}
 
-near=netobs-truth-near-$$ way=netobs-truth-way-$$ far=netobs-truth-far-$$
+near=netobs-truth-near-$$ router=netobs-truth-router-$$ far=netobs-truth-far-$$
 net=$(($$ % 200 + 20)) # the kernel's record has addresses but no namespaces: those of two runs at once must differ
 near4=10.$net.1.1 far4=10.$net.2.2 near6=fd77:$net:1::1 far6=fd77:$net:2::2
 record=/sys/kernel/tracing/instances/netobs-truth-$$
@@ -28,7 +28,7 @@ remove_hosts() {
 		echo '!stacktrace' >"$record/events/tcp/tcp_retransmit_skb/trigger"
 		rmdir "$record"
 	fi 2>/dev/null
-	for gone in "$near" "$way" "$far"; do
+	for gone in "$near" "$router" "$far"; do
 		ip netns del "$gone" 2>/dev/null
 	done
 	return 0
@@ -45,21 +45,21 @@ attach() {
 }
 
 set_up_network() {
-	for host in "$near" "$way" "$far"; do
+	for host in "$near" "$router" "$far"; do
 		ip netns add "$host" || return 1
 	done
-	ip link add near0 netns "$near" type veth peer name way0 netns "$way" || return 1
-	ip link add far0 netns "$far" type veth peer name way1 netns "$way" || return 1
+	ip link add near0 netns "$near" type veth peer name router0 netns "$router" || return 1
+	ip link add far0 netns "$far" type veth peer name router1 netns "$router" || return 1
 	attach "$near" near0 "$near4" "$near6" && attach "$far" far0 "$far4" "$far6" || return 1
-	attach "$way" way0 "10.$net.1.254" "fd77:$net:1::fe" && attach "$way" way1 "10.$net.2.254" "fd77:$net:2::fe" ||
+	attach "$router" router0 "10.$net.1.254" "fd77:$net:1::fe" && attach "$router" router1 "10.$net.2.254" "fd77:$net:2::fe" ||
 		return 1
 	ip -n "$near" route add default via "10.$net.1.254" && ip -n "$near" -6 route add default via "fd77:$net:1::fe" ||
 		return 1
 	ip -n "$far" route add default via "10.$net.2.254" && ip -n "$far" -6 route add default via "fd77:$net:2::fe" ||
 		return 1
-	ip netns exec "$way" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
+	ip netns exec "$router" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
 		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding' || return 1
-	ip netns exec "$way" nft -f - <<-NFT
+	ip netns exec "$router" nft -f - <<-NFT
 		table inet lossy {
 			chain forward {
 				type filter hook forward priority 0;
@@ -70,7 +70,7 @@ set_up_network() {
 	NFT
 }
 
-# The kernel's record: states, and retransmissions with the stack that tells which timer they come from.
+# The kernel's record: states, and retransmissions with the stack, which shows the timer that caused them.
 set_up_record() {
 	mkdir "$record" || return 1
 	echo $((8192 + connections * 8)) >"$record/buffer_size_kb"
@@ -81,7 +81,7 @@ set_up_record() {
 		echo 1 >"$record/events/tcp/tcp_retransmit_skb/enable"
 }
 
-# No socket left but listening ones and those that wait out TIME-WAIT or an orphan's FIN-WAIT-2.
+# all_closed: whether all sockets are closed, except listening ones and those in TIME-WAIT or an orphan's FIN-WAIT-2
 all_closed() {
 	for host in "$near" "$far"; do
 		ip netns exec "$host" cat /proc/net/tcp /proc/net/tcp6
@@ -93,8 +93,8 @@ wait_for_close() {
 	wait_up_to "$patience" all_closed
 }
 
-# stop_record: ends the record and writes it to $tmp/kernel, the time of its end to $tmp/stopped, and how many of its
-# events were lost to $lost
+# stop_record: ends the record and writes it to $tmp/kernel, the time of its end to $tmp/stopped, and the
+# number of lost events to $lost
 stop_record() {
 	echo 0 >"$record/tracing_on"
 	python3 -c 'import time; print(time.monotonic_ns(), time.time_ns())' >"$tmp/stopped"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Fresh captures with the kernel's record, compared like those of tests/truth: two hosts and a lossy router in network
-# namespaces, short connections and some of every odd kind, captured by tcpdump on both hosts.  As root in a build
+# namespaces, short connections and some of every unusual kind, captured by tcpdump on both hosts.  As root in a build
 # directory:
 #
 #     NETOBS_LIVE_KEEP=/tmp/fresh NETOBS_LIVE_CONNECTIONS=500 NETOBS_LIVE_LOSS=60 ../tests/reference/truth_fresh.sh
@@ -56,7 +56,7 @@ wait_for test -e "$tmp/ready"
 record_frames "$near" near0 a
 record_frames "$far" far0 b
 
-ip netns exec "$near" python3 "$traffic" talk "$far4" "$far6" "$seed" "$connections"
+ip netns exec "$near" python3 "$traffic" connect "$far4" "$far6" "$seed" "$connections"
 wait_for_close
 stop_record
 sleep 2 # no event: the last frames wait in the buffer of tcpdump for up to a second
@@ -65,8 +65,8 @@ stop_all
 mkdir "$tmp/fresh"
 note "$connections short connections, $loss per mille dropped, seed $seed, offloads $offloads"
 is "the kernel's record is whole" "$lost" 0
-is "tcpdump lost nothing" "$(grep -hc 'dropped by kernel' "$tmp/a.err" "$tmp/b.err" | tr '\n' ' ')$(dropped)" "1 1 0"
-check "truth.tsv has both endpoints of as many connections" \
+is "no frame is dropped" "$(grep -hc 'dropped by kernel' "$tmp/a.err" "$tmp/b.err" | tr '\n' ' ')$(dropped)" "1 1 0"
+check "truth.tsv has both endpoints of all connections" \
 	python3 "$top/tests/reference/truth_fresh.py" "$tmp" "$tmp/fresh" "$connections" "$offloads" \
 	"$near4" "$near6" "$far4" "$far6"
 note "$(cat "$tmp/check")"

@@ -8,7 +8,7 @@
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
 have python3 ip || skip_all "python3 or ip is not installed"
-ctl=$tmp/netobsctl ask=$top/tests/service/control_ask.py talk=$top/tests/live/live_talk.py
+ctl=$tmp/netobsctl client=$top/tests/service/control_client.py sockets=$top/tests/live/live_sockets.py
 space=netobs-control-$$ pid=
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
@@ -26,7 +26,7 @@ ctl() {
 	"$ctl" -s "$socket" "$@"
 }
 
-# start ARGUMENT...: netobsd on lo, answering
+# start ARGUMENT...: starts netobsd on lo and waits until it replies
 start() {
 	ip netns exec "$space" "$netobsd" -i lo --control "$socket" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
@@ -52,10 +52,10 @@ refused() {
 
 converse() {
 	rm -f "$tmp/ready"
-	inside python3 "$talk" serve 127.0.0.1 "$1" "$tmp/ready" &
+	inside python3 "$sockets" serve 127.0.0.1 "$1" "$tmp/ready" &
 	server=$!
 	wait_for test -e "$tmp/ready"
-	inside python3 "$talk" talk 127.0.0.1 "$1"
+	inside python3 "$sockets" connect 127.0.0.1 "$1"
 	wait "$server"
 }
 
@@ -63,17 +63,17 @@ value() {
 	ctl counters | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# The last frames may wait in the kernel for some milliseconds, and netobsd for a processor: what follows from them is
-# waited for.
+# The last frames may wait in the kernel for some milliseconds, and netobsd for a processor: the test waits for their
+# effects.
 
-# told COUNT FILTER...: whether so many connections are
-told() {
-	told_count=$1
+# listed COUNT FILTER...: whether COUNT connections match the filter
+listed() {
+	listed_count=$1
 	shift
-	[ "$(ctl connections --json "$@" | wc -l)" -eq "$told_count" ]
+	[ "$(ctl connections --json "$@" | wc -l)" -eq "$listed_count" ]
 }
 
-# more_than COUNT NAME: whether a counter is
+# more_than COUNT NAME: whether the counter is higher than COUNT
 more_than() {
 	[ "$(value "$2")" -gt "$1" ]
 }
@@ -88,12 +88,12 @@ descriptors() {
 	find "/proc/$pid/fd" | wc -l
 }
 
-# ---------------------------------------------------------------------------------------------------------- answers
+# ---------------------------------------------------------------------------------------------------------- replies
 
-# With room for all the frames of this test, so that none is lost while netobsd does not get a processor.
+# With a buffer for all frames of this test, so that none is dropped while netobsd does not get a processor.
 start --metrics 127.0.0.1:9812 --print=tcp-state-change -B 65536
 converse 7001
-wait_for told 1 state=time-wait port 7001
+wait_for listed 1 state=time-wait port 7001
 ctl status >"$tmp/status"
 check "status: version and pid" grep -q "^netobsd [0-9.]*, pid " "$tmp/status"
 check "status: how to attach" grep -qE "usdt:/proc/[0-9]+/exe:netobs:tcp__state__change" "$tmp/status"
@@ -107,7 +107,7 @@ ctl connections port 7001 proto=tcp host 127.0.0.1 >"$tmp/connections"
 is "connections: a title and one line" "$(wc -l <"$tmp/connections")" 2
 check "connections: its state" grep -qE "time-wait" "$tmp/connections"
 is "connections: by state" "$(ctl connections --json state=time-wait port 7001 | wc -l)" 1
-is "connections: by a state that none has" "$(ctl connections --json state listen port 7001 | wc -l)" 0
+is "connections: by a state without connections" "$(ctl connections --json state listen port 7001 | wc -l)" 0
 cid=$(ctl connections --json port 7001 | sed 's/.*"near":{"cid":\([0-9]*\).*/\1/')
 check "connection: in detail" sh -c "'$ctl' -s '$socket' connection $cid | grep -q 'connection id  $cid,'"
 check "probes: enabled and fired" sh -c "'$ctl' -s '$socket' probes | grep -qE '^tcp-state-change +1 +[1-9]'"
@@ -116,10 +116,10 @@ is "counters: as the summary" "$(ctl counters | awk '{ print $1 }' | head -n 3 |
 for what in status connections "connection $cid" probes interfaces counters; do
 	# shellcheck disable=SC2086
 	ctl $what --json >"$tmp/json"
-	check "JSON: $what" python3 "$ask" json "$tmp/json"
+	check "JSON: $what" python3 "$client" json "$tmp/json"
 done
-ctl reload 2>"$tmp/said"
-is "reload without a file" "$?:$(cat "$tmp/said")" "1:netobsctl: no configuration file was given (-c)"
+ctl reload 2>"$tmp/message"
+is "reload without a file" "$?:$(cat "$tmp/message")" "1:netobsctl: no configuration file was given (-c)"
 
 # ------------------------------------------------------------------------------------------------------- bad requests
 
@@ -127,84 +127,84 @@ for request in "" "nonsense" "status now" "connection" "connection x" "connectio
 	"connections port 65536" "connections port" "connections state dreaming" "connections host localhost" \
 	"connections colour blue" "connections proto 6"; do
 	# shellcheck disable=SC2086
-	printf '%s\n' "$request" | python3 "$ask" raw "$socket" >"$tmp/said"
-	is "refused: \"$request\"" "$(head -c 6 "$tmp/said"):$(wc -l <"$tmp/said")" "error :1"
+	printf '%s\n' "$request" | python3 "$client" raw "$socket" >"$tmp/message"
+	is "refused: \"$request\"" "$(head -c 6 "$tmp/message"):$(wc -l <"$tmp/message")" "error :1"
 done
-ctl connection 4000000000 2>"$tmp/said"
-is "a connection that is not there" "$?:$(cat "$tmp/said")" "1:netobsctl: there is no connection 4000000000"
-is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$ask" raw "$socket")" \
+ctl connection 4000000000 2>"$tmp/message"
+is "a connection that is not there" "$?:$(cat "$tmp/message")" "1:netobsctl: there is no connection 4000000000"
+is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$client" raw "$socket")" \
 	"error the request is longer than 4096 bytes"
-is "garbage" "$(printf '\377\1\2status\n' | python3 "$ask" raw "$socket")" "error the request is not plain text"
-is "many words" "$(python3 -c 'print("a " * 100)' | python3 "$ask" raw "$socket")" "error the request has more than 16 words"
-head -c 1000000 /dev/urandom | python3 "$ask" raw "$socket" >/dev/null 2>&1
+is "garbage" "$(printf '\377\1\2status\n' | python3 "$client" raw "$socket")" "error the request is not plain text"
+is "many words" "$(python3 -c 'print("a " * 100)' | python3 "$client" raw "$socket")" "error the request has more than 16 words"
+head -c 1000000 /dev/urandom | python3 "$client" raw "$socket" >/dev/null 2>&1
 check "after garbage: it answers" ctl status
 
 # --------------------------------------------------------------------------------------------------------- bad clients
 
 before=$(value frames)
 descriptors=$(descriptors)
-python3 "$ask" stall "$socket" 20 >"$tmp/stall" &
+python3 "$client" stall "$socket" 20 >"$tmp/stall" &
 stalling=$!
 wait_for grep -q ready "$tmp/stall"
-"$ctl" -s "$socket" status >/dev/null 2>"$tmp/said"
-is "too many at once" "$(cat "$tmp/said")" "netobsctl: too many simultaneous requests; try again later"
+"$ctl" -s "$socket" status >/dev/null 2>"$tmp/message"
+is "too many clients at once" "$(cat "$tmp/message")" "netobsctl: too many simultaneous requests; try again later"
 converse 7002
 wait "$stalling"
-check "clients that stall are let go" wait_for ctl status
-check "capture has gone on" wait_for more_than "$((before + 8))" frames
-is "nothing was lost meanwhile" "$(value capture.dropped)" 0
-# A reader that takes nothing of a long answer.
-inside python3 "$ask" streams 20000
-wait_for told 20000 proto udp
+check "stalled clients are disconnected" wait_for ctl status
+check "stalled clients: capture continues" wait_for more_than "$((before + 8))" frames
+is "stalled clients: no frame is dropped" "$(value capture.dropped)" 0
+# A client that does not read a long reply.
+inside python3 "$client" streams 20000
+wait_for listed 20000 proto udp
 ctl connections --json proto udp >"$tmp/streams"
-is "many streams: all are told" "$(wc -l <"$tmp/streams")" "$(sort -u "$tmp/streams" | wc -l)"
-check "many streams: most are there" test "$(wc -l <"$tmp/streams")" -gt 15000
-python3 "$ask" slow "$socket" &
+is "many streams: each once" "$(wc -l <"$tmp/streams")" "$(sort -u "$tmp/streams" | wc -l)"
+check "many streams: most are listed" test "$(wc -l <"$tmp/streams")" -gt 15000
+python3 "$client" slow "$socket" &
 slow=$!
 converse 7003
-check "a reader that stops: others are served" ctl connections port 7003
+check "a client that does not read: others get replies" ctl connections port 7003
 wait "$slow"
-is "a reader that stops is let go" $? 0
-is "descriptors: none is left over" "$(descriptors)" "$descriptors"
+is "a client that does not read is disconnected" $? 0
+is "descriptors: none is left open" "$(descriptors)" "$descriptors"
 
 # ------------------------------------------------------------------------------------------------------------- metrics
 
-inside python3 "$ask" http 127.0.0.1 9812 "GET /metrics HTTP/1.1" >"$tmp/http"
-check "metrics: answered" grep -q "^HTTP/1.1 200 OK" "$tmp/http"
+inside python3 "$client" http 127.0.0.1 9812 "GET /metrics HTTP/1.1" >"$tmp/http"
+check "metrics: status 200" grep -q "^HTTP/1.1 200 OK" "$tmp/http"
 check "metrics: of format 0.0.4" grep -q "^Content-Type: text/plain; version=0.0.4" "$tmp/http"
 tr -d '\r' <"$tmp/http" | sed '1,/^$/d' >"$tmp/metrics"
-check "metrics: strict format" python3 "$ask" metrics "$tmp/metrics"
+check "metrics: strict format" python3 "$client" metrics "$tmp/metrics"
 if have promtool; then
 	check "metrics: promtool" sh -c "promtool check metrics <'$tmp/metrics'"
 else
 	skip "metrics: promtool" "promtool is not installed"
 fi
-is "metrics: frames as counted" "$(awk '$1 == "netobs_connections_limit" { print $2 }' "$tmp/metrics")" 1000000
+is "metrics: the limit of connections" "$(awk '$1 == "netobs_connections_limit" { print $2 }' "$tmp/metrics")" 1000000
 check "metrics: streams by state" test \
 	"$(awk '$1 ~ /^netobs_connections_by_state.*proto="udp"/ { print $2 }' "$tmp/metrics")" -gt 15000
 check "metrics: tracers" grep -q '^netobs_probe_tracers{probe="tcp-state-change"} 1$' "$tmp/metrics"
-is "metrics: no such page" "$(inside python3 "$ask" http 127.0.0.1 9812 'GET / HTTP/1.1' | head -n 1 | tr -d '\r')" \
+is "metrics: no such page" "$(inside python3 "$client" http 127.0.0.1 9812 'GET / HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 404 Not Found"
-is "metrics: not to be written" "$(inside python3 "$ask" http 127.0.0.1 9812 'POST /metrics HTTP/1.1' | head -n 1 | tr -d '\r')" \
+is "metrics: POST is rejected" "$(inside python3 "$client" http 127.0.0.1 9812 'POST /metrics HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 405 Method Not Allowed"
-is "metrics: no HTTP" "$(inside python3 "$ask" http 127.0.0.1 9812 'status' | head -n 1 | tr -d '\r')" \
+is "metrics: a request that is not HTTP" "$(inside python3 "$client" http 127.0.0.1 9812 'status' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 400 Bad Request"
-inside python3 "$ask" http 127.0.0.1 9812 "GET /$(head -c 5000 /dev/zero | tr '\0' a) HTTP/1.1" | head -n 1 >"$tmp/http"
+inside python3 "$client" http 127.0.0.1 9812 "GET /$(head -c 5000 /dev/zero | tr '\0' a) HTTP/1.1" | head -n 1 >"$tmp/http"
 check "metrics: oversize" grep -q "^HTTP/1.1 431" "$tmp/http"
-inside python3 "$ask" fuzz 127.0.0.1 9812
-inside python3 "$ask" http 127.0.0.1 9812 "HEAD /metrics HTTP/1.0" >"$tmp/http"
+inside python3 "$client" fuzz 127.0.0.1 9812
+inside python3 "$client" http 127.0.0.1 9812 "HEAD /metrics HTTP/1.0" >"$tmp/http"
 is "metrics: after garbage; only the head" "$(head -n 1 "$tmp/http" | tr -d '\r'):$(grep -c netobs_ "$tmp/http")" "HTTP/1.1 200 OK:0"
 
-# ----------------------------------------------------------------------------------------------------- whom and where
+# ------------------------------------------------------------------------------------------- permissions and places
 
 refused "an occupied socket" "the control socket .* is in use" --control "$socket"
 refused "an occupied address" "cannot serve metrics at 127.0.0.1:9812: Address already in use" --metrics 127.0.0.1:9812
 if have setpriv; then
-	is "another user may not connect" \
+	is "another user cannot connect" \
 		"$(setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" status 2>&1)" \
 		"netobsctl: $socket: Permission denied"
 else
-	skip "another user may not connect" "setpriv is not installed"
+	skip "another user cannot connect" "setpriv is not installed"
 fi
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
@@ -214,11 +214,11 @@ start --control-mode 666
 check "a socket left behind is replaced" ctl status
 is "its mode" "$(stat -c %a "$socket")" 666
 if have setpriv; then
-	stranger="setpriv --reuid 65533 --regid 65533 --clear-groups"
+	other_user="setpriv --reuid 65533 --regid 65533 --clear-groups"
 	# shellcheck disable=SC2086
-	check "mode 666: everybody may ask" $stranger "$ctl" -s "$socket" status
-	is "mode 666: not everybody may reload" \
-		"$($stranger "$ctl" -s "$socket" reload 2>&1)" \
+	check "mode 666: every user gets replies" $other_user "$ctl" -s "$socket" status
+	is "mode 666: another user cannot reload" \
+		"$($other_user "$ctl" -s "$socket" reload 2>&1)" \
 		"netobsctl: only root and the user that netobsd runs as may reload the configuration"
 fi
 stop
@@ -227,29 +227,29 @@ is "status at the end" $? 0
 refused "no such group" "there is no group nosuchgroup for the control socket" --control "$socket" \
 	--control-group nosuchgroup
 refused "no such directory" "cannot make the control socket .*: No such file" --control "$tmp/nowhere/control"
-mkdir "$tmp/theirs"
-chown 65533 "$tmp/theirs"
-refused "another's directory" "cannot make the control socket .* belongs to user 65533" --control "$tmp/theirs/control"
+mkdir "$tmp/foreign"
+chown 65533 "$tmp/foreign"
+refused "a directory of another user" "cannot make the control socket .* belongs to user 65533" --control "$tmp/foreign/control"
 mkdir "$tmp/open"
 chmod 777 "$tmp/open"
-refused "everybody's directory" "cannot make the control socket .* is writable by group or others" --control "$tmp/open/control"
+refused "a directory that every user can write" "cannot make the control socket .* is writable by group or others" --control "$tmp/open/control"
 : >"$tmp/run/file"
 refused "something else at the path" "cannot make the control socket .* the path exists and is not a socket" --control "$tmp/run/file"
 refused "a path that is too long" "the path of the control socket has [0-9]* bytes" \
 	--control "$tmp/$(head -c 200 /dev/zero | tr '\0' a)"
 refused "a bad mode" "--control-mode 999: expected octal permissions" --control "$socket" --control-mode 999
-refused "metrics for everybody" "--metrics 0.0.0.0:9812: other hosts can reach this address" --metrics 0.0.0.0:9812
+refused "metrics at an address that other hosts can reach" "--metrics 0.0.0.0:9812: other hosts can reach this address" --metrics 0.0.0.0:9812
 refused "metrics nowhere" "--metrics elsewhere: expected unix:PATH, ADDRESS:PORT" --metrics elsewhere
 refused "metrics at a bad port" "--metrics 127.0.0.1:0: expected unix:PATH" --metrics 127.0.0.1:0
 
 start --metrics "unix:$tmp/run/metrics" --metrics-anywhere
-inside python3 "$ask" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.1" >"$tmp/http"
+inside python3 "$client" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.1" >"$tmp/http"
 check "metrics on a Unix socket" grep -q netobs_frames_total "$tmp/http"
 stop
 
 # ----------------------------------------------------------------------------------------------------------- samples
 
-check "the dashboard is JSON" python3 "$ask" dashboard "$top/conf/grafana-dashboard.json" "$tmp/metrics"
+check "the dashboard is JSON" python3 "$client" dashboard "$top/conf/grafana-dashboard.json" "$tmp/metrics"
 if have promtool; then
 	check "the sample configuration: promtool" promtool check config "$top/conf/prometheus.yml"
 else

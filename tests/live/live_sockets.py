@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real sockets for tests/live/live.sh, and what netobsd should have said about them.
+"""Real sockets for the tests on live interfaces, and the states that netobsd reports for them.
 
-    live_talk.py serve ADDRESS PORT READY [PAUSE]  echoes one TCP connection, closes it PAUSE seconds after the other
-                                            side; touches READY when it listens
-    live_talk.py talk ADDRESS PORT          one TCP connection: says hello, closes first
-    live_talk.py refused ADDRESS PORT       one TCP connection that nobody accepts
-    live_talk.py flood ADDRESS PORT COUNT   UDP datagrams as fast as they go
-    live_talk.py ping ADDRESS COUNT [SIZE [ID]]  ICMP echoes, each of which must be answered within five seconds
-    live_talk.py states PORT <JSON          the state changes of the endpoint with this local or remote port
+    live_sockets.py serve ADDRESS PORT READY [PAUSE]  echoes one TCP connection, closes it PAUSE seconds after the other
+                                                      side; touches READY when it listens
+    live_sockets.py connect ADDRESS PORT              one TCP connection: sends a line, closes first
+    live_sockets.py refused ADDRESS PORT              one TCP connection that is refused
+    live_sockets.py flood ADDRESS PORT COUNT          UDP datagrams as fast as possible
+    live_sockets.py ping ADDRESS COUNT [SIZE [ID]]    ICMP echoes, each of which must be answered within five seconds
+    live_sockets.py states PORT <JSON                 the state changes of the endpoint with this local or remote port
 """
 import json
 import pathlib
@@ -39,7 +39,7 @@ def serve(address, port, ready, pause="0"):
             time.sleep(float(pause))  # no event: the pause is part of the traffic
 
 
-def talk(address, port):
+def connect(address, port):
     with socket.create_connection((address, int(port)), timeout=20) as connection:
         connection.sendall(b"hello\n")
         if connection.recv(4096) != b"hello\n":
@@ -102,6 +102,6 @@ def states(port):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "talk": talk, "refused": refused, "flood": flood, "ping": ping, "states": states}[sys.argv[1]](
+    {"serve": serve, "connect": connect, "refused": refused, "flood": flood, "ping": ping, "states": states}[sys.argv[1]](
         *sys.argv[2:]
     )

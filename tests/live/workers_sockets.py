@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many connections for tests/live/workers.sh, and what several workers together have to say about them.
+"""Many connections for tests/live/workers.sh, and a check of the firings of several workers.
 
-    workers_talk.py serve ADDRESS PORT READY         echoes TCP connections until it is ended; touches READY
-    workers_talk.py talk ADDRESS PORT COUNT          whole TCP connections, the client closes first
-    workers_talk.py hold ADDRESS PORT COUNT READY    opens so many, touches READY, and keeps them until it is ended
-    workers_talk.py check WORKERS COUNTERS <JSON     every connection whole and in one worker, every id and number once;
-                                                     the firings are those of the summary in the file COUNTERS
+    workers_sockets.py serve ADDRESS PORT READY       echoes TCP connections until it is ended; touches READY
+    workers_sockets.py connect ADDRESS PORT COUNT     COUNT whole TCP connections; the client closes first
+    workers_sockets.py hold ADDRESS PORT COUNT READY  opens COUNT connections, touches READY, and keeps them until it is ended
+    workers_sockets.py check WORKERS COUNTERS <JSON   every connection is whole and in one worker, every id and number
+                                                      occurs once; the counts are those of the summary in the file COUNTERS
 """
 import asyncio
 import collections
@@ -48,7 +48,7 @@ async def converse(address, port, together):
         writer.close()
 
 
-async def talk(address, port, count):
+async def connect(address, port, count):
     together = asyncio.Semaphore(100)
     await asyncio.gather(*(converse(address, port, together) for _ in range(int(count))))
 
@@ -66,7 +66,7 @@ def counters_of(path):
 
 
 class Check:
-    """Firings one by one: what may be said only once, and in which order."""
+    """Checks firings one by one: which may occur only once, and in which order."""
 
     def __init__(self, workers):
         self.workers = workers
@@ -75,7 +75,7 @@ class Check:
         self.states = {}  # cid -> ends, states
         self.apart = 0  # firings whose packet and connection have ids of different workers
 
-    def take(self, firing):
+    def check_firing(self, firing):
         probe, args = firing["probe"], firing["args"]
         packet, connection = args[0], args[1] if len(args) > 1 else None
         self.numbers[probe].append(packet["pkt_seq"] if packet is not None else connection["cs_seq"])
@@ -93,24 +93,24 @@ class Check:
 
     def results(self, counters):
         dense = [probe for probe, numbers in self.numbers.items() if sorted(numbers) != list(range(1, len(numbers) + 1))]
-        yield "sequence numbers have holes or come twice", dense
-        yield "counted otherwise in the summary", [
+        yield "sequence numbers with gaps or duplicates", dense
+        yield "counts that differ from the summary", [
             probe for probe, numbers in self.numbers.items() if counters.get("probe." + probe) != len(numbers)]
-        yield "idle workers", [n for n in range(self.workers) if n not in self.frames]
-        yield "not rising", [n for n, ids in self.frames.items() if any(a >= b for a, b in zip(ids, ids[1:]))]
+        yield "workers without frames", [n for n in range(self.workers) if n not in self.frames]
+        yield "frame ids that do not rise", [n for n, ids in self.frames.items() if any(a >= b for a, b in zip(ids, ids[1:]))]
         frames = [number for ids in self.frames.values() for number in ids]
-        yield "frames that come twice", len(frames) - len(set(frames))
-        yield "frames not told, or not counted", counters["frames"] - len(frames)
-        yield "connections of other workers' packets", self.apart
-        yield "connections that are torn apart", len(self.states) - len({ends for ends, _ in self.states.values()})
-        usual = [["state-" + state for state in states] for states in (CLIENT, SERVER)]
-        yield "unusual states", [states for _, states in self.states.values() if states not in usual]
+        yield "duplicate frames", len(frames) - len(set(frames))
+        yield "frames not reported, or not counted", counters["frames"] - len(frames)
+        yield "firings whose packet and connection are of different workers", self.apart
+        yield "connections with several ids", len(self.states) - len({ends for ends, _ in self.states.values()})
+        expected = [["state-" + state for state in states] for states in (CLIENT, SERVER)]
+        yield "unusual states", [states for _, states in self.states.values() if states not in expected]
 
 
 def check(workers, path):
     checked, counters, bad = Check(int(workers)), counters_of(path), 0
     for line in sys.stdin:
-        checked.take(json.loads(line))
+        checked.check_firing(json.loads(line))
     for what, found in checked.results(counters):
         if found:
             bad = 1
@@ -124,4 +124,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "check":
         check(*sys.argv[2:])
     else:
-        asyncio.run({"serve": serve, "talk": talk, "hold": hold}[sys.argv[1]](*sys.argv[2:]))
+        asyncio.run({"serve": serve, "connect": connect, "hold": hold}[sys.argv[1]](*sys.argv[2:]))

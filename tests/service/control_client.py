@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Good and bad clients for tests/service/control.sh.
 
-    control_ask.py raw SOCKET <BYTES            sends what it is given, prints the answer
-    control_ask.py stall SOCKET COUNT           opens connections that never ask; ends when all are closed
-    control_ask.py slow SOCKET                  asks for all connections and does not read; ends when it is let go
-    control_ask.py streams COUNT                UDP streams on loopback
-    control_ask.py http ADDRESS PORT LINE       one HTTP request
-    control_ask.py http-unix SOCKET LINE
-    control_ask.py fuzz ADDRESS PORT            connections with random bytes
-    control_ask.py json FILE                    every line is a JSON object
-    control_ask.py metrics FILE                 Prometheus text format 0.0.4, strictly
-    control_ask.py dashboard FILE METRICS       every metric that the dashboard shows is there
+    control_client.py raw SOCKET <BYTES        sends its standard input, prints the reply
+    control_client.py stall SOCKET COUNT       opens connections without a request; ends when all are closed
+    control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
+    control_client.py streams COUNT            makes COUNT UDP streams on loopback
+    control_client.py http ADDRESS PORT LINE   makes one HTTP request
+    control_client.py http-unix SOCKET LINE    makes one HTTP request on a Unix socket
+    control_client.py fuzz ADDRESS PORT        opens connections with random bytes
+    control_client.py json FILE                checks that every line is a JSON object
+    control_client.py metrics FILE             checks Prometheus text format 0.0.4, strictly
+    control_client.py dashboard FILE METRICS   checks that METRICS has every metric of the dashboard
 """
 import json
 import pathlib
@@ -31,15 +31,15 @@ def unix(path):
 
 
 def rest(connection):
-    answer = b""
+    reply = b""
     while data := connection.recv(65536):
-        answer += data
-    return answer
+        reply += data
+    return reply
 
 
 def raw(path):
     with unix(path) as connection:
-        answer = b""
+        reply = b""
         try:
             connection.sendall(sys.stdin.buffer.read())
             connection.shutdown(socket.SHUT_WR)
@@ -47,10 +47,10 @@ def raw(path):
             pass
         try:
             while data := connection.recv(65536):
-                answer += data
-        except ConnectionResetError:  # netobsd has not waited for the rest of the question
+                reply += data
+        except ConnectionResetError:  # netobsd has not waited for the rest of the request
             pass
-        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.write(reply)
 
 
 def stall(path, count):
@@ -73,18 +73,18 @@ def slow(path):
     with unix(path) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(b"connections --json\n")
-        # The end is seen without reading anything.
+        # The disconnection is noticed without reading.
         hung_up = select.poll()
         hung_up.register(connection, 0)
         if not hung_up.poll(60000):
-            sys.exit("not let go")
+            sys.exit("not disconnected")
         try:
             data = rest(connection)
         except ConnectionResetError:
             return
-        # What was in the buffers may still be read, but not all of it was sent.
+        # The content of the buffers can still be read, but the reply must not be complete.
         if data.endswith(b"}\n") and len(data) > 4000000:
-            sys.exit("served to the end")
+            sys.exit("the reply is complete")
 
 
 def streams(count):
@@ -134,16 +134,16 @@ SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]
 
 
 def samples(path):
-    """Name and labels of every sample, with the rules of the format."""
+    """Name and labels of every sample; checks the rules of the format."""
     types, seen, family = {}, set(), None
     text = pathlib.Path(path).read_text(encoding="ascii")
     if not text.endswith("\n"):
-        sys.exit("the last line is not whole")
+        sys.exit("the last line has no newline")
     for line in text.splitlines():
         if line.startswith("# HELP "):
             family = line.split(" ")[2]
             if family in types or len(line.split(" ", 3)) < 4:
-                sys.exit(f"twice, or no help: {line}")
+                sys.exit(f"duplicate, or no help: {line}")
         elif line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
             if name != family or kind not in ("counter", "gauge"):
@@ -156,7 +156,7 @@ def samples(path):
             if not match or match[1] != family or family not in types:
                 sys.exit(f"no sample of {family}: {line}")
             if (match[1], match[2]) in seen:
-                sys.exit(f"twice: {line}")
+                sys.exit(f"duplicate: {line}")
             seen.add((match[1], match[2]))
     return seen
 
