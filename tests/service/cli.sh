@@ -23,7 +23,7 @@ with open(sys.argv[1], "wb") as out:
 PYTHON
 file=$tmp/udp.pcap
 
-# run NAME STATUS ARGUMENT...: runs netobsd; ok if it exits with STATUS and says nothing on standard error
+# run NAME STATUS ARGUMENT...: runs netobsd; ok if it exits with STATUS and prints nothing on standard error
 run() {
 	run_name=$1 run_wanted=$2
 	shift 2
@@ -37,7 +37,7 @@ run() {
 	fi
 }
 
-# complains NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, prints nothing, and says one line that
+# complains NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, prints nothing, and logs one line that
 # matches PATTERN
 complains() {
 	run_name=$1 run_wanted=$2 run_pattern=$3
@@ -78,7 +78,7 @@ check "--list-probes lists tcp-state-change" grep -q '^tcp-state-change' "$tmp/o
 run "--list-probes in JSON" 0 --list-probes --format json
 check "--list-probes in JSON is JSON" python3 -m json.tool "$tmp/out" /dev/null
 run "a replay without output" 0 -r "$file"
-is "nothing is printed unasked" "$(wc -c <"$tmp/out" | tr -d ' ')" 0
+is "without --print nothing is printed" "$(wc -c <"$tmp/out" | tr -d ' ')" 0
 
 summary -r "$file"
 is "summary: frames" "$(counter frames)" 100
@@ -88,15 +88,15 @@ is "summary: streams" "$(counter flow.created)" 100
 is "summary: dropped" "$(counter capture.dropped)" 0
 if retransmissions=$(capture home-network.pcap); then
 	summary -r "$retransmissions"
-	grep '^retransmission\.' "$tmp/err" >"$tmp/untold"
+	grep '^retransmission\.' "$tmp/err" >"$tmp/untraced"
 	summary -r "$retransmissions" --print
-	grep '^retransmission\.' "$tmp/err" >"$tmp/told"
-	is "summary: retransmissions" "$(cut -d ' ' -f 1 "$tmp/untold" | tr '\n' ' ')" \
+	grep '^retransmission\.' "$tmp/err" >"$tmp/traced"
+	is "summary: retransmissions" "$(cut -d ' ' -f 1 "$tmp/untraced" | tr '\n' ' ')" \
 		"retransmission.timeout retransmission.tail-loss-probe retransmission.spurious "
-	check "summary: retransmissions are counted whether anybody listens or not" cmp "$tmp/untold" "$tmp/told"
+	check "summary: retransmissions are counted with and without an enabled probe" cmp "$tmp/untraced" "$tmp/traced"
 fi
 summary -r "$top/tests/captures/iscsi.pcap"
-is "summary: logins are followed whether anybody listens or not" "$(counter conversation.begun)" 20
+is "summary: iSCSI connections are followed while no probe is enabled" "$(counter conversation.begun)" 20
 summary -r "$file" udp src port 1005 or udp src port 1006
 is "a filter leaves frames out" "$(counter frames) $(counter capture.filtered)" "2 98"
 
@@ -113,7 +113,7 @@ is "view monitor: each frame is received once" "$(awk '{ print $2 }' "$tmp/out" 
 	" 100 gld-receive 100 udp-receive "
 "$netobsd" -r "$file" --local 192.0.2.1 --print=udp-send,udp-receive >"$tmp/out"
 is "--local: its own sends only" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" " 100 udp-send "
-complains "view host without locals says so" 0 "--local PREFIX" -r "$file" --view host
+complains "view host without local addresses: a warning" 0 "--local PREFIX" -r "$file" --view host
 
 # ------------------------------------------------------------------------------------------------------- bad requests
 
@@ -149,7 +149,7 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	chmod 755 "$copy"
 	setpriv --reuid=65534 --clear-groups "$copy" -i lo >"$tmp/out" 2>"$tmp/err"
 	is "no permission: status" $? 1
-	check "no permission: what would work" grep -q "no permission to capture on lo: .*setcap cap_net_raw" "$tmp/err"
+	check "no permission: the cure" grep -q "no permission to capture on lo: .*setcap cap_net_raw" "$tmp/err"
 	chmod 600 "$file"
 	setpriv --reuid=65534 --clear-groups "$copy" -r "$file" >"$tmp/out" 2>"$tmp/err"
 	is "unreadable file: status" $? 1
@@ -176,13 +176,13 @@ for packer in gzip zstd; do
 	is "$packer from standard input" "$(counter frames)" 100
 	head -c 60 "$tmp/packed" >"$tmp/cut"
 	"$netobsd" -r "$tmp/cut" 2>"$tmp/err" >"$tmp/out"
-	check "$packer: cut short" grep -q "the $packer data break off" "$tmp/err"
+	check "$packer: truncated data" grep -q "the $packer data break off" "$tmp/err"
 done
 
 head -c 4000 "$file" >"$tmp/cut.pcap"
 complains "cut in a record" 2 "ends unexpectedly or is damaged at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
 summary -r "$tmp/cut.pcap"
-is "cut in a record: what came before" "$(counter frames) $(counter capture.damaged)" "52 1"
+is "cut in a record: the records before it" "$(counter frames) $(counter capture.damaged)" "52 1"
 summary -r "$tmp/cut.pcap" -r "$file"
 is "the other file is read to its end" "$(counter frames)" 152
 is "merged files are in time order" "$(counter backwards)" 0
@@ -197,8 +197,8 @@ check "standard input is like the file" cmp "$tmp/piped" "$tmp/direct"
 	"$netobsd" -r "$file" -r "$file" -r "$file" -r "$file" --print --format json 2>"$tmp/err"
 	echo $? >"$tmp/status"
 } | head -n 1 >"$tmp/out"
-is "a reader that goes away: status" "$(cat "$tmp/status")" 0
-is "a reader that goes away: no message" "$(cat "$tmp/err")" ""
+is "a closed pipe: status" "$(cat "$tmp/status")" 0
+is "a closed pipe: no message" "$(cat "$tmp/err")" ""
 
 if [ -e /dev/full ]; then
 	"$netobsd" -r "$file" --print >/dev/full 2>"$tmp/err"
@@ -210,7 +210,7 @@ fi
 "$netobsd" -r "$file" --print >&- 2>"$tmp/err"
 is "a closed standard output" $? 1
 
-# A pipe that stays open: what has come is reported at once, signals are heard.
+# A pipe that stays open: frames are reported at once, and signals are handled.
 mkfifo "$tmp/fifo"
 "$netobsd" -r "$tmp/fifo" --print=udp-send >"$tmp/out" 2>"$tmp/err" &
 pid=$!
@@ -220,7 +220,7 @@ printed_all() {
 	[ "$(wc -l <"$tmp/out")" -ge 91 ]
 }
 wait_for printed_all
-is "a slow pipe: what has come is printed" "$(wc -l <"$tmp/out" | tr -d ' ')" 91
+is "a slow pipe: frames are printed at once" "$(wc -l <"$tmp/out" | tr -d ' ')" 91
 kill -USR1 "$pid"
 wait_for grep -q '^probe.udp-send' "$tmp/err"
 is "SIGUSR1: a summary" "$(counter frames)" 91
@@ -228,7 +228,7 @@ kill -INT "$pid"
 wait "$pid"
 is "SIGINT: status" $? 0
 exec 3>&-
-check "SIGINT: no talk of damage" sh -c "! grep -q '^netobsd:' '$tmp/err'"
+check "SIGINT: no message about damage" sh -c "! grep -q '^netobsd:' '$tmp/err'"
 
 "$netobsd" -r "$file" --wait-tracer --print &
 pid=$!

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What is left of its privileges while netobsd parses, read from the kernel: user, capabilities, no_new_privs, the filter
-# of system calls; what the filter does to a running process; and that tracers attach all the same.
+# The privileges of netobsd while it parses, read from the kernel: user, capabilities, no_new_privs, the system-call filter;
+# what the filter does to a running process; and that tracers can attach.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -15,7 +15,7 @@ cp -- "$file" "$tmp/file.pcap" && chmod 644 "$tmp/file.pcap" || exit 99
 file=$tmp/file.pcap
 pid=
 
-# begin COMMAND...: starts it in the background, $pid, and waits until the filter of system calls is in force or, with
+# begin COMMAND...: starts it in the background, $pid, and waits until the system-call filter is in force or, with
 # $unfiltered, until it may not gain privileges
 begin() {
 	"$@" >"$tmp/out" 2>"$tmp/err" &
@@ -29,7 +29,7 @@ begin_reached() {
 	[ "$(field "${begin_wanted% *}")" = "${begin_wanted#* }" ]
 }
 
-# field NAME: what the kernel says of $pid, blanks to one
+# field NAME: a field of /proc/PID/status of $pid, with single blanks
 field() {
 	sed -n "s/^$1:[[:blank:]]*//p" "/proc/$pid/status" 2>/dev/null | tr -s '\t ' '  ' | sed 's/ *$//'
 }
@@ -47,12 +47,12 @@ confined() {
 	is "$1: user" "$(field Uid)" "$2 $2 $2 $2"
 	is "$1: capabilities in force" "$(field CapEff)" "$3"
 	is "$1: capabilities permitted" "$(field CapPrm)" "$3"
-	is "$1: capabilities for programs it might run" "$(field CapAmb)$(field CapInh)" "$none$none"
+	is "$1: capabilities that a program could inherit" "$(field CapAmb)$(field CapInh)" "$none$none"
 	is "$1: no new privileges" "$(field NoNewPrivs)" 1
 	is "$1: system calls are filtered" "$(field Seccomp)" 2
 }
 
-# ------------------------------------------------------------------------------------------------- as whoever we are
+# ------------------------------------------------------------------------------------------------- as any user
 
 if [ "$(id -u)" -ne 0 ]; then
 	begin "$netobsd" -r "$file" --wait-tracer
@@ -68,19 +68,19 @@ getent passwd netobs >/dev/null && user=netobs
 uid=$(id -u $user) gid=$(id -g $user)
 
 begin "$netobsd" -r "$file" --wait-tracer
-confined "a replay that root began" "$uid" $none
-is "a replay that root began: groups" "$(field Gid), $(field Groups)" "$gid $gid $gid $gid, "
-is "a replay that root began: capabilities that could be had" "$(field CapBnd)" $none
+confined "a replay started by root" "$uid" $none
+is "a replay started by root: groups" "$(field Gid), $(field Groups)" "$gid $gid $gid $gid, "
+is "a replay started by root: bounding set" "$(field CapBnd)" $none
 finish
-is "a replay that root began: ends well" $? 0
+is "a replay started by root: ends well" $? 0
 
-# Nothing is read before: a pipe without a writer so far.
+# A pipe without a writer: nothing has been read when the privileges are dropped.
 mkfifo "$tmp/pipe"
 begin "$netobsd" -r "$tmp/pipe" --summary
 confined "before the first byte is read" "$uid" $none
 cat "$file" >"$tmp/pipe"
 wait "$pid"
-is "before the first byte is read: then it is" "$?, $(grep '^frames' "$tmp/err")" \
+is "after the first byte is read: status and frames" "$?, $(grep '^frames' "$tmp/err")" \
 	"0, $("$netobsd" -r "$file" --summary 2>&1 | grep '^frames')"
 
 begin "$netobsd" -u bin -r "$file" --wait-tracer
@@ -93,7 +93,7 @@ is "--no-seccomp: no filter, and all else" "$(field Seccomp) $(field CapEff) $(f
 finish
 unfiltered=
 
-# Files that only root may read are opened before, the output that only root may write too.
+# A file that only root may read, and output that only root may write, are opened before privileges are dropped.
 cp -- "$file" "$tmp/private.pcap"
 chmod 600 "$tmp/private.pcap"
 "$netobsd" -r "$tmp/private.pcap" --print >"$tmp/private.out" 2>"$tmp/err"
@@ -108,14 +108,14 @@ elif ! have setpriv; then
 	skip "observing" "no setpriv"
 else
 	begin "$netobsd" -i lo --promiscuous --print --summary
-	confined "observing that root began" "$uid" $none
+	confined "observation started by root" "$uid" $none
 	python3 -c 'import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"hello", ("127.0.0.1", 9))'
 	wait_for grep -q 'udp-send' "$tmp/out"
 	finish
-	is "observing that root began: ends well" $? 0
-	check "observing that root began: frames are seen" grep -q 'udp-send' "$tmp/out"
+	is "observation started by root: ends well" $? 0
+	check "observation started by root: frames are observed" grep -q 'udp-send' "$tmp/out"
 
 	# As the unit does it: one ambient capability, nothing else.
 	ambient="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw
@@ -131,8 +131,8 @@ s.sendto(b"hello", ("127.0.0.1", 9))'
 	finish
 
 	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -u bin -r "$file" 2>"$tmp/err"
-	is "another user is for root: status" $? 1
-	is "another user is for root: message" "$(cat "$tmp/err")" \
+	is "-u without root: status" $? 1
+	is "-u without root: message" "$(cat "$tmp/err")" \
 		"netobsd: cannot switch to user bin: netobsd was not started as root"
 fi
 
@@ -142,7 +142,7 @@ instrumented() {
 	nm "$netobsd" 2>/dev/null | grep -qE '__(asan|ubsan|gcov)_'
 }
 
-# inject CALL: makes the running netobsd call something
+# inject CALL: makes the running netobsd make a call
 inject() {
 	gdb -nx -batch -p "$pid" -ex "$1" 2>&1
 }
@@ -156,19 +156,19 @@ else
 	inject 'print ((int (*)(int, int, int))socket)(2, 1, 0)' >"$tmp/gdb"
 	check "a forbidden call fails in the running process" grep -q '^[$]1 = -1$' "$tmp/gdb"
 	inject 'print ((int (*)(void))getpid)()' >"$tmp/gdb"
-	check "an allowed one does not" grep -q "^[$]1 = $pid\$" "$tmp/gdb"
+	check "an allowed call succeeds" grep -q "^[$]1 = $pid\$" "$tmp/gdb"
 	finish
-	is "a forbidden call fails: netobsd goes on" $? 0
+	is "a forbidden call fails: netobsd continues" $? 0
 	begin "$netobsd" -r "$file" --wait-tracer
 	inject 'print ((int (*)(char *, char **, char **))execve)(0, 0, 0)' >"$tmp/gdb"
 	wait "$pid" 2>/dev/null
-	is "running a program kills" $? $((128 + 31)) # SIGSYS
+	is "running a program kills netobsd" $? $((128 + 31)) # SIGSYS
 fi
 
 # ---------------------------------------------------------------------------------------------------------- tracers
 
-# traced COMMAND...: what a tracer counts of a replay that waits for it, confined already, against what is printed.  A
-# tracer that is held up between its probes comes too late for one of them; one that cannot attach never counts right.
+# traced NAME COMMAND...: compares the count of a tracer with the printed firings of a replay that waits for the tracer while
+# it is confined.  A tracer that is delayed between its probes may miss firings; one that cannot attach always does.
 traced() {
 	traced_name=$1
 	shift
@@ -184,7 +184,7 @@ traced() {
 		[ "$counted" != "$printed" ] || break
 	done
 	is "$traced_name: status" "$traced_status $(cat "$tmp/err")" "0 "
-	is "$traced_name: counted is what was printed" "$counted" "$printed"
+	is "$traced_name: as many firings counted as printed" "$counted" "$printed"
 }
 
 refused=$(tracing_refused)
@@ -192,7 +192,7 @@ if [ -n "$refused" ]; then
 	skip "tracers with the filter on" "$refused"
 else
 	traced "tracers with the filter on" "$netobsd"
-	# MemoryDenyWriteExecute= of systemd: first as the kernel does it, which holds in spite of exec.
+	# MemoryDenyWriteExecute= of systemd: first as the kernel does it, which survives exec.
 	mdwe='import ctypes, os, sys
 if ctypes.CDLL(None, use_errno=True).prctl(65, 1, 0, 0, 0) != 0:
     sys.exit(77)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Debug messages: topics at the start, in the file and at run time, and who may switch them.
+# Debug messages: topics at the start, in the file and at run time, and which users may switch them.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -22,7 +22,7 @@ ctl() {
 
 interface=lo
 
-# start OPTION...: netobsd on $interface, answering
+# start OPTION...: starts netobsd on $interface and waits until it replies
 start() {
 	ip netns exec "$space" "$netobsd" -i "$interface" --control "$socket" --control-mode 666 "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
@@ -35,7 +35,7 @@ stop() {
 	pid=
 }
 
-# topics: those that are on, with blanks between them
+# topics: the enabled topics, separated by blanks
 topics() {
 	ctl debug | awk '$2 == "on" { printf "%s ", $1 }'
 }
@@ -50,7 +50,7 @@ messages() {
 	grep -c '^netobsd: debug ' "$tmp/err"
 }
 
-# reload: done when netobsd has answered; a bad file is an error of the request
+# reload: returns when netobsd has replied; a bad file is an error reply
 reload() {
 	ctl reload >/dev/null
 }
@@ -80,21 +80,21 @@ done
 is "debug messages are not limited" "$(grep -c "debug query: request of user 0: probes" "$tmp/err")" 8
 is "JSON" "$(ctl debug --json | grep '"on":true' | tr '\n' ' ')" '{"topic":"host","on":true} {"topic":"query","on":true} '
 
-ctl debug nonsense 2>"$tmp/said"
+ctl debug nonsense 2>"$tmp/message"
 is "unknown topic: status" $? 1
-check "unknown topic: the list" grep -q "expected topics of config,confine,host,capture,live,owner,query" "$tmp/said"
-is "unknown topic: nothing has changed" "$(topics)" "host query "
+check "unknown topic: the list" grep -q "expected topics of config,confine,host,capture,live,owner,query" "$tmp/message"
+is "unknown topic: topics are unchanged" "$(topics)" "host query "
 
 if have setpriv; then
-	stranger="setpriv --reuid 65533 --regid 65533 --clear-groups"
+	other_user="setpriv --reuid 65533 --regid 65533 --clear-groups"
 	# shellcheck disable=SC2086
-	check "another user may read the list" $stranger "$ctl" -s "$socket" debug
+	check "another user can read the list" $other_user "$ctl" -s "$socket" debug
 	for operand in off all live; do
 		# shellcheck disable=SC2086
-		is "another user may not switch: $operand" "$($stranger "$ctl" -s "$socket" debug $operand 2>&1)" \
+		is "another user cannot switch: $operand" "$($other_user "$ctl" -s "$socket" debug $operand 2>&1)" \
 			"netobsctl: only root and the user that netobsd runs as may switch debug messages"
 	done
-	is "nothing has changed" "$(topics)" "host query "
+	is "another user: topics are unchanged" "$(topics)" "host query "
 else
 	skip "permission" "setpriv is not installed"
 fi
@@ -141,7 +141,7 @@ is "the file" "$(topics)" "config "
 echo 'debug = {config, "live,host"} udp-idle = 7' >"$conf"
 reload
 is "reload: the new topics" "$(topics)" "config host live "
-check "config: what a reload has changed" logged config "reload: udp-idle has changed"
+check "config: settings changed by a reload" logged config "reload: udp-idle has changed"
 check "config: the topics have changed" logged config "reload: debug has changed"
 ctl debug query,config >/dev/null
 echo 'debug = {config, "live,host"} udp-idle = 8' >"$conf"
@@ -156,20 +156,20 @@ reload
 is "reload: without the setting it is off" "$(topics)" ""
 stop
 
-# ------------------------------------------------------------------------------------ an interface that goes and comes
+# ---------------------------------------------------------------------------- an interface that is removed and returns
 
 if ip -n "$space" link add netobs0 type veth peer name netobs9 2>/dev/null; then
 	ip -n "$space" link set netobs0 up
 	ip -n "$space" link set netobs9 up
 	start -i netobs0 --debug live
 	ip -n "$space" link del netobs0
-	check "live: removed" wait_for logged live "interface netobs0 was removed: it no longer exists"
-	check "live: why it is not opened again yet" wait_for logged live "interface netobs0 is not opened again yet: it does not exist"
+	check "live: the interface is removed" wait_for logged live "interface netobs0 was removed: it no longer exists"
+	check "live: the reason why it is not opened again yet" wait_for logged live "interface netobs0 is not opened again yet: it does not exist"
 	check "live: the next attempt" wait_for logged live "interface netobs0: next attempt in [0-9]+ s"
 	ip -n "$space" link add netobs0 type veth peer name netobs9
 	ip -n "$space" link set netobs0 up
 	ip -n "$space" link set netobs9 up
-	check "live: why it cannot be opened" wait_for logged live "interface netobs0 cannot be opened yet: .*permission"
+	check "live: the reason why it cannot be opened" wait_for logged live "interface netobs0 cannot be opened yet: .*permission"
 	stop
 else
 	skip "an interface that is removed" "no veth interfaces here"
@@ -179,10 +179,10 @@ if ip -n "$space" link add netobs1 type bridge 2>/dev/null && ip -n "$space" lin
 	interface=any
 	start --debug host
 	ip -n "$space" link set netobs1 up # sends frames of neighbour discovery
-	check "host: an interface below another" wait_for logged host 'interface netobs0 is below others \(a port\)'
+	check "host: a lower device" wait_for logged host 'interface netobs0 is below others \(a port\)'
 	stop
 else
-	skip "an interface below another" "no bridges here"
+	skip "host: a lower device" "no bridges here"
 fi
 
 tap_done

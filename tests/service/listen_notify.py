@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Plays the service manager of sd_notify(3): listen_notify.py SOCKET FILE writes each datagram as one line to FILE."""
+"""Stands in for the service manager of sd_notify(3): listen_notify.py SOCKET FILE writes each datagram as one line to FILE."""
 import os
 import socket
 import sys

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsd as a service: its configuration file, what a reload changes and what it leaves, the notifications to the
-# service manager, and the limit on repeated messages.
+# netobsd as a service: its configuration file, what a reload changes and what it does not, the notifications to the service
+# manager, and the limit on repeated messages.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -15,7 +15,7 @@ pid=
 # configure LINE...
 configure() {
 	printf '%s\n' "$@" >"$conf"
-	chmod 644 "$conf" # netobsd reads it again as somebody else
+	chmod 644 "$conf" # a reload reads it as another user
 }
 
 # complains NAME PATTERN ARGUMENT...: status 1, nothing printed, one line that matches
@@ -45,19 +45,19 @@ is "the command line wins" "$(grep -E '^(interface|filter|time-wait)' "$tmp/prin
 filter = "udp"
 time-wait = 9'
 "$netobsd" -c "$conf" -r "$file" --summary >"$tmp/out" 2>"$tmp/err"
-is "files stand in for the interfaces of a service" "$?" 0
-check "files are filtered as the service's interfaces are" grep -qE '^capture.filtered ' "$tmp/err"
+is "-r replaces the interfaces of the configuration file" "$?" 0
+check "-r: the filter of the configuration file applies" grep -qE '^capture.filtered ' "$tmp/err"
 
 configure 'interface = lo' '' 'max-flows = 3'
 complains "a value out of range" "$conf:3: max-flows = 3: " -c "$conf"
-complains "a value out of range is one to --check-config" "$conf:3: max-flows = 3: " -c "$conf" --check-config
+complains "--check-config: a value out of range" "$conf:3: max-flows = 3: " -c "$conf" --check-config
 complains "a bad value that the command line overrides" "$conf:3: max-flows = 3: " -c "$conf" --max-flows 100
 configure 'interface = lo' 'colour = blue'
 complains "an unknown setting" "$conf:2: .*colour" -c "$conf"
 configure 'strict = 2'
 complains "a wrong type" "$conf:1: strict = 2: expected true or false" -c "$conf" -i lo
 configure 'strict = true'
-complains "a file that is not there" "cannot read $tmp/none: No such file" -c "$tmp/none"
+complains "a missing file" "cannot read $tmp/none: No such file" -c "$tmp/none"
 complains "nothing to observe" "nothing to observe" -c "$conf" --check-config
 chmod 0 "$conf"
 if [ "$(id -u)" -ne 0 ]; then
@@ -76,18 +76,18 @@ mkfifo "$tmp/pipe"
 size=$(wc -c <"$file" | tr -d ' ')
 half=$((size / 2))
 
-# drained: whether what is in the pipe has been read
+# drained: whether the pipe is empty
 drained() {
 	python3 -c 'import fcntl, struct, sys, termios
 sys.exit(struct.unpack("i", fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0] > 0)' 3<&3
 }
 
-# heard: whether no SIGHUP (number 1) waits for $pid to be run; libevent counts those that it has been given
-heard() {
+# handled: whether no SIGHUP (number 1) is pending for $pid; libevent counts those that its handler received
+handled() {
 	! grep -qE '^S(ig|hd)Pnd:.*[13579bdf]$' "/proc/$pid/status"
 }
 
-# replay: begins one, $pid, whose first half has been read
+# replay: starts a replay, $pid, and returns when it has read the first half of the file
 replay() {
 	"$netobsd" -c "$conf" -r "$tmp/pipe" --summary --print --format json >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
@@ -102,7 +102,7 @@ reload() {
 	wait_for grep -qE "$1" "$tmp/err"
 }
 
-# rest: the second half, and the end
+# rest: writes the second half and waits for the end of the replay
 rest() {
 	tail -c "+$((half + 1))" "$file" >&3
 	exec 3>&-
@@ -130,25 +130,25 @@ configure 'strict = true' 'time-wait = 30'
 reload "reloaded"
 rest
 is "a good file: status" $? 0
-check "a good file loses no connection" cmp "$tmp/whole" "$tmp/out"
+check "a good file: every connection is kept" cmp "$tmp/whole" "$tmp/out"
 
 configure 'max-flows = 1000'
 replay
 configure 'max-flows = 2000' 'filter = "tcp port 1"'
 reload "reloaded"
-check "what needs a restart is said" grep -qE "^netobsd: $conf: the change of max-flows needs a restart" "$tmp/err"
+check "a setting that needs a restart: a message" grep -qE "^netobsd: $conf: the change of max-flows needs a restart" "$tmp/err"
 rest
-check "a filter is in force at once" test "$(wc -l <"$tmp/out")" -lt "$(wc -l <"$tmp/whole")"
-check "a filter leaves frames out" grep -qE '^capture.filtered [1-9]' "$tmp/err"
+check "a new filter applies at once" test "$(wc -l <"$tmp/out")" -lt "$(wc -l <"$tmp/whole")"
+check "a new filter: filtered frames are counted" grep -qE '^capture.filtered [1-9]' "$tmp/err"
 
 configure 'filter = "tcp port 1"'
 replay
 configure 'strict = false'
 reload "reloaded"
 rest
-check "a filter that has gone" test -s "$tmp/out"
+check "a removed filter" test -s "$tmp/out"
 
-# Whoever runs the tests may have it ignored (nohup), and netobsd would leave it so.
+# The test may run with SIGHUP ignored (nohup), which netobsd would inherit.
 env --default-signal=HUP "$netobsd" -r "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 exec 3<>"$tmp/pipe"
@@ -158,66 +158,67 @@ wait "$pid"
 is "SIGHUP without a file ends as SIGTERM does" "$? $(cat "$tmp/err")" "0 "
 exec 3>&-
 
-# ----------------------------------------------------------------------------------------------------- the manager
+# --------------------------------------------------------------------------------------------- the service manager
 
-# manage SOCKET: plays the service manager
+# manage SOCKET: starts a stand-in for the service manager
 manage() {
-	rm -f "$tmp/told"
-	python3 "$top/tests/service/listen_notify.py" "$1" "$tmp/told" &
+	rm -f "$tmp/notified"
+	python3 "$top/tests/service/listen_notify.py" "$1" "$tmp/notified" &
 	manager=$!
-	wait_for grep -q listening "$tmp/told"
+	wait_for grep -q listening "$tmp/notified"
 }
 
-told() {
-	grep -qE "$1" "$tmp/told"
+# notified PATTERN: whether a matching notification was received
+notified() {
+	grep -qE "$1" "$tmp/notified"
 }
 
-# told_alive COUNT: whether the watchdog has been served so often
-told_alive() {
-	[ "$(grep -c WATCHDOG "$tmp/told")" -ge "$1" ]
+# watchdog_fed COUNT: whether COUNT watchdog notifications were received
+watchdog_fed() {
+	[ "$(grep -c WATCHDOG "$tmp/notified")" -ge "$1" ]
 }
 
 if have python3; then
 	configure 'strict = false'
 	manage "$tmp/socket"
 	NOTIFY_SOCKET=$tmp/socket WATCHDOG_USEC=400000 replay
-	check "the manager is told: ready" wait_for told '^READY=1$'
-	check "the manager is told: alive, packets and drops" wait_for told \
+	check "notification: ready" wait_for notified '^READY=1$'
+	check "notification: the watchdog, packets and drops" wait_for notified \
 		'^WATCHDOG=1 STATUS=[0-9]+ packets observed, 0 dropped by the kernel, 0 by interfaces; [0-9]+ connections now$'
 	reload "reloaded"
-	check "the manager is told: reloading" told '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
-	is "the manager is told: ready again" "$(grep -A1 RELOADING "$tmp/told" | tail -1)" READY=1
-	# As often as that is every 0.4 s at least.  A netobsd that gets no processor cannot, one that is too slow never is.
+	check "notification: reloading" notified '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
+	is "notification: ready after the reload" "$(grep -A1 RELOADING "$tmp/notified" | tail -1)" READY=1
+	# That is every 0.4 s at least.  A netobsd without a processor may miss it once, one that is too slow misses it each time.
 	for _ in 1 2 3 4 5; do
 		began=$(date +%s%N)
-		wait_for told_alive "$(($(grep -c WATCHDOG "$tmp/told") + 4))"
+		wait_for watchdog_fed "$(($(grep -c WATCHDOG "$tmp/notified") + 4))"
 		took=$((($(date +%s%N) - began) / 1000000))
 		[ "$took" -gt 1500 ] || break
 	done
-	check "the manager is told: alive as often as it wants" test "$took" -le 1500
+	check "notification: the watchdog, at least as often as required" test "$took" -le 1500
 	rest
 	wait "$manager"
-	is "the manager is told: stopping" "$(tail -1 "$tmp/told")" STOPPING=1
+	is "notification: stopping" "$(tail -1 "$tmp/notified")" STOPPING=1
 
 	manage "@netobs-test-$$"
 	NOTIFY_SOCKET=@netobs-test-$$ WATCHDOG_USEC=400000 WATCHDOG_PID=1 replay
-	check "an abstract name: ready" wait_for told '^READY=1$'
-	sleep 0.8 # no event: a watchdog message would have come twice by then
-	is "a watchdog for somebody else" "$(grep -c WATCHDOG "$tmp/told")" 0
+	check "an abstract name: ready" wait_for notified '^READY=1$'
+	sleep 0.8 # no event: two watchdog notifications would be due by then
+	is "WATCHDOG_PID of another process: no watchdog notification" "$(grep -c WATCHDOG "$tmp/notified")" 0
 	rest
 	wait "$manager"
-	is "an abstract name: stopping" "$(tail -1 "$tmp/told")" STOPPING=1
+	is "an abstract name: stopping" "$(tail -1 "$tmp/notified")" STOPPING=1
 
 	manage "$tmp/socket2"
 	NOTIFY_SOCKET=$tmp/socket2 "$netobsd" -i no-such-interface 2>"$tmp/err"
-	is "what cannot start is never ready" "$? $(cat "$tmp/told")" "1 listening"
+	is "a failed start: no notification" "$? $(cat "$tmp/notified")" "1 listening"
 	kill "$manager"
 	wait "$manager" 2>/dev/null
 	NOTIFY_SOCKET=$tmp/gone "$netobsd" -r "$file" 2>"$tmp/err"
-	is "a manager that is not there" "$? $(cat "$tmp/err")" \
+	is "a missing service manager" "$? $(cat "$tmp/err")" \
 		"0 netobsd: cannot notify the service manager through $tmp/gone: No such file or directory"
 else
-	skip "the manager is told" "no python3"
+	skip "notifications" "no python3"
 fi
 
 # ------------------------------------------------------------------------------------------------------------- floods
@@ -228,12 +229,12 @@ replay
 configure 'max-flows = 1'
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	kill -HUP "$pid"
-	wait_for heard
+	wait_for handled
 done
-kill -USR1 "$pid" # which is answered after them
+kill -USR1 "$pid" # which is handled after them
 wait_for grep -q '^probe-site' "$tmp/err"
 rest
-is "a message is said five times" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
-check "and then counted" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
+is "a repeated message: five lines, and one that counts the others" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
+check "a repeated message: the number of the others" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
 
 tap_done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# How fast a capture is replayed without a tracer, by processor time: machines are busy.  The rate is for reading; only
-# a collapse is a failure, because machines differ.
+# The rate of a replay without a tracer, by processor time, because machines are busy.  Machines differ, so that only a rate
+# far below the usual one is a failure.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -12,9 +12,9 @@ packets=5000000
 speed_limits || skip_all "limits of speed apply with NETOBS_SPEED=1 only"
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ -x "$build/bench/gentrace" ] || skip_all "bench/gentrace is not built"
-! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$netobsd" || skip_all "a build that checks or counts is not fast"
+! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$netobsd" || skip_all "a build with sanitizers or gcov is slow"
 
-# 112 bytes a packet in the file: all of them if there is room for that, else fewer.
+# 112 bytes a packet in the file: fewer packets if the disk is too small.
 room=$(df -Pk "$tmp" | awk 'NR == 2 { print $4 }')
 [ "${room:-0}" -gt 2000000 ] || packets=500000
 "$build/bench/gentrace" -n "$packets" -c 100000 -l 40 "$tmp/trace.pcap" || exit 99

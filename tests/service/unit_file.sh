@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The unit that the package installs: systemd reads it without complaint and finds it tight, and what it allows is enough
-# for netobsd.
+# The unit that the package installs: systemd reads it without a warning, its exposure is low, and it has the settings that
+# netobsd needs.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -17,22 +17,22 @@ else
 	not_ok "exposure, at most 1.5 wanted" "$tmp/exposure"
 fi
 
-# With a program that is there and no manual: neither is about the unit.
+# With a program that exists and without the manual: neither is part of the unit.
 sed -e '/^Documentation=/d' -e 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$unit" >"$tmp/netobs.service"
 systemd-analyze verify --recursive-errors=no "$tmp/netobs.service" >"$tmp/out" 2>&1
-is "systemd reads it without complaint" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
+is "systemd reads the unit without a warning" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
 
-wants() {
-	check "it has $1" grep -qx "$1" "$unit"
+has_setting() {
+	check "the unit has $1" grep -qx "$1" "$unit"
 }
 
-wants Type=notify
-wants User=netobs
-wants AmbientCapabilities=CAP_NET_RAW
-wants CapabilityBoundingSet=CAP_NET_RAW
-wants MemoryDenyWriteExecute=yes
+has_setting Type=notify
+has_setting User=netobs
+has_setting AmbientCapabilities=CAP_NET_RAW
+has_setting CapabilityBoundingSet=CAP_NET_RAW
+has_setting MemoryDenyWriteExecute=yes
 
 systemd-sysusers --dry-run "$top/conf/netobs.sysusers" >"$tmp/out" 2>&1
-is "sysusers.d takes the user" "$?" 0
+is "systemd-sysusers accepts the user" "$?" 0
 
 tap_done
