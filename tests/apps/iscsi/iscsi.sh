@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Real iSCSI: Debian's target (tgt) and initiators (libiscsi's tools, and tests/apps/iscsi/iscsi_talk.py for what they do not do) on
-# the loopback interface of a network namespace of its own.  Every probe is held against tshark's iSCSI dissector, PDU by
-# PDU, also from the initiator's side, cut by the snapshot length and picked up in mid-stream.
+# Real iSCSI: Debian's target (tgt) and initiators (libiscsi's tools, and tests/apps/iscsi/iscsi_initiator.py for what they lack)
+# on the loopback interface of a network namespace.  Every probe is compared with tshark's iSCSI dissector, PDU by PDU: also
+# from the initiator's side, truncated by the snapshot length and in mid-stream.
 #
 #	iscsi.sh		compare
 #	iscsi.sh capture FILE	only write such a capture
@@ -17,9 +17,9 @@ unshare -n true 2>/dev/null || skip_all "no network namespaces here"
 
 iqn=iqn.2026-11.net.netobs
 
-# Everything that talks, in a namespace whose loopback interface has the MTU of an Ethernet, so that PDUs lie across
-# segments, and an address for each side.  tgtd takes no pidfile; it is the child of this shell and ends with it.
-cat >"$tmp/talk.sh" <<'END'
+# Target and initiators, in a namespace whose loopback interface has the MTU of Ethernet, so that PDUs are split over
+# segments, and an address for each side.  tgtd has no pidfile; it is the child of this shell and ends with it.
+cat >"$tmp/traffic.sh" <<'END'
 set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$3"
@@ -37,7 +37,7 @@ try_admin() {
 	tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1
 }
 
-# admin WORD...: of tgtadm, which the target answers once it is up
+# admin WORD...: runs tgtadm until it succeeds, which is when the target is up
 admin() {
 	wait_for try_admin "$@"
 }
@@ -54,7 +54,7 @@ done
 admin --op new --mode account --user netobs --password netobs-secret
 admin --op bind --mode account --tid 2 --user netobs
 
-tcpdump -i lo -s 0 -U -w talk.pcap tcp port 3260 or udp port 9 >tcpdump.log 2>&1 &
+tcpdump -i lo -s 0 -U -w traffic.pcap tcp port 3260 or udp port 9 >tcpdump.log 2>&1 &
 tcpdump=$!
 wait_for grep -q listening tcpdump.log
 
@@ -67,34 +67,34 @@ url=iscsi://192.0.2.1
 	timeout 60 iscsi-inq "iscsi://netobs%wrong-secret@192.0.2.1/$2:disk2/1"
 	timeout 60 iscsi-test-cu -d -t iSCSI.iSCSITMF "$url/$2:disk1/1"
 } >tools.log 2>&1
-timeout 120 python3 "$3/tests/apps/iscsi/iscsi_talk.py" 192.0.2.1 "$2:disk1" discovery,logout \
+timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk1" discovery,logout \
 	inquiry,read,write,immediate,extended,nop,reset,abort,logout header,inquiry,read,write,logout \
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
-	long,inquiry,logout inquiry,second,inquiry,logout wrong >talk.log 2>&1
-timeout 120 python3 "$3/tests/apps/iscsi/iscsi_talk.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>talk.log 2>&1
+	long,inquiry,logout inquiry,second,inquiry,logout wrong >traffic.log 2>&1
+timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>traffic.log 2>&1
 # The last frame: tcpdump has written all others before.
 python3 -c 'import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"the last frame", ("192.0.2.1", 9))'
-wait_for grep -q "the last frame" talk.pcap
+wait_for grep -q "the last frame" traffic.pcap
 kill $tcpdump
 wait $tcpdump
 exit 0
 END
 
-timeout 900 unshare -n sh "$tmp/talk.sh" "$tmp" "$iqn" "$top" 2>"$tmp/error"
-capture=$tmp/talk.pcap
+timeout 900 unshare -n sh "$tmp/traffic.sh" "$tmp" "$iqn" "$top" 2>"$tmp/error"
+capture=$tmp/traffic.pcap
 if [ "${1-}" = capture ]; then
-	cat "$tmp/talk.log"
+	cat "$tmp/traffic.log"
 	cp "$capture" "$2"
 	exit
 fi
-if [ ! -s "$tmp/talk.log" ]; then
-	not_ok "target and initiators have talked" "$tmp/error" "$tmp/tgtd.log" "$tmp/tgtadm.log"
+if [ ! -s "$tmp/traffic.log" ]; then
+	not_ok "target and initiators run" "$tmp/error" "$tmp/tgtd.log" "$tmp/tgtadm.log"
 	tap_done
 fi
-is "what was to succeed did" "$(grep -c ': done$' "$tmp/talk.log")" 9
-is "what was to be refused was" "$(grep -c 'login refused: 0x20[13]$' "$tmp/talk.log")" 2
+is "sessions that must succeed" "$(grep -c ': done$' "$tmp/traffic.log")" 9
+is "logins that must be refused" "$(grep -c 'login refused: 0x20[13]$' "$tmp/traffic.log")" 2
 
 # pdus NAME CAPTURE PROBE...: against tshark
 pdus() {
@@ -104,7 +104,7 @@ pdus() {
 	note "$(tail -n 1 "$tmp/check")"
 }
 
-pdus "every PDU is told, as tshark sees it" "$capture" login-command login-response text-command text-response \
+pdus "each PDU fires its probe, with the fields that tshark finds" "$capture" login-command login-response text-command text-response \
 	logout-command logout-response scsi-command scsi-response data-send data-receive data-request nop-receive \
 	nop-send task-command task-response
 
@@ -114,35 +114,35 @@ probes() {
 }
 
 probes >"$tmp/both"
-is "PDUs are told" "$([ "$(wc -l <"$tmp/both")" -gt 150 ] && echo many)" many
+is "there are PDUs" "$([ "$(wc -l <"$tmp/both")" -gt 150 ] && echo many)" many
 probes --view monitor >"$tmp/monitor"
-check "the monitor view tells the same" cmp "$tmp/both" "$tmp/monitor"
+check "view monitor: the same firings" cmp "$tmp/both" "$tmp/monitor"
 probes --local 192.0.2.1/32 >"$tmp/target"
-check "so does the target's own" cmp "$tmp/both" "$tmp/target"
+check "view host, local target: the same firings" cmp "$tmp/both" "$tmp/target"
 probes --local 192.0.2.2/32 | sed -E 's/ (192.0.2.2:[0-9]*) - (192.0.2.1:3260),/ \2 - \1,/' >"$tmp/initiator"
-check "and the initiator's, with the ends exchanged" cmp "$tmp/both" "$tmp/initiator"
-probes --local 198.51.100.1/32 >"$tmp/nobody"
-is "overheard, it is nobody's" "$(wc -l <"$tmp/nobody")" 0
+check "view host, local initiator: the same firings, endpoints exchanged" cmp "$tmp/both" "$tmp/initiator"
+probes --local 198.51.100.1/32 >"$tmp/foreign"
+is "view host, neither end local: no firing" "$(wc -l <"$tmp/foreign")" 0
 probes --iscsi-port 3261 >"$tmp/elsewhere"
-is "on another port it is not iSCSI" "$(wc -l <"$tmp/elsewhere")" 0
+is "another --iscsi-port: no firing" "$(wc -l <"$tmp/elsewhere")" 0
 probes --iscsi-port 3261,3260 >"$tmp/ports"
-check "ports are a list" cmp "$tmp/both" "$tmp/ports"
+check "--iscsi-port takes a list" cmp "$tmp/both" "$tmp/ports"
 
 "$netobsd" -r "$capture" --print='iscsi-*' --summary 2>&1 >/dev/null |
-	grep -e '^anomaly\.\(stream\|iscsi\|retrans\)' -e '^conversation.now [1-9]' -e 'gaps [1-9]' >"$tmp/odd"
-is "nothing about it is odd, and nothing is left" "$(cat "$tmp/odd")" ''
+	grep -e '^anomaly\.\(stream\|iscsi\|retrans\)' -e '^conversation.now [1-9]' -e 'gaps [1-9]' >"$tmp/anomalies"
+is "no anomaly, no gap, and no connection is left" "$(cat "$tmp/anomalies")" ''
 
-# unnamed FILE: without the names, which a text that is cut or missing does not tell, and without the time, which is
-# later where bytes had to be given up first
+# unnamed FILE: without the names, which truncated or missing text does not contain, and without the time, which is later
+# if a gap had to be declared first
 unnamed() {
 	sed -e 's/^[^ ]* //' -e 's/, target [^,]*//' -e 's/, initiator [^,]*//' "$1"
 }
 
-# part NAME FILE LEAST: at least LEAST probes, each of them one of the whole capture's
+# part NAME FILE LEAST: at least LEAST firings, each of which occurs with the whole capture, too
 part() {
 	unnamed "$tmp/both" >"$tmp/all"
 	unnamed "$2" | grep -Fxvf "$tmp/all" >"$tmp/invented"
-	[ "$(wc -l <"$2")" -ge "$3" ] || echo "only $(wc -l <"$2") probes" >>"$tmp/invented"
+	[ "$(wc -l <"$2")" -ge "$3" ] || echo "only $(wc -l <"$2") firings" >>"$tmp/invented"
 	if [ ! -s "$tmp/invented" ]; then
 		ok "$1"
 	else
@@ -155,20 +155,20 @@ if have editcap; then
 	editcap -F pcap -s 130 "$whole" "$tmp/cut.pcap"
 	capture=$tmp/cut.pcap
 	probes >"$tmp/cut"
-	part "cut by the snapshot length, nothing is invented" "$tmp/cut" 150
+	part "truncated by the snapshot length: no invented firing" "$tmp/cut" 150
 	for frame in 30 100 200 300; do
 		editcap -F pcap -r "$whole" "$tmp/middle.pcap" $frame-100000
 		capture=$tmp/middle.pcap
 		probes >"$tmp/middle"
-		part "nor picked up in mid-stream, from frame $frame on" "$tmp/middle" 50
+		part "in mid-stream, from frame $frame on: no invented firing" "$tmp/middle" 50
 	done
-	# One frame in ten is not there.
+	# One frame in ten is missing.
 	# shellcheck disable=SC2046
-	editcap -F pcap "$whole" "$tmp/holes.pcap" $(seq 5 10 400)
-	capture=$tmp/holes.pcap
-	probes >"$tmp/holes"
-	part "nor where frames are missing" "$tmp/holes" 100
+	editcap -F pcap "$whole" "$tmp/missing.pcap" $(seq 5 10 400)
+	capture=$tmp/missing.pcap
+	probes >"$tmp/missing"
+	part "with missing frames: no invented firing" "$tmp/missing" 100
 else
-	skip "cut, picked up in mid-stream and with holes" "editcap is not installed"
+	skip "truncated, in mid-stream and with missing frames" "editcap is not installed"
 fi
 tap_done

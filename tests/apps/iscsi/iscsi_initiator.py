@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""iscsi_talk.py ADDRESS TARGET SCRIPT...: an iSCSI initiator (RFC 7143) that does what libiscsi's tools do not.
+"""iscsi_initiator.py ADDRESS TARGET SCRIPT...: an iSCSI initiator (RFC 7143) that does what libiscsi's tools do not.
 
 Each SCRIPT is one session, words separated by commas: what to negotiate (header, data: digests; split: the login's text in
 several PDUs; long: a name of 223 bytes; chap; wrong: a target that is not there), then what to do: inquiry, read,
