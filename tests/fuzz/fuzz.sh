@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The fuzz targets as plain tests: over the frames of the captures there are, whichever driver they were linked with.
+# The fuzz targets as plain tests, with libFuzzer or with the driver of fuzz_main.c: over the frames of all captures.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """iscsi_seeds.py DIRECTORY CAPTURE: seeds of tests/fuzz/fuzz_iscsi.c, one per connection of a capture of iSCSI over IPv4.
 
-Each connection comes whole, without its beginning, and damaged in several ways.
+Each connection is written whole, without its beginning, and damaged in several ways.
 """
 import random
 import struct
@@ -40,12 +40,12 @@ def main():
         connections.setdefault(name, []).append((from_target, payload[:20000]))
     random.seed(3)
     count = 0
-    for talk in connections.values():
-        whole = [record(*segment) for segment in talk]
+    for segments_of_one in connections.values():
+        whole = [record(*segment) for segment in segments_of_one]
         seeds = [b"\1" + b"".join(whole), b"\3" + b"".join(whole), b"\0" + b"".join(whole[4:])]
         for _ in range(20):
             seed = bytearray(b"\1" + b"".join(
-                record(from_target, payload, random.choice([0, 0, 0, 2, 4, 8, 16])) for from_target, payload in talk))
+                record(from_target, payload, random.choice([0, 0, 0, 2, 4, 8, 16])) for from_target, payload in segments_of_one))
             for _ in range(random.randrange(4)):
                 seed[random.randrange(len(seed))] ^= 1 << random.randrange(8)
             seeds.append(bytes(seed))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """pipeline_seeds.py DIRECTORY: inputs of fuzz_pipeline, always the same ones.
 
-Each is a few flows that mostly send plain data, on one or two link types, while tracers, local addresses, devices and
-time change now and then.
+Each has a few flows that mostly send plain data, on one or two link types, while tracers, local addresses, devices and
+time change at random.
 """
 import os
 import random
@@ -21,14 +21,14 @@ def frame(r, tuples, links):
     """A frame: mostly a plain one, in sequence."""
     link = r.choice(links)
     where = r.choice((1, 1, 1, 0, 2, 3)) | link << 2 | r.randrange(8) << 5
-    who = r.choice(tuples) | r.randrange(2) << 5 | r.choice((0, 0x40))
+    tuple_bits = r.choice(tuples) | r.randrange(2) << 5 | r.choice((0, 0x40))
     what = r.randrange(4) | r.randrange(8) << 3
     numbers = 0
     if r.random() < 0.1:
         what = r.randrange(256)
     if r.random() < 0.1:
         numbers = r.randrange(256)
-    return record(MADE_FRAME, r.choice((0, 0, 1, 5)), where, who, what, numbers)
+    return record(MADE_FRAME, r.choice((0, 0, 1, 5)), where, tuple_bits, what, numbers)
 
 
 def change(r, tracers):

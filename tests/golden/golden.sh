@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Golden replays: every line of tests/golden/LIST is replayed, and what netobsd prints must be what
-# tests/golden/NAME.out holds, byte for byte: standard output, then standard error, then the exit status.
+# Golden replays: every line of tests/golden/LIST is replayed, and the output of netobsd must be tests/golden/NAME.out, byte
+# for byte: standard output, then standard error, then the exit status.
 #
 #   golden.sh                  compare all cases, in TAP
-#   golden.sh update NAME...   write the expectation of these cases anew (tests/golden/update calls this)
+#   golden.sh update NAME...   writes the expectation of these cases; of all without NAME (tests/golden/update runs this)
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
 list=$top/tests/golden/LIST
 
-# replay FILE OPTION...: the transcript of one case.  The path of the capture and of the program do not belong to it, nor
-# does what the kernel is.
+# replay FILE OPTION...: prints the transcript of one case, without the paths of the capture and of the program and without
+# the line that depends on the kernel.
 replay() {
 	replay_file=$1
 	shift

@@ -11,7 +11,7 @@ contract=$shared/spec/probes.md
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
 [ -r "$contract" ] || skip_all "no $contract"
 
-# "tcpinfo tcp_sport" of every field in the header
+# "tcpinfo tcp_sport" for every field in the header
 awk '
 	/^struct [a-z0-9]+ [{]$/ { name = $2 }
 	/^\t(netobs_|char )/ { field = $2; sub(/[[;].*/, "", field); print name, field }

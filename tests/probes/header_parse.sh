@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The installed header is understood by everyone who is told to include it: C and C++ compilers, bcc, and bpftrace
-# however it gets the header.  For bpftrace every struct must be known by its cast name and have the size it has in C.
+# Each program that includes the installed header accepts it: C and C++ compilers, bcc, and bpftrace, in whichever way it
+# includes the header.  In bpftrace every struct must have its name and the size that it has in C.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -33,7 +33,7 @@ strict='-pedantic -Wall -Wextra -Wpadded -Werror -fsyntax-only'
 	compiles 'C99, 32 bits (clang)' clang -std=c99 -m32 $strict -xc
 }
 
-# What bcc does: a BPF target, no system headers, and the kernel's own idea of uint64_t first.
+# Like bcc: a BPF target, no system headers, and the kernel's own uint64_t first.
 if have clang; then
 	printf 'typedef unsigned long long uint64_t; typedef unsigned int uint32_t;\n#include "%s"\n' "$header" \
 		>"$tmp/bcc.c"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every capture there is, replayed twice as JSON: each line is an object of the documented shape, both runs give the
-# same bytes, and the exit status is the one the capture asks for.  The work is done in json_lines.py.
+# Every capture, replayed twice as JSON: each line is an object with the documented members, both runs give the same bytes,
+# and the exit status is right for the capture.  The work is done in json_lines.py.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The ABI of the probes is that of tests/probes/abi.expected, and what is generated for tracers says the same.
+# The ABI of the probes is that of tests/probes/abi.expected, and the libraries generated for tracers agree with it.
 #
-#	tests/probes/libraries.sh update	accepts the present ABI.  Lines may come, but none may go or change in a release,
+#	tests/probes/libraries.sh update	accepts the present ABI.  Lines may be added, but none removed or changed in a release,
 #					except the size of a struct that has grown (NETOBS_ABI_VERSION rises then).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -30,7 +30,7 @@ generate abi >"$tmp/abi"
 if [ "${1-}" = update ]; then
 	gone >"$tmp/gone"
 	[ ! -s "$tmp/gone" ] || {
-		echo "lines of the ABI have gone or changed, which no release may do:"
+		echo "lines of the ABI are removed or changed, which no release may do:"
 		cat "$tmp/gone"
 		echo "If no release has them, delete them from tests/probes/abi.expected and accept again."
 		exit 1
@@ -44,9 +44,9 @@ have python3 || skip_all "python3 is not installed"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
 
 gone >"$tmp/gone"
-check "nothing of the ABI has gone or changed" test ! -s "$tmp/gone"
+check "no line of the ABI is removed or changed" test ! -s "$tmp/gone"
 [ ! -s "$tmp/gone" ] || sed 's/^/# /' "$tmp/gone"
-check "nothing has come unnoticed (tests/probes/libraries.sh update)" diff -u "$expected" "$tmp/abi"
+check "new lines of the ABI are accepted (tests/probes/libraries.sh update)" diff -u "$expected" "$tmp/abi"
 
 manifest abi >"$tmp/abi.program"
 grep -v '^NETOBS_' "$tmp/abi" >"$tmp/abi.awk"
@@ -57,10 +57,10 @@ for library in d:dtrace/netobs.d tapset:tapset/netobs.stp; do
 	sed -n 's/.*process("\([^"]*\)").*/\1/p' "$file" | sort -u >"$tmp/program"
 	generate "${library%%:*}" "$(cat "$tmp/program")" >"$tmp/generated"
 	check "${library#*:} is what is generated now" cmp "$tmp/generated" "$file"
-	check "${library#*:} says what the program says" manifest "${library%%:*}" "$file"
+	check "${library#*:} agrees with the program" manifest "${library%%:*}" "$file"
 done
 
-# SystemTap itself, as far as it gets: up to the code that it would run in the kernel.
+# SystemTap itself, up to the code that it would run in the kernel.
 mkdir "$tmp/tapset"
 generate tapset "$netobsd" >"$tmp/tapset/netobs.stp"
 kernel=$(for config in /lib/modules/*/build/.config; do
@@ -70,7 +70,7 @@ name="SystemTap understands every probe and variable of the tapset"
 if ! have stap; then
 	skip "$name" "stap is not installed, the tapset was not run"
 elif [ -z "$kernel" ]; then
-	skip "$name" "stap wants the headers of a kernel, the tapset was not run"
+	skip "$name" "stap needs the headers of a kernel, the tapset was not run"
 else
 	manifest variables "$tmp/tapset/netobs.stp" >"$tmp/all.stp"
 	check "$name" stap -r "$kernel" -I "$tmp/tapset" -p2 "$tmp/all.stp"

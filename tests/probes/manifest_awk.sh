@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The generator understands the provider and the header, the same with every awk, and stops at what it does not
-# understand: a probe that it overlooked would be missing in silence.  SystemTap's dtrace reads the provider too.
+# The generator reads the provider and the header, with the same result in every awk, and stops at text that it does not
+# understand: a probe that it skipped would be missing without notice.  SystemTap's dtrace reads the provider, too.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -152,7 +152,7 @@ refuses 'a field without a comment' manifest netobs.h 's|\(netobs_u32 pkt_len;\)
 	'netobs_u32 pkt_len;' 'netobs_u32 pkt_len;    /* bytes'
 refuses 'a field with an empty comment' manifest netobs.h 's|\(netobs_u32 pkt_len;\).*|\1 /* */|' 'netobs_u32 pkt_len;' \
 	'pkt_len has an empty comment' 'netobs_u32 pkt_len;    /* bytes'
-refuses 'padding that is not said to be' manifest netobs.h 's|\(cs_pad\[4\];\).*|\1 /* mystery */|' 'mystery' \
+refuses 'padding by its name only' manifest netobs.h 's|\(cs_pad\[4\];\).*|\1 /* mystery */|' 'mystery' \
 	'cs_pad is padding by its name but not by its comment: mystery' 'netobs_u8 cs_pad[4];  /* padding */'
 refuses 'padding by its comment only' manifest netobs.h 's|\(netobs_u32 pkt_len;\).*|\1 /* padding */|' 'netobs_u32 pkt_len;' \
 	'pkt_len is padding by its comment but not by its name' 'netobs_u8 cs_pad[4];  /* padding */'
@@ -185,8 +185,8 @@ refuses 'a table of another name' manual netobs.7.in 's/^@PROBES@/@SONDES@/' '@S
 # SystemTap's program exits 0 on what it cannot parse, so its output is counted.
 if have dtrace && dtrace --help 2>&1 | grep -q 'systemtap header'; then
 	(cd "$tmp" && dtrace -h -s "$provider" -o stap.h) >"$tmp/err" 2>&1
-	is "SystemTap's dtrace sees every probe" "$(grep -c '^#define NETOBS_[A-Z_]*(arg1' "$tmp/stap.h")" "$declared"
+	is "SystemTap's dtrace finds every probe" "$(grep -c '^#define NETOBS_[A-Z_]*(arg1' "$tmp/stap.h")" "$declared"
 else
-	skip "SystemTap's dtrace sees every probe" 'no such program'
+	skip "SystemTap's dtrace finds every probe" 'no such program'
 fi
 tap_done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What tracers find in the program: the stapsdt notes.  Names, number of arguments and the grammar of every operand are as
-# tests/probes/notes.expected has them, and each name has its one semaphore, at every optimisation and with every compiler that
-# is here.  On x86-64 a name has two sites, which must differ in nothing but their nops: see probes/site/site.h.
+# The stapsdt notes of the program, which tracers read.  Names, number of arguments and the form of every operand are those
+# of tests/probes/notes.expected, and each name has one semaphore, at every optimisation and with every installed compiler.
+# On x86-64 a name has two sites, which must differ in their nops only: see probes/site/site.h.
 #
 #	notes.sh		compare
 #	notes.sh update		write the expectation anew
@@ -144,7 +144,7 @@ inspect() {
 	done
 }
 
-# A caller whose arguments an optimiser would love to fold into the sites.
+# A caller with constant arguments, which an optimiser could fold into the sites.
 cat >"$tmp/main.c" <<'END'
 #include "probes/site/site_select.h"
 #include "probes/sites.h"
@@ -202,7 +202,7 @@ inspect 'fire_sites as built' "$fire_sites"
 if [ "$sites_per_name" -eq 2 ] && have gcc objdump; then
 	gcc -O0 -mred-zone -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program"
 	inspect_code "$tmp/program" >"$tmp/complaints"
-	check 'a red zone would be found' grep -q '^red zone: ' "$tmp/complaints"
+	check 'a red zone is found' grep -q '^red zone: ' "$tmp/complaints"
 fi
 if [ -x "$netobsd" ]; then
 	inspect 'netobsd as built' "$netobsd"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Real tracers on every probe site: what they read through the public header is what was passed, and they see as many
-# firings as there were, whichever of its two sites a probe executes.
+# Real tracers on every probe site: they read through the public header the values that were passed, and they count every
+# firing, whichever of its two sites a probe executes.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -28,7 +28,7 @@ values() {
 	fi
 }
 
-# counts KIND: neither lost nor, with two sites attached, counted twice
+# counts KIND: each firing is counted once, although two sites are attached
 counts() {
 	bpftrace "$tmp/count.bt" -c "$program $1 1000" >"$tmp/out" 2>"$tmp/err"
 	counted=$(grep -c '^@\[[a-z0-9_]*\]: 1000$' "$tmp/out")
@@ -55,7 +55,7 @@ else
 	done
 fi
 
-# gdb_probes: the probes that gdb knows, one per line
+# gdb_probes: the probes that gdb lists, one per line
 gdb_probes() {
 	gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' | sort -u
 }
@@ -64,9 +64,9 @@ if have gdb; then
 	gdb_probes >"$tmp/got"
 	"$program" names | cut -d' ' -f1 | sort >"$tmp/expected"
 	if diff -u "$tmp/expected" "$tmp/got" >"$tmp/diff"; then
-		ok 'gdb knows every probe'
+		ok 'gdb lists every probe'
 	else
-		not_ok 'gdb knows every probe' "$tmp/diff" "$tmp/err"
+		not_ok 'gdb lists every probe' "$tmp/diff" "$tmp/err"
 	fi
 	for kind in $kinds; do
 		# The dollar signs are for gdb.
@@ -81,7 +81,7 @@ if have gdb; then
 		fi
 	done
 else
-	skip 'gdb knows every probe' 'no gdb'
+	skip 'gdb lists every probe' 'no gdb'
 	skip 'gdb stops at a probe and reads an argument' 'no gdb'
 fi
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every D script: by the strict reader of tests/scripts/d_check.py everywhere, and by DTrace's own compiler where it is.
+# Every D script: by the strict reader of tests/scripts/d_check.py, and by DTrace's own compiler if it is installed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -9,7 +9,7 @@
 have python3 || skip_all "python3 is not installed"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
 
-# reads FILE...: whether the reader takes them
+# reads FILE...: whether the reader accepts them
 reads() {
 	python3 "$top/tests/scripts/d_check.py" "$top/probes/netobs.h" "$@" <"$tmp/manifest"
 }
@@ -18,11 +18,11 @@ for script in "$top"/scripts/d/*.d; do
 	check "$(basename "$script"): every probe, argument and name in it exists" reads "$script"
 done
 
-# The reader must be able to say no.
+# The reader rejects what is wrong.
 # refuses WHAT SCRIPT
 refuses() {
 	printf '%s\n' "$2" >"$tmp/bad.d"
-	if reads "$tmp/bad.d" >"$tmp/said"; then
+	if reads "$tmp/bad.d" >"$tmp/message"; then
 		not_ok "the reader refuses $1" "$tmp/bad.d"
 	else
 		ok "the reader refuses $1"
@@ -35,7 +35,7 @@ refuses "an argument that is reserved" 'netobs*:::tcp-state-change { @a[args[0]-
 refuses "an argument that one probe of two lacks" 'netobs*:::tcp-send, netobs*:::arp-send { @a[args[2]->ip_ver] = count(); }'
 refuses "an unknown name" 'netobs*:::tcp-receive { start = begin; }'
 refuses "a printf that prints text as a number" 'netobs*:::tcp-receive { printf("%d\n", args[2]->ip_saddr); }'
-refuses "a printf with too little" 'netobs*:::tcp-receive { printf("%d %d\n", args[4]->tcp_seq); }'
+refuses "a printf with too few arguments" 'netobs*:::tcp-receive { printf("%d %d\n", args[4]->tcp_seq); }'
 refuses "text and number compared" 'netobs*:::tcp-receive /args[2]->ip_saddr == 1/ { @a = count(); }'
 refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { @a["x"] = count(); }'
 refuses "a missing brace" 'netobs*:::tcp-receive { @a = count();'
@@ -45,7 +45,7 @@ find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp
 find "$top/scripts/d" -name '*.d' -exec basename {} .d \; | sort >"$tmp/d"
 check "the same questions for bpftrace and for D" diff -u "$tmp/bpftrace" "$tmp/d"
 
-# one_head NAME: both scripts are introduced by the same words
+# one_head NAME: whether both scripts have the same head comment
 one_head() {
 	for language in bpftrace/$1.bt d/$1.d; do
 		sed -n '1,/^ \*\//p' "$top/scripts/$language" >"$tmp/head.$(basename "$language")"
@@ -55,9 +55,9 @@ one_head() {
 while read -r name; do
 	one_head "$name" || echo "$name"
 done <"$tmp/d" >"$tmp/differ"
-check "both explain themselves with the same words" test ! -s "$tmp/differ"
+check "both have the same head comment" test ! -s "$tmp/differ"
 
-# With DTrace itself, against an idle netobsd, for args[] have types only where a process has the provider.
+# With DTrace itself, against an idle netobsd: args[] have types only if a process has the provider.
 why=
 if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
 	why="there is no DTrace on this machine, the D scripts were not run"
@@ -77,7 +77,7 @@ mkfifo "$tmp/idle"
 observer=$!
 exec 3>"$tmp/idle"
 for script in "$top"/scripts/d/*.d; do
-	dtrace -e -L "$build/probes/dtrace" -s "$script" >"$tmp/said" 2>&1 || cat "$tmp/said"
+	dtrace -e -L "$build/probes/dtrace" -s "$script" >"$tmp/message" 2>&1 || cat "$tmp/message"
 done >"$tmp/refused"
 check "DTrace compiles every D script" test ! -s "$tmp/refused"
 exec 3>&-

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every script of scripts/bpftrace, run by netobs(1) on a capture: it prints its sample, it has missed nothing, and what
-# it aggregates is what the built-in printer says.
+# Every script of scripts/bpftrace, run by netobs(1) on a capture: it prints its sample, misses no firing, and its
+# aggregations agree with the built-in printer.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -22,43 +22,43 @@ maps() {
 
 # ------------------------------------------------------------------------------------------- without any tracer at all
 
-find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/there"
+find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/existing"
 awk '{ print $1 }' "$tmp/list" | sort >"$tmp/listed"
-check "every script has a sample" diff -u "$tmp/there" "$tmp/listed"
+check "every script has a sample" diff -u "$tmp/existing" "$tmp/listed"
 
 sed -n '/^script_names/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top/scripts/room.mk" | sort >"$tmp/installed"
-check "every script is installed, with its sample" diff -u "$tmp/there" "$tmp/installed"
+check "every script is installed, with its sample" diff -u "$tmp/existing" "$tmp/installed"
 
-"$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/told"
-check "netobs --list tells of every script in a line" diff -u "$tmp/there" "$tmp/told"
+"$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/shown"
+check "netobs --list has a line for every script" diff -u "$tmp/existing" "$tmp/shown"
 
-# A sum or a count that may have gaps is worth nothing.
+# A count is of no use if it may have missed firings.
 grep -lE '= (count|sum|avg|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"
-check "every script that counts says what it has missed" test -s "$tmp/counting" -a -z "$(xargs grep -L 'missed %lu firings' <"$tmp/counting")"
+check "every script that counts prints its missed firings" test -s "$tmp/counting" -a -z "$(xargs grep -L 'missed %lu firings' <"$tmp/counting")"
 
-# says NAME WANTED OPTION...: netobs fails with one line of this sort
-says() {
-	says_name=$1
-	says_wanted=$2
+# complains NAME WANTED OPTION...: netobs fails with one line that matches WANTED
+complains() {
+	complains_name=$1
+	complains_wanted=$2
 	shift 2
 	if "$netobs" "$@" >"$tmp/out" 2>&1 </dev/null; then
-		not_ok "$says_name" "$tmp/out"
-	elif [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -q "$says_wanted" "$tmp/out"; then
-		ok "$says_name"
+		not_ok "$complains_name" "$tmp/out"
+	elif [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -q "$complains_wanted" "$tmp/out"; then
+		ok "$complains_name"
 	else
-		not_ok "$says_name" "$tmp/out"
+		not_ok "$complains_name" "$tmp/out"
 	fi
 }
 
-says "no such script" "no script is called nonsense; netobs --list" nonsense -r /dev/null
-says "no such file" "cannot read /nonsense" webconn -r /nonsense
-says "no such process" "process 999999999 does not exist" webconn -p 999999999
-says "no such option" "unknown option --nonsense" webconn --nonsense
-says "both a file and a process" "cannot be combined with -r" webconn -r /dev/null -p $$
-says "no such tracer" "ktap is not installed; to print the firings without a tracer" webconn -r /dev/null -t ktap
+complains "no such script" "no script is called nonsense; netobs --list" nonsense -r /dev/null
+complains "no such file" "cannot read /nonsense" webconn -r /nonsense
+complains "no such process" "process 999999999 does not exist" webconn -p 999999999
+complains "no such option" "unknown option --nonsense" webconn --nonsense
+complains "both a file and a process" "cannot be combined with -r" webconn -r /dev/null -p $$
+complains "no such tracer" "ktap is not installed; to print the firings without a tracer" webconn -r /dev/null -t ktap
 if [ "$(id -u)" -eq 0 ]; then
 	cp /bin/true "$tmp/true"
-	NETOBSD=$tmp/true says "a program without probes" "contains no probes" webconn -r /dev/null -t sh
+	NETOBSD=$tmp/true complains "a program without probes" "contains no probes" webconn -r /dev/null -t sh
 	if have setpriv && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs" -a -x "$NETOBSD"; then
 		ln -s "$netobs" "$tmp/netobs"
 		if setpriv --reuid=65534 --clear-groups "$netobs" webconn -r /dev/null -t sh >"$tmp/out" 2>&1 ||
@@ -68,11 +68,11 @@ if [ "$(id -u)" -eq 0 ]; then
 			ok "no permission"
 		fi
 	else
-		skip "no permission" "nobody may not read this tree"
+		skip "no permission" "user 65534 cannot read this tree"
 	fi
 else
 	skip "a program without probes" "needs root"
-	says "no permission" "needs root, try sudo; to print the firings without a tracer" webconn -r /dev/null -t sh
+	complains "no permission" "needs root, try sudo; to print the firings without a tracer" webconn -r /dev/null -t sh
 fi
 
 "$netobs" refused -r "$top/tests/captures/one-tcp-rst.pcap" --print >"$tmp/out" 2>"$tmp/err"
@@ -82,8 +82,8 @@ is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp
 "$netobs" --help timeline >"$tmp/out"
 check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
 
-# What is installed knows where the rest is: no name is left for make to fill in.
-check "netobs as it is installed" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
+# The installed netobs has the paths of its files: no @...dir@ is left in it.
+check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
 
 # With DTrace: a stand-in prints its arguments.
 if [ "$(id -u)" -eq 0 ]; then
@@ -134,14 +134,14 @@ while read -r name capture arguments; do
 	0)
 		maps <"$tmp/out" >"$tmp/maps"
 		sort "$tmp/truth" >"$tmp/wanted"
-		check "$name aggregates what the printer says" diff -u "$tmp/wanted" "$tmp/maps"
+		check "$name agrees with the printer" diff -u "$tmp/wanted" "$tmp/maps"
 		;;
 	3) ! grep -q '^@' "$tmp/out" || not_ok "$name has maps that nothing is compared with" ;;
-	*) not_ok "$name: what the printer says" "$tmp/truth" ;;
+	*) not_ok "$name: the values by the printer" "$tmp/truth" ;;
 	esac
 done <"$tmp/list"
 
-# ----------------------------------------------------------------------------------------------- what could go wrong
+# ----------------------------------------------------------------------------------------------- special cases
 
 home=$top/tests/captures/home-network.pcap
 ln -s "$home" "$tmp/a name with blanks.pcap"
@@ -150,7 +150,7 @@ is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43
 "$netobs" webconn -r "$home" -f 'tcp port 2869' 2869 2>"$tmp/err" | grep '^@' >"$tmp/out"
 is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34"
 
-# A script that sees every second firing only must say that it has missed the others.
+# A script that gets only every second firing must print that it missed the others.
 mkdir -p "$tmp/tree/scripts/bpftrace"
 ln -s "$top/probes" "$tmp/tree/probes"
 cp "$netobs" "$tmp/tree/scripts"
@@ -158,9 +158,9 @@ sed 's|^\(usdt:.*tcp__accept__established\)|\1 /((struct pktinfo *)arg0)->pkt_se
 	>"$tmp/tree/scripts/bpftrace/webconn.bt"
 "$tmp/tree/scripts/netobs" webconn -r "$home" 2>"$tmp/err" | grep . >"$tmp/out"
 accepted=$("$NETOBSD" -r "$home" --print=tcp-accept-established | wc -l)
-is "a script that misses firings says so" "$(sed -n 's/^missed \(.*\) firings/\1/p' "$tmp/out")" "$(((accepted - 1) / 2))"
+is "a script that misses firings prints their number" "$(sed -n 's/^missed \(.*\) firings/\1/p' "$tmp/out")" "$(((accepted - 1) / 2))"
 
-# A netobsd that runs.
+# With a running netobsd.
 mkfifo "$tmp/fifo"
 "$NETOBSD" -r "$tmp/fifo" --wait-tracer=120 2>"$tmp/observer.err" &
 observer=$!
@@ -170,7 +170,7 @@ tracer=$!
 cat "$home" >"$tmp/fifo"
 wait "$observer"
 wait "$tracer"
-is "netobs -p: a netobsd that runs already" "$(grep '^[@m]' "$tmp/out")" "missed 0 firings
+is "netobs -p: a running netobsd" "$(grep '^[@m]' "$tmp/out")" "missed 0 firings
 @connections[192.168.0.13]: 43"
 
 tap_done

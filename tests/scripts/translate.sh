@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# scripts/translate, on clauses in the manner of the examples in the documentation of the providers: what it makes of
-# them, whether that is sound D, and whether bpftrace gets the answers of the built-in printer.
+# scripts/translate, on clauses in the manner of the examples in the documentation of the providers: its output,
+# whether that is correct D, and whether bpftrace gets the results of the built-in printer.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -87,7 +87,7 @@ D
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 "$translate" "$tmp/published.d" >"$tmp/own.d"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
-check "published clauses are sound D for netobs" sh -c \
+check "published clauses become correct D for netobs" sh -c \
 	"python3 '$top/tests/scripts/d_check.py' '$top/probes/netobs.h' '$tmp/own.d' <'$tmp/manifest'"
 
 "$translate" -b "$tmp/published.d" >"$tmp/own.bt"

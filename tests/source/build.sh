@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What a developer relies on: `make check TESTS=x` builds the programs of x only, any file can be built first in a fresh
+# The build as CONTRIBUTING.md describes it: `make check TESTS=x` builds the programs of x only, any file can be built first in a fresh
 # tree, `make quick` runs all unit tests except the slow ones, `make accept` writes only what has changed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -76,14 +76,14 @@ is "make check TESTS=tests/golden/golden.sh links no test program" "$(linked)" '
 	for program in $programs; do
 		case " $(linked) " in
 		*" $program "*) ;;
-		*) echo "$test runs $program, and its log does not need it" ;;
+		*) echo "$test runs $program, which is not a prerequisite of its log" ;;
 		esac
 	done
 done >"$tmp/unbuilt"
 if [ ! -s "$tmp/unbuilt" ] && [ "$(wc -l <"$tmp/with-programs")" -ge 5 ]; then
-	ok "the log of a shell test needs the programs that the test runs"
+	ok "the log of a shell test has the programs of the test as prerequisites"
 else
-	not_ok "the log of a shell test needs the programs that the test runs" "$tmp/unbuilt"
+	not_ok "the log of a shell test has the programs of the test as prerequisites" "$tmp/unbuilt"
 fi
 
 # ----------------------------------------------------------------------------------------------------------- make quick
@@ -116,7 +116,7 @@ check "results: a failure has its reason and a status" sh -c "
 
 # ---------------------------------------------------------------------------------------------------------- make accept
 
-# A copy outside of git, of which one expectation and one line of the ABI are not of today.
+# A copy outside of git, in which one expectation and two lines of the ABI are outdated.
 copy=$tmp/copy
 mkdir "$copy"
 (cd "$top" && tar cf - configure.ac probes tests/lib tests/golden tests/probes tests/captures) | (cd "$copy" && tar xf -)
@@ -128,9 +128,9 @@ check "make accept shows what it changed" sh -c "
 	grep -q '^-.*tcp-deceive' '$tmp/accepted' && grep -q '^+.*tcp-receive' '$tmp/accepted' && grep -q '^+struct pktinfo ' '$tmp/accepted'"
 is "make accept writes only what has changed" \
 	"$(cd "$copy" && find . -type f -newermt 2002-01-01 | sort | paste -s -d ' ' -)" "./tests/golden/tcp-refused.out ./tests/probes/abi.expected"
-check "what was accepted is what is expected" diff -r "$top/tests/golden" "$copy/tests/golden"
+check "make accept writes the present output" diff -r "$top/tests/golden" "$copy/tests/golden"
 sed -i 's/^pktinfo.pkt_len .*/&1/' "$copy/tests/probes/abi.expected"
 top_srcdir=$copy top_builddir=$build "$copy/tests/probes/libraries.sh" update >"$tmp/accepted" 2>&1
-check "a line of the ABI that has gone is reported" grep -q '^< pktinfo.pkt_len ' "$tmp/accepted"
+check "a removed line of the ABI is reported" grep -q '^< pktinfo.pkt_len ' "$tmp/accepted"
 
 tap_done

@@ -38,7 +38,7 @@ is "no maintainer script prints" "$(printing_scripts)" ""
 licence_stated() {
 	licence_stated=
 	while read -r licence_pattern licence_name; do
-		# The pattern is one.
+		# An unquoted pattern: it must match.
 		# shellcheck disable=SC2254
 		case $1 in
 		$licence_pattern) licence_stated=$licence_name ;;
@@ -76,7 +76,7 @@ is "debian/copyright has the text of each licence once" "$(cat "$tmp/licences")"
 named=$(awk -F '[:, ]+' '$1 == "Tests" { for (i = 2; i <= NF; i++) print $i }' debian/tests/control | sort)
 is "debian/tests/control names every script" "$named" "$(find debian/tests -type f ! -name control -printf '%f\n' | sort)"
 for name in $named; do
-	check "debian/tests/$name can be run" test -x "debian/tests/$name"
+	check "debian/tests/$name is executable" test -x "debian/tests/$name"
 	if have shellcheck; then
 		check "debian/tests/$name: shellcheck" shellcheck --norc "debian/tests/$name"
 	else

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What a reader would complain about, checked by machine: spelling, shell scripts, manual pages, forbidden functions,
-# and the rules of CONTRIBUTING.md that can be read off the text.
+# Spelling, shell scripts, manual pages, forbidden functions, and the rules of CONTRIBUTING.md that a script can check.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
 cd "$top" || exit 99
 
-# nothing NAME COMMAND...: ok if the command prints nothing; what it prints is what was found
+# nothing NAME COMMAND...: ok if the command prints nothing; its output is the list of faults
 nothing() {
 	nothing_name=$1
 	shift
@@ -23,7 +22,7 @@ nothing() {
 # ---------------------------------------------------------------------------------------------------- other tools
 
 if have codespell; then
-	# Words of the protocols and of C that codespell would mend.
+	# Words of the protocols and of C that codespell would correct.
 	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
 		--skip '*.pcap,*.pcapng,*.out,*.dmp,*.cap,*.gz,*.zst' \
 		dissect flow probes apps daemon tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
@@ -33,7 +32,7 @@ else
 fi
 
 if have shellcheck; then
-	# SC2317: functions that only wait_for calls seem out of reach.
+	# SC2317: functions that only wait_for calls seem unreachable.
 	# shellcheck disable=SC2046
 	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
 		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update \
@@ -52,9 +51,9 @@ for page in man/*.[0-9] "$build"/man/*.[0-9]; do
 	fi
 done
 
-# --------------------------------------------------------------------------------------- what a machine happens to have
+# ------------------------------------------------------------------------------------------- portable shell and awk
 
-# machine WHAT [FILE...]: complaints of lint_shell.py about all scripts, or these files
+# machine WHAT [FILE...]: faults that lint_shell.py finds in all scripts, or in these files
 machine() {
 	machine_what=$1
 	shift
@@ -64,14 +63,14 @@ machine() {
 	python3 tests/source/lint_shell.py "$machine_what" "$@"
 }
 
-# sleeps [FILE...]: waits for a time that do not say why there is no event to wait for
+# sleeps [FILE...]: sleeps without the comment that explains why there is no event to wait for
 sleeps() {
 	# shellcheck disable=SC2046
 	[ $# -gt 0 ] || set -- $(find tests -name '*.sh' -o -name '*.py' -o -name '*.[ch]')
 	grep -nE '(^|[^a-z_])(nano|u)?sleep(\(| +[0-9"$.])' "$@" /dev/null | grep -v 'no event: '
 }
 
-# The checks find what they are for: one complaint a line.
+# The checks find these faults: one a line.
 cat >"$tmp/awk.bad" <<'END'
 awk '{ sum += $1 } END { print NR, sum }'
 awk '{ bytes += $1 } END { printf "%d\n", bytes }'
@@ -91,23 +90,23 @@ END
 printf '%s\n' 'sleep 1' 'time.sleep(0.5)' 'nanosleep(&t, NULL)' 'sleep 1 # no event: it is the pace' 'loop_sleep(loop)' \
 	>"$tmp/sleeps"
 is "a sleep without a reason is found" "$(sleeps "$tmp/sleeps" | wc -l)" 3
-nothing "sleeps say why there is no event to wait for" sleeps
+nothing "each sleep has a comment that explains why there is no event to wait for" sleeps
 if have mawk python3; then
-	is "awk programs that not every awk understands are found" "$(machine awk "$tmp/awk.bad" | sed 's/.*awk\.bad:\([0-9]*\):.*/\1/' |
+	is "awk programs that some awk does not understand are found" "$(machine awk "$tmp/awk.bad" | sed 's/.*awk\.bad:\([0-9]*\):.*/\1/' |
 		sort -u | tr '\n' ' ')" "1 2 3 4 5 6 7 "
-	nothing "awk programs are those of every awk, and mawk parses them" machine awk
+	nothing "every awk understands the awk programs, and mawk parses them" machine awk
 else
 	skip "awk programs" "mawk or python3 is not installed"
 fi
 if have dpkg-query python3; then
 	is "a command that bootstrap does not install is found" "$(machine commands tests/lib/tap.sh "$tmp/commands.bad" |
 		sed 's/.*commands\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 4 "
-	nothing "commands are essential, or of bootstrap's packages" machine commands
+	nothing "each command is of an essential package or of bootstrap's packages" machine commands
 else
 	skip "commands of scripts" "this is not Debian, or python3 is not installed"
 fi
 
-# -------------------------------------------------------------------------------------------------------- our rules
+# -------------------------------------------------------------------------------------------- rules of CONTRIBUTING
 
 # in_sources PATTERN [FOLDER...]: lines of C that match, in these folders or all
 in_sources() {
@@ -160,13 +159,13 @@ trailing_blanks() {
 		-o -name bootstrap \) -exec grep -nE '[[:blank:]]+$' {} +
 }
 
-nothing "no function that cannot be used safely" unsafe_calls
+nothing "no unsafe function of the C library" unsafe_calls
 nothing "dissect and flow neither log nor read a clock, and allocate only when a table is made" impure_calls
 nothing "only dissect/cursor.h reads packet memory" packet_reads
 nothing "no conditional compilation in dissect and flow" conditionals
-nothing "libevent lives behind daemon/base/loop.c" libevent_users
+nothing "only daemon/base/loop.c uses libevent" libevent_users
 nothing "every source file names its licence" unlicensed
-nothing "nothing unfinished by its own word" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
+nothing "no TODO, FIXME, XXX or HACK" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
 nothing "lines to 120 columns" long_lines
 nothing "no blanks at the end of a line" trailing_blanks
 

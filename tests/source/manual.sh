@@ -11,19 +11,19 @@ page=$build/man/netobs.7
 check "the manual page is built" test -s "$page"
 "$netobsd" --list-probes --format json >"$tmp/manifest" || exit 99
 
-# told WHAT PATTERN: every line of standard input has a line in the page that PATTERN, with % for it, matches
-told() {
-	told_what=$1
-	told_count=0
-	: >"$tmp/untold"
+# documented WHAT PATTERN: for every word of standard input the page has a line that matches PATTERN, where % is the word
+documented() {
+	documented_what=$1
+	documented_count=0
+	: >"$tmp/missing"
 	while read -r word; do
-		told_count=$((told_count + 1))
-		grep -qs -- "$(printf '%s\n' "$2" | sed "s/%/$word/")" "$page" || echo "$word is not in netobs(7)" >>"$tmp/untold"
+		documented_count=$((documented_count + 1))
+		grep -qs -- "$(printf '%s\n' "$2" | sed "s/%/$word/")" "$page" || echo "$word is not in netobs(7)" >>"$tmp/missing"
 	done
-	if [ "$told_count" -gt 0 ] && [ ! -s "$tmp/untold" ]; then
-		ok "every $told_what is told ($told_count)"
+	if [ "$documented_count" -gt 0 ] && [ ! -s "$tmp/missing" ]; then
+		ok "every $documented_what is documented ($documented_count)"
 	else
-		not_ok "every $told_what is told" "$tmp/untold"
+		not_ok "every $documented_what is documented" "$tmp/missing"
 	fi
 }
 
@@ -44,21 +44,21 @@ PYTHON
 }
 
 names probe >"$tmp/probes"
-told probe '^\.It Ic %$' <"$tmp/probes"
+documented probe '^\.It Ic %$' <"$tmp/probes"
 names struct | sed 's/_t$//' >"$tmp/structs"
-told struct '^\.Ss %_t$' <"$tmp/structs"
+documented struct '^\.Ss %_t$' <"$tmp/structs"
 names field | sort -u >"$tmp/fields"
-told field '^\.It Va % Pq Vt' <"$tmp/fields"
+documented field '^\.It Va % Pq Vt' <"$tmp/fields"
 sed -n 's/^ANOMALY([A-Z0-9_]*, "\([^"]*\)".*/\1/p' "$top/dissect/anomaly.def" >"$tmp/words"
-told anomaly '^\.It Li % Pq' <"$tmp/words"
+documented anomaly '^\.It Li % Pq' <"$tmp/words"
 grep -o '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" | tr -d '"' | sort -u >"$tmp/states"
-told state '^\.It Li % Ta [0-9]' <"$tmp/states"
+documented state '^\.It Li % Ta [0-9]' <"$tmp/states"
 printf '%s\n' ok bad partial unverified >"$tmp/checksums"
-told "word on checksums" '^\.It Li %$' <"$tmp/checksums"
+documented "word for a checksum" '^\.It Li %$' <"$tmp/checksums"
 
-# What the manual calls an estimate is one by the header, and the other way round.
+# The estimates of the header are those of the manual.
 sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
-told estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
+documented estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
 
 # DIAGNOSTICS of netobsd(8) has the messages of the program, and no others; the check finds a row that is missing.
 messages() {
@@ -72,17 +72,17 @@ is "a missing row and a superfluous one are found" "$(messages "$tmp/netobsd.8" 
 
 # Every provider has its row in the table of arguments, and a list of their meanings.
 sed 's/-.*//' "$tmp/probes" | sort -u >"$tmp/providers"
-told provider '^% .*info' <"$tmp/providers"
-told "provider's arguments" '^\.Ss Arguments of %$' <"$tmp/providers"
+documented provider '^% .*info' <"$tmp/providers"
+documented "provider's arguments" '^\.Ss Arguments of %$' <"$tmp/providers"
 
 # netobs(1) has every script.
 page=$top/man/netobs.1
 for script in "$top"/scripts/bpftrace/*.bt; do
 	basename "$script" .bt
 done >"$tmp/scripts"
-told script '^\.It Ic %$' <"$tmp/scripts"
+documented script '^\.It Ic %$' <"$tmp/scripts"
 page=$build/man/netobs.7
 
-is "no mark is left" "$(grep -c '^@' "$page" 2>&1)" 0
+is "no @TABLE@ is left in netobs(7)" "$(grep -c '^@' "$page" 2>&1)" 0
 
 tap_done

@@ -32,7 +32,7 @@ awk '/^    [$] / { n++; file = n ".command"; print substr($0, 7) >file; next }
 	echo "show printer"
 } >bootstrap-show.sh
 
-# excerpt EXPECTED GOT: EXPECTED, if its lines stand in GOT one after the other; else GOT
+# excerpt EXPECTED GOT: prints EXPECTED if its lines are consecutive lines of GOT, else GOT
 excerpt() {
 	if awk 'NR == FNR { want[n++] = $0; next }
 		{ lines[m++] = $0 }
@@ -84,7 +84,7 @@ check "there are scripts" [ -s listed ]
 
 # ------------------------------------------------------------------------------------------------ named files
 
-# named PAGE...: the paths of the source tree in these pages, without those that contain a word to be replaced
+# named PAGE...: the paths of the source tree in these pages, except those with a placeholder such as PROTOCOL
 named() {
 	sed -E 's/[^A-Za-z0-9_.\/-]+/\n/g' "$@" | sed -e 's/[.]*$//' -e 's/\/$//' |
 		grep -E '^(dissect|flow|probes|apps|daemon|tools|conf|man|scripts|tests|bench|debian)/.' |

@@ -13,13 +13,13 @@ cd "$top" || exit 99
 folders="dissect flow probes apps daemon tools"
 table=tests/source/rooms.tsv
 
-# The rest of this file's lists are made of the files that are there, never of what git knows: a tarball has no git.
+# The lists below come from the files on disk, never from git: a tarball has no git.
 # shellcheck disable=SC2086
 sources() {
 	find $folders -name '*.[ch]' | sort
 }
 
-# forbidden: "ROOM includes HEADER" for every include that the table does not have
+# forbidden: "FILE includes a header of ROOM" for every include that the table does not have
 forbidden() {
 	sources | while read -r file; do
 		room=$(dirname "$file")
@@ -31,13 +31,13 @@ forbidden() {
 	done
 }
 
-# unknown: rooms that the table does not have, and rows of rooms that are not there
+# unknown: rooms without a row, and rows without a room
 unknown() {
 	sources | sed 's|/[^/]*$||' | sort -u >"$tmp/rooms"
 	grep -v '^#' "$table" | cut -f 1 | sort -u | diff "$tmp/rooms" -
 }
 
-# unused: uses that the table allows and no file makes: the table says what is, not what might be
+# unused: uses in the table that no file makes
 unused() {
 	grep -v '^#' "$table" | while IFS='	' read -r room uses; do
 		for used in $uses; do
@@ -47,7 +47,7 @@ unused() {
 }
 
 # upward: a row that uses a room of a later row.  Rooms below flow/ and probes/ use headers of their own folder, and the
-# folder uses them: within one top folder order is not asked for, except in daemon/.
+# folder uses them: within one top folder the order is free, except in daemon/.
 upward() {
 	grep -v '^#' "$table" | awk -F '\t' '
 		{ place[$1] = NR; row[NR] = $1; uses[NR] = $2 }
@@ -69,7 +69,7 @@ crowded() {
 	find $folders -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 27 { print $2 ": " $1 " files" }'
 }
 
-# unlisted: files that no room.mk names, or not that of their own folder
+# unlisted: files that the room.mk of their own folder does not list
 unlisted() {
 	for file in $(sources); do
 		list=$(dirname "$file")/room.mk
@@ -143,14 +143,14 @@ none() {
 	fi
 }
 
-none "a room includes headers of those rooms only that the table gives it" forbidden
+none "a room includes only headers of the rooms in its row" forbidden
 none "every room has a row" unknown
-none "every use in the table is made" unused
-none "no room uses one that comes later" upward
+none "every use in the table is needed" unused
+none "no room uses a later one" upward
 none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
 none "every test is listed in its own room.mk" unlisted_tests
-none "no static function has the name of another" repeated
-none "the table of rooms in CONTRIBUTING.md has each room with its uses" table_differences
-none "that table describes each room" undescribed
+none "no two static functions have the same name" repeated
+none "the table of rooms in CONTRIBUTING.md agrees with rooms.tsv" table_differences
+none "the table of rooms in CONTRIBUTING.md describes each room" undescribed
 tap_done

@@ -28,7 +28,7 @@ if [ -n "$refused" ]; then
 elif ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then
 	skip "$name" "bcc for python3 is not installed"
 elif ! kernel_headers 2>/dev/null; then
-	skip "$name" "bcc wants the headers of a kernel"
+	skip "$name" "bcc needs the headers of a kernel"
 else
 	/usr/bin/python3 "$top/scripts/bcc/talkers.py" -r "$home" -n "$program" -I "$top/probes" >"$tmp/out" 2>"$tmp/err"
 	grep -v '^missed' "$tmp/out" | sort >"$tmp/sums"
@@ -41,16 +41,16 @@ fi
 
 # ---------------------------------------------------------------------------------------------------------------- gdb
 
-name="gdb tells every change of state that the built-in printer prints"
+name="gdb prints every state change that the built-in printer prints"
 if ! have gdb; then
 	skip "$name" "gdb is not installed"
 else
 	dns=$top/tests/captures/dns-tcp.pcap
 	ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -x "$top/scripts/gdb/changes.gdb" --args "$program" -r "$dns" >"$tmp/out" 2>"$tmp/err"
-	grep -e ' -> ' "$tmp/out" >"$tmp/told"
+	grep -e ' -> ' "$tmp/out" >"$tmp/printed"
 	"$program" -r "$dns" --print=tcp-state-change |
 		sed 's/.*: \(state-[a-z0-9-]* -> state-[a-z0-9-]*\).*, cid \([0-9]*\).*/\2 \1/' >"$tmp/changes"
-	check "$name" diff -u "$tmp/changes" "$tmp/told"
+	check "$name" diff -u "$tmp/changes" "$tmp/printed"
 fi
 
 # ---------------------------------------------------------------------------------------------------------- SystemTap

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Tracers come and go while a replay runs, at either kind of probe site: what the replay prints is to the byte what it
-# prints untraced, a tracer that stays counts every firing meanwhile, and one that is killed leaves nothing behind.
+# Tracers attach and detach while a replay runs, at either kind of probe site: the replay prints the bytes that it prints
+# untraced, a tracer that stays attached counts every firing, and no probe stays enabled after a tracer is killed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -21,7 +21,7 @@ capture=$tmp/capture.pcap
 kinds='plain fast'
 "$program" -r "$capture" --probe-site=fast 2>/dev/null || kinds=plain
 
-# offset ADDRESS SECTION: where in the file
+# offset ADDRESS SECTION: offset in the file of an address
 offset() {
 	readelf -SW "$program" | sed 's/^ *\[ *[0-9]*\]//' | awk -v section="$2" '
 		$1 == section { print "0x" $3, "0x" $4 }' | {
@@ -51,8 +51,8 @@ counter() {
 	sed -n "s/^$1 //p" "$tmp/summary" | tail -n 1
 }
 
-# now_told NAME: the same of the replay that runs
-now_told() {
+# counter_now NAME: its present value in the running replay
+counter_now() {
 	: >"$tmp/summary"
 	summary_of $replay "$tmp/summary" || return 1
 	counter "$1"
@@ -72,16 +72,16 @@ printed_more() {
 	[ "$(wc -c <"$tmp/printed")" -gt "$1" ]
 }
 
-# leaves_nothing: whether the probe of the tracer that was killed is disabled, which the kernel does when it likes
+# leaves_nothing: whether the probe of the killed tracer is disabled, which the kernel does some time after the kill
 leaves_nothing() {
-	leaves_before=$(now_told probe.gld-receive) || return 1
+	leaves_before=$(counter_now probe.gld-receive) || return 1
 	leaves_printed=$(wc -c <"$tmp/printed")
 	wait_up_to 5 printed_more "$leaves_printed"
-	[ "$leaves_before" -gt 0 ] && [ "$(now_told probe.gld-receive)" -eq "$leaves_before" ]
+	[ "$leaves_before" -gt 0 ] && [ "$(counter_now probe.gld-receive)" -eq "$leaves_before" ]
 }
 
-# replay_traced KIND PACE: a slow replay that is attached to and left over and over, with one tracer that stays, and is
-# ended when that is done.  Fails if it was over before.
+# replay_traced KIND PACE: runs a slow replay, attaches to it and detaches again and again while one tracer stays attached,
+# and ends the replay.  Fails if the replay ended before.
 replay_traced() {
 	rm -f "$tmp/printed" "$tmp/summary"
 	tracer "$tmp/stays" "usdt:$program:netobs:tcp__receive { @ = count(); }"
@@ -118,7 +118,7 @@ replay_traced() {
 	return $over
 }
 
-# come_and_go KIND: the busier the machine is, the slower must the replay be
+# come_and_go KIND: tries slower replays on a busy machine
 come_and_go() {
 	for pace in 0.05 0.01 0.002; do
 		! replay_traced "$1" $pace || break
@@ -130,12 +130,12 @@ come_and_go() {
 	is "$1 site, $cycles times attached: exit status" "$status $(counter probe-site)" "0 $1"
 	is "$1 site: times attached" "$done_cycles" "$cycles"
 	same_output "$1 site, $cycles times attached" "$tmp/printed.part" "$tmp/wanted.part"
-	is "$1 site: the tracer that stayed counted all" "$(sed -n 's/^@: //p' "$tmp/stays")" \
+	is "$1 site: the tracer that stays attached counts every firing" "$(sed -n 's/^@: //p' "$tmp/stays")" \
 		"$(counter probe.tcp-receive)"
 	if [ "$left" -eq 0 ]; then
-		ok "$1 site: a probe of a tracer that was killed is disabled again"
+		ok "$1 site: the probe of a killed tracer is disabled again"
 	else
-		not_ok "$1 site: a probe of a tracer that was killed is disabled again" "$tmp/summary" "$tmp/err"
+		not_ok "$1 site: the probe of a killed tracer is disabled again" "$tmp/summary" "$tmp/err"
 	fi
 }
 
@@ -149,10 +149,10 @@ flat_out() {
 	sed -n 's/^@\[usdt:.*:netobs:\(.*\)\]: /\1 /p' "$tmp/all" | sed 's/__/-/g' | sort >"$tmp/counted"
 	sed -n 's/^probe\.//p' "$tmp/summary" | sort >"$tmp/fired"
 	check "$1 site, every probe traced: counts" diff "$tmp/fired" "$tmp/counted"
-	check "$1 site, every probe traced: there was something to count" test -s "$tmp/fired"
+	check "$1 site, every probe traced: there are firings" test -s "$tmp/fired"
 }
 
-# bcc_reads KIND: bcc sums up the destination ports of a process that it knows by its number
+# bcc_reads KIND: bcc sums up the destination ports of a process that it attaches to by its id
 bcc_reads() {
 	"$program" --wait-tracer=120 -r "$capture" --summary --probe-site="$1" 2>"$tmp/summary" &
 	replay=$!
@@ -162,7 +162,7 @@ bcc_reads() {
 		from bcc import BPF, USDT
 
 		program, pid = sys.argv[1], int(sys.argv[2])
-		# bcc raises the semaphore long before it attaches, which --wait-tracer takes for all of it.
+		# bcc raises the semaphore long before it attaches, and --wait-tracer waits for the semaphore only.
 		os.kill(pid, signal.SIGSTOP)
 		usdt = USDT(pid=pid, path=program)
 		usdt.enable_probe("tcp__receive", "hit")
@@ -209,7 +209,7 @@ for kind in $kinds; do
 	if ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then
 		skip "$name" "bcc for python3 is not installed"
 	elif ! kernel_headers 2>/dev/null; then
-		skip "$name" "bcc wants the headers of a kernel"
+		skip "$name" "bcc needs the headers of a kernel"
 	else
 		bcc_reads "$kind"
 		if [ "$(tail -n 1 "$tmp/bcc")" = "$ports" ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Real tracers on the shipped program: every probe fires as often, and with the same values, as the built-in printer
-# says, whichever way and whenever a tracer attaches.
+# Real tracers on the shipped program: every probe fires as often, and with the same values, as the built-in printer prints,
+# however and whenever a tracer attaches.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -11,8 +11,8 @@ program=$(private_netobsd) || exit 99
 header=$top/probes/netobs.h
 captures=$top/tests/captures
 
-# What no small capture has: a loopback connection with a closed window and a keepalive, a SYN that nobody answers, and
-# a packet without time to live.
+# Packets that no small capture has: a loopback connection with a closed window and a keepalive, an unanswered SYN, and a
+# packet with a TTL of 0.
 python3 - "$tmp/timers.pcap" <<'PYTHON' || exit 99
 import socket, struct, sys
 
@@ -53,14 +53,14 @@ files="-r $captures/home-network.pcap -r $captures/one-tcp-rst.pcap -r $captures
 files="$files -r $captures/dns-tcp.pcap -r $captures/sctp-restart.pcap -r $tmp/timers.pcap"
 files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap"
 
-# ------------------------------------------------------------------------------------------------- what must be seen
+# ------------------------------------------------------------------------------------------------ expected firings
 
-# What the built-in printer says of the same replay.
+# The firings of the built-in printer for the same replay.
 # shellcheck disable=SC2086
 "$program" $files --print --format json >"$tmp/firings" || exit 99
 "$program" --list-probes --format json >"$tmp/manifest" || exit 99
 
-# The same questions for both sides: a bpftrace script, and its answer worked out from the printed firings.
+# A bpftrace script, and its expected output computed from the printed firings.
 python3 - "$program" "$tmp" <<'PYTHON' || exit 99
 import collections, json, sys
 
@@ -142,17 +142,17 @@ for probe, text, fields in lines:
         ", ".join(map(field, fields)))
     expected += [text % tuple(firing["args"][f[0]][f[2]] for f in fields) for firing in firings if firing["probe"] == probe]
 # What is NULL for the one must be NULL for the other.
-script += "usdt:%s:netobs:tcp__receive /arg1 == 0 && arg3 == 0/ { @stranger = count(); }\n" % program
+script += "usdt:%s:netobs:tcp__receive /arg1 == 0 && arg3 == 0/ { @no_flow = count(); }\n" % program
 script += "usdt:%s:netobs:gld__receive /arg1 == 0 && arg2 == 0/ { @not_ip = count(); }\n" % program
 script += "usdt:%s:netobs:tcp__state__change /arg0 == 0 && arg4 == 0/ { @no_packet = count(); }\n" % program
 null = lambda probe, position: sum(f["args"][position] is None for f in firings if f["probe"] == probe)
-expected += ["@stranger: %d" % null("tcp-receive", 1), "@not_ip: %d" % null("gld-receive", 2),
+expected += ["@no_flow: %d" % null("tcp-receive", 1), "@not_ip: %d" % null("gld-receive", 2),
     "@no_packet: %d" % null("tcp-state-change", 0)]
 open(tmp + "/values.bt", "w").write(script)
 open(tmp + "/values.expected", "w").write("".join(line + "\n" for line in sorted(expected)))
 PYTHON
 
-is "these captures make every probe fire, all but" "$(cat "$tmp/silent")" "iscsi__async__send"
+is "these captures make every probe fire, except" "$(cat "$tmp/silent")" "iscsi__async__send"
 
 # same NAME EXPECTED GOT ERRORS: ok if bpftrace's output, in any order, is what was expected
 same() {
@@ -166,7 +166,7 @@ same() {
 
 # ----------------------------------------------------------------------------------------------- bpftrace, attached ...
 
-# firings PROBE: how often it has fired, by the summary of the netobsd that runs as $observer
+# firings PROBE: number of its firings by the summary of the running netobsd, $observer
 firings() {
 	: >"$tmp/summary"
 	summary_of "$observer" "$tmp/summary" || return 1
@@ -193,9 +193,9 @@ before_start() {
 		"$tmp/count.expected" "$tmp/out" "$tmp/err"
 }
 
-# The program has to wait for the last of so many probes that their attachment takes longer than the replay.  It takes a
-# quarter of a second without a further one for the end, and a tracer that has to wait for a processor may take longer; a
-# program that begins with the first of them misses firings each time, so there are three tries.
+# The program must wait for the last of the probes, whose attachment takes longer than the replay.  A quarter of a second
+# without a further probe counts as the end, and a tracer that waits for a processor may exceed that; a program that starts
+# at the first probe misses firings each time, so there are three tries.
 while_waiting() {
 	for _ in 1 2 3; do
 		# shellcheck disable=SC2086
@@ -206,18 +206,18 @@ while_waiting() {
 		wait "$observer"
 		tracer_end
 		! grep '^@' "$tmp/out" | sort | cmp -s "$tmp/count.expected" - || break
-		note "the program did not wait for the last probe"
+		note "the program has not waited for the last probe"
 	done
 	same "bpftrace by path, while the program waits for it" "$tmp/count.expected" "$tmp/out" "$tmp/err"
 }
 
-# seen COUNT: whether the tracer has shown more than so many firings
-seen() {
+# traced_more COUNT: whether the tracer has shown more than COUNT firings
+traced_more() {
 	[ "$(grep -c '^[0-9]' "$tmp/out")" -gt "$1" ]
 }
 
-# The printer runs from the start, so the tracer must see the last of what is printed, without a gap.  The capture lasts
-# a minute and a half, which is long enough for any tracer to come; when it has seen enough, the replay is ended.
+# The printer runs from the start, so the firings of the tracer must be the last printed ones, without a gap.  The capture
+# lasts a minute and a half, long enough for any tracer to attach; after enough firings the test ends the replay.
 while_replaying() {
 	"$program" -r "$captures/home-network.pcap" --pace=1.5 --print=tcp-receive --format json >"$tmp/printed" &
 	observer=$!
@@ -225,7 +225,7 @@ while_replaying() {
 	tracer "$tmp/out" "usdt:$program:netobs:tcp__receive {
 		printf(\"%lu %lu %s %u\\n\", ((struct pktinfo *)arg0)->pkt_seq, ((struct pktinfo *)arg0)->pkt_addr,
 		    ((struct ipinfo *)arg2)->ip_saddr, ((struct tcpinfo *)arg4)->tcp_seq); }"
-	wait_for seen 100
+	wait_for traced_more 100
 	kill -INT "$observer"
 	wait "$observer"
 	sed 's/.*"pkt_addr":\([0-9]*\),.*"pkt_seq":\([0-9]*\)}.*"ip_saddr":"\([^"]*\)".*"tcp_seq":\([0-9]*\),.*/\2 \1 \3 \4/' \
@@ -237,13 +237,13 @@ while_replaying() {
 	tail -n "$(wc -l <"$tmp/seen")" "$tmp/all" >"$tmp/wanted"
 	if [ -s "$tmp/seen" ] && [ "$(wc -l <"$tmp/seen")" -lt "$(wc -l <"$tmp/printed")" ] &&
 		diff -u "$tmp/wanted" "$tmp/seen" >"$tmp/diff"; then
-		ok "bpftrace by path, in the middle of a replay: all that follows, without a gap"
+		ok "bpftrace by path, in the middle of a replay: every later firing, without a gap"
 	else
 		not_ok "bpftrace by path, in the middle of a replay" "$tmp/diff" "$tmp/out.err"
 	fi
 }
 
-# printed_more LINES: whether there are five more by now, or will be none
+# printed_more LINES: whether there are five more lines, or the replay has ended
 printed_more() {
 	[ "$(wc -l <"$tmp/printed")" -gt "$(($1 + 4))" ] || ! kill -0 "$observer"
 }
@@ -259,7 +259,7 @@ kill_and_attach() {
 	wait_for more_firings 0 udp-receive
 	kill -KILL "$tracer"
 	wait "$tracer" 2>/dev/null
-	for _ in $(seq 20); do # the kernel clears up behind it when it likes
+	for _ in $(seq 20); do # the kernel disables the probe some time later
 		killed=$(firings udp-receive)
 		wait_for printed_more "$(wc -l <"$tmp/printed")" # what was sent is received at once
 		[ "$(firings udp-receive)" -ne "$killed" ] || break
@@ -279,14 +279,14 @@ fired_or_over() {
 	more_firings "$killed" udp-receive || ! kill -0 "$observer"
 }
 
-# A tracer that dies takes its semaphores with it; the next one counts from one again.  The busier the machine is, the
-# slower must the replay be.
+# If a tracer dies, the kernel lowers its semaphores; the next one counts from one again.  Slower replays are tried on a busy
+# machine.
 killed_and_again() {
 	for pace in 2 0.5 0.1; do
 		! kill_and_attach $pace || break
 	done
-	is "a tracer killed hard: the probe is disabled" "$fired" "$killed"
-	check "a tracer killed hard: it had been enabled" [ "$killed" -gt 0 ]
+	is "a tracer killed by SIGKILL: the probe is disabled" "$fired" "$killed"
+	check "a tracer killed by SIGKILL: the probe was enabled" [ "$killed" -gt 0 ]
 	if grep -q '^@first: 1$' "$tmp/out" &&
 		[ "$(sed -n 's/^@count: //p' "$tmp/out")" = "$(sed -n 's/^@last: //p' "$tmp/out")" ]; then
 		ok "attached again: counted from one, without a gap"
@@ -296,11 +296,11 @@ killed_and_again() {
 }
 
 on_an_interface() {
-	# No ephemeral port, which anybody's socket may have.
+	# No ephemeral port: any other socket could have it.
 	"$program" -i lo --immediate udp dst port 17317 2>>"$tmp/summary" &
 	observer=$!
 	wait_for begun "$observer"
-	firings udp-send >/dev/null # it has come to its loop
+	firings udp-send >/dev/null # its loop runs
 	tracer "$tmp/out" "usdt:$program:netobs:udp__send { @send[((struct ipinfo *)arg2)->ip_daddr] = count(); }
 		usdt:$program:netobs:udp__receive { @receive[((struct udpinfo *)arg4)->udp_length] = count(); }"
 	python3 -c 'import socket, time
@@ -322,7 +322,7 @@ for i in range(50):
 refused=$(tracing_refused)
 if [ -n "$refused" ]; then
 	for point in "-c: values" "before the program starts" "while the program waits" "in mid-replay" \
-		"killed hard: disabled" "killed hard: enabled before" "attached again" "on a live interface"; do
+		"killed by SIGKILL: disabled" "killed by SIGKILL: enabled before" "attached again" "on a live interface"; do
 		skip "bpftrace, $point" "$refused"
 	done
 else
@@ -339,7 +339,7 @@ fi
 changes=$(grep -c '"tcp-state-change"' "$tmp/firings")
 
 # perf keeps its list of probes below the home directory, and the probes themselves in the kernel, where another test may
-# have the same one: what it calls ours, it says.
+# have the same one: perf prints the name that it gives to this one.
 perf_records() {
 	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:tcp__state__change >"$tmp/err" 2>&1 || return 1
 	event=$(sed -n 's/^ *\(sdt_netobs:tcp__state__change[_0-9]*\) .*/\1/p' "$tmp/err" | sort -u | head -n 1)
@@ -359,19 +359,19 @@ else
 	if [ -n "$refused" ]; then
 		skip "perf probe -x and perf record" "$refused"
 	elif perf_records && [ "$(cat "$tmp/recorded")" -eq "$changes" ]; then
-		ok "perf probe -x and perf record: $changes changes of state"
+		ok "perf probe -x and perf record: $changes state changes"
 	else
-		not_ok "perf probe -x and perf record: $changes changes of state" "$tmp/err"
+		not_ok "perf probe -x and perf record: $changes state changes" "$tmp/err"
 	fi
 fi
 
 if ! have gdb; then
-	skip "gdb knows every probe of the program" "gdb is not installed"
+	skip "gdb lists every probe of the program" "gdb is not installed"
 	skip "gdb reads arguments" "gdb is not installed"
 else
 	gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' |
 		sort -u >"$tmp/listed"
-	check "gdb knows every probe of the program" diff -u "$tmp/names" "$tmp/listed"
+	check "gdb lists every probe of the program" diff -u "$tmp/names" "$tmp/listed"
 	# The dollar signs are for gdb.
 	# shellcheck disable=SC2016
 	ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -ex 'break -probe-stap netobs:tcp__connect__refused' \

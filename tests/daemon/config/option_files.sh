@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The sample configuration, the table of netobs.conf(5) and the completion for bash say what the option table says.  After
-# a change of that table: tests/daemon/config/option_files.sh --write
+# The sample configuration, the table of netobs.conf(5) and the completion for bash agree with the option table.  After a
+# change of that table: tests/daemon/config/option_files.sh --write
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
@@ -35,13 +35,13 @@ check "the table of netobs.conf(5)" diff -u "$page" "$tmp/page"
 check "the sample is a good configuration" "$netobsd" -c "$top/conf/netobs.conf" --check-config
 "$netobsd" -c "$top/conf/netobs.conf" --print-config >"$tmp/sampled"
 "$netobsd" -i any --control /run/netobs/control --print-config >"$tmp/default"
-check "the sample says what is so unasked" diff -u "$tmp/default" "$tmp/sampled"
+check "the sample sets the defaults and the interface of a service" diff -u "$tmp/default" "$tmp/sampled"
 # A default that is made a setting is the same setting.
 sed -E 's/^#([a-z-]+ = ([0-9.]+|true|false))$/\1/' "$top/conf/netobs.conf" >"$tmp/spelt"
 "$netobsd" -c "$tmp/spelt" --print-config >"$tmp/sampled"
 check "the sample's defaults are the defaults" diff -u "$tmp/default" "$tmp/sampled"
 
-# complete WORD...: what bash offers for the last word
+# complete_words WORD...: what bash offers for the last word
 complete_words() {
 	bash -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _netobsd; echo "${COMPREPLY[*]}"' bash \
 		"$top/conf/netobs.bash-completion" "$@"

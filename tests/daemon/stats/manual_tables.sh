@@ -23,7 +23,7 @@ for table in $tables; do
 	with_table "$table" "$tmp/page" >"$tmp/new" && mv "$tmp/new" "$tmp/page"
 done
 if [ "${1:-}" = --write ]; then
-	cat "$tmp/page" >"$page"
+	accept "$tmp/page" "$page"
 	exit
 fi
 
