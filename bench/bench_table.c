@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_table: what the flow table costs by itself.
+ * bench_table: the cost of the flow table alone.
  *
  *	bench_table [FLOWS ...]		(default: 1000 100000 1000000)
  *
- * For each number of concurrent flows, IPv4 UDP with random ends, one line per measurement:
+ * For each number of concurrent flows, IPv4 UDP with random tuples, one line per measurement:
  *
  *	key+hash	canonical key and seeded hash of a packet (IPv4; and IPv6 once)
  *	create		first use of the memory: page faults included
- *	create again	the same after flow_table_clear: memory warm
- *	memory		what the resident set grew by, per flow
- *	find		random look-ups one by one; all three lines of the flow are read, and nothing of the next
- *			look-up begins before, as it is with a state machine in between
- *	find batch	the same in batches of 32, in three passes: slot, flow, search
- *	refresh batch	the same through flow_table_lookup_udp, which counts the datagram
- *	churn		one flow removed (the oldest) and one created, memory warm: a new connection at constant level
- *	evict		a new flow at the ceiling, where one is evicted for each
- *	expire		all flows run out at one moment, in order
- *	quiet timers	the call when nothing is due
+ *	create again	like create after flow_table_clear(): memory warm
+ *	memory		growth of the resident set, per flow
+ *	find		random lookups one by one; all three cache lines of the flow are read before the next lookup
+ *			begins, as with a state machine in between
+ *	find batch	like find in batches of 32, in three passes: slot, flow, lookup
+ *	refresh batch	like find batch through flow_table_lookup_udp(), which counts the datagram
+ *	churn		one flow removed (the oldest) and one created, memory warm: one new connection for an old one
+ *	evict		a new flow in a full table, which evicts another one
+ *	expire		all flows expire at one time, in order
+ *	idle timers	the call when no timer is due
  *
  * Figures are nanoseconds per operation, best of three rounds where the operation can be repeated.
  */
@@ -74,14 +74,14 @@ bench_print_result(const char *what, uint32_t flows, uint64_t ns, uint64_t opera
 	fflush(stdout);
 }
 
-static uint64_t events_seen;
+static uint64_t events_reported;
 
 static void
 bench_count_events(void *context, struct flow *flow, const struct flow_events *events)
 {
 	(void)context;
 	(void)flow;
-	events_seen += events->count;
+	events_reported += events->count;
 }
 
 struct bench_run {
@@ -145,7 +145,7 @@ bench_key(uint8_t version)
 	flow_table_free(table);
 }
 
-/* Keys are made beforehand, twice as many as flows: the second half is for new connections. */
+/* Keys are made in advance, twice as many as flows: the second half is for new connections. */
 static void
 bench_make_keys(struct bench_run *t)
 {
@@ -248,7 +248,7 @@ enum lookup_mode {
 	REFRESHED,
 };
 
-/* The picks and their keys are brought near first, as the packets of a batch would have been. */
+/* The picks and their keys are brought into the cache first, as the packets of a batch would have been. */
 static void
 bench_lookup(struct bench_run *t, enum lookup_mode how, const char *name)
 {
@@ -284,7 +284,7 @@ bench_lookup(struct bench_run *t, enum lookup_mode how, const char *name)
 		puts("nothing found");
 }
 
-/* Flows are replaced in the order of their birth, as short connections at a constant rate are; slots are looked up a
+/* Flows are replaced in the order of their creation, as short connections at a constant rate are; slots are looked up a
  * batch ahead, as the packets of a batch are. */
 static void
 bench_churn(struct bench_run *t)
@@ -318,7 +318,7 @@ bench_churn(struct bench_run *t)
 	bench_print_result("churn", t->flows, best, t->flows);
 }
 
-/* As many again as the table holds, none of them leaving. */
+/* As many new flows as the full table has, so that each evicts one. */
 static void
 bench_evict(struct bench_run *t)
 {
@@ -345,7 +345,7 @@ bench_timers(struct bench_run *t)
 
 	for (i = 0; i < LOOKUPS; i++)
 		flow_table_run_timers(t->table, t->now + i % 16);
-	bench_print_result("quiet timers", t->flows, bench_clock_ns() - begin, LOOKUPS);
+	bench_print_result("idle timers", t->flows, bench_clock_ns() - begin, LOOKUPS);
 	begin = bench_clock_ns();
 	flow_table_run_timers(t->table, t->now + 3600 * NANOSECONDS);
 	bench_print_result("expire", t->flows, bench_clock_ns() - begin, flows);
@@ -380,19 +380,19 @@ bench_run_flows(uint32_t flows)
 int
 main(int argc, char **argv)
 {
-	static const uint32_t usual[] = {1000, 100000, 1000000};
+	static const uint32_t default_counts[] = {1000, 100000, 1000000};
 	unsigned i;
 	int arg;
 
 	bench_key(4);
 	bench_key(6);
-	for (i = 0; argc < 2 && i < sizeof usual / sizeof usual[0]; i++)
-		bench_run_flows(usual[i]);
+	for (i = 0; argc < 2 && i < sizeof default_counts / sizeof default_counts[0]; i++)
+		bench_run_flows(default_counts[i]);
 	for (arg = 1; arg < argc; arg++) {
 		unsigned long flows = strtoul(argv[arg], NULL, 10);
 
 		if (flows >= BATCH && flows <= 100000000)
 			bench_run_flows((uint32_t)flows);
 	}
-	return events_seen == 0;
+	return events_reported == 0;
 }

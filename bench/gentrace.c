@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gentrace: writes a capture file of made-up but well-formed traffic.
+ * gentrace: writes a capture file of artificial, well-formed traffic.
  *
  *	gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] [-u percent] [-s seed]
  *		[-k packets] [-S] FILE
  *
- * The same options and seed give the same bytes.  TCP connections live whole lives (handshake, request and response
+ * The same options and seed give the same bytes.  TCP connections are complete (handshake, request and response
  * rounds with timestamps, FIN both ways); `concurrent` of them are under way at any time, each packet belonging to
- * one chosen at random.  -t is the share of TCP, -u of UDP, the rest is ICMP echo; -4 the share of IPv4.  -k leaves
- * each conversation as it is after so many packets and begins another one: a TCP connection is established after three,
+ * one chosen at random.  -t is the share of TCP, -u of UDP, the rest is ICMP echo; -4 the share of IPv4.  -k stops
+ * each connection after so many packets and begins another one: a TCP connection is established after three,
  * and -S, which is -k 1, makes a SYN-only trace.
  */
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct gen_conversation {
+struct gen_connection {
 	uint32_t client, server; /* host numbers */
 	uint32_t seq[2];	 /* next to send, client first */
 	uint16_t sport, dport;
@@ -30,7 +30,7 @@ struct gen_conversation {
 
 struct options {
 	unsigned long packets, concurrent, payload, rounds, ipv4, tcp, udp;
-	unsigned long packets_each; /* packets after which a conversation is left, 0 at its end */
+	unsigned long packets_each; /* packets after which a connection is stopped; 0: none */
 	uint64_t seed;
 	const char *file;
 };
@@ -88,9 +88,9 @@ gen_checksum_fold(uint32_t s)
 	return (uint16_t)~s;
 }
 
-/* Link and IP headers for `length` bytes of transport; returns how long they are. */
+/* Link and IP headers for `length` bytes of transport.  Returns their length. */
 static size_t
-gen_put_headers(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t length)
+gen_put_headers(uint8_t *frame, const struct gen_connection *t, bool reply, size_t length)
 {
 	uint32_t from = reply ? t->server : t->client, to = reply ? t->client : t->server;
 	uint8_t *ip = frame + 14;
@@ -136,7 +136,7 @@ gen_put_checksum(uint8_t *frame, size_t headers, size_t length, size_t offset, u
 }
 
 static size_t
-gen_put_tcp(uint8_t *frame, struct gen_conversation *t, bool reply, uint8_t flags, size_t payload, uint32_t clock)
+gen_put_tcp(uint8_t *frame, struct gen_connection *t, bool reply, uint8_t flags, size_t payload, uint32_t clock)
 {
 	bool syn = (flags & 0x02) != 0;
 	size_t options = syn ? 20 : 12, length = 20 + options + payload;
@@ -166,7 +166,7 @@ gen_put_tcp(uint8_t *frame, struct gen_conversation *t, bool reply, uint8_t flag
 }
 
 static size_t
-gen_put_udp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t payload)
+gen_put_udp(uint8_t *frame, const struct gen_connection *t, bool reply, size_t payload)
 {
 	size_t length = 8 + payload, headers = gen_put_headers(frame, t, reply, length);
 	uint8_t *l4 = frame + headers;
@@ -180,7 +180,7 @@ gen_put_udp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t
 }
 
 static size_t
-gen_put_icmp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_t payload)
+gen_put_icmp(uint8_t *frame, const struct gen_connection *t, bool reply, size_t payload)
 {
 	size_t length = 8 + payload, headers = gen_put_headers(frame, t, reply, length);
 	uint8_t *l4 = frame + headers;
@@ -194,11 +194,11 @@ gen_put_icmp(uint8_t *frame, const struct gen_conversation *t, bool reply, size_
 }
 
 static void
-gen_conversation_begin(struct gen_conversation *t, const struct options *o)
+gen_connection_begin(struct gen_connection *t, const struct options *o)
 {
 	uint32_t kind = gen_random_below(100);
 
-	*t = (struct gen_conversation){
+	*t = (struct gen_connection){
 	    .client = 0x10000 + gen_random_below(1u << 20),
 	    .server = 1 + gen_random_below(1000),
 	    .seq = {(uint32_t)gen_random_u64(), (uint32_t)gen_random_u64()},
@@ -209,9 +209,9 @@ gen_conversation_begin(struct gen_conversation *t, const struct options *o)
 	};
 }
 
-/* The next packet of a conversation.  Returns its length; 0 when the conversation is over. */
+/* The next packet of a connection.  Returns its length; 0 when the connection has ended. */
 static size_t
-gen_conversation_next(uint8_t *frame, struct gen_conversation *t, const struct options *o, uint32_t clock)
+gen_connection_next(uint8_t *frame, struct gen_connection *t, const struct options *o, uint32_t clock)
 {
 	unsigned long step = t->step++, rounds = o->rounds;
 
@@ -252,29 +252,29 @@ static int
 gen_write_trace(const struct options *o, FILE *out)
 {
 	static const uint32_t header[6] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 262144, 1};
-	struct gen_conversation *conversations = calloc(o->concurrent, sizeof *conversations);
+	struct gen_connection *connections = calloc(o->concurrent, sizeof *connections);
 	static uint8_t frame[65536];
 	uint64_t us = 1700000000000000;
 
-	if (conversations == NULL)
+	if (connections == NULL)
 		return 1;
 	fwrite(header, sizeof header, 1, out);
 	for (unsigned long i = 0; i < o->concurrent; i++) {
-		gen_conversation_begin(&conversations[i], o);
-		conversations[i].step = 0;
+		gen_connection_begin(&connections[i], o);
+		connections[i].step = 0;
 	}
 	for (unsigned long n = 0; n < o->packets; n++) {
-		struct gen_conversation *t = &conversations[gen_random_below(o->concurrent)];
-		size_t length = gen_conversation_next(frame, t, o, (uint32_t)(us / 1000));
+		struct gen_connection *t = &connections[gen_random_below(o->concurrent)];
+		size_t length = gen_connection_next(frame, t, o, (uint32_t)(us / 1000));
 
 		if (length == 0 || (o->packets_each != 0 && t->step > o->packets_each)) {
-			gen_conversation_begin(t, o);
-			length = gen_conversation_next(frame, t, o, (uint32_t)(us / 1000));
+			gen_connection_begin(t, o);
+			length = gen_connection_next(frame, t, o, (uint32_t)(us / 1000));
 		}
 		gen_write_record(out, frame, length, us);
 		us += 1 + gen_random_below(3);
 	}
-	free(conversations);
+	free(connections);
 	return fflush(out) != 0 || ferror(out) != 0;
 }
 

@@ -3,7 +3,7 @@
 
 live: the highest of some rates at which `tcpdump -w /dev/null` drops nothing, and the processor time of tcpdump and
 netobsd at that rate, in turns, on the interface and on "any", for datagrams, connections that last and short ones.
-workers: how long one worker and two take for full buffers, in turns; the sender has finished by then, because with two
+workers: the time that one worker and two need for full buffers, in turns; the sender has finished before, because with two
 processors it would compete with them.
 """
 import contextlib
@@ -19,7 +19,7 @@ RATES = (100000, 200000, 300000, 400000, 500000, 600000, 800000, 1000000, 150000
 
 
 class Wire:
-    """Two namespaces with a cable: what is sent into in0 of the first comes out of out0 of the second."""
+    """Two namespaces with a cable: frames sent on in0 of the first arrive at out0 of the second."""
 
     def __init__(self, bench, failure):
         self.bench, self.failure = bench, failure
@@ -50,14 +50,14 @@ class Wire:
         return ["ip", "netns", "exec", self.space, *argv]
 
     def sockets(self):
-        """Capture sockets that see every frame."""
+        """Number of capture sockets that receive every frame."""
         table = subprocess.run(self.inside(["cat", "/proc/net/packet"]), stdout=subprocess.PIPE, check=True, text=True)
         return sum(line.split()[3:4] == ["0003"] for line in table.stdout.splitlines())
 
     @contextlib.contextmanager
     def capture(self, argv, sockets=1):
-        """A program that captures; what it says at its end is in `.said`."""
-        log = self.bench.path("said")
+        """A program that captures; its output is in `.output` at the end."""
+        log = self.bench.path("output")
         with open(log, "w+", encoding="utf-8", errors="replace") as out:
             process = subprocess.Popen(self.inside(argv), stdout=out, stderr=out)
             try:
@@ -72,14 +72,14 @@ class Wire:
                 process.send_signal(signal.SIGINT)
                 process.wait(timeout=20)
                 out.seek(0)
-                process.said = out.read()
+                process.output = out.read()
             finally:
                 if process.poll() is None:
                     process.kill()
                     process.wait()
 
     def send(self, trace, rate, count):
-        """How many frames a second went out."""
+        """Sends frames.  Returns how many were sent per second."""
         command = ["ip", "netns", "exec", self.sender_space, self.sender, "in0", trace, str(rate), str(count)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         sent, seconds = done.stdout.split()
@@ -96,13 +96,13 @@ def threads(process):
 
 
 def used(process, before):
-    """By each thread since `before`."""
+    """Processor time of each thread since `before`."""
     return [now - before.get(thread, 0) for thread, now in threads(process).items()]
 
 
-def counter(said, *names):
-    """Of a summary of netobsd ("frames 12"), or of tcpdump's ("12 packets captured")."""
-    for line in said.splitlines():
+def counter(output, *names):
+    """A counter in the summary of netobsd ("frames 12") or of tcpdump ("12 packets captured")."""
+    for line in output.splitlines():
         words = line.split()
         if words[:1] == [names[0]] or (len(names) > 1 and line.endswith(names[1])):
             return int(words[1] if words[0] == names[0] else words[0])
@@ -110,20 +110,20 @@ def counter(said, *names):
 
 
 class Load:
-    """One program under one load: processor time a frame, and what it has missed."""
+    """One program under one load: processor time a frame, and dropped frames."""
 
     def __init__(self, wire, argv, trace, rate, seconds):
         count = min(int(rate * seconds), wire.bench.args.packets // 2)
         with wire.capture(argv) as process:
             before = threads(process)
             self.rate = wire.send(trace, rate, count)
-            time.sleep(1.2)  # tcpdump has frames delivered to it once a second
+            time.sleep(1.2)  # the kernel delivers frames to tcpdump once a second
             self.cpu = sum(used(process, before))
-        self.lost = count - counter(process.said, "frames", "packets captured")
+        self.dropped = count - counter(process.output, "frames", "packets captured")
         self.each = self.cpu / count
 
 
-# What of netobsd depends on the traffic is mostly how often a connection begins and ends.
+# The cost of netobsd depends mostly on how often a connection begins and ends.
 LASTING = ("-r", "10000")
 TRAFFIC = {"datagrams": (100, "-t", "0", "-u", "100", *LASTING),
            "lasting connections": (100, "-t", "100", "-u", "0", *LASTING),
@@ -146,30 +146,30 @@ def commands(b, interface):
 
 
 def lossless_rate(b, wire, trace, command, seconds):
-    """The highest of RATES at which nothing was lost, twice, or as much as can be sent."""
+    """The highest of RATES at which no frame is dropped in two runs, or that can be sent."""
     best = None
     for rate in RATES:
         loads = [Load(wire, command, trace, rate, seconds) for _ in range(2)]
         if any(load.rate < 0.97 * rate for load in loads):
             b.note("live", "{:,} frames a second are more than can be sent here".format(rate))
             break
-        if any(load.lost > 0 for load in loads):
+        if any(load.dropped > 0 for load in loads):
             break
         best = rate
     return best
 
 
 def row_live(b, failure):
-    """tcpdump -w /dev/null and netobsd on a veth pair, at a rate at which tcpdump loses nothing."""
+    """tcpdump -w /dev/null and netobsd on a veth pair, at a rate at which tcpdump drops no frame."""
     if shutil.which("tcpdump") is None:
         raise failure("tcpdump is not installed")
-    # Nothing is sent twice: that would be retransmissions.
+    # No frame is sent twice: it would be a retransmission.
     traces, seconds = {kind: small_frames(b, kind) for kind in TRAFFIC}, b.args.live_seconds
     with Wire(b, failure) as wire:
         rate = lossless_rate(b, wire, traces["short connections"], commands(b, "any")["tcpdump"], seconds)
         if rate is None:
             raise failure("tcpdump drops frames at {:,} a second".format(RATES[0]))
-        b.tell("live", "tcpdump -i any -w /dev/null drops nothing at", rate, "/s")
+        b.print_row("live", "tcpdump -i any -w /dev/null drops nothing at", rate, "/s")
         for interface in ("out0", "any"):
             for kind, trace in traces.items():
                 programs = commands(b, interface)
@@ -177,24 +177,24 @@ def row_live(b, failure):
                 for _ in range(b.args.rounds):
                     for name, command in programs.items():
                         loads[name].append(Load(wire, command, trace, rate, seconds))
-                tell_loads(b, kind + (" on any" if interface == "any" else ""), loads)
+                print_loads(b, kind + (" on any" if interface == "any" else ""), loads)
 
 
-def tell_loads(b, kind, loads):
+def print_loads(b, kind, loads):
     for name, runs in loads.items():
-        b.tell("live", "%s, %s: cpu per frame" % (kind, name), statistics.median(load.each for load in runs) * 1e9, "ns")
-    lost = sum(load.lost for load in loads["netobsd"])
-    b.tell("live", kind + ", tcpdump: lost in these runs", sum(load.lost for load in loads["tcpdump"]), "frames")
-    b.tell("live", kind + ", netobsd: lost in these runs", lost, "frames", "none", lost == 0)
+        b.print_row("live", "%s, %s: cpu per frame" % (kind, name), statistics.median(load.each for load in runs) * 1e9, "ns")
+    dropped = sum(load.dropped for load in loads["netobsd"])
+    b.print_row("live", kind + ", tcpdump: dropped in these runs", sum(load.dropped for load in loads["tcpdump"]), "frames")
+    b.print_row("live", kind + ", netobsd: dropped in these runs", dropped, "frames", "none", dropped == 0)
     ratio = statistics.median(a.cpu / t.cpu for a, t in zip(loads["netobsd"], loads["tcpdump"]))
-    b.tell("live", kind + ", netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
+    b.print_row("live", kind + ", netobsd / tcpdump, cpu", ratio, "x", "at most 1.5", ratio <= 1.5)
     if "other netobsd" in loads:
         ratio = statistics.median(a.cpu / o.cpu for a, o in zip(loads["netobsd"], loads["other netobsd"]))
-        b.tell("live", kind + ", netobsd / other netobsd, cpu", ratio, "x")
+        b.print_row("live", kind + ", netobsd / other netobsd, cpu", ratio, "x")
 
 
 class Drain:
-    """Full buffers, and how long they take: by the clock, and by the busiest thread's own time."""
+    """The time to empty full buffers: by the clock, and the processor time of the busiest thread."""
 
     def __init__(self, b, wire, trace, workers, count):
         argv = [b.netobsd, "-i", "out0", "--summary", "--workers", str(workers), "-B", str(b.args.drain_buffer)]
@@ -206,12 +206,12 @@ class Drain:
             process.send_signal(signal.SIGCONT)
             self.wall = wait_until_idle(process) - begin
             self.busiest = max(used(process, before))
-        self.frames = counter(process.said, "frames")
-        self.dropped = counter(process.said, "capture.dropped")
+        self.frames = counter(process.output, "frames")
+        self.dropped = counter(process.output, "capture.dropped")
 
 
 def wait_until_idle(process):
-    """When no thread had anything to do any more."""
+    """Waits until all threads are idle.  Returns since when."""
     since, idle = None, 0
     while idle < 10:
         time.sleep(0.003)
@@ -236,14 +236,14 @@ def row_workers(b, failure):
                 runs.append(Drain(b, wire, trace, workers, count))
     for workers, runs in drains.items():
         name = "%d worker%s" % (workers, "s"[:workers - 1])
-        b.tell("workers", name + ": frames a second, by the clock",
+        b.print_row("workers", name + ": frames a second, by the clock",
                statistics.median(count / drain.wall for drain in runs), "/s")
-        b.tell("workers", name + ": frames a second, by the busiest thread's time",
+        b.print_row("workers", name + ": frames a second, by the busiest thread's time",
                statistics.median(count / drain.busiest for drain in runs), "/s")
-        seen = [drain.frames for drain in runs]
-        b.tell("workers", name + ": frames not seen, of {:,}".format(count * len(runs)), count * len(runs) - sum(seen),
-               "", "none", all(n == count for n in seen))
+        observed = [drain.frames for drain in runs]
+        b.print_row("workers", name + ": frames not observed, of {:,}".format(count * len(runs)), count * len(runs) - sum(observed),
+               "", "none", all(n == count for n in observed))
     wall = statistics.median(one.wall / two.wall for one, two in zip(drains[1], drains[2]))
     busiest = statistics.median(one.busiest / two.busiest for one, two in zip(drains[1], drains[2]))
-    b.tell("workers", "two workers / one, by the clock", wall, "x")
-    b.tell("workers", "two workers / one, by the busiest thread's time", busiest, "x", "at least 1.6", busiest >= 1.6)
+    b.print_row("workers", "two workers / one, by the clock", wall, "x")
+    b.print_row("workers", "two workers / one, by the busiest thread's time", busiest, "x", "at least 1.6", busiest >= 1.6)

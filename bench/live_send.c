@@ -4,8 +4,8 @@
  *
  *	live_send IFACE FILE RATE COUNT
  *
- * RATE is frames a second, 0 for as fast as they go.  The frames are sent by the hundred, past the queues of the kernel
- * (PACKET_QDISC_BYPASS).  Prints how many frames went out and in how many seconds.
+ * RATE is frames a second, 0 for as fast as possible.  Frames are sent by the hundred and bypass the queues of the
+ * kernel (PACKET_QDISC_BYPASS).  Prints the number of frames sent and the seconds that it took.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,11 +49,11 @@ send_store_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *b
 {
 	struct frames *frames = (struct frames *)user;
 	struct iovec *frame;
-	/* Doubled whenever it is full. */
+	/* The array doubles whenever it is full. */
 	if ((frames->count & (frames->count - 1)) == 0) {
-		size_t room = frames->count > 0 ? 2 * frames->count : 1;
+		size_t capacity = frames->count > 0 ? 2 * frames->count : 1;
 
-		frames->each = realloc(frames->each, room * sizeof *frames->each);
+		frames->each = realloc(frames->each, capacity * sizeof *frames->each);
 	}
 	if (frames->each == NULL)
 		send_fail("realloc");
@@ -92,7 +92,7 @@ send_open_socket(const char *interface)
 	return fd;
 }
 
-/* Sends `count` frames from number `from` on; how many went. */
+/* Sends `count` frames from number `from` on.  Returns how many were sent. */
 static unsigned
 send_burst(int fd, const struct frames *frames, uint64_t from, unsigned count)
 {
@@ -131,7 +131,7 @@ main(int argc, char **argv)
 	while (sent < count) {
 		unsigned burst = count - sent < BURST ? (unsigned)(count - sent) : BURST;
 
-		/* Sleeping is too coarse for a gap between bursts, and its core is the sender's own. */
+		/* Sleeping is too coarse for the gap between bursts, and the sender has a processor to itself. */
 		while (rate > 0 && (double)sent > (send_clock_seconds() - begin) * rate)
 			;
 		sent += send_burst(fd, &frames, sent, burst);

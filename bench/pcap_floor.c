@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* floor: reads a capture with a bare pcap_loop() and touches one byte of each packet.  What every reader pays. */
+/* pcap_floor: reads a capture with a bare pcap_loop() and one byte of each packet: the cost of any reader. */
 #include <pcap/pcap.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ main(int argc, char **argv)
 	pcap_t *pcap = argc == 2 ? pcap_open_offline(argv[1], error) : NULL;
 
 	if (pcap == NULL) {
-		fprintf(stderr, "usage: floor FILE\n");
+		fprintf(stderr, "usage: pcap_floor FILE\n");
 		return 1;
 	}
 	if (pcap_loop(pcap, -1, count_packet, NULL) < 0)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What netobsd costs, beside the bare reading of the file and beside other programs that follow connections.
+"""The cost of netobsd, compared with bare reading of the file and with other programs that track connections.
 
     bench/run.py [--quick] [--rows ROW,...] [--packets N] [--flows N] [--rounds N] [--build DIR] [--any-build] [--json FILE]
 
-Makes its captures in a temporary directory (bench/gentrace), which takes about 2 GB and is removed at the end.  The
-programs that are compared run in turns, A B A B, so that whatever else the machine does meets all of them; ratios are
-taken within a turn, and medians over the turns are shown.  "cpu" is user plus system time, which does not count the
-waiting; "wall" is for reading beside it; memory is the largest resident set.  bench/NOTES.md has figures.
+Makes its captures in a temporary directory (bench/gentrace), which takes about 2 GB and is removed at the end.  Programs that
+are compared run in turns, A B A B, so that other load affects all of them; ratios are computed within a turn, and medians
+over the turns are printed.  "cpu" is user plus system time, without waiting; "wall" is printed beside it; memory is the
+maximum resident set.  bench/NOTES.md has figures.
 """
 import argparse
 import atexit
@@ -63,8 +63,8 @@ def run(argv, output=os.devnull, limit=900):
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             errors.seek(0)
-            said = errors.read()[-300:].decode(errors="replace").strip()
-            raise Failure("%s: exit status %d: %s" % (argv[0], process.returncode, said))
+            message = errors.read()[-300:].decode(errors="replace").strip()
+            raise Failure("%s: exit status %d: %s" % (argv[0], process.returncode, message))
     return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
 
 
@@ -121,7 +121,7 @@ class Bench:
     def replay(self, path, *more):
         return [self.netobsd, "-r", path, *more]
 
-    def tell(self, row, what, figure, unit, target=None, good=None):
+    def print_row(self, row, what, figure, unit, target=None, good=None):
         """One line of the result; `good` says whether the target is met."""
         self.rows.append({"row": row, "what": what, "figure": figure, "unit": unit, "target": target, "met": good})
         text = "%.3g" % figure if abs(figure) < 1000 else "{:,.0f}".format(figure)
@@ -132,11 +132,11 @@ class Bench:
         self.rows.append({"row": row, "note": text})
         print("%-10s %s" % (row, text), flush=True)
 
-    def tell_runs(self, row, name, runs, packets):
-        self.tell(row, name + ": cpu", median(runs), "s")
-        self.tell(row, name + ": wall", median(runs, "wall"), "s")
-        self.tell(row, name + ": cpu per packet", median(runs) / packets * 1e9, "ns")
-        self.tell(row, name + ": memory", median(runs, "memory") / 1e6, "MB")
+    def print_runs(self, row, name, runs, packets):
+        self.print_row(row, name + ": cpu", median(runs), "s")
+        self.print_row(row, name + ": wall", median(runs, "wall"), "s")
+        self.print_row(row, name + ": cpu per packet", median(runs) / packets * 1e9, "ns")
+        self.print_row(row, name + ": memory", median(runs, "memory") / 1e6, "MB")
 
 
 # -------------------------------------------------------------------------------------------------------------- rows
@@ -148,14 +148,14 @@ def row_replay(b):
     runs = in_turns({"floor": [os.path.join(b.build, "bench/pcap_floor"), trace], "netobsd": b.replay(trace)},
                     b.args.rounds)
     for name in runs:
-        b.tell_runs("replay", name, runs[name], packets)
+        b.print_runs("replay", name, runs[name], packets)
     against = ratio(runs["netobsd"], runs["floor"])
-    b.tell("replay", "netobsd / bare pcap_loop, cpu", against, "x", "at most 2.0", against <= 2.0)
-    b.tell("replay", "netobsd / bare pcap_loop, wall", ratio(runs["netobsd"], runs["floor"], "wall"), "x")
+    b.print_row("replay", "netobsd / bare pcap_loop, cpu", against, "x", "at most 2.0", against <= 2.0)
+    b.print_row("replay", "netobsd / bare pcap_loop, wall", ratio(runs["netobsd"], runs["floor"], "wall"), "x")
 
 
-# name, how it reads FILE, the part of the standard capture that it can be asked to read, and whether it is one of
-# those that follow connections and are to be beaten.
+# Name, command that reads FILE, part of the standard capture that it reads, and whether it tracks connections, so that the
+# target applies to it.
 PEERS = (
     ("tcpdump", ["tcpdump", "-r", "FILE", "-w", "/dev/null"], 1.0, False),
     ("argus", ["argus", "-X", "-r", "FILE", "-w", "/dev/null"], 1.0, True),
@@ -169,7 +169,7 @@ PEERS = (
 def row_peers(b):
     """Other programs on the standard capture, in turns with netobsd."""
     fastest = None
-    for name, command, part, beaten in PEERS:
+    for name, command, part, tracks in PEERS:
         if shutil.which(name) is None:
             b.note("peers", "%s is not installed" % name)
             continue
@@ -183,14 +183,14 @@ def row_peers(b):
             continue
         times = ratio(runs[name], runs["netobsd"])
         label = name if part == 1.0 else "%s, %.0f %% of the capture" % (name, part * 100)
-        b.tell("peers", label + ": cpu", median(runs[name]), "s")
-        b.tell("peers", label + ": wall", median(runs[name], "wall"), "s")
-        b.tell("peers", label + ": memory", median(runs[name], "memory") / 1e6, "MB")
-        b.tell("peers", label + " / netobsd, cpu", times, "x")
-        if beaten and (fastest is None or times < fastest[1]):
+        b.print_row("peers", label + ": cpu", median(runs[name]), "s")
+        b.print_row("peers", label + ": wall", median(runs[name], "wall"), "s")
+        b.print_row("peers", label + ": memory", median(runs[name], "memory") / 1e6, "MB")
+        b.print_row("peers", label + " / netobsd, cpu", times, "x")
+        if tracks and (fastest is None or times < fastest[1]):
             fastest = (name, times)
     if fastest is not None:
-        b.tell("peers", "the fastest of them, %s / netobsd" % fastest[0], fastest[1], "x", "at least 8",
+        b.print_row("peers", "the fastest of them, %s / netobsd" % fastest[0], fastest[1], "x", "at least 8",
                fastest[1] >= 8)
 
 
@@ -200,16 +200,16 @@ def row_concurrency(b):
     many = b.args.many
     few, much = b.trace(packets, 1000, "-l", "40"), b.trace(packets, many, "-l", "40")
     runs = in_turns({"few": b.replay(few), "many": b.replay(much)}, b.args.rounds)
-    b.tell("concurrency", "1,000 connections: cpu per packet", median(runs["few"]) / packets * 1e9, "ns")
-    b.tell("concurrency", "{:,} connections: cpu per packet".format(many), median(runs["many"]) / packets * 1e9, "ns")
+    b.print_row("concurrency", "1,000 connections: cpu per packet", median(runs["few"]) / packets * 1e9, "ns")
+    b.print_row("concurrency", "{:,} connections: cpu per packet".format(many), median(runs["many"]) / packets * 1e9, "ns")
     times = ratio(runs["many"], runs["few"])
-    b.tell("concurrency", "many / few", times, "x", "at most 2.5", times <= 2.5)
+    b.print_row("concurrency", "many / few", times, "x", "at most 2.5", times <= 2.5)
     b.drop(few)
     b.drop(much)
 
 
-# What a connection has been through, packets of each, whether all are under way at once, and gentrace's options: -k
-# leaves one for the next.
+# State of a connection, packets of each, whether all exist at once, and gentrace's options: -k stops a connection and begins
+# the next one.
 KINDS = (
     ("with data", 4, True, ("-r", "1000")),
     ("idle, established", 3, False, ("-k", "3")),
@@ -218,21 +218,21 @@ KINDS = (
 
 
 def row_memory(b):
-    """What a tracked TCP connection takes, both endpoints: the difference of two runs' largest resident sets."""
+    """Memory of a tracked TCP connection, both endpoints: the difference of two runs' maximum resident sets."""
     for kind, packets, at_once, options in KINDS:
         sizes = [memory_of(b, count * packets, count if at_once else 1, options)
                  for count in (b.args.many // 10, b.args.many)]
         (few, small), (many, large) = sizes
         per = (large - small) / (many - few)
-        b.tell("memory", "a connection more, %s" % kind, per, "bytes", "at most 256", per <= 256)
+        b.print_row("memory", "a connection more, %s" % kind, per, "bytes", "at most 256", per <= 256)
         # The target is for a million connections, whatever was measured.
         total = (large + per * (1000000 - many)) / 1e6
-        b.tell("memory", "{:,} connections: resident".format(many), large / 1e6, "MB")
-        b.tell("memory", "1,000,000 connections: resident", total, "MB", "at most 300", total <= 300)
+        b.print_row("memory", "{:,} connections: resident".format(many), large / 1e6, "MB")
+        b.print_row("memory", "1,000,000 connections: resident", total, "MB", "at most 300", total <= 300)
 
 
 def memory_of(b, packets, at_once, options):
-    """How many connections there are at the end of a capture, and the largest resident set."""
+    """Number of connections at the end of a capture, and the maximum resident set."""
     path = b.trace(packets, at_once, "-t", "100", "-u", "0", "-l", "40", *options)
     size = median([run(b.replay(path)) for _ in range(3)], "memory")
     flows = flows_of(b, path)
@@ -241,7 +241,7 @@ def memory_of(b, packets, at_once, options):
 
 
 def flows_of(b, path):
-    """How many connections there are at the end of a capture."""
+    """Number of connections at the end of a capture."""
     done = subprocess.run(b.replay(path, "--summary"), stderr=subprocess.PIPE, check=True, text=True)
     counters = dict(line.split() for line in done.stderr.splitlines() if len(line.split()) == 2)
     return int(counters["flow.created"])
@@ -253,12 +253,12 @@ def row_connections(b):
     path = b.trace(count, 1, "-S", "-t", "100", "-u", "0")
     runs = in_turns({"netobsd": b.replay(path)}, b.args.rounds)["netobsd"]
     rate = count / median(runs)
-    b.tell("new", "new connections per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
+    b.print_row("new", "new connections per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
     b.drop(path)
 
 
 def without_probes(b):
-    """A build like ours, but with --disable-probes."""
+    """A build with the same options and --disable-probes."""
     directory = b.path("without")
     os.mkdir(directory)
     config = subprocess.run([os.path.join(b.build, "config.status"), "--config"], stdout=subprocess.PIPE, check=True,
@@ -273,9 +273,9 @@ def without_probes(b):
 
 
 def instructions(b, program, path):
-    """Of one replay, as callgrind counts them."""
+    """Instructions of one replay, counted by callgrind."""
     out = b.path("callgrind")
-    with open(out, "wb"):  # written at the end, when netobsd is another user and may not make files
+    with open(out, "wb"):  # written at the end, when netobsd runs as a user that cannot create files
         os.chmod(out, 0o666)
         os.chmod(b.directory, 0o755)
     subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, program, "--no-seccomp",
@@ -290,7 +290,7 @@ def row_probes(b):
     other, trace = without_probes(b), b.standard()
     runs = in_turns({"without": [other, "-r", trace], "with": b.replay(trace)}, max(b.args.rounds, 11))
     more = (ratio(runs["with"], runs["without"]) - 1) * 100
-    b.tell("probes", "unattached probes, cpu", more, "%", "at most 2", more <= 2)
+    b.print_row("probes", "unattached probes, cpu", more, "%", "at most 2", more <= 2)
     if shutil.which("valgrind") is None:
         b.note("probes", "valgrind is not installed: instructions are not counted")
         return
@@ -300,8 +300,8 @@ def row_probes(b):
     for program in (other, b.netobsd):
         short, long = (instructions(b, program, capture) for capture in captures)
         counts.append((long - short) / packets)
-    b.tell("probes", "unattached probes, instructions", (counts[1] / counts[0] - 1) * 100, "%")
-    b.tell("probes", "instructions per packet", counts[1], "")
+    b.print_row("probes", "unattached probes, instructions", (counts[1] / counts[0] - 1) * 100, "%")
+    b.print_row("probes", "instructions per packet", counts[1], "")
 
 
 def row_print(b):
@@ -312,9 +312,9 @@ def row_print(b):
     with open(out, "rb") as printed:
         firings = sum(block.count(b"\n") for block in iter(lambda: printed.read(1 << 20), b""))
     rate = firings / median(runs)
-    b.tell("print", "firings of %d packets" % packets, firings, "")
-    b.tell("print", "firings printed per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
-    b.tell("print", "firings printed per second, wall", firings / median(runs, "wall"), "/s")
+    b.print_row("print", "firings of %d packets" % packets, firings, "")
+    b.print_row("print", "firings printed per second of cpu", rate, "/s", "at least 1,000,000", rate >= 1000000)
+    b.print_row("print", "firings printed per second, wall", firings / median(runs, "wall"), "/s")
     os.unlink(out)
 
 
@@ -342,7 +342,7 @@ ROWS = {
 
 
 def machine():
-    """One line about where this was measured."""
+    """One line about the machine of the measurement."""
     model = platform.processor()
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         for line in lines:
@@ -359,21 +359,21 @@ def arguments():
     parser.add_argument("--rows", default=",".join(ROWS), help="of %s" % ", ".join(ROWS))
     parser.add_argument("--packets", type=int, help="of the standard capture (5,000,000)")
     parser.add_argument("--flows", type=int, help="connections under way in it (100,000)")
-    parser.add_argument("--many", type=int, help="connections where many are wanted (1,000,000)")
+    parser.add_argument("--many", type=int, help="connections of rows that need many (1,000,000)")
     parser.add_argument("--rounds", type=int, help="turns (7)")
     parser.add_argument("--peer-rounds", type=int, help="turns with each of the peers (3)")
     parser.add_argument("--live-seconds", type=float, help="of each load (4)")
     parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
-    parser.add_argument("--drain-buffer", type=int, default=1048576, help="the same where it is to hold all (1048576)")
-    parser.add_argument("--build", default=".", help="where netobsd and bench/pcap_floor were built")
+    parser.add_argument("--drain-buffer", type=int, default=1048576, help="kernel buffer in KiB of the row workers, which must hold all frames (1048576)")
+    parser.add_argument("--build", default=".", help="the build directory")
     parser.add_argument("--other", metavar="NETOBSD", help="live: another netobsd to compare in the same turns")
     parser.add_argument("--any-build", action="store_true", help="measure a development build, too")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
-    for name, usual, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),
+    for name, default, quick in (("packets", 5000000, 500000), ("flows", 100000, 10000), ("many", 1000000, 100000),
                                ("rounds", 7, 3), ("peer_rounds", 3, 1), ("live_seconds", 4, 1)):
         if getattr(args, name) is None:
-            setattr(args, name, quick if args.quick else usual)
+            setattr(args, name, quick if args.quick else default)
         if getattr(args, name) < 10 and name not in ("rounds", "peer_rounds", "live_seconds") or getattr(args, name) < 1:
             parser.error("--%s: too few" % name.replace("_", "-"))
     args.rows = args.rows.split(",")
@@ -387,11 +387,11 @@ def main():
     args = arguments()
     bench = Bench(args)
     if not os.access(bench.netobsd, os.X_OK):
-        sys.exit("bench/run.py: no netobsd in %s; --build says where it is" % bench.build)
+        sys.exit("bench/run.py: no netobsd in %s; --build sets the build directory" % bench.build)
     if not release_build(bench.build):
         if not args.any_build:
-            sys.exit("bench/run.py: %s is no release build, its figures would be those of another program;\n"
-                     "configure with --enable-lto, or say --any-build to measure it all the same" % bench.build)
+            sys.exit("bench/run.py: %s is not a release build, the program that is installed;\n"
+                     "configure with --enable-lto, or use --any-build to measure it nevertheless" % bench.build)
         print("a development build, not the program that is installed", flush=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     where = machine()

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What one firing costs while bpftrace counts it: the plain site of a probe against the fast one (probes/site/site.h).
+"""The cost of one firing while bpftrace counts it: the plain site of a probe against the fast one (probes/site/site.h).
 
     site_cost.py BUILD/tests/probes/fire_sites [FIRINGS [ROUNDS]]
 
-Runs the two in turn, so that both meet the same machine, and prints processor time (user and system) per firing.
+Runs the two in turns, so that other load affects both, and prints processor time (user and system) per firing.
 Needs root and bpftrace.
 """
 import os
@@ -30,7 +30,7 @@ def fire(program, kind, firings):
 
 
 def end(tracer):
-    """What it prints when it is interrupted; it misses an interrupt that comes between two waits for firings."""
+    """Interrupts bpftrace and returns its output.  bpftrace misses an interrupt that arrives between two waits for firings."""
     while True:
         tracer.send_signal(signal.SIGINT)
         try:
@@ -44,13 +44,13 @@ def main():
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 7
     cost = {"plain": [], "fast": []}
     with tempfile.TemporaryDirectory() as scratch:
-        program = shutil.copy(sys.argv[1], os.path.join(scratch, "fire_sites"))  # nobody else's firings
+        program = shutil.copy(sys.argv[1], os.path.join(scratch, "fire_sites"))  # a copy: no other process fires
         script = 'BEGIN { printf("ready\\n"); } usdt:%s:netobs:tcp__receive { @ = count(); }' % program
         tracer = subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.PIPE, text=True)
         while "ready" not in tracer.stdout.readline():
             if tracer.poll() is not None:
                 sys.exit("bpftrace does not attach")
-        time.sleep(1)  # BEGIN comes before the attaching
+        time.sleep(1)  # BEGIN runs before the probe is attached
         for _ in range(rounds):
             for kind in cost:
                 cost[kind].append(fire(program, kind, firings))
