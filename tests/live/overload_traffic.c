@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-* Traffic of attacks and overload, as a capture on standard output:
+ * Traffic of attacks and overload, as a capture on standard output:
  *
  *	overload_traffic fragments COUNT	fragments of datagrams that are never complete
  *	overload_traffic collisions COUNT	SYNs whose addresses and ports have one sum and one exclusive or

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """firing_order.py NETOBSD CAPTURE...: the order of firing for each frame, against the contract.
 
-Replays each capture with every probe enabled, in each view, and holds the firings of each packet id against the
+Replays each capture with every probe enabled, in each view, and compares the firings of each packet id with the
 grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq and ci_seq of each
-probe count 1, 2, 3, ..., and a connection id belongs to one endpoint for ever.  TAP output.
+probe count 1, 2, 3, ..., and a connection id always belongs to the same endpoint.  TAP output.
 """
 import json
 import re
@@ -24,9 +24,9 @@ LETTERS = [(re.compile(pattern), letter) for pattern, letter in (
 )]
 APPLICATION = re.compile(r"iscsi-")
 
-# Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and changes of
-# state, the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram lost in
-# reassembly only its drop.  What a timer or an eviction ends comes first: it is of no packet.
+# Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and state changes,
+# the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram that
+# reassembly drops has only its drop.  Events of timers and evictions come first: they belong to no packet.
 SENDING = r"[ec]*R?S?p*[ec]*(tf?|a)?q?[ix]?g?"
 RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?p*"
 GRAMMAR = re.compile(rf"^{SENDING}({RECEIVING})?\.$")
@@ -59,7 +59,7 @@ class Checker:
                 self.wrong.append(f"packet {self.packet}: messages of packets {self.completed}")
         self.word, self.packet, self.completed = "", None, set()
 
-    def take(self, firing):
+    def check_firing(self, firing):
         probe, args = firing["probe"], firing["args"]
         packet = args[0] if args and args[0] and "pkt_addr" in args[0] else None
         self.check_sequence(probe, packet, args)
@@ -77,12 +77,12 @@ class Checker:
 
     def check_sequence(self, probe, packet, args):
         if APPLICATION.match(probe):
-            told = args[0]["ci_seq"]
+            sequence =  args[0]["ci_seq"]
         else:
-            told = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
+            sequence =  packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
         expected = self.sequences.get(probe, 0) + 1
-        if told != expected:
-            self.wrong.append(f"{probe} number {expected} says {told}")
+        if sequence != expected:
+            self.wrong.append(f"{probe}: firing {expected} has sequence number {sequence}")
         self.sequences[probe] = expected
 
     def check_endpoint(self, args):
@@ -90,13 +90,13 @@ class Checker:
             if arg and "tcps_laddr" in arg and "tcps_lport" in arg:
                 ends = (arg["tcps_laddr"], arg["tcps_lport"], arg["tcps_raddr"], arg["tcps_rport"])
                 if self.endpoints.setdefault(arg["tcps_addr"], ends) != ends:
-                    self.wrong.append(f"connection id {arg['tcps_addr']} is of two endpoints")
+                    self.wrong.append(f"connection id {arg['tcps_addr']} belongs to two endpoints")
 
 
 def check(netobsd, capture, view):
     checker = Checker()
     for firing in replay(netobsd, capture, view):
-        checker.take(firing)
+        checker.check_firing(firing)
     if checker.packet is not None:
         checker.wrong.append(f"packet {checker.packet} is never freed")
     return checker

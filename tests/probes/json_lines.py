@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Replays every capture twice with --print --format json and speaks TAP.
+"""Replays every capture twice with --print --format json and prints TAP.
 
 usage: json_lines.py NETOBSD OWN_CAPTURES SHARED_CAPTURES
 
-SHARED_CAPTURES/INDEX.tsv says what libpcap makes of each file, which decides the exit status: 1 where it cannot be
-opened or its link type is not one of ours, 2 where it breaks off, else 0.  The project's own captures have no index;
-they must end with any of the three.
+SHARED_CAPTURES/INDEX.tsv has libpcap's result for each file, which decides the exit status: 1 if it cannot be opened or
+its link type is not supported, 2 if it ends early, else 0.  The project's own captures have no index; any of the three
+is right for them.
 """
 
 import csv
@@ -18,7 +18,7 @@ import sys
 
 SUPPORTED_LINKS = {"EN10MB", "LINUX_SLL", "LINUX_SLL2", "NULL", "LOOP", "RAW", "IPV4", "IPV6"}
 SECONDS = 300
-MAX_ARGS = 6  # D and bpftrace reach no more
+MAX_ARGS = 6  # the limit of D and bpftrace
 
 
 def expected_status(row):
@@ -57,8 +57,8 @@ def check_line(line):
 
 
 def replay(netobsd, path, check):
-    """One run: (exit status, digest, number of lines, first complaint or None, standard error)."""
-    complaint, lines, digest = None, 0, hashlib.sha256()
+    """One run: (exit status, digest, number of lines, first fault or None, standard error)."""
+    fault, lines, digest = None, 0, hashlib.sha256()
     with subprocess.Popen(
         ["timeout", str(SECONDS), netobsd, "-r", path, "--print", "--format", "json"],
         stdout=subprocess.PIPE,
@@ -67,32 +67,32 @@ def replay(netobsd, path, check):
         for line in run.stdout:
             lines += 1
             digest.update(line)
-            if check and complaint is None:
+            if check and fault is None:
                 try:
                     check_line(line)
                     if not line.endswith(b"\n"):
-                        raise ValueError("the last line does not end")
+                        raise ValueError("the last line has no newline")
                 except ValueError as error:
-                    complaint = f"line {lines}: {error}: {line[:200]!r}"
+                    fault = f"line {lines}: {error}: {line[:200]!r}"
         err = run.stderr.read().decode("utf-8", "backslashreplace")
-    return run.returncode, digest.hexdigest(), lines, complaint, err
+    return run.returncode, digest.hexdigest(), lines, fault, err
 
 
-def judge(netobsd, path, wanted):
-    """What is wrong with this capture: a list of complaints, empty if all is well."""
-    status, digest, lines, complaint, err = replay(netobsd, path, check=True)
-    wrong = [complaint] if complaint else []
+def check_capture(netobsd, path, wanted):
+    """The faults of this capture, a list."""
+    status, digest, lines, fault, err = replay(netobsd, path, check=True)
+    wrong = [fault] if fault else []
     if status not in wanted:
         wrong.append(f"exit status {status}, wanted {' or '.join(map(str, sorted(wanted)))}")
     if status == 1 and lines > 0:
         wrong.append(f"{lines} firings of a run that could not start")
     if status in (1, 2) and not err.startswith("netobsd: "):
-        wrong.append("no message that says what is wrong")
+        wrong.append("no message on standard error")
     if status == 1 and err.count("\n") != 1:
         wrong.append("the message is not one line")
     again = replay(netobsd, path, check=False)
     if (status, digest) != again[:2]:
-        wrong.append("a second run printed other bytes")
+        wrong.append("a second run prints other bytes")
     return wrong + err.splitlines()[:20] if wrong else []
 
 
@@ -118,13 +118,13 @@ def main():
     for name, path, wanted in cases(own, shared):
         count += 1
         if path is None:
-            print(f"ok {count} - {name} # SKIP {shared} is not here")
+            print(f"ok {count} - {name} # SKIP {shared} is missing")
             continue
-        wrong = judge(netobsd, path, wanted)
+        wrong = check_capture(netobsd, path, wanted)
         failed += bool(wrong)
         print(f"{'not ok' if wrong else 'ok'} {count} - {name}", flush=True)
-        for complaint in wrong:
-            print(f"# {complaint}", flush=True)
+        for fault in wrong:
+            print(f"# {fault}", flush=True)
     print(f"1..{count}")
     return 1 if failed else 0
 

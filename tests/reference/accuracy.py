@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What truth.py, tshark_fields.py and tshark_retransmissions.py have in common: the capture files of a folder, the exact
+"""Shared by truth.py, tshark_fields.py and tshark_retransmissions.py: the capture files of a folder, the exact
 counts of the data that the source tree carries (accuracy.expected beside this file), and the rows of the tables that
 state them (README.md and tests/reference/README.md)."""
 import gzip

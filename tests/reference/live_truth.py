@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """live_truth.py KERNEL PROBES STOPPED CONNECTIONS ADDRESS...
 
-Compares what the kernel recorded of its sockets with what the probes of netobsd told of the same connections at the
-same time, connection by connection and by the rules of truth.py, for tests/reference/live_truth.sh.  Prints TAP points.
+Compares the kernel's record of its sockets with the firings of netobsd's probes for the same connections at the same
+time, connection by connection and by the rules of truth.py, for tests/reference/live_truth.sh.  Prints TAP points.
 
-KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is what
-tests/reference/live_truth.bt printed.  STOPPED has the monotonic clock and the time when the kernel's record ended, in ns.  The
-ADDRESSes are those of both hosts; on each a netobsd tells of its own."""
+KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is the
+output of tests/reference/live_truth.bt.  STOPPED has the monotonic clock and the time when the kernel's record ended, in
+ns.  The ADDRESSes are those of both hosts; on each a netobsd reports its own endpoints."""
 import collections
 import re
 import sys
@@ -22,18 +22,18 @@ KERNEL_STATES = {"TCP_ESTABLISHED": "ESTABLISHED", "TCP_SYN_SENT": "SYN_SENT", "
                  "TCP_CLOSE": "CLOSED", "TCP_CLOSE_WAIT": "CLOSE_WAIT", "TCP_LAST_ACK": "LAST_ACK",
                  "TCP_LISTEN": "LISTEN", "TCP_CLOSING": "CLOSING", "TCP_NEW_SYN_RECV": "SYN_RECEIVED"}
 WARM_UP = "7007"
-SPLIT_NS = 30000  # frames of one retransmitted super-packet leave within so much of each other
+SPLIT_NS = 30000  # most time between frames of one retransmitted super-packet
 SYN, RST, FIN = 2, 4, 1
-# What a run of the traffic must have in it, so that a comparison of nothing is no success.
+# States that a run of the traffic must reach, so that a comparison of nothing fails.
 WANTED = ("FIN_WAIT_2", "TIME_WAIT", "LAST_ACK", "SYN_SENT", "SYN_RECEIVED")
 
 
 class Endpoint:
-    """What one side says of one end of one connection."""
+    """One record of one endpoint: that of the kernel, or that of the probes."""
 
     def __init__(self, states=()):
         self.states = list(states)
-        self.sent_again = []  # monotonic times, ns
+        self.retransmissions = []  # monotonic times, ns
         self.timers = collections.Counter()
         self.facts = collections.Counter()
 
@@ -73,7 +73,7 @@ def ends_of(fields):
 
 
 def read_kernel(path, addresses):
-    """The endpoints by their ends, in order of time."""
+    """The endpoints by their addresses and ports, in order of time."""
     endpoints, open_now = collections.defaultdict(list), {}
     discarded = set()
     for time, name, fields, stack in kernel_events(path):
@@ -101,7 +101,7 @@ def read_kernel(path, addresses):
             if end.states[-1] == "CLOSED":
                 del open_now[ends]
         elif fields.get("err", "0") == "0":  # the tracepoint fires for an attempt that fails, too
-            end.sent_again.append(time)
+            end.retransmissions.append(time)
             if old in ("SYN_SENT", "SYN_RECEIVED"):
                 end.timers["syn"] += 1
             else:
@@ -122,7 +122,7 @@ def lines_in_order(path):
 
 
 def read_probes(path, clock, stopped):
-    """The same, up to the time when the kernel's record ended."""
+    """The endpoints of the probes, up to the time when the kernel's record ended."""
     # The words of a line: the clock, which of the two netobsd, its connection id, and what the letter is about.
     known = collections.defaultdict(Endpoint)
     ends, last = {}, {}
@@ -152,7 +152,7 @@ def read_probes(path, clock, stopped):
         seq, payload, flags = (int(word) for word in rest[5:8])
         if flags & SYN and flags & 0x10:
             continue  # SYN,ACKs have a tracepoint of their own
-        end.sent_again.append(time)
+        end.retransmissions.append(time)
         end.timers["probe"] += rest[8] == "tail-loss-probe"
         if last.get(which, (None, 0))[0] == seq and time - last[which][1] <= SPLIT_NS:
             end.facts["continued"] += 1
@@ -178,8 +178,8 @@ def pair(kernel, probes):
 
 
 def compare_timers(where, theirs, ours, total, notes):
-    """How many retransmissions were the retransmission timer's doing, and how many tail-loss probes.  Of some the
-    kernel could not record the stack: they may be any."""
+    """Retransmissions by the retransmission timer, and tail-loss probes.  The kernel could not record the stack of some:
+    these may be any."""
     total["stacks"] += theirs["known"]
     for timer in ("timeout", "probe"):
         more = ours[timer] - theirs[timer]
@@ -196,14 +196,14 @@ def compare(kernel, probes):
     for ends, theirs, ours in pair(kernel, probes):
         where = "%s:%s %s:%s" % ends
         if theirs is None:
-            notes["states"].append(f"{where}: the kernel knows nothing of it, ours {','.join(ours.states)}")
+            notes["states"].append(f"{where}: not in the kernel's record, ours {','.join(ours.states)}")
             continue
         states = truth.without_repeats(theirs.states)
         total["endpoints"] += 1
         total["IPv6"] += ":" in ends[0]
         total["transitions"] += len(states) - 1
         if ours is None:
-            notes["states"].append(f"{where}: not told at all, kernel {','.join(states)}")
+            notes["states"].append(f"{where}: not reported, kernel {','.join(states)}")
             continue
         for state in ours.states:
             reached[state] += 1
@@ -215,7 +215,7 @@ def compare(kernel, probes):
             total["unseen"] += len(reasons)
             for reason in reasons:
                 unseen[reason] += 1
-        count, most = len(theirs.sent_again), len(ours.sent_again)
+        count, most = len(theirs.retransmissions), len(ours.retransmissions)
         least = most - ours.facts["continued"]
         total["kernel"] += count
         total["ours"] += most
@@ -250,10 +250,10 @@ def main():
         point(not notes["retransmissions"],
               f"retransmissions: kernel {total['kernel']}, ours {total['ours']}, {total['split']} of them further "
               "segments of one super-packet", notes["retransmissions"]),
-        # What made the kernel send again is a judgement: what it knows but does not show is forgiven once in fifty.
+        # The cause is an estimate, because no packet shows all of the kernel's state: one wrong cause in fifty is allowed.
         point(total["wrong"] <= 2 + total["stacks"] // 50,
               f"timers: of {total['stacks']} retransmissions with a known cause, {total['timeout']} by the "
-              f"retransmission timer and {total['probe']} tail-loss probes, {total['wrong']} told otherwise",
+              f"retransmission timer and {total['probe']} tail-loss probes, {total['wrong']} reported otherwise",
               notes["timers"]),
     ]
     return 0 if all(good) else 1

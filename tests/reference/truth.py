@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """truth.py [--netobsd PATH] [--shipped DIR] TRUTH_REPLAY DIR...: compares the TCP tracker with the kernel's own record
-of the same sockets; with --netobsd not the tracker's output but the firings of the probes.
+of the same sockets; with --netobsd the firings of the probes instead of the tracker's output.
 
 Each DIR holds truth.tsv and its captures, plain or compressed with gzip.  Prints TAP: per DIR one line for the states,
 one for the retransmissions and one for their kinds, with every difference and every transition that no packet shows as
 a diagnostic.  The counts of each DIR below the folder of --shipped must be exactly those of accuracy.expected.
 
-truth.tsv may have more columns than its first seven: how many segments the kernel sent again (where a super-packet
-counts as one above), how many of them by kind (fast=N,probe=N,syn=N,timeout=N), and the same counting super-packets."""
+truth.tsv may have more columns than its first seven: how many segments the kernel retransmitted (above, a super-packet
+counts as one), how many of them by kind (fast=N,probe=N,syn=N,timeout=N), and these kinds with a super-packet counted as one."""
 import collections
 import json
 import os
@@ -28,7 +28,7 @@ def replay(program, capture):
     endpoints = collections.defaultdict(list)
     for line in out.splitlines():
         if line.startswith("# stray "):
-            endpoints[tuple(line[8:].split("\t"))]  # a segment that belongs to no connection, but was there
+            endpoints[tuple(line[8:].split("\t"))]  # a segment that belongs to no connection
         if line.startswith("#"):
             continue
         laddr, lport, raddr, rport, states, facts = line.split("\t")
@@ -39,7 +39,7 @@ def replay(program, capture):
 
 
 def replay_probes(netobsd, capture, endpoints):
-    """Puts what the probes of netobsd tell in the place of what the tracker says of the same endpoints."""
+    """Replaces the output of the tracker for the endpoints by the firings of netobsd's probes."""
     states, kinds, owner = collections.defaultdict(list), collections.defaultdict(collections.Counter), {}
     command = [netobsd, "-r", capture, "--view", "both", "--print=tcp-state-change,tcp-retransmit", "--format", "json"]
     for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
@@ -52,13 +52,13 @@ def replay_probes(netobsd, capture, endpoints):
             states[cid] += [args[5]["tcps_statestr"]] * (not states[cid]) + [args[3]["tcps_statestr"]]
         elif args[4]["tcp_flags"] & 0x12 != 0x12:
             kinds[cid][args[5]["tcpr_kindstr"].removeprefix("tail-loss-")] += 1
-    told = collections.defaultdict(list)
+    reported = collections.defaultdict(list)
     for cid in sorted(owner):
-        told[owner[cid]].append(cid)
+        reported[owner[cid]].append(cid)
     for key, connections in endpoints.items():
         # A connection without expected events has no counterpart among those that the probes reported.
         silent = [i for i, (names, facts) in enumerate(connections) if not names and not facts["retransmits"]]
-        cids = iter(told[key])
+        cids = iter(reported[key])
         for i, (_, facts) in enumerate(connections):
             cid = None if i in silent else next(cids, None)
             names = [s.removeprefix("state-").upper().replace("-", "_") for s in states[cid]]
@@ -72,14 +72,14 @@ def without_repeats(states):
 
 
 def as_kernel(states):
-    """The kernel hands a socket to its TIME_WAIT table by closing it; what happens there it does not tell."""
+    """The kernel closes a socket to hand it to its TIME_WAIT table, whose changes it does not record."""
     if "TIME_WAIT" in states:
         states = states[:states.index("TIME_WAIT")] + ["CLOSED"]
     return states
 
 
 def explain(kernel, ours, facts):
-    """Compares two sequences.  Answers (differs, reasons): the kernel's transitions that no packet shows, with the
+    """Compares two sequences.  Returns (difference, reasons): the kernel's transitions that no packet shows, with the
     reason, or what is wrong."""
     seen = as_kernel(ours)
     reasons = []
@@ -117,15 +117,15 @@ def explain(kernel, ours, facts):
 
 
 def read_explained(path):
-    """Differences that were looked into one by one: capture, the four ends, tab, and why."""
+    """Differences that were explained one by one: capture, addresses and ports, tab, and the reason."""
     with open(path, encoding="ascii") as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
     return {tuple(row[:5]): row[5] for row in rows}
 
 
 def check_kinds(where, column, facts, total, notes):
-    """Compares the kinds of one endpoint's retransmissions.  What the peer had acknowledged by then is spurious to us,
-    whatever made the kernel send it."""
+    """Compares the kinds of one endpoint's retransmissions.  Data that the peer had acknowledged before is spurious to
+    netobs, whatever made the kernel send it."""
     kernel = {k: int(v) for k, v in (f.split("=") for f in column.split(",") if f)}
     ours = {k: facts[k] for k in KINDS}
     more = {k: kernel.get(k, 0) - ours[k] for k in KINDS}
@@ -179,7 +179,7 @@ def check(program, netobsd, directory, explained, scratch):
                 total["wrong"] += int(retransmits)
             continue
         if which >= len(cache[name][key]):
-            notes["states"].append(f"{where}: not seen at all, kernel {','.join(kernel)}")
+            notes["states"].append(f"{where}: no packet, kernel {','.join(kernel)}")
             continue
         ours, facts = cache[name][key][which]
         wrong, reasons = explain(kernel, ours, facts)
@@ -221,7 +221,7 @@ def counts_of(total):
 
 
 def texts_of(total):
-    """What the points of a folder say."""
+    """The texts of the points of a folder."""
     return {
         "states": f"{total['endpoints']} endpoints ({total['absent']} without any packet), {total['right']} of "
                   f"{total['transitions'] - total['unseen']} visible transitions right, {total['unseen']} that no "
@@ -235,7 +235,7 @@ def texts_of(total):
 
 def report(base, total, unseen, late, listed, notes):
     """Yields (good, text, diagnostics) for the three points of a folder."""
-    # Linux may undo a recovery for reasons that are not on the wire; one and one in three hundred are forgiven.
+    # Linux may undo a recovery for reasons that are not on the wire: one difference and one in three hundred are allowed.
     few = total["kinds"] - total["kinds_right"] <= 1 + total["kinds"] / 300
     more = {
         "states": [f"{count} not visible: {reason}" for reason, count in sorted(unseen.items())],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """truth_fresh.py RECORD FOLDER CONNECTIONS OFFLOADS NEAR4 NEAR6 FAR4 FAR6: writes FOLDER/truth.tsv, FOLDER/a.pcap and
-FOLDER/b.pcap.  Fails if the record has fewer endpoints than so many connections have.
+FOLDER/b.pcap.  Fails if the record has fewer endpoints than CONNECTIONS have.
 
 RECORD holds the kernel's record (kernel), the time of its end (stopped), and the captures of the near host (a.pcap) and
 of the far host (b.pcap).  Frames after the end of the kernel's record are left out.  Without offloads

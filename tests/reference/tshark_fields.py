@@ -15,7 +15,7 @@ is explained.
 
 Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
 says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
-not one for each of its fields.  Exit status 77 says that tshark is not there.
+not one for each of its fields.  Exit status 77: tshark is not installed.
 """
 import collections
 import csv
@@ -58,7 +58,7 @@ FIELDS = {
              "dccp.type", "dccp.x", "dccp.seq_raw", "dccp.seq", "dccp.ack_raw", "dccp.service_code",
              "dccp.reset_code"],
 }
-# Fields of ours that tshark calls otherwise or gives once for each of several.
+# Fields that have another name in tshark, or that tshark prints once for each of several.
 DERIVED = {"quote.src", "quote.dst", "quote.proto", "icmpv6.target", "sctp.first_chunk", "sctp.chunks"}
 TRANSPORTS = [name for name in FIELDS if name not in NETWORKS.values()]
 STATUS = {name: name + ".checksum.status" for name in TRANSPORTS}
@@ -115,7 +115,7 @@ def run_tshark(path):
 
 def run_ours(program, paths):
     """Yields (path, link type, number of packets, libpcap's error, packets by number)."""
-    # The program prints one line for each packet and keeps nothing, so all files go in one run.
+    # The program prints one line for each packet and keeps no state, so that one run reads all files.
     done = subprocess.run([program] + paths, stdout=subprocess.PIPE, check=True)
     path, link, packets = None, None, {}
     for line in done.stdout.decode("utf-8", "replace").split("\n"):
@@ -212,13 +212,13 @@ def tshark_transport(row, network, transport):
 
 
 def tshark_checksum(row, transport):
-    """The verdict of tshark: 0 bad, 1 good, 2 unverified, 3 not present; "" where it says nothing."""
+    """The verdict of tshark: 0 bad, 1 good, 2 unverified, 3 not present; "" if it has none."""
     given = row[STATUS[transport] if transport != "none" else "ip.checksum.status"]
     return {"0": "bad", "1": "ok", "Bad": "bad", "Good": "ok"}.get(given[0] if given else "", "")
 
 
 def compare(ours, row, count):
-    """Yields (field, ours, tshark's) for what differs."""
+    """Yields (field, value of netobs, value of tshark) for each difference."""
     link, network, transport = outermost(row["frame.protocols"])
     pairs = [("frame.len", ours.get("frame.len"), row["frame.len"][0]),
              ("frame.cap_len", ours.get("frame.cap_len"), row["frame.cap_len"][0])]

@@ -11,9 +11,9 @@ A frame on which they differ belongs to one of the classes of class_of(), each w
 difference without a class fails, and so does a count that is not the listed one, unless its capture is absent.  The
 counts of the shipped captures must be those of accuracy.expected.  --write prints the counts of this run.
 
-netobs says why something was sent again, tshark mostly only that it was: "retransmission" agrees with each kind but
-spurious.  What tshark calls out of order, a keepalive or a probe of a closed window was not sent again in its eyes.
-Exit status 77 says that tshark is not there."""
+netobs reports the cause of a retransmission, tshark mostly only the fact: its "retransmission" agrees with each kind except
+spurious.  A frame that tshark calls out of order, a keepalive or a window probe is not a retransmission for tshark.
+Exit status 77: tshark is not installed."""
 import collections
 import concurrent.futures
 import json
@@ -44,7 +44,7 @@ FRAME = re.compile(r'"pkt_addr":(\d+),')
 
 
 class Frame:
-    """What both say of one frame: `kind` is ours, `analysis` the set of tshark's words."""
+    """The two results for one frame: `kind` is that of netobs, `analysis` the set of tshark's words."""
 
     def __init__(self, kind, analysis):
         self.kind, self.analysis = kind, analysis
@@ -55,29 +55,29 @@ class Frame:
 
 def class_of(frame):
     """The class of a difference, or None."""
-    said = frame.analysis
+    words = frame.analysis
     if frame.kind == "none":
         if frame.flags & SYN and frame.flags & FIN:
             return "syn-and-fin"
-        if "again" not in said:
+        if "again" not in words:
             return None
         if frame.reused or frame.flags & SYN:
             return "other-numbers"
-        return "a-little-late" if frame.iss else "forgotten"
-    if said == {"none"}:
+        return "a-little-late" if frame.iss else "expired"
+    if words == {"none"}:
         return "after-window-probe" if frame.probed else "number-of-the-syn" if frame.seq == frame.iss else None
     if frame.kind == "spurious":
         if frame.iss and (frame.seq - frame.iss) % 2**32 >= 2**31:
             return "before-the-syn"
-        if said == {"again"} and frame.flags & FIN and frame.length == 0:
+        if words == {"again"} and frame.flags & FIN and frame.length == 0:
             return "fin-again"
-        return "sacked" if said in ({"again"}, {"out-of-order"}) else None
-    if said == {"again", "spurious"}:
+        return "sacked" if words in ({"again"}, {"out-of-order"}) else None
+    if words == {"again", "spurious"}:
         return "ack-of-the-unsent"
-    if said == {"out-of-order"}:
+    if words == {"out-of-order"}:
         if frame.seq == frame.iss:
             return "number-of-the-syn"
-        return "told-lost" if frame.elapsed else "first-unseen"
+        return "known-lost" if frame.elapsed else "first-unseen"
     return None
 
 
@@ -107,7 +107,7 @@ def run_tshark(path):
 
 
 def describe(frame, line, again):
-    """Takes what decides the class from the firings."""
+    """Adds the values of the firings that decide the class."""
     args = json.loads(line)["args"]
     tcps, tcp = args[3], args[4]
     frame.flags, frame.length, frame.seq = tcp["tcp_flags"], tcp["tcp_payload"], tcp["tcp_seq"]
@@ -117,7 +117,7 @@ def describe(frame, line, again):
 
 
 def compare(netobsd, path):
-    """What there is to tell of one capture: counts, counts by class, frames that belong to none."""
+    """The result for one capture: counts, counts by class, frames that belong to none."""
     sent, again = run_ours(netobsd, path)
     total, classes, unexplained = collections.Counter(), collections.Counter(), []
     if not sent:
@@ -133,7 +133,7 @@ def compare(netobsd, path):
         kind = json.loads(again[number])["args"][5]["tcpr_kindstr"] if number in again else "none"
         if kind == "none" and analysis == {"none"}:
             continue
-        total["told"] += 1
+        total["reported"] += 1
         if analysis in AGREED[kind]:
             total["agreed"] += 1
             continue
@@ -181,7 +181,7 @@ class Comparison:
 
     def text(self):
         t = self.total
-        return (f"{t['captures']} captures, {t['segments']} segments; {t['agreed']} of {t['told']} that either reports "
+        return (f"{t['captures']} captures, {t['segments']} segments; {t['agreed']} of {t['reported']} that either reports "
                 f"alike, {t['differences']} explained differences in {len({kind for _, kind in self.found})} classes")
 
 

@@ -74,8 +74,8 @@ for attempt in range(2):
     ipv4(RESOLVER, CLIENT, 1, (lambda quoted: struct.pack("!BBHI", 3, 3, checksum(
         struct.pack("!BBHI", 3, 3, 0, 0) + quoted), 0) + quoted)(frames[-1][1][14:42]), 400)
 
-# Two requests.  The first answer is late and fills the window of the client, which opens it again after 1.5 s; the
-# second one loses a segment.
+# Two requests.  The first response is late and fills the window of the client, which opens it again after 1.5 s; a segment
+# of the second one is lost.
 for port, think, lost in (40001, 80000, False), (40002, 20000, True):
     one, two = port * 1000, port * 2000
     tcp(CLIENT, port, WEB, 80, SYN, one, 0, 4000, b"", 5000)
@@ -104,7 +104,7 @@ for number, dport in enumerate((21, 22, 23, 25, 80, 110, 443)):
 tcp(SCANNER, 50010, WEB, 22, 0, 1, 0, 1024, b"", 1000)
 tcp(SCANNER, 50011, WEB, 22, FIN | PSH | URG, 1, 0, 1024, b"", 1000)
 
-# What IP discards: a spent time to live, and a source that is none, twice.
+# Packets that IP discards: a TTL of 0, and two invalid sources.
 ipv4(SCANNER, WEB, 17, struct.pack("!HHHH", 33434, 33434, 8, 0), 1000, ttl=0)
 for attempt in range(2):
     ipv4("224.0.0.66", WEB, 17, struct.pack("!HHHH", 33434, 33434, 8, 0), 1000)

@@ -4,7 +4,7 @@
 
     netobsd -r CAPTURE --print --format json | tests/scripts/scripts_truth.py NAME
 
-prints the lines of the maps of script NAME, in any order; nothing and status 3 if the script is not known here.
+prints the lines of the maps of script NAME, in any order; nothing and status 3 if it has no entry for the script.
 """
 import collections
 import json
@@ -47,7 +47,7 @@ class Map:
 
 
 def bucket(bits):
-    """bpftrace's name for the numbers of so many bits."""
+    """bpftrace's name of the range of numbers with that many bits."""
     def short(number):
         for unit in "", "K", "M", "G":
             if number < 1024:

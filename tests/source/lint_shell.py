@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What shell scripts take from the machine they run on, for tests/source/lint.sh.  Prints what is wrong, a line each.
+"""Commands and awk that shell scripts need from the machine, for tests/source/lint.sh.  Prints one line for each fault.
 
     lint_shell.py awk FILE...       awk programs in scripts, and *.awk: mawk parses them, and they use POSIX awk only
     lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs or of one
@@ -44,7 +44,7 @@ class Script:
         return taken
 
     def expansion(self):
-        """Behind a dollar sign: what is expanded, without a meaning for us."""
+        """Skips an expansion behind a dollar sign."""
         if self.peek(2) == "((":
             depth = 0
             while True:
@@ -304,7 +304,7 @@ def awk_complaints(program):
 
 
 def mawk_complaints(program):
-    """What mawk says when it only parses the program."""
+    """mawk's messages when it only parses the program."""
     done = subprocess.run(["mawk", "-W", "dump", "--", program], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
@@ -335,7 +335,7 @@ def fields_of_packages():
 
 @functools.cache
 def packages():
-    """All that is there on a stock Debian behind bootstrap."""
+    """The packages of a stock Debian after bootstrap."""
     listed = pathlib.Path("bootstrap").read_text(encoding="ascii").split("PACKAGES='")[1].split("'")[0]
     found = {line.split()[1] for line in listed.splitlines() if line}
     needs, providers = {}, {}

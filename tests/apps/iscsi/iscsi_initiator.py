@@ -40,7 +40,7 @@ def text_of(pairs):
 
 
 class Session:
-    """What the connections of one session share."""
+    """State that the connections of one session share."""
 
     def __init__(self):
         self.tag, self.cmdsn, self.tsih, self.cid = FIRST_TAG, 1, 0, 0
@@ -152,7 +152,7 @@ class Connection:
         return tag
 
     def finish(self, tag, data=b""):
-        """Answers R2T until there is a response."""
+        """Replies to R2T until the response arrives."""
         got = b""
         while True:
             opcode, header, more = self.receive()
@@ -182,7 +182,7 @@ class Connection:
             number += 1
 
     def ready(self):
-        """Until nothing is left to be said about what has happened before (unit attention)."""
+        """Sends TEST UNIT READY until no unit attention is pending."""
         while self.finish(self.command(bytes(6), 0x81, 0))[0] not in (0, None):
             pass
 

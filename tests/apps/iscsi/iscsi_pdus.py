@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """iscsi_pdus.py NETOBSD CAPTURE [at-least PROBE...]: every iscsi probe against tshark's iSCSI dissector, PDU by PDU.
 
-Both are asked about the same capture; the n-th firing must be the n-th PDU of tshark that has a probe, completed by the
-same frame at the same time, on the same connection, with the same fields; the names must be those that the keys of the
-login have said on that connection.  PROBEs must be among them, so that a capture of nothing is no success.
+Both read the same capture; the n-th firing must be the n-th PDU of tshark that has a probe, completed by the same frame at
+the same time, on the same connection, with the same fields; the names must be those in the login of that connection.
+PROBEs must occur, so that an empty capture fails.
 """
 import json
 import subprocess
@@ -21,7 +21,7 @@ TARGET_PORT = 3260
 
 
 class Pdu:
-    """One of tshark's."""
+    """One PDU of tshark."""
 
     def __init__(self, frame, tree):
         self.frame, self.fields, self.keys = frame, {}, []
@@ -41,7 +41,7 @@ class Pdu:
 
 
 def take_frame(element):
-    """The PDUs of one frame, with what belongs to all of them."""
+    """The PDUs of one frame, each with the number, addresses and ports of the frame."""
     frame = {"number": 0, "ports": (), "hosts": ()}
     pdus = []
     for proto in element.findall("proto"):
@@ -64,8 +64,8 @@ def take_frame(element):
 
 
 def tshark_pdus(capture):
-    # Told what port 3260 is: its own guess comes after other protocols', and an initiator's ephemeral port may be one
-    # of theirs (44322 is pmproxy's).
+    # Port 3260 is set explicitly: tshark tries other protocols first, and an initiator's ephemeral port may be one of
+    # theirs (44322 is pmproxy's).
     command = ["tshark", "-r", capture, "-Y", "iscsi", "-T", "pdml", "-o", "iscsi.target_ports:3260", "-d",
                "tcp.port==3260,iscsi"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -83,12 +83,12 @@ def firings(netobsd, capture):
 
 
 class Names:
-    """Who is at both ends of each connection, by what the logins say."""
+    """Names of initiator and target of each connection, from its login."""
 
     def __init__(self):
         self.of = {}
 
-    def take(self, pdu):
+    def add_login(self, pdu):
         names = self.of.setdefault(pdu.frame["stream"], {"InitiatorName": "", "TargetName": ""})
         if pdu.opcode == 0x03:
             for pair in pdu.keys:
@@ -99,7 +99,7 @@ class Names:
 
 
 def expected(pdu, names):
-    """The fields as the contract has them."""
+    """The fields that the contract requires."""
     from_target = pdu.opcode >= 0x20
     has_status = pdu.opcode != 0x25 or pdu.number("iscsi.scsidata.S") == 1
     hosts, ports = pdu.frame["hosts"], pdu.frame["ports"]
@@ -142,29 +142,29 @@ def compare(number, firing, pdu, names):
     wrong = []
     if firing["probe"] != "iscsi-" + PROBES[pdu.opcode]:
         wrong.append(f"probe {firing['probe']}, PDU {PROBES[pdu.opcode]}")
-    told = {key: value for arg in firing["args"] if arg for key, value in arg.items()}
+    fields = {key: value for arg in firing["args"] if arg for key, value in arg.items()}
     # If a login stays in its stage, tshark does not show the next one.
     if pdu.opcode in (0x03, 0x23) and "iscsi.login.nsg" not in pdu.fields:
-        told["ii_flags"] &= ~3
+        fields["ii_flags"] &= ~3
     for key, value in expected(pdu, names).items():
-        if told.get(key) != value:
-            wrong.append(f"{key} {told.get(key)}, tshark {value}")
+        if fields.get(key) != value:
+            wrong.append(f"{key} {fields.get(key)}, tshark {value}")
     return [f"PDU {number}, frame {pdu.frame['number']}, {firing['probe']}: {line}" for line in wrong]
 
 
 def main():
     netobsd, capture, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
     names, wrong, kinds = Names(), [], {}
-    told = list(firings(netobsd, capture))
+    fired = list(firings(netobsd, capture))
     pdus = []
     for pdu in tshark_pdus(capture):
-        of_connection = dict(names.take(pdu))
+        of_connection = dict(names.add_login(pdu))
         if pdu.opcode in PROBES:
             pdus.append((pdu, of_connection))
             kinds[PROBES[pdu.opcode]] = kinds.get(PROBES[pdu.opcode], 0) + 1
-    if len(told) != len(pdus):
-        wrong.append(f"{len(told)} probes for {len(pdus)} PDUs")
-    for number, (firing, (pdu, of_connection)) in enumerate(zip(told, pdus), 1):
+    if len(fired) != len(pdus):
+        wrong.append(f"{len(fired)} firings for {len(pdus)} PDUs")
+    for number, (firing, (pdu, of_connection)) in enumerate(zip(fired, pdus), 1):
         wrong += compare(number, firing, pdu, of_connection)
     wrong += [f"no {probe} in the capture" for probe in wanted if probe not in kinds]
     for line in wrong[:20]:
