@@ -38,7 +38,7 @@ struct frame_buffer frame_wrap_ipv6(uint8_t next_header, const struct frame_buff
 const struct packet *frame_dissect_cut(int dlt, const void *data, uint32_t have, uint32_t wire);
 const struct packet *frame_dissect(int dlt, const struct frame_buffer *bytes);
 
-/* What lies in the tunnel of the packet that was dissected last. */
+/* Dissects the packet in the tunnel of the packet that was dissected last. */
 const struct packet *frame_dissect_inner(const struct packet *outer);
 
 #define DISSECT(dlt, array) frame_dissect_cut((dlt), (array), sizeof(array), sizeof(array))
@@ -50,11 +50,11 @@ struct truncation_row {
 	enum anomaly snaplen, wire;
 };
 
-/* Cuts at every byte.  The last row ends at the length of the frame.  Nothing may be found in a cut frame that the
- * whole frame does not have, except for the cut itself. */
+/* Cuts at every byte.  The last row ends at the length of the frame.  A cut frame may have no anomaly that the whole
+ * frame does not have, except for the cut itself. */
 void assert_truncations(int dlt, const void *data, uint32_t len, const struct truncation_row *cuts);
 
-/* cmocka prints numbers; this prints words. */
+/* cmocka prints numbers; this function prints names. */
 void assert_worst_anomaly(const struct packet *packet, enum anomaly reason);
 
 #endif

@@ -9,7 +9,7 @@
 #include "dissect/layers.h"
 
 static void
-words_are_words(void **state)
+names_are_words(void **state)
 {
 	(void)state;
 	assert_string_equal(anomaly_name(ANOMALY_NONE), "");
@@ -25,7 +25,7 @@ words_are_words(void **state)
 }
 
 static void
-what_is_no_anomaly_has_no_word(void **state)
+other_values_have_no_name(void **state)
 {
 	(void)state;
 	assert_string_equal(anomaly_name(ANOMALY_COUNT), "");
@@ -45,9 +45,9 @@ every_bit_is_its_own(void **state)
 	}
 }
 
-/* The reason is the gravest, the first of equals. */
+/* The reason is the most severe anomaly, the first of equals. */
 static void
-reason_is_the_gravest(void **state)
+reason_is_the_most_severe(void **state)
 {
 	struct packet packet = {.worst_anomaly = ANOMALY_NONE};
 
@@ -83,10 +83,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_words),
-		cmocka_unit_test(what_is_no_anomaly_has_no_word),
+		cmocka_unit_test(names_are_words),
+		cmocka_unit_test(other_values_have_no_name),
 		cmocka_unit_test(every_bit_is_its_own),
-		cmocka_unit_test(reason_is_the_gravest),
+		cmocka_unit_test(reason_is_the_most_severe),
 		cmocka_unit_test(budget_is_spent_once),
 	};
 

@@ -68,7 +68,7 @@ reverse(void **state)
 }
 
 static void
-odd(void **state)
+invalid(void **state)
 {
 	uint8_t arp[28];
 	const struct packet *packet;
@@ -78,7 +78,7 @@ odd(void **state)
 	arp[7] = 26;
 	packet = dissect_arp_bytes(0x0806, arp, sizeof arp);
 	assert_worst_anomaly(packet, ANOMALY_ARP_OPERATION);
-	assert_int_equal(packet->network, NETWORK_ARP); /* odd, and there */
+	assert_int_equal(packet->network, NETWORK_ARP); /* invalid, and there */
 	arp[7] = 0;
 	assert_worst_anomaly(dissect_arp_bytes(0x0806, arp, sizeof arp), ANOMALY_ARP_OPERATION);
 	arp[7] = 1;
@@ -122,7 +122,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good),
 		cmocka_unit_test(reverse),
-		cmocka_unit_test(odd),
+		cmocka_unit_test(invalid),
 		cmocka_unit_test(lengths_beyond_the_frame),
 		cmocka_unit_test(other_hardware),
 	};

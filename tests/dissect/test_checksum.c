@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Verdicts, against sums made here pair by pair.  The captures compared with tshark have some thirty thousand right
- * ones of other people's making.
+ * Results of checksum validation, against sums computed here pair by pair.  The captures compared with tshark have some
+ * thirty thousand right checksums of other implementations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ pseudo(const uint8_t *addresses, uint32_t addresses_len, uint8_t protocol, uint3
 }
 
 static enum checksum_verdict
-verdict(int dlt, const struct frame_buffer *frame)
+result(int dlt, const struct frame_buffer *frame)
 {
 	return checksum_verify(frame_dissect(dlt, frame));
 }
@@ -60,15 +60,15 @@ check_transport(uint8_t protocol, struct frame_buffer inside, uint32_t at)
 		put16(field, 0);
 		all = add(sum, frame.data + header, inside.len);
 		put16(field, ~all);
-		assert_int_equal(verdict(dlt, &frame), CHECKSUM_OK);
+		assert_int_equal(result(dlt, &frame), CHECKSUM_OK);
 		assert_int_equal(checksum_verify(frame_dissect_cut(dlt, frame.data, frame.len - 1, frame.len)),
 				 CHECKSUM_UNVERIFIED);
 		put16(field, ~all ^ 0x100);
-		assert_int_equal(verdict(dlt, &frame), CHECKSUM_BAD);
+		assert_int_equal(result(dlt, &frame), CHECKSUM_BAD);
 		put16(field, sum); /* Linux */
-		assert_int_equal(verdict(dlt, &frame), CHECKSUM_PARTIAL);
+		assert_int_equal(result(dlt, &frame), CHECKSUM_PARTIAL);
 		put16(field, pseudo(frame.data + first, header - first, protocol, 0)); /* without the length */
-		assert_int_equal(verdict(dlt, &frame), CHECKSUM_PARTIAL);
+		assert_int_equal(result(dlt, &frame), CHECKSUM_PARTIAL);
 	}
 }
 
@@ -91,7 +91,7 @@ udp(void **state)
 
 	(void)state;
 	check_transport(17, inside, 6);
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED); /* 0: the sender made none */
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED); /* 0: the sender made none */
 }
 
 /* The sum is over UDP's length, not over what IP carries behind it. */
@@ -103,7 +103,7 @@ udp_surplus(void **state)
 
 	(void)state;
 	put16(frame.data + 26, ~add(pseudo(frame.data + 12, 8, 17, 9), frame.data + 20, 9));
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_OK);
 	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 29, 31)), CHECKSUM_OK);
 	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 28, 31)), CHECKSUM_UNVERIFIED);
 }
@@ -117,9 +117,9 @@ icmp(void **state)
 	(void)state;
 	put16(inside.data + 2, ~add(0, inside.data, inside.len));
 	frame = frame_wrap_ipv4(1, &inside);
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_OK);
 	frame.data[30] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_BAD);
 }
 
 static void
@@ -130,9 +130,9 @@ icmpv6(void **state)
 
 	(void)state;
 	put16(frame.data + 42, ~add(pseudo(frame.data + 8, 32, 58, inside.len), frame.data + 40, inside.len));
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_OK);
 	frame.data[50] ^= 1;
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_BAD);
 }
 
 /* An IPv6 datagram sums the final destination and the home address (RFC 8200 section 8.1, RFC 6275 section 6.3). */
@@ -153,16 +153,16 @@ addresses_in_extension_headers(void **state)
 	chain[3] = 20;
 	inside = frame_buffer_from(chain, sizeof chain);
 	frame = frame_wrap_ipv6(60, &inside);
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_BAD);
 	frame.data[42] = 0xc9;
 	frame.data[43] = 16;
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_OK);
 	frame.data[40 + 24 + 2] = 4; /* segment routing: the list is written backwards, one entry is either */
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_OK);
 	frame.data[40 + 24 + 2] = 3; /* RPL compresses addresses */
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
 	frame.data[40 + 24 + 3] = 0; /* no segments left: the destination is where it belongs */
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_BAD);
 }
 
 static void
@@ -185,12 +185,12 @@ sctp(void **state)
 
 	(void)state;
 	frame = frame_wrap_ipv4(132, &inside);
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_PARTIAL); /* 0: left to the interface */
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_PARTIAL); /* 0: left to the interface */
 	for (unsigned i = 0; i < 4; i++) /* RFC 9260 appendix A: least significant byte first */
 		frame.data[28 + i] = (uint8_t)(crc >> 8 * i);
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_OK);
 	frame.data[28] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_BAD);
 }
 
 /* RFC 4340 section 9.2: the checksum covers the header and the first part of the data; the pseudo header has the whole
@@ -211,12 +211,12 @@ dccp(void **state)
 		put16(packet + 6, ~add(pseudo(addresses, 8, 33, sizeof packet), packet, covered));
 		inside = frame_buffer_from(packet, sizeof packet);
 		frame = frame_wrap_ipv4(33, &inside);
-		assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+		assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_OK);
 		for (unsigned i = 0; i < sizeof packet; i++) {
 			if (i == 4 || i == 5)
 				continue; /* the data offset and the coverage itself */
 			frame.data[20 + i] ^= 0x10;
-			assert_int_equal(verdict(DLT_IPV4, &frame), i < covered ? CHECKSUM_BAD : CHECKSUM_OK);
+			assert_int_equal(result(DLT_IPV4, &frame), i < covered ? CHECKSUM_BAD : CHECKSUM_OK);
 			frame.data[20 + i] ^= 0x10;
 		}
 		/* Only what is covered must be captured. */
@@ -226,10 +226,10 @@ dccp(void **state)
 				 covered > 12 ? CHECKSUM_UNVERIFIED : CHECKSUM_OK);
 	}
 	frame.data[20 + 5] = 4; /* 12 bytes, more than there are */
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
 }
 
-/* Without a transport the verdict is that of the IPv4 header. */
+/* Without a transport the result is that of the IPv4 header. */
 static void
 ipv4_header(void **state)
 {
@@ -238,17 +238,17 @@ ipv4_header(void **state)
 			    frame = frame_wrap_ipv4_fragment(17, 0x2000, &inside);
 
 	(void)state;
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_OK);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_OK);
 	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 20, 28)), CHECKSUM_OK);
 	assert_int_equal(checksum_verify(frame_dissect_cut(DLT_IPV4, frame.data, 19, 28)), CHECKSUM_UNVERIFIED);
 	frame.data[4] ^= 1;
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_BAD);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_BAD);
 	put16(frame.data + 10, 0);
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_PARTIAL);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_PARTIAL);
 	frame.data[0] = 0x44; /* a header length that is none */
-	assert_int_equal(verdict(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
 	frame = frame_wrap_ipv6(59, &inside);
-	assert_int_equal(verdict(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
+	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);
 }
 
 int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The usual path records what the layers record, to the last bit, and the peek reads the same: every frame of every
- * capture, cut at any byte, and with any byte changed; the peek behind every link header, too. */
+/* The path for common frames records what the layers record, to the last bit, and the peek reads the same values: every
+ * frame of every capture, cut at any byte, and with any byte changed; the peek behind every link header, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "dissect/header_fields.h"
 #include "dissect/peek.h"
 
-#define BYTES_CHANGED 110u /* of each frame: all headers of the usual path, and some more */
+#define BYTES_CHANGED 110u /* of each frame: all headers of the path for common frames, and some more */
 
 /* Link headers before an IP packet, all for IPv4 but that of the version given. */
 static const struct link_header {
@@ -47,7 +47,7 @@ static struct {
 	char name[256];
 } seen;
 
-/* Views and cursors have padding, which need not be written. */
+/* Slices and cursors have padding, which need not be written. */
 static void
 clean(struct packet *p)
 {
@@ -97,7 +97,7 @@ same(struct packet *a, struct packet *b)
 	return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* As another packet may have left it. */
+/* Fills the packet as an earlier packet may have left it. */
 static void
 spoil(struct packet *p)
 {

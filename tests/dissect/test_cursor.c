@@ -52,7 +52,7 @@ a_cut_capture_is_truncated(void **state)
 }
 
 static void
-a_short_packet_is_short(void **state)
+a_complete_buffer_is_short(void **state)
 {
 	struct cursor c = cursor_init(bytes, 4, 9);
 	struct slice v;
@@ -228,7 +228,7 @@ main(void)
 		cmocka_unit_test(takes_in_order),
 		cmocka_unit_test(takes_nothing_at_the_end),
 		cmocka_unit_test(a_cut_capture_is_truncated),
-		cmocka_unit_test(a_short_packet_is_short),
+		cmocka_unit_test(a_complete_buffer_is_short),
 		cmocka_unit_test(errors_stick),
 		cmocka_unit_test(peeking_leaves_no_trace),
 		cmocka_unit_test(takes_partly),

@@ -232,7 +232,7 @@ flags(void **state)
 }
 
 static void
-odd_bits(void **state)
+reserved_bits(void **state)
 {
 	uint8_t segment[] = {FIXED(20, TCP_ACK)};
 
@@ -258,7 +258,7 @@ main(void)
 		cmocka_unit_test(window_scale_limit),
 		cmocka_unit_test(header_length),
 		cmocka_unit_test(flags),
-		cmocka_unit_test(odd_bits),
+		cmocka_unit_test(reserved_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

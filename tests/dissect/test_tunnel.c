@@ -126,7 +126,7 @@ gre(void **state)
 }
 
 static void
-gre_oddities(void **state)
+gre_invalid(void **state)
 {
 	static const uint8_t routed[] = {0x40, 0, 0x08, 0x00}, version[] = {0, 2, 0x08, 0x00};
 	static const uint8_t reserved[] = {0x08, 0, 0x08, 0x00};
@@ -291,7 +291,7 @@ main(void)
 		cmocka_unit_test(ip_in_ip),
 		cmocka_unit_test(mpls_in_ip),
 		cmocka_unit_test(gre),
-		cmocka_unit_test(gre_oddities),
+		cmocka_unit_test(gre_invalid),
 		cmocka_unit_test(pptp),
 		cmocka_unit_test(vxlan),
 		cmocka_unit_test(geneve),

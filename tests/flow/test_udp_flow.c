@@ -80,7 +80,7 @@ test_each_end_counts_its_own(void **state)
 }
 
 static void
-test_silence_ends_it_to_the_nanosecond(void **state)
+test_idle_timeout_to_the_nanosecond(void **state)
 {
 	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
@@ -103,7 +103,7 @@ test_silence_ends_it_to_the_nanosecond(void **state)
 
 /* The end is reported with the time at which it was due, however late it is noticed. */
 static void
-test_an_end_noticed_late(void **state)
+test_an_end_reported_late(void **state)
 {
 	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
@@ -118,9 +118,9 @@ test_an_end_noticed_late(void **state)
 	flow_table_free(table);
 }
 
-/* Without any call of the timers: the datagram after the silence ends the old stream and starts a new one. */
+/* Without any call of the timers: a datagram after the idle timeout ends the old stream and starts a new one. */
 static void
-test_a_datagram_after_the_silence(void **state)
+test_a_datagram_after_the_idle_timeout(void **state)
 {
 	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
@@ -164,7 +164,7 @@ test_eviction_ends_it(void **state)
 }
 
 static void
-test_a_stamp_from_before_ends_nothing_early(void **state)
+test_an_earlier_time_stamp_ends_nothing_early(void **state)
 {
 	struct flow_table *table = fixture_table_new(10);
 	struct flow_events events;
@@ -201,11 +201,11 @@ main(void)
 		cmocka_unit_test(test_the_first_datagram_starts_a_stream),
 		cmocka_unit_test(test_the_second_end_may_be_first),
 		cmocka_unit_test(test_each_end_counts_its_own),
-		cmocka_unit_test(test_silence_ends_it_to_the_nanosecond),
-		cmocka_unit_test(test_an_end_noticed_late),
-		cmocka_unit_test(test_a_datagram_after_the_silence),
+		cmocka_unit_test(test_idle_timeout_to_the_nanosecond),
+		cmocka_unit_test(test_an_end_reported_late),
+		cmocka_unit_test(test_a_datagram_after_the_idle_timeout),
 		cmocka_unit_test(test_eviction_ends_it),
-		cmocka_unit_test(test_a_stamp_from_before_ends_nothing_early),
+		cmocka_unit_test(test_an_earlier_time_stamp_ends_nothing_early),
 		cmocka_unit_test(test_protocols_do_not_mix),
 	};
 

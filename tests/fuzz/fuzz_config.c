@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a configuration file: refused with one message, or taken, and what was taken can be printed and read
- * again to the same effect. */
+/* Any bytes as a configuration file: rejected with one message, or accepted, and accepted settings can be printed
+ * and read again to the same effect. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned messages;
 static const bool overridden[256];
 
-/* In place of daemon/base/log.c. */
+/* Replaces daemon/base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -46,7 +46,7 @@ parse(const void *data, size_t size, struct config *config)
 	fclose(stream);
 	must(messages == !good, "a bad file is one message");
 	if (config->print != PRINT_OFF && config->list_format != PRINT_OFF)
-		config->print = config->list_format; /* as options.c settles it */
+		config->print = config->list_format; /* as options.c does */
 	return good;
 }
 

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                 \
 	} while (0)
 
-static struct tcp_fixture talk;
+static struct tcp_fixture fixture;
 
 /* A number near the one that is expected, or anything. */
 static uint32_t
@@ -43,7 +43,7 @@ fuzz_flow_expected(const struct packet *packet, unsigned from, uint32_t *seq, ui
 	unsigned sender;
 
 	flow_key_from_packet(packet, &key, &sender);
-	flow = flow_table_lookup(talk.table, &key, flow_key_hash(talk.table, &key));
+	flow = flow_table_lookup(fixture.table, &key, flow_key_hash(fixture.table, &key));
 	*seq = from == A ? 1000 : 5000;
 	*ack = from == A ? 5001 : 1001;
 	if (flow == NULL)
@@ -86,11 +86,11 @@ segment_of(const uint8_t *bytes)
 static void
 fuzz_flow_check_flow(void *context, const struct flow *flow)
 {
-	const struct flow_cold *cold = flow_cold(talk.table, flow);
+	const struct flow_cold *cold = flow_cold(fixture.table, flow);
 	unsigned *details = context, endpoint;
 
 	if (cold->loss_index != 0) {
-		must(loss_pool_find(flow_table_tcp_pools(talk.table), cold)->flow == flow);
+		must(loss_pool_find(flow_table_tcp_pools(fixture.table), cold)->flow == flow);
 		++*details;
 	}
 	for (endpoint = 0; endpoint < 2; endpoint++) {
@@ -112,17 +112,17 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 static void
 check_table(void)
 {
-	const struct flow_counters *counters = flow_table_counters(talk.table);
-	struct tcp_pools *pools = flow_table_tcp_pools(talk.table);
+	const struct flow_counters *counters = flow_table_counters(fixture.table);
+	struct tcp_pools *pools = flow_table_tcp_pools(fixture.table);
 	unsigned details = 0;
 	uint32_t spare, count = 0;
 
 	must(counters->flows <= 3);
-	flow_table_visit(talk.table, fuzz_flow_check_flow, &details);
+	flow_table_visit(fixture.table, fuzz_flow_check_flow, &details);
 	for (spare = pools->loss_free_head; spare != 0; spare = pools->loss_pairs[spare - 1].next_free)
 		count++;
 	must(details + count == pools->loss_high_water);
-	must(talk.illegal == 0);
+	must(fixture.illegal == 0);
 }
 
 static void
@@ -137,27 +137,28 @@ fuzz_flow_feed_segment(const uint8_t *bytes)
 	struct flow *flow;
 	unsigned sender, endpoint, i;
 
-	talk.now += steps[bytes[7] & 7];
+	fixture.now += steps[bytes[7] & 7];
 	if (bytes[7] == 0xff)
-		talk.now -= NANOSECONDS; /* captures do that */
-	flow_table_run_timers(talk.table, talk.now);
+		fixture.now -= NANOSECONDS; /* as some captures do */
+	flow_table_run_timers(fixture.table, fixture.now);
 	packet = segment_of(bytes);
 	flow_key_from_packet(&packet, &key, &sender);
-	flow = flow_table_lookup_tcp(talk.table, &packet, &key, flow_key_hash(talk.table, &key), sender, talk.now);
+	flow = flow_table_lookup_tcp(fixture.table, &packet, &key, flow_key_hash(fixture.table, &key), sender,
+				     fixture.now);
 	if (flow == NULL)
 		return;
 	for (endpoint = 0; endpoint < 2; endpoint++) {
 		events.count = 0;
 		if (endpoint == 0)
-			tcp_segment_sent(talk.table, flow, sender, &packet, talk.now, &events);
+			tcp_segment_sent(fixture.table, flow, sender, &packet, fixture.now, &events);
 		else
-			tcp_segment_received(talk.table, flow, 1 - sender, &packet, talk.now, &events);
+			tcp_segment_received(fixture.table, flow, 1 - sender, &packet, fixture.now, &events);
 		must(events.count < FLOW_EVENTS_MAX - 1);
 		for (i = 0; i < events.count; i++)
-			tcp_fixture_trace_event(&talk, &events.event[i]);
+			tcp_fixture_trace_event(&fixture, &events.event[i]);
 	}
-	tcp_estimate_congestion(talk.table, flow, sender, &estimates);
-	must(flow_table_lookup(talk.table, &key, flow->hash) == flow);
+	tcp_estimate_congestion(fixture.table, flow, sender, &estimates);
+	must(flow_table_lookup(fixture.table, &key, flow->hash) == flow);
 }
 
 int
@@ -166,23 +167,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct flow_limits limits = flow_limits_default();
 	size_t at;
 
-	memset(&talk, 0, sizeof talk);
+	memset(&fixture, 0, sizeof fixture);
 	limits.flows = 3;
-	talk.table = flow_table_new(&limits, 7, tcp_fixture_on_events, &talk);
-	talk.now = TALK_BEGIN;
-	if (talk.table == NULL)
+	fixture.table = flow_table_new(&limits, 7, tcp_fixture_on_events, &fixture);
+	fixture.now = FIXTURE_BEGIN;
+	if (fixture.table == NULL)
 		abort();
 	for (at = 0; at + SEGMENT_SIZE <= size; at += SEGMENT_SIZE) {
-		talk.length = 0;
+		fixture.length = 0;
 		fuzz_flow_feed_segment(data + at);
 		check_table();
 	}
-	tcp_flush_deferred(talk.table);
+	tcp_flush_deferred(fixture.table);
 	check_table();
-	talk.now += 1000 * 86400 * NANOSECONDS;
-	flow_table_run_timers(talk.table, talk.now);
+	fixture.now += 1000 * 86400 * NANOSECONDS;
+	flow_table_run_timers(fixture.table, fixture.now);
 	check_table();
-	must(flow_table_counters(talk.table)->flows == 0); /* no connection may stay for ever */
-	flow_table_free(talk.table);
+	must(flow_table_counters(fixture.table)->flows == 0); /* no connection may stay for ever */
+	flow_table_free(fixture.table);
 	return 0;
 }

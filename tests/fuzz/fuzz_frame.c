@@ -41,7 +41,7 @@ check_cursor(const struct frame *frame, const struct cursor *c)
 }
 
 static void
-check_views(const struct packet *packet)
+check_slices(const struct packet *packet)
 {
 	const struct frame *frame = packet->frame;
 
@@ -78,7 +78,7 @@ check_views(const struct packet *packet)
 	}
 }
 
-/* The reason is one of the anomalies, and none is graver. */
+/* The reason is one of the anomalies, and none is more severe. */
 static void
 check_reason(const struct packet *packet)
 {
@@ -121,7 +121,7 @@ check_layers(const struct packet *packet)
 	}
 }
 
-/* What the capture cut off may hide an oddity; it never makes one, except that it was cut. */
+/* A cut by the capture may hide an anomaly; it never adds one, except the cut. */
 static void
 check_cut(const struct packet *whole, const struct packet *cut)
 {
@@ -140,7 +140,7 @@ check_frame(const struct frame *frame, struct packet *first)
 	struct packet packets[2];
 	unsigned turn = 0;
 
-	memset(packets, 0xa5, sizeof packets); /* what is not written must not be read */
+	memset(packets, 0xa5, sizeof packets); /* fields that are not written must not be read */
 	dissect_frame(frame, &packets[0]);
 	*first = packets[0];
 	for (;;) {
@@ -148,7 +148,7 @@ check_frame(const struct frame *frame, struct packet *first)
 
 		check_reason(packet);
 		check_layers(packet);
-		check_views(packet);
+		check_slices(packet);
 		(void)checksum_verify(packet);
 		if (packet->inner == INNER_NONE)
 			break;

@@ -86,7 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		iscsi_fixture_setup(&script);
 	script.port++; /* another connection for each input, and old ones make room */
 	script.port = script.port < 1024 ? 1024 : script.port == 3260 ? 3261 : script.port;
-	script.wanted = (data[0] & 2) == 0;
+	script.traced = (data[0] & 2) == 0;
 	script.messages = 0;
 	script.length = 0;
 	script.next[INITIATOR] = 0x10000 + data[0];
@@ -107,7 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length = (flags & REPEATED) != 0 ? 1 : length;
 		data += length;
 		size -= length;
-		script.wanted = true;
+		script.traced = true;
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * The same frames through two observers: one has a probe enabled all the time, which forces the slow path for every
  * frame, the other takes the fast path whenever it can.  Tracers come and go, local addresses and lower devices change,
- * time leaps.  Counters, flow tables and all that the tracers print must be equal.
+ * time leaps.  Counters, flow tables and all output of the tracers must be equal.
  *
  * The first byte chooses view, table size and prefixes.  Then come records: a byte whose low 3 bits are the operation
  * (enum operation) and whose high 5 bits are its argument, and what the operation needs.
@@ -62,7 +62,7 @@ static struct {
 	struct config config;
 	struct local_addrs *locals;
 	struct interfaces *interfaces;
-	struct lower_dedup *uppers;
+	struct lower_dedup *dedup;
 	struct observer *slow, *fast;
 	bool local[8];
 	uint8_t state[4]; /* of the devices: 1 port, 2 VLAN carrier */
@@ -330,7 +330,7 @@ make_frame(const uint8_t *bytes)
 		if ((bytes[3] & 7) < 5)
 			next[from] += length + ((flag & 3) != 0);
 	}
-	if ((bytes[2] & 0xc0) == 0xc0) /* odd in one bit */
+	if ((bytes[2] & 0xc0) == 0xc0) /* one bit inverted */
 		made[(bytes[3] * 7u) % (at + header)] ^= (uint8_t)(1u << (bytes[3] >> 5));
 	at += header;
 	frame = add_frame(at + (length < 8 ? length : 8), at + length, dlt, device);
@@ -359,10 +359,10 @@ change_address(unsigned which)
 	if (run.local[which & 7]) {
 		local_addrs_remove(run.locals, version, address);
 		for (size_t i = 0; i < 4; i++)
-			lower_dedup_remove_address(run.uppers, devices[i].ifindex, version, address);
+			lower_dedup_remove_address(run.dedup, devices[i].ifindex, version, address);
 	} else {
 		must(local_addrs_add(run.locals, version, address));
-		must(lower_dedup_add_address(run.uppers, device, version, address));
+		must(lower_dedup_add_address(run.dedup, device, version, address));
 	}
 	run.local[which & 7] = !run.local[which & 7];
 }
@@ -394,7 +394,7 @@ change_time(unsigned how)
 
 	run.now += steps[how & 7];
 	if ((how & 24) == 24)
-		run.now -= 5 * NANOSECONDS; /* captures do that */
+		run.now -= 5 * NANOSECONDS; /* as some captures do */
 	else
 		advance();
 }
@@ -459,16 +459,16 @@ set_up(uint8_t how)
 	run.locals = local_addrs_new(&prefix, how >> 3 & 1);
 	run.interfaces = interfaces_new();
 	must(run.locals != NULL && run.interfaces != NULL);
-	run.uppers = lower_dedup_new(run.interfaces);
-	must(run.uppers != NULL);
+	run.dedup = lower_dedup_new(run.interfaces);
+	must(run.dedup != NULL);
 	for (unsigned i = 0; i < 4; i++)
 		change_device(i);
 	run.slow = observer_new(&run.config, views[how & 3], run.locals, print.slow, 42, NULL);
 	run.fast = observer_new(&run.config, views[how & 3], run.locals, print.fast, 42, NULL);
 	must(run.slow != NULL && run.fast != NULL);
 	if ((how & 16) != 0) {
-		observer_set_lower_dedup(run.slow, run.uppers);
-		observer_set_lower_dedup(run.fast, run.uppers);
+		observer_set_lower_dedup(run.slow, run.dedup);
+		observer_set_lower_dedup(run.fast, run.dedup);
 	}
 	must(ftruncate(print.slow_fd, 0) == 0 && ftruncate(print.fast_fd, 0) == 0);
 	must(lseek(print.slow_fd, 0, SEEK_SET) == 0 && lseek(print.fast_fd, 0, SEEK_SET) == 0);
@@ -513,7 +513,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	compare_firings();
 	observer_free(run.slow);
 	observer_free(run.fast);
-	lower_dedup_free(run.uppers);
+	lower_dedup_free(run.dedup);
 	interfaces_free(run.interfaces);
 	local_addrs_free(run.locals);
 	return 0;

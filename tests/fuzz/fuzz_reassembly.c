@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any fragments in any order.  The first byte chooses how the rest is read: odd, as fragments of four datagrams of each
- * IP version, 5 bytes each, whose bytes follow from their place, so that what comes out whole can be checked; even, as
+ * IP version, 5 bytes each, whose bytes follow from their offset, so that a complete datagram can be checked; even, as
  * raw IP frames, each behind one byte of length.
  */
 #include <stdio.h>
@@ -38,9 +38,9 @@ note_loss(void *context, const struct packet *lost, unsigned fragments)
 	}
 }
 
-/* The pieces are in order, do not overlap and add up. */
+/* The fragments are in order, do not overlap and add up. */
 static void
-check_pieces(const struct reassembly *r, const struct datagram *d)
+check_fragments(const struct reassembly *r, const struct datagram *d)
 {
 	uint32_t end = 0, held = 0, count = 0;
 
@@ -78,7 +78,7 @@ check_all(const struct reassembly *r)
 				used += d->block[i] != 0;
 			must(used == d->blocks);
 			if (d->anomaly == ANOMALY_NONE)
-				check_pieces(r, d);
+				check_fragments(r, d);
 			else
 				must(used == 0 && d->count == 0);
 			slots++;

@@ -2,7 +2,7 @@
 /*
  * Any SCTP packets in any order, between two hosts with three addresses each.  A packet is a byte of sender, address
  * and delay, one of tags and chunks, then the arguments that those need; see send().  The table is tiny, so that flows
- * and homes run out.
+ * and address records run out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ fuzz_sctp_feed(struct input *in)
 
 /* --- what must hold --- */
 
-/* A change is an arrow of the machine, and each begins where the one before ended. */
+/* Each change is a transition of the machine, from the state in which the one before ended. */
 static void
 check_events(const struct flow *flow, const struct flow_events *events)
 {
@@ -96,7 +96,7 @@ fuzz_sctp_check_flow(void *context, const struct flow *flow)
 	}
 }
 
-/* Every chain holds names of homes that are in use, each once. */
+/* Every bucket has the addresses of records in use, each once. */
 static void
 check_store(void)
 {
@@ -179,7 +179,7 @@ put_chunk(struct packet_buffer *buffer, struct input *in, unsigned host)
 		packet_put_u32(buffer, how);
 		break;
 	}
-	if (how == 0xff) { /* something that is not as it should be */
+	if (how == 0xff) { /* an invalid chunk */
 		uint8_t where = fuzz_sctp_feed(in);
 
 		if (where < buffer->len)

@@ -55,7 +55,7 @@ seeds_of(const char *directory, unsigned most, const char *path)
 	unsigned extra;
 
 	if (capture == NULL)
-		return; /* some captures are meant not to be readable */
+		return; /* some captures are unreadable on purpose */
 	for (unsigned i = 1; i <= most && pcap_next_ex(capture, &header, &bytes) == 1; i++) {
 		if (link_index(pcap_datalink(capture)) < 0)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fires every probe site with known arguments: what the tests with real tracers and the measurements run.
+ * Fires every probe site with known arguments, for the tests with real tracers and for the measurements.
  *
  *	fire_sites COUNT		fires every enabled probe COUNT times
  *	fire_sites COUNT text|json	the same, through the printer to standard output

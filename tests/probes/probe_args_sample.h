@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One believable argument of every kind, for tests of what comes after the arguments are built. */
+/* One realistic argument of every kind, for tests of tracers and of the printer. */
 #ifndef NETOBS_TESTS_PROBES_PROBE_ARGS_SAMPLE_H
 #define NETOBS_TESTS_PROBES_PROBE_ARGS_SAMPLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Argument structs from packets and flows: units, byte orders, words, and what stands for the unknown. */
+/* Argument structs from packets and flows: units, byte orders, names, and the values for unknown fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -217,15 +217,15 @@ arp_word(uint16_t op, const char *sender, const char *target)
 static void
 test_arp_operations(void **state)
 {
-	static const char a[] = "\x0a\0\0\1", b[] = "\x0a\0\0\2", nobody[] = "\0\0\0\0";
+	static const char a[] = "\x0a\0\0\1", b[] = "\x0a\0\0\2", unspecified[] = "\0\0\0\0";
 
 	(void)state;
 	assert_string_equal(arp_word(1, a, b), "request");
 	assert_string_equal(arp_word(2, a, b), "reply");
-	assert_string_equal(arp_word(1, nobody, a), "probe");
+	assert_string_equal(arp_word(1, unspecified, a), "probe");
 	assert_string_equal(arp_word(1, a, a), "announcement");
 	assert_string_equal(arp_word(2, a, a), "gratuitous-reply");
-	assert_string_equal(arp_word(3, nobody, nobody), "reverse-request");
+	assert_string_equal(arp_word(3, unspecified, unspecified), "reverse-request");
 	assert_string_equal(arp_word(4, a, b), "reverse-reply");
 	assert_string_equal(arp_word(77, a, b), "<unknown>");
 }
@@ -404,7 +404,7 @@ test_endpoint_unknown(void **state)
 	flow->same_host = 1;
 	flow->tcp[0] = (struct tcp_endpoint){.state = TCP_STATE_NONE};
 	flow->tcp[1] = flow->tcp[0];
-	flow->tcp[0].iss = 77; /* stale: its SYN was not seen */
+	flow->tcp[0].iss = 77; /* stale: its SYN was not captured */
 	args_tcpsinfo(&tcps, &(struct probe_endpoint){table, flow, 0, &flow->tcp[0], NULL});
 	assert_int_equal(tcps.tcps_local, 1);
 	assert_int_equal(tcps.tcps_active, -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The manifest: what the generator made, look-ups, wildcards, --list-probes. */
+/* The manifest: the generated tables, lookups, wildcards, --list-probes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The printer: lines as they have to be, hostile text, extreme values, and readers that go away. */
+/* The printer: the lines, hostile text, extreme values, and readers that close the pipe. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -451,7 +451,7 @@ print_much(struct printer *printer)
 }
 
 static void
-a_reader_that_goes_away_is_an_error(void **state)
+a_closed_pipe_is_an_error(void **state)
 {
 	struct printer *printer;
 	int ends[2];
@@ -564,7 +564,7 @@ lines_of_two_threads_stay_whole(void **state)
 }
 
 static void
-what_one_thread_cannot_print_the_other_knows(void **state)
+an_error_of_one_thread_stops_the_other(void **state)
 {
 	struct printer *first, *second;
 	int ends[2];
@@ -637,11 +637,11 @@ main(void)
 	    FRESH(text_time_is_utc),
 	    FRESH(text_of_one_printer_follows_the_clock),
 	    FRESH(only_the_chosen_are_enabled_and_printed),
-	    FRESH(a_reader_that_goes_away_is_an_error),
+	    FRESH(a_closed_pipe_is_an_error),
 	    FRESH(a_full_device_is_an_error),
 	    FRESH(a_slow_reader_gets_everything),
 	    FRESH(lines_of_two_threads_stay_whole),
-	    FRESH(what_one_thread_cannot_print_the_other_knows),
+	    FRESH(an_error_of_one_thread_stops_the_other),
 	};
 
 	app_register_text();

@@ -14,7 +14,7 @@ static int answer;
 static unsigned asked;
 
 static int
-ask(void)
+call(void)
 {
 	asked++;
 	return answer;
@@ -25,12 +25,12 @@ cheapest(const char *release, int error)
 {
 	answer = error;
 	asked = 0;
-	return site_kind_for_kernel(release, ask);
+	return site_kind_for_kernel(release, call);
 }
 
 /* Kernels on which a filter could answer the question by killing the process are not queried. */
 static void
-test_old_kernels_are_not_asked(void **state)
+test_old_kernels_are_not_queried(void **state)
 {
 	static const char *const releases[] = {"4.20.1", "5.14.0-503.el9.x86_64", "6.1.0-37-amd64", "6.17.13", "Linux",
 					       "", "6"};
@@ -60,7 +60,7 @@ test_only_enxio_is_a_yes(void **state)
 }
 
 static void
-test_the_user_is_obeyed(void **state)
+test_the_option_decides(void **state)
 {
 	(void)state;
 	assert_true(site_select(SITE_FAST));
@@ -81,7 +81,7 @@ test_only_enxio_is_a_yes(void **state)
 }
 
 static void
-test_the_user_is_obeyed(void **state)
+test_the_option_decides(void **state)
 {
 	(void)state;
 	assert_false(site_select(SITE_FAST));
@@ -93,14 +93,14 @@ test_the_user_is_obeyed(void **state)
 
 /* First in the list: nothing has been chosen yet. */
 static void
-test_plain_until_settled(void **state)
+test_plain_until_selected(void **state)
 {
 	(void)state;
 	assert_int_equal(site_selected(), SITE_PLAIN);
 }
 
 static void
-test_auto_settles(void **state)
+test_auto_selects(void **state)
 {
 	(void)state;
 	assert_true(site_select(SITE_AUTO));
@@ -131,9 +131,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_plain_until_settled), cmocka_unit_test(test_old_kernels_are_not_asked),
-	    cmocka_unit_test(test_only_enxio_is_a_yes), cmocka_unit_test(test_the_user_is_obeyed),
-	    cmocka_unit_test(test_auto_settles),	cmocka_unit_test(test_tracers_are_counted_once),
+	    cmocka_unit_test(test_plain_until_selected), cmocka_unit_test(test_old_kernels_are_not_queried),
+	    cmocka_unit_test(test_only_enxio_is_a_yes), cmocka_unit_test(test_the_option_decides),
+	    cmocka_unit_test(test_auto_selects),	cmocka_unit_test(test_tracers_are_counted_once),
 	    cmocka_unit_test(test_words),
 	};
 

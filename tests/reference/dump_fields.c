@@ -6,7 +6,7 @@
  *	packet <TAB> number <TAB> name=value ...	what was dissected, the outermost of each layer
  *	end <TAB> packets <TAB> libpcap's error or ""	behind them
  *
- * Names are tshark's wherever tshark has one for the same thing.
+ * Names are those of tshark if it has one.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

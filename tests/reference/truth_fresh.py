@@ -48,7 +48,7 @@ def kinds_of(timers):
 def rows_of(kernel, near, offloads):
     for ends, connections in sorted(kernel.items()):
         for end in connections:
-            count = str(len(end.sent_again))
+            count = str(len(end.retransmissions))
             row = ["a" if ends[0] in near else "b", *ends, ",".join(end.states), count]
             kinds = kinds_of(end.timers)
             if not offloads:

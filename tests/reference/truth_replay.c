@@ -15,7 +15,7 @@
 
 #define RECORDS_MAX 400000
 #define STATES_MAX 64
-#define SPLIT_US 30 /* frames of one retransmitted super-packet leave within so much of each other */
+#define SPLIT_US 30 /* most time between frames of one retransmitted super-packet */
 
 struct truth_endpoint {
 	bool used;
@@ -24,7 +24,7 @@ struct truth_endpoint {
 	unsigned state_count;
 	uint8_t states[STATES_MAX];
 	unsigned kinds[8];	/* retransmissions by kind, SYN,ACKs apart */
-	unsigned syn_acks;	/* SYN,ACKs sent again */
+	unsigned syn_acks;	/* retransmitted SYN,ACKs */
 	unsigned continued;	/* retransmitted frames that go on exactly where the one before ended, at once */
 	unsigned timeouts[8];
 	unsigned fins, resets;	/* frames sent */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.0.2:3260, end 1),
- * hand-made PDUs, and the reader's reports as one line of words.
+ * hand-made PDUs, and the reader's reports as one line of text.
  */
 #ifndef NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
 #define NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
@@ -26,11 +26,11 @@ struct iscsi_fixture {
 	struct app_flow_table *all;
 	uint64_t now;
 	uint16_t port; /* of the initiator: another one is another connection */
-	bool wanted;
+	bool traced;
 	uint32_t next[2]; /* sequence numbers */
 	unsigned anomalies[ANOMALY_COUNT];
 	unsigned messages;
-	struct iscsi_pdu pdu;		 /* the last PDU reported; its views must not be used */
+	struct iscsi_pdu pdu;		 /* the last PDU reported; its slices must not be used */
 	struct iscsi_connection session; /* as it was then */
 	uint8_t cdb[ISCSI_CDB_MAX];	 /* of the last command */
 	uint32_t cdb_length;
@@ -39,10 +39,10 @@ struct iscsi_fixture {
 };
 
 static inline void
-iscsi_fixture_on_message(void *context, unsigned sender, const void *told)
+iscsi_fixture_on_message(void *context, unsigned sender, const void *reported)
 {
 	struct iscsi_fixture *s = context;
-	const struct iscsi_message *message = told;
+	const struct iscsi_message *message = reported;
 
 	(void)sender;
 	s->messages++;
@@ -62,7 +62,7 @@ iscsi_fixture_on_anomaly(void *context, enum anomaly a)
 	((struct iscsi_fixture *)context)->anomalies[a]++;
 }
 
-/* What timers and new incarnations do to a flow is of no concern here. */
+/* Ignores the events of timers and of reused tuples. */
 static inline void
 iscsi_fixture_on_events(void *context, struct flow *flow, const struct flow_events *events)
 {
@@ -77,7 +77,7 @@ iscsi_fixture_setup(struct iscsi_fixture *s)
 	struct flow_limits limits = flow_limits_default();
 
 	limits.flows = 100;
-	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .wanted = true};
+	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
 	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
 	s->all = app_flow_table_new(iscsi_reader.state_size);
 	if (s->table == NULL || s->all == NULL)
@@ -99,7 +99,7 @@ iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags
 	static const uint8_t addr[2][16] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
 	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = wire};
 	struct app_context ctx = {.server_endpoint = TARGET,
-				  .traced = s->wanted,
+				  .traced = s->traced,
 				  .on_message = iscsi_fixture_on_message,
 				  .on_anomaly = iscsi_fixture_on_anomaly,
 				  .context = s};
@@ -178,7 +178,7 @@ iscsi_put_digest(struct iscsi_buffer *to, uint32_t from)
 
 enum { WITH_HEADER_DIGEST = 1, WITH_DATA_DIGEST = 2 };
 
-/* Appends a PDU with a task tag, the two bytes that say what it is, and `data`; answers where it begins. */
+/* Appends a PDU with a task tag, opcode and flags, and `data`; returns its offset. */
 static inline uint32_t
 iscsi_put_pdu_digests(struct iscsi_buffer *to, uint8_t opcode, uint8_t flags, uint32_t itt, const void *data,
 		      uint32_t length, unsigned digests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* iSCSI: headers, text, logins, digests, boundaries, and everything that lies. */
+/* iSCSI: headers, text, logins, digests, boundaries, and contradictory fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,15 +34,15 @@ end(void **state)
 }
 
 static void
-forget_words(void)
+clear_trace(void)
 {
 	s->length = 0;
 	s->trace[0] = '\0';
 }
 
-/* No oddity but those that are given: a list that ends with ANOMALY_NONE. */
+/* Asserts that exactly these anomalies were reported: a list that ends with ANOMALY_NONE. */
 static void
-assert_odd(const enum anomaly *expected)
+assert_anomalies(const enum anomaly *expected)
 {
 	unsigned want[ANOMALY_COUNT] = {0};
 
@@ -53,7 +53,7 @@ assert_odd(const enum anomaly *expected)
 			fail_msg("%s: %u, not %u", anomaly_name((enum anomaly)a), s->anomalies[a], want[a]);
 }
 
-#define ASSERT_ODD(...) assert_odd((const enum anomaly[]){__VA_ARGS__ ANOMALY_NONE})
+#define ASSERT_ODD(...) assert_anomalies((const enum anomaly[]){__VA_ARGS__ ANOMALY_NONE})
 
 /* --- one header --- */
 
@@ -205,7 +205,7 @@ test_additional_header_segments(void **state)
 }
 
 static void
-test_headers_that_cannot_be(void **state)
+test_invalid_headers(void **state)
 {
 	uint8_t *bhs = bytes.at;
 	struct slice slice = {bhs, 48};
@@ -359,7 +359,7 @@ test_a_second_connection_takes_the_names_of_its_session(void **state)
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "iqn.a");
 	assert_string_equal(s->session.target, "iqn.b");
-	/* Another session has no such thing. */
+	/* Another session has no names yet. */
 	s->port++;
 	iscsi_fixture_handshake(s);
 	bytes.at[15] = 8;
@@ -411,7 +411,7 @@ test_any_segmentation(void **state)
 		for (uint32_t size = 1; size < 400; size += size < 60 ? 1 : 37) {
 			s->port++;
 			log_in(digests);
-			forget_words();
+			clear_trace();
 			for (uint32_t at = 0; at < bytes.length; at += size)
 				iscsi_fixture_feed(s, INITIATOR, bytes.at + at,
 						   bytes.length - at < size ? bytes.length - at : size);
@@ -433,7 +433,7 @@ test_segments_out_of_order(void **state)
 	(void)state;
 	log_in(3);
 	make_run(3);
-	forget_words();
+	clear_trace();
 	seq = s->next[INITIATOR];
 	s->next[INITIATOR] += bytes.length;
 	for (uint32_t at = bytes.length / 100 * 100; at + 100 > 0; at -= 100)
@@ -451,22 +451,22 @@ test_every_byte_of_every_digest_counts(void **state)
 	(void)state;
 	log_in(3);
 	for (unsigned place = 0; place < 4; place++) {
-		/* Data: the PDU is passed over and the next one is there. */
+		/* Data: the PDU is dropped and the next one is found. */
 		bytes.length = 0;
 		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
 		bytes.at[bytes.length - 1 - place] ^= 1;
 		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
-		forget_words();
+		clear_trace();
 		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 		assert_string_equal(s->trace, "00:8");
 	}
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_DATA_DIGEST], 4);
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_LOST], 0);
-	/* Header: nothing is known of where it ends; the next header that is good is found. */
+	/* Header: the end of the PDU is unknown; resync finds the next valid header. */
 	bytes.length = 0;
 	iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
 	bytes.at[5] ^= 1;
-	forget_words();
+	clear_trace();
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->trace, "");
 	bytes.length = 0;
@@ -478,17 +478,17 @@ test_every_byte_of_every_digest_counts(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_FOUND], 1);
 }
 
-/* --- lies --- */
+/* --- contradictions --- */
 
 static void
-test_a_length_that_lies(void **state)
+test_a_wrong_length(void **state)
 {
 	(void)state;
 	log_in(0);
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x05, 0x80, 7, "data", 4);
 	bytes.at[5] = 0xff;
-	forget_words();
+	clear_trace();
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
 	assert_string_equal(s->trace, "00:8");
@@ -496,11 +496,11 @@ test_a_length_that_lies(void **state)
 }
 
 static void
-test_an_operation_that_is_the_other_sides(void **state)
+test_an_opcode_of_the_wrong_sender(void **state)
 {
 	(void)state;
 	log_in(0);
-	forget_words();
+	clear_trace();
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x25, 0x80, 7, "data", 4);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
 	assert_string_equal(s->trace, "00:8");
@@ -518,7 +518,7 @@ test_bad_additional_headers_cost_their_own_pdu_only(void **state)
 	memset(bytes.at + 48, 0, 1020);
 	bytes.length += 1020;
 	iscsi_put_pdu(&bytes, 0x40, 0x80, 8, NULL, 0);
-	forget_words();
+	clear_trace();
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->trace, "00:8");
 	ASSERT_ODD(ANOMALY_ISCSI_AHS, );
@@ -562,7 +562,7 @@ test_what_is_not_iscsi_is_left_alone(void **state)
 /* --- gaps --- */
 
 static void
-test_a_gap_in_data_is_no_loss_of_boundaries(void **state)
+test_a_gap_in_data_keeps_the_boundaries(void **state)
 {
 	static char data[4096];
 	uint32_t seq;
@@ -573,7 +573,7 @@ test_a_gap_in_data_is_no_loss_of_boundaries(void **state)
 		log_in(digests);
 		bytes.length = 0;
 		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, data, sizeof data, digests);
-		forget_words();
+		clear_trace();
 		/* Cut by the snapshot length behind the header, to the end of the PDU. */
 		seq = s->next[INITIATOR];
 		s->next[INITIATOR] += bytes.length;
@@ -587,11 +587,11 @@ test_a_gap_in_data_is_no_loss_of_boundaries(void **state)
 }
 
 static void
-test_a_gap_in_a_header_is(void **state)
+test_a_gap_in_a_header_loses_the_boundaries(void **state)
 {
 	(void)state;
 	log_in(0);
-	forget_words();
+	clear_trace();
 	script_scratch.length = 0;
 	iscsi_put_pdu(&script_scratch, 0x40, 0x80, 6, NULL, 0);
 	iscsi_fixture_feed(s, INITIATOR, script_scratch.at, 20);
@@ -606,7 +606,7 @@ test_a_gap_in_a_header_is(void **state)
 /* --- mid-stream --- */
 
 static void
-test_picked_up_in_mid_stream(void **state)
+test_mid_stream(void **state)
 {
 	(void)state;
 	for (unsigned digests = 0; digests < 4; digests++) {
@@ -615,7 +615,7 @@ test_picked_up_in_mid_stream(void **state)
 		s->port++;
 		s->next[INITIATOR] = 90000;
 		s->next[TARGET] = 80000;
-		forget_words();
+		clear_trace();
 		for (unsigned i = 0; i < sizeof middle; i++)
 			middle[i] = (uint8_t)(i * 7 + (i >> 8) * 31);
 		iscsi_fixture_feed(s, INITIATOR, middle, sizeof middle); /* the end of some data */
@@ -635,7 +635,7 @@ test_picked_up_in_mid_stream(void **state)
 }
 
 static void
-test_no_boundary_is_to_be_found(void **state)
+test_no_boundary_is_found(void **state)
 {
 	static uint8_t noise[60000];
 	uint32_t random = 1;
@@ -654,19 +654,19 @@ test_no_boundary_is_to_be_found(void **state)
 	ASSERT_ODD(ANOMALY_ISCSI_SYNC_GIVEN_UP, );
 }
 
-/* Nobody listens during the login and for a while: what the login has settled is known all the same. */
+/* No probe is enabled during the login and for a while: the settings of the login are known nevertheless. */
 static void
-test_attached_later(void **state)
+test_probes_enabled_later(void **state)
 {
 	(void)state;
-	s->wanted = false;
+	s->traced = false;
 	log_in(3);
 	make_run(3);
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, 100); /* and the rest of it is passed over */
+	iscsi_fixture_feed(s, INITIATOR, bytes.at, 100); /* and the rest of it is dropped */
 	s->next[INITIATOR] += bytes.length - 100;
-	s->wanted = true;
-	forget_words();
+	s->traced = true;
+	clear_trace();
 	s->messages = 0;
 	make_run(3);
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
@@ -684,7 +684,7 @@ test_a_connection_ends_and_another_begins(void **state)
 	iscsi_fixture_feed_segment(s, INITIATOR, TCP_FIN | TCP_ACK, s->next[INITIATOR]++, NULL, 0, 0);
 	iscsi_fixture_feed_segment(s, TARGET, TCP_FIN | TCP_ACK, s->next[TARGET]++, NULL, 0, 0);
 	assert_int_equal(app_flow_table_counters(s->all)->active, 0);
-	forget_words();
+	clear_trace();
 	log_in(0);
 	assert_int_equal(app_flow_table_counters(s->all)->active, 1);
 	assert_int_equal(app_flow_table_counters(s->all)->begun, 2);
@@ -695,11 +695,11 @@ test_a_connection_ends_and_another_begins(void **state)
 }
 
 static void
-test_more_connections_than_there_is_room_for(void **state)
+test_more_connections_than_the_table_holds(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		/* The table holds 100 at once; conversations outlive their flows until they are the oldest. */
+		/* The table holds 100 at once; app flows outlive their flows until they are the oldest. */
 		for (unsigned n = 0; n < APP_FLOWS_MAX; n++) {
 			s->port = (uint16_t)(10000 + i * 20000 / 2 + n);
 			iscsi_fixture_handshake(s);
@@ -792,7 +792,7 @@ test_arguments_of_a_connection(void **state)
 	assert_int_equal(ci.ci_seq, 0);
 }
 
-/* Each operation code has its probe, or none. */
+/* Each opcode has its probe, or none. */
 static void
 test_probes_of_every_pdu(void **state)
 {
@@ -835,13 +835,13 @@ test_probes_of_every_pdu(void **state)
 	emitter_free(emitter);
 }
 
-/* Every kind of PDU that a target and an initiator of our own never send. */
+/* Every kind of PDU that the target and the initiators of iscsi.sh never send. */
 static void
 test_rare_pdus(void **state)
 {
 	(void)state;
 	log_in(0);
-	forget_words();
+	clear_trace();
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x32, 0x80, ISCSI_RESERVED_TAG, "sense", 5); /* asynchronous message */
 	bytes.at[9] = 2;
@@ -877,7 +877,7 @@ main(void)
 	    POINT(test_every_field_of_a_command),
 	    POINT(test_data_in_has_a_status_only_with_its_flag),
 	    POINT(test_additional_header_segments),
-	    POINT(test_headers_that_cannot_be),
+	    POINT(test_invalid_headers),
 	    POINT(test_text),
 	    POINT(test_login),
 	    POINT(test_login_text_goes_on_in_the_next_pdu),
@@ -886,18 +886,18 @@ main(void)
 	    POINT(test_any_segmentation),
 	    POINT(test_segments_out_of_order),
 	    POINT(test_every_byte_of_every_digest_counts),
-	    POINT(test_a_length_that_lies),
-	    POINT(test_an_operation_that_is_the_other_sides),
+	    POINT(test_a_wrong_length),
+	    POINT(test_an_opcode_of_the_wrong_sender),
 	    POINT(test_bad_additional_headers_cost_their_own_pdu_only),
 	    POINT(test_text_without_end),
 	    POINT(test_what_is_not_iscsi_is_left_alone),
-	    POINT(test_a_gap_in_data_is_no_loss_of_boundaries),
-	    POINT(test_a_gap_in_a_header_is),
-	    POINT(test_picked_up_in_mid_stream),
-	    POINT(test_no_boundary_is_to_be_found),
-	    POINT(test_attached_later),
+	    POINT(test_a_gap_in_data_keeps_the_boundaries),
+	    POINT(test_a_gap_in_a_header_loses_the_boundaries),
+	    POINT(test_mid_stream),
+	    POINT(test_no_boundary_is_found),
+	    POINT(test_probes_enabled_later),
 	    POINT(test_a_connection_ends_and_another_begins),
-	    POINT(test_more_connections_than_there_is_room_for),
+	    POINT(test_more_connections_than_the_table_holds),
 	    POINT(test_arguments_of_a_message),
 	    POINT(test_arguments_of_a_connection),
 	    POINT(test_probes_of_every_pdu),

@@ -17,7 +17,7 @@
 static char logged[256];
 static unsigned messages;
 
-/* In place of daemon/base/log.c: messages are looked at. */
+/* Replaces daemon/base/log.c: keeps the message. */
 void
 log_write(enum log_level level, const char *format, ...)
 {

@@ -30,15 +30,15 @@ struct outcome {
 	bool opened, damaged;
 	unsigned long frames;
 	uint64_t sum;
-	char trouble[512];
+	char message[512];
 };
 
 static char path[] = "/tmp/netobs-bulk-XXXXXX";
-static struct outcome seen;
+static struct outcome got;
 static char logged[1024];
 static unsigned calls; /* of observe_frames() */
 
-/* In place of daemon/base/log.c and daemon/observe/observer.c. */
+/* Replaces daemon/base/log.c and daemon/observe/observer.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -70,7 +70,7 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 	(void)observer;
 	calls++;
 	for (unsigned i = 0; i < count; i++)
-		add(&seen, &frames[i]);
+		add(&got, &frames[i]);
 }
 
 void
@@ -95,7 +95,7 @@ by_libpcap(void)
 	struct outcome outcome = {.sum = 1};
 	struct pcap_pkthdr *header;
 	const u_char *data;
-	int got;
+	int status;
 	pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
 
 	if (pcap == NULL || !capture_check_link_type(pcap, path)) {
@@ -104,14 +104,14 @@ by_libpcap(void)
 		return outcome;
 	}
 	outcome.opened = true;
-	while ((got = pcap_next_ex(pcap, &header, &data)) == 1) {
+	while ((status = pcap_next_ex(pcap, &header, &data)) == 1) {
 		struct frame frame = capture_make_frame(&nowhere, pcap_datalink(pcap), header, data);
 
 		add(&outcome, &frame);
 	}
-	outcome.damaged = got == PCAP_ERROR;
+	outcome.damaged = status == PCAP_ERROR;
 	if (outcome.damaged)
-		snprintf(outcome.trouble, sizeof outcome.trouble,
+		snprintf(outcome.message, sizeof outcome.message,
 			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
 			 "observed",
 			 path, outcome.frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
@@ -119,7 +119,7 @@ by_libpcap(void)
 	return outcome;
 }
 
-/* What a replay makes of it. */
+/* The result of a replay. */
 static void
 by_replay(void)
 {
@@ -130,16 +130,16 @@ by_replay(void)
 	struct batch *batch = batch_new(NULL, NULL);
 	struct input *input;
 
-	memset(&seen, 0, sizeof seen);
-	seen.sum = 1;
+	memset(&got, 0, sizeof got);
+	got.sum = 1;
 	calls = 0;
 	logged[0] = '\0';
 	input = replay_open(&config, loop);
-	seen.opened = input != NULL && input_start(input);
-	if (seen.opened)
-		seen.damaged = input_run(input, batch) == INPUT_DAMAGED;
-	if (seen.damaged)
-		memcpy(seen.trouble, logged, sizeof seen.trouble - 1);
+	got.opened = input != NULL && input_start(input);
+	if (got.opened)
+		got.damaged = input_run(input, batch) == INPUT_DAMAGED;
+	if (got.damaged)
+		memcpy(got.message, logged, sizeof got.message - 1);
 	input_free(input);
 	batch_free(batch);
 	loop_free(loop);
@@ -161,11 +161,11 @@ compare(const char *what, size_t at)
 	struct outcome wanted = by_libpcap();
 
 	by_replay();
-	if (wanted.opened == seen.opened && wanted.damaged == seen.damaged && wanted.frames == seen.frames &&
-	    wanted.sum == seen.sum && strcmp(wanted.trouble, seen.trouble) == 0)
+	if (wanted.opened == got.opened && wanted.damaged == got.damaged && wanted.frames == got.frames &&
+	    wanted.sum == got.sum && strcmp(wanted.message, got.message) == 0)
 		return;
 	fail_msg("%s, byte %zu: libpcap %d %lu %d \"%s\", netobsd %d %lu %d \"%s\"", what, at, wanted.opened,
-		 wanted.frames, wanted.damaged, wanted.trouble, seen.opened, seen.frames, seen.damaged, seen.trouble);
+		 wanted.frames, wanted.damaged, wanted.message, got.opened, got.frames, got.damaged, got.message);
 }
 
 /* The capture of this name, in memory. */
@@ -265,8 +265,8 @@ test_large_frames(void **state)
 	}
 	assert_int_equal(fclose(file), 0);
 	compare("large frames", 0);
-	assert_true(seen.frames > 60);
-	assert_true(calls > 0 && calls < seen.frames); /* not by libpcap, frame by frame */
+	assert_true(got.frames > 60);
+	assert_true(calls > 0 && calls < got.frames); /* not by libpcap, frame by frame */
 }
 
 static int

@@ -33,9 +33,9 @@ static struct {
 	uint8_t first[64]; /* byte of each frame */
 } seen;
 static struct loop *loop;
-static unsigned stop_at; /* stop the loop when so many frames have been seen; 0: never */
+static unsigned stop_at; /* stop the loop after this many frames; 0: never */
 
-/* In place of daemon/base/log.c and daemon/observe/observer.c. */
+/* Replaces daemon/base/log.c and daemon/observe/observer.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -181,8 +181,8 @@ test_empty_capture(void **state)
 	assert_string_equal(logged, "");
 }
 
-/* Three files whose records interleave, one with a step back in time: heads are compared, nothing is lost, and on equal
- * time stamps the first file comes first. */
+/* Three files whose records interleave, one with a step back in time: the earliest record comes first, no record is
+ * lost, and on equal time stamps the first file comes first. */
 static void
 test_merge(void **state)
 {
@@ -347,7 +347,7 @@ test_pace(void **state)
 	slow = seconds_of_replay(1);
 	assert_int_equal(seen.count, 22);
 	assert_true(slow > 0.19 && slow < 5);
-	/* Who gets no processor for so long is slow, but not each time. */
+	/* A process without a processor is slow, but not each time. */
 	for (unsigned tries = 0; tries < 10; tries++) {
 		fast = seconds_of_replay(100);
 		assert_int_equal(seen.count, 22);
@@ -366,7 +366,7 @@ test_stop(void **state)
 	(void)state;
 	record(file, 1, 0, 1, 20);
 	record(file, 1, 2000, 2, 20);
-	record(file, 4000000000u, 0, 3, 20); /* a pace would wait for a century */
+	record(file, 4000000000u, 0, 3, 20); /* a paced replay would wait for a century */
 	fclose(file);
 	stop_at = 2;
 	assert_int_equal(replay(1, 1, NULL, NULL), INPUT_DONE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes what is made from the option table: option_files sample | manual | completion.  The files in conf/ and man/
- * that hold the same are compared with it by option_files.sh. */
+/* Writes the texts made from the option table: option_files sample | manual | completion.  option_files.sh compares the
+ * files in conf/ and man/ with them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ words_of_topics(void)
 	return words;
 }
 
-/* What completes a value, by what the value is called. */
+/* The words that complete a value, by the name of the value. */
 static const char *
 words_for(const char *argument)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobs.conf(5): what it sets, what it refuses, with which line, and that what is printed can be read again. */
+/* netobs.conf(5): values, rejected text with its line number, and that printed settings can be read again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static unsigned messages;
 static struct config config;
 static bool overridden[ROWS_MAX];
 
-/* In place of daemon/base/log.c: messages are looked at. */
+/* Replaces daemon/base/log.c: keeps the messages. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -61,7 +61,7 @@ takes(const char *text)
 	assert_int_equal(messages, 0);
 }
 
-/* Refuses `text` with one message that begins with `where` and has `words` in it. */
+/* Rejects `text` with one message that begins with `where` and contains `words`. */
 static void
 refuses(const char *text, const char *where, const char *words)
 {
@@ -173,7 +173,7 @@ test_not_in_files(void **state)
 	}
 }
 
-/* Overridden values are judged all the same. */
+/* Overridden values are checked, too. */
 static void
 test_overridden(void **state)
 {
@@ -219,7 +219,7 @@ test_print_round_trip(void **state)
 		char *first, *second;
 
 		takes(files[i]);
-		config.print = config.print != PRINT_OFF ? config.list_format : PRINT_OFF; /* as options.c settles it */
+		config.print = config.print != PRINT_OFF ? config.list_format : PRINT_OFF; /* as options.c does */
 		first = printed(&config);
 		if (!parse_into(&again, first))
 			fail_msg("what was printed was refused: %s\n%s", logged, first);
@@ -250,9 +250,9 @@ make_different(const struct option_row *row, struct config *changed, const struc
 	fail_msg("%s has no value that differs: add one to the list", row->name);
 }
 
-/* Every row that the table marks is really taken by a reload, and no other. */
+/* A reload applies every row that the table marks, and no other. */
 static void
-test_reload_takes_what_the_table_says(void **state)
+test_reload_applies_the_marked_rows(void **state)
 {
 	struct config now, fresh, wanted;
 
@@ -320,7 +320,7 @@ main(void)
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),
-	    cmocka_unit_test(test_reload_takes_what_the_table_says),
+	    cmocka_unit_test(test_reload_applies_the_marked_rows),
 	    cmocka_unit_test(test_files),
 	};
 

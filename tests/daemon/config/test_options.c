@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line: what it sets, what it refuses and in which words. */
+/* The command line: values, and the messages for rejected options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static char logged[1024];
 static struct config config;
 
-/* In place of daemon/base/log.c: messages are looked at. */
+/* Replaces daemon/base/log.c: keeps the messages. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -55,7 +55,7 @@ takes(const char *line)
 		fail_msg("\"%s\" was refused: %s", line, logged);
 }
 
-/* Refuses `line`, and the message has `words` in it. */
+/* Rejects `line` with a message that contains `words`. */
 static void
 refuses(const char *line, const char *words)
 {

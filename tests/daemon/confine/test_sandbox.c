@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The filter of system calls: what netobsd needs passes, what it must not do fails or kills.  Each call is tried in a
+/* The system-call filter: calls that netobsd needs succeed, others fail or kill.  Each call is tried in a
  * process of its own, by number, so that no C library stands between. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -239,7 +239,7 @@ test_refused(void **state)
 	refuses(attempts, COUNT(attempts), false);
 }
 
-/* Its flags cannot be judged, so the C library is to take clone(). */
+/* A filter cannot check the flags of clone3(), so that the C library must use clone(). */
 static void
 test_clone3(void **state)
 {
@@ -291,7 +291,7 @@ main(void)
 	    cmocka_unit_test(test_deadly),
 	};
 
-	/* Instrumented builds have holes in the filter. */
+	/* Instrumented builds have a wider filter. */
 	if (sandbox_instrumentation.count > 0)
 		return cmocka_run_group_tests(granted, NULL, NULL);
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which sides of a packet are local, in each view: the contract's section 2. */
+/* Which ends of a packet are local, in each view: the contract's section 2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ ipv4(const char *source, const char *destination, enum direction direction)
 #define FAR	       "\xc6\x33\x64\x01"
 #define FASTPATH_GROUP "\xe0\x00\x00\xfb"
 #define BROADCAST      "\xff\xff\xff\xff"
-#define NOBODY	       "\x00\x00\x00\x00"
+#define UNSPECIFIED	       "\x00\x00\x00\x00"
 
 static struct local_addrs *
 here(void)
@@ -113,7 +113,7 @@ test_host_forwarding(void **state)
 	local_addrs_free(local_addrs);
 }
 
-/* Two interfaces of this host, cabled to each other: each frame is seen going out, then coming in. */
+/* Two interfaces of this host, cabled to each other: each frame is captured going out, then coming in. */
 static void
 test_host_to_itself(void **state)
 {
@@ -171,7 +171,7 @@ static void
 test_no_address_yet(void **state)
 {
 	struct local_addrs *local_addrs = here();
-	struct packet p = ipv4(NOBODY, BROADCAST, DIRECTION_UNKNOWN);
+	struct packet p = ipv4(UNSPECIFIED, BROADCAST, DIRECTION_UNKNOWN);
 
 	(void)state;
 	expect(&p, VIEW_HOST, local_addrs, "-r-");
@@ -192,7 +192,7 @@ static void
 test_not_ip(void **state)
 {
 	struct local_addrs *local_addrs = here();
-	struct packet p = ipv4(NOBODY, NOBODY, DIRECTION_UNKNOWN);
+	struct packet p = ipv4(UNSPECIFIED, UNSPECIFIED, DIRECTION_UNKNOWN);
 
 	(void)state;
 	p.network = NETWORK_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which frames on "any" are copies: bridges, bonds and VLAN devices, and stacks of them. */
+/* Which frames on "any" are duplicates: bridges, bonds and VLAN devices, and stacks of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define BR0  5
 
 static struct interfaces *interfaces;
-static struct lower_dedup *uppers;
+static struct lower_dedup *dedup;
 static struct interface at;
 static struct frame frame = {.interface = &at};
 
@@ -37,12 +37,12 @@ address_on(uint32_t index, uint8_t last)
 {
 	const uint8_t addr[16] = {10, 0, 0, last};
 
-	assert_true(lower_dedup_add_address(uppers, index, 4, addr));
+	assert_true(lower_dedup_add_address(dedup, index, 4, addr));
 }
 
-/* Whether a packet from `from` to `to`, seen on an interface, has a copy; 10.0.0.1 to 9 are local. */
+/* Whether a packet from `from` to `to`, captured on an interface, has a duplicate; 10.0.0.1 to 9 are local. */
 static bool
-copied(uint32_t index, uint8_t from, uint8_t to)
+is_duplicate(uint32_t index, uint8_t from, uint8_t to)
 {
 	struct packet p;
 
@@ -53,7 +53,7 @@ copied(uint32_t index, uint8_t from, uint8_t to)
 	memcpy(p.ip.src, (const uint8_t[]){10, 0, 0, from}, 4);
 	memcpy(p.ip.dst, (const uint8_t[]){10, 0, 0, to}, 4);
 	at.ifindex = index;
-	return lower_dedup_is_duplicate(uppers, &p,
+	return lower_dedup_is_duplicate(dedup, &p,
 					(struct locality){.source_local = from < 10, .destination_local = to < 10});
 }
 
@@ -62,8 +62,8 @@ setup(void **state)
 {
 	(void)state;
 	interfaces = interfaces_new();
-	uppers = interfaces != NULL ? lower_dedup_new(interfaces) : NULL;
-	if (uppers == NULL)
+	dedup = interfaces != NULL ? lower_dedup_new(interfaces) : NULL;
+	if (dedup == NULL)
 		return -1;
 	link_is(ETH0, 0, 0, true);
 	link_is(ETH1, 0, 0, true);
@@ -74,7 +74,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	lower_dedup_free(uppers);
+	lower_dedup_free(dedup);
 	interfaces_free(interfaces);
 	return 0;
 }
@@ -84,8 +84,8 @@ test_plain(void **state)
 {
 	(void)state;
 	address_on(ETH0, 1);
-	assert_false(lower_dedup_is_active(uppers));
-	assert_false(copied(ETH0, 1, 20));
+	assert_false(lower_dedup_is_active(dedup));
+	assert_false(is_duplicate(ETH0, 1, 20));
 }
 
 static void
@@ -95,16 +95,16 @@ test_bridge(void **state)
 	link_is(BR0, 0, 0, true);
 	link_is(ETH0, BR0, 0, true);
 	address_on(BR0, 1);
-	assert_true(copied(ETH0, 1, 20));
-	assert_true(copied(ETH0, 20, 1));
-	assert_false(copied(BR0, 1, 20));
-	assert_false(copied(ETH1, 1, 20));
-	assert_false(copied(ETH0, 20, 21)); /* forwarded */
+	assert_true(is_duplicate(ETH0, 1, 20));
+	assert_true(is_duplicate(ETH0, 20, 1));
+	assert_false(is_duplicate(BR0, 1, 20));
+	assert_false(is_duplicate(ETH1, 1, 20));
+	assert_false(is_duplicate(ETH0, 20, 21)); /* forwarded */
 	link_is(BR0, 0, 0, false);
-	assert_false(copied(ETH0, 1, 20)); /* passes nothing up */
+	assert_false(is_duplicate(ETH0, 1, 20)); /* passes nothing up */
 	link_is(BR0, 0, 0, true);
 	link_is(ETH0, 0, 0, true);
-	assert_false(copied(ETH0, 1, 20));
+	assert_false(is_duplicate(ETH0, 1, 20));
 }
 
 static void
@@ -118,14 +118,14 @@ test_vlan(void **state)
 	address_on(VLAN, 2);
 	address_on(ETH0, 3);
 	address_on(VLAN, 3);
-	assert_true(copied(ETH0, 2, 20));
-	assert_true(copied(ETH0, 20, 2));
-	assert_false(copied(ETH0, 1, 20)); /* without a tag */
-	assert_false(copied(ETH0, 3, 20)); /* either way */
-	assert_false(copied(ETH0, 4, 20)); /* an address of yet another interface */
-	assert_false(copied(VLAN, 2, 20));
-	lower_dedup_remove_address(uppers, VLAN, 4, second);
-	assert_false(copied(ETH0, 2, 20));
+	assert_true(is_duplicate(ETH0, 2, 20));
+	assert_true(is_duplicate(ETH0, 20, 2));
+	assert_false(is_duplicate(ETH0, 1, 20)); /* without a tag */
+	assert_false(is_duplicate(ETH0, 3, 20)); /* either way */
+	assert_false(is_duplicate(ETH0, 4, 20)); /* an address of yet another interface */
+	assert_false(is_duplicate(VLAN, 2, 20));
+	lower_dedup_remove_address(dedup, VLAN, 4, second);
+	assert_false(is_duplicate(ETH0, 2, 20));
 }
 
 static void
@@ -137,16 +137,16 @@ test_stack(void **state)
 	link_is(VLAN, BR0, ETH0, true);
 	address_on(BR0, 1);
 	address_on(ETH0, 2);
-	assert_true(copied(ETH0, 1, 20));
-	assert_true(copied(VLAN, 1, 20));
-	assert_false(copied(BR0, 1, 20));
-	assert_false(copied(ETH0, 2, 20));
+	assert_true(is_duplicate(ETH0, 1, 20));
+	assert_true(is_duplicate(VLAN, 1, 20));
+	assert_false(is_duplicate(BR0, 1, 20));
+	assert_false(is_duplicate(ETH0, 2, 20));
 	interfaces_remove(interfaces, BR0);
 	interfaces_notify(interfaces);
-	assert_false(copied(VLAN, 1, 20));
+	assert_false(is_duplicate(VLAN, 1, 20));
 }
 
-/* Configurations that the kernel would not make must end all the same. */
+/* Configurations that the kernel does not allow must end, too. */
 static void
 test_circle(void **state)
 {
@@ -156,7 +156,7 @@ test_circle(void **state)
 	link_is(VLAN, ETH0, ETH1, true);
 	for (uint8_t i = 1; i < 9; i++)
 		address_on(i % 2 == 0 ? ETH1 : VLAN, i);
-	assert_true(copied(ETH0, 1, 20));
+	assert_true(is_duplicate(ETH0, 1, 20));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

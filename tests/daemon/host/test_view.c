@@ -28,7 +28,7 @@ resolve(enum view_mode view, bool live, size_t locals, const int *dlts, size_t c
 }
 
 static void
-test_said(void **state)
+test_chosen(void **state)
 {
 	static const int sll[] = {DLT_LINUX_SLL};
 
@@ -71,7 +71,7 @@ test_file(void **state)
 
 /* The host view of a file without information about its host causes a warning. */
 static void
-test_told(void **state)
+test_warning(void **state)
 {
 	static const int mixed[] = {DLT_EN10MB, DLT_LINUX_SLL};
 	struct config config = {
@@ -88,10 +88,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_said),
+	    cmocka_unit_test(test_chosen),
 	    cmocka_unit_test(test_live),
 	    cmocka_unit_test(test_file),
-	    cmocka_unit_test(test_told),
+	    cmocka_unit_test(test_warning),
 	};
 
 	return cmocka_run_group_tests_name("view", tests, NULL, NULL);

@@ -34,7 +34,7 @@ length_of(uint64_t number)
 	return lengths[number % (sizeof lengths / sizeof lengths[0])];
 }
 
-/* In place of daemon/observe/observer.c and probes/print/print.c. */
+/* Replaces daemon/observe/observer.c and probes/print/print.c. */
 void
 observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
 {
@@ -94,7 +94,7 @@ printer_stop(struct printer *printer)
 
 static uint8_t lent[262144];
 
-/* Adds a frame to the batch whose bytes are overwritten at once, as libpcap does. */
+/* Adds a frame to the batch and overwrites its bytes at once, as libpcap does. */
 static void
 add(struct batch *batch, uint64_t number)
 {
@@ -164,7 +164,7 @@ test_longest(void **state)
 }
 
 static void
-test_settle(void **state)
+test_flush(void **state)
 {
 	static char no_printer; /* only its address counts */
 	struct batch *batch = batch_new(NULL, (struct printer *)(void *)&no_printer);
@@ -200,7 +200,7 @@ main(void)
 	    cmocka_unit_test(test_order),
 	    cmocka_unit_test(test_full),
 	    cmocka_unit_test(test_longest),
-	    cmocka_unit_test(test_settle),
+	    cmocka_unit_test(test_flush),
 	};
 
 	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
- * equal.  Each of Ethernet is observed a second time as if captured on "any".  Directories of more captures may be
+ * equal.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of more captures may be
  * given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ random_below(uint32_t *state, uint32_t limit)
 	return (uint32_t)((uint64_t)*state * limit >> 32);
 }
 
-/* --- what one observer knows --- */
+/* --- the flows of one observer --- */
 
 struct known {
 	struct flow *flows; /* in the order of their connection ids */
@@ -91,7 +91,7 @@ know(struct known *k, const struct observer *o)
 }
 
 static void
-forget(struct known *k)
+free_known(struct known *k)
 {
 	free(k->flows);
 	free(k->ids);
@@ -161,8 +161,8 @@ compare_observers(const struct observer *a, const struct observer *b)
 	know(&second, b);
 	compare(&first, &second);
 	capture.connections += first.count;
-	forget(&first);
-	forget(&second);
+	free_known(&first);
+	free_known(&second);
 }
 
 static void
@@ -196,7 +196,7 @@ observe_all_ways(const struct way *way, struct lower_dedup *dedup)
 
 /* Addresses of the bridge make its port's frames duplicates. */
 static struct lower_dedup *
-uppers_of_bridge(struct interfaces **interfaces)
+addresses_of_bridge(struct interfaces **interfaces)
 {
 	struct lower_dedup *dedup;
 
@@ -239,7 +239,7 @@ read_frames(pcap_t *pcap)
 	}
 }
 
-/* Makes Ethernet frames what "any" would have captured, in random directions on random devices. */
+/* Turns Ethernet frames into those that "any" would have captured, in random directions on random devices. */
 static void
 become_cooked(void)
 {
@@ -280,7 +280,7 @@ try_frames(void)
 	    {VIEW_HOST, 128, 5, true, true},
 	};
 	struct interfaces *interfaces;
-	struct lower_dedup *dedup = uppers_of_bridge(&interfaces);
+	struct lower_dedup *dedup = addresses_of_bridge(&interfaces);
 
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
 		observe_all_ways(&ways[i], dedup);
@@ -367,7 +367,7 @@ take_locality(void *context, const struct flow *flow)
 	local[flow->key.addr[0][0] == 192 ? flow->key.addr[0][3] : flow->key.addr[1][3]] = flow->local;
 }
 
-/* However often local addresses have changed, the fast path keeps no flow from becoming local. */
+/* However often local addresses have changed, a flow on the fast path becomes local. */
 static void
 test_epochs_repeat(void **state)
 {

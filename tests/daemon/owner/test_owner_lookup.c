@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who owns a socket: real sockets on loopback, of this process and of children.
+ * The owner of a socket: real sockets on loopback, of this process and of children.
  *
- * Without arguments, what any user can test.  "netns" and "unprivileged" are the parts that need root;
+ * Without arguments, the tests for any user.  "netns" and "unprivileged" are the parts that need root;
  * tests/live/owner.sh runs them.
  */
 #include <setjmp.h>
@@ -40,7 +40,7 @@
 
 #define TCP 6
 #define UDP 17
-#define PATIENCE_MS 60000 /* a busy machine under the sanitizers; no measure */
+#define TIMEOUT_MS 60000 /* a busy machine under the sanitizers; no measure */
 #define MANY 4000
 #define OTHER_FILES 200 /* descriptors that are none of MANY connections */
 #define OWN_NAME "tests of owners"
@@ -198,11 +198,11 @@ names_listener(const struct owner *owner)
 	return owner->pid >= 0 && owner->flags & OWNER_LISTENER;
 }
 
-/* Looks up like the capture thread until the answer is the expected one. */
+/* Looks up like a worker until the result is the expected one. */
 static struct owner
 find_until(struct owner_lookup *lookup, const struct owner_key *key, condition *wanted)
 {
-	uint64_t end = now_ms() + PATIENCE_MS;
+	uint64_t end = now_ms() + TIMEOUT_MS;
 	struct owner owner;
 
 	for (;;) {
@@ -217,7 +217,7 @@ find_until(struct owner_lookup *lookup, const struct owner_key *key, condition *
 }
 
 static struct owner
-ask_until(struct owner_lookup *lookup, const struct owner_key *key, condition *wanted)
+query_until(struct owner_lookup *lookup, const struct owner_key *key, condition *wanted)
 {
 	owner_lookup_request(lookup, key, 0);
 	owner_lookup_wake(lookup);
@@ -233,7 +233,7 @@ struct child {
 };
 
 static void
-tell_byte(int fd)
+send_byte(int fd)
 {
 	assert_int_equal(write(fd, "!", 1), 1);
 }
@@ -279,7 +279,7 @@ start_child(child_body *body, uint16_t port, int listener, const char *comm)
 static void
 end_child(struct child *child)
 {
-	tell_byte(child->to);
+	send_byte(child->to);
 	assert_int_equal(waitpid(child->pid, NULL, 0), child->pid);
 	close(child->to);
 	close(child->from);
@@ -325,7 +325,7 @@ body_udp(uint16_t port, int listener)
 /* -------------------------------------------------------------------------------------------------------- the tests */
 
 static void
-test_nothing_of_nobody(void **state)
+test_unknown_socket(void **state)
 {
 	struct owner_key key = {.protocol = TCP, .version = 4};
 	struct owner owner;
@@ -373,14 +373,14 @@ tcp_both_ends(int family, int listener_family)
 	}
 	for (int side = 0; side < 2; side++) {
 		key = key_of(side == 0 ? client : server, TCP);
-		owner = ask_until(lookup, &key, has_pid);
+		owner = query_until(lookup, &key, has_pid);
 		check_mine(&owner, lookup);
 		assert_true(owner.flags & OWNER_TCP);
 		assert_in_range(owner.tcp.rtt_us, 1, 10000000);
 		assert_in_range(owner.tcp.mss, 500, 65536);
 		assert_in_range(owner.tcp.cwnd, owner.tcp.mss, 1u << 30);
 		assert_int_equal(owner.tcp.cwnd % owner.tcp.mss, 0);
-		assert_int_equal(owner.tcp.ssthresh, 0); /* nothing was lost */
+		assert_int_equal(owner.tcp.ssthresh, 0); /* no request was dropped */
 		assert_in_range(owner.tcp.rto_us, 1000, 120000000);
 	}
 	close(client);
@@ -421,7 +421,7 @@ test_tcp_mapped(void **state)
 	server = accept(listener, NULL, NULL);
 	key = key_of(server, TCP);
 	assert_int_equal(key.version, 4);
-	owner = ask_until(lookup, &key, has_pid);
+	owner = query_until(lookup, &key, has_pid);
 	check_mine(&owner, lookup);
 	close(client);
 	close(server);
@@ -444,10 +444,10 @@ test_tcp_child(void **state)
 	memcpy(its.remote, mine.local, 16);
 	its.local_port = mine.remote_port;
 	its.remote_port = mine.local_port;
-	owner = ask_until(lookup, &its, has_pid);
+	owner = query_until(lookup, &its, has_pid);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "child (one) x");
-	owner = ask_until(lookup, &mine, has_pid);
+	owner = query_until(lookup, &mine, has_pid);
 	check_mine(&owner, lookup);
 	end_child(&child);
 	/* The last owner of a connection that has ended stays its owner. */
@@ -459,7 +459,7 @@ test_tcp_child(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* With so many other descriptors that a walk through /proc comes to its parent only in a later step. */
+/* With so many other descriptors that a scan of /proc reaches its parent only in a later step. */
 static int
 body_inherit(uint16_t port, int fd)
 {
@@ -479,8 +479,8 @@ test_inherited(void **state)
 	int server = accept(listener, NULL, NULL);
 	struct child child = start_child(body_inherit, 0, server, "heir");
 	struct owner_key key = key_of(server, TCP);
-	struct owner owner = ask_until(lookup, &key, has_pid);
-	uint64_t end = now_ms() + PATIENCE_MS;
+	struct owner owner = query_until(lookup, &key, has_pid);
+	uint64_t end = now_ms() + TIMEOUT_MS;
 
 	(void)state;
 	check_mine(&owner, lookup);
@@ -504,13 +504,13 @@ test_unaccepted(void **state)
 	int listener = open_listener(AF_INET, 0), client = connect_from(0, port_of(listener));
 	union address local = name_of(client, true), remote = name_of(client, false);
 	struct owner_key key = key_between(TCP, &local, &remote);
-	struct owner owner = ask_until(lookup, &key, names_listener);
+	struct owner owner = query_until(lookup, &key, names_listener);
 	struct child child;
 
 	(void)state;
 	assert_int_equal(owner.pid, getpid());
 	assert_true(owner.uid == getuid());
-	/* Another process accepts it: then it is that one's. */
+	/* Another process accepts it: then that process owns it. */
 	child = start_child(body_accept, 0, listener, "acceptor");
 	owner = find_until(lookup, &key, has_pid);
 	assert_int_equal(owner.pid, child.pid);
@@ -528,9 +528,9 @@ is_settled(const struct owner_lookup *lookup)
 }
 
 static struct owner
-ask_in_vain(struct owner_lookup *lookup, const struct owner_key *key)
+query_without_result(struct owner_lookup *lookup, const struct owner_key *key)
 {
-	uint64_t end = now_ms() + PATIENCE_MS;
+	uint64_t end = now_ms() + TIMEOUT_MS;
 	struct owner owner;
 
 	owner_lookup_request(lookup, key, 0);
@@ -545,7 +545,7 @@ ask_in_vain(struct owner_lookup *lookup, const struct owner_key *key)
 	return owner;
 }
 
-/* A listener is no connection's owner where there is no connection. */
+/* A listener is not the owner of a connection that does not exist. */
 static void
 test_listener_only(void **state)
 {
@@ -553,7 +553,7 @@ test_listener_only(void **state)
 	int listener = open_listener(AF_INET, 0);
 	union address local = name_of(listener, false), remote = loopback(AF_INET, 9);
 	struct owner_key key = key_between(TCP, &local, &remote);
-	struct owner owner = ask_in_vain(lookup, &key);
+	struct owner owner = query_without_result(lookup, &key);
 
 	(void)state;
 	assert_int_equal(owner.pid, -1);
@@ -577,7 +577,7 @@ test_unknown(void **state)
 		struct owner owner;
 
 		key.protocol = protocols[i];
-		owner = ask_in_vain(lookup, &key);
+		owner = query_without_result(lookup, &key);
 		assert_int_equal(owner.pid, -1);
 		assert_true(owner.uid == OWNER_UID_UNKNOWN);
 		assert_int_equal(owner_lookup_get_counters(lookup).errors, 0);
@@ -601,7 +601,7 @@ test_udp_connected(void **state)
 
 		assert_int_equal(connect(fd, &peer.any, length_of(&peer)), 0);
 		key = key_of(fd, UDP);
-		owner = ask_until(lookup, &key, has_pid);
+		owner = query_until(lookup, &key, has_pid);
 		check_mine(&owner, lookup);
 		assert_false(owner.flags & OWNER_TCP);
 		close(fd);
@@ -622,7 +622,7 @@ test_udp_unconnected(void **state)
 		int fd = open_socket(SOCK_DGRAM, &bound[i]);
 		union address local = loopback(AF_INET, port_of(fd)), remote = loopback(AF_INET, 4242);
 		struct owner_key key = key_between(UDP, &local, &remote);
-		struct owner owner = ask_until(lookup, &key, has_pid);
+		struct owner owner = query_until(lookup, &key, has_pid);
 
 		check_mine(&owner, lookup);
 		close(fd);
@@ -630,7 +630,7 @@ test_udp_unconnected(void **state)
 	}
 }
 
-/* A socket that is bound to a device is found by name where the interface is known, in the whole table else. */
+/* A socket that is bound to a device is found by name if the interface is known, otherwise in the whole table. */
 static void
 test_udp_bound_to_device(void **state)
 {
@@ -644,7 +644,7 @@ test_udp_bound_to_device(void **state)
 	(void)state;
 	/* Since Linux 5.7 no privilege is needed for the first binding. */
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2), 0);
-	owner = ask_until(lookup, &key, has_pid);
+	owner = query_until(lookup, &key, has_pid);
 	check_mine(&owner, lookup);
 	assert_true(owner_lookup_get_counters(lookup).dumps > 0);
 	owner_lookup_free(lookup);
@@ -659,7 +659,7 @@ test_udp_bound_to_device(void **state)
 	close(fd);
 }
 
-/* The same ends, another process: the answer for the first process must never be returned for the second. */
+/* The same tuple, another process: the owner of the first must never be returned for the second. */
 static void
 test_reused_ends(void **state)
 {
@@ -668,8 +668,8 @@ test_reused_ends(void **state)
 	struct child first = start_child(body_connect, 0, listener, "first"), second;
 	union address local = loopback(AF_INET, first.port), remote = name_of(listener, false);
 	struct owner_key key = key_between(TCP, &local, &remote);
-	uint64_t end = now_ms() + PATIENCE_MS;
-	struct owner owner = ask_until(lookup, &key, has_pid);
+	uint64_t end = now_ms() + TIMEOUT_MS;
+	struct owner owner = query_until(lookup, &key, has_pid);
 
 	(void)state;
 	assert_int_equal(owner.pid, first.pid);
@@ -691,7 +691,7 @@ test_reused_ends(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* The same without a new question: refreshing sees that the socket is another one. */
+/* Without a new request: a refresh finds that the socket is another one. */
 static void
 test_reused_udp_port(void **state)
 {
@@ -699,8 +699,8 @@ test_reused_udp_port(void **state)
 	struct child first = start_child(body_udp, 0, -1, "udp first"), second;
 	union address local = loopback(AF_INET, first.port), remote = loopback(AF_INET, 4242);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owner owner = ask_until(lookup, &key, has_pid);
-	uint64_t end = now_ms() + PATIENCE_MS;
+	struct owner owner = query_until(lookup, &key, has_pid);
+	uint64_t end = now_ms() + TIMEOUT_MS;
 
 	(void)state;
 	assert_int_equal(owner.pid, first.pid);
@@ -715,9 +715,9 @@ test_reused_udp_port(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* A find starts a query by itself. */
+/* A lookup starts a request by itself. */
 static void
-test_find_asks(void **state)
+test_lookup_requests(void **state)
 {
 	struct owner_lookup *lookup = new_owners();
 	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
@@ -733,7 +733,7 @@ test_find_asks(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* While the answer is in use it is refreshed, and so is the name of the process. */
+/* A record in use is refreshed, and so is the name of the process. */
 static void
 test_refreshed(void **state)
 {
@@ -742,8 +742,8 @@ test_refreshed(void **state)
 	int fd = open_socket(SOCK_DGRAM, &any);
 	union address local = name_of(fd, false);
 	struct owner_key key = key_between(UDP, &local, &remote);
-	struct owner owner = ask_until(lookup, &key, has_pid), later;
-	uint64_t end = now_ms() + PATIENCE_MS, quiet;
+	struct owner owner = query_until(lookup, &key, has_pid), later;
+	uint64_t end = now_ms() + TIMEOUT_MS, refreshed;
 
 	(void)state;
 	prctl(PR_SET_NAME, "renamed");
@@ -753,18 +753,18 @@ test_refreshed(void **state)
 		pause_ms(1);
 	} while (strcmp(later.comm, "renamed") != 0);
 	assert_true(later.queried_ns > owner.queried_ns);
-	/* Once no answer is in use, the thread goes to sleep. */
+	/* While no record is in use, the thread waits. */
 	do {
 		assert_true(now_ms() < end);
-		quiet = owner_lookup_get_counters(lookup).refreshed;
+		refreshed = owner_lookup_get_counters(lookup).refreshed;
 		pause_ms(200);
-	} while (owner_lookup_get_counters(lookup).refreshed != quiet);
+	} while (owner_lookup_get_counters(lookup).refreshed != refreshed);
 	prctl(PR_SET_NAME, OWN_NAME);
 	close(fd);
 	owner_lookup_free(lookup);
 }
 
-/* As many as there are descriptors for. */
+/* As many connections as there are descriptors for. */
 static int
 many_connections(void)
 {
@@ -775,7 +775,7 @@ many_connections(void)
 	return files.rlim_cur >= 2 * MANY + OTHER_FILES ? MANY : (int)(files.rlim_cur - OTHER_FILES) / 2;
 }
 
-/* A burst costs a walk through /proc or a few, and not one each. */
+/* A burst costs a few scans of /proc, not one each. */
 static void
 test_many(void **state)
 {
@@ -809,7 +809,7 @@ test_many(void **state)
 		owner_lookup_wake(lookup);
 		if (known == 2 * (uint64_t)many)
 			break;
-		assert_true(now_ms() < began + PATIENCE_MS);
+		assert_true(now_ms() < began + TIMEOUT_MS);
 		pause_ms(5);
 	}
 	counters = owner_lookup_get_counters(lookup);
@@ -826,7 +826,7 @@ test_many(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* More questions than there is room for: counted, and not one answer too old. */
+/* More requests than the queue holds: they are counted, and no result is too old. */
 static void
 test_overflow(void **state)
 {
@@ -834,7 +834,7 @@ test_overflow(void **state)
 	struct owner_lookup *lookup = owner_lookup_new(&limits, 1);
 	struct owner_key key = {.local = {192, 0, 2, 1}, .protocol = UDP, .version = 4};
 	struct owner_lookup_counters counters;
-	uint64_t end = now_ms() + PATIENCE_MS;
+	uint64_t end = now_ms() + TIMEOUT_MS;
 
 	(void)state;
 	assert_non_null(lookup);
@@ -856,7 +856,7 @@ test_overflow(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* The table alone: what is written is read, the least recently touched makes way. */
+/* The table alone: records are read as written, and the least recently used is evicted. */
 static void
 test_table(void **state)
 {
@@ -890,7 +890,7 @@ test_table(void **state)
 		if (owner_table_read(table, owner_table_hash(table, &record.key), &record.key, &read, &slot, &as_of) ==
 		    OWNER_READ_OK) {
 			assert_int_equal(read.pid, i);
-			assert_true(i >= 500); /* the young ones stayed */
+			assert_true(i >= 500); /* the recent ones are kept */
 			found++;
 		}
 	}
@@ -901,7 +901,7 @@ test_table(void **state)
 #define TORN_KEYS 2
 #define TORN_READS 20000
 
-/* Keys that alternate in one slot, and records whose words all hold the same number. */
+/* Keys that alternate in one slot, and records whose words all have the same number. */
 static struct owner_record
 telltale(uint32_t i)
 {
@@ -951,7 +951,7 @@ table_for_telltales(void)
 	}
 }
 
-/* What is read while it is written is whole. */
+/* A record that is read while it is written is consistent. */
 static void
 test_torn(void **state)
 {
@@ -989,7 +989,7 @@ raise_loopback(void)
 	close(fd);
 }
 
-/* Two namespaces, the same ends in both: each object answers for its own. */
+/* Two namespaces with the same tuple in both: each lookup object finds the socket of its own. */
 static void
 test_netns(void **state)
 {
@@ -1013,12 +1013,12 @@ test_netns(void **state)
 	assert_int_equal(setns(outer, CLONE_NEWNET), 0);
 	key = key_between(UDP, &bound, &remote);
 
-	owner = ask_until(lookup[0], &key, has_pid);
+	owner = query_until(lookup[0], &key, has_pid);
 	assert_int_equal(owner.pid, getpid());
 	assert_int_equal(fstat(outer, &status), 0);
 	assert_true(owner.netns == status.st_ino);
 
-	owner = ask_until(lookup[1], &key, has_pid);
+	owner = query_until(lookup[1], &key, has_pid);
 	assert_int_equal(owner.pid, child.pid);
 	assert_string_equal(owner.comm, "inside");
 	assert_int_equal(fstat(inner, &status), 0);
@@ -1039,7 +1039,7 @@ is_hidden(const struct owner *owner)
 	return owner->flags & OWNER_HIDDEN;
 }
 
-/* An ordinary user learns the user of a socket but not which process of another user holds it, and a warning is
+/* Without privileges the user of a socket is found but not the process of another user that owns it, and a warning is
  * logged. */
 static void
 test_unprivileged(void **state)
@@ -1058,7 +1058,7 @@ test_unprivileged(void **state)
 	assert_int_equal(setresuid(65534, 65534, 65534), 0);
 	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
 	lookup = new_owners();
-	owner = ask_until(lookup, &key, is_hidden);
+	owner = query_until(lookup, &key, is_hidden);
 	assert_int_equal(owner.pid, -1);
 	assert_int_equal(owner.uid, 0);
 	assert_true(owner_lookup_get_counters(lookup).unreadable > 0);
@@ -1067,7 +1067,7 @@ test_unprivileged(void **state)
 	fd = open_socket(SOCK_DGRAM, &bound);
 	local = name_of(fd, false);
 	key = key_between(UDP, &local, &remote);
-	owner = ask_until(lookup, &key, has_pid);
+	owner = query_until(lookup, &key, has_pid);
 	check_mine(&owner, lookup);
 	close(fd);
 	owner_lookup_free(lookup);
@@ -1078,7 +1078,7 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest ordinary[] = {
-	    cmocka_unit_test(test_nothing_of_nobody),
+	    cmocka_unit_test(test_unknown_socket),
 	    cmocka_unit_test(test_table),
 	    cmocka_unit_test(test_torn),
 	    cmocka_unit_test(test_tcp_both_ends),
@@ -1094,7 +1094,7 @@ main(int argc, char **argv)
 	    cmocka_unit_test(test_udp_bound_to_device),
 	    cmocka_unit_test(test_reused_ends),
 	    cmocka_unit_test(test_reused_udp_port),
-	    cmocka_unit_test(test_find_asks),
+	    cmocka_unit_test(test_lookup_requests),
 	    cmocka_unit_test(test_refreshed),
 	    cmocka_unit_test(test_many),
 	    cmocka_unit_test(test_overflow),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the control socket understands, and that nothing else is more than refused. */
+/* Requests of the control socket: valid ones are parsed, all others rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ test_bad(void **state)
 	}
 }
 
-/* Whatever comes is taken or refused, never more; the sanitizers look on. */
+/* Random bytes are accepted or rejected; sanitizers check the memory. */
 static void
 test_noise(void **state)
 {
@@ -117,7 +117,7 @@ test_noise(void **state)
 	}
 }
 
-/* All of a piece or nothing of it. */
+/* A piece of text is appended whole or not at all. */
 static void
 test_text(void **state)
 {

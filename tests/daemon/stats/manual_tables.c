@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes the tables of netobsd(8) that are made from tables of the program: manual_tables counters | topics.
- * manual_tables.sh
- * compares the page with them. */
+ * manual_tables.sh compares the page with them. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 #define LINE_WIDTH 78
 
-/* Writes running text as mdoc wants it: short lines, each sentence begins one, "--" are two hyphens. */
+/* Writes running text in mdoc: short lines, each sentence begins one, "--" are two hyphens. */
 static void
 write_text(const char *text)
 {

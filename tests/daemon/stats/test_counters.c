@@ -77,7 +77,7 @@ test_rows_are_complete(void **state)
 		assert_true((strlen(row->metric) > 6 &&
 			     strcmp(row->metric + strlen(row->metric) - 6, "_total") == 0) ==
 			    (row->type == COUNTER_TOTAL));
-		/* Only the first row of a metric with several says what it is; all of them have the label and type. */
+		/* Only the first of several rows of a metric has its help text; all of them have the label and type. */
 		if (continued)
 			assert_true(row->label != NULL && row->metric_help == NULL && row->type == last->type);
 		else

@@ -10,7 +10,7 @@
 
 enum { RAW_MAX = 65536 + 64 };
 
-/* Bytes in the making; `len` never passes the end. */
+/* A packet under construction; `len` never passes the end. */
 struct packet_buffer {
 	uint32_t len;
 	uint8_t bytes[RAW_MAX];
@@ -100,7 +100,7 @@ packet_put_ipv6_fragment(struct packet_buffer *buffer, unsigned next, unsigned o
 	packet_put_u32(buffer, id);
 }
 
-/* Dissects what was built, of which the capture holds `caplen` bytes. */
+/* Dissects the packet, of which the capture has `caplen` bytes. */
 static inline void
 packet_dissect_truncated(const struct packet_buffer *buffer, uint32_t caplen, uint64_t ts, struct frame *frame,
 			 struct packet *packet)

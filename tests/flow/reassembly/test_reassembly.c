@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* IP reassembly: every way in which fragments come, and every way in which they should not. */
+/* IP reassembly: fragments in every order, and every kind of invalid fragment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct bench {
 	struct loss losses[64];
 	unsigned lost;
 	uint64_t now;
-	uint8_t source[65536]; /* what datagrams carry */
+	uint8_t source[65536]; /* payload of the datagrams */
 };
 
 static void
@@ -62,7 +62,7 @@ note_loss(void *context, const struct packet *lost, unsigned fragments)
 }
 
 static struct bench *
-bench_new(const struct reassembly_limits *limits)
+fixture_new(const struct reassembly_limits *limits)
 {
 	struct bench *b = calloc(1, sizeof *b);
 
@@ -80,7 +80,7 @@ setup(void **state)
 {
 	struct reassembly_limits limits = reassembly_limits_default();
 
-	*state = bench_new(&limits);
+	*state = fixture_new(&limits);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ setup_small(void **state)
 	limits.datagrams = 8;
 	limits.bytes = 64 << 10;
 	limits.fragments = 16;
-	*state = bench_new(&limits);
+	*state = fixture_new(&limits);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ largest(void **state)
 	assert_empty(b);
 }
 
-/* 256 pieces of 256 bytes, the last first. */
+/* 256 fragments of 256 bytes, the last first. */
 static void
 most_fragments(void **state)
 {
@@ -237,7 +237,7 @@ most_fragments(void **state)
 
 /* One key differs from the other in one thing only. */
 static void
-told_apart(void **state)
+keys_differ(void **state)
 {
 	struct bench *b = *state;
 	struct packet first;
@@ -306,7 +306,7 @@ duplicate(void **state)
 	assert_whole(b, give4(b, 1, 800, 1600, true), 1700, 3);
 }
 
-/* What is discarded stays so until its time is over, whatever comes; then the identification is free again. */
+/* A discarded datagram stays discarded until its timeout, whatever arrives; then the identification is free again. */
 static void
 assert_stays_discarded(struct bench *b, unsigned id, enum anomaly why)
 {
@@ -362,7 +362,7 @@ overlap_inside(void **state)
 	assert_int_equal(reassembly_counters(b->r)->bytes, 0);
 }
 
-/* The same place and length, but other bytes. */
+/* The same offset and length, but other bytes. */
 static void
 duplicate_differs(void **state)
 {
@@ -439,7 +439,7 @@ too_long_with_extensions(void **state)
 	}
 }
 
-/* What IP drops for another reason is no fragment of anything. */
+/* A packet that IP drops for another reason is not a fragment. */
 static void
 dropped_before(void **state)
 {
@@ -493,7 +493,7 @@ timeouts(void **state)
 	assert_empty(b);
 }
 
-/* Timers that are due run before a fragment is looked at. */
+/* Timers that are due run before a fragment is processed. */
 static void
 too_late(void **state)
 {
@@ -544,7 +544,7 @@ too_many_datagrams(void **state)
 	assert_whole(b, give4(b, 2, 80, 100, false), 100, 2);
 }
 
-/* 64 KiB for all: the third of 30000 bytes pushes the first out, and then completes. */
+/* 64 KiB for all: the third datagram of 30000 bytes evicts the first, and then is complete. */
 static void
 too_many_bytes(void **state)
 {
@@ -561,7 +561,7 @@ too_many_bytes(void **state)
 	assert_whole(b, give4(b, 2, 30000, 30100, false), 30100, 4);
 }
 
-/* If the oldest datagram itself needs room, it is the one that is given up. */
+/* If the oldest datagram itself needs memory, it is evicted. */
 static void
 no_room_for_the_oldest(void **state)
 {
@@ -589,7 +589,7 @@ too_many_fragments(void **state)
 	assert_stays_discarded(b, 1, ANOMALY_FRAGMENT_LIMIT);
 }
 
-/* A hundred thousand fragments that never become anything, and a datagram after them. */
+/* A hundred thousand fragments of datagrams that are never complete, and a datagram after them. */
 static void
 flood(void **state)
 {
@@ -670,7 +670,7 @@ cut_fragments(void **state)
 	assert_int_equal(give4(b, 2, 800, 900, false), REASSEMBLY_COMPLETE);
 	assert_int_equal(b->result.captured, 0);
 	assert_int_equal(reassembly_counters(b->r)->incomplete, 2);
-	/* A duplicate is the same as far as both were captured. */
+	/* A duplicate agrees in the bytes that both have captured. */
 	give4_cut(b, 3, 0, 800, true, 80);
 	assert_int_equal(give4(b, 3, 0, 800, true), REASSEMBLY_HELD);
 	b->source[81] ^= 1;
@@ -773,7 +773,7 @@ whole_cut(void **state)
 	assert_int_equal(checksum_verify(&whole), CHECKSUM_UNVERIFIED);
 }
 
-/* A fragment header inside the fragmented part is not put together again. */
+/* A fragment header inside the fragmented part is not reassembled. */
 static void
 whole_of_fragments(void **state)
 {
@@ -790,7 +790,7 @@ whole_of_fragments(void **state)
 /* --- captures --- */
 
 struct totals {
-	unsigned fragments, whole, transports, sound; /* sound: the transport checksum holds */
+	unsigned fragments, whole, transports, sound; /* the transport checksum is right */
 	uint64_t bytes;
 };
 
@@ -876,7 +876,7 @@ main(void)
 		test(any_order),
 		test(largest),
 		test(most_fragments),
-		test(told_apart),
+		test(keys_differ),
 		test(ipv6_next_header),
 		test(first_header),
 		test(duplicate),

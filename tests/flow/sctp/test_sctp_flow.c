@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SCTP associations: the machine, cell by cell; then packets, from the usual to the hostile. */
+/* SCTP associations: the machine, cell by cell; then packets, from normal to hostile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 static const char *const letters[SCTP_STATE_COUNT] = {"no", "cl", "cw", "ce", "es", "sp", "ss", "sr", "sa"};
 
-/* Every input of every state, applied until nothing changes, as the way it goes; what is not here changes nothing. */
+/* The path of every input in every state, applied until nothing changes; inputs that are not listed change nothing. */
 static const char *const ways[SCTP_INPUT_COUNT] = {
 	[SCTP_INPUT_SEND_INIT] = "no-cl-cw cl-cw ce-cw",
 	[SCTP_INPUT_SEND_INIT_ACK] = "no-cl",
@@ -102,7 +102,7 @@ struct bench {
 	unsigned address[2]; /* last byte of the address that A and B use next */
 	uint32_t tag[2];
 	unsigned from; /* sender of the packet being built */
-	char told[512]; /* changes since the last look: "A:cl-cw B:cl-es", "!" in front of those without a packet */
+	char trace[512]; /* changes since the last check: "A:cl-cw B:cl-es", "!" in front of those without a packet */
 };
 
 static unsigned
@@ -116,11 +116,11 @@ note_events(struct bench *b, const struct flow *flow, const struct flow_events *
 {
 	for (unsigned i = 0; i < events->count; i++) {
 		const struct flow_event *e = &events->event[i];
-		size_t used = strlen(b->told);
+		size_t used = strlen(b->trace);
 
 		assert_int_equal(e->kind, EVENT_SCTP_STATE_CHANGE);
 		assert_int_not_equal(e->sctp_before.state, e->sctp_after.state);
-		snprintf(b->told + used, sizeof b->told - used, "%s%s%c:%s-%s", used ? " " : "", mark,
+		snprintf(b->trace + used, sizeof b->trace - used, "%s%s%c:%s-%s", used ? " " : "", mark,
 			 "AB"[host_of(flow, e->endpoint)], letters[e->sctp_before.state], letters[e->sctp_after.state]);
 	}
 }
@@ -132,7 +132,7 @@ on_timer(void *context, struct flow *flow, const struct flow_events *events)
 }
 
 static struct bench *
-bench_new(uint32_t flows)
+association_new(uint32_t flows)
 {
 	struct bench *b = calloc(1, sizeof *b);
 	struct flow_limits limits = flow_limits_default();
@@ -152,7 +152,7 @@ bench_new(uint32_t flows)
 static int
 setup(void **state)
 {
-	*state = bench_new(1000);
+	*state = association_new(1000);
 	return 0;
 }
 
@@ -268,10 +268,10 @@ send_flagged(struct bench *b, unsigned from, unsigned type, uint32_t verify)
 
 /* The events since the last call. */
 static void
-assert_told(struct bench *b, const char *want)
+assert_trace(struct bench *b, const char *want)
 {
-	assert_string_equal(b->told, want);
-	b->told[0] = '\0';
+	assert_string_equal(b->trace, want);
+	b->trace[0] = '\0';
 }
 
 static void
@@ -297,10 +297,10 @@ set_up(struct bench *b)
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 }
 
-/* --- the usual --- */
+/* --- normal associations --- */
 
 static void
 from_beginning_to_end(void **state)
@@ -310,27 +310,27 @@ from_beginning_to_end(void **state)
 	uint64_t cid;
 
 	send_init(b, A);
-	assert_told(b, "A:cl-cw");
+	assert_trace(b, "A:cl-cw");
 	flow = b->flow;
 	cid = flow_cid(b->table, flow, 0);
 	send_init_ack(b, B);
-	assert_told(b, "A:cw-ce");
+	assert_trace(b, "A:cw-ce");
 	assert_states(b, SCTP_STATE_COOKIE_ECHOED, SCTP_STATE_CLOSED);
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
-	assert_told(b, "B:cl-es");
+	assert_trace(b, "B:cl-es");
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "A:ce-es");
+	assert_trace(b, "A:ce-es");
 	send_data(b, A);
 	sctp_build_sack(begin(b, B), 1000);
 	finish(b);
-	assert_told(b, "");
+	assert_trace(b, "");
 	send_shutdown(b, A);
-	assert_told(b, "A:es-sp A:sp-ss B:es-sr");
+	assert_trace(b, "A:es-sp A:sp-ss B:es-sr");
 	send_data(b, B);
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:sr-sa A:ss-cl");
+	assert_trace(b, "B:sr-sa A:ss-cl");
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE);
-	assert_told(b, "B:sa-cl");
+	assert_trace(b, "B:sa-cl");
 	assert_ptr_equal(b->flow, flow);
 	assert_int_equal(flow_cid(b->table, flow, 0), cid);
 	assert_int_equal(b->odd, ANOMALY_NONE);
@@ -342,7 +342,7 @@ from_beginning_to_end(void **state)
 	assert_ptr_equal(b->flow, flow);
 	flow_table_run_timers(b->table, b->now + 5 * SECOND);
 	assert_int_equal(flow_table_counters(b->table)->flows, 0);
-	assert_told(b, "");
+	assert_trace(b, "");
 }
 
 static void
@@ -391,19 +391,19 @@ bundles(void **state)
 	sctp_build_padding(buffer);
 	sctp_build_data(buffer, 1000, 10);
 	finish(b);
-	assert_told(b, "A:cl-cw A:cw-ce B:cl-es");
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es");
 	buffer = begin(b, B);
 	sctp_build_chunk(buffer, SCTP_CHUNK_COOKIE_ACK, 0, 0);
 	sctp_build_sack(buffer, 1000);
 	sctp_build_data(buffer, 1000, 10);
 	sctp_build_shutdown(buffer, 1000);
 	finish(b);
-	assert_told(b, "B:es-sp B:sp-ss A:ce-es A:es-sr");
+	assert_trace(b, "B:es-sp B:sp-ss A:ce-es A:es-sr");
 	assert_int_equal(end_of(b, A)->bytes, 10);
 	assert_int_equal(end_of(b, B)->bytes, 10);
 }
 
-/* --- setup that is not the usual --- */
+/* --- unusual setup --- */
 
 static void
 collision(void **state)
@@ -412,18 +412,18 @@ collision(void **state)
 
 	send_init(b, A);
 	send_init(b, B);
-	assert_told(b, "A:cl-cw B:cl-cw");
+	assert_trace(b, "A:cl-cw B:cl-cw");
 	send_init_ack(b, A);
-	assert_told(b, "B:cw-ce");
+	assert_trace(b, "B:cw-ce");
 	send_init_ack(b, B);
-	assert_told(b, "A:cw-ce");
+	assert_trace(b, "A:cw-ce");
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
-	assert_told(b, "B:ce-es");
+	assert_trace(b, "B:ce-es");
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ECHO);
-	assert_told(b, "A:ce-es");
+	assert_trace(b, "A:ce-es");
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ACK);
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	assert_int_equal(flow_table_counters(b->table)->created, 1);
 }
@@ -438,17 +438,17 @@ refused(void **state)
 	send_init(b, A);
 	flow = b->flow;
 	send_chunk(b, B, SCTP_CHUNK_ABORT);
-	assert_told(b, "A:cl-cw A:cw-cl");
-	/* Its INIT sent again is the same attempt; a new tag is a new one. */
+	assert_trace(b, "A:cl-cw A:cw-cl");
+	/* A retransmitted INIT is the same attempt; a new tag is a new one. */
 	send_init(b, A);
-	assert_told(b, "A:cl-cw");
+	assert_trace(b, "A:cl-cw");
 	assert_ptr_equal(b->flow, flow);
 	cid = flow_cid(b->table, b->flow, 0);
 	send_chunk(b, B, SCTP_CHUNK_ABORT);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	b->tag[A]++;
 	send_init(b, A);
-	assert_told(b, "A:cl-cw");
+	assert_trace(b, "A:cl-cw");
 	assert_true(flow_cid(b->table, b->flow, 0) > cid);
 	assert_int_equal(flow_table_counters(b->table)->reused, 1);
 }
@@ -468,7 +468,7 @@ init_again(void **state)
 	b->tag[B] = B_TAG + 1;
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es");
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es");
 	assert_int_equal(end_of(b, B)->tag, B_TAG + 1);
 	send_data(b, A);
 	assert_int_equal(b->odd, ANOMALY_NONE);
@@ -486,17 +486,17 @@ stale_cookie(void **state)
 	send_init(b, A);
 	send_init_ack(b, B);
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	send_chunk(b, B, SCTP_CHUNK_ERROR);
-	assert_told(b, "");
+	assert_trace(b, "");
 	b->tag[A]++;
 	send_init(b, A);
-	assert_told(b, "A:ce-cw");
+	assert_trace(b, "A:ce-cw");
 	assert_int_equal(b->odd, ANOMALY_NONE);
 }
 
 static void
-given_up(void **state)
+setup_timeout(void **state)
 {
 	struct bench *b = *state;
 
@@ -504,12 +504,12 @@ given_up(void **state)
 		send_init(b, A);
 		b->now += 60 * SECOND;
 	}
-	assert_told(b, "A:cl-cw");
+	assert_trace(b, "A:cl-cw");
 	assert_int_equal(flow_table_counters(b->table)->created, 1);
 	flow_table_run_timers(b->table, b->now + 29 * SECOND);
-	assert_told(b, "");
+	assert_trace(b, "");
 	flow_table_run_timers(b->table, b->now + 31 * SECOND);
-	assert_told(b, "!A:cw-cl");
+	assert_trace(b, "!A:cw-cl");
 	assert_int_equal(flow_table_counters(b->table)->flows, 0);
 }
 
@@ -522,13 +522,13 @@ both_shut_down(void **state)
 
 	set_up(b);
 	send_shutdown(b, A);
-	assert_told(b, "A:es-sp A:sp-ss B:es-sr");
+	assert_trace(b, "A:es-sp A:sp-ss B:es-sr");
 	send_shutdown(b, B); /* sent before A's came: what B sends outweighs what it ought to have received */
-	assert_told(b, "B:sr-ss A:ss-sa");
+	assert_trace(b, "B:sr-ss A:ss-sa");
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:ss-cl");
+	assert_trace(b, "B:ss-cl");
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "A:sa-cl");
+	assert_trace(b, "A:sa-cl");
 }
 
 static void
@@ -538,17 +538,17 @@ aborted(void **state)
 
 	set_up(b);
 	send_chunk(b, B, SCTP_CHUNK_ABORT);
-	assert_told(b, "B:es-cl A:es-cl");
+	assert_trace(b, "B:es-cl A:es-cl");
 	b->tag[A]++;
 	b->tag[B]++;
 	set_up(b);
 	assert_int_equal(flow_table_counters(b->table)->reused, 1);
 	/* A host without the association reflects the tag. */
 	send_flagged(b, B, SCTP_CHUNK_ABORT, b->tag[B]);
-	assert_told(b, "B:es-cl A:es-cl");
+	assert_trace(b, "B:es-cl A:es-cl");
 }
 
-/* SHUTDOWN COMPLETE got lost: SHUTDOWN ACK again, which a host without an association answers with the T bit. */
+/* SHUTDOWN COMPLETE was lost: SHUTDOWN ACK again, which a host without an association answers with the T bit. */
 static void
 shutdown_complete_reflected(void **state)
 {
@@ -556,17 +556,17 @@ shutdown_complete_reflected(void **state)
 
 	set_up(b);
 	send_shutdown(b, A);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:sr-sa A:ss-cl");
+	assert_trace(b, "B:sr-sa A:ss-cl");
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "");
+	assert_trace(b, "");
 	send_flagged(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE, b->tag[B]); /* not reflected: that is B's tag */
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
-	assert_told(b, "");
+	assert_trace(b, "");
 	send_flagged(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE, b->tag[A]);
 	assert_int_equal(b->odd, ANOMALY_NONE);
-	assert_told(b, "B:sa-cl");
+	assert_trace(b, "B:sa-cl");
 }
 
 static void
@@ -576,19 +576,19 @@ shutdown_unanswered(void **state)
 
 	set_up(b);
 	send_shutdown(b, A);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	flow_table_run_timers(b->table, b->now + 89 * SECOND);
-	assert_told(b, "");
+	assert_trace(b, "");
 	flow_table_run_timers(b->table, b->now + 91 * SECOND);
 	if (host_of(b->flow, 0) == A)
-		assert_told(b, "!A:ss-cl !B:sr-cl");
+		assert_trace(b, "!A:ss-cl !B:sr-cl");
 	else
-		assert_told(b, "!B:sr-cl !A:ss-cl");
+		assert_trace(b, "!B:sr-cl !A:ss-cl");
 }
 
 /* An established association that is idle for too long is expired, not closed. */
 static void
-silent(void **state)
+idle(void **state)
 {
 	struct bench *b = *state;
 
@@ -599,7 +599,7 @@ silent(void **state)
 	assert_int_equal(flow_table_counters(b->table)->flows, 1);
 	flow_table_run_timers(b->table, b->now + 211 * SECOND);
 	assert_int_equal(flow_table_counters(b->table)->flows, 0);
-	assert_told(b, "");
+	assert_trace(b, "");
 }
 
 /* --- restarts --- */
@@ -614,17 +614,17 @@ restart(void **state)
 	set_up(b);
 	cid = flow_cid(b->table, b->flow, 0);
 	send_shutdown(b, B);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	b->tag[A] = A_TAG + 1;
 	send_init(b, A);
 	b->tag[B] = B_TAG + 1;
 	send_init_ack(b, B);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
-	assert_told(b, "A:sr-cl A:cl-cw A:cw-ce B:ss-es");
+	assert_trace(b, "A:sr-cl A:cl-cw A:cw-ce B:ss-es");
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "A:ce-es");
+	assert_trace(b, "A:ce-es");
 	send_data(b, A);
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	assert_int_equal(flow_cid(b->table, b->flow, 0), cid); /* to B it is the same association (section 5.2.4) */
@@ -634,7 +634,7 @@ restart(void **state)
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
 }
 
-/* Anybody can send an INIT: neither it nor its answers disturb the association. */
+/* Any host can send an INIT: neither it nor its replies change the association. */
 static void
 forged_init(void **state)
 {
@@ -646,19 +646,19 @@ forged_init(void **state)
 	b->tag[B] = B_TAG + 1;
 	send_init_ack(b, B);
 	send_chunk(b, B, SCTP_CHUNK_ABORT); /* to the forged tag */
-	assert_told(b, "");
+	assert_trace(b, "");
 	b->tag[A] = A_TAG;
 	b->tag[B] = B_TAG;
 	send_data(b, A);
 	send_data(b, B);
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO); /* the old one again */
 	assert_int_equal(b->odd, ANOMALY_NONE);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
 	assert_int_equal(sctp_counters(b->table)->restarts, 0);
 }
 
-/* Who only waits for SHUTDOWN COMPLETE does not begin anew (section 5.2.4, action A). */
+/* An endpoint that waits for SHUTDOWN COMPLETE does not restart (section 5.2.4, action A). */
 static void
 restart_while_closing(void **state)
 {
@@ -666,24 +666,24 @@ restart_while_closing(void **state)
 
 	set_up(b);
 	send_shutdown(b, A);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	sctp_build_chunk(begin(b, B), SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
 	b->raw.bytes[19] = 77; /* to an address that is not one of A's: only B's half is accepted */
 	sctp_build_end(&b->raw);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:sr-sa A:ss-cl");
+	assert_trace(b, "B:sr-sa A:ss-cl");
 	b->tag[A]++;
 	send_init(b, A);
-	assert_told(b, "A:cl-cw");
+	assert_trace(b, "A:cl-cw");
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
 	assert_states(b, SCTP_STATE_COOKIE_WAIT, SCTP_STATE_SHUTDOWN_ACK_SENT);
 	send_flagged(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE, b->tag[A]); /* section 8.5.1, E */
-	assert_told(b, "B:sa-cl");
+	assert_trace(b, "B:sa-cl");
 	assert_states(b, SCTP_STATE_COOKIE_WAIT, SCTP_STATE_CLOSED);
 }
 
-/* --- seen in part --- */
+/* --- captured in part --- */
 
 static void
 midstream(void **state)
@@ -695,13 +695,13 @@ midstream(void **state)
 	sctp_build_sack(begin(b, B), 1000);
 	finish(b);
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_int_equal(flow_table_counters(b->table)->midstream, 1);
 	assert_int_equal(end_of(b, A)->tag, A_TAG);
 	send_shutdown(b, B);
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_ACK);
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_COMPLETE);
-	assert_told(b, "B:es-sp B:sp-ss A:es-sr A:sr-sa B:ss-cl A:sa-cl");
+	assert_trace(b, "B:es-sp B:sp-ss A:es-sr A:sr-sa B:ss-cl A:sa-cl");
 }
 
 static void
@@ -711,13 +711,13 @@ one_direction(void **state)
 
 	send_init(b, A);
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
-	assert_told(b, "A:cl-cw A:cw-ce");
+	assert_trace(b, "A:cl-cw A:cw-ce");
 	send_data(b, A);
-	assert_told(b, "A:ce-es");
+	assert_trace(b, "A:ce-es");
 	send_shutdown(b, A);
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE);
-	assert_told(b, "A:es-sp A:sp-ss A:ss-cl");
-	assert_states(b, SCTP_STATE_CLOSED, SCTP_STATE_NONE); /* of B nothing was seen */
+	assert_trace(b, "A:es-sp A:sp-ss A:ss-cl");
+	assert_states(b, SCTP_STATE_CLOSED, SCTP_STATE_NONE); /* nothing of B was captured */
 }
 
 static void
@@ -728,12 +728,12 @@ other_direction(void **state)
 	send_init_ack(b, B);
 	assert_states(b, SCTP_STATE_NONE, SCTP_STATE_CLOSED);
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "B:cl-es");
+	assert_trace(b, "B:cl-es");
 	send_data(b, B);
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:es-sr B:sr-sa");
+	assert_trace(b, "B:es-sr B:sr-sa");
 	flow_table_run_timers(b->table, b->now + 91 * SECOND);
-	assert_told(b, "!B:sa-cl");
+	assert_trace(b, "!B:sa-cl");
 }
 
 /* Frames that the capture lost. */
@@ -744,13 +744,13 @@ frames_missing(void **state)
 
 	send_init(b, A);
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "A:cl-cw B:cl-es"); /* A cannot take a COOKIE ACK before it has sent its cookie */
+	assert_trace(b, "A:cl-cw B:cl-es"); /* A cannot take a COOKIE ACK before it has sent its cookie */
 	send_data(b, A);
-	assert_told(b, "A:cw-ce A:ce-es");
+	assert_trace(b, "A:cw-ce A:ce-es");
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	assert_told(b, "B:es-sr B:sr-sa");
+	assert_trace(b, "B:es-sr B:sr-sa");
 	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE);
-	assert_told(b, "A:es-sp A:sp-ss A:ss-cl B:sa-cl");
+	assert_trace(b, "A:es-sp A:sp-ss A:ss-cl B:sa-cl");
 }
 
 static void
@@ -787,7 +787,7 @@ another_association(void **state)
 	send_data(b, A);
 	send_data(b, A);
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
-	assert_told(b, "");
+	assert_trace(b, "");
 	b->tag[B] = B_TAG;
 	send_data(b, A); /* a right one between */
 	b->tag[B] = 0x777;
@@ -795,7 +795,7 @@ another_association(void **state)
 	send_data(b, A);
 	b->tag[B] = 0x778;
 	send_data(b, A); /* and another wrong one */
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_int_equal(sctp_counters(b->table)->tag_mismatches, 5);
 	b->tag[B] = 0x777;
 	send_data(b, A);
@@ -805,15 +805,15 @@ another_association(void **state)
 	assert_int_equal(b->odd, ANOMALY_NONE);
 	assert_true(flow_cid(b->table, b->flow, 0) > cid);
 	if (host_of(b->flow, 0) == A)
-		assert_told(b, "!A:es-cl !B:es-cl");
+		assert_trace(b, "!A:es-cl !B:es-cl");
 	else
-		assert_told(b, "!B:es-cl !A:es-cl");
+		assert_trace(b, "!B:es-cl !A:es-cl");
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_NONE);
 	assert_int_equal(flow_table_counters(b->table)->flows, 1);
 	assert_int_equal(sctp_counters(b->table)->addr_entries, 1);
 }
 
-/* --- what must not be believed --- */
+/* --- packets that must be ignored --- */
 
 static void
 wrong_tags(void **state)
@@ -831,7 +831,7 @@ wrong_tags(void **state)
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG);
 	assert_int_equal(sctp_counters(b->table)->tag_mismatches, 4);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
 	assert_int_equal(end_of(b, A)->packets, 2);
 }
@@ -851,18 +851,18 @@ bundles_that_must_not_be(void **state)
 	set_up(b);
 	send_shutdown(b, A);
 	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	buffer = begin(b, A);
 	sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN_COMPLETE, 0, 0);
 	sctp_build_chunk(buffer, SCTP_CHUNK_HEARTBEAT, 0, 0);
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_BUNDLE);
-	assert_told(b, "");
+	assert_trace(b, "");
 	assert_int_equal(sctp_counters(b->table)->illegal_bundles, 2);
 }
 
 static void
-lengths_that_lie(void **state)
+wrong_lengths(void **state)
 {
 	struct bench *b = *state;
 	struct packet_buffer *buffer;
@@ -877,7 +877,7 @@ lengths_that_lie(void **state)
 		sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 		finish(b);
 		assert_int_equal(b->packet.worst_anomaly, ANOMALY_SCTP_CHUNK_LENGTH);
-		assert_told(b, "");
+		assert_trace(b, "");
 	}
 	assert_int_equal(end_of(b, A)->chunks, 4);
 	/* Longer than the packet. */
@@ -885,14 +885,14 @@ lengths_that_lie(void **state)
 	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 4);
 	finish(b);
 	assert_int_equal(b->packet.worst_anomaly, ANOMALY_SCTP_CHUNK_LENGTH);
-	assert_told(b, "");
+	assert_trace(b, "");
 	/* Shorter than its type: nothing of the packet counts. */
 	buffer = begin(b, A);
 	sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN, 0, 0);
 	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 	finish(b);
 	assert_int_equal(b->odd, ANOMALY_SCTP_CHUNK_SHORT);
-	assert_told(b, "");
+	assert_trace(b, "");
 	/* Empty DATA (section 6.2). */
 	sctp_build_data(begin(b, A), 1004, 0);
 	finish(b);
@@ -900,7 +900,7 @@ lengths_that_lie(void **state)
 	b->tag[A] = 0;
 	send_init(b, A);
 	assert_int_equal(b->odd, ANOMALY_SCTP_TAG_ZERO);
-	assert_told(b, "");
+	assert_trace(b, "");
 }
 
 /* As many empty chunks as fit. */
@@ -916,7 +916,7 @@ many_chunks(void **state)
 		sctp_build_chunk(buffer, SCTP_CHUNK_SHUTDOWN_ACK, 0, 0);
 	finish(b);
 	assert_int_equal(b->packet.sctp.chunk_count, (65532 - 32) / 4);
-	assert_told(b, "A:es-sr A:sr-sa");
+	assert_trace(b, "A:es-sr A:sr-sa");
 }
 
 /* Every chunk that closes or opens something, all in one packet: no event is lost. */
@@ -927,7 +927,7 @@ all_at_once(void **state)
 	struct packet_buffer *buffer;
 
 	send_init(b, A);
-	b->told[0] = '\0';
+	b->trace[0] = '\0';
 	buffer = begin(b, A);
 	sctp_build_sack(buffer, 1);
 	sctp_build_shutdown(buffer, 1);
@@ -935,10 +935,10 @@ all_at_once(void **state)
 	sctp_build_chunk(buffer, SCTP_CHUNK_ABORT, 0, 0);
 	sctp_build_chunk(buffer, SCTP_CHUNK_COOKIE_ACK, 0, 0);
 	finish(b);
-	assert_told(b, "A:cw-ce A:ce-es A:es-sp A:sp-ss A:ss-sa A:sa-cl");
+	assert_trace(b, "A:cw-ce A:ce-es A:es-sp A:sp-ss A:ss-sa A:sa-cl");
 }
 
-/* Cut by the capture anywhere: nothing is invented, nothing is read that is not there. */
+/* Cut by the capture anywhere: no invented event, no read beyond the captured bytes. */
 static void
 cut_anywhere(void **state)
 {
@@ -981,7 +981,7 @@ multi_homed(void **state)
 	flow = b->flow;
 	b->address[A] = 11;
 	sctp_build_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, A_TAG, a_addresses,
-			2); /* sent again from the other one */
+			2); /* retransmitted from the other one */
 	finish(b);
 	assert_ptr_equal(b->flow, flow);
 	b->address[A] = 1;
@@ -991,7 +991,7 @@ multi_homed(void **state)
 	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
 	b->address[A] = 11;
 	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
-	assert_told(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es");
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es");
 	b->address[B] = 22;
 	send_chunk(b, A, SCTP_CHUNK_HEARTBEAT);
 	send_chunk(b, B, SCTP_CHUNK_HEARTBEAT_ACK);
@@ -1011,7 +1011,7 @@ multi_homed(void **state)
 	b->tag[B]--;
 	send_flagged(b, A, SCTP_CHUNK_ABORT, A_TAG);
 	assert_ptr_equal(b->flow, flow);
-	assert_told(b, "A:es-cl B:es-cl");
+	assert_trace(b, "A:es-cl B:es-cl");
 }
 
 /* If all addresses are known, a tag is not enough. */
@@ -1085,14 +1085,14 @@ too_many_addresses(void **state)
 	assert_int_equal(sctp_get_addresses(b->table, b->flow, 1u - b->flow->first_sender, got), 2);
 	assert_int_equal(got[1].version, 6);
 	assert_int_equal(got[1].bytes[15], 9);
-	assert_told(b, "A:cl-cw A:cw-ce");
+	assert_trace(b, "A:cl-cw A:cw-ce");
 }
 
-/* Homes for a few, associations for more: those without are found by their key. */
+/* Address records for a few, associations for more: those without are found by their key. */
 static void
-no_home(void **state)
+no_address_record(void **state)
 {
-	struct bench *b = bench_new(80);
+	struct bench *b = association_new(80);
 	struct sctp_address got[SCTP_ADDRESSES_MAX];
 
 	*state = b;
@@ -1107,7 +1107,7 @@ no_home(void **state)
 	assert_int_equal(sctp_get_addresses(b->table, b->flow, b->flow->first_sender, got), 1);
 	send_init_ack(b, B);
 	assert_states(b, SCTP_STATE_COOKIE_ECHOED, SCTP_STATE_CLOSED);
-	/* The eviction of the first makes room. */
+	/* The eviction of the first frees a record. */
 	b->address[A] = 99;
 	send_init(b, A);
 	assert_int_equal(flow_table_counters(b->table)->evicted_half_open, 1);
@@ -1117,7 +1117,7 @@ no_home(void **state)
 
 /* One tag, the same ports, many hosts: each association is still its own. */
 static void
-namesakes(void **state)
+one_tag_for_many_hosts(void **state)
 {
 	struct bench *b = *state;
 
@@ -1134,7 +1134,7 @@ namesakes(void **state)
 		send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
 		send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
 		assert_states(b, SCTP_STATE_ESTABLISHED, SCTP_STATE_ESTABLISHED);
-		b->told[0] = '\0';
+		b->trace[0] = '\0';
 	}
 	assert_int_equal(flow_table_counters(b->table)->created, 200);
 }
@@ -1164,7 +1164,7 @@ an_icmp_error_finds_it(void **state)
 
 struct totals {
 	unsigned packets, flows, odd;
-	char told[2048];
+	char trace[2048];
 };
 
 static void
@@ -1175,7 +1175,7 @@ on_timer_of_file(void *context, struct flow *flow, const struct flow_events *eve
 	(void)events;
 }
 
-/* What every change was, and how often, in the order of the states: "cl-cw*2 cw-ce*2". */
+/* Every change and its number, in the order of the states: "cl-cw*2 cw-ce*2". */
 static void
 print_changes(char *to, size_t size, unsigned changes[SCTP_STATE_COUNT][SCTP_STATE_COUNT])
 {
@@ -1239,7 +1239,7 @@ replay(const char *path, struct totals *totals)
 			changes[events.event[i].sctp_before.state][events.event[i].sctp_after.state]++;
 	}
 	totals->flows = (unsigned)flow_table_counters(table)->created;
-	print_changes(totals->told, sizeof totals->told, changes);
+	print_changes(totals->trace, sizeof totals->trace, changes);
 	pcap_close(capture);
 	flow_table_free(table);
 	return true;
@@ -1251,7 +1251,7 @@ assert_replays(const char *path, const struct totals *want)
 	struct totals got;
 
 	assert_true(replay(path, &got));
-	assert_string_equal(got.told, want->told);
+	assert_string_equal(got.trace, want->trace);
 	assert_int_equal(got.packets, want->packets);
 	assert_int_equal(got.flows, want->flows);
 	assert_int_equal(got.odd, want->odd);
@@ -1315,12 +1315,12 @@ main(void)
 		test(refused),
 		test(init_again),
 		test(stale_cookie),
-		test(given_up),
+		test(setup_timeout),
 		test(both_shut_down),
 		test(aborted),
 		test(shutdown_complete_reflected),
 		test(shutdown_unanswered),
-		test(silent),
+		test(idle),
 		test(restart),
 		test(forged_init),
 		test(restart_while_closing),
@@ -1332,7 +1332,7 @@ main(void)
 		test(another_association),
 		test(wrong_tags),
 		test(bundles_that_must_not_be),
-		test(lengths_that_lie),
+		test(wrong_lengths),
 		test(many_chunks),
 		test(all_at_once),
 		test(cut_anywhere),
@@ -1340,8 +1340,8 @@ main(void)
 		test(unknown_path),
 		test(path_in_midstream),
 		test(too_many_addresses),
-		cmocka_unit_test(no_home),
-		test(namesakes),
+		cmocka_unit_test(no_address_record),
+		test(one_tag_for_many_hosts),
 		test(an_icmp_error_finds_it),
 		cmocka_unit_test(sctp_captures),
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Byte streams in order: what a reader gets of segments that come early, twice, altered, cut or never. */
+/* Byte streams in order: the bytes that a reader gets of segments out of order, repeated, altered, truncated or
+ * missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "flow/stream/stream.h"
 
-/* What the reader got: bytes as they are, missing ones as '.'. */
+/* The bytes that the reader got, missing ones as '.'. */
 struct got {
 	char text[1 << 16];
 	size_t length;
@@ -55,12 +56,12 @@ on_gap(void *context, uint32_t length)
 }
 
 static void
-on_odd(void *context, enum anomaly a)
+on_anomaly(void *context, enum anomaly a)
 {
 	((struct got *)context)->odd[a]++;
 }
 
-static const struct stream_reader reader = {on_bytes, on_gap, on_odd, &got};
+static const struct stream_reader reader = {on_bytes, on_gap, on_anomaly, &got};
 
 static int
 begin(void **state)
@@ -122,7 +123,7 @@ test_in_order(void **state)
 }
 
 static void
-test_early_segments_wait(void **state)
+test_out_of_order_segments_are_queued(void **state)
 {
 	(void)state;
 	feed(8, "cc");
@@ -136,7 +137,7 @@ test_early_segments_wait(void **state)
 }
 
 static void
-test_what_comes_twice_counts_once(void **state)
+test_repeated_bytes_count_once(void **state)
 {
 	(void)state;
 	feed(0, "abcdef");
@@ -148,7 +149,7 @@ test_what_comes_twice_counts_once(void **state)
 }
 
 static void
-test_other_bytes_are_noticed_and_the_first_count(void **state)
+test_differing_bytes_are_reported_and_the_first_count(void **state)
 {
 	(void)state;
 	feed(0, "abcdef");
@@ -157,7 +158,7 @@ test_other_bytes_are_noticed_and_the_first_count(void **state)
 	feed(4, "eFgh");
 	assert_int_equal(got.odd[ANOMALY_RETRANSMISSION_DIFFERS], 2);
 	assert_got("abcdefgh");
-	/* Among those that wait, too. */
+	/* Among queued segments, too. */
 	feed(10, "kkll");
 	feed(12, "LLmm");
 	feed(8, "ij");
@@ -177,7 +178,7 @@ test_a_keepalive_may_hold_any_byte(void **state)
 }
 
 static void
-test_what_is_acknowledged_and_missing_is_a_gap(void **state)
+test_missing_bytes_that_are_acknowledged_are_a_gap(void **state)
 {
 	(void)state;
 	feed_acked(0, "abc", 0);
@@ -190,7 +191,7 @@ test_what_is_acknowledged_and_missing_is_a_gap(void **state)
 	/* At once, if it is acknowledged already. */
 	feed_acked(14, "op", 14);
 	assert_got("abc...ghijkl..op");
-	/* What comes after all is too late, and cannot be compared. */
+	/* Bytes behind the gap that arrive later are too late, and cannot be compared. */
 	feed(3, "def");
 	assert_got("abc...ghijkl..op");
 	assert_int_equal(stream_pool_counters(pool)->uncompared, 3);
@@ -198,7 +199,7 @@ test_what_is_acknowledged_and_missing_is_a_gap(void **state)
 }
 
 static void
-test_several_holes_are_given_up_one_by_one(void **state)
+test_several_gaps_are_declared_one_by_one(void **state)
 {
 	(void)state;
 	feed_acked(2, "c", 0);
@@ -270,7 +271,7 @@ test_a_stream_may_not_hold_more_than_its_share(void **state)
 	(void)state;
 	got.verify = true;
 	for (uint32_t i = 0; i < 65536; i++)
-		block[i] = byte_at(1 + i); /* only the first is handed on, behind a gap of one */
+		block[i] = byte_at(1 + i); /* only the first is delivered, behind a gap of one */
 	for (uint32_t i = 0; i < 4; i++)
 		feed_length(&stream, 1 + i * 65536, 65536);
 	assert_int_equal(stream_pool_blocks(pool), STREAM_BLOCKS_MAX);
@@ -292,7 +293,7 @@ test_segments_of_one_byte_have_a_bound_too(void **state)
 	assert_true(got.odd[ANOMALY_STREAM_LIMIT] > 0);
 }
 
-/* For all streams together: the stream that has waited longest is evicted. */
+/* For all streams together: the queue that has waited longest is evicted. */
 static void
 test_the_pool_has_a_bound(void **state)
 {
@@ -320,7 +321,7 @@ test_the_pool_has_a_bound(void **state)
 		stream_end(pool, &many[s]);
 }
 
-/* Any order, any overlap, losses with and without an ACK: what is handed on is what was sent, in its place. */
+/* Any order, any overlap, losses with and without an ACK: the delivered bytes are the sent ones, in order. */
 static void
 test_any_order(void **state)
 {
@@ -361,12 +362,12 @@ main(void)
 #define POINT(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 	    POINT(test_in_order),
-	    POINT(test_early_segments_wait),
-	    POINT(test_what_comes_twice_counts_once),
-	    POINT(test_other_bytes_are_noticed_and_the_first_count),
+	    POINT(test_out_of_order_segments_are_queued),
+	    POINT(test_repeated_bytes_count_once),
+	    POINT(test_differing_bytes_are_reported_and_the_first_count),
 	    POINT(test_a_keepalive_may_hold_any_byte),
-	    POINT(test_what_is_acknowledged_and_missing_is_a_gap),
-	    POINT(test_several_holes_are_given_up_one_by_one),
+	    POINT(test_missing_bytes_that_are_acknowledged_are_a_gap),
+	    POINT(test_several_gaps_are_declared_one_by_one),
 	    POINT(test_a_cut_segment_is_a_gap),
 	    POINT(test_sequence_numbers_wrap),
 	    POINT(test_numbers_beyond_every_window_are_no_data),

@@ -35,7 +35,7 @@ static struct table_calls deadline_calls; /* calls of tcp_on_deadline: serial an
 static struct table_calls evicted;	  /* calls of tcp_on_evict */
 static struct table_calls event_calls;	  /* events reported: kind, end, ts */
 
-/* What tcp_on_deadline answers; 0 to every call where it is NULL. */
+/* Results of tcp_on_deadline; if NULL, each call returns 0. */
 static uint64_t (*deadline_result)(uint64_t serial, uint64_t now);
 
 static inline void
@@ -65,7 +65,7 @@ tcp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct f
 	flow_events_add(events, EVENT_TCP_STATE_CHANGE, flow->first_sender, now);
 }
 
-/* Anything but NULL; never looked into. */
+/* Any pointer but NULL; never dereferenced. */
 struct tcp_pools *
 tcp_pools_new(uint32_t flows)
 {
@@ -94,7 +94,7 @@ fixture_record_events(void *context, struct flow *flow, const struct flow_events
 	struct flow_table *table = *(struct flow_table **)context;
 	unsigned i;
 
-	/* The flow is still whole. */
+	/* The flow is still intact. */
 	assert_ptr_equal(flow_table_lookup(table, &flow->key, flow->hash), flow);
 	for (i = 0; i < events->count; i++)
 		fixture_record_call(&event_calls, (struct table_call){.serial = (flow_cid(table, flow, 0) + 1) / 2,

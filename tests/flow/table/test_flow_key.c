@@ -90,7 +90,7 @@ test_ports_do_not_outweigh_addresses(void **state)
 }
 
 static void
-test_a_socket_that_talks_to_itself(void **state)
+test_a_connection_of_a_socket_with_itself(void **state)
 {
 	struct packet_tuple tuple = {4, v4_home, v4_home, 4444, 4444};
 	unsigned there, back;
@@ -184,7 +184,7 @@ test_quotes_that_name_none(void **state)
 
 /* Every byte of the key that can differ moves the hash, and so does the seed. */
 static void
-test_hash_takes_in_everything(void **state)
+test_hash_depends_on_every_byte(void **state)
 {
 	struct flow_limits limits = {.flows = 1};
 	struct flow_table *table = fixture_table_new(1);
@@ -247,11 +247,11 @@ main(void)
 		cmocka_unit_test(test_addresses_are_compared_as_numbers),
 		cmocka_unit_test(test_ports_decide_between_equal_addresses),
 		cmocka_unit_test(test_ports_do_not_outweigh_addresses),
-		cmocka_unit_test(test_a_socket_that_talks_to_itself),
+		cmocka_unit_test(test_a_connection_of_a_socket_with_itself),
 		cmocka_unit_test(test_kinds_do_not_share_keys),
 		cmocka_unit_test(test_a_quote_names_the_connection),
 		cmocka_unit_test(test_quotes_that_name_none),
-		cmocka_unit_test(test_hash_takes_in_everything),
+		cmocka_unit_test(test_hash_depends_on_every_byte),
 		cmocka_unit_test(test_hash_spreads_neighbours),
 	};
 

@@ -14,7 +14,7 @@ serial_of(struct flow_table *table, const struct flow *flow)
 }
 
 static void
-test_a_flow_from_birth_to_death(void **state)
+test_create_lookup_remove(void **state)
 {
 	struct flow_table *table = fixture_table_new(10);
 	struct flow_key key = fixture_key(1, 6), other = fixture_key(2, 6);
@@ -100,7 +100,7 @@ test_connection_ids_of_several_tables_are_distinct(void **state)
 }
 
 static void
-test_limits_that_cannot_be(void **state)
+test_invalid_limits(void **state)
 {
 	struct flow_limits limits = flow_limits_default();
 
@@ -124,9 +124,9 @@ test_memory_per_flow(void **state)
 	assert_true(flow_table_memory_size(1000) < 256 * 1000 + 100000);
 }
 
-/* What shares a word does not meddle with its neighbours. */
+/* Fields that share a word do not change each other. */
 static void
-test_marks_of_the_cold_half(void **state)
+test_fields_of_the_cold_half(void **state)
 {
 	struct flow_cold cold = {.packed = ((1ull << 52) - 1) << FLOW_COLD_SERIAL_SHIFT | EVICT_CLASS_UDP};
 	const uint64_t serial = (1ull << 52) - 1;
@@ -171,7 +171,7 @@ seven_hashes(const struct flow_table *table, uint32_t n)
 	return n % 7 * 0x24000000u;
 }
 
-/* Both ends of the slots and their neighbourhood, 0 included, which is also what a free slot holds. */
+/* The first and last slots and those near them; the hash 0, too, which a free slot has. */
 static uint32_t
 edge_hashes(const struct flow_table *table, uint32_t n)
 {
@@ -179,7 +179,7 @@ edge_hashes(const struct flow_table *table, uint32_t n)
 	return n % 2 == 0 ? n / 2 % 5 : UINT32_MAX - n / 2 % 5;
 }
 
-/* One home, hashes all different. */
+/* One home slot, different hashes. */
 static uint32_t
 narrow_hashes(const struct flow_table *table, uint32_t n)
 {
@@ -187,8 +187,8 @@ narrow_hashes(const struct flow_table *table, uint32_t n)
 	return 0x80000000u + n;
 }
 
-/* The invariant of table.h: falling distances, no gap between the home slot and the slot, no entry too far from
- * home. */
+/* The invariant of slots.h: falling distances, no gap between the home slot and the slot, no entry too far from
+ * its home slot. */
 static void
 check_slots(const struct flow_table *table)
 {
@@ -308,7 +308,7 @@ count_visit(void *context, const struct flow *flow)
 }
 
 static void
-test_visit_meets_everybody_once(void **state)
+test_visit_reaches_each_flow_once(void **state)
 {
 	struct flow_table *table = fixture_table_new(100);
 	uint32_t n, sum = 0;
@@ -323,7 +323,7 @@ test_visit_meets_everybody_once(void **state)
 	flow_table_free(table);
 }
 
-/* --- the ceiling --- */
+/* --- the full table --- */
 
 static struct flow *
 new_stream(struct flow_table *table, uint32_t n, uint64_t now, uint64_t datagrams)
@@ -398,7 +398,7 @@ test_the_active_get_a_second_chance(void **state)
 	fixture_flow_create(table, 5, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_null(fixture_flow_lookup(table, 3));
 	assert_int_equal(counters->evicted_idle, 2);
-	/* All are active: the longest silent goes. */
+	/* All are active: the longest idle is evicted. */
 	fixture_flow_create(table, 6, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_null(fixture_flow_lookup(table, 1));
 	assert_int_equal(counters->evicted_idle, 2);
@@ -407,7 +407,7 @@ test_the_active_get_a_second_chance(void **state)
 }
 
 static void
-test_no_more_than_sixteen_are_looked_at(void **state)
+test_at_most_sixteen_are_examined(void **state)
 {
 	struct flow_table *table = fixture_table_new(20);
 	uint32_t n;
@@ -427,7 +427,7 @@ test_no_more_than_sixteen_are_looked_at(void **state)
 	flow_table_free(table);
 }
 
-/* A flood of single datagrams pushes out itself, not the streams that talk. */
+/* A flood of single datagrams evicts itself, not the active streams. */
 static void
 test_single_datagrams_go_before_active_streams(void **state)
 {
@@ -463,7 +463,7 @@ test_half_open_flood_spares_the_established(void **state)
 }
 
 static void
-test_nobody_is_evicted_for_one_who_is_due(void **state)
+test_timers_expire_before_eviction(void **state)
 {
 	struct flow_table *table = fixture_table_new(2);
 	const struct flow_counters *counters = flow_table_counters(table);
@@ -480,7 +480,7 @@ test_nobody_is_evicted_for_one_who_is_due(void **state)
 	flow_table_free(table);
 }
 
-/* Whoever finds keys with one hash pays with them, and only they. */
+/* Flows whose keys have one hash evict each other, and no others. */
 static void
 test_crowding_is_bounded(void **state)
 {
@@ -517,7 +517,7 @@ test_crowding_is_bounded(void **state)
 }
 
 static void
-test_clear_tells_nobody(void **state)
+test_clear_reports_no_event(void **state)
 {
 	struct flow_table *table = fixture_table_new(50);
 	uint32_t n;
@@ -529,7 +529,7 @@ test_clear_tells_nobody(void **state)
 		new_stream(table, n, NOW, 3);
 	flow_table_clear(table);
 	assert_int_equal(event_calls.count, 0);
-	assert_int_equal(evicted.count, 20); /* what hangs on them could go */
+	assert_int_equal(evicted.count, 20); /* their pooled memory was freed */
 	assert_int_equal(flow_table_counters(table)->flows, 0);
 	assert_int_equal(flow_table_counters(table)->created, 40);
 	for (n = 0; n < 20; n++)
@@ -537,7 +537,7 @@ test_clear_tells_nobody(void **state)
 	check_slots(table);
 	flow_table_run_timers(table, NOW + 3600 * SECOND_NS);
 	assert_int_equal(deadline_calls.count, 0);
-	/* It can go on, even at an earlier time. */
+	/* The table can be used again, even at an earlier time. */
 	fixture_flow_create(table, 7, EVICT_CLASS_HALF_OPEN, 5 * SECOND_NS, 6 * SECOND_NS);
 	assert_int_equal(serial_of(table, fixture_flow_lookup(table, 7)), 41);
 	flow_table_run_timers(table, 6 * SECOND_NS);
@@ -549,25 +549,25 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_flow_from_birth_to_death),
+		cmocka_unit_test(test_create_lookup_remove),
 		cmocka_unit_test(test_connection_ids_are_never_used_again),
 		cmocka_unit_test(test_connection_ids_of_several_tables_are_distinct),
-		cmocka_unit_test(test_limits_that_cannot_be),
+		cmocka_unit_test(test_invalid_limits),
 		cmocka_unit_test(test_memory_per_flow),
-		cmocka_unit_test(test_marks_of_the_cold_half),
+		cmocka_unit_test(test_fields_of_the_cold_half),
 		cmocka_unit_test(test_model_real_hash),
 		cmocka_unit_test(test_model_seven_hashes),
 		cmocka_unit_test(test_model_edge_hashes),
 		cmocka_unit_test(test_model_narrow_hashes),
-		cmocka_unit_test(test_visit_meets_everybody_once),
+		cmocka_unit_test(test_visit_reaches_each_flow_once),
 		cmocka_unit_test(test_classes_go_in_their_order),
 		cmocka_unit_test(test_the_active_get_a_second_chance),
-		cmocka_unit_test(test_no_more_than_sixteen_are_looked_at),
+		cmocka_unit_test(test_at_most_sixteen_are_examined),
 		cmocka_unit_test(test_single_datagrams_go_before_active_streams),
 		cmocka_unit_test(test_half_open_flood_spares_the_established),
-		cmocka_unit_test(test_nobody_is_evicted_for_one_who_is_due),
+		cmocka_unit_test(test_timers_expire_before_eviction),
 		cmocka_unit_test(test_crowding_is_bounded),
-		cmocka_unit_test(test_clear_tells_nobody),
+		cmocka_unit_test(test_clear_reports_no_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

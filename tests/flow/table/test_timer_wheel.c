@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Timers: exact, in order, whatever the clock does. */
+/* Timers: exact and in order, even if time stamps leap. */
 #include "tests/flow/table/flow_table_fixture.h"
 
 #define NOW (1700000000 * SECOND_NS)
@@ -51,7 +51,7 @@ test_to_the_nanosecond(void **state)
 	}
 }
 
-/* A gap in the capture: everything runs out at its own time and in its own order, as if the gap had been watched. */
+/* A gap in the capture: each timer expires at its own time and in its own order, as without the gap. */
 static void
 test_order_across_a_gap_of_years(void **state)
 {
@@ -92,7 +92,7 @@ test_equal_deadlines_run_in_order_of_entry(void **state)
 
 /* More deadlines within the present tick than the due list sorts in: none is early, none later than the next tick. */
 static void
-test_a_crowd_within_the_present_tick(void **state)
+test_many_deadlines_within_the_present_tick(void **state)
 {
 	struct flow_table *table = fixture_table_new(10000);
 	uint64_t begin = NOW / TICK_NS * TICK_NS;
@@ -120,7 +120,7 @@ once_more_a_minute_later(uint64_t serial, uint64_t now)
 
 /* Idle timeouts: checked, postponed, checked again; each time as of the deadline, also when all are due at once. */
 static void
-test_put_off_by_the_answer(void **state)
+test_postponed_by_the_callback(void **state)
 {
 	struct flow_table *table = fixture_table_new(2);
 	unsigned i;
@@ -147,7 +147,7 @@ never_later(uint64_t serial, uint64_t now)
 }
 
 static void
-test_an_answer_that_is_not_later_does_not_stop_the_clock(void **state)
+test_a_callback_that_does_not_postpone_does_not_stop_the_clock(void **state)
 {
 	struct flow_table *table = fixture_table_new(1);
 
@@ -160,7 +160,7 @@ test_an_answer_that_is_not_later_does_not_stop_the_clock(void **state)
 }
 
 static void
-test_deadline_moved_either_way(void **state)
+test_deadline_moved_forward_and_back(void **state)
 {
 	struct flow_table *table = fixture_table_new(4);
 
@@ -183,7 +183,7 @@ test_deadline_moved_either_way(void **state)
 	flow_table_free(table);
 }
 
-/* --- looking up a flow whose time has passed --- */
+/* --- lookup of a flow whose deadline has passed --- */
 
 static struct flow *
 find_live(struct flow_table *table, uint32_t n, uint64_t now)
@@ -301,7 +301,7 @@ test_one_stamp_from_the_future(void **state)
 		flow_table_run_timers(table, now);
 		timed_flow(table, n, now, now + MINUTE_NS);
 	}
-	/* Whoever came before the wheel turned back has run out as well by now. */
+	/* Flows from before the wheel turned back have expired by now as well. */
 	assert_int_equal(deadline_calls.count, 500 - 60);
 	assert_int_equal(flow_table_counters(table)->flows, 60 + 1);
 	flow_table_run_timers(table, future + MINUTE_NS);
@@ -310,8 +310,8 @@ test_one_stamp_from_the_future(void **state)
 	flow_table_free(table);
 }
 
-/* Stamps that leap back and forth cost a few looks per frame, not one per flow: the wheel turns back no oftener than
- * once in as many frames as a sixteenth of the flows. */
+/* Time stamps that leap back and forth cost a few checks per frame, not one per flow: the wheel turns back no oftener
+ * than once in as many frames as a sixteenth of the flows. */
 static void
 test_leaping_stamps_are_cheap(void **state)
 {
@@ -518,10 +518,10 @@ main(void)
 		cmocka_unit_test(test_to_the_nanosecond),
 		cmocka_unit_test(test_order_across_a_gap_of_years),
 		cmocka_unit_test(test_equal_deadlines_run_in_order_of_entry),
-		cmocka_unit_test(test_a_crowd_within_the_present_tick),
-		cmocka_unit_test(test_put_off_by_the_answer),
-		cmocka_unit_test(test_an_answer_that_is_not_later_does_not_stop_the_clock),
-		cmocka_unit_test(test_deadline_moved_either_way),
+		cmocka_unit_test(test_many_deadlines_within_the_present_tick),
+		cmocka_unit_test(test_postponed_by_the_callback),
+		cmocka_unit_test(test_a_callback_that_does_not_postpone_does_not_stop_the_clock),
+		cmocka_unit_test(test_deadline_moved_forward_and_back),
 		cmocka_unit_test(test_lookup_of_an_overdue_flow),
 		cmocka_unit_test(test_lookup_of_a_flow_that_lives_on),
 		cmocka_unit_test(test_frames_a_little_out_of_order),

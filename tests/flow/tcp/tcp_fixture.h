@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For the tests of the TCP tracker: two ends, A (10.0.0.1:1000, end 0) and B (10.0.0.2:80, end 1), whose segments are
- * given as a list, and the tracker's events as one line of words: "A:connect-request A:CLOSED>SYN_SENT ...".
+ * given as a list, and the tracker's events as one line of text: "A:connect-request A:CLOSED>SYN_SENT ...".
  */
 #ifndef NETOBS_TESTS_FLOW_TCP_TCP_FIXTURE_H
 #define NETOBS_TESTS_FLOW_TCP_TCP_FIXTURE_H
@@ -16,7 +16,7 @@
 enum { A, B };
 
 #define MILLISECONDS 1000000ull
-#define TALK_BEGIN (1700000000ull * NANOSECONDS)
+#define FIXTURE_BEGIN (1700000000ull * NANOSECONDS)
 
 /* Sequence numbers are as given: A's SYN is 1000 and B's 5000 by custom. */
 struct test_segment {
@@ -57,7 +57,7 @@ struct tcp_fixture {
 	struct flow_event last[2]; /* the latest event of each end */
 };
 
-static const char *const talk_states[TCP_STATE_COUNT] = {
+static const char *const fixture_states[TCP_STATE_COUNT] = {
 	"NONE",	      "ESTABLISHED", "SYN_SENT", "SYN_RECEIVED", "FIN_WAIT_1", "FIN_WAIT_2",
 	"TIME_WAIT", "CLOSED",	     "CLOSE_WAIT", "LAST_ACK",	 "LISTEN",     "CLOSING",
 };
@@ -112,8 +112,8 @@ tcp_fixture_trace_event(struct tcp_fixture *fixture, const struct flow_event *ev
 	case EVENT_TCP_STATE_CHANGE:
 		fixture->state_changes++;
 		fixture->illegal += !tcp_transition_is_legal(event->tcp_before.state, event->tcp_after.state);
-		snprintf(text, sizeof text, "%c:%s>%s", end, talk_states[event->tcp_before.state],
-			 talk_states[event->tcp_after.state]);
+		snprintf(text, sizeof text, "%c:%s>%s", end, fixture_states[event->tcp_before.state],
+			 fixture_states[event->tcp_after.state]);
 		break;
 	case EVENT_TCP_RETRANSMIT:
 		snprintf(text, sizeof text, "%c:retransmit(%s,%u)", end, why[event->retransmission.kind],
@@ -139,7 +139,7 @@ tcp_fixture_on_events(void *context, struct flow *flow, const struct flow_events
 		tcp_fixture_trace_event(context, &events->event[i]);
 }
 
-/* A new table; what comes in takes effect after `reply_ns` at the latest. */
+/* A new table; received segments take effect after `reply_ns` at the latest. */
 static inline void
 tcp_fixture_setup(struct tcp_fixture *fixture, uint64_t reply_ns)
 {
@@ -149,7 +149,7 @@ tcp_fixture_setup(struct tcp_fixture *fixture, uint64_t reply_ns)
 	limits.flows = 1000;
 	limits.tcp_reply_ns = reply_ns;
 	fixture->table = flow_table_new(&limits, 0x5eed, tcp_fixture_on_events, fixture);
-	fixture->now = TALK_BEGIN;
+	fixture->now = FIXTURE_BEGIN;
 	if (fixture->table == NULL)
 		abort();
 }

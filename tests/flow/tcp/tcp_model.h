@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two hosts with a plain TCP of their own (RFC 9293, stop-and-wait retransmission, no receive queue) and a network
- * between them that loses, doubles and delays segments by a plan.  What the hosts know of themselves is the truth that
- * the tracker, which only sees the segments at one of the hosts, has to find.
+ * between them that loses, doubles and delays segments by a plan.  The hosts' own states are the truth that the
+ * tracker, which gets only the segments at one of the hosts, must find.
  */
 #ifndef NETOBS_TESTS_FLOW_TCP_TCP_MODEL_H
 #define NETOBS_TESTS_FLOW_TCP_TCP_MODEL_H
@@ -24,7 +24,7 @@ enum model_script {
 #define TICK (10 * MILLISECONDS)
 #define LATENCY 2      /* ticks from host to host */
 #define DELAY 5	       /* ticks more for a delayed segment: others overtake it */
-#define RETRANSMIT 30  /* ticks until something is sent again */
+#define RETRANSMIT 30  /* ticks until a retransmission */
 #define RETRIES 12
 #define PLAN_MAX 64
 #define CHUNK 100u
@@ -40,7 +40,7 @@ struct host {
 	unsigned retransmissions;
 	uint32_t highest;   /* end of what was sent at least once */
 	unsigned count;
-	uint8_t states[32]; /* as they came, the first included */
+	uint8_t states[32]; /* in order, including the first */
 };
 
 struct in_flight {
@@ -57,7 +57,7 @@ struct model {
 	uint32_t tick;
 	struct in_flight queue[128];
 	unsigned queued;
-	struct tcp_fixture *fixture;   /* what the capture sees goes there */
+	struct tcp_fixture *fixture;   /* receives the captured frames */
 	unsigned capture_host;	     /* the host where it is taken */
 	unsigned seen_count;
 	struct test_segment seen[PLAN_MAX]; /* the first frames of the capture */
@@ -153,7 +153,7 @@ model_send_data(struct model *m, unsigned from, uint32_t seq, bool once)
 	model_send(m, from, TCP_FIN | TCP_ACK, seq, 0);
 }
 
-/* What the applications do, whenever something has changed. */
+/* Runs the applications after each change. */
 static inline void
 model_run_application(struct model *m, unsigned which)
 {
@@ -209,7 +209,7 @@ model_receive_syn(struct model *m, unsigned which, const struct test_segment *s)
 		return;
 	}
 	if (h->state == TCP_STATE_SYN_SENT) {
-		/* The SYN goes out again with an ACK: that is an answer, not a retransmission. */
+		/* The SYN is sent again with an ACK: a reply, not a retransmission. */
 		model_set_state(h, TCP_STATE_SYN_RECEIVED);
 		h->retransmissions--;
 	} else {
@@ -351,7 +351,7 @@ model_deliver(struct model *m)
 	}
 }
 
-/* Runs a conversation to its end, captured at host `tap`.  False if it never ended: then the network was too bad. */
+/* Runs a connection to its end, captured at host `tap`.  False if it does not end because of too many losses. */
 static inline bool
 model_run(struct model *m, enum model_script script, const uint8_t *plan, unsigned length, struct tcp_fixture *fixture,
 	  unsigned tap)

@@ -16,7 +16,7 @@
 
 static struct tcp_fixture t;
 
-/* What comes in takes effect at once: the rules one by one.  The wait has tests of its own. */
+/* Received segments take effect at once: the rules one by one.  Deferred input has tests of its own. */
 static int
 begin(void **state)
 {
@@ -34,7 +34,7 @@ end(void **state)
 }
 
 static const struct tcp_endpoint *
-side(unsigned which)
+endpoint_of(unsigned which)
 {
 	return &t.flow->tcp[which];
 }
@@ -47,13 +47,13 @@ test_active_and_passive_open(void **state)
 	(void)state;
 	tcp_fixture_handshake(&t);
 	assert_string_equal(tcp_fixture_take_trace(&t), OPEN);
-	assert_true((side(A)->flags & TCP_EP_ACTIVE_OPEN) != 0);
-	assert_false((side(B)->flags & TCP_EP_ACTIVE_OPEN) != 0);
-	assert_int_equal(side(A)->iss, 1000);
-	assert_int_equal(side(B)->iss, 5000);
-	assert_int_equal(side(A)->nxt, 1001);
-	assert_int_equal(side(A)->una, 1001);
-	assert_int_equal(side(B)->rcv_nxt, 1001);
+	assert_true((endpoint_of(A)->flags & TCP_EP_ACTIVE_OPEN) != 0);
+	assert_false((endpoint_of(B)->flags & TCP_EP_ACTIVE_OPEN) != 0);
+	assert_int_equal(endpoint_of(A)->iss, 1000);
+	assert_int_equal(endpoint_of(B)->iss, 5000);
+	assert_int_equal(endpoint_of(A)->nxt, 1001);
+	assert_int_equal(endpoint_of(A)->una, 1001);
+	assert_int_equal(endpoint_of(B)->rcv_nxt, 1001);
 	/* The state change has the endpoint before and after. */
 	assert_int_equal(t.last[B].tcp_before.state, TCP_STATE_SYN_RECEIVED);
 	assert_int_equal(t.last[B].tcp_after.una, 5001);
@@ -69,7 +69,7 @@ test_a_lone_syn_proves_nothing_of_its_receiver(void **state)
 }
 
 static void
-test_a_syn_sent_again_is_no_other_request(void **state)
+test_a_retransmitted_syn_is_the_same_request(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
@@ -84,11 +84,11 @@ test_a_syn_sent_again_is_no_other_request(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
-	assert_int_equal(side(A)->srtt_us, 0); /* Karn: it cannot be known which SYN was answered */
+	assert_int_equal(endpoint_of(A)->srtt_us, 0); /* Karn: it cannot be known which SYN was answered */
 }
 
 static void
-test_a_syn_ack_sent_again(void **state)
+test_a_retransmitted_syn_ack(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
@@ -116,7 +116,7 @@ test_another_syn_ack_replaces_the_first(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 9001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
-	assert_int_equal(side(B)->iss, 9000);
+	assert_int_equal(endpoint_of(B)->iss, 9000);
 	assert_int_equal(flow_table_counters(t.table)->reused, 0);
 }
 
@@ -134,9 +134,9 @@ test_simultaneous_open(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:connect-established B:SYN_SENT>ESTABLISHED");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-established A:SYN_RECEIVED>ESTABLISHED");
-	assert_int_equal(side(A)->retransmits + side(B)->retransmits, 0);
+	assert_int_equal(endpoint_of(A)->retransmits + endpoint_of(B)->retransmits, 0);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_ACK, 1000, 5001));
-	assert_int_equal(side(A)->retransmits, 1);
+	assert_int_equal(endpoint_of(A)->retransmits, 1);
 }
 
 static void
@@ -193,12 +193,12 @@ test_fast_open(void **state)
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_SYN_RECEIVED);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1101, 5051));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-established B:SYN_RECEIVED>ESTABLISHED");
-	assert_int_equal(side(A)->bytes, 100);
-	assert_int_equal(side(B)->bytes, 50);
+	assert_int_equal(endpoint_of(A)->bytes, 100);
+	assert_int_equal(endpoint_of(B)->bytes, 50);
 }
 
 static void
-test_fast_open_data_refused_is_sent_again_by_no_timer(void **state)
+test_refused_fast_open_data_is_retransmitted_without_a_timer(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t,
@@ -210,11 +210,11 @@ test_fast_open_data_refused_is_sent_again_by_no_timer(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:retransmit(fast,2) B:accept-established B:SYN_RECEIVED>ESTABLISHED");
-	assert_int_equal(side(A)->bytes, 100); /* not counted twice */
+	assert_int_equal(endpoint_of(A)->bytes, 100); /* not counted twice */
 }
 
 static void
-test_connect_gives_up(void **state)
+test_connect_times_out(void **state)
 {
 	unsigned i;
 
@@ -229,11 +229,11 @@ test_connect_gives_up(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	fastpath_finish_frame(&t, SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(connect) A:SYN_SENT>CLOSED");
-	assert_int_equal(t.last[A].ts - TALK_BEGIN, 127 * SECONDS);
+	assert_int_equal(t.last[A].ts - FIXTURE_BEGIN, 127 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 
-/* Another timestamp than before: the kernel does not melt such a segment with the one in front of it. */
+/* Another timestamp than before: the kernel does not merge such a segment with the one in front of it. */
 static struct test_segment
 stamped(struct test_segment s, uint32_t tsval)
 {
@@ -259,7 +259,7 @@ test_one_end_closes_first(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:LAST_ACK>CLOSED");
 	fastpath_finish_frame(&t, 60 * SECONDS);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(time-wait) A:TIME_WAIT>CLOSED");
-	assert_int_equal(t.last[A].ts, TALK_BEGIN + 60 * SECONDS);
+	assert_int_equal(t.last[A].ts, FIXTURE_BEGIN + 60 * SECONDS);
 	assert_int_equal(flow_table_counters(t.table)->flows, 0);
 }
 
@@ -285,14 +285,14 @@ test_simultaneous_close(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1002));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_teardown(&t);
-	/* With the wait, what each end sends shows that it had not had the other's FIN. */
+	/* With deferred input: the segments of each end prove that it had not received the other's FIN. */
 	tcp_fixture_setup(&t, MILLISECONDS);
 	tcp_fixture_handshake(&t);
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>FIN_WAIT_1");
-	/* A's FIN is in front of A's ACK in B's queue, too; B shows when it has had both. */
+	/* A's FIN is in front of A's ACK in B's queue, too; an ACK of B proves that it received both. */
 	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:FIN_WAIT_1>CLOSING");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
@@ -315,7 +315,7 @@ test_half_close(void **state)
 	tcp_fixture_feed(&t, segment_data(B, 5101, 1002, 100));
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1002, 5201));
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(side(B)->bytes, 200);
+	assert_int_equal(endpoint_of(B)->bytes, 200);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5201, 1002));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_2>TIME_WAIT");
 }
@@ -334,7 +334,7 @@ test_data_after_close_is_answered_with_a_reset(void **state)
 }
 
 static void
-test_a_fin_sent_again(void **state)
+test_a_retransmitted_fin(void **state)
 {
 	(void)state;
 	tcp_fixture_handshake(&t);
@@ -360,12 +360,12 @@ test_a_fin_counts_in_order_or_when_it_is_acknowledged(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1102)); /* they went by unseen */
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1102)); /* they were not captured */
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
 }
 
 static void
-test_time_wait_begins_again_with_a_fin_sent_again(void **state)
+test_time_wait_restarts_with_a_retransmitted_fin(void **state)
 {
 	(void)state;
 	tcp_fixture_handshake(&t);
@@ -423,7 +423,8 @@ test_reuse_of_a_live_connection(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 900000, 0)); /* A was started anew */
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT");
-	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001)); /* B does not know yet: a challenge (RFC 5961) */
+	/* B still has the old connection: a challenge ACK (RFC 5961). */
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
@@ -466,7 +467,7 @@ test_a_syn_ack_of_another_connection(void **state)
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
 }
 
-/* --- picked up in the middle, and with one direction --- */
+/* --- mid-stream, and one direction only --- */
 
 static void
 test_midstream_data(void **state)
@@ -527,7 +528,7 @@ test_a_stray_reset_begins_nothing(void **state)
 }
 
 static void
-test_only_the_client_is_seen(void **state)
+test_only_the_client_is_captured(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
@@ -541,7 +542,7 @@ test_only_the_client_is_seen(void **state)
 }
 
 static void
-test_only_the_server_is_seen(void **state)
+test_only_the_server_is_captured(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
@@ -568,10 +569,12 @@ reset_in(enum tcp_state wanted, void (*make)(void))
 		assert_int_equal(tcp_fixture_state(&t, A), wanted);
 		tcp_fixture_take_trace(&t);
 		if (i == 0)
-			tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, side(A)->nxt, side(A)->rcv_nxt));
+			tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, endpoint_of(A)->nxt,
+							   endpoint_of(A)->rcv_nxt));
 		else
-			tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, side(A)->rcv_nxt, side(A)->nxt));
-		snprintf(expected, sizeof expected, "A:%s>CLOSED", talk_states[wanted]);
+			tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, endpoint_of(A)->rcv_nxt,
+							   endpoint_of(A)->nxt));
+		snprintf(expected, sizeof expected, "A:%s>CLOSED", fixture_states[wanted]);
 		assert_non_null(strstr(tcp_fixture_take_trace(&t), expected));
 		assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_CLOSED);
 	}
@@ -648,7 +651,7 @@ test_a_reset_in_every_state(void **state)
 }
 
 static void
-test_only_an_exact_reset_is_believed(void **state)
+test_only_an_exact_reset_is_accepted(void **state)
 {
 	(void)state;
 	tcp_fixture_handshake(&t);
@@ -704,16 +707,16 @@ test_counters_and_numbers(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
 	fastpath_finish_frame(&t, 400 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 200)); /* half of it again */
-	assert_int_equal(side(A)->bytes, 300);
-	assert_int_equal(side(A)->segments_sent, 5);
-	assert_int_equal(side(A)->retransmits, 1);
-	assert_int_equal(side(A)->nxt, 1301);
-	assert_int_equal(side(A)->una, 1201);
-	assert_int_equal(side(B)->rcv_nxt, 1301);
-	assert_int_equal(side(B)->last_ack_sent, 1201);
-	assert_true((side(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
+	assert_int_equal(endpoint_of(A)->bytes, 300);
+	assert_int_equal(endpoint_of(A)->segments_sent, 5);
+	assert_int_equal(endpoint_of(A)->retransmits, 1);
+	assert_int_equal(endpoint_of(A)->nxt, 1301);
+	assert_int_equal(endpoint_of(A)->una, 1201);
+	assert_int_equal(endpoint_of(B)->rcv_nxt, 1301);
+	assert_int_equal(endpoint_of(B)->last_ack_sent, 1201);
+	assert_true((endpoint_of(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
 	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 1));
-	assert_false((side(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
+	assert_false((endpoint_of(A)->flags & TCP_EP_LAST_RETRANSMITTED) != 0);
 }
 
 static void
@@ -727,22 +730,22 @@ test_windows_are_scaled_only_if_both_offer(void **state)
 		tcp_fixture_setup(&t, 0);
 		tcp_fixture_feed(&t, (struct test_segment){
 					 .from = A, .flags = TCP_SYN, .seq = 1000, .window = 5000, .wscale = 7 + 1});
-		assert_int_equal(side(A)->wnd, 5000);
+		assert_int_equal(endpoint_of(A)->wnd, 5000);
 		tcp_fixture_feed(&t, (struct test_segment){.from = B,
 							   .flags = TCP_SYN | TCP_ACK,
 							   .seq = 5000,
 							   .ack = 1001,
 							   .window = 6000,
 							   .wscale = both ? 2 + 1 : 0});
-		assert_int_equal(side(B)->wnd, 6000);
+		assert_int_equal(endpoint_of(B)->wnd, 6000);
 		tcp_fixture_feed(
 		    &t, (struct test_segment){.from = A, .flags = TCP_ACK, .seq = 1001, .ack = 5001, .window = 100});
 		tcp_fixture_feed(
 		    &t, (struct test_segment){.from = B, .flags = TCP_ACK, .seq = 5001, .ack = 1001, .window = 100});
-		assert_int_equal(side(A)->wnd, both ? 12800 : 100);
-		assert_int_equal(side(B)->wnd, both ? 400 : 100);
-		assert_int_equal(side(A)->wscale, both ? 7 : 0);
-		assert_int_equal(side(B)->wscale, both ? 2 : 0);
+		assert_int_equal(endpoint_of(A)->wnd, both ? 12800 : 100);
+		assert_int_equal(endpoint_of(B)->wnd, both ? 400 : 100);
+		assert_int_equal(endpoint_of(A)->wscale, both ? 7 : 0);
+		assert_int_equal(endpoint_of(B)->wscale, both ? 2 : 0);
 	}
 }
 
@@ -763,8 +766,8 @@ test_sequence_numbers_wrap(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, a + 102, b + 102));
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_TIME_WAIT);
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_CLOSED);
-	assert_int_equal(side(A)->bytes, 100);
-	assert_int_equal(side(A)->retransmits + side(B)->retransmits, 0);
+	assert_int_equal(endpoint_of(A)->bytes, 100);
+	assert_int_equal(endpoint_of(A)->retransmits + endpoint_of(B)->retransmits, 0);
 }
 
 static void
@@ -775,23 +778,23 @@ test_round_trips(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	fastpath_finish_frame(&t, 40 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
-	assert_int_equal(side(A)->srtt_us, 40000);
-	assert_int_equal(side(A)->rttvar_us, 20000);
+	assert_int_equal(endpoint_of(A)->srtt_us, 40000);
+	assert_int_equal(endpoint_of(A)->rttvar_us, 20000);
 	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
-	assert_int_equal(side(B)->srtt_us, 1000);
+	assert_int_equal(endpoint_of(B)->srtt_us, 1000);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
 	fastpath_finish_frame(&t, 80 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1011));
-	assert_int_equal(side(A)->srtt_us, 45000);
-	assert_int_equal(side(A)->rttvar_us, 25000);
-	assert_int_equal(tcp_rto_us(side(A)), 245000); /* 4 * RTTVAR is less than Linux's 200 ms */
+	assert_int_equal(endpoint_of(A)->srtt_us, 45000);
+	assert_int_equal(endpoint_of(A)->rttvar_us, 25000);
+	assert_int_equal(tcp_rto_us(endpoint_of(A)), 245000); /* 4 * RTTVAR is less than Linux's 200 ms */
 	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 100000, .rttvar_us = 100000}), 500000);
 	assert_int_equal(tcp_rto_us(&(struct tcp_endpoint){.srtt_us = 0x7fffffff, .rttvar_us = 0x7fffffff}), 120000000);
 }
 
 static void
-test_the_short_path_is_what_the_long_path_is(void **state)
+test_the_fast_path_equals_the_slow_path(void **state)
 {
 	struct tcp_endpoint plain[2];
 	unsigned slow, i;
@@ -803,7 +806,7 @@ test_the_short_path_is_what_the_long_path_is(void **state)
 		tcp_fixture_handshake(&t);
 		if (slow != 0)
 			t.flow->tcp[A].slow_reasons = t.flow->tcp[B].slow_reasons =
-			    1; /* sends everything the long way */
+			    1; /* forces the slow path */
 		for (i = 0; i < 50; i++) {
 			fastpath_finish_frame(&t, MILLISECONDS);
 			tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001 + 10 * i, 100));
@@ -834,8 +837,8 @@ test_keepalives(void **state)
 	fastpath_finish_frame(&t, 10 * SECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1000, 5001, 1)); /* with a byte of garbage */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(keepalive)");
-	assert_int_equal(side(A)->retransmits, 0);
-	assert_int_equal(side(A)->bytes, 0);
+	assert_int_equal(endpoint_of(A)->retransmits, 0);
+	assert_int_equal(endpoint_of(A)->bytes, 0);
 }
 
 static void
@@ -860,14 +863,14 @@ test_zero_window_probes(void **state)
 	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
-	assert_int_equal(side(A)->retransmits, 0);
-	assert_int_equal(side(A)->bytes, 101);
+	assert_int_equal(endpoint_of(A)->retransmits, 0);
+	assert_int_equal(endpoint_of(A)->bytes, 101);
 }
 
-/* --- the wait for an answer --- */
+/* --- deferred input --- */
 
 static void
-test_what_comes_in_takes_effect_when_it_is_answered(void **state)
+test_deferred_input_takes_effect_when_an_ack_proves_it(void **state)
 {
 	(void)state;
 	tcp_fixture_teardown(&t);
@@ -877,7 +880,7 @@ test_what_comes_in_takes_effect_when_it_is_answered(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
 	fastpath_finish_frame(&t, MILLISECONDS / 10);
-	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 10)); /* sent before the FIN came in */
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 10)); /* sent before the FIN arrived */
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	fastpath_finish_frame(&t, MILLISECONDS / 10);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5011, 1002));
@@ -885,7 +888,7 @@ test_what_comes_in_takes_effect_when_it_is_answered(void **state)
 }
 
 static void
-test_what_comes_in_takes_effect_without_an_answer(void **state)
+test_deferred_input_takes_effect_without_an_ack_later(void **state)
 {
 	(void)state;
 	tcp_fixture_teardown(&t);
@@ -919,7 +922,7 @@ test_a_fin_that_crosses_a_reset(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:FIN_WAIT_1>CLOSED");
 }
 
-/* The kernel melts segments that wait for a busy socket and have the same options: B gets A's FIN and ACK as one. */
+/* The kernel merges segments that wait for a busy socket and have the same options: B gets A's FIN and ACK as one. */
 static void
 test_a_fin_and_an_ack_become_one_segment(void **state)
 {
@@ -939,13 +942,13 @@ test_a_fin_and_an_ack_become_one_segment(void **state)
 		tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 		tcp_fixture_feed(&t, ack);
 		tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));
-		assert_int_equal(side(B)->state, TCP_STATE_TIME_WAIT);
+		assert_int_equal(endpoint_of(B)->state, TCP_STATE_TIME_WAIT);
 		assert_non_null(
 		    strstr(tcp_fixture_take_trace(&t), same ? "B:FIN_WAIT_2>TIME_WAIT" : "B:CLOSING>TIME_WAIT"));
 	}
 }
 
-/* Both have closed, and A's FIN is lost behind the capture: what B never shows it has never had. */
+/* Both have closed, and A's FIN is lost behind the capture: B never acknowledges it, so B has not received it. */
 static void
 test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
 {
@@ -998,7 +1001,7 @@ test_the_end_of_the_capture_ends_the_wait(void **state)
 /* --- timers --- */
 
 static void
-test_idle_connections_are_forgotten_in_silence(void **state)
+test_idle_connections_expire_without_an_event(void **state)
 {
 	struct flow_limits limits = flow_limits_default();
 
@@ -1042,24 +1045,24 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		scenario(test_active_and_passive_open),
 		scenario(test_a_lone_syn_proves_nothing_of_its_receiver),
-		scenario(test_a_syn_sent_again_is_no_other_request),
-		scenario(test_a_syn_ack_sent_again),
+		scenario(test_a_retransmitted_syn_is_the_same_request),
+		scenario(test_a_retransmitted_syn_ack),
 		scenario(test_another_syn_ack_replaces_the_first),
 		scenario(test_simultaneous_open),
 		scenario(test_refused),
 		scenario(test_a_reset_of_another_syn_refuses_nothing),
 		scenario(test_a_wrong_syn_ack_is_answered_with_a_reset_and_changes_nothing),
 		scenario(test_fast_open),
-		scenario(test_fast_open_data_refused_is_sent_again_by_no_timer),
-		scenario(test_connect_gives_up),
+		scenario(test_refused_fast_open_data_is_retransmitted_without_a_timer),
+		scenario(test_connect_times_out),
 		scenario(test_one_end_closes_first),
 		scenario(test_ack_and_fin_in_one_segment_are_two_steps),
 		scenario(test_simultaneous_close),
 		scenario(test_half_close),
 		scenario(test_data_after_close_is_answered_with_a_reset),
-		scenario(test_a_fin_sent_again),
+		scenario(test_a_retransmitted_fin),
 		scenario(test_a_fin_counts_in_order_or_when_it_is_acknowledged),
-		scenario(test_time_wait_begins_again_with_a_fin_sent_again),
+		scenario(test_time_wait_restarts_with_a_retransmitted_fin),
 		scenario(test_time_wait_ends_by_a_reset),
 		scenario(test_reuse_in_time_wait_is_another_connection),
 		scenario(test_reuse_of_a_live_connection),
@@ -1069,27 +1072,27 @@ main(void)
 		scenario(test_midstream_ack_proves_only_its_sender),
 		scenario(test_midstream_fin),
 		scenario(test_a_stray_reset_begins_nothing),
-		scenario(test_only_the_client_is_seen),
-		scenario(test_only_the_server_is_seen),
+		scenario(test_only_the_client_is_captured),
+		scenario(test_only_the_server_is_captured),
 		scenario(test_a_reset_in_every_state),
-		scenario(test_only_an_exact_reset_is_believed),
+		scenario(test_only_an_exact_reset_is_accepted),
 		scenario(test_a_reset_at_the_edge_of_the_sack_blocks),
 		scenario(test_a_syn_in_the_window_is_challenged),
 		scenario(test_counters_and_numbers),
 		scenario(test_windows_are_scaled_only_if_both_offer),
 		scenario(test_sequence_numbers_wrap),
 		scenario(test_round_trips),
-		scenario(test_the_short_path_is_what_the_long_path_is),
+		scenario(test_the_fast_path_equals_the_slow_path),
 		scenario(test_keepalives),
 		scenario(test_zero_window_probes),
-		scenario(test_what_comes_in_takes_effect_when_it_is_answered),
-		scenario(test_what_comes_in_takes_effect_without_an_answer),
+		scenario(test_deferred_input_takes_effect_when_an_ack_proves_it),
+		scenario(test_deferred_input_takes_effect_without_an_ack_later),
 		scenario(test_a_fin_that_crosses_a_reset),
 		scenario(test_a_fin_and_an_ack_become_one_segment),
 		scenario(test_a_fin_that_was_lost_comes_after_the_ack_behind_it),
 		scenario(test_an_ack_behind_a_fin_waits_no_longer_than_the_fin),
 		scenario(test_the_end_of_the_capture_ends_the_wait),
-		scenario(test_idle_connections_are_forgotten_in_silence),
+		scenario(test_idle_connections_expire_without_an_event),
 		scenario(test_stragglers_of_a_closed_connection_begin_nothing),
 	};
 

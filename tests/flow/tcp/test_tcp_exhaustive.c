@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tracker against everything that can happen to a conversation, as far as a minute allows.
+ * The tracker against all faults of a connection that a minute allows.
  *
  * - Any segment (every combination of flags, sequence numbers in and around the window) at any point of any
- *   conversation.
+ *   connection.
  * - Every loss, duplication and delay of up to k segments in the network between two hosts whose own states are known:
  *   the captured end must come out exactly, in states and retransmissions.
  * - Every frame that a capture may lose, hold twice or hold out of order.
  *
- * NETOBS_FAULTS says how many faults at once: 4 take a quarter of a minute, 5 one minute.
+ * NETOBS_FAULTS is the number of faults at once: 4 take a quarter of a minute, 5 one minute.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,9 +48,9 @@ end(void **state)
 	return 0;
 }
 
-/* Drops the state of the conversation: the next one begins with an empty table. */
+/* Drops the state of the connection: the next one begins with an empty table. */
 static void
-forget(void)
+clear_table(void)
 {
 	flow_table_clear(t.table);
 	tcp_fixture_take_trace(&t);
@@ -91,11 +91,11 @@ traced_states(const char *trace, unsigned which, uint8_t *states, unsigned most)
 
 		if (at[0] != head || at[1] != ':' || arrow == NULL)
 			continue;
-		for (from = 0; strlen(talk_states[from]) != (size_t)(arrow - at) - 2 ||
-			       memcmp(talk_states[from], at + 2, (size_t)(arrow - at) - 2) != 0;)
+		for (from = 0; strlen(fixture_states[from]) != (size_t)(arrow - at) - 2 ||
+			       memcmp(fixture_states[from], at + 2, (size_t)(arrow - at) - 2) != 0;)
 			from++;
-		for (to = 0; strlen(talk_states[to]) != length - (size_t)(arrow + 1 - at) ||
-			     memcmp(talk_states[to], arrow + 1, length - (size_t)(arrow + 1 - at)) != 0;)
+		for (to = 0; strlen(fixture_states[to]) != length - (size_t)(arrow + 1 - at) ||
+			     memcmp(fixture_states[to], arrow + 1, length - (size_t)(arrow + 1 - at)) != 0;)
 			to++;
 		if (count == 0)
 			states[count++] = (uint8_t)from;
@@ -118,7 +118,7 @@ check_captured_end(enum model_script script, const uint8_t *plan, unsigned lengt
 	fail_msg("%s, captured at %c, network %s: %u states for %u, ends in %s for %s, %u sent again for %u, "
 		 "%u illegal:\n%s",
 		 script_names[script], "AB"[tap], plan_text(plan, length), count, known,
-		 talk_states[count ? states[count - 1] : 0], talk_states[h->state], again, h->retransmissions,
+		 fixture_states[count ? states[count - 1] : 0], fixture_states[h->state], again, h->retransmissions,
 		     t.illegal,
 		 t.trace);
 }
@@ -131,11 +131,11 @@ check_other_end(enum model_script script, const uint8_t *plan, unsigned length, 
 	if (state == TCP_STATE_TIME_WAIT || state == TCP_STATE_CLOSED)
 		return;
 	fail_msg("%s, captured at %c, network %s: the other end is stuck in %s:\n%s", script_names[script], "AB"[tap],
-		 plan_text(plan, length), talk_states[state], t.trace);
+		 plan_text(plan, length), fixture_states[state], t.trace);
 }
 
 static void
-converse(enum model_script script, const uint8_t *plan, unsigned length)
+run_plan(enum model_script script, const uint8_t *plan, unsigned length)
 {
 	unsigned tap;
 
@@ -145,13 +145,14 @@ converse(enum model_script script, const uint8_t *plan, unsigned length)
 		/* With its RST lost, neither end has anything to send. */
 		if (!ended && script != SERVER_ABORTS)
 			fail_msg("%s, network %s: the hosts themselves did not end: %s %s", script_names[script],
-				 plan_text(plan, length), talk_states[m.host[A].state], talk_states[m.host[B].state]);
+				 plan_text(plan, length), fixture_states[m.host[A].state],
+				 fixture_states[m.host[B].state]);
 		tcp_flush_deferred(t.table);
 		t.trace[t.length] = '\0';
 		check_captured_end(script, plan, length, tap);
 		if (ended)
 			check_other_end(script, plan, length, tap);
-		forget();
+		clear_table();
 	}
 }
 
@@ -162,7 +163,7 @@ try_plans(enum model_script script, uint8_t *plan, unsigned length, unsigned at,
 	unsigned long tried = 1;
 	unsigned i, fate;
 
-	converse(script, plan, length);
+	run_plan(script, plan, length);
 	for (i = at; faults > 0 && i < length; i++) {
 		for (fate = ARRIVES + 1; fate < FATES; fate++) {
 			plan[i] = (uint8_t)fate;
@@ -183,10 +184,10 @@ test_every_fault_of_the_network(void **state)
 	for (script = 0; script < SCRIPTS; script++) {
 		uint8_t plan[PLAN_MAX] = {ARRIVES};
 
-		converse((enum model_script)script, plan, 0);
+		run_plan((enum model_script)script, plan, 0);
 		tried += try_plans((enum model_script)script, plan, m.transmissions + 2, 0, faults);
 	}
-	print_message("%lu conversations with up to %u faults, each captured at both ends\n", tried, faults);
+	print_message("%lu connections with up to %u faults, each captured at both ends\n", tried, faults);
 }
 
 /* --- the capture --- */
@@ -197,7 +198,7 @@ struct recording {
 	uint64_t at[PLAN_MAX];
 };
 
-/* The frames of an undisturbed conversation at host A. */
+/* The frames of an undisturbed connection at host A. */
 static struct recording
 record(enum model_script script)
 {
@@ -207,18 +208,18 @@ record(enum model_script script)
 	r.count = m.seen_count;
 	memcpy(r.segment, m.seen, sizeof r.segment);
 	memcpy(r.at, m.seen_at, sizeof r.at);
-	forget();
+	clear_table();
 	return r;
 }
 
 static void
-tell_soon(const struct test_segment *s)
+feed_frame(const struct test_segment *s)
 {
 	t.now += 500;
 	tcp_fixture_feed(&t, *s);
 }
 
-/* Tells the frames with the faults of the plan: a frame LOST, DOUBLED, or DELAYED behind the next one. */
+/* Feeds the frames with the faults of the plan: a frame LOST, DOUBLED, or DELAYED behind the next one. */
 static void
 replay(const struct recording *r, const uint8_t *plan)
 {
@@ -238,14 +239,14 @@ replay(const struct recording *r, const uint8_t *plan)
 		if (plan[i] != LOST)
 			tcp_fixture_feed(&t, *s);
 		if (plan[i] == DOUBLED)
-			tell_soon(s);
+			feed_frame(s);
 		if (late != NULL) {
-			tell_soon(late);
+			feed_frame(late);
 			late = NULL;
 		}
 	}
 	if (late != NULL)
-		tell_soon(late);
+		feed_frame(late);
 	tcp_flush_deferred(t.table);
 	t.trace[t.length] = '\0';
 }
@@ -322,14 +323,14 @@ try_captures(const struct recording *r, const struct outcome *whole, uint8_t *pl
 	struct outcome o;
 	unsigned i, fate;
 
-	forget();
+	clear_table();
 	replay(r, plan);
 	o = outcome();
 	if (t.illegal != 0)
 		fail_msg("capture %s: illegal: %s", plan_text(plan, r->count), t.trace);
 	if (closing_is_whole(r, plan) && t.flow != NULL && (!is_over(o.states[A]) || !is_over(o.states[B])))
-		fail_msg("capture %s: stuck in %s and %s: %s", plan_text(plan, r->count), talk_states[o.states[A]],
-			 talk_states[o.states[B]], t.trace);
+		fail_msg("capture %s: stuck in %s and %s: %s", plan_text(plan, r->count), fixture_states[o.states[A]],
+			 fixture_states[o.states[B]], t.trace);
 	if (only_doubles(plan, r->count) && memcmp(&o, whole, sizeof o) != 0)
 		fail_msg("capture %s: duplicates change the outcome: %s", plan_text(plan, r->count), t.trace);
 	for (i = at; faults > 0 && i < r->count; i++) {
@@ -357,7 +358,7 @@ test_every_fault_of_the_capture(void **state)
 		replay(&r, plan);
 		whole = outcome();
 		tried += try_captures(&r, &whole, plan, 0, faults);
-		forget();
+		clear_table();
 	}
 	print_message("%lu captures with up to %u faults\n", tried, faults);
 }
@@ -385,17 +386,17 @@ check_after_odd_segment(const struct recording *r, unsigned after, const struct 
 }
 
 static void
-tell_odd_segment(const struct recording *r, unsigned after, const struct test_segment *odd)
+feed_odd_segment(const struct recording *r, unsigned after, const struct test_segment *odd)
 {
 	uint64_t start = t.now;
 	unsigned i;
 
-	forget();
+	clear_table();
 	for (i = 0; i < after; i++) {
 		t.now = start + r->at[i];
 		tcp_fixture_feed(&t, r->segment[i]);
 	}
-	tell_soon(odd);
+	feed_frame(odd);
 	check_after_odd_segment(r, after, odd);
 	if (after < r->count) {
 		t.now = start + r->at[after];
@@ -408,7 +409,7 @@ tell_odd_segment(const struct recording *r, unsigned after, const struct test_se
 
 /* All combinations of flags, with sequence and acknowledgement numbers below, at, in and beyond the window. */
 static unsigned long
-tell_odd_segments(const struct recording *r, unsigned after)
+feed_odd_segments(const struct recording *r, unsigned after)
 {
 	static const uint32_t offsets[] = {(uint32_t)-300, (uint32_t)-1, 0, 50, 20000};
 	static const uint32_t lengths[] = {0, 1, 100};
@@ -416,9 +417,9 @@ tell_odd_segments(const struct recording *r, unsigned after)
 	unsigned long tried = 0;
 	unsigned i, n;
 
-	forget();
+	clear_table();
 	for (i = 0; i < after; i++)
-		tell_soon(&r->segment[i]);
+		feed_frame(&r->segment[i]);
 	if (t.flow != NULL)
 		memcpy(endpoints, t.flow->tcp, sizeof endpoints);
 	for (n = 0; n < 2u * 256 * 5 * 5 * 3; n++) {
@@ -427,7 +428,7 @@ tell_odd_segments(const struct recording *r, unsigned after)
 							endpoints[1 - from].nxt + offsets[n / 2560 % 5]);
 
 		odd.len = lengths[n / 12800];
-		tell_odd_segment(r, after, &odd);
+		feed_odd_segment(r, after, &odd);
 		tried++;
 	}
 	return tried;
@@ -444,9 +445,9 @@ test_any_segment_at_any_time(void **state)
 		struct recording r = record((enum model_script)script);
 
 		for (after = 0; after <= r.count; after++)
-			tried += tell_odd_segments(&r, after);
+			tried += feed_odd_segments(&r, after);
 	}
-	forget();
+	clear_table();
 	print_message("%lu odd segments\n", tried);
 }
 

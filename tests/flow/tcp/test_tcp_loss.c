@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was sent again, and why. */
+/* Retransmissions and their causes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,12 +95,12 @@ test_sack_makes_it_fast(void **state)
 	assert_int_equal(estimates().sack_snxt, 1101);
 	assert_int_equal(estimates().mss, 1000);
 	assert_int_equal(estimates().ssthresh, 2000);
-	/* What the SACK block has not covered goes in the same recovery. */
+	/* Segments outside the SACK block are retransmitted in the same recovery. */
 	tcp_fixture_feed(&t, sack(1101, 1301, 1401));
 	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1501));
-	assert_int_equal(sender()->slow_reasons, 0); /* back to the short path */
+	assert_int_equal(sender()->slow_reasons, 0); /* back to the fast path */
 	assert_int_equal(estimates().sack_fack, 0);
 }
 
@@ -123,7 +123,7 @@ test_three_duplicate_acks_make_it_fast(void **state)
 }
 
 static void
-test_what_was_sent_later_has_arrived(void **state)
+test_a_later_segment_has_arrived(void **state)
 {
 	(void)state;
 	flight(3);
@@ -142,7 +142,7 @@ test_what_was_sent_later_has_arrived(void **state)
 /* --- timeouts and probes --- */
 
 static void
-test_silence_makes_it_a_timeout(void **state)
+test_an_expired_rto_makes_it_a_timeout(void **state)
 {
 	(void)state;
 	flight(5);
@@ -163,9 +163,9 @@ test_silence_makes_it_a_timeout(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
 
-/* Also when it runs out again for the same segment: what was sent only once, before, has arrived (RFC 5682). */
+/* Also if the RTO expires again for the same segment: data that was sent only once before has arrived (RFC 5682). */
 static void
-test_a_timer_that_was_wrong_twice(void **state)
+test_a_spurious_timeout_twice(void **state)
 {
 	(void)state;
 	flight(5);
@@ -215,7 +215,7 @@ test_a_timeout_beats_stale_evidence(void **state)
 }
 
 static void
-test_the_last_segment_is_a_probe(void **state)
+test_the_last_segment_is_a_tail_loss_probe(void **state)
 {
 	(void)state;
 	flight(5);
@@ -223,12 +223,12 @@ test_the_last_segment_is_a_probe(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
 	fastpath_finish_frame(&t, 220 * MILLISECONDS);
-	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100)); /* one probe at a time */
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100)); /* one tail-loss probe at a time */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
 }
 
 static void
-test_a_probe_acknowledged_may_have_been_the_first_sending(void **state)
+test_an_acknowledged_tail_loss_probe_may_have_been_spurious(void **state)
 {
 	(void)state;
 	flight(1);
@@ -249,7 +249,7 @@ test_a_probe_acknowledged_may_have_been_the_first_sending(void **state)
 }
 
 static void
-test_without_sack_there_are_no_probes(void **state)
+test_without_sack_there_are_no_tail_loss_probes(void **state)
 {
 	(void)state;
 	without_sack();
@@ -260,19 +260,19 @@ test_without_sack_there_are_no_probes(void **state)
 }
 
 static void
-test_a_timer_that_was_wrong(void **state)
+test_a_spurious_timeout(void **state)
 {
 	(void)state;
 	flight(5);
 	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	tcp_fixture_take_trace(&t);
-	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001,
-					   1301)); /* of what was never sent again: all of it was only late (F-RTO) */
+	/* Acknowledges data that was never retransmitted: all of it was only late (F-RTO). */
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1301));
 	fastpath_finish_frame(&t, 20 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
-			    "A:retransmit(fast,2)"); /* older than what has arrived: no timer */
+			    "A:retransmit(fast,2)"); /* older than data that has arrived: no timer */
 	assert_int_equal(flow_table_tcp_pools(t.table)->loss_evicted, 0);
 }
 
@@ -287,7 +287,7 @@ stamped(struct test_segment s, uint32_t tsval, uint32_t tsecr)
 }
 
 static void
-test_an_echo_times_what_was_sent_again(void **state)
+test_an_echo_times_a_retransmission(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, stamped(segment_data(A, 1001, 5001, 100), 100, 1));
@@ -330,10 +330,10 @@ test_an_old_echo_undoes_the_recovery(void **state)
 	assert_null(strstr(tcp_fixture_take_trace(&t), "timeout"));
 }
 
-/* --- not needed, or not again at all --- */
+/* --- spurious, or no retransmission --- */
 
 static void
-test_what_is_acknowledged_is_spurious(void **state)
+test_a_retransmission_of_acknowledged_data_is_spurious(void **state)
 {
 	(void)state;
 	flight(2);
@@ -350,7 +350,7 @@ test_what_is_acknowledged_is_spurious(void **state)
 }
 
 static void
-test_frames_out_of_order_are_not_sent_again(void **state)
+test_reordered_frames_are_no_retransmissions(void **state)
 {
 	(void)state;
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
@@ -380,7 +380,7 @@ test_a_gap_filled_late_was_sent_before(void **state)
 	fastpath_finish_frame(&t, 50 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
-	assert_int_equal(t.last[A].retransmission.elapsed_us, 0); /* that was not seen */
+	assert_int_equal(t.last[A].retransmission.elapsed_us, 0); /* that was not captured */
 	assert_int_equal(sender()->bytes, 300);
 }
 
@@ -400,7 +400,7 @@ test_a_super_packet_in_pieces(void **state)
 }
 
 static void
-test_sent_again_with_something_new(void **state)
+test_retransmitted_together_with_new_data(void **state)
 {
 	(void)state;
 	flight(2);
@@ -416,7 +416,7 @@ test_sent_again_with_something_new(void **state)
 /* --- bounds --- */
 
 static void
-test_the_log_forgets(void **state)
+test_the_send_log_overwrites_old_segments(void **state)
 {
 	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
 	uint32_t i;
@@ -449,7 +449,7 @@ test_log_indices_wrap(void **state)
 	assert_true(pools->send_log_last < 10);
 }
 
-/* All that a million connections may take, the pools of details and of SCTP addresses used up. */
+/* The memory of a million connections, with the pools of loss pairs and of SCTP addresses full. */
 static void
 test_memory_of_a_million(void **state)
 {
@@ -457,9 +457,10 @@ test_memory_of_a_million(void **state)
 	assert_true(flow_table_memory_size(1000000) <= 300000000);
 }
 
-/* More connections in trouble than there are details: the oldest lose theirs and are judged all the same. */
+/* More connections with losses than loss pairs: the oldest pairs are evicted, and retransmissions are still
+ * classified. */
 static void
-test_details_run_out(void **state)
+test_loss_pairs_run_out(void **state)
 {
 	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
 	struct flow *flows[600];
@@ -519,27 +520,27 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		scenario(test_sack_makes_it_fast),
 		scenario(test_three_duplicate_acks_make_it_fast),
-		scenario(test_what_was_sent_later_has_arrived),
-		scenario(test_silence_makes_it_a_timeout),
-		scenario(test_a_timer_that_was_wrong_twice),
+		scenario(test_a_later_segment_has_arrived),
+		scenario(test_an_expired_rto_makes_it_a_timeout),
+		scenario(test_a_spurious_timeout_twice),
 		scenario(test_an_overtaken_retransmission_ends_the_timeout),
 		scenario(test_a_timeout_beats_stale_evidence),
-		scenario(test_the_last_segment_is_a_probe),
-		scenario(test_a_probe_acknowledged_may_have_been_the_first_sending),
-		scenario(test_without_sack_there_are_no_probes),
-		scenario(test_a_timer_that_was_wrong),
-		scenario(test_an_echo_times_what_was_sent_again),
+		scenario(test_the_last_segment_is_a_tail_loss_probe),
+		scenario(test_an_acknowledged_tail_loss_probe_may_have_been_spurious),
+		scenario(test_without_sack_there_are_no_tail_loss_probes),
+		scenario(test_a_spurious_timeout),
+		scenario(test_an_echo_times_a_retransmission),
 		scenario(test_karn_without_timestamps),
 		scenario(test_an_old_echo_undoes_the_recovery),
-		scenario(test_what_is_acknowledged_is_spurious),
-		scenario(test_frames_out_of_order_are_not_sent_again),
+		scenario(test_a_retransmission_of_acknowledged_data_is_spurious),
+		scenario(test_reordered_frames_are_no_retransmissions),
 		scenario(test_a_gap_filled_late_was_sent_before),
 		scenario(test_a_super_packet_in_pieces),
-		scenario(test_sent_again_with_something_new),
-		scenario(test_the_log_forgets),
+		scenario(test_retransmitted_together_with_new_data),
+		scenario(test_the_send_log_overwrites_old_segments),
 		scenario(test_log_indices_wrap),
 		scenario(test_memory_of_a_million),
-		scenario(test_details_run_out),
+		scenario(test_loss_pairs_run_out),
 		scenario(test_many_sack_blocks),
 	};
 

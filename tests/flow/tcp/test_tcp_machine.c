@@ -36,8 +36,8 @@ test_every_cell_is_legal(void **state)
 			enum tcp_state to = tcp_machine_next((enum tcp_state)from, (enum tcp_input)input);
 
 			if (!may_move((enum tcp_state)from, (enum tcp_input)input, to))
-				fail_msg("%s x %s -> %s", talk_states[from], tcp_input_name((enum tcp_input)input),
-					 talk_states[to]);
+				fail_msg("%s x %s -> %s", fixture_states[from], tcp_input_name((enum tcp_input)input),
+					 fixture_states[to]);
 		}
 }
 
@@ -65,7 +65,7 @@ test_an_input_twice_is_an_input_once(void **state)
 		for (input = 0; input < TCP_INPUT_COUNT; input++) {
 			unsigned once = tcp_transitions[from][input];
 
-			/* A duplicate of what was just taken means nothing. */
+			/* A duplicate of the input just applied changes nothing. */
 			assert_int_equal(tcp_transitions[once][input], once);
 		}
 }
@@ -89,7 +89,7 @@ test_every_state_is_reached(void **state)
 	assert_int_equal(count, TCP_STATE_COUNT);
 }
 
-/* Each legal transition is some input's, but for a listener that sends a SYN while it listens: nobody can see that. */
+/* Each legal transition is that of some input, except a listener that sends a SYN: no packet shows that. */
 static void
 test_every_legal_transition_is_there(void **state)
 {
@@ -105,7 +105,7 @@ test_every_legal_transition_is_there(void **state)
 			for (input = 0; input < TCP_INPUT_COUNT; input++)
 				found = found || tcp_transitions[from][input] == to;
 			if (!found)
-				fail_msg("nothing leads from %s to %s", talk_states[from], talk_states[to]);
+				fail_msg("nothing leads from %s to %s", fixture_states[from], fixture_states[to]);
 		}
 }
 
