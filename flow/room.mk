@@ -8,4 +8,6 @@ libflow_a_SOURCES += \
 	%D%/fastpath.h \
 	%D%/flow.h \
 	%D%/flow_internal.h \
+	%D%/memory.c \
+	%D%/memory.h \
 	%D%/udp_flow.c

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "flow/memory.h"
 
 _Static_assert(APP_FLOWS_MAX < UINT16_MAX, "indices have 16 bits");
 
@@ -15,15 +16,6 @@ app_flow_states_memory_size(const struct app_flow_table *table)
 
 #define HISTORIES_SIZE ((size_t)(APP_FLOWS_MAX + 1) * 2 * STREAM_HISTORY)
 
-/* Reserves address space; pages are allocated when they are first touched. */
-static void *
-app_flow_table_reserve_memory(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 struct app_flow_table *
 app_flow_table_new(size_t state_size)
 {
@@ -33,8 +25,8 @@ app_flow_table_new(size_t state_size)
 		return NULL;
 	table->state_size = (state_size + 63) & ~(size_t)63;
 	table->entries = calloc(APP_FLOWS_MAX + 1, sizeof table->entries[0]);
-	table->states = app_flow_table_reserve_memory(app_flow_states_memory_size(table));
-	table->histories = app_flow_table_reserve_memory(HISTORIES_SIZE);
+	table->states = memory_reserve(app_flow_states_memory_size(table));
+	table->histories = memory_reserve(HISTORIES_SIZE);
 	table->pool = stream_pool_new();
 	if (table->entries == NULL || table->states == NULL || table->histories == NULL || table->pool == NULL) {
 		app_flow_table_free(table);
@@ -49,10 +41,8 @@ app_flow_table_free(struct app_flow_table *table)
 	if (table == NULL)
 		return;
 	stream_pool_free(table->pool);
-	if (table->states != NULL)
-		munmap(table->states, app_flow_states_memory_size(table));
-	if (table->histories != NULL)
-		munmap(table->histories, HISTORIES_SIZE);
+	memory_release(table->states, app_flow_states_memory_size(table));
+	memory_release(table->histories, HISTORIES_SIZE);
 	free(table->entries);
 	free(table);
 }

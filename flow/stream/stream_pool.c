@@ -2,7 +2,8 @@
 #include "flow/stream/stream_pool.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
+
+#include "flow/memory.h"
 
 #define BYTES_SIZE ((size_t)(STREAM_POOL_BLOCKS + 1) * STREAM_BLOCK)
 
@@ -13,11 +14,7 @@ stream_pool_new(void)
 
 	if (pool == NULL)
 		return NULL;
-	/* Pages are allocated when they are first touched. */
-	pool->bytes =
-	    mmap(NULL, BYTES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (pool->bytes == MAP_FAILED)
-		pool->bytes = NULL;
+	pool->bytes = memory_reserve(BYTES_SIZE);
 	pool->block_next = calloc(STREAM_POOL_BLOCKS + 1, sizeof pool->block_next[0]);
 	pool->segments = calloc(STREAM_POOL_SEGMENTS + 1, sizeof pool->segments[0]);
 	if (pool->bytes == NULL || pool->block_next == NULL || pool->segments == NULL) {
@@ -32,8 +29,7 @@ stream_pool_free(struct stream_pool *pool)
 {
 	if (pool == NULL)
 		return;
-	if (pool->bytes != NULL)
-		munmap(pool->bytes, BYTES_SIZE);
+	memory_release(pool->bytes, BYTES_SIZE);
 	free(pool->block_next);
 	free(pool->segments);
 	free(pool);

@@ -2,8 +2,8 @@
 #include "flow/tcp/tcp_pools.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
+#include "flow/memory.h"
 #include "flow/tcp/tcp.h"
 #include "flow/tcp/tcp_loss.h"
 
@@ -60,17 +60,6 @@ tcp_pools_memory_size(uint32_t flows)
 	return sizeof(struct tcp_pools) + send_log_memory_size(flows) + loss_pool_memory_size(flows);
 }
 
-static void *
-tcp_pools_reserve_memory(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return NULL;
-	(void)madvise(memory, size, MADV_HUGEPAGE); /* optional: fewer page faults */
-	return memory;
-}
-
 struct tcp_pools *
 tcp_pools_new(uint32_t flows)
 {
@@ -81,8 +70,8 @@ tcp_pools_new(uint32_t flows)
 	pools->log_mask = send_log_index_space(flows) - 1;
 	pools->log_entries = send_log_entries_for(flows);
 	pools->loss_pair_count = loss_pool_size_for(flows);
-	pools->send_log = tcp_pools_reserve_memory(send_log_memory_size(flows));
-	pools->loss_pairs = tcp_pools_reserve_memory(loss_pool_memory_size(flows));
+	pools->send_log = memory_reserve_huge(send_log_memory_size(flows));
+	pools->loss_pairs = memory_reserve_huge(loss_pool_memory_size(flows));
 	if (pools->send_log == NULL || pools->loss_pairs == NULL) {
 		tcp_pools_free(pools);
 		return NULL;
@@ -95,10 +84,8 @@ tcp_pools_free(struct tcp_pools *pools)
 {
 	if (pools == NULL)
 		return;
-	if (pools->send_log != NULL)
-		munmap(pools->send_log, pools->log_entries * sizeof *pools->send_log);
-	if (pools->loss_pairs != NULL)
-		munmap(pools->loss_pairs, (size_t)pools->loss_pair_count * sizeof *pools->loss_pairs);
+	memory_release(pools->send_log, pools->log_entries * sizeof *pools->send_log);
+	memory_release(pools->loss_pairs, (size_t)pools->loss_pair_count * sizeof *pools->loss_pairs);
 	free(pools);
 }
 
