@@ -118,7 +118,7 @@ json_member(struct json *json)
 }
 
 static bool
-json_utf8_sequence(struct json *json, int end, bool (*element)(struct json *))
+json_elements(struct json *json, int end, bool (*element)(struct json *))
 {
 	json->at++;
 	if (json_accept(json, end))
@@ -135,9 +135,9 @@ json_value(struct json *json)
 {
 	switch (json_peek(json)) {
 	case '{':
-		return json_utf8_sequence(json, '}', json_member);
+		return json_elements(json, '}', json_member);
 	case '[':
-		return json_utf8_sequence(json, ']', json_value);
+		return json_elements(json, ']', json_value);
 	case '"':
 		return json_string(json);
 	case 'n':
