@@ -19,6 +19,7 @@
 #include "flow/reassembly/reassembly.h"
 #include "probes/print/print.h"
 #include "probes/sites.h"
+#include "tests/daemon/observe/flow_snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -113,51 +114,18 @@ advance(void)
 	observer_advance_clock(run.fast, run.now);
 }
 
-struct known {
-	const struct flow_table *table;
-	unsigned count;
-	struct flow flows[FLOWS_MAX];
-	uint64_t ids[FLOWS_MAX], starts[FLOWS_MAX];
-};
-
-/* In the order of their connection ids. */
-static void
-take_flow(void *context, const struct flow *flow)
-{
-	struct known *k = context;
-	uint64_t id = flow_cid(k->table, flow, 0);
-	unsigned at = k->count++;
-
-	must(k->count <= FLOWS_MAX);
-	for (; at > 0 && k->ids[at - 1] > id; at--) {
-		k->ids[at] = k->ids[at - 1];
-		k->starts[at] = k->starts[at - 1];
-		k->flows[at] = k->flows[at - 1];
-	}
-	k->ids[at] = id;
-	k->starts[at] = flow_first_seen(k->table, flow);
-	k->flows[at] = *flow;
-	k->flows[at].local_epoch = 0; /* only a note for the fast path */
-}
-
 static void
 compare_tables(void)
 {
-	static struct known slow, fast;
+	struct flow_snapshot slow, fast;
 
-	memset(&slow, 0, sizeof slow);
-	memset(&fast, 0, sizeof fast);
-	slow.table = observer_flows(run.slow);
-	fast.table = observer_flows(run.fast);
+	flow_snapshot_take(&slow, observer_flows(run.slow));
+	flow_snapshot_take(&fast, observer_flows(run.fast));
 	must(memcmp(flow_table_counters(slow.table), flow_table_counters(fast.table), sizeof(struct flow_counters)) ==
 	     0);
-	flow_table_visit(slow.table, take_flow, &slow);
-	flow_table_visit(fast.table, take_flow, &fast);
-	must(slow.count == fast.count);
-	for (unsigned i = 0; i < slow.count; i++) {
-		must(slow.ids[i] == fast.ids[i] && slow.starts[i] == fast.starts[i]);
-		must(memcmp(&slow.flows[i], &fast.flows[i], sizeof slow.flows[i]) == 0);
-	}
+	must(flow_snapshot_difference(&slow, &fast) == 0);
+	flow_snapshot_free(&slow);
+	flow_snapshot_free(&fast);
 	must(memcmp(observer_reassembly_counters(run.slow), observer_reassembly_counters(run.fast),
 		    sizeof(struct reassembly_counters)) == 0);
 }
