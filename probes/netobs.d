@@ -340,8 +340,8 @@ provider netobs {
 
 	/*
 	 * A local endpoint changes its state, including by timer (TIME_WAIT to CLOSED). Does not fire when a connection
-	 * is first seen or picked up in mid-stream. Scripts for each of the DTrace systems work: the state before is in
-	 * args[2] and in args[5], the state after in args[3].
+	 * is first captured or picked up in mid-stream. Scripts for each of the DTrace systems work: the state before
+	 * is in args[2] and in args[5], the state after in args[3].
 	 *
 	 * args[0] NULL: reserved
 	 * args[1] csinfo_t *: the endpoint

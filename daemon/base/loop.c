@@ -48,7 +48,7 @@ loop_new(void)
 	if (loop != NULL)
 		loop->base = event_base_new();
 	if (loop == NULL || loop->base == NULL) {
-		log_error("cannot make an event loop");
+		log_error("cannot create an event loop");
 		free(loop);
 		return NULL;
 	}

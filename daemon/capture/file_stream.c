@@ -213,11 +213,11 @@ file_stream_open_fd(struct file_stream *stream, const char *path)
 		return false;
 	}
 	if (S_ISDIR(status.st_mode)) {
-		log_error("cannot read %s: it is a directory, a capture file is wanted", stream->name);
+		log_error("cannot read %s: it is a directory; expected a capture file", stream->name);
 		return false;
 	}
 	if (isatty(stream->fd)) {
-		log_error("cannot read %s: it is a terminal, a capture file or a pipe is wanted", stream->name);
+		log_error("cannot read %s: it is a terminal; expected a capture file or a pipe", stream->name);
 		return false;
 	}
 	stream->plain_file = S_ISREG(status.st_mode);

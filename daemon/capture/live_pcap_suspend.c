@@ -36,7 +36,7 @@ live_pcap_suspend(pcap_t *pcap, const char *name, bool shared)
 	struct bpf_program program = {.bf_len = 1, .bf_insns = &reject_all};
 
 	if (pcap_setfilter(pcap, &program) < 0) {
-		log_error("cannot suspend capture on %s: %s", name, pcap_geterr(pcap));
+		log_error("cannot suspend the capture on %s: %s", name, pcap_geterr(pcap));
 		return false;
 	}
 	if (!shared)

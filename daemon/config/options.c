@@ -115,7 +115,7 @@ const struct option_row options_table[] = {
 	{.name = "tcp-closing-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.tcp_closing_ns),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
-	 .help = "expire a closing connection (FIN seen) after SECONDS idle"},
+	 .help = "expire a closing connection (FIN captured) after SECONDS idle"},
 	{.name = "udp-idle", .group = GROUP_LIMITS, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 LIMIT_SECONDS, FIELD(flow_limits.udp_idle_ns),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,

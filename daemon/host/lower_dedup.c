@@ -203,7 +203,7 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 			device->upper_addresses = calloc(2 * dedup->address_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
 			lower_dedup_collect_upper(dedup, device, link, 0);
-		log_debug(DEBUG_HOST, "interface %s is below others (%s%s): copies of their frames on it are ignored",
+		log_debug(DEBUG_HOST, "interface %s is a lower device (%s%s): duplicates captured on it are ignored",
 			  link != NULL ? link->name : "?", device->enslaved ? "a port" : "",
 			  device->has_vlans ? device->enslaved ? ", carries VLANs" : "carries VLANs" : "");
 	}

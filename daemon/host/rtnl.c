@@ -282,7 +282,7 @@ rtnl_finish_dump(struct rtnl *rtnl)
 			  rtnl->address_count);
 	}
 	if (!sent) {
-		log_warning("cannot query this host's addresses: %s", strerror(errno));
+		log_warning("cannot query the kernel for this host's addresses: %s", strerror(errno));
 		rtnl->dump = DUMP_NONE;
 	}
 }
@@ -344,7 +344,7 @@ rtnl_receive_datagram(struct rtnl *rtnl)
 		log_debug(DEBUG_HOST, "the kernel lost changes of addresses: all are read again");
 		rtnl->restart_pending = true;
 		if (rtnl->dump == DUMP_NONE && !rtnl_restart_dump(rtnl))
-			log_warning("cannot query this host's addresses: %s", strerror(errno));
+			log_warning("cannot query the kernel for this host's addresses: %s", strerror(errno));
 		return true;
 	}
 	if (got < 0 && errno == EINTR)

@@ -37,17 +37,17 @@ unix_socket_check_directory(const char *path, uid_t uid, const char *what)
 
 	unix_socket_directory(path, directory, sizeof directory);
 	if (stat(directory, &status) < 0) {
-		log_error("cannot make the %s socket %s: %s: %s", what, path, directory, strerror(errno));
+		log_error("cannot create the %s socket %s: %s: %s", what, path, directory, strerror(errno));
 		return false;
 	}
 	if (status.st_uid != 0 && status.st_uid != uid && status.st_uid != geteuid()) {
-		log_error("cannot make the %s socket %s: %s belongs to user %lu; it must belong to root or user "
+		log_error("cannot create the %s socket %s: %s belongs to user %lu; it must belong to root or user "
 			  "%lu",
 			  what, path, directory, (unsigned long)status.st_uid, (unsigned long)uid);
 		return false;
 	}
 	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0) {
-		log_error("cannot make the %s socket %s: %s is writable by group or others (mode %04o); use another "
+		log_error("cannot create the %s socket %s: %s is writable by group or others (mode %04o); use another "
 			  "directory, or chmod go-w",
 			  what, path, directory, (unsigned)status.st_mode & 07777u);
 		return false;
@@ -79,12 +79,12 @@ unix_socket_remove_stale(const char *path, const struct sockaddr_un *address, co
 	int fd;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode)) {
-		log_error("cannot make the %s socket %s: the path exists and is not a socket", what, path);
+		log_error("cannot create the %s socket %s: the path exists and is not a socket", what, path);
 		return false;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
-		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
 		return false;
 	}
 	refused = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
@@ -120,8 +120,8 @@ unix_socket_set_access(const char *path, const struct unix_socket_access *access
 
 	if ((ours || lchown(path, access->uid, access->gid) == 0) && chmod(path, access->mode) == 0)
 		return true;
-	log_error("cannot give the %s socket %s to user %lu and group %lu: %s", what, path, (unsigned long)access->uid,
-		  (unsigned long)access->gid, strerror(errno));
+	log_error("cannot set owner and mode of the %s socket %s (user %lu, group %lu): %s", what, path,
+		  (unsigned long)access->uid, (unsigned long)access->gid, strerror(errno));
 	unlink(path);
 	return false;
 }
@@ -137,7 +137,7 @@ unix_socket_listen(const char *path, const struct unix_socket_access *access, co
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
-		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
 		return -1;
 	}
 	bound = unix_socket_bind_private(fd, &address);
@@ -149,7 +149,7 @@ unix_socket_listen(const char *path, const struct unix_socket_access *access, co
 		bound = unix_socket_bind_private(fd, &address);
 	}
 	if (!bound || listen(fd, BACKLOG) < 0)
-		log_error("cannot make the %s socket %s: %s", what, path, strerror(errno));
+		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
 	else if (unix_socket_set_access(path, access, what))
 		return fd;
 	close(fd);

@@ -209,7 +209,7 @@ class Reader:
         if self.peek("!", "-", "~"):
             self.take()
             if self.unary()[1] == "string":
-                self.refuse("a number is wanted")
+                self.refuse("expected a number")
             return None, "int"
         value = self.primary()
         if self.peek("++", "--"):

@@ -226,15 +226,15 @@ is "status at the end" $? 0
 
 refused "no such group" "there is no group nosuchgroup for the control socket" --control "$socket" \
 	--control-group nosuchgroup
-refused "no such directory" "cannot make the control socket .*: No such file" --control "$tmp/nowhere/control"
+refused "no such directory" "cannot create the control socket .*: No such file" --control "$tmp/nowhere/control"
 mkdir "$tmp/foreign"
 chown 65533 "$tmp/foreign"
-refused "a directory of another user" "cannot make the control socket .* belongs to user 65533" --control "$tmp/foreign/control"
+refused "a directory of another user" "cannot create the control socket .* belongs to user 65533" --control "$tmp/foreign/control"
 mkdir "$tmp/open"
 chmod 777 "$tmp/open"
-refused "a directory that every user can write" "cannot make the control socket .* is writable by group or others" --control "$tmp/open/control"
+refused "a directory that every user can write" "cannot create the control socket .* is writable by group or others" --control "$tmp/open/control"
 : >"$tmp/run/file"
-refused "something else at the path" "cannot make the control socket .* the path exists and is not a socket" --control "$tmp/run/file"
+refused "something else at the path" "cannot create the control socket .* the path exists and is not a socket" --control "$tmp/run/file"
 refused "a path that is too long" "the path of the control socket has [0-9]* bytes" \
 	--control "$tmp/$(head -c 200 /dev/zero | tr '\0' a)"
 refused "a bad mode" "--control-mode 999: expected octal permissions" --control "$socket" --control-mode 999

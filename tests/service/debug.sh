@@ -179,7 +179,7 @@ if ip -n "$space" link add netobs1 type bridge 2>/dev/null && ip -n "$space" lin
 	interface=any
 	start --debug host
 	ip -n "$space" link set netobs1 up # sends frames of neighbour discovery
-	check "host: a lower device" wait_for logged host 'interface netobs0 is below others \(a port\)'
+	check "host: a lower device" wait_for logged host 'interface netobs0 is a lower device \(a port\)'
 	stop
 else
 	skip "host: a lower device" "no bridges here"
