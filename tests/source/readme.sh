@@ -78,7 +78,7 @@ is "commands with output" "$((n - 1))" 4
 
 "$top/scripts/netobs" --list | awk '{ print $1 }' | sort >listed
 # shellcheck disable=SC2016
-sed -n '/^## Ready-made questions/,/^## /p' "$top/README.md" | grep '^|' | grep -o '`[^`]*`' | tr -d '`' | sort >shown
+sed -n '/^## Ready-made scripts/,/^## /p' "$top/README.md" | grep '^|' | grep -o '`[^`]*`' | tr -d '`' | sort >shown
 check "the table has each script of netobs --list once" diff -u listed shown
 check "there are scripts" [ -s listed ]
 
