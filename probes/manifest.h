@@ -23,7 +23,7 @@ enum field_kind {
 struct field_info {
 	const char *name; /* "tcp_sport" */
 	const char *type; /* "uint16_t", "char[46]", "uint8_t[6]" or "pointer" */
-	const char *doc;  /* one line for people */
+	const char *doc;  /* one line, for --list-probes */
 	size_t offset;    /* in its struct */
 	size_t size;      /* in bytes */
 	enum field_kind kind;
@@ -31,7 +31,7 @@ struct field_info {
 
 struct struct_info {
 	const char *name; /* "tcpinfo": struct tcpinfo and tcpinfo_t */
-	const char *doc;  /* one line for people */
+	const char *doc;  /* one line, for --list-probes */
 	size_t size;
 	const struct field_info *fields; /* in order of offset, without padding */
 	size_t field_count;
@@ -41,13 +41,13 @@ struct argument_info {
 	const struct struct_info *type; /* NULL: a reserved position, always NULL */
 	bool nullable;			/* may be NULL */
 	const char *name;		/* of the parameter: "tcp" */
-	const char *doc;		/* one line for people */
+	const char *doc;		/* one line, for --list-probes */
 };
 
 struct probe_info {
-	const char *name;   /* as D and people write it: "tcp-receive" */
+	const char *name;   /* as D and --print write it: "tcp-receive" */
 	const char *c_name; /* as the ELF note has it: "tcp__receive" */
-	const char *doc;    /* a sentence or two for people */
+	const char *doc;    /* a sentence or two, for --list-probes */
 	unsigned arg_count; /* positions in use, 1 to 6 */
 	struct argument_info args[6];
 };

@@ -352,7 +352,7 @@ iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes)
 
 /* --- gaps --- */
 
-/* Bytes missing from the data and its digest do no harm, as long as the end of the PDU is known. */
+/* Skips bytes missing from the data or its digest: the reader stays in step because the end of the PDU is known. */
 static void
 iscsi_skip_gap(struct iscsi_reader_ctx *ctx, uint32_t length)
 {

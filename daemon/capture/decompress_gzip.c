@@ -24,7 +24,7 @@ gzip_start(void)
 }
 
 static uInt
-clamp_to_uint(size_t n)
+gzip_clamp_to_uint(size_t n)
 {
 	return n < UINT_MAX ? (uInt)n : UINT_MAX;
 }
@@ -33,7 +33,7 @@ static enum decompress_result
 gzip_step(void *state, struct decompress_buffers *buffers)
 {
 	struct gzip *gzip = state;
-	uInt in = clamp_to_uint(buffers->in_left), out = clamp_to_uint(buffers->out_left);
+	uInt in = gzip_clamp_to_uint(buffers->in_left), out = gzip_clamp_to_uint(buffers->out_left);
 
 	/* A file may consist of several gzip members (RFC 1952 section 2.2). */
 	if (gzip->last == Z_STREAM_END && inflateReset(&gzip->stream) != Z_OK)

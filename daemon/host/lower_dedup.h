@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Duplicates of lower devices: on "any" the kernel shows some frames twice.  A frame to this host that arrives at the
- * port of a bridge, bond or team, or with the tag of a VLAN device, is captured on the lower device and again on the
- * upper one; a frame from this host in reverse order.  The host's addresses are on the upper interface, so the frame on
- * the lower one is the duplicate.  Forwarded frames, for example of a bridge, appear on lower interfaces only and are
- * no duplicates.
+ * Duplicates of lower devices: on "any" the kernel delivers some frames twice.  A frame to this host that arrives at
+ * the port of a bridge, bond or team, or with the tag of a VLAN device, is captured on the lower device and again on
+ * the upper one; a frame from this host in reverse order.  The host's addresses are on the upper interface, so the
+ * frame on the lower one is the duplicate.  Forwarded frames, for example of a bridge, appear on lower interfaces only
+ * and are no duplicates.
  *
- * "any" does not show VLAN tags.  On an interface with VLAN devices a frame counts as tagged if its local address
+ * "any" does not deliver VLAN tags.  On an interface with VLAN devices a frame counts as tagged if its local address
  * belongs to an interface above and not to the interface itself.  If the address does not decide (multicast, broadcast,
  * an IPv6 link-local address on both), the frame is reported on both.
  */

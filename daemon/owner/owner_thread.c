@@ -301,7 +301,7 @@ owner_thread_refresh_step(struct owner_thread *thread)
 /* ------------------------------------------------------------------------------------------------------ the thread */
 
 static void
-deadline_lower(uint64_t *deadline, uint64_t ms)
+owner_thread_advance_deadline(uint64_t *deadline, uint64_t ms)
 {
 	if (ms < *deadline)
 		*deadline = ms;
@@ -316,13 +316,13 @@ owner_thread_next_deadline(const struct owner_thread *thread)
 	if (thread->refreshing || thread->scanning)
 		return 0;
 	if (thread->retries_due != 0)
-		deadline_lower(&deadline, thread->retries_due);
+		owner_thread_advance_deadline(&deadline, thread->retries_due);
 	if (thread->unresolved.count > 0)
-		deadline_lower(&deadline, thread->scan_due);
+		owner_thread_advance_deadline(&deadline, thread->scan_due);
 	if (thread->dump_count > 0)
-		deadline_lower(&deadline, thread->dump_due);
+		owner_thread_advance_deadline(&deadline, thread->dump_due);
 	if (thread->refresh_due != 0)
-		deadline_lower(&deadline, thread->refresh_due);
+		owner_thread_advance_deadline(&deadline, thread->refresh_due);
 	return deadline;
 }
 

@@ -5,7 +5,7 @@
 
 #include "flow/flow.h"
 
-/* The endpoint that is shown as local: the local one, else the one that sent the first packet. */
+/* The endpoint that is reported as local: the local one, else the one that sent the first packet. */
 unsigned flow_reported_endpoint(const struct flow *flow);
 
 /* "tcp", "udp" or "sctp". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The summary: all counters for people and scripts, one "name value" a line.  The meaning of a name never changes. */
+/* The summary: all counters, one "name value" a line.  The meaning of a name never changes. */
 #ifndef NETOBS_DAEMON_STATS_SUMMARY_H
 #define NETOBS_DAEMON_STATS_SUMMARY_H
 

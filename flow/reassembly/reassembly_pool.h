@@ -16,7 +16,7 @@ enum {
 	BLOCK_SIZE = 512,
 	DATAGRAM_MAX = 65535,
 	DATAGRAM_BLOCKS = (DATAGRAM_MAX + BLOCK_SIZE) / BLOCK_SIZE,
-	/* room for an IPv4 header with all options, or an IPv6 header with the extension headers seen in practice */
+	/* room for an IPv4 header with all options, or an IPv6 header with the extension headers common in practice */
 	HEADER_MAX = 256,
 	FRAGMENTS_MAX = 32768,
 };

@@ -15,7 +15,7 @@ tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 
 		return ahead <= sent ? sent - ahead : 0;
 	}
-	/* 32 bits of sequence number stand for 64 bits of offset: take the value nearest to what was sent so far. */
+	/* Expands the 32-bit sequence number to the 64-bit offset nearest to what was sent so far. */
 	offset = seq - (e->iss + 1);
 	if (sent < 0x80000000u)
 		return offset;

@@ -135,7 +135,7 @@ tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoin
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
 	if ((reasons & TCP_SLOW_FIN_DEFERRED) != 0)
 		tcp_loss_clear_deferred_fin(table, flow, endpoint);
-	/* The FIN was not confirmed in time.  If an ACK of the endpoint's own FIN came behind it, that ACK takes effect
+	/* The FIN was not confirmed in time.  If an ACK of the endpoint's own FIN followed it, that ACK takes effect
 	 * first. */
 	if (tcp_endpoint_fin_is_acked(e))
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_ACK_OF_FIN, ts, events);

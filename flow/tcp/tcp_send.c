@@ -245,7 +245,7 @@ tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
 	return true;
 }
 
-/* Sends the sequence space [seq, seq + length), or a bare ACK beyond everything captured so far. */
+/* Processes sent sequence space: [seq, seq + length), or a bare ACK beyond everything captured so far. */
 static void
 tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firings as lines for people.  One formatter per family of probes; the first struct of text_families that a probe has
+ * Firings as lines of text.  One formatter per family of probes; the first struct of text_families that a probe has
  * selects its family, so a new probe of a known family needs no code here.  Application providers add families of their
  * own.
  */

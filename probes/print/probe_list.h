@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobsd --list-probes: the manifest for people and for programs. */
+/* netobsd --list-probes: the manifest as text or as JSON. */
 #ifndef NETOBS_PROBES_PRINT_PROBE_LIST_H
 #define NETOBS_PROBES_PRINT_PROBE_LIST_H
 
