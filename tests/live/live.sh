@@ -89,7 +89,7 @@ converse "$far" "$near" 10.77.0.2 7012
 wait_for grep -q "no tracer attached" "$tmp/err"
 converse "$far" "$near" 10.77.0.2 7013
 finish
-is "frames before the tracer are left out" "$(states_of 7012)$(states_of 7013)" "server 10.77.0.2 $server_states"
+is "frames captured before the tracer attached are not observed" "$(states_of 7012)$(states_of 7013)" "server 10.77.0.2 $server_states"
 is "frames before the tracer are not counted" "$(counter capture.received)" "$(counter frames)"
 
 # Stopped, netobsd cannot empty its buffer, so frames are dropped and counted.

@@ -89,7 +89,7 @@ else
 	skip "an unanswered SYN" "nftables does not work here"
 fi
 
-# ------------------------------------------------------------------------------------------------- a server that is gone
+# -------------------------------------------------------------------------------------------- a server that has ended
 
 observe "$near" 1 -i near0 --print=tcp-connect-*,tcp-state-change --format json tcp port 7012
 rm -f "$tmp/ready"

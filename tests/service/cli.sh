@@ -149,7 +149,7 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	chmod 755 "$copy"
 	setpriv --reuid=65534 --clear-groups "$copy" -i lo >"$tmp/out" 2>"$tmp/err"
 	is "no permission: status" $? 1
-	check "no permission: the cure" grep -q "no permission to capture on lo: .*setcap cap_net_raw" "$tmp/err"
+	check "no permission: the message names the remedy" grep -q "no permission to capture on lo: .*setcap cap_net_raw" "$tmp/err"
 	chmod 600 "$file"
 	setpriv --reuid=65534 --clear-groups "$copy" -r "$file" >"$tmp/out" 2>"$tmp/err"
 	is "unreadable file: status" $? 1

@@ -105,7 +105,7 @@ else
 fi
 ctl connections port 7001 proto=tcp host 127.0.0.1 >"$tmp/connections"
 is "connections: a title and one line" "$(wc -l <"$tmp/connections")" 2
-check "connections: its state" grep -qE "time-wait" "$tmp/connections"
+check "connections: the state time-wait is listed" grep -qE "time-wait" "$tmp/connections"
 is "connections: by state" "$(ctl connections --json state=time-wait port 7001 | wc -l)" 1
 is "connections: by a state without connections" "$(ctl connections --json state listen port 7001 | wc -l)" 0
 cid=$(ctl connections --json port 7001 | sed 's/.*"near":{"cid":\([0-9]*\).*/\1/')

@@ -235,6 +235,6 @@ kill -USR1 "$pid" # which is handled after them
 wait_for grep -q '^probe-site' "$tmp/err"
 rest
 is "a repeated message: five lines, and one that counts the others" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
-check "a repeated message: the number of the others" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
+check "a repeated message: the number of suppressed ones is logged" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
 
 tap_done

@@ -12,9 +12,9 @@ have systemd-analyze systemd-sysusers || skip_all "no systemd"
 
 # 15 is an exposure of 1.5 on systemd's scale of 10.
 if systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$tmp/exposure" 2>&1; then
-	ok "exposure: $(sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p' "$tmp/exposure"), at most 1.5 wanted"
+	ok "exposure: $(sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p' "$tmp/exposure"), limit 1.5"
 else
-	not_ok "exposure, at most 1.5 wanted" "$tmp/exposure"
+	not_ok "exposure, limit 1.5" "$tmp/exposure"
 fi
 
 # With a program that exists and without the manual: neither is part of the unit.
