@@ -24,6 +24,7 @@ struct owner_record {
 	uint32_t uid;
 	uint32_t flags;
 	char comm[16];
+	uint32_t unused; /* 0: with it a record has no padding, and records compare as bytes */
 };
 
 #define OWNER_RECORD_WORDS 13
