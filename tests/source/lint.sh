@@ -102,9 +102,22 @@ if have dpkg-query python3; then
 	is "a command that bootstrap does not install is found" "$(machine commands tests/lib/tap.sh "$tmp/commands.bad" |
 		sed 's/.*commands\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 4 "
 	nothing "each command is of an essential package or of bootstrap's packages" machine commands
+	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"
+	is "a command listed behind the wrong package is found" "$(machine packages "$tmp/packages.bad" |
+		sed 's/.*packages\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 "
+	nothing "the packages of check-vm have their commands" machine packages tests/vm/packages tests/vm/host-packages
 else
 	skip "commands of scripts" "this is not Debian, or python3 is not installed"
 fi
+
+# host_packages: the packages of check-vm on the host, in one line
+host_packages() {
+	sed -n 's/^\([a-z0-9][a-z0-9.+-]*\):.*/\1/p' tests/vm/host-packages | paste -s -d ' ' -
+}
+
+for manual in CONTRIBUTING.md tests/vm/README.md; do
+	check "$manual has the packages of check-vm" grep -qxF "    apt-get install $(host_packages)" "$manual"
+done
 
 # -------------------------------------------------------------------------------------------- rules of CONTRIBUTING
 
@@ -142,7 +155,7 @@ unlicensed() {
 	# Captures, expectations and configurations are data, compared line by line.
 	find dissect flow probes apps daemon tools man tests bench scripts bootstrap .ci/run -type f \
 		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
-		! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' ! -name '*.pyc' | while read -r file; do
+		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' ! -name '*.pyc' | while read -r file; do
 		[ ! -f "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' || echo "$file"
 	done
 }

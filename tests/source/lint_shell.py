@@ -4,7 +4,10 @@
 
     lint_shell.py awk FILE...       awk programs in scripts, and *.awk: mawk parses them, and they use POSIX awk only
     lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs or of one
-                                    that such a package depends on; or the script asks `have COMMAND` first
+                                    that such a package depends on; or the script asks `have COMMAND` first.  Scripts of
+                                    check-vm: also the commands of tests/vm/host-packages; scripts of its guest: only
+                                    those of tests/vm/packages and of essential packages
+    lint_shell.py packages FILE...  each command of such a list is of the package before it or of a dependency, if that is installed
 """
 import functools
 import os
@@ -334,18 +337,32 @@ def fields_of_packages():
 
 
 @functools.cache
+def essential_packages():
+    """The packages of every Debian."""
+    return {package for package, essential, _, _ in fields_of_packages() if essential}
+
+
+@functools.cache
+def listed_commands(path):
+    """Package by command, of a list of check-vm: lines of `PACKAGE: COMMAND...  # what for`."""
+    found = {}
+    for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
+        if match := re.match(r"([a-z0-9][a-z0-9.+-]*):([^#]*)", line):
+            found.update({command: match[1] for command in match[2].split()})
+    return found
+
+
+@functools.cache
 def packages():
     """The packages of a stock Debian after bootstrap."""
     listed = pathlib.Path("bootstrap").read_text(encoding="ascii").split("PACKAGES='")[1].split("'")[0]
     found = {line.split()[1] for line in listed.splitlines() if line}
     needs, providers = {}, {}
-    for package, essential, provides, depends in fields_of_packages():
+    for package, _, provides, depends in fields_of_packages():
         needs[package] = depends
         for name in provides | {package}:
             providers.setdefault(name, set()).add(package)
-        if essential:
-            found.add(package)
-    found |= {"apt"}  # a Debian without it has no bootstrap
+    found |= essential_packages() | {"apt"}  # a Debian without it has no bootstrap
     todo = list(found)
     while todo:
         for name in needs.get(todo.pop(), ()):
@@ -374,6 +391,13 @@ def packages_of(commands):
             for command, several in names.items() if several}
 
 
+def expected(path, name, owner):
+    """Whether the machine on which a script runs has a command."""
+    if path.startswith("tests/vm/guest/"):
+        return name in listed_commands("tests/vm/packages") or owner in essential_packages()
+    return owner in packages() or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
+
+
 def check_commands(texts):
     scripts = {path: Script(text) for path, text in texts.items() if not path.endswith(".awk")}
     known = BUILTINS.union(*(script.functions for script in scripts.values()))
@@ -381,18 +405,32 @@ def check_commands(texts):
     for path, script in scripts.items():
         for name, line in sorted(set(script.commands), key=lambda found: found[::-1]):
             owner = owners.get(name)
-            if name in known or name in script.wanted or owner in packages():
+            if name in known or name in script.wanted or expected(path, name, owner):
                 continue
             yield path, line, (f"{name} is of {owner}" if owner else f"{name} is not installed") + \
                 f": no package that is essential or of bootstrap's list; without one, `have {name}` comes first"
 
 
+def check_packages(texts):
+    for path, text in texts.items():
+        listed = listed_commands(path)
+        owners = packages_of(listed)
+        needs = {package: depends for package, _, _, depends in fields_of_packages()}
+        for line, content in enumerate(text.splitlines(), 1):
+            package, _, rest = content.partition(":")
+            for name in rest.partition("#")[0].split() if package in needs else ():
+                if owners.get(name) not in needs[package] | {package}:
+                    yield path, line, f"{name} is of {owners.get(name, 'no package')}, not of {package}"
+
+
 def main():
     what, paths = sys.argv[1], sys.argv[2:]
     texts = {path: pathlib.Path(path).read_text(encoding="utf-8") for path in paths}
-    for path, line, complaint in {"awk": check_awk, "commands": check_commands}[what](texts):
+    for path, line, complaint in CHECKS[what](texts):
         print(f"{path}:{line}: {complaint}")
 
+
+CHECKS = {"awk": check_awk, "commands": check_commands, "packages": check_packages}
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Scripts of make check-vm that run in the guest, in this order.  The first one begins without the package.
+
+vm_checks += \
+	%D%/boot.sh
