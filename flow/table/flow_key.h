@@ -4,6 +4,8 @@
 #ifndef NETOBS_FLOW_TABLE_FLOW_KEY_H
 #define NETOBS_FLOW_TABLE_FLOW_KEY_H
 
+#include <endian.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -23,12 +25,12 @@ key_load_u64(const uint8_t *at)
 static inline bool
 key_endpoint_is_greater(const uint8_t *a, uint16_t aport, const uint8_t *b, uint16_t bport)
 {
-	uint64_t ahead = __builtin_bswap64(key_load_u64(a)), bhead = __builtin_bswap64(key_load_u64(b));
+	uint64_t ahead = be64toh(key_load_u64(a)), bhead = be64toh(key_load_u64(b));
 
 	if (ahead != bhead)
 		return ahead > bhead;
-	ahead = __builtin_bswap64(key_load_u64(a + 8));
-	bhead = __builtin_bswap64(key_load_u64(b + 8));
+	ahead = be64toh(key_load_u64(a + 8));
+	bhead = be64toh(key_load_u64(b + 8));
 	if (ahead != bhead)
 		return ahead > bhead;
 	return aport > bport;
