@@ -30,6 +30,7 @@ struct pcap_reader {
 	int dlt;
 	uint32_t max_caplen;  /* a record with a larger caplen is left to libpcap */
 	uint32_t ns_per_unit; /* nanoseconds per unit of `fraction` */
+	uint32_t units_per_second;
 	off_t offset;	      /* file offset of the next read */
 	uint32_t at, end;     /* range of the buffer not parsed yet */
 	_Alignas(64) uint8_t buffer[sizeof(struct pcap_record_header) + CAPLEN_MAX + READ_BYTES];
@@ -64,6 +65,7 @@ pcap_reader_new(int fd, pcap_t *pcap, const struct interface *interface)
 	reader->dlt = pcap_datalink(pcap);
 	reader->max_caplen = snapshot < CAPLEN_MAX ? snapshot : CAPLEN_MAX;
 	reader->ns_per_unit = scale;
+	reader->units_per_second = NANOSECONDS / scale;
 	reader->offset = FILE_HEADER;
 	reader->at = reader->end = 0;
 	return reader;
@@ -96,12 +98,12 @@ pcap_reader_fill(struct pcap_reader *reader)
 	return true;
 }
 
-/* Whether the record is plain enough to be read here.  A time stamp beyond 2038 is negative in some versions of
- * libpcap. */
+/* Whether the record is plain enough to be read here.  An invalid fraction is left to libpcap and
+ * capture_time_stamp(). */
 static inline bool
 pcap_reader_is_regular(const struct pcap_reader *reader, const struct pcap_record_header *r)
 {
-	return r->caplen <= reader->max_caplen && (int32_t)(r->seconds | r->fraction) >= 0;
+	return r->caplen <= reader->max_caplen && r->fraction < reader->units_per_second;
 }
 
 /* Returns the frames that are complete in the buffer. */

@@ -29,7 +29,7 @@
 struct outcome {
 	bool opened, damaged;
 	unsigned long frames;
-	uint64_t sum;
+	uint64_t sum, last_ts;
 	char message[512];
 };
 
@@ -58,6 +58,7 @@ add(struct outcome *outcome, const struct frame *frame)
 	const uint8_t *bytes = (const uint8_t *)fields;
 
 	outcome->frames++;
+	outcome->last_ts = frame->ts;
 	for (size_t i = 0; i < sizeof fields; i++)
 		outcome->sum = (outcome->sum ^ bytes[i]) * 0x100000001b3u;
 	for (uint32_t i = 0; i < frame->caplen; i++)
@@ -246,16 +247,79 @@ test_every_byte_changed(void **state)
 	}
 }
 
+static void
+write_u32(FILE *file, uint32_t value, bool swapped)
+{
+	if (swapped)
+		value = __builtin_bswap32(value);
+	assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+}
+
+/* In the byte order of this machine, or in the other one. */
+static void
+write_file_header(FILE *file, uint32_t magic, bool swapped)
+{
+	uint16_t version[2] = {swapped ? 0x0200 : 2, swapped ? 0x0400 : 4};
+
+	write_u32(file, magic, swapped);
+	assert_int_equal(fwrite(version, sizeof version, 1, file), 1);
+	write_u32(file, 0, swapped);
+	write_u32(file, 0, swapped);
+	write_u32(file, 262144, swapped);
+	write_u32(file, DLT_EN10MB, swapped);
+}
+
+/* The replay of a capture of one frame with this time stamp. */
+static struct outcome
+outcome_of_time_stamp(uint32_t magic, bool swapped, uint32_t seconds, uint32_t fraction)
+{
+	const uint8_t frame[20] = {0};
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	write_file_header(file, magic, swapped);
+	write_u32(file, seconds, swapped);
+	write_u32(file, fraction, swapped);
+	write_u32(file, sizeof frame, swapped);
+	write_u32(file, sizeof frame, swapped);
+	assert_int_equal(fwrite(frame, sizeof frame, 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	compare("time stamp", fraction);
+	assert_int_equal(got.frames, 1);
+	return got;
+}
+
+/* A capture written by a machine of the other byte order has the same times, after 2038 and invalid fractions too. */
+static void
+test_time_stamps_of_both_byte_orders(void **state)
+{
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
+	static const uint32_t seconds[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff};
+	static const uint32_t fractions[] = {0,		 1,	     999999,	 1000000,    999999999,
+					     1000000000, 0x7fffffff, 0x80000000, 0xfffffc18, 0xffffffff};
+
+	(void)state;
+	for (size_t m = 0; m < sizeof magics / sizeof magics[0]; m++)
+		for (size_t s = 0; s < sizeof seconds / sizeof seconds[0]; s++)
+			for (size_t f = 0; f < sizeof fractions / sizeof fractions[0]; f++) {
+				struct outcome native, swapped;
+
+				native = outcome_of_time_stamp(magics[m], false, seconds[s], fractions[f]);
+				swapped = outcome_of_time_stamp(magics[m], true, seconds[s], fractions[f]);
+				assert_int_equal(native.last_ts, swapped.last_ts);
+				assert_int_equal(native.last_ts / 1000000000, seconds[s]);
+			}
+}
+
 /* Frames of every size up to the largest, over many fills of the buffer. */
 static void
 test_large_frames(void **state)
 {
-	uint32_t header[6] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 262144, DLT_EN10MB};
 	FILE *file = fopen(path, "wb");
 
 	(void)state;
 	assert_non_null(file);
-	assert_int_equal(fwrite(header, sizeof header, 1, file), 1);
+	write_file_header(file, 0xa1b2c3d4, false);
 	for (uint32_t length = 0; length <= 262144; length += 1 + length / 7) {
 		uint32_t record[4] = {length, length % 1000000, length, length + 1};
 
@@ -292,6 +356,7 @@ main(void)
 	    cmocka_unit_test(test_every_capture),
 	    cmocka_unit_test(test_cut_at_every_byte),
 	    cmocka_unit_test(test_every_byte_changed),
+	    cmocka_unit_test(test_time_stamps_of_both_byte_orders),
 	    cmocka_unit_test(test_large_frames),
 	};
 

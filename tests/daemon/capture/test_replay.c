@@ -77,6 +77,12 @@ observer_clear(struct observer *observer)
 /* ------------------------------------------------------------------------------------------------------ small files */
 
 static void
+put16(FILE *file, uint16_t value)
+{
+	assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+}
+
+static void
 put32(FILE *file, uint32_t value)
 {
 	assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
@@ -90,7 +96,8 @@ capture(unsigned which, uint32_t magic, uint32_t link_type)
 
 	assert_non_null(file);
 	put32(file, magic);
-	put32(file, 4u << 16 | 2); /* version 2.4 */
+	put16(file, 2); /* version 2.4 */
+	put16(file, 4);
 	put32(file, 0);
 	put32(file, 0);
 	put32(file, 65535);
