@@ -229,12 +229,15 @@ function parse_type(word, count) {
 	} else if (word ~ /^netobs_i(8|32|64)$/ && count == "") {
 		field_kind[structs, fields] = "FIELD_SIGNED"
 		field_type[structs, fields] = "int" substr(word, 9) "_t"
+	} else if (word == "netobs_be32" && count == "") {
+		field_kind[structs, fields] = "FIELD_NETWORK"
+		field_type[structs, fields] = "uint32_t"
 	} else if (word == "netobs_ptr" && count == "") {
 		field_kind[structs, fields] = "FIELD_POINTER"
 		field_type[structs, fields] = "pointer"
 	} else
 		fail(pending_line, "not a type of a field: " word (count == "" ? "" : "[" count "]"), \
-			"netobs_u32; or netobs_u8, u16, u64, i8, i32, i64, ptr, or char or netobs_u8 with a count in brackets")
+			"netobs_u32; or netobs_u8, u16, u64, i8, i32, i64, be32, ptr, or char or netobs_u8 with a count in brackets")
 }
 
 function parse_field(s,    at, declaration, text, part, name, count) {

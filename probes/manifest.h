@@ -15,6 +15,7 @@
 enum field_kind {
 	FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes */
 	FIELD_SIGNED,   /* 1, 4 or 8 bytes */
+	FIELD_NETWORK,  /* 4 bytes, unsigned, in network byte order */
 	FIELD_TEXT,     /* char[size], ended by a NUL */
 	FIELD_BYTES,    /* uint8_t[size] */
 	FIELD_POINTER,  /* an address, 8 bytes; meaningless outside the process */

@@ -30,6 +30,9 @@ typedef __INT8_TYPE__ netobs_i8;    /* int8_t */
 typedef __INT32_TYPE__ netobs_i32;  /* int32_t */
 typedef __INT64_TYPE__ netobs_i64;  /* int64_t */
 
+/* uint32_t in network byte order: the bytes of an IPv4 address. */
+typedef __UINT32_TYPE__ netobs_be32;
+
 /* An address in netobsd's memory, 0 for none.  Always 64 bits wide, so that a tracer need not know netobsd's
  * architecture. */
 typedef __UINT64_TYPE__ netobs_ptr;
@@ -212,8 +215,8 @@ struct ipv4info {
 	netobs_u8 ipv4_protocol;  /* protocol of the payload, an IANA number */
 	char ipv4_protostr[16];   /* protocol in words: "TCP"; "<unknown>" */
 	netobs_u16 ipv4_checksum; /* header checksum, as on the wire */
-	netobs_u32 ipv4_src;      /* source address, network byte order */
-	netobs_u32 ipv4_dst;      /* destination address, network byte order */
+	netobs_be32 ipv4_src;     /* source address, network byte order */
+	netobs_be32 ipv4_dst;     /* destination address, network byte order */
 	char ipv4_saddr[16];      /* source address, text */
 	char ipv4_daddr[16];      /* destination address, text */
 	netobs_ptr ipv4_hdr;      /* first byte of the header */

@@ -28,6 +28,7 @@
 SAME_TYPE(netobs_u8, uint8_t);
 SAME_TYPE(netobs_u16, uint16_t);
 SAME_TYPE(netobs_u32, uint32_t);
+SAME_TYPE(netobs_be32, uint32_t);
 SAME_TYPE(netobs_u64, uint64_t);
 SAME_TYPE(netobs_i8, int8_t);
 SAME_TYPE(netobs_i32, int32_t);

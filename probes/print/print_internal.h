@@ -11,12 +11,14 @@
 /* Upper bound of a line for any packet; checked for JSON when a printer is created. */
 #define PRINT_LINE_MAX 16384
 
-/* How one field is printed in JSON. */
+/* How one field is printed in JSON.  A field in network byte order is printed as the number that a little-endian
+ * machine reads, so that a replay prints the same bytes on every machine. */
 enum json_operation {
 	JSON_U8,
 	JSON_U16,
 	JSON_U32,
 	JSON_U64,
+	JSON_NETWORK,
 	JSON_I8,
 	JSON_I32,
 	JSON_I64,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Firings as JSON, driven by the manifest: a new field or probe needs no code here. */
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ json_operation_for(const struct field_info *field)
 		return n == 1 ? JSON_U8 : n == 2 ? JSON_U16 : n == 4 ? JSON_U32 : JSON_U64;
 	case FIELD_SIGNED:
 		return n == 1 ? JSON_I8 : n == 4 ? JSON_I32 : JSON_I64;
+	case FIELD_NETWORK:
+		return JSON_NETWORK;
 	case FIELD_TEXT:
 		return JSON_TEXT;
 	case FIELD_BYTES:
@@ -119,6 +122,8 @@ json_put_field(char *at, const struct json_field *field, const char *from)
 		return put_u32(at, READ_AS(uint32_t, from));
 	case JSON_U64:
 		return put_u64(at, READ_AS(uint64_t, from));
+	case JSON_NETWORK:
+		return put_u32(at, le32toh(READ_AS(uint32_t, from)));
 	case JSON_I8:
 		return put_i64(at, READ_AS(int8_t, from));
 	case JSON_I32:

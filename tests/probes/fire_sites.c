@@ -52,24 +52,36 @@ outer_field(const struct struct_info *info, bool last)
 	return found;
 }
 
+/* The number at `at`, without its sign. */
+static uint64_t
+field_value(const struct field_info *field, const void *at)
+{
+	switch (field->size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		return *(const uint16_t *)at;
+	case 4:
+		return *(const uint32_t *)at;
+	default:
+		return *(const uint64_t *)at;
+	}
+}
+
 static void
 print_expected(const struct field_info *field, const char *from)
 {
 	const char *at = from + field->offset;
-	uint64_t value = 0;
+	unsigned shift = (unsigned)(64 - 8 * field->size);
 
 	if (field->kind == FIELD_TEXT) {
 		printf("%s\n", at);
 		return;
 	}
-	memcpy(&value, at, field->size);
-	if (field->kind == FIELD_SIGNED) {
-		unsigned shift = (unsigned)(64 - 8 * field->size);
-
-		printf("%" PRId64 "\n", (int64_t)(value << shift) >> shift);
-	} else {
-		printf("%" PRIu64 "\n", value);
-	}
+	if (field->kind == FIELD_SIGNED)
+		printf("%" PRId64 "\n", (int64_t)(field_value(field, at) << shift) >> shift);
+	else
+		printf("%" PRIu64 "\n", field_value(field, at));
 }
 
 static void

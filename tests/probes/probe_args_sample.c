@@ -3,6 +3,7 @@
  * report. */
 #include "tests/probes/probe_args_sample.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 static void
@@ -29,8 +30,8 @@ sample_fill_packet(struct probe_args_sample *s)
 	s->ipv4info = (struct ipv4info){
 	    .ipv4_ver = 4, .ipv4_ihl = 20, .ipv4_tos = 0x10, .ipv4_length = 84, .ipv4_ident = 54321,
 	    .ipv4_flags = 2, .ipv4_offset = 0, .ipv4_ttl = 64, .ipv4_protocol = 6, .ipv4_protostr = "TCP",
-	    .ipv4_checksum = 0xbeef, .ipv4_src = 0x010200c0, .ipv4_dst = 0x026433c6, .ipv4_saddr = "192.0.2.1",
-	    .ipv4_daddr = "198.51.100.2", .ipv4_hdr = 0x100e};
+	    .ipv4_checksum = 0xbeef, .ipv4_src = htonl(0xc0000201), .ipv4_dst = htonl(0xc6336402),
+	    .ipv4_saddr = "192.0.2.1", .ipv4_daddr = "198.51.100.2", .ipv4_hdr = 0x100e};
 	s->ipv6info = (struct ipv6info){
 	    .ipv6_ver = 6, .ipv6_tclass = 0xb8, .ipv6_flow = 0xabcde, .ipv6_plen = 64, .ipv6_nexthdr = 58,
 	    .ipv6_nextstr = "ICMPv6", .ipv6_hlim = 255, .ipv6_src = 0x1016, .ipv6_dst = 0x1026,

@@ -254,6 +254,17 @@ json_of_the_largest_values(void **state)
 	assert_non_null(strstr(printed, "\"cs_pid\":-2147483648,\"cs_zoneid\":-9223372036854775808"));
 }
 
+/* The number that a little-endian machine reads, whatever this machine reads. */
+static void
+json_of_network_order(void **state)
+{
+	(void)state;
+	memcpy(&samples.ipv4info.ipv4_src, (const uint8_t[]){10, 0, 0, 1}, 4);
+	memcpy(&samples.ipv4info.ipv4_dst, (const uint8_t[]){10, 0, 0, 200}, 4);
+	print_sample(PRINT_JSON, PROBE_IP_RECEIVE);
+	assert_non_null(strstr(printed, "\"ipv4_src\":16777226,\"ipv4_dst\":3355443210,"));
+}
+
 /* ------------------------------------------------------------------------------------------------------------- text */
 
 #define TIME "2026-11-20T11:02:03.123456789Z "
@@ -628,6 +639,7 @@ main(void)
 	    FRESH(text_fields_end_with_their_size),
 	    FRESH(json_of_any_bytes_is_json),
 	    FRESH(json_of_the_largest_values),
+	    FRESH(json_of_network_order),
 	    FRESH(text_of_the_link),
 	    FRESH(text_of_ip),
 	    FRESH(text_of_transports),
