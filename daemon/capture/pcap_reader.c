@@ -56,7 +56,7 @@ pcap_reader_new(int fd, pcap_t *pcap, const struct interface *interface)
 	if (scale == 0 || pcap_is_swapped(pcap) || pcap_major_version(pcap) != VERSION_MAJOR ||
 	    pcap_minor_version(pcap) != VERSION_MINOR)
 		return NULL;
-	reader = malloc(sizeof *reader);
+	reader = aligned_alloc(_Alignof(struct pcap_reader), sizeof *reader);
 	if (reader == NULL)
 		return NULL;
 	reader->pcap = pcap;
