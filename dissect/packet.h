@@ -236,6 +236,7 @@ struct packet {
 	uint32_t payload_wire;	/* bytes on the wire behind the transport header; 0 without a transport layer */
 	enum inner_layer inner; /* kind of the payload if it is a tunnel's */
 	uint16_t inner_type;	/* for INNER_IP: the EtherType (IP or MPLS); 0: decided by the first nibble */
+	uint32_t inner_id;	/* of a tunnel (not INNER_NONE): VNI or GRE key, 0 without one */
 };
 
 /* Records an anomaly.  The most severe one becomes worst_anomaly, the first among equals. */

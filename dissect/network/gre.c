@@ -100,4 +100,6 @@ dissect_gre(struct packet *packet)
 		gre_set_inner(packet, &c, type);
 	else if (type == ETHER_PPP)
 		pptp_set_inner(packet, &c);
+	if ((flags & GRE_VERSION_BITS) == 0 && (flags & GRE_KEY) != 0)
+		packet->inner_id = slice_u32(words, (flags & GRE_CHECKSUM) != 0 ? GRE_WORD : 0);
 }

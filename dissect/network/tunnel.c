@@ -13,6 +13,7 @@ packet_set_inner(struct packet *packet, struct cursor inside, uint16_t type)
 	packet->payload = inside;
 	packet->inner = type == ETHER_BRIDGED ? INNER_ETHERNET : INNER_IP;
 	packet->inner_type = type == ETHER_BRIDGED ? 0 : type;
+	packet->inner_id = 0;
 }
 
 /* RFC 7348. */
@@ -28,10 +29,12 @@ dissect_vxlan(struct packet *packet)
 		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TUNNEL, ANOMALY_VXLAN_SHORT);
 		return;
 	}
-	if ((slice_u8(header, 0) & VXLAN_HAS_NETWORK) == 0)
+	if ((slice_u8(header, 0) & VXLAN_HAS_NETWORK) == 0) {
 		packet_add_anomaly(packet, ANOMALY_VXLAN_FLAGS);
-	else
-		packet_set_inner(packet, c, ETHER_BRIDGED);
+		return;
+	}
+	packet_set_inner(packet, c, ETHER_BRIDGED);
+	packet->inner_id = slice_u32(header, 4) >> 8;
 }
 
 /* RFC 8926. */
@@ -54,10 +57,12 @@ dissect_geneve(struct packet *packet)
 		return;
 	}
 	type = slice_u16(header, 2);
-	if (type == ETHER_BRIDGED || type == ETHER_IPV4 || type == ETHER_IPV6)
-		packet_set_inner(packet, c, type);
-	else
+	if (type != ETHER_BRIDGED && type != ETHER_IPV4 && type != ETHER_IPV6) {
 		packet_advance(packet, &c);
+		return;
+	}
+	packet_set_inner(packet, c, type);
+	packet->inner_id = slice_u32(header, 4) >> 8;
 }
 
 /* RFC 3378. */

@@ -61,6 +61,12 @@ carries(const struct frame_buffer *frame, enum inner_layer inner, enum network_l
 }
 
 static void
+has_id(const struct frame_buffer *frame, uint32_t id)
+{
+	assert_int_equal(frame_dissect(DLT_IPV4, frame)->inner_id, id);
+}
+
+static void
 carries_nothing(const struct frame_buffer *frame, enum anomaly reason)
 {
 	const struct packet *outer = frame_dissect(DLT_IPV4, frame);
@@ -111,8 +117,10 @@ gre(void **state)
 	(void)state;
 	bytes = tunnel(GRE, plain, sizeof plain, &v4);
 	carries(&bytes, INNER_IP, NETWORK_IPV4);
+	has_id(&bytes, 0);
 	bytes = tunnel(GRE, all, sizeof all, &v6); /* checksum, key, sequence */
 	carries(&bytes, INNER_IP, NETWORK_IPV6);
+	has_id(&bytes, 0x05060708);
 	for (uint32_t n = 0; n < sizeof all; n++) {
 		struct frame_buffer none = {.len = 0};
 
@@ -121,6 +129,7 @@ gre(void **state)
 	}
 	bytes = tunnel(GRE, bridged, sizeof bridged, &frame);
 	carries(&bytes, INNER_ETHERNET, NETWORK_IPV4);
+	has_id(&bytes, 1);
 	bytes = tunnel(GRE, other, sizeof other, &v4);
 	carries_nothing(&bytes, ANOMALY_NONE);
 }
@@ -181,6 +190,7 @@ vxlan(void **state)
 	(void)state;
 	bytes = udp_tunnel(4789, header, sizeof header, &frame);
 	carries(&bytes, INNER_ETHERNET, NETWORK_IPV4);
+	has_id(&bytes, 42);
 	packet = frame_dissect(DLT_IPV4, &bytes);
 	assert_int_equal(packet->transport, TRANSPORT_UDP);
 	assert_int_equal(packet->payload_wire, 8 + frame.len); /* of the outer datagram, VXLAN included */
@@ -216,6 +226,7 @@ geneve(void **state)
 	carries(&bytes, INNER_ETHERNET, NETWORK_IPV4);
 	bytes = udp_tunnel(6081, ip, sizeof ip, &v6);
 	carries(&bytes, INNER_IP, NETWORK_IPV6);
+	has_id(&bytes, 42);
 	bytes = udp_tunnel(6081, options, sizeof options, &v6); /* 128 bytes of options, more than there are */
 	carries_nothing(&bytes, ANOMALY_GENEVE_SHORT);
 	bytes = udp_tunnel(6081, version, sizeof version, &v6);
