@@ -10,6 +10,22 @@ struct cooked {
 	uint16_t packet_type, hardware, length, protocol;
 };
 
+/* Whether the bytes of an IP or ARP packet start with a VLAN tag.  Linux 6.11, 6.1.103 and later give a received frame
+ * with two tags the EtherType behind both, although only the outer tag is taken off. */
+static bool
+cooked_has_inner_tag(const struct cursor *c, uint16_t protocol)
+{
+	unsigned version = protocol == ETHER_IPV4 ? 4 : 6;
+	struct slice head;
+
+	if (!cursor_peek(c, 5, &head) || slice_u16(head, 2) != protocol)
+		return false;
+	if (protocol == ETHER_ARP) /* there, an ARP packet has the EtherType of its addresses */
+		return true;
+	return (protocol == ETHER_IPV4 || protocol == ETHER_IPV6) && slice_u8(head, 0) >> 4 != version &&
+	       slice_u8(head, 4) >> 4 == version;
+}
+
 static void
 dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooked *cooked)
 {
@@ -24,7 +40,7 @@ dissect_cooked(struct packet *packet, const struct cursor *c, const struct cooke
 	if (cooked->hardware == ARPHRD_NETLINK) /* the protocol is a netlink family */
 		return;
 	if (cooked->protocol >= ETHER_TYPE_MIN) {
-		ether->type = cooked->protocol;
+		ether->type = cooked_has_inner_tag(c, cooked->protocol) ? ETHER_VLAN : cooked->protocol;
 		dissect_vlan_tags(packet);
 	} else if (cooked->protocol == SLL_PROTOCOL_LLC) {
 		dissect_llc(packet);

@@ -164,6 +164,28 @@ cooked_tagged_and_llc(void **state)
 }
 
 static void
+cooked_tagged_twice(void **state)
+{
+	/* SLL2: IPv4 or ARP, interface 3, ARPHRD_ETHER, to this host; a tag of VLAN 201, then the packet */
+	static const uint8_t ipv4[] = {8, 0, 0, 0, 0, 0,    0,	  3,	0,    1,    0, 6,   0,	  0x1b,
+				       0x21, 0x3c, 0x4d, 0x5e, 0, 0, 0, 201, 0x08, 0x00, ECHO_IPV4};
+	static const uint8_t arp[] = {8,    6,	  0,	0, 0, 0, 0, 3,	  0, 1, 0, 6, 0, 0x1b, 0x21, 0x3c, 0x4d, 0x5e,
+				      0,    0,	  0,	201, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 1,
+				      10,   0,	  0,	1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2};
+	const struct packet *packet = DISSECT(DLT_LINUX_SLL2, ipv4);
+
+	(void)state;
+	assert_worst_anomaly(packet, ANOMALY_NONE);
+	assert_int_equal(packet->ether.vlan, 201);
+	assert_int_equal(packet->ether.type, 0x0800);
+	assert_int_equal(packet->transport, TRANSPORT_ICMP);
+	packet = DISSECT(DLT_LINUX_SLL2, arp);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
+	assert_int_equal(packet->ether.vlan, 201);
+	assert_int_equal(packet->network, NETWORK_ARP);
+}
+
+static void
 cooked_v2(void **state)
 {
 	/* SLL2: IPv4, interface 3, ARPHRD_ETHER, to this host (0), address 00:1b:21:3c:4d:5e */
@@ -265,6 +287,7 @@ main(void)
 		cmocka_unit_test(bsd_loopback),
 		cmocka_unit_test(cooked),
 		cmocka_unit_test(cooked_tagged_and_llc),
+		cmocka_unit_test(cooked_tagged_twice),
 		cmocka_unit_test(cooked_v2),
 		cmocka_unit_test(mpls),
 		cmocka_unit_test(pppoe),
