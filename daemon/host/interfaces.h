@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/host/tunnel_device.h"
 #include "dissect/frame.h"
 
 struct interfaces;
@@ -20,9 +21,13 @@ struct interface_info {
 	bool up;      /* administratively up */
 	bool has_mac; /* mac is set: it is an Ethernet */
 	uint8_t mac[6];
-	uint32_t mtu;	      /* 0 if unknown */
-	uint32_t master;      /* index of the bridge, bond or team that it is a port of, 0 if it is none */
-	uint32_t vlan_parent; /* index of the interface that this VLAN device is on, 0 if it is none */
+	uint32_t mtu;	  /* 0 if unknown */
+	uint32_t master;  /* index of the bridge, bond or team that it is a port of, 0 if it is none */
+	uint32_t carrier; /* index of the interface that this VLAN, macvlan or ipvlan device is on, 0 if it is none */
+	bool sends_only;  /* ipvlan in mode l3s: what the device receives is delivered on its carrier only */
+	bool redirects;	  /* an ifb device: its frames return to the interface from which they were redirected */
+	bool ppp;	  /* carries the packets of PPPoE frames, among others */
+	struct tunnel_device tunnel;
 };
 
 /* Callback for changes; the memory belongs to the subscriber. */

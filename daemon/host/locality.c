@@ -102,3 +102,15 @@ locality_of_packet(const struct packet *p, enum view_mode view, const struct loc
 		return locality_from_direction(p->direction);
 	return locality_from_addresses(p, local_addrs);
 }
+
+struct locality
+locality_ignoring_direction(const struct packet *p, const struct local_addrs *local_addrs)
+{
+	struct locality locality = locality_of_packet(p, VIEW_HOST, local_addrs);
+
+	if (p->network == NETWORK_IPV4 || p->network == NETWORK_IPV6) {
+		locality.source_local |= local_addrs_contains(local_addrs, p->ip.version, p->ip.src);
+		locality.destination_local |= local_addrs_contains(local_addrs, p->ip.version, p->ip.dst);
+	}
+	return locality;
+}

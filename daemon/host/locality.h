@@ -20,6 +20,10 @@ struct locality {
 struct locality locality_of_packet(const struct packet *packet, enum view_mode view,
 				   const struct local_addrs *local_addrs);
 
+/* Like locality_of_packet() in the host view, except that a unicast address counts whatever the direction: the link
+ * header of a lower interface marks a frame for an upper interface with another MAC address as one for another host. */
+struct locality locality_ignoring_direction(const struct packet *packet, const struct local_addrs *local_addrs);
+
 /* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
 static inline bool
 locality_is_loopback_duplicate(enum direction direction, bool loopback)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/host/lower_dedup.h"
 
+#include <net/ethernet.h>
+#include <linux/if_ether.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +17,14 @@ struct interface_address {
 	uint32_t ifindex;
 	uint8_t version;
 	uint8_t addr[16];
+	bool sends_only; /* in a list of upper addresses: only outgoing frames are captured on the upper interface */
 };
 
 struct lower_device {
 	uint32_t ifindex;
 	bool enslaved;	/* a port: frames for this host also pass through its master */
-	bool has_vlans; /* carries VLAN devices */
+	bool carries;	/* carries VLAN, macvlan or ipvlan devices */
+	bool redirects; /* every frame is captured on another interface, too */
 	struct interface_address
 	    *upper_addresses; /* addresses of the interfaces above it that it does not have itself */
 	size_t count;
@@ -36,7 +40,10 @@ struct lower_dedup {
 	size_t link_count, link_capacity;
 	struct lower_device *devices; /* sorted by interface index */
 	size_t device_count;
-	uint64_t hint; /* bit n: the interface index of a device is n modulo 64 */
+	uint64_t hint;		       /* bit n: the interface index of a device is n modulo 64 */
+	struct tunnel_device *tunnels; /* tunnel devices that are up */
+	size_t tunnel_count;
+	bool has_ppp; /* a PPP interface is up */
 };
 
 static bool
@@ -119,13 +126,16 @@ lower_dedup_get_device(struct lower_dedup *dedup, uint32_t ifindex)
 }
 
 static void
-lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex)
+lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex,
+			      bool sends_only)
 {
 	for (size_t i = 0; i < dedup->address_count; i++) {
 		const struct interface_address *address = &dedup->addresses[i];
 
-		if (address->ifindex == ifindex && !lower_dedup_has_address(dedup, device->ifindex, address))
-			device->upper_addresses[device->count++] = *address;
+		if (address->ifindex != ifindex || lower_dedup_has_address(dedup, device->ifindex, address))
+			continue;
+		device->upper_addresses[device->count] = *address;
+		device->upper_addresses[device->count++].sends_only = sends_only;
 	}
 }
 
@@ -139,10 +149,10 @@ lower_dedup_collect_upper(struct lower_dedup *dedup, struct lower_device *device
 
 		/* A bridge is visited once per path up to it.  Stop once more than all addresses are collected: a visit
 		 * adds at most all of them, and there is memory for twice as many. */
-		if (!upper->up || (upper->vlan_parent != link->ifindex && upper->ifindex != link->master) ||
+		if (!upper->up || (upper->carrier != link->ifindex && upper->ifindex != link->master) ||
 		    device->count > dedup->address_count)
 			continue;
-		lower_dedup_collect_addresses(dedup, device, upper->ifindex);
+		lower_dedup_collect_addresses(dedup, device, upper->ifindex, upper->sends_only);
 		lower_dedup_collect_upper(dedup, device, upper, depth + 1);
 	}
 }
@@ -156,8 +166,22 @@ lower_dedup_link_devices(struct lower_dedup *dedup)
 
 		if (link->master != 0 && master != NULL && master->up)
 			lower_dedup_get_device(dedup, link->ifindex)->enslaved = true;
-		if (link->vlan_parent != 0 && link->up)
-			lower_dedup_get_device(dedup, link->vlan_parent)->has_vlans = true;
+		if (link->carrier != 0 && link->up)
+			lower_dedup_get_device(dedup, link->carrier)->carries = true;
+		if (link->redirects)
+			lower_dedup_get_device(dedup, link->ifindex)->redirects = true;
+	}
+}
+
+static void
+lower_dedup_collect_tunnels(struct lower_dedup *dedup)
+{
+	for (size_t i = 0; i < dedup->link_count; i++) {
+		const struct interface_info *link = &dedup->links[i];
+
+		dedup->has_ppp |= link->up && link->ppp;
+		if (link->up && link->tunnel.inner != INNER_NONE)
+			dedup->tunnels[dedup->tunnel_count++] = link->tunnel;
 	}
 }
 
@@ -170,6 +194,10 @@ lower_dedup_clear(struct lower_dedup *dedup)
 	dedup->devices = NULL;
 	dedup->device_count = 0;
 	dedup->hint = 0;
+	free(dedup->tunnels);
+	dedup->tunnels = NULL;
+	dedup->tunnel_count = 0;
+	dedup->has_ppp = false;
 }
 
 static int
@@ -187,25 +215,27 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 	lower_dedup_clear(dedup);
 	dedup->link_count = 0;
 	interfaces_visit(dedup->interfaces, lower_dedup_collect_link, dedup);
-	/* A link has at most one master and one VLAN parent: two entries each. */
+	/* A link has at most one master and one carrier: two entries each. */
 	dedup->devices = calloc(2 * dedup->link_count + 1, sizeof *dedup->devices);
-	if (dedup->devices == NULL) {
+	dedup->tunnels = calloc(dedup->link_count + 1, sizeof *dedup->tunnels);
+	if (dedup->devices == NULL || dedup->tunnels == NULL) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
 	lower_dedup_link_devices(dedup);
+	lower_dedup_collect_tunnels(dedup);
 	for (size_t i = 0; i < dedup->device_count; i++) {
 		struct lower_device *device = &dedup->devices[i];
 		const struct interface_info *link = interfaces_find_info(dedup->interfaces, device->ifindex);
 
 		dedup->hint |= 1ull << (device->ifindex & 63);
-		if (device->has_vlans && link != NULL && dedup->address_count > 0)
+		if (device->carries && link != NULL && dedup->address_count > 0)
 			device->upper_addresses = calloc(2 * dedup->address_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
 			lower_dedup_collect_upper(dedup, device, link, 0);
 		log_debug(DEBUG_HOST, "interface %s is a lower device (%s%s): duplicates captured on it are ignored",
 			  link != NULL ? link->name : "?", device->enslaved ? "a port" : "",
-			  device->has_vlans ? device->enslaved ? ", carries VLANs" : "carries VLANs" : "");
+			  device->carries ? device->enslaved ? ", carries others" : "carries others" : "");
 	}
 	qsort(dedup->devices, dedup->device_count, sizeof *dedup->devices, lower_device_compare);
 }
@@ -251,7 +281,7 @@ lower_dedup_is_active(struct lower_dedup *dedup)
 {
 	if (dedup->rebuild_needed)
 		lower_dedup_rebuild(dedup);
-	return dedup->device_count > 0;
+	return dedup->device_count > 0 || dedup->tunnel_count > 0 || dedup->has_ppp;
 }
 
 uint64_t
@@ -262,40 +292,110 @@ lower_dedup_hint(struct lower_dedup *dedup)
 	return dedup->hint;
 }
 
+/* Whether an address, sent from or to, belongs to an interface above. */
 static bool
-lower_device_has_upper_address(const struct lower_device *device, uint8_t version, const uint8_t addr[16])
+lower_device_has_upper_address(const struct lower_device *device, uint8_t version, const uint8_t addr[16], bool sent)
 {
 	for (size_t i = 0; i < device->count; i++)
-		if (interface_address_equals(&device->upper_addresses[i], version, addr))
+		if (interface_address_equals(&device->upper_addresses[i], version, addr) &&
+		    (sent || !device->upper_addresses[i].sends_only))
 			return true;
 	return false;
+}
+
+/* This host's addresses in the packet: at most the source and the destination. */
+struct host_addresses {
+	unsigned count;
+	uint8_t version;
+	uint8_t addr[2][16];
+};
+
+static void
+host_addresses_collect(struct host_addresses *host, const struct packet *p, struct locality locality)
+{
+	struct slice slice;
+
+	*host = (struct host_addresses){.version = p->network == NETWORK_ARP ? 4 : p->ip.version};
+	if (p->network == NETWORK_ARP) {
+		slice = locality.source_local ? p->arp.spa : p->arp.tpa;
+		slice_copy(slice, 0, host->addr[0], slice.len < 16 ? slice.len : 16);
+		host->count = 1;
+		return;
+	}
+	if (locality.source_local)
+		memcpy(host->addr[host->count++], p->ip.src, 16);
+	if (locality.destination_local)
+		memcpy(host->addr[host->count++], p->ip.dst, 16);
 }
 
 /* Whether this host's address in the packet belongs to an interface above. */
 static bool
 lower_device_carries_upper(const struct lower_device *device, const struct packet *p, struct locality locality)
 {
-	uint8_t addr[16] = {0};
-	struct slice slice;
+	struct host_addresses host;
 
-	if (p->network != NETWORK_ARP)
-		return (locality.source_local && lower_device_has_upper_address(device, p->ip.version, p->ip.src)) ||
-		       (locality.destination_local && lower_device_has_upper_address(device, p->ip.version, p->ip.dst));
-	slice = locality.source_local ? p->arp.spa : p->arp.tpa;
-	slice_copy(slice, 0, addr, slice.len < sizeof addr ? slice.len : sizeof addr);
-	return lower_device_has_upper_address(device, 4, addr);
+	host_addresses_collect(&host, p, locality);
+	for (unsigned i = 0; i < host.count; i++)
+		if (lower_device_has_upper_address(device, host.version, host.addr[i], p->direction == DIRECTION_OUT))
+			return true;
+	return false;
+}
+
+/* Whether this host's address in the packet, which a PPPoE frame carries, belongs to a PPP interface. */
+static bool
+lower_dedup_is_on_ppp(const struct lower_dedup *dedup, const struct packet *p, struct locality locality)
+{
+	struct host_addresses host;
+
+	host_addresses_collect(&host, p, locality);
+	for (unsigned i = 0; i < host.count; i++)
+		for (size_t j = 0; j < dedup->address_count; j++) {
+			const struct interface_address *address = &dedup->addresses[j];
+			const struct interface_info *link;
+
+			if (!interface_address_equals(address, host.version, host.addr[i]))
+				continue;
+			link = interfaces_find_info(dedup->interfaces, address->ifindex);
+			if (link != NULL && link->up && link->ppp)
+				return true;
+		}
+	return false;
+}
+
+static const struct lower_device *
+lower_dedup_find_device(const struct lower_dedup *dedup, uint32_t ifindex)
+{
+	struct lower_device wanted = {.ifindex = ifindex};
+
+	return bsearch(&wanted, dedup->devices, dedup->device_count, sizeof *dedup->devices, lower_device_compare);
 }
 
 bool
 lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet, struct locality locality)
 {
-	struct lower_device wanted = {.ifindex = packet->frame->interface->ifindex};
 	const struct lower_device *device;
 
-	if (!lower_dedup_is_active(dedup) || packet->network == NETWORK_NONE ||
-	    (!locality.source_local && !locality.destination_local))
+	if (!lower_dedup_is_active(dedup) || packet->network == NETWORK_NONE)
 		return false;
-	device = bsearch(&wanted, dedup->devices, dedup->device_count, sizeof *dedup->devices, lower_device_compare);
+	device = lower_dedup_find_device(dedup, packet->frame->interface->ifindex);
+	if (device != NULL && device->redirects)
+		return true;
+	if (!locality.source_local && !locality.destination_local)
+		return false;
+	if (dedup->has_ppp && packet->ether.type == ETH_P_PPP_SES && lower_dedup_is_on_ppp(dedup, packet, locality))
+		return true;
 	return device != NULL &&
-	       (device->enslaved || (device->has_vlans && lower_device_carries_upper(device, packet, locality)));
+	       (device->enslaved || (device->carries && lower_device_carries_upper(device, packet, locality)));
+}
+
+bool
+lower_dedup_is_inner_duplicate(struct lower_dedup *dedup, const struct packet *outer, struct locality locality)
+{
+	if (!lower_dedup_is_active(dedup) || !(outer->direction == DIRECTION_OUT ? locality.source_local
+										   : locality.destination_local))
+		return false;
+	for (size_t i = 0; i < dedup->tunnel_count; i++)
+		if (tunnel_device_matches(&dedup->tunnels[i], outer))
+			return true;
+	return false;
 }

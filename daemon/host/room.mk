@@ -14,5 +14,9 @@ libdaemon_a_SOURCES += \
 	%D%/rtnl.h \
 	%D%/rtnl_link.c \
 	%D%/rtnl_link.h \
+	%D%/rtnl_tunnel.c \
+	%D%/rtnl_tunnel.h \
+	%D%/tunnel_device.c \
+	%D%/tunnel_device.h \
 	%D%/view.c \
 	%D%/view.h

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/host/rtnl_tunnel.h"
+
 /* Collects the attributes of a message by type. */
 static int
 rtnl_store_link_attribute(const struct nlattr *attribute, void *context)
@@ -39,16 +41,55 @@ rtnl_store_linkinfo_attribute(const struct nlattr *attribute, void *context)
 	return MNL_CB_OK;
 }
 
+/* An attribute inside IFLA_LINKINFO; NULL if it is absent. */
+static const struct nlattr *
+rtnl_get_linkinfo(const struct nlattr *info, unsigned type)
+{
+	const struct nlattr *attributes[IFLA_INFO_SLAVE_KIND + 1] = {NULL};
+
+	if (info == NULL || mnl_attr_parse_nested(info, rtnl_store_linkinfo_attribute, attributes) != MNL_CB_OK)
+		return NULL;
+	return attributes[type];
+}
+
 /* A string of IFLA_LINKINFO: the kind of the device, or of its master. */
 static const char *
 rtnl_get_link_kind(const struct nlattr *info, unsigned type)
 {
-	const struct nlattr *attributes[IFLA_INFO_SLAVE_KIND + 1] = {NULL};
+	const struct nlattr *kind = rtnl_get_linkinfo(info, type);
 
-	if (info == NULL || mnl_attr_parse_nested(info, rtnl_store_linkinfo_attribute, attributes) != MNL_CB_OK ||
-	    attributes[type] == NULL || mnl_attr_validate(attributes[type], MNL_TYPE_NUL_STRING) < 0)
-		return "";
-	return mnl_attr_get_str(attributes[type]);
+	return kind != NULL && mnl_attr_validate(kind, MNL_TYPE_NUL_STRING) >= 0 ? mnl_attr_get_str(kind) : "";
+}
+
+/* Kinds whose frames pass through another interface, IFLA_LINK. */
+static bool
+rtnl_is_carried_kind(const char *kind)
+{
+	return strcmp(kind, "vlan") == 0 || strcmp(kind, "macvlan") == 0 || strcmp(kind, "ipvlan") == 0;
+}
+
+static int
+rtnl_store_ipvlan_mode(const struct nlattr *attribute, void *context)
+{
+	uint16_t *mode = context;
+
+	if (mnl_attr_get_type(attribute) == IFLA_IPVLAN_MODE && mnl_attr_get_payload_len(attribute) == sizeof *mode)
+		*mode = mnl_attr_get_u16(attribute);
+	return MNL_CB_OK;
+}
+
+static void
+rtnl_parse_link_kind(const struct nlattr *linkinfo, struct interface_info *info)
+{
+	const char *kind = rtnl_get_link_kind(linkinfo, IFLA_INFO_KIND);
+	const struct nlattr *data = rtnl_get_linkinfo(linkinfo, IFLA_INFO_DATA);
+	uint16_t mode = IPVLAN_MODE_L2;
+
+	if (strcmp(kind, "ipvlan") == 0 && data != NULL)
+		mnl_attr_parse_nested(data, rtnl_store_ipvlan_mode, &mode);
+	info->sends_only = mode == IPVLAN_MODE_L3S;
+	info->redirects = strcmp(kind, "ifb") == 0;
+	rtnl_parse_tunnel(kind, data, &info->tunnel);
 }
 
 /* Whether a master receives the frames of its ports.  A VRF, for instance, does not. */
@@ -83,11 +124,13 @@ rtnl_parse_link(const struct nlmsghdr *message, struct interface_info *info)
 		memcpy(info->mac, mnl_attr_get_payload(mac), sizeof info->mac);
 		info->has_mac = true;
 	}
+	rtnl_parse_link_kind(attributes[IFLA_LINKINFO], info);
+	info->ppp = header->ifi_type == ARPHRD_PPP;
 	if (rtnl_is_aggregating_master(rtnl_get_link_kind(attributes[IFLA_LINKINFO], IFLA_INFO_SLAVE_KIND)))
 		info->master = rtnl_get_u32(attributes[IFLA_MASTER]);
 	/* An index from another namespace refers to another interface. */
-	if (strcmp(rtnl_get_link_kind(attributes[IFLA_LINKINFO], IFLA_INFO_KIND), "vlan") == 0 &&
+	if (rtnl_is_carried_kind(rtnl_get_link_kind(attributes[IFLA_LINKINFO], IFLA_INFO_KIND)) &&
 	    attributes[IFLA_LINK_NETNSID] == NULL)
-		info->vlan_parent = rtnl_get_u32(attributes[IFLA_LINK]);
+		info->carrier = rtnl_get_u32(attributes[IFLA_LINK]);
 	return true;
 }

@@ -97,7 +97,16 @@ static bool
 observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
 {
 	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
-	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_of_packet(p, VIEW_HOST, o->local_addrs));
+	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_ignoring_direction(p, o->local_addrs));
+}
+
+/* Like observe_is_lower_duplicate(), for what an outer packet carries. */
+static bool
+observe_is_inner_duplicate(const struct observer *o, const struct packet *outer)
+{
+	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
+	       lower_dedup_is_inner_duplicate(o->lower_dedup, outer,
+					      locality_of_packet(outer, VIEW_HOST, o->local_addrs));
 }
 
 void
@@ -113,6 +122,10 @@ observe_frame(struct observer *o, struct packet_work *work)
 	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
 		struct packet outer = work->packet;
 
+		if (observe_is_inner_duplicate(o, &outer)) {
+			o->counters.lower_duplicates++;
+			return;
+		}
 		dissect_inner(&outer, &o->inner.packet);
 		observe_set_flow_key(o, &o->inner);
 		work = observe_packet(o, &o->inner, false);

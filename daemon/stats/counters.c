@@ -69,8 +69,8 @@ const struct counter_row counters_table[] = {
 	 .help = "Outgoing copies of frames on a loopback interface, which are ignored."},
 	{.group = "", .name = "interface-copies", FIELD(observed.lower_duplicates), .metric = "copied_frames_total",
 	 .label = "kind", .label_value = "interface",
-	 .help = "On \"any\": duplicates on a lower interface of frames that an upper interface delivers too; they "
-		 "are ignored; see \"Interfaces below others\"."},
+	 .help = "On \"any\": frames on a lower interface, and packets inside tunnels, that an upper interface "
+		 "delivers, too; they are ignored; see \"Interfaces below others\"."},
 	{.group = "", .name = "backwards", FIELD(observed.backward_frames), .metric = "backwards_frames_total",
 	 .help = "Frames with an earlier time stamp than a frame before them.",
 	 .advice = "Many of them in a file: its frames are not in order of time (reordercap(1) sorts them)."},

@@ -348,7 +348,7 @@ change_device(unsigned which)
 	memcpy(info.name, devices[n].name, sizeof info.name);
 	must(interfaces_update(run.interfaces, &info));
 	vlan.up = run.state[n] == 2;
-	vlan.vlan_parent = devices[n].ifindex;
+	vlan.carrier = devices[n].ifindex;
 	memcpy(vlan.name, "vlan", 5);
 	must(interfaces_update(run.interfaces, &vlan));
 	interfaces_notify(run.interfaces);

@@ -210,6 +210,32 @@ test_not_ip(void **state)
 	local_addrs_free(local_addrs);
 }
 
+/* On a lower device the direction is that of the device's own MAC address. */
+static void
+test_ignoring_direction(void **state)
+{
+	static const enum direction directions[] = {DIRECTION_UNKNOWN, DIRECTION_IN, DIRECTION_OUT, DIRECTION_OTHER};
+	struct local_addrs *local_addrs = here();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
+		struct packet p = ipv4(ELSEWHERE, HERE, directions[i]);
+		struct locality locality = locality_ignoring_direction(&p, local_addrs);
+
+		assert_true(!locality.source_local && locality.destination_local);
+		p = ipv4(HERE, ELSEWHERE, directions[i]);
+		locality = locality_ignoring_direction(&p, local_addrs);
+		assert_true(locality.source_local && !locality.destination_local);
+		p = ipv4(ELSEWHERE, FAR, directions[i]);
+		locality = locality_ignoring_direction(&p, local_addrs);
+		assert_true(!locality.source_local && !locality.destination_local);
+		p = ipv4(ELSEWHERE, BROADCAST, directions[i]); /* the direction decides, as everywhere */
+		assert_int_equal(locality_ignoring_direction(&p, local_addrs).destination_local,
+				 locality_of_packet(&p, VIEW_HOST, local_addrs).destination_local);
+	}
+	local_addrs_free(local_addrs);
+}
+
 int
 main(void)
 {
@@ -218,6 +244,7 @@ main(void)
 	    cmocka_unit_test(test_host_forwarding),  cmocka_unit_test(test_host_to_itself),
 	    cmocka_unit_test(test_file_directions),  cmocka_unit_test(test_loopback),
 	    cmocka_unit_test(test_no_address_yet),   cmocka_unit_test(test_not_ip),
+	    cmocka_unit_test(test_ignoring_direction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which frames on "any" are duplicates: bridges, bonds and VLAN devices, and stacks of them. */
+/* Which frames on "any" are duplicates: bridges, bonds, VLAN, macvlan, ipvlan, ifb and PPP devices, stacks, tunnels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,17 +19,23 @@
 static struct interfaces *interfaces;
 static struct lower_dedup *dedup;
 static struct interface at;
+static enum direction direction;
+static uint16_t ether_type;
 static struct frame frame = {.interface = &at};
+
+static void
+update_link(struct interface_info info)
+{
+	snprintf(info.name, sizeof info.name, "if%u", (unsigned)info.ifindex);
+	info.mtu = 1500;
+	assert_true(interfaces_update(interfaces, &info));
+	interfaces_notify(interfaces);
+}
 
 static void
 link_is(uint32_t index, uint32_t master, uint32_t carrier, bool up)
 {
-	struct interface_info info = {
-	    .ifindex = index, .master = master, .vlan_parent = carrier, .up = up, .mtu = 1500};
-
-	snprintf(info.name, sizeof info.name, "if%u", (unsigned)index);
-	assert_true(interfaces_update(interfaces, &info));
-	interfaces_notify(interfaces);
+	update_link((struct interface_info){.ifindex = index, .master = master, .carrier = carrier, .up = up});
 }
 
 static void
@@ -49,6 +55,8 @@ is_duplicate(uint32_t index, uint8_t from, uint8_t to)
 	memset(&p, 0, sizeof p);
 	p.frame = &frame;
 	p.network = NETWORK_IPV4;
+	p.direction = direction;
+	p.ether.type = ether_type;
 	p.ip.version = 4;
 	memcpy(p.ip.src, (const uint8_t[]){10, 0, 0, from}, 4);
 	memcpy(p.ip.dst, (const uint8_t[]){10, 0, 0, to}, 4);
@@ -61,6 +69,8 @@ static int
 setup(void **state)
 {
 	(void)state;
+	direction = DIRECTION_UNKNOWN;
+	ether_type = 0x0800;
 	interfaces = interfaces_new();
 	dedup = interfaces != NULL ? lower_dedup_new(interfaces) : NULL;
 	if (dedup == NULL)
@@ -159,13 +169,101 @@ test_circle(void **state)
 	assert_true(is_duplicate(ETH0, 1, 20));
 }
 
+/* An ipvlan device in mode l3s receives nothing itself. */
+static void
+test_sends_only(void **state)
+{
+	(void)state;
+	update_link((struct interface_info){.ifindex = VLAN, .carrier = ETH0, .up = true, .sends_only = true});
+	address_on(VLAN, 2);
+	direction = DIRECTION_OUT;
+	assert_true(is_duplicate(ETH0, 2, 20));
+	direction = DIRECTION_IN;
+	assert_false(is_duplicate(ETH0, 20, 2));
+	assert_false(is_duplicate(VLAN, 2, 20));
+}
+
+static void
+test_redirects(void **state)
+{
+	(void)state;
+	update_link((struct interface_info){.ifindex = VLAN, .up = true, .redirects = true});
+	address_on(ETH0, 1);
+	assert_true(is_duplicate(VLAN, 20, 1));
+	assert_true(is_duplicate(VLAN, 20, 21));
+	assert_false(is_duplicate(ETH0, 20, 1));
+}
+
+static void
+test_pppoe(void **state)
+{
+	(void)state;
+	address_on(VLAN, 2);
+	address_on(ETH0, 1);
+	ether_type = 0x8864;
+	assert_false(is_duplicate(ETH0, 2, 20));
+	update_link((struct interface_info){.ifindex = VLAN, .up = true, .ppp = true});
+	assert_true(is_duplicate(ETH0, 2, 20));
+	assert_true(is_duplicate(ETH0, 20, 2));
+	assert_false(is_duplicate(ETH0, 1, 20));
+	assert_false(is_duplicate(ETH0, 20, 21)); /* forwarded */
+	ether_type = 0x0800;
+	assert_false(is_duplicate(ETH0, 2, 20));
+}
+
+/* GRE from or to this host, 192.0.2.1. */
+static bool
+is_inner_duplicate(enum direction towards, bool local)
+{
+	struct packet p;
+
+	memset(&p, 0, sizeof p);
+	p.frame = &frame;
+	p.network = NETWORK_IPV4;
+	p.direction = towards;
+	p.ip.version = 4;
+	p.ip.protocol = 47;
+	p.inner = INNER_IP;
+	memcpy(towards == DIRECTION_OUT ? p.ip.src : p.ip.dst, (const uint8_t[]){192, 0, 2, 1}, 4);
+	memcpy(towards == DIRECTION_OUT ? p.ip.dst : p.ip.src, (const uint8_t[]){192, 0, 2, 2}, 4);
+	at.ifindex = ETH0;
+	return lower_dedup_is_inner_duplicate(
+	    dedup, &p,
+	    (struct locality){.source_local = local && towards == DIRECTION_OUT,
+			      .destination_local = local && towards == DIRECTION_IN});
+}
+
+static void
+test_tunnel(void **state)
+{
+	struct interface_info gre = {
+	    .ifindex = VLAN, .tunnel = {.inner = INNER_IP, .version = 4, .protocol = 47, .remote = {192, 0, 2, 2}}};
+
+	(void)state;
+	update_link(gre);
+	assert_false(is_inner_duplicate(DIRECTION_IN, true)); /* the device is down */
+	assert_int_equal(lower_dedup_hint(dedup), 0);
+	gre.up = true;
+	update_link(gre);
+	assert_true(lower_dedup_is_active(dedup));
+	assert_int_equal(lower_dedup_hint(dedup), 0); /* plain frames keep the fast path */
+	assert_true(is_inner_duplicate(DIRECTION_IN, true));
+	assert_true(is_inner_duplicate(DIRECTION_OUT, true));
+	assert_false(is_inner_duplicate(DIRECTION_IN, false)); /* forwarded: the tunnel ends elsewhere */
+	assert_false(is_inner_duplicate(DIRECTION_OUT, false));
+	interfaces_remove(interfaces, VLAN);
+	interfaces_notify(interfaces);
+	assert_false(is_inner_duplicate(DIRECTION_IN, true));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(test_plain), TEST(test_bridge), TEST(test_vlan), TEST(test_stack), TEST(test_circle),
+	    TEST(test_plain),	   TEST(test_bridge),	 TEST(test_vlan),  TEST(test_stack),  TEST(test_circle),
+	    TEST(test_sends_only), TEST(test_redirects), TEST(test_pppoe), TEST(test_tunnel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,4 +2,5 @@
 
 unit_tests += \
 	%D%/test_batch \
+	%D%/test_duplicates \
 	%D%/test_pipeline
