@@ -7,6 +7,7 @@ shell_tests += \
 	%D%/on_demand.sh \
 	%D%/overload.sh \
 	%D%/owner.sh \
+	%D%/stacks.sh \
 	%D%/workers.sh
 
 EXTRA_PROGRAMS += %D%/overload_traffic
