@@ -2,4 +2,5 @@
 # Scripts of make check-vm that run in the guest, in this order.  The first one begins without the package.
 
 vm_checks += \
-	%D%/boot.sh
+	%D%/boot.sh \
+	%D%/devices.sh
