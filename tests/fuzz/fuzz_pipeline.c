@@ -66,7 +66,7 @@ static struct {
 	struct lower_dedup *dedup;
 	struct observer *slow, *fast;
 	bool local[8];
-	uint8_t state[4]; /* of the devices: 1 port, 2 VLAN carrier */
+	uint8_t state[4]; /* of the devices: 1 port, 2 VLAN carrier, 3 ifb, PPP or GRE device */
 	uint64_t now;
 	uint32_t next[TUPLES][2]; /* sequence numbers that either end sends next */
 	unsigned count;		  /* frames of the batch */
@@ -346,6 +346,10 @@ change_device(unsigned which)
 	run.state[n] = (uint8_t)(which >> 2 & 3);
 	info.master = run.state[n] == 1 && n != 2 ? devices[2].ifindex : 0;
 	memcpy(info.name, devices[n].name, sizeof info.name);
+	info.redirects = run.state[n] == 3 && n == 0;
+	info.ppp = run.state[n] == 3 && n == 1;
+	if (run.state[n] == 3 && n == 3)
+		info.tunnel = (struct tunnel_device){.inner = INNER_IP, .version = 4, .protocol = 47};
 	must(interfaces_update(run.interfaces, &info));
 	vlan.up = run.state[n] == 2;
 	vlan.carrier = devices[n].ifindex;
