@@ -284,6 +284,13 @@ lower_dedup_is_active(struct lower_dedup *dedup)
 	return dedup->device_count > 0 || dedup->tunnel_count > 0 || dedup->has_ppp;
 }
 
+bool
+lower_dedup_is_candidate(struct lower_dedup *dedup, const struct packet *packet)
+{
+	return (lower_dedup_hint(dedup) >> (packet->frame->interface->ifindex & 63) & 1) != 0 ||
+	       (dedup->has_ppp && packet->ether.type == ETH_P_PPP_SES);
+}
+
 uint64_t
 lower_dedup_hint(struct lower_dedup *dedup)
 {

@@ -39,6 +39,9 @@ bool lower_dedup_is_active(struct lower_dedup *dedup);
 /* Bloom filter of the lower devices: bit n is set if the interface index of one is n modulo 64.  0 if there is none. */
 uint64_t lower_dedup_hint(struct lower_dedup *dedup);
 
+/* Whether the packet's interface or link header allows that it is a duplicate: a check before its addresses. */
+bool lower_dedup_is_candidate(struct lower_dedup *dedup, const struct packet *packet);
+
 /* Whether the packet is captured on an upper interface too.  `locality` is that of locality_ignoring_direction(). */
 bool lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet, struct locality locality);
 

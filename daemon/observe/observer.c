@@ -96,7 +96,7 @@ observer_set_lower_dedup(struct observer *o, struct lower_dedup *dedup)
 static bool
 observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
 {
-	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
+	return o->lower_dedup != NULL && lower_dedup_is_candidate(o->lower_dedup, p) &&
 	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_ignoring_direction(p, o->local_addrs));
 }
 

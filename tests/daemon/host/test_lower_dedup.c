@@ -61,8 +61,11 @@ is_duplicate(uint32_t index, uint8_t from, uint8_t to)
 	memcpy(p.ip.src, (const uint8_t[]){10, 0, 0, from}, 4);
 	memcpy(p.ip.dst, (const uint8_t[]){10, 0, 0, to}, 4);
 	at.ifindex = index;
-	return lower_dedup_is_duplicate(dedup, &p,
-					(struct locality){.source_local = from < 10, .destination_local = to < 10});
+	if (!lower_dedup_is_duplicate(dedup, &p,
+				      (struct locality){.source_local = from < 10, .destination_local = to < 10}))
+		return false;
+	assert_true(lower_dedup_is_candidate(dedup, &p));
+	return true;
 }
 
 static int
