@@ -87,7 +87,7 @@ static void
 set_tracers(bool forced)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		*probe_semaphores[i] = i == FORCE ? forced : (run.enabled >> i % 8 & 1);
+		*probe_semaphores[i] = (unsigned short)(i == FORCE ? forced : run.enabled >> i % 8 & 1);
 }
 
 static void
