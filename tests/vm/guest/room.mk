@@ -3,4 +3,5 @@
 
 vm_checks += \
 	%D%/boot.sh \
-	%D%/devices.sh
+	%D%/devices.sh \
+	%D%/two_ends.sh
