@@ -13,21 +13,30 @@
 sites=$build/probes/sites.c
 expected=$top/tests/probes/notes.expected
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
-case $(uname -m) in
-x86_64) flags=-mno-red-zone sites_per_name=2 ;;
-*) flags='' sites_per_name=1 ;;
+# make check-cross sets these, to check a build for another processor.
+processor=${NOTES_PROCESSOR:-$(uname -m)}
+compilers=${NOTES_COMPILERS:-gcc clang}
+flags=${NOTES_SYSROOT:+--sysroot=$NOTES_SYSROOT}
+# An 8-byte register as a pattern, in the form that the parsers of libbcc, which bpftrace uses, and of libbpf accept: x0 to
+# x30 for arm64 and %r0 to %r15 for s390x.  Other forms are read differently: x31 is the stack pointer or an error, and
+# libbcc before 0.31 takes 8@[x8] for the register itself.
+case $processor in
+x86_64) flags="$flags -mno-red-zone" sites_per_name=2 register='%r([a-d]x|[sd]i|[89]|1[0-5])' ;;
+aarch64) sites_per_name=1 register='x([12]?[0-9]|30)' ;;
+s390x) sites_per_name=1 register='%r([0-9]|1[0-5])' ;;
+*) sites_per_name=1 register='%?[a-z]+[0-9]+' ;;
 esac
 
 # normalise PROGRAM: one line per name: provider:name, number of arguments, operands.  Which register it is differs from
 # compiler to compiler and does not matter; that it is a plain register of 8 bytes does.
 normalise() {
-	readelf -n "$1" 2>/dev/null | awk '
+	readelf -n "$1" 2>/dev/null | awk -v register="^8@$register\$" '
 		/Provider: / { provider = $NF }
 		$1 == "Name:" { name = $2 }
 		$1 == "Arguments:" {
 			line = provider ":" name " " (NF - 1)
 			for (i = 2; i <= NF; i++) {
-				if ($i ~ /^8@%r([a-d]x|[sd]i|[0-9]+)$/ || $i ~ /^8@x[0-9]+$/)
+				if ($i ~ register)
 					$i = "8@REG"
 				line = line " " $i
 			}
@@ -170,7 +179,7 @@ built() {
 		skip "$built_name" "no $1"
 		return
 	fi
-	# No flag at all on other machines than x86-64.
+	# Words without blanks, or none.
 	# shellcheck disable=SC2086
 	if "$@" $flags -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program" 2>"$tmp/error"; then
 		inspect "$built_name" "$tmp/program"
@@ -189,7 +198,7 @@ if [ "${1-}" = update ]; then
 fi
 
 have readelf || skip_all 'no readelf'
-for compiler in gcc clang; do
+for compiler in $compilers; do
 	for level in -O0 -O1 -O2 -O3 -Os; do
 		built "$compiler $level" "$compiler" "$level"
 	done
