@@ -18,7 +18,7 @@ else
 fi
 
 # With a program that exists and without the manual: neither is part of the unit.
-sed -e '/^Documentation=/d' -e 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$unit" >"$tmp/netobs.service"
+sed -e '/^Documentation=/d' -e 's|^\(Exec[A-Za-z]*\)=[^ ]*/netobsd|\1=/bin/true|' "$unit" >"$tmp/netobs.service"
 systemd-analyze verify --recursive-errors=no "$tmp/netobs.service" >"$tmp/out" 2>&1
 is "systemd reads the unit without a warning" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
 
@@ -31,6 +31,78 @@ has_setting User=netobs
 has_setting AmbientCapabilities=CAP_NET_RAW
 has_setting CapabilityBoundingSet=CAP_NET_RAW
 has_setting MemoryDenyWriteExecute=yes
+
+# ----------------------------------------------------------------------------------------------------------- reload
+
+# reload LINE...: the commands of ExecReload with a configuration of these lines, one after the other until one fails, for
+# the process $main.  Prints the number of the first command that failed, and its messages.
+reload() {
+	printf '%s\n' "$@" >"$tmp/netobs.conf"
+	reload_number=0
+	while IFS= read -r reload_command; do
+		reload_number=$((reload_number + 1))
+		MAINPID=$main sh -c "$reload_command" 2>&1 || {
+			echo "command $reload_number"
+			return
+		}
+	done <"$tmp/reload"
+}
+
+sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|^ExecReload=/[^ ]*/netobsd|ExecReload=$netobsd|" \
+	-e 's|^ExecReload=||p' "$unit" >"$tmp/reload"
+is "a reload with a bad configuration fails with a message" "$(main=none reload 'interface = {"lo"}' 'time-wait = forever' |
+	sed "s|$tmp/||")" "netobsd: netobs.conf:2: time-wait = forever: expected a number from 0.001 to 31536000
+command 1"
+if [ "$(id -u)" -eq 0 ]; then
+	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
+	chmod 755 "$tmp" # a reload reads the file as another user
+	"$netobsd" -c "$tmp/netobs.conf" 2>"$tmp/err" &
+	main=$!
+	wait_for observing "$main" 1
+	is "a reload with a good configuration succeeds" "$(reload 'interface = {"lo"}' 'time-wait = 30')" ""
+	check "a reload with a good configuration is applied" wait_for grep -q 'netobs\.conf reloaded$' "$tmp/err"
+	kill "$main"
+	wait "$main"
+else
+	skip "a reload with a good configuration succeeds" "capture needs root"
+	skip "a reload with a good configuration is applied" "capture needs root"
+fi
+
+# ------------------------------------------------------------------------------------------------------------ limits
+
+# setting NAME: a number of the unit; a G at its end counts MiB
+setting() {
+	sed -n -e "s/^$1=\([0-9]*\)\$/\1/p" -e "s/^$1=\([0-9]*\)G\$/\1 * 1024/p" "$unit"
+}
+
+# started: whether netobsd has logged the memory that it reserves
+started() {
+	grep -q 'memory reserved' "$tmp/err"
+}
+
+# all_tasks: whether both threads of each worker run
+all_tasks() {
+	[ "$(find "/proc/$main/task" -mindepth 1 -maxdepth 1 | wc -l)" -ge 128 ]
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
+	"$netobsd" -c "$tmp/netobs.conf" --workers 64 2>"$tmp/err" &
+	main=$!
+	wait_for started && wait_for all_tasks
+	tasks=$(find "/proc/$main/task" -mindepth 1 -maxdepth 1 | wc -l)
+	check "TasksMax is enough for 64 workers and a reload, $tasks and 2" test "$((tasks + 2))" -le "$(setting TasksMax)"
+	reserved=$(awk '/memory reserved/ { for (i = 2; i <= NF; i++) if ($i == "MiB") total += $(i - 1); print total + 0 }' "$tmp/err")
+	resident=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$main/status")
+	need=$((reserved + resident / 1024))
+	limit=$(setting MemoryMax)
+	check "MemoryMax is enough for 64 workers, $need MiB" test "$need" -le "$((${limit:-0}))"
+	kill "$main"
+	wait "$main"
+else
+	skip "TasksMax is enough for 64 workers" "capture needs root"
+	skip "MemoryMax is enough for 64 workers" "capture needs root"
+fi
 
 systemd-sysusers --dry-run "$top/conf/netobs.sysusers" >"$tmp/out" 2>&1
 is "systemd-sysusers accepts the user" "$?" 0

@@ -120,7 +120,7 @@ machine_run() {
 
 # machine_reboot DIRECTORY: restarts a guest; the changes of its disk remain
 machine_reboot() {
-	machine_run "$1" 60 'sync; systemctl --no-block reboot' && machine_gone "$1" && machine_hello "$1" 240 && machine_ready "$1"
+	machine_run "$1" 60 'sync; systemctl --no-block start reboot.target' && machine_gone "$1" && machine_hello "$1" 240 && machine_ready "$1"
 }
 
 # machine_gone DIRECTORY: waits until the agent of a guest that shuts down has ended
