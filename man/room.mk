@@ -11,3 +11,14 @@ man/netobs.7: man/netobs.7.in man/netobs7.awk probes/manifest.awk probes/netobs.
 		LC_ALL=C $(AWK) -f $(srcdir)/man/netobs7.awk $@.tables $(srcdir)/dissect/anomaly.def $(srcdir)/man/netobs.7.in >$@.new && \
 		mv $@.new $@ && rm $@.tables
 CLEANFILES += man/netobs.7
+
+# The examples have the paths of the default prefix; installed manuals have those of the installation.
+manuals = $(man1dir)/netobs.1 $(man5dir)/netobs.conf.5 $(man7dir)/netobs.7 $(man8dir)/netobsctl.8 $(man8dir)/netobsd.8
+install-data-hook:
+	@set -e; for page in $(manuals); do \
+		sed -e 's|/usr/local/sbin/|$(sbindir)/|g' -e 's|/usr/local/include/|$(includedir)/|g' \
+			-e 's|/usr/local/share/netobs|$(pkgdatadir)|g' -e 's|/etc/netobs/|$(netobsconfdir)/|g' \
+			"$(DESTDIR)$$page" >"$(DESTDIR)$$page.new"; \
+		cat "$(DESTDIR)$$page.new" >"$(DESTDIR)$$page"; \
+		rm "$(DESTDIR)$$page.new"; \
+	done

@@ -114,6 +114,18 @@ is "results: tests that were not built take one line" "$("$results" failures "$t
 check "results: a failure has its reason and a status" sh -c "
 	! '$results' close '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
 
+# -------------------------------------------------------------------------------------------------------- make install
+
+# The installed manuals name the files of the installation.
+timeout 60 make -s -C "$build" install-man install-data-hook DESTDIR="$tmp/root" prefix=/opt/netobs >"$tmp/installed" 2>&1
+status=$?
+is "make install-man: status" "$status" 0
+check "installed manuals: the program" grep -q 'usdt:/opt/netobs/sbin/netobsd:netobs:' "$tmp/root/opt/netobs/share/man/man8/netobsd.8"
+check "installed manuals: the header" grep -q 'bpftrace --include /opt/netobs/include/netobs.h ' "$tmp/root/opt/netobs/share/man/man7/netobs.7"
+check "installed manuals: the configuration" grep -q '^\.Pa /opt/netobs/etc/netobs/netobs.conf' \
+	"$tmp/root/opt/netobs/share/man/man5/netobs.conf.5"
+is "installed manuals: no other path" "$(grep -rn -e /usr/local -e '[^c]/etc/netobs/' "$tmp/root" | grep -v '/opt/netobs/etc')" ""
+
 # ---------------------------------------------------------------------------------------------------------- make accept
 
 # A copy outside of git, in which one expectation and two lines of the ABI are outdated.
