@@ -92,7 +92,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	wait_for started && wait_for all_tasks
 	tasks=$(find "/proc/$main/task" -mindepth 1 -maxdepth 1 | wc -l)
 	check "TasksMax is enough for 64 workers and a reload, $tasks and 2" test "$((tasks + 2))" -le "$(setting TasksMax)"
-	reserved=$(awk '/memory reserved/ { for (i = 2; i <= NF; i++) if ($i == "MiB") total += $(i - 1); print total + 0 }' "$tmp/err")
+	reserved=$(awk '/memory reserved/ { for (i = 2; i <= NF; i++) if ($i == "MiB") total += $(i - 1); printf "%.0f", total }' "$tmp/err")
 	resident=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$main/status")
 	need=$((reserved + resident / 1024))
 	limit=$(setting MemoryMax)

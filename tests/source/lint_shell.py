@@ -22,6 +22,7 @@ BUILTINS = set(". : [ alias bg break cd command continue echo eval exec exit exp
 # Words behind which another command begins, and words that end one.
 BEFORE = set("if then elif else do while until ! {".split())
 AFTER = set("fi done esac }".split())
+PROGRAMS = {"netobsd", "netobsctl", "netobs"}  # of the package that the guest installs
 # Commands that run the command behind so many of their arguments.
 RUNNERS = {"exec": 0, "wait_for": 0, "wait_up_to": 1, "check": 1, "nothing": 1, "timeout": 1, "in_near": 0, "in_far": 0,
            "inside": 0, "as_root": 0}
@@ -394,7 +395,7 @@ def packages_of(commands):
 def expected(path, name, owner):
     """Whether the machine on which a script runs has a command."""
     if path.startswith("tests/vm/guest/"):
-        return name in listed_commands("tests/vm/packages") or owner in essential_packages()
+        return name in PROGRAMS or name in listed_commands("tests/vm/packages") or owner in essential_packages()
     return owner in packages() or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
 
 

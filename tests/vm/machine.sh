@@ -36,7 +36,7 @@ machine_start() {
 		cd "$machine" || exit 1
 		# shellcheck disable=SC2086 # a command and its options
 		TMPDIR=${NETOBS_VM_TMPDIR:-/var/tmp} exec $machine_runner qemu-system-x86_64 -name "netobs-${machine##*/}" \
-			-machine q35 -smp 2 -m 1536 -nodefaults -display none -serial file:console.log \
+			-machine q35,sata=off,smbus=off,vmport=off -smp 2 -m 1536 -nodefaults -display none -serial file:console.log \
 			-kernel "$cache/image/vmlinuz" -initrd "$cache/image/initrd.img" \
 			-append "root=/dev/vda rw console=ttyS0 net.ifnames=0 panic=1 systemd.show_status=yes" \
 			-drive "file=$cache/image/disk.img,if=virtio,format=raw,snapshot=on,cache=unsafe" \
@@ -89,7 +89,7 @@ machine_boot() {
 	fi
 	if [ ! -e "$1/pid" ]; then
 		machine_start "$machine_use" "$@"
-		machine_connect "$1" && machine_hello "$1" 240 || return 1
+		machine_connect "$1" && machine_hello "$1" 300 || return 1
 	fi
 	machine_ready "$1"
 }
@@ -120,12 +120,9 @@ machine_run() {
 
 # machine_reboot DIRECTORY: restarts a guest; the changes of its disk remain
 machine_reboot() {
-	machine_run "$1" 60 'sync; systemctl --no-block start reboot.target' && machine_gone "$1" && machine_hello "$1" 240 && machine_ready "$1"
-}
-
-# machine_gone DIRECTORY: waits until the agent of a guest that shuts down has ended
-machine_gone() {
-	! machine_run "$1" 120 'sleep infinity' 2>/dev/null
+	# The restart ends the command, early.
+	machine_run "$1" 240 'sync; systemctl --no-block start reboot.target; sleep infinity' >"$1/reboot" 2>&1
+	[ $? -ne 124 ] && machine_hello "$1" 300 && machine_ready "$1"
 }
 
 # machine_stop DIRECTORY: ends QEMU

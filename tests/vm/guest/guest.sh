@@ -28,3 +28,35 @@ journal_since() {
 journal_cursor() {
 	journalctl -q -n 0 --show-cursor | sed -n 's/^-- cursor: //p'
 }
+
+# frames: the number of frames that the service has observed
+frames() {
+	netobsctl counters | awk '$1 == "frames" { print $2 }'
+}
+
+# more_frames COUNT [INTERFACE]: whether the service has observed more than COUNT frames after one more was sent
+more_frames() {
+	ping -q -c 1 -W 1 ${2:+-I "$2"} "${more_frames_to:-127.0.0.1}" || :
+	[ "$(frames)" -gt "$1" ]
+}
+
+# observes NAME [INTERFACE ADDRESS]: a point: the service observes frames sent there, without them to 127.0.0.1
+observes() {
+	more_frames_to=${3:-}
+	if wait_for netobsctl status && observed=$(frames) && wait_for more_frames "$observed" "${2:-}"; then
+		ok "$1"
+	else
+		{ netobsctl interfaces; journalctl -q --no-pager -o cat -u netobs -n 20; } >"$tmp/observes" 2>&1
+		not_ok "$1" "$tmp/observes"
+	fi
+}
+
+# configure LINE...: writes the service's configuration
+configure() {
+	printf '%s\n' "$@" 'control = "/run/netobs/control"' >/etc/netobs/netobs.conf
+}
+
+# other_process PID: whether the service is ready with another main process than PID
+other_process() {
+	[ "$(property ActiveState)" = active ] && [ "$(property MainPID)" != "$1" ]
+}

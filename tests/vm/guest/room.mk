@@ -2,6 +2,8 @@
 # Scripts of make check-vm that run in the guest, in this order.  The first one begins without the package.
 
 vm_checks += \
+	%D%/package.sh \
 	%D%/boot.sh \
+	%D%/tracers.sh \
 	%D%/devices.sh \
 	%D%/two_ends.sh

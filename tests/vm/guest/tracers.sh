@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Tracers on Debian's kernel, all attached to the running service at the same time: bpftrace by path, by process and by the
+# line that `netobsctl status` prints, and perf.  On the same traffic each counts as many state changes as netobsd.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+# shellcheck source=tests/vm/guest/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+export HOME="$tmp" # perf keeps its list of probes there
+systemctl start netobs
+pid=$(property MainPID)
+
+# fired: how often tcp-state-change has fired
+fired() {
+	netobsctl probes --json | sed -n 's/.*"tcp-state-change".*"fired":\([0-9]*\).*/\1/p'
+}
+
+# enabled: how many tracers tcp-state-change has, as netobsd counts them
+enabled() {
+	netobsctl probes --json | sed -n 's/.*"tcp-state-change","enabled":\([0-9]*\).*/\1/p'
+}
+
+# serves: whether the web server accepts connections
+serves() {
+	ss -Hltn 'sport = :8080' | grep -q .
+}
+
+# trace NAME ARGUMENT...: starts bpftrace in the background; $NAME is its pid
+trace() {
+	trace_name=$1
+	shift
+	bpftrace "$@" >"$tmp/$trace_name" 2>"$tmp/$trace_name.err" &
+	eval "$trace_name=\$!"
+}
+
+# attached NAME COUNT: whether a tracer has attached all of its probes
+attached() {
+	grep -q 'Attaching [1-9]' "$tmp/$1" && [ "$(enabled)" -ge 1 ] && grep -q epoll "/proc/$2/wchan"
+}
+
+# ended PID: whether a tracer has ended; interrupts it again if it ignored the interrupt
+ended() {
+	tracer=$1
+	tracer_ended
+}
+
+# counted NAME: the sum of the counts that bpftrace printed
+counted() {
+	sed -n 's/^@.*: \([0-9]*\)$/\1/p' "$tmp/$1" | awk '{ total += $1 } END { printf "%.0f", total }'
+}
+
+python3 -m http.server --bind 127.0.0.1 --directory "$tmp" 8080 >"$tmp/server" 2>&1 &
+server=$!
+wait_for serves
+
+# ------------------------------------------------------------------------------------------------------------- attach
+
+check "perf reads the probes of the program" perf buildid-cache --add "$netobsd"
+is "perf and netobsd list the same probes" "$(perf list sdt 2>/dev/null | sed -n 's/^ *sdt_netobs:\([a-z_0-9]*\).*/\1/p' | sort -u | wc -l)" \
+	"$(netobsctl probes --json | grep -c '"probe":')"
+if perf probe --force -x "$netobsd" --add sdt_netobs:tcp__state__change >"$tmp/perf.probe" 2>&1; then
+	events=$(sed -n 's/^ *\(sdt_netobs:tcp__state__change[_0-9]*\) .*/\1/p' "$tmp/perf.probe" | sort -u)
+	event=$(echo "$events" | head -n 1)
+	perf record -q -o "$tmp/perf.data" -e "$event" -p "$pid" >"$tmp/perf.out" 2>&1 &
+	perf=$!
+	ok "perf probe"
+else
+	perf=''
+	not_ok "perf probe" "$tmp/perf.probe"
+fi
+
+probe='tcp__state__change { @[probe] = count(); }'
+trace path -e "usdt:$netobsd:netobs:$probe"
+trace process -p "$pid" -e "usdt:$netobsd:netobs:$probe"
+line=$(netobsctl status | sed -n "s/^attach *bpftrace -e '\(.*\)'\$/\1/p")
+is "netobsctl status prints a line of bpftrace" "$line" "usdt:/proc/$pid/exe:netobs:$probe"
+trace status -e "$line"
+# shellcheck disable=SC2154 # trace sets them
+for name in path process status; do
+	eval "number=\$$name"
+	# shellcheck disable=SC2154
+	check "bpftrace attaches by $name" wait_for attached "$name" "$number"
+done
+# perf_attached: whether perf waits for records
+perf_attached() {
+	grep -q poll "/proc/$perf/wchan" && [ -s "$tmp/perf.data" ]
+}
+[ -z "$perf" ] || check "perf attaches" wait_for perf_attached
+
+# ------------------------------------------------------------------------------------------------------------- traffic
+
+before=$(fired)
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	curl -s -o "$tmp/page" http://127.0.0.1:8080/
+done
+# quiet: whether no state changes any more; TIME_WAIT ends a minute later
+quiet() {
+	quiet_before=$(fired)
+	let_deliver
+	let_deliver
+	[ "$(fired)" -eq "$quiet_before" ]
+}
+wait_for quiet
+wanted=$(($(fired) - before))
+check "ten connections have state changes: $wanted" test "$wanted" -ge 90
+
+for name in path process status; do
+	eval "number=\$$name"
+	kill -INT "$number"
+	wait_for ended "$number"
+	wait "$number"
+	is "bpftrace by $name counts them" "$(counted $name)" "$wanted"
+done
+if [ -n "$perf" ]; then
+	kill -INT "$perf"
+	wait "$perf"
+	is "perf records them" "$(perf script -i "$tmp/perf.data" 2>"$tmp/perf.script" | grep -c "$event:")" "$wanted"
+	for event in $events; do
+		perf probe -q --del "$event"
+	done
+fi
+is "no tracer is attached any more" "$(enabled)" 0
+is "the service is the same process" "$(property MainPID) $(property NRestarts)" "$pid 0"
+
+# -------------------------------------------------------------------------------------------------------------- DTrace
+
+# Real DTrace has no Debian package: an archive of its files, unpacked from /, may stand in extra/ of the cache directory.
+for archive in /vm/extra/*.tar; do
+	[ ! -e "$archive" ] || tar -C / -xf "$archive"
+done
+name="DTrace counts them"
+if have dtrace; then
+	# shellcheck disable=SC2016 # a variable of DTrace
+	dtrace -q -p "$pid" -n 'netobs$target:::tcp-state-change { @ = count(); } END { printa("%@d\n", @); }' -o "$tmp/dtrace" \
+		>"$tmp/dtrace.err" 2>&1 &
+	dtrace=$!
+	# one_tracer: whether netobsd has a tracer
+	one_tracer() {
+		[ "$(enabled)" -ge 1 ]
+	}
+	wait_for one_tracer || note "DTrace does not attach"
+	before=$(fired)
+	curl -s -o "$tmp/page" http://127.0.0.1:8080/
+	wait_for quiet
+	wanted=$(($(fired) - before))
+	kill -INT "$dtrace"
+	wait "$dtrace"
+	is "$name" "$(tr -dc 0-9 <"$tmp/dtrace")" "$wanted"
+else
+	skip "$name" "there is no dtrace: it has no Debian package; tests/vm/README.md has the place for one"
+fi
+
+kill "$server"
+wait "$server" 2>/dev/null
+systemctl stop netobs
+
+tap_done
