@@ -239,6 +239,29 @@ struct packet {
 	uint32_t inner_id;	/* of a tunnel (not INNER_NONE): VNI or GRE key, 0 without one */
 };
 
+/* Bits of a send stamp from timestamps that do not order transmissions, and only tell two segments of one tick apart. */
+#define SEND_STAMP_TICK 16u
+
+static inline uint16_t
+send_stamp_from_timestamps(uint32_t tsval, uint32_t tsecr, uint32_t ack, uint16_t window)
+{
+	return (uint16_t)(tsval * SEND_STAMP_TICK | (tsecr + (ack >> 3) + window) % SEND_STAMP_TICK);
+}
+
+/* The send stamp of a TCP segment: 16 bits that order the transmissions of its sender.  The IPv4 identification, which
+ * most senders count up, or else the low bits of TSval; 0 if the packet has neither. */
+static inline uint16_t
+packet_send_stamp(const struct packet *packet)
+{
+	const struct tcp_layer *t = &packet->tcp;
+
+	if (packet->ip.version == 4 && (uint16_t)packet->ip.fragment_id != 0)
+		return (uint16_t)packet->ip.fragment_id;
+	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 ?
+		       send_stamp_from_timestamps(t->tsval, t->tsecr, t->ack, t->window) :
+		       0;
+}
+
 /* Records an anomaly.  The most severe one becomes worst_anomaly, the first among equals. */
 static inline void
 packet_add_anomaly(struct packet *packet, enum anomaly a)

@@ -27,6 +27,7 @@ struct frame_peek {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes, the rest is not set; unicast, and src is specified */
 	uint32_t seq, ack;	  /* PEEK_TCP only, like `window` */
 	uint16_t window;	  /* as on the wire, unscaled */
+	uint16_t send_stamp;	  /* PEEK_TCP only: packet_send_stamp() of the packet */
 	uint16_t sport, dport;	  /* host order */
 	uint8_t protocol;	  /* 6, 17 or 132 */
 	uint8_t version;	  /* 4 or 6 */
@@ -54,6 +55,9 @@ peek_tcp(struct frame_peek *peek, struct cursor *c)
 	if (offset == 0x80) {
 		if (!cursor_take(c, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
 			return PEEK_TUPLE;
+		if (peek->send_stamp == 0)
+			peek->send_stamp = send_stamp_from_timestamps(slice_u32(options, 4), slice_u32(options, 8),
+								      slice_u32(fixed, 8), slice_u16(fixed, 14));
 	} else if (offset != 0x50) {
 		return PEEK_TUPLE;
 	}
@@ -120,6 +124,7 @@ peek_ipv4(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 12, peek->src, 4);
 	slice_copy(fixed, 16, peek->dst, 4);
 	peek->version = 4;
+	peek->send_stamp = slice_u16(fixed, 4);
 	peek->protocol = slice_u8(fixed, 9);
 	cursor_limit(c, length - IPV4_HEADER_MIN);
 	return true;
@@ -141,6 +146,7 @@ peek_ipv6(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 8, peek->src, sizeof peek->src);
 	slice_copy(fixed, 24, peek->dst, sizeof peek->dst);
 	peek->version = 6;
+	peek->send_stamp = 0;
 	peek->protocol = slice_u8(fixed, 6);
 	cursor_limit(c, length);
 	return true;

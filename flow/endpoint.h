@@ -41,6 +41,7 @@ enum tcp_slow_reason {
 	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
 	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */
 	TCP_SLOW_LOSS = 0x40,	      /* there is a loss to follow (flow/tcp/tcp_loss.h) */
+	TCP_SLOW_DUPLICATE = 0x80,    /* its last segment was a duplicate */
 };
 
 /*
@@ -52,7 +53,7 @@ struct tcp_endpoint {
 	uint8_t flags;		/* enum tcp_endpoint_flag */
 	uint8_t wscale;		/* shift of the windows it advertises; 0 until both endpoints offered scaling */
 	uint8_t slow_reasons;	/* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
-	uint32_t iss;		/* initial send sequence number */
+	uint32_t iss;		/* initial send sequence number; mid-stream, one less than the first one captured */
 	uint32_t una;		/* oldest unacknowledged sequence number it sent (SND.UNA) */
 	uint32_t nxt;		/* highest sequence number sent, plus one (SND.NXT) */
 	uint32_t rcv_nxt;	/* next sequence number expected from the peer, in order (RCV.NXT) */

@@ -45,7 +45,8 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 {
 	struct flow *flow = lookup->candidate;
 	struct tcp_fast_segment s = {
-	    .seq = peek->seq, .ack = peek->ack, .len = peek->payload_wire, .window = peek->window};
+	    .seq = peek->seq, .ack = peek->ack, .len = peek->payload_wire, .window = peek->window,
+	    .stamp = peek->send_stamp};
 	struct tcp_endpoint *from = &flow->tcp[lookup->sender], *to = &flow->tcp[1 - lookup->sender];
 	uint32_t us = (uint32_t)(now / 1000);
 

@@ -44,6 +44,8 @@ struct flow {
 	uint8_t first_sender : 1; /* endpoint whose packet was captured first */
 	uint8_t same_host : 1;	  /* both endpoints are sockets of one host, as on loopback; kept by the caller */
 	uint8_t slow : 1;	  /* its packets must take the slow path; kept by the caller */
+	uint8_t unreported : 2;	  /* bit n: the last byte that endpoint n acknowledged may be the FIN of a peer of which
+				   * nothing was captured: tcp_delivery_since() has not returned it */
 	uint16_t local_epoch;	  /* local epoch by which `local` was decided, 0 none; kept by the caller */
 	uint64_t deadline;	  /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {
@@ -89,6 +91,8 @@ struct flow_counters {
 				   * achieves */
 	uint64_t reused;	  /* connections replaced by a new one between the same ends */
 	uint64_t midstream;	  /* flows whose beginning was not captured */
+	uint64_t duplicate_segments; /* TCP segments that were captured twice or duplicated by the network */
+	uint64_t reordered_segments; /* TCP segments captured after segments that were sent later */
 	uint64_t longest_probe;	  /* longest hash probe so far: slots from a new flow's home slot to the free slot
 				   * behind its probe sequence, both included */
 };

@@ -154,17 +154,21 @@ observe_emit_socket_receive(struct observer *o, const struct packet_work *work, 
 		fire_socket_receive(o->emitter, work->flow, endpoint, delivery.bytes, delivery.offset);
 }
 
-/* Fires the send probe for new bytes that the segment's sender has accepted from its application. */
+/* Fires the send probe for new bytes that the segment's sender has accepted from its application: first for those that
+ * were not captured, then for those of the segment. */
 static void
 observe_emit_socket_send(struct observer *o, const struct packet_work *work, const struct tcp_endpoint *before)
 {
-	const struct tcp_endpoint *e = &work->flow->tcp[work->sender];
-	bool fin = (e->flags & TCP_EP_FIN_SENT) != 0;
-	uint64_t fresh = e->bytes - before->bytes;
+	const struct tcp_layer *t = &work->packet.tcp;
+	struct tcp_delivery sent = tcp_sent_since(work->flow, work->sender, before, t->seq + ((t->flags & TCP_SYN) != 0));
+	uint32_t payload = work->packet.payload_wire, uncaptured = sent.bytes > payload ? sent.bytes - payload : 0;
 
-	if (e->bytes > before->bytes && (work->flow->local >> work->sender & 1) != 0)
-		fire_socket_send(o->emitter, work->flow, work->sender, (uint32_t)fresh,
-				 tcp_stream_offset(work->flow, work->sender, e->nxt - fin - (uint32_t)fresh));
+	if ((work->flow->local >> work->sender & 1) == 0)
+		return;
+	if (uncaptured != 0)
+		fire_socket_send(o->emitter, work->flow, work->sender, uncaptured, sent.offset);
+	if (sent.bytes > uncaptured)
+		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes - uncaptured, sent.offset + uncaptured);
 }
 
 /* Runs the application providers, at their two points in the firing order; they read streams on the slow path only. */

@@ -11,6 +11,8 @@ libflow_a_SOURCES += \
 	%D%/tcp_loss.h \
 	%D%/tcp_machine.c \
 	%D%/tcp_machine.h \
+	%D%/tcp_order.c \
+	%D%/tcp_order.h \
 	%D%/tcp_pools.c \
 	%D%/tcp_pools.h \
 	%D%/tcp_receive.c \

@@ -57,9 +57,15 @@ struct tcp_delivery {
 
 /* Stream bytes that became deliverable to endpoint `endpoint` since the state `before`, in order and each byte once.
  * `segment` is the payload of the segment that caused it, sent or received: an endpoint's own ACK proves the receipt of
- * bytes that were captured out of order. */
-struct tcp_delivery tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
+ * bytes that were captured out of order.  If nothing of the peer was captured, the last acknowledged byte may be its FIN:
+ * it is returned with the next one. */
+struct tcp_delivery tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
 				       uint32_t segment);
+
+/* Stream bytes that endpoint `endpoint` is known to have sent since the state `before`, in order and each byte once: a
+ * segment with payload at `seq` also proves the bytes before it that were not captured. */
+struct tcp_delivery tcp_sent_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
+				   uint32_t seq);
 
 /* The largest window (RFC 7323 section 2.3): no sender is farther ahead. */
 #define TCP_WINDOW_MAX (1u << 30)

@@ -2,32 +2,53 @@
 /* Byte stream offsets: what an application has sent, and what was delivered to it. */
 #include "flow/tcp/tcp.h"
 
+/* No application has sent more at once than this if the bytes were not captured. */
+#define TCP_UNCAPTURED_SEND_MAX (1u << 24)
+
 uint64_t
 tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 {
 	const struct tcp_endpoint *e = &flow->tcp[sender];
+	uint32_t offset = seq - (e->iss + 1);
 	uint64_t sent = e->bytes;
-	uint32_t offset;
 
-	if ((e->flags & TCP_EP_ISS_KNOWN) == 0) {
-		/* Mid-stream: count the bytes captured. */
-		uint32_t ahead = e->nxt - ((e->flags & TCP_EP_FIN_SENT) != 0) - seq;
-
-		return ahead <= sent ? sent - ahead : 0;
-	}
 	/* Expands the 32-bit sequence number to the 64-bit offset nearest to what was sent so far. */
-	offset = seq - (e->iss + 1);
-	if (sent < 0x80000000u)
-		return offset;
-	return sent + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)sent);
+	if (sent >= 0x80000000u)
+		return sent + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)sent);
+	/* A mid-stream endpoint may repeat bytes before the first one captured. */
+	return (e->flags & TCP_EP_ISS_KNOWN) == 0 && (int32_t)offset < 0 ? 0 : offset;
+}
+
+/* The sequence number behind the last byte of the stream that the endpoint has sent. */
+static uint32_t
+tcp_sent_end(const struct tcp_endpoint *e)
+{
+	return e->nxt - ((e->flags & TCP_EP_FIN_SENT) != 0);
 }
 
 struct tcp_delivery
-tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before, uint32_t segment)
+tcp_sent_since(const struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before, uint32_t seq)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+	uint32_t from = tcp_sent_end(before), to = tcp_sent_end(e);
+
+	if ((e->flags & TCP_EP_SEQ_KNOWN) == 0)
+		return (struct tcp_delivery){0, 0};
+	if ((before->flags & TCP_EP_SEQ_KNOWN) == 0 || before->iss != e->iss)
+		from = (e->flags & TCP_EP_ISS_KNOWN) != 0 ? e->iss + 1 : seq;
+	if (tcp_seq_before(from, seq) && seq - from > TCP_UNCAPTURED_SEND_MAX)
+		from = seq;
+	if (!tcp_seq_before(from, to))
+		return (struct tcp_delivery){0, 0};
+	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, endpoint, from)};
+}
+
+struct tcp_delivery
+tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before, uint32_t segment)
 {
 	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
 	bool fin = (peer->flags & TCP_EP_FIN_SENT) != 0 && e->rcv_nxt == peer->nxt;
-	uint32_t to = e->rcv_nxt - fin, from = before->rcv_nxt;
+	uint32_t to = e->rcv_nxt - fin, from = before->rcv_nxt - (flow->unreported >> endpoint & 1);
 
 	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
 	    before->state == TCP_STATE_SYN_SENT) {
@@ -38,5 +59,10 @@ tcp_delivery_since(const struct flow *flow, unsigned endpoint, const struct tcp_
 	}
 	if (!tcp_seq_before(from, to))
 		return (struct tcp_delivery){0, 0};
+	flow->unreported &= (uint8_t)~(1u << endpoint) & 3u;
+	if (peer->segments_sent == 0) {
+		flow->unreported |= (uint8_t)(1u << endpoint) & 3u;
+		to--;
+	}
 	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, 1 - endpoint, from)};
 }

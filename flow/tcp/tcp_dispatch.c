@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Entry of the TCP machine: takes the fast path or calls the full checks. */
 #include "flow/tcp/tcp_fastpath.h"
+#include "flow/tcp/tcp_order.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -18,7 +19,19 @@ tcp_fast_segment_from_packet(const struct packet *packet)
 	const struct tcp_layer *t = &packet->tcp;
 
 	return (struct tcp_fast_segment){
-	    .seq = t->seq, .ack = t->ack, .len = packet->payload_wire, .window = t->window};
+	    .seq = t->seq, .ack = t->ack, .len = packet->payload_wire, .window = t->window,
+	    .stamp = packet_send_stamp(packet)};
+}
+
+static void
+tcp_classify_repeat(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	uint32_t length = ctx->payload_len + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
+
+	if (length != 0 && (t->flags & TCP_RST) == 0 && (ctx->ep->flags & TCP_EP_SEQ_KNOWN) != 0 &&
+	    tcp_seq_before(t->seq, ctx->ep->nxt))
+		ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
 }
 
 /* Not inlined, so that the fast path needs no stack frame. */
@@ -29,6 +42,14 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
 
 	ctx.ep->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
+	ctx.ep->slow_reasons &= (uint8_t)~TCP_SLOW_DUPLICATE;
+	tcp_classify_repeat(&ctx);
+	if (ctx.repeat.kind == TCP_REPEAT_DUPLICATE) {
+		ctx.ep->slow_reasons |= TCP_SLOW_DUPLICATE;
+		ctx.ep->segments_sent--;
+		flow_table_counters_rw(table)->duplicate_segments++;
+		return;
+	}
 	tcp_process_sent(&ctx);
 	tcp_segment_end(&ctx);
 }
@@ -39,6 +60,8 @@ tcp_slow_path_received(struct flow_table *table, struct flow *flow, unsigned end
 {
 	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
 
+	if ((ctx.peer->slow_reasons & TCP_SLOW_DUPLICATE) != 0)
+		return;
 	tcp_process_received(&ctx);
 	tcp_segment_end(&ctx);
 }

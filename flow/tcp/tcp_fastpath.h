@@ -13,6 +13,7 @@ struct tcp_fast_segment {
 	uint32_t seq, ack;
 	uint32_t len;	 /* payload */
 	uint16_t window; /* as on the wire, unscaled */
+	uint16_t stamp;	 /* send stamp */
 };
 
 static inline bool
@@ -29,13 +30,15 @@ tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s
 	return s->seq == e->nxt && !tcp_seq_before(e->rcv_nxt, s->ack) && s->len != 1;
 }
 
-/* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding. */
+/* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding.  A single byte may
+ * probe a closed window, which does not accept it. */
 static inline bool
 tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
 	uint32_t acked = s->ack - e->una;
 
-	return s->seq == e->rcv_nxt && acked <= e->nxt - e->una && (acked != 0 || s->len != 0 || e->una == e->nxt);
+	return s->seq == e->rcv_nxt && acked <= e->nxt - e->una && s->len != 1 &&
+	       (acked != 0 || s->len != 0 || e->una == e->nxt);
 }
 
 static inline void
@@ -49,7 +52,7 @@ tcp_fast_apply_sent(struct tcp_pools *pools, struct tcp_endpoint *e, const struc
 		return;
 	e->nxt += s->len;
 	e->bytes += s->len;
-	send_log_append(pools, e, s->seq, e->nxt, us, false);
+	send_log_append(pools, e, &(struct send_log_record){s->seq, e->nxt, us, s->stamp, false});
 	if ((e->flags & TCP_EP_RTT_PENDING) == 0)
 		tcp_rtt_start(e, s->seq, us);
 }

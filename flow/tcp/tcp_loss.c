@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evidence of a sender's losses: ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883) and gaps in the capture. */
+/* Evidence of a sender's losses: ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883). */
 #include "flow/tcp/tcp_loss.h"
-
-/* Frames captured on several queues are reordered by up to this much; tshark uses the same figure. */
-#define TCP_REORDER_MAX_US 3000u
 
 /* RFC 6928: initial congestion window in segments. */
 #define INITIAL_WINDOW 10u
@@ -14,7 +11,7 @@ tcp_loss_acquire(struct tcp_segment_ctx *ctx)
 	return &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint];
 }
 
-static struct tcp_loss *
+struct tcp_loss *
 tcp_loss_find(const struct tcp_segment_ctx *ctx)
 {
 	struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
@@ -74,6 +71,9 @@ tcp_loss_update_rack(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, uint32_
 	struct send_log_result last = send_log_search(flow_table_tcp_pools(ctx->table), ctx->ep, seq);
 
 	if (!last.found || (loss->rack_valid && !tcp_seq_before(loss->rack_xmit_us, last.last_us)))
+		return;
+	/* Too soon for the retransmission: an earlier transmission has arrived (Linux tcp_rack_advance). */
+	if (last.count > 1 && ctx->us - last.last_us < ctx->ep->srtt_us / 4 * 3)
 		return;
 	loss->rack_valid = true;
 	loss->rack_xmit_us = last.last_us;
@@ -218,10 +218,12 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 			 (t->flags & TCP_FIN) == 0 && !tcp_sack_is_negotiated(ctx);
 	struct tcp_loss *loss;
 
-	if (!sack && !duplicate && e->slow_reasons == 0)
+	if (!sack && !duplicate && (e->slow_reasons & (uint8_t)~TCP_SLOW_DUPLICATE) == 0)
 		return;
 	loss = tcp_loss_acquire(ctx);
 	loss->last_ack_us = ctx->us;
+	if (una != e->una || loss->advance_us == 0)
+		loss->advance_us = ctx->us | 1;
 	if (loss->tlp_outstanding && tcp_loss_tlp_is_acked(ctx, loss, una != e->una))
 		loss->tlp_outstanding = false;
 	if (una != e->una)
@@ -293,8 +295,7 @@ tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx)
 static bool
 tcp_loss_is_empty(const struct tcp_loss *loss)
 {
-	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && loss->capture_gap_count == 0 &&
-	       !loss->tlp_outstanding && !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred &&
+	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding && !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred &&
 	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 
@@ -322,61 +323,6 @@ tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx)
 	if (!tcp_segment_has_timestamps(ctx))
 		return true;
 	return loss != NULL && loss->fin_deferred && loss->fin_tsval == t->tsval && loss->fin_tsecr == t->tsecr;
-}
-
-/* --- gaps in the capture --- */
-
-static void
-tcp_loss_remove_capture_gap(struct tcp_loss *loss, unsigned at)
-{
-	loss->capture_gap_count--;
-	memmove(&loss->capture_gap[at], &loss->capture_gap[at + 1],
-		(loss->capture_gap_count - at) * sizeof loss->capture_gap[0]);
-	memmove(&loss->capture_gap_us[at], &loss->capture_gap_us[at + 1],
-		(loss->capture_gap_count - at) * sizeof loss->capture_gap_us[0]);
-}
-
-static void
-tcp_loss_push_capture_gap(struct tcp_loss *loss, uint32_t from, uint32_t to, uint32_t us)
-{
-	if (loss->capture_gap_count == TCP_CAPTURE_GAPS_MAX)
-		tcp_loss_remove_capture_gap(loss, 0);
-	loss->capture_gap[loss->capture_gap_count] = (struct tcp_seq_range){from, to};
-	loss->capture_gap_us[loss->capture_gap_count] = us;
-	loss->capture_gap_count++;
-}
-
-void
-tcp_loss_add_capture_gap(struct tcp_segment_ctx *ctx, uint32_t from, uint32_t to)
-{
-	tcp_loss_push_capture_gap(tcp_loss_acquire(ctx), from, to, ctx->us);
-}
-
-enum capture_gap_fill
-tcp_loss_fill_capture_gap(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
-{
-	struct tcp_loss *loss = tcp_loss_find(ctx);
-	struct tcp_seq_range gap = {0, 0};
-	uint32_t since = 0;
-	unsigned at;
-
-	for (at = 0; loss != NULL && at < loss->capture_gap_count; at++) {
-		gap = loss->capture_gap[at];
-		since = loss->capture_gap_us[at];
-		if (!tcp_seq_before(seq, gap.begin) && tcp_seq_before(seq, gap.end_seq))
-			break;
-	}
-	if (loss == NULL || at == loss->capture_gap_count)
-		return GAP_FILL_NONE;
-	tcp_loss_remove_capture_gap(loss, at);
-	if (tcp_seq_before(gap.begin, seq))
-		tcp_loss_push_capture_gap(loss, gap.begin, seq, since);
-	if (tcp_seq_before(end_seq, gap.end_seq))
-		tcp_loss_push_capture_gap(loss, end_seq, gap.end_seq, since);
-	if (ctx->us - since >= TCP_REORDER_MAX_US || tcp_loss_is_lost(ctx->ep, loss, seq))
-		return GAP_FILL_LATE;
-	send_log_append(flow_table_tcp_pools(ctx->table), ctx->ep, seq, end_seq, ctx->us, true);
-	return GAP_FILL_REORDERED;
 }
 
 /* --- estimates --- */

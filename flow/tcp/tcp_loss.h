@@ -20,14 +20,12 @@ struct tcp_seq_range {
 	uint32_t begin, end_seq;
 };
 
-#define TCP_SACK_RANGES_MAX  8
-#define TCP_CAPTURE_GAPS_MAX 4
+#define TCP_SACK_RANGES_MAX 8
 
 /* State of one endpoint as a sender; sack_edge and the fields of a deferred FIN are its state as a receiver. */
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
-	uint8_t capture_gap_count;
 	bool tlp_outstanding;	 /* a tail-loss probe is unanswered */
 	bool rack_valid;	 /* rack_xmit_us is valid */
 	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
@@ -36,6 +34,7 @@ struct tcp_loss {
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */
+	uint32_t advance_us;	 /* time of the last ACK that advanced una, or when this state began, 0 unknown */
 	uint32_t rack_xmit_us;	 /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
 	uint32_t last_rto_us;	 /* time of the last retransmission timeout */
 	uint32_t ssthresh;
@@ -50,9 +49,6 @@ struct tcp_loss {
 	uint32_t fin_tsecr;
 	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
 	struct tcp_seq_range sacked[TCP_SACK_RANGES_MAX];
-	/* Ranges whose first transmission was not captured or was reordered, and when that was noticed. */
-	struct tcp_seq_range capture_gap[TCP_CAPTURE_GAPS_MAX];
-	uint32_t capture_gap_us[TCP_CAPTURE_GAPS_MAX];
 };
 
 struct tcp_loss_pair {
@@ -64,17 +60,8 @@ struct tcp_loss_pair {
 /* The segment in `ctx` sends [seq, end_seq), which at least begins in sequence space sent before. */
 void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
-/* The endpoint's sequence numbers jumped: [from, to) was not captured. */
-void tcp_loss_add_capture_gap(struct tcp_segment_ctx *ctx, uint32_t from, uint32_t to);
-
-enum capture_gap_fill {
-	GAP_FILL_NONE,
-	GAP_FILL_REORDERED, /* a gap, filled a little late: a first transmission */
-	GAP_FILL_LATE,	    /* a gap, filled so late that it must be a retransmission */
-};
-
-/* How [seq, end_seq), which begins below SND.NXT, relates to the gaps in the capture. */
-enum capture_gap_fill tcp_loss_fill_capture_gap(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+/* The loss state of the endpoint in `ctx`; NULL if it has none. */
+struct tcp_loss *tcp_loss_find(const struct tcp_segment_ctx *ctx);
 
 /* Whether SACK blocks or duplicate ACKs indicate a loss at or after `seq`. */
 bool tcp_loss_is_lost(const struct tcp_endpoint *e, const struct tcp_loss *loss, uint32_t seq);

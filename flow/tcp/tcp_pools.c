@@ -89,10 +89,18 @@ tcp_pools_free(struct tcp_pools *pools)
 	free(pools);
 }
 
-static inline bool
-send_log_entry_covers(const struct send_log_entry *entry, uint32_t seq)
+void
+send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record)
 {
-	return !tcp_seq_before(seq, entry->seq) && tcp_seq_before(seq, entry->end_seq);
+	struct send_log_record piece = *record;
+
+	while (record->end_seq - piece.seq > SEND_LOG_LEN_MAX) {
+		piece.end_seq = piece.seq + SEND_LOG_LEN_MAX;
+		send_log_append_entry(pools, e, &piece);
+		piece.seq = piece.end_seq;
+	}
+	piece.end_seq = record->end_seq;
+	send_log_append_entry(pools, e, &piece);
 }
 
 struct send_log_result
@@ -103,18 +111,11 @@ send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uin
 	unsigned examined;
 
 	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
-		if (send_log_entry_covers(entry, seq)) {
-			if (!result.found)
-				result.last_us = entry->us;
-			result.found = true;
-			result.count++;
-			result.first_seq = entry->seq;
-			if ((entry->prev_and_retransmitted & 1) == 0)
-				break; /* first transmission: no older entry can contain it */
-		} else if ((entry->prev_and_retransmitted & 1) == 0 && !tcp_seq_before(seq, entry->end_seq)) {
-			break; /* first transmissions ascend: this entry and all older ones are below */
-		}
-		entry = send_log_entry_at(pools, entry->prev_and_retransmitted >> 1);
+		if (send_log_entry_covers(entry, seq))
+			send_log_result_add(&result, entry);
+		if (send_log_entry_is_last(entry, seq))
+			break;
+		entry = send_log_entry_before(pools, entry);
 	}
 	return result;
 }

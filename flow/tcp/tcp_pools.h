@@ -19,10 +19,14 @@
 #define SEND_LOG_INDEX_MASK 0x7fffffffu
 
 struct send_log_entry {
-	uint32_t seq, end_seq;		 /* sequence range sent */
+	uint32_t seq;			 /* sequence range sent */
+	uint16_t len;
+	uint16_t stamp;			 /* send stamp (packet_send_stamp()) */
 	uint32_t us;			 /* time sent */
-	uint32_t prev_and_retransmitted; /* index of the endpoint's previous entry << 1 | this was a retransmission */
+	uint32_t prev_and_retransmitted; /* index of the endpoint's previous entry << 1 | not in ascending order */
 };
+
+#define SEND_LOG_LEN_MAX 0xffffu
 
 _Static_assert(sizeof(struct send_log_entry) == 16, "four log entries share a cache line");
 
@@ -54,18 +58,40 @@ send_log_next_index(const struct tcp_pools *pools)
 	return index;
 }
 
-/* Records that the endpoint has sent [seq, end_seq) at `us`. */
+/* One transmission.  `repeats`: it does not continue the first transmissions in ascending order. */
+struct send_log_record {
+	uint32_t seq, end_seq, us;
+	uint16_t stamp;
+	bool repeats;
+};
+
+/* Appends a transmission of at most SEND_LOG_LEN_MAX. */
 static inline void
-send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, uint32_t seq, uint32_t end_seq, uint32_t us,
-		bool retransmitted)
+send_log_append_entry(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record)
 {
 	uint32_t index = send_log_next_index(pools);
 	struct send_log_entry *entry = &pools->send_log[index & pools->log_mask];
 
-	*entry = (struct send_log_entry){
-	    .seq = seq, .end_seq = end_seq, .us = us, .prev_and_retransmitted = e->log_tail << 1 | retransmitted};
+	*entry = (struct send_log_entry){.seq = record->seq,
+					 .len = (uint16_t)(record->end_seq - record->seq),
+					 .stamp = record->stamp,
+					 .us = record->us,
+					 .prev_and_retransmitted = e->log_tail << 1 | record->repeats};
 	pools->send_log_last = index;
 	e->log_tail = index;
+}
+
+/* Appends a super-packet that is longer than an entry can say, in several entries. */
+void send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record);
+
+/* Records that the endpoint has sent a range. */
+static inline void
+send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record)
+{
+	if (__builtin_expect(record->end_seq - record->seq > SEND_LOG_LEN_MAX, 0))
+		send_log_append_long(pools, e, record);
+	else
+		send_log_append_entry(pools, e, record);
 }
 
 /* The entry of an index; NULL if there is none or it has been overwritten. */
@@ -77,6 +103,33 @@ send_log_entry_at(const struct tcp_pools *pools, uint32_t index)
 	return &pools->send_log[index & pools->log_mask];
 }
 
+/* The previous entry of the same endpoint. */
+static inline const struct send_log_entry *
+send_log_entry_before(const struct tcp_pools *pools, const struct send_log_entry *entry)
+{
+	return send_log_entry_at(pools, entry->prev_and_retransmitted >> 1);
+}
+
+static inline uint32_t
+send_log_entry_end(const struct send_log_entry *entry)
+{
+	return entry->seq + entry->len;
+}
+
+static inline bool
+send_log_entry_covers(const struct send_log_entry *entry, uint32_t seq)
+{
+	return seq - entry->seq < entry->len;
+}
+
+/* Whether neither this entry nor any older one contains a transmission of `seq` besides this one: first transmissions
+ * ascend. */
+static inline bool
+send_log_entry_is_last(const struct send_log_entry *entry, uint32_t seq)
+{
+	return (entry->prev_and_retransmitted & 1) == 0 && (int32_t)(seq - entry->seq) >= 0;
+}
+
 /* The transmissions of one sequence number, as far as the log reaches. */
 struct send_log_result {
 	bool found;	    /* a transmission is in the log */
@@ -84,6 +137,17 @@ struct send_log_result {
 	uint32_t count;	    /* number of transmissions */
 	uint32_t first_seq; /* start of the segment that sent it first */
 };
+
+/* Adds a transmission, newest first. */
+static inline void
+send_log_result_add(struct send_log_result *result, const struct send_log_entry *entry)
+{
+	if (!result->found)
+		result->last_us = entry->us;
+	result->found = true;
+	result->count++;
+	result->first_seq = entry->seq;
+}
 
 /* Most entries of an endpoint's chain that a search follows; older ones count as not captured. */
 #define SEND_LOG_SEARCH_MAX 512

@@ -93,6 +93,8 @@ tcp_received_in_none(struct tcp_segment_ctx *ctx)
 		e->last_ack_sent = t->seq;
 		return;
 	}
+	if ((t->flags & TCP_ACK) != 0)
+		tcp_set_stream_base(e, t->ack);
 	if (ctx->peer->segments_sent == 1)
 		e->last_ack_sent = e->rcv_nxt = t->seq;
 	if (!tcp_seq_before(e->rcv_nxt, t->seq))
@@ -175,6 +177,9 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 								       EVENT_TCP_ACCEPT_ESTABLISHED);
 	}
+	/* Mid-stream: the first ACK captured shows what is outstanding. */
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && ctx->peer->segments_sent == 1 && una - ack < TCP_WINDOW_MAX)
+		e->una = una = ack;
 	if (tcp_seq_before(una, ack)) {
 		e->una = ack;
 		tcp_rtt_on_ack(e, ctx->us);
@@ -196,6 +201,9 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 	uint32_t end = t->seq + ctx->payload_len;
 
 	if (tcp_seq_before(e->rcv_nxt, t->seq) || tcp_seq_before(end, e->rcv_nxt))
+		return;
+	/* A closed window accepts no byte unless the endpoint acknowledges it. */
+	if (ctx->payload_len != 0 && e->wnd == 0 && t->seq == e->last_ack_sent && tcp_endpoint_has_sent(e))
 		return;
 	e->rcv_nxt = end;
 	if ((t->flags & TCP_FIN) == 0)

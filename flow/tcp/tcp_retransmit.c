@@ -10,6 +10,8 @@
  * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */
 #define RETRANSMIT_SILENCE_MIN_US 150000u
 
+#define TCP_RTO_MIN_US 180000u
+
 /* A retransmission sooner than this is not caused by any timer. */
 #define RETRANSMIT_TIMER_MIN_US 1000u
 
@@ -25,6 +27,8 @@ struct retransmit_evidence {
 	struct send_log_result last;
 	uint32_t seq, end_seq;
 	uint32_t elapsed_us; /* time since `seq` was last sent, 0 unknown */
+	uint32_t wait_us;    /* `elapsed_us`, or how long the sender has waited at least, 0 unknown */
+	bool timer_due;	     /* the first outstanding segment was sent a retransmission timeout ago */
 	bool silent;	     /* nothing was received for so long that only a timer can be the cause */
 	bool loss_indicated; /* SACK blocks or duplicate ACKs report a loss */
 	bool rack_lost;	     /* data sent later has arrived (RACK, RFC 8985) */
@@ -38,21 +42,31 @@ retransmit_silence_us(const struct tcp_endpoint *e)
 	return rounds < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : rounds;
 }
 
+/* Shortest retransmission timeout: Linux adds 200 ms (TCP_RTO_MIN) to its own estimate of the round trip. */
+static uint32_t
+retransmit_rto_min_us(const struct tcp_endpoint *e)
+{
+	return e->srtt_us + TCP_RTO_MIN_US;
+}
+
 static struct retransmit_evidence
 retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, uint32_t seq,
 			    uint32_t end_seq)
 {
 	const struct tcp_endpoint *e = ctx->ep;
 	struct retransmit_evidence v = {
-	    .seq = seq, .end_seq = end_seq, .last = send_log_search(flow_table_tcp_pools(ctx->table), e, seq)};
+	    .seq = seq, .end_seq = end_seq, .last = ctx->repeat.log};
 	uint32_t silence_us = retransmit_silence_us(e);
 
 	if (v.last.found)
-		v.elapsed_us = ctx->us - v.last.last_us;
+		v.elapsed_us = tcp_us_since(v.last.last_us, ctx->us);
+	v.wait_us = v.last.found ? v.elapsed_us | 1 : ctx->repeat.since_us;
 	v.rack_lost = v.last.found && loss->rack_valid && tcp_seq_before(v.last.last_us, loss->rack_xmit_us);
 	v.loss_indicated = tcp_loss_is_lost(e, loss, seq) ||
 			   (loss->state == TCP_CONGESTION_RECOVERY && tcp_seq_before(seq, loss->recovery_point)) ||
 			   v.rack_lost;
+	v.timer_due = seq == e->una && v.last.found && v.elapsed_us >= retransmit_rto_min_us(e) &&
+		      ctx->us - loss->advance_us >= retransmit_rto_min_us(e);
 	v.silent = ctx->us - loss->last_ack_us >= silence_us && (!v.last.found || v.elapsed_us >= silence_us);
 	return v;
 }
@@ -87,11 +101,14 @@ retransmit_classify_timer(const struct tcp_segment_ctx *ctx, const struct tcp_lo
 	bool sack = (e->flags & peer->flags & TCP_EP_SACK_OFFERED) != 0;
 
 	/* Data in a SYN of which only the SYN was acknowledged (RFC 7413 section 4.2.2), or a reduced path MTU. */
-	if (refused_in_syn || (v->last.found && v->elapsed_us < quick))
+	if (refused_in_syn || (v->wait_us != 0 && v->wait_us < quick))
 		return (struct retransmit_class){RETRANSMIT_FAST, false};
 	if (sack && !loss->tlp_outstanding && !tcp_seq_before(v->end_seq, e->nxt) &&
 	    loss->state == TCP_CONGESTION_OPEN && tcp_state_is_synchronized((enum tcp_state)e->state))
 		return (struct retransmit_class){RETRANSMIT_TAIL_LOSS_PROBE, false};
+	/* No retransmission timer is so short: a loss was reported by ACKs that prove less or were not captured. */
+	if (v->wait_us != 0 && v->wait_us < RETRANSMIT_SILENCE_MIN_US)
+		return (struct retransmit_class){RETRANSMIT_FAST, false};
 	return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
 }
 
@@ -110,7 +127,7 @@ retransmit_classify(const struct tcp_segment_ctx *ctx, const struct tcp_loss *lo
 	}
 	if (!v->loss_indicated)
 		return retransmit_classify_timer(ctx, loss, v);
-	if (v->seq == e->una && v->silent)
+	if ((v->seq == e->una && v->silent) || v->timer_due)
 		return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
 	return (struct retransmit_class){RETRANSMIT_FAST, false};
 }
@@ -187,7 +204,7 @@ tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t e
 	tcp_rtt_cancel(e);
 	if (!syn)
 		retransmit_update_state(ctx, loss, &v, class);
-	send_log_append(flow_table_tcp_pools(ctx->table), e, seq, end_seq, ctx->us, true);
+	tcp_log_segment(ctx, seq, end_seq, true);
 	if (ctx->suppress_events)
 		return;
 	if (class.rto_fired) {

@@ -20,6 +20,8 @@ tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint
 		.us = (uint32_t)(now / 1000),
 		.payload_len = packet->payload_wire,
 		.endpoint = endpoint,
+		.stamp = packet_send_stamp(packet),
+		.stamp_is_tsval = packet->ip.version != 4 || (uint16_t)packet->ip.fragment_id == 0,
 		.before = flow->tcp[endpoint],
 	};
 }

@@ -8,6 +8,21 @@
 #include "flow/tcp/tcp_machine.h"
 #include "flow/tcp/tcp_pools.h"
 
+/* What a segment is that begins below SND.NXT (flow/tcp/tcp_order.h). */
+enum tcp_repeat_kind {
+	TCP_REPEAT_NONE,	   /* it does not begin there, or sends no sequence space */
+	TCP_REPEAT_DUPLICATE,	   /* second copy of a segment: captured twice, or duplicated by the network */
+	TCP_REPEAT_REORDERED,	   /* first transmission, captured after later ones */
+	TCP_REPEAT_RETRANSMISSION,
+};
+
+struct tcp_repeat {
+	enum tcp_repeat_kind kind;
+	uint32_t fresh;	   /* bytes from its first on that were not captured before */
+	uint32_t since_us; /* if there are any: time since data above them was captured first, 0 unknown */
+	struct send_log_result log; /* earlier transmissions of its first byte */
+};
+
 struct tcp_segment_ctx {
 	struct flow_table *table;
 	struct flow *flow;
@@ -19,6 +34,9 @@ struct tcp_segment_ctx {
 	uint32_t us;		    /* `now` in microseconds modulo 2^32 */
 	uint32_t payload_len;	    /* bytes of payload on the wire */
 	unsigned endpoint;	    /* number of endpoint `ep`, 0 or 1 */
+	struct tcp_repeat repeat;   /* of a segment sent */
+	uint16_t stamp;		    /* send stamp (packet_send_stamp()) */
+	bool stamp_is_tsval;	    /* the send stamp is from TSval, not from the IPv4 identification */
 	bool suppress_events;	    /* the endpoint is mid-stream: report no events for reaching its state */
 	bool changed;		    /* the state of `ep`, or a wait of it, has changed */
 	struct tcp_endpoint before; /* the endpoint before this segment, then before the next change */
@@ -64,6 +82,21 @@ void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endp
 
 /* No round trip is longer: the time stamp decreased, or the ACK of the timed segment was not captured. */
 #define TCP_RTT_MAX_US 0x7fffffffu
+
+/* Records in the send log that the endpoint has sent [seq, end_seq).  `repeats`: the range begins below SND.NXT. */
+static inline void
+tcp_log_segment(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq, bool repeats)
+{
+	send_log_append(flow_table_tcp_pools(ctx->table), ctx->ep,
+			&(struct send_log_record){seq, end_seq, ctx->us, ctx->stamp, repeats});
+}
+
+/* Microseconds from `then` to `us`, 0 if the time stamp decreased. */
+static inline uint32_t
+tcp_us_since(uint32_t then, uint32_t us)
+{
+	return tcp_seq_before(us, then) ? 0 : us - then;
+}
 
 /* Adds a round trip sample. */
 static inline void
@@ -119,6 +152,14 @@ static inline void
 tcp_rtt_cancel(struct tcp_endpoint *e)
 {
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
+}
+
+/* The first byte captured of a mid-stream endpoint is `seq`: offset 0 of its stream. */
+static inline void
+tcp_set_stream_base(struct tcp_endpoint *e, uint32_t seq)
+{
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && (e->iss == 0 || seq - (e->iss + 1) >= TCP_WINDOW_MAX))
+		e->iss = seq - 1;
 }
 
 /* In a synchronized state other than CLOSED. */

@@ -48,7 +48,7 @@ tcp_init_send_sequence(struct tcp_segment_ctx *ctx)
 	e->flags |= TCP_EP_ISS_KNOWN | TCP_EP_SEQ_KNOWN;
 	e->flags &= (uint8_t) ~(TCP_EP_FIN_SENT | TCP_EP_RTT_PENDING);
 	e->log_tail = 0;
-	send_log_append(flow_table_tcp_pools(ctx->table), e, t->seq, e->nxt, ctx->us, false);
+	tcp_log_segment(ctx, t->seq, e->nxt, false);
 	tcp_rtt_start_if_idle(e, t->seq, ctx->us);
 	tcp_save_syn_options(ctx);
 }
@@ -161,6 +161,11 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 		return false;
 	if ((e->flags & TCP_EP_SEQ_KNOWN) == 0) {
 		e->una = e->nxt = t->seq;
+		tcp_set_stream_base(e, t->seq);
+		/* What the peer has not acknowledged is outstanding, although it was not captured. */
+		if (tcp_state_is_synchronized((enum tcp_state)peer->state) &&
+		    t->seq - peer->last_ack_sent < TCP_WINDOW_MAX)
+			e->una = peer->last_ack_sent;
 		e->flags |= TCP_EP_SEQ_KNOWN;
 	}
 	e->rcv_nxt = e->last_ack_sent = t->ack;
@@ -245,32 +250,45 @@ tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
 	return true;
 }
 
+/* Processes a segment that begins below SND.NXT and ends at `end`. */
+static void
+tcp_sent_repeat(struct tcp_segment_ctx *ctx, uint32_t end)
+{
+	struct tcp_endpoint *e = ctx->ep;
+	uint32_t seq = ctx->header->seq, payload_end = seq + ctx->payload_len;
+	uint32_t fresh = ctx->repeat.fresh < ctx->payload_len ? ctx->repeat.fresh : ctx->payload_len;
+
+	if (tcp_seq_before(e->nxt, payload_end) && fresh != ctx->payload_len)
+		fresh += payload_end - e->nxt;
+	e->bytes += fresh;
+	/* Mid-stream, and no ACK was captured yet. */
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && ctx->peer->segments_sent == 0 && tcp_seq_before(seq, e->una))
+		e->una = seq;
+	if (ctx->repeat.kind == TCP_REPEAT_REORDERED) {
+		flow_table_counters_rw(ctx->table)->reordered_segments++;
+		tcp_log_segment(ctx, seq, end, true);
+	} else {
+		tcp_loss_on_retransmission(ctx, seq, end);
+	}
+}
+
 /* Processes sent sequence space: [seq, seq + length), or a bare ACK beyond everything captured so far. */
 static void
 tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 {
 	const struct tcp_layer *t = ctx->header;
-	struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t end = t->seq + length;
-	uint32_t fresh = tcp_seq_before(e->nxt, end) ? end - tcp_seq_max(e->nxt, t->seq) : 0;
 	bool fin = (t->flags & TCP_FIN) != 0;
 
-	if (tcp_seq_before(e->nxt, t->seq))
-		tcp_loss_add_capture_gap(ctx, e->nxt, t->seq);
-	if (tcp_seq_before(t->seq, e->nxt)) {
-		enum capture_gap_fill fill = tcp_loss_fill_capture_gap(ctx, t->seq, end);
-
-		if (fill != GAP_FILL_REORDERED)
-			tcp_loss_on_retransmission(ctx, t->seq, end);
-		fresh -= fresh != 0 && fin;
-		if (fill != GAP_FILL_NONE || fresh > ctx->payload_len)
-			fresh = ctx->payload_len;
-		e->bytes += fresh;
-	} else if (length != 0) {
-		send_log_append(pools, e, t->seq, end, ctx->us, false);
-		tcp_rtt_start_if_idle(e, t->seq, ctx->us);
+	if (ctx->repeat.kind != TCP_REPEAT_NONE) {
+		tcp_sent_repeat(ctx, end);
+	} else {
+		/* The entry of a bare ACK beyond SND.NXT shows when the missing segments were overtaken. */
+		tcp_log_segment(ctx, t->seq, end, false);
 		e->bytes += ctx->payload_len;
+		if (length != 0)
+			tcp_rtt_start_if_idle(e, t->seq, ctx->us);
 	}
 	e->nxt = tcp_seq_max(e->nxt, end);
 	/* No sender is so far ahead, so everything before was acknowledged in ACKs that were not captured. */

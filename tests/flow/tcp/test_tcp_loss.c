@@ -116,6 +116,7 @@ test_three_duplicate_acks_make_it_fast(void **state)
 		fastpath_finish_frame(&t, 10 * MILLISECONDS);
 		for (i = 0; i < acks; i++)
 			tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+		fastpath_finish_frame(&t, acks == 3 ? 0 : 200 * MILLISECONDS);
 		tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 		assert_string_equal(tcp_fixture_take_trace(&t), acks == 3 ? "A:retransmit(fast,2)" :
 							  "A:timeout(retransmit) A:retransmit(timeout,2)");
@@ -425,7 +426,7 @@ test_the_send_log_overwrites_old_segments(void **state)
 	flight(2);
 	t.flow->tcp[B].log_tail = 0;
 	for (i = 0; i <= pools->log_mask; i++)
-		send_log_append(pools, &t.flow->tcp[B], i, i + 1, 0, false);
+		send_log_append(pools, &t.flow->tcp[B], &(struct send_log_record){.seq = i, .end_seq = i + 1});
 	fastpath_finish_frame(&t, 300 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/tcp/tcp_order.h"
+
+#include "flow/tcp/tcp_loss.h"
+
+/* A duplicate is captured this soon after its original. */
+#define TCP_DUPLICATE_MAX_US 1000000u
+
+/* Shortest retransmission timeout; a segment with an unproved stamp is a duplicate only before. */
+#define TCP_TIMEOUT_MIN_US 150000u
+
+/* Without a reason to retransmit, a gap that is filled this soon is reordered, even if no ACK is captured. */
+#define TCP_REORDER_MAX_US 3000u
+
+/* Identifications that count up differ by at most this between two segments with data. */
+#define TCP_STAMP_STEP_MAX 1024
+
+/* A single pair proves that identifications count up if they are this close. */
+#define TCP_STAMP_STEP_CLOSE 64
+
+/* Entries of the send log that are compared to prove it. */
+#define TCP_STAMP_ENTRIES 6u
+
+/* More bytes than this in flight may use up half of the 2^16 identifications. */
+#define TCP_STAMP_FLIGHT_MAX (1u << 23)
+
+/* The bits of TSval in a send stamp are unambiguous for half of 2^12 ms. */
+#define TCP_STAMP_AGE_MAX_US 1500000u
+
+/* Longest tick of the clocks behind TSval that are in use. */
+#define TCP_TICK_MAX_US 10000u
+
+struct order_scan {
+	uint32_t seq;
+	uint16_t stamp, mask; /* the bits of a stamp that order transmissions */
+	uint32_t len;	      /* as the send log has it */
+	bool complete;	      /* the log has every captured transmission of `seq` */
+	const struct send_log_entry *same;  /* latest transmission of the same range with the same stamp, NULL none */
+	const struct send_log_entry *above; /* earliest transmission above `seq`, NULL none */
+	uint32_t next_seq;    /* lowest sequence number above `seq` that was captured */
+	int oldest_copy;      /* smallest distance from this stamp to that of a transmission of `seq`, or INT16_MAX */
+	int oldest_above;     /* likewise to that of data above */
+	struct send_log_result log; /* the transmissions of `seq` */
+};
+
+static int
+order_stamp_distance(uint16_t from, uint16_t to)
+{
+	return (int16_t)(uint16_t)(to - from);
+}
+
+static void
+order_scan_copy(struct order_scan *scan, const struct send_log_entry *entry)
+{
+	int distance = order_stamp_distance(scan->stamp & scan->mask, entry->stamp & scan->mask);
+
+	send_log_result_add(&scan->log, entry);
+	if (distance < scan->oldest_copy)
+		scan->oldest_copy = distance;
+	if (entry->stamp == scan->stamp && entry->seq == scan->seq && entry->len == scan->len && scan->same == NULL)
+		scan->same = entry;
+}
+
+static void
+order_scan_above(struct order_scan *scan, const struct send_log_entry *entry)
+{
+	int distance = order_stamp_distance(scan->stamp & scan->mask, entry->stamp & scan->mask);
+
+	if (distance < scan->oldest_above)
+		scan->oldest_above = distance;
+	scan->above = entry;
+	if (tcp_seq_before(entry->seq, scan->next_seq))
+		scan->next_seq = entry->seq;
+}
+
+static struct order_scan
+order_scan_log(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
+{
+	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
+	struct order_scan scan = {.seq = seq,
+				  .stamp = ctx->stamp,
+				  .mask = (uint16_t)(ctx->stamp_is_tsval ? ~(SEND_STAMP_TICK - 1) : UINT16_MAX),
+				  .len = end_seq - seq < SEND_LOG_LEN_MAX ? end_seq - seq : SEND_LOG_LEN_MAX,
+				  .complete = ctx->ep->log_tail == 0,
+				  .next_seq = ctx->ep->nxt,
+				  .oldest_copy = INT16_MAX,
+				  .oldest_above = INT16_MAX,
+				  .log = {.first_seq = seq}};
+	unsigned examined;
+
+	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
+		if (send_log_entry_covers(entry, seq))
+			order_scan_copy(&scan, entry);
+		else if (tcp_seq_before(seq, entry->seq))
+			order_scan_above(&scan, entry);
+		if (send_log_entry_is_last(entry, seq) || entry->prev_and_retransmitted >> 1 == 0) {
+			scan.complete = true;
+			break;
+		}
+		entry = send_log_entry_before(pools, entry);
+	}
+	return scan;
+}
+
+/* Whether the endpoint counts up its identifications: those of its latest segments are close to each other.  Those of a
+ * SYN are left out, because a SYN,ACK has no socket yet that could count. */
+static bool
+order_identifications_ascend(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
+	uint16_t stamp = ctx->stamp;
+	unsigned examined, proof = 0;
+
+	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
+		int step = order_stamp_distance(entry->stamp, stamp);
+
+		if ((ctx->ep->flags & TCP_EP_ISS_KNOWN) != 0 && entry->seq == ctx->ep->iss)
+			break;
+		if (step == 0 || step > TCP_STAMP_STEP_MAX || step < -TCP_STAMP_STEP_MAX)
+			return false;
+		proof += step <= TCP_STAMP_STEP_CLOSE && step >= -TCP_STAMP_STEP_CLOSE ? 2 : 1;
+		stamp = entry->stamp;
+		entry = send_log_entry_before(pools, entry);
+	}
+	return proof >= 2;
+}
+
+/* Whether another of the endpoint's latest segments has the same identification: it does not tell segments apart. */
+static bool
+order_identification_is_reused(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
+	unsigned examined;
+
+	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
+		if (entry->stamp == ctx->stamp && entry->seq != ctx->header->seq)
+			return true;
+		entry = send_log_entry_before(pools, entry);
+	}
+	return false;
+}
+
+/* Whether the distance to stamps that are at most as old as `entry` shows in which order the segments were sent. */
+static bool
+order_stamps_are_usable(const struct tcp_segment_ctx *ctx, int distance, const struct send_log_entry *entry)
+{
+	if (ctx->stamp == 0 || distance == 0 || distance == INT16_MAX)
+		return false;
+	if (ctx->stamp_is_tsval)
+		return entry == NULL || tcp_us_since(entry->us, ctx->us) < TCP_STAMP_AGE_MAX_US;
+	return ctx->ep->nxt - ctx->header->seq < TCP_STAMP_FLIGHT_MAX && order_identifications_ascend(ctx);
+}
+
+/* Whether SACK blocks or duplicate ACKs give the sender a reason to retransmit `seq`. */
+static bool
+order_loss_is_indicated(const struct tcp_segment_ctx *ctx, uint32_t seq)
+{
+	static const struct tcp_loss nothing;
+	const struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	return tcp_loss_is_lost(ctx->ep, loss == NULL ? &nothing : loss, seq);
+}
+
+/* Between both endpoints, 0 unknown: the round trips on both sides of the capture point. */
+static uint32_t
+order_round_trip_us(const struct tcp_segment_ctx *ctx)
+{
+	return ctx->ep->srtt_us / 2 + ctx->peer->srtt_us / 2 > TCP_RTT_MAX_US / 2 ? TCP_RTT_MAX_US :
+		       ctx->ep->srtt_us + ctx->peer->srtt_us;
+}
+
+/* Whether a SYN,ACK is the first with its ACK number: it repeats a SYN of a simultaneous open. */
+static bool
+order_is_answering_syn(const struct tcp_segment_ctx *ctx)
+{
+	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&
+	       ctx->header->ack != ctx->ep->last_ack_sent;
+}
+
+/* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
+ * retransmission within the same tick, which takes a round trip shorter than that or an ACK since the original. */
+static bool
+order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *scan)
+{
+	uint32_t elapsed, round_trip_us = order_round_trip_us(ctx);
+	const struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	if (scan->same == NULL || ctx->stamp == 0 || order_is_answering_syn(ctx))
+		return false;
+	elapsed = tcp_us_since(scan->same->us, ctx->us);
+	if (!ctx->stamp_is_tsval)
+		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
+		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
+	if (elapsed >= TCP_TIMEOUT_MIN_US)
+		return false;
+	if (order_loss_is_indicated(ctx, scan->seq))
+		return loss == NULL || !tcp_seq_before(scan->same->us, loss->last_ack_us);
+	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||
+	       elapsed < round_trip_us / 2;
+}
+
+/* Whether a segment that fills a gap in the capture is a first transmission that was overtaken. */
+static bool
+order_is_reordered(const struct tcp_segment_ctx *ctx, const struct order_scan *scan)
+{
+	bool usable = order_stamps_are_usable(ctx, scan->oldest_above, scan->above);
+	bool answered = ctx->peer->segments_sent != 0;
+	uint32_t elapsed, round_trip_us = order_round_trip_us(ctx);
+
+	if (usable && (scan->oldest_above > 0 || !answered))
+		return scan->oldest_above > 0;
+	if (scan->above == NULL)
+		return false;
+	/* Sent in the tick of data above it, sooner than a loss could be reported. */
+	if (scan->oldest_above == 0 && ctx->stamp_is_tsval && round_trip_us >= TCP_TICK_MAX_US)
+		return true;
+	elapsed = tcp_us_since(scan->above->us, ctx->us);
+	if (order_loss_is_indicated(ctx, scan->seq))
+		return !usable && elapsed < round_trip_us / 2;
+	return elapsed < (answered ? TCP_TIMEOUT_MIN_US : TCP_REORDER_MAX_US);
+}
+
+struct tcp_repeat
+tcp_order_classify(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
+{
+	struct order_scan scan = order_scan_log(ctx, seq, end_seq);
+	struct tcp_repeat repeat = {.kind = TCP_REPEAT_RETRANSMISSION, .log = scan.log};
+
+	if (!scan.log.found && scan.complete)
+		repeat.fresh = (tcp_seq_before(scan.next_seq, end_seq) ? scan.next_seq : end_seq) - seq;
+	if (repeat.fresh != 0 && scan.above != NULL)
+		repeat.since_us = tcp_us_since(scan.above->us, ctx->us) | 1;
+	if (order_is_duplicate(ctx, &scan))
+		repeat.kind = TCP_REPEAT_DUPLICATE;
+	else if (repeat.fresh != 0 ? order_is_reordered(ctx, &scan) :
+				     scan.oldest_copy > 0 && order_stamps_are_usable(ctx, scan.oldest_copy, NULL))
+		repeat.kind = TCP_REPEAT_REORDERED;
+	return repeat;
+}
