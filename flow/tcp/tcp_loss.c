@@ -206,6 +206,18 @@ tcp_loss_update_slow_reason(struct tcp_endpoint *e, const struct tcp_loss *loss)
 		e->slow_reasons |= TCP_SLOW_LOSS;
 }
 
+/* A second copy of the frame is not counted. */
+static void
+tcp_loss_count_duplicate_ack(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
+{
+	struct tcp_endpoint *e = ctx->ep;
+	uint16_t ident = ctx->stamp_is_tsval ? 0 : ctx->stamp;
+
+	if ((ident == 0 || ident != loss->dupack_ident) && (e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
+		e->slow_reasons++;
+	loss->dupack_ident = ident;
+}
+
 void
 tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 {
@@ -228,8 +240,8 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 		loss->tlp_outstanding = false;
 	if (una != e->una)
 		tcp_loss_on_cumulative_ack(ctx, loss, una);
-	else if (duplicate && (e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
-		e->slow_reasons++;
+	else if (duplicate)
+		tcp_loss_count_duplicate_ack(ctx, loss);
 	if (sack)
 		tcp_loss_process_sack(ctx, loss);
 	if (loss->state == TCP_CONGESTION_OPEN && loss->cwnd < e->nxt - e->una)

@@ -26,6 +26,7 @@ struct tcp_seq_range {
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
+	uint16_t dupack_ident; /* identification of the last duplicate ACK, 0 none */
 	bool tlp_outstanding;	 /* a tail-loss probe is unanswered */
 	bool rack_valid;	 /* rack_xmit_us is valid */
 	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */

@@ -54,8 +54,7 @@ retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_
 			    uint32_t end_seq)
 {
 	const struct tcp_endpoint *e = ctx->ep;
-	struct retransmit_evidence v = {
-	    .seq = seq, .end_seq = end_seq, .last = ctx->repeat.log};
+	struct retransmit_evidence v = {.seq = seq, .end_seq = end_seq, .last = ctx->repeat.log};
 	uint32_t silence_us = retransmit_silence_us(e);
 
 	if (v.last.found)
@@ -100,11 +99,17 @@ retransmit_classify_timer(const struct tcp_segment_ctx *ctx, const struct tcp_lo
 			      v->last.first_seq == e->iss && v->last.found;
 	bool sack = (e->flags & peer->flags & TCP_EP_SACK_OFFERED) != 0;
 
+	bool may_be_tlp = sack && !loss->tlp_outstanding && !tcp_seq_before(v->end_seq, e->nxt) &&
+			  loss->state == TCP_CONGESTION_OPEN &&
+			  tcp_state_is_synchronized((enum tcp_state)e->state);
+
+	/* Nothing but a tail-loss probe sends only the last of several outstanding segments. */
+	if (may_be_tlp && v->seq != e->una && v->wait_us >= RETRANSMIT_TIMER_MIN_US)
+		return (struct retransmit_class){RETRANSMIT_TAIL_LOSS_PROBE, false};
 	/* Data in a SYN of which only the SYN was acknowledged (RFC 7413 section 4.2.2), or a reduced path MTU. */
 	if (refused_in_syn || (v->wait_us != 0 && v->wait_us < quick))
 		return (struct retransmit_class){RETRANSMIT_FAST, false};
-	if (sack && !loss->tlp_outstanding && !tcp_seq_before(v->end_seq, e->nxt) &&
-	    loss->state == TCP_CONGESTION_OPEN && tcp_state_is_synchronized((enum tcp_state)e->state))
+	if (may_be_tlp)
 		return (struct retransmit_class){RETRANSMIT_TAIL_LOSS_PROBE, false};
 	/* No retransmission timer is so short: a loss was reported by ACKs that prove less or were not captured. */
 	if (v->wait_us != 0 && v->wait_us < RETRANSMIT_SILENCE_MIN_US)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/cases.sh \
 	%D%/live_truth.sh \
 	%D%/truth.sh \
 	%D%/truth_fresh.sh \

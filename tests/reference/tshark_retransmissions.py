@@ -30,7 +30,8 @@ import accuracy  # noqa: E402
 ANALYSIS = {"tcp.analysis.retransmission": "again", "tcp.analysis.fast_retransmission": "fast",
             "tcp.analysis.spurious_retransmission": "spurious", "tcp.analysis.out_of_order": "out-of-order",
             "tcp.analysis.keep_alive": "keepalive", "tcp.analysis.zero_window_probe": "window-probe"}
-FIELDS = ["frame.number", "tcp.stream", "tcp.seq_raw", "tcp.len", "tcp.flags", "tcp.analysis.reused_ports"] + list(ANALYSIS)
+SAME = ["tcp.stream", "ip.src", "ip.id", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.flags"]
+FIELDS = ["frame.number", "tcp.analysis.reused_ports"] + SAME + list(ANALYSIS)
 AGREED = {
     "none": ({"none"}, {"out-of-order"}, {"keepalive"}, {"window-probe"}),
     "fast": ({"again"}, {"again", "fast"}),
@@ -51,6 +52,7 @@ class Frame:
         self.flags = self.length = self.seq = self.iss = self.elapsed = 0
         self.probed = False  # the same number was sent before as a probe of a closed window
         self.reused = False  # its stream has SYNs of different numbers
+        self.twice = False   # an earlier frame has the same numbers and the same identification
 
 
 def class_of(frame):
@@ -61,6 +63,8 @@ def class_of(frame):
             return "syn-and-fin"
         if "again" not in words:
             return None
+        if frame.twice:
+            return "duplicate"
         if frame.reused or frame.flags & SYN:
             return "other-numbers"
         return "a-little-late" if frame.iss else "expired"
@@ -125,6 +129,12 @@ def compare(netobsd, path):
     rows = run_tshark(path)
     probes = {(row["tcp.stream"], row["tcp.seq_raw"]) for row in rows.values() if row["tcp.analysis.zero_window_probe"]}
     reused = {row["tcp.stream"] for row in rows.values() if row["tcp.analysis.reused_ports"]}
+    known, twice = set(), set()
+    for number in sorted(rows):
+        same = tuple(rows[number][field] for field in SAME)
+        if same in known and rows[number]["ip.id"] not in ("", "0x0000"):
+            twice.add(number)
+        known.add(same)
     total["captures"] += 1
     total["segments"] += len(sent)
     for number in sorted(set(rows) & set(sent)):
@@ -141,6 +151,7 @@ def compare(netobsd, path):
         describe(frame, again.get(number, sent[number]), number in again)
         frame.probed = (row["tcp.stream"], row["tcp.seq_raw"]) in probes
         frame.reused = row["tcp.stream"] in reused
+        frame.twice = number in twice
         name = class_of(frame)
         if name is None:
             unexplained.append(f"frame {number}: netobs {kind}, tshark {' '.join(sorted(analysis))}")

@@ -4,7 +4,8 @@ unit_tests += \
 	%D%/test_tcp \
 	%D%/test_tcp_exhaustive \
 	%D%/test_tcp_loss \
-	%D%/test_tcp_machine
+	%D%/test_tcp_machine \
+	%D%/test_tcp_order
 
 # 11 s: every combination of up to four losses, duplicates and delays.
 slow_unit_tests += %D%/test_tcp_exhaustive

@@ -28,6 +28,7 @@ struct test_segment {
 	int wscale;    /* 0: no option; else the shift plus one */
 	uint16_t mss;
 	bool sack_ok;
+	uint16_t ident;	       /* IPv4 identification */
 	uint32_t tsval, tsecr; /* tsval 0: no option */
 	uint8_t sacks;
 	uint32_t sack[4][2];
@@ -170,6 +171,7 @@ tcp_fixture_packet(const struct test_segment *s)
 	struct tcp_layer *t = &packet.tcp;
 
 	packet.ip.version = 4;
+	packet.ip.fragment_id = s->ident;
 	memcpy(packet.ip.src, address[s->from], 4);
 	memcpy(packet.ip.dst, address[1 - s->from], 4);
 	t->sport = port[s->from];

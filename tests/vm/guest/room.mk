@@ -6,4 +6,5 @@ vm_checks += \
 	%D%/boot.sh \
 	%D%/tracers.sh \
 	%D%/devices.sh \
+	%D%/netem.sh \
 	%D%/two_ends.sh

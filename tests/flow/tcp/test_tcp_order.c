@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Duplicates, reordered segments and retransmissions told apart; stream offsets in spite of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "flow/tcp/tcp_loss.h"
+#include "tests/flow/tcp/tcp_fixture.h"
+
+#define LATER(ms) fastpath_finish_frame(&t, (ms) * MILLISECONDS)
+
+static struct tcp_fixture t;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	tcp_fixture_setup(&t, 0);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	tcp_fixture_teardown(&t);
+	return 0;
+}
+
+/* A handshake whose round trip, seen from the capture point, is 20 ms on B's side and `ms` on A's. */
+static void
+open_with_round_trip(unsigned ms)
+{
+	struct test_segment s = {.from = A, .flags = TCP_SYN, .seq = 1000, .mss = 1000, .sack_ok = true, .tsval = 1};
+
+	tcp_fixture_feed(&t, s);
+	LATER(20);
+	s = (struct test_segment){.from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001, .mss = 1000,
+				  .sack_ok = true, .tsval = 1, .tsecr = 1};
+	tcp_fixture_feed(&t, s);
+	LATER(ms);
+	s = segment_empty(A, TCP_ACK, 1001, 5001);
+	s.ident = 9;
+	tcp_fixture_feed(&t, s);
+	tcp_fixture_take_trace(&t);
+}
+
+/* 100 bytes of A from `seq` on, with an identification and a TSval (0 none). */
+static void
+send_stamped(uint32_t seq, uint16_t ident, uint32_t tsval)
+{
+	struct test_segment s = segment_data(A, seq, 5001, 100);
+
+	s.ident = ident;
+	s.tsval = tsval;
+	tcp_fixture_feed(&t, s);
+}
+
+static void
+send_sack(uint32_t ack, uint32_t left, uint32_t right)
+{
+	struct test_segment s = segment_empty(B, TCP_ACK, 5001, ack);
+
+	s.sacks = 1;
+	s.sack[0][0] = left;
+	s.sack[0][1] = right;
+	tcp_fixture_feed(&t, s);
+}
+
+static const struct flow_counters *
+counters(void)
+{
+	return flow_table_counters(t.table);
+}
+
+/* --- duplicates --- */
+
+static void
+test_a_frame_captured_twice(void **state)
+{
+	struct tcp_endpoint before[2];
+	unsigned segments;
+
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 10, 0);
+	memcpy(before, t.flow->tcp, sizeof before);
+	segments = before[A].segments_sent;
+	fastpath_finish_frame(&t, 20000);
+	send_stamped(1001, 10, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->duplicate_segments, 1);
+	assert_int_equal(t.flow->tcp[A].segments_sent, segments);
+	assert_int_equal(t.flow->tcp[A].bytes, before[A].bytes);
+	assert_memory_equal(&t.flow->tcp[B], &before[B], sizeof before[B]);
+	/* The next segment returns to the fast path. */
+	send_stamped(1101, 11, 0);
+	assert_int_equal(t.flow->tcp[A].slow_reasons, 0);
+}
+
+static void
+test_a_duplicate_of_the_network(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	open_with_round_trip(20);
+	for (i = 0; i < 5; i++)
+		send_stamped(1001 + 100 * i, (uint16_t)(10 + i), 0);
+	LATER(30);
+	send_sack(1101, 1201, 1301);
+	send_stamped(1101, 11, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->duplicate_segments, 1);
+	send_stamped(1101, 15, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
+static void
+test_a_duplicate_without_identification(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 0, 100);
+	LATER(5);
+	send_stamped(1001, 0, 100);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->duplicate_segments, 1);
+	LATER(300);
+	send_stamped(1001, 0, 405);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
+}
+
+/* On a short path a retransmission can have the TSval of its original. */
+static void
+test_a_retransmission_within_a_tick(void **state)
+{
+	struct test_segment s;
+
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	send_stamped(1001, 0, 100);
+	send_stamped(1101, 0, 100);
+	fastpath_finish_frame(&t, 100000);
+	send_sack(1001, 1101, 1201);
+	fastpath_finish_frame(&t, 10000);
+	s = segment_data(A, 1001, 5001, 100);
+	s.tsval = 100;
+	tcp_fixture_feed(&t, s);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	assert_int_equal(counters()->duplicate_segments, 0);
+}
+
+/* A sender with one identification for everything has none. */
+static void
+test_identifications_that_do_not_count(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 7, 0);
+	send_stamped(1101, 7, 0);
+	send_sack(1001, 1101, 1201);
+	LATER(40);
+	send_stamped(1001, 7, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	assert_int_equal(counters()->duplicate_segments, 0);
+}
+
+static void
+test_a_syn_captured_twice(void **state)
+{
+	struct test_segment s = {.from = A, .flags = TCP_SYN, .seq = 1000, .ident = 5};
+
+	(void)state;
+	tcp_fixture_feed(&t, s);
+	tcp_fixture_feed(&t, s);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-request A:CLOSED>SYN_SENT");
+	assert_int_equal(counters()->duplicate_segments, 1);
+	LATER(1000);
+	s.ident = 6;
+	tcp_fixture_feed(&t, s);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2)");
+}
+
+/* --- reordering --- */
+
+static void
+test_an_overtaken_segment_has_an_older_identification(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 10, 0);
+	send_stamped(1201, 12, 0);
+	send_stamped(1301, 13, 0);
+	send_sack(1101, 1201, 1401);
+	LATER(200);
+	send_stamped(1101, 11, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->reordered_segments, 1);
+	assert_int_equal(t.flow->tcp[A].bytes, 400);
+	assert_int_equal(t.flow->tcp[A].retransmits, 0);
+}
+
+static void
+test_an_overtaken_segment_has_an_older_tsval(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 0, 100);
+	send_stamped(1201, 0, 105);
+	send_sack(1101, 1201, 1301);
+	LATER(50);
+	send_stamped(1101, 0, 104);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->reordered_segments, 1);
+}
+
+/* The tick of the data above: a loss is reported only a round trip later. */
+static void
+test_an_overtaken_segment_of_the_same_tick(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 0, 100);
+	send_stamped(1201, 0, 100);
+	send_sack(1101, 1201, 1301);
+	LATER(50);
+	send_stamped(1101, 0, 100);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->reordered_segments, 1);
+}
+
+static void
+test_first_copies_lost_before_the_capture(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 10, 0);
+	send_stamped(1201, 12, 0);
+	send_stamped(1301, 13, 0);
+	send_sack(1101, 1201, 1401);
+	LATER(40);
+	send_stamped(1101, 14, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	assert_int_equal(counters()->reordered_segments, 0);
+}
+
+/* One duplicate ACK and 11 ms: no sender retransmits for that. */
+static void
+test_a_gap_that_nothing_reports(void **state)
+{
+	(void)state;
+	open_with_round_trip(10);
+	send_stamped(1101, 0, 0);
+	LATER(10);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+	LATER(1);
+	send_stamped(1001, 0, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(counters()->reordered_segments, 1);
+}
+
+/* The retransmission is captured first, then its original. */
+static void
+test_an_original_behind_its_retransmission(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 10, 0);
+	send_stamped(1201, 12, 0);
+	send_stamped(1301, 13, 0);
+	send_sack(1101, 1201, 1401);
+	LATER(40);
+	send_stamped(1101, 14, 0);
+	LATER(5);
+	send_stamped(1101, 11, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	assert_int_equal(t.flow->tcp[A].bytes, 400);
+}
+
+/* --- kinds at real round-trip times --- */
+
+/* Sooner than any retransmission timer expires. */
+static void
+test_no_timeout_after_41_ms(void **state)
+{
+	(void)state;
+	open_with_round_trip(1);
+	send_stamped(1001, 10, 0);
+	send_stamped(1101, 11, 0);
+	LATER(1);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+	LATER(40);
+	send_stamped(1001, 12, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
+/* SACK blocks still arrive when the timer of the first segment expires. */
+static void
+test_a_timeout_while_sacks_arrive(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	open_with_round_trip(1);
+	for (i = 0; i < 10; i++)
+		send_stamped(1001 + 100 * i, (uint16_t)(10 + i), 0);
+	LATER(20);
+	send_sack(1001, 1101, 1201);
+	send_stamped(1001, 20, 0);
+	for (i = 0; i < 5; i++) {
+		LATER(50);
+		send_sack(1001, 1101, 1301 + 100 * i);
+	}
+	send_stamped(1001, 21, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:retransmit(fast,2) A:timeout(retransmit) A:retransmit(timeout,3)");
+}
+
+/* --- mid-stream --- */
+
+/* The retransmission begins before everything captured of its sender; the peer's ACKs show that it is outstanding. */
+static void
+test_midstream_una_is_the_last_ack(void **state)
+{
+	(void)state;
+	send_sack(1001, 1101, 1201);
+	send_stamped(1201, 10, 0);
+	send_sack(1001, 1101, 1301);
+	send_stamped(1301, 11, 0);
+	send_sack(1001, 1101, 1401);
+	LATER(1);
+	send_stamped(1001, 12, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
+static void
+test_midstream_una_is_an_ack_behind_the_data(void **state)
+{
+	(void)state;
+	send_stamped(1201, 10, 0);
+	send_sack(1001, 1101, 1301);
+	assert_int_equal(t.flow->tcp[A].una, 1001);
+	send_stamped(1301, 11, 0);
+	send_sack(1001, 1101, 1401);
+	LATER(1);
+	send_stamped(1001, 12, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
+/* --- streams --- */
+
+static struct tcp_endpoint before;
+
+/* Offsets and bytes that a segment of A proves to be sent by A. */
+static struct tcp_delivery
+sent_by(uint32_t seq, uint32_t len)
+{
+	struct test_segment s = segment_data(A, seq, 5001, len);
+
+	before = t.flow->tcp[A];
+	tcp_fixture_feed(&t, s);
+	return tcp_sent_since(t.flow, A, &before, seq);
+}
+
+static void
+test_offsets_are_contiguous_in_spite_of_reordering(void **state)
+{
+	struct tcp_delivery sent;
+
+	(void)state;
+	tcp_fixture_handshake(&t);
+	sent = sent_by(1001, 100);
+	assert_true(sent.offset == 0 && sent.bytes == 100);
+	sent = sent_by(1201, 100);
+	assert_true(sent.offset == 100 && sent.bytes == 200);
+	sent = sent_by(1101, 100);
+	assert_int_equal(sent.bytes, 0);
+	sent = sent_by(1301, 100);
+	assert_true(sent.offset == 300 && sent.bytes == 100);
+}
+
+static void
+test_offsets_are_contiguous_in_mid_stream(void **state)
+{
+	struct tcp_delivery sent;
+
+	(void)state;
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	sent = sent_by(1201, 100);
+	assert_true(sent.offset == 100 && sent.bytes == 200);
+	sent = sent_by(1101, 100);
+	assert_int_equal(sent.bytes, 0);
+	sent = sent_by(1301, 100);
+	assert_true(sent.offset == 300 && sent.bytes == 100);
+}
+
+/* Bytes delivered to A by a segment of A: what it acknowledges. */
+static struct tcp_delivery
+acknowledged_by(uint32_t ack)
+{
+	before = t.flow->tcp[A];
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, ack));
+	return tcp_delivery_since(t.flow, A, &before, 0);
+}
+
+static void
+test_the_fin_of_a_sender_that_is_not_captured(void **state)
+{
+	struct tcp_delivery got;
+
+	(void)state;
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	got = acknowledged_by(5101);
+	assert_true(got.offset == 0 && got.bytes == 99);
+	got = acknowledged_by(5201);
+	assert_true(got.offset == 99 && got.bytes == 100);
+	got = acknowledged_by(5202); /* the last byte, and the FIN */
+	assert_true(got.offset == 199 && got.bytes == 1);
+}
+
+static void
+test_a_window_probe_is_received_when_it_is_acknowledged(void **state)
+{
+	struct test_segment s;
+	struct tcp_delivery got;
+
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_data(B, 5001, 1001, 100));
+	s = segment_empty(A, TCP_ACK, 1001, 5101);
+	s.window = -1;
+	tcp_fixture_feed(&t, s);
+	LATER(300);
+	before = t.flow->tcp[A];
+	tcp_fixture_feed(&t, segment_data(B, 5101, 1001, 1));
+	got = tcp_delivery_since(t.flow, A, &before, 1);
+	assert_int_equal(got.bytes, 0);
+	tcp_fixture_feed(&t, s); /* refused */
+	LATER(300);
+	tcp_fixture_feed(&t, segment_data(B, 5101, 1001, 1));
+	got = acknowledged_by(5102);
+	assert_true(got.offset == 100 && got.bytes == 1);
+}
+
+#define scenario(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		scenario(test_a_frame_captured_twice),
+		scenario(test_a_duplicate_of_the_network),
+		scenario(test_a_duplicate_without_identification),
+		scenario(test_a_retransmission_within_a_tick),
+		scenario(test_identifications_that_do_not_count),
+		scenario(test_a_syn_captured_twice),
+		scenario(test_an_overtaken_segment_has_an_older_identification),
+		scenario(test_an_overtaken_segment_has_an_older_tsval),
+		scenario(test_an_overtaken_segment_of_the_same_tick),
+		scenario(test_first_copies_lost_before_the_capture),
+		scenario(test_a_gap_that_nothing_reports),
+		scenario(test_an_original_behind_its_retransmission),
+		scenario(test_no_timeout_after_41_ms),
+		scenario(test_a_timeout_while_sacks_arrive),
+		scenario(test_midstream_una_is_the_last_ack),
+		scenario(test_midstream_una_is_an_ack_behind_the_data),
+		scenario(test_offsets_are_contiguous_in_spite_of_reordering),
+		scenario(test_offsets_are_contiguous_in_mid_stream),
+		scenario(test_the_fin_of_a_sender_that_is_not_captured),
+		scenario(test_a_window_probe_is_received_when_it_is_acknowledged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
