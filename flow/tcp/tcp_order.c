@@ -36,6 +36,7 @@ struct order_scan {
 	uint32_t len;	      /* as the send log has it */
 	bool complete;	      /* the log has every captured transmission of `seq` */
 	const struct send_log_entry *same;  /* latest transmission of the same range with the same stamp, NULL none */
+	const struct send_log_entry *copy;  /* earliest transmission of `seq`, NULL none */
 	const struct send_log_entry *above; /* earliest transmission above `seq`, NULL none */
 	uint32_t next_seq;    /* lowest sequence number above `seq` that was captured */
 	int oldest_copy;      /* smallest distance from this stamp to that of a transmission of `seq`, or INT16_MAX */
@@ -55,6 +56,7 @@ order_scan_copy(struct order_scan *scan, const struct send_log_entry *entry)
 	int distance = order_stamp_distance(scan->stamp & scan->mask, entry->stamp & scan->mask);
 
 	send_log_result_add(&scan->log, entry);
+	scan->copy = entry;
 	if (distance < scan->oldest_copy)
 		scan->oldest_copy = distance;
 	if (entry->stamp == scan->stamp && entry->seq == scan->seq && entry->len == scan->len && scan->same == NULL)
@@ -150,7 +152,7 @@ order_stamps_are_usable(const struct tcp_segment_ctx *ctx, int distance, const s
 	if (ctx->stamp == 0 || distance == 0 || distance == INT16_MAX)
 		return false;
 	if (ctx->stamp_is_tsval)
-		return entry == NULL || tcp_us_since(entry->us, ctx->us) < TCP_STAMP_AGE_MAX_US;
+		return entry != NULL && tcp_us_since(entry->us, ctx->us) < TCP_STAMP_AGE_MAX_US;
 	return ctx->ep->nxt - ctx->header->seq < TCP_STAMP_FLIGHT_MAX && order_identifications_ascend(ctx);
 }
 
@@ -172,12 +174,15 @@ order_round_trip_us(const struct tcp_segment_ctx *ctx)
 		       ctx->ep->srtt_us + ctx->peer->srtt_us;
 }
 
-/* Whether a SYN,ACK is the first with its ACK number: it repeats a SYN of a simultaneous open. */
+/* Whether a SYN,ACK answers another SYN than the one before: it repeats a SYN of a simultaneous open, or the peer has
+ * repeated its SYN. */
 static bool
 order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 {
+	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
+
 	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&
-	       ctx->header->ack != ctx->ep->last_ack_sent;
+	       (ctx->header->ack != ctx->ep->last_ack_sent || (peer != NULL && (peer->prev_and_retransmitted & 1) != 0));
 }
 
 /* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
@@ -196,7 +201,7 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
 	if (elapsed >= TCP_TIMEOUT_MIN_US)
 		return false;
-	if (order_loss_is_indicated(ctx, scan->seq))
+	if (order_loss_is_indicated(ctx, scan->seq) || (loss != NULL && loss->state != TCP_CONGESTION_OPEN))
 		return loss == NULL || !tcp_seq_before(scan->same->us, loss->last_ack_us);
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||
 	       elapsed < round_trip_us / 2;
@@ -236,7 +241,7 @@ tcp_order_classify(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end
 	if (order_is_duplicate(ctx, &scan))
 		repeat.kind = TCP_REPEAT_DUPLICATE;
 	else if (repeat.fresh != 0 ? order_is_reordered(ctx, &scan) :
-				     scan.oldest_copy > 0 && order_stamps_are_usable(ctx, scan.oldest_copy, NULL))
+				     scan.oldest_copy > 0 && order_stamps_are_usable(ctx, scan.oldest_copy, scan.copy))
 		repeat.kind = TCP_REPEAT_REORDERED;
 	return repeat;
 }
