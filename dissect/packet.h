@@ -239,7 +239,8 @@ struct packet {
 	uint32_t inner_id;	/* of a tunnel (not INNER_NONE): VNI or GRE key, 0 without one */
 };
 
-/* Bits of a send stamp from timestamps that do not order transmissions, and only tell two segments of one tick apart. */
+/* A send stamp from timestamps advances by this much with each tick; the bits below only tell two segments of one tick
+ * apart. */
 #define SEND_STAMP_TICK 16u
 
 static inline uint16_t

@@ -160,7 +160,8 @@ static void
 observe_emit_socket_send(struct observer *o, const struct packet_work *work, const struct tcp_endpoint *before)
 {
 	const struct tcp_layer *t = &work->packet.tcp;
-	struct tcp_delivery sent = tcp_sent_since(work->flow, work->sender, before, t->seq + ((t->flags & TCP_SYN) != 0));
+	uint32_t seq = t->seq + ((t->flags & TCP_SYN) != 0);
+	struct tcp_delivery sent = tcp_sent_since(work->flow, work->sender, before, seq);
 	uint32_t payload = work->packet.payload_wire, uncaptured = sent.bytes > payload ? sent.bytes - payload : 0;
 
 	if ((work->flow->local >> work->sender & 1) == 0)
@@ -168,7 +169,8 @@ observe_emit_socket_send(struct observer *o, const struct packet_work *work, con
 	if (uncaptured != 0)
 		fire_socket_send(o->emitter, work->flow, work->sender, uncaptured, sent.offset);
 	if (sent.bytes > uncaptured)
-		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes - uncaptured, sent.offset + uncaptured);
+		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes - uncaptured,
+				 sent.offset + uncaptured);
 }
 
 /* Runs the application providers, at their two points in the firing order; they read streams on the slow path only. */

@@ -57,8 +57,8 @@ struct tcp_delivery {
 
 /* Stream bytes that became deliverable to endpoint `endpoint` since the state `before`, in order and each byte once.
  * `segment` is the payload of the segment that caused it, sent or received: an endpoint's own ACK proves the receipt of
- * bytes that were captured out of order.  If nothing of the peer was captured, the last acknowledged byte may be its FIN:
- * it is returned with the next one. */
+ * bytes that were captured out of order.  If nothing of the peer was captured, the last acknowledged byte may be its
+ * FIN: it is returned with the next one. */
 struct tcp_delivery tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
 				       uint32_t segment);
 

@@ -307,7 +307,8 @@ tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx)
 static bool
 tcp_loss_is_empty(const struct tcp_loss *loss)
 {
-	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding && !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred &&
+	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
+	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred &&
 	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 

@@ -181,8 +181,10 @@ order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 {
 	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
 
+	bool repeated = peer != NULL && (peer->prev_and_retransmitted & 1) != 0;
+
 	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&
-	       (ctx->header->ack != ctx->ep->last_ack_sent || (peer != NULL && (peer->prev_and_retransmitted & 1) != 0));
+	       (ctx->header->ack != ctx->ep->last_ack_sent || repeated);
 }
 
 /* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
