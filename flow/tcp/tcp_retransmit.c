@@ -10,8 +10,6 @@
  * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */
 #define RETRANSMIT_SILENCE_MIN_US 150000u
 
-#define TCP_RTO_MIN_US 180000u
-
 /* A retransmission sooner than this is not caused by any timer. */
 #define RETRANSMIT_TIMER_MIN_US 1000u
 
@@ -37,16 +35,23 @@ struct retransmit_evidence {
 static uint32_t
 retransmit_silence_us(const struct tcp_endpoint *e)
 {
-	uint32_t rounds = e->srtt_us + e->srtt_us / 4; /* srtt is at most 2^31 */
+	uint32_t margin = e->srtt_us / 4; /* srtt is at most 2^31 */
 
-	return rounds < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : rounds;
+	return e->srtt_us + (margin < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : margin);
 }
 
-/* Shortest retransmission timeout: Linux adds 200 ms (TCP_RTO_MIN) to its own estimate of the round trip. */
-static uint32_t
-retransmit_rto_min_us(const struct tcp_endpoint *e)
+/* Whether the timer of the first outstanding segment has expired although ACKs still arrive.  A retransmission that an ACK
+ * causes follows it at once. */
+static bool
+retransmit_timer_is_due(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss,
+			const struct retransmit_evidence *v)
 {
-	return e->srtt_us + TCP_RTO_MIN_US;
+	uint32_t rto_us = tcp_rto_us(ctx->ep), advance_us = ctx->us - loss->advance_us;
+	uint32_t idle_us = advance_us >= rto_us ? 0 : ctx->ep->srtt_us / 2;
+
+	/* Linux counts from the ACK that advanced una, or from the transmission. */
+	return v->seq == ctx->ep->una && v->last.found && v->elapsed_us >= rto_us && advance_us >= rto_us / 4 * 3 &&
+	       ctx->us - loss->last_ack_us >= idle_us + RETRANSMIT_TIMER_MIN_US;
 }
 
 static struct retransmit_evidence
@@ -64,8 +69,7 @@ retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_
 	v.loss_indicated = tcp_loss_is_lost(e, loss, seq) ||
 			   (loss->state == TCP_CONGESTION_RECOVERY && tcp_seq_before(seq, loss->recovery_point)) ||
 			   v.rack_lost;
-	v.timer_due = seq == e->una && v.last.found && v.elapsed_us >= retransmit_rto_min_us(e) &&
-		      ctx->us - loss->advance_us >= retransmit_rto_min_us(e);
+	v.timer_due = retransmit_timer_is_due(ctx, loss, &v);
 	v.silent = ctx->us - loss->last_ack_us >= silence_us && (!v.last.found || v.elapsed_us >= silence_us);
 	return v;
 }

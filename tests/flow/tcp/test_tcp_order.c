@@ -315,9 +315,29 @@ test_a_timeout_while_sacks_arrive(void **state)
 		LATER(50);
 		send_sack(1001, 1101, 1301 + 100 * i);
 	}
+	LATER(10);
 	send_stamped(1001, 21, 0);
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:retransmit(fast,2) A:timeout(retransmit) A:retransmit(timeout,3)");
+}
+
+/* At 200 ms a retransmission that was lost, too, is replaced when SACK blocks show it, before its timer expires. */
+static void
+test_a_lost_retransmission_is_replaced(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	open_with_round_trip(180);
+	for (i = 0; i < 10; i++)
+		send_stamped(1001 + 100 * i, (uint16_t)(10 + i), 0);
+	LATER(200);
+	send_sack(1001, 1101, 1201);
+	send_stamped(1001, 20, 0);
+	LATER(390);
+	send_sack(1001, 1101, 2001);
+	send_stamped(1001, 21, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2) A:retransmit(fast,3)");
 }
 
 /* --- mid-stream --- */
@@ -467,6 +487,7 @@ main(void)
 		scenario(test_an_original_behind_its_retransmission),
 		scenario(test_no_timeout_after_41_ms),
 		scenario(test_a_timeout_while_sacks_arrive),
+		scenario(test_a_lost_retransmission_is_replaced),
 		scenario(test_midstream_una_is_the_last_ack),
 		scenario(test_midstream_una_is_an_ack_behind_the_data),
 		scenario(test_offsets_are_contiguous_in_spite_of_reordering),
