@@ -172,8 +172,13 @@ void flow_table_clear(struct flow_table *table);
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */
 uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* Packet time of the flow's first packet, ns since the epoch. */
+/* Sets the difference between packet time and the time stamps of frames, modulo 2^64; converts a packet time. */
+void flow_table_set_clock_offset(struct flow_table *table, uint64_t offset);
+uint64_t flow_table_time_stamp(const struct flow_table *table, uint64_t time);
+
+/* Time stamps of the flow's first and latest packet, ns since the epoch. */
 uint64_t flow_first_seen(const struct flow_table *table, const struct flow *flow);
+uint64_t flow_last_seen(const struct flow_table *table, const struct flow *flow);
 
 const struct flow_counters *flow_table_counters(const struct flow_table *table);
 

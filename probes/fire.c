@@ -343,7 +343,8 @@ emitter_lookup_owner(struct emitter *e, const struct flow *flow, unsigned endpoi
 		    e->find_owner(e->owner_context, &key, e->packet != NULL ? e->packet->frame->interface->ifindex : 0,
 				  &e->owner[endpoint].owner);
 		e->owner[endpoint].looked_up = true;
-		if (e->now > e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
+		if (flow_table_time_stamp(e->flows, e->now) >
+		    e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
 			e->owner[endpoint].owner.flags &= ~(uint32_t)OWNER_TCP;
 	}
 	return e->owner[endpoint].found ? &e->owner[endpoint].owner : NULL;
@@ -365,7 +366,7 @@ emitter_csinfo_at(struct emitter *e, const struct flow *flow, unsigned endpoint,
 {
 	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
 
-	args_csinfo(&e->cs, &of, ts);
+	args_csinfo(&e->cs, &of, flow_table_time_stamp(e->flows, ts));
 	return &e->cs;
 }
 
@@ -513,7 +514,7 @@ emit_app(struct emitter *e, enum probe_id probe, const struct flow *flow, unsign
 	 const void *more)
 {
 	args_conninfo(&e->ci, &(struct probe_endpoint){.table = e->flows, .flow = flow, .end = endpoint},
-		      emitter_packet_id(e), e->now);
+		      emitter_packet_id(e), flow_table_time_stamp(e->flows, e->now));
 	emit_firing(e, probe, (const void *[6]){&e->ci, info, more});
 }
 

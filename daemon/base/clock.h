@@ -28,4 +28,14 @@ clock_realtime_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+/* Detects steps of CLOCK_REALTIME, as settimeofday(2) and NTP make them, by CLOCK_BOOTTIME, which advances while the
+ * machine is suspended, too, and is never set. */
+struct host_clock {
+	uint64_t now;	     /* CLOCK_REALTIME when it was read last, ns since the epoch */
+	uint64_t difference; /* between the two clocks, modulo 2^64 */
+};
+
+/* Reads the clock.  Returns by how much it was stepped since the last call, modulo 2^64; 0 if it was not. */
+uint64_t host_clock_read(struct host_clock *clock);
+
 #endif

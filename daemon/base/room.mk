@@ -4,6 +4,7 @@
 libdaemon_a_SOURCES += \
 	%D%/array.c \
 	%D%/array.h \
+	%D%/clock.c \
 	%D%/clock.h \
 	%D%/fair_lock.h \
 	%D%/log.c \

@@ -171,14 +171,26 @@ live_flush_output(struct live *live)
 	batch_stop_printing(live->batch);
 }
 
+/* Reads the host's clock, before frames are read: their time stamps are not later. */
+static void
+live_read_host_clock(struct live *live)
+{
+	uint64_t step = host_clock_read(&live->host_clock);
+
+	live->host_clock_steps += step != 0;
+	batch_set_host_clock(live->batch, live->host_clock.now, step);
+}
+
 /* Callback of both watches of an interface. */
 static void
 live_interface_read(void *context)
 {
 	struct live_interface *interface = context;
 	struct live *live = interface->live;
-	int read = live_interface_dispatch(interface);
+	int read;
 
+	live_read_host_clock(live);
+	read = live_interface_dispatch(interface);
 	interface->has_backlog = read == FRAMES_PER_DISPATCH;
 	live_flush_output(live);
 	if (read < 0)
@@ -255,6 +267,7 @@ static void
 live_on_tick(void *context)
 {
 	struct live *live = context;
+	unsigned steps;
 	uint64_t now;
 
 	if (live->config->on_demand)
@@ -265,8 +278,10 @@ live_on_tick(void *context)
 	}
 	/* If the process was not scheduled for a while, unread frames may be older than the lag: read them before the
 	 * packet clock advances. */
-	now = clock_realtime_ns();
-	if (live_read_all(live)) {
+	live_read_host_clock(live);
+	now = live->host_clock.now;
+	steps = live->host_clock_steps;
+	if (live_read_all(live) && live->host_clock_steps == steps) {
 		live_end_fanout_join(live, now);
 		batch_advance_clock(live->batch, now - CLOCK_LAG_NS);
 	}

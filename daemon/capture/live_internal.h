@@ -5,6 +5,7 @@
 
 #include <pcap/pcap.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/loop.h"
 #include "daemon/capture/input.h"
 #include "daemon/capture/live.h"
@@ -45,6 +46,8 @@ struct live {
 	struct interfaces_subscriber subscriber;
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
+	struct host_clock host_clock;
+	unsigned host_clock_steps;
 	bool waited_for_tracer; /* there was a wait for a tracer between opening and running */
 	bool suspended;		/* capture is suspended because no tracer is attached (--on-demand) */
 	unsigned idle_ticks;	/* ticks since a tracer was last attached */

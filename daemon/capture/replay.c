@@ -45,14 +45,22 @@ struct replay {
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
+static void
+replay_flush_output(struct replay *replay)
+{
+	if (replay->batch != NULL && !batch_flush_output(replay->batch))
+		loop_stop(replay->loop);
+}
+
 /* Called before a file's stream waits for bytes: observes what has been read so far. */
 static void
-replay_flush_output(void *context)
+replay_on_wait(void *context)
 {
 	struct replay *replay = context;
 
-	if (replay->batch != NULL && !batch_flush_output(replay->batch))
-		loop_stop(replay->loop);
+	if (replay->batch != NULL)
+		batch_flush_held(replay->batch);
+	replay_flush_output(replay);
 }
 
 static void
@@ -452,7 +460,7 @@ replay_open(const struct config *config, struct loop *loop)
 
 		file->replay = replay;
 		file->stream =
-		    file_stream_open(config->capture_paths[replay->count], loop, replay_flush_output, replay);
+		    file_stream_open(config->capture_paths[replay->count], loop, replay_on_wait, replay);
 		if (file->stream == NULL)
 			break;
 	}

@@ -129,3 +129,18 @@ batch_advance_clock(struct batch *batch, uint64_t now)
 	batch_flush(batch);
 	observer_advance_clock(batch->observer, now);
 }
+
+void
+batch_set_host_clock(struct batch *batch, uint64_t now, uint64_t step)
+{
+	if (step != 0)
+		batch_flush(batch);
+	observer_set_host_clock(batch->observer, now, step);
+}
+
+void
+batch_flush_held(struct batch *batch)
+{
+	batch_flush(batch);
+	observer_decide_held(batch->observer);
+}

@@ -48,4 +48,10 @@ void batch_clear_flows(struct batch *batch);
 /* Advances packet time to `now` (ns since the epoch) while no frames arrive. */
 void batch_advance_clock(struct batch *batch, uint64_t now);
 
+/* Live: observes the frames taken so far; the host's clock is `now` and was stepped by `step` ns. */
+void batch_set_host_clock(struct batch *batch, uint64_t now, uint64_t step);
+
+/* Observes all frames taken so far, because the next one may be far. */
+void batch_flush_held(struct batch *batch);
+
 #endif

@@ -39,7 +39,7 @@ observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_event
 {
 	struct observer *o = observer;
 
-	emitter_begin_timer(o->emitter, o->clock);
+	emitter_begin_timer(o->emitter, o->clock.now);
 	observe_emit_events(o, flow, events);
 	emitter_end_timer(o->emitter);
 }
@@ -197,12 +197,12 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 	bool sockets = socket_probes_enabled();
 
 	events.count = 0;
-	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock);
+	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock.now);
 	if (work->flow != NULL) {
 		observe_update_local_endpoints(o, work, locality);
 		if (sockets)
 			before = work->flow->tcp[sender];
-		tcp_segment_sent(o->flows, work->flow, sender, p, o->clock, &events);
+		tcp_segment_sent(o->flows, work->flow, sender, p, o->clock.now, &events);
 		if (sockets) {
 			observe_emit_socket_receive(o, work, sender, &before);
 			if (locality.fire_send)
@@ -237,7 +237,7 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	events.count = 0;
 	if (sockets)
 		before = work->flow->tcp[receiver];
-	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock, &events);
+	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock.now, &events);
 	observe_emit_events(o, work->flow, &events);
 	if (sockets)
 		observe_emit_socket_receive(o, work, receiver, &before);
@@ -252,7 +252,7 @@ observe_untraced_udp(struct observer *o, struct packet_work *work)
 
 	ignored_events.count = 0;
 	work->flow =
-	    flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock, &ignored_events);
+	    flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now, &ignored_events);
 	if (!observe_is_locality_known(o, work->flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 }
@@ -276,16 +276,16 @@ observe_untraced(struct observer *o, struct packet_work *work)
 		observe_untraced_udp(o, work);
 		return true;
 	}
-	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock);
+	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
 	if (flow == NULL)
 		return true;
 	if (!observe_is_locality_known(o, flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 	ignored_events.count = 0;
-	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock, &ignored_events);
+	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &ignored_events);
 	observe_count_events(o, &ignored_events);
 	ignored_events.count = 0;
-	tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock, &ignored_events);
+	tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &ignored_events);
 	observe_count_events(o, &ignored_events);
 	return true;
 }
@@ -299,7 +299,7 @@ observe_udp_sent(struct observer *o, struct packet_work *work, struct locality l
 	const struct packet *p = &work->packet;
 
 	events.count = 0;
-	work->flow = flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock, &events);
+	work->flow = flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now, &events);
 	observe_update_local_endpoints(o, work, locality);
 	if (locality.fire_send) {
 		fire_socket_send(o->emitter, work->flow, work->sender, p->payload_wire,
@@ -323,7 +323,7 @@ observe_udp_received(struct observer *o, struct packet_work *work, struct locali
 		struct flow_events events = {.count = 1};
 
 		events.event[0] = (struct flow_event){
-		    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock};
+		    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock.now};
 		observe_emit_events(o, work->flow, &events);
 	}
 	fire_socket_receive(o->emitter, work->flow, receiver, p->payload_wire,
@@ -339,13 +339,13 @@ observe_sctp_sent(struct observer *o, struct packet_work *work, struct locality 
 	enum anomaly anomaly;
 
 	work->flow =
-	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock, &anomaly);
+	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock.now, &anomaly);
 	if (anomaly != ANOMALY_NONE)
 		packet_add_anomaly(&work->packet, anomaly);
 	if (work->flow != NULL) {
 		observe_update_local_endpoints(o, work, locality);
 		events.count = 0;
-		sctp_packet_sent(o->flows, work->flow, work->sender, &work->packet, o->clock, &events);
+		sctp_packet_sent(o->flows, work->flow, work->sender, &work->packet, o->clock.now, &events);
 		observe_emit_events(o, work->flow, &events);
 	}
 	if (locality.fire_send)
@@ -363,7 +363,7 @@ observe_sctp_received(struct observer *o, struct packet_work *work, struct local
 	if (work->flow == NULL)
 		return;
 	events.count = 0;
-	sctp_packet_received(o->flows, work->flow, receiver, &work->packet, o->clock, &events);
+	sctp_packet_received(o->flows, work->flow, receiver, &work->packet, o->clock.now, &events);
 	observe_emit_events(o, work->flow, &events);
 }
 
@@ -468,7 +468,7 @@ observe_on_reassembly_failure(void *observer, const struct packet *first, unsign
 
 	(void)fragments;
 	o->counters.anomalies[first->worst_anomaly]++;
-	emitter_set_packet(o->emitter, first, observe_take_packet_id(o), o->clock);
+	emitter_set_packet(o->emitter, first, observe_take_packet_id(o), o->clock.now);
 	if (locality.fire_receive && !locality.foreign)
 		fire_ip_drop_in(o->emitter, NULL, 0);
 	fire_ip_packet_free(o->emitter);
@@ -485,7 +485,7 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		return NULL;
 	if (!observe_packet_is_ip(p) || !p->ip.fragment)
 		return work;
-	switch (reassembly_add(o->fragments, p, 0, o->clock, &result)) {
+	switch (reassembly_add(o->fragments, p, 0, o->clock.now, &result)) {
 	case REASSEMBLY_COMPLETE:
 		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
 				    &o->reassembled.packet);
@@ -524,13 +524,13 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 	uint64_t id = p->network != NETWORK_NONE ? observe_count_packet(o) : observe_take_packet_id(o);
 
 	if (datagram != NULL) {
-		emitter_set_packet(o->emitter, &datagram->packet, id, o->clock);
+		emitter_set_packet(o->emitter, &datagram->packet, id, o->clock.now);
 		observe_transport_sent(o, datagram, locality);
 		if (ip && locality.fire_send)
 			fire_ip_request(o->emitter, datagram->flow, datagram->sender);
 	}
 	if (datagram != work)
-		emitter_set_packet(o->emitter, p, id, o->clock);
+		emitter_set_packet(o->emitter, p, id, o->clock.now);
 	if (locality.fire_send) {
 		observe_ip_sent(o, work, datagram, dropped);
 		if (outermost)
@@ -547,7 +547,7 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 	}
 	if (datagram != NULL) {
 		if (datagram != work)
-			emitter_set_packet(o->emitter, &datagram->packet, id, o->clock);
+			emitter_set_packet(o->emitter, &datagram->packet, id, o->clock.now);
 		if (ip && locality.fire_receive && !locality.foreign)
 			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
 		observe_transport_received(o, datagram, locality);

@@ -35,6 +35,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->config = config;
 	o->local_addrs = local_addrs;
 	o->view = view;
+	o->logs_steps = partition == NULL || partition->index == 0;
 	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
@@ -68,8 +69,10 @@ observer_set_owners(struct observer *o, struct owner_lookup *lookup)
 void
 observer_end_input(struct observer *o)
 {
-	if (o->emitter != NULL && !o->input_ended)
+	if (o->emitter != NULL && !o->input_ended) {
+		observer_decide_held(o);
 		tcp_flush_deferred(o->flows);
+	}
 	o->input_ended = true;
 }
 
@@ -79,6 +82,7 @@ observer_free(struct observer *o)
 	if (o == NULL)
 		return;
 	observer_end_input(o);
+	free(o->held);
 	emitter_free(o->emitter);
 	app_layer_free(o->app_layer);
 	reassembly_free(o->fragments);
@@ -162,7 +166,11 @@ void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
 	observer_begin_batch(o);
-	pipeline_run(o, frames, count);
+	o->batch_end = frames + count;
+	if (__builtin_expect(o->held != NULL, 0))
+		observe_held_frames(o, frames, count);
+	else
+		pipeline_run(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
 	emitter_poll_semaphores(o->emitter);
 }
@@ -170,11 +178,31 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 void
 observer_advance_clock(struct observer *o, uint64_t now)
 {
-	if (now <= o->clock)
-		return;
-	o->clock = now;
+	o->clock.host_now = now;
+	if (packet_clock_advance(&o->clock, now) == PACKET_CLOCK_STEP)
+		observe_count_clock_step(o);
 	observe_run_timers(o);
 	emitter_poll_semaphores(o->emitter);
+}
+
+void
+observer_set_host_clock(struct observer *o, uint64_t now, uint64_t step)
+{
+	o->clock.host_now = now;
+	if (step == 0)
+		return;
+	packet_clock_step(&o->clock, step);
+	observe_count_clock_step(o);
+}
+
+void
+observer_decide_held(struct observer *o)
+{
+	if (o->held == NULL)
+		return;
+	o->input_waits = true;
+	observe_frames(o, NULL, 0);
+	o->input_waits = false;
 }
 
 void

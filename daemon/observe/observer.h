@@ -31,6 +31,8 @@ struct observe_counters {
 	uint64_t loopback_duplicates; /* outgoing copies of loopback frames, skipped */
 	uint64_t lower_duplicates;    /* duplicates of lower devices, skipped */
 	uint64_t backward_frames;     /* frames older than a frame before them */
+	uint64_t clock_steps;	      /* steps of the capturing host's clock */
+	uint64_t stray_stamps;	      /* frames whose time stamps were ignored */
 	uint64_t anomalies[ANOMALY_COUNT];
 	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum tcp_retransmit_kind */
 };
@@ -62,11 +64,18 @@ void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *ded
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
 void observer_end_input(struct observer *observer);
 
-/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return. */
+/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return.  At the end of
+ * a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
+
+/* The next frame may be far: observes the held frames. */
+void observer_decide_held(struct observer *observer);
 
 /* Advances time while no frames arrive (live): timers that are due at `now` fire. */
 void observer_advance_clock(struct observer *observer, uint64_t now);
+
+/* Live: the host's clock is `now`; it was stepped by `step` ns, modulo 2^64, since the last call. */
+void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step);
 
 /* The flow table's timeouts have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);

@@ -6,6 +6,7 @@
 #include "daemon/host/locality.h"
 #include "daemon/observe/app_layer.h"
 #include "daemon/observe/observer.h"
+#include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
 #include "flow/reassembly/reassembly.h"
 
@@ -30,9 +31,13 @@ struct observer {
 	struct emitter *emitter;
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
-	uint64_t clock;		 /* latest packet time so far, ns */
+	struct packet_clock clock;
+	struct held_frames *held;     /* frames that wait for a decision of the clock, NULL none */
+	const struct frame *batch_end; /* end of the frames of the present call */
 	uint64_t last_packet_id; /* id of the latest packet */
 	bool input_ended;
+	bool logs_steps;	    /* the first observer of a run logs steps of the clock */
+	bool input_waits;	    /* the next frame may be far: the clock decides about held frames now */
 	bool untraced;		    /* no probe is enabled; determined once per call for all its frames */
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
 	uint32_t local_addrs_epoch; /* of `local_addrs`, when local_epoch began */
@@ -45,14 +50,24 @@ struct observer {
 
 enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
-/* Advances the clock to a frame; the only place that does. */
-static inline void
-observe_move_clock(struct observer *o, uint64_t ts)
+/* observer_clock.c: moves the clock to a frame whose time stamp is irregular.  False if the frame, and those behind it,
+ * are held until more frames have arrived. */
+bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame);
+
+/* observer_clock.c: observes the held frames, together with these. */
+void observe_held_frames(struct observer *o, const struct frame *frames, unsigned count);
+
+/* observer_clock.c: the clock was stepped. */
+void observe_count_clock_step(struct observer *o);
+
+/* Advances the clock to a frame; the only place that does.  False if the frame is held. */
+static inline bool
+observe_move_clock(struct observer *o, const struct frame *frame)
 {
-	if (__builtin_expect(ts >= o->clock, 1))
-		o->clock = ts;
-	else
-		o->counters.backward_frames++;
+	if (__builtin_expect(!packet_clock_is_regular(&o->clock, frame->ts), 0))
+		return observe_move_clock_irregularly(o, frame);
+	o->clock.now = frame->ts + o->clock.offset;
+	return true;
 }
 
 /* Takes a packet id; the only place that does. */
@@ -74,8 +89,8 @@ observe_count_packet(struct observer *o)
 static inline void
 observe_run_timers(struct observer *o)
 {
-	flow_table_run_timers(o->flows, o->clock);
-	reassembly_run_timers(o->fragments, o->clock);
+	flow_table_run_timers(o->flows, o->clock.now);
+	reassembly_run_timers(o->fragments, o->clock.now);
 }
 
 /* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the

@@ -131,7 +131,7 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 
 	return e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow &&
 	       pipeline_is_locality_known(o, frame, e) && !pipeline_is_on_lower(o, frame) &&
-	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock);
+	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
 static void
@@ -161,9 +161,12 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 	const struct pipeline_entry *e = group->entries;
 	uint64_t bytes = 0;
 
+	if (o->held != NULL) /* these frames are held, too */
+		return;
 	for (const struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
+		if (!observe_move_clock(o, frame))
+			break;
 		bytes += frame->len;
-		observe_move_clock(o, frame->ts);
 		observe_run_timers(o);
 		if (pipeline_is_loopback_copy(frame, e))
 			o->counters.loopback_duplicates++;
@@ -172,7 +175,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		else
 			pipeline_apply_slow(o, frame, e);
 	}
-	o->counters.frames += group->count;
+	o->counters.frames += (uint64_t)(frame - group->frames);
 	o->counters.bytes += bytes;
 }
 

@@ -9,6 +9,9 @@ libdaemon_a_SOURCES += \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \
+	%D%/observer_clock.c \
 	%D%/observer_internal.h \
+	%D%/packet_clock.c \
+	%D%/packet_clock.h \
 	%D%/pipeline.c \
 	%D%/pipeline.h

@@ -74,6 +74,13 @@ const struct counter_row counters_table[] = {
 	{.group = "", .name = "backwards", FIELD(observed.backward_frames), .metric = "backwards_frames_total",
 	 .help = "Frames with an earlier time stamp than a frame before them.",
 	 .advice = "Many of them in a file: its frames are not in order of time (reordercap(1) sorts them)."},
+	{.group = "clock.", .name = "steps", FIELD(observed.clock_steps), .metric = "clock_steps_total",
+	 .help = "Steps of the capturing host's clock; see \"Time\".",
+	 .advice = "More than one after boot: check the host's time synchronisation."},
+	{.group = "clock.", .name = "ignored-stamps", FIELD(observed.stray_stamps),
+	 .metric = "clock_ignored_stamps_total",
+	 .help = "Frames whose time stamps were ignored, because those around them are far from it.",
+	 .advice = "The file is damaged, or the interface has a faulty clock."},
 
 	{.group = "retransmission.", FIELD(observed.retransmissions), IF_NONZERO,
 	 ELEMENTS(RETRANSMIT_NONE + 1, RETRANSMIT_SYN + 1, counters_retransmission_name, "kind"),

@@ -282,7 +282,25 @@ flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpo
 uint64_t
 flow_first_seen(const struct flow_table *table, const struct flow *flow)
 {
-	return table->cold[flow_index_of(table, flow)].first_seen;
+	return flow_table_time_stamp(table, table->cold[flow_index_of(table, flow)].first_seen);
+}
+
+uint64_t
+flow_last_seen(const struct flow_table *table, const struct flow *flow)
+{
+	return flow_table_time_stamp(table, flow->last_seen);
+}
+
+void
+flow_table_set_clock_offset(struct flow_table *table, uint64_t offset)
+{
+	table->clock_offset = offset;
+}
+
+uint64_t
+flow_table_time_stamp(const struct flow_table *table, uint64_t time)
+{
+	return time - table->clock_offset;
 }
 
 void

@@ -60,6 +60,7 @@ struct flow_table {
 	struct tcp_pools *tcp_pools;
 	struct sctp_addr_table *sctp_addrs;
 	uint64_t seed;
+	uint64_t clock_offset; /* packet time - time stamp, modulo 2^64 */
 	uint32_t home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, the last one always free */
 	uint32_t home_slots_max;
 	flow_index high_water;	      /* highest index used so far; the memory behind it is untouched */

@@ -3,4 +3,11 @@
 unit_tests += \
 	%D%/test_batch \
 	%D%/test_duplicates \
+	%D%/test_packet_clock \
 	%D%/test_pipeline
+
+shell_tests += \
+	%D%/clock.sh
+
+quick_shell_tests += \
+	%D%/clock.sh

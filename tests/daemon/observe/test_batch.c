@@ -66,6 +66,20 @@ observer_advance_clock(struct observer *observer, uint64_t now)
 }
 
 void
+observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step)
+{
+	(void)observer;
+	(void)now;
+	(void)step;
+}
+
+void
+observer_decide_held(struct observer *observer)
+{
+	(void)observer;
+}
+
+void
 observer_clear(struct observer *observer)
 {
 	assert_null(observer);
