@@ -243,7 +243,7 @@ daemon_start(struct daemon_state *state)
 	state->loop = loop_new();
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
-	state->workers = workers_open(state->config, state->loop);
+	state->workers = workers_open(state->config, state->loop, privileges_keep_capture(&state->privileges));
 	if (state->workers == NULL || !daemon_open_sockets(state) || !daemon_confine(state) ||
 	    !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;

@@ -488,6 +488,7 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	live_interface->has_ifindex = live_interface->dlt == DLT_LINUX_SLL2;
 	live_interface->last_pcap_stat = (struct pcap_stat){0};
 	live_interface->down = live_interface->refused = false;
+	live_interface->seen = true;
 	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? clock_realtime_ns() : 0;
 	*interface = (struct interface){
 	    .netns = interfaces_netns_inode(),
@@ -501,15 +502,31 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	live_interface->mtu = info != NULL ? info->mtu : 0;
 }
 
+/* Whether an interface that cannot be opened at the start is awaited. */
+static bool
+live_may_await(const struct live *live, const char *name, int status)
+{
+	return live->partition.may_reopen && (status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP) &&
+	       live_pcap_check_filter_early(live->config, name);
+}
+
 static bool
 live_interface_open(struct live *live, struct live_interface *interface, const char *name)
 {
+	enum live_open_mode mode = LIVE_OPEN_INITIAL;
+	int status;
+
 	interface->live = live;
 	interface->config_name = name;
-	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_INITIAL, NULL, &interface->fanout_group);
-	if (interface->pcap == NULL)
+	if (live->partition.may_reopen)
+		mode = live_logs_interfaces(live) ? LIVE_OPEN_AWAIT : LIVE_OPEN_RETRY;
+	interface->pcap = live_interface_open_pcap(interface, name, mode, &status, &interface->fanout_group);
+	if (interface->pcap != NULL)
+		live_interface_set_info(interface, name);
+	else if (live_may_await(live, name, status))
+		live_interface_await(interface);
+	else
 		return false;
-	live_interface_set_info(interface, name);
 	return true;
 }
 

@@ -24,8 +24,9 @@ struct live_interface {
 	bool has_ifindex; /* the link header has the index of the real interface ("any") */
 	bool down, logged_down;
 	bool has_backlog;	  /* the last read left frames in the buffer */
-	bool removed;		  /* the interface was removed, or its state is unknown */
-	bool refused;		  /* reopening it failed for a reason that does not go away by waiting */
+	bool seen;		  /* it has been opened before */
+	bool removed;		  /* the interface was removed, or is absent since the start */
+	bool refused;		  /* reopening it failed because the permission is missing, which does not come back */
 	uint32_t refused_ifindex; /* the interface that was refused */
 	uint32_t mtu;		  /* MTU when it was opened, 0 if unknown */
 	uint64_t retry_delay;	  /* delay before the next attempt, ns */
@@ -75,9 +76,12 @@ live_logs_interfaces(const struct live *live)
 	return live->partition.number == 0;
 }
 
-/* live_reopen.c: an interface can no longer be read, because of `error`; the interfaces of this namespace have
- * changed. */
+/* live_reopen.c: an interface can no longer be read, because of `error`; the interfaces of this namespace have changed.
+ */
 void live_interface_fail(struct live_interface *interface, const char *error);
+
+/* live_reopen.c: the interface cannot be opened at the start: waits for it. */
+void live_interface_await(struct live_interface *interface);
 void live_on_interfaces_changed(void *live);
 
 #endif

@@ -36,13 +36,65 @@ live_format_interface_names(char *text, size_t size)
 	if_freenameindex(list);
 }
 
-static void
-live_log_no_device(const char *name)
+/* Edits (insertions, deletions, replacements) that turn one name into the other; both are shorter than IF_NAMESIZE, or
+ * the result is IF_NAMESIZE. */
+static unsigned
+live_name_distance(const char *a, const char *b)
 {
-	char names[512];
+	unsigned row[IF_NAMESIZE], columns = (unsigned)strlen(b);
+
+	if (strlen(a) >= IF_NAMESIZE || columns >= IF_NAMESIZE)
+		return IF_NAMESIZE;
+	for (unsigned column = 0; column <= columns; column++)
+		row[column] = column;
+	for (; *a != '\0'; a++) {
+		unsigned diagonal = row[0]++;
+
+		for (unsigned column = 1; column <= columns; column++) {
+			unsigned replaced = diagonal + (*a != b[column - 1]), edited = row[column];
+
+			if (row[column - 1] < edited)
+				edited = row[column - 1];
+			diagonal = row[column];
+			row[column] = replaced < edited + 1 ? replaced : edited + 1;
+		}
+	}
+	return row[columns];
+}
+
+/* Finds the interface whose name is most similar.  False if none differs by at most two edits and half of the name. */
+static bool
+live_find_similar_name(const char *name, char similar[IF_NAMESIZE])
+{
+	struct if_nameindex *list = if_nameindex();
+	unsigned least = strlen(name) < 4 ? (unsigned)strlen(name) / 2 + 1 : 3;
+	bool found = false;
+
+	for (size_t i = 0; list != NULL && list[i].if_name != NULL; i++) {
+		unsigned distance = live_name_distance(name, list[i].if_name);
+
+		if (distance >= least)
+			continue;
+		least = distance;
+		found = true;
+		snprintf(similar, IF_NAMESIZE, "%s", list[i].if_name);
+	}
+	if_freenameindex(list);
+	return found;
+}
+
+static void
+live_log_no_device(const char *name, enum live_open_mode mode)
+{
+	char names[512], hint[IF_NAMESIZE + 32] = "", similar[IF_NAMESIZE];
 
 	live_format_interface_names(names, sizeof names);
-	log_error("no such interface: %s; available: %s", name, names);
+	if (live_find_similar_name(name, similar))
+		snprintf(hint, sizeof hint, " (did you mean %s?)", similar);
+	if (mode == LIVE_OPEN_AWAIT)
+		log_warning("no such interface: %s%s; available: %s; waiting for it", name, hint, names);
+	else
+		log_error("no such interface: %s%s; available: %s", name, hint, names);
 }
 
 static void
@@ -58,25 +110,29 @@ live_log_no_permission(const char *name)
 }
 
 static void
-live_log_activate_error(pcap_t *pcap, const char *name, int status)
+live_log_activate_error(pcap_t *pcap, const char *name, enum live_open_mode mode, int status)
 {
 	const char *detail = pcap_geterr(pcap);
 
 	switch (status) {
 	case PCAP_ERROR_NO_SUCH_DEVICE:
-		live_log_no_device(name);
+		live_log_no_device(name, mode);
 		break;
 	case PCAP_ERROR_PERM_DENIED:
 	case PCAP_ERROR_PROMISC_PERM_DENIED:
 		/* libpcap checks the permission first, but permission would not help if the interface does not
 		 * exist. */
 		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
-			live_log_no_device(name);
+			live_log_no_device(name, mode);
 		else
 			live_log_no_permission(name);
 		break;
 	case PCAP_ERROR_IFACE_NOT_UP:
-		log_error("interface %s is down; bring it up with: ip link set %s up", name, name);
+		if (mode == LIVE_OPEN_AWAIT)
+			log_warning("interface %s is down; bring it up with: ip link set %s up; waiting for it", name,
+				    name);
+		else
+			log_error("interface %s is down; bring it up with: ip link set %s up", name, name);
 		break;
 	default:
 		log_error("cannot capture on %s: %s%s%s", name, pcap_statustostr(status), *detail != '\0' ? ": " : "",
@@ -113,11 +169,26 @@ live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 	return false;
 }
 
+bool
+live_is_permission_status(int status)
+{
+	return status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
+}
+
+/* Whether the failure is normal for an interface that changes. */
 static bool
-live_is_retryable_status(int status)
+live_is_expected_status(int status)
 {
 	return status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP ||
-	       status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
+	       live_is_permission_status(status);
+}
+
+/* libpcap reports a generic error if the interface is removed or renamed while it is opened. */
+static int
+live_refine_status(const char *name, int status)
+{
+	return status == PCAP_ERROR && strcmp(name, "any") != 0 && if_nametoindex(name) == 0 ? PCAP_ERROR_NO_SUCH_DEVICE
+											     : status;
 }
 
 static bool
@@ -126,11 +197,11 @@ live_pcap_activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int
 	int status = pcap_activate(pcap);
 
 	if (status < 0) {
-		*error = status;
+		*error = status = live_refine_status(name, status);
 		log_debug(DEBUG_LIVE, "interface %s cannot be opened%s: %s", name,
-			  mode == LIVE_OPEN_INITIAL ? "" : " yet", pcap_statustostr(status));
-		if (mode == LIVE_OPEN_INITIAL || !live_is_retryable_status(status))
-			live_log_activate_error(pcap, name, status);
+			  mode == LIVE_OPEN_RETRY ? " yet" : "", pcap_statustostr(status));
+		if (mode != LIVE_OPEN_RETRY || !live_is_expected_status(status))
+			live_log_activate_error(pcap, name, mode, status);
 		return false;
 	}
 	if (status > 0) {
@@ -160,6 +231,17 @@ live_pcap_check_filter(const struct config *config, pcap_t *pcap, const char *na
 		return false;
 	pcap_freecode(&program);
 	return true;
+}
+
+bool
+live_pcap_check_filter_early(const struct config *config, const char *name)
+{
+	pcap_t *pcap = pcap_open_dead(DLT_EN10MB, config->snaplen);
+	bool good = pcap == NULL || live_pcap_check_filter(config, pcap, name);
+
+	if (pcap != NULL)
+		pcap_close(pcap);
+	return good;
 }
 
 /* Without a configured filter one that accepts everything is set, because it has to replace the present one. */
@@ -225,7 +307,7 @@ live_pcap_open(const struct config *config, const char *name, enum live_open_mod
 	pcap_t *pcap;
 
 	*error = PCAP_ERROR;
-	if (mode == LIVE_OPEN_INITIAL && !live_is_interface_unique(config, name))
+	if (mode != LIVE_OPEN_RETRY && !live_is_interface_unique(config, name))
 		return NULL;
 	pcap = pcap_create(name, errbuf);
 	if (pcap == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces that go down, are removed and return.  Kernel events announce changes (rtnl.h); without them a timer with
+ * Interfaces that are absent at the start, go down, are removed and return.  Kernel events announce changes (rtnl.h); without them a timer with
  * exponential backoff polls.  Each change of state is logged once.
  */
 #include <net/if.h>
@@ -57,6 +57,15 @@ live_interface_set_removed(struct live_interface *interface, const char *error)
 }
 
 void
+live_interface_await(struct live_interface *interface)
+{
+	snprintf(interface->identity.name, sizeof interface->identity.name, "%s", interface->config_name);
+	interface->dlt = -1;
+	interface->removed = true;
+	live_interface_schedule_retry(interface);
+}
+
+void
 live_interface_fail(struct live_interface *interface, const char *error)
 {
 	live_interface_update_stats(interface);
@@ -73,15 +82,16 @@ live_interface_fail(struct live_interface *interface, const char *error)
 
 /* --------------------------------------------------------------------------------------------------------- returned */
 
-/* The permission to open it was dropped for good: waiting does not help. */
+/* The permission to open it was dropped for good: waiting does not help.  Any other failure may pass: the interface may
+ * be removed or renamed while it is opened. */
 static void
-live_interface_refuse(struct live_interface *interface, unsigned index, int status)
+live_interface_refuse(struct live_interface *interface, unsigned index)
 {
 	struct live *live = interface->live;
 
 	interface->refused = true;
 	interface->refused_ifindex = index;
-	if (status != PCAP_ERROR && live_logs_interfaces(live)) /* otherwise a message was logged already */
+	if (live_logs_interfaces(live))
 		log_warning("interface %s has returned, but netobsd has dropped the capability needed to open it "
 			    "(CAP_NET_RAW): restart netobsd to observe it",
 			    interface->config_name);
@@ -97,15 +107,17 @@ live_interface_refuse(struct live_interface *interface, unsigned index, int stat
 static void
 live_interface_reopened(struct live_interface *interface, const char *name)
 {
-	bool removed = interface->removed;
+	bool removed = interface->removed, returned = interface->seen;
 
 	live_interface_set_info(interface, name);
 	interface->removed = false;
-	watch_disarm_timer(interface->retry_timer);
+	if (interface->retry_timer != NULL)
+		watch_disarm_timer(interface->retry_timer);
 	if (interface->live->batch != NULL && !live_interface_watch(interface))
 		live_interface_fail(interface, "out of memory");
 	else if (removed && live_logs_interfaces(interface->live))
-		log_notice("interface %s has returned and is observed again", name);
+		log_notice(returned ? "interface %s has returned and is observed again" : "interface %s is observed",
+			   name);
 }
 
 /* A renamed interface is reopened under its new name, a removed one under its configured name. */
@@ -125,8 +137,8 @@ live_interface_reopen(struct live_interface *interface)
 	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_RETRY, &status, &interface->fanout_group);
 	if (interface->pcap != NULL)
 		live_interface_reopened(interface, name);
-	else if (status != PCAP_ERROR_NO_SUCH_DEVICE && status != PCAP_ERROR_IFACE_NOT_UP)
-		live_interface_refuse(interface, index, status);
+	else if (live_is_permission_status(status))
+		live_interface_refuse(interface, index);
 }
 
 static void

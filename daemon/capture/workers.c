@@ -63,7 +63,8 @@ static bool
 worker_open_interfaces(struct worker *worker)
 {
 	const struct config *config = worker->workers->config;
-	const struct live_partition partition = {.number = worker->index, .fanout = worker->workers->fanout};
+	const struct live_partition partition = {
+	    .number = worker->index, .fanout = worker->workers->fanout, .may_reopen = worker->workers->may_reopen};
 
 	worker->interfaces = interfaces_new();
 	if (worker->interfaces == NULL)
@@ -111,7 +112,7 @@ workers_open_shared(struct workers *workers)
 }
 
 struct workers *
-workers_open(const struct config *config, struct loop *loop)
+workers_open(const struct config *config, struct loop *loop, bool may_reopen)
 {
 	unsigned count = workers_count_for(config);
 	struct workers *workers = calloc(1, sizeof *workers + count * sizeof workers->worker[0]);
@@ -123,6 +124,7 @@ workers_open(const struct config *config, struct loop *loop)
 	}
 	workers->config = config;
 	workers->loop = loop;
+	workers->may_reopen = may_reopen;
 	workers->count = count;
 	good = workers_open_shared(workers);
 	for (unsigned i = 0; i < count; i++) {

@@ -50,6 +50,7 @@ struct worker {
 struct workers {
 	const struct config *config;
 	struct loop *loop;     /* the main thread's loop, borrowed */
+	bool may_reopen;       /* the capability to open interfaces is kept */
 	struct fanout *fanout; /* NULL if there is only one worker, like the next two */
 	struct firing_sequences *sequences;
 	struct wakeup *ended_wakeup; /* sent when a worker ends, which ends the run */
@@ -60,8 +61,9 @@ struct workers {
 /* Number of workers for this configuration. */
 unsigned workers_count_for(const struct config *config);
 
-/* Opens the input of every worker.  NULL, with a message logged, on failure. */
-struct workers *workers_open(const struct config *config, struct loop *loop);
+/* Opens the input of every worker.  `may_reopen`: the capability to open interfaces is kept.  NULL, with a message logged,
+ * on failure. */
+struct workers *workers_open(const struct config *config, struct loop *loop, bool may_reopen);
 
 /* Reads what precedes the frames, see struct input_ops. */
 bool workers_start_inputs(struct workers *workers);

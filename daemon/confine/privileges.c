@@ -97,6 +97,13 @@ privileges_kept_capabilities(const struct privileges *plan)
 	return kept;
 }
 
+bool
+privileges_keep_capture(const struct privileges *plan)
+{
+	return plan->keep_capture && capng_get_caps_process() == 0 &&
+	       capng_have_capability(CAPNG_PERMITTED, CAP_NET_RAW) != 0;
+}
+
 /* Sets libcap-ng's target state to exactly these capabilities. */
 static bool
 privileges_select_capabilities(uint64_t kept)

@@ -30,6 +30,9 @@ struct privileges {
  * the impossible. */
 bool privileges_plan(const struct config *config, struct privileges *plan);
 
+/* Whether the capability to open interfaces will be kept. */
+bool privileges_keep_capture(const struct privileges *plan);
+
 /* Drops privileges and verifies the result.  Call it when everything is open and before threads are created.  False,
  * with a message logged, if a privilege is left; nothing must be parsed then. */
 bool privileges_drop(const struct privileges *plan);

@@ -39,6 +39,8 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
+	if (o->fragments != NULL)
+		o->fragments_due = reassembly_next_due(o->fragments);
 	o->app_layer = app_layer_new(config, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);

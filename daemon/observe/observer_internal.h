@@ -28,6 +28,7 @@ struct observer {
 	enum view_mode view;
 	struct flow_table *flows;
 	struct reassembly *fragments;
+	const uint64_t *fragments_due; /* reassembly_next_due() */
 	struct emitter *emitter;
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
@@ -90,7 +91,8 @@ static inline void
 observe_run_timers(struct observer *o)
 {
 	flow_table_run_timers(o->flows, o->clock.now);
-	reassembly_run_timers(o->fragments, o->clock.now);
+	if (__builtin_expect(o->clock.now >= *o->fragments_due, 0))
+		reassembly_run_timers(o->fragments, o->clock.now);
 }
 
 /* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the

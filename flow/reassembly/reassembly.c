@@ -156,6 +156,12 @@ reassembly_run_timers(struct reassembly *r, uint64_t now)
 		reassembly_expire(r, now);
 }
 
+const uint64_t *
+reassembly_next_due(const struct reassembly *r)
+{
+	return &r->next_due;
+}
+
 /* --- checking a fragment --- */
 
 struct fragment {

@@ -97,6 +97,9 @@ enum reassembly_verdict reassembly_add(struct reassembly *r, const struct packet
 /* Gives up every datagram that has timed out at `now`, in order.  Costs one comparison if there is none. */
 void reassembly_run_timers(struct reassembly *r, uint64_t now);
 
+/* Time at which the next timer is due, for a check before every frame.  Valid as long as `r`. */
+const uint64_t *reassembly_next_due(const struct reassembly *r);
+
 /* Drops all datagrams without reporting them, as at the end of a capture file. */
 void reassembly_clear(struct reassembly *r);
 

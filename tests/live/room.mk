@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/late_interface.sh \
 	%D%/links.sh \
 	%D%/live.sh \
 	%D%/live_table.sh \
