@@ -14,6 +14,7 @@
 #include "daemon/base/log_debug.h"
 #include "daemon/base/log_limit.h"
 #include "daemon/base/loop.h"
+#include "daemon/base/output.h"
 #include "daemon/capture/workers.h"
 #include "daemon/config/options.h"
 #include "daemon/confine/privileges.h"
@@ -60,7 +61,7 @@ daemon_on_summary(void *context)
 	struct daemon_state *state = context;
 
 	if (state->observing)
-		summary_write(stderr, state->workers);
+		summary_write(state->workers);
 	else
 		log_notice("no counters yet: still starting");
 }
@@ -89,16 +90,18 @@ daemon_watch_hangup(struct daemon_state *state)
 	if (state->config->config_path == NULL && sigaction(SIGHUP, NULL, &inherited) == 0 &&
 	    inherited.sa_handler == SIG_IGN)
 		return true;
-	state->signals[3] = loop_watch_signal(
-	    state->loop, SIGHUP, state->config->config_path != NULL ? daemon_on_reload : daemon_on_stop, state);
+	if (state->config->config_path != NULL)
+		state->signals[3] = loop_watch_signal(state->loop, SIGHUP, daemon_on_reload, state);
+	else
+		state->signals[3] = loop_watch_stop_signal(state->loop, SIGHUP, daemon_on_stop, state);
 	return state->signals[3] != NULL;
 }
 
 static bool
 daemon_watch_signals(struct daemon_state *state)
 {
-	state->signals[0] = loop_watch_signal(state->loop, SIGINT, daemon_on_stop, state);
-	state->signals[1] = loop_watch_signal(state->loop, SIGTERM, daemon_on_stop, state);
+	state->signals[0] = loop_watch_stop_signal(state->loop, SIGINT, daemon_on_stop, state);
+	state->signals[1] = loop_watch_stop_signal(state->loop, SIGTERM, daemon_on_stop, state);
 	state->signals[2] = loop_watch_signal(state->loop, SIGUSR1, daemon_on_summary, state);
 	if (state->signals[0] == NULL || state->signals[1] == NULL || state->signals[2] == NULL ||
 	    !daemon_watch_hangup(state)) {
@@ -308,6 +311,18 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	return status;
 }
 
+/* Logs how much of the output was not written because it was not read. */
+static void
+daemon_log_dropped(struct workers *workers)
+{
+	struct stats_totals totals;
+
+	stats_collect(workers, &totals);
+	if (totals.print_dropped > 0)
+		log_warning("standard output was not read: %llu lines were dropped",
+			    (unsigned long long)totals.print_dropped);
+}
+
 /* Logs the settings that differ from the defaults. */
 static void
 daemon_debug_settings(const struct config *config)
@@ -337,14 +352,18 @@ daemon_run(struct config *config)
 	struct daemon_state state = {.config = config};
 	enum exit_status status;
 
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
 	if (config->list_probes)
 		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
+	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
 	if (daemon_start(&state)) {
 		status = daemon_exit_status(&state, workers_run(state.workers));
+		workers_finish_output(state.workers);
+		daemon_log_dropped(state.workers);
 		if (config->summary)
-			summary_write(stderr, state.workers);
+			summary_write(state.workers);
 	} else {
 		status = state.loop != NULL && loop_is_stopped(state.loop) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 	}

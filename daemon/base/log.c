@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/base/log.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/output.h"
+
 #define LINE_MAX_BYTES LOG_TEXT_MAX
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of standard error; any thread may log */
+static char unwritten[4 * LINE_MAX_BYTES + 33];	       /* rest of a line that was written in part */
+static size_t unwritten_size;
+static _Atomic uint64_t dropped_lines;
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
 static void
@@ -29,10 +39,41 @@ log_escape_line(const char *text, char *line)
 	*line = '\0';
 }
 
+/* Writes out the rest of a line that was written in part.  False if a part is left.  The caller holds the mutex. */
+static bool
+log_write_rest(void)
+{
+	size_t written = output_write_within(output_fd(OUTPUT_STDERR), unwritten, unwritten_size, 0);
+
+	memmove(unwritten, unwritten + written, unwritten_size - written);
+	unwritten_size -= written;
+	return unwritten_size == 0;
+}
+
+/* Writes one line, or drops it if standard error is full. */
+static void
+log_write_text(const char *text, size_t size)
+{
+	size_t written = 0;
+
+	pthread_mutex_lock(&mutex);
+	if (log_write_rest()) {
+		written = output_write_within(output_fd(OUTPUT_STDERR), text, size, 0);
+		if (written > 0) {
+			unwritten_size = size - written;
+			memcpy(unwritten, text + written, unwritten_size);
+		}
+	}
+	if (written == 0)
+		atomic_fetch_add_explicit(&dropped_lines, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&mutex);
+}
+
 void
 log_write(enum log_level level, const char *format, ...)
 {
 	char text[LINE_MAX_BYTES + 1], line[4 * LINE_MAX_BYTES + 1], priority[8] = "";
+	char message[sizeof line + 32];
 	va_list arguments;
 	int length;
 
@@ -46,5 +87,12 @@ log_write(enum log_level level, const char *format, ...)
 	log_escape_line(text, line);
 	if (getenv("JOURNAL_STREAM") != NULL)
 		snprintf(priority, sizeof priority, "<%d>", (int)level);
-	fprintf(stderr, "%snetobsd: %s\n", priority, line);
+	length = snprintf(message, sizeof message, "%snetobsd: %s\n", priority, line);
+	log_write_text(message, (size_t)length);
+}
+
+uint64_t
+log_dropped(void)
+{
+	return atomic_load_explicit(&dropped_lines, memory_order_relaxed);
 }

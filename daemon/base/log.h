@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages for the user, on standard error: one line each, "netobsd: ...".  Under systemd (JOURNAL_STREAM is set) each
  * line begins with its priority, as in sd-daemon(3).  Bytes that are not printable ASCII are written as \xNN, so that a
- * file name or an interface name cannot manipulate a terminal.  While netobsd runs, no call can flood the log: see
+ * file name or an interface name cannot manipulate a terminal.  A line is dropped if standard error is full.  While netobsd runs, no call can flood the log: see
  * log_limit.h. */
 #ifndef NETOBS_DAEMON_BASE_LOG_H
 #define NETOBS_DAEMON_BASE_LOG_H
@@ -36,6 +36,9 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 
 /* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Lines that were dropped because standard error was full: it is not read. */
+uint64_t log_dropped(void);
 
 #define log_at_site(severity, ...)                                                                         \
 	do {                                                                                               \

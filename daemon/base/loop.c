@@ -2,6 +2,7 @@
 #include "daemon/base/loop.h"
 
 #include <event2/event.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -139,6 +140,37 @@ struct watch *
 loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context)
 {
 	return watch_new(loop, number, EV_SIGNAL | EV_PERSIST, callback, context);
+}
+
+static volatile sig_atomic_t stop_requested;
+static void (*libevent_handler)(int);
+
+static void
+loop_on_stop_signal(int number)
+{
+	stop_requested = 1;
+	libevent_handler(number);
+}
+
+struct watch *
+loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context)
+{
+	struct watch *watch = loop_watch_signal(loop, number, callback, context);
+	struct sigaction action;
+
+	if (watch == NULL || sigaction(number, NULL, &action) != 0)
+		return watch;
+	libevent_handler = action.sa_handler; /* the same for every signal; it only wakes the loop */
+	action.sa_handler = loop_on_stop_signal;
+	action.sa_flags &= ~SA_RESTART;
+	(void)sigaction(number, &action, NULL);
+	return watch;
+}
+
+bool
+loop_stop_requested(void)
+{
+	return stop_requested != 0;
 }
 
 void

@@ -36,6 +36,11 @@ void watch_disarm_timer(struct watch *timer);
 /* Calls back when signal `number` has arrived, outside of signal context.  NULL if it cannot be watched. */
 struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 
+/* As loop_watch_signal(), for a signal that ends the process: from its arrival on, loop_stop_requested() is true, even
+ * while the loop does not run.  Code that waits outside the loop checks it. */
+struct watch *loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
+bool loop_stop_requested(void);
+
 /* Frees a watch of any kind; NULL is allowed. */
 void watch_free(struct watch *watch);
 

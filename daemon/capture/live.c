@@ -28,6 +28,9 @@
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
 
+/* The same while output waits for its reader. */
+#define OUTPUT_TICK_NS (10 * 1000000u)
+
 /* With --on-demand: polling interval while capture is suspended, and ticks without a tracer before it is.  A
  * tracer gets its first event within one interval; connections survive a short pause between two tracers. */
 #define DEMAND_POLL_NS	    (50 * 1000000u)
@@ -154,14 +157,28 @@ live_interface_arm_poll(struct live_interface *interface, bool more)
 		watch_disarm_timer(interface->poll_timer);
 }
 
+static void
+live_log_dropped_output(struct live *live)
+{
+	uint64_t dropped = batch_output_dropped(live->batch);
+
+	if (dropped <= live->output_dropped)
+		return;
+	log_warning("standard output is not read: %llu lines were dropped",
+		    (unsigned long long)(dropped - live->output_dropped));
+	live->output_dropped = dropped;
+}
+
 /* If output has failed, stops the run, unless it also serves control or metrics requests. */
 static void
 live_flush_output(struct live *live)
 {
 	const struct config *config = live->config;
 
-	if (batch_flush_output(live->batch))
+	if (batch_flush_output(live->batch)) {
+		live_log_dropped_output(live);
 		return;
+	}
 	if (config->control_path == NULL && config->metrics_address == NULL) {
 		loop_stop(live->loop);
 		return;
@@ -287,7 +304,7 @@ live_on_tick(void *context)
 	}
 	live_flush_output(live);
 	live_counters(&live->input);
-	watch_arm_timer(live->tick, TICK_NS);
+	watch_arm_timer(live->tick, batch_has_output(live->batch) ? OUTPUT_TICK_NS : TICK_NS);
 }
 
 bool

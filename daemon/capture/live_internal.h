@@ -52,6 +52,7 @@ struct live {
 	bool waited_for_tracer; /* there was a wait for a tracer between opening and running */
 	bool suspended;		/* capture is suspended because no tracer is attached (--on-demand) */
 	unsigned idle_ticks;	/* ticks since a tracer was last attached */
+	uint64_t output_dropped; /* lines, when that was logged last */
 	bool failed;		/* no interface is left, and none can return */
 	struct input_counters counters;
 	int *link_types;

@@ -8,8 +8,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/base/output.h"
 #include "daemon/base/thread.h"
 #include "daemon/capture/fanout.h"
 #include "daemon/capture/live.h"
@@ -18,6 +20,10 @@
 #include "daemon/observe/batch.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
+#include "probes/print/writer.h"
+
+/* Longest wait for a reader of the output that does not read, when a run ends. */
+#define FINISH_OUTPUT_MS 400
 
 unsigned
 workers_count_for(const struct config *config)
@@ -155,14 +161,18 @@ static bool
 worker_make_printer(struct worker *worker, const bool selected[])
 {
 	const struct worker *first = &worker->workers->worker[0];
+	/* A file can wait for a slow reader, the frames of an interface cannot. */
+	const struct writer_policy policy = {.write = output_write,
+					     .stopping = loop_stop_requested,
+					     .drop = worker->workers->config->capture_paths[0] == NULL};
 
 	if (worker->workers->config->print == PRINT_OFF)
 		return true;
 	if (worker == first)
-		worker->printer = printer_new(STDOUT_FILENO, worker->workers->config->print, selected);
+		worker->printer = printer_new(output_fd(OUTPUT_STDOUT), worker->workers->config->print, selected);
 	else
 		worker->printer = printer_new_shared(first->printer);
-	return worker->printer != NULL || workers_log_out_of_memory();
+	return (worker->printer != NULL && printer_set_policy(worker->printer, &policy)) || workers_log_out_of_memory();
 }
 
 /* Live: looks up owners of this host's sockets.  Failure is not fatal. */
@@ -275,6 +285,19 @@ workers_run(struct workers *workers)
 			first->result = worker->result;
 	}
 	return first->result;
+}
+
+void
+workers_finish_output(struct workers *workers)
+{
+	uint64_t end = clock_monotonic_ns() / 1000000 + FINISH_OUTPUT_MS;
+
+	for (unsigned i = 0; i < workers->count; i++) {
+		uint64_t now = clock_monotonic_ns() / 1000000;
+
+		if (workers->worker[i].printer != NULL)
+			printer_finish(workers->worker[i].printer, now < end ? end - now : 0);
+	}
 }
 
 void

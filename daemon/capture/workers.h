@@ -74,6 +74,9 @@ bool workers_make_observers(struct workers *workers, const bool selected[]);
 /* Observes until all input has been read, a worker fails, or the loop is stopped. */
 enum input_result workers_run(struct workers *workers);
 
+/* After workers_run(): writes out what --print has buffered. */
+void workers_finish_output(struct workers *workers);
+
 /* Returns the printer's error, as printer_error() does.  NULL is allowed. */
 int workers_free(struct workers *workers);
 

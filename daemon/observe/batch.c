@@ -108,6 +108,18 @@ batch_flush_output(struct batch *batch)
 	return printer_error(batch->printer) == 0;
 }
 
+bool
+batch_has_output(const struct batch *batch)
+{
+	return batch->printer != NULL && printer_is_waiting(batch->printer);
+}
+
+uint64_t
+batch_output_dropped(const struct batch *batch)
+{
+	return batch->printer != NULL ? printer_dropped(batch->printer) : 0;
+}
+
 void
 batch_stop_printing(struct batch *batch)
 {

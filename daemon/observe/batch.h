@@ -39,6 +39,10 @@ void batch_flush(struct batch *batch);
  * (printer_error() has the error) and continuing is pointless. */
 bool batch_flush_output(struct batch *batch);
 
+/* Whether output waits because it is not read; lines dropped for that reason. */
+bool batch_has_output(const struct batch *batch);
+uint64_t batch_output_dropped(const struct batch *batch);
+
 /* Stops printing; other tracers are not affected. */
 void batch_stop_printing(struct batch *batch);
 

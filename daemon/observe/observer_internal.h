@@ -53,7 +53,8 @@ enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
 /* observer_clock.c: moves the clock to a frame whose time stamp is irregular.  False if the frame, and those behind it,
  * are held until more frames have arrived. */
-bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame);
+bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame)
+    __attribute__((noinline, cold));
 
 /* observer_clock.c: observes the held frames, together with these. */
 void observe_held_frames(struct observer *o, const struct frame *frames, unsigned count);

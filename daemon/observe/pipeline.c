@@ -164,8 +164,10 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 	if (o->held != NULL) /* these frames are held, too */
 		return;
 	for (const struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
-		if (!observe_move_clock(o, frame))
+		if (__builtin_expect(!observe_move_clock(o, frame), 0)) {
+			o->counters.frames -= (uint64_t)(end - e); /* they are counted later */
 			break;
+		}
 		bytes += frame->len;
 		observe_run_timers(o);
 		if (pipeline_is_loopback_copy(frame, e))
@@ -175,7 +177,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		else
 			pipeline_apply_slow(o, frame, e);
 	}
-	o->counters.frames += (uint64_t)(frame - group->frames);
+	o->counters.frames += group->count;
 	o->counters.bytes += bytes;
 }
 

@@ -111,6 +111,12 @@ const struct counter_row counters_table[] = {
 	 .help = "Files that ended early because they are damaged.",
 	 .advice = "A message names the file; everything before the damage was observed."},
 
+	{.group = "print.", .name = "dropped", FIELD(print_dropped), .metric = "print_dropped_lines_total",
+	 .help = "Lines of --print that were dropped because standard output was not read.",
+	 .advice = "The program that reads the lines is slower than the traffic: print fewer probes, or use a filter."},
+	{.group = "log.", .name = "dropped", FIELD(log_dropped), .metric = "log_dropped_lines_total",
+	 .help = "Messages that were dropped because standard error was not read."},
+
 	{.group = "flow.", .name = "now", FIELD(flows.flows), .metric = "connections", .type = COUNTER_GAUGE,
 	 .help = "Connections and UDP streams tracked now."},
 	{.group = "flow.", .name = "created", FIELD(flows.created), .metric = "connections_created_total",

@@ -8,6 +8,7 @@
 #include "daemon/base/log.h"
 #include "daemon/owner/owner_lookup.h"
 #include "probes/fire.h"
+#include "probes/print/print.h"
 
 struct stats_memory
 stats_reserved_memory(const struct config *config)
@@ -100,6 +101,7 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		totals->fired[i] += emitter_firings(emitter, (enum probe_id)i);
+	totals->print_dropped += worker->printer != NULL ? printer_dropped(worker->printer) : 0;
 }
 
 void
@@ -113,6 +115,7 @@ stats_collect(struct workers *workers, struct stats_totals *totals)
 		stats_add_worker(totals, worker);
 		fair_lock_release(worker->lock);
 	}
+	totals->log_dropped = log_dropped();
 }
 
 void

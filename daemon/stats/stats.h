@@ -47,6 +47,7 @@ struct stats_totals {
 	struct owner_lookup_counters owners;	  /* sums, except unreadable, which is the maximum */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
+	uint64_t print_dropped, log_dropped;
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/stats/summary.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/output.h"
 #include "daemon/stats/counters.h"
 #include "probes/site/site_select.h"
+
+/* Longest wait for the reader of standard error; capture waits meanwhile. */
+#define SUMMARY_WAIT_MS 200
 
 static void
 summary_write_line(void *to, const char *group, const char *name, uint64_t value)
@@ -11,12 +19,21 @@ summary_write_line(void *to, const char *group, const char *name, uint64_t value
 }
 
 void
-summary_write(FILE *to, struct workers *workers)
+summary_write(struct workers *workers)
 {
 	struct stats_totals totals;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
 
+	if (to == NULL) {
+		log_warning("out of memory");
+		return;
+	}
 	stats_collect(workers, &totals);
 	counters_visit(&totals, summary_write_line, to);
 	fprintf(to, "probe-site %s\n", site_kind_name(site_selected()));
-	fflush(to);
+	if (fclose(to) == 0)
+		(void)output_write_within(output_fd(OUTPUT_STDERR), text, size, SUMMARY_WAIT_MS);
+	free(text);
 }

@@ -3,11 +3,9 @@
 #ifndef NETOBS_DAEMON_STATS_SUMMARY_H
 #define NETOBS_DAEMON_STATS_SUMMARY_H
 
-#include <stdio.h>
-
 #include "daemon/capture/workers.h"
 
-/* Updates the counters of all workers and writes their sums.  Anomalies and probes that never occurred are omitted. */
-void summary_write(FILE *to, struct workers *workers);
+/* Updates the counters of all workers and writes their sums to standard error.  Anomalies and probes that never occurred are omitted. */
+void summary_write(struct workers *workers);
 
 #endif

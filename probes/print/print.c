@@ -119,3 +119,27 @@ printer_error(const struct printer *printer)
 {
 	return writer_error(&printer->out);
 }
+
+bool
+printer_set_policy(struct printer *printer, const struct writer_policy *policy)
+{
+	return writer_set_policy(&printer->out, policy);
+}
+
+void
+printer_finish(struct printer *printer, uint64_t ms)
+{
+	writer_finish(&printer->out, ms);
+}
+
+bool
+printer_is_waiting(const struct printer *printer)
+{
+	return printer->out.used > 0;
+}
+
+uint64_t
+printer_dropped(const struct printer *printer)
+{
+	return printer->out.dropped;
+}

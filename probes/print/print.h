@@ -20,6 +20,7 @@ enum print_format {
 };
 
 struct printer;
+struct writer_policy;
 
 /* Creates a printer of the selected probes to `fd`, which the caller keeps; `format` is not PRINT_OFF.  Raises the
  * semaphores of these probes, which enables them as a tracer does.  The process ignores SIGPIPE from now on.  NULL with
@@ -29,6 +30,17 @@ struct printer *printer_new(int fd, enum print_format format, const bool selecte
 /* Creates a printer for another thread, with the same probes, format and descriptor; lines are never mixed.  `first`
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
 struct printer *printer_new_shared(struct printer *first);
+
+/* Sets what happens while the output is not read; for all printers that share a descriptor.  Without a policy they wait.
+ * False with errno if out of memory. */
+bool printer_set_policy(struct printer *printer, const struct writer_policy *policy);
+
+/* Writes out what is buffered at the end of the output, see writer_finish(). */
+void printer_finish(struct printer *printer, uint64_t ms);
+
+/* Whether lines wait in the buffer because the output is not read; lines that were dropped for that reason. */
+bool printer_is_waiting(const struct printer *printer);
+uint64_t printer_dropped(const struct printer *printer);
 
 /* Stops printing and lowers the semaphores. */
 void printer_stop(struct printer *printer);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Buffered output; the first error is sticky. */
 #include "probes/print/writer.h"
 
 #include <errno.h>
@@ -7,52 +6,107 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Longest wait for the reader at the end of the output, and interval between two checks whether the process ends. */
+#define FINISH_MS 400
+#define CHECK_MS  50
+
+static bool
+writer_allocate(struct writer *writer, size_t size)
+{
+	char *buffer = realloc(writer->buffer, size + WRITER_LINE_MAX);
+
+	if (buffer == NULL)
+		return false;
+	writer->buffer = buffer;
+	writer->size = size;
+	return true;
+}
 
 bool
 writer_open(struct writer *writer, int fd)
 {
-	*writer = (struct writer){.buffer = malloc(WRITER_BUFFER), .fd = fd};
-	if (writer->buffer == NULL)
+	*writer = (struct writer){.fd = fd, .policy = {.write = write}};
+	if (!writer_allocate(writer, WRITER_BUFFER))
 		return false;
 	signal(SIGPIPE, SIG_IGN);
 	return true;
 }
 
+bool
+writer_set_policy(struct writer *writer, const struct writer_policy *policy)
+{
+	writer->policy = *policy;
+	return !policy->drop || writer_allocate(writer, WRITER_QUEUE);
+}
+
 int
 writer_close(struct writer *writer)
 {
-	writer_flush(writer);
+	writer_finish(writer, FINISH_MS);
 	free(writer->buffer);
 	writer->buffer = NULL;
 	return writer_error(writer);
 }
 
-/* Makes one write(2); returns 0 if it has to be repeated. */
-static size_t
-writer_write_once(struct writer *writer, const char *from, size_t n)
+static bool
+writer_is_stopping(const struct writer *writer)
 {
-	ssize_t done = write(writer->fd, from, n);
+	return writer->policy.stopping != NULL && writer->policy.stopping();
+}
 
-	if (done >= 0)
-		return (size_t)done;
-	if (errno == EAGAIN || errno == EWOULDBLOCK) {
-		struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
-
-		poll(&ready, 1, -1);
-	} else if (errno != EINTR) {
-		writer->error = errno;
-	}
-	return 0;
+static bool
+writer_may_wait(const struct writer *writer)
+{
+	return !writer->policy.drop && !writer_is_stopping(writer);
 }
 
 static void
+writer_poll(const struct writer *writer)
+{
+	struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
+
+	(void)poll(&ready, 1, CHECK_MS);
+}
+
+/* Makes one write(2).  False if the descriptor is not ready. */
+static bool
+writer_write_once(struct writer *writer)
+{
+	ssize_t done = writer->policy.write(writer->fd, writer->buffer + writer->head, writer->used - writer->head);
+
+	if (done >= 0) {
+		writer->head += (size_t)done;
+		return true;
+	}
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return false;
+	if (errno != EINTR)
+		writer->error = errno;
+	return true;
+}
+
+/* Writes what is buffered; waits if the policy allows it. */
+static void
 writer_write_all(struct writer *writer)
 {
-	size_t done = 0;
+	while (writer->head < writer->used && writer->error == 0) {
+		if (writer_write_once(writer))
+			continue;
+		if (!writer_may_wait(writer))
+			return;
+		writer_poll(writer);
+	}
+	writer->head = writer->used = 0;
+}
 
-	while (done < writer->used && writer->error == 0)
-		done += writer_write_once(writer, writer->buffer + done, writer->used - done);
+/* Whether a part of a line has been written. */
+static bool
+writer_is_in_line(const struct writer *writer)
+{
+	return writer->head > 0 && writer->buffer[writer->head - 1] != '\n';
 }
 
 static void
@@ -61,9 +115,12 @@ writer_write_locked(struct writer *writer)
 	struct writer_shared *shared = writer->shared;
 
 	pthread_mutex_lock(&shared->mutex);
-	writer->error = atomic_load_explicit(&shared->error, memory_order_relaxed);
-	writer_write_all(writer);
-	atomic_store_explicit(&shared->error, writer->error, memory_order_relaxed);
+	if (shared->partial == NULL || shared->partial == writer) {
+		writer->error = atomic_load_explicit(&shared->error, memory_order_relaxed);
+		writer_write_all(writer);
+		atomic_store_explicit(&shared->error, writer->error, memory_order_relaxed);
+		shared->partial = writer_is_in_line(writer) ? writer : NULL;
+	}
 	pthread_mutex_unlock(&shared->mutex);
 }
 
@@ -76,7 +133,64 @@ writer_flush(struct writer *writer)
 		writer_write_locked(writer);
 	else
 		writer_write_all(writer);
-	writer->used = 0;
+}
+
+static uint64_t
+writer_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Drops what is buffered.  Other writers go on, even if the last line was written in part. */
+static void
+writer_drop_all(struct writer *writer)
+{
+	for (size_t i = writer->head; i < writer->used; i++)
+		writer->dropped += writer->buffer[i] == '\n';
+	writer->head = writer->used = 0;
+	if (writer->shared == NULL)
+		return;
+	pthread_mutex_lock(&writer->shared->mutex);
+	if (writer->shared->partial == writer)
+		writer->shared->partial = NULL;
+	pthread_mutex_unlock(&writer->shared->mutex);
+}
+
+void
+writer_finish(struct writer *writer, uint64_t ms)
+{
+	uint64_t end = 0;
+
+	for (;;) {
+		writer_flush(writer);
+		if (writer->used == 0)
+			return;
+		if (end == 0)
+			end = writer_now_ms() + ms;
+		if (writer_now_ms() >= end)
+			break;
+		writer_poll(writer);
+	}
+	writer_drop_all(writer);
+}
+
+char *
+writer_make_space(struct writer *writer, size_t n)
+{
+	size_t written;
+
+	writer_flush(writer);
+	/* A quarter at least, so that copying costs little; writer_is_in_line() needs the last byte. */
+	if (writer->size - writer->used < n && writer->head > writer->size / 4) {
+		written = writer->head - 1;
+		memmove(writer->buffer, writer->buffer + written, writer->used - written);
+		writer->used -= written;
+		writer->head = 1;
+	}
+	return writer->size - writer->used < n ? writer->buffer + writer->size : writer->buffer + writer->used;
 }
 
 void
@@ -85,7 +199,7 @@ writer_put_string(struct writer *writer, const char *string)
 	size_t left = strlen(string);
 
 	while (left > 0) {
-		size_t n = left < WRITER_BUFFER ? left : WRITER_BUFFER;
+		size_t n = left < WRITER_LINE_MAX ? left : WRITER_LINE_MAX;
 		char *at = writer_reserve(writer, n);
 
 		memcpy(at, string, n);

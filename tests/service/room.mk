@@ -6,6 +6,7 @@ shell_tests += \
 	%D%/control.sh \
 	%D%/debug.sh \
 	%D%/service.sh \
+	%D%/slow_output.sh \
 	%D%/speed.sh \
 	%D%/unit_file.sh
 

@@ -99,6 +99,20 @@ printer_error(const struct printer *printer)
 	return output_error;
 }
 
+bool
+printer_is_waiting(const struct printer *printer)
+{
+	(void)printer;
+	return false;
+}
+
+uint64_t
+printer_dropped(const struct printer *printer)
+{
+	(void)printer;
+	return 0;
+}
+
 void
 printer_stop(struct printer *printer)
 {
