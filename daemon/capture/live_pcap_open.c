@@ -14,13 +14,15 @@
 /* Longest time for which the kernel holds frames back to deliver them in blocks. */
 #define DELIVERY_MS 10
 
-/* Buffer for immediate mode.  Each frame then takes a piece of the kernel's buffer that is as long as the longest
- * possible frame: the snapshot length on "any", of which libpcap's default buffer of 2 MiB holds eight, or 64 KiB on a
- * loopback interface. */
-#define IMMEDIATE_BUFFER (32 << 20)
-
-/* libpcap's default. */
-#define LIBPCAP_BUFFER_KIB 2048
+/*
+ * Default size of the kernel's buffer.  It consists of blocks of 256 KiB.  The kernel closes a block when it is full or
+ * DELIVERY_MS old, however few frames it contains, so 128 blocks hold the frames of a pause of 1.28 s: up to 140,000
+ * frames of 100 bytes a second, with which a block is not full after 10 ms.  libpcap's default of 2 MiB holds 80 ms.
+ *
+ * In immediate mode each frame takes a piece as long as the longest possible frame: the snapshot length on "any", or 64
+ * KiB on a loopback interface.
+ */
+#define DEFAULT_BUFFER (32 << 20)
 
 /* -------------------------------------------------------------------------------------------------- messages */
 
@@ -143,13 +145,11 @@ live_log_activate_error(pcap_t *pcap, const char *name, enum live_open_mode mode
 
 /* --------------------------------------------------------------------------------------------------- opening */
 
-/* Size of the kernel's buffer in bytes; 0 for libpcap's default. */
+/* Size of the kernel's buffer in bytes. */
 static int
 live_buffer_size(const struct config *config)
 {
-	if (config->kernel_buffer > 0)
-		return config->kernel_buffer;
-	return config->immediate ? IMMEDIATE_BUFFER : 0;
+	return config->kernel_buffer > 0 ? config->kernel_buffer : DEFAULT_BUFFER;
 }
 
 /* None of these can fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
@@ -161,8 +161,7 @@ live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 	pcap_set_promisc(pcap, config->promiscuous);
 	pcap_set_timeout(pcap, DELIVERY_MS);
 	pcap_set_immediate_mode(pcap, config->immediate);
-	if (live_buffer_size(config) > 0)
-		pcap_set_buffer_size(pcap, live_buffer_size(config));
+	pcap_set_buffer_size(pcap, live_buffer_size(config));
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
 		return true;
 	log_error("cannot capture on %s: no nanosecond time stamps", name);
@@ -292,10 +291,8 @@ live_is_interface_unique(const struct config *config, const char *name)
 static void
 live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
 {
-	int buffer = live_buffer_size(config);
-
 	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB%s%s", name,
-		  pcap_datalink(pcap), pcap_snapshot(pcap), buffer > 0 ? buffer >> 10 : LIBPCAP_BUFFER_KIB,
+		  pcap_datalink(pcap), pcap_snapshot(pcap), live_buffer_size(config) >> 10,
 		  config->promiscuous ? ", promiscuous" : "", config->immediate ? ", immediate" : "");
 }
 

@@ -40,7 +40,7 @@ const struct option_row options_table[] = {
 	 .kind = &value_int_or_default,
 	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(kernel_buffer),
 	 .source = OPTION_ANYWHERE,
-	 .help = "kernel buffer of each interface and worker in KiB; default 2048, with immediate 32768"},
+	 .help = "kernel buffer of each interface and worker in KiB; default 32768"},
 	{.name = "workers", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
 	 .source = OPTION_ANYWHERE,

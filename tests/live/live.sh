@@ -103,6 +103,15 @@ check "dropped frames: counted" test "$(counter capture.dropped)" -gt 0
 is "dropped frames: received = observed + dropped" "$(counter capture.received)" \
 	"$(($(counter frames) + $(counter capture.dropped)))"
 
+# The kernel closes a block of the buffer after 10 ms, however few frames it contains.
+observe "$far" 1 -i far0 --summary udp
+kill -STOP "$pid"
+in_near python3 "$sockets" flood 10.77.0.2 9 1800 3000
+kill -CONT "$pid"
+finish
+is "the default buffer holds a pause of 0.6 s" "$(counter frames) observed, $(counter capture.dropped) dropped" \
+	"1800 observed, 0 dropped"
+
 # With --immediate each frame takes as much of the buffer as the longest possible frame, and as much again on the loopback
 # interface, where it is captured on its way out, too; the buffer must hold a burst of them.
 observe "$far" 1 -i lo --immediate --summary udp

@@ -6,7 +6,7 @@
                                                       side; touches READY when it listens
     live_sockets.py connect ADDRESS PORT              one TCP connection: sends a line, closes first
     live_sockets.py refused ADDRESS PORT              one TCP connection that is refused
-    live_sockets.py flood ADDRESS PORT COUNT          UDP datagrams as fast as possible
+    live_sockets.py flood ADDRESS PORT COUNT [RATE]   UDP datagrams, RATE a second or as fast as possible
     live_sockets.py ping ADDRESS COUNT [SIZE [ID]]    ICMP echoes, each of which must be answered within five seconds
     live_sockets.py states PORT <JSON                 the state changes of the endpoint with this local or remote port
 """
@@ -57,10 +57,13 @@ def refused(address, port):
     sys.exit("not refused")
 
 
-def flood(address, port, count):
+def flood(address, port, count, rate="0"):
     with socket.socket(family(address), socket.SOCK_DGRAM) as sender:
-        for _ in range(int(count)):
+        begin = time.monotonic()
+        for number in range(int(count)):
             sender.sendto(bytes(400), (address, int(port)))
+            if int(rate) > 0:
+                time.sleep(max(0, begin + number / int(rate) - time.monotonic()))
 
 
 def checksum(data):
