@@ -343,8 +343,7 @@ emitter_lookup_owner(struct emitter *e, const struct flow *flow, unsigned endpoi
 		    e->find_owner(e->owner_context, &key, e->packet != NULL ? e->packet->frame->interface->ifindex : 0,
 				  &e->owner[endpoint].owner);
 		e->owner[endpoint].looked_up = true;
-		if (flow_table_time_stamp(e->flows, e->now) >
-		    e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
+		if (flow_table_time_stamp(e->flows, e->now) > e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
 			e->owner[endpoint].owner.flags &= ~(uint32_t)OWNER_TCP;
 	}
 	return e->owner[endpoint].found ? &e->owner[endpoint].owner : NULL;

@@ -14,7 +14,7 @@
 #define LINE_MAX_BYTES LOG_TEXT_MAX
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of standard error; any thread may log */
-static char unwritten[4 * LINE_MAX_BYTES + 33];	       /* rest of a line that was written in part */
+static char unwritten[4 * LINE_MAX_BYTES + 33];		  /* rest of a line that was written in part */
 static size_t unwritten_size;
 static _Atomic uint64_t dropped_lines;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Output that never blocks: pipes, terminals and sockets whose reader is slow or has stopped.  Their nonblocking mode is
- * not changed for the other processes that share them: pipes and terminals are opened a second time.
+ * Output that never blocks: pipes, terminals and sockets whose reader is slow or has stopped.  Their nonblocking mode
+ * is not changed for the other processes that share them: pipes and terminals are opened a second time.
  */
 #ifndef NETOBS_DAEMON_BASE_OUTPUT_H
 #define NETOBS_DAEMON_BASE_OUTPUT_H

@@ -523,7 +523,8 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 static bool
 live_may_await(const struct live *live, const char *name, int status)
 {
-	return live->partition.may_reopen && (status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP) &&
+	return live->partition.may_reopen &&
+	       (status == PCAP_ERROR_NO_SUCH_DEVICE || status == PCAP_ERROR_IFACE_NOT_UP) &&
 	       live_pcap_check_filter_early(live->config, name);
 }
 

@@ -92,11 +92,11 @@ live_log_no_device(const char *name, enum live_open_mode mode)
 
 	live_format_interface_names(names, sizeof names);
 	if (live_find_similar_name(name, similar))
-		snprintf(hint, sizeof hint, " (did you mean %s?)", similar);
+		snprintf(hint, sizeof hint, "; did you mean %s?", similar);
 	if (mode == LIVE_OPEN_AWAIT)
-		log_warning("no such interface: %s%s; available: %s; waiting for it", name, hint, names);
+		log_warning("no such interface: %s; available: %s; waiting for it%s", name, names, hint);
 	else
-		log_error("no such interface: %s%s; available: %s", name, hint, names);
+		log_error("no such interface: %s; available: %s%s", name, names, hint);
 }
 
 static void

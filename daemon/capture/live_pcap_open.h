@@ -14,8 +14,8 @@ enum live_open_mode {
 };
 
 /* NULL if the interface cannot be observed; `*status` (unless `status` is NULL) is then libpcap's code, such as
- * PCAP_ERROR_PERM_DENIED, PCAP_ERROR_NO_SUCH_DEVICE also if the interface was removed or renamed meanwhile, or PCAP_ERROR
- * if a message has been logged. */
+ * PCAP_ERROR_PERM_DENIED, PCAP_ERROR_NO_SUCH_DEVICE also if the interface was removed or renamed meanwhile, or
+ * PCAP_ERROR if a message has been logged. */
 pcap_t *live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status);
 
 /* Whether opening failed because the permission is missing. */

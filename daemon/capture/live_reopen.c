@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces that are absent at the start, go down, are removed and return.  Kernel events announce changes (rtnl.h); without them a timer with
- * exponential backoff polls.  Each change of state is logged once.
+ * Interfaces that are absent at the start, go down, are removed and return.  Kernel events announce changes (rtnl.h);
+ * without them a timer with exponential backoff polls.  Each change of state is logged once.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -115,9 +115,10 @@ live_interface_reopened(struct live_interface *interface, const char *name)
 		watch_disarm_timer(interface->retry_timer);
 	if (interface->live->batch != NULL && !live_interface_watch(interface))
 		live_interface_fail(interface, "out of memory");
+	else if (removed && returned && live_logs_interfaces(interface->live))
+		log_notice("interface %s has returned and is observed again", name);
 	else if (removed && live_logs_interfaces(interface->live))
-		log_notice(returned ? "interface %s has returned and is observed again" : "interface %s is observed",
-			   name);
+		log_notice("interface %s is observed", name);
 }
 
 /* A renamed interface is reopened under its new name, a removed one under its configured name. */

@@ -459,8 +459,7 @@ replay_open(const struct config *config, struct loop *loop)
 		struct replay_file *file = &replay->files[replay->count];
 
 		file->replay = replay;
-		file->stream =
-		    file_stream_open(config->capture_paths[replay->count], loop, replay_on_wait, replay);
+		file->stream = file_stream_open(config->capture_paths[replay->count], loop, replay_on_wait, replay);
 		if (file->stream == NULL)
 			break;
 	}

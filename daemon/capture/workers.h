@@ -61,8 +61,8 @@ struct workers {
 /* Number of workers for this configuration. */
 unsigned workers_count_for(const struct config *config);
 
-/* Opens the input of every worker.  `may_reopen`: the capability to open interfaces is kept.  NULL, with a message logged,
- * on failure. */
+/* Opens the input of every worker.  `may_reopen`: the capability to open interfaces is kept.  NULL, with a message
+ * logged, on failure. */
 struct workers *workers_open(const struct config *config, struct loop *loop, bool may_reopen);
 
 /* Reads what precedes the frames, see struct input_ops. */

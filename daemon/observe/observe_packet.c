@@ -338,8 +338,8 @@ observe_sctp_sent(struct observer *o, struct packet_work *work, struct locality 
 	struct flow_events events;
 	enum anomaly anomaly;
 
-	work->flow =
-	    flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender, o->clock.now, &anomaly);
+	work->flow = flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender,
+					    o->clock.now, &anomaly);
 	if (anomaly != ANOMALY_NONE)
 		packet_add_anomaly(&work->packet, anomaly);
 	if (work->flow != NULL) {

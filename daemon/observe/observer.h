@@ -64,8 +64,8 @@ void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *ded
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
 void observer_end_input(struct observer *observer);
 
-/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return.  At the end of
- * a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
+/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return.  At the end
+ * of a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 
 /* The next frame may be far: observes the held frames. */

@@ -65,8 +65,8 @@ observe_count_clock_step(struct observer *o)
 	flow_table_set_clock_offset(o->flows, o->clock.offset);
 	if (!o->logs_steps)
 		return;
-	log_notice("the clock of the time stamps was set %s by %.3f s; connections and timers are not affected",
-		   step < 0 ? "back" : "forward", (step < 0 ? -(double)step : (double)step) / 1e9);
+	log_notice("the clock of the time stamps was set by %+.3f s; connections and timers are not affected",
+		   (double)step / 1e9);
 }
 
 static void
@@ -76,9 +76,8 @@ observe_ignore_stamp(struct observer *o, const struct frame *frame)
 	const char *name = frame->interface->name; /* empty: a file */
 
 	o->counters.stray_stamps++;
-	log_warning("the time stamp of a frame%s%s is ignored: it is %.3f s %s the frames around it",
-		    name[0] != '\0' ? " on " : "", name, (difference < 0 ? -(double)difference : (double)difference) / 1e9,
-		    difference < 0 ? "before" : "after");
+	log_warning("the time stamp of a frame is ignored: it differs by %+.3f s from those around it%s%s",
+		    (double)difference / 1e9, name[0] != '\0' ? ", interface " : "", name);
 }
 
 bool

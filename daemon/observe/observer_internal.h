@@ -33,7 +33,7 @@ struct observer {
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
 	struct packet_clock clock;
-	struct held_frames *held;     /* frames that wait for a decision of the clock, NULL none */
+	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
 	uint64_t last_packet_id; /* id of the latest packet */
 	bool input_ended;
@@ -53,8 +53,7 @@ enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
 /* observer_clock.c: moves the clock to a frame whose time stamp is irregular.  False if the frame, and those behind it,
  * are held until more frames have arrived. */
-bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame)
-    __attribute__((noinline, cold));
+bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame) __attribute__((noinline, cold));
 
 /* observer_clock.c: observes the held frames, together with these. */
 void observe_held_frames(struct observer *o, const struct frame *frames, unsigned count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packet time: the time stamps of frames as a clock that never goes back.  Packet time is time stamp + offset; the offset
- * is 0 until the clock of the capturing host is stepped.  A step moves the offset, so that timers and round trips are
- * not affected by it.  A lone time stamp far from those around it is ignored.
+ * Packet time: the time stamps of frames as a clock that never goes back.  Packet time is time stamp + offset; the
+ * offset is 0 until the clock of the capturing host is stepped.  A step moves the offset, so that timers and round
+ * trips are not affected by it.  A lone time stamp far from those around it is ignored.
  *
  * Files: the frames behind an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
  * later stamp is a gap in the traffic, and an earlier one a step.  Live: the host's clock decides (see `host_now`).
@@ -54,8 +54,8 @@ enum packet_clock_verdict packet_clock_decide(struct packet_clock *clock, uint64
 /* Live: the host's clock was stepped by `step` ns (modulo 2^64). */
 void packet_clock_step(struct packet_clock *clock, uint64_t step);
 
-/* Live: the host's clock is `now`, and all frames before have been observed.  PACKET_CLOCK_STEP if packet time was ahead
- * of it. */
+/* Live: the host's clock is `now`, and all frames before have been observed.  PACKET_CLOCK_STEP if packet time was
+ * ahead of it. */
 enum packet_clock_verdict packet_clock_advance(struct packet_clock *clock, uint64_t now);
 
 #endif

@@ -128,7 +128,8 @@ reply_add_flow_json(const struct flow_table *table, const struct flow *flow, str
 	unsigned local = flow_reported_endpoint(flow);
 
 	text_add_format(text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"near\":", flow_protocol_name(flow),
-			(unsigned long long)flow_first_seen(table, flow), (unsigned long long)flow_last_seen(table, flow));
+			(unsigned long long)flow_first_seen(table, flow),
+			(unsigned long long)flow_last_seen(table, flow));
 	reply_add_endpoint_json(table, flow, local, text);
 	text_add_format(text, ",\"far\":");
 	reply_add_endpoint_json(table, flow, 1 - local, text);

@@ -5,7 +5,8 @@
 
 #include "daemon/capture/workers.h"
 
-/* Updates the counters of all workers and writes their sums to standard error.  Anomalies and probes that never occurred are omitted. */
+/* Updates the counters of all workers and writes their sums to standard error.  Anomalies and probes that never
+ * occurred are omitted. */
 void summary_write(struct workers *workers);
 
 #endif

@@ -31,8 +31,8 @@ struct printer *printer_new(int fd, enum print_format format, const bool selecte
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
 struct printer *printer_new_shared(struct printer *first);
 
-/* Sets what happens while the output is not read; for all printers that share a descriptor.  Without a policy they wait.
- * False with errno if out of memory. */
+/* Sets what happens while the output is not read; for all printers that share a descriptor.  Without a policy they
+ * wait. False with errno if out of memory. */
 bool printer_set_policy(struct printer *printer, const struct writer_policy *policy);
 
 /* Writes out what is buffered at the end of the output, see writer_finish(). */

@@ -4,8 +4,8 @@
  *
  * A line is built in place: writer_reserve() provides memory, the caller fills it, writer_commit() sets the new end.
  * After a failed write all further output is dropped, so what has been written is always a prefix of the output, up to
- * the last successful write.  While nothing reads the descriptor, the writer waits, or drops whole lines and counts them
- * (struct writer_policy).
+ * the last successful write.  While nothing reads the descriptor, the writer waits, or drops whole lines and counts
+ * them (struct writer_policy).
  */
 #ifndef NETOBS_PROBES_PRINT_WRITER_H
 #define NETOBS_PROBES_PRINT_WRITER_H
@@ -40,7 +40,7 @@ struct writer_shared {
 };
 
 struct writer {
-	char *buffer;		      /* `size` bytes, and WRITER_LINE_MAX for a line that is dropped */
+	char *buffer; /* `size` bytes, and WRITER_LINE_MAX for a line that is dropped */
 	size_t size;
 	size_t head; /* bytes of the buffer that have been written */
 	size_t used;
@@ -61,12 +61,12 @@ bool writer_set_policy(struct writer *writer, const struct writer_policy *policy
 /* Writes out what is buffered and frees the memory.  Returns writer_error(). */
 int writer_close(struct writer *writer);
 
-/* Writes out what is buffered, as one block if the descriptor is shared.  Waits while the descriptor is not ready, unless
- * the policy forbids it; then a part stays in the buffer. */
+/* Writes out what is buffered, as one block if the descriptor is shared.  Waits while the descriptor is not ready,
+ * unless the policy forbids it; then a part stays in the buffer. */
 void writer_flush(struct writer *writer);
 
-/* Writes out what is buffered, at the end of the output: if the policy forbids waiting, waits for `ms` at most and drops the
- * rest. */
+/* Writes out what is buffered, at the end of the output: if the policy forbids waiting, waits for `ms` at most and
+ * drops the rest. */
 void writer_finish(struct writer *writer, uint64_t ms);
 
 /* errno of the first failed write, EPIPE if the reader has closed the pipe; 0 if there was none. */

@@ -81,7 +81,7 @@ ip -n "$space" link del late0
 
 appears eno1
 start -i en01 -i lo --workers 2
-check "a similar name is proposed, once" wait_for grep -q "no such interface: en01 (did you mean eno1?)" "$tmp/err"
+check "a similar name is proposed, once" wait_for grep -q "no such interface: en01; available: .*; did you mean eno1?" "$tmp/err"
 is "with workers: one message" "$(grep -c 'no such' "$tmp/err")" 1
 ip -n "$space" link set eno1 down
 ip -n "$space" link set eno1 name en01

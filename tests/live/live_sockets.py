@@ -63,7 +63,7 @@ def flood(address, port, count, rate="0"):
         for number in range(int(count)):
             sender.sendto(bytes(400), (address, int(port)))
             if int(rate) > 0:
-                time.sleep(max(0, begin + number / int(rate) - time.monotonic()))
+                time.sleep(max(0, begin + number / int(rate) - time.monotonic()))  # no event: the rate
 
 
 def checksum(data):

@@ -63,10 +63,10 @@ for user in same other; do
 	command=$netobsd
 	if [ $user = other ]; then
 		# The pipe belongs to root: it cannot be opened a second time.
-		[ "$(id -u)" -eq 0 ] && have setpriv || {
+		if [ "$(id -u)" -ne 0 ] || ! have setpriv; then
 			skip "replay: a pipe of another user" "needs root and setpriv"
 			continue
-		}
+		fi
 		chmod 600 "$tmp/out"
 		command="setpriv --reuid 65533 --regid 65533 --clear-groups $netobsd"
 	fi
@@ -125,7 +125,7 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(int(sys.argv[1])):
     s.sendto(b"x" * 8, ("127.0.0.1", 9))
     if i % 200 == 199:
-        time.sleep(0.005)' "$1"
+        time.sleep(0.005)  # no event: a pace that netobsd can follow' "$1"
 }
 
 control() {
@@ -155,7 +155,7 @@ for workers in 1 2; do
 	done
 	check "interface, $workers workers: lines are dropped, and counted" test "$(number print.dropped)" -gt 0
 	dropped=$(number print.dropped)
-	firings=$(control counters | awk '/^probe\./ { sum += $2 } END { print sum }')
+	firings=$(control counters | awk '/^probe\./ { sum += $2 } END { printf "%.0f\n", sum }')
 	frames=$(number frames)
 	flood 1000
 	more_frames() {

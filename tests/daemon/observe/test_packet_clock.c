@@ -11,8 +11,8 @@
 #include "daemon/observe/packet_clock.h"
 
 #define SECOND 1000000000ull
-#define HOUR (3600 * SECOND)
-#define START (1700000000 * SECOND)
+#define HOUR   (3600 * SECOND)
+#define START  (1700000000 * SECOND)
 
 /* Observes one frame whose time stamp is `ts` while the host's clock is `host`. */
 static enum packet_clock_verdict

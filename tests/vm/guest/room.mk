@@ -8,3 +8,5 @@ vm_checks += \
 	%D%/devices.sh \
 	%D%/netem.sh \
 	%D%/two_ends.sh
+	%D%/boot.sh \
+	%D%/soak.sh
