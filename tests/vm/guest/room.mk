@@ -7,6 +7,5 @@ vm_checks += \
 	%D%/tracers.sh \
 	%D%/devices.sh \
 	%D%/netem.sh \
-	%D%/two_ends.sh
-	%D%/boot.sh \
+	%D%/two_ends.sh \
 	%D%/soak.sh
