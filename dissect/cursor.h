@@ -108,6 +108,13 @@ cursor_limit(struct cursor *c, uint32_t n)
 		c->captured = c->wire;
 }
 
+/* Whether all that is left was captured, and ends at `end`. */
+static inline bool
+cursor_is_whole_until(const struct cursor *c, const uint8_t *end)
+{
+	return c->captured == c->wire && c->at + c->captured == end;
+}
+
 /* The captured bytes that are left.  The cursor does not advance. */
 static inline struct slice
 cursor_captured_slice(const struct cursor *c)

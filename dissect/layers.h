@@ -128,6 +128,7 @@ void dissect_arp(struct packet *packet, bool reverse);
 
 /* ip.c: version detection by the first nibble, and the checks that both versions share. */
 void dissect_ip(struct packet *packet);
+bool ip_extend_cut_record(struct packet *packet, struct cursor *c, uint32_t length);
 void ip_validate_fragment(struct packet *packet, uint32_t length);
 
 /* ipv4.c, ipv6.c */

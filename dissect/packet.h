@@ -214,6 +214,7 @@ struct packet {
 	const struct frame *frame;
 	enum direction direction;
 	bool loopback;	      /* according to the link header the frame never left the host */
+	bool tunnelled;	      /* a packet inside a tunnel */
 	uint32_t ifindex;     /* interface index in the cooked header (SLL2), 0 elsewhere */
 	enum network_layer network;
 	enum transport_layer transport;

@@ -25,7 +25,8 @@ enum peek_kind {
 
 struct frame_peek {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes, the rest is not set; unicast, and src is specified */
-	uint32_t seq, ack;	  /* PEEK_TCP only, like `window` */
+	uint32_t seq, ack;	  /* PEEK_TCP only, like `tsval` and `window` */
+	uint32_t tsval;		  /* 0 without timestamps */
 	uint16_t window;	  /* as on the wire, unscaled */
 	uint16_t send_stamp;	  /* PEEK_TCP only: packet_send_stamp() of the packet */
 	uint16_t sport, dport;	  /* host order */
@@ -52,9 +53,11 @@ peek_tcp(struct frame_peek *peek, struct cursor *c)
 	if ((slice_u8(fixed, 13) & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) != TCP_ACK || peek->sport == 0 ||
 	    peek->dport == 0)
 		return PEEK_TUPLE;
+	peek->tsval = 0;
 	if (offset == 0x80) {
 		if (!cursor_take(c, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
 			return PEEK_TUPLE;
+		peek->tsval = slice_u32(options, 4);
 		if (peek->send_stamp == 0)
 			peek->send_stamp = send_stamp_from_timestamps(slice_u32(options, 4), slice_u32(options, 8),
 								      slice_u32(fixed, 8), slice_u16(fixed, 14));

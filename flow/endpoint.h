@@ -37,11 +37,13 @@ enum tcp_endpoint_flag {
 /* What keeps the segments of this endpoint off the fast path.  The low bits count consecutive duplicate ACKs
  * received. */
 enum tcp_slow_reason {
-	TCP_SLOW_DUPACKS = 0x0f,      /* count, saturating; used only if SACK is not in use */
+	TCP_SLOW_DUPACKS = 0x03,      /* count, saturating; used only if SACK is not in use */
+	TCP_SLOW_SYN_ACK_DEFERRED = 0x08, /* a captured SYN,ACK that it may refuse (flow/tcp/tcp_segment.h) */
 	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
 	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */
 	TCP_SLOW_LOSS = 0x40,	      /* there is a loss to follow (flow/tcp/tcp_loss.h) */
 	TCP_SLOW_DUPLICATE = 0x80,    /* its last segment was a duplicate */
+	TCP_SLOW_UNDECIDED = 0x04,    /* a SYN (flow/tcp/tcp_pools.h) or its FIN (fin_unproven) may have been ignored */
 };
 
 /*
@@ -51,7 +53,10 @@ enum tcp_slow_reason {
 struct tcp_endpoint {
 	uint8_t state;		/* enum tcp_state */
 	uint8_t flags;		/* enum tcp_endpoint_flag */
-	uint8_t wscale;		/* shift of the windows it advertises; 0 until both endpoints offered scaling */
+	uint8_t wscale : 4;	/* shift of the windows it advertises; 0 until both endpoints offered scaling */
+	uint8_t retransmitted : 1; /* has sent sequence space again (tcp_retransmits() has the number) */
+	uint8_t fin_unproven : 1; /* it sent a FIN at nxt with an ACK of bytes that its peer was not captured sending */
+	uint8_t resyncs : 2;	/* number, modulo 4, of times that rcv_nxt was taken anew */
 	uint8_t slow_reasons;	/* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
 	uint32_t iss;		/* initial send sequence number; mid-stream, one less than the first one captured */
 	uint32_t una;		/* oldest unacknowledged sequence number it sent (SND.UNA) */
@@ -70,7 +75,7 @@ struct tcp_endpoint {
 		uint64_t wait_until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
 	};
 	uint32_t segments_sent;
-	uint32_t retransmits; /* segments sent that repeat sequence space */
+	uint32_t ts_recent;   /* latest timestamp accepted from the peer (TS.Recent of RFC 7323), 0 unknown */
 	uint64_t bytes;	      /* payload bytes sent, without retransmissions */
 };
 

@@ -51,11 +51,11 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 	uint32_t us = (uint32_t)(now / 1000);
 
 	if (!tcp_endpoint_is_fast(from) || !tcp_endpoint_is_fast(to) || !tcp_fast_may_send(from, &s) ||
-	    !tcp_fast_may_receive(to, &s))
+	    !tcp_fast_may_receive(to, &s) || !tcp_fast_timestamp_is_new(to, peek->tsval))
 		return false;
 	flow->last_seen = now;
 	tcp_fast_apply_sent(table->tcp_pools, from, &s, us);
-	tcp_fast_apply_received(to, &s, us);
+	tcp_fast_apply_received(to, &s, peek->tsval, us);
 	return true;
 }
 

@@ -31,6 +31,21 @@ struct firing_sequences {
 	} of[PROBE_COUNT];
 };
 
+/* Slots for headers of SYN,ACKs; a SYN,ACK whose slot is taken by another is reported with the headers of the segment
+ * that accepts it. */
+#define SYN_ACK_SLOTS 1024u
+
+#define TCP_HEADER_MAX 60u
+
+/* Headers of a SYN,ACK that its receiver has not accepted yet. */
+struct syn_ack {
+	uint64_t cid; /* the receiver's connection id, 0 not in use */
+	uint64_t ts;  /* when it was captured, ns */
+	struct ipinfo ip;
+	struct tcpinfo tcp;
+	uint8_t header[TCP_HEADER_MAX]; /* tcp.tcp_hdr points to it */
+};
+
 struct emitter {
 	struct printer *printer;
 	const struct flow_table *flows;
@@ -75,6 +90,7 @@ struct emitter {
 	struct arpinfo arp;
 	struct conninfo ci;
 
+	struct syn_ack *syn_acks; /* SYN_ACK_SLOTS, by connection id */
 	struct firing_sequences *sequences; /* NULL: this is the only emitter */
 	uint64_t own_sequence[PROBE_COUNT]; /* without `sequences`: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
@@ -88,17 +104,23 @@ emitter_new(struct printer *printer, const struct flow_table *flows)
 {
 	struct emitter *e = calloc(1, sizeof *e);
 
-	if (e != NULL) {
-		e->printer = printer;
-		e->flows = flows;
-		e->partition_count = 1;
-	}
-	return e;
+	if (e == NULL)
+		return NULL;
+	e->printer = printer;
+	e->flows = flows;
+	e->partition_count = 1;
+	e->syn_acks = calloc(SYN_ACK_SLOTS, sizeof *e->syn_acks);
+	if (e->syn_acks != NULL)
+		return e;
+	free(e);
+	return NULL;
 }
 
 void
 emitter_free(struct emitter *e)
 {
+	if (e != NULL)
+		free(e->syn_acks);
 	free(e);
 }
 
@@ -455,6 +477,57 @@ emit_tcp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsign
 				      emitter_tcpsinfo(e, flow, endpoint), emitter_tcpinfo(e)});
 }
 
+static struct syn_ack *
+emitter_syn_ack(struct emitter *e, uint64_t cid)
+{
+	return &e->syn_acks[cid % SYN_ACK_SLOTS];
+}
+
+void
+emitter_save_syn_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
+{
+	uint64_t cid = flow_cid(e->flows, flow, endpoint);
+	struct syn_ack *saved = emitter_syn_ack(e, cid);
+	const struct slice *header = &e->packet->tcp.header;
+
+	if (!PROBE_ENABLED(tcp__connect__established))
+		return;
+	saved->cid = cid;
+	saved->ts = e->packet->frame->ts;
+	saved->ip = *emitter_ipinfo(e);
+	saved->tcp = *emitter_tcpinfo(e);
+	memset(saved->header, 0, sizeof saved->header);
+	slice_copy(*header, 0, saved->header, header->len < TCP_HEADER_MAX ? header->len : TCP_HEADER_MAX);
+	saved->tcp.tcp_hdr = args_pointer(saved->header);
+}
+
+/* Headers and time are those of the SYN,ACK, even if the segment that shows its acceptance comes later. */
+static void
+emit_tcp_connect_established(struct emitter *e, const struct flow *flow, unsigned endpoint)
+{
+	uint64_t cid = flow_cid(e->flows, flow, endpoint);
+	struct syn_ack *saved = emitter_syn_ack(e, cid);
+	const struct pktinfo *pkt;
+	uint64_t own_ts;
+	struct ipinfo ip;
+	struct tcpinfo tcp;
+
+	if (saved->cid != cid) {
+		emit_tcp(e, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
+		return;
+	}
+	saved->cid = 0;
+	ip = saved->ip;
+	tcp = saved->tcp;
+	pkt = emitter_pktinfo(e);
+	own_ts = e->pkt.pkt_ts;
+	e->pkt.pkt_ts = saved->ts;
+	emit_firing(e, PROBE_TCP_CONNECT_ESTABLISHED,
+		    (const void *[6]){pkt, emitter_csinfo_at(e, flow, endpoint, saved->ts), &ip,
+				      emitter_tcpsinfo(e, flow, endpoint), &tcp});
+	e->pkt.pkt_ts = own_ts;
+}
+
 void
 emit_tcpf(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
@@ -619,7 +692,7 @@ fire_event(struct emitter *e, const struct flow *flow, const struct flow_event *
 		break;
 	case EVENT_TCP_CONNECT_ESTABLISHED:
 		if (PROBE_ENABLED(tcp__connect__established))
-			emit_tcp(e, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
+			emit_tcp_connect_established(e, flow, endpoint);
 		break;
 	case EVENT_TCP_CONNECT_REFUSED:
 		if (PROBE_ENABLED(tcp__connect__refused))

@@ -59,6 +59,10 @@ void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find,
 uint64_t emitter_firings(const struct emitter *emitter, enum probe_id probe);
 uint64_t emitter_checksum_verdicts(const struct emitter *emitter, enum checksum_verdict verdict);
 
+/* Stores the headers of the SYN,ACK in progress until its receiver, endpoint `endpoint`, accepts it: they are those of
+ * tcp-connect-established.  No effect while that is not enabled. */
+void emitter_save_syn_ack(struct emitter *emitter, const struct flow *flow, unsigned endpoint);
+
 /* Out-of-line parts of the fire_*() functions below, for enabled probes. */
 void emit_gld(struct emitter *emitter, enum probe_id probe);
 void emit_arp(struct emitter *emitter, enum probe_id probe);

@@ -313,13 +313,13 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * An active open completes, with the SYN,ACK, or with the last ACK of a simultaneous open.
+	 * An active open completes: the endpoint has accepted the SYN,ACK, or the last ACK of a simultaneous open.
 	 *
-	 * args[0] pktinfo_t *: the packet
+	 * args[0] pktinfo_t *: the packet that shows it, usually the endpoint's ACK; pkt_ts is the SYN,ACK's
 	 * args[1] csinfo_t *: the endpoint that connects
-	 * args[2] ipinfo_t *: source, destination and size
+	 * args[2] ipinfo_t *: source, destination and size of the SYN,ACK
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header
+	 * args[4] tcpinfo_t *: the TCP header of the SYN,ACK
 	 */
 	probe tcp__connect__established(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)

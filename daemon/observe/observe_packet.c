@@ -182,9 +182,34 @@ observe_app_layer(struct observer *o, const struct packet_work *work, struct loc
 	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1))
 		return;
 	work->flow->slow = true;
+	if (work->ignored)
+		return;
 	app_layer_observe_segment(
 	    o->app_layer, o->emitter,
 	    &(struct app_segment){o->flows, work->flow, p, work->sender, sending, locality.fire_send});
+}
+
+static void
+observe_count_anomalies(struct observer *o, const struct packet *p)
+{
+	struct observe_counters *c = &o->counters;
+
+	if (p->worst_anomaly == ANOMALY_NONE)
+		return;
+	c->truncated += anomaly_severity(p->worst_anomaly) == SEVERITY_TRUNCATED;
+	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
+		c->anomalies[a] += anomaly_has(&p->anomalies, (enum anomaly)a);
+}
+
+/* Marks a segment that its receiver ignores. */
+static void
+observe_check_segment(struct observer *o, struct packet_work *work)
+{
+	enum anomaly anomaly = tcp_segment_check(o->flows, work->flow, 1 - work->sender, &work->packet);
+
+	work->ignored = anomaly != ANOMALY_NONE;
+	if (work->ignored)
+		packet_add_anomaly(&work->packet, anomaly);
 }
 
 static void
@@ -208,6 +233,7 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 			if (locality.fire_send)
 				observe_emit_socket_send(o, work, &before);
 		}
+		observe_check_segment(o, work);
 		observe_app_layer(o, work, locality, true);
 		observe_emit_events(o, work->flow, &events);
 	}
@@ -238,6 +264,9 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	if (sockets)
 		before = work->flow->tcp[receiver];
 	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock.now, &events);
+	if (__builtin_expect((p->tcp.flags & TCP_SYN) != 0, 0) &&
+	    (work->flow->tcp[receiver].slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
+		emitter_save_syn_ack(o->emitter, work->flow, receiver);
 	observe_emit_events(o, work->flow, &events);
 	if (sockets)
 		observe_emit_socket_receive(o, work, receiver, &before);
@@ -262,6 +291,7 @@ observe_untraced(struct observer *o, struct packet_work *work)
 {
 	struct flow_events ignored_events;
 	const struct packet *p = &work->packet;
+	enum anomaly anomaly;
 	struct flow *flow;
 
 	if (!o->untraced || p->worst_anomaly != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
@@ -285,7 +315,9 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &ignored_events);
 	observe_count_events(o, &ignored_events);
 	ignored_events.count = 0;
-	tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &ignored_events);
+	anomaly = tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &ignored_events);
+	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
+		o->counters.anomalies[anomaly]++;
 	observe_count_events(o, &ignored_events);
 	return true;
 }
@@ -446,18 +478,6 @@ static bool
 observe_packet_is_ip(const struct packet *p)
 {
 	return p->network == NETWORK_IPV4 || p->network == NETWORK_IPV6;
-}
-
-static void
-observe_count_anomalies(struct observer *o, const struct packet *p)
-{
-	struct observe_counters *c = &o->counters;
-
-	if (p->worst_anomaly == ANOMALY_NONE)
-		return;
-	c->truncated += anomaly_severity(p->worst_anomaly) == SEVERITY_TRUNCATED;
-	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
-		c->anomalies[a] += anomaly_has(&p->anomalies, (enum anomaly)a);
 }
 
 void

@@ -17,6 +17,7 @@ struct packet_work {
 	uint32_t hash;
 	unsigned sender;    /* end of the key that sent it; for a quoted connection, the end that the error concerns */
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
+	bool ignored;	    /* a TCP segment that its receiver ignores */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
 };
 

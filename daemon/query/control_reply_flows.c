@@ -8,6 +8,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
+#include "flow/tcp/tcp.h"
 
 /* Connections examined for one part; capture is blocked meanwhile. */
 #define FLOWS_PER_PART 4096u
@@ -35,10 +36,10 @@ flow_endpoint_packets(const struct flow *flow, unsigned endpoint)
 }
 
 static unsigned
-flow_endpoint_retransmits(const struct flow *flow, unsigned endpoint)
+flow_endpoint_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
 {
 	if (flow->kind == FLOW_TCP)
-		return flow->tcp[endpoint].retransmits;
+		return tcp_retransmits(table, flow, endpoint);
 	return flow->kind == FLOW_SCTP ? flow->sctp[endpoint].retransmits : 0;
 }
 
@@ -102,7 +103,8 @@ reply_add_flow_row(const struct flow_table *table, const struct flow *flow, stru
 			flow->kind == FLOW_UDP ? "-" : states, flow_age_seconds(table, flow),
 			(unsigned long long)flow_endpoint_bytes(flow, local),
 			(unsigned long long)flow_endpoint_bytes(flow, remote),
-			flow_endpoint_retransmits(flow, local) + flow_endpoint_retransmits(flow, remote));
+			flow_endpoint_retransmits(table, flow, local) +
+				flow_endpoint_retransmits(table, flow, remote));
 }
 
 static void
@@ -118,7 +120,7 @@ reply_add_endpoint_json(const struct flow_table *table, const struct flow *flow,
 			reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint],
 			(flow->local >> endpoint & 1) != 0 ? "true" : "false", flow_state_name(flow, endpoint),
 			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
-			flow_endpoint_retransmits(flow, endpoint),
+			flow_endpoint_retransmits(table, flow, endpoint),
 			flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
 }
 
@@ -148,7 +150,7 @@ reply_add_endpoint_details(const struct flow_table *table, const struct flow *fl
 	text_add_format(text, "  state          %s\n", flow_state_name(flow, endpoint));
 	text_add_format(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
 			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
-			flow_endpoint_retransmits(flow, endpoint));
+			flow_endpoint_retransmits(table, flow, endpoint));
 	if (flow->kind == FLOW_TCP)
 		text_add_format(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
 				(unsigned)flow->tcp[endpoint].srtt_us, (unsigned)flow->tcp[endpoint].wnd,

@@ -69,6 +69,7 @@ packet_init(struct packet *packet, const struct frame *frame, struct cursor byte
 	packet->frame = frame;
 	packet->direction = DIRECTION_UNKNOWN;
 	packet->loopback = false;
+	packet->tunnelled = false;
 	packet->ifindex = 0;
 	packet->network = NETWORK_NONE;
 	packet->transport = TRANSPORT_NONE;

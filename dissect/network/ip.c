@@ -23,6 +23,21 @@ dissect_ip(struct packet *packet)
 		packet_add_anomaly(packet, ANOMALY_IP_VERSION);
 }
 
+/* Extends the cursor to `length` bytes on the wire if the record claims to be whole but ends before its IP packet does:
+ * old captures were cut without a note.  Inside a tunnel, or in front of other bytes of the frame, the length is wrong.
+ */
+bool
+ip_extend_cut_record(struct packet *packet, struct cursor *c, uint32_t length)
+{
+	const struct frame *frame = packet->frame;
+
+	if (packet->tunnelled || frame->caplen != frame->len || !cursor_is_whole_until(c, frame->data + frame->caplen))
+		return false;
+	c->wire = length;
+	packet_add_anomaly(packet, ANOMALY_TRUNCATED_RECORD);
+	return true;
+}
+
 /* Checks fragment offset and size; `length` is the payload of the fragment.  RFC 791 section 3.2, RFC 8200 section 4.5;
  * tiny fragments: RFC 1858 and RFC 3128. */
 void

@@ -120,7 +120,7 @@ ipv4_apply_total_length(struct packet *packet, uint32_t header_length, struct cu
 		return;
 	}
 	ip->payload_len = ip->length - header_length;
-	if (ip->payload_len > wire)
+	if (ip->payload_len > wire && !ip_extend_cut_record(packet, c, ip->payload_len))
 		packet_add_anomaly(packet, ANOMALY_IPV4_TOTAL_LENGTH);
 	else
 		cursor_limit(c, ip->payload_len);

@@ -21,7 +21,7 @@ ipv6_apply_payload_length(struct packet *packet, struct cursor *c)
 {
 	const struct ip_layer *ip = &packet->ip;
 
-	if (ip->payload_length > c->wire)
+	if (ip->payload_length > c->wire && !ip_extend_cut_record(packet, c, ip->payload_length))
 		packet_add_anomaly(packet, ANOMALY_IPV6_LENGTH);
 	else if (ip->payload_length > 0)
 		cursor_limit(c, ip->payload_length);

@@ -99,6 +99,7 @@ dissect_inner(const struct packet *outer, struct packet *inner)
 	packet_init(inner, outer->frame, outer->payload);
 	inner->direction = outer->direction;
 	inner->loopback = outer->loopback;
+	inner->tunnelled = true;
 	inner->ifindex = outer->ifindex;
 	inner->layers_spent = outer->layers_spent;
 	if (outer->inner == INNER_ETHERNET)

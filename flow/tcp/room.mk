@@ -3,10 +3,13 @@
 
 libflow_a_SOURCES += \
 	%D%/tcp.h \
+	%D%/tcp_check.c \
+	%D%/tcp_check.h \
 	%D%/tcp_delivery.c \
 	%D%/tcp_dispatch.c \
 	%D%/tcp_fastpath.h \
 	%D%/tcp_flow.c \
+	%D%/tcp_incarnation.c \
 	%D%/tcp_loss.c \
 	%D%/tcp_loss.h \
 	%D%/tcp_machine.c \

@@ -17,9 +17,14 @@
 void tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		      uint64_t now, struct flow_events *events);
 
-/* Endpoint `endpoint` of `flow` has received this segment. */
-void tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
-			  uint64_t now, struct flow_events *events);
+/* Endpoint `endpoint` of `flow` has received this segment.  Returns the reason why it ignores the segment (RFC 9293,
+ * 5961, 7323), ANOMALY_NONE if it does not. */
+enum anomaly tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint,
+				  const struct packet *packet, uint64_t now, struct flow_events *events);
+
+/* The result that tcp_segment_received() will have for endpoint `receiver`.  Call it behind tcp_segment_sent(). */
+enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver,
+			       const struct packet *packet);
 
 /* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
  * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
@@ -45,6 +50,9 @@ struct tcp_estimates {
 
 void tcp_estimate_congestion(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 			     struct tcp_estimates *estimates);
+
+/* Segments of endpoint `endpoint` that repeat sequence space. */
+uint32_t tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
  * byte captured if the connection is mid-stream. */

@@ -57,7 +57,7 @@ tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoi
 			return (struct tcp_delivery){0, 0};
 		from = (peer->flags & TCP_EP_ISS_KNOWN) != 0 ? peer->iss + 1 : to - segment;
 	}
-	if (!tcp_seq_before(from, to))
+	if (!tcp_seq_before(from, to) || before->resyncs != e->resyncs)
 		return (struct tcp_delivery){0, 0};
 	flow->unreported &= (uint8_t)~(1u << endpoint) & 3u;
 	if (peer->segments_sent == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Entry of the TCP machine: takes the fast path or calls the full checks. */
+#include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"
 #include "flow/tcp/tcp_order.h"
 
@@ -34,6 +35,12 @@ tcp_classify_repeat(struct tcp_segment_ctx *ctx)
 		ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
 }
 
+static inline uint32_t
+tcp_fast_timestamp(const struct tcp_layer *t)
+{
+	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 ? t->tsval : 0;
+}
+
 /* Not inlined, so that the fast path needs no stack frame. */
 static __attribute__((noinline)) void
 tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
@@ -54,16 +61,18 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 	tcp_segment_end(&ctx);
 }
 
-static __attribute__((noinline)) void
+static __attribute__((noinline)) enum anomaly
 tcp_slow_path_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		       uint64_t now, struct flow_events *events)
 {
 	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
+	enum anomaly anomaly;
 
 	if ((ctx.peer->slow_reasons & TCP_SLOW_DUPLICATE) != 0)
-		return;
-	tcp_process_received(&ctx);
+		return ANOMALY_NONE;
+	anomaly = tcp_process_received(&ctx);
 	tcp_segment_end(&ctx);
+	return anomaly;
 }
 
 void
@@ -73,7 +82,8 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 	struct tcp_endpoint *e = &flow->tcp[endpoint];
 	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
 
-	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_send(e, &s))) {
+	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_send(e, &s) &&
+		   tcp_fast_timestamp_is_new(&flow->tcp[1 - endpoint], tcp_fast_timestamp(&packet->tcp)))) {
 		tcp_fast_apply_sent(flow_table_tcp_pools(table), e, &s, (uint32_t)(now / 1000));
 	} else {
 		e->segments_sent++;
@@ -81,17 +91,43 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 	}
 }
 
-void
+enum anomaly
 tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		     uint64_t now, struct flow_events *events)
 {
 	struct tcp_endpoint *e = &flow->tcp[endpoint];
 	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
+	uint32_t tsval = tcp_fast_timestamp(&packet->tcp);
 
-	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s)))
-		tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000));
+	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
+		   tcp_fast_timestamp_is_new(e, tsval)))
+		tcp_fast_apply_received(e, &s, tsval, (uint32_t)(now / 1000));
 	else
-		tcp_slow_path_received(table, flow, endpoint, packet, now, events);
+		return tcp_slow_path_received(table, flow, endpoint, packet, now, events);
+	return ANOMALY_NONE;
+}
+
+enum anomaly
+tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver, const struct packet *packet)
+{
+	const struct tcp_endpoint *e = &flow->tcp[receiver];
+	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
+	struct tcp_arrival arrival;
+	bool resync;
+
+	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
+		   tcp_fast_timestamp_is_new(e, tcp_fast_timestamp(&packet->tcp))))
+		return ANOMALY_NONE;
+	arrival = (struct tcp_arrival){
+	    .table = table,
+	    .flow = flow,
+	    .ep = e,
+	    .sender = &flow->tcp[1 - receiver],
+	    .header = &packet->tcp,
+	    .payload_len = packet->payload_wire,
+	    .endpoint = receiver,
+	};
+	return tcp_check_arrival(&arrival, &resync);
 }
 
 const char *

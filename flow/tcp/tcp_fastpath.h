@@ -22,12 +22,20 @@ tcp_endpoint_is_fast(const struct tcp_endpoint *e)
 	return e->state == TCP_STATE_ESTABLISHED && e->slow_reasons == 0;
 }
 
-/* In order, but neither an ACK beyond rcv_nxt, which proves bytes that were not captured, nor a single byte, which may
- * probe a closed window. */
+/* In order, but neither an ACK beyond rcv_nxt, which proves bytes that were not captured, nor one below the last, which
+ * may be forged, nor a single byte, which may probe a closed window. */
 static inline bool
 tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	return s->seq == e->nxt && !tcp_seq_before(e->rcv_nxt, s->ack) && s->len != 1;
+	return s->seq == e->nxt && s->ack - e->last_ack_sent <= e->rcv_nxt - e->last_ack_sent && s->len != 1;
+}
+
+/* Whether the timestamp `tsval`, 0 for none, is not older than the last one that the endpoint accepted (PAWS).  The
+ * slow path decides if either is unknown. */
+static inline bool
+tcp_fast_timestamp_is_new(const struct tcp_endpoint *e, uint32_t tsval)
+{
+	return !tcp_seq_before(tsval, e->ts_recent);
 }
 
 /* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding.  A single byte may
@@ -58,8 +66,10 @@ tcp_fast_apply_sent(struct tcp_pools *pools, struct tcp_endpoint *e, const struc
 }
 
 static inline void
-tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
+tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t tsval, uint32_t us)
 {
+	if (!tcp_seq_before(e->last_ack_sent, e->rcv_nxt))
+		e->ts_recent = tsval;
 	e->rcv_nxt += s->len;
 	if (s->ack == e->una)
 		return;

@@ -272,13 +272,13 @@ tcp_loss_on_sack_sent(struct tcp_segment_ctx *ctx)
 }
 
 bool
-tcp_loss_sack_edge(const struct tcp_segment_ctx *ctx, uint32_t *edge)
+tcp_loss_sack_edge(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *edge)
 {
-	const struct tcp_loss *loss = tcp_loss_find(ctx);
+	const struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
 
-	if (loss == NULL || !loss->sack_edge_valid)
+	if (pair == NULL || !pair->end[endpoint].sack_edge_valid)
 		return false;
-	*edge = loss->sack_edge;
+	*edge = pair->end[endpoint].sack_edge;
 	return true;
 }
 
@@ -308,7 +308,7 @@ static bool
 tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
-	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred &&
+	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
 	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 

@@ -20,9 +20,17 @@ struct tcp_seq_range {
 	uint32_t begin, end_seq;
 };
 
+/* The numbers of the last segment that an endpoint ignored. */
+struct tcp_ignored {
+	uint32_t end_seq, ack;
+	uint32_t segments; /* segments that its sender had sent by then, with this one */
+	bool valid;
+};
+
 #define TCP_SACK_RANGES_MAX 8
 
-/* State of one endpoint as a sender; sack_edge and the fields of a deferred FIN are its state as a receiver. */
+/* State of one endpoint as a sender; sack_edge, `ignored` and the fields of a deferred FIN are its state as a
+ * receiver. */
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
@@ -32,6 +40,7 @@ struct tcp_loss {
 	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
 	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
 	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
+	bool resynced;		 /* its numbers were taken anew from the segment in progress */
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */
@@ -48,6 +57,7 @@ struct tcp_loss {
 	uint32_t sack_edge;
 	uint32_t fin_tsval;    /* timestamps of the deferred FIN; valid if fin_deferred */
 	uint32_t fin_tsecr;
+	struct tcp_ignored ignored;
 	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
 	struct tcp_seq_range sacked[TCP_SACK_RANGES_MAX];
 };
@@ -87,6 +97,6 @@ bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
 void tcp_loss_on_sack_sent(struct tcp_segment_ctx *ctx);
 
 /* Right end of the SACK blocks in the endpoint's last ACK; false if there were none. */
-bool tcp_loss_sack_edge(const struct tcp_segment_ctx *ctx, uint32_t *edge);
+bool tcp_loss_sack_edge(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *edge);
 
 #endif

@@ -54,10 +54,17 @@ loss_pool_memory_size(uint32_t flows)
 	return (size_t)loss_pool_size_for(flows) * sizeof(struct tcp_loss_pair);
 }
 
+static size_t
+retransmits_memory_size(uint32_t flows)
+{
+	return ((size_t)flows + 1) * 2 * sizeof(uint32_t);
+}
+
 size_t
 tcp_pools_memory_size(uint32_t flows)
 {
-	return sizeof(struct tcp_pools) + send_log_memory_size(flows) + loss_pool_memory_size(flows);
+	return sizeof(struct tcp_pools) + send_log_memory_size(flows) + loss_pool_memory_size(flows) +
+	       retransmits_memory_size(flows) + PENDING_SYNS * sizeof(struct pending_syn);
 }
 
 struct tcp_pools *
@@ -72,7 +79,11 @@ tcp_pools_new(uint32_t flows)
 	pools->loss_pair_count = loss_pool_size_for(flows);
 	pools->send_log = memory_reserve_huge(send_log_memory_size(flows));
 	pools->loss_pairs = memory_reserve_huge(loss_pool_memory_size(flows));
-	if (pools->send_log == NULL || pools->loss_pairs == NULL) {
+	pools->flows = flows;
+	pools->retransmits = memory_reserve(retransmits_memory_size(flows));
+	pools->pending_syns = calloc(PENDING_SYNS, sizeof *pools->pending_syns);
+	if (pools->send_log == NULL || pools->loss_pairs == NULL || pools->retransmits == NULL ||
+	    pools->pending_syns == NULL) {
 		tcp_pools_free(pools);
 		return NULL;
 	}
@@ -86,7 +97,68 @@ tcp_pools_free(struct tcp_pools *pools)
 		return;
 	memory_release(pools->send_log, pools->log_entries * sizeof *pools->send_log);
 	memory_release(pools->loss_pairs, (size_t)pools->loss_pair_count * sizeof *pools->loss_pairs);
+	memory_release(pools->retransmits, retransmits_memory_size(pools->flows));
+	free(pools->pending_syns);
 	free(pools);
+}
+
+/* --- numbers of retransmissions --- */
+
+void
+tcp_count_retransmission(struct flow_table *table, struct flow *flow, unsigned endpoint)
+{
+	uint32_t *count = &flow_table_tcp_pools(table)->retransmits[flow_table_index(table, flow)][endpoint];
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	*count = e->retransmitted ? *count + 1 : 1;
+	e->retransmitted = true;
+}
+
+uint32_t
+tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	if (!flow->tcp[endpoint].retransmitted)
+		return 0;
+	return flow_table_tcp_pools(table)->retransmits[flow_table_index(table, flow)][endpoint];
+}
+
+/* --- pending SYNs --- */
+
+static struct pending_syn *
+pending_syn_slot(struct flow_table *table, const struct flow *flow)
+{
+	return &flow_table_tcp_pools(table)->pending_syns[flow_table_index(table, flow) % PENDING_SYNS];
+}
+
+struct pending_syn *
+pending_syn_find(struct flow_table *table, const struct flow *flow)
+{
+	struct pending_syn *syn = pending_syn_slot(table, flow);
+
+	return syn->flow == flow && syn->serial == flow_cold_serial(flow_cold(table, flow)) ? syn : NULL;
+}
+
+void
+pending_syn_store(struct flow_table *table, struct flow *flow, const struct pending_syn *syn)
+{
+	struct pending_syn *slot = pending_syn_slot(table, flow);
+
+	*slot = *syn;
+	slot->flow = flow;
+	slot->serial = flow_cold_serial(flow_cold(table, flow));
+	flow->tcp[0].slow_reasons |= TCP_SLOW_UNDECIDED;
+	flow->tcp[1].slow_reasons |= TCP_SLOW_UNDECIDED;
+}
+
+void
+pending_syn_remove(struct flow_table *table, struct flow *flow)
+{
+	struct pending_syn *syn = pending_syn_find(table, flow);
+
+	if (syn != NULL)
+		syn->flow = NULL;
+	flow->tcp[0].slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
+	flow->tcp[1].slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
 }
 
 void

@@ -6,6 +6,11 @@
  * from newest to oldest.  The fast path only appends, sequentially.  The log is read when something is retransmitted:
  * when was it last sent, and how often?  Overwritten entries count as not captured.
  *
+ * The numbers of retransmissions: 8 bytes for each flow, of which no page is in use before a flow on it retransmits.
+ *
+ * The pending SYNs: SYNs that their receivers ignored, until the answer shows whether they did.  A new one may replace
+ * another; the new connection of that one then begins in mid-stream.
+ *
  * The pool of loss pairs: memory for flows with a recent loss.  If all are in use the loss pair that was allocated
  * first is evicted; its flow then loses evidence for a more precise classification.
  */
@@ -32,6 +37,19 @@ _Static_assert(sizeof(struct send_log_entry) == 16, "four log entries share a ca
 
 struct tcp_loss_pair;
 
+#define PENDING_SYNS 256u
+
+/* A SYN or SYN,ACK of another incarnation than the flow's. */
+struct pending_syn {
+	const struct flow *flow; /* NULL: not in use */
+	uint64_t serial;	 /* of the flow */
+	uint64_t ts;		 /* when it was captured, ns */
+	uint32_t reply_segments; /* segments that the receiver had sent by then */
+	uint32_t payload_len;
+	unsigned sender;
+	struct tcp_layer header;
+};
+
 struct tcp_pools {
 	struct send_log_entry *send_log;
 	uint32_t log_entries;
@@ -43,6 +61,10 @@ struct tcp_pools {
 	uint32_t loss_free_head;  /* index + 1 of the first free loss pair below, 0 none */
 	uint32_t loss_clock_hand; /* next loss pair to evict */
 	uint64_t loss_evicted;	  /* loss pairs evicted so far */
+	uint32_t flows;
+	uint32_t (*retransmits)[2]; /* by flow index: segments of each end that repeat sequence space; of an endpoint
+				     * that has sent none the number is not valid */
+	struct pending_syn *pending_syns; /* PENDING_SYNS slots */
 };
 
 /* Index of the next entry.  The unused positions of a lap ensure that an overflow of 31 bits occurs only here. */
@@ -153,6 +175,16 @@ send_log_result_add(struct send_log_result *result, const struct send_log_entry 
 #define SEND_LOG_SEARCH_MAX 512
 
 struct send_log_result send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq);
+
+/* Counts a retransmission of an endpoint. */
+void tcp_count_retransmission(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* The pending SYN of a flow; NULL if there is none, or it was replaced. */
+struct pending_syn *pending_syn_find(struct flow_table *table, const struct flow *flow);
+
+/* Makes `syn` the pending SYN of its flow, and keeps the flow off the fast path. */
+void pending_syn_store(struct flow_table *table, struct flow *flow, const struct pending_syn *syn);
+void pending_syn_remove(struct flow_table *table, struct flow *flow);
 
 /* The loss pair of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
 struct tcp_loss_pair *loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold);

@@ -5,6 +5,7 @@
  * endpoint, so an endpoint that was never captured sending accepts everything.  The endpoint's own next segment
  * corrects a wrong acceptance.
  */
+#include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
@@ -44,9 +45,9 @@ tcp_accept_syn(struct tcp_segment_ctx *ctx)
 	e->rcv_nxt = t->seq + 1;
 	e->last_ack_sent = t->seq;
 	if ((e->flags & TCP_EP_WSCALE_OFFERED) != 0)
-		e->wscale = (t->options & TCP_OPTION_WSCALE) != 0 ?
-				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) :
-				    0;
+		e->wscale = (t->options & TCP_OPTION_WSCALE) == 0 ?
+				    0u :
+				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) & 15u;
 }
 
 static void
@@ -56,16 +57,12 @@ tcp_received_in_syn_sent(struct tcp_segment_ctx *ctx)
 	struct tcp_endpoint *e = ctx->ep;
 	bool acks = (t->flags & TCP_ACK) != 0;
 
-	if (acks && !tcp_seq_in_ack_range(e->iss, t->ack, e->nxt))
-		return;
 	if ((t->flags & TCP_RST) != 0) {
-		if (!acks)
-			return;
 		tcp_report_event(ctx, EVENT_TCP_CONNECT_REFUSED);
 		tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		return;
 	}
-	if ((t->flags & (TCP_SYN | TCP_FIN)) != TCP_SYN)
+	if ((t->flags & TCP_SYN) == 0)
 		return;
 	tcp_accept_syn(ctx);
 	if (!acks) {
@@ -74,6 +71,14 @@ tcp_received_in_syn_sent(struct tcp_segment_ctx *ctx)
 	}
 	e->una = t->ack;
 	tcp_rtt_on_ack(e, ctx->us);
+	e->slow_reasons |= TCP_SLOW_SYN_ACK_DEFERRED;
+	tcp_defer_input(ctx, TCP_SLOW_SYN_ACK_DEFERRED);
+}
+
+/* The endpoint has accepted the SYN,ACK although its ACK was not captured: its peer goes on. */
+static void
+tcp_accept_deferred_syn_ack(struct tcp_segment_ctx *ctx)
+{
 	tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
 	tcp_apply_input(ctx, TCP_INPUT_RECV_SYN_ACK);
 }
@@ -106,37 +111,6 @@ tcp_received_in_none(struct tcp_segment_ctx *ctx)
 	tcp_apply_input(ctx, TCP_INPUT_RECV_DATA);
 }
 
-/* --- RST --- */
-
-/* Whether the endpoint accepts a RST at once; a RST that is merely in the window is answered with a challenge ACK. */
-static bool
-tcp_rst_is_acceptable(const struct tcp_segment_ctx *ctx)
-{
-	const struct tcp_endpoint *e = ctx->ep;
-	uint32_t seq = ctx->header->seq, edge;
-
-	if (!tcp_endpoint_has_sent(e) || seq == e->rcv_nxt)
-		return true;
-	switch (e->state) {
-	case TCP_STATE_SYN_RECEIVED:
-		/* A request socket waiting for its ACK accepts any RST in the window (Linux tcp_check_req). */
-		if ((e->flags & TCP_EP_ACTIVE_OPEN) == 0 && tcp_seq_in_window(ctx, 0) &&
-		    !tcp_seq_before(seq, e->rcv_nxt))
-			return true;
-		break;
-	case TCP_STATE_CLOSE_WAIT:
-	case TCP_STATE_LAST_ACK:
-	case TCP_STATE_CLOSING:
-		/* The FIN's own sequence number: some senders do not count their FIN (Linux tcp_reset_check). */
-		if (seq == e->rcv_nxt - 1)
-			return true;
-		break;
-	default:
-		break;
-	}
-	return tcp_loss_sack_edge(ctx, &edge) && seq == edge;
-}
-
 /* --- ACK, data, FIN --- */
 
 static void
@@ -166,6 +140,8 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t ack = ctx->header->ack, una = e->una;
 
+	if (ack == e->nxt + 1 && e->fin_unproven)
+		tcp_prove_fin(ctx);
 	if (!tcp_endpoint_has_sent(e)) {
 		e->nxt = tcp_seq_max(e->nxt, ack);
 	} else if (tcp_seq_before(e->nxt, ack)) {
@@ -222,8 +198,6 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
 
 	if ((t->flags & TCP_RST) != 0) {
-		if (!tcp_rst_is_acceptable(ctx))
-			return;
 		if (e->state == TCP_STATE_SYN_RECEIVED)
 			tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		else
@@ -245,10 +219,70 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_received_sequence_space(ctx);
 }
 
-void
-tcp_process_received(struct tcp_segment_ctx *ctx)
+/* Takes the numbers of the peer anew if they were taken anew when the peer sent the segment. */
+static void
+tcp_resync_received(struct tcp_segment_ctx *ctx)
 {
-	if ((ctx->header->flags & (TCP_SYN | TCP_FIN)) == (TCP_SYN | TCP_FIN))
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+	struct tcp_loss_pair *pair;
+
+	if ((ctx->peer->slow_reasons & TCP_SLOW_LOSS) == 0)
+		return;
+	pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
+	if (pair == NULL || !pair->end[1 - ctx->endpoint].resynced)
+		return;
+	pair->end[1 - ctx->endpoint].resynced = false;
+	if (tcp_state_is_synchronized((enum tcp_state)e->state) && ctx->peer->una == t->seq && t->seq != e->rcv_nxt) {
+		e->rcv_nxt = e->last_ack_sent = t->seq;
+		e->resyncs = (e->resyncs + 1u) & 3u;
+	}
+	if (tcp_seq_before(e->nxt, t->ack))
+		e->una = e->nxt = t->ack;
+}
+
+/* The reason why the endpoint ignores the segment. */
+static enum anomaly
+tcp_received_check(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_arrival arrival = {
+	    .table = ctx->table,
+	    .flow = ctx->flow,
+	    .ep = ctx->ep,
+	    .sender = ctx->peer,
+	    .header = ctx->header,
+	    .payload_len = ctx->payload_len,
+	    .endpoint = ctx->endpoint,
+	};
+	bool resync;
+	enum anomaly anomaly = tcp_check_arrival(&arrival, &resync);
+
+	if (anomaly == ANOMALY_TCP_ACK_IGNORED || anomaly == ANOMALY_TCP_OUTSIDE_WINDOW)
+		tcp_remember_ignored(ctx);
+	return anomaly;
+}
+
+/* The timestamp of a segment at or below the last ACK sent (RFC 7323 section 4.3). */
+static void
+tcp_save_timestamp(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+
+	if ((t->options & TCP_OPTION_TIMESTAMPS) == 0 || (t->flags & TCP_RST) != 0 || t->tsval == 0)
+		return;
+	if ((t->flags & TCP_SYN) != 0 || (tcp_is_judged(e) && !tcp_seq_before(e->last_ack_sent, t->seq) &&
+					  !tcp_timestamp_is_old(e, t)))
+		e->ts_recent = t->tsval;
+}
+
+static void
+tcp_process_accepted(struct tcp_segment_ctx *ctx)
+{
+	tcp_save_timestamp(ctx);
+	if ((ctx->ep->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && (ctx->header->flags & TCP_SYN) == 0)
+		tcp_accept_deferred_syn_ack(ctx);
+	if ((ctx->header->flags & (TCP_SYN | TCP_FIN | TCP_ACK)) == (TCP_SYN | TCP_FIN))
 		return;
 	switch (ctx->ep->state) {
 	case TCP_STATE_CLOSED:
@@ -263,4 +297,16 @@ tcp_process_received(struct tcp_segment_ctx *ctx)
 		tcp_received_synchronized(ctx);
 		return;
 	}
+}
+
+enum anomaly
+tcp_process_received(struct tcp_segment_ctx *ctx)
+{
+	enum anomaly anomaly;
+
+	tcp_resync_received(ctx);
+	anomaly = tcp_received_check(ctx);
+	if (anomaly == ANOMALY_NONE)
+		tcp_process_accepted(ctx);
+	return anomaly;
 }

@@ -209,7 +209,7 @@ tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t e
 	struct flow_event *event;
 
 	e->flags |= TCP_EP_LAST_RETRANSMITTED;
-	e->retransmits++;
+	tcp_count_retransmission(ctx->table, ctx->flow, ctx->endpoint);
 	tcp_rtt_cancel(e);
 	if (!syn)
 		retransmit_update_state(ctx, loss, &v, class);

@@ -5,6 +5,10 @@
 /* Longest wait for an ACK: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)
 
+/* Longest wait for the answer to a SYN,ACK: the first retransmission timeout (RFC 6298), after which an endpoint that
+ * did not receive the SYN,ACK repeats its SYN. */
+#define TCP_SYN_ACK_DEFERRAL_NS NANOSECONDS
+
 struct tcp_segment_ctx
 tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		  uint64_t now, struct flow_events *events)
@@ -30,6 +34,7 @@ static void
 tcp_endpoint_set_state(struct flow_table *table, struct tcp_endpoint *e, enum tcp_state state, uint64_t now)
 {
 	e->state = (uint8_t)state;
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_SYN_ACK_DEFERRED;
 	if (state == TCP_STATE_TIME_WAIT || state == TCP_STATE_CLOSED)
 		e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
 	if (state == TCP_STATE_TIME_WAIT) {
@@ -88,27 +93,41 @@ tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
 {
 	uint64_t least = flow_table_limits(ctx->table)->tcp_reply_ns, trips = ctx->peer->srtt_us * 2000ull;
 
+	if ((ctx->ep->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
+		return TCP_SYN_ACK_DEFERRAL_NS;
 	if (trips == 0)
 		return TCP_DEFERRAL_MAX_NS;
 	return trips < least ? least : trips > TCP_DEFERRAL_MAX_NS ? TCP_DEFERRAL_MAX_NS : trips;
 }
 
+static enum tcp_input
+tcp_deferred_input(unsigned reason)
+{
+	if (reason == TCP_SLOW_SYN_ACK_DEFERRED)
+		return TCP_INPUT_RECV_SYN_ACK;
+	return reason == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
+}
+
 void
 tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason)
 {
-	enum tcp_input input = reason == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
+	enum tcp_input input = tcp_deferred_input(reason);
 	struct tcp_endpoint *e = ctx->ep;
 
 	if (tcp_machine_next((enum tcp_state)e->state, input) == (enum tcp_state)e->state)
 		return;
 	if (ctx->suppress_events || flow_table_limits(ctx->table)->tcp_reply_ns == 0) {
+		if (reason == TCP_SLOW_SYN_ACK_DEFERRED)
+			tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
 		tcp_apply_input(ctx, input);
 		return;
 	}
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
 	e->slow_reasons |= (uint8_t)reason;
 	e->wait_until = deadline_add(ctx->now, tcp_deferral_ns(ctx));
-	ctx->changed = true;
+	/* Every connection has a SYN,ACK: without an answer it takes effect when the attempt would be given up. */
+	if (reason != TCP_SLOW_SYN_ACK_DEFERRED)
+		ctx->changed = true;
 }
 
 void
@@ -135,6 +154,10 @@ tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoin
 	unsigned reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
 
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
+	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0) {
+		flow_events_add(events, EVENT_TCP_CONNECT_ESTABLISHED, endpoint, ts);
+		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_SYN_ACK, ts, events);
+	}
 	if ((reasons & TCP_SLOW_FIN_DEFERRED) != 0)
 		tcp_loss_clear_deferred_fin(table, flow, endpoint);
 	/* The FIN was not confirmed in time.  If an ACK of the endpoint's own FIN followed it, that ACK takes effect

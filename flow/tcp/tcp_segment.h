@@ -53,10 +53,11 @@ void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
 
 /*
  * A FIN or RST (`reason`: TCP_SLOW_FIN_DEFERRED or TCP_SLOW_RST_DEFERRED) to the endpoint was captured; its effect is
- * deferred.  Two processors of a host may take segments from the tap to the socket in either order, and a distant tap
- * sees a segment half a round trip before the receiver does.  What the receiver sends meanwhile it sends in its old
- * state, as its ACK numbers show.  The input therefore waits for the ACK that covers the FIN, or until an answer would
- * have been captured.
+ * deferred.  So is that of a SYN,ACK (TCP_SLOW_SYN_ACK_DEFERRED): a host without a socket for it, or whose socket was
+ * closed meanwhile, answers with a RST and was never ESTABLISHED.  Two processors of a host may take segments from
+ * the tap to the socket in either order, and a distant tap sees a segment half a round trip before the receiver
+ * does.  What the receiver sends meanwhile it sends in its old state, as its ACK numbers show.  The input therefore
+ * waits for the ACK that covers the FIN or SYN, or until an answer would have been captured.
  */
 void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);
 
@@ -66,9 +67,14 @@ void tcp_segment_end(struct tcp_segment_ctx *ctx);
 /* Like tcp_segment_end(), for changes that no segment caused. */
 void tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now);
 
-/* Full processing of a segment that is not for the fast path: as sent, as received. */
+/* The endpoint's unproven FIN is proved: its peer acknowledges it, or the endpoint sends from behind
+ * it. */
+void tcp_prove_fin(struct tcp_segment_ctx *ctx);
+
+/* Full processing of a segment that is not for the fast path: as sent, as received.  The latter returns the reason why
+ * the endpoint ignores the segment, ANOMALY_NONE if it does not. */
 void tcp_process_sent(struct tcp_segment_ctx *ctx);
-void tcp_process_received(struct tcp_segment_ctx *ctx);
+enum anomaly tcp_process_received(struct tcp_segment_ctx *ctx);
 
 /* The wait is over: the deferred FIN or RST, if there is one, takes effect. */
 void tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoint, uint64_t ts,
@@ -78,7 +84,7 @@ void tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned en
 void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint, enum tcp_input input, uint64_t ts,
 		      struct flow_events *events);
 
-#define TCP_SLOW_DEFERRED (TCP_SLOW_FIN_DEFERRED | TCP_SLOW_RST_DEFERRED)
+#define TCP_SLOW_DEFERRED (TCP_SLOW_FIN_DEFERRED | TCP_SLOW_RST_DEFERRED | TCP_SLOW_SYN_ACK_DEFERRED)
 
 /* No round trip is longer: the time stamp decreased, or the ACK of the timed segment was not captured. */
 #define TCP_RTT_MAX_US 0x7fffffffu

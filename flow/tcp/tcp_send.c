@@ -3,6 +3,7 @@
  * Effect of a segment on the endpoint that sends it.  An endpoint's own segments are the strongest evidence: it has
  * received what it acknowledges, whatever the capture shows.
  */
+#include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
 
@@ -31,7 +32,7 @@ tcp_save_syn_options(struct tcp_segment_ctx *ctx)
 		flags |= TCP_EP_SACK_OFFERED;
 	e->flags = flags;
 	/* A SYN,ACK carries the option only as an answer (RFC 7323 section 2.2), so both ends have offered scaling. */
-	e->wscale = (t->flags & TCP_ACK) != 0 ? shift : 0;
+	e->wscale = (t->flags & TCP_ACK) != 0 ? shift & 15u : 0u;
 	flow_cold_set_syn_options(cold, ctx->endpoint, shift, (t->options & TCP_OPTION_TIMESTAMPS) != 0);
 	cold->syn_mss[ctx->endpoint] = (t->options & TCP_OPTION_MSS) != 0 ? t->mss : 0;
 }
@@ -63,7 +64,7 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 	 * ISN. */
 	bool new_iss = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
 
-	if (!new_iss && t->seq != e->iss)
+	if (t->seq != e->iss && (!new_iss || tcp_state_is_synchronized((enum tcp_state)e->state)))
 		return;
 	if (new_iss) {
 		tcp_init_send_sequence(ctx);
@@ -71,14 +72,19 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 		tcp_loss_on_retransmission(ctx, t->seq, t->seq + 1 + ctx->payload_len);
 	} else {
 		/* Simultaneous open: the repeated SYN, now with an ACK, answers the peer's SYN. */
-		e->wscale = (e->flags & TCP_EP_WSCALE_OFFERED) != 0 && (ctx->peer->flags & TCP_EP_WSCALE_OFFERED) != 0 ?
-				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) :
-				    0;
+		e->wscale = (e->flags & ctx->peer->flags & TCP_EP_WSCALE_OFFERED) == 0 ?
+				    0u :
+				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) & 15u;
 	}
 	e->wnd = t->window; /* the window in a SYN is never scaled */
 	if (answers) {
 		e->rcv_nxt = e->last_ack_sent = t->ack;
 		tcp_apply_input(ctx, TCP_INPUT_SEND_SYN_ACK);
+		if ((t->flags & TCP_FIN) != 0 && e->nxt == t->seq + 1 + ctx->payload_len) {
+			e->nxt++;
+			e->flags |= TCP_EP_FIN_SENT;
+			tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
+		}
 		return;
 	}
 	if (new_iss) {
@@ -95,8 +101,9 @@ tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_endpoint *peer = ctx->peer;
 	struct tcp_endpoint *e = ctx->ep;
+	bool unproven = peer->fin_unproven;
 
-	if ((peer->flags & TCP_EP_FIN_SENT) == 0 || ctx->header->ack != peer->nxt)
+	if (((peer->flags & TCP_EP_FIN_SENT) == 0 && !unproven) || ctx->header->ack != peer->nxt + unproven)
 		return;
 	tcp_apply_input(ctx, TCP_INPUT_RECV_FIN);
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_DEFERRED;
@@ -108,7 +115,7 @@ tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 /* --- RST --- */
 
 /*
- * In a synchronized state a RST out ends the connection: there is no other reason to send one.  Before that a RST may
+ * In a synchronized state a RST out ends the connection, unless its number shows that it is forged.  Before, a RST may
  * answer a segment of another connection; it then has the numbers of that segment, not of this connection (RFC 9293
  * 3.10.7.3, 3.10.7.4).
  */
@@ -132,6 +139,8 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 			return;
 		break;
 	default:
+		if (!tcp_rst_is_genuine(ctx))
+			return;
 		break;
 	}
 	if ((t->flags & TCP_ACK) != 0)
@@ -158,6 +167,10 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 	if (peer->state == TCP_STATE_SYN_SENT && !tcp_seq_in_ack_range(peer->iss, t->ack, peer->nxt) &&
 	    ((ctx->payload_len == 0 && (t->flags & TCP_FIN) == 0) ||
 	     !tcp_seq_in_ack_range(peer->iss, t->ack, peer->iss + TCP_UNCAPTURED_BYTES_MAX)))
+		return false;
+	/* A bare ACK of its SYN: the first segment of a split handshake, whose SYN follows. */
+	if (peer->state == TCP_STATE_SYN_SENT && (peer->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) == 0 &&
+	    ctx->payload_len == 0 && (t->flags & TCP_FIN) == 0)
 		return false;
 	if ((e->flags & TCP_EP_SEQ_KNOWN) == 0) {
 		e->una = e->nxt = t->seq;
@@ -279,7 +292,7 @@ tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t end = t->seq + length;
-	bool fin = (t->flags & TCP_FIN) != 0;
+	bool fin = length > ctx->payload_len;
 
 	if (ctx->repeat.kind != TCP_REPEAT_NONE) {
 		tcp_sent_repeat(ctx, end);
@@ -298,6 +311,56 @@ tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 		e->flags |= TCP_EP_FIN_SENT;
 }
 
+/* --- a FIN that may be forged --- */
+
+/* The FIN acknowledges bytes that the peer was not captured sending: a receiver ignores such a segment, unless frames
+ * are missing in the capture.  What follows shows which. */
+static bool
+tcp_sent_fin_is_unproven(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
+
+	return (t->flags & TCP_FIN) != 0 && (e->flags & TCP_EP_FIN_SENT) == 0 && tcp_is_judged(peer) &&
+	       tcp_endpoint_has_numbers(e) && tcp_seq_before(peer->nxt, t->ack) &&
+	       !tcp_seq_before(t->seq + ctx->payload_len, e->nxt) &&
+	       !(t->ack == peer->nxt + 1 && peer->fin_unproven);
+}
+
+static void
+tcp_forget_unproven_fin(struct tcp_endpoint *e)
+{
+	e->fin_unproven = false;
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
+}
+
+void
+tcp_prove_fin(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_endpoint *e = ctx->ep;
+
+	tcp_forget_unproven_fin(e);
+	send_log_append(flow_table_tcp_pools(ctx->table), e,
+			&(struct send_log_record){e->nxt, e->nxt + 1, ctx->us, 0, false});
+	e->nxt++;
+	e->flags |= TCP_EP_FIN_SENT;
+	tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
+}
+
+/* A segment of an endpoint with an unproven FIN: from behind the FIN it proves the FIN, data in its place refute it. */
+static void
+tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+
+	if (!ctx->ep->fin_unproven)
+		return;
+	if (t->seq == ctx->ep->nxt + 1)
+		tcp_prove_fin(ctx);
+	else if (t->seq == ctx->ep->nxt && ctx->payload_len != 0)
+		tcp_forget_unproven_fin(ctx->ep);
+}
+
 static void
 tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 {
@@ -307,7 +370,12 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 
 	if (e->state == TCP_STATE_NONE && !tcp_pick_up_midstream(ctx))
 		return;
-	if ((t->flags & TCP_ACK) != 0) {
+	tcp_sent_after_unproven_fin(ctx);
+	if (tcp_sent_fin_is_unproven(ctx)) {
+		e->fin_unproven = true;
+		e->slow_reasons |= TCP_SLOW_UNDECIDED;
+		length = ctx->payload_len;
+	} else if ((t->flags & TCP_ACK) != 0) {
 		tcp_sent_ack(ctx);
 		e->wnd = (uint32_t)t->window << e->wscale;
 		tcp_loss_on_sack_sent(ctx);
@@ -318,15 +386,79 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 		tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
 }
 
+/* --- segments of another sender --- */
+
+/* The capture has lost more than a window: the numbers of the segment are taken as they are. */
+static void
+tcp_resync_sent(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_loss_pair *pair = loss_pool_acquire(ctx->table, ctx->flow);
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_endpoint *e = ctx->ep;
+
+	pair->end[0].ignored.valid = pair->end[1].ignored.valid = false;
+	pair->end[ctx->endpoint].resynced = true;
+	e->slow_reasons |= TCP_SLOW_LOSS; /* until its peer has received the segment */
+	if (tcp_seq_before(e->rcv_nxt, t->ack)) {
+		e->rcv_nxt = e->last_ack_sent = t->ack;
+		e->resyncs = (e->resyncs + 1u) & 3u;
+	}
+	if (t->seq != e->nxt) {
+		e->una = e->nxt = t->seq;
+		e->log_tail = 0;
+		tcp_rtt_cancel(e);
+	}
+}
+
+/* Whether the endpoint itself cannot have sent the segment, or not as a part of this connection.  Data that its peer
+ * ignores only because of an old timestamp, and that the endpoint sent before, may be a late copy.  Takes the numbers
+ * anew if the check shows that the capture has lost a window. */
+static bool
+tcp_sent_by_another(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	struct tcp_arrival arrival = {
+	    .table = ctx->table,
+	    .flow = ctx->flow,
+	    .ep = ctx->peer,
+	    .sender = ctx->ep,
+	    .header = t,
+	    .payload_len = ctx->payload_len,
+	    .endpoint = 1 - ctx->endpoint,
+	};
+	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
+	enum anomaly anomaly;
+	bool resync;
+
+	anomaly = tcp_check_arrival(&arrival, &resync);
+	if (resync)
+		tcp_resync_sent(ctx);
+	switch (anomaly) {
+	case ANOMALY_TCP_ACK_IGNORED:
+	case ANOMALY_TCP_OUTSIDE_WINDOW:
+		return true;
+	case ANOMALY_TCP_TIMESTAMP_OLD:
+		return length == 0 || tcp_seq_before(ctx->ep->nxt, t->seq + length);
+	default:
+		return false;
+	}
+}
+
 void
 tcp_process_sent(struct tcp_segment_ctx *ctx)
 {
 	uint8_t flags = ctx->header->flags;
 
-	if ((flags & TCP_RST) != 0)
+	if ((flags & TCP_RST) != 0) {
 		tcp_sent_rst(ctx);
-	else if ((flags & (TCP_SYN | TCP_FIN)) == TCP_SYN)
-		tcp_sent_syn(ctx);
-	else if ((flags & TCP_SYN) == 0)
+		return;
+	}
+	if (tcp_sent_by_another(ctx))
+		return;
+	if ((flags & TCP_SYN) != 0) {
+		if ((flags & (TCP_FIN | TCP_ACK)) != TCP_FIN)
+			tcp_sent_syn(ctx);
+	} else if ((flags & TCP_ACK) != 0 || ctx->ep->state == TCP_STATE_NONE) {
 		tcp_sent_synchronized(ctx);
+	}
 }

@@ -122,8 +122,8 @@ args_tcpsinfo(struct tcpsinfo *info, const struct probe_endpoint *of)
 	    .tcps_rcv_bytes = peer->bytes,
 	    .tcps_snd_segs = self->segments_sent,
 	    .tcps_rcv_segs = peer->segments_sent,
-	    .tcps_snd_retrans = self->retransmits,
-	    .tcps_rcv_retrans = peer->retransmits,
+	    .tcps_snd_retrans = tcp_retransmits(of->table, flow, of->end),
+	    .tcps_rcv_retrans = tcp_retransmits(of->table, flow, 1 - of->end),
 	    .tcps_start = flow_first_seen(of->table, flow),
 	};
 	if (of->owner != NULL && (of->owner->flags & OWNER_TCP) != 0)

@@ -55,11 +55,11 @@ reason_is_the_most_severe(void **state)
 	packet_add_anomaly(&packet, ANOMALY_TCP_FLAGS);
 	packet_add_anomaly(&packet, ANOMALY_UDP_SURPLUS);
 	assert_int_equal(packet.worst_anomaly, ANOMALY_TCP_FLAGS);
-	packet_add_anomaly(&packet, ANOMALY_IPV4_TTL_ZERO);
+	packet_add_anomaly(&packet, ANOMALY_IPV4_LAND);
 	packet_add_anomaly(&packet, ANOMALY_IPV4_SOURCE);
-	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_TTL_ZERO);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_LAND);
 	packet_add_anomaly(&packet, ANOMALY_TRUNCATED_QUOTE);
-	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_TTL_ZERO);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_IPV4_LAND);
 	packet_add_anomaly(&packet, ANOMALY_TCP_SHORT);
 	assert_int_equal(packet.worst_anomaly, ANOMALY_TCP_SHORT);
 	assert_true(anomaly_has(&packet.anomalies, ANOMALY_UDP_SURPLUS));

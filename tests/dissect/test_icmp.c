@@ -43,8 +43,8 @@ echo(void **state)
 	static const uint8_t request[] = {8, 0, 0xe5, 0xc4, 0x12, 0x34, 0, 7, 'a', 'b', 'c', 'd'};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{32, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{32, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = dissect_v4(request, sizeof request);
 
@@ -97,9 +97,9 @@ unreachable(void **state)
 	uint8_t error[] = {3, 4, 0, 0, 0, 0, 0x05, 0x78, QUOTED_IPV4};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{48, ANOMALY_TRUNCATED_QUOTE, ANOMALY_IPV4_TOTAL_LENGTH},
-		{56, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{48, ANOMALY_TRUNCATED_QUOTE, ANOMALY_TRUNCATED_RECORD},
+		{56, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = dissect_v4(error, sizeof error);
 

@@ -36,7 +36,7 @@ good(void **state)
 	/* version 4, header 20, TOS 0xb8, length 28, id 0x1234, DF, TTL 64, protocol 253, 10.0.0.1 > 10.0.0.2 */
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{28, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{28, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	static const uint8_t zero[12];
 	const struct packet *packet = with_byte(1, 0xb8);
@@ -77,7 +77,7 @@ options(void **state)
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
 		{32, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_HEADER_LENGTH},
-		{40, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{40, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	struct frame_buffer inside = frame_buffer_from(eight, sizeof eight),
 			    some = frame_buffer_from(route, sizeof route);
@@ -163,15 +163,42 @@ discarded(void **state)
 	assert_int_equal(with_byte(0, 0x55)->network, NETWORK_NONE);
 	dropped(with_byte(0, 0x44), ANOMALY_IPV4_HEADER_LENGTH); /* 16 */
 	dropped(with_byte(0, 0x48), ANOMALY_IPV4_HEADER_LENGTH); /* 32 of 28 */
-	dropped(with_byte(3, 29), ANOMALY_IPV4_TOTAL_LENGTH);
 	dropped(with_byte(3, 19), ANOMALY_IPV4_TOTAL_LENGTH);
 	assert_int_equal(with_byte(3, 19)->ip.payload_len, 0);
-	dropped(with_byte(8, 0), ANOMALY_IPV4_TTL_ZERO);
 	dropped(with_byte(12, 224), ANOMALY_IPV4_SOURCE);
 	dropped(with_byte(12, 239), ANOMALY_IPV4_SOURCE);
 	assert_worst_anomaly(with_byte(12, 240), ANOMALY_NONE); /* class E is only unusual */
 	assert_worst_anomaly(with_byte(12, 127), ANOMALY_NONE);
 	assert_worst_anomaly(with_byte(6, 0x80), ANOMALY_IPV4_RESERVED_FLAG);
+}
+
+/* A record that claims to be whole is shorter than its packet: cut by an old capture program, not damaged. */
+static void
+cut_without_a_note(void **state)
+{
+	struct frame_buffer packet = plain();
+	const struct packet *dissected;
+
+	(void)state;
+	packet.data[3] = 128;
+	frame_fix_ipv4_checksum(&packet);
+	dissected = frame_dissect(DLT_IPV4, &packet);
+	assert_worst_anomaly(dissected, ANOMALY_TRUNCATED_RECORD);
+	assert_int_equal(anomaly_severity(ANOMALY_TRUNCATED_RECORD), SEVERITY_TRUNCATED);
+	assert_int_equal(dissected->ip.length, 128);
+	assert_int_equal(dissected->payload.wire, 108);
+	assert_int_equal(dissected->payload.captured, 8);
+	packet.data[3] = 128;
+	dropped(frame_dissect_cut(DLT_IPV4, packet.data, 27, 28), ANOMALY_IPV4_TOTAL_LENGTH); /* the record says so */
+}
+
+/* RFC 1122 section 3.2.1.7: no reason to discard a packet on receipt. */
+static void
+time_to_live_zero(void **state)
+{
+	(void)state;
+	assert_worst_anomaly(with_byte(8, 0), ANOMALY_IPV4_TTL_ZERO);
+	assert_int_equal(anomaly_severity(ANOMALY_IPV4_TTL_ZERO), SEVERITY_UNUSUAL);
 }
 
 static void
@@ -308,7 +335,7 @@ authentication_header(void **state)
 				       0,  0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 8, 0, 0};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{52, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{52, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	struct frame_buffer inside = frame_buffer_from(ah, sizeof ah), frame = frame_wrap_ipv4(51, &inside);
 	const struct packet *packet = frame_dissect(DLT_IPV4, &frame);
@@ -333,6 +360,8 @@ main(void)
 		cmocka_unit_test(malformed_options),
 		cmocka_unit_test(source_route),
 		cmocka_unit_test(discarded),
+		cmocka_unit_test(cut_without_a_note),
+		cmocka_unit_test(time_to_live_zero),
 		cmocka_unit_test(broadcast_source),
 		cmocka_unit_test(land),
 		cmocka_unit_test(header_checksum),

@@ -44,7 +44,7 @@ good(void **state)
 	static const uint8_t udp[] = {UDP_HEADER};
 	static const struct truncation_row cuts[] = {
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_SHORT},
-		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV6_LENGTH},
+		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	struct frame_buffer inside = frame_buffer_from(udp, sizeof udp), frame = frame_wrap_ipv6(UDP, &inside);
 	const struct packet *packet;
@@ -92,8 +92,8 @@ every_extension_header(void **state)
 	};
 	static const struct truncation_row cuts[] = {
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_SHORT},
-		{120, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV6_LENGTH},
-		{128, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV6_LENGTH},
+		{120, ANOMALY_TRUNCATED_NETWORK, ANOMALY_TRUNCATED_RECORD},
+		{128, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = DISSECT_V6(HOP_BY_HOP, chain);
 
@@ -235,10 +235,15 @@ discarded(void **state)
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	frame.data[8] = 0x20;
 	frame.data[7] = 0;
-	assert_worst_anomaly(frame_dissect(DLT_IPV6, &frame), ANOMALY_IPV6_HOP_LIMIT_ZERO);
+	packet = frame_dissect(DLT_IPV6, &frame);
+	assert_worst_anomaly(packet, ANOMALY_IPV6_HOP_LIMIT_ZERO);
+	assert_int_equal(packet->transport, TRANSPORT_UDP);
 	frame.data[7] = 1;
 	frame.data[5] = 9;
-	assert_worst_anomaly(frame_dissect(DLT_IPV6, &frame), ANOMALY_IPV6_LENGTH);
+	packet = frame_dissect(DLT_IPV6, &frame); /* the record was cut without a note */
+	assert_true(anomaly_has(&packet->anomalies, ANOMALY_TRUNCATED_RECORD));
+	assert_int_equal(packet->transport, TRANSPORT_UDP);
+	assert_worst_anomaly(frame_dissect_cut(DLT_IPV6, frame.data, 47, 48), ANOMALY_IPV6_LENGTH);
 	frame.data[0] = 0x40;
 	packet = frame_dissect(DLT_IPV6, &frame);
 	assert_worst_anomaly(packet, ANOMALY_IP_VERSION);

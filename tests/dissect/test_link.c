@@ -54,7 +54,7 @@ raw(void **state)
 	static const struct truncation_row cuts[] = {
 		{1, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IP_SHORT},
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 
 	(void)state;
@@ -88,7 +88,7 @@ bsd_loopback(void **state)
 	static const struct truncation_row cuts[] = {
 		{4, ANOMALY_TRUNCATED_LINK, ANOMALY_NULL_SHORT},
 		{24, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = DISSECT(DLT_NULL, little);
 
@@ -118,7 +118,7 @@ cooked(void **state)
 	static const struct truncation_row cuts[] = {
 		{16, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT},
 		{36, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{44, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{44, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = DISSECT(DLT_LINUX_SLL, frame);
 
@@ -194,7 +194,7 @@ cooked_v2(void **state)
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_LINK, ANOMALY_COOKED_SHORT},
 		{40, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{48, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = DISSECT(DLT_LINUX_SLL2, frame);
 
@@ -219,7 +219,7 @@ mpls(void **state)
 		{22, ANOMALY_TRUNCATED_LINK, ANOMALY_MPLS_SHORT},
 		{23, ANOMALY_NONE, ANOMALY_NONE}, /* the label stack alone does not name its payload */
 		{42, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{50, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
+		{50, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
 	};
 	struct frame_buffer inside = frame_buffer_from(stack, sizeof stack), frame = frame_wrap_ether(0x8847, &inside);
 	const struct packet *packet = frame_dissect(DLT_EN10MB, &frame);

@@ -31,9 +31,9 @@ good(void **state)
 	static const uint8_t sctp[] = {COMMON, 3, 0, 0, 4, 0, 3, 0, 6, 'a', 'b', 0, 0};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{40, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_IPV4_TOTAL_LENGTH},
-		{44, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH}, /* only data is missing */
+		{32, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{40, ANOMALY_TRUNCATED_CHUNKS, ANOMALY_TRUNCATED_RECORD},
+		{44, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD}, /* only data is missing */
 	};
 	const struct packet *packet = dissect_sctp_bytes(sctp, sizeof sctp);
 

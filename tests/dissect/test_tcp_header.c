@@ -45,8 +45,8 @@ good(void **state)
 	static const uint8_t segment[] = {FIXED(20, TCP_ACK | TCP_PSH), 'a', 'b', 'c'};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{43, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{43, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = dissect_tcp_bytes(segment, sizeof segment);
 
@@ -76,9 +76,9 @@ timestamps_alone(void **state)
 	static const uint8_t segment[] = {FIXED(32, TCP_ACK), 1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 'x'};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{52, ANOMALY_TRUNCATED_OPTIONS, ANOMALY_IPV4_TOTAL_LENGTH},
-		{53, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{40, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{52, ANOMALY_TRUNCATED_OPTIONS, ANOMALY_TRUNCATED_RECORD},
+		{53, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = dissect_tcp_bytes(segment, sizeof segment);
 

@@ -27,8 +27,8 @@ good(void **state)
 	static const uint8_t datagram[] = {0x14, 0xe9, 0, 53, 0, 11, 0xbe, 0xef, 'a', 'b', 'c'};
 	static const struct truncation_row cuts[] = {
 		{20, ANOMALY_TRUNCATED_NETWORK, ANOMALY_IPV4_SHORT},
-		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_IPV4_TOTAL_LENGTH},
-		{31, ANOMALY_NONE, ANOMALY_IPV4_TOTAL_LENGTH},
+		{28, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TRUNCATED_RECORD},
+		{31, ANOMALY_NONE, ANOMALY_TRUNCATED_RECORD},
 	};
 	const struct packet *packet = dissect_udp_bytes(datagram, sizeof datagram);
 

@@ -98,7 +98,7 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 
 		must(e->state < TCP_STATE_COUNT && e->state != TCP_STATE_LISTEN);
 		must((e->flags & TCP_EP_SEQ_KNOWN) == 0 || !tcp_seq_before(e->nxt, e->una));
-		must(e->retransmits <= e->segments_sent);
+		must(tcp_retransmits(fixture.table, flow, endpoint) <= e->segments_sent);
 		must(e->wscale <= 14);
 		must((e->slow_reasons & TCP_SLOW_LOSS) == 0 || cold->loss_index != 0);
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
@@ -123,6 +123,15 @@ check_table(void)
 		count++;
 	must(details + count == pools->loss_high_water);
 	must(fixture.illegal == 0);
+}
+
+/* The check announces what happens. */
+static void
+fuzz_flow_receive(struct flow *flow, unsigned receiver, const struct packet *packet, struct flow_events *events)
+{
+	enum anomaly announced = tcp_segment_check(fixture.table, flow, receiver, packet);
+
+	must(tcp_segment_received(fixture.table, flow, receiver, packet, fixture.now, events) == announced);
 }
 
 static void
@@ -152,7 +161,7 @@ fuzz_flow_feed_segment(const uint8_t *bytes)
 		if (endpoint == 0)
 			tcp_segment_sent(fixture.table, flow, sender, &packet, fixture.now, &events);
 		else
-			tcp_segment_received(fixture.table, flow, 1 - sender, &packet, fixture.now, &events);
+			fuzz_flow_receive(flow, 1 - sender, &packet, &events);
 		must(events.count < FLOW_EVENTS_MAX - 1);
 		for (i = 0; i < events.count; i++)
 			tcp_fixture_trace_event(&fixture, &events.event[i]);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "flow/tcp/tcp.h"
+#include "flow/tcp/tcp_pools.h"
 #include "probes/args/args.h"
 #include "probes/names.h"
 #include "tests/dissect/frame_buffer.h"
@@ -281,7 +282,8 @@ test_endpoint(void **state)
 	flow->local = 3;
 	flow->tcp[0] = (struct tcp_endpoint){.state = TCP_STATE_ESTABLISHED, .flags = TCP_EP_ISS_KNOWN, .wscale = 7,
 					     .iss = 500,
-				       .wnd = 65536, .segments_sent = 4, .retransmits = 1, .bytes = 900};
+				       .wnd = 65536, .segments_sent = 4, .bytes = 900};
+	tcp_count_retransmission(table, flow, 0);
 	flow->tcp[1] = (struct tcp_endpoint){.state = TCP_STATE_FIN_WAIT_1,
 					     .flags = TCP_EP_ISS_KNOWN | TCP_EP_ACTIVE_OPEN,
 					     .iss = 100,

@@ -3,6 +3,7 @@
 shell_tests += \
 	%D%/cases.sh \
 	%D%/live_truth.sh \
+	%D%/state_cases.sh \
 	%D%/truth.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \

@@ -170,7 +170,7 @@ truth_feed_segment(const struct packet *packet, uint64_t now)
 	tcp_segment_received(table, flow, 1 - sender, packet, now, &events);
 	truth_record_events(NULL, flow, &events);
 	for (endpoint = 0; endpoint < 2; endpoint++) {
-		truth_endpoint_find(flow, endpoint)->retransmits = flow->tcp[endpoint].retransmits;
+		truth_endpoint_find(flow, endpoint)->retransmits = tcp_retransmits(table, flow, endpoint);
 		truth_endpoint_find(flow, endpoint)->outstanding = flow->tcp[endpoint].nxt - flow->tcp[endpoint].una;
 	}
 }

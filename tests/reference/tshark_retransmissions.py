@@ -41,6 +41,10 @@ AGREED = {
     "syn": ({"again"},),
 }
 FIN, SYN = 1, 2
+ACK = 16
+IGNORED = re.compile(r'"pkt_reason":"tcp-(syn|rst|ack|outside|old)-')
+ACK = 16
+IGNORED = re.compile(r'"pkt_reason":"tcp-(syn|rst|ack|outside|old)-')
 FRAME = re.compile(r'"pkt_addr":(\d+),')
 
 
@@ -50,6 +54,8 @@ class Frame:
     def __init__(self, kind, analysis):
         self.kind, self.analysis = kind, analysis
         self.flags = self.length = self.seq = self.iss = self.elapsed = 0
+        self.ignored = False  # netobs reports that its receiver ignores it
+        self.ignored = False  # netobs reports that its receiver ignores it
         self.probed = False  # the same number was sent before as a probe of a closed window
         self.reused = False  # its stream has SYNs of different numbers
         self.twice = False   # an earlier frame has the same numbers and the same identification
@@ -63,6 +69,8 @@ def class_of(frame):
             return "syn-and-fin"
         if "again" not in words:
             return None
+        if frame.ignored or not frame.flags & ACK:
+            return "ignored"
         if frame.twice:
             return "duplicate"
         if frame.reused or frame.flags & SYN:
@@ -149,6 +157,8 @@ def compare(netobsd, path):
             continue
         frame = Frame(kind, analysis)
         describe(frame, again.get(number, sent[number]), number in again)
+        frame.ignored = IGNORED.search(sent[number]) is not None
+        frame.ignored = IGNORED.search(sent[number]) is not None
         frame.probed = (row["tcp.stream"], row["tcp.seq_raw"]) in probes
         frame.reused = row["tcp.stream"] in reused
         frame.twice = number in twice

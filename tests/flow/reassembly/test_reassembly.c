@@ -447,9 +447,9 @@ dropped_before(void **state)
 
 	b->raw.len = 0;
 	packet_put_ipv4(&b->raw, 1, 2, UDP, 1, MF, 80);
-	b->raw.bytes[8] = 0;
+	b->raw.bytes[12] = 224;
 	packet_put_bytes(&b->raw, b->source, 80);
-	assert_dropped(b, take(b, b->raw.len), ANOMALY_IPV4_TTL_ZERO);
+	assert_dropped(b, take(b, b->raw.len), ANOMALY_IPV4_SOURCE);
 	assert_empty(b);
 }
 

@@ -361,14 +361,14 @@ test_reordered_frames_are_no_retransmissions(void **state)
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* captured late */
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 	assert_int_equal(sender()->bytes, 400);
-	assert_int_equal(sender()->retransmits, 0);
+	assert_int_equal(tcp_retransmits(t.table, t.flow, A), 0);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1501, 5001));
 	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:ESTABLISHED>FIN_WAIT_1");
 	assert_int_equal(sender()->bytes, 500);
 	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100)); /* but this is */
-	assert_int_equal(sender()->retransmits, 1);
+	assert_int_equal(tcp_retransmits(t.table, t.flow, A), 1);
 }
 
 static void
@@ -481,7 +481,7 @@ test_loss_pairs_run_out(void **state)
 		for (round = 0; round < 3; round++) {
 			events.count = 0;
 			tcp_segment_sent(t.table, flows[i], endpoint, &packet, t.now, &events);
-			assert_int_equal(flows[i]->tcp[endpoint].retransmits, round);
+			assert_int_equal(tcp_retransmits(t.table, flows[i], endpoint), round);
 		}
 	}
 	assert_int_equal(pools->loss_evicted, 600 - pools->loss_pair_count);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which segments an endpoint must ignore; for the files of the TCP machine. */
+#ifndef NETOBS_FLOW_TCP_TCP_CHECK_H
+#define NETOBS_FLOW_TCP_TCP_CHECK_H
+
+#include "flow/tcp/tcp_segment.h"
+
+/* Numbers of two segments that differ by no more belong to one connection, bytes. */
+#define TCP_RESYNC_BYTES (1u << 20)
+
+/* A segment on its way from `sender` to `ep`, endpoint `endpoint` of the flow. */
+struct tcp_arrival {
+	struct flow_table *table;
+	struct flow *flow;
+	const struct tcp_endpoint *ep, *sender;
+	const struct tcp_layer *header;
+	uint32_t payload_len;
+	unsigned endpoint;
+};
+
+/* Largest window that the endpoint may have advertised with its last segment, bytes. */
+uint32_t tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer);
+
+/* Whether enough of the endpoint was captured to know what it accepts. */
+bool tcp_is_judged(const struct tcp_endpoint *e);
+
+/* TCP_PAWS_WINDOW of Linux: a timestamp may be this much older. */
+#define TCP_PAWS_WINDOW 1
+
+/* Whether the timestamp of the header is older than what the endpoint has accepted (PAWS, RFC 7323 section 5). */
+static inline bool
+tcp_timestamp_is_old(const struct tcp_endpoint *e, const struct tcp_layer *t)
+{
+	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 && e->ts_recent != 0 && t->tsval != 0 &&
+	       (int32_t)(e->ts_recent - t->tsval) > TCP_PAWS_WINDOW;
+}
+
+/* Stores the numbers of a segment that `ctx->ep` ignores. */
+void tcp_remember_ignored(struct tcp_segment_ctx *ctx);
+
+/* Whether the endpoint itself can have sent the RST in `ctx`, as far as its numbers show. */
+bool tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx);
+
+/* Whether the endpoint's sequence numbers are known and it has a connection. */
+static inline bool
+tcp_endpoint_has_numbers(const struct tcp_endpoint *e)
+{
+	return (e->flags & TCP_EP_SEQ_KNOWN) != 0 && e->state != TCP_STATE_NONE && e->state != TCP_STATE_CLOSED;
+}
+
+/* tcp_check_arrival() for other segments than the expected. */
+enum anomaly tcp_check_closely(const struct tcp_arrival *a, bool *resync);
+
+/* The reason why the receiver ignores the segment, ANOMALY_NONE if it does not.  `*resync`: its numbers are impossible,
+ * but the last segment that was ignored confirms them: the capture has lost a window or more, and the numbers of both
+ * endpoints are taken anew. */
+static inline enum anomaly
+tcp_check_arrival(const struct tcp_arrival *a, bool *resync)
+{
+	const struct tcp_endpoint *e = a->ep;
+	const struct tcp_layer *t = a->header;
+
+	*resync = false;
+	if ((t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK) {
+		if ((t->seq - e->last_ack_sent <= e->wnd || t->seq == e->rcv_nxt) &&
+		    t->ack - e->una <= e->nxt - e->una && e->segments_sent != 0 &&
+		    (e->state != TCP_STATE_SYN_RECEIVED || t->ack != e->una) && e->state != TCP_STATE_SYN_SENT &&
+		    !tcp_timestamp_is_old(e, t))
+			return ANOMALY_NONE;
+	} else if (e->state == TCP_STATE_NONE ||
+		   ((t->flags & TCP_ACK) != 0 && e->state == TCP_STATE_SYN_SENT && t->ack == e->nxt)) {
+		return ANOMALY_NONE;
+	}
+	return tcp_check_closely(a, resync);
+}
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Segments that an endpoint must ignore, and the evidence that frames are missing instead. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/flow/tcp/tcp_fixture.h"
+
+#define OPEN                                                                                                 \
+	"A:connect-request A:CLOSED>SYN_SENT B:LISTEN>SYN_RECEIVED A:connect-established A:SYN_SENT>ESTABLISHED " \
+	"B:accept-established B:SYN_RECEIVED>ESTABLISHED"
+
+static struct tcp_fixture t;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	tcp_fixture_setup(&t, MILLISECONDS);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	tcp_fixture_teardown(&t);
+	return 0;
+}
+
+static void
+feed(unsigned from, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len)
+{
+	struct test_segment s = segment_empty(from, flags, seq, ack);
+
+	s.len = len;
+	t.now += MILLISECONDS;
+	tcp_fixture_feed(&t, s);
+}
+
+static void
+feed_stamped(unsigned from, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len, uint32_t tsval)
+{
+	struct test_segment s = segment_empty(from, flags, seq, ack);
+
+	s.len = len;
+	s.tsval = tsval;
+	s.tsecr = 1;
+	t.now += MILLISECONDS;
+	tcp_fixture_feed(&t, s);
+}
+
+static void
+open_connection(void)
+{
+	tcp_fixture_handshake(&t);
+	assert_string_equal(tcp_fixture_take_trace(&t), OPEN);
+}
+
+static void
+expect(const char *events)
+{
+	assert_string_equal(tcp_fixture_take_trace(&t), events);
+}
+
+/* --- the SYN,ACK --- */
+
+static void
+test_a_half_open_scan_establishes_nothing(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(A, TCP_RST, 1001, 0, 0);
+	expect("A:connect-request A:CLOSED>SYN_SENT B:LISTEN>SYN_RECEIVED A:SYN_SENT>CLOSED B:SYN_RECEIVED>CLOSED");
+}
+
+static void
+test_a_syn_ack_is_accepted_if_the_peer_goes_on(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	expect("A:connect-request A:CLOSED>SYN_SENT B:LISTEN>SYN_RECEIVED");
+	feed(B, TCP_ACK, 5001, 1001, 10); /* A's ACK was not captured */
+	expect("A:connect-established A:SYN_SENT>ESTABLISHED");
+	assert_int_equal(t.flow->tcp[A].rcv_nxt, 5011);
+}
+
+static void
+test_a_syn_ack_is_accepted_at_the_end(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	tcp_fixture_take_trace(&t);
+	tcp_flush_deferred(t.table);
+	expect("A:connect-established A:SYN_SENT>ESTABLISHED");
+}
+
+/* --- RST --- */
+
+static void
+test_a_reset_with_the_number_of_a_fin_that_waits(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	t.now -= MILLISECONDS / 2; /* B has not acknowledged the FIN yet */
+	feed(A, TCP_RST, 1001, 0, 0);
+	tcp_flush_deferred(t.table);
+	expect("A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>CLOSED B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
+}
+
+static void
+test_forged_resets(void **state)
+{
+	static const uint32_t forged[] = {900000, 4000, 5100, 5000, 5001 + 20000};
+	unsigned i;
+
+	(void)state;
+	open_connection();
+	for (i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+		feed(B, TCP_RST, forged[i], 0, 0);
+		feed(B, TCP_RST | TCP_ACK, forged[i], 1001, 0);
+	}
+	tcp_flush_deferred(t.table);
+	expect("");
+}
+
+/* --- SYN --- */
+
+static void
+test_a_forged_syn(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	feed(A, TCP_SYN, 700000, 0, 0); /* at once: no retransmission */
+	feed(B, TCP_ACK, 5001, 1001, 0);
+	t.now += 3 * NANOSECONDS;
+	feed(A, TCP_SYN, 700000, 0, 0); /* B has answered */
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	feed(B, TCP_ACK, 5001, 1011, 0);
+	expect("");
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
+	assert_int_equal(flow_table_counters(t.table)->created, 1);
+}
+
+static void
+test_a_syn_that_is_accepted_after_missing_frames(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 900000, 700001, 0);
+	feed(A, TCP_ACK, 700001, 900001, 0);
+	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED " OPEN);
+	assert_int_equal(t.flow->tcp[A].iss, 700000);
+}
+
+static void
+test_a_syn_that_is_refused_after_missing_frames(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	feed(B, TCP_RST | TCP_ACK, 0, 700001, 0);
+	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT B:accept-refused "
+	       "A:connect-refused A:SYN_SENT>CLOSED");
+}
+
+static void
+test_a_syn_that_is_not_answered(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	t.now += NANOSECONDS;
+	feed(A, TCP_SYN, 700000, 0, 0); /* a retransmission: B is not there any more */
+	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT A:timeout(retransmit) "
+	       "A:retransmit(syn,2)");
+}
+
+static void
+close_connection(uint32_t tsval)
+{
+	feed_stamped(A, TCP_FIN | TCP_ACK, 1001, 5001, 0, tsval);
+	feed_stamped(B, TCP_FIN | TCP_ACK, 5001, 1002, 0, tsval);
+	feed_stamped(A, TCP_ACK, 1002, 5002, 0, tsval);
+	tcp_fixture_take_trace(&t);
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_TIME_WAIT);
+}
+
+static void
+syn_in_time_wait(uint32_t seq, uint32_t tsval, bool accepted)
+{
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	open_connection();
+	close_connection(tsval == 0 ? 0 : 1000);
+	feed_stamped(B, TCP_SYN, seq, 0, 0, tsval);
+	expect(accepted ? "A:TIME_WAIT>CLOSED B:connect-request B:CLOSED>SYN_SENT" : "");
+}
+
+/* Linux tcp_timewait_state_process(). */
+static void
+test_a_syn_in_time_wait(void **state)
+{
+	(void)state;
+	syn_in_time_wait(6000, 0, true);
+	syn_in_time_wait(4000, 0, false);
+	syn_in_time_wait(4000, 2000, true);
+	syn_in_time_wait(6000, 500, false);
+	syn_in_time_wait(6000, 1000, true);
+	syn_in_time_wait(4000, 1000, false);
+}
+
+/* --- acknowledgements --- */
+
+static void
+test_impossible_acknowledgements_deliver_nothing(void **state)
+{
+	struct tcp_endpoint before;
+
+	(void)state;
+	open_connection();
+	before = t.flow->tcp[B];
+	feed(B, TCP_ACK, 5001, 400000000, 0);
+	feed(B, TCP_ACK, 5001, 1001 + 10001, 0); /* one byte beyond the window */
+	feed(B, TCP_FIN | TCP_ACK, 5001, 400000000, 0);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 0).bytes, 0);
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	feed(B, TCP_ACK, 5001, 1011, 0);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 10).bytes, 10);
+	expect("");
+}
+
+static void
+test_a_fin_that_acknowledges_unsent_data(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5101, 0);
+	feed(B, TCP_ACK, 5001, 1001, 0); /* the challenge ACK */
+	feed(A, TCP_ACK, 1001, 5001, 1); /* the byte in place of the FIN */
+	feed(B, TCP_ACK, 5001, 1002, 0);
+	expect("");
+	assert_int_equal(t.flow->tcp[A].bytes, 1);
+}
+
+static void
+test_a_fin_behind_missing_frames(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5101, 0); /* 100 bytes of B are missing */
+	expect("");
+	feed(B, TCP_ACK, 5101, 1002, 0);
+	expect("B:ESTABLISHED>CLOSE_WAIT A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>FIN_WAIT_2");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5101, 0);
+	feed(A, TCP_ACK, 1002, 5201, 0);
+	expect("A:ESTABLISHED>FIN_WAIT_1");
+}
+
+/* --- timestamps --- */
+
+static void
+open_with_timestamps(void)
+{
+	feed_stamped(A, TCP_SYN, 1000, 0, 0, 5000);
+	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 70000);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 0, 5000);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 5100);
+	feed_stamped(B, TCP_ACK, 5001, 1011, 0, 70100);
+	expect(OPEN);
+}
+
+static void
+test_old_timestamps(void **state)
+{
+	(void)state;
+	open_with_timestamps();
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 5000); /* as it were for the fast path */
+	feed_stamped(A, TCP_FIN | TCP_ACK, 1011, 5001, 0, 5000);
+	expect("");
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
+	assert_int_equal(t.flow->tcp[A].nxt, 1011);
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 5101);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
+	assert_int_equal(t.flow->tcp[A].bytes, 20);
+	expect("");
+}
+
+/* A clock of 1 MHz wraps in 36 minutes. */
+static void
+test_timestamps_are_forgotten(void **state)
+{
+	(void)state;
+	open_with_timestamps();
+	t.now += 2200 * NANOSECONDS;
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 4000);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
+}
+
+/* --- missing frames --- */
+
+static void
+test_lost_windows_in_both_directions(void **state)
+{
+	struct tcp_endpoint before;
+
+	(void)state;
+	open_connection();
+	before = t.flow->tcp[B];
+	feed(A, TCP_ACK, 900001, 5001, 100);
+	feed(B, TCP_ACK, 5001, 900101, 0);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 0).bytes, 0);
+	before = t.flow->tcp[B];
+	feed(A, TCP_ACK, 900101, 5001, 100);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 100).bytes, 100);
+	feed(B, TCP_ACK, 5001, 900201, 0);
+	feed(A, TCP_FIN | TCP_ACK, 900201, 5001, 0);
+	feed(B, TCP_ACK, 5001, 900202, 0);
+	expect("A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT A:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+static void
+test_one_direction_is_not_judged(void **state)
+{
+	(void)state;
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	feed(A, TCP_ACK, 4000001, 5001, 100);
+	feed(A, TCP_FIN | TCP_ACK, 4000101, 5001, 0);
+	expect("A:ESTABLISHED>FIN_WAIT_1");
+}
+
+#define all(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		all(test_a_half_open_scan_establishes_nothing),
+		all(test_a_syn_ack_is_accepted_if_the_peer_goes_on),
+		all(test_a_syn_ack_is_accepted_at_the_end),
+		all(test_a_reset_with_the_number_of_a_fin_that_waits),
+		all(test_forged_resets),
+		all(test_a_forged_syn),
+		all(test_a_syn_that_is_accepted_after_missing_frames),
+		all(test_a_syn_that_is_refused_after_missing_frames),
+		all(test_a_syn_that_is_not_answered),
+		all(test_a_syn_in_time_wait),
+		all(test_impossible_acknowledgements_deliver_nothing),
+		all(test_a_fin_that_acknowledges_unsent_data),
+		all(test_a_fin_behind_missing_frames),
+		all(test_old_timestamps),
+		all(test_timestamps_are_forgotten),
+		all(test_lost_windows_in_both_directions),
+		all(test_one_direction_is_not_judged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
