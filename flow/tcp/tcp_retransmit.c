@@ -40,8 +40,8 @@ retransmit_silence_us(const struct tcp_endpoint *e)
 	return e->srtt_us + (margin < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : margin);
 }
 
-/* Whether the timer of the first outstanding segment has expired although ACKs still arrive.  A retransmission that an ACK
- * causes follows it at once. */
+/* Whether the timer of the first outstanding segment has expired although ACKs still arrive.  A retransmission that an
+ * ACK causes follows it at once. */
 static bool
 retransmit_timer_is_due(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss,
 			const struct retransmit_evidence *v)

@@ -14,6 +14,7 @@
 
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/observer.h"
+#include "flow/tcp/tcp.h"
 #include "probes/sites.h"
 
 enum { ETHERNET = 1, SECOND = 1000000000 }; /* hardware type; ns */
@@ -204,6 +205,7 @@ observe_segment(struct observer *o, const struct stack *stack, const struct segm
 struct totals {
 	unsigned connections;
 	uint64_t bytes[2], retransmissions, segments;
+	const struct flow_table *table;
 };
 
 static void
@@ -218,7 +220,7 @@ add_flow(void *context, const struct flow *flow)
 		const struct tcp_endpoint *e = &flow->tcp[i];
 
 		totals->bytes[flow->key.port[i] == 80] += e->bytes;
-		totals->retransmissions += e->retransmits;
+		totals->retransmissions += tcp_retransmits(totals->table, flow, i);
 		totals->segments += e->segments_sent;
 	}
 }
@@ -269,6 +271,7 @@ observe_stack(const struct stack *stack, bool traced, struct totals *totals)
 		observe_segment(o, stack, &segments[i]);
 	*probe_semaphores[PROBE_IP_PACKET_FREE] -= traced;
 	*totals = (struct totals){.connections = 0};
+	totals->table = observer_flows(o);
 	flow_table_visit(observer_flows(o), add_flow, totals);
 	for (size_t i = 0; i <= RETRANSMIT_SYN; i++)
 		totals->retransmissions += observer_counters(o)->retransmissions[i];
