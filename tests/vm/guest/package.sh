@@ -191,7 +191,8 @@ expected_messages() {
 		netobsd: /etc/netobs/netobs\.conf reloaded
 		netobsd: /etc/netobs/netobs\.conf:[0-9]+: time-wait = forever: expected a number from 0\.001 to 31536000
 		netobsd: reload failed: the configuration is unchanged
-		netobsd: no such interface: late0; available: [a-z0-9, ]*
+		netobsd: no such interface: late0; available: [a-z0-9, ]*; waiting for it
+		netobsd: interface late0 is observed
 		netobsd: interface late0 was removed: it no longer exists; waiting until it returns
 		netobsd: interface late0 has returned and is observed again
 	LINES
