@@ -8,16 +8,16 @@
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
-have ip setpriv || skip_all "ip or setpriv is not installed"
+have ip setpriv python3 || skip_all "ip, setpriv or python3 is not installed"
 space=netobs-late-$$
+pid=
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
 ip -n "$space" link add test0 type veth peer name test1 2>/dev/null || skip_all "no veth interfaces here"
 ip -n "$space" link del test0
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 netobsd=$(private_netobsd) || exit 99
-pid=
 
 # inside COMMAND...: in the network namespace, as a user who may open interfaces, as the packaged unit does
 inside() {
@@ -32,13 +32,15 @@ start() {
 	wait_for begun "$pid"
 }
 
+# finish: ends netobsd; $status
 finish() {
 	kill -TERM "$pid"
 	wait "$pid"
 	status=$?
+	pid=
 }
 
-# appears NAME: creates an interface with an address, and sends one datagram through it
+# appears NAME: creates an interface with an address and a peer, both up
 appears() {
 	ip -n "$space" link add "$1" type veth peer name peer0
 	ip -n "$space" addr add 192.0.2.1/24 dev "$1"
@@ -46,13 +48,14 @@ appears() {
 	ip -n "$space" link set "$1" up
 }
 
+# send: one datagram through the interface
 send() {
 	ip netns exec "$space" python3 -c '
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"late", ("192.0.2.2", 9))'
 }
 
-# prints: sends until netobsd reports a datagram
+# prints: sends a datagram; whether netobsd has reported one
 prints() {
 	send
 	grep -q udp-send "$tmp/out"
@@ -82,7 +85,6 @@ ip -n "$space" link del late0
 appears eno1
 start -i en01 -i lo --workers 2
 check "a similar name is proposed, once" wait_for grep -q "no such interface: en01; available: .*; did you mean eno1?" "$tmp/err"
-is "with workers: one message" "$(grep -c 'no such' "$tmp/err")" 1
 ip -n "$space" link set eno1 down
 ip -n "$space" link set eno1 name en01
 wait_for grep -q "interface en01 is observed" "$tmp/err" &
@@ -92,6 +94,7 @@ wait "$waiting"
 check "with workers: observed" grep -q "interface en01 is observed" "$tmp/err"
 finish
 is "with workers: status" "$status" 0
+is "with workers: one message" "$(grep -c 'no such' "$tmp/err")" 1
 ip -n "$space" link set en01 down
 start -i en01
 check "down at the start: awaited" wait_for grep -q "interface en01 is down; .*; waiting for it" "$tmp/err"
