@@ -3,12 +3,14 @@
 #
 # make check-vm: builds the Debian package, boots a Debian 12 guest without network in QEMU, installs the package there and
 # runs the scripts of tests/vm/guest/ and tests/vm/host/.  tests/vm/README.md describes the variables:
-#   VM_CHECKS            names of the scripts to run; make sets it to all of them, in the order of the room.mk files
+#   VM_CHECKS            names of the scripts to run; all without it
+#   VM_ALL               names of all scripts, in the order of the room.mk files; make sets it
 #   VM_KEEP              not empty: the guest continues to run at the end
 #   NETOBS_VM_CACHE      directory of the image and the packages
 #   NETOBS_VM_PACKAGE    package to install instead of that of the last commit
 #   NETOBS_VM_MIRROR     Debian mirror
 #   NETOBS_VM_ACCEL      kvm or tcg
+#   NETOBS_VM_TMPDIR     directory of the changes to the guest's disk
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -58,25 +60,38 @@ check_prerequisites() {
 	[ "$(uname -m)" = x86_64 ] || die "the guest is an x86-64 machine and gets the package built here: this is $(uname -m)"
 	grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release ||
 		die "the guest is Debian 12 and gets the package built here: build on Debian 12"
+	case ${NETOBS_VM_ACCEL:-kvm} in
+	kvm | tcg) ;;
+	*) die "NETOBS_VM_ACCEL: kvm or tcg, not $NETOBS_VM_ACCEL" ;;
+	esac
 	missing=$(missing_packages)
 	[ -z "$missing" ] || die "packages are missing: apt-get install $missing"
-	[ -n "${NETOBS_VM_PACKAGE:-}" ] || check_build_packages
+	if [ -n "${NETOBS_VM_PACKAGE:-}" ]; then
+		[ -f "$NETOBS_VM_PACKAGE" ] || die "NETOBS_VM_PACKAGE: there is no file $NETOBS_VM_PACKAGE"
+	else
+		check_build_packages
+	fi
 }
 
 # check_build_packages: what the build of the package needs
 check_build_packages() {
-	git -C "$top" rev-parse -q --verify HEAD >/dev/null || die "$top is no git repository: the package is built of its last commit"
+	git -C "$top" rev-parse -q --verify HEAD >/dev/null ||
+		die "the package is built of the last commit of $top, which git cannot read"
 	missing=$(cd "$top" && dpkg-checkbuilddeps -Pnocheck 2>&1) ||
 		die "$(printf '%s\n%s' "${missing#*: error: }" "cure: cd $top && apt-get build-dep -P nocheck ./")"
 }
 
-# choose_checks: the scripts to run
+# choose_checks: the scripts to run.  An empty or blank VM_CHECKS means all.
 choose_checks() {
-	checks=${VM_CHECKS:?make check-vm sets it}
-	for name in $checks; do
-		[ -e "$vm/guest/$name.sh" ] || [ -e "$vm/host/$name.sh" ] ||
-			die "VM_CHECKS: there is no tests/vm/guest/$name.sh and no tests/vm/host/$name.sh"
+	: "${VM_ALL:?make check-vm sets it}"
+	checks=''
+	for name in ${VM_CHECKS:-}; do
+		case " $VM_ALL " in
+		*" $name "*) checks="$checks $name" ;;
+		*) die "VM_CHECKS: there is no script $name, only $VM_ALL" ;;
+		esac
 	done
+	checks=${checks:-$VM_ALL}
 }
 
 # ---------------------------------------------------------------------------------------------------- package and image
@@ -165,9 +180,11 @@ points_of() {
 	124) fault "$points_name" "the script did not end in time" ;;
 	125) fault "$points_name" "the guest died, restarted or does not answer" ;;
 	*)
-		if [ -z "$plan" ]; then
+		if [ "$plan" = 0 ]; then
+			fault "$points_name" "the script skipped all of its points"
+		elif [ -z "$plan" ]; then
 			fault "$points_name" "no plan: the script ended early, with status $status"
-		elif [ "$plan" -ne "$count" ] && [ "$plan" -ne 0 ]; then
+		elif [ "$plan" -ne "$count" ]; then
 			fault "$points_name" "$count points instead of $plan"
 		elif [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
 			fault "$points_name" "status $status without a failed point"
@@ -183,7 +200,6 @@ points_of() {
 boot_guest() {
 	say "booting the guest"
 	begin=$(date +%s)
-	cp "$package" "$run/guest/share/netobs.deb"
 	[ ! -d "$cache/extra" ] || cp -r "$cache/extra" "$run/guest/share/"
 	# shellcheck disable=SC2046 # options
 	machine_boot "$run/guest" $(machine_nics) || {
@@ -219,6 +235,8 @@ timeout_of() {
 # run_in_guest NAME: runs a script of tests/vm/guest/, again after each restart that it requests
 run_in_guest() {
 	file=$vm/guest/$1.sh stage=1
+	# It begins without the package.
+	[ "$1" != package ] || machine_stop "$run/guest"
 	[ -e "$run/guest/pid" ] || boot_guest || return 1
 	if [ "$1" != package ] && ! install_package; then
 		cat "$run/install.out"
@@ -239,7 +257,7 @@ run_in_guest() {
 # run_on_host NAME: runs a script of tests/vm/host/, which boots guests of its own
 run_on_host() {
 	file=$vm/host/$1.sh
-	points_of "$1" env top_srcdir="$top" vm_run="$run" vm_cache="$cache" vm_package="$package" \
+	points_of "$1" env top_srcdir="$top" vm_run="$run" vm_cache="$cache" vm_package="$run/guest/share/netobs.deb" \
 		timeout -k 5 "$(timeout_of "$file")" sh "$file"
 }
 
@@ -252,9 +270,10 @@ run_check() {
 		run_on_host "$1"
 	fi
 	took "$1" "$begin_check"
-	[ "$failed" -eq "$failed_before" ] || keep_logs "$1"
-	# A script that did not end leaves the guest in an unknown state.
-	[ -z "$broken" ] || [ -n "${VM_KEEP:-}" ] || machine_stop "$run/guest"
+	[ "$failed" -ne "$failed_before" ] || return 0
+	keep_logs "$1"
+	# A script that failed may leave the guest in any state: the next one begins with a fresh guest.
+	[ -n "${VM_KEEP:-}" ] || machine_stop "$run/guest"
 }
 
 clean_up() {
@@ -268,28 +287,34 @@ clean_up() {
 
 # --------------------------------------------------------------------------------------------------------------- main
 
-check_prerequisites
 choose_checks
+check_prerequisites
 begin_all=$(date +%s)
-mkdir -p "$cache"
+# Absolute, because QEMU runs in the directory of its guest.
+mkdir -p "$cache" || die "NETOBS_VM_CACHE: no directory $cache"
+cache=$(cd "$cache" && pwd)
 rm -rf "$logs"
 # Two runs must not make the image or the package at the same time.
 exec 9>"$cache/lock"
-flock 9 || die "$cache/lock cannot be locked"
-make_package
-make_image
-flock -u 9
-exec 9>&-
-
+flock -n 9 || {
+	say "waiting for another run that makes the package or the image in $cache"
+	flock 9 || die "$cache/lock cannot be locked"
+}
 run=$(mktemp -d "${TMPDIR:-/tmp}/netobs-vm.XXXXXX") || die "no directory for the run"
 mkdir -p "$run/guest/share"
 trap clean_up EXIT
 trap 'exit 130' HUP INT TERM
+make_package
+make_image
+# A run of another commit may replace the package as soon as the lock is released.
+cp "$package" "$run/guest/share/netobs.deb" || die "the package cannot be copied"
+flock -u 9
+exec 9>&-
+
 [ -z "${VM_KEEP:-}" ] || NETOBS_VM_KEEP=1
 for name in $checks; do
-	broken=''
 	run_check "$name"
 done
 say "seconds:${times%,}; $(elapsed "$begin_all") s together"
 say "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The whole machine: optional, never part of make check.
 
-.PHONY: check-vm
+.PHONY: check-vm distclean-vm
 check-vm:
-	@$(AM_TESTS_ENVIRONMENT) VM_CHECKS='$(or $(VM_CHECKS),$(basename $(notdir $(vm_checks))))' VM_KEEP='$(VM_KEEP)' $(srcdir)/%D%/check.sh
+	@$(AM_TESTS_ENVIRONMENT) VM_CHECKS='$(VM_CHECKS)' VM_KEEP='$(VM_KEEP)' \
+		VM_ALL='$(basename $(notdir $(vm_checks)))' $(srcdir)/%D%/check.sh
 
-distclean-local:
+distclean-vm:
 	rm -rf %D%/cache %D%/log
+distclean-local: distclean-vm

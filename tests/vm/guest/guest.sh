@@ -34,13 +34,15 @@ frames() {
 	netobsctl counters | awk '$1 == "frames" { print $2 }'
 }
 
-# more_frames COUNT [INTERFACE]: whether the service has observed more than COUNT frames after one more was sent
+# more_frames COUNT [INTERFACE]: whether the service has observed more than COUNT frames after one more was sent to
+# $more_frames_to
 more_frames() {
 	ping -q -c 1 -W 1 ${2:+-I "$2"} "${more_frames_to:-127.0.0.1}" || :
 	[ "$(frames)" -gt "$1" ]
 }
 
-# observes NAME [INTERFACE ADDRESS]: a point: the service observes frames sent there, without them to 127.0.0.1
+# observes NAME [INTERFACE ADDRESS]: a point: the service observes frames that are sent to ADDRESS through INTERFACE, by
+# default to 127.0.0.1
 observes() {
 	more_frames_to=${3:-}
 	if wait_for netobsctl status && observed=$(frames) && wait_for more_frames "$observed" "${2:-}"; then
