@@ -37,7 +37,7 @@ class Command:
     """One command on its way."""
 
     def __init__(self, connection, options):
-        self.connection, self.starting = connection, options.starting
+        self.connection, self.starting, self.closed = connection, options.starting, False
         self.message = {"id": f"{os.getpid()}.{time.time()}", "command": options.command, "timeout": options.timeout}
         # The agent ends the command first; the rest is for a guest that does not run any more.
         self.end = time.monotonic() + options.timeout + (0 if self.starting else 30)
@@ -55,7 +55,8 @@ class Command:
             except TimeoutError:
                 yield None
                 continue
-            if not data:
+            if not data:  # QEMU ended
+                self.closed = True
                 return
             *lines, rest = (rest + data).split(b"\n")
             yield from (json.loads(line) for line in lines)
@@ -75,7 +76,7 @@ class Command:
                 sys.stdout.flush()
                 if "status" in message:
                     return message["status"]
-        return "the guest does not answer" if alive() else "the guest died"
+        return "the guest died" if self.closed or not alive() else "the guest does not answer"
 
 
 def main():
