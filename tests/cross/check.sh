@@ -111,12 +111,12 @@ configure_target() {
 
 build_target() {
 	[ -n "$(find "$out/Makefile" -newer "$top/configure" 2>/dev/null)" ] || configure_target || {
-		cat "$cache/$machine/configure.log"
+		tail -n 20 "$cache/$machine/configure.log"
 		return 1
 	}
 	say "$machine: the build"
 	make -C "$out" -s -j "$jobs" check-programs >"$cache/$machine/build.log" 2>&1 || {
-		cat "$cache/$machine/build.log"
+		tail -n 20 "$cache/$machine/build.log"
 		return 1
 	}
 }
@@ -141,12 +141,13 @@ left_out() {
 	sed -e '/^#/d' -e 's/:.*//' "$cross/left-out" | paste -s -d ' ' -
 }
 
-# make_check LOG ENVIRONMENT TEST...: runs these tests with further variables of the environment
+# make_check LOG ENVIRONMENT TEST...: runs these tests with further variables of the environment.  The shell
+# becomes make, so that a signal to a subshell ends the tests
 make_check() {
 	log=$1
 	environment=$2
 	shift 2
-	make -C "$out" -k -j "$jobs" check TESTS="$*" LOG_COMPILER="$emulator -L $root" TEST_SUITE_LOG="$log.log" \
+	exec make -C "$out" -k -j "$jobs" check TESTS="$*" LOG_COMPILER="$emulator -L $root" TEST_SUITE_LOG="$log.log" \
 		TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
 }
 
@@ -166,8 +167,8 @@ run_tests() {
 		'$(filter-out' "$(left_out)",'$(unit_tests)) tests/probes/notes.sh' &
 	units=$!
 	status=0
-	make_check scripts "NETOBSD=$out/run/netobsd top_builddir=$out/run HOST_NETOBSD=$build/netobsd" \
-		"$CROSS_SCRIPTS" || status=1
+	(make_check scripts "NETOBSD=$out/run/netobsd top_builddir=$out/run HOST_NETOBSD=$build/netobsd" \
+		"$CROSS_SCRIPTS") || status=1
 	wait "$units" || status=1
 	units=''
 	# Paths of this program's own, without blanks.
@@ -199,8 +200,14 @@ check_machine() {
 units=''
 trap '[ -z "$units" ] || kill "$units"; exit 130' HUP INT TERM
 : "${CROSS_SCRIPTS:?make check-cross sets it}"
-CROSS=${CROSS:-arm64 s390x}
+# Without a word, both; a blank CROSS must not check nothing.
+case ${CROSS:-} in
+*[![:blank:]]*) ;;
+*) CROSS='arm64 s390x' ;;
+esac
 check_prerequisites
+mkdir -p "$cache" || die "NETOBS_CROSS_CACHE: no directory $cache"
+cache=$(cd "$cache" && pwd) # absolute, because configure and make run in other directories
 for name in $CROSS; do
 	choose_machine "$name"
 	mkdir -p "$cache/$machine"
