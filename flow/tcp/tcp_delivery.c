@@ -59,9 +59,9 @@ tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoi
 	}
 	if (!tcp_seq_before(from, to) || before->resyncs != e->resyncs)
 		return (struct tcp_delivery){0, 0};
-	flow->unreported &= (uint8_t)~(1u << endpoint) & 3u;
+	flow->unreported = flow->unreported & ~(1u << endpoint) & 3u;
 	if (peer->segments_sent == 0) {
-		flow->unreported |= (uint8_t)(1u << endpoint) & 3u;
+		flow->unreported = (flow->unreported | 1u << endpoint) & 3u;
 		to--;
 	}
 	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, 1 - endpoint, from)};
