@@ -67,6 +67,29 @@ packet_clock_returns(const struct packet_clock *clock, uint64_t ts, const struct
 	return behind->ts + clock->offset + PACKET_CLOCK_TOLERANCE_NS >= clock->now;
 }
 
+/* Whether a time stamp that no frame behind it contradicts is out of order, rather than a step back. */
+static bool
+packet_clock_is_unordered(struct packet_clock *clock)
+{
+	if (clock->back_step == 0 || clock->now - clock->back_at >= PACKET_CLOCK_STEADY_NS + clock->back_step)
+		return false;
+	if (clock->now != clock->back_at)
+		clock->back_frames = 0;
+	clock->back_at = clock->now;
+	return ++clock->back_frames < PACKET_CLOCK_STEADY_FRAMES;
+}
+
+static enum packet_clock_verdict
+packet_clock_step_back(struct packet_clock *clock, uint64_t ts)
+{
+	if (packet_clock_is_unordered(clock))
+		return PACKET_CLOCK_STRAY;
+	clock->back_at = clock->now;
+	clock->back_step = clock->now - (ts + clock->offset);
+	clock->back_frames = 0;
+	return packet_clock_follow(clock, ts);
+}
+
 static enum packet_clock_verdict
 packet_clock_decide_file(struct packet_clock *clock, uint64_t ts, const struct frame *behind, unsigned count, bool last)
 {
@@ -83,7 +106,7 @@ packet_clock_decide_file(struct packet_clock *clock, uint64_t ts, const struct f
 		clock->now = ts + clock->offset;
 		return PACKET_CLOCK_REGULAR;
 	}
-	return count > 0 ? packet_clock_follow(clock, ts) : PACKET_CLOCK_STRAY;
+	return count > 0 ? packet_clock_step_back(clock, ts) : PACKET_CLOCK_STRAY;
 }
 
 enum packet_clock_verdict

@@ -5,7 +5,9 @@
  * trips are not affected by it.  A lone time stamp far from those around it is ignored.
  *
  * Files: the frames behind an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
- * later stamp is a gap in the traffic, and an earlier one a step.  Live: the host's clock decides (see `host_now`).
+ * later stamp is a gap in the traffic, and an earlier one a step.  Time runs away if blocks of frames that are not in
+ * order are taken for gaps and steps in turn, so a step soon after another needs more frames.  Live: the host's clock
+ * decides (see `host_now`).
  */
 #ifndef NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H
 #define NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H
@@ -24,11 +26,19 @@
 /* Frames behind an irregular one that decide what it means. */
 #define PACKET_CLOCK_LOOKAHEAD 3u
 
+/* Files that are not in order of time: after a step back, another one within this time plus the size of the first is a
+ * step only if so many frames in a row are as early. */
+#define PACKET_CLOCK_STEADY_NS	   60000000000u
+#define PACKET_CLOCK_STEADY_FRAMES 256u
+
 struct packet_clock {
 	uint64_t now;	       /* latest packet time, ns */
 	uint64_t offset;       /* packet time - time stamp, modulo 2^64 */
 	uint64_t other_offset; /* offset before the latest step: frames from before it may still arrive */
 	uint64_t host_now;     /* live: the host's clock when the latest frames were read; 0 for files */
+	uint64_t back_at;      /* files: packet time at the latest step back, or frame that could have been one */
+	uint64_t back_step;    /* files: size of the latest step back, ns; 0 if there was none */
+	unsigned back_frames;  /* files: frames in a row that could have been a step back */
 	bool stepped;	       /* other_offset is valid */
 };
 

@@ -10,6 +10,7 @@ forth     as back; at connection 30 it is set forward again
 future    one frame of connection 20 is an hour late
 past      one frame of connection 20 is an hour early
 gap       an hour without traffic before connection 20
+blocks    every second connection is five seconds early
 first     the first frame is a year ahead
 y2038     all frames are of 2040
 y2038ng   as y2038, as pcapng
@@ -62,6 +63,7 @@ change = {
     "future": lambda i, t: t + HOUR if i == middle else t,
     "past": lambda i, t: t - HOUR if i == middle else t,
     "gap": lambda i, t: t + HOUR if i >= lead + 20 * 9 else t,
+    "blocks": lambda i, t: t - 5 * 10**6 if (i - lead) // 9 % 2 else t,
     "first": lambda i, t: t + 8760 * HOUR if i == 0 else t,
 }.get(kind, lambda i, t: t)
 with open(path, "wb") as out:

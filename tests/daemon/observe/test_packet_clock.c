@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packet time with the host's clock as reference, as live; tests/daemon/observe/clock.sh replays files. */
+/* Packet time with the host's clock as reference, as live, and of files; tests/daemon/observe/clock.sh replays files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,12 @@
 
 #include "daemon/observe/packet_clock.h"
 
-#define SECOND 1000000000ull
-#define HOUR   (3600 * SECOND)
-#define START  (1700000000 * SECOND)
+#define SECOND	    1000000000ull
+#define MILLISECOND 1000000ull
+#define HOUR	    (3600 * SECOND)
+#define START	    (1700000000 * SECOND)
+
+#define BLOCK_MAX (2 * PACKET_CLOCK_STEADY_FRAMES)
 
 /* Observes one frame whose time stamp is `ts` while the host's clock is `host`. */
 static enum packet_clock_verdict
@@ -110,14 +113,74 @@ test_ahead(void **state)
 	assert_int_equal(clock.now, START + 6 * SECOND);
 }
 
+/* Observes a block of frames of a file, a millisecond apart, of which none is near those behind the block.  Returns the
+ * number of steps. */
+static unsigned
+observe_block(struct packet_clock *clock, uint64_t from, unsigned count)
+{
+	struct frame frames[BLOCK_MAX];
+	unsigned steps = 0;
+
+	assert_true(count <= BLOCK_MAX);
+	for (unsigned i = 0; i < count; i++)
+		frames[i] = (struct frame){.ts = from + i * MILLISECOND};
+	for (unsigned i = 0; i < count; i++) {
+		if (packet_clock_is_regular(clock, frames[i].ts))
+			clock->now = frames[i].ts + clock->offset;
+		else
+			steps += packet_clock_decide(clock, frames[i].ts, &frames[i + 1], count - i - 1, true) ==
+				 PACKET_CLOCK_STEP;
+	}
+	return steps;
+}
+
+/* A file with the blocks of three hosts in turn, whose clocks differ: packet time does not run away. */
+static void
+check_unordered(uint64_t second, uint64_t third)
+{
+	struct packet_clock clock = {0};
+	uint64_t elapsed = 1000 * 20 * MILLISECOND;
+
+	for (unsigned turn = 0; turn < 1000; turn++) {
+		observe_block(&clock, START + turn * 20 * MILLISECOND, 20);
+		observe_block(&clock, START + second + turn * 20 * MILLISECOND, 20);
+		observe_block(&clock, START + third + turn * 20 * MILLISECOND, 20);
+	}
+	assert_in_range(clock.now, START + third, START + 3 * third + 3 * elapsed);
+}
+
+static void
+test_unordered(void **state)
+{
+	(void)state;
+	check_unordered(0, 2 * SECOND);
+	check_unordered(0, 5 * SECOND);
+	check_unordered(3 * SECOND, 7 * SECOND);
+	check_unordered(0, 100 * SECOND);
+	check_unordered(100 * SECOND, 250 * SECOND);
+}
+
+/* A second step soon after the first takes effect after some frames. */
+static void
+test_second_step(void **state)
+{
+	struct packet_clock clock = {0};
+	uint64_t before;
+
+	(void)state;
+	observe_block(&clock, START, 20);
+	assert_int_equal(observe_block(&clock, START - HOUR, 20), 1);
+	before = clock.now;
+	assert_int_equal(observe_block(&clock, START - 2 * HOUR, BLOCK_MAX), 1);
+	assert_int_equal(clock.now, before + (BLOCK_MAX - PACKET_CLOCK_STEADY_FRAMES) * MILLISECOND);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_regular),
-	    cmocka_unit_test(test_stray),
-	    cmocka_unit_test(test_steps),
-	    cmocka_unit_test(test_ahead),
+	    cmocka_unit_test(test_regular), cmocka_unit_test(test_stray),     cmocka_unit_test(test_steps),
+	    cmocka_unit_test(test_ahead),   cmocka_unit_test(test_unordered), cmocka_unit_test(test_second_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
