@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/host/lower_dedup.h"
 
-#include <net/ethernet.h>
 #include <linux/if_ether.h>
+#include <net/ethernet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +41,11 @@ struct lower_dedup {
 	struct lower_device *devices; /* sorted by interface index */
 	size_t device_count;
 	uint64_t hint;		       /* bit n: the interface index of a device is n modulo 64 */
-	struct tunnel_device *tunnels; /* tunnel devices that are up */
-	size_t tunnel_count;
-	bool has_ppp; /* a PPP interface is up */
+	struct tunnel_device *tunnels; /* tunnel devices that are up, those for every id first */
+	size_t tunnel_count, every_id_count;
+	uint64_t
+	    *tunnel_keys[2]; /* of tunnels with one id, received and sent: id << 32 | index of the tunnel, sorted */
+	bool has_ppp;	     /* a PPP interface is up */
 };
 
 static bool
@@ -126,8 +128,7 @@ lower_dedup_get_device(struct lower_dedup *dedup, uint32_t ifindex)
 }
 
 static void
-lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex,
-			      bool sends_only)
+lower_dedup_collect_addresses(struct lower_dedup *dedup, struct lower_device *device, uint32_t ifindex, bool sends_only)
 {
 	for (size_t i = 0; i < dedup->address_count; i++) {
 		const struct interface_address *address = &dedup->addresses[i];
@@ -174,15 +175,41 @@ lower_dedup_link_devices(struct lower_dedup *dedup)
 }
 
 static void
-lower_dedup_collect_tunnels(struct lower_dedup *dedup)
+lower_dedup_add_tunnels(struct lower_dedup *dedup, bool every_id)
 {
 	for (size_t i = 0; i < dedup->link_count; i++) {
 		const struct interface_info *link = &dedup->links[i];
 
-		dedup->has_ppp |= link->up && link->ppp;
-		if (link->up && link->tunnel.inner != INNER_NONE)
+		if (link->up && link->tunnel.inner != INNER_NONE && link->tunnel.every_id == every_id)
 			dedup->tunnels[dedup->tunnel_count++] = link->tunnel;
 	}
+}
+
+static int
+lower_dedup_compare_keys(const void *a, const void *b)
+{
+	uint64_t one, other;
+
+	memcpy(&one, a, sizeof one);
+	memcpy(&other, b, sizeof other);
+	return (one > other) - (one < other);
+}
+
+static void
+lower_dedup_collect_tunnels(struct lower_dedup *dedup)
+{
+	lower_dedup_add_tunnels(dedup, true);
+	dedup->every_id_count = dedup->tunnel_count;
+	lower_dedup_add_tunnels(dedup, false);
+	for (size_t i = dedup->every_id_count; i < dedup->tunnel_count; i++) {
+		dedup->tunnel_keys[0][i - dedup->every_id_count] = (uint64_t)dedup->tunnels[i].id_in << 32 | i;
+		dedup->tunnel_keys[1][i - dedup->every_id_count] = (uint64_t)dedup->tunnels[i].id_out << 32 | i;
+	}
+	for (unsigned sent = 0; sent < 2; sent++)
+		qsort(dedup->tunnel_keys[sent], dedup->tunnel_count - dedup->every_id_count, sizeof(uint64_t),
+		      lower_dedup_compare_keys);
+	for (size_t i = 0; i < dedup->link_count; i++)
+		dedup->has_ppp |= dedup->links[i].up && dedup->links[i].ppp;
 }
 
 static void
@@ -196,7 +223,11 @@ lower_dedup_clear(struct lower_dedup *dedup)
 	dedup->hint = 0;
 	free(dedup->tunnels);
 	dedup->tunnels = NULL;
-	dedup->tunnel_count = 0;
+	dedup->tunnel_count = dedup->every_id_count = 0;
+	for (unsigned sent = 0; sent < 2; sent++) {
+		free(dedup->tunnel_keys[sent]);
+		dedup->tunnel_keys[sent] = NULL;
+	}
 	dedup->has_ppp = false;
 }
 
@@ -218,7 +249,10 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 	/* A link has at most one master and one carrier: two entries each. */
 	dedup->devices = calloc(2 * dedup->link_count + 1, sizeof *dedup->devices);
 	dedup->tunnels = calloc(dedup->link_count + 1, sizeof *dedup->tunnels);
-	if (dedup->devices == NULL || dedup->tunnels == NULL) {
+	for (unsigned sent = 0; sent < 2; sent++)
+		dedup->tunnel_keys[sent] = calloc(dedup->link_count + 1, sizeof(uint64_t));
+	if (dedup->devices == NULL || dedup->tunnels == NULL || dedup->tunnel_keys[0] == NULL ||
+	    dedup->tunnel_keys[1] == NULL) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
@@ -395,14 +429,35 @@ lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet,
 	       (device->enslaved || (device->carries && lower_device_carries_upper(device, packet, locality)));
 }
 
+/* A host may have thousands of tunnel devices, each with an id of its own. */
+static bool
+lower_dedup_has_tunnel(const struct lower_dedup *dedup, const struct packet *outer)
+{
+	const uint64_t *keys = dedup->tunnel_keys[outer->direction == DIRECTION_OUT];
+	size_t count = dedup->tunnel_count - dedup->every_id_count, low = 0, high = count;
+
+	for (size_t i = 0; i < dedup->every_id_count; i++)
+		if (tunnel_device_matches(&dedup->tunnels[i], outer))
+			return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (keys[middle] >> 32 < outer->inner_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && keys[low] >> 32 == outer->inner_id; low++)
+		if (tunnel_device_matches(&dedup->tunnels[(uint32_t)keys[low]], outer))
+			return true;
+	return false;
+}
+
 bool
 lower_dedup_is_inner_duplicate(struct lower_dedup *dedup, const struct packet *outer, struct locality locality)
 {
-	if (!lower_dedup_is_active(dedup) || !(outer->direction == DIRECTION_OUT ? locality.source_local
-										   : locality.destination_local))
+	if (!lower_dedup_is_active(dedup) ||
+	    !(outer->direction == DIRECTION_OUT ? locality.source_local : locality.destination_local))
 		return false;
-	for (size_t i = 0; i < dedup->tunnel_count; i++)
-		if (tunnel_device_matches(&dedup->tunnels[i], outer))
-			return true;
-	return false;
+	return lower_dedup_has_tunnel(dedup, outer);
 }

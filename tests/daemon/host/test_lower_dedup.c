@@ -214,9 +214,9 @@ test_pppoe(void **state)
 	assert_false(is_duplicate(ETH0, 2, 20));
 }
 
-/* GRE from or to this host, 192.0.2.1. */
+/* GRE with a key from or to this host, 192.0.2.1. */
 static bool
-is_inner_duplicate(enum direction towards, bool local)
+is_keyed_inner_duplicate(enum direction towards, bool local, uint32_t key)
 {
 	struct packet p;
 
@@ -227,13 +227,19 @@ is_inner_duplicate(enum direction towards, bool local)
 	p.ip.version = 4;
 	p.ip.protocol = 47;
 	p.inner = INNER_IP;
+	p.inner_id = key;
 	memcpy(towards == DIRECTION_OUT ? p.ip.src : p.ip.dst, (const uint8_t[]){192, 0, 2, 1}, 4);
 	memcpy(towards == DIRECTION_OUT ? p.ip.dst : p.ip.src, (const uint8_t[]){192, 0, 2, 2}, 4);
 	at.ifindex = ETH0;
-	return lower_dedup_is_inner_duplicate(
-	    dedup, &p,
-	    (struct locality){.source_local = local && towards == DIRECTION_OUT,
-			      .destination_local = local && towards == DIRECTION_IN});
+	return lower_dedup_is_inner_duplicate(dedup, &p,
+					      (struct locality){.source_local = local && towards == DIRECTION_OUT,
+								.destination_local = local && towards == DIRECTION_IN});
+}
+
+static bool
+is_inner_duplicate(enum direction towards, bool local)
+{
+	return is_keyed_inner_duplicate(towards, local, 0);
 }
 
 static void
@@ -259,6 +265,34 @@ test_tunnel(void **state)
 	assert_false(is_inner_duplicate(DIRECTION_IN, true));
 }
 
+/* Each of many tunnels is found by its key, which differs by direction; a device for every key has all others. */
+static void
+test_many_tunnels(void **state)
+{
+	const struct tunnel_device gre = {.inner = INNER_IP, .version = 4, .protocol = 47, .remote = {192, 0, 2, 2}};
+	struct interface_info info = {.up = true, .tunnel = gre};
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		info.ifindex = 1000 + i;
+		info.tunnel.id_in = 10 * (i * 37 % 100) + 10;
+		info.tunnel.id_out = info.tunnel.id_in + 5;
+		update_link(info);
+	}
+	for (uint32_t key = 0; key < 1020; key++) {
+		bool configured = key >= 10 && key < 1010;
+
+		assert_int_equal(is_keyed_inner_duplicate(DIRECTION_IN, true, key), configured && key % 10 == 0);
+		assert_int_equal(is_keyed_inner_duplicate(DIRECTION_OUT, true, key), configured && key % 10 == 5);
+	}
+	info = (struct interface_info){.ifindex = 2000, .up = true, .tunnel = gre};
+	info.tunnel.every_id = true;
+	update_link(info);
+	assert_true(is_keyed_inner_duplicate(DIRECTION_IN, true, 7));
+	assert_true(is_keyed_inner_duplicate(DIRECTION_IN, true, 20));
+	assert_true(is_keyed_inner_duplicate(DIRECTION_OUT, true, UINT32_MAX));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -266,7 +300,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(test_plain),	   TEST(test_bridge),	 TEST(test_vlan),  TEST(test_stack),  TEST(test_circle),
-	    TEST(test_sends_only), TEST(test_redirects), TEST(test_pppoe), TEST(test_tunnel),
+	    TEST(test_sends_only), TEST(test_redirects), TEST(test_pppoe), TEST(test_tunnel), TEST(test_many_tunnels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
