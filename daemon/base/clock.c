@@ -22,7 +22,7 @@ host_clock_read(struct host_clock *clock)
 		clock->difference += step; /* slewed */
 		return 0;
 	}
-	if (clock_read_ns(CLOCK_BOOTTIME) - before > READING_MAX_NS)
+	if (known && clock_read_ns(CLOCK_BOOTTIME) - before > READING_MAX_NS)
 		return 0; /* preempted: the next call decides */
 	clock->now = now;
 	clock->difference = now - before;

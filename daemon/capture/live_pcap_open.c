@@ -125,7 +125,7 @@ live_log_activate_error(pcap_t *pcap, const char *name, enum live_open_mode mode
 		/* libpcap checks the permission first, but permission would not help if the interface does not
 		 * exist. */
 		if (strcmp(name, "any") != 0 && if_nametoindex(name) == 0)
-			live_log_no_device(name, mode);
+			live_log_no_device(name, LIVE_OPEN_INITIAL); /* not awaited */
 		else
 			live_log_no_permission(name);
 		break;

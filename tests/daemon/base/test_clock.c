@@ -69,10 +69,28 @@ test_host_clock(void **state)
 	assert_int_equal(clock.now, realtime);
 }
 
+/* The first reading sets the clock in any case: 0 means that there is no host's clock. */
+static void
+test_preempted_at_first(void **state)
+{
+	struct host_clock clock = {0};
+
+	(void)state;
+	boottime = 5 * SECOND;
+	realtime = 1000000 * SECOND;
+	preempted = SECOND / 20;
+	assert_int_equal(host_clock_read(&clock), 0);
+	assert_int_equal(clock.now, realtime);
+	pass(SECOND);
+	assert_int_equal(host_clock_read(&clock), 0);
+	assert_int_equal(clock.now, realtime);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_clock)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_clock),
+					   cmocka_unit_test(test_preempted_at_first)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
