@@ -43,9 +43,8 @@ struct lower_dedup {
 	uint64_t hint;		       /* bit n: the interface index of a device is n modulo 64 */
 	struct tunnel_device *tunnels; /* tunnel devices that are up, those for every id first */
 	size_t tunnel_count, every_id_count;
-	uint64_t
-	    *tunnel_keys[2]; /* of tunnels with one id, received and sent: id << 32 | index of the tunnel, sorted */
-	bool has_ppp;	     /* a PPP interface is up */
+	uint64_t *tunnel_keys[2]; /* received, sent: id << 32 | index, sorted; of tunnels with one id */
+	bool has_ppp;		  /* a PPP interface is up */
 };
 
 static bool
