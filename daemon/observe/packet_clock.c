@@ -131,6 +131,8 @@ void
 packet_clock_step(struct packet_clock *clock, uint64_t step)
 {
 	packet_clock_set_offset(clock, clock->offset - step);
+	clock->step_at = clock->now;
+	clock->narrow_bits = -step < GAP_NS ? PACKET_CLOCK_NARROW_BITS : 0;
 }
 
 enum packet_clock_verdict
@@ -138,6 +140,8 @@ packet_clock_advance(struct packet_clock *clock, uint64_t now)
 {
 	uint64_t time = now + clock->offset;
 
+	if (time > clock->step_at + PACKET_CLOCK_NARROW_NS)
+		clock->narrow_bits = 0;
 	if (time >= clock->now) {
 		clock->now = time;
 		return PACKET_CLOCK_REGULAR;

@@ -20,6 +20,11 @@
 /* A time stamp that is ahead of packet time by this is irregular: 2^33 ns = 8.6 s. */
 #define PACKET_CLOCK_GAP_BITS 33
 
+/* For a second after a small step back of the host's clock these bits less, 1.07 s: frames from before the step may
+ * still arrive, and seem to be ahead. */
+#define PACKET_CLOCK_NARROW_BITS 3
+#define PACKET_CLOCK_NARROW_NS	 1000000000u
+
 /* Frames may be out of order by this. */
 #define PACKET_CLOCK_TOLERANCE_NS 1000000000u
 
@@ -39,6 +44,8 @@ struct packet_clock {
 	uint64_t back_at;      /* files: packet time at the latest step back, or frame that could have been one */
 	uint64_t back_step;    /* files: size of the latest step back, ns; 0 if there was none */
 	unsigned back_frames;  /* files: frames in a row that could have been a step back */
+	uint64_t step_at;      /* live: packet time at the latest step of the host's clock */
+	unsigned narrow_bits;  /* live: PACKET_CLOCK_NARROW_BITS, or 0 */
 	bool stepped;	       /* other_offset is valid */
 };
 
@@ -53,7 +60,7 @@ enum packet_clock_verdict {
 static inline bool
 packet_clock_is_regular(const struct packet_clock *clock, uint64_t ts)
 {
-	return (ts + clock->offset - clock->now) >> PACKET_CLOCK_GAP_BITS == 0;
+	return (ts + clock->offset - clock->now) >> (PACKET_CLOCK_GAP_BITS - clock->narrow_bits) == 0;
 }
 
 /* Decides about a frame whose time stamp is not regular, by the `count` frames behind it, and moves the clock.  `last`:

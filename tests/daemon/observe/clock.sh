@@ -87,7 +87,8 @@ is "gap: the timers of an hour run before the next frame" \
 	"$(facts "$tmp/even.json" | grep -v srtt | sort | uniq -c | sort)"
 
 replay blocks 0
-is "blocks in turn: one step, and time does not run away" "$(counter blocks clock.steps) $(counter blocks flow.now)" "1 6"
+is "blocks in turn: one step, and time does not run away" \
+	"$(counter blocks clock.steps) $(counter blocks flow.now)" "1 6"
 
 replay first 0
 is "a first frame from the future: time follows the others" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packet time with the host's clock as reference, as live, and of files; tests/daemon/observe/clock.sh replays files. */
+/* Packet time, live with the host's clock as reference, and of files; clock.sh replays files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,6 +68,7 @@ check_step(uint64_t step)
 
 	observe(&clock, START, START);
 	packet_clock_step(&clock, step);
+	packet_clock_advance(&clock, host - SECOND / 10);
 	assert_int_equal(observe(&clock, host + SECOND, host + SECOND), PACKET_CLOCK_REGULAR);
 	assert_int_equal(clock.now, START + SECOND);
 	/* a frame from before the step is read late */
@@ -88,6 +89,10 @@ static void
 test_steps(void **state)
 {
 	(void)state;
+	check_step(2 * SECOND);
+	check_step(-(2 * SECOND));
+	check_step(8 * SECOND);
+	check_step(-(8 * SECOND));
 	check_step(HOUR);
 	check_step(-HOUR);
 	check_step(56ull * 365 * 24 * HOUR); /* a machine without a battery at boot */
