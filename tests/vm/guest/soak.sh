@@ -175,7 +175,8 @@ check "no connection is left" wait_for empty
 is "the control socket replied in each round" "$((rounds - silent))" "$rounds"
 charged=$(cat /sys/fs/cgroup/system.slice/netobs.service/memory.current)
 note "private memory: up to $early KiB in rounds 1 to 10, $late KiB later; charged to the service: $charged bytes"
-check "memory is flat after the first 10 rounds: at most 1 MiB more" test "$late" -le $((early + 1024))
+# A leak of 50 bytes a connection would be 3.2 MiB in 20 rounds.
+check "memory is flat after the first 10 rounds: at most 3 MiB more" test "$late" -le $((early + 3072))
 is "no descriptor is left open" "$(descriptors)" "$descriptors_before"
 # Two steps at once may be seen as one.
 check "steps of the clock are counted" test "$(number clock.steps)" -ge "$rounds" -a "$(number clock.steps)" -le "$steps"
