@@ -25,10 +25,11 @@ enum peek_kind {
 
 struct frame_peek {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes, the rest is not set; unicast, and src is specified */
-	uint32_t seq, ack;	  /* PEEK_TCP only, like `tsval` and `window` */
-	uint32_t tsval;		  /* 0 without timestamps */
+	uint8_t timestamps[8];	  /* PEEK_TCP only, like all up to `window`: TSval and TSecr; 0 without them */
+	bool has_timestamps;
+	uint32_t seq, ack;
 	uint16_t window;	  /* as on the wire, unscaled */
-	uint16_t send_stamp;	  /* PEEK_TCP only: packet_send_stamp() of the packet */
+	uint16_t fragment_id;	  /* IPv4 identification, 0 for IPv6 */
 	uint16_t sport, dport;	  /* host order */
 	uint8_t protocol;	  /* 6, 17 or 132 */
 	uint8_t version;	  /* 4 or 6 */
@@ -36,6 +37,26 @@ struct frame_peek {
 	bool loopback;		  /* the link header says that the frame never left the host */
 	uint32_t payload_wire;	  /* bytes of payload on the wire; PEEK_TCP and PEEK_UDP */
 };
+
+/* TSval of a PEEK_TCP, 0 without timestamps. */
+static inline uint32_t
+peek_tsval(const struct frame_peek *peek)
+{
+	return slice_u32((struct slice){peek->timestamps, sizeof peek->timestamps}, 0);
+}
+
+/* packet_send_stamp() of a PEEK_TCP.  Not a field, because only segments with data need it. */
+static inline uint16_t
+peek_send_stamp(const struct frame_peek *peek)
+{
+	struct slice timestamps = {peek->timestamps, sizeof peek->timestamps};
+
+	if (peek->fragment_id != 0)
+		return peek->fragment_id;
+	return peek->has_timestamps ? send_stamp_from_timestamps(slice_u32(timestamps, 0), slice_u32(timestamps, 4),
+								 peek->ack, peek->window) :
+				      0;
+}
 
 enum { IPV4_SRC_MIN = 0x01000000 }; /* RFC 1122 section 3.2.1.3: no source is in 0.0.0.0/8 */
 
@@ -53,15 +74,15 @@ peek_tcp(struct frame_peek *peek, struct cursor *c)
 	if ((slice_u8(fixed, 13) & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) != TCP_ACK || peek->sport == 0 ||
 	    peek->dport == 0)
 		return PEEK_TUPLE;
-	peek->tsval = 0;
 	if (offset == 0x80) {
 		if (!cursor_take(c, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
 			return PEEK_TUPLE;
-		peek->tsval = slice_u32(options, 4);
-		if (peek->send_stamp == 0)
-			peek->send_stamp = send_stamp_from_timestamps(slice_u32(options, 4), slice_u32(options, 8),
-								      slice_u32(fixed, 8), slice_u16(fixed, 14));
-	} else if (offset != 0x50) {
+		slice_copy(options, 4, peek->timestamps, sizeof peek->timestamps);
+		peek->has_timestamps = true;
+	} else if (offset == 0x50) {
+		memset(peek->timestamps, 0, sizeof peek->timestamps);
+		peek->has_timestamps = false;
+	} else {
 		return PEEK_TUPLE;
 	}
 	peek->seq = slice_u32(fixed, 4);
@@ -127,7 +148,7 @@ peek_ipv4(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 12, peek->src, 4);
 	slice_copy(fixed, 16, peek->dst, 4);
 	peek->version = 4;
-	peek->send_stamp = slice_u16(fixed, 4);
+	peek->fragment_id = slice_u16(fixed, 4);
 	peek->protocol = slice_u8(fixed, 9);
 	cursor_limit(c, length - IPV4_HEADER_MIN);
 	return true;
@@ -149,7 +170,7 @@ peek_ipv6(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 8, peek->src, sizeof peek->src);
 	slice_copy(fixed, 24, peek->dst, sizeof peek->dst);
 	peek->version = 6;
-	peek->send_stamp = 0;
+	peek->fragment_id = 0;
 	peek->protocol = slice_u8(fixed, 6);
 	cursor_limit(c, length);
 	return true;

@@ -52,12 +52,12 @@ enum tcp_slow_reason {
  */
 struct tcp_endpoint {
 	uint8_t state;		/* enum tcp_state */
+	uint8_t slow_reasons;	/* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
 	uint8_t flags;		/* enum tcp_endpoint_flag */
 	uint8_t wscale : 4;	/* shift of the windows it advertises; 0 until both endpoints offered scaling */
 	uint8_t retransmitted : 1; /* has sent sequence space again (tcp_retransmits() has the number) */
 	uint8_t fin_unproven : 1; /* it sent a FIN at nxt with an ACK of bytes that its peer was not captured sending */
 	uint8_t resyncs : 2;	/* number, modulo 4, of times that rcv_nxt was taken anew */
-	uint8_t slow_reasons;	/* enum tcp_slow_reason with the count of duplicate ACKs; 0 on the fast path */
 	uint32_t iss;		/* initial send sequence number; mid-stream, one less than the first one captured */
 	uint32_t una;		/* oldest unacknowledged sequence number it sent (SND.UNA) */
 	uint32_t nxt;		/* highest sequence number sent, plus one (SND.NXT) */

@@ -5,6 +5,11 @@
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
 
+/* Without these gcc takes the block behind so many conditions for a cold one and optimises it for size: with a division
+ * and without common subexpressions. */
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 void
 flow_lookup_start(const struct flow_table *table, struct flow_lookup *lookup, const struct frame_peek *peek)
 {
@@ -45,17 +50,21 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 {
 	struct flow *flow = lookup->candidate;
 	struct tcp_fast_segment s = {
-	    .seq = peek->seq, .ack = peek->ack, .len = peek->payload_wire, .window = peek->window,
-	    .stamp = peek->send_stamp};
-	struct tcp_endpoint *from = &flow->tcp[lookup->sender], *to = &flow->tcp[1 - lookup->sender];
+	    .seq = peek->seq, .ack = peek->ack, .len = peek->payload_wire, .tsval = peek_tsval(peek),
+	    .window = peek->window};
+	struct tcp_endpoint *from = tcp_endpoint_of(flow, lookup->sender);
+	struct tcp_endpoint *to = tcp_endpoint_of(flow, 1 - lookup->sender);
 	uint32_t us = (uint32_t)(now / 1000);
 
-	if (!tcp_endpoint_is_fast(from) || !tcp_endpoint_is_fast(to) || !tcp_fast_may_send(from, &s) ||
-	    !tcp_fast_may_receive(to, &s) || !tcp_fast_timestamp_is_new(to, peek->tsval))
+	if (unlikely(!tcp_endpoint_is_fast(from)) || unlikely(!tcp_endpoint_is_fast(to)) ||
+	    unlikely(!tcp_fast_may_send(from, &s)) || unlikely(!tcp_fast_may_receive(to, &s)) ||
+	    unlikely(!tcp_fast_timestamp_is_new(to, &s)))
 		return false;
 	flow->last_seen = now;
-	tcp_fast_apply_sent(table->tcp_pools, from, &s, us);
-	tcp_fast_apply_received(to, &s, peek->tsval, us);
+	tcp_fast_apply_sent(from, &s);
+	if (s.len != 0)
+		tcp_fast_apply_payload(table->tcp_pools, from, &s, peek_send_stamp(peek), us);
+	tcp_fast_apply_received(to, &s, us);
 	return true;
 }
 
@@ -66,9 +75,10 @@ fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum 
 {
 	struct flow *flow = lookup->candidate;
 
-	if (flow == NULL || !flow_key_equal(&flow->key, &lookup->key) || deadline_is_due(flow->deadline, now))
+	if (unlikely(flow == NULL) || unlikely(!flow_key_equal(&flow->key, &lookup->key)) ||
+	    unlikely(deadline_is_due(flow->deadline, now)))
 		return false;
-	if (kind == PEEK_TCP)
+	if (likely(kind == PEEK_TCP))
 		return fastpath_apply_tcp(table, lookup, peek, now);
 	udp_count_datagram(flow, lookup->sender, peek->payload_wire, now);
 	return true;

@@ -7,6 +7,8 @@
 #include "dissect/dissect.h"
 #include "flow/fastpath.h"
 
+#define likely(x) __builtin_expect(!!(x), 1)
+
 enum { PIPELINE_GROUP = 8, PIPELINE_STAGES = 5 };
 
 /* A frame between its stages. */
@@ -129,8 +131,8 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 {
 	const struct flow *candidate = e->lookup.candidate;
 
-	return e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow &&
-	       pipeline_is_locality_known(o, frame, e) && !pipeline_is_on_lower(o, frame) &&
+	return likely(e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow) &&
+	       likely(pipeline_is_locality_known(o, frame, e)) && likely(!pipeline_is_on_lower(o, frame)) &&
 	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 

@@ -206,12 +206,14 @@ tcp_check_ack(const struct tcp_arrival *a)
 }
 
 enum anomaly
-tcp_check_closely(const struct tcp_arrival *a, bool *resync)
+tcp_check_arrival(const struct tcp_arrival *a, bool *resync)
 {
 	uint8_t flags = a->header->flags;
 	enum anomaly anomaly;
 
 	*resync = false;
+	if (tcp_arrival_is_expected(a->ep, a->header))
+		return ANOMALY_NONE;
 	if ((flags & TCP_RST) != 0)
 		return tcp_check_rst(a);
 	if ((flags & TCP_SYN) != 0)

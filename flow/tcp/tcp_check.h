@@ -48,30 +48,24 @@ tcp_endpoint_has_numbers(const struct tcp_endpoint *e)
 	return (e->flags & TCP_EP_SEQ_KNOWN) != 0 && e->state != TCP_STATE_NONE && e->state != TCP_STATE_CLOSED;
 }
 
-/* tcp_check_arrival() for other segments than the expected. */
-enum anomaly tcp_check_closely(const struct tcp_arrival *a, bool *resync);
-
 /* The reason why the receiver ignores the segment, ANOMALY_NONE if it does not.  `*resync`: its numbers are impossible,
  * but the last segment that was ignored confirms them: the capture has lost a window or more, and the numbers of both
  * endpoints are taken anew. */
-static inline enum anomaly
-tcp_check_arrival(const struct tcp_arrival *a, bool *resync)
-{
-	const struct tcp_endpoint *e = a->ep;
-	const struct tcp_layer *t = a->header;
+enum anomaly tcp_check_arrival(const struct tcp_arrival *a, bool *resync);
 
-	*resync = false;
+/* Whether the segment is one that the endpoint `e` expects: tcp_check_arrival() would return ANOMALY_NONE, without
+ * resync. */
+static inline bool
+tcp_arrival_is_expected(const struct tcp_endpoint *e, const struct tcp_layer *t)
+{
 	if ((t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK) {
-		if ((t->seq - e->last_ack_sent <= e->wnd || t->seq == e->rcv_nxt) &&
-		    t->ack - e->una <= e->nxt - e->una && e->segments_sent != 0 &&
-		    (e->state != TCP_STATE_SYN_RECEIVED || t->ack != e->una) && e->state != TCP_STATE_SYN_SENT &&
-		    !tcp_timestamp_is_old(e, t))
-			return ANOMALY_NONE;
-	} else if (e->state == TCP_STATE_NONE ||
-		   ((t->flags & TCP_ACK) != 0 && e->state == TCP_STATE_SYN_SENT && t->ack == e->nxt)) {
-		return ANOMALY_NONE;
+		return (t->seq - e->last_ack_sent <= e->wnd || t->seq == e->rcv_nxt) &&
+		       t->ack - e->una <= e->nxt - e->una && e->segments_sent != 0 &&
+		       (e->state != TCP_STATE_SYN_RECEIVED || t->ack != e->una) && e->state != TCP_STATE_SYN_SENT &&
+		       !tcp_timestamp_is_old(e, t);
 	}
-	return tcp_check_closely(a, resync);
+	return e->state == TCP_STATE_NONE ||
+	       ((t->flags & TCP_ACK) != 0 && e->state == TCP_STATE_SYN_SENT && t->ack == e->nxt);
 }
 
 #endif

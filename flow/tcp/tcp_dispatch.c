@@ -20,25 +20,22 @@ tcp_fast_segment_from_packet(const struct packet *packet)
 	const struct tcp_layer *t = &packet->tcp;
 
 	return (struct tcp_fast_segment){
-	    .seq = t->seq, .ack = t->ack, .len = packet->payload_wire, .window = t->window,
-	    .stamp = packet_send_stamp(packet)};
+	    .seq = t->seq, .ack = t->ack, .len = packet->payload_wire,
+	    .tsval = (t->options & TCP_OPTION_TIMESTAMPS) != 0 ? t->tsval : 0, .window = t->window};
 }
 
 static void
 tcp_classify_repeat(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
-	uint32_t length = ctx->payload_len + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
+	uint32_t length;
 
-	if (length != 0 && (t->flags & TCP_RST) == 0 && (ctx->ep->flags & TCP_EP_SEQ_KNOWN) != 0 &&
-	    tcp_seq_before(t->seq, ctx->ep->nxt))
+	if (!tcp_seq_before(t->seq, ctx->ep->nxt) || (ctx->ep->flags & TCP_EP_SEQ_KNOWN) == 0 ||
+	    (t->flags & TCP_RST) != 0)
+		return;
+	length = ctx->payload_len + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
+	if (length != 0)
 		ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
-}
-
-static inline uint32_t
-tcp_fast_timestamp(const struct tcp_layer *t)
-{
-	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 ? t->tsval : 0;
 }
 
 /* Not inlined, so that the fast path needs no stack frame. */
@@ -79,12 +76,15 @@ void
 tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		 uint64_t now, struct flow_events *events)
 {
-	struct tcp_endpoint *e = &flow->tcp[endpoint];
+	struct tcp_endpoint *e = tcp_endpoint_of(flow, endpoint);
 	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_send(e, &s) &&
-		   tcp_fast_timestamp_is_new(&flow->tcp[1 - endpoint], tcp_fast_timestamp(&packet->tcp)))) {
-		tcp_fast_apply_sent(flow_table_tcp_pools(table), e, &s, (uint32_t)(now / 1000));
+		   tcp_fast_timestamp_is_new(&flow->tcp[1 - endpoint], &s))) {
+		tcp_fast_apply_sent(e, &s);
+		if (s.len != 0)
+			tcp_fast_apply_payload(flow_table_tcp_pools(table), e, &s, packet_send_stamp(packet),
+					       (uint32_t)(now / 1000));
 	} else {
 		e->segments_sent++;
 		tcp_slow_path_sent(table, flow, endpoint, packet, now, events);
@@ -95,13 +95,12 @@ enum anomaly
 tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		     uint64_t now, struct flow_events *events)
 {
-	struct tcp_endpoint *e = &flow->tcp[endpoint];
+	struct tcp_endpoint *e = tcp_endpoint_of(flow, endpoint);
 	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
-	uint32_t tsval = tcp_fast_timestamp(&packet->tcp);
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
-		   tcp_fast_timestamp_is_new(e, tsval)))
-		tcp_fast_apply_received(e, &s, tsval, (uint32_t)(now / 1000));
+		   tcp_fast_timestamp_is_new(e, &s)))
+		tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000));
 	else
 		return tcp_slow_path_received(table, flow, endpoint, packet, now, events);
 	return ANOMALY_NONE;
@@ -116,7 +115,7 @@ tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver
 	bool resync;
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
-		   tcp_fast_timestamp_is_new(e, tcp_fast_timestamp(&packet->tcp))))
+		   tcp_fast_timestamp_is_new(e, &s)))
 		return ANOMALY_NONE;
 	arrival = (struct tcp_arrival){
 	    .table = table,

@@ -12,14 +12,15 @@
 struct tcp_fast_segment {
 	uint32_t seq, ack;
 	uint32_t len;	 /* payload */
+	uint32_t tsval;	 /* 0 without timestamps */
 	uint16_t window; /* as on the wire, unscaled */
-	uint16_t stamp;	 /* send stamp */
 };
 
 static inline bool
 tcp_endpoint_is_fast(const struct tcp_endpoint *e)
 {
-	return e->state == TCP_STATE_ESTABLISHED && e->slow_reasons == 0;
+	/* Both bytes in one comparison. */
+	return ((uint32_t)e->state | (uint32_t)e->slow_reasons << 8) == TCP_STATE_ESTABLISHED;
 }
 
 /* In order, but neither an ACK beyond rcv_nxt, which proves bytes that were not captured, nor one below the last, which
@@ -30,12 +31,12 @@ tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s
 	return s->seq == e->nxt && s->ack - e->last_ack_sent <= e->rcv_nxt - e->last_ack_sent && s->len != 1;
 }
 
-/* Whether the timestamp `tsval`, 0 for none, is not older than the last one that the endpoint accepted (PAWS).  The
- * slow path decides if either is unknown. */
+/* Whether the timestamp is not older than the last one that the endpoint accepted (PAWS).  The slow path decides if
+ * either is unknown. */
 static inline bool
-tcp_fast_timestamp_is_new(const struct tcp_endpoint *e, uint32_t tsval)
+tcp_fast_timestamp_is_new(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	return !tcp_seq_before(tsval, e->ts_recent);
+	return !tcp_seq_before(s->tsval, e->ts_recent);
 }
 
 /* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding.  A single byte may
@@ -49,27 +50,35 @@ tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment
 	       (acked != 0 || s->len != 0 || e->una == e->nxt);
 }
 
+/* A segment with payload takes tcp_fast_apply_payload(), too. */
 static inline void
-tcp_fast_apply_sent(struct tcp_pools *pools, struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
+tcp_fast_apply_sent(struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
 	e->segments_sent++;
 	e->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
 	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, s->ack);
 	e->wnd = (uint32_t)s->window << e->wscale;
-	if (s->len == 0)
-		return;
-	e->nxt += s->len;
+}
+
+/* `stamp`: the send stamp. */
+static inline void
+tcp_fast_apply_payload(struct tcp_pools *pools, struct tcp_endpoint *e, const struct tcp_fast_segment *s,
+		       uint16_t stamp, uint32_t us)
+{
+	uint32_t end_seq = s->seq + s->len;
+
+	e->nxt = end_seq;
 	e->bytes += s->len;
-	send_log_append(pools, e, &(struct send_log_record){s->seq, e->nxt, us, s->stamp, false});
+	send_log_append(pools, e, &(struct send_log_record){s->seq, end_seq, us, stamp, false});
 	if ((e->flags & TCP_EP_RTT_PENDING) == 0)
 		tcp_rtt_start(e, s->seq, us);
 }
 
 static inline void
-tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t tsval, uint32_t us)
+tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
 {
 	if (!tcp_seq_before(e->last_ack_sent, e->rcv_nxt))
-		e->ts_recent = tsval;
+		e->ts_recent = s->tsval;
 	e->rcv_nxt += s->len;
 	if (s->ack == e->una)
 		return;

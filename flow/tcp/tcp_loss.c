@@ -211,7 +211,7 @@ static void
 tcp_loss_count_duplicate_ack(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
 {
 	struct tcp_endpoint *e = ctx->ep;
-	uint16_t ident = ctx->stamp_is_tsval ? 0 : ctx->stamp;
+	uint16_t ident = tcp_segment_stamp_is_tsval(ctx) ? 0 : tcp_segment_stamp(ctx);
 
 	if ((ident == 0 || ident != loss->dupack_ident) && (e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
 		e->slow_reasons++;

@@ -80,9 +80,10 @@ order_scan_log(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq
 {
 	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
 	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
+	bool is_tsval = tcp_segment_stamp_is_tsval(ctx);
 	struct order_scan scan = {.seq = seq,
-				  .stamp = ctx->stamp,
-				  .mask = (uint16_t)(ctx->stamp_is_tsval ? ~(SEND_STAMP_TICK - 1) : UINT16_MAX),
+				  .stamp = tcp_segment_stamp(ctx),
+				  .mask = (uint16_t)(is_tsval ? ~(SEND_STAMP_TICK - 1) : UINT16_MAX),
 				  .len = end_seq - seq < SEND_LOG_LEN_MAX ? end_seq - seq : SEND_LOG_LEN_MAX,
 				  .complete = ctx->ep->log_tail == 0,
 				  .next_seq = ctx->ep->nxt,
@@ -112,7 +113,7 @@ order_identifications_ascend(const struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
 	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
-	uint16_t stamp = ctx->stamp;
+	uint16_t stamp = tcp_segment_stamp(ctx);
 	unsigned examined, proof = 0;
 
 	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
@@ -135,10 +136,11 @@ order_identification_is_reused(const struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
 	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
+	uint16_t stamp = tcp_segment_stamp(ctx);
 	unsigned examined;
 
 	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
-		if (entry->stamp == ctx->stamp && entry->seq != ctx->header->seq)
+		if (entry->stamp == stamp && entry->seq != ctx->header->seq)
 			return true;
 		entry = send_log_entry_before(pools, entry);
 	}
@@ -149,9 +151,9 @@ order_identification_is_reused(const struct tcp_segment_ctx *ctx)
 static bool
 order_stamps_are_usable(const struct tcp_segment_ctx *ctx, int distance, const struct send_log_entry *entry)
 {
-	if (ctx->stamp == 0 || distance == 0 || distance == INT16_MAX)
+	if (tcp_segment_stamp(ctx) == 0 || distance == 0 || distance == INT16_MAX)
 		return false;
-	if (ctx->stamp_is_tsval)
+	if (tcp_segment_stamp_is_tsval(ctx))
 		return entry != NULL && tcp_us_since(entry->us, ctx->us) < TCP_STAMP_AGE_MAX_US;
 	return ctx->ep->nxt - ctx->header->seq < TCP_STAMP_FLIGHT_MAX && order_identifications_ascend(ctx);
 }
@@ -195,10 +197,10 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	uint32_t elapsed, round_trip_us = order_round_trip_us(ctx);
 	const struct tcp_loss *loss = tcp_loss_find(ctx);
 
-	if (scan->same == NULL || ctx->stamp == 0 || order_is_answering_syn(ctx))
+	if (scan->same == NULL || tcp_segment_stamp(ctx) == 0 || order_is_answering_syn(ctx))
 		return false;
 	elapsed = tcp_us_since(scan->same->us, ctx->us);
-	if (!ctx->stamp_is_tsval)
+	if (!tcp_segment_stamp_is_tsval(ctx))
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
 	if (elapsed >= TCP_TIMEOUT_MIN_US)
@@ -222,7 +224,7 @@ order_is_reordered(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	if (scan->above == NULL)
 		return false;
 	/* Sent in the tick of data above it, sooner than a loss could be reported. */
-	if (scan->oldest_above == 0 && ctx->stamp_is_tsval && round_trip_us >= TCP_TICK_MAX_US)
+	if (scan->oldest_above == 0 && tcp_segment_stamp_is_tsval(ctx) && round_trip_us >= TCP_TICK_MAX_US)
 		return true;
 	elapsed = tcp_us_since(scan->above->us, ctx->us);
 	if (order_loss_is_indicated(ctx, scan->seq))

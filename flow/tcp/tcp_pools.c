@@ -162,16 +162,16 @@ pending_syn_remove(struct flow_table *table, struct flow *flow)
 }
 
 void
-send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record)
+send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, struct send_log_record record)
 {
-	struct send_log_record piece = *record;
+	struct send_log_record piece = record;
 
-	while (record->end_seq - piece.seq > SEND_LOG_LEN_MAX) {
+	while (record.end_seq - piece.seq > SEND_LOG_LEN_MAX) {
 		piece.end_seq = piece.seq + SEND_LOG_LEN_MAX;
 		send_log_append_entry(pools, e, &piece);
 		piece.seq = piece.end_seq;
 	}
-	piece.end_seq = record->end_seq;
+	piece.end_seq = record.end_seq;
 	send_log_append_entry(pools, e, &piece);
 }
 

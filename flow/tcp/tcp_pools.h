@@ -104,14 +104,14 @@ send_log_append_entry(struct tcp_pools *pools, struct tcp_endpoint *e, const str
 }
 
 /* Appends a super-packet that is longer than an entry can say, in several entries. */
-void send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record);
+void send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, struct send_log_record record);
 
 /* Records that the endpoint has sent a range. */
 static inline void
 send_log_append(struct tcp_pools *pools, struct tcp_endpoint *e, const struct send_log_record *record)
 {
 	if (__builtin_expect(record->end_seq - record->seq > SEND_LOG_LEN_MAX, 0))
-		send_log_append_long(pools, e, record);
+		send_log_append_long(pools, e, *record); /* by value, so that `record` needs no memory */
 	else
 		send_log_append_entry(pools, e, record);
 }

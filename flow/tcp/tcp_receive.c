@@ -219,16 +219,15 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_received_sequence_space(ctx);
 }
 
-/* Takes the numbers of the peer anew if they were taken anew when the peer sent the segment. */
-static void
+/* Takes the numbers of the peer anew if they were taken anew when the peer sent the segment; the peer then has
+ * TCP_SLOW_LOSS. */
+static __attribute__((noinline)) void
 tcp_resync_received(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	struct tcp_loss_pair *pair;
 
-	if ((ctx->peer->slow_reasons & TCP_SLOW_LOSS) == 0)
-		return;
 	pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
 	if (pair == NULL || !pair->end[1 - ctx->endpoint].resynced)
 		return;
@@ -241,8 +240,8 @@ tcp_resync_received(struct tcp_segment_ctx *ctx)
 		e->una = e->nxt = t->ack;
 }
 
-/* The reason why the endpoint ignores the segment. */
-static enum anomaly
+/* The reason why the endpoint ignores the segment, which is not the one that it expects. */
+static __attribute__((noinline)) enum anomaly
 tcp_received_check(struct tcp_segment_ctx *ctx)
 {
 	struct tcp_arrival arrival = {
@@ -302,10 +301,12 @@ tcp_process_accepted(struct tcp_segment_ctx *ctx)
 enum anomaly
 tcp_process_received(struct tcp_segment_ctx *ctx)
 {
-	enum anomaly anomaly;
+	enum anomaly anomaly = ANOMALY_NONE;
 
-	tcp_resync_received(ctx);
-	anomaly = tcp_received_check(ctx);
+	if ((ctx->peer->slow_reasons & TCP_SLOW_LOSS) != 0)
+		tcp_resync_received(ctx);
+	if (!tcp_arrival_is_expected(ctx->ep, ctx->header))
+		anomaly = tcp_received_check(ctx);
 	if (anomaly == ANOMALY_NONE)
 		tcp_process_accepted(ctx);
 	return anomaly;

@@ -13,20 +13,21 @@ struct tcp_segment_ctx
 tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		  uint64_t now, struct flow_events *events)
 {
+	struct tcp_endpoint *e = tcp_endpoint_of(flow, endpoint);
+
 	return (struct tcp_segment_ctx){
 		.table = table,
 		.flow = flow,
-		.ep = &flow->tcp[endpoint],
-		.peer = &flow->tcp[1 - endpoint],
+		.ep = e,
+		.peer = tcp_endpoint_of(flow, 1 - endpoint),
+		.packet = packet,
 		.header = &packet->tcp,
 		.events = events,
 		.now = now,
 		.us = (uint32_t)(now / 1000),
 		.payload_len = packet->payload_wire,
 		.endpoint = endpoint,
-		.stamp = packet_send_stamp(packet),
-		.stamp_is_tsval = packet->ip.version != 4 || (uint16_t)packet->ip.fragment_id == 0,
-		.before = flow->tcp[endpoint],
+		.before = *e,
 	};
 }
 

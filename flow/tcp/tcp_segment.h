@@ -23,20 +23,30 @@ struct tcp_repeat {
 	struct send_log_result log; /* earlier transmissions of its first byte */
 };
 
+/* An endpoint of a flow.  The empty instruction hides that it is an element of an array, because gcc would compute its
+ * address again for each field. */
+static inline struct tcp_endpoint *
+tcp_endpoint_of(struct flow *flow, unsigned endpoint)
+{
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	__asm__("" : "+r"(e));
+	return e;
+}
+
 struct tcp_segment_ctx {
 	struct flow_table *table;
 	struct flow *flow;
 	struct tcp_endpoint *ep;	 /* the endpoint that sends or receives */
 	const struct tcp_endpoint *peer; /* the other endpoint, read only */
-	const struct tcp_layer *header;
+	const struct packet *packet;
+	const struct tcp_layer *header; /* the packet's */
 	struct flow_events *events;
 	uint64_t now;
 	uint32_t us;		    /* `now` in microseconds modulo 2^32 */
 	uint32_t payload_len;	    /* bytes of payload on the wire */
 	unsigned endpoint;	    /* number of endpoint `ep`, 0 or 1 */
 	struct tcp_repeat repeat;   /* of a segment sent */
-	uint16_t stamp;		    /* send stamp (packet_send_stamp()) */
-	bool stamp_is_tsval;	    /* the send stamp is from TSval, not from the IPv4 identification */
 	bool suppress_events;	    /* the endpoint is mid-stream: report no events for reaching its state */
 	bool changed;		    /* the state of `ep`, or a wait of it, has changed */
 	struct tcp_endpoint before; /* the endpoint before this segment, then before the next change */
@@ -89,12 +99,26 @@ void tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endp
 /* No round trip is longer: the time stamp decreased, or the ACK of the timed segment was not captured. */
 #define TCP_RTT_MAX_US 0x7fffffffu
 
+/* The send stamp.  Few segments need it, so it is not computed in advance. */
+static inline uint16_t
+tcp_segment_stamp(const struct tcp_segment_ctx *ctx)
+{
+	return packet_send_stamp(ctx->packet);
+}
+
+/* Whether the send stamp is from TSval, not from the IPv4 identification. */
+static inline bool
+tcp_segment_stamp_is_tsval(const struct tcp_segment_ctx *ctx)
+{
+	return ctx->packet->ip.version != 4 || (uint16_t)ctx->packet->ip.fragment_id == 0;
+}
+
 /* Records in the send log that the endpoint has sent [seq, end_seq).  `repeats`: the range begins below SND.NXT. */
 static inline void
 tcp_log_segment(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq, bool repeats)
 {
 	send_log_append(flow_table_tcp_pools(ctx->table), ctx->ep,
-			&(struct send_log_record){seq, end_seq, ctx->us, ctx->stamp, repeats});
+			&(struct send_log_record){seq, end_seq, ctx->us, tcp_segment_stamp(ctx), repeats});
 }
 
 /* Microseconds from `then` to `us`, 0 if the time stamp decreased. */

@@ -413,7 +413,7 @@ tcp_resync_sent(struct tcp_segment_ctx *ctx)
 /* Whether the endpoint itself cannot have sent the segment, or not as a part of this connection.  Data that its peer
  * ignores only because of an old timestamp, and that the endpoint sent before, may be a late copy.  Takes the numbers
  * anew if the check shows that the capture has lost a window. */
-static bool
+static __attribute__((noinline)) bool
 tcp_sent_by_another(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
@@ -453,7 +453,7 @@ tcp_process_sent(struct tcp_segment_ctx *ctx)
 		tcp_sent_rst(ctx);
 		return;
 	}
-	if (tcp_sent_by_another(ctx))
+	if (!tcp_arrival_is_expected(ctx->peer, ctx->header) && tcp_sent_by_another(ctx))
 		return;
 	if ((flags & TCP_SYN) != 0) {
 		if ((flags & (TCP_FIN | TCP_ACK)) != TCP_FIN)

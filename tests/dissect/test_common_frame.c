@@ -159,6 +159,7 @@ peek_agrees(enum peek_kind kind, const struct frame_peek *peek, const struct pac
 	if (kind == PEEK_TCP)
 		return plain && p->transport == TRANSPORT_TCP && peek->seq == t->seq && peek->ack == t->ack &&
 		       peek->window == t->window &&
+		       peek_tsval(peek) == t->tsval && peek_send_stamp(peek) == packet_send_stamp(p) &&
 		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK &&
 		       (t->options & ~TCP_OPTION_TIMESTAMPS) == 0;
 	return kind == PEEK_TUPLE || (plain && p->transport == TRANSPORT_UDP);
