@@ -168,7 +168,7 @@ void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
 	observer_begin_batch(o);
-	o->batch_end = frames + count;
+	o->batch_end = count != 0 ? frames + count : frames; /* `frames` may be null if there are none */
 	if (__builtin_expect(o->held != NULL, 0))
 		observe_held_frames(o, frames, count);
 	else
