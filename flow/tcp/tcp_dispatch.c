@@ -117,6 +117,8 @@ tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
 		   tcp_fast_timestamp_is_new(e, &s)))
 		return ANOMALY_NONE;
+	if ((flow->tcp[1 - receiver].slow_reasons & TCP_SLOW_DUPLICATE) != 0)
+		return ANOMALY_NONE;
 	arrival = (struct tcp_arrival){
 	    .table = table,
 	    .flow = flow,

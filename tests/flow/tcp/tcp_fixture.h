@@ -199,6 +199,7 @@ tcp_fixture_feed(struct tcp_fixture *fixture, struct test_segment s)
 	struct packet packet = tcp_fixture_packet(&s);
 	struct flow_events events;
 	struct flow_key key;
+	enum anomaly expected, received;
 	unsigned sender, i;
 
 	flow_table_run_timers(fixture->table, fixture->now);
@@ -212,7 +213,9 @@ tcp_fixture_feed(struct tcp_fixture *fixture, struct test_segment s)
 	for (i = 0; i < events.count; i++)
 		tcp_fixture_trace_event(fixture, &events.event[i]);
 	events.count = 0;
-	tcp_segment_received(fixture->table, fixture->flow, 1 - sender, &packet, fixture->now, &events);
+	expected = tcp_segment_check(fixture->table, fixture->flow, 1 - sender, &packet);
+	received = tcp_segment_received(fixture->table, fixture->flow, 1 - sender, &packet, fixture->now, &events);
+	assert_int_equal(received, expected);
 	for (i = 0; i < events.count; i++)
 		tcp_fixture_trace_event(fixture, &events.event[i]);
 }

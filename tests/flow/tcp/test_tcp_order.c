@@ -467,6 +467,22 @@ test_a_window_probe_is_received_when_it_is_acknowledged(void **state)
 	assert_true(got.offset == 100 && got.bytes == 1);
 }
 
+/* The receiver has accepted a newer timestamp meanwhile.  The fixture compares tcp_segment_check() with
+ * tcp_segment_received(). */
+static void
+test_a_duplicate_is_not_an_old_timestamp(void **state)
+{
+	(void)state;
+	open_with_round_trip(20);
+	send_stamped(1001, 10, 100);
+	LATER(1);
+	send_stamped(1101, 11, 200);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	send_stamped(1201, 12, 300);
+	send_stamped(1001, 10, 100);
+	assert_int_equal(counters()->duplicate_segments, 1);
+}
+
 #define scenario(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int
@@ -475,6 +491,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		scenario(test_a_frame_captured_twice),
 		scenario(test_a_duplicate_of_the_network),
+		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
 		scenario(test_a_retransmission_within_a_tick),
 		scenario(test_identifications_that_do_not_count),
