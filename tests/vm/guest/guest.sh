@@ -34,6 +34,19 @@ frames() {
 	netobsctl counters | awk '$1 == "frames" { print $2 }'
 }
 
+# note_loopback: notes the frames of the loopback interface for settled; call it before the service starts
+note_loopback() {
+	loopback_before=$(cat /sys/class/net/lo/statistics/tx_packets)
+}
+
+# settled: whether every frame has been observed or dropped.  The kernel counts the outgoing copies of frames on the loopback
+# interface, which libpcap skips.
+settled() {
+	netobsctl counters | awk -v skipped="$(($(cat /sys/class/net/lo/statistics/tx_packets) - loopback_before))" '
+		{ value[$1] = $2 }
+		END { exit !(value["frames"] + value["capture.dropped"] + skipped == value["capture.received"]) }'
+}
+
 # more_frames COUNT [INTERFACE]: whether the service has observed more than COUNT frames after one more was sent to
 # $more_frames_to
 more_frames() {

@@ -8,14 +8,19 @@ Executes the commands on standard input, one a line, and prints one line for eac
                     the network namespace NETNS; prints the number of frames sent since the start
     sockets COUNT   COUNT short connections over the loopback interface
     step SECONDS    sets the host's clock forward, or back
-"""
+
+It ends without a line if a command fails or takes more than a minute."""
 import ctypes
+import errno
+import os
+import signal
 import socket
 import struct
 import sys
 import time
 
 CONNECTIONS_PER_CALL = 64
+MOST_SECONDS = 60  # for one command
 PORTS = 60000  # client ports of one client address, from 1024 on
 SYN, ACK, FIN = 2, 16, 1
 libc = ctypes.CDLL(None, use_errno=True)
@@ -126,6 +131,8 @@ class Sender:
                                 end - begin, 0)
             if got > 0:
                 begin += got
+            elif ctypes.get_errno() not in (errno.EAGAIN, errno.ENOBUFS):
+                raise OSError(ctypes.get_errno(), "sendmmsg: " + os.strerror(ctypes.get_errno()))
             else:
                 time.sleep(0.001)  # no event: the queue of the interface is full
         self.sent += end
@@ -152,10 +159,12 @@ sender = Sender(sys.argv[1], sys.argv[2])
 for line in sys.stdin:
     command, value = line.split()
     done = ""
+    signal.alarm(MOST_SECONDS)  # which ends this program
     if command == "frames":
         done = sender.send(int(value))
     elif command == "sockets":
         use_sockets(int(value))
     else:
         step(float(value))
+    signal.alarm(0)
     print(command, done, flush=True)

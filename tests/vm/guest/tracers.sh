@@ -9,6 +9,7 @@
 . "$(dirname "$0")/guest.sh"
 
 export HOME="$tmp" # perf keeps its list of probes there
+note_loopback
 systemctl start netobs
 pid=$(property MainPID)
 
@@ -95,14 +96,17 @@ before=$(fired)
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	curl -s -o "$tmp/page" http://127.0.0.1:8080/
 done
-# quiet: whether no state changes any more; TIME_WAIT ends a minute later
+# closed: whether the kernel has closed each connection to the web server, at both ends
+closed() {
+	! ss -Htan '( sport = :8080 or dport = :8080 )' | grep -qvE '^(LISTEN|TIME-WAIT) '
+}
+# quiet: whether no state changes any more: all connections are closed, and netobsd has observed their frames.  TIME_WAIT
+# ends a minute later.
 quiet() {
 	quiet_before=$(fired)
-	let_deliver
-	let_deliver
-	[ "$(fired)" -eq "$quiet_before" ]
+	closed && settled && let_deliver && settled && [ "$(fired)" -eq "$quiet_before" ]
 }
-wait_for quiet
+check "the connections are closed and observed" wait_for quiet
 wanted=$(($(fired) - before))
 check "ten connections have state changes: $wanted" test "$wanted" -ge 90
 
@@ -143,7 +147,7 @@ if have dtrace; then
 	wait_for one_tracer || note "DTrace does not attach"
 	before=$(fired)
 	curl -s -o "$tmp/page" http://127.0.0.1:8080/
-	wait_for quiet
+	wait_for quiet || note "DTrace: the connection is not closed or not observed"
 	wanted=$(($(fired) - before))
 	kill -INT "$dtrace"
 	wait "$dtrace"
