@@ -64,6 +64,9 @@ check_prerequisites() {
 	for name in $CROSS; do
 		choose_machine "$name" || die "CROSS: there is no machine $name, only arm64 and s390x"
 	done
+	for test in $(left_out); do
+		[ -e "$top/$test.c" ] || die "$cross/left-out: there is no test $test"
+	done
 	missing=$(missing_packages | sort -u | paste -s -d ' ' -)
 	[ -z "$missing" ] || die "packages are missing: apt-get install $missing"
 }
