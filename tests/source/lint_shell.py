@@ -399,6 +399,13 @@ def expected(path, name, owner):
     return owner in packages() or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
 
 
+def list_of(path):
+    """The list that a package for a command of a script belongs to."""
+    if path.startswith("tests/vm/"):
+        return "tests/vm/packages" if path.startswith("tests/vm/guest/") else "bootstrap's list or tests/vm/host-packages"
+    return "bootstrap's list"
+
+
 def check_commands(texts):
     scripts = {path: Script(text) for path, text in texts.items() if not path.endswith(".awk")}
     known = BUILTINS.union(*(script.functions for script in scripts.values()))
@@ -409,7 +416,7 @@ def check_commands(texts):
             if name in known or name in script.wanted or expected(path, name, owner):
                 continue
             yield path, line, (f"{name} is of {owner}" if owner else f"{name} is not installed") + \
-                f": no package that is essential or of bootstrap's list; without one, `have {name}` comes first"
+                f": no package that is essential or of {list_of(path)}; without one, `have {name}` comes first"
 
 
 def check_packages(texts):
