@@ -3,10 +3,11 @@
 """Runs commands of the host in the guest, one at a time (tests/vm/command.py sends them).
 
 The virtio-serial port transports one JSON object a line.  From the host: {"id", "command", "timeout"}.  To the host:
-{"boot"} when the agent starts, {"id", "output"} for each piece of output, {"id", "status"} at the end; the status is 124
+{"boot": true} when the agent starts, {"id", "output"} for each piece of output, {"id", "status"} at the end; the status is 124
 if the timeout expired.  A command ends early if the host closes the connection.
 """
 import codecs
+import contextlib
 import json
 import os
 import select
@@ -53,7 +54,7 @@ def run(port, message):
     end = time.monotonic() + message["timeout"]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     with subprocess.Popen(["/bin/sh", "-c", message["command"]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, cwd="/root", env=ENVIRONMENT, start_new_session=True) as process:
+                          stderr=subprocess.STDOUT, cwd=ENVIRONMENT["HOME"], env=ENVIRONMENT, start_new_session=True) as process:
         output = process.stdout.fileno()
         poll = select.poll()
         poll.register(output, select.POLLIN)
@@ -63,9 +64,11 @@ def run(port, message):
                 data = os.read(output, 65536)
                 if text := decoder.decode(data):
                     port.send({"id": message["id"], "output": text})
-                if not data:
-                    status = process.wait()
-            elif process.poll() is not None:  # processes in the background still hold the output
+                if not data:  # the command ends soon, or continues without output
+                    poll.unregister(output)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        status = process.wait(0.2)
+            elif process.poll() is not None:  # processes in the background may still hold the output
                 status = process.returncode
             if status is None and (time.monotonic() > end or port.closed()):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -76,8 +79,7 @@ def run(port, message):
 
 def main():
     port = Port()
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        port.send({"boot": file.read().strip()})
+    port.send({"boot": True})
     while True:
         try:
             message = port.receive()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make check-vm: builds the Debian package, boots a Debian 12 guest without network in QEMU, installs the package there and
-# runs the scripts of tests/vm/guest/ and tests/vm/host/.  tests/vm/README.md describes the variables:
+# runs the scripts of tests/vm/guest/.  tests/vm/README.md describes the variables:
 #   VM_CHECKS            names of the scripts to run; all without it
 #   VM_ALL               names of all scripts, in the order of the room.mk files; make sets it
 #   VM_KEEP              not empty: the guest continues to run at the end
@@ -23,7 +23,7 @@ export LC_ALL=C.UTF-8
 # shellcheck source=tests/vm/machine.sh
 . "$vm/machine.sh"
 
-passed=0 failed=0 skipped=0 times=''
+passed=0 failed=0 skipped=0 times='' unbootable=''
 
 say() {
 	printf '%s\n' "check-vm: $*"
@@ -118,9 +118,17 @@ make_package() {
 	took "package build" "$begin"
 }
 
+# image_key: identifies the image that this run needs
+image_key() {
+	cat "$vm/image.sh" "$vm/packages" | sha256sum | cut -c 1-16
+}
+
+image_is_made() {
+	[ "$(cat "$cache/image/key" 2>/dev/null)" = "$(image_key)" ]
+}
+
 make_image() {
-	key=$(cat "$vm/image.sh" "$vm/packages" | sha256sum | cut -c 1-16)
-	[ "$(cat "$cache/image/key" 2>/dev/null)" != "$key" ] || return 0
+	! image_is_made || return 0
 	say "making the image: some minutes, once"
 	begin=$(date +%s)
 	"$vm/image.sh" "$cache/image" >"$cache/image.log" 2>&1 || {
@@ -128,8 +136,36 @@ make_image() {
 		die "the image was not made: $cache/image.log"
 	}
 	rm -f "$cache/accelerator"
-	echo "$key" >"$cache/image/key"
+	image_key >"$cache/image/key"
 	took image "$begin"
+}
+
+# lock_cache DESCRIPTOR OPTION: a shared (-s) or exclusive (-x) lock
+lock_cache() {
+	flock -n "$2" "$1" || {
+		say "waiting for another run that uses $cache"
+		flock "$2" "$1" || die "$cache cannot be locked"
+	}
+}
+
+# use_package: makes the package, and copies it, because a run of another commit may replace it later
+use_package() {
+	exec 9>"$cache/package.lock"
+	lock_cache 9 -x
+	make_package
+	cp "$package" "$run/guest/share/netobs.deb" || die "the package cannot be copied"
+	exec 9>&-
+}
+
+# use_image: makes the image.  A shared lock keeps it until this run ends.
+use_image() {
+	exec 8>"$cache/image.lock"
+	lock_cache 8 -s
+	until image_is_made; do
+		lock_cache 8 -x
+		make_image
+		lock_cache 8 -s # another run may be first
+	done
 }
 
 # -------------------------------------------------------------------------------------------------------------- points
@@ -202,13 +238,14 @@ boot_guest() {
 	begin=$(date +%s)
 	[ ! -d "$cache/extra" ] || cp -r "$cache/extra" "$run/guest/share/"
 	# shellcheck disable=SC2046 # options
-	machine_boot "$run/guest" $(machine_nics) || {
-		tail -n 20 "$run/guest/console.log" "$run/guest/qemu.log" "$run/guest/running"
-		fault boot "the guest did not start, or not all of its services"
-		keep_logs boot
-		return 1
-	}
+	machine_boot "$run/guest" $(machine_nics) || unbootable=1
 	took "boot ($machine_use)" "$begin"
+	begin_check=$(date +%s)
+	[ -n "$unbootable" ] || return 0
+	tail -n 20 "$run/guest/console.log" "$run/guest/qemu.log" "$run/guest/running" 2>&1
+	fault boot "the guest did not start, or not all of its services"
+	keep_logs boot
+	return 1
 }
 
 # install_package: installs the package unless it is installed, and stops the service
@@ -223,7 +260,7 @@ keep_logs() {
 	for log in "$run/$1.out" "$run/install.out" "$run"/guest/*.log; do
 		[ ! -e "$log" ] || cp "$log" "$logs/$1/"
 	done
-	[ ! -e "$run/guest/pid" ] || machine_run "$run/guest" 30 'journalctl --no-pager -b' >"$logs/$1/journal" 2>&1
+	! machine_lives "$run/guest" || machine_run "$run/guest" 30 'journalctl --no-pager -b' >"$logs/$1/journal" 2>&1
 	say "console, journal and output: $logs/$1"
 }
 
@@ -236,7 +273,9 @@ timeout_of() {
 run_in_guest() {
 	file=$vm/guest/$1.sh stage=1
 	# It begins without the package.
-	[ "$1" != package ] || machine_stop "$run/guest"
+	if [ "$1" = package ] || ! machine_lives "$run/guest"; then
+		machine_stop "$run/guest"
+	fi
 	[ -e "$run/guest/pid" ] || boot_guest || return 1
 	if [ "$1" != package ] && ! install_package; then
 		cat "$run/install.out"
@@ -254,21 +293,12 @@ run_in_guest() {
 	return 1
 }
 
-# run_on_host NAME: runs a script of tests/vm/host/, which boots guests of its own
-run_on_host() {
-	file=$vm/host/$1.sh
-	points_of "$1" env top_srcdir="$top" vm_run="$run" vm_cache="$cache" vm_package="$run/guest/share/netobs.deb" \
-		timeout -k 5 "$(timeout_of "$file")" sh "$file"
-}
-
+# run_check NAME: runs one script.  The time that it takes is without the boot.
 run_check() {
 	begin_check=$(date +%s) failed_before=$failed
 	say "$1"
-	if [ -e "$vm/guest/$1.sh" ]; then
-		run_in_guest "$1"
-	else
-		run_on_host "$1"
-	fi
+	run_in_guest "$1"
+	[ -z "$unbootable" ] || return 0
 	took "$1" "$begin_check"
 	[ "$failed" -ne "$failed_before" ] || return 0
 	keep_logs "$1"
@@ -277,7 +307,7 @@ run_check() {
 }
 
 clean_up() {
-	if [ -n "${VM_KEEP:-}" ] && [ -e "$run/guest/pid" ]; then
+	if [ -n "${VM_KEEP:-}" ] && machine_lives "$run/guest"; then
 		say "the guest continues to run: $vm/command.py $run/guest 'COMMAND'; end it with kill $(cat "$run/guest/pid")"
 		return
 	fi
@@ -288,32 +318,26 @@ clean_up() {
 # --------------------------------------------------------------------------------------------------------------- main
 
 choose_checks
-check_prerequisites
+[ -n "${NETOBS_VM_QEMU:-}" ] || check_prerequisites
 begin_all=$(date +%s)
 # Absolute, because QEMU runs in the directory of its guest.
 mkdir -p "$cache" || die "NETOBS_VM_CACHE: no directory $cache"
 cache=$(cd "$cache" && pwd)
 rm -rf "$logs"
-# Two runs must not make the image or the package at the same time.
-exec 9>"$cache/lock"
-flock -n 9 || {
-	say "waiting for another run that makes the package or the image in $cache"
-	flock 9 || die "$cache/lock cannot be locked"
-}
 run=$(mktemp -d "${TMPDIR:-/tmp}/netobs-vm.XXXXXX") || die "no directory for the run"
 mkdir -p "$run/guest/share"
 trap clean_up EXIT
 trap 'exit 130' HUP INT TERM
-make_package
-make_image
-# A run of another commit may replace the package as soon as the lock is released.
-cp "$package" "$run/guest/share/netobs.deb" || die "the package cannot be copied"
-flock -u 9
-exec 9>&-
+use_package
+use_image
 
 [ -z "${VM_KEEP:-}" ] || NETOBS_VM_KEEP=1
 for name in $checks; do
-	run_check "$name"
+	if [ -n "$unbootable" ]; then
+		say "$name: not run, because the guest does not start"
+	else
+		run_check "$name"
+	fi
 done
 say "seconds:${times%,}; $(elapsed "$begin_all") s together"
 say "$passed passed, $failed failed, $skipped skipped"

@@ -17,7 +17,7 @@ accelerator() {
 }
 
 # machine_start ACCELERATOR DIRECTORY [QEMU-OPTION...]: starts QEMU in the background.  QEMU ends with this shell, unless
-# $NETOBS_VM_KEEP is set.
+# $NETOBS_VM_KEEP is set.  $NETOBS_VM_QEMU is the program in place of QEMU in tests/vm/harness.sh.
 machine_start() {
 	machine_accelerator=$1
 	machine=$2
@@ -35,7 +35,7 @@ machine_start() {
 	(
 		cd "$machine" || exit 1
 		# shellcheck disable=SC2086 # a command and its options
-		TMPDIR=${NETOBS_VM_TMPDIR:-/var/tmp} exec $machine_runner qemu-system-x86_64 -name "netobs-${machine##*/}" \
+		TMPDIR=${NETOBS_VM_TMPDIR:-/var/tmp} exec $machine_runner "${NETOBS_VM_QEMU:-qemu-system-x86_64}" -name "netobs-${machine##*/}" \
 			-machine q35,sata=off,smbus=off,vmport=off -smp 2 -m 1536 -nodefaults -display none -serial file:console.log \
 			-kernel "$cache/image/vmlinuz" -initrd "$cache/image/initrd.img" \
 			-append "root=/dev/vda rw console=ttyS0 net.ifnames=0 panic=1 systemd.show_status=yes" \
@@ -47,7 +47,7 @@ machine_start() {
 			-device virtio-9p-pci,fsdev=source,mount_tag=netobs \
 			-fsdev local,id=share,path=share,security_model=none -device virtio-9p-pci,fsdev=share,mount_tag=vm \
 			-object rng-random,filename=/dev/urandom,id=random -device virtio-rng-pci,rng=random \
-			"$@" </dev/null >qemu.log 2>&1
+			"$@" </dev/null >qemu.log 2>&1 8>&-
 	) &
 	echo $! >"$machine/pid"
 }
@@ -71,9 +71,7 @@ machine_hello() {
 }
 
 # machine_boot DIRECTORY [QEMU-OPTION...]: boots a guest and waits until its services have started.  It has no network card
-# but those of the QEMU-OPTIONs: $(machine_nics) unquoted, or for two guests with a cable between them
-#	-netdev stream,id=wire,addr.type=unix,addr.path=FILE,server=on -device virtio-net-pci,netdev=wire
-# and the same with server=off for the second one.
+# but those of the QEMU-OPTIONs: $(machine_nics) unquoted.
 machine_boot() {
 	machine_use=$(accelerator)
 	if [ "$machine_use" = untried ]; then
@@ -106,7 +104,7 @@ machine_ready() {
 machine_connect() {
 	for _ in $(seq 100); do
 		[ ! -S "$1/agent" ] || return 0
-		kill -0 "$(cat "$1/pid")" 2>/dev/null || return 1
+		machine_lives "$1" || return 1
 		sleep 0.1 # no event: the interval between two tries
 	done
 	return 1
@@ -124,6 +122,11 @@ machine_reboot() {
 	machine_run "$1" 240 'sync; systemctl --no-block start reboot.target; sleep infinity' >"$1/reboot" 2>&1
 	[ $? -ne 124 ] && machine_hello "$1" 300 && machine_ready "$1"
 }
+
+# machine_lives DIRECTORY: whether QEMU runs.  A process that has ended may still have its id.
+machine_lives() {
+	grep -q '^State:[[:blank:]]*[^XZ[:blank:]]' "/proc/$(cat "$1/pid")/status"
+} 2>/dev/null
 
 # machine_stop DIRECTORY: ends QEMU
 machine_stop() {

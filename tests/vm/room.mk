@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The whole machine: optional, never part of make check.
 
+shell_tests += \
+	%D%/harness.sh
+
 .PHONY: check-vm distclean-vm
 check-vm:
 	@$(AM_TESTS_ENVIRONMENT) VM_CHECKS='$(VM_CHECKS)' VM_KEEP='$(VM_KEEP)' \
