@@ -154,23 +154,17 @@ observe_emit_socket_receive(struct observer *o, const struct packet_work *work, 
 		fire_socket_receive(o->emitter, work->flow, endpoint, delivery.bytes, delivery.offset);
 }
 
-/* Fires the send probe for new bytes that the segment's sender has accepted from its application: first for those that
- * were not captured, then for those of the segment. */
+/* Fires the send probe for the bytes that the segment's sender has accepted from its application since: those of the
+ * segment, and bytes in front of them that were not captured or are late. */
 static void
 observe_emit_socket_send(struct observer *o, const struct packet_work *work, const struct tcp_endpoint *before)
 {
 	const struct tcp_layer *t = &work->packet.tcp;
 	uint32_t seq = t->seq + ((t->flags & TCP_SYN) != 0);
 	struct tcp_delivery sent = tcp_sent_since(work->flow, work->sender, before, seq);
-	uint32_t payload = work->packet.payload_wire, uncaptured = sent.bytes > payload ? sent.bytes - payload : 0;
 
-	if ((work->flow->local >> work->sender & 1) == 0)
-		return;
-	if (uncaptured != 0)
-		fire_socket_send(o->emitter, work->flow, work->sender, uncaptured, sent.offset);
-	if (sent.bytes > uncaptured)
-		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes - uncaptured,
-				 sent.offset + uncaptured);
+	if ((work->flow->local >> work->sender & 1) != 0 && sent.bytes != 0)
+		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes, sent.offset);
 }
 
 /* Runs the application providers, at their two points in the firing order; they read streams on the slow path only. */

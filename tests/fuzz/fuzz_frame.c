@@ -95,7 +95,8 @@ check_reason(const struct packet *packet)
 			must(packet->transport == TRANSPORT_NONE && packet->inner == INNER_NONE);
 		}
 		if (anomaly_severity((enum anomaly)a) == SEVERITY_TRUNCATED)
-			must(packet->frame->caplen < packet->frame->len);
+			must(packet->frame->caplen < packet->frame->len ||
+			     anomaly_has(&packet->anomalies, ANOMALY_TRUNCATED_RECORD));
 	}
 }
 

@@ -36,8 +36,8 @@ def frame(source, destination, kind, payload, wait):
     frames.append((clock, destination + source + struct.pack("!H", kind) + payload))
 
 
-def ipv4(source, destination, protocol, payload, wait, ttl=64):
-    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), len(frames), 0x4000, ttl, protocol, 0,
+def ipv4(source, destination, protocol, payload, wait):
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), len(frames), 0x4000, 64, protocol, 0,
                          socket.inet_aton(source), socket.inet_aton(destination))
     header = header[:10] + struct.pack("!H", checksum(header)) + header[12:]
     frame(mac(source), mac(destination), 0x0800, header + payload, wait)
@@ -104,8 +104,8 @@ for number, dport in enumerate((21, 22, 23, 25, 80, 110, 443)):
 tcp(SCANNER, 50010, WEB, 22, 0, 1, 0, 1024, b"", 1000)
 tcp(SCANNER, 50011, WEB, 22, FIN | PSH | URG, 1, 0, 1024, b"", 1000)
 
-# Packets that IP discards: a TTL of 0, and two invalid sources.
-ipv4(SCANNER, WEB, 17, struct.pack("!HHHH", 33434, 33434, 8, 0), 1000, ttl=0)
+# Packets that IP discards: source and destination are the same, and two invalid sources.
+ipv4(WEB, WEB, 17, struct.pack("!HHHH", 33434, 33434, 8, 0), 1000)
 for attempt in range(2):
     ipv4("224.0.0.66", WEB, 17, struct.pack("!HHHH", 33434, 33434, 8, 0), 1000)
 

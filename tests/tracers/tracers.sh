@@ -43,7 +43,7 @@ with open(sys.argv[1], "wb") as out:
             tcp(there, 105, 500, PUSH, 1000, b"?"), tcp(back, 500, 106, ACK, 1000),
             tcp(there, 105, 500, ACK, 1000), tcp(back, 500, 106, ACK, 1000), # a keepalive
             tcp((40001, 81), 7, 0, SYN, 1000),
-            ipv4("192.0.2.1", "192.0.2.2", 0, 17, struct.pack("!HHHH", 1, 2, 8, 0))]:
+            ipv4("224.0.0.1", "192.0.2.2", 64, 17, struct.pack("!HHHH", 1, 2, 8, 0))]:
         out.write(struct.pack("<IIII", now, 0, 14 + len(packet), 14 + len(packet)) + bytes(12) + b"\x08\x00" + packet)
         now += 2
 PYTHON
