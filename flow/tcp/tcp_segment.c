@@ -226,7 +226,7 @@ tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now)
 		deadline = deadline_add(now, limits->tcp_idle_ns);
 	} else if (tcp_state_is_handshake(a) || tcp_state_is_handshake(b)) {
 		class = EVICT_CLASS_HALF_OPEN;
-		deadline = deadline_add(flow_first_seen(table, flow), limits->tcp_connect_ns);
+		deadline = deadline_add(flow_cold(table, flow)->first_seen, limits->tcp_connect_ns);
 		if (deadline <= now)
 			deadline = deadline_add(now, limits->tcp_connect_ns / 2);
 	} else {

@@ -225,6 +225,20 @@ test_refused_fast_open_data_is_retransmitted_without_a_timer(void **state)
 	assert_int_equal(endpoint_of(A)->bytes, 100); /* not counted twice */
 }
 
+/* Deadlines are packet times: a step of the clock that stamps the frames does not move them. */
+static void
+test_a_clock_step_does_not_move_the_end_of_an_attempt(void **state)
+{
+	uint64_t connect = flow_limits_default().tcp_connect_ns;
+
+	(void)state;
+	flow_table_set_clock_offset(t.table, 0 - 86400 * NANOSECONDS);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_true(t.flow->deadline == t.now + connect);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	assert_true(t.flow->deadline == t.now + connect);
+}
+
 static void
 test_connect_times_out(void **state)
 {
@@ -1060,6 +1074,7 @@ main(void)
 		scenario(test_a_wrong_syn_ack_is_answered_with_a_reset_and_changes_nothing),
 		scenario(test_fast_open),
 		scenario(test_refused_fast_open_data_is_retransmitted_without_a_timer),
+		scenario(test_a_clock_step_does_not_move_the_end_of_an_attempt),
 		scenario(test_connect_times_out),
 		scenario(test_one_end_closes_first),
 		scenario(test_ack_and_fin_in_one_segment_are_two_steps),
