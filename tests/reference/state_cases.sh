@@ -15,7 +15,10 @@ replay() {
 		skip "$1: $3" "no $cases/$1"
 		return 1
 	fi
-	"$netobsd" -r "$cases/$1" --print="$2" >"$tmp/firings" 2>"$tmp/err"
+	if ! "$netobsd" -r "$cases/$1" --print="$2" >"$tmp/firings" 2>"$tmp/err"; then
+		check "$1: $3: netobsd replays it" false
+		return 1
+	fi
 }
 
 if replay packet-c.cap 'socket-receive' "no acknowledgement delivers more than a window"; then

@@ -43,8 +43,6 @@ AGREED = {
 FIN, SYN = 1, 2
 ACK = 16
 IGNORED = re.compile(r'"pkt_reason":"tcp-(syn|rst|ack|outside|old)-')
-ACK = 16
-IGNORED = re.compile(r'"pkt_reason":"tcp-(syn|rst|ack|outside|old)-')
 FRAME = re.compile(r'"pkt_addr":(\d+),')
 
 
@@ -54,7 +52,6 @@ class Frame:
     def __init__(self, kind, analysis):
         self.kind, self.analysis = kind, analysis
         self.flags = self.length = self.seq = self.iss = self.elapsed = 0
-        self.ignored = False  # netobs reports that its receiver ignores it
         self.ignored = False  # netobs reports that its receiver ignores it
         self.probed = False  # the same number was sent before as a probe of a closed window
         self.reused = False  # its stream has SYNs of different numbers
@@ -157,7 +154,6 @@ def compare(netobsd, path):
             continue
         frame = Frame(kind, analysis)
         describe(frame, again.get(number, sent[number]), number in again)
-        frame.ignored = IGNORED.search(sent[number]) is not None
         frame.ignored = IGNORED.search(sent[number]) is not None
         frame.probed = (row["tcp.stream"], row["tcp.seq_raw"]) in probes
         frame.reused = row["tcp.stream"] in reused
