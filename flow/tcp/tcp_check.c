@@ -3,7 +3,7 @@
  * Segments that their receiver must ignore: RFC 9293 section 3.10.7, RFC 5961, RFC 7323 section 5, and the constants of
  * Linux.  The receiver's numbers are known from its own segments.  The capture may have missed some of them, so a
  * number is impossible only beyond what the receiver has advertised and beyond what its sender was captured sending; an
- * endpoint that was never captured sending is not judged by its window.
+ * endpoint that was never captured sending is not checked against its window.
  */
 #include "flow/tcp/tcp_check.h"
 
@@ -37,7 +37,7 @@ tcp_has_received(const struct tcp_endpoint *e)
 }
 
 bool
-tcp_is_judged(const struct tcp_endpoint *e)
+tcp_acceptance_is_known(const struct tcp_endpoint *e)
 {
 	return e->segments_sent != 0 && tcp_has_received(e);
 }
@@ -67,7 +67,8 @@ tcp_ack_is_old(const struct tcp_endpoint *e, const struct tcp_endpoint *sender, 
 {
 	if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0)
 		return false;
-	if ((e->flags & TCP_EP_ISS_KNOWN) != 0 && e->bytes < TCP_WINDOW_MAX && !tcp_seq_before(e->iss, ack))
+	if ((e->flags & TCP_EP_ISS_KNOWN) != 0 && e->bytes < TCP_WINDOW_MAX && e->nxt - e->iss < TCP_WINDOW_MAX &&
+	    !tcp_seq_before(e->iss, ack))
 		return true;
 	return tcp_has_received(sender) && tcp_seq_before(ack, e->una - tcp_old_window(sender, e));
 }
@@ -79,7 +80,7 @@ tcp_seq_is_impossible(const struct tcp_endpoint *e, const struct tcp_endpoint *s
 {
 	uint32_t limit = e->last_ack_sent + tcp_window_bytes(e, sender);
 
-	if (!tcp_is_judged(e) || (sender->flags & TCP_EP_SEQ_KNOWN) == 0)
+	if (!tcp_acceptance_is_known(e) || (sender->flags & TCP_EP_SEQ_KNOWN) == 0)
 		return false;
 	return tcp_seq_before(tcp_seq_max(limit, sender->nxt), seq) ||
 	       tcp_seq_before(end_seq, e->last_ack_sent - tcp_old_window(e, sender));
@@ -196,7 +197,7 @@ tcp_check_ack(const struct tcp_arrival *a)
 
 	if (sender->segments_sent == 0 || e->state == TCP_STATE_CLOSED || !tcp_endpoint_has_numbers(sender))
 		return ANOMALY_NONE;
-	if (tcp_timestamp_is_old(e, t) && tcp_is_judged(e) && !tcp_segment_is_old_ack(a))
+	if (tcp_timestamp_is_old(e, t) && tcp_acceptance_is_known(e) && !tcp_segment_is_old_ack(a))
 		return ANOMALY_TCP_TIMESTAMP_OLD;
 	if (tcp_ack_is_unsent(e, sender, t->ack) || tcp_ack_is_old(e, sender, t->ack) ||
 	    (e->state == TCP_STATE_SYN_RECEIVED && sender->state == TCP_STATE_SYN_SENT &&
@@ -228,7 +229,7 @@ tcp_check_arrival(const struct tcp_arrival *a, bool *resync)
 }
 
 void
-tcp_remember_ignored(struct tcp_segment_ctx *ctx)
+tcp_store_ignored(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
 
@@ -252,7 +253,7 @@ tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
 	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
 	uint32_t seq = ctx->header->seq;
 
-	if (!tcp_is_judged(peer) || (e->flags & TCP_EP_SEQ_KNOWN) == 0)
+	if (!tcp_acceptance_is_known(peer) || (e->flags & TCP_EP_SEQ_KNOWN) == 0)
 		return true;
 	return seq == e->nxt || seq == e->una || seq == peer->rcv_nxt || seq == peer->last_ack_sent ||
 	       seq == peer->last_ack_sent + peer->wnd ||

@@ -22,7 +22,7 @@ struct tcp_arrival {
 uint32_t tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer);
 
 /* Whether enough of the endpoint was captured to know what it accepts. */
-bool tcp_is_judged(const struct tcp_endpoint *e);
+bool tcp_acceptance_is_known(const struct tcp_endpoint *e);
 
 /* TCP_PAWS_WINDOW of Linux: a timestamp may be this much older. */
 #define TCP_PAWS_WINDOW 1
@@ -36,7 +36,7 @@ tcp_timestamp_is_old(const struct tcp_endpoint *e, const struct tcp_layer *t)
 }
 
 /* Stores the numbers of a segment that `ctx->ep` ignores. */
-void tcp_remember_ignored(struct tcp_segment_ctx *ctx);
+void tcp_store_ignored(struct tcp_segment_ctx *ctx);
 
 /* Whether the endpoint itself can have sent the RST in `ctx`, as far as its numbers show. */
 bool tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx);

@@ -111,6 +111,7 @@ tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver
 {
 	const struct tcp_endpoint *e = &flow->tcp[receiver];
 	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
+	struct tcp_endpoint resynced;
 	struct tcp_arrival arrival;
 	bool resync;
 
@@ -119,6 +120,11 @@ tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver
 		return ANOMALY_NONE;
 	if ((flow->tcp[1 - receiver].slow_reasons & TCP_SLOW_DUPLICATE) != 0)
 		return ANOMALY_NONE;
+	if (tcp_resync_is_pending(table, flow, receiver)) {
+		resynced = *e;
+		tcp_resync_numbers(&resynced, &flow->tcp[1 - receiver], &packet->tcp);
+		e = &resynced;
+	}
 	arrival = (struct tcp_arrival){
 	    .table = table,
 	    .flow = flow,

@@ -36,7 +36,7 @@ tcp_classify_syn(const struct tcp_endpoint *sender, const struct tcp_endpoint *r
 {
 	if ((sender->flags & TCP_EP_SEQ_KNOWN) == 0 && sender->state == TCP_STATE_NONE)
 		return SYN_OF_FLOW;
-	if (!tcp_is_judged(receiver))
+	if (!tcp_acceptance_is_known(receiver))
 		return SYN_ACCEPTED;
 	if (receiver->state == TCP_STATE_TIME_WAIT && tcp_time_wait_accepts(receiver, t))
 		return SYN_ACCEPTED;
@@ -57,7 +57,8 @@ tcp_classify_syn_ack(const struct tcp_endpoint *sender, const struct tcp_endpoin
 	} else if (t->ack == receiver->iss + 1) {
 		return SYN_OF_FLOW;
 	}
-	return tcp_is_judged(receiver) || receiver->state == TCP_STATE_SYN_SENT ? SYN_UNDECIDED : SYN_ACCEPTED;
+	return tcp_acceptance_is_known(receiver) || receiver->state == TCP_STATE_SYN_SENT ? SYN_UNDECIDED :
+											    SYN_ACCEPTED;
 }
 
 /* Whether the segment answers the pending SYN as its receiver does if it has accepted or refused it; or repeats a SYN
@@ -79,13 +80,27 @@ tcp_confirms_pending(const struct pending_syn *syn, const struct flow *flow, uns
 	return (t->flags & (TCP_SYN | TCP_RST)) != 0;
 }
 
+/* The pending SYN of the flow.  If it was replaced, or is so old that its sender has given up, it no longer keeps the
+ * flow off the fast path. */
+static const struct pending_syn *
+tcp_current_pending_syn(struct flow_table *table, struct flow *flow, uint64_t now)
+{
+	const struct pending_syn *syn = pending_syn_find(table, flow);
+
+	if (syn != NULL && now < deadline_add(syn->ts, flow_table_limits(table)->tcp_connect_ns))
+		return syn;
+	pending_syn_remove(table, flow);
+	return NULL;
+}
+
 static enum syn_kind
-tcp_classify_incarnation(struct flow_table *table, const struct flow *flow, unsigned sender, const struct tcp_layer *t,
+tcp_classify_incarnation(struct flow_table *table, struct flow *flow, unsigned sender, const struct tcp_layer *t,
 			 uint64_t now)
 {
 	const struct tcp_endpoint *e = &flow->tcp[sender], *peer = &flow->tcp[1 - sender];
-	const struct pending_syn *syn = (e->slow_reasons & TCP_SLOW_UNDECIDED) != 0 ? pending_syn_find(table, flow) :
-											 NULL;
+	const struct pending_syn *syn = (e->slow_reasons & TCP_SLOW_UNDECIDED) == 0 ?
+						NULL :
+						tcp_current_pending_syn(table, flow, now);
 
 	if (syn != NULL && tcp_confirms_pending(syn, flow, sender, t, now))
 		return SYN_CONFIRMED;

@@ -249,6 +249,27 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 	tcp_loss_update_slow_reason(e, loss);
 }
 
+/* --- after missing frames --- */
+
+void
+tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq)
+{
+	struct tcp_endpoint *e = ctx->ep;
+	struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	e->una = e->nxt = seq;
+	e->log_tail = 0;
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_DUPACKS;
+	tcp_rtt_cancel(e);
+	ctx->repeat = (struct tcp_repeat){.kind = TCP_REPEAT_NONE};
+	if (loss == NULL)
+		return;
+	loss->state = TCP_CONGESTION_OPEN;
+	loss->sacked_count = 0;
+	loss->tlp_outstanding = loss->rack_valid = loss->frto_pending = false;
+	loss->retrans_us = 0;
+}
+
 /* --- as a receiver --- */
 
 void

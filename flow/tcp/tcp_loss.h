@@ -83,6 +83,9 @@ bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end_
 /* The endpoint has received an ACK; `una` is SND.UNA before it. */
 void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 
+/* The endpoint continues at `seq`, behind a window or more that was not captured: nothing below is outstanding. */
+void tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq);
+
 /* Stores the timestamps of the FIN in `ctx`, which is deferred until the endpoint acknowledges it. */
 void tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx);
 

@@ -154,11 +154,13 @@ void
 pending_syn_remove(struct flow_table *table, struct flow *flow)
 {
 	struct pending_syn *syn = pending_syn_find(table, flow);
+	unsigned endpoint;
 
 	if (syn != NULL)
 		syn->flow = NULL;
-	flow->tcp[0].slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
-	flow->tcp[1].slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
+	for (endpoint = 0; endpoint < 2; endpoint++)
+		if (!flow->tcp[endpoint].fin_unproven)
+			flow->tcp[endpoint].slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
 }
 
 void

@@ -219,25 +219,40 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_received_sequence_space(ctx);
 }
 
+bool
+tcp_resync_is_pending(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	const struct tcp_loss_pair *pair;
+
+	if ((flow->tcp[1 - endpoint].slow_reasons & TCP_SLOW_LOSS) == 0)
+		return false;
+	pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
+	return pair != NULL && pair->end[1 - endpoint].resynced;
+}
+
+bool
+tcp_resync_numbers(struct tcp_endpoint *e, const struct tcp_endpoint *peer, const struct tcp_layer *t)
+{
+	if (tcp_state_is_synchronized((enum tcp_state)e->state) && peer->una == t->seq && t->seq != e->rcv_nxt) {
+		e->rcv_nxt = e->last_ack_sent = t->seq;
+		e->resyncs = (e->resyncs + 1u) & 3u;
+	}
+	if (!tcp_seq_before(e->nxt, t->ack))
+		return false;
+	e->una = e->nxt = t->ack;
+	return true;
+}
+
 /* Takes the numbers of the peer anew if they were taken anew when the peer sent the segment; the peer then has
  * TCP_SLOW_LOSS. */
 static __attribute__((noinline)) void
 tcp_resync_received(struct tcp_segment_ctx *ctx)
 {
-	const struct tcp_layer *t = ctx->header;
-	struct tcp_endpoint *e = ctx->ep;
-	struct tcp_loss_pair *pair;
-
-	pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
-	if (pair == NULL || !pair->end[1 - ctx->endpoint].resynced)
+	if (!tcp_resync_is_pending(ctx->table, ctx->flow, ctx->endpoint))
 		return;
-	pair->end[1 - ctx->endpoint].resynced = false;
-	if (tcp_state_is_synchronized((enum tcp_state)e->state) && ctx->peer->una == t->seq && t->seq != e->rcv_nxt) {
-		e->rcv_nxt = e->last_ack_sent = t->seq;
-		e->resyncs = (e->resyncs + 1u) & 3u;
-	}
-	if (tcp_seq_before(e->nxt, t->ack))
-		e->una = e->nxt = t->ack;
+	loss_pool_acquire(ctx->table, ctx->flow)->end[1 - ctx->endpoint].resynced = false;
+	if (tcp_resync_numbers(ctx->ep, ctx->peer, ctx->header))
+		tcp_loss_resync(ctx, ctx->header->ack);
 }
 
 /* The reason why the endpoint ignores the segment, which is not the one that it expects. */
@@ -257,7 +272,7 @@ tcp_received_check(struct tcp_segment_ctx *ctx)
 	enum anomaly anomaly = tcp_check_arrival(&arrival, &resync);
 
 	if (anomaly == ANOMALY_TCP_ACK_IGNORED || anomaly == ANOMALY_TCP_OUTSIDE_WINDOW)
-		tcp_remember_ignored(ctx);
+		tcp_store_ignored(ctx);
 	return anomaly;
 }
 
@@ -270,8 +285,8 @@ tcp_save_timestamp(struct tcp_segment_ctx *ctx)
 
 	if ((t->options & TCP_OPTION_TIMESTAMPS) == 0 || (t->flags & TCP_RST) != 0 || t->tsval == 0)
 		return;
-	if ((t->flags & TCP_SYN) != 0 || (tcp_is_judged(e) && !tcp_seq_before(e->last_ack_sent, t->seq) &&
-					  !tcp_timestamp_is_old(e, t)))
+	if ((t->flags & TCP_SYN) != 0 || (tcp_acceptance_is_known(e) && !tcp_seq_before(e->last_ack_sent, t->seq) &&
+					  (e->ts_recent == 0 || !tcp_seq_before(t->tsval, e->ts_recent))))
 		e->ts_recent = t->tsval;
 }
 

@@ -77,9 +77,14 @@ void tcp_segment_end(struct tcp_segment_ctx *ctx);
 /* Like tcp_segment_end(), for changes that no segment caused. */
 void tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now);
 
-/* The endpoint's unproven FIN is proved: its peer acknowledges it, or the endpoint sends from behind
- * it. */
+/* The endpoint's unproven FIN is proved: its peer acknowledges it, or the endpoint sends from behind it. */
 void tcp_prove_fin(struct tcp_segment_ctx *ctx);
+
+/* Whether the numbers of the peer of `endpoint` were taken anew when the peer sent the segment in progress. */
+bool tcp_resync_is_pending(struct flow_table *table, const struct flow *flow, unsigned endpoint);
+
+/* Then the receiver `e` takes its numbers anew.  True if its own are among them. */
+bool tcp_resync_numbers(struct tcp_endpoint *e, const struct tcp_endpoint *peer, const struct tcp_layer *t);
 
 /* Full processing of a segment that is not for the fast path: as sent, as received.  The latter returns the reason why
  * the endpoint ignores the segment, ANOMALY_NONE if it does not. */

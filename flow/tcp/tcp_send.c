@@ -321,17 +321,18 @@ tcp_sent_fin_is_unproven(const struct tcp_segment_ctx *ctx)
 	const struct tcp_layer *t = ctx->header;
 	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
 
-	return (t->flags & TCP_FIN) != 0 && (e->flags & TCP_EP_FIN_SENT) == 0 && tcp_is_judged(peer) &&
+	return (t->flags & TCP_FIN) != 0 && (e->flags & TCP_EP_FIN_SENT) == 0 && tcp_acceptance_is_known(peer) &&
 	       tcp_endpoint_has_numbers(e) && tcp_seq_before(peer->nxt, t->ack) &&
 	       !tcp_seq_before(t->seq + ctx->payload_len, e->nxt) &&
 	       !(t->ack == peer->nxt + 1 && peer->fin_unproven);
 }
 
 static void
-tcp_forget_unproven_fin(struct tcp_endpoint *e)
+tcp_drop_unproven_fin(struct tcp_segment_ctx *ctx)
 {
-	e->fin_unproven = false;
-	e->slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
+	ctx->ep->fin_unproven = false;
+	if (pending_syn_find(ctx->table, ctx->flow) == NULL)
+		ctx->ep->slow_reasons &= (uint8_t)~TCP_SLOW_UNDECIDED;
 }
 
 void
@@ -339,7 +340,7 @@ tcp_prove_fin(struct tcp_segment_ctx *ctx)
 {
 	struct tcp_endpoint *e = ctx->ep;
 
-	tcp_forget_unproven_fin(e);
+	tcp_drop_unproven_fin(ctx);
 	send_log_append(flow_table_tcp_pools(ctx->table), e,
 			&(struct send_log_record){e->nxt, e->nxt + 1, ctx->us, 0, false});
 	e->nxt++;
@@ -358,7 +359,7 @@ tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 	if (t->seq == ctx->ep->nxt + 1)
 		tcp_prove_fin(ctx);
 	else if (t->seq == ctx->ep->nxt && ctx->payload_len != 0)
-		tcp_forget_unproven_fin(ctx->ep);
+		tcp_drop_unproven_fin(ctx);
 }
 
 static void
@@ -403,11 +404,8 @@ tcp_resync_sent(struct tcp_segment_ctx *ctx)
 		e->rcv_nxt = e->last_ack_sent = t->ack;
 		e->resyncs = (e->resyncs + 1u) & 3u;
 	}
-	if (t->seq != e->nxt) {
-		e->una = e->nxt = t->seq;
-		e->log_tail = 0;
-		tcp_rtt_cancel(e);
-	}
+	if (t->seq != e->nxt)
+		tcp_loss_resync(ctx, t->seq);
 }
 
 /* Whether the endpoint itself cannot have sent the segment, or not as a part of this connection.  Data that its peer

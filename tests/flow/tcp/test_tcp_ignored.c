@@ -299,7 +299,7 @@ test_old_timestamps(void **state)
 
 /* A clock of 1 MHz wraps in 36 minutes. */
 static void
-test_timestamps_are_forgotten(void **state)
+test_timestamps_expire(void **state)
 {
 	(void)state;
 	open_with_timestamps();
@@ -308,7 +308,81 @@ test_timestamps_are_forgotten(void **state)
 	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
 }
 
+/* A timestamp may be one tick older than the newest one, not one tick older than every one. */
+static void
+test_timestamps_do_not_fall(void **state)
+{
+	(void)state;
+	feed_stamped(A, TCP_SYN, 1000, 0, 0, 100);
+	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 100);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 110);
+	feed_stamped(B, TCP_ACK, 5001, 1011, 0, 110);
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 109);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
+	feed_stamped(B, TCP_ACK, 5001, 1021, 0, 111);
+	feed_stamped(A, TCP_ACK, 1021, 5001, 10, 108);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
+}
+
+/* --- back to the fast path --- */
+
+static void
+test_a_forged_syn_does_not_keep_a_connection_slow(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	assert_int_not_equal(t.flow->tcp[A].slow_reasons & TCP_SLOW_UNDECIDED, 0);
+	t.now += flow_limits_default().tcp_connect_ns;
+	feed(A, TCP_ACK, 1011, 5001, 10);
+	feed(B, TCP_ACK, 5001, 1021, 0);
+	assert_int_equal(t.flow->tcp[A].slow_reasons, 0);
+	assert_int_equal(t.flow->tcp[B].slow_reasons, 0);
+	expect("");
+}
+
+static void
+test_a_refuted_fin_leaves_the_pending_syn(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_SYN, 700000, 0, 0);
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1101, 0);
+	assert_true(t.flow->tcp[B].fin_unproven);
+	feed(B, TCP_ACK, 5001, 1001, 10);
+	assert_false(t.flow->tcp[B].fin_unproven);
+	expect("");
+	feed(B, TCP_RST | TCP_ACK, 0, 700001, 0);
+	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED A:connect-request A:CLOSED>SYN_SENT B:accept-refused "
+	       "A:connect-refused A:SYN_SENT>CLOSED");
+}
+
 /* --- missing frames --- */
+
+/* Of what was outstanding before the missing frames nothing is left, however far the numbers have advanced. */
+static void
+test_a_loss_before_missing_frames(void **state)
+{
+	struct test_segment sack = segment_empty(B, TCP_ACK, 5001, 1001);
+	uint32_t far = 0xc0000001;
+
+	(void)state;
+	open_connection();
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	feed(A, TCP_ACK, 1101, 5001, 100);
+	sack.sacks = 1;
+	sack.sack[0][0] = 1101;
+	sack.sack[0][1] = 1201;
+	tcp_fixture_feed(&t, sack);
+	feed(A, TCP_ACK, far, 5001, 100);
+	feed(B, TCP_ACK, 5001, far + 100, 0);
+	feed(A, TCP_ACK, far + 100, 5001, 100);
+	feed(B, TCP_ACK, 5001, far + 200, 0);
+	assert_int_equal(t.flow->tcp[A].una, far + 200);
+	assert_int_equal(t.flow->tcp[A].slow_reasons, 0);
+	expect("");
+}
 
 static void
 test_lost_windows_in_both_directions(void **state)
@@ -331,7 +405,7 @@ test_lost_windows_in_both_directions(void **state)
 }
 
 static void
-test_one_direction_is_not_judged(void **state)
+test_one_direction_is_not_checked(void **state)
 {
 	(void)state;
 	feed(A, TCP_ACK, 1001, 5001, 100);
@@ -360,9 +434,13 @@ main(void)
 		all(test_a_fin_that_acknowledges_unsent_data),
 		all(test_a_fin_behind_missing_frames),
 		all(test_old_timestamps),
-		all(test_timestamps_are_forgotten),
+		all(test_timestamps_expire),
+		all(test_timestamps_do_not_fall),
+		all(test_a_forged_syn_does_not_keep_a_connection_slow),
+		all(test_a_refuted_fin_leaves_the_pending_syn),
+		all(test_a_loss_before_missing_frames),
 		all(test_lost_windows_in_both_directions),
-		all(test_one_direction_is_not_judged),
+		all(test_one_direction_is_not_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
