@@ -122,10 +122,13 @@ check_layers(const struct packet *packet)
 	}
 }
 
-/* A cut by the capture may hide an anomaly; it never adds one, except the cut. */
+/* A cut by the capture may hide an anomaly; it never adds one, except the cut.  A record that was cut without a note does
+ * not have the length of its frame: a second cut makes that length count. */
 static void
 check_cut(const struct packet *whole, const struct packet *cut)
 {
+	if (anomaly_has(&whole->anomalies, ANOMALY_TRUNCATED_RECORD))
+		return;
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
 		if (anomaly_has(&cut->anomalies, (enum anomaly)a) && !anomaly_has(&whole->anomalies, (enum anomaly)a))
 			must(anomaly_severity((enum anomaly)a) == SEVERITY_TRUNCATED);
