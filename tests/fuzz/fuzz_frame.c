@@ -122,8 +122,8 @@ check_layers(const struct packet *packet)
 	}
 }
 
-/* A cut by the capture may hide an anomaly; it never adds one, except the cut.  A record that was cut without a note does
- * not have the length of its frame: a second cut makes that length count. */
+/* A cut by the capture may hide an anomaly; it never adds one, except the cut.  A record that was cut without a note
+ * does not have the length of its frame: a second cut makes that length count. */
 static void
 check_cut(const struct packet *whole, const struct packet *cut)
 {
