@@ -31,23 +31,23 @@ tcp_fast_may_send(const struct tcp_endpoint *e, const struct tcp_fast_segment *s
 	return s->seq == e->nxt && s->ack - e->last_ack_sent <= e->rcv_nxt - e->last_ack_sent && s->len != 1;
 }
 
-/* Whether the timestamp is not older than the last one that the endpoint accepted (PAWS).  The slow path decides if
- * either is unknown. */
+/* Whether the timestamp is not older than the last one that the endpoint accepted (PAWS), if there is one. */
 static inline bool
 tcp_fast_timestamp_is_new(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	return !tcp_seq_before(s->tsval, e->ts_recent);
+	return e->ts_recent == 0 || !tcp_seq_before(s->tsval, e->ts_recent);
 }
 
 /* In order and no duplicate ACK: it acknowledges something, carries data, or nothing is outstanding.  A single byte may
- * probe a closed window, which does not accept it. */
+ * probe a closed window, and a closed window accepts no data; that of an endpoint that was never captured sending is
+ * unknown. */
 static inline bool
 tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
 	uint32_t acked = s->ack - e->una;
 
 	return s->seq == e->rcv_nxt && acked <= e->nxt - e->una && s->len != 1 &&
-	       (acked != 0 || s->len != 0 || e->una == e->nxt);
+	       (s->len != 0 ? e->wnd != 0 || e->segments_sent == 0 : acked != 0 || e->una == e->nxt);
 }
 
 /* A segment with payload takes tcp_fast_apply_payload(), too. */
@@ -77,7 +77,7 @@ tcp_fast_apply_payload(struct tcp_pools *pools, struct tcp_endpoint *e, const st
 static inline void
 tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
 {
-	if (!tcp_seq_before(e->last_ack_sent, e->rcv_nxt))
+	if (s->tsval != 0 && e->segments_sent != 0 && !tcp_seq_before(e->last_ack_sent, e->rcv_nxt))
 		e->ts_recent = s->tsval;
 	e->rcv_nxt += s->len;
 	if (s->ack == e->una)

@@ -168,7 +168,8 @@ order_loss_is_indicated(const struct tcp_segment_ctx *ctx, uint32_t seq)
 	return tcp_loss_is_lost(ctx->ep, loss == NULL ? &nothing : loss, seq);
 }
 
-/* Between both endpoints, 0 unknown: the round trips on both sides of the capture point. */
+/* The round trip between both endpoints, in microseconds: the sum of those on both sides of the capture point; 0 if
+ * unknown. */
 static uint32_t
 order_round_trip_us(const struct tcp_segment_ctx *ctx)
 {
@@ -182,7 +183,6 @@ static bool
 order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 {
 	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
-
 	bool repeated = peer != NULL && (peer->prev_and_retransmitted & 1) != 0;
 
 	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&

@@ -18,6 +18,7 @@
 #include "daemon/capture/replay.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
+#include "tests/daemon/observe/observer_clock_stub.h"
 
 #define FILES 3
 #define MICRO 0xa1b2c3d4u
@@ -66,20 +67,6 @@ observer_advance_clock(struct observer *observer, uint64_t now)
 {
 	(void)observer;
 	(void)now;
-}
-
-void
-observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step)
-{
-	(void)observer;
-	(void)now;
-	(void)step;
-}
-
-void
-observer_decide_held(struct observer *observer)
-{
-	(void)observer;
 }
 
 void

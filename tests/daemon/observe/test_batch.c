@@ -10,6 +10,7 @@
 
 #include "daemon/observe/batch.h"
 #include "probes/print/print.h"
+#include "tests/daemon/observe/observer_clock_stub.h"
 
 static struct {
 	uint64_t next;	    /* number that the next frame must have */
@@ -63,20 +64,6 @@ observer_advance_clock(struct observer *observer, uint64_t now)
 {
 	assert_null(observer);
 	seen.advanced = now;
-}
-
-void
-observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step)
-{
-	(void)observer;
-	(void)now;
-	(void)step;
-}
-
-void
-observer_decide_held(struct observer *observer)
-{
-	(void)observer;
 }
 
 void

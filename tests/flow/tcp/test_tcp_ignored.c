@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "flow/tcp/tcp_fastpath.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define OPEN                                                                                                 \
@@ -416,6 +417,44 @@ test_one_direction_is_not_checked(void **state)
 
 #define all(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+/* --- the fast path agrees --- */
+
+static void
+test_fast_path_and_a_closed_window(void **state)
+{
+	struct tcp_fast_segment data = {.seq = 1001, .ack = 5001, .len = 10};
+	struct test_segment closed = segment_empty(B, TCP_ACK, 5001, 1001);
+	struct tcp_endpoint unseen = {.state = TCP_STATE_ESTABLISHED, .rcv_nxt = 1001, .una = 5001, .nxt = 5001};
+
+	(void)state;
+	open_connection();
+	assert_true(tcp_fast_may_receive(&t.flow->tcp[B], &data));
+	closed.window = -1;
+	tcp_fixture_feed(&t, closed);
+	assert_false(tcp_fast_may_receive(&t.flow->tcp[B], &data));
+	assert_true(tcp_fast_may_receive(&unseen, &data));
+}
+
+static void
+test_fast_path_and_timestamps(void **state)
+{
+	struct tcp_fast_segment stamped = {.seq = 1001, .ack = 5001, .len = 10, .tsval = 3000000000u}, plain = stamped;
+	struct tcp_endpoint *b, unseen = {.state = TCP_STATE_ESTABLISHED, .rcv_nxt = 1001, .una = 5001, .nxt = 5001};
+
+	(void)state;
+	plain.tsval = 0;
+	open_connection();
+	b = &t.flow->tcp[B];
+	b->ts_recent = 3000000000u;
+	assert_true(tcp_fast_timestamp_is_new(b, &plain));
+	tcp_fast_apply_received(b, &plain, 0);
+	assert_int_equal(b->ts_recent, 3000000000u);
+	/* The timestamps that an endpoint which is not captured accepts are unknown. */
+	assert_true(tcp_fast_timestamp_is_new(&unseen, &stamped));
+	tcp_fast_apply_received(&unseen, &stamped, 0);
+	assert_int_equal(unseen.ts_recent, 0);
+}
+
 int
 main(void)
 {
@@ -441,6 +480,8 @@ main(void)
 		all(test_a_loss_before_missing_frames),
 		all(test_lost_windows_in_both_directions),
 		all(test_one_direction_is_not_checked),
+		all(test_fast_path_and_a_closed_window),
+		all(test_fast_path_and_timestamps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,15 @@ counters(void)
 	return flow_table_counters(t.table);
 }
 
+/* Compares the events so far, and the numbers of duplicate and of reordered segments. */
+static void
+assert_outcome(const char *trace, unsigned duplicates, unsigned reordered)
+{
+	assert_string_equal(tcp_fixture_take_trace(&t), trace);
+	assert_int_equal(counters()->duplicate_segments, duplicates);
+	assert_int_equal(counters()->reordered_segments, reordered);
+}
+
 /* --- duplicates --- */
 
 static void
@@ -90,8 +99,7 @@ test_a_frame_captured_twice(void **state)
 	segments = before[A].segments_sent;
 	fastpath_finish_frame(&t, 20000);
 	send_stamped(1001, 10, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->duplicate_segments, 1);
+	assert_outcome("", 1, 0);
 	assert_int_equal(t.flow->tcp[A].segments_sent, segments);
 	assert_int_equal(t.flow->tcp[A].bytes, before[A].bytes);
 	assert_memory_equal(&t.flow->tcp[B], &before[B], sizeof before[B]);
@@ -112,8 +120,7 @@ test_a_duplicate_of_the_network(void **state)
 	LATER(30);
 	send_sack(1101, 1201, 1301);
 	send_stamped(1101, 11, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->duplicate_segments, 1);
+	assert_outcome("", 1, 0);
 	send_stamped(1101, 15, 0);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 }
@@ -126,8 +133,7 @@ test_a_duplicate_without_identification(void **state)
 	send_stamped(1001, 0, 100);
 	LATER(5);
 	send_stamped(1001, 0, 100);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->duplicate_segments, 1);
+	assert_outcome("", 1, 0);
 	LATER(300);
 	send_stamped(1001, 0, 405);
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
@@ -150,8 +156,7 @@ test_a_retransmission_within_a_tick(void **state)
 	s = segment_data(A, 1001, 5001, 100);
 	s.tsval = 100;
 	tcp_fixture_feed(&t, s);
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
-	assert_int_equal(counters()->duplicate_segments, 0);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
 /* A sender with one identification for everything has none. */
@@ -165,8 +170,7 @@ test_identifications_that_do_not_count(void **state)
 	send_sack(1001, 1101, 1201);
 	LATER(40);
 	send_stamped(1001, 7, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
-	assert_int_equal(counters()->duplicate_segments, 0);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
 static void
@@ -177,8 +181,7 @@ test_a_syn_captured_twice(void **state)
 	(void)state;
 	tcp_fixture_feed(&t, s);
 	tcp_fixture_feed(&t, s);
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-request A:CLOSED>SYN_SENT");
-	assert_int_equal(counters()->duplicate_segments, 1);
+	assert_outcome("A:connect-request A:CLOSED>SYN_SENT", 1, 0);
 	LATER(1000);
 	s.ident = 6;
 	tcp_fixture_feed(&t, s);
@@ -198,8 +201,7 @@ test_an_overtaken_segment_has_an_older_identification(void **state)
 	send_sack(1101, 1201, 1401);
 	LATER(200);
 	send_stamped(1101, 11, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->reordered_segments, 1);
+	assert_outcome("", 0, 1);
 	assert_int_equal(t.flow->tcp[A].bytes, 400);
 	assert_int_equal(tcp_retransmits(t.table, t.flow, A), 0);
 }
@@ -214,8 +216,7 @@ test_an_overtaken_segment_has_an_older_tsval(void **state)
 	send_sack(1101, 1201, 1301);
 	LATER(50);
 	send_stamped(1101, 0, 104);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->reordered_segments, 1);
+	assert_outcome("", 0, 1);
 }
 
 /* The tick of the data above: a loss is reported only a round trip later. */
@@ -229,8 +230,7 @@ test_an_overtaken_segment_of_the_same_tick(void **state)
 	send_sack(1101, 1201, 1301);
 	LATER(50);
 	send_stamped(1101, 0, 100);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->reordered_segments, 1);
+	assert_outcome("", 0, 1);
 }
 
 static void
@@ -244,8 +244,7 @@ test_first_copies_lost_before_the_capture(void **state)
 	send_sack(1101, 1201, 1401);
 	LATER(40);
 	send_stamped(1101, 14, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
-	assert_int_equal(counters()->reordered_segments, 0);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
 /* One duplicate ACK and 11 ms: no sender retransmits for that. */
@@ -259,8 +258,7 @@ test_a_gap_that_nothing_reports(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
 	LATER(1);
 	send_stamped(1001, 0, 0);
-	assert_string_equal(tcp_fixture_take_trace(&t), "");
-	assert_int_equal(counters()->reordered_segments, 1);
+	assert_outcome("", 0, 1);
 }
 
 /* The retransmission is captured first, then its original. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions of the observer about its clock, without effect, for a test that links its own observe_frames(). */
+#ifndef NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
+#define NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
+
+#include "daemon/observe/observer.h"
+
+void
+observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step)
+{
+	(void)observer;
+	(void)now;
+	(void)step;
+}
+
+void
+observer_decide_held(struct observer *observer)
+{
+	(void)observer;
+}
+
+#endif
