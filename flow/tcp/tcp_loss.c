@@ -107,6 +107,7 @@ tcp_loss_process_sack(struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
 			    tcp_loss_rto_was_spurious(ctx, loss, end_seq - 1))
 				loss->state = TCP_CONGESTION_OPEN;
 			tcp_loss_add_sacked(loss, begin, end_seq);
+			loss->loss_ack_us = ctx->us | 1;
 			if (i == 0)
 				tcp_loss_update_rack(ctx, loss, end_seq - 1);
 		}
@@ -216,6 +217,7 @@ tcp_loss_count_duplicate_ack(const struct tcp_segment_ctx *ctx, struct tcp_loss 
 	if ((ident == 0 || ident != loss->dupack_ident) && (e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
 		e->slow_reasons++;
 	loss->dupack_ident = ident;
+	loss->loss_ack_us = ctx->us | 1;
 }
 
 void
@@ -234,6 +236,8 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 		return;
 	loss = tcp_loss_acquire(ctx);
 	loss->last_ack_us = ctx->us;
+	if (loss->state != TCP_CONGESTION_OPEN)
+		loss->loss_ack_us = ctx->us | 1;
 	if (una != e->una || loss->advance_us == 0)
 		loss->advance_us = ctx->us | 1;
 	if (loss->tlp_outstanding && tcp_loss_tlp_is_acked(ctx, loss, una != e->una))
@@ -267,7 +271,7 @@ tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq)
 	loss->state = TCP_CONGESTION_OPEN;
 	loss->sacked_count = 0;
 	loss->tlp_outstanding = loss->rack_valid = loss->frto_pending = false;
-	loss->retrans_us = 0;
+	loss->retrans_us = loss->loss_ack_us = 0;
 }
 
 /* --- as a receiver --- */

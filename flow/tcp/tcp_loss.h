@@ -44,6 +44,7 @@ struct tcp_loss {
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */
+	uint32_t loss_ack_us;	 /* time of the last ACK received that reported a gap, or in recovery, 0 none */
 	uint32_t advance_us;	 /* time of the last ACK that advanced una, or when this state began, 0 unknown */
 	uint32_t rack_xmit_us;	 /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
 	uint32_t last_rto_us;	 /* time of the last retransmission timeout */

@@ -189,8 +189,17 @@ order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 	       (ctx->header->ack != ctx->ep->last_ack_sent || repeated);
 }
 
+/* Whether the sender can have repeated `original` because of an ACK since.  One that reported a gap may be followed by
+ * one that fills it; one that ends a recovery may show that data sent later has arrived (RACK, RFC 8985). */
+static bool
+order_is_answered(const struct tcp_loss *loss, const struct send_log_entry *original)
+{
+	return loss != NULL && loss->loss_ack_us != 0 && tcp_seq_before(original->us, loss->loss_ack_us);
+}
+
 /* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
- * retransmission within the same tick, which takes a round trip shorter than that or an ACK since the original. */
+ * retransmission within the same tick, which takes an ACK since the original, or, if that was not captured, a round
+ * trip shorter than the tick. */
 static bool
 order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *scan)
 {
@@ -203,12 +212,10 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	if (!tcp_segment_stamp_is_tsval(ctx))
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
-	if (elapsed >= TCP_TIMEOUT_MIN_US)
+	if (elapsed >= TCP_TIMEOUT_MIN_US || order_is_answered(loss, scan->same))
 		return false;
-	if (order_loss_is_indicated(ctx, scan->seq) || (loss != NULL && loss->state != TCP_CONGESTION_OPEN))
-		return loss == NULL || !tcp_seq_before(scan->same->us, loss->last_ack_us);
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||
-	       elapsed < round_trip_us / 2;
+	       elapsed < round_trip_us / 2 || (loss != NULL && loss->state != TCP_CONGESTION_OPEN);
 }
 
 /* Whether a segment that fills a gap in the capture is a first transmission that was overtaken. */

@@ -159,6 +159,45 @@ test_a_retransmission_within_a_tick(void **state)
 	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
+/* The gap that the SACK block reported was filled meanwhile, by a segment that was overtaken. */
+static void
+test_a_retransmission_within_a_tick_behind_its_ack(void **state)
+{
+	(void)state;
+	open_with_round_trip(1);
+	send_stamped(1001, 0, 100);
+	send_stamped(1101, 0, 100);
+	fastpath_finish_frame(&t, 5000);
+	send_sack(1001, 1101, 1201);
+	fastpath_finish_frame(&t, 5000);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	send_stamped(1001, 0, 100);
+	assert_outcome("A:retransmit(spurious,2)", 0, 0);
+	/* A copy of the retransmission itself. */
+	fastpath_finish_frame(&t, 1000);
+	send_stamped(1001, 0, 100);
+	assert_outcome("", 1, 0);
+}
+
+/* The retransmission that ends the recovery was sent behind the original, and has arrived (RACK). */
+static void
+test_a_retransmission_within_a_tick_behind_a_recovery(void **state)
+{
+	(void)state;
+	open_with_round_trip(1);
+	send_stamped(1001, 0, 100);
+	send_stamped(1101, 0, 100);
+	LATER(300);
+	send_stamped(1001, 0, 400);
+	send_stamped(1201, 0, 400);
+	send_stamped(1101, 0, 400);
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 1000);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	send_stamped(1201, 0, 400);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
+}
+
 /* A sender with one identification for everything has none. */
 static void
 test_identifications_that_do_not_count(void **state)
@@ -492,6 +531,8 @@ main(void)
 		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
 		scenario(test_a_retransmission_within_a_tick),
+		scenario(test_a_retransmission_within_a_tick_behind_its_ack),
+		scenario(test_a_retransmission_within_a_tick_behind_a_recovery),
 		scenario(test_identifications_that_do_not_count),
 		scenario(test_a_syn_captured_twice),
 		scenario(test_an_overtaken_segment_has_an_older_identification),
