@@ -24,7 +24,7 @@ enum flow_event_kind {
 /* Cause of a retransmission (tcprinfo_t of the contract). */
 enum tcp_retransmit_kind {
 	RETRANSMIT_NONE,
-	RETRANSMIT_FAST,	    /* after duplicate ACKs or SACK evidence */
+	RETRANSMIT_FAST,	    /* caused by an ACK: duplicate, SACK, or after a timeout */
 	RETRANSMIT_TIMEOUT,	    /* the retransmission timer (RFC 6298) */
 	RETRANSMIT_TAIL_LOSS_PROBE, /* tail-loss probe (RFC 8985) */
 	RETRANSMIT_SPURIOUS,	    /* the peer had already acknowledged it */

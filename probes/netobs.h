@@ -66,7 +66,7 @@ enum netobs_tcp_flag {
 
 /* tcpr_kind: the cause of a retransmission. */
 enum netobs_retransmit_kind {
-	NETOBS_RETRANSMIT_FAST = 1,     /* after duplicate ACKs or SACK evidence */
+	NETOBS_RETRANSMIT_FAST = 1,     /* caused by an ACK: duplicate, SACK, or after a timeout */
 	NETOBS_RETRANSMIT_TIMEOUT = 2,  /* the retransmission timer (RFC 6298) */
 	NETOBS_RETRANSMIT_PROBE = 3,    /* tail-loss probe (RFC 8985) */
 	NETOBS_RETRANSMIT_SPURIOUS = 4, /* the peer had acknowledged it already */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Classifies retransmissions.  The evidence, in order: the data was acknowledged already; the sender is recovering from
- * a timeout, or from a loss that SACK blocks or duplicate ACKs reported; the time since it last received anything.  A
- * timer expires when nothing was received for a while; every other retransmission follows an ACK within a round trip.
+ * Classifies retransmissions by what caused them: a timer, or an ACK.  The evidence, in order: the data was
+ * acknowledged already; the sender is recovering from a timeout, or from a loss that SACK blocks or duplicate ACKs
+ * reported; the time since it last received anything.  A timer expires when nothing was received for a while; every
+ * other retransmission follows an ACK within a round trip.
  */
 #include "flow/tcp/tcp_loss.h"
 
@@ -30,6 +31,7 @@ struct retransmit_evidence {
 	bool silent;	     /* nothing was received for so long that only a timer can be the cause */
 	bool loss_indicated; /* SACK blocks or duplicate ACKs report a loss */
 	bool rack_lost;	     /* data sent later has arrived (RACK, RFC 8985) */
+	bool lost_again;     /* so it has, and this was sent since the last timeout: the retransmission was lost */
 };
 
 static uint32_t
@@ -38,6 +40,23 @@ retransmit_silence_us(const struct tcp_endpoint *e)
 	uint32_t margin = e->srtt_us / 4; /* srtt is at most 2^31 */
 
 	return e->srtt_us + (margin < RETRANSMIT_SILENCE_MIN_US ? RETRANSMIT_SILENCE_MIN_US : margin);
+}
+
+/* Whether the sender spaces its segments evenly (pacing), this one among them: an ACK then causes no retransmission at
+ * once. */
+static bool
+retransmit_is_paced(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	const struct send_log_entry *last = send_log_entry_at(pools, ctx->ep->log_tail);
+	const struct send_log_entry *previous = last == NULL ? NULL : send_log_entry_before(pools, last);
+	uint32_t gap_us, last_gap_us;
+
+	if (previous == NULL)
+		return false;
+	gap_us = tcp_us_since(last->us, ctx->us);
+	last_gap_us = tcp_us_since(previous->us, last->us);
+	return last_gap_us >= RETRANSMIT_TIMER_MIN_US && gap_us - last_gap_us + last_gap_us / 64 <= last_gap_us / 32;
 }
 
 /* Whether the timer of the first outstanding segment has expired although ACKs still arrive.  A retransmission that an
@@ -51,7 +70,7 @@ retransmit_timer_is_due(const struct tcp_segment_ctx *ctx, const struct tcp_loss
 
 	/* Linux counts from the ACK that advanced una, or from the transmission. */
 	return v->seq == ctx->ep->una && v->last.found && v->elapsed_us >= rto_us && advance_us >= rto_us / 4 * 3 &&
-	       ctx->us - loss->last_ack_us >= idle_us + RETRANSMIT_TIMER_MIN_US;
+	       ctx->us - loss->last_ack_us >= idle_us + RETRANSMIT_TIMER_MIN_US && !retransmit_is_paced(ctx);
 }
 
 static struct retransmit_evidence
@@ -66,6 +85,7 @@ retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_
 		v.elapsed_us = tcp_us_since(v.last.last_us, ctx->us);
 	v.wait_us = v.last.found ? v.elapsed_us | 1 : ctx->repeat.since_us;
 	v.rack_lost = v.last.found && loss->rack_valid && tcp_seq_before(v.last.last_us, loss->rack_xmit_us);
+	v.lost_again = v.rack_lost && !tcp_seq_before(v.last.last_us, loss->last_rto_us);
 	v.loss_indicated = tcp_loss_is_lost(e, loss, seq) ||
 			   (loss->state == TCP_CONGESTION_RECOVERY && tcp_seq_before(seq, loss->recovery_point)) ||
 			   v.rack_lost;
@@ -128,16 +148,12 @@ retransmit_classify(const struct tcp_segment_ctx *ctx, const struct tcp_loss *lo
 
 	if (!tcp_seq_before(e->una, v->end_seq) || tcp_loss_is_sacked(loss, v->seq, v->end_seq))
 		return (struct retransmit_class){RETRANSMIT_SPURIOUS, false};
-	if (loss->state == TCP_CONGESTION_LOSS) {
-		/* The retransmission was overtaken, so it was lost too; Linux continues in fast recovery. */
-		if (v->rack_lost && !tcp_seq_before(v->last.last_us, loss->last_rto_us) && !v->silent)
-			return (struct retransmit_class){RETRANSMIT_FAST, false};
-		return (struct retransmit_class){RETRANSMIT_TIMEOUT, v->seq == e->una && v->silent};
-	}
-	if (!v->loss_indicated)
+	if (loss->state != TCP_CONGESTION_LOSS && !v->loss_indicated)
 		return retransmit_classify_timer(ctx, loss, v);
-	if ((v->seq == e->una && v->silent) || v->timer_due)
+	/* The timer sends the first outstanding segment, which is another one if ACKs were not captured. */
+	if ((v->silent && (v->seq == e->una || loss->state == TCP_CONGESTION_LOSS)) || v->timer_due)
 		return (struct retransmit_class){RETRANSMIT_TIMEOUT, true};
+	/* In recovery, or what the timer declared lost before: an ACK makes the sender go on. */
 	return (struct retransmit_class){RETRANSMIT_FAST, false};
 }
 
@@ -158,8 +174,10 @@ retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, cons
 {
 	struct tcp_estimates estimates;
 	struct tcp_endpoint *e = ctx->ep;
-	bool lost = class.rto_fired ||
-		    (class.kind == RETRANSMIT_FAST && v->loss_indicated && loss->state != TCP_CONGESTION_RECOVERY);
+	/* Linux leaves the recovery from a timeout for fast recovery if a retransmission was lost, too. */
+	bool reported = loss->state == TCP_CONGESTION_OPEN ? v->loss_indicated :
+							     loss->state == TCP_CONGESTION_LOSS && v->lost_again;
+	bool lost = class.rto_fired || (class.kind == RETRANSMIT_FAST && reported);
 
 	if (class.kind == RETRANSMIT_TAIL_LOSS_PROBE) {
 		loss->tlp_outstanding = true;

@@ -155,13 +155,34 @@ test_an_expired_rto_makes_it_a_timeout(void **state)
 	fastpath_finish_frame(&t, 600 * MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100)); /* backed off */
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,3)");
-	/* Then it continues as the ACKs allow: a consequence of the timer, but not its expiry. */
+	/* Then it continues as the ACKs allow. */
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(timeout,2)");
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1501));
 	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
+}
+
+/* Without ACKs nothing is known to be acknowledged: a timer that expires later is that of a later segment. */
+static void
+test_timeouts_of_a_sender_whose_peer_is_not_captured(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 5; i++)
+		tcp_fixture_feed(&t, segment_data(A, 1001 + 100 * i, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(fast,2) "
+			    "A:timeout(retransmit) A:retransmit(timeout,2)");
 }
 
 /* Also if the RTO expires again for the same segment: data that was sent only once before has arrived (RFC 5682). */
@@ -193,7 +214,7 @@ test_an_overtaken_retransmission_ends_the_timeout(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
 	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
 	assert_string_equal(tcp_fixture_take_trace(&t),
-			    "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(timeout,2)");
+			    "A:timeout(retransmit) A:retransmit(timeout,2) A:retransmit(fast,2)");
 	fastpath_finish_frame(&t, MILLISECONDS);
 	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
 	tcp_fixture_feed(&t, sack(1101, 1501, 1601));
@@ -523,6 +544,7 @@ main(void)
 		scenario(test_three_duplicate_acks_make_it_fast),
 		scenario(test_a_later_segment_has_arrived),
 		scenario(test_an_expired_rto_makes_it_a_timeout),
+		scenario(test_timeouts_of_a_sender_whose_peer_is_not_captured),
 		scenario(test_a_spurious_timeout_twice),
 		scenario(test_an_overtaken_retransmission_ends_the_timeout),
 		scenario(test_a_timeout_beats_stale_evidence),

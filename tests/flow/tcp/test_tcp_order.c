@@ -358,6 +358,24 @@ test_a_timeout_while_sacks_arrive(void **state)
 			    "A:retransmit(fast,2) A:timeout(retransmit) A:retransmit(timeout,3)");
 }
 
+/* Linux spaces the segments of a slow connection evenly, retransmissions among them. */
+static void
+test_a_paced_retransmission_is_no_timeout(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	open_with_round_trip(1);
+	for (i = 0; i < 4; i++) {
+		send_stamped(1001 + 100 * i, (uint16_t)(10 + i), 0);
+		if (i != 0)
+			send_sack(1001, 1101, 1101 + 100 * i);
+		LATER(131);
+	}
+	send_stamped(1001, 14, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
 /* At 200 ms a retransmission that was lost, too, is replaced when SACK blocks show it, before its timer expires. */
 static void
 test_a_lost_retransmission_is_replaced(void **state)
@@ -543,6 +561,7 @@ main(void)
 		scenario(test_an_original_behind_its_retransmission),
 		scenario(test_no_timeout_after_41_ms),
 		scenario(test_a_timeout_while_sacks_arrive),
+		scenario(test_a_paced_retransmission_is_no_timeout),
 		scenario(test_a_lost_retransmission_is_replaced),
 		scenario(test_midstream_una_is_the_last_ack),
 		scenario(test_midstream_una_is_an_ack_behind_the_data),

@@ -146,11 +146,11 @@ def compare_kinds(port, where, kernel, ours, nstat):
         # Data that the peer had acknowledged before is spurious to netobs, whatever made the kernel send it.
         wrong += max(less - total(ours, port, "spurious"), more - unknown, 0)
         notes += lines
-    slow_start = total(ours, port, "timeout") - total(ours, port, "timer")
-    notes.append(f"nstat: {dict(nstat)}, ours after a timeout {slow_start}")
-    point(wrong + abs(slow_start - nstat["TCPSlowStartRetrans"]) <= 1 + segments // 50,
+    by_ack, fast = nstat["TCPFastRetrans"] + nstat["TCPSlowStartRetrans"], total(ours, port, "fast")
+    notes.append(f"nstat: {dict(nstat)}, ours by ACKs {fast}")
+    point(wrong + max(fast - by_ack, by_ack - fast - total(ours, port, "spurious"), 0) <= 1 + segments // 50,
           f"{where}: {total(kernel, port, 'timer')} by the timer, {total(kernel, port, 'probe')} tail-loss probes, "
-          f"{nstat['TCPSlowStartRetrans']} after a timeout; {wrong} reported otherwise", notes)
+          f"{by_ack} by ACKs; {wrong} reported otherwise", notes)
     # A tail-loss probe may also be new data.
     point(total(ours, port, "timer") + total(ours, port, "syn-ack-timer") <= nstat["TCPTimeouts"] + wrong and
           total(ours, port, "probe") <= nstat["TCPLossProbes"] + wrong, f"{where}: no more timers than nstat counts", notes)
