@@ -27,10 +27,18 @@ struct tcp_ignored {
 	bool valid;
 };
 
+/* The last ACK number that an endpoint sent beyond what its peer was captured sending. */
+struct tcp_unsent_ack {
+	uint32_t ack;
+	uint32_t segments; /* segments that its peer had sent by then */
+	bool valid;
+	bool refuted;	   /* its peer has sent segments since, and none behind such a number */
+};
+
 #define TCP_SACK_RANGES_MAX 8
 
-/* State of one endpoint as a sender; sack_edge, `ignored` and the fields of a deferred FIN are its state as a
- * receiver. */
+/* State of one endpoint as a sender; sack_edge, `ignored`, `unsent` and the fields of a deferred FIN are its state as
+ * a receiver. */
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
@@ -59,6 +67,7 @@ struct tcp_loss {
 	uint32_t fin_tsval;    /* timestamps of the deferred FIN; valid if fin_deferred */
 	uint32_t fin_tsecr;
 	struct tcp_ignored ignored;
+	struct tcp_unsent_ack unsent;
 	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
 	struct tcp_seq_range sacked[TCP_SACK_RANGES_MAX];
 };

@@ -186,6 +186,38 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 	return true;
 }
 
+/*
+ * The ACK number in `ctx` acknowledges bytes that the peer was not captured sending, although the capture has both SYNs:
+ * the segment is forged, or frames are missing.  It proves nothing until the peer continues behind these bytes, or until
+ * a higher ACK follows while nothing of the peer is captured.
+ */
+static __attribute__((noinline)) bool
+tcp_unsent_ack_is_confirmed(const struct tcp_segment_ctx *ctx)
+{
+	struct tcp_unsent_ack *last = &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint].unsent;
+	const struct tcp_endpoint *peer = ctx->peer;
+	uint32_t ack = ctx->header->ack;
+	bool silent = last->valid && last->segments == peer->segments_sent, confirmed;
+
+	last->refuted |= last->valid && !silent && tcp_seq_before(peer->nxt, last->ack);
+	confirmed = silent && !last->refuted && tcp_seq_before(last->ack, ack);
+	*last = (struct tcp_unsent_ack){ack, peer->segments_sent, true, last->refuted};
+	return confirmed;
+}
+
+/* The ACK number as far as it proves what the endpoint has received. */
+static uint32_t
+tcp_proved_ack(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
+	uint32_t ack = ctx->header->ack, sent = peer->nxt + peer->fin_unproven;
+
+	if (!tcp_seq_before(sent, ack) || (e->flags & peer->flags & TCP_EP_ISS_KNOWN) == 0 ||
+	    tcp_unsent_ack_is_confirmed(ctx))
+		return ack;
+	return sent;
+}
+
 /* Applies what the ACK number proves. */
 static void
 tcp_sent_ack(struct tcp_segment_ctx *ctx)
@@ -193,13 +225,14 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	const struct tcp_endpoint *peer = ctx->peer;
-	bool uncaptured = tcp_seq_before(e->rcv_nxt, t->ack);
+	uint32_t ack = tcp_proved_ack(ctx);
+	bool uncaptured = tcp_seq_before(e->rcv_nxt, ack);
 
 	switch (e->state) {
 	case TCP_STATE_SYN_SENT:
 		if ((peer->flags & TCP_EP_ISS_KNOWN) != 0 && !tcp_seq_before(peer->iss, t->ack))
 			return;
-		e->rcv_nxt = e->last_ack_sent = t->ack;
+		e->rcv_nxt = e->last_ack_sent = ack;
 		tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
 		tcp_apply_input(ctx, TCP_INPUT_SEND_ACK);
 		break;
@@ -216,8 +249,8 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 		break;
 	}
 	if (uncaptured)
-		e->rcv_nxt = t->ack;
-	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, t->ack);
+		e->rcv_nxt = ack;
+	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, ack);
 	tcp_sent_ack_of_fin(ctx);
 	/* It has not acknowledged the FIN or RST, so it has not received it: restart the wait. */
 	if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)

@@ -239,6 +239,50 @@ test_impossible_acknowledgements_deliver_nothing(void **state)
 	expect("");
 }
 
+/* Bytes delivered to B by its ACK of `ack`. */
+static uint32_t
+delivered_by_ack(uint32_t ack)
+{
+	struct tcp_endpoint before = t.flow->tcp[B];
+
+	feed(B, TCP_ACK, 5001, ack, 0);
+	return tcp_delivery_since(t.flow, B, &before, 0).bytes;
+}
+
+/* In the window of its sender, but of bytes that the peer has not sent. */
+static void
+test_acknowledgements_of_unsent_bytes(void **state)
+{
+	struct tcp_endpoint before;
+
+	(void)state;
+	open_connection();
+	assert_int_equal(delivered_by_ack(1501), 0);
+	feed(A, TCP_ACK, 1001, 5001, 0); /* the challenge ACK */
+	assert_int_equal(delivered_by_ack(1601), 0);
+	assert_int_equal(delivered_by_ack(1701), 0);
+	assert_int_equal(t.flow->tcp[B].last_ack_sent, 1001);
+	before = t.flow->tcp[B];
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 10).bytes, 10);
+	assert_int_equal(delivered_by_ack(1011), 0);
+	expect("");
+}
+
+/* The bytes were sent, but not captured: the sender goes on behind them, or another ACK follows. */
+static void
+test_acknowledgements_of_missing_frames(void **state)
+{
+	(void)state;
+	open_connection();
+	assert_int_equal(delivered_by_ack(1501), 0);
+	feed(A, TCP_ACK, 1501, 5001, 100);
+	assert_int_equal(delivered_by_ack(1601), 600);
+	assert_int_equal(delivered_by_ack(2001), 0);
+	assert_int_equal(delivered_by_ack(2501), 900);
+	expect("");
+}
+
 static void
 test_a_fin_that_acknowledges_unsent_data(void **state)
 {
@@ -470,6 +514,8 @@ main(void)
 		all(test_a_syn_that_is_not_answered),
 		all(test_a_syn_in_time_wait),
 		all(test_impossible_acknowledgements_deliver_nothing),
+		all(test_acknowledgements_of_unsent_bytes),
+		all(test_acknowledgements_of_missing_frames),
 		all(test_a_fin_that_acknowledges_unsent_data),
 		all(test_a_fin_behind_missing_frames),
 		all(test_old_timestamps),

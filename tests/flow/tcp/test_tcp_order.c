@@ -473,6 +473,23 @@ test_offsets_are_contiguous_in_mid_stream(void **state)
 	assert_true(sent.offset == 300 && sent.bytes == 100);
 }
 
+/* A segment that fills a gap, and repeats bytes behind it: each byte counts once. */
+static void
+test_a_segment_that_fills_a_gap_and_overlaps(void **state)
+{
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 150));
+	assert_int_equal(t.flow->tcp[A].bytes, 200);
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 200));
+	assert_int_equal(t.flow->tcp[A].bytes, 400);
+	tcp_fixture_feed(&t, segment_data(A, 1501, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 300));
+	assert_int_equal(t.flow->tcp[A].bytes, 700);
+}
+
 /* Bytes delivered to A by a segment of A: what it acknowledges. */
 static struct tcp_delivery
 acknowledged_by(uint32_t ack)
@@ -567,6 +584,7 @@ main(void)
 		scenario(test_midstream_una_is_an_ack_behind_the_data),
 		scenario(test_offsets_are_contiguous_in_spite_of_reordering),
 		scenario(test_offsets_are_contiguous_in_mid_stream),
+		scenario(test_a_segment_that_fills_a_gap_and_overlaps),
 		scenario(test_the_fin_of_a_sender_that_is_not_captured),
 		scenario(test_a_window_probe_is_received_when_it_is_acknowledged),
 	};
