@@ -137,6 +137,16 @@ tcp_check_syn(const struct tcp_arrival *a)
 	return tcp_has_received(e) ? ANOMALY_TCP_SYN_IGNORED : ANOMALY_NONE;
 }
 
+/* Whether `seq` is what the endpoint, number `endpoint`, last acknowledged beyond what its peer was captured sending. */
+static bool
+tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t seq)
+{
+	const struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
+	const struct tcp_unsent_ack *unsent = pair == NULL ? NULL : &pair->end[endpoint].unsent;
+
+	return unsent != NULL && unsent->valid && !unsent->refuted && unsent->ack == seq;
+}
+
 /* Whether the endpoint accepts a RST at once; a RST that is merely in the window is answered with a challenge ACK. */
 static bool
 tcp_rst_is_acceptable(const struct tcp_arrival *a)
@@ -162,7 +172,8 @@ tcp_rst_is_acceptable(const struct tcp_arrival *a)
 			return true;
 		break;
 	}
-	return tcp_loss_sack_edge(a->table, a->flow, a->endpoint, &edge) && seq == edge;
+	return (tcp_loss_sack_edge(a->table, a->flow, a->endpoint, &edge) && seq == edge) ||
+	       tcp_seq_is_unsent_ack(a->table, a->flow, a->endpoint, seq);
 }
 
 static enum anomaly
@@ -245,7 +256,8 @@ tcp_store_ignored(struct tcp_segment_ctx *ctx)
 
 /*
  * A RST has SND.NXT of its sender, or answers a segment of the peer with its ACK number; Linux also uses the right edge
- * of the peer's window, and a socket that is closed the number of its FIN.
+ * of the peer's window, and a socket that is closed the number of its FIN.  If frames are missing in the capture, it has
+ * the number up to which the peer has acknowledged them.
  */
 bool
 tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
@@ -257,5 +269,6 @@ tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
 		return true;
 	return seq == e->nxt || seq == e->una || seq == peer->rcv_nxt || seq == peer->last_ack_sent ||
 	       seq == peer->last_ack_sent + peer->wnd ||
-	       ((e->flags & TCP_EP_FIN_SENT) != 0 && seq == e->nxt - 1);
+	       ((e->flags & TCP_EP_FIN_SENT) != 0 && seq == e->nxt - 1) ||
+	       tcp_seq_is_unsent_ack(ctx->table, ctx->flow, 1 - ctx->endpoint, seq);
 }

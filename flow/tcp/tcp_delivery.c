@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Byte stream offsets: what an application has sent, and what was delivered to it. */
-#include "flow/tcp/tcp.h"
+#include "flow/tcp/tcp_segment.h"
 
 /* No application has sent more at once than this if the bytes were not captured. */
 #define TCP_UNCAPTURED_SEND_MAX (1u << 24)
@@ -9,14 +9,10 @@ uint64_t
 tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 {
 	const struct tcp_endpoint *e = &flow->tcp[sender];
-	uint32_t offset = seq - (e->iss + 1);
-	uint64_t sent = e->bytes;
+	int64_t offset = tcp_stream_position(e, seq);
 
-	/* Expands the 32-bit sequence number to the 64-bit offset nearest to what was sent so far. */
-	if (sent >= 0x80000000u)
-		return sent + (uint64_t)(int64_t)(int32_t)(offset - (uint32_t)sent);
 	/* A mid-stream endpoint may repeat bytes before the first one captured. */
-	return (e->flags & TCP_EP_ISS_KNOWN) == 0 && (int32_t)offset < 0 ? 0 : offset;
+	return offset < 0 ? 0 : (uint64_t)offset;
 }
 
 /* The sequence number behind the last byte of the stream that the endpoint has sent. */

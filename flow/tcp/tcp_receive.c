@@ -83,6 +83,16 @@ tcp_accept_deferred_syn_ack(struct tcp_segment_ctx *ctx)
 	tcp_apply_input(ctx, TCP_INPUT_RECV_SYN_ACK);
 }
 
+/* No segment of the endpoint itself was captured: what its peer acknowledges is all that is known to be sent. */
+static void
+tcp_count_acknowledged(struct tcp_endpoint *e, uint32_t ack)
+{
+	int64_t offset = tcp_stream_position(e, ack);
+
+	if (offset > (int64_t)e->bytes)
+		e->bytes = (uint64_t)offset;
+}
+
 /* No segment of the endpoint itself was captured: its numbers follow from the peer's, but it has no state until it is
  * proved. */
 static void
@@ -93,13 +103,15 @@ tcp_received_in_none(struct tcp_segment_ctx *ctx)
 
 	if ((t->flags & TCP_RST) != 0)
 		return;
+	if ((t->flags & TCP_ACK) != 0) {
+		tcp_set_stream_base(e, t->ack);
+		tcp_count_acknowledged(e, t->ack);
+	}
 	if ((t->flags & TCP_SYN) != 0) {
 		e->rcv_nxt = t->seq + 1;
 		e->last_ack_sent = t->seq;
 		return;
 	}
-	if ((t->flags & TCP_ACK) != 0)
-		tcp_set_stream_base(e, t->ack);
 	if (ctx->peer->segments_sent == 1)
 		e->last_ack_sent = e->rcv_nxt = t->seq;
 	if (!tcp_seq_before(e->rcv_nxt, t->seq))
@@ -144,6 +156,7 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		tcp_prove_fin(ctx);
 	if (!tcp_endpoint_has_sent(e)) {
 		e->nxt = tcp_seq_max(e->nxt, ack);
+		tcp_count_acknowledged(e, ack);
 	} else if (tcp_seq_before(e->nxt, ack)) {
 		return false;
 	}

@@ -189,11 +189,22 @@ tcp_rtt_cancel(struct tcp_endpoint *e)
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
 }
 
+/* The offset of `seq` in the stream of its sender, the one nearest to what was sent so far; negative before the first
+ * byte. */
+static inline int64_t
+tcp_stream_position(const struct tcp_endpoint *e, uint32_t seq)
+{
+	return (int64_t)e->bytes + (int32_t)(seq - (e->iss + 1) - (uint32_t)e->bytes);
+}
+
 /* The first byte captured of a mid-stream endpoint is `seq`: offset 0 of its stream. */
 static inline void
 tcp_set_stream_base(struct tcp_endpoint *e, uint32_t seq)
 {
-	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && (e->iss == 0 || seq - (e->iss + 1) >= TCP_WINDOW_MAX))
+	int64_t offset = tcp_stream_position(e, seq);
+
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 &&
+	    (e->iss == 0 || offset < 0 || offset >= (int64_t)e->bytes + TCP_WINDOW_MAX))
 		e->iss = seq - 1;
 }
 

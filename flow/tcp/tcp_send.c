@@ -381,7 +381,8 @@ tcp_prove_fin(struct tcp_segment_ctx *ctx)
 	tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
 }
 
-/* A segment of an endpoint with an unproven FIN: from behind the FIN it proves the FIN, data in its place refute it. */
+/* A segment of an endpoint with an unproven FIN: from behind the FIN it proves the FIN; data in its place, or a new ACK
+ * from there, refute it. */
 static void
 tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 {
@@ -391,7 +392,8 @@ tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 		return;
 	if (t->seq == ctx->ep->nxt + 1)
 		tcp_prove_fin(ctx);
-	else if (t->seq == ctx->ep->nxt && ctx->payload_len != 0)
+	else if (t->seq == ctx->ep->nxt && (t->flags & TCP_FIN) == 0 &&
+		 (ctx->payload_len != 0 || tcp_seq_in_ack_range(ctx->ep->last_ack_sent, t->ack, ctx->peer->nxt)))
 		tcp_drop_unproven_fin(ctx);
 }
 
@@ -411,7 +413,9 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 		length = ctx->payload_len;
 	} else if ((t->flags & TCP_ACK) != 0) {
 		tcp_sent_ack(ctx);
-		e->wnd = (uint32_t)t->window << e->wscale;
+		/* Not the window of an ACK that a newer one has overtaken (RFC 9293 section 3.10.7.4, SND.WL2). */
+		if (t->ack == e->last_ack_sent)
+			e->wnd = (uint32_t)t->window << e->wscale;
 		tcp_loss_on_sack_sent(ctx);
 	}
 	if (!tcp_sent_keepalive_or_persist(ctx, length) && (length != 0 || tcp_seq_before(e->nxt, t->seq)))

@@ -283,6 +283,41 @@ test_acknowledgements_of_missing_frames(void **state)
 	expect("");
 }
 
+/* Bytes that were not captured, acknowledged, and a RST behind them. */
+static void
+test_a_reset_behind_missing_frames(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_ACK, 5001, 1501, 0);
+	feed(A, TCP_RST, 1502, 0, 0);
+	expect("");
+	feed(A, TCP_RST, 1501, 0, 0);
+	t.now += 1000 * MILLISECONDS;
+	feed(A, TCP_RST, 1501, 0, 0);
+	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED");
+}
+
+/* An ACK that a newer one has overtaken: its window is old, too (RFC 9293 section 3.10.7.4, SND.WL2). */
+static void
+test_the_window_of_an_overtaken_ack(void **state)
+{
+	struct test_segment s = segment_empty(B, TCP_ACK, 5001, 1101);
+
+	(void)state;
+	open_connection();
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	feed(A, TCP_ACK, 1101, 5001, 100);
+	feed(B, TCP_ACK, 5001, 1201, 0);
+	s.window = -1;
+	tcp_fixture_feed(&t, s);
+	assert_int_equal(t.flow->tcp[B].wnd, 10000);
+	s.ack = 1201;
+	tcp_fixture_feed(&t, s);
+	assert_int_equal(t.flow->tcp[B].wnd, 0);
+	expect("");
+}
+
 static void
 test_a_fin_that_acknowledges_unsent_data(void **state)
 {
@@ -370,6 +405,23 @@ test_timestamps_do_not_fall(void **state)
 }
 
 /* --- back to the fast path --- */
+
+/* A receiver that sends nothing but ACKs. */
+static void
+test_a_forged_fin_does_not_keep_a_connection_slow(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5501, 0);
+	assert_int_not_equal(t.flow->tcp[A].slow_reasons, 0);
+	feed(A, TCP_ACK, 1001, 5001, 0); /* overtaken, perhaps */
+	assert_int_not_equal(t.flow->tcp[A].slow_reasons, 0);
+	feed(A, TCP_ACK, 1001, 5101, 0);
+	assert_int_equal(t.flow->tcp[A].slow_reasons, 0);
+	assert_int_equal(t.flow->tcp[B].slow_reasons, 0);
+	expect("");
+}
 
 static void
 test_a_forged_syn_does_not_keep_a_connection_slow(void **state)
@@ -459,6 +511,46 @@ test_one_direction_is_not_checked(void **state)
 	expect("A:ESTABLISHED>FIN_WAIT_1");
 }
 
+/* Bytes of A's stream, of which B's ACKs are captured or A's data, as far as they are contiguous. */
+static uint64_t
+one_direction(unsigned from, unsigned steps)
+{
+	uint32_t step = 60000, i;
+	uint64_t position = 0;
+
+	for (i = 1; i <= steps; i++) {
+		struct tcp_endpoint before = t.flow == NULL ? (struct tcp_endpoint){0} : t.flow->tcp[from];
+		struct tcp_delivery bytes;
+
+		if (from == A)
+			feed(A, TCP_ACK, 1001 + step * (i - 1), 5001, step);
+		else
+			feed(B, TCP_ACK, 5001, 1001 + step * i, 0);
+		bytes = from == A ? tcp_sent_since(t.flow, A, &before, 1001 + step * (i - 1)) :
+				    tcp_delivery_since(t.flow, B, &before, 0);
+		if (bytes.bytes != 0 && bytes.offset == position)
+			position += bytes.bytes;
+	}
+	return position;
+}
+
+/* 4.8 GB: sequence numbers wrap. */
+static void
+test_one_direction_for_a_long_time(void **state)
+{
+	(void)state;
+	assert_int_equal(one_direction(A, 80000), 60000ull * 80000);
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	/* The first ACK is the beginning, and the last byte may be a FIN. */
+	assert_int_equal(one_direction(B, 80000), 60000ull * 79999 - 1);
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	assert_int_equal(one_direction(B, 80000), 60000ull * 80000 - 1);
+	expect("B:LISTEN>SYN_RECEIVED B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+}
+
 #define all(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 /* --- the fast path agrees --- */
@@ -516,16 +608,20 @@ main(void)
 		all(test_impossible_acknowledgements_deliver_nothing),
 		all(test_acknowledgements_of_unsent_bytes),
 		all(test_acknowledgements_of_missing_frames),
+		all(test_a_reset_behind_missing_frames),
+		all(test_the_window_of_an_overtaken_ack),
 		all(test_a_fin_that_acknowledges_unsent_data),
 		all(test_a_fin_behind_missing_frames),
 		all(test_old_timestamps),
 		all(test_timestamps_expire),
 		all(test_timestamps_do_not_fall),
 		all(test_a_forged_syn_does_not_keep_a_connection_slow),
+		all(test_a_forged_fin_does_not_keep_a_connection_slow),
 		all(test_a_refuted_fin_leaves_the_pending_syn),
 		all(test_a_loss_before_missing_frames),
 		all(test_lost_windows_in_both_directions),
 		all(test_one_direction_is_not_checked),
+		all(test_one_direction_for_a_long_time),
 		all(test_fast_path_and_a_closed_window),
 		all(test_fast_path_and_timestamps),
 	};
