@@ -33,11 +33,16 @@ reassembled_take_extensions(struct packet *packet)
 	enum ipv6_extension_result result;
 
 	while ((result = ipv6_extension_next(&walk, &c, &why)) == EXTENSION_TAKEN) {
-		if (!packet_enter_layer(packet))
-			return false;
+		if (!packet_enter_layer(packet)) {
+			result = EXTENSION_FAILED;
+			why = ANOMALY_LAYER_BUDGET;
+			break;
+		}
 		packet->ip.protocol = walk.next;
 		packet_advance(packet, &c);
 	}
+	if (walk.has_routing_type0)
+		packet_add_anomaly(packet, ANOMALY_IPV6_ROUTING_ZERO);
 	if (result == EXTENSION_FAILED && why != ANOMALY_NONE)
 		packet_add_anomaly(packet, why);
 	else if (result == EXTENSION_FAILED)

@@ -91,8 +91,11 @@ ipv6_take_extensions(struct packet *packet, struct cursor *c)
 	enum ipv6_extension_result result;
 
 	while ((result = ipv6_extension_next(&walk, c, &why)) == EXTENSION_TAKEN) {
-		if (!packet_enter_layer(packet))
-			return false;
+		if (!packet_enter_layer(packet)) {
+			result = EXTENSION_FAILED;
+			why = ANOMALY_LAYER_BUDGET; /* what the headers so far say is recorded below */
+			break;
+		}
 		if (walk.count == 1 && ip->next_header == PROTOCOL_HOP_BY_HOP)
 			ipv6_apply_jumbo_length(packet, &walk, &start, c);
 		ip->options = cursor_slice_between(&start, c);
