@@ -56,28 +56,41 @@ iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver)
 	return declared > 8192 ? declared : 8192;
 }
 
+/* An attacker can send a pair in every 4 bytes: most keys are told apart by their first letter. */
 static void
 iscsi_handle_text_pair(void *context, const char *key, const char *value)
 {
 	struct iscsi_reader_ctx *ctx = context;
 	struct iscsi_connection *connection = ctx->connection;
+	bool login = iscsi_opcode_is_login(ctx->stream->pdu.opcode);
 
-	/* The only relevant key that a text PDU may change too. */
-	if (strcmp(key, "MaxRecvDataSegmentLength") == 0) {
+	switch (key[0]) {
+	case 'M': /* the only relevant key that a text PDU may change too */
+		if (strcmp(key, "MaxRecvDataSegmentLength") != 0)
+			return;
 		connection->max_recv_data[ctx->sender] = iscsi_parse_number(value);
 		if (connection->full_feature)
 			connection->stream[1 - ctx->sender].data_max = iscsi_max_data_len(connection, ctx->sender);
-	}
-	if (!iscsi_opcode_is_login(ctx->stream->pdu.opcode))
 		return;
-	if (strcmp(key, "InitiatorName") == 0 && !ctx->from_target)
-		iscsi_login_set_name(ctx, connection->initiator, value);
-	else if (strcmp(key, "TargetName") == 0 && !ctx->from_target)
-		iscsi_login_set_name(ctx, connection->target, value);
-	else if (strcmp(key, "HeaderDigest") == 0)
-		iscsi_login_set_digest(connection, ISCSI_HEADER_DIGEST, value);
-	else if (strcmp(key, "DataDigest") == 0)
-		iscsi_login_set_digest(connection, ISCSI_DATA_DIGEST, value);
+	case 'I':
+		if (login && !ctx->from_target && strcmp(key, "InitiatorName") == 0)
+			iscsi_login_set_name(ctx, connection->initiator, value);
+		return;
+	case 'T':
+		if (login && !ctx->from_target && strcmp(key, "TargetName") == 0)
+			iscsi_login_set_name(ctx, connection->target, value);
+		return;
+	case 'H':
+		if (login && strcmp(key, "HeaderDigest") == 0)
+			iscsi_login_set_digest(connection, ISCSI_HEADER_DIGEST, value);
+		return;
+	case 'D':
+		if (login && strcmp(key, "DataDigest") == 0)
+			iscsi_login_set_digest(connection, ISCSI_DATA_DIGEST, value);
+		return;
+	default:
+		return;
+	}
 }
 
 void
@@ -89,18 +102,26 @@ iscsi_feed_text(struct iscsi_reader_ctx *ctx, struct slice bytes)
 
 /* --- additional connections of a session --- */
 
-static bool
-iscsi_copy_session_names(void *context, const void *state)
+/* Key of a session in the index: ISID and TSIH, which is not 0. */
+static uint64_t
+iscsi_session_key(const struct iscsi_connection *connection)
 {
-	struct iscsi_connection *connection = context;
-	const struct iscsi_connection *other = state;
+	uint64_t key = 0;
 
-	if (!other->full_feature || other->tsih != connection->tsih || other->initiator[0] == '\0' ||
-	    memcmp(other->isid, connection->isid, sizeof other->isid) != 0)
-		return false;
+	memcpy(&key, connection->isid, sizeof connection->isid);
+	return key << 16 | connection->tsih;
+}
+
+/* A login PDU of an additional connection does not repeat the names. */
+static void
+iscsi_copy_session_names(const struct app_context *ctx, struct iscsi_connection *connection)
+{
+	const struct iscsi_connection *other = app_flow_index_find(ctx, iscsi_session_key(connection));
+
+	if (other == NULL)
+		return;
 	memcpy(connection->target, other->target, sizeof connection->target);
 	memcpy(connection->initiator, other->initiator, sizeof connection->initiator);
-	return true;
 }
 
 /* --- the end of the login --- */
@@ -153,8 +174,10 @@ iscsi_process_login_pdu(struct iscsi_reader_ctx *ctx)
 	if (pdu->tsih != 0)
 		connection->tsih = pdu->tsih;
 	if (connection->initiator[0] == '\0' && connection->tsih != 0 && !continues)
-		app_flow_visit_others(ctx->app_ctx, iscsi_copy_session_names, connection);
+		iscsi_copy_session_names(ctx->app_ctx, connection);
 	if (ctx->from_target && pdu->status < 0x100 && (pdu->flags & ISCSI_LOGIN_TRANSIT) != 0 &&
 	    (pdu->flags & 3) == ISCSI_FULL_FEATURE)
 		iscsi_enter_full_feature(connection);
+	if (connection->full_feature && connection->tsih != 0 && connection->initiator[0] != '\0')
+		app_flow_index_set(ctx->app_ctx, iscsi_session_key(connection));
 }

@@ -24,54 +24,69 @@ enum iscsi_field {
 #define NO_FIELD       0xff
 
 /*
- * One row per kind of PDU.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the bytes that
+ * One row per kind of PDU, by opcode.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the bytes that
  * must be zero.  Receivers ignore reserved bytes, so only the boundary search checks them.  `status` and `transfer` are
  * the offsets of those fields.
  */
 static const struct iscsi_pdu_format {
-	uint8_t opcode, one, zero;
+	uint8_t one, zero;
 	uint8_t status, transfer;
 	uint16_t has;
 	uint64_t reserved;
-} iscsi_pdu_formats[] = {
+} iscsi_pdu_formats[64] = {
 	/* clang-format off */
-	{ISCSI_NOP_OUT,		0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
+	[ISCSI_NOP_OUT] = {0x80, 0x7f, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
 	 BYTES(2, 3) | BYTES(32, 16)},
-	{ISCSI_SCSI_COMMAND,	0x00, 0x18, NO_FIELD, 20, HAS_DATA | HAS_LUN | HAS_CMDSN | HAS_AHS,
+	[ISCSI_SCSI_COMMAND] = {0x00, 0x18, NO_FIELD, 20,
+	 HAS_DATA | HAS_LUN | HAS_CMDSN | HAS_AHS,
 	 BYTE(3)},
-	{ISCSI_TASK_REQUEST,	0x80, 0x00, NO_FIELD, NO_FIELD, HAS_LUN | HAS_CMDSN,
+	[ISCSI_TASK_REQUEST] = {0x80, 0x00, NO_FIELD, NO_FIELD,
+	 HAS_LUN | HAS_CMDSN,
 	 BYTES(2, 6) | BYTES(40, 8)},
-	{ISCSI_LOGIN_REQUEST,	0x00, 0x30, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LOGIN | HAS_CMDSN,
+	[ISCSI_LOGIN_REQUEST] = {0x00, 0x30, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LOGIN | HAS_CMDSN,
 	 BYTE(4) | BYTES(22, 2) | BYTES(32, 16)},
-	{ISCSI_TEXT_REQUEST,	0x00, 0x3f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
+	[ISCSI_TEXT_REQUEST] = {0x00, 0x3f, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_CMDSN,
 	 BYTES(2, 3) | BYTES(32, 16)},
-	{ISCSI_DATA_OUT,	0x00, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_DATASN | HAS_OFFSET,
+	[ISCSI_DATA_OUT] = {0x00, 0x7f, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_DATASN | HAS_OFFSET,
 	 BYTES(2, 3) | BYTES(24, 4) | BYTES(32, 4) | BYTES(44, 4)},
-	{ISCSI_LOGOUT_REQUEST,	0x80, 0x7c, NO_FIELD, NO_FIELD, HAS_CMDSN,
+	[ISCSI_LOGOUT_REQUEST] = {0x80, 0x7c, NO_FIELD, NO_FIELD,
+	 HAS_CMDSN,
 	 BYTES(2, 14) | BYTES(22, 2) | BYTES(32, 16)},
-	{ISCSI_SNACK,		0x80, 0x70, NO_FIELD, NO_FIELD, HAS_LUN | HAS_TTT,
+	[ISCSI_SNACK] = {0x80, 0x70, NO_FIELD, NO_FIELD,
+	 HAS_LUN | HAS_TTT,
 	 BYTES(2, 6) | BYTES(24, 4) | BYTES(32, 8)},
-	{ISCSI_NOP_IN,		0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
+	[ISCSI_NOP_IN] = {0x80, 0x7f, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(36, 12)},
-	{ISCSI_SCSI_RESPONSE,	0x80, 0x61, 3, NO_FIELD, HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	[ISCSI_SCSI_RESPONSE] = {0x80, 0x61, 3, NO_FIELD,
+	 HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTE(4) | BYTES(8, 8)},
-	{ISCSI_TASK_RESPONSE,	0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	[ISCSI_TASK_RESPONSE] = {0x80, 0x7f, NO_FIELD, NO_FIELD,
+	 HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTES(3, 13) | BYTES(20, 4) | BYTES(36, 12)},
-	{ISCSI_LOGIN_RESPONSE,	0x00, 0x30, 36, NO_FIELD, HAS_DATA | HAS_LOGIN | HAS_STATSN | HAS_WINDOW,
+	[ISCSI_LOGIN_RESPONSE] = {0x00, 0x30, 36, NO_FIELD,
+	 HAS_DATA | HAS_LOGIN | HAS_STATSN | HAS_WINDOW,
 	 BYTE(4) | BYTES(20, 4) | BYTES(38, 10)},
-	{ISCSI_TEXT_RESPONSE,	0x00, 0x3f, NO_FIELD, NO_FIELD, HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
+	[ISCSI_TEXT_RESPONSE] = {0x00, 0x3f, NO_FIELD, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(36, 12)},
-	{ISCSI_DATA_IN,		0x00, 0x38, 3, NO_FIELD,
+	[ISCSI_DATA_IN] = {0x00, 0x38, 3, NO_FIELD,
 	 HAS_DATA | HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_OFFSET,
 	 BYTE(2) | BYTE(4)},
-	{ISCSI_LOGOUT_RESPONSE,	0x80, 0x7f, NO_FIELD, NO_FIELD, HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
+	[ISCSI_LOGOUT_RESPONSE] = {0x80, 0x7f, NO_FIELD, NO_FIELD,
+	 HAS_STATSN | HAS_WINDOW | HAS_RESPONSE,
 	 BYTES(3, 13) | BYTES(20, 4) | BYTES(36, 4) | BYTES(44, 4)},
-	{ISCSI_R2T,		0x80, 0x7f, NO_FIELD, 44,
+	[ISCSI_R2T] = {0x80, 0x7f, NO_FIELD, 44,
 	 HAS_LUN | HAS_TTT | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_OFFSET,
 	 BYTES(2, 6)},
-	{ISCSI_ASYNC,		0x80, 0x7f, 36, NO_FIELD, HAS_DATA | HAS_LUN | HAS_STATSN | HAS_WINDOW,
+	[ISCSI_ASYNC] = {0x80, 0x7f, 36, NO_FIELD,
+	 HAS_DATA | HAS_LUN | HAS_STATSN | HAS_WINDOW,
 	 BYTES(2, 3) | BYTES(20, 4) | BYTES(44, 4)},
-	{ISCSI_REJECT,		0x80, 0x7f, NO_FIELD, NO_FIELD,
+	[ISCSI_REJECT] = {0x80, 0x7f, NO_FIELD, NO_FIELD,
 	 HAS_DATA | HAS_STATSN | HAS_WINDOW | HAS_DATASN | HAS_RESPONSE,
 	 BYTES(3, 2) | BYTES(8, 8) | BYTES(20, 4) | BYTES(40, 8)},
 	/* clang-format on */
@@ -80,10 +95,9 @@ static const struct iscsi_pdu_format {
 static const struct iscsi_pdu_format *
 iscsi_pdu_format_find(uint8_t opcode)
 {
-	for (unsigned i = 0; i < sizeof iscsi_pdu_formats / sizeof iscsi_pdu_formats[0]; i++)
-		if (iscsi_pdu_formats[i].opcode == opcode)
-			return &iscsi_pdu_formats[i];
-	return NULL;
+	const struct iscsi_pdu_format *format = &iscsi_pdu_formats[opcode & 0x3f];
+
+	return format->has != 0 ? format : NULL;
 }
 
 /* Opcodes 0x1c to 0x1e and 0x3c to 0x3e are vendor specific: their boundaries follow the common layout; their fields
@@ -134,12 +148,12 @@ iscsi_cmdsn_window_is_valid(struct slice bhs)
 
 /* Rules that a row of the table cannot express. */
 static bool
-iscsi_bhs_matches_opcode(struct slice bhs, const struct iscsi_pdu_format *format)
+iscsi_bhs_matches_opcode(struct slice bhs)
 {
 	uint8_t flags = slice_u8(bhs, 1);
 	uint32_t itt = slice_u32(bhs, 16), data = iscsi_data_length(bhs);
 
-	switch ((enum iscsi_opcode)format->opcode) {
+	switch ((enum iscsi_opcode)(slice_u8(bhs, 0) & 0x3f)) {
 	case ISCSI_SCSI_COMMAND:
 		/* Without R and W no data is expected.  Without F unsolicited data follows, which requires W. */
 		return itt != ISCSI_RESERVED_TAG && ((flags & 0x60) != 0 || slice_u32(bhs, 20) == 0) &&
@@ -168,6 +182,34 @@ iscsi_bhs_matches_opcode(struct slice bhs, const struct iscsi_pdu_format *format
 	}
 }
 
+/* First bytes of headers, one bit each: operation codes of the table; those of an initiator with and without the bit
+ * for immediate delivery. */
+static const uint64_t iscsi_initiator_opcodes = 0x1007f, iscsi_target_opcodes = 0x8006007f00000000;
+
+_Static_assert(ISCSI_SNACK == 0x10 && ISCSI_R2T == 0x31 && ISCSI_ASYNC == 0x32 && ISCSI_REJECT == 0x3f,
+	       "the masks have the operation codes of the table");
+
+static inline bool
+iscsi_bhs_may_begin(const uint64_t opcodes[4], uint8_t first, uint8_t flags)
+{
+	const struct iscsi_pdu_format *format = &iscsi_pdu_formats[first & 0x3f];
+
+	return (opcodes[first >> 6] >> (first & 0x3f) & 1) != 0 &&
+	       ((flags ^ format->one) & (format->one | format->zero)) == 0;
+}
+
+uint32_t
+iscsi_bhs_search(struct slice bytes, uint32_t at, bool from_target)
+{
+	const uint64_t opcodes[4] = {from_target ? iscsi_target_opcodes : iscsi_initiator_opcodes,
+				     from_target ? 0 : iscsi_initiator_opcodes};
+
+	for (; at + ISCSI_BHS_LEN <= bytes.len; at++)
+		if (iscsi_bhs_may_begin(opcodes, slice_u8(bytes, at), slice_u8(bytes, at + 1)))
+			return at;
+	return bytes.len;
+}
+
 bool
 iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit)
 {
@@ -182,7 +224,7 @@ iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit)
 	    !iscsi_reserved_is_zero(bhs, format->reserved))
 		return false;
 	return ((format->has & HAS_WINDOW) == 0 || iscsi_cmdsn_window_is_valid(bhs)) &&
-	       iscsi_bhs_matches_opcode(bhs, format);
+	       iscsi_bhs_matches_opcode(bhs);
 }
 
 /* --- the fields --- */

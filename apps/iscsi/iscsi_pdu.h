@@ -105,6 +105,9 @@ iscsi_pad_length(uint32_t length)
  * not checked. */
 enum anomaly iscsi_validate_bhs(struct slice bhs, bool from_target, uint32_t limit);
 
+/* The next position from `at` on whose first two bytes may begin a basic header, or the length of the bytes. */
+uint32_t iscsi_bhs_search(struct slice bytes, uint32_t at, bool from_target);
+
 /* Whether 48 bytes at an arbitrary position have every fixed bit of a basic header right; used to find boundaries. */
 bool iscsi_bhs_is_plausible(struct slice bhs, bool from_target, uint32_t limit);
 

@@ -60,7 +60,7 @@ iscsi_finish_pdu(struct iscsi_reader_ctx *ctx)
 			iscsi_finish_text(ctx);
 		if (iscsi_opcode_is_login(stream->pdu.opcode))
 			iscsi_process_login_pdu(ctx);
-		ctx->app_ctx->on_message(ctx->app_ctx->context, ctx->sender, &message);
+		app_flow_report(ctx->app_ctx, ctx->sender, &message);
 	}
 	iscsi_expect_header(stream);
 }
@@ -428,6 +428,7 @@ iscsi_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
 {
 	struct iscsi_reader_ctx ctx = iscsi_reader_ctx_init(app_ctx, sender);
 
+	ctx.effort_max = iscsi_search_effort_max(bytes.len);
 	iscsi_parse_bytes(&ctx, bytes);
 }
 

@@ -108,6 +108,7 @@ struct iscsi_reader_ctx {
 	struct iscsi_stream *stream; /* the direction of `sender` */
 	unsigned sender;
 	bool from_target;
+	unsigned effort, effort_max; /* of the search for a boundary in these bytes (iscsi_resync.c) */
 };
 
 static inline void
@@ -121,6 +122,17 @@ void iscsi_lose_sync(struct iscsi_reader_ctx *ctx);
 
 /* iscsi_reader.c: parses the next bytes. */
 void iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes);
+
+/*
+ * Most effort of the searches in `length` bytes: a header that is examined is 1, and so are 16 bytes whose digest is
+ * computed.  Arbitrary data has a possible header in about 200 bytes; where an attacker puts more, the rest is not
+ * searched.
+ */
+static inline unsigned
+iscsi_search_effort_max(uint32_t length)
+{
+	return 64 + length / 16;
+}
 
 /* iscsi_resync.c: searches for a boundary.  Returns the number of bytes before it, or of all bytes if there is none. */
 uint32_t iscsi_resync(struct iscsi_reader_ctx *ctx, struct slice bytes);

@@ -47,7 +47,7 @@ iscsi_check_candidate_end(const struct iscsi_reader_ctx *ctx, struct slice bytes
 }
 
 static enum iscsi_confidence
-iscsi_check_candidate(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
+iscsi_check_candidate(struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
 {
 	struct slice bhs = slice_sub(bytes, at, ISCSI_BHS_LEN);
 	const struct iscsi_connection *connection = ctx->connection;
@@ -60,8 +60,11 @@ iscsi_check_candidate(const struct iscsi_reader_ctx *ctx, struct slice bytes, ui
 		return CONFIDENCE_NONE;
 	header = ISCSI_BHS_LEN + iscsi_ahs_length(bhs);
 	data = iscsi_pad_length(iscsi_data_length(bhs));
-	if (use != ISCSI_DIGEST_OFF && iscsi_header_digest_follows(bytes, at, header))
-		return CONFIDENCE_SURE;
+	if (use != ISCSI_DIGEST_OFF) {
+		ctx->effort += header / 16;
+		if (iscsi_header_digest_follows(bytes, at, header))
+			return CONFIDENCE_SURE;
+	}
 	if (use == ISCSI_DIGEST_ON)
 		return CONFIDENCE_NONE;
 	best = iscsi_check_candidate_end(ctx, bytes, at + header + data);
@@ -73,25 +76,36 @@ iscsi_check_candidate(const struct iscsi_reader_ctx *ctx, struct slice bytes, ui
 	return best;
 }
 
+static void
+iscsi_accept_candidate(struct iscsi_reader_ctx *ctx, enum iscsi_confidence confidence)
+{
+	struct iscsi_stream *stream = ctx->stream;
+
+	stream->sync = confidence == CONFIDENCE_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
+	stream->suppress = false;
+	stream->data_missing = false;
+	stream->read_state = ISCSI_READ_HEADER;
+	stream->header_have = 0;
+	if (confidence == CONFIDENCE_SURE)
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_FOUND);
+}
+
 uint32_t
 iscsi_resync(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
 	struct iscsi_stream *stream = ctx->stream;
+	uint32_t at = 0;
 
-	for (uint32_t at = 0; at < bytes.len; at++) {
-		enum iscsi_confidence confidence =
-		    bytes.len - at >= ISCSI_BHS_LEN ? iscsi_check_candidate(ctx, bytes, at) : CONFIDENCE_NONE;
+	while (ctx->effort < ctx->effort_max && (at = iscsi_bhs_search(bytes, at, ctx->from_target)) < bytes.len) {
+		enum iscsi_confidence confidence = iscsi_check_candidate(ctx, bytes, at);
 
-		if (confidence == CONFIDENCE_NONE)
-			continue;
-		stream->sync = confidence == CONFIDENCE_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
-		stream->suppress = false;
-		stream->data_missing = false;
-		stream->read_state = ISCSI_READ_HEADER;
-		stream->header_have = 0;
-		if (confidence == CONFIDENCE_SURE)
-			iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_FOUND);
-		return at;
+		if (confidence != CONFIDENCE_NONE) {
+			iscsi_accept_candidate(ctx, confidence);
+			return at;
+		}
+		at++;
+		if (++ctx->effort >= ctx->effort_max)
+			iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SEARCH_LIMIT);
 	}
 	stream->resync_bytes += bytes.len;
 	if (stream->resync_bytes > ISCSI_RESYNC_MAX) {

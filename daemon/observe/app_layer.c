@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct app_layer *
-app_layer_new(const struct config *config, uint64_t *anomalies)
+app_layer_new(const struct config *config, uint64_t seed, uint64_t *anomalies)
 {
 	struct app_layer *app_layer = calloc(1, sizeof *app_layer);
 	size_t largest = 0;
@@ -21,7 +21,7 @@ app_layer_new(const struct config *config, uint64_t *anomalies)
 		for (unsigned p = 0; p < ports->count; p++)
 			app_layer->port_filter |= 1ull << (ports->port[p] & 63);
 	}
-	app_layer->app_flows = app_flow_table_new(largest);
+	app_layer->app_flows = app_flow_table_new(largest, seed);
 	if (app_layer->app_flows == NULL) {
 		app_layer_free(app_layer);
 		return NULL;

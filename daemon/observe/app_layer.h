@@ -20,8 +20,8 @@ struct app_layer {
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 };
 
-/* NULL if out of memory.  `config` and `anomalies` are borrowed. */
-struct app_layer *app_layer_new(const struct config *config, uint64_t *anomalies);
+/* NULL if out of memory.  `config` and `anomalies` are borrowed; `seed` makes hashes unpredictable. */
+struct app_layer *app_layer_new(const struct config *config, uint64_t seed, uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
 /* Whether an application provider may read this connection.  Every connection pays for this test, so it is cheap. */

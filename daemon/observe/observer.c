@@ -41,7 +41,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
 	if (o->fragments != NULL)
 		o->fragments_due = reassembly_next_due(o->fragments);
-	o->app_layer = app_layer_new(config, o->counters.anomalies);
+	o->app_layer = app_layer_new(config, seed, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);
 	if (o->emitter == NULL) {

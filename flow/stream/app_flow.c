@@ -35,6 +35,32 @@ app_flow_on_anomaly(void *context, enum anomaly a)
 	source->ctx->on_anomaly(source->ctx->context, a);
 }
 
+void
+app_flow_report(struct app_context *ctx, unsigned sender, const void *message)
+{
+	ctx->app_flow->senders |= (uint8_t)(1u << sender);
+	if (ctx->app_flow->senders == 3)
+		app_flow_confirm(ctx->table, ctx->app_flow);
+	ctx->on_message(ctx->context, sender, message);
+}
+
+/* Whether both ends have opened the connection (see the head of app_flow.h). */
+static bool
+app_flow_is_opened(const struct flow *flow)
+{
+	bool handshake = (flow->tcp[0].flags & flow->tcp[1].flags & TCP_EP_ISS_KNOWN) != 0;
+
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &flow->tcp[endpoint];
+		uint32_t acked = flow->tcp[1 - endpoint].last_ack_sent, first = e->iss + (handshake ? 0 : 1);
+
+		if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0 || !tcp_seq_before(first, acked) ||
+		    tcp_seq_before(e->nxt, acked))
+			return false;
+	}
+	return true;
+}
+
 /* Whether these `payload` bytes are the first ones captured from this endpoint, and its SYN was captured too. */
 static bool
 app_flow_is_from_start(const struct tcp_endpoint *e, uint32_t payload)
@@ -96,6 +122,16 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
+/* Whether a connection without an app flow gets one.  In mid-stream the reader knows nothing that a tracer which attaches
+ * later could need. */
+static bool
+app_flow_is_needed(const struct app_context *ctx, const struct flow *flow, const struct packet *packet, unsigned sender)
+{
+	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
+	       (ctx->traced || app_flow_is_from_start(&flow->tcp[sender], packet->payload_wire)) &&
+	       app_flow_is_opened(flow);
+}
+
 void
 app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct flow *flow,
 	      const struct packet *packet, unsigned sender, const struct app_reader *reader, struct app_context *ctx)
@@ -104,9 +140,9 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 	struct app_flow *c = app_flow_lookup(table, flow, cid);
 	struct app_flow_source source = {.ctx = ctx, .reader = reader, .sender = sender};
 
-	if (c == NULL && packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0)
-		c = app_flow_create(table, flow, cid, reader);
-	if (c == NULL || c->closed)
+	if (c == NULL && app_flow_is_needed(ctx, flow, packet, sender))
+		c = app_flow_create(table, flow, cid, reader, 1 - ctx->server_endpoint);
+	if (c == NULL || c->list == APP_FLOWS_CLOSED)
 		return;
 	ctx->table = table;
 	ctx->app_flow = c;

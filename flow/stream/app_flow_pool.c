@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/stream/app_flow_pool.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +20,13 @@ app_flow_states_memory_size(const struct app_flow_table *table)
 #define HISTORIES_SIZE ((size_t)(APP_FLOWS_MAX + 1) * 2 * STREAM_HISTORY)
 
 struct app_flow_table *
-app_flow_table_new(size_t state_size)
+app_flow_table_new(size_t state_size, uint64_t seed)
 {
 	struct app_flow_table *table = calloc(1, sizeof *table);
 
 	if (table == NULL)
 		return NULL;
+	table->seed = seed;
 	table->state_size = (state_size + 63) & ~(size_t)63;
 	table->entries = calloc(APP_FLOWS_MAX + 1, sizeof table->entries[0]);
 	table->states = memory_reserve(app_flow_states_memory_size(table));
@@ -59,8 +63,8 @@ app_flow_table_stream_counters(const struct app_flow_table *table)
 	return stream_pool_counters(table->pool);
 }
 
-static uint16_t
-app_flow_index(const struct app_flow_table *table, const struct app_flow *c)
+uint16_t
+app_flow_number(const struct app_flow_table *table, const struct app_flow *c)
 {
 	return (uint16_t)(c - table->entries);
 }
@@ -68,7 +72,7 @@ app_flow_index(const struct app_flow_table *table, const struct app_flow *c)
 void *
 app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
 {
-	return table->states + app_flow_index(table, c) * table->state_size;
+	return table->states + app_flow_number(table, c) * table->state_size;
 }
 
 /* Ids are consecutive, so their low bits are a good hash. */
@@ -78,47 +82,100 @@ app_flow_bucket(struct app_flow_table *table, uint64_t cid)
 	return &table->bucket[cid / 2 % APP_FLOW_BUCKETS];
 }
 
-/* --- LRU list --- */
+/* --- lists --- */
 
 static void
-app_flow_lru_unlink(struct app_flow_table *table, const struct app_flow *c)
+app_flow_list_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
+	struct app_flow_ends *ends = &table->lists[c->list];
+
 	if (c->newer != 0)
 		table->entries[c->newer].older = c->older;
 	else
-		table->newest = c->older;
+		ends->newest = c->older;
 	if (c->older != 0)
 		table->entries[c->older].newer = c->newer;
 	else
-		table->oldest = c->newer;
+		ends->oldest = c->newer;
 }
 
 static void
-app_flow_lru_push_newest(struct app_flow_table *table, struct app_flow *c)
+app_flow_list_push(struct app_flow_table *table, struct app_flow *c, enum app_flow_list list)
 {
-	uint16_t index = app_flow_index(table, c);
+	struct app_flow_ends *ends = &table->lists[list];
+	uint16_t index = app_flow_number(table, c);
 
+	c->list = (uint8_t)list;
 	c->newer = 0;
-	c->older = table->newest;
-	if (table->newest != 0)
-		table->entries[table->newest].newer = index;
+	c->older = ends->newest;
+	if (ends->newest != 0)
+		table->entries[ends->newest].newer = index;
 	else
-		table->oldest = index;
-	table->newest = index;
+		ends->oldest = index;
+	ends->newest = index;
+}
+
+/* --- sources --- */
+
+/* The bucket of a client's address: of an IPv4 address the first 24 bits count, of an IPv6 address the first 64. */
+static uint16_t
+app_flow_source_of(const struct app_flow_table *table, const struct flow *flow, unsigned client)
+{
+	uint8_t prefix[9] = {flow->key.version};
+
+	memcpy(prefix + 1, flow->key.addr[client], flow->key.version == 4 ? 3 : 8);
+	return (uint16_t)(XXH3_64bits_withSeed(prefix, sizeof prefix, table->seed) % APP_FLOW_SOURCES);
 }
 
 static void
-app_flow_lru_push_oldest(struct app_flow_table *table, struct app_flow *c)
+app_flow_source_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
-	uint16_t index = app_flow_index(table, c);
+	struct app_flow_source_bucket *source = &table->sources[c->source];
 
-	c->older = 0;
-	c->newer = table->oldest;
-	if (table->oldest != 0)
-		table->entries[table->oldest].older = index;
+	if (c->source_newer != 0)
+		table->entries[c->source_newer].source_older = c->source_older;
 	else
-		table->newest = index;
-	table->oldest = index;
+		source->ends.newest = c->source_older;
+	if (c->source_older != 0)
+		table->entries[c->source_older].source_newer = c->source_newer;
+	else
+		source->ends.oldest = c->source_newer;
+	source->count--;
+	table->unconfirmed--;
+}
+
+static void
+app_flow_source_push(struct app_flow_table *table, struct app_flow *c)
+{
+	struct app_flow_source_bucket *source = &table->sources[c->source];
+	uint16_t index = app_flow_number(table, c);
+
+	c->source_newer = 0;
+	c->source_older = source->ends.newest;
+	if (source->ends.newest != 0)
+		table->entries[source->ends.newest].source_newer = index;
+	else
+		source->ends.oldest = index;
+	source->ends.newest = index;
+	source->count++;
+	table->unconfirmed++;
+}
+
+/* Moves an app flow to another list. */
+static void
+app_flow_set_list(struct app_flow_table *table, struct app_flow *c, enum app_flow_list list)
+{
+	if (c->list == APP_FLOWS_UNCONFIRMED && list != APP_FLOWS_UNCONFIRMED)
+		app_flow_source_unlink(table, c);
+	app_flow_list_unlink(table, c);
+	app_flow_list_push(table, c, list);
+}
+
+void
+app_flow_confirm(struct app_flow_table *table, struct app_flow *c)
+{
+	if (c->list == APP_FLOWS_UNCONFIRMED)
+		app_flow_set_list(table, c, APP_FLOWS_CONFIRMED);
 }
 
 /* --- create and remove --- */
@@ -131,10 +188,8 @@ app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t 
 
 		if (c->cid != cid || c->flow != flow)
 			continue;
-		if (!c->closed && table->newest != index) {
-			app_flow_lru_unlink(table, c);
-			app_flow_lru_push_newest(table, c);
-		}
+		if (c->list != APP_FLOWS_CLOSED && table->lists[c->list].newest != index)
+			app_flow_set_list(table, c, (enum app_flow_list)c->list);
 		return c;
 	}
 	return NULL;
@@ -152,41 +207,76 @@ app_flow_bucket_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
 	uint16_t *link = app_flow_bucket(table, c->cid);
 
-	while (*link != app_flow_index(table, c))
+	while (*link != app_flow_number(table, c))
 		link = &table->entries[*link].bucket_next;
 	*link = c->bucket_next;
 }
 
-static struct app_flow *
-app_flow_alloc(struct app_flow_table *table)
+/* Removes an app flow; its entry is free. */
+static void
+app_flow_remove(struct app_flow_table *table, struct app_flow *c)
 {
-	struct app_flow *c;
-
-	if (table->high_water < APP_FLOWS_MAX)
-		return &table->entries[++table->high_water];
-	c = &table->entries[table->oldest];
-	if (!c->closed) {
+	if (c->list != APP_FLOWS_CLOSED) {
 		app_flow_end_streams(table, c);
-		table->counters.evicted++;
+		table->counters.evicted += c->list == APP_FLOWS_CONFIRMED;
+		table->counters.evicted_unconfirmed += c->list == APP_FLOWS_UNCONFIRMED;
 		table->counters.active--;
 	}
+	app_flow_index_remove(table, c);
+	app_flow_set_list(table, c, APP_FLOWS_CLOSED);
+	app_flow_list_unlink(table, c);
 	app_flow_bucket_unlink(table, c);
-	app_flow_lru_unlink(table, c);
-	return c;
+	c->flow = NULL;
+	c->bucket_next = table->free_head;
+	table->free_head = app_flow_number(table, c);
+}
+
+/* Closed app flows are evicted first.  Unconfirmed ones come before confirmed ones, except for a share that lets new
+ * connections be confirmed while the table is full. */
+static uint16_t
+app_flow_pick_victim(const struct app_flow_table *table)
+{
+	if (table->lists[APP_FLOWS_CLOSED].oldest != 0)
+		return table->lists[APP_FLOWS_CLOSED].oldest;
+	if (table->unconfirmed > APP_FLOWS_UNCONFIRMED_MIN || table->lists[APP_FLOWS_CONFIRMED].oldest == 0)
+		return table->lists[APP_FLOWS_UNCONFIRMED].oldest;
+	return table->lists[APP_FLOWS_CONFIRMED].oldest;
+}
+
+static struct app_flow *
+app_flow_alloc(struct app_flow_table *table, uint16_t source)
+{
+	uint16_t index;
+
+	if (table->sources[source].count >= APP_FLOWS_SOURCE_MAX)
+		app_flow_remove(table, &table->entries[table->sources[source].ends.oldest]);
+	else if (table->unconfirmed >= APP_FLOWS_UNCONFIRMED_MAX)
+		app_flow_remove(table, &table->entries[table->lists[APP_FLOWS_UNCONFIRMED].oldest]);
+	else if (table->free_head == 0 && table->high_water == APP_FLOWS_MAX)
+		app_flow_remove(table, &table->entries[app_flow_pick_victim(table)]);
+	index = table->free_head;
+	if (index == 0)
+		index = ++table->high_water;
+	else
+		table->free_head = table->entries[index].bucket_next;
+	return &table->entries[index];
 }
 
 struct app_flow *
-app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, const struct app_reader *reader)
+app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, const struct app_reader *reader,
+		unsigned client)
 {
-	struct app_flow *c = app_flow_alloc(table);
-	uint16_t index = app_flow_index(table, c), *bucket = app_flow_bucket(table, cid);
+	uint16_t source = app_flow_source_of(table, flow, client);
+	struct app_flow *c = app_flow_alloc(table, source);
+	uint16_t index = app_flow_number(table, c), *bucket = app_flow_bucket(table, cid);
 	uint8_t *history = table->histories + (size_t)index * 2 * STREAM_HISTORY;
 
-	*c = (struct app_flow){.flow = flow, .cid = cid, .reader = reader, .bucket_next = *bucket};
+	*c = (struct app_flow){.flow = flow, .cid = cid, .reader = reader, .bucket_next = *bucket, .source = source};
 	c->stream[0].history = history;
 	c->stream[1].history = history + STREAM_HISTORY;
 	*bucket = index;
-	app_flow_lru_push_newest(table, c);
+	app_flow_list_push(table, c, APP_FLOWS_UNCONFIRMED);
+	app_flow_source_push(table, c);
 	memset(app_flow_state(table, c), 0, table->state_size);
 	table->counters.begun++;
 	table->counters.active++;
@@ -197,24 +287,8 @@ void
 app_flow_retire(struct app_flow_table *table, struct app_flow *c)
 {
 	app_flow_end_streams(table, c);
-	c->closed = true;
 	table->counters.active--;
-	app_flow_lru_unlink(table, c);
-	app_flow_lru_push_oldest(table, c);
-}
-
-void
-app_flow_visit_others(const struct app_context *ctx, bool (*visit)(void *context, const void *state), void *context)
-{
-	const struct app_flow_table *table = ctx->table;
-
-	for (uint16_t index = table->newest; index != 0; index = table->entries[index].older) {
-		const struct app_flow *c = &table->entries[index];
-
-		if (c != ctx->app_flow && c->reader == ctx->app_flow->reader &&
-		    visit(context, app_flow_state(table, c)))
-			return;
-	}
+	app_flow_set_list(table, c, APP_FLOWS_CLOSED);
 }
 
 const struct flow *

@@ -4,6 +4,7 @@
 libflow_a_SOURCES += \
 	%D%/app_flow.c \
 	%D%/app_flow.h \
+	%D%/app_flow_index.c \
 	%D%/app_flow_pool.c \
 	%D%/app_flow_pool.h \
 	%D%/stream.c \

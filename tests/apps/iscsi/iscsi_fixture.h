@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.0.2:3260, end 1),
+ * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.255.2:3260, end 1),
  * hand-made PDUs, and the reader's reports as one line of text.
  */
 #ifndef NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
@@ -25,7 +25,8 @@ struct iscsi_fixture {
 	struct flow_table *table;
 	struct app_flow_table *all;
 	uint64_t now;
-	uint16_t port; /* of the initiator: another one is another connection */
+	uint16_t port;	 /* of the initiator: another one is another connection */
+	uint8_t network; /* third byte of the initiator's address */
 	bool traced;
 	uint32_t next[2]; /* sequence numbers */
 	unsigned anomalies[ANOMALY_COUNT];
@@ -72,16 +73,22 @@ iscsi_fixture_on_events(void *context, struct flow *flow, const struct flow_even
 }
 
 static inline void
-iscsi_fixture_setup(struct iscsi_fixture *s)
+iscsi_fixture_setup_flows(struct iscsi_fixture *s, uint32_t flows)
 {
 	struct flow_limits limits = flow_limits_default();
 
-	limits.flows = 100;
+	limits.flows = flows;
 	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
 	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
-	s->all = app_flow_table_new(iscsi_reader.state_size);
+	s->all = app_flow_table_new(iscsi_reader.state_size, 1);
 	if (s->table == NULL || s->all == NULL)
 		abort();
+}
+
+static inline void
+iscsi_fixture_setup(struct iscsi_fixture *s)
+{
+	iscsi_fixture_setup_flows(s, 100);
 }
 
 static inline void
@@ -96,7 +103,7 @@ static inline void
 iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags, uint32_t seq, const uint8_t *bytes,
 			   uint32_t have, uint32_t wire)
 {
-	static const uint8_t addr[2][16] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
+	const uint8_t addr[2][16] = {{10, 0, s->network, 1}, {10, 0, 255, 2}};
 	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = wire};
 	struct app_context ctx = {.server_endpoint = TARGET,
 				  .traced = s->traced,
@@ -144,6 +151,21 @@ iscsi_fixture_handshake(struct iscsi_fixture *s)
 	iscsi_fixture_feed_segment(s, TARGET, TCP_SYN | TCP_ACK, isn + 5000, NULL, 0, 0);
 	s->next[TARGET]++;
 	iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, isn + 1, NULL, 0, 0);
+}
+
+/* Both ends send data and acknowledge some of the other's, in mid-stream. */
+static inline void
+iscsi_fixture_pick_up(struct iscsi_fixture *s)
+{
+	static const uint8_t data[2][100];
+
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned from = i == 1 ? TARGET : INITIATOR;
+		uint32_t length = i == 2 ? 0 : 100;
+
+		iscsi_fixture_feed_segment(s, from, TCP_ACK, s->next[from], data[from], length, length);
+		s->next[from] += length;
+	}
 }
 
 /* Bytes in one segment. */

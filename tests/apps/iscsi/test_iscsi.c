@@ -615,6 +615,7 @@ test_mid_stream(void **state)
 		s->port++;
 		s->next[INITIATOR] = 90000;
 		s->next[TARGET] = 80000;
+		iscsi_fixture_pick_up(s);
 		clear_trace();
 		for (unsigned i = 0; i < sizeof middle; i++)
 			middle[i] = (uint8_t)(i * 7 + (i >> 8) * 31);
@@ -643,6 +644,7 @@ test_no_boundary_is_found(void **state)
 	(void)state;
 	s->next[INITIATOR] = 90000;
 	s->next[TARGET] = 80000;
+	iscsi_fixture_pick_up(s);
 	for (unsigned round = 0; round < 40; round++) {
 		for (unsigned i = 0; i < sizeof noise; i++) {
 			random = random * 1664525 + 1013904223;
@@ -694,22 +696,197 @@ test_a_connection_ends_and_another_begins(void **state)
 	ASSERT_ODD();
 }
 
+static const struct app_flow_counters *
+app_flows(void)
+{
+	return app_flow_table_counters(s->all);
+}
+
 static void
 test_more_connections_than_the_table_holds(void **state)
 {
+	unsigned n;
+
 	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
+	for (n = 0; n < 3 * APP_FLOWS_MAX; n++) {
 		/* The table holds 100 at once; app flows outlive their flows until they are the oldest. */
-		for (unsigned n = 0; n < APP_FLOWS_MAX; n++) {
-			s->port = (uint16_t)(10000 + i * 20000 / 2 + n);
-			iscsi_fixture_handshake(s);
-			iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
-		}
+		s->port = (uint16_t)(10000 + n);
+		log_in(0);
 	}
-	assert_int_equal(s->messages, 3 * APP_FLOWS_MAX);
-	assert_int_equal(app_flow_table_counters(s->all)->active, APP_FLOWS_MAX);
-	assert_int_equal(app_flow_table_counters(s->all)->evicted, 2 * APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->active, APP_FLOWS_MAX);
+	/* The last to be evicted were unconfirmed when the next connection began. */
+	assert_int_equal(app_flows()->evicted + app_flows()->evicted_unconfirmed, 2 * APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->evicted_unconfirmed, 0);
 	ASSERT_ODD();
+}
+
+/* --- forged and idle connections --- */
+
+/* A target with a session that has to survive what others send. */
+static void
+begin_session(void)
+{
+	iscsi_fixture_teardown(s);
+	iscsi_fixture_setup_flows(s, 20000);
+	log_in(0);
+	assert_int_equal(s->messages, 2);
+}
+
+/* The session of begin_session() sends a NOP. */
+static void
+assert_session_is_read(const uint32_t next[2])
+{
+	s->port = 40000;
+	s->network = 0;
+	s->next[INITIATOR] = next[INITIATOR];
+	s->next[TARGET] = next[TARGET];
+	s->messages = 0;
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 77, NULL, 0);
+	assert_int_equal(s->messages, 1);
+	assert_int_equal(s->pdu.itt, 77);
+	assert_string_equal(s->session.initiator, "iqn.a");
+}
+
+static void
+test_forged_segments_get_no_state(void **state)
+{
+	uint32_t next[2];
+
+	(void)state;
+	begin_session();
+	memcpy(next, s->next, sizeof next);
+	for (unsigned n = 0; n < 3 * APP_FLOWS_MAX; n++) {
+		s->network = (uint8_t)n;
+		s->port = (uint16_t)(2000 + n);
+		s->next[INITIATOR] = 7000 * n;
+		if (n % 3 == 0) { /* no answer to the SYN */
+			iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, s->next[INITIATOR]++, NULL, 0, 0);
+		} else if (n % 3 == 1) { /* an ACK that does not acknowledge the SYN,ACK */
+			iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, s->next[INITIATOR]++, NULL, 0, 0);
+			iscsi_fixture_feed_segment(s, TARGET, TCP_SYN | TCP_ACK, 1u << 30, NULL, 0, 0);
+		}
+		for (unsigned i = 0; i < 3; i++)
+			iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	}
+	assert_int_equal(app_flows()->begun, 1);
+	assert_int_equal(app_flows()->active, 1);
+	assert_session_is_read(next);
+	ASSERT_ODD();
+}
+
+/* In mid-stream data of one end are not enough, nor are acknowledgements alone. */
+static void
+test_mid_stream_needs_both_ends(void **state)
+{
+	static const uint8_t data[100];
+
+	(void)state;
+	s->next[INITIATOR] = 90000;
+	s->next[TARGET] = 80000;
+	for (unsigned i = 0; i < 5; i++) {
+		iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
+		iscsi_fixture_feed_segment(s, TARGET, TCP_ACK, s->next[TARGET], NULL, 0, 0);
+	}
+	assert_int_equal(app_flows()->begun, 0);
+	iscsi_fixture_feed(s, TARGET, data, sizeof data);
+	assert_int_equal(app_flows()->begun, 0);
+	iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
+	assert_int_equal(app_flows()->begun, 1);
+}
+
+/* Connections that are opened, send a login, and get no answer. */
+static void
+open_without_answer(unsigned count, bool one_network)
+{
+	for (unsigned n = 0; n < count; n++) {
+		s->network = one_network ? 9 : (uint8_t)(n % 200 + 10);
+		s->port = (uint16_t)(2000 + n);
+		iscsi_fixture_handshake(s);
+		iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
+	}
+}
+
+static void
+test_unconfirmed_connections_have_a_share(void **state)
+{
+	uint32_t next[2];
+
+	(void)state;
+	begin_session();
+	memcpy(next, s->next, sizeof next);
+	open_without_answer(3 * APP_FLOWS_MAX, true);
+	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_SOURCE_MAX);
+	assert_int_equal(app_flows()->evicted_unconfirmed, 3 * APP_FLOWS_MAX - APP_FLOWS_SOURCE_MAX);
+	open_without_answer(3 * APP_FLOWS_MAX, false);
+	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_UNCONFIRMED_MAX);
+	assert_int_equal(app_flows()->evicted, 0);
+	assert_session_is_read(next);
+	ASSERT_ODD();
+}
+
+/* With a table full of sessions, another one can log in while others fail to. */
+static void
+test_a_login_while_the_table_is_full(void **state)
+{
+	(void)state;
+	begin_session();
+	for (unsigned n = 0; n < APP_FLOWS_MAX; n++) {
+		s->port = (uint16_t)(41000 + n);
+		log_in(0);
+	}
+	assert_int_equal(app_flows()->active, APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->evicted, 1);
+	open_without_answer(APP_FLOWS_MAX, false);
+	assert_int_equal(app_flows()->evicted, 1 + APP_FLOWS_UNCONFIRMED_MIN + 1);
+	s->port = 50000;
+	s->network = 0;
+	s->messages = 0;
+	log_in(0);
+	assert_int_equal(s->messages, 2);
+}
+
+/* Every 16 bytes a header may begin, until the limit; then the boundaries are found in the next segment. */
+static void
+test_the_search_has_a_limit(void **state)
+{
+	static const uint8_t candidate[16] = {0x01, 0xa0, [7] = 4};
+	static uint8_t many[16 * 90];
+
+	(void)state;
+	s->next[INITIATOR] = 90000;
+	s->next[TARGET] = 80000;
+	iscsi_fixture_pick_up(s);
+	for (unsigned i = 0; i < sizeof many; i++)
+		many[i] = candidate[i % 16];
+	iscsi_fixture_feed(s, INITIATOR, many, sizeof many);
+	ASSERT_ODD(ANOMALY_ISCSI_SEARCH_LIMIT, );
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 5, NULL, 0);
+	assert_string_equal(s->trace, "00:5");
+	ASSERT_ODD(ANOMALY_ISCSI_SEARCH_LIMIT, ANOMALY_ISCSI_SYNC_FOUND, );
+}
+
+/* The search stops at every first and second byte that a valid header has. */
+static void
+test_the_search_misses_no_header(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 1 << 17; n++) {
+		uint8_t header[ISCSI_BHS_LEN + 1] = {(uint8_t)n, (uint8_t)(n >> 8)};
+		struct slice bhs = {header, ISCSI_BHS_LEN};
+		bool from_target = n >> 16 != 0, plausible = false;
+
+		header[ISCSI_BHS_LEN - 1] = 1; /* a length */
+		for (unsigned data = 0; data < 4; data++) {
+			memset(header + 16, data < 2 ? 0xff : 0, 4);
+			header[7] = data & 1;
+			header[15] = 1;
+			plausible |= iscsi_bhs_is_plausible(bhs, from_target, 1000);
+			header[15] = header[ISCSI_BHS_LEN - 1] = 0;
+			plausible |= iscsi_bhs_is_plausible(bhs, from_target, 1000);
+		}
+		if (plausible)
+			assert_int_equal(iscsi_bhs_search(bhs, 0, from_target), 0);
+	}
 }
 
 /* --- the arguments --- */
@@ -898,6 +1075,12 @@ main(void)
 	    POINT(test_probes_enabled_later),
 	    POINT(test_a_connection_ends_and_another_begins),
 	    POINT(test_more_connections_than_the_table_holds),
+	    POINT(test_forged_segments_get_no_state),
+	    POINT(test_mid_stream_needs_both_ends),
+	    POINT(test_unconfirmed_connections_have_a_share),
+	    POINT(test_a_login_while_the_table_is_full),
+	    POINT(test_the_search_has_a_limit),
+	    POINT(test_the_search_misses_no_header),
 	    POINT(test_arguments_of_a_message),
 	    POINT(test_arguments_of_a_connection),
 	    POINT(test_probes_of_every_pdu),
