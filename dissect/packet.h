@@ -169,7 +169,8 @@ struct sctp_layer {
 	uint16_t sport, dport;
 	uint32_t verification_tag;
 	uint32_t checksum;
-	struct slice chunks; /* as captured */
+	struct slice chunks;  /* those that are parsed, as captured */
+	uint32_t chunks_wire; /* their length on the wire */
 	uint8_t first_chunk; /* type */
 	uint16_t chunk_count;
 };

@@ -4,6 +4,20 @@
 
 enum { CHUNK_HEADER = 4 };
 
+/* Most chunks of a packet that netobs parses.  Packets of 1500 bytes have at most 73 chunks with data. */
+enum { CHUNKS_MAX = 128 };
+
+/* The chunks from here on are not parsed. */
+static void
+sctp_end_chunks(struct packet *packet, const struct cursor *c)
+{
+	struct sctp_layer *sctp = &packet->sctp;
+
+	packet_add_anomaly(packet, ANOMALY_SCTP_CHUNK_LIMIT);
+	sctp->chunks = slice_sub(sctp->chunks, 0, sctp->chunks_wire - c->wire);
+	sctp->chunks_wire -= c->wire;
+}
+
 /* Chunks are padded to 4 bytes; the padding of the last one may be missing. */
 static void
 sctp_count_chunks(struct packet *packet, struct cursor c)
@@ -13,6 +27,10 @@ sctp_count_chunks(struct packet *packet, struct cursor c)
 	uint32_t length;
 
 	while (c.wire > 0) {
+		if (sctp->chunk_count == CHUNKS_MAX) {
+			sctp_end_chunks(packet, &c);
+			return;
+		}
 		if (!cursor_take(&c, CHUNK_HEADER, &head))
 			break;
 		if (sctp->chunk_count == 0)
@@ -52,6 +70,7 @@ dissect_sctp(struct packet *packet)
 		.verification_tag = slice_u32(header, 4),
 		.checksum = slice_u32(header, 8),
 		.chunks = cursor_captured_slice(&c),
+		.chunks_wire = c.wire,
 	};
 	packet->transport = TRANSPORT_SCTP;
 	packet_advance(packet, &c);

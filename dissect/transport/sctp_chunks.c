@@ -6,7 +6,7 @@ enum { ITEM_HEADER = 4 };
 struct cursor
 sctp_chunks(const struct packet *packet)
 {
-	return cursor_init(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->payload_wire);
+	return cursor_init(packet->sctp.chunks.at, packet->sctp.chunks.len, packet->sctp.chunks_wire);
 }
 
 /* Chunks and parameters have the same layout: a header of 4 bytes whose last two are a length that includes the header,

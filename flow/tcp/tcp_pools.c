@@ -178,19 +178,20 @@ send_log_append_long(struct tcp_pools *pools, struct tcp_endpoint *e, struct sen
 }
 
 struct send_log_result
-send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq)
+send_log_search(struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq)
 {
 	struct send_log_result result = {.first_seq = seq};
 	const struct send_log_entry *entry = send_log_entry_at(pools, e->log_tail);
-	unsigned examined;
+	unsigned examined, limit = pools->search_left < SEND_LOG_SEARCH_MAX ? pools->search_left : SEND_LOG_SEARCH_MAX;
 
-	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
+	for (examined = 0; entry != NULL && examined < limit; examined++) {
 		if (send_log_entry_covers(entry, seq))
 			send_log_result_add(&result, entry);
 		if (send_log_entry_is_last(entry, seq))
 			break;
 		entry = send_log_entry_before(pools, entry);
 	}
+	pools->search_left -= examined;
 	return result;
 }
 

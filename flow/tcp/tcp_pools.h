@@ -55,6 +55,7 @@ struct tcp_pools {
 	uint32_t log_entries;
 	uint32_t log_mask;	/* mask of the position in an index: 2^n - 1, at least log_entries */
 	uint32_t send_log_last; /* index of the newest entry */
+	uint32_t search_left;	/* entries that send_log_search() may still examine for this segment and endpoint */
 	struct tcp_loss_pair *loss_pairs;
 	uint32_t loss_pair_count;
 	uint32_t loss_high_water; /* loss pairs from here on were never used */
@@ -171,10 +172,12 @@ send_log_result_add(struct send_log_result *result, const struct send_log_entry 
 	result->first_seq = entry->seq;
 }
 
-/* Most entries of an endpoint's chain that a search follows; older ones count as not captured. */
-#define SEND_LOG_SEARCH_MAX 512
+/* Most entries of an endpoint's chain that a search follows; older ones count as not captured.  A segment with several
+ * SACK blocks needs several searches: all of them together follow at most SEND_LOG_SEARCHES_MAX entries. */
+#define SEND_LOG_SEARCH_MAX   512
+#define SEND_LOG_SEARCHES_MAX 1024
 
-struct send_log_result send_log_search(const struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq);
+struct send_log_result send_log_search(struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t seq);
 
 /* Counts a retransmission of an endpoint. */
 void tcp_count_retransmission(struct flow_table *table, struct flow *flow, unsigned endpoint);

@@ -15,6 +15,7 @@ tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint
 {
 	struct tcp_endpoint *e = tcp_endpoint_of(flow, endpoint);
 
+	flow_table_tcp_pools(table)->search_left = SEND_LOG_SEARCHES_MAX;
 	return (struct tcp_segment_ctx){
 		.table = table,
 		.flow = flow,

@@ -87,6 +87,27 @@ bad_chunks(void **state)
 		assert_worst_anomaly(dissect_sctp_bytes(sctp, n), ANOMALY_SCTP_SHORT);
 }
 
+static void
+chunks_have_a_limit(void **state)
+{
+	uint8_t sctp[12 + 4 * 130] = {COMMON};
+	const struct packet *packet;
+
+	(void)state;
+	for (unsigned i = 0; i < 130; i++)
+		memcpy(sctp + 12 + 4 * i, ((uint8_t[4]){4, 0, 0, 4}), 4);
+	packet = dissect_sctp_bytes(sctp, 12 + 4 * 128);
+	assert_worst_anomaly(packet, ANOMALY_NONE);
+	assert_int_equal(packet->sctp.chunk_count, 128);
+	assert_int_equal(packet->sctp.chunks_wire, 4 * 128);
+	packet = dissect_sctp_bytes(sctp, sizeof sctp);
+	assert_worst_anomaly(packet, ANOMALY_SCTP_CHUNK_LIMIT);
+	assert_int_equal(packet->sctp.chunk_count, 128);
+	assert_int_equal(packet->sctp.chunks_wire, 4 * 128);
+	assert_int_equal(packet->sctp.chunks.len, 4 * 128);
+	assert_int_equal(packet->payload_wire, 4 * 130);
+}
+
 int
 main(void)
 {
@@ -94,6 +115,7 @@ main(void)
 		cmocka_unit_test(good),
 		cmocka_unit_test(last_padding_may_be_missing),
 		cmocka_unit_test(bad_chunks),
+		cmocka_unit_test(chunks_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
