@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/config/options.h"
+#include "daemon/confine/descriptors.h"
 #include "daemon/run.h"
 #include "daemon/version.h"
-
-/* Opens standard streams that the caller has closed.  A capture must never get the descriptor of one: printed or logged
- * text would be sent through it. */
-static void
-occupy_standard_streams(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
 
 int
 main(int argc, char **argv)
@@ -30,7 +15,7 @@ main(int argc, char **argv)
 	enum options_result result;
 	int status = EXIT_STATUS_FAILED;
 
-	occupy_standard_streams();
+	descriptors_occupy_standard();
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
 		version_print(stdout);

@@ -17,6 +17,7 @@
 #include "daemon/base/output.h"
 #include "daemon/capture/workers.h"
 #include "daemon/config/options.h"
+#include "daemon/confine/descriptors.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
 #include "daemon/query/control.h"
@@ -353,6 +354,7 @@ daemon_run(struct config *config)
 	enum exit_status status;
 
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
+	descriptors_close_inherited(config);
 	if (config->list_probes)
 		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
 	output_open();

@@ -8,10 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+
+bool
+privileges_are_held(void)
+{
+	bool held = geteuid() == 0;
+
+	if (capng_get_caps_process() != 0)
+		return true;
+	for (unsigned i = 0; i <= CAP_LAST_CAP && !held; i++)
+		held = capng_have_capability(CAPNG_PERMITTED, i) != 0;
+	return held;
+}
 
 /* --------------------------------------------------------------------------------------------------------- planning */
 
@@ -139,6 +152,20 @@ privileges_drop_capabilities(bool bounding)
 	       privileges_log_failure("cannot drop capabilities");
 }
 
+/* A core file would hold captured bytes and whatever the privileged start has read.  The limit alone is not enough,
+ * because it does not apply if the kernel pipes core dumps to a program. */
+static bool
+privileges_disable_core_dumps(void)
+{
+	const struct rlimit none = {0, 0};
+
+	/* The service manager's unit may forbid setrlimit(2) after setting the limit itself. */
+	if ((setrlimit(RLIMIT_CORE, &none) != 0 && errno != EPERM) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return privileges_log_failure("cannot disable core dumps");
+	return true;
+}
+
 /* Verifies the present state in the kernel, independent of earlier return values. */
 static bool
 privileges_verify_drop(uint64_t kept)
@@ -182,7 +209,7 @@ bool
 privileges_drop(const struct privileges *plan)
 {
 	uint64_t kept;
-	bool bounding;
+	bool bounding, held = privileges_are_held();
 
 	if (capng_get_caps_process() != 0)
 		return privileges_log_failure("cannot see what capabilities there are");
@@ -195,7 +222,7 @@ privileges_drop(const struct privileges *plan)
 		return false;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return privileges_log_failure("cannot renounce new privileges");
-	if (!privileges_verify_drop(kept))
+	if (!privileges_verify_drop(kept) || (held && !privileges_disable_core_dumps()))
 		return false;
 	privileges_debug_kept(kept);
 	return true;

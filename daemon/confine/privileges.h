@@ -9,6 +9,9 @@
  *
  * --all-owners is the one exception: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH stay, because without them the kernel does
  * not reveal the owners of other users' sockets.
+ *
+ * A process that was privileged dumps no core, and other processes of its user cannot trace it.  One without privileges
+ * keeps both, so that an ordinary user can debug a replay.
  */
 #ifndef NETOBS_DAEMON_CONFINE_PRIVILEGES_H
 #define NETOBS_DAEMON_CONFINE_PRIVILEGES_H
@@ -25,6 +28,9 @@ struct privileges {
 	bool keep_capture; /* keep CAP_NET_RAW, if present */
 	bool keep_owners;  /* keep CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, if present */
 };
+
+/* Whether the process is root or has a capability. */
+bool privileges_are_held(void);
 
 /* Determines the target state before anything is opened.  False, with a message logged, if the configuration requires
  * the impossible. */

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# privileges and system-call filter
+# privileges, system-call filter, inherited descriptors
 
 libdaemon_a_SOURCES += \
+	%D%/descriptors.c \
+	%D%/descriptors.h \
 	%D%/privileges.c \
 	%D%/privileges.h \
 	%D%/sandbox.c \

@@ -42,6 +42,16 @@ finish() {
 none=0000000000000000
 raw=0000000000002000 # CAP_NET_RAW
 
+# dumps: whether $pid may dump core: its limit, and the owner of its directory in /proc, which is root unless it may
+dumps() {
+	echo "$(awk '/^Max core file size/ { print $5, $6 }' "/proc/$pid/limits"), $(stat -c %u "/proc/$pid/mem")"
+}
+
+# opened: the number of descriptors of the inherited file that netobsd still has
+opened() {
+	find "/proc/$pid/fd" -lname "$tmp/inherited" | wc -l
+}
+
 # confined NAME UID CAPABILITIES
 confined() {
 	is "$1: user" "$(field Uid)" "$2 $2 $2 $2"
@@ -57,6 +67,7 @@ confined() {
 if [ "$(id -u)" -ne 0 ]; then
 	begin "$netobsd" -r "$file" --wait-tracer
 	confined "a replay" "$(id -u)" $none
+	is "a replay of an ordinary user may dump core" "$(stat -c %u "/proc/$pid/mem")" "$(id -u)"
 	finish
 	is "a replay: ends well" $? 0
 	skip "as root" "this is not root"
@@ -71,6 +82,7 @@ begin "$netobsd" -r "$file" --wait-tracer
 confined "a replay started by root" "$uid" $none
 is "a replay started by root: groups" "$(field Gid), $(field Groups)" "$gid $gid $gid $gid, "
 is "a replay started by root: bounding set" "$(field CapBnd)" $none
+is "a replay started by root dumps no core" "$(dumps)" "0 0, 0"
 finish
 is "a replay started by root: ends well" $? 0
 
@@ -92,6 +104,18 @@ begin "$netobsd" --no-seccomp -r "$file" --wait-tracer
 is "--no-seccomp: no filter, and all else" "$(field Seccomp) $(field CapEff) $(field NoNewPrivs)" "0 $none 1"
 finish
 unfiltered=
+
+# Descriptors that the caller left open are closed, except one that an option names.
+cp -- "$file" "$tmp/inherited"
+begin "$netobsd" -r "$file" --wait-tracer 3<"$tmp/inherited" 4<"$tmp/inherited" 9<"$tmp/inherited"
+is "inherited descriptors are closed" "$(opened)" 0
+finish
+begin "$netobsd" -r /dev/fd/4 --wait-tracer 3<"$tmp/inherited" 4<"$tmp/inherited" 9<"$tmp/inherited"
+is "the others are closed if an option names one, which is opened again" "$(opened)" 2
+is "a descriptor that an option names stays open" "$(readlink "/proc/$pid/fd/4")" "$tmp/inherited"
+finish
+is "a descriptor that an option names is read" "$("$netobsd" -r /dev/fd/7 --summary 7<"$file" 2>&1 | grep '^frames')" \
+	"$("$netobsd" -r "$file" --summary 2>&1 | grep '^frames')"
 
 # A file that only root may read, and output that only root may write, are opened before privileges are dropped.
 cp -- "$file" "$tmp/private.pcap"
@@ -123,11 +147,15 @@ s.sendto(b"hello", ("127.0.0.1", 9))'
 	# shellcheck disable=SC2086
 	begin $ambient "$netobsd" -i lo --promiscuous --print --summary
 	confined "observing with one ambient capability" "$(id -u nobody)" $raw
+	is "observing with one ambient capability dumps no core" "$(dumps)" "0 0, 0"
 	finish
 	is "observing with one ambient capability: ends well" $? 0
 	# shellcheck disable=SC2086
 	begin $ambient "$netobsd" -r "$file" --wait-tracer
 	confined "a replay needs no capability" "$(id -u nobody)" $none
+	finish
+	begin setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -r "$file" --wait-tracer
+	is "a replay of an ordinary user may dump core" "$(stat -c %u "/proc/$pid/mem")" "$(id -u nobody)"
 	finish
 
 	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -u bin -r "$file" 2>"$tmp/err"
