@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/trusted_path.h"
 #include "daemon/config/options.h"
 #include "daemon/confine/descriptors.h"
+#include "daemon/confine/privileges.h"
 #include "daemon/run.h"
 #include "daemon/version.h"
 
@@ -16,6 +19,7 @@ main(int argc, char **argv)
 	int status = EXIT_STATUS_FAILED;
 
 	descriptors_occupy_standard();
+	trusted_path_require(privileges_are_held(), geteuid());
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
 		version_print(stdout);

@@ -2,11 +2,14 @@
 /* netobsctl(8): sends a request to a running netobsd and prints the reply. */
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -124,12 +127,35 @@ ctl_print_reply(FILE *reply)
 	return EXIT_SUCCESS;
 }
 
+/* Logs that the socket's permissions refuse this user. */
+static int
+ctl_log_permission(const char *path)
+{
+	char reason[512];
+	struct stat status;
+	const struct passwd *user;
+	const struct group *group;
+
+	if (stat(path, &status) != 0)
+		return ctl_log_error(path, strerror(EACCES));
+	user = getpwuid(status.st_uid);
+	group = getgrgid(status.st_gid);
+	snprintf(reason, sizeof reason,
+		 "%s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may write to "
+		 "it",
+		 strerror(EACCES), user != NULL ? user->pw_name : "unknown", group != NULL ? group->gr_name : "unknown",
+		 (unsigned)status.st_mode & 07777u);
+	return ctl_log_error(path, reason);
+}
+
 static int
 ctl_send_request(const char *path, const char *request)
 {
 	int fd = ctl_connect(path), status;
 	FILE *reply;
 
+	if (fd < 0 && errno == EACCES)
+		return ctl_log_permission(path);
 	if (fd < 0)
 		return ctl_log_error(path, errno == ECONNREFUSED || errno == ENOENT
 					       ? "no netobsd is listening there; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# log, event loop, clocks, threads, locks, buffers
+# log, event loop, clocks, threads, locks, buffers, trusted paths
 
 libdaemon_a_SOURCES += \
 	%D%/array.c \
@@ -20,4 +20,6 @@ libdaemon_a_SOURCES += \
 	%D%/text_buffer.c \
 	%D%/text_buffer.h \
 	%D%/thread.c \
-	%D%/thread.h
+	%D%/thread.h \
+	%D%/trusted_path.c \
+	%D%/trusted_path.h

@@ -12,6 +12,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/base/trusted_path.h"
 #include "daemon/config/config_text.h"
 #include "daemon/config/options.h"
 
@@ -134,18 +135,17 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 static FILE *
 config_file_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *error = NULL;
+	char error[TRUSTED_PATH_ERROR_MAX];
+	int fd = trusted_path_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
 	FILE *stream = NULL;
 	struct stat status;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		error = strerror(errno);
-	else if (!S_ISREG(status.st_mode))
-		error = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file";
-	else if ((stream = fdopen(fd, "r")) == NULL)
-		error = strerror(errno);
-	if (error != NULL)
+	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+		snprintf(error, sizeof error, "%s",
+			 S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file");
+	else if (fd >= 0 && (stream = fdopen(fd, "r")) == NULL)
+		snprintf(error, sizeof error, "%s", strerror(errno));
+	if (stream == NULL)
 		log_error("cannot read %s: %s", path, error);
 	if (stream == NULL && fd >= 0)
 		close(fd);

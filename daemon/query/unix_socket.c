@@ -2,6 +2,7 @@
 #include "daemon/query/unix_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/trusted_path.h"
 
 #define BACKLOG	   64
 #define GROUPS_MAX 128
@@ -28,18 +30,39 @@ unix_socket_directory(const char *path, char *directory, size_t size)
 		snprintf(directory, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* A user who can write to the directory can replace the socket. */
+/* Opens and examines the directory of a socket.  -1, with a message logged, on failure. */
+static int
+unix_socket_open_directory(const char *path, const char *directory, uid_t uid, struct stat *status, const char *what)
+{
+	char error[TRUSTED_PATH_ERROR_MAX];
+	int fd = trusted_path_open(directory, O_PATH | O_DIRECTORY, uid, error);
+
+	if (fd >= 0 && fstat(fd, status) == 0)
+		return fd;
+	if (fd >= 0)
+		snprintf(error, sizeof error, "%s", strerror(errno));
+	if (*error == '/') /* it names the directory at fault */
+		log_error("cannot create the %s socket %s: %s", what, path, error);
+	else
+		log_error("cannot create the %s socket %s: %s: %s", what, path, directory, error);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A user who can write to the directory, or to one above it, can replace the socket. */
 static bool
 unix_socket_check_directory(const char *path, uid_t uid, const char *what)
 {
 	char directory[PATH_MAX];
 	struct stat status;
+	int fd;
 
 	unix_socket_directory(path, directory, sizeof directory);
-	if (stat(directory, &status) < 0) {
-		log_error("cannot create the %s socket %s: %s: %s", what, path, directory, strerror(errno));
+	fd = unix_socket_open_directory(path, directory, uid, &status, what);
+	if (fd < 0)
 		return false;
-	}
+	close(fd);
 	if (status.st_uid != 0 && status.st_uid != uid && status.st_uid != geteuid()) {
 		log_error("cannot create the %s socket %s: %s belongs to user %lu; it must belong to root or user "
 			  "%lu",
@@ -70,32 +93,51 @@ unix_socket_make_address(const char *path, struct sockaddr_un *address, const ch
 	return false;
 }
 
+/* Logs that a socket of another user is in the way; `status` is that of the socket. */
+static void
+unix_socket_log_foreign(const char *path, const struct stat *status, const char *what)
+{
+	log_error("cannot create the %s socket %s: the path exists, belongs to user %lu (mode %04o), and user %lu may not "
+		  "replace it; remove it as root, or use another path",
+		  what, path, (unsigned long)status->st_uid, (unsigned)status->st_mode & 07777u,
+		  (unsigned long)geteuid());
+}
+
+/* Result of connect(): 0 or an error number. */
+static int
+unix_socket_try_connect(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof *address) < 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 /* Removes a socket that refuses connections: it was left behind by a dead process. */
 static bool
 unix_socket_remove_stale(const char *path, const struct sockaddr_un *address, const char *what)
 {
-	struct stat status;
-	bool refused;
-	int fd;
+	struct stat status = {0};
+	int error;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode)) {
 		log_error("cannot create the %s socket %s: the path exists and is not a socket", what, path);
 		return false;
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
-		return false;
-	}
-	refused = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
-	close(fd);
-	if (!refused) {
-		log_error("the %s socket %s is in use by another process", what, path);
-		return false;
-	}
-	if (unlink(path) == 0 || errno == ENOENT)
+	error = unix_socket_try_connect(address);
+	if (error == ENOENT || (error == ECONNREFUSED && (unlink(path) == 0 || errno == ENOENT)))
 		return true;
-	log_error("cannot replace the %s socket %s: %s", what, path, strerror(errno));
+	if (error == ECONNREFUSED)
+		error = errno;
+	if (error == EACCES || error == EPERM)
+		unix_socket_log_foreign(path, &status, what);
+	else if (error == 0 || error == EAGAIN)
+		log_error("the %s socket %s is in use by another process", what, path);
+	else
+		log_error("cannot replace the %s socket %s: %s", what, path, strerror(error));
 	return false;
 }
 
@@ -148,7 +190,11 @@ unix_socket_listen(const char *path, const struct unix_socket_access *access, co
 		}
 		bound = unix_socket_bind_private(fd, &address);
 	}
-	if (!bound || listen(fd, BACKLOG) < 0)
+	if (!bound && errno == EACCES)
+		log_error("cannot create the %s socket %s: user %lu has no write permission for its directory; run as "
+			  "root, or use another path",
+			  what, path, (unsigned long)geteuid());
+	else if (!bound || listen(fd, BACKLOG) < 0)
 		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
 	else if (unix_socket_set_access(path, access, what))
 		return fd;

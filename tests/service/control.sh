@@ -202,7 +202,8 @@ refused "an occupied address" "cannot serve metrics at 127.0.0.1:9812: Address a
 if have setpriv; then
 	is "another user cannot connect" \
 		"$(setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" status 2>&1)" \
-		"netobsctl: $socket: Permission denied"
+		"netobsctl: $socket: Permission denied: it belongs to user $(stat -c %U "$socket") and group $(stat -c %G "$socket") \
+(mode 0660); run netobsctl as root or as a user who may write to it"
 else
 	skip "another user cannot connect" "setpriv is not installed"
 fi
@@ -232,8 +233,33 @@ chown 65533 "$tmp/foreign"
 refused "a directory of another user" "cannot create the control socket .* belongs to user 65533" --control "$tmp/foreign/control"
 mkdir "$tmp/open"
 chmod 777 "$tmp/open"
-refused "a directory that every user can write" "cannot create the control socket .* is writable by group or others" --control "$tmp/open/control"
+refused "a directory that every user can write" \
+	"cannot create the control socket .*: $tmp/open is writable by every user \(mode 0777\); chmod o-w $tmp/open" \
+	--control "$tmp/open/control"
+mkdir -m 755 "$tmp/open/safe"
+refused "a directory below one that every user can write" \
+	"cannot create the metrics socket .*: $tmp/open is writable by every user" --metrics "unix:$tmp/open/safe/metrics"
 : >"$tmp/run/file"
+if have setpriv; then
+	# A stale socket of another user that may be connected to, and one that may not; a directory without permission.
+	copy=$(private_netobsd) || exit 99
+	unprivileged="inside timeout 60 setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps -all,+net_raw
+		--ambient-caps -all,+net_raw $copy -i lo"
+	for mode in 0666 0600; do
+		python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$tmp/run/foreign"
+		chmod "$mode" "$tmp/run/foreign"
+		$unprivileged --control "$tmp/run/foreign" 2>"$tmp/err"
+		is "a socket of another user (mode $mode)" "$? $(cat "$tmp/err")" "1 netobsd: cannot create the control socket \
+$tmp/run/foreign: the path exists, belongs to user 0 (mode $mode), and user 65533 may not replace it; remove it as root, or use \
+another path"
+		rm -f "$tmp/run/foreign"
+	done
+	$unprivileged --control "$tmp/run/foreign" 2>"$tmp/err"
+	is "a directory without permission" "$? $(cat "$tmp/err")" "1 netobsd: cannot create the control socket $tmp/run/foreign: \
+user 65533 has no write permission for its directory; run as root, or use another path"
+else
+	skip "a socket of another user" "setpriv is not installed"
+fi
 refused "something else at the path" "cannot create the control socket .* the path exists and is not a socket" --control "$tmp/run/file"
 refused "a path that is too long" "the path of the control socket has [0-9]* bytes" \
 	--control "$tmp/$(head -c 200 /dev/zero | tr '\0' a)"

@@ -59,6 +59,27 @@ complains "a wrong type" "$conf:1: strict = 2: expected true or false" -c "$conf
 configure 'strict = true'
 complains "a missing file" "cannot read $tmp/none: No such file" -c "$tmp/none"
 complains "nothing to observe" "nothing to observe" -c "$conf" --check-config
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 666 "$conf"
+	complains "root: a file that every user can write" \
+		"cannot read $conf: $conf is writable by every user \(mode 0666\); chmod o-w $conf\$" -c "$conf" -i lo
+	chmod 644 "$conf"
+	mkdir -m 777 "$tmp/shared"
+	cp -- "$conf" "$tmp/shared/netobs.conf"
+	complains "root: a file in a directory that every user can write" \
+		"cannot read $tmp/shared/netobs.conf: $tmp/shared is writable by every user" -c "$tmp/shared/netobs.conf" -i lo
+	ln -s shared/netobs.conf "$tmp/link.conf"
+	complains "root: a link to such a file" "cannot read $tmp/link.conf: $tmp/shared is writable by every user" \
+		-c "$tmp/link.conf" --check-config
+	chown 65533 "$tmp/shared/netobs.conf" && chmod 755 "$tmp/shared"
+	complains "root: a file of another user" "cannot read .*: $tmp/shared/netobs.conf belongs to user 65533; chown root " \
+		-c "$tmp/shared/netobs.conf" -i lo
+	chown 65533 "$tmp/shared"
+	! have setpriv || setpriv --reuid 65533 --clear-groups "$netobsd" -c "$tmp/shared/netobs.conf" -i lo --check-config 2>"$tmp/err"
+	is "another user: any file" "$(cat "$tmp/err")" ""
+else
+	skip "files that others can write" "this is not root"
+fi
 chmod 0 "$conf"
 if [ "$(id -u)" -ne 0 ]; then
 	complains "a file that cannot be read" "cannot read $conf: Permission denied" -c "$conf"

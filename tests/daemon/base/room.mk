@@ -2,4 +2,5 @@
 
 unit_tests += \
 	%D%/test_clock \
-	%D%/test_log_debug
+	%D%/test_log_debug \
+	%D%/test_trusted_path
