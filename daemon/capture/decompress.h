@@ -6,10 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Largest window, 2^27 bytes: memory that a file may require, whatever its size.  zstd(1) has the same limit unless its
+ * option --long raises it. */
+#define DECOMPRESS_WINDOW_LOG_MAX 27
+
 enum decompress_result {
-	DECOMPRESS_MORE,  /* progress was made, or more input is needed */
-	DECOMPRESS_END,	  /* the data so far is complete: the file may end here, or another part may follow */
-	DECOMPRESS_ERROR, /* invalid data */
+	DECOMPRESS_MORE,      /* progress was made, or more input is needed */
+	DECOMPRESS_END,	      /* the data so far is complete: the file may end here, or another part may follow */
+	DECOMPRESS_TOO_LARGE, /* valid, but decompression needs a window larger than DECOMPRESS_WINDOW_LOG_MAX allows */
+	DECOMPRESS_ERROR,     /* invalid data */
 };
 
 /* Input left to read and space left to write; decompression advances both. */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "daemon/capture/decompress.h"
 
 static void *
 zstd_start(void)
 {
-	return ZSTD_createDStream();
+	ZSTD_DStream *state = ZSTD_createDStream();
+
+	if (state == NULL || !ZSTD_isError(ZSTD_DCtx_setParameter(state, ZSTD_d_windowLogMax, DECOMPRESS_WINDOW_LOG_MAX)))
+		return state;
+	ZSTD_freeDStream(state);
+	return NULL;
 }
 
 static enum decompress_result
@@ -21,6 +27,8 @@ zstd_step(void *state, struct decompress_buffers *buffers)
 	buffers->in_left -= in.pos;
 	buffers->out += out.pos;
 	buffers->out_left -= out.pos;
+	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+		return DECOMPRESS_TOO_LARGE;
 	if (ZSTD_isError(result))
 		return DECOMPRESS_ERROR;
 	return result == 0 ? DECOMPRESS_END : DECOMPRESS_MORE;

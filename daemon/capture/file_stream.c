@@ -29,7 +29,7 @@ struct file_stream {
 	void *decompress_state;
 	off_t offset; /* bytes that libpcap's stream has received */
 	const char *error;
-	char error_text[96];
+	char error_text[192];
 	struct decompress_buffers input; /* in, in_left: bytes read but not used yet */
 	uint8_t buffer[INPUT_BYTES];
 	char stream_buffer[STREAM_BYTES];
@@ -43,6 +43,17 @@ file_stream_set_error(struct file_stream *stream, const char *what)
 	else
 		snprintf(stream->error_text, sizeof stream->error_text, "%s", what);
 	stream->error = stream->error_text;
+}
+
+static void
+file_stream_set_decompress_error(struct file_stream *stream, enum decompress_result result)
+{
+	char what[128];
+
+	snprintf(what, sizeof what,
+		 "need a window of more than %u MiB (zstd --long); decompress them first, with zstd -d --long=31",
+		 1u << (DECOMPRESS_WINDOW_LOG_MAX - 20));
+	file_stream_set_error(stream, result == DECOMPRESS_TOO_LARGE ? what : "are damaged");
 }
 
 /* Waits until a read will not block.  False if the loop was stopped. */
@@ -134,8 +145,8 @@ file_stream_decompress(struct file_stream *stream, char *to, size_t size)
 		}
 		result = stream->format->step(stream->decompress_state, input);
 		stream->may_end = result == DECOMPRESS_END;
-		if (result == DECOMPRESS_ERROR) {
-			file_stream_set_error(stream, "are damaged");
+		if (result == DECOMPRESS_ERROR || result == DECOMPRESS_TOO_LARGE) {
+			file_stream_set_decompress_error(stream, result);
 			return size > input->out_left ? (ssize_t)(size - input->out_left) : -1;
 		}
 	}

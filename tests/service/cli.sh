@@ -179,6 +179,24 @@ for packer in gzip zstd; do
 	check "$packer: truncated data" grep -q "the $packer data break off" "$tmp/err"
 done
 
+# windowed LOG: the file as a zstd frame of one raw block, with a window of 2^LOG bytes (RFC 8878 section 3.1.1.1)
+windowed() {
+	python3 -c 'import sys
+data = sys.stdin.buffer.read()
+block = (len(data) << 3 | 1).to_bytes(3, "little") + data
+sys.stdout.buffer.write(bytes([0x28, 0xb5, 0x2f, 0xfd, 0, int(sys.argv[1]) - 10 << 3]) + block)' "$1" <"$file" >"$tmp/windowed"
+}
+if have python3; then
+	windowed 27
+	summary -r "$tmp/windowed"
+	is "zstd with a window of 128 MiB" "$(counter frames)" 100
+	windowed 31
+	complains "zstd with a window of 2 GiB" 1 \
+		"is not a readable capture: the zstd data need a window of more than 128 MiB .*zstd -d --long=31" -r "$tmp/windowed"
+else
+	skip "zstd windows" "python3 is not installed"
+fi
+
 head -c 4000 "$file" >"$tmp/cut.pcap"
 complains "cut in a record" 2 "ends unexpectedly or is damaged at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
 summary -r "$tmp/cut.pcap"
