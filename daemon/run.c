@@ -15,9 +15,11 @@
 #include "daemon/base/log_limit.h"
 #include "daemon/base/loop.h"
 #include "daemon/base/output.h"
+#include "daemon/base/thread.h"
 #include "daemon/capture/workers.h"
 #include "daemon/config/options.h"
 #include "daemon/confine/descriptors.h"
+#include "daemon/confine/landlock.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
 #include "daemon/query/control.h"
@@ -152,6 +154,7 @@ daemon_open_sockets(struct daemon_state *state)
 	if (config->metrics_address != NULL && (state->metrics = metrics_open(config, uid)) == NULL)
 		return false;
 	build_id_read(&state->query.build);
+	stats_open_memory();
 	return true;
 }
 
@@ -187,13 +190,35 @@ daemon_start_servers(struct daemon_state *state)
 	       (state->metrics == NULL || metrics_serve(state->metrics, state->loop, query));
 }
 
+/* Gives up in a new thread what its role does not need. */
+static bool
+daemon_confine_thread(void *context, enum thread_role role)
+{
+	const struct daemon_state *state = context;
+
+	if (!privileges_drop_in_thread(role == THREAD_WORKER, role == THREAD_OWNER))
+		return false;
+	return !state->config->seccomp || sandbox_enter_thread(role == THREAD_OWNER ? SANDBOX_OWNER : SANDBOX_WORKER);
+}
+
 /* Untrusted input is parsed from here on: drop every privilege worth stealing. */
 static bool
 daemon_confine(struct daemon_state *state)
 {
-	bool live = state->config->interface_names[0] != NULL;
+	bool live = state->config->interface_names[0] != NULL, filter = state->config->seccomp;
 
-	return privileges_drop(&state->privileges) && (!state->config->seccomp || sandbox_enter(live));
+	if (!privileges_drop(&state->privileges) ||
+	    (filter && (!landlock_prepare(state->config) || !sandbox_enter(live))))
+		return false;
+	thread_set_confine(daemon_confine_thread, state);
+	return live || landlock_enter();
+}
+
+/* The second step, once the threads exist that look up processes, and before the first frame of an interface. */
+static bool
+daemon_confine_more(void)
+{
+	return privileges_drop_in_thread(true, false) && landlock_enter();
 }
 
 static bool
@@ -253,7 +278,7 @@ daemon_start(struct daemon_state *state)
 		return false;
 	app_register_text();
 	state->observing = workers_make_observers(state->workers, state->print_probes);
-	if (!state->observing || !daemon_make_reload(state) || !daemon_start_servers(state))
+	if (!state->observing || !daemon_confine_more() || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;
 	service_set_workers(state->service, state->workers);
 	service_notify_ready(state->service);

@@ -141,8 +141,8 @@ ctl_log_permission(const char *path)
 	user = getpwuid(status.st_uid);
 	group = getgrgid(status.st_gid);
 	snprintf(reason, sizeof reason,
-		 "%s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may write to "
-		 "it",
+		 "%s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may write "
+		 "to it",
 		 strerror(EACCES), user != NULL ? user->pw_name : "unknown", group != NULL ? group->gr_name : "unknown",
 		 (unsigned)status.st_mode & 07777u);
 	return ctl_log_error(path, reason);

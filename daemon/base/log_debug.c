@@ -9,7 +9,7 @@
 
 const struct debug_topic_row debug_topics[DEBUG_TOPIC_COUNT] = {
     [DEBUG_CONFIG] = {"config", "the configuration file, and the settings that a reload changes"},
-    [DEBUG_CONFINE] = {"confine", "the user, the capabilities and the system-call filter"},
+    [DEBUG_CONFINE] = {"confine", "the user, the capabilities, the system-call filter and access to files"},
     [DEBUG_HOST] = {"host", "addresses and interfaces of this host, and interfaces below others"},
     [DEBUG_CAPTURE] = {"capture", "filters, buffers, workers, and capture on demand"},
     [DEBUG_LIVE] = {"live", "interfaces that are opened, go down, are removed or return"},

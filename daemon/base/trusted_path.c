@@ -210,7 +210,7 @@ path_walk_step(struct path_walk *walk, int *result)
 	}
 	if (last) {
 		close(fd);
-		*result = path_walk_open_last(walk, name, S_ISLNK(status.st_mode) ? walk->flags : walk->flags | O_NOFOLLOW);
+		*result = path_walk_open_last(walk, name, walk->flags | (S_ISLNK(status.st_mode) ? 0 : O_NOFOLLOW));
 		return false;
 	}
 	errno = ENOTDIR;

@@ -9,7 +9,8 @@ zstd_start(void)
 {
 	ZSTD_DStream *state = ZSTD_createDStream();
 
-	if (state == NULL || !ZSTD_isError(ZSTD_DCtx_setParameter(state, ZSTD_d_windowLogMax, DECOMPRESS_WINDOW_LOG_MAX)))
+	if (state == NULL ||
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(state, ZSTD_d_windowLogMax, DECOMPRESS_WINDOW_LOG_MAX)))
 		return state;
 	ZSTD_freeDStream(state);
 	return NULL;

@@ -253,7 +253,7 @@ worker_main(void *context)
 static bool
 worker_start_thread(struct worker *worker)
 {
-	int error = thread_start(&worker->thread, worker_main, worker);
+	int error = thread_start(&worker->thread, THREAD_WORKER, worker_main, worker);
 
 	worker->started = error == 0;
 	if (error != 0)

@@ -3,12 +3,14 @@
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
@@ -187,6 +189,27 @@ privileges_verify_drop(uint64_t kept)
 		}
 	}
 	return true;
+}
+
+bool
+privileges_drop_in_thread(bool capture, bool owners)
+{
+	const uint64_t kept = (capture ? UINT64_C(1) << CAP_NET_RAW : 0) |
+			      (owners ? UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH : 0);
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint32_t dropped = 0;
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return privileges_log_failure("cannot see what capabilities there are");
+	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		dropped |= data[i].permitted & ~(uint32_t)(kept >> 32 * i);
+		data[i].permitted &= (uint32_t)(kept >> 32 * i);
+		data[i].effective &= data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	return dropped == 0 || syscall(SYS_capset, &header, data) == 0 ||
+	       privileges_log_failure("cannot drop the capabilities of a thread");
 }
 
 static void

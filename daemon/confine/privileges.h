@@ -10,6 +10,10 @@
  * --all-owners is the one exception: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH stay, because without them the kernel does
  * not reveal the owners of other users' sockets.
  *
+ * The threads divide what is kept: those that open interfaces keep CAP_NET_RAW, and those that look up processes the
+ * two others.  Threads share their memory, so this limits what one thread can be made to do; an attacker who can write
+ * into the memory of the process can make another thread use what that thread has.
+ *
  * A process that was privileged dumps no core, and other processes of its user cannot trace it.  One without privileges
  * keeps both, so that an ordinary user can debug a replay.
  */
@@ -42,5 +46,9 @@ bool privileges_keep_capture(const struct privileges *plan);
 /* Drops privileges and verifies the result.  Call it when everything is open and before threads are created.  False,
  * with a message logged, if a privilege is left; nothing must be parsed then. */
 bool privileges_drop(const struct privileges *plan);
+
+/* Thread by thread: keeps only those of the kept capabilities that a thread of this kind uses.  `capture`: it opens
+ * interfaces; `owners`: it looks up processes.  False, with a message logged, on failure. */
+bool privileges_drop_in_thread(bool capture, bool owners);
 
 #endif

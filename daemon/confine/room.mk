@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# privileges, system-call filter, inherited descriptors
+# privileges, system-call filter, access to files, inherited descriptors
 
 libdaemon_a_SOURCES += \
 	%D%/descriptors.c \
 	%D%/descriptors.h \
+	%D%/landlock.c \
+	%D%/landlock.h \
 	%D%/privileges.c \
 	%D%/privileges.h \
 	%D%/sandbox.c \

@@ -2,24 +2,48 @@
 #include "daemon/confine/sandbox.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/confine/sandbox_rules.h"
 
+/* Filters of threads, in the kernel's form.  They are made before the process is confined. */
+static struct sandbox_program {
+	enum sandbox_role role;
+	const char *name;
+	struct sock_filter *instructions; /* NULL: not made yet */
+	unsigned short count;
+} programs[] = {{.role = SANDBOX_WORKER, .name = "workers"}, {.role = SANDBOX_OWNER, .name = "owner threads"}};
+
+/* --------------------------------------------------------------------------------------------------- making filters */
+
 static int
 sandbox_add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 {
-	struct scmp_arg_cmp comparison;
+	struct scmp_arg_cmp comparisons[SANDBOX_CONDITIONS];
+	unsigned count = 0;
+	int status;
 
-	if (rule->argument == 0)
-		return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->number, 0, NULL);
-	comparison = (struct scmp_arg_cmp){
-	    .arg = rule->argument - 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = rule->mask, .datum_b = rule->value};
-	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->number, 1, &comparison);
+	for (; count < SANDBOX_CONDITIONS && rule->conditions[count].argument != 0; count++) {
+		const struct sandbox_condition *condition = &rule->conditions[count];
+
+		comparisons[count] = (struct scmp_arg_cmp){.arg = condition->argument - 1,
+							   .op = SCMP_CMP_MASKED_EQ,
+							   .datum_a = condition->mask,
+							   .datum_b = condition->value};
+	}
+	status = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->number, count, count > 0 ? comparisons : NULL);
+	return status == -EEXIST ? 0 : status; /* another table has the rule, too */
 }
 
 /* Returns 0 or a negative errno. */
@@ -49,12 +73,12 @@ sandbox_add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, s
 }
 
 static int
-sandbox_add_tables(scmp_filter_ctx filter, bool live)
+sandbox_add_tables(scmp_filter_ctx filter, enum sandbox_role role)
 {
 	int status = sandbox_add_table(filter, &sandbox_instrumentation);
 
 	for (size_t i = 0; i < sandbox_allowed_count && status == 0; i++)
-		if (live || sandbox_allowed[i].when == SANDBOX_ALWAYS)
+		if ((sandbox_allowed[i].roles & role) != 0)
 			status = sandbox_add_table(filter, &sandbox_allowed[i]);
 	if (status == 0)
 		status = sandbox_add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), sandbox_enosys, sandbox_enosys_count);
@@ -63,33 +87,113 @@ sandbox_add_tables(scmp_filter_ctx filter, bool live)
 	return status;
 }
 
-static int
-sandbox_load_filter(bool live)
+/* NULL with errno. */
+static scmp_filter_ctx
+sandbox_make_filter(enum sandbox_role role)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int status = -ENOMEM;
+
+	if (filter != NULL)
+		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree of the numbers */
+	if (status == 0)
+		status = sandbox_add_tables(filter, role);
+	if (status == 0)
+		return filter;
+	seccomp_release(filter);
+	errno = -status;
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- filters of threads */
+
+/* Reads what seccomp_export_bpf() has written to `file`.  False with errno. */
+static bool
+sandbox_program_read(struct sandbox_program *program, int file)
+{
+	struct stat status;
+	size_t size;
+
+	if (fstat(file, &status) != 0)
+		return false;
+	size = (size_t)status.st_size;
+	program->count = (unsigned short)(size / sizeof *program->instructions);
+	program->instructions = malloc(size);
+	if (program->instructions != NULL && pread(file, program->instructions, size, 0) == (ssize_t)size)
+		return true;
+	free(program->instructions);
+	program->instructions = NULL;
+	return false;
+}
+
+/* False with errno. */
+static bool
+sandbox_program_make(struct sandbox_program *program)
+{
+	scmp_filter_ctx filter = sandbox_make_filter(program->role);
+	int file = filter != NULL ? memfd_create("filter", MFD_CLOEXEC) : -1, status;
+	bool made = false;
+
+	if (file >= 0) {
+		status = seccomp_export_bpf(filter, file);
+		errno = -status;
+		made = status == 0 && sandbox_program_read(program, file);
+		close(file);
+	}
+	seccomp_release(filter);
+	return made;
+}
+
+static bool
+sandbox_make_programs(void)
+{
+	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+		if (programs[i].instructions == NULL && !sandbox_program_make(&programs[i]))
+			return false;
+	return true;
+}
+
+bool
+sandbox_enter_thread(enum sandbox_role role)
+{
+	const struct sandbox_program *program = programs;
+	struct sock_fprog code;
+
+	while (program->role != role)
+		program++;
+	code = (struct sock_fprog){.len = program->count, .filter = program->instructions};
+	if (program->instructions == NULL || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &code) != 0) {
+		log_error("cannot install the system-call filter of %s: %s", program->name, strerror(errno));
+		return false;
+	}
+	log_debug(DEBUG_CONFINE, "the system-call filter of %s is active", program->name);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------- filter of the process */
+
+static bool
+sandbox_load_filter(bool live)
+{
+	scmp_filter_ctx filter = sandbox_make_filter(live ? SANDBOX_LIVE : SANDBOX_REPLAY);
 	int status;
 
 	if (filter == NULL)
-		return -ENOMEM;
+		return false;
 	/* Apply the filter to every existing thread, not to this one only. */
 	status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (status == 0)
-		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree of the numbers */
-	if (status == 0)
-		status = sandbox_add_tables(filter, live);
-	if (status == 0)
 		status = seccomp_load(filter);
 	seccomp_release(filter);
-	return status;
+	errno = -status;
+	return status == 0;
 }
 
 bool
 sandbox_enter(bool live)
 {
-	int status = sandbox_load_filter(live);
-
-	if (status != 0) {
-		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(-status));
+	if ((live && !sandbox_make_programs()) || !sandbox_load_filter(live)) {
+		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(errno));
 		return false;
 	}
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2) { /* SECCOMP_MODE_FILTER */

@@ -46,7 +46,7 @@ static const struct sandbox_rule instruments[] = {
 
 const struct sandbox_table sandbox_instrumentation = {
     .purpose = "instrumentation",
-    .when = SANDBOX_ALWAYS,
+    .roles = SANDBOX_REPLAY | SANDBOX_LIVE | SANDBOX_WORKER | SANDBOX_OWNER,
     .rules = instruments,
     .count = sizeof instruments / sizeof instruments[0],
 };

@@ -6,6 +6,7 @@
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -13,11 +14,18 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define CALL(name)			  {.number = SCMP_SYS(name)}
+#define CALL(name) {.number = SCMP_SYS(name)}
 #define CALL_IF(name, which, bits, wanted) \
-	{.number = SCMP_SYS(name), .argument = (which), .mask = (bits), .value = (wanted)}
+	{.number = SCMP_SYS(name), .conditions = {{.argument = (which), .mask = (bits), .value = (wanted)}}}
 #define CALL_ARG(name, which, wanted) CALL_IF(name, which, UINT64_MAX, wanted)
 #define INT_ARG(name, which, wanted)  CALL_IF(name, which, UINT32_MAX, wanted)
+#define TWO_INT_ARGS(name, which, wanted, other, other_wanted) \
+	{.number = SCMP_SYS(name), \
+	 .conditions = {{.argument = (which), .mask = UINT32_MAX, .value = (wanted)}, \
+			{.argument = (other), .mask = UINT32_MAX, .value = (other_wanted)}}}
+
+#define PROCESSES (SANDBOX_REPLAY | SANDBOX_LIVE)
+#define ALL_ROLES (PROCESSES | SANDBOX_WORKER | SANDBOX_OWNER)
 
 #define FOR_WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 
@@ -30,26 +38,33 @@ static const struct sandbox_rule memory[] = {
     CALL(madvise),
 };
 
-/* Read access to any file: captures, /proc, /sys, and the configuration file on a reload. */
+/* Read access to files, of which Landlock allows some (landlock.h): /etc, /sys, the configuration file on a reload;
+ * for the owner threads /proc. */
 static const struct sandbox_rule reading[] = {
-    CALL_IF(open, 2, FOR_WRITING, 0),
     CALL_IF(openat, 3, FOR_WRITING, 0),
     CALL(read),
-    CALL(readv),
-    CALL(pread64),
     CALL(lseek),
     CALL(close),
-    CALL(stat),
-    CALL(lstat),
     CALL(fstat),
     CALL(newfstatat),
+    CALL(readlinkat),
+    CALL(getdents64),
+};
+
+/* Other calls for the same purpose, which libraries make. */
+static const struct sandbox_rule library_reading[] = {
+    CALL_IF(open, 2, FOR_WRITING, 0),
+    CALL(readv),
+    CALL(pread64),
+    CALL(stat),
+    CALL(lstat),
     CALL(statx),
+    CALL(fstatfs),
+    CALL(getcwd),
     CALL(access),
     CALL(faccessat),
     CALL(faccessat2),
     CALL(readlink),
-    CALL(readlinkat),
-    CALL(getdents64),
     CALL(fadvise64),
     INT_ARG(fcntl, 2, F_GETFD),
     INT_ARG(fcntl, 2, F_SETFD),
@@ -59,15 +74,30 @@ static const struct sandbox_rule reading[] = {
     INT_ARG(ioctl, 2, TCGETS), /* isatty() */
 };
 
-/* Writing to open descriptors: standard output, the log, the service manager, sockets. */
+/* Writing to open descriptors: standard output, the log, the service manager, sockets.  Messages go to connected
+ * sockets only: with an address, a datagram could reach any Unix socket.  sendmsg() has its address in memory, which a
+ * filter cannot read, so it is missing here. */
 static const struct sandbox_rule writing[] = {
-    CALL(write), CALL(writev), CALL(sendto), CALL(sendmsg), CALL(recvfrom), CALL(recvmsg), CALL(recvmmsg),
+    CALL(write),
+    CALL(writev),
+    CALL_ARG(sendto, 5, 0),
+    CALL(recvfrom),
+    CALL(recvmsg),
 };
 
 static const struct sandbox_rule waiting[] = {
-    CALL(epoll_create1), CALL(epoll_ctl),  CALL(epoll_wait),	  CALL(epoll_pwait), CALL(epoll_pwait2),
-    CALL(poll),		 CALL(ppoll),	   CALL(select),	  CALL(pselect6),    CALL(eventfd2),
-    CALL(nanosleep),	 CALL(timerfd_create), CALL(timerfd_settime), CALL(clock_nanosleep),
+    CALL(epoll_create1),  CALL(epoll_ctl), CALL(epoll_wait),	 CALL(epoll_pwait),
+    CALL(epoll_pwait2),	  CALL(select),	   CALL(pselect6),	 CALL(eventfd2),
+    CALL(timerfd_create), CALL(recvmmsg),  CALL(timerfd_settime),
+};
+
+static const struct sandbox_rule sleeping[] = {
+    CALL(poll),
+    CALL(ppoll),
+    CALL(nanosleep),
+    CALL(clock_nanosleep),
+    CALL(futex),
+    CALL(sched_yield),
 };
 
 /* Usually the vDSO answers without a system call. */
@@ -76,39 +106,43 @@ static const struct sandbox_rule clocks[] = {
 };
 
 static const struct sandbox_rule signals[] = {
-    CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(sigaltstack), CALL(restart_syscall),
+    CALL(rt_sigaction),
+    CALL(sigaltstack),
 };
 
 /* Threads but no processes.  clone3() passes its flags in memory, which a filter cannot read, so it fails with ENOSYS
  * (sandbox_enosys) and the C library uses clone(). */
 static const struct sandbox_rule threads[] = {
     CALL_IF(clone, 1, CLONE_THREAD, CLONE_THREAD),
-    CALL(futex),
+};
+
+/* A thread that begins, names itself, gives up more rights, and ends. */
+static const struct sandbox_rule thread[] = {
     CALL(set_robust_list),
     CALL(rseq),
-    CALL(sched_yield),
     CALL(sched_getaffinity),
     CALL(membarrier),
+    CALL(rt_sigprocmask),
+    CALL(rt_sigreturn),
+    CALL(restart_syscall),
     CALL(exit),
     INT_ARG(prctl, 1, PR_SET_NAME),
+    INT_ARG(prctl, 1, PR_GET_SECCOMP),
+    CALL(capget),
+    CALL(capset),						/* can only drop: nothing is left to gain */
+    TWO_INT_ARGS(seccomp, 1, SECCOMP_SET_MODE_FILTER, 2, 0), /* a further filter restricts further */
+};
+
+/* Before the first frame. */
+static const struct sandbox_rule restricting_files[] = {
+    {.number = SANDBOX_LANDLOCK_RESTRICT_SELF, .conditions = {{.argument = 2, .mask = UINT32_MAX, .value = 0}}},
 };
 
 static const struct sandbox_rule process[] = {
-    CALL(exit_group),
-    CALL(getpid),
-    CALL(gettid),
-    CALL(getppid),
-    CALL(getuid),
-    CALL(geteuid),
-    CALL(getgid),
-    CALL(getegid),
-    CALL(tgkill), /* abort() */
-    CALL(getrandom),
-    CALL(sysinfo),
-    CALL(uname),
-    CALL(getrusage),
+    CALL(exit_group), CALL(getpid),    CALL(gettid),  CALL(getppid),   CALL(getuid),
+    CALL(geteuid),    CALL(getgid),    CALL(getegid), CALL(getrandom), CALL(tgkill), /* abort() */
+    CALL(sysinfo),    CALL(uname),     CALL(getrusage),
     CALL_ARG(prlimit64, 3, 0), /* limits may be read, not changed */
-    INT_ARG(prctl, 1, PR_GET_SECCOMP),
 };
 
 /* Calls made by the kernel's code for an optimised probe while a tracer is attached; some kernels filter them like any
@@ -128,8 +162,6 @@ static const struct sandbox_rule serving[] = {
     CALL(accept4),
     CALL(shutdown),
     CALL(getpeername),
-    CALL(getsockname),
-    INT_ARG(getsockopt, 2, SOL_SOCKET),
     INT_ARG(ioctl, 2, FIONREAD),
 };
 
@@ -139,7 +171,9 @@ static const struct sandbox_rule capturing[] = {
     INT_ARG(setsockopt, 2, SOL_PACKET),
     INT_ARG(setsockopt, 2, SOL_SOCKET),
     INT_ARG(getsockopt, 2, SOL_PACKET),
-    CALL(bind),
+    INT_ARG(getsockopt, 2, SOL_SOCKET),
+    CALL(getsockname),
+    INT_ARG(bind, 3, sizeof(struct sockaddr_ll)),
     INT_ARG(ioctl, 2, SIOCGIFNAME),
     INT_ARG(ioctl, 2, SIOCGIFINDEX),
     INT_ARG(ioctl, 2, SIOCGIFFLAGS),
@@ -152,27 +186,33 @@ static const struct sandbox_rule capturing[] = {
     INT_ARG(socket, 1, AF_UNIX),
 };
 
-/* rtnetlink for addresses and interfaces; sock_diag for socket owners, together with /proc under `reading`. */
+/* rtnetlink for addresses and interfaces; sock_diag for socket owners.  No other protocol of netlink. */
 static const struct sandbox_rule kernel_queries[] = {
-    INT_ARG(socket, 1, AF_NETLINK),
+    TWO_INT_ARGS(socket, 1, AF_NETLINK, 3, NETLINK_ROUTE),
+    TWO_INT_ARGS(socket, 1, AF_NETLINK, 3, NETLINK_SOCK_DIAG),
+    INT_ARG(bind, 3, sizeof(struct sockaddr_nl)),
     INT_ARG(setsockopt, 2, SOL_NETLINK),
 };
 
-#define TABLE(what, whenever, table) \
-	{.purpose = (what), .when = (whenever), .rules = (table), .count = sizeof(table) / sizeof((table)[0])}
+#define TABLE(what, whose, table) \
+	{.purpose = (what), .roles = (whose), .rules = (table), .count = sizeof(table) / sizeof((table)[0])}
 
 const struct sandbox_table sandbox_allowed[] = {
-    TABLE("memory, never to be executed", SANDBOX_ALWAYS, memory),
-    TABLE("reading files", SANDBOX_ALWAYS, reading),
-    TABLE("writing to what is open", SANDBOX_ALWAYS, writing),
-    TABLE("waiting for events and timers", SANDBOX_ALWAYS, waiting),
-    TABLE("clocks", SANDBOX_ALWAYS, clocks),
-    TABLE("signals", SANDBOX_ALWAYS, signals),
-    TABLE("threads", SANDBOX_ALWAYS, threads),
-    TABLE("the process itself", SANDBOX_ALWAYS, process),
-    TABLE("tracers on its probes", SANDBOX_ALWAYS, uprobe_calls),
+    TABLE("memory, never to be executed", ALL_ROLES, memory),
+    TABLE("reading files", ALL_ROLES, reading),
+    TABLE("reading files by libraries", PROCESSES | SANDBOX_WORKER, library_reading),
+    TABLE("writing to what is open", ALL_ROLES, writing),
+    TABLE("waiting for events and timers", PROCESSES | SANDBOX_WORKER, waiting),
+    TABLE("sleeping", ALL_ROLES, sleeping),
+    TABLE("clocks", ALL_ROLES, clocks),
+    TABLE("signals", PROCESSES, signals),
+    TABLE("starting threads", PROCESSES, threads),
+    TABLE("the thread itself", ALL_ROLES, thread),
+    TABLE("restricting access to files", PROCESSES, restricting_files),
+    TABLE("the process itself", ALL_ROLES, process),
+    TABLE("tracers on its probes", ALL_ROLES, uprobe_calls),
     TABLE("serving bound sockets", SANDBOX_LIVE, serving),
-    TABLE("capturing from interfaces", SANDBOX_LIVE, capturing),
+    TABLE("capturing from interfaces", SANDBOX_LIVE | SANDBOX_WORKER, capturing),
     TABLE("asking the kernel about addresses and owners", SANDBOX_LIVE, kernel_queries),
 };
 const size_t sandbox_allowed_count = sizeof sandbox_allowed / sizeof sandbox_allowed[0];

@@ -6,22 +6,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One rule: it matches if (argument & mask) == value.  Several rules for a call are alternatives. */
-struct sandbox_rule {
-	int number;
-	unsigned argument; /* 1 to 6; 0: any arguments */
+#define SANDBOX_CONDITIONS 2
+
+/* Number of the call that puts Landlock into force, the same for all processors; older headers lack it. */
+#define SANDBOX_LANDLOCK_RESTRICT_SELF 446
+
+/* It holds if (argument & mask) == value. */
+struct sandbox_condition {
+	unsigned argument; /* 1 to 6; 0: no condition */
 	uint64_t mask;
 	uint64_t value;
 };
 
-enum sandbox_scope {
-	SANDBOX_ALWAYS,
-	SANDBOX_LIVE,
+/* One rule: it matches if all its conditions hold.  Several rules for a call are alternatives. */
+struct sandbox_rule {
+	int number;
+	struct sandbox_condition conditions[SANDBOX_CONDITIONS];
+};
+
+/* What a filter is for, as bits: a table applies to several of them. */
+enum sandbox_role {
+	SANDBOX_REPLAY = 1, /* the process of a replay */
+	SANDBOX_LIVE = 2,   /* the process that observes interfaces: all its threads together */
+	SANDBOX_WORKER = 4, /* of them, the additional capture threads */
+	SANDBOX_OWNER = 8,  /* and the threads that look up processes */
 };
 
 struct sandbox_table {
 	const char *purpose;
-	enum sandbox_scope when;
+	unsigned roles;
 	const struct sandbox_rule *rules;
 	size_t count;
 };

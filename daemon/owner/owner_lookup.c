@@ -74,7 +74,7 @@ owner_lookup_read_netns(uint64_t *inode)
 static bool
 owner_lookup_start_thread(struct owner_lookup *lookup)
 {
-	errno = thread_start(&lookup->thread, owner_thread_main, lookup->owner_thread);
+	errno = thread_start(&lookup->thread, THREAD_OWNER, owner_thread_main, lookup->owner_thread);
 	return errno == 0;
 }
 

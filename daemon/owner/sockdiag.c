@@ -76,12 +76,13 @@ sockdiag_init_request(struct sockdiag *diag, uint8_t protocol, uint8_t version, 
 	return request;
 }
 
+/* Sends without an address, which means the kernel; the system-call filter refuses addresses. */
 static bool
 sockdiag_send_request(struct sockdiag *diag)
 {
 	const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)diag->request;
 
-	return mnl_socket_sendto(diag->socket, header, header->nlmsg_len) == (ssize_t)header->nlmsg_len;
+	return send(mnl_socket_get_fd(diag->socket), header, header->nlmsg_len, 0) == (ssize_t)header->nlmsg_len;
 }
 
 static uint32_t

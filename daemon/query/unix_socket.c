@@ -97,8 +97,8 @@ unix_socket_make_address(const char *path, struct sockaddr_un *address, const ch
 static void
 unix_socket_log_foreign(const char *path, const struct stat *status, const char *what)
 {
-	log_error("cannot create the %s socket %s: the path exists, belongs to user %lu (mode %04o), and user %lu may not "
-		  "replace it; remove it as root, or use another path",
+	log_error("cannot create the %s socket %s: the path exists, belongs to user %lu (mode %04o), and user %lu may "
+		  "not replace it; remove it as root, or use another path",
 		  what, path, (unsigned long)status->st_uid, (unsigned)status->st_mode & 07777u,
 		  (unsigned long)geteuid());
 }

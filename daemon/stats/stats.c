@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/stats/stats.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,17 +26,24 @@ stats_reserved_memory(const struct config *config)
 	};
 }
 
+static int memory_file = -1; /* /proc/self/statm */
+
+void
+stats_open_memory(void)
+{
+	memory_file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+}
+
 uint64_t
 stats_resident_memory(void)
 {
+	char text[128];
 	unsigned long size, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
+	ssize_t length = pread(memory_file, text, sizeof text - 1, 0);
 
-	if (file == NULL)
+	text[length > 0 ? length : 0] = '\0';
+	if (sscanf(text, "%lu %lu", &size, &resident) != 2)
 		return 0;
-	if (fscanf(file, "%lu %lu", &size, &resident) != 2)
-		resident = 0;
-	fclose(file);
 	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

@@ -33,6 +33,9 @@ stats_memory_total(const struct stats_memory *memory)
 	return memory->flows + memory->fragments + memory->owner_lookup;
 }
 
+/* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */
+void stats_open_memory(void);
+
 /* Resident memory of this process in bytes; 0 if unknown. */
 uint64_t stats_resident_memory(void);
 

@@ -52,6 +52,23 @@ opened() {
 	find "/proc/$pid/fd" -lname "$tmp/inherited" | wc -l
 }
 
+# threads: of each thread of $pid its name, capabilities and number of filters, sorted
+threads() {
+	cat "/proc/$pid/task"/*/status | awk '{ of[$1] = $2 }
+		$1 == "Seccomp_filters:" { print of["Name:"], of["CapPrm:"], $2 }' | sort | tr '\n' ','
+}
+
+# threads_are NAME WANTED: waits until threads prints this
+threads_are() {
+	threads_wanted=$2
+	wait_for threads_as_wanted
+	is "$1" "$(threads)" "$2"
+}
+
+threads_as_wanted() {
+	[ "$(threads)" = "$threads_wanted" ]
+}
+
 # confined NAME UID CAPABILITIES
 confined() {
 	is "$1: user" "$(field Uid)" "$2 $2 $2 $2"
@@ -148,8 +165,17 @@ s.sendto(b"hello", ("127.0.0.1", 9))'
 	begin $ambient "$netobsd" -i lo --promiscuous --print --summary
 	confined "observing with one ambient capability" "$(id -u nobody)" $raw
 	is "observing with one ambient capability dumps no core" "$(dumps)" "0 0, 0"
+	threads_are "observing with one ambient capability: threads" "netobs-owner $none 2,netobsd $raw 1,"
 	finish
 	is "observing with one ambient capability: ends well" $? 0
+	# With --all-owners only the threads that look up processes keep its capabilities.
+	three="-all,+net_raw,+sys_ptrace,+dac_read_search"
+	begin setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps "$three" --ambient-caps "$three" \
+		--bounding-set "$three" --no-new-privs "$netobsd" -i lo --all-owners --workers 2
+	threads_are "--all-owners: threads" \
+		"netobs-owner 0000000000080004 2,netobs-owner 0000000000080004 2,netobsd $raw 1,netobsd $raw 2,"
+	finish
+	is "--all-owners: ends well" $? 0
 	# shellcheck disable=SC2086
 	begin $ambient "$netobsd" -r "$file" --wait-tracer
 	confined "a replay needs no capability" "$(id -u nobody)" $none
@@ -183,6 +209,12 @@ else
 	begin "$netobsd" -r "$file" --wait-tracer
 	inject 'print ((int (*)(int, int, int))socket)(2, 1, 0)' >"$tmp/gdb"
 	check "a forbidden call fails in the running process" grep -q '^[$]1 = -1$' "$tmp/gdb"
+	inject "print ((int (*)(const char *, int))open)(\"$file\", 0)" >"$tmp/gdb"
+	if python3 -c 'import ctypes; raise SystemExit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1)'; then
+		check "a file that netobsd does not need cannot be opened" grep -q '^[$]1 = -1$' "$tmp/gdb"
+	else
+		skip "a file that netobsd does not need cannot be opened" "the kernel has no Landlock"
+	fi
 	inject 'print ((int (*)(void))getpid)()' >"$tmp/gdb"
 	check "an allowed call succeeds" grep -q "^[$]1 = $pid\$" "$tmp/gdb"
 	finish

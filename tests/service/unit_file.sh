@@ -31,6 +31,8 @@ has_setting User=netobs
 has_setting AmbientCapabilities=CAP_NET_RAW
 has_setting CapabilityBoundingSet=CAP_NET_RAW
 has_setting MemoryDenyWriteExecute=yes
+has_setting LimitCORE=0
+has_setting "SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 
 # ----------------------------------------------------------------------------------------------------------- reload
 

@@ -8,8 +8,12 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,9 +87,105 @@ internet_socket(void)
 }
 
 static long
-netlink_socket(void)
+route_socket(void)
 {
-	return syscall(SYS_socket, AF_NETLINK, SOCK_RAW, 0);
+	return syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+
+static long
+diag_socket(void)
+{
+	return syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+}
+
+static long
+generic_socket(void)
+{
+	return syscall(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+}
+
+static long
+audit_socket(void)
+{
+	return syscall(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_AUDIT);
+}
+
+static long
+unix_socket(void)
+{
+	return syscall(SYS_socket, AF_UNIX, SOCK_DGRAM, 0);
+}
+
+/* Before the filter: a pair of connected sockets, and one that listens at an abstract address. */
+static int pair[2], bound;
+static struct sockaddr_un bound_address = {.sun_family = AF_UNIX};
+
+static void
+make_sockets(void)
+{
+	socklen_t size = sizeof bound_address;
+
+	bound = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair), 0);
+	/* The kernel chooses the address. */
+	assert_int_equal(bind(bound, (struct sockaddr *)&bound_address, sizeof(sa_family_t)), 0);
+	assert_int_equal(getsockname(bound, (struct sockaddr *)&bound_address, &size), 0);
+}
+
+static long
+send_connected(void)
+{
+	return syscall(SYS_sendto, pair[0], "a", 1, 0, NULL, 0);
+}
+
+static long
+send_to_address(void)
+{
+	return syscall(SYS_sendto, pair[0], "a", 1, 0, &bound_address, sizeof bound_address);
+}
+
+static long
+send_message(void)
+{
+	struct iovec piece = {.iov_base = (void *)(uintptr_t) "a", .iov_len = 1};
+	struct msghdr message = {
+	    .msg_name = &bound_address, .msg_namelen = sizeof bound_address, .msg_iov = &piece, .msg_iovlen = 1};
+
+	return syscall(SYS_sendmsg, pair[0], &message, 0);
+}
+
+static long
+bind_unix(void)
+{
+	return syscall(SYS_bind, pair[0], &bound_address, sizeof bound_address);
+}
+
+static long
+accept_client(void)
+{
+	return syscall(SYS_accept4, bound, NULL, NULL, 0) == -1 && errno == EOPNOTSUPP ? 0 : -1;
+}
+
+static long
+filter_again(void)
+{
+	return sandbox_enter_thread(SANDBOX_OWNER) ? 0 : -1;
+}
+
+static long
+filter_all_threads(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+static long
+packet_socket(void)
+{
+	/* An invalid type, which is not refused for want of CAP_NET_RAW first. */
+	return syscall(SYS_socket, AF_PACKET, 99, 0) == -1 && errno != EPERM ? 0 : -1;
 }
 
 static long
@@ -144,6 +245,26 @@ start_thread(void)
 }
 
 static long
+map_thread_memory(void)
+{
+	void *memory = malloc(1 << 20);
+
+	free(memory);
+	return memory != NULL ? 0 : -1;
+}
+
+static long
+read_directory(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	bool found = directory != NULL && readdir(directory) != NULL;
+
+	if (directory != NULL)
+		closedir(directory);
+	return found ? 0 : -1;
+}
+
+static long
 run_program(void)
 {
 	return syscall(SYS_execve, "/bin/true", NULL, NULL);
@@ -167,18 +288,42 @@ set_user(void)
 	return syscall(SYS_setuid, 0);
 }
 
-/* In a child: enters the sandbox and makes the call.  Its wait status: exit 0 if the call was granted, errno if it was
- * refused, or killed. */
-static int
-try_call(const struct attempt *attempt, bool live)
+struct thread_attempt {
+	const struct attempt *attempt;
+	enum sandbox_role role;
+};
+
+static void *
+try_in_thread(void *context)
 {
+	const struct thread_attempt *in = context;
+
+	if (!sandbox_enter_thread(in->role))
+		_exit(NO_FILTER);
+	errno = 0;
+	_exit(in->attempt->make() != -1 ? DONE : errno);
+}
+
+/* In a child: enters the sandbox, in a thread for the role of one, and makes the call.  Its wait status: exit 0 if the
+ * call was granted, errno if it was refused, or killed. */
+static int
+try_call(const struct attempt *attempt, enum sandbox_role role)
+{
+	struct thread_attempt in = {attempt, role};
 	pid_t child = fork();
+	pthread_t id;
 	int status;
 
 	assert_true(child >= 0);
 	if (child == 0) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !sandbox_enter(live))
+		make_sockets();
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !sandbox_enter(role != SANDBOX_REPLAY))
 			_exit(NO_FILTER);
+		if (role == SANDBOX_WORKER || role == SANDBOX_OWNER) {
+			if (pthread_create(&id, NULL, try_in_thread, &in) == 0)
+				pthread_join(id, NULL);
+			_exit(NO_FILTER);
+		}
 		errno = 0;
 		_exit(attempt->make() != -1 ? DONE : errno);
 	}
@@ -187,56 +332,99 @@ try_call(const struct attempt *attempt, bool live)
 }
 
 static void
-grants(const struct attempt *attempts, size_t count, bool live)
+grants(const struct attempt *attempts, size_t count, enum sandbox_role role)
 {
 	for (size_t i = 0; i < count; i++) {
-		int status = try_call(&attempts[i], live);
+		int status = try_call(&attempts[i], role);
 
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != DONE)
-			fail_msg("%s is not granted: wait status %x", attempts[i].name, (unsigned)status);
+			fail_msg("%s is not granted to role %d: wait status %x", attempts[i].name, (int)role,
+				 (unsigned)status);
 	}
 }
 
 static void
-refuses(const struct attempt *attempts, size_t count, bool live)
+refuses(const struct attempt *attempts, size_t count, enum sandbox_role role)
 {
 	for (size_t i = 0; i < count; i++) {
-		int status = try_call(&attempts[i], live);
+		int status = try_call(&attempts[i], role);
 
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != EPERM)
-			fail_msg("%s is not refused: wait status %x", attempts[i].name, (unsigned)status);
+			fail_msg("%s is not refused to role %d: wait status %x", attempts[i].name, (int)role,
+				 (unsigned)status);
 	}
 }
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+static const enum sandbox_role all_roles[] = {SANDBOX_LIVE, SANDBOX_REPLAY, SANDBOX_WORKER, SANDBOX_OWNER};
+
 static void
 test_granted(void **state)
 {
 	static const struct attempt attempts[] = {
-	    {"nothing at all", no_call},	 {"opening a file to read", open_to_read},
-	    {"mapping memory", map_to_write},	 {"a thread", start_thread},
+	    {"nothing at all", no_call},
+	    {"opening a file to read", open_to_read},
+	    {"mapping memory", map_to_write},
+	    {"memory of a thread", map_thread_memory},
+	    {"reading a directory", read_directory},
+	    {"sending on a connected socket", send_connected},
 	};
+	static const struct attempt of_processes[] = {{"a thread", start_thread}};
 
 	(void)state;
-	grants(attempts, COUNT(attempts), true);
-	grants(attempts, COUNT(attempts), false);
+	for (size_t i = 0; i < COUNT(all_roles); i++)
+		grants(attempts, COUNT(attempts), all_roles[i]);
+	grants(of_processes, COUNT(of_processes), SANDBOX_LIVE);
+	grants(of_processes, COUNT(of_processes), SANDBOX_REPLAY);
 }
 
 static void
 test_refused(void **state)
 {
 	static const struct attempt attempts[] = {
-	    {"opening a file to write", open_to_write}, {"opening a file to append", open_to_append},
-	    {"memory to execute", map_to_execute},	{"making memory executable", protect_to_execute},
-	    {"a socket to the Internet", internet_socket}, {"connecting", connect_anywhere},
-	    {"a process", fork_process},		{"a signal to another process", kill_other},
-	    {"removing a file", unlink_file},		{"prctl() at will", become_dumpable},
+	    {"opening a file to write", open_to_write},
+	    {"opening a file to append", open_to_append},
+	    {"memory to execute", map_to_execute},
+	    {"making memory executable", protect_to_execute},
+	    {"a socket to the Internet", internet_socket},
+	    {"netlink of another protocol", generic_socket},
+	    {"netlink of the audit system", audit_socket},
+	    {"connecting", connect_anywhere},
+	    {"sending to an address", send_to_address},
+	    {"sending a message", send_message},
+	    {"binding a Unix socket", bind_unix},
+	    {"a process", fork_process},
+	    {"a signal to another process", kill_other},
+	    {"removing a file", unlink_file},
+	    {"prctl() at will", become_dumpable},
+	    {"a filter for all threads", filter_all_threads},
 	};
 
 	(void)state;
-	refuses(attempts, COUNT(attempts), true);
-	refuses(attempts, COUNT(attempts), false);
+	for (size_t i = 0; i < COUNT(all_roles); i++)
+		refuses(attempts, COUNT(attempts), all_roles[i]);
+}
+
+/* Threads need less than the process. */
+static void
+test_threads(void **state)
+{
+	static const struct attempt of_main[] = {
+	    {"netlink for addresses", route_socket}, {"netlink for sockets", diag_socket},
+	    {"accepting clients", accept_client},
+	};
+	static const struct attempt of_workers[] = {{"packet sockets", packet_socket}, {"a Unix socket", unix_socket}};
+	static const struct attempt threads[] = {{"a filter of a thread", filter_again}};
+
+	(void)state;
+	grants(of_main, COUNT(of_main), SANDBOX_LIVE);
+	grants(of_workers, COUNT(of_workers), SANDBOX_LIVE);
+	grants(of_workers, COUNT(of_workers), SANDBOX_WORKER);
+	refuses(of_main, COUNT(of_main), SANDBOX_WORKER);
+	refuses(of_main, COUNT(of_main), SANDBOX_OWNER);
+	refuses(of_workers, COUNT(of_workers), SANDBOX_OWNER);
+	grants(threads, COUNT(threads), SANDBOX_LIVE);
 }
 
 /* A filter cannot check the flags of clone3(), so that the C library must use clone(). */
@@ -246,18 +434,19 @@ test_clone3(void **state)
 	static const struct attempt attempts[] = {{"clone3() seeming absent", clone3_seems_absent}};
 
 	(void)state;
-	grants(attempts, COUNT(attempts), true);
+	grants(attempts, COUNT(attempts), SANDBOX_LIVE);
 }
 
 /* A replay needs less than a capture. */
 static void
 test_replay_is_narrower(void **state)
 {
-	static const struct attempt attempts[] = {{"netlink", netlink_socket}};
+	static const struct attempt attempts[] = {
+	    {"netlink", route_socket}, {"a Unix socket", unix_socket}, {"accepting clients", accept_client}};
 
 	(void)state;
-	grants(attempts, COUNT(attempts), true);
-	refuses(attempts, COUNT(attempts), false);
+	grants(attempts, COUNT(attempts), SANDBOX_LIVE);
+	refuses(attempts, COUNT(attempts), SANDBOX_REPLAY);
 }
 
 static void
@@ -271,11 +460,12 @@ test_deadly(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(attempts); i++) {
-		int status = try_call(&attempts[i], true);
+	for (size_t i = 0; i < COUNT(attempts) * COUNT(all_roles); i++) {
+		const struct attempt *attempt = &attempts[i % COUNT(attempts)];
+		int status = try_call(attempt, all_roles[i / COUNT(attempts)]);
 
 		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
-			fail_msg("%s does not kill: wait status %x", attempts[i].name, (unsigned)status);
+			fail_msg("%s does not kill: wait status %x", attempt->name, (unsigned)status);
 	}
 }
 
@@ -288,6 +478,7 @@ main(void)
 	    cmocka_unit_test(test_clone3),
 	    cmocka_unit_test(test_refused),
 	    cmocka_unit_test(test_replay_is_narrower),
+	    cmocka_unit_test(test_threads),
 	    cmocka_unit_test(test_deadly),
 	};
 
