@@ -42,6 +42,9 @@ static const struct sandbox_rule instruments[] = {
     CALL(mlock),
     CALL(munlock),
     CALL(getdents),
+    CALL(sigaltstack),
+    CALL(readlink),
+    CALL(sched_getaffinity),
 };
 
 const struct sandbox_table sandbox_instrumentation = {
