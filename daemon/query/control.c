@@ -104,8 +104,8 @@ control_error_reply(enum server_error error)
 	switch (error) {
 	case SERVER_REQUEST_TOO_LONG:
 		return "error the request is longer than 4096 bytes\n";
-	case SERVER_TOO_MANY_CLIENTS:
-		return "error too many simultaneous requests; try again later\n";
+	case SERVER_OUT_OF_MEMORY:
+		return "error netobsd is out of memory\n";
 	case SERVER_NOT_PERMITTED:
 		break;
 	}

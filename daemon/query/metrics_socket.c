@@ -14,7 +14,7 @@
 #include "daemon/base/log.h"
 #include "daemon/query/unix_socket.h"
 
-#define BACKLOG 16
+#define BACKLOG 64
 
 union inet_address {
 	struct sockaddr any;

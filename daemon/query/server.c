@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "flow/flow.h"
@@ -19,11 +20,26 @@
 /* Pause before the next accept() after descriptors ran out. */
 #define ACCEPT_RETRY_NS (1 * NANOSECONDS)
 
+/* While all places are taken and another client waits: the server closes a client that has not completed its request
+ * or has accepted no byte of the reply for STALL_NS, or whose reply takes REPLY_SHARE_NS. */
+#define STALL_NS       (NANOSECONDS / 10)
+#define REPLY_SHARE_NS (5 * NANOSECONDS)
+
+/* In the order in which clients are closed for others. */
+enum client_stage {
+	STAGE_CLOSE, /* the reply is sent, the client has not closed yet */
+	STAGE_REQUEST,
+	STAGE_REPLY,
+};
+
 struct server_client {
 	struct server *server;
 	int fd;
 	uid_t uid;
-	struct watch *watch; /* for the request, then for sending the reply, then for the close */
+	enum client_stage stage;
+	uint64_t stage_start; /* monotonic time */
+	uint64_t progress;    /* monotonic time of the latest progress: the stage began, or bytes were accepted */
+	struct watch *watch;  /* for the request, then for sending the reply, then for the close */
 	struct watch *timer;
 	size_t request_length; /* bytes of the request read so far */
 	size_t part_sent;      /* bytes of the part sent so far */
@@ -73,13 +89,15 @@ client_on_timeout(void *context)
 
 /* Moves a client to its next stage, with a timeout. */
 static void
-client_set_stage(struct server_client *client, bool writable, loop_callback *callback, uint64_t ns)
+client_set_stage(struct server_client *client, enum client_stage stage, loop_callback *callback, uint64_t ns)
 {
 	struct loop *loop = client->server->loop;
 
+	client->stage = stage;
+	client->stage_start = client->progress = clock_monotonic_ns();
 	watch_free(client->watch);
-	client->watch = writable ? loop_watch_writable(loop, client->fd, callback, client)
-				 : loop_watch_readable(loop, client->fd, callback, client);
+	client->watch = stage == STAGE_REPLY ? loop_watch_writable(loop, client->fd, callback, client)
+					     : loop_watch_readable(loop, client->fd, callback, client);
 	if (client->watch == NULL || !watch_arm_timer(client->timer, ns))
 		client_close(client);
 }
@@ -101,7 +119,7 @@ client_shutdown(struct server_client *client)
 	if (shutdown(client->fd, SHUT_WR) < 0)
 		client_close(client);
 	else
-		client_set_stage(client, false, client_drain_input, CLOSE_TIMEOUT_NS);
+		client_set_stage(client, STAGE_CLOSE, client_drain_input, CLOSE_TIMEOUT_NS);
 }
 
 static void
@@ -123,6 +141,7 @@ client_send_reply(void *context)
 	}
 	if (sent > 0) {
 		client->part_sent += (size_t)sent;
+		client->progress = clock_monotonic_ns();
 		watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
 	}
 	if (client->part_sent == client->text.used && client->part_is_last)
@@ -155,10 +174,48 @@ client_read_request(void *context)
 	} else {
 		return;
 	}
-	client_set_stage(client, true, client_send_reply, REPLY_TIMEOUT_NS);
+	client_set_stage(client, STAGE_REPLY, client_send_reply, REPLY_TIMEOUT_NS);
 }
 
 /* -------------------------------------------------------------------------------------------------------- accepting */
+
+/* Whether the client may be closed because another one waits. */
+static bool
+client_is_stalled(const struct server_client *client, uint64_t now)
+{
+	return client->stage == STAGE_CLOSE || now - client->progress >= STALL_NS ||
+	       (client->stage == STAGE_REPLY && now - client->stage_start >= REPLY_SHARE_NS);
+}
+
+/* Of the stalled clients the one to be closed first; NULL if there is none. */
+static struct server_client *
+server_find_stalled(const struct server *server)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct server_client *found = NULL;
+
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		struct server_client *client = server->clients[i];
+
+		if (client == NULL || !client_is_stalled(client, now))
+			continue;
+		if (found == NULL || client->stage < found->stage ||
+		    (client->stage == found->stage && client->progress < found->progress))
+			found = client;
+	}
+	return found;
+}
+
+/* Index of a free place, SERVER_CLIENTS_MAX if there is none. */
+static unsigned
+server_find_place(const struct server *server)
+{
+	unsigned index = 0;
+
+	while (index < SERVER_CLIENTS_MAX && server->clients[index] != NULL)
+		index++;
+	return index;
+}
 
 /* Sends an error reply, best effort: the buffer of a new socket has space for a line. */
 static void
@@ -168,11 +225,11 @@ server_reject(int fd, const char *line)
 	close(fd);
 }
 
+/* There is a free place, or a stalled client. */
 static void
 server_add_client(struct server *server, int fd)
 {
-	struct server_client *client = NULL;
-	unsigned index = 0;
+	struct server_client *client;
 	uid_t uid = (uid_t)-1;
 
 	if (server->restricted && !unix_socket_check_peer(fd, &server->access, &uid)) {
@@ -180,13 +237,14 @@ server_add_client(struct server *server, int fd)
 		server_reject(fd, server->ops->error_reply(SERVER_NOT_PERMITTED));
 		return;
 	}
-	while (index < SERVER_CLIENTS_MAX && server->clients[index] != NULL)
-		index++;
-	if (index < SERVER_CLIENTS_MAX)
-		client = calloc(1, sizeof *client);
+	if (server_find_place(server) == SERVER_CLIENTS_MAX) {
+		log_debug(DEBUG_QUERY, "%s: a stalled client is disconnected: %u are connected, another one waits",
+			  server->ops->name, SERVER_CLIENTS_MAX);
+		client_close(server_find_stalled(server));
+	}
+	client = calloc(1, sizeof *client);
 	if (client == NULL) {
-		log_debug(DEBUG_QUERY, "%s: a client is rejected: %u are connected", server->ops->name, index);
-		server_reject(fd, server->ops->error_reply(SERVER_TOO_MANY_CLIENTS));
+		server_reject(fd, server->ops->error_reply(SERVER_OUT_OF_MEMORY));
 		return;
 	}
 	client->server = server;
@@ -197,8 +255,8 @@ server_add_client(struct server *server, int fd)
 		client_close(client);
 		return;
 	}
-	server->clients[index] = client;
-	client_set_stage(client, false, client_read_request, REQUEST_TIMEOUT_NS);
+	server->clients[server_find_place(server)] = client;
+	client_set_stage(client, STAGE_REQUEST, client_read_request, REQUEST_TIMEOUT_NS);
 }
 
 static void server_accept(void *context);
@@ -219,13 +277,27 @@ server_resume_accepting(void *context)
 		watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
 }
 
-/* Accepting pauses when descriptors run out; otherwise the readable socket would keep the loop busy. */
+/* Otherwise the readable socket would keep the loop busy. */
+static void
+server_pause_accepting(struct server *server, uint64_t ns)
+{
+	watch_free(server->listen_watch);
+	server->listen_watch = NULL;
+	watch_arm_timer(server->resume_timer, ns);
+}
+
+/* Accepting pauses while all places are taken and no client is stalled, and when descriptors run out. */
 static void
 server_accept(void *context)
 {
 	struct server *server = context;
-	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd;
 
+	if (server_find_place(server) == SERVER_CLIENTS_MAX && server_find_stalled(server) == NULL) {
+		server_pause_accepting(server, STALL_NS);
+		return;
+	}
+	fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0) {
 		server_add_client(server, fd);
 		return;
@@ -233,9 +305,7 @@ server_accept(void *context)
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
 	log_warning("the %s socket temporarily accepts no connections: %s", server->ops->name, strerror(errno));
-	watch_free(server->listen_watch);
-	server->listen_watch = NULL;
-	watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
+	server_pause_accepting(server, ACCEPT_RETRY_NS);
 }
 
 /* ---------------------------------------------------------------------------------------------------- start and end */

@@ -3,7 +3,8 @@
  * One request and one reply per connection on a stream socket, as the control socket and the metrics need it.  It runs
  * in the event loop between frames.  Clients cannot delay capture: no call blocks, a request has at most
  * SERVER_REQUEST_MAX bytes, a reply is produced in parts of bounded size and effort, the number of clients is bounded,
- * and slow clients are disconnected.
+ * and slow clients are disconnected.  Clients cannot keep others out: while all places are taken and another client
+ * waits, one that is silent or does not read its reply is disconnected after a tenth of a second.
  */
 #ifndef NETOBS_DAEMON_QUERY_SERVER_H
 #define NETOBS_DAEMON_QUERY_SERVER_H
@@ -20,12 +21,12 @@
 #define SERVER_PART_SIZE   (64u * 1024)
 #define SERVER_STATE_SIZE  512u
 
-/* Most clients served at once; further ones get an error reply. */
+/* Most clients served at once; further ones wait until a place is free. */
 #define SERVER_CLIENTS_MAX 16u
 
 enum server_error {
 	SERVER_REQUEST_TOO_LONG,
-	SERVER_TOO_MANY_CLIENTS,
+	SERVER_OUT_OF_MEMORY,
 	SERVER_NOT_PERMITTED, /* the socket's mode does not permit this client */
 };
 

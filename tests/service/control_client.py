@@ -4,6 +4,8 @@
 
     control_client.py raw SOCKET <BYTES        sends its standard input, prints the reply
     control_client.py stall SOCKET COUNT       opens connections without a request; ends when all are closed
+    control_client.py stall-http ADDRESS PORT COUNT
+                                               likewise; every other one requests the metrics and does not read them
     control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
     control_client.py streams COUNT            makes COUNT UDP streams on loopback
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
@@ -53,13 +55,12 @@ def raw(path):
         sys.stdout.buffer.write(reply)
 
 
-def stall(path, count):
-    connections = [unix(path) for _ in range(int(count))]
+def hold(connections, partial):
     for number, connection in enumerate(connections):
         try:
             if number % 2:
-                connection.sendall(b"stat")
-        except BrokenPipeError:
+                connection.sendall(partial)
+        except (BrokenPipeError, ConnectionResetError):
             pass
     print("ready", flush=True)
     for connection in connections:
@@ -67,6 +68,20 @@ def stall(path, count):
             rest(connection)
         except ConnectionResetError:
             pass
+
+
+def stall(path, count):
+    hold([unix(path) for _ in range(int(count))], b"stat")
+
+
+def stall_http(address, port, count):
+    connections = []
+    for _ in range(int(count)):
+        connections.append(socket.socket())
+        connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connections[-1].settimeout(20)
+        connections[-1].connect((address, int(port)))
+    hold(connections, b"GET /metrics HTTP/1.1\r\n\r\n")
 
 
 def slow(path):
@@ -176,6 +191,7 @@ def dashboard(path, page):
 COMMANDS = {
     "raw": raw,
     "stall": stall,
+    "stall-http": stall_http,
     "slow": slow,
     "streams": streams,
     "http": http,

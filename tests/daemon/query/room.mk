@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
-	%D%/test_control_request
+	%D%/test_control_request \
+	%D%/test_server

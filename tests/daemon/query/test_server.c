@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The server of the control socket and the metrics: clients that stall do not keep others out. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/query/server.h"
+
+/* Places of the server and some that wait for one; within the backlog of the listening socket. */
+#define STALLED (2 * SERVER_CLIENTS_MAX)
+
+/* A minute, after which a test fails. */
+#define PATIENCE_MS 60000
+
+static struct loop *loop;
+static struct server *server;
+static struct sockaddr_un address;
+static int stalled[STALLED];
+
+struct job {
+	bool endless;
+};
+
+static size_t
+request_length(const char *bytes, size_t length)
+{
+	const char *end = memchr(bytes, '\n', length);
+
+	return end != NULL ? (size_t)(end - bytes) + 1 : 0;
+}
+
+static void
+handle_request(void *context, void *memory, char *request, size_t length, uid_t uid)
+{
+	struct job *job = memory;
+
+	(void)context;
+	(void)length;
+	(void)uid;
+	job->endless = request[0] == 'e';
+}
+
+static bool
+write_reply(void *context, void *memory, struct text_buffer *text)
+{
+	const struct job *job = memory;
+
+	(void)context;
+	text_add_format(text, "%*s\n", job->endless ? 60000 : 5, "reply");
+	return job->endless;
+}
+
+static const char *
+error_reply(enum server_error error)
+{
+	return error == SERVER_REQUEST_TOO_LONG ? "long\n" : "error\n";
+}
+
+static const struct server_ops ops = {.name = "test",
+				      .request_length = request_length,
+				      .handle_request = handle_request,
+				      .write_reply = write_reply,
+				      .error_reply = error_reply};
+
+static int
+set_up(void **state)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	socklen_t size = sizeof address;
+
+	(void)state;
+	/* An abstract address that the kernel chooses. */
+	address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	assert_int_equal(listen(fd, 64), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	loop = loop_new();
+	assert_non_null(loop);
+	server = server_new(&ops, NULL, loop, fd, NULL);
+	assert_non_null(server);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	server_free(server);
+	loop_free(loop);
+	return 0;
+}
+
+static int
+connect_client(const char *bytes)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* The kernel's name is a NUL and five digits. */
+	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof(sa_family_t) + 6), 0);
+	assert_int_equal(send(fd, bytes, strlen(bytes), MSG_NOSIGNAL), strlen(bytes));
+	return fd;
+}
+
+/* Runs the server until the client can read, or until a minute is over. */
+static bool
+wait_for_reply(int fd)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+
+	for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
+		if (poll(&readable, 1, 0) > 0)
+			return true;
+		loop_sleep(loop, 1000000);
+	}
+	return false;
+}
+
+/* Reads the first bytes of the reply. */
+static void
+assert_reply(int fd, const char *wanted)
+{
+	char got[8] = "";
+
+	assert_true(wait_for_reply(fd));
+	assert_int_equal(recv(fd, got, strlen(wanted), MSG_WAITALL), strlen(wanted));
+	assert_string_equal(got, wanted);
+}
+
+static void
+stall(const char *even, const char *odd)
+{
+	for (unsigned i = 0; i < STALLED; i++)
+		stalled[i] = connect_client(i % 2 == 0 ? even : odd);
+}
+
+/* A client that comes after the stalled ones gets its reply, and another one after it. */
+static void
+check_served(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		int fd = connect_client("request\n");
+
+		assert_reply(fd, "reply\n");
+		close(fd);
+	}
+	for (unsigned i = 0; i < STALLED; i++)
+		close(stalled[i]);
+}
+
+static void
+test_silent(void **state)
+{
+	(void)state;
+	stall("", "reque");
+	check_served();
+}
+
+static void
+test_not_reading(void **state)
+{
+	(void)state;
+	stall("endless\n", "endless\n");
+	check_served();
+}
+
+/* The server has sent the whole reply and waits for the end of the connection. */
+static void
+test_not_closing(void **state)
+{
+	(void)state;
+	stall("request\n", "request\n");
+	check_served();
+}
+
+static void
+test_mixed(void **state)
+{
+	(void)state;
+	stall("endless\n", "");
+	check_served();
+}
+
+/* The client that has been silent for longest is the one that is disconnected. */
+static void
+test_oldest_first(void **state)
+{
+	int fd;
+
+	(void)state;
+	stall("", "");
+	fd = connect_client("request\n");
+	assert_reply(fd, "reply\n");
+	assert_true(wait_for_reply(stalled[0])); /* the end */
+	assert_int_equal(recv(stalled[0], (char[8]){""}, 8, 0), 0);
+	close(fd);
+	for (unsigned i = 0; i < STALLED; i++)
+		close(stalled[i]);
+}
+
+static void
+test_too_long(void **state)
+{
+	char request[SERVER_REQUEST_MAX + 1];
+	int fd;
+
+	(void)state;
+	memset(request, 'a', SERVER_REQUEST_MAX);
+	request[SERVER_REQUEST_MAX] = '\0';
+	fd = connect_client(request);
+	assert_reply(fd, "long\n");
+	close(fd);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_silent, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_not_reading, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_not_closing, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_mixed, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_oldest_first, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
