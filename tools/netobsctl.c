@@ -95,6 +95,21 @@ ctl_connect(const char *path)
 
 /* -------------------------------------------------------------------------------------------------------- the reply */
 
+/* Writes to a terminal or a file: bytes other than printable ASCII and line breaks become \xNN.  netobsd sends none,
+ * but another program may listen on the socket. */
+static void
+ctl_write_escaped(FILE *to, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if ((byte >= ' ' && byte <= '~') || byte == '\n')
+			putc_unlocked(byte, to);
+		else
+			fprintf(to, "\\x%02x", byte);
+	}
+}
+
 static bool
 ctl_read_line(FILE *reply, char *line, size_t size)
 {
@@ -113,13 +128,16 @@ ctl_print_reply(FILE *reply)
 	errno = 0;
 	if (!ctl_read_line(reply, line, sizeof line))
 		return ctl_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
-	if (strncmp(line, "error ", 6) == 0)
-		return ctl_log_error(line + 6, NULL);
+	if (strncmp(line, "error ", 6) == 0) {
+		fputs("netobsctl: ", stderr);
+		ctl_write_escaped(stderr, line + 6, strlen(line + 6));
+		fputc('\n', stderr);
+		return EXIT_FAILURE;
+	}
 	if (strcmp(line, "ok") != 0)
 		return ctl_log_error("the process listening there is not netobsd", NULL);
-	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0)
-		if (fwrite(bytes, 1, got, stdout) != got)
-			break;
+	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0 && !ferror(stdout))
+		ctl_write_escaped(stdout, bytes, got);
 	if (ferror(reply))
 		return ctl_log_error("the reply is incomplete", strerror(errno));
 	if (fflush(stdout) != 0 || ferror(stdout))

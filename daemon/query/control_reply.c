@@ -230,10 +230,13 @@ reply_reload(struct query_context *query, bool json, struct text_buffer *text)
 {
 	char error[256] = "";
 
-	if (query->reload(query->context, error, sizeof error))
+	if (query->reload(query->context, error, sizeof error)) {
 		text_add_format(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
-	else
-		text_add_format(text, "error %s\n", error);
+		return;
+	}
+	text_add_format(text, "error ");
+	text_add_escaped(text, error); /* contains names of files */
+	text_add_format(text, "\n");
 }
 
 static void

@@ -80,19 +80,18 @@ metrics_add_counters(struct text_buffer *text, const struct stats_totals *totals
 	}
 }
 
-/* Interface names are arbitrary: they are escaped as the format requires. */
+/* Interface names are arbitrary: they are printed as netobsctl prints them, and then escaped as the format requires. */
 static void
 metrics_add_interface(void *context, const struct input_interface *observed)
 {
 	struct text_buffer *text = context;
+	char bytes[4 * sizeof observed->interface->name + 1] = "";
+	struct text_buffer name = {.bytes = bytes, .size = sizeof bytes};
 
+	text_add_escaped(&name, observed->interface->name);
 	text_add_format(text, "netobs_interface_up{interface=\"");
-	for (const char *at = observed->interface->name; *at != '\0'; at++) {
-		if (*at == '"' || *at == '\\')
-			text_add_format(text, "\\%c", *at);
-		else
-			text_add_format(text, "%c", *at >= ' ' && *at <= '~' ? *at : '?');
-	}
+	for (const char *at = bytes; *at != '\0'; at++)
+		text_add_format(text, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 	text_add_format(text, "\"} %d\n", observed->state == INTERFACE_UP);
 }
 

@@ -44,6 +44,64 @@ utf8_length(const uint8_t *s, size_t left)
 	return 0;
 }
 
+/* Characters that a terminal or an editor does not show, and that may change the order of others: format characters
+ * (Unicode category Cf), line and paragraph separators, and those of Default_Ignorable_Code_Point. */
+static const struct {
+	uint32_t first, last;
+} hidden_characters[] = {
+    {0xad, 0xad},	{0x34f, 0x34f},	    {0x600, 0x605},	{0x61c, 0x61c},	    {0x6dd, 0x6dd},
+    {0x70f, 0x70f},	{0x890, 0x891},	    {0x8e2, 0x8e2},	{0x115f, 0x1160},   {0x17b4, 0x17b5},
+    {0x180b, 0x180f},	{0x200b, 0x200f},   {0x2028, 0x202e},	{0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},	{0xfff0, 0xfffb},   {0x110bd, 0x110bd},
+    {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+static bool
+utf8_is_hidden(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof hidden_characters / sizeof hidden_characters[0]; i++)
+		if (code <= hidden_characters[i].last)
+			return code >= hidden_characters[i].first;
+	return false;
+}
+
+/* Decodes a valid sequence of `n` bytes, 2 to 4. */
+static uint32_t
+utf8_decode(const uint8_t *s, size_t n)
+{
+	uint32_t code = s[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	return code;
+}
+
+/* One UTF-16 unit. */
+static char *
+put_json_unit(char *at, uint32_t unit)
+{
+	const uint8_t bytes[2] = {(uint8_t)(unit >> 8), (uint8_t)unit};
+
+	at = PUT(at, "\\u");
+	return put_hex_bytes(at, bytes, 2);
+}
+
+/* Writes a character that is valid UTF-8 of `n` bytes. */
+static char *
+put_json_character(char *at, const uint8_t *s, size_t n)
+{
+	uint32_t code = utf8_decode(s, n);
+
+	if (!utf8_is_hidden(code)) {
+		memcpy(at, s, n);
+		return at + n;
+	}
+	if (code < 0x10000)
+		return put_json_unit(at, code);
+	at = put_json_unit(at, 0xd800 + ((code - 0x10000) >> 10));
+	return put_json_unit(at, 0xdc00 + (code & 0x3ff));
+}
+
 static char *
 put_json_byte(char *at, uint8_t byte)
 {
@@ -76,8 +134,7 @@ put_json_text(char *at, const char *text, size_t size)
 		if (format_is_printable(s[i])) {
 			*at++ = (char)s[i++];
 		} else if (s[i] >= 0x80 && (n = utf8_length(s + i, size - i)) > 0) {
-			memcpy(at, s + i, n);
-			at += n;
+			at = put_json_character(at, s + i, n);
 			i += n;
 		} else {
 			at = put_json_byte(at, s[i++]);

@@ -20,8 +20,9 @@
 extern const char format_digit_pairs[201]; /* "00" to "99" */
 extern const char format_nibbles[16];	   /* lower case */
 
-/* Writes text of at most `size` bytes up to its NUL.  JSON: escapes as required, keeps valid UTF-8, and turns other
- * bytes into \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN. */
+/* Writes text of at most `size` bytes up to its NUL.  JSON: escapes as required, keeps valid UTF-8 except
+ * characters that are not shown or change the direction of text, which become \uXXXX, and turns other bytes into
+ * \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN. */
 char *put_json_text(char *at, const char *text, size_t size);
 char *put_plain_text(char *at, const char *text, size_t size);
 

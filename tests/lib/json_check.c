@@ -57,6 +57,15 @@ json_number(struct json *json)
 	return true;
 }
 
+/* Whether the character changes the direction of text, or is not shown: those that are most abused. */
+static bool
+json_is_hidden(unsigned long code)
+{
+	return code == 0xad || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+	       code >> 12 == 0xe0;
+}
+
 /* Decodes one code point; false unless it is encoded in the only valid way. */
 static bool
 json_code_point(struct json *json)
@@ -77,7 +86,7 @@ json_code_point(struct json *json)
 	}
 	json->at += n;
 	return code >= 0x20 && code >= least[n] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) &&
-	       (code < 0x7f || code > 0x9f);
+	       (code < 0x7f || code > 0x9f) && !json_is_hidden(code);
 }
 
 static bool

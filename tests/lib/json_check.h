@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `text` is exactly one JSON value in valid UTF-8 without control characters; `*where` is where it is not. */
+/* Whether `text` is exactly one JSON value in valid UTF-8 without control characters and hidden ones; `*where` is where
+ * it is not. */
 bool json_check(const char *text, size_t length, size_t *where);
 
 #endif

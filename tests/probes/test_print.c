@@ -181,6 +181,24 @@ json_text_is_escaped(void **state)
 	assert_json_text("\xc2\xa0", "\xc2\xa0");
 }
 
+/* Characters that change the direction of the text behind them, or that are not shown. */
+static void
+hidden_characters_are_escaped(void **state)
+{
+	char got[64];
+
+	(void)state;
+	assert_json_text("txt\xe2\x80\xaegpj", "txt\\u202egpj");
+	assert_json_text("\xe2\x80\xaa\xe2\x80\xab\xe2\x80\xac\xe2\x80\xad", "\\u202a\\u202b\\u202c\\u202d");
+	assert_json_text("\xe2\x81\xa6\xe2\x81\xa7\xe2\x81\xa8\xe2\x81\xa9", "\\u2066\\u2067\\u2068\\u2069");
+	assert_json_text("\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\u200e\\u200f\\u061c");
+	assert_json_text("\xe2\x80\x8b\xef\xbb\xbf\xc2\xad\xe2\x80\xa8", "\\u200b\\ufeff\\u00ad\\u2028");
+	assert_json_text("\xf3\xa0\x81\x81\xf0\x9d\x85\xb3", "\\udb40\\udc41\\ud834\\udd73"); /* tag, music */
+	assert_json_text("\xe2\x80\xa7\xe2\x80\xaf", "\xe2\x80\xa7\xe2\x80\xaf");	    /* neighbours */
+	*put_plain_text(got, "a\xe2\x80\xaez", 5) = '\0';
+	assert_string_equal(got, "a\\xe2\\x80\\xaez");
+}
+
 static void
 text_fields_end_with_their_size(void **state)
 {
@@ -636,6 +654,7 @@ main(void)
 	    FRESH(json_of_a_frame),
 	    FRESH(json_null_where_there_is_nothing),
 	    FRESH(json_text_is_escaped),
+	    FRESH(hidden_characters_are_escaped),
 	    FRESH(text_fields_end_with_their_size),
 	    FRESH(json_of_any_bytes_is_json),
 	    FRESH(json_of_the_largest_values),

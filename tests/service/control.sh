@@ -166,6 +166,21 @@ wait "$slow"
 is "a client that does not read is disconnected" $? 0
 is "descriptors: none is left open" "$(descriptors)" "$descriptors"
 
+# --------------------------------------------------------------------------------------------- another program listens
+
+# hostile TEXT: what netobsctl prints for this reply
+hostile() {
+	rm -f "$tmp/run/hostile" "$tmp/ready"
+	python3 "$client" reply "$tmp/run/hostile" "$tmp/ready" "$1" &
+	hostile=$!
+	wait_for test -e "$tmp/ready"
+	"$ctl" -s "$tmp/run/hostile" status 2>&1
+	wait "$hostile"
+}
+
+is "control characters of a reply" "$(hostile 'ok\n\x1b[31mred\u202e\ttab\n')" '\x1b[31mred\xe2\x80\xae\x09tab'
+is "control characters of an error" "$(hostile 'error \x1b]0;title\x07\u2066\n')" 'netobsctl: \x1b]0;title\x07\xe2\x81\xa6'
+
 # ------------------------------------------------------------------------------------------------------------- metrics
 
 inside python3 "$client" http 127.0.0.1 9812 "GET /metrics HTTP/1.1" >"$tmp/http"

@@ -10,6 +10,7 @@
     control_client.py streams COUNT            makes COUNT UDP streams on loopback
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
     control_client.py http-unix SOCKET LINE    makes one HTTP request on a Unix socket
+    control_client.py reply SOCKET READY TEXT  listens, and sends TEXT, with Python's escapes, to one client
     control_client.py fuzz ADDRESS PORT        opens connections with random bytes
     control_client.py json FILE                checks that every line is a JSON object
     control_client.py metrics FILE             checks Prometheus text format 0.0.4, strictly
@@ -130,6 +131,17 @@ def http_unix(path, line):
     request(unix(path), line)
 
 
+def reply(path, ready, text):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        pathlib.Path(ready).touch()
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(text.encode("ascii").decode("unicode_escape").encode())
+
+
 def fuzz(address, port):
     generator = random.Random(1)
     for _ in range(200):
@@ -196,6 +208,7 @@ COMMANDS = {
     "streams": streams,
     "http": http,
     "http-unix": http_unix,
+    "reply": reply,
     "fuzz": fuzz,
     "json": json_lines,
     "metrics": metrics,
