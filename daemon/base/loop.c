@@ -251,8 +251,9 @@ loop_run(struct loop *loop)
 void
 loop_poll(struct loop *loop)
 {
+	/* Without EVLOOP_ONCE libevent returns when nothing is pending, which a busy client can prevent for ever. */
 	if (!loop->stopped)
-		event_base_loop(loop->base, EVLOOP_NONBLOCK);
+		event_base_loop(loop->base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
 }
 
 static void

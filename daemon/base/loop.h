@@ -52,7 +52,7 @@ void wakeup_free(struct wakeup *wakeup);
 
 /* These functions handle events, and return at once if the loop has been stopped. */
 void loop_run(struct loop *loop);		    /* until it is stopped */
-void loop_poll(struct loop *loop);		    /* handles pending events, without waiting */
+void loop_poll(struct loop *loop);		    /* handles pending events once, without waiting */
 bool loop_sleep(struct loop *loop, uint64_t ns);    /* for `ns`; false if the loop was stopped */
 bool loop_wait_readable(struct loop *loop, int fd); /* until `fd` is readable; false if the loop was stopped */
 
