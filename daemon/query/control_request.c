@@ -62,6 +62,7 @@ filter_set_protocol(struct control_filter *filter, const char *word)
 		uint8_t protocol;
 	} known[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"sctp", IPPROTO_SCTP}};
 
+	filter->has_protocol = false; /* an earlier condition may have set it */
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
 		if (strcmp(word, known[i].word) == 0) {
 			filter->protocol = known[i].protocol;
@@ -116,7 +117,7 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 		if (strlen(filter_conditions[i].key) != length ||
 		    strncmp(filter_conditions[i].key, words[0], length) != 0)
 			continue;
-		if (filter_conditions[i].set(filter, value))
+		if ((joined || count > 1) && filter_conditions[i].set(filter, value))
 			return joined ? 1 : 2;
 		snprintf(error, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;

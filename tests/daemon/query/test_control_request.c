@@ -77,7 +77,9 @@ test_bad(void **state)
 	    "connections port -1",
 	    "connections port 65536", "connections port +1", "connections =", "connections x", "connections state",
 	    "connections state=", "connections state state-", "connections host 1.2.3", "connections host 1::2::3",
-	    "connections proto icmp", "connections por 1", "a b c d e f g h i j k l m n o p q", "reload now",
+	    "connections proto icmp", "connections por 1",
+	    "connections proto tcp proto", "connections proto tcp proto x", "connections port 1 port",
+	    "connections proto=tcp proto=", "a b c d e f g h i j k l m n o p q", "reload now",
 	    "debug nothing", "debug live,", "debug live host,x",
 	};
 	struct control_request request;
