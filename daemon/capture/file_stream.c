@@ -304,6 +304,12 @@ file_stream_plain_fd(const struct file_stream *stream)
 	return stream->plain_file && stream->format == NULL && stream->fd != STDIN_FILENO ? stream->fd : -1;
 }
 
+bool
+file_stream_is_file(const struct file_stream *stream)
+{
+	return stream->plain_file;
+}
+
 const char *
 file_stream_name(const struct file_stream *stream)
 {

@@ -6,6 +6,7 @@
 #ifndef NETOBS_DAEMON_CAPTURE_FILE_STREAM_H
 #define NETOBS_DAEMON_CAPTURE_FILE_STREAM_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "daemon/base/loop.h"
@@ -27,6 +28,9 @@ FILE *file_stream_fopen(struct file_stream *stream);
 
 /* The descriptor of a plain, uncompressed file, which may be read with pread() too; otherwise -1. */
 int file_stream_plain_fd(const struct file_stream *stream);
+
+/* Whether it is a file, perhaps compressed: reading never waits. */
+bool file_stream_is_file(const struct file_stream *stream);
 
 /* The path, or "standard input". */
 const char *file_stream_name(const struct file_stream *stream);

@@ -10,12 +10,16 @@
 #include "daemon/capture/pcap_common.h"
 #include "daemon/capture/pcap_reader.h"
 #include "daemon/observe/batch.h"
+#include "daemon/observe/packet_clock.h"
 
 /* Records read between two polls of the event loop: about a millisecond of work. */
 #define RECORDS_PER_POLL 4096
 
 /* A paced replay does not sleep for less than this, the resolution of timers. */
 #define PACE_SLACK_NS 1000000u
+
+/* A paced replay does not wait for a longer gap if too few frames confirm the time stamps before or behind it. */
+#define UNCONFIRMED_GAP_NS (3600ull * 1000000000)
 
 struct replay_file {
 	struct replay *replay;
@@ -27,7 +31,15 @@ struct replay_file {
 	uint64_t records;	    /* records read so far, including filtered ones */
 	struct pcap_reader *reader; /* replaces libpcap for plain files; NULL: libpcap reads */
 	bool ended;
-	struct frame next_frame; /* next record that passes the filter, if files are read record by record */
+	/* If files are read record by record: */
+	struct frame next_frame; /* next record that passes the filter */
+	struct packet_clock clock;
+	uint64_t next_time; /* packet time of next_frame, which decides its turn and its pace */
+	/* Records behind next_frame, read ahead to decide about its time stamp; copies. */
+	struct frame ahead[PACKET_CLOCK_LOOKAHEAD];
+	unsigned ahead_count;
+	uint8_t *ahead_bytes[PACKET_CLOCK_LOOKAHEAD + 1]; /* the last one is next_frame's */
+	bool all_read, damaged; /* no record is left to be read */
 };
 
 struct replay {
@@ -36,8 +48,9 @@ struct replay {
 	struct loop *loop;
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
-	uint64_t first_ts;   /* time stamp of the first frame, for the pace */
+	uint64_t first_time; /* packet time of the first frame, for the pace */
 	uint64_t start_time; /* monotonic time of the first frame; 0 before */
+	bool paced;	     /* a second frame has been paced */
 	int *link_types;
 	size_t count;
 	struct replay_file files[];
@@ -112,6 +125,8 @@ replay_start_file(struct replay_file *file)
 static void
 replay_close_file(struct replay_file *file)
 {
+	for (unsigned i = 0; i <= PACKET_CLOCK_LOOKAHEAD; i++)
+		free(file->ahead_bytes[i]);
 	pcap_freecode(&file->filter);
 	pcap_reader_free(file->reader);
 	if (file->pcap != NULL)
@@ -249,21 +264,107 @@ replay_run_single(struct replay *replay)
 
 /* ------------------------------------------------------------------------------------------ merging and pacing */
 
-/* Reads up to the next record that passes the filter. */
-static void
-replay_read_next(struct replay_file *file)
+/* Reads up to the next record that passes the filter.  Its bytes are valid until the next call.  False at the end. */
+static bool
+replay_read_record(struct replay_file *file, struct frame *frame)
 {
 	struct pcap_pkthdr *header;
 	const u_char *data;
-	int got;
+	int got = PCAP_ERROR_BREAK;
 
-	while ((got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
+	while (!file->all_read && (got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
 		if (replay_passes_filter(file, header, data)) {
-			file->next_frame = capture_make_frame(&file->interface, file->dlt, header, data);
-			return;
+			*frame = capture_make_frame(&file->interface, file->dlt, header, data);
+			return true;
 		}
 	}
-	replay_end_file(file, got == PCAP_ERROR);
+	file->damaged |= !file->all_read && got == PCAP_ERROR;
+	file->all_read = true;
+	return false;
+}
+
+/* Copies the bytes of a frame into memory of the file, the `index`th.  False if out of memory. */
+static bool
+replay_keep_frame(struct replay_file *file, struct frame *frame, unsigned index)
+{
+	uint8_t *bytes;
+
+	if (frame->data == file->ahead_bytes[index])
+		return true; /* it was read ahead */
+	bytes = realloc(file->ahead_bytes[index], frame->caplen > 0 ? frame->caplen : 1);
+	if (bytes == NULL)
+		return false;
+	memcpy(bytes, frame->data, frame->caplen);
+	file->ahead_bytes[index] = bytes;
+	frame->data = bytes;
+	return true;
+}
+
+/* Reads the records behind next_frame that decide about its time stamp, unless that would wait for a pipe. */
+static void
+replay_read_ahead(struct replay_file *file)
+{
+	struct frame *frame = &file->ahead[file->ahead_count];
+
+	if (!file_stream_is_file(file->stream) ||
+	    (file->ahead_count == 0 && !replay_keep_frame(file, &file->next_frame, PACKET_CLOCK_LOOKAHEAD)))
+		return;
+	while (file->ahead_count < PACKET_CLOCK_LOOKAHEAD && replay_read_record(file, frame)) {
+		if (!replay_keep_frame(file, frame, file->ahead_count)) {
+			file->all_read = file->damaged = true;
+			log_error("out of memory");
+			return;
+		}
+		frame = &file->ahead[++file->ahead_count];
+	}
+}
+
+/* Makes the first record that was read ahead next_frame. */
+static void
+replay_take_ahead(struct replay_file *file)
+{
+	uint8_t *bytes = file->ahead_bytes[0];
+
+	file->next_frame = file->ahead[0];
+	file->ahead_count--;
+	memmove(file->ahead, file->ahead + 1, file->ahead_count * sizeof file->ahead[0]);
+	/* The memory of next_frame is the last one; that of the frame before is free. */
+	file->ahead_bytes[0] = file->ahead_bytes[PACKET_CLOCK_LOOKAHEAD];
+	file->ahead_bytes[PACKET_CLOCK_LOOKAHEAD] = bytes;
+	bytes = file->ahead_bytes[0];
+	memmove(file->ahead_bytes, file->ahead_bytes + 1, file->ahead_count * sizeof file->ahead_bytes[0]);
+	file->ahead_bytes[file->ahead_count] = bytes;
+}
+
+/* Sets next_time.  A lone time stamp, and a step of the clock, move neither the frame nor those behind it. */
+static void
+replay_set_time(struct replay_file *file)
+{
+	struct packet_clock *clock = &file->clock, before = *clock;
+	uint64_t ts = file->next_frame.ts;
+
+	if (packet_clock_is_regular(clock, ts)) {
+		clock->now = ts + clock->offset;
+	} else if (packet_clock_decide(clock, ts, NULL, 0, false) == PACKET_CLOCK_UNDECIDED) {
+		replay_read_ahead(file);
+		packet_clock_decide(clock, ts, file->ahead, file->ahead_count, true);
+		if (file->ahead_count < PACKET_CLOCK_LOOKAHEAD && clock->now - before.now > UNCONFIRMED_GAP_NS)
+			*clock = before;
+	}
+	file->next_time = clock->now;
+}
+
+/* Moves to the next record that passes the filter. */
+static void
+replay_read_next(struct replay_file *file)
+{
+	if (file->ahead_count > 0) {
+		replay_take_ahead(file);
+	} else if (!replay_read_record(file, &file->next_frame)) {
+		replay_end_file(file, file->damaged);
+		return;
+	}
+	replay_set_time(file);
 }
 
 /* The file with the oldest next frame, the first among equals; NULL if all files have ended. */
@@ -275,7 +376,7 @@ replay_oldest_file(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct replay_file *file = &replay->files[i];
 
-		if (!file->ended && (found == NULL || file->next_frame.ts < found->next_frame.ts))
+		if (!file->ended && (found == NULL || file->next_time < found->next_time))
 			found = file;
 	}
 	return found;
@@ -290,30 +391,33 @@ replay_oldest_other(const struct replay *replay, const struct replay_file *file)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct replay_file *other = &replay->files[i];
 
-		if (other != file && !other->ended && other->next_frame.ts < bound)
-			bound = other->next_frame.ts;
+		if (other != file && !other->ended && other->next_time < bound)
+			bound = other->next_time;
 	}
 	return bound;
 }
 
-/* Sleeps until a frame with this time stamp is due. */
+/* Sleeps until a frame of this packet time is due. */
 static void
-replay_wait_until_due(struct replay *replay, uint64_t ts)
+replay_wait_until_due(struct replay *replay, uint64_t time)
 {
 	uint64_t now = clock_monotonic_ns();
+	bool first = replay->start_time == 0;
 	double ahead;
 
-	if (replay->start_time == 0) {
+	/* A long gap behind the first frame: its time stamp is the only one before. */
+	if (first || (!replay->paced && time > replay->first_time + UNCONFIRMED_GAP_NS)) {
 		replay->start_time = now;
-		replay->first_ts = ts;
+		replay->first_time = time;
 	}
-	if (ts <= replay->first_ts)
+	replay->paced = !first;
+	if (time <= replay->first_time)
 		return;
-	ahead = (double)(ts - replay->first_ts) / replay->config->replay_speed - (double)(now - replay->start_time);
+	ahead = (double)(time - replay->first_time) / replay->config->replay_speed - (double)(now - replay->start_time);
 	if (ahead < PACE_SLACK_NS)
 		return;
 	replay_flush_output(replay);
-	/* A damaged time stamp may be centuries ahead: limit it to what a timer accepts. */
+	/* Damaged time stamps may be centuries ahead: limit the time to what a timer accepts. */
 	loop_sleep(replay->loop, ahead < 1e18 ? (uint64_t)ahead : (uint64_t)1e18);
 }
 
@@ -331,7 +435,7 @@ replay_run_merged(struct replay *replay)
 
 		do {
 			if (replay->config->replay_speed > 0)
-				replay_wait_until_due(replay, file->next_frame.ts);
+				replay_wait_until_due(replay, file->next_time);
 			if (loop_is_stopped(replay->loop))
 				break;
 			*batch_next_frame(replay->batch) = file->next_frame;
@@ -339,7 +443,7 @@ replay_run_merged(struct replay *replay)
 			replay_read_next(file);
 			if (++records % RECORDS_PER_POLL == 0)
 				replay_poll_loop(replay);
-		} while (!file->ended && file->next_frame.ts < bound);
+		} while (!file->ended && file->next_time < bound);
 	}
 	replay_flush_output(replay);
 }

@@ -65,7 +65,8 @@ observe_count_clock_step(struct observer *o)
 	flow_table_set_clock_offset(o->flows, o->clock.offset);
 	if (!o->logs_steps)
 		return;
-	log_notice("the clock of the time stamps was set by %+.3f s; connections and timers are not affected",
+	log_notice("the time stamps step by %+.3f s: the clock was set, or the time stamps before are wrong; "
+		   "connections and timers are not affected",
 		   (double)step / 1e9);
 }
 

@@ -365,6 +365,95 @@ test_pace(void **state)
 	fail_msg("a hundred times as fast takes %g s, not less than %g s", fast, slow);
 }
 
+/* Twelve frames, 10 ms apart, of which one has another time stamp; or all from the tenth on, if `step`. */
+static void
+write_irregular(unsigned which, uint32_t seconds, bool step)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	for (uint8_t i = 0; i < 12; i++)
+		record(file, i == which || (step && i > which) ? seconds : 100000, i * 10000u, i, 20);
+	fclose(file);
+}
+
+/* A paced replay does not wait for a time stamp that the frames around it contradict, or that none confirms. */
+static void
+test_pace_irregular(void **state)
+{
+	static const struct {
+		unsigned which;
+		uint32_t seconds;
+		bool step;
+	} irregular[] = {
+	    {5, 109145, false}, {5, 4000000000u, false}, {5, 0, false},	     {0, 109145, false},
+	    {0, 0, false},	{10, 109145, false},	 {11, 109145, false}, {11, 0, false},
+	    {5, 90855, true},	{9, 109145, true},
+	};
+
+	(void)state;
+	alarm(300); /* instead of hours */
+	for (size_t i = 0; i < sizeof irregular / sizeof irregular[0]; i++) {
+		write_irregular(irregular[i].which, irregular[i].seconds, irregular[i].step);
+		assert_true(seconds_of_replay(1) > 0.05);
+		assert_int_equal(seen.count, 12);
+		for (uint8_t frame = 0; frame < 12; frame++)
+			assert_int_equal(seen.first[frame], frame);
+		assert_true(seen.ts[irregular[i].which] ==
+			    irregular[i].seconds * 1000000000ull + irregular[i].which * 10000000u);
+	}
+	alarm(0);
+}
+
+/* A gap that the frames behind it confirm is waited for: ten seconds, at a hundred times the speed. */
+static void
+test_pace_gap(void **state)
+{
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	for (uint8_t i = 0; i < 10; i++)
+		record(file, i < 5 ? 1000 : 1010, 0, i, 20);
+	fclose(file);
+	assert_true(seconds_of_replay(100) > 0.09);
+	assert_int_equal(seen.count, 10);
+	/* Each frame behind a gap, so that each is read ahead twice. */
+	file = capture(0, MICRO, DLT_EN10MB);
+	for (uint8_t i = 0; i < 20; i++)
+		record(file, 1000 + 20u * i, 0, i, 20);
+	fclose(file);
+	assert_int_equal(replay(1, 1e6, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.count, 20);
+	for (uint8_t i = 0; i < 20; i++)
+		assert_int_equal(seen.first[i], i);
+	/* At the end of a file too. */
+	file = capture(0, MICRO, DLT_EN10MB);
+	record(file, 1000, 0, 0, 20);
+	record(file, 1010, 0, 1, 20);
+	fclose(file);
+	assert_true(seconds_of_replay(100) > 0.09);
+	assert_int_equal(seen.count, 2);
+}
+
+/* A lone time stamp in one of two files keeps its place. */
+static void
+test_merge_irregular(void **state)
+{
+	static const uint8_t wanted[] = {0, 20, 1, 2, 21, 22, 3, 23, 4, 24, 5, 25};
+	FILE *file = capture(0, MICRO, DLT_EN10MB);
+
+	(void)state;
+	for (uint8_t i = 0; i < 6; i++)
+		record(file, i == 2 ? 5000 : 1000 + 2u * i, 0, i, 20);
+	fclose(file);
+	file = capture(1, MICRO, DLT_EN10MB);
+	for (uint8_t i = 0; i < 6; i++)
+		record(file, 1001 + 2u * i, 0, (uint8_t)(i + 20), 20);
+	fclose(file);
+	assert_int_equal(replay(2, 0, NULL, NULL), INPUT_DONE);
+	assert_int_equal(seen.count, sizeof wanted);
+	assert_memory_equal(seen.first, wanted, sizeof wanted);
+}
+
 /* After the loop is stopped nothing more is read, which is not damage. */
 static void
 test_stop(void **state)
@@ -374,7 +463,8 @@ test_stop(void **state)
 	(void)state;
 	record(file, 1, 0, 1, 20);
 	record(file, 1, 2000, 2, 20);
-	record(file, 4000000000u, 0, 3, 20); /* a paced replay would wait for a century */
+	for (uint8_t i = 3; i < 7; i++)
+		record(file, 4000000000u, 0, i, 20); /* a paced replay would wait for a century */
 	fclose(file);
 	stop_at = 2;
 	assert_int_equal(replay(1, 1, NULL, NULL), INPUT_DONE);
@@ -411,7 +501,8 @@ main(void)
 	    cmocka_unit_test(test_merge),	      cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_cut_at_every_byte), cmocka_unit_test(test_damaged_of_two),
 	    cmocka_unit_test(test_refused),	      cmocka_unit_test(test_pace),
-	    cmocka_unit_test(test_stop),
+	    cmocka_unit_test(test_pace_irregular),    cmocka_unit_test(test_pace_gap),
+	    cmocka_unit_test(test_merge_irregular),   cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, make_directory, remove_directory);

@@ -189,7 +189,7 @@ is "the service was not restarted" "$(property NRestarts) $(property MainPID) $(
 journal_since "$cursor" "$tmp/journal"
 note "lines in the journal: $(wc -l <"$tmp/journal")"
 check "the journal is not flooded" test "$(wc -l <"$tmp/journal")" -le $((steps + 30))
-grep -vxE -e '.*clock of the time stamps was set.*' -e 'netobsd: memory reserved: .*' -e 'Start(ing|ed) netobs\.service - .*' \
+grep -vxE -e '.*the time stamps step by .*' -e 'netobsd: memory reserved: .*' -e 'Start(ing|ed) netobs\.service - .*' \
 	"$tmp/journal" >"$tmp/others"
 check "the journal has nothing unexpected" test ! -s "$tmp/others"
 [ ! -s "$tmp/others" ] || sed 's/^/# /' "$tmp/others"
