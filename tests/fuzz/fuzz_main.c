@@ -1,20 +1,117 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a fuzz target over files, and over the files of directories, given as arguments: so every fuzz target is a
- * plain test with any compiler.  Options, which begin with '-', are libFuzzer's and mean nothing here.  No file at all
- * is a failure, so that a test of nothing does not pass.
+ * plain test with any compiler.  -mutations=N runs each file N times more, changed at random but always in the same
+ * way; other options, which begin with '-', are libFuzzer's and mean nothing here.  No file at all is a failure, so
+ * that a test of nothing does not pass.  An input that ends the program is written to standard error, in hexadecimal.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static unsigned long files;
+/* Most bytes that a mutation adds. */
+#define GROWTH_MAX 64u
+
+static unsigned long files, runs, mutations;
+
+/* The present input. */
+static const char *input_path;
+static const uint8_t *input;
+static size_t input_size;
+
+static void
+fuzz_report_input(int number)
+{
+	dprintf(STDERR_FILENO, "signal %d with an input made of %s, %zu bytes: ", number, input_path, input_size);
+	for (size_t i = 0; i < input_size; i++)
+		dprintf(STDERR_FILENO, "%02x", input[i]);
+	dprintf(STDERR_FILENO, "\n");
+}
+
+static void
+fuzz_run_input(const char *path, const uint8_t *data, size_t size)
+{
+	input_path = path;
+	input = data;
+	input_size = size;
+	LLVMFuzzerTestOneInput(data, size);
+	runs++;
+}
+
+/* -------------------------------------------------------------------------------------------------------- mutations */
+
+static uint32_t
+fuzz_random(uint64_t *state, size_t below)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((*state >> 33) % below);
+}
+
+/* Changes one thing; `data` has memory for GROWTH_MAX bytes more.  Gives the new size. */
+static size_t
+fuzz_mutate_once(uint8_t *data, size_t size, uint64_t *random)
+{
+	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff, ' ', '"', '\\', '\n', 0xc2, 0xe2, 0x1b};
+	size_t at = fuzz_random(random, size), n = 1 + fuzz_random(random, GROWTH_MAX);
+	size_t from = fuzz_random(random, size);
+
+	switch (fuzz_random(random, 6)) {
+	case 0:
+		data[at] ^= (uint8_t)(1u << fuzz_random(random, 8));
+		return size;
+	case 1:
+		data[at] = values[fuzz_random(random, sizeof values)];
+		return size;
+	case 2:
+		data[at] = (uint8_t)(data[at] + fuzz_random(random, 33) - 16);
+		return size;
+	case 3: /* cut at the end or in the middle */
+		n = n < size - at ? n : size - at;
+		memmove(data + at, data + at + n, size - at - n);
+		return size - n > 0 ? size - n : size;
+	case 4: /* repeat a part */
+		memmove(data + at + n, data + at, size - at);
+		memmove(data + at, data + (from < at ? from : at), n);
+		return size + n;
+	default: /* copy a part */
+		n = n < size - at ? n : size - at;
+		n = n < size - from ? n : size - from;
+		memmove(data + at, data + from, n);
+		return size;
+	}
+}
+
+static void
+fuzz_run_mutations(const char *path, const uint8_t *data, size_t size)
+{
+	uint64_t random = size;
+
+	for (size_t i = 0; i < size; i++)
+		random = random * 31 + data[i];
+	for (unsigned long i = 0; i < mutations && size > 0; i++) {
+		size_t changes = 1 + fuzz_random(&random, 4), changed = size;
+		uint8_t *copy = malloc(size + changes * GROWTH_MAX), *exact;
+
+		if (copy == NULL)
+			exit(1);
+		memcpy(copy, data, size);
+		while (changes-- > 0)
+			changed = fuzz_mutate_once(copy, changed, &random);
+		exact = realloc(copy, changed); /* so that a sanitizer finds a read behind the end */
+		fuzz_run_input(path, exact != NULL ? exact : copy, changed);
+		free(exact);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static void
 fuzz_fail(const char *path)
@@ -34,12 +131,13 @@ fuzz_run_file(const char *path, size_t size)
 	if (fread(data, 1, size, file) != size)
 		fuzz_fail(path);
 	fclose(file);
-	LLVMFuzzerTestOneInput(data, size);
+	fuzz_run_input(path, data, size);
+	fuzz_run_mutations(path, data, size);
 	free(data);
 	files++;
 }
 
-static void fuzz_run_input(const char *path);
+static void fuzz_run_path(const char *path);
 
 static void
 fuzz_run_directory(const char *path)
@@ -53,7 +151,7 @@ fuzz_run_directory(const char *path)
 	for (int i = 0; i < count; i++) {
 		if (names[i]->d_name[0] != '.') {
 			snprintf(inside, sizeof inside, "%s/%s", path, names[i]->d_name);
-			fuzz_run_input(inside);
+			fuzz_run_path(inside);
 		}
 		free(names[i]);
 	}
@@ -61,7 +159,7 @@ fuzz_run_directory(const char *path)
 }
 
 static void
-fuzz_run_input(const char *path)
+fuzz_run_path(const char *path)
 {
 	struct stat status;
 
@@ -76,9 +174,17 @@ fuzz_run_input(const char *path)
 int
 main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (argv[i][0] != '-')
-			fuzz_run_input(argv[i]);
-	printf("%lu inputs\n", files);
+	static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+	struct sigaction report = {.sa_handler = fuzz_report_input, .sa_flags = (int)SA_RESETHAND};
+
+	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+		sigaction(fatal[i], &report, NULL);
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "-mutations=", 11) == 0)
+			mutations = strtoul(argv[i] + 11, NULL, 10);
+		else if (argv[i][0] != '-')
+			fuzz_run_path(argv[i]);
+	}
+	printf("%lu inputs, run %lu times\n", files, runs);
 	return files > 0 ? 0 : 1;
 }

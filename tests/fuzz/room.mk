@@ -5,11 +5,16 @@ shell_tests += \
 
 # Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.
 fuzz_targets = \
+	%D%/fuzz_capture \
 	%D%/fuzz_config \
+	%D%/fuzz_decompress \
 	%D%/fuzz_flow \
 	%D%/fuzz_frame \
 	%D%/fuzz_iscsi \
+	%D%/fuzz_netlink \
 	%D%/fuzz_pipeline \
+	%D%/fuzz_print \
+	%D%/fuzz_query \
 	%D%/fuzz_reassembly \
 	%D%/fuzz_sctp
 EXTRA_PROGRAMS += $(fuzz_targets) %D%/fuzz_seeds
@@ -18,16 +23,26 @@ fuzz_main =
 else
 fuzz_main = %D%/fuzz_main.c
 endif
+tests_fuzz_fuzz_capture_SOURCES = %D%/fuzz_capture.c $(fuzz_main)
+tests_fuzz_fuzz_capture_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_config_SOURCES = %D%/fuzz_config.c $(fuzz_main)
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_decompress_SOURCES = %D%/fuzz_decompress.c $(fuzz_main)
+tests_fuzz_fuzz_decompress_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_flow_SOURCES = %D%/fuzz_flow.c $(fuzz_main)
 tests_fuzz_fuzz_flow_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_iscsi_SOURCES = %D%/fuzz_iscsi.c $(fuzz_main)
 tests_fuzz_fuzz_iscsi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_netlink_SOURCES = %D%/fuzz_netlink.c $(fuzz_main)
+tests_fuzz_fuzz_netlink_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_pipeline_SOURCES = %D%/fuzz_pipeline.c $(fuzz_main)
 tests_fuzz_fuzz_pipeline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_print_SOURCES = %D%/fuzz_print.c $(fuzz_main)
+tests_fuzz_fuzz_print_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_query_SOURCES = %D%/fuzz_query.c $(fuzz_main)
+tests_fuzz_fuzz_query_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c $(fuzz_main)
 tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
