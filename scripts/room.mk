@@ -48,10 +48,14 @@ dscriptsdir = $(pkgdatadir)/scripts/d
 dist_dscripts_DATA = $(script_names:%=scripts/d/%.d)
 examplesdir = $(pkgdatadir)/scripts/examples
 dist_examples_DATA = $(script_names:%=scripts/examples/%.txt)
-EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs
+EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs scripts/translate
 
 scriptsdir = $(pkgdatadir)/scripts
-dist_scripts_SCRIPTS = scripts/translate
+scripts_SCRIPTS = translate
+dist_scripts_DATA = scripts/nearest.awk scripts/translate.awk
+translate: scripts/translate Makefile
+	$(AM_V_GEN)sed 's|[@]sbindir[@]|$(sbindir)|' $(srcdir)/scripts/translate >$@.new && chmod +x $@.new && mv $@.new $@
+CLEANFILES += translate
 bccdir = $(pkgdatadir)/scripts/bcc
 dist_bcc_SCRIPTS = scripts/bcc/talkers.py
 gdbdir = $(pkgdatadir)/scripts/gdb

@@ -59,7 +59,7 @@ machine() {
 	shift
 	# shellcheck disable=SC2046
 	[ $# -gt 0 ] || set -- bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate scripts/examples/update \
-		$(find tests -name '*.sh') probes/*.awk man/*.awk
+		$(find tests -name '*.sh') probes/*.awk man/*.awk scripts/*.awk
 	python3 tests/source/lint_shell.py "$machine_what" "$@"
 }
 

@@ -321,8 +321,14 @@ def check_awk(texts):
             if program is None:
                 yield path, line, "the program of awk is no single-quoted text, so that it cannot be checked"
                 continue
-            for complaint in [*awk_complaints(program), *mawk_complaints(program)]:
+            for complaint in [*awk_complaints(program), *mawk_complaints(with_functions(path, program))]:
                 yield path, line, complaint
+
+
+def with_functions(path, program):
+    """The program behind the file of functions that it needs, which a line of its own names: # Needs FILE."""
+    needed = re.findall(r"^# Needs (\S+\.awk)\.$", program, re.M)
+    return "".join((pathlib.Path(path).parent / file).read_text() for file in needed) + program
 
 
 # ----------------------------------------------------------------------------------------------------------- the packages

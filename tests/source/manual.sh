@@ -56,6 +56,15 @@ documented state '^\.It Li % Ta [0-9]' <"$tmp/states"
 printf '%s\n' ok bad partial unverified >"$tmp/checksums"
 documented "word for a checksum" '^\.It Li %$' <"$tmp/checksums"
 
+# The table of fields of other systems: the last column says which of them netobs has.
+awk '/^\.Ss Fields of other systems/ { inside = 1 } /^\.El/ { inside = 0 }
+	inside && /^\.It Va/ { print $3, ($NF == "-" || $0 ~ / Ta -: [^-]*$/ ? "-" : "yes") }' "$page" | sort >"$tmp/table"
+while read -r field _; do
+	if grep -qx "$field" "$tmp/fields"; then echo "$field yes"; else echo "$field -"; fi
+done <"$tmp/table" >"$tmp/table.wanted"
+check "the table of fields of other systems says which ones netobs has ($(wc -l <"$tmp/table"))" \
+	sh -c "test -s '$tmp/table' && diff -u '$tmp/table.wanted' '$tmp/table'"
+
 # The estimates of the header are those of the manual.
 sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
 documented estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
