@@ -149,7 +149,7 @@ landlock_prepare(const struct config *config)
 	if (sandbox_instrumentation.count > 0)
 		return true; /* gcov writes files */
 	if (abi < 1) {
-		log_debug(DEBUG_CONFINE, "access to files is not restricted: the kernel has no Landlock (%s)",
+		log_debug(DEBUG_CONFINE, "access to files is not restricted: no Landlock: %s",
 			  strerror(errno));
 		return true;
 	}

@@ -70,6 +70,39 @@ else
 	skip "a reload with a good configuration is applied" "capture needs root"
 fi
 
+# ------------------------------------------------------------------------------------------------- system-call filter
+
+ambient="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw --ambient-caps -all,+net_raw
+	--bounding-set -all,+net_raw --no-new-privs"
+python=
+for candidate in python3 /usr/bin/python3; do # one that another user may run
+	[ -n "$python" ] || ! $ambient "$candidate" -c 'import ctypes' 2>/dev/null || python=$candidate
+done
+if [ "$(id -u)" -ne 0 ] || [ -z "$python" ]; then
+	skip "netobsd runs under the unit's filter" "needs root, setpriv and python3"
+elif "$netobsd" --version | grep -q '^instrumented'; then
+	skip "netobsd runs under the unit's filter" "sanitizers and gcov make other calls"
+else
+	copy=$(private_netobsd) || exit 99
+	cp -- "$unit" "$tmp/filter.service" && cp -- "$top/tests/service/unit_filter.py" "$tmp" || exit 99
+	chmod 644 "$tmp/filter.service"
+	mkdir "$tmp/run" && chown nobody "$tmp/run"
+	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
+	# The capability makes netobsd check its files, as root does.
+	$ambient "$python" "$tmp/unit_filter.py" "$tmp/filter.service" "$copy" -c "$tmp/netobs.conf" --workers 2 \
+		--control "$tmp/run/control" --debug confine 2>"$tmp/err" &
+	main=$!
+	check "netobsd starts under the unit's filter" wait_for "$build/netobsctl" -s "$tmp/run/control" status
+	check "netobsd under the unit's filter: a reload" "$build/netobsctl" -s "$tmp/run/control" reload
+	kill "$main"
+	wait "$main"
+	is "netobsd under the unit's filter: status" $? 0
+	is "netobsd under the unit's filter: the debug messages of its confinement" \
+		"$(sed -n 's/.*debug confine: //p' "$tmp/err" | grep -cE 'no Landlock|system-call filter of (workers|owner threads) is active')" \
+		"$(python3 -c 'import ctypes; print(3 + (ctypes.CDLL(None).syscall(444, None, 0, 1) < 1))')"
+	is "netobsd under the unit's filter: no error" "$(grep -vE 'debug confine|memory reserved|reloaded$' "$tmp/err")" ""
+fi
+
 # ------------------------------------------------------------------------------------------------------------ limits
 
 # setting NAME: a number of the unit; a G at its end counts MiB
