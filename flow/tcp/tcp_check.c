@@ -61,14 +61,18 @@ tcp_ack_is_unsent(const struct tcp_endpoint *e, const struct tcp_endpoint *sende
 	return tcp_seq_before(limit, ack);
 }
 
-/* An ACK number from before the connection, or more than a window old (RFC 5961 section 5.2). */
+/* An ACK number from before the connection, or more than a window old (RFC 5961 section 5.2).  The ISN of an active
+ * opener is the last byte before the window that its SYN,ACK acknowledges; that of a passive one is no ACK number. */
 static bool
 tcp_ack_is_old(const struct tcp_endpoint *e, const struct tcp_endpoint *sender, uint32_t ack)
 {
+	bool iss_is_old = (e->flags & TCP_EP_ACTIVE_OPEN) != 0 && tcp_state_is_synchronized((enum tcp_state)e->state);
+	uint32_t first = e->iss + !iss_is_old;
+
 	if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0)
 		return false;
 	if ((e->flags & TCP_EP_ISS_KNOWN) != 0 && e->bytes < TCP_WINDOW_MAX && e->nxt - e->iss < TCP_WINDOW_MAX &&
-	    !tcp_seq_before(e->iss, ack))
+	    tcp_seq_before(ack, first))
 		return true;
 	return tcp_has_received(sender) && tcp_seq_before(ack, e->una - tcp_old_window(sender, e));
 }
@@ -97,7 +101,8 @@ tcp_seq_is_near(uint32_t a, uint32_t b)
 /*
  * Whether impossible numbers are right nevertheless, because the capture has lost more than a window in both
  * directions: the other endpoint, too, has sent numbers that its peer had to ignore, and both agree.  Of an endpoint
- * that is not captured, two consecutive segments of its peer have to agree.
+ * that is not captured, two consecutive segments of its peer have to agree.  Numbers that are not ahead of what was
+ * captured are old instead.
  */
 static bool
 tcp_numbers_are_confirmed(const struct tcp_arrival *a)
@@ -106,7 +111,8 @@ tcp_numbers_are_confirmed(const struct tcp_arrival *a)
 	const struct tcp_layer *t = a->header;
 	const struct tcp_ignored *theirs, *own;
 
-	if (pair == NULL || (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) != TCP_ACK)
+	if (pair == NULL || (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) != TCP_ACK ||
+	    (a->ep->nxt - t->ack < TCP_WINDOW_MAX && a->sender->nxt - t->seq < TCP_WINDOW_MAX))
 		return false;
 	own = &pair->end[a->endpoint].ignored;
 	theirs = &pair->end[1 - a->endpoint].ignored;

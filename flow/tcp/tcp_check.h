@@ -31,7 +31,7 @@ bool tcp_acceptance_is_known(const struct tcp_endpoint *e);
 static inline bool
 tcp_timestamp_is_old(const struct tcp_endpoint *e, const struct tcp_layer *t)
 {
-	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 && e->ts_recent != 0 && t->tsval != 0 &&
+	return (t->options & TCP_OPTION_TIMESTAMPS) != 0 && e->ts_recent != 0 &&
 	       (int32_t)(e->ts_recent - t->tsval) > TCP_PAWS_WINDOW;
 }
 

@@ -75,8 +75,9 @@ tcp_confirms_pending(const struct pending_syn *syn, const struct flow *flow, uns
 		       now >= deadline_add(syn->ts, SYN_UNANSWERED_NS);
 	if (!acks || t->ack != syn->header.seq + 1)
 		return false;
+	/* A challenge ACK has the numbers of the connection. */
 	if (syn_ack)
-		return (t->flags & TCP_SYN) == 0 && t->seq == syn->header.ack;
+		return (t->flags & TCP_SYN) == 0 && t->seq == syn->header.ack && t->ack != flow->tcp[sender].rcv_nxt;
 	return (t->flags & (TCP_SYN | TCP_RST)) != 0;
 }
 

@@ -135,7 +135,8 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 		return;
 	case TCP_STATE_SYN_SENT:
 	case TCP_STATE_SYN_RECEIVED:
-		if (tcp_seq_before(t->seq, e->una) || tcp_seq_before(e->nxt, t->seq))
+		/* Its own RST has SND.NXT or the ACK number of a segment that acknowledges its SYN. */
+		if (t->seq == e->iss || tcp_seq_before(t->seq, e->una) || tcp_seq_before(e->nxt, t->seq))
 			return;
 		break;
 	default:

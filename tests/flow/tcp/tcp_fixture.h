@@ -31,6 +31,7 @@ struct test_segment {
 	bool sack_ok;
 	uint16_t ident;	       /* IPv4 identification */
 	uint32_t tsval, tsecr; /* tsval 0: no option */
+	bool zero_stamp;       /* the option with a tsval of 0 */
 	uint8_t sacks;
 	uint32_t sack[4][2];
 };
@@ -189,7 +190,7 @@ tcp_fixture_packet(const struct test_segment *s)
 	memcpy(t->sack, s->sack, sizeof t->sack);
 	t->options = (uint8_t)((s->wscale != 0 ? TCP_OPTION_WSCALE : 0) | (s->mss != 0 ? TCP_OPTION_MSS : 0) |
 			       (s->sack_ok ? TCP_OPTION_SACK_PERMITTED : 0) | (s->sacks != 0 ? TCP_OPTION_SACK : 0) |
-			       (s->tsval != 0 ? TCP_OPTION_TIMESTAMPS : 0));
+			       (s->tsval != 0 || s->zero_stamp ? TCP_OPTION_TIMESTAMPS : 0));
 	return packet;
 }
 

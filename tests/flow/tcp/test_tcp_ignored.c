@@ -298,6 +298,61 @@ test_a_reset_behind_missing_frames(void **state)
 	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED");
 }
 
+/* What Linux does, recorded with real sockets. */
+static void
+test_neighbours_of_acceptable_segments(void **state)
+{
+	(void)state;
+	/* A SYN,ACK with a wrong number, and the RST that answers it. */
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 7000, 1000, 0);
+	feed(A, TCP_RST, 1000, 0, 0);
+	expect("A:connect-request A:CLOSED>SYN_SENT");
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(A, TCP_ACK, 1001, 5001, 0);
+	expect("B:LISTEN>SYN_RECEIVED A:connect-established A:SYN_SENT>ESTABLISHED B:accept-established "
+	       "B:SYN_RECEIVED>ESTABLISHED");
+	/* The ISN of an active opener is an old ACK number, that of a passive one is none. */
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5000, 0);
+	expect("");
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1000, 0);
+	t.now += 1000 * MILLISECONDS;
+	feed(A, TCP_ACK, 1001, 5002, 0);
+	expect("B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT B:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+/* In a connection with timestamps 0 is an old one, too. */
+static void
+test_a_timestamp_of_zero(void **state)
+{
+	struct test_segment s = segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001);
+
+	(void)state;
+	feed_stamped(A, TCP_SYN, 1000, 0, 0, 100);
+	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 100);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 0, 101);
+	tcp_fixture_take_trace(&t);
+	s.zero_stamp = true;
+	tcp_fixture_feed(&t, s);
+	feed_stamped(B, TCP_ACK, 5001, 1001, 0, 102);
+	expect("");
+}
+
+/* A SYN,ACK in CLOSING with the numbers of the connection: the challenge ACK looks as if it accepted the SYN,ACK. */
+static void
+test_a_syn_ack_with_the_numbers_of_the_connection(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1001, 0);
+	feed(A, TCP_ACK, 1002, 5002, 0);
+	tcp_fixture_take_trace(&t);
+	feed(B, TCP_SYN | TCP_ACK, 5001, 1002, 0);
+	feed(A, TCP_ACK, 1002, 5002, 0);
+	expect("");
+}
+
 /* An ACK that a newer one has overtaken: its window is old, too (RFC 9293 section 3.10.7.4, SND.WL2). */
 static void
 test_the_window_of_an_overtaken_ack(void **state)
@@ -609,6 +664,9 @@ main(void)
 		all(test_acknowledgements_of_unsent_bytes),
 		all(test_acknowledgements_of_missing_frames),
 		all(test_a_reset_behind_missing_frames),
+		all(test_neighbours_of_acceptable_segments),
+		all(test_a_timestamp_of_zero),
+		all(test_a_syn_ack_with_the_numbers_of_the_connection),
 		all(test_the_window_of_an_overtaken_ack),
 		all(test_a_fin_that_acknowledges_unsent_data),
 		all(test_a_fin_behind_missing_frames),
