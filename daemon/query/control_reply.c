@@ -16,14 +16,13 @@
 /* ----------------------------------------------------------------------------------------------------------- status */
 
 static unsigned
-reply_max_tracers(void)
+reply_count_enabled(void)
 {
-	unsigned most = 0;
+	unsigned enabled = 0;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (SEMAPHORE_READ(probe_semaphores[i]) > most)
-			most = SEMAPHORE_READ(probe_semaphores[i]);
-	return site_count_tracers(most);
+		enabled += SEMAPHORE_READ(probe_semaphores[i]) != 0;
+	return enabled;
 }
 
 static void
@@ -49,7 +48,7 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 	text_add_format(text,
 			"%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
 			"attach", (long)getpid());
-	text_add_format(text, "tracers      at most %u on one probe; probe sites: %s\n", reply_max_tracers(),
+	text_add_format(text, "probes       %u of %u enabled; probe sites: %s\n", reply_count_enabled(), PROBE_COUNT,
 			site_kind_name(site_selected()));
 	text_add_format(text,
 			"frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
@@ -80,7 +79,7 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
 			(unsigned long long)query->build.inode, build_id_is_replaced(&query->build) ? "true" : "false",
 			(long)getpid());
-	text_add_format(text, ",\"tracers\":%u,\"probe_site\":\"%s\"", reply_max_tracers(),
+	text_add_format(text, ",\"probes_enabled\":%u,\"probe_site\":\"%s\"", reply_count_enabled(),
 			site_kind_name(site_selected()));
 	text_add_format(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
 			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
@@ -105,7 +104,7 @@ reply_probes(struct query_context *query, bool json, struct text_buffer *text)
 	if (!json)
 		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_tracers(SEMAPHORE_READ(probe_semaphores[i]));
+		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]));
 		unsigned long long fired = totals.fired[i];
 
 		if (json)

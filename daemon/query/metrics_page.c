@@ -108,12 +108,14 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 }
 
 static void
-metrics_add_tracers(struct text_buffer *text)
+metrics_add_enabled(struct text_buffer *text)
 {
-	metrics_add_family(text, "probe_tracers", "gauge", "Tracers that have enabled each probe, including --print.");
+	metrics_add_family(text, "probe_enabled", "gauge",
+			   "0 if the probe is not enabled; all tracers that use uprobes count as one, others and "
+			   "--print as one each.");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		metrics_add_labelled(text, "probe_tracers", "probe", manifest_probes[i].name,
-				     site_count_tracers(SEMAPHORE_READ(probe_semaphores[i])));
+		metrics_add_labelled(text, "probe_enabled", "probe", manifest_probes[i].name,
+				     site_count_enablers(SEMAPHORE_READ(probe_semaphores[i])));
 }
 
 void
@@ -130,5 +132,5 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 	metrics_add_family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
 	stats_visit_interfaces(query->workers, metrics_add_interface, text);
 	metrics_add_memory(query, text);
-	metrics_add_tracers(text);
+	metrics_add_enabled(text);
 }

@@ -4,8 +4,7 @@
 
 #include "probes/sites.h"
 
-/* Sum of all semaphores: 0 while no probe is enabled; changes whenever a tracer attaches, enables another probe, or
- * detaches. */
+/* Sum of all semaphores: 0 while no probe is enabled; changes whenever a probe is enabled that was not, or disabled. */
 static inline unsigned
 semaphores_sum(void)
 {

@@ -80,7 +80,7 @@ site_selected(void)
 #endif
 
 unsigned
-site_count_tracers(unsigned semaphore)
+site_count_enablers(unsigned semaphore)
 {
 	return (semaphore + PROBE_SITES - 1) / PROBE_SITES;
 }

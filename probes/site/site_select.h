@@ -21,9 +21,10 @@ enum site_kind site_selected(void);
 /* "plain" or "fast"; "auto" if not selected yet. */
 const char *site_kind_name(enum site_kind kind);
 
-/* Number of tracers for a semaphore's value.  Most tracers raise it once for each site of a probe.  The few that raise
- * it only once (bcc, the built-in printer) count as one if alone, and as a half beside others. */
-unsigned site_count_tracers(unsigned semaphore);
+/* Number of enablers for a semaphore's value: the kernel raises it once for each site of a probe, however many tracers
+ * attach uprobes there, by path or by process id.  Others (bcc, the built-in printer) raise it once each; an enabler of
+ * that kind counts as one if alone, and as a half beside others. */
+unsigned site_count_enablers(unsigned semaphore);
 
 /*
  * The site that SITE_AUTO selects on kernel `release` ("6.18.44-amd64").  `uprobe_errno`

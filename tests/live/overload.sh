@@ -134,6 +134,15 @@ ctl() {
 	"$build/netobsctl" -s "$tmp/run/control" "$@"
 }
 
+# enabled: ENABLED of udp-receive
+enabled() {
+	ctl probes --json | sed -n 's/.*"udp-receive","enabled":\([0-9]*\).*/\1/p'
+}
+
+is_disabled() {
+	[ "$(enabled)" -eq 0 ]
+}
+
 frames() {
 	ctl counters | awk '$1 == "frames" { print $2 }'
 }
@@ -218,6 +227,19 @@ else
 	is "a tracer attaches again and again: no descriptor is left open" "$(descriptors)" "$descriptors"
 	wait_for sh -c "! '$build/netobsctl' -s '$tmp/run/control' probes | grep -q '^udp-receive  *[1-9]'"
 	is "a tracer attaches again and again: no probe stays enabled" "$(ctl probes --json | grep -c '"enabled":[1-9]')" 0
+	# The kernel enables a probe with the first tracer and disables it with the last.
+	count="usdt:$program:netobs:udp__receive { @ = count(); }"
+	tracer "$tmp/first" "$count"
+	first=$tracer
+	is "one tracer enables a probe once" "$(enabled)" 1
+	tracer "$tmp/second" "$count"
+	is "two tracers enable a probe once" "$(enabled)" 1
+	kill -9 "$first"
+	wait "$first" 2>/dev/null
+	is "after one of them has ended" "$(enabled)" 1
+	kill -9 "$tracer"
+	wait "$tracer" 2>/dev/null
+	check "after both have ended" wait_for is_disabled
 	finish
 fi
 

@@ -107,15 +107,15 @@ test_auto_selects(void **state)
 	assert_int_not_equal(site_selected(), SITE_AUTO);
 }
 
-/* The kernel raises a semaphore once for each site that it attaches a tracer to. */
+/* The kernel raises a semaphore once for each site while any tracer is attached to it. */
 static void
-test_tracers_are_counted_once(void **state)
+test_enablers_are_counted_once(void **state)
 {
 	(void)state;
-	assert_int_equal(site_count_tracers(0), 0);
-	assert_int_equal(site_count_tracers(1), 1); /* the printer */
+	assert_int_equal(site_count_enablers(0), 0);
+	assert_int_equal(site_count_enablers(1), 1); /* the printer */
 	for (unsigned tracers = 1; tracers < 5; tracers++)
-		assert_int_equal(site_count_tracers(tracers * PROBE_SITES), tracers);
+		assert_int_equal(site_count_enablers(tracers * PROBE_SITES), tracers);
 }
 
 static void
@@ -133,7 +133,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_plain_until_selected), cmocka_unit_test(test_old_kernels_are_not_queried),
 	    cmocka_unit_test(test_only_enxio_is_a_yes), cmocka_unit_test(test_the_option_decides),
-	    cmocka_unit_test(test_auto_selects),	cmocka_unit_test(test_tracers_are_counted_once),
+	    cmocka_unit_test(test_auto_selects),	cmocka_unit_test(test_enablers_are_counted_once),
 	    cmocka_unit_test(test_words),
 	};
 

@@ -97,6 +97,7 @@ wait_for listed 1 state=time-wait port 7001
 ctl status >"$tmp/status"
 check "status: version and pid" grep -q "^netobsd [0-9.]*, pid " "$tmp/status"
 check "status: how to attach" grep -qE "usdt:/proc/[0-9]+/exe:netobs:tcp__state__change" "$tmp/status"
+check "status: enabled probes" grep -qE "^probes +1 of [0-9]+ enabled" "$tmp/status"
 check "status: inode" grep -q "inode $(stat -c %i "$netobsd")," "$tmp/status"
 if have readelf; then
 	check "status: build id" grep -q "$(readelf -n "$netobsd" | awk '/Build ID:/ { print $3 }')" "$tmp/status"
@@ -202,7 +203,7 @@ fi
 is "metrics: the limit of connections" "$(awk '$1 == "netobs_connections_limit" { print $2 }' "$tmp/metrics")" 1000000
 check "metrics: streams by state" test \
 	"$(awk '$1 ~ /^netobs_connections_by_state.*proto="udp"/ { print $2 }' "$tmp/metrics")" -gt 15000
-check "metrics: tracers" grep -q '^netobs_probe_tracers{probe="tcp-state-change"} 1$' "$tmp/metrics"
+check "metrics: enabled probes" grep -q '^netobs_probe_enabled{probe="tcp-state-change"} 1$' "$tmp/metrics"
 is "metrics: no such page" "$(inside python3 "$client" http 127.0.0.1 9812 'GET / HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 404 Not Found"
 is "metrics: POST is rejected" "$(inside python3 "$client" http 127.0.0.1 9812 'POST /metrics HTTP/1.1' | head -n 1 | tr -d '\r')" \

@@ -18,7 +18,7 @@ fired() {
 	netobsctl probes --json | sed -n 's/.*"tcp-state-change".*"fired":\([0-9]*\).*/\1/p'
 }
 
-# enabled: how many tracers tcp-state-change has, as netobsd counts them
+# enabled: ENABLED of tcp-state-change: all tracers count as one
 enabled() {
 	netobsctl probes --json | sed -n 's/.*"tcp-state-change","enabled":\([0-9]*\).*/\1/p'
 }
