@@ -78,6 +78,7 @@ fuzz_mutate_once(uint8_t *data, size_t size, uint64_t *random)
 		memmove(data + at, data + at + n, size - at - n);
 		return size - n > 0 ? size - n : size;
 	case 4: /* repeat a part */
+		n = n < size - at ? n : size - at;
 		memmove(data + at + n, data + at, size - at);
 		memmove(data + at, data + (from < at ? from : at), n);
 		return size + n;

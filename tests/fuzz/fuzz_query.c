@@ -74,12 +74,11 @@ static void
 make_capture(int fd)
 {
 	static const uint8_t protocols[] = {6, 6, 17, 17, 132};
+	static const uint16_t version[2] = {2, 4};
 	uint8_t bytes[24 + 5 * (16 + 40)] = {0}, *at = bytes + 24;
 
 	put32(bytes, 0xa1b2c3d4);
-	bytes[4] = 2;
-	bytes[6] = 4;
-	put32(bytes + 4, 2 | 4 << 16);
+	memcpy(bytes + 4, version, sizeof version);
 	put32(bytes + 16, 65535);
 	put32(bytes + 20, 101); /* LINKTYPE_RAW */
 	for (unsigned i = 0; i < sizeof protocols; i++, at += 16 + 40) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
-	%D%/fuzz.sh
+	%D%/fuzz.sh \
+	%D%/memory.sh
 
 # Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.
 fuzz_targets = \
@@ -48,3 +49,4 @@ tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
 tests_fuzz_fuzz_sctp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 %D%/fuzz.log: $(fuzz_targets) %D%/fuzz_seeds
+%D%/memory.log: %D%/fuzz_seeds
