@@ -3,7 +3,8 @@
 
 netobsconfdir = $(sysconfdir)/netobs
 dist_netobsconf_DATA = conf/netobs.conf
-EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-completion
+EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-completion \
+	conf/netobs-scripts.bash-completion conf/netobsctl.bash-completion
 
 # Dashboard and scrape configuration for a site with many hosts.
 exampledir = $(docdir)/examples
@@ -15,7 +16,7 @@ systemdsystemunit_DATA = conf/netobs.service
 sysusers_DATA = conf/sysusers/netobs.conf
 endif
 completiondir = $(datadir)/bash-completion/completions
-completion_DATA = conf/completions/netobsd
+completion_DATA = conf/completions/netobsd conf/completions/netobs conf/completions/netobsctl
 
 conf/netobs.service: conf/netobs.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
@@ -25,7 +26,12 @@ conf/sysusers/netobs.conf: conf/netobs.sysusers
 	$(AM_V_GEN)$(MKDIR_P) conf/sysusers && cp $(srcdir)/conf/netobs.sysusers $@
 conf/completions/netobsd: conf/netobs.bash-completion
 	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobs.bash-completion $@
-CLEANFILES += conf/netobs.service conf/sysusers/netobs.conf conf/completions/netobsd
+conf/completions/netobs: conf/netobs-scripts.bash-completion
+	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobs-scripts.bash-completion $@
+conf/completions/netobsctl: conf/netobsctl.bash-completion
+	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobsctl.bash-completion $@
+CLEANFILES += $(completion_DATA)
+CLEANFILES += conf/netobs.service conf/sysusers/netobs.conf
 
 # `make distcheck` installs below its own directory only.
 AM_DISTCHECK_CONFIGURE_FLAGS = --with-systemdsystemunitdir='$${prefix}/lib/systemd/system' \

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# nearest(): the "did you mean" of the scripts; daemon/base/nearest.c is the same rule in C.
+# The "did you mean" of the scripts; daemon/base/nearest.c is the same rule in C.
+#
+#	awk -v misspelt=WORD -v candidates=LIST -f nearest.awk
+#
+# prints the end of a message; without misspelt it only defines functions, for the next program.
+
+BEGIN {
+	if (misspelt != "")
+		print did_you_mean(misspelt, candidates)
+}
 
 # min3(A, B, C): the smallest
 function min3(a, b, c) {
@@ -42,8 +51,8 @@ function nearest(word, list, words, count, i, distance, best, found) {
 	return found
 }
 
-# did_you_mean(WORD, LIST): the end of a message
+# did_you_mean(WORD, LIST): " (did you mean NEAREST?)", or nothing
 function did_you_mean(word, list, near) {
 	near = nearest(word, list)
-	return near == "" ? "" : "; did you mean " near "?"
+	return near == "" ? "" : " (did you mean " near "?)"
 }

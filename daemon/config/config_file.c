@@ -29,11 +29,14 @@ static struct config_parser {
 static void __attribute__((format(printf, 2, 0)))
 config_file_log_error(cfg_t *cfg, const char *format, va_list arguments)
 {
-	char what[512];
+	static const char unknown[] = "no such option '";
+	char what[512], hint[NEAREST_HINT_MAX] = "";
 
 	vsnprintf(what, sizeof what, format, arguments);
+	if (strncmp(what, unknown, sizeof unknown - 1) == 0)
+		options_hint(what + sizeof unknown - 1, strcspn(what + sizeof unknown - 1, "'"), true, hint);
 	if (!parser->error_logged)
-		log_error("%s:%d: %s", cfg->filename, cfg->line, what);
+		log_error("%s:%d: %s%s", cfg->filename, cfg->line, what, hint);
 	parser->error_logged = true;
 }
 

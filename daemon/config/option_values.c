@@ -415,6 +415,7 @@ value_set_print(struct config *config, const struct option_row *row, const char 
 	bool selected[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
+	char hint[NEAREST_HINT_MAX];
 
 	(void)row;
 	if (text != NULL && *text == '\0') {
@@ -422,8 +423,8 @@ value_set_print(struct config *config, const struct option_row *row, const char 
 		return false;
 	}
 	if (text != NULL && !manifest_select_probes(text, selected, &unknown, &length)) {
-		snprintf(error, size, "there is no probe \"%.*s\"; netobsd --list-probes lists them all",
-			 length < 60 ? (int)length : 60, unknown);
+		snprintf(error, size, "there is no probe \"%.*s\"%s; netobsd --list-probes lists them all",
+			 length < 60 ? (int)length : 60, unknown, options_probe_hint(unknown, length, hint));
 		return false;
 	}
 	config->print = PRINT_TEXT;

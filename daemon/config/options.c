@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/nearest.h"
 #include "daemon/config/config_file.h"
 #include "daemon/config/config_print.h"
 
@@ -289,13 +290,15 @@ static void
 options_log_unknown(char **argv)
 {
 	const struct option_row *row = optopt != 0 ? options_find_by_value(optopt) : NULL;
+	char hint[NEAREST_HINT_MAX];
 
 	if (row != NULL)
 		log_error("--%s takes no value", row->name);
 	else if (optopt != 0)
 		log_error("unknown option -%c; netobsd --help lists the options", optopt);
 	else
-		log_error("unknown or ambiguous option %s; netobsd --help lists the options", argv[optind - 1]);
+		log_error("unknown or ambiguous option %s%s; netobsd --help lists the options", argv[optind - 1],
+			  options_hint(argv[optind - 1] + 2, strcspn(argv[optind - 1] + 2, "="), false, hint));
 }
 
 /* Joins the arguments behind the options into the filter. */
@@ -386,7 +389,7 @@ options_check_combination(struct config *config, const bool given[ROWS])
 static enum options_result
 options_apply_row(const struct option_row *row, struct config *config)
 {
-	char error[128];
+	char error[256];
 
 	if (row->action == ACTION_VERSION)
 		return OPTIONS_VERSION;

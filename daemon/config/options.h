@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "daemon/base/nearest.h"
 #include "daemon/config/config.h"
 
 enum options_group { GROUP_INPUT, GROUP_VIEW, GROUP_OUTPUT, GROUP_LIMITS, GROUP_GENERAL, GROUP_COUNT };
@@ -104,6 +105,11 @@ const struct option_row *options_find_setting(const char *name);
 
 /* Whether both configurations have the same values for the row. */
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
+
+/* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting or probe; "" if no
+ * name is near (options_help.c). */
+const char *options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX]);
+const char *options_probe_hint(const char *name, size_t length, char hint[NEAREST_HINT_MAX]);
 
 /* --help (options_help.c). */
 extern const char *const option_group_titles[GROUP_COUNT];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 
+#include "daemon/base/nearest.h"
 #include "daemon/config/options.h"
+#include "probes/manifest.h"
 
 #define HELP_COLUMN 34
 
@@ -51,4 +53,27 @@ options_print_help(FILE *to)
 	      "See netobsd(8) for details and netobs(7) for the probes.\n",
 	      to);
 	config_free(&defaults);
+}
+
+const char *
+options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX])
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, length);
+	for (size_t i = 0; i < options_table_rows; i++)
+		if (options_table[i].source != (settings ? OPTION_COMMAND_LINE : OPTION_CONFIG_FILE))
+			nearest_consider(&nearest, options_table[i].name);
+	return nearest_hint(&nearest, settings ? "" : "--", hint);
+}
+
+const char *
+options_probe_hint(const char *name, size_t length, char hint[NEAREST_HINT_MAX])
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, length);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		nearest_consider(&nearest, manifest_probes[i].name);
+	return nearest_hint(&nearest, "", hint);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/log_debug.h"
+#include "daemon/base/nearest.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 
@@ -186,10 +187,21 @@ control_request_name(enum control_command command)
 	return command_names[command];
 }
 
+static const char *
+control_command_hint(const char *word, char hint[NEAREST_HINT_MAX])
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, word, strlen(word));
+	for (unsigned i = 0; i < REQUEST_COMMANDS; i++)
+		nearest_consider(&nearest, command_names[i]);
+	return nearest_hint(&nearest, "", hint);
+}
+
 bool
 control_request_parse(char *line, struct control_request *request, char *error, size_t size)
 {
-	char *words[WORDS_MAX + 1];
+	char *words[WORDS_MAX + 1], hint[NEAREST_HINT_MAX];
 	unsigned count;
 
 	*request = (struct control_request){0};
@@ -203,8 +215,9 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 		request->command++;
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
-			 "unknown command; commands are status, connections, connection, probes, interfaces, counters, "
-			 "reload and debug");
+			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
+			 "counters, reload and debug",
+			 control_command_hint(words[0], hint));
 		return false;
 	}
 	return control_parse_operands(request, words + 1, count - 1, error, size);

@@ -51,6 +51,9 @@ complains() {
 }
 
 complains "no such script" "no script is called nonsense; netobs --list" nonsense -r /dev/null
+complains "misspelt script" "no script is called tcpsnop (did you mean tcpsnoop?); netobs --list" tcpsnop -r /dev/null
+complains "misspelt script, its help" "no script is called webcon (did you mean webconn?); netobs --list" --help webcon
+complains "misspelt option" "unknown option --prnt (did you mean --print?)" webconn --prnt
 complains "no such file" "cannot read /nonsense" webconn -r /nonsense
 complains "no such process" "process 999999999 does not exist" webconn -p 999999999
 complains "no such option" "unknown option --nonsense" webconn --nonsense
@@ -81,6 +84,8 @@ is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp
 
 "$netobs" --help timeline >"$tmp/out"
 check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
+check "--help NAME says what the script needs" grep -q '^Needs bpftrace .* root' "$tmp/out"
+check "--help NAME says which probes it uses" grep -q '^Probes: tcp-receive, tcp-retransmit, tcp-send, tcp-state-change;' "$tmp/out"
 
 # The installed netobs has the paths of its files: no @...dir@ is left in it.
 check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"

@@ -84,14 +84,14 @@ refused 'fbt::tcp_input:entry { @ = count(); }' \
 refused 'udplite:::send { @ = count(); }' \
 	'1: udplite: netobs has no probes of UDP-Lite; ip-send and ip-receive fire for its packets'
 refused 'udplite:::send' '1: udplite: netobs has no probes of UDP-Lite; ip-send and ip-receive fire for its packets' ''
-refused 'tcp:::receeve { @ = count(); }' '1: netobs has no probe tcp-receeve; did you mean tcp-receive?'
+refused 'tcp:::receeve { @ = count(); }' '1: netobs has no probe tcp-receeve (did you mean tcp-receive?)'
 refused 'tcp:::send { @ = max(args[3]->tcps_srtt); }' \
 	"1: tcpsinfo_t of netobs has no tcps_srtt: its unit is the kernel's; use tcps_srtt_us, in us, or tcps_rtt, in ms"
 refused 'tcp:::send { @ = max(args[3]->tcps_smax); }' \
 	'1: tcpsinfo_t of netobs has no tcps_smax: use tcps_snxt, the next sequence number to send'
 refused 'tcp:::send { @ = max(args[3]->tcps_smax); }' \
 	'1: tcpsinfo_t of netobs has no tcps_smax: use tcps_snxt, the next sequence number to send' ''
-refused 'tcp:::send { @ = max(args[4]->tcp_dprot); }' '1: tcpinfo_t of netobs has no tcp_dprot; did you mean tcp_dport?'
+refused 'tcp:::send { @ = max(args[4]->tcp_dprot); }' '1: tcpinfo_t of netobs has no tcp_dprot (did you mean tcp_dport?)'
 refused 'tcp:::state-change /args[3]->tcps_state == TCP_STATE_IDLE/ { @ = count(); }' \
 	'1: TCP_STATE_IDLE: an endpoint of netobs never has this state'
 refused 'tcp:::send { @ = stddev(1); }' '1: stddev(): no equivalent in bpftrace'

@@ -118,7 +118,11 @@ complains "view host without local addresses: a warning" 0 "--local PREFIX" -r "
 # ------------------------------------------------------------------------------------------------------- bad requests
 
 complains "nothing to do" 1 "-i IFACE"
-complains "unknown option" 1 "unknown.*--frobnicate" --frobnicate
+complains "unknown option" 1 "unknown.*--frobnicate;" --frobnicate
+complains "misspelt option" 1 "unknown.*--stirct (did you mean --strict?);" --stirct
+complains "misspelt option with a value" 1 "unknown.*--veiw=both (did you mean --view?);" --veiw=both
+printf 'interfce = {"any"}\n' >"$tmp/misspelt.conf"
+complains "misspelt setting" 1 "misspelt.conf:1: .*'interfce' (did you mean interface?)" -c "$tmp/misspelt.conf" --check-config
 complains "file and interface" 1 "not both" -r "$file" -i lo
 complains "no such file" 1 "No such file" -r "$tmp/none"
 complains "a directory" 1 "directory" -r "$tmp"
@@ -127,7 +131,8 @@ complains "empty standard input" 1 "standard input is empty" -r -
 complains "not a capture" 1 "is not a readable capture" -r "$0"
 complains "no such interface" 1 "no such interface: nope0; available: any, .*lo" -i nope0
 complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
-complains "unknown probe" 1 'no probe "tcp-recieve"' -r "$file" --print=tcp-recieve
+complains "unknown probe" 1 'no probe "tcp-recieve" (did you mean tcp-receive?);' -r "$file" --print=tcp-recieve
+complains "unknown probe that is like none" 1 'no probe "nonesuch";' -r "$file" --print=nonesuch
 complains "unknown probe among others" 1 'no probe "x\*"' -r "$file" --print=tcp-*,x*
 complains "bad number" 1 "whole number from 16" -r "$file" --max-flows many
 if have prlimit && prlimit --as=2000000000 "$netobsd" --version >/dev/null 2>&1; then # not with a sanitizer

@@ -37,6 +37,7 @@ if have shellcheck; then
 	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
 		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update \
 		$(find tests -name '*.sh')
+	check "completions for bash" shellcheck --norc -s bash conf/*.bash-completion
 else
 	skip "shell scripts" "shellcheck is not installed"
 fi

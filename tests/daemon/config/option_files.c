@@ -8,6 +8,7 @@
 #include "daemon/base/log_debug.h"
 #include "daemon/config/config_print.h"
 #include "daemon/config/options.h"
+#include "probes/manifest.h"
 
 static struct config defaults;
 
@@ -163,6 +164,18 @@ completion_row(const struct option_row *row)
 	printf("--%s) words=(%s) ;;\n", row->name, words_for(row->argument));
 }
 
+/* --print takes a value only behind an equals sign. */
+static void
+completion_probes(void)
+{
+	puts("	--print=)\n"
+	     "		words=(-W '");
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		printf("			%s\n", manifest_probes[i].name);
+	puts("		')\n"
+	     "		;;");
+}
+
 static void
 completion(void)
 {
@@ -171,9 +184,19 @@ completion(void)
 	     "\n"
 	     "_netobsd()\n"
 	     "{\n"
-	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words\n"
+	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words list=''\n"
 	     "\n"
+	     "	# --OPTION=VALUE is three words.\n"
+	     "	if [[ $cur == = ]]; then\n"
+	     "		cur='' prev=${prev/%--print/--print=}\n"
+	     "	elif [[ $prev == = ]]; then\n"
+	     "		prev=${COMP_WORDS[COMP_CWORD - 2]/%--print/--print=}\n"
+	     "	fi\n"
+	     "	case $prev in\n"
+	     "	--print= | --debug) list=${cur%\"${cur##*,}\"} cur=${cur##*,} ;;\n"
+	     "	esac\n"
 	     "	case $prev in");
+	completion_probes();
 	for (size_t i = 0; i < options_table_rows; i++)
 		completion_row(&options_table[i]);
 	puts("	*)\n"
@@ -185,7 +208,7 @@ completion(void)
 	     "		;;\n"
 	     "	esac\n"
 	     "	[[ ${words[0]} != -f ]] || compopt -o filenames 2>/dev/null\n"
-	     "	mapfile -t COMPREPLY < <(compgen \"${words[@]}\" -- \"$cur\")\n"
+	     "	mapfile -t COMPREPLY < <(compgen -P \"$list\" \"${words[@]}\" -- \"$cur\")\n"
 	     "}\n"
 	     "complete -F _netobsd netobsd");
 }

@@ -53,6 +53,13 @@ if have bash; then
 	is "completion of options" "$(complete_words netobsd --check)" "--check-config"
 	is "completion of words" "$(complete_words netobsd --view m)" "monitor"
 	is "completion of topics" "$(complete_words netobsd --debug ow)" "owner"
+	is "completion of several topics" "$(complete_words netobsd --debug live,ow)" "live,owner"
+	is "completion of words behind an equals sign" "$(complete_words netobsd --view = m)" "monitor"
+	is "completion of all words behind an equals sign" "$(complete_words netobsd --view =)" "host both monitor"
+	is "completion of probes" "$(complete_words netobsd --print = tcp-acc)" "tcp-accept-established tcp-accept-refused"
+	is "completion of several probes" "$(complete_words netobsd --print = udp-send,tcp-acc)" \
+		"udp-send,tcp-accept-established udp-send,tcp-accept-refused"
+	is "--print takes a value only behind an equals sign" "$(complete_words netobsd --print --check)" "--check-config"
 	is "completion of interfaces" "$(complete_words netobsd -i an)" "any"
 	is "completion of files" "$(complete_words netobsd -r "$top/READM")" "$top/README.md"
 else

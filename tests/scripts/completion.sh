@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The completions for netobs(1) and netobsctl(8) in bash agree with the programs.  tests/daemon/config/option_files.sh has
+# that for netobsd(8).
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+have bash || skip_all "no bash"
+conf=$top/conf
+netobs=$top/scripts/netobs
+
+# completed FILE FUNCTION WORD...: what bash offers for the last word
+completed() {
+	bash -c '. "$1"; call=$2; shift 2; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); "$call"; echo "${COMPREPLY[*]}"' bash "$@"
+}
+
+scripts() {
+	completed "$conf/netobs-scripts.bash-completion" _netobs "$netobs" "$@"
+}
+
+ctl() {
+	completed "$conf/netobsctl.bash-completion" _netobsctl netobsctl "$@"
+}
+
+is "netobs: a script" "$(scripts tcpsn)" "tcpsnoop"
+is "netobs: every script" "$(scripts '' | tr ' ' '\n' | sort | tr '\n' ' ')" \
+	"$("$netobs" --list | cut -d ' ' -f 1 | sort | tr '\n' ' ')"
+is "netobs: a script behind options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
+is "netobs: options" "$(scripts --l)" "--list"
+is "netobs: every option is in the usage" "$(for option in $(scripts -); do
+	"$netobs" --help | grep -qe "$option" || echo "$option"
+done)" ""
+is "netobs: a file" "$(scripts webconn -r "$top/READM")" "$top/README.md"
+is "netobs: a file as an argument" "$(scripts tcpsnoop "$top/READM")" "$top/README.md"
+is "netobs: a script of the user" "$(scripts "$top/scripts/bpftrace/tcpsn")" "$top/scripts/bpftrace/tcpsnoop.bt"
+is "netobs: an interface" "$(scripts tcpsnoop -i an)" "any"
+is "netobs: a tracer" "$(scripts tcpsnoop -t b)" "bpftrace"
+is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
+if [ -r /proc/net/tcp ]; then
+	check "netobs: ports of this host" python3 - "$conf/netobs-scripts.bash-completion" "$netobs" <<'PYTHON'
+import socket, subprocess, sys
+
+with socket.create_server(("127.0.0.1", 0)) as server:
+    port = str(server.getsockname()[1])
+    words = f'. "$1"; COMP_WORDS=("$2" timeline {port}) COMP_CWORD=2; _netobs; echo "${{COMPREPLY[*]}}"'
+    offered = subprocess.run(["bash", "-c", words, "bash", *sys.argv[1:]], capture_output=True, text=True, check=True).stdout
+    print("wanted", port, "got", offered)
+    sys.exit(port not in offered.split())
+PYTHON
+else
+	skip "netobs: ports of this host" "no /proc/net/tcp"
+fi
+
+is "netobsctl: a command" "$(ctl conn)" "connections connection"
+"$build/netobsctl" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | sort >"$tmp/commands"
+is "netobsctl: every command" "$(ctl '' | tr ' ' '\n' | grep -v '^-' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/commands")"
+"$build/netobsctl" --help | grep -o -- '--[a-z][a-z]*' | sort -u | grep -v -- '--control' >"$tmp/options"
+is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/options")"
+is "netobsctl: a command behind options" "$(ctl -s socket stat)" "status"
+is "netobsctl: conditions" "$(ctl connections po)" "port"
+is "netobsctl: protocols" "$(ctl connections proto '')" "tcp udp sctp"
+is "netobsctl: states" "$(ctl connections state est)" "established"
+sed -n 's/^	--debug) words=(-W .\(.*\).) ;;/\1/p' "$conf/netobs.bash-completion" >"$tmp/topics"
+is "netobsctl: every topic" "$(ctl debug '' | tr ' ' '\n' | grep -v '^-' | tr '\n' ' ')" "$(cat "$tmp/topics") "
+grep -oh '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" "$top"/flow/sctp/*.c | tr -d '"' | sed 's/^state-//' | sort -u >"$tmp/states"
+is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
+
+tap_done
