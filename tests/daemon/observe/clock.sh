@@ -55,7 +55,7 @@ is "back: times of events are those of the new clock" "$(jumps back)" 1
 is "back and forth: two steps" "$(counter forth clock.steps) $(counter forth clock.ignored-stamps)" "2 0"
 is "back and forth: times of events follow" "$(jumps forth)" 2
 is "past: the time stamp is ignored" "$(counter past clock.steps) $(counter past clock.ignored-stamps)" "0 1"
-check "back: logged" grep -q 'set by -3600.000 s' "$tmp/back.err"
+check "back: logged" grep -q 'the time stamps step by -3600.000 s' "$tmp/back.err"
 check "past: logged" grep -q 'time stamp of a frame is ignored: it differs by -3600.0[0-9]* s' "$tmp/past.err"
 
 # With a batch of 128 frames and an irregular frame at 185, these leads put it at the end and the beginning of a batch.
