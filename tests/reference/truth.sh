@@ -14,13 +14,13 @@ shipped=$top/tests/truth
 
 # shipped_already FOLDER: whether the source tree has the same record
 shipped_already() {
-	for ours in "$shipped/scripted" "$shipped"/live/*; do
+	for ours in "$shipped/scripted" "$shipped/crafted" "$shipped"/live/*; do
 		! cmp -s "$ours/truth.tsv" "$1/truth.tsv" || return 0
 	done
 	return 1
 }
 
-set -- "$shipped/scripted" "$shipped"/live/*
+set -- "$shipped/scripted" "$shipped/crafted" "$shipped"/live/*
 further=0
 for folder in "$shared/truth/scripted" "$shared"/truth/live/*; do
 	if [ -e "$folder/truth.tsv" ] && ! shipped_already "$folder"; then
