@@ -143,7 +143,7 @@ tcp_check_syn(const struct tcp_arrival *a)
 	return tcp_has_received(e) ? ANOMALY_TCP_SYN_IGNORED : ANOMALY_NONE;
 }
 
-/* Whether `seq` is what the endpoint, number `endpoint`, last acknowledged beyond what its peer was captured sending. */
+/* Whether `seq` is what endpoint number `endpoint` last acknowledged beyond what its peer was captured sending. */
 static bool
 tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t seq)
 {
@@ -262,8 +262,8 @@ tcp_store_ignored(struct tcp_segment_ctx *ctx)
 
 /*
  * A RST has SND.NXT of its sender, or answers a segment of the peer with its ACK number; Linux also uses the right edge
- * of the peer's window, and a socket that is closed the number of its FIN.  If frames are missing in the capture, it has
- * the number up to which the peer has acknowledged them.
+ * of the peer's window, and a socket that is closed the number of its FIN.  If frames are missing in the capture, it
+ * has the number up to which the peer has acknowledged them.
  */
 bool
 tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)

@@ -188,9 +188,9 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 }
 
 /*
- * The ACK number in `ctx` acknowledges bytes that the peer was not captured sending, although the capture has both SYNs:
- * the segment is forged, or frames are missing.  It proves nothing until the peer continues behind these bytes, or until
- * a higher ACK follows while nothing of the peer is captured.
+ * The ACK number in `ctx` acknowledges bytes that the peer was not captured sending, although the capture has both
+ * SYNs: the segment is forged, or frames are missing.  It proves nothing until the peer continues behind these bytes,
+ * or until a higher ACK follows while nothing of the peer is captured.
  */
 static __attribute__((noinline)) bool
 tcp_unsent_ack_is_confirmed(const struct tcp_segment_ctx *ctx)

@@ -7,7 +7,8 @@ shell_tests += \
 	%D%/truth.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
-	%D%/tshark_retransmissions.sh
+	%D%/tshark_retransmissions.sh \
+	%D%/zeek.sh
 
 EXTRA_PROGRAMS += %D%/dump_fields %D%/truth_replay
 %D%/truth.log %D%/truth_fresh.log: %D%/truth_replay
