@@ -78,8 +78,8 @@ check_slices(const struct packet *packet)
 	}
 }
 
-/* The reason is one of the anomalies, and none is more severe.  `cut`: bytes of the frame are missing; if its record does
- * not say so, the packet says it, or one around it. */
+/* The reason is one of the anomalies, and none is more severe.  `cut`: bytes of the frame are missing; if its record
+ * does not say so, an anomaly of the packet or of one around it does. */
 static void
 check_reason(const struct packet *packet, bool cut)
 {
