@@ -82,18 +82,19 @@ mnl_socket_get_fd(const struct mnl_socket *socket)
 	return kernel.fds[0];
 }
 
-ssize_t
-mnl_socket_sendto(const struct mnl_socket *socket, const void *buffer, size_t size)
+/* Requests arrive at the other end of the socket. */
+static void
+read_requests(void)
 {
 	struct nlmsghdr header;
+	ssize_t got;
 
-	(void)socket;
-	must(size >= sizeof header);
-	memcpy(&header, buffer, sizeof header);
-	must(header.nlmsg_len == size && (header.nlmsg_flags & NLM_F_REQUEST) != 0);
-	if (kernel.first_sequence == 0)
-		kernel.first_sequence = header.nlmsg_seq;
-	return (ssize_t)size;
+	while ((got = recv(kernel.fds[1], &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC)) > 0) {
+		must(got >= (ssize_t)sizeof header && header.nlmsg_len == (size_t)got);
+		must((header.nlmsg_flags & NLM_F_REQUEST) != 0);
+		if (kernel.first_sequence == 0)
+			kernel.first_sequence = header.nlmsg_seq;
+	}
 }
 
 static uint16_t
@@ -149,6 +150,7 @@ mnl_socket_recvfrom(const struct mnl_socket *socket, void *buffer, size_t size)
 	size_t used = 0, length;
 
 	(void)socket;
+	read_requests();
 	errno = EAGAIN;
 	if (kernel.at >= kernel.size)
 		return -1;
@@ -284,6 +286,7 @@ read_all(struct loop *loop, uint8_t how, bool split)
 	kernel.at = 0;
 	kernel.split = split;
 	kernel.lost = false;
+	read_requests();
 	kernel.first_sequence = 0;
 	if ((how & 3) < 2)
 		return read_addresses(loop);
