@@ -31,6 +31,7 @@
 #include "daemon/wait_tracer.h"
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
+#include "probes/site/semaphores.h"
 
 /* Resources of a run, in order of acquisition; released in reverse order. */
 struct daemon_state {
@@ -253,6 +254,25 @@ daemon_log_memory(const struct daemon_state *state)
 			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owner_lookup >> 20);
 }
 
+/* Says on a terminal what is observed, if nothing would say it: no service, no printer, no tracer. */
+static void
+daemon_log_observing(const struct config *config)
+{
+	char names[256] = "";
+	size_t used = 0;
+
+	if (config->interface_names[0] == NULL || config->print != PRINT_OFF || config->config_path != NULL ||
+	    config->control_path != NULL || config->metrics_address != NULL || isatty(STDERR_FILENO) == 0 ||
+	    semaphores_sum() != 0)
+		return;
+	for (size_t i = 0; config->interface_names[i] != NULL && used < sizeof names; i++)
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+					 config->interface_names[i]);
+	log_notice("observing %s; to see something, run in another terminal: netobs tcpsnoop (netobs --list shows all "
+		   "scripts; netobs(7) has other tracers), or start netobsd with --print",
+		   names);
+}
+
 static bool
 daemon_select_probe_site(const struct config *config)
 {
@@ -283,6 +303,7 @@ daemon_start(struct daemon_state *state)
 	service_set_workers(state->service, state->workers);
 	service_notify_ready(state->service);
 	daemon_log_memory(state);
+	daemon_log_observing(state->config);
 	log_limit_enable();
 	return true;
 }

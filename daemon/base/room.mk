@@ -19,6 +19,8 @@ libdaemon_a_SOURCES += \
 	%D%/nearest.h \
 	%D%/output.c \
 	%D%/output.h \
+	%D%/progress.c \
+	%D%/progress.h \
 	%D%/text_buffer.c \
 	%D%/text_buffer.h \
 	%D%/thread.c \

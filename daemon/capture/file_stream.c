@@ -310,6 +310,22 @@ file_stream_is_file(const struct file_stream *stream)
 	return stream->plain_file;
 }
 
+uint64_t
+file_stream_size(const struct file_stream *stream)
+{
+	struct stat status;
+
+	return stream->plain_file && fstat(stream->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+uint64_t
+file_stream_position(const struct file_stream *stream)
+{
+	off_t at = stream->plain_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
+
+	return at > 0 ? (uint64_t)at : 0;
+}
+
 const char *
 file_stream_name(const struct file_stream *stream)
 {

@@ -32,6 +32,12 @@ int file_stream_plain_fd(const struct file_stream *stream);
 /* Whether it is a file, perhaps compressed: reading never waits. */
 bool file_stream_is_file(const struct file_stream *stream);
 
+/* Bytes of the file, still compressed; 0 if it is not a plain file. */
+uint64_t file_stream_size(const struct file_stream *stream);
+
+/* Bytes of them that have been read from its descriptor. */
+uint64_t file_stream_position(const struct file_stream *stream);
+
 /* The path, or "standard input". */
 const char *file_stream_name(const struct file_stream *stream);
 

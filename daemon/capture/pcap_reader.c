@@ -154,6 +154,12 @@ pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned coun
 	return taken;
 }
 
+uint64_t
+pcap_reader_position(const struct pcap_reader *reader)
+{
+	return (uint64_t)reader->offset;
+}
+
 bool
 pcap_reader_hand_back(struct pcap_reader *reader)
 {

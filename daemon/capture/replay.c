@@ -6,11 +6,13 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/progress.h"
 #include "daemon/capture/file_stream.h"
 #include "daemon/capture/pcap_common.h"
 #include "daemon/capture/pcap_reader.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/packet_clock.h"
+#include "probes/site/semaphores.h"
 
 /* Records read between two polls of the event loop: about a millisecond of work. */
 #define RECORDS_PER_POLL 4096
@@ -48,6 +50,7 @@ struct replay {
 	struct loop *loop;
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
+	struct progress progress;
 	uint64_t first_time; /* packet time of the first frame, for the pace */
 	uint64_t start_time; /* monotonic time of the first frame; 0 before */
 	bool paced;	     /* a second frame has been paced */
@@ -65,6 +68,35 @@ replay_flush_output(struct replay *replay)
 		loop_stop(replay->loop);
 }
 
+/* Shows how far the replay is, but not among the output of a tracer on the same terminal. */
+static void
+replay_show_progress(struct replay *replay)
+{
+	uint64_t records = 0, done = 0, total = 0;
+	bool known = true;
+
+	if (!progress_is_due(&replay->progress))
+		return;
+	if (replay->progress.shares_terminal && semaphores_sum() != 0) {
+		progress_hide(&replay->progress);
+		return;
+	}
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct replay_file *file = &replay->files[i];
+		uint64_t size = file_stream_size(file->stream);
+
+		records += file->records;
+		known = known && size > 0;
+		total += size;
+		if (file->ended)
+			done += size;
+		else
+			done += file->reader != NULL ? pcap_reader_position(file->reader)
+						     : file_stream_position(file->stream);
+	}
+	progress_draw(&replay->progress, records, done, known ? total : 0);
+}
+
 /* Called before a file's stream waits for bytes: observes what has been read so far. */
 static void
 replay_on_wait(void *context)
@@ -74,6 +106,7 @@ replay_on_wait(void *context)
 	if (replay->batch != NULL)
 		batch_flush_held(replay->batch);
 	replay_flush_output(replay);
+	replay_show_progress(replay);
 }
 
 static void
@@ -187,10 +220,11 @@ replay_handle_record(u_char *user, const struct pcap_pkthdr *header, const u_cha
 	batch_commit_frame(batch);
 }
 
-/* Handles signals and flushes the printer.  False: stop. */
+/* Handles signals, flushes the printer and shows the progress.  False: stop. */
 static bool
 replay_poll_loop(struct replay *replay)
 {
+	replay_show_progress(replay);
 	replay_flush_output(replay);
 	loop_poll(replay->loop);
 	return !loop_is_stopped(replay->loop);
@@ -411,6 +445,7 @@ replay_wait_until_due(struct replay *replay, uint64_t time)
 		replay->first_time = time;
 	}
 	replay->paced = !first;
+	replay_show_progress(replay);
 	if (time <= replay->first_time)
 		return;
 	ahead = (double)(time - replay->first_time) / replay->config->replay_speed - (double)(now - replay->start_time);
@@ -465,10 +500,12 @@ replay_run(struct input *input, struct batch *batch)
 	struct replay *replay = (struct replay *)input;
 
 	replay->batch = batch;
+	progress_begin(&replay->progress, replay->config->print != PRINT_OFF);
 	if (replay->count == 1 && replay->config->replay_speed <= 0)
 		replay_run_single(replay);
 	else
 		replay_run_merged(replay);
+	progress_hide(&replay->progress);
 	replay->batch = NULL;
 	return replay->counters.damaged > 0 ? INPUT_DAMAGED : INPUT_DONE;
 }

@@ -8,6 +8,7 @@ shell_tests += \
 	%D%/service.sh \
 	%D%/slow_output.sh \
 	%D%/speed.sh \
+	%D%/terminal.sh \
 	%D%/unit_file.sh
 
 %D%/speed.log: bench/gentrace

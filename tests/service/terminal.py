@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs a command on a pseudo-terminal of its own.
+
+    terminal.py [-o FILE] [-e FILE] [-i FILE] [-c] COMMAND...
+
+Standard output and standard error are the terminal, or the files of -o and -e.  The content of the file of -i arrives
+on standard input in two parts, the second when the terminal has shown something.  -c: interrupts the command when the
+terminal has shown a line.  Prints what the terminal shows at the end; the file that the environment variable RAW names
+gets all that was written to it.
+"""
+import os
+import re
+import signal
+import sys
+
+
+def screen(raw):
+    """What a terminal shows: carriage return, erasing to the end of the line, new line."""
+    lines, column = [""], 0
+    for part in re.findall(r"\x1b\[\?7[hl]|\x1b\[K|.", raw, re.S):
+        if part == "\r":
+            column = 0
+        elif part == "\n":
+            lines.append("")
+            column = 0
+        elif part == "\x1b[K":
+            lines[-1] = lines[-1][:column]
+        elif len(part) == 1:
+            lines[-1] = lines[-1][:column].ljust(column) + part + lines[-1][column + 1:]
+            column += 1
+    return "\n".join(lines)
+
+
+def start(words, files):
+    """Starts the command; returns its process id, the terminal, and the pipe that is its standard input or None."""
+    source, sink = os.pipe() if "-i" in files else (None, None)
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        for option, descriptor in (("-o", 1), ("-e", 2)):
+            if option in files:
+                os.dup2(os.open(files[option], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
+        if source is not None:
+            os.dup2(source, 0)
+            os.close(sink)
+        os.execv(words[0], words)
+    if source is not None:
+        os.close(source)
+    return pid, terminal, sink
+
+
+def read(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the command has ended
+        return b""
+
+
+def main():
+    words, files, interrupt = sys.argv[1:], {}, False
+    while words[0].startswith("-"):
+        if words[0] == "-c":
+            interrupt, words = True, words[1:]
+        else:
+            files[words[0]], words = words[1], words[2:]
+    pid, terminal, sink = start(words, files)
+    if sink is not None:
+        with open(files["-i"], "rb") as file:
+            data = file.read()
+        os.write(sink, data[:len(data) // 2])
+    raw = b""
+    while got := read(terminal):
+        raw += got
+        if sink is not None:
+            os.write(sink, data[len(data) // 2:])
+            os.close(sink)
+            sink = None
+        if interrupt and b"\n" in raw:
+            os.kill(pid, signal.SIGINT)
+            interrupt = False
+    os.waitpid(pid, 0)
+    text = raw.decode("ascii")
+    if "RAW" in os.environ:
+        with open(os.environ["RAW"], "w", encoding="ascii") as file:
+            file.write(text)
+    sys.stdout.write(screen(text.replace("\r\n", "\n")).rstrip("\n") + "\n")
+
+
+main()
