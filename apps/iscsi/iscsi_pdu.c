@@ -24,9 +24,9 @@ enum iscsi_field {
 #define NO_FIELD       0xff
 
 /*
- * One row per kind of PDU, by opcode.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the bytes that
- * must be zero.  Receivers ignore reserved bytes, so only the boundary search checks them.  `status` and `transfer` are
- * the offsets of those fields.
+ * One row per kind of PDU, by opcode.  `one` and `zero` are the fixed bits of the second byte; `reserved` lists the
+ * bytes that must be zero.  Receivers ignore reserved bytes, so only the boundary search checks them.  `status` and
+ * `transfer` are the offsets of those fields.
  */
 static const struct iscsi_pdu_format {
 	uint8_t one, zero;

@@ -229,8 +229,8 @@ const struct counter_row counters_table[] = {
 		 "once, and the one that has been idle longest is evicted."},
 	{.group = "conversation.", .name = "evicted-unconfirmed", FIELD(app_flows.evicted_unconfirmed),
 	 IF_USED(app_flows.begun), .metric = "conversations_evicted_unconfirmed_total",
-	 .help = "Like conversation.evicted, connections of which only one end had sent a complete message: at most 512 "
-		 "are read at once, and at most 128 of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
+	 .help = "Like conversation.evicted, connections of which only one end had sent a complete message: at most "
+		 "512 are read at once, and at most 128 of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
 	 .advice = "Many of them: probably a flood of connections to the port of the protocol."},
 
 	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), IF_USED(app_flows.begun),

@@ -122,8 +122,8 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
-/* Whether a connection without an app flow gets one.  In mid-stream the reader knows nothing that a tracer which attaches
- * later could need. */
+/* Whether a connection without an app flow gets one.  In mid-stream the reader knows nothing that a tracer which
+ * attaches later could need. */
 static bool
 app_flow_is_needed(const struct app_context *ctx, const struct flow *flow, const struct packet *packet, unsigned sender)
 {

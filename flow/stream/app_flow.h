@@ -9,8 +9,8 @@
  * Only a connection that both ends have opened gets an app flow: its handshake was captured, or in mid-stream both ends
  * have sent data and have acknowledged data of the other.  Segments with a forged source never do.  An app flow is
  * confirmed when both ends have sent a complete message.  Unconfirmed ones are limited, in total and by the network of
- * the client, and are evicted first; then the confirmed one that has been idle longest.  If a connection without its app
- * flow sends again it continues in mid-stream.
+ * the client, and are evicted first; then the confirmed one that has been idle longest.  If a connection without its
+ * app flow sends again it continues in mid-stream.
  */
 #ifndef NETOBS_FLOW_STREAM_APP_FLOW_H
 #define NETOBS_FLOW_STREAM_APP_FLOW_H
@@ -68,8 +68,8 @@ struct app_flow_counters {
 	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
 };
 
-/* Allocates APP_FLOWS_MAX app flows with states of up to `state_size` bytes.  `seed` makes hashes unpredictable.  NULL if
- * out of memory. */
+/* Allocates APP_FLOWS_MAX app flows with states of up to `state_size` bytes.  `seed` makes hashes unpredictable.
+ * NULL if out of memory. */
 struct app_flow_table *app_flow_table_new(size_t state_size, uint64_t seed);
 void app_flow_table_free(struct app_flow_table *table);
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);

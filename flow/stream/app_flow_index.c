@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* App flows by a key of their reader: one for each key, the latest.  The hash has a secret seed, so buckets stay short. */
+/* App flows by a key of their reader: one for each key, the latest.  The hash has a secret seed, so buckets stay
+ * short. */
 #include "flow/stream/app_flow.h"
 
 #define XXH_INLINE_ALL

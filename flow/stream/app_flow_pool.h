@@ -5,8 +5,8 @@
 
 #include "flow/stream/app_flow.h"
 
-/* An app flow is in one of these lists, each ordered by the time of the last segment.  It is confirmed when both ends have
- * sent a complete message. */
+/* An app flow is in one of these lists, each ordered by the time of the last segment.  It is confirmed when both ends
+ * have sent a complete message. */
 enum app_flow_list {
 	APP_FLOWS_CLOSED,
 	APP_FLOWS_UNCONFIRMED,
@@ -59,8 +59,8 @@ struct app_flow_table {
 /* The app flow of a connection, moved to the front of its list; NULL if there is none. */
 struct app_flow *app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t cid);
 
-/* Creates an app flow of a connection whose endpoint `client` opened it.  Evicts another one if the table, or the share of
- * unconfirmed app flows, is full. */
+/* Creates an app flow of a connection whose endpoint `client` opened it.  Evicts another one if the table, or the
+ * share of unconfirmed app flows, is full. */
 struct app_flow *app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid,
 				 const struct app_reader *reader, unsigned client);
 

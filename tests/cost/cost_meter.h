@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Measures what each frame of a sequence costs in observe_frames(), in ns of processor time.
+ *
+ * A sequence runs several times from an empty flow table, and the smallest time of each frame counts: interruptions and
+ * other programs only add time, and not to the same frame each time.  The result is the largest mean of COST_WINDOW
+ * consecutive frames, as many as a stream may queue: work that one frame does for those before it, such as delivering
+ * what they queued, counts for all of them.
+ */
+#ifndef NETOBS_TESTS_COST_COST_METER_H
+#define NETOBS_TESTS_COST_COST_METER_H
+
+#include "tests/cost/cost_frames.h"
+
+enum { COST_WINDOW = 128 };
+
+struct cost_meter;
+struct observer;
+
+struct cost_result {
+	double dearest_ns; /* largest mean of a window, per frame */
+	double single_ns;  /* largest time of one frame */
+	unsigned at;	   /* first frame of the dearest window */
+};
+
+/* `traced`: every probe is enabled.  Exits on failure. */
+struct cost_meter *cost_meter_new(bool traced);
+void cost_meter_free(struct cost_meter *meter);
+
+/* Called after the flow table was emptied, before the frames of every run: state that the frames need. */
+typedef void cost_prepare(struct observer *observer, uint64_t *now);
+
+/* Measures the sequence `runs` times. */
+struct cost_result cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
+				      unsigned runs, cost_prepare *prepare);
+
+/* Passes one frame to the observer. */
+void cost_observe(struct observer *observer, const uint8_t *bytes, unsigned len, uint64_t now);
+
+#endif
