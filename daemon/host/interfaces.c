@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUCKETS 64u /* indexes are consecutive, so no hash is needed */
+#define BUCKETS 4096u /* indexes are consecutive, so no hash is needed; a host may have thousands of interfaces */
 
 struct interface_entry {
 	struct interface_entry *next;

@@ -26,8 +26,15 @@ struct lower_device {
 	bool carries;	/* carries VLAN, macvlan or ipvlan devices */
 	bool redirects; /* every frame is captured on another interface, too */
 	struct interface_address
-	    *upper_addresses; /* addresses of the interfaces above it that it does not have itself */
+	    *upper_addresses; /* addresses of the interfaces above it that it does not have itself, sorted */
 	size_t count;
+};
+
+/* A tunnel by what most tunnels of a host differ in: their id, or without a key the other end. */
+struct tunnel_key {
+	uint32_t id;
+	uint8_t remote[16];
+	uint32_t index; /* in lower_dedup.tunnels */
 };
 
 struct lower_dedup {
@@ -43,14 +50,47 @@ struct lower_dedup {
 	uint64_t hint;		       /* bit n: the interface index of a device is n modulo 64 */
 	struct tunnel_device *tunnels; /* tunnel devices that are up, those for every id first */
 	size_t tunnel_count, every_id_count;
-	uint64_t *tunnel_keys[2]; /* received, sent: id << 32 | index, sorted; of tunnels with one id */
-	bool has_ppp;		  /* a PPP interface is up */
+	struct tunnel_key *tunnel_keys[2]; /* received, sent: tunnels with one id, sorted */
+	bool has_ppp;			   /* a PPP interface is up */
+	struct interface_address *ppp_addresses; /* addresses of PPP interfaces that are up, sorted */
+	size_t ppp_address_count;
 };
 
 static bool
 interface_address_equals(const struct interface_address *address, uint8_t version, const uint8_t addr[16])
 {
 	return address->version == version && memcmp(address->addr, addr, sizeof address->addr) == 0;
+}
+
+/* Order of sorted addresses; of equal ones those of which every frame is captured come first. */
+static int
+interface_address_compare(const void *a, const void *b)
+{
+	const struct interface_address *one = a, *other = b;
+	int order = memcmp(one->addr, other->addr, sizeof one->addr);
+
+	if (one->version != other->version)
+		return one->version < other->version ? -1 : 1;
+	return order != 0 ? order : one->sends_only - other->sends_only;
+}
+
+/* The first of the sorted addresses that is equal, NULL if there is none: a carrier may have thousands of VLANs. */
+static const struct interface_address *
+interface_address_find(const struct interface_address *addresses, size_t count, uint8_t version, const uint8_t addr[16])
+{
+	struct interface_address wanted = {.version = version};
+	size_t low = 0, high = count;
+
+	memcpy(wanted.addr, addr, sizeof wanted.addr);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (interface_address_compare(&addresses[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && interface_address_equals(&addresses[low], version, addr) ? &addresses[low] : NULL;
 }
 
 /* -------------------------------------------------------------------------------------------------------- addresses */
@@ -185,13 +225,40 @@ lower_dedup_add_tunnels(struct lower_dedup *dedup, bool every_id)
 }
 
 static int
-lower_dedup_compare_keys(const void *a, const void *b)
+tunnel_key_compare(const void *a, const void *b)
 {
-	uint64_t one, other;
+	const struct tunnel_key *one = a, *other = b;
+	int order = memcmp(one->remote, other->remote, sizeof one->remote);
 
-	memcpy(&one, a, sizeof one);
-	memcpy(&other, b, sizeof other);
-	return (one > other) - (one < other);
+	if (one->id != other->id)
+		return one->id < other->id ? -1 : 1;
+	return order != 0 ? order : (one->index > other->index) - (one->index < other->index);
+}
+
+static struct tunnel_key
+tunnel_key_make(const struct lower_dedup *dedup, size_t index, bool sent)
+{
+	const struct tunnel_device *tunnel = &dedup->tunnels[index];
+	struct tunnel_key key = {.id = sent ? tunnel->id_out : tunnel->id_in, .index = (uint32_t)index};
+
+	memcpy(key.remote, tunnel->remote, sizeof key.remote);
+	return key;
+}
+
+/* The addresses of PPP interfaces that are up. */
+static void
+lower_dedup_collect_ppp(struct lower_dedup *dedup)
+{
+	for (size_t i = 0; i < dedup->address_count; i++) {
+		const struct interface_info *link =
+		    interfaces_find_info(dedup->interfaces, dedup->addresses[i].ifindex);
+
+		if (link != NULL && link->up && link->ppp)
+			dedup->ppp_addresses[dedup->ppp_address_count++] = dedup->addresses[i];
+	}
+	if (dedup->ppp_address_count > 0)
+		qsort(dedup->ppp_addresses, dedup->ppp_address_count, sizeof *dedup->ppp_addresses,
+		      interface_address_compare);
 }
 
 static void
@@ -201,12 +268,12 @@ lower_dedup_collect_tunnels(struct lower_dedup *dedup)
 	dedup->every_id_count = dedup->tunnel_count;
 	lower_dedup_add_tunnels(dedup, false);
 	for (size_t i = dedup->every_id_count; i < dedup->tunnel_count; i++) {
-		dedup->tunnel_keys[0][i - dedup->every_id_count] = (uint64_t)dedup->tunnels[i].id_in << 32 | i;
-		dedup->tunnel_keys[1][i - dedup->every_id_count] = (uint64_t)dedup->tunnels[i].id_out << 32 | i;
+		dedup->tunnel_keys[0][i - dedup->every_id_count] = tunnel_key_make(dedup, i, false);
+		dedup->tunnel_keys[1][i - dedup->every_id_count] = tunnel_key_make(dedup, i, true);
 	}
 	for (unsigned sent = 0; sent < 2; sent++)
-		qsort(dedup->tunnel_keys[sent], dedup->tunnel_count - dedup->every_id_count, sizeof(uint64_t),
-		      lower_dedup_compare_keys);
+		qsort(dedup->tunnel_keys[sent], dedup->tunnel_count - dedup->every_id_count,
+		      sizeof(struct tunnel_key), tunnel_key_compare);
 	for (size_t i = 0; i < dedup->link_count; i++)
 		dedup->has_ppp |= dedup->links[i].up && dedup->links[i].ppp;
 }
@@ -228,6 +295,9 @@ lower_dedup_clear(struct lower_dedup *dedup)
 		dedup->tunnel_keys[sent] = NULL;
 	}
 	dedup->has_ppp = false;
+	free(dedup->ppp_addresses);
+	dedup->ppp_addresses = NULL;
+	dedup->ppp_address_count = 0;
 }
 
 static int
@@ -249,14 +319,16 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 	dedup->devices = calloc(2 * dedup->link_count + 1, sizeof *dedup->devices);
 	dedup->tunnels = calloc(dedup->link_count + 1, sizeof *dedup->tunnels);
 	for (unsigned sent = 0; sent < 2; sent++)
-		dedup->tunnel_keys[sent] = calloc(dedup->link_count + 1, sizeof(uint64_t));
+		dedup->tunnel_keys[sent] = calloc(dedup->link_count + 1, sizeof(struct tunnel_key));
+	dedup->ppp_addresses = calloc(dedup->address_count + 1, sizeof *dedup->ppp_addresses);
 	if (dedup->devices == NULL || dedup->tunnels == NULL || dedup->tunnel_keys[0] == NULL ||
-	    dedup->tunnel_keys[1] == NULL) {
+	    dedup->tunnel_keys[1] == NULL || dedup->ppp_addresses == NULL) {
 		log_warning("out of memory: frames on \"any\" may be observed twice");
 		return;
 	}
 	lower_dedup_link_devices(dedup);
 	lower_dedup_collect_tunnels(dedup);
+	lower_dedup_collect_ppp(dedup);
 	for (size_t i = 0; i < dedup->device_count; i++) {
 		struct lower_device *device = &dedup->devices[i];
 		const struct interface_info *link = interfaces_find_info(dedup->interfaces, device->ifindex);
@@ -266,6 +338,9 @@ lower_dedup_rebuild(struct lower_dedup *dedup)
 			device->upper_addresses = calloc(2 * dedup->address_count, sizeof *device->upper_addresses);
 		if (device->upper_addresses != NULL)
 			lower_dedup_collect_upper(dedup, device, link, 0);
+		if (device->count > 0)
+			qsort(device->upper_addresses, device->count, sizeof *device->upper_addresses,
+			      interface_address_compare);
 		log_debug(DEBUG_HOST, "interface %s is a lower device (%s%s): duplicates captured on it are ignored",
 			  link != NULL ? link->name : "?", device->enslaved ? "a port" : "",
 			  device->carries ? device->enslaved ? ", carries others" : "carries others" : "");
@@ -336,11 +411,10 @@ lower_dedup_hint(struct lower_dedup *dedup)
 static bool
 lower_device_has_upper_address(const struct lower_device *device, uint8_t version, const uint8_t addr[16], bool sent)
 {
-	for (size_t i = 0; i < device->count; i++)
-		if (interface_address_equals(&device->upper_addresses[i], version, addr) &&
-		    (sent || !device->upper_addresses[i].sends_only))
-			return true;
-	return false;
+	const struct interface_address *found =
+	    interface_address_find(device->upper_addresses, device->count, version, addr);
+
+	return found != NULL && (sent || !found->sends_only);
 }
 
 /* This host's addresses in the packet: at most the source and the destination. */
@@ -389,16 +463,9 @@ lower_dedup_is_on_ppp(const struct lower_dedup *dedup, const struct packet *p, s
 
 	host_addresses_collect(&host, p, locality);
 	for (unsigned i = 0; i < host.count; i++)
-		for (size_t j = 0; j < dedup->address_count; j++) {
-			const struct interface_address *address = &dedup->addresses[j];
-			const struct interface_info *link;
-
-			if (!interface_address_equals(address, host.version, host.addr[i]))
-				continue;
-			link = interfaces_find_info(dedup->interfaces, address->ifindex);
-			if (link != NULL && link->up && link->ppp)
-				return true;
-		}
+		if (interface_address_find(dedup->ppp_addresses, dedup->ppp_address_count, host.version,
+					   host.addr[i]) != NULL)
+			return true;
 	return false;
 }
 
@@ -428,28 +495,46 @@ lower_dedup_is_duplicate(struct lower_dedup *dedup, const struct packet *packet,
 	       (device->enslaved || (device->carries && lower_device_carries_upper(device, packet, locality)));
 }
 
-/* A host may have thousands of tunnel devices, each with an id of its own. */
+/* Whether a tunnel with one id matches, of those to `remote` (zero: to any address).  `group`: to whichever address. */
 static bool
-lower_dedup_has_tunnel(const struct lower_dedup *dedup, const struct packet *outer)
+lower_dedup_has_tunnel_to(const struct lower_dedup *dedup, const struct packet *outer, const uint8_t remote[16],
+			  bool group)
 {
-	const uint64_t *keys = dedup->tunnel_keys[outer->direction == DIRECTION_OUT];
+	const struct tunnel_key *keys = dedup->tunnel_keys[outer->direction == DIRECTION_OUT];
 	size_t count = dedup->tunnel_count - dedup->every_id_count, low = 0, high = count;
+	struct tunnel_key wanted = {.id = outer->inner_id};
 
-	for (size_t i = 0; i < dedup->every_id_count; i++)
-		if (tunnel_device_matches(&dedup->tunnels[i], outer))
-			return true;
+	memcpy(wanted.remote, remote, sizeof wanted.remote);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (keys[middle] >> 32 < outer->inner_id)
+		if (tunnel_key_compare(&keys[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < count && keys[low] >> 32 == outer->inner_id; low++)
-		if (tunnel_device_matches(&dedup->tunnels[(uint32_t)keys[low]], outer))
+	for (; low < count && keys[low].id == wanted.id &&
+	       (group || memcmp(keys[low].remote, remote, sizeof wanted.remote) == 0);
+	     low++)
+		if (tunnel_device_matches(&dedup->tunnels[keys[low].index], outer))
 			return true;
 	return false;
+}
+
+/* A host may have thousands of tunnel devices, each with an id or another end of its own. */
+static bool
+lower_dedup_has_tunnel(const struct lower_dedup *dedup, const struct packet *outer)
+{
+	static const uint8_t any[16];
+	const uint8_t *remote = outer->direction == DIRECTION_OUT ? outer->ip.dst : outer->ip.src;
+
+	for (size_t i = 0; i < dedup->every_id_count; i++)
+		if (tunnel_device_matches(&dedup->tunnels[i], outer))
+			return true;
+	if (tunnel_device_is_group(&outer->ip))
+		return lower_dedup_has_tunnel_to(dedup, outer, any, true);
+	return lower_dedup_has_tunnel_to(dedup, outer, remote, false) ||
+	       lower_dedup_has_tunnel_to(dedup, outer, any, false);
 }
 
 bool

@@ -26,8 +26,7 @@ tunnel_device_matches_address(const uint8_t configured[16], const uint8_t addr[1
 	return memcmp(configured, addr, sizeof any) == 0 || memcmp(configured, any, sizeof any) == 0;
 }
 
-/* A tunnel over multicast: its packets are sent to the group instead of to the address of one end. */
-static bool
+bool
 tunnel_device_is_group(const struct ip_layer *ip)
 {
 	return ip->version == 4 ? (ip->dst[0] & 0xf0) == 0xe0 : ip->dst[0] == 0xff;

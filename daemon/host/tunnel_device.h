@@ -28,4 +28,7 @@ struct tunnel_device {
  * it.  The packet's local address must be known to be local. */
 bool tunnel_device_matches(const struct tunnel_device *device, const struct packet *outer);
 
+/* Whether the packet is sent to a group: a tunnel over multicast, whose packets do not go to the address of one end. */
+bool tunnel_device_is_group(const struct ip_layer *ip);
+
 #endif
