@@ -228,7 +228,7 @@ daemon_wait_for_tracer(struct daemon_state *state)
 	if (!state->config->wait_tracer)
 		return true;
 	service_notify_ready(state->service); /* the tracer may be started only after netobsd is ready */
-	return wait_for_tracer(state->loop, state->config->wait_timeout);
+	return wait_for_tracer(state->loop, state->config->wait_probes, state->config->wait_timeout);
 }
 
 static bool

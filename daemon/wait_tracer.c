@@ -2,6 +2,7 @@
 #include "daemon/wait_tracer.h"
 
 #include "daemon/base/log.h"
+#include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 
 /* Polling interval: the kernel changes semaphores without a notification. */
@@ -11,22 +12,46 @@
  * second. */
 #define STABLE_POLLS 25
 
+/* The smallest semaphore of the probes that the tracer must enable; if it need not enable particular probes, the sum of
+ * all, at most 1. */
+static unsigned
+tracer_count_sites(const char *probes)
+{
+	unsigned least = PROBE_SITES;
+	bool wanted[PROBE_COUNT];
+	const char *unknown;
+	size_t length;
+
+	if (probes == NULL || !manifest_select_probes(probes, wanted, &unknown, &length))
+		return semaphores_sum() != 0;
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		unsigned sites = semaphores_read(i);
+
+		if (wanted[i] && sites < least)
+			least = sites;
+	}
+	return least;
+}
+
 bool
-wait_for_tracer(struct loop *loop, double seconds)
+wait_for_tracer(struct loop *loop, const char *probes, double seconds)
 {
 	double polls = seconds * 1e9 / TRACER_POLL_NS;
 	unsigned before = 0, stable_polls = 0;
 
 	for (double i = 0; stable_polls < STABLE_POLLS; i++) {
-		unsigned now;
+		unsigned now, sites;
 
 		site_sync_dtrace();
 		now = semaphores_sum();
-		if (now == 0 && seconds > 0 && i >= polls) {
+		sites = tracer_count_sites(probes);
+		if (probes != NULL && sites >= PROBE_SITES)
+			return true;
+		if (sites == 0 && seconds > 0 && i >= polls) {
 			log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
 		}
-		stable_polls = now != 0 && now == before ? stable_polls + 1 : 0;
+		stable_polls = sites != 0 && now == before ? stable_polls + 1 : 0;
 		before = now;
 		if (!loop_sleep(loop, TRACER_POLL_NS))
 			return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waits for a tracer (--wait-tracer). */
+/* Waits for a tracer (--wait-tracer, --wait-probes). */
 #ifndef NETOBS_DAEMON_WAIT_TRACER_H
 #define NETOBS_DAEMON_WAIT_TRACER_H
 
@@ -7,9 +7,10 @@
 
 #include "daemon/base/loop.h"
 
-/* Waits until a probe is enabled and none has followed for a quarter of a second.  If none is enabled it gives up after
- * `seconds` (0: never) and logs that.  False if the loop was stopped.  Call it before the printer is created, which
- * enables probes itself. */
-bool wait_for_tracer(struct loop *loop, double seconds);
+/* Waits until a tracer has enabled its probes: all of `probes`, a list of names and wildcards, at each of their sites;
+ * or, if the sites are not all enabled or `probes` is NULL, until no further site has followed for a quarter of a
+ * second.  If they are not enabled it gives up after `seconds` (0: never) and logs that.  False if the loop was
+ * stopped.  Call it before the printer is created, which enables probes itself. */
+bool wait_for_tracer(struct loop *loop, const char *probes, double seconds);
 
 #endif

@@ -408,32 +408,46 @@ value_set_wait_tracer(struct config *config, const struct option_row *row, const
 
 const struct option_kind value_wait_tracer = {.set = value_set_wait_tracer, .get = value_get_none};
 
-/* --print and --format: the format is determined when both have been parsed. */
+/* Copies a list of probes to `*list`; each of its words must select a probe. */
 static bool
-value_set_print(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+value_copy_probes(struct config *config, const char *text, const char **list, char *error, size_t size)
 {
 	bool selected[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
 	char hint[NEAREST_HINT_MAX];
 
-	(void)row;
-	if (text != NULL && *text == '\0') {
+	if (*text == '\0') {
 		snprintf(error, size, "expected a probe such as tcp-receive or tcp-*");
 		return false;
 	}
-	if (text != NULL && !manifest_select_probes(text, selected, &unknown, &length)) {
+	if (!manifest_select_probes(text, selected, &unknown, &length)) {
 		snprintf(error, size, "there is no probe \"%.*s\"%s; netobsd --list-probes lists them all",
 			 length < 60 ? (int)length : 60, unknown, options_probe_hint(unknown, length, hint));
 		return false;
 	}
+	*list = value_copy_string(config, text, error, size);
+	return *list != NULL;
+}
+
+static bool
+value_set_wait_probes(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	(void)row;
+	config->wait_tracer = true;
+	return value_copy_probes(config, text, &config->wait_probes, error, size);
+}
+
+const struct option_kind value_wait_probes = {.set = value_set_wait_probes, .get = value_get_none};
+
+/* --print and --format: the format is determined when both have been parsed. */
+static bool
+value_set_print(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	(void)row;
 	config->print = PRINT_TEXT;
-	config->print_probes = text;
-	if (text != NULL && (config->print_probes = options_strdup(config, text)) == NULL) {
-		snprintf(error, size, "out of memory");
-		return false;
-	}
-	return true;
+	config->print_probes = NULL;
+	return text == NULL || value_copy_probes(config, text, &config->print_probes, error, size);
 }
 
 static const char *
