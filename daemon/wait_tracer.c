@@ -12,25 +12,20 @@
  * second. */
 #define STABLE_POLLS 25
 
-/* The smallest semaphore of the probes that the tracer must enable; if it need not enable particular probes, the sum of
- * all, at most 1. */
-static unsigned
-tracer_count_sites(const char *probes)
+/* Whether a tracer has enabled all of `probes`, or any probe if that is NULL. */
+static bool
+tracer_has_enabled(const char *probes)
 {
-	unsigned least = PROBE_SITES;
 	bool wanted[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
 
 	if (probes == NULL || !manifest_select_probes(probes, wanted, &unknown, &length))
 		return semaphores_sum() != 0;
-	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned sites = semaphores_read(i);
-
-		if (wanted[i] && sites < least)
-			least = sites;
-	}
-	return least;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (wanted[i] && semaphores_read(i) == 0)
+			return false;
+	return true;
 }
 
 bool
@@ -40,18 +35,17 @@ wait_for_tracer(struct loop *loop, const char *probes, double seconds)
 	unsigned before = 0, stable_polls = 0;
 
 	for (double i = 0; stable_polls < STABLE_POLLS; i++) {
-		unsigned now, sites;
+		unsigned now;
+		bool enabled;
 
 		site_sync_dtrace();
 		now = semaphores_sum();
-		sites = tracer_count_sites(probes);
-		if (probes != NULL && sites >= PROBE_SITES)
-			return true;
-		if (sites == 0 && seconds > 0 && i >= polls) {
+		enabled = tracer_has_enabled(probes);
+		if (!enabled && seconds > 0 && i >= polls) {
 			log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
 		}
-		stable_polls = sites != 0 && now == before ? stable_polls + 1 : 0;
+		stable_polls = enabled && now == before ? stable_polls + 1 : 0;
 		before = now;
 		if (!loop_sleep(loop, TRACER_POLL_NS))
 			return false;

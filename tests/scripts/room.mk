@@ -3,5 +3,6 @@
 shell_tests += \
 	%D%/completion.sh \
 	%D%/d.sh \
+	%D%/netobs.sh \
 	%D%/scripts.sh \
 	%D%/translate.sh

@@ -128,7 +128,7 @@ while read -r name capture arguments; do
 	sort "$tmp/out" >"$tmp/sorted"
 	if ! diff -u "$tmp/wanted" "$tmp/sorted" >"$tmp/diff"; then
 		not_ok "$name prints its sample" "$tmp/diff" "$tmp/err"
-	elif grep -v RLIMIT_MEMLOCK "$tmp/err" | grep -q .; then
+	elif grep -v '^netobs: a capture contains no processes' "$tmp/err" | grep -q .; then
 		not_ok "$name prints its sample and no warning" "$tmp/err"
 	else
 		ok "$name prints its sample"

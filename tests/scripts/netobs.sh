@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs(1) on the command line of a user: options, files and arguments in any order; failures of netobsd; maps that are too
+# small; the end of its netobsd.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+NETOBSD=$(private_netobsd) || exit 99
+export NETOBSD
+netobs=$top/scripts/netobs
+captures=$top/tests/captures
+home=$captures/home-network.pcap
+questions=$captures/questions.pcap
+
+# fails NAME STATUS WANTED OPTION...: netobs fails with this status and one line that matches WANTED
+fails() {
+	fails_name=$1
+	fails_status=$2
+	fails_wanted=$3
+	shift 3
+	"$netobs" "$@" >"$tmp/out" 2>&1 </dev/null
+	fails_got=$?
+	if [ "$fails_got" -eq "$fails_status" ] && [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -q -e "$fails_wanted" "$tmp/out"; then
+		ok "$fails_name"
+	else
+		echo "status $fails_got" >>"$tmp/out"
+		not_ok "$fails_name" "$tmp/out"
+	fi
+}
+
+# answers NAME WANTED OPTION...: netobs succeeds, and its output without the first line is WANTED
+answers() {
+	answers_name=$1
+	answers_wanted=$2
+	shift 2
+	if "$netobs" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null; then
+		is "$answers_name" "$(sed 1d "$tmp/out")" "$answers_wanted"
+	else
+		not_ok "$answers_name" "$tmp/out" "$tmp/err"
+	fi
+}
+
+# ------------------------------------------------------------------------------------------- without any tracer at all
+
+for script in "$top"/scripts/bpftrace/*.bt; do
+	name=$(basename "$script" .bt)
+	"$netobs" --help "$name" >"$tmp/out" 2>&1 || echo "$name: status"
+	grep -q "^usage: netobs $name" "$tmp/out" || echo "$name: no usage"
+	grep -q "^Needs .* a capture (FILE), an interface (-i IFACE) or a running netobsd" "$tmp/out" || echo "$name: no needs"
+done >"$tmp/unexplained"
+check "--help of each script says what it needs" test ! -s "$tmp/unexplained"
+"$netobs" --help timeline >"$tmp/out"
+check "--help of a script with a required argument" grep -q "^PORT is required" "$tmp/out"
+"$netobs" webconn --help >"$tmp/out"
+check "--help behind the name" grep -q "^PORT is optional" "$tmp/out"
+
+fails "timeline without its port" 1 "timeline needs a port: netobs timeline PORT" timeline -r "$questions"
+fails "timeline without its port, on a running netobsd" 1 "timeline needs a port" timeline
+fails "a port that is none" 1 "PORT is a number from 1 to 65535, not 70000" timeline 70000 -r "$questions"
+fails "an argument of a script without arguments" 1 "hosts takes no argument, and there is no file nonsense" hosts nonsense
+fails "two arguments" 1 "webconn takes one argument" webconn 80 81 -r "$questions"
+fails "an argument behind --" 1 "PORT is a number" webconn -r "$questions" -- "$home"
+fails "a directory" 1 "is a directory" hosts "$captures"
+fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
+
+is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
+	"tcp-accept-refused tcp-connect-refused"
+
+refused=$(tracing_refused)
+if [ -n "$refused" ]; then
+	skip "on captures, interfaces and a running netobsd" "$refused"
+	tap_done
+fi
+
+# ------------------------------------------------------------------------------------------------------------- in any order
+
+answers "an argument, then a file" "@connections[192.168.0.1]: 34" webconn 2869 -r "$home"
+answers "an argument, then a plain file" "@connections[192.168.0.1]: 34" webconn 2869 "$home"
+answers "a plain file, then an argument" "@connections[192.168.0.1]: 34" webconn "$home" 2869
+answers "a plain file and no argument" "@connections[192.168.0.13]: 43" webconn "$home"
+answers "an option in front of the name" "@connections[192.168.0.13]: 43" -r "$home" webconn
+answers "a filter behind everything" "@connections[192.168.0.1]: 34" webconn 2869 "$home" -f 'tcp port 2869'
+answers "an argument behind --" "@connections[192.168.0.1]: 34" webconn "$home" -- 2869
+ln -s "$home" "$tmp/one name.pcap"
+ln -s "$questions" "$tmp/another'name.pcap"
+answers "two files with difficult names" "@connections[192.0.2.10]: 2
+@connections[192.168.0.13]: 43" webconn "$tmp/one name.pcap" "$tmp/another'name.pcap"
+"$netobs" webconn - <"$home" >"$tmp/out" 2>"$tmp/err"
+is "standard input" "$(sed 1d "$tmp/out")" "@connections[192.168.0.13]: 43"
+
+# -------------------------------------------------------------------------------------------------------- failures of netobsd
+
+fails "no such interface" 1 "^netobsd: no such interface: nonsense" hosts -i nonsense
+fails "not a capture" 1 "^netobsd: .*README.md is not a readable capture" hosts "$top/README.md"
+fails "a bad filter" 1 "^netobsd: bad filter" hosts "$home" -f 'tcp nonsense'
+fails "a bad option" 1 "^netobsd: .*nonsense" hosts "$home" -o --nonsense
+"$netobs" hosts "$captures/broken-record.pcap" >"$tmp/out" 2>"$tmp/err" </dev/null
+is "a damaged capture: status" $? 2
+check "a damaged capture: the message of netobsd" grep -q '^netobsd: .*broken-record.pcap' "$tmp/err"
+check "a damaged capture: what is in front of the damage" grep -q '^@from' "$tmp/out"
+cat >"$tmp/wrong.bt" <<-'BT'
+	usdt:/usr/sbin/netobsd:netobs:tcp__send { @ = nonsense(); }
+BT
+"$netobs" "$tmp/wrong.bt" "$home" >"$tmp/out" 2>&1 </dev/null
+is "a script that does not compile: status" $? 1
+check "a script that does not compile: the message of bpftrace" grep -q 'ERROR: .*nonsense' "$tmp/out"
+
+# --------------------------------------------------------------------------------------------------------- maps that are full
+
+python3 - "$tmp/many.pcap" 100000 <<'PY' || skip_all "python3 is not installed"
+import struct
+import sys
+
+
+def checksum(header):
+    total = sum(struct.unpack("!10H", header))
+    total = (total >> 16) + (total & 0xffff)
+    return ~(total + (total >> 16)) & 0xffff
+
+
+# A UDP packet of each of many hosts to a port of its own; every tenth host sends two.
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    for host in range(int(sys.argv[2])):
+        for again in range(1 + (host % 10 == 0)):
+            payload = bytes(20 + host % 7)
+            udp = struct.pack("!HHHH", 1024 + host % 60000, host % 60000 + 1, 8 + len(payload), 0) + payload
+            header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), again, 0, 64, 17, 0,
+                                 struct.pack("!I", 0x0a000000 + host), bytes((192, 0, 2, 1)))
+            header = header[:10] + struct.pack("!H", checksum(header)) + header[12:]
+            frame = bytes(12) + b"\x08\0" + header + udp
+            out.write(struct.pack("<IIII", 1700000000 + host // 1000, host % 1000 * 1000, len(frame), len(frame)) + frame)
+PY
+# total MAP: the sum of its values
+total() {
+	awk -v map="^@$1\\\\[" '$0 ~ map { keys++; sum += $NF } END { printf "%d %.0f\n", keys, sum }' "$tmp/out"
+}
+"$NETOBSD" -r "$tmp/many.pcap" --print=ip-receive --format json |
+	python3 -c 'import json, sys
+print(100000, sum(json.loads(line)["args"][2]["ip_plength"] for line in sys.stdin))' >"$tmp/sum"
+"$netobs" hosts "$tmp/many.pcap" >"$tmp/out" 2>"$tmp/err"
+is "100,000 hosts: status" $? 0
+is "100,000 hosts: each is there, and the sum is right" "$(total from)" "$(cat "$tmp/sum")"
+BPFTRACE_MAP_KEYS_MAX=16384 "$netobs" hosts "$tmp/many.pcap" >"$tmp/out" 2>"$tmp/err"
+is "a map that is full: status" $? 4
+is "a map that is full: what was cut" "$(sed 's/;.*//' "$tmp/err")" \
+	"netobs: @from is too small: $(awk 'BEGIN { print 110000 - 16384 - 1639 }') updates found no room, so what is printed is too little"
+check "a map that is full: no other line" test -z "$(grep -v -e '^@' -e '^missed 0 firings$' "$tmp/out")"
+
+# ---------------------------------------------------------------------------------------------- the end, and what stays behind
+
+# none_left: whether no netobsd of this test runs
+none_left() {
+	for none_left_exe in /proc/[0-9]*/exe; do
+		[ "$(readlink "$none_left_exe")" != "$NETOBSD" ] || return 1
+	done
+}
+if unshare --net true 2>/dev/null; then
+	# Runs netobs and sends datagrams until it has ended; with $stop, sends it that signal when its output has begun, or when
+	# twenty datagrams were sent to a netobsd that observes.
+	cat >"$tmp/live.py" <<-'PY'
+		import os, signal, socket, subprocess, sys, time
+		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+		netobs = subprocess.Popen(sys.argv[3:], stdout=open(sys.argv[2] + "/out", "w"), stderr=open(sys.argv[2] + "/err", "w"))
+		sender, sent, observing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0, False
+		while netobs.poll() is None:
+		    sender.sendto(b"x", ("127.0.0.1", 9999))
+		    time.sleep(0.01) # no event: the interval between two datagrams
+		    with open("/proc/net/packet") as table:
+		        observing = observing or any(line.split()[3] == "0003" for line in table)
+		    tracers = os.popen("ps -o pid= --ppid %d -o comm=" % netobs.pid).read() if observing and sys.argv[1] else ""
+		    waits = [line.split()[0] for line in tracers.splitlines() if line.split()[1] == "bpftrace"]
+		    sent += bool(waits) and "epoll" in open("/proc/%s/wchan" % waits[0]).read()
+		    if sys.argv[1] and sent == 100:
+		        netobs.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+		sys.exit(netobs.returncode)
+	PY
+	timeout 120 unshare --net python3 "$tmp/live.py" '' "$tmp" sh -c "'$netobs' ipio -i lo | head -n 3 >'$tmp/lines'"
+	is "netobs ipio -i lo | head -n 3: three lines" "$(wc -l <"$tmp/lines" | tr -d ' ')" 3
+	check "its netobsd has ended" wait_for none_left
+	timeout 120 unshare --net python3 "$tmp/live.py" TERM "$tmp" "$netobs" hosts -i lo
+	is "a script that is terminated: status" $? 0
+	sed 's/^/# /' "$tmp/err"
+	check "it prints what it has counted" grep -q '^@from\[127.0.0.1\]: ' "$tmp/out"
+	check "its netobsd has ended, too" wait_for none_left
+else
+	skip "netobs on an interface" "no network namespaces here"
+fi
+
+tap_done
