@@ -16,6 +16,7 @@ script_names = \
 	iscsiwho \
 	outbound \
 	refused \
+	resets \
 	retransmits \
 	scanned \
 	sctpstate \

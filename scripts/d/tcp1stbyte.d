@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp1stbyte - how long until the first byte of the reply?
+ * tcp1stbyte - how long until the first byte of an answer?
  *
- * The packet time from the established connection to the first byte received, in microseconds, by remote address.
+ * The packet time from the last byte of a request to the first byte of its answer, in microseconds, by remote address.
+ * Requests are what the end that opened the connection sends; the time that it waits before them does not count.
  */
 #pragma D option quiet
 

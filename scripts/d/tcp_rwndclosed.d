@@ -3,7 +3,8 @@
  * tcp_rwndclosed - which hosts keep a peer waiting with a closed window?
  *
  * The packet time from a segment that closes the sender's receive window to the one that opens it again, in
- * microseconds, by the address and port that closed it.
+ * microseconds, by the address and port that closed it.  @never_opened: for windows that were not opened again, the
+ * time to the last segment that advertised them as closed, with the peer's address and port.
  */
 #pragma D option quiet
 

@@ -2,8 +2,10 @@
 /*
  * tcplife - one line for each connection when it ends
  *
- * SENT, RECEIVED and RETRANS are those of the local end; if both ends are local, of the end that reaches TIME-WAIT or
- * CLOSED first.  LASTED is packet time from the first segment captured to the end, in milliseconds.
+ * L is the local end, R the remote one; if both are local, L is the end that opened the connection, or, if that is not
+ * known, the one with the higher port.  SENT, RECEIVED and RETRANS are those of L, LASTED is packet time from the first
+ * segment captured to the end, in milliseconds.  @open: the connections that are still established, by CID, LADDR,
+ * LPORT, RADDR and RPORT, with the packet time from the first event to their opening, in milliseconds.
  */
 #pragma D option quiet
 

@@ -2,8 +2,8 @@
 /*
  * tcptop - how much does each process transfer over each TCP connection?
  *
- * The twenty busiest processes and connections by application bytes, every five seconds and at the end.  The process is
- * known only when this host itself is observed.
+ * The processes and connections by application bytes.  Live: the twenty busiest of every five seconds.  Of a capture:
+ * all of them, the busiest last.  The process is known only when this host itself is observed.
  */
 #pragma D option quiet
 

@@ -2,8 +2,8 @@
 /*
  * udptop - how much does each process transfer over each UDP stream?
  *
- * The twenty busiest processes and streams by application bytes, every five seconds and at the end.  The process is
- * known only when this host itself is observed.
+ * The processes and streams by application bytes.  Live: the twenty busiest of every five seconds.  Of a capture:
+ * all of them, the busiest last.  The process is known only when this host itself is observed.
  */
 #pragma D option quiet
 

@@ -172,7 +172,7 @@ if unshare --net true 2>/dev/null; then
 		        observing = observing or any(line.split()[3] == "0003" for line in table)
 		    tracers = os.popen("ps -o pid= --ppid %d -o comm=" % netobs.pid).read() if observing and sys.argv[1] else ""
 		    waits = [line.split()[0] for line in tracers.splitlines() if line.split()[1] == "bpftrace"]
-		    sent += bool(waits) and "epoll" in open("/proc/%s/wchan" % waits[0]).read()
+		    sent += bool(waits) and "epoll" in os.popen("cat /proc/%s/wchan 2>&1" % waits[0]).read()
 		    if sys.argv[1] and sent == 100:
 		        netobs.send_signal(getattr(signal, "SIG" + sys.argv[1]))
 		sys.exit(netobs.returncode)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/answers.sh \
 	%D%/completion.sh \
 	%D%/d.sh \
 	%D%/netobs.sh \

@@ -75,8 +75,7 @@ def waits(began, ended):
         if firing["probe"] == began:
             since[args[1]["cs_cid"]] = args[0]["pkt_ts"]
         elif firing["probe"] == ended and args[1] and args[1]["cs_cid"] in since:
-            if ended != "tcp-receive" or args[4]["tcp_payload"]:
-                yield args, (args[0]["pkt_ts"] - since.pop(args[1]["cs_cid"])) // 1000
+            yield args, (args[0]["pkt_ts"] - since.pop(args[1]["cs_cid"])) // 1000
 
 
 def waited(name, began, ended):
@@ -86,33 +85,90 @@ def waited(name, began, ended):
     return result
 
 
-def outbound():
-    rates, began = Map("bytes_per_second"), {}
-    opened = {args[1]["cs_cid"] for args, _ in waits("tcp-connect-request", "tcp-connect-established")}
+def answers():
+    """(arguments, microseconds) of the first byte of each answer since the last byte of its request."""
+    asked = {}
+    for firing in FIRINGS:
+        args = firing["args"]
+        if firing["probe"] not in ("tcp-send", "tcp-receive") or not args[1] or not args[4]["tcp_payload"]:
+            continue
+        cid = args[1]["cs_cid"]
+        if firing["probe"] == "tcp-send":
+            if args[3]["tcps_active"] == 1 and not args[3]["tcps_retransmit"]:
+                asked[cid] = args[0]["pkt_ts"]
+        elif cid in asked:
+            yield args, (args[0]["pkt_ts"] - asked.pop(cid)) // 1000
+
+
+def answered(name):
+    result = Map(name)
+    for args, microseconds in answers():
+        result.add((args[3]["tcps_raddr"],), microseconds)
+    return result
+
+
+def rates():
+    """Bytes per second behind the first segment of each answer, by connection that has ended."""
+    result, first = Map("bytes_per_second"), {(args[1]["cs_cid"], args[0]["pkt_addr"]) for args, _ in answers()}
+    last, size, spent = {}, collections.Counter(), collections.Counter()
     for firing in FIRINGS:
         args = firing["args"]
         cid = args[1]["cs_cid"] if len(args) > 1 and args[1] else None
-        if firing["probe"] == "tcp-receive" and cid in opened and args[4]["tcp_payload"]:
-            began.setdefault(cid, args[0]["pkt_ts"])
-        if firing["probe"] == "tcp-state-change" and cid in began and args[3]["tcps_state"] in (6, 7):
-            microseconds = (args[1]["cs_ts"] - began.pop(cid)) // 1000
-            rates.add((args[3]["tcps_raddr"],), args[3]["tcps_rcv_bytes"] * 1000000 // (microseconds + 1))
-            opened.discard(cid)
+        if firing["probe"] == "tcp-receive" and cid and args[4]["tcp_payload"] and args[3]["tcps_active"] == 1:
+            if cid in last and (cid, args[0]["pkt_addr"]) not in first:
+                size[cid] += args[4]["tcp_payload"]
+                spent[cid] += args[0]["pkt_ts"] - last[cid]
+            last[cid] = args[0]["pkt_ts"]
+        if firing["probe"] == "tcp-state-change" and args[3]["tcps_state"] in (6, 7):
+            if spent[cid] >= 1000:
+                result.add((args[3]["tcps_raddr"],), size[cid] * 1000000 // (spent[cid] // 1000))
+            for values in last, size, spent:
+                values.pop(cid, None)
+    return result
+
+
+def outbound():
     return (waited("connect_us", "tcp-connect-request", "tcp-connect-established").averages()
-            + waited("first_byte_us", "tcp-connect-established", "tcp-receive").averages() + rates.averages())
+            + answered("answer_us").averages() + rates().averages())
+
+
+def retransmits():
+    result, received, packet = Map("again"), {}, 0
+    for firing in FIRINGS:
+        args = firing["args"]
+        if firing["probe"] not in ("tcp-retransmit", "tcp-receive"):
+            continue
+        ends = args[2]["ip_saddr"], args[4]["tcp_sport"], args[2]["ip_daddr"], args[4]["tcp_dport"]
+        if firing["probe"] == "tcp-retransmit":
+            packet = args[0]["pkt_addr"]
+            result.add((args[5]["tcpr_kindstr"],) + ends)
+        elif args[1]:
+            cid, now = args[1]["cs_cid"], args[3]["tcps_rcv_retrans"]
+            if now > received.get(cid, now) and packet != args[0]["pkt_addr"]:
+                result.add(("received",) + ends)
+            received[cid] = now
+    return result.sums()
+
+
+def service(args):
+    tcp, active = args[4], args[3]["tcps_active"] if args[3] else -1
+    return {1: tcp["tcp_sport"], 0: tcp["tcp_dport"]}.get(active, min(tcp["tcp_sport"], tcp["tcp_dport"]))
 
 
 def window_closed():
-    result, since = Map("closed_us"), {}
+    result, since, never = Map("closed_us"), {}, {}
     for args in of("tcp-send"):
         if args[1] is None or args[4]["tcp_flags"] & 4:
             continue
         cid = args[1]["cs_cid"]
+        ends = args[2]["ip_saddr"], args[4]["tcp_sport"], args[2]["ip_daddr"], args[4]["tcp_dport"]
         if args[4]["tcp_window"] == 0:
             since.setdefault(cid, args[0]["pkt_ts"])
+            never[ends] = (args[0]["pkt_ts"] - since[cid]) // 1000
         elif cid in since:
-            result.add((args[2]["ip_saddr"], args[4]["tcp_sport"]), (args[0]["pkt_ts"] - since.pop(cid)) // 1000)
-    return result.histograms()
+            result.add(ends[:2], (args[0]["pkt_ts"] - since.pop(cid)) // 1000)
+            del never[ends]
+    return result.histograms() + ["%s: %d" % (Map("never_opened").label(ends), lasted) for ends, lasted in never.items()]
 
 
 def sockets(protocol):
@@ -192,13 +248,13 @@ SCRIPTS = {
     "outbound": outbound,
     "refused": lambda: counted("by_me", "tcp-accept-refused", lambda a: (a[4]["tcp_sport"], a[2]["ip_daddr"])).sums()
     + counted("by_others", "tcp-connect-refused", lambda a: (a[2]["ip_saddr"], a[4]["tcp_sport"])).sums(),
-    "retransmits": lambda: counted("again", "tcp-retransmit", lambda a: (
-        a[5]["tcpr_kindstr"], a[2]["ip_saddr"], a[2]["ip_daddr"])).sums(),
+    "retransmits": retransmits,
     "scanned": lambda: counted("flags", "tcp-receive", lambda a: (a[2]["ip_saddr"], a[4]["tcp_flagstr"])).sums()
     + counted("ports", "tcp-accept-refused", lambda a: (a[2]["ip_daddr"], a[4]["tcp_sport"])).sums(),
-    "services": lambda: counted("tcp_bytes", "tcp-receive", lambda a: (a[4]["tcp_dport"],), lambda a: a[4]["tcp_payload"]).sums()
-    + counted("udp_bytes", "udp-receive", lambda a: (a[4]["udp_dport"],), lambda a: a[4]["udp_length"] - 8).sums(),
-    "tcp1stbyte": lambda: waited("first_byte_us", "tcp-connect-established", "tcp-receive").histograms(),
+    "services": lambda: counted("tcp_bytes", "tcp-receive", lambda a: (service(a),), lambda a: a[4]["tcp_payload"]).sums()
+    + counted("udp_bytes", "udp-receive", lambda a: (min(a[4]["udp_sport"], a[4]["udp_dport"]),),
+              lambda a: a[4]["udp_length"] - 8).sums(),
+    "tcp1stbyte": lambda: answered("first_byte_us").histograms(),
     "tcp_rwndclosed": window_closed,
     "tcpaccept": lambda: counted("accepted", "tcp-accept-established", lambda a: (
         a[3]["tcps_raddr"], a[3]["tcps_lport"])).sums(),
