@@ -5,7 +5,7 @@
 enum { CHUNK_HEADER = 4 };
 
 /* Most chunks of a packet that netobs parses.  Packets of 1500 bytes have at most 73 chunks with data. */
-enum { CHUNKS_MAX = 96 };
+enum { CHUNKS_MAX = 80 };
 
 /* The chunks from here on are not parsed. */
 static void
