@@ -143,8 +143,7 @@ tcp_check_syn(const struct tcp_arrival *a)
 	return tcp_has_received(e) ? ANOMALY_TCP_SYN_IGNORED : ANOMALY_NONE;
 }
 
-/* Whether `seq` is what endpoint number `endpoint` last acknowledged beyond what its peer was captured sending. */
-static bool
+bool
 tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t seq)
 {
 	const struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));

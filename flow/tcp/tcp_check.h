@@ -35,6 +35,9 @@ tcp_timestamp_is_old(const struct tcp_endpoint *e, const struct tcp_layer *t)
 	       (int32_t)(e->ts_recent - t->tsval) > TCP_PAWS_WINDOW;
 }
 
+/* Whether `seq` is what endpoint number `endpoint` last acknowledged beyond what its peer was captured sending. */
+bool tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t seq);
+
 /* Stores the numbers of a segment that `ctx->ep` ignores. */
 void tcp_store_ignored(struct tcp_segment_ctx *ctx);
 

@@ -189,6 +189,10 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t end = t->seq + ctx->payload_len;
 
+	/* The peer goes on behind bytes that the endpoint has acknowledged, but that were not captured. */
+	if (tcp_seq_before(e->rcv_nxt, t->seq) &&
+	    tcp_seq_is_unsent_ack(ctx->table, ctx->flow, ctx->endpoint, t->seq))
+		e->rcv_nxt = e->last_ack_sent = t->seq;
 	if (tcp_seq_before(e->rcv_nxt, t->seq) || tcp_seq_before(end, e->rcv_nxt))
 		return;
 	/* A closed window accepts no byte unless the endpoint acknowledges it. */
