@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/output.h"
+#include "daemon/base/progress.h"
 
 #define LINE_MAX_BYTES LOG_TEXT_MAX
 
@@ -16,10 +17,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of standard error; 
 static char unwritten[4 * LINE_MAX_BYTES + 33];		  /* rest of a line that was written in part */
 static size_t unwritten_size;
 static _Atomic uint64_t dropped_lines;
-static bool status_shown; /* the last line of the terminal is that of log_show_status(); guarded by the mutex */
-
-/* To the first column, and erases the line (ECMA-48). */
-static const char erase[] = "\r\033[K";
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
 static void
@@ -53,36 +50,6 @@ log_write_rest(void)
 	return unwritten_size == 0;
 }
 
-/* Erases the status.  The caller holds the mutex. */
-static void
-log_erase_status(void)
-{
-	if (status_shown)
-		(void)output_write_within(output_fd(OUTPUT_STDERR), erase, sizeof erase - 1, 0);
-	status_shown = false;
-}
-
-void
-log_show_status(const char *text)
-{
-	char line[256];
-	/* Without automatic wrapping, so that the line stays one line on a narrow terminal. */
-	int length = snprintf(line, sizeof line, "%s\033[?7l%s\033[?7h", erase, text);
-
-	pthread_mutex_lock(&mutex);
-	if (log_write_rest() && output_write_within(output_fd(OUTPUT_STDERR), line, (size_t)length, 0) > 0)
-		status_shown = true;
-	pthread_mutex_unlock(&mutex);
-}
-
-void
-log_clear_status(void)
-{
-	pthread_mutex_lock(&mutex);
-	log_erase_status();
-	pthread_mutex_unlock(&mutex);
-}
-
 /* Writes one line, or drops it if standard error is full. */
 static void
 log_write_text(const char *text, size_t size)
@@ -90,7 +57,7 @@ log_write_text(const char *text, size_t size)
 	size_t written = 0;
 
 	pthread_mutex_lock(&mutex);
-	log_erase_status();
+	progress_erase();
 	if (log_write_rest()) {
 		written = output_write_within(output_fd(OUTPUT_STDERR), text, size, 0);
 		if (written > 0) {

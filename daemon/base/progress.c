@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/base/progress.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/base/log.h"
+#include "daemon/base/output.h"
 
 #define PROGRESS_DELAY_NS    1000000000u /* shorter operations show nothing */
 #define PROGRESS_INTERVAL_NS 200000000u
+
+/* To the first column, and erases the line (ECMA-48). */
+static const char erase[] = "\r\033[K";
+
+static atomic_bool shown; /* the last line of the terminal is that of progress_draw() */
 
 void
 progress_begin(struct progress *progress, bool prints)
@@ -37,14 +43,17 @@ progress_draw(struct progress *progress, uint64_t frames, uint64_t done, uint64_
 	uint64_t now = clock_monotonic_ns();
 	double seconds = (double)(now - progress->last_ns) / 1e9;
 	double rate = seconds > 0 ? (double)(frames - progress->last_frames) / seconds : 0;
-	char text[128], percent[16] = "";
+	char text[160], percent[16] = "";
+	int length;
 
 	if (total > 0)
 		snprintf(percent, sizeof percent, "%u %%, ",
 			 done < total ? (unsigned)(100.0 * (double)done / (double)total) : 100);
-	snprintf(text, sizeof text, "netobsd: %s%llu frames, %.2f million frames/s", percent,
-		 (unsigned long long)frames, rate / 1e6);
-	log_show_status(text);
+	/* Without automatic wrapping, so that the line stays one line on a narrow terminal. */
+	length = snprintf(text, sizeof text, "%s\033[?7lnetobsd: %s%llu frames, %.2f million frames/s\033[?7h", erase,
+			  percent, (unsigned long long)frames, rate / 1e6);
+	if (output_write_within(output_fd(OUTPUT_STDERR), text, (size_t)length, 0) > 0)
+		atomic_store_explicit(&shown, true, memory_order_relaxed);
 	progress->last_ns = now;
 	progress->last_frames = frames;
 	progress->next_ns = now + PROGRESS_INTERVAL_NS;
@@ -53,7 +62,13 @@ progress_draw(struct progress *progress, uint64_t frames, uint64_t done, uint64_
 void
 progress_hide(struct progress *progress)
 {
-	if (progress->enabled)
-		log_clear_status();
+	progress_erase();
 	progress->next_ns = clock_monotonic_ns() + PROGRESS_INTERVAL_NS;
+}
+
+void
+progress_erase(void)
+{
+	if (atomic_exchange_explicit(&shown, false, memory_order_relaxed))
+		(void)output_write_within(output_fd(OUTPUT_STDERR), erase, sizeof erase - 1, 0);
 }

@@ -27,4 +27,7 @@ void progress_draw(struct progress *progress, uint64_t frames, uint64_t done, ui
 /* Erases the line until the next drawing. */
 void progress_hide(struct progress *progress);
 
+/* Erases the line if one is shown: whatever else writes to standard error calls this first.  Any thread may call it. */
+void progress_erase(void);
+
 #endif

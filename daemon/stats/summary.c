@@ -6,6 +6,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/output.h"
+#include "daemon/base/progress.h"
 #include "daemon/stats/counters.h"
 #include "probes/site/site_select.h"
 
@@ -33,7 +34,7 @@ summary_write(struct workers *workers)
 	stats_collect(workers, &totals);
 	counters_visit(&totals, summary_write_line, to);
 	fprintf(to, "probe-site %s\n", site_kind_name(site_selected()));
-	log_clear_status();
+	progress_erase();
 	if (fclose(to) == 0)
 		(void)output_write_within(output_fd(OUTPUT_STDERR), text, size, SUMMARY_WAIT_MS);
 	free(text);
