@@ -3,8 +3,8 @@
  * timeline PORT - one connection from its SYN to its end
  *
  * Segments, state changes and retransmissions of the connections with PORT at one end; the client's port selects one
- * connection.  TIME is packet time since the first line, DELTA since the line before, in microseconds.  SEQ and ACK count
- * from the SYN of their sender, or are absolute if that was not captured; WINDOW is in bytes, scaled.
+ * connection.  TIME is packet time since the first line, DELTA since the line before, in microseconds.  SEQ and ACK
+ * count from the SYN of their sender, or are absolute if that was not captured; WINDOW is in bytes, scaled.
  */
 #pragma D option quiet
 #pragma D option defaultargs
