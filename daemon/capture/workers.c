@@ -187,6 +187,8 @@ worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 	worker->owner_lookup = owner_lookup_new(&limits, seed);
 	if (worker->owner_lookup == NULL)
 		log_warning("processes cannot be looked up: %s", strerror(errno));
+	if (worker->owner_lookup != NULL && config->wait_owners)
+		owner_lookup_set_waiting(worker->owner_lookup, true);
 	if (worker->owner_lookup != NULL)
 		log_debug(DEBUG_OWNER, "worker %u looks up sockets of network namespace %lld, at most %u endpoints",
 			  worker->index, (long long)owner_lookup_netns_inode(worker->owner_lookup),

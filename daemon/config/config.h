@@ -55,6 +55,7 @@ struct config {
 	size_t local_prefix_count;
 	bool lookup_owners;    /* live: look up the processes behind local sockets */
 	bool lookup_all_users; /* also sockets of other users, which requires capabilities */
+	bool wait_owners;      /* wait for them, briefly, before the first firing of a connection */
 	bool observe_inner;    /* tunnelled packets fire as packets of their own */
 	int snaplen;	       /* bytes */
 	int kernel_buffer;     /* kernel buffer per interface, bytes; 0 for the default */

@@ -83,6 +83,10 @@ const struct option_row options_table[] = {
 	 FIELD(lookup_all_users),
 	 .source = OPTION_ANYWHERE,
 	 .help = "also look up processes of other users; keeps CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"},
+	{.name = "wait-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_flag,
+	 FIELD(wait_owners),
+	 .source = OPTION_ANYWHERE,
+	 .help = "wait up to 20 ms for the process of a new connection before its first probe fires"},
 
 	{.name = "print", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_print,
 	 .argument = "PROBE,...", .optional = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The capture thread's part of the owner lookup.  It never waits and makes no system call except the wakeup in
- * owner_lookup_wake(). */
+ * owner_lookup_wake(), unless it may wait for replies. */
 #include "daemon/owner/owner_lookup.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/thread.h"
 #include "daemon/owner/owner_queue.h"
 #include "daemon/owner/owner_thread.h"
@@ -16,6 +17,9 @@
 #define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
 #define LATEST_WAYS   4u
 #define WORD_BITS     64u
+#define WAIT_NS       20000000u /* longest wait for a reply */
+#define WAIT_SHARE    10u       /* waits take one part in so many of the time */
+#define WAIT_SAVED_NS (5u * WAIT_NS)
 #define PUBLISH_BATCH 64u /* requests that are published at once; the others wait for owner_lookup_wake() */
 
 /*
@@ -38,6 +42,10 @@ struct owner_lookup {
 	_Alignas(64) uint32_t enqueued; /* number of the last request; queue.enqueued lags behind */
 	uint32_t dequeued_seen;		/* last value read from queue.dequeued */
 	bool wake_for_request, wake_for_refresh;
+	bool waiting;	       /* owner_lookup_set_waiting() */
+	uint32_t waited[2];    /* numbers of the latest requests that were waited for, by their lowest bit */
+	uint64_t wait_left_ns; /* how long it may wait; grows with the time since wait_counted_ns */
+	uint64_t wait_counted_ns;
 	struct {
 		_Atomic uint64_t requests, dropped, torn;
 	} counters;
@@ -85,6 +93,7 @@ owner_lookup_release(struct owner_lookup *lookup)
 	owner_table_free(lookup->queue.table);
 	free(lookup->queue.referenced);
 	sem_destroy(&lookup->queue.wakeup);
+	sem_destroy(&lookup->queue.replied);
 	free(lookup);
 }
 
@@ -98,6 +107,7 @@ owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed)
 		return NULL;
 	memset(lookup, 0, sizeof *lookup);
 	sem_init(&lookup->queue.wakeup, 0, 0);
+	sem_init(&lookup->queue.replied, 0, 0);
 	lookup->queue.table = owner_table_new(limits->endpoints, seed);
 	if (lookup->queue.table != NULL) {
 		slots = owner_table_slot_count(lookup->queue.table);
@@ -267,6 +277,63 @@ owner_lookup_read_or_request(struct owner_lookup *lookup, uint64_t hash, const s
 	return result;
 }
 
+void
+owner_lookup_set_waiting(struct owner_lookup *lookup, bool waiting)
+{
+	lookup->waiting = waiting;
+	lookup->wait_counted_ns = clock_monotonic_ns();
+	lookup->wait_left_ns = WAIT_SAVED_NS;
+}
+
+/* Whether a reply names the process, or the process will not be found. */
+static bool
+owner_record_is_final(const struct owner_record *record)
+{
+	return record->pid >= 0 || (record->flags & (OWNER_HIDDEN | OWNER_CLOSED)) != 0;
+}
+
+/* Whether to wait for the reply to the latest request for a key: only once, and if waits have not taken too long. */
+static bool
+owner_lookup_may_wait(struct owner_lookup *lookup, uint64_t hash)
+{
+	uint64_t now;
+	uint32_t number;
+
+	if (!owner_lookup_find_latest(lookup, hash, &number) || !owner_request_before(lookup->waited[number & 1], number))
+		return false;
+	lookup->waited[number & 1] = number; /* the ends of a connection have consecutive numbers */
+	now = clock_monotonic_ns();
+	lookup->wait_left_ns += (now - lookup->wait_counted_ns) / WAIT_SHARE;
+	if (lookup->wait_left_ns > WAIT_SAVED_NS)
+		lookup->wait_left_ns = WAIT_SAVED_NS;
+	lookup->wait_counted_ns = now;
+	return lookup->wait_left_ns >= WAIT_NS;
+}
+
+/* Waits until the lookup thread has found the process, at most WAIT_NS.  The last reply is in *record. */
+static enum owner_read_result
+owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key, struct owner_record *record,
+		  uint32_t *slot)
+{
+	uint64_t began = clock_monotonic_ns(), end = began + WAIT_NS, now;
+	struct timespec until = {.tv_sec = (time_t)(end / 1000000000), .tv_nsec = (long)(end % 1000000000)};
+	enum owner_read_result result;
+
+	atomic_store_explicit(&lookup->queue.reader_waits, true, memory_order_release);
+	owner_lookup_publish(lookup);
+	sem_post(&lookup->queue.wakeup);
+	do {
+		int timed_out = sem_clockwait(&lookup->queue.replied, CLOCK_MONOTONIC, &until);
+
+		result = owner_lookup_read_reply(lookup, hash, key, record, slot);
+		now = timed_out != 0 && errno == ETIMEDOUT ? end : clock_monotonic_ns();
+	} while (now < end && (result != OWNER_READ_OK || !owner_record_is_final(record)));
+	atomic_store_explicit(&lookup->queue.reader_waits, false, memory_order_relaxed);
+	lookup->wait_left_ns -= now - began < WAIT_NS ? now - began : WAIT_NS;
+	lookup->wait_counted_ns = now;
+	return result;
+}
+
 bool
 owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
 {
@@ -283,6 +350,9 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 	result = owner_lookup_read_reply(lookup, hash, key, &record, &slot);
 	if (result == OWNER_READ_ABSENT)
 		result = owner_lookup_read_or_request(lookup, hash, key, ifindex, &record, &slot);
+	if (lookup->waiting && (result != OWNER_READ_OK || !owner_record_is_final(&record)) &&
+	    owner_lookup_may_wait(lookup, hash))
+		result = owner_lookup_wait(lookup, hash, key, &record, &slot);
 	if (result != OWNER_READ_OK) {
 		owner_counter_add(&lookup->counters.torn, result == OWNER_READ_TORN);
 		owner_lookup_set_unknown(lookup, owner);

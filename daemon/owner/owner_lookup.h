@@ -3,7 +3,8 @@
  * Owners of the TCP and UDP sockets of the observed network namespace, for live capture, without delaying it.
  *
  * A thread queries the kernel (sock_diag, then /proc).  The capture thread puts requests into a bounded queue and reads
- * replies from a table of fixed size; neither operation waits or makes a system call.  owner_lookup_request(),
+ * replies from a table of fixed size; neither operation waits or makes a system call, unless
+ * owner_lookup_set_waiting() permits it.  owner_lookup_request(),
  * owner_lookup_find() and owner_lookup_wake() may be called by the capture thread only, the other functions by the
  * creator.
  *
@@ -72,6 +73,11 @@ void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *k
 /* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  Enqueues a request if
  * none is pending; a reply that is used gets refreshed. */
 bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+
+/* Makes owner_lookup_find() wait for the first reply about each connection: at most 20 ms at once, and a tenth of the
+ * time altogether, so that the kernel's buffer holds the frames meanwhile.  The creator calls it before the first
+ * request. */
+void owner_lookup_set_waiting(struct owner_lookup *lookup, bool waiting);
 
 /* Wakes the thread if it sleeps and there is work.  Call it after each batch of packets.  Costs one comparison if there
  * is no work, and at most one system call. */

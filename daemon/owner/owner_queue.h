@@ -33,7 +33,9 @@ struct owner_queue {
 	_Atomic uint32_t completed;		/* the table has the replies to all requests up to this number */
 	_Atomic bool wake_on_reference;		/* setting a referenced bit must wake the lookup thread */
 	_Atomic bool stop;
+	_Atomic bool reader_waits; /* the capture thread waits for `replied` */
 	sem_t wakeup;
+	sem_t replied; /* the lookup thread has made progress while `reader_waits` */
 	struct owner_request requests[OWNER_QUEUE_SIZE];
 };
 

@@ -208,6 +208,13 @@ owner_thread_update_counters(struct owner_thread *thread)
 	atomic_store_explicit(&thread->counters.unreadable, counters.denied, memory_order_relaxed);
 }
 
+/* When the next scan may begin: at once if the capture thread waits, which does so rarely. */
+static uint64_t
+owner_thread_scan_due(const struct owner_thread *thread)
+{
+	return atomic_load_explicit(&thread->queue->reader_waits, memory_order_acquire) ? 0 : thread->scan_due;
+}
+
 static void
 owner_thread_scan_step(struct owner_thread *thread)
 {
@@ -318,7 +325,7 @@ owner_thread_next_deadline(const struct owner_thread *thread)
 	if (thread->retries_due != 0)
 		owner_thread_advance_deadline(&deadline, thread->retries_due);
 	if (thread->unresolved.count > 0)
-		owner_thread_advance_deadline(&deadline, thread->scan_due);
+		owner_thread_advance_deadline(&deadline, owner_thread_scan_due(thread));
 	if (thread->dump_count > 0)
 		owner_thread_advance_deadline(&deadline, thread->dump_due);
 	if (thread->refresh_due != 0)
@@ -366,7 +373,7 @@ owner_thread_run_once(struct owner_thread *thread)
 	owner_thread_handle_requests(thread);
 	if (thread->retries_due != 0 && thread->retries_due <= thread->now_ms)
 		owner_thread_run_retries(thread);
-	if (thread->scanning || (thread->unresolved.count > 0 && thread->scan_due <= thread->now_ms))
+	if (thread->scanning || (thread->unresolved.count > 0 && owner_thread_scan_due(thread) <= thread->now_ms))
 		owner_thread_scan_step(thread);
 	if (thread->dump_count > 0 && thread->dump_due <= thread->now_ms) {
 		uint64_t began = owner_thread_now_us(), ended;
@@ -380,6 +387,8 @@ owner_thread_run_once(struct owner_thread *thread)
 	}
 	if (thread->refreshing || (thread->refresh_due != 0 && thread->refresh_due <= thread->now_ms))
 		owner_thread_refresh_step(thread);
+	if (atomic_load_explicit(&thread->queue->reader_waits, memory_order_acquire))
+		sem_post(&thread->queue->replied);
 }
 
 void *

@@ -185,8 +185,49 @@ if unshare --net true 2>/dev/null; then
 	sed 's/^/# /' "$tmp/err"
 	check "it prints what it has counted" grep -q '^@from\[127.0.0.1\]: ' "$tmp/out"
 	check "its netobsd has ended, too" wait_for none_left
+
+	# Opens connections and keeps each for a while, until netobs has ended.  It is ended when it has printed this process, or,
+	# if it does not, after 200 connections.
+	cat >"$tmp/process.py" <<-'PY'
+		import os, signal, socket, subprocess, sys, time
+		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+		server = socket.create_server(("127.0.0.1", 7777), backlog=300)
+		output = sys.argv[1] + "/out"
+		netobs = subprocess.Popen(sys.argv[2:], stdout=open(output, "w"), stderr=open(sys.argv[1] + "/err", "w"))
+		kept = []
+		while netobs.poll() is None:
+		    kept.append(socket.create_connection(("127.0.0.1", 7777)))
+		    kept.append(server.accept()[0])
+		    time.sleep(0.2) # no event: the interval between two connections
+		    if len(kept) > 400 or " %d python3" % os.getpid() in open(output).read():
+		        netobs.send_signal(signal.SIGTERM)
+		        netobs.wait()
+		print(os.getpid())
+	PY
+	pid=$(timeout 240 unshare --net python3 "$tmp/process.py" "$tmp" "$netobs" tcpconnect -i lo)
+	check "tcpconnect: the process of a new connection is known" grep -q " $pid python3  *127.0.0.1  *127.0.0.1  *7777" "$tmp/out"
+	is "it has nothing to explain" "$(cat "$tmp/err")" ""
 else
 	skip "netobs on an interface" "no network namespaces here"
 fi
+
+# ---------------------------------------------------------------------------------------------------- processes that are unknown
+
+"$netobs" tcpconnect "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
+is "a capture: why processes are unknown" "$(cat "$tmp/err")" \
+	"netobs: a capture contains no processes: they are unknown (-1, <unknown>)"
+"$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
+is "a script without processes has nothing to explain" "$(cat "$tmp/err")" ""
+mkfifo "$tmp/fifo"
+"$NETOBSD" -u nobody -r "$tmp/fifo" --wait-tracer=120 2>"$tmp/observer.err" &
+observer=$!
+wait_for begun "$observer"
+"$netobs" tcpconnect -p "$observer" >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+cat "$home" >"$tmp/fifo"
+wait "$observer"
+wait "$tracer"
+is "a netobsd without permission: why processes are unknown" "$(cat "$tmp/err")" \
+	"netobs: netobsd runs without --all-owners: processes of other users than nobody are unknown (-1, <unknown>)"
 
 tap_done
