@@ -299,7 +299,8 @@ owner_lookup_may_wait(struct owner_lookup *lookup, uint64_t hash)
 	uint64_t now;
 	uint32_t number;
 
-	if (!owner_lookup_find_latest(lookup, hash, &number) || !owner_request_before(lookup->waited[number & 1], number))
+	if (!owner_lookup_find_latest(lookup, hash, &number) ||
+	    !owner_request_before(lookup->waited[number & 1], number))
 		return false;
 	lookup->waited[number & 1] = number; /* the ends of a connection have consecutive numbers */
 	now = clock_monotonic_ns();
