@@ -404,22 +404,24 @@ function write_sites_h(    i) {
 	print "void site_sync_dtrace(void);"
 }
 
-function write_sites_c(    i, j, s) {
+function write_sites_c(    i, j, s, dof) {
 	print "#include \"probes/sites.h\""
 	for (i = 0; i < probes; i++)
 		print (i ? "" : "\n") "PROBE_DEFINE(" probe_c[i] ");"
-	print "\n#ifdef NETOBS_DOF"
-	for (i = 0; i < probes; i++) {
-		print "extern void __dtrace_netobs___" probe_c[i] "(" site_parameters(i) ");"
-		print "extern int __dtraceenabled_netobs___" probe_c[i] "(long);"
-	}
-	print "#endif"
+	print "\n#ifdef NETOBS_DOF\n/* The names of the structs in the D library, which the header of dtrace -h uses. */"
+	for (i = 0; i < structs; i++)
+		print "typedef struct " struct_name[i] " netobs_" struct_name[i] "_t;"
+	print "#include \"probes/netobs_dof.h\"\n\nstatic uint32_t site_query;\n#endif"
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_FUNCTION void\nsite_" probe_c[i] "(" site_parameters(i) ")\n{"
 		s = probe_c[i]
-		for (j = 0; j < probe_args[i]; j++)
+		dof = upper_id("NETOBS_", probe_c[i])
+		for (j = 0; j < probe_args[i]; j++) {
 			s = s ", " arg_name[i, j]
-		print "\tPROBE_SITE" probe_args[i] "(" s ");\n\tPROBE_DOF(" s ");\n}"
+			dof = dof ", PROBE_DOF_ARGUMENT(" arg_name[i, j] ")"
+		}
+		print "\tPROBE_DOF_QUERY(" upper_id("NETOBS_", probe_c[i]) "_ENABLED, " arg_name[i, 0] ");"
+		print "\tPROBE_SITE" probe_args[i] "(" s ");\n\tPROBE_DOF(" dof ");\n}"
 	}
 	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
@@ -435,14 +437,12 @@ function write_sites_c(    i, j, s) {
 	write_sync_dtrace()
 }
 
-function write_sync_dtrace(    i) {
+function write_sync_dtrace() {
 	print "\nvoid\nsite_sync_dtrace(void)\n{\n#ifdef NETOBS_DOF\n\tstatic bool traced[PROBE_COUNT];"
-	print "\tconst bool now[PROBE_COUNT] = {"
-	for (i = 0; i < probes; i++)
-		print "\t\tPROBE_DOF_ENABLED(" probe_c[i] "),"
-	print "\t};\n\n\tfor (unsigned i = 0; i < PROBE_COUNT; i++) {\n\t\tif (now[i] == traced[i])\n\t\t\tcontinue;"
-	print "\t\ttraced[i] = now[i];"
-	print "\t\t__atomic_fetch_add(probe_semaphores[i], now[i] ? 1 : 65535, __ATOMIC_RELAXED);\n\t}\n#endif\n}"
+	print "\n\tfor (unsigned i = 0; i < PROBE_COUNT; i++) {"
+	print "\t\tsite_query = 0;\n\t\tsite_fire(i, (const void *const[6]){&site_query});"
+	print "\t\tif ((site_query != 0) == traced[i])\n\t\t\tcontinue;\n\t\ttraced[i] = !traced[i];"
+	print "\t\t__atomic_fetch_add(probe_semaphores[i], traced[i] ? 1 : 65535, __ATOMIC_RELAXED);\n\t}\n#endif\n}"
 }
 
 function write_fields(s,    i, tag, name) {

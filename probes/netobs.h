@@ -284,7 +284,7 @@ struct tcpinfo {
 	netobs_u8 tcp_pad0[4];   /* padding */
 	netobs_ptr tcp_hdr;      /* first byte of the header */
 	netobs_u32 tcp_payload;  /* payload bytes on the wire */
-	char tcp_flagstr[24];    /* flags in words, "SYN|ACK"; more than six end in "|..." */
+	char tcp_flagstr[24];    /* flags in words, "SYN|ACK", "" if none; more than six end in "|..." */
 	netobs_u8 tcp_pad1[4];   /* padding */
 };
 
@@ -381,7 +381,7 @@ struct tcplsinfo {
 /* A retransmission. */
 struct tcprinfo {
 	netobs_u32 tcpr_kind;       /* NETOBS_RETRANSMIT_ number; 0 not a retransmission */
-	char tcpr_kindstr[16];      /* kind in words: "fast", "timeout", "tail-loss-probe", "spurious", "syn" */
+	char tcpr_kindstr[16];      /* kind in words: "fast", "timeout", "tail-loss-probe", "spurious", "syn", "" */
 	netobs_u32 tcpr_count;      /* times this sequence range has been sent, including this one */
 	netobs_u64 tcpr_elapsed_us; /* time since it was last sent, us; 0 if that was not captured */
 };

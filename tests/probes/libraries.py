@@ -58,10 +58,12 @@ def d(path):
         for field in struct["fields"]:
             program += '_Static_assert(offsetof(struct %s, %s) == %d, "%s");\n' % (
                 name, field["name"], field["offset"], field["name"])
-            at = "(uintptr_t)&p->" + field["name"]
             kind = field["type"]
+            at = "(uintptr_t)&p->" + field["name"] + ("[0]" if "[" in kind else "")
             if kind.startswith("char["):
                 value, stable = "copyinstr(%s, %d)" % (at, field["size"]), "string "
+                if '""' in field["doc"]:
+                    value = '*(char *)copyin(%s, 1) ? %s : ""' % (at, value)
             elif kind.startswith("uint8_t["):
                 value, stable = "(uint8_t *)copyin(%s, %d)" % (at, field["size"]), "uint8_t *"
             else:

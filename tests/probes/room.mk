@@ -8,6 +8,7 @@ unit_tests += \
 
 shell_tests += \
 	%D%/contract.sh \
+	%D%/dof.sh \
 	%D%/firing_order.sh \
 	%D%/header_parse.sh \
 	%D%/json.sh \
