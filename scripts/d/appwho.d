@@ -35,4 +35,5 @@ netobs*:::iscsi-text-response
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@messages[%s, %d]: %@d\n", @messages);
 }

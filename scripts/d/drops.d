@@ -29,4 +29,6 @@ netobs*:::ip-drop-out
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@in[%s, %s]: %@d\n", @in);
+	printa("@out[%s, %s]: %@d\n", @out);
 }

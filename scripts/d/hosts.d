@@ -30,4 +30,6 @@ netobs*:::ip-send
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@from[%s]: %@d\n", @from);
+	printa("@to[%s]: %@d\n", @to);
 }

@@ -25,4 +25,5 @@ netobs*:::icmp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@errors[%s, %s, %d, %s, %d, %s, %d]: %@d\n", @errors);
 }

@@ -30,4 +30,5 @@ netobs*:::ip-send
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@packets[%s, %s, %s]: %@d\n", @packets);
 }

@@ -33,4 +33,6 @@ netobs*:::iscsi-scsi-command
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@read[%s]: %@d\n", @read);
+	printa("@written[%s]: %@d\n", @written);
 }

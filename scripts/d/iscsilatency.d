@@ -9,8 +9,9 @@
 
 uint64_t missed;
 uint64_t last[string];
-uint64_t began[uint64_t, uint32_t];
-string operation[uint64_t, uint32_t];
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+uint64_t began[unsigned long, int];
+string operation[unsigned long, int];
 
 netobs*:::iscsi-scsi-command
 {
@@ -20,11 +21,12 @@ netobs*:::iscsi-scsi-command
 
 netobs*:::iscsi-scsi-response,
 netobs*:::iscsi-data-send
-/(args[1]->ii_opcode == 0x21 || args[1]->ii_flags & NETOBS_ISCSI_STATUS) && began[args[0]->ci_cid, args[1]->ii_itt]/
+/(args[1]->ii_opcode == 0x21 || args[1]->ii_flags & NETOBS_ISCSI_STATUS) &&
+    began[args[0]->ci_cid, args[1]->ii_itt] > 1/
 {
 	@us[operation[args[0]->ci_cid, args[1]->ii_itt]] =
 	    quantize((args[0]->ci_ts - began[args[0]->ci_cid, args[1]->ii_itt]) / 1000);
-	began[args[0]->ci_cid, args[1]->ii_itt] = 0;
+	began[args[0]->ci_cid, args[1]->ii_itt] = 1;
 }
 
 netobs*:::iscsi-scsi-command,
@@ -38,4 +40,5 @@ netobs*:::iscsi-data-send
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@us[%s]:%@d\n", @us);
 }

@@ -24,4 +24,6 @@ netobs*:::iscsi-scsi-command
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@bytes[%s, %d]: %@d\n", @bytes);
+	printa("@commands[%s, %d]: %@d\n", @commands);
 }

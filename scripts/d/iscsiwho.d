@@ -23,4 +23,5 @@ netobs*:::iscsi-scsi-command
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@commands[%s, %s]: %@d\n", @commands);
 }

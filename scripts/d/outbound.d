@@ -11,6 +11,7 @@
 uint64_t missed;
 uint64_t last[string];
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t requested[uint64_t], open[uint64_t], began[uint64_t];
 
 netobs*:::tcp-connect-request
@@ -19,27 +20,28 @@ netobs*:::tcp-connect-request
 }
 
 netobs*:::tcp-connect-established
-/requested[args[1]->cs_cid]/
+/requested[args[1]->cs_cid] > 1/
 {
 	@connect_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
 	open[args[1]->cs_cid] = args[0]->pkt_ts;
-	requested[args[1]->cs_cid] = 0;
+	requested[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-receive
-/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid]/
+/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid] > 1/
 {
 	@first_byte_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - open[args[1]->cs_cid]) / 1000);
 	began[args[1]->cs_cid] = args[0]->pkt_ts;
-	open[args[1]->cs_cid] = 0;
+	open[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-state-change
-/began[args[1]->cs_cid] && (args[3]->tcps_state == NETOBS_TCP_TIME_WAIT || args[3]->tcps_state == NETOBS_TCP_CLOSED)/
+/began[args[1]->cs_cid] > 1 &&
+    (args[3]->tcps_state == NETOBS_TCP_TIME_WAIT || args[3]->tcps_state == NETOBS_TCP_CLOSED)/
 {
 	this->us = (args[1]->cs_ts - began[args[1]->cs_cid]) / 1000;
 	@bytes_per_second[args[3]->tcps_raddr] = avg(args[3]->tcps_rcv_bytes * 1000000 / (this->us + 1));
-	began[args[1]->cs_cid] = 0;
+	began[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-receive
@@ -51,4 +53,7 @@ netobs*:::tcp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@bytes_per_second[%s]: %@d\n", @bytes_per_second);
+	printa("@connect_us[%s]: %@d\n", @connect_us);
+	printa("@first_byte_us[%s]: %@d\n", @first_byte_us);
 }

@@ -30,4 +30,6 @@ netobs*:::tcp-connect-refused
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@by_me[%d, %s]: %@d\n", @by_me);
+	printa("@by_others[%s, %d]: %@d\n", @by_others);
 }

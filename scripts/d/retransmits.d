@@ -24,4 +24,5 @@ netobs*:::tcp-retransmit
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@again[%s, %s, %s]: %@d\n", @again);
 }

@@ -30,4 +30,6 @@ netobs*:::tcp-accept-refused
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@flags[%s, %s]: %@d\n", @flags);
+	printa("@ports[%s, %d]: %@d\n", @ports);
 }

@@ -7,6 +7,7 @@
  */
 #pragma D option quiet
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t since[uint64_t];
 
 BEGIN
@@ -17,8 +18,8 @@ BEGIN
 netobs*:::sctp-state-change
 {
 	printf("%6d %10d  %22s:%-5d %22s:%-5d  %d -> %d\n", args[1]->cs_cid,
-	    since[args[1]->cs_cid] ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->sctps_laddr,
+	    since[args[1]->cs_cid] > 1 ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->sctps_laddr,
 	    args[3]->sctps_lport, args[3]->sctps_raddr, args[3]->sctps_rport, args[5]->sctps_state,
 	    args[3]->sctps_state);
-	since[args[1]->cs_cid] = args[3]->sctps_state == NETOBS_SCTP_CLOSED ? 0 : args[1]->cs_ts;
+	since[args[1]->cs_cid] = args[3]->sctps_state == NETOBS_SCTP_CLOSED ? 1 : args[1]->cs_ts;
 }

@@ -32,4 +32,6 @@ netobs*:::udp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@tcp_bytes[%d]: %@d\n", @tcp_bytes);
+	printa("@udp_bytes[%d]: %@d\n", @udp_bytes);
 }

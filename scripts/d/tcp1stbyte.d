@@ -10,6 +10,7 @@
 uint64_t missed;
 uint64_t last[string];
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t open[uint64_t];
 
 netobs*:::tcp-connect-established
@@ -18,10 +19,10 @@ netobs*:::tcp-connect-established
 }
 
 netobs*:::tcp-receive
-/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid]/
+/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid] > 1/
 {
 	@first_byte_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - open[args[1]->cs_cid]) / 1000);
-	open[args[1]->cs_cid] = 0;
+	open[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-receive
@@ -33,4 +34,5 @@ netobs*:::tcp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@first_byte_us[%s]:%@d\n", @first_byte_us);
 }

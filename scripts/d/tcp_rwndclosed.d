@@ -11,20 +11,21 @@
 uint64_t missed;
 uint64_t last[string];
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t closed[uint64_t];
 
 netobs*:::tcp-send
-/arg1 != 0 && args[4]->tcp_window == 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] == 0/
+/arg1 != 0 && args[4]->tcp_window == 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] <= 1/
 {
 	closed[args[1]->cs_cid] = args[0]->pkt_ts;
 }
 
 netobs*:::tcp-send
-/arg1 != 0 && args[4]->tcp_window != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] != 0/
+/arg1 != 0 && args[4]->tcp_window != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] > 1/
 {
 	@closed_us[args[2]->ip_saddr, args[4]->tcp_sport] =
 	    quantize((args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000);
-	closed[args[1]->cs_cid] = 0;
+	closed[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-send
@@ -36,4 +37,5 @@ netobs*:::tcp-send
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@closed_us[%s, %d]:%@d\n", @closed_us);
 }

@@ -23,4 +23,5 @@ netobs*:::tcp-accept-established
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@accepted[%s, %d]: %@d\n", @accepted);
 }

@@ -31,4 +31,6 @@ netobs*:::tcp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@received[%s, %d]: %@d\n", @received);
+	printa("@sent[%s, %d]: %@d\n", @sent);
 }

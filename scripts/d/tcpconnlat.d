@@ -9,6 +9,7 @@
 uint64_t missed;
 uint64_t last[string];
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t requested[uint64_t];
 
 netobs*:::tcp-connect-request
@@ -17,15 +18,15 @@ netobs*:::tcp-connect-request
 }
 
 netobs*:::tcp-connect-established
-/requested[args[1]->cs_cid]/
+/requested[args[1]->cs_cid] > 1/
 {
 	@connect_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
-	requested[args[1]->cs_cid] = 0;
+	requested[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-connect-refused
 {
-	requested[args[1]->cs_cid] = 0;
+	requested[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-connect-established
@@ -37,4 +38,5 @@ netobs*:::tcp-connect-established
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@connect_us[%s]:%@d\n", @connect_us);
 }

@@ -9,7 +9,8 @@
  */
 #pragma D option quiet
 
-int reported[string, uint16_t, string, uint16_t];
+/* 1: reported, 2: no longer.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+int reported[string, int, string, int];
 
 BEGIN
 {
@@ -25,13 +26,13 @@ netobs*:::tcp-state-change
 }
 
 netobs*:::tcp-state-change
-/this->ended && this->other/
+/this->ended && this->other == 1/
 {
-	reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 0;
+	reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 2;
 }
 
 netobs*:::tcp-state-change
-/this->ended && !this->other/
+/this->ended && this->other != 1/
 {
 	reported[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
 	printf("%6d %6d %-12s %22s:%-5d %22s:%-5d %9d %9d %7d %10d\n", args[1]->cs_cid, args[1]->cs_pid,

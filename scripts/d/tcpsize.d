@@ -11,12 +11,12 @@ uint64_t last[string];
 
 netobs*:::tcp-send
 {
-	@sent["sent"] = quantize(args[4]->tcp_payload);
+	@sent = quantize(args[4]->tcp_payload);
 }
 
 netobs*:::tcp-receive
 {
-	@received["received"] = quantize(args[4]->tcp_payload);
+	@received = quantize(args[4]->tcp_payload);
 }
 
 netobs*:::tcp-send,
@@ -29,4 +29,6 @@ netobs*:::tcp-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@received:%@d\n", @received);
+	printa("@sent:%@d\n", @sent);
 }

@@ -6,6 +6,7 @@
  */
 #pragma D option quiet
 
+/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t since[uint64_t];
 
 BEGIN
@@ -16,8 +17,8 @@ BEGIN
 netobs*:::tcp-state-change
 {
 	printf("%6d %10d  %22s:%-5d %22s:%-5d  %s -> %s\n", args[1]->cs_cid,
-	    since[args[1]->cs_cid] ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->tcps_laddr,
+	    since[args[1]->cs_cid] > 1 ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->tcps_laddr,
 	    args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport, args[5]->tcps_statestr,
 	    args[3]->tcps_statestr);
-	since[args[1]->cs_cid] = args[3]->tcps_state == NETOBS_TCP_CLOSED ? 0 : args[1]->cs_ts;
+	since[args[1]->cs_cid] = args[3]->tcps_state == NETOBS_TCP_CLOSED ? 1 : args[1]->cs_ts;
 }

@@ -45,4 +45,6 @@ netobs*:::socket-receive
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@received[%d, %s, %s, %d, %s, %d]: %@d\n", @received);
+	printa("@sent[%d, %s, %s, %d, %s, %d]: %@d\n", @sent);
 }

@@ -30,4 +30,5 @@ netobs*:::tcp-accept-established
 END
 {
 	printf("missed %d firings\n", missed);
+	printa("@connections[%s]: %@d\n", @connections);
 }
