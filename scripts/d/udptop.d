@@ -29,10 +29,10 @@ tick-5s
 	trunc(@sent, 20);
 	trunc(@received, 20);
 	printf("%Y\n", walltimestamp);
-	printa(@sent);
-	printa(@received);
-	clear(@sent);
-	clear(@received);
+	printa("@sent[%d, %s, %s, %d, %s, %d]: %@d\n", @sent);
+	printa("@received[%d, %s, %s, %d, %s, %d]: %@d\n", @received);
+	trunc(@sent);
+	trunc(@received);
 }
 
 netobs*:::socket-send,

@@ -19,11 +19,11 @@ for script in "$top"/scripts/d/*.d; do
 done
 
 # The reader rejects what is wrong.
-# refuses WHAT SCRIPT
+# refuses WHAT SCRIPT: for another reason than aggregations that are not printed, which the scripts here need not do
 refuses() {
 	printf '%s\n' "$2" >"$tmp/bad.d"
-	if reads "$tmp/bad.d" >"$tmp/message"; then
-		not_ok "the reader refuses $1" "$tmp/bad.d"
+	if reads "$tmp/bad.d" >"$tmp/message" || grep -q 'is not printed with its name' "$tmp/message"; then
+		not_ok "the reader refuses $1" "$tmp/bad.d" "$tmp/message"
 	else
 		ok "the reader refuses $1"
 	fi
@@ -39,6 +39,14 @@ refuses "a printf with too few arguments" 'netobs*:::tcp-receive { printf("%d %d
 refuses "text and number compared" 'netobs*:::tcp-receive /args[2]->ip_saddr == 1/ { @a = count(); }'
 refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { @a["x"] = count(); }'
 refuses "a missing brace" 'netobs*:::tcp-receive { @a = count();'
+echo 'netobs*:::tcp-receive { @a = count(); }' >"$tmp/bad.d"
+reads "$tmp/bad.d" >"$tmp/message"
+is "the reader refuses an aggregation that is not printed" "$(grep -c '@a is not printed with its name' "$tmp/message")" 1
+refuses "an aggregation without a name" 'netobs*:::tcp-receive { @a = count(); } END { printa(@a); }'
+refuses "an aggregation with another name" 'netobs*:::tcp-receive { @a = count(); } END { printa("@b: %@d\n", @a); }'
+refuses "a printa with too few keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { printa("@a: %@d\n", @a); }'
+refuses "a typedef among several keys" 'int a[uint64_t, int]; BEGIN { a[1, 1] = 1; }'
+refuses "an element set to 0" 'int a[uint64_t]; BEGIN { a[1] = 0; }'
 refuses "an if, which DTrace for Linux does not have" 'netobs*:::tcp-receive { if (arg1) { @a = count(); } }'
 
 find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/bpftrace"
@@ -63,7 +71,7 @@ if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
 	why="there is no DTrace on this machine, the D scripts were not run"
 elif [ "$(id -u)" -ne 0 ]; then
 	why="DTrace needs root"
-elif ! readelf -S "$netobsd" 2>/dev/null | grep -q SUNW_dof; then
+elif ! readelf -S "$netobsd" 2>/dev/null | grep -q -e SUNW_dof -e note.usdt; then
 	why="this netobsd is built without --with-dtrace"
 fi
 if [ -n "$why" ]; then

@@ -5,8 +5,9 @@
     netobsd --list-probes --format json | tests/scripts/d_check.py netobs.h SCRIPT...
 
 It knows the part of D that scripts/d uses and refuses the rest: each probe is one of the provider, each args[N]->field
-is there in every probe of its clause, each name is declared or DTrace's own, printf has an argument of the right kind
-for each conversion.  Prints file:line: what, and fails, if something is wrong.
+is there in every probe of its clause, each name is declared or DTrace's own, printf and printa have an argument of the
+right kind for each conversion, each aggregation is printed with its name.  It also refuses what DTrace 2.0.2 accepts or
+should accept, but gets wrong: an element that is set to 0, typedefs among several keys.  Prints file:line: what, and fails, if something is wrong.
 """
 import json
 import re
@@ -15,7 +16,8 @@ import sys
 TOKEN = re.compile(r"""(?P<comment>/\*.*?\*/)|(?P<string>"(?:\\.|[^"\\\n])*")|(?P<number>0x[0-9a-fA-F]+|\d+)
     |(?P<probe>netobs\*:::[a-z-]+|\btick-\d+s\b)|(?P<name>[A-Za-z_]\w*)|(?P<macro>\$\d)|(?P<pragma>\#pragma[^\n]*)
     |(?P<op>->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|[-+*/%<>=!&|^~?:;,.(){}\[\]@])|(?P<blank>\s+)""", re.S | re.X)
-TYPES = {"int", "uint64_t", "uint32_t", "uint16_t", "int64_t", "string"}
+TYPES = {"int", "uint64_t", "uint32_t", "uint16_t", "int64_t", "string", "unsigned"}
+TYPEDEFS = {"uint64_t", "uint32_t", "uint16_t", "int64_t"}
 FUNCTIONS = {"printf", "printa", "trunc", "clear", "strjoin", "lltostr"}
 AGGREGATIONS = {"count": 0, "sum": 1, "avg": 1, "min": 1, "max": 1, "quantize": 1}
 VARIABLES = {"probename", "pid", "execname", "timestamp", "walltimestamp", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5"}
@@ -39,6 +41,7 @@ class Reader:
         self.tokens = list(self.scan(open(path).read()))
         self.at = 0
         self.globals, self.locals, self.maps = {}, set(), {}
+        self.printed = set()
         self.clause = []
 
     def scan(self, text):
@@ -76,6 +79,9 @@ class Reader:
             self.declaration()
         while self.tokens[self.at][0] != "end":
             self.a_clause()
+        for name in self.maps:
+            if name not in self.printed:
+                self.refuse("@%s is not printed with its name: printa(\"@%s...\", @%s)" % (name, name, name))
 
     def declaration(self):
         kind = self.take(*TYPES)[1]
@@ -89,12 +95,15 @@ class Reader:
 
     def key_types(self):
         self.take("[")
-        count = 0
+        keys = []
         while True:
-            self.take(*TYPES)
-            count += 1
+            keys.append(self.take(*TYPES)[1])
+            if keys[-1] == "unsigned":
+                self.take("long", "int")
+            if len(keys) > 1 and TYPEDEFS.intersection(keys):
+                self.refuse("DTrace 2.0.2 reads no typedef among several keys: unsigned long instead of uint64_t")
             if self.take(",", "]")[1] == "]":
-                return count
+                return len(keys)
 
     def a_clause(self):
         self.clause = []
@@ -174,6 +183,8 @@ class Reader:
             if target[0] != "variable":
                 self.refuse("this cannot be assigned to")
             self.take()
+            if len(target) > 2 and self.peek("0") and self.tokens[self.at + 1][1] == ";":
+                self.refuse("an element is set to 0, after which DTrace 2.0.2 confuses others")
             right = self.expression(0)
             if target[1] != right[1] and target[1] is not None:
                 self.refuse("a %s is assigned to a %s" % (right[1], target[1]))
@@ -261,7 +272,7 @@ class Reader:
         kind, keys = self.globals[name]
         if keys and len(self.list("[", "]")) != keys:
             self.refuse("%s has %d keys" % (name, keys))
-        return "variable", "string" if kind == "string" else "int"
+        return ("variable", "string" if kind == "string" else "int") + (("element",) if keys else ())
 
     def argument(self):
         self.take("[")
@@ -280,8 +291,26 @@ class Reader:
             self.refuse("args[%d]->%s is not the same in every probe of this clause" % (index, field))
         return kinds.pop()
 
+    def call_printa(self):
+        self.take("(")
+        kind, text = self.take()
+        if kind != "string":
+            self.refuse("printa without a text: DTrace prints no name of its own")
+        self.take(",")
+        name = self.map_name()
+        if name not in self.maps:
+            self.refuse("no such aggregation yet")
+        self.take(")")
+        wanted = ["string" if letter == "s" else "int" for letter in re.findall(r"%[-0-9]*([a-zA-Z])", text)]
+        if wanted != list(self.maps[name][1]) or text.count("%@") != 1 or not text.startswith('"@%s' % name):
+            self.refuse("printa of @%s needs its name, its keys %s and one %%@d" % (name, list(self.maps[name][1])))
+        self.printed.add(name)
+
     def call(self, function):
-        if function in ("printa", "trunc", "clear"):
+        if function == "printa":
+            self.call_printa()
+            return
+        if function in ("trunc", "clear"):
             self.take("(")
             if self.map_name() not in self.maps:
                 self.refuse("no such aggregation yet")

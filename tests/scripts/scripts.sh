@@ -90,7 +90,8 @@ check "--help NAME says which probes it uses" grep -q '^Probes: tcp-receive, tcp
 # The installed netobs has the paths of its files: no @...dir@ is left in it.
 check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
 
-# With DTrace: a stand-in prints its arguments.
+# With DTrace: a stand-in prints its arguments and the program.
+home=$top/tests/captures/home-network.pcap
 if [ "$(id -u)" -eq 0 ]; then
 	mkdir "$tmp/bin"
 	cat >"$tmp/bin/dtrace" <<-'SH'
@@ -99,15 +100,30 @@ if [ "$(id -u)" -eq 0 ]; then
 		printf '%s\n' "$@"
 		while [ "$1" != -p ]; do shift; done
 		kill "$2"
+		while [ "$1" != -s ]; do shift; done
+		cat "$2"
 	SH
 	chmod +x "$tmp/bin/dtrace"
 	PATH=$tmp/bin:$PATH "$netobs" timeline -r "$top/tests/captures/questions.pcap" -t dtrace 40002 >"$tmp/out" 2>"$tmp/err"
 	# The dollar sign is DTrace's.
 	# shellcheck disable=SC2016
 	is "-t dtrace: library, process, program with the process's provider, argument" \
-		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-n$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
+		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-s$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
 			grep -c 'netobs\*' "$tmp/out")" "6
 0"
+	# DTrace refuses the script: netobs fails, and its netobsd ends.
+	cat >"$tmp/bin/dtrace" <<-'SH'
+		#!/bin/sh
+		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+		while [ "$1" != -p ]; do shift; done
+		echo "$2"
+		exit 1
+	SH
+	PATH=$tmp/bin:$PATH "$netobs" webconn -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	started=$(cat "$tmp/out")
+	check "-t dtrace: DTrace fails, so does netobs" test "$status" -ne 0
+	check "-t dtrace: no netobsd is left" test -n "$started" -a ! -e "/proc/$started"
 else
 	skip "-t dtrace" "needs root"
 fi
@@ -147,7 +163,6 @@ done <"$tmp/list"
 
 # ----------------------------------------------------------------------------------------------- special cases
 
-home=$top/tests/captures/home-network.pcap
 ln -s "$home" "$tmp/a name with blanks.pcap"
 "$netobs" webconn -r "$tmp/a name with blanks.pcap" 2>"$tmp/err" | grep '^@' >"$tmp/out"
 is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43"

@@ -168,6 +168,32 @@ use_image() {
 	done
 }
 
+# use_dtrace: the script dtrace needs DTrace itself, in extra/ of the cache, and a netobsd that is built with it
+use_dtrace() {
+	case " $checks " in
+	*" dtrace "*) ;;
+	*) return ;;
+	esac
+	missing=''
+	if [ -z "$(ls "$cache"/extra/*.tar 2>/dev/null)" ]; then
+		missing="no archive of DTrace in $cache/extra"
+	elif ! readelf -SW "$build/netobsd" 2>/dev/null | grep -q -e ' \.SUNW_dof ' -e ' \.note\.usdt '; then
+		missing="$build is not configured --with-dtrace and built"
+	fi
+	if [ -z "$missing" ]; then
+		mkdir -p "$run/guest/share/dof"
+		cp "$build/netobsd" "$run/guest/share/dof" || die "netobsd cannot be copied"
+		return
+	fi
+	case " ${VM_CHECKS:-} " in
+	*" dtrace "*) die "dtrace: $missing (tests/vm/README.md)" ;;
+	esac
+	say "dtrace: skipped, $missing (tests/vm/README.md)"
+	skipped=$((skipped + 1))
+	checks=" $checks "
+	checks="${checks%% dtrace *} ${checks#* dtrace }"
+}
+
 # -------------------------------------------------------------------------------------------------------------- points
 
 # relay NAME: passes on the TAP points of a script, and counts them.  Its last line may request a restart of the guest.
@@ -328,6 +354,7 @@ run=$(mktemp -d "${TMPDIR:-/tmp}/netobs-vm.XXXXXX") || die "no directory for the
 mkdir -p "$run/guest/share"
 trap clean_up EXIT
 trap 'exit 130' HUP INT TERM
+use_dtrace
 use_package
 use_image
 

@@ -5,6 +5,7 @@ vm_checks += \
 	%D%/package.sh \
 	%D%/boot.sh \
 	%D%/tracers.sh \
+	%D%/dtrace.sh \
 	%D%/devices.sh \
 	%D%/netem.sh \
 	%D%/two_ends.sh \

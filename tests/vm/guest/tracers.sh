@@ -128,34 +128,6 @@ fi
 is "no tracer is attached any more" "$(enabled)" 0
 is "the service is the same process" "$(property MainPID) $(property NRestarts)" "$pid 0"
 
-# -------------------------------------------------------------------------------------------------------------- DTrace
-
-# Real DTrace has no Debian package: an archive of its files, unpacked from /, may stand in extra/ of the cache directory.
-for archive in /vm/extra/*.tar; do
-	[ ! -e "$archive" ] || tar -C / -xf "$archive"
-done
-name="DTrace counts them"
-if have dtrace; then
-	# shellcheck disable=SC2016 # a variable of DTrace
-	dtrace -q -p "$pid" -n 'netobs$target:::tcp-state-change { @ = count(); } END { printa("%@d\n", @); }' -o "$tmp/dtrace" \
-		>"$tmp/dtrace.err" 2>&1 &
-	dtrace=$!
-	# one_tracer: whether netobsd has a tracer
-	one_tracer() {
-		[ "$(enabled)" -ge 1 ]
-	}
-	wait_for one_tracer || note "DTrace does not attach"
-	before=$(fired)
-	curl -s -o "$tmp/page" http://127.0.0.1:8080/
-	wait_for quiet || note "DTrace: the connection is not closed or not observed"
-	wanted=$(($(fired) - before))
-	kill -INT "$dtrace"
-	wait "$dtrace"
-	is "$name" "$(tr -dc 0-9 <"$tmp/dtrace")" "$wanted"
-else
-	skip "$name" "there is no dtrace: it has no Debian package; tests/vm/README.md has the place for one"
-fi
-
 kill "$server"
 wait "$server" 2>/dev/null
 systemctl stop netobs
