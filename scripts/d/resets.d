@@ -9,7 +9,7 @@
 
 uint64_t start, at;
 uint16_t lport, rport;
-uint64_t received[uint64_t], closed[uint64_t];
+uint64_t received[uint64_t], closed[uint64_t]; /* 1: yes */
 string state[uint64_t];
 
 BEGIN
@@ -35,7 +35,7 @@ netobs*:::tcp-state-change
 }
 
 netobs*:::tcp-state-change
-/args[3]->tcps_state == NETOBS_TCP_CLOSED && this->established && received[args[1]->cs_cid] && !this->printed/
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && this->established && received[args[1]->cs_cid] == 1 && !this->printed/
 {
 	start = start == 0 ? args[1]->cs_ts : start;
 	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n", (args[1]->cs_ts - start) / 1000000,
@@ -45,7 +45,7 @@ netobs*:::tcp-state-change
 }
 
 netobs*:::tcp-state-change
-/args[3]->tcps_state == NETOBS_TCP_CLOSED && this->established && !received[args[1]->cs_cid]/
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && this->established && received[args[1]->cs_cid] != 1/
 {
 	closed[args[1]->cs_cid] = 1;
 	state[args[1]->cs_cid] = args[5]->tcps_statestr;
@@ -54,11 +54,11 @@ netobs*:::tcp-state-change
 netobs*:::tcp-state-change
 /args[3]->tcps_state == NETOBS_TCP_CLOSED/
 {
-	received[args[1]->cs_cid] = 0;
+	received[args[1]->cs_cid] = 2;
 }
 
 netobs*:::tcp-send
-/arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid]/
+/arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid] == 1/
 {
 	start = start == 0 ? args[1]->cs_ts : start;
 	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n", (args[1]->cs_ts - start) / 1000000,
@@ -68,5 +68,5 @@ netobs*:::tcp-send
 	at = args[1]->cs_ts;
 	lport = args[3]->tcps_lport;
 	rport = args[3]->tcps_rport;
-	closed[args[1]->cs_cid] = 0;
+	closed[args[1]->cs_cid] = 2;
 }

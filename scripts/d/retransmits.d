@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * retransmits - what was retransmitted, why, and to whom?
- *
- * Counts retransmissions by kind, sender and port, receiver and port.  The kind is known if the sender is a local
- * endpoint; retransmissions of other senders are of the kind "received".
- */
 #pragma D option quiet
 
-uint64_t missed;
+uint64_t missed, packet;
 uint64_t last[string];
+uint64_t received[uint64_t]; /* and 1: 0 is unknown */
 
 netobs*:::tcp-retransmit
 {
-	@again[args[5]->tcpr_kindstr, args[2]->ip_saddr, args[2]->ip_daddr] = count();
+	@again[args[5]->tcpr_kindstr, args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport] =
+	    count();
+	packet = args[0]->pkt_addr;
 }
 
-netobs*:::tcp-retransmit
+netobs*:::tcp-receive
+/arg1 != 0 && received[args[1]->cs_cid] != 0 && args[3]->tcps_rcv_retrans + 1 > received[args[1]->cs_cid] &&
+    packet != args[0]->pkt_addr/
+{
+	@again["received", args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport] = count();
+}
+
+netobs*:::tcp-receive
+/arg1 != 0/
+{
+	received[args[1]->cs_cid] = args[3]->tcps_rcv_retrans + 1;
+}
+
+netobs*:::tcp-retransmit,
+netobs*:::tcp-receive
 {
 	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
 	last[probename] = args[0]->pkt_seq;
@@ -24,5 +35,5 @@ netobs*:::tcp-retransmit
 END
 {
 	printf("missed %d firings\n", missed);
-	printa("@again[%s, %s, %s]: %@d\n", @again);
+	printa("@again[%s, %s, %d, %s, %d]: %@d\n", @again);
 }

@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * tcp1stbyte - how long until the first byte of an answer?
- *
- * The packet time from the last byte of a request to the first byte of its answer, in microseconds, by remote address.
- * Requests are what the end that opened the connection sends; the time that it waits before them does not count.
- */
 #pragma D option quiet
 
 uint64_t missed;
 uint64_t last[string];
 
 /* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
-uint64_t open[uint64_t];
+uint64_t asked[uint64_t];
 
-netobs*:::tcp-connect-established
+netobs*:::tcp-send
+/arg1 != 0 && args[4]->tcp_payload && args[3]->tcps_active == 1 && !args[3]->tcps_retransmit/
 {
-	open[args[1]->cs_cid] = args[0]->pkt_ts;
+	asked[args[1]->cs_cid] = args[0]->pkt_ts;
 }
 
 netobs*:::tcp-receive
-/arg1 != 0 && args[4]->tcp_payload && open[args[1]->cs_cid] > 1/
+/arg1 != 0 && args[4]->tcp_payload && asked[args[1]->cs_cid] > 1/
 {
-	@first_byte_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - open[args[1]->cs_cid]) / 1000);
-	open[args[1]->cs_cid] = 1;
+	@first_byte_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	asked[args[1]->cs_cid] = 1;
 }
 
+netobs*:::tcp-send,
 netobs*:::tcp-receive
 {
 	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;

@@ -8,17 +8,17 @@
 
 BEGIN
 {
-	printf("%28s    %-28s %6s %s\n", "LADDR:PORT", "RADDR:PORT", "BYTES", "FLAGS");
+	printf("%22s %5s    %22s %5s %6s %s\n", "LADDR", "LPORT", "RADDR", "RPORT", "BYTES", "FLAGS");
 }
 
 netobs*:::tcp-send
 {
-	printf("%22s:%-5d -> %22s:%-5d %6d %s\n", args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr,
+	printf("%22s %5d -> %22s %5d %6d %s\n", args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr,
 	    args[4]->tcp_dport, args[4]->tcp_payload, args[4]->tcp_flagstr);
 }
 
 netobs*:::tcp-receive
 {
-	printf("%22s:%-5d <- %22s:%-5d %6d %s\n", args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr,
+	printf("%22s %5d <- %22s %5d %6d %s\n", args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr,
 	    args[4]->tcp_sport, args[4]->tcp_payload, args[4]->tcp_flagstr);
 }

@@ -11,7 +11,8 @@ uint64_t start;
 
 BEGIN
 {
-	printf("%10s %6s %6s %-28s    %-28s %6s %s\n", "TIME(us)", "CID", "PID", "LADDR", "RADDR", "BYTES", "FLAGS");
+	printf("%10s %6s %6s %22s %5s    %22s %5s %6s %s\n", "TIME(us)", "CID", "PID", "LADDR", "LPORT", "RADDR",
+	    "RPORT", "BYTES", "FLAGS");
 }
 
 netobs*:::tcp-send,
@@ -24,7 +25,7 @@ netobs*:::tcp-receive
 netobs*:::tcp-send
 /arg1 != 0/
 {
-	printf("%10d %6d %6d %22s:%-5d -> %22s:%-5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
+	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
 	    args[1]->cs_pid,
 	    args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
@@ -33,7 +34,7 @@ netobs*:::tcp-send
 netobs*:::tcp-send
 /arg1 == 0/
 {
-	printf("%10d %6d %6d %22s:%-5d -> %22s:%-5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
+	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
 	    args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }
@@ -41,7 +42,7 @@ netobs*:::tcp-send
 netobs*:::tcp-receive
 /arg1 != 0/
 {
-	printf("%10d %6d %6d %22s:%-5d <- %22s:%-5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
+	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
 	    args[1]->cs_pid,
 	    args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
@@ -50,7 +51,7 @@ netobs*:::tcp-receive
 netobs*:::tcp-receive
 /arg1 == 0/
 {
-	printf("%10d %6d %6d %22s:%-5d <- %22s:%-5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
+	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
 	    args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }

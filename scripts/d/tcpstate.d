@@ -11,12 +11,12 @@ uint64_t since[uint64_t];
 
 BEGIN
 {
-	printf("%6s %10s  %22s:%-5s %22s:%-5s  %s\n", "CID", "IN(us)", "LADDR", "PORT", "RADDR", "PORT", "STATE");
+	printf("%6s %10s  %22s %5s %22s %5s  %s\n", "CID", "IN(us)", "LADDR", "LPORT", "RADDR", "RPORT", "STATE");
 }
 
 netobs*:::tcp-state-change
 {
-	printf("%6d %10d  %22s:%-5d %22s:%-5d  %s -> %s\n", args[1]->cs_cid,
+	printf("%6d %10d  %22s %5d %22s %5d  %s -> %s\n", args[1]->cs_cid,
 	    since[args[1]->cs_cid] > 1 ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->tcps_laddr,
 	    args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport, args[5]->tcps_statestr,
 	    args[3]->tcps_statestr);

@@ -9,6 +9,7 @@
 
 uint64_t missed;
 uint64_t last[string];
+int live; /* a capture has no processes and no clock */
 
 netobs*:::socket-send
 /args[3]->so_protocol == 6/
@@ -25,6 +26,7 @@ netobs*:::socket-receive
 }
 
 tick-5s
+/live/
 {
 	trunc(@sent, 20);
 	trunc(@received, 20);
@@ -38,6 +40,7 @@ tick-5s
 netobs*:::socket-send,
 netobs*:::socket-receive
 {
+	live = args[1]->cs_zoneid != -1;
 	missed += last[probename] ? args[0]->pkt_seq - last[probename] - 1 : 0;
 	last[probename] = args[0]->pkt_seq;
 }
