@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * outbound - why are outbound connections slow?
+ *
+ * For each remote address, on average: microseconds from the SYN to the SYN,ACK; from the last byte of a request to the
+ * first byte of its answer; and bytes received per second within answers, for connections that have ended.  In packet
+ * time.  The time that the client waits before a request does not count.
+ */
 #pragma D option quiet
 
 uint64_t missed;

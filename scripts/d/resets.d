@@ -7,10 +7,12 @@
  */
 #pragma D option quiet
 
+/* No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t start, at;
 uint16_t lport, rport;
 uint64_t received[uint64_t], closed[uint64_t]; /* 1: yes */
 string state[uint64_t];
+int printed[string, int, string, int]; /* 1: yes */
 
 BEGIN
 {
@@ -31,7 +33,9 @@ netobs*:::tcp-state-change
 	this->established = args[5]->tcps_state == NETOBS_TCP_ESTABLISHED ||
 	    args[5]->tcps_state == NETOBS_TCP_FIN_WAIT_1 || args[5]->tcps_state == NETOBS_TCP_FIN_WAIT_2 ||
 	    args[5]->tcps_state == NETOBS_TCP_CLOSE_WAIT || args[5]->tcps_state == NETOBS_TCP_CLOSING;
-	this->printed = at == args[1]->cs_ts && lport == args[3]->tcps_rport && rport == args[3]->tcps_lport;
+	this->printed =
+	    printed[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] == 1 ||
+	    (at == args[1]->cs_ts && lport == args[3]->tcps_rport && rport == args[3]->tcps_lport);
 }
 
 netobs*:::tcp-state-change
@@ -55,6 +59,19 @@ netobs*:::tcp-state-change
 /args[3]->tcps_state == NETOBS_TCP_CLOSED/
 {
 	received[args[1]->cs_cid] = 2;
+}
+
+netobs*:::tcp-state-change
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && this->printed/
+{
+	printed[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 2;
+}
+
+/* In a capture the other end may be observed, too. */
+netobs*:::tcp-send
+/arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid] == 1 && args[1]->cs_zoneid == -1/
+{
+	printed[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
 }
 
 netobs*:::tcp-send

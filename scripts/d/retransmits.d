@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * retransmits - what was retransmitted, why, and to whom?
+ *
+ * Counts retransmissions by kind, sender and port, receiver and port.  The kind is known if the sender is a local
+ * endpoint; retransmissions of other senders are of the kind "received".
+ */
 #pragma D option quiet
 
 uint64_t missed, packet;

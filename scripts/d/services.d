@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * services - which services are busy?
+ *
+ * Sums the bytes received by the port of the service, for TCP and UDP, in both directions between client and service;
+ * the busiest last.  The service is at the end that did not open the connection; if that is not known, and for UDP, at
+ * the lower port.
+ */
 #pragma D option quiet
 
 uint64_t missed;

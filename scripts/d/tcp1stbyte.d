@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp1stbyte - how long until the first byte of an answer?
+ *
+ * The packet time from the last byte of a request to the first byte of its answer, in microseconds, by remote address.
+ * Requests are what the end that opened the connection sends; the time that it waits before them does not count.
+ */
 #pragma D option quiet
 
 uint64_t missed;

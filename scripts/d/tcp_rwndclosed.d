@@ -10,22 +10,49 @@
 
 uint64_t missed;
 uint64_t last[string];
+int shut; /* windows that are closed now */
 
-/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+/*
+ * 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards.  D removes no key of an
+ * aggregation: the sum of a window that was opened again is -1, and the others are the greatest ones.
+ */
 uint64_t closed[uint64_t];
+int64_t never[uint64_t]; /* the sum of @never_opened */
 
 netobs*:::tcp-send
-/arg1 != 0 && args[4]->tcp_window == 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] <= 1/
 {
-	closed[args[1]->cs_cid] = args[0]->pkt_ts;
+	this->window = arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0;
 }
 
 netobs*:::tcp-send
-/arg1 != 0 && args[4]->tcp_window != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) == 0 && closed[args[1]->cs_cid] > 1/
+/this->window && args[4]->tcp_window == 0 && closed[args[1]->cs_cid] <= 1/
 {
-	@closed_us[args[2]->ip_saddr, args[4]->tcp_sport] =
+	this->again = closed[args[1]->cs_cid] == 1;
+	closed[args[1]->cs_cid] = args[0]->pkt_ts;
+	never[args[1]->cs_cid] = 1; /* and 1 */
+	shut++;
+	@never_opened[args[3]->tcps_laddr, args[4]->tcp_sport, args[3]->tcps_raddr, args[4]->tcp_dport] =
+	    sum(this->again);
+}
+
+netobs*:::tcp-send
+/this->window && args[4]->tcp_window == 0/
+{
+	this->us = (args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000 + 1;
+	@never_opened[args[3]->tcps_laddr, args[4]->tcp_sport, args[3]->tcps_raddr, args[4]->tcp_dport] =
+	    sum(this->us - never[args[1]->cs_cid]);
+	never[args[1]->cs_cid] = this->us;
+}
+
+netobs*:::tcp-send
+/this->window && args[4]->tcp_window != 0 && closed[args[1]->cs_cid] > 1/
+{
+	@closed_us[args[3]->tcps_laddr, args[4]->tcp_sport] =
 	    quantize((args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000);
+	@never_opened[args[3]->tcps_laddr, args[4]->tcp_sport, args[3]->tcps_raddr, args[4]->tcp_dport] =
+	    sum(0 - never[args[1]->cs_cid]);
 	closed[args[1]->cs_cid] = 1;
+	shut--;
 }
 
 netobs*:::tcp-send
@@ -38,4 +65,6 @@ END
 {
 	printf("missed %d firings\n", missed);
 	printa("@closed_us[%s, %d]:%@d\n", @closed_us);
+	trunc(@never_opened, shut);
+	printa("@never_opened[%s, %d, %s, %d]: %@d\n", @never_opened);
 }

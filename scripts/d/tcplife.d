@@ -9,34 +9,85 @@
  */
 #pragma D option quiet
 
-/* 1: reported, 2: no longer.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
-int reported[string, int, string, int];
+uint64_t start;
+int established; /* connections in @open */
+
+/*
+ * By the end that opened the connection: 1 it is observed, 2 it has ended, 4 the other is observed, 8 it has ended; 16
+ * none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards.
+ */
+int ends[string, int, string, int];
+
+/* D removes no key of an aggregation: the sum of a connection that has ended is -1, and the others are the greatest. */
+int64_t opened[uint64_t]; /* the sum of @open and 2; 1: not open */
 
 BEGIN
 {
-	printf("%6s %6s %-12s %22s:%-5s %22s:%-5s %9s %9s %7s %10s\n", "CID", "PID", "COMMAND", "LADDR", "PORT",
-	    "RADDR", "PORT", "SENT", "RECEIVED", "RETRANS", "LASTED(ms)");
+	printf("%6s %6s %-15s %22s %5s %22s %5s %9s %9s %7s %10s\n", "CID", "PID", "COMMAND", "LADDR", "LPORT", "RADDR",
+	    "RPORT", "SENT", "RECEIVED", "RETRANS", "LASTED(ms)");
 }
 
 netobs*:::tcp-state-change
 {
+	start = start == 0 ? args[1]->cs_ts : start;
 	this->ended = args[3]->tcps_state == NETOBS_TCP_TIME_WAIT ||
 	    (args[3]->tcps_state == NETOBS_TCP_CLOSED && args[5]->tcps_state != NETOBS_TCP_TIME_WAIT);
-	this->other = reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport];
+	this->opener = args[3]->tcps_active == 1 ||
+	    (args[3]->tcps_active != 0 && args[3]->tcps_lport > args[3]->tcps_rport);
+	this->observed = this->ended || args[3]->tcps_state != NETOBS_TCP_CLOSED;
+	this->report = 0;
 }
 
 netobs*:::tcp-state-change
-/this->ended && this->other == 1/
+/this->opener && this->observed/
 {
-	reported[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 2;
+	this->ends = (ends[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] & 15) | 1;
+	this->ends = this->ended ? this->ends | 2 : this->ends;
+	this->ends = this->ended && ((this->ends & 4) == 0 || (this->ends & 8) != 0) ? 16 : this->ends;
+	ends[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = this->ends;
+	this->report = 1;
 }
 
 netobs*:::tcp-state-change
-/this->ended && this->other != 1/
+/!this->opener && this->observed/
 {
-	reported[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
-	printf("%6d %6d %-12s %22s:%-5d %22s:%-5d %9d %9d %7d %10d\n", args[1]->cs_cid, args[1]->cs_pid,
+	this->ends = (ends[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] & 15) | 4;
+	this->report = (this->ends & 1) == 0;
+	this->ends = this->ended ? this->ends | 8 : this->ends;
+	this->ends = this->ended && ((this->ends & 1) == 0 || (this->ends & 2) != 0) ? 16 : this->ends;
+	ends[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = this->ends;
+}
+
+netobs*:::tcp-state-change
+/args[3]->tcps_state == NETOBS_TCP_ESTABLISHED && this->report && opened[args[1]->cs_cid] == 0/
+{
+	this->ms = (args[1]->cs_ts - start) / 1000000;
+	opened[args[1]->cs_cid] = this->ms + 2;
+	established++;
+	@open[args[1]->cs_cid, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] =
+	    sum(this->ms);
+}
+
+netobs*:::tcp-state-change
+/this->ended && this->report/
+{
+	printf("%6d %6d %-15s %22s %5d %22s %5d %9d %9d %7d %10d\n", args[1]->cs_cid, args[1]->cs_pid,
 	    args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport,
 	    args[3]->tcps_snd_bytes, args[3]->tcps_rcv_bytes, args[3]->tcps_snd_retrans,
 	    (args[1]->cs_ts - args[3]->tcps_start) / 1000000);
+}
+
+netobs*:::tcp-state-change
+/this->ended && opened[args[1]->cs_cid] > 1/
+{
+	@open[args[1]->cs_cid, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] =
+	    sum(1 - opened[args[1]->cs_cid]);
+	opened[args[1]->cs_cid] = 1;
+	established--;
+}
+
+END
+{
+	trunc(@open, established);
+	printa("@open[%d, %s, %d, %s, %d]: %@d\n", @open);
 }
