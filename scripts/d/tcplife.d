@@ -41,7 +41,8 @@ netobs*:::tcp-state-change
 netobs*:::tcp-state-change
 /this->opener && this->observed/
 {
-	this->ends = (ends[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] & 15) | 1;
+	this->ends = ends[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] & 15;
+	this->ends = this->ends | 1;
 	this->ends = this->ended ? this->ends | 2 : this->ends;
 	this->ends = this->ended && ((this->ends & 4) == 0 || (this->ends & 8) != 0) ? 16 : this->ends;
 	ends[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = this->ends;
@@ -51,7 +52,8 @@ netobs*:::tcp-state-change
 netobs*:::tcp-state-change
 /!this->opener && this->observed/
 {
-	this->ends = (ends[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] & 15) | 4;
+	this->ends = ends[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] & 15;
+	this->ends = this->ends | 4;
 	this->report = (this->ends & 1) == 0;
 	this->ends = this->ended ? this->ends | 8 : this->ends;
 	this->ends = this->ended && ((this->ends & 1) == 0 || (this->ends & 2) != 0) ? 16 : this->ends;

@@ -13,8 +13,8 @@ uint64_t start, last, packet;
 
 BEGIN
 {
-	printf("%10s %10s  %22s %5s    %22s %5s %10s %10s %8s %6s %s\n", "TIME(us)", "DELTA(us)", "SOURCE", "PORT", "DEST",
-	    "PORT", "SEQ", "ACK", "WINDOW", "BYTES", "FLAGS");
+	printf("%10s %10s  %22s %5s    %22s %5s %10s %10s %8s %6s %s\n", "TIME(us)", "DELTA(us)", "SOURCE", "PORT",
+	    "DEST", "PORT", "SEQ", "ACK", "WINDOW", "BYTES", "FLAGS");
 }
 
 netobs*:::tcp-send,
