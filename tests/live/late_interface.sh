@@ -115,6 +115,10 @@ check "absent, and the right to open it is dropped: message" \
 # The interface is renamed, removed and created again while it is opened.
 appears flap0
 start -i flap0 -i lo --workers 2
+flap_observed() {
+	observing "$pid" 4
+}
+check "an interface that flaps: observed at first" wait_for flap_observed
 for _ in $(seq 60); do
 	ip -n "$space" -batch - <<'BATCH' >/dev/null 2>&1
 link del flap0
@@ -133,9 +137,6 @@ BATCH
 done
 check "an interface that flaps: netobsd goes on" kill -0 "$pid"
 : >"$tmp/out"
-flap_observed() {
-	observing "$pid" 4
-}
 check "an interface that flaps: observed in the end" wait_for flap_observed
 finish
 is "an interface that flaps: status" "$status" 0
