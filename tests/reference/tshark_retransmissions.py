@@ -74,12 +74,16 @@ def class_of(frame):
             return "other-numbers"
         return "a-little-late" if frame.iss else "expired"
     if words == {"none"}:
+        if frame.kind == "timeout" and frame.flags & FIN and frame.length == 0:
+            return "fin-with-syn"
         return "after-window-probe" if frame.probed else "number-of-the-syn" if frame.seq == frame.iss else None
     if frame.kind == "spurious":
         if frame.iss and (frame.seq - frame.iss) % 2**32 >= 2**31:
             return "before-the-syn"
         if words == {"again"} and frame.flags & FIN and frame.length == 0:
             return "fin-again"
+        if words == {"keepalive"}:
+            return "soon-keepalive"
         return "sacked" if words in ({"again"}, {"out-of-order"}) else None
     if words == {"again", "spurious"}:
         return "ack-of-the-unsent"
