@@ -2,6 +2,7 @@
 #include "daemon/query/server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -179,12 +180,24 @@ client_read_request(void *context)
 
 /* -------------------------------------------------------------------------------------------------------- accepting */
 
+/* Whether the server has yet to serve the client: its first bytes have arrived, or its socket has space for more of the
+ * reply.  A busy capture may delay the server for longer than STALL_NS. */
+static bool
+client_is_ready(const struct server_client *client)
+{
+	struct pollfd ready = {.fd = client->fd, .events = client->stage == STAGE_REPLY ? POLLOUT : POLLIN};
+
+	return (client->stage == STAGE_REPLY || client->request_length == 0) && poll(&ready, 1, 0) > 0;
+}
+
 /* Whether the client may be closed because another one waits. */
 static bool
 client_is_stalled(const struct server_client *client, uint64_t now)
 {
-	return client->stage == STAGE_CLOSE || now - client->progress >= STALL_NS ||
-	       (client->stage == STAGE_REPLY && now - client->stage_start >= REPLY_SHARE_NS);
+	if (client->stage == STAGE_CLOSE ||
+	    (client->stage == STAGE_REPLY && now - client->stage_start >= REPLY_SHARE_NS))
+		return true;
+	return now - client->progress >= STALL_NS && !client_is_ready(client);
 }
 
 /* Of the stalled clients the one to be closed first; NULL if there is none. */
@@ -225,9 +238,9 @@ server_reject(int fd, const char *line)
 	close(fd);
 }
 
-/* There is a free place, or a stalled client. */
+/* `stalled`: the client to be closed for the new one; NULL if there is a free place. */
 static void
-server_add_client(struct server *server, int fd)
+server_add_client(struct server *server, int fd, struct server_client *stalled)
 {
 	struct server_client *client;
 	uid_t uid = (uid_t)-1;
@@ -237,10 +250,10 @@ server_add_client(struct server *server, int fd)
 		server_reject(fd, server->ops->error_reply(SERVER_NOT_PERMITTED));
 		return;
 	}
-	if (server_find_place(server) == SERVER_CLIENTS_MAX) {
+	if (stalled != NULL) {
 		log_debug(DEBUG_QUERY, "%s: a stalled client is disconnected: %u are connected, another one waits",
 			  server->ops->name, SERVER_CLIENTS_MAX);
-		client_close(server_find_stalled(server));
+		client_close(stalled);
 	}
 	client = calloc(1, sizeof *client);
 	if (client == NULL) {
@@ -291,15 +304,16 @@ static void
 server_accept(void *context)
 {
 	struct server *server = context;
+	struct server_client *stalled = NULL;
 	int fd;
 
-	if (server_find_place(server) == SERVER_CLIENTS_MAX && server_find_stalled(server) == NULL) {
+	if (server_find_place(server) == SERVER_CLIENTS_MAX && (stalled = server_find_stalled(server)) == NULL) {
 		server_pause_accepting(server, STALL_NS);
 		return;
 	}
 	fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0) {
-		server_add_client(server, fd);
+		server_add_client(server, fd, stalled);
 		return;
 	}
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)

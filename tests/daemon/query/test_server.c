@@ -207,6 +207,29 @@ test_oldest_first(void **state)
 		close(stalled[i]);
 }
 
+/* A pause of the server, while requests wait to be read, is no stall of their clients. */
+static void
+test_server_pauses(void **state)
+{
+	int fd;
+
+	(void)state;
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		stalled[i] = connect_client("");
+		loop_poll(loop);
+	}
+	fd = connect_client("request\n"); /* before the others' requests: the server handles it first */
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
+		assert_int_equal(send(stalled[i], "request\n", 8, MSG_NOSIGNAL), 8);
+	usleep(150000); /* no event: the server pauses for longer than a client may stall */
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
+		assert_reply(stalled[i], "reply\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
+		close(stalled[i]);
+}
+
 static void
 test_too_long(void **state)
 {
@@ -230,6 +253,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_not_closing, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_mixed, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_oldest_first, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_server_pauses, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
 	};
 
