@@ -43,13 +43,20 @@ path_walk_set_errno(const struct path_walk *walk)
 
 /* --------------------------------------------------------------------------------------------------------- checking */
 
+/* A directory may be the home of its user, which must not become root's: another path is the first remedy. */
 static bool
 path_walk_check_owner(const struct path_walk *walk, const char *name, const struct stat *status)
 {
+	const char *remedy = "chown root";
+
 	if (status->st_uid == 0 || status->st_uid == walk->uid || status->st_uid == trust.uid)
 		return true;
-	snprintf(walk->error, TRUSTED_PATH_ERROR_MAX, "%s/%s belongs to user %lu; chown root %s/%s",
-		 walk->reached, name, (unsigned long)status->st_uid, walk->reached, name);
+	if (S_ISDIR(status->st_mode))
+		remedy = "use a path below directories of root only, or chown root";
+	else if (S_ISLNK(status->st_mode))
+		remedy = "chown -h root";
+	snprintf(walk->error, TRUSTED_PATH_ERROR_MAX, "%s/%s belongs to user %lu; %s %s/%s", walk->reached, name,
+		 (unsigned long)status->st_uid, remedy, walk->reached, name);
 	return false;
 }
 

@@ -19,10 +19,9 @@
 void trusted_path_require(bool required, uid_t uid);
 
 /* Opens a file or directory with the flags of open(2), without O_CREAT; O_CLOEXEC is added.  If checks are required,
- * every component is opened and examined through its descriptor, so that no name is resolved twice; `uid` is trusted,
- * too.  The last component may be a link of /proc, such as /dev/fd/N: then the opened file alone is examined.  -1 on
- * failure, with `error` set to the reason; for a path that is not trusted, with the component at fault and the
- * remedy. */
+ * every component is opened and examined through its descriptor; `uid` is trusted, too.  The last component may be a
+ * link of /proc, such as /dev/fd/N: then the opened file alone is examined.  -1 on failure, with `error` set to the
+ * reason; for a path that is not trusted, with the component at fault and the remedy. */
 int trusted_path_open(const char *path, int flags, uid_t uid, char error[TRUSTED_PATH_ERROR_MAX]);
 
 #endif

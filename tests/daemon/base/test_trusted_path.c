@@ -181,14 +181,15 @@ test_owners(void **state)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chown("dir/sub", FOREIGN, 0), 0);
-	snprintf(remedy, sizeof remedy, "belongs to user 65533; chown root %s/dir/sub", base);
+	snprintf(remedy, sizeof remedy,
+		 "belongs to user 65533; use a path below directories of root only, or chown root %s/dir/sub", base);
 	refuses("dir/sub/file", "dir/sub", remedy);
 	fd = trusted_path_open("dir/sub/file", O_RDONLY, FOREIGN, error);
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(chown("dir/sub", 0, 0), 0);
 	assert_int_equal(chown("dir/sub/file", FOREIGN, 0), 0);
-	refuses("dir/sub/file", "dir/sub/file", "belongs to user 65533");
+	refuses("dir/sub/file", "dir/sub/file", "belongs to user 65533; chown root ");
 	trusted_path_require(true, FOREIGN);
 	opens("dir/sub/file");
 	trusted_path_require(true, 0);
@@ -201,7 +202,7 @@ test_owners(void **state)
 	assert_int_equal(symlink("sub", "dir/link"), 0);
 	opens("dir/link/file");
 	assert_int_equal(lchown("dir/link", FOREIGN, 0), 0); /* as if that user had made it */
-	refuses("dir/link/file", "dir/link", "belongs to user 65533");
+	refuses("dir/link/file", "dir/link", "belongs to user 65533; chown -h root ");
 }
 
 int
