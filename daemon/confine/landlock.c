@@ -99,6 +99,15 @@ landlock_allow(const char *path)
 	return allowed;
 }
 
+static bool
+landlock_is_root(const char *directory)
+{
+	struct stat root, status;
+
+	return stat("/", &root) == 0 && stat(directory, &status) == 0 && status.st_dev == root.st_dev &&
+	       status.st_ino == root.st_ino;
+}
+
 /* Allows the directory of a file, since an editor may replace the file; of a file in the root directory, it alone. */
 static bool
 landlock_allow_directory_of(const char *path)
@@ -110,12 +119,11 @@ landlock_allow_directory_of(const char *path)
 		return true;
 	memcpy(directory, path, strlen(path) + 1);
 	slash = strrchr(directory, '/');
-	if (slash == directory)
-		return landlock_allow(path);
 	if (slash == NULL)
-		return landlock_allow(".");
-	*slash = '\0';
-	return landlock_allow(directory);
+		memcpy(directory, ".", 2);
+	else
+		slash[slash == directory] = '\0';
+	return landlock_allow(landlock_is_root(directory) ? path : directory);
 }
 
 /* The configuration file is read again on a reload.  It may be a symbolic link. */

@@ -189,9 +189,9 @@ read_descriptor_from_older_thread(void)
 
 /* In a child: restricts it and makes the call.  Its exit status: DONE, or the error of the call. */
 static int
-result_of(int (*make)(void), bool live)
+result_with(const char *path, int (*make)(void), bool live)
 {
-	const struct config config = {.config_path = config_path,
+	const struct config config = {.config_path = path,
 				      .interface_names = live ? an_interface : no_names,
 				      .capture_paths = no_names};
 	pid_t child = fork();
@@ -211,6 +211,23 @@ result_of(int (*make)(void), bool live)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+static int
+result_of(int (*make)(void), bool live)
+{
+	return result_with(config_path, make, live);
+}
+
+/* The root directory, however it is written, is not allowed with the configuration file in it. */
+static void
+test_root_directory(void **state)
+{
+	(void)state;
+	assert_int_equal(result_with("/netobs.conf", read_other, true), EACCES);
+	assert_int_equal(result_with("//netobs.conf", read_other, true), EACCES);
+	assert_int_equal(result_with("/tmp/../netobs.conf", read_other, true), EACCES);
+	assert_int_equal(result_with("/proc/self/root/netobs.conf", read_other, true), EACCES);
 }
 
 static void
@@ -259,6 +276,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_files),
+	    cmocka_unit_test(test_root_directory),
 	    cmocka_unit_test(test_sockets),
 	    cmocka_unit_test(test_processes),
 	};
