@@ -42,7 +42,10 @@ wait_for_tracer(struct loop *loop, const char *probes, double seconds)
 		now = semaphores_sum();
 		enabled = tracer_has_enabled(probes);
 		if (!enabled && seconds > 0 && i >= polls) {
-			log_warning("no tracer attached within %g s; starting without one", seconds);
+			if (probes != NULL)
+				log_warning("no tracer enabled %s within %g s; starting without", probes, seconds);
+			else
+				log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
 		}
 		stable_polls = enabled && now == before ? stable_polls + 1 : 0;

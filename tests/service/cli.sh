@@ -260,7 +260,7 @@ kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM while waiting for a tracer" $? 0
 complains "--wait-probes: no such probe" 1 'there is no probe "tcp-nonsense"' -r "$file" --wait-probes=udp-send,tcp-nonsense
-complains "--wait-probes gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1 \
+complains "--wait-probes gives up after its time" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" --wait-tracer=0.1 \
 	--wait-probes=udp-send
 complains "--wait-tracer gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1
 "$netobsd" -r "$file" --pace=0.01 --print=udp-send >"$tmp/out" &
