@@ -37,11 +37,6 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 /* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Shows a text in the last line of the terminal that standard error is, in place of the text before.
- * log_clear_status() and each logged line erase it.  `text` is printable. */
-void log_show_status(const char *text);
-void log_clear_status(void);
-
 /* Lines that were dropped because standard error was full: it is not read. */
 uint64_t log_dropped(void);
 
