@@ -16,6 +16,7 @@
 static struct {
 	bool required;
 	uid_t uid;
+	uid_t root_owner; /* of the root directory, if no user of this namespace is that one; otherwise root */
 } trust;
 
 struct path_walk {
@@ -28,11 +29,31 @@ struct path_walk {
 	char *error;
 };
 
+/* Whether the user namespace of this process has the user.  Owners that it has not appear as one and the same user. */
+static bool
+trusted_path_is_mapped(uid_t uid)
+{
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	unsigned long first, outside, count;
+	bool mapped = map == NULL;
+
+	while (!mapped && fscanf(map, "%lu %lu %lu", &first, &outside, &count) == 3)
+		mapped = uid >= first && uid - first < count;
+	if (map != NULL)
+		fclose(map);
+	return mapped;
+}
+
 void
 trusted_path_require(bool required, uid_t uid)
 {
+	struct stat root;
+
 	trust.required = required;
 	trust.uid = uid;
+	trust.root_owner = 0;
+	if (required && stat("/", &root) == 0 && !trusted_path_is_mapped(root.st_uid))
+		trust.root_owner = root.st_uid;
 }
 
 static void
@@ -49,7 +70,8 @@ path_walk_check_owner(const struct path_walk *walk, const char *name, const stru
 {
 	const char *remedy = "chown root";
 
-	if (status->st_uid == 0 || status->st_uid == walk->uid || status->st_uid == trust.uid)
+	if (status->st_uid == 0 || status->st_uid == walk->uid || status->st_uid == trust.uid ||
+	    (S_ISDIR(status->st_mode) && status->st_uid == trust.root_owner))
 		return true;
 	if (S_ISDIR(status->st_mode))
 		remedy = "use a path below directories of root only, or chown root";

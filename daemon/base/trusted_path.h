@@ -4,6 +4,10 @@
  * and its target belong to root or to a trusted user, and are not writable by others.  A group other than root's counts
  * as others.  A directory with the sticky bit may be writable, because its entries can be replaced by their owners
  * only, and the owner of the next entry is checked.
+ *
+ * In a user namespace without the host's root, as an unprivileged container is, root's directories appear as those of
+ * an unknown user.  If the root directory does, directories of the unknown user are trusted; files and links are not,
+ * because those of every other user of the host look the same.
  */
 #ifndef NETOBS_DAEMON_BASE_TRUSTED_PATH_H
 #define NETOBS_DAEMON_BASE_TRUSTED_PATH_H

@@ -80,6 +80,23 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip "files that others can write" "this is not root"
 fi
+# A container of an ordinary user: the host's root is no user of it, and owns the directories above.
+if [ "$(id -u)" -eq 0 ]; then ordinary="setpriv --reuid 65533 --regid 65533 --clear-groups"; else ordinary=; fi
+# shellcheck disable=SC2086
+if ! $ordinary unshare -Ur true 2>/dev/null; then
+	skip "a user namespace without the host's root" "an ordinary user may not create one"
+else
+	copy=$(private_netobsd) && chmod 755 "$tmp" && mkdir "$tmp/container" || exit 99
+	echo 'interface = {"lo"}' >"$tmp/container/netobs.conf"
+	[ -z "$ordinary" ] || chown -R 65533:65533 "$tmp/container"
+	# shellcheck disable=SC2086
+	$ordinary unshare -Ur "$copy" -c "$tmp/container/netobs.conf" --check-config 2>"$tmp/err"
+	is "a user namespace without the host's root: a file of its root" "$? $(cat "$tmp/err")" "0 "
+	# shellcheck disable=SC2086
+	$ordinary unshare -Ur "$copy" -c /etc/passwd --check-config 2>"$tmp/err"
+	check "a user namespace without the host's root: a file of a user outside" \
+		grep -q '^netobsd: cannot read /etc/passwd: /etc/passwd belongs to user ' "$tmp/err"
+fi
 chmod 0 "$conf"
 if [ "$(id -u)" -ne 0 ]; then
 	complains "a file that cannot be read" "cannot read $conf: Permission denied" -c "$conf"
