@@ -52,10 +52,11 @@ app_flow_is_opened(const struct flow *flow)
 
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
-		uint32_t acked = flow->tcp[1 - endpoint].last_ack_sent, first = e->iss + (handshake ? 0 : 1);
+		uint32_t acked = flow->tcp[1 - endpoint].last_ack_sent;
 
-		if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0 || !tcp_seq_before(first, acked) ||
-		    tcp_seq_before(e->nxt, acked))
+		/* With the handshake an ACK of the SYN is enough.  Offsets do not wrap after 2 GiB. */
+		if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0 || tcp_seq_before(e->nxt, acked) ||
+		    tcp_stream_offset(flow, endpoint, acked + handshake) == 0)
 			return false;
 	}
 	return true;

@@ -794,6 +794,27 @@ test_mid_stream_needs_both_ends(void **state)
 	assert_int_equal(app_flows()->begun, 1);
 }
 
+/* More than 2 GiB before a probe is enabled: half of the sequence space and more lies behind the first byte. */
+static void
+test_mid_stream_after_gigabytes(void **state)
+{
+	static const uint8_t data[100];
+
+	(void)state;
+	s->traced = false;
+	s->next[INITIATOR] = 90000;
+	s->next[TARGET] = 80000;
+	for (unsigned i = 0; i < 60000; i++)
+		for (unsigned from = 0; from < 2; from++) {
+			iscsi_fixture_feed_segment(s, from, TCP_ACK, s->next[from], NULL, 0, 60000);
+			s->next[from] += 60000;
+		}
+	assert_int_equal(app_flows()->begun, 0);
+	s->traced = true;
+	iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
+	assert_int_equal(app_flows()->begun, 1);
+}
+
 /* Connections that are opened, send a login, and get no answer. */
 static void
 open_without_answer(unsigned count, bool one_network)
@@ -1077,6 +1098,7 @@ main(void)
 	    POINT(test_more_connections_than_the_table_holds),
 	    POINT(test_forged_segments_get_no_state),
 	    POINT(test_mid_stream_needs_both_ends),
+	    POINT(test_mid_stream_after_gigabytes),
 	    POINT(test_unconfirmed_connections_have_a_share),
 	    POINT(test_a_login_while_the_table_is_full),
 	    POINT(test_the_search_has_a_limit),
