@@ -106,10 +106,11 @@ iscsi_feed_text(struct iscsi_reader_ctx *ctx, struct slice bytes)
 static uint64_t
 iscsi_session_key(const struct iscsi_connection *connection)
 {
-	uint64_t key = 0;
+	uint64_t key = connection->tsih;
 
-	memcpy(&key, connection->isid, sizeof connection->isid);
-	return key << 16 | connection->tsih;
+	for (unsigned i = 0; i < sizeof connection->isid; i++)
+		key |= (uint64_t)connection->isid[i] << (16 + 8 * i);
+	return key;
 }
 
 /* A login PDU of an additional connection does not repeat the names. */

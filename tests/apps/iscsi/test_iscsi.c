@@ -365,6 +365,15 @@ test_a_second_connection_takes_the_names_of_its_session(void **state)
 	bytes.at[15] = 8;
 	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "");
+	bytes.at[15] = 9;
+	for (unsigned byte = 8; byte < 14; byte++) { /* of the ISID */
+		s->port++;
+		iscsi_fixture_handshake(s);
+		bytes.at[byte] = 1;
+		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		bytes.at[byte] = 0;
+		assert_string_equal(s->session.initiator, "");
+	}
 	ASSERT_ODD();
 }
 
@@ -890,24 +899,31 @@ test_the_search_has_a_limit(void **state)
 static void
 test_the_search_misses_no_header(void **state)
 {
+	bool begins[2][256] = {{false}};
+	unsigned count[2] = {0};
+
 	(void)state;
 	for (unsigned n = 0; n < 1 << 17; n++) {
 		uint8_t header[ISCSI_BHS_LEN + 1] = {(uint8_t)n, (uint8_t)(n >> 8)};
 		struct slice bhs = {header, ISCSI_BHS_LEN};
 		bool from_target = n >> 16 != 0, plausible = false;
 
-		header[ISCSI_BHS_LEN - 1] = 1; /* a length */
 		for (unsigned data = 0; data < 4; data++) {
 			memset(header + 16, data < 2 ? 0xff : 0, 4);
 			header[7] = data & 1;
-			header[15] = 1;
+			header[15] = header[ISCSI_BHS_LEN - 1] = 1; /* the latter is a length */
 			plausible |= iscsi_bhs_is_plausible(bhs, from_target, 1000);
 			header[15] = header[ISCSI_BHS_LEN - 1] = 0;
 			plausible |= iscsi_bhs_is_plausible(bhs, from_target, 1000);
 		}
 		if (plausible)
 			assert_int_equal(iscsi_bhs_search(bhs, 0, from_target), 0);
+		begins[from_target][header[0]] |= plausible;
 	}
+	for (unsigned first = 0; first < 512; first++)
+		count[first >> 8] += begins[first >> 8][first & 0xff];
+	assert_int_equal(count[0], 2 * 8 - 1); /* with and without the bit for immediate delivery; a login has it */
+	assert_int_equal(count[1], 10);
 }
 
 /* --- the arguments --- */
