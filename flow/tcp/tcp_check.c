@@ -61,13 +61,14 @@ tcp_ack_is_unsent(const struct tcp_endpoint *e, const struct tcp_endpoint *sende
 	return tcp_seq_before(limit, ack);
 }
 
-/* An ACK number from before the connection, or more than a window old (RFC 5961 section 5.2).  The ISN of an active
- * opener is the last byte before the window that its SYN,ACK acknowledges; that of a passive one is no ACK number. */
+/* An ACK number from before the connection, or more than a window old (RFC 5961 section 5.2).  Linux limits that window
+ * to the sequence space that was acknowledged, which contains the SYN of an active opener only: the ISN of an active
+ * opener is an acceptable old ACK number, that of a passive one is none. */
 static bool
 tcp_ack_is_old(const struct tcp_endpoint *e, const struct tcp_endpoint *sender, uint32_t ack)
 {
-	bool iss_is_old = (e->flags & TCP_EP_ACTIVE_OPEN) != 0 && tcp_state_is_synchronized((enum tcp_state)e->state);
-	uint32_t first = e->iss + !iss_is_old;
+	bool includes_iss = (e->flags & TCP_EP_ACTIVE_OPEN) != 0 && tcp_state_is_synchronized((enum tcp_state)e->state);
+	uint32_t first = e->iss + !includes_iss;
 
 	if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0)
 		return false;

@@ -31,7 +31,7 @@ struct retransmit_evidence {
 	bool silent;	     /* nothing was received for so long that only a timer can be the cause */
 	bool loss_indicated; /* SACK blocks or duplicate ACKs report a loss */
 	bool rack_lost;	     /* data sent later has arrived (RACK, RFC 8985) */
-	bool lost_again;     /* so it has, and this was sent since the last timeout: the retransmission was lost */
+	bool lost_again;     /* rack_lost, and sent last after the last timeout: the retransmission was lost, too */
 };
 
 static uint32_t
