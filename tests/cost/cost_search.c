@@ -3,12 +3,11 @@
  * Searches for the dearest frame: changes recipes at random and keeps those whose dearest frames cost more, the best
  * one for each kind of operation, so that one dear kind does not displace the others.
  *
- *	cost_search SECONDS LIMIT [SEED]	runs for so much processor time; fails if a frame costs more than
- * LIMIT ns (0: none)
- *
- * What is found meanwhile is printed on standard error.
- *
- *	cost_search RECIPE			measures a recipe that the search has printed
+ *	cost_search SECONDS LIMIT [SEED]
+ *		searches for SECONDS of processor time, and prints the dearest recipes; fails if a frame costs more than
+ *		LIMIT ns (0: no limit).  Progress is on standard error.
+ *	cost_search RECIPE
+ *		measures a recipe that the search has printed
  */
 #include <stdio.h>
 #include <stdlib.h>
