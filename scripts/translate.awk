@@ -172,9 +172,11 @@ function scan_token(line, kind) {
 		RLENGTH = 1
 	}
 	token(kind, substr(line, 1, RLENGTH))
+	if (kind == "probe" || T[tokens] ~ /^(BEGIN|END)$/)
+		has_clause = 1
 	if (T[tokens] == "{")
 		depth++
-	else if (T[tokens] == "}")
+	else if (T[tokens] == "}" && depth > 0)
 		depth--
 	return RLENGTH
 }
@@ -261,8 +263,10 @@ function is_state_string(i, j) {
 function probe_of(text, part) {
 	split(text, part, ":")
 	sub(/\*$/, "", part[1])
-	if (!(part[1] in providers))
+	if (part[1] != "netobs" && !(part[1] in providers))
 		return ""
+	if (part[1] == "netobs") # the script is translated already
+		return part[4] == "" ? "*" : part[4]
 	return part[1] "-" (part[4] == "" ? "*" : part[4])
 }
 
@@ -354,12 +358,38 @@ function parse(i) {
 		} else if (T[i] ~ /^(translator|typedef|struct|union|enum|provider)$/) {
 			refuse(i, T[i] ": bpftrace reads netobs.h only")
 			i = skip_declaration(i)
-		} else if (K[i] == "probe" || T[i] ~ /^(BEGIN|END|ERROR)$/ || K[i] == "macro" || T[after(i)] == ":") {
+		} else if (K[i] == "probe" || T[i] ~ /^(BEGIN|END|ERROR)$/ || K[i] == "macro") {
 			i = parse_clause(i)
-		} else {
+		} else if (is_declaration(i)) {
 			i = skip_declaration(i)
+		} else {
+			i = refuse_text(i)
 		}
 	}
+}
+
+# is_declaration(I): whether the tokens from I on declare a variable, of which bpftrace needs no declaration
+function is_declaration(i, names) {
+	for (; K[i] == "name" || T[i] == "*"; i = after(i))
+		names += K[i] == "name"
+	if (T[i] == "[")
+		i = after(closing(i))
+	return names >= 2 && T[i] == ";"
+}
+
+# refuse_text(I): what is neither a clause nor a declaration, up to the next of these; returns the token behind it
+function refuse_text(i, first, text) {
+	for (first = i; i <= tokens && T[i] != "{" && T[i] != ";" && T[i] != "\n" && (K[i] != "probe" || i == first); i++)
+		text = text T[i]
+	sub(/[ \t\r]+$/, "", text)
+	refuse(first, (length(text) > 40 ? substr(text, 1, 40) "..." : text) \
+	    ": neither a declaration nor a clause with a probe in four parts, such as tcp:::send")
+	for (; i <= tokens && T[i] != ";" && K[i] != "probe"; i = after(i))
+		if (T[i] == "{") {
+			i = closing(i)
+			break
+		}
+	return K[i] == "probe" ? i : after(i)
 }
 
 function skip_declaration(i) {
@@ -697,7 +727,13 @@ function name_alone(i, new, end, text) {
 	if (new != "")
 		return new
 	if (T[i] in inline_first) {
+		if (T[i] in in_inline) {
+			refuse(i, T[i] ": its value depends on itself")
+			return 0
+		}
+		in_inline[T[i]] = 1
 		text = "(" expression(inline_first[T[i]], inline_last[T[i]]) ")"
+		delete in_inline[T[i]]
 		translated = i
 		return text
 	}
@@ -1321,6 +1357,8 @@ END {
 		write_bpftrace()
 	else
 		write_d()
+	if (!has_clause && !refused)
+		refuse(tokens, "the script has no clause with a probe in four parts, such as tcp:::send")
 	close("cat >&2")
 	exit refused
 }

@@ -32,7 +32,7 @@ refused() {
 	printf '%s\n' "$1" >"$tmp/refused.d"
 	# shellcheck disable=SC2086
 	(cd "$tmp" && "$translate" ${3--b} refused.d >refused.out) 2>"$tmp/refused" && echo "exit status 0" >>"$tmp/refused"
-	is "refused: $1" "$(grep -v ': note: ' "$tmp/refused")" "translate: refused.d:$2"
+	is "refused: ${1:-an empty script}" "$(grep -v ': note: ' "$tmp/refused")" "translate: refused.d:$2"
 }
 
 becomes 'tcp:::receive' 'netobs*:::tcp-receive'
@@ -48,6 +48,7 @@ becomes 'dccp:::send' 'netobs*:::dccp-send'
 becomes '@[args[4]->dccp_dport] = count();' '@[args[4]->dccp_dport] = count();'
 becomes 'iscsi*:::scsi-command' 'netobs*:::iscsi-scsi-command'
 becomes 'iscsi*:::' 'netobs*:::iscsi-*'
+becomes 'netobs*:::tcp-send' 'netobs*:::tcp-send'
 becomes 'mib:::tcpActiveOpens' 'mib:::tcpActiveOpens'
 becomes 'dtrace:::BEGIN' 'dtrace:::BEGIN'
 becomes '@[args[4]->tcp_dport] = count();' '@[args[4]->tcp_dport] = count();'
@@ -64,6 +65,7 @@ becomes 'printf("tcp:::send TH_SYN"); /* TH_SYN of tcp:::send */' 'printf("tcp::
 # shellcheck disable=SC2016
 {
 	for_bpftrace 'tcp:::accept-established { exit(0); }' "$usdt:tcp__accept__established exit();"
+	for_bpftrace 'netobs*:::tcp-receive { exit(0); }' "$usdt:tcp__receive exit();"
 	for_bpftrace 'ip:::send, ip:::receive { @ = count(); }' "$usdt:ip__send, $usdt:ip__receive @ = count();"
 	for_bpftrace 'tcp:::connect-* { @ = count(); }' "$usdt:tcp__connect__* @ = count();"
 	for_bpftrace 'profile:::tick-10sec { clear(@a); }' 'interval:s:10 clear(@a);'
@@ -76,6 +78,7 @@ becomes 'printf("tcp:::send TH_SYN"); /* TH_SYN of tcp:::send */' 'printf("tcp::
 	for_bpftrace 'printf("\b%d %5s %i %u%%\n", 1, "ab", 2, 3);' 'printf("\x08%lld    ab %lld %llu%%\n", 1, 2, 3);'
 	for_bpftrace 'printf("%s\n", args[4]->tcp_flags & TH_SYN ? "syn" : "");' \
 		'if (((struct tcpinfo *)arg4)->tcp_flags & NETOBS_TH_SYN) { printf("syn\n"); } else { printf("\n"); }'
+	for_bpftrace 'int a; self string b; tcp:::send { @ = count(); }' "@ = count();"
 	for_bpftrace '@a[probename] = quantize((uint32_t)5);' '@a["send"] = hist((uint32)5);'
 }
 refused 'tcp:::send { stack(); }' '1: stack(): it would be the stack of netobsd'
@@ -104,6 +107,17 @@ refused 'tcp:::send
 {
 	this->header = args[4]->tcp_hdr->th_seq;
 }' '3: tcp_hdr->: a header in the memory of netobsd; use the fields of netobs.h'
+four_parts="neither a declaration nor a clause with a probe in four parts, such as tcp:::send"
+refused 'send { @ = count(); }' "1: send: $four_parts"
+refused 'tcp::send { @ = count(); } tcp:::send { exit(0); }' "1: tcp::send: $four_parts"
+refused 'tcp:::send { exit(0); } }
+tcp:::receive { exit(0); }' "1: }: $four_parts"
+refused 'any text' "1: any text: $four_parts"
+refused 'inline int A = A; tcp:::send { @[A] = count(); }' '1: A: its value depends on itself'
+nothing="the script has no clause with a probe in four parts, such as tcp:::send"
+refused '' "1: $nothing"
+refused 'any text' "1: $nothing" ''
+is "refused: a directory" "$("$translate" / 2>&1)" "translate: / is a directory"
 
 # The rest of a script with a clause that is left out is translated.
 printf '%s\n' 'tcp:::send { stack(); }' 'tcp:::receive { @ = count(); }' '' 'tcp:::send { @a = stddev(1); @b = count(); }' >"$tmp/partly.d"
@@ -121,6 +135,9 @@ is "netobsd is found in the PATH" "$(cd / && echo 'tcp:::send { @ = count(); }' 
 is "a missing netobsd is reported" "$(cd / && echo 'tcp:::send { @ = count(); }' |
 	env -u NETOBSD PATH=/usr/bin:/bin "$tmp/installed/translate" -b 2>&1)" \
 	"translate: netobsd is not found: build it, or set NETOBSD to its path"
+is "a missing netobsd is reported for D, too" "$(cd / && echo 'tcp:::send { @ = count(); }' |
+	env -u NETOBSD PATH=/usr/bin:/bin "$tmp/installed/translate" 2>&1 >/dev/null)" \
+	"translate: note: netobsd is not found: build it, or set NETOBSD to its path; until then, names of probes and fields are not checked"
 
 # Whole clauses.  Each selects what one line of the built-in printer's JSON contains.
 cat >"$tmp/published.d" <<'D'
