@@ -102,6 +102,12 @@ for line in sys.stdin:
     print(args[4]["tcp_window"] << (0 if args[4]["tcp_flags"] & 2 else max(args[3]["tcps_rcv_ws"], 0)))' >"$tmp/wanted"
 awk '/->.*[A-Z]$/ { print $10 }' "$tmp/out" >"$tmp/windows"
 check "timeline: windows are scaled" diff -u "$tmp/wanted" "$tmp/windows"
+for end in 192.0.2.10 192.0.2.80; do
+	answer timeline 40002 "$captures/questions.pcap" -o --view=host -o --local=$end
+	is "timeline: SYN and SYN,ACK have the number 0 in the view of $end" "$(awk '/ SYN/ { print $NF, $8 }' "$tmp/out")" "SYN 0
+SYN|ACK 0"
+done
+answer timeline 2002 "$scaled"
 is "timeline: the first segment is at 0, with number 0" "$(awk '/ SYN$/ { print $1, $8; exit }' "$tmp/out")" "0 0"
 
 # ----------------------------------------------------------------------------------------------------- a replay of any duration
