@@ -63,6 +63,9 @@ fails "an argument of a script without arguments" 1 "hosts takes no argument, an
 fails "two arguments" 1 "webconn takes one argument" webconn 80 81 -r "$questions"
 fails "an argument behind --" 1 "PORT is a number" webconn -r "$questions" -- "$home"
 fails "a directory" 1 "is a directory" hosts "$captures"
+fails "a filter for a running netobsd" 1 "^netobs: -f needs a capture" hosts -f tcp
+fails "a process id that is none" 1 "^netobs: PID is a number, not nonsense" hosts -p nonsense
+fails "an unknown tracer" 1 "^netobs: unknown tracer gdb" hosts -t gdb "$questions"
 fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
 
 is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
@@ -106,6 +109,11 @@ BT
 "$netobs" "$tmp/wrong.bt" "$home" >"$tmp/out" 2>&1 </dev/null
 is "a script that does not compile: status" $? 1
 check "a script that does not compile: the message of bpftrace" grep -q 'ERROR: .*nonsense' "$tmp/out"
+
+if [ -c /dev/full ]; then
+	"$netobs" hosts "$questions" >/dev/full 2>"$tmp/err" </dev/null
+	is "an output that cannot be written: status" $? 4
+fi
 
 # --------------------------------------------------------------------------------------------------------- maps that are full
 
@@ -157,6 +165,25 @@ none_left() {
 		[ "$(readlink "$none_left_exe")" != "$NETOBSD" ] || return 1
 	done
 }
+# A tracer that is not attached when a signal ends netobsd, and fails as bpftrace does.
+mkdir "$tmp/fake"
+cat >"$tmp/fake/bpftrace" <<-SH
+	#!/bin/sh
+	while [ "\$1" != -p ]; do shift; done
+	: >"$tmp/attaching"
+	while grep -q '^State:[[:space:]]*[^ZX]' "/proc/\$2/status"; do sleep 0.05; done 2>/dev/null # no event: a child of others
+	echo "terminate called after throwing an instance of 'bpftrace::MountNSException'" >&2
+	kill -ABRT \$\$
+SH
+chmod +x "$tmp/fake/bpftrace"
+PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null &
+interrupted=$!
+check "a tracer is about to attach" wait_for test -e "$tmp/attaching"
+kill -TERM "$interrupted"
+wait "$interrupted"
+is "a signal before the tracer is attached: status" $? 130
+is "a signal before the tracer is attached: one line" "$(cat "$tmp/err")" "netobs: interrupted before the tracer was attached"
+
 if unshare --net true 2>/dev/null; then
 	# Runs netobs and sends datagrams until it has ended; with $stop, sends it that signal when its output has begun, or when
 	# twenty datagrams were sent to a netobsd that observes.
@@ -207,6 +234,35 @@ if unshare --net true 2>/dev/null; then
 	pid=$(timeout 240 unshare --net python3 "$tmp/process.py" "$tmp" "$netobs" tcpconnect -i lo)
 	check "tcpconnect: the process of a new connection is known" grep -q " $pid python3  *127.0.0.1  *127.0.0.1  *7777" "$tmp/out"
 	is "it has nothing to explain" "$(cat "$tmp/err")" ""
+
+	# Resets connections of which both ends are on this host, until ten lines are printed or 200 connections were reset.
+	cat >"$tmp/resets.py" <<-'PY'
+		import signal, socket, struct, subprocess, sys, time
+		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+		server = socket.create_server(("127.0.0.1", 7777))
+		output = sys.argv[1] + "/out"
+		netobs = subprocess.Popen(sys.argv[2:], stdout=open(output, "w"), stderr=open(sys.argv[1] + "/err", "w"))
+		count = 0
+		while netobs.poll() is None:
+		    client = socket.create_connection(("127.0.0.1", 7777))
+		    accepted = server.accept()[0]
+		    client.sendall(b"request")
+		    accepted.recv(7)
+		    accepted.sendall(b"reply")
+		    client.recv(5)
+		    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+		    accepted.close()
+		    client.close()
+		    time.sleep(0.05) # no event: the interval between two connections
+		    count += open(output).read().count("\n") > 0
+		    if count > 200 or open(output).read().count("\n") > 10:
+		        netobs.send_signal(signal.SIGTERM)
+		        netobs.wait()
+	PY
+	timeout 240 unshare --net python3 "$tmp/resets.py" "$tmp" "$netobs" resets -i lo
+	check "resets: ten lines of connections within this host" test "$(wc -l <"$tmp/out")" -gt 10
+	is "resets: one line for each, by the end that sends the RST" \
+		"$(sed 1d "$tmp/out" | awk '{ print $6, $9 }' | sort -u)" "7777 local"
 else
 	skip "netobs on an interface" "no network namespaces here"
 fi
