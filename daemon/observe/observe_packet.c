@@ -259,6 +259,7 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 		before = work->flow->tcp[receiver];
 	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock.now, &events);
 	if (__builtin_expect((p->tcp.flags & TCP_SYN) != 0, 0) &&
+	    work->flow->tcp[receiver].state == TCP_STATE_SYN_SENT &&
 	    (work->flow->tcp[receiver].slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
 		emitter_save_syn_ack(o->emitter, work->flow, receiver);
 	observe_emit_events(o, work->flow, &events);

@@ -33,7 +33,7 @@ static bool
 tcp_has_received(const struct tcp_endpoint *e)
 {
 	return tcp_state_is_synchronized((enum tcp_state)e->state) || e->state == TCP_STATE_SYN_RECEIVED ||
-	       (e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0;
+	       tcp_syn_ack_is_deferred(e);
 }
 
 bool

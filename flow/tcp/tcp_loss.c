@@ -334,7 +334,7 @@ tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
 	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
-	       !loss->unsent.valid && loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
+	       !loss->unsent.valid && loss->fin_wait_segments == 0 && loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 
 void
@@ -361,6 +361,22 @@ tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx)
 	if (!tcp_segment_has_timestamps(ctx))
 		return true;
 	return loss != NULL && loss->fin_deferred && loss->fin_tsval == t->tsval && loss->fin_tsecr == t->tsecr;
+}
+
+/* --- data in FIN_WAIT_1 --- */
+
+void
+tcp_loss_set_unanswered_data(struct tcp_segment_ctx *ctx)
+{
+	tcp_loss_acquire(ctx)->fin_wait_segments = ctx->ep->segments_sent;
+}
+
+bool
+tcp_loss_data_is_unanswered(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	return loss != NULL && loss->fin_wait_segments != 0 && loss->fin_wait_segments == ctx->ep->segments_sent;
 }
 
 /* --- estimates --- */

@@ -177,8 +177,12 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_SYN);
 	if (e->state != TCP_STATE_TIME_WAIT)
 		tcp_loss_on_ack(ctx, una);
-	if (tcp_endpoint_fin_is_acked(e) && !tcp_ack_follows_fin(ctx))
-		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
+	if (tcp_endpoint_fin_is_acked(e) && !tcp_ack_follows_fin(ctx) && !tcp_fin_ack_is_deferred(e)) {
+		if (tcp_loss_data_is_unanswered(ctx))
+			tcp_defer_input(ctx, TCP_SLOW_FIN_ACK_DEFERRED);
+		else
+			tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
+	}
 	return true;
 }
 
@@ -233,6 +237,9 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_restart_time_wait(ctx);
 	if (!tcp_seq_in_window(ctx, length) || !tcp_received_ack(ctx))
 		return;
+	if (e->state == TCP_STATE_FIN_WAIT_1 && !tcp_endpoint_fin_is_acked(e) && ctx->payload_len != 0 &&
+	    tcp_seq_before(e->rcv_nxt, t->seq + ctx->payload_len))
+		tcp_loss_set_unanswered_data(ctx);
 	tcp_received_sequence_space(ctx);
 }
 
@@ -311,7 +318,7 @@ static void
 tcp_process_accepted(struct tcp_segment_ctx *ctx)
 {
 	tcp_save_timestamp(ctx);
-	if ((ctx->ep->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && (ctx->header->flags & TCP_SYN) == 0)
+	if (tcp_syn_ack_is_deferred(ctx->ep) && (ctx->header->flags & TCP_SYN) == 0)
 		tcp_accept_deferred_syn_ack(ctx);
 	if ((ctx->header->flags & (TCP_SYN | TCP_FIN | TCP_ACK)) == (TCP_SYN | TCP_FIN))
 		return;

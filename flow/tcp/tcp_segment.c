@@ -95,7 +95,7 @@ tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
 {
 	uint64_t least = flow_table_limits(ctx->table)->tcp_reply_ns, trips = ctx->peer->srtt_us * 2000ull;
 
-	if ((ctx->ep->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
+	if (tcp_syn_ack_is_deferred(ctx->ep))
 		return TCP_SYN_ACK_DEFERRAL_NS;
 	if (trips == 0)
 		return TCP_DEFERRAL_MAX_NS;
@@ -103,23 +103,23 @@ tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
 }
 
 static enum tcp_input
-tcp_deferred_input(unsigned reason)
+tcp_deferred_input(const struct tcp_endpoint *e, unsigned reason)
 {
 	if (reason == TCP_SLOW_SYN_ACK_DEFERRED)
-		return TCP_INPUT_RECV_SYN_ACK;
+		return e->state == TCP_STATE_SYN_SENT ? TCP_INPUT_RECV_SYN_ACK : TCP_INPUT_RECV_ACK_OF_FIN;
 	return reason == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
 }
 
 void
 tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason)
 {
-	enum tcp_input input = tcp_deferred_input(reason);
 	struct tcp_endpoint *e = ctx->ep;
+	enum tcp_input input = tcp_deferred_input(e, reason);
 
 	if (tcp_machine_next((enum tcp_state)e->state, input) == (enum tcp_state)e->state)
 		return;
 	if (ctx->suppress_events || flow_table_limits(ctx->table)->tcp_reply_ns == 0) {
-		if (reason == TCP_SLOW_SYN_ACK_DEFERRED)
+		if (input == TCP_INPUT_RECV_SYN_ACK)
 			tcp_report_event(ctx, EVENT_TCP_CONNECT_ESTABLISHED);
 		tcp_apply_input(ctx, input);
 		return;
@@ -128,7 +128,7 @@ tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason)
 	e->slow_reasons |= (uint8_t)reason;
 	e->wait_until = deadline_add(ctx->now, tcp_deferral_ns(ctx));
 	/* Every connection has a SYN,ACK: without an answer it takes effect when the attempt would be given up. */
-	if (reason != TCP_SLOW_SYN_ACK_DEFERRED)
+	if (input != TCP_INPUT_RECV_SYN_ACK)
 		ctx->changed = true;
 }
 
@@ -156,7 +156,7 @@ tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoin
 	unsigned reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
 
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
-	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0) {
+	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_SENT) {
 		flow_events_add(events, EVENT_TCP_CONNECT_ESTABLISHED, endpoint, ts);
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_SYN_ACK, ts, events);
 	}

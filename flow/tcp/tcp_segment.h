@@ -68,6 +68,9 @@ void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
  * the tap to the socket in either order, and a distant tap sees a segment half a round trip before the receiver
  * does.  What the receiver sends meanwhile it sends in its old state, as its ACK numbers show.  The input therefore
  * waits for the ACK that covers the FIN or SYN, or until an answer would have been captured.
+ *
+ * A closed socket in FIN_WAIT_1 answers data with a RST that has the number of its FIN, and is CLOSED, even if the ACK of
+ * its FIN is captured between the data and the RST.  That ACK (TCP_SLOW_FIN_ACK_DEFERRED) waits for the answer, too.
  */
 void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);
 
@@ -206,6 +209,20 @@ tcp_set_stream_base(struct tcp_endpoint *e, uint32_t seq)
 	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 &&
 	    (e->iss == 0 || offset < 0 || offset >= (int64_t)e->bytes + TCP_WINDOW_MAX))
 		e->iss = seq - 1;
+}
+
+/* Whether a SYN,ACK to it was captured that it may refuse. */
+static inline bool
+tcp_syn_ack_is_deferred(const struct tcp_endpoint *e)
+{
+	return (e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_SENT;
+}
+
+/* Whether an ACK of its FIN was captured that it may not have received in FIN_WAIT_1. */
+static inline bool
+tcp_fin_ack_is_deferred(const struct tcp_endpoint *e)
+{
+	return (e->slow_reasons & TCP_SLOW_FIN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_FIN_WAIT_1;
 }
 
 /* In a synchronized state other than CLOSED. */

@@ -112,6 +112,19 @@ tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
 }
 
+/* The endpoint has sent an answer that shows that no data has reset it: the ACK of its FIN takes effect. */
+static void
+tcp_sent_apply_fin_ack(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_endpoint *e = ctx->ep;
+
+	if (!tcp_fin_ack_is_deferred(e))
+		return;
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_ACK_DEFERRED;
+	if (tcp_endpoint_fin_is_acked(e))
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
+}
+
 /* --- RST --- */
 
 /*
@@ -142,6 +155,9 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 	default:
 		if (!tcp_rst_is_genuine(ctx))
 			return;
+		/* The number of its FIN: the data that came before the ACK of the FIN has reset it. */
+		if (t->seq != e->nxt - 1)
+			tcp_sent_apply_fin_ack(ctx);
 		break;
 	}
 	if ((t->flags & TCP_ACK) != 0)
@@ -407,6 +423,7 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 
 	if (e->state == TCP_STATE_NONE && !tcp_pick_up_midstream(ctx))
 		return;
+	tcp_sent_apply_fin_ack(ctx);
 	tcp_sent_after_unproven_fin(ctx);
 	if (tcp_sent_fin_is_unproven(ctx)) {
 		e->fin_unproven = true;

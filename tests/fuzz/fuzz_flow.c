@@ -103,10 +103,10 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 		must((e->slow_reasons & TCP_SLOW_LOSS) == 0 || cold->loss_index != 0);
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
 			must(e->state != TCP_STATE_CLOSED && e->state != TCP_STATE_NONE);
-		/* A SYN,ACK waits without a timer of its own. */
 		if ((e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
-			must(e->state == TCP_STATE_SYN_SENT);
-		else if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
+			must(e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_FIN_WAIT_1);
+		/* A SYN,ACK waits without a timer of its own. */
+		if (e->state != TCP_STATE_SYN_SENT && (e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
 			must(flow->deadline <= e->wait_until);
 		if (e->state == TCP_STATE_TIME_WAIT)
 			must(flow->deadline <= e->wait_until);

@@ -115,6 +115,72 @@ test_a_reset_with_the_number_of_a_fin_that_waits(void **state)
 	expect("A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>CLOSED B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
 }
 
+/* A closes; data of B and B's ACK of the FIN are captured before A's answer to the data. */
+static void
+close_before_data(void)
+{
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	t.now -= MILLISECONDS / 2;
+	feed(B, TCP_ACK, 5101, 1002, 100);
+	tcp_fixture_take_trace(&t);
+	t.now -= MILLISECONDS / 2;
+}
+
+static void
+test_data_resets_a_closed_socket_before_the_ack_of_its_fin(void **state)
+{
+	(void)state;
+	close_before_data();
+	feed(A, TCP_RST, 1001, 0, 0); /* the ACK number of the data */
+	expect("A:FIN_WAIT_1>CLOSED");
+}
+
+static void
+test_data_resets_a_closed_socket_behind_the_ack_of_its_fin(void **state)
+{
+	(void)state;
+	close_before_data();
+	feed(A, TCP_RST, 1002, 0, 0);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>CLOSED");
+}
+
+static void
+test_data_does_not_reset_a_socket_that_reads(void **state)
+{
+	(void)state;
+	close_before_data();
+	feed(A, TCP_ACK, 1002, 5101, 0);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+	/* An answered byte does not delay anything. */
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	feed(A, TCP_ACK, 1002, 5101, 0);
+	tcp_fixture_take_trace(&t);
+	feed(B, TCP_ACK, 5101, 1002, 0);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+static void
+test_the_ack_of_a_fin_behind_data_without_an_answer(void **state)
+{
+	(void)state;
+	close_before_data();
+	fastpath_finish_frame(&t, NANOSECONDS);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+	/* The peer's FIN takes effect behind it. */
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	close_before_data();
+	feed(B, TCP_FIN | TCP_ACK, 5201, 1002, 0);
+	feed(A, TCP_ACK, 1002, 5202, 0);
+	expect("B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>TIME_WAIT B:LAST_ACK>CLOSED");
+}
+
 static void
 test_forged_resets(void **state)
 {
@@ -658,6 +724,10 @@ main(void)
 		all(test_a_syn_ack_is_accepted_if_the_peer_goes_on),
 		all(test_a_syn_ack_is_accepted_at_the_end),
 		all(test_a_reset_with_the_number_of_a_fin_that_waits),
+		all(test_data_resets_a_closed_socket_before_the_ack_of_its_fin),
+		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
+		all(test_data_does_not_reset_a_socket_that_reads),
+		all(test_the_ack_of_a_fin_behind_data_without_an_answer),
 		all(test_forged_resets),
 		all(test_a_forged_syn),
 		all(test_a_syn_that_is_accepted_after_missing_frames),
