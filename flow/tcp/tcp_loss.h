@@ -43,12 +43,14 @@ struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
 	uint16_t dupack_ident; /* identification of the last duplicate ACK, 0 none */
+	bool dupack_pending;	 /* the last duplicate ACK does not count unless it is followed by its copy */
 	bool tlp_outstanding;	 /* a tail-loss probe is unanswered */
 	bool rack_valid;	 /* rack_xmit_us is valid */
 	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
 	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
 	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
 	bool resynced;		 /* its numbers were taken anew from the segment in progress */
+	uint32_t dupack_una;	 /* una at the last duplicate ACK */
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */

@@ -539,6 +539,73 @@ test_a_window_probe_is_received_when_it_is_acknowledged(void **state)
 	assert_true(got.offset == 100 && got.bytes == 1);
 }
 
+/* --- a mirror port --- */
+
+struct mirrored {
+	unsigned copies;     /* of each frame */
+	bool identified;     /* the ACKs have identifications */
+	bool acknowledged;   /* an ACK of the first segment was received before the duplicate ACKs */
+	unsigned duplicates; /* duplicate ACKs */
+	unsigned round_trip_ms, wait_ms;
+};
+
+static void
+feed_mirrored(const struct mirrored *m, struct test_segment s, unsigned ident)
+{
+	unsigned i;
+
+	s.ident = (uint16_t)ident;
+	for (i = 0; i < m->copies; i++) {
+		fastpath_finish_frame(&t, 1000);
+		tcp_fixture_feed(&t, s);
+	}
+}
+
+/* A sends five segments without SACK, and repeats the first one that is not acknowledged.  Returns the events. */
+static const char *
+repeat_mirrored(const struct mirrored *m)
+{
+	unsigned i, ident = m->identified ? 50 : 0, una = m->acknowledged ? 1101 : 1001;
+
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, 0);
+	feed_mirrored(m, segment_empty(A, TCP_SYN, 1000, 0), 8);
+	LATER(m->round_trip_ms);
+	feed_mirrored(m, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001), 40);
+	feed_mirrored(m, segment_empty(A, TCP_ACK, 1001, 5001), 9);
+	for (i = 0; i < 5; i++)
+		feed_mirrored(m, segment_data(A, 1001 + 100 * i, 5001, 100), 10 + i);
+	LATER(m->round_trip_ms);
+	for (i = !m->acknowledged; i <= m->duplicates; i++)
+		feed_mirrored(m, segment_empty(B, TCP_ACK, 5001, una), ident == 0 ? 0 : ident + i);
+	LATER(m->wait_ms);
+	tcp_fixture_take_trace(&t);
+	feed_mirrored(m, segment_data(A, una, 5001, 100), 15);
+	return tcp_fixture_take_trace(&t);
+}
+
+/* The kind of a retransmission does not depend on whether each frame, ACKs included, was captured once or twice. */
+static void
+test_a_mirror_port_copies_acks(void **state)
+{
+	static const unsigned round_trips[] = {1, 20, 100, 300}, waits[] = {0, 5, 60, 120, 180, 250, 350, 700, 1500};
+	unsigned kind, i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof round_trips / sizeof round_trips[0]; i++)
+		for (k = 0; k < sizeof waits / sizeof waits[0]; k++)
+			for (kind = 0; kind < 20; kind++) {
+				struct mirrored m = {.copies = 1, .identified = kind & 1,
+						     .acknowledged = kind >> 1 & 1, .duplicates = kind >> 2,
+						     .round_trip_ms = round_trips[i], .wait_ms = waits[k]};
+				char once[256];
+
+				snprintf(once, sizeof once, "%s", repeat_mirrored(&m));
+				m.copies = 2;
+				assert_string_equal(repeat_mirrored(&m), once);
+			}
+}
+
 /* The receiver has accepted a newer timestamp meanwhile.  The fixture compares tcp_segment_check() with
  * tcp_segment_received(). */
 static void
@@ -562,6 +629,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		scenario(test_a_frame_captured_twice),
+		scenario(test_a_mirror_port_copies_acks),
 		scenario(test_a_duplicate_of_the_network),
 		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
