@@ -2,13 +2,13 @@
 
 shell_tests += \
 	%D%/cases.sh \
+	%D%/checkouts.sh \
 	%D%/live_truth.sh \
 	%D%/state_cases.sh \
 	%D%/truth.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
-	%D%/tshark_retransmissions.sh \
-	%D%/zeek.sh
+	%D%/tshark_retransmissions.sh
 
 EXTRA_PROGRAMS += %D%/dump_fields %D%/truth_replay
 %D%/truth.log %D%/truth_fresh.log: %D%/truth_replay
