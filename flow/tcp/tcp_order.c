@@ -51,36 +51,46 @@ order_stamp_distance(uint16_t from, uint16_t to)
 }
 
 static void
-order_scan_copy(struct order_scan *scan, const struct send_log_entry *entry)
+order_scan_copy(struct order_scan *scan, const struct send_log_entry *entry, bool alien)
 {
 	int distance = order_stamp_distance(scan->stamp & scan->mask, entry->stamp & scan->mask);
 
 	send_log_result_add(&scan->log, entry);
 	scan->copy = entry;
-	if (distance < scan->oldest_copy)
+	if (!alien && distance < scan->oldest_copy)
 		scan->oldest_copy = distance;
 	if (entry->stamp == scan->stamp && entry->seq == scan->seq && entry->len == scan->len && scan->same == NULL)
 		scan->same = entry;
 }
 
 static void
-order_scan_above(struct order_scan *scan, const struct send_log_entry *entry)
+order_scan_above(struct order_scan *scan, const struct send_log_entry *entry, bool alien)
 {
 	int distance = order_stamp_distance(scan->stamp & scan->mask, entry->stamp & scan->mask);
 
-	if (distance < scan->oldest_above)
+	if (!alien && distance < scan->oldest_above)
 		scan->oldest_above = distance;
 	scan->above = entry;
 	if (tcp_seq_before(entry->seq, scan->next_seq))
 		scan->next_seq = entry->seq;
 }
 
+/* Whether the stamp of a log entry is no identification although the sender counts them up: a packet whose counter was
+ * 0 has a stamp from TSval.  `later`: the entry after it. */
+static bool
+order_stamp_is_alien(const struct send_log_entry *entry, const struct send_log_entry *later)
+{
+	int step = later == NULL ? 0 : order_stamp_distance(entry->stamp, later->stamp);
+
+	return step > TCP_STAMP_STEP_MAX || step < -TCP_STAMP_STEP_MAX;
+}
+
 static struct order_scan
 order_scan_log(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
 {
 	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
-	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
-	bool is_tsval = tcp_segment_stamp_is_tsval(ctx);
+	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail), *later = NULL;
+	bool is_tsval = tcp_segment_stamp_is_tsval(ctx), alien;
 	struct order_scan scan = {.seq = seq,
 				  .stamp = tcp_segment_stamp(ctx),
 				  .mask = (uint16_t)(is_tsval ? ~(SEND_STAMP_TICK - 1) : UINT16_MAX),
@@ -93,10 +103,12 @@ order_scan_log(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq
 	unsigned examined;
 
 	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
+		alien = !is_tsval && order_stamp_is_alien(entry, later);
+		later = entry;
 		if (send_log_entry_covers(entry, seq))
-			order_scan_copy(&scan, entry);
+			order_scan_copy(&scan, entry, alien);
 		else if (tcp_seq_before(seq, entry->seq))
-			order_scan_above(&scan, entry);
+			order_scan_above(&scan, entry, alien);
 		if (send_log_entry_is_last(entry, seq) || entry->prev_and_retransmitted >> 1 == 0) {
 			scan.complete = true;
 			break;

@@ -212,6 +212,24 @@ test_identifications_that_do_not_count(void **state)
 	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
+/* The identification of the first transmission is 0, so that its stamp is its TSval. */
+static void
+test_identifications_that_wrap(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	open_with_round_trip(20);
+	for (i = 0; i < 14; i++) {
+		fastpath_finish_frame(&t, MILLISECONDS / 10);
+		send_stamped(1001 + 100 * i, (uint16_t)(65532 + i), 100);
+	}
+	LATER(20);
+	send_sack(1401, 1501, 2401);
+	send_stamped(1401, 10, 120);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
+}
+
 static void
 test_a_syn_captured_twice(void **state)
 {
@@ -637,6 +655,7 @@ main(void)
 		scenario(test_a_retransmission_within_a_tick_behind_its_ack),
 		scenario(test_a_retransmission_within_a_tick_behind_a_recovery),
 		scenario(test_identifications_that_do_not_count),
+		scenario(test_identifications_that_wrap),
 		scenario(test_a_syn_captured_twice),
 		scenario(test_an_overtaken_segment_has_an_older_identification),
 		scenario(test_an_overtaken_segment_has_an_older_tsval),
