@@ -353,7 +353,8 @@ tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
 	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
-	       !loss->unsent.valid && loss->fin_wait_segments == 0 && loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
+	       !loss->unsent.valid && loss->fin_wait_segments == 0 && loss->cwnd == 0 &&
+	       loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 
 void
