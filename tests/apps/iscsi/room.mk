@@ -4,4 +4,5 @@ unit_tests += \
 	%D%/test_iscsi
 
 shell_tests += \
-	%D%/iscsi.sh
+	%D%/iscsi.sh \
+	%D%/iscsi_flood.sh
