@@ -41,6 +41,9 @@ typedef void cost_prepare(struct observer *observer, uint64_t *now);
 struct cost_result cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
 				      unsigned runs, cost_prepare *prepare);
 
+/* How many times longer this machine takes for a fixed piece of work than the one for which the limit is: 1 to 4. */
+double cost_meter_slowness(void);
+
 /* Passes one frame to the observer. */
 void cost_observe(struct observer *observer, const uint8_t *bytes, unsigned len, uint64_t now);
 

@@ -290,7 +290,7 @@ search_for(double seconds, double limit)
 int
 main(int argc, char **argv)
 {
-	double limit = argc > 2 ? atof(argv[2]) : 0;
+	double slowness = cost_meter_slowness(), limit = argc > 2 ? atof(argv[2]) * slowness : 0;
 	const struct cost_niche *best;
 	struct cost_recipe recipe;
 
@@ -311,6 +311,6 @@ main(int argc, char **argv)
 			printf("%.0f ns a frame: ", niches[i].ns);
 			recipe_print(stdout, &niches[i].recipe);
 		}
-	printf("dearest: %.0f ns a frame\n", best->ns);
+	printf("dearest: %.0f ns a frame; slowness of the machine: %.2f\n", best->ns, slowness);
 	return (limit > 0 && best->ns > limit) || best->ns == 0;
 }
