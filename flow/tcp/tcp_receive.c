@@ -178,7 +178,7 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 	if (e->state != TCP_STATE_TIME_WAIT)
 		tcp_loss_on_ack(ctx, una);
 	if (tcp_endpoint_fin_is_acked(e) && !tcp_ack_follows_fin(ctx) && !tcp_fin_ack_is_deferred(e)) {
-		if (tcp_loss_data_is_unanswered(ctx))
+		if (e->state == TCP_STATE_FIN_WAIT_1 && tcp_loss_data_is_unanswered(ctx))
 			tcp_defer_input(ctx, TCP_SLOW_FIN_ACK_DEFERRED);
 		else
 			tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
