@@ -67,9 +67,10 @@ netobs*:::tcp-state-change
 	printed[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_laddr, args[3]->tcps_lport] = 2;
 }
 
-/* In a capture the other end may be observed, too. */
+/* The other end may be observed, too: in a capture, or because it is on this host. */
 netobs*:::tcp-send
-/arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid] == 1 && args[1]->cs_zoneid == -1/
+/arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid] == 1 &&
+    (args[1]->cs_zoneid == -1 || args[3]->tcps_local == 1)/
 {
 	printed[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] = 1;
 }

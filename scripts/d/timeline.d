@@ -4,7 +4,8 @@
  *
  * Segments, state changes and retransmissions of the connections with PORT at one end; the client's port selects one
  * connection.  TIME is packet time since the first line, DELTA since the line before, in microseconds.  SEQ and ACK
- * count from the SYN of their sender, or are absolute if that was not captured; WINDOW is in bytes, scaled.
+ * count from the SYN of their sender, or are absolute if that was not captured or no endpoint sends the segment, as when
+ * a connection is refused; WINDOW is in bytes, scaled.
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -55,7 +56,8 @@ netobs*:::tcp-send
 netobs*:::tcp-receive
 /(args[4]->tcp_sport == $1 || args[4]->tcp_dport == $1) && packet != args[0]->pkt_addr/
 {
-	this->iss = arg3 != 0 ? args[3]->tcps_irs : 0;
+	/* tcps_irs is not known before a SYN is processed. */
+	this->iss = args[4]->tcp_flags & NETOBS_TH_SYN ? args[4]->tcp_seq : arg3 != 0 ? args[3]->tcps_irs : 0;
 	this->irs = arg3 != 0 ? args[3]->tcps_iss : 0;
 	this->shift = arg3 != 0 && (args[4]->tcp_flags & NETOBS_TH_SYN) == 0 &&
 	    args[3]->tcps_snd_ws > 0 ? args[3]->tcps_snd_ws : 0;
