@@ -335,6 +335,18 @@ owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner
 	return result;
 }
 
+static void
+owner_lookup_copy_owner(const struct owner_lookup *lookup, const struct owner_record *record, struct owner *owner)
+{
+	*owner = (struct owner){.queried_ns = record->queried_ns,
+				.netns = lookup->netns,
+				.pid = record->pid,
+				.uid = record->uid,
+				.flags = record->flags,
+				.tcp = record->tcp};
+	memcpy(owner->comm, record->comm, sizeof owner->comm);
+}
+
 bool
 owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
 {
@@ -360,14 +372,40 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 		return false;
 	}
 	owner_lookup_mark_referenced(lookup, slot);
-	*owner = (struct owner){.queried_ns = record.queried_ns,
-				.netns = lookup->netns,
-				.pid = record.pid,
-				.uid = record.uid,
-				.flags = record.flags,
-				.tcp = record.tcp};
-	memcpy(owner->comm, record.comm, sizeof owner->comm);
+	owner_lookup_copy_owner(lookup, &record, owner);
 	return true;
+}
+
+bool
+owner_lookup_peek(struct owner_lookup *lookup, const struct owner_key *key, struct owner *owner)
+{
+	struct owner_record record;
+	uint32_t slot;
+
+	owner_lookup_set_unknown(lookup, owner);
+	if (lookup == NULL || owner_lookup_read_reply(lookup, owner_table_hash(lookup->queue.table, key), key, &record,
+						      &slot) != OWNER_READ_OK)
+		return false;
+	owner_lookup_copy_owner(lookup, &record, owner);
+	return true;
+}
+
+void
+owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns)
+{
+	struct owner_record record;
+	uint32_t slot;
+	uint64_t hash;
+
+	if (lookup == NULL)
+		return;
+	hash = owner_table_hash(lookup->queue.table, key);
+	if (owner_lookup_read_reply(lookup, hash, key, &record, &slot) == OWNER_READ_OK &&
+	    record.queried_ns >= since_ns)
+		owner_lookup_mark_referenced(lookup, slot);
+	else if (!owner_lookup_is_pending(lookup, hash))
+		owner_lookup_enqueue(lookup, hash, key, 0);
+	owner_lookup_wake(lookup);
 }
 
 void

@@ -4,9 +4,9 @@
  *
  * A thread queries the kernel (sock_diag, then /proc).  The capture thread puts requests into a bounded queue and reads
  * replies from a table of fixed size; neither operation waits or makes a system call, unless
- * owner_lookup_set_waiting() permits it.  owner_lookup_request(),
- * owner_lookup_find() and owner_lookup_wake() may be called by the capture thread only, the other functions by the
- * creator.
+ * owner_lookup_set_waiting() permits it.  owner_lookup_request(), owner_lookup_find(), owner_lookup_peek(),
+ * owner_lookup_refresh() and owner_lookup_wake() may be called by the capture thread only, or with its lock held; the
+ * other functions by the creator.
  *
  * A NULL object knows no owners: replays use it, and every function accepts it.
  */
@@ -73,6 +73,14 @@ void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *k
 /* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  Enqueues a request if
  * none is pending; a reply that is used gets refreshed. */
 bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+
+/* Like owner_lookup_find(), but never waits and requests nothing: the owner as last found. */
+bool owner_lookup_peek(struct owner_lookup *lookup, const struct owner_key *key, struct owner *owner);
+
+/* Has the kernel queried again about an endpoint, and at once: owner_lookup_peek() then finds an owner whose queried_ns
+ * is later.  A reply from before `since_ns`, the begin of the connection, is about an earlier connection between the
+ * same ends and is discarded. */
+void owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns);
 
 /* Makes owner_lookup_find() wait for the first reply about each connection: at most 20 ms at once, and a tenth of the
  * time altogether, so that the kernel's buffer holds the frames meanwhile.  The creator calls it before the first

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
@@ -69,6 +70,9 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 
 	request[length - 1] = '\0';
 	job->reply.query = control->query;
+	job->reply.uid = uid;
+	job->reply.all_owners =
+	    uid == 0 || uid == control->access.uid || (control->access.mode & (S_IROTH | S_IWOTH)) == 0;
 	if (!control_is_printable(request, length - 1)) {
 		snprintf(job->error, sizeof job->error, "the request is not plain text");
 		return;
@@ -82,7 +86,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		control_check_permission(&job->reply.request, job->error, sizeof job->error);
 }
 
-static bool
+static enum server_next
 control_write_reply(void *context, void *memory, struct text_buffer *text)
 {
 	struct control_job *job = memory;
@@ -90,12 +94,14 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 	(void)context;
 	if (job->error[0] == '\0') {
 		control_reply_write(&job->reply, text);
-		return !job->reply.done;
+		if (job->reply.done)
+			return SERVER_NEXT_END;
+		return job->reply.later ? SERVER_NEXT_LATER : SERVER_NEXT_PART;
 	}
 	text_add_format(text, "error ");
 	text_add_escaped(text, job->error);
 	text_add_format(text, "\n");
-	return false;
+	return SERVER_NEXT_END;
 }
 
 static const char *

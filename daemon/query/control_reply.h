@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/base/text_buffer.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
+#include "flow/flow.h"
 
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
@@ -20,6 +22,13 @@ struct control_reply {
 	uint32_t position; /* position in that table */
 	bool begun;
 	bool done;
+	bool later; /* the next part is not ready yet */
+
+	/* Owners: */
+	uid_t uid;	      /* user of the client */
+	bool all_owners;      /* the client may see the processes of all users, otherwise only its own */
+	uint64_t asked_ns;    /* connection: when its owners were looked up (realtime), 0 not yet */
+	uint64_t deadline_ns; /* when to reply without them (monotonic) */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last
@@ -28,5 +37,23 @@ void control_reply_write(struct control_reply *reply, struct text_buffer *text);
 
 /* Produces the parts of a reply about connections (control_reply_flows.c). */
 void control_reply_write_flows(struct control_reply *reply, struct text_buffer *text);
+
+/* control_reply_owner.c: the processes of the local ends of a flow, whose table belongs to reply->worker.  Call these
+ * functions with the lock of that worker held. */
+
+/* Looks up both local ends; true when the owners are known as well as they will be. */
+bool reply_find_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow);
+
+/* Appends the keys pid, comm, uid and owner, each with a comma in front. */
+void reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			  unsigned endpoint, struct text_buffer *text);
+
+/* Appends the process, or why it is unknown: a line with its end. */
+void reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			  unsigned endpoint, struct text_buffer *text);
+
+/* Appends "PID/COMMAND", "-" if unknown, for a table. */
+void reply_add_owner_column(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			    unsigned endpoint, struct text_buffer *text);
 
 #endif

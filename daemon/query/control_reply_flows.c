@@ -14,7 +14,7 @@
 #define FLOWS_PER_PART 4096u
 
 /* Upper bound of a line. */
-#define LINE_MAX_BYTES 1024u
+#define LINE_MAX_BYTES 2048u
 
 /* Size of a text that holds "[IPv6]:port". */
 #define ENDPOINT_TEXT_SIZE (INET6_ADDRSTRLEN + 8)
@@ -91,13 +91,14 @@ flow_age_seconds(const struct flow_table *table, const struct flow *flow)
 }
 
 static void
-reply_add_flow_row(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
+reply_add_flow_row(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		   struct text_buffer *text)
 {
 	unsigned local = flow_reported_endpoint(flow), remote = 1 - local;
 	char here[ENDPOINT_TEXT_SIZE], there[ENDPOINT_TEXT_SIZE], states[64];
 
 	snprintf(states, sizeof states, "%s/%s", flow_state_name(flow, local), flow_state_name(flow, remote));
-	text_add_format(text, "%10llu %-4s %-28s %-28s %-25s %9.1f %12llu %12llu %7u\n",
+	text_add_format(text, "%10llu %-4s %-28s %-28s %-25s %9.1f %12llu %12llu %7u ",
 			(unsigned long long)flow_cid(table, flow, local), flow_protocol_name(flow),
 			reply_format_endpoint(flow, local, here), reply_format_endpoint(flow, remote, there),
 			flow->kind == FLOW_UDP ? "-" : states, flow_age_seconds(table, flow),
@@ -105,42 +106,47 @@ reply_add_flow_row(const struct flow_table *table, const struct flow *flow, stru
 			(unsigned long long)flow_endpoint_bytes(flow, remote),
 			flow_endpoint_retransmits(table, flow, local) +
 				flow_endpoint_retransmits(table, flow, remote));
+	reply_add_owner_column(reply, table, flow, local, text);
+	text_add_format(text, "\n");
 }
 
 static void
-reply_add_endpoint_json(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
-			struct text_buffer *text)
+reply_add_endpoint_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			unsigned endpoint, struct text_buffer *text)
 {
 	char bytes[INET6_ADDRSTRLEN];
 
 	text_add_format(text,
 			"{\"cid\":%llu,\"address\":\"%s\",\"port\":%u,\"local\":%s,\"state\":\"%s\",\"bytes\":%llu,"
-			"\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u}",
+			"\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u",
 			(unsigned long long)flow_cid(table, flow, endpoint),
 			reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint],
 			(flow->local >> endpoint & 1) != 0 ? "true" : "false", flow_state_name(flow, endpoint),
 			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
 			flow_endpoint_retransmits(table, flow, endpoint),
 			flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
+	reply_add_owner_json(reply, table, flow, endpoint, text);
+	text_add_format(text, "}");
 }
 
 static void
-reply_add_flow_json(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
+reply_add_flow_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		    struct text_buffer *text)
 {
 	unsigned local = flow_reported_endpoint(flow);
 
 	text_add_format(text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"near\":", flow_protocol_name(flow),
 			(unsigned long long)flow_first_seen(table, flow),
 			(unsigned long long)flow_last_seen(table, flow));
-	reply_add_endpoint_json(table, flow, local, text);
+	reply_add_endpoint_json(reply, table, flow, local, text);
 	text_add_format(text, ",\"far\":");
-	reply_add_endpoint_json(table, flow, 1 - local, text);
+	reply_add_endpoint_json(reply, table, flow, 1 - local, text);
 	text_add_format(text, "}\n");
 }
 
 static void
-reply_add_endpoint_details(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
-			   struct text_buffer *text)
+reply_add_endpoint_details(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			   unsigned endpoint, struct text_buffer *text)
 {
 	char at[ENDPOINT_TEXT_SIZE];
 
@@ -155,14 +161,17 @@ reply_add_endpoint_details(const struct flow_table *table, const struct flow *fl
 		text_add_format(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
 				(unsigned)flow->tcp[endpoint].srtt_us, (unsigned)flow->tcp[endpoint].wnd,
 				(unsigned)(flow->tcp[endpoint].nxt - flow->tcp[endpoint].una));
+	text_add_format(text, "  process        ");
+	reply_add_owner_line(reply, table, flow, endpoint, text);
 }
 
 static void
-reply_add_flow_details(const struct flow_table *table, const struct flow *flow, struct text_buffer *text)
+reply_add_flow_details(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		       struct text_buffer *text)
 {
 	text_add_format(text, "%s, age %.1f s\n", flow_protocol_name(flow), flow_age_seconds(table, flow));
-	reply_add_endpoint_details(table, flow, flow_reported_endpoint(flow), text);
-	reply_add_endpoint_details(table, flow, 1 - flow_reported_endpoint(flow), text);
+	reply_add_endpoint_details(reply, table, flow, flow_reported_endpoint(flow), text);
+	reply_add_endpoint_details(reply, table, flow, 1 - flow_reported_endpoint(flow), text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ parts */
@@ -175,8 +184,8 @@ reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
 		return; /* not known yet whether the connection exists */
 	text_add_format(text, "ok\n");
 	if (!reply->request.json)
-		text_add_format(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s\n", "CID", "PROT", "LOCAL",
-				"REMOTE", "STATE", "AGE", "SENT", "RECEIVED", "RETRANS");
+		text_add_format(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s %s\n", "CID", "PROT", "LOCAL",
+				"REMOTE", "STATE", "AGE", "SENT", "RECEIVED", "RETRANS", "PROCESS");
 }
 
 static void
@@ -185,12 +194,16 @@ reply_add_flow(struct control_reply *reply, const struct flow_table *table, cons
 {
 	bool one = reply->request.command == REQUEST_CONNECTION;
 
+	if (one && !reply_find_owners(reply, table, flow)) {
+		reply->later = true;
+		return;
+	}
 	if (one)
 		text_add_format(text, "ok\n");
 	if (reply->request.json)
-		reply_add_flow_json(table, flow, text);
+		reply_add_flow_json(reply, table, flow, text);
 	else
-		(one ? reply_add_flow_details : reply_add_flow_row)(table, flow, text);
+		(one ? reply_add_flow_details : reply_add_flow_row)(reply, table, flow, text);
 	reply->done = one;
 }
 
@@ -213,18 +226,24 @@ control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 	const struct worker *worker = &reply->query->workers->worker[reply->worker];
 	const struct flow_table *table = observer_flows(worker->observer);
 	const struct flow *flow;
+	uint32_t position = reply->position;
 	bool more = true;
 
 	if (!reply->begun)
 		reply_begin_flows(reply, text);
+	reply->later = false;
 	fair_lock_acquire(worker->lock);
-	for (unsigned i = 0; i < FLOWS_PER_PART && more && !reply->done && text_space_left(text) >= LINE_MAX_BYTES;
+	for (unsigned i = 0; i < FLOWS_PER_PART && more && !reply->done && !reply->later &&
+			     text_space_left(text) >= LINE_MAX_BYTES;
 	     i++) {
+		position = reply->position;
 		more = flow_table_next(table, &reply->position, &flow);
 		if (more && flow != NULL && reply_filter_matches(reply, table, flow))
 			reply_add_flow(reply, table, flow, text);
 	}
 	fair_lock_release(worker->lock);
-	if (!more)
+	if (reply->later)
+		reply->position = position; /* the same flow again */
+	else if (!more)
 		reply_next_worker(reply, text);
 }

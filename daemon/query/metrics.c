@@ -85,7 +85,7 @@ metrics_handle_request(void *context, void *memory, char *request, size_t length
 		job->error = HTTP_ERROR("404 Not Found");
 }
 
-static bool
+static enum server_next
 metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 {
 	struct metrics *metrics = context;
@@ -93,18 +93,18 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 
 	if (job->error != NULL) {
 		text_add_format(text, "%s", job->error);
-		return false;
+		return SERVER_NEXT_END;
 	}
 	text_add_format(text, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 			      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n");
 	if (job->head)
-		return false;
+		return SERVER_NEXT_END;
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
 	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
 	if (text->truncated)
 		log_warning("the metrics page is too long and was truncated");
-	return false;
+	return SERVER_NEXT_END;
 }
 
 static const char *

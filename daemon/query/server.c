@@ -44,7 +44,7 @@ struct server_client {
 	struct watch *timer;
 	size_t request_length; /* bytes of the request read so far */
 	size_t part_sent;      /* bytes of the part sent so far */
-	bool part_is_last;     /* the present part is the last one */
+	enum server_next next; /* after the present part */
 	struct text_buffer text;
 	_Alignas(16) char state[SERVER_STATE_SIZE];
 	char request[SERVER_REQUEST_MAX + 1];
@@ -123,6 +123,31 @@ client_shutdown(struct server_client *client)
 		client_set_stage(client, STAGE_CLOSE, client_drain_input, CLOSE_TIMEOUT_NS);
 }
 
+static void client_send_reply(void *context);
+
+static void
+client_resume_reply(void *context)
+{
+	struct server_client *client = context;
+
+	watch_free(client->watch);
+	client->watch = loop_watch_writable(client->server->loop, client->fd, client_send_reply, client);
+	if (client->watch == NULL)
+		client_close(client);
+}
+
+/* The next part is not ready: a writable socket would keep the loop busy.  The server is late, not the client. */
+static void
+client_pause_reply(struct server_client *client)
+{
+	client->next = SERVER_NEXT_PART;
+	client->progress = clock_monotonic_ns();
+	watch_free(client->watch);
+	client->watch = loop_watch_timer(client->server->loop, client_resume_reply, client);
+	if (client->watch == NULL || !watch_arm_timer(client->watch, SERVER_LATER_NS))
+		client_close(client);
+}
+
 static void
 client_send_reply(void *context)
 {
@@ -130,10 +155,10 @@ client_send_reply(void *context)
 	const struct server *server = client->server;
 	ssize_t sent;
 
-	if (client->part_sent == client->text.used && !client->part_is_last) {
+	if (client->part_sent == client->text.used && client->next == SERVER_NEXT_PART) {
 		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
 		client->part_sent = 0;
-		client->part_is_last = !server->ops->write_reply(server->context, client->state, &client->text);
+		client->next = server->ops->write_reply(server->context, client->state, &client->text);
 	}
 	sent = send(client->fd, client->part + client->part_sent, client->text.used - client->part_sent, MSG_NOSIGNAL);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
@@ -145,8 +170,12 @@ client_send_reply(void *context)
 		client->progress = clock_monotonic_ns();
 		watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
 	}
-	if (client->part_sent == client->text.used && client->part_is_last)
+	if (client->part_sent != client->text.used)
+		return;
+	if (client->next == SERVER_NEXT_END)
 		client_shutdown(client);
+	else if (client->next == SERVER_NEXT_LATER)
+		client_pause_reply(client);
 }
 
 static void
@@ -168,10 +197,11 @@ client_read_request(void *context)
 	length = server->ops->request_length(client->request, client->request_length);
 	if (length > 0) {
 		server->ops->handle_request(server->context, client->state, client->request, length, client->uid);
+		client->next = SERVER_NEXT_PART;
 	} else if (client->request_length == SERVER_REQUEST_MAX) {
 		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
 		text_add_format(&client->text, "%s", server->ops->error_reply(SERVER_REQUEST_TOO_LONG));
-		client->part_is_last = true;
+		client->next = SERVER_NEXT_END;
 	} else {
 		return;
 	}

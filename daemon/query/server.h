@@ -30,6 +30,15 @@ enum server_error {
 	SERVER_NOT_PERMITTED, /* the socket's mode does not permit this client */
 };
 
+/* After a part of a reply. */
+enum server_next {
+	SERVER_NEXT_END,   /* the part is the last one */
+	SERVER_NEXT_PART,  /* another part follows */
+	SERVER_NEXT_LATER, /* another part follows after SERVER_LATER_NS: it is not ready yet */
+};
+
+#define SERVER_LATER_NS 5000000u
+
 struct server_ops {
 	const char *name; /* name for messages, such as "control" */
 	/* Length of a complete request at the start of `length` bytes, 0 if it is incomplete. */
@@ -37,8 +46,8 @@ struct server_ops {
 	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially
 	 * zero, keeps what is needed for the reply.  Bytes behind the request are ignored. */
 	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
-	/* Appends the next part of the reply, which may be empty; false if it is the last one. */
-	bool (*write_reply)(void *context, void *job, struct text_buffer *text);
+	/* Appends the next part of the reply, which may be empty. */
+	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
 	/* The reply to a request that is rejected. */
 	const char *(*error_reply)(enum server_error error);
 };

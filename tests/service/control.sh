@@ -296,6 +296,76 @@ inside python3 "$client" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.1" >"
 check "metrics on a Unix socket" grep -q netobs_frames_total "$tmp/http"
 stop
 
+# --------------------------------------------------------------------------------------------- processes of connections
+
+# own PORT: a process of root with both ends of a connection; sets $owner, $cid
+own() {
+	rm -f "$tmp/ready" "$tmp/hold"
+	mkfifo "$tmp/hold"
+	inside python3 "$client" own "$1" 'a "b' "$tmp/ready" <"$tmp/hold" &
+	owning=$!
+	exec 5>"$tmp/hold"
+	wait_for test -e "$tmp/ready"
+	owner=$(cat "$tmp/ready")
+	wait_for listed 1 state=established port "$1"
+	cid=$(ctl connections --json port "$1" | sed 's/.*"near":{"cid":\([0-9]*\).*/\1/')
+}
+
+# let_go: the process ends
+let_go() {
+	exec 5>&-
+	wait "$owning"
+}
+
+# owners PORT: the words for both ends
+owners() {
+	ctl connections --json port "$1" | grep -o '"owner":"[a-z-]*"' | sed 's/.*:"\(.*\)"/\1/' | tr '\n' ' '
+}
+
+# closed CID: whether both ends have closed their sockets
+closed() {
+	[ "$(ctl connection "$1" | grep -c "^  process  *$owner .*, has closed the socket\$")" -eq 2 ]
+}
+
+start --all-owners --control-mode 666
+own 7004
+is "connections: processes that were not looked up yet" \
+	"$(owners 7004):$(ctl connections port 7004 | awk 'NR == 2 { print $NF }')" "pending pending :-"
+ctl connection "$cid" >"$tmp/connection"
+is "connection: the process of both local ends, without a tracer" \
+	"$(grep '^  process' "$tmp/connection" | uniq -c | sed 's/^ *//')" "2   process        $owner (a \"b)"
+is "connection: the process as JSON" \
+	"$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq -c | sed 's/^ *//')" \
+	"2 \"pid\":$owner,\"comm\":\"a \\u0022b\",\"owner\":\"process\""
+is "connections: the process" "$(ctl connections port 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
+if have setpriv; then
+	# shellcheck disable=SC2086
+	is "connection: another user does not see the process" \
+		"$($other_user "$ctl" -s "$socket" connection "$cid" | grep -c '^  process  *unknown: the socket belongs to another user$')" 2
+fi
+let_go
+check "connection: the process that has closed the socket" wait_for closed "$cid"
+stop
+start
+own 7005
+is "connection: the process of another user" \
+	"$(ctl connection "$cid" | grep -c '^  process  *unknown: netobsd may not examine .*; --all-owners permits it$')" 2
+is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq)" \
+	'"pid":-1,"comm":"","owner":"hidden"'
+let_go
+stop
+start --no-owners
+own 7006
+is "connection: processes are not looked up" "$(ctl connection "$cid" | grep -c '^  process  *unknown: .*--no-owners)$'):$(owners 7006)" \
+	"2:off off "
+let_go
+stop
+start --all-owners --workers 2
+own 7007
+is "connection: the process, with two workers" "$(ctl connection "$cid" | grep -c "^  process  *$owner (")" 2
+let_go
+stop
+
 # ----------------------------------------------------------------------------------------------------------- samples
 
 check "the dashboard is JSON" python3 "$client" dashboard "$top/conf/grafana-dashboard.json" "$tmp/metrics"

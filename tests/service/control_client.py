@@ -8,6 +8,8 @@
                                                likewise; every other one requests the metrics and does not read them
     control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
     control_client.py streams COUNT            makes COUNT UDP streams on loopback
+    control_client.py own PORT NAME READY      connects to itself on loopback, as a process with this name; writes its
+                                               process id to READY and ends both ends at the end of its input
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
     control_client.py http-unix SOCKET LINE    makes one HTTP request on a Unix socket
     control_client.py reply SOCKET READY TEXT  listens, and sends TEXT, with Python's escapes, to one client
@@ -17,6 +19,7 @@
     control_client.py dashboard FILE METRICS   checks that METRICS has every metric of the dashboard
 """
 import json
+import os
 import pathlib
 import random
 import re
@@ -200,12 +203,24 @@ def dashboard(path, page):
         sys.exit(f"unknown: {used - known}")
 
 
+def own(port, name, ready):
+    with open("/proc/self/comm", "w") as comm:
+        comm.write(name)
+    with socket.create_server(("127.0.0.1", int(port))) as listener:
+        with socket.create_connection(("127.0.0.1", int(port))) as client, listener.accept()[0]:
+            client.sendall(b"x")
+            pathlib.Path(ready + ".new").write_text(str(os.getpid()))
+            os.rename(ready + ".new", ready)
+            sys.stdin.read()
+
+
 COMMANDS = {
     "raw": raw,
     "stall": stall,
     "stall-http": stall_http,
     "slow": slow,
     "streams": streams,
+    "own": own,
     "http": http,
     "http-unix": http_unix,
     "reply": reply,

@@ -35,6 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/owner/owner_lookup.h"
 #include "daemon/owner/owner_table.h"
 
@@ -715,6 +716,49 @@ test_reused_udp_port(void **state)
 	owner_lookup_free(lookup);
 }
 
+/* What is stored about an endpoint, without a request; then a reply that is newer than a given time, as the control
+ * socket needs it. */
+static void
+test_peek_and_refresh(void **state)
+{
+	struct owner_lookup *lookup = new_owners();
+	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	int fd = open_socket(SOCK_DGRAM, &any);
+	union address local = name_of(fd, false);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	uint64_t end = now_ms() + TIMEOUT_MS, since;
+	struct owner owner;
+
+	(void)state;
+	assert_false(owner_lookup_peek(NULL, &key, &owner));
+	assert_false(owner_lookup_peek(lookup, &key, &owner));
+	assert_int_equal(owner.pid, -1);
+	assert_int_equal(owner_lookup_get_counters(lookup).requests, 0);
+	owner_lookup_refresh(NULL, &key, 0);
+	for (unsigned requests = 1; requests <= 2; requests++) {
+		since = clock_realtime_ns();
+		owner_lookup_refresh(lookup, &key, requests == 1 ? 0 : since); /* the second discards the reply */
+		do {
+			assert_true(now_ms() < end);
+			pause_ms(1);
+		} while (!owner_lookup_peek(lookup, &key, &owner) || !has_pid(&owner));
+		check_mine(&owner, lookup);
+		assert_true(owner.queried_ns >= since);
+		assert_int_equal(owner_lookup_get_counters(lookup).requests, requests);
+	}
+	since = clock_realtime_ns();
+	owner_lookup_refresh(lookup, &key, 0); /* the reply stays, and the kernel is queried again */
+	assert_true(owner_lookup_peek(lookup, &key, &owner));
+	do {
+		assert_true(now_ms() < end);
+		pause_ms(1);
+	} while (!owner_lookup_peek(lookup, &key, &owner) || owner.queried_ns < since);
+	check_mine(&owner, lookup);
+	assert_int_equal(owner_lookup_get_counters(lookup).requests, 2);
+	close(fd);
+	owner_lookup_free(lookup);
+}
+
 /* A lookup starts a request by itself. */
 static void
 test_lookup_requests(void **state)
@@ -1094,6 +1138,7 @@ main(int argc, char **argv)
 	    cmocka_unit_test(test_udp_bound_to_device),
 	    cmocka_unit_test(test_reused_ends),
 	    cmocka_unit_test(test_reused_udp_port),
+	    cmocka_unit_test(test_peek_and_refresh),
 	    cmocka_unit_test(test_lookup_requests),
 	    cmocka_unit_test(test_refreshed),
 	    cmocka_unit_test(test_many),

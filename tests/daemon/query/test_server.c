@@ -14,10 +14,14 @@
 
 #include <cmocka.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/query/server.h"
 
 /* Places of the server and some that wait for one; within the backlog of the listening socket. */
 #define STALLED (2 * SERVER_CLIENTS_MAX)
+
+/* Times that a reply is not ready. */
+#define LATER 5
 
 /* A minute, after which a test fails. */
 #define PATIENCE_MS 60000
@@ -26,9 +30,11 @@ static struct loop *loop;
 static struct server *server;
 static struct sockaddr_un address;
 static int stalled[STALLED];
+static unsigned replies_written;
 
 struct job {
 	bool endless;
+	unsigned later; /* times that the reply is not ready */
 };
 
 static size_t
@@ -48,16 +54,22 @@ handle_request(void *context, void *memory, char *request, size_t length, uid_t 
 	(void)length;
 	(void)uid;
 	job->endless = request[0] == 'e';
+	job->later = request[0] == 'l' ? LATER : 0;
 }
 
-static bool
+static enum server_next
 write_reply(void *context, void *memory, struct text_buffer *text)
 {
-	const struct job *job = memory;
+	struct job *job = memory;
 
 	(void)context;
+	replies_written++;
+	if (job->later > 0) {
+		job->later--;
+		return SERVER_NEXT_LATER;
+	}
 	text_add_format(text, "%*s\n", job->endless ? 60000 : 5, "reply");
-	return job->endless;
+	return job->endless ? SERVER_NEXT_PART : SERVER_NEXT_END;
 }
 
 static const char *
@@ -230,6 +242,38 @@ test_server_pauses(void **state)
 		close(stalled[i]);
 }
 
+/* A reply that is not ready is written again after a pause each time, and does not keep the loop busy. */
+static void
+test_later(void **state)
+{
+	uint64_t began = clock_monotonic_ns();
+	int fd = connect_client("later\n");
+
+	(void)state;
+	replies_written = 0;
+	assert_reply(fd, "reply\n");
+	assert_true(clock_monotonic_ns() - began >= LATER * SERVER_LATER_NS);
+	assert_int_equal(replies_written, LATER + 1);
+	close(fd);
+}
+
+/* The client ends the connection before its reply is ready. */
+static void
+test_later_gone(void **state)
+{
+	int fd = connect_client("later\n");
+
+	(void)state;
+	replies_written = 0;
+	for (unsigned ms = 0; ms < PATIENCE_MS && replies_written == 0; ms++)
+		loop_sleep(loop, 1000000);
+	assert_true(replies_written > 0);
+	close(fd);
+	fd = connect_client("request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+}
+
 static void
 test_too_long(void **state)
 {
@@ -254,6 +298,8 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_mixed, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_oldest_first, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_server_pauses, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_later, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_later_gone, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
 	};
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes of the local ends of a connection, in replies about connections. */
+#include <stdio.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/owner/owner_lookup.h"
+#include "daemon/query/control_reply.h"
+
+/* Longest wait for the owners of a connection. */
+#define OWNER_WAIT_NS NANOSECONDS
+
+/* How an end is owned, or why its process is unknown. */
+enum reply_owner_status {
+	REPLY_OWNER_PROCESS,
+	REPLY_OWNER_LISTENER,
+	REPLY_OWNER_CLOSED,
+	REPLY_OWNER_UNKNOWN, /* from here on the process is unknown */
+	REPLY_OWNER_CAPTURE = REPLY_OWNER_UNKNOWN,
+	REPLY_OWNER_REMOTE,
+	REPLY_OWNER_OFF,
+	REPLY_OWNER_SCTP,
+	REPLY_OWNER_PENDING,
+	REPLY_OWNER_PRIVATE,
+	REPLY_OWNER_HIDDEN,
+	REPLY_OWNER_NO_SOCKET,
+	REPLY_OWNER_NO_PROCESS,
+};
+
+static const struct {
+	const char *word; /* in JSON */
+	const char *text; /* behind the process, or behind "unknown: " */
+} reply_owner_statuses[] = {
+    [REPLY_OWNER_PROCESS] = {"process", ""},
+    [REPLY_OWNER_LISTENER] = {"listener", ", listens; no process has accepted the connection yet"},
+    [REPLY_OWNER_CLOSED] = {"closed", ", has closed the socket"},
+    [REPLY_OWNER_CAPTURE] = {"capture", "a capture file contains no processes"},
+    [REPLY_OWNER_REMOTE] = {"remote", "not an end of this host"},
+    [REPLY_OWNER_OFF] = {"off", "netobsd does not look up processes (--no-owners)"},
+    [REPLY_OWNER_SCTP] = {"sctp", "processes of SCTP associations are not looked up"},
+    [REPLY_OWNER_PENDING] = {"pending", "not found in time"},
+    [REPLY_OWNER_PRIVATE] = {"private", "the socket belongs to another user"},
+    [REPLY_OWNER_HIDDEN] = {"hidden", "netobsd may not examine processes of other users; --all-owners permits it"},
+    [REPLY_OWNER_NO_SOCKET] = {"no-socket", "the socket is closed, or in another network namespace"},
+    [REPLY_OWNER_NO_PROCESS] = {"no-process", "no process was found that holds the socket"},
+};
+
+static struct owner_lookup *
+reply_owner_lookup(const struct control_reply *reply)
+{
+	return reply->query->workers->worker[reply->worker].owner_lookup;
+}
+
+/* Whether the owner of this end can be looked up. */
+static bool
+reply_is_owner_sought(const struct control_reply *reply, const struct flow *flow, unsigned endpoint)
+{
+	return reply_owner_lookup(reply) != NULL && (flow->local >> endpoint & 1) != 0 && flow->kind != FLOW_SCTP;
+}
+
+/* Whether there is a reply of the kernel since the request that names the process, or the process will not be found. */
+static bool
+reply_is_owner_final(const struct control_reply *reply, const struct flow *flow, unsigned endpoint)
+{
+	struct owner_key key;
+	struct owner owner;
+
+	owner_key_from_flow(&key, &flow->key, endpoint);
+	return owner_lookup_peek(reply_owner_lookup(reply), &key, &owner) && owner.queried_ns >= reply->asked_ns &&
+	       (owner.pid >= 0 || (owner.flags & (OWNER_HIDDEN | OWNER_CLOSED)) != 0);
+}
+
+bool
+reply_find_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
+{
+	bool first = reply->asked_ns == 0, final = true;
+
+	if (first) {
+		reply->asked_ns = clock_realtime_ns();
+		reply->deadline_ns = clock_monotonic_ns() + OWNER_WAIT_NS;
+	}
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		struct owner_key key;
+
+		if (!reply_is_owner_sought(reply, flow, endpoint))
+			continue;
+		owner_key_from_flow(&key, &flow->key, endpoint);
+		if (first)
+			owner_lookup_refresh(reply_owner_lookup(reply), &key, flow_first_seen(table, flow));
+		final &= reply_is_owner_final(reply, flow, endpoint);
+	}
+	return final || clock_monotonic_ns() >= reply->deadline_ns;
+}
+
+/* Reads the owner of an end as last found. */
+static enum reply_owner_status
+reply_read_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		 unsigned endpoint, struct owner *owner)
+{
+	struct owner_key key;
+	bool found;
+
+	owner_key_from_flow(&key, &flow->key, endpoint);
+	found = owner_lookup_peek(reply_is_owner_sought(reply, flow, endpoint) ? reply_owner_lookup(reply) : NULL, &key,
+				  owner);
+	if (reply->query->config->capture_paths[0] != NULL)
+		return REPLY_OWNER_CAPTURE;
+	if ((flow->local >> endpoint & 1) == 0)
+		return REPLY_OWNER_REMOTE;
+	if (reply_owner_lookup(reply) == NULL)
+		return REPLY_OWNER_OFF;
+	if (flow->kind == FLOW_SCTP)
+		return REPLY_OWNER_SCTP;
+	if (!found || owner->queried_ns < flow_first_seen(table, flow))
+		return REPLY_OWNER_PENDING; /* not queried yet, or about an earlier connection between the same ends */
+	if (owner->uid == OWNER_UID_UNKNOWN)
+		return REPLY_OWNER_NO_SOCKET;
+	if (!reply->all_owners && owner->uid != reply->uid)
+		return REPLY_OWNER_PRIVATE;
+	if (owner->pid < 0)
+		return (owner->flags & OWNER_HIDDEN) != 0 ? REPLY_OWNER_HIDDEN : REPLY_OWNER_NO_PROCESS;
+	if ((owner->flags & OWNER_CLOSED) != 0)
+		return REPLY_OWNER_CLOSED;
+	return (owner->flags & OWNER_LISTENER) != 0 ? REPLY_OWNER_LISTENER : REPLY_OWNER_PROCESS;
+}
+
+void
+reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		     unsigned endpoint, struct text_buffer *text)
+{
+	struct owner owner;
+	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
+	bool known = status < REPLY_OWNER_UNKNOWN;
+
+	text_add_format(text, ",\"pid\":%d,\"comm\":", known ? (int)owner.pid : -1);
+	text_add_json(text, known ? owner.comm : "");
+	text_add_format(text, ",\"owner\":\"%s\"", reply_owner_statuses[status].word);
+}
+
+void
+reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		     unsigned endpoint, struct text_buffer *text)
+{
+	struct owner owner;
+	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
+
+	if (status < REPLY_OWNER_UNKNOWN) {
+		text_add_format(text, "%d (", (int)owner.pid);
+		text_add_escaped(text, owner.comm);
+		text_add_format(text, ")%s\n", reply_owner_statuses[status].text);
+	} else {
+		text_add_format(text, "unknown: %s\n", reply_owner_statuses[status].text);
+	}
+}
+
+void
+reply_add_owner_column(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		       unsigned endpoint, struct text_buffer *text)
+{
+	struct owner owner;
+
+	if (reply_read_owner(reply, table, flow, endpoint, &owner) < REPLY_OWNER_UNKNOWN) {
+		text_add_format(text, "%d/", (int)owner.pid);
+		text_add_escaped(text, owner.comm);
+	} else {
+		text_add_format(text, "-");
+	}
+}
