@@ -4,8 +4,8 @@
  *
  * Segments, state changes and retransmissions of the connections with PORT at one end; the client's port selects one
  * connection.  TIME is packet time since the first line, DELTA since the line before, in microseconds.  SEQ and ACK
- * count from the SYN of their sender, or are absolute if that was not captured or no endpoint sends the segment, as when
- * a connection is refused; WINDOW is in bytes, scaled.
+ * count from the SYN of their sender, or are absolute if that was not captured or no endpoint sends the segment, as
+ * when a connection is refused; WINDOW is in bytes, scaled.
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -109,7 +109,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	# shellcheck disable=SC2016
 	is "-t dtrace: library, process, program with the process's provider, argument" \
 		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-s$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
-			grep -c 'netobs\*' "$tmp/out")" "6
+			grep -c 'netobs\*' "$tmp/out")" "7
 0"
 	# DTrace refuses the script: netobs fails, and its netobsd ends.
 	cat >"$tmp/bin/dtrace" <<-'SH'
