@@ -58,14 +58,19 @@ complains "no such file" "cannot read /nonsense" webconn -r /nonsense
 complains "no such process" "process 999999999 does not exist" webconn -p 999999999
 complains "no such option" "unknown option --nonsense" webconn --nonsense
 complains "both a file and a process" "cannot be combined with -r" webconn -r /dev/null -p $$
-complains "no such tracer" "ktap is not installed; to print the firings without a tracer" webconn -r /dev/null -t ktap
+complains "no such tracer" "unknown tracer ktap; use bpftrace or dtrace" webconn -r /dev/null -t ktap
+# A bpftrace that is never run.
+mkdir "$tmp/never"
+ln -s /bin/false "$tmp/never/bpftrace"
+path=$PATH
+PATH=$tmp/never:$PATH
 if [ "$(id -u)" -eq 0 ]; then
 	cp /bin/true "$tmp/true"
-	NETOBSD=$tmp/true complains "a program without probes" "contains no probes" webconn -r /dev/null -t sh
+	NETOBSD=$tmp/true complains "a program without probes" "contains no probes" webconn -r /dev/null -t bpftrace
 	if have setpriv && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs" -a -x "$NETOBSD"; then
 		ln -s "$netobs" "$tmp/netobs"
-		if setpriv --reuid=65534 --clear-groups "$netobs" webconn -r /dev/null -t sh >"$tmp/out" 2>&1 ||
-			! grep -q 'sh needs root, try sudo; to print the firings without a tracer: netobs webconn -r FILE --print' "$tmp/out"; then
+		if setpriv --reuid=65534 --clear-groups "$netobs" webconn -r /dev/null -t bpftrace >"$tmp/out" 2>&1 ||
+			! grep -q 'bpftrace needs root, try sudo; to print the firings without a tracer: netobs webconn -r FILE --print' "$tmp/out"; then
 			not_ok "no permission" "$tmp/out"
 		else
 			ok "no permission"
@@ -75,8 +80,9 @@ if [ "$(id -u)" -eq 0 ]; then
 	fi
 else
 	skip "a program without probes" "needs root"
-	complains "no permission" "needs root, try sudo; to print the firings without a tracer" webconn -r /dev/null -t sh
+	complains "no permission" "needs root, try sudo; to print the firings without a tracer" webconn -r /dev/null -t bpftrace
 fi
+PATH=$path
 
 "$netobs" refused -r "$top/tests/captures/one-tcp-rst.pcap" --print >"$tmp/out" 2>"$tmp/err"
 is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp/out" | paste -s -d ' ' -)" \
