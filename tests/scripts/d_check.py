@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A strict reader of D scripts, for machines without DTrace.
 
-    netobsd --list-probes --format json | tests/scripts/d_check.py netobs.h SCRIPT...
+    netobsd --list-probes --format json | tests/scripts/d_check.py netobs.h [--unlabelled] SCRIPT...
 
 It knows the part of D that scripts/d uses and refuses the rest: each probe is one of the provider, each args[N]->field
 is there in every probe of its clause, each name is declared or DTrace's own, printf and printa have an argument of the
-right kind for each conversion, each aggregation is printed with its name.  It also refuses what DTrace 2.0.2 accepts or
-should accept, but gets wrong: an element that is set to 0, typedefs among several keys.  Prints file:line: what, and fails, if something is wrong.
+right kind for each conversion, each aggregation is printed with its name (not with --unlabelled).  It also refuses what
+DTrace 2.0.2 accepts or should accept, but gets wrong: an element that is set to 0, typedefs among several keys.  Prints
+file:line: what, and fails, if something is wrong.
 """
 import json
 import re
@@ -80,7 +81,7 @@ class Reader:
         while self.tokens[self.at][0] != "end":
             self.a_clause()
         for name in self.maps:
-            if name not in self.printed:
+            if name not in self.printed and not unlabelled:
                 self.refuse("@%s is not printed with its name: printa(\"@%s...\", @%s)" % (name, name, name))
 
     def declaration(self):
@@ -333,7 +334,8 @@ def constants(header):
 
 manifest = json.load(sys.stdin)
 manifest["constants"] = constants(sys.argv[1])
-for script in sys.argv[2:]:
+unlabelled = "--unlabelled" in sys.argv
+for script in (argument for argument in sys.argv[2:] if argument != "--unlabelled"):
     try:
         Reader(script, manifest).program()
     except Refused as refused:
