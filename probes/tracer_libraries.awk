@@ -150,8 +150,9 @@ function write_d_struct(s,    i, type) {
 	print "} nobs_" struct_name[s] "_t;"
 }
 
-# A string, which is empty at times if its comment has "" in it.  Linux 6.1 reports an empty string as a fault, and
-# DTrace then skips the clause.  It has room for four strings at a time, and the test takes a second one.
+# Expression for a string.  A field whose comment in netobs.h contains "" may be empty, so its first byte is tested:
+# Linux 6.1 reports the copy of an empty string as a fault, and DTrace then skips the clause.  A clause has room for
+# four strings at a time, and the test takes a second one.
 function d_string(at, size, doc) {
 	if (doc !~ /""/)
 		return "copyinstr(" at ", " size ")"

@@ -2,9 +2,9 @@
 /*
  * configure --with-dtrace: the same probes for DTrace, beside the notes for the other tracers.  The macros of a header
  * that `dtrace -h` generates fire a probe, NETOBS_TCP_SEND(...), or return whether DTrace traces it,
- * NETOBS_TCP_SEND_ENABLED().  Each is a nop that DTrace knows the place of.
+ * NETOBS_TCP_SEND_ENABLED().  Each compiles to nops whose location DTrace knows.
  *
- * The second is used only for site_sync_dtrace(), which raises the semaphore for DTrace as the kernel does for other
+ * The latter is used only for site_sync_dtrace(), which raises the semaphore for DTrace as the kernel does for other
  * tracers.  Testing whether a probe is enabled therefore remains a single load.
  *
  * Both macros of a probe must be in one function: DTrace lists a probe once for each function, and with netobs* it

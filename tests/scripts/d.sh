@@ -19,7 +19,7 @@ for script in "$top"/scripts/d/*.d; do
 done
 
 # The reader rejects what is wrong.
-# refuses WHAT SCRIPT: for another reason than aggregations that are not printed, which the scripts here need not do
+# refuses WHAT SCRIPT: the reader rejects SCRIPT, and not because its aggregations are not printed
 refuses() {
 	printf '%s\n' "$2" >"$tmp/bad.d"
 	if reads "$tmp/bad.d" >"$tmp/message" || grep -q 'is not printed with its name' "$tmp/message"; then

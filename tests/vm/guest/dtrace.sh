@@ -3,9 +3,10 @@
 #
 # Timeout: 7200
 #
-# DTrace itself: the first example of netobs(7), and every D script on the capture of its sample, against the sample, which
-# is bpftrace's answer and the built-in printer's (tests/scripts/scripts.sh).  DTrace is of /vm/extra, netobsd of
-# /vm/dof; $DTRACE_SCRIPTS has the names of the scripts to run, all without it.
+# Runs DTrace: the example of netobs(7) against the built-in printer, and every D script on the capture of its sample
+# against the sample, which is the answer of bpftrace and of the printer (tests/scripts/scripts.sh).  DTrace comes from
+# /vm/extra, netobsd from /vm/dof.  $DTRACE_SCRIPTS: names of the scripts to run, default all.  $DTRACE_LIBRARY: D
+# library of the example, default that of the package.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/vm/guest/guest.sh
