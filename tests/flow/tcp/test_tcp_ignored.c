@@ -182,6 +182,50 @@ test_the_ack_of_a_fin_behind_data_without_an_answer(void **state)
 }
 
 static void
+test_a_fin_with_the_ack_of_a_fin_behind_data(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	t.now -= MILLISECONDS / 2;
+	feed(B, TCP_FIN | TCP_ACK, 5101, 1002, 0);
+	tcp_fixture_take_trace(&t);
+	assert_true(t.flow->deadline <= t.flow->tcp[A].wait_until);
+	t.now -= MILLISECONDS / 2;
+	feed(A, TCP_RST, 1001, 0, 0); /* A was closed before both */
+	expect("A:FIN_WAIT_1>CLOSED");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	open_connection();
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	feed(B, TCP_FIN | TCP_ACK, 5101, 1002, 0);
+	tcp_fixture_take_trace(&t);
+	tcp_flush_deferred(t.table);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>TIME_WAIT");
+}
+
+static void
+test_more_data_does_not_extend_the_deferral(void **state)
+{
+	uint64_t end;
+	uint32_t i;
+
+	(void)state;
+	close_before_data();
+	end = t.flow->tcp[A].wait_until;
+	for (i = 0; t.now + MILLISECONDS < end; i++) {
+		expect("");
+		feed(B, TCP_ACK, 5201 + 10 * i, 1002, 10);
+		assert_int_equal(t.flow->tcp[A].wait_until, end);
+	}
+	assert_true(i > 0);
+	feed(B, TCP_ACK, 5201 + 10 * i, 1002, 10);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+static void
 test_forged_resets(void **state)
 {
 	static const uint32_t forged[] = {900000, 4000, 5100, 5000, 5001 + 20000};
@@ -728,6 +772,8 @@ main(void)
 		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
 		all(test_data_does_not_reset_a_socket_that_reads),
 		all(test_the_ack_of_a_fin_behind_data_without_an_answer),
+		all(test_a_fin_with_the_ack_of_a_fin_behind_data),
+		all(test_more_data_does_not_extend_the_deferral),
 		all(test_forged_resets),
 		all(test_a_forged_syn),
 		all(test_a_syn_that_is_accepted_after_missing_frames),
