@@ -73,7 +73,7 @@ struct tcp_endpoint {
 			uint32_t rtt_seq; /* an ACK beyond this completes the round trip sample */
 			uint32_t rtt_us;  /* start of that sample */
 		};
-		uint64_t wait_until; /* end of TIME_WAIT, or of the wait for a FIN or RST to reach it, ns */
+		uint64_t wait_until; /* end of TIME_WAIT, or of the wait of a deferred input, ns */
 	};
 	uint32_t segments_sent;
 	uint32_t ts_recent;   /* latest timestamp accepted from the peer (TS.Recent of RFC 7323), 0 unknown */
