@@ -35,7 +35,7 @@ static const struct {
     [REPLY_OWNER_CLOSED] = {"closed", ", has closed the socket"},
     [REPLY_OWNER_CAPTURE] = {"capture", "a capture file contains no processes"},
     [REPLY_OWNER_REMOTE] = {"remote", "not an end of this host"},
-    [REPLY_OWNER_OFF] = {"off", "netobsd does not look up processes (--no-owners)"},
+    [REPLY_OWNER_OFF] = {"off", "netobsd does not look up processes (its log has the reason, or --no-owners)"},
     [REPLY_OWNER_SCTP] = {"sctp", "processes of SCTP associations are not looked up"},
     [REPLY_OWNER_PENDING] = {"pending", "not found in time"},
     [REPLY_OWNER_PRIVATE] = {"private", "the socket belongs to another user"},
