@@ -188,7 +188,18 @@ if unshare --net true 2>/dev/null; then
 	# Runs netobs and sends datagrams until it has ended; with $stop, sends it that signal when its output has begun, or when
 	# twenty datagrams were sent to a netobsd that observes.
 	cat >"$tmp/live.py" <<-'PY'
-		import os, signal, socket, subprocess, sys, time
+		import glob, os, signal, socket, subprocess, sys, time
+		def tracers(parent):
+		    found = []
+		    for path in glob.glob("/proc/[0-9]*/stat"):
+		        try:
+		            with open(path) as stat:
+		                pid, comm, _, of = stat.read().split()[:4]
+		        except (OSError, ValueError):
+		            continue
+		        if comm == "(bpftrace)" and of == str(parent):
+		            found.append(pid)
+		    return found
 		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 		netobs = subprocess.Popen(sys.argv[3:], stdout=open(sys.argv[2] + "/out", "w"), stderr=open(sys.argv[2] + "/err", "w"))
 		sender, sent, observing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0, False
@@ -197,8 +208,7 @@ if unshare --net true 2>/dev/null; then
 		    time.sleep(0.01) # no event: the interval between two datagrams
 		    with open("/proc/net/packet") as table:
 		        observing = observing or any(line.split()[3] == "0003" for line in table)
-		    tracers = os.popen("ps -o pid= --ppid %d -o comm=" % netobs.pid).read() if observing and sys.argv[1] else ""
-		    waits = [line.split()[0] for line in tracers.splitlines() if line.split()[1] == "bpftrace"]
+		    waits = tracers(netobs.pid) if observing and sys.argv[1] else []
 		    sent += bool(waits) and "epoll" in os.popen("cat /proc/%s/wchan 2>&1" % waits[0]).read()
 		    if sys.argv[1] and sent == 100:
 		        netobs.send_signal(getattr(signal, "SIG" + sys.argv[1]))
