@@ -262,8 +262,9 @@ tcp_store_ignored(struct tcp_segment_ctx *ctx)
 
 /*
  * A RST has SND.NXT of its sender, or answers a segment of the peer with its ACK number; Linux also uses the right edge
- * of the peer's window, and a socket that is closed the number of its FIN.  If frames are missing in the capture, it
- * has the number up to which the peer has acknowledged them.
+ * of the peer's window, and a socket that is closed the number of its FIN.  The ACK number of data that resets a closed
+ * socket may be older than the last one captured.  If frames are missing in the capture, the RST has the number up to
+ * which the peer has acknowledged them.
  */
 bool
 tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
@@ -275,6 +276,6 @@ tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
 		return true;
 	return seq == e->nxt || seq == e->una || seq == peer->rcv_nxt || seq == peer->last_ack_sent ||
 	       seq == peer->last_ack_sent + peer->wnd ||
-	       ((e->flags & TCP_EP_FIN_SENT) != 0 && seq == e->nxt - 1) ||
+	       ((e->flags & TCP_EP_FIN_SENT) != 0 && seq == e->nxt - 1) || tcp_loss_rst_answers_data(ctx) ||
 	       tcp_seq_is_unsent_ack(ctx->table, ctx->flow, 1 - ctx->endpoint, seq);
 }

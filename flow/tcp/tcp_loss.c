@@ -353,8 +353,16 @@ tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
 	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
-	       !loss->unsent.valid && loss->fin_wait_segments == 0 && loss->cwnd == 0 &&
+	       !loss->unsent.valid && !loss->resynced && loss->fin_wait_segments == 0 && loss->cwnd == 0 &&
 	       loss->ssthresh == 0 && loss->retrans_us == 0;
+}
+
+/* Every connection has a FIN: a loss pair is not kept for that alone. */
+static void
+tcp_loss_release_if_empty(struct flow_table *table, struct flow *flow, const struct tcp_loss_pair *pair)
+{
+	if (tcp_loss_is_empty(&pair->end[0]) && tcp_loss_is_empty(&pair->end[1]))
+		loss_pool_release(table, flow);
 }
 
 void
@@ -365,9 +373,7 @@ tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigne
 	if (pair == NULL || !pair->end[endpoint].fin_deferred)
 		return;
 	pair->end[endpoint].fin_deferred = false;
-	/* Every connection has a FIN: a loss pair is not kept for that alone. */
-	if (tcp_loss_is_empty(&pair->end[0]) && tcp_loss_is_empty(&pair->end[1]))
-		loss_pool_release(table, flow);
+	tcp_loss_release_if_empty(table, flow, pair);
 }
 
 bool
@@ -388,7 +394,23 @@ tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx)
 void
 tcp_loss_set_unanswered_data(struct tcp_segment_ctx *ctx)
 {
-	tcp_loss_acquire(ctx)->fin_wait_segments = ctx->ep->segments_sent;
+	struct tcp_loss *loss = tcp_loss_acquire(ctx);
+
+	if (loss->fin_wait_segments != 0 && loss->fin_wait_segments == ctx->ep->segments_sent)
+		return;
+	loss->fin_wait_segments = ctx->ep->segments_sent;
+	loss->fin_wait_ack = ctx->header->ack;
+}
+
+void
+tcp_loss_clear_unanswered_data(struct flow_table *table, struct flow *flow, unsigned endpoint)
+{
+	struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
+
+	if (pair == NULL || pair->end[endpoint].fin_wait_segments == 0)
+		return;
+	pair->end[endpoint].fin_wait_segments = 0;
+	tcp_loss_release_if_empty(table, flow, pair);
 }
 
 bool
@@ -397,6 +419,15 @@ tcp_loss_data_is_unanswered(const struct tcp_segment_ctx *ctx)
 	const struct tcp_loss *loss = tcp_loss_find(ctx);
 
 	return loss != NULL && loss->fin_wait_segments != 0 && loss->fin_wait_segments == ctx->ep->segments_sent;
+}
+
+bool
+tcp_loss_rst_answers_data(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	return loss != NULL && loss->fin_wait_segments != 0 && loss->fin_wait_ack == ctx->header->seq &&
+	       (tcp_fin_ack_is_deferred(ctx->ep) || loss->fin_wait_segments + 1 == ctx->ep->segments_sent);
 }
 
 /* --- estimates --- */

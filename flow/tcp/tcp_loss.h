@@ -37,8 +37,8 @@ struct tcp_unsent_ack {
 
 #define TCP_SACK_RANGES_MAX 8
 
-/* State of one endpoint as a sender; sack_edge, fin_wait_segments, `ignored`, `unsent` and the fields of a deferred
- * FIN are its state as a receiver. */
+/* State of one endpoint as a sender; sack_edge, fin_wait_*, `ignored`, `unsent` and the fields of a deferred FIN are
+ * its state as a receiver. */
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
@@ -68,7 +68,8 @@ struct tcp_loss {
 	uint32_t sack_edge;
 	uint32_t fin_tsval;    /* timestamps of the deferred FIN; valid if fin_deferred */
 	uint32_t fin_tsecr;
-	uint32_t fin_wait_segments; /* segments sent by the last data received in FIN_WAIT_1, 0 none */
+	uint32_t fin_wait_segments; /* segments sent when the data in FIN_WAIT_1 was received, 0 none */
+	uint32_t fin_wait_ack;	    /* ACK number of the first such data; valid if fin_wait_segments is not 0 */
 	struct tcp_ignored ignored;
 	struct tcp_unsent_ack unsent;
 	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
@@ -112,8 +113,15 @@ bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
 /* The endpoint, in FIN_WAIT_1, has received new data: a closed socket answers it with a RST. */
 void tcp_loss_set_unanswered_data(struct tcp_segment_ctx *ctx);
 
+/* The endpoint is no longer in FIN_WAIT_1. */
+void tcp_loss_clear_unanswered_data(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
 /* Whether the endpoint has sent nothing since such data. */
 bool tcp_loss_data_is_unanswered(const struct tcp_segment_ctx *ctx);
+
+/* Whether the RST in `ctx`, which the endpoint sends, has the number with which a closed socket answers such data: the
+ * data's ACK number. */
+bool tcp_loss_rst_answers_data(const struct tcp_segment_ctx *ctx);
 
 /* The endpoint has sent an ACK: records its SACK blocks. */
 void tcp_loss_on_sack_sent(struct tcp_segment_ctx *ctx);

@@ -33,8 +33,13 @@ tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint
 }
 
 static void
-tcp_endpoint_set_state(struct flow_table *table, struct tcp_endpoint *e, enum tcp_state state, uint64_t now)
+tcp_endpoint_set_state(struct flow_table *table, struct flow *flow, unsigned endpoint, enum tcp_state state,
+		       uint64_t now)
 {
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	if (e->state == TCP_STATE_FIN_WAIT_1)
+		tcp_loss_clear_unanswered_data(table, flow, endpoint);
 	e->state = (uint8_t)state;
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_SYN_ACK_DEFERRED;
 	if (state == TCP_STATE_TIME_WAIT || state == TCP_STATE_CLOSED)
@@ -51,7 +56,7 @@ tcp_enter_state(struct tcp_segment_ctx *ctx, enum tcp_state state)
 	struct tcp_endpoint *e = ctx->ep;
 	struct flow_event *event;
 
-	tcp_endpoint_set_state(ctx->table, e, state, ctx->now);
+	tcp_endpoint_set_state(ctx->table, ctx->flow, ctx->endpoint, state, ctx->now);
 	ctx->changed = true;
 	if (ctx->suppress_events)
 		return;
@@ -144,7 +149,7 @@ tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		return;
 	event = flow_events_add(events, EVENT_TCP_STATE_CHANGE, endpoint, ts);
 	event->tcp_before = *e;
-	tcp_endpoint_set_state(table, e, next, ts);
+	tcp_endpoint_set_state(table, flow, endpoint, next, ts);
 	event->tcp_after = *e;
 }
 

@@ -69,7 +69,7 @@ void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
  * does.  What the receiver sends meanwhile it sends in its old state, as its ACK numbers show.  The input therefore
  * waits for the ACK that covers the FIN or SYN, or until an answer would have been captured.
  *
- * A closed socket in FIN_WAIT_1 answers data with a RST that has the number of its FIN, and is CLOSED, even if the ACK
+ * A closed socket in FIN_WAIT_1 answers data with a RST that has the data's ACK number, and is CLOSED, even if the ACK
  * of its FIN is captured between the data and the RST.  That ACK (TCP_SLOW_FIN_ACK_DEFERRED) waits for the answer, too.
  */
 void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);

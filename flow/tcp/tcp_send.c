@@ -155,8 +155,8 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 	default:
 		if (!tcp_rst_is_genuine(ctx))
 			return;
-		/* The number of its FIN: the data that came before the ACK of the FIN has reset it. */
-		if (t->seq != e->nxt - 1)
+		/* The data that came before the ACK of the FIN has reset it. */
+		if (t->seq != e->nxt - 1 && !tcp_loss_rst_answers_data(ctx))
 			tcp_sent_apply_fin_ack(ctx);
 		break;
 	}

@@ -146,6 +146,50 @@ test_data_resets_a_closed_socket_behind_the_ack_of_its_fin(void **state)
 	expect("A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>CLOSED");
 }
 
+/* A closes with a FIN on its last data.  B's data, sent before, has an ACK number below A's data; B's ACK of `ack` and
+ * more data are captured before A's answer. */
+static void
+close_with_data_before_data(uint32_t ack)
+{
+	open_connection();
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	feed(A, TCP_FIN | TCP_ACK, 1101, 5001, 100);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	t.now -= MILLISECONDS / 2;
+	feed(B, TCP_ACK, 5101, ack, 100);
+	tcp_fixture_take_trace(&t);
+	t.now -= MILLISECONDS / 2;
+}
+
+static void
+test_data_resets_a_closed_socket_before_the_ack_of_its_data(void **state)
+{
+	static const uint32_t acks[] = {1101, 1202};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof acks / sizeof acks[0]; i++) {
+		close_with_data_before_data(acks[i]);
+		feed(A, TCP_RST, 1001, 0, 0); /* the ACK number of the first data */
+		expect("A:FIN_WAIT_1>CLOSED");
+		assert_int_equal(flow_cold(t.table, t.flow)->loss_index, 0);
+		tcp_fixture_teardown(&t);
+		tcp_fixture_setup(&t, MILLISECONDS);
+	}
+	close_with_data_before_data(1202);
+	feed(A, TCP_RST, 1002, 0, 0); /* the number of no segment */
+	expect("");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+	/* A has answered the data: the number is old. */
+	close_with_data_before_data(1202);
+	feed(A, TCP_ACK, 1202, 5101, 0);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+	assert_int_equal(flow_cold(t.table, t.flow)->loss_index, 0);
+	feed(A, TCP_RST, 1001, 0, 0);
+	expect("");
+}
+
 static void
 test_data_does_not_reset_a_socket_that_reads(void **state)
 {
@@ -770,6 +814,7 @@ main(void)
 		all(test_a_reset_with_the_number_of_a_fin_that_waits),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_fin),
 		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
+		all(test_data_resets_a_closed_socket_before_the_ack_of_its_data),
 		all(test_data_does_not_reset_a_socket_that_reads),
 		all(test_the_ack_of_a_fin_behind_data_without_an_answer),
 		all(test_a_fin_with_the_ack_of_a_fin_behind_data),
