@@ -285,13 +285,6 @@ owner_lookup_set_waiting(struct owner_lookup *lookup, bool waiting)
 	lookup->wait_left_ns = WAIT_SAVED_NS;
 }
 
-/* Whether a reply names the process, or the process will not be found. */
-static bool
-owner_record_is_final(const struct owner_record *record)
-{
-	return record->pid >= 0 || (record->flags & (OWNER_HIDDEN | OWNER_CLOSED)) != 0;
-}
-
 /* Whether to wait for the reply to the latest request for a key: only once, and if waits have not taken too long. */
 static bool
 owner_lookup_may_wait(struct owner_lookup *lookup, uint64_t hash)
@@ -328,7 +321,7 @@ owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner
 
 		result = owner_lookup_read_reply(lookup, hash, key, record, slot);
 		now = timed_out != 0 && errno == ETIMEDOUT ? end : clock_monotonic_ns();
-	} while (now < end && (result != OWNER_READ_OK || !owner_record_is_final(record)));
+	} while (now < end && (result != OWNER_READ_OK || !owner_is_final(record->pid, record->flags)));
 	atomic_store_explicit(&lookup->queue.reader_waits, false, memory_order_relaxed);
 	lookup->wait_left_ns -= now - began < WAIT_NS ? now - began : WAIT_NS;
 	lookup->wait_counted_ns = now;
@@ -363,7 +356,7 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 	result = owner_lookup_read_reply(lookup, hash, key, &record, &slot);
 	if (result == OWNER_READ_ABSENT)
 		result = owner_lookup_read_or_request(lookup, hash, key, ifindex, &record, &slot);
-	if (lookup->waiting && (result != OWNER_READ_OK || !owner_record_is_final(&record)) &&
+	if (lookup->waiting && (result != OWNER_READ_OK || !owner_is_final(record.pid, record.flags)) &&
 	    owner_lookup_may_wait(lookup, hash))
 		result = owner_lookup_wait(lookup, hash, key, &record, &slot);
 	if (result != OWNER_READ_OK) {

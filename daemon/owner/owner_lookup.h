@@ -39,6 +39,14 @@ owner_lookup_limits_for(unsigned objects)
 	return limits;
 }
 
+/* Whether a reply with this process and these flags (enum owner_flag) names the process, or the process will not be
+ * found. */
+static inline bool
+owner_is_final(int32_t pid, uint32_t flags)
+{
+	return pid >= 0 || (flags & (OWNER_HIDDEN | OWNER_CLOSED)) != 0;
+}
+
 struct owner_lookup_counters {
 	uint64_t requests;     /* requests made */
 	uint64_t dropped;      /* requests dropped because the queue was full; repeated when the owner is needed */

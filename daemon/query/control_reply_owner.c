@@ -57,6 +57,14 @@ reply_is_owner_sought(const struct control_reply *reply, const struct flow *flow
 	return reply_owner_lookup(reply) != NULL && (flow->local >> endpoint & 1) != 0 && flow->kind != FLOW_SCTP;
 }
 
+/* Whether the end is closed: no process holds its socket any more, so no later reply of the kernel names one. */
+static bool
+reply_end_is_closed(const struct flow *flow, unsigned endpoint)
+{
+	return flow->kind == FLOW_TCP && (flow->tcp[endpoint].state == TCP_STATE_CLOSED ||
+					  flow->tcp[endpoint].state == TCP_STATE_TIME_WAIT);
+}
+
 /* Whether there is a reply of the kernel since the request that names the process, or the process will not be found. */
 static bool
 reply_is_owner_final(const struct control_reply *reply, const struct flow *flow, unsigned endpoint)
@@ -66,7 +74,7 @@ reply_is_owner_final(const struct control_reply *reply, const struct flow *flow,
 
 	owner_key_from_flow(&key, &flow->key, endpoint);
 	return owner_lookup_peek(reply_owner_lookup(reply), &key, &owner) && owner.queried_ns >= reply->asked_ns &&
-	       (owner.pid >= 0 || (owner.flags & (OWNER_HIDDEN | OWNER_CLOSED)) != 0);
+	       (owner_is_final(owner.pid, owner.flags) || reply_end_is_closed(flow, endpoint));
 }
 
 bool

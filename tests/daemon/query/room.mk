@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_control_reply_owner \
 	%D%/test_control_request \
 	%D%/test_server
