@@ -363,7 +363,7 @@ emitter_lookup_owner(struct emitter *e, const struct flow *flow, unsigned endpoi
 		owner_key_from_flow(&key, &flow->key, endpoint);
 		e->owner[endpoint].found =
 		    e->find_owner(e->owner_context, &key, e->packet != NULL ? e->packet->frame->interface->ifindex : 0,
-				  &e->owner[endpoint].owner);
+				  flow_first_seen(e->flows, flow), &e->owner[endpoint].owner);
 		e->owner[endpoint].looked_up = true;
 		if (flow_table_time_stamp(e->flows, e->now) > e->owner[endpoint].owner.queried_ns + OWNER_TCP_AGE_NS)
 			e->owner[endpoint].owner.flags &= ~(uint32_t)OWNER_TCP;

@@ -50,9 +50,11 @@ void emitter_poll_semaphores(struct emitter *emitter);
 /* Whether any probe was enabled at the last emitter_poll_semaphores(). */
 bool emitter_is_traced(const struct emitter *emitter);
 
-/* Looks up the owner of a local endpoint: returns at once, false if it is not known.  By default, and for files, owners
- * are unknown.  `context` is borrowed. */
-typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+/* Looks up the owner of a local endpoint: returns at once, false if it is not known.  The kernel must have been queried
+ * at `since_ns` or later, the time stamp of the connection's first packet.  By default, and for files, owners are
+ * unknown.  `context` is borrowed. */
+typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+				struct owner *owner);
 void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find, void *context);
 
 /* Firings of a probe since the start; verdicts on transport checksums of packets for which a probe fired. */

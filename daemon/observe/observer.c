@@ -56,9 +56,10 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 }
 
 static bool
-observer_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
+observer_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+		    struct owner *owner)
 {
-	return owner_lookup_find(owners, key, ifindex, owner);
+	return owner_lookup_find(owners, key, ifindex, since_ns, owner);
 }
 
 void

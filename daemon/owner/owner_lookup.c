@@ -246,31 +246,33 @@ owner_lookup_set_unknown(const struct owner_lookup *lookup, struct owner *owner)
 	*owner = (struct owner){.netns = lookup != NULL ? lookup->netns : 0, .pid = -1, .uid = OWNER_UID_UNKNOWN};
 }
 
-/* Reads a reply that is newer than the latest request for its key. */
+/* Reads a reply that is newer than the latest request for its key, and from `since_ns` or later. */
 static inline enum owner_read_result
 owner_lookup_read_reply(const struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key,
-			struct owner_record *record, uint32_t *slot)
+			uint64_t since_ns, struct owner_record *record, uint32_t *slot)
 {
 	uint32_t as_of, number;
 	enum owner_read_result result = owner_table_read(lookup->queue.table, hash, key, record, slot, &as_of);
 
-	if (result == OWNER_READ_OK && owner_lookup_find_latest(lookup, hash, &number) &&
-	    owner_request_before(as_of, number))
+	if (result != OWNER_READ_OK)
+		return result;
+	if (record->queried_ns < since_ns ||
+	    (owner_lookup_find_latest(lookup, hash, &number) && owner_request_before(as_of, number)))
 		return OWNER_READ_ABSENT; /* about an earlier connection */
-	return result;
+	return OWNER_READ_OK;
 }
 
 /* Enqueues a request if there is neither a reply nor a pending request.  The reply is read again, because it may have
  * arrived just before the check for a pending request. */
 static enum owner_read_result
 owner_lookup_read_or_request(struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key, uint32_t ifindex,
-			     struct owner_record *record, uint32_t *slot)
+			     uint64_t since_ns, struct owner_record *record, uint32_t *slot)
 {
 	enum owner_read_result result;
 
 	if (owner_lookup_is_pending(lookup, hash))
 		return OWNER_READ_ABSENT;
-	result = owner_lookup_read_reply(lookup, hash, key, record, slot);
+	result = owner_lookup_read_reply(lookup, hash, key, since_ns, record, slot);
 	/* Half of the queue is reserved for new connections. */
 	if (result == OWNER_READ_ABSENT && owner_lookup_queue_has_space(lookup, OWNER_QUEUE_SIZE / 2))
 		owner_lookup_enqueue(lookup, hash, key, ifindex);
@@ -306,8 +308,8 @@ owner_lookup_may_wait(struct owner_lookup *lookup, uint64_t hash)
 
 /* Waits until the lookup thread has found the process, at most WAIT_NS.  The last reply is in *record. */
 static enum owner_read_result
-owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key, struct owner_record *record,
-		  uint32_t *slot)
+owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner_key *key, uint64_t since_ns,
+		  struct owner_record *record, uint32_t *slot)
 {
 	uint64_t began = clock_monotonic_ns(), end = began + WAIT_NS, now;
 	struct timespec until = {.tv_sec = (time_t)(end / 1000000000), .tv_nsec = (long)(end % 1000000000)};
@@ -319,7 +321,7 @@ owner_lookup_wait(struct owner_lookup *lookup, uint64_t hash, const struct owner
 	do {
 		int timed_out = sem_clockwait(&lookup->queue.replied, CLOCK_MONOTONIC, &until);
 
-		result = owner_lookup_read_reply(lookup, hash, key, record, slot);
+		result = owner_lookup_read_reply(lookup, hash, key, since_ns, record, slot);
 		now = timed_out != 0 && errno == ETIMEDOUT ? end : clock_monotonic_ns();
 	} while (now < end && (result != OWNER_READ_OK || !owner_is_final(record->pid, record->flags)));
 	atomic_store_explicit(&lookup->queue.reader_waits, false, memory_order_relaxed);
@@ -341,7 +343,8 @@ owner_lookup_copy_owner(const struct owner_lookup *lookup, const struct owner_re
 }
 
 bool
-owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner)
+owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+		  struct owner *owner)
 {
 	struct owner_record record;
 	enum owner_read_result result;
@@ -353,12 +356,12 @@ owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint
 		return false;
 	}
 	hash = owner_table_hash(lookup->queue.table, key);
-	result = owner_lookup_read_reply(lookup, hash, key, &record, &slot);
+	result = owner_lookup_read_reply(lookup, hash, key, since_ns, &record, &slot);
 	if (result == OWNER_READ_ABSENT)
-		result = owner_lookup_read_or_request(lookup, hash, key, ifindex, &record, &slot);
+		result = owner_lookup_read_or_request(lookup, hash, key, ifindex, since_ns, &record, &slot);
 	if (lookup->waiting && (result != OWNER_READ_OK || !owner_is_final(record.pid, record.flags)) &&
 	    owner_lookup_may_wait(lookup, hash))
-		result = owner_lookup_wait(lookup, hash, key, &record, &slot);
+		result = owner_lookup_wait(lookup, hash, key, since_ns, &record, &slot);
 	if (result != OWNER_READ_OK) {
 		owner_counter_add(&lookup->counters.torn, result == OWNER_READ_TORN);
 		owner_lookup_set_unknown(lookup, owner);
@@ -376,8 +379,8 @@ owner_lookup_peek(struct owner_lookup *lookup, const struct owner_key *key, stru
 	uint32_t slot;
 
 	owner_lookup_set_unknown(lookup, owner);
-	if (lookup == NULL || owner_lookup_read_reply(lookup, owner_table_hash(lookup->queue.table, key), key, &record,
-						      &slot) != OWNER_READ_OK)
+	if (lookup == NULL || owner_lookup_read_reply(lookup, owner_table_hash(lookup->queue.table, key), key, 0,
+						      &record, &slot) != OWNER_READ_OK)
 		return false;
 	owner_lookup_copy_owner(lookup, &record, owner);
 	return true;
@@ -393,8 +396,7 @@ owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, u
 	if (lookup == NULL)
 		return;
 	hash = owner_table_hash(lookup->queue.table, key);
-	if (owner_lookup_read_reply(lookup, hash, key, &record, &slot) == OWNER_READ_OK &&
-	    record.queried_ns >= since_ns)
+	if (owner_lookup_read_reply(lookup, hash, key, since_ns, &record, &slot) == OWNER_READ_OK)
 		owner_lookup_mark_referenced(lookup, slot);
 	else if (!owner_lookup_is_pending(lookup, hash))
 		owner_lookup_enqueue(lookup, hash, key, 0);

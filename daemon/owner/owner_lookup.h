@@ -78,16 +78,18 @@ void owner_lookup_free(struct owner_lookup *lookup);
  * of its packet, 0 if unknown; it matters because a socket may be bound to an interface. */
 void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex);
 
-/* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  Enqueues a request if
- * none is pending; a reply that is used gets refreshed. */
-bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, struct owner *owner);
+/* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  A reply from before
+ * `since_ns`, the time stamp of the connection's first packet, is about an earlier connection between the same ends:
+ * connections that begin while nothing is traced cause no request.  Enqueues a request if none is pending; a reply that
+ * is used gets refreshed. */
+bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+		       struct owner *owner);
 
-/* Like owner_lookup_find(), but never waits and requests nothing: the owner as last found. */
+/* Like owner_lookup_find(), but never waits and requests nothing: the owner as last found, at any time. */
 bool owner_lookup_peek(struct owner_lookup *lookup, const struct owner_key *key, struct owner *owner);
 
 /* Has the kernel queried again about an endpoint, and at once: owner_lookup_peek() then finds an owner whose queried_ns
- * is later.  A reply from before `since_ns`, the begin of the connection, is about an earlier connection between the
- * same ends and is discarded. */
+ * is later.  A reply from before `since_ns` is discarded, as in owner_lookup_find(). */
 void owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns);
 
 /* Makes owner_lookup_find() wait for the first reply about each connection: at most 20 ms at once, and a tenth of the

@@ -2,6 +2,7 @@
 
 unit_tests += \
 	%D%/test_args \
+	%D%/test_fire \
 	%D%/test_manifest \
 	%D%/test_print \
 	%D%/test_site

@@ -207,7 +207,7 @@ find_until(struct owner_lookup *lookup, const struct owner_key *key, condition *
 	struct owner owner;
 
 	for (;;) {
-		bool found = owner_lookup_find(lookup, key, 0, &owner);
+		bool found = owner_lookup_find(lookup, key, 0, 0, &owner);
 
 		owner_lookup_wake(lookup);
 		if (found && wanted(&owner))
@@ -333,7 +333,7 @@ test_unknown_socket(void **state)
 
 	(void)state;
 	owner_lookup_request(NULL, &key, 0);
-	assert_false(owner_lookup_find(NULL, &key, 0, &owner));
+	assert_false(owner_lookup_find(NULL, &key, 0, 0, &owner));
 	assert_int_equal(owner.pid, -1);
 	assert_true(owner.uid == OWNER_UID_UNKNOWN);
 	owner_lookup_wake(NULL);
@@ -538,11 +538,11 @@ query_without_result(struct owner_lookup *lookup, const struct owner_key *key)
 	owner_lookup_wake(lookup);
 	while (!is_settled(lookup)) {
 		assert_true(now_ms() < end);
-		if (owner_lookup_find(lookup, key, 0, &owner))
+		if (owner_lookup_find(lookup, key, 0, 0, &owner))
 			assert_int_equal(owner.pid, -1);
 		pause_ms(1);
 	}
-	assert_true(owner_lookup_find(lookup, key, 0, &owner));
+	assert_true(owner_lookup_find(lookup, key, 0, 0, &owner));
 	return owner;
 }
 
@@ -682,11 +682,46 @@ test_reused_ends(void **state)
 	owner_lookup_wake(lookup);
 	do {
 		assert_true(now_ms() < end);
-		if (owner_lookup_find(lookup, &key, 0, &owner))
+		if (owner_lookup_find(lookup, &key, 0, 0, &owner))
 			assert_int_not_equal(owner.pid, first.pid);
 	} while (owner.pid < 0);
 	assert_int_equal(owner.pid, second.pid);
 	assert_string_equal(owner.comm, "second");
+	end_child(&second);
+	close(listener);
+	owner_lookup_free(lookup);
+}
+
+/* The second connection began while nothing was traced, so there is no request for it: its begin alone shows that the
+ * reply is about another connection. */
+static void
+test_reused_ends_without_a_request(void **state)
+{
+	struct owner_lookup_limits no_refresh = {.endpoints = 64, .refresh_ms = UINT32_MAX};
+	struct owner_lookup *lookup = owner_lookup_new(&no_refresh, 1);
+	int listener = open_listener(AF_INET, 0), server;
+	struct child first = start_child(body_connect, 0, listener, "first"), second;
+	union address local = loopback(AF_INET, first.port), remote = name_of(listener, false);
+	struct owner_key key = key_between(TCP, &local, &remote);
+	uint64_t end = now_ms() + TIMEOUT_MS, since;
+	struct owner owner = query_until(lookup, &key, has_pid);
+
+	(void)state;
+	assert_int_equal(owner.pid, first.pid);
+	assert_true(owner_lookup_find(lookup, &key, 0, owner.queried_ns, &owner));
+	server = accept(listener, NULL, NULL);
+	end_child(&first);
+	close(server);
+	second = start_child(body_connect, first.port, listener, "second");
+	since = clock_realtime_ns();
+	do {
+		assert_true(now_ms() < end);
+		if (owner_lookup_find(lookup, &key, 0, since, &owner))
+			assert_int_not_equal(owner.pid, first.pid);
+		owner_lookup_wake(lookup);
+	} while (owner.pid < 0);
+	assert_int_equal(owner.pid, second.pid);
+	assert_true(owner.queried_ns >= since);
 	end_child(&second);
 	close(listener);
 	owner_lookup_free(lookup);
@@ -849,7 +884,7 @@ test_many(void **state)
 
 		known = 0;
 		for (int i = 0; i < 2 * many; i++)
-			known += owner_lookup_find(lookup, &keys[i], 0, &owner) && owner.pid == getpid();
+			known += owner_lookup_find(lookup, &keys[i], 0, 0, &owner) && owner.pid == getpid();
 		owner_lookup_wake(lookup);
 		if (known == 2 * (uint64_t)many)
 			break;
@@ -1137,6 +1172,7 @@ main(int argc, char **argv)
 	    cmocka_unit_test(test_udp_unconnected),
 	    cmocka_unit_test(test_udp_bound_to_device),
 	    cmocka_unit_test(test_reused_ends),
+	    cmocka_unit_test(test_reused_ends_without_a_request),
 	    cmocka_unit_test(test_reused_udp_port),
 	    cmocka_unit_test(test_peek_and_refresh),
 	    cmocka_unit_test(test_lookup_requests),
