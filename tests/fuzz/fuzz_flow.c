@@ -4,23 +4,15 @@
  * they are evicted, reused and picked up in mid-stream.  A segment is 8 bytes: sender and ports, flags, position of its
  * sequence and acknowledgement numbers relative to what the tracker expects, length, options, window, time.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "flow/tcp/tcp_loss.h"
 #include "tests/flow/tcp/tcp_fixture.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SEGMENT_SIZE 8
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 static struct tcp_fixture fixture;
 

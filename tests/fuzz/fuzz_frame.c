@@ -4,24 +4,16 @@
  * than the capture holds were on the wire (the rest, in units of 70); what follows is the frame.
  */
 #include <pcap/dlt.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "dissect/dissect.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const int link_types[8] = {
 	DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_NULL, DLT_LOOP, DLT_RAW, DLT_IPV4, DLT_IPV6,
 };
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 static void
 must_be_inside(const struct frame *frame, struct slice v)

@@ -10,16 +10,9 @@
  * Every reported PDU must be one that its sender may send, with names that are text, and the memory in use is bounded.
  */
 #include "tests/apps/iscsi/iscsi_fixture.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 enum {
 	FROM_TARGET = 0x01,

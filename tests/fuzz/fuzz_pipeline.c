@@ -8,7 +8,6 @@
  * (enum operation) and whose high 5 bits are its argument, and what the operation needs.
  */
 #include <pcap/dlt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,16 +19,9 @@
 #include "probes/print/print.h"
 #include "probes/sites.h"
 #include "tests/daemon/observe/flow_snapshot.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 #define MILLISECOND 1000000ull
 #define BEGIN	    (1600000000ull * NANOSECONDS)

@@ -4,23 +4,13 @@
  * IP version, 5 bytes each, whose bytes follow from their offset, so that a complete datagram can be checked; even, as
  * raw IP frames, each behind one byte of length.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "flow/reassembly/reassembly_pool.h"
 #include "tests/flow/reassembly/packet_buffer.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SECOND 1000000000ull
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 static uint64_t clock_ns, last_loss;
 static bool known; /* every byte so far followed from its place */

@@ -4,23 +4,13 @@
  * and delay, one of tags and chunks, then the arguments that those need; see send().  The table is tiny, so that flows
  * and address records run out.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "flow/flow_internal.h"
 #include "flow/sctp/sctp_addr_table.h"
 #include "flow/sctp/sctp_machine.h"
 #include "tests/flow/sctp/sctp_builder.h"
+#include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define must(what)                                                                                \
-	do {                                                                                      \
-		if (!(what)) {                                                                    \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                  \
-		}                                                                                 \
-	} while (0)
 
 struct input {
 	const uint8_t *at;
