@@ -20,7 +20,7 @@
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
 #include "dissect/dissect.h"
-#include "tests/daemon/observe/observer_clock_stub.h"
+#include "tests/daemon/observe/observer_stub.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -81,19 +81,6 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 	(void)observer;
 	for (unsigned i = 0; i < count; i++)
 		outcome_add(frames[i].ts, frames[i].caplen, frames[i].len, frames[i].dlt, frames[i].data);
-}
-
-void
-observer_advance_clock(struct observer *observer, uint64_t now)
-{
-	(void)observer;
-	(void)now;
-}
-
-void
-observer_clear(struct observer *observer)
-{
-	(void)observer;
 }
 
 /* ------------------------------------------------------------------------------------------- ways to read it */

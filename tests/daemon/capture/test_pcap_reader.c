@@ -22,7 +22,7 @@
 #include "daemon/capture/replay.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
-#include "tests/daemon/observe/observer_clock_stub.h"
+#include "tests/daemon/observe/observer_stub.h"
 
 #define LARGEST (256u * 1024)
 
@@ -75,19 +75,6 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 		first_data = frames[0].data;
 	for (unsigned i = 0; i < count; i++)
 		add(&got, &frames[i]);
-}
-
-void
-observer_advance_clock(struct observer *observer, uint64_t now)
-{
-	(void)observer;
-	(void)now;
-}
-
-void
-observer_clear(struct observer *observer)
-{
-	(void)observer;
 }
 
 /* libpcap's own result for the file. */

@@ -18,7 +18,7 @@
 #include "daemon/capture/replay.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
-#include "tests/daemon/observe/observer_clock_stub.h"
+#include "tests/daemon/observe/observer_stub.h"
 
 #define FILES 3
 #define MICRO 0xa1b2c3d4u
@@ -60,19 +60,6 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 		if (seen.count == stop_at)
 			loop_stop(loop);
 	}
-}
-
-void
-observer_advance_clock(struct observer *observer, uint64_t now)
-{
-	(void)observer;
-	(void)now;
-}
-
-void
-observer_clear(struct observer *observer)
-{
-	(void)observer;
 }
 
 /* ------------------------------------------------------------------------------------------------------ small files */
