@@ -5,6 +5,8 @@ EXTRA_LIBRARIES = libtests.a
 libtests_a_SOURCES = \
 	%D%/json_check.c \
 	%D%/json_check.h \
+	%D%/scratch_dir.c \
+	%D%/scratch_dir.h \
 	tests/dissect/frame_buffer.c \
 	tests/dissect/frame_buffer.h \
 	tests/probes/probe_args_sample.c \

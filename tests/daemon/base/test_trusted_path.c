@@ -10,26 +10,26 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/trusted_path.h"
+#include "tests/lib/scratch_dir.h"
 
 #define FOREIGN 65533 /* a user without a process */
 
-static char base[] = "/tmp/netobs-test-trusted.XXXXXX";
+static const char *base; /* the scratch directory */
 static char error[TRUSTED_PATH_ERROR_MAX];
 
-/* The base directory is made new for each test, with DIR/SUB/FILE in it. */
+/* The scratch directory is made new for each test, with dir/sub/file in it. */
 static int
 set_up(void **state)
 {
 	(void)state;
 	umask(022);
-	memcpy(base + sizeof base - 7, "XXXXXX", 7);
-	if (mkdtemp(base) == NULL || chdir(base) != 0 || mkdir("dir", 0755) != 0 || mkdir("dir/sub", 0755) != 0)
+	base = scratch_dir_make("trusted");
+	if (base == NULL || mkdir("dir", 0755) != 0 || mkdir("dir/sub", 0755) != 0)
 		return -1;
 	trusted_path_require(true, geteuid());
 	return close(open("dir/sub/file", O_WRONLY | O_CREAT, 0644));
@@ -38,11 +38,8 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	char command[PATH_MAX];
-
 	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", base);
-	return chdir("/") == 0 ? system(command) : -1;
+	return scratch_dir_remove();
 }
 
 static void

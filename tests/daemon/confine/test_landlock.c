@@ -14,7 +14,6 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -26,12 +25,12 @@
 
 #include "daemon/confine/landlock.h"
 #include "daemon/confine/sandbox_rules.h"
+#include "tests/lib/scratch_dir.h"
 
 #define DONE	   0
 #define NOT_INSIDE 77
 
 static int abi;
-static char base[] = "/tmp/netobs-test-landlock.XXXXXX";
 static char config_path[PATH_MAX];
 static const char *no_names[] = {NULL}, *an_interface[] = {"lo", NULL};
 static int listening; /* at an abstract address */
@@ -42,16 +41,17 @@ static int
 set_up(void **state)
 {
 	socklen_t size = sizeof abstract;
+	const char *directory;
 
 	(void)state;
 	umask(022);
-	if (mkdtemp(base) == NULL || chdir(base) != 0 || mkdir("conf", 0755) != 0 || mkdir("target", 0755) != 0 ||
-	    mkdir("other", 0755) != 0)
+	directory = scratch_dir_make("landlock");
+	if (directory == NULL || mkdir("conf", 0755) != 0 || mkdir("target", 0755) != 0 || mkdir("other", 0755) != 0)
 		return -1;
 	close(open("target/netobs.conf", O_WRONLY | O_CREAT, 0644));
 	close(open("conf/beside", O_WRONLY | O_CREAT, 0644));
 	close(open("other/file", O_WRONLY | O_CREAT, 0644));
-	snprintf(config_path, sizeof config_path, "%s/conf/netobs.conf", base);
+	snprintf(config_path, sizeof config_path, "%s/conf/netobs.conf", directory);
 	listening = socket(AF_UNIX, SOCK_STREAM, 0);
 	tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	tcp.sin_port = htons(9);
@@ -64,11 +64,8 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	char command[PATH_MAX];
-
 	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", base);
-	return chdir("/") == 0 ? system(command) : -1;
+	return scratch_dir_remove();
 }
 
 /* The calls: -1 with errno if refused. */
