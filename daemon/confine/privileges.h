@@ -11,8 +11,9 @@
  * not reveal the owners of other users' sockets.
  *
  * The threads divide what is kept: those that open interfaces keep CAP_NET_RAW, and those that look up processes the
- * two others.  Threads share their memory, so this limits what one thread can be made to do; an attacker who can write
- * into the memory of the process can make another thread use what that thread has.
+ * two others.  The division limits the system calls that an error in one thread can cause.  It does not stop code that
+ * writes to the memory of the process: all threads share that memory, so that such code can make any thread use its
+ * capabilities.
  *
  * A process that was privileged dumps no core, and other processes of its user cannot trace it.  One without privileges
  * keeps both, so that an ordinary user can debug a replay.

@@ -50,7 +50,8 @@ unix_socket_open_directory(const char *path, const char *directory, uid_t uid, s
 	return -1;
 }
 
-/* A user who can write to the directory, or to one above it, can replace the socket. */
+/* Checks the owners and modes of the socket's directory and of those above: write permission to one of them is enough
+ * to replace the socket. */
 static bool
 unix_socket_check_directory(const char *path, uid_t uid, const char *what)
 {
