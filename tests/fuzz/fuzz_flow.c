@@ -79,10 +79,11 @@ static void
 fuzz_flow_check_flow(void *context, const struct flow *flow)
 {
 	const struct flow_cold *cold = flow_cold(fixture.table, flow);
+	const struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(fixture.table), cold);
 	unsigned *details = context, endpoint;
 
 	if (cold->loss_index != 0) {
-		must(loss_pool_find(flow_table_tcp_pools(fixture.table), cold)->flow == flow);
+		must(pair->flow == flow);
 		++*details;
 	}
 	for (endpoint = 0; endpoint < 2; endpoint++) {
@@ -93,6 +94,7 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 		must(tcp_retransmits(fixture.table, flow, endpoint) <= e->segments_sent);
 		must(e->wscale <= 14);
 		must((e->slow_reasons & TCP_SLOW_LOSS) == 0 || cold->loss_index != 0);
+		must(pair == NULL || pair->end[endpoint].fin_wait_segments == 0 || e->state == TCP_STATE_FIN_WAIT_1);
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
 			must(e->state != TCP_STATE_CLOSED && e->state != TCP_STATE_NONE);
 		if ((e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
