@@ -110,6 +110,11 @@ done
 answer timeline 2002 "$scaled"
 is "timeline: the first segment is at 0, with number 0" "$(awk '/ SYN$/ { print $1, $8; exit }' "$tmp/out")" "0 0"
 
+answer timeline 4 "$captures/questions.pcap"
+is "timeline: a port that no segment has" "$(sed 1d "$tmp/out")" "no segment has port 4"
+answer timeline 40002 "$captures/questions.pcap"
+is "timeline: a port that segments have" "$(grep -c '^no segment' "$tmp/out")" 0
+
 # ----------------------------------------------------------------------------------------------------- a replay of any duration
 
 answer tcptop "$home"
