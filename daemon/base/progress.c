@@ -12,6 +12,7 @@
 
 #define PROGRESS_DELAY_NS    1000000000u /* shorter operations show nothing */
 #define PROGRESS_INTERVAL_NS 200000000u
+#define PROGRESS_RATE_NS     1000000000u /* shortest time of which the rate is measured */
 
 /* To the first column, and erases the line (ECMA-48). */
 static const char erase[] = "\r\033[K";
@@ -37,25 +38,56 @@ progress_is_due(const struct progress *progress)
 	return progress->enabled && clock_monotonic_ns() >= progress->next_ns;
 }
 
+uint64_t
+progress_wait(const struct progress *progress, uint64_t limit_ns)
+{
+	uint64_t now = clock_monotonic_ns(), wait_ns = progress->next_ns > now ? progress->next_ns - now : 0;
+
+	return progress->enabled && wait_ns < limit_ns ? wait_ns : limit_ns;
+}
+
+/* Formats a rate of frames per second with two or more digits: in frames, thousand or million frames. */
+static void
+progress_format_rate(char *text, size_t size, double rate)
+{
+	if (rate < 9.95)
+		snprintf(text, size, "%.1f", rate);
+	else if (rate < 999.5)
+		snprintf(text, size, "%.0f", rate);
+	else if (rate < 999950)
+		snprintf(text, size, "%.1f thousand", rate / 1e3);
+	else
+		snprintf(text, size, "%.2f million", rate / 1e6);
+}
+
+static void
+progress_measure_rate(struct progress *progress, uint64_t now, uint64_t frames)
+{
+	if (now < progress->last_ns + PROGRESS_RATE_NS)
+		return;
+	progress->rate = (double)(frames - progress->last_frames) * 1e9 / (double)(now - progress->last_ns);
+	progress->last_ns = now;
+	progress->last_frames = frames;
+}
+
 void
 progress_draw(struct progress *progress, uint64_t frames, uint64_t done, uint64_t total)
 {
 	uint64_t now = clock_monotonic_ns();
-	double seconds = (double)(now - progress->last_ns) / 1e9;
-	double rate = seconds > 0 ? (double)(frames - progress->last_frames) / seconds : 0;
-	char text[160], percent[16] = "";
+	char text[160], percent[16] = "", rate[32];
 	int length;
+
+	progress_measure_rate(progress, now, frames);
+	progress_format_rate(rate, sizeof rate, progress->rate);
 
 	if (total > 0)
 		snprintf(percent, sizeof percent, "%u %%, ",
 			 done < total ? (unsigned)(100.0 * (double)done / (double)total) : 100);
 	/* Without automatic wrapping, so that the line stays one line on a narrow terminal. */
-	length = snprintf(text, sizeof text, "%s\033[?7lnetobsd: %s%llu frames, %.2f million frames/s\033[?7h", erase,
-			  percent, (unsigned long long)frames, rate / 1e6);
+	length = snprintf(text, sizeof text, "%s\033[?7lnetobsd: %s%llu frames, %s frames/s\033[?7h", erase, percent,
+			  (unsigned long long)frames, rate);
 	if (output_write_within(output_fd(OUTPUT_STDERR), text, (size_t)length, 0) > 0)
 		atomic_store_explicit(&shown, true, memory_order_relaxed);
-	progress->last_ns = now;
-	progress->last_frames = frames;
 	progress->next_ns = now + PROGRESS_INTERVAL_NS;
 }
 

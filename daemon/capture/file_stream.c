@@ -319,11 +319,14 @@ file_stream_size(const struct file_stream *stream)
 }
 
 uint64_t
-file_stream_position(const struct file_stream *stream)
+file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset)
 {
 	off_t at = stream->plain_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
+	double used = at > 0 ? (double)at - (double)stream->input.in_left : 0;
 
-	return at > 0 ? (uint64_t)at : 0;
+	if (stream->format == NULL)
+		return offset;
+	return stream->offset > 0 ? (uint64_t)(used * (double)offset / (double)stream->offset) : 0;
 }
 
 const char *

@@ -35,8 +35,9 @@ bool file_stream_is_file(const struct file_stream *stream);
 /* Bytes of the file, still compressed; 0 if it is not a plain file. */
 uint64_t file_stream_size(const struct file_stream *stream);
 
-/* Bytes of them that have been read from its descriptor. */
-uint64_t file_stream_position(const struct file_stream *stream);
+/* Bytes of the file that contain the first `offset` bytes of libpcap's stream.  For a compressed file an estimate, by
+ * the ratio so far. */
+uint64_t file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset);
 
 /* The path, or "standard input". */
 const char *file_stream_name(const struct file_stream *stream);

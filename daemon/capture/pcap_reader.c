@@ -154,16 +154,14 @@ pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned coun
 	return taken;
 }
 
-uint64_t
+off_t
 pcap_reader_position(const struct pcap_reader *reader)
 {
-	return (uint64_t)reader->offset;
+	return reader->offset - (off_t)(reader->end - reader->at);
 }
 
 bool
 pcap_reader_hand_back(struct pcap_reader *reader)
 {
-	off_t offset = reader->offset - (off_t)(reader->end - reader->at);
-
-	return fseeko(pcap_file(reader->pcap), offset, SEEK_SET) == 0;
+	return fseeko(pcap_file(reader->pcap), pcap_reader_position(reader), SEEK_SET) == 0;
 }

@@ -30,8 +30,8 @@ void pcap_reader_free(struct pcap_reader *reader);
  * pcap_reader_hand_back(). */
 unsigned pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned count);
 
-/* Bytes of the file that have been read. */
-uint64_t pcap_reader_position(const struct pcap_reader *reader);
+/* Offset in the file of the next record. */
+off_t pcap_reader_position(const struct pcap_reader *reader);
 
 /* Makes libpcap continue at the end of the last pcap_reader_read().  False, with errno, if its stream cannot be
  * repositioned. */

@@ -23,6 +23,12 @@
 /* A paced replay does not wait for a longer gap if too few frames confirm the time stamps before or behind it. */
 #define UNCONFIRMED_GAP_NS (3600ull * 1000000000)
 
+/* A position between two records of a capture file. */
+struct replay_mark {
+	uint64_t records; /* records before the position, including filtered ones */
+	uint64_t bytes;	  /* decompressed bytes before the position; 0 unless the progress is shown */
+};
+
 struct replay_file {
 	struct replay *replay;
 	struct file_stream *stream;
@@ -37,8 +43,10 @@ struct replay_file {
 	struct frame next_frame; /* next record that passes the filter */
 	struct packet_clock clock;
 	uint64_t next_time; /* packet time of next_frame, which decides its turn and its pace */
+	struct replay_mark replayed, next_end; /* end of the last replayed frame; end of next_frame */
 	/* Records behind next_frame, read ahead to decide about its time stamp; copies. */
 	struct frame ahead[PACKET_CLOCK_LOOKAHEAD];
+	struct replay_mark ahead_end[PACKET_CLOCK_LOOKAHEAD]; /* end of each of them */
 	unsigned ahead_count;
 	uint8_t *ahead_bytes[PACKET_CLOCK_LOOKAHEAD + 1]; /* the last one is next_frame's */
 	bool all_read, damaged; /* no record is left to be read */
@@ -51,6 +59,7 @@ struct replay {
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
 	struct progress progress;
+	bool merged;	     /* files are read record by record */
 	uint64_t first_time; /* packet time of the first frame, for the pace */
 	uint64_t start_time; /* monotonic time of the first frame; 0 before */
 	bool paced;	     /* a second frame has been paced */
@@ -66,6 +75,19 @@ replay_flush_output(struct replay *replay)
 {
 	if (replay->batch != NULL && !batch_flush_output(replay->batch))
 		loop_stop(replay->loop);
+}
+
+/* The position up to which a file has been read. */
+static struct replay_mark
+replay_read_mark(const struct replay_file *file)
+{
+	struct replay_mark mark = {.records = file->records};
+	off_t at = 0;
+
+	if (file->replay->progress.enabled && file_stream_is_file(file->stream))
+		at = file->reader != NULL ? pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
+	mark.bytes = at > 0 ? (uint64_t)at : 0;
+	return mark;
 }
 
 /* Shows how far the replay is, but not among the output of a tracer on the same terminal. */
@@ -84,15 +106,12 @@ replay_show_progress(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct replay_file *file = &replay->files[i];
 		uint64_t size = file_stream_size(file->stream);
+		struct replay_mark mark = replay->merged && !file->ended ? file->replayed : replay_read_mark(file);
 
-		records += file->records;
+		records += mark.records;
 		known = known && size > 0;
 		total += size;
-		if (file->ended)
-			done += size;
-		else
-			done += file->reader != NULL ? pcap_reader_position(file->reader)
-						     : file_stream_position(file->stream);
+		done += file->ended ? size : file_stream_bytes_behind(file->stream, mark.bytes);
 	}
 	progress_draw(&replay->progress, records, done, known ? total : 0);
 }
@@ -349,6 +368,7 @@ replay_read_ahead(struct replay_file *file)
 			log_error("out of memory");
 			return;
 		}
+		file->ahead_end[file->ahead_count] = replay_read_mark(file);
 		frame = &file->ahead[++file->ahead_count];
 	}
 }
@@ -360,8 +380,10 @@ replay_take_ahead(struct replay_file *file)
 	uint8_t *bytes = file->ahead_bytes[0];
 
 	file->next_frame = file->ahead[0];
+	file->next_end = file->ahead_end[0];
 	file->ahead_count--;
 	memmove(file->ahead, file->ahead + 1, file->ahead_count * sizeof file->ahead[0]);
+	memmove(file->ahead_end, file->ahead_end + 1, file->ahead_count * sizeof file->ahead_end[0]);
 	/* The memory of next_frame is the last one; that of the frame before is free. */
 	file->ahead_bytes[0] = file->ahead_bytes[PACKET_CLOCK_LOOKAHEAD];
 	file->ahead_bytes[PACKET_CLOCK_LOOKAHEAD] = bytes;
@@ -392,9 +414,12 @@ replay_set_time(struct replay_file *file)
 static void
 replay_read_next(struct replay_file *file)
 {
+	file->replayed = file->next_end;
 	if (file->ahead_count > 0) {
 		replay_take_ahead(file);
-	} else if (!replay_read_record(file, &file->next_frame)) {
+	} else if (replay_read_record(file, &file->next_frame)) {
+		file->next_end = replay_read_mark(file);
+	} else {
 		replay_end_file(file, file->damaged);
 		return;
 	}
@@ -431,13 +456,23 @@ replay_oldest_other(const struct replay *replay, const struct replay_file *file)
 	return bound;
 }
 
+/* Sleeps for `ns` nanoseconds, or until the progress line must be drawn. */
+static void
+replay_sleep(struct replay *replay, double ns)
+{
+	/* Damaged time stamps may be centuries ahead: limit the time to what a timer accepts. */
+	uint64_t limit = progress_wait(&replay->progress, (uint64_t)1e18);
+
+	loop_sleep(replay->loop, ns < (double)limit ? (uint64_t)ns : limit);
+}
+
 /* Sleeps until a frame of this packet time is due. */
 static void
 replay_wait_until_due(struct replay *replay, uint64_t time)
 {
 	uint64_t now = clock_monotonic_ns();
 	bool first = replay->start_time == 0;
-	double ahead;
+	double due, ahead; /* nanoseconds after the first frame; from now */
 
 	/* A long gap behind the first frame: its time stamp is the only one before. */
 	if (first || (!replay->paced && time > replay->first_time + UNCONFIRMED_GAP_NS)) {
@@ -448,12 +483,15 @@ replay_wait_until_due(struct replay *replay, uint64_t time)
 	replay_show_progress(replay);
 	if (time <= replay->first_time)
 		return;
-	ahead = (double)(time - replay->first_time) / replay->config->replay_speed - (double)(now - replay->start_time);
-	if (ahead < PACE_SLACK_NS)
-		return;
-	replay_flush_output(replay);
-	/* Damaged time stamps may be centuries ahead: limit the time to what a timer accepts. */
-	loop_sleep(replay->loop, ahead < 1e18 ? (uint64_t)ahead : (uint64_t)1e18);
+	due = (double)(time - replay->first_time) / replay->config->replay_speed;
+	while (!loop_is_stopped(replay->loop)) {
+		ahead = due - (double)(clock_monotonic_ns() - replay->start_time);
+		if (ahead < PACE_SLACK_NS)
+			return;
+		replay_flush_output(replay);
+		replay_sleep(replay, ahead);
+		replay_show_progress(replay);
+	}
 }
 
 /* Reads several files, or a paced one, record by record. */
@@ -501,7 +539,8 @@ replay_run(struct input *input, struct batch *batch)
 
 	replay->batch = batch;
 	progress_begin(&replay->progress, replay->config->print != PRINT_OFF);
-	if (replay->count == 1 && replay->config->replay_speed <= 0)
+	replay->merged = replay->count > 1 || replay->config->replay_speed > 0;
+	if (!replay->merged)
 		replay_run_single(replay);
 	else
 		replay_run_merged(replay);

@@ -29,7 +29,7 @@ terminal() {
 
 # progresses NAME [PATTERN]: progress was shown, and is gone at the end
 progresses() {
-	if grep -q "netobsd: ${2-[0-9]* %, }[0-9]* frames, [0-9.]* million frames/s" "$tmp/raw" &&
+	if grep -q "netobsd: ${2-[0-9]* %, }[0-9]* frames, [0-9.]* [a-z ]*frames/s" "$tmp/raw" &&
 		! grep -q 'frames/s' "$tmp/shown"; then
 		ok "$1"
 	else
@@ -45,13 +45,25 @@ quiet() {
 terminal "$netobsd" -r "$slow" --pace
 progresses "a replay of more than a second shows its progress, and erases it"
 is "nothing is left on the terminal" "$(tr -d '\n' <"$tmp/shown")" ""
-check "the progress is a share of the file, not more than all" python3 - "$tmp/raw" <<'PYTHON'
+# exact NAME TOLERANCE: each progress is the share of the 100 frames that were replayed, at most all of them in a second
+exact() {
+	check "$1" python3 - "$2" "$tmp/raw" <<'PYTHON'
 import re, sys
 
-shares = [int(share) for share in re.findall(r"netobsd: (\d+) %", open(sys.argv[1]).read())]
-print(shares)
-sys.exit(not shares or shares != sorted(shares) or shares[-1] > 100)
+lines = re.findall(r"netobsd: (\d+) %, (\d+) frames, ([\d.]+) frames/s", open(sys.argv[2]).read())
+print(lines)
+shares = [int(line[0]) for line in lines]
+sys.exit(not lines or shares != sorted(shares) or shares[0] > 90 or
+         any(abs(int(share) - int(frames)) > int(sys.argv[1]) for share, frames, _ in lines) or
+         not all(0 <= float(rate) <= 100 for _, _, rate in lines) or not any(float(rate) > 0 for _, _, rate in lines))
 PYTHON
+}
+exact "the progress is the share of the file that was replayed, the rate that of the replay" 1
+for compression in gzip zstd; do
+	$compression -c "$slow" >"$tmp/compressed"
+	terminal "$netobsd" -r "$tmp/compressed" --pace
+	exact "so is that of a file compressed with $compression" 1
+done
 terminal -i "$slow" "$netobsd" -r - --pace
 progresses "so does a pipe, without a share" ""
 terminal "$netobsd" -r "$slow" -r "$slow" --pace=1.25
