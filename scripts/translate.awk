@@ -155,7 +155,7 @@ function scan_token(line, kind) {
 		kind = "string"
 	else if (match(line, /^'([^'\\]|\\.)*'/))
 		kind = "char"
-	else if (depth == 0 && match(line, /^[A-Za-z_][A-Za-z0-9_*$]*:[A-Za-z0-9_.*]*:[A-Za-z0-9_.*-]*:[A-Za-z0-9_*?-]*/))
+	else if (match(line, /^[A-Za-z_][A-Za-z0-9_*$]*:[A-Za-z0-9_.*]*:[A-Za-z0-9_.*-]*:[A-Za-z0-9_*?-]*/) && at_clause(line))
 		kind = "probe"
 	else if (depth == 0 && match(line, /^(tick|profile)-[0-9]+[a-z]*/))
 		kind = "probe"
@@ -174,11 +174,23 @@ function scan_token(line, kind) {
 	token(kind, substr(line, 1, RLENGTH))
 	if (kind == "probe" || T[tokens] ~ /^(BEGIN|END)$/)
 		has_clause = 1
+	if (kind == "probe")
+		depth = 0
 	if (T[tokens] == "{")
 		depth++
 	else if (T[tokens] == "}" && depth > 0)
 		depth--
 	return RLENGTH
+}
+
+# at_clause(LINE): whether the probe at the beginning of LINE may begin a clause: inside braces, of which one is not closed
+# then, only the probe of a network provider at the beginning of a line
+function at_clause(line, i) {
+	if (depth == 0)
+		return 1
+	for (i = tokens; i > 0 && K[i] == "blank" && T[i] != "\n"; i--)
+		;
+	return T[i] == "\n" && probe_of(line) != ""
 }
 
 {
@@ -198,20 +210,59 @@ function before(i) {
 	return i
 }
 
-# closing(I): the bracket that closes bracket I
-function closing(i, level) {
-	for (level = 0; i <= tokens; i++) {
+# pair_brackets(): the bracket that closes each bracket.  Refuses a bracket without its other half, and a text likewise.
+function pair_brackets(i) {
+	for (i = 1; i <= tokens; i++) {
+		if (K[i] == "probe")
+			leave_open(1, i)
 		if (K[i] != "op")
 			continue
-		if (T[i] == "(" || T[i] == "[" || T[i] == "{")
-			level++
-		else if (T[i] == ")" || T[i] == "]" || T[i] == "}") {
-			if (--level == 0)
-				return i
-		}
+		if (T[i] ~ /^["']$/)
+			refuse_bracket(i, "the text is not closed")
+		if (T[i] ~ /^[;{}]$/)
+			leave_open(0, i)
+		if (T[i] ~ /^[(\[{]$/)
+			open_bracket[++opened] = i
+		else if (T[i] ~ /^[])}]$/)
+			close_bracket(i)
 	}
-	refuse(tokens, "a bracket is not closed")
-	return tokens
+	leave_open(1, tokens + 1)
+}
+
+# close_bracket(I): pairs bracket I with the innermost one; if that has another shape, with the one around it
+function close_bracket(i) {
+	if (!closes(i, opened) && closes(i, opened - 1))
+		leave_open_one(i)
+	if (closes(i, opened))
+		closed_by[open_bracket[opened--]] = i
+	else if (T[i] != "}") # one too many is refused as text between clauses
+		refuse_bracket(i, T[i] " closes no bracket")
+}
+
+function closes(i, level) {
+	return level > 0 && index("()[]{}", T[open_bracket[level]] T[i])
+}
+
+# leave_open(BRACES, I): refuses the innermost brackets that are still open at token I, up to a brace unless BRACES
+function leave_open(braces, i) {
+	while (opened > 0 && (braces || T[open_bracket[opened]] != "{"))
+		leave_open_one(i)
+}
+
+function leave_open_one(i, bracket) {
+	bracket = open_bracket[opened--]
+	closed_by[bracket] = i - 1
+	refuse_bracket(bracket, T[bracket] " is not closed")
+}
+
+function refuse_bracket(i, what) {
+	refuse(i, what)
+	bad_bracket[i] = what
+}
+
+# closing(I): the bracket that closes bracket I
+function closing(i) {
+	return i in closed_by ? closed_by[i] : i
 }
 
 # constant_of(NAME): the constant of netobs that has the meaning of NAME; "" if NAME is none of the network providers
@@ -407,6 +458,8 @@ function parse_inline(i, first, last) {
 		;
 	if (T[first] != "=" || K[before(first)] != "name")
 		refuse(i, "inline with parameters: no equivalent in bpftrace")
+	if (bracket_refused(first, last) != "")
+		bad_inline[T[before(first)]] = bracket_refused(first, last)
 	inline_first[T[before(first)]] = after(first)
 	inline_last[T[before(first)]] = before(last)
 	return after(last)
@@ -427,10 +480,11 @@ function parse_clause(i, j, end) {
 		predicate_last[clauses] = end - 1
 		j = after(end)
 	}
-	if (T[j] != "{")
-		return after(j)
-	body_first[clauses] = j + 1
-	body_last[clauses] = (end = closing(j)) - 1
+	clause_end[clauses] = end = closing(j)
+	if (T[j] == "{") {
+		body_first[clauses] = j + 1
+		body_last[clauses] = end - 1
+	}
 	return after(end)
 }
 
@@ -729,6 +783,10 @@ function name_alone(i, new, end, text) {
 	if (T[i] in inline_first) {
 		if (T[i] in in_inline) {
 			refuse(i, T[i] ": its value depends on itself")
+			return 0
+		}
+		if (T[i] in bad_inline) {
+			refuse(i, T[i] ": its value is not translated: " bad_inline[T[i]])
 			return 0
 		}
 		in_inline[T[i]] = 1
@@ -1234,7 +1292,11 @@ function shares_probe(names, single, i) {
 # write_clause(C): a clause, or one for each of its probes
 function write_clause(c, list, count, i, j, names, wanted, sites, single) {
 	clause = c
-	clause_refused = ""
+	clause_refused = bracket_refused(clause_start[c], clause_end[c])
+	if (clause_refused != "") {
+		leave_out(c)
+		return
+	}
 	count = split(clause_probes[c], list, " ")
 	sites = ""
 	names = ""
@@ -1271,11 +1333,23 @@ function write_body(c, names, sites, text, condition) {
 	clause_names = trimmed_names(names)
 	text = body_of(c)
 	condition = predicate_first[c] != "" ? "/" predicate_of(c) "/\n" : ""
-	if (clause_refused != "") {
-		output = output "\n/* not translated: " T[clause_start[c]] ", line " line_of[clause_start[c]] ": " clause_refused " */\n"
-		return
-	}
-	output = output "\n" sites "\n" condition "{" text "}\n"
+	if (clause_refused != "")
+		leave_out(c)
+	else
+		output = output "\n" sites "\n" condition "{" text "}\n"
+}
+
+# leave_out(C): a comment in place of a clause
+function leave_out(c) {
+	output = output "\n/* not translated: " T[clause_start[c]] ", line " line_of[clause_start[c]] ": " clause_refused " */\n"
+}
+
+# bracket_refused(FIRST, LAST): what is wrong with a bracket among the tokens; "" if nothing is
+function bracket_refused(first, last) {
+	for (; first <= last; first++)
+		if (first in bad_bracket)
+			return bad_bracket[first]
+	return ""
 }
 
 function predicate_of(c, text) {
@@ -1330,6 +1404,7 @@ function write_end(map, text, list, count, i, j, swap) {
 }
 
 function write_bpftrace(c, i, begin) {
+	pair_brackets()
 	parse()
 	survey()
 	for (c = 1; c <= clauses; c++)

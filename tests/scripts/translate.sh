@@ -113,6 +113,30 @@ refused 'tcp::send { @ = count(); } tcp:::send { exit(0); }' "1: tcp::send: $fou
 refused 'tcp:::send { exit(0); } }
 tcp:::receive { exit(0); }' "1: }: $four_parts"
 refused 'any text' "1: any text: $four_parts"
+# A bracket without its other half: its clause is left out.
+left_out() {
+	refused "$@"
+	is "left out: $1" "$(sed -e 1,2d -e '/^$/d' -e "s|^$usdt:||" "$tmp/refused.out" | paste -s -d ' ' -)" \
+		"/* not translated: tcp:::send, line 1: ${2#*: } */ tcp__receive { @c = count(); }"
+}
+receive='
+tcp:::receive { @c = count(); }'
+left_out "tcp:::send { @ = count();$receive" '1: { is not closed'
+left_out "tcp:::send
+{
+	@[args[2]->ip_daddr = count();
+	@b = count();
+}$receive" '3: [ is not closed'
+left_out "tcp:::send { @a = sum((args[4]->tcp_offset); }$receive" '1: ( is not closed'
+left_out "tcp:::send { @a = sum(args[4->tcp_offset); }$receive" '1: [ is not closed'
+left_out "tcp:::send /(args[4]->tcp_dport == 3/ { @a = count(); }$receive" '1: ( is not closed'
+left_out "tcp:::send { @a = count()); }$receive" '1: ) closes no bracket'
+left_out "tcp:::send { @a[\"text] = count(); }$receive" '1: the text is not closed'
+refused 'int a[3;
+tcp:::send { @ = count(); }' '1: [ is not closed'
+refused 'inline int A = (3;
+tcp:::send { @ = sum(A); }' '1: ( is not closed
+translate: refused.d:2: A: its value is not translated: ( is not closed'
 refused 'inline int A = A; tcp:::send { @[A] = count(); }' '1: A: its value depends on itself'
 nothing="the script has no clause with a probe in four parts, such as tcp:::send"
 refused '' "1: $nothing"
