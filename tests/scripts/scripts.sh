@@ -55,7 +55,8 @@ complains "misspelt script" "no script is called tcpsnop (did you mean tcpsnoop?
 complains "misspelt script, its help" "no script is called webcon (did you mean webconn?); netobs --list" --help webcon
 complains "misspelt option" "unknown option --prnt (did you mean --print?)" webconn --prnt
 complains "no such file" "cannot read /nonsense" webconn -r /nonsense
-complains "no such process" "process 999999999 does not exist" webconn -p 999999999
+complains "no such process" "^netobs: no process has the id 999999999$" webconn -p 999999999
+complains "no process at all" "^netobs: no process has the id 0$" webconn -p 0
 complains "no such option" "unknown option --nonsense" webconn --nonsense
 complains "both a file and a process" "cannot be combined with -r" webconn -r /dev/null -p $$
 complains "no such tracer" "unknown tracer ktap; use bpftrace or dtrace" webconn -r /dev/null -t ktap
@@ -75,6 +76,10 @@ if [ "$(id -u)" -eq 0 ]; then
 		else
 			ok "no permission"
 		fi
+		setpriv --reuid=65534 --clear-groups "$netobs" webconn -p 999999999 >"$tmp/out" 2>&1
+		is "no permission, but no such process either" "$(cat "$tmp/out")" "netobs: no process has the id 999999999"
+		setpriv --reuid=65534 --clear-groups "$netobs" webconn -p $$ >"$tmp/out" 2>&1
+		is "no permission to trace a process" "$(cat "$tmp/out")" "netobs: you may not trace process $$, try sudo"
 	else
 		skip "no permission" "user 65534 cannot read this tree"
 	fi
@@ -93,8 +98,13 @@ check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
 check "--help NAME says what the script needs" grep -q '^Needs bpftrace .* root' "$tmp/out"
 check "--help NAME says which probes it uses" grep -q '^Probes: tcp-receive, tcp-retransmit, tcp-send, tcp-state-change;' "$tmp/out"
 
+version=$(sed -n 's/^AC_INIT(\[netobs\], \[\([0-9.]*\)\].*/\1/p' "$top/configure.ac")
+is "--version" "$("$netobs" --version | sed 2q)" "netobs $version
+netobsd $version ($(readlink -f "$NETOBSD"))"
+is "-V of the installed netobs" "$("$build/netobs" -V | sed q)" "netobs $version"
+
 # The installed netobs has the paths of its files: no @...dir@ is left in it.
-check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep -n '@[a-z]*dir@' "$build/netobs")"
+check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep -n '@[a-zA-Z]*@' "$build/netobs")"
 
 # With DTrace: a stand-in prints its arguments and the program.
 home=$top/tests/captures/home-network.pcap
