@@ -115,6 +115,8 @@ manual(void)
 
 /* ------------------------------------------------------------------------------------------------------ completion */
 
+#define NO_WORDS "-W ''"
+
 /* The first topic; more of them follow a comma. */
 static const char *
 words_of_topics(void)
@@ -139,7 +141,10 @@ words_for(const char *argument)
 	    {"IFACE", "-W \"any $(cd /sys/class/net 2>/dev/null && echo *)\""},
 	    {"FILE", "-f"},
 	    {"CONFIG", "-f"},
+	    {"PATH", "-f"},
 	    {"USER", "-u"},
+	    {"GROUP", "-g"},
+	    {"PROBE,...", "-W \"$probes\""},
 	    {"VIEW", "-W 'host both monitor'"},
 	    {"FORMAT", "-W 'text json'"},
 	    {"KIND", "-W 'auto plain fast'"},
@@ -150,30 +155,55 @@ words_for(const char *argument)
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(known[i].argument, argument) == 0)
 			return known[i].words;
-	return "-W ''";
+	return NO_WORDS;
+}
+
+/* The words in front of a value.  A value that may be omitted is behind an equals sign only. */
+static void
+completion_option(const struct option_row *row)
+{
+	if (row->short_name != 0 && !row->optional)
+		printf("-%c | ", row->short_name);
+	if (!row->optional)
+		printf("--%s | ", row->name);
+	printf("--%s=", row->name);
 }
 
 static void
 completion_row(const struct option_row *row)
 {
-	if (row->argument == NULL || row->optional || row->source == OPTION_CONFIG_FILE)
+	if (row->argument == NULL || row->source == OPTION_CONFIG_FILE)
 		return;
 	fputc('\t', stdout);
-	if (row->short_name != 0)
-		printf("-%c | ", row->short_name);
-	printf("--%s) words=(%s) ;;\n", row->name, words_for(row->argument));
+	completion_option(row);
+	printf(") words=(%s) ;;\n", words_for(row->argument));
 }
 
-/* --print takes a value only behind an equals sign. */
+/* The options of which the value is a list of known words, with commas in between. */
+static void
+completion_lists(void)
+{
+	const char *separator = "	";
+
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const char *argument = options_table[i].argument;
+
+		if (argument == NULL || strstr(argument, ",...") == NULL || strcmp(words_for(argument), NO_WORDS) == 0)
+			continue;
+		fputs(separator, stdout);
+		completion_option(&options_table[i]);
+		separator = " | ";
+	}
+	puts(") list=${cur%\"${cur##*,}\"} cur=${cur##*,} ;;");
+}
+
 static void
 completion_probes(void)
 {
-	puts("	--print=)\n"
-	     "		words=(-W '");
+	puts("	local probes='");
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		printf("			%s\n", manifest_probes[i].name);
-	puts("		')\n"
-	     "		;;");
+		printf("		%s\n", manifest_probes[i].name);
+	puts("	'");
 }
 
 static void
@@ -184,19 +214,19 @@ completion(void)
 	     "\n"
 	     "_netobsd()\n"
 	     "{\n"
-	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words list=''\n"
-	     "\n"
+	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words list=''");
+	completion_probes();
+	puts("\n"
 	     "	# --OPTION=VALUE is three words.\n"
 	     "	if [[ $cur == = ]]; then\n"
-	     "		cur='' prev=${prev/%--print/--print=}\n"
+	     "		cur='' prev+='='\n"
 	     "	elif [[ $prev == = ]]; then\n"
-	     "		prev=${COMP_WORDS[COMP_CWORD - 2]/%--print/--print=}\n"
+	     "		prev=${COMP_WORDS[COMP_CWORD - 2]}=\n"
 	     "	fi\n"
-	     "	case $prev in\n"
-	     "	--print= | --debug) list=${cur%\"${cur##*,}\"} cur=${cur##*,} ;;\n"
-	     "	esac\n"
 	     "	case $prev in");
-	completion_probes();
+	completion_lists();
+	puts("	esac\n"
+	     "	case $prev in");
 	for (size_t i = 0; i < options_table_rows; i++)
 		completion_row(&options_table[i]);
 	puts("	*)\n"

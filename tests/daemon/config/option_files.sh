@@ -59,6 +59,12 @@ if have bash; then
 	is "completion of probes" "$(complete_words netobsd --print = tcp-acc)" "tcp-accept-established tcp-accept-refused"
 	is "completion of several probes" "$(complete_words netobsd --print = udp-send,tcp-acc)" \
 		"udp-send,tcp-accept-established udp-send,tcp-accept-refused"
+	is "completion of probes to wait for" "$(complete_words netobsd --wait-probes tcp-send,udp-r)" "tcp-send,udp-receive"
+	is "completion of probes to wait for, behind an equals sign" "$(complete_words netobsd --wait-probes = arp-s)" "arp-send"
+	is "no completion of a number that may be omitted" "$(complete_words netobsd --pace =)" ""
+	is "a number that may be omitted is behind an equals sign" "$(complete_words netobsd --pace --check)" "--check-config"
+	is "completion of a group" "$(complete_words netobsd --control-group roo)" "root"
+	is "completion of a socket" "$(complete_words netobsd --control "$top/READM")" "$top/README.md"
 	is "--print takes a value only behind an equals sign" "$(complete_words netobsd --print --check)" "--check-config"
 	is "completion of interfaces" "$(complete_words netobsd -i an)" "any"
 	is "completion of files" "$(complete_words netobsd -r "$top/READM")" "$top/README.md"
