@@ -157,6 +157,10 @@ is "a map that is full: what was cut" "$(sed 's/;.*//' "$tmp/err")" \
 	"netobs: @from is too small: $(awk 'BEGIN { print 110000 - 16384 - 1639 }') updates found no room, so what is printed is too little"
 check "a map that is full: no other line" test -z "$(grep -v -e '^@' -e '^missed 0 firings$' "$tmp/out")"
 
+BPFTRACE_MAP_KEYS_MAX=1 "$netobs" sctpstate "$captures/sctp-multihomed.pcap" "$captures/sctp-restart.pcap" >"$tmp/out" 2>&1
+is "an association that has ended takes no room: status" $? 0
+is "an association that has ended takes no room: changes with a duration" "$(awk '$2 > 0' "$tmp/out" | grep -c ' -> ')" 6
+
 # ---------------------------------------------------------------------------------------------- the end, and what stays behind
 
 # none_left: whether no netobsd of this test runs
