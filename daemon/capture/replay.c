@@ -188,21 +188,44 @@ replay_close_file(struct replay_file *file)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
+/*
+ * libpcap reads a pcapng file up to the first interface whose link type or snapshot length differs from that of the
+ * first one.  Only its message distinguishes that from damage.
+ */
+static bool
+replay_interfaces_differ(const char *error)
+{
+	return strstr(error, "of the first interface") != NULL;
+}
+
+static const char *
+replay_differing_interfaces_cure(const char *error)
+{
+	return strstr(error, "snapshot length") != NULL
+		   ? "; to make the snapshot lengths the same: editcap -F pcap FILE NEWFILE"
+		   : "";
+}
+
 /* Logs where a file ended early. */
 static void
 replay_log_damage(struct replay_file *file)
 {
-	const char *compression = file_stream_compression(file->stream),
-		   *stream_error = file_stream_error(file->stream);
+	const char *name = file_stream_name(file->stream), *compression = file_stream_compression(file->stream),
+		   *stream_error = file_stream_error(file->stream),
+		   *error = stream_error != NULL ? stream_error : pcap_geterr(file->pcap);
 	FILE *stream = pcap_file(file->pcap);
 	long long at = stream != NULL ? (long long)ftello(stream) : -1;
+	unsigned long long record = (unsigned long long)file->records + 1;
 
 	file->replay->counters.damaged++;
-	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
-		  "observed",
-		  file_stream_name(file->stream), (unsigned long long)file->records + 1, at,
-		  compression != NULL ? " decompressed from " : "", compression != NULL ? compression : "",
-		  stream_error != NULL ? stream_error : pcap_geterr(file->pcap));
+	if (replay_interfaces_differ(error))
+		log_error("%s has interfaces that differ, at record %llu: %s; everything before was observed%s", name,
+			  record, error, replay_differing_interfaces_cure(error));
+	else
+		log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
+			  "observed",
+			  name, record, at, compression != NULL ? " decompressed from " : "",
+			  compression != NULL ? compression : "", error);
 }
 
 /* Marks a file as ended or damaged.  A stopped loop ends pipes early, which is not damage. */

@@ -77,6 +77,26 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 		add(&got, &frames[i]);
 }
 
+/* The message for a file that libpcap does not read to its end. */
+static void
+describe_damage(struct outcome *outcome, pcap_t *pcap)
+{
+	const char *why = pcap_geterr(pcap);
+
+	if (strstr(why, "of the first interface") != NULL)
+		snprintf(outcome->message, sizeof outcome->message,
+			 "%s has interfaces that differ, at record %lu: %s; everything before was observed%s", path,
+			 outcome->frames + 1, why,
+			 strstr(why, "snapshot length") == NULL
+				 ? ""
+				 : "; to make the snapshot lengths the same: editcap -F pcap FILE NEWFILE");
+	else
+		snprintf(outcome->message, sizeof outcome->message,
+			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
+			 "observed",
+			 path, outcome->frames + 1, ftell(pcap_file(pcap)), why);
+}
+
 /* libpcap's own result for the file. */
 static struct outcome
 by_libpcap(void)
@@ -102,10 +122,7 @@ by_libpcap(void)
 	}
 	outcome.damaged = status == PCAP_ERROR;
 	if (outcome.damaged)
-		snprintf(outcome.message, sizeof outcome.message,
-			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
-			 "observed",
-			 path, outcome.frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
+		describe_damage(&outcome, pcap);
 	pcap_close(pcap);
 	return outcome;
 }
