@@ -69,6 +69,18 @@ check "the table of fields of other systems says which ones netobs has ($(wc -l 
 sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
 documented estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
 
+# A page is read in a terminal of 80 columns.
+if have mandoc; then
+	for manual in "$page" "$top"/man/*.[158]; do
+		mandoc -T ascii -O width=80 "$manual" | sed "s/.$(printf '\b')//g" |
+			awk -v page="${manual##*/}" 'length($0) > 80 { print page ": " $0 }'
+	done >"$tmp/wide"
+	check "no line of a manual page is wider than 80 columns" [ ! -s "$tmp/wide" ]
+	[ ! -s "$tmp/wide" ] || note "$(cat "$tmp/wide")"
+else
+	skip "no line of a manual page is wider than 80 columns" "mandoc is not installed"
+fi
+
 # DIAGNOSTICS of netobsd(8) has the messages of the program, and no others; the check finds a row that is missing.
 messages() {
 	# shellcheck disable=SC2046

@@ -51,9 +51,9 @@ static void
 sample(void)
 {
 	puts("# Configuration of netobsd as a service; see netobs.conf(5).  Commented-out lines show the default\n"
-	     "# value, or the form of a setting without one.  After a change:\n"
+	     "# value, or the form of a setting without one.  After a change, this checks the file, then reloads it:\n"
 	     "#\n"
-	     "#	netobsd -c /etc/netobs/netobs.conf --check-config && systemctl reload netobs");
+	     "#	systemctl reload netobs");
 	for (unsigned group = 0; group < GROUP_COUNT; group++) {
 		if (!group_has_settings(group))
 			continue;
