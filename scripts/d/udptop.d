@@ -3,7 +3,8 @@
  * udptop - how much does each process transfer over each UDP stream?
  *
  * The processes and streams by application bytes.  Live: the twenty busiest of every five seconds.  Of a capture:
- * all of them, the busiest last.  The process is known only when this host itself is observed.
+ * no intervals, but one total of its whole duration, of all of them, the busiest last.  The process is known only when
+ * this host itself is observed.
  */
 #pragma D option quiet
 
