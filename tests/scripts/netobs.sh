@@ -82,6 +82,7 @@ fi
 answers "an argument, then a file" "@connections[192.168.0.1]: 34" webconn 2869 -r "$home"
 answers "an argument, then a plain file" "@connections[192.168.0.1]: 34" webconn 2869 "$home"
 answers "a plain file, then an argument" "@connections[192.168.0.1]: 34" webconn "$home" 2869
+answers "an argument with a leading zero" "@connections[192.168.0.1]: 34" webconn 02869 "$home"
 answers "a plain file and no argument" "@connections[192.168.0.13]: 43" webconn "$home"
 answers "an option in front of the name" "@connections[192.168.0.13]: 43" -r "$home" webconn
 answers "a filter behind everything" "@connections[192.168.0.1]: 34" webconn 2869 "$home" -f 'tcp port 2869'
