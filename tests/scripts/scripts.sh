@@ -96,6 +96,8 @@ is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp
 "$netobs" --help timeline >"$tmp/out"
 check "--help NAME explains a script" grep -q '^timeline PORT - ' "$tmp/out"
 check "--help NAME says what the script needs" grep -q '^Needs bpftrace .* root' "$tmp/out"
+is "--help of tcptop and udptop says that a capture has no intervals" \
+	"$(for name in tcptop udptop; do "$netobs" --help "$name"; done | grep -c 'no intervals, but one total')" 2
 check "--help NAME says which probes it uses" grep -q '^Probes: tcp-receive, tcp-retransmit, tcp-send, tcp-state-change;' "$tmp/out"
 
 version=$(sed -n 's/^AC_INIT(\[netobs\], \[\([0-9.]*\)\].*/\1/p' "$top/configure.ac")
@@ -184,6 +186,13 @@ ln -s "$home" "$tmp/a name with blanks.pcap"
 is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43"
 "$netobs" webconn -r "$home" -f 'tcp port 2869' 2869 2>"$tmp/err" | grep '^@' >"$tmp/out"
 is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34"
+
+# A capture without anything that a script reports is no reason for silence.
+while read -r name _ argument; do
+	"$netobs" "$name" "$top/tests/captures/empty.pcap" ${argument:+"$argument"} >"$tmp/out" 2>"$tmp/err" </dev/null || echo "$name fails"
+	grep -q . "$tmp/out" || echo "$name is silent"
+done <"$tmp/list" >"$tmp/silent"
+check "no script is silent on an empty capture" test ! -s "$tmp/silent"
 
 # A script that gets only every second firing must print that it missed the others.
 mkdir -p "$tmp/tree/scripts/bpftrace"
