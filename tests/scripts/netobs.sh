@@ -300,5 +300,46 @@ wait "$observer"
 wait "$tracer"
 is "a netobsd without permission: why processes are unknown" "$(cat "$tmp/err")" \
 	"netobs: netobsd runs without --all-owners: processes of other users than nobody are unknown (-1, <unknown>)"
+if unshare --net true 2>/dev/null; then
+	# On a netobsd with --all-owners: 200 connections, then the end at once.
+	cat >"$tmp/service.py" <<-'PY'
+		import glob, os, signal, socket, subprocess, sys, time
+		def waits(parent):
+		    for path in glob.glob("/proc/[0-9]*/stat"):
+		        try:
+		            pid, comm, _, of = open(path).read().split()[:4]
+		            if comm == "(bpftrace)" and of == str(parent):
+		                return "epoll" in open("/proc/%s/wchan" % pid).read()
+		        except (OSError, ValueError):
+		            continue
+		    return False
+		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+		server = socket.create_server(("127.0.0.1", 7777))
+		service = subprocess.Popen([os.environ["NETOBSD"], "-u", "nobody", "--all-owners", "-i", "lo"])
+		while "epoll" not in open("/proc/%d/wchan" % service.pid).read() or len(open("/proc/net/packet").readlines()) < 2:
+		    time.sleep(0.01) # no event: the interval between two looks
+		netobs = subprocess.Popen([sys.argv[1], *sys.argv[3:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
+		                          stderr=open(sys.argv[2] + "/err", "w"))
+		while netobs.poll() is None and not waits(netobs.pid):
+		    time.sleep(0.01) # no event: the interval between two looks
+		for _ in range(200):
+		    client = socket.create_connection(("127.0.0.1", 7777))
+		    client.close()
+		    server.accept()[0].close()
+		time.sleep(0.3) # no event: the kernel delivers a block of frames when it is full or 10 ms old
+		netobs.send_signal(signal.SIGTERM)
+		status = netobs.wait()
+		service.terminate()
+		service.wait()
+		sys.exit(status)
+	PY
+	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" tcplife
+	is "tcplife on a running netobsd, ended by a signal: status" $? 0
+	is "tcplife on a running netobsd with --all-owners explains nothing" "$(cat "$tmp/err")" ""
+	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" timeline 7777
+	is "timeline on a running netobsd, ended by a signal: every SYN" "$(grep -c ' SYN$' "$tmp/out")" 200
+else
+	skip "netobs on a running netobsd, ended by a signal" "no network namespaces here"
+fi
 
 tap_done
