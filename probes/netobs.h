@@ -139,7 +139,7 @@ struct csinfo {
 	netobs_i64 cs_zoneid; /* inode of the endpoint's network namespace; -1 unknown */
 	netobs_u64 cs_ts;     /* time of this event, ns since the epoch */
 	netobs_u64 cs_seq;    /* as pkt_seq, for probes without pktinfo_t */
-	char cs_comm[16];     /* command name of cs_pid; "<unknown>" */
+	char cs_comm[16];     /* command name of cs_pid; "<unknown>", also if it is empty */
 };
 
 /* The IP packet, for IPv4 and IPv6 alike. */
@@ -252,20 +252,20 @@ struct icmpinfo {
 	netobs_u16 icmp_echo_seq;          /* echo and timestamp: sequence number */
 	netobs_u8 icmp_pad1[2];            /* padding */
 	netobs_u32 icmp_pmtu_update;       /* packet too big: MTU of the next hop, bytes (RFC 1191, 8201) */
-	char icmp_redirect_gateway[46];    /* redirect: better first hop, text */
+	char icmp_redirect_gateway[46];    /* redirect: better first hop, text; else "" */
 	netobs_u8 icmp_pad2[2];            /* padding */
 	netobs_u32 icmp_param_problem_ptr; /* parameter problem: offset of the offending byte */
 	netobs_u16 icmp_error_sport;       /* error: source port of the quoted packet */
 	netobs_u16 icmp_error_dport;       /* error: destination port of the quoted packet */
 	netobs_ptr icmp_error_ip_hdr;      /* error: quoted IPv4 header */
 	netobs_ptr icmp_error_ip6_hdr;     /* error: quoted IPv6 header */
-	char icmp6_nd_target[46];          /* neighbour discovery: target address, text (RFC 4861) */
+	char icmp6_nd_target[46];          /* neighbour discovery: target address, text (RFC 4861); else "" */
 	netobs_u8 icmp_pad3[2];            /* padding */
 	netobs_ptr icmp_hdr;               /* first byte of the header */
 	char icmp_typestr[32];             /* type in words; "<unknown>" */
 	char icmp_codestr[32];             /* code in words, "" if the type has only one; "<unknown>" */
-	char icmp_error_saddr[46];         /* error: source address of the quoted packet, text */
-	char icmp_error_daddr[46];         /* error: destination address of the quoted packet, text */
+	char icmp_error_saddr[46];         /* error: source address of the quoted packet, text; else "" */
+	char icmp_error_daddr[46];         /* error: destination address of the quoted packet, text; else "" */
 	netobs_u8 icmp_error_protocol;     /* error: protocol of the quoted packet, an IANA number */
 	netobs_u8 icmp_pad4[3];            /* padding */
 };
@@ -480,7 +480,7 @@ struct sockinfo {
 	netobs_i32 so_pid;      /* process that owns the socket; -1 unknown */
 	netobs_u8 so_pad[4];    /* padding */
 	netobs_i64 so_uid;      /* user that owns the socket; -1 unknown */
-	char so_execname[16];   /* command name of so_pid; "<unknown>" */
+	char so_execname[16];   /* command name of so_pid; "<unknown>", also if it is empty */
 };
 
 /* The connection of an application protocol: the first argument of every application provider. */

@@ -151,8 +151,8 @@ function write_d_struct(s,    i, type) {
 }
 
 # Expression for a string.  A field whose comment in netobs.h contains "" may be empty, so its first byte is tested:
-# Linux 6.1 reports the copy of an empty string as a fault, and DTrace then skips the clause.  A clause has room for
-# four strings at a time, and the test takes a second one.
+# Linux 6.1 reports the copy of an empty string as a fault, and DTrace then skips the clause.  A statement has room for
+# four strings at a time, and the test takes a second one; tests/probes/json_lines.py finds fields that lack the mark.
 function d_string(at, size, doc) {
 	if (doc !~ /""/)
 		return "copyinstr(" at ", " size ")"

@@ -8,11 +8,14 @@
 #include "probes/args/args.h"
 #include "probes/names.h"
 
-/* Copies the process name verbatim: a process may choose any bytes. */
+/* Copies the process name verbatim: a process may choose any bytes.  An empty name becomes "<unknown>": DTrace
+ * loses firings with an empty text. */
 static void
 args_copy_comm(char *to, size_t size, const struct owner *owner)
 {
-	field_set_string(to, size, owner != NULL && owner->pid >= 0 ? owner->comm : NAME_UNKNOWN);
+	bool named = owner != NULL && owner->pid >= 0 && owner->comm[0] != '\0';
+
+	field_set_string(to, size, named ? owner->comm : NAME_UNKNOWN);
 }
 
 void

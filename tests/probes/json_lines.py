@@ -42,7 +42,18 @@ def reject_constant(word):
 DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicates, parse_constant=reject_constant)
 
 
-def check_line(line):
+def texts_never_empty(netobsd):
+    """{probe: the names of the text fields of each argument whose comment in netobs.h does not contain two quotes}.
+    DTrace loses the firing if such a field is empty."""
+    run = subprocess.run([netobsd, "--list-probes", "--format", "json"], stdout=subprocess.PIPE, check=True)
+    manifest = json.loads(run.stdout)
+    fields = {struct["name"] + "_t *": {field["name"] for field in struct["fields"]
+                                        if field["type"].startswith("char[") and '""' not in field["doc"]}
+              for struct in manifest["structs"]}
+    return {probe["name"]: [fields.get(kind, set()) for kind in probe["args"]] for probe in manifest["probes"]}
+
+
+def check_line(line, never_empty):
     """Raises ValueError if the line is not one firing as the manual describes it."""
     firing = DECODER.decode(line.decode("utf-8"))
     if not isinstance(firing, dict) or set(firing) != {"probe", "args"}:
@@ -54,10 +65,17 @@ def check_line(line):
         raise ValueError("args is not a list of one to six")
     if not all(arg is None or isinstance(arg, dict) for arg in args):
         raise ValueError("an argument is neither an object nor null")
+    if len(args) > len(never_empty.get(firing["probe"], [])):
+        raise ValueError("the probe is unknown, or has fewer arguments")
+    for arg, names in zip(args, never_empty[firing["probe"]]):
+        for name in names.intersection(arg or {}):
+            if arg[name] == "":
+                raise ValueError(f'{name} is empty, and its comment in netobs.h does not contain ""')
 
 
-def replay(netobsd, path, check):
-    """One run: (exit status, digest, number of lines, first fault or None, standard error)."""
+def replay(netobsd, path, never_empty=None):
+    """One run: (exit status, digest, number of lines, first fault or None, standard error).  The lines are checked if
+    never_empty is given."""
     fault, lines, digest = None, 0, hashlib.sha256()
     with subprocess.Popen(
         ["timeout", str(SECONDS), netobsd, "-r", path, "--print", "--format", "json"],
@@ -67,9 +85,9 @@ def replay(netobsd, path, check):
         for line in run.stdout:
             lines += 1
             digest.update(line)
-            if check and fault is None:
+            if never_empty is not None and fault is None:
                 try:
-                    check_line(line)
+                    check_line(line, never_empty)
                     if not line.endswith(b"\n"):
                         raise ValueError("the last line has no newline")
                 except ValueError as error:
@@ -78,9 +96,9 @@ def replay(netobsd, path, check):
     return run.returncode, digest.hexdigest(), lines, fault, err
 
 
-def check_capture(netobsd, path, wanted):
+def check_capture(netobsd, path, wanted, never_empty):
     """The faults of this capture, a list."""
-    status, digest, lines, fault, err = replay(netobsd, path, check=True)
+    status, digest, lines, fault, err = replay(netobsd, path, never_empty)
     wrong = [fault] if fault else []
     if status not in wanted:
         wrong.append(f"exit status {status}, wanted {' or '.join(map(str, sorted(wanted)))}")
@@ -90,7 +108,7 @@ def check_capture(netobsd, path, wanted):
         wrong.append("no message on standard error")
     if status == 1 and err.count("\n") != 1:
         wrong.append("the message is not one line")
-    again = replay(netobsd, path, check=False)
+    again = replay(netobsd, path)
     if (status, digest) != again[:2]:
         wrong.append("a second run prints other bytes")
     return wrong + err.splitlines()[:20] if wrong else []
@@ -115,12 +133,13 @@ def cases(own, shared):
 def main():
     netobsd, own, shared = sys.argv[1:4]
     count = failed = 0
+    never_empty = texts_never_empty(netobsd)
     for name, path, wanted in cases(own, shared):
         count += 1
         if path is None:
             print(f"ok {count} - {name} # SKIP {shared} is missing")
             continue
-        wrong = check_capture(netobsd, path, wanted)
+        wrong = check_capture(netobsd, path, wanted, never_empty)
         failed += bool(wrong)
         print(f"{'not ok' if wrong else 'ok'} {count} - {name}", flush=True)
         for fault in wrong:

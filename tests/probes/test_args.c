@@ -348,8 +348,9 @@ test_owned_endpoint(void **state)
 	    .netns = 4026531840u, .pid = 77, .uid = 1000, .flags = OWNER_TCP, .comm = "curl",
 	    .tcp = {.cwnd = 14480, .ssthresh = 7240, .rtt_us = 25500, .rttvar_us = 3000, .rto_us = 226000, .mss = 1448},
 	};
-	struct owner listener = owner;
+	struct owner listener = owner, nameless = owner;
 	struct probe_endpoint client = {table, flow, 1, &flow->tcp[1], &owner};
+	struct probe_endpoint unnamed = {table, flow, 1, &flow->tcp[1], &nameless};
 	struct tcpsinfo tcps;
 	struct csinfo cs;
 	struct sockinfo so;
@@ -371,6 +372,10 @@ test_owned_endpoint(void **state)
 	assert_int_equal(cs.cs_pid, 77);
 	assert_int_equal(cs.cs_zoneid, 4026531840u);
 	assert_string_equal(cs.cs_comm, "curl");
+	nameless.comm[0] = '\0';
+	args_csinfo(&cs, &unnamed, 5);
+	assert_int_equal(cs.cs_pid, 77);
+	assert_string_equal(cs.cs_comm, "<unknown>");
 	args_sockinfo(&so, &client, 10, 1ull << 33);
 	assert_int_equal(so.so_family, 2);
 	assert_int_equal(so.so_type, 1);
