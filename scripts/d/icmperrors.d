@@ -12,7 +12,8 @@ uint64_t last[string];
 netobs*:::icmp-receive
 /args[4]->icmp_error_ip_hdr != 0 || args[4]->icmp_error_ip6_hdr != 0/
 {
-	@errors[args[4]->icmp_typestr, args[4]->icmp_codestr, args[4]->icmp_error_protocol, args[4]->icmp_error_saddr,
+	this->from = args[4]->icmp_error_saddr; /* DTrace has room for four strings at a time */
+	@errors[args[4]->icmp_typestr, args[4]->icmp_codestr, args[4]->icmp_error_protocol, this->from,
 	    args[4]->icmp_error_sport, args[4]->icmp_error_daddr, args[4]->icmp_error_dport] = count();
 }
 

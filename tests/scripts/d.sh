@@ -38,6 +38,8 @@ refuses "a printf that prints text as a number" 'netobs*:::tcp-receive { printf(
 refuses "a printf with too few arguments" 'netobs*:::tcp-receive { printf("%d %d\n", args[4]->tcp_seq); }'
 refuses "text and number compared" 'netobs*:::tcp-receive /args[2]->ip_saddr == 1/ { @a = count(); }'
 refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { @a["x"] = count(); }'
+refuses "a local variable that changes its kind" 'netobs*:::tcp-receive { this->a = 1; this->a = args[2]->ip_saddr; }'
+refuses "a local variable of the other kind" 'netobs*:::tcp-receive { this->a = args[2]->ip_saddr; printf("%d\n", this->a); }'
 refuses "a missing brace" 'netobs*:::tcp-receive { @a = count();'
 echo 'netobs*:::tcp-receive { @a = count(); }' >"$tmp/bad.d"
 reads "$tmp/bad.d" >"$tmp/message"

@@ -41,7 +41,7 @@ class Reader:
         self.constants = manifest["constants"]
         self.tokens = list(self.scan(open(path).read()))
         self.at = 0
-        self.globals, self.locals, self.maps = {}, set(), {}
+        self.globals, self.locals, self.maps = {}, {}, {}
         self.printed = set()
         self.clause = []
 
@@ -184,11 +184,13 @@ class Reader:
             if target[0] != "variable":
                 self.refuse("this cannot be assigned to")
             self.take()
-            if len(target) > 2 and self.peek("0") and self.tokens[self.at + 1][1] == ";":
+            if target[2:] == ("element",) and self.peek("0") and self.tokens[self.at + 1][1] == ";":
                 self.refuse("an element is set to 0, after which DTrace 2.0.2 confuses others")
             right = self.expression(0)
             if target[1] != right[1] and target[1] is not None:
                 self.refuse("a %s is assigned to a %s" % (right[1], target[1]))
+            if target[1] is None and target[2:]:
+                self.locals[target[2]] = right[1]
             return "assignment", right[1]
         if self.peek("?"):
             self.take("?")
@@ -248,11 +250,11 @@ class Reader:
         if text == "this":
             self.take("->")
             name = self.take()[1]
-            if self.peek("="):
-                self.locals.add(name)
-            elif name not in self.locals:
+            if self.peek("=") and name not in self.locals:  # the first assignment declares it
+                return "variable", None, name
+            if name not in self.locals:
                 self.refuse("this->%s is read before it is set" % name)
-            return "variable", "int"
+            return "variable", self.locals[name]
         if text in FUNCTIONS:
             self.call(text)
             return "call", "int"
