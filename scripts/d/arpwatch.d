@@ -19,8 +19,8 @@ netobs*:::arp-receive
 netobs*:::arp-receive
 /args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* an ARP probe has none (RFC 5227) */
 {
-	printf("%10d  %-15s is at %s%s\n", (args[0]->pkt_ts - start) / 1000000, args[4]->arp_spa, args[4]->arp_sha,
-	    holders[args[4]->arp_spa] ? ", CHANGED" : "");
+	printf("%10d  %-15s is at %s%s\n", args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000000 : 0,
+	    args[4]->arp_spa, args[4]->arp_sha, holders[args[4]->arp_spa] ? ", CHANGED" : "");
 	known[args[4]->arp_spa, args[4]->arp_sha] = 1;
 	holders[args[4]->arp_spa]++;
 }

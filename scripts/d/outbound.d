@@ -60,13 +60,40 @@ netobs*:::tcp-receive
 }
 
 netobs*:::tcp-state-change
-/(args[3]->tcps_state == NETOBS_TCP_TIME_WAIT || args[3]->tcps_state == NETOBS_TCP_CLOSED) &&
-    spent[args[1]->cs_cid] > 1000/
+{
+	this->ended = args[3]->tcps_state == NETOBS_TCP_TIME_WAIT || args[3]->tcps_state == NETOBS_TCP_CLOSED;
+}
+
+netobs*:::tcp-state-change
+/this->ended && spent[args[1]->cs_cid] > 1000/
 {
 	@bytes_per_second[args[3]->tcps_raddr] =
 	    avg((bytes[args[1]->cs_cid] - 1) * 1000000 / ((spent[args[1]->cs_cid] - 1) / 1000));
-	spent[args[1]->cs_cid] = 1;
+}
+
+netobs*:::tcp-state-change
+/this->ended && requested[args[1]->cs_cid] > 1/
+{
+	requested[args[1]->cs_cid] = 1;
+}
+
+netobs*:::tcp-state-change
+/this->ended && asked[args[1]->cs_cid] > 1/
+{
+	asked[args[1]->cs_cid] = 1;
+}
+
+netobs*:::tcp-state-change
+/this->ended && received[args[1]->cs_cid] > 1/
+{
+	received[args[1]->cs_cid] = 1;
+}
+
+netobs*:::tcp-state-change
+/this->ended && bytes[args[1]->cs_cid] > 1/
+{
 	bytes[args[1]->cs_cid] = 1;
+	spent[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-send,

@@ -56,7 +56,7 @@ netobs*:::tcp-state-change
 }
 
 netobs*:::tcp-state-change
-/args[3]->tcps_state == NETOBS_TCP_CLOSED/
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && received[args[1]->cs_cid] == 1/
 {
 	received[args[1]->cs_cid] = 2;
 }

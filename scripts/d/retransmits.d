@@ -9,7 +9,9 @@
 
 uint64_t missed, packet;
 uint64_t last[string];
-uint64_t received[uint64_t]; /* and 1: 0 is unknown */
+
+/* The number and 2; 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+uint64_t received[uint64_t];
 
 netobs*:::tcp-retransmit
 {
@@ -19,7 +21,7 @@ netobs*:::tcp-retransmit
 }
 
 netobs*:::tcp-receive
-/arg1 != 0 && received[args[1]->cs_cid] != 0 && args[3]->tcps_rcv_retrans + 1 > received[args[1]->cs_cid] &&
+/arg1 != 0 && received[args[1]->cs_cid] > 1 && args[3]->tcps_rcv_retrans + 2 > received[args[1]->cs_cid] &&
     packet != args[0]->pkt_addr/
 {
 	@again["received", args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport] = count();
@@ -28,7 +30,13 @@ netobs*:::tcp-receive
 netobs*:::tcp-receive
 /arg1 != 0/
 {
-	received[args[1]->cs_cid] = args[3]->tcps_rcv_retrans + 1;
+	received[args[1]->cs_cid] = args[3]->tcps_rcv_retrans + 2;
+}
+
+netobs*:::tcp-state-change
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && received[args[1]->cs_cid] > 1/
+{
+	received[args[1]->cs_cid] = 1;
 }
 
 netobs*:::tcp-retransmit,

@@ -26,6 +26,12 @@ netobs*:::tcp-receive
 	asked[args[1]->cs_cid] = 1;
 }
 
+netobs*:::tcp-state-change
+/args[3]->tcps_state == NETOBS_TCP_CLOSED && asked[args[1]->cs_cid] > 1/
+{
+	asked[args[1]->cs_cid] = 1;
+}
+
 netobs*:::tcp-send,
 netobs*:::tcp-receive
 {

@@ -25,6 +25,7 @@ netobs*:::tcp-connect-established
 }
 
 netobs*:::tcp-connect-refused
+/requested[args[1]->cs_cid] > 1/
 {
 	requested[args[1]->cs_cid] = 1;
 }

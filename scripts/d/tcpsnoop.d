@@ -25,8 +25,8 @@ netobs*:::tcp-receive
 netobs*:::tcp-send
 /arg1 != 0/
 {
-	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
-	    args[1]->cs_pid,
+	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n",
+	    args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000 : 0, args[1]->cs_cid, args[1]->cs_pid,
 	    args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }
@@ -34,7 +34,8 @@ netobs*:::tcp-send
 netobs*:::tcp-send
 /arg1 == 0/
 {
-	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
+	printf("%10d %6d %6d %22s %5d -> %22s %5d %6d %s\n",
+	    args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000 : 0, 0, -1,
 	    args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }
@@ -42,8 +43,8 @@ netobs*:::tcp-send
 netobs*:::tcp-receive
 /arg1 != 0/
 {
-	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, args[1]->cs_cid,
-	    args[1]->cs_pid,
+	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n",
+	    args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000 : 0, args[1]->cs_cid, args[1]->cs_pid,
 	    args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }
@@ -51,7 +52,8 @@ netobs*:::tcp-receive
 netobs*:::tcp-receive
 /arg1 == 0/
 {
-	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n", (args[0]->pkt_ts - start) / 1000, 0, -1,
+	printf("%10d %6d %6d %22s %5d <- %22s %5d %6d %s\n",
+	    args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000 : 0, 0, -1,
 	    args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_payload,
 	    args[4]->tcp_flagstr);
 }

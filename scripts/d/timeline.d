@@ -89,3 +89,9 @@ netobs*:::tcp-state-change
 	    args[5]->tcps_statestr, args[3]->tcps_statestr);
 	last = args[1]->cs_ts;
 }
+
+END
+/start == 0/
+{
+	printf("no segment has port %d\n", $1);
+}
