@@ -67,6 +67,18 @@ while read -r name; do
 done <"$tmp/d" >"$tmp/differ"
 check "both have the same head comment" test ! -s "$tmp/differ"
 
+# netobs waits until the tracer has enabled the probes of the bpftrace script.
+# probes PATTERN FILE: the probes that match
+probes() {
+	grep -o "$1" "$2" | sed -e 's/.*://' -e 's/__/-/g' | sort -u
+}
+while read -r name; do
+	probes 'usdt:[^:]*:netobs:[a-z_]*' "$top/scripts/bpftrace/$name.bt" >"$tmp/bpftrace.probes"
+	probes 'netobs\*:::[a-z-]*' "$top/scripts/d/$name.d" >"$tmp/d.probes"
+	[ -s "$tmp/d.probes" ] && diff -u "$tmp/bpftrace.probes" "$tmp/d.probes" || echo "$name"
+done <"$tmp/d" >"$tmp/differ"
+check "both use the same probes" test ! -s "$tmp/differ"
+
 # With DTrace itself, against an idle netobsd: args[] have types only if a process has the provider.
 why=
 if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then

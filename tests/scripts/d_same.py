@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether a D script prints what its bpftrace twin prints.
+"""Whether a D script prints what is wanted of it.
 
-    tests/scripts/d_same.py SAMPLE <OUTPUT
+    tests/scripts/d_same.py [--maps] WANTED <OUTPUT
 
-SAMPLE is a file of scripts/examples, OUTPUT what DTrace printed.  The lines may be in another order, and a distribution has
-the form of its tracer; prints the lines that differ, and fails, if there are any.
+WANTED is a file of scripts/examples, the output of bpftrace or of tests/scripts/scripts_truth.py; OUTPUT is what DTrace
+printed.  The lines may be in another order, and a distribution has the form of its tracer; with --maps only aggregations
+are compared.  Prints the lines that differ, and fails, if there are any or if WANTED has none.
 """
 import re
 import sys
 
-BPFTRACE_ROW = re.compile(r"[\[(]([^,\]]+)[^|]* (\d+) \|[@ ]*\|$")
+BPFTRACE_ROW = re.compile(r"[\[(]([^,\])]+)[^ ]*(?: [^ |]*)? +(\d+)(?: \|[@ ]*\|)?$")
 D_ROW = re.compile(r" +(-?\d+) \|[@ ]* +(\d+)$")
 D_HEADING = re.compile(r" +value +-+ Distribution -+ count$")
 
@@ -37,22 +38,26 @@ def lines(text):
                 result.append("%s %s %s" % (distribution, low, row[2]))
         elif line.startswith("@") and line.endswith(":"):
             distribution = line
-        elif line and not D_HEADING.match(line):
+        elif line and not D_HEADING.match(line) and not line.startswith("$ netobs "):
             result.append(line)
     return sorted(result)
 
 
-with open(sys.argv[1], encoding="utf-8") as sample:
-    sample.readline()  # the command
-    wanted = lines(sample.read())
+arguments = sys.argv[1:]
+maps_only = "--maps" in arguments
+if maps_only:
+    arguments.remove("--maps")
+with open(arguments[0], encoding="utf-8") as file:
+    wanted = lines(file.read())
 found = lines(sys.stdin.read())
+if maps_only:
+    wanted, found = ([line for line in some if line.startswith("@")] for some in (wanted, found))
+differences = [] if wanted else [arguments[0] + " has no line to compare"]
 for line in wanted:
     if line in found:
         found.remove(line)
     else:
-        print("- " + line)
-        found.append(None)
-for line in found:
-    if line is not None:
-        print("+ " + line)
-sys.exit(1 if found else 0)
+        differences.append("- " + line)
+differences += ["+ " + line for line in found]
+print("\n".join(differences), end="\n" if differences else "")
+sys.exit(1 if differences else 0)

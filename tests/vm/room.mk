@@ -2,6 +2,7 @@
 # The whole machine: optional, never part of make check.
 
 shell_tests += \
+	%D%/dtrace_points.sh \
 	%D%/harness.sh
 
 .PHONY: check-vm distclean-vm
