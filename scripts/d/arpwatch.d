@@ -6,6 +6,7 @@
  * claims the address.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t start;
 int known[string, string], holders[string];

@@ -6,6 +6,7 @@
  * seen where the capture was made.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed;
 uint64_t last[string];

@@ -7,6 +7,7 @@
  * time.  The time that the client waits before a request does not count.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed;
 uint64_t last[string];

@@ -6,6 +6,7 @@
  * before the reset, SENT and RECEIVED are the bytes of L.  TIME is packet time since the first reset, in milliseconds.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 /* No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t start, at;

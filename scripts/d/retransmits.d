@@ -6,6 +6,7 @@
  * endpoint; retransmissions of other senders are of the kind "received".
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed, packet;
 uint64_t last[string];

@@ -6,6 +6,7 @@
  * 7 shutdown-received, 8 shutdown-ack-sent.  IN is the packet time in the old state, in microseconds.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 /* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t since[uint64_t];

@@ -6,6 +6,7 @@
  * Requests are what the end that opened the connection sends; the time that it waits before them does not count.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed;
 uint64_t last[string];

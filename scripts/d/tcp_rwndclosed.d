@@ -7,6 +7,7 @@
  * time to the last segment that advertised them as closed, with the peer's address and port.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed;
 uint64_t last[string];

@@ -5,6 +5,7 @@
  * The packet time from the SYN to the SYN,ACK, in microseconds, by remote address.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t missed;
 uint64_t last[string];

@@ -8,6 +8,7 @@
  * LPORT, RADDR and RPORT, with the packet time from the first event to their opening, in milliseconds.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 uint64_t start;
 int established; /* connections in @open */

@@ -5,6 +5,7 @@
  * IN is the packet time in the old state, in microseconds; 0 for the first change of an endpoint.
  */
 #pragma D option quiet
+#pragma D option dynvarsize=32m
 
 /* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t since[uint64_t];

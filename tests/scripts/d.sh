@@ -47,8 +47,12 @@ is "the reader refuses an aggregation that is not printed" "$(grep -c '@a is not
 refuses "an aggregation without a name" 'netobs*:::tcp-receive { @a = count(); } END { printa(@a); }'
 refuses "an aggregation with another name" 'netobs*:::tcp-receive { @a = count(); } END { printa("@b: %@d\n", @a); }'
 refuses "a printa with too few keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { printa("@a: %@d\n", @a); }'
-refuses "a typedef among several keys" 'int a[uint64_t, int]; BEGIN { a[1, 1] = 1; }'
-refuses "an element set to 0" 'int a[uint64_t]; BEGIN { a[1] = 0; }'
+room='#pragma D option dynvarsize=32m'
+refuses "an element set to 0" "$room
+int a[uint64_t]; BEGIN { a[1] = 0; }"
+refuses "a typedef among several keys" "$room
+int a[uint64_t, int]; BEGIN { a[1, 1] = 1; }"
+refuses "an array without room" 'int a[uint64_t]; BEGIN { a[1] = 1; }'
 refuses "an if, which DTrace for Linux does not have" 'netobs*:::tcp-receive { if (arg1) { @a = count(); } }'
 
 find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/bpftrace"

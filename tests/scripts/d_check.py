@@ -22,7 +22,8 @@ TYPEDEFS = {"uint64_t", "uint32_t", "uint16_t", "int64_t"}
 FUNCTIONS = {"printf", "printa", "trunc", "clear", "strjoin", "lltostr"}
 AGGREGATIONS = {"count": 0, "sum": 1, "avg": 1, "min": 1, "max": 1, "quantize": 1}
 VARIABLES = {"probename", "pid", "execname", "timestamp", "walltimestamp", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5"}
-PRAGMAS = {"#pragma D option quiet", "#pragma D option defaultargs"}
+ROOM = "#pragma D option dynvarsize=32m"
+PRAGMAS = {"#pragma D option quiet", "#pragma D option defaultargs", ROOM}
 OWN_PROBES = {"BEGIN", "END"}
 
 problems = []
@@ -73,11 +74,16 @@ class Reader:
     # ------------------------------------------------------------------------------------------------- the program
 
     def program(self):
+        pragmas = set()
         while self.tokens[self.at][0] == "pragma":
-            if self.take()[1] not in PRAGMAS:
+            pragmas.add(self.take()[1])
+            if not pragmas <= PRAGMAS:
                 self.refuse("an unknown pragma")
         while self.peek(*TYPES):
             self.declaration()
+        # last has an element for each probe, other arrays may have one for each connection.
+        if not unlabelled and ROOM not in pragmas and any(keys and name != "last" for name, (_, keys) in self.globals.items()):
+            self.refuse("DTrace has room for some thousand elements only without " + ROOM)
         while self.tokens[self.at][0] != "end":
             self.a_clause()
         for name in self.maps:
