@@ -9,7 +9,7 @@
 #pragma D option dynvarsize=32m
 
 uint64_t start;
-int known[string, string], holders[string];
+int announced, known[string, string], holders[string];
 
 netobs*:::arp-receive
 /start == 0/
@@ -22,6 +22,13 @@ netobs*:::arp-receive
 {
 	printf("%10d  %-15s is at %s%s\n", args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000000 : 0,
 	    args[4]->arp_spa, args[4]->arp_sha, holders[args[4]->arp_spa] ? ", CHANGED" : "");
+	announced = 1;
 	known[args[4]->arp_spa, args[4]->arp_sha] = 1;
 	holders[args[4]->arp_spa]++;
+}
+
+END
+/!announced/
+{
+	printf("no ARP packet announces an address\n");
 }
