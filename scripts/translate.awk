@@ -465,6 +465,15 @@ function parse_inline(i, first, last) {
 	return after(last)
 }
 
+# end_of_predicate(I): the slash that closes the predicate that slash I opens; if there is none, the token in front of the
+# body, or the end of the clause
+function end_of_predicate(i, end) {
+	for (end = i; end <= tokens && T[end] !~ /^[{}]$/ && K[end] != "probe"; end++)
+		if (T[end] == "/" && T[after(end)] == ";")
+			return end
+	return T[end] == "{" ? before(end) : end
+}
+
 function parse_clause(i, j, end) {
 	clauses++
 	clause_start[clauses] = i
@@ -472,13 +481,16 @@ function parse_clause(i, j, end) {
 		if (T[j] != ",")
 			clause_probes[clauses] = clause_probes[clauses] " " j
 	if (T[j] == "/") {
-		for (end = j; end <= tokens && T[end] != "{" && !(T[end] == "/" && T[after(end)] == ";"); end++)
-			;
-		if (T[end] == "{")
-			end = before(end)
+		end = end_of_predicate(j)
+		if (T[end] != "/" || end == j)
+			refuse_bracket(j, "the predicate is not closed")
 		predicate_first[clauses] = j + 1
 		predicate_last[clauses] = end - 1
-		j = after(end)
+		j = K[end] == "probe" ? end : after(end)
+		if (T[end] == "}" || K[end] == "probe") {
+			clause_end[clauses] = before(j)
+			return j
+		}
 	}
 	clause_end[clauses] = end = closing(j)
 	if (T[j] == "{") {
@@ -1158,6 +1170,10 @@ function text_choice(first, last, i, level, colon) {
 				break
 			if (level < -1)
 				break
+		}
+		if (colon == 0) {
+			refuse(i, "? has no colon")
+			continue
 		}
 		choice_colon[i] = colon
 		choice_end[i] = before(choice_end[i])

@@ -132,6 +132,10 @@ left_out "tcp:::send { @a = sum(args[4->tcp_offset); }$receive" '1: [ is not clo
 left_out "tcp:::send /(args[4]->tcp_dport == 3/ { @a = count(); }$receive" '1: ( is not closed'
 left_out "tcp:::send { @a = count()); }$receive" '1: ) closes no bracket'
 left_out "tcp:::send { @a[\"text] = count(); }$receive" '1: the text is not closed'
+left_out "tcp:::send /args[4]->tcp_dport == 3 { @a = count(); }$receive" '1: the predicate is not closed'
+left_out "tcp:::send /args[4]->tcp_dport == 3/ @a = count(); }$receive" '1: the predicate is not closed'
+left_out "tcp:::send /args[4]->tcp_dport == 3/ @a = count();$receive" '1: the predicate is not closed'
+left_out 'tcp:::send { printf("%s\n", args[4]->tcp_flags ? "a"); }'"$receive" '1: ? has no colon'
 refused 'int a[3;
 tcp:::send { @ = count(); }' '1: [ is not closed'
 refused 'inline int A = (3;
