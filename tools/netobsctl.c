@@ -30,7 +30,7 @@ ctl_print_help(FILE *to)
 	      "  interfaces              observed interfaces and their state\n"
 	      "  counters                all counters\n"
 	      "  reload                  reload the configuration file\n"
-	      "  debug [TOPIC,...]       topics of debug messages; with operands, or all or off: log exactly these\n"
+	      "  debug [TOPIC,...]       topics of debug messages; with topics, all or off: log exactly these\n"
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
