@@ -135,6 +135,7 @@ test_one_open_end_is_waited_for(void **state)
 {
 	(void)state;
 	feed(A, TCP_RST, 1001, 0);
+	assert_int_equal(tcp_fixture_state(&fixture, A), TCP_STATE_CLOSED);
 	fixture.flow->tcp[B].state = TCP_STATE_ESTABLISHED;
 	lookup.replied = true;
 	assert_false(is_final());
