@@ -23,7 +23,7 @@ struct input_counters {
 	uint64_t dropped;	    /* live: of these, frames dropped because the kernel's buffer was full */
 	uint64_t interface_dropped; /* live: frames dropped by the interface, before any filter */
 	uint64_t filtered;	    /* files: records rejected by the filter */
-	uint64_t damaged;	    /* files that ended early because they are damaged */
+	uint64_t damaged;	    /* files that ended early: damaged, or with interfaces that differ */
 };
 
 enum input_interface_state {

@@ -108,8 +108,8 @@ const struct counter_row counters_table[] = {
 	{.group = "capture.", .name = "filtered", FIELD(input.filtered),
 	 .help = "Files: frames that did not match the filter."},
 	{.group = "capture.", .name = "damaged", FIELD(input.damaged),
-	 .help = "Files that ended early because they are damaged.",
-	 .advice = "A message names the file; everything before the damage was observed."},
+	 .help = "Files that ended early: damaged, or with interfaces that differ.",
+	 .advice = "A message names the file; everything before that place was observed."},
 
 	{.group = "print.", .name = "dropped", FIELD(print_dropped), .metric = "print_dropped_lines_total",
 	 .help = "Lines of --print that were dropped because standard output was not read.",
