@@ -202,7 +202,7 @@ static const char *
 replay_differing_interfaces_cure(const char *error)
 {
 	return strstr(error, "snapshot length") != NULL
-		   ? "; to make the snapshot lengths the same: editcap -F pcap FILE NEWFILE"
+		   ? "; to make the snapshot lengths the same: editcap -F nsecpcap FILE NEWFILE"
 		   : "";
 }
 

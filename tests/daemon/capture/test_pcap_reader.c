@@ -89,7 +89,7 @@ describe_damage(struct outcome *outcome, pcap_t *pcap)
 			 outcome->frames + 1, why,
 			 strstr(why, "snapshot length") == NULL
 				 ? ""
-				 : "; to make the snapshot lengths the same: editcap -F pcap FILE NEWFILE");
+				 : "; to make the snapshot lengths the same: editcap -F nsecpcap FILE NEWFILE");
 	else
 		snprintf(outcome->message, sizeof outcome->message,
 			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
