@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The output of bpftrace -k without the warnings about keys that did not fit, which are counted by map: of netobs(1), with
-# the variables program, the file of the program, file, the file for these counts, and interrupted, a file that exists once
-# a signal has ended netobsd: of a tracer that is not attached yet, the errors that follow are no news.
+# the variables program, the file of the program, file, the file for these counts, and held, the file for the errors with
+# which bpftrace ends, if any: if a signal has ended netobsd before bpftrace was attached, they are no news.
 BEGIN { while ((getline text < program) > 0) line[++lines] = text }
 # The map of an update is the last one that is named in front of it.
 function map_at(row, column,    text, name) {
@@ -27,7 +27,8 @@ skip > 0 { skip--; next }
 	skip = $0 ~ /^[^:]*:[0-9]+:[0-9]+-[0-9]+: / ? 2 : 0
 	next
 }
-/^terminate called after throwing|what\(\):|^ERROR: / && (getline text < interrupted) >= 0 { next }
+held != "" && /^terminate called after throwing|what\(\):|^ERROR: |^Error attaching|^cannot attach / { holding = 1 }
 /RLIMIT_MEMLOCK/ { next } # harmless: see --help of bpftrace
+holding { print > held; next }
 { print; fflush() }
 END { for (name in map) printf "%s %.0f\n", name, map[name] > file }

@@ -177,21 +177,52 @@ cat >"$tmp/fake/bpftrace" <<-SH
 	while [ "\$1" != -p ]; do shift; done
 	: >"$tmp/attaching"
 	while grep -q '^State:[[:space:]]*[^ZX]' "/proc/\$2/status"; do sleep 0.05; done 2>/dev/null # no event: a child of others
+	echo "cannot attach uprobe, probe entry may not exist" >&2
 	echo "terminate called after throwing an instance of 'bpftrace::MountNSException'" >&2
 	kill -ABRT \$\$
 SH
 chmod +x "$tmp/fake/bpftrace"
-PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null &
-interrupted=$!
-check "a tracer is about to attach" wait_for test -e "$tmp/attaching"
-kill -TERM "$interrupted"
-wait "$interrupted"
-is "a signal before the tracer is attached: status" $? 130
-is "a signal before the tracer is attached: one line" "$(cat "$tmp/err")" "netobs: interrupted before the tracer was attached"
+for target in '' -; do
+	rm -f "$tmp/attaching"
+	PATH=$tmp/fake:$PATH setsid "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	interrupted=$!
+	check "a tracer is about to attach" wait_for test -e "$tmp/attaching"
+	kill -s TERM -- "$target$interrupted"
+	wait "$interrupted"
+	is "a signal to ${target:+all processes of }netobs before the tracer is attached: status" $? 130
+	is "a signal to ${target:+all processes of }netobs before the tracer is attached: one line" "$(cat "$tmp/err")" \
+		"netobs: interrupted before the tracer was attached"
+done
+# The same errors without a signal are shown.
+sed 's/^while .*//' "$tmp/fake/bpftrace" >"$tmp/fake/failing"
+mv "$tmp/fake/failing" "$tmp/fake/bpftrace" && chmod +x "$tmp/fake/bpftrace"
+PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
+is "a tracer that fails: its errors" "$(cut -d ' ' -f 1,2 "$tmp/err")" "cannot attach
+terminate called"
+
+# A capture that does not end: a signal to every process of netobs loses no output.
+mkfifo "$tmp/endless"
+cat >"$tmp/end.bt" <<-'BT'
+	usdt:/usr/sbin/netobsd:netobs:ip__receive { printf("a packet\n"); @packets = count(); }
+	END { printf("the end\n"); }
+BT
+for signal in TERM HUP; do
+	setsid "$netobs" "$tmp/end.bt" - <"$tmp/endless" >"$tmp/out" 2>"$tmp/err" &
+	interrupted=$!
+	exec 4>"$tmp/endless"
+	cat "$home" >&4
+	check "the capture is observed" wait_for test -s "$tmp/out"
+	kill -s "$signal" -- "-$interrupted"
+	wait "$interrupted"
+	is "SIG$signal to all processes of netobs -r: status" $? 0
+	exec 4>&-
+	is "SIG$signal to all processes of netobs -r: the end of the script" "$(grep -c -e '^the end$' -e '^@packets: ' "$tmp/out")" 2
+	is "SIG$signal to all processes of netobs -r: no complaint" "$(cat "$tmp/err")" ""
+done
 
 if unshare --net true 2>/dev/null; then
-	# Runs netobs and sends datagrams until it has ended; with $stop, sends it that signal when its output has begun, or when
-	# twenty datagrams were sent to a netobsd that observes.
+	# Runs netobs and sends datagrams until it has ended; with a signal, sends it to netobs alone, or to all its processes
+	# (-SIGNAL), when a hundred datagrams were sent to a tracer that is attached.
 	cat >"$tmp/live.py" <<-'PY'
 		import glob, os, signal, socket, subprocess, sys, time
 		def tracers(parent):
@@ -206,7 +237,8 @@ if unshare --net true 2>/dev/null; then
 		            found.append(pid)
 		    return found
 		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-		netobs = subprocess.Popen(sys.argv[3:], stdout=open(sys.argv[2] + "/out", "w"), stderr=open(sys.argv[2] + "/err", "w"))
+		netobs = subprocess.Popen(sys.argv[3:], stdout=open(sys.argv[2] + "/out", "w"), stderr=open(sys.argv[2] + "/err", "w"),
+		                          start_new_session=True)
 		sender, sent, observing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0, False
 		while netobs.poll() is None:
 		    sender.sendto(b"x", ("127.0.0.1", 9999))
@@ -216,17 +248,19 @@ if unshare --net true 2>/dev/null; then
 		    waits = tracers(netobs.pid) if observing and sys.argv[1] else []
 		    sent += bool(waits) and "epoll" in os.popen("cat /proc/%s/wchan 2>&1" % waits[0]).read()
 		    if sys.argv[1] and sent == 100:
-		        netobs.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+		        os.kill(-netobs.pid if sys.argv[1][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[1].strip("-")))
 		sys.exit(netobs.returncode)
 	PY
 	timeout 120 unshare --net python3 "$tmp/live.py" '' "$tmp" sh -c "'$netobs' ipio -i lo | head -n 3 >'$tmp/lines'"
 	is "netobs ipio -i lo | head -n 3: three lines" "$(wc -l <"$tmp/lines" | tr -d ' ')" 3
 	check "its netobsd has ended" wait_for none_left
-	timeout 120 unshare --net python3 "$tmp/live.py" TERM "$tmp" "$netobs" hosts -i lo
-	is "a script that is terminated: status" $? 0
-	sed 's/^/# /' "$tmp/err"
-	check "it prints what it has counted" grep -q '^@from\[127.0.0.1\]: ' "$tmp/out"
-	check "its netobsd has ended, too" wait_for none_left
+	for signal in TERM -TERM -HUP -INT; do
+		timeout 120 unshare --net python3 "$tmp/live.py" "$signal" "$tmp" "$netobs" hosts -i lo
+		is "kill $signal of netobs -i: status" $? 0
+		sed 's/^/# /' "$tmp/err"
+		check "kill $signal of netobs -i: it prints what it has counted" grep -q '^@from\[127.0.0.1\]: ' "$tmp/out"
+		check "kill $signal of netobs -i: its netobsd has ended, too" wait_for none_left
+	done
 
 	# Opens connections and keeps each for a while, until netobs has ended.  It is ended when it has printed this process, or,
 	# if it does not, after 200 connections.
@@ -318,8 +352,8 @@ if unshare --net true 2>/dev/null; then
 		service = subprocess.Popen([os.environ["NETOBSD"], "-u", "nobody", "--all-owners", "-i", "lo"])
 		while "epoll" not in open("/proc/%d/wchan" % service.pid).read() or len(open("/proc/net/packet").readlines()) < 2:
 		    time.sleep(0.01) # no event: the interval between two looks
-		netobs = subprocess.Popen([sys.argv[1], *sys.argv[3:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
-		                          stderr=open(sys.argv[2] + "/err", "w"))
+		netobs = subprocess.Popen([sys.argv[1], *sys.argv[4:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
+		                          stderr=open(sys.argv[2] + "/err", "w"), start_new_session=True)
 		while netobs.poll() is None and not waits(netobs.pid):
 		    time.sleep(0.01) # no event: the interval between two looks
 		for _ in range(200):
@@ -327,17 +361,20 @@ if unshare --net true 2>/dev/null; then
 		    client.close()
 		    server.accept()[0].close()
 		time.sleep(0.3) # no event: the kernel delivers a block of frames when it is full or 10 ms old
-		netobs.send_signal(signal.SIGTERM)
+		os.kill(-netobs.pid if sys.argv[3][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[3].strip("-")))
 		status = netobs.wait()
 		service.terminate()
 		service.wait()
 		sys.exit(status)
 	PY
-	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" tcplife
+	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" TERM tcplife
 	is "tcplife on a running netobsd, ended by a signal: status" $? 0
 	is "tcplife on a running netobsd with --all-owners explains nothing" "$(cat "$tmp/err")" ""
-	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" timeline 7777
-	is "timeline on a running netobsd, ended by a signal: every SYN" "$(grep -c ' SYN$' "$tmp/out")" 200
+	for signal in TERM -TERM -HUP -INT; do
+		timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" "$signal" timeline 7777
+		is "timeline on a running netobsd, kill $signal: status" $? 0
+		is "timeline on a running netobsd, kill $signal: every SYN" "$(grep -c ' SYN$' "$tmp/out")" 200
+	done
 else
 	skip "netobs on a running netobsd, ended by a signal" "no network namespaces here"
 fi
