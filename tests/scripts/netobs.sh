@@ -334,6 +334,21 @@ wait "$observer"
 wait "$tracer"
 is "a netobsd without permission: why processes are unknown" "$(cat "$tmp/err")" \
 	"netobs: netobsd runs without --all-owners: processes of other users than nobody are unknown (-1, <unknown>)"
+# A netobsd whose file was replaced since it was started: netobs ends with it.
+cp "$NETOBSD" "$tmp/replaced"
+"$tmp/replaced" -r "$tmp/fifo" --wait-tracer=120 2>"$tmp/observer.err" &
+observer=$!
+wait_for begun "$observer"
+rm "$tmp/replaced"
+cp "$NETOBSD" "$tmp/replaced"
+timeout 120 "$netobs" webconn -p "$observer" >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+cat "$home" >"$tmp/fifo"
+wait "$observer"
+wait "$tracer"
+is "a netobsd whose file was replaced: netobs ends with it" $? 0
+is "a netobsd whose file was replaced: output" "$(cat "$tmp/out")" "missed 0 firings
+@connections[192.168.0.13]: 43"
 if unshare --net true 2>/dev/null; then
 	# On a netobsd with --all-owners: 200 connections, then the end at once.
 	cat >"$tmp/service.py" <<-'PY'
