@@ -56,6 +56,13 @@ check "--help of a script with a required argument" grep -q "^PORT is required" 
 "$netobs" webconn --help >"$tmp/out"
 check "--help behind the name" grep -q "^PORT is optional" "$tmp/out"
 
+"$netobs" --help >"$tmp/out"
+is "--help: no line is wider than 80 columns" "$(awk 'length($0) > 80' "$tmp/out")" ""
+sed -n '/^The options are/,/^\.El/s/^\.It Fl \([^ ]*\).*/-\1/p' "$top/man/netobs.1" >"$tmp/options"
+check "netobs(1) has options" test "$(wc -l <"$tmp/options")" -gt 8
+is "--help explains every option of netobs(1)" \
+	"$(while read -r option; do grep -q -e "^  ${option}[ ,]" "$tmp/out" || echo "$option"; done <"$tmp/options")" ""
+
 fails "timeline without its port" 1 "timeline needs a port: netobs timeline PORT" timeline -r "$questions"
 fails "timeline without its port, on a running netobsd" 1 "timeline needs a port" timeline
 fails "a port that is none" 1 "PORT is a number from 1 to 65535, not 70000" timeline 70000 -r "$questions"
@@ -66,6 +73,38 @@ fails "a directory" 1 "is a directory" hosts "$captures"
 fails "a filter for a running netobsd" 1 "^netobs: -f needs a capture" hosts -f tcp
 fails "a process id that is none" 1 "^netobs: PID is a number, not nonsense" hosts -p nonsense
 fails "an unknown tracer" 1 "^netobs: unknown tracer gdb" hosts -t gdb "$questions"
+fails "a text as a script" 1 "^netobs: .*/NEWS is no script with a netobs probe" "$top/NEWS" "$home"
+fails "a directory as a script" 1 "^netobs: / is a directory" / "$home"
+fails "an option of netobsd without its dashes" 1 "^netobs: -o takes an option of netobsd with its dashes" hosts "$home" -o view=host
+if have setpriv && [ "$(id -u)" -eq 0 ] && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs"; then
+	: >"$tmp/unreadable"
+	chmod 0 "$tmp/unreadable"
+	is "a file that may not be read" "$(setpriv --reuid=65534 --clear-groups "$netobs" hosts "$tmp/unreadable" 2>&1)" \
+		"netobs: cannot read $tmp/unreadable"
+else
+	skip "a file that may not be read" "not root, or no setpriv"
+fi
+for question in tcpretrans=retransmits tcpdrop=drops tcptracer=tcpstate tcpsubnet=tcpbytes; do
+	fails "a program of bcc: ${question%=*}" 1 "did you mean ${question#*=}?" "${question%=*}"
+	check "its script: ${question#*=}" "$netobs" --help "${question#*=}"
+done
+private=$NETOBSD
+for NETOBSD in /nonsense "$top" "$top/README.md"; do
+	fails "NETOBSD is no program" 1 "^netobs: NETOBSD is $NETOBSD, which is no program" hosts "$home"
+	fails "NETOBSD is no program: --version" 1 "^netobs: NETOBSD is $NETOBSD, which is no program" --version
+done
+NETOBSD=$private
+if [ -c /dev/full ]; then
+	for what in "--help hosts" --help --list --version; do
+		# shellcheck disable=SC2086
+		"$netobs" $what >/dev/full 2>"$tmp/err"
+		is "an output of $what that cannot be written: status" $? 1
+		is "an output of $what that cannot be written: one line" "$(cat "$tmp/err")" "netobs: cannot write the output"
+	done
+fi
+is "--print with a D script of the user" "$("$netobs" "$top/scripts/d/hosts.d" "$questions" --print 2>&1 | awk '{ print $2 }' | sort -u)" \
+	"ip-receive
+ip-send"
 fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
 
 is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
