@@ -107,6 +107,7 @@ enum sctp_endpoint_flag {
 				       * known */
 	SCTP_EP_TSN_KNOWN = 0x04,     /* next_tsn is valid */
 	SCTP_EP_CUM_ACK_KNOWN = 0x08, /* cum_tsn_ack is valid */
+	SCTP_EP_ADDR_DROPPED = 0x10,  /* an address was dropped because the endpoint had no address record */
 };
 
 /* 56 bytes.  Transmission sequence numbers are absolute, in host order. */

@@ -160,6 +160,11 @@ const struct counter_row counters_table[] = {
 		 "one part of it.",
 	 .advice = "This does not happen by chance: an attack on the hash is likely.  Restart netobsd, which chooses "
 		   "another seed."},
+	{.group = "flow.", .name = "sctp-unrecorded", FIELD(sctp_addr_table_full), IF_USED(sctp_addr_table_full),
+	 .metric = "sctp_unrecorded_endpoints_total",
+	 .help = "Endpoints of SCTP associations whose addresses were not recorded, because the memory for addresses "
+		 "was full: packets on another path of a multi-homed association are a connection of their own.",
+	 .advice = "Increase --max-flows."},
 	{.element_name = counters_tcp_state_name, .end = TCP_STATE_COUNT, .variable = "state", FIELD(states.tcp),
 	 .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
 	 .metric = "connections_by_state", .label = "proto=\"tcp\",state",

@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/owner/owner_lookup.h"
+#include "flow/sctp/sctp.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
 
@@ -105,6 +106,7 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	STATS_ADD(&totals->streams, app_flow_table_stream_counters(app_flows));
 	STATS_ADD(&totals->owners, &owners);
 	stats_keep_maximum(&totals->owners.unreadable, unreadable);
+	totals->sctp_addr_table_full += sctp_counters(observer_flows(observer))->addr_table_full;
 	for (unsigned i = 0; i <= CHECKSUM_PARTIAL; i++)
 		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)

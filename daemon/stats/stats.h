@@ -48,6 +48,7 @@ struct stats_totals {
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;
 	struct owner_lookup_counters owners;	  /* sums, except unreadable, which is the maximum */
+	uint64_t sctp_addr_table_full;
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
 	uint64_t print_dropped, log_dropped;

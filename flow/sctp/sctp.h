@@ -14,8 +14,10 @@
  *
  * Multi-homing: an endpoint's addresses are those in its INIT or INIT ACK, and the source addresses of its packets.  A
  * packet on a path other than the flow's key is found by ports and verification tag, if the association knows one of
- * its addresses or if the addresses of the association are unknown.  At most 8 addresses per endpoint are kept.  Two
- * halves of an association that were picked up on two paths, one for each direction, remain two flows.
+ * its addresses or if the addresses of the association are unknown.  At most 8 addresses per endpoint are kept.  If
+ * all address records are in use, each path is a flow of its own, and the end of such a flow is reported only if a
+ * packet proves it.  Two halves of an association that were picked up on two paths, one for each direction, remain two
+ * flows.
  */
 #ifndef NETOBS_FLOW_SCTP_SCTP_H
 #define NETOBS_FLOW_SCTP_SCTP_H
@@ -33,8 +35,8 @@ struct sctp_address {
 /* 64-bit, never wrap in practice. */
 struct sctp_counters {
 	uint64_t addr_entries;	    /* endpoints that have an address record now */
-	uint64_t addr_table_full;   /* endpoints without a record because none was free: found on their first path
-				     * only */
+	uint64_t addr_table_full;   /* endpoints without a record because none was free: their packets on other paths
+				     * are flows of their own */
 	uint64_t addresses_dropped; /* addresses beyond an endpoint's 8th */
 	uint64_t other_paths;	    /* packets found by tag, on another path */
 	uint64_t tag_mismatches;    /* packets with a wrong verification tag */

@@ -4,19 +4,24 @@
 #include <stdlib.h>
 
 #define SCTP_ADDRS_MIN 64u
-#define SCTP_ADDRS_MAX 16384u
+#define SCTP_ADDRS_MANY 16384u
 
 /* Most entries examined in a bucket.  An endpoint usually has one tag, so buckets have 2 entries on average when
  * all records are in use. */
 #define SCTP_TAG_SEARCH_MAX 64
 
-/* Number of address records: both endpoints of a sixteenth of the flows, because SCTP is rare. */
+/* Number of address records: both endpoints of a sixteenth of the flows, because SCTP is rare; above SCTP_ADDRS_MANY
+ * records, of every 32nd flow. */
 static uint32_t
 sctp_addrs_for(uint32_t flows)
 {
 	uint32_t records = flows / 8;
 
-	return records < SCTP_ADDRS_MIN ? SCTP_ADDRS_MIN : records > SCTP_ADDRS_MAX ? SCTP_ADDRS_MAX : records;
+	if (records < SCTP_ADDRS_MIN)
+		return SCTP_ADDRS_MIN;
+	if (records > SCTP_ADDRS_MANY)
+		return flows / 16 > SCTP_ADDRS_MANY ? flows / 16 : SCTP_ADDRS_MANY;
+	return records;
 }
 
 /* Number of hash buckets: a power of two, at least half the number of records. */
@@ -187,24 +192,6 @@ sctp_addrs_has_address(const struct sctp_addrs *addrs, const uint8_t address[16]
 	return false;
 }
 
-void
-sctp_addrs_add(struct flow_table *table, struct flow *flow, unsigned endpoint, const uint8_t address[16],
-	       uint8_t version)
-{
-	struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
-	struct sctp_addrs *addrs = &addr_table->addrs[flow->sctp[endpoint].addr_index];
-
-	if (flow->sctp[endpoint].addr_index == 0 || sctp_addrs_has_address(addrs, address, version))
-		return;
-	if (addrs->count == SCTP_ADDRESSES_MAX) {
-		addr_table->counters.addresses_dropped++;
-		return;
-	}
-	addrs->address[addrs->count].version = version;
-	memcpy(addrs->address[addrs->count].bytes, address, 16);
-	addrs->count++;
-}
-
 bool
 sctp_addrs_contain(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 		   const uint8_t address[16], uint8_t version)
@@ -214,6 +201,44 @@ sctp_addrs_contain(const struct flow_table *table, const struct flow *flow, unsi
 	if (flow->sctp[endpoint].addr_index != 0)
 		return sctp_addrs_has_address(&addr_table->addrs[flow->sctp[endpoint].addr_index], address, version);
 	return flow->key.version == version && memcmp(flow->key.addr[endpoint], address, 16) == 0;
+}
+
+bool
+sctp_paths_are_known(const struct flow_table *table, const struct flow *flow)
+{
+	bool was_full = flow_table_sctp_addrs(table)->counters.addr_table_full > 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct sctp_endpoint *e = &flow->sctp[i];
+
+		if ((e->flags & SCTP_EP_ADDR_DROPPED) != 0 ||
+		    (was_full && e->tag != 0 && (e->flags & SCTP_EP_INIT_SEEN) == 0))
+			return false;
+	}
+	return true;
+}
+
+void
+sctp_addrs_add(struct flow_table *table, struct flow *flow, unsigned endpoint, const uint8_t address[16],
+	       uint8_t version)
+{
+	struct sctp_addr_table *addr_table = flow_table_sctp_addrs(table);
+	struct sctp_addrs *addrs = &addr_table->addrs[flow->sctp[endpoint].addr_index];
+
+	if (sctp_addrs_contain(table, flow, endpoint, address, version))
+		return;
+	if (flow->sctp[endpoint].addr_index == 0) {
+		if (flow->sctp[endpoint].tag != 0) /* else it gets a record when its tag is known */
+			flow->sctp[endpoint].flags |= SCTP_EP_ADDR_DROPPED;
+		return;
+	}
+	if (addrs->count == SCTP_ADDRESSES_MAX) {
+		addr_table->counters.addresses_dropped++;
+		return;
+	}
+	addrs->address[addrs->count].version = version;
+	memcpy(addrs->address[addrs->count].bytes, address, 16);
+	addrs->count++;
 }
 
 uint32_t

@@ -49,13 +49,19 @@ void sctp_addrs_index_tags(struct flow_table *table, struct flow *flow, unsigned
 /* Frees an endpoint's record. */
 void sctp_addrs_release(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
-/* Adds an address to an endpoint's record, if it has one and there is room. */
+/* Adds an address to an endpoint's record.  An endpoint with a tag but without a record is flagged
+ * SCTP_EP_ADDR_DROPPED. */
 void sctp_addrs_add(struct flow_table *table, struct flow *flow, unsigned endpoint, const uint8_t address[16],
 		    uint8_t version);
 
 /* Whether an address belongs to an endpoint, as far as known. */
 bool sctp_addrs_contain(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 			const uint8_t address[16], uint8_t version);
+
+/* Whether every packet of the association belongs to this flow.  False if addresses were dropped because all records
+ * were in use, and for a flow in mid-stream if that ever happened: the flow may be another path of an association.  The
+ * end of such a flow, if no packet proves it, is not reported. */
+bool sctp_paths_are_known(const struct flow_table *table, const struct flow *flow);
 
 /* The next entry with this tag behind entry `from` (0: from the start); 0 if there is none. */
 uint32_t sctp_tag_find_next(const struct flow_table *table, const struct sctp_tag_key *tag, uint32_t from);

@@ -50,15 +50,16 @@ sctp_addrs_release_both(struct flow_table *table, struct flow *flow)
 
 /* --- other paths --- */
 
-/* Rank of a path for an association, 0 if it does not fit.  If the INIT and INIT ACK were captured, at least one of the
- * two addresses must be known; such an association ranks above one in mid-stream. */
+/* Rank of a path for an association, 0 if it does not fit.  If all its addresses are recorded, at least one of the two
+ * must be among them; such an association ranks above one in mid-stream. */
 static unsigned
 sctp_rank_path(const struct flow_table *table, const struct flow *flow, unsigned sender, const struct packet *packet)
 {
 	const struct ip_layer *ip = &packet->ip;
 	unsigned known = sctp_addrs_contain(table, flow, sender, ip->src, ip->version) +
 			 sctp_addrs_contain(table, flow, 1 - sender, ip->dst, ip->version);
-	bool addresses_known = (flow->sctp[0].flags & flow->sctp[1].flags & SCTP_EP_INIT_SEEN) != 0;
+	unsigned either = flow->sctp[0].flags | flow->sctp[1].flags, both = flow->sctp[0].flags & flow->sctp[1].flags;
+	bool addresses_known = (both & SCTP_EP_INIT_SEEN) != 0 && (either & SCTP_EP_ADDR_DROPPED) == 0;
 
 	return addresses_known ? known * 4 : known + 1;
 }
@@ -129,15 +130,18 @@ sctp_flow_create(struct flow_table *table, const struct flow_key *key, uint32_t 
 	return flow;
 }
 
-/* The same ends started another association: ends the old one and reports that. */
+/* The same ends started another association: ends the old one and reports that, unless it may have ended on another
+ * path before. */
 static void
 sctp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 {
 	struct flow_events events = {.count = 0};
 
-	sctp_apply_input(flow, 0, SCTP_INPUT_SUPERSEDED, now, &events);
-	sctp_apply_input(flow, 1, SCTP_INPUT_SUPERSEDED, now, &events);
-	flow_report_events(table, flow, &events);
+	if (sctp_paths_are_known(table, flow)) {
+		sctp_apply_input(flow, 0, SCTP_INPUT_SUPERSEDED, now, &events);
+		sctp_apply_input(flow, 1, SCTP_INPUT_SUPERSEDED, now, &events);
+		flow_report_events(table, flow, &events);
+	}
 	sctp_addrs_release_both(table, flow);
 	flow_table_remove_flow(table, flow);
 	flow_table_counters_rw(table)->reused++;
@@ -164,11 +168,15 @@ sctp_tag_is_foreign(struct flow *flow, unsigned sender, const struct packet *pac
 	return packet->sctp.verification_tag != 0 && ++receiver->foreign_tag_count >= SCTP_FOREIGN_TAGS_MAX;
 }
 
-/* Whether the packet belongs to the successor of this association, which has therefore ended. */
+/* Whether the packet belongs to the successor of this association, which has therefore ended.  A restart is a successor
+ * if the association may have ended on another path. */
 static bool
-sctp_packet_is_of_successor(struct flow *flow, unsigned sender, const struct packet *packet,
-			    const struct sctp_bundle *bundle, bool fits)
+sctp_packet_is_of_successor(const struct flow_table *table, struct flow *flow, unsigned sender,
+			    const struct packet *packet, const struct sctp_bundle *bundle, bool fits)
 {
+	if (bundle->cookie_echo && fits && sctp_packet_is_of_restart(&flow->sctp[1 - sender], packet) &&
+	    !sctp_paths_are_known(table, flow))
+		return true;
 	if (bundle->init && fits && sctp_association_is_closed(flow) && bundle->init_tag != flow->sctp[sender].tag)
 		return true;
 	return sctp_tag_is_foreign(flow, sender, packet, bundle, fits);
@@ -218,7 +226,7 @@ flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, co
 	bool sound = bundle.anomaly == ANOMALY_NONE && bundle.chunks > 0;
 	bool fits = sound && flow != NULL && sctp_tag_is_valid(flow, *sender, packet, &bundle);
 
-	if (sound && flow != NULL && sctp_packet_is_of_successor(flow, *sender, packet, &bundle, fits)) {
+	if (sound && flow != NULL && sctp_packet_is_of_successor(table, flow, *sender, packet, &bundle, fits)) {
 		sctp_flow_supersede(table, flow, now);
 		flow = NULL;
 	}
@@ -281,8 +289,10 @@ sctp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, stru
 	/* Late packets do not prolong a closed association. */
 	if (!sctp_association_is_closed(flow) && due > now)
 		return due;
-	sctp_apply_input(flow, 0, SCTP_INPUT_TIMEOUT, now, events);
-	sctp_apply_input(flow, 1, SCTP_INPUT_TIMEOUT, now, events);
+	if (sctp_paths_are_known(table, flow)) { /* else the association may have continued on another path */
+		sctp_apply_input(flow, 0, SCTP_INPUT_TIMEOUT, now, events);
+		sctp_apply_input(flow, 1, SCTP_INPUT_TIMEOUT, now, events);
+	}
 	sctp_addrs_release_both(table, flow);
 	return 0;
 }

@@ -131,8 +131,7 @@ sctp_endpoint_is_up(const struct sctp_endpoint *e)
 	return e->state >= SCTP_STATE_ESTABLISHED && e->state <= SCTP_STATE_SHUTDOWN_ACK_SENT;
 }
 
-/* Whether the packet carries a tag known only from an INIT: it belongs to a restart that is not confirmed yet. */
-static bool
+bool
 sctp_packet_is_of_restart(const struct sctp_endpoint *receiver, const struct packet *packet)
 {
 	return sctp_endpoint_is_up(receiver) && receiver->tag != 0 && packet->sctp.verification_tag != receiver->tag;

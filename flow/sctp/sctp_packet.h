@@ -24,6 +24,10 @@ struct sctp_bundle sctp_bundle_scan(const struct packet *packet);
 bool sctp_tag_is_valid(const struct flow *flow, unsigned sender, const struct packet *packet,
 		       const struct sctp_bundle *bundle);
 
+/* Whether the packet carries a tag of the receiver known only from an INIT: it belongs to a restart that is not
+ * confirmed yet. */
+bool sctp_packet_is_of_restart(const struct sctp_endpoint *receiver, const struct packet *packet);
+
 /* Applies an input to an endpoint's state and adds an event for each change. */
 void sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, uint64_t now,
 		      struct flow_events *events);

@@ -143,6 +143,8 @@ test_values(void **state)
 	counters_visit(&totals, add_line, &summary);
 	snprintf(line, sizeof line, "\nflow.evicted-idle %zu\n", 1000 + POSITION(flows.evicted_idle));
 	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nflow.sctp-unrecorded %zu\n", 1000 + POSITION(sctp_addr_table_full));
+	assert_non_null(strstr(summary.text, line));
 	snprintf(line, sizeof line, "\nowner.no-process %zu\n", 1000 + POSITION(owners.no_process));
 	assert_non_null(strstr(summary.text, line));
 	snprintf(line, sizeof line, "\nretransmission.syn %zu\n",

@@ -102,6 +102,7 @@ struct bench {
 	unsigned address[2]; /* last byte of the address that A and B use next */
 	uint32_t tag[2];
 	unsigned from; /* sender of the packet being built */
+	unsigned closed_by_timer;
 	char trace[512]; /* changes since the last check: "A:cl-cw B:cl-es", "!" in front of those without a packet */
 };
 
@@ -128,7 +129,11 @@ note_events(struct bench *b, const struct flow *flow, const struct flow_events *
 static void
 on_timer(void *context, struct flow *flow, const struct flow_events *events)
 {
-	note_events(context, flow, events, "!");
+	struct bench *b = context;
+
+	for (unsigned i = 0; i < events->count; i++)
+		b->closed_by_timer += events->event[i].sctp_after.state == SCTP_STATE_CLOSED;
+	note_events(b, flow, events, "!");
 }
 
 static struct bench *
@@ -1116,6 +1121,135 @@ no_address_record(void **state)
 	(void)teardown(state);
 }
 
+/* The number of address records grows with that of the flows. */
+static void
+address_records_for_many(void **state)
+{
+	struct bench *b = association_new(400000);
+
+	*state = b;
+	for (unsigned i = 0; i < 20000; i++) {
+		b->address[A] = 100 + i;
+		b->tag[A] = 1 + i;
+		send_init(b, A);
+		b->now = 1000 * SECOND; /* no attempt times out */
+	}
+	assert_int_equal(sctp_counters(b->table)->addr_entries, 20000);
+	assert_int_equal(sctp_counters(b->table)->addr_table_full, 0);
+	(void)teardown(state);
+}
+
+/* All address records are in use. */
+static struct bench *
+association_without_records(void)
+{
+	struct bench *b = association_new(200);
+
+	for (unsigned i = 0; i < 65; i++) {
+		b->address[A] = 300 + i;
+		b->tag[A] = 1 + i;
+		send_init(b, A);
+	}
+	assert_int_equal(sctp_counters(b->table)->addr_table_full, 1);
+	b->address[A] = 1;
+	b->tag[A] = A_TAG;
+	b->trace[0] = '\0';
+	return b;
+}
+
+static void
+send_multihomed_init(struct bench *b)
+{
+	static const uint8_t addresses[2] = {1, 11};
+
+	sctp_build_init(begin_tagged(b, A, 0), SCTP_CHUNK_INIT, b->tag[A], addresses, 2);
+	finish(b);
+}
+
+static void
+set_up_multihomed(struct bench *b)
+{
+	static const uint8_t addresses[2] = {2, 12};
+
+	send_multihomed_init(b);
+	sctp_build_init(begin(b, B), SCTP_CHUNK_INIT_ACK, b->tag[B], addresses, 2);
+	finish(b);
+	send_chunk(b, A, SCTP_CHUNK_COOKIE_ECHO);
+	send_chunk(b, B, SCTP_CHUNK_COOKIE_ACK);
+}
+
+/* A multi-homed association on the ends 10.0.0.n and 10.0.0.n + 10, or the next one between the same ends: data on the
+ * second path, the shutdown on the path `last`. */
+static void
+multihomed_lifetime(struct bench *b, unsigned last)
+{
+	set_up_multihomed(b);
+	b->address[A] = 11;
+	b->address[B] = 12;
+	for (unsigned i = 0; i < 4; i++) {
+		send_data(b, A);
+		send_data(b, B);
+	}
+	b->address[A] = 1 + last;
+	b->address[B] = 2 + last;
+	send_shutdown(b, A);
+	send_chunk(b, B, SCTP_CHUNK_SHUTDOWN_ACK);
+	send_chunk(b, A, SCTP_CHUNK_SHUTDOWN_COMPLETE);
+	b->address[A] = 1;
+	b->address[B] = 2;
+	b->tag[A]++;
+	b->tag[B]++;
+}
+
+/* Without address records the paths of an association are flows of their own.  A later association between the same
+ * ends does not close, on the second path, an association that was shut down on the first. */
+static void
+no_record_and_shutdown_on_first_path(void **state)
+{
+	struct bench *b = association_without_records();
+
+	*state = b;
+	multihomed_lifetime(b, 0);
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es A:es-sp A:sp-ss B:es-sr B:sr-sa A:ss-cl B:sa-cl");
+	multihomed_lifetime(b, 0);
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es A:es-sp A:sp-ss B:es-sr B:sr-sa A:ss-cl B:sa-cl");
+	(void)teardown(state);
+}
+
+/* Nor does its handshake, on the first path, close one that was shut down on the second. */
+static void
+no_record_and_shutdown_on_second_path(void **state)
+{
+	struct bench *b = association_without_records();
+
+	*state = b;
+	multihomed_lifetime(b, 10);
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es A:es-sp A:sp-ss B:es-sr B:sr-sa A:ss-cl B:sa-cl");
+	set_up_multihomed(b);
+	assert_trace(b, "B:cl-es A:ce-es");
+	assert_int_equal(sctp_counters(b->table)->restarts, 0);
+	(void)teardown(state);
+}
+
+/* Nor does a timer, if the handshake continues on the second path. */
+static void
+no_record_and_handshake_on_second_path(void **state)
+{
+	struct bench *b = association_without_records();
+
+	*state = b;
+	send_multihomed_init(b);
+	assert_trace(b, "A:cl-cw");
+	b->address[A] = 11;
+	set_up_multihomed(b);
+	assert_trace(b, "A:cl-cw A:cw-ce B:cl-es A:ce-es");
+	b->now += 100000 * SECOND;
+	b->closed_by_timer = 0;
+	flow_table_run_timers(b->table, b->now);
+	assert_int_equal(b->closed_by_timer, 65); /* the 65 attempts, which were never answered */
+	(void)teardown(state);
+}
+
 /* One tag, the same ports, many hosts: each association is still its own. */
 static void
 one_tag_for_many_hosts(void **state)
@@ -1342,6 +1476,10 @@ main(void)
 		test(path_in_midstream),
 		test(too_many_addresses),
 		cmocka_unit_test(no_address_record),
+		cmocka_unit_test(address_records_for_many),
+		cmocka_unit_test(no_record_and_shutdown_on_first_path),
+		cmocka_unit_test(no_record_and_shutdown_on_second_path),
+		cmocka_unit_test(no_record_and_handshake_on_second_path),
 		test(one_tag_for_many_hosts),
 		test(an_icmp_error_finds_it),
 		cmocka_unit_test(sctp_captures),
