@@ -294,7 +294,7 @@ replay_read_direct(struct replay_file *file)
 	struct frame frames[OBSERVE_BATCH];
 	unsigned count;
 
-	for (unsigned records = 0; records < RECORDS_PER_POLL; records += count) {
+	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
 		count = pcap_reader_read(file->reader, frames, OBSERVE_BATCH);
 		if (count == 0) {
 			if (!pcap_reader_hand_back(file->reader))
@@ -340,7 +340,17 @@ replay_run_single(struct replay *replay)
 
 /* ------------------------------------------------------------------------------------------ merging and pacing */
 
-/* Reads up to the next record that passes the filter.  Its bytes are valid until the next call.  False at the end. */
+/* Polls the loop before every RECORDS_PER_POLL-th record, including filtered ones.  False: stop. */
+static bool
+replay_poll_between_records(const struct replay_file *file)
+{
+	if (file->records % RECORDS_PER_POLL == 0)
+		return replay_poll_loop(file->replay);
+	return !loop_is_stopped(file->replay->loop);
+}
+
+/* Reads up to the next record that passes the filter.  Its bytes are valid until the next call.  False at the end, and
+ * if the loop was stopped. */
 static bool
 replay_read_record(struct replay_file *file, struct frame *frame)
 {
@@ -348,7 +358,8 @@ replay_read_record(struct replay_file *file, struct frame *frame)
 	const u_char *data;
 	int got = PCAP_ERROR_BREAK;
 
-	while (!file->all_read && (got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
+	while (!file->all_read && replay_poll_between_records(file) &&
+	       (got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
 		if (replay_passes_filter(file, header, data)) {
 			*frame = capture_make_frame(&file->interface, file->dlt, header, data);
 			return true;
@@ -522,7 +533,6 @@ static void
 replay_run_merged(struct replay *replay)
 {
 	struct replay_file *file;
-	unsigned records = 0;
 
 	for (size_t i = 0; i < replay->count; i++)
 		replay_read_next(&replay->files[i]);
@@ -537,8 +547,6 @@ replay_run_merged(struct replay *replay)
 			*batch_next_frame(replay->batch) = file->next_frame;
 			batch_commit_frame(replay->batch);
 			replay_read_next(file);
-			if (++records % RECORDS_PER_POLL == 0)
-				replay_poll_loop(replay);
 		} while (!file->ended && file->next_time < bound);
 	}
 	replay_flush_output(replay);

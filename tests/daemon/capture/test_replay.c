@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Replaying files: which frames are read, in which order, and the messages about damaged files. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ static struct {
 } seen;
 static struct loop *loop;
 static unsigned stop_at; /* stop the loop after this many frames; 0: never */
+static bool interrupted; /* a signal that stops the loop has arrived before the first record is read */
 
 /* Replaces daemon/base/log.c and daemon/observe/observer.c. */
 void
@@ -108,6 +110,13 @@ record(FILE *file, uint32_t seconds, uint32_t fraction, uint8_t mark, uint32_t l
 
 static const char *no_interface[] = {NULL};
 
+static void
+on_signal(void *context)
+{
+	(void)context;
+	loop_stop(loop);
+}
+
 /* Replays the first `files` files.  -1: it could not be opened. */
 static int
 replay(unsigned files, double pace, const char *filter, struct input_counters *counters)
@@ -117,6 +126,7 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 	struct config config = {.interface_names = no_interface, .capture_paths = list, .replay_speed = pace};
 	struct input *input;
 	struct batch *batch;
+	struct watch *stop;
 	int result;
 
 	for (unsigned i = 0; i < files; i++)
@@ -136,7 +146,11 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 		return -1;
 	}
 	batch = batch_new(NULL, NULL);
+	stop = loop_watch_stop_signal(loop, SIGTERM, on_signal, NULL);
+	if (interrupted)
+		raise(SIGTERM);
 	result = (int)input_run(input, batch);
+	watch_free(stop);
 	if (counters != NULL)
 		*counters = *input_counters(input);
 	batch_free(batch);
@@ -460,6 +474,32 @@ test_stop(void **state)
 	assert_string_equal(logged, "");
 }
 
+/* A signal ends a replay soon, also if no record passes the filter. */
+static void
+test_signal(void **state)
+{
+	enum { RECORDS = 40000, SOON = 10000 };
+	struct input_counters counters;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		FILE *file = capture(i, MICRO, DLT_EN10MB);
+
+		for (unsigned j = 0; j < RECORDS; j++)
+			record(file, 1, j, 0, 20);
+		fclose(file);
+	}
+	interrupted = true;
+	assert_int_equal(replay(1, 0, "greater 1000", &counters), INPUT_DONE);
+	assert_true(counters.filtered <= SOON);
+	assert_int_equal(replay(2, 0, "greater 1000", &counters), INPUT_DONE);
+	assert_true(counters.filtered <= SOON);
+	assert_int_equal(replay(1, 1, "greater 1000", &counters), INPUT_DONE);
+	assert_true(counters.filtered <= SOON);
+	interrupted = false;
+	assert_string_equal(logged, "");
+}
+
 static int
 make_directory(void **state)
 {
@@ -490,6 +530,7 @@ main(void)
 	    cmocka_unit_test(test_refused),	      cmocka_unit_test(test_pace),
 	    cmocka_unit_test(test_pace_irregular),    cmocka_unit_test(test_pace_gap),
 	    cmocka_unit_test(test_merge_irregular),   cmocka_unit_test(test_stop),
+	    cmocka_unit_test(test_signal),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, make_directory, remove_directory);
