@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
@@ -85,10 +86,23 @@ live_find_similar_name(const char *name, char similar[IF_NAMESIZE])
 	return found;
 }
 
+static bool
+live_name_is_of_file(const char *name)
+{
+	struct stat status;
+
+	return stat(name, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static void
 live_log_no_device(const char *name, enum live_open_mode mode)
 {
 	char names[512], hint[IF_NAMESIZE + 32] = "", similar[IF_NAMESIZE];
+
+	if (mode != LIVE_OPEN_AWAIT && live_name_is_of_file(name)) {
+		log_error("no such interface: %s; a file has this name: replay it with -r %s", name, name);
+		return;
+	}
 
 	live_format_interface_names(names, sizeof names);
 	if (live_find_similar_name(name, similar))

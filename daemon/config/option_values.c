@@ -27,6 +27,8 @@ option_field_const(const struct config *config, const struct option_row *row)
 
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
+#define LIMIT_TEXT_MAX 40
+
 static bool
 value_parse_int(const struct option_row *row, const char *text, long long *value, char *error, size_t size)
 {
@@ -40,16 +42,30 @@ value_parse_int(const struct option_row *row, const char *text, long long *value
 	return false;
 }
 
+/* Formats a limit as a user writes it: without an exponent and without trailing zeros. */
+static void
+value_format_limit(double limit, char text[LIMIT_TEXT_MAX])
+{
+	size_t length = (size_t)snprintf(text, LIMIT_TEXT_MAX, "%.9f", limit);
+
+	while (text[length - 1] == '0')
+		text[--length] = '\0';
+	if (text[length - 1] == '.')
+		text[length - 1] = '\0';
+}
+
 static bool
 value_parse_double(const struct option_row *row, const char *text, double *value, char *error, size_t size)
 {
-	char *end;
+	char *end, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
 
 	*value = strtod(text, &end);
 	/* This form of the comparison rejects NaN too. */
 	if (end != text && *end == '\0' && *value >= row->min && *value <= row->max)
 		return true;
-	snprintf(error, size, "expected a number from %g to %.0f", row->min, row->max);
+	value_format_limit(row->min, min);
+	value_format_limit(row->max, max);
+	snprintf(error, size, "expected a number from %s to %s", min, max);
 	return false;
 }
 

@@ -130,11 +130,34 @@ complains "an empty file" 1 "is empty" -r /dev/null
 complains "empty standard input" 1 "standard input is empty" -r -
 complains "not a capture" 1 "is not a readable capture" -r "$0"
 complains "no such interface" 1 "no such interface: nope0; available: any, .*lo" -i nope0
+(cd "$tmp" && exec "$netobsd" -i udp.pcap) 2>"$tmp/err"
+is "a file instead of an interface" "$?:$(cat "$tmp/err")" \
+	"1:netobsd: no such interface: udp.pcap; a file has this name: replay it with -r udp.pcap"
+for word in --jsn=status --jsn --veiw --json=x -x --socket --frobnicate; do
+	"$build/netobsctl" "$word" 2>&1
+	echo "$?"
+done >"$tmp/out"
+is "wrong options of netobsctl" "$(cat "$tmp/out")" "netobsctl: unknown or ambiguous option --jsn=status \
+(did you mean --json?); netobsctl --help lists the options
+1
+netobsctl: unknown or ambiguous option --jsn (did you mean --json?); netobsctl --help lists the options
+1
+netobsctl: unknown or ambiguous option --veiw; netobsctl --help lists the options
+1
+netobsctl: --json takes no value
+1
+netobsctl: unknown option -x; netobsctl --help lists the options
+1
+netobsctl: --socket needs a value: SOCKET
+1
+netobsctl: unknown or ambiguous option --frobnicate; netobsctl --help lists the options
+1"
 complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
 complains "unknown probe" 1 'no probe "tcp-recieve" (did you mean tcp-receive?);' -r "$file" --print=tcp-recieve
 complains "unknown probe that is like none" 1 'no probe "nonesuch";' -r "$file" --print=nonesuch
 complains "unknown probe among others" 1 'no probe "x\*"' -r "$file" --print=tcp-*,x*
 complains "bad number" 1 "whole number from 16" -r "$file" --max-flows many
+complains "limits are written out" 1 "expected a number from 0.000001 to 1000000$" -r "$file" --pace=abc
 if have prlimit && prlimit --as=2000000000 "$netobsd" --version >/dev/null 2>&1; then # not with a sanitizer
 	prlimit --as=2000000000 "$netobsd" -r "$file" --max-flows 100000000 2>"$tmp/err"
 	is "more memory than there is: status" $? 1
