@@ -29,6 +29,10 @@ skip > 0 { skip--; next }
 }
 held != "" && /^terminate called after throwing|what\(\):|^ERROR: |^Error attaching|^cannot attach / { holding = 1 }
 /RLIMIT_MEMLOCK/ { next } # harmless: see --help of bpftrace
-holding { print > held; next }
+holding { errors = errors $0 "\n"; next }
 { print; fflush() }
-END { for (name in map) printf "%s %.0f\n", name, map[name] > file }
+END {
+	for (name in map) printf "%s %.0f\n", name, map[name] > file
+	file = held
+	if (errors != "") printf "%s", errors > file
+}
