@@ -370,6 +370,36 @@ daemon_log_dropped(struct workers *workers)
 			    (unsigned long long)totals.print_dropped);
 }
 
+/* Logs what a replay observed, if nothing else shows it: no printer, no summary, no tracer. */
+static void
+daemon_log_observed(const struct daemon_state *state)
+{
+	const struct config *config = state->config;
+	struct stats_totals totals;
+	uint64_t fired = 0;
+
+	if (config->print != PRINT_OFF || config->summary || config->wait_tracer || config->config_path != NULL ||
+	    semaphores_sum() != 0)
+		return;
+	stats_collect(state->workers, &totals);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		fired += totals.fired[i];
+	if (fired == 0)
+		log_notice("observed %llu frames and %llu connections; --print shows what happened, --summary all "
+			   "counters, and netobs tcpsnoop -r FILE runs a script (netobs --list shows all of them)",
+			   (unsigned long long)totals.observed.frames, (unsigned long long)totals.flows.created);
+}
+
+/* Logs what remains to be said of a replay that reached the end of its files. */
+static void
+daemon_log_replay(const struct daemon_state *state, enum input_result result)
+{
+	if (state->config->interface_names[0] != NULL || result != INPUT_DONE || loop_is_stopped(state->loop))
+		return;
+	workers_log_unmatched_prefixes(state->workers);
+	daemon_log_observed(state);
+}
+
 /* Logs the settings that differ from the defaults. */
 static void
 daemon_debug_settings(const struct config *config)
@@ -397,6 +427,7 @@ enum exit_status
 daemon_run(struct config *config)
 {
 	struct daemon_state state = {.config = config};
+	enum input_result result;
 	enum exit_status status;
 
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
@@ -407,9 +438,11 @@ daemon_run(struct config *config)
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
 	if (daemon_start(&state)) {
-		status = daemon_exit_status(&state, workers_run(state.workers));
+		result = workers_run(state.workers);
+		status = daemon_exit_status(&state, result);
 		workers_finish_output(state.workers);
 		daemon_log_dropped(state.workers);
+		daemon_log_replay(&state, result);
 		if (config->summary)
 			summary_write(state.workers);
 	} else {

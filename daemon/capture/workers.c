@@ -16,6 +16,7 @@
 #include "daemon/capture/fanout.h"
 #include "daemon/capture/live.h"
 #include "daemon/capture/replay.h"
+#include "daemon/config/options.h"
 #include "daemon/host/view.h"
 #include "daemon/observe/batch.h"
 #include "probes/fire.h"
@@ -236,6 +237,18 @@ workers_make_observers(struct workers *workers, const bool selected[])
 		    !worker_make_observer(&workers->worker[i], view))
 			return false;
 	return true;
+}
+
+void
+workers_log_unmatched_prefixes(const struct workers *workers)
+{
+	const struct option_row *row = options_find_setting("local");
+	char buffer[OPTIONS_VALUE_MAX];
+
+	for (size_t i = 0; i < workers->config->local_prefix_count; i++)
+		if (local_addrs_prefix_is_unmatched(workers->worker[0].local_addrs, i))
+			log_warning("--local %s matches no endpoint of the capture",
+				    row->kind->get(workers->config, row, i, buffer));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- running */

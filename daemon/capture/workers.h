@@ -71,6 +71,9 @@ bool workers_start_inputs(struct workers *workers);
 /* Creates everything that needs no privileges; `selected`: the probes to print.  False with a message logged. */
 bool workers_make_observers(struct workers *workers, const bool selected[]);
 
+/* Logs the prefixes of --local that contain no address of the packets observed so far by a replay. */
+void workers_log_unmatched_prefixes(const struct workers *workers);
+
 /* Observes until all input has been read, a worker fails, or the loop is stopped. */
 enum input_result workers_run(struct workers *workers);
 

@@ -20,6 +20,8 @@ struct local_addrs {
 	uint32_t epoch;
 	size_t prefix_count;
 	struct ip_prefix *prefixes;
+	bool *prefix_matched; /* an address in this prefix was looked up */
+	bool *examined;	      /* any address was looked up; behind prefix_matched */
 };
 
 static uint32_t
@@ -94,13 +96,20 @@ bool
 local_addrs_set_prefixes(struct local_addrs *local_addrs, const struct ip_prefix *prefixes, size_t count)
 {
 	struct ip_prefix *copy = calloc(count > 0 ? count : 1, sizeof *copy);
+	bool *matched = calloc(count + 1, sizeof *matched);
 
-	if (copy == NULL)
+	if (copy == NULL || matched == NULL) {
+		free(copy);
+		free(matched);
 		return false;
+	}
 	if (count > 0)
 		memcpy(copy, prefixes, count * sizeof *copy);
 	free(local_addrs->prefixes);
+	free(local_addrs->prefix_matched);
 	local_addrs->prefixes = copy;
+	local_addrs->prefix_matched = matched;
+	local_addrs->examined = matched + count;
 	local_addrs->prefix_count = count;
 	local_addrs->epoch++;
 	return true;
@@ -113,6 +122,7 @@ local_addrs_free(struct local_addrs *local_addrs)
 		return;
 	free(local_addrs->slots);
 	free(local_addrs->prefixes);
+	free(local_addrs->prefix_matched);
 	free(local_addrs);
 }
 
@@ -174,13 +184,23 @@ address_is_loopback(uint8_t version, const uint8_t addr[16])
 bool
 local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16])
 {
-	if (local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr)->refcount > 0 ||
-	    address_is_loopback(version, addr))
-		return true;
-	for (size_t i = 0; i < local_addrs->prefix_count; i++)
-		if (ip_prefix_contains(&local_addrs->prefixes[i], version, addr))
-			return true;
-	return false;
+	bool found = local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr)->refcount > 0 ||
+		     address_is_loopback(version, addr);
+
+	*local_addrs->examined = true;
+	for (size_t i = 0; i < local_addrs->prefix_count; i++) {
+		if (!ip_prefix_contains(&local_addrs->prefixes[i], version, addr))
+			continue;
+		local_addrs->prefix_matched[i] = true;
+		found = true;
+	}
+	return found;
+}
+
+bool
+local_addrs_prefix_is_unmatched(const struct local_addrs *local_addrs, size_t index)
+{
+	return index < local_addrs->prefix_count && *local_addrs->examined && !local_addrs->prefix_matched[index];
 }
 
 bool

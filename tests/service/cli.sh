@@ -77,7 +77,8 @@ run "--list-probes" 0 --list-probes
 check "--list-probes lists tcp-state-change" grep -q '^tcp-state-change' "$tmp/out"
 run "--list-probes in JSON" 0 --list-probes --format json
 check "--list-probes in JSON is JSON" python3 -m json.tool "$tmp/out" /dev/null
-run "a replay without output" 0 -r "$file"
+complains "a replay without output says what was observed" 0 \
+	"observed 100 frames and 100 connections; --print shows .*--summary .*netobs tcpsnoop -r FILE" -r "$file"
 is "without --print nothing is printed" "$(wc -c <"$tmp/out" | tr -d ' ')" 0
 
 summary -r "$file"
@@ -113,7 +114,11 @@ is "view monitor: each frame is received once" "$(awk '{ print $2 }' "$tmp/out" 
 	" 100 gld-receive 100 udp-receive "
 "$netobsd" -r "$file" --local 192.0.2.1 --print=udp-send,udp-receive >"$tmp/out"
 is "--local: its own sends only" "$(awk '{ print $2 }' "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" " 100 udp-send "
-complains "view host without local addresses: a warning" 0 "--local PREFIX" -r "$file" --view host
+complains "view host without local addresses: a warning" 0 "--local PREFIX" -r "$file" --view host --print=arp-send
+complains "a prefix without an endpoint: a warning" 0 "--local 198.51.100.0/24 matches no endpoint of the capture" \
+	-r "$file" --local 192.0.2.0/31 --local 198.51.100.0/24 --local 192.0.2.1 --print=udp-receive
+run "prefixes that overlap: no warning" 0 -r "$file" --local 192.0.2.0/24 --local 192.0.2.1 --print=udp-send
+run "an empty capture: no warning" 0 -r "$file" --local 198.51.100.0/24 --print=udp-send tcp
 
 # ------------------------------------------------------------------------------------------------------- bad requests
 

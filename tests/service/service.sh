@@ -252,7 +252,7 @@ if have python3; then
 	is "a failed start: no notification" "$? $(cat "$tmp/notified")" "1 listening"
 	kill "$manager"
 	wait "$manager" 2>/dev/null
-	NOTIFY_SOCKET=$tmp/gone "$netobsd" -r "$file" 2>"$tmp/err"
+	NOTIFY_SOCKET=$tmp/gone "$netobsd" -r "$file" --print=tcp-send >"$tmp/out" 2>"$tmp/err"
 	is "a missing service manager" "$? $(cat "$tmp/err")" \
 		"0 netobsd: cannot notify the service manager through $tmp/gone: No such file or directory"
 else

@@ -92,8 +92,12 @@ test_prefixes(void **state)
 	local_addrs_free(local_addrs);
 
 	local_addrs = local_addrs_new(&everything, 1);
-	assert_true(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_prefix_is_unmatched(local_addrs, 0)); /* no address was looked up */
 	assert_false(local_addrs_contains(local_addrs, 6, a6));
+	assert_true(local_addrs_prefix_is_unmatched(local_addrs, 0));
+	assert_true(local_addrs_contains(local_addrs, 4, a4));
+	assert_false(local_addrs_prefix_is_unmatched(local_addrs, 0));
+	assert_false(local_addrs_prefix_is_unmatched(local_addrs, 1));
 	local_addrs_free(local_addrs);
 }
 
