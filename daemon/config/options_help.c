@@ -1,21 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/base/nearest.h"
 #include "daemon/config/options.h"
 #include "probes/manifest.h"
 
 #define HELP_COLUMN 34
+#define HELP_WIDTH  80
 
 const char *const option_group_titles[GROUP_COUNT] = {
     [GROUP_INPUT] = "Input",   [GROUP_VIEW] = "Point of view", [GROUP_OUTPUT] = "Output",
     [GROUP_LIMITS] = "Limits", [GROUP_GENERAL] = "General",
 };
 
+/* Prints words, the first one at `column`, and begins a line at HELP_COLUMN before a word that does not fit. */
+static void
+help_print_wrapped(FILE *to, int column, const char *words)
+{
+	bool first = true;
+
+	while (*words != '\0') {
+		int length = (int)strcspn(words, " ");
+
+		if (!first && column + 1 + length > HELP_WIDTH) {
+			fprintf(to, "\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		} else if (!first) {
+			fputc(' ', to);
+			column++;
+		}
+		fprintf(to, "%.*s", length, words);
+		column += length;
+		words += length + (words[length] == ' ');
+		first = false;
+	}
+	fputc('\n', to);
+}
+
 static void
 help_print_row(FILE *to, const struct option_row *row, const struct config *defaults)
 {
-	char letter[5] = "    ", value[64] = "", buffer[OPTIONS_VALUE_MAX];
+	char letter[5] = "    ", value[64] = "", buffer[OPTIONS_VALUE_MAX], words[OPTIONS_VALUE_MAX + 256];
 	const char *default_value = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, buffer);
 	int width;
 
@@ -24,10 +50,12 @@ help_print_row(FILE *to, const struct option_row *row, const struct config *defa
 	if (row->argument != NULL)
 		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
 	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
-	fprintf(to, "%*s%s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "", row->help);
+	width += fprintf(to, "%*s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "");
 	if (default_value != NULL)
-		fprintf(to, " (%s)", default_value);
-	fputc('\n', to);
+		snprintf(words, sizeof words, "%s (%s)", row->help, default_value);
+	else
+		snprintf(words, sizeof words, "%s", row->help);
+	help_print_wrapped(to, width, words);
 }
 
 void
@@ -49,7 +77,8 @@ options_print_help(FILE *to)
 			if (options_table[i].group == group && options_table[i].source != OPTION_CONFIG_FILE)
 				help_print_row(to, &options_table[i], &defaults);
 	}
-	fputs("\nExit status: 0 success, 1 failure, 2 damaged capture file, 3 frames were dropped (--strict).\n"
+	fputs("\nExit status: 0 success, 1 failure, 2 damaged capture file, 3 frames were\n"
+	      "dropped (--strict).\n"
 	      "See netobsd(8) for details and netobs(7) for the probes.\n",
 	      to);
 	config_free(&defaults);

@@ -66,6 +66,9 @@ summary() {
 # ----------------------------------------------------------------------------------------------------- good requests
 
 run "--help" 0 --help
+is "--help fits in 80 columns" "$(awk 'length > 80' "$tmp/out")" ""
+is "netobsctl --help, too" "$("$build/netobsctl" --help | awk 'length > 80')" ""
+check "--help continues a long line in its column" grep -qx ' \{34\}[^ ].*' "$tmp/out"
 "$netobsd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >"$tmp/options"
 while read -r option; do
 	grep -qE "Fl -${option#--}( |$)" "$top/man/netobsd.8" || echo "$option"
