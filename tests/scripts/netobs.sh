@@ -285,7 +285,7 @@ if unshare --net true 2>/dev/null; then
 		    with open("/proc/net/packet") as table:
 		        observing = observing or any(line.split()[3] == "0003" for line in table)
 		    waits = tracers(netobs.pid) if observing and sys.argv[1] else []
-		    sent += bool(waits) and "epoll" in os.popen("cat /proc/%s/wchan 2>&1" % waits[0]).read()
+		    sent += bool(waits) and "poll" in os.popen("cat /proc/%s/wchan 2>&1" % waits[0]).read()
 		    if sys.argv[1] and sent == 100:
 		        os.kill(-netobs.pid if sys.argv[1][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[1].strip("-")))
 		sys.exit(netobs.returncode)
@@ -392,21 +392,28 @@ if unshare --net true 2>/dev/null; then
 	# On a netobsd with --all-owners: 200 connections, then the end at once.
 	cat >"$tmp/service.py" <<-'PY'
 		import glob, os, signal, socket, subprocess, sys, time
+		def polls(pid):
+		    return "poll" in open("/proc/%s/wchan" % pid).read()
+		def ended():
+		    listing = subprocess.run([sys.argv[4], "--socket", sys.argv[2] + "/control", "connections", "--json"],
+		                             stdout=subprocess.PIPE, universal_newlines=True).stdout
+		    return listing.count('"time-wait"') + listing.count('"closed"')
 		def waits(parent):
 		    for path in glob.glob("/proc/[0-9]*/stat"):
 		        try:
 		            pid, comm, _, of = open(path).read().split()[:4]
 		            if comm == "(bpftrace)" and of == str(parent):
-		                return "epoll" in open("/proc/%s/wchan" % pid).read()
+		                return polls(pid)
 		        except (OSError, ValueError):
 		            continue
 		    return False
 		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 		server = socket.create_server(("127.0.0.1", 7777))
-		service = subprocess.Popen([os.environ["NETOBSD"], "-u", "nobody", "--all-owners", "-i", "lo"])
-		while "epoll" not in open("/proc/%d/wchan" % service.pid).read() or len(open("/proc/net/packet").readlines()) < 2:
+		service = subprocess.Popen([os.environ["NETOBSD"], "-u", "nobody", "--all-owners", "-i", "lo",
+		                            "--control", sys.argv[2] + "/control"])
+		while not polls(service.pid) or len(open("/proc/net/packet").readlines()) < 2:
 		    time.sleep(0.01) # no event: the interval between two looks
-		netobs = subprocess.Popen([sys.argv[1], *sys.argv[4:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
+		netobs = subprocess.Popen([sys.argv[1], *sys.argv[5:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
 		                          stderr=open(sys.argv[2] + "/err", "w"), start_new_session=True)
 		while netobs.poll() is None and not waits(netobs.pid):
 		    time.sleep(0.01) # no event: the interval between two looks
@@ -414,18 +421,19 @@ if unshare --net true 2>/dev/null; then
 		    client = socket.create_connection(("127.0.0.1", 7777))
 		    client.close()
 		    server.accept()[0].close()
-		time.sleep(0.3) # no event: the kernel delivers a block of frames when it is full or 10 ms old
+		while ended() < 400:
+		    time.sleep(0.01) # no event: the interval between two looks
 		os.kill(-netobs.pid if sys.argv[3][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[3].strip("-")))
 		status = netobs.wait()
 		service.terminate()
 		service.wait()
 		sys.exit(status)
 	PY
-	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" TERM tcplife
+	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" TERM "$build/netobsctl" tcplife
 	is "tcplife on a running netobsd, ended by a signal: status" $? 0
 	is "tcplife on a running netobsd with --all-owners explains nothing" "$(cat "$tmp/err")" ""
 	for signal in TERM -TERM -HUP -INT; do
-		timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" "$signal" timeline 7777
+		timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" "$signal" "$build/netobsctl" timeline 7777
 		is "timeline on a running netobsd, kill $signal: status" $? 0
 		is "timeline on a running netobsd, kill $signal: every SYN" "$(grep -c ' SYN$' "$tmp/out")" 200
 	done
