@@ -250,7 +250,7 @@ ctl_log_wrong_option(int option, const char *word)
 		found = known->name;
 		most = edits > 0 ? edits - 1 : 0;
 	}
-	if (length == 0)
+	if (optopt != 0)
 		fprintf(stderr, "netobsctl: unknown option -%c", optopt);
 	else
 		fprintf(stderr, "netobsctl: unknown or ambiguous option %s", word);

@@ -141,7 +141,7 @@ complains "no such interface" 1 "no such interface: nope0; available: any, .*lo"
 (cd "$tmp" && exec "$netobsd" -i udp.pcap) 2>"$tmp/err"
 is "a file instead of an interface" "$?:$(cat "$tmp/err")" \
 	"1:netobsd: no such interface: udp.pcap; a file has this name: replay it with -r udp.pcap"
-for word in --jsn=status --jsn --veiw --json=x -x --socket --frobnicate; do
+for word in --jsn=status --jsn --veiw --json=x -x --socket --frobnicate --=x; do
 	"$build/netobsctl" "$word" 2>&1
 	echo "$?"
 done >"$tmp/out"
@@ -159,6 +159,8 @@ netobsctl: unknown option -x; netobsctl --help lists the options
 netobsctl: --socket needs a value: SOCKET
 1
 netobsctl: unknown or ambiguous option --frobnicate; netobsctl --help lists the options
+1
+netobsctl: unknown or ambiguous option --=x; netobsctl --help lists the options
 1"
 complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
 complains "unknown probe" 1 'no probe "tcp-recieve" (did you mean tcp-receive?);' -r "$file" --print=tcp-recieve
