@@ -43,10 +43,10 @@ netobs*:::tcp-state-change
 /args[3]->tcps_state == NETOBS_TCP_CLOSED && this->established && received[args[1]->cs_cid] == 1 && !this->printed/
 {
 	start = start == 0 ? args[1]->cs_ts : start;
-	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n", (args[1]->cs_ts - start) / 1000000,
-	    args[1]->cs_cid, args[1]->cs_pid, args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport,
-	    args[3]->tcps_raddr, args[3]->tcps_rport, "remote", args[5]->tcps_statestr, args[3]->tcps_snd_bytes,
-	    args[3]->tcps_rcv_bytes);
+	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n",
+	    args[1]->cs_ts > start ? (args[1]->cs_ts - start) / 1000000 : 0, args[1]->cs_cid, args[1]->cs_pid,
+	    args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport,
+	    "remote", args[5]->tcps_statestr, args[3]->tcps_snd_bytes, args[3]->tcps_rcv_bytes);
 }
 
 netobs*:::tcp-state-change
@@ -80,10 +80,10 @@ netobs*:::tcp-send
 /arg1 != 0 && (args[4]->tcp_flags & NETOBS_TH_RST) && closed[args[1]->cs_cid] == 1/
 {
 	start = start == 0 ? args[1]->cs_ts : start;
-	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n", (args[1]->cs_ts - start) / 1000000,
-	    args[1]->cs_cid, args[1]->cs_pid, args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport,
-	    args[3]->tcps_raddr, args[3]->tcps_rport, "local", state[args[1]->cs_cid], args[3]->tcps_snd_bytes,
-	    args[3]->tcps_rcv_bytes);
+	printf("%10d %6d %6d %-15s %22s %5d %22s %5d %-6s %-17s %9d %9d\n",
+	    args[1]->cs_ts > start ? (args[1]->cs_ts - start) / 1000000 : 0, args[1]->cs_cid, args[1]->cs_pid,
+	    args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport,
+	    "local", state[args[1]->cs_cid], args[3]->tcps_snd_bytes, args[3]->tcps_rcv_bytes);
 	at = args[1]->cs_ts;
 	lport = args[3]->tcps_lport;
 	rport = args[3]->tcps_rport;

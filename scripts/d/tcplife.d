@@ -64,7 +64,7 @@ netobs*:::tcp-state-change
 netobs*:::tcp-state-change
 /args[3]->tcps_state == NETOBS_TCP_ESTABLISHED && this->report && opened[args[1]->cs_cid] == 0/
 {
-	this->ms = (args[1]->cs_ts - start) / 1000000;
+	this->ms = args[1]->cs_ts > start ? (args[1]->cs_ts - start) / 1000000 : 0;
 	opened[args[1]->cs_cid] = this->ms + 2;
 	established++;
 	@open[args[1]->cs_cid, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport] =
@@ -77,7 +77,7 @@ netobs*:::tcp-state-change
 	printf("%6d %6d %-15s %22s %5d %22s %5d %9d %9d %7d %10d\n", args[1]->cs_cid, args[1]->cs_pid,
 	    args[1]->cs_comm, args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport,
 	    args[3]->tcps_snd_bytes, args[3]->tcps_rcv_bytes, args[3]->tcps_snd_retrans,
-	    (args[1]->cs_ts - args[3]->tcps_start) / 1000000);
+	    args[1]->cs_ts > args[3]->tcps_start ? (args[1]->cs_ts - args[3]->tcps_start) / 1000000 : 0);
 }
 
 netobs*:::tcp-state-change

@@ -89,6 +89,28 @@ check "resets: the end that receives the RST" grep -q ' 185.8.212.46 *80 *10.3.6
 answer resets "$captures/one-tcp-rst.pcap"
 is "resets: a refused connection is none" "$(sed 1d "$tmp/out")" ""
 
+# Time stamps that decrease: a time before the first event is 0.
+if have python3; then
+	python3 - "$home" "$tmp/backwards.pcap" <<-'PY'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at, first = 24, struct.unpack_from("<I", data, 24)[0]
+		while at < len(data):
+		    seconds, _, length = struct.unpack_from("<3I", data, at)
+		    struct.pack_into("<I", data, at, 2 * first - seconds)
+		    at += 16 + length
+		open(sys.argv[2], "wb").write(data)
+	PY
+	answer resets "$tmp/backwards.pcap"
+	is "resets: a time before the first reset is 0" \
+		"$(sed 1d "$tmp/out" | awk '$1 > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
+	answer tcplife "$tmp/backwards.pcap" -f 'tcp[tcpflags] & (tcp-fin | tcp-rst) = 0'
+	is "tcplife: a time before the first event is 0" \
+		"$(grep '^@open' "$tmp/out" | awk '$NF > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
+else
+	skip "time stamps that decrease" "python3 is not installed"
+fi
+
 # -------------------------------------------------------------------------------------------------------------------- timeline
 
 answer timeline 40002 "$captures/questions.pcap"
