@@ -129,6 +129,19 @@ if [ "$(id -u)" -eq 0 ]; then
 		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-s$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
 			grep -c 'netobs\*' "$tmp/out")" "7
 0"
+	# DTrace reports drops, and ends as usual.
+	cat >"$tmp/bin/dtrace" <<-'SH'
+		#!/bin/sh
+		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+		echo "dtrace: ${DROPS:?}" >&2
+		echo "@connections[192.168.0.13]: 43"
+	SH
+	for DROPS in "1 drop on CPU 0" "12 dynamic variable drops with non-empty dirty list" "3 aggregation drops on CPU 1"; do
+		export DROPS
+		PATH=$tmp/bin:$PATH "$netobs" webconn -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
+		is "-t dtrace: $DROPS: the output is incomplete" \
+			"$? $(wc -l <"$tmp/out" | tr -d ' ') $(grep -c -e "^dtrace: $DROPS\$" -e '^netobs: DTrace had too little room, ' "$tmp/err")" "4 1 2"
+	done
 	# DTrace refuses the script: netobs fails, and its netobsd ends.
 	cat >"$tmp/bin/dtrace" <<-'SH'
 		#!/bin/sh
