@@ -70,9 +70,9 @@ log_write(enum log_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	at = strstr(text, " is damaged at record ");
+	at = strstr(text, " at record ");
 	if (at != NULL)
-		outcome.record = strtoull(at + strlen(" is damaged at record "), NULL, 10);
+		outcome.record = strtoull(at + strlen(" at record "), NULL, 10);
 }
 
 void
