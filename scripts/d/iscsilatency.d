@@ -25,8 +25,9 @@ netobs*:::iscsi-data-send
 /(args[1]->ii_opcode == 0x21 || args[1]->ii_flags & NETOBS_ISCSI_STATUS) &&
     began[args[0]->ci_cid, args[1]->ii_itt] > 1/
 {
+	this->began = began[args[0]->ci_cid, args[1]->ii_itt];
 	@us[operation[args[0]->ci_cid, args[1]->ii_itt]] =
-	    quantize((args[0]->ci_ts - began[args[0]->ci_cid, args[1]->ii_itt]) / 1000);
+	    quantize(args[0]->ci_ts > this->began ? (args[0]->ci_ts - this->began) / 1000 : 0);
 	began[args[0]->ci_cid, args[1]->ii_itt] = 1;
 }
 

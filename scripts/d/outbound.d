@@ -23,7 +23,9 @@ netobs*:::tcp-connect-request
 netobs*:::tcp-connect-established
 /requested[args[1]->cs_cid] > 1/
 {
-	@connect_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
+	this->began = requested[args[1]->cs_cid];
+	@connect_us[args[3]->tcps_raddr] =
+	    avg(args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0);
 	requested[args[1]->cs_cid] = 1;
 }
 
@@ -43,14 +45,17 @@ netobs*:::tcp-receive
 /this->answer && asked[args[1]->cs_cid] <= 1 && received[args[1]->cs_cid] > 1/
 {
 	bytes[args[1]->cs_cid] = (bytes[args[1]->cs_cid] ? bytes[args[1]->cs_cid] : 1) + args[4]->tcp_payload;
-	spent[args[1]->cs_cid] = (spent[args[1]->cs_cid] ? spent[args[1]->cs_cid] : 1) + args[0]->pkt_ts -
-	    received[args[1]->cs_cid];
+	this->began = received[args[1]->cs_cid];
+	spent[args[1]->cs_cid] = (spent[args[1]->cs_cid] ? spent[args[1]->cs_cid] : 1) +
+	    (args[0]->pkt_ts > this->began ? args[0]->pkt_ts - this->began : 0);
 }
 
 netobs*:::tcp-receive
 /this->answer && asked[args[1]->cs_cid] > 1/
 {
-	@answer_us[args[3]->tcps_raddr] = avg((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	this->began = asked[args[1]->cs_cid];
+	@answer_us[args[3]->tcps_raddr] =
+	    avg(args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0);
 	asked[args[1]->cs_cid] = 1;
 }
 

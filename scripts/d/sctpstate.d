@@ -18,9 +18,10 @@ BEGIN
 
 netobs*:::sctp-state-change
 {
+	this->since = since[args[1]->cs_cid];
 	printf("%6d %10d  %22s %5d %22s %5d  %d -> %d\n", args[1]->cs_cid,
-	    since[args[1]->cs_cid] > 1 ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->sctps_laddr,
-	    args[3]->sctps_lport, args[3]->sctps_raddr, args[3]->sctps_rport, args[5]->sctps_state,
-	    args[3]->sctps_state);
+	    this->since > 1 && args[1]->cs_ts > this->since ? (args[1]->cs_ts - this->since) / 1000 : 0,
+	    args[3]->sctps_laddr, args[3]->sctps_lport, args[3]->sctps_raddr, args[3]->sctps_rport,
+	    args[5]->sctps_state, args[3]->sctps_state);
 	since[args[1]->cs_cid] = args[3]->sctps_state == NETOBS_SCTP_CLOSED ? 1 : args[1]->cs_ts;
 }

@@ -23,7 +23,9 @@ netobs*:::tcp-send
 netobs*:::tcp-receive
 /arg1 != 0 && args[4]->tcp_payload && asked[args[1]->cs_cid] > 1/
 {
-	@first_byte_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - asked[args[1]->cs_cid]) / 1000);
+	this->began = asked[args[1]->cs_cid];
+	@first_byte_us[args[3]->tcps_raddr] =
+	    quantize(args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0);
 	asked[args[1]->cs_cid] = 1;
 }
 

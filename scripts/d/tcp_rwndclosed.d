@@ -39,7 +39,8 @@ netobs*:::tcp-send
 netobs*:::tcp-send
 /this->window && args[4]->tcp_window == 0/
 {
-	this->us = (args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000 + 1;
+	this->began = closed[args[1]->cs_cid];
+	this->us = (args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0) + 1;
 	@never_opened[args[3]->tcps_laddr, args[4]->tcp_sport, args[3]->tcps_raddr, args[4]->tcp_dport] =
 	    sum(this->us - never[args[1]->cs_cid]);
 	never[args[1]->cs_cid] = this->us;
@@ -48,8 +49,9 @@ netobs*:::tcp-send
 netobs*:::tcp-send
 /this->window && args[4]->tcp_window != 0 && closed[args[1]->cs_cid] > 1/
 {
+	this->began = closed[args[1]->cs_cid];
 	@closed_us[args[3]->tcps_laddr, args[4]->tcp_sport] =
-	    quantize((args[0]->pkt_ts - closed[args[1]->cs_cid]) / 1000);
+	    quantize(args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0);
 	@never_opened[args[3]->tcps_laddr, args[4]->tcp_sport, args[3]->tcps_raddr, args[4]->tcp_dport] =
 	    sum(0 - never[args[1]->cs_cid]);
 	closed[args[1]->cs_cid] = 1;

@@ -21,7 +21,9 @@ netobs*:::tcp-connect-request
 netobs*:::tcp-connect-established
 /requested[args[1]->cs_cid] > 1/
 {
-	@connect_us[args[3]->tcps_raddr] = quantize((args[0]->pkt_ts - requested[args[1]->cs_cid]) / 1000);
+	this->began = requested[args[1]->cs_cid];
+	@connect_us[args[3]->tcps_raddr] =
+	    quantize(args[0]->pkt_ts > this->began ? (args[0]->pkt_ts - this->began) / 1000 : 0);
 	requested[args[1]->cs_cid] = 1;
 }
 

@@ -17,9 +17,10 @@ BEGIN
 
 netobs*:::tcp-state-change
 {
+	this->since = since[args[1]->cs_cid];
 	printf("%6d %10d  %22s %5d %22s %5d  %s -> %s\n", args[1]->cs_cid,
-	    since[args[1]->cs_cid] > 1 ? (args[1]->cs_ts - since[args[1]->cs_cid]) / 1000 : 0, args[3]->tcps_laddr,
-	    args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport, args[5]->tcps_statestr,
+	    this->since > 1 && args[1]->cs_ts > this->since ? (args[1]->cs_ts - this->since) / 1000 : 0,
+	    args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_raddr, args[3]->tcps_rport, args[5]->tcps_statestr,
 	    args[3]->tcps_statestr);
 	since[args[1]->cs_cid] = args[3]->tcps_state == NETOBS_TCP_CLOSED ? 1 : args[1]->cs_ts;
 }

@@ -107,6 +107,11 @@ if have python3; then
 	answer tcplife "$tmp/backwards.pcap" -f 'tcp[tcpflags] & (tcp-fin | tcp-rst) = 0'
 	is "tcplife: a time before the first event is 0" \
 		"$(grep '^@open' "$tmp/out" | awk '$NF > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
+	for script in outbound tcp1stbyte tcpconnlat tcpstate; do
+		answer "$script" "$tmp/backwards.pcap"
+		check "$script: it has an answer" grep -q '[0-9][0-9]' "$tmp/out"
+		is "$script: a time between events that decrease is 0" "$(grep -cE '[0-9]{12}|[0-9]M,|[GTPE],' "$tmp/out")" 0
+	done
 else
 	skip "time stamps that decrease" "python3 is not installed"
 fi
