@@ -84,7 +84,7 @@ is "an interface may go down and up: one line each" "$(grep '^netobsd' "$tmp/err
 netobsd: interface far0 is up again"
 
 # Frames that arrive before a tracer attaches are not observed.
-observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary
+observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary tcp
 converse "$far" "$near" 10.77.0.2 7012
 wait_for grep -q "no tracer attached" "$tmp/err"
 converse "$far" "$near" 10.77.0.2 7013
