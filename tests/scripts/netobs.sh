@@ -239,6 +239,12 @@ PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
 is "a tracer that fails: its errors" "$(cut -d ' ' -f 1,2 "$tmp/err")" "cannot attach
 terminate called"
 
+# deliver COMMAND...: runs it with the default action of the signals that nohup and a shell's background job ignore, because
+# a script cannot trap a signal that was ignored when it began
+deliver() {
+	env --default-signal=HUP,INT,QUIT "$@"
+}
+
 # A capture that does not end: a signal to every process of netobs loses no output.
 mkfifo "$tmp/endless"
 cat >"$tmp/end.bt" <<-'BT'
@@ -246,7 +252,7 @@ cat >"$tmp/end.bt" <<-'BT'
 	END { printf("the end\n"); }
 BT
 for signal in TERM HUP; do
-	setsid "$netobs" "$tmp/end.bt" - <"$tmp/endless" >"$tmp/out" 2>"$tmp/err" &
+	env --default-signal=HUP,INT,QUIT setsid "$netobs" "$tmp/end.bt" - <"$tmp/endless" >"$tmp/out" 2>"$tmp/err" &
 	interrupted=$!
 	exec 4>"$tmp/endless"
 	cat "$home" >&4
@@ -290,11 +296,11 @@ if unshare --net true 2>/dev/null; then
 		        os.kill(-netobs.pid if sys.argv[1][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[1].strip("-")))
 		sys.exit(netobs.returncode)
 	PY
-	timeout 120 unshare --net python3 "$tmp/live.py" '' "$tmp" sh -c "'$netobs' ipio -i lo | head -n 3 >'$tmp/lines'"
+	deliver timeout 120 unshare --net python3 "$tmp/live.py" '' "$tmp" sh -c "'$netobs' ipio -i lo | head -n 3 >'$tmp/lines'"
 	is "netobs ipio -i lo | head -n 3: three lines" "$(wc -l <"$tmp/lines" | tr -d ' ')" 3
 	check "its netobsd has ended" wait_for none_left
 	for signal in TERM -TERM -HUP -INT; do
-		timeout 120 unshare --net python3 "$tmp/live.py" "$signal" "$tmp" "$netobs" hosts -i lo
+		deliver timeout 120 unshare --net python3 "$tmp/live.py" "$signal" "$tmp" "$netobs" hosts -i lo
 		is "kill $signal of netobs -i: status" $? 0
 		sed 's/^/# /' "$tmp/err"
 		check "kill $signal of netobs -i: it prints what it has counted" grep -q '^@from\[127.0.0.1\]: ' "$tmp/out"
@@ -429,11 +435,11 @@ if unshare --net true 2>/dev/null; then
 		service.wait()
 		sys.exit(status)
 	PY
-	timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" TERM "$build/netobsctl" tcplife
+	deliver timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" TERM "$build/netobsctl" tcplife
 	is "tcplife on a running netobsd, ended by a signal: status" $? 0
 	is "tcplife on a running netobsd with --all-owners explains nothing" "$(cat "$tmp/err")" ""
 	for signal in TERM -TERM -HUP -INT; do
-		timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" "$signal" "$build/netobsctl" timeline 7777
+		deliver timeout 240 unshare --net python3 "$tmp/service.py" "$netobs" "$tmp" "$signal" "$build/netobsctl" timeline 7777
 		is "timeline on a running netobsd, kill $signal: status" $? 0
 		is "timeline on a running netobsd, kill $signal: every SYN" "$(grep -c ' SYN$' "$tmp/out")" 200
 	done
