@@ -13,6 +13,12 @@ struct local_addr_slot {
 	uint8_t version;   /* 0: never used; ends a lookup */
 };
 
+/* What was looked up since the prefixes were set. */
+struct prefix_use {
+	bool any_address;
+	bool matched[]; /* an address in the prefix of this index */
+};
+
 struct local_addrs {
 	struct local_addr_slot *slots;
 	uint32_t mask; /* number of slots less one */
@@ -20,8 +26,7 @@ struct local_addrs {
 	uint32_t epoch;
 	size_t prefix_count;
 	struct ip_prefix *prefixes;
-	bool *prefix_matched; /* an address in this prefix was looked up */
-	bool *examined;	      /* any address was looked up; behind prefix_matched */
+	struct prefix_use *use;
 };
 
 static uint32_t
@@ -96,20 +101,19 @@ bool
 local_addrs_set_prefixes(struct local_addrs *local_addrs, const struct ip_prefix *prefixes, size_t count)
 {
 	struct ip_prefix *copy = calloc(count > 0 ? count : 1, sizeof *copy);
-	bool *matched = calloc(count + 1, sizeof *matched);
+	struct prefix_use *use = calloc(1, sizeof *use + count * sizeof use->matched[0]);
 
-	if (copy == NULL || matched == NULL) {
+	if (copy == NULL || use == NULL) {
 		free(copy);
-		free(matched);
+		free(use);
 		return false;
 	}
 	if (count > 0)
 		memcpy(copy, prefixes, count * sizeof *copy);
 	free(local_addrs->prefixes);
-	free(local_addrs->prefix_matched);
+	free(local_addrs->use);
 	local_addrs->prefixes = copy;
-	local_addrs->prefix_matched = matched;
-	local_addrs->examined = matched + count;
+	local_addrs->use = use;
 	local_addrs->prefix_count = count;
 	local_addrs->epoch++;
 	return true;
@@ -122,7 +126,7 @@ local_addrs_free(struct local_addrs *local_addrs)
 		return;
 	free(local_addrs->slots);
 	free(local_addrs->prefixes);
-	free(local_addrs->prefix_matched);
+	free(local_addrs->use);
 	free(local_addrs);
 }
 
@@ -187,11 +191,11 @@ local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, con
 	bool found = local_addrs_find_slot(local_addrs->slots, local_addrs->mask, version, addr)->refcount > 0 ||
 		     address_is_loopback(version, addr);
 
-	*local_addrs->examined = true;
+	local_addrs->use->any_address = true;
 	for (size_t i = 0; i < local_addrs->prefix_count; i++) {
 		if (!ip_prefix_contains(&local_addrs->prefixes[i], version, addr))
 			continue;
-		local_addrs->prefix_matched[i] = true;
+		local_addrs->use->matched[i] = true;
 		found = true;
 	}
 	return found;
@@ -200,7 +204,7 @@ local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, con
 bool
 local_addrs_prefix_is_unmatched(const struct local_addrs *local_addrs, size_t index)
 {
-	return index < local_addrs->prefix_count && *local_addrs->examined && !local_addrs->prefix_matched[index];
+	return index < local_addrs->prefix_count && local_addrs->use->any_address && !local_addrs->use->matched[index];
 }
 
 bool
