@@ -190,6 +190,7 @@ total() {
 print(100000, sum(json.loads(line)["args"][2]["ip_plength"] for line in sys.stdin))' >"$tmp/sum"
 "$netobs" hosts "$tmp/many.pcap" >"$tmp/out" 2>"$tmp/err"
 is "100,000 hosts: status" $? 0
+check "100,000 hosts: the printer has a sum" grep -q '^100000 [1-9]' "$tmp/sum"
 is "100,000 hosts: each is there, and the sum is right" "$(total from)" "$(cat "$tmp/sum")"
 BPFTRACE_MAP_KEYS_MAX=16384 "$netobs" hosts "$tmp/many.pcap" >"$tmp/out" 2>"$tmp/err"
 is "a map that is full: status" $? 4
