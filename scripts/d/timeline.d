@@ -11,6 +11,7 @@
 #pragma D option defaultargs
 
 uint64_t start, last, packet;
+int begun;
 
 BEGIN
 {
@@ -21,15 +22,17 @@ BEGIN
 netobs*:::tcp-send,
 netobs*:::tcp-receive,
 netobs*:::tcp-retransmit
-/start == 0 && (args[4]->tcp_sport == $1 || args[4]->tcp_dport == $1)/
+/!begun && (args[4]->tcp_sport == $1 || args[4]->tcp_dport == $1)/
 {
+	begun = 1;
 	start = args[0]->pkt_ts;
 	last = start;
 }
 
 netobs*:::tcp-state-change
-/start == 0 && (args[3]->tcps_lport == $1 || args[3]->tcps_rport == $1)/
+/!begun && (args[3]->tcps_lport == $1 || args[3]->tcps_rport == $1)/
 {
+	begun = 1;
 	start = args[1]->cs_ts;
 	last = start;
 }
@@ -91,7 +94,7 @@ netobs*:::tcp-state-change
 }
 
 END
-/start == 0/
+/!begun/
 {
 	printf("no segment has port %d\n", $1);
 }
