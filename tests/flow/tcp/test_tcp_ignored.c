@@ -53,6 +53,14 @@ feed_stamped(unsigned from, unsigned flags, uint32_t seq, uint32_t ack, uint32_t
 	tcp_fixture_feed(&t, s);
 }
 
+/* Another scenario in the same test. */
+static void
+begin_again(void)
+{
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, MILLISECONDS);
+}
+
 static void
 open_connection(void)
 {
@@ -173,14 +181,12 @@ test_data_resets_a_closed_socket_before_the_ack_of_its_data(void **state)
 		feed(A, TCP_RST, 1001, 0, 0); /* the ACK number of the first data */
 		expect("A:FIN_WAIT_1>CLOSED");
 		assert_int_equal(flow_cold(t.table, t.flow)->loss_index, 0);
-		tcp_fixture_teardown(&t);
-		tcp_fixture_setup(&t, MILLISECONDS);
+		begin_again();
 	}
 	close_with_data_before_data(1202);
 	feed(A, TCP_RST, 1002, 0, 0); /* the number of no segment */
 	expect("");
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	/* A has answered the data: the number is old. */
 	close_with_data_before_data(1202);
 	feed(A, TCP_ACK, 1202, 5101, 0);
@@ -198,8 +204,7 @@ test_data_does_not_reset_a_socket_that_reads(void **state)
 	feed(A, TCP_ACK, 1002, 5101, 0);
 	expect("A:FIN_WAIT_1>FIN_WAIT_2");
 	/* An answered byte does not delay anything. */
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	open_connection();
 	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
 	feed(B, TCP_ACK, 5001, 1001, 100);
@@ -217,8 +222,7 @@ test_the_ack_of_a_fin_behind_data_without_an_answer(void **state)
 	fastpath_finish_frame(&t, NANOSECONDS);
 	expect("A:FIN_WAIT_1>FIN_WAIT_2");
 	/* The peer's FIN takes effect behind it. */
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	close_before_data();
 	feed(B, TCP_FIN | TCP_ACK, 5201, 1002, 0);
 	feed(A, TCP_ACK, 1002, 5202, 0);
@@ -239,8 +243,7 @@ test_a_fin_with_the_ack_of_a_fin_behind_data(void **state)
 	t.now -= MILLISECONDS / 2;
 	feed(A, TCP_RST, 1001, 0, 0); /* A was closed before both */
 	expect("A:FIN_WAIT_1>CLOSED");
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	open_connection();
 	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
 	feed(B, TCP_ACK, 5001, 1001, 100);
@@ -352,8 +355,7 @@ close_connection(uint32_t tsval)
 static void
 syn_in_time_wait(uint32_t seq, uint32_t tsval, bool accepted)
 {
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	open_connection();
 	close_connection(tsval == 0 ? 0 : 1000);
 	feed_stamped(B, TCP_SYN, seq, 0, 0, tsval);
@@ -553,8 +555,7 @@ test_a_fin_behind_missing_frames(void **state)
 	expect("");
 	feed(B, TCP_ACK, 5101, 1002, 0);
 	expect("B:ESTABLISHED>CLOSE_WAIT A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>FIN_WAIT_2");
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	open_connection();
 	feed(A, TCP_FIN | TCP_ACK, 1001, 5101, 0);
 	feed(A, TCP_ACK, 1002, 5201, 0);
@@ -753,12 +754,10 @@ test_one_direction_for_a_long_time(void **state)
 {
 	(void)state;
 	assert_int_equal(one_direction(A, 80000), 60000ull * 80000);
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	/* The first ACK is the beginning, and the last byte may be a FIN. */
 	assert_int_equal(one_direction(B, 80000), 60000ull * 79999 - 1);
-	tcp_fixture_teardown(&t);
-	tcp_fixture_setup(&t, MILLISECONDS);
+	begin_again();
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	assert_int_equal(one_direction(B, 80000), 60000ull * 80000 - 1);
 	expect("B:LISTEN>SYN_RECEIVED B:accept-established B:SYN_RECEIVED>ESTABLISHED");
