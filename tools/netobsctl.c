@@ -14,10 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/nearest.h"
+
 #define DEFAULT_SOCKET "/run/netobs/control"
 #define REQUEST_MAX    4096
 #define TIMEOUT_S      10
-#define OPTION_MAX     16 /* letters of the longest option, at most */
 
 static void
 ctl_print_help(FILE *to)
@@ -206,35 +207,12 @@ static const struct option ctl_options[] = {
     {.name = NULL},
 };
 
-/* Insertions, deletions and substitutions that make one word of the other.  `b` has at most OPTION_MAX letters. */
-static unsigned
-ctl_count_edits(const char *a, size_t a_length, const char *b)
-{
-	unsigned row[OPTION_MAX + 1], columns = (unsigned)strlen(b);
-
-	for (unsigned j = 0; j <= columns; j++)
-		row[j] = j;
-	for (size_t i = 0; i < a_length; i++) {
-		unsigned diagonal = row[0]++;
-
-		for (unsigned j = 1; j <= columns; j++) {
-			unsigned least = diagonal + (a[i] != b[j - 1]);
-
-			diagonal = row[j];
-			least = row[j] + 1 < least ? row[j] + 1 : least;
-			row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-		}
-	}
-	return row[columns];
-}
-
 /* Reports what '?' or ':' from getopt_long() means. */
 static int
 ctl_log_wrong_option(int option, const char *word)
 {
-	const char *found = NULL;
-	size_t length = optopt == 0 ? strcspn(word + 2, "=") : 0; /* 0: a letter */
-	unsigned most = length < 2 ? 0 : (unsigned)length / 3 + 1;
+	char hint[NEAREST_HINT_MAX];
+	struct nearest nearest;
 
 	if (option == ':')
 		return ctl_log_error("--socket needs a value: SOCKET", NULL);
@@ -242,21 +220,15 @@ ctl_log_wrong_option(int option, const char *word)
 		fprintf(stderr, "netobsctl: %.*s takes no value\n", (int)strcspn(word, "="), word);
 		return EXIT_FAILURE;
 	}
-	for (const struct option *known = ctl_options; known->name != NULL && length <= 2 * OPTION_MAX; known++) {
-		unsigned edits = ctl_count_edits(word + 2, length, known->name);
-
-		if (edits >= most + 1)
-			continue;
-		found = known->name;
-		most = edits > 0 ? edits - 1 : 0;
+	if (optopt != 0) {
+		fprintf(stderr, "netobsctl: unknown option -%c; netobsctl --help lists the options\n", optopt);
+		return EXIT_FAILURE;
 	}
-	if (optopt != 0)
-		fprintf(stderr, "netobsctl: unknown option -%c", optopt);
-	else
-		fprintf(stderr, "netobsctl: unknown or ambiguous option %s", word);
-	if (found != NULL)
-		fprintf(stderr, " (did you mean --%s?)", found);
-	fputs("; netobsctl --help lists the options\n", stderr);
+	nearest_begin(&nearest, word + 2, strcspn(word + 2, "="));
+	for (const struct option *known = ctl_options; known->name != NULL; known++)
+		nearest_consider(&nearest, known->name);
+	fprintf(stderr, "netobsctl: unknown or ambiguous option %s%s; netobsctl --help lists the options\n", word,
+		nearest_hint(&nearest, "--", hint));
 	return EXIT_FAILURE;
 }
 
