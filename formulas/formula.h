@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formulas: probes that are defined at run time.
+ *
+ *	slow-handshake = tcp-connect-established where tcps_srtt_us > 100ms
+ *
+ * names a firing of one of the listed probes for which the expression is true.  netobs(7), FORMULAS, has the language.
+ * A compiled formula is constant, so that all threads may read it; what changes with the traffic is in its
+ * struct formula_threshold and in the counters of a struct formula_set.
+ */
+#ifndef NETOBS_FORMULAS_FORMULA_H
+#define NETOBS_FORMULAS_FORMULA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/firing.h"
+#include "probes/manifest.h"
+
+#define FORMULA_NAME_MAX 40   /* bytes of a name, without the NUL */
+#define FORMULA_TEXT_MAX 2048 /* bytes of a definition, without the NUL */
+
+struct formula;
+
+struct formula_error {
+	unsigned line, column; /* of the mistake in the text, from 1; columns count bytes */
+	char message[256];     /* what is wrong and what would be right, without full stop */
+};
+
+/* Compiles a definition; NULL with `error` if it has a mistake or memory is short. */
+struct formula *formula_compile(const char *text, struct formula_error *error);
+void formula_free(struct formula *formula);
+
+/* "slow-handshake". */
+const char *formula_name(const struct formula *formula);
+
+/* The definition, as given. */
+const char *formula_text(const struct formula *formula);
+
+/* Whether it names a probe. */
+bool formula_has_probe(const struct formula *formula, enum probe_id probe);
+
+/* Whether it is evaluated while nothing has enabled it: as "counted" or "uncounted" in the definition says, by default
+ * unless one of its probes fires for every packet. */
+bool formula_is_counted(const struct formula *formula);
+
+/* Whether the expression is true for a firing of one of the formula's probes.  Builds only the arguments that it reads;
+ * allocates nothing; the time is bounded by the length of the definition. */
+bool formula_is_true(const struct formula *formula, struct firing *firing);
+
+/* Whether the definition ends in "N times in DURATION". */
+bool formula_has_threshold(const struct formula *formula);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Thresholds: "N times in DURATION by FIELD, ..." is reached by the Nth firing within the duration of packet time that
+ * has the same values in all these fields; the count of these values then starts again at 0.
+ *
+ * The table of values is bounded (THRESHOLD_KEYS).  When it is full the values that were counted longest ago are
+ * dropped, and counted as such.
+ */
+#ifndef NETOBS_FORMULAS_THRESHOLD_H
+#define NETOBS_FORMULAS_THRESHOLD_H
+
+#include "formulas/formula.h"
+
+struct formula_threshold;
+
+/* The table of a formula that has a threshold; `formula` is borrowed.  NULL if out of memory. */
+struct formula_threshold *formula_threshold_new(const struct formula *formula);
+void formula_threshold_free(struct formula_threshold *threshold);
+
+/* Counts a firing for which the expression is true; returns whether the threshold is reached.  Threads may call it at
+ * the same time. */
+bool formula_threshold_count(struct formula_threshold *threshold, struct firing *firing);
+
+/* Values that were dropped because the table was full. */
+uint64_t formula_threshold_dropped(struct formula_threshold *threshold);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One firing of a probe, whose arguments are built when they are first read. */
+#ifndef NETOBS_PROBES_FIRING_H
+#define NETOBS_PROBES_FIRING_H
+
+#include <stdint.h>
+
+#include "probes/probe_ids.h"
+
+struct emitter;
+struct flow;
+struct packet;
+
+struct firing {
+	enum probe_id probe;
+	unsigned built;		     /* bit N: args[N] is valid */
+	const void *args[6];	     /* NULL: absent, or a reserved position */
+	uint64_t ts;		     /* packet time, ns */
+	const struct packet *packet; /* NULL: a timer */
+	struct emitter *emitter;     /* builds the missing arguments; NULL if all are built */
+	const struct flow *flow;     /* NULL: no connection */
+	unsigned endpoint;	     /* of `flow`: the reported one */
+};
+
+/* Builds args[position], which is not built yet, and returns it (fire.c). */
+const void *firing_build_argument(struct firing *firing, unsigned position);
+
+/* args[position], NULL if it is absent; position is less than the probe's arg_count. */
+static inline const void *
+firing_argument(struct firing *firing, unsigned position)
+{
+	if ((firing->built >> position & 1) != 0)
+		return firing->args[position];
+	return firing_build_argument(firing, position);
+}
+
+#endif
