@@ -4,10 +4,13 @@
 libprobes_a_SOURCES += \
 	%D%/fire.c \
 	%D%/fire.h \
+	%D%/firing.h \
 	%D%/manifest.c \
 	%D%/manifest.h \
 	%D%/names.c \
 	%D%/names.h \
+	%D%/nearest.c \
+	%D%/nearest.h \
 	%D%/owner.h
 nodist_libprobes_a_SOURCES = probes/manifest_data.c probes/sites.c probes/sites.h probes/probe_ids.h
 EXTRA_DIST += %D%/abi_rows.awk %D%/manifest.awk %D%/tracer_libraries.awk

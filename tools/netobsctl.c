@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/base/nearest.h"
+#include "probes/nearest.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 #define REQUEST_MAX    4096

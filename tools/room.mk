@@ -3,4 +3,4 @@
 
 sbin_PROGRAMS += netobsctl
 netobsctl_SOURCES = %D%/netobsctl.c
-netobsctl_LDADD = libdaemon.a
+netobsctl_LDADD = libprobes.a

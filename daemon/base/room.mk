@@ -15,8 +15,6 @@ libdaemon_a_SOURCES += \
 	%D%/log_limit.h \
 	%D%/loop.c \
 	%D%/loop.h \
-	%D%/nearest.c \
-	%D%/nearest.h \
 	%D%/output.c \
 	%D%/output.h \
 	%D%/progress.c \

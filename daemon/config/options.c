@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "daemon/base/nearest.h"
 #include "daemon/config/config_file.h"
 #include "daemon/config/config_print.h"
+#include "probes/nearest.h"
 
 #define FIELD(member) .config_offset = offsetof(struct config, member)
 #define LIMIT_SECONDS .argument = "SECONDS", .min = 0.001, .max = 31536000, .unit = 1e9

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "daemon/base/nearest.h"
 #include "daemon/config/config.h"
+#include "probes/nearest.h"
 
 enum options_group { GROUP_INPUT, GROUP_VIEW, GROUP_OUTPUT, GROUP_LIMITS, GROUP_GENERAL, GROUP_COUNT };
 

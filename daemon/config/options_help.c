@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/nearest.h"
 #include "daemon/config/options.h"
 #include "probes/manifest.h"
+#include "probes/nearest.h"
 
 #define HELP_COLUMN 34
 #define HELP_WIDTH  80

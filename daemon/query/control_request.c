@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "daemon/base/log_debug.h"
-#include "daemon/base/nearest.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
+#include "probes/nearest.h"
 
 #define WORDS_MAX 16
 

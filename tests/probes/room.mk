@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/test_args \
 	%D%/test_fire \
 	%D%/test_manifest \
+	%D%/test_nearest \
 	%D%/test_print \
 	%D%/test_site
 

@@ -4,5 +4,4 @@ unit_tests += \
 	%D%/test_clock \
 	%D%/test_log_debug \
 	%D%/test_loop \
-	%D%/test_nearest \
 	%D%/test_trusted_path

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/base/nearest.h"
+#include "probes/nearest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/base/nearest.h"
+#include "probes/nearest.h"
 
 static const char *const words[] = {"summary", "strict", "status", "tcp-send", "tcp-receive", "udp-receive", "a"};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the word that a misspelt one was probably meant to be.  scripts/nearest.awk is the same rule for scripts. */
-#ifndef NETOBS_DAEMON_BASE_NEAREST_H
-#define NETOBS_DAEMON_BASE_NEAREST_H
+#ifndef NETOBS_PROBES_NEAREST_H
+#define NETOBS_PROBES_NEAREST_H
 
 #include <stddef.h>
 
