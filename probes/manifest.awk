@@ -76,10 +76,11 @@ function comment_text(s) {
 }
 
 BEGIN {
-	probes = structs = fields = file_number = 0
+	probes = structs = fields = enums = file_number = 0
 	EXAMPLE_PROBE = "probe tcp__probe(netobs_pktinfo_t *pkt, void *none1) : (nobs_pktinfo_t *pkt, void *none1);"
 	EXAMPLE_DOC = "/* A packet is sent.  Then one line for each argument:  args[0] pktinfo_t *: the packet */"
 	EXAMPLE_FIELD = "netobs_u32 pkt_len;    /* bytes of the frame on the wire */"
+	EXAMPLE_ENUM = "/* tcps_state: the numbers are Linux's. */"
 	EXAMPLE_PADDING = "netobs_u8 cs_pad[4];  /* padding */"
 }
 
@@ -269,7 +270,64 @@ function parse_field(s,    at, declaration, text, part, name, count) {
 	parse_type(part[1], count)
 	field_name[structs, fields] = name
 	field_doc[structs, fields] = text
+	field_unit[structs, fields] = unit_of(name, text)
+	field_address[structs, fields] = part[1] == "char" && (count == 46 || count == 16 && text ~ /address/) ? "true" : "false"
 	fields++
+}
+
+# The unit of a number: by the end of its name, or by the comment up to the first semicolon or parenthesis.
+function unit_of(name, text) {
+	if (field_kind[structs, fields] !~ /SIGNED$/)
+		return "UNIT_NONE"
+	if (name ~ /_us$/)
+		return "UNIT_US"
+	if (name ~ /_ms$/)
+		return "UNIT_MS"
+	if (name ~ /_(ns|ts)$/)
+		return "UNIT_NS"
+	sub(/[;(].*/, "", text)
+	if (text ~ /, ms( |$)/)
+		return "UNIT_MS"
+	if (text ~ /, ns( |$)/)
+		return "UNIT_NS"
+	return text ~ /(^|[ ,])bytes([ ,]|$)/ && text !~ /of [a-z0-9]+ bytes/ ? "UNIT_BYTES" : "UNIT_NONE"
+}
+
+# "enum netobs_tcp_state {" below the comment "tcps_state: the numbers are Linux's."
+function begin_enum(name) {
+	if (comment_text(comment) !~ /^[a-z_0-9]+: /)
+		fail(FNR, "enum " name " has no comment above it that begins with a field", EXAMPLE_ENUM)
+	enum_name[enums] = name
+	enum_field[enums] = comment_text(comment)
+	sub(/: .*/, "", enum_field[enums])
+	enum_words[enums] = 0
+	enum_prefix[enums] = ""
+	comment = ""
+	in_enum = 1
+	block_line = FNR
+}
+
+# "	NETOBS_TCP_CLOSED = 7,", with or without a comment, which may go on in the next line.
+function parse_enumerator(    part, name) {
+	if ($0 ~ /^[ \t]*\* /)
+		return
+	if ($0 !~ /^\t[A-Z][A-Z_0-9]* = (0x[0-9a-f]+|[0-9]+),?([ \t]*\/\*.*)?$/)
+		fail(FNR, "not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  behind one tab")
+	split($0, part, /[ \t,]+/)
+	name = part[2]
+	if (enum_words[enums] == 0)
+		enum_prefix[enums] = name
+	while (substr(name, 1, length(enum_prefix[enums])) != enum_prefix[enums] || enum_prefix[enums] !~ /_$/)
+		enum_prefix[enums] = substr(enum_prefix[enums], 1, length(enum_prefix[enums]) - 1)
+	enum_word[enums, enum_words[enums]++] = name
+}
+
+function end_enum() {
+	if (enum_words[enums] == 0)
+		fail(FNR, "enum " enum_name[enums] " ends without an enumerator", "NETOBS_TCP_CLOSED = 7,  behind one tab")
+	enum_of[enum_field[enums]] = enums
+	enums++
+	in_enum = 0
 }
 
 function end_struct() {
@@ -302,8 +360,11 @@ function parse_header_line(    part) {
 	} else if (in_struct) {
 		pending = $0
 		pending_line = FNR
+	} else if (in_enum && $0 == "};") {
+		end_enum()
+		return
 	} else if (in_enum) {
-		in_enum = $0 != "};"
+		parse_enumerator()
 		return
 	} else if ($0 ~ /^\/\*/) {
 		begin_comment()
@@ -311,9 +372,8 @@ function parse_header_line(    part) {
 	} else if ($0 ~ /^[ \t]*$/ || $0 ~ /^#/ || $0 ~ /^typedef [^{]*;/) {
 		return
 	} else if ($0 ~ /^enum [a-z_]+ [{]$/) {
-		in_enum = 1
-		block_line = FNR
-		comment = ""
+		split($0, part, " ")
+		begin_enum(part[2])
 		return
 	} else if ($0 ~ /^struct [a-z0-9]+ [{]$/) {
 		split($0, part, " ")
@@ -451,13 +511,37 @@ function write_fields(s,    i, tag, name) {
 	for (i = 0; i < struct_fields[s]; i++) {
 		name = field_name[s, i]
 		print "\t{" quote(name) ", " quote(field_type[s, i]) ", " quote(field_doc[s, i]) ","
-		print "\t offsetof(" tag ", " name "), sizeof(((" tag " *)0)->" name "), " field_kind[s, i] "},"
+		print "\t offsetof(" tag ", " name "), sizeof(((" tag " *)0)->" name "), " field_kind[s, i] ","
+		print "\t " field_unit[s, i] ", " field_address[s, i] ", " \
+			(name in enum_of ? "&" enum_name[enum_of[name]] "_info" : "NULL") "},"
 	}
 	print "};"
 }
 
+# NETOBS_TCP_FIN_WAIT_1 is the word fin-wait-1 of its enum.
+function word_of(e, i,    word) {
+	word = tolower(substr(enum_word[e, i], length(enum_prefix[e]) + 1))
+	gsub(/_/, "-", word)
+	return word
+}
+
+function write_enum(e,    i) {
+	print "\nstatic const struct word_info " enum_name[e] "_words[] = {"
+	for (i = 0; i < enum_words[e]; i++)
+		print "\t{" quote(enum_word[e, i]) ", " quote(word_of(e, i)) ", " enum_word[e, i] "},"
+	print "};\n\nstatic const struct enum_info " enum_name[e] "_info = {"
+	print "\t" quote(enum_field[e]) ", " quote(enum_prefix[e]) ", " enum_name[e] "_words,"
+	print "\tsizeof " enum_name[e] "_words / sizeof " enum_name[e] "_words[0]};"
+}
+
 function write_manifest(    i, j, name, type) {
 	print "#include <stddef.h>\n\n#include \"probes/manifest.h\"\n#include \"probes/netobs.h\""
+	for (i = 0; i < enums; i++)
+		write_enum(i)
+	print "\nconst struct enum_info *const manifest_enums[] = {"
+	for (i = 0; i < enums; i++)
+		print "\t&" enum_name[i] "_info,"
+	print "};\n\nconst size_t manifest_enum_count = sizeof manifest_enums / sizeof manifest_enums[0];"
 	for (i = 0; i < structs; i++)
 		write_fields(i)
 	print "\nconst struct struct_info manifest_structs[STRUCT_COUNT] = {"
@@ -516,6 +600,8 @@ END {
 		fail_in(provider_file, 1, "no probe in the whole file", EXAMPLE_PROBE)
 	if (structs == 0)
 		fail_in(last_file, last_line, "no struct in the whole file", "struct pktinfo {")
+	if (enums == 0)
+		fail_in(last_file, last_line, "no enum in the whole file", "enum netobs_tcp_state {")
 	for (i = 0; i < probes; i++)
 		for (j = 0; j < probe_args[i]; j++)
 			if (arg_type[i, j] != "" && !(arg_type[i, j] in struct_id))

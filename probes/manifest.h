@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "probes/probe_ids.h"
 
@@ -21,6 +22,30 @@ enum field_kind {
 	FIELD_POINTER,  /* an address, 8 bytes; meaningless outside the process */
 };
 
+/* Unit of a number: the end of its name, or its comment, has it. */
+enum field_unit {
+	UNIT_NONE,
+	UNIT_NS,
+	UNIT_US,
+	UNIT_MS,
+	UNIT_BYTES,
+};
+
+/* A number of a state, a flag or a kind. */
+struct word_info {
+	const char *name; /* "NETOBS_TCP_FIN_WAIT_1" */
+	const char *word; /* "fin-wait-1" */
+	int64_t value;
+};
+
+/* An enum of netobs.h: the numbers of a field. */
+struct enum_info {
+	const char *field;  /* "tcps_state" */
+	const char *prefix; /* of all its names: "NETOBS_TCP_" */
+	const struct word_info *words;
+	size_t word_count;
+};
+
 struct field_info {
 	const char *name; /* "tcp_sport" */
 	const char *type; /* "uint16_t", "char[46]", "uint8_t[6]" or "pointer" */
@@ -28,6 +53,9 @@ struct field_info {
 	size_t offset;    /* in its struct */
 	size_t size;      /* in bytes */
 	enum field_kind kind;
+	enum field_unit unit;
+	bool is_address;	       /* text of an IPv4 or IPv6 address */
+	const struct enum_info *words; /* numbers with a name; NULL if it has none */
 };
 
 struct struct_info {
@@ -56,6 +84,8 @@ struct probe_info {
 /* By id, in the order of netobs.d and of netobs.h. */
 extern const struct probe_info manifest_probes[PROBE_COUNT];
 extern const struct struct_info manifest_structs[STRUCT_COUNT];
+extern const struct enum_info *const manifest_enums[];
+extern const size_t manifest_enum_count;
 
 /* The probe of exactly this name, in D's spelling or the note's; PROBE_COUNT if there is none. */
 enum probe_id manifest_find_probe(const char *name);
