@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Thresholds: "N times in DURATION by FIELD, ..." is reached by the Nth firing within the duration of packet time that
- * has the same values in all these fields; the count of these values then starts again at 0.
+ * has the same values in all these fields; the count of these values then starts again at 0.  A firing in which one of
+ * the fields is absent does not count.
  *
- * The table of values is bounded (THRESHOLD_KEYS).  When it is full the values that were counted longest ago are
- * dropped, and counted as such.
+ * The table of values is bounded.  When it is full the values that were counted longest ago are dropped, and counted as
+ * such.
  */
 #ifndef NETOBS_FORMULAS_THRESHOLD_H
 #define NETOBS_FORMULAS_THRESHOLD_H
 
 #include "formulas/formula.h"
+
+#define THRESHOLD_TIMES_MAX 10000u
+
+/* Values that a table holds; fewer if the threshold is above THRESHOLD_STAMPS_MAX / THRESHOLD_KEYS_MAX times, because
+ * the times of all their firings are kept. */
+#define THRESHOLD_KEYS_MAX   1024u
+#define THRESHOLD_STAMPS_MAX (256u * 1024)
 
 struct formula_threshold;
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A compiled formula.
+ *
+ * An instruction tests something, or computes a number into a slot, and names the instruction that follows; && || ! and
+ * ?: need none.  All of these lead forwards, so that every evaluation ends.  If an argument that is read is absent, the
+ * innermost test that contains the read is false: `next_absent`.
+ */
+#ifndef NETOBS_FORMULAS_CODE_H
+#define NETOBS_FORMULAS_CODE_H
+
+#include "formulas/match/address.h"
+#include "formulas/formula.h"
+#include "probes/manifest.h"
+
+/* Numbers that an evaluation holds at a time, at most. */
+#define SLOTS_MAX 32u
+
+#define THRESHOLD_FIELDS_MAX 4u
+
+/* Most bytes of the values of a threshold's fields. */
+#define THRESHOLD_VALUE_MAX 512u
+
+/* In place of the number of an instruction: the end. */
+#define NEXT_FALSE 0xfffeu
+#define NEXT_TRUE  0xffffu
+
+/* Operations on numbers come once for each type of a field, in this order. */
+enum load {
+	LOAD_U8,
+	LOAD_U16,
+	LOAD_U32,
+	LOAD_64,
+	LOAD_I8,
+	LOAD_I32,
+	LOAD_NETWORK,
+	LOAD_COUNT
+};
+
+enum operation {
+	/* Tests: next[0] if false, next[1] if true. */
+	TEST_RANGE,				/* a field and `mask` is in the range; for each `load` */
+	TEST_SET = TEST_RANGE + LOAD_COUNT,	/* slot `to` is in the set */
+	TEST_SLOT,				/* slot `to` is in the range */
+	TEST_EQUAL,				/* slot `to` and the next one */
+	TEST_LESS,
+	TEST_LESS_UNSIGNED,
+	TEST_LESS_MIXED,  /* signed < unsigned */
+	TEST_MIXED_LESS,  /* unsigned < signed */
+	TEST_EQUAL_MIXED, /* one is signed, one is unsigned: equal if neither is negative */
+	TEST_TEXT,	  /* a field is the text */
+	TEST_TEXTS,	  /* a field is the other field */
+	TEST_PATTERN,	  /* a field matches the pattern */
+	TEST_PREFIX,	  /* the address in a field is in the prefix */
+	TEST_ARGUMENT,	  /* an argument is not absent */
+	TEST_PCAP,	  /* the frame matches */
+	/* Numbers: next[1] follows. */
+	LOAD_FIELD,				/* to slot `to`; for each `load` */
+	LOAD_CONSTANT = LOAD_FIELD + LOAD_COUNT,
+	COMPUTE_NEGATE, /* slot `to`; */
+	COMPUTE_COMPLEMENT,
+	COMPUTE_ADD, /* slot `to` and the next one, to slot `to` */
+	COMPUTE_SUBTRACT,
+	COMPUTE_MULTIPLY,
+	COMPUTE_DIVIDE,
+	COMPUTE_DIVIDE_UNSIGNED,
+	COMPUTE_MODULO,
+	COMPUTE_MODULO_UNSIGNED,
+	COMPUTE_SHIFT_LEFT,
+	COMPUTE_SHIFT_RIGHT,
+	COMPUTE_SHIFT_RIGHT_UNSIGNED,
+	COMPUTE_AND,
+	COMPUTE_XOR,
+	COMPUTE_OR,
+};
+
+/* Where a probe has a field. */
+struct field_place {
+	uint8_t position; /* of the argument */
+	uint16_t offset;
+	uint16_t size;
+};
+
+/* Ranges in ascending order, as numbers without sign; `bias` is added to a value first. */
+struct number_set {
+	uint64_t bias;
+	unsigned count;
+	struct {
+		uint64_t low, high;
+	} ranges[];
+};
+
+struct instruction {
+	uint8_t operation;
+	uint8_t to;
+	uint16_t next[2], next_absent;
+	struct field_place place, other; /* until the code of a probe is made: `offset` is added to that of the use */
+	union {
+		struct {
+			uint64_t mask, low, span; /* in the range: value - low <= span */
+		};
+		struct {
+			const char *text;
+			size_t length;
+		};
+		const struct address_prefix *prefix;
+		const struct number_set *set;
+		const struct pcap_test *pcap;
+	};
+};
+
+/* The code for all probes that have the fields at the same places. */
+struct program {
+	unsigned entry; /* the first instruction, NEXT_TRUE or NEXT_FALSE */
+	struct field_place by[THRESHOLD_FIELDS_MAX];
+	const struct instruction *code;
+};
+
+struct formula {
+	char name[FORMULA_NAME_MAX + 1];
+	char text[FORMULA_TEXT_MAX + 1];
+	bool probes[PROBE_COUNT];
+	bool is_counted;
+	unsigned times; /* of the threshold, 0 without one */
+	uint64_t duration_ns;
+	unsigned by_count;
+	const struct program *programs[PROBE_COUNT];
+	struct formula_block *blocks; /* the memory of programs, sets and texts */
+	struct pcap_test *pcap_tests;
+};
+
+/* Memory that lives as long as the formula, set to 0; NULL if out of memory. */
+void *formula_allocate(struct formula *formula, size_t size);
+
+#endif

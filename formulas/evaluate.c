@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "dissect/packet.h"
+#include "formulas/number.h"
+#include "formulas/match/pattern.h"
+#include "formulas/match/pcap_test.h"
+#include "probes/firing.h"
+
+/* A field of up to 4 bytes is a signed number. */
+static inline uint64_t
+evaluate_load(unsigned load, const uint8_t *at)
+{
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	switch (load) {
+	case LOAD_U8:
+		return *at;
+	case LOAD_U16:
+		memcpy(&u16, at, sizeof u16);
+		return u16;
+	case LOAD_U32:
+		memcpy(&u32, at, sizeof u32);
+		return u32;
+	case LOAD_I8:
+		return (uint64_t)(int64_t)(int8_t)*at;
+	case LOAD_I32:
+		memcpy(&u32, at, sizeof u32);
+		return (uint64_t)(int64_t)(int32_t)u32;
+	case LOAD_NETWORK:
+		memcpy(&u32, at, sizeof u32);
+		return ntohl(u32);
+	default:
+		memcpy(&u64, at, sizeof u64);
+		return u64;
+	}
+}
+
+static bool
+evaluate_set(const struct number_set *set, uint64_t number)
+{
+	unsigned low = 0, high = set->count;
+
+	number += set->bias;
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (number < set->ranges[middle].low)
+			high = middle;
+		else if (number > set->ranges[middle].high)
+			low = middle + 1;
+		else
+			return true;
+	}
+	return false;
+}
+
+static bool
+evaluate_texts(const struct instruction *i, const char *text, struct firing *firing, bool *absent)
+{
+	const char *other = firing_argument(firing, i->other.position);
+	size_t size = i->place.size < i->other.size ? i->place.size : i->other.size;
+
+	*absent = other == NULL;
+	return other != NULL && strncmp(text, other + i->other.offset, size) == 0;
+}
+
+static bool
+evaluate_pcap(const struct instruction *i, const struct firing *firing, bool *absent)
+{
+	*absent = firing->packet == NULL;
+	return firing->packet != NULL && pcap_test_match(i->pcap, firing->packet->frame);
+}
+
+/* A test of text; its argument is present. */
+static bool
+evaluate_text(const struct instruction *i, const char *text, struct firing *firing, bool *absent)
+{
+	switch (i->operation) {
+	case TEST_TEXT:
+		return memcmp(text, i->text, i->length + 1) == 0;
+	case TEST_PREFIX:
+		return address_match(i->prefix, text);
+	case TEST_PATTERN:
+		return pattern_match(i->text, i->length, text, strnlen(text, i->place.size));
+	default:
+		return evaluate_texts(i, text, firing, absent);
+	}
+}
+
+static bool
+evaluate_slots(const struct instruction *i, const uint64_t *slots)
+{
+	uint64_t left = slots[i->to], right = slots[i->to + 1];
+
+	switch (i->operation) {
+	case TEST_SET:
+		return evaluate_set(i->set, left);
+	case TEST_SLOT:
+		return left - i->low <= i->span;
+	case TEST_EQUAL:
+		return left == right;
+	case TEST_EQUAL_MIXED:
+		return left == right && (int64_t)left >= 0;
+	case TEST_LESS:
+		return (int64_t)left < (int64_t)right;
+	case TEST_LESS_MIXED:
+		return (int64_t)left < 0 || left < right;
+	case TEST_MIXED_LESS:
+		return (int64_t)right >= 0 && left < right;
+	default:
+		return left < right;
+	}
+}
+
+/* Everything except TEST_RANGE; returns the number of the next instruction. */
+static unsigned
+evaluate_instruction(const struct instruction *i, struct firing *firing, uint64_t *slots)
+{
+	const uint8_t *argument;
+	bool absent = false, result;
+
+	if (i->operation <= TEST_EQUAL_MIXED)
+		return i->next[evaluate_slots(i, slots)];
+	if (i->operation == TEST_PCAP) {
+		result = evaluate_pcap(i, firing, &absent);
+		return absent ? i->next_absent : i->next[result];
+	}
+	if (i->operation == LOAD_CONSTANT) {
+		slots[i->to] = i->low;
+		return i->next[1];
+	}
+	if (i->operation > LOAD_CONSTANT) {
+		uint64_t *to = &slots[i->to];
+
+		if (!number_is_defined(i->operation, to[0], to[1]))
+			return i->next_absent;
+		to[0] = number_compute(i->operation, to[0], to[1]);
+		return i->next[1];
+	}
+	argument = firing_argument(firing, i->place.position);
+	if (i->operation == TEST_ARGUMENT)
+		return i->next[argument != NULL];
+	if (argument == NULL)
+		return i->next_absent;
+	argument += i->place.offset;
+	if (i->operation >= LOAD_FIELD) {
+		slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, argument);
+		return i->next[1];
+	}
+	result = evaluate_text(i, (const char *)argument, firing, &absent);
+	return absent ? i->next_absent : i->next[result];
+}
+
+bool
+formula_is_true(const struct formula *formula, struct firing *firing)
+{
+	const struct program *program = formula->programs[firing->probe];
+	uint64_t slots[SLOTS_MAX + 1];
+	unsigned at = program->entry;
+
+	while (at < NEXT_FALSE) {
+		const struct instruction *i = &program->code[at];
+		const uint8_t *argument;
+		uint64_t number;
+
+		if (i->operation >= TEST_SET) {
+			at = evaluate_instruction(i, firing, slots);
+			continue;
+		}
+		argument = firing_argument(firing, i->place.position);
+		if (argument == NULL) {
+			at = i->next_absent;
+			continue;
+		}
+		number = evaluate_load(i->operation - TEST_RANGE, argument + i->place.offset) & i->mask;
+		at = i->next[number - i->low <= i->span];
+	}
+	return at == NEXT_TRUE;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fields of a definition, found at their places in each of its probes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formulas/syntax.h"
+#include "probes/nearest.h"
+
+/* Longer than every field's name. */
+#define FIELD_NAME_MAX 64u
+
+/* Probes that a message lists, at most. */
+#define LISTED_MAX 4u
+
+static const struct field_info *
+field_find_in_struct(const struct struct_info *info, const char *name, size_t length)
+{
+	for (size_t i = 0; info != NULL && i < info->field_count; i++)
+		if (strlen(info->fields[i].name) == length && memcmp(info->fields[i].name, name, length) == 0)
+			return &info->fields[i];
+	return NULL;
+}
+
+/* The field of a probe, in the first argument that has it or in args[position]; NULL if there is none. */
+static const struct field_info *
+field_find_in_probe(const struct probe_info *probe, const char *name, size_t length, int position,
+		    struct field_place *place)
+{
+	for (unsigned i = 0; i < probe->arg_count; i++) {
+		const struct field_info *field = NULL;
+
+		if (position < 0 || (unsigned)position == i)
+			field = field_find_in_struct(probe->args[i].type, name, length);
+		if (field != NULL) {
+			*place = (struct field_place){(uint8_t)i, (uint16_t)field->offset, (uint16_t)field->size};
+			return field;
+		}
+	}
+	return NULL;
+}
+
+bool
+field_is_known(const char *name, size_t length)
+{
+	for (size_t i = 0; i < STRUCT_COUNT; i++)
+		if (field_find_in_struct(&manifest_structs[i], name, length) != NULL)
+			return true;
+	return false;
+}
+
+/* Writes "tcp-send, tcp-receive and 3 others", of the probes with the field; returns their number. */
+static unsigned
+field_list_probes(const char *name, size_t length, int position, char *list, size_t size)
+{
+	unsigned count = 0;
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		struct field_place place;
+
+		if (field_find_in_probe(&manifest_probes[i], name, length, position, &place) == NULL)
+			continue;
+		if (count++ < LISTED_MAX && used < size)
+			used += (size_t)snprintf(list + used, size - used, "%s%s", count > 1 ? ", " : "",
+						 manifest_probes[i].name);
+	}
+	if (count > LISTED_MAX && used < size)
+		snprintf(list + used, size - used, " and %u others", count - LISTED_MAX);
+	return count;
+}
+
+/* A name that no struct has: the nearest one that the definition's probes have, or any struct. */
+static bool
+field_fail_unknown(struct compiler *c, struct span name)
+{
+	char excerpt[EXCERPT_MAX], hint[NEAREST_HINT_MAX];
+	struct nearest nearest;
+
+	nearest_begin(&nearest, c->source.text + name.at, name.length);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		for (unsigned j = 0; c->formula->probes[i] && j < manifest_probes[i].arg_count; j++) {
+			const struct struct_info *info = manifest_probes[i].args[j].type;
+
+			for (size_t k = 0; info != NULL && k < info->field_count; k++)
+				nearest_consider(&nearest, info->fields[k].name);
+		}
+	for (size_t i = 0; nearest.found == NULL && i < STRUCT_COUNT; i++)
+		for (size_t k = 0; k < manifest_structs[i].field_count; k++)
+			nearest_consider(&nearest, manifest_structs[i].fields[k].name);
+	return mistake_report(&c->source, name.at, "no field is called %s%s",
+			      mistake_excerpt(&c->source, name, excerpt), nearest_hint(&nearest, "", hint));
+}
+
+static bool
+field_fail_missing(struct compiler *c, struct span name, int position, const struct probe_info *probe)
+{
+	const char *text = c->source.text + name.at;
+	char list[200], place[24] = "";
+
+	if (!field_is_known(text, name.length))
+		return field_fail_unknown(c, name);
+	if (position >= 0)
+		snprintf(place, sizeof place, "args[%d] of ", position);
+	if (field_list_probes(text, name.length, position, list, sizeof list) > 0)
+		return mistake_report(&c->source, name.at, "%s%s has no %.*s; with it: %s", place, probe->name,
+				      (int)name.length, text, list);
+	field_list_probes(text, name.length, -1, list, sizeof list);
+	return mistake_report(&c->source, name.at, "%s%s has no %.*s; elsewhere: %s", place, probe->name,
+			      (int)name.length, text, list);
+}
+
+/* Looks the field up in each probe. */
+static bool
+field_fill_use(struct compiler *c, struct span name, int position, struct use *use)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_info *probe = &manifest_probes[i];
+		const struct field_info *field;
+
+		if (!c->formula->probes[i])
+			continue;
+		field = field_find_in_probe(probe, c->source.text + name.at, name.length, position, &use->places[i]);
+		if (field == NULL)
+			return field_fail_missing(c, name, position, probe);
+		if (use->field != NULL && (use->field->kind != field->kind || use->field->size != field->size))
+			return mistake_report(&c->source, name.at, "the probes have %s with different types",
+					      field->name);
+		if (use->field == NULL)
+			use->field = field;
+	}
+	return true;
+}
+
+/* Looks the argument up in each probe. */
+static bool
+field_fill_argument(struct compiler *c, struct span at, int position, struct use *use)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_info *probe = &manifest_probes[i];
+
+		if (!c->formula->probes[i])
+			continue;
+		if ((unsigned)position >= probe->arg_count)
+			return mistake_report(&c->source, at.at, "%s has args[0] to args[%u]", probe->name,
+					      probe->arg_count - 1);
+		use->places[i] = (struct field_place){.position = (uint8_t)position};
+	}
+	return true;
+}
+
+/* The number of a use like this, made if there is none yet. */
+static bool
+field_keep_use(struct compiler *c, size_t at, unsigned *use)
+{
+	struct use *last = &c->uses[c->use_count];
+
+	for (*use = 0; *use < c->use_count; ++*use)
+		if (memcmp(&c->uses[*use], last, sizeof *last) == 0)
+			return true;
+	if (c->use_count == USES_MAX - 1)
+		return mistake_report(&c->source, at, "more than %u fields", USES_MAX - 1);
+	c->use_count++;
+	return true;
+}
+
+bool
+field_find_use(struct compiler *c, struct span name, int position, unsigned *use)
+{
+	struct use *last = &c->uses[c->use_count];
+
+	memset(last, 0, sizeof *last);
+	return field_fill_use(c, name, position, last) && field_keep_use(c, name.at, use);
+}
+
+bool
+field_find_argument(struct compiler *c, struct span at, int position, unsigned *use)
+{
+	struct use *last = &c->uses[c->use_count];
+
+	memset(last, 0, sizeof *last);
+	return field_fill_argument(c, at, position, last) && field_keep_use(c, at.at, use);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [, N times in DURATION [by FIELD, ...]] [counted]. */
+#include "formulas/formula.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulas/match/pattern.h"
+#include "formulas/match/pcap_test.h"
+#include "formulas/syntax.h"
+#include "formulas/threshold.h"
+#include "probes/nearest.h"
+
+/* Memory of a formula. */
+struct formula_block {
+	struct formula_block *next;
+	_Alignas(max_align_t) char bytes[];
+};
+
+void *
+formula_allocate(struct formula *formula, size_t size)
+{
+	struct formula_block *block = calloc(1, sizeof *block + size);
+
+	if (block == NULL)
+		return NULL;
+	block->next = formula->blocks;
+	formula->blocks = block;
+	return block->bytes;
+}
+
+void
+formula_free(struct formula *formula)
+{
+	if (formula == NULL)
+		return;
+	while (formula->blocks != NULL) {
+		struct formula_block *block = formula->blocks;
+
+		formula->blocks = block->next;
+		free(block);
+	}
+	pcap_test_free(formula->pcap_tests);
+	free(formula);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- tokens */
+
+bool
+compiler_advance(struct compiler *c)
+{
+	return lexer_next(&c->lexer, &c->token);
+}
+
+bool
+compiler_fail_expected(struct compiler *c, const char *expected)
+{
+	char excerpt[EXCERPT_MAX];
+
+	if (c->token.kind == TOKEN_END)
+		return mistake_report(&c->source, c->token.span.at, "%s is expected at the end", expected);
+	return mistake_report(&c->source, c->token.span.at, "%s is expected before %s", expected,
+			      mistake_excerpt(&c->source, c->token.span, excerpt));
+}
+
+bool
+compiler_expect(struct compiler *c, enum token_kind kind, const char *expected)
+{
+	if (c->token.kind != kind)
+		return compiler_fail_expected(c, expected);
+	return compiler_advance(c);
+}
+
+bool
+compiler_at_name(const struct compiler *c, const char *name)
+{
+	return c->token.kind == TOKEN_NAME && strlen(name) == c->token.span.length &&
+	       memcmp(c->source.text + c->token.span.at, name, c->token.span.length) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- name */
+
+static bool
+definition_is_slot_name(const char *name)
+{
+	static const char prefix[] = "formula-";
+	size_t length = sizeof prefix - 1, digits;
+
+	if (strncmp(name, prefix, length) != 0)
+		return false;
+	digits = strspn(name + length, "0123456789");
+	return digits > 0 && name[length + digits] == '\0';
+}
+
+/* [a-z][a-z0-9-]*, no hyphen at the end and no two hyphens in a row, because the probe's name has "__" for each. */
+static bool
+definition_check_name(struct compiler *c, struct span span)
+{
+	const char *name = c->formula->name;
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t good = strspn(name, allowed);
+
+	if (name[0] < 'a' || name[0] > 'z')
+		return mistake_report(&c->source, span.at, "a name begins with a small letter");
+	if (name[good] != '\0')
+		return mistake_report(&c->source, span.at + good,
+				      "a name has small letters, digits and hyphens, as slow-handshake");
+	if (strstr(name, "--") != NULL || name[span.length - 1] == '-')
+		return mistake_report(&c->source, span.at, "a hyphen stands between letters or digits");
+	if (manifest_find_probe(name) != PROBE_COUNT)
+		return mistake_report(&c->source, span.at, "%s is the name of a probe", name);
+	if (definition_is_slot_name(name))
+		return mistake_report(&c->source, span.at, "formula-N is reserved for slots without a formula");
+	return true;
+}
+
+static bool
+definition_parse_name(struct compiler *c)
+{
+	struct span span = lexer_next_probe(&c->lexer);
+
+	if (span.length == 0)
+		return mistake_report(&c->source, span.at, "a name is expected, as in: slow-handshake = tcp-send");
+	if (span.length > FORMULA_NAME_MAX)
+		return mistake_report(&c->source, span.at, "the name has %zu characters; %u are allowed", span.length,
+				      FORMULA_NAME_MAX);
+	memcpy(c->formula->name, c->source.text + span.at, span.length);
+	if (!definition_check_name(c, span) || !compiler_advance(c))
+		return false;
+	/* The token behind '=' is part of a probe: the lexer has another rule for these. */
+	if (c->token.kind != TOKEN_ASSIGN)
+		return compiler_fail_expected(c, "= with the probes");
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- probes */
+
+static bool
+definition_select_probes(struct compiler *c, struct span span)
+{
+	const char *text = c->source.text + span.at;
+	char hint[NEAREST_HINT_MAX], excerpt[EXCERPT_MAX];
+	struct nearest nearest;
+	bool any = false;
+
+	nearest_begin(&nearest, text, span.length);
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_info *probe = &manifest_probes[i];
+
+		if (pattern_match(text, span.length, probe->name, strlen(probe->name)) ||
+		    pattern_match(text, span.length, probe->c_name, strlen(probe->c_name)))
+			any = c->formula->probes[i] = true;
+		nearest_consider(&nearest, probe->name);
+	}
+	if (any)
+		return true;
+	mistake_excerpt(&c->source, span, excerpt);
+	if (memchr(text, '*', span.length) != NULL || memchr(text, '?', span.length) != NULL)
+		return mistake_report(&c->source, span.at, "no probe matches %s", excerpt);
+	return mistake_report(&c->source, span.at, "no probe is called %s%s", excerpt,
+			      nearest_hint(&nearest, "", hint));
+}
+
+/* PROBE[, PROBE...], up to "where", "counted", a comma before a number or the end. */
+static bool
+definition_parse_probes(struct compiler *c)
+{
+	bool first = true;
+
+	do {
+		size_t before = c->lexer.at;
+		struct span span = lexer_next_probe(&c->lexer);
+
+		if (!first && span.length > 0 && c->source.text[span.at] >= '0' && c->source.text[span.at] <= '9') {
+			c->lexer.at = before - 1; /* the comma: a threshold follows */
+			return compiler_advance(c);
+		}
+		if (span.length == 0)
+			return mistake_report(&c->source, span.at, "a probe is expected, as tcp-connect-established");
+		if (!definition_select_probes(c, span) || !compiler_advance(c))
+			return false;
+		first = false;
+	} while (c->token.kind == TOKEN_COMMA);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- threshold */
+
+static bool
+definition_parse_by(struct compiler *c)
+{
+	struct formula *formula = c->formula;
+	size_t size = 0;
+
+	do {
+		size_t at = c->token.span.at;
+
+		if (formula->by_count > 0 && !compiler_advance(c))
+			return false;
+		if (formula->by_count == THRESHOLD_FIELDS_MAX)
+			return mistake_report(&c->source, at, "at most %u fields behind by", THRESHOLD_FIELDS_MAX);
+		if (!expression_parse_field(c, &c->by[formula->by_count]))
+			return false;
+		size += c->uses[c->by[formula->by_count]].field->size;
+		if (size > THRESHOLD_VALUE_MAX)
+			return mistake_report(&c->source, at, "the fields behind by have more than %u bytes",
+					      THRESHOLD_VALUE_MAX);
+		formula->by_count++;
+	} while (c->token.kind == TOKEN_COMMA);
+	return true;
+}
+
+static bool
+definition_expect_name(struct compiler *c, const char *name)
+{
+	return compiler_at_name(c, name) ? compiler_advance(c) : compiler_fail_expected(c, name);
+}
+
+/* N times in DURATION [by FIELD, ...] */
+static bool
+definition_parse_threshold(struct compiler *c)
+{
+	struct formula *formula = c->formula;
+	struct token number = c->token;
+
+	if (number.kind != TOKEN_NUMBER || number.dimension != DIMENSION_NONE)
+		return compiler_fail_expected(c, "a threshold, as 3 times in 1s by cs_cid,");
+	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
+		return mistake_report(&c->source, number.span.at, "a threshold is 1 to %u times", THRESHOLD_TIMES_MAX);
+	formula->times = (unsigned)number.number;
+	if (!compiler_advance(c) || !definition_expect_name(c, "times") || !definition_expect_name(c, "in"))
+		return false;
+	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
+		return compiler_fail_expected(c, "a duration, as 10s or 500ms,");
+	formula->duration_ns = c->token.number;
+	if (!compiler_advance(c))
+		return false;
+	return !compiler_at_name(c, "by") || (compiler_advance(c) && definition_parse_by(c));
+}
+
+/* --------------------------------------------------------------------------------------------------- the rest of it */
+
+/* Probes that fire for every packet, or for most of them: counting these takes frames off the fast path. */
+static bool
+definition_is_per_packet(const struct probe_info *probe)
+{
+	static const char *const patterns[] = {"*-send", "*-receive", "ip-request", "ip-deliver", "ip-packet-free"};
+
+	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+		if (pattern_match(patterns[i], strlen(patterns[i]), probe->name, strlen(probe->name)))
+			return true;
+	return false;
+}
+
+/* "counted", "uncounted", or what fits the probes. */
+static bool
+definition_parse_counted(struct compiler *c)
+{
+	bool counted = compiler_at_name(c, "counted");
+
+	if (counted || compiler_at_name(c, "uncounted")) {
+		c->formula->is_counted = counted;
+		return compiler_advance(c);
+	}
+	c->formula->is_counted = true;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (c->formula->probes[i] && definition_is_per_packet(&manifest_probes[i]))
+			c->formula->is_counted = false;
+	return true;
+}
+
+static bool
+definition_parse(struct compiler *c, struct node **expression)
+{
+	if (!definition_parse_name(c) || !definition_parse_probes(c))
+		return false;
+	if (compiler_at_name(c, "where")) {
+		*expression = compiler_advance(c) ? expression_parse(c) : NULL;
+		if (*expression == NULL || !expression_check(c, *expression))
+			return false;
+	}
+	if (c->token.kind == TOKEN_COMMA && (!compiler_advance(c) || !definition_parse_threshold(c)))
+		return false;
+	if (!definition_parse_counted(c))
+		return false;
+	if (c->token.kind == TOKEN_ASSIGN)
+		return mistake_report(&c->source, c->token.span.at, "= defines; == compares");
+	if (c->token.kind != TOKEN_END)
+		return compiler_fail_expected(c, *expression != NULL ? "an operator or the end" : "where");
+	return true;
+}
+
+static bool
+definition_compile(struct compiler *c, const char *text)
+{
+	struct node *expression = NULL;
+	size_t length = strnlen(text, FORMULA_TEXT_MAX + 1);
+
+	c->lexer.source = &c->source;
+	c->source.text = c->formula->text;
+	if (length > FORMULA_TEXT_MAX)
+		return mistake_report(&c->source, 0, "the definition is longer than %u bytes", FORMULA_TEXT_MAX);
+	memcpy(c->formula->text, text, length);
+	c->source.length = length;
+	if (!definition_parse(c, &expression))
+		return false;
+	return code_generate(c, expression) || mistake_report(&c->source, 0, "out of memory");
+}
+
+struct formula *
+formula_compile(const char *text, struct formula_error *error)
+{
+	struct compiler *c = calloc(1, sizeof *c);
+	struct formula *formula = calloc(1, sizeof *formula);
+
+	*error = (struct formula_error){1, 1, "out of memory"};
+	if (c != NULL && formula != NULL) {
+		c->formula = formula;
+		c->source.error = error;
+		if (!definition_compile(c, text)) {
+			formula_free(formula);
+			formula = NULL;
+		}
+	} else {
+		free(formula);
+		formula = NULL;
+	}
+	free(c);
+	return formula;
+}
+
+const char *
+formula_name(const struct formula *formula)
+{
+	return formula->name;
+}
+
+const char *
+formula_text(const struct formula *formula)
+{
+	return formula->text;
+}
+
+bool
+formula_has_probe(const struct formula *formula, enum probe_id probe)
+{
+	return formula->probes[probe];
+}
+
+bool
+formula_is_counted(const struct formula *formula)
+{
+	return formula->is_counted;
+}
+
+bool
+formula_has_threshold(const struct formula *formula)
+{
+	return formula->times > 0;
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# definitions to code, evaluation, thresholds
+
+libformulas_a_SOURCES += \
+	%D%/check.c \
+	%D%/check.h \
+	%D%/check_operators.c \
+	%D%/code.h \
+	%D%/evaluate.c \
+	%D%/expression.c \
+	%D%/fields.c \
+	%D%/formula.c \
+	%D%/formula.h \
+	%D%/generate.c \
+	%D%/lexer.c \
+	%D%/lexer.h \
+	%D%/mistake.c \
+	%D%/mistake.h \
+	%D%/number.h \
+	%D%/syntax.h \
+	%D%/threshold.c \
+	%D%/threshold.h \
+	%D%/units.c \
+	%D%/units.h \
+	%D%/words.c \
+	%D%/words.h
