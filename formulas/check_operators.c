@@ -66,7 +66,7 @@ check_fold(struct compiler *c, struct node *node)
 	uint64_t result;
 
 	if (right != NULL && right->kind == NODE_NUMBER &&
-	    !number_is_defined(check_operation(node), left->kind == NODE_NUMBER ? left->number : 0, right->number))
+	    !number_is_defined(check_operation(node), right->number))
 		return mistake_report(&c->source, right->span.at,
 				      node->operation == TOKEN_DIVIDE || node->operation == TOKEN_MODULO ?
 					      "division by 0" :

@@ -39,6 +39,7 @@ enum load {
 
 enum operation {
 	/* Tests: next[0] if false, next[1] if true. */
+	TEST_WORD,				/* TEST_RANGE in one step */
 	TEST_RANGE,				/* a field and `mask` is in the range; for each `load` */
 	TEST_SET = TEST_RANGE + LOAD_COUNT,	/* slot `to` is in the set */
 	TEST_SLOT,				/* slot `to` is in the range */
@@ -92,9 +93,12 @@ struct number_set {
 
 struct instruction {
 	uint8_t operation;
-	uint8_t to;
+	union {
+		uint8_t to;
+		uint8_t shift; /* TEST_WORD: moves the field to the high end of the 8 bytes from the offset on */
+	};
 	uint16_t next[2], next_absent;
-	struct field_place place, other; /* until the code of a probe is made: `offset` is added to that of the use */
+	struct field_place place, other;
 	union {
 		struct {
 			uint64_t mask, low, span; /* in the range: value - low <= span */

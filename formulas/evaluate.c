@@ -116,14 +116,32 @@ evaluate_slots(const struct instruction *i, const uint64_t *slots)
 	}
 }
 
-/* Everything except TEST_RANGE; returns the number of the next instruction. */
+/* A test or the load of an argument that is not absent. */
 static unsigned
+evaluate_argument(const struct instruction *i, const uint8_t *field, struct firing *firing, uint64_t *slots)
+{
+	bool absent = false, result;
+
+	if (i->operation < TEST_SET) {
+		result = (evaluate_load(i->operation - TEST_RANGE, field) & i->mask) - i->low <= i->span;
+		return i->next[result];
+	}
+	if (i->operation >= LOAD_FIELD) {
+		slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, field);
+		return i->next[1];
+	}
+	result = evaluate_text(i, (const char *)field, firing, &absent);
+	return absent ? i->next_absent : i->next[result];
+}
+
+/* Everything except TEST_WORD; returns the number of the next instruction. */
+static __attribute__((noinline)) unsigned
 evaluate_instruction(const struct instruction *i, struct firing *firing, uint64_t *slots)
 {
 	const uint8_t *argument;
 	bool absent = false, result;
 
-	if (i->operation <= TEST_EQUAL_MIXED)
+	if (i->operation >= TEST_SET && i->operation <= TEST_EQUAL_MIXED)
 		return i->next[evaluate_slots(i, slots)];
 	if (i->operation == TEST_PCAP) {
 		result = evaluate_pcap(i, firing, &absent);
@@ -134,25 +152,17 @@ evaluate_instruction(const struct instruction *i, struct firing *firing, uint64_
 		return i->next[1];
 	}
 	if (i->operation > LOAD_CONSTANT) {
-		uint64_t *to = &slots[i->to];
+		uint64_t *to = &slots[i->to], right = i->operation <= COMPUTE_COMPLEMENT ? 0 : to[1];
 
-		if (!number_is_defined(i->operation, to[0], to[1]))
+		if (!number_is_defined(i->operation, right))
 			return i->next_absent;
-		to[0] = number_compute(i->operation, to[0], to[1]);
+		to[0] = number_compute(i->operation, to[0], right);
 		return i->next[1];
 	}
 	argument = firing_argument(firing, i->place.position);
 	if (i->operation == TEST_ARGUMENT)
 		return i->next[argument != NULL];
-	if (argument == NULL)
-		return i->next_absent;
-	argument += i->place.offset;
-	if (i->operation >= LOAD_FIELD) {
-		slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, argument);
-		return i->next[1];
-	}
-	result = evaluate_text(i, (const char *)argument, firing, &absent);
-	return absent ? i->next_absent : i->next[result];
+	return argument == NULL ? i->next_absent : evaluate_argument(i, argument + i->place.offset, firing, slots);
 }
 
 bool
@@ -165,19 +175,23 @@ formula_is_true(const struct formula *formula, struct firing *firing)
 	while (at < NEXT_FALSE) {
 		const struct instruction *i = &program->code[at];
 		const uint8_t *argument;
-		uint64_t number;
+		uint64_t word;
 
-		if (i->operation >= TEST_SET) {
+		if (__builtin_expect(i->operation != TEST_WORD, 0)) {
 			at = evaluate_instruction(i, firing, slots);
 			continue;
 		}
 		argument = firing_argument(firing, i->place.position);
-		if (argument == NULL) {
+		if (__builtin_expect(argument == NULL, 0)) {
 			at = i->next_absent;
 			continue;
 		}
-		number = evaluate_load(i->operation - TEST_RANGE, argument + i->place.offset) & i->mask;
-		at = i->next[number - i->low <= i->span];
+		memcpy(&word, argument + i->place.offset, sizeof word);
+		/* A branch, so that the processor begins the next instruction before it has the result. */
+		if (__builtin_expect_with_probability(((word << i->shift) & i->mask) - i->low <= i->span, 1, 0.5))
+			at = i->next[1];
+		else
+			at = i->next[0];
 	}
 	return at == NEXT_TRUE;
 }

@@ -17,8 +17,8 @@
 #define NO_USE USES_MAX
 
 struct generated {
-	struct instruction instruction;
-	unsigned use, other; /* of `place` and `other` */
+	struct instruction instruction; /* `place` has only the offset in the field */
+	unsigned use, other;		/* of `place` and `other` */
 };
 
 struct generator {
@@ -496,6 +496,54 @@ generate_place(const struct generator *g, unsigned use, struct field_place place
 	return result;
 }
 
+/* The smallest and the largest number of a field's type. */
+static struct range
+generate_type_range(unsigned load, unsigned bits)
+{
+	if (load == LOAD_I8 || load == LOAD_I32)
+		return (struct range){~(UINT64_MAX >> (65 - bits)), UINT64_MAX >> (65 - bits)};
+	return (struct range){0, UINT64_MAX >> (64 - bits)};
+}
+
+/*
+ * Makes TEST_RANGE a TEST_WORD if it can be: 8 bytes that contain the field are loaded, of a struct that has as many,
+ * and the field is moved to their high end, where numbers with and without sign are compared alike.
+ */
+static void
+generate_word_test(struct instruction *i, unsigned probe)
+{
+	static const uint8_t sizes[LOAD_COUNT] = {1, 2, 4, 8, 1, 4, 4};
+	unsigned load = i->operation - TEST_RANGE, bits, before;
+	size_t struct_size = manifest_probes[probe].args[i->place.position].type->size;
+	struct range type, range = {i->low, i->low + i->span};
+
+	if (load == LOAD_NETWORK || struct_size < 8)
+		return;
+	bits = 8u * sizes[load];
+	if (load == LOAD_I8 || load == LOAD_I32 || load == LOAD_64) {
+		if (i->mask != UINT64_MAX)
+			return;
+	}
+	if (load != LOAD_64) {
+		type = generate_type_range(load, bits);
+		range.low = (int64_t)range.low < (int64_t)type.low ? type.low : range.low;
+		range.high = (int64_t)range.high > (int64_t)type.high ? type.high : range.high;
+		if ((int64_t)range.low > (int64_t)range.high)
+			return;
+	}
+	before = i->place.offset + 8u > struct_size ? i->place.offset + 8u - (unsigned)struct_size : 0;
+	i->operation = TEST_WORD;
+	i->place.offset = (uint16_t)(i->place.offset - before);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	i->shift = (uint8_t)(64 - bits - 8 * before);
+#else
+	i->shift = (uint8_t)(8 * before);
+#endif
+	i->mask <<= 64 - bits;
+	i->low = range.low << (64 - bits);
+	i->span = (range.high - range.low) << (64 - bits);
+}
+
 /* The program of a probe. */
 static struct program *
 generate_program(struct generator *g, unsigned entry, unsigned probe)
@@ -518,6 +566,8 @@ generate_program(struct generator *g, unsigned entry, unsigned probe)
 		to->next_absent = (uint16_t)generate_final_number(g, to->next_absent);
 		to->place = generate_place(g, made->use, made->instruction.place, probe);
 		to->other = generate_place(g, made->other, made->instruction.other, probe);
+		if (to->operation >= TEST_RANGE && to->operation < TEST_SET)
+			generate_word_test(to, probe);
 	}
 	for (unsigned i = 0; i < c->formula->by_count; i++)
 		program->by[i] = c->uses[c->by[i]].places[probe];

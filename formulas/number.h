@@ -26,9 +26,8 @@ number_operation(enum token_kind token, bool is_unary, bool is_unsigned)
 
 /* Whether the operation has a result: not a division by 0, nor a shift by less than 0 or more than 63 bits. */
 static inline bool
-number_is_defined(unsigned operation, uint64_t left, uint64_t right)
+number_is_defined(unsigned operation, uint64_t right)
 {
-	(void)left;
 	switch (operation) {
 	case COMPUTE_DIVIDE:
 	case COMPUTE_DIVIDE_UNSIGNED:
