@@ -121,10 +121,13 @@ check_number(struct compiler *c, struct node *node)
 		return mistake_report(&c->source, node->span.at,
 				      "%s is an address: it stands behind in or ==", excerpt);
 	case VALUE_NULL:
+		return mistake_report(&c->source, node->span.at, "NULL is for comparisons with == and !=");
 	case VALUE_ARGUMENT:
+		return mistake_report(&c->source, node->span.at, "%s is a struct: its fields are %s->FIELD", excerpt,
+				      excerpt);
 	case VALUE_POINTER:
 		return mistake_report(&c->source, node->span.at,
-				      "%s is no number: only == NULL and != NULL are possible", excerpt);
+				      "%s is an address in netobsd: only == NULL and != NULL are possible", excerpt);
 	case VALUE_BYTES:
 		return mistake_report(&c->source, node->span.at, "%s has several bytes: %s[0] is the first one",
 				      excerpt, excerpt);
@@ -262,8 +265,8 @@ check_compare(struct compiler *c, struct node *node)
 	struct node *left = node->left, *right = node->right;
 
 	node->type = VALUE_TRUTH;
-	if (!check_value(c, left) || !check_value(c, right) || !check_join_words(c, left, right) ||
-	    !check_chain(c, node))
+	if (!check_chain(c, node) || !check_value(c, left) || !check_value(c, right) ||
+	    !check_join_words(c, left, right))
 		return false;
 	if (node->operation == TOKEN_TILDE)
 		return check_pattern(c, node);
@@ -288,6 +291,9 @@ check_item_number(struct compiler *c, struct node *left, struct node *item)
 {
 	char excerpt[EXCERPT_MAX];
 
+	if (item->kind == NODE_TEXT)
+		return mistake_report(&c->source, item->span.at, "%s is a number, not text",
+				      check_excerpt(c, left, excerpt));
 	if (!check_value(c, item) || !check_join_words(c, left, item) || !check_number(c, item))
 		return false;
 	if (item->kind != NODE_NUMBER)
@@ -331,7 +337,7 @@ check_in(struct compiler *c, struct node *node)
 	struct node *left = node->left;
 
 	node->type = VALUE_TRUTH;
-	if (!check_value(c, left) || !check_chain(c, node))
+	if (!check_chain(c, node) || !check_value(c, left))
 		return false;
 	if (left->type != VALUE_TEXT && !check_number(c, left))
 		return false;

@@ -166,6 +166,7 @@ expression_parse_argument(struct compiler *c)
 	if (node == NULL || !compiler_advance(c) || !expression_parse_index(c, 6, &node->position))
 		return NULL;
 	node->type = VALUE_ARGUMENT;
+	node->span.length = c->behind - node->span.at;
 	if (c->token.kind != TOKEN_ARROW)
 		return node;
 	if (!compiler_advance(c))
@@ -302,7 +303,7 @@ expression_parse_set(struct compiler *c)
 
 	if (c->token.kind == TOKEN_ADDRESS)
 		return expression_parse_address(c);
-	if (!compiler_expect(c, TOKEN_OPEN_SET, "a set, as {80, 443, 8000..8080}, or a prefix, as 10.0.0.0/8,"))
+	if (!compiler_expect(c, TOKEN_OPEN_SET, "a set, as {80, 443, 8000..8080}, or a prefix, as 10.0.0.0/8"))
 		return NULL;
 	first = item = expression_parse_item(c);
 	while (item != NULL && c->token.kind == TOKEN_COMMA) {

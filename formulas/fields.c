@@ -96,17 +96,24 @@ static bool
 field_fail_missing(struct compiler *c, struct span name, int position, const struct probe_info *probe)
 {
 	const char *text = c->source.text + name.at;
+	struct field_place found;
 	char list[200], place[24] = "";
 
 	if (!field_is_known(text, name.length))
 		return field_fail_unknown(c, name);
+	if (position >= 0 && (unsigned)position < probe->arg_count && probe->args[position].type == NULL)
+		return mistake_report(&c->source, name.at, "args[%d] of %s is reserved: it is always NULL", position,
+				      probe->name);
 	if (position >= 0)
 		snprintf(place, sizeof place, "args[%d] of ", position);
+	if (field_find_in_probe(probe, text, name.length, -1, &found) != NULL)
+		return mistake_report(&c->source, name.at, "%s%s has no %.*s: args[%u] has it", place, probe->name,
+				      (int)name.length, text, found.position);
 	if (field_list_probes(text, name.length, position, list, sizeof list) > 0)
-		return mistake_report(&c->source, name.at, "%s%s has no %.*s; with it: %s", place, probe->name,
+		return mistake_report(&c->source, name.at, "%s%s has no %.*s, which these have: %s", place, probe->name,
 				      (int)name.length, text, list);
 	field_list_probes(text, name.length, -1, list, sizeof list);
-	return mistake_report(&c->source, name.at, "%s%s has no %.*s; elsewhere: %s", place, probe->name,
+	return mistake_report(&c->source, name.at, "%s has no %.*s, which these have: %s", probe->name,
 			      (int)name.length, text, list);
 }
 

@@ -50,6 +50,7 @@ formula_free(struct formula *formula)
 bool
 compiler_advance(struct compiler *c)
 {
+	c->behind = c->token.span.at + c->token.span.length;
 	return lexer_next(&c->lexer, &c->token);
 }
 
@@ -59,9 +60,9 @@ compiler_fail_expected(struct compiler *c, const char *expected)
 	char excerpt[EXCERPT_MAX];
 
 	if (c->token.kind == TOKEN_END)
-		return mistake_report(&c->source, c->token.span.at, "%s is expected at the end", expected);
-	return mistake_report(&c->source, c->token.span.at, "%s is expected before %s", expected,
-			      mistake_excerpt(&c->source, c->token.span, excerpt));
+		return mistake_report(&c->source, c->token.span.at, "expected at the end: %s", expected);
+	return mistake_report(&c->source, c->token.span.at, "expected before %s: %s",
+			      mistake_excerpt(&c->source, c->token.span, excerpt), expected);
 }
 
 bool
@@ -130,7 +131,7 @@ definition_parse_name(struct compiler *c)
 		return false;
 	/* The token behind '=' is part of a probe: the lexer has another rule for these. */
 	if (c->token.kind != TOKEN_ASSIGN)
-		return compiler_fail_expected(c, "= with the probes");
+		return compiler_fail_expected(c, "= and the probes");
 	return true;
 }
 
@@ -225,14 +226,14 @@ definition_parse_threshold(struct compiler *c)
 	struct token number = c->token;
 
 	if (number.kind != TOKEN_NUMBER || number.dimension != DIMENSION_NONE)
-		return compiler_fail_expected(c, "a threshold, as 3 times in 1s by cs_cid,");
+		return compiler_fail_expected(c, "a threshold, as 3 times in 1s by cs_cid");
 	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
 		return mistake_report(&c->source, number.span.at, "a threshold is 1 to %u times", THRESHOLD_TIMES_MAX);
 	formula->times = (unsigned)number.number;
 	if (!compiler_advance(c) || !definition_expect_name(c, "times") || !definition_expect_name(c, "in"))
 		return false;
 	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
-		return compiler_fail_expected(c, "a duration, as 10s or 500ms,");
+		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
 	formula->duration_ns = c->token.number;
 	if (!compiler_advance(c))
 		return false;
@@ -270,6 +271,26 @@ definition_parse_counted(struct compiler *c)
 	return true;
 }
 
+/* Something that does not belong to the definition. */
+static bool
+definition_fail_rest(struct compiler *c, bool has_expression)
+{
+	static const char *const words[] = {"where", "counted", "uncounted", "in", "by"};
+	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
+	struct nearest nearest;
+
+	if (compiler_at_name(c, "and") || compiler_at_name(c, "or"))
+		return mistake_report(&c->source, c->token.span.at, "and is written &&, or is written ||");
+	nearest_begin(&nearest, c->source.text + c->token.span.at, c->token.span.length);
+	for (size_t i = 0; c->token.kind == TOKEN_NAME && i < sizeof words / sizeof words[0]; i++)
+		if (!compiler_at_name(c, words[i]))
+			nearest_consider(&nearest, words[i]);
+	snprintf(expected, sizeof expected, "%s%s",
+		 has_expression ? "an operator or the end" : "a comma, where or the end",
+		 nearest_hint(&nearest, "", hint));
+	return compiler_fail_expected(c, expected);
+}
+
 static bool
 definition_parse(struct compiler *c, struct node **expression)
 {
@@ -286,9 +307,7 @@ definition_parse(struct compiler *c, struct node **expression)
 		return false;
 	if (c->token.kind == TOKEN_ASSIGN)
 		return mistake_report(&c->source, c->token.span.at, "= defines; == compares");
-	if (c->token.kind != TOKEN_END)
-		return compiler_fail_expected(c, *expression != NULL ? "an operator or the end" : "where");
-	return true;
+	return c->token.kind == TOKEN_END || definition_fail_rest(c, *expression != NULL);
 }
 
 static bool

@@ -36,7 +36,7 @@ mistake_excerpt(const struct source *source, struct span span, char excerpt[EXCE
 	for (size_t i = 0; i < length; i++) {
 		char c = source->text[span.at + i];
 
-		excerpt[i] = (unsigned char)c < ' ' || c == 127 ? ' ' : c;
+		excerpt[i] = (unsigned char)c < ' ' ? ' ' : (unsigned char)c >= 127 ? '?' : c;
 	}
 	excerpt[length] = '\0';
 	if (length < span.length)

@@ -26,7 +26,8 @@ bool mistake_report(struct source *source, size_t at, const char *format, ...) _
 /* Bytes of an excerpt of the text, including the NUL. */
 #define EXCERPT_MAX 48
 
-/* Copies a part of the text for a message: control characters become spaces; "..." ends what is too long. */
+/* Copies a part of the text for a message: control characters become spaces, bytes beyond ASCII '?'; "..." ends what
+ * is too long. */
 const char *mistake_excerpt(const struct source *source, struct span span, char excerpt[EXCERPT_MAX]);
 
 #endif

@@ -79,6 +79,7 @@ struct compiler {
 	struct source source;
 	struct lexer lexer;
 	struct token token; /* the present one */
+	size_t behind;	    /* the end of the one before it */
 	struct formula *formula;
 	struct node nodes[NODES_MAX];
 	unsigned node_count;

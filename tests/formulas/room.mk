@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
-	%D%/test_formula
+	%D%/test_formula \
+	%D%/test_mistakes \
+	%D%/test_threshold
 
-tests_formulas_test_formula_SOURCES = %D%/test_formula.c %D%/firing_sample.c %D%/firing_sample.h
+# Formulas are evaluated on firings of the tests' own.
+firing_sample = %D%/firing_sample.c %D%/firing_sample.h
+tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
+tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
+tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)

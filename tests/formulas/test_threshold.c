@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Thresholds of formulas: N times in DURATION by FIELD. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formulas/threshold.h"
+#include "tests/formulas/firing_sample.h"
+
+#define MILLISECOND 1000000u
+
+static struct firing_sample sample;
+static struct formula *formula;
+static struct formula_threshold *threshold;
+
+static void
+begin(const char *definition)
+{
+	struct formula_error error;
+
+	firing_sample_init(&sample);
+	formula = formula_compile(definition, &error);
+	assert_non_null(formula);
+	threshold = formula_threshold_new(formula);
+	assert_non_null(threshold);
+}
+
+static void
+end(void)
+{
+	formula_threshold_free(threshold);
+	formula_free(formula);
+}
+
+/* Counts a firing of tcp-retransmit after so many ms. */
+static bool
+count_at(uint64_t ms, uint64_t cid)
+{
+	struct firing *firing = firing_sample_fire(&sample, PROBE_TCP_RETRANSMIT);
+
+	sample.cs.cs_cid = cid;
+	firing->ts = ms * MILLISECOND;
+	return formula_threshold_count(threshold, firing);
+}
+
+static void
+the_nth_firing_within_the_duration_reaches_it(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 times in 1s");
+	assert_false(count_at(1000, 1));
+	assert_false(count_at(1500, 2));
+	assert_true(count_at(2000, 3)); /* exactly 1 s */
+	assert_false(count_at(2001, 4)); /* from 0 again */
+	assert_false(count_at(2002, 5));
+	assert_true(count_at(2003, 6));
+	end();
+}
+
+static void
+the_window_slides(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 times in 1s");
+	assert_false(count_at(0, 1));
+	assert_false(count_at(900, 1));
+	assert_false(count_at(1001, 1)); /* the first one is too old */
+	assert_true(count_at(1900, 1));
+	for (unsigned i = 0; i < 20; i++) /* never three in a second */
+		assert_false(count_at(10000 + 501 * i, 1));
+	end();
+}
+
+static void
+once_is_every_time(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 1 times in 1ns by cs_cid");
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(count_at(0, 1));
+	end();
+}
+
+static void
+values_are_counted_apart(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, tcp-timeout-retransmit, 2 times in 1s by cs_cid, ip_saddr");
+	assert_false(count_at(0, 1));
+	assert_false(count_at(1, 2));
+	assert_true(count_at(2, 1));
+	assert_true(count_at(3, 2));
+	assert_false(count_at(4, 1));
+	snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "10.0.0.1");
+	assert_false(count_at(5, 1));
+	assert_true(count_at(6, 1));
+	end();
+}
+
+static void
+an_absent_field_does_not_count(void **state)
+{
+	struct firing *firing;
+
+	(void)state;
+	begin("x = tcp-retransmit, 1 times in 1s by cs_cid");
+	firing = firing_sample_fire(&sample, PROBE_TCP_RETRANSMIT);
+	firing->args[1] = NULL;
+	assert_false(formula_threshold_count(threshold, firing));
+	end();
+}
+
+/* Time stamps of several interfaces are not in order: an earlier one counts as if it were later. */
+static void
+time_may_go_back(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 times in 1s");
+	assert_false(count_at(5000, 1));
+	assert_false(count_at(1000, 1));
+	assert_true(count_at(5100, 1));
+	end();
+}
+
+static void
+a_full_table_drops_what_was_counted_longest_ago(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 2 times in 1h by cs_cid");
+	for (unsigned i = 0; i < THRESHOLD_KEYS_MAX; i++)
+		assert_false(count_at(i, i));
+	assert_int_equal(formula_threshold_dropped(threshold), 0);
+	assert_true(count_at(2000, 0)); /* now the newest */
+	assert_false(count_at(2001, 0));
+	assert_false(count_at(2002, THRESHOLD_KEYS_MAX)); /* drops 1 */
+	assert_int_equal(formula_threshold_dropped(threshold), 1);
+	assert_true(count_at(2003, 0));
+	assert_true(count_at(2004, 2));
+	assert_false(count_at(2005, 1)); /* drops 3 */
+	assert_int_equal(formula_threshold_dropped(threshold), 2);
+	assert_false(count_at(2006, 3));
+	end();
+}
+
+/* Many values and few times, compared with a plain count. */
+static void
+counts_are_those_of_a_plain_list(void **state)
+{
+	enum { VALUES = 50, FIRINGS = 20000, TIMES = 5, WINDOW = 300 };
+	static uint64_t times[VALUES][TIMES];
+	static unsigned held[VALUES];
+	uint64_t random = 1, now = 0;
+
+	(void)state;
+	begin("x = tcp-retransmit, 5 times in 300ms by cs_cid");
+	for (unsigned i = 0; i < FIRINGS; i++) {
+		unsigned value, kept = 0;
+		bool reached;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		value = (unsigned)(random >> 33) % VALUES;
+		now += (random >> 60) % 4;
+		for (unsigned j = 0; j < held[value]; j++)
+			if (now - times[value][j] <= WINDOW)
+				times[value][kept++] = times[value][j];
+		times[value][kept++] = now;
+		reached = kept == TIMES;
+		held[value] = reached ? 0 : kept;
+		assert_int_equal(count_at(now, value), reached);
+	}
+	assert_int_equal(formula_threshold_dropped(threshold), 0);
+	end();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_nth_firing_within_the_duration_reaches_it),
+		cmocka_unit_test(the_window_slides),
+		cmocka_unit_test(once_is_every_time),
+		cmocka_unit_test(values_are_counted_apart),
+		cmocka_unit_test(an_absent_field_does_not_count),
+		cmocka_unit_test(time_may_go_back),
+		cmocka_unit_test(a_full_table_drops_what_was_counted_longest_ago),
+		cmocka_unit_test(counts_are_those_of_a_plain_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
