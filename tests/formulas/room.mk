@@ -10,3 +10,9 @@ firing_sample = %D%/firing_sample.c %D%/firing_sample.h
 tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
+
+shell_tests += \
+	%D%/cost.sh
+EXTRA_PROGRAMS += %D%/cost_formula
+tests_formulas_cost_formula_SOURCES = %D%/cost_formula.c $(firing_sample)
+%D%/cost.log: %D%/cost_formula

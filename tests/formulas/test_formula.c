@@ -330,6 +330,45 @@ no_expression_is_true(void **state)
 	formula_free(formula);
 }
 
+/* Reads the formula that begins in `line`; lines that go on begin with spaces.  `line` is then the line behind it. */
+static void
+check_example(FILE *page, char *line, int size)
+{
+	char text[FORMULA_TEXT_MAX] = "";
+	size_t length = 0;
+
+	do
+		length += (size_t)snprintf(text + length, sizeof text - length, "%s", line);
+	while (fgets(line, size, page) != NULL && line[0] == ' ');
+	formula_free(compile(text));
+}
+
+/* The formulas of netobs(7). */
+static void
+examples_of_the_manual_are_formulas(void **state)
+{
+	char path[1000], line[500];
+	const char *top = getenv("top_srcdir");
+	unsigned count = 0;
+	bool inside = false;
+	FILE *page;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/man/netobs.7.in", top == NULL ? "." : top);
+	page = fopen(path, "r");
+	assert_non_null(page);
+	while (fgets(line, sizeof line, page) != NULL) {
+		if (strncmp(line, ".Sh ", 4) == 0)
+			inside = strcmp(line, ".Sh FORMULAS\n") == 0;
+		while (inside && line[0] >= 'a' && line[0] <= 'z' && strstr(line, " = ") != NULL) {
+			check_example(page, line, sizeof line);
+			count++;
+		}
+	}
+	fclose(page);
+	assert_int_equal(count, 9);
+}
+
 int
 main(void)
 {
@@ -347,6 +386,7 @@ main(void)
 		cmocka_unit_test(several_probes_have_their_fields_at_different_places),
 		cmocka_unit_test(formulas_have_their_properties),
 		cmocka_unit_test(no_expression_is_true),
+		cmocka_unit_test(examples_of_the_manual_are_formulas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """input_seeds.py TARGET DIRECTORY [CAPTURE...]: seeds of the fuzz targets of what is read or printed besides frames.
 
-TARGET is capture, decompress, netlink, print or query.  The CAPTUREs are seeds of capture and decompress, cut to a size
+TARGET is capture, decompress, formula, netlink, print or query.  The CAPTUREs are seeds of capture and decompress, cut to a size
 that is fuzzed quickly.
 """
 import gzip
@@ -231,8 +231,35 @@ def query_seeds(_):
         yield bytes([flags, 0]) + bytes(rng.randrange(256) for _ in range(200)) + b"\n\r\n\r\n"
 
 
-SEEDS = {"capture": capture_seeds, "decompress": decompress_seeds, "netlink": netlink_seeds, "print": print_seeds,
-         "query": query_seeds}
+# ------------------------------------------------------------------------------------------------------------ formulas
+
+DEFINITIONS = """slow-handshake = tcp-connect-established where tcps_srtt_us > 100ms
+web-reset = tcp-receive where tcp_dport in {80, 443} && tcp_flags & RST && tcps_state == established
+third-loss = tcp-retransmit, 3 times in 1s by cs_cid
+a = tcp-*, udp-send, 50 times in 1min by cs_cid, cs_comm counted
+big = iscsi-scsi-command where ic_cdb16[1] & 4 && ci_remote in {10.0.0.0/8, 2001:db8::/32, ::1} uncounted
+x = ip-send where ipv4_src in 192.0.2.0/24 || pcap("vlan and greater 1000") || ip_saddr == 0.0.0.0/0
+x = tcp-state-change where tcps_state in {fin-wait-1, NETOBS_TCP_CLOSED, state-last-ack} && args[5]->tcps_state != closed
+x = tcp-send where cs_comm ~ "[!a-c]*\\\\?" || cs_comm in {"nginx", "\\x41\\n"} || args[1] == NULL
+x = tcp-send where (tcp_flags & (SYN|ACK)) == ACK ? -1 + 2 * 0x10 % 3 << 4 >> 1 ^ 7 | ~tcp_seq : pkt_len > 1.5KiB
+x = tcp-send where ip_saddr == tcps_laddr && !(tcp_sport <= tcp_dport) && pkt_ts - tcps_start < 1h
+x = tcp-recieve where tcp_dprt == 80 and nonsense
+x = tcp-send where tcp_dport in {8000..8080, 1, 3, 5, 7, 9, 11} == 3""".split("\n")
+
+
+def formula_seeds(_):
+    for number, definition in enumerate(DEFINITIONS):
+        yield bytes([number, 0, 0]) + definition.encode()
+        expression = definition.partition(" where ")[2]
+        for probe in (16, 18, 24, 26):
+            yield bytes([probe, rng.choice((0, 2, 8)), 1]) + expression.encode()
+    for probe in range(57):
+        for length in (10, 20, 30, 100, 100, 400):
+            yield bytes([probe, rng.choice((0, 0, 0, 2, 255)), 2]) + bytes(rng.randrange(256) for _ in range(length))
+
+
+SEEDS = {"capture": capture_seeds, "decompress": decompress_seeds, "formula": formula_seeds, "netlink": netlink_seeds,
+         "print": print_seeds, "query": query_seeds}
 
 
 def main():

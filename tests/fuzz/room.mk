@@ -10,6 +10,7 @@ fuzz_targets = \
 	%D%/fuzz_config \
 	%D%/fuzz_decompress \
 	%D%/fuzz_flow \
+	%D%/fuzz_formula \
 	%D%/fuzz_frame \
 	%D%/fuzz_iscsi \
 	%D%/fuzz_netlink \
@@ -32,6 +33,8 @@ tests_fuzz_fuzz_decompress_SOURCES = %D%/fuzz_decompress.c $(fuzz_main)
 tests_fuzz_fuzz_decompress_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_flow_SOURCES = %D%/fuzz_flow.c $(fuzz_main)
 tests_fuzz_fuzz_flow_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_formula_SOURCES = %D%/fuzz_formula.c $(fuzz_main)
+tests_fuzz_fuzz_formula_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_iscsi_SOURCES = %D%/fuzz_iscsi.c $(fuzz_main)

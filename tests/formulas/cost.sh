@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The evaluation of a typical formula costs at most 15 ns beyond its arguments.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+limit=15
+
+# within LIMIT: runs the measurement with its output as notes
+within() {
+	within_status=0
+	"$build/tests/formulas/cost_formula" "$@" >"$tmp/within" || within_status=$?
+	sed 's/^/# /' "$tmp/within"
+	return "$within_status"
+}
+check "every expression is measured" within
+if grep -q '^SANITIZE_CFLAGS = .*-fsanitize' "$build/Makefile"; then
+	skip "an evaluation costs at most $limit ns" "sanitizers are slow"
+else
+	check_speed "an evaluation costs at most $limit ns" within "$limit"
+fi
+tap_done
