@@ -78,6 +78,7 @@ enum operation {
 /* Where a probe has a field. */
 struct field_place {
 	uint8_t position; /* of the argument */
+	bool is_text;
 	uint16_t offset;
 	uint16_t size;
 };

@@ -32,7 +32,10 @@ field_find_in_probe(const struct probe_info *probe, const char *name, size_t len
 		if (position < 0 || (unsigned)position == i)
 			field = field_find_in_struct(probe->args[i].type, name, length);
 		if (field != NULL) {
-			*place = (struct field_place){(uint8_t)i, (uint16_t)field->offset, (uint16_t)field->size};
+			*place = (struct field_place){.position = (uint8_t)i,
+						      .is_text = field->kind == FIELD_TEXT,
+						      .offset = (uint16_t)field->offset,
+						      .size = (uint16_t)field->size};
 			return field;
 		}
 	}

@@ -100,7 +100,7 @@ formula_threshold_free(struct formula_threshold *t)
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* Copies the values of the fields; returns false if one is absent. */
+/* Copies the values of the fields, text with zeros behind its end; returns false if one is absent. */
 static bool
 threshold_read_values(const struct formula *formula, struct firing *firing, uint8_t *values)
 {
@@ -109,10 +109,14 @@ threshold_read_values(const struct formula *formula, struct firing *firing, uint
 	for (unsigned i = 0; i < formula->by_count; i++) {
 		const struct field_place *place = &program->by[i];
 		const uint8_t *argument = firing_argument(firing, place->position);
+		size_t length;
 
 		if (argument == NULL)
 			return false;
-		memcpy(values, argument + place->offset, place->size);
+		argument += place->offset;
+		length = place->is_text ? strnlen((const char *)argument, place->size) : place->size;
+		memcpy(values, argument, length);
+		memset(values + length, 0, place->size - length);
 		values += place->size;
 	}
 	return true;

@@ -100,6 +100,9 @@ values_are_counted_apart(void **state)
 	snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "10.0.0.1");
 	assert_false(count_at(5, 1));
 	assert_true(count_at(6, 1));
+	assert_false(count_at(7, 1));
+	sample.ip.ip_saddr[40] = 'x'; /* behind the end of the text */
+	assert_true(count_at(8, 1));
 	end();
 }
 
