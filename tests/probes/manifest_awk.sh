@@ -161,6 +161,12 @@ refuses 'a struct without fields' manifest netobs.h 's|^struct pktinfo {|&\
 	'netobs_u32 pkt_len;    /* bytes'
 refuses 'a struct without a comment' manifest netobs.h '/^\/\* The packet: /d' '^struct pktinfo {' \
 	'struct pktinfo has no comment above it' '/* The packet: its id'
+refuses 'an enum without its field' manifest netobs.h '/^\/\* tcps_state: /d' '^enum netobs_tcp_state {' \
+	'enum netobs_tcp_state has no comment above it that begins with a field' "tcps_state: the numbers are Linux's."
+refuses 'an enumerator without its number in the manifest' manifest netobs.h \
+	's/^	NETOBS_TCP_CLOSED = 7/	NETOBS_TCP_CLOSED/' '^	NETOBS_TCP_CLOSED' 'NETOBS_TCP_CLOSED,' 'NETOBS_TCP_CLOSED = 7,'
+refuses 'an enum without enumerators' manifest netobs.h 's|^enum netobs_tcp_flag {|&\
+};|' '+^enum netobs_tcp_flag {' 'enum netobs_tcp_flag ends without an enumerator' 'NETOBS_TCP_CLOSED = 7,'
 refuses 'a function in the header' manifest netobs.h 's/^typedef struct pktinfo pktinfo_t;/int f(void);/' 'int f(void)' \
 	'int f(void);' 'struct pktinfo {'
 # The dollar sign is sed's.

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "probes/manifest.h"
+#include "probes/netobs.h"
 #include "probes/print/probe_list.h"
 #include "tests/lib/json_check.h"
 
@@ -74,6 +75,75 @@ structs_and_fields_are_found(void **state)
 	assert_string_equal(field->type, "uint8_t[6]");
 	field = manifest_find_field(manifest_find_struct("pktinfo"), "pkt_data");
 	assert_int_equal(field->kind, FIELD_POINTER);
+}
+
+static const struct field_info *
+find_field(const char *struct_name, const char *name)
+{
+	const struct field_info *field = manifest_find_field(manifest_find_struct(struct_name), name);
+
+	assert_non_null(field);
+	return field;
+}
+
+static void
+numbers_have_units(void **state)
+{
+	static const struct {
+		const char *struct_name, *field;
+		enum field_unit unit;
+	} rows[] = {
+		{"tcpsinfo", "tcps_srtt_us", UNIT_US},	  {"tcpsinfo", "tcps_rtt", UNIT_MS},
+		{"tcpsinfo", "tcps_rto", UNIT_MS},	  {"tcpsinfo", "tcps_start", UNIT_NS},
+		{"pktinfo", "pkt_ts", UNIT_NS},		  {"pktinfo", "pkt_len", UNIT_BYTES},
+		{"ipinfo", "ip_plength", UNIT_BYTES},	  {"tcpsinfo", "tcps_mss", UNIT_BYTES},
+		{"icmpinfo", "icmp_pmtu_update", UNIT_BYTES}, {"tcpinfo", "tcp_dport", UNIT_NONE},
+		{"iscsiinfo", "ii_lun", UNIT_NONE},	  {"iscsicmd", "ic_opcode", UNIT_NONE},
+		{"ipv4info", "ipv4_offset", UNIT_NONE},	  {"dccpinfo", "dccp_cscov", UNIT_NONE},
+		{"etherinfo", "eth_dst", UNIT_NONE},	  {"pktinfo", "pkt_data", UNIT_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(find_field(rows[i].struct_name, rows[i].field)->unit, rows[i].unit);
+}
+
+static void
+texts_of_addresses_are_known(void **state)
+{
+	(void)state;
+	assert_true(find_field("ipinfo", "ip_saddr")->is_address);
+	assert_true(find_field("arpinfo", "arp_spa")->is_address);
+	assert_true(find_field("conninfo", "ci_remote")->is_address);
+	assert_false(find_field("arpinfo", "arp_sha")->is_address);
+	assert_false(find_field("csinfo", "cs_comm")->is_address);
+	assert_false(find_field("sctpsinfo", "sctps_raddrs")->is_address);
+	assert_false(find_field("etherinfo", "eth_shost")->is_address);
+}
+
+/* Every enum of the header is that of a field, and its words are the enumerators without their prefix. */
+static void
+enums_have_words(void **state)
+{
+	const struct enum_info *states = find_field("tcpsinfo", "tcps_state")->words;
+	bool used[64] = {false};
+
+	(void)state;
+	assert_non_null(states);
+	assert_ptr_equal(find_field("tcplsinfo", "tcps_state")->words, states);
+	assert_string_equal(states->prefix, "NETOBS_TCP_");
+	assert_int_equal(states->word_count, 11);
+	assert_string_equal(states->words[3].name, "NETOBS_TCP_FIN_WAIT_1");
+	assert_string_equal(states->words[3].word, "fin-wait-1");
+	assert_int_equal(states->words[3].value, NETOBS_TCP_FIN_WAIT_1);
+	assert_int_equal(find_field("tcpinfo", "tcp_flags")->words->words[2].value, NETOBS_TH_RST);
+	assert_null(find_field("tcpinfo", "tcp_dport")->words);
+	for (unsigned i = 0; i < STRUCT_COUNT; i++)
+		for (size_t j = 0; j < manifest_structs[i].field_count; j++)
+			for (size_t k = 0; k < manifest_enum_count; k++)
+				used[k] = used[k] || manifest_structs[i].fields[j].words == manifest_enums[k];
+	for (size_t k = 0; k < manifest_enum_count; k++)
+		assert_true(used[k]);
 }
 
 static void
@@ -256,6 +326,9 @@ main(void)
 	    cmocka_unit_test(names_are_found_in_both_spellings),
 	    cmocka_unit_test(arguments_are_as_declared),
 	    cmocka_unit_test(structs_and_fields_are_found),
+	    cmocka_unit_test(numbers_have_units),
+	    cmocka_unit_test(texts_of_addresses_are_known),
+	    cmocka_unit_test(enums_have_words),
 	    cmocka_unit_test(fields_are_aligned_and_do_not_overlap),
 	    cmocka_unit_test(twins_have_one_layout),
 	    cmocka_unit_test(lists_and_wildcards_choose),
