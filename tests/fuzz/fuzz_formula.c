@@ -332,11 +332,27 @@ make_constant(void)
 	return number;
 }
 
+static uint64_t
+divide(char operation, uint64_t a, uint64_t b)
+{
+	return operation == '/' ? a / b : a % b;
+}
+
+/* By the magnitudes: the quotient is negative if one operand is, the remainder if the dividend is. */
+static uint64_t
+divide_signed(char operation, uint64_t a, uint64_t b)
+{
+	bool a_negative = (int64_t)a < 0, b_negative = (int64_t)b < 0;
+	uint64_t result = divide(operation, a_negative ? 0 - a : a, b_negative ? 0 - b : b);
+
+	return (operation == '/' ? a_negative != b_negative : a_negative) ? 0 - result : result;
+}
+
 static struct number
 compute(char operation, struct number a, struct number b)
 {
 	struct number result = {.absent = a.absent || b.absent, .is_unsigned = a.is_unsigned || b.is_unsigned};
-	__int128 left = a.is_unsigned ? (__int128)a.bits : (int64_t)a.bits;
+	bool negative = !a.is_unsigned && (int64_t)a.bits < 0;
 
 	if (operation == '<' || operation == '>')
 		result.is_unsigned = a.is_unsigned;
@@ -354,15 +370,15 @@ compute(char operation, struct number a, struct number b)
 		result.absent = b.bits == 0;
 		if (result.absent)
 			return result;
-		if (result.is_unsigned)
-			result.bits = operation == '/' ? a.bits / b.bits : a.bits % b.bits;
-		else
-			result.bits = (uint64_t)(operation == '/' ? left / (int64_t)b.bits : left % (int64_t)b.bits);
+		result.bits = result.is_unsigned ? divide(operation, a.bits, b.bits) :
+						   divide_signed(operation, a.bits, b.bits);
 		break;
 	default: /* shifts */
 		result.absent = b.bits > 63;
 		if (!result.absent)
-			result.bits = operation == '<' ? a.bits << b.bits : (uint64_t)(left >> b.bits);
+			result.bits = operation == '<' ? a.bits << b.bits :
+				      negative	       ? ~(~a.bits >> b.bits) :
+							 a.bits >> b.bits;
 	}
 	return result;
 }
@@ -440,10 +456,15 @@ make_number(unsigned depth)
 	return number;
 }
 
-static __int128
-exact(struct number number)
+/* Less than, equal to or greater than 0, as a is to b.  Of two negative numbers the bits have the same order. */
+static int
+compare(struct number a, struct number b)
 {
-	return number.is_unsigned ? (__int128)number.bits : (int64_t)number.bits;
+	bool a_negative = !a.is_unsigned && (int64_t)a.bits < 0, b_negative = !b.is_unsigned && (int64_t)b.bits < 0;
+
+	if (a_negative != b_negative)
+		return a_negative ? -1 : 1;
+	return a.bits < b.bits ? -1 : a.bits > b.bits;
 }
 
 /* A constant that is near to a number. */
@@ -474,12 +495,12 @@ make_comparison(unsigned depth)
 	if (a.absent || b.absent)
 		return false;
 	switch (operation) {
-	case 0: return exact(a) == exact(b);
-	case 1: return exact(a) != exact(b);
-	case 2: return exact(a) < exact(b);
-	case 3: return exact(a) <= exact(b);
-	case 4: return exact(a) > exact(b);
-	default: return exact(a) >= exact(b);
+	case 0: return compare(a, b) == 0;
+	case 1: return compare(a, b) != 0;
+	case 2: return compare(a, b) < 0;
+	case 3: return compare(a, b) <= 0;
+	case 4: return compare(a, b) > 0;
+	default: return compare(a, b) >= 0;
 	}
 }
 
@@ -503,7 +524,7 @@ make_set(unsigned depth)
 		write_made("..");
 		write_number(high.bits, false);
 		write_made(items > 1 ? ", " : "})");
-		found = found || (exact(number) >= exact(low) && exact(number) <= exact(high));
+		found = found || (compare(number, low) >= 0 && compare(number, high) <= 0);
 	}
 	return found && !number.absent;
 }
