@@ -72,6 +72,11 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_NOP_PLAIN "\t.balign 16\n990:\tnop\n\t.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
 #define PROBE_NOP_FAST	"\t.balign 8\n990:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"
 
+/* What a program places behind each note: formulas/slots/slots_object.c reserves bytes there. */
+#ifndef PROBE_NOTE_TAIL
+#define PROBE_NOTE_TAIL(name) ""
+#endif
+
 #define PROBE_TEXT_OF(x) #x
 #define PROBE_TEXT(x)	 PROBE_TEXT_OF(x)
 
@@ -88,7 +93,7 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 			     "992:\t.balign 4\n"                                                                       \
 			     "993:\t.8byte 990b, _.stapsdt.base, " PROBE_TEXT(PROBE_SEMAPHORE(name)) "\n"              \
 			     "\t.asciz \"netobs\", \"" #name "\", \"" operands "\"\n"                                  \
-			     "994:\t.balign 4\n"                                                                       \
+			     "994:\t.balign 4\n" PROBE_NOTE_TAIL(name)                                               \
 			     "\t.popsection\n"                                                                         \
 			     "\t.ifndef _.stapsdt.base\n"                                                              \
 			     "\t.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"             \

@@ -223,10 +223,10 @@ kernel_headers() {
 }
 
 # tracer OUT PROGRAM: starts bpftrace in the background, its pid in $tracer, and returns when all probes are attached:
-# bpftrace shows no output before that, and BEGIN prints first.
+# bpftrace shows no output before that, and BEGIN prints first.  With $tracer_pid it traces this process only.
 tracer() {
 	: >"$1"
-	bpftrace -B line --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
+	bpftrace -B line ${tracer_pid:+-p "$tracer_pid"} --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
 	tracer=$!
 	wait_for grep -q '^attached$' "$1" || note "bpftrace does not attach"
 }

@@ -3,7 +3,7 @@
 #
 # The stapsdt notes of the program, which tracers read.  Names, number of arguments and the form of every operand are those
 # of tests/probes/notes.expected, and each name has one semaphore, at every optimisation and with every installed compiler.
-# On x86-64 a name has two sites, which must differ in their nops only: see probes/site/site.h.
+# On x86-64 a name has two sites, which must differ in their nops only: see probes/site/site.h.  So has formulas.so.
 #
 #	notes.sh		compare
 #	notes.sh update		write the expectation anew
@@ -218,4 +218,28 @@ if [ -x "$netobsd" ]; then
 else
 	skip 'netobsd as built' 'not built'
 fi
+
+# The slots of formulas.
+expected=$tmp/slots
+for number in $(seq -w 1 64); do
+	echo "netobs:formula__$number 6 8@REG 8@REG 8@REG 8@REG 8@REG 8@REG"
+done >"$expected"
+for compiler in $compilers; do
+	for level in -O0 -O2 -O3 -Os; do
+		# Words without blanks, or none.
+		# shellcheck disable=SC2086
+		if ! have "$compiler"; then
+			skip "formulas.so, $compiler $level" "no $compiler"
+		elif "$compiler" $level $flags -D_GNU_SOURCE -I"$top" -fPIC -shared -nostdlib -Wl,-z,defs \
+			"$top/formulas/slots/slots_object.c" -o "$tmp/formulas.so" 2>"$tmp/error"; then
+			inspect "formulas.so, $compiler $level" "$tmp/formulas.so"
+		else
+			not_ok "formulas.so, $compiler $level" "$tmp/error"
+		fi
+	done
+done
+inspect 'formulas.so as built' "$build/formulas/slots/formulas.so"
+readelf -dlW "$build/formulas/slots/formulas.so" >"$tmp/headers"
+is 'formulas.so needs no library, runs nothing when loaded, and its code is not written to' \
+	"$(grep -cE 'NEEDED|INIT|TEXTREL|LOAD .* (RWE|WE)|GNU_STACK .*E +0x' "$tmp/headers")" 0
 tap_done

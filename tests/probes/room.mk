@@ -26,3 +26,4 @@ quick_shell_tests += \
 
 EXTRA_PROGRAMS += %D%/fire_sites
 %D%/contract.log %D%/notes.log %D%/tracer_sites.log: %D%/fire_sites
+%D%/notes.log: formulas/slots/formulas.so

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes files: see slot_file.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formulas/slots/slot_file.h"
+#include "formulas/slots/slot_image.h"
+
+/* --------------------------------------------------------------------------------------------------------- choosing */
+
+static unsigned
+slot_names_find(const struct slot_names *names, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < SLOTS_COUNT && strcmp(names->of[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* A slot that `names` leaves free, if possible one that had the default name `before`.  SLOTS_COUNT if none is left. */
+static unsigned
+slot_names_find_free(const struct slot_names *names, const struct slot_names *before)
+{
+	unsigned reused = SLOTS_COUNT;
+
+	for (unsigned i = 0; i < SLOTS_COUNT; i++) {
+		if (names->of[i][0] != '\0')
+			continue;
+		if (before->of[i][0] == '\0')
+			return i;
+		if (reused == SLOTS_COUNT)
+			reused = i;
+	}
+	return reused;
+}
+
+/* Names that exist `before` keep their slots, then the others get theirs. */
+static bool
+slot_names_place(const struct slot_names *before, const char *const *wanted, size_t count, struct slot_names *names,
+		 char error[SLOT_ERROR_MAX])
+{
+	memset(names, 0, sizeof *names);
+	if (count > SLOTS_COUNT) {
+		snprintf(error, SLOT_ERROR_MAX, "%zu formulas, but there are names for %d only", count, SLOTS_COUNT);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned slot = SLOTS_COUNT;
+
+		if (wanted[i][0] == '\0' || strlen(wanted[i]) > FORMULA_NAME_MAX) {
+			snprintf(error, SLOT_ERROR_MAX, "a name has 1 to %d bytes", FORMULA_NAME_MAX);
+			return false;
+		}
+		slot = slot_names_find(before, wanted[i]);
+		if (slot < SLOTS_COUNT)
+			memcpy(names->of[slot], wanted[i], strlen(wanted[i]) + 1);
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned slot = SLOTS_COUNT;
+
+		if (slot_names_find(before, wanted[i]) == SLOTS_COUNT)
+			slot = slot_names_find_free(names, before);
+		if (slot < SLOTS_COUNT)
+			memcpy(names->of[slot], wanted[i], strlen(wanted[i]) + 1);
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- creating */
+
+bool
+slot_file_check_directory(const char *directory, char error[SLOT_ERROR_MAX])
+{
+	struct stat status;
+
+	if (stat(directory, &status) != 0)
+		return slot_image_fail(error, directory, strerror(errno));
+	if (status.st_uid != 0 && status.st_uid != geteuid())
+		return slot_image_fail(error, directory, "belongs to another user");
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
+		return slot_image_fail(error, directory, "is writable by others; chmod go-w");
+	return true;
+}
+
+bool
+slot_file_create(const char *path, const struct slot_names *names, gid_t gid, mode_t mode, char error[SLOT_ERROR_MAX])
+{
+	char reason[SLOT_ERROR_MAX];
+	struct slot_image image;
+	int fd;
+
+	if (!slot_image_copy_template(&image, reason) || !slot_notes_write(&image.notes, names, reason)) {
+		slot_image_free(&image);
+		return slot_image_fail(error, path, reason);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || (gid != (gid_t)-1 && fchown(fd, (uid_t)-1, gid) != 0) || fchmod(fd, mode) != 0 ||
+	    !slot_image_write_bytes(&image, fd, 0, image.notes.size) || fsync(fd) != 0) {
+		slot_image_fail(error, path, strerror(errno));
+		if (fd >= 0) {
+			unlink(path);
+			close(fd);
+		}
+		slot_image_free(&image);
+		return false;
+	}
+	close(fd);
+	slot_image_free(&image);
+	return true;
+}
+
+/* Creates the directory of a file if it is missing, and checks it. */
+static bool
+slot_file_prepare_directory(const char *path, char error[SLOT_ERROR_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	char directory[PATH_MAX];
+
+	if (slash == NULL || slash == path || (size_t)(slash - path) >= sizeof directory)
+		return slot_image_fail(error, path, "not a path below a directory");
+	memcpy(directory, path, (size_t)(slash - path));
+	directory[slash - path] = '\0';
+	if (mkdir(directory, 0755) == 0 && chmod(directory, 0755) != 0)
+		return slot_image_fail(error, directory, strerror(errno));
+	return slot_file_check_directory(directory, error);
+}
+
+/* Replaces the file: a process that has mapped the former one keeps it. */
+static bool
+slot_file_replace(const char *path, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX])
+{
+	const struct slot_names none = {0};
+	char new[PATH_MAX], reason[SLOT_ERROR_MAX];
+	struct slot_names names;
+
+	if (snprintf(new, sizeof new, "%s.new", path) >= (int)sizeof new)
+		return slot_image_fail(error, path, strerror(ENAMETOOLONG));
+	if (!slot_names_place(&none, wanted, count, &names, reason))
+		return slot_image_fail(error, path, reason);
+	if (unlink(new) != 0 && errno != ENOENT)
+		return slot_image_fail(error, new, strerror(errno));
+	if (!slot_file_create(new, &names, gid, 0640, error))
+		return false;
+	if (rename(new, path) == 0)
+		return true;
+	slot_image_fail(error, path, strerror(errno));
+	unlink(new);
+	return false;
+}
+
+bool
+slots_install(const char *path, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX])
+{
+	struct slot_names before, names;
+	char reason[SLOT_ERROR_MAX];
+	struct slot_image image;
+	bool done;
+	int fd;
+
+	if (!slot_file_prepare_directory(path, error))
+		return false;
+	fd = slot_image_open_locked(path, true);
+	if (fd < 0 && errno != ENOENT && errno != ELOOP)
+		return slot_image_fail(error, path, strerror(errno));
+	if (fd < 0 || !slot_image_read(&image, fd, reason)) {
+		done = slot_file_replace(path, wanted, count, gid, error);
+		if (fd >= 0)
+			close(fd);
+		return done;
+	}
+	slot_notes_read(&image.notes, &before);
+	done = (slot_names_place(&before, wanted, count, &names, reason) &&
+		slot_image_write_names(&image, fd, &names, reason)) ||
+	       slot_image_fail(error, path, reason);
+	slot_image_free(&image);
+	close(fd);
+	return done;
+}
