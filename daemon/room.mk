@@ -2,6 +2,8 @@
 # the process: start, main loop, reload, end
 
 libdaemon_a_SOURCES += \
+	%D%/install_formulas.c \
+	%D%/install_formulas.h \
 	%D%/notify.c \
 	%D%/notify.h \
 	%D%/reload.c \

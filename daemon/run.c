@@ -22,6 +22,7 @@
 #include "daemon/confine/landlock.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
+#include "daemon/install_formulas.h"
 #include "daemon/query/control.h"
 #include "daemon/query/metrics.h"
 #include "daemon/reload.h"
@@ -434,6 +435,8 @@ daemon_run(struct config *config)
 	descriptors_close_inherited(config);
 	if (config->list_probes)
 		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
+	if (config->install_formulas != NULL)
+		return install_formulas(config) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);

@@ -39,6 +39,7 @@ struct config {
 	char **argv;
 	const char *config_path;	 /* netobs.conf(5), NULL for none */
 	bool check_config, print_config; /* --check-config, --print-config */
+	const char *install_formulas;	 /* file with the probe sites of formulas to write, NULL for none */
 	const char *run_as_user;	 /* user to run as after opening everything, NULL for the default */
 	bool seccomp;			 /* filter system calls */
 	const char *control_path;	 /* path of the control socket, NULL for none */

@@ -135,6 +135,9 @@ const struct option_row options_table[] = {
 	{.name = "check-config", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
 	 FIELD(check_config),
 	 .help = "check CONFIG and the command line, and exit"},
+	{.name = "install-formulas", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_string,
+	 .argument = "PATH", FIELD(install_formulas),
+	 .help = "write the probe sites of formulas to the file PATH, and exit"},
 	{.name = "print-config", .group = GROUP_GENERAL, .scope = OPTION_FOR_ALL, .kind = &value_flag,
 	 FIELD(print_config),
 	 .help = "print the effective settings in the form of CONFIG, and exit"},
@@ -378,7 +381,7 @@ options_check_combination(struct config *config, const bool given[ROWS])
 		config->print = config->list_format;
 	if (config->snaplen == 0)
 		config->snaplen = 262144;
-	if (config->list_probes || config->print_config)
+	if (config->list_probes || config->print_config || config->install_formulas != NULL)
 		return true;
 	if (live && files) {
 		log_error("either interfaces (-i) or files (-r) can be observed, not both");

@@ -70,6 +70,27 @@ else
 	skip "a reload with a good configuration is applied" "capture needs root"
 fi
 
+# --------------------------------------------------------------------------------------------------------- formulas
+
+# Under the unit's umask, as the service manager runs it.
+sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|/var/lib|$tmp|" \
+	-e "s|^ExecStartPre=-+/[^ ]*/netobsd|umask 0077; $netobsd|p" "$unit" >"$tmp/prepare"
+echo 'interface = {"lo"}' >"$tmp/netobs.conf"
+is "the unit installs the formulas" "$(sh "$tmp/prepare" 2>&1)" ""
+is "the directory of the formulas belongs to the one that installs them" "$(stat -c '%u %a' "$tmp/netobs")" "$(id -u) 755"
+if [ "$(id -u)" -eq 0 ]; then
+	group=$(id -g netobs 2>/dev/null || id -g nobody)
+	is "netobsd can only read the formulas" "$(stat -c '%u %g %a' "$tmp/netobs/formulas.so")" "0 $group 640"
+else
+	skip "netobsd can only read the formulas" "needs root"
+fi
+inode=$(stat -c %i "$tmp/netobs/formulas.so")
+sh "$tmp/prepare" 2>"$tmp/err"
+is "the next start keeps the file" "$(stat -c %i "$tmp/netobs/formulas.so")" "$inode"
+chmod 777 "$tmp/netobs"
+is "a directory that others can write to is refused" "$(sh "$tmp/prepare" 2>&1)" \
+	"netobsd: cannot install the formulas: $tmp/netobs: is writable by others; chmod go-w"
+
 # ------------------------------------------------------------------------------------------------- system-call filter
 
 ambient="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw --ambient-caps -all,+net_raw

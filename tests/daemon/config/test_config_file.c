@@ -162,8 +162,8 @@ test_comments(void **state)
 static void
 test_not_in_files(void **state)
 {
-	static const char *const names[] = {"read", "pace",	   "wait-tracer",  "wait-probes", "list-probes",
-					    "help", "config", "check-config", "print-config", "foreground"};
+	static const char *const names[] = {"read", "pace", "wait-tracer", "wait-probes", "list-probes", "help",
+					    "config", "check-config", "install-formulas", "print-config", "foreground"};
 	char text[64];
 
 	(void)state;

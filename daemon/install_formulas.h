@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --install-formulas: writes the file with the probe sites of formulas, which a running netobsd can only read. */
+#ifndef NETOBS_DAEMON_INSTALL_FORMULAS_H
+#define NETOBS_DAEMON_INSTALL_FORMULAS_H
+
+#include <stdbool.h>
+
+#include "daemon/config/config.h"
+
+/* Gives the file the names of the formulas of `config`; the group of the user that netobsd runs as may read it.  False,
+ * with a message logged, on failure. */
+bool install_formulas(const struct config *config);
+
+#endif
