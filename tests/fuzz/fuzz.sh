@@ -46,7 +46,7 @@ fi
 
 # What is read and printed besides frames; the captures are cut.
 if have python3; then
-	for target in capture decompress formula netlink print query; do
+	for target in capture decompress formula netlink print query slots; do
 		find "$top/tests/captures" -type f ! -name '*.md' ! -name '*.tsv' -exec \
 			python3 "$top/tests/fuzz/input_seeds.py" "$target" "$tmp/$target" {} +
 		check "fuzz_$target over $(find "$tmp/$target" -type f | wc -l) inputs and their mutations" \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """input_seeds.py TARGET DIRECTORY [CAPTURE...]: seeds of the fuzz targets of what is read or printed besides frames.
 
-TARGET is capture, decompress, formula, netlink, print or query.  The CAPTUREs are seeds of capture and decompress, cut to a size
+TARGET is capture, decompress, formula, netlink, print, query or slots.  The CAPTUREs are seeds of capture and decompress, cut to a size
 that is fuzzed quickly.
 """
 import gzip
@@ -258,8 +258,53 @@ def formula_seeds(_):
             yield bytes([probe, rng.choice((0, 0, 0, 2, 255)), 2]) + bytes(rng.randrange(256) for _ in range(length))
 
 
+# --------------------------------------------------------------------------------------------------------- formulas.so
+
+def note(order, owner, kind, description):
+    data = struct.pack(order + "III", len(owner) + 1, len(description), kind) + owner + bytes(8 - len(owner)) + description
+    return data + bytes(-len(data) % 4)
+
+
+def slot_notes(order, word, sites, operands, names):
+    longest = 3 * word + 7 + 80 + len(operands) + 1
+    for slot in range(1, 65):
+        default = b"formula__%02d" % slot
+        name = names.get(slot, default)
+        for site in range(sites):
+            addresses = struct.pack(order + ("QQQ" if word == 8 else "III"), 32 * slot + site, 4096, 8192 + 2 * slot)
+            pair = note(order, b"stapsdt", 3, addresses + b"netobs\0" + name + b"\0" + operands + b"\0")
+            space = 20 + longest + -longest % 4 + 12 - len(pair)
+            yield pair + note(order, b"netobs", 0x736C6F74, default + bytes(space - len(default)))
+
+
+def shared_object(order, word, sites, operands, names):
+    header, row = (64, 64) if word == 8 else (52, 40)
+    notes = b"".join(slot_notes(order, word, sites, operands, names))
+    build_id = struct.pack(order + "III", 4, 20, 3) + b"GNU\0" + bytes(range(20))
+    texts = b"\0.note.stapsdt\0.note.gnu.build-id\0.shstrtab\0"
+    at = 64
+    table = bytes(row)
+    for name, kind, content in ((1, 7, notes), (15, 7, build_id), (34, 3, texts)):
+        address = struct.pack(order + ("QQQQ" if word == 8 else "IIII"), 0, 0, at, len(content))
+        entry = struct.pack(order + "II", name, kind) + address
+        table += entry + bytes(row - len(entry))
+        at += len(content)
+    elf = b"\x7fELF" + bytes([word // 4, 1 if order == "<" else 2, 1]) + bytes(9)
+    elf += struct.pack(order + ("HHIQQQI6H" if word == 8 else "HHIIIII6H"), 3, 0, 1, 0, 0, at, 0, header, 0, 0, row, 4, 3)
+    return elf + bytes(64 - len(elf)) + notes + build_id + texts + table
+
+
+def slots_seeds(_):
+    for order in "<>":
+        for word in (4, 8):
+            for choice in (0, 0x80, 0x27, 0xA7):
+                for names in ({}, {1: b"slow__handshake", 2: b"a", 64: b"a" + 39 * b"__"}):
+                    operands = b"8@%rdi 8@%rsi" if word == 8 else b""
+                    yield bytes([choice, choice]) + shared_object(order, word, word // 4, operands, names)
+
+
 SEEDS = {"capture": capture_seeds, "decompress": decompress_seeds, "formula": formula_seeds, "netlink": netlink_seeds,
-         "print": print_seeds, "query": query_seeds}
+         "print": print_seeds, "query": query_seeds, "slots": slots_seeds}
 
 
 def main():

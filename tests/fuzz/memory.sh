@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flags='-fsanitize=memory -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -gline-tables-only -fPIE -D_GNU_SOURCE'
-targets="fuzz_frame fuzz_sctp fuzz_flow fuzz_iscsi fuzz_pipeline fuzz_print"
+targets="fuzz_frame fuzz_sctp fuzz_flow fuzz_iscsi fuzz_pipeline fuzz_print fuzz_slots"
 
 [ -e "$build/probes/sites.c" ] || skip_all "netobs is not built"
 ! grep -q '^SANITIZE_CFLAGS = .*-fsanitize' "$build/Makefile" || skip_all "the build without sanitizers runs it"
@@ -35,8 +35,8 @@ check "the sanitizer finds a read of unwritten memory" grep -q use-of-uninitiali
 
 mkdir "$tmp/objects"
 {
-	find "$top/dissect" "$top/flow" "$top/probes" "$top/apps" "$build/probes" "$top/daemon/base" "$top/daemon/host" \
-		"$top/daemon/observe" "$top/daemon/owner" -name '*.c' ! -name abi_layout.c
+	find "$top/dissect" "$top/flow" "$top/probes" "$top/formulas" "$top/apps" "$build/probes" "$build/formulas" \
+		"$top/daemon/base" "$top/daemon/host" "$top/daemon/observe" "$top/daemon/owner" -name '*.c' ! -name abi_layout.c ! -name slots_object.c
 	printf '%s\n' "$top/tests/lib/json_check.c" "$top/tests/dissect/frame_buffer.c" "$top/tests/fuzz/fuzz_main.c"
 } | sort -u >"$tmp/sources"
 # shellcheck disable=SC2086
@@ -53,6 +53,7 @@ seeds() {
 	fuzz_iscsi) echo "$tmp/iscsi" ;;
 	fuzz_pipeline) echo "$tmp/pipeline" ;;
 	fuzz_print) echo "$tmp/print" ;;
+	fuzz_slots) echo "$tmp/slots" ;;
 	*) echo "$tmp/frames" ;;
 	esac
 }
@@ -63,6 +64,7 @@ python3 "$top/tests/fuzz/iscsi_seeds.py" "$tmp/iscsi" "$top/tests/captures/iscsi
 python3 "$top/tests/fuzz/pipeline_seeds.py" "$tmp/pipeline"
 find "$tmp/pipeline" -type f -name '*[1-9]' -delete # a tenth: each makes two large tables
 python3 "$top/tests/fuzz/input_seeds.py" print "$tmp/print"
+python3 "$top/tests/fuzz/input_seeds.py" slots "$tmp/slots"
 
 for target in $targets; do
 	# shellcheck disable=SC2086

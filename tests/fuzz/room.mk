@@ -18,7 +18,8 @@ fuzz_targets = \
 	%D%/fuzz_print \
 	%D%/fuzz_query \
 	%D%/fuzz_reassembly \
-	%D%/fuzz_sctp
+	%D%/fuzz_sctp \
+	%D%/fuzz_slots
 EXTRA_PROGRAMS += $(fuzz_targets) %D%/fuzz_seeds
 if FUZZING
 fuzz_main =
@@ -51,5 +52,7 @@ tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c $(fuzz_main)
 tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
 tests_fuzz_fuzz_sctp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_slots_SOURCES = %D%/fuzz_slots.c $(fuzz_main)
+tests_fuzz_fuzz_slots_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 %D%/fuzz.log: $(fuzz_targets) %D%/fuzz_seeds
 %D%/memory.log: %D%/fuzz_seeds

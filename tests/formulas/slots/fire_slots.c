@@ -8,6 +8,7 @@
  *	semaphore SLOT		its value
  *	name SLOT [NAME]	"named", or why it is not; without NAME the default
  *	name-of SLOT		the name in the file, "-" for the default
+ *	confine			"confined": from now on the process may do what netobsd may
  *
  * Slots count from 1.  The program ends at the end of its input.
  *
@@ -18,7 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
+#include "daemon/confine/landlock.h"
+#include "daemon/confine/sandbox.h"
 #include "formulas/slots/slots.h"
 #include "probes/site/site_select.h"
 
@@ -61,6 +65,21 @@ print_name(const struct slots *slots, unsigned index)
 		printf("%s\n", error);
 }
 
+/* As daemon/run.c does, for a process that observes interfaces. */
+static void
+confine(void)
+{
+	static struct config config;
+	static const char *interfaces[] = {"lo", NULL};
+
+	config.interface_names = interfaces;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && landlock_prepare(&config) && sandbox_enter(true) &&
+	    landlock_enter())
+		printf("confined\n");
+	else
+		printf("not confined\n");
+}
+
 static void
 run(const struct slots *slots, const char *line)
 {
@@ -79,6 +98,8 @@ run(const struct slots *slots, const char *line)
 		name(slots, slot - 1, words == 3 ? word : NULL);
 	else if (strcmp(command, "name-of") == 0)
 		print_name(slots, slot - 1);
+	else if (strcmp(command, "confine") == 0)
+		confine();
 	else
 		printf("unknown command\n");
 }

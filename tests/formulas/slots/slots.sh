@@ -58,6 +58,20 @@ check "a private copy is removed when the program ends" test ! -e "$(dirname "$p
 
 start auto
 private=$(reply_to path)
+is "slots in a confined process: it is confined" "$(reply_to confine)" confined
+is "slots in a confined process: names can be read" "$(reply_to name-of 1)" -
+case $("$netobsd" --version) in
+*instrumented*) skip "slots in a confined process: names cannot be written" "sanitizers and gcov make other calls" ;;
+*)
+	is "slots in a confined process: names cannot be written" "$(reply_to name 1 mine | sed 's/.*: //')" "Operation not permitted"
+	;;
+esac
+is "slots in a confined process: its site runs" "$(reply_to fire 1 5)" fired
+stop
+check "slots in a confined process: a private copy is removed" test ! -e "$(dirname "$private")"
+
+start auto
+private=$(reply_to path)
 kill -KILL "$fire"
 stop 2>/dev/null
 gone() {
@@ -213,6 +227,7 @@ for kind in $kinds; do
 		check "bpftrace by $how raises the semaphore, $kind site" test "$(reply_to semaphore "$slot")" -gt 0
 		order fire "$slot" 100
 		is "the name changes while bpftrace is attached, by $how, $kind site" "$(reply_to name "$slot" renamed)" named
+		order confine
 		order fire "$slot" 11
 		tracer_end
 		is "bpftrace by $how counts before and after it, $kind site" "$(counted "$tmp/bpf")" "slot $slot, second, sixth, 1 111"
