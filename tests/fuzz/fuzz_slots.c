@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names in the notes of formulas.so.  The first two bytes choose a slot and a name, the rest is an ELF file.  A file
- * that is accepted keeps every byte but those of the notes and of the build id, whatever is written; the names that were
- * written are read; and what was there before can be written again.
+ * The names in the notes of formulas.so.  The first two bytes choose a slot and a name, the rest is an ELF file.  A
+ * file that is accepted keeps every byte but those of the notes and of the build id, whatever is written; the names
+ * that were written are read; and what was there before can be written again.
  */
 #include <stdint.h>
 #include <stdlib.h>
