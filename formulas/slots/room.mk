@@ -11,15 +11,14 @@ libformulas_a_SOURCES += \
 	%D%/slot_install.c \
 	%D%/slot_notes.c \
 	%D%/slot_notes.h \
-	%D%/slots.c \
 	%D%/slots.h \
+	%D%/slots_open.c \
 	%D%/slots_template.h
 nodist_libformulas_a_SOURCES = formulas/slots/slots_template.c
 
 # Code without any library, sanitizer or start-up function: loading it runs nothing, and there is nothing to relocate in
-# its code.  The object is installed for tracers of an installation that cannot be written; netobsd has its own copy.
-slotsdir = $(pkglibdir)
-slots_PROGRAMS = %D%/formulas.so
+# its code.  It is not installed: netobsd contains its bytes, and writes the file that it maps with them.
+EXTRA_PROGRAMS += %D%/formulas.so
 formulas_slots_formulas_so_SOURCES = %D%/slots_object.c %D%/slots_object.h
 formulas_slots_formulas_so_CFLAGS = $(WARN_CFLAGS) $(CODE_CFLAGS) $(HARDEN_CFLAGS) -fPIC -g0 -fno-lto
 formulas_slots_formulas_so_LDFLAGS = -shared -nostdlib -fno-lto \
