@@ -3,8 +3,9 @@
  * The fast path: packets that only need the state of a known flow updated.
  *
  * Most segments are data and ACKs of an established connection, in order, and most datagrams belong to a known stream.
- * While no probe is enabled, what the peek has read of such a packet (dissect/peek.h) is enough.  All other packets go
- * the slow path: flow_table_lookup_tcp(), tcp_segment_sent() and so on.
+ * They cause no event, so while no probe is enabled that fires for every packet, what the peek has read of such a
+ * packet (dissect/peek.h) is enough.  All other packets go the slow path: flow_table_lookup_tcp(), tcp_segment_sent()
+ * and so on.
  *
  * The lookup of a flow is spread over stages, so that the memory of one packet's flow is fetched while other packets
  * are worked on: start, fetch flow, fetch cold, fetch links.

@@ -7,7 +7,10 @@
 
 #include "dissect/dissect.h"
 #include "probes/args/args.h"
+#include "probes/firing.h"
+#include "probes/manifest.h"
 #include "probes/print/print.h"
+#include "probes/site/semaphores.h"
 
 /* Most age of the kernel's data about a connection (OWNER_TCP): older data is ignored.  It is refreshed only while a
  * probe uses it. */
@@ -57,6 +60,8 @@ struct emitter {
 	unsigned built; /* enum built_args */
 	bool traced;	/* a probe was enabled at the last emitter_poll_semaphores() */
 
+	emitter_listener *listen; /* NULL: no formula reads firings */
+	void *listen_context;
 	emitter_find_owner *find_owner; /* NULL: owners are unknown */
 	void *owner_context;
 	const struct flow *owner_flow; /* flow whose owners were looked up for this packet, NULL none */
@@ -197,6 +202,13 @@ emitter_set_owner_lookup(struct emitter *e, emitter_find_owner *find, void *cont
 }
 
 void
+emitter_set_listener(struct emitter *e, emitter_listener *listen, void *context)
+{
+	e->listen = listen;
+	e->listen_context = context;
+}
+
+void
 emitter_begin_timer(struct emitter *e, uint64_t now)
 {
 	e->interrupted_packet = e->packet;
@@ -217,11 +229,11 @@ emitter_poll_semaphores(struct emitter *e)
 	e->traced = false;
 	if (e->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
 		site_sync_dtrace();
-	for (unsigned id = 0; id < PROBE_COUNT; id++)
-		if (SEMAPHORE_READ(probe_semaphores[id]) == 0)
+	for (unsigned id = 0; id < PROBE_COUNT; id++) {
+		e->traced |= semaphores_enabled(id);
+		if (semaphores_read(id) == 0)
 			emitter_reset_sequence(e, (enum probe_id)id);
-		else
-			e->traced = true;
+	}
 }
 
 bool
@@ -381,100 +393,254 @@ emitter_make_endpoint(struct emitter *e, const struct flow *flow, unsigned endpo
 				       .owner = emitter_lookup_owner(e, flow, endpoint)};
 }
 
-/* The csinfo of an endpoint at a time that may differ from the packet's: a timer fires at its deadline. */
+/* The csinfo of the endpoint at the time of the firing, which may differ from the packet's: a timer fires at its
+ * deadline. */
 static const struct csinfo *
-emitter_csinfo_at(struct emitter *e, const struct flow *flow, unsigned endpoint, uint64_t ts)
+emitter_event_csinfo(const struct firing *f)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
+	struct emitter *e = f->emitter;
+	struct probe_endpoint of = emitter_make_endpoint(e, f->flow, f->endpoint);
 
-	args_csinfo(&e->cs, &of, flow_table_time_stamp(e->flows, ts));
+	args_csinfo(&e->cs, &of, flow_table_time_stamp(e->flows, f->ts));
 	return &e->cs;
 }
 
 static const struct csinfo *
-emitter_csinfo(struct emitter *e, const struct flow *flow, unsigned endpoint)
+emitter_csinfo(const struct firing *f)
 {
-	return emitter_endpoint_known(flow, endpoint) ? emitter_csinfo_at(e, flow, endpoint, e->now) : NULL;
+	return emitter_endpoint_known(f->flow, f->endpoint) ? emitter_event_csinfo(f) : NULL;
 }
 
 static const struct tcpsinfo *
-emitter_tcpsinfo(struct emitter *e, const struct flow *flow, unsigned endpoint)
+emitter_tcpsinfo(const struct firing *f)
 {
+	struct emitter *e = f->emitter;
 	struct probe_endpoint of;
 
-	if (!emitter_endpoint_known(flow, endpoint))
+	if (!emitter_endpoint_known(f->flow, f->endpoint))
 		return NULL;
-	of = emitter_make_endpoint(e, flow, endpoint);
+	of = emitter_make_endpoint(e, f->flow, f->endpoint);
 	args_tcpsinfo(&e->tcps, &of);
 	return &e->tcps;
 }
 
 /* ------------------------------------------------------------------------------------------------------ the firing */
 
-/* Numbers the firing and passes it to the probe's site, then to the built-in printer. */
 static void
-emit_firing(struct emitter *e, enum probe_id id, const void *const args[6])
+emitter_set_sequence(struct emitter *e, uint64_t sequence)
 {
-	uint64_t sequence = emitter_next_sequence(e, id);
-
-	e->fired[id]++;
 	e->pkt.pkt_seq = sequence;
 	e->cs.cs_seq = sequence;
 	e->ci.ci_seq = sequence;
+}
+
+/* Numbers the firing and passes it to the probe's site, then to the built-in printer. */
+static void
+emit_to_site(struct emitter *e, enum probe_id id, const void *const args[6])
+{
+	emitter_set_sequence(e, emitter_next_sequence(e, id));
+	e->fired[id]++;
 	site_fire(id, args);
 	if (e->printer != NULL)
 		printer_print_firing(e->printer, id, args);
 }
 
+const void *
+firing_build_argument(struct firing *f, unsigned position)
+{
+	f->args[position] = f->build(f, position);
+	f->built |= 1u << position;
+	return f->args[position];
+}
+
+void
+firing_complete(struct firing *f, uint64_t sequence)
+{
+	for (unsigned position = 0; position < manifest_probes[f->probe].arg_count; position++)
+		firing_argument(f, position);
+	if (f->emitter != NULL)
+		emitter_set_sequence(f->emitter, sequence);
+}
+
+/* A builder is in line in the function that fires for tracers, which need all arguments, and out of line for formulas,
+ * which need few of them. */
+#define BUILDER static inline __attribute__((always_inline)) const void *
+
+/* Begins a firing with the packet of the emitter and an endpoint of a flow, at packet time.  Arguments that are not
+ * built are not set: clearing them would cost every firing. */
+static inline __attribute__((always_inline)) void
+emitter_begin_firing(struct emitter *e, struct firing *f, enum probe_id probe, const struct flow *flow,
+		     unsigned endpoint)
+{
+	f->probe = probe;
+	f->built = 0;
+	f->ts = e->now;
+	f->packet = e->packet;
+	f->emitter = e;
+	f->flow = flow;
+	f->endpoint = endpoint;
+}
+
+/* Fires the probe for tracers and for the listener; each of them only if it needs the probe. */
+static inline __attribute__((always_inline)) void
+emit_firing(struct firing *f, firing_builder *build)
+{
+	struct emitter *e = f->emitter;
+
+	f->build = build;
+	if (semaphores_read(f->probe) != 0) {
+		f->args[0] = build(f, 0);
+		f->args[1] = build(f, 1);
+		f->args[2] = build(f, 2);
+		f->args[3] = build(f, 3);
+		f->built |= 1u << 3; /* others may point to the same struct */
+		f->args[4] = build(f, 4);
+		f->args[5] = build(f, 5);
+		f->built = 0x3f;
+		emit_to_site(e, f->probe, f->args);
+	}
+	if (__builtin_expect(e->listen != NULL, 0) && semaphores_formulas(f->probe) != 0)
+		e->listen(e->listen_context, f);
+}
+
+BUILDER
+build_gld(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_illinfo(f->emitter);
+	case 4: return emitter_etherinfo(f->emitter);
+	}
+	return NULL;
+}
+
 void
 emit_gld(struct emitter *e, enum probe_id probe)
 {
-	emit_firing(
-	    e, probe,
-	    (const void *[6]){emitter_pktinfo(e), NULL, emitter_ipinfo(e), emitter_illinfo(e), emitter_etherinfo(e)});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, NULL, 0);
+	emit_firing(&f, build_gld);
+}
+
+BUILDER
+build_arp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 3: return emitter_illinfo(f->emitter);
+	case 4: args_arpinfo(&f->emitter->arp, &f->packet->arp); return &f->emitter->arp;
+	}
+	return NULL;
 }
 
 void
 emit_arp(struct emitter *e, enum probe_id probe)
 {
-	args_arpinfo(&e->arp, &e->packet->arp);
-	emit_firing(e, probe, (const void *[6]){emitter_pktinfo(e), NULL, NULL, emitter_illinfo(e), &e->arp});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, NULL, 0);
+	emit_firing(&f, build_arp);
+}
+
+BUILDER
+build_ip(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_illinfo(f->emitter);
+	case 4: return emitter_ipv4info(f->emitter);
+	case 5: return emitter_ipv6info(f->emitter);
+	}
+	return NULL;
 }
 
 void
 emit_ip(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
-				      emitter_illinfo(e), emitter_ipv4info(e), emitter_ipv6info(e)});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	emit_firing(&f, build_ip);
+}
+
+BUILDER
+build_icmp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_illinfo(f->emitter);
+	case 4: args_icmpinfo(&f->emitter->icmp, f->packet); return &f->emitter->icmp;
+	}
+	return NULL;
 }
 
 void
 emit_icmp(struct emitter *e, enum probe_id probe, const struct flow *quoted, unsigned endpoint)
 {
-	args_icmpinfo(&e->icmp, e->packet);
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, quoted, endpoint), emitter_ipinfo(e),
-				      emitter_illinfo(e), &e->icmp});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, quoted, endpoint);
+	emit_firing(&f, build_icmp);
+}
+
+static const struct udpinfo *
+emitter_udpinfo(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+	struct probe_endpoint of = emitter_make_endpoint(e, f->flow, f->endpoint);
+
+	args_udpinfo(&e->udp, f->packet, &of);
+	return &e->udp;
+}
+
+BUILDER
+build_udp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_udpinfo(f);
+	case 4: return firing_argument(f, 3);
+	}
+	return NULL;
 }
 
 void
 emit_udp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
+	struct firing f;
 
-	args_udpinfo(&e->udp, e->packet, &of);
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), &e->udp,
-				      &e->udp});
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	emit_firing(&f, build_udp);
+}
+
+BUILDER
+build_tcp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_tcpsinfo(f);
+	case 4: return emitter_tcpinfo(f->emitter);
+	}
+	return NULL;
 }
 
 void
 emit_tcp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
-				      emitter_tcpsinfo(e, flow, endpoint), emitter_tcpinfo(e)});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	emit_firing(&f, build_tcp);
 }
 
 static struct syn_ack *
@@ -501,146 +667,391 @@ emitter_save_syn_ack(struct emitter *e, const struct flow *flow, unsigned endpoi
 	saved->tcp.tcp_hdr = args_pointer(saved->header);
 }
 
+/* With the time of the SYN,ACK. */
+static const struct pktinfo *
+emitter_syn_ack_pktinfo(struct emitter *e, uint64_t ts)
+{
+	const struct pktinfo *pkt = emitter_pktinfo(e);
+
+	e->pkt.pkt_ts = ts;
+	return pkt;
+}
+
+BUILDER
+build_connect_established(struct firing *f, unsigned position)
+{
+	const struct syn_ack *saved = f->detail;
+
+	switch (position) {
+	case 0: return emitter_syn_ack_pktinfo(f->emitter, saved->ts);
+	case 1: return emitter_event_csinfo(f);
+	case 2: return &saved->ip;
+	case 3: return emitter_tcpsinfo(f);
+	case 4: return &saved->tcp;
+	}
+	return NULL;
+}
+
 /* Headers and time are those of the SYN,ACK, even if the segment that shows its acceptance comes later. */
 static void
 emit_tcp_connect_established(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
 	uint64_t cid = flow_cid(e->flows, flow, endpoint);
 	struct syn_ack *saved = emitter_syn_ack(e, cid);
-	const struct pktinfo *pkt;
-	uint64_t own_ts;
-	struct ipinfo ip;
-	struct tcpinfo tcp;
+	struct firing f;
+
+	emitter_begin_firing(e, &f, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
 
 	if (saved->cid != cid) {
-		emit_tcp(e, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
+		emit_firing(&f, build_tcp);
 		return;
 	}
 	saved->cid = 0;
-	ip = saved->ip;
-	tcp = saved->tcp;
-	pkt = emitter_pktinfo(e);
-	own_ts = e->pkt.pkt_ts;
-	e->pkt.pkt_ts = saved->ts;
-	emit_firing(e, PROBE_TCP_CONNECT_ESTABLISHED,
-		    (const void *[6]){pkt, emitter_csinfo_at(e, flow, endpoint, saved->ts), &ip,
-				      emitter_tcpsinfo(e, flow, endpoint), &tcp});
-	e->pkt.pkt_ts = own_ts;
+	f.ts = saved->ts;
+	f.detail = saved;
+	emit_firing(&f, build_connect_established);
+	if (e->packet != NULL)
+		e->pkt.pkt_ts = e->packet->frame->ts;
+}
+
+static const struct tcpfinfo *
+emitter_tcpfinfo(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+	struct probe_endpoint of = emitter_make_endpoint(e, f->flow, f->endpoint);
+
+	args_tcpfinfo(&e->tcpf, f->packet, &of, emitter_lookup_owner(e, f->flow, 1 - f->endpoint));
+	return &e->tcpf;
+}
+
+BUILDER
+build_tcpf(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_tcpsinfo(f);
+	case 4: return emitter_tcpfinfo(f);
+	}
+	return NULL;
 }
 
 void
 emit_tcpf(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
+	struct firing f;
 
-	args_tcpfinfo(&e->tcpf, e->packet, &of, emitter_lookup_owner(e, flow, 1 - endpoint));
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e),
-				      emitter_tcpsinfo(e, flow, endpoint), &e->tcpf});
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	emit_firing(&f, build_tcpf);
+}
+
+static const struct sctpsinfo *
+emitter_sctpsinfo(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+	struct probe_endpoint of;
+
+	if (!emitter_endpoint_known(f->flow, f->endpoint))
+		return NULL;
+	of = emitter_make_endpoint(e, f->flow, f->endpoint);
+	args_sctpsinfo(&e->sctps, &of, (enum sctp_state)f->flow->sctp[f->endpoint].state);
+	return &e->sctps;
+}
+
+BUILDER
+build_sctp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_sctpsinfo(f);
+	case 4: args_sctpinfo(&f->emitter->sctp, f->packet); return &f->emitter->sctp;
+	}
+	return NULL;
 }
 
 void
 emit_sctp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint)
 {
-	const struct sctpsinfo *sctps = NULL;
+	struct firing f;
 
-	args_sctpinfo(&e->sctp, e->packet);
-	if (emitter_endpoint_known(flow, endpoint)) {
-		struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	emit_firing(&f, build_sctp);
+}
 
-		args_sctpsinfo(&e->sctps, &of, (enum sctp_state)flow->sctp[endpoint].state);
-		sctps = &e->sctps;
+BUILDER
+build_dccp(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 4: args_dccpinfo(&f->emitter->dccp, f->packet); return &f->emitter->dccp;
 	}
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), sctps,
-				      &e->sctp});
+	return NULL;
 }
 
 void
 emit_dccp(struct emitter *e, enum probe_id probe)
 {
-	args_dccpinfo(&e->dccp, e->packet);
-	emit_firing(e, probe, (const void *[6]){emitter_pktinfo(e), NULL, emitter_ipinfo(e), NULL, &e->dccp});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, NULL, 0);
+	emit_firing(&f, build_dccp);
+}
+
+BUILDER
+build_packet_only(struct firing *f, unsigned position)
+{
+	return position == 0 ? emitter_pktinfo(f->emitter) : NULL;
 }
 
 void
 emit_ip_packet_free(struct emitter *e)
 {
-	emit_firing(e, PROBE_IP_PACKET_FREE, (const void *[6]){emitter_pktinfo(e)});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, PROBE_IP_PACKET_FREE, NULL, 0);
+	emit_firing(&f, build_packet_only);
+}
+
+/* Application bytes of a socket. */
+struct socket_bytes {
+	uint32_t bytes;
+	uint64_t offset; /* in the stream */
+};
+
+static const struct sockinfo *
+emitter_sockinfo(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+	const struct socket_bytes *data = f->detail;
+	struct probe_endpoint of = emitter_make_endpoint(e, f->flow, f->endpoint);
+
+	args_sockinfo(&e->so, &of, data->bytes, data->offset);
+	return &e->so;
+}
+
+BUILDER
+build_socket(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_sockinfo(f);
+	}
+	return NULL;
 }
 
 void
 emit_socket(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint, uint32_t bytes,
 	    uint64_t offset)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, endpoint);
+	const struct socket_bytes data = {bytes, offset};
+	struct firing f;
 
-	args_sockinfo(&e->so, &of, bytes, offset);
-	emit_firing(
-	    e, probe,
-	    (const void *[6]){emitter_pktinfo(e), emitter_csinfo(e, flow, endpoint), emitter_ipinfo(e), &e->so});
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	f.detail = &data;
+	emit_firing(&f, build_socket);
+}
+
+static const struct conninfo *
+emitter_conninfo(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+
+	args_conninfo(&e->ci, &(struct probe_endpoint){.table = e->flows, .flow = f->flow, .end = f->endpoint},
+		      emitter_packet_id(e), flow_table_time_stamp(e->flows, e->now));
+	return &e->ci;
+}
+
+/* The caller has built all but the first argument. */
+BUILDER
+build_app(struct firing *f, unsigned position)
+{
+	return position == 0 ? emitter_conninfo(f) : f->args[position];
 }
 
 void
 emit_app(struct emitter *e, enum probe_id probe, const struct flow *flow, unsigned endpoint, const void *info,
 	 const void *more)
 {
-	args_conninfo(&e->ci, &(struct probe_endpoint){.table = e->flows, .flow = flow, .end = endpoint},
-		      emitter_packet_id(e), flow_table_time_stamp(e->flows, e->now));
-	emit_firing(e, probe, (const void *[6]){&e->ci, info, more});
+	struct firing f;
+
+	emitter_begin_firing(e, &f, probe, flow, endpoint);
+	f.args[1] = info;
+	f.args[2] = more;
+	emit_firing(&f, build_app);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the events */
 
+/* The endpoint of a firing whose detail is an event, with one of the control blocks of the event. */
+static struct probe_endpoint
+emitter_event_endpoint(const struct firing *f, const struct tcp_endpoint *tcp)
+{
+	struct probe_endpoint of = emitter_make_endpoint(f->emitter, f->flow, f->endpoint);
+
+	of.tcp = tcp;
+	return of;
+}
+
+static inline __attribute__((always_inline)) void
+emitter_begin_event_firing(struct emitter *e, struct firing *f, enum probe_id probe, const struct flow *flow,
+			   const struct flow_event *event)
+{
+	emitter_begin_firing(e, f, probe, flow, event->endpoint);
+	f->ts = event->ts;
+	f->detail = event;
+}
+
+static const struct tcpsinfo *
+emitter_tcpsinfo_before(const struct firing *f)
+{
+	const struct flow_event *event = f->detail;
+	struct probe_endpoint before = emitter_event_endpoint(f, &event->tcp_before);
+
+	args_tcpsinfo(&f->emitter->tcps, &before);
+	return &f->emitter->tcps;
+}
+
+static const struct tcpnsinfo *
+emitter_tcpnsinfo(const struct firing *f)
+{
+	const struct flow_event *event = f->detail;
+	struct probe_endpoint after = emitter_event_endpoint(f, &event->tcp_after);
+	struct tcpsinfo now;
+
+	args_tcpsinfo(&now, &after);
+	memcpy(&f->emitter->tcpns, &now, sizeof f->emitter->tcpns);
+	return &f->emitter->tcpns;
+}
+
+static const struct tcplsinfo *
+emitter_tcplsinfo(const struct firing *f)
+{
+	const struct flow_event *event = f->detail;
+
+	args_tcplsinfo(&f->emitter->tcpls, (enum tcp_state)event->tcp_before.state);
+	return &f->emitter->tcpls;
+}
+
+BUILDER
+build_tcp_state_change(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 1: return emitter_event_csinfo(f);
+	case 2: return emitter_tcpsinfo_before(f);
+	case 3: return emitter_tcpnsinfo(f);
+	case 5: return emitter_tcplsinfo(f);
+	}
+	return NULL;
+}
+
 static void
 emit_tcp_state_change(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint before = emitter_make_endpoint(e, flow, event->endpoint), after = before;
-	struct tcpsinfo now;
+	struct firing f;
 
-	before.tcp = &event->tcp_before;
-	after.tcp = &event->tcp_after;
-	args_tcpsinfo(&e->tcps, &before);
-	args_tcpsinfo(&now, &after);
-	memcpy(&e->tcpns, &now, sizeof e->tcpns);
-	args_tcplsinfo(&e->tcpls, (enum tcp_state)event->tcp_before.state);
-	emit_firing(e, PROBE_TCP_STATE_CHANGE,
-		    (const void *[6]){NULL, emitter_csinfo_at(e, flow, event->endpoint, event->ts), &e->tcps, &e->tcpns,
-				      NULL, &e->tcpls});
+	emitter_begin_event_firing(e, &f, PROBE_TCP_STATE_CHANGE, flow, event);
+	emit_firing(&f, build_tcp_state_change);
+}
+
+static const struct sctpsinfo *
+emitter_sctpsinfo_after(const struct firing *f)
+{
+	struct emitter *e = f->emitter;
+	const struct flow_event *event = f->detail;
+	struct probe_endpoint of = emitter_make_endpoint(e, f->flow, f->endpoint);
+
+	args_sctpsinfo(&e->sctps, &of, (enum sctp_state)event->sctp_after.state);
+	return &e->sctps;
+}
+
+static const struct sctplsinfo *
+emitter_sctplsinfo(const struct firing *f)
+{
+	const struct flow_event *event = f->detail;
+
+	f->emitter->sctpls.sctps_state = event->sctp_before.state;
+	return &f->emitter->sctpls;
+}
+
+BUILDER
+build_sctp_state_change(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 1: return emitter_event_csinfo(f);
+	case 3: return emitter_sctpsinfo_after(f);
+	case 5: return emitter_sctplsinfo(f);
+	}
+	return NULL;
 }
 
 static void
 emit_sctp_state_change(struct emitter *e, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, event->endpoint);
+	struct firing f;
 
-	args_sctpsinfo(&e->sctps, &of, (enum sctp_state)event->sctp_after.state);
-	e->sctpls.sctps_state = event->sctp_before.state;
-	emit_firing(e, PROBE_SCTP_STATE_CHANGE,
-		    (const void *[6]){NULL, emitter_csinfo_at(e, flow, event->endpoint, event->ts), NULL, &e->sctps,
-				      NULL, &e->sctpls});
+	emitter_begin_event_firing(e, &f, PROBE_SCTP_STATE_CHANGE, flow, event);
+	emit_firing(&f, build_sctp_state_change);
+}
+
+static const struct tcprinfo *
+emitter_tcprinfo(const struct firing *f)
+{
+	const struct flow_event *event = f->detail;
+
+	args_tcprinfo(&f->emitter->tcpr, &event->retransmission);
+	return &f->emitter->tcpr;
+}
+
+BUILDER
+build_tcp_retransmit(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_event_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_tcpsinfo(f);
+	case 4: return emitter_tcpinfo(f->emitter);
+	case 5: return emitter_tcprinfo(f);
+	}
+	return NULL;
 }
 
 /* A retransmission or timeout of endpoint `event->endpoint`, with the segment that shows it, if there is one. */
 static void
 emit_tcp_retransmit(struct emitter *e, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	args_tcprinfo(&e->tcpr, &event->retransmission);
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo_at(e, flow, event->endpoint, event->ts),
-				      emitter_ipinfo(e), emitter_tcpsinfo(e, flow, event->endpoint), emitter_tcpinfo(e),
-				      &e->tcpr});
+	struct firing f;
+
+	emitter_begin_event_firing(e, &f, probe, flow, event);
+	emit_firing(&f, build_tcp_retransmit);
+}
+
+BUILDER
+build_udp_stream(struct firing *f, unsigned position)
+{
+	switch (position) {
+	case 0: return emitter_pktinfo(f->emitter);
+	case 1: return emitter_event_csinfo(f);
+	case 2: return emitter_ipinfo(f->emitter);
+	case 3: return emitter_udpinfo(f);
+	case 4: return firing_argument(f, 3);
+	}
+	return NULL;
 }
 
 static void
 emit_udp_stream(struct emitter *e, enum probe_id probe, const struct flow *flow, const struct flow_event *event)
 {
-	struct probe_endpoint of = emitter_make_endpoint(e, flow, event->endpoint);
+	struct firing f;
 
-	args_udpinfo(&e->udp, e->packet, &of);
-	emit_firing(e, probe,
-		    (const void *[6]){emitter_pktinfo(e), emitter_csinfo_at(e, flow, event->endpoint, event->ts),
-				      emitter_ipinfo(e), &e->udp, &e->udp});
+	emitter_begin_event_firing(e, &f, probe, flow, event);
+	emit_firing(&f, build_udp_stream);
 }
 
 static void

@@ -19,6 +19,7 @@
 
 struct printer;
 struct emitter;
+struct firing;
 struct firing_sequences; /* counts the firings of each probe over all emitters of a run */
 
 /* Creates an emitter, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
@@ -57,7 +58,13 @@ typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint
 				struct owner *owner);
 void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find, void *context);
 
-/* Firings of a probe since the start; verdicts on transport checksums of packets for which a probe fired. */
+/* Sets what receives the firings of the probes that formulas read (semaphores_add_formula()), after their tracers;
+ * NULL: nothing.  The arguments are built when they are first read.  `context` is borrowed. */
+typedef void emitter_listener(void *context, struct firing *firing);
+void emitter_set_listener(struct emitter *emitter, emitter_listener *listen, void *context);
+
+/* Firings of a probe for its tracers since the start; verdicts on transport checksums of packets for which a probe
+ * fired. */
 uint64_t emitter_firings(const struct emitter *emitter, enum probe_id probe);
 uint64_t emitter_checksum_verdicts(const struct emitter *emitter, enum checksum_verdict verdict);
 

@@ -11,19 +11,29 @@ struct emitter;
 struct flow;
 struct packet;
 
+struct firing;
+
+/* Builds one argument; NULL if it is absent, or a reserved position. */
+typedef const void *firing_builder(struct firing *firing, unsigned position);
+
 struct firing {
 	enum probe_id probe;
 	unsigned built;		     /* bit N: args[N] is valid */
 	const void *args[6];	     /* NULL: absent, or a reserved position */
 	uint64_t ts;		     /* packet time, ns */
 	const struct packet *packet; /* NULL: a timer */
-	struct emitter *emitter;     /* builds the missing arguments; NULL if all are built */
+	struct emitter *emitter;     /* fired it */
+	firing_builder *build;	     /* builds the missing arguments; NULL if all are built */
+	const void *detail;	     /* a further source of arguments, as `build` needs it */
 	const struct flow *flow;     /* NULL: no connection */
 	unsigned endpoint;	     /* of `flow`: the reported one */
 };
 
 /* Builds args[position], which is not built yet, and returns it (fire.c). */
 const void *firing_build_argument(struct firing *firing, unsigned position);
+
+/* Builds all missing arguments, and sets pkt_seq, cs_seq and ci_seq in them to `sequence`. */
+void firing_complete(struct firing *firing, uint64_t sequence);
 
 /* args[position], NULL if it is absent; position is less than the probe's arg_count. */
 static inline const void *

@@ -456,7 +456,7 @@ function write_sites_h(    i) {
 		print "\nPROBE_DECLARE(" probe_c[i] ");"
 		print "void site_" probe_c[i] "(" site_parameters(i) ");"
 	}
-	print "\n/* The semaphores by probe id. */"
+	print "\n/* The tracers of each probe: the first member of its union probe_semaphore. */"
 	print "extern volatile unsigned short *const probe_semaphores[PROBE_COUNT];\n"
 	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
 	print "void site_fire(enum probe_id id, const void *const args[6]);\n"
@@ -485,7 +485,7 @@ function write_sites_c(    i, j, s, dof) {
 	}
 	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
-		print "\t&PROBE_SEMAPHORE(" probe_c[i] "),"
+		print "\t&PROBE_SEMAPHORE(" probe_c[i] ").tracers,"
 	print "};\n\nvoid\nsite_fire(enum probe_id id, const void *const args[6])\n{\n\tswitch (id) {"
 	for (i = 0; i < probes; i++) {
 		s = ""

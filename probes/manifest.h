@@ -87,6 +87,10 @@ extern const struct struct_info manifest_structs[STRUCT_COUNT];
 extern const struct enum_info *const manifest_enums[];
 extern const size_t manifest_enum_count;
 
+/* Whether a probe fires for packets that only continue a known connection: for every packet of its kind, not for an
+ * event. */
+extern const bool manifest_per_packet[PROBE_COUNT];
+
 /* The probe of exactly this name, in D's spelling or the note's; PROBE_COUNT if there is none. */
 enum probe_id manifest_find_probe(const char *name);
 

@@ -2,6 +2,7 @@
 #include "apps/iscsi/iscsi_fire.h"
 
 #include "apps/iscsi/iscsi_args.h"
+#include "probes/site/semaphores.h"
 
 /* Probe of a PDU by its operation code; PROBE_COUNT if it has none. */
 static enum probe_id
@@ -34,12 +35,12 @@ iscsi_find_probe(uint8_t opcode)
 bool
 iscsi_probes_enabled(void)
 {
-	unsigned enabled = 0;
+	bool enabled = false;
 
 	/* The iscsi probes are consecutive in probes/netobs.d. */
 	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
-		enabled |= SEMAPHORE_READ(probe_semaphores[id]);
-	return enabled != 0;
+		enabled |= semaphores_enabled(id);
+	return enabled;
 }
 
 static void
@@ -62,6 +63,6 @@ iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, 
 	const struct iscsi_message *pdu_message = message;
 	enum probe_id probe = iscsi_find_probe(pdu_message->pdu->opcode);
 
-	if (probe != PROBE_COUNT && SEMAPHORE_READ(probe_semaphores[probe]) != 0)
+	if (probe != PROBE_COUNT && semaphores_enabled(probe))
 		emit_iscsi(emitter, probe, flow, endpoint, pdu_message);
 }

@@ -8,6 +8,7 @@
 #include "dissect/dissect.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
+#include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 
 /* Connections are distributed over the observers by hash; no observer has a table so small that an uneven distribution
@@ -67,6 +68,12 @@ observer_set_owners(struct observer *o, struct owner_lookup *lookup)
 {
 	o->owner_lookup = lookup;
 	emitter_set_owner_lookup(o->emitter, lookup != NULL ? observer_find_owner : NULL, lookup);
+}
+
+void
+observer_set_listener(struct observer *o, emitter_listener *listen, void *context)
+{
+	emitter_set_listener(o->emitter, listen, context);
 }
 
 void
@@ -156,11 +163,23 @@ observer_update_local_epoch(struct observer *o)
 	o->local_epoch = 1;
 }
 
+static void
+observer_check_probes(struct observer *o)
+{
+	o->untraced = o->fast = true;
+	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!semaphores_enabled(probe))
+			continue;
+		o->untraced = false;
+		o->fast = o->fast && !manifest_per_packet[probe];
+	}
+}
+
 /* Determines what holds for all frames of a call. */
 static void
 observer_begin_batch(struct observer *o)
 {
-	o->untraced = semaphores_sum() == 0;
+	observer_check_probes(o);
 	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
 	observer_update_local_epoch(o);
 }

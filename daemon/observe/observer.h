@@ -11,6 +11,7 @@
 #include "dissect/packet.h"
 #include "flow/flow.h"
 #include "flow/reassembly/reassembly.h"
+#include "probes/fire.h"
 
 /* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
 #define OBSERVE_BATCH 128
@@ -55,6 +56,9 @@ struct observer *observer_new(const struct config *config, enum view_mode view, 
 
 /* Sets the owner lookup, which is borrowed.  Without it all owners are unknown. */
 void observer_set_owners(struct observer *observer, struct owner_lookup *lookup);
+
+/* Sets what receives the firings that formulas read, see emitter_set_listener(). */
+void observer_set_listener(struct observer *observer, emitter_listener *listen, void *context);
 
 void observer_free(struct observer *observer);
 

@@ -158,7 +158,7 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
 {
-	const bool untraced = o->untraced;
+	const bool fast = o->fast;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
 	uint64_t bytes = 0;
@@ -174,7 +174,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		observe_run_timers(o);
 		if (pipeline_is_loopback_copy(frame, e))
 			o->counters.loopback_duplicates++;
-		else if (__builtin_expect(untraced && pipeline_apply_fast(o, frame, e), 1))
+		else if (__builtin_expect(fast && pipeline_apply_fast(o, frame, e), 1))
 			observe_count_packet(o);
 		else
 			pipeline_apply_slow(o, frame, e);

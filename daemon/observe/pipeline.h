@@ -3,8 +3,8 @@
  * The path of every frame through an observer, traced or not, of any link type.
  *
  * The peek reads the headers, the memory of the flow is fetched in stages, and then the frame is applied: while no
- * probe is enabled a regular packet of a known flow takes the fast path (flow/fastpath.h), which has exactly the
- * results of the slow path; every other frame is dissected and observed.
+ * probe is enabled that fires for every packet, a regular packet of a known flow takes the fast path (flow/fastpath.h),
+ * which has exactly the results of the slow path without events; every other frame is dissected and observed.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_PIPELINE_H
 #define NETOBS_DAEMON_OBSERVE_PIPELINE_H

@@ -60,7 +60,7 @@ bool site_is_fast;
 
 SLOTS_EACH(SLOTS_DEFINE)
 
-#define SLOTS_ROW(number) {site_formula__##number, &PROBE_SEMAPHORE(formula__##number)},
+#define SLOTS_ROW(number) {site_formula__##number, &PROBE_SEMAPHORE(formula__##number).tracers},
 
 extern const struct slots_object SLOTS_SYMBOL;
 __attribute__((visibility("default"))) const struct slots_object SLOTS_SYMBOL = {

@@ -41,21 +41,31 @@
 #define PROBE_FUNCTION __attribute__((noinline))
 #endif
 
-/* Counts the tracers of this probe; raised by the kernel or the tracer from outside the program. */
+/* The semaphore of a probe, two counts.  Tracers know the address of the first only. */
+union probe_semaphore {
+	struct {
+		unsigned short tracers;	 /* raised by the kernel or the tracer from outside the program */
+		unsigned short formulas; /* formulas that read the firings; changed by the program only */
+	};
+	unsigned int enablers; /* both: one load shows whether either is raised */
+};
+_Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one load reads both counts");
+
 #define PROBE_SEMAPHORE(name) netobs_##name##_semaphore
 
 #define PROBE_DECLARE(name) \
-	extern volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((visibility("hidden")))
+	extern volatile union probe_semaphore PROBE_SEMAPHORE(name) __attribute__((visibility("hidden")))
 
 /* The section name is part of the tracers' protocol, as is the type. */
-#define PROBE_DEFINE(name) \
-	volatile unsigned short PROBE_SEMAPHORE(name) __attribute__((section(".probes"), used, visibility("hidden")))
+#define PROBE_DEFINE(name)                                                                                             \
+	volatile union probe_semaphore PROBE_SEMAPHORE(name)                                                           \
+	    __attribute__((section(".probes"), used, visibility("hidden")))
 
-/* The present value of a semaphore.  The kernel and other threads (--print) may change it at any time. */
+/* The present value of a count.  The kernel and other threads (--print) may change it at any time. */
 #define SEMAPHORE_READ(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
 
 /* Whether the probe is enabled: one load and one compare.  Test it before building the arguments. */
-#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_READ(&PROBE_SEMAPHORE(name)) != 0, 0)
+#define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_READ(&PROBE_SEMAPHORE(name).enablers) != 0, 0)
 
 #if defined __x86_64__ && !defined __ILP32__
 

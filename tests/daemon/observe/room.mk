@@ -3,11 +3,14 @@
 unit_tests += \
 	%D%/test_batch \
 	%D%/test_duplicates \
+	%D%/test_firing \
 	%D%/test_packet_clock \
 	%D%/test_pipeline
 
 shell_tests += \
-	%D%/clock.sh
+	%D%/clock.sh \
+	%D%/one_probe.sh
 
 quick_shell_tests += \
-	%D%/clock.sh
+	%D%/clock.sh \
+	%D%/one_probe.sh
