@@ -60,8 +60,8 @@ struct emitter {
 	unsigned built; /* enum built_args */
 	bool traced;	/* a probe was enabled at the last emitter_poll_semaphores() */
 
-	emitter_listener *listen; /* NULL: no formula reads firings */
-	void *listen_context;
+	const struct emitter_listener *listener; /* NULL: no formula reads firings */
+	void *listener_context;
 	emitter_find_owner *find_owner; /* NULL: owners are unknown */
 	void *owner_context;
 	const struct flow *owner_flow; /* flow whose owners were looked up for this packet, NULL none */
@@ -202,10 +202,12 @@ emitter_set_owner_lookup(struct emitter *e, emitter_find_owner *find, void *cont
 }
 
 void
-emitter_set_listener(struct emitter *e, emitter_listener *listen, void *context)
+emitter_set_listener(struct emitter *e, const struct emitter_listener *listener, void *context)
 {
-	e->listen = listen;
-	e->listen_context = context;
+	e->listener = listener;
+	e->listener_context = context;
+	if (listener != NULL)
+		listener->poll(context);
 }
 
 void
@@ -227,6 +229,8 @@ void
 emitter_poll_semaphores(struct emitter *e)
 {
 	e->traced = false;
+	if (e->listener != NULL)
+		e->listener->poll(e->listener_context);
 	if (e->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
 		site_sync_dtrace();
 	for (unsigned id = 0; id < PROBE_COUNT; id++) {
@@ -456,7 +460,7 @@ firing_build_argument(struct firing *f, unsigned position)
 void
 firing_complete(struct firing *f, uint64_t sequence)
 {
-	for (unsigned position = 0; position < manifest_probes[f->probe].arg_count; position++)
+	for (unsigned position = 0; position < 6; position++)
 		firing_argument(f, position);
 	if (f->emitter != NULL)
 		emitter_set_sequence(f->emitter, sequence);
@@ -499,8 +503,8 @@ emit_firing(struct firing *f, firing_builder *build)
 		f->built = 0x3f;
 		emit_to_site(e, f->probe, f->args);
 	}
-	if (__builtin_expect(e->listen != NULL, 0) && semaphores_formulas(f->probe) != 0)
-		e->listen(e->listen_context, f);
+	if (__builtin_expect(e->listener != NULL, 0) && semaphores_formulas(f->probe) != 0)
+		e->listener->fire(e->listener_context, f);
 }
 
 BUILDER

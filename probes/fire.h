@@ -58,10 +58,14 @@ typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint
 				struct owner *owner);
 void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find, void *context);
 
-/* Sets what receives the firings of the probes that formulas read (semaphores_add_formula()), after their tracers;
- * NULL: nothing.  The arguments are built when they are first read.  `context` is borrowed. */
-typedef void emitter_listener(void *context, struct firing *firing);
-void emitter_set_listener(struct emitter *emitter, emitter_listener *listen, void *context);
+/* What receives the firings of the probes that formulas read (semaphores_add_formula()), after their tracers. */
+struct emitter_listener {
+	void (*fire)(void *context, struct firing *firing); /* the arguments are built when they are first read */
+	void (*poll)(void *context); /* emitter_poll_semaphores() calls it first, and emitter_set_listener() */
+};
+
+/* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */
+void emitter_set_listener(struct emitter *emitter, const struct emitter_listener *listener, void *context);
 
 /* Firings of a probe for its tracers since the start; verdicts on transport checksums of packets for which a probe
  * fired. */

@@ -71,9 +71,9 @@ observer_set_owners(struct observer *o, struct owner_lookup *lookup)
 }
 
 void
-observer_set_listener(struct observer *o, emitter_listener *listen, void *context)
+observer_set_listener(struct observer *o, const struct emitter_listener *listener, void *context)
 {
-	emitter_set_listener(o->emitter, listen, context);
+	emitter_set_listener(o->emitter, listener, context);
 }
 
 void

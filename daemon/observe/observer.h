@@ -58,7 +58,7 @@ struct observer *observer_new(const struct config *config, enum view_mode view, 
 void observer_set_owners(struct observer *observer, struct owner_lookup *lookup);
 
 /* Sets what receives the firings that formulas read, see emitter_set_listener(). */
-void observer_set_listener(struct observer *observer, emitter_listener *listen, void *context);
+void observer_set_listener(struct observer *observer, const struct emitter_listener *listener, void *context);
 
 void observer_free(struct observer *observer);
 

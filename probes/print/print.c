@@ -93,19 +93,29 @@ printer_free(struct printer *printer)
 	return error;
 }
 
+static void
+printer_print_line(struct printer *printer, const char *formula, enum probe_id id, const void *const args[6])
+{
+	char *at = writer_reserve(&printer->out, PRINT_LINE_MAX);
+
+	if (printer->format == PRINT_JSON)
+		at = print_json_line(printer, formula, id, args, at);
+	else
+		at = print_text_line(printer, formula, id, args, at);
+	writer_commit(&printer->out, at);
+}
+
 void
 printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6])
 {
-	char *at;
+	if (printer->selected[id])
+		printer_print_line(printer, NULL, id, args);
+}
 
-	if (!printer->selected[id])
-		return;
-	at = writer_reserve(&printer->out, PRINT_LINE_MAX);
-	if (printer->format == PRINT_JSON)
-		at = print_json_line(printer, id, args, at);
-	else
-		at = print_text_line(printer, id, args, at);
-	writer_commit(&printer->out, at);
+void
+printer_print_formula(struct printer *printer, const char *name, enum probe_id of, const void *const args[6])
+{
+	printer_print_line(printer, name, of, args);
 }
 
 void

@@ -2,7 +2,8 @@
 /*
  * The built-in tracer: prints firings from the same structs that tracers read.  JSON is one object per line, as
  * netobsd(8) says: {"probe":"tcp-receive","args":[{"pkt_addr":7,...},{"cs_cid":3,...},null,...]} with the field names
- * of netobs.h as keys; byte arrays are hex strings, and memory addresses are omitted.  Text is one line per firing:
+ * of netobs.h as keys; byte arrays are hex strings, and memory addresses are omitted.  A firing of a formula has the
+ * name of its probe, too: {"probe":"slow-handshake","of":"tcp-connect-established","args":...  Text is one line per firing:
  * time (UTC), probe, and the most important fields.
  */
 #ifndef NETOBS_PROBES_PRINT_PRINT_H
@@ -51,6 +52,9 @@ int printer_free(struct printer *printer);
 /* Prints a firing, if its probe is selected; reads as many of `args` as the probe has.  Called by the firing function
  * with the arguments of the site. */
 void printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
+
+/* Prints a firing of formula `name` of this probe, whichever probes are selected. */
+void printer_print_formula(struct printer *printer, const char *name, enum probe_id of, const void *const args[6]);
 
 /* Writes out what is buffered.  Call it when there is nothing else to do, and before the process waits. */
 void printer_flush(struct printer *printer);

@@ -66,8 +66,14 @@ bool print_json_prepare(struct printer *printer);
 void print_json_free(struct printer *printer);
 void print_text_prepare(struct printer *printer);
 
-/* Writes one line of at most PRINT_LINE_MAX bytes at `at`; returns its end. */
-char *print_json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at);
-char *print_text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at);
+/* Most bytes of a formula's name. */
+#define PRINT_FORMULA_MAX 64
+
+/* Writes one line of at most PRINT_LINE_MAX bytes at `at`; returns its end.  `formula` is the name of the formula that
+ * the firing is of, NULL for a firing of the probe itself. */
+char *print_json_line(const struct printer *printer, const char *formula, enum probe_id id, const void *const args[6],
+		      char *at);
+char *print_text_line(struct printer *printer, const char *formula, enum probe_id id, const void *const args[6],
+		      char *at);
 
 #endif

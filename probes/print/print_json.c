@@ -151,11 +151,16 @@ json_put_struct(char *at, const struct json_struct *layout, const char *from)
 }
 
 char *
-print_json_line(const struct printer *printer, enum probe_id id, const void *const args[6], char *at)
+print_json_line(const struct printer *printer, const char *formula, enum probe_id id, const void *const args[6],
+		char *at)
 {
 	const struct probe_info *probe = &manifest_probes[id];
 
 	at = PUT(at, "{\"probe\":\"");
+	if (formula != NULL) {
+		at = put_string(at, formula);
+		at = PUT(at, "\",\"of\":\"");
+	}
 	at = put_string(at, probe->name);
 	at = PUT(at, "\",\"args\":[");
 	for (unsigned i = 0; i < probe->arg_count; i++) {

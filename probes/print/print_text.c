@@ -688,7 +688,7 @@ text_firing_time(const struct text_firing *firing)
 }
 
 char *
-print_text_line(struct printer *printer, enum probe_id id, const void *const args[6], char *at)
+print_text_line(struct printer *printer, const char *formula, enum probe_id id, const void *const args[6], char *at)
 {
 	const struct probe_info *probe = &manifest_probes[id];
 	struct text_firing firing;
@@ -696,7 +696,7 @@ print_text_line(struct printer *printer, enum probe_id id, const void *const arg
 	text_index_arguments(&firing, probe, args);
 	at = put_time(at, &printer->clock, text_firing_time(&firing));
 	*at++ = ' ';
-	at = put_string(at, probe->name);
+	at = put_string(at, formula != NULL ? formula : probe->name);
 	*at++ = ' ';
 	at = printer->text[id](at, &firing);
 	at = put_common_fields(at, &firing);

@@ -27,6 +27,7 @@ struct listener {
 	struct printer *printer; /* NULL: firings are only counted */
 	uint32_t random;
 	bool reads;
+	unsigned polls;
 	uint64_t fired[PROBE_COUNT], built;
 };
 
@@ -56,6 +57,14 @@ on_firing(void *context, struct firing *firing)
 }
 
 static void
+on_poll(void *context)
+{
+	struct listener *l = context;
+
+	l->polls++;
+}
+
+static void
 add_tracers(int count)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -80,6 +89,7 @@ remove_formulas(void)
 static void
 observe_capture(const char *name, struct printer *tracer, struct listener *l)
 {
+	static const struct emitter_listener listener = {.fire = on_firing, .poll = on_poll};
 	static const struct interface nowhere;
 	struct config config = {
 	    .observe_inner = true, .flow_limits = flow_limits_default(), .app_ports = {[APP_ISCSI] = {{3260}, 1}}};
@@ -95,7 +105,7 @@ observe_capture(const char *name, struct printer *tracer, struct listener *l)
 	config.flow_limits.flows = 1000;
 	o = observer_new(&config, VIEW_BOTH, local_addrs, tracer, 42, NULL);
 	assert_true(pcap != NULL && local_addrs != NULL && o != NULL);
-	observer_set_listener(o, l != NULL ? on_firing : NULL, l);
+	observer_set_listener(o, l != NULL ? &listener : NULL, l);
 	while (pcap_next_ex(pcap, &header, &data) == 1) {
 		struct frame frame = {.data = data,
 				      .interface = &nowhere,
@@ -232,6 +242,7 @@ test_lazy(void **state)
 	remove_formulas();
 	assert_true(l.fired[PROBE_TCP_RECEIVE] > 0 && l.fired[PROBE_TCP_STATE_CHANGE] > 0);
 	assert_int_equal(l.built, 0);
+	assert_true(l.polls > 1);
 }
 
 /* Only the probes that formulas read reach the listener. */
