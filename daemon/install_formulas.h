@@ -6,9 +6,12 @@
 #include <stdbool.h>
 
 #include "daemon/config/config.h"
+#include "formulas/slots/slot_file.h"
 
-/* Gives the file the names of the formulas of `config`; the group of the user that netobsd runs as may read it.  False,
- * with a message logged, on failure. */
-bool install_formulas(const struct config *config);
+#define INSTALL_ERROR_MAX SLOT_ERROR_MAX
+
+/* Gives the file `path` the names of the formulas of `config`; the group of the user that netobsd runs as may read it.
+ * False, with the reason, on failure. */
+bool install_formulas(const struct config *config, const char *path, char error[INSTALL_ERROR_MAX]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/config/options.h"
+#include "daemon/formula_sites.h"
 
 struct reload {
 	struct reload_targets targets;
@@ -37,6 +38,7 @@ reload_copy_settings(struct config *config, struct config *fresh)
 	struct ip_prefix *locals = config->local_prefixes;
 	size_t count = config->local_prefix_count;
 	uint32_t flows = config->flow_limits.flows;
+	const char **formulas = fresh->formulas;
 
 	config->filter = fresh->filter;
 	config->local_prefixes = fresh->local_prefixes;
@@ -47,6 +49,8 @@ reload_copy_settings(struct config *config, struct config *fresh)
 	config->summary = fresh->summary;
 	config->strict = fresh->strict;
 	config->debug_topics = fresh->debug_topics;
+	fresh->formulas = config->formulas; /* likewise */
+	config->formulas = formulas;
 	config->flow_limits = fresh->flow_limits;
 	config->flow_limits.flows = flows;
 }
@@ -96,6 +100,8 @@ reload_apply(const struct reload_targets *targets, struct config *fresh)
 	if (fresh->debug_topics != targets->config->debug_topics)
 		log_debug_enable(fresh->debug_topics);
 	reload_log_changes(targets->config, fresh);
+	if (targets->formulas != NULL)
+		formula_sites_reload(targets->formulas, fresh);
 	reload_copy_settings(targets->config, fresh);
 	for (unsigned i = 0; i < workers->count; i++)
 		observer_set_limits(workers->worker[i].observer, &targets->config->flow_limits);

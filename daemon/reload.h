@@ -12,8 +12,10 @@
 struct reload_targets {
 	struct config *config;
 	struct workers *workers;
+	struct formula_sites *formulas;
 };
 
+struct formula_sites;
 struct reload;
 
 /* NULL if out of memory. */

@@ -2,6 +2,8 @@
 # the process: start, main loop, reload, end
 
 libdaemon_a_SOURCES += \
+	%D%/formula_sites.c \
+	%D%/formula_sites.h \
 	%D%/install_formulas.c \
 	%D%/install_formulas.h \
 	%D%/notify.c \

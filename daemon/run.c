@@ -17,6 +17,7 @@
 #include "daemon/base/output.h"
 #include "daemon/base/thread.h"
 #include "daemon/capture/workers.h"
+#include "daemon/config/formula_names.h"
 #include "daemon/config/options.h"
 #include "daemon/confine/descriptors.h"
 #include "daemon/confine/landlock.h"
@@ -24,6 +25,7 @@
 #include "daemon/confine/sandbox.h"
 #include "daemon/install_formulas.h"
 #include "daemon/query/control.h"
+#include "daemon/formula_sites.h"
 #include "daemon/query/metrics.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
@@ -42,6 +44,7 @@ struct daemon_state {
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
+	struct formula_sites *formulas;
 	struct workers *workers;
 	bool observing;	       /* workers_make_observers() has succeeded */
 	struct reload *reload; /* NULL until reloads are possible */
@@ -138,7 +141,8 @@ daemon_select_probes(struct daemon_state *state)
 	}
 #endif
 	if (state->config->print == PRINT_OFF ||
-	    manifest_select_probes(state->config->print_probes, state->print_probes, &unknown, &length))
+	    formula_names_select_probes(state->config, state->config->print_probes, state->print_probes, &unknown,
+					&length))
 		return true;
 	log_error("there is no probe \"%.*s\"; netobsd --list-probes lists them all", (int)length, unknown);
 	return false;
@@ -179,6 +183,31 @@ daemon_reload_for_control(void *context, char *error, size_t size)
 }
 
 static bool
+daemon_define_formula(void *context, const char *text, char *error, size_t size)
+{
+	struct daemon_state *state = context;
+	bool done;
+
+	workers_pause(state->workers);
+	done = formula_sites_define(state->formulas, text, error, size);
+	workers_resume(state->workers);
+	return done;
+}
+
+static bool
+daemon_undefine_formula(void *context, const char *name, char *error, size_t size)
+{
+	struct daemon_state *state = context;
+	bool done;
+
+	workers_pause(state->workers);
+	done = formula_sites_undefine(state->formulas, name);
+	workers_resume(state->workers);
+	snprintf(error, size, "there is no formula \"%.60s\"; \"formulas\" lists them all", name);
+	return done;
+}
+
+static bool
 daemon_start_servers(struct daemon_state *state)
 {
 	struct query_context *query = &state->query;
@@ -187,6 +216,9 @@ daemon_start_servers(struct daemon_state *state)
 	query->workers = state->workers;
 	query->started = time(NULL);
 	query->reload = daemon_reload_for_control;
+	query->formulas = formula_sites_set(state->formulas);
+	query->define_formula = daemon_define_formula;
+	query->undefine_formula = daemon_undefine_formula;
 	query->context = state;
 	return (state->control == NULL || control_serve(state->control, state->loop, query)) &&
 	       (state->metrics == NULL || metrics_serve(state->metrics, state->loop, query));
@@ -229,13 +261,13 @@ daemon_wait_for_tracer(struct daemon_state *state)
 	if (!state->config->wait_tracer)
 		return true;
 	service_notify_ready(state->service); /* the tracer may be started only after netobsd is ready */
-	return wait_for_tracer(state->loop, state->config->wait_probes, state->config->wait_timeout);
+	return wait_for_tracer(state->loop, state->config, formula_sites_set(state->formulas));
 }
 
 static bool
 daemon_make_reload(struct daemon_state *state)
 {
-	const struct reload_targets targets = {state->config, state->workers};
+	const struct reload_targets targets = {state->config, state->workers, state->formulas};
 
 	state->reload = reload_new(&targets);
 	return state->reload != NULL || daemon_log_out_of_memory();
@@ -294,11 +326,14 @@ daemon_start(struct daemon_state *state)
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
 	state->workers = workers_open(state->config, state->loop, privileges_keep_capture(&state->privileges));
-	if (state->workers == NULL || !daemon_open_sockets(state) || !daemon_confine(state) ||
-	    !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
+	state->formulas = formula_sites_open(state->config);
+	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
+	    !daemon_confine(state) || !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;
 	app_register_text();
 	state->observing = workers_make_observers(state->workers, state->print_probes);
+	if (state->observing)
+		formula_sites_connect(state->formulas, state->workers);
 	if (!state->observing || !daemon_confine_more() || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;
 	service_set_workers(state->service, state->workers);
@@ -351,6 +386,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	control_free(state->control);
 	reload_free(state->reload);
 	status = daemon_output_status(workers_free(state->workers), status);
+	formula_sites_free(state->formulas);
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)
 		watch_free(state->signals[i]);
 	service_free(state->service);
@@ -424,6 +460,17 @@ daemon_debug_settings(const struct config *config)
 	config_free(&defaults);
 }
 
+static enum exit_status
+daemon_install_formulas(const struct config *config)
+{
+	char error[INSTALL_ERROR_MAX];
+
+	if (install_formulas(config, config->install_formulas, error))
+		return EXIT_STATUS_OK;
+	log_error("cannot install the formulas: %s", error);
+	return EXIT_STATUS_FAILED;
+}
+
 enum exit_status
 daemon_run(struct config *config)
 {
@@ -436,7 +483,7 @@ daemon_run(struct config *config)
 	if (config->list_probes)
 		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
 	if (config->install_formulas != NULL)
-		return install_formulas(config) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+		return daemon_install_formulas(config);
 	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);

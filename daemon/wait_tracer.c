@@ -2,7 +2,7 @@
 #include "daemon/wait_tracer.h"
 
 #include "daemon/base/log.h"
-#include "probes/manifest.h"
+#include "daemon/config/formula_names.h"
 #include "probes/site/semaphores.h"
 
 /* Polling interval: the kernel changes semaphores without a notification. */
@@ -12,25 +12,40 @@
  * second. */
 #define STABLE_POLLS 25
 
-/* Whether a tracer has enabled all of `probes`, or any probe if that is NULL. */
 static bool
-tracer_has_enabled(const char *probes)
+tracer_has_enabled_formulas(const struct formula_set *formulas, const char *names)
 {
+	for (unsigned i = 0; formulas != NULL && i < formula_set_count(formulas); i++) {
+		struct formula_status status = formula_set_status(formulas, i);
+
+		if (formula_names_select(names, formula_name(status.formula)) && !status.traced)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a tracer has enabled all probes and formulas to wait for, or any if there are none. */
+static bool
+tracer_has_enabled(const struct config *config, const struct formula_set *formulas)
+{
+	const char *probes = config->wait_probes;
 	bool wanted[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
 
-	if (probes == NULL || !manifest_select_probes(probes, wanted, &unknown, &length))
+	if (probes == NULL || !formula_names_select_probes(config, probes, wanted, &unknown, &length))
 		return semaphores_sum() != 0;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		if (wanted[i] && semaphores_read(i) == 0)
 			return false;
-	return true;
+	return tracer_has_enabled_formulas(formulas, probes);
 }
 
 bool
-wait_for_tracer(struct loop *loop, const char *probes, double seconds)
+wait_for_tracer(struct loop *loop, const struct config *config, const struct formula_set *formulas)
 {
+	const char *probes = config->wait_probes;
+	double seconds = config->wait_timeout;
 	double polls = seconds * 1e9 / TRACER_POLL_NS;
 	unsigned before = 0, stable_polls = 0;
 
@@ -40,7 +55,7 @@ wait_for_tracer(struct loop *loop, const char *probes, double seconds)
 
 		site_sync_dtrace();
 		now = semaphores_sum();
-		enabled = tracer_has_enabled(probes);
+		enabled = tracer_has_enabled(config, formulas);
 		if (!enabled && seconds > 0 && i >= polls) {
 			if (probes != NULL)
 				log_warning("no tracer enabled %s within %g s; starting without", probes, seconds);

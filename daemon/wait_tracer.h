@@ -6,10 +6,13 @@
 #include <stdbool.h>
 
 #include "daemon/base/loop.h"
+#include "daemon/config/config.h"
+#include "formulas/formula_set.h"
 
-/* Waits until a tracer has enabled all of `probes`, a list of names and wildcards, or any probe if that is NULL, and
- * none has followed for a quarter of a second.  If they are not enabled it gives up after `seconds` (0: never) and logs
- * that.  False if the loop was stopped.  Call it before the printer is created, which enables probes itself. */
-bool wait_for_tracer(struct loop *loop, const char *probes, double seconds);
+/* Waits until a tracer has enabled all probes and formulas that config->wait_probes selects, or any probe if that is
+ * NULL, and none has followed for a quarter of a second.  `formulas` is NULL if there are none.  If the probes are not
+ * enabled it gives up after config->wait_timeout (0: never) and logs that.  False if the loop was stopped.  Call it
+ * before the printer is created, which enables probes itself. */
+bool wait_for_tracer(struct loop *loop, const struct config *config, const struct formula_set *formulas);
 
 #endif

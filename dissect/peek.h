@@ -36,7 +36,21 @@ struct frame_peek {
 	uint8_t direction;	  /* enum direction */
 	bool loopback;		  /* the link header says that the frame never left the host */
 	uint32_t payload_wire;	  /* bytes of payload on the wire; PEEK_TCP and PEEK_UDP */
+	const uint8_t *header;	  /* PEEK_TCP: the TCP header, TCP_HEADER_MIN bytes */
 };
+
+static inline struct slice
+peek_tcp_header(const struct frame_peek *peek)
+{
+	return (struct slice){peek->header, TCP_HEADER_MIN};
+}
+
+/* Bytes of the TCP header of a PEEK_TCP, options included. */
+static inline uint8_t
+peek_tcp_header_len(const struct frame_peek *peek)
+{
+	return peek->has_timestamps ? TCP_HEADER_MIN + 12 : TCP_HEADER_MIN;
+}
 
 /* TSval of a PEEK_TCP, 0 without timestamps. */
 static inline uint32_t
@@ -89,6 +103,7 @@ peek_tcp(struct frame_peek *peek, struct cursor *c)
 	peek->ack = slice_u32(fixed, 8);
 	peek->window = slice_u16(fixed, 14);
 	peek->payload_wire = c->wire;
+	peek->header = fixed.at;
 	return PEEK_TCP;
 }
 

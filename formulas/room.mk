@@ -11,6 +11,8 @@ libformulas_a_SOURCES += \
 	%D%/fields.c \
 	%D%/formula.c \
 	%D%/formula.h \
+	%D%/formula_set.c \
+	%D%/formula_set.h \
 	%D%/generate.c \
 	%D%/lexer.c \
 	%D%/lexer.h \

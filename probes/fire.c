@@ -62,6 +62,13 @@ struct emitter {
 
 	const struct emitter_listener *listener; /* NULL: no formula reads firings */
 	void *listener_context;
+	struct {
+		const struct frame_peek *peek;
+		bool insufficient; /* an argument was read that the peek does not give */
+		struct ipinfo ip;
+		struct tcpinfo tcp;
+		struct packet packet; /* only the frame is set */
+	} segment; /* of emitter_rejects_segment() */
 	emitter_find_owner *find_owner; /* NULL: owners are unknown */
 	void *owner_context;
 	const struct flow *owner_flow; /* flow whose owners were looked up for this packet, NULL none */
@@ -645,6 +652,58 @@ emit_tcp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsign
 
 	emitter_begin_firing(e, &f, probe, flow, endpoint);
 	emit_firing(&f, build_tcp);
+}
+
+static const void *
+build_from_peek(struct firing *f, unsigned position)
+{
+	struct emitter *e = f->emitter;
+
+	switch (position) {
+	case 2: args_ipinfo_of_peek(&e->segment.ip, e->segment.peek); return &e->segment.ip;
+	case 4: args_tcpinfo_of_peek(&e->segment.tcp, e->segment.peek); return &e->segment.tcp;
+	}
+	e->segment.insufficient = true;
+	return NULL;
+}
+
+static bool
+emitter_rejects_firing(struct emitter *e, struct firing *f, enum probe_id probe)
+{
+	f->probe = probe;
+	return semaphores_formulas(probe) == 0 || e->listener == NULL ||
+	       (e->listener->rejects != NULL && e->listener->rejects(e->listener_context, f) &&
+		!e->segment.insufficient);
+}
+
+bool
+emitter_rejects_segment(struct emitter *e, const struct frame *frame, const struct frame_peek *peek, bool sends,
+			bool receives)
+{
+	struct firing f;
+
+	f.built = 0;
+	f.ts = frame->ts;
+	f.packet = &e->segment.packet;
+	f.emitter = e;
+	f.build = build_from_peek;
+	f.flow = NULL;
+	e->segment.peek = peek;
+	e->segment.insufficient = false;
+	e->segment.packet.frame = frame;
+	return (!sends || emitter_rejects_firing(e, &f, PROBE_TCP_SEND)) &&
+	       (!receives || emitter_rejects_firing(e, &f, PROBE_TCP_RECEIVE));
+}
+
+void
+emitter_count_rejected(struct emitter *e, bool sends, bool receives)
+{
+	if (e->listener == NULL)
+		return;
+	if (sends)
+		e->listener->count_rejected(e->listener_context, PROBE_TCP_SEND);
+	if (receives)
+		e->listener->count_rejected(e->listener_context, PROBE_TCP_RECEIVE);
 }
 
 static struct syn_ack *

@@ -20,6 +20,7 @@
 struct printer;
 struct emitter;
 struct firing;
+struct frame_peek;
 struct firing_sequences; /* counts the firings of each probe over all emitters of a run */
 
 /* Creates an emitter, one per thread.  `printer` (NULL: none) receives every firing too; `flows` is the table of the
@@ -62,10 +63,21 @@ void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find,
 struct emitter_listener {
 	void (*fire)(void *context, struct firing *firing); /* the arguments are built when they are first read */
 	void (*poll)(void *context); /* emitter_poll_semaphores() calls it first, and emitter_set_listener() */
+	/* Whether a firing has no effect but to be counted; it is not counted yet.  NULL: never. */
+	bool (*rejects)(void *context, struct firing *firing);
+	void (*count_rejected)(void *context, enum probe_id probe); /* counts it */
 };
 
 /* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */
 void emitter_set_listener(struct emitter *emitter, const struct emitter_listener *listener, void *context);
+
+/* Whether tcp-send and tcp-receive, as far as they would fire for a segment of the fast path, have no effect on the
+ * listener: its headers alone show that.  False if more is needed to know. */
+bool emitter_rejects_segment(struct emitter *emitter, const struct frame *frame, const struct frame_peek *peek,
+			     bool sends, bool receives);
+
+/* Counts the firings of such a segment. */
+void emitter_count_rejected(struct emitter *emitter, bool sends, bool receives);
 
 /* Firings of a probe for its tracers since the start; verdicts on transport checksums of packets for which a probe
  * fired. */

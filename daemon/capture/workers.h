@@ -22,6 +22,7 @@
 #include "daemon/observe/observer.h"
 #include "daemon/owner/owner_lookup.h"
 
+struct formula_set;
 struct workers;
 
 /* Resources of a worker, in order of acquisition. */
@@ -53,6 +54,7 @@ struct workers {
 	bool may_reopen;       /* the capability to open interfaces is kept */
 	struct fanout *fanout; /* NULL if there is only one worker, like the next two */
 	struct firing_sequences *sequences;
+	struct formula_set *formulas; /* borrowed; NULL if there are none */
 	struct wakeup *ended_wakeup; /* sent when a worker ends, which ends the run */
 	unsigned count;
 	struct worker worker[];

@@ -69,6 +69,8 @@ struct config {
 	const char *wait_probes; /* comma-separated names and wildcards that a tracer must enable; NULL for any probe */
 	enum print_format print;
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
+	const char **formulas;	  /* NULL-terminated definitions, each of which compiles */
+	const char *formula_file; /* file of the formulas' probe sites; NULL: a temporary one */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;

@@ -86,6 +86,28 @@ config_file_make_options(void)
 	return options; /* the zeroed row behind them marks the end */
 }
 
+/* Checks the values that may depend on others. */
+static bool
+config_file_check_values(const char *name)
+{
+	char error[256], buffer[OPTIONS_VALUE_MAX];
+	const char *value;
+
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (parser->lines[i] == 0 || parser->overridden_rows[i] || row->kind->check == NULL ||
+		    row->kind->check(parser->config, row, error, sizeof error))
+			continue;
+		if (row->kind->list || (value = row->kind->get(parser->config, row, 0, buffer)) == NULL)
+			log_error("%s:%d: %s: %s", name, parser->lines[i], row->name, error);
+		else
+			log_error("%s:%d: %s = %s: %s", name, parser->lines[i], row->name, value, error);
+		return false;
+	}
+	return true;
+}
+
 static bool
 config_file_parse_text(char *text, const char *name, cfg_opt_t *options)
 {
@@ -124,7 +146,7 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 		log_error("cannot read %s: out of memory", name);
 	} else {
 		parser = &own;
-		good = config_file_parse_text(text, name, options);
+		good = config_file_parse_text(text, name, options) && config_file_check_values(name);
 		parser = NULL;
 	}
 	config_free(&own.discarded);

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "daemon/base/log_debug.h"
+#include "daemon/config/formula_names.h"
 #include "daemon/config/options.h"
+#include "formulas/formula.h"
 #include "probes/manifest.h"
 
 static void *
@@ -324,6 +326,33 @@ value_get_string_item(const struct config *config, const struct option_row *row,
 
 const struct option_kind value_string_list = {.set = value_append_string, .get = value_get_string_item, .list = true};
 
+static bool
+value_append_formula(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	struct formula_error mistake;
+	struct formula *formula = formula_compile(text, &mistake);
+
+	if (formula != NULL) {
+		formula_free(formula);
+		return value_append_string(config, row, text, error, size);
+	}
+	if (strchr(text, '\n') == NULL)
+		snprintf(error, size, "column %u: %s", mistake.column, mistake.message);
+	else
+		snprintf(error, size, "line %u, column %u: %s", mistake.line, mistake.column, mistake.message);
+	return false;
+}
+
+static bool
+value_check_formulas(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	(void)row;
+	return formula_names_check(config, error, size);
+}
+
+const struct option_kind value_formula = {
+    .set = value_append_formula, .get = value_get_string_item, .check = value_check_formulas, .list = true};
+
 static const char *const view_mode_names[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 
 static bool
@@ -424,26 +453,46 @@ value_set_wait_tracer(struct config *config, const struct option_row *row, const
 
 const struct option_kind value_wait_tracer = {.set = value_set_wait_tracer, .get = value_get_none};
 
-/* Copies a list of probes to `*list`; each of its words must select a probe. */
+/* Copies a list of probes to `*list`; value_check_probes() checks it, because it may name formulas. */
 static bool
 value_copy_probes(struct config *config, const char *text, const char **list, char *error, size_t size)
+{
+	if (*text == '\0') {
+		snprintf(error, size, "expected a probe such as tcp-receive or tcp-*");
+		return false;
+	}
+	*list = value_copy_string(config, text, error, size);
+	return *list != NULL;
+}
+
+/* Each word of the list must select a probe or a formula. */
+static bool
+value_check_probes(const struct config *config, const char *list, char *error, size_t size)
 {
 	bool selected[PROBE_COUNT];
 	const char *unknown;
 	size_t length;
 	char hint[NEAREST_HINT_MAX];
 
-	if (*text == '\0') {
-		snprintf(error, size, "expected a probe such as tcp-receive or tcp-*");
-		return false;
-	}
-	if (!manifest_select_probes(text, selected, &unknown, &length)) {
-		snprintf(error, size, "there is no probe \"%.*s\"%s; netobsd --list-probes lists them all",
-			 length < 60 ? (int)length : 60, unknown, options_probe_hint(unknown, length, hint));
-		return false;
-	}
-	*list = value_copy_string(config, text, error, size);
-	return *list != NULL;
+	if (formula_names_select_probes(config, list, selected, &unknown, &length))
+		return true;
+	snprintf(error, size, "there is no probe \"%.*s\"%s; netobsd --list-probes lists them all",
+		 length < 60 ? (int)length : 60, unknown, options_probe_hint(unknown, length, hint));
+	return false;
+}
+
+static bool
+value_check_wait_probes(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	(void)row;
+	return value_check_probes(config, config->wait_probes, error, size);
+}
+
+static bool
+value_check_print(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	(void)row;
+	return value_check_probes(config, config->print_probes, error, size);
 }
 
 static bool
@@ -454,7 +503,8 @@ value_set_wait_probes(struct config *config, const struct option_row *row, const
 	return value_copy_probes(config, text, &config->wait_probes, error, size);
 }
 
-const struct option_kind value_wait_probes = {.set = value_set_wait_probes, .get = value_get_none};
+const struct option_kind value_wait_probes = {
+    .set = value_set_wait_probes, .get = value_get_none, .check = value_check_wait_probes};
 
 /* --print and --format: the format is determined when both have been parsed. */
 static bool
@@ -476,7 +526,7 @@ value_get_print(const struct config *config, const struct option_row *row, size_
 	return config->print_probes != NULL ? config->print_probes : "*";
 }
 
-const struct option_kind value_print = {.set = value_set_print, .get = value_get_print};
+const struct option_kind value_print = {.set = value_set_print, .get = value_get_print, .check = value_check_print};
 
 static bool
 value_set_format(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)

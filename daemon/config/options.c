@@ -95,6 +95,14 @@ const struct option_row options_table[] = {
 	{.name = "format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_format, .argument = "FORMAT",
 	 .source = OPTION_ANYWHERE,
 	 .help = "format of --print and --list-probes: text or json"},
+	{.name = "formula", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_formula,
+	 .argument = "DEFINITION", FIELD(formulas),
+	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
+	 .help = "define a probe, NAME = PROBE where EXPRESSION (netobs(7), FORMULAS); may be repeated"},
+	{.name = "formula-file", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_string,
+	 .argument = "PATH", FIELD(formula_file),
+	 .source = OPTION_ANYWHERE,
+	 .help = "file with the probe sites of formulas, for tracers; default: a temporary file"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),
@@ -195,6 +203,7 @@ config_set_defaults(struct config *config)
 	*config = (struct config){
 	    .interface_names = calloc(1, sizeof *config->interface_names),
 	    .capture_paths = calloc(1, sizeof *config->capture_paths),
+	    .formulas = calloc(1, sizeof *config->formulas),
 	    .observe_inner = true,
 	    .lookup_owners = true,
 	    .control_mode = 0660,
@@ -205,7 +214,7 @@ config_set_defaults(struct config *config)
 	};
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		config->app_ports[i] = app_protocols[i]->ports;
-	return config->interface_names != NULL && config->capture_paths != NULL;
+	return config->interface_names != NULL && config->capture_paths != NULL && config->formulas != NULL;
 }
 
 void
@@ -219,6 +228,7 @@ config_free(struct config *config)
 	}
 	free(config->interface_names);
 	free(config->capture_paths);
+	free(config->formulas);
 	free(config->local_prefixes);
 	*config = (struct config){0};
 }
@@ -395,6 +405,27 @@ options_check_combination(struct config *config, const bool given[ROWS])
 	return options_check_scope(config, given) && options_check_standard_input(config);
 }
 
+/* Checks the values of the command line that may depend on others, or on the file. */
+static bool
+options_check_values(const struct config *config, const bool given[ROWS])
+{
+	char error[256], buffer[OPTIONS_VALUE_MAX];
+	const char *value;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (!given[i] || row->kind->check == NULL || row->kind->check(config, row, error, sizeof error))
+			continue;
+		if (row->kind->list || (value = row->kind->get(config, row, 0, buffer)) == NULL)
+			log_error("--%s: %s", row->name, error);
+		else
+			log_error("--%s %s: %s", row->name, value, error);
+		return false;
+	}
+	return true;
+}
+
 /* Applies one option.  OPTIONS_RUN: continue. */
 static enum options_result
 options_apply_row(const struct option_row *row, struct config *config)
@@ -477,7 +508,8 @@ options_parse(int argc, char **argv, struct config *config)
 	result = options_parse_command_line(argc, argv, config, given);
 	if (result != OPTIONS_RUN)
 		return result;
-	if (!options_read_config_file(config, given) || !options_check_combination(config, given))
+	if (!options_read_config_file(config, given) || !options_check_values(config, given) ||
+	    !options_check_combination(config, given))
 		return OPTIONS_INVALID;
 	if (config->print_config)
 		config_print(stdout, config);

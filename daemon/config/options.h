@@ -58,6 +58,8 @@ struct option_kind {
 	 * `buffer`. */
 	const char *(*get)(const struct config *config, const struct option_row *row, size_t index,
 			   char buffer[OPTIONS_VALUE_MAX]);
+	/* Checks the value when everything has been parsed; NULL: nothing to check.  False, with `error`, if bad. */
+	bool (*check)(const struct config *config, const struct option_row *row, char *error, size_t size);
 	bool list;   /* holds several values */
 	bool toggle; /* takes no value on the command line, true or false in the file */
 };
@@ -119,6 +121,6 @@ void options_print_help(FILE *to);
 extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
     value_uint32, value_file_mode, value_int_or_default, value_seconds, value_view, value_prefix, value_replay_speed,
     value_wait_tracer, value_wait_probes, value_print, value_format, value_filter, value_user, value_probe_site,
-    value_none, value_ports, value_debug_topics;
+    value_none, value_ports, value_debug_topics, value_formula;
 
 #endif

@@ -9,6 +9,8 @@ libdaemon_a_SOURCES += \
 	%D%/config_print.h \
 	%D%/config_text.c \
 	%D%/config_text.h \
+	%D%/formula_names.c \
+	%D%/formula_names.h \
 	%D%/option_values.c \
 	%D%/options.c \
 	%D%/options.h \

@@ -167,11 +167,17 @@ static void
 observer_check_probes(struct observer *o)
 {
 	o->untraced = o->fast = true;
+	o->screened = false;
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
 		if (!semaphores_enabled(probe))
 			continue;
 		o->untraced = false;
-		o->fast = o->fast && !manifest_per_packet[probe];
+		if (!manifest_per_packet[probe])
+			continue;
+		if (semaphores_read(probe) == 0 && (probe == PROBE_TCP_SEND || probe == PROBE_TCP_RECEIVE))
+			o->screened = true;
+		else
+			o->fast = false;
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "dissect/packet.h"
 #include "flow/flow.h"
 #include "flow/reassembly/reassembly.h"
-#include "probes/fire.h"
 
 /* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
 #define OBSERVE_BATCH 128
@@ -21,6 +20,7 @@ struct observer;
 struct owner_lookup;
 struct printer;
 struct emitter;
+struct emitter_listener;
 struct firing_sequences;
 struct lower_dedup;
 

@@ -6,6 +6,7 @@
 #include "daemon/host/lower_dedup.h"
 #include "dissect/dissect.h"
 #include "flow/fastpath.h"
+#include "probes/fire.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -16,6 +17,11 @@ struct pipeline_entry {
 	enum peek_kind kind;
 	struct frame_peek peek;
 	struct flow_lookup lookup; /* set unless kind is PEEK_NONE */
+};
+
+/* The probes of a segment on the fast path that would fire for formulas. */
+struct pipeline_firings {
+	bool send, receive;
 };
 
 /* Frames that pass a stage together. */
@@ -136,6 +142,29 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
+/* While formulas read tcp-send or tcp-receive: whether they reject the segment by its headers, if it takes the fast
+ * path; then sets the firings to count.  Out of line, so that other runs do not pay for it. */
+static __attribute__((noinline)) bool
+pipeline_screen(struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
+		struct pipeline_firings *firings)
+{
+	unsigned sender = e->lookup.sender, local;
+	bool loopback = pipeline_is_loopback(frame, e);
+
+	*firings = (struct pipeline_firings){false, false};
+	if (e->kind != PEEK_TCP || e->lookup.candidate == NULL)
+		return true;
+	/* As in locality_of_packet(): `local` has every end that this frame can have. */
+	local = o->view == VIEW_HOST && !loopback ? e->lookup.candidate->local : BOTH_LOCAL;
+	firings->send = o->view != VIEW_MONITOR && (local >> sender & 1) != 0;
+	firings->receive = (local >> (1 - sender) & 1) != 0;
+	if (o->view == VIEW_HOST && !loopback && e->peek.direction != DIRECTION_UNKNOWN) {
+		firings->send = firings->send && e->peek.direction == DIRECTION_OUT;
+		firings->receive = firings->receive && e->peek.direction == DIRECTION_IN;
+	}
+	return emitter_rejects_segment(o->emitter, frame, &e->peek, firings->send, firings->receive);
+}
+
 static void
 pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {
@@ -154,13 +183,22 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 	observe_frame(o, work);
 }
 
+static inline void
+pipeline_count_fast(struct observer *o, bool screened, const struct pipeline_firings *firings)
+{
+	observe_count_packet(o);
+	if (__builtin_expect(screened, 0))
+		emitter_count_rejected(o->emitter, firings->send, firings->receive);
+}
+
 /* The only place that counts frames. */
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
 {
-	const bool fast = o->fast;
+	const bool fast = o->fast, screened = o->screened;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
+	struct pipeline_firings firings;
 	uint64_t bytes = 0;
 
 	if (o->held != NULL) /* these frames are held, too */
@@ -174,8 +212,9 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		observe_run_timers(o);
 		if (pipeline_is_loopback_copy(frame, e))
 			o->counters.loopback_duplicates++;
-		else if (__builtin_expect(fast && pipeline_apply_fast(o, frame, e), 1))
-			observe_count_packet(o);
+		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
+					  pipeline_apply_fast(o, frame, e), 1))
+			pipeline_count_fast(o, screened, &firings);
 		else
 			pipeline_apply_slow(o, frame, e);
 	}

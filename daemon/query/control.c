@@ -25,7 +25,7 @@ struct control {
 /* State of one request. */
 struct control_job {
 	struct control_reply reply;
-	char error[256]; /* why the request is rejected, "" if it is not */
+	char error[320]; /* why the request is rejected, "" if it is not */
 };
 
 _Static_assert(sizeof(struct control_job) <= SERVER_STATE_SIZE, "the server has memory for a job");
@@ -58,8 +58,28 @@ control_check_permission(const struct control_request *request, char *error, siz
 		what = "reload the configuration";
 	else if (request->command == REQUEST_DEBUG && request->set_debug)
 		what = "switch debug messages";
+	else if (request->command == REQUEST_DEFINE || request->command == REQUEST_UNDEFINE)
+		what = "define formulas";
 	if (what != NULL)
 		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
+}
+
+/* Defines a formula or removes one, because the request is in memory only now. */
+static void
+control_change_formulas(struct control_reply *reply, char *error, size_t size)
+{
+	const struct control_request *request = &reply->request;
+	const struct query_context *query = reply->query;
+	char reason[320] = "";
+	bool done = true;
+
+	if (request->command == REQUEST_DEFINE)
+		done = query->define_formula(query->context, request->formula, reason, sizeof reason);
+	else if (request->command == REQUEST_UNDEFINE)
+		done = query->undefine_formula(query->context, request->formula, reason, sizeof reason);
+	if (!done)
+		snprintf(error, size, "%s", reason);
+	reply->request.formula = NULL;
 }
 
 static void
@@ -84,6 +104,8 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		  control_request_name(job->reply.request.command), job->reply.request.json ? ", as JSON" : "");
 	if (uid != 0 && uid != control->access.uid)
 		control_check_permission(&job->reply.request, job->error, sizeof job->error);
+	if (job->error[0] == '\0')
+		control_change_formulas(&job->reply, job->error, sizeof job->error);
 }
 
 static enum server_next

@@ -20,6 +20,8 @@ static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_CONNECTION] = "connection", [REQUEST_PROBES] = "probes",
     [REQUEST_INTERFACES] = "interfaces", [REQUEST_COUNTERS] = "counters",
     [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
+    [REQUEST_FORMULAS] = "formulas",	 [REQUEST_DEFINE] = "define",
+    [REQUEST_UNDEFINE] = "undefine",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -169,6 +171,12 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 	}
 	if (request->command == REQUEST_DEBUG)
 		return control_parse_topics(request, words, count, error, size);
+	if (request->command == REQUEST_UNDEFINE) {
+		request->formula = words[0];
+		if (count != 1)
+			snprintf(error, size, "undefine: expected the name of a formula, as listed by \"formulas\"");
+		return count == 1;
+	}
 	if (request->command != REQUEST_CONNECTIONS && count > 0) {
 		snprintf(error, size, "%s takes no operands", command_names[request->command]);
 		return false;
@@ -198,6 +206,29 @@ control_command_hint(const char *word, char hint[NEAREST_HINT_MAX])
 	return nearest_hint(&nearest, "", hint);
 }
 
+/* Parses "define DEFINITION".  A definition is no list of words: only a last "--json" is not part of it. */
+static bool
+control_parse_define(char *line, struct control_request *request)
+{
+	static const char command[] = "define", json[] = " --json";
+	size_t blanks = strspn(line, " \t"), length;
+	char *definition = line + blanks + sizeof command - 1;
+
+	if (strncmp(line + blanks, command, sizeof command - 1) != 0 || strspn(definition, " \t") == 0)
+		return false;
+	definition += strspn(definition, " \t");
+	length = strlen(definition);
+	while (length > 0 && strchr(" \t\r", definition[length - 1]) != NULL)
+		definition[--length] = '\0';
+	if (length >= sizeof json - 1 && strcmp(definition + length - (sizeof json - 1), json) == 0) {
+		definition[length - (sizeof json - 1)] = '\0';
+		request->json = true;
+	}
+	request->command = REQUEST_DEFINE;
+	request->formula = definition;
+	return true;
+}
+
 bool
 control_request_parse(char *line, struct control_request *request, char *error, size_t size)
 {
@@ -205,6 +236,8 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	unsigned count;
 
 	*request = (struct control_request){0};
+	if (control_parse_define(line, request))
+		return true;
 	count = control_split_words(line, words, &request->json);
 	if (count == 0 || count > WORDS_MAX) {
 		snprintf(error, size, count == 0 ? "the request is empty" : "the request has more than %d words",
@@ -216,8 +249,12 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload and debug",
+			 "counters, reload, debug, formulas, define and undefine",
 			 control_command_hint(words[0], hint));
+		return false;
+	}
+	if (request->command == REQUEST_DEFINE) {
+		snprintf(error, size, "define: expected a definition, NAME = PROBE where EXPRESSION");
 		return false;
 	}
 	return control_parse_operands(request, words + 1, count - 1, error, size);

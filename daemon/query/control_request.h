@@ -23,6 +23,9 @@ enum control_command {
 	REQUEST_COUNTERS,
 	REQUEST_RELOAD,
 	REQUEST_DEBUG,
+	REQUEST_FORMULAS,
+	REQUEST_DEFINE,
+	REQUEST_UNDEFINE,
 	REQUEST_COMMANDS
 };
 
@@ -43,6 +46,7 @@ struct control_request {
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
+	const char *formula; /* REQUEST_DEFINE: definition; REQUEST_UNDEFINE: name; in the line that was parsed */
 };
 
 const char *control_request_name(enum control_command command);

@@ -118,6 +118,28 @@ metrics_add_enabled(struct text_buffer *text)
 				     site_count_enablers(SEMAPHORE_READ(probe_semaphores[i])));
 }
 
+/* Their names need no escaping. */
+static void
+metrics_add_formulas(const struct query_context *query, struct text_buffer *text)
+{
+	if (query->formulas == NULL)
+		return;
+	workers_pause(query->workers);
+	metrics_add_family(text, "formula_total", "counter", "Firings of formulas, see netobs(7).");
+	for (unsigned i = 0; i < formula_set_count(query->formulas); i++) {
+		struct formula_status status = formula_set_status(query->formulas, i);
+
+		metrics_add_labelled(text, "formula_total", "name", formula_name(status.formula), status.matched);
+	}
+	metrics_add_family(text, "formula_seen_total", "counter", "Firings for which a formula was evaluated.");
+	for (unsigned i = 0; i < formula_set_count(query->formulas); i++) {
+		struct formula_status status = formula_set_status(query->formulas, i);
+
+		metrics_add_labelled(text, "formula_seen_total", "name", formula_name(status.formula), status.seen);
+	}
+	workers_resume(query->workers);
+}
+
 void
 metrics_write_page(struct query_context *query, const struct state_counter *counters, struct text_buffer *text)
 {
@@ -133,4 +155,5 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 	stats_visit_interfaces(query->workers, metrics_add_interface, text);
 	metrics_add_memory(query, text);
 	metrics_add_enabled(text);
+	metrics_add_formulas(query, text);
 }

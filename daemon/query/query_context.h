@@ -9,6 +9,7 @@
 
 #include "daemon/stats/build_id.h"
 #include "daemon/stats/stats.h"
+#include "formulas/formula_set.h"
 
 /* All pointers are borrowed. */
 struct query_context {
@@ -18,6 +19,10 @@ struct query_context {
 	int64_t started; /* seconds since the epoch */
 	/* Reloads the configuration.  False, with `error`, if nothing was changed. */
 	bool (*reload)(void *context, char *error, size_t size);
+	struct formula_set *formulas; /* NULL if there can be none */
+	/* Defines a formula, or removes one.  False, with `error`, if nothing was changed. */
+	bool (*define_formula)(void *context, const char *text, char *error, size_t size);
+	bool (*undefine_formula)(void *context, const char *name, char *error, size_t size);
 	void *context;
 };
 

@@ -9,6 +9,8 @@
 #include "probes/netobs.h"
 #include "probes/owner.h"
 
+struct frame_peek;
+
 /* An endpoint of a connection as probes report it: the flow, the end, and its control block, which may be the present
  * one or a saved one (before or after a change of state). */
 struct probe_endpoint {
@@ -34,6 +36,8 @@ void args_arpinfo(struct arpinfo *info, const struct arp_layer *arp);
 
 /* IP and ICMP. */
 void args_ipinfo(struct ipinfo *info, const struct ip_layer *ip);
+/* Like args_ipinfo() for a PEEK_TCP. */
+void args_ipinfo_of_peek(struct ipinfo *info, const struct frame_peek *peek);
 void args_ipv4info(struct ipv4info *info, const struct ip_layer *ip);
 void args_ipv6info(struct ipv6info *info, const struct ip_layer *ip);
 void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
@@ -41,6 +45,8 @@ void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
 /* Transports and their connections.  cs_seq is left 0. */
 void args_csinfo(struct csinfo *info, const struct probe_endpoint *of, uint64_t now);
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
+/* Like args_tcpinfo() for a PEEK_TCP.  `info` is zero or holds another segment, whose text is kept if it is right. */
+void args_tcpinfo_of_peek(struct tcpinfo *info, const struct frame_peek *peek);
 void args_tcpsinfo(struct tcpsinfo *info, const struct probe_endpoint *of);
 void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);
 void args_tcprinfo(struct tcprinfo *info, const struct retransmission *retransmission);

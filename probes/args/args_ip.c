@@ -2,6 +2,7 @@
 /* Arguments from IP and ICMP: ipinfo, ipv4info, ipv6info, icmpinfo. */
 #include <string.h>
 
+#include "dissect/peek.h"
 #include "probes/args/args.h"
 #include "probes/names.h"
 
@@ -13,6 +14,15 @@ args_ipinfo(struct ipinfo *info, const struct ip_layer *ip)
 	info->ip_plength = ip->payload_len;
 	field_set_address(info->ip_saddr, sizeof info->ip_saddr, ip->version, ip->src);
 	field_set_address(info->ip_daddr, sizeof info->ip_daddr, ip->version, ip->dst);
+}
+
+void
+args_ipinfo_of_peek(struct ipinfo *info, const struct frame_peek *peek)
+{
+	info->ip_ver = peek->version;
+	info->ip_plength = peek->payload_wire + peek_tcp_header_len(peek);
+	field_set_address(info->ip_saddr, sizeof info->ip_saddr, peek->version, peek->src);
+	field_set_address(info->ip_daddr, sizeof info->ip_daddr, peek->version, peek->dst);
 }
 
 void

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "dissect/peek.h"
 #include "flow/tcp/tcp.h"
 #include "probes/args/args.h"
 #include "probes/names.h"
@@ -53,6 +54,32 @@ args_tcpinfo(struct tcpinfo *info, const struct packet *packet)
 	    .tcp_payload = packet->payload_wire,
 	};
 	field_set_tcp_flags(info->tcp_flagstr, tcp->flags);
+}
+
+void
+args_tcpinfo_of_peek(struct tcpinfo *info, const struct frame_peek *peek)
+{
+	static const char common[2][sizeof info->tcp_flagstr] = {"ACK", "PSH|ACK"};
+	struct slice header = peek_tcp_header(peek);
+	uint8_t flags = slice_u8(header, 13);
+
+	info->tcp_sport = peek->sport;
+	info->tcp_dport = peek->dport;
+	info->tcp_seq = peek->seq;
+	info->tcp_ack = peek->ack;
+	info->tcp_offset = peek_tcp_header_len(peek);
+	info->tcp_window = peek->window;
+	info->tcp_checksum = slice_u16(header, 16);
+	info->tcp_urgent = slice_u16(header, 18);
+	info->tcp_hdr = args_pointer(header.at);
+	info->tcp_payload = peek->payload_wire;
+	if (info->tcp_flags == flags)
+		return;
+	info->tcp_flags = flags;
+	if ((flags & ~TCP_PSH) == TCP_ACK)
+		memcpy(info->tcp_flagstr, common[(flags & TCP_PSH) != 0], sizeof info->tcp_flagstr);
+	else
+		field_set_tcp_flags(info->tcp_flagstr, flags);
 }
 
 /* 1 active, 0 passive; -1 if neither end's SYN was captured. */

@@ -3,8 +3,8 @@
  * The built-in tracer: prints firings from the same structs that tracers read.  JSON is one object per line, as
  * netobsd(8) says: {"probe":"tcp-receive","args":[{"pkt_addr":7,...},{"cs_cid":3,...},null,...]} with the field names
  * of netobs.h as keys; byte arrays are hex strings, and memory addresses are omitted.  A firing of a formula has the
- * name of its probe, too: {"probe":"slow-handshake","of":"tcp-connect-established","args":...  Text is one line per firing:
- * time (UTC), probe, and the most important fields.
+ * name of its probe, too: {"probe":"slow-handshake","of":"tcp-connect-established","args":...  Text is one line per
+ * firing: time (UTC), probe, and the most important fields.
  */
 #ifndef NETOBS_PROBES_PRINT_PRINT_H
 #define NETOBS_PROBES_PRINT_PRINT_H

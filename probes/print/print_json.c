@@ -94,7 +94,7 @@ print_json_prepare(struct printer *printer)
 		if (!json_prepare_struct(&printer->json[i], &manifest_structs[i]))
 			return false;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		assert(json_max_line_length(printer, &manifest_probes[i]) <= PRINT_LINE_MAX);
+		assert(json_max_line_length(printer, &manifest_probes[i]) + PRINT_FORMULA_MAX + 16 <= PRINT_LINE_MAX);
 	return true;
 }
 

@@ -61,11 +61,14 @@ semaphores_remove_formula(unsigned probe)
 	__atomic_fetch_sub(&semaphores_of(probe)->formulas, 1, __ATOMIC_RELAXED);
 }
 
+/* The tracers of further probes, those of formulas; NULL while there are none. */
+extern unsigned (*semaphores_further)(void);
+
 /* Sum of all tracers: 0 while no probe is traced; changes whenever a probe is traced that was not, or no longer. */
 static inline unsigned
 semaphores_sum(void)
 {
-	unsigned sum = 0;
+	unsigned sum = semaphores_further != NULL ? semaphores_further() : 0;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		sum += semaphores_read(i);

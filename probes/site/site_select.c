@@ -6,7 +6,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "probes/site/semaphores.h"
 #include "probes/site/site.h"
+
+unsigned (*semaphores_further)(void);
 
 #ifdef PROBE_HAS_FAST_SITE
 

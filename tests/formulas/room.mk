@@ -5,6 +5,12 @@ unit_tests += \
 	%D%/test_mistakes \
 	%D%/test_threshold
 
+shell_tests += \
+	%D%/replay.sh
+
+quick_shell_tests += \
+	%D%/replay.sh
+
 # Formulas are evaluated on firings of the tests' own.
 firing_sample = %D%/firing_sample.c %D%/firing_sample.h
 tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)

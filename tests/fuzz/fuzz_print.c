@@ -161,16 +161,21 @@ check_buffers(const uint8_t *bytes, size_t size)
 
 /* --------------------------------------------------------------------------------------------------------- an input */
 
+/* As long as the name of a formula can be. */
+static const char longest_name[] = "a-name-of-sixty-four-characters-a-name-of-sixty-four-characters-";
+
+_Static_assert(sizeof longest_name - 1 == PRINT_FORMULA_MAX, "the longest name");
+
 static void
-check_lines(enum probe_id id, const void *const args[6])
+check_lines(const char *formula, enum probe_id id, const void *const args[6])
 {
 	static char line[PRINT_LINE_MAX];
 	size_t length, where;
 
-	length = (size_t)(print_json_line(&json_printer, id, args, line) - line);
+	length = (size_t)(print_json_line(&json_printer, formula, id, args, line) - line);
 	must(length > 1 && length <= sizeof line && line[length - 1] == '\n');
 	must(json_check(line, length - 1, &where));
-	length = (size_t)(print_text_line(&text_printer, id, args, line) - line);
+	length = (size_t)(print_text_line(&text_printer, formula, id, args, line) - line);
 	must(length > 1 && length <= sizeof line && line[length - 1] == '\n');
 	for (size_t i = 0; i < length - 1; i++)
 		must(line[i] >= ' ' && line[i] <= '~');
@@ -205,7 +210,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (unsigned i = 0; i < 6; i++)
 		given[i] = args[i];
-	check_lines(id, given);
+	check_lines(NULL, id, given);
+	check_lines(longest_name, id, given);
 	for (unsigned i = 0; i < 6; i++)
 		free(args[i]);
 	return 0;

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/formula_sites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/config/formula_names.h"
+#include "daemon/install_formulas.h"
+#include "formulas/slots/slots.h"
+#include "probes/site/semaphores.h"
+
+struct formula_sites {
+	const struct config *config;
+	struct formula_set *set; /* NULL: there are no formulas and none can be defined */
+	struct slots *slots;	 /* NULL: none can be traced */
+	struct slot_names names; /* in the file, when it was last read */
+};
+
+/* For semaphores_sum(), which has no context. */
+static const struct formula_set *traced_set;
+
+static unsigned
+formula_sites_count_tracers(void)
+{
+	return traced_set != NULL ? formula_set_tracers(traced_set) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the slots */
+
+/* The slot that has the formula's name in the file, else a free one with a default name, which it may be given.  A
+ * formula without a slot cannot be traced. */
+static unsigned
+sites_choose_slot(struct formula_sites *sites, const char *name)
+{
+	unsigned slot = 0;
+
+	if (sites->slots == NULL)
+		return FORMULA_NO_SLOT;
+	while (slot < SLOTS_COUNT && strcmp(sites->names.of[slot], name) != 0)
+		slot++;
+	for (unsigned i = 0; slot == SLOTS_COUNT && i < SLOTS_COUNT; i++)
+		if (sites->names.of[i][0] == '\0' && formula_set_slot_is_free(sites->set, i))
+			slot = i;
+	return slot;
+}
+
+/* Reads the names again: another process may have written them. */
+static void
+sites_read_names(struct formula_sites *sites)
+{
+	char error[SLOT_ERROR_MAX];
+
+	if (sites->slots != NULL && !slots_current_names(sites->slots, &sites->names, error))
+		log_warning("the names of formulas cannot be read: %s", error);
+}
+
+/* Writes the name of a formula into a file of this process. */
+static void
+sites_write_name(struct formula_sites *sites, unsigned slot, const char *name)
+{
+	char error[SLOT_ERROR_MAX], site[32];
+
+	if (slots_write_name(slots_path(sites->slots), slot, name, error)) {
+		snprintf(sites->names.of[slot], sizeof sites->names.of[slot], "%s", name);
+		return;
+	}
+	snprintf(site, sizeof site, SLOTS_DEFAULT_PREFIX "%02u", slot + 1);
+	log_warning("formula %s can be traced as %s only: %s", name, site, error);
+}
+
+/* Gives a formula its slot.  `writable`: this process may still write its own file. */
+static void
+sites_assign_slot(struct formula_sites *sites, unsigned number, bool writable)
+{
+	const char *name = formula_name(formula_set_status(sites->set, number).formula);
+	unsigned slot = sites_choose_slot(sites, name);
+
+	if (slot == FORMULA_NO_SLOT)
+		return;
+	if (writable && slots_are_private(sites->slots) && strcmp(sites->names.of[slot], name) != 0)
+		sites_write_name(sites, slot, name);
+	formula_set_set_slot(sites->set, number, slot, strcmp(sites->names.of[slot], name) == 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the formulas */
+
+static bool
+sites_selects_printed(void *context, const char *name)
+{
+	const struct formula_sites *sites = context;
+
+	return sites->config->print != PRINT_OFF && formula_names_select(sites->config->print_probes, name);
+}
+
+static bool
+sites_add(struct formula_sites *sites, const char *text, enum formula_origin origin, char *error, size_t size)
+{
+	struct formula_error mistake;
+	struct formula *formula = formula_compile(text, &mistake);
+
+	if (formula == NULL) {
+		snprintf(error, size, "column %u: %s", mistake.column, mistake.message);
+		return false;
+	}
+	if (!formula_set_add(sites->set, formula, origin, error, size)) {
+		formula_free(formula);
+		return false;
+	}
+	if (sites->slots != NULL)
+		sites_assign_slot(sites, formula_set_count(sites->set) - 1, false);
+	formula_set_select_printed(sites->set, sites_selects_printed, sites);
+	return true;
+}
+
+static void
+sites_add_configured(struct formula_sites *sites, const char *text)
+{
+	char error[512];
+
+	if (!sites_add(sites, text, FORMULA_OF_CONFIG, error, sizeof error))
+		log_warning("formula \"%.60s\" is not defined: %s", text, error);
+}
+
+static bool
+config_defines(const struct config *config, const char *text)
+{
+	for (size_t i = 0; config->formulas[i] != NULL; i++)
+		if (strcmp(config->formulas[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool
+sites_defines(const struct formula_sites *sites, const char *text)
+{
+	for (unsigned i = 0; i < formula_set_count(sites->set); i++)
+		if (strcmp(formula_text(formula_set_status(sites->set, i).formula), text) == 0)
+			return true;
+	return false;
+}
+
+void
+formula_sites_reload(struct formula_sites *sites, const struct config *fresh)
+{
+	if (sites->set == NULL) {
+		if (fresh->formulas[0] != NULL)
+			log_warning("formulas can be defined after a restart of netobsd only: there were none");
+		return;
+	}
+	for (unsigned i = formula_set_count(sites->set); i-- > 0;) {
+		struct formula_status status = formula_set_status(sites->set, i);
+
+		if (status.origin == FORMULA_OF_CONFIG && !config_defines(fresh, formula_text(status.formula)))
+			formula_set_remove(sites->set, formula_name(status.formula));
+	}
+	sites_read_names(sites);
+	for (size_t i = 0; fresh->formulas[i] != NULL; i++)
+		if (!sites_defines(sites, fresh->formulas[i]))
+			sites_add_configured(sites, fresh->formulas[i]);
+}
+
+bool
+formula_sites_define(struct formula_sites *sites, const char *text, char *error, size_t size)
+{
+	sites_read_names(sites);
+	return sites_add(sites, text, FORMULA_OF_REQUEST, error, size);
+}
+
+bool
+formula_sites_undefine(struct formula_sites *sites, const char *name)
+{
+	return formula_set_remove(sites->set, name);
+}
+
+/* ---------------------------------------------------------------------------------------------------- start and end */
+
+/* Makes the configured file, as root; whoever else starts netobsd has a file that root has made. */
+static bool
+sites_open_file(struct formula_sites *sites, char error[SLOT_ERROR_MAX])
+{
+	const char *path = sites->config->formula_file;
+
+	if (geteuid() == 0 && !install_formulas(sites->config, path, error))
+		return false;
+	sites->slots = slots_open(path, error);
+	return sites->slots != NULL;
+}
+
+static void
+sites_open_slots(struct formula_sites *sites)
+{
+	char error[SLOT_ERROR_MAX] = "";
+
+	if (sites->config->formula_file != NULL && !sites_open_file(sites, error))
+		log_warning("formulas have a temporary file: %s", error);
+	if (sites->slots == NULL)
+		sites->slots = slots_open(NULL, error);
+	if (sites->slots == NULL)
+		log_warning("formulas cannot be traced, only counted and printed: %s", error);
+}
+
+struct formula_sites *
+formula_sites_open(const struct config *config)
+{
+	struct formula_sites *sites = calloc(1, sizeof *sites);
+
+	if (sites == NULL) {
+		log_error("out of memory");
+		return NULL;
+	}
+	sites->config = config;
+	if (config->formulas[0] == NULL && config->control_path == NULL)
+		return sites;
+	sites->set = formula_set_new(workers_count_for(config));
+	if (sites->set == NULL) {
+		log_error("out of memory");
+		free(sites);
+		return NULL;
+	}
+	for (size_t i = 0; config->formulas[i] != NULL; i++)
+		sites_add_configured(sites, config->formulas[i]);
+	sites_open_slots(sites);
+	if (sites->slots == NULL)
+		return sites;
+	sites_read_names(sites);
+	formula_set_set_slots(sites->set, slots_object(sites->slots), slots_path(sites->slots));
+	for (unsigned i = 0; i < formula_set_count(sites->set); i++)
+		sites_assign_slot(sites, i, true);
+	traced_set = sites->set;
+	semaphores_further = formula_sites_count_tracers;
+	return sites;
+}
+
+void
+formula_sites_connect(struct formula_sites *sites, struct workers *workers)
+{
+	workers->formulas = sites->set;
+	if (sites->set == NULL)
+		return;
+	for (unsigned i = 0; i < workers->count; i++)
+		observer_set_listener(workers->worker[i].observer,
+				      formula_set_connect(sites->set, i, workers->worker[i].printer),
+				      formula_set_part(sites->set, i));
+}
+
+struct formula_set *
+formula_sites_set(const struct formula_sites *sites)
+{
+	return sites != NULL ? sites->set : NULL;
+}
+
+void
+formula_sites_free(struct formula_sites *sites)
+{
+	if (sites == NULL)
+		return;
+	semaphores_further = NULL;
+	traced_set = NULL;
+	formula_set_free(sites->set);
+	slots_close(sites->slots);
+	free(sites);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The formulas of a run and their probe sites, from the configuration and from requests. */
+#ifndef NETOBS_DAEMON_FORMULA_SITES_H
+#define NETOBS_DAEMON_FORMULA_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/capture/workers.h"
+#include "daemon/config/config.h"
+#include "formulas/formula_set.h"
+
+struct formula_sites;
+
+/* Defines the formulas of the configuration, and maps their sites if there are any or requests may define some; call it
+ * before system calls are filtered.  Without sites formulas are counted and printed.  NULL, with a message logged, if
+ * out of memory. */
+struct formula_sites *formula_sites_open(const struct config *config);
+void formula_sites_free(struct formula_sites *sites);
+
+/* The formulas; NULL if there are none and none can be defined. */
+struct formula_set *formula_sites_set(const struct formula_sites *sites);
+
+/* Connects the observers, which must live as long. */
+void formula_sites_connect(struct formula_sites *sites, struct workers *workers);
+
+/* The following need all workers to be paused. */
+
+/* Makes the formulas of the configuration those of `fresh`; one whose definition is unchanged keeps its counts, and
+ * those of requests stay.  Problems are logged. */
+void formula_sites_reload(struct formula_sites *sites, const struct config *fresh);
+
+/* Adds a formula; false, with the reason in `error`. */
+bool formula_sites_define(struct formula_sites *sites, const char *text, char *error, size_t size);
+
+/* Removes a formula; false if there is none of this name. */
+bool formula_sites_undefine(struct formula_sites *sites, const char *name);
+
+#endif

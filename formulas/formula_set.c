@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "formulas/formula_set.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulas/threshold.h"
+#include "probes/fire.h"
+#include "probes/print/print.h"
+#include "probes/site/semaphores.h"
+
+/* One bit for each place of a formula. */
+typedef uint64_t places;
+
+_Static_assert(FORMULAS_MAX <= 64, "a bit for each place");
+
+struct formula_entry {
+	struct formula *formula; /* NULL: the place is free */
+	struct formula_threshold *threshold;
+	enum formula_origin origin;
+	unsigned slot;
+	bool named, printed;
+	_Atomic uint64_t sequence; /* firings since it was enabled, of all parts */
+};
+
+/* Used by the thread of one emitter. */
+struct formula_part {
+	struct formula_set *set;
+	struct printer *printer; /* NULL: none */
+	bool first;
+	places active;
+	places active_on[PROBE_COUNT];
+	struct {
+		uint64_t seen, matched;
+	} counts[FORMULAS_MAX];
+};
+
+struct formula_set {
+	const struct slots_object *slots;
+	const char *path; /* of the slots */
+	struct formula_entry entries[FORMULAS_MAX]; /* by place */
+	unsigned order[FORMULAS_MAX];		    /* places in the order of addition */
+	unsigned count;
+	unsigned part_count;
+	struct formula_part parts[];
+};
+
+struct formula_set *
+formula_set_new(unsigned parts)
+{
+	struct formula_set *set = calloc(1, sizeof *set + parts * sizeof set->parts[0]);
+
+	if (set == NULL)
+		return NULL;
+	set->part_count = parts;
+	for (unsigned i = 0; i < parts; i++) {
+		set->parts[i].set = set;
+		set->parts[i].first = i == 0;
+	}
+	return set;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the activity */
+
+static unsigned
+entry_tracers(const struct formula_set *set, const struct formula_entry *entry)
+{
+	return set->slots != NULL && entry->slot != FORMULA_NO_SLOT ?
+		   SEMAPHORE_READ(set->slots->slots[entry->slot].semaphore) :
+		   0;
+}
+
+static void
+part_set_active(struct formula_part *part, unsigned place, bool active)
+{
+	const struct formula *formula = part->set->entries[place].formula;
+	places bit = (places)1 << place;
+
+	part->active ^= bit;
+	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!formula_has_probe(formula, (enum probe_id)probe))
+			continue;
+		if (active && part->active_on[probe] == 0)
+			semaphores_add_formula(probe);
+		part->active_on[probe] ^= bit;
+		if (!active && part->active_on[probe] == 0)
+			semaphores_remove_formula(probe);
+	}
+}
+
+/* The next tracer counts from 1; another thread may have fired for it already. */
+static void
+entry_reset_sequence(const struct formula_set *set, struct formula_entry *entry)
+{
+	uint64_t before = atomic_load_explicit(&entry->sequence, memory_order_acquire);
+
+	if (before != 0 && entry_tracers(set, entry) == 0)
+		atomic_compare_exchange_strong_explicit(&entry->sequence, &before, 0, memory_order_relaxed,
+							memory_order_relaxed);
+}
+
+/* Determines which formulas are active: the semaphores of their slots change without a notification. */
+static void
+part_poll(void *context)
+{
+	struct formula_part *part = context;
+	struct formula_set *set = part->set;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		unsigned place = set->order[i];
+		struct formula_entry *entry = &set->entries[place];
+		bool enabled = (entry->printed && part->printer != NULL) || entry_tracers(set, entry) != 0;
+		bool active = enabled || formula_is_counted(entry->formula);
+
+		if (active != (part->active >> place & 1))
+			part_set_active(part, place, active);
+		if (!enabled && part->first)
+			entry_reset_sequence(set, entry);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ the firings */
+
+static void
+part_fire(struct formula_part *part, struct formula_entry *entry, struct firing *firing)
+{
+	const struct slots_object *slots = part->set->slots;
+	bool traced = entry_tracers(part->set, entry) != 0, printed = entry->printed && part->printer != NULL;
+
+	if (!traced && !printed)
+		return;
+	firing_complete(firing, atomic_fetch_add_explicit(&entry->sequence, 1, memory_order_relaxed) + 1);
+	if (traced)
+		slots->slots[entry->slot].fire(firing->args[0], firing->args[1], firing->args[2], firing->args[3],
+					       firing->args[4], firing->args[5]);
+	if (printed)
+		printer_print_formula(part->printer, formula_name(entry->formula), firing->probe, firing->args);
+}
+
+static void
+part_on_firing(void *context, struct firing *firing)
+{
+	struct formula_part *part = context;
+
+	for (places left = part->active_on[firing->probe]; left != 0; left &= left - 1) {
+		unsigned place = (unsigned)__builtin_ctzll(left);
+		struct formula_entry *entry = &part->set->entries[place];
+
+		part->counts[place].seen++;
+		if (!formula_is_true(entry->formula, firing))
+			continue;
+		if (entry->threshold != NULL && !formula_threshold_count(entry->threshold, firing))
+			continue;
+		part->counts[place].matched++;
+		part_fire(part, entry, firing);
+	}
+}
+
+/* The formulas may read arguments that are missing: their results are then ignored. */
+static bool
+part_rejects(void *context, struct firing *firing)
+{
+	const struct formula_part *part = context;
+
+	for (places left = part->active_on[firing->probe]; left != 0; left &= left - 1)
+		if (formula_is_true(part->set->entries[__builtin_ctzll(left)].formula, firing))
+			return false;
+	return true;
+}
+
+static void
+part_count_rejected(void *context, enum probe_id probe)
+{
+	struct formula_part *part = context;
+
+	for (places left = part->active_on[probe]; left != 0; left &= left - 1)
+		part->counts[__builtin_ctzll(left)].seen++;
+}
+
+const struct emitter_listener *
+formula_set_connect(struct formula_set *set, unsigned index, struct printer *printer)
+{
+	static const struct emitter_listener listener = {.fire = part_on_firing,
+							 .poll = part_poll,
+							 .rejects = part_rejects,
+							 .count_rejected = part_count_rejected};
+
+	set->parts[index].printer = printer;
+	return &listener;
+}
+
+struct formula_part *
+formula_set_part(struct formula_set *set, unsigned index)
+{
+	return &set->parts[index];
+}
+
+void
+formula_set_set_slots(struct formula_set *set, const struct slots_object *slots, const char *path)
+{
+	set->slots = slots;
+	set->path = path;
+}
+
+const char *
+formula_set_path(const struct formula_set *set)
+{
+	return set->path;
+}
+
+void
+formula_set_set_slot(struct formula_set *set, unsigned number, unsigned slot, bool named)
+{
+	set->entries[set->order[number]].slot = slot;
+	set->entries[set->order[number]].named = named;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the set */
+
+unsigned
+formula_set_count(const struct formula_set *set)
+{
+	return set->count;
+}
+
+unsigned
+formula_set_find(const struct formula_set *set, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < set->count && strcmp(formula_name(set->entries[set->order[i]].formula), name) != 0)
+		i++;
+	return i;
+}
+
+bool
+formula_set_slot_is_free(const struct formula_set *set, unsigned slot)
+{
+	for (unsigned i = 0; i < set->count; i++)
+		if (set->entries[set->order[i]].slot == slot)
+			return false;
+	return set->slots == NULL || SEMAPHORE_READ(set->slots->slots[slot].semaphore) == 0;
+}
+
+unsigned
+formula_set_tracers(const struct formula_set *set)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; set->slots != NULL && i < SLOTS_COUNT; i++)
+		sum += SEMAPHORE_READ(set->slots->slots[i].semaphore);
+	return sum;
+}
+
+bool
+formula_set_add(struct formula_set *set, struct formula *formula, enum formula_origin origin, char *error, size_t size)
+{
+	struct formula_threshold *threshold = NULL;
+	struct formula_entry *entry = set->entries;
+
+	if (formula_set_find(set, formula_name(formula)) < set->count) {
+		snprintf(error, size, "there is a formula %s already", formula_name(formula));
+		return false;
+	}
+	if (set->count == FORMULAS_MAX) {
+		snprintf(error, size, "there are %d formulas already, as many as there can be", FORMULAS_MAX);
+		return false;
+	}
+	if (formula_has_threshold(formula) && (threshold = formula_threshold_new(formula)) == NULL) {
+		snprintf(error, size, "out of memory");
+		return false;
+	}
+	while (entry->formula != NULL)
+		entry++;
+	entry->formula = formula;
+	entry->threshold = threshold;
+	entry->origin = origin;
+	entry->slot = FORMULA_NO_SLOT;
+	entry->named = entry->printed = false;
+	atomic_init(&entry->sequence, 0);
+	set->order[set->count++] = (unsigned)(entry - set->entries);
+	for (unsigned i = 0; i < set->part_count; i++)
+		memset(&set->parts[i].counts[entry - set->entries], 0, sizeof set->parts[i].counts[0]);
+	return true;
+}
+
+static void
+formula_set_remove_number(struct formula_set *set, unsigned number)
+{
+	unsigned place = set->order[number];
+	struct formula_entry *entry = &set->entries[place];
+
+	for (unsigned i = 0; i < set->part_count; i++)
+		if ((set->parts[i].active >> place & 1) != 0)
+			part_set_active(&set->parts[i], place, false);
+	formula_threshold_free(entry->threshold);
+	formula_free(entry->formula);
+	entry->formula = NULL;
+	set->count--;
+	memmove(set->order + number, set->order + number + 1, (set->count - number) * sizeof set->order[0]);
+}
+
+bool
+formula_set_remove(struct formula_set *set, const char *name)
+{
+	unsigned number = formula_set_find(set, name);
+
+	if (number == set->count)
+		return false;
+	formula_set_remove_number(set, number);
+	return true;
+}
+
+void
+formula_set_free(struct formula_set *set)
+{
+	if (set == NULL)
+		return;
+	while (set->count > 0)
+		formula_set_remove_number(set, set->count - 1);
+	free(set);
+}
+
+void
+formula_set_select_printed(struct formula_set *set, bool (*selects)(void *context, const char *name), void *context)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		struct formula_entry *entry = &set->entries[set->order[i]];
+
+		entry->printed = selects(context, formula_name(entry->formula));
+	}
+}
+
+struct formula_status
+formula_set_status(const struct formula_set *set, unsigned number)
+{
+	unsigned place = set->order[number];
+	const struct formula_entry *entry = &set->entries[place];
+	struct formula_status status = {.formula = entry->formula,
+					.origin = entry->origin,
+					.slot = entry->slot,
+					.named = entry->named,
+					.printed = entry->printed,
+					.traced = entry_tracers(set, entry) != 0};
+
+	for (unsigned i = 0; i < set->part_count; i++) {
+		status.seen += set->parts[i].counts[place].seen;
+		status.matched += set->parts[i].counts[place].matched;
+		status.active |= (set->parts[i].active >> place & 1) != 0;
+	}
+	if (entry->threshold != NULL)
+		status.dropped = formula_threshold_dropped(entry->threshold);
+	return status;
+}

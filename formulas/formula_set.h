@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The formulas of a run: which are evaluated, how often they were true, and their firings.
+ *
+ * A formula is active while it is counted, printed or traced; only then do its probes fire for it.  Each emitter has a
+ * part of the set, which its thread uses without a lock.  Functions that change the set must be called while no thread
+ * uses a part.
+ */
+#ifndef NETOBS_FORMULAS_FORMULA_SET_H
+#define NETOBS_FORMULAS_FORMULA_SET_H
+
+#include "formulas/formula.h"
+#include "formulas/slots/slots_object.h"
+
+#define FORMULAS_MAX SLOTS_COUNT /* formulas of a run */
+
+/* No slot: the formula cannot be traced by its name. */
+#define FORMULA_NO_SLOT SLOTS_COUNT
+
+struct emitter_listener;
+struct formula_part;
+struct formula_set;
+struct printer;
+
+/* Where a formula comes from. */
+enum formula_origin {
+	FORMULA_OF_CONFIG,  /* command line or configuration file */
+	FORMULA_OF_REQUEST, /* a request on the control socket */
+};
+
+struct formula_status {
+	const struct formula *formula;
+	enum formula_origin origin;
+	unsigned slot; /* index of its slot, or FORMULA_NO_SLOT */
+	bool named;    /* the slot has the formula's name, else its default name */
+	bool printed, traced, active;
+	uint64_t seen;	  /* firings of its probes for which it was evaluated */
+	uint64_t matched; /* firings of the formula */
+	uint64_t dropped; /* values that its threshold has dropped */
+};
+
+/* Creates a set for `parts` emitters.  NULL if out of memory. */
+struct formula_set *formula_set_new(unsigned parts);
+void formula_set_free(struct formula_set *set);
+
+/* Adds a formula without a slot, which the set then owns.  False, with the reason, if its name is in use or the set is
+ * full. */
+bool formula_set_add(struct formula_set *set, struct formula *formula, enum formula_origin origin, char *error,
+		     size_t size);
+
+/* Removes a formula; false if there is none of this name. */
+bool formula_set_remove(struct formula_set *set, const char *name);
+
+/* Selects the formulas that parts with a printer print: those for which `selects` returns true. */
+void formula_set_select_printed(struct formula_set *set, bool (*selects)(void *context, const char *name),
+				void *context);
+
+/* The number of formulas, and the status of number `index`, in the order in which they were added. */
+unsigned formula_set_count(const struct formula_set *set);
+struct formula_status formula_set_status(const struct formula_set *set, unsigned index);
+
+/* The number of a formula; formula_set_count() if there is none of this name. */
+unsigned formula_set_find(const struct formula_set *set, const char *name);
+
+/* Whether a slot is free: no formula has it, and no tracer is attached to it. */
+bool formula_set_slot_is_free(const struct formula_set *set, unsigned slot);
+
+/* The sum of the semaphores of all slots: 0 while no formula is traced; changes when a tracer attaches or detaches. */
+unsigned formula_set_tracers(const struct formula_set *set);
+
+/* Sets the sites and the file they are in, which are borrowed: until then no formula can be traced. */
+void formula_set_set_slots(struct formula_set *set, const struct slots_object *slots, const char *path);
+const char *formula_set_path(const struct formula_set *set);
+
+/* Sets the slot of formula number `index`, and whether the slot has the formula's name. */
+void formula_set_set_slot(struct formula_set *set, unsigned index, unsigned slot, bool named);
+
+/* Gives part `index` its printer (NULL: none), which is borrowed, and returns the listener for its emitter, whose
+ * context is the part. */
+const struct emitter_listener *formula_set_connect(struct formula_set *set, unsigned index, struct printer *printer);
+struct formula_part *formula_set_part(struct formula_set *set, unsigned index);
+
+#endif
