@@ -24,6 +24,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # not into the source tree
+import formulas  # noqa: E402
 import live  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -318,6 +319,33 @@ def row_print(b):
     os.unlink(out)
 
 
+def row_formulas(b):
+    """A formula that is true for one of 1000 segments against the same predicate in bpftrace, as root."""
+    if os.geteuid() != 0 or shutil.which("bpftrace") is None:
+        b.note("formulas", "needs root and bpftrace")
+        return
+    packets = b.args.packets // 5
+    trace = b.trace(packets, max(b.args.flows // 5, 1), "-l", "40")
+    runs, fired = formulas.measure(b, run, trace, b.args.rounds)
+    if len(fired) != 1:
+        raise Failure("formula and predicate fired %s times" % " and ".join(map(str, sorted(fired))))
+
+    def more(name, than):
+        return [a.cpu - z.cpu for a, z in zip(runs[name], runs[than])]
+
+    def typical(values):
+        return statistics.median(values)
+
+    b.print_row("formulas", "firings of %d packets" % packets, fired.pop(), "")
+    b.print_row("formulas", "counted, without a tracer: cpu per packet", typical(more("counted", "plain")) / packets * 1e9, "ns")
+    ratio32 = typical([a / z for a, z in zip(more("counted 32", "plain"), more("counted", "plain"))])
+    b.print_row("formulas", "32 formulas / one", ratio32, "", "below 32", ratio32 < 32)
+    b.print_row("formulas", "traced: cpu per packet", typical(more("formula", "waits")) / packets * 1e9, "ns")
+    b.print_row("formulas", "predicate in bpftrace: cpu per packet", typical(more("predicate", "waits")) / packets * 1e9, "ns")
+    times = typical(more("predicate", "waits")) / max(typical(more("formula", "waits")), 1e-9)
+    b.print_row("formulas", "predicate in bpftrace / formula", times, "", "at least 20", times >= 20)
+
+
 def row_live(b):
     """Live capture against tcpdump (bench/live.py)."""
     live.row_live(b, Failure)
@@ -336,6 +364,7 @@ ROWS = {
     "new": row_connections,
     "probes": row_probes,
     "print": row_print,
+    "formulas": row_formulas,
     "live": row_live,
     "workers": row_workers,
 }
