@@ -17,6 +17,10 @@ tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
 
+# Twenty formulas, each on captures with a known answer.
+shell_tests += \
+	%D%/conf.sh
+
 shell_tests += \
 	%D%/cost.sh
 EXTRA_PROGRAMS += %D%/cost_formula
