@@ -206,7 +206,7 @@ struct ipv4info {
 	netobs_u8 ipv4_ihl;       /* header length in bytes, options included */
 	netobs_u8 ipv4_tos;       /* type of service: DSCP and ECN */
 	netobs_u8 ipv4_pad0[1];   /* padding */
-	netobs_u16 ipv4_length;   /* total length, as on the wire: 0 in a packet over 64 KiB, see ip_plength */
+	netobs_u16 ipv4_length;   /* total length, bytes, as on the wire: 0 in a packet over 64 KiB, see ip_plength */
 	netobs_u16 ipv4_ident;    /* identification */
 	netobs_u8 ipv4_flags;     /* the 3-bit field: DF = 2, MF = 1 */
 	netobs_u8 ipv4_pad1[1];   /* padding */
@@ -228,7 +228,7 @@ struct ipv6info {
 	netobs_u8 ipv6_tclass;  /* traffic class: DSCP and ECN */
 	netobs_u8 ipv6_pad0[2]; /* padding */
 	netobs_u32 ipv6_flow;   /* flow label, 20 bits */
-	netobs_u16 ipv6_plen;   /* payload length, as on the wire: 0 in a jumbogram, see ip_plength */
+	netobs_u16 ipv6_plen;   /* payload length, bytes, as on the wire: 0 in a jumbogram, see ip_plength */
 	netobs_u8 ipv6_nexthdr; /* next header of the fixed header: an extension or the payload's protocol */
 	char ipv6_nextstr[16];  /* next header in words: "TCP"; "<unknown>" */
 	netobs_u8 ipv6_hlim;    /* hop limit */
@@ -254,7 +254,7 @@ struct icmpinfo {
 	netobs_u32 icmp_pmtu_update;       /* packet too big: MTU of the next hop, bytes (RFC 1191, 8201) */
 	char icmp_redirect_gateway[46];    /* redirect: better first hop, text; else "" */
 	netobs_u8 icmp_pad2[2];            /* padding */
-	netobs_u32 icmp_param_problem_ptr; /* parameter problem: offset of the offending byte */
+	netobs_u32 icmp_param_problem_ptr; /* parameter problem: offset of the offending byte, bytes */
 	netobs_u16 icmp_error_sport;       /* error: source port of the quoted packet */
 	netobs_u16 icmp_error_dport;       /* error: destination port of the quoted packet */
 	netobs_ptr icmp_error_ip_hdr;      /* error: quoted IPv4 header */
@@ -476,7 +476,7 @@ struct sockinfo {
 	netobs_u16 so_lport;    /* local port */
 	netobs_u16 so_rport;    /* remote port */
 	netobs_u32 so_bytes;    /* application bytes of this event */
-	netobs_u64 so_offset;   /* offset of the first of them in the stream, from 0 */
+	netobs_u64 so_offset;   /* offset of the first of them in the stream, bytes from 0 */
 	netobs_i32 so_pid;      /* process that owns the socket; -1 unknown */
 	netobs_u8 so_pad[4];    /* padding */
 	netobs_i64 so_uid;      /* user that owns the socket; -1 unknown */
@@ -512,7 +512,7 @@ struct iscsiinfo {
 	netobs_u32 ii_status;   /* SCSI status; login: class << 8 | detail; asynchronous message: its event */
 	netobs_u32 ii_response; /* response of scsi-, task- and logout-response */
 	netobs_u32 ii_opcode;   /* operation code of the PDU, 6 bits */
-	netobs_u32 ii_offset;   /* buffer offset of the data sent, received or requested */
+	netobs_u32 ii_offset;   /* buffer offset of the data sent, received or requested, bytes */
 	netobs_u32 ii_xferlen;  /* bytes that a command expects to transfer, or that data-request requests */
 };
 

@@ -101,6 +101,9 @@ numbers_have_units(void **state)
 		{"iscsiinfo", "ii_lun", UNIT_NONE},	  {"iscsicmd", "ic_opcode", UNIT_NONE},
 		{"ipv4info", "ipv4_offset", UNIT_NONE},	  {"dccpinfo", "dccp_cscov", UNIT_NONE},
 		{"etherinfo", "eth_dst", UNIT_NONE},	  {"pktinfo", "pkt_data", UNIT_NONE},
+		{"ipv4info", "ipv4_length", UNIT_BYTES},  {"ipv6info", "ipv6_plen", UNIT_BYTES},
+		{"sockinfo", "so_offset", UNIT_BYTES},	  {"iscsiinfo", "ii_offset", UNIT_BYTES},
+		{"icmpinfo", "icmp_param_problem_ptr", UNIT_BYTES}, {"tcpinfo", "tcp_window", UNIT_NONE},
 	};
 
 	(void)state;
