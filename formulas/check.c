@@ -157,6 +157,22 @@ check_resolve_words(struct compiler *c, struct node *node, const struct enum_inf
 	return true;
 }
 
+/* A word beside a number that has none; tcp_sprot is the name of a field, misspelt. */
+static bool
+check_fail_no_words(struct compiler *c, const struct node *field, const struct node *word)
+{
+	const char *name = c->uses[field->use].field->name, *text = c->source.text + word->span.at;
+	char sibling[72], excerpt[EXCERPT_MAX];
+
+	if (memchr(text, '_', word->span.length) != NULL)
+		return check_fail_word(c, word);
+	snprintf(sibling, sizeof sibling, "%sstr", name);
+	return mistake_report(&c->source, word->span.at, "%s has no words: a number is expected, not %s%s%s%s", name,
+			      check_excerpt(c, word, excerpt), field_is_known(sibling, strlen(sibling)) ? "; " : "",
+			      field_is_known(sibling, strlen(sibling)) ? sibling : "",
+			      field_is_known(sibling, strlen(sibling)) ? " is text" : "");
+}
+
 /* Resolves the words of either operand by the other one. */
 static bool
 check_join_words(struct compiler *c, struct node *left, struct node *right)
@@ -165,6 +181,9 @@ check_join_words(struct compiler *c, struct node *left, struct node *right)
 		return check_resolve_words(c, left, right->words);
 	if (right->type == VALUE_WORD && left->words != NULL)
 		return check_resolve_words(c, right, left->words);
+	if (right->type == VALUE_WORD && right->kind == NODE_NAME && left->kind == NODE_FIELD &&
+	    left->type == VALUE_NUMBER)
+		return check_fail_no_words(c, left, right);
 	if (right->type == VALUE_WORD && left->type == VALUE_TEXT && right->kind == NODE_NAME)
 		return mistake_report(&c->source, right->span.at, "text stands in double quotes: \"%.*s\"",
 				      (int)right->span.length, c->source.text + right->span.at);
@@ -237,6 +256,21 @@ check_compare_null(struct compiler *c, struct node *node)
 			      check_excerpt(c, other, excerpt));
 }
 
+/* A text beside a number: tcp_flags == "SYN". */
+static bool
+check_fail_number_as_text(struct compiler *c, const struct node *field, const struct node *literal)
+{
+	struct span inside = {literal->span.at + 1, literal->span.length - 2};
+	char excerpt[EXCERPT_MAX], word[EXCERPT_MAX];
+
+	check_excerpt(c, field, excerpt);
+	if (literal->kind == NODE_TEXT && field->words != NULL)
+		return mistake_report(&c->source, literal->span.at,
+				      "%s is a number: its words stand without quotes: %s", excerpt,
+				      mistake_excerpt(&c->source, inside, word));
+	return mistake_report(&c->source, literal->span.at, "%s is a number, not text", excerpt);
+}
+
 static bool
 check_compare_text(struct compiler *c, struct node *node)
 {
@@ -251,12 +285,14 @@ check_compare_text(struct compiler *c, struct node *node)
 
 		if (other->type == VALUE_WORD)
 			return check_fail_word(c, other);
+		if (other->kind == NODE_FIELD)
+			return check_fail_number_as_text(c, other, literal);
 		return mistake_report(&c->source, other->span.at, "%s is not text",
 				      check_excerpt(c, other, excerpt));
 	}
 	if (left->kind == NODE_TEXT && right->kind == NODE_TEXT)
 		return mistake_report(&c->source, node->span.at, "two texts are compared, and no field");
-	return literal->kind != NODE_TEXT || check_text_length(c, field, literal);
+	return literal->kind != NODE_TEXT || check_text(c, field, literal);
 }
 
 static bool
@@ -292,8 +328,7 @@ check_item_number(struct compiler *c, struct node *left, struct node *item)
 	char excerpt[EXCERPT_MAX];
 
 	if (item->kind == NODE_TEXT)
-		return mistake_report(&c->source, item->span.at, "%s is a number, not text",
-				      check_excerpt(c, left, excerpt));
+		return check_fail_number_as_text(c, left, item);
 	if (!check_value(c, item) || !check_join_words(c, left, item) || !check_number(c, item))
 		return false;
 	if (item->kind != NODE_NUMBER)
@@ -328,7 +363,7 @@ check_item_text(struct compiler *c, struct node *left, struct node *item)
 				      (int)item->span.length, c->source.text + item->span.at);
 	if (item->kind != NODE_TEXT)
 		return mistake_report(&c->source, item->span.at, "%s is not text", check_excerpt(c, item, excerpt));
-	return check_text_length(c, left, item);
+	return check_text(c, left, item);
 }
 
 static bool

@@ -30,8 +30,8 @@ bool check_precedence(struct compiler *c, const struct node *node);
 /* a < b < c and !a == b, which mean something else than they seem to. */
 bool check_chain(struct compiler *c, const struct node *node);
 
-/* A text that is longer than the field. */
-bool check_text_length(struct compiler *c, const struct node *field, const struct node *literal);
+/* A text that the field never has: it is longer, or is no address. */
+bool check_text(struct compiler *c, const struct node *field, const struct node *literal);
 
 bool check_pattern(struct compiler *c, struct node *node);
 

@@ -252,14 +252,54 @@ check_limits(struct compiler *c, const struct node *field, const struct node *co
 
 /* ---------------------------------------------------------------------------------------------- texts and addresses */
 
-bool
-check_text_length(struct compiler *c, const struct node *field, const struct node *literal)
+/* A text beside a field of an address that is never its text. */
+static bool
+check_address_text(struct compiler *c, const struct field_info *field, const struct node *literal)
 {
-	size_t size = c->uses[field->use].field->size;
+	struct span inside = {literal->span.at + 1, literal->span.length - 2};
+	struct address address;
+	char spelling[64], excerpt[EXCERPT_MAX];
+
+	if (!field->is_address || literal->length == 0 || strcmp(literal->text, "<unknown>") == 0)
+		return true;
+	if (address_parse(literal->text, &address) != literal->length ||
+	    address.bits > (address.version == 4 ? 32u : 128u))
+		return mistake_report(&c->source, literal->span.at, "%s is an address, as 10.0.0.1: never %s",
+				      field->name, check_excerpt(c, literal, excerpt));
+	address_spell(&address, spelling, sizeof spelling);
+	if (strncmp(spelling, literal->text, literal->length) == 0 && spelling[literal->length] == '/')
+		return true;
+	return mistake_report(&c->source, literal->span.at, "an address stands without quotes: %s",
+			      mistake_excerpt(&c->source, inside, excerpt));
+}
+
+/* A text beside the name of a state that is none: tcps_statestr == "established". */
+static bool
+check_state_text(struct compiler *c, const struct field_info *field, const struct node *literal)
+{
+	static const char state[] = "state-", suffix[] = "_statestr";
+	size_t length = strlen(field->name), skipped = sizeof state - 1;
+	char excerpt[EXCERPT_MAX];
+
+	if (length < sizeof suffix || strcmp(field->name + length - (sizeof suffix - 1), suffix) != 0 ||
+	    strcmp(literal->text, "<unknown>") == 0)
+		return true;
+	if (strncmp(literal->text, state, skipped) == 0 &&
+	    words_are_known(literal->text + skipped, literal->length - skipped))
+		return true;
+	return mistake_report(&c->source, literal->span.at, "%s is \"state-established\" or the like, never %s",
+			      field->name, check_excerpt(c, literal, excerpt));
+}
+
+bool
+check_text(struct compiler *c, const struct node *field, const struct node *literal)
+{
+	const struct field_info *info = c->uses[field->use].field;
+	size_t size = info->size;
 	char excerpt[EXCERPT_MAX];
 
 	if (literal->length < size)
-		return true;
+		return check_address_text(c, info, literal) && check_state_text(c, info, literal);
 	return mistake_report(&c->source, literal->span.at, "%s has at most %zu bytes, this text has %zu",
 			      check_excerpt(c, field, excerpt), size - 1, literal->length);
 }

@@ -4,6 +4,7 @@
 
 #include "formulas/match/pcap_test.h"
 #include "formulas/syntax.h"
+#include "formulas/units.h"
 
 /* Parentheses and operators before an operand, at most. */
 #define NESTING_MAX 48u
@@ -151,6 +152,10 @@ expression_parse_name(struct compiler *c, int position)
 
 	if (node == NULL || !compiler_advance(c))
 		return NULL;
+	if (c->token.kind == TOKEN_OPEN) {
+		mistake_report(&c->source, node->span.at, "there is no function but pcap(\"...\"); ~ tests a pattern");
+		return NULL;
+	}
 	node->position = position;
 	if (c->token.kind == TOKEN_OPEN_INDEX && !expression_parse_index(c, FORMULA_TEXT_MAX, &node->byte))
 		return NULL;
@@ -238,6 +243,10 @@ expression_parse_operand(struct compiler *c)
 			return expression_parse_argument(c);
 		if (compiler_at_name(c, "pcap"))
 			return expression_parse_pcap(c);
+		if (compiler_at_name(c, "not")) {
+			mistake_report(&c->source, c->token.span.at, "not is written !, as in !(a == b)");
+			return NULL;
+		}
 		if (compiler_at_name(c, "NULL")) {
 			struct node *node = node_new(c, NODE_NULL, c->token.span);
 
@@ -310,6 +319,11 @@ expression_parse_set(struct compiler *c)
 		item->next = compiler_advance(c) ? expression_parse_item(c) : NULL;
 		item = item->next;
 	}
+	if (item != NULL && c->token.kind == TOKEN_MINUS) {
+		mistake_report(&c->source, c->token.span.at,
+			       "a range is written with .. between its numbers: {80..90}");
+		return NULL;
+	}
 	if (item == NULL || !compiler_expect(c, TOKEN_CLOSE_SET, "\",\" or \"}\""))
 		return NULL;
 	return first;
@@ -325,6 +339,37 @@ static unsigned
 expression_precedence(const struct compiler *c)
 {
 	return expression_at_in(c) ? PRECEDENCE_LESS : binary_operators[c->token.kind].precedence;
+}
+
+static bool
+expression_fail_at(struct compiler *c, const char *message)
+{
+	return mistake_report(&c->source, c->token.span.at, "%s", message);
+}
+
+/* What stands where an operator is expected, as other languages write it; returns false with a mistake. */
+static bool
+expression_check_operator(struct compiler *c)
+{
+	const char *text = c->source.text + c->token.span.at;
+
+	if (c->token.kind == TOKEN_ASSIGN)
+		return expression_fail_at(c, text[1] == '~' ? "~ tests a pattern, without =" :
+							      "= defines; == compares");
+	if (c->token.kind == TOKEN_NOT || compiler_at_name(c, "not"))
+		return expression_fail_at(c, "the opposite of a test is !( ), as in !(a in {1, 2})");
+	if (c->token.kind != TOKEN_NAME)
+		return true;
+	if (compiler_at_name(c, "and") || compiler_at_name(c, "or"))
+		return expression_fail_at(c, "and is written &&, or is written ||");
+	if (compiler_at_name(c, "by"))
+		return expression_fail_at(c, "by belongs to a threshold, as in , 3 times in 1s by cs_cid");
+	if (compiler_at_name(c, "like") || compiler_at_name(c, "matches") || compiler_at_name(c, "contains"))
+		return expression_fail_at(c, "~ tests a pattern, as in cs_comm ~ \"ngin*\"");
+	if (c->behind > 0 && strchr("0123456789", c->source.text[c->behind - 1]) != NULL &&
+	    unit_find(text, c->token.span.length) != NULL)
+		return expression_fail_at(c, "a unit follows its number without a space, as 100ms");
+	return true;
 }
 
 /* Operators that bind at least as tight as `least`; all of them are left-associative. */
@@ -345,7 +390,7 @@ expression_parse_binary(struct compiler *c, unsigned least)
 			return NULL;
 		left = node_join(c, in ? NODE_IN : binary_operators[operation.kind].kind, operation, left, right);
 	}
-	return left;
+	return left != NULL && expression_check_operator(c) ? left : NULL;
 }
 
 struct node *

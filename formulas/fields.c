@@ -73,6 +73,21 @@ field_list_probes(const char *name, size_t length, int position, char *list, siz
 	return count;
 }
 
+/* The field instead of a built-in variable of D or bpftrace, which would be that of netobsd; NULL if it is none. */
+static const char *
+field_of_builtin(const char *name, size_t length)
+{
+	static const struct {
+		const char *name, *field;
+	} builtins[] = {{"execname", "cs_comm"}, {"comm", "cs_comm"},	       {"pid", "cs_pid"},
+			{"timestamp", "pkt_ts"}, {"walltimestamp", "pkt_ts"}, {"nsecs", "pkt_ts"}};
+
+	for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++)
+		if (strlen(builtins[i].name) == length && memcmp(builtins[i].name, name, length) == 0)
+			return builtins[i].field;
+	return NULL;
+}
+
 /* A name that no struct has: the nearest one that the definition's probes have, or any struct. */
 static bool
 field_fail_unknown(struct compiler *c, struct span name)
@@ -88,6 +103,8 @@ field_fail_unknown(struct compiler *c, struct span name)
 			for (size_t k = 0; info != NULL && k < info->field_count; k++)
 				nearest_consider(&nearest, info->fields[k].name);
 		}
+	if (nearest.found == NULL)
+		nearest.found = field_of_builtin(c->source.text + name.at, name.length);
 	for (size_t i = 0; nearest.found == NULL && i < STRUCT_COUNT; i++)
 		for (size_t k = 0; k < manifest_structs[i].field_count; k++)
 			nearest_consider(&nearest, manifest_structs[i].fields[k].name);
@@ -174,11 +191,28 @@ field_keep_use(struct compiler *c, size_t at, unsigned *use)
 	return true;
 }
 
+/* The numbers of a firing, which a formula gives to its own firings. */
+static bool
+field_is_own_number(const char *name, size_t length)
+{
+	static const char *const own[] = {"pkt_seq", "cs_seq", "ci_seq"};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)
+			return true;
+	return false;
+}
+
 bool
 field_find_use(struct compiler *c, struct span name, int position, unsigned *use)
 {
 	struct use *last = &c->uses[c->use_count];
 
+	if (field_is_own_number(c->source.text + name.at, name.length))
+		return mistake_report(&c->source, name.at,
+				      "%.*s numbers the firings of the formula itself and cannot select them; "
+				      "a threshold counts, as 3 times in 1s",
+				      (int)name.length, c->source.text + name.at);
 	memset(last, 0, sizeof *last);
 	return field_fill_use(c, name, position, last) && field_keep_use(c, name.at, use);
 }

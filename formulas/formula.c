@@ -157,6 +157,8 @@ definition_select_probes(struct compiler *c, struct span span)
 	if (any)
 		return true;
 	mistake_excerpt(&c->source, span, excerpt);
+	if (field_is_known(text, span.length))
+		return mistake_report(&c->source, span.at, "%s is a field: an expression stands behind where", excerpt);
 	if (memchr(text, '*', span.length) != NULL || memchr(text, '?', span.length) != NULL)
 		return mistake_report(&c->source, span.at, "no probe matches %s", excerpt);
 	return mistake_report(&c->source, span.at, "no probe is called %s%s", excerpt,
@@ -179,6 +181,9 @@ definition_parse_probes(struct compiler *c)
 		}
 		if (span.length == 0)
 			return mistake_report(&c->source, span.at, "a probe is expected, as tcp-connect-established");
+		if (c->source.text[c->lexer.at] == ':')
+			return mistake_report(&c->source, span.at,
+					      "a probe stands without provider or file: tcp-send, not tcp:::send");
 		if (!definition_select_probes(c, span) || !compiler_advance(c))
 			return false;
 		first = false;
@@ -225,6 +230,9 @@ definition_parse_threshold(struct compiler *c)
 	struct formula *formula = c->formula;
 	struct token number = c->token;
 
+	if (number.kind == TOKEN_ADDRESS)
+		return mistake_report(&c->source, number.span.at,
+				      "several addresses stand in braces: in {10.0.0.0/8, fd00::/8}");
 	if (number.kind != TOKEN_NUMBER || number.dimension != DIMENSION_NONE)
 		return compiler_fail_expected(c, "a threshold, as 3 times in 1s by cs_cid");
 	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
@@ -276,11 +284,13 @@ static bool
 definition_fail_rest(struct compiler *c, bool has_expression)
 {
 	static const char *const words[] = {"where", "counted", "uncounted", "in", "by"};
+	static const char counted[] = "counted";
+	const char *before = c->source.text + c->behind - (sizeof counted - 1);
 	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
 	struct nearest nearest;
 
-	if (compiler_at_name(c, "and") || compiler_at_name(c, "or"))
-		return mistake_report(&c->source, c->token.span.at, "and is written &&, or is written ||");
+	if (c->behind >= sizeof counted && strncmp(before, counted, sizeof counted - 1) == 0)
+		return mistake_report(&c->source, c->token.span.at, "counted and uncounted are the last word");
 	nearest_begin(&nearest, c->source.text + c->token.span.at, c->token.span.length);
 	for (size_t i = 0; c->token.kind == TOKEN_NAME && i < sizeof words / sizeof words[0]; i++)
 		if (!compiler_at_name(c, words[i]))
@@ -305,8 +315,6 @@ definition_parse(struct compiler *c, struct node **expression)
 		return false;
 	if (!definition_parse_counted(c))
 		return false;
-	if (c->token.kind == TOKEN_ASSIGN)
-		return mistake_report(&c->source, c->token.span.at, "= defines; == compares");
 	return c->token.kind == TOKEN_END || definition_fail_rest(c, *expression != NULL);
 }
 

@@ -74,7 +74,7 @@ lexer_apply_unit(struct lexer *lexer, struct token *token, size_t fraction_at, s
 	if (unit == NULL && length > 0)
 		return mistake_report(lexer->source, lexer->at, "\"%.*s\" is not a unit: %s",
 				      (int)(length < EXCERPT_MAX ? length : EXCERPT_MAX), text + lexer->at,
-				      unit_list());
+				      unit_hint(text + lexer->at, length));
 	if (unit == NULL)
 		return fraction_digits == 0 ||
 		       lexer_fail_number(lexer, token->span.at, "not a whole number, and has no unit; as in 1.5ms");
@@ -117,8 +117,21 @@ lexer_read_number(struct lexer *lexer, struct token *token)
 		if (fraction_digits == 0)
 			return lexer_fail_number(lexer, token->span.at, "not a number; as in 1.5ms");
 		lexer->at += fraction_digits;
+		if (text[lexer->at] == '.' && text[lexer->at + 1] != '.')
+			return lexer_fail_number(lexer, token->span.at,
+						 "no address; these are as 10.0.0.1 or 10.0.0.0/8");
 	}
 	return lexer_apply_unit(lexer, token, fraction_at, fraction_digits);
+}
+
+/* 00:00:5e:00:53:01 */
+static bool
+lexer_at_hardware_address(const char *text)
+{
+	for (unsigned i = 0; i < 6; i++, text += 3)
+		if (strspn(text, HEX_DIGITS) != 2 || (i < 5 && text[2] != ':'))
+			return false;
+	return true;
 }
 
 static bool
@@ -216,6 +229,8 @@ lexer_read_punctuation(struct lexer *lexer, struct token *token)
 	}
 	if (*text == '\'')
 		return mistake_report(lexer->source, lexer->at, "text stands in double quotes: \"...\"");
+	if (*text == '.')
+		return mistake_report(lexer->source, lexer->at, "fields are written tcp_dport or args[4]->tcp_dport");
 	if (*text == '@')
 		return mistake_report(lexer->source, lexer->at, "lists in files are not supported: write {a, b, c}");
 	if ((unsigned char)*text > 126 || (unsigned char)*text < ' ')
@@ -238,6 +253,8 @@ lexer_read_token(struct lexer *lexer, struct token *token)
 		return true;
 	if (lexer->source->failed)
 		return false;
+	if (lexer_at_hardware_address(text))
+		return mistake_report(lexer->source, lexer->at, "hardware addresses are text, in double quotes");
 	if (strchr(LETTERS, *text) != NULL) {
 		size_t hyphenated = words_measure_hyphenated(text);
 

@@ -2,6 +2,7 @@
 #include "formulas/units.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define KIBI 1024u
 
@@ -33,8 +34,11 @@ unit_find(const char *name, size_t length)
 }
 
 const char *
-unit_list(void)
+unit_hint(const char *name, size_t length)
 {
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strlen(units[i].name) == length && strncasecmp(units[i].name, name, length) == 0)
+			return units[i].name;
 	return "times have ns, us, ms, s, min or h, sizes B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
 }
 

@@ -17,8 +17,8 @@ struct unit {
 /* The unit of this name; NULL if there is none. */
 const struct unit *unit_find(const char *name, size_t length);
 
-/* A hint for a name that is no unit: the units that exist. */
-const char *unit_list(void);
+/* For a name that is no unit: the unit that differs in case only, else a sentence with all units. */
+const char *unit_hint(const char *name, size_t length);
 
 enum dimension field_dimension(enum field_unit unit);
 

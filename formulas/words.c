@@ -27,18 +27,23 @@ word_equals(const char *text, size_t length, const char *name)
 	return true;
 }
 
-/* Skips what tcps_statestr writes before a state. */
+/* Skips what stands before a state: in tcps_statestr, in D on Solaris and on FreeBSD. */
 static void
 word_skip_state(const struct enum_info *info, const char **text, size_t *length)
 {
-	static const char prefix[] = "state-";
-	size_t field_length = strlen(info->field), skipped = sizeof prefix - 1;
+	static const char *const prefixes[] = {"state-", "tcp-state-", "tcps-"};
+	size_t field_length = strlen(info->field);
 
-	if (*length <= skipped || !word_equals(*text, skipped, prefix))
+	if (field_length <= 6 || strcmp(info->field + field_length - 6, "_state") != 0)
 		return;
-	if (field_length > 6 && strcmp(info->field + field_length - 6, "_state") == 0) {
-		*text += skipped;
-		*length -= skipped;
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+		size_t skipped = strlen(prefixes[i]);
+
+		if (*length > skipped && word_equals(*text, skipped, prefixes[i])) {
+			*text += skipped;
+			*length -= skipped;
+			return;
+		}
 	}
 }
 

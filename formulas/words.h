@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Words for the numbers of states, flags and kinds: the enums of netobs.h.  NETOBS_TCP_FIN_WAIT_1 may be written as
- * fin-wait-1, FIN_WAIT_1, state-fin-wait-1, TCP_FIN_WAIT_1 and in full.
+ * fin-wait-1, FIN_WAIT_1, state-fin-wait-1, TCP_FIN_WAIT_1 and in full, and as D on Solaris and on FreeBSD has it:
+ * TCP_STATE_FIN_WAIT_1, TCPS_FIN_WAIT_1.
  */
 #ifndef NETOBS_FORMULAS_WORDS_H
 #define NETOBS_FORMULAS_WORDS_H

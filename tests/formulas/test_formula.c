@@ -138,7 +138,10 @@ words_are_numbers_of_the_field_beside_them(void **state)
 	(void)state;
 	EXPECT_ALL({"tcps_state == established", true}, {"tcps_state == state-established", true},
 		   {"tcps_state == ESTABLISHED", true}, {"tcps_state == NETOBS_TCP_ESTABLISHED", true},
-		   {"tcps_state == TCP_ESTABLISHED", true}, {"tcps_state != fin-wait-1", true},
+		   {"tcps_state == TCP_ESTABLISHED", true}, {"tcps_state == TCP_STATE_ESTABLISHED", true},
+		   {"args[3]->tcps_state == TCPS_ESTABLISHED", true}, {"tcps_state == TCPS_FIN_WAIT_1", false},
+		   {"tcps_statestr == \"state-established\"", true}, {"tcps_statestr == \"<unknown>\"", false},
+		   {"tcps_state != fin-wait-1", true},
 		   {"tcps_state == fin_wait_2", false}, {"established == tcps_state", true}, {"tcp_flags & ACK", true},
 		   {"tcp_flags & SYN", false}, {"(tcp_flags & (SYN|ACK)) == ACK", true},
 		   {"tcp_flags == (PSH|ACK)", true}, {"(tcp_flags & ~(PSH|ACK)) == 0", true},
