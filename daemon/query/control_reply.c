@@ -265,12 +265,38 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 	text_add_format(text, ",\"site\":\"%s\"}\n", site);
 }
 
+/* The definition in one line: a line break and the white space around it are a blank. */
+static void
+reply_add_definition(const char *definition, struct text_buffer *text)
+{
+	static const char white_space[] = " \t\r\n\f\v";
+	char line[FORMULA_TEXT_MAX + 1];
+	size_t length = 0;
+
+	while (*definition != '\0') {
+		size_t blank = strspn(definition, white_space);
+
+		if (memchr(definition, '\n', blank) != NULL) {
+			line[length++] = ' ';
+			definition += blank;
+		} else {
+			size_t copied = blank > 0 ? blank : strcspn(definition, white_space);
+
+			memcpy(line + length, definition, copied);
+			length += copied;
+			definition += copied;
+		}
+	}
+	line[length] = '\0';
+	text_add_escaped(text, line);
+}
+
 static void
 reply_add_formula_text(const struct formula_status *status, const char *path, struct text_buffer *text)
 {
 	char site[SLOTS_SITE_NAME_MAX + 1];
 
-	text_add_escaped(text, formula_text(status->formula));
+	reply_add_definition(formula_text(status->formula), text);
 	text_add_format(text, "\n    %s, %s%s%s; seen %llu, matched %llu",
 			status->origin == FORMULA_OF_CONFIG ? "configured" : "requested",
 			formula_is_counted(status->formula) ? "counted" : "uncounted",
