@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares the firings of each formula of conf/formulas.conf with answers that do not use formulas.
+"""Compares the firings of each formula of SCRATCH/formulas.conf with answers that do not use formulas.
 
-usage: conf.py NETOBSD TOP SCRATCH
+usage: conf.py NETOBSD CAPTURES SCRATCH
 
 On each capture the formula's firings must be those firings of its probes, with the same arguments, for which a
 predicate of this file is true; the number of firings is given here for each capture, and tshark's display filter
@@ -17,9 +17,8 @@ import struct
 import subprocess
 import sys
 
-NETOBSD, TOP, SCRATCH = sys.argv[1:]
-CAPTURES = os.path.join(TOP, "tests/captures/")
-CONF = os.path.join(TOP, "conf/formulas.conf")
+NETOBSD, CAPTURES, SCRATCH = sys.argv[1:]
+CONF = os.path.join(SCRATCH, "formulas.conf")
 SYN, RST, ACK = 2, 4, 16
 ISCSI_PORT = 47048 # of the initiator in the first connection of iscsi.pcap
 points = 0
@@ -129,7 +128,7 @@ def write(name, frames):
 
 def iscsi_without_errors():
     """The first connection of iscsi.pcap, with status GOOD in each SCSI response; its responses begin their segments."""
-    with open(CAPTURES + "iscsi.pcap", "rb") as file:
+    with open(os.path.join(CAPTURES, "iscsi.pcap"), "rb") as file:
         data = file.read()
     at, frames, changed = 24, [], 0
     while at < len(data):
@@ -351,7 +350,7 @@ def time_of(a):
 
 def locate(capture):
     own = os.path.join(SCRATCH, capture)
-    return own if os.path.exists(own) else CAPTURES + capture
+    return own if os.path.exists(own) else os.path.join(CAPTURES, capture)
 
 
 def frames_of_tshark(source, row):

@@ -11,6 +11,7 @@
 # The README's paths, with a copy of the program that no other test runs.
 mkdir "$tmp/build"
 cp -- "$netobsd" "$tmp/build/netobsd" && ln -s "$top/tests" "$top/probes" "$top/scripts" "$tmp" || exit 99
+cp -R -- "$top/conf" "$tmp" || exit 99 # netobsd of root reads no configuration of other users
 export NETOBSD="$tmp/build/netobsd"
 cd "$tmp" || exit 99
 refused=$(tracing_refused)
@@ -72,7 +73,7 @@ while [ -e "$n.command" ]; do
 	fi
 	n=$((n + 1))
 done
-is "commands with output" "$((n - 1))" 4
+is "commands with output" "$((n - 1))" 6
 
 # ------------------------------------------------------------------------------------------ ready-made scripts
 
