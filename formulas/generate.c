@@ -200,21 +200,16 @@ generate_compare_constant(struct generator *g, const struct node *node, enum tok
 	uint64_t low = node->is_unsigned ? 0 : (uint64_t)INT64_MIN;
 	uint64_t high = node->is_unsigned ? UINT64_MAX : INT64_MAX;
 
+	if (operation == TOKEN_NOT_EQUAL || operation == TOKEN_MORE || operation == TOKEN_LESS)
+		to = targets_negate(to);
 	switch (operation) {
-	case TOKEN_NOT_EQUAL:
-		to = targets_negate(to);
-		/* fall through */
 	case TOKEN_EQUAL:
+	case TOKEN_NOT_EQUAL:
 		return generate_range(g, node, (struct range){constant, constant}, to, slot);
-	case TOKEN_MORE:
-		to = targets_negate(to);
-		/* fall through */
 	case TOKEN_LESS_EQUAL:
+	case TOKEN_MORE:
 		return generate_range(g, node, (struct range){low, constant}, to, slot);
-	case TOKEN_LESS:
-		to = targets_negate(to);
-		/* fall through */
-	default: /* TOKEN_MORE_EQUAL */
+	default: /* TOKEN_MORE_EQUAL, TOKEN_LESS */
 		return generate_range(g, node, (struct range){constant, high}, to, slot);
 	}
 }
