@@ -45,6 +45,7 @@ set_up(void **state)
 	if (emitter == NULL)
 		return -1;
 	emitter_set_owner_lookup(emitter, find_owner, &lookups);
+	++*probe_semaphores[PROBE_SOCKET_SEND];
 	return 0;
 }
 
@@ -52,6 +53,7 @@ static int
 tear_down(void **state)
 {
 	(void)state;
+	--*probe_semaphores[PROBE_SOCKET_SEND];
 	emitter_free(emitter);
 	tcp_fixture_teardown(&fixture);
 	return 0;
