@@ -68,10 +68,3 @@ firing_sample_fire(struct firing_sample *sample, enum probe_id probe)
 			sample->firing.args[i] = firing_sample_argument(sample, info->args[i].type->name);
 	return &sample->firing;
 }
-
-/* All arguments are built. */
-const void *
-firing_build_argument(struct firing *firing, unsigned position)
-{
-	return firing->args[position];
-}

@@ -2,6 +2,7 @@
 
 unit_tests += \
 	%D%/test_formula \
+	%D%/test_formula_set \
 	%D%/test_mistakes \
 	%D%/test_threshold
 
@@ -14,6 +15,7 @@ quick_shell_tests += \
 # Formulas are evaluated on firings of the tests' own.
 firing_sample = %D%/firing_sample.c %D%/firing_sample.h
 tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
+tests_formulas_test_formula_set_SOURCES = %D%/test_formula_set.c $(firing_sample)
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
 
