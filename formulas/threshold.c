@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "formulas/code.h"
 
 #define NO_KEY UINT32_MAX
@@ -21,7 +24,7 @@ struct threshold_key {
 struct formula_threshold {
 	pthread_mutex_t lock;
 	const struct formula *formula;
-	uint64_t seed[2]; /* so that traffic cannot be made to fill one bucket */
+	uint64_t seed; /* so that traffic cannot be made to fill one bucket */
 	size_t value_size; /* bytes of the values of a key */
 	uint32_t key_count, used, bucket_count;
 	uint32_t newest, oldest;
@@ -69,8 +72,8 @@ formula_threshold_new(const struct formula *formula)
 	t->key_count = threshold_key_count(formula);
 	t->bucket_count = 2 * t->key_count;
 	t->newest = t->oldest = NO_KEY;
-	if (getrandom(t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed)
-		t->seed[0] = (uint64_t)(uintptr_t)t;
+	if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed)
+		t->seed = (uint64_t)(uintptr_t)t;
 	t->keys = calloc(t->key_count, sizeof *t->keys);
 	t->values = calloc(t->key_count, t->value_size + 1);
 	t->stamps = calloc((size_t)t->key_count * formula->times, sizeof *t->stamps);
@@ -120,22 +123,6 @@ threshold_read_values(const struct formula *formula, struct firing *firing, uint
 		values += place->size;
 	}
 	return true;
-}
-
-static uint64_t
-threshold_hash(const struct formula_threshold *t, const uint8_t *values)
-{
-	uint64_t hash = t->seed[0], word;
-
-	for (size_t i = 0; i < t->value_size; i += sizeof word) {
-		size_t rest = t->value_size - i;
-
-		word = 0;
-		memcpy(&word, values + i, rest < sizeof word ? rest : sizeof word);
-		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29 ^ t->seed[1];
-	}
-	return hash ^ hash >> 32;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -190,7 +177,7 @@ threshold_take_key(struct formula_threshold *t)
 static uint32_t
 threshold_find_key(struct formula_threshold *t, const uint8_t *values)
 {
-	uint64_t hash = threshold_hash(t, values);
+	uint64_t hash = XXH3_64bits_withSeed(values, t->value_size, t->seed);
 	uint32_t *bucket = &t->buckets[hash % t->bucket_count], key;
 
 	for (key = *bucket; key != NO_KEY; key = t->keys[key].next)
@@ -252,4 +239,19 @@ formula_threshold_dropped(struct formula_threshold *t)
 	dropped = t->dropped;
 	pthread_mutex_unlock(&t->lock);
 	return dropped;
+}
+
+unsigned
+formula_threshold_longest_chain(const struct formula_threshold *t)
+{
+	unsigned longest = 0;
+
+	for (uint32_t bucket = 0; bucket < t->bucket_count; bucket++) {
+		unsigned length = 0;
+
+		for (uint32_t key = t->buckets[bucket]; key != NO_KEY; key = t->keys[key].next)
+			length++;
+		longest = length > longest ? length : longest;
+	}
+	return longest;
 }

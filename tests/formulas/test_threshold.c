@@ -151,6 +151,39 @@ a_full_table_drops_what_was_counted_longest_ago(void **state)
 	end();
 }
 
+/* Text whose bits were chosen so that what a pair of words adds to a multiplicative hash cancels, whatever its seed: a
+ * difference of the highest bit remains one, and a shift copies it to where the next word can take it back. */
+static void
+values_cannot_be_chosen_to_share_a_bucket(void **state)
+{
+	enum { PAIRS = 5 };
+	uint8_t *text = (uint8_t *)sample.ip.ip_saddr;
+
+	(void)state;
+	begin("x = tcp-retransmit, 2 times in 1s by ip_saddr, ip_daddr");
+	assert_ptr_equal(sample.ip.ip_daddr, sample.ip.ip_saddr + sizeof sample.ip.ip_saddr);
+	for (unsigned i = 0; i < 1u << PAIRS; i++) {
+		memset(text, 'a', sizeof sample.ip.ip_saddr + sizeof sample.ip.ip_daddr);
+		for (unsigned pair = 0; pair < PAIRS; pair++)
+			if ((i >> pair & 1) != 0) {
+				uint64_t words[2];
+
+				memcpy(words, text + 16 * pair, sizeof words);
+				words[0] ^= UINT64_C(1) << 63;
+				words[1] ^= UINT64_C(1) << 63 | UINT64_C(1) << 34;
+				memcpy(text + 16 * pair, words, sizeof words);
+			}
+		assert_false(count_at(i, 1));
+	}
+	assert_in_range(formula_threshold_longest_chain(threshold), 1, 8);
+	for (unsigned i = 0; i < THRESHOLD_KEYS_MAX; i++) { /* a full table */
+		snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "10.0.%u.%u", i / 256, i % 256);
+		count_at(i, 1);
+	}
+	assert_in_range(formula_threshold_longest_chain(threshold), 1, 12);
+	end();
+}
+
 /* Many values and few times, compared with a plain count. */
 static void
 counts_are_those_of_a_plain_list(void **state)
@@ -192,6 +225,7 @@ main(void)
 		cmocka_unit_test(an_absent_field_does_not_count),
 		cmocka_unit_test(time_may_go_back),
 		cmocka_unit_test(a_full_table_drops_what_was_counted_longest_ago),
+		cmocka_unit_test(values_cannot_be_chosen_to_share_a_bucket),
 		cmocka_unit_test(counts_are_those_of_a_plain_list),
 	};
 
