@@ -40,6 +40,9 @@ struct firing_sequences {
 
 #define TCP_HEADER_MAX 60u
 
+/* Most probes that emitter_rejects_packet() is about. */
+#define SCREENED_MAX 9u
+
 /* Headers of a SYN,ACK that its receiver has not accepted yet. */
 struct syn_ack {
 	uint64_t cid; /* the receiver's connection id, 0 not in use */
@@ -68,7 +71,9 @@ struct emitter {
 		struct ipinfo ip;
 		struct tcpinfo tcp;
 		struct packet packet; /* only the frame is set */
-	} segment; /* of emitter_rejects_segment() */
+	} fast; /* of emitter_rejects_packet() */
+	const struct screened_probe *screened[SCREENED_MAX];
+	unsigned screened_count;
 	emitter_find_owner *find_owner; /* NULL: owners are unknown */
 	void *owner_context;
 	const struct flow *owner_flow; /* flow whose owners were looked up for this packet, NULL none */
@@ -108,6 +113,27 @@ struct emitter {
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
 	uint64_t checksums[CHECKSUM_PARTIAL + 1];
 };
+
+/* The probes of a packet of the fast path that are screened.  Those of TCP come first: the fifth argument of the others
+ * is another struct. */
+static const struct screened_probe {
+	enum probe_id probe;
+	bool tcp;	      /* of segments only */
+	bool sent, delivered; /* for the sender, for the receiver if it is local */
+	bool received;	      /* for the receiver or, if neither end is local, for the host that captures */
+} screened_probes[] = {
+	{.probe = PROBE_TCP_SEND, .tcp = true, .sent = true},
+	{.probe = PROBE_TCP_RECEIVE, .tcp = true, .delivered = true},
+	{.probe = PROBE_IP_REQUEST, .sent = true},
+	{.probe = PROBE_IP_SEND, .sent = true},
+	{.probe = PROBE_GLD_SEND, .sent = true},
+	{.probe = PROBE_GLD_RECEIVE, .received = true},
+	{.probe = PROBE_IP_RECEIVE, .received = true},
+	{.probe = PROBE_IP_DELIVER, .delivered = true},
+	{.probe = PROBE_IP_PACKET_FREE},
+};
+
+_Static_assert(sizeof screened_probes / sizeof screened_probes[0] == SCREENED_MAX, "an emitter selects from all");
 
 _Static_assert(sizeof(struct tcpsinfo) == sizeof(struct tcpnsinfo), "tcpnsinfo_t has the layout of tcpsinfo_t");
 
@@ -654,56 +680,95 @@ emit_tcp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsign
 	emit_firing(&f, build_tcp);
 }
 
+bool
+emitter_screens_probe(enum probe_id probe)
+{
+	for (unsigned i = 0; i < SCREENED_MAX; i++)
+		if (screened_probes[i].probe == probe)
+			return true;
+	return false;
+}
+
+void
+emitter_select_screened(struct emitter *e)
+{
+	e->screened_count = 0;
+	for (unsigned i = 0; i < SCREENED_MAX; i++)
+		if (semaphores_formulas(screened_probes[i].probe) != 0)
+			e->screened[e->screened_count++] = &screened_probes[i];
+}
+
 static const void *
 build_from_peek(struct firing *f, unsigned position)
 {
 	struct emitter *e = f->emitter;
 
-	switch (position) {
-	case 2: args_ipinfo_of_peek(&e->segment.ip, e->segment.peek); return &e->segment.ip;
-	case 4: args_tcpinfo_of_peek(&e->segment.tcp, e->segment.peek); return &e->segment.tcp;
+	if (position == 2) {
+		args_ipinfo_of_peek(&e->fast.ip, e->fast.peek);
+		return &e->fast.ip;
 	}
-	e->segment.insufficient = true;
+	if (position == 4 && (f->probe == PROBE_TCP_SEND || f->probe == PROBE_TCP_RECEIVE)) {
+		args_tcpinfo_of_peek(&e->fast.tcp, e->fast.peek);
+		return &e->fast.tcp;
+	}
+	e->fast.insufficient = true;
 	return NULL;
 }
 
-static bool
-emitter_rejects_firing(struct emitter *e, struct firing *f, enum probe_id probe)
+/* The firings that may have an effect: where an end was local before, but is no longer, the packet may be received by
+ * this host's interface only. */
+static inline bool
+screened_probe_may_fire(const struct screened_probe *screened, const struct fast_firings *firings)
 {
-	f->probe = probe;
-	return semaphores_formulas(probe) == 0 || e->listener == NULL ||
-	       (e->listener->rejects != NULL && e->listener->rejects(e->listener_context, f) &&
-		!e->segment.insufficient);
+	return (!screened->tcp || firings->tcp) && (!screened->sent || firings->send) &&
+	       (!screened->delivered || firings->receive);
 }
 
 bool
-emitter_rejects_segment(struct emitter *e, const struct frame *frame, const struct frame_peek *peek, bool sends,
-			bool receives)
+emitter_rejects_packet(struct emitter *e, const struct frame *frame, const struct frame_peek *peek,
+		       const struct fast_firings *firings)
 {
 	struct firing f;
 
+	if (e->listener == NULL)
+		return true;
+	if (e->listener->rejects == NULL)
+		return false;
 	f.built = 0;
 	f.ts = frame->ts;
-	f.packet = &e->segment.packet;
+	f.packet = &e->fast.packet;
 	f.emitter = e;
 	f.build = build_from_peek;
 	f.flow = NULL;
-	e->segment.peek = peek;
-	e->segment.insufficient = false;
-	e->segment.packet.frame = frame;
-	return (!sends || emitter_rejects_firing(e, &f, PROBE_TCP_SEND)) &&
-	       (!receives || emitter_rejects_firing(e, &f, PROBE_TCP_RECEIVE));
+	e->fast.peek = peek;
+	e->fast.insufficient = false;
+	e->fast.packet.frame = frame;
+	for (unsigned i = 0; i < e->screened_count; i++) {
+		const struct screened_probe *screened = e->screened[i];
+
+		if (!screened_probe_may_fire(screened, firings))
+			continue;
+		f.probe = screened->probe;
+		if (!screened->tcp)
+			f.built &= 1u << 2;
+		if (!e->listener->rejects(e->listener_context, &f) || e->fast.insufficient)
+			return false;
+	}
+	return true;
 }
 
 void
-emitter_count_rejected(struct emitter *e, bool sends, bool receives)
+emitter_count_rejected(struct emitter *e, const struct fast_firings *firings)
 {
 	if (e->listener == NULL)
 		return;
-	if (sends)
-		e->listener->count_rejected(e->listener_context, PROBE_TCP_SEND);
-	if (receives)
-		e->listener->count_rejected(e->listener_context, PROBE_TCP_RECEIVE);
+	for (unsigned i = 0; i < e->screened_count; i++) {
+		const struct screened_probe *screened = e->screened[i];
+
+		if (screened_probe_may_fire(screened, firings) &&
+		    (!screened->received || firings->receive || !firings->send))
+			e->listener->count_rejected(e->listener_context, screened->probe);
+	}
 }
 
 static struct syn_ack *

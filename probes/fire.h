@@ -71,13 +71,26 @@ struct emitter_listener {
 /* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */
 void emitter_set_listener(struct emitter *emitter, const struct emitter_listener *listener, void *context);
 
-/* Whether tcp-send and tcp-receive, as far as they would fire for a segment of the fast path, have no effect on the
- * listener: its headers alone show that.  False if more is needed to know. */
-bool emitter_rejects_segment(struct emitter *emitter, const struct frame *frame, const struct frame_peek *peek,
-			     bool sends, bool receives);
+/* The firings of a packet of the fast path. */
+struct fast_firings {
+	bool tcp;	    /* tcp-send or tcp-receive are among them: it is a segment */
+	bool send, receive; /* for its sender, for its receiver */
+};
 
-/* Counts the firings of such a segment. */
-void emitter_count_rejected(struct emitter *emitter, bool sends, bool receives);
+/* Whether the headers of a packet may show that firings of this probe have no effect on the listener. */
+bool emitter_screens_probe(enum probe_id probe);
+
+/* Selects the probes that emitter_rejects_packet() is about: those that formulas read now.  The others, and those that
+ * a tracer has enabled, must not fire for packets of the fast path. */
+void emitter_select_screened(struct emitter *emitter);
+
+/* Whether the firings of a packet of the fast path have no effect on the listener: its headers alone show that.  False
+ * if more is needed to know. */
+bool emitter_rejects_packet(struct emitter *emitter, const struct frame *frame, const struct frame_peek *peek,
+			    const struct fast_firings *firings);
+
+/* Counts the firings of such a packet. */
+void emitter_count_rejected(struct emitter *emitter, const struct fast_firings *firings);
 
 /* Firings of a probe for its tracers since the start; verdicts on transport checksums of packets for which a probe
  * fired. */

@@ -174,11 +174,13 @@ observer_check_probes(struct observer *o)
 		o->untraced = false;
 		if (!manifest_per_packet[probe])
 			continue;
-		if (semaphores_read(probe) == 0 && (probe == PROBE_TCP_SEND || probe == PROBE_TCP_RECEIVE))
+		if (semaphores_read(probe) == 0 && emitter_screens_probe((enum probe_id)probe))
 			o->screened = true;
 		else
 			o->fast = false;
 	}
+	if (o->screened)
+		emitter_select_screened(o->emitter);
 }
 
 /* Determines what holds for all frames of a call. */

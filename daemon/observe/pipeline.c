@@ -19,11 +19,6 @@ struct pipeline_entry {
 	struct flow_lookup lookup; /* set unless kind is PEEK_NONE */
 };
 
-/* The probes of a segment on the fast path that would fire for formulas. */
-struct pipeline_firings {
-	bool send, receive;
-};
-
 /* Frames that pass a stage together. */
 struct pipeline_group {
 	const struct frame *frames;
@@ -142,17 +137,17 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
-/* While formulas read tcp-send or tcp-receive: whether they reject the segment by its headers, if it takes the fast
- * path; then sets the firings to count.  Out of line, so that other runs do not pay for it. */
+/* While only formulas read probes of packets: whether they reject the packet by its headers, if it takes the fast path;
+ * then sets the firings to count.  Out of line, so that other runs do not pay for it. */
 static __attribute__((noinline)) bool
 pipeline_screen(struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
-		struct pipeline_firings *firings)
+		struct fast_firings *firings)
 {
 	unsigned sender = e->lookup.sender, local;
 	bool loopback = pipeline_is_loopback(frame, e);
 
-	*firings = (struct pipeline_firings){false, false};
-	if (e->kind != PEEK_TCP || e->lookup.candidate == NULL)
+	*firings = (struct fast_firings){.tcp = e->kind == PEEK_TCP};
+	if (e->kind < PEEK_TCP || e->lookup.candidate == NULL)
 		return true;
 	/* As in locality_of_packet(): `local` has every end that this frame can have. */
 	local = o->view == VIEW_HOST && !loopback ? e->lookup.candidate->local : BOTH_LOCAL;
@@ -162,7 +157,7 @@ pipeline_screen(struct observer *o, const struct frame *frame, const struct pipe
 		firings->send = firings->send && e->peek.direction == DIRECTION_OUT;
 		firings->receive = firings->receive && e->peek.direction == DIRECTION_IN;
 	}
-	return emitter_rejects_segment(o->emitter, frame, &e->peek, firings->send, firings->receive);
+	return emitter_rejects_packet(o->emitter, frame, &e->peek, firings);
 }
 
 static void
@@ -184,11 +179,11 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 }
 
 static inline void
-pipeline_count_fast(struct observer *o, bool screened, const struct pipeline_firings *firings)
+pipeline_count_fast(struct observer *o, bool screened, const struct fast_firings *firings)
 {
 	observe_count_packet(o);
 	if (__builtin_expect(screened, 0))
-		emitter_count_rejected(o->emitter, firings->send, firings->receive);
+		emitter_count_rejected(o->emitter, firings);
 }
 
 /* The only place that counts frames. */
@@ -198,7 +193,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 	const bool fast = o->fast, screened = o->screened;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
-	struct pipeline_firings firings;
+	struct fast_firings firings;
 	uint64_t bytes = 0;
 
 	if (o->held != NULL) /* these frames are held, too */

@@ -36,7 +36,7 @@ void args_arpinfo(struct arpinfo *info, const struct arp_layer *arp);
 
 /* IP and ICMP. */
 void args_ipinfo(struct ipinfo *info, const struct ip_layer *ip);
-/* Like args_ipinfo() for a PEEK_TCP. */
+/* Like args_ipinfo() for a PEEK_TCP or PEEK_UDP. */
 void args_ipinfo_of_peek(struct ipinfo *info, const struct frame_peek *peek);
 void args_ipv4info(struct ipv4info *info, const struct ip_layer *ip);
 void args_ipv6info(struct ipv6info *info, const struct ip_layer *ip);

@@ -20,7 +20,8 @@ void
 args_ipinfo_of_peek(struct ipinfo *info, const struct frame_peek *peek)
 {
 	info->ip_ver = peek->version;
-	info->ip_plength = peek->payload_wire + peek_tcp_header_len(peek);
+	info->ip_plength = peek->payload_wire +
+			   (peek->protocol == PROTOCOL_TCP ? peek_tcp_header_len(peek) : UDP_HEADER_LEN);
 	field_set_address(info->ip_saddr, sizeof info->ip_saddr, peek->version, peek->src);
 	field_set_address(info->ip_daddr, sizeof info->ip_daddr, peek->version, peek->dst);
 }

@@ -62,14 +62,21 @@ for definition in 'f = tcp-receive where tcp_window % 7 == 3' 'f = tcp-send, tcp
 	'f = tcp-receive where pcap("greater 300")' 'f = tcp-receive where !(tcps_state == established)' \
 	'f = tcp-send where tcp_flagstr == "PSH|ACK"' 'f = tcp-send where pkt_len > 200' \
 	'f = tcp-receive where tcp_dport == 80 || ip_saddr in 192.168.0.0/24' 'f = tcp-send where tcps_snd_segs > 3' \
+	'f = ip-send, ip-receive where ip_plength % 7 == 3' 'f = ip-request, ip-deliver, tcp-send where ip_plength > 500' \
+	'f = gld-receive where pcap("greater 300")' 'f = gld-send, gld-receive where ip_saddr in 192.168.0.0/24' \
+	'f = ip-packet-free where pcap("tcp[4] & 1 != 0")' 'f = ip-receive where ipv4_ttl == 64 || ip_ver == 6' \
+	'f = ip-send, tcp-receive where ip_saddr in 192.168.0.0/24 && ip_plength > 100' \
 	'f = tcp-receive where tcp_seq != 0, 2 times in 60s by tcp_dport' 'f = tcp-receive, udp-receive where cs_cid % 2 == 0'; do
-	for options in "--view both" "--view monitor" "--local 192.168.0.0/24"; do
+	for options in "--view both" "--view monitor" "--local 192.168.0.0/24" "--local 192.168.0.10"; do
 		# shellcheck disable=SC2086
 		check "the fast path changes nothing: $definition ($options)" same "$definition" $options
 	done
 	check "they are compared: $fired firings" [ "$fired" -gt 20 ]
 	fired=0
 done
+check "the fast path tells apart structs at the same position" same 'f = ip-receive where ipv4_ver == 4' --view both \
+	--formula 'g = tcp-receive where tcp_offset == 7 counted'
+check "they are compared: $fired firings" [ "$fired" -gt 20 ]
 
 # ------------------------------------------------------------------------------------------------------ the options
 
