@@ -25,22 +25,84 @@ put_decimal_byte(char *at, uint8_t n)
 	return at;
 }
 
+static char *
+put_hexadecimal_group(char *at, unsigned n)
+{
+	static const char digit[] = "0123456789abcdef";
+
+	if (n >= 0x1000)
+		*at++ = digit[n >> 12];
+	if (n >= 0x100)
+		*at++ = digit[n >> 8 & 15];
+	if (n >= 0x10)
+		*at++ = digit[n >> 4 & 15];
+	*at++ = digit[n & 15];
+	return at;
+}
+
+/* The first of the longest runs of at least two groups that are 0, for which "::" stands (RFC 5952 section 4.2). */
+struct zero_run {
+	unsigned begin, count; /* count is 0 without one */
+};
+
+static struct zero_run
+find_zero_run(const unsigned groups[8])
+{
+	struct zero_run longest = {8, 0};
+
+	for (unsigned i = 0, begin; i < 8; i++) {
+		for (begin = i; i < 8 && groups[i] == 0; i++)
+			;
+		if (i - begin > 1 && i - begin > longest.count)
+			longest = (struct zero_run){begin, i - begin};
+	}
+	return longest;
+}
+
+/* inet_ntop() would be the most expensive part of a firing; it spells IPv4 addresses inside of IPv6 addresses. */
+static void
+field_set_ipv6_address(char *to, size_t size, const uint8_t *address)
+{
+	unsigned groups[8];
+	struct zero_run zeros;
+	char *at = to;
+
+	for (unsigned i = 0; i < 8; i++)
+		groups[i] = (unsigned)address[2 * i] << 8 | address[2 * i + 1];
+	zeros = find_zero_run(groups);
+	if (size < INET6_ADDRSTRLEN || (zeros.begin == 0 && zeros.count >= 5)) {
+		memset(to, 0, size);
+		if (inet_ntop(AF_INET6, address, to, (socklen_t)size) == NULL)
+			field_set_string(to, size, NAME_UNKNOWN);
+		return;
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		if (i > 0 || zeros.begin == 0)
+			*at++ = ':';
+		if (i == zeros.begin) {
+			i += zeros.count - 1;
+			if (i == 7)
+				*at++ = ':';
+		} else
+			at = put_hexadecimal_group(at, groups[i]);
+	}
+	memset(at, 0, (size_t)(to + size - at));
+}
+
 void
 field_set_address(char *to, size_t size, unsigned version, const uint8_t *address)
 {
 	char *at = to;
 
 	if (version == 6) {
-		memset(to, 0, size);
-		if (inet_ntop(AF_INET6, address, to, (socklen_t)size) == NULL)
-			field_set_string(to, size, NAME_UNKNOWN);
+		field_set_ipv6_address(to, size, address);
 		return;
 	}
 	if (version != 4 || size < 16) {
 		field_set_string(to, size, NAME_UNKNOWN);
 		return;
 	}
-	for (unsigned i = 0; i < 4; i++) { /* inet_ntop() would be the most expensive part of a firing */
+	for (unsigned i = 0; i < 4; i++) {
 		at = put_decimal_byte(at, address[i]);
 		if (i < 3)
 			*at++ = '.';

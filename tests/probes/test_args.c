@@ -513,6 +513,31 @@ test_dccp(void **state)
 	assert_string_equal(dccp_reset_name(128), "ccid-specific");
 }
 
+/* Any groups, many of them 0 or small: the text is that of inet_ntop(), with nothing behind it. */
+static void
+test_ipv6_text(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned n = 0; n < 300000; n++) {
+		char expected[46] = "", text[46];
+		uint8_t address[16] = {0};
+
+		for (unsigned i = 0; i < sizeof address; i += 2) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			if ((random >> 40 & 7) < n % 8)
+				continue;
+			address[i] = (uint8_t)((random >> 48 & 3) == 0 ? 0 : random >> 56);
+			address[i + 1] = (uint8_t)(random >> 32);
+		}
+		assert_non_null(inet_ntop(AF_INET6, address, expected, sizeof expected));
+		GARBAGE(text);
+		field_set_address(text, sizeof text, 6, address);
+		assert_memory_equal(text, expected, sizeof text);
+	}
+}
+
 int
 main(void)
 {
@@ -523,6 +548,7 @@ main(void)
 	    cmocka_unit_test(test_endpoint),	  cmocka_unit_test(test_endpoint_unknown),
 	    cmocka_unit_test(test_owned_endpoint),	  cmocka_unit_test(test_dccp),
 	    cmocka_unit_test(test_retransmission), cmocka_unit_test(test_icmp_words),
+	    cmocka_unit_test(test_ipv6_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
