@@ -99,8 +99,6 @@ evaluate_slots(const struct instruction *i, const uint64_t *slots)
 	switch (i->operation) {
 	case TEST_SET:
 		return evaluate_set(i->set, left);
-	case TEST_SLOT:
-		return left - i->low <= i->span;
 	case TEST_EQUAL:
 		return left == right;
 	case TEST_EQUAL_MIXED:
@@ -116,9 +114,9 @@ evaluate_slots(const struct instruction *i, const uint64_t *slots)
 	}
 }
 
-/* A test or the load of an argument that is not absent. */
+/* A test of an argument that is not absent. */
 static unsigned
-evaluate_argument(const struct instruction *i, const uint8_t *field, struct firing *firing, uint64_t *slots)
+evaluate_argument(const struct instruction *i, const uint8_t *field, struct firing *firing)
 {
 	bool absent = false, result;
 
@@ -126,17 +124,64 @@ evaluate_argument(const struct instruction *i, const uint8_t *field, struct firi
 		result = (evaluate_load(i->operation - TEST_RANGE, field) & i->mask) - i->low <= i->span;
 		return i->next[result];
 	}
-	if (i->operation >= LOAD_FIELD) {
-		slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, field);
-		return i->next[1];
-	}
 	result = evaluate_text(i, (const char *)field, firing, &absent);
 	return absent ? i->next_absent : i->next[result];
 }
 
-/* Everything except TEST_WORD; returns the number of the next instruction. */
+static inline unsigned
+evaluate_load_field(const struct instruction *i, struct firing *firing, uint64_t *slots)
+{
+	const uint8_t *argument = firing_argument(firing, i->place.position);
+
+	if (argument == NULL)
+		return i->next_absent;
+	slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, argument + i->place.offset);
+	return i->next[1];
+}
+
+static inline unsigned
+evaluate_computation(const struct instruction *i, uint64_t *slots)
+{
+	uint64_t *to = &slots[i->to], right = i->operation <= COMPUTE_COMPLEMENT ? 0 : to[1];
+
+	if (!number_is_defined(i->operation, right))
+		return i->next_absent;
+	to[0] = number_compute(i->operation, to[0], right);
+	return i->next[1];
+}
+
+static inline bool
+evaluate_is_number(unsigned operation)
+{
+	return operation == TEST_SLOT || operation >= LOAD_FIELD;
+}
+
+/* Instructions from number `at` on, up to the first that is not evaluate_is_number(); returns its number.  A call for each
+ * of them would cost 20 machine instructions more. */
 static __attribute__((noinline)) unsigned
-evaluate_instruction(const struct instruction *i, struct firing *firing, uint64_t *slots)
+evaluate_numbers(const struct instruction *code, unsigned at, struct firing *firing, uint64_t *slots)
+{
+	do {
+		const struct instruction *i = &code[at];
+
+		if (!evaluate_is_number(i->operation))
+			return at;
+		if (i->operation == TEST_SLOT)
+			at = i->next[slots[i->to] - i->low <= i->span];
+		else if (i->operation > LOAD_CONSTANT)
+			at = evaluate_computation(i, slots);
+		else if (i->operation == LOAD_CONSTANT) {
+			slots[i->to] = i->low;
+			at = i->next[1];
+		} else
+			at = evaluate_load_field(i, firing, slots);
+	} while (at < NEXT_FALSE);
+	return at;
+}
+
+/* The other instructions except TEST_WORD; returns the number of the next one. */
+static __attribute__((noinline)) unsigned
+evaluate_instruction(const struct instruction *i, struct firing *firing, const uint64_t *slots)
 {
 	const uint8_t *argument;
 	bool absent = false, result;
@@ -147,22 +192,10 @@ evaluate_instruction(const struct instruction *i, struct firing *firing, uint64_
 		result = evaluate_pcap(i, firing, &absent);
 		return absent ? i->next_absent : i->next[result];
 	}
-	if (i->operation == LOAD_CONSTANT) {
-		slots[i->to] = i->low;
-		return i->next[1];
-	}
-	if (i->operation > LOAD_CONSTANT) {
-		uint64_t *to = &slots[i->to], right = i->operation <= COMPUTE_COMPLEMENT ? 0 : to[1];
-
-		if (!number_is_defined(i->operation, right))
-			return i->next_absent;
-		to[0] = number_compute(i->operation, to[0], right);
-		return i->next[1];
-	}
 	argument = firing_argument(firing, i->place.position);
 	if (i->operation == TEST_ARGUMENT)
 		return i->next[argument != NULL];
-	return argument == NULL ? i->next_absent : evaluate_argument(i, argument + i->place.offset, firing, slots);
+	return argument == NULL ? i->next_absent : evaluate_argument(i, argument + i->place.offset, firing);
 }
 
 bool
@@ -178,7 +211,8 @@ formula_is_true(const struct formula *formula, struct firing *firing)
 		uint64_t word;
 
 		if (__builtin_expect(i->operation != TEST_WORD, 0)) {
-			at = evaluate_instruction(i, firing, slots);
+			at = evaluate_is_number(i->operation) ? evaluate_numbers(program->code, at, firing, slots) :
+								evaluate_instruction(i, firing, slots);
 			continue;
 		}
 		argument = firing_argument(firing, i->place.position);
