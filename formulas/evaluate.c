@@ -156,8 +156,8 @@ evaluate_is_number(unsigned operation)
 	return operation == TEST_SLOT || operation >= LOAD_FIELD;
 }
 
-/* Instructions from number `at` on, up to the first that is not evaluate_is_number(); returns its number.  A call for each
- * of them would cost 20 machine instructions more. */
+/* Instructions from number `at` on, up to the first that is not evaluate_is_number(); returns its number.  A call for
+ * each of them would cost 20 machine instructions more. */
 static __attribute__((noinline)) unsigned
 evaluate_numbers(const struct instruction *code, unsigned at, struct firing *firing, uint64_t *slots)
 {

@@ -32,8 +32,8 @@ bool formula_threshold_count(struct formula_threshold *threshold, struct firing 
 /* Values that were dropped because the table was full. */
 uint64_t formula_threshold_dropped(struct formula_threshold *threshold);
 
-/* The values in the fullest bucket of the table, with which those of a firing are compared at most.  For tests: the table
- * must not be in use. */
+/* The values in the fullest bucket of the table, with which those of a firing are compared at most.  For tests: the
+ * table must not be in use. */
 unsigned formula_threshold_longest_chain(const struct formula_threshold *threshold);
 
 #endif

@@ -45,7 +45,7 @@ address_mask(struct address *address)
 
 	for (unsigned i = 0; i < 16; i++) {
 		unsigned kept = address->bits <= 8 * i ? 0 : address->bits - 8 * i;
-		uint8_t mask = kept >= 8 ? 0xff : (uint8_t)(0xff00u >> kept);
+		uint8_t mask = (uint8_t)(kept >= 8 ? 0xffu : 0xff00u >> kept);
 
 		any = any || (address->bytes[i] & (uint8_t)~mask) != 0;
 		address->bytes[i] &= mask;
@@ -94,7 +94,7 @@ address_prepare(struct address_prefix *prefix, const struct address *address)
 		unsigned kept = address->bits - 16 * i;
 
 		prefix->groups[i] = (uint16_t)(address->bytes[2 * i] << 8 | address->bytes[2 * i + 1]);
-		prefix->masks[i] = kept >= 16 ? 0xffff : (uint16_t)(0xffff0000u >> kept);
+		prefix->masks[i] = (uint16_t)(kept >= 16 ? 0xffffu : 0xffff0000u >> kept);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The formulas of a run: their places, which are active, their counts and their firings, with one thread and several. */
+/* The formulas of a run: places, activity, counts and firings, with one thread and several. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
