@@ -53,7 +53,7 @@ EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs scrip
 
 scriptsdir = $(pkgdatadir)/scripts
 scripts_SCRIPTS = translate
-dist_scripts_DATA = scripts/nearest.awk scripts/ordered.awk scripts/translate.awk scripts/warnings.awk
+dist_scripts_DATA = scripts/formulas.awk scripts/nearest.awk scripts/ordered.awk scripts/translate.awk scripts/warnings.awk
 translate: scripts/translate Makefile
 	$(AM_V_GEN)sed 's|[@]sbindir[@]|$(sbindir)|' $(srcdir)/scripts/translate >$@.new && chmod +x $@.new && mv $@.new $@
 CLEANFILES += translate

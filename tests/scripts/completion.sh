@@ -42,6 +42,16 @@ done)" ""
 is "netobs: a view" "$(scripts tcpsnoop -o --view = mon)" "monitor"
 is "netobs: a script behind an option of netobsd" "$(scripts -o --view = host tcpsn)" "tcpsnoop"
 is "netobs: a tracer" "$(scripts tcpsnoop -t b)" "bpftrace"
+mkdir "$tmp/bin"
+cat >"$tmp/bin/netobsctl" <<-'SH'
+	#!/bin/sh
+	[ "$*" != "formulas --json" ] || printf '{"formula":"%s","definition":"x"}\n' slow-handshake web
+SH
+chmod +x "$tmp/bin/netobsctl"
+is "netobs: a formula of the running netobsd" "$(PATH=$tmp/bin:$PATH scripts hosts -F sl)" "slow-handshake"
+is "netobs: a formula behind an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
+is "netobs: a script behind a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
+is "netobs: a file of sites" "$(scripts tcpsnoop -o --formula-file = "$top/READM")" "$top/README.md"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then
 	check "netobs: ports of this host" python3 - "$conf/netobs-scripts.bash-completion" "$netobs" <<'PYTHON'

@@ -4,6 +4,7 @@ shell_tests += \
 	%D%/answers.sh \
 	%D%/completion.sh \
 	%D%/d.sh \
+	%D%/formulas.sh \
 	%D%/netobs.sh \
 	%D%/scripts.sh \
 	%D%/translate.sh
