@@ -250,18 +250,6 @@ definition_parse_threshold(struct compiler *c)
 
 /* --------------------------------------------------------------------------------------------------- the rest of it */
 
-/* Probes that fire for every packet, or for most of them: counting these takes frames off the fast path. */
-static bool
-definition_is_per_packet(const struct probe_info *probe)
-{
-	static const char *const patterns[] = {"*-send", "*-receive", "ip-request", "ip-deliver", "ip-packet-free"};
-
-	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
-		if (pattern_match(patterns[i], strlen(patterns[i]), probe->name, strlen(probe->name)))
-			return true;
-	return false;
-}
-
 /* "counted", "uncounted", or what fits the probes. */
 static bool
 definition_parse_counted(struct compiler *c)
@@ -274,7 +262,7 @@ definition_parse_counted(struct compiler *c)
 	}
 	c->formula->is_counted = true;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (c->formula->probes[i] && definition_is_per_packet(&manifest_probes[i]))
+		if (c->formula->probes[i] && manifest_per_packet[i])
 			c->formula->is_counted = false;
 	return true;
 }

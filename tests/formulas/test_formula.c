@@ -303,6 +303,8 @@ formulas_have_their_properties(void **state)
 	    {"a=tcp-send", false, false},
 	    {"a = tcp-retransmit, 3 times in 1s by cs_cid", true, true},
 	    {"a = tcp-send counted", true, false},
+	    {"a = icmp-receive, arp-receive", true, false},
+	    {"a = ip-*", false, false},
 	    {"a = tcp-retransmit where tcp_dport == 80 uncounted", false, false},
 	    {"a = tcp-send, tcp-receive where tcp_ack == 80, 50 times in 1h by ip_saddr, tcp_ack counted", true, true},
 	    {"a = *-established, 2 times in 1min", true, true},
