@@ -24,13 +24,17 @@ observe_emit_events(struct observer *o, const struct flow *flow, const struct fl
 {
 	observe_count_events(o, events);
 	for (unsigned i = 0; i < events->count; i++) {
-		struct flow_event event = events->event[i];
+		const struct flow_event *event = &events->event[i];
+		struct flow_event at_peer;
 
 		/* A UDP stream has one start and one end event, fired at whichever end is local. */
-		if (flow->kind == FLOW_UDP && (flow->local >> event.endpoint & 1) == 0)
-			event.endpoint = 1 - event.endpoint;
-		if ((flow->local >> event.endpoint & 1) != 0)
-			fire_event(o->emitter, flow, &event);
+		if (flow->kind == FLOW_UDP && (flow->local >> event->endpoint & 1) == 0) {
+			at_peer = *event;
+			at_peer.endpoint = 1 - event->endpoint;
+			event = &at_peer;
+		}
+		if ((flow->local >> event->endpoint & 1) != 0)
+			fire_event(o->emitter, flow, event);
 	}
 }
 
