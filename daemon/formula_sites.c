@@ -19,6 +19,9 @@ struct formula_sites {
 	struct slot_names names; /* in the file, when it was last read */
 };
 
+/* Attempts to read the names while another process writes them. */
+#define READ_ATTEMPTS 8
+
 /* For semaphores_sum(), which has no context. */
 static const struct formula_set *traced_set;
 
@@ -35,26 +38,29 @@ formula_sites_count_tracers(void)
 static unsigned
 sites_choose_slot(struct formula_sites *sites, const char *name)
 {
-	unsigned slot = 0;
-
 	if (sites->slots == NULL)
 		return FORMULA_NO_SLOT;
-	while (slot < SLOTS_COUNT && strcmp(sites->names.of[slot], name) != 0)
-		slot++;
-	for (unsigned i = 0; slot == SLOTS_COUNT && i < SLOTS_COUNT; i++)
+	for (unsigned i = 0; i < SLOTS_COUNT; i++)
+		if (strcmp(sites->names.of[i], name) == 0 && formula_set_slot_is_unused(sites->set, i))
+			return i;
+	for (unsigned i = 0; i < SLOTS_COUNT; i++)
 		if (sites->names.of[i][0] == '\0' && formula_set_slot_is_free(sites->set, i))
-			slot = i;
-	return slot;
+			return i;
+	return FORMULA_NO_SLOT;
 }
 
-/* Reads the names again: another process may have written them. */
-static void
-sites_read_names(struct formula_sites *sites)
+/* Reads the names again: another process may have written them, or be writing them, so that they look damaged. */
+void
+formula_sites_read_names(struct formula_sites *sites)
 {
 	char error[SLOT_ERROR_MAX];
 
-	if (sites->slots != NULL && !slots_current_names(sites->slots, &sites->names, error))
-		log_warning("the names of formulas cannot be read: %s", error);
+	if (sites->slots == NULL)
+		return;
+	for (unsigned i = 0; i < READ_ATTEMPTS; i++)
+		if (slots_current_names(sites->slots, &sites->names, error))
+			return;
+	log_warning("the names of formulas cannot be read: %s", error);
 }
 
 /* Writes the name of a formula into a file of this process. */
@@ -83,6 +89,43 @@ sites_assign_slot(struct formula_sites *sites, unsigned number, bool writable)
 	if (writable && slots_are_private(sites->slots) && strcmp(sites->names.of[slot], name) != 0)
 		sites_write_name(sites, slot, name);
 	formula_set_set_slot(sites->set, number, slot, strcmp(sites->names.of[slot], name) == 0);
+}
+
+/* Brings the slot of a formula up to date with the names in the file.  The formula gets another slot if the file has
+ * the name of another formula there, unless a tracer is attached. */
+static void
+sites_update_slot(struct formula_sites *sites, unsigned number)
+{
+	struct formula_status status = formula_set_status(sites->set, number);
+	const char *name = formula_name(status.formula);
+	const char *found = status.slot != FORMULA_NO_SLOT ? sites->names.of[status.slot] : "";
+	bool named = strcmp(found, name) == 0;
+
+	if (status.slot != FORMULA_NO_SLOT && (named || *found == '\0' || status.traced)) {
+		formula_set_set_slot(sites->set, number, status.slot, named);
+		return;
+	}
+	formula_set_set_slot(sites->set, number, FORMULA_NO_SLOT, false);
+	sites_assign_slot(sites, number, false);
+}
+
+void
+formula_sites_update(struct formula_sites *sites)
+{
+	if (sites->slots == NULL)
+		return;
+	for (unsigned i = 0; i < formula_set_count(sites->set); i++)
+		sites_update_slot(sites, i);
+}
+
+bool
+formula_sites_describe(const struct formula_sites *sites, unsigned slot, const char **name, bool *traced)
+{
+	if (sites->slots == NULL || slot >= SLOTS_COUNT)
+		return false;
+	*name = sites->names.of[slot];
+	*traced = slots_semaphore(slots_object(sites->slots), slot) != 0;
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the formulas */
@@ -156,7 +199,7 @@ formula_sites_reload(struct formula_sites *sites, const struct config *fresh)
 		if (status.origin == FORMULA_OF_CONFIG && !config_defines(fresh, formula_text(status.formula)))
 			formula_set_remove(sites->set, formula_name(status.formula));
 	}
-	sites_read_names(sites);
+	formula_sites_read_names(sites);
 	for (size_t i = 0; fresh->formulas[i] != NULL; i++)
 		if (!sites_defines(sites, fresh->formulas[i]))
 			sites_add_configured(sites, fresh->formulas[i]);
@@ -165,7 +208,7 @@ formula_sites_reload(struct formula_sites *sites, const struct config *fresh)
 bool
 formula_sites_define(struct formula_sites *sites, const char *text, char *error, size_t size)
 {
-	sites_read_names(sites);
+	formula_sites_read_names(sites);
 	return sites_add(sites, text, FORMULA_OF_REQUEST, error, size);
 }
 
@@ -225,7 +268,7 @@ formula_sites_open(const struct config *config)
 	sites_open_slots(sites);
 	if (sites->slots == NULL)
 		return sites;
-	sites_read_names(sites);
+	formula_sites_read_names(sites);
 	formula_set_set_slots(sites->set, slots_object(sites->slots), slots_path(sites->slots));
 	for (unsigned i = 0; i < formula_set_count(sites->set); i++)
 		sites_assign_slot(sites, i, true);

@@ -24,7 +24,17 @@ struct formula_set *formula_sites_set(const struct formula_sites *sites);
 /* Connects the observers, which must live as long. */
 void formula_sites_connect(struct formula_sites *sites, struct workers *workers);
 
+/* Reads the names of slots from the file, which netobsctl changes. */
+void formula_sites_read_names(struct formula_sites *sites);
+
+/* The name of a slot when it was last read, "" for the default name, and whether a tracer is attached to it.  False if
+ * there is no such slot. */
+bool formula_sites_describe(const struct formula_sites *sites, unsigned slot, const char **name, bool *traced);
+
 /* The following need all workers to be paused. */
+
+/* Brings the slots of the formulas up to date with the names that were read. */
+void formula_sites_update(struct formula_sites *sites);
 
 /* Makes the formulas of the configuration those of `fresh`; one whose definition is unchanged keeps its counts, and
  * those of requests stay.  Problems are logged. */

@@ -207,6 +207,25 @@ daemon_undefine_formula(void *context, const char *name, char *error, size_t siz
 	return done;
 }
 
+static void
+daemon_update_sites(void *context)
+{
+	struct daemon_state *state = context;
+
+	formula_sites_read_names(state->formulas);
+	workers_pause(state->workers);
+	formula_sites_update(state->formulas);
+	workers_resume(state->workers);
+}
+
+static bool
+daemon_describe_site(void *context, unsigned slot, const char **name, bool *traced)
+{
+	const struct daemon_state *state = context;
+
+	return formula_sites_describe(state->formulas, slot, name, traced);
+}
+
 static bool
 daemon_start_servers(struct daemon_state *state)
 {
@@ -219,6 +238,8 @@ daemon_start_servers(struct daemon_state *state)
 	query->formulas = formula_sites_set(state->formulas);
 	query->define_formula = daemon_define_formula;
 	query->undefine_formula = daemon_undefine_formula;
+	query->update_sites = daemon_update_sites;
+	query->describe_site = daemon_describe_site;
 	query->context = state;
 	return (state->control == NULL || control_serve(state->control, state->loop, query)) &&
 	       (state->metrics == NULL || metrics_serve(state->metrics, state->loop, query));

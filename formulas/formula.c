@@ -250,6 +250,15 @@ definition_parse_threshold(struct compiler *c)
 
 /* --------------------------------------------------------------------------------------------------- the rest of it */
 
+bool
+formula_is_per_packet(const struct formula *formula)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (formula->probes[i] && manifest_per_packet[i])
+			return true;
+	return false;
+}
+
 /* "counted", "uncounted", or what fits the probes. */
 static bool
 definition_parse_counted(struct compiler *c)
@@ -260,10 +269,7 @@ definition_parse_counted(struct compiler *c)
 		c->formula->is_counted = counted;
 		return compiler_advance(c);
 	}
-	c->formula->is_counted = true;
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (c->formula->probes[i] && manifest_per_packet[i])
-			c->formula->is_counted = false;
+	c->formula->is_counted = !formula_is_per_packet(c->formula);
 	return true;
 }
 

@@ -45,6 +45,9 @@ bool formula_has_probe(const struct formula *formula, enum probe_id probe);
  * unless one of its probes fires for every packet. */
 bool formula_is_counted(const struct formula *formula);
 
+/* Whether one of its probes fires for every packet: evaluating it takes packets off the fast path. */
+bool formula_is_per_packet(const struct formula *formula);
+
 /* Whether the expression is true for a firing of one of the formula's probes.  Builds only the arguments that it reads;
  * allocates nothing; the time is bounded by the length of the definition. */
 bool formula_is_true(const struct formula *formula, struct firing *firing);

@@ -236,12 +236,19 @@ formula_set_find(const struct formula_set *set, const char *name)
 }
 
 bool
-formula_set_slot_is_free(const struct formula_set *set, unsigned slot)
+formula_set_slot_is_unused(const struct formula_set *set, unsigned slot)
 {
 	for (unsigned i = 0; i < set->count; i++)
 		if (set->entries[set->order[i]].slot == slot)
 			return false;
-	return set->slots == NULL || SEMAPHORE_READ(set->slots->slots[slot].semaphore) == 0;
+	return true;
+}
+
+bool
+formula_set_slot_is_free(const struct formula_set *set, unsigned slot)
+{
+	return formula_set_slot_is_unused(set, slot) &&
+	       (set->slots == NULL || SEMAPHORE_READ(set->slots->slots[slot].semaphore) == 0);
 }
 
 unsigned

@@ -62,7 +62,10 @@ struct formula_status formula_set_status(const struct formula_set *set, unsigned
 /* The number of a formula; formula_set_count() if there is none of this name. */
 unsigned formula_set_find(const struct formula_set *set, const char *name);
 
-/* Whether a slot is free: no formula has it, and no tracer is attached to it. */
+/* Whether no formula has a slot; a tracer may be attached to it. */
+bool formula_set_slot_is_unused(const struct formula_set *set, unsigned slot);
+
+/* Whether, besides, no tracer is attached to it. */
 bool formula_set_slot_is_free(const struct formula_set *set, unsigned slot);
 
 /* The sum of the semaphores of all slots: 0 while no formula is traced; changes when a tracer attaches or detaches. */

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs beside the daemon.  Of its code they use the search for the nearest word.
+# Programs beside the daemon.  Of its code they use the search for the nearest word and the names of probe sites.
 
 sbin_PROGRAMS += netobsctl
-netobsctl_SOURCES = %D%/netobsctl.c
-netobsctl_LDADD = libprobes.a
+netobsctl_SOURCES = \
+	%D%/control_client.c \
+	%D%/control_client.h \
+	%D%/netobsctl.c \
+	%D%/site_names.c \
+	%D%/site_names.h
+netobsctl_LDADD = libformulas.a libprobes.a

@@ -64,22 +64,34 @@ control_check_permission(const struct control_request *request, char *error, siz
 		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
 }
 
-/* Defines a formula or removes one, because the request is in memory only now. */
+/* Defines a formula, removes one or finds one, because the request is in memory only now. */
 static void
-control_change_formulas(struct control_reply *reply, char *error, size_t size)
+control_handle_formula(struct control_reply *reply, char *error, size_t size)
 {
-	const struct control_request *request = &reply->request;
+	struct control_request *request = &reply->request;
 	const struct query_context *query = reply->query;
+	const char *text = request->formula;
 	char reason[320] = "";
 	bool done = true;
 
-	if (request->command == REQUEST_DEFINE)
-		done = query->define_formula(query->context, request->formula, reason, sizeof reason);
-	else if (request->command == REQUEST_UNDEFINE)
-		done = query->undefine_formula(query->context, request->formula, reason, sizeof reason);
+	request->formula = NULL;
+	if (query->formulas == NULL && (request->command == REQUEST_FORMULAS || request->command == REQUEST_SITES ||
+					request->command == REQUEST_DEFINE || request->command == REQUEST_UNDEFINE))
+		snprintf(error, size, "this netobsd has no formulas");
+	if (query->formulas == NULL || text == NULL)
+		return;
+	if (request->command == REQUEST_DEFINE) {
+		done = query->define_formula(query->context, text, reason, sizeof reason);
+		if (done)
+			control_reply_select_formula(reply, formula_set_count(query->formulas) - 1);
+	} else if (request->command == REQUEST_UNDEFINE) {
+		done = query->undefine_formula(query->context, text, reason, sizeof reason);
+	} else {
+		done = control_reply_select_formula(reply, formula_set_find(query->formulas, text));
+		snprintf(reason, sizeof reason, "there is no formula \"%.60s\"; \"formulas\" lists them all", text);
+	}
 	if (!done)
 		snprintf(error, size, "%s", reason);
-	reply->request.formula = NULL;
 }
 
 static void
@@ -105,7 +117,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 	if (uid != 0 && uid != control->access.uid)
 		control_check_permission(&job->reply.request, job->error, sizeof job->error);
 	if (job->error[0] == '\0')
-		control_change_formulas(&job->reply, job->error, sizeof job->error);
+		control_handle_formula(&job->reply, job->error, sizeof job->error);
 }
 
 static enum server_next

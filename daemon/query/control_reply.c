@@ -222,127 +222,6 @@ reply_debug(const struct control_request *request, struct text_buffer *text)
 	}
 }
 
-/* --------------------------------------------------------------------------------------------------------- formulas */
-
-/* The name of a formula's site, as the note has it. */
-static void
-formula_site_name(const struct formula_status *status, char site[SLOTS_SITE_NAME_MAX + 1])
-{
-	size_t at = 0;
-
-	if (!status->named) {
-		snprintf(site, SLOTS_SITE_NAME_MAX + 1, SLOTS_DEFAULT_PREFIX "%02u", status->slot + 1);
-		return;
-	}
-	for (const char *c = formula_name(status->formula); *c != '\0' && at + 2 <= SLOTS_SITE_NAME_MAX; c++) {
-		site[at++] = *c == '-' ? '_' : *c;
-		if (*c == '-')
-			site[at++] = '_';
-	}
-	site[at] = '\0';
-}
-
-static void
-reply_add_formula_json(const struct formula_status *status, const char *path, struct text_buffer *text)
-{
-	char site[SLOTS_SITE_NAME_MAX + 1];
-
-	text_add_format(text, "{\"formula\":\"%s\",\"definition\":", formula_name(status->formula));
-	text_add_json(text, formula_text(status->formula));
-	text_add_format(text,
-			",\"origin\":\"%s\",\"counted\":%s,\"printed\":%s,\"traced\":%s,\"seen\":%llu,\"matched\":%llu,"
-			"\"dropped\":%llu,\"file\":",
-			status->origin == FORMULA_OF_CONFIG ? "configuration" : "request",
-			formula_is_counted(status->formula) ? "true" : "false", status->printed ? "true" : "false",
-			status->traced ? "true" : "false", (unsigned long long)status->seen,
-			(unsigned long long)status->matched, (unsigned long long)status->dropped);
-	if (status->slot == FORMULA_NO_SLOT) {
-		text_add_format(text, "null,\"site\":null}\n");
-		return;
-	}
-	formula_site_name(status, site);
-	text_add_json(text, path);
-	text_add_format(text, ",\"site\":\"%s\"}\n", site);
-}
-
-/* The definition in one line: a line break and the white space around it are a blank. */
-static void
-reply_add_definition(const char *definition, struct text_buffer *text)
-{
-	static const char white_space[] = " \t\r\n\f\v";
-	char line[FORMULA_TEXT_MAX + 1];
-	size_t length = 0;
-
-	while (*definition != '\0') {
-		size_t blank = strspn(definition, white_space);
-
-		if (memchr(definition, '\n', blank) != NULL) {
-			line[length++] = ' ';
-			definition += blank;
-		} else {
-			size_t copied = blank > 0 ? blank : strcspn(definition, white_space);
-
-			memcpy(line + length, definition, copied);
-			length += copied;
-			definition += copied;
-		}
-	}
-	line[length] = '\0';
-	text_add_escaped(text, line);
-}
-
-static void
-reply_add_formula_text(const struct formula_status *status, const char *path, struct text_buffer *text)
-{
-	char site[SLOTS_SITE_NAME_MAX + 1];
-
-	reply_add_definition(formula_text(status->formula), text);
-	text_add_format(text, "\n    %s, %s%s%s; seen %llu, matched %llu",
-			status->origin == FORMULA_OF_CONFIG ? "configured" : "requested",
-			formula_is_counted(status->formula) ? "counted" : "uncounted",
-			status->printed ? ", printed" : "", status->traced ? ", traced" : "",
-			(unsigned long long)status->seen, (unsigned long long)status->matched);
-	if (status->dropped > 0)
-		text_add_format(text, ", values dropped %llu", (unsigned long long)status->dropped);
-	text_add_format(text, "\n");
-	if (status->slot == FORMULA_NO_SLOT) {
-		text_add_format(text, "    cannot be traced: there is no file of probe sites\n");
-		return;
-	}
-	formula_site_name(status, site);
-	text_add_format(text, "    bpftrace -e 'usdt:");
-	text_add_escaped(text, path);
-	text_add_format(text, ":netobs:%s { @[probe] = count(); }'\n", site);
-}
-
-/* Formulas from number `first` to before `end`. */
-static void
-reply_add_formulas(const struct query_context *query, bool json, unsigned first, unsigned end, struct text_buffer *text)
-{
-	workers_pause(query->workers);
-	for (unsigned i = first; i < end && i < formula_set_count(query->formulas); i++) {
-		struct formula_status status = formula_set_status(query->formulas, i);
-
-		(json ? reply_add_formula_json : reply_add_formula_text)(&status, formula_set_path(query->formulas),
-									 text);
-	}
-	workers_resume(query->workers);
-}
-
-/* Formulas in a part; the reply text for one has less than 6 KiB. */
-#define REPLY_FORMULAS 8u
-
-static void
-reply_formulas(struct control_reply *reply, struct text_buffer *text)
-{
-	if (!reply->begun)
-		text_add_format(text, "ok\n");
-	reply->begun = true;
-	reply_add_formulas(reply->query, reply->request.json, reply->position, reply->position + REPLY_FORMULAS, text);
-	reply->position += REPLY_FORMULAS;
-	reply->done = reply->position >= formula_set_count(reply->query->formulas);
-}
-
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
@@ -381,9 +260,6 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 	case REQUEST_INTERFACES:
 		reply_interfaces(query, json, text);
 		break;
-	case REQUEST_DEFINE:
-		reply_add_formulas(query, json, formula_set_count(query->formulas) - 1, FORMULAS_MAX, text);
-		break;
 	case REQUEST_UNDEFINE:
 		break;
 	case REQUEST_DEBUG:
@@ -402,8 +278,10 @@ control_reply_write(struct control_reply *reply, struct text_buffer *text)
 {
 	if (reply->request.command == REQUEST_CONNECTIONS || reply->request.command == REQUEST_CONNECTION)
 		control_reply_write_flows(reply, text);
-	else if (reply->request.command == REQUEST_FORMULAS)
-		reply_formulas(reply, text);
+	else if (reply->request.command == REQUEST_FORMULAS || reply->request.command == REQUEST_DEFINE)
+		control_reply_write_formulas(reply, text);
+	else if (reply->request.command == REQUEST_SITES)
+		control_reply_write_sites(reply, text);
 	else
 		reply_write_single(reply, text);
 }

@@ -19,7 +19,8 @@ struct control_reply {
 	struct query_context *query; /* borrowed */
 	struct control_request request;
 	unsigned worker;   /* connections: worker whose flow table is being read */
-	uint32_t position; /* position in that table */
+	uint32_t position; /* position in that table; formulas: number of the next one */
+	char formula[FORMULA_NAME_MAX + 1]; /* formulas: the one to describe, "" to list all */
 	bool begun;
 	bool done;
 	bool later; /* the next part is not ready yet */
@@ -37,6 +38,12 @@ void control_reply_write(struct control_reply *reply, struct text_buffer *text);
 
 /* Produces the parts of a reply about connections (control_reply_flows.c). */
 void control_reply_write_flows(struct control_reply *reply, struct text_buffer *text);
+
+/* Produces the parts of a reply about formulas, or the reply about their probe sites (control_reply_formulas.c). */
+void control_reply_write_formulas(struct control_reply *reply, struct text_buffer *text);
+/* Selects the formula to describe by its number; false if there is none. */
+bool control_reply_select_formula(struct control_reply *reply, unsigned number);
+void control_reply_write_sites(struct control_reply *reply, struct text_buffer *text);
 
 /* control_reply_owner.c: the processes of the local ends of a flow, whose table belongs to reply->worker.  Call these
  * functions with the lock of that worker held. */

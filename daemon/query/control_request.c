@@ -21,7 +21,7 @@ static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_INTERFACES] = "interfaces", [REQUEST_COUNTERS] = "counters",
     [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
     [REQUEST_FORMULAS] = "formulas",	 [REQUEST_DEFINE] = "define",
-    [REQUEST_UNDEFINE] = "undefine",
+    [REQUEST_UNDEFINE] = "undefine",	 [REQUEST_SITES] = "sites",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -171,10 +171,11 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 	}
 	if (request->command == REQUEST_DEBUG)
 		return control_parse_topics(request, words, count, error, size);
-	if (request->command == REQUEST_UNDEFINE) {
+	if (request->command == REQUEST_UNDEFINE || (request->command == REQUEST_FORMULAS && count > 0)) {
 		request->formula = words[0];
 		if (count != 1)
-			snprintf(error, size, "undefine: expected the name of a formula, as listed by \"formulas\"");
+			snprintf(error, size, "%s: expected the name of a formula, as listed by \"formulas\"",
+				 command_names[request->command]);
 		return count == 1;
 	}
 	if (request->command != REQUEST_CONNECTIONS && count > 0) {
@@ -249,7 +250,7 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload, debug, formulas, define and undefine",
+			 "counters, reload, debug, formulas, define, undefine and sites",
 			 control_command_hint(words[0], hint));
 		return false;
 	}

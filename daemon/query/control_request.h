@@ -26,6 +26,7 @@ enum control_command {
 	REQUEST_FORMULAS,
 	REQUEST_DEFINE,
 	REQUEST_UNDEFINE,
+	REQUEST_SITES,
 	REQUEST_COMMANDS
 };
 
@@ -46,7 +47,9 @@ struct control_request {
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
-	const char *formula; /* REQUEST_DEFINE: definition; REQUEST_UNDEFINE: name; in the line that was parsed */
+	/* In the line that was parsed.  REQUEST_DEFINE: definition; REQUEST_UNDEFINE and REQUEST_FORMULAS: name, NULL
+	 * for all formulas. */
+	const char *formula;
 };
 
 const char *control_request_name(enum control_command command);

@@ -23,6 +23,11 @@ struct query_context {
 	/* Defines a formula, or removes one.  False, with `error`, if nothing was changed. */
 	bool (*define_formula)(void *context, const char *text, char *error, size_t size);
 	bool (*undefine_formula)(void *context, const char *name, char *error, size_t size);
+	/* Reads the names of the probe sites again, and brings the formulas up to date with them. */
+	void (*update_sites)(void *context);
+	/* The name of a probe site in the file, "" for its default name, and whether a tracer is attached to it.  False
+	 * if there is no such site. */
+	bool (*describe_site)(void *context, unsigned slot, const char **name, bool *traced);
 	void *context;
 };
 

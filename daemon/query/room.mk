@@ -7,6 +7,7 @@ libdaemon_a_SOURCES += \
 	%D%/control_reply.c \
 	%D%/control_reply.h \
 	%D%/control_reply_flows.c \
+	%D%/control_reply_formulas.c \
 	%D%/control_reply_owner.c \
 	%D%/control_request.c \
 	%D%/control_request.h \

@@ -4,6 +4,8 @@
 libformulas_a_SOURCES += \
 	%D%/private_copy.c \
 	%D%/private_copy.h \
+	%D%/slot_editor.c \
+	%D%/slot_editor.h \
 	%D%/slot_file.c \
 	%D%/slot_file.h \
 	%D%/slot_image.c \

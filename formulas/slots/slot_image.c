@@ -7,9 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formulas/slots/slots_template.h"
+
+/* Limit of the wait for a lock, and interval between two attempts.  Users who may only read the file can lock it as
+ * well: without a limit they could stop root's editors and the start of the service. */
+#define LOCK_TIMEOUT_MS	 20000
+#define LOCK_INTERVAL_MS 10
 
 bool
 slot_image_fail(char error[SLOT_ERROR_MAX], const char *path, const char *reason)
@@ -104,21 +110,35 @@ slot_image_read(struct slot_image *image, int fd, char error[SLOT_ERROR_MAX])
 
 /* ---------------------------------------------------------------------------------------------------------- editing */
 
+bool
+slot_image_lock(int fd, bool edit)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_INTERVAL_MS * 1000000L};
+	struct flock lock = {.l_type = edit ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
+
+	for (unsigned waited = 0; fcntl(fd, F_SETLK, &lock) != 0; waited += LOCK_INTERVAL_MS) {
+		if (errno != EACCES && errno != EAGAIN)
+			return false;
+		if (waited >= LOCK_TIMEOUT_MS) {
+			errno = EBUSY;
+			return false;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 int
 slot_image_open_locked(const char *path, bool edit)
 {
-	struct flock lock = {.l_type = edit ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
 	int fd = open(path, (edit ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	int status;
+	int error;
 
-	if (fd < 0)
-		return -1;
-	do
-		status = fcntl(fd, F_SETLKW, &lock);
-	while (status != 0 && errno == EINTR);
-	if (status == 0)
+	if (fd < 0 || slot_image_lock(fd, edit))
 		return fd;
+	error = errno;
 	close(fd);
+	errno = error;
 	return -1;
 }
 

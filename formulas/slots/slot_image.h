@@ -21,7 +21,11 @@ bool slot_image_read(struct slot_image *image, int fd, char error[SLOT_ERROR_MAX
 
 void slot_image_free(struct slot_image *image);
 
-/* Opens a file, and waits until no other process edits it; -1 with errno on failure. */
+/* Waits until no other process edits an open file, or, to edit it, uses it; false with errno on failure, EBUSY if that
+ * takes too long. */
+bool slot_image_lock(int fd, bool edit);
+
+/* Opens a file and locks it; -1 with errno on failure. */
 int slot_image_open_locked(const char *path, bool edit);
 
 /* Writes a range of the image to the file. */

@@ -84,6 +84,19 @@ sed -n 's/^	--debug | --debug=) words=(-W .\(.*\).) ;;/\1/p' "$conf/netobs.bash-
 is "netobsctl: every topic" "$(ctl debug '' | tr ' ' '\n' | grep -v '^-' | tr '\n' ' ')" "$(cat "$tmp/topics") "
 grep -oh '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" "$top"/flow/sctp/*.c | tr -d '"' | sed 's/^state-//' | sort -u >"$tmp/states"
 is "netobsctl: several topics" "$(ctl debug live,ow)" "live,owner"
+cat >"$tmp/netobsctl" <<-'EOF'
+	#!/bin/sh
+	[ "$*" = "-s $SOCKET formulas" ] || exit 1
+	printf '%s\n' 'FORMULA FROM' 'slow-handshake config' 'web-reset request'
+EOF
+chmod 755 "$tmp/netobsctl"
+# formulas WORD...: what is offered with a netobsd on the socket /s
+formulas() {
+	SOCKET=/s completed "$conf/netobsctl.bash-completion" _netobsctl "$tmp/netobsctl" "$@"
+}
+is "netobsctl: formulas to remove" "$(formulas -s /s undefine '')" "slow-handshake web-reset --socket --json --help --version"
+is "netobsctl: a formula to describe" "$(formulas --socket = /s formulas w)" "web-reset"
+is "netobsctl: no formulas without netobsd" "$(formulas -s /other undefine w)" ""
 is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
 
 tap_done

@@ -74,7 +74,21 @@ print(*[line.split()[1] for line in reply.split("\n") if line.startswith("netobs
 
 configure '"refused = tcp-connect-refused", "idle = tcp-connect-established"'
 start
-is "configured formulas are listed" "$(ctl formulas | sed -n 's/^\([a-z]* =\) .*/\1/p' | tr '\n' ' ')" "refused = idle = "
+is "configured formulas are listed" "$(ctl formulas | sed -n '2,$s/ .*//p' | tr '\n' ' ')" "refused idle "
+is "the table fits a terminal" "$(ctl formulas | awk 'length($0) > 80')" ""
+ctl formulas refused >"$tmp/reply"
+is "one formula in detail" "$(sed 's/ .*//' "$tmp/reply" | tr '\n' ' ')" \
+	"refused defined evaluated counts enabled site bpftrace perf gdb SystemTap DTrace "
+check "its cost" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
+ctl formulas refusd 2>"$tmp/reply"
+is "an unknown formula" "$(cat "$tmp/reply")" 'netobsctl: there is no formula "refusd"; "formulas" lists them all'
+if have bash; then
+	# shellcheck disable=SC2016 # bash expands them
+	is "completion of formulas" "$(bash -c '. "$1"; COMP_WORDS=("$2" -s "$3" undefine i) COMP_CWORD=4; _netobsctl; echo "${COMPREPLY[*]}"' \
+		bash "$top/conf/netobsctl.bash-completion" "$ctl" "$socket")" idle
+else
+	skip "completion of formulas" "no bash"
+fi
 is "with the name of their site" "$(field refused site)" refused
 connect
 check "a firing is counted" wait_for field_is refused matched 1
@@ -102,7 +116,7 @@ done
 is "61 more" "$i $(ctl formulas --json | wc -l)" "61 64"
 ctl define "f = tcp-send" 2>"$tmp/reply"
 check "no more than 64" grep -q 'there are 64 formulas already' "$tmp/reply"
-check "all are in the text" [ "$(ctl formulas | grep -c bpftrace)" -eq 64 ]
+is "all are in the text" "$(ctl formulas | grep -c '^f[0-9]* *request packet no ')" 61
 for i in $(seq 61); do
 	ctl undefine "f$i" || break
 done
@@ -110,7 +124,7 @@ if have setpriv; then
 	setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" define 'f = tcp-send' 2>"$tmp/reply"
 	check "other users may not define formulas" grep -q 'only root and .* may define formulas' "$tmp/reply"
 	setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" formulas >"$tmp/reply"
-	check "they may list them" grep -q '^refused =' "$tmp/reply"
+	check "they may list them" grep -q '^refused ' "$tmp/reply"
 fi
 
 # ------------------------------------------------------------------------------------------------------- the reload

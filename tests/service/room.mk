@@ -5,6 +5,7 @@ shell_tests += \
 	%D%/confined.sh \
 	%D%/control.sh \
 	%D%/debug.sh \
+	%D%/formula_names.sh \
 	%D%/formulas.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \

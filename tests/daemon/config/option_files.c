@@ -204,15 +204,34 @@ completion_probes(void)
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		printf("		%s\n", manifest_probes[i].name);
 	puts("	'");
+	puts("	probes+=\" $(_netobsd_formulas)\"");
+}
+
+/* A function that prints the names of the formulas that are defined by options before the cursor. */
+static void
+completion_formulas(void)
+{
+	puts("# _netobsd_formulas: the formulas that options before the cursor define\n"
+	     "_netobsd_formulas()\n"
+	     "{\n"
+	     "	local i word\n"
+	     "\n"
+	     "	for ((i = 2; i < COMP_CWORD; i++)); do\n"
+	     "		# --formula='NAME = ...' is three words.\n"
+	     "		[[ ${COMP_WORDS[i - 1]} == --formula || ${COMP_WORDS[i - 2]}${COMP_WORDS[i - 1]} == --formula= ]] || continue\n"
+	     "		word=${COMP_WORDS[i]#[\\'\\\"]}\n"
+	     "		[[ $word != [a-z]* ]] || printf '%s\\n' \"${word%%[ =]*}\"\n"
+	     "	done\n"
+	     "}\n");
 }
 
 static void
 completion(void)
 {
 	puts("# bash completion for netobsd(8)                                           -*- shell-script -*-\n"
-	     "# SPDX-License-Identifier: BSD-2-Clause\n"
-	     "\n"
-	     "_netobsd()\n"
+	     "# SPDX-License-Identifier: BSD-2-Clause\n");
+	completion_formulas();
+	puts("_netobsd()\n"
 	     "{\n"
 	     "	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words list=''");
 	completion_probes();

@@ -61,6 +61,9 @@ if have bash; then
 		"udp-send,tcp-accept-established udp-send,tcp-accept-refused"
 	is "completion of probes to wait for" "$(complete_words netobsd --wait-probes tcp-send,udp-r)" "tcp-send,udp-receive"
 	is "completion of probes to wait for, behind an equals sign" "$(complete_words netobsd --wait-probes = arp-s)" "arp-send"
+	is "completion of formulas" "$(complete_words netobsd --formula = "'slow = tcp-send'" --formula '"other=tcp-send"' --print = udp-send,sl)" \
+		"udp-send,slow"
+	is "completion of formulas to wait for" "$(complete_words netobsd --formula "'slow = tcp-send'" --wait-probes slo)" "slow"
 	is "no completion of a number that may be omitted" "$(complete_words netobsd --pace =)" ""
 	is "a number that may be omitted is behind an equals sign" "$(complete_words netobsd --pace --check)" "--check-config"
 	is "completion of a group" "$(complete_words netobsd --control-group roo)" "root"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_slot_editor \
 	%D%/test_slot_notes \
 	%D%/test_slots
 tests_formulas_slots_test_slot_notes_SOURCES = %D%/test_slot_notes.c %D%/elf_sample.c %D%/elf_sample.h

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "formulas/slots/slot_editor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formulas/slots/slot_image.h"
+
+struct slot_editor {
+	int fd;
+	char *path;
+	struct slot_image image;
+	struct slot_names names;
+};
+
+/* ---------------------------------------------------------------------------------------------------------- opening */
+
+/* Whether only root and this user can change an open file, or the entries of an open directory. */
+static const char *
+editor_check_owner(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return strerror(errno);
+	if (status.st_uid != geteuid() && (status.st_uid != 0 || !S_ISDIR(status.st_mode)))
+		return "belongs to another user";
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
+	    (!S_ISDIR(status.st_mode) || (status.st_mode & S_ISVTX) == 0))
+		return "is writable by others";
+	if (!S_ISDIR(status.st_mode) && (!S_ISREG(status.st_mode) || status.st_nlink != 1))
+		return "is not a plain file with one name";
+	return NULL;
+}
+
+/* Opens an entry of the directory `parent`, which it closes, and checks it; -1 with a reason. */
+static int
+editor_open_entry(int parent, const char *name, int flags, const char **reason)
+{
+	int fd = openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
+
+	*reason = fd < 0 ? strerror(errno) : editor_check_owner(fd);
+	if (parent >= 0)
+		close(parent);
+	if (*reason == NULL)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Opens each directory of the path by its parent, so that none can be replaced after its check. */
+static int
+editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
+{
+	char copy[PATH_MAX], *rest = copy + 1, *name;
+	const char *reason = NULL;
+	int fd;
+
+	if (path[0] != '/' || strlen(path) >= sizeof copy) {
+		slot_image_fail(error, path, "not an absolute path");
+		return -1;
+	}
+	memcpy(copy, path, strlen(path) + 1);
+	fd = editor_open_entry(-1, "/", O_PATH | O_DIRECTORY, &reason);
+	while (fd >= 0 && (name = strsep(&rest, "/")) != NULL) {
+		bool last = rest == NULL;
+
+		if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+			close(fd);
+			fd = -1;
+			reason = "not a path without . and ..";
+		} else {
+			fd = editor_open_entry(fd, name, last ? O_RDWR | O_NONBLOCK : O_PATH | O_DIRECTORY, &reason);
+		}
+	}
+	if (fd < 0)
+		slot_image_fail(error, path, reason);
+	return fd;
+}
+
+struct slot_editor *
+slot_editor_open(const char *path, char error[SLOT_ERROR_MAX])
+{
+	struct slot_editor *editor = calloc(1, sizeof *editor);
+	char reason[SLOT_ERROR_MAX];
+
+	if (editor == NULL || (editor->path = strdup(path)) == NULL) {
+		snprintf(error, SLOT_ERROR_MAX, "out of memory");
+		free(editor);
+		return NULL;
+	}
+	editor->fd = editor_open_path(path, error);
+	if (editor->fd < 0) {
+		slot_editor_close(editor);
+		return NULL;
+	}
+	if (!slot_image_lock(editor->fd, true))
+		slot_image_fail(error, path, errno == EBUSY ? "another process has locked it" : strerror(errno));
+	else if (!slot_image_read(&editor->image, editor->fd, reason))
+		slot_image_fail(error, path, reason);
+	else {
+		slot_notes_read(&editor->image.notes, &editor->names);
+		return editor;
+	}
+	slot_editor_close(editor);
+	return NULL;
+}
+
+void
+slot_editor_close(struct slot_editor *editor)
+{
+	if (editor == NULL)
+		return;
+	if (editor->fd >= 0)
+		close(editor->fd);
+	slot_image_free(&editor->image);
+	free(editor->path);
+	free(editor);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- editing */
+
+const struct slot_names *
+slot_editor_names(const struct slot_editor *editor)
+{
+	return &editor->names;
+}
+
+bool
+slot_editor_write(struct slot_editor *editor, const struct slot_names *names, char error[SLOT_ERROR_MAX])
+{
+	char reason[SLOT_ERROR_MAX];
+
+	if (!slot_image_write_names(&editor->image, editor->fd, names, reason))
+		return slot_image_fail(error, editor->path, reason);
+	editor->names = *names;
+	return true;
+}

@@ -1,0 +1,242 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The names that netobsctl gives to the probe sites of a running netobsd: define, undefine and reload as root, as the
+# user that netobsd runs as, and as others; interrupted requests; files that root must not write; a netobsd that lies.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have ip setpriv readelf || skip_all "ip, setpriv or readelf is not installed"
+space=netobs-names-$$ pid='' ctl=$tmp/netobsctl socket=$tmp/run/control file=$tmp/state/formulas.so liar='' locker=''
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+trap 'for process in $pid $liar $locker; do kill -9 "$process" 2>/dev/null; done; ip netns del "$space"; rm -rf "$tmp"' EXIT
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run" "$tmp/state"
+cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99
+
+ctl() {
+	"$ctl" -s "$socket" "$@"
+}
+
+# ctl_as USER ...
+ctl_as() {
+	ctl_user=$1
+	shift
+	setpriv --reuid "$ctl_user" --regid "$ctl_user" --clear-groups "$ctl" -s "$socket" "$@"
+}
+
+start() {
+	ip netns exec "$space" "$netobsd" -i lo --control "$socket" --formula-file "$file" "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for ctl status
+	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+}
+
+stop() {
+	kill -INT "$pid"
+	wait "$pid"
+	pid=
+}
+
+# names [FILE]: the names in the file that are not default names, as tracers see them
+names() {
+	readelf -n "${1:-$file}" | sed -n 's/^ *Name: //p' | uniq | grep -v '^formula__[0-9][0-9]$' | tr '\n' ' '
+}
+
+# site NAME: the name of a formula's site, as netobsd knows it
+site() {
+	ctl formulas "$1" --json | sed 's/.*"site":\(null\|"[^"]*"\).*/\1/; s/"//g'
+}
+
+# refused NAME STATUS MESSAGE COMMAND...: the exit status and standard error of a command
+refused() {
+	refused_name=$1 refused_status=$2 refused_message=$3
+	shift 3
+	"$@" >"$tmp/reply" 2>"$tmp/message"
+	is "$refused_name" "$? $(cat "$tmp/message")" "$refused_status $refused_message"
+}
+
+# ----------------------------------------------------------------------------------------------------------- as root
+
+printf 'formula = {"first = tcp-connect-refused"}\n' >"$tmp/conf"
+start -c "$tmp/conf" --control-mode 666
+is "a configured formula has its name" "$(names)" "first "
+inode=$(stat -c %i "$file")
+refused "define as root" 0 "" ctl define 'slow-handshake = tcp-connect-established where tcps_srtt_us > 100ms'
+check "the reply has the name for tracers" grep -q "usdt:$file:netobs:slow__handshake " "$tmp/reply"
+is "the file has the name" "$(names)" "first slow__handshake "
+is "netobsd knows it" "$(site slow-handshake)" slow__handshake
+refused "define with JSON" 0 "" ctl define 'web=tcp-send where tcp_dport == 80' --json
+check "its reply" grep -q '^{"formula":"web",.*"site":"web"' "$tmp/reply"
+refused "a mistake changes no name" 1 "netobsctl: there is a formula web already" ctl define 'web = tcp-receive'
+refused "the name of a probe" 1 "netobsctl: column 1: tcp-send is the name of a probe" ctl define 'tcp-send = tcp-receive'
+is "the names are as before" "$(names)" "first slow__handshake web "
+refused "undefine gives the slot its default name back" 0 "" ctl undefine slow-handshake
+is "the name is gone" "$(names)" "first web "
+refused "the slot is used again" 0 "" ctl define 'again = tcp-send'
+is "by the next formula" "$(names)" "first again web "
+is "all of it in one inode" "$(stat -c %i "$file")" "$inode"
+
+# A reload leaves names to netobsctl, since netobsd cannot write them.
+printf 'formula = {"second = tcp-connect-refused"}\n' >"$tmp/conf"
+kill -HUP "$pid"
+reloaded() {
+	[ -n "$(site second 2>/dev/null)" ]
+}
+wait_for reloaded
+is "a signal to reload gives a new formula a default name" "$(site second)" formula__04
+refused "netobsctl reload" 0 "" ctl reload
+is "names what has no name and removes the name of what is gone" "$(names)" "again web second "
+
+# An interrupted request leaves a default name; the next one completes it.
+printf '%s\n' 'define left = tcp-send' | python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.stdin.read().encode())
+while s.recv(4096):
+    pass' "$socket"
+is "a formula without a name in the file" "$(site left)" formula__01
+refused "the next request" 0 "" ctl undefine web
+is "names it" "$(names) $(site left)" "left again second  left"
+"$ctl" -s "$socket" sites >"$tmp/reply"
+is "the sites" "$(awk 'NR > 2 { print $1, $2, $3, $4 }' "$tmp/reply" | tr '\n' ' ')" \
+	"1 left left no 2 again again no 4 second second no "
+
+# ---------------------------------------------------------------------------------------------------- a full file
+
+for i in $(seq 61); do
+	ctl define "f$i = tcp-send" >/dev/null || break
+done
+is "64 names" "$(names | wc -w)" 64
+refused "a 65th formula" 1 "netobsctl: there are 64 formulas already, as many as there can be" ctl define 'more = tcp-send'
+for i in $(seq 61); do
+	ctl undefine "f$i" || break
+done
+is "all are free again" "$(names)" "left again second "
+
+# ------------------------------------------------------------------------------------------------------- not as root
+
+refused "a user whom netobsd does not trust" 1 "netobsctl: only root and the user that netobsd runs as may define formulas" \
+	ctl_as 65533 define 'f = tcp-send'
+refused "the same for undefine" 1 "netobsctl: only root and the user that netobsd runs as may define formulas" \
+	ctl_as 65533 undefine left
+chmod 600 "$socket"
+refused "a user who may not write to the socket" 1 "netobsctl: $socket: Permission denied: it belongs to user $(stat -c %U "$socket") and group root (mode 0600); run netobsctl as root or as a user who may write to it" \
+	ctl_as 65533 define 'f = tcp-send'
+stop
+
+start --user nobody
+refused "the user that netobsd runs as cannot write the file" 2 \
+	"netobsctl: tracers see f as formula__01: $file: Permission denied; run netobsctl as root" ctl_as 65534 define 'f = tcp-send'
+check "its formula is defined" grep -q "usdt:$file:netobs:formula__01 " "$tmp/reply"
+refused "root defines another one" 0 "" ctl define 'g = tcp-send'
+is "which names both" "$(names) $(site f) $(site g)" "f g  f g"
+refused "the user that netobsd runs as removes one" 2 \
+	"netobsctl: tracers still see the name f: $file: Permission denied" ctl_as 65534 undefine f
+refused "a formula does not get a slot with the name of another one" 2 \
+	"netobsctl: tracers see h as formula__03: $file: Permission denied; run netobsctl as root" ctl_as 65534 define 'h = tcp-send'
+refused "the name is taken back" 0 "" ctl undefine g
+is "by root" "$(names)" "h "
+stop
+
+# ------------------------------------------------------------------------------- files that root must not write to
+
+start
+chmod 777 "$tmp/state"
+refused "a directory that others may write to" 2 "netobsctl: tracers see f as formula__01: $file: is writable by others" \
+	ctl define 'f = tcp-send'
+chmod 755 "$tmp/state"
+chown 65533 "$file"
+refused "a file of another user" 2 "netobsctl: tracers see g as formula__02: $file: belongs to another user" ctl define 'g = tcp-send'
+chown root "$file"
+mv "$file" "$file.moved"
+ln -s formulas.so.moved "$file"
+refused "a symbolic link" 2 "netobsctl: tracers see h as formula__03: $file: Too many levels of symbolic links" ctl define 'h = tcp-send'
+rm "$file"
+cp "$file.moved" "$file"
+printf x | dd of="$file" bs=1 seek=2000 conv=notrunc 2>/dev/null
+refused "a damaged file" 2 \
+	"netobsctl: tracers see i as formula__04: $file: not the formulas.so of this netobs: restart the service, or remove the file" \
+	ctl define 'i = tcp-send'
+mv "$file.moved" "$file"
+is "nothing was written" "$(names)" ""
+refused "afterwards all are named" 0 "" ctl undefine i
+is "by one request" "$(names)" "f g h "
+
+# Readers can lock the file, too: root waits 20 seconds for them, meanwhile the next tests run.
+mkfifo "$tmp/hold"
+python3 -c '
+import fcntl, sys
+file = open(sys.argv[1])
+fcntl.lockf(file, fcntl.LOCK_SH)
+print("locked", flush=True)
+sys.stdin.read()' "$file" <"$tmp/hold" >"$tmp/locked" &
+locker=$!
+exec 3>"$tmp/hold"
+wait_for grep -q locked "$tmp/locked"
+{
+	ctl define 'waiting = tcp-send' >"$tmp/waiting" 2>"$tmp/waiting.err"
+	echo "$?" >"$tmp/waiting.status"
+} 3>&- &
+waiting=$!
+
+# ------------------------------------------------------------------------------------------------ a netobsd that lies
+
+# liar: answers "sites" with the text in $tmp/sites, everything else with "ok"
+cat >"$tmp/liar.py" <<-'PYTHON'
+	import os, socket, sys
+	server = socket.socket(socket.AF_UNIX)
+	server.bind(sys.argv[1])
+	server.listen(8)
+	print("listening", flush=True)
+	while True:
+	    client = server.accept()[0]
+	    request = client.recv(4096).decode()
+	    with open(sys.argv[2], "rb") as sites:
+	        reply = b"ok\n" + (sites.read() if request == "sites\n" else b"")
+	    try:
+	        client.sendall(reply)
+	    except OSError:
+	        pass
+	    client.close()
+PYTHON
+: >"$tmp/sites"
+python3 "$tmp/liar.py" "$tmp/run/liar" "$tmp/sites" >"$tmp/listening" 2>"$tmp/liar.err" 3>&- &
+liar=$!
+wait_for grep -q listening "$tmp/listening"
+
+# lie NAME PATH SLOT FORMULA MESSAGE: what root's netobsctl does with the file and the formula that it is told
+lie() {
+	printf 'file %s\nSLOT FORMULA NAME TRACED\n%s %s - no\n' "$2" "$3" "$4" >"$tmp/sites"
+	refused "$1" 2 "netobsctl: $5" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
+}
+
+cp "$file" "$tmp/state/copy.so"
+cp /etc/hostname "$tmp/state/other"
+mkdir "$tmp/state/user"
+cp "$tmp/state/copy.so" "$tmp/state/user/formulas.so"
+chown -R 65533 "$tmp/state/user"
+lie "a file that is not formulas.so" "$tmp/state/other" 1 f "tracers see f as formula__01: $tmp/state/other: not the formulas.so of this netobs: restart the service, or remove the file"
+lie "a file in a directory of another user" "$tmp/state/user/formulas.so" 1 f "tracers see f as formula__01: $tmp/state/user/formulas.so: belongs to another user"
+lie "a relative path" state/copy.so 1 f "f cannot be traced: netobsd has logged why"
+lie "a path with .." "$tmp/state/../state/copy.so" 1 f "tracers see f as formula__01: $tmp/state/../state/copy.so: not a path without . and .."
+lie "a name that is none" "$tmp/state/copy.so" 1 ../f "f cannot be traced: no slot is free"
+lie "a slot that is none" "$tmp/state/copy.so" 65 f "f cannot be traced: no slot is free"
+lie "a path with control characters" "$(printf '%s/\033[2J' "$tmp")" 1 f "the names of formulas for tracers: the reply is not text"
+head -c 100000 /dev/zero | tr '\0' a >"$tmp/sites"
+refused "a long reply" 2 "netobsctl: the names of formulas for tracers: the reply is too long" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
+check "nothing was written to any of them" cmp "$tmp/state/user/formulas.so" "$tmp/state/copy.so"
+check "nor to the other file" cmp /etc/hostname "$tmp/state/other"
+
+wait "$waiting"
+is "a file that a reader keeps locked" "$(cat "$tmp/waiting.status" "$tmp/waiting.err" | tr '\n' ' ')" \
+	"2 netobsctl: tracers see waiting as formula__04: $file: another process has locked it "
+exec 3>&-
+wait "$locker"
+locker=''
+stop
+tap_done

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/control_client.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIMEOUT_S 10
+
+int
+client_log_error(const char *what, const char *error)
+{
+	fprintf(stderr, "netobsctl: %s%s%s\n", what, error != NULL ? ": " : "", error != NULL ? error : "");
+	return EXIT_FAILURE;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the request */
+
+/* Connects with a timeout for every read and write; -1 with errno. */
+static int
+client_connect(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
+	int fd, error;
+
+	if (strlen(path) >= sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) == 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* Logs that the socket's permissions refuse this user. */
+static int
+client_log_permission(const char *path)
+{
+	char reason[512];
+	struct stat status;
+	const struct passwd *user;
+	const struct group *group;
+
+	if (stat(path, &status) != 0)
+		return client_log_error(path, strerror(EACCES));
+	user = getpwuid(status.st_uid);
+	group = getgrgid(status.st_gid);
+	snprintf(reason, sizeof reason,
+		 "%s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may write "
+		 "to it",
+		 strerror(EACCES), user != NULL ? user->pw_name : "unknown", group != NULL ? group->gr_name : "unknown",
+		 (unsigned)status.st_mode & 07777u);
+	return client_log_error(path, reason);
+}
+
+static void
+client_log_connect_error(const char *path)
+{
+	if (errno == EACCES)
+		client_log_permission(path);
+	else
+		client_log_error(path, errno == ECONNREFUSED || errno == ENOENT
+					   ? "no netobsd is listening there; "
+					     "start it with --control PATH, or give its socket with -s"
+					   : strerror(errno));
+}
+
+/* Sends a request; -1 with errno on failure. */
+static int
+client_send_request(const char *path, const char *request)
+{
+	int fd = client_connect(path), error;
+
+	if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) >= 0 || errno == EPIPE)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the reply */
+
+
+/* Writes to a terminal or a file: bytes other than printable ASCII and line breaks become \xNN.  netobsd sends none,
+ * but another program may listen on the socket. */
+static void
+client_write_escaped(FILE *to, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if ((byte >= ' ' && byte <= '~') || byte == '\n')
+			putc_unlocked(byte, to);
+		else
+			fprintf(to, "\\x%02x", byte);
+	}
+}
+
+static bool
+client_read_line(FILE *reply, char *line, size_t size)
+{
+	if (fgets(line, (int)size, reply) == NULL)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+/* Writes the reply behind its first line. */
+static bool
+client_copy_reply(FILE *reply, FILE *to)
+{
+	char bytes[8192];
+	size_t got;
+
+	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0 && (to == NULL || !ferror(to)))
+		if (to != NULL)
+			client_write_escaped(to, bytes, got);
+	if (ferror(reply))
+		client_log_error("the reply is incomplete", strerror(errno));
+	else if (to != NULL && (fflush(to) != 0 || ferror(to)))
+		client_log_error("cannot write to standard output", strerror(errno));
+	else
+		return true;
+	return false;
+}
+
+static bool
+client_handle_reply(FILE *reply, FILE *to)
+{
+	char line[1024];
+
+	errno = 0;
+	if (!client_read_line(reply, line, sizeof line)) {
+		client_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
+	} else if (strncmp(line, "error ", 6) == 0) {
+		fputs("netobsctl: ", stderr);
+		client_write_escaped(stderr, line + 6, strlen(line + 6));
+		fputc('\n', stderr);
+	} else if (strcmp(line, "ok") != 0) {
+		client_log_error("the process listening there is not netobsd", NULL);
+	} else {
+		return client_copy_reply(reply, to);
+	}
+	return false;
+}
+
+bool
+client_print_reply(const char *path, const char *request, FILE *to)
+{
+	int fd = client_send_request(path, request);
+	FILE *reply = fd >= 0 ? fdopen(fd, "r") : NULL;
+	bool done;
+
+	if (reply == NULL) {
+		client_log_connect_error(path);
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	done = client_handle_reply(reply, to);
+	fclose(reply);
+	return done;
+}
+
+/* Reads up to the end of file; NULL or what is wrong. */
+static const char *
+client_receive(int fd, char *text, size_t size)
+{
+	struct timespec start, now;
+	size_t used = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (;;) {
+		ssize_t got = recv(fd, text + used, size - used, 0);
+
+		if (got < 0)
+			return strerror(errno);
+		used += (size_t)got;
+		if (got == 0 || used == size)
+			break;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (now.tv_sec - start.tv_sec > TIMEOUT_S)
+			return "the reply takes too long";
+	}
+	if (used == size)
+		return "the reply is too long";
+	text[used] = '\0';
+	for (size_t i = 0; i < used; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
+			return "the reply is not text";
+	return NULL;
+}
+
+bool
+client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+{
+	int fd = client_send_request(path, request);
+	const char *reason = fd >= 0 ? client_receive(fd, text, size) : strerror(errno);
+
+	if (fd >= 0)
+		close(fd);
+	if (reason == NULL && strncmp(text, "ok\n", 3) == 0) {
+		memmove(text, text + 3, strlen(text + 3) + 1);
+		return true;
+	}
+	snprintf(error, error_size, "%s", reason != NULL ? reason : "netobsd rejects the request");
+	return false;
+}

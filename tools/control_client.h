@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The control socket of netobsd: sends requests, reads replies. */
+#ifndef NETOBS_TOOLS_CONTROL_CLIENT_H
+#define NETOBS_TOOLS_CONTROL_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define CLIENT_REQUEST_MAX 4096 /* bytes of a request with its newline and a NUL */
+
+/* Prints "netobsctl: WHAT: ERROR", without ERROR if it is NULL.  Returns EXIT_FAILURE. */
+int client_log_error(const char *what, const char *error);
+
+/* Sends a request and writes the reply to `to` (NULL: nowhere).  False, with a message printed, on failure and if
+ * netobsd rejects the request. */
+bool client_print_reply(const char *path, const char *request, FILE *to);
+
+/* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
+ * sends a reply that does not fit or is not printable ASCII, or takes long. */
+bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
+
+#endif

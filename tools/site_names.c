@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/site_names.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formulas/slots/slot_editor.h"
+#include "tools/control_client.h"
+
+/* The first update may free the slot for a formula that has none; the second one then names it.  Other editors may
+ * change the names meanwhile. */
+#define UPDATES_MAX 4
+
+#define SITES_REPLY_MAX (PATH_MAX + (SLOTS_COUNT + 2) * 128)
+
+/* The reply to "sites": what netobsd knows of the slots. */
+struct site_list {
+	char path[PATH_MAX]; /* "" if there is no file */
+	struct slot_names formulas, names;
+	bool traced[SLOTS_COUNT];
+};
+
+/* -------------------------------------------------------------------------------------------------------- the reply */
+
+static void
+site_list_set_name(char to[FORMULA_NAME_MAX + 1], const char *word)
+{
+	snprintf(to, FORMULA_NAME_MAX + 1, "%s", strcmp(word, "-") == 0 ? "" : word);
+}
+
+/* Lines that are no rows are skipped: the head, and whatever later versions add. */
+static void
+site_list_parse_row(struct site_list *list, const char *line)
+{
+	char formula[FORMULA_NAME_MAX + 1], name[FORMULA_NAME_MAX + 1], traced[4];
+	unsigned slot;
+
+	_Static_assert(FORMULA_NAME_MAX == 40, "the widths of the conversions");
+	if (sscanf(line, "%2u %40s %40s %3s", &slot, formula, name, traced) != 4 || slot < 1 || slot > SLOTS_COUNT)
+		return;
+	site_list_set_name(list->formulas.of[slot - 1], formula);
+	site_list_set_name(list->names.of[slot - 1], name);
+	list->traced[slot - 1] = strcmp(traced, "no") != 0;
+}
+
+static bool
+site_list_read(struct site_list *list, const char *socket, char error[SLOT_ERROR_MAX])
+{
+	char text[SITES_REPLY_MAX], *rest = text, *line;
+
+	memset(list, 0, sizeof *list);
+	if (!client_read_reply(socket, "sites\n", text, sizeof text, error, SLOT_ERROR_MAX))
+		return false;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (strncmp(line, "file ", 5) == 0 && line[5] == '/')
+			snprintf(list->path, sizeof list->path, "%s", line + 5);
+		else
+			site_list_parse_row(list, line);
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the names */
+
+static bool
+site_names_have(const struct slot_names *names, const char *name, unsigned *slot)
+{
+	for (*slot = 0; *slot < SLOTS_COUNT; ++*slot)
+		if (strcmp(names->of[*slot], name) == 0)
+			return true;
+	return false;
+}
+
+/* The names that the slots should have instead of `before`: true if there is a difference. */
+static bool
+site_names_choose(const struct site_list *list, const struct slot_names *before, struct slot_names *names)
+{
+	unsigned other;
+
+	memset(names, 0, sizeof *names);
+	for (unsigned i = 0; i < SLOTS_COUNT; i++)
+		if (list->traced[i])
+			memcpy(names->of[i], before->of[i], sizeof names->of[i]);
+	for (unsigned i = 0; i < SLOTS_COUNT; i++)
+		if (!list->traced[i] && !site_names_have(names, list->formulas.of[i], &other))
+			memcpy(names->of[i], list->formulas.of[i], sizeof names->of[i]);
+	for (unsigned i = 0; i < SLOTS_COUNT; i++)
+		if (strcmp(names->of[i], before->of[i]) != 0)
+			return true;
+	return false;
+}
+
+/* Writes the names; reads the list again, because it may have changed before the file was locked. */
+static bool
+site_names_write(const char *socket, const struct site_list *known, char error[SLOT_ERROR_MAX])
+{
+	struct slot_editor *editor = slot_editor_open(known->path, error);
+	struct slot_names names;
+	struct site_list list;
+	bool done;
+
+	if (editor == NULL)
+		return false;
+	done = site_list_read(&list, socket, error);
+	if (done && strcmp(list.path, known->path) != 0) {
+		snprintf(error, SLOT_ERROR_MAX, "netobsd has started again");
+		done = false;
+	}
+	if (done && site_names_choose(&list, slot_editor_names(editor), &names))
+		done = slot_editor_write(editor, &names, error);
+	slot_editor_close(editor);
+	return done;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the result */
+
+/* Checks the name of a formula that exists; `reason` is why the update failed, "" if it did not. */
+static bool
+site_names_check_defined(const struct site_list *list, const char *name, const char *reason,
+			 char error[SITE_NAMES_ERROR_MAX])
+{
+	const char *because = reason[0] != '\0' ? reason : "a tracer is attached there";
+	const char *cure = reason[0] != '\0' && geteuid() != 0 ? "; run netobsctl as root" : "";
+	unsigned slot;
+
+	if (list->path[0] == '\0')
+		snprintf(error, SITE_NAMES_ERROR_MAX, "%s cannot be traced: netobsd has logged why", name);
+	else if (!site_names_have(&list->formulas, name, &slot))
+		snprintf(error, SITE_NAMES_ERROR_MAX, "%s cannot be traced: no slot is free", name);
+	else if (strcmp(list->names.of[slot], name) != 0)
+		snprintf(error, SITE_NAMES_ERROR_MAX, "tracers see %s as " SLOTS_DEFAULT_PREFIX "%02u: %s%s",
+			 name, slot + 1, because, cure);
+	else
+		return true;
+	return false;
+}
+
+/* Checks that a formula that does not exist has no name. */
+static bool
+site_names_check_undefined(const struct site_list *list, const char *name, const char *reason,
+			   char error[SITE_NAMES_ERROR_MAX])
+{
+	unsigned slot, other;
+
+	if (!site_names_have(&list->names, name, &slot) || site_names_have(&list->formulas, name, &other))
+		return true;
+	snprintf(error, SITE_NAMES_ERROR_MAX, "tracers still see the name %s: %s", name,
+		 list->traced[slot] ? "a tracer is attached there" : reason);
+	return list->traced[slot];
+}
+
+bool
+site_names_update(const char *socket, const char *name, bool defined, char error[SITE_NAMES_ERROR_MAX])
+{
+	char reason[SLOT_ERROR_MAX] = "";
+	struct slot_names names;
+	struct site_list list;
+	bool outdated = true;
+
+	for (unsigned i = 0; i < UPDATES_MAX; i++) {
+		if (!site_list_read(&list, socket, reason)) {
+			snprintf(error, SITE_NAMES_ERROR_MAX, "the names of formulas for tracers: %s", reason);
+			return false;
+		}
+		outdated = list.path[0] != '\0' && site_names_choose(&list, &list.names, &names);
+		if (!outdated || reason[0] != '\0' || i == UPDATES_MAX - 1)
+			break;
+		site_names_write(socket, &list, reason);
+	}
+	if (name != NULL)
+		return (defined ? site_names_check_defined : site_names_check_undefined)(&list, name, reason, error);
+	if (outdated)
+		snprintf(error, SITE_NAMES_ERROR_MAX, "the names of formulas for tracers: %s", reason);
+	return !outdated;
+}
