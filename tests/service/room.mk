@@ -6,6 +6,7 @@ shell_tests += \
 	%D%/control.sh \
 	%D%/debug.sh \
 	%D%/formula_names.sh \
+	%D%/formula_storm.sh \
 	%D%/formulas.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
