@@ -7,7 +7,8 @@ unit_tests += \
 	%D%/test_threshold
 
 shell_tests += \
-	%D%/replay.sh
+	%D%/replay.sh \
+	%D%/tracers.sh
 
 quick_shell_tests += \
 	%D%/replay.sh

@@ -1,0 +1,224 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# One formula, on a replay and live: bpftrace by path and by process, perf, gdb, --print, the counters and the metric have
+# the same firings, with the same values.  perf records that it fired, not the structs behind its arguments.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+reason=$(tracing_refused)
+[ -z "$reason" ] || skip_all "$reason"
+have ip || skip_all "ip is not installed"
+home=$top/tests/captures/home-network.pcap
+space=netobs-same-$$ pid='' file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl tracer='' others='' event=''
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+# clean_up: also the events of perf, which are in the kernel
+clean_up() {
+	for process in $pid $tracer $others; do
+		kill -9 "$process" 2>/dev/null
+	done
+	[ -z "$event" ] || perf probe -q --del "$event" 2>/dev/null
+	ip netns del "$space"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run" "$tmp/state"
+
+# values_of_json FILE: what --print shows of each firing: number, ports, sequence number, flags
+values_of_json() {
+	sed -n 's/^{"probe":"syn-segment",.*"pkt_seq":\([0-9]*\).*"tcp_sport":\([0-9]*\),"tcp_dport":\([0-9]*\),"tcp_seq":\([0-9]*\),.*"tcp_flagstr":"\([A-Z|]*\)".*/\1 \2 \3 \4 \5/p' "$1"
+}
+# The same with bpftrace, whose dollar signs these are, and with gdb.
+# shellcheck disable=SC2016
+action='{ $p = (struct pktinfo *)arg0; $t = (struct tcpinfo *)arg4;
+	printf("%lu %d %d %u %s\n", $p->pkt_seq, $t->tcp_sport, $t->tcp_dport, $t->tcp_seq, $t->tcp_flagstr); }'
+# shellcheck disable=SC2016
+cat >"$tmp/gdb-commands" <<-'GDB'
+	set pagination off
+	set breakpoint pending on
+	handle SIGINT nostop noprint pass
+	break -probe-stap netobs:syn__segment
+	commands
+	silent
+	set $p = (struct pktinfo *)$_probe_arg0
+	set $t = (struct tcpinfo *)$_probe_arg4
+	printf "firing %lu %u %u %u %s\n", $p->pkt_seq, $t->tcp_sport, $t->tcp_dport, $t->tcp_seq, $t->tcp_flagstr
+	continue
+	end
+GDB
+
+# lines FILE COUNT: whether a tracer has written so many firings
+lines() {
+	[ "$(grep -c '^[0-9]' "$1")" -ge "$2" ]
+}
+
+# same NAME FILE: whether the firings of a tracer are those that were printed
+same() {
+	grep '^[0-9]' "$2" >"$tmp/got"
+	check "$1" diff -u "$tmp/printed" "$tmp/got"
+}
+
+# perf_event: adds the event of the formula, and prints its name
+perf_event() {
+	HOME=$tmp perf buildid-cache --add "$file" >>"$tmp/perf.err" 2>&1
+	HOME=$tmp perf probe --force -x "$file" --add sdt_netobs:syn__segment 2>&1 |
+		sed -n 's/^ *\(sdt_netobs:syn__segment[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
+}
+
+# perf_count FILE: the firings in a recording
+perf_count() {
+	HOME=$tmp perf script -i "$1" 2>>"$tmp/perf.err" | grep -c 'sdt_netobs:syn__segment[_0-9]*:'
+}
+
+# -------------------------------------------------------------------------------------------------------- a replay
+
+formula='syn-segment = tcp-receive where tcp_flags & SYN && tcp_dport != 0'
+printf 'formula = {"%s"}\n' "$formula" >"$tmp/conf"
+"$netobsd" -c "$tmp/conf" --install-formulas "$file" || exit 99
+
+# replay OPTION...
+replay() {
+	"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --print=syn-segment --format json --summary "$@" \
+		>"$tmp/out" 2>"$tmp/err"
+}
+
+replay
+values_of_json "$tmp/out" >"$tmp/printed"
+count=$(wc -l <"$tmp/printed")
+check "a replay has firings: $count" test "$count" -gt 20
+is "its counter" "$(sed -n 's/^formula.syn-segment.matched *//p' "$tmp/err")" "$count"
+
+tracer "$tmp/path" "usdt:$file:netobs:syn__segment $action"
+replay
+wait_for lines "$tmp/path" "$count"
+tracer_end
+same "bpftrace by path, on a replay" "$tmp/path"
+
+"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --wait-probes syn-segment >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+wait_for grep -q "$file" "/proc/$pid/maps"
+tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
+wait "$pid"
+pid=
+wait_for lines "$tmp/process" "$count"
+tracer_end
+same "bpftrace by process, on a replay" "$tmp/process"
+
+! have perf || event=$(perf_event)
+if [ -n "$event" ]; then
+	HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" >>"$tmp/perf.err" 2>&1
+	is "perf, on a replay" "$(perf_count "$tmp/perf.data")" "$count"
+else
+	skip "perf, on a replay" "no perf, or it adds no event"
+fi
+
+debug=
+if ! have gdb; then
+	skip "gdb, on a replay" "gdb is not installed"
+elif ! gdb -nx -batch -ex 'ptype struct tcpinfo' "$netobsd" 2>/dev/null | grep -q tcp_sport; then
+	skip "gdb, on a replay" "netobsd has no debugging information"
+else
+	debug=1
+	ASAN_OPTIONS=detect_leaks=0 gdb -nx -batch -x "$tmp/gdb-commands" -ex run --args "$netobsd" -c "$tmp/conf" -r "$home" \
+		--formula-file "$file" >"$tmp/gdb" 2>&1 </dev/null
+	sed -n 's/^firing //p' "$tmp/gdb" >"$tmp/gdb.firings"
+	same "gdb, on a replay" "$tmp/gdb.firings"
+fi
+
+# ------------------------------------------------------------------------------------------------------------ live
+
+ctl() {
+	"$ctl" -s "$socket" "$@"
+}
+
+# start: a netobsd whose formula netobsctl defines
+start() {
+	ip netns exec "$space" "$netobsd" -i lo --immediate --view both --control "$socket" --metrics "unix:$tmp/run/metrics" \
+		--formula-file "$file" --print=syn-segment --formula "$formula" --format json >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for ctl status
+	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+}
+
+# connect COUNT: opens connections to a closed port, which are refused
+connect() {
+	ip netns exec "$space" python3 -c '
+import socket, sys
+for _ in range(int(sys.argv[1])):
+    socket.socket().connect_ex(("127.0.0.1", 9))' "$1"
+}
+
+# matched COUNT: whether the formula has fired so often
+matched() {
+	ctl formulas syn-segment --json | grep -q "\"matched\":$1,"
+}
+
+start
+# All at once.
+tracer "$tmp/path" "usdt:$file:netobs:syn__segment $action"
+by_path=$tracer others=$tracer
+tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
+by_process=$tracer others="$others $tracer"
+perf=
+if [ -n "$event" ]; then
+	mkfifo "$tmp/perf-control" "$tmp/perf-ack"
+	HOME=$tmp perf record -q -e "$event" -p "$pid" -o "$tmp/perf.live" --control "fifo:$tmp/perf-control,$tmp/perf-ack" \
+		>>"$tmp/perf.err" 2>&1 &
+	perf=$! others="$others $perf"
+	exec 4>"$tmp/perf-control" 5<"$tmp/perf-ack"
+	echo enable >&4
+	read -r _ <&5
+fi
+connect 10
+check "live firings" wait_for matched 10
+python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+print(b"".join(iter(lambda: s.recv(65536), b"")).decode())' "$tmp/run/metrics" >"$tmp/metrics"
+is "the metric" "$(sed -n 's/^netobs_formula_total{name="syn-segment"} //p' "$tmp/metrics")" 10
+wait_for lines "$tmp/path" 10
+wait_for lines "$tmp/process" 10
+if [ -n "$perf" ]; then
+	kill -INT "$perf"
+	exec 4>&- 5<&-
+	wait "$perf"
+	is "perf, live" "$(perf_count "$tmp/perf.live")" 10
+else
+	skip "perf, live" "no perf, or it adds no event"
+fi
+for tracer in $by_path $by_process; do
+	tracer_end
+done
+tracer='' others=''
+kill -INT "$pid"
+wait "$pid"
+values_of_json "$tmp/out" >"$tmp/printed"
+is "live firings are printed" "$(wc -l <"$tmp/printed")" 10
+same "bpftrace by path, live" "$tmp/path"
+same "bpftrace by process, live" "$tmp/process"
+
+if [ -n "$debug" ]; then
+	start
+	gdb -nx -batch -p "$pid" -x "$tmp/gdb-commands" -ex 'printf "attached\n"' -ex continue >"$tmp/gdb" 2>&1 </dev/null &
+	gdb=$! others=$gdb
+	wait_for grep -q '^attached' "$tmp/gdb"
+	connect 10
+	check "live firings with gdb" wait_for matched 10
+	kill -INT "$pid"
+	wait "$pid"
+	wait "$gdb"
+	pid='' others=''
+	values_of_json "$tmp/out" >"$tmp/printed"
+	sed -n 's/^firing //p' "$tmp/gdb" >"$tmp/gdb.firings"
+	is "live firings are printed with gdb, too" "$(wc -l <"$tmp/printed")" 10
+	same "gdb, live" "$tmp/gdb.firings"
+else
+	skip "gdb, live" "no gdb, or netobsd has no debugging information"
+fi
+pid=
+tap_done
