@@ -13,6 +13,7 @@
 
 #include "formulas/slots/slot_file.h"
 #include "formulas/slots/slot_image.h"
+#include "formulas/slots/slot_path.h"
 
 /* The shell's descriptors. */
 #define ALIVE_FD STDIN_FILENO
@@ -27,7 +28,7 @@ private_copy_make(struct private_copy *copy, const char *parent, char error[SLOT
 	*copy = (struct private_copy){.alive = -1, .done = -1, .shell = -1};
 	if (realpath(parent, absolute) == NULL)
 		return slot_image_fail(error, parent, strerror(errno));
-	if (!slot_file_check_directory(absolute, error))
+	if (!slot_path_check_directory(absolute, error))
 		return false;
 	if (snprintf(copy->directory, sizeof copy->directory, "%s/netobs-XXXXXX", absolute) >=
 	    (int)sizeof copy->directory)

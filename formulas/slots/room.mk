@@ -13,6 +13,8 @@ libformulas_a_SOURCES += \
 	%D%/slot_install.c \
 	%D%/slot_notes.c \
 	%D%/slot_notes.h \
+	%D%/slot_path.c \
+	%D%/slot_path.h \
 	%D%/slots.h \
 	%D%/slots_open.c \
 	%D%/slots_template.h

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "formulas/slots/slot_image.h"
+#include "formulas/slots/slot_path.h"
 
 struct slot_editor {
 	int fd;
@@ -21,7 +21,7 @@ struct slot_editor {
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
-/* Whether only root and this user can change an open file, or the entries of an open directory. */
+/* NULL if only this user can change an open file; otherwise what is wrong. */
 static const char *
 editor_check_owner(int fd)
 {
@@ -29,60 +29,26 @@ editor_check_owner(int fd)
 
 	if (fstat(fd, &status) != 0)
 		return strerror(errno);
-	if (status.st_uid != geteuid() && (status.st_uid != 0 || !S_ISDIR(status.st_mode)))
+	if (status.st_uid != geteuid())
 		return "belongs to another user";
-	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
-	    (!S_ISDIR(status.st_mode) || (status.st_mode & S_ISVTX) == 0))
-		return "is writable by others";
-	if (!S_ISDIR(status.st_mode) && (!S_ISREG(status.st_mode) || status.st_nlink != 1))
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return "is writable by others; chmod go-w";
+	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
 		return "is not a plain file with one name";
 	return NULL;
 }
 
-/* Opens an entry of the directory `parent`, which it closes, and checks it; -1 with a reason. */
-static int
-editor_open_entry(int parent, const char *name, int flags, const char **reason)
-{
-	int fd = openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
-
-	*reason = fd < 0 ? strerror(errno) : editor_check_owner(fd);
-	if (parent >= 0)
-		close(parent);
-	if (*reason == NULL)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* Opens each directory of the path by its parent, so that none can be replaced after its check. */
 static int
 editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
 {
-	char copy[PATH_MAX], *rest = copy + 1, *name;
-	const char *reason = NULL;
-	int fd;
+	int fd = slot_path_open(path, O_RDWR | O_NONBLOCK, error);
+	const char *reason = fd >= 0 ? editor_check_owner(fd) : NULL;
 
-	if (path[0] != '/' || strlen(path) >= sizeof copy) {
-		slot_image_fail(error, path, "not an absolute path");
-		return -1;
-	}
-	memcpy(copy, path, strlen(path) + 1);
-	fd = editor_open_entry(-1, "/", O_PATH | O_DIRECTORY, &reason);
-	while (fd >= 0 && (name = strsep(&rest, "/")) != NULL) {
-		bool last = rest == NULL;
-
-		if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-			close(fd);
-			fd = -1;
-			reason = "not a path without . and ..";
-		} else {
-			fd = editor_open_entry(fd, name, last ? O_RDWR | O_NONBLOCK : O_PATH | O_DIRECTORY, &reason);
-		}
-	}
-	if (fd < 0)
-		slot_image_fail(error, path, reason);
-	return fd;
+	if (reason == NULL)
+		return fd;
+	slot_image_fail(error, path, reason);
+	close(fd);
+	return -1;
 }
 
 struct slot_editor *

@@ -34,7 +34,4 @@ bool slots_install(const char *path, const char *const *wanted, size_t count, gi
 bool slot_file_create(const char *path, const struct slot_names *names, gid_t gid, mode_t mode,
 		      char error[SLOT_ERROR_MAX]);
 
-/* Whether only root and this user can replace the entries of a directory; false with a reason. */
-bool slot_file_check_directory(const char *directory, char error[SLOT_ERROR_MAX]);
-
 #endif

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "formulas/slots/slot_file.h"
 #include "formulas/slots/slot_image.h"
+#include "formulas/slots/slot_path.h"
 
 /* --------------------------------------------------------------------------------------------------------- choosing */
 
@@ -75,20 +77,6 @@ slot_names_place(const struct slot_names *before, const char *const *wanted, siz
 /* --------------------------------------------------------------------------------------------------------- creating */
 
 bool
-slot_file_check_directory(const char *directory, char error[SLOT_ERROR_MAX])
-{
-	struct stat status;
-
-	if (stat(directory, &status) != 0)
-		return slot_image_fail(error, directory, strerror(errno));
-	if (status.st_uid != 0 && status.st_uid != geteuid())
-		return slot_image_fail(error, directory, "belongs to another user");
-	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
-		return slot_image_fail(error, directory, "is writable by others; chmod go-w");
-	return true;
-}
-
-bool
 slot_file_create(const char *path, const struct slot_names *names, gid_t gid, mode_t mode, char error[SLOT_ERROR_MAX])
 {
 	char reason[SLOT_ERROR_MAX];
@@ -115,12 +103,13 @@ slot_file_create(const char *path, const struct slot_names *names, gid_t gid, mo
 	return true;
 }
 
-/* Creates the directory of a file if it is missing, and checks it. */
+/* Creates the directory of a file if it is missing, and checks it.  `resolved` becomes the path of the file without
+ * symbolic links before the last component. */
 static bool
-slot_file_prepare_directory(const char *path, char error[SLOT_ERROR_MAX])
+slot_file_prepare_directory(const char *path, char resolved[PATH_MAX], char error[SLOT_ERROR_MAX])
 {
 	const char *slash = strrchr(path, '/');
-	char directory[PATH_MAX];
+	char directory[PATH_MAX], absolute[PATH_MAX];
 
 	if (slash == NULL || slash == path || (size_t)(slash - path) >= sizeof directory)
 		return slot_image_fail(error, path, "not a path below a directory");
@@ -128,7 +117,11 @@ slot_file_prepare_directory(const char *path, char error[SLOT_ERROR_MAX])
 	directory[slash - path] = '\0';
 	if (mkdir(directory, 0755) == 0 && chmod(directory, 0755) != 0)
 		return slot_image_fail(error, directory, strerror(errno));
-	return slot_file_check_directory(directory, error);
+	if (realpath(directory, absolute) == NULL)
+		return slot_image_fail(error, directory, strerror(errno));
+	if (snprintf(resolved, PATH_MAX, "%s%s", absolute, slash) >= PATH_MAX)
+		return slot_image_fail(error, path, strerror(ENAMETOOLONG));
+	return slot_path_check_directory(absolute, error);
 }
 
 /* Replaces the file: a process that has mapped the former one keeps it. */
@@ -155,15 +148,15 @@ slot_file_replace(const char *path, const char *const *wanted, size_t count, gid
 }
 
 bool
-slots_install(const char *path, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX])
+slots_install(const char *given, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX])
 {
 	struct slot_names before, names;
-	char reason[SLOT_ERROR_MAX];
+	char reason[SLOT_ERROR_MAX], path[PATH_MAX];
 	struct slot_image image;
 	bool done;
 	int fd;
 
-	if (!slot_file_prepare_directory(path, error))
+	if (!slot_file_prepare_directory(given, path, error))
 		return false;
 	fd = slot_image_open_locked(path, true);
 	if (fd < 0 && errno != ENOENT && errno != ELOOP)

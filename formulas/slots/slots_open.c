@@ -14,6 +14,7 @@
 
 #include "formulas/slots/private_copy.h"
 #include "formulas/slots/slot_image.h"
+#include "formulas/slots/slot_path.h"
 #include "probes/site/site_select.h"
 
 #define TEXT_OF(x) #x
@@ -38,8 +39,11 @@ slots_open_file(struct slots *slots, char error[SLOT_ERROR_MAX])
 	struct slot_names names;
 	struct stat status;
 
-	slots->fd = open(slots->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (slots->fd < 0 || fstat(slots->fd, &status) != 0)
+	/* The loader opens the path again. */
+	slots->fd = slot_path_open(slots->path, O_RDONLY | O_NONBLOCK, error);
+	if (slots->fd < 0)
+		return false;
+	if (fstat(slots->fd, &status) != 0)
 		return slot_image_fail(error, slots->path, strerror(errno));
 	if (status.st_uid != 0 && status.st_uid != geteuid())
 		return slot_image_fail(error, slots->path, "belongs to another user");

@@ -147,7 +147,7 @@ stop
 
 start
 chmod 777 "$tmp/state"
-refused "a directory that others may write to" 2 "netobsctl: tracers see f as formula__01: $file: is writable by others" \
+refused "a directory that others may write to" 2 "netobsctl: tracers see f as formula__01: $tmp/state: is writable by others; chmod go-w" \
 	ctl define 'f = tcp-send'
 chmod 755 "$tmp/state"
 chown 65533 "$file"
@@ -221,7 +221,7 @@ mkdir "$tmp/state/user"
 cp "$tmp/state/copy.so" "$tmp/state/user/formulas.so"
 chown -R 65533 "$tmp/state/user"
 lie "a file that is not formulas.so" "$tmp/state/other" 1 f "tracers see f as formula__01: $tmp/state/other: not the formulas.so of this netobs: restart the service, or remove the file"
-lie "a file in a directory of another user" "$tmp/state/user/formulas.so" 1 f "tracers see f as formula__01: $tmp/state/user/formulas.so: belongs to another user"
+lie "a file in a directory of another user" "$tmp/state/user/formulas.so" 1 f "tracers see f as formula__01: $tmp/state/user: belongs to another user"
 lie "a relative path" state/copy.so 1 f "f cannot be traced: netobsd has logged why"
 lie "a path with .." "$tmp/state/../state/copy.so" 1 f "tracers see f as formula__01: $tmp/state/../state/copy.so: not a path without . and .."
 lie "a name that is none" "$tmp/state/copy.so" 1 ../f "f cannot be traced: no slot is free"

@@ -192,6 +192,39 @@ test_install_replaces(void **state)
 	assert_false(installs("last"));
 }
 
+/* Another user who can replace a directory of the path could replace the file between its check and its use. */
+static void
+test_directories_of_the_path(void **state)
+{
+	char link_path[sizeof path];
+
+	(void)state;
+	assert_true(installs("good"));
+	assert_int_equal(chmod(base, 0777), 0);
+	assert_false(installs("good other"));
+	assert_non_null(strstr(error, base));
+	assert_non_null(strstr(error, ": is writable by others; chmod go-w"));
+	assert_null(slots_open(path, error));
+	assert_non_null(strstr(error, ": is writable by others; chmod go-w"));
+	assert_int_equal(chmod(base, 01777), 0);
+	assert_true(installs("good"));
+	assert_int_equal(chmod(base, 0700), 0);
+	assert_string_equal(names_in_file(), "1 good");
+	snprintf(link_path, sizeof link_path, "%s/link", base);
+	assert_int_equal(symlink("state", link_path), 0);
+	snprintf(path, sizeof path, "%s/link/formulas.so", base);
+	assert_true(installs("good by-link"));
+	assert_string_equal(names_in_file(), "1 good 2 by-link");
+	if (geteuid() != 0)
+		return;
+	assert_int_equal(chown(base, 65533, NO_GROUP), 0);
+	assert_false(installs("good"));
+	assert_non_null(strstr(error, ": belongs to another user"));
+	assert_null(slots_open(path, error));
+	assert_non_null(strstr(error, ": belongs to another user"));
+	assert_int_equal(chown(base, 0, NO_GROUP), 0);
+}
+
 /* A directory that others can write to is not used. */
 static void
 test_install_directory(void **state)
@@ -350,7 +383,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_install_creates),	 TEST(test_install_places),
 	    TEST(test_install_full),	 TEST(test_install_refuses),
-	    TEST(test_install_replaces), TEST(test_install_directory),
+	    TEST(test_install_replaces), TEST(test_directories_of_the_path),
+	    TEST(test_install_directory),
 	    TEST(test_write_name),	 TEST(test_open),
 	    TEST(test_open_refuses),	 TEST(test_sites),
 	    TEST(test_private_copies),

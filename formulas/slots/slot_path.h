@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Paths that no other user can redirect: what is checked by a path is then what is used by the same path. */
+#ifndef NETOBS_FORMULAS_SLOTS_SLOT_PATH_H
+#define NETOBS_FORMULAS_SLOTS_SLOT_PATH_H
+
+#include "formulas/slots/slot_notes.h"
+
+/* Opens the last component of an absolute path without symbolic links, "." and "..", if only root and this user can
+ * replace the entries of each directory before it.  -1, with a reason, on failure. */
+int slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX]);
+
+/* The same for a directory, whose entries must be safe, too. */
+bool slot_path_check_directory(const char *directory, char error[SLOT_ERROR_MAX]);
+
+#endif
