@@ -79,9 +79,9 @@ formula='syn-segment = tcp-receive where tcp_flags & SYN && tcp_dport != 0'
 printf 'formula = {"%s"}\n' "$formula" >"$tmp/conf"
 "$netobsd" -c "$tmp/conf" --install-formulas "$file" || exit 99
 
-# replay OPTION...
+# replay: prints the firings
 replay() {
-	"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --print=syn-segment --format json --summary "$@" \
+	"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --print=syn-segment --format json --summary \
 		>"$tmp/out" 2>"$tmp/err"
 }
 

@@ -11,7 +11,14 @@
 have ip setpriv readelf || skip_all "ip, setpriv or readelf is not installed"
 space=netobs-names-$$ pid='' ctl=$tmp/netobsctl socket=$tmp/run/control file=$tmp/state/formulas.so liar='' locker=''
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'for process in $pid $liar $locker; do kill -9 "$process" 2>/dev/null; done; ip netns del "$space"; rm -rf "$tmp"' EXIT
+clean_up() {
+	for process in $pid $liar $locker; do
+		kill -9 "$process" 2>/dev/null
+	done
+	ip netns del "$space"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$tmp/state"
@@ -41,9 +48,9 @@ stop() {
 	pid=
 }
 
-# names [FILE]: the names in the file that are not default names, as tracers see them
+# names: the names in the file that are not default names, as tracers see them
 names() {
-	readelf -n "${1:-$file}" | sed -n 's/^ *Name: //p' | uniq | grep -v '^formula__[0-9][0-9]$' | tr '\n' ' '
+	readelf -n "$file" | sed -n 's/^ *Name: //p' | uniq | grep -v '^formula__[0-9][0-9]$' | tr '\n' ' '
 }
 
 # site NAME: the name of a formula's site, as netobsd knows it

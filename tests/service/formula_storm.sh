@@ -11,9 +11,16 @@
 have ip || skip_all "ip is not installed"
 reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
-space=netobs-storm-$$ pid='' socket=$tmp/run/control file=$tmp/run/formulas.so tracer='' storms=''
+space=netobs-storm-$$ pid='' socket=$tmp/run/control file=$tmp/run/formulas.so tracer='' staying='' storms=''
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'for process in $pid $tracer $storms; do kill -9 "$process" 2>/dev/null; done; ip netns del "$space"; rm -rf "$tmp"' EXIT
+clean_up() {
+	for process in $pid $tracer $staying $storms; do
+		kill -9 "$process" 2>/dev/null
+	done
+	ip netns del "$space"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run"
@@ -67,7 +74,7 @@ bpftrace -B line -e "BEGIN { printf(\"attached\\n\"); } usdt:$file:netobs:stays 
 staying=$!
 wait_for grep -q attached "$tmp/stays"
 connected=0
-for attached in $(seq "$rounds"); do
+for _ in $(seq "$rounds"); do
 	tracer "$tmp/bpf" "usdt:$file:netobs:stays { @firings = count(); }"
 	connect 5
 	connected=$((connected + 5))

@@ -80,7 +80,7 @@ test_names_are_changed(void **state)
 	names = *slot_editor_names(editor);
 	assert_string_equal(names.of[0], "first");
 	memset(names.of[0], 0, sizeof names.of[0]);
-	strcpy(names.of[5], "sixth");
+	memcpy(names.of[5], "sixth", sizeof "sixth");
 	assert_true(slot_editor_write(editor, &names, error));
 	assert_string_equal(slot_editor_names(editor)->of[5], "sixth");
 	slot_editor_close(editor);
@@ -101,9 +101,9 @@ test_bad_names_change_nothing(void **state)
 	(void)state;
 	assert_non_null(editor);
 	names = *slot_editor_names(editor);
-	strcpy(names.of[7], "../name");
+	memcpy(names.of[7], "../name", sizeof "../name");
 	assert_false(slot_editor_write(editor, &names, error));
-	strcpy(names.of[7], "first");
+	memcpy(names.of[7], "first", sizeof "first");
 	assert_false(slot_editor_write(editor, &names, error));
 	slot_editor_close(editor);
 	assert_true(slots_read_names(path, &names, error));
