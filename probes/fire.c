@@ -995,11 +995,16 @@ emitter_conninfo(const struct firing *f)
 	return &e->ci;
 }
 
-/* The caller has built all but the first argument. */
+/* The caller has built the second and the third argument. */
 BUILDER
 build_app(struct firing *f, unsigned position)
 {
-	return position == 0 ? emitter_conninfo(f) : f->args[position];
+	switch (position) {
+	case 0: return emitter_conninfo(f);
+	case 1:
+	case 2: return f->args[position];
+	}
+	return NULL;
 }
 
 void

@@ -53,6 +53,8 @@ on_firing(void *context, struct firing *firing)
 	if (l->printer == NULL)
 		return;
 	firing_complete(firing, l->fired[firing->probe]);
+	for (unsigned i = count; i < 6; i++) /* the site of a formula passes six */
+		assert_null(firing->args[i]);
 	printer_print_firing(l->printer, firing->probe, firing->args);
 }
 
