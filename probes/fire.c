@@ -715,13 +715,12 @@ build_from_peek(struct firing *f, unsigned position)
 	return NULL;
 }
 
-/* The firings that may have an effect: where an end was local before, but is no longer, the packet may be received by
- * this host's interface only. */
 static inline bool
-screened_probe_may_fire(const struct screened_probe *screened, const struct fast_firings *firings)
+screened_probe_fires(const struct screened_probe *screened, const struct fast_firings *firings)
 {
 	return (!screened->tcp || firings->tcp) && (!screened->sent || firings->send) &&
-	       (!screened->delivered || firings->receive);
+	       (!screened->delivered || firings->receive) &&
+	       (!screened->received || firings->receive || !firings->send);
 }
 
 bool
@@ -746,7 +745,7 @@ emitter_rejects_packet(struct emitter *e, const struct frame *frame, const struc
 	for (unsigned i = 0; i < e->screened_count; i++) {
 		const struct screened_probe *screened = e->screened[i];
 
-		if (!screened_probe_may_fire(screened, firings))
+		if (!screened_probe_fires(screened, firings))
 			continue;
 		f.probe = screened->probe;
 		if (!screened->tcp)
@@ -762,13 +761,9 @@ emitter_count_rejected(struct emitter *e, const struct fast_firings *firings)
 {
 	if (e->listener == NULL)
 		return;
-	for (unsigned i = 0; i < e->screened_count; i++) {
-		const struct screened_probe *screened = e->screened[i];
-
-		if (screened_probe_may_fire(screened, firings) &&
-		    (!screened->received || firings->receive || !firings->send))
-			e->listener->count_rejected(e->listener_context, screened->probe);
-	}
+	for (unsigned i = 0; i < e->screened_count; i++)
+		if (screened_probe_fires(e->screened[i], firings))
+			e->listener->count_rejected(e->listener_context, e->screened[i]->probe);
 }
 
 static struct syn_ack *

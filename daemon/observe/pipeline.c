@@ -137,26 +137,37 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
+/* The ends for which probes of the packet fire, as locality_of_packet() has them; `flow.local` may have further ends, of
+ * other frames of the flow or from an earlier local epoch. */
+static void
+pipeline_set_firings(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
+		     struct fast_firings *firings)
+{
+	const struct flow_key *key = &e->lookup.key;
+	unsigned direction = e->peek.direction, sender = e->lookup.sender;
+
+	*firings = (struct fast_firings){
+	    .tcp = e->kind == PEEK_TCP, .send = o->view != VIEW_MONITOR, .receive = true};
+	if (o->view != VIEW_HOST || pipeline_is_loopback(frame, e))
+		return;
+	firings->send = direction == DIRECTION_UNKNOWN || direction == DIRECTION_OUT;
+	firings->receive = direction == DIRECTION_UNKNOWN || direction == DIRECTION_IN;
+	if (direction != DIRECTION_UNKNOWN && !o->local_addrs_known)
+		return;
+	firings->send = firings->send && local_addrs_contains(o->local_addrs, key->version, key->addr[sender]);
+	firings->receive =
+	    firings->receive && local_addrs_contains(o->local_addrs, key->version, key->addr[1 - sender]);
+}
+
 /* While only formulas read probes of packets: whether they reject the packet by its headers, if it takes the fast path;
  * then sets the firings to count.  Out of line, so that other runs do not pay for it. */
 static __attribute__((noinline)) bool
 pipeline_screen(struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
 		struct fast_firings *firings)
 {
-	unsigned sender = e->lookup.sender, local;
-	bool loopback = pipeline_is_loopback(frame, e);
-
-	*firings = (struct fast_firings){.tcp = e->kind == PEEK_TCP};
 	if (e->kind < PEEK_TCP || e->lookup.candidate == NULL)
 		return true;
-	/* As in locality_of_packet(): `local` has every end that this frame can have. */
-	local = o->view == VIEW_HOST && !loopback ? e->lookup.candidate->local : BOTH_LOCAL;
-	firings->send = o->view != VIEW_MONITOR && (local >> sender & 1) != 0;
-	firings->receive = (local >> (1 - sender) & 1) != 0;
-	if (o->view == VIEW_HOST && !loopback && e->peek.direction != DIRECTION_UNKNOWN) {
-		firings->send = firings->send && e->peek.direction == DIRECTION_OUT;
-		firings->receive = firings->receive && e->peek.direction == DIRECTION_IN;
-	}
+	pipeline_set_firings(o, frame, e, firings);
 	return emitter_rejects_packet(o->emitter, frame, &e->peek, firings);
 }
 

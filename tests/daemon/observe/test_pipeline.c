@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
- * equal.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of more captures may be
+ * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
+ * a tracer is attached besides, on the slow path.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of more captures may be
  * given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,11 @@
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/observer.h"
 #include "flow/reassembly/reassembly.h"
-#include "probes/sites.h"
+#include "probes/fire.h"
+#include "probes/firing.h"
+#include "probes/manifest.h"
+#include "probes/netobs.h"
+#include "probes/site/semaphores.h"
 #include "tests/daemon/observe/flow_snapshot.h"
 
 #define FRAMES_MAX 20000u
@@ -37,6 +42,7 @@ static struct {
 	struct frame frames[FRAMES_MAX];
 	unsigned count;
 	unsigned long connections; /* of all captures */
+	unsigned long rejected;	   /* firings, on the fast path */
 } capture;
 
 static uint32_t
@@ -75,7 +81,105 @@ compare(const struct observer_snapshot *a, const struct observer_snapshot *b)
 		fail_msg("%s: connection %lu differs", capture.name, (unsigned long)difference);
 }
 
-/* --- three observers, one capture --- */
+/* --- a listener, like formulas that are true for one of eight firings of a probe of packets --- */
+
+struct listener {
+	uint64_t seen[PROBE_COUNT], matched[PROBE_COUNT];
+	uint64_t digest;   /* of the arguments of what matched, in order */
+	uint64_t rejected; /* with screening only */
+};
+
+static uint64_t
+hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	for (size_t i = 0; bytes != NULL && i < size; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
+	return hash ^ hash >> 32;
+}
+
+/* Without the address of the header, which is another one for each reassembled datagram. */
+static uint64_t
+hash_tcpinfo(uint64_t hash, const struct tcpinfo *tcp)
+{
+	struct tcpinfo copy = *tcp;
+
+	copy.tcp_hdr = 0;
+	return hash_bytes(hash, &copy, sizeof copy);
+}
+
+/* A hash of the arguments that screening gives. */
+static uint64_t
+hash_firing(struct firing *f)
+{
+	const struct frame *frame = f->packet->frame;
+	uint64_t hash = hash_bytes(f->probe, &frame->len, sizeof frame->len);
+
+	hash = hash_bytes(hash, &f->ts, sizeof f->ts);
+	if (f->probe != PROBE_IP_PACKET_FREE)
+		hash = hash_bytes(hash, firing_argument(f, 2), sizeof(struct ipinfo));
+	if (f->probe == PROBE_TCP_SEND || f->probe == PROBE_TCP_RECEIVE)
+		hash = hash_tcpinfo(hash, firing_argument(f, 4));
+	return hash;
+}
+
+static void
+on_firing(void *context, struct firing *f)
+{
+	struct listener *l = context;
+	bool event = !emitter_screens_probe(f->probe);
+	uint64_t hash = event ? hash_bytes(f->probe, &f->ts, sizeof f->ts) : hash_firing(f);
+
+	l->seen[f->probe]++;
+	if (!event && hash % 8 != 0)
+		return;
+	l->matched[f->probe]++;
+	l->digest = hash_bytes(hash, &l->digest, sizeof l->digest);
+}
+
+static bool
+on_screening(void *context, struct firing *f)
+{
+	(void)context;
+	return hash_firing(f) % 8 != 0;
+}
+
+static void
+on_rejection(void *context, enum probe_id probe)
+{
+	struct listener *l = context;
+
+	l->seen[probe]++;
+	l->rejected++;
+}
+
+static void
+on_poll(void *context)
+{
+	(void)context;
+}
+
+/* The formulas read all probes of events and the probes of packets that are screened. */
+static void
+change_formulas(void (*change)(unsigned probe))
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (!manifest_per_packet[i] || emitter_screens_probe((enum probe_id)i))
+			change(i);
+}
+
+static void
+compare_listeners(const struct listener *a, const struct listener *b)
+{
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (a->seen[i] != b->seen[i] || a->matched[i] != b->matched[i])
+			fail_msg("%s: %s: %lu of %lu and %lu of %lu firings matched", capture.name,
+				 manifest_probes[i].name, (unsigned long)a->matched[i], (unsigned long)a->seen[i],
+				 (unsigned long)b->matched[i], (unsigned long)b->seen[i]);
+	if (a->digest != b->digest)
+		fail_msg("%s: other firings matched", capture.name);
+}
+
+/* --- five observers, one capture --- */
 
 struct variant {
 	enum view_mode view;
@@ -85,30 +189,39 @@ struct variant {
 	bool lower;	 /* duplicates of lower devices are left out */
 };
 
-enum tracing { UNTRACED, COMES_AND_GOES, TRACED };
+enum tracing { UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
 
 static struct observer *
 observe(const struct variant *variant, const struct config *config, struct local_addrs *local_addrs,
-	struct lower_dedup *dedup, enum tracing tracing)
+	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener)
 {
+	static const struct emitter_listener receiver = {
+	    .fire = on_firing, .poll = on_poll, .rejects = on_screening, .count_rejected = on_rejection};
 	struct observer *o = observer_new(config, variant->view, local_addrs, NULL, 42, NULL);
+	bool formulas = tracing == SCREENED || tracing == FORMULAS_TRACED;
 	uint32_t random = variant->batch;
 	unsigned count;
 
 	assert_non_null(o);
+	if (formulas)
+		observer_set_listener(o, &receiver, listener);
 	if (variant->lower)
 		observer_set_lower_dedup(o, dedup);
 	for (unsigned at = 0; at < capture.count; at += count) {
-		bool traced = tracing == TRACED;
+		bool traced = tracing >= FORMULAS_TRACED;
 
 		count = capture.count - at < variant->batch ? capture.count - at : variant->batch;
 		if (tracing == COMES_AND_GOES) {
 			traced = random_below(&random, 2) == 0;
 			count = 1 + random_below(&random, count);
 		}
+		if (formulas)
+			change_formulas(semaphores_add_formula);
 		*probe_semaphores[PROBE_IP_PACKET_FREE] += traced;
 		observe_frames(o, capture.frames + at, count);
 		*probe_semaphores[PROBE_IP_PACKET_FREE] -= traced;
+		if (formulas)
+			change_formulas(semaphores_remove_formula);
 	}
 	return o;
 }
@@ -129,7 +242,7 @@ compare_observers(const struct observer *a, const struct observer *b)
 }
 
 static void
-observe_three_times(const struct variant *variant, struct lower_dedup *dedup)
+observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 {
 	static const struct ip_prefix prefixes[] = {{.addr = {10}, .version = 4, .bits = 9},
 						    {.addr = {192, 168, 1}, .version = 4, .bits = 24},
@@ -138,17 +251,21 @@ observe_three_times(const struct variant *variant, struct lower_dedup *dedup)
 	    .observe_inner = true, .flow_limits = flow_limits_default(), .app_ports = {[APP_ISCSI] = {{3260}, 1}}};
 	struct local_addrs *local_addrs =
 	    local_addrs_new(prefixes, variant->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
+	struct listener listeners[TRACED + 1] = {0};
 	struct observer *observers[TRACED + 1];
 
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	for (unsigned i = UNTRACED; i <= TRACED; i++)
-		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i);
+		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i]);
+	compare_listeners(&listeners[SCREENED], &listeners[FORMULAS_TRACED]);
+	capture.rejected += listeners[SCREENED].rejected;
 	for (unsigned later = 0; later < 2; later++) {
 		uint64_t end = capture.count > 0 ? capture.frames[capture.count - 1].ts + 30 * SECOND : 0;
 
 		compare_observers(observers[UNTRACED], observers[TRACED]);
 		compare_observers(observers[COMES_AND_GOES], observers[TRACED]);
+		compare_observers(observers[SCREENED], observers[FORMULAS_TRACED]);
 		for (unsigned i = UNTRACED; i <= TRACED; i++)
 			observer_advance_clock(observers[i], end);
 	}
@@ -246,7 +363,7 @@ try_frames(void)
 	struct lower_dedup *dedup = addresses_of_bridge(&interfaces);
 
 	for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
-		observe_three_times(&variants[i], dedup);
+		observe_five_times(&variants[i], dedup);
 	lower_dedup_free(dedup);
 	interfaces_free(interfaces);
 }
@@ -295,7 +412,7 @@ test_every_capture(void **state)
 	(void)state;
 	snprintf(directory, sizeof directory, "%s/tests/captures", getenv("top_srcdir"));
 	try_all(directory);
-	assert_true(capture.connections > 1000);
+	assert_true(capture.connections > 1000 && capture.rejected > 5000);
 }
 
 /* --- local epochs --- */
