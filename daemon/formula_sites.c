@@ -265,6 +265,8 @@ formula_sites_open(const struct config *config)
 	}
 	for (size_t i = 0; config->formulas[i] != NULL; i++)
 		sites_add_configured(sites, config->formulas[i]);
+	traced_set = sites->set;
+	semaphores_further = formula_sites_count_tracers;
 	sites_open_slots(sites);
 	if (sites->slots == NULL)
 		return sites;
@@ -272,8 +274,6 @@ formula_sites_open(const struct config *config)
 	formula_set_set_slots(sites->set, slots_object(sites->slots), slots_path(sites->slots));
 	for (unsigned i = 0; i < formula_set_count(sites->set); i++)
 		sites_assign_slot(sites, i, true);
-	traced_set = sites->set;
-	semaphores_further = formula_sites_count_tracers;
 	return sites;
 }
 

@@ -258,6 +258,8 @@ formula_set_tracers(const struct formula_set *set)
 
 	for (unsigned i = 0; set->slots != NULL && i < SLOTS_COUNT; i++)
 		sum += SEMAPHORE_READ(set->slots->slots[i].semaphore);
+	for (unsigned i = 0; i < set->count; i++)
+		sum += set->entries[set->order[i]].printed;
 	return sum;
 }
 

@@ -68,7 +68,8 @@ bool formula_set_slot_is_unused(const struct formula_set *set, unsigned slot);
 /* Whether, besides, no tracer is attached to it. */
 bool formula_set_slot_is_free(const struct formula_set *set, unsigned slot);
 
-/* The sum of the semaphores of all slots: 0 while no formula is traced; changes when a tracer attaches or detaches. */
+/* The sum of the semaphores of all slots, and the number of printed formulas: 0 while no formula is traced or printed;
+ * changes when a tracer attaches or detaches. */
 unsigned formula_set_tracers(const struct formula_set *set);
 
 /* Sets the sites and the file they are in, which are borrowed: until then no formula can be traced. */

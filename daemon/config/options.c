@@ -34,7 +34,7 @@ const struct option_row options_table[] = {
 	 .help = "start reading when a tracer has enabled these probes (wildcards such as tcp-*)"},
 	{.name = "on-demand", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_flag, FIELD(on_demand),
 	 .source = OPTION_ANYWHERE,
-	 .help = "capture only while a probe is enabled"},
+	 .help = "capture only while a tracer is attached"},
 	{.name = "snapshot-length", .short_name = 's', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
 	 .kind = &value_int,
 	 .argument = "BYTES", .min = 0, .max = 262144, .unit = 1, FIELD(snaplen),

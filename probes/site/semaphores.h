@@ -61,7 +61,7 @@ semaphores_remove_formula(unsigned probe)
 	__atomic_fetch_sub(&semaphores_of(probe)->formulas, 1, __ATOMIC_RELAXED);
 }
 
-/* The tracers of further probes, those of formulas; NULL while there are none. */
+/* The tracers of formulas, --print included; NULL while there are no formulas. */
 extern unsigned (*semaphores_further)(void);
 
 /* Sum of all tracers: 0 while no probe is traced; changes whenever a probe is traced that was not, or no longer. */

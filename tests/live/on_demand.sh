@@ -112,4 +112,11 @@ in_near python3 "$send" near0 2 1000 >"$tmp/sent" # it would be suspended after 
 finish
 is "with --print capture is never suspended" "$(grep -c ' udp-receive ' "$tmp/out")" "$(cut -d ' ' -f 1 "$tmp/sent")"
 
+ip netns exec "$far" "$netobsd" -i far0 --on-demand --formula 'sent = udp-receive' --print=sent >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+wait_for observing "$pid" 1
+in_near python3 "$send" near0 2 1000 >"$tmp/sent"
+finish
+is "nor with --print of a formula" "$(grep -c ' sent ' "$tmp/out")" "$(cut -d ' ' -f 1 "$tmp/sent")"
+
 tap_done
