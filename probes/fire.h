@@ -45,8 +45,8 @@ void emitter_set_packet(struct emitter *emitter, const struct packet *packet, ui
 void emitter_begin_timer(struct emitter *emitter, uint64_t now);
 void emitter_end_timer(struct emitter *emitter);
 
-/* Checks which probes are enabled, and resets the sequence numbers of the others, so that they begin at 1 for the next
- * tracer.  The main loop calls it periodically. */
+/* Polls the listener, checks which probes are enabled, and resets the sequence numbers of those without a tracer, so
+ * that they begin at 1 for the next.  The main loop calls it periodically. */
 void emitter_poll_semaphores(struct emitter *emitter);
 
 /* Whether any probe was enabled at the last emitter_poll_semaphores(). */

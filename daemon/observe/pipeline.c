@@ -137,8 +137,8 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
-/* The ends for which probes of the packet fire, as locality_of_packet() has them; `flow.local` may have further ends, of
- * other frames of the flow or from an earlier local epoch. */
+/* Sets the ends for which probes of the packet fire, as locality_of_packet() does; `flow.local` may have further ends,
+ * of other frames of the flow or from an earlier local epoch. */
 static void
 pipeline_set_firings(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
 		     struct fast_firings *firings)

@@ -45,7 +45,8 @@ void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
 /* Transports and their connections.  cs_seq is left 0. */
 void args_csinfo(struct csinfo *info, const struct probe_endpoint *of, uint64_t now);
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
-/* Like args_tcpinfo() for a PEEK_TCP.  `info` is zero or holds another segment, whose text is kept if it is right. */
+/* Like args_tcpinfo() for a PEEK_TCP.  `info` is zero or holds another segment: tcp_flagstr is written only if the
+ * flags differ. */
 void args_tcpinfo_of_peek(struct tcpinfo *info, const struct frame_peek *peek);
 void args_tcpsinfo(struct tcpsinfo *info, const struct probe_endpoint *of);
 void args_tcplsinfo(struct tcplsinfo *info, enum tcp_state state);

@@ -2,8 +2,8 @@
 /* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
  * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
- * a tracer is attached besides, on the slow path.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of more captures may be
- * given as arguments. */
+ * a tracer is attached besides, on the slow path.  Each Ethernet capture is observed a second time as if captured on
+ * "any".  Directories of more captures may be given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
