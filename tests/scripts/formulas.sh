@@ -308,6 +308,18 @@ check "with a formula that was requested" wait_for receives 7
 kill -TERM "$running"
 wait "$running"
 is "that formula alone" "$(awk '/ <- / { print $2 }' "$tmp/out" | sort -u)" 7
+mkdir "$tmp/foreign" && cp -- "$NETOBSD" "$tmp/foreign/netobsd" || exit 99
+printf '#!/bin/sh\n: >"%s"\n' "$tmp/executed" >"$tmp/foreign/netobsctl"
+chmod +x "$tmp/foreign/netobsctl"
+own_pid=$pid own_netobsd=$NETOBSD
+NETOBSD=$tmp/foreign/netobsd
+start --control "$tmp/foreign.control"
+NETOBSD=$own_netobsd
+fails "a name, with another netobsctl beside the running netobsd" "netobs: no formula is called absent" tcpio -F absent -p "$pid"
+[ ! -e "$tmp/executed" ]
+is "that netobsctl is not executed" $? 0
+stop
+pid=$own_pid
 rm "$tmp/running.so" # as a new version replaces it
 sed 's/discard$/later/' "$tmp/live.bt" >"$tmp/later.bt"
 run "$tmp/later.bt" -p "$pid"
