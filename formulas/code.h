@@ -2,9 +2,9 @@
 /*
  * A compiled formula.
  *
- * An instruction tests something, or computes a number into a slot, and names the instruction that follows; && || ! and
- * ?: need none.  All of these lead forwards, so that every evaluation ends.  If an argument that is read is absent, the
- * innermost test that contains the read is false: `next_absent`.
+ * An instruction tests something, or computes a number into a register, and names the instruction that follows; && || !
+ * and ?: need none.  All of these lead forwards, so that every evaluation ends.  If an argument that is read is absent,
+ * the innermost test that contains the read is false: `next_absent`.
  */
 #ifndef NETOBS_FORMULAS_CODE_H
 #define NETOBS_FORMULAS_CODE_H
@@ -14,7 +14,7 @@
 #include "probes/manifest.h"
 
 /* Numbers that an evaluation holds at a time, at most. */
-#define SLOTS_MAX 32u
+#define REGISTERS_MAX 32u
 
 #define THRESHOLD_FIELDS_MAX 4u
 
@@ -41,9 +41,9 @@ enum operation {
 	/* Tests: next[0] if false, next[1] if true. */
 	TEST_WORD,				/* TEST_RANGE in one step */
 	TEST_RANGE,				/* a field and `mask` is in the range; for each `load` */
-	TEST_SET = TEST_RANGE + LOAD_COUNT,	/* slot `to` is in the set */
-	TEST_SLOT,				/* slot `to` is in the range */
-	TEST_EQUAL,				/* slot `to` and the next one */
+	TEST_SET = TEST_RANGE + LOAD_COUNT,	/* register `to` is in the set */
+	TEST_REGISTER,				/* register `to` is in the range */
+	TEST_EQUAL,				/* register `to` and the next one */
 	TEST_LESS,
 	TEST_LESS_UNSIGNED,
 	TEST_LESS_MIXED,  /* signed < unsigned */
@@ -56,11 +56,11 @@ enum operation {
 	TEST_ARGUMENT,	  /* an argument is not absent */
 	TEST_PCAP,	  /* the frame matches */
 	/* Numbers: next[1] follows. */
-	LOAD_FIELD,				/* to slot `to`; for each `load` */
+	LOAD_FIELD,				/* to register `to`; for each `load` */
 	LOAD_CONSTANT = LOAD_FIELD + LOAD_COUNT,
-	COMPUTE_NEGATE, /* slot `to`; */
+	COMPUTE_NEGATE, /* register `to` */
 	COMPUTE_COMPLEMENT,
-	COMPUTE_ADD, /* slot `to` and the next one, to slot `to` */
+	COMPUTE_ADD, /* register `to` and the next one, to register `to` */
 	COMPUTE_SUBTRACT,
 	COMPUTE_MULTIPLY,
 	COMPUTE_DIVIDE,

@@ -92,9 +92,9 @@ evaluate_text(const struct instruction *i, const char *text, struct firing *firi
 }
 
 static bool
-evaluate_slots(const struct instruction *i, const uint64_t *slots)
+evaluate_registers(const struct instruction *i, const uint64_t *registers)
 {
-	uint64_t left = slots[i->to], right = slots[i->to + 1];
+	uint64_t left = registers[i->to], right = registers[i->to + 1];
 
 	switch (i->operation) {
 	case TEST_SET:
@@ -129,20 +129,20 @@ evaluate_argument(const struct instruction *i, const uint8_t *field, struct firi
 }
 
 static inline unsigned
-evaluate_load_field(const struct instruction *i, struct firing *firing, uint64_t *slots)
+evaluate_load_field(const struct instruction *i, struct firing *firing, uint64_t *registers)
 {
 	const uint8_t *argument = firing_argument(firing, i->place.position);
 
 	if (argument == NULL)
 		return i->next_absent;
-	slots[i->to] = evaluate_load(i->operation - LOAD_FIELD, argument + i->place.offset);
+	registers[i->to] = evaluate_load(i->operation - LOAD_FIELD, argument + i->place.offset);
 	return i->next[1];
 }
 
 static inline unsigned
-evaluate_computation(const struct instruction *i, uint64_t *slots)
+evaluate_computation(const struct instruction *i, uint64_t *registers)
 {
-	uint64_t *to = &slots[i->to], right = i->operation <= COMPUTE_COMPLEMENT ? 0 : to[1];
+	uint64_t *to = &registers[i->to], right = i->operation <= COMPUTE_COMPLEMENT ? 0 : to[1];
 
 	if (!number_is_defined(i->operation, right))
 		return i->next_absent;
@@ -153,41 +153,41 @@ evaluate_computation(const struct instruction *i, uint64_t *slots)
 static inline bool
 evaluate_is_number(unsigned operation)
 {
-	return operation == TEST_SLOT || operation >= LOAD_FIELD;
+	return operation == TEST_REGISTER || operation >= LOAD_FIELD;
 }
 
 /* Instructions from number `at` on, up to the first that is not evaluate_is_number(); returns its number.  A call for
  * each of them would cost 20 machine instructions more. */
 static __attribute__((noinline)) unsigned
-evaluate_numbers(const struct instruction *code, unsigned at, struct firing *firing, uint64_t *slots)
+evaluate_numbers(const struct instruction *code, unsigned at, struct firing *firing, uint64_t *registers)
 {
 	do {
 		const struct instruction *i = &code[at];
 
 		if (!evaluate_is_number(i->operation))
 			return at;
-		if (i->operation == TEST_SLOT)
-			at = i->next[slots[i->to] - i->low <= i->span];
+		if (i->operation == TEST_REGISTER)
+			at = i->next[registers[i->to] - i->low <= i->span];
 		else if (i->operation > LOAD_CONSTANT)
-			at = evaluate_computation(i, slots);
+			at = evaluate_computation(i, registers);
 		else if (i->operation == LOAD_CONSTANT) {
-			slots[i->to] = i->low;
+			registers[i->to] = i->low;
 			at = i->next[1];
 		} else
-			at = evaluate_load_field(i, firing, slots);
+			at = evaluate_load_field(i, firing, registers);
 	} while (at < NEXT_FALSE);
 	return at;
 }
 
 /* The other instructions except TEST_WORD; returns the number of the next one. */
 static __attribute__((noinline)) unsigned
-evaluate_instruction(const struct instruction *i, struct firing *firing, const uint64_t *slots)
+evaluate_instruction(const struct instruction *i, struct firing *firing, const uint64_t *registers)
 {
 	const uint8_t *argument;
 	bool absent = false, result;
 
 	if (i->operation >= TEST_SET && i->operation <= TEST_EQUAL_MIXED)
-		return i->next[evaluate_slots(i, slots)];
+		return i->next[evaluate_registers(i, registers)];
 	if (i->operation == TEST_PCAP) {
 		result = evaluate_pcap(i, firing, &absent);
 		return absent ? i->next_absent : i->next[result];
@@ -202,7 +202,7 @@ bool
 formula_is_true(const struct formula *formula, struct firing *firing)
 {
 	const struct program *program = formula->programs[firing->probe];
-	uint64_t slots[SLOTS_MAX + 1];
+	uint64_t registers[REGISTERS_MAX + 1];
 	unsigned at = program->entry;
 
 	while (at < NEXT_FALSE) {
@@ -211,8 +211,8 @@ formula_is_true(const struct formula *formula, struct firing *firing)
 		uint64_t word;
 
 		if (__builtin_expect(i->operation != TEST_WORD, 0)) {
-			at = evaluate_is_number(i->operation) ? evaluate_numbers(program->code, at, firing, slots) :
-								evaluate_instruction(i, firing, slots);
+			at = evaluate_is_number(i->operation) ? evaluate_numbers(program->code, at, firing, registers) :
+								evaluate_instruction(i, firing, registers);
 			continue;
 		}
 		argument = firing_argument(firing, i->place.position);

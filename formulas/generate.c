@@ -37,7 +37,7 @@ struct range {
 	uint64_t low, high;
 };
 
-static unsigned generate_test(struct generator *g, const struct node *node, struct targets to, unsigned slot);
+static unsigned generate_test(struct generator *g, const struct node *node, struct targets to, unsigned reg);
 
 static struct targets
 targets_negate(struct targets to)
@@ -46,20 +46,20 @@ targets_negate(struct targets to)
 }
 
 static struct generated *
-generate_instruction(struct generator *g, unsigned operation, struct targets to, unsigned slot)
+generate_instruction(struct generator *g, unsigned operation, struct targets to, unsigned reg)
 {
 	struct generated *made;
 
-	if (g->count == INSTRUCTIONS_MAX || slot + 1 >= SLOTS_MAX) {
+	if (g->count == INSTRUCTIONS_MAX || reg + 1 >= REGISTERS_MAX) {
 		g->failed = true;
 		mistake_report(&g->compiler->source, 0, "the expression is nested too deep");
 		g->count = g->count == INSTRUCTIONS_MAX ? 0 : g->count;
-		slot = 0;
+		reg = 0;
 	}
 	made = &g->made[g->count++];
 	*made = (struct generated){.use = NO_USE, .other = NO_USE};
 	made->instruction.operation = (uint8_t)operation;
-	made->instruction.to = (uint8_t)slot;
+	made->instruction.to = (uint8_t)reg;
 	made->instruction.next[0] = (uint16_t)to.no;
 	made->instruction.next[1] = (uint16_t)to.yes;
 	made->instruction.next_absent = (uint16_t)to.absent;
@@ -112,44 +112,44 @@ generate_set_field(struct generated *made, const struct node *node)
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
 static unsigned
-generate_constant(struct generator *g, uint64_t number, unsigned slot, unsigned next)
+generate_constant(struct generator *g, uint64_t number, unsigned reg, unsigned next)
 {
 	struct targets to = {next, next, next};
 
-	generate_instruction(g, LOAD_CONSTANT, to, slot)->instruction.low = number;
+	generate_instruction(g, LOAD_CONSTANT, to, reg)->instruction.low = number;
 	return generate_last(g);
 }
 
-/* Computes a number into the slot; slots behind it are free. */
+/* Computes a number into the register; registers behind it are free. */
 static unsigned
-generate_number(struct generator *g, const struct node *node, unsigned slot, unsigned next, unsigned absent)
+generate_number(struct generator *g, const struct node *node, unsigned reg, unsigned next, unsigned absent)
 {
 	struct targets to = {next, next, absent};
 	unsigned operation;
 
 	switch (node->kind) {
 	case NODE_NUMBER:
-		return generate_constant(g, node->number, slot, next);
+		return generate_constant(g, node->number, reg, next);
 	case NODE_FIELD:
-		generate_set_field(generate_instruction(g, LOAD_FIELD + generate_load_kind(g, node), to, slot), node);
+		generate_set_field(generate_instruction(g, LOAD_FIELD + generate_load_kind(g, node), to, reg), node);
 		return generate_last(g);
 	case NODE_UNARY:
 		if (node->operation == TOKEN_PLUS)
-			return generate_number(g, node->left, slot, next, absent);
-		generate_instruction(g, number_operation(node->operation, true, false), to, slot);
-		return generate_number(g, node->left, slot, generate_last(g), absent);
+			return generate_number(g, node->left, reg, next, absent);
+		generate_instruction(g, number_operation(node->operation, true, false), to, reg);
+		return generate_number(g, node->left, reg, generate_last(g), absent);
 	case NODE_BINARY:
-		generate_instruction(g, number_operation(node->operation, false, node->is_unsigned), to, slot);
-		operation = generate_number(g, node->right, slot + 1, generate_last(g), absent);
-		return generate_number(g, node->left, slot, operation, absent);
+		generate_instruction(g, number_operation(node->operation, false, node->is_unsigned), to, reg);
+		operation = generate_number(g, node->right, reg + 1, generate_last(g), absent);
+		return generate_number(g, node->left, reg, operation, absent);
 	case NODE_CHOICE:
-		to.yes = generate_number(g, node->left, slot, next, absent);
-		to.no = to.absent = generate_number(g, node->right, slot, next, absent);
-		return generate_test(g, node->condition, to, slot);
+		to.yes = generate_number(g, node->left, reg, next, absent);
+		to.no = to.absent = generate_number(g, node->right, reg, next, absent);
+		return generate_test(g, node->condition, to, reg);
 	default:
-		to.yes = generate_constant(g, 1, slot, next);
-		to.no = to.absent = generate_constant(g, 0, slot, next);
-		return generate_test(g, node, to, slot);
+		to.yes = generate_constant(g, 1, reg, next);
+		to.no = to.absent = generate_constant(g, 0, reg, next);
+		return generate_test(g, node, to, reg);
 	}
 }
 
@@ -176,18 +176,18 @@ generate_find_field(const struct node *node, uint64_t *mask)
 }
 
 static unsigned
-generate_range(struct generator *g, const struct node *node, struct range range, struct targets to, unsigned slot)
+generate_range(struct generator *g, const struct node *node, struct range range, struct targets to, unsigned reg)
 {
 	uint64_t mask;
 	const struct node *field = generate_find_field(node, &mask);
-	unsigned operation = field == NULL ? TEST_SLOT : TEST_RANGE + generate_load_kind(g, field);
-	struct generated *made = generate_instruction(g, operation, to, slot);
+	unsigned operation = field == NULL ? TEST_REGISTER : TEST_RANGE + generate_load_kind(g, field);
+	struct generated *made = generate_instruction(g, operation, to, reg);
 
 	made->instruction.mask = mask;
 	made->instruction.low = range.low;
 	made->instruction.span = range.high - range.low;
 	if (field == NULL)
-		return generate_number(g, node, slot, generate_last(g), to.absent);
+		return generate_number(g, node, reg, generate_last(g), to.absent);
 	generate_set_field(made, field);
 	return generate_last(g);
 }
@@ -195,7 +195,7 @@ generate_range(struct generator *g, const struct node *node, struct range range,
 /* Compares with a constant: a test whether the number is in a range. */
 static unsigned
 generate_compare_constant(struct generator *g, const struct node *node, enum token_kind operation, uint64_t constant,
-			  struct targets to, unsigned slot)
+			  struct targets to, unsigned reg)
 {
 	uint64_t low = node->is_unsigned ? 0 : (uint64_t)INT64_MIN;
 	uint64_t high = node->is_unsigned ? UINT64_MAX : INT64_MAX;
@@ -205,12 +205,12 @@ generate_compare_constant(struct generator *g, const struct node *node, enum tok
 	switch (operation) {
 	case TOKEN_EQUAL:
 	case TOKEN_NOT_EQUAL:
-		return generate_range(g, node, (struct range){constant, constant}, to, slot);
+		return generate_range(g, node, (struct range){constant, constant}, to, reg);
 	case TOKEN_LESS_EQUAL:
 	case TOKEN_MORE:
-		return generate_range(g, node, (struct range){low, constant}, to, slot);
+		return generate_range(g, node, (struct range){low, constant}, to, reg);
 	default: /* TOKEN_MORE_EQUAL, TOKEN_LESS */
-		return generate_range(g, node, (struct range){constant, high}, to, slot);
+		return generate_range(g, node, (struct range){constant, high}, to, reg);
 	}
 }
 
@@ -230,16 +230,16 @@ generate_mirror(enum token_kind operation)
 /* Whether left < right, or left == right, for operands of either sign. */
 static unsigned
 generate_compare_numbers(struct generator *g, bool equal, const struct node *left, const struct node *right,
-			 struct targets to, unsigned slot)
+			 struct targets to, unsigned reg)
 {
 	static const uint8_t less[2][2] = {{TEST_LESS, TEST_LESS_MIXED}, {TEST_MIXED_LESS, TEST_LESS_UNSIGNED}};
 	unsigned operation = less[left->is_unsigned][right->is_unsigned], second;
 
 	if (equal)
 		operation = left->is_unsigned == right->is_unsigned ? TEST_EQUAL : TEST_EQUAL_MIXED;
-	generate_instruction(g, operation, to, slot);
-	second = generate_number(g, right, slot + 1, generate_last(g), to.absent);
-	return generate_number(g, left, slot, second, to.absent);
+	generate_instruction(g, operation, to, reg);
+	second = generate_number(g, right, reg + 1, generate_last(g), to.absent);
+	return generate_number(g, left, reg, second, to.absent);
 }
 
 static bool
@@ -249,27 +249,27 @@ generate_is_constant_for(const struct node *constant, const struct node *other)
 }
 
 static unsigned
-generate_compare(struct generator *g, const struct node *node, struct targets to, unsigned slot)
+generate_compare(struct generator *g, const struct node *node, struct targets to, unsigned reg)
 {
 	const struct node *left = node->left, *right = node->right;
 
 	if (generate_is_constant_for(right, left))
-		return generate_compare_constant(g, left, node->operation, right->number, to, slot);
+		return generate_compare_constant(g, left, node->operation, right->number, to, reg);
 	if (generate_is_constant_for(left, right))
-		return generate_compare_constant(g, right, generate_mirror(node->operation), left->number, to, slot);
+		return generate_compare_constant(g, right, generate_mirror(node->operation), left->number, to, reg);
 	switch (node->operation) {
 	case TOKEN_EQUAL:
-		return generate_compare_numbers(g, true, left, right, to, slot);
+		return generate_compare_numbers(g, true, left, right, to, reg);
 	case TOKEN_NOT_EQUAL:
-		return generate_compare_numbers(g, true, left, right, targets_negate(to), slot);
+		return generate_compare_numbers(g, true, left, right, targets_negate(to), reg);
 	case TOKEN_LESS:
-		return generate_compare_numbers(g, false, left, right, to, slot);
+		return generate_compare_numbers(g, false, left, right, to, reg);
 	case TOKEN_MORE_EQUAL:
-		return generate_compare_numbers(g, false, left, right, targets_negate(to), slot);
+		return generate_compare_numbers(g, false, left, right, targets_negate(to), reg);
 	case TOKEN_MORE:
-		return generate_compare_numbers(g, false, right, left, to, slot);
+		return generate_compare_numbers(g, false, right, left, to, reg);
 	default: /* TOKEN_LESS_EQUAL */
-		return generate_compare_numbers(g, false, right, left, targets_negate(to), slot);
+		return generate_compare_numbers(g, false, right, left, targets_negate(to), reg);
 	}
 }
 
@@ -328,7 +328,7 @@ generate_address(struct generator *g, const struct node *field, const struct nod
 }
 
 static unsigned
-generate_comparison(struct generator *g, const struct node *node, struct targets to, unsigned slot)
+generate_comparison(struct generator *g, const struct node *node, struct targets to, unsigned reg)
 {
 	const struct node *left = node->left, *right = node->right;
 
@@ -342,7 +342,7 @@ generate_comparison(struct generator *g, const struct node *node, struct targets
 					 node->operation == TOKEN_NOT_EQUAL ? to : targets_negate(to));
 	}
 	if (left->type != VALUE_TEXT && right->type != VALUE_ADDRESS)
-		return generate_compare(g, node, to, slot);
+		return generate_compare(g, node, to, reg);
 	if (node->operation == TOKEN_NOT_EQUAL)
 		to = targets_negate(to);
 	if (right->type == VALUE_ADDRESS)
@@ -386,7 +386,7 @@ generate_number_set(struct generator *g, struct range *ranges, unsigned count, u
 }
 
 static unsigned
-generate_in_numbers(struct generator *g, const struct node *node, struct targets to, unsigned slot)
+generate_in_numbers(struct generator *g, const struct node *node, struct targets to, unsigned reg)
 {
 	struct range ranges[NODES_MAX];
 	uint64_t bias = node->left->is_unsigned ? 0 : (uint64_t)INT64_MIN, mask;
@@ -404,13 +404,13 @@ generate_in_numbers(struct generator *g, const struct node *node, struct targets
 	if (set == NULL)
 		return NEXT_FALSE;
 	if (set->count > CHAIN_MAX || generate_find_field(node->left, &mask) == NULL) {
-		generate_instruction(g, TEST_SET, to, slot)->instruction.set = set;
-		return generate_number(g, node->left, slot, generate_last(g), to.absent);
+		generate_instruction(g, TEST_SET, to, reg)->instruction.set = set;
+		return generate_number(g, node->left, reg, generate_last(g), to.absent);
 	}
 	for (unsigned i = set->count; i-- > 0;) {
 		struct range range = {set->ranges[i].low - bias, set->ranges[i].high - bias};
 
-		next = generate_range(g, node->left, range, (struct targets){to.yes, next, to.absent}, slot);
+		next = generate_range(g, node->left, range, (struct targets){to.yes, next, to.absent}, reg);
 	}
 	return next;
 }
@@ -433,7 +433,7 @@ generate_in_texts(struct generator *g, const struct node *field, const struct no
 /* ------------------------------------------------------------------------------------------------------- conditions */
 
 static unsigned
-generate_test(struct generator *g, const struct node *node, struct targets to, unsigned slot)
+generate_test(struct generator *g, const struct node *node, struct targets to, unsigned reg)
 {
 	struct targets inner = to;
 
@@ -441,32 +441,32 @@ generate_test(struct generator *g, const struct node *node, struct targets to, u
 	inner.absent = to.no;
 	switch (node->kind) {
 	case NODE_AND:
-		inner.yes = generate_test(g, node->right, to, slot);
-		return generate_test(g, node->left, inner, slot);
+		inner.yes = generate_test(g, node->right, to, reg);
+		return generate_test(g, node->left, inner, reg);
 	case NODE_OR:
-		inner.no = generate_test(g, node->right, to, slot);
-		return generate_test(g, node->left, inner, slot);
+		inner.no = generate_test(g, node->right, to, reg);
+		return generate_test(g, node->left, inner, reg);
 	case NODE_NOT:
-		return generate_test(g, node->left, targets_negate(to), slot);
+		return generate_test(g, node->left, targets_negate(to), reg);
 	case NODE_CHOICE:
-		inner.yes = generate_test(g, node->left, to, slot);
-		inner.no = generate_test(g, node->right, to, slot);
-		return generate_test(g, node->condition, inner, slot);
+		inner.yes = generate_test(g, node->left, to, reg);
+		inner.no = generate_test(g, node->right, to, reg);
+		return generate_test(g, node->condition, inner, reg);
 	case NODE_COMPARE:
-		return generate_comparison(g, node, to, slot);
+		return generate_comparison(g, node, to, reg);
 	case NODE_IN:
 		if (node->left->type == VALUE_TEXT)
 			return generate_in_texts(g, node->left, node->right, to);
-		return generate_in_numbers(g, node, to, slot);
+		return generate_in_numbers(g, node, to, reg);
 	case NODE_PCAP:
-		generate_instruction(g, TEST_PCAP, to, slot)->instruction.pcap = node->pcap;
+		generate_instruction(g, TEST_PCAP, to, reg)->instruction.pcap = node->pcap;
 		return generate_last(g);
 	case NODE_ARGUMENT:
 		return generate_argument(g, node, to);
 	case NODE_NUMBER:
 		return node->number != 0 ? to.yes : to.no;
 	default:
-		return generate_range(g, node, (struct range){0, 0}, targets_negate(to), slot);
+		return generate_range(g, node, (struct range){0, 0}, targets_negate(to), reg);
 	}
 }
 
