@@ -239,16 +239,30 @@ check_binary(struct compiler *c, struct node *node)
 	return check_number(c, left) && check_number(c, right) && check_units_binary(c, node) && check_fold(c, node);
 }
 
+static bool
+check_is_pointer(const struct node *node)
+{
+	return node->type == VALUE_ARGUMENT || node->type == VALUE_POINTER;
+}
+
+/* NULL, also as 0. */
+static bool
+check_is_null(const struct node *node, const struct node *other)
+{
+	return node->type == VALUE_NULL || (node->kind == NODE_NUMBER && node->number == 0 && check_is_pointer(other));
+}
+
 /* args[1] == NULL */
 static bool
 check_compare_null(struct compiler *c, struct node *node)
 {
-	struct node *other = node->left->type == VALUE_NULL ? node->right : node->left;
+	struct node *left = node->left, *right = node->right;
+	struct node *other = left->type == VALUE_NULL || check_is_pointer(right) ? right : left;
 	char excerpt[EXCERPT_MAX];
 
 	if (node->operation != TOKEN_EQUAL && node->operation != TOKEN_NOT_EQUAL)
 		return mistake_report(&c->source, node->span.at, "NULL is compared with == and !=");
-	if (other->type == VALUE_ARGUMENT || other->type == VALUE_POINTER)
+	if (check_is_pointer(other))
 		return true;
 	if (other->type == VALUE_WORD)
 		return check_fail_word(c, other);
@@ -306,17 +320,14 @@ check_compare(struct compiler *c, struct node *node)
 		return false;
 	if (node->operation == TOKEN_TILDE)
 		return check_pattern(c, node);
-	if (left->type == VALUE_NULL || right->type == VALUE_NULL)
-		return check_compare_null(c, node);
-	if ((left->type == VALUE_POINTER && right->kind == NODE_NUMBER && right->number == 0) ||
-	    (right->type == VALUE_POINTER && left->kind == NODE_NUMBER && left->number == 0))
+	if (check_is_null(left, right) || check_is_null(right, left))
 		return check_compare_null(c, node);
 	if (right->type == VALUE_ADDRESS || left->type == VALUE_ADDRESS)
 		return check_compare_address(c, node);
 	if (left->type == VALUE_TEXT || right->type == VALUE_TEXT)
 		return check_compare_text(c, node);
 	return check_number(c, left) && check_number(c, right) && check_units_compare(c, left, right) &&
-	       check_limits(c, left, right) && check_limits(c, right, left);
+	       check_units_fields(c, left, right) && check_limits(c, left, right) && check_limits(c, right, left);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- sets */
@@ -334,7 +345,18 @@ check_item_number(struct compiler *c, struct node *left, struct node *item)
 	if (item->kind != NODE_NUMBER)
 		return mistake_report(&c->source, item->span.at, "%s is not a constant",
 				      check_excerpt(c, item, excerpt));
+	if (item->is_unsigned && !left->is_unsigned)
+		return mistake_report(&c->source, item->span.at, "%s is never more than %lld",
+				      check_excerpt(c, left, excerpt), (long long)INT64_MAX);
 	return check_units_compare(c, left, item) && check_limits(c, left, item);
+}
+
+/* 100 of 100..200ms; 0 is the same in every unit. */
+static bool
+check_is_half_unit(const struct node *number, const struct node *other)
+{
+	return number->kind == NODE_NUMBER && number->dimension == DIMENSION_NONE && number->number != 0 &&
+	       other->dimension != DIMENSION_NONE;
 }
 
 static bool
@@ -342,6 +364,9 @@ check_item_range(struct compiler *c, struct node *left, struct node *item)
 {
 	bool empty;
 
+	if (check_is_half_unit(item->left, item->right) || check_is_half_unit(item->right, item->left))
+		return mistake_report(&c->source, item->span.at,
+				      "both numbers of a range have a unit or neither has, as 100ms..200ms");
 	if (!check_item_number(c, left, item->left) || !check_item_number(c, left, item->right))
 		return false;
 	empty = left->is_unsigned ? item->left->number > item->right->number :
@@ -424,9 +449,12 @@ check_choice(struct compiler *c, struct node *node)
 	    !check_join_words(c, left, right) || !check_number(c, left) || !check_number(c, right) ||
 	    !check_units_compare(c, left, right))
 		return false;
+	if (left->dimension != DIMENSION_NONE)
+		return mistake_report(&c->source, left->span.at,
+				      "units in ?: have no field beside them: write a ? b > 1s : b > 2s");
 	node->type = VALUE_NUMBER;
 	node->is_unsigned = left->is_unsigned || right->is_unsigned;
-	node->unit = left->unit;
+	node->unit = check_common_unit(left, right);
 	node->words = left->words != NULL ? left->words : right->words;
 	return true;
 }

@@ -21,6 +21,12 @@ bool check_fold(struct compiler *c, struct node *node);
 bool check_units_binary(struct compiler *c, struct node *node);
 bool check_units_compare(struct compiler *c, struct node *left, struct node *right);
 
+/* The unit of what is either operand, or their sum: UNIT_NONE if they have different ones. */
+enum field_unit check_common_unit(const struct node *left, const struct node *right);
+
+/* Two fields that count in different units. */
+bool check_units_fields(struct compiler *c, const struct node *left, const struct node *right);
+
 /* A constant that a field compared with it can never be. */
 bool check_limits(struct compiler *c, const struct node *field, const struct node *constant);
 

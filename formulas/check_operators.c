@@ -82,12 +82,6 @@ check_fold(struct compiler *c, struct node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ units */
 
-static const char *
-dimension_units(enum dimension dimension)
-{
-	return dimension == DIMENSION_TIME ? "ns, us, ms, s, min or h" : "B, kB, MB, GB, KiB, MiB or GiB";
-}
-
 /* Makes a constant with a unit a number in the unit of the other operand. */
 static bool
 check_convert(struct compiler *c, struct node *constant, const struct node *other)
@@ -127,6 +121,27 @@ check_units_compare(struct compiler *c, struct node *left, struct node *right)
 	return right->dimension == DIMENSION_NONE || check_convert(c, right, left);
 }
 
+enum field_unit
+check_common_unit(const struct node *left, const struct node *right)
+{
+	if (left->unit == right->unit || right->kind == NODE_NUMBER)
+		return left->unit;
+	return left->kind == NODE_NUMBER ? right->unit : UNIT_NONE;
+}
+
+bool
+check_units_fields(struct compiler *c, const struct node *left, const struct node *right)
+{
+	char excerpt[EXCERPT_MAX], other_excerpt[EXCERPT_MAX];
+
+	if (left->kind != NODE_FIELD || right->kind != NODE_FIELD || left->unit == right->unit ||
+	    left->unit == UNIT_NONE || right->unit == UNIT_NONE)
+		return true;
+	return mistake_report(&c->source, right->span.at, "%s counts %s, and %s counts %s: convert one with * or /",
+			      check_excerpt(c, left, excerpt), field_unit_name(left->unit),
+			      check_excerpt(c, right, other_excerpt), field_unit_name(right->unit));
+}
+
 static bool
 check_is_scaling(const struct node *node)
 {
@@ -153,9 +168,7 @@ check_units_binary(struct compiler *c, struct node *node)
 			return false;
 	}
 	if (additive)
-		node->unit = left->unit == right->unit || right->kind == NODE_NUMBER ? left->unit :
-			     left->kind == NODE_NUMBER				     ? right->unit :
-										       UNIT_NONE;
+		node->unit = check_common_unit(left, right);
 	else if (check_is_scaling(node) && right->unit == UNIT_NONE)
 		node->unit = left->unit;
 	else if (node->operation == TOKEN_TIMES && left->unit == UNIT_NONE)

@@ -256,6 +256,8 @@ expression_parse_operand(struct compiler *c)
 		}
 		return expression_parse_name(c, -1);
 	default:
+		if (c->token.kind == TOKEN_DIVIDE && c->node_count == 0)
+			mistake_report(&c->source, c->token.span.at, "a predicate of D stands without its slashes");
 		compiler_fail_expected(c, "a field, a number or a text");
 		return NULL;
 	}
@@ -322,6 +324,11 @@ expression_parse_set(struct compiler *c)
 	if (item != NULL && c->token.kind == TOKEN_MINUS) {
 		mistake_report(&c->source, c->token.span.at,
 			       "a range is written with .. between its numbers: {80..90}");
+		return NULL;
+	}
+	if (item != NULL && binary_operators[c->token.kind].precedence != 0) {
+		mistake_report(&c->source, c->token.span.at,
+			       "an operator in a set stands in parentheses: {(SYN|ACK), RST}");
 		return NULL;
 	}
 	if (item == NULL || !compiler_expect(c, TOKEN_CLOSE_SET, "\",\" or \"}\""))

@@ -80,7 +80,9 @@ field_of_builtin(const char *name, size_t length)
 	static const struct {
 		const char *name, *field;
 	} builtins[] = {{"execname", "cs_comm"}, {"comm", "cs_comm"},	       {"pid", "cs_pid"},
-			{"timestamp", "pkt_ts"}, {"walltimestamp", "pkt_ts"}, {"nsecs", "pkt_ts"}};
+			{"timestamp", "pkt_ts"}, {"walltimestamp", "pkt_ts"}, {"nsecs", "pkt_ts"},
+			{"arg0", "args[0]"},	 {"arg1", "args[1]"},	       {"arg2", "args[2]"},
+			{"arg3", "args[3]"},	 {"arg4", "args[4]"},	       {"arg5", "args[5]"}};
 
 	for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++)
 		if (strlen(builtins[i].name) == length && memcmp(builtins[i].name, name, length) == 0)

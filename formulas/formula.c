@@ -197,6 +197,7 @@ static bool
 definition_parse_by(struct compiler *c)
 {
 	struct formula *formula = c->formula;
+	const struct field_info *field;
 	size_t size = 0;
 
 	do {
@@ -208,7 +209,11 @@ definition_parse_by(struct compiler *c)
 			return mistake_report(&c->source, at, "at most %u fields behind by", THRESHOLD_FIELDS_MAX);
 		if (!expression_parse_field(c, &c->by[formula->by_count]))
 			return false;
-		size += c->uses[c->by[formula->by_count]].field->size;
+		field = c->uses[c->by[formula->by_count]].field;
+		if (field->kind == FIELD_POINTER)
+			return mistake_report(&c->source, at, "%s is an address in netobsd: by needs another field",
+					      field->name);
+		size += field->size;
 		if (size > THRESHOLD_VALUE_MAX)
 			return mistake_report(&c->source, at, "the fields behind by have more than %u bytes",
 					      THRESHOLD_VALUE_MAX);
@@ -242,6 +247,8 @@ definition_parse_threshold(struct compiler *c)
 		return false;
 	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
 		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
+	if (c->token.number == 0)
+		return mistake_report(&c->source, c->token.span.at, "a duration is at least 1ns");
 	formula->duration_ns = c->token.number;
 	if (!compiler_advance(c))
 		return false;
@@ -273,6 +280,15 @@ definition_parse_counted(struct compiler *c)
 	return true;
 }
 
+/* What may follow the part of the definition that was read last. */
+static const char *
+definition_possible_rest(const struct compiler *c, bool has_expression)
+{
+	if (c->formula->times > 0)
+		return c->formula->by_count > 0 ? "a comma, counted or the end" : "by, counted or the end";
+	return has_expression ? "an operator or the end" : "a comma, where or the end";
+}
+
 /* Something that does not belong to the definition. */
 static bool
 definition_fail_rest(struct compiler *c, bool has_expression)
@@ -283,14 +299,18 @@ definition_fail_rest(struct compiler *c, bool has_expression)
 	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
 	struct nearest nearest;
 
+	if (c->formula->times > 0 && compiler_at_name(c, "where"))
+		return mistake_report(&c->source, c->token.span.at, "where stands before the threshold");
+	if (c->token.kind == TOKEN_DIVIDE)
+		return mistake_report(&c->source, c->token.span.at,
+				      "a predicate of D stands behind where, without its slashes");
 	if (c->behind >= sizeof counted && strncmp(before, counted, sizeof counted - 1) == 0)
 		return mistake_report(&c->source, c->token.span.at, "counted and uncounted are the last word");
 	nearest_begin(&nearest, c->source.text + c->token.span.at, c->token.span.length);
 	for (size_t i = 0; c->token.kind == TOKEN_NAME && i < sizeof words / sizeof words[0]; i++)
 		if (!compiler_at_name(c, words[i]))
 			nearest_consider(&nearest, words[i]);
-	snprintf(expected, sizeof expected, "%s%s",
-		 has_expression ? "an operator or the end" : "a comma, where or the end",
+	snprintf(expected, sizeof expected, "%s%s", definition_possible_rest(c, has_expression),
 		 nearest_hint(&nearest, "", hint));
 	return compiler_fail_expected(c, expected);
 }

@@ -6,6 +6,10 @@
 
 #define KIBI 1024u
 
+/* The table below, for messages. */
+#define TIME_UNITS "ns, us, ms, s, min or h"
+#define SIZE_UNITS "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
+
 static const struct unit units[] = {
 	{"ns", DIMENSION_TIME, 1},
 	{"us", DIMENSION_TIME, 1000},
@@ -39,7 +43,13 @@ unit_hint(const char *name, size_t length)
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (strlen(units[i].name) == length && strncasecmp(units[i].name, name, length) == 0)
 			return units[i].name;
-	return "times have ns, us, ms, s, min or h, sizes B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
+	return "times have " TIME_UNITS ", sizes " SIZE_UNITS;
+}
+
+const char *
+dimension_units(enum dimension dimension)
+{
+	return dimension == DIMENSION_TIME ? TIME_UNITS : SIZE_UNITS;
 }
 
 enum dimension

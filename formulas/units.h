@@ -20,6 +20,9 @@ const struct unit *unit_find(const char *name, size_t length);
 /* For a name that is no unit: the unit that differs in case only, else a sentence with all units. */
 const char *unit_hint(const char *name, size_t length);
 
+/* The units of a dimension: "ns, us, ms, s, min or h". */
+const char *dimension_units(enum dimension dimension);
+
 enum dimension field_dimension(enum field_unit unit);
 
 /* ns or bytes in one of a field's unit. */

@@ -160,7 +160,11 @@ units_are_converted(void **state)
 		   {"tcps_srtt_us + 10ms == 160ms", true},
 		   {"tcpr_elapsed_us in {1s..2s}", true}, {"tcpr_elapsed_us > 2 * 1s", false},
 		   {"tcps_srtt_us < 1min", true},
-		   {"tcps_srtt_us > 1h", false}, {"500us < tcps_srtt_us", true}, {"tcps_srtt_us == 150000", true});
+		   {"tcps_srtt_us > 1h", false}, {"500us < tcps_srtt_us", true}, {"tcps_srtt_us == 150000", true},
+		   {"(tcp_dport == 443 ? 100ms : tcps_srtt_us) == 100ms", true},
+		   {"(tcp_dport == 443 ? tcps_srtt_us : 100ms) == 150ms", true},
+		   {"(tcp_dport == 443 ? tcps_rtt : tcps_srtt_us) == 150", true},
+		   {"tcps_rtt * 1000 == tcps_srtt_us", true}, {"tcps_srtt_us in {0..150ms}", true});
 }
 
 static void
@@ -222,7 +226,8 @@ absent_arguments_make_the_innermost_comparison_false(void **state)
 		{"cs_comm != \"nginx\"", false}, {"cs_comm ~ \"*\"", false}, {"cs_pid in {0..1000}", false},
 		{"cs_pid + 1 in {1..1000}", false}, {"cs_pid == 123 || tcp_dport == 443", true},
 		{"args[1] == NULL", true},
-		{"args[1] != NULL", false}, {"NULL == args[1]", true}, {"args[1]", false}, {"!args[1]", true},
+		{"args[1] != NULL", false}, {"NULL == args[1]", true}, {"args[1] != 0", false},
+		{"0 == args[1]", true}, {"0 != args[4]", true}, {"args[1]", false}, {"!args[1]", true},
 		{"(cs_pid == 1 ? 1 : 2) == 2", true}, {"(cs_pid == 1) + 5 == 5", true}, {"args[4] != NULL", true},
 		{"(tcp_dport == 443 ? cs_pid : 2) != 2", false}, {"tcps_laddr == ip_saddr", true},
 	};
@@ -266,6 +271,7 @@ fields_are_named_as_in_d(void **state)
 	assert_true(is_true_for(PROBE_TCP_STATE_CHANGE, "args[3]->tcps_state != args[5]->tcps_state"));
 	assert_true(is_true_for(PROBE_IP_SEND, "ipv4_hdr == NULL && ipv4_ttl == 64"));
 	assert_false(is_true_for(PROBE_IP_SEND, "ipv4_hdr != 0"));
+	assert_true(is_true_for(PROBE_IP_SEND, "0 == ipv4_hdr && NULL == ipv4_hdr"));
 }
 
 static void

@@ -517,22 +517,22 @@ make_comparison(unsigned depth)
 static bool
 make_set(unsigned depth)
 {
-	struct number number, low, high;
+	struct number number, low = {0}, high = {0};
 	bool found = false;
 
 	write_made("(");
 	number = make_number(depth + 1);
 	write_made(" in {");
 	for (unsigned items = 1 + take_below(8); items > 0; items--) {
-		low.bits = take_number() >> 1;
-		low.is_unsigned = number.is_unsigned;
+		low.bits = take_below(3) == 0 ? number.bits - take_below(200) : take_number();
+		low.is_unsigned = low.bits > INT64_MAX && (number.is_unsigned || take_below(8) == 0);
 		high.bits = low.bits + take_below(200);
-		high.is_unsigned = number.is_unsigned;
-		if (high.bits > INT64_MAX)
+		high.is_unsigned = high.bits > INT64_MAX && (number.is_unsigned || low.is_unsigned);
+		if (compare(high, low) < 0)
 			high = low;
-		write_number(low.bits, false);
+		write_number(low.bits, low.is_unsigned);
 		write_made("..");
-		write_number(high.bits, false);
+		write_number(high.bits, high.is_unsigned);
 		write_made(items > 1 ? ", " : "})");
 		found = found || (compare(number, low) >= 0 && compare(number, high) <= 0);
 	}
@@ -630,7 +630,7 @@ check_made_mistake(const struct formula_error *error)
 {
 	static const char *const allowed[] = {"never", "division by 0", "a shift is by", "too long",
 					      "too deep", "is longer", "in parentheses", "alone is not",
-					      "the range is empty", "more than"};
+					      "the range is empty", "more than", "convert one with"};
 
 	for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
 		if (strstr(error->message, allowed[i]) != NULL)
