@@ -111,7 +111,12 @@ operators_have_c_precedence(void **state)
 		   {"tcps_snd_bytes - tcps_rcv_bytes > 0", true}, {"cs_addr >> 63 == 1", true},
 		   {"cs_pid - 200 < tcps_snd_bytes", true}, {"tcps_snd_bytes > cs_pid - 200", true},
 		   {"cs_pid - 200 == cs_addr", false}, {"cs_pid - 200 >= cs_addr", false},
-		   {"(tcp_dport & 1 << 1) == 2", true});
+		   {"(tcp_dport & 1 << 1) == 2", true},
+		   {"cs_pid - 124 == cs_addr - 0xffff888000000001", false}, /* -1 and 2^64 - 1 */
+		   {"cs_pid - 124 != cs_addr - 0xffff888000000001", true},
+		   {"tcps_active >> (cs_addr - 0xffff888000000000) == -1", true},
+		   {"(tcp_dport & 0xffff) == 0x201bb", false},
+		   {"(tcps_active & 0xffffffff) == 0xffffffff", true});
 }
 
 static void
@@ -127,6 +132,7 @@ sets_and_ranges(void **state)
 		   {"tcps_active in {0..1}", false}, {"tcps_active in {-9, -7, -5, -3, -1}", true},
 		   {"tcps_active in {1, 3, 5, 7, 9, 11}", false},
 		   {"cs_addr in {1, 3, 5, 7, 9, 0xffff888000000000}", true},
+		   {"cs_addr in {1..0xffffffffffffffff}", true},
 		   {"cs_comm in {\"apache2\", \"nginx\"}", true}, {"cs_comm in {\"apache2\", \"ngin\"}", false},
 		   {"!(tcp_dport in {80, 443})", false}, {"(tcp_dport & 3) in {3}", true},
 		   {"tcps_state in {established, close-wait}", true}, {"tcps_state in {syn-sent, close-wait}", false});
@@ -145,7 +151,8 @@ words_are_numbers_of_the_field_beside_them(void **state)
 		   {"tcps_state == fin_wait_2", false}, {"established == tcps_state", true}, {"tcp_flags & ACK", true},
 		   {"tcp_flags & SYN", false}, {"(tcp_flags & (SYN|ACK)) == ACK", true},
 		   {"tcp_flags == (PSH|ACK)", true}, {"(tcp_flags & ~(PSH|ACK)) == 0", true},
-		   {"tcp_flags & (SYN|0x10)", true},
+		   {"tcp_flags & (SYN|0x10)", true}, {"~tcp_flags & SYN", true},
+		   {"(tcp_dport == 443 ? tcp_flags : 0) & ACK", true},
 		   {"!(tcp_flags & RST)", true}, {"tcpr_kind == timeout", true}, {"tcpr_kind in {syn, fast}", false});
 }
 
@@ -157,7 +164,8 @@ units_are_converted(void **state)
 		   {"tcps_rtt == 150ms", true}, {"tcps_rto >= 300000us", true}, {"pkt_len > 1.5kB", true},
 		   {"pkt_len >= 1.5KiB", false}, {"tcps_snd_bytes == 2MB", true}, {"tcps_snd_bytes > 2MiB", false},
 		   {"pkt_ts - tcps_start == 4s", true}, {"tcps_srtt_us * 2 > 250ms", true},
-		   {"tcps_srtt_us + 10ms == 160ms", true},
+		   {"2 * tcps_srtt_us == 300ms", true}, {"tcps_srtt_us > 2 * 50ms", true},
+		   {"tcps_srtt_us - 200ms == -50ms", true}, {"tcps_srtt_us + 10ms == 160ms", true},
 		   {"tcpr_elapsed_us in {1s..2s}", true}, {"tcpr_elapsed_us > 2 * 1s", false},
 		   {"tcps_srtt_us < 1min", true},
 		   {"tcps_srtt_us > 1h", false}, {"500us < tcps_srtt_us", true}, {"tcps_srtt_us == 150000", true},
@@ -179,6 +187,9 @@ texts_are_compared(void **state)
 		   {"ip_saddr == tcps_laddr", true}, {"ip_saddr == tcps_raddr", false},
 		   {"ip_saddr != tcps_raddr", true},
 		   {"tcps_statestr ~ \"state-*\"", true}, {"tcp_flagstr == \"PSH|ACK\"", true});
+	snprintf(sample.tcps.tcps_laddr, sizeof sample.tcps.tcps_laddr, "192.0.2.70");
+	expect("ip_saddr == tcps_laddr", false);
+	expect("tcps_laddr != ip_saddr", true);
 }
 
 static void
@@ -223,7 +234,8 @@ absent_arguments_make_the_innermost_comparison_false(void **state)
 	static const struct expectation absent[] = {
 		{"cs_pid == 123", false}, {"cs_pid != 123", false}, {"!(cs_pid == 123)", true}, {"cs_pid", false},
 		{"!cs_pid", true}, {"cs_pid + tcp_dport > 0", false}, {"cs_comm == \"nginx\"", false},
-		{"cs_comm != \"nginx\"", false}, {"cs_comm ~ \"*\"", false}, {"cs_pid in {0..1000}", false},
+		{"cs_comm != \"nginx\"", false}, {"cs_comm != ip_saddr", false}, {"ip_saddr != cs_comm", false},
+		{"cs_comm ~ \"*\"", false}, {"cs_pid in {0..1000}", false},
 		{"cs_pid + 1 in {1..1000}", false}, {"cs_pid == 123 || tcp_dport == 443", true},
 		{"args[1] == NULL", true},
 		{"args[1] != NULL", false}, {"NULL == args[1]", true}, {"args[1] != 0", false},

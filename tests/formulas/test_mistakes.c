@@ -103,7 +103,10 @@ static const struct {
 	{"x = tcp-send where cs_comm == \"nginx", "1:31: the text has no \" at its end"},
 	{"x = tcp-send where cs_comm == \"a\\q\"",
 	 "1:33: not an escape: these are \\\", \\\\, \\n, \\t, \\r and \\x01 to \\xff"},
+	{"x = tcp-send where cs_comm == \"a\\x00\"",
+	 "1:33: not an escape: these are \\\", \\\\, \\n, \\t, \\r and \\x01 to \\xff"},
 	{"x = tcp-send where cs_comm == \"0123456789abcdefg\"", "1:31: cs_comm has at most 15 bytes, this text has 17"},
+	{"x = tcp-send where cs_comm == \"0123456789abcdef\"", "1:31: cs_comm has at most 15 bytes, this text has 16"},
 	{"x = tcp-send where cs_comm == 5", "1:31: 5 is not text"},
 	{"x = tcp-send where cs_comm < \"a\"", "1:20: text is compared with == != and ~"},
 	{"x = tcp-send where cs_comm ~ nginx", "1:30: text stands in double quotes: \"nginx\""},
@@ -148,6 +151,8 @@ static const struct {
 	{"x = tcp-send where tcp_dport == 80)", "1:35: expected before ): an operator or the end"},
 	{"x = tcp-send where tcp_dport ==", "1:32: expected at the end: a field, a number or a text"},
 	{"x = tcp-send where tcp_dport ? 1", "1:33: expected at the end: :"},
+	{"x = tcp-send where tcps_snd_bytes / tcps_rcv_bytes > 1kB",
+	 "1:54: tcps_snd_bytes / tcps_rcv_bytes has no unit: a plain number is expected, not 1kB"},
 	{"x = tcp-send where 5s", "1:20: 5s alone is not a condition: compare it with a field"},
 	{"x = tcp-send where tcps_rtt * 1s > 3", "1:20: no unit in tcps_rtt * 1s: units are for + - and comparisons"},
 	{"x = tcp-send where tcp_dport == 80 $ 3", "1:36: \"$\" has no meaning here"},
@@ -161,6 +166,8 @@ static const struct {
 	 "1:63: expected before by: a comma, counted or the end"},
 	{"x = tcp-send, 3 times in 5s by pkt_data",
 	 "1:32: pkt_data is an address in netobsd: by needs another field"},
+	{"x = iscsi-login-*, 3 times in 5s by ii_target, ii_initiator, ci_local, ci_remote",
+	 "1:70: the fields behind by have more than 512 bytes"},
 	{"x = tcp-send, 3 in 5s", "1:17: expected before in: times"},
 	{"x = tcp-send, 3 times in 5s by", "1:31: expected at the end: a field"},
 	{"x = tcp-send, 3 times in 5s by cs_cd", "1:32: no field is called cs_cd (did you mean cs_cid?)"},
@@ -253,6 +260,8 @@ static const struct {
 	 "1:36: ipv4_protocol has no words: a number is expected, not TCP"},
 	{"x = tcp-send where tcps_statestr == \"established\"",
 	 "1:37: tcps_statestr is \"state-established\" or the like, never \"established\""},
+	{"x = tcp-send where tcps_statestr == \"other-established\"",
+	 "1:37: tcps_statestr is \"state-established\" or the like, never \"other-established\""},
 	{"x = tcp-send where tcp_flagstr == \"SYN\" counted, 3 times in 1s",
 	 "1:48: counted and uncounted are the last word"},
 	{"x = tcp-retransmit where tcpr_elapsed_us < 1ms by cs_cid",
@@ -345,6 +354,8 @@ sizes_are_bounded(void **state)
 	expect_mistake(text, "1:1: the definition is longer than 2048 bytes");
 	repeat(text, sizeof text, "x = tcp-send where tcp_dport in {1", ",2", 800);
 	expect_mistake(text, "1:1568: the expression is too long: it has more than 768 parts");
+	repeat(text, sizeof text, "x = tcp-send where 1", "?1:1", 60);
+	expect_mistake(text, "1:210: the expression is nested too deep: 48 levels at most");
 	repeat(text, sizeof text, "x = tcp-send where 1", "||1", 100);
 	expect_mistake(text, "1:306: the expression is too deep: more than 96 operators in a chain");
 	repeat(text, sizeof text, "x = tcp-send where 1", "+(tcp_dport", 40);

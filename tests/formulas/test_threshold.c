@@ -103,6 +103,11 @@ values_are_counted_apart(void **state)
 	assert_false(count_at(7, 1));
 	sample.ip.ip_saddr[40] = 'x'; /* behind the end of the text */
 	assert_true(count_at(8, 1));
+	assert_false(count_at(9, 1));
+	snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "2001:db8::1:2:3:4"); /* a longer one between */
+	assert_false(count_at(10, 1));
+	snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "10.0.0.1");
+	assert_true(count_at(11, 1));
 	end();
 }
 
@@ -148,6 +153,25 @@ a_full_table_drops_what_was_counted_longest_ago(void **state)
 	assert_false(count_at(2005, 1)); /* drops 3 */
 	assert_int_equal(formula_threshold_dropped(threshold), 2);
 	assert_false(count_at(2006, 3));
+	end();
+}
+
+/* The times of all firings are kept, so a table has fewer values for a high threshold. */
+static void
+a_high_threshold_has_fewer_values(void **state)
+{
+	enum { VALUES = THRESHOLD_STAMPS_MAX / THRESHOLD_TIMES_MAX };
+
+	(void)state;
+	begin("x = tcp-retransmit, 10000 times in 1h by cs_cid");
+	for (unsigned i = 0; i < VALUES; i++)
+		assert_false(count_at(i, i));
+	assert_int_equal(formula_threshold_dropped(threshold), 0);
+	assert_false(count_at(VALUES, VALUES));
+	assert_int_equal(formula_threshold_dropped(threshold), 1);
+	for (unsigned i = 1; i < THRESHOLD_TIMES_MAX - 1; i++)
+		assert_false(count_at(VALUES + i, VALUES));
+	assert_true(count_at(VALUES, VALUES));
 	end();
 }
 
@@ -225,6 +249,7 @@ main(void)
 		cmocka_unit_test(an_absent_field_does_not_count),
 		cmocka_unit_test(time_may_go_back),
 		cmocka_unit_test(a_full_table_drops_what_was_counted_longest_ago),
+		cmocka_unit_test(a_high_threshold_has_fewer_values),
 		cmocka_unit_test(values_cannot_be_chosen_to_share_a_bucket),
 		cmocka_unit_test(counts_are_those_of_a_plain_list),
 	};
