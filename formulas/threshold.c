@@ -197,15 +197,24 @@ threshold_find_key(struct formula_threshold *t, const uint8_t *values)
 
 /* --------------------------------------------------------------------------------------------------------- counting */
 
-/* Adds a time stamp, after those that are older than the duration have left. */
+static uint64_t
+threshold_time_between(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Adds a time stamp, after those that are not within the duration have left.  Time may go back: a clock that was set,
+ * or a frame with a wrong time stamp. */
 static bool
 threshold_count_key(struct formula_threshold *t, uint32_t key, uint64_t now)
 {
 	struct threshold_key *k = &t->keys[key];
 	unsigned times = t->formula->times;
-	uint64_t *stamps = &t->stamps[(size_t)key * times];
+	uint64_t *stamps = &t->stamps[(size_t)key * times], duration = t->formula->duration_ns;
 
-	while (k->count > 0 && now > stamps[k->first] && now - stamps[k->first] > t->formula->duration_ns) {
+	if (k->count > 0 && threshold_time_between(stamps[(k->first + k->count - 1) % times], now) > duration)
+		k->count = 0;
+	while (k->count > 0 && threshold_time_between(stamps[k->first], now) > duration) {
 		k->first = (k->first + 1) % times;
 		k->count--;
 	}

@@ -131,8 +131,16 @@ time_may_go_back(void **state)
 	(void)state;
 	begin("x = tcp-retransmit, 3 times in 1s");
 	assert_false(count_at(5000, 1));
-	assert_false(count_at(1000, 1));
-	assert_true(count_at(5100, 1));
+	assert_false(count_at(4500, 1));
+	assert_true(count_at(5100, 1)); /* within a second of each other */
+	assert_false(count_at(90000, 1));
+	assert_false(count_at(5200, 1)); /* the clock was set back */
+	assert_false(count_at(5300, 1));
+	assert_true(count_at(5400, 1));
+	assert_false(count_at(7000, 1));
+	assert_false(count_at(6100, 1));
+	assert_false(count_at(5500, 1)); /* 7000 has left */
+	assert_true(count_at(5600, 1));
 	end();
 }
 
