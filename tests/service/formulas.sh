@@ -24,12 +24,22 @@ configure() {
 	printf 'formula = {%s}\n' "$1" >"$tmp/conf"
 }
 
-start() {
+# launch ...: starts netobsd, and returns when it replies to requests
+launch() {
 	ip netns exec "$space" "$netobsd" -c "$tmp/conf" -i lo --control "$socket" --control-mode 666 --immediate \
 		--metrics "unix:$tmp/run/metrics" --formula-file "$tmp/run/formulas.so" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	wait_for ctl status
+}
+
+start() {
+	launch
 	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+}
+
+# suspended: whether the only capture socket has left the list of those that receive every frame
+suspended() {
+	grep -q ' 88b5 ' "/proc/$pid/net/packet" && ! grep -q ' 0003 ' "/proc/$pid/net/packet"
 }
 
 stop() {
@@ -147,8 +157,11 @@ stop
 reason=$(tracing_refused)
 if [ -z "$reason" ]; then
 	configure '"refused = tcp-connect-refused", "segment = tcp-receive where tcp_dport == 9 uncounted"'
-	start --on-demand
-	is "nothing is counted on demand" "$(field segment seen)" 0
+	launch --on-demand
+	check "without a tracer capture is suspended" wait_for suspended
+	connect
+	let_deliver
+	is "nothing is counted on demand" "$(field refused seen) $(field segment seen)" "0 0"
 	tracer "$tmp/traced" "usdt:$tmp/run/formulas.so:netobs:segment {
 		\$tcp = (struct tcpinfo *)arg4; \$pkt = (struct pktinfo *)arg0;
 		printf(\"%d %s %d\\n\", \$tcp->tcp_dport, \$tcp->tcp_flagstr, \$pkt->pkt_seq); }"
