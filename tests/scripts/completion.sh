@@ -52,6 +52,24 @@ is "netobs: a formula of the running netobsd" "$(PATH=$tmp/bin:$PATH scripts hos
 is "netobs: a formula behind an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
 is "netobs: a script behind a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
 is "netobs: a file of sites" "$(scripts tcpsnoop -o --formula-file = "$top/READM")" "$top/README.md"
+# bash expands the words that a completion offers, and a compromised netobsd may list any name.
+cat >"$tmp/bin/hostile" <<-'SH'
+	#!/bin/sh
+	case $* in
+	*--json) printf '{"formula":"%s","definition":"x"}\n' "\$(touch\${IFS}$EXPANDED)" web ;;
+	*) printf '%s config\n' FORMULA "\$(touch\${IFS}$EXPANDED)" web ;;
+	esac
+SH
+chmod +x "$tmp/bin/hostile"
+mkdir "$tmp/hostile"
+ln -s ../bin/hostile "$tmp/hostile/netobsctl"
+export EXPANDED="$tmp/expanded"
+is "netobs: a hostile name is not offered" "$(PATH=$tmp/hostile:$PATH scripts hosts -F '')" "web"
+is "netobsctl: a hostile name is not offered" "$(completed "$conf/netobsctl.bash-completion" _netobsctl "$tmp/bin/hostile" undefine '' |
+	tr ' ' '\n' | grep -v '^--' | paste -s -d ' ' -)" "web"
+# shellcheck disable=SC2016 # the name of a formula
+is "netobsd: a hostile name is not offered" "$(completed "$conf/netobs.bash-completion" _netobsd netobsd --formula 'x$(touch${IFS}$EXPANDED) = tcp-send' --print = x)" ""
+check "none of them is expanded" test ! -e "$EXPANDED"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then
 	check "netobs: ports of this host" python3 - "$conf/netobs-scripts.bash-completion" "$netobs" <<'PYTHON'
