@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formulas/slots/slot_image.h"
@@ -21,28 +20,11 @@ struct slot_editor {
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
-/* NULL if only this user can change an open file; otherwise what is wrong. */
-static const char *
-editor_check_owner(int fd)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) != 0)
-		return strerror(errno);
-	if (status.st_uid != geteuid())
-		return "belongs to another user";
-	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return "is writable by others; chmod go-w";
-	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
-		return "is not a plain file with one name";
-	return NULL;
-}
-
 static int
 editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
 {
 	int fd = slot_path_open(path, O_RDWR | O_NONBLOCK, error);
-	const char *reason = fd >= 0 ? editor_check_owner(fd) : NULL;
+	const char *reason = fd >= 0 ? slot_path_check_file(fd) : NULL;
 
 	if (reason == NULL)
 		return fd;

@@ -24,9 +24,9 @@ bool slots_write_name(const char *path, unsigned index, const char *name, char e
 
 /*
  * Makes the file have these names, `count` of them: creates it, with its directory, if it is missing, and replaces it
- * if it is of another build or damaged.  A name that the file has already keeps its slot; others get a slot with the
- * default name, and only if there is none left one whose name is not wanted.  Users of group `gid` may read the file;
- * (gid_t)-1 keeps the group of this process.  False, with a reason, on failure.
+ * if it is of another build or damaged, or if another user can change it.  A name that the file has already
+ * keeps its slot; others get a slot with the default name, and only if there is none left one whose name is not wanted.
+ * Users of group `gid` may read the file; (gid_t)-1 keeps the group of this process.  False, with a reason, on failure.
  */
 bool slots_install(const char *path, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX]);
 

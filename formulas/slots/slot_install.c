@@ -103,6 +103,27 @@ slot_file_create(const char *path, const struct slot_names *names, gid_t gid, mo
 	return true;
 }
 
+/* Creates a directory, after the check that no other user can replace what is created below its parent. */
+static bool
+slot_file_make_directory(const char *directory, char error[SLOT_ERROR_MAX])
+{
+	const char *slash = strrchr(directory, '/'), *name = slash != NULL ? slash + 1 : directory;
+	char parent[PATH_MAX], absolute[PATH_MAX], created[PATH_MAX];
+	size_t length = (size_t)(name - directory);
+
+	memcpy(parent, length > 0 ? directory : ".", length > 0 ? length : 1);
+	parent[length > 0 ? length : 1] = '\0';
+	if (realpath(parent, absolute) == NULL)
+		return slot_image_fail(error, parent, strerror(errno));
+	if (!slot_path_check_directory(absolute, error))
+		return false;
+	if (snprintf(created, sizeof created, "%s/%s", absolute, name) >= PATH_MAX)
+		return slot_image_fail(error, directory, strerror(ENAMETOOLONG));
+	if (mkdir(created, 0755) == 0 ? chmod(created, 0755) == 0 : errno == EEXIST)
+		return true;
+	return slot_image_fail(error, directory, strerror(errno));
+}
+
 /* Creates the directory of a file if it is missing, and checks it.  `resolved` becomes the path of the file without
  * symbolic links before the last component. */
 static bool
@@ -110,15 +131,22 @@ slot_file_prepare_directory(const char *path, char resolved[PATH_MAX], char erro
 {
 	const char *slash = strrchr(path, '/');
 	char directory[PATH_MAX], absolute[PATH_MAX];
+	size_t length = slash != NULL ? (size_t)(slash - path) : 0;
 
-	if (slash == NULL || slash == path || (size_t)(slash - path) >= sizeof directory)
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (length == 0 || length >= sizeof directory)
 		return slot_image_fail(error, path, "not a path below a directory");
-	memcpy(directory, path, (size_t)(slash - path));
-	directory[slash - path] = '\0';
-	if (mkdir(directory, 0755) == 0 && chmod(directory, 0755) != 0)
-		return slot_image_fail(error, directory, strerror(errno));
-	if (realpath(directory, absolute) == NULL)
-		return slot_image_fail(error, directory, strerror(errno));
+	memcpy(directory, path, length);
+	directory[length] = '\0';
+	if (realpath(directory, absolute) == NULL) {
+		if (errno != ENOENT)
+			return slot_image_fail(error, directory, strerror(errno));
+		if (!slot_file_make_directory(directory, error))
+			return false;
+		if (realpath(directory, absolute) == NULL)
+			return slot_image_fail(error, directory, strerror(errno));
+	}
 	if (snprintf(resolved, PATH_MAX, "%s%s", absolute, slash) >= PATH_MAX)
 		return slot_image_fail(error, path, strerror(ENAMETOOLONG));
 	return slot_path_check_directory(absolute, error);
@@ -147,6 +175,18 @@ slot_file_replace(const char *path, const char *const *wanted, size_t count, gid
 	return false;
 }
 
+/* Gives an open file its group, unless it has it. */
+static bool
+slot_file_set_group(int fd, gid_t gid, char reason[SLOT_ERROR_MAX])
+{
+	struct stat status;
+
+	if (gid == (gid_t)-1 || (fstat(fd, &status) == 0 && status.st_gid == gid) || fchown(fd, (uid_t)-1, gid) == 0)
+		return true;
+	snprintf(reason, SLOT_ERROR_MAX, "%s", strerror(errno));
+	return false;
+}
+
 bool
 slots_install(const char *given, const char *const *wanted, size_t count, gid_t gid, char error[SLOT_ERROR_MAX])
 {
@@ -161,14 +201,14 @@ slots_install(const char *given, const char *const *wanted, size_t count, gid_t 
 	fd = slot_image_open_locked(path, true);
 	if (fd < 0 && errno != ENOENT && errno != ELOOP)
 		return slot_image_fail(error, path, strerror(errno));
-	if (fd < 0 || !slot_image_read(&image, fd, reason)) {
+	if (fd < 0 || slot_path_check_file(fd) != NULL || !slot_image_read(&image, fd, reason)) {
 		done = slot_file_replace(path, wanted, count, gid, error);
 		if (fd >= 0)
 			close(fd);
 		return done;
 	}
 	slot_notes_read(&image.notes, &before);
-	done = (slot_names_place(&before, wanted, count, &names, reason) &&
+	done = (slot_names_place(&before, wanted, count, &names, reason) && slot_file_set_group(fd, gid, reason) &&
 		slot_image_write_names(&image, fd, &names, reason)) ||
 	       slot_image_fail(error, path, reason);
 	slot_image_free(&image);

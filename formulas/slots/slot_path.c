@@ -41,6 +41,25 @@ slot_path_enter(int parent, const char *name, const char **reason)
 	return -1;
 }
 
+/* Opens the last component; -1 with a reason.  To open a device can have effects, and to open a FIFO wakes its reader:
+ * neither is opened. */
+static int
+slot_path_open_last(int parent, const char *name, int flags, const char **reason)
+{
+	struct stat status;
+	int fd;
+
+	if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode) &&
+	    !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode)) {
+		*reason = "is not a plain file";
+		return -1;
+	}
+	fd = openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		*reason = strerror(errno);
+	return fd;
+}
+
 /* Opens each directory by its parent, so that none can be replaced after its check. */
 int
 slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
@@ -63,9 +82,9 @@ slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
 			break;
 		}
 		if (rest == NULL) {
-			fd = openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
+			fd = slot_path_open_last(parent, name, flags, &reason);
 			if (fd < 0)
-				slot_image_fail(error, path, strerror(errno));
+				slot_image_fail(error, path, reason);
 			break;
 		}
 		parent = slot_path_enter(parent, name, &reason);
@@ -76,6 +95,20 @@ slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
 	if (parent >= 0)
 		close(parent);
 	return fd;
+}
+
+const char *
+slot_path_check_file(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return strerror(errno);
+	if (status.st_uid != geteuid())
+		return "belongs to another user";
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return "is writable by others; chmod go-w";
+	return S_ISREG(status.st_mode) ? NULL : "is not a plain file";
 }
 
 bool

@@ -87,6 +87,13 @@ refused "the slot is used again" 0 "" ctl define 'again = tcp-send'
 is "by the next formula" "$(names)" "first again web "
 is "all of it in one inode" "$(stat -c %i "$file")" "$inode"
 
+# perf buildid-cache --add, which "formulas" shows for perf, makes a hard link.
+ln "$file" "$tmp/cached"
+refused "a file that is in the cache of perf" 0 "" ctl define 'cached = tcp-send'
+is "gets the name" "$(names)" "first again web cached "
+refused "and loses it" 0 "" ctl undefine cached
+rm "$tmp/cached"
+
 # A reload leaves names to netobsctl, since netobsd cannot write them.
 printf 'formula = {"second = tcp-connect-refused"}\n' >"$tmp/conf"
 kill -HUP "$pid"

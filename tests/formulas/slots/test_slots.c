@@ -192,6 +192,53 @@ test_install_replaces(void **state)
 	assert_false(installs("last"));
 }
 
+/* A file that netobsd refuses to map is replaced. */
+static void
+test_install_replaces_what_others_can_change(void **state)
+{
+	char second[sizeof path + 8];
+	ino_t inode;
+
+	(void)state;
+	assert_true(installs("good"));
+	inode = file_inode();
+	assert_int_equal(chmod(path, 0660), 0);
+	assert_true(installs("better"));
+	assert_int_not_equal(file_inode(), inode);
+	inode = file_inode();
+	snprintf(second, sizeof second, "%s.second", path);
+	assert_int_equal(link(path, second), 0); /* as perf buildid-cache does */
+	assert_true(installs("best"));
+	assert_int_equal(file_inode(), inode);
+	if (geteuid() != 0)
+		return;
+	inode = file_inode();
+	assert_int_equal(chown(path, 65533, NO_GROUP), 0);
+	assert_true(installs("last"));
+	assert_int_not_equal(file_inode(), inode);
+	assert_string_equal(names_in_file(), "1 last");
+}
+
+/* The user that netobsd runs as may change: the file keeps its inode, for the tracers that are attached. */
+static void
+test_install_changes_the_group(void **state)
+{
+	const char *const wanted[] = {"good"};
+	struct stat status;
+	ino_t inode;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_true(slots_install(path, wanted, 1, 65533, error));
+	inode = file_inode();
+	assert_true(slots_install(path, wanted, 1, 65532, error));
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_gid, 65532);
+	assert_int_equal(status.st_mode & 07777, 0640);
+	assert_int_equal(status.st_ino, inode);
+}
+
 /* Another user who can replace a directory of the path could replace the file between its check and its use. */
 static void
 test_directories_of_the_path(void **state)
@@ -236,6 +283,13 @@ test_install_directory(void **state)
 	path[strlen(path)] = '/';
 	assert_false(installs("good"));
 	assert_non_null(strstr(error, "is writable by others; chmod go-w"));
+	snprintf(path, sizeof path, "%s/made//formulas.so", base);
+	assert_true(installs("good"));
+	snprintf(path, sizeof path, "%s/state/none/formulas.so", base);
+	assert_false(installs("good"));
+	assert_non_null(strstr(error, "is writable by others; chmod go-w"));
+	*strrchr(path, '/') = '\0';
+	assert_int_not_equal(access(path, F_OK), 0); /* nor is one created there */
 	snprintf(path, sizeof path, "formulas.so");
 	assert_false(installs("good"));
 }
@@ -385,6 +439,8 @@ main(void)
 	    TEST(test_install_full),	 TEST(test_install_refuses),
 	    TEST(test_install_replaces), TEST(test_directories_of_the_path),
 	    TEST(test_install_directory),
+	    TEST(test_install_replaces_what_others_can_change),
+	    TEST(test_install_changes_the_group),
 	    TEST(test_write_name),	 TEST(test_open),
 	    TEST(test_open_refuses),	 TEST(test_sites),
 	    TEST(test_private_copies),
