@@ -236,7 +236,9 @@ control_reply_select_formula(struct control_reply *reply, unsigned number)
 
 	if (number >= formula_set_count(set))
 		return false;
+	workers_pause(reply->query->workers); /* the status contains counts */
 	snprintf(reply->formula, sizeof reply->formula, "%s", formula_name(formula_set_status(set, number).formula));
+	workers_resume(reply->query->workers);
 	return true;
 }
 
