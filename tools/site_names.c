@@ -165,9 +165,12 @@ site_names_update(const char *socket, const char *name, bool defined, char error
 			return false;
 		}
 		outdated = list.path[0] != '\0' && site_names_choose(&list, &list.names, &names);
-		if (!outdated || reason[0] != '\0' || i == UPDATES_MAX - 1)
+		if (!outdated || reason[0] != '\0')
 			break;
-		site_names_write(socket, &list, reason);
+		if (i == UPDATES_MAX - 1)
+			snprintf(reason, sizeof reason, "other requests change the formulas; try again");
+		else
+			site_names_write(socket, &list, reason);
 	}
 	if (name != NULL)
 		return (defined ? site_names_check_defined : site_names_check_undefined)(&list, name, reason, error);
