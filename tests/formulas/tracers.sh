@@ -168,9 +168,10 @@ if [ -n "$event" ]; then
 	HOME=$tmp perf record -q -e "$event" -p "$pid" -o "$tmp/perf.live" --control "fifo:$tmp/perf-control,$tmp/perf-ack" \
 		>>"$tmp/perf.err" 2>&1 &
 	perf=$! others="$others $perf"
-	exec 4>"$tmp/perf-control" 5<"$tmp/perf-ack"
+	# For reading and writing, so that neither end waits for a perf that has failed.
+	exec 4<>"$tmp/perf-control" 5<>"$tmp/perf-ack"
 	echo enable >&4
-	read -r _ <&5
+	timeout 60 head -n 1 <&5 >"$tmp/enabled" || note "perf does not begin: $(cat "$tmp/perf.err")"
 fi
 connect 10
 check "live firings" wait_for matched 10
