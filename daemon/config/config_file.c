@@ -40,6 +40,24 @@ config_file_log_error(cfg_t *cfg, const char *format, va_list arguments)
 	parser->error_logged = true;
 }
 
+/* Most bytes of a wrong value in a message. */
+#define VALUE_SHOWN_MAX 160
+
+/* Reports a wrong value.  One of several lines is cut behind its first line, and has the number of that line. */
+static void
+config_file_log_value(cfg_t *cfg, const char *name, const char *value, const char *error)
+{
+	size_t length = strcspn(value, "\n");
+	int last_line = cfg->line;
+
+	if (length > VALUE_SHOWN_MAX)
+		length = VALUE_SHOWN_MAX;
+	for (const char *c = value + length; *c != '\0'; c++)
+		cfg->line -= *c == '\n';
+	cfg_error(cfg, "%s = %.*s%s: %s", name, (int)length, value, value[length] == '\0' ? "" : " ...", error);
+	cfg->line = last_line;
+}
+
 /* Callback: a value was parsed. */
 static int
 config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
@@ -60,7 +78,7 @@ config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *re
 		log_debug(DEBUG_CONFIG, "%s:%d: %s is overridden by the command line", cfg->filename, cfg->line,
 			  row->name);
 	if (!row->kind->set(config, row, value, error, sizeof error)) {
-		cfg_error(cfg, "%s = %s: %s", row->name, value, error);
+		config_file_log_value(cfg, row->name, value, error);
 		return -1;
 	}
 	*(const char **)result = value;

@@ -334,7 +334,7 @@ value_append_formula(struct config *config, const struct option_row *row, const 
 
 	if (formula != NULL) {
 		formula_free(formula);
-		return value_append_string(config, row, text, error, size);
+		return value_append_string(config, row, text, error, size) && formula_names_check(config, error, size);
 	}
 	if (strchr(text, '\n') == NULL)
 		snprintf(error, size, "column %u: %s", mistake.column, mistake.message);
@@ -343,15 +343,7 @@ value_append_formula(struct config *config, const struct option_row *row, const 
 	return false;
 }
 
-static bool
-value_check_formulas(const struct config *config, const struct option_row *row, char *error, size_t size)
-{
-	(void)row;
-	return formula_names_check(config, error, size);
-}
-
-const struct option_kind value_formula = {
-    .set = value_append_formula, .get = value_get_string_item, .check = value_check_formulas, .list = true};
+const struct option_kind value_formula = {.set = value_append_formula, .get = value_get_string_item, .list = true};
 
 static const char *const view_mode_names[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 

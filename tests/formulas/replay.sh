@@ -112,7 +112,18 @@ refuses() {
 
 refuses "a mistake in a definition" '2: formula = f = tcp-sned: column 5: no probe is called tcp-sned (did you mean tcp-send?)' '
 formula = {"f = tcp-sned"}'
-refuses "a name twice" "1: formula: f is defined twice" 'formula = {"f = tcp-send", "f = tcp-receive"}'
+refuses "a mistake in a definition of several lines" \
+	'2: formula = f = tcp-send where ...: line 3, column 2: no field is called tcp_dprot (did you mean tcp_dport?)' '
+formula += {"f = tcp-send where
+	tcp_sport == 80 &&
+	tcp_dprot == 80"}
+formula += {"g = tcp-send"}'
+long=$(printf 'tcp_dport > 1000 && %.0s' $(seq 50))
+refuses "a mistake in a long definition" "1: formula = f = tcp-send where $(printf %.141s "$long") ...: column 1020: \
+no field is called tcp_dprot (did you mean tcp_dport?)" "formula = {'f = tcp-send where ${long}tcp_dprot == 80'}"
+refuses "a name twice" "3: formula = f = tcp-receive: f is defined twice" 'formula += {"f = tcp-send"}
+formula += {"g = tcp-send"}
+formula += {"f = tcp-receive"}'
 refuses "an unknown probe beside a formula" \
 	'1: print = f,g: there is no probe "g"; netobsd --list-probes lists them all' 'print = "f,g"
 formula = {"f = tcp-send"}'
@@ -121,7 +132,8 @@ for i in $(seq 65); do
 	set -- "$@" --formula "f$i = tcp-send uncounted"
 done
 "$netobsd" -r "$home" "$@" 2>"$tmp/err"
-is "65 formulas" "$(cat "$tmp/err")" "netobsd: --formula: 65 formulas are defined; there can be 64"
+is "65 formulas" "$(cat "$tmp/err")" \
+	"netobsd: --formula f65 = tcp-send uncounted: 65 formulas are defined; there can be 64"
 shift 2
 check "64 formulas" "$netobsd" -r "$home" "$@"
 tap_done
