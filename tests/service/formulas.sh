@@ -106,6 +106,7 @@ is "in the metrics, too" "$(metric refused)" 1
 ctl define 'closed-port = tcp-connect-refused where tcps_rport == 9 && tcp_flags & RST' >"$tmp/reply"
 is "define" $? 0
 check "the reply shows how to trace it" grep -q "usdt:$tmp/run/formulas.so:netobs:" "$tmp/reply"
+check "and that it is evaluated" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
 ctl define 'other = tcp-connect-refused where tcps_rport == 10' >"$tmp/reply"
 connect
 check "a defined formula is counted" wait_for field_is closed-port matched 1
