@@ -99,7 +99,6 @@ client_send_request(const char *path, const char *request)
 
 /* -------------------------------------------------------------------------------------------------------- the reply */
 
-
 /* Writes to a terminal or a file: bytes other than printable ASCII and line breaks become \xNN.  netobsd sends none,
  * but another program may listen on the socket. */
 static void

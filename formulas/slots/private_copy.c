@@ -46,7 +46,7 @@ private_copy_make(struct private_copy *copy, const char *parent, char error[SLOT
 static _Noreturn void
 private_copy_become_shell(const struct private_copy *copy, int alive, int done)
 {
-	static const char script[] = "trap '' HUP INT TERM; read -r _; rm -f -- \"$1/" PRIVATE_COPY_FILE "\"; "
+	static const char script[] = "trap '' HUP INT TERM; cat >/dev/null; rm -f -- \"$1/" PRIVATE_COPY_FILE "\"; "
 				     "rmdir -- \"$1\"";
 	char path[] = "PATH=/usr/bin:/bin";
 	char *const environment[] = {path, NULL};
