@@ -155,6 +155,7 @@ sites_add(struct formula_sites *sites, const char *text, enum formula_origin ori
 	if (sites->slots != NULL)
 		sites_assign_slot(sites, formula_set_count(sites->set) - 1, false);
 	formula_set_select_printed(sites->set, sites_selects_printed, sites);
+	formula_set_poll(sites->set); /* a counted formula reads the next batch of frames already */
 	return true;
 }
 

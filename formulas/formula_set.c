@@ -342,6 +342,13 @@ formula_set_select_printed(struct formula_set *set, bool (*selects)(void *contex
 	}
 }
 
+void
+formula_set_poll(struct formula_set *set)
+{
+	for (unsigned i = 0; i < set->part_count; i++)
+		part_poll(&set->parts[i]);
+}
+
 struct formula_status
 formula_set_status(const struct formula_set *set, unsigned number)
 {

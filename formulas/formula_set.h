@@ -55,6 +55,10 @@ bool formula_set_remove(struct formula_set *set, const char *name);
 void formula_set_select_printed(struct formula_set *set, bool (*selects)(void *context, const char *name),
 				void *context);
 
+/* Activates new formulas in all parts, whose threads must be paused; otherwise each part does so after its next batch
+ * of frames. */
+void formula_set_poll(struct formula_set *set);
+
 /* The number of formulas, and the status of number `index`, in the order in which they were added. */
 unsigned formula_set_count(const struct formula_set *set);
 struct formula_status formula_set_status(const struct formula_set *set, unsigned index);

@@ -16,8 +16,9 @@ static const struct {
 	const char *tracer, *command;
 } attach_lines[] = {
     {"bpftrace", "bpftrace -e 'usdt:PATH:netobs:SITE { @[probe] = count(); }'"},
-    {"perf", "perf probe -q --del 'sdt_netobs:SITE*'; perf buildid-cache --add PATH && "
-	     "perf probe -x PATH --add sdt_netobs:SITE && perf record -a -e 'sdt_netobs:SITE*'"},
+    /* No wildcard: the events of other formulas and of netobsd's own probes can begin with the same name. */
+    {"perf", "perf probe -q --del sdt_netobs:SITE; perf buildid-cache --add PATH && "
+	     "perf probe -x PATH --add sdt_netobs:SITE && perf record -a -e sdt_netobs:SITE"},
     {"gdb", "gdb -p PID -ex 'break -probe-stap netobs:SITE' -ex continue"},
     {"SystemTap", "stap -e 'probe process(\"PATH\").provider(\"netobs\").mark(\"SITE\") { println(pp()) }'"},
     {"DTrace", "dtrace -n 'netobsPID:::NAME { @[probename] = count(); }'"},
@@ -156,11 +157,10 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 {
 	bool per_packet = formula_is_per_packet(status->formula), counted = formula_is_counted(status->formula);
 
-	/* A counted formula that was defined just now becomes active with the next event. */
 	text_add_format(text, "evaluated    %s, %s%s\n",
 			per_packet ? "for every packet of its probes, off the fast path" : "for events of connections",
 			counted ? "always: it is counted" : "only while it is traced or printed",
-			status->active || counted ? "" : "; not now");
+			status->active ? "" : "; not now");
 }
 
 /* The definition in one line: a line break and the white space around it are a blank. */

@@ -392,6 +392,19 @@ run_threads(void)
 }
 
 static void
+a_new_formula_is_active_in_all_parts(void **state)
+{
+	(void)state;
+	add("counted = tcp-retransmit");
+	add("not-counted = tcp-retransmit uncounted");
+	formula_set_poll(set);
+	for (unsigned i = 0; i < PARTS; i++)
+		fire(i, PROBE_TCP_RETRANSMIT, 80);
+	assert_counts("counted", PARTS, PARTS);
+	assert_counts("not-counted", 0, 0);
+}
+
+static void
 a_threshold_counts_the_firings_of_all_parts(void **state)
 {
 	(void)state;
@@ -423,6 +436,7 @@ main(void)
 		with_set(a_raised_slot_enables_its_formula),
 		with_set(a_slot_is_free_when_neither_formula_nor_tracer_has_it),
 		with_set(selected_formulas_are_printed),
+		with_set(a_new_formula_is_active_in_all_parts),
 		with_set(a_threshold_counts_the_firings_of_all_parts),
 	};
 

@@ -90,6 +90,9 @@ ctl formulas refused >"$tmp/reply"
 is "one formula in detail" "$(sed 's/ .*//' "$tmp/reply" | tr '\n' ' ')" \
 	"refused defined evaluated counts enabled site bpftrace perf gdb SystemTap DTrace "
 check "its cost" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
+# An event such as refused__late, of another formula, is neither deleted nor recorded.
+is "perf records the event of this formula only" "$(sed -n 's/^perf *//p' "$tmp/reply" | grep -o 'sdt_netobs:[^ ;]*' | uniq)" \
+	sdt_netobs:refused
 ctl formulas refusd 2>"$tmp/reply"
 is "an unknown formula" "$(cat "$tmp/reply")" 'netobsctl: there is no formula "refusd"; "formulas" lists them all'
 if have bash; then
