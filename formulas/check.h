@@ -24,7 +24,7 @@ bool check_units_compare(struct compiler *c, struct node *left, struct node *rig
 /* The unit of what is either operand, or their sum: UNIT_NONE if they have different ones. */
 enum field_unit check_common_unit(const struct node *left, const struct node *right);
 
-/* Two fields that count in different units. */
+/* Reports two fields that count in different units. */
 bool check_units_fields(struct compiler *c, const struct node *left, const struct node *right);
 
 /* A constant that a field compared with it can never be. */

@@ -167,6 +167,8 @@ check_units_binary(struct compiler *c, struct node *node)
 		if (!check_units_compare(c, left, right))
 			return false;
 	}
+	if (additive && !check_units_fields(c, left, right))
+		return false;
 	if (additive)
 		node->unit = check_common_unit(left, right);
 	else if (check_is_scaling(node) && right->unit == UNIT_NONE)

@@ -291,6 +291,8 @@ static const struct {
 	 "1:37: an operator in a set stands in parentheses: {(SYN|ACK), RST}"},
 	{"x = tcp-send where tcps_srtt_us > tcps_rtt",
 	 "1:35: tcps_srtt_us counts us, and tcps_rtt counts ms: convert one with * or /"},
+	{"x = tcp-send where tcps_srtt_us + tcps_rtt > 100",
+	 "1:35: tcps_srtt_us counts us, and tcps_rtt counts ms: convert one with * or /"},
 	{"x = tcp-send where tcps_srtt_us > (tcp_dport == 443 ? 100ms : 200ms)",
 	 "1:55: units in ?: have no field beside them: write a ? b > 1s : b > 2s"},
 	{"x = tcp-send where (tcp_dport == 443 ? tcps_rtt : tcps_srtt_us) > 50ms",
