@@ -221,7 +221,9 @@ completion_formulas(void)
 	     "		[[ ${COMP_WORDS[i - 1]} == --formula ||\n"
 	     "			${COMP_WORDS[i - 2]}${COMP_WORDS[i - 1]} == --formula= ]] || continue\n"
 	     "		word=${COMP_WORDS[i]#[\\'\\\"]}\n"
-	     "		[[ $word != [a-z]* ]] || printf '%s\\n' \"${word%%[ =]*}\"\n"
+	     "		word=${word%%[ =]*}\n"
+	     "		# compgen expands it.\n"
+	     "		[[ ! $word =~ ^[a-z][a-z0-9-]*$ ]] || printf '%s\\n' \"$word\"\n"
 	     "	done\n"
 	     "}\n");
 }
