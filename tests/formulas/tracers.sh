@@ -97,9 +97,9 @@ wait_for lines "$tmp/path" "$count"
 tracer_end
 same "bpftrace by path, on a replay" "$tmp/path"
 
-"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --wait-probes syn-segment >"$tmp/out" 2>"$tmp/err" &
+"$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" --wait-probes syn-segment --wait-tracer=120 >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-wait_for grep -q "$file" "/proc/$pid/maps"
+wait_while "$pid" grep -q "$file" "/proc/$pid/maps"
 tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
 wait "$pid"
 pid=
@@ -139,8 +139,8 @@ start() {
 	ip netns exec "$space" "$netobsd" -i lo --immediate --view both --control "$socket" --metrics "unix:$tmp/run/metrics" \
 		--formula-file "$file" --print=syn-segment --formula "$formula" --format json >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	wait_for ctl status
-	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+	wait_while "$pid" ctl status
+	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 }
 
 # connect COUNT: opens connections to a closed port, which are refused
@@ -174,7 +174,7 @@ if [ -n "$event" ]; then
 	timeout 60 head -n 1 <&5 >"$tmp/enabled" || note "perf does not begin: $(cat "$tmp/perf.err")"
 fi
 connect 10
-check "live firings" wait_for matched 10
+check "live firings" wait_while "$pid" matched 10
 python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -207,9 +207,9 @@ if [ -n "$debug" ]; then
 	start
 	gdb -nx -batch -p "$pid" -x "$tmp/gdb-commands" -ex 'printf "attached\n"' -ex continue >"$tmp/gdb" 2>&1 </dev/null &
 	gdb=$! others=$gdb
-	wait_for grep -q '^attached' "$tmp/gdb"
+	wait_while "$gdb" grep -q '^attached' "$tmp/gdb"
 	connect 10
-	check "live firings with gdb" wait_for matched 10
+	check "live firings with gdb" wait_while "$pid" matched 10
 	kill -INT "$pid"
 	wait "$pid"
 	wait "$gdb"

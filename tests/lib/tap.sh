@@ -146,6 +146,22 @@ wait_for() {
 	wait_up_to 60 "$@"
 }
 
+# wait_while PID COMMAND...: like wait_for, but not longer than the process, a child of this shell, runs.
+wait_while() {
+	wait_for succeeds_or_gone "$@"
+	return "$succeeds_status"
+}
+
+# succeeds_or_gone PID COMMAND...: the command runs once more after the process has ended, for its last output.
+succeeds_or_gone() {
+	succeeds_process=running
+	kill -0 "$1" 2>/dev/null || succeeds_process=gone
+	shift
+	succeeds_status=0
+	"$@" || succeeds_status=$?
+	[ "$succeeds_status" -eq 0 ] || [ "$succeeds_process" = gone ]
+}
+
 # let_deliver: returns when a running netobsd can read every frame captured so far.
 let_deliver() {
 	sleep 0.3 # no event: the kernel delivers a block of frames when it is full or 10 ms old, and gives no sign of it
@@ -228,7 +244,7 @@ tracer() {
 	: >"$1"
 	bpftrace -B line ${tracer_pid:+-p "$tracer_pid"} --include "$top/probes/netobs.h" -e "BEGIN { printf(\"attached\\n\"); } $2" >"$1" 2>"$1.err" &
 	tracer=$!
-	wait_for grep -q '^attached$' "$1" || note "bpftrace does not attach"
+	wait_while "$tracer" grep -q '^attached$' "$1" || note "bpftrace does not attach"
 }
 
 # tracer_end: ends the tracer, which prints its maps.  An interrupted bpftrace does not read its printf buffers to the end:

@@ -38,8 +38,8 @@ ctl_as() {
 start() {
 	ip netns exec "$space" "$netobsd" -i lo --control "$socket" --formula-file "$file" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	wait_for ctl status
-	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+	wait_while "$pid" ctl status
+	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 }
 
 stop() {
@@ -100,7 +100,7 @@ kill -HUP "$pid"
 reloaded() {
 	[ -n "$(site second 2>/dev/null)" ]
 }
-wait_for reloaded
+wait_while "$pid" reloaded
 is "a signal to reload gives a new formula a default name" "$(site second)" formula__04
 refused "netobsctl reload" 0 "" ctl reload
 is "names what has no name and removes the name of what is gone" "$(names)" "again web second "
@@ -191,7 +191,7 @@ print("locked", flush=True)
 sys.stdin.read()' "$file" <"$tmp/hold" >"$tmp/locked" &
 locker=$!
 exec 3>"$tmp/hold"
-wait_for grep -q locked "$tmp/locked"
+wait_while "$locker" grep -q locked "$tmp/locked"
 {
 	ctl define 'waiting = tcp-send' >"$tmp/waiting" 2>"$tmp/waiting.err"
 	echo "$?" >"$tmp/waiting.status"
@@ -221,7 +221,7 @@ PYTHON
 : >"$tmp/sites"
 python3 "$tmp/liar.py" "$tmp/run/liar" "$tmp/sites" >"$tmp/listening" 2>"$tmp/liar.err" 3>&- &
 liar=$!
-wait_for grep -q listening "$tmp/listening"
+wait_while "$liar" grep -q listening "$tmp/listening"
 
 # lie NAME PATH SLOT FORMULA MESSAGE: what root's netobsctl does with the file and the formula that it is told
 lie() {

@@ -50,8 +50,8 @@ for _ in range(int(sys.argv[1])):
 ip netns exec "$space" "$netobsd" -i lo --control "$socket" --immediate --formula-file "$file" \
 	--formula 'stays = tcp-connect-refused' >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-wait_for ctl status
-wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+wait_while "$pid" ctl status
+wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 
 # storm NAME: defines and removes a formula; it may keep its default name while bpftrace is attached there.
 storm() {
@@ -72,13 +72,13 @@ done
 # One tracer stays, others attach to names that come and go.
 bpftrace -B line -e "BEGIN { printf(\"attached\\n\"); } usdt:$file:netobs:stays { @firings = count(); }" >"$tmp/stays" 2>&1 &
 staying=$!
-wait_for grep -q attached "$tmp/stays"
+wait_while "$staying" grep -q attached "$tmp/stays"
 connected=0
 for _ in $(seq "$rounds"); do
 	tracer "$tmp/bpf" "usdt:$file:netobs:stays { @firings = count(); }"
 	connect 5
 	connected=$((connected + 5))
-	wait_for stays_is matched "$connected"
+	wait_while "$pid" stays_is matched "$connected"
 	tracer_end
 	tracer=''
 	[ "$(sed -n 's/^@firings: //p' "$tmp/bpf")" = 5 ] || echo "of 5: $(cat "$tmp/bpf")" >>"$tmp/lost"
@@ -102,7 +102,7 @@ is "the counts are exact" "$(stays seen) $(stays matched)" "$connected $connecte
 untraced() {
 	! ctl sites --json | grep -q '"traced":true'
 }
-check "the semaphores are 0" wait_for untraced
+check "the semaphores are 0" wait_while "$pid" untraced
 ctl define 'last = tcp-send' >"$tmp/reply" 2>&1
 is "the next request succeeds" $? 0
 ctl undefine last

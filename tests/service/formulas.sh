@@ -29,12 +29,12 @@ launch() {
 	ip netns exec "$space" "$netobsd" -c "$tmp/conf" -i lo --control "$socket" --control-mode 666 --immediate \
 		--metrics "unix:$tmp/run/metrics" --formula-file "$tmp/run/formulas.so" "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	wait_for ctl status
+	wait_while "$pid" ctl status
 }
 
 start() {
 	launch
-	wait_for observing "$pid" 1 || cat "$tmp/err" >&2
+	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 }
 
 # suspended: whether the only capture socket has left the list of those that receive every frame
@@ -104,7 +104,7 @@ else
 fi
 is "with the name of their site" "$(field refused site)" refused
 connect
-check "a firing is counted" wait_for field_is refused matched 1
+check "a firing is counted" wait_while "$pid" field_is refused matched 1
 is "in the metrics, too" "$(metric refused)" 1
 ctl define 'closed-port = tcp-connect-refused where tcps_rport == 9 && tcp_flags & RST' >"$tmp/reply"
 is "define" $? 0
@@ -112,7 +112,7 @@ check "the reply shows how to trace it" grep -q "usdt:$tmp/run/formulas.so:netob
 check "and that it is evaluated" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
 ctl define 'other = tcp-connect-refused where tcps_rport == 10' >"$tmp/reply"
 connect
-check "a defined formula is counted" wait_for field_is closed-port matched 1
+check "a defined formula is counted" wait_while "$pid" field_is closed-port matched 1
 is "one whose expression is false is evaluated only" "$(field other seen) $(field other matched)" "1 0"
 ctl define 'closed-port = tcp-send' 2>"$tmp/reply"
 is "a name twice" "$(cat "$tmp/reply")" "netobsctl: there is a formula closed-port already"
@@ -162,23 +162,23 @@ reason=$(tracing_refused)
 if [ -z "$reason" ]; then
 	configure '"refused = tcp-connect-refused", "segment = tcp-receive where tcp_dport == 9 uncounted"'
 	launch --on-demand
-	check "without a tracer capture is suspended" wait_for suspended
+	check "without a tracer capture is suspended" wait_while "$pid" suspended
 	connect
 	let_deliver
 	is "nothing is counted on demand" "$(field refused seen) $(field segment seen)" "0 0"
 	tracer "$tmp/traced" "usdt:$tmp/run/formulas.so:netobs:segment {
 		\$tcp = (struct tcpinfo *)arg4; \$pkt = (struct pktinfo *)arg0;
 		printf(\"%d %s %d\\n\", \$tcp->tcp_dport, \$tcp->tcp_flagstr, \$pkt->pkt_seq); }"
-	check "an attached tracer is shown" wait_for field_is segment traced True
+	check "an attached tracer is shown" wait_while "$pid" field_is segment traced True
 	connected() {
 		connect
 		[ -s "$tmp/traced" ] && grep -q '^9 SYN' "$tmp/traced"
 	}
-	check "it receives the firings" wait_for connected
+	check "it receives the firings" wait_while "$tracer" connected
 	check "with the arguments of the probe" grep -q '^9 SYN 1$' "$tmp/traced"
 	tracer_end
 	tracer=''
-	check "and is gone" wait_for field_is segment traced False
+	check "and is gone" wait_while "$pid" field_is segment traced False
 	is "the probe itself has not fired" "$(ctl probes --json | grep '"tcp-receive"')" \
 		'{"probe":"tcp-receive","enabled":0,"fired":0}'
 	stop
