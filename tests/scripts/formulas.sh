@@ -122,10 +122,11 @@ if [ "$(id -u)" -eq 0 ]; then
 			"$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace
 	done
 	for RELEASE in 2.0.4 2.0.11 2.1.0; do
+		# The shell reports a netobsd that the tracer above ends before it handles signals.
+		"$netobs" "$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace 2>&1 | grep -vx Terminated >"$tmp/out"
 		# The dollar sign is DTrace's.
 		# shellcheck disable=SC2016
-		is "a formula with DTrace $RELEASE" "$("$netobs" "$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace 2>&1)" \
-			'netobs$target:::slow-2 { @ = count(); }'
+		is "a formula with DTrace $RELEASE" "$(cat "$tmp/out")" 'netobs$target:::slow-2 { @ = count(); }'
 	done
 	fails "a formula in place of a probe, with DTrace" "netobs: DTrace does not know the types of a formula's arguments, which hosts reads" \
 		hosts -F 'f = ip-send' "$home" -t dtrace
