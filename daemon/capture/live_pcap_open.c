@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/capture/live_pcap_open.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -150,9 +151,12 @@ live_log_activate_error(pcap_t *pcap, const char *name, enum live_open_mode mode
 		else
 			log_error("interface %s is down; bring it up with: ip link set %s up", name, name);
 		break;
+	case PCAP_ERROR:
+		log_error("cannot capture on %s: %s", name, *detail != '\0' ? detail : pcap_statustostr(status));
+		break;
 	default:
 		log_error("cannot capture on %s: %s%s%s", name, pcap_statustostr(status), *detail != '\0' ? ": " : "",
-			  status != PCAP_ERROR ? detail : "");
+			  detail);
 		break;
 	}
 }
@@ -196,21 +200,27 @@ live_is_expected_status(int status)
 	       live_is_permission_status(status);
 }
 
-/* libpcap reports a generic error if the interface is removed or renamed while it is opened. */
+/* libpcap reports a generic error if the interface is removed or renamed while it is opened.  It may be there again:
+ * created anew, with another index, or renamed back, which only the text shows. */
 static int
-live_refine_status(const char *name, int status)
+live_refine_status(pcap_t *pcap, const char *name, unsigned index_before, int status)
 {
-	return status == PCAP_ERROR && strcmp(name, "any") != 0 && if_nametoindex(name) == 0 ? PCAP_ERROR_NO_SUCH_DEVICE
-											     : status;
+	if (status != PCAP_ERROR || strcmp(name, "any") == 0)
+		return status;
+	if (index_before == 0 || if_nametoindex(name) != index_before ||
+	    strstr(pcap_geterr(pcap), strerror(ENODEV)) != NULL)
+		return PCAP_ERROR_NO_SUCH_DEVICE;
+	return strstr(pcap_geterr(pcap), strerror(ENETDOWN)) != NULL ? PCAP_ERROR_IFACE_NOT_UP : status;
 }
 
 static bool
 live_pcap_activate(pcap_t *pcap, const char *name, enum live_open_mode mode, int *error)
 {
+	unsigned index = if_nametoindex(name);
 	int status = pcap_activate(pcap);
 
 	if (status < 0) {
-		*error = status = live_refine_status(name, status);
+		*error = status = live_refine_status(pcap, name, index, status);
 		log_debug(DEBUG_LIVE, "interface %s cannot be opened%s: %s", name,
 			  mode == LIVE_OPEN_RETRY ? " yet" : "", pcap_statustostr(status));
 		if (mode != LIVE_OPEN_RETRY || !live_is_expected_status(status))
