@@ -9,7 +9,7 @@
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
-have ip || skip_all "ip is not installed"
+have ip nsenter || skip_all "ip or nsenter is not installed"
 home=$top/tests/captures/home-network.pcap
 space=netobs-same-$$ pid='' file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl tracer='' others='' event=''
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
@@ -134,10 +134,11 @@ ctl() {
 	"$ctl" -s "$socket" "$@"
 }
 
-# start: a netobsd whose formula netobsctl defines
+# start: a netobsd in the network namespace, but in the mount namespace of the tracers: those that attach by process open
+# its files in its namespace, where the root of a container is another one
 start() {
-	ip netns exec "$space" "$netobsd" -i lo --immediate --view both --control "$socket" --metrics "unix:$tmp/run/metrics" \
-		--formula-file "$file" --print=syn-segment --formula "$formula" --format json >"$tmp/out" 2>"$tmp/err" &
+	nsenter --net="/run/netns/$space" "$netobsd" -i lo --immediate --view both --control "$socket" \
+		--metrics "unix:$tmp/run/metrics" --formula-file "$file" --print=syn-segment --formula "$formula" --format json >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	wait_while "$pid" ctl status
 	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
