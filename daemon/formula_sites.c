@@ -221,7 +221,7 @@ formula_sites_undefine(struct formula_sites *sites, const char *name)
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
 
-/* Makes the configured file, as root; whoever else starts netobsd has a file that root has made. */
+/* Opens the configured file.  A netobsd of root makes it first; one of another user uses what root has made. */
 static bool
 sites_open_file(struct formula_sites *sites, char error[SLOT_ERROR_MAX])
 {

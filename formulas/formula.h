@@ -45,7 +45,7 @@ bool formula_has_probe(const struct formula *formula, enum probe_id probe);
  * unless one of its probes fires for every packet. */
 bool formula_is_counted(const struct formula *formula);
 
-/* Whether one of its probes fires for every packet: evaluating it takes packets off the fast path. */
+/* Whether one of its probes fires for every packet: then every packet pays for its evaluation. */
 bool formula_is_per_packet(const struct formula *formula);
 
 /* Whether the expression is true for a firing of one of the formula's probes.  Builds only the arguments that it reads;

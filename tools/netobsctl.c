@@ -68,7 +68,7 @@ ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool j
 /* ---------------------------------------------------------------------------------------------------- the commands */
 
 /* Returns the exit status after a request that changed formulas: the names of their sites were brought up to date, or
- * `error` tells why not. */
+ * `error` is the reason why not. */
 static int
 ctl_log_names(bool updated, const char *error)
 {

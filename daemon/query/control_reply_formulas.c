@@ -158,7 +158,7 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 	bool per_packet = formula_is_per_packet(status->formula), counted = formula_is_counted(status->formula);
 
 	text_add_format(text, "evaluated    %s, %s%s\n",
-			per_packet ? "for every packet of its probes, off the fast path" : "for events of connections",
+			per_packet ? "for every packet of its probes" : "for events",
 			counted ? "always: it is counted" : "only while it is traced or printed",
 			status->active ? "" : "; not now");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Edits the names in a formulas.so whose path another process has named.  That process may be compromised: the file is
- * edited only if nobody but root and this user can write to it, or replace it or a directory of its path, and if it is
- * this build's formulas.so.  The editor changes nothing but names.
+ * edited only if no user except root and this one can write to it, or replace it or a directory of its path, and if it
+ * is this build's formulas.so.  The editor changes nothing but names.
  */
 #ifndef NETOBS_FORMULAS_SLOTS_SLOT_EDITOR_H
 #define NETOBS_FORMULAS_SLOTS_SLOT_EDITOR_H

@@ -12,8 +12,8 @@
 
 #include "formulas/slots/slots_template.h"
 
-/* Limit of the wait for a lock, and interval between two attempts.  Users who may only read the file can lock it as
- * well: without a limit they could stop root's editors and the start of the service. */
+/* Limit of the wait for a lock, and interval between two attempts.  A user with the right to read the file can
+ * lock it: without a limit such a lock would stop root's editors and the start of the service. */
 #define LOCK_TIMEOUT_MS	 20000
 #define LOCK_INTERVAL_MS 10
 
@@ -156,7 +156,7 @@ slot_image_write_bytes(const struct slot_image *image, int fd, size_t at, size_t
 }
 
 /* Writes the bytes of a range that differ from those before, by one call from the first to the last of them, so that a
- * tracer that reads at the same time hardly meets half of a name. */
+ * tracer that reads at the same time rarely reads half of a name. */
 static bool
 slot_image_write_range(const struct slot_image *image, int fd, const uint8_t *before, const struct slot_range *range)
 {

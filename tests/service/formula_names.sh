@@ -223,7 +223,7 @@ python3 "$tmp/liar.py" "$tmp/run/liar" "$tmp/sites" >"$tmp/listening" 2>"$tmp/li
 liar=$!
 wait_while "$liar" grep -q listening "$tmp/listening"
 
-# lie NAME PATH SLOT FORMULA MESSAGE: what root's netobsctl does with the file and the formula that it is told
+# lie NAME PATH SLOT FORMULA MESSAGE: root's netobsctl after a reply with this file and this formula
 lie() {
 	printf 'file %s\nSLOT FORMULA NAME TRACED\n%s %s - no\n' "$2" "$3" "$4" >"$tmp/sites"
 	refused "$1" 2 "netobsctl: $5" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'

@@ -89,7 +89,7 @@ is "the table fits a terminal" "$(ctl formulas | awk 'length($0) > 80')" ""
 ctl formulas refused >"$tmp/reply"
 is "one formula in detail" "$(sed 's/ .*//' "$tmp/reply" | tr '\n' ' ')" \
 	"refused defined evaluated counts enabled site bpftrace perf gdb SystemTap DTrace "
-check "its cost" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
+check "its cost" grep -qx 'evaluated    for events, always: it is counted' "$tmp/reply"
 # An event such as refused__late, of another formula, is neither deleted nor recorded.
 is "perf records the event of this formula only" "$(sed -n 's/^perf *//p' "$tmp/reply" | grep -o 'sdt_netobs:[^ ;]*' | uniq)" \
 	sdt_netobs:refused
@@ -109,7 +109,7 @@ is "in the metrics, too" "$(metric refused)" 1
 ctl define 'closed-port = tcp-connect-refused where tcps_rport == 9 && tcp_flags & RST' >"$tmp/reply"
 is "define" $? 0
 check "the reply shows how to trace it" grep -q "usdt:$tmp/run/formulas.so:netobs:" "$tmp/reply"
-check "and that it is evaluated" grep -qx 'evaluated    for events of connections, always: it is counted' "$tmp/reply"
+check "and that it is evaluated" grep -qx 'evaluated    for events, always: it is counted' "$tmp/reply"
 ctl define 'other = tcp-connect-refused where tcps_rport == 10' >"$tmp/reply"
 connect
 check "a defined formula is counted" wait_while "$pid" field_is closed-port matched 1

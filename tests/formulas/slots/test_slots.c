@@ -239,7 +239,7 @@ test_install_changes_the_group(void **state)
 	assert_int_equal(status.st_ino, inode);
 }
 
-/* Another user who can replace a directory of the path could replace the file between its check and its use. */
+/* A path with a directory that another user can replace could lead to another file between its check and its use. */
 static void
 test_directories_of_the_path(void **state)
 {
