@@ -166,7 +166,8 @@ struct flow *flow_table_lookup_sctp(struct flow_table *table, const struct packe
  * is due.  Call it for every frame before the frame is processed.  `now` may jump forwards and backwards. */
 void flow_table_run_timers(struct flow_table *table, uint64_t now);
 
-/* Removes all flows without events, as at the end of a capture file. */
+/* Removes all flows without events, as at the end of a capture file.  Connections whose records are kept are reported
+ * with RECORD_CAPTURE_END (flow/record/flow_record.h). */
 void flow_table_clear(struct flow_table *table);
 
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */

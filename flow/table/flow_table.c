@@ -101,6 +101,7 @@ flow_table_free(struct flow_table *table)
 {
 	if (table == NULL)
 		return;
+	record_table_free(table);
 	memory_release(table->slots, slots_memory_size(table->limits.flows));
 	memory_release(table->hot, flow_hot_memory_size(table->limits.flows));
 	memory_release(table->cold, flow_cold_memory_size(table->limits.flows));
@@ -161,6 +162,7 @@ flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uin
 		.packed = ++table->last_serial << FLOW_COLD_SERIAL_SHIFT | class,
 		.first_seen = now,
 	};
+	record_begin(table, flow);
 	evict_list_append(table, index, class);
 	wheel_add(table, index);
 	table->counters.flows++;
@@ -173,6 +175,7 @@ flow_table_remove_flow(struct flow_table *table, struct flow *flow)
 {
 	flow_index index = flow_index_of(table, flow);
 
+	record_drop(table, flow);
 	wheel_remove(table, index);
 	evict_list_remove(table, index);
 	slots_remove(table, flow->hash, index);
@@ -201,8 +204,10 @@ flow_table_clear(struct flow_table *table)
 
 		if (flow_cold_serial(&table->cold[index]) == 0)
 			continue;
+		record_prepare(table, flow);
 		ignored.count = 0;
 		flow_on_evict(table, flow, flow->last_seen, &ignored);
+		record_report_removal(table, flow, RECORD_CAPTURE_END);
 		flow_table_remove_flow(table, flow);
 	}
 }

@@ -12,12 +12,14 @@
  *
  * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + send log (12.6 bytes for each of a million flows, whichever
  * flows use it: flow/tcp/tcp_pools.h) make 255 bytes a connection.  The other state of TCP and SCTP outside the flows
- * is bounded in total and is touched only after a loss, or by SCTP.
+ * is bounded in total and is touched only after a loss, or by SCTP.  Records, if they are kept, add 128 bytes
+ * (flow/record/flow_record.h).
  */
 #ifndef NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
 #define NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
 
 #include "flow/flow_internal.h"
+#include "flow/record/record_internal.h"
 
 /*
  * Longest probe sequence: a free slot is never farther from home than this.  At 3/4 load such a length arises by chance
@@ -72,6 +74,7 @@ struct flow_table {
 	struct flow_limits limits;
 	struct flow_counters counters;
 	struct evict_list evict_lists[EVICT_CLASS_COUNT];
+	struct record_table records;
 	struct wheel wheel;
 };
 
@@ -103,6 +106,10 @@ unsigned slots_list_probe_sequence(const struct flow_table *table, uint32_t hash
 void wheel_init(struct flow_table *table, uint64_t now);
 void wheel_add(struct flow_table *table, flow_index index);
 void wheel_remove(struct flow_table *table, flow_index index);
+
+/* timer_wheel.c: the time at which open connections are reported has changed: of one flow, of all. */
+void wheel_requeue(struct flow_table *table, flow_index index);
+void wheel_requeue_all(struct flow_table *table);
 
 /* evict.c: class lists (a flow is in the list of its flow_cold_class(), which must be set first), and eviction: when
  * the table is full, or when a probe sequence is too long. */

@@ -23,10 +23,22 @@
  * runs up to 67 ms out of order, still with its own deadline as the time.  This bounds the search against attackers. */
 #define DUE_SEARCH_MAX 32
 
+/* When the connection is reported as open next, UINT64_MAX never. */
+static inline uint64_t
+wheel_active_time(const struct flow_table *table, flow_index index)
+{
+	if (__builtin_expect(table->records.active_interval_ns == 0 || table->records.entries == NULL, 1))
+		return UINT64_MAX;
+	return record_next_active(table, index);
+}
+
+/* When the wheel must examine the flow. */
 static inline uint64_t
 wheel_deadline(const struct flow_table *table, flow_index index)
 {
-	return table->hot[index].deadline;
+	uint64_t deadline = table->hot[index].deadline, active = wheel_active_time(table, index);
+
+	return active < deadline ? active : deadline;
 }
 
 /* --- lists: rings linked by wheel_next and wheel_prev; the wheel holds the head --- */
@@ -224,7 +236,7 @@ flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline
 	flow_index index = flow_index_of(table, flow);
 
 	/* A later deadline, and the flow is not in the sorted due list: the wheel notices when it examines the flow. */
-	if (deadline >= flow->deadline && flow->deadline >> WHEEL_TICK_BITS > table->wheel.tick) {
+	if (deadline >= flow->deadline && table->cold[index].wheel_bucket != WHEEL_DUE) {
 		flow->deadline = deadline;
 		return;
 	}
@@ -256,6 +268,30 @@ wheel_bucket_detach(struct flow_table *table, uint32_t bucket)
 	if (bucket != WHEEL_DUE)
 		wheel_mark_empty(&table->wheel, bucket);
 	return first;
+}
+
+void
+wheel_requeue(struct flow_table *table, flow_index index)
+{
+	wheel_remove(table, index);
+	wheel_add(table, index);
+}
+
+/* The due list is emptied first: it must be sorted by what holds now. */
+void
+wheel_requeue_all(struct flow_table *table)
+{
+	uint32_t bucket = (uint32_t)((table->wheel.tick + 1) & BUCKET_MASK);
+	flow_index chain = wheel_bucket_detach(table, WHEEL_DUE), next;
+
+	for (; chain != 0; chain = next) {
+		next = table->cold[chain].wheel_next;
+		wheel_bucket_append(table, bucket, chain);
+		wheel_mark_occupied(&table->wheel, bucket);
+	}
+	for (flow_index index = 1; index <= table->high_water; index++)
+		if (flow_cold_serial(&table->cold[index]) != 0)
+			wheel_requeue(table, index);
 }
 
 /* Merges two sorted chains; among equals those of `a` come first. */
@@ -396,10 +432,18 @@ wheel_expire_flow(struct flow_table *table, flow_index index)
 	uint64_t deadline = flow->deadline, next;
 	struct flow_events events;
 
+	if (wheel_active_time(table, index) < deadline) {
+		record_report_active(table, flow);
+		wheel_requeue(table, index);
+		return;
+	}
+	record_prepare(table, flow);
 	events.count = 0;
 	next = flow_on_deadline(table, flow, deadline, &events);
 	flow_report_events(table, flow, &events);
+	flow_table_report_ended(table);
 	if (next == 0) {
+		record_report_removal(table, flow, RECORD_IDLE);
 		table->counters.expired++;
 		flow_table_remove_flow(table, flow);
 		return;

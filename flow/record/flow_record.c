@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connection records: memory, client and server, the beginning of a record. */
+#include "flow/record/flow_record.h"
+
+#include <errno.h>
+
+#include "flow/memory.h"
+#include "flow/table/table_internal.h"
+
+/* Ports below this are well known (RFC 6335); ports below the second are in no common ephemeral range. */
+#define WELL_KNOWN_PORTS 1024u
+#define EPHEMERAL_PORTS	 32768u
+
+/* --- memory --- */
+
+static size_t
+record_interfaces_size(void)
+{
+	return (size_t)RECORD_INTERFACES * RECORD_INTERFACE_NAME;
+}
+
+size_t
+flow_table_records_size(uint32_t flows)
+{
+	return ((size_t)flows + 1) * sizeof(struct flow_record) + record_interfaces_size();
+}
+
+static void
+record_release(struct flow_table *table)
+{
+	struct record_table *records = &table->records;
+
+	memory_release(records->entries, ((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
+	memory_release(records->interfaces, record_interfaces_size());
+	records->entries = NULL;
+	records->interfaces = NULL;
+	records->ended = NULL;
+}
+
+bool
+flow_table_keep_records(struct flow_table *table, bool keep)
+{
+	struct record_table *records = &table->records;
+
+	if (keep == (records->entries != NULL))
+		return true;
+	if (!keep) {
+		record_release(table);
+		wheel_requeue_all(table);
+		return true;
+	}
+	records->interfaces = memory_reserve(record_interfaces_size());
+	records->entries = memory_reserve_huge(((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
+	if (records->entries != NULL && records->interfaces != NULL)
+		return true;
+	record_release(table);
+	errno = ENOMEM;
+	return false;
+}
+
+void
+record_table_free(struct flow_table *table)
+{
+	record_release(table);
+}
+
+struct record_table *
+flow_table_records(const struct flow_table *table)
+{
+	return table->records.entries != NULL ? (struct record_table *)(uintptr_t)&table->records : NULL;
+}
+
+/* --- client and server --- */
+
+/* TCP: by the SYN or SYN,ACK; SCTP: by the INIT.  False if none was captured. */
+static bool
+record_client_is_seen(const struct flow *flow, unsigned *client)
+{
+	unsigned first = flow->first_sender;
+
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned endpoint = i == 0 ? first : 1 - first;
+
+		if (flow->kind == FLOW_TCP ? (flow->tcp[endpoint].flags & TCP_EP_ACTIVE_OPEN) != 0 :
+					     (flow->sctp[endpoint].flags & SCTP_EP_ACTIVE_OPEN) != 0) {
+			*client = endpoint;
+			return true;
+		}
+	}
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if (flow->kind == FLOW_TCP ? (flow->tcp[endpoint].flags & TCP_EP_ISS_KNOWN) != 0 :
+					     (flow->sctp[endpoint].flags & SCTP_EP_INIT_SEEN) != 0) {
+			*client = 1 - endpoint;
+			return true;
+		}
+	return false;
+}
+
+static bool
+record_client_by_port(const struct flow_key *key, unsigned *client)
+{
+	static const unsigned limits[] = {WELL_KNOWN_PORTS, EPHEMERAL_PORTS};
+
+	for (unsigned i = 0; i < 2; i++)
+		if ((key->port[0] < limits[i]) != (key->port[1] < limits[i])) {
+			*client = key->port[0] < limits[i] ? 1 : 0;
+			return true;
+		}
+	return false;
+}
+
+void
+record_set_role(const struct flow *flow, struct flow_record *record)
+{
+	enum record_role role = RECORD_ROLE_FIRST;
+	unsigned client = flow->first_sender;
+
+	if (flow->kind != FLOW_UDP && record_client_is_seen(flow, &client))
+		role = RECORD_ROLE_SEEN;
+	else if (record_client_by_port(&flow->key, &client))
+		role = RECORD_ROLE_PORT;
+	record->bits &= (uint16_t)~(RECORD_CLIENT | RECORD_ROLE);
+	record->bits |= (uint16_t)((client != 0 ? (unsigned)RECORD_CLIENT : 0u) | (unsigned)role << RECORD_ROLE_SHIFT);
+}
+
+/* --- beginning --- */
+
+static void
+record_init(struct flow_record *record, uint16_t bits)
+{
+	*record = (struct flow_record){
+	    .bits = (uint16_t)(bits | RECORD_BEGUN),
+	    .rtt_min_us = UINT32_MAX,
+	    .vlan = RECORD_NO_VLAN,
+	    .handshake_us = RECORD_UNKNOWN_US,
+	    .first_byte_us = RECORD_UNKNOWN_US,
+	};
+}
+
+void
+record_begin(struct flow_table *table, const struct flow *flow)
+{
+	if (table->records.entries != NULL)
+		record_init(&table->records.entries[flow_index_of(table, flow)], 0);
+}
+
+/* Begins the record of a connection of which packets were captured that are not counted. */
+static void
+record_begin_late(const struct flow_table *table, const struct flow *flow, struct flow_record *record)
+{
+	uint64_t first_seen = table->cold[flow_index_of(table, flow)].first_seen, count = 0;
+
+	record_init(record, RECORD_LATE);
+	record->since = flow->last_seen;
+	record_set_role(flow, record);
+	if (table->records.active_interval_ns != 0 && flow->last_seen > first_seen)
+		count = (flow->last_seen - first_seen) / table->records.active_interval_ns;
+	record->active_count = (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
+}
+
+void
+record_prepare(struct flow_table *table, struct flow *flow)
+{
+	struct flow_record *record;
+
+	if (table->records.entries == NULL)
+		return;
+	record = &table->records.entries[flow_index_of(table, flow)];
+	if ((record->bits & RECORD_BEGUN) != 0)
+		return;
+	record_begin_late(table, flow, record);
+	if (flow->kind == FLOW_SCTP)
+		record->bits |= RECORD_DOWN;
+	if (record_flow_is_closed(flow, record))
+		record->bits |= RECORD_ENDED;
+	if (table->records.active_interval_ns != 0)
+		wheel_requeue(table, flow_index_of(table, flow));
+}
+
+void
+record_drop(struct flow_table *table, const struct flow *flow)
+{
+	if (table->records.entries == NULL)
+		return;
+	table->records.entries[flow_index_of(table, flow)].bits = 0;
+	if (table->records.ended == flow)
+		table->records.ended = NULL;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connection records: what a connection's record needs and its flow does not hold.  A side array of the flow table with
+ * 128 bytes for each flow, which exists only while records are kept.
+ *
+ * A connection ends when neither end can carry data any more: TCP in CLOSED or TIME_WAIT at both ends, SCTP in CLOSED
+ * at both ends; otherwise when its flow is removed from the table or the capture ends.  What is captured later, in
+ * TIME_WAIT, is not in the record.
+ */
+#ifndef NETOBS_FLOW_RECORD_FLOW_RECORD_H
+#define NETOBS_FLOW_RECORD_FLOW_RECORD_H
+
+#include "flow/flow.h"
+#include "flow/record/record_totals.h"
+
+/* How client and server were told apart. */
+enum record_role {
+	RECORD_ROLE_SEEN,  /* a SYN or SYN,ACK (INIT or INIT ACK) was captured */
+	RECORD_ROLE_PORT,  /* by the ports: the server's is below 1024, or below 32768, and the client's is not */
+	RECORD_ROLE_FIRST, /* the client sent the first captured packet */
+};
+
+enum record_bit {
+	RECORD_BEGUN = 0x0001,	       /* the entry is in use */
+	RECORD_ENDED = 0x0002,	       /* the end was reported */
+	RECORD_LATE = 0x0004,	       /* records were not kept yet when the connection began */
+	RECORD_FROM_START = 0x0008,    /* the first packet was captured: SYN, INIT; UDP: that of the client */
+	RECORD_CLIENT = 0x0010,	       /* number of the client's endpoint */
+	RECORD_ROLE = 0x0060,	       /* enum record_role */
+	RECORD_WAITS = 0x0080,	       /* a request waits for its answer */
+	RECORD_SERVER_SENT = 0x0100,   /* payload of the server was captured */
+	RECORD_WINDOW_CLOSED = 0x0200, /* endpoint 0 has closed its window; the next bit: endpoint 1 */
+	RECORD_RESET = 0x0800,	       /* endpoint 0 has reset the connection; the next bit: endpoint 1 */
+	RECORD_REFUSED_ATTEMPT = 0x2000, /* the reset answered the attempt */
+	RECORD_DOWN = 0x4000,	       /* SCTP: an endpoint has left the association */
+};
+
+#define RECORD_ROLE_SHIFT 5
+#define RECORD_UNKNOWN_US UINT32_MAX
+#define RECORD_NO_VLAN UINT16_MAX
+
+/* Fields ending in _us are microseconds, saturating.  Pairs are by endpoint as in the flow, not by role.  A time in two
+ * fields `_us` and `_high` is packet time in microseconds modulo 2^48. */
+struct flow_record {
+	/* First cache line: packets of the fast path change it. */
+	uint64_t wire[2]; /* bytes on the wire, of the frames that each end sent */
+	uint64_t rtt_sum_us;
+	uint64_t answer_sum_us;
+	uint32_t rtt_min_us, rtt_max_us, rtt_samples;
+	uint32_t exchanges; /* requests that were answered */
+	uint32_t answer_max_us;
+	uint32_t request_us;  /* last new byte of the request that waits for its answer */
+	uint16_t request_high;
+	uint16_t bits;	      /* enum record_bit */
+	uint8_t flags[2];     /* TCP flags of all segments that each end sent */
+	uint16_t vlan;	      /* of the first packet: VLAN id, RECORD_NO_VLAN none */
+	/* Second cache line. */
+	union {
+		struct {
+			uint32_t handshake_us;	/* first SYN to the ACK of the SYN,ACK; RECORD_UNKNOWN_US unknown */
+			uint32_t first_byte_us; /* first packet to the server's first payload; RECORD_UNKNOWN_US */
+		};
+		uint64_t since; /* with RECORD_LATE: packet time from which the counts of this struct hold, ns */
+	};
+	uint32_t out_of_order[2]; /* segments captured after segments that were sent later */
+	uint32_t resent[4];	  /* by enum tcp_retransmit_kind - 1, both ends, without RETRANSMIT_SYN */
+	uint16_t resent_syn;	  /* SYN and SYN,ACK, saturating */
+	uint16_t zero_windows[2]; /* times that each end closed its window, saturating */
+	uint16_t closed_high[2];  /* with RECORD_WINDOW_CLOSED: since when */
+	uint16_t interface;	  /* of the first packet: see flow_record_interface() */
+	uint32_t closed_us[2];
+	uint32_t zero_window_us; /* longest time that a window was closed, at the end also of one that still is */
+	uint32_t anomalies;	 /* anomalies of its packets */
+	uint32_t first_anomaly : 8; /* enum anomaly */
+	uint32_t active_count : 24; /* times that the connection was reported as open */
+};
+
+_Static_assert(sizeof(struct flow_record) == 128, "the record of a flow is two cache lines");
+
+/* Reports a connection that has ended, once, after the events of the packet or timer that ends it; with RECORD_OPEN one
+ * that is still open.  The flow is still intact during the call, which must not change the table. */
+typedef void record_handler(void *context, const struct flow *flow, const struct flow_record *record,
+			    enum record_reason reason);
+
+void flow_table_set_record_handler(struct flow_table *table, record_handler *handler, void *context);
+
+/* Starts or stops keeping records; only the thread that owns the table may call it.  Connections that are open already
+ * get a record with their next packet (RECORD_LATE).  False with errno if out of address space. */
+bool flow_table_keep_records(struct flow_table *table, bool keep);
+
+/* Bytes reserved for the records of `flows` flows. */
+size_t flow_table_records_size(uint32_t flows);
+
+/* Reports each open connection at every multiple of `interval_ns` after its start, in packet time, as it was before the
+ * packets from then on; 0: never.  `now` is packet time.  Needs kept records. */
+void flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, uint64_t now);
+
+/* With RECORD_OPEN: the time that the report is for, ns since the epoch. */
+uint64_t flow_record_active_time(const struct flow_table *table, const struct flow *flow,
+				 const struct flow_record *record);
+
+/* The record of a flow; NULL if none is kept. */
+const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
+
+/* Reports the connection that the latest packet has ended, if any.  Call it behind the events of each packet that does
+ * not take the fast path. */
+void flow_table_report_ended(struct flow_table *table);
+
+/* The capture has ended: reports every open connection with RECORD_CAPTURE_END.  The flows stay. */
+void flow_table_end_records(struct flow_table *table);
+
+/* Totals over the connections whose records were kept; only the thread that owns the table may read them. */
+const struct record_totals *flow_table_record_totals(const struct flow_table *table);
+
+/* Time stamp, ns since the epoch, from which the counts of the record hold: the first packet's, unless RECORD_LATE. */
+uint64_t flow_record_since(const struct flow_table *table, const struct flow *flow, const struct flow_record *record);
+
+/* Name of the interface of the first packet, "" if unknown: at most 15 characters. */
+const char *flow_record_interface(const struct flow_table *table, const struct flow_record *record);
+
+/* Number of the client's endpoint, 0 or 1. */
+static inline unsigned
+flow_record_client(const struct flow_record *record)
+{
+	return (record->bits & RECORD_CLIENT) != 0;
+}
+
+static inline enum record_role
+flow_record_role(const struct flow_record *record)
+{
+	return (enum record_role)((record->bits & RECORD_ROLE) >> RECORD_ROLE_SHIFT);
+}
+
+/* Microseconds from the first SYN to the ACK of the SYN,ACK, and from the first packet to the server's first payload;
+ * RECORD_UNKNOWN_US unknown. */
+static inline uint32_t
+flow_record_handshake_us(const struct flow_record *record)
+{
+	return (record->bits & RECORD_LATE) != 0 ? RECORD_UNKNOWN_US : record->handshake_us;
+}
+
+static inline uint32_t
+flow_record_first_byte_us(const struct flow_record *record)
+{
+	return (record->bits & RECORD_LATE) != 0 ? RECORD_UNKNOWN_US : record->first_byte_us;
+}
+
+/* Segments of both ends that repeat sequence space, by cause. */
+static inline uint32_t
+flow_record_resent(const struct flow_record *record, enum tcp_retransmit_kind kind)
+{
+	return kind == RETRANSMIT_SYN ? record->resent_syn : record->resent[kind - 1];
+}
+
+#endif

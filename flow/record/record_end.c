@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connection records: the end of a connection and why, reports of open connections. */
+#include "flow/sctp/sctp_packet.h"
+#include "flow/table/table_internal.h"
+
+/* --- the reason --- */
+
+bool
+record_flow_is_closed(const struct flow *flow, const struct flow_record *record)
+{
+	if (flow->kind == FLOW_SCTP)
+		return sctp_association_is_closed(flow) && (record->bits & RECORD_DOWN) != 0;
+	if (flow->kind != FLOW_TCP || (flow->tcp[0].state == TCP_STATE_NONE && flow->tcp[1].state == TCP_STATE_NONE))
+		return false;
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		uint8_t state = flow->tcp[endpoint].state;
+
+		if (state != TCP_STATE_CLOSED && state != TCP_STATE_TIME_WAIT && state != TCP_STATE_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Whether nothing was captured of the server. */
+static bool
+record_attempt_is_unanswered(const struct flow *flow, const struct flow_record *record)
+{
+	unsigned server = 1 - flow_record_client(record);
+
+	if ((record->bits & RECORD_FROM_START) == 0 && flow_record_role(record) != RECORD_ROLE_SEEN)
+		return false;
+	return flow->kind == FLOW_TCP ? flow->tcp[server].segments_sent == 0 : flow->sctp[server].packets == 0;
+}
+
+/* Replaces the reason given by what is known better: a reset, the FINs of both ends, an attempt without an answer. */
+static enum record_reason
+record_refine_reason(const struct flow *flow, const struct flow_record *record, enum record_reason reason)
+{
+	unsigned client = flow_record_client(record), resets = record->bits / RECORD_RESET & 3;
+
+	if (flow->kind == FLOW_UDP ||
+	    ((reason == RECORD_EVICTED || reason == RECORD_CAPTURE_END) && !record_flow_is_closed(flow, record)))
+		return reason;
+	if ((record->bits & RECORD_REFUSED_ATTEMPT) != 0)
+		return RECORD_REFUSED;
+	if (resets != 0)
+		return (resets >> client & 1) != 0 ? RECORD_RESET_BY_CLIENT : RECORD_RESET_BY_SERVER;
+	if (flow->kind == FLOW_TCP && (flow->tcp[0].flags & flow->tcp[1].flags & TCP_EP_FIN_SENT) != 0)
+		return RECORD_FIN;
+	if (reason == RECORD_IDLE)
+		return record_attempt_is_unanswered(flow, record) ? RECORD_NO_ANSWER : RECORD_IDLE;
+	return record_flow_is_closed(flow, record) ? RECORD_FIN : reason;
+}
+
+/* --- reports --- */
+
+static void
+record_report(struct flow_table *table, const struct flow *flow, enum record_reason reason)
+{
+	struct record_table *records = &table->records;
+	struct flow_record *record = &records->entries[flow_index_of(table, flow)];
+
+	record_measure_window(record, 0, flow->last_seen);
+	record_measure_window(record, 1, flow->last_seen);
+	records->totals.ended[flow->kind][reason]++;
+	if (records->handler != NULL)
+		records->handler(records->context, flow, record, reason);
+}
+
+static void
+record_report_end(struct flow_table *table, const struct flow *flow, enum record_reason reason)
+{
+	struct record_table *records = &table->records;
+	struct flow_record *record = &records->entries[flow_index_of(table, flow)];
+
+	if (records->ended == flow)
+		records->ended = NULL;
+	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN)
+		return;
+	record_report(table, flow, record_refine_reason(flow, record, reason));
+	record->bits |= RECORD_ENDED;
+}
+
+void
+record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason)
+{
+	if (table->records.entries != NULL)
+		record_report_end(table, flow, reason);
+}
+
+/* A connection that had ended carries data again: an attempt that was refused, repeated with the same numbers. */
+static void
+record_begin_again(struct flow_table *table, struct flow *flow, struct flow_record *record)
+{
+	record->bits = 0;
+	record_prepare(table, flow);
+}
+
+void
+record_check_end(struct flow_table *table, struct flow *flow)
+{
+	struct record_table *records = &table->records;
+	struct flow_record *record;
+
+	if (records->entries == NULL)
+		return;
+	record = &records->entries[flow_index_of(table, flow)];
+	if ((record->bits & RECORD_ENDED) != 0) {
+		if (flow->kind == FLOW_TCP && flow->tcp[0].state == TCP_STATE_ESTABLISHED &&
+		    flow->tcp[1].state == TCP_STATE_ESTABLISHED)
+			record_begin_again(table, flow, record);
+		return;
+	}
+	if (!record_flow_is_closed(flow, record))
+		return;
+	if (records->ended != flow)
+		flow_table_report_ended(table);
+	records->ended = flow;
+}
+
+void
+flow_table_report_ended(struct flow_table *table)
+{
+	struct flow *flow = table->records.ended;
+
+	if (__builtin_expect(flow == NULL, 1))
+		return;
+	record_report_end(table, flow, RECORD_FIN);
+	if (table->records.active_interval_ns != 0)
+		wheel_requeue(table, flow_index_of(table, flow));
+}
+
+void
+flow_table_end_records(struct flow_table *table)
+{
+	for (flow_index index = 1; table->records.entries != NULL && index <= table->high_water; index++) {
+		if (flow_cold_serial(&table->cold[index]) == 0)
+			continue;
+		record_prepare(table, &table->hot[index]);
+		record_report_end(table, &table->hot[index], RECORD_CAPTURE_END);
+	}
+}
+
+/* --- open connections --- */
+
+uint64_t
+record_next_active(const struct flow_table *table, flow_index index)
+{
+	const struct flow_record *record = &table->records.entries[index];
+	uint64_t age;
+
+	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN ||
+	    record->active_count == RECORD_ACTIVE_MAX ||
+	    __builtin_mul_overflow(table->records.active_interval_ns, record->active_count + 1ull, &age))
+		return UINT64_MAX;
+	return deadline_add(table->cold[index].first_seen, age);
+}
+
+void
+record_report_active(struct flow_table *table, const struct flow *flow)
+{
+	table->records.entries[flow_index_of(table, flow)].active_count++;
+	record_report(table, flow, RECORD_OPEN);
+}
+
+void
+flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, uint64_t now)
+{
+	struct record_table *records = &table->records;
+
+	if (interval_ns == records->active_interval_ns)
+		return;
+	records->active_interval_ns = interval_ns;
+	for (flow_index index = 1; records->entries != NULL && interval_ns != 0 && index <= table->high_water; index++) {
+		uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
+
+		count /= interval_ns;
+		records->entries[index].active_count =
+		    (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
+	}
+	wheel_requeue_all(table);
+}
+
+uint64_t
+flow_record_active_time(const struct flow_table *table, const struct flow *flow, const struct flow_record *record)
+{
+	return flow_first_seen(table, flow) + record->active_count * table->records.active_interval_ns;
+}
+
+/* --- for readers --- */
+
+void
+flow_table_set_record_handler(struct flow_table *table, record_handler *handler, void *context)
+{
+	table->records.handler = handler;
+	table->records.context = context;
+}
+
+const struct flow_record *
+flow_table_record(const struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record;
+
+	if (table->records.entries == NULL)
+		return NULL;
+	record = &table->records.entries[flow_index_of(table, flow)];
+	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
+}
+
+const struct record_totals *
+flow_table_record_totals(const struct flow_table *table)
+{
+	return &table->records.totals;
+}
+
+uint64_t
+flow_record_since(const struct flow_table *table, const struct flow *flow, const struct flow_record *record)
+{
+	if ((record->bits & RECORD_LATE) != 0)
+		return flow_table_time_stamp(table, record->since);
+	return flow_first_seen(table, flow);
+}
+
+const char *
+flow_record_interface(const struct flow_table *table, const struct flow_record *record)
+{
+	return table->records.interfaces == NULL ? "" : table->records.interfaces[record->interface];
+}

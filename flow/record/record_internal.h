@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The accounting of connection records, for the files of flow/.  Inline what packets of the fast path need. */
+#ifndef NETOBS_FLOW_RECORD_RECORD_INTERNAL_H
+#define NETOBS_FLOW_RECORD_RECORD_INTERNAL_H
+
+#include "flow/flow_internal.h"
+#include "flow/record/flow_record.h"
+
+#define record_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Interface names are at most this long, with the terminating zero. */
+#define RECORD_INTERFACE_NAME 16
+
+/* Interface names are kept in a hash table of this many places. */
+#define RECORD_INTERFACES 4096u
+
+#define RECORD_ACTIVE_MAX 0xffffffu
+
+/* Records of one flow table. */
+struct record_table {
+	struct flow_record *entries; /* by flow index; NULL: no records are kept */
+	struct flow *ended;	     /* connection that the packet in progress has ended, NULL none */
+	record_handler *handler;
+	void *context;
+	uint64_t active_interval_ns; /* 0: open connections are not reported */
+	char (*interfaces)[RECORD_INTERFACE_NAME]; /* hash table of names */
+	struct record_totals totals;
+};
+
+/* A packet as the accounting needs it. */
+struct record_packet {
+	uint64_t now;	  /* packet time, ns */
+	uint32_t wire;	  /* bytes on the wire */
+	unsigned sender;
+	uint8_t flags;	  /* TCP flags */
+	bool window_closed; /* TCP: the sender's window is closed */
+	bool fresh;	  /* it has payload that was not captured before */
+	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
+};
+
+/* The records of a table; NULL if none are kept. */
+struct record_table *flow_table_records(const struct flow_table *table);
+
+/* Begins the record of a flow that is created. */
+void record_begin(struct flow_table *table, const struct flow *flow);
+
+/* Begins the record of a flow that is older than its table's records, unless it has begun.  Call it before the flow
+ * changes. */
+void record_prepare(struct flow_table *table, struct flow *flow);
+
+/* The rare cases of a packet. */
+void record_change_window(struct record_table *records, struct flow_record *record, const struct record_packet *p);
+void record_take_answer(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+			const struct record_packet *p);
+void record_add_sample(struct record_histogram *histogram, uint32_t us);
+
+/* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
+void record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
+			 struct record_packet *p);
+
+/* Slow path: counts an anomaly of a packet. */
+void record_count_anomaly(struct flow_table *table, const struct flow *flow, enum anomaly anomaly);
+
+/* TCP: a round trip of `us` microseconds was measured; 0: none was. */
+void record_count_round_trip(struct flow_table *table, const struct flow *flow, uint32_t us);
+
+/* TCP: a segment repeats sequence space; a segment of `endpoint` was overtaken. */
+void record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_retransmit_kind kind);
+void record_count_out_of_order(struct flow_table *table, const struct flow *flow, unsigned endpoint);
+
+/* TCP: the client has acknowledged the SYN,ACK.  The record has begun. */
+void record_complete_handshake(struct flow_table *table, const struct flow *flow, uint64_t now);
+
+/* Endpoint `by` has reset the connection with a RST or ABORT, or refused the attempt.  `state`: enum tcp_state that it
+ * had before. */
+void record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by, bool refused, uint8_t state);
+
+/* SCTP: an endpoint has left the association. */
+void record_set_down(struct flow_table *table, const struct flow *flow);
+
+/* Measures how long the window of an endpoint is closed, if it is. */
+void record_measure_window(struct flow_record *record, unsigned endpoint, uint64_t now);
+
+/* Decides which end is the client. */
+void record_set_role(const struct flow *flow, struct flow_record *record);
+
+/* Whether neither end can carry data any more. */
+bool record_flow_is_closed(const struct flow *flow, const struct flow_record *record);
+
+/* The states of the flow have changed: notes the end of the connection for flow_table_report_ended(). */
+void record_check_end(struct flow_table *table, struct flow *flow);
+
+/* Reports the end of the connection, unless it was reported: its flow is about to be removed for this reason. */
+void record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason);
+
+/* The flow is removed. */
+void record_drop(struct flow_table *table, const struct flow *flow);
+
+/* Frees the records of a table. */
+void record_table_free(struct flow_table *table);
+
+/* Packet time at which the connection is reported as open next, UINT64_MAX never; records are kept and the interval is
+ * set.  Then reports it. */
+uint64_t record_next_active(const struct flow_table *table, flow_index index);
+void record_report_active(struct flow_table *table, const struct flow *flow);
+
+/* Microseconds between two packet times, 0 if they decrease. */
+static inline uint32_t
+record_us_between(uint64_t from, uint64_t to)
+{
+	uint64_t us = to > from ? (to - from) / 1000 : 0;
+
+	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
+}
+
+static inline void
+record_set_time(uint32_t *low, uint16_t *high, uint64_t now)
+{
+	uint64_t us = now / 1000;
+
+	*low = (uint32_t)us;
+	*high = (uint16_t)(us >> 32);
+}
+
+/* Microseconds since a time in two fields; 0 if the time stamps decrease. */
+static inline uint32_t
+record_us_since(uint32_t low, uint16_t high, uint64_t now)
+{
+	uint64_t then = (uint64_t)high << 32 | low, us = (now / 1000 - then) & 0xffffffffffffull;
+
+	if (us >> 47 != 0)
+		return 0;
+	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
+}
+
+static inline void
+record_add_round_trip(struct record_table *records, struct flow_record *record, uint32_t us)
+{
+	record->rtt_sum_us += us;
+	record->rtt_samples++;
+	if (us < record->rtt_min_us)
+		record->rtt_min_us = us;
+	if (us > record->rtt_max_us)
+		record->rtt_max_us = us;
+	record_add_sample(&records->totals.rtt, us);
+}
+
+/* Fresh payload: part of a request, or an answer. */
+static inline void
+record_take_payload(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+		    const struct record_packet *p)
+{
+	if (p->sender == flow_record_client(record)) {
+		record_set_time(&record->request_us, &record->request_high, p->now);
+		record->bits |= RECORD_WAITS;
+	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT)) != RECORD_SERVER_SENT)) {
+		record_take_answer(records, cold, record, p);
+	}
+}
+
+/* Counts a packet.  The record has begun. */
+static inline void
+record_apply_packet(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+		    const struct record_packet *p)
+{
+	record->wire[p->sender] += p->wire;
+	record->flags[p->sender] |= p->flags;
+	if (record_unlikely(p->window_closed != ((record->bits & RECORD_WINDOW_CLOSED << p->sender) != 0)))
+		record_change_window(records, record, p);
+	if (p->fresh)
+		record_take_payload(records, cold, record, p);
+}
+
+#endif
