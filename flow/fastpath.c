@@ -26,6 +26,15 @@ flow_lookup_fetch_flow(const struct flow_table *table, struct flow_lookup *looku
 }
 
 void
+flow_lookup_fetch_record(const struct flow_table *table, struct flow_lookup *lookup)
+{
+	if (lookup->candidate == NULL)
+		return;
+	lookup->record = &table->records.entries[flow_index_of(table, lookup->candidate)];
+	__builtin_prefetch(lookup->record, 1);
+}
+
+void
 flow_lookup_fetch_cold(const struct flow_table *table, struct flow_lookup *lookup, enum peek_kind kind)
 {
 	const struct flow *candidate = lookup->candidate;
@@ -44,9 +53,32 @@ flow_lookup_fetch_links(const struct flow_table *table, const struct flow_lookup
 		flow_cold_prefetch_links(table, lookup->candidate);
 }
 
-static inline bool
+/* Copies of these functions with and without records: `wire` is 0 in those without. */
+#define FASTPATH_COPY static __attribute__((always_inline)) inline bool
+
+static inline void
+fastpath_record_tcp(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
+		    uint64_t now, uint32_t wire, uint32_t round_trip_us)
+{
+	struct flow *flow = lookup->candidate;
+	struct record_packet p = {
+	    .now = now,
+	    .wire = wire,
+	    .sender = lookup->sender,
+	    .flags = slice_u8(peek_tcp_header(peek), 13),
+	    .window_closed = peek->window == 0,
+	    .fresh = peek->payload_wire != 0,
+	    .answers = peek->ack == flow->tcp[1 - lookup->sender].nxt,
+	};
+
+	record_apply_packet(&table->records, &table->cold[flow_index_of(table, flow)], lookup->record, &p);
+	if (round_trip_us != 0)
+		record_add_round_trip(&table->records, lookup->record, round_trip_us);
+}
+
+FASTPATH_COPY
 fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
-		   uint64_t now)
+		   uint64_t now, uint32_t wire)
 {
 	struct flow *flow = lookup->candidate;
 	struct tcp_fast_segment s = {
@@ -54,7 +86,7 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 	    .window = peek->window};
 	struct tcp_endpoint *from = tcp_endpoint_of(flow, lookup->sender);
 	struct tcp_endpoint *to = tcp_endpoint_of(flow, 1 - lookup->sender);
-	uint32_t us = (uint32_t)(now / 1000);
+	uint32_t us = (uint32_t)(now / 1000), round_trip_us;
 
 	if (unlikely(!tcp_endpoint_is_fast(from)) || unlikely(!tcp_endpoint_is_fast(to)) ||
 	    unlikely(!tcp_fast_may_send(from, &s)) || unlikely(!tcp_fast_may_receive(to, &s)) ||
@@ -64,22 +96,52 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 	tcp_fast_apply_sent(from, &s);
 	if (s.len != 0)
 		tcp_fast_apply_payload(table->tcp_pools, from, &s, peek_send_stamp(peek), us);
-	tcp_fast_apply_received(to, &s, us);
+	round_trip_us = tcp_fast_apply_received(to, &s, us);
+	if (wire != 0)
+		fastpath_record_tcp(table, lookup, peek, now, wire, round_trip_us);
 	return true;
 }
 
+static inline void
+fastpath_record_udp(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
+		    uint64_t now, uint32_t wire)
+{
+	struct record_packet p = {
+	    .now = now, .wire = wire, .sender = lookup->sender, .fresh = peek->payload_wire != 0, .answers = true};
+
+	record_apply_packet(&table->records, &table->cold[flow_index_of(table, lookup->candidate)], lookup->record, &p);
+}
+
 /* An overdue flow goes the slow path, where its timer runs first. */
-bool
-fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
-	       const struct frame_peek *peek, uint64_t now)
+FASTPATH_COPY
+fastpath_apply_copy(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+		    const struct frame_peek *peek, uint64_t now, uint32_t wire)
 {
 	struct flow *flow = lookup->candidate;
 
 	if (unlikely(flow == NULL) || unlikely(!flow_key_equal(&flow->key, &lookup->key)) ||
 	    unlikely(deadline_is_due(flow->deadline, now)))
 		return false;
+	if (wire != 0 && unlikely((lookup->record->bits & RECORD_BEGUN) == 0))
+		return false;
 	if (likely(kind == PEEK_TCP))
-		return fastpath_apply_tcp(table, lookup, peek, now);
+		return fastpath_apply_tcp(table, lookup, peek, now, wire);
 	udp_count_datagram(flow, lookup->sender, peek->payload_wire, now);
+	if (wire != 0)
+		fastpath_record_udp(table, lookup, peek, now, wire);
 	return true;
+}
+
+bool
+fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+	       const struct frame_peek *peek, uint64_t now)
+{
+	return fastpath_apply_copy(table, lookup, kind, peek, now, 0);
+}
+
+bool
+fastpath_apply_recorded(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+			const struct frame_peek *peek, uint64_t now, uint32_t wire)
+{
+	return wire != 0 && fastpath_apply_copy(table, lookup, kind, peek, now, wire);
 }

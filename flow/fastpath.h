@@ -21,6 +21,7 @@ struct flow_lookup {
 	uint32_t hash;
 	unsigned sender;	/* the end of the key that sent the packet */
 	bool needs_cold;	/* the cold half of the candidate will be touched */
+	struct flow_record *record; /* of the candidate; only set by flow_lookup_fetch_record() */
 	struct flow_key key;
 };
 
@@ -29,6 +30,9 @@ void flow_lookup_start(const struct flow_table *table, struct flow_lookup *looku
 
 /* Sets the candidate, and prefetches it. */
 void flow_lookup_fetch_flow(const struct flow_table *table, struct flow_lookup *lookup);
+
+/* While records are kept: prefetches the candidate's record. */
+void flow_lookup_fetch_record(const struct flow_table *table, struct flow_lookup *lookup);
 
 /* Prefetches the cold half of a TCP flow that opens, closes or may change its state. */
 void flow_lookup_fetch_cold(const struct flow_table *table, struct flow_lookup *lookup, enum peek_kind kind);
@@ -41,5 +45,10 @@ void flow_lookup_fetch_links(const struct flow_table *table, const struct flow_l
  * with nothing changed, if the packet has to go the slow path.  `now` is packet time. */
 bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
 		    const struct frame_peek *peek, uint64_t now);
+
+/* Like fastpath_apply() while records are kept: also counts the packet in the record.  `wire`: bytes on the wire.  The
+ * first packet of a connection that is older than the records goes the slow path. */
+bool fastpath_apply_recorded(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+			     const struct frame_peek *peek, uint64_t now, uint32_t wire);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* UDP streams: datagrams between two ends without a pause longer than the idle timeout. */
-#include "flow/flow_internal.h"
+#include "flow/record/record_internal.h"
 
 struct flow *
 flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, const struct flow_key *key, uint32_t hash,
@@ -14,6 +14,13 @@ flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, con
 		flow_events_add(events, EVENT_UDP_STREAM_START, sender, now);
 	}
 	udp_count_datagram(flow, sender, packet->payload_wire, now);
+	record_prepare(table, flow);
+	if (record_unlikely(flow_table_records(table) != NULL))
+		record_count_packet(table, flow, packet,
+				    &(struct record_packet){.now = now,
+							    .sender = sender,
+							    .fresh = packet->payload_wire != 0,
+							    .answers = true});
 	return flow;
 }
 

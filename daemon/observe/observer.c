@@ -82,6 +82,7 @@ observer_end_input(struct observer *o)
 	if (o->emitter != NULL && !o->input_ended) {
 		observer_decide_held(o);
 		tcp_flush_deferred(o->flows);
+		flow_table_end_records(o->flows);
 	}
 	o->input_ended = true;
 }
@@ -130,9 +131,12 @@ observe_frame(struct observer *o, struct packet_work *work)
 		o->counters.lower_duplicates++;
 		return;
 	}
-	if (observe_untraced(o, work))
+	if (observe_untraced(o, work)) {
+		flow_table_report_ended(o->flows);
 		return;
+	}
 	work = observe_packet(o, work, true);
+	flow_table_report_ended(o->flows);
 	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
 		struct packet outer = work->packet;
 
@@ -143,6 +147,7 @@ observe_frame(struct observer *o, struct packet_work *work)
 		dissect_inner(&outer, &o->inner.packet);
 		observe_set_flow_key(o, &o->inner);
 		work = observe_packet(o, &o->inner, false);
+		flow_table_report_ended(o->flows);
 	}
 }
 
@@ -188,6 +193,7 @@ static void
 observer_begin_batch(struct observer *o)
 {
 	observer_check_probes(o);
+	o->records = flow_table_keeps_records(o->flows);
 	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
 	observer_update_local_epoch(o);
 }
@@ -233,6 +239,24 @@ observer_decide_held(struct observer *o)
 	o->input_waits = true;
 	observe_frames(o, NULL, 0);
 	o->input_waits = false;
+}
+
+bool
+observer_keep_records(struct observer *o, bool keep)
+{
+	return flow_table_keep_records(o->flows, keep);
+}
+
+void
+observer_set_active_interval(struct observer *o, uint64_t interval_ns)
+{
+	flow_table_set_active_interval(o->flows, interval_ns, o->clock.now);
+}
+
+void
+observer_set_record_handler(struct observer *o, record_handler *handler, void *context)
+{
+	flow_table_set_record_handler(o->flows, handler, context);
 }
 
 void

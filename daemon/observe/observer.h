@@ -10,6 +10,7 @@
 #include "daemon/host/local_addrs.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
+#include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
 
 /* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
@@ -81,10 +82,16 @@ void observer_advance_clock(struct observer *observer, uint64_t now);
 /* Live: the host's clock is `now`; it was stepped by `step` ns, modulo 2^64, since the last call. */
 void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step);
 
+/* Starts or stops keeping connection records (flow/record/flow_record.h), between two calls of observe_frames().  False
+ * with errno if out of address space. */
+bool observer_keep_records(struct observer *observer, bool keep);
+void observer_set_active_interval(struct observer *observer, uint64_t interval_ns);
+void observer_set_record_handler(struct observer *observer, record_handler *handler, void *context);
+
 /* The flow table's timeouts have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
 
-/* Drops all connections and fragments without reporting events. */
+/* Drops all connections and fragments without reporting events; kept records are reported. */
 void observer_clear(struct observer *observer);
 
 const struct observe_counters *observer_counters(const struct observer *observer);

@@ -43,6 +43,7 @@ struct observer {
 	bool untraced;		    /* no probe is enabled; determined once per call, like the next two */
 	bool fast;		    /* no enabled probe fires for packets of the fast path, which cause no event */
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
+	bool records;		    /* connection records are kept */
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
 	uint32_t local_addrs_epoch; /* of `local_addrs`, when local_epoch began */
 	uint16_t local_epoch;	    /* rises when local addresses have changed; never 0 */

@@ -47,6 +47,15 @@ pipeline_parse(const struct observer *o, struct pipeline_group *group)
 }
 
 PIPELINE_STAGE
+pipeline_fetch_records(const struct observer *o, struct pipeline_group *group)
+{
+	struct pipeline_entry *e = group->entries;
+
+	for (struct pipeline_entry *end = e + group->count; e != end; e++)
+		flow_lookup_fetch_record(o->flows, &e->lookup);
+}
+
+PIPELINE_STAGE
 pipeline_fetch_flow(const struct observer *o, struct pipeline_group *group)
 {
 	struct pipeline_entry *e = group->entries;
@@ -54,6 +63,8 @@ pipeline_fetch_flow(const struct observer *o, struct pipeline_group *group)
 	for (struct pipeline_entry *end = e + group->count; e != end; e++)
 		if (e->kind != PEEK_NONE)
 			flow_lookup_fetch_flow(o->flows, &e->lookup);
+	if (__builtin_expect(o->records, 0))
+		pipeline_fetch_records(o, group);
 }
 
 PIPELINE_STAGE
@@ -128,13 +139,16 @@ pipeline_is_locality_known(const struct observer *o, const struct frame *frame, 
 }
 
 static inline bool
-pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool records)
 {
 	const struct flow *candidate = e->lookup.candidate;
 
-	return likely(e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow) &&
-	       likely(pipeline_is_locality_known(o, frame, e)) && likely(!pipeline_is_on_lower(o, frame)) &&
-	       fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
+	if (!likely(e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow) ||
+	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
+		return false;
+	if (__builtin_expect(records, 0))
+		return fastpath_apply_recorded(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now, frame->len);
+	return fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
 }
 
 /* Sets the ends for which probes of the packet fire, as locality_of_packet() does; `flow.local` may have further ends,
@@ -201,7 +215,7 @@ pipeline_count_fast(struct observer *o, bool screened, const struct fast_firings
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
 {
-	const bool fast = o->fast, screened = o->screened;
+	const bool fast = o->fast, screened = o->screened, records = o->records;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
 	struct fast_firings firings;
@@ -219,7 +233,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		if (pipeline_is_loopback_copy(frame, e))
 			o->counters.loopback_duplicates++;
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
-					  pipeline_apply_fast(o, frame, e), 1))
+					  pipeline_apply_fast(o, frame, e, records), 1))
 			pipeline_count_fast(o, screened, &firings);
 		else
 			pipeline_apply_slow(o, frame, e);

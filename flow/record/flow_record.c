@@ -177,6 +177,27 @@ record_prepare(struct flow_table *table, struct flow *flow)
 		wheel_requeue(table, flow_index_of(table, flow));
 }
 
+struct record_origin
+record_origin(const struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record = flow_table_record(table, flow);
+
+	return record != NULL ? (struct record_origin){record->interface, record->vlan} :
+				(struct record_origin){0, RECORD_NO_VLAN};
+}
+
+void
+record_set_origin(struct flow_table *table, const struct flow *flow, struct record_origin origin)
+{
+	struct flow_record *record;
+
+	if (table->records.entries == NULL)
+		return;
+	record = &table->records.entries[flow_index_of(table, flow)];
+	record->interface = origin.interface;
+	record->vlan = origin.vlan;
+}
+
 void
 record_drop(struct flow_table *table, const struct flow *flow)
 {

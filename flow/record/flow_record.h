@@ -88,6 +88,8 @@ void flow_table_set_record_handler(struct flow_table *table, record_handler *han
  * get a record with their next packet (RECORD_LATE).  False with errno if out of address space. */
 bool flow_table_keep_records(struct flow_table *table, bool keep);
 
+bool flow_table_keeps_records(const struct flow_table *table);
+
 /* Bytes reserved for the records of `flows` flows. */
 size_t flow_table_records_size(uint32_t flows);
 

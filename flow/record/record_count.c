@@ -105,6 +105,14 @@ record_count_anomaly(struct flow_table *table, const struct flow *flow, enum ano
 }
 
 void
+record_count_anomalies(struct flow_table *table, const struct flow *flow, const struct packet *packet)
+{
+	for (unsigned a = 1; packet->worst_anomaly != ANOMALY_NONE && a < ANOMALY_COUNT; a++)
+		if (anomaly_has(&packet->anomalies, (enum anomaly)a))
+			record_count_anomaly(table, flow, (enum anomaly)a);
+}
+
+void
 record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
 		    struct record_packet *p)
 {
@@ -116,9 +124,8 @@ record_count_packet(struct flow_table *table, const struct flow *flow, const str
 		record_take_first_packet(records, flow, record, packet, p);
 	else if ((p->flags & TCP_SYN) != 0 && flow_record_role(record) != RECORD_ROLE_SEEN)
 		record_set_role(flow, record);
-	for (unsigned a = 1; packet->worst_anomaly != ANOMALY_NONE && a < ANOMALY_COUNT; a++)
-		if (anomaly_has(&packet->anomalies, (enum anomaly)a))
-			record_count_anomaly(table, flow, (enum anomaly)a);
+	if (flow->kind != FLOW_SCTP) /* counts them also of packets that it drops */
+		record_count_anomalies(table, flow, packet);
 	record_apply_packet(records, &table->cold[flow_index_of(table, flow)], record, p);
 }
 
@@ -160,6 +167,12 @@ record_change_window(struct record_table *records, struct flow_record *record, c
 	record_set_time(&record->closed_us[sender], &record->closed_high[sender], p->now);
 	record->zero_windows[sender] = record_increment_u16(record->zero_windows[sender]);
 	records->totals.zero_windows[sender != flow_record_client(record)]++;
+}
+
+bool
+record_window_is_closed(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	return (table->records.entries[flow_index_of(table, flow)].bits & RECORD_WINDOW_CLOSED << endpoint) != 0;
 }
 
 void
@@ -206,11 +219,15 @@ record_count_out_of_order(struct flow_table *table, const struct flow *flow, uns
 }
 
 void
-record_complete_handshake(struct flow_table *table, const struct flow *flow, uint64_t now)
+record_complete_handshake(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now)
 {
-	struct flow_record *record = record_of(table, flow);
+	struct flow_record *record;
 
-	if ((record->bits & RECORD_FROM_START) == 0 || record->handshake_us != RECORD_UNKNOWN_US)
+	if (table->records.entries == NULL)
+		return;
+	record = record_of(table, flow);
+	if ((record->bits & RECORD_FROM_START) == 0 || record->handshake_us != RECORD_UNKNOWN_US ||
+	    endpoint == flow_record_client(record))
 		return;
 	record->handshake_us = record_us_between(table->cold[flow_index_of(table, flow)].first_seen, now);
 	record_add_sample(&table->records.totals.handshake, record->handshake_us);

@@ -196,6 +196,12 @@ flow_table_set_record_handler(struct flow_table *table, record_handler *handler,
 	table->records.context = context;
 }
 
+bool
+flow_table_keeps_records(const struct flow_table *table)
+{
+	return table->records.entries != NULL;
+}
+
 const struct flow_record *
 flow_table_record(const struct flow_table *table, const struct flow *flow)
 {

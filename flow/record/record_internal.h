@@ -60,6 +60,10 @@ void record_count_packet(struct flow_table *table, const struct flow *flow, cons
 
 /* Slow path: counts an anomaly of a packet. */
 void record_count_anomaly(struct flow_table *table, const struct flow *flow, enum anomaly anomaly);
+void record_count_anomalies(struct flow_table *table, const struct flow *flow, const struct packet *packet);
+
+/* TCP: whether an endpoint has closed its window. */
+bool record_window_is_closed(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* TCP: a round trip of `us` microseconds was measured; 0: none was. */
 void record_count_round_trip(struct flow_table *table, const struct flow *flow, uint32_t us);
@@ -68,8 +72,8 @@ void record_count_round_trip(struct flow_table *table, const struct flow *flow, 
 void record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_retransmit_kind kind);
 void record_count_out_of_order(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* TCP: the client has acknowledged the SYN,ACK.  The record has begun. */
-void record_complete_handshake(struct flow_table *table, const struct flow *flow, uint64_t now);
+/* TCP: endpoint `endpoint` has received the ACK of its SYN: with the server's the handshake is complete. */
+void record_complete_handshake(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now);
 
 /* Endpoint `by` has reset the connection with a RST or ABORT, or refused the attempt.  `state`: enum tcp_state that it
  * had before. */
@@ -92,6 +96,14 @@ void record_check_end(struct flow_table *table, struct flow *flow);
 
 /* Reports the end of the connection, unless it was reported: its flow is about to be removed for this reason. */
 void record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason);
+
+/* The interface and VLAN of a connection, for a new incarnation of it that begins without a frame. */
+struct record_origin {
+	uint16_t interface, vlan;
+};
+
+struct record_origin record_origin(const struct flow_table *table, const struct flow *flow);
+void record_set_origin(struct flow_table *table, const struct flow *flow, struct record_origin origin);
 
 /* The flow is removed. */
 void record_drop(struct flow_table *table, const struct flow *flow);

@@ -3,6 +3,7 @@
 #include "flow/sctp/sctp.h"
 
 #include "dissect/transport/sctp_chunks.h"
+#include "flow/record/record_internal.h"
 #include "flow/sctp/sctp_packet.h"
 
 /* After this many consecutive packets with the same wrong tag another association is assumed. */
@@ -137,11 +138,13 @@ sctp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 {
 	struct flow_events events = {.count = 0};
 
+	record_prepare(table, flow);
 	if (sctp_paths_are_known(table, flow)) {
 		sctp_apply_input(flow, 0, SCTP_INPUT_SUPERSEDED, now, &events);
 		sctp_apply_input(flow, 1, SCTP_INPUT_SUPERSEDED, now, &events);
 		flow_report_events(table, flow, &events);
 	}
+	record_report_removal(table, flow, RECORD_IDLE);
 	sctp_addrs_release_both(table, flow);
 	flow_table_remove_flow(table, flow);
 	flow_table_counters_rw(table)->reused++;

@@ -3,6 +3,7 @@
 #include "flow/sctp/sctp_packet.h"
 
 #include "dissect/transport/sctp_chunks.h"
+#include "flow/record/record_internal.h"
 
 enum { INIT_FIXED = 20, INIT_PARAMETERS = 16, DATA_HEADER = 16, I_DATA_HEADER = 20 };
 
@@ -118,10 +119,27 @@ sctp_apply_input(struct flow *flow, unsigned endpoint, enum sctp_input input, ui
 	}
 }
 
+/* The endpoint has left the association: after a SHUTDOWN, or an ABORT, which may refuse the attempt. */
+static void
+sctp_record_close(const struct sctp_packet_ctx *ctx, enum sctp_input input, uint8_t before)
+{
+	bool refused = before == SCTP_STATE_COOKIE_WAIT && (ctx->peer->flags & SCTP_EP_INIT_SEEN) == 0;
+
+	if (input == SCTP_INPUT_SEND_ABORT)
+		record_set_reset(ctx->table, ctx->flow, ctx->endpoint, false, 0);
+	else if (input == SCTP_INPUT_RECV_ABORT)
+		record_set_reset(ctx->table, ctx->flow, 1 - ctx->endpoint, refused, 0);
+	record_set_down(ctx->table, ctx->flow);
+}
+
 static void
 sctp_packet_input(const struct sctp_packet_ctx *ctx, enum sctp_input input)
 {
+	uint8_t before = ctx->e->state;
+
 	sctp_apply_input(ctx->flow, ctx->endpoint, input, ctx->now, ctx->events);
+	if (ctx->e->state == SCTP_STATE_CLOSED && before != SCTP_STATE_CLOSED && before != SCTP_STATE_NONE)
+		sctp_record_close(ctx, input, before);
 }
 
 /* In a state from ESTABLISHED to SHUTDOWN_ACK_SENT. */
@@ -149,6 +167,7 @@ sctp_flow_reclassify(const struct sctp_packet_ctx *ctx)
 		ctx->e->pending_tag = 0;
 		sctp_addrs_index_tags(table, flow, ctx->endpoint);
 	}
+	record_check_end(table, flow);
 	if (class == before && sctp_association_is_closed(flow) == ctx->was_closed)
 		return;
 	flow_set_evict_class(table, flow, class);
@@ -371,8 +390,11 @@ sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 	struct sctp_packet_ctx ctx = sctp_packet_begin(table, flow, endpoint, packet, &bundle, now, events);
 	struct cursor c = sctp_chunks(packet);
 	bool of_restart = !bundle.init && !bundle.reflected && sctp_packet_is_of_restart(ctx.peer, packet);
+	uint64_t bytes = flow->sctp[endpoint].bytes;
 	struct sctp_chunk chunk;
 
+	record_prepare(table, flow);
+	record_count_anomalies(table, flow, packet);
 	if (bundle.anomaly != ANOMALY_NONE || !sctp_tag_is_valid(flow, endpoint, packet, &bundle))
 		return;
 	ctx.e->packets++;
@@ -384,6 +406,12 @@ sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		if (!sctp_process_sent_chunk(&ctx, &chunk))
 			break;
 	}
+	if (record_unlikely(flow_table_records(table) != NULL))
+		record_count_packet(table, flow, packet,
+				    &(struct record_packet){.now = now,
+							    .sender = endpoint,
+							    .fresh = flow->sctp[endpoint].bytes > bytes,
+							    .answers = true});
 	sctp_flow_reclassify(&ctx);
 }
 

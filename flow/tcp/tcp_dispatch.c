@@ -5,6 +5,7 @@
 #include "flow/tcp/tcp_order.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define TCP_SLOW_PATH_FLAGS (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)
 
@@ -38,13 +39,37 @@ tcp_classify_repeat(struct tcp_segment_ctx *ctx)
 		ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
 }
 
+/* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */
+static __attribute__((noinline)) void
+tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endpoint, const struct packet *packet,
+		uint64_t bytes, uint64_t now)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+	const struct tcp_layer *t = &packet->tcp;
+	bool window_known = (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK &&
+			    (e->flags & TCP_EP_SEQ_KNOWN) != 0;
+
+	record_count_packet(
+	    table, flow, packet,
+	    &(struct record_packet){
+		.now = now,
+		.sender = endpoint,
+		.flags = t->flags,
+		.window_closed = window_known ? e->wnd == 0 : record_window_is_closed(table, flow, endpoint),
+		.fresh = packet->payload_wire != 0 && e->bytes > bytes,
+		.answers = tcp_ack_covers_payload(&flow->tcp[1 - endpoint], t->ack),
+	    });
+}
+
 /* Not inlined, so that the fast path needs no stack frame. */
 static __attribute__((noinline)) void
 tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		   uint64_t now, struct flow_events *events)
 {
 	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
+	uint64_t bytes = ctx.ep->bytes;
 
+	record_prepare(table, flow);
 	ctx.ep->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
 	ctx.ep->slow_reasons &= (uint8_t)~TCP_SLOW_DUPLICATE;
 	tcp_classify_repeat(&ctx);
@@ -55,6 +80,8 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 		return;
 	}
 	tcp_process_sent(&ctx);
+	if (unlikely(flow_table_records(table) != NULL))
+		tcp_record_sent(table, flow, endpoint, packet, bytes, now);
 	tcp_segment_end(&ctx);
 }
 
@@ -68,6 +95,7 @@ tcp_slow_path_received(struct flow_table *table, struct flow *flow, unsigned end
 	if ((ctx.peer->slow_reasons & TCP_SLOW_DUPLICATE) != 0)
 		return ANOMALY_NONE;
 	anomaly = tcp_process_received(&ctx);
+	record_count_anomaly(table, flow, anomaly);
 	tcp_segment_end(&ctx);
 	return anomaly;
 }
@@ -81,10 +109,13 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_send(e, &s) &&
 		   tcp_fast_timestamp_is_new(&flow->tcp[1 - endpoint], &s))) {
+		record_prepare(table, flow);
 		tcp_fast_apply_sent(e, &s);
 		if (s.len != 0)
 			tcp_fast_apply_payload(flow_table_tcp_pools(table), e, &s, packet_send_stamp(packet),
 					       (uint32_t)(now / 1000));
+		if (unlikely(flow_table_records(table) != NULL))
+			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, now);
 	} else {
 		e->segments_sent++;
 		tcp_slow_path_sent(table, flow, endpoint, packet, now, events);
@@ -100,7 +131,7 @@ tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpo
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
 		   tcp_fast_timestamp_is_new(e, &s)))
-		tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000));
+		record_count_round_trip(table, flow, tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000)));
 	else
 		return tcp_slow_path_received(table, flow, endpoint, packet, now, events);
 	return ANOMALY_NONE;

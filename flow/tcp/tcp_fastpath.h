@@ -74,16 +74,17 @@ tcp_fast_apply_payload(struct tcp_pools *pools, struct tcp_endpoint *e, const st
 		tcp_rtt_start(e, s->seq, us);
 }
 
-static inline void
+/* Returns the round trip sample that the segment completes, 0 if there is none. */
+static inline uint32_t
 tcp_fast_apply_received(struct tcp_endpoint *e, const struct tcp_fast_segment *s, uint32_t us)
 {
 	if (s->tsval != 0 && e->segments_sent != 0 && !tcp_seq_before(e->last_ack_sent, e->rcv_nxt))
 		e->ts_recent = s->tsval;
 	e->rcv_nxt += s->len;
 	if (s->ack == e->una)
-		return;
+		return 0;
 	e->una = s->ack;
-	tcp_rtt_on_ack(e, us);
+	return tcp_rtt_on_ack(e, us);
 }
 
 #endif

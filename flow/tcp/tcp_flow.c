@@ -138,11 +138,13 @@ tcp_flow_flush_deferred(void *context, const struct flow *found)
 	flow = flow_table_lookup(table, &found->key, found->hash);
 	if (flow == NULL)
 		return;
+	record_prepare(table, flow);
 	events.count = 0;
 	tcp_apply_deferred(table, flow, 0, flow->last_seen, &events);
 	tcp_apply_deferred(table, flow, 1, flow->last_seen, &events);
 	flow_report_events(table, flow, &events);
 	tcp_flow_reclassify(table, flow, flow->last_seen);
+	flow_table_report_ended(table);
 }
 
 void

@@ -116,12 +116,14 @@ tcp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 {
 	struct flow_events events;
 
+	record_prepare(table, flow);
 	events.count = 0;
 	tcp_apply_deferred(table, flow, 0, now, &events);
 	tcp_apply_deferred(table, flow, 1, now, &events);
 	tcp_change_state(table, flow, flow->first_sender, TCP_INPUT_SUPERSEDED, now, &events);
 	tcp_change_state(table, flow, 1u - flow->first_sender, TCP_INPUT_SUPERSEDED, now, &events);
 	flow_report_events(table, flow, &events);
+	record_report_removal(table, flow, RECORD_IDLE);
 	pending_syn_remove(table, flow);
 	loss_pool_release(table, flow);
 	flow_table_remove_flow(table, flow);
@@ -171,6 +173,7 @@ tcp_store_pending_syn(struct flow_table *table, struct flow *flow, unsigned send
 			      .ts = now,
 			      .reply_segments = flow->tcp[1 - sender].segments_sent,
 			      .payload_len = packet->payload_wire,
+			      .wire = packet->frame != NULL ? packet->frame->len : 0,
 			      .sender = sender,
 			      .header = packet->tcp,
 			  });
@@ -181,7 +184,10 @@ static struct flow *
 tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 {
 	const struct pending_syn syn = *pending_syn_find(table, old);
-	struct packet packet = {.transport = TRANSPORT_TCP, .tcp = syn.header, .payload_wire = syn.payload_len};
+	struct frame frame = {.len = syn.wire};
+	struct packet packet = {
+	    .frame = &frame, .transport = TRANSPORT_TCP, .tcp = syn.header, .payload_wire = syn.payload_len};
+	struct record_origin origin = record_origin(table, old);
 	struct flow_key key = old->key;
 	uint32_t hash = old->hash;
 	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
@@ -193,6 +199,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
 	flow->slow = slow & 1u;
+	record_set_origin(table, flow, origin);
 	events.count = 0;
 	tcp_segment_sent(table, flow, syn.sender, &packet, now, &events);
 	flow_report_events(table, flow, &events);

@@ -46,6 +46,7 @@ struct pending_syn {
 	uint64_t ts;		 /* when it was captured, ns */
 	uint32_t reply_segments; /* segments that the receiver had sent by then */
 	uint32_t payload_len;
+	uint32_t wire; /* length of its frame */
 	unsigned sender;
 	struct tcp_layer header;
 };

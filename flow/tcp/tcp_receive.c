@@ -70,7 +70,7 @@ tcp_received_in_syn_sent(struct tcp_segment_ctx *ctx)
 		return;
 	}
 	e->una = t->ack;
-	tcp_rtt_on_ack(e, ctx->us);
+	record_count_round_trip(ctx->table, ctx->flow, tcp_rtt_on_ack(e, ctx->us));
 	e->slow_reasons |= TCP_SLOW_SYN_ACK_DEFERRED;
 	tcp_defer_input(ctx, TCP_SLOW_SYN_ACK_DEFERRED);
 }
@@ -165,13 +165,14 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 			return false;
 		tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
 								       EVENT_TCP_ACCEPT_ESTABLISHED);
+		record_complete_handshake(ctx->table, ctx->flow, ctx->endpoint, ctx->now);
 	}
 	/* Mid-stream: the first ACK captured shows what is outstanding. */
 	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && ctx->peer->segments_sent == 1 && una - ack < TCP_WINDOW_MAX)
 		e->una = una = ack;
 	if (tcp_seq_before(una, ack)) {
 		e->una = ack;
-		tcp_rtt_on_ack(e, ctx->us);
+		record_count_round_trip(ctx->table, ctx->flow, tcp_rtt_on_ack(e, ctx->us));
 	}
 	if (e->state == TCP_STATE_SYN_RECEIVED)
 		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_SYN);

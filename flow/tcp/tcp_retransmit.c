@@ -228,6 +228,7 @@ tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t e
 
 	e->flags |= TCP_EP_LAST_RETRANSMITTED;
 	tcp_count_retransmission(ctx->table, ctx->flow, ctx->endpoint);
+	record_count_resent(ctx->table, ctx->flow, class.kind);
 	tcp_rtt_cancel(e);
 	if (!syn)
 		retransmit_update_state(ctx, loss, &v, class);

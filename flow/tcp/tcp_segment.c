@@ -66,6 +66,16 @@ tcp_enter_state(struct tcp_segment_ctx *ctx, enum tcp_state state)
 	ctx->before = *e;
 }
 
+/* The connection is reset by a RST of `by`.  A RST that answers a SYN refuses the attempt. */
+static void
+tcp_record_reset(struct flow_table *table, const struct flow *flow, unsigned by)
+{
+	const struct tcp_endpoint *e = &flow->tcp[by];
+	bool refused = flow->tcp[1 - by].state == TCP_STATE_SYN_SENT && (e->flags & TCP_EP_ISS_KNOWN) == 0;
+
+	record_set_reset(table, flow, by, refused, e->state);
+}
+
 void
 tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input)
 {
@@ -73,6 +83,9 @@ tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input)
 
 	if (next == state)
 		return;
+	if (input == TCP_INPUT_SEND_RST || input == TCP_INPUT_RECV_RST)
+		tcp_record_reset(ctx->table, ctx->flow,
+				 input == TCP_INPUT_SEND_RST ? ctx->endpoint : 1 - ctx->endpoint);
 	if (state == TCP_STATE_NONE) {
 		if (next == TCP_STATE_CLOSED || next == TCP_STATE_LISTEN) {
 			/* the state before the first captured segment; the input applies to it */
@@ -147,6 +160,8 @@ tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint,
 
 	if (next == (enum tcp_state)e->state)
 		return;
+	if (input == TCP_INPUT_RECV_RST)
+		tcp_record_reset(table, flow, 1 - endpoint);
 	event = flow_events_add(events, EVENT_TCP_STATE_CHANGE, endpoint, ts);
 	event->tcp_before = *e;
 	tcp_endpoint_set_state(table, flow, endpoint, next, ts);
@@ -240,6 +255,7 @@ tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now)
 	}
 	flow_set_evict_class(table, flow, class);
 	flow_set_deadline(table, flow, wait < deadline ? wait : deadline);
+	record_check_end(table, flow);
 }
 
 void

@@ -4,6 +4,7 @@
 #define NETOBS_FLOW_TCP_TCP_SEGMENT_H
 
 #include "flow/flow_internal.h"
+#include "flow/record/record_internal.h"
 #include "flow/tcp/tcp.h"
 #include "flow/tcp/tcp_machine.h"
 #include "flow/tcp/tcp_pools.h"
@@ -136,26 +137,27 @@ tcp_us_since(uint32_t then, uint32_t us)
 	return tcp_seq_before(us, then) ? 0 : us - then;
 }
 
-/* Adds a round trip sample. */
-static inline void
+/* Adds a round trip sample.  Returns it, 0 if it was dropped. */
+static inline uint32_t
 tcp_rtt_add_sample(struct tcp_endpoint *e, uint32_t us)
 {
 	uint32_t off;
 
 	if (us > TCP_RTT_MAX_US)
-		return;
+		return 0;
 	if (us == 0)
 		us = 1; /* 0 means unknown */
 	if (e->srtt_us == 0) {
 		e->srtt_us = us;
 		e->rttvar_us = us / 2;
-		return;
+		return us;
 	}
 	off = us > e->srtt_us ? us - e->srtt_us : e->srtt_us - us;
 	e->rttvar_us += off / 4 - e->rttvar_us / 4;
 	e->srtt_us += us / 8 - e->srtt_us / 8;
 	if (e->srtt_us == 0)
 		e->srtt_us = 1;
+	return us;
 }
 
 /* Starts timing `seq`. */
@@ -176,14 +178,14 @@ tcp_rtt_start_if_idle(struct tcp_endpoint *e, uint32_t seq, uint32_t us)
 		tcp_rtt_start(e, seq, us);
 }
 
-/* An ACK has advanced una. */
-static inline void
+/* An ACK has advanced una.  Returns the round trip sample that it completes, 0 if there is none. */
+static inline uint32_t
 tcp_rtt_on_ack(struct tcp_endpoint *e, uint32_t us)
 {
 	if ((e->flags & TCP_EP_RTT_PENDING) == 0 || !tcp_seq_before(e->rtt_seq, e->una))
-		return;
+		return 0;
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
-	tcp_rtt_add_sample(e, us - e->rtt_us);
+	return tcp_rtt_add_sample(e, us - e->rtt_us);
 }
 
 static inline void
@@ -251,6 +253,13 @@ static inline uint32_t
 tcp_seq_max(uint32_t a, uint32_t b)
 {
 	return tcp_seq_before(a, b) ? b : a;
+}
+
+/* Whether a segment with this ACK number was sent after all payload of its sender's peer had arrived. */
+static inline bool
+tcp_ack_covers_payload(const struct tcp_endpoint *peer, uint32_t ack)
+{
+	return !tcp_seq_before(ack, peer->nxt - ((peer->flags & TCP_EP_FIN_SENT) != 0));
 }
 
 #endif

@@ -329,6 +329,7 @@ tcp_sent_repeat(struct tcp_segment_ctx *ctx, uint32_t end)
 		e->una = seq;
 	if (ctx->repeat.kind == TCP_REPEAT_REORDERED) {
 		flow_table_counters_rw(ctx->table)->reordered_segments++;
+		record_count_out_of_order(ctx->table, ctx->flow, ctx->endpoint);
 		tcp_log_segment(ctx, seq, end, true);
 	} else {
 		tcp_loss_on_retransmission(ctx, seq, end);

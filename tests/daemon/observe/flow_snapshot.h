@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/flow.h"
+#include "flow/record/flow_record.h"
 
 struct flow_snapshot {
 	const struct flow_table *table;
-	struct flow *flows; /* in the order of their connection ids, as are the next two */
+	struct flow *flows; /* in the order of their connection ids, as are the next three */
 	uint64_t *ids;
 	uint64_t *starts;
+	struct flow_record *records; /* zero if none is kept */
 	unsigned count, capacity;
 };
 
@@ -29,10 +30,13 @@ flow_snapshot_add(void *context, const struct flow *flow)
 		s->ids[at] = s->ids[at - 1];
 		s->starts[at] = s->starts[at - 1];
 		s->flows[at] = s->flows[at - 1];
+		s->records[at] = s->records[at - 1];
 	}
 	s->ids[at] = id;
 	s->starts[at] = flow_first_seen(s->table, flow);
 	s->flows[at] = *flow;
+	s->records[at] = flow_table_record(s->table, flow) != NULL ? *flow_table_record(s->table, flow) :
+								     (struct flow_record){0};
 	s->flows[at].local_epoch = 0; /* a cached decision, which the slow path need not have made */
 }
 
@@ -46,7 +50,8 @@ flow_snapshot_take(struct flow_snapshot *s, const struct flow_table *table)
 	s->flows = calloc(s->capacity + 1u, sizeof *s->flows);
 	s->ids = calloc(s->capacity + 1u, sizeof *s->ids);
 	s->starts = calloc(s->capacity + 1u, sizeof *s->starts);
-	if (s->flows == NULL || s->ids == NULL || s->starts == NULL)
+	s->records = calloc(s->capacity + 1u, sizeof *s->records);
+	if (s->flows == NULL || s->ids == NULL || s->starts == NULL || s->records == NULL)
 		abort();
 	flow_table_visit(table, flow_snapshot_add, s);
 }
@@ -57,6 +62,7 @@ flow_snapshot_free(struct flow_snapshot *s)
 	free(s->flows);
 	free(s->ids);
 	free(s->starts);
+	free(s->records);
 }
 
 /* The connection id of the first flow that differs, 0 if all are equal. */
@@ -67,7 +73,8 @@ flow_snapshot_difference(const struct flow_snapshot *a, const struct flow_snapsh
 
 	for (unsigned i = 0; i < common; i++)
 		if (a->ids[i] != b->ids[i] || a->starts[i] != b->starts[i] ||
-		    memcmp(&a->flows[i], &b->flows[i], sizeof a->flows[i]) != 0)
+		    memcmp(&a->flows[i], &b->flows[i], sizeof a->flows[i]) != 0 ||
+		    memcmp(&a->records[i], &b->records[i], sizeof a->records[i]) != 0)
 			return a->ids[i];
 	if (a->count == b->count)
 		return 0;

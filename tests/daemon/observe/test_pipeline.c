@@ -2,7 +2,8 @@
 /* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
  * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
- * a tracer is attached besides, on the slow path.  Each Ethernet capture is observed a second time as if captured on
+ * a tracer is attached besides, on the slow path.  So must be the connection records and the reports of connections
+ * that have ended or are open, also if records are kept from the middle of the capture on.  Each Ethernet capture is observed a second time as if captured on
  * "any".  Directories of more captures may be given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +44,7 @@ static struct {
 	unsigned count;
 	unsigned long connections; /* of all captures */
 	unsigned long rejected;	   /* firings, on the fast path */
+	unsigned long reports[RECORD_REASON_COUNT];
 } capture;
 
 static uint32_t
@@ -58,6 +60,7 @@ struct observer_snapshot {
 	struct flow_snapshot flows;
 	struct flow_counters counters;
 	struct observe_counters observed;
+	struct record_totals totals;
 };
 
 static void
@@ -66,6 +69,7 @@ observer_snapshot_take(struct observer_snapshot *s, const struct observer *o)
 	flow_snapshot_take(&s->flows, observer_flows(o));
 	s->counters = *flow_table_counters(observer_flows(o));
 	s->observed = *observer_counters(o);
+	s->totals = *flow_table_record_totals(observer_flows(o));
 }
 
 static void
@@ -77,6 +81,8 @@ compare(const struct observer_snapshot *a, const struct observer_snapshot *b)
 		fail_msg("%s: other counters", capture.name);
 	if (memcmp(&a->counters, &b->counters, sizeof a->counters) != 0)
 		fail_msg("%s: other counters of the flow table", capture.name);
+	if (memcmp(&a->totals, &b->totals, sizeof a->totals) != 0)
+		fail_msg("%s: other totals of records", capture.name);
 	if (difference != 0)
 		fail_msg("%s: connection %lu differs", capture.name, (unsigned long)difference);
 }
@@ -179,7 +185,42 @@ compare_listeners(const struct listener *a, const struct listener *b)
 		fail_msg("%s: other firings matched", capture.name);
 }
 
+/* --- the reports of one observer --- */
+
+struct reports {
+	const struct flow_table *flows;
+	uint64_t digest;
+	unsigned long count[RECORD_REASON_COUNT];
+};
+
+static void
+on_record(void *context, const struct flow *flow, const struct flow_record *record, enum record_reason reason)
+{
+	struct reports *r = context;
+	uint64_t last_seen = flow_last_seen(r->flows, flow);
+
+	assert_ptr_equal(flow_table_record(r->flows, flow), record);
+	assert_true((record->bits & RECORD_ENDED) == 0);
+	r->count[reason]++;
+	r->digest = hash_bytes(r->digest ^ reason, &flow->key, sizeof flow->key);
+	r->digest = hash_bytes(r->digest, record, sizeof *record);
+	r->digest = hash_bytes(r->digest, &last_seen, sizeof last_seen);
+}
+
+static void
+compare_reports(const struct reports *a, const struct reports *b)
+{
+	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
+		if (a->count[reason] != b->count[reason])
+			fail_msg("%s: %lu and %lu connections reported for reason %u", capture.name, a->count[reason],
+				 b->count[reason], reason);
+	if (a->digest != b->digest)
+		fail_msg("%s: other reports", capture.name);
+}
+
 /* --- five observers, one capture --- */
+
+enum keeping { NO_RECORDS, FROM_START, FROM_MIDDLE };
 
 struct variant {
 	enum view_mode view;
@@ -187,13 +228,24 @@ struct variant {
 	uint32_t flows;	 /* so few that some are evicted, or enough */
 	bool prefixes;	 /* some addresses are local */
 	bool lower;	 /* duplicates of lower devices are left out */
+	enum keeping records;
 };
 
 enum tracing { UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
 
+static void
+start_reports(struct observer *o, const struct variant *variant, struct reports *reports)
+{
+	reports->flows = observer_flows(o);
+	observer_set_record_handler(o, on_record, reports);
+	observer_set_active_interval(o, variant->records == NO_RECORDS ? 0 : SECOND);
+	if (variant->records == FROM_START)
+		assert_true(observer_keep_records(o, true));
+}
+
 static struct observer *
 observe(const struct variant *variant, const struct config *config, struct local_addrs *local_addrs,
-	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener)
+	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener, struct reports *reports)
 {
 	static const struct emitter_listener receiver = {
 	    .fire = on_firing, .poll = on_poll, .rejects = on_screening, .count_rejected = on_rejection};
@@ -207,9 +259,12 @@ observe(const struct variant *variant, const struct config *config, struct local
 		observer_set_listener(o, &receiver, listener);
 	if (variant->lower)
 		observer_set_lower_dedup(o, dedup);
+	start_reports(o, variant, reports);
 	for (unsigned at = 0; at < capture.count; at += count) {
 		bool traced = tracing >= FORMULAS_TRACED;
 
+		if (variant->records == FROM_MIDDLE && at >= capture.count / 2)
+			assert_true(observer_keep_records(o, true));
 		count = capture.count - at < variant->batch ? capture.count - at : variant->batch;
 		if (tracing == COMES_AND_GOES) {
 			traced = random_below(&random, 2) == 0;
@@ -253,11 +308,13 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 	    local_addrs_new(prefixes, variant->prefixes ? sizeof prefixes / sizeof prefixes[0] : 0);
 	struct listener listeners[TRACED + 1] = {0};
 	struct observer *observers[TRACED + 1];
+	struct reports reports[TRACED + 1] = {0};
 
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	for (unsigned i = UNTRACED; i <= TRACED; i++)
-		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i]);
+		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
+				       &reports[i]);
 	compare_listeners(&listeners[SCREENED], &listeners[FORMULAS_TRACED]);
 	capture.rejected += listeners[SCREENED].rejected;
 	for (unsigned later = 0; later < 2; later++) {
@@ -267,10 +324,14 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 		compare_observers(observers[COMES_AND_GOES], observers[TRACED]);
 		compare_observers(observers[SCREENED], observers[FORMULAS_TRACED]);
 		for (unsigned i = UNTRACED; i <= TRACED; i++)
-			observer_advance_clock(observers[i], end);
+			observer_advance_clock(observers[i], end + later * 600 * SECOND);
 	}
 	for (unsigned i = UNTRACED; i <= TRACED; i++)
 		observer_free(observers[i]);
+	for (unsigned i = UNTRACED; i < TRACED; i++)
+		compare_reports(&reports[i], &reports[TRACED]);
+	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
+		capture.reports[reason] += reports[TRACED].count[reason];
 	local_addrs_free(local_addrs);
 }
 
@@ -354,10 +415,10 @@ static void
 try_frames(void)
 {
 	static const struct variant variants[] = {
-	    {VIEW_MONITOR, 128, 100000, false, false}, {VIEW_BOTH, 1, 100000, false, false},
-	    {VIEW_HOST, 7, 100000, true, false},       {VIEW_HOST, 128, 100000, true, true},
-	    {VIEW_HOST, 128, 100000, false, false},    {VIEW_MONITOR, 1, 5, false, false},
-	    {VIEW_HOST, 128, 5, true, true},
+	    {VIEW_MONITOR, 128, 100000, false, false, NO_RECORDS}, {VIEW_BOTH, 1, 100000, false, false, FROM_MIDDLE},
+	    {VIEW_HOST, 7, 100000, true, false, FROM_START},	   {VIEW_HOST, 128, 100000, true, true, NO_RECORDS},
+	    {VIEW_HOST, 128, 100000, false, false, FROM_START},	   {VIEW_MONITOR, 1, 5, false, false, FROM_START},
+	    {VIEW_HOST, 128, 5, true, true, NO_RECORDS},
 	};
 	struct interfaces *interfaces;
 	struct lower_dedup *dedup = addresses_of_bridge(&interfaces);
@@ -413,6 +474,9 @@ test_every_capture(void **state)
 	snprintf(directory, sizeof directory, "%s/tests/captures", getenv("top_srcdir"));
 	try_all(directory);
 	assert_true(capture.connections > 1000 && capture.rejected > 5000);
+	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
+		if (capture.reports[reason] == 0)
+			fail_msg("no connection was reported for reason %u", reason);
 }
 
 /* --- local epochs --- */
