@@ -63,8 +63,6 @@ pipeline_fetch_flow(const struct observer *o, struct pipeline_group *group)
 	for (struct pipeline_entry *end = e + group->count; e != end; e++)
 		if (e->kind != PEEK_NONE)
 			flow_lookup_fetch_flow(o->flows, &e->lookup);
-	if (__builtin_expect(o->records, 0))
-		pipeline_fetch_records(o, group);
 }
 
 PIPELINE_STAGE
@@ -74,6 +72,8 @@ pipeline_fetch_cold(const struct observer *o, struct pipeline_group *group)
 
 	for (struct pipeline_entry *end = e + group->count; e != end; e++)
 		flow_lookup_fetch_cold(o->flows, &e->lookup, e->kind);
+	if (__builtin_expect(o->records, 0))
+		pipeline_fetch_records(o, group);
 }
 
 PIPELINE_STAGE

@@ -132,8 +132,6 @@ record_init(struct flow_record *record, uint16_t bits)
 	    .bits = (uint16_t)(bits | RECORD_BEGUN),
 	    .rtt_min_us = UINT32_MAX,
 	    .vlan = RECORD_NO_VLAN,
-	    .handshake_us = RECORD_UNKNOWN_US,
-	    .first_byte_us = RECORD_UNKNOWN_US,
 	};
 }
 

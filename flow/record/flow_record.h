@@ -33,6 +33,7 @@ enum record_bit {
 	RECORD_RESET = 0x0800,	       /* endpoint 0 has reset the connection; the next bit: endpoint 1 */
 	RECORD_REFUSED_ATTEMPT = 0x2000, /* the reset answered the attempt */
 	RECORD_DOWN = 0x4000,	       /* SCTP: an endpoint has left the association */
+	RECORD_HANDSHAKE = 0x8000,     /* handshake_us is known */
 };
 
 #define RECORD_ROLE_SHIFT 5
@@ -48,7 +49,7 @@ struct flow_record {
 	uint64_t answer_sum_us;
 	uint32_t rtt_min_us, rtt_max_us, rtt_samples;
 	uint32_t exchanges; /* requests that were answered */
-	uint32_t answer_max_us;
+	uint32_t answer_max_us; /* until RECORD_SERVER_SENT: from the first packet to `request_us`; 0 in reports */
 	uint32_t request_us;  /* last new byte of the request that waits for its answer */
 	uint16_t request_high;
 	uint16_t bits;	      /* enum record_bit */
@@ -57,8 +58,8 @@ struct flow_record {
 	/* Second cache line. */
 	union {
 		struct {
-			uint32_t handshake_us;	/* first SYN to the ACK of the SYN,ACK; RECORD_UNKNOWN_US unknown */
-			uint32_t first_byte_us; /* first packet to the server's first payload; RECORD_UNKNOWN_US */
+			uint32_t handshake_us;	/* first SYN to the ACK of the SYN,ACK */
+			uint32_t first_byte_us; /* first packet to the server's first payload */
 		};
 		uint64_t since; /* with RECORD_LATE: packet time from which the counts of this struct hold, ns */
 	};
@@ -138,13 +139,15 @@ flow_record_role(const struct flow_record *record)
 static inline uint32_t
 flow_record_handshake_us(const struct flow_record *record)
 {
-	return (record->bits & RECORD_LATE) != 0 ? RECORD_UNKNOWN_US : record->handshake_us;
+	return (record->bits & RECORD_HANDSHAKE) != 0 ? record->handshake_us : RECORD_UNKNOWN_US;
 }
 
 static inline uint32_t
 flow_record_first_byte_us(const struct flow_record *record)
 {
-	return (record->bits & RECORD_LATE) != 0 ? RECORD_UNKNOWN_US : record->first_byte_us;
+	uint16_t known = RECORD_FROM_START | RECORD_SERVER_SENT;
+
+	return (record->bits & known) == known ? record->first_byte_us : RECORD_UNKNOWN_US;
 }
 
 /* Segments of both ends that repeat sequence space, by cause. */

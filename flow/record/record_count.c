@@ -6,20 +6,15 @@
  * is the unknown name. */
 #define INTERFACE_PROBES 16u
 
-const uint32_t record_bucket_bounds_us[RECORD_BUCKETS] = {
-    100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000,
+const uint32_t record_bucket_bounds_us[RECORD_BUCKETS + 1] = {
+    100,    250,    500,     1000,    2500,    5000,     10000,     25000, 50000,
+    100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, UINT32_MAX,
 };
 
-void
-record_add_sample(struct record_histogram *histogram, uint32_t us)
-{
-	unsigned bucket = 0;
-
-	while (bucket < RECORD_BUCKETS && us > record_bucket_bounds_us[bucket])
-		bucket++;
-	histogram->count[bucket]++;
-	histogram->sum_us += us;
-}
+const uint8_t record_buckets_by_bit[32] = {
+    0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8,
+    9, 10, 11, 12, 13, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16,
+};
 
 static struct flow_record *
 record_of(struct flow_table *table, const struct flow *flow)
@@ -81,8 +76,10 @@ record_take_first_packet(struct record_table *records, const struct flow *flow, 
 			 const struct packet *packet, const struct record_packet *p)
 {
 	record_set_role(flow, record);
-	if ((record->bits & RECORD_LATE) == 0 && record_starts_connection(flow, record, p->sender))
+	if ((record->bits & RECORD_LATE) == 0 && record_starts_connection(flow, record, p->sender)) {
 		record->bits |= RECORD_FROM_START;
+		record_set_time(&record->request_us, &record->request_high, p->now);
+	}
 	if (packet->frame != NULL && packet->frame->interface != NULL)
 		record->interface = record_intern_interface(records, packet->frame->interface->name);
 	if (packet->ether.tagged)
@@ -126,19 +123,19 @@ record_count_packet(struct flow_table *table, const struct flow *flow, const str
 		record_set_role(flow, record);
 	if (flow->kind != FLOW_SCTP) /* counts them also of packets that it drops */
 		record_count_anomalies(table, flow, packet);
-	record_apply_packet(records, &table->cold[flow_index_of(table, flow)], record, p);
+	record_apply_packet(records, record, p);
 }
 
 void
-record_take_answer(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
-		   const struct record_packet *p)
+record_take_answer(struct record_table *records, struct flow_record *record, const struct record_packet *p)
 {
 	uint32_t us;
 
 	if ((record->bits & RECORD_SERVER_SENT) == 0) {
 		record->bits |= RECORD_SERVER_SENT;
 		if ((record->bits & RECORD_FROM_START) != 0)
-			record->first_byte_us = record_us_between(cold->first_seen, p->now);
+			record->first_byte_us = record_us_since_first(record, p->now);
+		record->answer_max_us = 0;
 	}
 	if ((record->bits & RECORD_WAITS) == 0 || !p->answers)
 		return;
@@ -226,9 +223,10 @@ record_complete_handshake(struct flow_table *table, const struct flow *flow, uns
 	if (table->records.entries == NULL)
 		return;
 	record = record_of(table, flow);
-	if ((record->bits & RECORD_FROM_START) == 0 || record->handshake_us != RECORD_UNKNOWN_US ||
+	if ((record->bits & (RECORD_FROM_START | RECORD_HANDSHAKE)) != RECORD_FROM_START ||
 	    endpoint == flow_record_client(record))
 		return;
+	record->bits |= RECORD_HANDSHAKE;
 	record->handshake_us = record_us_between(table->cold[flow_index_of(table, flow)].first_seen, now);
 	record_add_sample(&table->records.totals.handshake, record->handshake_us);
 }

@@ -60,11 +60,16 @@ record_report(struct flow_table *table, const struct flow *flow, enum record_rea
 	struct record_table *records = &table->records;
 	struct flow_record *record = &records->entries[flow_index_of(table, flow)];
 
+	uint32_t answer_max_us = record->answer_max_us;
+
 	record_measure_window(record, 0, flow->last_seen);
 	record_measure_window(record, 1, flow->last_seen);
 	records->totals.ended[flow->kind][reason]++;
+	if (record->exchanges == 0)
+		record->answer_max_us = 0;
 	if (records->handler != NULL)
 		records->handler(records->context, flow, record, reason);
+	record->answer_max_us = answer_max_us;
 }
 
 static void

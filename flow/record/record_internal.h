@@ -8,6 +8,9 @@
 
 #define record_unlikely(x) __builtin_expect(!!(x), 0)
 
+/* Functions of the fast path: gcc considers them too large. */
+#define RECORD_INLINE static __attribute__((always_inline)) inline void
+
 /* Interface names are at most this long, with the terminating zero. */
 #define RECORD_INTERFACE_NAME 16
 
@@ -41,6 +44,14 @@ struct record_packet {
 /* The records of a table; NULL if none are kept. */
 struct record_table *flow_table_records(const struct flow_table *table);
 
+/* Prefetches a record that begins soon. */
+static inline void
+record_prefetch(const struct flow_record *record)
+{
+	__builtin_prefetch(record, 1);
+	__builtin_prefetch(&record->since, 1);
+}
+
 /* Begins the record of a flow that is created. */
 void record_begin(struct flow_table *table, const struct flow *flow);
 
@@ -50,9 +61,8 @@ void record_prepare(struct flow_table *table, struct flow *flow);
 
 /* The rare cases of a packet. */
 void record_change_window(struct record_table *records, struct flow_record *record, const struct record_packet *p);
-void record_take_answer(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+void record_take_answer(struct record_table *records, struct flow_record *record,
 			const struct record_packet *p);
-void record_add_sample(struct record_histogram *histogram, uint32_t us);
 
 /* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
 void record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
@@ -145,7 +155,20 @@ record_us_since(uint32_t low, uint16_t high, uint64_t now)
 	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
 }
 
+/* By the highest bit of a time in microseconds: its bucket, or the one before. */
+extern const uint8_t record_buckets_by_bit[32];
+
 static inline void
+record_add_sample(struct record_histogram *histogram, uint32_t us)
+{
+	unsigned bucket = record_buckets_by_bit[31 - __builtin_clz(us | 1)];
+
+	bucket += us > record_bucket_bounds_us[bucket];
+	histogram->count[bucket]++;
+	histogram->sum_us += us;
+}
+
+RECORD_INLINE
 record_add_round_trip(struct record_table *records, struct flow_record *record, uint32_t us)
 {
 	record->rtt_sum_us += us;
@@ -157,22 +180,33 @@ record_add_round_trip(struct record_table *records, struct flow_record *record, 
 	record_add_sample(&records->totals.rtt, us);
 }
 
+/* Before the server's first payload: microseconds from the first packet to `now`. */
+static inline uint32_t
+record_us_since_first(const struct flow_record *record, uint64_t now)
+{
+	uint32_t us = record_us_since(record->request_us, record->request_high, now);
+
+	return us < RECORD_UNKNOWN_US - 1 - record->answer_max_us ? record->answer_max_us + us : RECORD_UNKNOWN_US - 1;
+}
+
 /* Fresh payload: part of a request, or an answer. */
-static inline void
-record_take_payload(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+RECORD_INLINE
+record_take_payload(struct record_table *records, struct flow_record *record,
 		    const struct record_packet *p)
 {
 	if (p->sender == flow_record_client(record)) {
+		if (record_unlikely((record->bits & RECORD_SERVER_SENT) == 0))
+			record->answer_max_us = record_us_since_first(record, p->now);
 		record_set_time(&record->request_us, &record->request_high, p->now);
 		record->bits |= RECORD_WAITS;
 	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT)) != RECORD_SERVER_SENT)) {
-		record_take_answer(records, cold, record, p);
+		record_take_answer(records, record, p);
 	}
 }
 
 /* Counts a packet.  The record has begun. */
-static inline void
-record_apply_packet(struct record_table *records, const struct flow_cold *cold, struct flow_record *record,
+RECORD_INLINE
+record_apply_packet(struct record_table *records, struct flow_record *record,
 		    const struct record_packet *p)
 {
 	record->wire[p->sender] += p->wire;
@@ -180,7 +214,7 @@ record_apply_packet(struct record_table *records, const struct flow_cold *cold, 
 	if (record_unlikely(p->window_closed != ((record->bits & RECORD_WINDOW_CLOSED << p->sender) != 0)))
 		record_change_window(records, record, p);
 	if (p->fresh)
-		record_take_payload(records, cold, record, p);
+		record_take_payload(records, record, p);
 }
 
 #endif

@@ -24,8 +24,8 @@ enum record_reason {
 #define RECORD_FLOW_KINDS (FLOW_SCTP + 1)
 #define RECORD_BUCKETS 16u
 
-/* Upper bounds of the buckets, inclusive, ascending, microseconds: 100 us to 10 s. */
-extern const uint32_t record_bucket_bounds_us[RECORD_BUCKETS];
+/* Upper bounds of the buckets, inclusive, ascending, microseconds: 100 us to 10 s; the last is no bound. */
+extern const uint32_t record_bucket_bounds_us[RECORD_BUCKETS + 1];
 
 struct record_histogram {
 	uint64_t count[RECORD_BUCKETS + 1]; /* not cumulative; the last bucket has no bound */

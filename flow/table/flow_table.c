@@ -120,6 +120,8 @@ flow_table_alloc_index(struct flow_table *table)
 		return ++table->high_water;
 	table->free_head = table->cold[index].evict_next;
 	__builtin_prefetch(&table->cold[table->free_head], 1);
+	if (table->records.entries != NULL)
+		record_prefetch(&table->records.entries[table->free_head]);
 	return index;
 }
 
