@@ -71,7 +71,7 @@ fastpath_record_tcp(struct flow_table *table, const struct flow_lookup *lookup, 
 	    .answers = peek->ack == flow->tcp[1 - lookup->sender].nxt,
 	};
 
-	record_apply_packet(&table->records, lookup->record, &p);
+	record_apply_packet(&table->records, lookup->record, p);
 	if (round_trip_us != 0)
 		record_add_round_trip(&table->records, lookup->record, round_trip_us);
 }
@@ -109,7 +109,7 @@ fastpath_record_udp(struct flow_table *table, const struct flow_lookup *lookup, 
 	struct record_packet p = {
 	    .now = now, .wire = wire, .sender = lookup->sender, .fresh = peek->payload_wire != 0, .answers = true};
 
-	record_apply_packet(&table->records, lookup->record, &p);
+	record_apply_packet(&table->records, lookup->record, p);
 }
 
 /* An overdue flow goes the slow path, where its timer runs first. */

@@ -123,23 +123,23 @@ record_count_packet(struct flow_table *table, const struct flow *flow, const str
 		record_set_role(flow, record);
 	if (flow->kind != FLOW_SCTP) /* counts them also of packets that it drops */
 		record_count_anomalies(table, flow, packet);
-	record_apply_packet(records, record, p);
+	record_apply_packet(records, record, *p);
 }
 
 void
-record_take_answer(struct record_table *records, struct flow_record *record, const struct record_packet *p)
+record_take_answer(struct record_table *records, struct flow_record *record, bool answers, uint64_t now)
 {
 	uint32_t us;
 
 	if ((record->bits & RECORD_SERVER_SENT) == 0) {
 		record->bits |= RECORD_SERVER_SENT;
 		if ((record->bits & RECORD_FROM_START) != 0)
-			record->first_byte_us = record_us_since_first(record, p->now);
+			record->first_byte_us = record_us_since_first(record, now);
 		record->answer_max_us = 0;
 	}
-	if ((record->bits & RECORD_WAITS) == 0 || !p->answers)
+	if ((record->bits & RECORD_WAITS) == 0 || !answers)
 		return;
-	us = record_us_since(record->request_us, record->request_high, p->now);
+	us = record_us_since(record->request_us, record->request_high, now);
 	record->bits &= (uint16_t)~RECORD_WAITS;
 	record->exchanges++;
 	record->answer_sum_us += us;
@@ -151,17 +151,15 @@ record_take_answer(struct record_table *records, struct flow_record *record, con
 /* --- TCP --- */
 
 void
-record_change_window(struct record_table *records, struct flow_record *record, const struct record_packet *p)
+record_change_window(struct record_table *records, struct flow_record *record, unsigned sender, uint64_t now)
 {
-	unsigned sender = p->sender;
-
-	if (!p->window_closed) {
-		record_measure_window(record, sender, p->now);
+	if ((record->bits & RECORD_WINDOW_CLOSED << sender) != 0) {
+		record_measure_window(record, sender, now);
 		record->bits &= (uint16_t)~(RECORD_WINDOW_CLOSED << sender);
 		return;
 	}
 	record->bits |= (uint16_t)(RECORD_WINDOW_CLOSED << sender);
-	record_set_time(&record->closed_us[sender], &record->closed_high[sender], p->now);
+	record_set_time(&record->closed_us[sender], &record->closed_high[sender], now);
 	record->zero_windows[sender] = record_increment_u16(record->zero_windows[sender]);
 	records->totals.zero_windows[sender != flow_record_client(record)]++;
 }

@@ -60,9 +60,8 @@ void record_begin(struct flow_table *table, const struct flow *flow);
 void record_prepare(struct flow_table *table, struct flow *flow);
 
 /* The rare cases of a packet. */
-void record_change_window(struct record_table *records, struct flow_record *record, const struct record_packet *p);
-void record_take_answer(struct record_table *records, struct flow_record *record,
-			const struct record_packet *p);
+void record_change_window(struct record_table *records, struct flow_record *record, unsigned sender, uint64_t now);
+void record_take_answer(struct record_table *records, struct flow_record *record, bool answers, uint64_t now);
 
 /* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
 void record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
@@ -191,29 +190,27 @@ record_us_since_first(const struct flow_record *record, uint64_t now)
 
 /* Fresh payload: part of a request, or an answer. */
 RECORD_INLINE
-record_take_payload(struct record_table *records, struct flow_record *record,
-		    const struct record_packet *p)
+record_take_payload(struct record_table *records, struct flow_record *record, struct record_packet p)
 {
-	if (p->sender == flow_record_client(record)) {
+	if (p.sender == flow_record_client(record)) {
 		if (record_unlikely((record->bits & RECORD_SERVER_SENT) == 0))
-			record->answer_max_us = record_us_since_first(record, p->now);
-		record_set_time(&record->request_us, &record->request_high, p->now);
+			record->answer_max_us = record_us_since_first(record, p.now);
+		record_set_time(&record->request_us, &record->request_high, p.now);
 		record->bits |= RECORD_WAITS;
 	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT)) != RECORD_SERVER_SENT)) {
-		record_take_answer(records, record, p);
+		record_take_answer(records, record, p.answers, p.now);
 	}
 }
 
 /* Counts a packet.  The record has begun. */
 RECORD_INLINE
-record_apply_packet(struct record_table *records, struct flow_record *record,
-		    const struct record_packet *p)
+record_apply_packet(struct record_table *records, struct flow_record *record, struct record_packet p)
 {
-	record->wire[p->sender] += p->wire;
-	record->flags[p->sender] |= p->flags;
-	if (record_unlikely(p->window_closed != ((record->bits & RECORD_WINDOW_CLOSED << p->sender) != 0)))
-		record_change_window(records, record, p);
-	if (p->fresh)
+	record->wire[p.sender] += p.wire;
+	record->flags[p.sender] |= p.flags;
+	if (record_unlikely(p.window_closed != ((record->bits & RECORD_WINDOW_CLOSED << p.sender) != 0)))
+		record_change_window(records, record, p.sender, p.now);
+	if (p.fresh)
 		record_take_payload(records, record, p);
 }
 
