@@ -72,17 +72,17 @@ pipeline_fetch_cold(const struct observer *o, struct pipeline_group *group)
 
 	for (struct pipeline_entry *end = e + group->count; e != end; e++)
 		flow_lookup_fetch_cold(o->flows, &e->lookup, e->kind);
-	if (__builtin_expect(o->records, 0))
-		pipeline_fetch_records(o, group);
 }
 
 PIPELINE_STAGE
-pipeline_fetch_links(const struct observer *o, const struct pipeline_group *group)
+pipeline_fetch_links(const struct observer *o, struct pipeline_group *group)
 {
 	const struct pipeline_entry *e = group->entries;
 
 	for (const struct pipeline_entry *end = e + group->count; e != end; e++)
 		flow_lookup_fetch_links(o->flows, &e->lookup);
+	if (__builtin_expect(o->records, 0))
+		pipeline_fetch_records(o, group);
 }
 
 static inline bool

@@ -151,9 +151,11 @@ record_take_answer(struct record_table *records, struct flow_record *record, boo
 /* --- TCP --- */
 
 void
-record_change_window(struct record_table *records, struct flow_record *record, unsigned sender, uint64_t now)
+record_set_window(struct record_table *records, struct flow_record *record, unsigned sender, bool closed, uint64_t now)
 {
-	if ((record->bits & RECORD_WINDOW_CLOSED << sender) != 0) {
+	if (closed == ((record->bits & RECORD_WINDOW_CLOSED << sender) != 0))
+		return;
+	if (!closed) {
 		record_measure_window(record, sender, now);
 		record->bits &= (uint16_t)~(RECORD_WINDOW_CLOSED << sender);
 		return;

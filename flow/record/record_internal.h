@@ -60,7 +60,8 @@ void record_begin(struct flow_table *table, const struct flow *flow);
 void record_prepare(struct flow_table *table, struct flow *flow);
 
 /* The rare cases of a packet. */
-void record_change_window(struct record_table *records, struct flow_record *record, unsigned sender, uint64_t now);
+void record_set_window(struct record_table *records, struct flow_record *record, unsigned sender, bool closed,
+		       uint64_t now);
 void record_take_answer(struct record_table *records, struct flow_record *record, bool answers, uint64_t now);
 
 /* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
@@ -208,8 +209,8 @@ record_apply_packet(struct record_table *records, struct flow_record *record, st
 {
 	record->wire[p.sender] += p.wire;
 	record->flags[p.sender] |= p.flags;
-	if (record_unlikely(p.window_closed != ((record->bits & RECORD_WINDOW_CLOSED << p.sender) != 0)))
-		record_change_window(records, record, p.sender, p.now);
+	if (record_unlikely(p.window_closed || (record->bits & (RECORD_WINDOW_CLOSED | RECORD_WINDOW_CLOSED << 1)) != 0))
+		record_set_window(records, record, p.sender, p.window_closed, p.now);
 	if (p.fresh)
 		record_take_payload(records, record, p);
 }
