@@ -2,8 +2,8 @@
 /* Connection records: what packets change. */
 #include "flow/table/table_internal.h"
 
-/* A lookup of an interface's name examines this many places; a name that finds none of them free is unknown.  Place 0
- * is the unknown name. */
+/* Longest hash probe for the name of an interface; a name that finds no free slot is unknown.  Slot 0 is the unknown
+ * name. */
 #define INTERFACE_PROBES 16u
 
 const uint32_t record_bucket_bounds_us[RECORD_BUCKETS + 1] = {
@@ -41,7 +41,7 @@ record_name_hash(const char name[RECORD_INTERFACE_NAME])
 	return hash;
 }
 
-/* The place of a name, 0 if all are taken. */
+/* The slot of a name, 0 if none is free. */
 static uint16_t
 record_intern_interface(struct record_table *records, const char name[RECORD_INTERFACE_NAME])
 {
@@ -50,15 +50,15 @@ record_intern_interface(struct record_table *records, const char name[RECORD_INT
 	if (name[0] == '\0')
 		return 0;
 	for (unsigned i = 0; i < INTERFACE_PROBES; i++) {
-		uint32_t place = (hash + i) % RECORD_INTERFACES;
-		char *kept = records->interfaces[place];
+		uint32_t slot = (hash + i) % RECORD_INTERFACES;
+		char *kept = records->interfaces[slot];
 
-		if (place == 0)
+		if (slot == 0)
 			continue;
 		if (kept[0] == '\0')
 			memcpy(kept, name, RECORD_INTERFACE_NAME - 1);
 		if (strncmp(kept, name, RECORD_INTERFACE_NAME - 1) == 0)
-			return (uint16_t)place;
+			return (uint16_t)slot;
 	}
 	return 0;
 }

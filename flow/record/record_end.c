@@ -32,7 +32,7 @@ record_attempt_is_unanswered(const struct flow *flow, const struct flow_record *
 	return flow->kind == FLOW_TCP ? flow->tcp[server].segments_sent == 0 : flow->sctp[server].packets == 0;
 }
 
-/* Replaces the reason given by what is known better: a reset, the FINs of both ends, an attempt without an answer. */
+/* Replaces the reason by a more exact one: a reset, the FINs of both ends, an attempt without an answer. */
 static enum record_reason
 record_refine_reason(const struct flow *flow, const struct flow_record *record, enum record_reason reason)
 {
@@ -176,7 +176,11 @@ flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, u
 	if (interval_ns == records->active_interval_ns)
 		return;
 	records->active_interval_ns = interval_ns;
-	for (flow_index index = 1; records->entries != NULL && interval_ns != 0 && index <= table->high_water; index++) {
+	if (interval_ns == 0 || records->entries == NULL) {
+		wheel_requeue_all(table);
+		return;
+	}
+	for (flow_index index = 1; index <= table->high_water; index++) {
 		uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
 
 		count /= interval_ns;

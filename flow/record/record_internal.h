@@ -14,7 +14,7 @@
 /* Interface names are at most this long, with the terminating zero. */
 #define RECORD_INTERFACE_NAME 16
 
-/* Interface names are kept in a hash table of this many places. */
+/* Slots of the hash table of interface names. */
 #define RECORD_INTERFACES 4096u
 
 #define RECORD_ACTIVE_MAX 0xffffffu
@@ -209,7 +209,7 @@ record_apply_packet(struct record_table *records, struct flow_record *record, st
 {
 	record->wire[p.sender] += p.wire;
 	record->flags[p.sender] |= p.flags;
-	if (record_unlikely(p.window_closed || (record->bits & (RECORD_WINDOW_CLOSED | RECORD_WINDOW_CLOSED << 1)) != 0))
+	if (record_unlikely(p.window_closed || (record->bits & 3 * RECORD_WINDOW_CLOSED) != 0))
 		record_set_window(records, record, p.sender, p.window_closed, p.now);
 	if (p.fresh)
 		record_take_payload(records, record, p);

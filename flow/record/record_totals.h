@@ -16,7 +16,7 @@ enum record_reason {
 	RECORD_REFUSED,		/* the attempt was answered with RST, or ABORT for SCTP */
 	RECORD_NO_ANSWER,	/* the attempt was never answered */
 	RECORD_IDLE,		/* an idle timeout ended it, or its ends have begun another connection */
-	RECORD_EVICTED,		/* the table needed its place */
+	RECORD_EVICTED,		/* its flow was evicted: the table was full */
 	RECORD_CAPTURE_END,	/* the capture has ended */
 	RECORD_REASON_COUNT
 };

@@ -3,8 +3,8 @@
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
  * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
  * a tracer is attached besides, on the slow path.  So must be the connection records and the reports of connections
- * that have ended or are open, also if records are kept from the middle of the capture on.  Each Ethernet capture is observed a second time as if captured on
- * "any".  Directories of more captures may be given as arguments. */
+ * that have ended or are open, also if records are kept from the middle of the capture on.  Each Ethernet capture is
+ * observed a second time as if captured on "any".  Directories of more captures may be given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
