@@ -197,7 +197,7 @@ field_keep_use(struct compiler *c, size_t at, unsigned *use)
 static bool
 field_is_own_number(const char *name, size_t length)
 {
-	static const char *const own[] = {"pkt_seq", "cs_seq", "ci_seq"};
+	static const char *const own[] = {"pkt_seq", "cs_seq", "ci_seq", "cr_seq"};
 
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)

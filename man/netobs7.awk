@@ -138,7 +138,7 @@ function write_probes(    i, j, provider, longest) {
 
 # A row of the table of types: the probe's arguments behind a label of one cell.
 function type_row(label, p,    j, row) {
-	row = sprintf("%-9s", label)
+	row = sprintf("%-11s", label)
 	for (j = 0; j < probe_args[p]; j++)
 		row = row sprintf("%-10s", arg_type[p, j] == "" ? "-" : arg_type[p, j])
 	sub(/ +$/, "", row)
@@ -200,7 +200,7 @@ function group_size(p, first, last,    i, n) {
 # Literal text: groff and mandoc break the cells of a list of columns at different places.
 function write_argument_types(    i, first, last, main, names) {
 	print ".Bd -literal"
-	printf "%-9s", "provider"
+	printf "%-11s", "provider"
 	for (i = 0; i < 5; i++)
 		printf "%-10s", "args[" i "]"
 	print "args[5]"

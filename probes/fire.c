@@ -106,6 +106,7 @@ struct emitter {
 	struct icmpinfo icmp;
 	struct arpinfo arp;
 	struct conninfo ci;
+	struct connrec cr;
 
 	struct syn_ack *syn_acks; /* SYN_ACK_SLOTS, by connection id */
 	struct firing_sequences *sequences; /* NULL: this is the only emitter */
@@ -469,6 +470,7 @@ emitter_set_sequence(struct emitter *e, uint64_t sequence)
 	e->pkt.pkt_seq = sequence;
 	e->cs.cs_seq = sequence;
 	e->ci.ci_seq = sequence;
+	e->cr.cr_seq = sequence;
 }
 
 /* Numbers the firing and passes it to the probe's site, then to the built-in printer. */

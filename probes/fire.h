@@ -29,8 +29,8 @@ struct emitter *emitter_new(struct printer *printer, const struct flow_table *fl
 void emitter_free(struct emitter *emitter);
 
 /* Makes this emitter number `index` (from 0) of the `count` emitters of a run, each in its own thread.  Packet ids are
- * then unique in the run, and sequence numbers (pkt_seq, cs_seq, ci_seq) count the firings of all emitters; `sequences`
- * is borrowed. */
+ * then unique in the run, and sequence numbers (pkt_seq, cs_seq, ci_seq, cr_seq) count the firings of all emitters;
+ * `sequences` is borrowed. */
 void emitter_set_partition(struct emitter *emitter, unsigned index, unsigned count, struct firing_sequences *sequences);
 
 /* NULL if out of memory. */

@@ -32,8 +32,8 @@ struct firing {
 /* Builds args[position], which is not built yet, and returns it (fire.c). */
 const void *firing_build_argument(struct firing *firing, unsigned position);
 
-/* Builds all missing arguments, NULL for those that the probe does not have, and sets pkt_seq, cs_seq and ci_seq in
- * them to `sequence`. */
+/* Builds all missing arguments, NULL for those that the probe does not have, and sets pkt_seq, cs_seq, ci_seq and
+ * cr_seq in them to `sequence`. */
 void firing_complete(struct firing *firing, uint64_t sequence);
 
 /* args[position], NULL if it is absent; position is less than the probe's arg_count. */

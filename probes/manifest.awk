@@ -272,6 +272,7 @@ function parse_field(s,    at, declaration, text, part, name, count) {
 	field_doc[structs, fields] = text
 	field_unit[structs, fields] = unit_of(name, text)
 	field_address[structs, fields] = part[1] == "char" && (count == 46 || count == 16 && text ~ /address/) ? "true" : "false"
+	field_hex[structs, fields] = part[1] == "netobs_u64" && text ~ /; 16 hex digits$/ ? "true" : "false"
 	fields++
 }
 
@@ -512,7 +513,7 @@ function write_fields(s,    i, tag, name) {
 		name = field_name[s, i]
 		print "\t{" quote(name) ", " quote(field_type[s, i]) ", " quote(field_doc[s, i]) ","
 		print "\t offsetof(" tag ", " name "), sizeof(((" tag " *)0)->" name "), " field_kind[s, i] ","
-		print "\t " field_unit[s, i] ", " field_address[s, i] ", " \
+		print "\t " field_unit[s, i] ", " field_address[s, i] ", " field_hex[s, i] ", " \
 			(name in enum_of ? "&" enum_name[enum_of[name]] "_info" : "NULL") "},"
 	}
 	print "};"

@@ -55,6 +55,7 @@ struct field_info {
 	enum field_kind kind;
 	enum field_unit unit;
 	bool is_address;	       /* text of an IPv4 or IPv6 address */
+	bool is_hex;		       /* a number that is printed as text, 16 hex digits */
 	const struct enum_info *words; /* numbers with a name; NULL if it has none */
 };
 

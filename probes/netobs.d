@@ -707,6 +707,24 @@ provider netobs {
 	 */
 	probe iscsi__text__response(netobs_conninfo_t *ci, netobs_iscsiinfo_t *ii)
 	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
+
+	/*
+	 * A connection has ended: a TCP connection, a UDP stream or an SCTP association. Fires once for the connection,
+	 * not for each of its ends, after the event that ends it; at the end of the capture for what is still open.
+	 *
+	 * args[0] connrec_t *: the record of the connection
+	 */
+	probe connection__end(netobs_connrec_t *cr)
+	    : (nobs_connrec_t *cr);
+
+	/*
+	 * A connection is still open. Fires after each interval of connection_active since its first packet; never if
+	 * that is not set.
+	 *
+	 * args[0] connrec_t *: the record of the connection up to now
+	 */
+	probe connection__active(netobs_connrec_t *cr)
+	    : (nobs_connrec_t *cr);
 };
 
 #pragma D attributes Evolving/Evolving/Common provider netobs provider

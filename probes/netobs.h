@@ -525,6 +525,74 @@ struct iscsicmd {
 	netobs_u8 ic_cdb16[16];  /* the first 16 bytes; 0 beyond ic_len */
 };
 
+/* A connection: both ends, from its first packet to its end.  The client is the end that opened it; cr_role says how it
+ * was told apart. */
+struct connrec {
+	netobs_u64 cr_uid;                 /* identity, the same in every run and on every host; 16 hex digits */
+	char cr_community[32];             /* Community ID (version 1, seed 0), text */
+	char cr_client[46];                /* address of the client, text */
+	char cr_server[46];                /* address of the server, text */
+	netobs_u16 cr_client_port;         /* port of the client */
+	netobs_u16 cr_server_port;         /* port of the server */
+	netobs_u64 cr_client_cid;          /* connection id of the client's endpoint, as cs_cid */
+	netobs_u64 cr_server_cid;          /* connection id of the server's endpoint, as cs_cid */
+	char cr_role[8];                   /* how the client is known: "seen" (it opened), "port", "first" (packet) */
+	netobs_u8 cr_protocol;             /* IANA number: 6 TCP, 17 UDP, 132 SCTP */
+	char cr_protostr[6];               /* protocol in words: "TCP", "UDP", "SCTP" */
+	netobs_u8 cr_version;              /* IP version, 4 or 6 */
+	char cr_if_name[16];               /* interface of the first packet, as if_name; "" unknown */
+	netobs_i32 cr_vlan;                /* VLAN id of the first packet, 0 to 4095; -1 without tag or unknown */
+	netobs_u8 cr_pad[4];               /* padding */
+	netobs_u64 cr_start;               /* time of the first packet, ns since the epoch */
+	netobs_u64 cr_end;                 /* time of the last packet, ns since the epoch */
+	netobs_u64 cr_duration_us;         /* cr_end - cr_start, us; 0 if the time stamps decrease */
+	netobs_u64 cr_client_segments;     /* segments, datagrams or packets that the client sent */
+	netobs_u64 cr_client_bytes;        /* payload bytes that the client sent; TCP: each counted once */
+	netobs_u64 cr_client_wire;         /* bytes of the frames that carried them; 0 unknown */
+	netobs_u64 cr_client_resent;       /* segments of the client that were retransmissions */
+	netobs_u64 cr_client_out_of_order; /* segments of the client that arrived behind a later one */
+	netobs_u64 cr_client_zero_windows; /* times that the client closed its receive window */
+	char cr_client_state[24];          /* last state of the client, in words: "time-wait"; "" UDP or unknown */
+	netobs_u64 cr_server_segments;     /* segments, datagrams or packets that the server sent */
+	netobs_u64 cr_server_bytes;        /* payload bytes that the server sent; TCP: each counted once */
+	netobs_u64 cr_server_wire;         /* bytes of the frames that carried them; 0 unknown */
+	netobs_u64 cr_server_resent;       /* segments of the server that were retransmissions */
+	netobs_u64 cr_server_out_of_order; /* segments of the server that arrived behind a later one */
+	netobs_u64 cr_server_zero_windows; /* times that the server closed its receive window */
+	char cr_server_state[24];          /* last state of the server, in words: "closed"; "" UDP or unknown */
+	netobs_u64 cr_resent_fast;         /* retransmissions of both ends that an ACK caused */
+	netobs_u64 cr_resent_timeout;      /* retransmissions of both ends by the retransmission timer */
+	netobs_u64 cr_resent_probe;        /* tail-loss probes of both ends */
+	netobs_u64 cr_resent_spurious;     /* retransmissions of both ends of what was acknowledged already */
+	netobs_u64 cr_resent_syn;          /* retransmissions of SYN and SYN,ACK */
+	netobs_u64 cr_zero_window_us;      /* longest time that a window stayed closed, us; one still closed included */
+	netobs_i64 cr_handshake_us;        /* SYN to the ACK of the SYN,ACK, us; -1 unknown */
+	netobs_i64 cr_first_byte_us;       /* first packet to the first payload of the server, us; -1 unknown */
+	netobs_i64 cr_rtt_min_us;          /* smallest round-trip time of both ends, us; -1 no sample */
+	netobs_i64 cr_rtt_mean_us;         /* mean of the samples, us; -1 no sample */
+	netobs_i64 cr_rtt_max_us;          /* largest round-trip time, us; -1 no sample */
+	netobs_u64 cr_rtt_samples;         /* round-trip times measured */
+	netobs_u64 cr_exchanges;           /* requests of the client that the server answered */
+	netobs_i64 cr_answer_mean_us;      /* mean time from a request to its answer, us; -1 none */
+	netobs_i64 cr_answer_max_us;       /* longest time from a request to its answer, us; -1 none */
+	netobs_u32 cr_mss;                 /* largest segment that both ends may send, payload bytes; 0 unknown */
+	netobs_u8 cr_client_flags;         /* TCP flags of all segments of the client: NETOBS_TH_ bits */
+	netobs_u8 cr_server_flags;         /* TCP flags of all segments of the server: NETOBS_TH_ bits */
+	char cr_reason[18];                /* why it ended: "fin", "reset-by-client", "idle"; "open" if it has not */
+	netobs_i32 cr_client_pid;          /* process that owns the client's end; -1 unknown */
+	netobs_i32 cr_server_pid;          /* process that owns the server's end; -1 unknown */
+	netobs_i64 cr_client_uid;          /* user that owns the client's end; -1 unknown */
+	netobs_i64 cr_server_uid;          /* user that owns the server's end; -1 unknown */
+	char cr_client_comm[16];           /* command name of cr_client_pid; "" unknown */
+	char cr_server_comm[16];           /* command name of cr_server_pid; "" unknown */
+	char cr_name[256];                 /* first name that an application protocol gave it; "" none */
+	char cr_name_from[8];              /* application protocol that gave cr_name; "" none */
+	netobs_u64 cr_anomalies;           /* packets of the connection with an anomaly */
+	char cr_anomaly[32];               /* name of the first anomaly; "" none */
+	netobs_u64 cr_seq;                 /* as pkt_seq, for probes without pktinfo_t */
+	netobs_u64 cr_since;               /* time from which all counts hold, ns since the epoch; see netobs(7) */
+};
+
 typedef struct pktinfo pktinfo_t;
 typedef struct csinfo csinfo_t;
 typedef struct ipinfo ipinfo_t;
@@ -550,5 +618,6 @@ typedef struct sockinfo sockinfo_t;
 typedef struct conninfo conninfo_t;
 typedef struct iscsiinfo iscsiinfo_t;
 typedef struct iscsicmd iscsicmd_t;
+typedef struct connrec connrec_t;
 
 #endif

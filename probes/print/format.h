@@ -111,6 +111,15 @@ put_hex(char *at, uint32_t value, unsigned digits)
 	return at;
 }
 
+/* 16 hexadecimal digits. */
+static inline char *
+put_hex64(char *at, uint64_t value)
+{
+	for (unsigned shift = 64; shift > 0; shift -= 4)
+		*at++ = format_nibbles[value >> (shift - 4) & 15];
+	return at;
+}
+
 /* A string from netobsd itself, which needs no escaping. */
 static inline char *
 put_string(char *at, const char *string)

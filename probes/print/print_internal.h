@@ -18,6 +18,7 @@ enum json_operation {
 	JSON_U16,
 	JSON_U32,
 	JSON_U64,
+	JSON_HEX,
 	JSON_NETWORK,
 	JSON_I8,
 	JSON_I32,
@@ -60,6 +61,9 @@ struct printer {
 	text_formatter *text[PROBE_COUNT];
 	struct text_clock clock;
 };
+
+/* The formatter of connection-end and connection-active. */
+text_formatter text_connection;
 
 /* Prepares the tables of a format; false with errno if out of memory. */
 bool print_json_prepare(struct printer *printer);

@@ -15,6 +15,8 @@ json_operation_for(const struct field_info *field)
 
 	switch (field->kind) {
 	case FIELD_UNSIGNED:
+		if (field->is_hex)
+			return JSON_HEX;
 		return n == 1 ? JSON_U8 : n == 2 ? JSON_U16 : n == 4 ? JSON_U32 : JSON_U64;
 	case FIELD_SIGNED:
 		return n == 1 ? JSON_I8 : n == 4 ? JSON_I32 : JSON_I64;
@@ -39,7 +41,7 @@ json_prepare_field(struct json_field *to, const struct field_info *field, bool f
 	*at++ = '"';
 	at = put_string(at, field->name);
 	at = PUT(at, "\":");
-	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES)
+	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
 		*at++ = '"';
 	to->key_length = (uint8_t)(at - to->key);
 	to->operation = (uint8_t)json_operation_for(field);
@@ -130,6 +132,9 @@ json_put_field(char *at, const struct json_field *field, const char *from)
 		return put_i64(at, READ_AS(int32_t, from));
 	case JSON_I64:
 		return put_i64(at, READ_AS(int64_t, from));
+	case JSON_HEX:
+		at = put_hex64(at, READ_AS(uint64_t, from));
+		break;
 	case JSON_TEXT:
 		at = put_json_text(at, from, field->size);
 		break;

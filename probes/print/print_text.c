@@ -617,6 +617,7 @@ static const struct text_family text_families[] = {
 	{STRUCT_SCTPLSINFO, text_sctp_state},
 	{STRUCT_DCCPINFO, text_dccp},
 	{STRUCT_SOCKINFO, text_socket},
+	{STRUCT_CONNREC, text_connection},
 	{STRUCT_IPV4INFO, text_ip},
 };
 
@@ -683,7 +684,10 @@ text_firing_time(const struct text_firing *firing)
 	const struct pktinfo *pkt = firing->arg[STRUCT_PKTINFO];
 	const struct csinfo *cs = firing->arg[STRUCT_CSINFO];
 	const struct conninfo *ci = firing->arg[STRUCT_CONNINFO];
+	const struct connrec *cr = firing->arg[STRUCT_CONNREC];
 
+	if (cr != NULL)
+		return cr->cr_end;
 	return pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : ci != NULL ? ci->ci_ts : 0;
 }
 

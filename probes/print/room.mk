@@ -5,6 +5,7 @@ libprobes_a_SOURCES += \
 	%D%/format.c \
 	%D%/format.h \
 	%D%/print.c \
+	%D%/print_connection.c \
 	%D%/print.h \
 	%D%/print_internal.h \
 	%D%/print_json.c \

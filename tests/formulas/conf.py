@@ -340,7 +340,7 @@ def run(*arguments):
 
 def arguments_of(firing):
     """The arguments without the numbers of the firing."""
-    return [None if a is None else {k: v for k, v in a.items() if k not in ("pkt_seq", "cs_seq", "ci_seq")}
+    return [None if a is None else {k: v for k, v in a.items() if k not in ("pkt_seq", "cs_seq", "ci_seq", "cr_seq")}
             for a in firing["args"]]
 
 

@@ -3,7 +3,7 @@
 """firing_order.py NETOBSD CAPTURE...: the order of firing for each frame, against the contract.
 
 Replays each capture with every probe enabled, in each view, and compares the firings of each packet id with the
-grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq and ci_seq of each
+grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq, ci_seq and cr_seq of each
 probe count 1, 2, 3, ..., and a connection id always belongs to the same endpoint.  TAP output.
 """
 import json

@@ -109,6 +109,30 @@ sample_fill_others(struct probe_args_sample *s)
 	    .ic_len = 10, .ic_cdb = 0x1052, .ic_opcode = 0x28, .ic_opstr = "read(10)", .ic_cdb16 = {0x28}};
 }
 
+static void
+sample_fill_connection(struct probe_args_sample *s)
+{
+	s->connrec = (struct connrec){
+	    .cr_uid = 0x00ab54a98ceb1f0a, .cr_community = "1:LQU9qZlK+B5F3KDmev6m5PMibrg=", .cr_client = "192.0.2.1",
+	    .cr_server = "198.51.100.2", .cr_client_port = 40000, .cr_server_port = 443, .cr_client_cid = 12,
+	    .cr_server_cid = 13, .cr_role = "seen", .cr_protocol = 6, .cr_protostr = "TCP", .cr_version = 4,
+	    .cr_if_name = "eth0", .cr_vlan = 4094, .cr_start = 1795172523000000000, .cr_end = 1795172523123456789,
+	    .cr_duration_us = 123456, .cr_client_segments = 7, .cr_client_bytes = 94, .cr_client_wire = 600,
+	    .cr_client_resent = 1, .cr_client_out_of_order = 2, .cr_client_zero_windows = 3,
+	    .cr_client_state = "time-wait", .cr_server_segments = 6, .cr_server_bytes = 5000,
+	    .cr_server_wire = 5432, .cr_server_resent = 2, .cr_server_out_of_order = 4,
+	    .cr_server_zero_windows = 5, .cr_server_state = "closed", .cr_resent_fast = 1, .cr_resent_timeout = 0,
+	    .cr_resent_probe = 0, .cr_resent_spurious = 1, .cr_resent_syn = 1, .cr_zero_window_us = 700,
+	    .cr_handshake_us = 4000, .cr_first_byte_us = 9000, .cr_rtt_min_us = 3000, .cr_rtt_mean_us = 4321,
+	    .cr_rtt_max_us = 6000, .cr_rtt_samples = 5, .cr_exchanges = 1, .cr_answer_mean_us = 2500,
+	    .cr_answer_max_us = 2500, .cr_mss = 1448,
+	    .cr_client_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_PSH | NETOBS_TH_FIN,
+	    .cr_server_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_FIN, .cr_reason = "fin",
+	    .cr_client_pid = 4242, .cr_server_pid = -1, .cr_client_uid = 1000, .cr_server_uid = -1,
+	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "", .cr_name_from = "", .cr_anomalies = 1,
+	    .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000};
+}
+
 void
 probe_args_sample_fill(struct probe_args_sample *sample)
 {
@@ -116,6 +140,7 @@ probe_args_sample_fill(struct probe_args_sample *sample)
 	sample_fill_packet(sample);
 	sample_fill_tcp(sample);
 	sample_fill_others(sample);
+	sample_fill_connection(sample);
 }
 
 const void *

@@ -104,6 +104,11 @@ numbers_have_units(void **state)
 		{"ipv4info", "ipv4_length", UNIT_BYTES},  {"ipv6info", "ipv6_plen", UNIT_BYTES},
 		{"sockinfo", "so_offset", UNIT_BYTES},	  {"iscsiinfo", "ii_offset", UNIT_BYTES},
 		{"icmpinfo", "icmp_param_problem_ptr", UNIT_BYTES}, {"tcpinfo", "tcp_window", UNIT_NONE},
+		{"connrec", "cr_start", UNIT_NS},	  {"connrec", "cr_since", UNIT_NS},
+		{"connrec", "cr_duration_us", UNIT_US},	  {"connrec", "cr_answer_mean_us", UNIT_US},
+		{"connrec", "cr_client_bytes", UNIT_BYTES}, {"connrec", "cr_server_wire", UNIT_BYTES},
+		{"connrec", "cr_mss", UNIT_BYTES},	  {"connrec", "cr_client_segments", UNIT_NONE},
+		{"connrec", "cr_uid", UNIT_NONE},	  {"connrec", "cr_rtt_samples", UNIT_NONE},
 	};
 
 	(void)state;
@@ -122,6 +127,17 @@ texts_of_addresses_are_known(void **state)
 	assert_false(find_field("csinfo", "cs_comm")->is_address);
 	assert_false(find_field("sctpsinfo", "sctps_raddrs")->is_address);
 	assert_false(find_field("etherinfo", "eth_shost")->is_address);
+	assert_true(find_field("connrec", "cr_server")->is_address);
+}
+
+static void
+identities_are_hexadecimal(void **state)
+{
+	(void)state;
+	assert_true(find_field("connrec", "cr_uid")->is_hex);
+	assert_false(find_field("connrec", "cr_client_cid")->is_hex);
+	assert_false(find_field("connrec", "cr_client_uid")->is_hex);
+	assert_false(find_field("pktinfo", "pkt_addr")->is_hex);
 }
 
 /* Every enum of the header is that of a field, and its words are the enumerators without their prefix. */
@@ -331,6 +347,7 @@ main(void)
 	    cmocka_unit_test(structs_and_fields_are_found),
 	    cmocka_unit_test(numbers_have_units),
 	    cmocka_unit_test(texts_of_addresses_are_known),
+	    cmocka_unit_test(identities_are_hexadecimal),
 	    cmocka_unit_test(enums_have_words),
 	    cmocka_unit_test(fields_are_aligned_and_do_not_overlap),
 	    cmocka_unit_test(twins_have_one_layout),

@@ -93,7 +93,7 @@ is "a missing row and a superfluous one are found" "$(messages "$tmp/netobsd.8" 
 
 # Every provider has its row in the table of arguments, and a list of their meanings.
 sed 's/-.*//' "$tmp/probes" | sort -u >"$tmp/providers"
-documented provider '^% .*info' <"$tmp/providers"
+documented provider '^% .*\(info\|connrec\)' <"$tmp/providers"
 documented "provider's arguments" '^\.Ss Arguments of %$' <"$tmp/providers"
 
 # netobs(1) has every script.
