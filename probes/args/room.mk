@@ -8,4 +8,6 @@ libprobes_a_SOURCES += \
 	%D%/args_ip.c \
 	%D%/args_link.c \
 	%D%/args_sctp.c \
-	%D%/args_transport.c
+	%D%/args_transport.c \
+	%D%/connection_id.c \
+	%D%/connection_id.h
