@@ -1163,6 +1163,33 @@ emit_tcp_retransmit(struct emitter *e, enum probe_id probe, const struct flow *f
 }
 
 BUILDER
+build_connection(struct firing *f, unsigned position)
+{
+	struct emitter *e = f->emitter;
+
+	if (position != 0)
+		return NULL;
+	args_connrec(&e->cr, f->detail);
+	return &e->cr;
+}
+
+/* No packet: the end of a connection is not an event of a packet, even if a packet causes it. */
+void
+emit_connection(struct emitter *e, enum probe_id probe, const struct flow *flow, const struct flow_record *record,
+		enum record_reason reason)
+{
+	struct recorded_connection of = {.table = e->flows, .flow = flow, .record = record, .reason = reason};
+	struct firing f;
+
+	for (unsigned end = 0; end < 2; end++)
+		of.owner[end] = emitter_lookup_owner(e, flow, end);
+	emitter_begin_firing(e, &f, probe, flow, flow_record_client(record));
+	f.packet = NULL;
+	f.detail = &of;
+	emit_firing(&f, build_connection);
+}
+
+BUILDER
 build_udp_stream(struct firing *f, unsigned position)
 {
 	switch (position) {

@@ -14,6 +14,7 @@
 #include "dissect/packet.h"
 #include "flow/event.h"
 #include "flow/flow.h"
+#include "flow/record/flow_record.h"
 #include "probes/owner.h"
 #include "probes/sites.h"
 
@@ -120,6 +121,10 @@ void emit_socket(struct emitter *emitter, enum probe_id probe, const struct flow
 void emit_app(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
 	      const void *info, const void *more);
 
+/* connection-end, or connection-active if the reason is RECORD_OPEN. */
+void emit_connection(struct emitter *emitter, enum probe_id probe, const struct flow *flow,
+		     const struct flow_record *record, enum record_reason reason);
+
 static inline void
 fire_gld_send(struct emitter *emitter)
 {
@@ -215,6 +220,17 @@ fire_socket_receive(struct emitter *emitter, const struct flow *flow, unsigned e
 {
 	if (PROBE_ENABLED(socket__receive))
 		emit_socket(emitter, PROBE_SOCKET_RECEIVE, flow, endpoint, bytes, offset);
+}
+
+/* Fires connection-end or, for RECORD_OPEN, connection-active. */
+static inline void
+fire_connection(struct emitter *emitter, const struct flow *flow, const struct flow_record *record,
+		enum record_reason reason)
+{
+	if (reason != RECORD_OPEN && PROBE_ENABLED(connection__end))
+		emit_connection(emitter, PROBE_CONNECTION_END, flow, record, reason);
+	if (reason == RECORD_OPEN && PROBE_ENABLED(connection__active))
+		emit_connection(emitter, PROBE_CONNECTION_ACTIVE, flow, record, reason);
 }
 
 /* Fires the probe of an event, if its kind has one and the probe is enabled. */

@@ -71,6 +71,8 @@ struct config {
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
 	const char **formulas;	  /* NULL-terminated definitions, each of which compiles */
 	const char *formula_file; /* file of the formulas' probe sites; NULL: a temporary one */
+	bool records;		       /* records of connections are kept, whether or not a probe needs them */
+	uint64_t connection_active_ns; /* interval at which an open connection is reported, ns; 0 never */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;

@@ -48,6 +48,22 @@ observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_event
 	emitter_end_timer(o->emitter);
 }
 
+/* Once for the connection, whichever of its ends are local. */
+void
+observe_on_connection_record(void *observer, const struct flow *flow, const struct flow_record *record,
+			     enum record_reason reason)
+{
+	struct observer *o = observer;
+
+	if (flow->local == 0)
+		return;
+	emitter_begin_timer(o->emitter, o->clock.now);
+	fire_connection(o->emitter, flow, record, reason);
+	emitter_end_timer(o->emitter);
+	if (o->record_handler != NULL)
+		o->record_handler(o->record_context, flow, record, reason);
+}
+
 /* ------------------------------------------------------------------------------------------------- the connections */
 
 void
@@ -318,6 +334,7 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
 		o->counters.anomalies[anomaly]++;
 	observe_count_events(o, &ignored_events);
+	flow_table_report_ended(o->flows);
 	return true;
 }
 
@@ -571,6 +588,7 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
 		observe_transport_received(o, datagram, locality);
 	}
+	flow_table_report_ended(o->flows);
 	fire_ip_packet_free(o->emitter);
 	observe_count_anomalies(o, p);
 	if (datagram != NULL && datagram != work)

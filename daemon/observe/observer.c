@@ -6,6 +6,7 @@
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/pipeline.h"
 #include "dissect/dissect.h"
+#include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
@@ -49,6 +50,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 		observer_free(o);
 		return NULL;
 	}
+	flow_table_set_record_handler(o->flows, observe_on_connection_record, o);
 	if (partition != NULL) {
 		flow_table_set_id_stride(o->flows, partition->index, partition->count);
 		emitter_set_partition(o->emitter, partition->index, partition->count, partition->sequences);
@@ -131,12 +133,9 @@ observe_frame(struct observer *o, struct packet_work *work)
 		o->counters.lower_duplicates++;
 		return;
 	}
-	if (observe_untraced(o, work)) {
-		flow_table_report_ended(o->flows);
+	if (observe_untraced(o, work))
 		return;
-	}
 	work = observe_packet(o, work, true);
-	flow_table_report_ended(o->flows);
 	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
 		struct packet outer = work->packet;
 
@@ -147,7 +146,6 @@ observe_frame(struct observer *o, struct packet_work *work)
 		dissect_inner(&outer, &o->inner.packet);
 		observe_set_flow_key(o, &o->inner);
 		work = observe_packet(o, &o->inner, false);
-		flow_table_report_ended(o->flows);
 	}
 }
 
@@ -188,11 +186,31 @@ observer_check_probes(struct observer *o)
 		emitter_select_screened(o->emitter);
 }
 
+/* Keeps records of connections while a probe, the configuration or observer_keep_records() needs them.  If there is no
+ * memory for them, they are tried again with the next call. */
+static bool
+observer_update_records(struct observer *o)
+{
+	const struct config *config = o->config;
+	bool keep = o->records_requested || config->records || semaphores_enabled(PROBE_CONNECTION_END) ||
+		    semaphores_enabled(PROBE_CONNECTION_ACTIVE);
+	uint64_t interval;
+
+	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep))
+		return false;
+	interval = keep ? config->connection_active_ns : 0;
+	if (interval != o->connection_active_ns)
+		flow_table_set_active_interval(o->flows, interval, o->clock.now);
+	o->connection_active_ns = interval;
+	return true;
+}
+
 /* Determines what holds for all frames of a call. */
 static void
 observer_begin_batch(struct observer *o)
 {
 	observer_check_probes(o);
+	observer_update_records(o);
 	o->records = flow_table_keeps_records(o->flows);
 	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
 	observer_update_local_epoch(o);
@@ -244,7 +262,8 @@ observer_decide_held(struct observer *o)
 bool
 observer_keep_records(struct observer *o, bool keep)
 {
-	return flow_table_keep_records(o->flows, keep);
+	o->records_requested = keep;
+	return observer_update_records(o);
 }
 
 void
@@ -256,7 +275,8 @@ observer_set_active_interval(struct observer *o, uint64_t interval_ns)
 void
 observer_set_record_handler(struct observer *o, record_handler *handler, void *context)
 {
-	flow_table_set_record_handler(o->flows, handler, context);
+	o->record_handler = handler;
+	o->record_context = context;
 }
 
 void

@@ -9,6 +9,7 @@
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
 #include "flow/reassembly/reassembly.h"
+#include "flow/record/flow_record.h"
 
 /* A packet in progress, from dissection to observation. */
 struct packet_work {
@@ -44,6 +45,10 @@ struct observer {
 	bool fast;		    /* no enabled probe fires for packets of the fast path, which cause no event */
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
 	bool records;		    /* connection records are kept */
+	bool records_requested;	    /* by observer_keep_records() */
+	uint64_t connection_active_ns; /* interval of connection-active in effect */
+	record_handler *record_handler; /* NULL: only probes report connections */
+	void *record_context;
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
 	uint32_t local_addrs_epoch; /* of `local_addrs`, when local_epoch began */
 	uint16_t local_epoch;	    /* rises when local addresses have changed; never 0 */
@@ -117,6 +122,10 @@ bool observe_untraced(struct observer *o, struct packet_work *work);
 
 /* Callback: a flow's timer expired, or the flow was evicted. */
 void observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events);
+
+/* Callback: a connection has ended, or with RECORD_OPEN is still open. */
+void observe_on_connection_record(void *observer, const struct flow *flow, const struct flow_record *record,
+				  enum record_reason reason);
 
 /* Callback: a datagram was dropped before it was complete. */
 void observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments);

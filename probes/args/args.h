@@ -6,6 +6,7 @@
 #include "dissect/packet.h"
 #include "flow/event.h"
 #include "flow/flow.h"
+#include "flow/record/flow_record.h"
 #include "probes/netobs.h"
 #include "probes/owner.h"
 
@@ -67,5 +68,17 @@ void args_sockinfo(struct sockinfo *info, const struct probe_endpoint *of, uint3
 /* The connection as an endpoint sees it; the message was completed by packet `packet` at `now`.  ci_seq is left 0: it
  * belongs to the firing. */
 void args_conninfo(struct conninfo *info, const struct probe_endpoint *of, uint64_t packet, uint64_t now);
+
+/* A connection that has ended or is still open (RECORD_OPEN). */
+struct recorded_connection {
+	const struct flow_table *table;
+	const struct flow *flow;
+	const struct flow_record *record;
+	enum record_reason reason;
+	const struct owner *owner[2]; /* of the flow's endpoints; NULL unknown */
+};
+
+/* cr_seq is left 0. */
+void args_connrec(struct connrec *info, const struct recorded_connection *of);
 
 #endif

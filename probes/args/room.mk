@@ -7,6 +7,7 @@ libprobes_a_SOURCES += \
 	%D%/args_conn.c \
 	%D%/args_ip.c \
 	%D%/args_link.c \
+	%D%/args_record.c \
 	%D%/args_sctp.c \
 	%D%/args_transport.c \
 	%D%/connection_id.c \

@@ -28,7 +28,8 @@ put_connection_sent(char *at, const char *end, uint64_t segments, uint64_t bytes
 	at = PUT(at, " sent ");
 	at = put_u64(at, bytes);
 	at = PUT(at, " bytes in ");
-	return put_u64(at, segments);
+	at = put_u64(at, segments);
+	return PUT(at, " packets");
 }
 
 static char *

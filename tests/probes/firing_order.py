@@ -20,16 +20,19 @@ LETTERS = [(re.compile(pattern), letter) for pattern, letter in (
     ("ip-receive", "I"), ("ip-drop-in", "X"), ("ip-deliver", "D"),
     ("tcpf-send", "f"), ("tcpf-receive", "F"),
     ("[a-z]+-state-change", "c"), ("[a-z]+-send", "t"), ("[a-z]+-receive", "T"),
+    ("connection-.*", "r"),
     ("tcp-(accept|connect)-.*|tcp-retransmit|tcp-timeout-.*|udp-stream-.*", "e"),
 )]
 APPLICATION = re.compile(r"iscsi-")
 
 # Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and state changes,
 # the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram that
-# reassembly drops has only its drop.  Events of timers and evictions come first: they belong to no packet.
+# reassembly drops has only its drop.  Events of timers and evictions come first: they belong to no packet.  The record of
+# a connection comes behind the events that end it, of a packet or of a timer.
+TIMERS = r"([ec]*r)*"
 SENDING = r"[ec]*R?S?p*[ec]*(tf?|a)?q?[ix]?g?"
 RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?p*"
-GRAMMAR = re.compile(rf"^{SENDING}({RECEIVING})?\.$")
+GRAMMAR = re.compile(rf"^{TIMERS}{SENDING}({RECEIVING})?r?\.$")
 
 
 def replay(netobsd, capture, view):
@@ -48,7 +51,7 @@ def letter(probe):
 class Checker:
     def __init__(self):
         self.word, self.packet, self.packets, self.wrong = "", None, 0, []
-        self.sequences, self.endpoints, self.completed = {}, {}, set()
+        self.sequences, self.endpoints, self.completed, self.ended = {}, {}, set(), set()
 
     def finish_packet(self):
         if self.packet is not None:
@@ -64,6 +67,7 @@ class Checker:
         packet = args[0] if args and args[0] and "pkt_addr" in args[0] else None
         self.check_sequence(probe, packet, args)
         self.check_endpoint(args)
+        self.check_record(probe, args)
         self.word += letter(probe)
         if APPLICATION.match(probe):
             self.completed.add(args[0]["ci_pkt"])
@@ -77,13 +81,23 @@ class Checker:
 
     def check_sequence(self, probe, packet, args):
         if APPLICATION.match(probe):
-            sequence =  args[0]["ci_seq"]
+            sequence = args[0]["ci_seq"]
+        elif probe.startswith("connection-"):
+            sequence = args[0]["cr_seq"]
         else:
-            sequence =  packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
+            sequence = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
         expected = self.sequences.get(probe, 0) + 1
         if sequence != expected:
             self.wrong.append(f"{probe}: firing {expected} has sequence number {sequence}")
         self.sequences[probe] = expected
+
+    def check_record(self, probe, args):
+        """connection-end fires once for each connection."""
+        if probe == "connection-end":
+            cids = (args[0]["cr_client_cid"], args[0]["cr_server_cid"])
+            if cids in self.ended:
+                self.wrong.append(f"connection {cids} ends twice")
+            self.ended.add(cids)
 
     def check_endpoint(self, args):
         for arg in args:

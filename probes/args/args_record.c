@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* connrec: the record of a connection. */
+#include <string.h>
+
+#include "flow/record/flow_record.h"
+#include "flow/sctp/sctp.h"
+#include "flow/tcp/tcp.h"
+#include "probes/args/args.h"
+#include "probes/args/connection_id.h"
+#include "probes/names.h"
+
+/* What an end sent, from the flow. */
+struct sent {
+	uint64_t segments, bytes, resent;
+	uint32_t mss;	   /* largest segment that the end may send, bytes; 0 unknown */
+	const char *state; /* as in the state probes; "" unknown */
+};
+
+static struct sent
+record_sent(const struct flow_table *table, const struct flow *flow, unsigned end)
+{
+	const struct tcp_endpoint *tcp = &flow->tcp[end];
+	const struct sctp_endpoint *sctp = &flow->sctp[end];
+	struct tcp_estimates estimates;
+
+	switch ((enum flow_kind)flow->kind) {
+	case FLOW_TCP:
+		tcp_estimate_congestion(table, flow, end, &estimates);
+		return (struct sent){.segments = tcp->segments_sent,
+				     .bytes = tcp->bytes,
+				     .resent = tcp_retransmits(table, flow, end),
+				     .mss = estimates.mss,
+				     .state = tcp->state == TCP_STATE_NONE ? "" : tcp_state_name(tcp->state)};
+	case FLOW_SCTP:
+		return (struct sent){.segments = sctp->packets,
+				     .bytes = sctp->bytes,
+				     .resent = sctp->retransmits,
+				     .state = sctp->state == SCTP_STATE_NONE ? "" : sctp_state_name(sctp->state)};
+	case FLOW_UDP:
+		break;
+	}
+	return (struct sent){.segments = flow->udp[end].datagrams, .bytes = flow->udp[end].bytes, .state = ""};
+}
+
+/* The state without "state-". */
+static void
+record_set_state(char *to, size_t size, const char *state)
+{
+	static const char prefix[] = "state-";
+	size_t skip = strncmp(state, prefix, sizeof prefix - 1) == 0 ? sizeof prefix - 1 : 0;
+
+	field_set_string(to, size, state + skip);
+}
+
+static void
+record_set_identity(struct connrec *info, const struct flow_table *table, const struct flow *flow, unsigned client)
+{
+	const struct flow_key *key = &flow->key;
+	struct connection_origin origin = {.start = flow_first_seen(table, flow)};
+
+	if (flow->kind == FLOW_TCP) {
+		origin.isn_known = (flow->tcp[client].flags & TCP_EP_ISS_KNOWN) != 0;
+		origin.isn = flow->tcp[client].iss;
+	}
+	info->cr_uid = connection_uid(key, &origin);
+	connection_community(key, info->cr_community);
+	field_set_address(info->cr_client, sizeof info->cr_client, key->version, key->addr[client]);
+	field_set_address(info->cr_server, sizeof info->cr_server, key->version, key->addr[1 - client]);
+	info->cr_client_port = key->port[client];
+	info->cr_server_port = key->port[1 - client];
+	info->cr_client_cid = flow_cid(table, flow, client);
+	info->cr_server_cid = flow_cid(table, flow, 1 - client);
+	info->cr_protocol = key->protocol;
+	info->cr_version = key->version;
+	field_set_string(info->cr_protostr, sizeof info->cr_protostr, ip_protocol_name(key->protocol));
+}
+
+static void
+record_set_times(struct connrec *info, const struct flow_table *table, const struct flow *flow)
+{
+	info->cr_start = flow_first_seen(table, flow);
+	info->cr_end = flow_last_seen(table, flow);
+	info->cr_duration_us = info->cr_end > info->cr_start ? (info->cr_end - info->cr_start) / 1000 : 0;
+}
+
+static void
+record_set_ends(struct connrec *info, const struct flow_table *table, const struct flow *flow,
+		const struct flow_record *record, unsigned client)
+{
+	struct sent from_client = record_sent(table, flow, client), from_server = record_sent(table, flow, 1 - client);
+	unsigned server = 1 - client;
+
+	info->cr_client_segments = from_client.segments;
+	info->cr_client_bytes = from_client.bytes;
+	info->cr_client_wire = record->wire[client];
+	info->cr_client_resent = from_client.resent;
+	info->cr_client_out_of_order = record->out_of_order[client];
+	info->cr_client_zero_windows = record->zero_windows[client];
+	info->cr_client_flags = record->flags[client];
+	record_set_state(info->cr_client_state, sizeof info->cr_client_state, from_client.state);
+	info->cr_server_segments = from_server.segments;
+	info->cr_server_bytes = from_server.bytes;
+	info->cr_server_wire = record->wire[server];
+	info->cr_server_resent = from_server.resent;
+	info->cr_server_out_of_order = record->out_of_order[server];
+	info->cr_server_zero_windows = record->zero_windows[server];
+	info->cr_server_flags = record->flags[server];
+	record_set_state(info->cr_server_state, sizeof info->cr_server_state, from_server.state);
+	info->cr_mss = from_client.mss < from_server.mss ? from_client.mss : from_server.mss;
+}
+
+static netobs_i64
+record_known_us(uint32_t us)
+{
+	return us == RECORD_UNKNOWN_US ? -1 : (netobs_i64)us;
+}
+
+/* The mean, the sum and the number of samples being known; -1 without samples. */
+static netobs_i64
+record_mean_us(uint64_t sum_us, uint32_t samples)
+{
+	return samples == 0 ? -1 : (netobs_i64)(sum_us / samples);
+}
+
+static void
+record_set_measured(struct connrec *info, const struct flow_record *record)
+{
+	uint32_t samples = record->rtt_samples, exchanges = record->exchanges;
+
+	info->cr_resent_fast = flow_record_resent(record, RETRANSMIT_FAST);
+	info->cr_resent_timeout = flow_record_resent(record, RETRANSMIT_TIMEOUT);
+	info->cr_resent_probe = flow_record_resent(record, RETRANSMIT_TAIL_LOSS_PROBE);
+	info->cr_resent_spurious = flow_record_resent(record, RETRANSMIT_SPURIOUS);
+	info->cr_resent_syn = flow_record_resent(record, RETRANSMIT_SYN);
+	info->cr_zero_window_us = record->zero_window_us;
+	info->cr_handshake_us = record_known_us(flow_record_handshake_us(record));
+	info->cr_first_byte_us = record_known_us(flow_record_first_byte_us(record));
+	info->cr_rtt_samples = samples;
+	info->cr_rtt_min_us = samples != 0 ? (netobs_i64)record->rtt_min_us : -1;
+	info->cr_rtt_mean_us = record_mean_us(record->rtt_sum_us, samples);
+	info->cr_rtt_max_us = samples != 0 ? (netobs_i64)record->rtt_max_us : -1;
+	info->cr_exchanges = exchanges;
+	info->cr_answer_mean_us = record_mean_us(record->answer_sum_us, exchanges);
+	info->cr_answer_max_us = exchanges != 0 ? (netobs_i64)record->answer_max_us : -1;
+	info->cr_anomalies = record->anomalies;
+}
+
+static void
+record_set_words(struct connrec *info, const struct flow_table *table, const struct flow_record *record,
+		 enum record_reason reason)
+{
+	static const char *const roles[] = {
+	    [RECORD_ROLE_SEEN] = "seen", [RECORD_ROLE_PORT] = "port", [RECORD_ROLE_FIRST] = "first"};
+	static const char *const reasons[RECORD_REASON_COUNT] = {
+	    [RECORD_OPEN] = "open",
+	    [RECORD_FIN] = "fin",
+	    [RECORD_RESET_BY_CLIENT] = "reset-by-client",
+	    [RECORD_RESET_BY_SERVER] = "reset-by-server",
+	    [RECORD_REFUSED] = "refused",
+	    [RECORD_NO_ANSWER] = "no-answer",
+	    [RECORD_IDLE] = "idle",
+	    [RECORD_EVICTED] = "evicted",
+	    [RECORD_CAPTURE_END] = "capture-end",
+	};
+	enum anomaly first = (enum anomaly)record->first_anomaly;
+
+	field_set_string(info->cr_role, sizeof info->cr_role, roles[flow_record_role(record)]);
+	field_set_string(info->cr_reason, sizeof info->cr_reason, reasons[reason]);
+	field_set_string(info->cr_if_name, sizeof info->cr_if_name, flow_record_interface(table, record));
+	field_set_string(info->cr_anomaly, sizeof info->cr_anomaly, first != ANOMALY_NONE ? anomaly_name(first) : "");
+	info->cr_vlan = record->vlan == RECORD_NO_VLAN ? -1 : record->vlan;
+}
+
+static void
+record_set_owners(struct connrec *info, const struct owner *client, const struct owner *server)
+{
+	bool named = client != NULL && client->pid >= 0;
+
+	info->cr_client_pid = client != NULL ? client->pid : -1;
+	info->cr_client_uid = client != NULL && client->uid != OWNER_UID_UNKNOWN ? (netobs_i64)client->uid : -1;
+	field_set_string(info->cr_client_comm, sizeof info->cr_client_comm, named ? client->comm : "");
+	named = server != NULL && server->pid >= 0;
+	info->cr_server_pid = server != NULL ? server->pid : -1;
+	info->cr_server_uid = server != NULL && server->uid != OWNER_UID_UNKNOWN ? (netobs_i64)server->uid : -1;
+	field_set_string(info->cr_server_comm, sizeof info->cr_server_comm, named ? server->comm : "");
+}
+
+void
+args_connrec(struct connrec *info, const struct recorded_connection *of)
+{
+	unsigned client = flow_record_client(of->record);
+
+	*info = (struct connrec){.cr_since = flow_record_since(of->table, of->flow, of->record)};
+	record_set_identity(info, of->table, of->flow, client);
+	record_set_times(info, of->table, of->flow);
+	record_set_ends(info, of->table, of->flow, of->record, client);
+	record_set_measured(info, of->record);
+	record_set_words(info, of->table, of->record, of->reason);
+	record_set_owners(info, of->owner[client], of->owner[1 - client]);
+}
