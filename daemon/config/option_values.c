@@ -172,6 +172,35 @@ value_get_seconds(const struct config *config, const struct option_row *row, siz
 
 const struct option_kind value_seconds = {.set = value_set_seconds, .get = value_get_seconds};
 
+/* A time in the text, in seconds or with a unit; nanoseconds in the field.  0 is allowed below the minimum. */
+static bool
+value_set_duration(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+	char *unit, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
+	double number = strtod(text, &unit);
+
+	for (size_t i = 0; unit != text && i < sizeof units / sizeof units[0]; i++) {
+		double seconds = number * units[i].seconds;
+
+		/* This form of the comparisons rejects NaN too. */
+		if (strcmp(unit, units[i].name) != 0 ||
+		    !((seconds >= row->min && seconds <= row->max) || (seconds >= 0 && seconds <= 0)))
+			continue;
+		*(uint64_t *)option_field(config, row) = (uint64_t)llround(seconds * row->unit);
+		return true;
+	}
+	value_format_limit(row->min, min);
+	value_format_limit(row->max, max);
+	snprintf(error, size, "expected 0 or a time from %s to %s seconds, such as 90, 90s, 5m or 1h", min, max);
+	return false;
+}
+
+const struct option_kind value_duration = {.set = value_set_duration, .get = value_get_seconds};
+
 /* ---------------------------------------------------------------------------------------------------------- words */
 
 static const char *

@@ -218,6 +218,34 @@ test_limits(void **state)
 }
 
 static void
+test_times(void **state)
+{
+	(void)state;
+	takes("-r file");
+	assert_int_equal(config.connection_active_ns, 0);
+	takes("-r file --connection-active=5m");
+	assert_int_equal(config.connection_active_ns, 300 * NANOSECONDS);
+	takes("-r file --connection-active 90");
+	assert_int_equal(config.connection_active_ns, 90 * NANOSECONDS);
+	takes("-r file --connection-active 1.5s");
+	assert_int_equal(config.connection_active_ns, 3 * NANOSECONDS / 2);
+	takes("-r file --connection-active 2min");
+	assert_int_equal(config.connection_active_ns, 120 * NANOSECONDS);
+	takes("-r file --connection-active 8760h");
+	assert_int_equal(config.connection_active_ns, 31536000 * NANOSECONDS);
+	takes("-r file --connection-active 0");
+	assert_int_equal(config.connection_active_ns, 0);
+	refuses("-r file --connection-active 0.5", "from 1 to 31536000 seconds");
+	refuses("-r file --connection-active 8761h", "expected 0 or a time");
+	refuses("-r file --connection-active 5d", "expected 0 or a time");
+	refuses("-r file --connection-active 5ms", "expected 0 or a time");
+	refuses("-r file --connection-active -5m", "expected 0 or a time");
+	refuses("-r file --connection-active nan", "expected 0 or a time");
+	refuses("-r file --connection-active m", "expected 0 or a time");
+	refuses("-r file --connection-active=", "expected 0 or a time");
+}
+
+static void
 test_refused_words(void **state)
 {
 	(void)state;
@@ -278,6 +306,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_times),
 	    cmocka_unit_test(test_table),    cmocka_unit_test(test_refused_words), cmocka_unit_test(test_help),
 	};
 	int failed = cmocka_run_group_tests_name("options", tests, NULL, NULL);
