@@ -334,7 +334,6 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
 		o->counters.anomalies[anomaly]++;
 	observe_count_events(o, &ignored_events);
-	flow_table_report_ended(o->flows);
 	return true;
 }
 

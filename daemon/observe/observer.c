@@ -133,8 +133,10 @@ observe_frame(struct observer *o, struct packet_work *work)
 		o->counters.lower_duplicates++;
 		return;
 	}
-	if (observe_untraced(o, work))
+	if (observe_untraced(o, work)) {
+		flow_table_report_ended(o->flows);
 		return;
+	}
 	work = observe_packet(o, work, true);
 	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
 		struct packet outer = work->packet;

@@ -164,13 +164,17 @@ on_poll(void *context)
 	(void)context;
 }
 
-/* The formulas read all probes of events and the probes of packets that are screened. */
+/* The formulas read all probes of events and the probes of packets that are screened; those of connections, which make
+ * the observer keep records, only if all observers keep them. */
 static void
-change_formulas(void (*change)(unsigned probe))
+change_formulas(void (*change)(unsigned probe), bool records)
 {
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (!manifest_per_packet[i] || emitter_screens_probe((enum probe_id)i))
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		bool connection = i == PROBE_CONNECTION_END || i == PROBE_CONNECTION_ACTIVE;
+
+		if (connection ? records : !manifest_per_packet[i] || emitter_screens_probe((enum probe_id)i))
 			change(i);
+	}
 }
 
 static void
@@ -271,12 +275,12 @@ observe(const struct variant *variant, const struct config *config, struct local
 			count = 1 + random_below(&random, count);
 		}
 		if (formulas)
-			change_formulas(semaphores_add_formula);
+			change_formulas(semaphores_add_formula, variant->records == FROM_START);
 		*probe_semaphores[PROBE_IP_PACKET_FREE] += traced;
 		observe_frames(o, capture.frames + at, count);
 		*probe_semaphores[PROBE_IP_PACKET_FREE] -= traced;
 		if (formulas)
-			change_formulas(semaphores_remove_formula);
+			change_formulas(semaphores_remove_formula, variant->records == FROM_START);
 	}
 	return o;
 }
