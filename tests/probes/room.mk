@@ -2,6 +2,7 @@
 
 unit_tests += \
 	%D%/test_args \
+	%D%/test_args_record \
 	%D%/test_connection_id \
 	%D%/test_fire \
 	%D%/test_manifest \

@@ -363,6 +363,42 @@ text_of_tcp(void **state)
 }
 
 static void
+text_of_connections(void **state)
+{
+	(void)state;
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_CONNECTION_END),
+			    TIME "connection-end 192.0.2.1:40000 > 198.51.100.2:443: TCP fin, 123456 us, client sent "
+				 "94 bytes in 7 packets, server sent 5000 bytes in 6 packets, resent 3, rtt 4321 us, "
+				 "answer 2500 us, uid 00ab54a98ceb1f0a, client pid 4242 (curl) [tcp-short]");
+	memcpy(samples.connrec.cr_client, "2001:db8::1", sizeof "2001:db8::1");
+	memcpy(samples.connrec.cr_protostr, "UDP", sizeof "UDP");
+	memcpy(samples.connrec.cr_reason, "open", sizeof "open");
+	samples.connrec.cr_client_resent = samples.connrec.cr_server_resent = 0;
+	samples.connrec.cr_rtt_samples = samples.connrec.cr_exchanges = 0;
+	samples.connrec.cr_client_pid = -1;
+	samples.connrec.cr_server_pid = 7;
+	memcpy(samples.connrec.cr_server_comm, "nginx", sizeof "nginx");
+	memset(samples.connrec.cr_anomaly, 0, sizeof samples.connrec.cr_anomaly);
+	assert_string_equal(print_sample(PRINT_TEXT, PROBE_CONNECTION_ACTIVE),
+			    TIME "connection-active [2001:db8::1]:40000 > 198.51.100.2:443: UDP open, 123456 us, "
+				 "client sent 94 bytes in 7 packets, server sent 5000 bytes in 6 packets, "
+				 "uid 00ab54a98ceb1f0a, server pid 7 (nginx)");
+}
+
+/* Other programs round numbers of 64 bits: the identity is a string. */
+static void
+json_of_an_identity(void **state)
+{
+	static const char start[] = "{\"probe\":\"connection-end\",\"args\":[{\"cr_uid\":\"00ab54a98ceb1f0a\","
+				    "\"cr_community\":\"1:LQU9qZlK+B5F3KDmev6m5PMibrg=\",\"cr_client\":";
+
+	(void)state;
+	assert_memory_equal(print_sample(PRINT_JSON, PROBE_CONNECTION_END), start, sizeof start - 1);
+	samples.connrec.cr_uid = UINT64_MAX;
+	assert_non_null(strstr(print_sample(PRINT_JSON, PROBE_CONNECTION_END), "\"cr_uid\":\"ffffffffffffffff\","));
+}
+
+static void
 text_shows_no_control_characters(void **state)
 {
 	(void)state;
@@ -663,6 +699,8 @@ main(void)
 	    FRESH(text_of_ip),
 	    FRESH(text_of_transports),
 	    FRESH(text_of_tcp),
+	    FRESH(text_of_connections),
+	    FRESH(json_of_an_identity),
 	    FRESH(text_shows_no_control_characters),
 	    FRESH(text_without_any_argument),
 	    FRESH(text_time_is_utc),
