@@ -294,13 +294,16 @@ function unit_of(name, text) {
 	return text ~ /(^|[ ,])bytes([ ,]|$)/ && text !~ /of [a-z0-9]+ bytes/ ? "UNIT_BYTES" : "UNIT_NONE"
 }
 
-# "enum netobs_tcp_state {" below the comment "tcps_state: the numbers are Linux's."
-function begin_enum(name) {
-	if (comment_text(comment) !~ /^[a-z_0-9]+: /)
+# "enum netobs_tcp_state {" below the comment "tcps_state: the numbers are Linux's." or "tcp_flags, cr_client_flags: ...".
+function begin_enum(name,    text) {
+	text = comment_text(comment)
+	if (text !~ /^[a-z_0-9]+(, [a-z_0-9]+)*: /)
 		fail(FNR, "enum " name " has no comment above it that begins with a field", EXAMPLE_ENUM)
 	enum_name[enums] = name
-	enum_field[enums] = comment_text(comment)
-	sub(/: .*/, "", enum_field[enums])
+	sub(/: .*/, "", text)
+	enum_fields[enums] = text
+	enum_field[enums] = text
+	sub(/,.*/, "", enum_field[enums])
 	enum_words[enums] = 0
 	enum_prefix[enums] = ""
 	comment = ""
@@ -323,10 +326,12 @@ function parse_enumerator(    part, name) {
 	enum_word[enums, enum_words[enums]++] = name
 }
 
-function end_enum() {
+function end_enum(    i, n, field) {
 	if (enum_words[enums] == 0)
 		fail(FNR, "enum " enum_name[enums] " ends without an enumerator", "NETOBS_TCP_CLOSED = 7,  behind one tab")
-	enum_of[enum_field[enums]] = enums
+	n = split(enum_fields[enums], field, ", ")
+	for (i = 1; i <= n; i++)
+		enum_of[field[i]] = enums
 	enums++
 	in_enum = 0
 }

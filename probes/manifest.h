@@ -40,7 +40,7 @@ struct word_info {
 
 /* An enum of netobs.h: the numbers of a field. */
 struct enum_info {
-	const char *field;  /* "tcps_state" */
+	const char *field;  /* "tcps_state"; the first of several */
 	const char *prefix; /* of all its names: "NETOBS_TCP_" */
 	const struct word_info *words;
 	size_t word_count;

@@ -52,7 +52,7 @@ enum netobs_tcp_state {
 	NETOBS_TCP_CLOSING = 11
 };
 
-/* tcp_flags: RFC 9293 section 3.1 and RFC 3168. */
+/* tcp_flags, cr_client_flags, cr_server_flags: RFC 9293 section 3.1 and RFC 3168. */
 enum netobs_tcp_flag {
 	NETOBS_TH_FIN = 0x01,
 	NETOBS_TH_SYN = 0x02,

@@ -29,13 +29,29 @@ lines() {
 # ------------------------------------------------------------------------------------------------------ the firings
 
 # A formula without expression has the firings of its probe.
-for probe in tcp-receive tcp-state-change tcp-connect-established udp-send arp-receive ip-packet-free socket-receive; do
+for probe in tcp-receive tcp-state-change tcp-connect-established udp-send arp-receive ip-packet-free socket-receive connection-end; do
 	replay "f = $probe" --print="f,$probe" --format json
 	grep '^{"probe":"f"' "$tmp/out" | sed "s/\"f\",\"of\":\"$probe\"/\"$probe\"/" >"$tmp/of"
 	grep "^{\"probe\":\"$probe\"" "$tmp/out" >"$tmp/base"
 	check "f = $probe has the firings of $probe" cmp "$tmp/base" "$tmp/of"
 	is "and counts them" "$(counts)" "$(lines) $(lines) "
 done
+
+# The fields of a record, with units, words of flags, text and prefixes; 192.168.0.13 opened the connections to port 80.
+replay 'f = connection-end where cr_client == 192.168.0.0/24 && cr_server_port == 80 && cr_answer_max_us > 100ms &&
+	cr_reason == "fin" && cr_server_flags & FIN && cr_server_bytes < 1kB' --print=f,connection-end --format json
+is "a formula selects connections by their record" "$(lines)" \
+	"$(awk '
+		function number(name) {
+			return match($0, "\"" name "\":[0-9-]*") ? substr($0, RSTART + length(name) + 3, RLENGTH) + 0 : -1
+		}
+		/^{"probe":"connection-end".*"cr_client":"192\.168\.0\..*"cr_reason":"fin"/ {
+			if (number("cr_server_port") == 80 && number("cr_answer_max_us") > 100000 &&
+				number("cr_server_flags") % 2 == 1 && number("cr_server_bytes") < 1000)
+				count++
+		}
+		END { print count + 0 }' "$tmp/out")"
+check "there are some" [ "$(lines)" -gt 5 ]
 
 # A formula fires behind its probe, and numbers its own firings.
 replay 'f = tcp-receive where tcp_flags & SYN' --print=f,tcp-receive --format json
