@@ -69,7 +69,7 @@ python3 "$top/tests/fuzz/input_seeds.py" slots "$tmp/slots"
 for target in $targets; do
 	# shellcheck disable=SC2086
 	check "$target is linked" clang $flags "-I$top" "-I$build" -pie -o "$tmp/$target" "$top/tests/fuzz/$target.c" \
-		"$tmp/objects/fuzz_main.o" "$tmp/all.a" -levent_core -levent_pthreads -lmnl -lpthread -lm
+		"$tmp/objects/fuzz_main.o" "$tmp/all.a" -levent_core -levent_pthreads -lmnl -lnettle -lpthread -lm
 	check "$target over $(find "$(seeds "$target")" -type f | wc -l) inputs and their mutations" \
 		"$tmp/$target" -mutations=1 "$(seeds "$target")"
 done
