@@ -1,53 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Firings as JSON, driven by the manifest: a new field or probe needs no code here. */
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "probes/print/format.h"
 #include "probes/print/print_internal.h"
-
-static enum json_operation
-json_operation_for(const struct field_info *field)
-{
-	size_t n = field->size;
-
-	switch (field->kind) {
-	case FIELD_UNSIGNED:
-		if (field->is_hex)
-			return JSON_HEX;
-		return n == 1 ? JSON_U8 : n == 2 ? JSON_U16 : n == 4 ? JSON_U32 : JSON_U64;
-	case FIELD_SIGNED:
-		return n == 1 ? JSON_I8 : n == 4 ? JSON_I32 : JSON_I64;
-	case FIELD_NETWORK:
-		return JSON_NETWORK;
-	case FIELD_TEXT:
-		return JSON_TEXT;
-	case FIELD_BYTES:
-	case FIELD_POINTER:
-		break;
-	}
-	return JSON_BYTES;
-}
-
-static void
-json_prepare_field(struct json_field *to, const struct field_info *field, bool first)
-{
-	char *at = to->key;
-
-	assert(strlen(field->name) + 5 <= JSON_KEY_MAX);
-	*at++ = first ? '{' : ',';
-	*at++ = '"';
-	at = put_string(at, field->name);
-	at = PUT(at, "\":");
-	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
-		*at++ = '"';
-	to->key_length = (uint8_t)(at - to->key);
-	to->operation = (uint8_t)json_operation_for(field);
-	to->offset = (uint16_t)field->offset;
-	to->size = (uint16_t)field->size;
-}
 
 static bool
 json_prepare_struct(struct json_struct *to, const struct struct_info *info)
@@ -57,7 +14,7 @@ json_prepare_struct(struct json_struct *to, const struct struct_info *info)
 		return false;
 	for (size_t i = 0; i < info->field_count; i++)
 		if (info->fields[i].kind != FIELD_POINTER) {
-			json_prepare_field(&to->fields[to->count], &info->fields[i], to->count == 0);
+			json_field_prepare(&to->fields[to->count], &info->fields[i], to->count == 0);
 			to->count++;
 		}
 	return true;
@@ -68,13 +25,8 @@ json_max_struct_length(const struct json_struct *layout)
 {
 	size_t longest = 1;
 
-	for (unsigned i = 0; i < layout->count; i++) {
-		bool text = layout->fields[i].operation == JSON_TEXT || layout->fields[i].operation == JSON_BYTES;
-
-		longest += JSON_KEY_MAX + FORMAT_NUMBER_MAX;
-		if (text)
-			longest += (size_t)layout->fields[i].size * FORMAT_JSON_BYTE_MAX;
-	}
+	for (unsigned i = 0; i < layout->count; i++)
+		longest += json_field_length_max(&layout->fields[i]);
 	return longest;
 }
 
@@ -107,50 +59,10 @@ print_json_free(struct printer *printer)
 		free(printer->json[i].fields);
 }
 
-/* Reads a value of a struct at any type. */
-#define READ_AS(type, from) (*(const type *)(const void *)(from))
-
-static inline char *
-json_put_field(char *at, const struct json_field *field, const char *from)
-{
-	memcpy(at, field->key, JSON_KEY_MAX);
-	at += field->key_length;
-	switch ((enum json_operation)field->operation) {
-	case JSON_U8:
-		return put_u32(at, READ_AS(uint8_t, from));
-	case JSON_U16:
-		return put_u32(at, READ_AS(uint16_t, from));
-	case JSON_U32:
-		return put_u32(at, READ_AS(uint32_t, from));
-	case JSON_U64:
-		return put_u64(at, READ_AS(uint64_t, from));
-	case JSON_NETWORK:
-		return put_u32(at, le32toh(READ_AS(uint32_t, from)));
-	case JSON_I8:
-		return put_i64(at, READ_AS(int8_t, from));
-	case JSON_I32:
-		return put_i64(at, READ_AS(int32_t, from));
-	case JSON_I64:
-		return put_i64(at, READ_AS(int64_t, from));
-	case JSON_HEX:
-		at = put_hex64(at, READ_AS(uint64_t, from));
-		break;
-	case JSON_TEXT:
-		at = put_json_text(at, from, field->size);
-		break;
-	case JSON_BYTES:
-		at = put_hex_bytes(at, (const uint8_t *)from, field->size);
-		break;
-	}
-	*at++ = '"';
-	return at;
-}
-
 static char *
 json_put_struct(char *at, const struct json_struct *layout, const char *from)
 {
-	for (unsigned i = 0; i < layout->count; i++)
-		at = json_put_field(at, &layout->fields[i], from + layout->fields[i].offset);
+	at = json_put_fields(at, layout->fields, layout->count, from);
 	*at++ = '}';
 	return at;
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/print/json_fields.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+#include "probes/print/format.h"
+
+static enum json_operation
+json_operation_for(const struct field_info *field)
+{
+	size_t n = field->size;
+
+	switch (field->kind) {
+	case FIELD_UNSIGNED:
+		if (field->is_hex)
+			return JSON_HEX;
+		return n == 1 ? JSON_U8 : n == 2 ? JSON_U16 : n == 4 ? JSON_U32 : JSON_U64;
+	case FIELD_SIGNED:
+		return n == 1 ? JSON_I8 : n == 4 ? JSON_I32 : JSON_I64;
+	case FIELD_NETWORK:
+		return JSON_NETWORK;
+	case FIELD_TEXT:
+		return JSON_TEXT;
+	case FIELD_BYTES:
+	case FIELD_POINTER:
+		break;
+	}
+	return JSON_BYTES;
+}
+
+void
+json_field_prepare(struct json_field *to, const struct field_info *field, bool first)
+{
+	char *at = to->key;
+
+	assert(strlen(field->name) + 5 <= JSON_KEY_MAX);
+	*at++ = first ? '{' : ',';
+	*at++ = '"';
+	at = put_string(at, field->name);
+	at = PUT(at, "\":");
+	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
+		*at++ = '"';
+	to->key_length = (uint8_t)(at - to->key);
+	to->operation = (uint8_t)json_operation_for(field);
+	to->offset = (uint16_t)field->offset;
+	to->size = (uint16_t)field->size;
+}
+
+size_t
+json_field_length_max(const struct json_field *field)
+{
+	size_t longest = JSON_KEY_MAX + FORMAT_NUMBER_MAX;
+
+	if (field->operation == JSON_TEXT || field->operation == JSON_BYTES)
+		longest += (size_t)field->size * FORMAT_JSON_BYTE_MAX;
+	return longest;
+}
+
+/* Reads a value of a struct at any type. */
+#define READ_AS(type, from) (*(const type *)(const void *)(from))
+
+static inline char *
+json_put_field(char *at, const struct json_field *field, const char *from)
+{
+	memcpy(at, field->key, JSON_KEY_MAX);
+	at += field->key_length;
+	switch ((enum json_operation)field->operation) {
+	case JSON_U8:
+		return put_u32(at, READ_AS(uint8_t, from));
+	case JSON_U16:
+		return put_u32(at, READ_AS(uint16_t, from));
+	case JSON_U32:
+		return put_u32(at, READ_AS(uint32_t, from));
+	case JSON_U64:
+		return put_u64(at, READ_AS(uint64_t, from));
+	case JSON_NETWORK:
+		return put_u32(at, le32toh(READ_AS(uint32_t, from)));
+	case JSON_I8:
+		return put_i64(at, READ_AS(int8_t, from));
+	case JSON_I32:
+		return put_i64(at, READ_AS(int32_t, from));
+	case JSON_I64:
+		return put_i64(at, READ_AS(int64_t, from));
+	case JSON_HEX:
+		at = put_hex64(at, READ_AS(uint64_t, from));
+		break;
+	case JSON_TEXT:
+		at = put_json_text(at, from, field->size);
+		break;
+	case JSON_BYTES:
+		at = put_hex_bytes(at, (const uint8_t *)from, field->size);
+		break;
+	}
+	*at++ = '"';
+	return at;
+}
+
+char *
+json_put_fields(char *at, const struct json_field *fields, unsigned count, const void *from)
+{
+	for (unsigned i = 0; i < count; i++)
+		at = json_put_field(at, &fields[i], (const char *)from + fields[i].offset);
+	return at;
+}
