@@ -12,12 +12,24 @@
 /* Probes that a message lists, at most. */
 #define LISTED_MAX 4u
 
+/* The name of a field without the prefix of its struct, if it may be written so: records are selected by their fields
+ * alone.  Otherwise the whole name. */
+static const char *
+field_short_name(const struct struct_info *info, const struct field_info *field)
+{
+	return info == &manifest_structs[STRUCT_CONNREC] ? field->name + sizeof "cr_" - 1 : field->name;
+}
+
 static const struct field_info *
 field_find_in_struct(const struct struct_info *info, const char *name, size_t length)
 {
-	for (size_t i = 0; info != NULL && i < info->field_count; i++)
-		if (strlen(info->fields[i].name) == length && memcmp(info->fields[i].name, name, length) == 0)
+	for (size_t i = 0; info != NULL && i < info->field_count; i++) {
+		const char *brief = field_short_name(info, &info->fields[i]);
+
+		if ((strlen(info->fields[i].name) == length && memcmp(info->fields[i].name, name, length) == 0) ||
+		    (strlen(brief) == length && memcmp(brief, name, length) == 0))
 			return &info->fields[i];
+	}
 	return NULL;
 }
 
@@ -102,8 +114,10 @@ field_fail_unknown(struct compiler *c, struct span name)
 		for (unsigned j = 0; c->formula->probes[i] && j < manifest_probes[i].arg_count; j++) {
 			const struct struct_info *info = manifest_probes[i].args[j].type;
 
-			for (size_t k = 0; info != NULL && k < info->field_count; k++)
+			for (size_t k = 0; info != NULL && k < info->field_count; k++) {
+				nearest_consider(&nearest, field_short_name(info, &info->fields[k]));
 				nearest_consider(&nearest, info->fields[k].name);
+			}
 		}
 	if (nearest.found == NULL)
 		nearest.found = field_of_builtin(c->source.text + name.at, name.length);
@@ -197,7 +211,7 @@ field_keep_use(struct compiler *c, size_t at, unsigned *use)
 static bool
 field_is_own_number(const char *name, size_t length)
 {
-	static const char *const own[] = {"pkt_seq", "cs_seq", "ci_seq", "cr_seq"};
+	static const char *const own[] = {"pkt_seq", "cs_seq", "ci_seq", "cr_seq", "seq"};
 
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)

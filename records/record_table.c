@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "records/record_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/print/format.h"
+#include "probes/print/text_clock.h"
+
+/* Columns of a table without chosen fields. */
+enum record_column_kind {
+	COLUMN_FIELD, /* a chosen field */
+	COLUMN_START,
+	COLUMN_DURATION,
+	COLUMN_PROTOCOL,
+	COLUMN_CLIENT,
+	COLUMN_SERVER,
+	COLUMN_SENT,
+	COLUMN_RECEIVED,
+	COLUMN_RESENT,
+	COLUMN_ANSWER_MEAN,
+	COLUMN_ANSWER_MAX,
+	COLUMN_REASON,
+};
+
+struct record_column {
+	enum record_column_kind kind;
+	const char *title;
+	unsigned usual_width; /* enough for most values; 0: that of the title */
+	bool right;	      /* numbers end at the right */
+	const struct field_info *field;
+	unsigned width;
+};
+
+struct record_table {
+	struct text_clock clock;
+	unsigned count;
+	struct record_column columns[RECORD_FIELDS_MAX];
+};
+
+static const struct record_column usual_columns[] = {
+    {.kind = COLUMN_START, .title = "START", .usual_width = 12},
+    {.kind = COLUMN_DURATION, .title = "TIME", .usual_width = 6, .right = true},
+    {.kind = COLUMN_PROTOCOL, .title = "PROT"},
+    {.kind = COLUMN_CLIENT, .title = "CLIENT", .usual_width = 22},
+    {.kind = COLUMN_SERVER, .title = "SERVER", .usual_width = 21},
+    {.kind = COLUMN_SENT, .title = "SENT", .usual_width = 6, .right = true},
+    {.kind = COLUMN_RECEIVED, .title = "RECVD", .usual_width = 6, .right = true},
+    {.kind = COLUMN_RESENT, .title = "RESENT", .right = true},
+    {.kind = COLUMN_ANSWER_MEAN, .title = "ANSWER", .right = true},
+    {.kind = COLUMN_ANSWER_MAX, .title = "MAX", .usual_width = 6, .right = true},
+    {.kind = COLUMN_REASON, .title = "REASON"},
+};
+
+#define USUAL_COLUMNS (sizeof usual_columns / sizeof usual_columns[0])
+
+struct record_table *
+record_table_new(const struct record_fields *chosen)
+{
+	struct record_table *table = calloc(1, sizeof *table);
+
+	if (table == NULL)
+		return NULL;
+	table->count = chosen != NULL ? chosen->count : USUAL_COLUMNS;
+	for (unsigned i = 0; i < table->count; i++) {
+		struct record_column *column = &table->columns[i];
+
+		if (chosen == NULL)
+			*column = usual_columns[i];
+		else
+			*column = (struct record_column){.title = record_field_short_name(chosen->fields[i]),
+							 .right = chosen->fields[i]->kind != FIELD_TEXT &&
+								  !record_field_is_time(chosen->fields[i]) &&
+								  !chosen->fields[i]->is_hex,
+							 .field = chosen->fields[i]};
+		column->width = (unsigned)strlen(column->title);
+	}
+	return table;
+}
+
+void
+record_table_free(struct record_table *table)
+{
+	free(table);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- values */
+
+/* Three significant digits of `value` / `unit`, rounded down: "1.23", "12.3", "123". */
+static char *
+put_three_digits(char *at, uint64_t value, uint64_t unit)
+{
+	uint64_t whole = value / unit;
+
+	at = put_u64(at, whole);
+	if (whole >= 100)
+		return at;
+	*at++ = '.';
+	return whole >= 10 ? put_digits(at, (uint32_t)(value % unit * 10 / unit), 1)
+			   : put_digits(at, (uint32_t)(value % unit * 100 / unit), 2);
+}
+
+/* "1h02m": of `big` units and the next smaller ones, `ratio` of which are one. */
+static char *
+put_two_units(char *at, uint64_t value, char big, uint32_t ratio, char small)
+{
+	at = put_u64(at, value / ratio);
+	*at++ = big;
+	if (value / ratio >= 100)
+		return at;
+	at = put_digits(at, (uint32_t)(value % ratio), 2);
+	*at++ = small;
+	return at;
+}
+
+/* A duration in at most six characters, rounded down. */
+static char *
+put_duration(char *at, int64_t us)
+{
+	uint64_t value = (uint64_t)us;
+
+	if (us < 0) {
+		*at++ = '-';
+		return at;
+	}
+	if (value < 1000)
+		return at = put_u64(at, value), PUT(at, "us");
+	if (value < 1000000)
+		return at = put_three_digits(at, value, 1000), PUT(at, "ms");
+	if (value < 100000000)
+		return at = put_three_digits(at, value, 1000000), PUT(at, "s");
+	value /= 1000000;
+	if (value < 3600)
+		return put_two_units(at, value, 'm', 60, 's');
+	if (value < 86400)
+		return put_two_units(at, value / 60, 'h', 60, 'm');
+	return put_two_units(at, value / 3600, 'd', 24, 'h');
+}
+
+/* A number in at most six characters: exact below a million, else rounded down, with a power of 1000. */
+static char *
+put_amount(char *at, uint64_t value)
+{
+	static const char letters[] = "MGTPE";
+	uint64_t unit = 1000000;
+
+	if (value < unit)
+		return put_u64(at, value);
+	for (const char *letter = letters;; letter++, unit *= 1000) {
+		if (value / unit < 1000 || letter[1] == '\0') {
+			at = put_three_digits(at, value, unit);
+			*at++ = *letter;
+			return at;
+		}
+	}
+}
+
+/* "19:40:00.123" */
+static char *
+put_time_of_day(char *at, struct text_clock *clock, uint64_t ns)
+{
+	char text[128];
+
+	put_time(text, clock, ns);
+	memcpy(at, text + sizeof "2026-11-22T" - 1, 12);
+	return at + 12;
+}
+
+static char *
+put_field_value(char *at, struct text_clock *clock, const struct field_info *field, const struct connrec *record)
+{
+	const char *from = (const char *)record + field->offset;
+	uint64_t value = field->kind != FIELD_TEXT ? record_field_rank(field, record) : 0;
+
+	if (field->kind == FIELD_TEXT) {
+		if (*from == '\0')
+			*at++ = '-';
+		return put_plain_text(at, from, field->size);
+	}
+	if (record_field_is_time(field))
+		return put_time(at, clock, value);
+	if (field->is_hex)
+		return put_hex64(at, value);
+	if (field->kind == FIELD_SIGNED)
+		return put_i64(at, (int64_t)(value ^ (UINT64_C(1) << 63)));
+	return put_u64(at, value);
+}
+
+static char *
+put_client(char *at, const struct connrec *record)
+{
+	at = put_endpoint(at, record->cr_client, sizeof record->cr_client, record->cr_client_port);
+	if (strcmp(record->cr_role, "seen") != 0)
+		*at++ = '?';
+	return at;
+}
+
+static char *
+put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record)
+{
+	switch (column->kind) {
+	case COLUMN_START:
+		return put_time_of_day(at, clock, record->cr_start);
+	case COLUMN_DURATION:
+		return put_duration(at, (int64_t)record->cr_duration_us);
+	case COLUMN_PROTOCOL:
+		return put_plain_text(at, record->cr_protostr, sizeof record->cr_protostr);
+	case COLUMN_CLIENT:
+		return put_client(at, record);
+	case COLUMN_SERVER:
+		return put_endpoint(at, record->cr_server, sizeof record->cr_server, record->cr_server_port);
+	case COLUMN_SENT:
+		return put_amount(at, record->cr_client_bytes);
+	case COLUMN_RECEIVED:
+		return put_amount(at, record->cr_server_bytes);
+	case COLUMN_RESENT:
+		return put_amount(at, record->cr_client_resent + record->cr_server_resent);
+	case COLUMN_ANSWER_MEAN:
+		return put_duration(at, record->cr_answer_mean_us);
+	case COLUMN_ANSWER_MAX:
+		return put_duration(at, record->cr_answer_max_us);
+	case COLUMN_REASON:
+		return put_plain_text(at, record->cr_reason, sizeof record->cr_reason);
+	case COLUMN_FIELD:
+		break;
+	}
+	return put_field_value(at, clock, column->field, record);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- lines */
+
+/* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
+#define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
+
+void
+record_table_measure(struct record_table *table, const struct connrec *record)
+{
+	char value[VALUE_MAX];
+
+	for (unsigned i = 0; i < table->count; i++) {
+		struct record_column *column = &table->columns[i];
+		unsigned width = (unsigned)(put_column(value, &table->clock, column, record) - value);
+
+		if (column->width < width)
+			column->width = width;
+	}
+}
+
+void
+record_table_set_usual_widths(struct record_table *table)
+{
+	for (unsigned i = 0; i < table->count; i++)
+		if (table->columns[i].width < table->columns[i].usual_width)
+			table->columns[i].width = table->columns[i].usual_width;
+}
+
+/* Writes a value in its column.  Nothing follows the last one. */
+static char *
+put_in_column(char *at, const struct record_column *column, const char *value, size_t length, bool last)
+{
+	size_t spaces = length < column->width ? column->width - length : 0;
+
+	if (column->right) {
+		memset(at, ' ', spaces);
+		at += spaces;
+	}
+	memcpy(at, value, length);
+	at += length;
+	if (last) {
+		*at++ = '\n';
+		return at;
+	}
+	if (column->right)
+		spaces = 0;
+	memset(at, ' ', spaces + 1);
+	return at + spaces + 1;
+}
+
+char *
+record_table_put_titles(const struct record_table *table, char *at)
+{
+	for (unsigned i = 0; i < table->count; i++)
+		at = put_in_column(at, &table->columns[i], table->columns[i].title, strlen(table->columns[i].title),
+				   i + 1 == table->count);
+	return at;
+}
+
+char *
+record_table_put_line(struct record_table *table, const struct connrec *record, char *at)
+{
+	char value[VALUE_MAX];
+
+	for (unsigned i = 0; i < table->count; i++) {
+		const struct record_column *column = &table->columns[i];
+		char *end = put_column(value, &table->clock, column, record);
+
+		at = put_in_column(at, column, value, (size_t)(end - value), i + 1 == table->count);
+	}
+	return at;
+}

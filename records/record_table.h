@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records as a table: a line of titles, then one line a record.
+ *
+ *	START        TIME   PROT CLIENT            SERVER        SENT   RECVD  RESENT ANSWER MAX    REASON
+ *	19:40:00.123 1.23s  TCP  192.0.2.1:51334   192.0.2.9:443   1832  27110      0 12.3ms 31.0ms fin
+ *
+ * Times are UTC, so that a table is the same everywhere.  Columns are as wide as the widest value measured.
+ */
+#ifndef NETOBS_RECORDS_RECORD_TABLE_H
+#define NETOBS_RECORDS_RECORD_TABLE_H
+
+#include "probes/netobs.h"
+#include "records/record_fields.h"
+#include "records/record_json.h"
+
+struct record_table;
+
+/* `chosen` NULL: the columns above; else these fields, one column each, numbers as they are.  NULL if out of memory. */
+struct record_table *record_table_new(const struct record_fields *chosen);
+void record_table_free(struct record_table *table);
+
+/* Widens the columns for a record. */
+void record_table_measure(struct record_table *table, const struct connrec *record);
+
+/* Without measuring: sets widths that are enough for most records. */
+void record_table_set_usual_widths(struct record_table *table);
+
+/* Write a line at `at`, where RECORD_LINE_MAX bytes may be overwritten.  They return its end. */
+char *record_table_put_titles(const struct record_table *table, char *at);
+char *record_table_put_line(struct record_table *table, const struct connrec *record, char *at);
+
+#endif

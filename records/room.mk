@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# records of connections: fields, order, JSON lines and table
+
+librecords_a_SOURCES += \
+	%D%/record_fields.c \
+	%D%/record_fields.h \
+	%D%/record_filter.c \
+	%D%/record_filter.h \
+	%D%/record_json.c \
+	%D%/record_json.h \
+	%D%/record_sort.c \
+	%D%/record_sort.h \
+	%D%/record_table.c \
+	%D%/record_table.h

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_record_fields \
+	%D%/test_record_lines \
+	%D%/test_record_sort

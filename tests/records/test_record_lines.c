@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines of records: JSON and the table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "records/record_json.h"
+#include "records/record_table.h"
+#include "tests/lib/json_check.h"
+#include "tests/probes/probe_args_sample.h"
+
+static char line[RECORD_LINE_MAX + 1], error[RECORD_ERROR_MAX];
+
+static struct connrec
+sample_record(void)
+{
+	struct probe_args_sample sample;
+
+	probe_args_sample_fill(&sample);
+	return sample.connrec;
+}
+
+static const char *
+json_of(const struct connrec *record, const char *chosen)
+{
+	struct record_fields fields;
+	struct record_json *json;
+	size_t where;
+	char *end;
+
+	if (chosen != NULL)
+		assert_true(record_fields_parse(chosen, &fields, error));
+	json = record_json_new(chosen != NULL ? &fields : NULL);
+	assert_non_null(json);
+	end = record_json_put_line(json, record, line);
+	assert_true(end > line && end[-1] == '\n');
+	end[-1] = '\0';
+	record_json_free(json);
+	assert_true(json_check(line, strlen(line), &where));
+	return line;
+}
+
+static void
+test_json(void **state)
+{
+	struct connrec record = sample_record();
+	static const char begin[] =
+	    "{\"end\":\"2026-11-20T11:02:03.123456789Z\",\"cr_uid\":\"00ab54a98ceb1f0a\","
+	    "\"cr_community\":\"1:LQU9qZlK+B5F3KDmev6m5PMibrg=\",\"cr_client\":\"192.0.2.1\",";
+
+	(void)state;
+	assert_memory_equal(json_of(&record, NULL), begin, sizeof begin - 1);
+	assert_non_null(strstr(line, "\"cr_end\":1795172523123456789,"));
+	assert_non_null(strstr(line, "\"cr_server_pid\":-1,"));
+	assert_null(strstr(line, "cid"));
+	assert_null(strstr(line, "cr_seq"));
+	assert_null(strstr(line, "pad"));
+}
+
+static void
+test_json_of_chosen_fields(void **state)
+{
+	struct connrec record = sample_record();
+
+	(void)state;
+	assert_string_equal(json_of(&record, "server_port,cr_reason,uid,client_cid"),
+			    "{\"cr_server_port\":443,\"cr_reason\":\"fin\",\"cr_uid\":\"00ab54a98ceb1f0a\","
+			    "\"cr_client_cid\":12}");
+	assert_string_equal(json_of(&record, "uid"), "{\"cr_uid\":\"00ab54a98ceb1f0a\"}");
+}
+
+static void
+test_json_escapes_text_of_the_network(void **state)
+{
+	struct connrec record = sample_record();
+
+	(void)state;
+	snprintf(record.cr_name, sizeof record.cr_name, "a\"\\\n\033[2J\xff");
+	assert_string_equal(json_of(&record, "name"), "{\"cr_name\":\"a\\\"\\\\\\n\\u001b[2J\\u00ff\"}");
+	memset(record.cr_name, 1, sizeof record.cr_name); /* without a NUL */
+	json_of(&record, NULL);
+}
+
+static void
+test_json_of_extreme_values(void **state)
+{
+	struct connrec record;
+
+	(void)state;
+	memset(&record, 0xff, sizeof record);
+	json_of(&record, NULL);
+	memset(&record, 0, sizeof record);
+	json_of(&record, NULL);
+	assert_non_null(strstr(line, "{\"end\":\"1970-01-01T00:00:00.000000000Z\",\"cr_uid\":\"0000000000000000\","));
+}
+
+static const char *
+rows_of(const struct connrec *record, const char *chosen)
+{
+	struct record_fields fields;
+	struct record_table *table;
+
+	if (chosen != NULL)
+		assert_true(record_fields_parse(chosen, &fields, error));
+	table = record_table_new(chosen != NULL ? &fields : NULL);
+	assert_non_null(table);
+	record_table_measure(table, record);
+	*record_table_put_line(table, record, record_table_put_titles(table, line)) = '\0';
+	record_table_free(table);
+	return line;
+}
+
+static void
+test_table(void **state)
+{
+	struct connrec record = sample_record();
+
+	(void)state;
+	record.cr_start = UINT64_C(1795172523000999999);
+	assert_string_equal(
+	    rows_of(&record, NULL),
+	    "START         TIME PROT CLIENT          SERVER           SENT RECVD RESENT ANSWER    MAX REASON\n"
+	    "11:02:03.000 123ms TCP  192.0.2.1:40000 198.51.100.2:443   94  5000      3 2.50ms 2.50ms fin\n");
+}
+
+static void
+test_table_marks_a_judged_client(void **state)
+{
+	struct connrec record = sample_record();
+
+	(void)state;
+	snprintf(record.cr_role, sizeof record.cr_role, "port");
+	snprintf(record.cr_client, sizeof record.cr_client, "2001:db8::1");
+	snprintf(record.cr_server, sizeof record.cr_server, "2001:db8::2");
+	record.cr_answer_mean_us = record.cr_answer_max_us = -1;
+	assert_non_null(strstr(rows_of(&record, NULL), " [2001:db8::1]:40000? [2001:db8::2]:443 "));
+	assert_non_null(strstr(line, "      -   - fin\n"));
+}
+
+static void
+test_table_fits_120_columns(void **state)
+{
+	struct connrec record = sample_record();
+	struct record_table *table = record_table_new(NULL);
+	char *end;
+
+	(void)state;
+	assert_non_null(table);
+	snprintf(record.cr_client, sizeof record.cr_client, "255.255.255.255");
+	snprintf(record.cr_server, sizeof record.cr_server, "255.255.255.255");
+	snprintf(record.cr_role, sizeof record.cr_role, "port");
+	snprintf(record.cr_protostr, sizeof record.cr_protostr, "SCTP");
+	snprintf(record.cr_reason, sizeof record.cr_reason, "reset-by-client");
+	record.cr_client_port = record.cr_server_port = 65535;
+	record.cr_client_bytes = UINT64_MAX;
+	record.cr_server_bytes = record.cr_client_resent = 999999999;
+	record.cr_duration_us = UINT64_C(999) * 86400 * 1000000 + UINT64_C(86399) * 1000000;
+	record.cr_answer_mean_us = record.cr_answer_max_us = 99999;
+	record_table_measure(table, &record);
+	record_table_set_usual_widths(table);
+	end = record_table_put_line(table, &record, line);
+	assert_true(end - line - 1 <= 120);
+	record_table_free(table);
+}
+
+/* The columns TIME and SENT. */
+static const char *
+values_of(uint64_t us, uint64_t bytes)
+{
+	struct connrec record = sample_record();
+	static char values[64];
+	char time[16], sent[16];
+	const char *row;
+
+	record.cr_duration_us = us;
+	record.cr_client_bytes = bytes;
+	row = strchr(rows_of(&record, NULL), '\n');
+	assert_int_equal(sscanf(row, "%*s %15s %*s %*s %*s %15s", time, sent), 2);
+	snprintf(values, sizeof values, "%s %s", time, sent);
+	return values;
+}
+
+static void
+test_table_rounds_down(void **state)
+{
+	(void)state;
+	assert_string_equal(values_of(999, 0), "999us 0");
+	assert_string_equal(values_of(1000, 999999), "1.00ms 999999");
+	assert_string_equal(values_of(99999, 1000000), "99.9ms 1.00M");
+	assert_string_equal(values_of(999999, 12345678), "999ms 12.3M");
+	assert_string_equal(values_of(1000000, 999999999), "1.00s 999M");
+	assert_string_equal(values_of(99999999, UINT64_C(1000000000)), "99.9s 1.00G");
+	assert_string_equal(values_of(100000000, UINT64_C(1234567890123)), "1m40s 1.23T");
+	assert_string_equal(values_of(UINT64_C(3600000000), 1), "1h00m 1");
+	assert_string_equal(values_of(UINT64_C(86399000000), 1), "23h59m 1");
+	assert_string_equal(values_of(UINT64_C(86400000000) * 3 + UINT64_C(3600000000), 1), "3d01h 1");
+	assert_string_equal(values_of(UINT64_C(86400000000) * 3000, UINT64_MAX), "3000d 18.4E");
+}
+
+static void
+test_table_of_chosen_fields(void **state)
+{
+	struct connrec record = sample_record();
+
+	(void)state;
+	snprintf(record.cr_name, sizeof record.cr_name, "a\nb\xe2\x80\xae");
+	assert_string_equal(rows_of(&record, "start,uid,server_port,vlan,client_pid,server_comm,name,server_pid"),
+			    "start                          uid              server_port vlan client_pid server_comm "
+			    "name               server_pid\n"
+			    "2026-11-20T11:02:03.000000000Z 00ab54a98ceb1f0a         443 4094       4242 -           "
+			    "a\\x0ab\\xe2\\x80\\xae         -1\n");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_json),
+	    cmocka_unit_test(test_json_of_chosen_fields),
+	    cmocka_unit_test(test_json_escapes_text_of_the_network),
+	    cmocka_unit_test(test_json_of_extreme_values),
+	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_table_marks_a_judged_client),
+	    cmocka_unit_test(test_table_fits_120_columns),
+	    cmocka_unit_test(test_table_rounds_down),
+	    cmocka_unit_test(test_table_of_chosen_fields),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
