@@ -26,12 +26,14 @@
 #include "daemon/install_formulas.h"
 #include "daemon/query/control.h"
 #include "daemon/formula_sites.h"
+#include "daemon/record/record_output.h"
 #include "daemon/query/metrics.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
 #include "daemon/stats/stats.h"
 #include "daemon/stats/summary.h"
 #include "daemon/wait_tracer.h"
+#include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
 #include "probes/site/semaphores.h"
@@ -44,6 +46,7 @@ struct daemon_state {
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
+	struct record_output *records; /* NULL: none are written */
 	struct formula_sites *formulas;
 	struct workers *workers;
 	bool observing;	       /* workers_make_observers() has succeeded */
@@ -146,6 +149,25 @@ daemon_select_probes(struct daemon_state *state)
 		return true;
 	log_error("there is no probe \"%.*s\"; netobsd --list-probes lists them all", (int)length, unknown);
 	return false;
+}
+
+static bool
+daemon_open_records(struct daemon_state *state)
+{
+	if (!state->config->records)
+		return true;
+	state->records = record_output_open(state->config);
+	return state->records != NULL;
+}
+
+static void
+daemon_connect_records(struct daemon_state *state)
+{
+	const struct record_sink sink = {
+	    .take = record_output_take, .flush = record_output_flush, .context = state->records};
+
+	for (unsigned i = 0; state->records != NULL && i < state->workers->count; i++)
+		observer_set_record_sink(state->workers->worker[i].observer, &sink);
 }
 
 /* Opens the server sockets before privileges are dropped. */
@@ -315,9 +337,9 @@ daemon_log_observing(const struct config *config)
 	char names[256] = "";
 	size_t used = 0;
 
-	if (config->interface_names[0] == NULL || config->print != PRINT_OFF || config->config_path != NULL ||
-	    config->control_path != NULL || config->metrics_address != NULL || isatty(STDERR_FILENO) == 0 ||
-	    semaphores_sum() != 0)
+	if (config->interface_names[0] == NULL || config->print != PRINT_OFF || config->records ||
+	    config->config_path != NULL || config->control_path != NULL || config->metrics_address != NULL ||
+	    isatty(STDERR_FILENO) == 0 || semaphores_sum() != 0)
 		return;
 	for (size_t i = 0; config->interface_names[i] != NULL && used < sizeof names; i++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
@@ -341,7 +363,7 @@ static bool
 daemon_start(struct daemon_state *state)
 {
 	if (!daemon_select_probes(state) || !daemon_select_probe_site(state->config) ||
-	    !privileges_plan(state->config, &state->privileges))
+	    !privileges_plan(state->config, &state->privileges) || !daemon_open_records(state))
 		return false;
 	state->loop = loop_new();
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
@@ -353,8 +375,10 @@ daemon_start(struct daemon_state *state)
 		return false;
 	app_register_text();
 	state->observing = workers_make_observers(state->workers, state->print_probes);
-	if (state->observing)
+	if (state->observing) {
 		formula_sites_connect(state->formulas, state->workers);
+		daemon_connect_records(state);
+	}
 	if (!state->observing || !daemon_confine_more() || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;
 	service_set_workers(state->service, state->workers);
@@ -407,6 +431,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	control_free(state->control);
 	reload_free(state->reload);
 	status = daemon_output_status(workers_free(state->workers), status);
+	record_output_free(state->records);
 	formula_sites_free(state->formulas);
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)
 		watch_free(state->signals[i]);
@@ -436,8 +461,8 @@ daemon_log_observed(const struct daemon_state *state)
 	struct stats_totals totals;
 	uint64_t fired = 0;
 
-	if (config->print != PRINT_OFF || config->summary || config->wait_tracer || config->config_path != NULL ||
-	    semaphores_sum() != 0)
+	if (config->print != PRINT_OFF || config->records || config->summary || config->wait_tracer ||
+	    config->config_path != NULL || semaphores_sum() != 0)
 		return;
 	stats_collect(state->workers, &totals);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -456,6 +481,23 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_observed(state);
+}
+
+/* Writes the records of a run that has ended.  A replay that a signal has stopped is not complete; one whose input is
+ * damaged is complete up to the damage. */
+static enum exit_status
+daemon_finish_records(struct daemon_state *state, enum input_result result, enum exit_status status)
+{
+	bool complete = result != INPUT_FAILED && !loop_stop_requested();
+	int error;
+
+	if (state->records == NULL)
+		return status;
+	error = record_output_finish(state->records, complete || state->config->interface_names[0] != NULL);
+	if (record_output_dropped(state->records) > 0)
+		log_warning("records were not taken in time: %llu lines were dropped",
+			    (unsigned long long)record_output_dropped(state->records));
+	return error == 0 ? status : error == EPIPE ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 }
 
 /* Logs the settings that differ from the defaults. */
@@ -512,6 +554,7 @@ daemon_run(struct config *config)
 		result = workers_run(state.workers);
 		status = daemon_exit_status(&state, result);
 		workers_finish_output(state.workers);
+		status = daemon_finish_records(&state, result, status);
 		daemon_log_dropped(state.workers);
 		daemon_log_replay(&state, result);
 		if (config->summary)

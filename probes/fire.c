@@ -65,6 +65,7 @@ struct emitter {
 
 	const struct emitter_listener *listener; /* NULL: no formula reads firings */
 	void *listener_context;
+	struct record_sink record_sink; /* take is NULL: none */
 	struct {
 		const struct frame_peek *peek;
 		bool insufficient; /* an argument was read that the peek does not give */
@@ -242,6 +243,24 @@ emitter_set_listener(struct emitter *e, const struct emitter_listener *listener,
 	e->listener_context = context;
 	if (listener != NULL)
 		listener->poll(context);
+}
+
+void
+emitter_set_record_sink(struct emitter *e, const struct record_sink *sink)
+{
+	e->record_sink = *sink;
+}
+
+bool
+emitter_passes_records(const struct emitter *e)
+{
+	return e->record_sink.take != NULL;
+}
+
+bool
+emitter_flush_records(struct emitter *e)
+{
+	return e->record_sink.flush == NULL || e->record_sink.flush(e->record_sink.context);
 }
 
 void
@@ -1187,6 +1206,8 @@ emit_connection(struct emitter *e, enum probe_id probe, const struct flow *flow,
 	f.packet = NULL;
 	f.detail = &of;
 	emit_firing(&f, build_connection);
+	if (probe == PROBE_CONNECTION_END && e->record_sink.take != NULL)
+		e->record_sink.take(e->record_sink.context, firing_argument(&f, 0));
 }
 
 BUILDER

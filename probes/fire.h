@@ -72,6 +72,20 @@ struct emitter_listener {
 /* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */
 void emitter_set_listener(struct emitter *emitter, const struct emitter_listener *listener, void *context);
 
+/* What receives the record of each connection that has ended, after connection-end has fired. */
+struct connrec;
+struct record_sink {
+	void (*take)(void *context, const struct connrec *record);
+	bool (*flush)(void *context); /* there is nothing else to do; false: the output has failed */
+	void *context;
+};
+
+/* Sets the receiver of records. */
+void emitter_set_record_sink(struct emitter *emitter, const struct record_sink *sink);
+
+/* Passes flush() on; true without a receiver. */
+bool emitter_flush_records(struct emitter *emitter);
+
 /* The firings of a packet of the fast path. */
 struct fast_firings {
 	bool tcp;	    /* tcp-send or tcp-receive are among them: it is a segment */
@@ -120,6 +134,9 @@ void emit_socket(struct emitter *emitter, enum probe_id probe, const struct flow
  * `more` (NULL: none) are the next two, filled by the caller. */
 void emit_app(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
 	      const void *info, const void *more);
+
+/* Whether records have a receiver. */
+bool emitter_passes_records(const struct emitter *emitter);
 
 /* connection-end, or connection-active if the reason is RECORD_OPEN. */
 void emit_connection(struct emitter *emitter, enum probe_id probe, const struct flow *flow,
@@ -227,7 +244,7 @@ static inline void
 fire_connection(struct emitter *emitter, const struct flow *flow, const struct flow_record *record,
 		enum record_reason reason)
 {
-	if (reason != RECORD_OPEN && PROBE_ENABLED(connection__end))
+	if (reason != RECORD_OPEN && (PROBE_ENABLED(connection__end) || emitter_passes_records(emitter)))
 		emit_connection(emitter, PROBE_CONNECTION_END, flow, record, reason);
 	if (reason == RECORD_OPEN && PROBE_ENABLED(connection__active))
 		emit_connection(emitter, PROBE_CONNECTION_ACTIVE, flow, record, reason);

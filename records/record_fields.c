@@ -45,7 +45,8 @@ record_fields_explain(const char *name, size_t length, char error[RECORD_ERROR_M
 	if (length == 0)
 		snprintf(error, RECORD_ERROR_MAX, "the name of a field is missing");
 	else
-		snprintf(error, RECORD_ERROR_MAX, "records have no field %.*s%s; netobsd --list-probes lists them with connrec_t",
+		snprintf(error, RECORD_ERROR_MAX,
+			 "records have no field %.*s%s; netobsd --list-probes lists them with connrec_t",
 			 length < NEAREST_WORD_MAX ? (int)length : NEAREST_WORD_MAX, name,
 			 nearest_hint(&nearest, "", hint));
 }

@@ -26,7 +26,8 @@ record_filter_explain(const struct formula_error *mistake, bool one_line, char e
 	if (one_line)
 		snprintf(error, RECORD_ERROR_MAX, "column %u: %.200s", column, mistake->message);
 	else
-		snprintf(error, RECORD_ERROR_MAX, "line %u, column %u: %.200s", mistake->line, column, mistake->message);
+		snprintf(error, RECORD_ERROR_MAX, "line %u, column %u: %.200s", mistake->line, column,
+			 mistake->message);
 }
 
 static struct formula *

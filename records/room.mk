@@ -10,5 +10,5 @@ librecords_a_SOURCES += \
 	%D%/record_json.h \
 	%D%/record_sort.c \
 	%D%/record_sort.h \
-	%D%/record_table.c \
-	%D%/record_table.h
+	%D%/record_columns.c \
+	%D%/record_columns.h

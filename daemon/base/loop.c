@@ -142,13 +142,14 @@ loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *
 	return watch_new(loop, number, EV_SIGNAL | EV_PERSIST, callback, context);
 }
 
-static volatile sig_atomic_t stop_requested;
+static volatile sig_atomic_t stop_requests;
 static void (*libevent_handler)(int);
 
 static void
 loop_on_stop_signal(int number)
 {
-	stop_requested = 1;
+	if (stop_requests < SIG_ATOMIC_MAX)
+		stop_requests = stop_requests + 1;
 	libevent_handler(number);
 }
 
@@ -170,7 +171,13 @@ loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, v
 bool
 loop_stop_requested(void)
 {
-	return stop_requested != 0;
+	return stop_requests != 0;
+}
+
+unsigned
+loop_stop_requests(void)
+{
+	return (unsigned)stop_requests;
 }
 
 void

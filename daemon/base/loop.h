@@ -41,6 +41,9 @@ struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *ca
 struct watch *loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 bool loop_stop_requested(void);
 
+/* Number of such signals so far. */
+unsigned loop_stop_requests(void);
+
 /* Frees a watch of any kind; NULL is allowed. */
 void watch_free(struct watch *watch);
 

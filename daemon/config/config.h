@@ -71,7 +71,13 @@ struct config {
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */
 	const char **formulas;	  /* NULL-terminated definitions, each of which compiles */
 	const char *formula_file; /* file of the formulas' probe sites; NULL: a temporary one */
-	bool records;		       /* records of connections are kept, whether or not a probe needs them */
+	bool records;		     /* records of connections are written */
+	const char *records_path;    /* NULL: standard output */
+	enum print_format records_format; /* PRINT_OFF: that of the kind of output */
+	const char *records_where;   /* expression that selects records; NULL: all */
+	const char *records_fields;  /* comma-separated names; NULL: the default */
+	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
+	uint32_t records_limit;	     /* most records that are written, 0: all */
 	uint64_t connection_active_ns; /* interval at which an open connection is reported, ns; 0 never */
 	bool list_probes;
 	enum print_format list_format;

@@ -14,6 +14,8 @@
 #include "daemon/config/options.h"
 #include "formulas/formula.h"
 #include "probes/manifest.h"
+#include "records/record_fields.h"
+#include "records/record_filter.h"
 
 static void *
 option_field(struct config *config, const struct option_row *row)
@@ -373,6 +375,70 @@ value_append_formula(struct config *config, const struct option_row *row, const 
 }
 
 const struct option_kind value_formula = {.set = value_append_formula, .get = value_get_string_item, .list = true};
+
+/* A path, or "-" for standard output; alone on the command line, standard output. */
+static bool
+value_set_records(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	config->records = true;
+	config->records_path = NULL;
+	return text == NULL || strcmp(text, "-") == 0 || value_set_string(config, row, text, error, size);
+}
+
+static const char *
+value_get_records(const struct config *config, const struct option_row *row, size_t index,
+		  char buffer[OPTIONS_VALUE_MAX])
+{
+	if (!config->records || index > 0)
+		return NULL;
+	return config->records_path != NULL ? value_get_string(config, row, index, buffer) : "-";
+}
+
+const struct option_kind value_records = {.set = value_set_records, .get = value_get_records};
+
+static bool
+value_set_record_filter(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	char mistake[RECORD_ERROR_MAX];
+	struct record_filter *filter = record_filter_compile(text, mistake);
+
+	if (filter == NULL) {
+		snprintf(error, size, "%s", mistake);
+		return false;
+	}
+	record_filter_free(filter);
+	return value_set_string(config, row, text, error, size);
+}
+
+const struct option_kind value_record_filter = {.set = value_set_record_filter, .get = value_get_string};
+
+static bool
+value_set_record_fields(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	char mistake[RECORD_ERROR_MAX];
+	struct record_fields fields;
+
+	if (record_fields_parse(text, &fields, mistake))
+		return value_set_string(config, row, text, error, size);
+	snprintf(error, size, "%s", mistake);
+	return false;
+}
+
+const struct option_kind value_record_fields = {.set = value_set_record_fields, .get = value_get_string};
+
+static bool
+value_set_record_order(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	char mistake[RECORD_ERROR_MAX];
+	struct record_order order;
+
+	if (record_order_parse(text, &order, mistake))
+		return value_set_string(config, row, text, error, size);
+	snprintf(error, size, "%s", mistake);
+	return false;
+}
+
+const struct option_kind value_record_order = {.set = value_set_record_order, .get = value_get_string};
 
 static const char *const view_mode_names[] = {[VIEW_HOST] = "host", [VIEW_BOTH] = "both", [VIEW_MONITOR] = "monitor"};
 

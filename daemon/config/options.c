@@ -94,7 +94,25 @@ const struct option_row options_table[] = {
 	 .help = "print firings to standard output: of all probes or of these (wildcards such as tcp-*)"},
 	{.name = "format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_format, .argument = "FORMAT",
 	 .source = OPTION_ANYWHERE,
-	 .help = "format of --print and --list-probes: text or json"},
+	 .help = "format of --print, --records and --list-probes: text or json"},
+	{.name = "records", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_records,
+	 .argument = "FILE", .optional = true, FIELD(records_path),
+	 .source = OPTION_ANYWHERE,
+	 .help = "write a record of each connection: a table to standard output (-), or JSON lines to FILE"},
+	{.name = "records-where", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_filter,
+	 .argument = "EXPRESSION", FIELD(records_where),
+	 .source = OPTION_ANYWHERE,
+	 .help = "write only records for which EXPRESSION is true (netobs(7), FORMULAS)"},
+	{.name = "records-fields", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_fields,
+	 .argument = "FIELD,...", FIELD(records_fields),
+	 .source = OPTION_ANYWHERE,
+	 .help = "write only these fields of connrec_t, in this order"},
+	{.name = "records-sort", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_order,
+	 .argument = "FIELD", FIELD(records_sort),
+	 .help = "write records at the end, sorted by FIELD, large numbers first; -FIELD reverses the order"},
+	{.name = "records-limit", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
+	 .argument = "NUMBER", .min = 1, .max = 4294967295.0, FIELD(records_limit),
+	 .help = "write at most the first NUMBER records of the order, at the end"},
 	{.name = "formula", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_formula,
 	 .argument = "DEFINITION", FIELD(formulas),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
@@ -379,16 +397,39 @@ options_check_standard_input(const struct config *config)
 	return times <= 1;
 }
 
+static bool
+options_check_records(const struct config *config)
+{
+	const char *without = config->records_where != NULL    ? "where"
+			      : config->records_fields != NULL ? "fields"
+			      : config->records_sort != NULL   ? "sort"
+			      : config->records_limit != 0     ? "limit"
+							       : NULL;
+
+	if (config->records && config->records_path == NULL && config->print != PRINT_OFF) {
+		log_error("--print and --records cannot both write to standard output: give a file, --records=FILE");
+		return false;
+	}
+	if (config->records || without == NULL)
+		return true;
+	log_error("--records-%s needs --records", without);
+	return false;
+}
+
 /* Checks options against each other. */
 static bool
 options_check_combination(struct config *config, const bool given[ROWS])
 {
 	bool live = config->interface_names[0] != NULL, files = config->capture_paths[0] != NULL;
 
-	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes) {
-		log_error("--format needs --print or --list-probes");
+	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
+	    !config->records) {
+		log_error("--format needs --print, --records or --list-probes");
 		return false;
 	}
+	if (!options_check_records(config))
+		return false;
+	config->records_format = config->list_format;
 	if (config->list_format == PRINT_OFF)
 		config->list_format = PRINT_TEXT;
 	if (config->print != PRINT_OFF)

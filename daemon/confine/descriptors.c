@@ -54,6 +54,9 @@ descriptors_next_named(const struct config *config, unsigned from)
 
 	if (fd >= from)
 		lowest = fd;
+	fd = descriptors_parse_path(config->records_path);
+	if (fd >= from && fd < lowest)
+		lowest = fd;
 	for (size_t i = 0; config->capture_paths[i] != NULL; i++) {
 		fd = descriptors_parse_path(config->capture_paths[i]);
 		if (fd >= from && fd < lowest)

@@ -145,6 +145,11 @@ static const struct sandbox_rule process[] = {
     CALL_ARG(prlimit64, 3, 0), /* limits may be read, not changed */
 };
 
+/* The end of the process that keeps a file (record_keeper.h), the only child there can be. */
+static const struct sandbox_rule reaping[] = {
+    CALL(wait4),
+};
+
 /* Calls made by the kernel's code for an optimised probe while a tracer is attached; some kernels filter them like any
  * other. */
 static const struct sandbox_rule uprobe_calls[] = {
@@ -210,6 +215,7 @@ const struct sandbox_table sandbox_allowed[] = {
     TABLE("the thread itself", ALL_ROLES, thread),
     TABLE("restricting access to files", PROCESSES, restricting_files),
     TABLE("the process itself", ALL_ROLES, process),
+    TABLE("waiting for the end of a child", PROCESSES, reaping),
     TABLE("tracers on its probes", ALL_ROLES, uprobe_calls),
     TABLE("serving bound sockets", SANDBOX_LIVE, serving),
     TABLE("capturing from interfaces", SANDBOX_LIVE | SANDBOX_WORKER, capturing),

@@ -101,11 +101,14 @@ batch_commit_frame(struct batch *batch)
 bool
 batch_flush_output(struct batch *batch)
 {
+	bool good;
+
 	batch_flush(batch);
+	good = observer_flush_records(batch->observer);
 	if (batch->printer == NULL)
-		return true;
+		return good;
 	printer_flush(batch->printer);
-	return printer_error(batch->printer) == 0;
+	return good && printer_error(batch->printer) == 0;
 }
 
 bool

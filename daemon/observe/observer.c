@@ -79,6 +79,18 @@ observer_set_listener(struct observer *o, const struct emitter_listener *listene
 }
 
 void
+observer_set_record_sink(struct observer *o, const struct record_sink *sink)
+{
+	emitter_set_record_sink(o->emitter, sink);
+}
+
+bool
+observer_flush_records(struct observer *o)
+{
+	return emitter_flush_records(o->emitter);
+}
+
+void
 observer_end_input(struct observer *o)
 {
 	if (o->emitter != NULL && !o->input_ended) {

@@ -20,6 +20,7 @@ struct app_flow_table;
 struct observer;
 struct owner_lookup;
 struct printer;
+struct record_sink;
 struct emitter;
 struct emitter_listener;
 struct firing_sequences;
@@ -60,6 +61,10 @@ void observer_set_owners(struct observer *observer, struct owner_lookup *lookup)
 
 /* Sets what receives the firings that formulas read, see emitter_set_listener(). */
 void observer_set_listener(struct observer *observer, const struct emitter_listener *listener, void *context);
+
+/* Sets what receives the records of connections, see emitter_set_record_sink(); flushes it. */
+void observer_set_record_sink(struct observer *observer, const struct record_sink *sink);
+bool observer_flush_records(struct observer *observer);
 
 void observer_free(struct observer *observer);
 

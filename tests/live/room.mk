@@ -8,6 +8,7 @@ shell_tests += \
 	%D%/on_demand.sh \
 	%D%/overload.sh \
 	%D%/owner.sh \
+	%D%/records.sh \
 	%D%/stacks.sh \
 	%D%/workers.sh
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "records/record_json.h"
-#include "records/record_table.h"
+#include "records/record_columns.h"
 #include "tests/lib/json_check.h"
 #include "tests/probes/probe_args_sample.h"
 
@@ -104,15 +104,15 @@ static const char *
 rows_of(const struct connrec *record, const char *chosen)
 {
 	struct record_fields fields;
-	struct record_table *table;
+	struct record_columns *table;
 
 	if (chosen != NULL)
 		assert_true(record_fields_parse(chosen, &fields, error));
-	table = record_table_new(chosen != NULL ? &fields : NULL);
+	table = record_columns_new(chosen != NULL ? &fields : NULL);
 	assert_non_null(table);
-	record_table_measure(table, record);
-	*record_table_put_line(table, record, record_table_put_titles(table, line)) = '\0';
-	record_table_free(table);
+	record_columns_measure(table, record);
+	*record_columns_put_line(table, record, record_columns_put_titles(table, line)) = '\0';
+	record_columns_free(table);
 	return line;
 }
 
@@ -147,7 +147,7 @@ static void
 test_table_fits_120_columns(void **state)
 {
 	struct connrec record = sample_record();
-	struct record_table *table = record_table_new(NULL);
+	struct record_columns *table = record_columns_new(NULL);
 	char *end;
 
 	(void)state;
@@ -162,11 +162,11 @@ test_table_fits_120_columns(void **state)
 	record.cr_server_bytes = record.cr_client_resent = 999999999;
 	record.cr_duration_us = UINT64_C(999) * 86400 * 1000000 + UINT64_C(86399) * 1000000;
 	record.cr_answer_mean_us = record.cr_answer_max_us = 99999;
-	record_table_measure(table, &record);
-	record_table_set_usual_widths(table);
-	end = record_table_put_line(table, &record, line);
+	record_columns_measure(table, &record);
+	record_columns_set_usual_widths(table);
+	end = record_columns_put_line(table, &record, line);
 	assert_true(end - line - 1 <= 120);
-	record_table_free(table);
+	record_columns_free(table);
 }
 
 /* The columns TIME and SENT. */

@@ -185,9 +185,32 @@ test_print(void **state)
 	takes("--list-probes --format=json");
 	assert_int_equal(config.list_format, PRINT_JSON);
 	assert_int_equal(config.print, PRINT_OFF);
-	refuses("-r file --format json", "--print or --list-probes");
+	refuses("-r file --format json", "needs --print, --records or --list-probes");
 	refuses("-r file --print --format xml", "text or json");
 	refuses("-r file --print=", "probe");
+}
+
+static void
+test_records(void **state)
+{
+	(void)state;
+	takes("-r f --records");
+	assert_true(config.records);
+	assert_null(config.records_path);
+	assert_int_equal(config.records_format, PRINT_OFF);
+	takes("-r f --records=- --format json");
+	assert_null(config.records_path);
+	assert_int_equal(config.records_format, PRINT_JSON);
+	takes("-i lo --records=x --records-where client_port==1||server_port==2 --print");
+	assert_string_equal(config.records_path, "x");
+	takes("-r f --records --records-sort -start --records-limit 7 --records-fields start,cr_end");
+	assert_int_equal(config.records_limit, 7);
+	refuses("-r f --records=", "empty");
+	refuses("-r f --records --print", "both write to standard output");
+	refuses("-r f --records-where start==1", "--records-where needs --records");
+	refuses("-r f --records-fields start", "--records-fields needs --records");
+	refuses("-r f --records-sort start", "--records-sort needs --records");
+	refuses("-r f --records --records-where prot==1", "--records-where prot==1: column 1: ");
 }
 
 static void
@@ -306,7 +329,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
-	    cmocka_unit_test(test_times),
+	    cmocka_unit_test(test_times),    cmocka_unit_test(test_records),
 	    cmocka_unit_test(test_table),    cmocka_unit_test(test_refused_words), cmocka_unit_test(test_help),
 	};
 	int failed = cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -44,6 +44,13 @@ no_call(void)
 	return 0;
 }
 
+/* There is none. */
+static long
+wait_for_child(void)
+{
+	return syscall(SYS_wait4, -1, NULL, WNOHANG, NULL) == -1 && errno == ECHILD ? 0 : -1;
+}
+
 static long
 open_to_read(void)
 {
@@ -370,7 +377,8 @@ test_granted(void **state)
 	    {"reading a directory", read_directory},
 	    {"sending on a connected socket", send_connected},
 	};
-	static const struct attempt of_processes[] = {{"a thread", start_thread}};
+	static const struct attempt of_processes[] = {{"a thread", start_thread},
+						      {"waiting for a child", wait_for_child}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(all_roles); i++)

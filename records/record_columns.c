@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "records/record_table.h"
+#include "records/record_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct record_column {
 	unsigned width;
 };
 
-struct record_table {
+struct record_columns {
 	struct text_clock clock;
 	unsigned count;
 	struct record_column columns[RECORD_FIELDS_MAX];
@@ -54,10 +54,10 @@ static const struct record_column usual_columns[] = {
 
 #define USUAL_COLUMNS (sizeof usual_columns / sizeof usual_columns[0])
 
-struct record_table *
-record_table_new(const struct record_fields *chosen)
+struct record_columns *
+record_columns_new(const struct record_fields *chosen)
 {
-	struct record_table *table = calloc(1, sizeof *table);
+	struct record_columns *table = calloc(1, sizeof *table);
 
 	if (table == NULL)
 		return NULL;
@@ -79,7 +79,7 @@ record_table_new(const struct record_fields *chosen)
 }
 
 void
-record_table_free(struct record_table *table)
+record_columns_free(struct record_columns *table)
 {
 	free(table);
 }
@@ -233,7 +233,7 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 #define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
 
 void
-record_table_measure(struct record_table *table, const struct connrec *record)
+record_columns_measure(struct record_columns *table, const struct connrec *record)
 {
 	char value[VALUE_MAX];
 
@@ -247,7 +247,7 @@ record_table_measure(struct record_table *table, const struct connrec *record)
 }
 
 void
-record_table_set_usual_widths(struct record_table *table)
+record_columns_set_usual_widths(struct record_columns *table)
 {
 	for (unsigned i = 0; i < table->count; i++)
 		if (table->columns[i].width < table->columns[i].usual_width)
@@ -277,7 +277,7 @@ put_in_column(char *at, const struct record_column *column, const char *value, s
 }
 
 char *
-record_table_put_titles(const struct record_table *table, char *at)
+record_columns_put_titles(const struct record_columns *table, char *at)
 {
 	for (unsigned i = 0; i < table->count; i++)
 		at = put_in_column(at, &table->columns[i], table->columns[i].title, strlen(table->columns[i].title),
@@ -286,7 +286,7 @@ record_table_put_titles(const struct record_table *table, char *at)
 }
 
 char *
-record_table_put_line(struct record_table *table, const struct connrec *record, char *at)
+record_columns_put_line(struct record_columns *table, const struct connrec *record, char *at)
 {
 	char value[VALUE_MAX];
 

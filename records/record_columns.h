@@ -7,27 +7,27 @@
  *
  * Times are UTC, so that a table is the same everywhere.  Columns are as wide as the widest value measured.
  */
-#ifndef NETOBS_RECORDS_RECORD_TABLE_H
-#define NETOBS_RECORDS_RECORD_TABLE_H
+#ifndef NETOBS_RECORDS_RECORD_COLUMNS_H
+#define NETOBS_RECORDS_RECORD_COLUMNS_H
 
 #include "probes/netobs.h"
 #include "records/record_fields.h"
 #include "records/record_json.h"
 
-struct record_table;
+struct record_columns;
 
 /* `chosen` NULL: the columns above; else these fields, one column each, numbers as they are.  NULL if out of memory. */
-struct record_table *record_table_new(const struct record_fields *chosen);
-void record_table_free(struct record_table *table);
+struct record_columns *record_columns_new(const struct record_fields *chosen);
+void record_columns_free(struct record_columns *table);
 
 /* Widens the columns for a record. */
-void record_table_measure(struct record_table *table, const struct connrec *record);
+void record_columns_measure(struct record_columns *table, const struct connrec *record);
 
 /* Without measuring: sets widths that are enough for most records. */
-void record_table_set_usual_widths(struct record_table *table);
+void record_columns_set_usual_widths(struct record_columns *table);
 
 /* Write a line at `at`, where RECORD_LINE_MAX bytes may be overwritten.  They return its end. */
-char *record_table_put_titles(const struct record_table *table, char *at);
-char *record_table_put_line(struct record_table *table, const struct connrec *record, char *at);
+char *record_columns_put_titles(const struct record_columns *table, char *at);
+char *record_columns_put_line(struct record_columns *table, const struct connrec *record, char *at);
 
 #endif

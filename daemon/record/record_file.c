@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/record/record_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/output.h"
+#include "daemon/record/record_keeper.h"
+
+/* Most names that are tried for a temporary file: others may be left of processes that were killed. */
+#define NAMES_TRIED 100
+
+struct record_file {
+	int fd;			      /* -1: not open */
+	bool is_stdout, is_empty;
+	struct record_keeper *keeper; /* NULL: the file has its name already */
+	const char *path;	      /* borrowed; NULL for standard output */
+	char temporary[PATH_MAX + 32];
+};
+
+int
+record_file_fd(const struct record_file *file)
+{
+	return file->is_stdout ? output_fd(OUTPUT_STDOUT) : file->fd;
+}
+
+bool
+record_file_is_empty(const struct record_file *file)
+{
+	return file->is_empty;
+}
+
+const char *
+record_file_name(const struct record_file *file)
+{
+	return file->is_stdout ? "standard output" : file->path;
+}
+
+/* Creates the file under another name. */
+static bool
+record_file_create(struct record_file *file)
+{
+	for (unsigned i = 0; i < NAMES_TRIED; i++) {
+		int length = snprintf(file->temporary, sizeof file->temporary, "%s.%d.%u.tmp", file->path,
+				      (int)getpid(), i);
+
+		if (length < 0 || (size_t)length >= sizeof file->temporary) {
+			errno = ENAMETOOLONG;
+			return false;
+		}
+		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (file->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (file->fd < 0)
+		return false;
+	file->keeper = record_keeper_start(file->fd, file->temporary, file->path);
+	if (file->keeper == NULL) {
+		int error = errno;
+
+		(void)unlink(file->temporary);
+		errno = error;
+	}
+	return file->keeper != NULL;
+}
+
+/* Whether the path stands for an open descriptor. */
+static bool
+record_file_is_descriptor(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/fd/", "/dev/std", "/proc/"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What exists under the name is replaced at the end, unless it is a device, a FIFO or a socket. */
+static bool
+record_file_open_path(struct record_file *file, bool append)
+{
+	struct stat status;
+	bool exists = stat(file->path, &status) == 0;
+
+	file->is_empty = !exists || status.st_size == 0;
+	if (exists && S_ISDIR(status.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	if (!append && (!exists || S_ISREG(status.st_mode)) && !record_file_is_descriptor(file->path))
+		return record_file_create(file);
+	file->fd = open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+	return file->fd >= 0;
+}
+
+struct record_file *
+record_file_open(const char *path, bool append)
+{
+	struct record_file *file = calloc(1, sizeof *file);
+
+	if (file == NULL) {
+		log_error("out of memory");
+		return NULL;
+	}
+	*file = (struct record_file){.fd = -1, .path = path, .is_stdout = path == NULL, .is_empty = true};
+	if (file->is_stdout || record_file_open_path(file, append))
+		return file;
+	log_error("cannot write records to %s: %s", path, strerror(errno));
+	record_file_free(file);
+	return NULL;
+}
+
+int
+record_file_complete(struct record_file *file)
+{
+	int error = 0;
+
+	if (file->keeper != NULL)
+		error = record_keeper_complete(file->keeper);
+	return error;
+}
+
+void
+record_file_free(struct record_file *file)
+{
+	if (file == NULL)
+		return;
+	record_keeper_free(file->keeper);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file);
+}
+
+/* ------------------------------------------------------------------------------------------------- temporary files */
+
+static void
+record_file_directory(const char *path, char directory[PATH_MAX])
+{
+	const char *temporary = getenv("TMPDIR"), *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	if (path == NULL)
+		snprintf(directory, PATH_MAX, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+	else if (slash == NULL)
+		snprintf(directory, PATH_MAX, ".");
+	else
+		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+int
+record_file_open_temporary(const struct record_file *file)
+{
+	const char *path = file->keeper != NULL ? file->path : NULL;
+	char directory[PATH_MAX], name[PATH_MAX + 32];
+	int fd;
+
+	record_file_directory(path, directory);
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	snprintf(name, sizeof name, "%s/netobsd.XXXXXX", directory); /* not every file system has O_TMPFILE */
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		(void)unlink(name);
+	else
+		log_error("cannot create a temporary file in %s: %s%s", directory, strerror(errno),
+			  path == NULL ? "; set TMPDIR to another directory" : "");
+	return fd;
+}

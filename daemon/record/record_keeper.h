@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keeper of a file: a process that gives a file its name when it is complete, or removes it.  netobsd itself can do
+ * neither once it is confined, and nothing removes the file of a netobsd that was killed.  The keeper does nothing but
+ * wait for one of two requests; if netobsd ends without one, it removes the file.
+ */
+#ifndef NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
+#define NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
+
+#include <stdbool.h>
+
+struct record_keeper;
+
+/* Starts the keeper of the open file `fd`, which has the name `temporary` and is to have the name `path`.  Call it
+ * before there are other threads and before the process is confined.  NULL with errno on failure. */
+struct record_keeper *record_keeper_start(int fd, const char *temporary, const char *path);
+
+/* Writes the file to the disk and gives it its name.  Returns 0 or an errno, then the file is removed. */
+int record_keeper_complete(struct record_keeper *keeper);
+
+/* Removes the file, unless it is complete, and ends the keeper.  NULL is allowed. */
+void record_keeper_free(struct record_keeper *keeper);
+
+#endif

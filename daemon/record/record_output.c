@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/record/record_output.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/loop.h"
+#include "daemon/base/output.h"
+#include "daemon/record/record_file.h"
+#include "probes/print/writer.h"
+#include "records/record_filter.h"
+#include "records/record_json.h"
+#include "records/record_sort.h"
+#include "records/record_columns.h"
+
+/* Memory for sorting, bytes; more records are sorted in a temporary file. */
+#define SORT_MEMORY ((size_t)64 * 1024 * 1024)
+
+/* Longest wait at the end of a live run for output that is not read, ms. */
+#define FINISH_MS 400
+
+struct record_output {
+	pthread_mutex_t mutex;
+	const struct config *config;
+	struct record_file *file;
+	struct writer out;
+	bool out_open;
+	struct record_filter *filter; /* NULL: all records */
+	struct record_json *json;     /* NULL: a table */
+	struct record_columns *table;
+	struct record_sort *sort; /* NULL: records are written as they come */
+	int spill_fd;
+	bool sorted;   /* records are written at the end, in their order */
+	bool titled;   /* the table's titles have been written */
+	bool reported; /* record_output_flush() has returned false */
+};
+
+/* --------------------------------------------------------------------------------------------------------- opening */
+
+/* JSON for a file, which programs read; a table for standard output. */
+static enum print_format
+record_output_format(const struct config *config)
+{
+	if (config->records_format != PRINT_OFF)
+		return config->records_format;
+	return config->records_path != NULL ? PRINT_JSON : PRINT_TEXT;
+}
+
+static bool
+record_output_prepare_lines(struct record_output *output)
+{
+	const struct config *config = output->config;
+	struct record_fields fields, *chosen = config->records_fields != NULL ? &fields : NULL;
+	char error[RECORD_ERROR_MAX];
+
+	/* The options have been checked. */
+	if (chosen != NULL && !record_fields_parse(config->records_fields, chosen, error))
+		return false;
+	if (config->records_where != NULL) {
+		output->filter = record_filter_compile(config->records_where, error);
+		if (output->filter == NULL)
+			return false;
+	}
+	if (record_output_format(config) == PRINT_JSON)
+		output->json = record_json_new(chosen);
+	else
+		output->table = record_columns_new(chosen);
+	return output->json != NULL || output->table != NULL;
+}
+
+static bool
+record_output_prepare_sort(struct record_output *output)
+{
+	const struct config *config = output->config;
+	struct record_sort_settings settings = {.limit = config->records_limit, .memory = SORT_MEMORY};
+	char error[RECORD_ERROR_MAX];
+
+	if (!output->sorted)
+		return true;
+	if (config->records_sort != NULL && !record_order_parse(config->records_sort, &settings.order, error))
+		return false;
+	output->spill_fd = record_file_open_temporary(output->file);
+	if (output->spill_fd < 0)
+		return false;
+	settings.spill_fd = output->spill_fd;
+	output->sort = record_sort_new(&settings);
+	if (output->sort == NULL)
+		log_error("out of memory");
+	return output->sort != NULL;
+}
+
+/* A capture must not be replaced by its records. */
+static bool
+record_output_is_input(const struct config *config)
+{
+	struct stat output, input;
+
+	if (config->records_path == NULL || stat(config->records_path, &output) != 0 || !S_ISREG(output.st_mode))
+		return false;
+	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
+		if (stat(config->capture_paths[i], &input) == 0 && input.st_dev == output.st_dev &&
+		    input.st_ino == output.st_ino)
+			return true;
+	return false;
+}
+
+static bool
+record_output_open_file(struct record_output *output)
+{
+	const struct config *config = output->config;
+
+	if (record_output_is_input(config)) {
+		log_error("cannot write records to %s: it is the capture that is read", config->records_path);
+		return false;
+	}
+	output->file = record_file_open(config->records_path, !output->sorted);
+	return output->file != NULL;
+}
+
+struct record_output *
+record_output_open(const struct config *config)
+{
+	struct record_output *output = calloc(1, sizeof *output);
+
+	if (output == NULL) {
+		log_error("out of memory");
+		return NULL;
+	}
+	output->config = config;
+	output->sorted =
+	    config->capture_paths[0] != NULL || config->records_sort != NULL || config->records_limit != 0;
+	output->spill_fd = -1;
+	pthread_mutex_init(&output->mutex, NULL);
+	if (!record_output_prepare_lines(output))
+		log_error("out of memory");
+	else if (record_output_open_file(output) && record_output_prepare_sort(output))
+		return output;
+	record_output_free(output);
+	return NULL;
+}
+
+void
+record_output_free(struct record_output *output)
+{
+	if (output == NULL)
+		return;
+	if (output->out_open)
+		(void)writer_close(&output->out);
+	record_file_free(output->file);
+	record_sort_free(output->sort);
+	record_filter_free(output->filter);
+	record_json_free(output->json);
+	record_columns_free(output->table);
+	if (output->spill_fd >= 0)
+		close(output->spill_fd);
+	pthread_mutex_destroy(&output->mutex);
+	free(output);
+}
+
+/* --------------------------------------------------------------------------------------------------------- writing */
+
+/* A full disk is waited for like a reader that does not read: lines are dropped meanwhile, and a part of one is
+ * completed later. */
+static ssize_t
+record_output_write_live(int fd, const void *from, size_t size)
+{
+	ssize_t done = output_write(fd, from, size);
+
+	if (done < 0 && (errno == ENOSPC || errno == EDQUOT)) {
+		log_warning("cannot write records: %s; lines are dropped until there is space", strerror(errno));
+		errno = EAGAIN;
+	}
+	return done;
+}
+
+static unsigned stops_before_output;
+
+/* At the end of a replay output may take long, and a signal that ends the replay does not end it; the next one does. */
+static bool
+record_output_is_stopping(void)
+{
+	return loop_stop_requests() != stops_before_output;
+}
+
+/* Standard output gets its descriptor only in output_open(), which precedes this. */
+static bool
+record_output_open_writer(struct record_output *output)
+{
+	const bool append = output->sort == NULL;
+	const struct writer_policy policy = {.write = append ? record_output_write_live : output_write,
+					     .stopping = append ? loop_stop_requested : record_output_is_stopping,
+					     .drop = append};
+
+	if (output->out_open)
+		return true;
+	stops_before_output = loop_stop_requests();
+	output->out_open = writer_open(&output->out, record_file_fd(output->file)) &&
+			   writer_set_policy(&output->out, &policy);
+	return output->out_open;
+}
+
+static void
+record_output_put_titles(struct record_output *output)
+{
+	char *at;
+
+	if (output->table == NULL || output->titled)
+		return;
+	output->titled = true;
+	if (output->sort == NULL)
+		record_columns_set_usual_widths(output->table);
+	if (!record_file_is_empty(output->file) && output->sort == NULL)
+		return;
+	at = writer_reserve(&output->out, RECORD_LINE_MAX);
+	writer_commit(&output->out, record_columns_put_titles(output->table, at));
+}
+
+static void
+record_output_put_line(struct record_output *output, const struct connrec *record)
+{
+	char *at = writer_reserve(&output->out, RECORD_LINE_MAX);
+
+	if (output->json != NULL)
+		at = record_json_put_line(output->json, record, at);
+	else
+		at = record_columns_put_line(output->table, record, at);
+	writer_commit(&output->out, at);
+}
+
+void
+record_output_take(void *context, const struct connrec *record)
+{
+	struct record_output *output = context;
+
+	if (output->filter != NULL && !record_filter_selects(output->filter, record))
+		return;
+	pthread_mutex_lock(&output->mutex);
+	if (output->sort != NULL) {
+		if (output->table != NULL)
+			record_columns_measure(output->table, record);
+		(void)record_sort_add(output->sort, record);
+	} else if (record_output_open_writer(output)) {
+		record_output_put_titles(output);
+		record_output_put_line(output, record);
+	}
+	pthread_mutex_unlock(&output->mutex);
+}
+
+bool
+record_output_flush(void *context)
+{
+	struct record_output *output = context;
+	bool good = true;
+
+	pthread_mutex_lock(&output->mutex);
+	if (output->sort != NULL) {
+		good = record_sort_error(output->sort) == 0;
+	} else if (record_output_open_writer(output)) {
+		record_output_put_titles(output);
+		writer_flush(&output->out);
+		good = writer_error(&output->out) == 0;
+	}
+	good = good || output->reported;
+	output->reported = output->reported || !good;
+	pthread_mutex_unlock(&output->mutex);
+	return good;
+}
+
+uint64_t
+record_output_dropped(const struct record_output *output)
+{
+	return output->out_open ? output->out.dropped : 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- ending */
+
+/* Writes all records in their order. */
+static int
+record_output_write_sorted(struct record_output *output)
+{
+	const struct connrec *record;
+
+	if (record_sort_error(output->sort) != 0)
+		return 0; /* nothing is written of a result that is not complete */
+	record_output_put_titles(output);
+	while (writer_error(&output->out) == 0 && (record = record_sort_next(output->sort)) != NULL)
+		record_output_put_line(output, record);
+	writer_flush(&output->out);
+	return writer_error(&output->out);
+}
+
+static int
+record_output_log_failure(const struct record_output *output, int error)
+{
+	if (error != 0 && error != EPIPE)
+		log_error("cannot write records to %s: %s", record_file_name(output->file), strerror(error));
+	return error;
+}
+
+static int
+record_output_finish_sorted(struct record_output *output, bool complete)
+{
+	int error;
+
+	if (!complete && output->config->records_path != NULL) {
+		log_warning("not all input was read: %s is not written", output->config->records_path);
+		return 0;
+	}
+	error = record_output_write_sorted(output);
+	if (record_sort_error(output->sort) != 0) {
+		log_error("cannot sort records in a temporary file: %s", strerror(record_sort_error(output->sort)));
+		return record_sort_error(output->sort);
+	}
+	if (error == 0 && record_output_dropped(output) == 0)
+		error = record_file_complete(output->file);
+	return record_output_log_failure(output, error);
+}
+
+int
+record_output_finish(struct record_output *output, bool complete)
+{
+	if (!record_output_open_writer(output))
+		return record_output_log_failure(output, ENOMEM);
+	if (output->sort != NULL)
+		return record_output_finish_sorted(output, complete);
+	record_output_put_titles(output);
+	writer_finish(&output->out, FINISH_MS);
+	return record_output_log_failure(output, writer_error(&output->out));
+}

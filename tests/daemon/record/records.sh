@@ -1,0 +1,243 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --records: a table or JSON lines of all connections, in one order whatever the run; a file is complete or absent; each
+# failure has its message and its exit status.
+# shellcheck source=tests/lib/tap.sh disable=SC2016 # scripts of sh -c have their own arguments
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+home=$top/tests/captures/home-network.pcap
+questions=$top/tests/captures/questions.pcap
+mkdir "$tmp/dir"
+# Files of this directory alone are expected.
+files() {
+	(cd "$tmp/dir" && find . -type f | sort | sed 's|^\./||' | tr '\n' ' ')
+}
+
+# ------------------------------------------------------------------------------------------------------------ lines
+
+# value FIELD: a field of each line
+value() {
+	sed 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/'
+}
+
+"$netobsd" -r "$home" --records="$tmp/dir/a.jsonl" >"$tmp/out" 2>&1
+is "a replay writes its records to a file, in silence" "$? $(files) $(wc -c <"$tmp/out" | tr -d ' ')" "0 a.jsonl  0"
+check "the lines are sorted" sort -c "$tmp/dir/a.jsonl"
+is "each connection of the capture has one line" "$(wc -l <"$tmp/dir/a.jsonl" | tr -d ' ')" \
+	"$("$netobsd" -r "$home" --print=connection-end | wc -l | tr -d ' ')"
+check "a line begins with its time and identity" sh -c '! grep -vE "$1" "$2"' sh \
+	'^\{"end":"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z","cr_uid":"[0-9a-f]{16}","cr_community":"1:' \
+	"$tmp/dir/a.jsonl"
+is "no line has what differs from run to run" "$(grep -cE '_cid"|cr_seq"' "$tmp/dir/a.jsonl")" 0
+# Identities, numbers and words are those of the firings.
+for field in cr_uid cr_client cr_server_port cr_end cr_server_bytes cr_answer_max_us cr_reason; do
+	"$netobsd" -r "$home" --print=connection-end --format json | value "$field" | sort >"$tmp/fired"
+	value "$field" <"$tmp/dir/a.jsonl" | sort >"$tmp/written"
+	check "$field is that of the firings" cmp "$tmp/fired" "$tmp/written"
+done
+TZ=Pacific/Auckland "$netobsd" -r "$home" --records="$tmp/dir/b.jsonl" 2>"$tmp/err"
+check "another run in another time zone writes the same" cmp "$tmp/dir/a.jsonl" "$tmp/dir/b.jsonl"
+"$netobsd" -r - --records --format json <"$home" >"$tmp/out" 2>"$tmp/err"
+check "standard output has the same lines" cmp "$tmp/dir/a.jsonl" "$tmp/out"
+"$netobsd" -r "$home" --records=- --format=json --print=tcp-send >"$tmp/out" 2>"$tmp/err"
+is "--print and --records on one output are refused" "$? $(cat "$tmp/err")" \
+	"1 netobsd: --print and --records cannot both write to standard output: give a file, --records=FILE"
+"$netobsd" -r "$home" --records="$tmp/dir/b.jsonl" --print=tcp-connect-refused >"$tmp/out" 2>"$tmp/err"
+check "beside --print, a file has the same lines" cmp "$tmp/dir/a.jsonl" "$tmp/dir/b.jsonl"
+"$netobsd" -r "$home" --records="$tmp/dir/b.txt" --format text 2>"$tmp/err"
+"$netobsd" -r "$home" --records >"$tmp/out" 2>>"$tmp/err"
+check "a file may have the table" cmp "$tmp/dir/b.txt" "$tmp/out"
+rm "$tmp/dir"/b*
+
+# ------------------------------------------------------------------------------------------------- one connection each
+
+# row WHERE: the columns from PROT on of the connection, without times
+row() {
+	"$netobsd" -r "$questions" --records --records-where "$1" \
+		--records-fields client,server,server_port,client_bytes,server_bytes,reason | sed 1d | tr -s ' '
+}
+is "a refused connection" "$(row 'server_port == 443')" "198.51.100.66 192.0.2.80 443 0 0 refused"
+"$netobsd" -r "$questions" --records --records-where 'server_port == 53' >"$tmp/out"
+is "the client of an UDP stream is an estimate" "$(grep -c '^[^ ]* *[^ ]* UDP *192.0.2.10:53000? *192.0.2.53:53 ' "$tmp/out")" 1
+"$netobsd" -r "$top/tests/captures/ipv6-http.pcap" --records >"$tmp/out"
+is "IPv6 addresses are in brackets" "$(sed -n '2s/.* \(\[2001:db8::10\]:[0-9]*\) *\(\[2001:db8:1::5\]:[0-9]*\) .*/\1 \2/p' "$tmp/out")" \
+	"[2001:db8::10]:43210 [2001:db8:1::5]:80"
+
+# ----------------------------------------------------------------------------------------------- order, limit, fields
+
+# records OPTION...: JSON lines in $tmp/out
+records() {
+	"$netobsd" -r "$home" --records --format json "$@" >"$tmp/out" 2>"$tmp/err"
+}
+
+# ordered FIELD SORT-OPTIONS: whether the values are in this order
+ordered() {
+	value "$1" <"$tmp/out" >"$tmp/values"
+	[ -s "$tmp/values" ] && LC_ALL=C sort -c "$2" "$tmp/values"
+}
+
+records --records-sort server_bytes
+check "numbers: the largest first" ordered cr_server_bytes -nr
+records --records-sort=-cr_server_bytes
+check "reversed" ordered cr_server_bytes -n
+records --records-sort start
+check "times: the earliest first" ordered cr_start -n
+records --records-sort server
+check "text: ascending" ordered cr_server -s
+check "all of them" test "$(wc -l <"$tmp/out")" -eq "$(wc -l <"$tmp/dir/a.jsonl")"
+records --records-sort server_bytes
+head -n 5 "$tmp/out" >"$tmp/first"
+records --records-sort server_bytes --records-limit 5
+check "a limit gives the first ones" cmp "$tmp/first" "$tmp/out"
+records --records-fields=server_port,cr_reason --records-limit 1 --records-where 'protocol == 6'
+is "fields are chosen, with their names" "$(cat "$tmp/out")" '{"cr_server_port":80,"cr_reason":"fin"}'
+records --records-where 'server_port == 80 && cr_reason == "fin"'
+is "an expression selects" "$(wc -l <"$tmp/out" | tr -d ' ')" \
+	"$(grep '"cr_server_port":80,' "$tmp/dir/a.jsonl" | grep -c '"cr_reason":"fin"')"
+
+# complains NAME WANTED OPTION...: netobsd fails with status 1 and one line that contains WANTED
+complains() {
+	complains_name=$1
+	complains_wanted=$2
+	shift 2
+	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err"
+	complains_status=$?
+	cat "$tmp/err" >>"$tmp/out"
+	if [ "$complains_status" -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$complains_wanted" "$tmp/err"; then
+		ok "$complains_name"
+	else
+		not_ok "$complains_name, status $complains_status" "$tmp/out"
+	fi
+}
+
+complains "a misspelt field to sort by" "--records-sort durations_us: records have no field durations_us (did you mean duration_us?)" \
+	-r "$home" --records --records-sort durations_us
+complains "a misspelt field to show" "no field sever_port (did you mean server_port?)" \
+	-r "$home" --records --records-fields client,sever_port
+complains "a field of something else" "records have no field tcp_sport" -r "$home" --records --records-fields tcp_sport
+complains "a field twice" "cr_client is chosen twice" -r "$home" --records --records-fields client,client
+complains "a misspelt field in an expression" \
+	"--records-where duration > 1s && server_prot == 80: column 1: no field is called duration (did you mean duration_us?)" \
+	-r "$home" --records --records-where 'duration > 1s && server_prot == 80'
+complains "a mistake in an expression has its column" "column 16: " -r "$home" --records --records-where 'server_port == == 80'
+complains "an empty expression" "the expression is empty" -r "$home" --records --records-where ' '
+complains "no limit" "expected a whole number from 1" -r "$home" --records --records-limit 0
+complains "--records-limit alone" "--records-limit needs --records" -r "$home" --records-limit 3
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+echo old >"$tmp/dir/old"
+"$netobsd" -r "$questions" --records="$tmp/dir/old"
+check "an existing file is replaced" sh -c '! grep -q old "$1" && sort -c "$1"' sh "$tmp/dir/old"
+ln -s old "$tmp/dir/link"
+"$netobsd" -r "$questions" --records="$tmp/dir/link"
+check "a link is replaced, not followed" test ! -L "$tmp/dir/link"
+rm "$tmp/dir/link" "$tmp/dir/old"
+cp "$questions" "$tmp/dir/q.pcap"
+complains "the capture itself" "it is the capture that is read" -r "$tmp/dir/q.pcap" --records="$tmp/dir/../dir/q.pcap"
+check "which stays as it is" cmp "$questions" "$tmp/dir/q.pcap"
+rm "$tmp/dir/q.pcap"
+complains "a directory" "cannot write records to $tmp/dir: Is a directory" -r "$home" --records="$tmp/dir"
+complains "a directory that does not exist" "cannot write records to $tmp/none/x: No such file or directory" \
+	-r "$home" --records="$tmp/none/x"
+complains "a capture that does not exist" "cannot read $tmp/none" -r "$tmp/none" --records="$tmp/dir/x"
+complains "a full device" "cannot write records to /dev/full: No space left on device" -r "$home" --records=/dev/full
+"$netobsd" -r "$home" --records >/dev/full 2>"$tmp/err"
+is "a full standard output" "$? $(cat "$tmp/err")" "1 netobsd: cannot write records to standard output: No space left on device"
+is "failures leave nothing" "$(files)" "a.jsonl "
+{
+	"$netobsd" -r "$home" --records --format json 2>"$tmp/err"
+	echo $? >"$tmp/status"
+} | true
+wait_for test -s "$tmp/status"
+is "a closed pipe ends it quietly" "$(cat "$tmp/status" "$tmp/err")" 0
+"$netobsd" -r "$top/tests/captures/broken-record.pcap" --records="$tmp/dir/broken" 2>"$tmp/err"
+is "of a damaged capture, what was before the damage" "$? $(files)$(wc -l <"$tmp/dir/broken" | tr -d ' ')" "2 a.jsonl broken 1"
+rm "$tmp/dir/broken"
+mkfifo "$tmp/pipe"
+cat "$tmp/pipe" >"$tmp/piped" &
+"$netobsd" -r "$home" --records="$tmp/pipe"
+wait $!
+check "a FIFO is written as it is" cmp "$tmp/dir/a.jsonl" "$tmp/piped"
+"$netobsd" -r "$home" --records=/dev/fd/7 7>"$tmp/piped"
+check "an inherited descriptor is written" cmp "$tmp/dir/a.jsonl" "$tmp/piped"
+
+# netobsd waits for a frame that never comes; $tmp/feed is its input.
+interrupt() {
+	mkfifo "$tmp/feed"
+	"$netobsd" -r - "$@" <"$tmp/feed" >"$tmp/out" 2>"$tmp/err" &
+	child=$!
+	exec 8>"$tmp/feed"
+	cat "$home" >&8
+}
+interrupt --records="$tmp/dir/x"
+wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+kill -INT "$child"
+wait "$child"
+is "a replay that is interrupted writes no file" "$? $(files)$(cat "$tmp/err")" \
+	"0 a.jsonl netobsd: not all input was read: $tmp/dir/x is not written"
+exec 8>&-
+rm "$tmp/feed"
+interrupt --records="$tmp/dir/x"
+wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+kill -KILL "$child"
+wait "$child" 2>"$tmp/err"
+nothing_new() {
+	[ "$(files)" = "a.jsonl " ]
+}
+check "nor does one that is killed" wait_for nothing_new
+exec 8>&-
+rm "$tmp/feed"
+
+# A file system of 64 KiB.
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>"$tmp/err"; then
+	mkdir "$tmp/small"
+	unshare -m sh -c '
+		mount -t tmpfs -o size=64k none "$1" || exit 99
+		"$2" -r "$3" --records="$1/x" 2>"$4"
+		echo "$? $(ls -A "$1" | wc -l)"' sh "$tmp/small" "$netobsd" "$home" "$tmp/err" >"$tmp/out"
+	is "a full disk: an error, and no file" "$(cat "$tmp/out" "$tmp/err" | tr '\n' ' ')" \
+		"1 0 netobsd: cannot write records to $tmp/small/x: No space left on device "
+else
+	skip "a full disk: an error, and no file" "needs root and a mount namespace"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	skip "a directory that is not writable" "root may write everywhere"
+else
+	mkdir -m 500 "$tmp/closed"
+	complains "a directory that is not writable" "Permission denied" -r "$home" --records="$tmp/closed/x"
+fi
+
+# --------------------------------------------------------------------------------------------------- many connections
+
+# 80,000 UDP streams do not fit in the memory for sorting.  Each has two datagrams, so that records do not come in the
+# order of their ends.
+if have python3; then
+	python3 - "$tmp/many.pcap" <<-'END'
+		import struct, sys
+		n = 80000
+		out = [struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101)]
+		def frame(t, i):
+		    udp = struct.pack(">HHHH", 1024 + i % 50000, 53, 8, 0)
+		    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, struct.pack(">I", 0x0a000000 + i // 50000), b"\x0a\x01\0\0")
+		    s = sum(struct.unpack(">10H", ip)); s = (s & 0xffff) + (s >> 16); s = (s & 0xffff) + (s >> 16)
+		    ip = ip[:10] + struct.pack(">H", ~s & 0xffff) + ip[12:]
+		    out.append(struct.pack("<IIII", 1000000000 + t // 1000000, t % 1000000, 28, 28) + ip + udp)
+		for i in range(n):
+		    frame(i * 10, i)
+		for i in range(n):
+		    frame(n * 10 + i * 10, i * 7919 % n)
+		open(sys.argv[1], "wb").write(b"".join(out))
+	END
+	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" 2>"$tmp/err"
+	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 80000"
+	check "are sorted" sort -c "$tmp/dir/many"
+	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 80000
+	is "and the temporary file is gone" "$(files)" "a.jsonl many "
+else
+	skip "more connections than fit in the memory for sorting" "needs python3"
+fi
+
+tap_done

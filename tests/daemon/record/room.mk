@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+shell_tests += \
+	%D%/records.sh
+
+quick_shell_tests += \
+	%D%/records.sh
