@@ -27,7 +27,9 @@ is "netobs: a script" "$(scripts tcpsn)" "tcpsnoop"
 is "netobs: every script" "$(scripts '' | tr ' ' '\n' | sort | tr '\n' ' ')" \
 	"$("$netobs" --list | cut -d ' ' -f 1 | sort | tr '\n' ' ')"
 is "netobs: a script behind options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
-is "netobs: options" "$(scripts --l)" "--list"
+is "netobs: options" "$(scripts --lis)" "--list"
+is "netobs: a field of connections" "$(PATH=$(dirname "$netobsd"):$PATH scripts conns trace.pcap --sort answer_m)" \
+	"answer_mean_us answer_max_us"
 is "netobs: every option is in the usage" "$(for option in $(scripts -); do
 	"$netobs" --help | grep -qe "$option" || echo "$option"
 done)" ""

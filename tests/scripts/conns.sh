@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs conns: how connections end and what their answers cost, compared with what was made; totals compared with those
+# of tshark; sorting, limit, fields and expressions as words of the command line.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+export NETOBSD="$netobsd"
+netobs=$top/scripts/netobs
+captures=$top/tests/captures
+home=$captures/home-network.pcap
+
+# ------------------------------------------------------------------------------------------------------ made cases
+
+# values: the lines of a table below its title, with one blank between values
+values() {
+	sed 1d | tr -s ' ' | sed 's/^ //'
+}
+
+# of PORT FIELD,...: these fields of the connection to this port
+of() {
+	"$netobs" conns "$tmp/cases.pcap" -o --tcp-idle=7200 "server_port == $1 && protocol == 6" -o "$2" 2>&1 | values
+}
+
+if have python3; then
+	python3 "$top/tests/scripts/conns_cases.py" "$tmp/cases.pcap"
+	answer=reason,exchanges,answer_mean_us,answer_max_us
+	is "a client that thinks 1.3 s before it asks makes no server slow" "$(of 80 $answer)" "fin 1 20000 20000"
+	is "a server that thinks 1.3 s is slow" "$(of 81 $answer)" "fin 1 1300000 1300000"
+	is "refused" "$(of 82 reason,client_state)" "refused closed"
+	is "never answered" "$(of 83 reason,client_segments,server_segments,resent_syn)" "no-answer 3 0 2"
+	is "reset by the client" "$(of 84 reason)" "reset-by-client"
+	is "reset by the server" "$(of 85 reason)" "reset-by-server"
+	is "a window that never reopens" "$(of 86 server_zero_windows,client_bytes,reason)" "1 1000 idle"
+	is "if the capture ends before it is idle" "$("$netobs" conns "$tmp/cases.pcap" server_port == 86 -o reason | values)" \
+		"capture-end"
+	is "idle" "$(of 87 reason,duration_us)" "idle 20000"
+	is "a middle has a client by its ports" "$(of 88 client,role,server_bytes)" "192.0.2.1 port 10"
+	"$netobs" conns "$tmp/cases.pcap" >"$tmp/table"
+	is "which the table marks" "$(grep -c ' 192.0.2.1:40000? *198.51.100.2:88 ' "$tmp/table")" 1
+	is "others are not marked" "$(grep ' TCP ' "$tmp/table" | grep -c '?')" 1
+	is "a stream that is open at the end is there" "$(grep -c ' UDP .* capture-end$' "$tmp/table")" 1
+	is "each connection has one line, in the order of their ends" \
+		"$(sed -n 's/.* TCP .* 198.51.100.2:\([0-9]*\) .*/\1/p' "$tmp/table" | tr '\n' ' ')" \
+		"82 87 86 84 88 85 80 81 83 "
+	"$netobs" conns "$tmp/cases.pcap" | cmp - "$tmp/table" >"$tmp/out" &&
+		TZ=Asia/Kathmandu "$netobs" conns "$tmp/cases.pcap" | cmp - "$tmp/table" >>"$tmp/out"
+	is "the output is the same, also in another time zone" "$?" 0
+	is "no line is longer than 120 columns" "$(awk 'length > 120' "$tmp/table")" ""
+else
+	skip "made cases" "needs python3"
+fi
+
+# --------------------------------------------------------------------------------------------------- totals of tshark
+
+# normal: "ENDPOINT ENDPOINT COUNT-OF-FIRST COUNT-OF-SECOND" with the smaller endpoint first
+normal() {
+	awk '{ if ($1 < $2) print $1, $2, $3, $4; else print $2, $1, $4, $3 }' | sort
+}
+
+# of_tshark FILE PROTOCOL: packets of each conversation; headers that ICMP errors quote are none of its packets.  Frames of
+# questions.pcap from 51 on are scans and spoofed packets, which belong to no connection.
+of_tshark() {
+	of_tshark_frames=100000
+	[ "$1" != "$captures/questions.pcap" ] || of_tshark_frames=51
+	tshark -r "$1" -q -z "conv,$2,not icmp and frame.number < $of_tshark_frames" 2>"$tmp/err" | awk '$2 == "<->" { print $1, $3, $7, $4 }' | normal
+}
+
+# of_netobs FILE NUMBER: the same of the records
+of_netobs() {
+	"$netobs" conns "$1" "protocol == $2" -o client,client_port,server,server_port,client_segments,server_segments |
+		values | awk '{ print $1 ":" $2, $3 ":" $4, $5, $6 }' | normal
+}
+
+if have tshark; then
+	for file in dns-tcp ipv6-http one-tcp-rst tcp-urgent questions; do
+		of_tshark "$captures/$file.pcap" tcp >"$tmp/wanted"
+		of_netobs "$captures/$file.pcap" 6 >"$tmp/got"
+		check "$file: the TCP conversations of tshark, and their packets" diff "$tmp/wanted" "$tmp/got"
+		check "$file has some" test -s "$tmp/got"
+	done
+	for file in home-network questions; do
+		of_tshark "$captures/$file.pcap" udp >"$tmp/wanted"
+		of_netobs "$captures/$file.pcap" 17 >"$tmp/got"
+		check "$file: the UDP conversations of tshark, and their packets" diff "$tmp/wanted" "$tmp/got"
+		check "$file has some" test -s "$tmp/got"
+	done
+
+	# A record ends with its connection: segments that follow its end, as those of TIME-WAIT, are not in it.
+	"$netobs" conns "$home" 'protocol == 6' --json \
+		-o client,client_port,server,server_port,client_segments,server_segments,client_wire,server_wire,end |
+		tr -d '{}"' | sed 's/[a-z_]*://g' | tr , ' ' >"$tmp/records"
+	awk '{ print $1 ":" $2, $3 ":" $4, $5 "/" $7, $6 "/" $8 }' "$tmp/records" | normal >"$tmp/got"
+	tshark -r "$home" -Y 'tcp && !icmp' -T fields -e ip.src -e tcp.srcport -e ip.dst -e tcp.dstport -e frame.len \
+		-e frame.time_epoch 2>"$tmp/err" | awk '
+		FNR == NR { end[$1 ":" $2, $3 ":" $4] = end[$3 ":" $4, $1 ":" $2] = $9 ""; next }
+		{
+			from = $1 ":" $2
+			to = $3 ":" $4
+			sub("[.]", "", $6)
+			if ($6 "" > end[from, to]) {
+				late++
+				next
+			}
+			conversations[from < to ? from " " to : to " " from]
+			packets[from, to]++
+			bytes[from, to] += $5
+		} END {
+			for (key in conversations) {
+				split(key, ends, " ")
+				one = ends[1]
+				other = ends[2]
+				print one, other, packets[one, other] + 0 "/" bytes[one, other] + 0, packets[other, one] + 0 "/" bytes[other, one] + 0
+			}
+			print late > "/dev/stderr"
+		}' "$tmp/records" - 2>"$tmp/late" | sort >"$tmp/wanted"
+	check "home-network: TCP packets and bytes of frames up to the end of each connection" diff "$tmp/wanted" "$tmp/got"
+	is "segments behind the end of their connection" "$(cat "$tmp/late")" 4
+	tshark -r "$home" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -e ip.src -e tcp.srcport -e ip.dst \
+		-e tcp.dstport 2>"$tmp/err" | tr '\t' ' ' | sort -u >"$tmp/wanted"
+	"$netobs" conns "$home" 'role == "seen" && protocol == 6' -o client,client_port,server,server_port | values |
+		sed 's/ $//' | sort >"$tmp/got"
+	check "home-network: the client is the end that sent the SYN" diff "$tmp/wanted" "$tmp/got"
+else
+	skip "totals of tshark" "tshark is not installed"
+fi
+
+# ---------------------------------------------------------------------------------------------------------- command line
+
+"$netobs" conns "$home" >"$tmp/all"
+is "a title and a line for each connection" "$(sed -n '1s/ .*//p' "$tmp/all") $(wc -l <"$tmp/all" | tr -d ' ')" \
+	"START $(($("$netobsd" -r "$home" --print=connection-end | wc -l) + 1))"
+"$netobs" conns -r "$home" --sort server_bytes --limit 3 -o server_bytes | sed 1d | tr -d ' ' >"$tmp/most"
+check "--sort" sort -c -n -r "$tmp/most"
+is "--limit" "$(wc -l <"$tmp/most" | tr -d ' ')" 3
+"$netobs" conns --limit=3 "$home" --sort=-server_bytes -o server_bytes | sed 1d | tr -d ' ' >"$tmp/least"
+check "--sort=-FIELD, before and after the file" sort -c -n "$tmp/least"
+"$netobs" conns "$home" --json --limit 1 >"$tmp/out"
+is "--json" "$(cut -c 1-9 "$tmp/out")" '{"end":"2'
+"$netobs" conns "$home" server_port == 21 -o server_port,reason >"$tmp/out"
+is "an expression in several words" "$(values <"$tmp/out")" "21 fin"
+"$netobs" conns -o --local=192.168.0.13 -o --view=host -f 'port 21' "$home" >"$tmp/out"
+is "options of netobsd and a filter" "$(wc -l <"$tmp/out" | tr -d ' ')" 2
+"$netobs" conns - <"$home" | cmp - "$tmp/all" >"$tmp/out"
+is "standard input" "$?" 0
+"$netobs" conns "$home" | head -n 1 >"$tmp/out" 2>"$tmp/err"
+is "| head" "$(cut -c 1-5 "$tmp/out")$(cat "$tmp/err")" "START"
+
+# complains NAME WANTED ARGUMENT...: netobs fails with one line that contains WANTED
+complains() {
+	complains_name=$1
+	complains_wanted=$2
+	shift 2
+	if "$netobs" "$@" >"$tmp/out" 2>&1 </dev/null; then
+		not_ok "$complains_name" "$tmp/out"
+	elif [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -qF -- "$complains_wanted" "$tmp/out"; then
+		ok "$complains_name"
+	else
+		not_ok "$complains_name" "$tmp/out"
+	fi
+}
+
+complains "a misspelt name" "no script is called cons (did you mean conns?)" cons "$home"
+complains "a file that does not exist" "cannot read nonsense.pcap" conns nonsense.pcap
+complains "a misspelt field to sort by" "records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
+complains "a misspelt field to show" "no field clint (did you mean client?)" conns "$home" -o clint,server
+complains "a misspelt field of an expression" "column 1: no field is called sever_port (did you mean server_port?)" \
+	conns "$home" 'sever_port == 80'
+complains "which is shown" "sever_port == 80: column 1" conns "$home" sever_port == 80
+complains "no number" "--records-limit many: expected a whole number" conns "$home" --limit many
+complains "--sort without a field" "--sort needs a value" conns "$home" --sort
+complains "a script has no --sort" "--sort, --limit and --json are options of netobs conns" tcpsnoop "$home" --sort start
+complains "a script has no -o FIELD" "-o takes an option of netobsd with its dashes" tcpsnoop "$home" -o start
+complains "conns has no tracer" "conns needs no tracer" conns "$home" -t bpftrace
+complains "open connections are not sorted" "the running netobsd lists its open connections only as a whole" conns --sort start
+is "--help conns" "$("$netobs" --help conns | sed q)" \
+	"conns [EXPRESSION] - which connections are there, and how did they end?"
+is "--help conns fits a terminal" "$("$netobs" --help conns | awk 'length > 80')" ""
+
+tap_done
