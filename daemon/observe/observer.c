@@ -234,6 +234,10 @@ void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
 	observer_begin_batch(o);
+	if (o->clock.host_now != 0 && count != 0) {
+		capture_lag_add(&o->lag, o->clock.host_now, frames[0].ts);
+		o->counters.lag_us = capture_lag_us(&o->lag);
+	}
 	o->batch_end = count != 0 ? frames + count : frames; /* `frames` may be null if there are none */
 	if (__builtin_expect(o->held != NULL, 0))
 		observe_held_frames(o, frames, count);
@@ -257,6 +261,10 @@ void
 observer_set_host_clock(struct observer *o, uint64_t now, uint64_t step)
 {
 	o->clock.host_now = now;
+	if (step != 0)
+		capture_lag_step(&o->lag, now);
+	capture_lag_advance(&o->lag, now);
+	o->counters.lag_us = capture_lag_us(&o->lag);
 	if (step == 0)
 		return;
 	packet_clock_step(&o->clock, step);
@@ -304,6 +312,8 @@ observer_clear(struct observer *o)
 {
 	flow_table_clear(o->flows);
 	reassembly_clear(o->fragments);
+	o->lag = (struct capture_lag){0};
+	o->counters.lag_us = 0;
 }
 
 const struct observe_counters *

@@ -5,6 +5,7 @@
 
 #include "daemon/host/locality.h"
 #include "daemon/observe/app_layer.h"
+#include "daemon/observe/capture_lag.h"
 #include "daemon/observe/observer.h"
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
@@ -35,6 +36,7 @@ struct observer {
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
 	struct packet_clock clock;
+	struct capture_lag lag;
 	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
 	uint64_t last_packet_id; /* id of the latest packet */

@@ -6,6 +6,8 @@ libdaemon_a_SOURCES += \
 	%D%/app_layer.h \
 	%D%/batch.c \
 	%D%/batch.h \
+	%D%/capture_lag.c \
+	%D%/capture_lag.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \

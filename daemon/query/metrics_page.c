@@ -20,6 +20,14 @@ metrics_add_sample(struct text_buffer *text, const char *name, uint64_t value)
 	text_add_format(text, "netobs_%s %llu\n", name, (unsigned long long)value);
 }
 
+/* A value in microseconds; `labels` with their braces, or "". */
+static void
+metrics_add_seconds(struct text_buffer *text, const char *name, const char *labels, uint64_t us)
+{
+	text_add_format(text, "netobs_%s%s %llu.%06u\n", name, labels, (unsigned long long)(us / 1000000),
+			(unsigned)(us % 1000000));
+}
+
 /* Label values are constants of netobsd and need no escaping. */
 static void
 metrics_add_labelled(struct text_buffer *text, const char *name, const char *label, const char *word, uint64_t value)
@@ -45,38 +53,46 @@ metrics_add_build(const struct query_context *query, struct text_buffer *text)
 			  (uint64_t)query->started);
 }
 
-/* Consecutive rows of one metric have one help text and one type. */
-static void
-metrics_add_row(struct text_buffer *text, const struct counter_row *row, bool new_metric,
-		const struct stats_totals *totals)
-{
-	if (new_metric)
-		metrics_add_family(text, row->metric, row->type == COUNTER_GAUGE ? "gauge" : "counter",
-				   row->metric_help != NULL ? row->metric_help : row->help);
-	for (unsigned i = row->first; i < counter_row_end(row); i++) {
-		uint64_t value = counter_row_value(row, i, totals);
+/* A metric in progress.  Consecutive rows of one metric have one help text, that of the first row, and one type. */
+struct metric_family {
+	const struct counter_row *row; /* the first row, NULL before all */
+	bool begun;		       /* its header is written: at least one of its counters is exported */
+};
 
-		if (row->label == NULL)
-			metrics_add_sample(text, row->metric, value);
-		else
-			metrics_add_labelled(text, row->metric, row->label,
-					     row->label_value != NULL ? row->label_value : counter_row_name(row, i),
-					     value);
-	}
+static void
+metrics_add_counter(struct text_buffer *text, struct metric_family *family, const struct counter_row *row,
+		    unsigned index, uint64_t value)
+{
+	const struct counter_row *first = family->row;
+
+	if (!family->begun)
+		metrics_add_family(text, first->metric, first->type == COUNTER_TOTAL ? "counter" : "gauge",
+				   first->metric_help != NULL ? first->metric_help : first->help);
+	family->begun = true;
+	if (row->type == COUNTER_GAUGE_US)
+		metrics_add_seconds(text, row->metric, "", value);
+	else if (row->label == NULL)
+		metrics_add_sample(text, row->metric, value);
+	else
+		metrics_add_labelled(text, row->metric, row->label,
+				     row->label_value != NULL ? row->label_value : counter_row_name(row, index), value);
 }
 
 static void
-metrics_add_counters(struct text_buffer *text, const struct stats_totals *totals)
+metrics_add_counters(const struct query_context *query, struct text_buffer *text, const struct stats_totals *totals)
 {
-	const char *metric = "";
+	struct metric_family family = {0};
 
 	for (size_t i = 0; i < counters_table_rows; i++) {
 		const struct counter_row *row = &counters_table[i];
 
 		if (row->metric == NULL)
 			continue;
-		metrics_add_row(text, row, strcmp(row->metric, metric) != 0, totals);
-		metric = row->metric;
+		if (family.row == NULL || strcmp(row->metric, family.row->metric) != 0)
+			family = (struct metric_family){.row = row};
+		for (unsigned index = row->first; index < counter_row_end(row); index++)
+			if (counter_row_is_exported(row, index, totals, query->config))
+				metrics_add_counter(text, &family, row, index, counter_row_value(row, index, totals));
 	}
 }
 
@@ -107,36 +123,53 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 	metrics_add_gauge(text, "memory_resident_bytes", "Resident memory of the process.", stats_resident_memory());
 }
 
+/* Probes that have been enabled: the others are 0. */
 static void
-metrics_add_enabled(struct text_buffer *text)
+metrics_add_enabled(struct text_buffer *text, const struct stats_totals *totals)
 {
-	metrics_add_family(text, "probe_enabled", "gauge",
-			   "0 if the probe is not enabled; all tracers that use uprobes count as one, others and "
-			   "--print as one each.");
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		metrics_add_labelled(text, "probe_enabled", "probe", manifest_probes[i].name,
-				     site_count_enablers(SEMAPHORE_READ(probe_semaphores[i])));
+	bool begun = false;
+
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]));
+
+		if (enabled == 0 && totals->fired[i] == 0)
+			continue;
+		if (!begun)
+			metrics_add_family(text, "probe_enabled", "gauge",
+					   "0 if the probe is not enabled; all tracers that use uprobes count as one, "
+					   "others and --print as one each.");
+		begun = true;
+		metrics_add_labelled(text, "probe_enabled", "probe", manifest_probes[i].name, enabled);
+	}
 }
 
-/* Their names need no escaping. */
+/* Names of formulas need no escaping. */
+static void
+metrics_add_formula_family(const struct query_context *query, struct text_buffer *text, const char *name,
+			   const char *help, size_t offset)
+{
+	metrics_add_family(text, name, "counter", help);
+	for (unsigned i = 0; i < formula_set_count(query->formulas); i++) {
+		struct formula_status status = formula_set_status(query->formulas, i);
+
+		metrics_add_labelled(text, name, "name", formula_name(status.formula),
+				     *(const uint64_t *)(const void *)((const char *)&status + offset));
+	}
+}
+
 static void
 metrics_add_formulas(const struct query_context *query, struct text_buffer *text)
 {
-	if (query->formulas == NULL)
+	if (query->formulas == NULL || formula_set_count(query->formulas) == 0)
 		return;
 	workers_pause(query->workers);
-	metrics_add_family(text, "formula_total", "counter", "Firings of formulas, see netobs(7).");
-	for (unsigned i = 0; i < formula_set_count(query->formulas); i++) {
-		struct formula_status status = formula_set_status(query->formulas, i);
-
-		metrics_add_labelled(text, "formula_total", "name", formula_name(status.formula), status.matched);
-	}
-	metrics_add_family(text, "formula_seen_total", "counter", "Firings for which a formula was evaluated.");
-	for (unsigned i = 0; i < formula_set_count(query->formulas); i++) {
-		struct formula_status status = formula_set_status(query->formulas, i);
-
-		metrics_add_labelled(text, "formula_seen_total", "name", formula_name(status.formula), status.seen);
-	}
+	metrics_add_formula_family(query, text, "formula_total", "Firings of formulas, see netobs(7).",
+				   offsetof(struct formula_status, matched));
+	metrics_add_formula_family(query, text, "formula_seen_total", "Firings for which a formula was evaluated.",
+				   offsetof(struct formula_status, seen));
+	metrics_add_formula_family(query, text, "formula_dropped_values_total",
+				   "Values that the threshold of a formula dropped because its table was full.",
+				   offsetof(struct formula_status, dropped));
 	workers_resume(query->workers);
 }
 
@@ -148,12 +181,12 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 	stats_collect(query->workers, &totals);
 	stats_add_states(query->workers, counters, &totals);
 	metrics_add_build(query, text);
-	metrics_add_counters(text, &totals);
+	metrics_add_counters(query, text, &totals);
 	metrics_add_gauge(text, "connections_limit", "Maximum number of connections and UDP streams (max-flows).",
 			  query->config->flow_limits.flows);
 	metrics_add_family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
 	stats_visit_interfaces(query->workers, metrics_add_interface, text);
 	metrics_add_memory(query, text);
-	metrics_add_enabled(text);
+	metrics_add_enabled(text, &totals);
 	metrics_add_formulas(query, text);
 }

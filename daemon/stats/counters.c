@@ -50,6 +50,9 @@ counters_sctp_state_name(unsigned state)
 #define FIELD(member) .offset = offsetof(struct stats_totals, member)
 #define IF_USED(member) .condition = COUNTER_IF_USED, .used_offset = offsetof(struct stats_totals, member)
 #define IF_NONZERO .condition = COUNTER_IF_NONZERO
+#define EXPORTED(when) .exported = EXPORT_##when
+#define OF_APPS IF_USED(app_flows.begun), EXPORTED(IF_USED)
+#define OF_OWNERS IF_USED(owners.requests), EXPORTED(IF_USED)
 #define ELEMENTS(from, to, name_of, word) .first = (from), .end = (to), .element_name = (name_of), .variable = (word)
 
 /* clang-format off */
@@ -67,7 +70,8 @@ const struct counter_row counters_table[] = {
 	 .label = "kind", .label_value = "loopback",
 	 .metric_help = "Frames ignored because they were captured twice, by kind of copy.",
 	 .help = "Outgoing copies of frames on a loopback interface, which are ignored."},
-	{.group = "", .name = "interface-copies", FIELD(observed.lower_duplicates), .metric = "copied_frames_total",
+	{.group = "", .name = "interface-copies", FIELD(observed.lower_duplicates), EXPORTED(WITH_ANY),
+	 .metric = "copied_frames_total",
 	 .label = "kind", .label_value = "interface",
 	 .help = "On \"any\": frames on a lower interface, and packets inside tunnels, that an upper interface "
 		 "delivers, too; they are ignored; see \"Interfaces below others\"."},
@@ -87,7 +91,7 @@ const struct counter_row counters_table[] = {
 	 .metric = "tcp_retransmissions_total", .label = "kind", .metric_help = "TCP retransmissions, by cause.",
 	 .help = "TCP retransmissions, by cause: fast, timeout, tail-loss-probe, spurious or syn; see netobs(7)."},
 
-	{.group = "anomaly.", FIELD(observed.anomalies), IF_NONZERO,
+	{.group = "anomaly.", FIELD(observed.anomalies), IF_NONZERO, EXPORTED(IF_NONZERO),
 	 ELEMENTS(ANOMALY_NONE + 1, ANOMALY_COUNT, counters_anomaly_name, "name"),
 	 .metric = "anomalies_total", .label = "anomaly",
 	 .metric_help = "Packets with an anomaly, by anomaly (see netobs(7)).",
@@ -105,13 +109,19 @@ const struct counter_row counters_table[] = {
 	 .metric = "capture_dropped_frames_total", .label = "by", .label_value = "interface",
 	 .help = "Frames that the interfaces themselves dropped, before any filter.",
 	 .advice = "The interface or its driver is overloaded: ethtool -S shows where, ethtool -G enlarges its ring."},
+	{.group = "capture.", .name = "lag-us", FIELD(observed.lag_us), .metric = "capture_lag_seconds",
+	 .type = COUNTER_GAUGE_US,
+	 .help = "Live: largest lag of the last 15 to 30 seconds, from the time stamp of a frame until netobsd "
+		 "read it.  The summary has microseconds, the metric seconds.",
+	 .advice = "Above a second: the processor is overloaded, and the kernel is about to drop frames."},
 	{.group = "capture.", .name = "filtered", FIELD(input.filtered),
 	 .help = "Files: frames that did not match the filter."},
 	{.group = "capture.", .name = "damaged", FIELD(input.damaged),
 	 .help = "Files that ended early: damaged, or with interfaces that differ.",
 	 .advice = "A message names the file; everything before that place was observed."},
 
-	{.group = "print.", .name = "dropped", FIELD(print_dropped), .metric = "print_dropped_lines_total",
+	{.group = "print.", .name = "dropped", FIELD(print_dropped), EXPORTED(WITH_PRINT),
+	 .metric = "print_dropped_lines_total",
 	 .help = "Lines of --print that were dropped because standard output was not read.",
 	 .advice = "The program that reads the lines is slower than the traffic: print fewer probes, or use a filter."},
 	{.group = "log.", .name = "dropped", FIELD(log_dropped), .metric = "log_dropped_lines_total",
@@ -161,6 +171,7 @@ const struct counter_row counters_table[] = {
 	 .advice = "This does not happen by chance: an attack on the hash is likely.  Restart netobsd, which chooses "
 		   "another seed."},
 	{.group = "flow.", .name = "sctp-unrecorded", FIELD(sctp_addr_table_full), IF_USED(sctp_addr_table_full),
+	 EXPORTED(IF_USED),
 	 .metric = "sctp_unrecorded_endpoints_total",
 	 .help = "Endpoints of SCTP associations whose addresses were not recorded, because the memory for addresses "
 		 "was full: packets on another path of a multi-homed association are a connection of their own.",
@@ -171,7 +182,9 @@ const struct counter_row counters_table[] = {
 	 .metric_help = "Connections by the state of their local end; a count may be a few seconds old.",
 	 .help = "TCP connections by the state of their local end; a count may be a few seconds old."},
 	{.element_name = counters_sctp_state_name, .end = SCTP_STATE_COUNT, .variable = "state", FIELD(states.sctp),
-	 .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
+	 .condition = COUNTER_IN_METRICS_ONLY, EXPORTED(IF_USED),
+	 .used_offset = offsetof(struct stats_totals, states.sctp_seen),
+	 .type = COUNTER_GAUGE,
 	 .metric = "connections_by_state", .label = "proto=\"sctp\",state",
 	 .help = "SCTP associations by the state of their local end."},
 	{.name = "stream", FIELD(states.udp), .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
@@ -220,95 +233,97 @@ const struct counter_row counters_table[] = {
 	 .help = "Datagrams given up because the memory for fragments was full.",
 	 .advice = "Many of them: probably a flood of fragments."},
 
-	{.group = "conversation.", .name = "now", FIELD(app_flows.active), IF_USED(app_flows.begun),
+	{.group = "conversation.", .name = "now", FIELD(app_flows.active), OF_APPS,
 	 .metric = "conversations", .type = COUNTER_GAUGE,
 	 .help = "Connections that an application provider (such as iSCSI) reads now."},
 	{.group = "conversation.", .name = "begun", FIELD(app_flows.begun), IF_USED(app_flows.begun),
+	 EXPORTED(WITH_APPS),
 	 .metric = "conversations_begun_total", .help = "Connections that an application provider has read."},
-	{.group = "conversation.", .name = "midstream", FIELD(app_flows.midstream), IF_USED(app_flows.begun),
+	{.group = "conversation.", .name = "midstream", FIELD(app_flows.midstream), OF_APPS,
 	 .metric = "conversations_midstream_total",
 	 .help = "Directions of connections that an application provider picked up in mid-stream."},
-	{.group = "conversation.", .name = "evicted", FIELD(app_flows.evicted), IF_USED(app_flows.begun),
+	{.group = "conversation.", .name = "evicted", FIELD(app_flows.evicted), OF_APPS,
 	 .metric = "conversations_evicted_total",
 	 .help = "Connections that an application provider stopped reading to make room: at most 1024 are read at "
 		 "once, and the one that has been idle longest is evicted."},
 	{.group = "conversation.", .name = "evicted-unconfirmed", FIELD(app_flows.evicted_unconfirmed),
-	 IF_USED(app_flows.begun), .metric = "conversations_evicted_unconfirmed_total",
+	 OF_APPS, .metric = "conversations_evicted_unconfirmed_total",
 	 .help = "Like conversation.evicted, connections of which only one end had sent a complete message: at most "
 		 "512 are read at once, and at most 128 of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
 	 .advice = "Many of them: probably a flood of connections to the port of the protocol."},
 
-	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), OF_APPS,
 	 .metric = "stream_bytes_total", .help = "Bytes of connections that an application provider read in order."},
-	{.group = "stream.", .name = "gaps", FIELD(streams.gaps), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "gaps", FIELD(streams.gaps), OF_APPS,
 	 .metric = "stream_gaps_total", .help = "Gaps in the streams that an application provider reads.",
 	 .advice = "Frames were dropped, or truncated by the snapshot length."},
-	{.group = "stream.", .name = "missing-bytes", FIELD(streams.missing), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "missing-bytes", FIELD(streams.missing), OF_APPS,
 	 .metric = "stream_missing_bytes_total", .help = "Bytes missing in these streams."},
-	{.group = "stream.", .name = "early-segments", FIELD(streams.out_of_order), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "early-segments", FIELD(streams.out_of_order), OF_APPS,
 	 .metric = "stream_early_segments_total",
 	 .help = "Out-of-order segments of streams, held until the bytes before them arrive.  At most 4 MiB are held "
 		 "in all, and 256 KiB for one direction."},
-	{.group = "stream.", .name = "repeated-bytes", FIELD(streams.repeated), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "repeated-bytes", FIELD(streams.repeated), OF_APPS,
 	 .metric = "stream_repeated_bytes_total", .help = "Bytes of streams received again."},
-	{.group = "stream.", .name = "incomparable-bytes", FIELD(streams.uncompared), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "incomparable-bytes", FIELD(streams.uncompared), OF_APPS,
 	 .metric = "stream_incomparable_bytes_total",
 	 .help = "Bytes of streams received again too late to be compared with their first copy."},
-	{.group = "stream.", .name = "differing-segments", FIELD(streams.differing), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "differing-segments", FIELD(streams.differing), OF_APPS,
 	 .metric = "stream_differing_segments_total", .help = "Segments of streams that differ from their first copy.",
 	 .advice = "TCP does not send such segments: an attempt at evasion is likely."},
-	{.group = "stream.", .name = "crowded-gaps", FIELD(streams.limit_gaps), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "crowded-gaps", FIELD(streams.limit_gaps), OF_APPS,
 	 .metric = "stream_crowded_gaps_total",
 	 .help = "Gaps in streams given up because a limit of out-of-order segments was reached."},
-	{.group = "stream.", .name = "robbed", FIELD(streams.evicted_queues), IF_USED(app_flows.begun),
+	{.group = "stream.", .name = "robbed", FIELD(streams.evicted_queues), OF_APPS,
 	 .metric = "stream_robbed_total",
 	 .help = "Streams whose out-of-order segments were discarded because a limit was reached."},
 
 	{.group = "owner.", .name = "requests", FIELD(owners.requests), IF_USED(owners.requests),
+	 EXPORTED(WITH_OWNERS),
 	 .metric = "owner_requests_total",
 	 .help = "Lookups of the process behind an endpoint that were requested."},
-	{.group = "owner.", .name = "dropped", FIELD(owners.dropped), IF_USED(owners.requests),
+	{.group = "owner.", .name = "dropped", FIELD(owners.dropped), OF_OWNERS,
 	 .metric = "owner_dropped_requests_total",
 	 .help = "Requested lookups dropped because the queue was full; they are repeated when the process is needed.",
 	 .advice = "Connections begin faster than they can be looked up; the first events of some lack the process."},
-	{.group = "owner.", .name = "answered", FIELD(owners.replies), IF_USED(owners.requests),
+	{.group = "owner.", .name = "answered", FIELD(owners.replies), OF_OWNERS,
 	 .metric = "owner_answered_requests_total",
 	 .help = "Requested lookups processed, whether or not a process was found."},
-	{.group = "owner.", .name = "processes", FIELD(owners.processes), IF_USED(owners.requests),
+	{.group = "owner.", .name = "processes", FIELD(owners.processes), OF_OWNERS,
 	 .metric = "owner_results_total", .label = "result", .label_value = "process",
 	 .metric_help = "Results of looking for the process behind an endpoint, by result.",
 	 .help = "Lookups that found a process."},
-	{.group = "owner.", .name = "no-socket", FIELD(owners.no_socket), IF_USED(owners.requests),
+	{.group = "owner.", .name = "no-socket", FIELD(owners.no_socket), OF_OWNERS,
 	 .metric = "owner_results_total", .label = "result",
 	 .help = "Lookups that found no socket: it is closed already, or belongs to another network namespace or to "
 		 "another host."},
-	{.group = "owner.", .name = "no-process", FIELD(owners.no_process), IF_USED(owners.requests),
+	{.group = "owner.", .name = "no-process", FIELD(owners.no_process), OF_OWNERS,
 	 .metric = "owner_results_total", .label = "result",
 	 .help = "Lookups that found a socket but no visible process that holds it.",
 	 .advice = "If owner.unreadable is not 0, --all-owners helps."},
-	{.group = "owner.", .name = "unaccepted", FIELD(owners.unaccepted), IF_USED(owners.requests),
+	{.group = "owner.", .name = "unaccepted", FIELD(owners.unaccepted), OF_OWNERS,
 	 .metric = "owner_unaccepted_total",
 	 .help = "Lookups that found only the listening process, because no process had accepted the connection yet."},
-	{.group = "owner.", .name = "refreshed", FIELD(owners.refreshed), IF_USED(owners.requests),
+	{.group = "owner.", .name = "refreshed", FIELD(owners.refreshed), OF_OWNERS,
 	 .metric = "owner_refreshes_total", .help = "Known sockets that were queried again."},
-	{.group = "owner.", .name = "refresh-late", FIELD(owners.refresh_late), IF_USED(owners.requests),
+	{.group = "owner.", .name = "refresh-late", FIELD(owners.refresh_late), OF_OWNERS,
 	 .metric = "owner_late_refreshes_total",
 	 .help = "Rounds of refreshing known sockets that took longer than 100 milliseconds.",
 	 .advice = "Processes and kernel values in arguments may be older than that."},
-	{.group = "owner.", .name = "evicted", FIELD(owners.evicted), IF_USED(owners.requests),
+	{.group = "owner.", .name = "evicted", FIELD(owners.evicted), OF_OWNERS,
 	 .metric = "owner_evicted_total", .help = "Endpoints whose process was evicted because the table was full."},
-	{.group = "owner.", .name = "torn-reads", FIELD(owners.torn_reads), IF_USED(owners.requests),
+	{.group = "owner.", .name = "torn-reads", FIELD(owners.torn_reads), OF_OWNERS,
 	 .metric = "owner_torn_reads_total",
 	 .help = "Results of lookups not used because they were being written."},
-	{.group = "owner.", .name = "scans", FIELD(owners.scans), IF_USED(owners.requests),
+	{.group = "owner.", .name = "scans", FIELD(owners.scans), OF_OWNERS,
 	 .metric = "owner_scans_total", .help = "Scans of /proc for processes that hold a socket."},
-	{.group = "owner.", .name = "scan-links", FIELD(owners.scan_links), IF_USED(owners.requests),
+	{.group = "owner.", .name = "scan-links", FIELD(owners.scan_links), OF_OWNERS,
 	 .metric = "owner_scan_links_total", .help = "File descriptors examined in scans of /proc."},
-	{.group = "owner.", .name = "dumps", FIELD(owners.dumps), IF_USED(owners.requests),
+	{.group = "owner.", .name = "dumps", FIELD(owners.dumps), OF_OWNERS,
 	 .metric = "owner_dumps_total", .help = "Dumps of whole socket tables of the kernel."},
-	{.group = "owner.", .name = "errors", FIELD(owners.errors), IF_USED(owners.requests),
+	{.group = "owner.", .name = "errors", FIELD(owners.errors), OF_OWNERS,
 	 .metric = "owner_errors_total", .help = "Queries for sockets that the kernel refused or did not answer."},
-	{.group = "owner.", .name = "unreadable", FIELD(owners.unreadable), IF_USED(owners.requests),
+	{.group = "owner.", .name = "unreadable", FIELD(owners.unreadable), OF_OWNERS,
 	 .metric = "owner_unreadable_processes", .type = COUNTER_GAUGE,
 	 .help = "Processes that the latest complete scan of /proc had no permission to examine.",
 	 .advice = "They belong to other users: --all-owners permits it."},
@@ -324,7 +339,8 @@ const struct counter_row counters_table[] = {
 	{.group = "checksum.", .name = "unverified", FIELD(checksums[CHECKSUM_UNVERIFIED]), .metric = "checksums_total",
 	 .label = "verdict", .help = "Packets whose transport checksum cannot be verified, such as truncated ones."},
 
-	{.group = "probe.", FIELD(fired), IF_NONZERO, ELEMENTS(0, PROBE_COUNT, counters_probe_name, "name"),
+	{.group = "probe.", FIELD(fired), IF_NONZERO, EXPORTED(IF_NONZERO),
+	 ELEMENTS(0, PROBE_COUNT, counters_probe_name, "name"),
 	 .metric = "probe_firings_total", .label = "probe", .help = "Firings of each probe."},
 };
 /* clang-format on */
@@ -362,6 +378,47 @@ counter_row_is_shown(const struct counter_row *row, unsigned index, const struct
 	case COUNTER_IN_METRICS_ONLY:
 		return false;
 	case COUNTER_ALWAYS:
+		break;
+	}
+	return true;
+}
+
+static bool
+counters_include_any(const struct config *config)
+{
+	for (const char **name = config->interface_names; *name != NULL; name++)
+		if (strcmp(*name, "any") == 0)
+			return true;
+	return false;
+}
+
+static bool
+counters_have_apps(const struct config *config)
+{
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		if (config->app_ports[i].count > 0)
+			return true;
+	return false;
+}
+
+bool
+counter_row_is_exported(const struct counter_row *row, unsigned index, const struct stats_totals *totals,
+			const struct config *config)
+{
+	switch (row->exported) {
+	case EXPORT_WITH_ANY:
+		return counters_include_any(config);
+	case EXPORT_WITH_PRINT:
+		return config->print != PRINT_OFF;
+	case EXPORT_WITH_OWNERS:
+		return config->lookup_owners;
+	case EXPORT_WITH_APPS:
+		return counters_have_apps(config);
+	case EXPORT_IF_USED:
+		return counters_read(totals, row->used_offset, 0) > 0;
+	case EXPORT_IF_NONZERO:
+		return counters_read(totals, row->offset, index) > 0;
+	case EXPORT_ALWAYS:
 		break;
 	}
 	return true;

@@ -8,6 +8,7 @@
 #ifndef NETOBS_DAEMON_STATS_COUNTERS_H
 #define NETOBS_DAEMON_STATS_COUNTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,14 +17,27 @@
 enum counter_type {
 	COUNTER_TOTAL, /* never decreases */
 	COUNTER_GAUGE,
+	COUNTER_GAUGE_US, /* microseconds; the metric is in seconds */
 };
 
-/* When the summary contains a counter.  The metrics always contain all that have a metric, so that rates are exact. */
+/* When the summary contains a counter. */
 enum counter_condition {
 	COUNTER_ALWAYS,
 	COUNTER_IF_NONZERO,
 	COUNTER_IF_USED, /* if the counter at `used_offset` is not 0 */
 	COUNTER_IN_METRICS_ONLY,
+};
+
+/* When the metrics contain a counter.  One that can rise in this configuration is exported while it is 0, so that its
+ * rate is exact from the first event on. */
+enum counter_export {
+	EXPORT_ALWAYS,
+	EXPORT_WITH_ANY,    /* if the interface "any" is observed */
+	EXPORT_WITH_PRINT,  /* if probes are printed */
+	EXPORT_WITH_OWNERS, /* if processes are looked up */
+	EXPORT_WITH_APPS,   /* if an application provider has ports */
+	EXPORT_IF_USED,	    /* if the counter at `used_offset` is not 0 */
+	EXPORT_IF_NONZERO,  /* arrays with many elements of which few are ever counted */
 };
 
 /* One counter, or an array of counters that is indexed by an enum. */
@@ -32,6 +46,7 @@ struct counter_row {
 	const char *name;  /* NULL for an array */
 	size_t offset;	   /* offset in struct stats_totals */
 	enum counter_condition condition;
+	enum counter_export exported;
 	size_t used_offset;
 	/* Arrays: the elements from `first` to before `end`, their names, and the word for a name in the manual. */
 	const char *(*element_name)(unsigned index);
@@ -60,6 +75,10 @@ counter_row_end(const struct counter_row *row)
 /* Name and value of an element from row->first to before counter_row_end(). */
 const char *counter_row_name(const struct counter_row *row, unsigned index);
 uint64_t counter_row_value(const struct counter_row *row, unsigned index, const struct stats_totals *totals);
+
+/* Whether the metrics contain this element; the row has a metric. */
+bool counter_row_is_exported(const struct counter_row *row, unsigned index, const struct stats_totals *totals,
+			     const struct config *config);
 
 /* Receives a counter as the summary prints it: group and name. */
 typedef void counter_visitor(void *context, const char *group, const char *name, uint64_t value);

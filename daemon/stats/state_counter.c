@@ -11,12 +11,14 @@ state_counts_add(struct state_counts *counts, const struct flow *flow)
 {
 	unsigned endpoint = flow_reported_endpoint(flow);
 
-	if (flow->kind == FLOW_UDP)
+	if (flow->kind == FLOW_UDP) {
 		counts->udp++;
-	else if (flow->kind == FLOW_TCP)
+	} else if (flow->kind == FLOW_TCP) {
 		counts->tcp[flow->tcp[endpoint].state]++;
-	else
+	} else {
 		counts->sctp[flow->sctp[endpoint].state]++;
+		counts->sctp_seen = 1;
+	}
 }
 
 void
@@ -27,7 +29,7 @@ state_counter_step(struct state_counter *counter, const struct flow_table *table
 	for (unsigned i = 0; i < FLOWS_PER_STEP; i++) {
 		if (!flow_table_next(table, &counter->position, &flow)) {
 			counter->complete = counter->partial;
-			counter->partial = (struct state_counts){0};
+			counter->partial = (struct state_counts){.sctp_seen = counter->complete.sctp_seen};
 			counter->position = 0;
 			return;
 		}

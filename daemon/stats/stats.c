@@ -96,9 +96,11 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	const struct emitter *emitter = observer_emitter(observer);
 	struct owner_lookup_counters owners = owner_lookup_get_counters(worker->owner_lookup);
 	uint64_t longest = totals->flows.longest_probe, unreadable = totals->owners.unreadable;
+	uint64_t lag_us = totals->observed.lag_us;
 
 	stats_add_input(&totals->input, worker);
 	STATS_ADD(&totals->observed, observer_counters(observer));
+	stats_keep_maximum(&totals->observed.lag_us, lag_us);
 	STATS_ADD(&totals->flows, flow_table_counters(observer_flows(observer)));
 	stats_keep_maximum(&totals->flows.longest_probe, longest);
 	STATS_ADD(&totals->fragments, observer_reassembly_counters(observer));

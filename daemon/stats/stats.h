@@ -41,7 +41,7 @@ uint64_t stats_resident_memory(void);
 
 /* Counters summed over all workers; counters.h has a row for each. */
 struct stats_totals {
-	struct observe_counters observed;
+	struct observe_counters observed; /* sums, except lag_us, which is the maximum */
 	struct input_counters input;
 	struct flow_counters flows; /* sums, except longest_probe, which is the maximum */
 	struct reassembly_counters fragments;

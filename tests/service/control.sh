@@ -206,6 +206,9 @@ is "metrics: the limit of connections" "$(awk '$1 == "netobs_connections_limit" 
 check "metrics: streams by state" test \
 	"$(awk '$1 ~ /^netobs_connections_by_state.*proto="udp"/ { print $2 }' "$tmp/metrics")" -gt 15000
 check "metrics: enabled probes" grep -q '^netobs_probe_enabled{probe="tcp-state-change"} 1$' "$tmp/metrics"
+is "metrics: a probe that is not enabled and has not fired" "$(grep -c 'probe="gld-send"' "$tmp/metrics")" 0
+is "metrics: no series of SCTP without an association" "$(grep -c 'proto="sctp"' "$tmp/metrics")" 0
+is "metrics: no anomaly that was not counted" "$(grep -c '^netobs_anomalies_total.* 0$' "$tmp/metrics")" 0
 is "metrics: no such page" "$(inside python3 "$client" http 127.0.0.1 9812 'GET / HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 404 Not Found"
 is "metrics: POST is rejected" "$(inside python3 "$client" http 127.0.0.1 9812 'POST /metrics HTTP/1.1' | head -n 1 | tr -d '\r')" \
@@ -368,7 +371,7 @@ stop
 
 # ----------------------------------------------------------------------------------------------------------- samples
 
-check "the dashboard is JSON" python3 "$client" dashboard "$top/conf/grafana-dashboard.json" "$tmp/metrics"
+check "the dashboard is JSON" python3 "$client" dashboard "$top/conf/grafana-dashboard.json" "$top/man/netobsd.8"
 if have promtool; then
 	check "the sample configuration: promtool" promtool check config "$top/conf/prometheus.yml"
 else

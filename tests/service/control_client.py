@@ -160,7 +160,7 @@ def json_lines(path):
         sys.exit("no JSON objects")
 
 
-SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})? (-?[0-9]+)')
+SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})? (-?[0-9]+(?:\.[0-9]+)?)')
 
 
 def samples(path):
@@ -192,12 +192,12 @@ def samples(path):
 
 
 def metrics(path):
-    if len(samples(path)) < 100:
+    if len(samples(path)) < 60:
         sys.exit("too few samples")
 
 
-def dashboard(path, page):
-    known = {name for name, _ in samples(page)}
+def dashboard(path, *manuals):
+    known = set(re.findall(r"netobs_[a-z_]+", "".join(pathlib.Path(manual).read_text() for manual in manuals)))
     used = set(re.findall(r"netobs_[a-z_]+", json.dumps(json.loads(pathlib.Path(path).read_text())["panels"])))
     if not used or used - known:
         sys.exit(f"unknown: {used - known}")

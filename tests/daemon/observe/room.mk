@@ -2,6 +2,7 @@
 
 unit_tests += \
 	%D%/test_batch \
+	%D%/test_capture_lag \
 	%D%/test_duplicates \
 	%D%/test_firing \
 	%D%/test_packet_clock \

@@ -22,6 +22,7 @@ static const size_t hidden[] = {
     POSITION(observed.anomalies[ANOMALY_NONE]),
     POSITION(observed.retransmissions[RETRANSMIT_NONE]),
     POSITION(flows.longest_probe),
+    POSITION(states.sctp_seen),
 };
 
 static bool
@@ -158,6 +159,75 @@ test_values(void **state)
 	assert_null(strstr(summary.text, "(null)")); /* states have no group and are in the metrics only */
 }
 
+/* ------------------------------------------------------------------------------------------------------ the metrics */
+
+/* Counters that the metrics contain, by metric and name of the element: their number. */
+static unsigned
+count_exported(const char *metric, const struct stats_totals *totals, const struct config *config)
+{
+	unsigned exported = 0;
+
+	for (size_t i = 0; i < counters_table_rows; i++) {
+		const struct counter_row *row = &counters_table[i];
+
+		if (row->metric == NULL || strcmp(row->metric, metric) != 0)
+			continue;
+		for (unsigned index = row->first; index < counter_row_end(row); index++)
+			exported += counter_row_is_exported(row, index, totals, config);
+	}
+	return exported;
+}
+
+static void
+test_exported_by_configuration(void **state)
+{
+	static const char *one[] = {"eth0", NULL}, *any[] = {"eth0", "any", NULL};
+	struct stats_totals totals = {0};
+	struct config config = {.interface_names = one, .print = PRINT_OFF};
+
+	(void)state;
+	assert_int_equal(count_exported("frames_total", &totals, &config), 1);
+	assert_int_equal(count_exported("tcp_retransmissions_total", &totals, &config), RETRANSMIT_SYN);
+	assert_int_equal(count_exported("copied_frames_total", &totals, &config), 1);
+	assert_int_equal(count_exported("print_dropped_lines_total", &totals, &config), 0);
+	assert_int_equal(count_exported("owner_requests_total", &totals, &config), 0);
+	assert_int_equal(count_exported("conversations_begun_total", &totals, &config), 0);
+	config.interface_names = any;
+	config.print = PRINT_TEXT;
+	config.lookup_owners = true;
+	config.app_ports[APP_ISCSI].count = 1;
+	assert_int_equal(count_exported("copied_frames_total", &totals, &config), 2);
+	assert_int_equal(count_exported("print_dropped_lines_total", &totals, &config), 1);
+	assert_int_equal(count_exported("owner_requests_total", &totals, &config), 1);
+	assert_int_equal(count_exported("owner_results_total", &totals, &config), 0);
+	assert_int_equal(count_exported("conversations_begun_total", &totals, &config), 1);
+	assert_int_equal(count_exported("stream_bytes_total", &totals, &config), 0);
+}
+
+static void
+test_exported_by_use(void **state)
+{
+	static const char *one[] = {"eth0", NULL};
+	struct stats_totals totals = {0};
+	const struct config config = {.interface_names = one};
+
+	(void)state;
+	assert_int_equal(count_exported("anomalies_total", &totals, &config), 0);
+	assert_int_equal(count_exported("probe_firings_total", &totals, &config), 0);
+	assert_int_equal(count_exported("connections_by_state", &totals, &config), TCP_STATE_COUNT + 1);
+	totals.observed.anomalies[ANOMALY_TRUNCATED_LINK] = 1;
+	totals.fired[PROBE_COUNT - 1] = 1;
+	totals.states.sctp_seen = 1;
+	totals.app_flows.begun = 1;
+	totals.owners.requests = 1;
+	assert_int_equal(count_exported("anomalies_total", &totals, &config), 1);
+	assert_int_equal(count_exported("probe_firings_total", &totals, &config), 1);
+	assert_int_equal(count_exported("connections_by_state", &totals, &config),
+			 TCP_STATE_COUNT + SCTP_STATE_COUNT + 1);
+	assert_int_equal(count_exported("stream_bytes_total", &totals, &config), 1);
+	assert_int_equal(count_exported("owner_results_total", &totals, &config), 3);
+}
+
 int
 main(void)
 {
@@ -166,6 +236,8 @@ main(void)
 	    cmocka_unit_test(test_rows_are_complete),
 	    cmocka_unit_test(test_zeros),
 	    cmocka_unit_test(test_values),
+	    cmocka_unit_test(test_exported_by_configuration),
+	    cmocka_unit_test(test_exported_by_use),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
