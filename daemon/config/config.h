@@ -88,4 +88,11 @@ struct config {
 	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */
 };
 
+/* Whether records of connections are kept from the start: for an output of them, or for the metrics. */
+static inline bool
+config_keeps_records(const struct config *config)
+{
+	return config->records || config->metrics_address != NULL;
+}
+
 #endif

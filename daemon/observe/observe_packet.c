@@ -236,6 +236,7 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 	bool sockets = socket_probes_enabled();
 
 	events.count = 0;
+	o->counters.tcp_segments++;
 	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock.now);
 	if (work->flow != NULL) {
 		observe_update_local_endpoints(o, work, locality);
@@ -321,6 +322,7 @@ observe_untraced(struct observer *o, struct packet_work *work)
 		observe_untraced_udp(o, work);
 		return true;
 	}
+	o->counters.tcp_segments++;
 	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
 	if (flow == NULL)
 		return true;

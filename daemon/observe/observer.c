@@ -206,7 +206,7 @@ static bool
 observer_update_records(struct observer *o)
 {
 	const struct config *config = o->config;
-	bool keep = o->records_requested || config->records || semaphores_enabled(PROBE_CONNECTION_END) ||
+	bool keep = o->records_requested || config_keeps_records(config) || semaphores_enabled(PROBE_CONNECTION_END) ||
 		    semaphores_enabled(PROBE_CONNECTION_ACTIVE);
 	uint64_t interval;
 

@@ -204,9 +204,11 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 }
 
 static inline void
-pipeline_count_fast(struct observer *o, bool screened, const struct fast_firings *firings)
+pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool screened,
+		    const struct fast_firings *firings)
 {
 	observe_count_packet(o);
+	o->counters.tcp_segments += e->kind == PEEK_TCP;
 	if (__builtin_expect(screened, 0))
 		emitter_count_rejected(o->emitter, firings);
 }
@@ -234,7 +236,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 			o->counters.loopback_duplicates++;
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
 					  pipeline_apply_fast(o, frame, e, records), 1))
-			pipeline_count_fast(o, screened, &firings);
+			pipeline_count_fast(o, e, screened, &firings);
 		else
 			pipeline_apply_slow(o, frame, e);
 	}

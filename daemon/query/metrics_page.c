@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/query/metrics_page.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/stats/counters.h"
@@ -20,11 +21,11 @@ metrics_add_sample(struct text_buffer *text, const char *name, uint64_t value)
 	text_add_format(text, "netobs_%s %llu\n", name, (unsigned long long)value);
 }
 
-/* A value in microseconds; `labels` with their braces, or "". */
+/* A value in microseconds. */
 static void
-metrics_add_seconds(struct text_buffer *text, const char *name, const char *labels, uint64_t us)
+metrics_add_seconds(struct text_buffer *text, const char *name, uint64_t us)
 {
-	text_add_format(text, "netobs_%s%s %llu.%06u\n", name, labels, (unsigned long long)(us / 1000000),
+	text_add_format(text, "netobs_%s %llu.%06u\n", name, (unsigned long long)(us / 1000000),
 			(unsigned)(us % 1000000));
 }
 
@@ -53,6 +54,34 @@ metrics_add_build(const struct query_context *query, struct text_buffer *text)
 			  (uint64_t)query->started);
 }
 
+static const char *const metric_types[] = {
+    [COUNTER_TOTAL] = "counter",
+    [COUNTER_GAUGE] = "gauge",
+    [COUNTER_GAUGE_US] = "gauge",
+    [COUNTER_HISTOGRAM] = "histogram",
+};
+
+/* The buckets of a histogram are cumulative in the metrics. */
+static void
+metrics_add_histogram(struct text_buffer *text, const struct counter_row *row, const struct stats_totals *totals)
+{
+	const struct record_histogram *histogram = counter_row_histogram(row, totals);
+	uint64_t count = 0;
+	char name[64];
+
+	metrics_add_family(text, row->metric, metric_types[row->type], row->metric_help);
+	for (unsigned i = 0; i < RECORD_BUCKETS; i++) {
+		count += histogram->count[i];
+		text_add_format(text, "netobs_%s_bucket{le=\"%g\"} %llu\n", row->metric,
+				record_bucket_bounds_us[i] / 1e6, (unsigned long long)count);
+	}
+	count += histogram->count[RECORD_BUCKETS];
+	text_add_format(text, "netobs_%s_bucket{le=\"+Inf\"} %llu\n", row->metric, (unsigned long long)count);
+	snprintf(name, sizeof name, "%s_sum", row->metric);
+	metrics_add_seconds(text, name, histogram->sum_us);
+	text_add_format(text, "netobs_%s_count %llu\n", row->metric, (unsigned long long)count);
+}
+
 /* A metric in progress.  Consecutive rows of one metric have one help text, that of the first row, and one type. */
 struct metric_family {
 	const struct counter_row *row; /* the first row, NULL before all */
@@ -66,11 +95,11 @@ metrics_add_counter(struct text_buffer *text, struct metric_family *family, cons
 	const struct counter_row *first = family->row;
 
 	if (!family->begun)
-		metrics_add_family(text, first->metric, first->type == COUNTER_TOTAL ? "counter" : "gauge",
+		metrics_add_family(text, first->metric, metric_types[first->type],
 				   first->metric_help != NULL ? first->metric_help : first->help);
 	family->begun = true;
 	if (row->type == COUNTER_GAUGE_US)
-		metrics_add_seconds(text, row->metric, "", value);
+		metrics_add_seconds(text, row->metric, value);
 	else if (row->label == NULL)
 		metrics_add_sample(text, row->metric, value);
 	else
@@ -88,6 +117,10 @@ metrics_add_counters(const struct query_context *query, struct text_buffer *text
 
 		if (row->metric == NULL)
 			continue;
+		if (row->type == COUNTER_HISTOGRAM) {
+			metrics_add_histogram(text, row, totals);
+			continue;
+		}
 		if (family.row == NULL || strcmp(row->metric, family.row->metric) != 0)
 			family = (struct metric_family){.row = row};
 		for (unsigned index = row->first; index < counter_row_end(row); index++)
@@ -118,6 +151,7 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 
 	metrics_add_family(text, "memory_reserved_bytes", "gauge", "Memory reserved at the start; it never grows.");
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
+	metrics_add_labelled(text, "memory_reserved_bytes", "for", "records", memory.records);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "owners", memory.owner_lookup);
 	metrics_add_gauge(text, "memory_resident_bytes", "Resident memory of the process.", stats_resident_memory());

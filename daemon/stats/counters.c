@@ -45,6 +45,38 @@ counters_sctp_state_name(unsigned state)
 	return counters_shorten_state(sctp_state_name((enum sctp_state)state));
 }
 
+/* As in cr_reason of the contract. */
+static const char *
+counters_reason_name(unsigned reason)
+{
+	static const char *const names[RECORD_REASON_COUNT] = {
+	    [RECORD_OPEN] = "open",
+	    [RECORD_FIN] = "fin",
+	    [RECORD_RESET_BY_CLIENT] = "reset-by-client",
+	    [RECORD_RESET_BY_SERVER] = "reset-by-server",
+	    [RECORD_REFUSED] = "refused",
+	    [RECORD_NO_ANSWER] = "no-answer",
+	    [RECORD_IDLE] = "idle",
+	    [RECORD_EVICTED] = "evicted",
+	    [RECORD_CAPTURE_END] = "capture-end",
+	};
+
+	return names[reason];
+}
+
+static const char *
+counters_bucket_name(unsigned bucket)
+{
+	/* Those of record_bucket_bounds_us. */
+	static const char *const names[RECORD_BUCKETS + 1] = {
+	    "up-to-100us", "up-to-250us", "up-to-500us", "up-to-1ms",	"up-to-2.5ms", "up-to-5ms",
+	    "up-to-10ms",  "up-to-25ms",  "up-to-50ms",	 "up-to-100ms", "up-to-250ms", "up-to-500ms",
+	    "up-to-1s",	   "up-to-2.5s",  "up-to-5s",	 "up-to-10s",	"above-10s",
+	};
+
+	return names[bucket];
+}
+
 /* ------------------------------------------------------------------------------------------------------- the table */
 
 #define FIELD(member) .offset = offsetof(struct stats_totals, member)
@@ -52,6 +84,9 @@ counters_sctp_state_name(unsigned state)
 #define IF_NONZERO .condition = COUNTER_IF_NONZERO
 #define EXPORTED(when) .exported = EXPORT_##when
 #define OF_APPS IF_USED(app_flows.begun), EXPORTED(IF_USED)
+#define HISTOGRAM(member) FIELD(records.member.count), IF_NONZERO, .type = COUNTER_HISTOGRAM, \
+	ELEMENTS(0, RECORD_BUCKETS + 1, counters_bucket_name, "time")
+#define HISTOGRAM_SUM(member) .name = "sum-us", FIELD(records.member.sum_us), IF_USED(records.member.sum_us)
 #define OF_OWNERS IF_USED(owners.requests), EXPORTED(IF_USED)
 #define ELEMENTS(from, to, name_of, word) .first = (from), .end = (to), .element_name = (name_of), .variable = (word)
 
@@ -86,6 +121,8 @@ const struct counter_row counters_table[] = {
 	 .help = "Frames whose time stamps were ignored, because those around them are far from it.",
 	 .advice = "The file is damaged, or the interface has a faulty clock."},
 
+	{.group = "", .name = "tcp-segments", FIELD(observed.tcp_segments), IF_USED(observed.tcp_segments),
+	 .metric = "tcp_segments_total", .help = "TCP segments observed."},
 	{.group = "retransmission.", FIELD(observed.retransmissions), IF_NONZERO,
 	 ELEMENTS(RETRANSMIT_NONE + 1, RETRANSMIT_SYN + 1, counters_retransmission_name, "kind"),
 	 .metric = "tcp_retransmissions_total", .label = "kind", .metric_help = "TCP retransmissions, by cause.",
@@ -109,8 +146,8 @@ const struct counter_row counters_table[] = {
 	 .metric = "capture_dropped_frames_total", .label = "by", .label_value = "interface",
 	 .help = "Frames that the interfaces themselves dropped, before any filter.",
 	 .advice = "The interface or its driver is overloaded: ethtool -S shows where, ethtool -G enlarges its ring."},
-	{.group = "capture.", .name = "lag-us", FIELD(observed.lag_us), .metric = "capture_lag_seconds",
-	 .type = COUNTER_GAUGE_US,
+	{.group = "capture.", .name = "lag-us", FIELD(observed.lag_us), IF_USED(observed.lag_us),
+	 .metric = "capture_lag_seconds", .type = COUNTER_GAUGE_US,
 	 .help = "Live: largest lag of the last 15 to 30 seconds, from the time stamp of a frame until netobsd "
 		 "read it.  The summary has microseconds, the metric seconds.",
 	 .advice = "Above a second: the processor is overloaded, and the kernel is about to drop frames."},
@@ -189,6 +226,59 @@ const struct counter_row counters_table[] = {
 	 .help = "SCTP associations by the state of their local end."},
 	{.name = "stream", FIELD(states.udp), .condition = COUNTER_IN_METRICS_ONLY, .type = COUNTER_GAUGE,
 	 .metric = "connections_by_state", .label = "proto=\"udp\",state", .help = "UDP streams."},
+
+	{.group = "ended.tcp.", FIELD(records.ended[FLOW_TCP]), IF_NONZERO,
+	 ELEMENTS(RECORD_FIN, RECORD_CAPTURE_END, counters_reason_name, "reason"),
+	 .metric = "connections_ended_total", .label = "proto=\"tcp\",reason",
+	 .metric_help = "Connections and UDP streams that have ended, by reason (cr_reason of netobs(7)).",
+	 .help = "TCP connections that have ended, by reason: fin, reset-by-client, reset-by-server, refused, "
+		 "no-answer (the attempt timed out), idle or evicted; see cr_reason in netobs(7).",
+	 .advice = "Many of refused: a service is down, or a scan.  Many of no-answer: a host is down, a firewall "
+		   "drops packets, or a SYN flood."},
+	{.group = "ended.udp.", FIELD(records.ended[FLOW_UDP]), IF_NONZERO,
+	 ELEMENTS(RECORD_IDLE, RECORD_CAPTURE_END, counters_reason_name, "reason"),
+	 .metric = "connections_ended_total", .label = "proto=\"udp\",reason",
+	 .help = "UDP streams that have ended, by reason: idle or evicted."},
+	{.group = "ended.sctp.", FIELD(records.ended[FLOW_SCTP]), IF_NONZERO, EXPORTED(IF_NONZERO),
+	 ELEMENTS(RECORD_FIN, RECORD_CAPTURE_END, counters_reason_name, "reason"),
+	 .metric = "connections_ended_total", .label = "proto=\"sctp\",reason",
+	 .help = "SCTP associations that have ended, by reason, as for TCP."},
+	{.group = "ended.tcp.", .name = "capture-end", FIELD(records.ended[FLOW_TCP][RECORD_CAPTURE_END]),
+	 IF_NONZERO, .help = "TCP connections that were open at the end of the capture."},
+	{.group = "ended.udp.", .name = "capture-end", FIELD(records.ended[FLOW_UDP][RECORD_CAPTURE_END]),
+	 IF_NONZERO, .help = "UDP streams that were open at the end of the capture."},
+	{.group = "ended.sctp.", .name = "capture-end", FIELD(records.ended[FLOW_SCTP][RECORD_CAPTURE_END]),
+	 IF_NONZERO, .help = "SCTP associations that were open at the end of the capture."},
+	{.group = "reset.client.", FIELD(records.resets[0]), IF_NONZERO, EXPORTED(IF_NONZERO),
+	 ELEMENTS(0, TCP_STATE_COUNT, counters_tcp_state_name, "state"),
+	 .metric = "tcp_resets_total", .label = "side=\"client\",state",
+	 .metric_help = "TCP connections that an end has reset, by that end and its state before.",
+	 .help = "TCP connections that the client has reset, by its state before; without refused attempts."},
+	{.group = "reset.server.", FIELD(records.resets[1]), IF_NONZERO, EXPORTED(IF_NONZERO),
+	 ELEMENTS(0, TCP_STATE_COUNT, counters_tcp_state_name, "state"),
+	 .metric = "tcp_resets_total", .label = "side=\"server\",state",
+	 .help = "TCP connections that the server has reset, by its state before; without refused attempts."},
+	{.group = "zero-window.", .name = "client", FIELD(records.zero_windows[0]), IF_NONZERO,
+	 .metric = "tcp_zero_windows_total", .label = "side",
+	 .metric_help = "Times that an end of a TCP connection has closed its window, by end.",
+	 .help = "Times that the client of a TCP connection has closed its window.",
+	 .advice = "Its program does not read what it receives."},
+	{.group = "zero-window.", .name = "server", FIELD(records.zero_windows[1]), IF_NONZERO,
+	 .metric = "tcp_zero_windows_total", .label = "side",
+	 .help = "Times that the server of a TCP connection has closed its window.",
+	 .advice = "Its program does not read what it receives: it is overloaded, or waits for something else."},
+	{.group = "handshake.", HISTOGRAM(handshake), .metric = "tcp_handshake_seconds",
+	 .metric_help = "Time from the SYN of a TCP connection to the ACK of the SYN,ACK.",
+	 .help = "TCP connections by the time from the SYN to the ACK of the SYN,ACK."},
+	{.group = "handshake.", HISTOGRAM_SUM(handshake), .help = "Sum of these times, in microseconds."},
+	{.group = "rtt.", HISTOGRAM(rtt), .metric = "tcp_rtt_seconds",
+	 .metric_help = "Time from the capture of a TCP segment to that of its ACK.",
+	 .help = "Round trips of TCP by the time from the capture of a segment to that of its ACK."},
+	{.group = "rtt.", HISTOGRAM_SUM(rtt), .help = "Sum of these times, in microseconds."},
+	{.group = "answer.", HISTOGRAM(answer), .metric = "answer_seconds",
+	 .metric_help = "Time from the last byte of a request to the first byte of its answer.",
+	 .help = "Requests by the time from their last byte to the first byte of their answer."},
+	{.group = "answer.", HISTOGRAM_SUM(answer), .help = "Sum of these times, in microseconds."},
 
 	{.group = "reassembly.", .name = "datagrams", FIELD(fragments.datagrams), IF_USED(fragments.fragments),
 	 .metric = "reassembly_datagrams", .type = COUNTER_GAUGE, .help = "Datagrams waiting for fragments."},
@@ -365,6 +455,12 @@ uint64_t
 counter_row_value(const struct counter_row *row, unsigned index, const struct stats_totals *totals)
 {
 	return counters_read(totals, row->offset, index);
+}
+
+const struct record_histogram *
+counter_row_histogram(const struct counter_row *row, const struct stats_totals *totals)
+{
+	return (const struct record_histogram *)(const void *)((const char *)totals + row->offset);
 }
 
 static bool

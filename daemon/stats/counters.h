@@ -17,7 +17,8 @@
 enum counter_type {
 	COUNTER_TOTAL, /* never decreases */
 	COUNTER_GAUGE,
-	COUNTER_GAUGE_US, /* microseconds; the metric is in seconds */
+	COUNTER_GAUGE_US,  /* microseconds; the metric is in seconds */
+	COUNTER_HISTOGRAM, /* array: the field is a struct record_histogram; the metric is in seconds */
 };
 
 /* When the summary contains a counter. */
@@ -75,6 +76,9 @@ counter_row_end(const struct counter_row *row)
 /* Name and value of an element from row->first to before counter_row_end(). */
 const char *counter_row_name(const struct counter_row *row, unsigned index);
 uint64_t counter_row_value(const struct counter_row *row, unsigned index, const struct stats_totals *totals);
+
+/* The field of a row of the type COUNTER_HISTOGRAM. */
+const struct record_histogram *counter_row_histogram(const struct counter_row *row, const struct stats_totals *totals);
 
 /* Whether the metrics contain this element; the row has a metric. */
 bool counter_row_is_exported(const struct counter_row *row, unsigned index, const struct stats_totals *totals,

@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/owner/owner_lookup.h"
+#include "flow/record/flow_record.h"
 #include "flow/sctp/sctp.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
@@ -19,9 +20,11 @@ stats_reserved_memory(const struct config *config)
 	unsigned workers = workers_count_for(config);
 	struct owner_lookup_limits owners = owner_lookup_limits_for(workers);
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
+	uint32_t flow_limit = observer_flow_limit(config, workers);
 
 	return (struct stats_memory){
-	    .flows = workers * flow_table_memory_size(observer_flow_limit(config, workers)),
+	    .flows = workers * flow_table_memory_size(flow_limit),
+	    .records = config_keeps_records(config) ? workers * flow_table_records_size(flow_limit) : 0,
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
 	};
@@ -103,6 +106,7 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	stats_keep_maximum(&totals->observed.lag_us, lag_us);
 	STATS_ADD(&totals->flows, flow_table_counters(observer_flows(observer)));
 	stats_keep_maximum(&totals->flows.longest_probe, longest);
+	STATS_ADD(&totals->records, flow_table_record_totals(observer_flows(observer)));
 	STATS_ADD(&totals->fragments, observer_reassembly_counters(observer));
 	STATS_ADD(&totals->app_flows, app_flow_table_counters(app_flows));
 	STATS_ADD(&totals->streams, app_flow_table_stream_counters(app_flows));

@@ -13,13 +13,15 @@
 #include "daemon/observe/observer.h"
 #include "daemon/owner/owner_lookup.h"
 #include "daemon/stats/state_counter.h"
+#include "flow/record/record_totals.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
 #include "probes/probe_ids.h"
 
-/* Bytes reserved at start for connections, for fragments, and for socket owners. */
+/* Bytes reserved at start for connections, their records, fragments, and socket owners. */
 struct stats_memory {
 	uint64_t flows;
+	uint64_t records; /* 0 unless records of connections are kept from the start */
 	uint64_t fragments;
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
 };
@@ -30,7 +32,7 @@ struct stats_memory stats_reserved_memory(const struct config *config);
 static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
-	return memory->flows + memory->fragments + memory->owner_lookup;
+	return memory->flows + memory->records + memory->fragments + memory->owner_lookup;
 }
 
 /* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */
@@ -44,6 +46,7 @@ struct stats_totals {
 	struct observe_counters observed; /* sums, except lag_us, which is the maximum */
 	struct input_counters input;
 	struct flow_counters flows; /* sums, except longest_probe, which is the maximum */
+	struct record_totals records; /* 0 unless records of connections are kept */
 	struct reassembly_counters fragments;
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;

@@ -369,13 +369,4 @@ is "connection: the process, with two workers" "$(ctl connection "$cid" | grep -
 let_go
 stop
 
-# ----------------------------------------------------------------------------------------------------------- samples
-
-check "the dashboard is JSON" python3 "$client" dashboard "$top/conf/grafana-dashboard.json" "$top/man/netobsd.8"
-if have promtool; then
-	check "the sample configuration: promtool" promtool check config "$top/conf/prometheus.yml"
-else
-	skip "the sample configuration: promtool" "promtool is not installed"
-fi
-
 tap_done

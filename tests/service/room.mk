@@ -12,6 +12,7 @@ shell_tests += \
 	%D%/slow_output.sh \
 	%D%/speed.sh \
 	%D%/terminal.sh \
+	%D%/totals.sh \
 	%D%/unit_file.sh
 
 %D%/speed.log: bench/gentrace

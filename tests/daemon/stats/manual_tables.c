@@ -44,9 +44,17 @@ write_text(const char *text)
 static void
 write_metric(const struct counter_row *row)
 {
+	const char *last = row->label != NULL ? strrchr(row->label, ',') : NULL;
+
+	if (row->type == COUNTER_HISTOGRAM) {
+		printf("Metric, a histogram:\n.Li netobs_%s .\n", row->metric);
+		return;
+	}
 	printf("Metric:\n.Li netobs_%s", row->metric);
 	if (row->label == NULL)
 		printf(" .\n");
+	else if (row->element_name != NULL && last != NULL)
+		printf("{%.*s} ,\nlabel\n.Li %s .\n", (int)(last - row->label), row->label, last + 1);
 	else if (row->element_name == NULL)
 		printf("{%s=\\(dq%s\\(dq} .\n", row->label, row->label_value != NULL ? row->label_value : row->name);
 	else

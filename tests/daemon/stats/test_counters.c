@@ -25,9 +25,24 @@ static const size_t hidden[] = {
     POSITION(states.sctp_seen),
 };
 
+/* Of UDP streams only some reasons exist; what events count is not taken from the records. */
+static bool
+is_hidden_record(size_t position)
+{
+	size_t udp = POSITION(records.ended[FLOW_UDP]), resent = POSITION(records.resent);
+
+	for (unsigned kind = 0; kind < RECORD_FLOW_KINDS; kind++)
+		if (position == POSITION(records.ended) + kind * RECORD_REASON_COUNT + RECORD_OPEN)
+			return true;
+	return (position >= udp && position < udp + RECORD_IDLE) ||
+	       (position >= resent && position <= POSITION(records.out_of_order));
+}
+
 static bool
 is_hidden(size_t position)
 {
+	if (is_hidden_record(position))
+		return true;
 	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
 		if (hidden[i] == position)
 			return true;
@@ -128,6 +143,8 @@ test_zeros(void **state)
 	assert_null(strstr(summary.text, "\nstream."));
 	assert_null(strstr(summary.text, "\nreassembly."));
 	assert_null(strstr(summary.text, "\nowner."));
+	assert_null(strstr(summary.text, "\nended."));
+	assert_null(strstr(summary.text, "\nrtt."));
 }
 
 static void
@@ -154,9 +171,46 @@ test_values(void **state)
 	snprintf(line, sizeof line, "\nanomaly.truncated-link %zu\n",
 		 1000 + POSITION(observed.anomalies[ANOMALY_TRUNCATED_LINK]));
 	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nended.tcp.refused %zu\n",
+		 1000 + POSITION(records.ended[FLOW_TCP][RECORD_REFUSED]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nended.udp.idle %zu\n", 1000 + POSITION(records.ended[FLOW_UDP][RECORD_IDLE]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nreset.server.established %zu\n",
+		 1000 + POSITION(records.resets[1][TCP_STATE_ESTABLISHED]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nrtt.above-10s %zu\n", 1000 + POSITION(records.rtt.count[RECORD_BUCKETS]));
+	assert_non_null(strstr(summary.text, line));
+	snprintf(line, sizeof line, "\nrtt.sum-us %zu\n", 1000 + POSITION(records.rtt.sum_us));
+	assert_non_null(strstr(summary.text, line));
 	snprintf(line, sizeof line, "\nstream.robbed %zu\n", 1000 + POSITION(streams.evicted_queues));
 	assert_non_null(strstr(summary.text, line));
 	assert_null(strstr(summary.text, "(null)")); /* states have no group and are in the metrics only */
+}
+
+/* The names of the buckets are their bounds. */
+static void
+test_bucket_names(void **state)
+{
+	const struct counter_row *row = counters_table;
+
+	(void)state;
+	while (row->type != COUNTER_HISTOGRAM)
+		row++;
+	assert_int_equal(counter_row_end(row), RECORD_BUCKETS + 1);
+	for (unsigned i = 0; i < RECORD_BUCKETS; i++) {
+		uint32_t us = record_bucket_bounds_us[i];
+		char name[32];
+
+		if (us < 1000)
+			snprintf(name, sizeof name, "up-to-%uus", (unsigned)us);
+		else if (us < 1000000)
+			snprintf(name, sizeof name, "up-to-%gms", us / 1e3);
+		else
+			snprintf(name, sizeof name, "up-to-%gs", us / 1e6);
+		assert_string_equal(counter_row_name(row, i), name);
+	}
+	assert_string_equal(counter_row_name(row, RECORD_BUCKETS), "above-10s");
 }
 
 /* ------------------------------------------------------------------------------------------------------ the metrics */
@@ -236,6 +290,7 @@ main(void)
 	    cmocka_unit_test(test_rows_are_complete),
 	    cmocka_unit_test(test_zeros),
 	    cmocka_unit_test(test_values),
+	    cmocka_unit_test(test_bucket_names),
 	    cmocka_unit_test(test_exported_by_configuration),
 	    cmocka_unit_test(test_exported_by_use),
 	};
