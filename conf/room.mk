@@ -6,9 +6,9 @@ dist_netobsconf_DATA = conf/netobs.conf
 EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-completion \
 	conf/netobs-scripts.bash-completion conf/netobsctl.bash-completion
 
-# Dashboard and scrape configuration for a site with many hosts, and formulas to choose from.
+# Dashboard, scrape configuration and alert rules for a site with many hosts, and formulas to choose from.
 exampledir = $(docdir)/examples
-dist_example_DATA = conf/grafana-dashboard.json conf/prometheus.yml conf/formulas.conf
+dist_example_DATA = conf/grafana-dashboard.json conf/prometheus.yml conf/netobs.rules.yml conf/formulas.conf
 
 # The directories are those of systemd and of bash-completion; options of configure override systemd's.
 if HAVE_SYSTEMD

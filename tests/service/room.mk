@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/alerts.sh \
 	%D%/cli.sh \
 	%D%/confined.sh \
 	%D%/control.sh \
@@ -8,6 +9,7 @@ shell_tests += \
 	%D%/formula_names.sh \
 	%D%/formula_storm.sh \
 	%D%/formulas.sh \
+	%D%/metrics.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
 	%D%/speed.sh \
