@@ -7,8 +7,8 @@
 
 #include "probes/print/format.h"
 
-static enum json_operation
-json_operation_for(const struct field_info *field)
+enum json_operation
+json_field_operation(const struct field_info *field)
 {
 	size_t n = field->size;
 
@@ -43,7 +43,7 @@ json_field_prepare(struct json_field *to, const struct field_info *field, bool f
 	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
 		*at++ = '"';
 	to->key_length = (uint8_t)(at - to->key);
-	to->operation = (uint8_t)json_operation_for(field);
+	to->operation = (uint8_t)json_field_operation(field);
 	to->offset = (uint16_t)field->offset;
 	to->size = (uint16_t)field->size;
 }
@@ -61,12 +61,11 @@ json_field_length_max(const struct json_field *field)
 /* Reads a value of a struct at any type. */
 #define READ_AS(type, from) (*(const type *)(const void *)(from))
 
+/* Writes a value.  The quote in front of a string belongs to its key. */
 static inline char *
-json_put_field(char *at, const struct json_field *field, const char *from)
+json_put_after_quote(char *at, enum json_operation operation, size_t size, const char *from)
 {
-	memcpy(at, field->key, JSON_KEY_MAX);
-	at += field->key_length;
-	switch ((enum json_operation)field->operation) {
+	switch (operation) {
 	case JSON_U8:
 		return put_u32(at, READ_AS(uint8_t, from));
 	case JSON_U16:
@@ -87,14 +86,30 @@ json_put_field(char *at, const struct json_field *field, const char *from)
 		at = put_hex64(at, READ_AS(uint64_t, from));
 		break;
 	case JSON_TEXT:
-		at = put_json_text(at, from, field->size);
+		at = put_json_text(at, from, size);
 		break;
 	case JSON_BYTES:
-		at = put_hex_bytes(at, (const uint8_t *)from, field->size);
+		at = put_hex_bytes(at, (const uint8_t *)from, size);
 		break;
 	}
 	*at++ = '"';
 	return at;
+}
+
+static inline char *
+json_put_field(char *at, const struct json_field *field, const char *from)
+{
+	memcpy(at, field->key, JSON_KEY_MAX);
+	at += field->key_length;
+	return json_put_after_quote(at, (enum json_operation)field->operation, field->size, from);
+}
+
+char *
+json_put_value(char *at, enum json_operation operation, size_t size, const char *from)
+{
+	if (operation == JSON_HEX || operation == JSON_TEXT || operation == JSON_BYTES)
+		*at++ = '"';
+	return json_put_after_quote(at, operation, size, from);
 }
 
 char *

@@ -42,6 +42,8 @@ struct json_struct {
 	unsigned count;
 };
 
+enum json_operation json_field_operation(const struct field_info *field);
+
 /* Prepares a field, the first of an object or a later one.  A FIELD_POINTER cannot be printed. */
 void json_field_prepare(struct json_field *to, const struct field_info *field, bool first);
 
@@ -51,5 +53,8 @@ size_t json_field_length_max(const struct json_field *field);
 /* Writes the fields of the struct at `from`, from the object's brace on, without the closing one.  Up to JSON_KEY_MAX
  * bytes behind the end are overwritten.  Returns the end. */
 char *json_put_fields(char *at, const struct json_field *fields, unsigned count, const void *from);
+
+/* Writes one value, of `size` bytes at `from`; returns its end. */
+char *json_put_value(char *at, enum json_operation operation, size_t size, const char *from);
 
 #endif

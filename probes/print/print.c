@@ -24,28 +24,36 @@ printer_lower_semaphores(const struct printer *printer)
 			__atomic_fetch_sub(probe_semaphores[i], 1, __ATOMIC_RELAXED);
 }
 
+struct printer *
+printer_new_formatter(void)
+{
+	struct printer *printer = calloc(1, sizeof *printer);
+
+	if (printer == NULL)
+		return NULL;
+	print_text_prepare(printer);
+	if (print_json_prepare(printer))
+		return printer;
+	print_json_free(printer);
+	free(printer);
+	return NULL;
+}
+
 static struct printer *
 printer_allocate(int fd, enum print_format format, const bool selected[PROBE_COUNT])
 {
-	struct printer *printer = calloc(1, sizeof *printer);
+	struct printer *printer = printer_new_formatter();
 
 	if (printer == NULL)
 		return NULL;
 	printer->format = format;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		printer->selected[i] = selected[i];
-	if (!writer_open(&printer->out, fd)) {
-		free(printer);
-		return NULL;
-	}
-	print_text_prepare(printer);
-	if (!print_json_prepare(printer)) {
-		print_json_free(printer);
-		free(printer->out.buffer);
-		free(printer);
-		return NULL;
-	}
-	return printer;
+	if (writer_open(&printer->out, fd))
+		return printer;
+	print_json_free(printer);
+	free(printer);
+	return NULL;
 }
 
 struct printer *
@@ -93,16 +101,21 @@ printer_free(struct printer *printer)
 	return error;
 }
 
+char *
+printer_format_line(struct printer *printer, enum print_format format, const char *formula, enum probe_id id,
+		    const void *const args[6], char *at)
+{
+	if (format == PRINT_JSON)
+		return print_json_line(printer, formula, id, args, at);
+	return print_text_line(printer, formula, id, args, at);
+}
+
 static void
 printer_print_line(struct printer *printer, const char *formula, enum probe_id id, const void *const args[6])
 {
 	char *at = writer_reserve(&printer->out, PRINT_LINE_MAX);
 
-	if (printer->format == PRINT_JSON)
-		at = print_json_line(printer, formula, id, args, at);
-	else
-		at = print_text_line(printer, formula, id, args, at);
-	writer_commit(&printer->out, at);
+	writer_commit(&printer->out, printer_format_line(printer, printer->format, formula, id, args, at));
 }
 
 void

@@ -20,6 +20,9 @@ enum print_format {
 	PRINT_JSON,
 };
 
+/* Upper bound of a line for any packet; checked for JSON when a printer is created. */
+#define PRINT_LINE_MAX 16384
+
 struct printer;
 struct writer_policy;
 
@@ -31,6 +34,15 @@ struct printer *printer_new(int fd, enum print_format format, const bool selecte
 /* Creates a printer for another thread, with the same probes, format and descriptor; lines are never mixed.  `first`
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
 struct printer *printer_new_shared(struct printer *first);
+
+/* Creates a printer without output, for printer_format_line() only; printer_free() frees it.  NULL with errno if out of
+ * memory. */
+struct printer *printer_new_formatter(void);
+
+/* Writes one line of at most PRINT_LINE_MAX bytes at `at`; returns its end.  `formula` is the name of the formula that
+ * the firing is of, NULL for a firing of the probe itself. */
+char *printer_format_line(struct printer *printer, enum print_format format, const char *formula, enum probe_id id,
+			  const void *const args[6], char *at);
 
 /* Sets what happens while the output is not read; for all printers that share a descriptor.  Without a policy they
  * wait. False with errno if out of memory. */

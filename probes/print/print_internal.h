@@ -10,9 +10,6 @@
 #include "probes/print/text_line.h"
 #include "probes/print/writer.h"
 
-/* Upper bound of a line for any packet; checked for JSON when a printer is created. */
-#define PRINT_LINE_MAX 16384
-
 struct printer {
 	struct writer out;
 	struct writer_shared shared; /* out.shared of this printer and of those made by printer_new_shared() */

@@ -9,6 +9,8 @@ libprobes_a_SOURCES += \
 	%D%/print.c \
 	%D%/print_connection.c \
 	%D%/print.h \
+	%D%/print_fields.c \
+	%D%/print_fields.h \
 	%D%/print_internal.h \
 	%D%/print_json.c \
 	%D%/print_text.c \

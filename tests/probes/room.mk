@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/test_manifest \
 	%D%/test_nearest \
 	%D%/test_print \
+	%D%/test_print_fields \
 	%D%/test_site
 
 shell_tests += \
