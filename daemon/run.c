@@ -556,6 +556,7 @@ daemon_run(struct config *config)
 		status = daemon_exit_status(&state, result);
 		workers_finish_output(state.workers);
 		status = daemon_finish_records(&state, result, status);
+		control_finish(state.control);
 		daemon_log_dropped(state.workers);
 		daemon_log_replay(&state, result);
 		if (config->summary)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formulas/threshold.h"
+#include "probes/feed/feed.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
 #include "probes/site/semaphores.h"
@@ -22,6 +23,7 @@ struct formula_entry {
 	enum formula_origin origin;
 	unsigned slot;
 	bool named, printed;
+	struct feed_mask feeds; /* that have chosen it */
 	_Atomic uint64_t sequence; /* firings since it was enabled, of all parts */
 };
 
@@ -29,6 +31,7 @@ struct formula_entry {
 struct formula_part {
 	struct formula_set *set;
 	struct printer *printer; /* NULL: none */
+	struct feed_part *feed;	 /* NULL: none */
 	bool first;
 	places active;
 	places active_on[PROBE_COUNT];
@@ -40,6 +43,7 @@ struct formula_part {
 struct formula_set {
 	const struct slots_object *slots;
 	const char *path; /* of the slots */
+	const struct feed_set *feeds; /* NULL: none */
 	struct formula_entry entries[FORMULAS_MAX]; /* by place */
 	unsigned order[FORMULAS_MAX];		    /* places in the order of addition */
 	unsigned count;
@@ -70,6 +74,19 @@ entry_tracers(const struct formula_set *set, const struct formula_entry *entry)
 	return set->slots != NULL && entry->slot != FORMULA_NO_SLOT ?
 		   SEMAPHORE_READ(set->slots->slots[entry->slot].semaphore) :
 		   0;
+}
+
+static bool
+entry_is_fed(const struct formula_entry *entry)
+{
+	return !feed_mask_is_empty(&entry->feeds);
+}
+
+/* Whether something else than the counts receives the firings of the formula. */
+static bool
+entry_is_enabled(const struct formula_part *part, const struct formula_entry *entry)
+{
+	return (entry->printed && part->printer != NULL) || entry_is_fed(entry) || entry_tracers(part->set, entry) != 0;
 }
 
 static void
@@ -111,7 +128,7 @@ part_poll(void *context)
 	for (unsigned i = 0; i < set->count; i++) {
 		unsigned place = set->order[i];
 		struct formula_entry *entry = &set->entries[place];
-		bool enabled = (entry->printed && part->printer != NULL) || entry_tracers(set, entry) != 0;
+		bool enabled = entry_is_enabled(part, entry);
 		bool active = enabled || formula_is_counted(entry->formula);
 
 		if (active != (part->active >> place & 1))
@@ -128,8 +145,9 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 {
 	const struct slots_object *slots = part->set->slots;
 	bool traced = entry_tracers(part->set, entry) != 0, printed = entry->printed && part->printer != NULL;
+	bool fed = entry_is_fed(entry) && part->feed != NULL;
 
-	if (!traced && !printed)
+	if (!traced && !printed && !fed)
 		return;
 	firing_complete(firing, atomic_fetch_add_explicit(&entry->sequence, 1, memory_order_relaxed) + 1);
 	if (traced)
@@ -137,6 +155,8 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 					       firing->args[4], firing->args[5]);
 	if (printed)
 		printer_print_formula(part->printer, formula_name(entry->formula), firing->probe, firing->args);
+	if (fed)
+		feed_add_formula(part->feed, &entry->feeds, formula_name(entry->formula), firing->probe, firing->args);
 }
 
 static void
@@ -189,6 +209,12 @@ formula_set_connect(struct formula_set *set, unsigned index, struct printer *pri
 
 	set->parts[index].printer = printer;
 	return &listener;
+}
+
+void
+formula_set_connect_feed(struct formula_set *set, unsigned index, struct feed_part *feed)
+{
+	set->parts[index].feed = feed;
 }
 
 struct formula_part *
@@ -259,7 +285,7 @@ formula_set_tracers(const struct formula_set *set)
 	for (unsigned i = 0; set->slots != NULL && i < SLOTS_COUNT; i++)
 		sum += SEMAPHORE_READ(set->slots->slots[i].semaphore);
 	for (unsigned i = 0; i < set->count; i++)
-		sum += set->entries[set->order[i]].printed;
+		sum += set->entries[set->order[i]].printed + entry_is_fed(&set->entries[set->order[i]]);
 	return sum;
 }
 
@@ -288,6 +314,9 @@ formula_set_add(struct formula_set *set, struct formula *formula, enum formula_o
 	entry->origin = origin;
 	entry->slot = FORMULA_NO_SLOT;
 	entry->named = entry->printed = false;
+	entry->feeds = (struct feed_mask){{0}};
+	if (set->feeds != NULL)
+		entry->feeds = feed_set_select_formula(set->feeds, formula_name(formula));
 	atomic_init(&entry->sequence, 0);
 	set->order[set->count++] = (unsigned)(entry - set->entries);
 	for (unsigned i = 0; i < set->part_count; i++)
@@ -343,6 +372,19 @@ formula_set_select_printed(struct formula_set *set, bool (*selects)(void *contex
 }
 
 void
+formula_set_select_fed(struct formula_set *set, const struct feed_set *feeds)
+{
+	set->feeds = feeds;
+	for (unsigned i = 0; i < set->count; i++) {
+		struct formula_entry *entry = &set->entries[set->order[i]];
+
+		entry->feeds = (struct feed_mask){{0}};
+		if (feeds != NULL)
+			entry->feeds = feed_set_select_formula(feeds, formula_name(entry->formula));
+	}
+}
+
+void
 formula_set_poll(struct formula_set *set)
 {
 	for (unsigned i = 0; i < set->part_count; i++)
@@ -359,7 +401,8 @@ formula_set_status(const struct formula_set *set, unsigned number)
 					.slot = entry->slot,
 					.named = entry->named,
 					.printed = entry->printed,
-					.traced = entry_tracers(set, entry) != 0};
+					.traced = entry_tracers(set, entry) != 0,
+					.fed = entry_is_fed(entry)};
 
 	for (unsigned i = 0; i < set->part_count; i++) {
 		status.seen += set->parts[i].counts[place].seen;

@@ -2,9 +2,9 @@
 /*
  * The formulas of a run: which are evaluated, how often they were true, and their firings.
  *
- * A formula is active while it is counted, printed or traced; only then do its probes fire for it.  Each emitter has a
- * part of the set, which its thread uses without a lock.  Functions that change the set must be called while no thread
- * uses a part.
+ * A formula is active while it is counted, printed, traced or in a feed; only then do its probes fire for it.  Each
+ * emitter has a part of the set, which its thread uses without a lock.  Functions that change the set must be called
+ * while no thread uses a part.
  */
 #ifndef NETOBS_FORMULAS_FORMULA_SET_H
 #define NETOBS_FORMULAS_FORMULA_SET_H
@@ -21,6 +21,8 @@ struct emitter_listener;
 struct formula_part;
 struct formula_set;
 struct printer;
+struct feed_part;
+struct feed_set;
 
 /* Where a formula comes from. */
 enum formula_origin {
@@ -33,7 +35,7 @@ struct formula_status {
 	enum formula_origin origin;
 	unsigned slot; /* index of its slot, or FORMULA_NO_SLOT */
 	bool named;    /* the slot has the formula's name, else its default name */
-	bool printed, traced, active;
+	bool printed, traced, fed, active;
 	uint64_t seen;	  /* firings of its probes for which it was evaluated */
 	uint64_t matched; /* firings of the formula */
 	uint64_t dropped; /* values that its threshold has dropped */
@@ -55,6 +57,10 @@ bool formula_set_remove(struct formula_set *set, const char *name);
 void formula_set_select_printed(struct formula_set *set, bool (*selects)(void *context, const char *name),
 				void *context);
 
+/* Selects the formulas that are in feeds.  The set keeps `feeds`, which is borrowed, for formulas that are added later;
+ * NULL: there are no feeds. */
+void formula_set_select_fed(struct formula_set *set, const struct feed_set *feeds);
+
 /* Activates new formulas in all parts, whose threads must be paused; otherwise each part does so after its next batch
  * of frames. */
 void formula_set_poll(struct formula_set *set);
@@ -72,8 +78,8 @@ bool formula_set_slot_is_unused(const struct formula_set *set, unsigned slot);
 /* Whether, besides, no tracer is attached to it. */
 bool formula_set_slot_is_free(const struct formula_set *set, unsigned slot);
 
-/* The sum of the semaphores of all slots, and the number of printed formulas: 0 while no formula is traced or printed;
- * changes when a tracer attaches or detaches. */
+/* The sum of the semaphores of all slots, and the number of formulas that are printed and of those in feeds: 0 while
+ * there is none of them; changes when a tracer attaches or detaches. */
 unsigned formula_set_tracers(const struct formula_set *set);
 
 /* Sets the sites and the file they are in, which are borrowed: until then no formula can be traced. */
@@ -82,6 +88,9 @@ const char *formula_set_path(const struct formula_set *set);
 
 /* Sets the slot of formula number `index`, and whether the slot has the formula's name. */
 void formula_set_set_slot(struct formula_set *set, unsigned index, unsigned slot, bool named);
+
+/* Gives part `index` its part of the feeds (NULL: none), which is borrowed. */
+void formula_set_connect_feed(struct formula_set *set, unsigned index, struct feed_part *feed);
 
 /* Gives part `index` its printer (NULL: none), which is borrowed, and returns the listener for its emitter, whose
  * context is the part. */

@@ -7,6 +7,7 @@
 
 #include "dissect/dissect.h"
 #include "probes/args/args.h"
+#include "probes/feed/feed.h"
 #include "probes/firing.h"
 #include "probes/manifest.h"
 #include "probes/print/print.h"
@@ -54,6 +55,7 @@ struct syn_ack {
 
 struct emitter {
 	struct printer *printer;
+	struct feed_part *feed; /* NULL: there are no feeds */
 	const struct flow_table *flows;
 	const struct packet *packet;		 /* NULL: a timer, no packet */
 	const struct packet *interrupted_packet; /* packet being processed when the timer ran */
@@ -264,6 +266,12 @@ emitter_flush_records(struct emitter *e)
 }
 
 void
+emitter_set_feed(struct emitter *e, struct feed_part *feed)
+{
+	e->feed = feed;
+}
+
+void
 emitter_begin_timer(struct emitter *e, uint64_t now)
 {
 	e->interrupted_packet = e->packet;
@@ -282,6 +290,8 @@ void
 emitter_poll_semaphores(struct emitter *e)
 {
 	e->traced = false;
+	if (e->feed != NULL)
+		feed_part_flush(e->feed);
 	if (e->listener != NULL)
 		e->listener->poll(e->listener_context);
 	if (e->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
@@ -492,7 +502,7 @@ emitter_set_sequence(struct emitter *e, uint64_t sequence)
 	e->cr.cr_seq = sequence;
 }
 
-/* Numbers the firing and passes it to the probe's site, then to the built-in printer. */
+/* Numbers the firing and passes it to the probe's site, then to the built-in printer and to feeds. */
 static void
 emit_to_site(struct emitter *e, enum probe_id id, const void *const args[6])
 {
@@ -501,6 +511,8 @@ emit_to_site(struct emitter *e, enum probe_id id, const void *const args[6])
 	site_fire(id, args);
 	if (e->printer != NULL)
 		printer_print_firing(e->printer, id, args);
+	if (e->feed != NULL)
+		feed_add_firing(e->feed, id, args);
 }
 
 const void *

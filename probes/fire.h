@@ -19,6 +19,7 @@
 #include "probes/sites.h"
 
 struct printer;
+struct feed_part;
 struct emitter;
 struct firing;
 struct frame_peek;
@@ -28,6 +29,9 @@ struct firing_sequences; /* counts the firings of each probe over all emitters o
  * endpoints; both are borrowed.  NULL if out of memory. */
 struct emitter *emitter_new(struct printer *printer, const struct flow_table *flows);
 void emitter_free(struct emitter *emitter);
+
+/* Sets the part of the feeds that receives every firing for tracers, NULL for none.  `feed` is borrowed. */
+void emitter_set_feed(struct emitter *emitter, struct feed_part *feed);
 
 /* Makes this emitter number `index` (from 0) of the `count` emitters of a run, each in its own thread.  Packet ids are
  * then unique in the run, and sequence numbers (pkt_seq, cs_seq, ci_seq, cr_seq) count the firings of all emitters;
@@ -46,8 +50,8 @@ void emitter_set_packet(struct emitter *emitter, const struct packet *packet, ui
 void emitter_begin_timer(struct emitter *emitter, uint64_t now);
 void emitter_end_timer(struct emitter *emitter);
 
-/* Polls the listener, checks which probes are enabled, and resets the sequence numbers of those without a tracer, so
- * that they begin at 1 for the next.  The main loop calls it periodically. */
+/* Flushes the part of the feeds, polls the listener, checks which probes are enabled, and resets the sequence numbers
+ * of those without a tracer, so that they begin at 1 for the next.  The main loop calls it periodically. */
 void emitter_poll_semaphores(struct emitter *emitter);
 
 /* Whether any probe was enabled at the last emitter_poll_semaphores(). */

@@ -23,6 +23,7 @@
 #include "daemon/owner/owner_lookup.h"
 
 struct formula_set;
+struct feed_set;
 struct workers;
 
 /* Resources of a worker, in order of acquisition. */
@@ -55,6 +56,7 @@ struct workers {
 	struct fanout *fanout; /* NULL if there is only one worker, like the next two */
 	struct firing_sequences *sequences;
 	struct formula_set *formulas; /* borrowed; NULL if there are none */
+	struct feed_set *feeds;	      /* borrowed; NULL if there is no control socket */
 	struct wakeup *ended_wakeup; /* sent when a worker ends, which ends the run */
 	unsigned count;
 	struct worker worker[];

@@ -91,6 +91,12 @@ observer_flush_records(struct observer *o)
 }
 
 void
+observer_set_feed(struct observer *o, struct feed_part *feed)
+{
+	emitter_set_feed(o->emitter, feed);
+}
+
+void
 observer_end_input(struct observer *o)
 {
 	if (o->emitter != NULL && !o->input_ended) {

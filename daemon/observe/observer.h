@@ -21,6 +21,7 @@ struct observer;
 struct owner_lookup;
 struct printer;
 struct record_sink;
+struct feed_part;
 struct emitter;
 struct emitter_listener;
 struct firing_sequences;
@@ -67,6 +68,9 @@ void observer_set_listener(struct observer *observer, const struct emitter_liste
 /* Sets what receives the records of connections, see emitter_set_record_sink(); flushes it. */
 void observer_set_record_sink(struct observer *observer, const struct record_sink *sink);
 bool observer_flush_records(struct observer *observer);
+
+/* Sets the part of the feeds for firings, see emitter_set_feed(). */
+void observer_set_feed(struct observer *observer, struct feed_part *feed);
 
 void observer_free(struct observer *observer);
 

@@ -12,6 +12,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/query/control_reply.h"
+#include "daemon/query/feeds.h"
 #include "daemon/query/server.h"
 #include "daemon/query/unix_socket.h"
 
@@ -20,12 +21,14 @@ struct control {
 	int fd; /* -1 after the server has taken it over */
 	struct query_context *query;
 	struct server *server;
+	struct feeds *feeds;
 };
 
 /* State of one request. */
 struct control_job {
 	struct control_reply reply;
 	char error[320]; /* why the request is rejected, "" if it is not */
+	struct feed *feed; /* until its client has left the server */
 };
 
 _Static_assert(sizeof(struct control_job) <= SERVER_STATE_SIZE, "the server has memory for a job");
@@ -94,6 +97,21 @@ control_handle_formula(struct control_reply *reply, char *error, size_t size)
 		snprintf(error, size, "%s", reason);
 }
 
+/* Begins a feed at once, because the request is in memory only now. */
+static void
+control_begin_feed(const struct control *control, struct control_job *job)
+{
+	struct control_request *request = &job->reply.request;
+
+	if (job->reply.all_owners)
+		job->feed = feeds_begin(control->feeds, request, job->error, sizeof job->error);
+	else
+		snprintf(job->error, sizeof job->error,
+			 "every user may connect to this control socket: only root and the user that netobsd runs as "
+			 "may receive streams, which contain processes of all users");
+	request->names = request->fields = NULL;
+}
+
 static void
 control_handle_request(void *context, void *memory, char *request, size_t length, uid_t uid)
 {
@@ -118,6 +136,8 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		control_check_permission(&job->reply.request, job->error, sizeof job->error);
 	if (job->error[0] == '\0')
 		control_handle_formula(&job->reply, job->error, sizeof job->error);
+	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_STREAM)
+		control_begin_feed(control, job);
 }
 
 static enum server_next
@@ -126,6 +146,8 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 	struct control_job *job = memory;
 
 	(void)context;
+	if (job->feed != NULL)
+		return SERVER_NEXT_LEAVE;
 	if (job->error[0] == '\0') {
 		control_reply_write(&job->reply, text);
 		if (job->reply.done)
@@ -136,6 +158,25 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 	text_add_escaped(text, job->error);
 	text_add_format(text, "\n");
 	return SERVER_NEXT_END;
+}
+
+static void
+control_take_connection(void *context, void *memory, int fd)
+{
+	const struct control *control = context;
+	struct control_job *job = memory;
+
+	feeds_add_client(control->feeds, job->feed, fd);
+}
+
+static void
+control_release_job(void *context, void *memory)
+{
+	const struct control *control = context;
+	struct control_job *job = memory;
+
+	if (job->feed != NULL)
+		feeds_end(control->feeds, job->feed);
 }
 
 static const char *
@@ -156,6 +197,8 @@ static const struct server_ops control_server_ops = {.name = "control",
 						     .request_length = control_request_length,
 						     .handle_request = control_handle_request,
 						     .write_reply = control_write_reply,
+						     .take_connection = control_take_connection,
+						     .release_job = control_release_job,
 						     .error_reply = control_error_reply};
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
@@ -204,9 +247,22 @@ bool
 control_serve(struct control *control, struct loop *loop, struct query_context *query)
 {
 	control->query = query;
+	control->feeds = feeds_new(loop, query);
+	if (control->feeds == NULL)
+		return false;
 	control->server = server_new(&control_server_ops, control, loop, control->fd, &control->access);
 	control->fd = -1;
 	return control->server != NULL;
+}
+
+void
+control_finish(struct control *control)
+{
+	if (control == NULL)
+		return;
+	server_free(control->server);
+	control->server = NULL;
+	feeds_finish(control->feeds);
 }
 
 void
@@ -215,6 +271,7 @@ control_free(struct control *control)
 	if (control == NULL)
 		return;
 	server_free(control->server);
+	feeds_free(control->feeds);
 	if (control->fd >= 0)
 		close(control->fd);
 	free(control);

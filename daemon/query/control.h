@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The control socket.  netobsctl(8) sends one line (control_request.h) and receives a line "ok" or "error WHY",
- * after "ok" the reply; then the connection is closed. */
+ * after "ok" the reply; then the connection is closed.  The reply to "stream" is a feed, see feeds.h. */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_H
 #define NETOBS_DAEMON_QUERY_CONTROL_H
 
@@ -19,6 +19,9 @@ struct control *control_open(const struct config *config, uid_t uid);
 
 /* Starts to serve requests from `query`, which is borrowed.  False, with a message logged, if out of memory. */
 bool control_serve(struct control *control, struct loop *loop, struct query_context *query);
+
+/* After the workers have ended: accepts no more requests, and ends the feeds (feeds_finish()).  NULL is allowed. */
+void control_finish(struct control *control);
 
 /* The socket's file is not removed, because that needs privileges that were dropped; the next netobsd replaces it. */
 void control_free(struct control *control);

@@ -101,9 +101,11 @@ reply_attach_line(const struct formula_status *status, const char *path, unsigne
 static const char *
 formula_enablers(const struct formula_status *status)
 {
-	if (status->traced)
-		return status->printed ? "traced, printed" : "traced";
-	return status->printed ? "printed" : "no";
+	static const char *const names[] = {"no",	"traced",	    "printed",		 "traced, printed",
+					    "streamed", "traced, streamed", "printed, streamed",
+					    "traced, printed, streamed"};
+
+	return names[(unsigned)status->traced | (unsigned)status->printed << 1 | (unsigned)status->fed << 2];
 }
 
 static const char *
@@ -124,8 +126,10 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 			formula_is_per_packet(status->formula) ? "packet" : "event",
 			formula_is_counted(status->formula) ? "true" : "false", status->active ? "true" : "false");
 	text_add_format(text,
-			",\"printed\":%s,\"traced\":%s,\"seen\":%llu,\"matched\":%llu,\"dropped\":%llu,\"file\":",
+			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"seen\":%llu,\"matched\":%llu,"
+			"\"dropped\":%llu,\"file\":",
 			status->printed ? "true" : "false", status->traced ? "true" : "false",
+			status->fed ? "true" : "false",
 			(unsigned long long)status->seen, (unsigned long long)status->matched,
 			(unsigned long long)status->dropped);
 	if (status->slot == FORMULA_NO_SLOT) {
@@ -159,7 +163,7 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 
 	text_add_format(text, "evaluated    %s, %s%s\n",
 			per_packet ? "for every packet of its probes" : "for events",
-			counted ? "always: it is counted" : "only while it is traced or printed",
+			counted ? "always: it is counted" : "only while it is traced, printed or streamed",
 			status->active ? "" : "; not now");
 }
 

@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "daemon/base/log_debug.h"
+#include "daemon/base/text_buffer.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 #include "probes/nearest.h"
 
 #define WORDS_MAX 16
+
+/* Most bytes of a request, with its NUL. */
+#define CONTROL_REQUEST_MAX 4097
 
 static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections",
@@ -22,6 +26,7 @@ static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
     [REQUEST_FORMULAS] = "formulas",	 [REQUEST_DEFINE] = "define",
     [REQUEST_UNDEFINE] = "undefine",	 [REQUEST_SITES] = "sites",
+    [REQUEST_STREAM] = "stream",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -158,6 +163,45 @@ control_parse_topics(struct control_request *request, char *const words[], unsig
 	return true;
 }
 
+/* Parses names and options in any order.  The names, joined with commas, and the fields replace the words: they are not
+ * longer. */
+static bool
+control_parse_stream(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
+{
+	static const char option[] = "--fields=";
+	char copy[CONTROL_REQUEST_MAX];
+	struct text_buffer texts = {.bytes = copy, .size = sizeof copy};
+	const char *fields = NULL;
+
+	request->names = "";
+	for (unsigned i = 0; i < count; i++) {
+		if (strncmp(words[i], option, sizeof option - 1) == 0) {
+			if (fields != NULL) {
+				snprintf(error, size, "stream: --fields is given twice");
+				return false;
+			}
+			fields = words[i] + sizeof option - 1;
+		} else if (words[i][0] == '-') {
+			snprintf(error, size, "stream: unknown option \"%.40s\"", words[i]);
+			return false;
+		} else {
+			text_add_format(&texts, "%s%s", texts.used > 0 ? "," : "", words[i]);
+		}
+	}
+	if (count == 0)
+		return true;
+	if (fields != NULL) {
+		request->fields = words[0] + texts.used + 1;
+		text_add_format(&texts, "\n%s", fields);
+	}
+	memcpy(words[0], copy, texts.used);
+	words[0][texts.used] = '\0';
+	if (fields != NULL)
+		words[0][request->fields - 1 - words[0]] = '\0';
+	request->names = words[0];
+	return true;
+}
+
 static bool
 control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
 {
@@ -169,6 +213,8 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 		snprintf(error, size, "connection: expected one connection id, as listed by \"connections\"");
 		return false;
 	}
+	if (request->command == REQUEST_STREAM)
+		return control_parse_stream(request, words, count, error, size);
 	if (request->command == REQUEST_DEBUG)
 		return control_parse_topics(request, words, count, error, size);
 	if (request->command == REQUEST_UNDEFINE || (request->command == REQUEST_FORMULAS && count > 0)) {
@@ -250,7 +296,7 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload, debug, formulas, define, undefine and sites",
+			 "counters, reload, debug, formulas, define, undefine, sites and stream",
 			 control_command_hint(words[0], hint));
 		return false;
 	}

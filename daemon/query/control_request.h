@@ -4,6 +4,7 @@
  *
  *   status
  *   connections --json state=established port 80
+ *   stream --json --fields=cs_cid,tcps_srtt_us tcp-connect-*
  *
  * Words are separated by blanks; `--json` anywhere selects JSON.
  */
@@ -27,6 +28,7 @@ enum control_command {
 	REQUEST_DEFINE,
 	REQUEST_UNDEFINE,
 	REQUEST_SITES,
+	REQUEST_STREAM,
 	REQUEST_COMMANDS
 };
 
@@ -50,6 +52,9 @@ struct control_request {
 	/* In the line that was parsed.  REQUEST_DEFINE: definition; REQUEST_UNDEFINE and REQUEST_FORMULAS: name, NULL
 	 * for all formulas. */
 	const char *formula;
+	/* REQUEST_STREAM, in the line that was parsed: comma-separated names of probes and formulas, "" for the
+	 * default, and comma-separated fields, NULL for whole lines. */
+	const char *names, *fields;
 };
 
 const char *control_request_name(enum control_command command);

@@ -20,5 +20,7 @@ libdaemon_a_SOURCES += \
 	%D%/query_context.h \
 	%D%/server.c \
 	%D%/server.h \
+	%D%/feeds.c \
+	%D%/feeds.h \
 	%D%/unix_socket.c \
 	%D%/unix_socket.h

@@ -45,6 +45,7 @@ struct server_client {
 	size_t request_length; /* bytes of the request read so far */
 	size_t part_sent;      /* bytes of the part sent so far */
 	enum server_next next; /* after the present part */
+	bool has_job;	       /* `state` is that of a request */
 	struct text_buffer text;
 	_Alignas(16) char state[SERVER_STATE_SIZE];
 	char request[SERVER_REQUEST_MAX + 1];
@@ -66,17 +67,38 @@ struct server {
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
 static void
-client_close(void *context)
+client_free(struct server_client *client)
 {
-	struct server_client *client = context;
-
 	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (client->server->clients[i] == client)
 			client->server->clients[i] = NULL;
 	watch_free(client->watch);
 	watch_free(client->timer);
-	close(client->fd);
 	free(client);
+}
+
+static void
+client_close(void *context)
+{
+	struct server_client *client = context;
+	const struct server *server = client->server;
+
+	if (client->has_job && server->ops->release_job != NULL)
+		server->ops->release_job(server->context, client->state);
+	close(client->fd);
+	client_free(client);
+}
+
+/* The connection leaves the server. */
+static void
+client_leave(struct server_client *client)
+{
+	const struct server *server = client->server;
+
+	watch_free(client->watch); /* before another watch of the descriptor is made */
+	client->watch = NULL;
+	server->ops->take_connection(server->context, client->state, client->fd);
+	client_free(client);
 }
 
 static void
@@ -160,6 +182,10 @@ client_send_reply(void *context)
 		client->part_sent = 0;
 		client->next = server->ops->write_reply(server->context, client->state, &client->text);
 	}
+	if (client->next == SERVER_NEXT_LEAVE) {
+		client_leave(client);
+		return;
+	}
 	sent = send(client->fd, client->part + client->part_sent, client->text.used - client->part_sent, MSG_NOSIGNAL);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 		client_close(client);
@@ -197,6 +223,7 @@ client_read_request(void *context)
 	length = server->ops->request_length(client->request, client->request_length);
 	if (length > 0) {
 		server->ops->handle_request(server->context, client->state, client->request, length, client->uid);
+		client->has_job = true;
 		client->next = SERVER_NEXT_PART;
 	} else if (client->request_length == SERVER_REQUEST_MAX) {
 		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};

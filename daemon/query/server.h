@@ -35,6 +35,7 @@ enum server_next {
 	SERVER_NEXT_END,   /* the part is the last one */
 	SERVER_NEXT_PART,  /* another part follows */
 	SERVER_NEXT_LATER, /* another part follows after SERVER_LATER_NS: it is not ready yet */
+	SERVER_NEXT_LEAVE, /* the connection leaves the server, see take_connection(); this part must be empty */
 };
 
 #define SERVER_LATER_NS 5000000u
@@ -48,6 +49,11 @@ struct server_ops {
 	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
 	/* Appends the next part of the reply, which may be empty. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
+	/* After SERVER_NEXT_LEAVE: takes over the nonblocking socket of a client, which is no longer one of the
+	 * server's clients: its limits of number and time do not apply.  NULL if connections never leave. */
+	void (*take_connection)(void *context, void *job, int fd);
+	/* Releases what `job` holds, after handle_request(), if the connection has not left.  NULL: nothing. */
+	void (*release_job)(void *context, void *job);
 	/* The reply to a request that is rejected. */
 	const char *(*error_reply)(enum server_error error);
 };

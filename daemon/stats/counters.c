@@ -161,6 +161,15 @@ const struct counter_row counters_table[] = {
 	 .metric = "print_dropped_lines_total",
 	 .help = "Lines of --print that were dropped because standard output was not read.",
 	 .advice = "The program that reads the lines is slower than the traffic: print fewer probes, or use a filter."},
+	{.group = "feed.", .name = "now", FIELD(feeds.feeds), IF_NONZERO, .metric = "feeds",
+	 .type = COUNTER_GAUGE, .help = "Streams of netobsctl now."},
+	{.group = "feed.", .name = "lines", FIELD(feeds.lines), IF_USED(feeds.lines), .metric = "feed_lines_total",
+	 .help = "Lines for all streams of netobsctl, including dropped ones."},
+	{.group = "feed.", .name = "dropped", FIELD(feeds.dropped), IF_USED(feeds.lines),
+	 .metric = "feed_dropped_lines_total",
+	 .help = "Lines of streams that were dropped because their reader was too slow; the stream has their number "
+		 "where they are missing.",
+	 .advice = "A reader is slower than the traffic, or stopped: choose fewer probes or fields, or a formula."},
 	{.group = "log.", .name = "dropped", FIELD(log_dropped), .metric = "log_dropped_lines_total",
 	 .help = "Messages that were dropped because standard error was not read."},
 

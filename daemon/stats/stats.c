@@ -132,6 +132,8 @@ stats_collect(struct workers *workers, struct stats_totals *totals)
 		fair_lock_release(worker->lock);
 	}
 	totals->log_dropped = log_dropped();
+	if (workers->feeds != NULL)
+		totals->feeds = feed_set_counters(workers->feeds);
 }
 
 void

@@ -16,6 +16,7 @@
 #include "flow/record/record_totals.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
+#include "probes/feed/feed.h"
 #include "probes/probe_ids.h"
 
 /* Bytes reserved at start for connections, their records, fragments, and socket owners. */
@@ -55,6 +56,7 @@ struct stats_totals {
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
 	uint64_t print_dropped, log_dropped;
+	struct feed_counters feeds;
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 

@@ -93,12 +93,48 @@ test_bad(void **state)
 	}
 }
 
+/* Names and fields in any order; both stay whole. */
+static void
+test_stream(void **state)
+{
+	static const struct {
+		const char *line, *names, *fields;
+	} good[] = {
+	    {"stream", "", NULL},
+	    {"stream --json", "", NULL},
+	    {"stream a", "a", NULL},
+	    {"stream a b,c  d --json", "a,b,c,d", NULL},
+	    {"stream --fields=x,y", "", "x,y"},
+	    {"stream --fields= a", "a", ""},
+	    {"stream a --fields=x,y bcdefghijklmnopqrst uvwxyz", "a,bcdefghijklmnopqrst,uvwxyz", "x,y"},
+	    {"stream --fields=xxxxxxxxxxxxxxxxxxxxxxxxxxx,y a b", "a,b", "xxxxxxxxxxxxxxxxxxxxxxxxxxx,y"},
+	};
+	static const char *const bad[] = {"stream --fields=a --fields=b", "stream -x", "stream a --field=b",
+					  "stream --dir=x a"};
+	struct control_request request;
+	char line[4097], why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		snprintf(line, sizeof line, "%s", good[i].line);
+		assert_true(control_request_parse(line, &request, why, sizeof why));
+		assert_int_equal(request.command, REQUEST_STREAM);
+		assert_string_equal(request.names, good[i].names);
+		assert_int_equal(request.fields != NULL, good[i].fields != NULL);
+		if (good[i].fields != NULL)
+			assert_string_equal(request.fields, good[i].fields);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(parse(bad[i], &request, why));
+}
+
 /* Random bytes are accepted or rejected; sanitizers check the memory. */
 static void
 test_noise(void **state)
 {
 	static const char *const words[] = {
 	    "connections", "connection",  "--json", "state", "=",   "port", "host",		    "80",
+	    "stream", "--fields=",
 	    " ",	   "established", "\t",     "proto", "tcp", "::",   "9999999999999999999999", "state-",
 	};
 	char line[4097], why[256];
@@ -147,7 +183,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter), cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
+	    cmocka_unit_test(test_stream), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
