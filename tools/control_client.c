@@ -142,23 +142,37 @@ client_copy_reply(FILE *reply, FILE *to)
 	return false;
 }
 
+/* Checks the first line of a reply.  False, with a message printed, unless it is "ok". */
+static bool
+client_check_first_line(const char *line)
+{
+	if (strcmp(line, "ok") == 0)
+		return true;
+	if (strncmp(line, "error ", 6) == 0) {
+		fputs("netobsctl: ", stderr);
+		client_write_escaped(stderr, line + 6, strlen(line + 6));
+		fputc('\n', stderr);
+	} else {
+		client_log_error("the process listening there is not netobsd", NULL);
+	}
+	return false;
+}
+
+static void
+client_log_no_reply(void)
+{
+	client_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
+}
+
 static bool
 client_handle_reply(FILE *reply, FILE *to)
 {
 	char line[1024];
 
 	errno = 0;
-	if (!client_read_line(reply, line, sizeof line)) {
-		client_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
-	} else if (strncmp(line, "error ", 6) == 0) {
-		fputs("netobsctl: ", stderr);
-		client_write_escaped(stderr, line + 6, strlen(line + 6));
-		fputc('\n', stderr);
-	} else if (strcmp(line, "ok") != 0) {
-		client_log_error("the process listening there is not netobsd", NULL);
-	} else {
-		return client_copy_reply(reply, to);
-	}
+	if (client_read_line(reply, line, sizeof line))
+		return client_check_first_line(line) && client_copy_reply(reply, to);
+	client_log_no_reply();
 	return false;
 }
 
@@ -178,6 +192,40 @@ client_print_reply(const char *path, const char *request, FILE *to)
 	done = client_handle_reply(reply, to);
 	fclose(reply);
 	return done;
+}
+
+/* Reads one line and nothing behind it. */
+static bool
+client_receive_line(int fd, char *line, size_t size)
+{
+	errno = 0;
+	for (size_t used = 0; used < size; used++) {
+		if (recv(fd, line + used, 1, 0) != 1)
+			return false;
+		if (line[used] == '\n') {
+			line[used] = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+int
+client_open_stream(const char *path, const char *request)
+{
+	char line[1024];
+	int fd = client_send_request(path, request);
+
+	if (fd < 0) {
+		client_log_connect_error(path);
+		return -1;
+	}
+	if (!client_receive_line(fd, line, sizeof line))
+		client_log_no_reply();
+	else if (client_check_first_line(line))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* Reads up to the end of file; NULL or what is wrong. */

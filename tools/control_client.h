@@ -16,6 +16,10 @@ int client_log_error(const char *what, const char *error);
  * netobsd rejects the request. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
 
+/* Sends a request and reads the first line of the reply; the rest follows on the returned descriptor.  -1, with a
+ * message printed, on failure and if netobsd rejects the request. */
+int client_open_stream(const char *path, const char *request);
+
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
  * sends a reply that does not fit or is not printable ASCII, or takes long. */
 bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);

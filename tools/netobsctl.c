@@ -9,6 +9,7 @@
 #include "probes/nearest.h"
 #include "tools/control_client.h"
 #include "tools/site_names.h"
+#include "tools/stream.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 
@@ -35,13 +36,20 @@ ctl_print_help(FILE *to)
 	      "  define DEFINITION       define a formula: 'NAME = PROBE where EXPRESSION'\n"
 	      "  undefine NAME           remove a formula\n"
 	      "  sites                   probe sites of formulas and their names\n"
+	      "  stream [NAME]...        firings of these probes and formulas, one per line\n"
+	      "                          (connection-end)\n"
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
+	      "      --fields LIST       stream: only these fields, in this order\n"
+	      "      --dir DIRECTORY     stream: zstd files of JSON lines instead of standard output\n"
+	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the default),\n"
+	      "                          or after 1h\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
-	      "Exit status: 0 success, 1 failure, 2 success but for the name of a probe site.\n"
+	      "Exit status: 0 success, 1 failure, 2 success but for the name of a probe site, or\n"
+	      "a stream that broke off.\n"
 	      "See netobsctl(8) for details.\n",
 	      to);
 }
@@ -114,9 +122,19 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 
 /* ------------------------------------------------------------------------------------------------------ the options */
 
+/* Options without a letter. */
+enum {
+	OPTION_FIELDS = 256,
+	OPTION_DIR,
+	OPTION_ROTATE,
+};
+
 static const struct option ctl_options[] = {
     {.name = "socket", .has_arg = required_argument, .val = 's'},
     {.name = "json", .val = 'j'},
+    {.name = "fields", .has_arg = required_argument, .val = OPTION_FIELDS},
+    {.name = "dir", .has_arg = required_argument, .val = OPTION_DIR},
+    {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
     {.name = "help", .val = 'h'},
     {.name = "version", .val = 'V'},
     {.name = NULL},
@@ -130,7 +148,11 @@ ctl_log_wrong_option(int option, const char *word)
 	struct nearest nearest;
 
 	if (option == ':')
-		return client_log_error("--socket needs a value: SOCKET", NULL);
+		return client_log_error(optopt == OPTION_FIELDS	  ? "--fields needs a value: FIELD,..."
+					: optopt == OPTION_DIR	  ? "--dir needs a value: DIRECTORY"
+					: optopt == OPTION_ROTATE ? "--rotate needs a value: SIZE or TIME"
+								  : "--socket needs a value: SOCKET",
+					NULL);
 	if (optopt > 0 && strchr("jhV", optopt) != NULL) {
 		fprintf(stderr, "netobsctl: %.*s takes no value\n", (int)strcspn(word, "="), word);
 		return EXIT_FAILURE;
@@ -147,38 +169,70 @@ ctl_log_wrong_option(int option, const char *word)
 	return EXIT_FAILURE;
 }
 
-int
-main(int argc, char **argv)
+struct ctl_arguments {
+	const char *path;
+	struct stream_options stream;
+};
+
+/* Parses the options.  False with the exit status, if they end the program. */
+static bool
+ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *status)
 {
-	const char *path = DEFAULT_SOCKET;
-	char request[CLIENT_REQUEST_MAX];
-	bool json = false;
 	int option;
 
 	opterr = 0; /* netobsctl prints its own messages */
 	while ((option = getopt_long(argc, argv, ":s:jhV", ctl_options, NULL)) != -1) {
 		switch (option) {
 		case 's':
-			path = optarg;
+			arguments->path = optarg;
 			break;
 		case 'j':
-			json = true;
+			arguments->stream.json = true;
+			break;
+		case OPTION_FIELDS:
+			arguments->stream.fields = optarg;
+			break;
+		case OPTION_DIR:
+			arguments->stream.directory = optarg;
+			break;
+		case OPTION_ROTATE:
+			arguments->stream.rotate = optarg;
 			break;
 		case 'h':
 			ctl_print_help(stdout);
-			return EXIT_SUCCESS;
+			*status = EXIT_SUCCESS;
+			return false;
 		case 'V':
 			puts("netobsctl " PACKAGE_VERSION);
-			return EXIT_SUCCESS;
+			*status = EXIT_SUCCESS;
+			return false;
 		default:
-			return ctl_log_wrong_option(option, argv[optind - 1]);
+			*status = ctl_log_wrong_option(option, argv[optind - 1]);
+			return false;
 		}
 	}
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct ctl_arguments arguments = {.path = DEFAULT_SOCKET};
+	const struct stream_options *stream = &arguments.stream;
+	char request[CLIENT_REQUEST_MAX];
+	int status;
+
+	if (!ctl_parse_options(argc, argv, &arguments, &status))
+		return status;
 	if (optind == argc) {
 		ctl_print_help(stderr);
 		return EXIT_FAILURE;
 	}
-	if (!ctl_join_words(request, argv + optind, argc - optind, json))
+	if (strcmp(argv[optind], "stream") == 0)
+		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, stream);
+	if (stream->fields != NULL || stream->directory != NULL || stream->rotate != NULL)
+		return client_log_error("--fields, --dir and --rotate are options of the command stream only", NULL);
+	if (!ctl_join_words(request, argv + optind, argc - optind, stream->json))
 		return client_log_error("the command is too long or contains a line break", NULL);
-	return ctl_run(path, request, argv + optind, json);
+	return ctl_run(arguments.path, request, argv + optind, stream->json);
 }

@@ -7,5 +7,9 @@ netobsctl_SOURCES = \
 	%D%/control_client.h \
 	%D%/netobsctl.c \
 	%D%/site_names.c \
-	%D%/site_names.h
-netobsctl_LDADD = libformulas.a libprobes.a
+	%D%/site_names.h \
+	%D%/stream.c \
+	%D%/stream.h \
+	%D%/stream_files.c \
+	%D%/stream_files.h
+netobsctl_LDADD = libformulas.a libprobes.a $(ZSTD_LIBS)

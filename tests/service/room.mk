@@ -13,6 +13,7 @@ shell_tests += \
 	%D%/service.sh \
 	%D%/slow_output.sh \
 	%D%/speed.sh \
+	%D%/stream.sh \
 	%D%/terminal.sh \
 	%D%/totals.sh \
 	%D%/unit_file.sh

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tools/control_client.h"
+#include "tools/stream_files.h"
+
+/* More than the longest line. */
+#define BUFFER_SIZE ((size_t)256 * 1024)
+
+#define DEFAULT_ROTATION "100M"
+
+struct stream_reader {
+	int fd;			    /* the connection */
+	struct stream_files *files; /* NULL: standard output */
+	char *buffer;		    /* BUFFER_SIZE bytes */
+	size_t used;
+	uint64_t lost; /* lines that netobsd dropped */
+	bool ended;    /* netobsd has ended the stream */
+	bool failed;   /* lines cannot be written: a message was printed, unless the reader has closed the output */
+	int status;
+};
+
+static volatile sig_atomic_t stop_signal;
+
+static void
+stream_on_signal(int number)
+{
+	stop_signal = number;
+}
+
+/* Only poll() is interrupted: signals are blocked otherwise. */
+static void
+stream_watch_signals(sigset_t *unblocked)
+{
+	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = stream_on_signal};
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		struct sigaction before;
+
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+			continue; /* nohup(1) */
+		(void)sigaction(numbers[i], &action, NULL);
+		sigaddset(&blocked, numbers[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, unblocked);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sigdelset(unblocked, numbers[i]);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the lines */
+
+/* netobsd sends no control characters, but another program may listen on the socket. */
+static void
+stream_mask_controls(char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)bytes[i] < ' ' && bytes[i] != '\n' && bytes[i] != '\t') || bytes[i] == 127)
+			bytes[i] = '?';
+}
+
+/* Writes all, waiting for the reader; a signal ends the wait. */
+static bool
+stream_write_output(struct stream_reader *reader, const char *bytes, size_t length, const sigset_t *unblocked)
+{
+	while (length > 0) {
+		struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
+		ssize_t written;
+
+		/* A blocking write(2) of more than PIPE_BUF bytes may wait although the output is ready. */
+		if (ppoll(&ready, 1, NULL, unblocked) < 0 && stop_signal != 0)
+			return false;
+		written = write(STDOUT_FILENO, bytes, length < 4096 ? length : 4096);
+		if (written < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (written < 0) {
+			reader->failed = true;
+			if (errno != EPIPE)
+				reader->status = client_log_error("cannot write to standard output", strerror(errno));
+			return false;
+		}
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return true;
+}
+
+/* Counts the lines that netobsd has dropped, as the lines say. */
+static void
+stream_count_lost(struct stream_reader *reader, const char *lines, size_t length)
+{
+	static const char json[] = "{\"lost\":", text[] = "lost ";
+
+	while (length > 0) {
+		const char *end = memchr(lines, '\n', length);
+		size_t line = (size_t)(end - lines) + 1;
+
+		if (line > sizeof json && memcmp(lines, json, sizeof json - 1) == 0)
+			reader->lost += strtoull(lines + sizeof json - 1, NULL, 10);
+		else if (line > sizeof text && memcmp(lines, text, sizeof text - 1) == 0)
+			reader->lost += strtoull(lines + sizeof text - 1, NULL, 10);
+		lines += line;
+		length -= line;
+	}
+}
+
+/* Passes on the complete lines of the buffer.  An empty line ends the stream. */
+static bool
+stream_pass_lines(struct stream_reader *reader, const sigset_t *unblocked)
+{
+	char *last = memrchr(reader->buffer, '\n', reader->used);
+	size_t length = last != NULL ? (size_t)(last - reader->buffer) + 1 : 0, passed = length;
+
+	if (length == 0)
+		return true;
+	if (reader->buffer[length - 1] == '\n' && (length == 1 || reader->buffer[length - 2] == '\n')) {
+		reader->ended = true;
+		passed--;
+	}
+	stream_count_lost(reader, reader->buffer, passed);
+	stream_mask_controls(reader->buffer, passed);
+	if (reader->files != NULL)
+		reader->failed = !stream_files_add(reader->files, reader->buffer, passed);
+	else if (!stream_write_output(reader, reader->buffer, passed, unblocked))
+		return false;
+	memmove(reader->buffer, reader->buffer + length, reader->used - length);
+	reader->used -= length;
+	if (reader->files != NULL && reader->failed)
+		reader->status = EXIT_FAILURE;
+	return !reader->failed;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the stream */
+
+/* Waits for lines, for the end of the output, or for a file to be completed.  False on a signal. */
+static bool
+stream_wait(struct stream_reader *reader, const sigset_t *unblocked, bool *readable)
+{
+	struct pollfd ready[] = {{.fd = reader->fd, .events = POLLIN},
+				 {.fd = reader->files == NULL ? STDOUT_FILENO : -1, .events = 0}};
+	int ms = reader->files != NULL ? stream_files_wait_ms(reader->files) : -1;
+	const struct timespec timeout = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+	int got = ppoll(ready, 2, ms >= 0 ? &timeout : NULL, unblocked);
+
+	*readable = got > 0 && ready[0].revents != 0;
+	if (got > 0 && (ready[1].revents & POLLERR) != 0) {
+		reader->failed = true; /* the reader has closed the pipe */
+		return false;
+	}
+	if (reader->files != NULL && !stream_files_rotate(reader->files)) {
+		reader->failed = true;
+		reader->status = EXIT_FAILURE;
+		return false;
+	}
+	return stop_signal == 0;
+}
+
+static void
+stream_copy(struct stream_reader *reader, const sigset_t *unblocked)
+{
+	bool readable;
+
+	while (!reader->ended && stream_wait(reader, unblocked, &readable)) {
+		ssize_t got;
+
+		if (!readable)
+			continue;
+		got = recv(reader->fd, reader->buffer + reader->used, BUFFER_SIZE - reader->used, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return;
+		reader->used += (size_t)got;
+		if (!stream_pass_lines(reader, unblocked))
+			return;
+		if (reader->used == BUFFER_SIZE)
+			return; /* no line of netobsd is as long */
+	}
+}
+
+static void
+stream_log_end(struct stream_reader *reader)
+{
+	if (reader->lost > 0)
+		fprintf(stderr, "netobsctl: %llu lines were lost because they were not read in time\n",
+			(unsigned long long)reader->lost);
+	if (reader->failed || stop_signal != 0)
+		return;
+	if (reader->ended) {
+		fputs("netobsctl: netobsd has ended the stream\n", stderr);
+		return;
+	}
+	fputs("netobsctl: the stream broke off: netobsd has closed the connection or was killed\n", stderr);
+	reader->status = EXIT_BROKE_OFF;
+}
+
+/* The name of files: that of the probe or formula if there is one, without wildcards. */
+static const char *
+stream_file_name(char *const names[], int count)
+{
+	if (count == 1 && strspn(names[0], "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(names[0]) &&
+	    strlen(names[0]) < 64)
+		return names[0];
+	return count == 0 ? "connection-end" : "stream";
+}
+
+static bool
+stream_make_request(char request[CLIENT_REQUEST_MAX], char *const names[], int count,
+		    const struct stream_options *options)
+{
+	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "stream ");
+
+	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "", names[i]);
+	if (options->fields != NULL && used < CLIENT_REQUEST_MAX)
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " --fields=%s", options->fields);
+	if (used < CLIENT_REQUEST_MAX)
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n",
+					 options->json || options->directory != NULL ? " --json" : "");
+	if (used < CLIENT_REQUEST_MAX && strcspn(request, "\n\r") == used - 1)
+		return true;
+	client_log_error("the command is too long or contains a line break", NULL);
+	return false;
+}
+
+static bool
+stream_open_files(struct stream_reader *reader, const char *name, const struct stream_options *options)
+{
+	const char *rotate = options->rotate != NULL ? options->rotate : DEFAULT_ROTATION;
+	struct stream_rotation rotation;
+
+	if (options->directory == NULL && options->rotate != NULL)
+		client_log_error("--rotate needs --dir", NULL);
+	else if (!stream_rotation_parse(rotate, &rotation))
+		client_log_error("--rotate",
+				 "expected a size such as 100M (K, M, G) or a time such as 1h (s, m, h, d)");
+	else if (options->directory == NULL)
+		return true;
+	else
+		reader->files = stream_files_open(options->directory, name, &rotation);
+	return reader->files != NULL;
+}
+
+int
+stream_run(const char *path, char *const names[], int count, const struct stream_options *options)
+{
+	struct stream_reader reader = {.fd = -1, .status = EXIT_SUCCESS};
+	char request[CLIENT_REQUEST_MAX];
+	sigset_t unblocked;
+
+	if (!stream_make_request(request, names, count, options) ||
+	    !stream_open_files(&reader, stream_file_name(names, count), options))
+		return EXIT_FAILURE;
+	reader.buffer = malloc(BUFFER_SIZE);
+	if (reader.buffer == NULL) {
+		client_log_error("out of memory", NULL);
+	} else {
+		stream_watch_signals(&unblocked);
+		reader.fd = client_open_stream(path, request);
+	}
+	if (reader.fd >= 0) {
+		stream_copy(&reader, &unblocked);
+		stream_log_end(&reader);
+		close(reader.fd);
+	} else {
+		reader.status = EXIT_FAILURE;
+	}
+	if (reader.files != NULL && !stream_files_close(reader.files))
+		reader.status = EXIT_FAILURE;
+	free(reader.buffer);
+	return reader.status;
+}

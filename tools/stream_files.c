@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/stream_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "tools/control_client.h"
+
+#define SUFFIX	    ".jsonl.zst"
+#define PART_SUFFIX SUFFIX ".part"
+
+/* Bytes of lines in a zstd frame, and thus the most that a full disk takes from a file. */
+#define FRAME_BYTES ((size_t)1024 * 1024)
+
+/* Attempts to find a name that no file has. */
+#define NUMBERS_TRIED 1000u
+
+struct stream_files {
+	const char *path; /* of the directory, borrowed */
+	const char *name; /* borrowed */
+	struct stream_rotation rotation;
+	int directory;
+	ZSTD_CCtx *context;
+	char *compressed;
+	size_t compressed_size;
+	unsigned number; /* of the last file */
+
+	/* The present file: */
+	int fd; /* -1: none */
+	char part_name[256], final_name[256];
+	time_t begun;	      /* wall clock, for its name */
+	uint64_t begun_ms;    /* monotonic */
+	uint64_t bytes;	      /* of its lines */
+	size_t frame_bytes;   /* of the lines of the present frame */
+	uint64_t frame_lines; /* lines of the present frame */
+	uint64_t lines;	      /* lines of complete frames */
+	off_t complete;	      /* length of the file up to the end of the last complete frame */
+};
+
+static uint64_t
+files_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+bool
+stream_rotation_parse(const char *word, struct stream_rotation *rotation)
+{
+	static const struct {
+		char unit;
+		uint64_t bytes, seconds;
+	} units[] = {{'K', 1024, 0}, {'M', 1048576, 0}, {'G', 1073741824, 0}, {'s', 0, 1},
+		     {'m', 0, 60},   {'h', 0, 3600},	{'d', 0, 86400}};
+	unsigned long long value;
+	char *end;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	errno = 0;
+	value = strtoull(word, &end, 10);
+	if (errno != 0 || value == 0 || value > 1000000000)
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (end[0] == units[i].unit && end[1] == '\0') {
+			*rotation = (struct stream_rotation){value * units[i].bytes, value * units[i].seconds};
+			return true;
+		}
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- leftovers */
+
+static bool
+name_has_ends(const char *file, const char *start, const char *end)
+{
+	size_t length = strlen(file), at = strlen(start), tail = strlen(end);
+
+	return length > at + tail && strncmp(file, start, at) == 0 && strcmp(file + length - tail, end) == 0;
+}
+
+/* Whether a file is one of this stream: the name, a hyphen, the time. */
+static bool
+files_own_name(const struct stream_files *files, const char *file)
+{
+	size_t length = strlen(files->name);
+
+	return file[0] == '.' && strncmp(file + 1, files->name, length) == 0 && file[1 + length] == '-' &&
+	       strspn(file + length + 2, "0123456789") == 8 && file[length + 10] == 'T';
+}
+
+/* A temporary file that no process has locked was left behind by a run that was killed. */
+static void
+files_remove_leftover(const struct stream_files *files, const char *file)
+{
+	int fd = openat(files->directory, file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat status;
+	bool own;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	own = files_own_name(files, file) && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	      status.st_uid == geteuid();
+	if (own && unlinkat(files->directory, file, 0) == 0)
+		fprintf(stderr, "netobsctl: removed %s/%s: a killed run left it behind, and it was not complete\n",
+			files->path, file);
+	else
+		fprintf(stderr, "netobsctl: %s/%s was left behind by another run and is not complete\n", files->path,
+			file);
+	close(fd);
+}
+
+static void
+files_remove_leftovers(const struct stream_files *files)
+{
+	DIR *list = opendir(files->path);
+	const struct dirent *entry;
+
+	while (list != NULL && (entry = readdir(list)) != NULL)
+		if (name_has_ends(entry->d_name, ".", PART_SUFFIX))
+			files_remove_leftover(files, entry->d_name);
+	if (list != NULL)
+		closedir(list);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- a file */
+
+static bool
+files_fail(const struct stream_files *files, const char *what, const char *name, const char *reason)
+{
+	fprintf(stderr, "netobsctl: cannot %s %s/%s: %s\n", what, files->path, name, reason);
+	return false;
+}
+
+static void
+files_set_names(struct stream_files *files)
+{
+	char when[32];
+	struct tm utc;
+
+	gmtime_r(&files->begun, &utc);
+	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &utc);
+	snprintf(files->final_name, sizeof files->final_name, "%s-%s-%06u" SUFFIX, files->name, when, files->number);
+	snprintf(files->part_name, sizeof files->part_name, ".%s-%s-%06u" PART_SUFFIX, files->name, when,
+		 files->number);
+}
+
+/* Creates the temporary file, with the next number for which no file exists. */
+static bool
+files_begin(struct stream_files *files)
+{
+	struct stat status;
+
+	files->begun = time(NULL);
+	files->begun_ms = files_now_ms();
+	files->bytes = files->frame_lines = files->lines = 0;
+	files->frame_bytes = 0;
+	files->complete = 0;
+	for (unsigned i = 0; i < NUMBERS_TRIED; i++) {
+		files->number++;
+		files_set_names(files);
+		if (fstatat(files->directory, files->final_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			continue;
+		files->fd = openat(files->directory, files->part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (files->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (files->fd < 0)
+		return files_fail(files, "create", files->part_name, strerror(errno));
+	(void)flock(files->fd, LOCK_EX | LOCK_NB); /* until the process ends: the file is no leftover */
+	return true;
+}
+
+static bool
+files_write(const struct stream_files *files, size_t length)
+{
+	const char *from = files->compressed;
+
+	while (length > 0) {
+		ssize_t written = write(files->fd, from, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		from += written;
+		length -= (size_t)written;
+	}
+	return true;
+}
+
+/* Compresses bytes and writes them; `end` ends the frame.  False with a message printed. */
+static bool
+files_compress(struct stream_files *files, const char *bytes, size_t length, bool end)
+{
+	ZSTD_inBuffer in = {bytes, length, 0};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = {files->compressed, files->compressed_size, 0};
+
+		left = ZSTD_compressStream2(files->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left))
+			return files_fail(files, "compress", files->part_name, ZSTD_getErrorName(left));
+		if (!files_write(files, out.pos))
+			return files_fail(files, "write", files->part_name, strerror(errno));
+	} while (end ? left != 0 : in.pos < in.size);
+	return true;
+}
+
+static bool
+files_end_frame(struct stream_files *files)
+{
+	if (files->frame_bytes == 0)
+		return true;
+	if (!files_compress(files, NULL, 0, true))
+		return false;
+	files->complete = lseek(files->fd, 0, SEEK_CUR);
+	files->lines += files->frame_lines;
+	files->frame_lines = 0;
+	files->frame_bytes = 0;
+	return true;
+}
+
+/* Gives the file its name: first its content, then its name is made durable. */
+static bool
+files_publish(struct stream_files *files)
+{
+	int failed;
+
+	if (fsync(files->fd) != 0)
+		return files_fail(files, "write", files->part_name, strerror(errno));
+	failed = renameat2(files->directory, files->part_name, files->directory, files->final_name, RENAME_NOREPLACE);
+	if (failed != 0 && errno == EINVAL) /* the file system does not support the flag; files_begin() has checked */
+		failed = renameat(files->directory, files->part_name, files->directory, files->final_name);
+	if (failed != 0)
+		return files_fail(files, "complete", files->final_name, strerror(errno));
+	(void)fsync(files->directory);
+	return true;
+}
+
+static void
+files_print_lost(const struct stream_files *files, uint64_t lines)
+{
+	if (lines > 0)
+		fprintf(stderr, "netobsctl: %llu lines for %s/%s are lost\n", (unsigned long long)lines, files->path,
+			files->final_name);
+}
+
+/* After an error: keeps the complete frames of the file, without which it is removed. */
+static void
+files_salvage(struct stream_files *files)
+{
+	uint64_t lost = files->frame_lines;
+	bool kept = files->complete > 0 && ftruncate(files->fd, files->complete) == 0 && files_publish(files);
+
+	if (!kept) {
+		lost += files->lines;
+		(void)unlinkat(files->directory, files->part_name, 0);
+	}
+	files_print_lost(files, lost);
+	close(files->fd);
+	files->fd = -1;
+}
+
+/* Completes the present file, if there is one. */
+static bool
+files_complete(struct stream_files *files)
+{
+	if (files->fd < 0)
+		return true;
+	if (!files_end_frame(files)) {
+		files_salvage(files);
+		return false;
+	}
+	if (!files_publish(files)) {
+		files_print_lost(files, files->lines);
+		(void)unlinkat(files->directory, files->part_name, 0);
+		close(files->fd);
+		files->fd = -1;
+		return false;
+	}
+	close(files->fd);
+	files->fd = -1;
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the files */
+
+/* Bytes of the leading lines that belong to the present file and frame; at least one line. */
+static size_t
+files_take_lines(const struct stream_files *files, const char *lines, size_t length, uint64_t *count)
+{
+	size_t taken = 0;
+
+	*count = 0;
+	do {
+		const char *end = memchr(lines + taken, '\n', length - taken);
+
+		taken = end != NULL ? (size_t)(end - lines) + 1 : length;
+		++*count;
+	} while (taken < length && files->frame_bytes + taken < FRAME_BYTES &&
+		 (files->rotation.bytes == 0 || files->bytes + taken < files->rotation.bytes));
+	return taken;
+}
+
+bool
+stream_files_add(struct stream_files *files, const char *lines, size_t length)
+{
+	while (length > 0) {
+		uint64_t count;
+		size_t taken;
+
+		if (files->fd < 0 && !files_begin(files))
+			return false;
+		taken = files_take_lines(files, lines, length, &count);
+		files->bytes += taken;
+		files->frame_bytes += taken;
+		files->frame_lines += count;
+		if (!files_compress(files, lines, taken, false) ||
+		    (files->frame_bytes >= FRAME_BYTES && !files_end_frame(files))) {
+			files_salvage(files);
+			return false;
+		}
+		if (files->rotation.bytes != 0 && files->bytes >= files->rotation.bytes && !files_complete(files))
+			return false;
+		lines += taken;
+		length -= taken;
+	}
+	return true;
+}
+
+int
+stream_files_wait_ms(const struct stream_files *files)
+{
+	uint64_t end = files->begun_ms + files->rotation.seconds * 1000, now = files_now_ms();
+
+	if (files->rotation.seconds == 0 || files->fd < 0)
+		return -1;
+	if (now >= end)
+		return 0;
+	return end - now < 3600000 ? (int)(end - now) : 3600000;
+}
+
+bool
+stream_files_rotate(struct stream_files *files)
+{
+	return stream_files_wait_ms(files) != 0 || files_complete(files);
+}
+
+static void
+stream_files_free(struct stream_files *files)
+{
+	ZSTD_freeCCtx(files->context);
+	free(files->compressed);
+	if (files->directory >= 0)
+		close(files->directory);
+	free(files);
+}
+
+struct stream_files *
+stream_files_open(const char *directory, const char *name, const struct stream_rotation *rotation)
+{
+	struct stream_files *files = calloc(1, sizeof *files);
+
+	if (files == NULL) {
+		client_log_error("out of memory", NULL);
+		return NULL;
+	}
+	*files =
+	    (struct stream_files){.path = directory, .name = name, .rotation = *rotation, .directory = -1, .fd = -1};
+	files->compressed_size = ZSTD_CStreamOutSize();
+	files->compressed = malloc(files->compressed_size);
+	files->context = ZSTD_createCCtx();
+	files->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (files->directory < 0)
+		client_log_error(directory, strerror(errno));
+	else if (files->compressed == NULL || files->context == NULL)
+		client_log_error("out of memory", NULL);
+	else if (faccessat(files->directory, ".", W_OK, AT_EACCESS) != 0)
+		client_log_error(directory, strerror(errno));
+	else {
+		(void)ZSTD_CCtx_setParameter(files->context, ZSTD_c_checksumFlag, 1);
+		files_remove_leftovers(files);
+		return files;
+	}
+	stream_files_free(files);
+	return NULL;
+}
+
+bool
+stream_files_close(struct stream_files *files)
+{
+	bool done = files_complete(files);
+
+	stream_files_free(files);
+	return done;
+}
