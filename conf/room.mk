@@ -10,6 +10,24 @@ EXTRA_DIST += conf/netobs.service.in conf/netobs.sysusers conf/netobs.bash-compl
 exampledir = $(docdir)/examples
 dist_example_DATA = conf/grafana-dashboard.json conf/prometheus.yml conf/netobs.rules.yml conf/formulas.conf
 
+# Schemas, configurations and questions for the engines that take connection records.
+enginesdir = $(exampledir)/engines
+dist_engines_DATA = conf/engines/README.md
+dist_engines_SCRIPTS = conf/engines/record-lines
+engineskafkadir = $(enginesdir)/kafka
+dist_engineskafka_DATA = conf/engines/kafka/retransmissions.jq conf/engines/kafka/two-hosts.jq conf/engines/kafka/worst-servers.jq
+enginesrsyslogdir = $(enginesdir)/rsyslog
+dist_enginesrsyslog_DATA = conf/engines/rsyslog/netobs.conf
+enginespostgresqldir = $(enginesdir)/postgresql
+dist_enginespostgresql_DATA = conf/engines/postgresql/load.sql conf/engines/postgresql/retransmissions.sql \
+	conf/engines/postgresql/schema.sql conf/engines/postgresql/two-hosts.sql conf/engines/postgresql/worst-servers.sql
+enginesclickhousedir = $(enginesdir)/clickhouse
+dist_enginesclickhouse_DATA = conf/engines/clickhouse/retransmissions.sql conf/engines/clickhouse/schema.sql \
+	conf/engines/clickhouse/two-hosts.sql conf/engines/clickhouse/worst-servers.sql
+enginesduckdbdir = $(enginesdir)/duckdb
+dist_enginesduckdb_DATA = conf/engines/duckdb/retransmissions.sql conf/engines/duckdb/schema.sql \
+	conf/engines/duckdb/two-hosts.sql conf/engines/duckdb/worst-servers.sql
+
 # The directories are those of systemd and of bash-completion; options of configure override systemd's.
 if HAVE_SYSTEMD
 systemdsystemunit_DATA = conf/netobs.service

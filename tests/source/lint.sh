@@ -35,7 +35,7 @@ if have shellcheck; then
 	# SC2317: functions that only wait_for calls seem unreachable.
 	# shellcheck disable=SC2046
 	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
-		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update \
+		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update conf/engines/record-lines \
 		$(find tests -name '*.sh')
 	check "completions for bash" shellcheck --norc -s bash conf/*.bash-completion
 else

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Engines for the tests of conf/engines, in a directory: Debian's packages, which are extracted and not installed, so that
+# no service starts and nothing of the machine changes, and DuckDB from npm.  What the machine has is left out.
+#
+#	fetch.sh DIRECTORY
+#
+# DIRECTORY/bin gets a command for each program.  A second run with the same list does nothing.  Needs no root, but a
+# network and the lists of apt-get update; npm for DuckDB.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+duckdb=@duckdb/node-api@1.5.6-r.1
+cache=${1:?usage: fetch.sh DIRECTORY}
+mkdir -p "$cache" || exit 1
+cache=$(cd "$cache" && pwd)
+root=$cache/root
+commands=$cache/bin
+export LC_ALL=C
+
+say() {
+	printf '%s\n' "engines: $*"
+}
+
+# wanted: the packages of the list that are not installed.  Another release of Debian may lack one.
+wanted() {
+	sed -n 's/^\([a-z0-9][a-z0-9.+-]*\):.*/\1/p' "$here/packages" | while read -r package; do
+		if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ]; then
+			continue
+		elif apt-cache show "$package" >/dev/null 2>&1; then
+			echo "$package"
+		else
+			say "apt-cache knows no package $package" >&2
+		fi
+	done
+}
+
+# with_dependencies PACKAGE...: the packages that apt-get would install
+with_dependencies() {
+	apt-get install -s --no-install-recommends "$@" | sed -n 's/^Inst \([^ ]*\) .*/\1/p'
+}
+
+# extract PACKAGE...: into $root
+extract() {
+	rm -rf "$root" "$commands" "$cache/debs"
+	mkdir -p "$root" "$commands" "$cache/debs" || return 1
+	# The names have no blanks.
+	# shellcheck disable=SC2046
+	(cd "$cache/debs" && apt-get download -q -o APT::Sandbox::User="$(id -un)" $(with_dependencies "$@")) || return 1
+	for deb in "$cache/debs"/*.deb; do
+		dpkg -x "$deb" "$root" || return 1
+	done
+	rm -rf "$cache/debs"
+}
+
+# write_commands: for each program of the list that was extracted, a command that starts it with the libraries of $root
+write_commands() {
+	libraries=$(find "$root/usr/lib" "$root/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | grep -E '/lib/[^/]*-linux-[^/]*$' |
+		sort -u | paste -s -d : -)
+	sed -n 's/^[a-z0-9][a-z0-9.+-]*:\([^#]*\).*/\1/p' "$here/packages" | tr -s ' ' '\n' | grep . | while read -r command; do
+		program=$(find "$root/usr/lib/postgresql" "$root/usr/bin" "$root/usr/sbin" -name "$command" 2>/dev/null | head -n 1)
+		[ -n "$program" ] || continue
+		options=''
+		[ "$command" != rsyslogd ] || options="-M \"$(dirname "$(find "$root" -name imfile.so)")\""
+		printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" %s "$@"\n' "$libraries" "$program" "$options" >"$commands/$command"
+		chmod 755 "$commands/$command"
+	done
+}
+
+packages=$(wanted | paste -s -d ' ' -)
+if [ "$(cat "$cache/extracted" 2>/dev/null)" != "$packages" ]; then
+	rm -f "$cache/extracted"
+	say "extracting ${packages:-nothing}"
+	# shellcheck disable=SC2086
+	[ -z "$packages" ] || extract $packages || exit 1
+	[ -z "$packages" ] || write_commands
+	printf '%s\n' "$packages" >"$cache/extracted"
+fi
+if [ "$(cat "$cache/duckdb" 2>/dev/null)" != "$duckdb" ]; then
+	command -v npm >/dev/null 2>&1 || {
+		say "npm is not installed: no DuckDB"
+		exit 0
+	}
+	say "installing $duckdb"
+	rm -rf "$cache/npm" "$cache/duckdb"
+	npm install --prefix "$cache/npm" --no-audit --no-fund --ignore-scripts --loglevel=error "$duckdb" || exit 1
+	printf '%s\n' "$duckdb" >"$cache/duckdb"
+fi
