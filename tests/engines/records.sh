@@ -114,7 +114,8 @@ broker_possible() {
 start_broker() {
 	flags=$(pkg-config --cflags --libs rdkafka 2>/dev/null) || {
 		libraries=$(dirname "$(find "$cache/root/usr/lib" -name librdkafka.so)")
-		flags="-I$cache/root/usr/include -L$libraries -Wl,-rpath,$libraries -Wl,--allow-shlib-undefined -lrdkafka"
+		# An old-style path also holds for the libraries that librdkafka needs.
+		flags="-I$cache/root/usr/include -L$libraries -Wl,--disable-new-dtags,-rpath,$libraries,--allow-shlib-undefined -lrdkafka"
 	}
 	# Flags have no blanks inside.
 	# shellcheck disable=SC2086
@@ -124,7 +125,10 @@ start_broker() {
 	broker_pid=$!
 	servers="$servers $broker_pid"
 	exec 9>"$tmp/broker.in"
-	wait_while "$broker_pid" grep -q : "$tmp/broker.out" || return 1
+	wait_while "$broker_pid" grep -q : "$tmp/broker.out" || {
+		cat "$tmp/broker.err"
+		return 1
+	}
 	broker=$(cat "$tmp/broker.out")
 }
 
