@@ -22,6 +22,7 @@ done >"$tmp/kcat.out" 2>&1
 is "kcat produces" "$(cat "$tmp/kcat.out")" ""
 consume >"$tmp/consumed" 2>"$tmp/kcat.err"
 check "kcat consumes every line, unchanged" cmp "$tmp/produced" "$tmp/consumed"
+is "each line has its host as key" "$(keys)" "$(expected_keys)"
 check_answers answer
 end_broker
 is "the broker ends" "$?" 0

@@ -137,6 +137,18 @@ end_broker() {
 	wait_server "$broker_pid"
 }
 
+# keys: "LINES KEY" for each key of the topic
+keys() {
+	kcat -b "$broker" -C -t netobs -o beginning -e -q -f '%k\n' | sort | uniq -c | awk '{ print $1, $2 }'
+}
+
+# expected_keys: like keys, computed from the files
+expected_keys() {
+	for host in alpha beta; do
+		echo "$(wc -l <"$records/$host.jsonl") $host"
+	done
+}
+
 # consume: all lines of the topic
 consume() {
 	kcat -b "$broker" -C -t netobs -o beginning -e -q

@@ -53,6 +53,7 @@ for host in alpha beta; do
 	with_host "$host" <"$records/$host.jsonl"
 done >"$tmp/produced"
 check "every line arrives once, with its host" cmp "$tmp/produced" "$tmp/consumed"
+is "each line has its host as key" "$(keys)" "$(expected_keys)"
 check_answers answer
 end_broker
 
