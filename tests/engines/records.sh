@@ -16,7 +16,15 @@ chmod 755 "$tmp"
 # A test that ends early ends its servers, and then removes its files.
 servers=''
 sockets='' # a further directory
-trap 'exec 9>&-; [ -z "$servers" ] || kill -KILL $servers 2>/dev/null; rm -rf "$tmp" ${sockets:+"$sockets"}' EXIT
+trap end_test EXIT
+
+end_test() {
+	exec 9>&-
+	# Numbers.
+	# shellcheck disable=SC2086
+	[ -z "$servers" ] || kill -KILL $servers 2>/dev/null
+	rm -rf "$tmp" ${sockets:+"$sockets"}
+}
 
 # unavailable WHAT: ends the test, as skipped; in `make check-engines` as failed
 unavailable() {

@@ -7,7 +7,8 @@ engine_tests = \
 	%D%/duckdb.sh \
 	%D%/kafka.sh \
 	%D%/postgresql.sh \
-	%D%/rsyslog.sh
+	%D%/rsyslog.sh \
+	%D%/stream.sh
 shell_tests += $(engine_tests)
 
 .PHONY: check-engines distclean-engines
