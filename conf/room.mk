@@ -22,7 +22,8 @@ enginespostgresqldir = $(enginesdir)/postgresql
 dist_enginespostgresql_DATA = conf/engines/postgresql/load.sql conf/engines/postgresql/retransmissions.sql \
 	conf/engines/postgresql/schema.sql conf/engines/postgresql/two-hosts.sql conf/engines/postgresql/worst-servers.sql
 enginesclickhousedir = $(enginesdir)/clickhouse
-dist_enginesclickhouse_DATA = conf/engines/clickhouse/retransmissions.sql conf/engines/clickhouse/schema.sql \
+dist_enginesclickhouse_DATA = conf/engines/clickhouse/files.sql conf/engines/clickhouse/retransmissions.sql \
+	conf/engines/clickhouse/schema.sql \
 	conf/engines/clickhouse/two-hosts.sql conf/engines/clickhouse/worst-servers.sql
 enginesduckdbdir = $(enginesdir)/duckdb
 dist_enginesduckdb_DATA = conf/engines/duckdb/retransmissions.sql conf/engines/duckdb/schema.sql \

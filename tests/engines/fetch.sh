@@ -4,15 +4,20 @@
 # Engines for the tests of conf/engines, in a directory: Debian's packages, which are extracted and not installed, so that
 # no service starts and nothing of the machine changes, and DuckDB from npm.  What the machine has is left out.
 #
-#	fetch.sh DIRECTORY
+#	fetch.sh [--all] DIRECTORY
 #
+# With --all also the ClickHouse of npm, chdb, which is large: 546 MB.
 # DIRECTORY/bin gets a command for each program.  A second run with the same list does nothing.  Needs no root, but a
 # network and the lists of apt-get update; npm for DuckDB.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-duckdb=@duckdb/node-api@1.5.6-r.1
-cache=${1:?usage: fetch.sh DIRECTORY}
+modules='@duckdb/node-api@1.5.6-r.1'
+if [ "${1-}" = --all ]; then
+	modules="$modules chdb@3.4.0"
+	shift
+fi
+cache=${1:?usage: fetch.sh [--all] DIRECTORY}
 mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 root=$cache/root
@@ -77,13 +82,21 @@ if [ "$(cat "$cache/extracted" 2>/dev/null)" != "$packages" ]; then
 	[ -z "$packages" ] || write_commands
 	printf '%s\n' "$packages" >"$cache/extracted"
 fi
-if [ "$(cat "$cache/duckdb" 2>/dev/null)" != "$duckdb" ]; then
+# missing_modules: the modules of npm of which the cache does not have this version
+missing_modules() {
+	for module in $modules; do
+		grep -qsF "\"version\": \"${module##*@}\"" "$cache/npm/node_modules/${module%@*}/package.json" || printf '%s ' "$module"
+	done
+}
+
+missing=$(missing_modules)
+if [ -n "$missing" ]; then
 	command -v npm >/dev/null 2>&1 || {
-		say "npm is not installed: no DuckDB"
+		say "npm is not installed: without $missing"
 		exit 0
 	}
-	say "installing $duckdb"
-	rm -rf "$cache/npm" "$cache/duckdb"
-	npm install --prefix "$cache/npm" --no-audit --no-fund --ignore-scripts --loglevel=error "$duckdb" || exit 1
-	printf '%s\n' "$duckdb" >"$cache/duckdb"
+	say "installing $missing"
+	# The names have no blanks.
+	# shellcheck disable=SC2086
+	npm install --prefix "$cache/npm" --no-audit --no-fund --ignore-scripts --loglevel=error $missing || exit 1
 fi

@@ -4,6 +4,7 @@
 
 engine_tests = \
 	%D%/clickhouse.sh \
+	%D%/clickhouse_local.sh \
 	%D%/duckdb.sh \
 	%D%/kafka.sh \
 	%D%/postgresql.sh \
@@ -13,7 +14,7 @@ shell_tests += $(engine_tests)
 
 .PHONY: check-engines distclean-engines
 check-engines: all-am
-	@cache=$${NETOBS_ENGINES_CACHE:-%D%/cache} && $(srcdir)/%D%/fetch.sh "$$cache" && \
+	@cache=$${NETOBS_ENGINES_CACHE:-%D%/cache} && $(srcdir)/%D%/fetch.sh --all "$$cache" && \
 		NETOBS_ENGINES_CACHE=`cd "$$cache" && pwd` NETOBS_ENGINES_REQUIRED=1 \
 		$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(engine_tests)'
 

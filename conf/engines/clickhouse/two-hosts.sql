@@ -10,13 +10,13 @@ FROM
 		cr_client AS client, cr_client_port AS client_port, cr_server AS server, cr_server_port AS server_port,
 		cr_client_segments AS client_a, cr_server_segments AS server_a, cr_answer_max_us AS answer_a
 	FROM connections WHERE cr_reason != 'open'
-)
+) AS a
 ALL INNER JOIN
 (
 	SELECT cr_community, host AS host_b, cr_uid AS uid_b, cr_start AS start_b, cr_client_flags AS flags_b,
 		cr_client_segments AS client_b, cr_server_segments AS server_b, cr_answer_max_us AS answer_b
 	FROM connections WHERE cr_reason != 'open'
-)
+) AS b
 USING (cr_community)
 WHERE host_a < host_b
 	AND (uid_a = uid_b OR (bitAnd(bitAnd(flags_a, flags_b), 2) = 0 AND abs(start_a - start_b) < 60000000000))
