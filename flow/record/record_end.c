@@ -21,15 +21,17 @@ record_flow_is_closed(const struct flow *flow, const struct flow_record *record)
 	return true;
 }
 
-/* Whether nothing was captured of the server. */
+/* Whether nothing was captured of the server, and nothing that the client sent proves an answer. */
 static bool
 record_attempt_is_unanswered(const struct flow *flow, const struct flow_record *record)
 {
-	unsigned server = 1 - flow_record_client(record);
+	unsigned client = flow_record_client(record), server = 1 - client;
 
 	if ((record->bits & RECORD_FROM_START) == 0 && flow_record_role(record) != RECORD_ROLE_SEEN)
 		return false;
-	return flow->kind == FLOW_TCP ? flow->tcp[server].segments_sent == 0 : flow->sctp[server].packets == 0;
+	if (flow->kind == FLOW_TCP)
+		return flow->tcp[server].segments_sent == 0 && (record->flags[client] & TCP_ACK) == 0;
+	return flow->sctp[server].packets == 0;
 }
 
 /* Replaces the reason by a more exact one: a reset, the FINs of both ends, an attempt without an answer. */

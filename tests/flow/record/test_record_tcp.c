@@ -417,6 +417,20 @@ test_no_answer(void **state)
 	assert_int_equal(reports.end, FIXTURE_BEGIN + SECONDS);
 }
 
+/* The capture has one direction: the ACK of the client proves the answer. */
+static void
+test_an_answer_that_was_not_captured(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	feed(MS, segment_empty(A, TCP_ACK, 1001, 5001));
+	feed(MS, segment_data(A, 1001, 5001, 100));
+	feed(MS, segment_empty(A, TCP_FIN | TCP_ACK, 1101, 5201));
+	t.now += 5 * 86400 * SECONDS;
+	flow_table_run_timers(t.table, t.now);
+	reports_expect(RECORD_IDLE);
+}
+
 static void
 test_a_handshake_that_was_not_completed_is_idle(void **state)
 {
@@ -705,6 +719,7 @@ main(void)
 	    scenario(test_refused),
 	    scenario(test_refused_then_accepted),
 	    scenario(test_no_answer),
+	    scenario(test_an_answer_that_was_not_captured),
 	    scenario(test_a_handshake_that_was_not_completed_is_idle),
 	    scenario(test_reset_by_server),
 	    scenario(test_reset_by_client),
