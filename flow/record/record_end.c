@@ -95,7 +95,8 @@ record_report_removal(struct flow_table *table, const struct flow *flow, enum re
 		record_report_end(table, flow, reason);
 }
 
-/* A connection that had ended carries data again: an attempt that was refused, repeated with the same numbers. */
+/* A connection that had ended carries data again: an attempt that was refused, repeated with the same numbers, or whose
+ * RST was forged, so that the server answers it after all. */
 static void
 record_begin_again(struct flow_table *table, struct flow *flow, struct flow_record *record)
 {
@@ -113,8 +114,8 @@ record_check_end(struct flow_table *table, struct flow *flow)
 		return;
 	record = &records->entries[flow_index_of(table, flow)];
 	if ((record->bits & RECORD_ENDED) != 0) {
-		if (flow->kind == FLOW_TCP && flow->tcp[0].state == TCP_STATE_ESTABLISHED &&
-		    flow->tcp[1].state == TCP_STATE_ESTABLISHED)
+		if (flow->kind == FLOW_TCP && (flow->tcp[0].state == TCP_STATE_ESTABLISHED ||
+					       flow->tcp[1].state == TCP_STATE_ESTABLISHED))
 			record_begin_again(table, flow, record);
 		return;
 	}

@@ -405,6 +405,25 @@ test_refused_then_accepted(void **state)
 	reports_expect(RECORD_FIN);
 }
 
+/* The RST was forged: the server accepts the attempt, and the connection is reported with what it carries. */
+static void
+test_refused_by_a_forged_reset(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	feed(MS, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
+	reports_expect(RECORD_REFUSED);
+	feed(MS, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	feed(MS, segment_empty(A, TCP_ACK, 1001, 5001));
+	feed(MS, segment_data(A, 1001, 5001, 100));
+	feed(MS, segment_data(B, 5001, 1101, 200));
+	assert_int_equal(reports.count, 0);
+	flow_table_end_records(t.table);
+	reports_expect(RECORD_CAPTURE_END);
+	assert_int_equal(reports.record.wire[B], FRAME_HEADERS + 200);
+	assert_int_equal(reports.flow.tcp[A].bytes, 100);
+}
+
 static void
 test_no_answer(void **state)
 {
@@ -718,6 +737,7 @@ main(void)
 	    scenario(test_a_syn_ack_shows_the_server),
 	    scenario(test_refused),
 	    scenario(test_refused_then_accepted),
+	    scenario(test_refused_by_a_forged_reset),
 	    scenario(test_no_answer),
 	    scenario(test_an_answer_that_was_not_captured),
 	    scenario(test_a_handshake_that_was_not_completed_is_idle),
