@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Compares netobs with the expectations of the tests of Zeek (zeek.py) and Suricata (suricata.py), in the checkouts of
-# zeek/zeek and OISF/suricata-verify whose folders are in the environment:
+# Compares netobs with the expectations of the tests of Zeek (zeek.py) and Suricata (suricata.py), and connection records
+# with both (records/records.py), in the checkouts of zeek/zeek and OISF/suricata-verify whose folders are in the environment:
 #
 #     NETOBS_ZEEK=/path/to/zeek make check TESTS=tests/reference/checkouts.sh
 #     NETOBS_SURICATA=/path/to/suricata-verify make check TESTS=tests/reference/checkouts.sh
@@ -13,14 +13,22 @@
 have python3 || skip_all "python3 is not installed"
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 
-# compare SCRIPT FOLDER: relays the points of a comparison
+# compare SCRIPT ARGUMENT...: relays the points of a comparison
 compare() {
-	note "$1"
-	python3 "$top/tests/reference/$1" "$netobsd" "$2" >"$tmp/points" 2>"$tmp/err" || [ ! -s "$tmp/err" ] ||
-		not_ok "$1 runs" "$tmp/err"
+	compare_script=$1
+	shift
+	note "$compare_script"
+	python3 "$top/tests/reference/$compare_script" "$netobsd" "$@" >"$tmp/points" 2>"$tmp/err" || [ ! -s "$tmp/err" ] ||
+		not_ok "$compare_script runs" "$tmp/err"
 	relay "$tmp/points"
 }
 
-[ -z "${NETOBS_ZEEK:-}" ] || compare zeek.py "$NETOBS_ZEEK/testing/btest"
-[ -z "${NETOBS_SURICATA:-}" ] || compare suricata.py "$NETOBS_SURICATA/tests"
+if [ -n "${NETOBS_ZEEK:-}" ]; then
+	compare zeek.py "$NETOBS_ZEEK/testing/btest"
+	compare records/records.py zeek "$NETOBS_ZEEK/testing/btest"
+fi
+if [ -n "${NETOBS_SURICATA:-}" ]; then
+	compare suricata.py "$NETOBS_SURICATA/tests"
+	compare records/records.py suricata "$NETOBS_SURICATA/tests"
+fi
 tap_done
