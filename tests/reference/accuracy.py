@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shared by truth.py, tshark_fields.py and tshark_retransmissions.py: the capture files of a folder, the exact
-counts of the data that the source tree carries (accuracy.expected beside this file), and the rows of the tables that
-state them (README.md and tests/reference/README.md)."""
+"""Shared by truth.py, tshark_fields.py, tshark_records.py and tshark_retransmissions.py: the capture files of a folder,
+the exact counts of the data that the source tree carries (accuracy.expected beside this file), and the rows of the
+tables that state them (README.md and tests/reference/README.md)."""
 import gzip
 import hashlib
 import os
