@@ -7,8 +7,8 @@
 
 #include "probes/nearest.h"
 
-/* Of every field's name. */
-static const char prefix[] = "cr_";
+/* Bytes of "cr_", with which every field's name begins. */
+#define PREFIX_LENGTH 3
 
 static const struct struct_info *
 record_struct(void)
@@ -19,7 +19,7 @@ record_struct(void)
 const char *
 record_field_short_name(const struct field_info *field)
 {
-	return field->name + sizeof prefix - 1;
+	return field->name + PREFIX_LENGTH;
 }
 
 static bool

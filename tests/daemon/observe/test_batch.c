@@ -72,6 +72,15 @@ observer_clear(struct observer *observer)
 	assert_null(observer);
 }
 
+static bool records_failed;
+
+bool
+observer_flush_records(struct observer *observer)
+{
+	assert_null(observer);
+	return !records_failed;
+}
+
 void
 printer_flush(struct printer *printer)
 {
@@ -205,6 +214,9 @@ test_flush(void **state)
 
 	batch = batch_new(NULL, NULL);
 	assert_true(batch_flush_output(batch));
+	records_failed = true;
+	assert_false(batch_flush_output(batch));
+	records_failed = false;
 	batch_free(batch);
 }
 
