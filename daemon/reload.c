@@ -49,7 +49,7 @@ reload_copy_settings(struct config *config, struct config *fresh)
 	config->summary = fresh->summary;
 	config->strict = fresh->strict;
 	config->debug_topics = fresh->debug_topics;
-	config->connection_active_ns = fresh->connection_active_ns;
+	config->active_records_ns = fresh->active_records_ns;
 	fresh->formulas = config->formulas; /* likewise */
 	config->formulas = formulas;
 	config->flow_limits = fresh->flow_limits;

@@ -718,7 +718,7 @@ provider netobs {
 	    : (nobs_connrec_t *cr);
 
 	/*
-	 * A connection is still open. Fires after each interval of connection_active since its first packet; never if
+	 * A connection is still open. Fires after each interval of --active-records since its first packet; never if
 	 * that is not set.
 	 *
 	 * args[0] connrec_t *: the record of the connection up to now

@@ -78,7 +78,7 @@ struct config {
 	const char *records_fields;  /* comma-separated names; NULL: the default */
 	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */
-	uint64_t connection_active_ns; /* interval at which an open connection is reported, ns; 0 never */
+	uint64_t active_records_ns; /* interval at which an open connection is reported, ns; 0 never */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;

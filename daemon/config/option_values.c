@@ -174,18 +174,22 @@ value_get_seconds(const struct config *config, const struct option_row *row, siz
 
 const struct option_kind value_seconds = {.set = value_set_seconds, .get = value_get_seconds};
 
-/* A time in the text, in seconds or with a unit; nanoseconds in the field.  0 is allowed below the minimum. */
+/* Interval of records of open connections if the option has no value, minutes. */
+#define ACTIVE_RECORDS_DEFAULT "5"
+
+/* A time in minutes, or with a unit; nanoseconds in the field.  0 is allowed below the minimum. */
 static bool
-value_set_duration(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+value_set_minutes(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	static const struct {
 		const char *name;
 		double seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+	} units[] = {{"", 60}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
 	char *unit, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
-	double number = strtod(text, &unit);
+	const char *time = text != NULL ? text : ACTIVE_RECORDS_DEFAULT;
+	double number = strtod(time, &unit);
 
-	for (size_t i = 0; unit != text && i < sizeof units / sizeof units[0]; i++) {
+	for (size_t i = 0; unit != time && i < sizeof units / sizeof units[0]; i++) {
 		double seconds = number * units[i].seconds;
 
 		/* This form of the comparisons rejects NaN too. */
@@ -197,11 +201,22 @@ value_set_duration(struct config *config, const struct option_row *row, const ch
 	}
 	value_format_limit(row->min, min);
 	value_format_limit(row->max, max);
-	snprintf(error, size, "expected 0 or a time from %s to %s seconds, such as 90, 90s, 5m or 1h", min, max);
+	snprintf(error, size, "expected 0 or a time from %s to %s seconds: minutes, or with a unit such as 90s, 5m or 1h",
+		 min, max);
 	return false;
 }
 
-const struct option_kind value_duration = {.set = value_set_duration, .get = value_get_seconds};
+static const char *
+value_get_minutes(const struct config *config, const struct option_row *row, size_t index,
+		  char buffer[OPTIONS_VALUE_MAX])
+{
+	double seconds = (double)*(const uint64_t *)option_field_const(config, row) / row->unit;
+
+	snprintf(buffer, OPTIONS_VALUE_MAX, seconds > 0 ? "%.15gs" : "%.15g", seconds);
+	return index == 0 ? buffer : NULL;
+}
+
+const struct option_kind value_minutes = {.set = value_set_minutes, .get = value_get_minutes};
 
 /* ---------------------------------------------------------------------------------------------------------- words */
 

@@ -218,10 +218,10 @@ observer_update_records(struct observer *o)
 
 	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep))
 		return false;
-	interval = keep ? config->connection_active_ns : 0;
-	if (interval != o->connection_active_ns)
+	interval = keep ? config->active_records_ns : 0;
+	if (interval != o->active_records_ns)
 		flow_table_set_active_interval(o->flows, interval, o->clock.now);
-	o->connection_active_ns = interval;
+	o->active_records_ns = interval;
 	return true;
 }
 

@@ -96,7 +96,7 @@ void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t s
 /* Starts or stops keeping connection records (flow/record/flow_record.h), between two calls of observe_frames().  False
  * with errno if out of address space. */
 bool observer_keep_records(struct observer *observer, bool keep);
-/* Until the configured interval changes (connection_active_ns). */
+/* Until the configured interval changes (active_records_ns). */
 void observer_set_active_interval(struct observer *observer, uint64_t interval_ns);
 /* Sets what receives the records, after the probes: of each connection of which an end is local.  `context` is
  * borrowed. */

@@ -48,7 +48,7 @@ struct observer {
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
 	bool records;		    /* connection records are kept */
 	bool records_requested;	    /* by observer_keep_records() */
-	uint64_t connection_active_ns; /* interval of connection-active in effect */
+	uint64_t active_records_ns; /* interval of connection-active in effect */
 	record_handler *record_handler; /* NULL: only probes report connections */
 	void *record_context;
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */

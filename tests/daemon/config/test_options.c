@@ -245,27 +245,31 @@ test_times(void **state)
 {
 	(void)state;
 	takes("-r file");
-	assert_int_equal(config.connection_active_ns, 0);
-	takes("-r file --connection-active=5m");
-	assert_int_equal(config.connection_active_ns, 300 * NANOSECONDS);
-	takes("-r file --connection-active 90");
-	assert_int_equal(config.connection_active_ns, 90 * NANOSECONDS);
-	takes("-r file --connection-active 1.5s");
-	assert_int_equal(config.connection_active_ns, 3 * NANOSECONDS / 2);
-	takes("-r file --connection-active 2min");
-	assert_int_equal(config.connection_active_ns, 120 * NANOSECONDS);
-	takes("-r file --connection-active 8760h");
-	assert_int_equal(config.connection_active_ns, 31536000 * NANOSECONDS);
-	takes("-r file --connection-active 0");
-	assert_int_equal(config.connection_active_ns, 0);
-	refuses("-r file --connection-active 0.5", "from 1 to 31536000 seconds");
-	refuses("-r file --connection-active 8761h", "expected 0 or a time");
-	refuses("-r file --connection-active 5d", "expected 0 or a time");
-	refuses("-r file --connection-active 5ms", "expected 0 or a time");
-	refuses("-r file --connection-active -5m", "expected 0 or a time");
-	refuses("-r file --connection-active nan", "expected 0 or a time");
-	refuses("-r file --connection-active m", "expected 0 or a time");
-	refuses("-r file --connection-active=", "expected 0 or a time");
+	assert_int_equal(config.active_records_ns, 0);
+	takes("-r file --active-records=5m");
+	assert_int_equal(config.active_records_ns, 300 * NANOSECONDS);
+	takes("-r file --active-records");
+	assert_int_equal(config.active_records_ns, 300 * NANOSECONDS);
+	takes("-r file --active-records=2");
+	assert_int_equal(config.active_records_ns, 120 * NANOSECONDS);
+	takes("-r file --active-records=90s");
+	assert_int_equal(config.active_records_ns, 90 * NANOSECONDS);
+	takes("-r file --active-records=1.5s");
+	assert_int_equal(config.active_records_ns, 3 * NANOSECONDS / 2);
+	takes("-r file --active-records=2min");
+	assert_int_equal(config.active_records_ns, 120 * NANOSECONDS);
+	takes("-r file --active-records=8760h");
+	assert_int_equal(config.active_records_ns, 31536000 * NANOSECONDS);
+	takes("-r file --active-records=0");
+	assert_int_equal(config.active_records_ns, 0);
+	refuses("-r file --active-records=0.5s", "from 1 to 31536000 seconds");
+	refuses("-r file --active-records=8761h", "expected 0 or a time");
+	refuses("-r file --active-records=5d", "expected 0 or a time");
+	refuses("-r file --active-records=5ms", "expected 0 or a time");
+	refuses("-r file --active-records=-5m", "expected 0 or a time");
+	refuses("-r file --active-records=nan", "expected 0 or a time");
+	refuses("-r file --active-records=m", "expected 0 or a time");
+	refuses("-r file --active-records=", "expected 0 or a time");
 }
 
 static void
