@@ -30,6 +30,7 @@
 #include "daemon/query/metrics.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
+#include "daemon/split/split.h"
 #include "daemon/stats/stats.h"
 #include "daemon/stats/summary.h"
 #include "daemon/wait_tracer.h"
@@ -474,11 +475,14 @@ daemon_log_observed(const struct daemon_state *state)
 			   (unsigned long long)totals.observed.frames, (unsigned long long)totals.flows.created);
 }
 
-/* Logs what remains to be said of a replay that reached the end of its files. */
+/* Logs what remains to be said of a replay: for the most part, of one that reached the end of its files. */
 static void
 daemon_log_replay(const struct daemon_state *state, enum input_result result)
 {
-	if (state->config->interface_names[0] != NULL || result != INPUT_DONE || loop_is_stopped(state->loop))
+	if (state->config->interface_names[0] != NULL || loop_is_stopped(state->loop))
+		return;
+	workers_log_empty_window(state->workers);
+	if (result != INPUT_DONE)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_observed(state);
@@ -535,6 +539,20 @@ daemon_install_formulas(const struct config *config)
 	return EXIT_STATUS_FAILED;
 }
 
+static enum exit_status
+daemon_split(const struct config *config)
+{
+	switch (split_run(config)) {
+	case INPUT_DONE:
+		return EXIT_STATUS_OK;
+	case INPUT_DAMAGED:
+		return EXIT_STATUS_DAMAGED;
+	case INPUT_FAILED:
+		break;
+	}
+	return EXIT_STATUS_FAILED;
+}
+
 enum exit_status
 daemon_run(struct config *config)
 {
@@ -551,6 +569,8 @@ daemon_run(struct config *config)
 	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
+	if (config->split > 0)
+		return daemon_split(config);
 	if (daemon_start(&state)) {
 		result = workers_run(state.workers);
 		status = daemon_exit_status(&state, result);

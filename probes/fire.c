@@ -63,6 +63,7 @@ struct emitter {
 	unsigned partition_index, partition_count; /* of the emitters of a run: see emitter_set_partition() */
 	uint64_t now;
 	unsigned built; /* enum built_args */
+	bool muted;	/* no probe fires */
 	bool traced;	/* a probe was enabled at the last emitter_poll_semaphores() */
 
 	const struct emitter_listener *listener; /* NULL: no formula reads firings */
@@ -269,6 +270,12 @@ void
 emitter_set_feed(struct emitter *e, struct feed_part *feed)
 {
 	e->feed = feed;
+}
+
+void
+emitter_mute(struct emitter *e, bool mute)
+{
+	e->muted = mute;
 }
 
 void
@@ -557,6 +564,8 @@ emit_firing(struct firing *f, firing_builder *build)
 {
 	struct emitter *e = f->emitter;
 
+	if (__builtin_expect(e->muted, 0))
+		return;
 	f->build = build;
 	if (semaphores_read(f->probe) != 0) {
 		f->args[0] = build(f, 0);

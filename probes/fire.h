@@ -50,6 +50,9 @@ void emitter_set_packet(struct emitter *emitter, const struct packet *packet, ui
 void emitter_begin_timer(struct emitter *emitter, uint64_t now);
 void emitter_end_timer(struct emitter *emitter);
 
+/* From now on no probe fires, for tracers nor for the listener; or again. */
+void emitter_mute(struct emitter *emitter, bool mute);
+
 /* Flushes the part of the feeds, polls the listener, checks which probes are enabled, and resets the sequence numbers
  * of those without a tracer, so that they begin at 1 for the next.  The main loop calls it periodically. */
 void emitter_poll_semaphores(struct emitter *emitter);

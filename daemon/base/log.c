@@ -17,6 +17,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of standard error; 
 static char unwritten[4 * LINE_MAX_BYTES + 33];		  /* rest of a line that was written in part */
 static size_t unwritten_size;
 static _Atomic uint64_t dropped_lines;
+static _Atomic bool muted;
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
 static void
@@ -78,6 +79,8 @@ log_write(enum log_level level, const char *format, ...)
 	va_list arguments;
 	int length;
 
+	if (atomic_load_explicit(&muted, memory_order_relaxed))
+		return;
 	va_start(arguments, format);
 	length = vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
@@ -96,4 +99,10 @@ uint64_t
 log_dropped(void)
 {
 	return atomic_load_explicit(&dropped_lines, memory_order_relaxed);
+}
+
+void
+log_mute(bool mute)
+{
+	atomic_store_explicit(&muted, mute, memory_order_relaxed);
 }

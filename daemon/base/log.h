@@ -37,6 +37,9 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 /* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Discards all lines from now on, or no longer: while an input is read again whose messages were logged before. */
+void log_mute(bool mute);
+
 /* Lines that were dropped because standard error was full: it is not read. */
 uint64_t log_dropped(void);
 

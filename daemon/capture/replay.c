@@ -262,6 +262,13 @@ replay_handle_record(u_char *user, const struct pcap_pkthdr *header, const u_cha
 	batch_commit_frame(batch);
 }
 
+/* Whether no further frame is needed. */
+static bool
+replay_is_over(const struct replay *replay)
+{
+	return loop_is_stopped(replay->loop) || batch_is_complete(replay->batch);
+}
+
 /* Handles signals, flushes the printer and shows the progress.  False: stop. */
 static bool
 replay_poll_loop(struct replay *replay)
@@ -335,7 +342,7 @@ replay_run_single(struct replay *replay)
 			replay_read_direct(file);
 		else
 			replay_read_libpcap(file);
-	} while (replay_poll_loop(replay) && !file->ended);
+	} while (replay_poll_loop(replay) && !file->ended && !batch_is_complete(replay->batch));
 }
 
 /* ------------------------------------------------------------------------------------------ merging and pacing */
@@ -536,18 +543,18 @@ replay_run_merged(struct replay *replay)
 
 	for (size_t i = 0; i < replay->count; i++)
 		replay_read_next(&replay->files[i]);
-	while (!loop_is_stopped(replay->loop) && (file = replay_oldest_file(replay)) != NULL) {
+	while (!replay_is_over(replay) && (file = replay_oldest_file(replay)) != NULL) {
 		uint64_t bound = replay_oldest_other(replay, file);
 
 		do {
-			if (replay->config->replay_speed > 0)
+			if (replay->config->replay_speed > 0 && file->next_time >= replay->config->from)
 				replay_wait_until_due(replay, file->next_time);
 			if (loop_is_stopped(replay->loop))
 				break;
 			*batch_next_frame(replay->batch) = file->next_frame;
 			batch_commit_frame(replay->batch);
 			replay_read_next(file);
-		} while (!file->ended && file->next_time < bound);
+		} while (!file->ended && file->next_time < bound && !replay_is_over(replay));
 	}
 	replay_flush_output(replay);
 }

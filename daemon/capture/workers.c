@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
@@ -249,6 +250,30 @@ workers_log_unmatched_prefixes(const struct workers *workers)
 		if (local_addrs_prefix_is_unmatched(workers->worker[0].local_addrs, i))
 			log_warning("--local %s matches no endpoint of the capture",
 				    row->kind->get(workers->config, row, i, buffer));
+}
+
+static void
+workers_format_time(uint64_t ns, char text[32])
+{
+	time_t seconds = (time_t)(ns / NANOSECONDS);
+	struct tm tm;
+	size_t length = gmtime_r(&seconds, &tm) != NULL ? strftime(text, 20, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
+
+	snprintf(text + length, 32 - length, ".%09uZ", (unsigned)(ns % NANOSECONDS));
+}
+
+void
+workers_log_empty_window(const struct workers *workers)
+{
+	uint64_t first, last;
+	char first_text[32], last_text[32];
+
+	if (!observer_window_is_empty(workers->worker[0].observer, &first, &last) || first == 0)
+		return;
+	workers_format_time(first, first_text);
+	workers_format_time(last, last_text);
+	log_warning("no packet is between --from and --to: the first one is of %s, the last one that was read of %s",
+		    first_text, last_text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- running */

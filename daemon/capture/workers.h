@@ -75,6 +75,9 @@ bool workers_start_inputs(struct workers *workers);
 /* Creates everything that needs no privileges; `selected`: the probes to print.  False with a message logged. */
 bool workers_make_observers(struct workers *workers, const bool selected[]);
 
+/* Logs that no packet of the replay was in the window of --from and --to. */
+void workers_log_empty_window(const struct workers *workers);
+
 /* Logs the prefixes of --local that contain no address of the packets observed so far by a replay. */
 void workers_log_unmatched_prefixes(const struct workers *workers);
 

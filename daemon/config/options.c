@@ -26,6 +26,21 @@ const struct option_row options_table[] = {
 	{.name = "pace", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_replay_speed,
 	 .argument = "SPEED", .optional = true, .min = 1e-6, .max = 1000000,
 	 .help = "replay at SPEED times the recorded speed (1 if omitted); default: as fast as possible"},
+	{.name = "from", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_time,
+	 .argument = "TIME", FIELD(from),
+	 .help = "replay the packets from TIME on (2026-11-22T19:40:00Z, or seconds since 1970)"},
+	{.name = "to", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_time,
+	 .argument = "TIME", FIELD(to),
+	 .help = "replay the packets before TIME"},
+	{.name = "lead-in", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_seconds,
+	 .argument = "SECONDS", .min = 0, .max = 31536000, .unit = 1e9, FIELD(lead_in),
+	 .help = "follow connections from SECONDS before --from on; default 600"},
+	{.name = "split", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_uint32,
+	 .argument = "NUMBER", .min = 1, .max = 9999, FIELD(split),
+	 .help = "write the frames to NUMBER captures, each connection whole in one of them, and exit"},
+	{.name = "write", .short_name = 'w', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string,
+	 .argument = "PREFIX", FIELD(write_prefix),
+	 .help = "the captures of --split are PREFIX-0001-of-0007.pcap and so on"},
 	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
 	 .argument = "SECONDS", .optional = true, .min = 0.001, .max = 31536000,
 	 .help = "start reading when a tracer has enabled its probes, or after SECONDS"},
@@ -231,6 +246,7 @@ config_set_defaults(struct config *config)
 	    .control_mode = 0660,
 	    .seccomp = true,
 	    .workers = 1,
+	    .lead_in = UINT64_C(600000000000),
 	    .snaplen = 262144, /* as in tcpdump: larger than any frame except BIG TCP's */
 	    .flow_limits = flow_limits_default(),
 	};
@@ -416,6 +432,56 @@ options_check_records(const struct config *config)
 	return false;
 }
 
+/* Whether the command line contains an option. */
+static bool
+options_are_given(const bool given[ROWS], const char *name)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strcmp(options_table[i].name, name) == 0)
+			return given[i];
+	return false;
+}
+
+/* Checks --split, which replaces a replay. */
+static bool
+options_check_split(const struct config *config, const bool given[ROWS])
+{
+	static const char *const excluded[] = {"print", "records", "pace", "wait-tracer", "wait-probes",
+					       "from", "to", "lead-in"};
+
+	if (config->split == 0 && config->write_prefix != NULL) {
+		log_error("-w needs --split");
+		return false;
+	}
+	if (config->split == 0)
+		return true;
+	if (config->write_prefix == NULL) {
+		log_error("--split needs -w PREFIX, for the names of the captures");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++) {
+		if (options_are_given(given, excluded[i])) {
+			log_error("--split only writes captures: --%s is for their replay", excluded[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+options_check_window(const struct config *config, const bool given[ROWS])
+{
+	if (options_are_given(given, "to") && config->to <= config->from) {
+		log_error("--to must be later than --from");
+		return false;
+	}
+	if (options_are_given(given, "lead-in") && !options_are_given(given, "from")) {
+		log_error("--lead-in needs --from");
+		return false;
+	}
+	return true;
+}
+
 /* Checks options against each other. */
 static bool
 options_check_combination(struct config *config, const bool given[ROWS])
@@ -447,7 +513,8 @@ options_check_combination(struct config *config, const bool given[ROWS])
 			  "see netobsd --help");
 		return false;
 	}
-	return options_check_scope(config, given) && options_check_standard_input(config);
+	return options_check_scope(config, given) && options_check_standard_input(config) &&
+	       options_check_split(config, given) && options_check_window(config, given);
 }
 
 /* Checks the values of the command line that may depend on others, or on the file. */

@@ -11,6 +11,7 @@ libdaemon_a_SOURCES += \
 	%D%/config_text.h \
 	%D%/formula_names.c \
 	%D%/formula_names.h \
+	%D%/option_time.c \
 	%D%/option_values.c \
 	%D%/options.c \
 	%D%/options.h \

@@ -123,6 +123,12 @@ batch_output_dropped(const struct batch *batch)
 	return batch->printer != NULL ? printer_dropped(batch->printer) : 0;
 }
 
+bool
+batch_is_complete(const struct batch *batch)
+{
+	return observer_is_complete(batch->observer);
+}
+
 void
 batch_stop_printing(struct batch *batch)
 {

@@ -43,6 +43,9 @@ bool batch_flush_output(struct batch *batch);
 bool batch_has_output(const struct batch *batch);
 uint64_t batch_output_dropped(const struct batch *batch);
 
+/* Whether further frames have no effect: see observer_is_complete(). */
+bool batch_is_complete(const struct batch *batch);
+
 /* Stops printing; other tracers are not affected. */
 void batch_stop_printing(struct batch *batch);
 

@@ -55,10 +55,12 @@ observe_on_connection_record(void *observer, const struct flow *flow, const stru
 {
 	struct observer *o = observer;
 
-	if (flow->local == 0)
+	if (flow->local == 0 || !observer_window_has_record(o, flow, record, reason))
 		return;
 	emitter_begin_timer(o->emitter, o->clock.now);
+	emitter_mute(o->emitter, false);
 	fire_connection(o->emitter, flow, record, reason);
+	emitter_mute(o->emitter, o->window.limited && o->window.phase != WINDOW_OPEN);
 	emitter_end_timer(o->emitter);
 	if (o->record_handler != NULL)
 		o->record_handler(o->record_context, flow, record, reason);

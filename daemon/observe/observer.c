@@ -37,6 +37,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->config = config;
 	o->local_addrs = local_addrs;
 	o->view = view;
+	observer_window_open(o, config);
 	o->logs_steps = partition == NULL || partition->index == 0;
 	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
@@ -186,11 +187,13 @@ observer_update_local_epoch(struct observer *o)
 	o->local_epoch = 1;
 }
 
-static void
+void
 observer_check_probes(struct observer *o)
 {
 	o->untraced = o->fast = true;
 	o->screened = false;
+	if (o->window.limited && o->window.phase != WINDOW_OPEN)
+		return;
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
 		if (!semaphores_enabled(probe))
 			continue;
@@ -237,6 +240,31 @@ observer_begin_batch(struct observer *o)
 }
 
 void
+observer_set_visitor(struct observer *o, observer_visitor *visit, void *context)
+{
+	o->visit = visit;
+	o->visit_context = context;
+}
+
+static void
+observe_visit(struct observer *o, const struct frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
+		o->visit(o->visit_context, &frames[i], o->clock.now);
+}
+
+void
+observe_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	if (__builtin_expect(o->visit != NULL, 0))
+		observe_visit(o, frames, count);
+	else if (__builtin_expect(o->window.limited, 0))
+		observe_window_span(o, frames, count);
+	else
+		pipeline_run(o, frames, count);
+}
+
+void
 observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
 	observer_begin_batch(o);
@@ -248,7 +276,7 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 	if (__builtin_expect(o->held != NULL, 0))
 		observe_held_frames(o, frames, count);
 	else
-		pipeline_run(o, frames, count);
+		observe_span(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
 	emitter_poll_semaphores(o->emitter);
 }

@@ -68,6 +68,16 @@ void observer_set_listener(struct observer *observer, const struct emitter_liste
 /* Sets what receives the records of connections, see emitter_set_record_sink(); flushes it. */
 void observer_set_record_sink(struct observer *observer, const struct record_sink *sink);
 bool observer_flush_records(struct observer *observer);
+/* From now on frames are not observed but passed to `visit`, in their order and with their packet time. */
+typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);
+void observer_set_visitor(struct observer *observer, observer_visitor *visit, void *context);
+
+/* Whether packet time is behind the window of --from and --to, so that no frame has an effect any more. */
+bool observer_is_complete(const struct observer *observer);
+
+/* Whether no frame was in the window; then also the packet times of the first frame, 0 if there was none, and of the
+ * latest. */
+bool observer_window_is_empty(const struct observer *observer, uint64_t *first, uint64_t *last);
 
 /* Sets the part of the feeds for firings, see emitter_set_feed(). */
 void observer_set_feed(struct observer *observer, struct feed_part *feed);

@@ -5,7 +5,6 @@
 
 #include "daemon/base/log.h"
 #include "daemon/observe/observer_internal.h"
-#include "daemon/observe/pipeline.h"
 
 /* The frame to decide about, and those behind it. */
 #define HELD_MAX (PACKET_CLOCK_LOOKAHEAD + 1)
@@ -51,7 +50,7 @@ observe_held_frames(struct observer *o, const struct frame *frames, unsigned cou
 		memcpy(joined + held->count, frames, count * sizeof joined[0]);
 	o->held = NULL;
 	o->batch_end = joined + held->count + count;
-	pipeline_run(o, joined, held->count + count);
+	observe_span(o, joined, held->count + count);
 	free(held);
 }
 

@@ -9,6 +9,7 @@
 #include "daemon/observe/observer.h"
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
+#include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
 #include "flow/record/flow_record.h"
 
@@ -21,6 +22,20 @@ struct packet_work {
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
 	bool ignored;	    /* a TCP segment that its receiver ignores */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
+};
+
+/* Where packet time is: see observer_window.c. */
+enum window_phase { WINDOW_SKIPPED, WINDOW_LEAD_IN, WINDOW_OPEN, WINDOW_BEHIND };
+
+/* The window of packet time in which probes fire. */
+struct observe_window {
+	bool limited; /* there is one; else the rest is not valid */
+	enum window_phase phase;
+	uint64_t lead_in, from, to; /* their beginnings; the end, ns */
+	uint64_t first;		    /* packet time of the first frame, 0 before */
+	uint64_t frames;	    /* in the window */
+	uint64_t next_check;	    /* behind the window: when to look again for connections of the window */
+	bool drained;		    /* there is none */
 };
 
 struct observer {
@@ -39,6 +54,9 @@ struct observer {
 	struct capture_lag lag;
 	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
+	struct observe_window window;
+	observer_visitor *visit; /* NULL: frames are observed */
+	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */
 	bool input_ended;
 	bool logs_steps;	    /* the first observer of a run logs steps of the clock */
@@ -68,6 +86,21 @@ bool observe_move_clock_irregularly(struct observer *o, const struct frame *fram
 
 /* observer_clock.c: observes the held frames, together with these. */
 void observe_held_frames(struct observer *o, const struct frame *frames, unsigned count);
+
+/* Observes frames of the present call, or passes them to the visitor. */
+void observe_span(struct observer *o, const struct frame *frames, unsigned count);
+
+/* observer_window.c: like observe_span() for a run with a window. */
+void observe_window_span(struct observer *o, const struct frame *frames, unsigned count);
+void observer_window_open(struct observer *o, const struct config *config);
+
+/* Whether a record belongs to the window: that of a connection that has ended by its last packet, and that of one that
+ * is open by the time of the report. */
+bool observer_window_has_record(const struct observer *o, const struct flow *flow, const struct flow_record *record,
+				enum record_reason reason);
+
+/* Determines which probes are enabled; in a window none is unless it is open. */
+void observer_check_probes(struct observer *o);
 
 /* observer_clock.c: the clock was stepped. */
 void observe_count_clock_step(struct observer *o);

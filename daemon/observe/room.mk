@@ -13,6 +13,7 @@ libdaemon_a_SOURCES += \
 	%D%/observer.h \
 	%D%/observer_clock.c \
 	%D%/observer_internal.h \
+	%D%/observer_window.c \
 	%D%/packet_clock.c \
 	%D%/packet_clock.h \
 	%D%/pipeline.c \

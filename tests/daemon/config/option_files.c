@@ -176,7 +176,8 @@ completion_row(const struct option_row *row)
 		return;
 	fputc('\t', stdout);
 	completion_option(row);
-	printf(") words=(%s) ;;\n", words_for(row->argument));
+	/* The prefix of file names, not of addresses. */
+	printf(") words=(%s) ;;\n", strcmp(row->name, "write") == 0 ? "-f" : words_for(row->argument));
 }
 
 /* The options of which the value is a list of known words, with commas in between. */

@@ -327,10 +327,101 @@ test_help(void **state)
 	free(text);
 }
 
+/* --from and --to: `text` is `seconds` and `ns` after 1970. */
+static void
+means_time(const char *text, uint64_t seconds, uint64_t ns)
+{
+	char line[128];
+
+	snprintf(line, sizeof line, "-r f --from %s", text);
+	takes(line);
+	if (config.from != seconds * 1000000000u + ns)
+		fail_msg("\"%s\" is %llu ns", text, (unsigned long long)config.from);
+}
+
+static void
+test_points_in_time(void **state)
+{
+	(void)state;
+	means_time("0", 0, 0);
+	means_time("1795376400", 1795376400, 0);
+	means_time("1795376400.5", 1795376400, 500000000);
+	means_time("1795376400.123456789", 1795376400, 123456789);
+	means_time("1795376400.1234567899", 1795376400, 123456789);
+	means_time("18446744072.999999999", 18446744072, 999999999);
+	means_time("2026-11-22T19:40:00Z", 1795376400, 0);
+	means_time("2026-11-22T19:40:00", 1795376400, 0);
+	means_time("2026-11-22T19:40Z", 1795376400, 0);
+	means_time("2026-11-22T19:40:00.000000001Z", 1795376400, 1);
+	means_time("2026-11-22T20:40:00.25+01:00", 1795376400, 250000000);
+	means_time("2026-11-22T14:10:00-0530", 1795376400, 0);
+	means_time("2026-11-22T20:40:00+01", 1795376400, 0);
+	means_time("1970-01-01", 0, 0);
+	means_time("2024-02-29", 1709164800, 0);
+	takes("-r f --to 1");
+	assert_int_equal(config.to, 1000000000);
+	assert_int_equal(config.from, 0);
+	takes("-r f");
+	assert_int_equal(config.to, 0);
+}
+
+static void
+test_times_that_are_none(void **state)
+{
+	static const char *const texts[] = {
+	    "now", "1.", ".5", "-1", "+1", "1e9", "0x10", "18446744073", "99999999999999999999", "1795376400Z",
+	    "2026-11-22T", "2026-11-22T19", "2026-11-22T19:40:00z", "2026-11-22T19:40:00.Z", "2026-11-22T24:00:00Z",
+	    "2026-11-22T19:60:00Z", "2026-11-22T19:40:60Z", "2026-13-22", "2026-00-22", "2026-11-31", "2025-02-29",
+	    "1969-12-31", "1970-01-01T00:00:00+01:00", "26-11-22", "2026-11-22T19:40:00+1", "2026-11-22T19:40:00+01:",
+	    "2026-11-22T19:40:00+24:00", "2026-11-22T19:40:00Zx", "2026-11-22T19:40:00+01:00x"};
+	char line[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		snprintf(line, sizeof line, "-r f --from %s", texts[i]);
+		refuses(line, "expected a time such as 2026-11-22T19:40:00.5Z");
+	}
+}
+
+static void
+test_window(void **state)
+{
+	(void)state;
+	takes("-r f --from 10 --to 10.000000001 --lead-in 0");
+	assert_int_equal(config.lead_in, 0);
+	takes("-r f --from 10");
+	assert_true(config.lead_in == UINT64_C(600000000000));
+	refuses("-r f --from 10 --to 10", "--to must be later than --from");
+	refuses("-r f --from 10 --to 9", "--to must be later than --from");
+	refuses("-r f --to 0", "--to must be later than --from");
+	refuses("-r f --lead-in 5", "--lead-in needs --from");
+	refuses("-r f --from 5 --lead-in -1", "expected a number from 0 to 31536000");
+	refuses("-i lo --from 5", "--from is for files");
+}
+
+static void
+test_split(void **state)
+{
+	(void)state;
+	takes("-r f --split 7 -w p");
+	assert_int_equal(config.split, 7);
+	assert_string_equal(config.write_prefix, "p");
+	refuses("-r f --split 0 -w p", "expected a whole number from 1 to 9999");
+	refuses("-r f --split 10000 -w p", "expected a whole number from 1 to 9999");
+	refuses("-r f --split 7", "--split needs -w PREFIX");
+	refuses("-r f -w p", "-w needs --split");
+	refuses("-r f --split 7 -w p --from 1", "--split only writes captures: --from is for their replay");
+	refuses("-i lo --split 7 -w p", "--split is for files");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_points_in_time),
+	    cmocka_unit_test(test_times_that_are_none),
+	    cmocka_unit_test(test_window),
+	    cmocka_unit_test(test_split),
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_times),    cmocka_unit_test(test_records),

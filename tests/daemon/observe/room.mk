@@ -10,8 +10,10 @@ unit_tests += \
 
 shell_tests += \
 	%D%/clock.sh \
-	%D%/one_probe.sh
+	%D%/one_probe.sh \
+	%D%/window.sh
 
 quick_shell_tests += \
 	%D%/clock.sh \
-	%D%/one_probe.sh
+	%D%/one_probe.sh \
+	%D%/window.sh

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/split/split.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pcap/pcap.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/loop.h"
+#include "daemon/capture/workers.h"
+#include "daemon/confine/landlock.h"
+#include "daemon/confine/privileges.h"
+#include "daemon/confine/sandbox.h"
+#include "daemon/observe/observer.h"
+#include "daemon/split/split_files.h"
+#include "daemon/split/split_groups.h"
+#include "daemon/split/split_keys.h"
+
+#define HASH_PRIME UINT64_C(0x9e3779b97f4a7c15)
+
+/* What the child reports, in memory that both processes share. */
+struct split_report {
+	bool complete; /* the whole input was split, or everything before its damage */
+	uint64_t joined_keys;
+	struct split_file_counters captures[];
+};
+
+/* Frames of a pass: their number, and a hash of their lengths and times. */
+struct split_pass {
+	struct workers *workers;
+	uint64_t frames, hash;
+	uint64_t end; /* packet time at which the input ends */
+};
+
+/* The child. */
+struct split_child {
+	struct config config; /* for the passes */
+	struct privileges privileges;
+	struct loop *loop;
+	struct watch *signals[3];
+	bool reads_stdin;
+	off_t start_of_stdin; /* its file offset before the first pass */
+	struct split_pass first, second;
+	struct split_groups *groups;
+	struct split_dissector *dissector;
+	struct split_files *files;
+	unsigned count; /* captures */
+	struct split_report *report;
+	bool failed;
+};
+
+static bool
+split_log_out_of_memory(void)
+{
+	log_error("out of memory");
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the frames */
+
+static void
+split_pass_count(struct split_pass *pass, const struct frame *frame, uint64_t now)
+{
+	uint64_t lengths = (uint64_t)frame->caplen << 32 | frame->len;
+
+	pass->frames++;
+	pass->hash = ((pass->hash ^ now) * HASH_PRIME ^ lengths) * HASH_PRIME;
+	pass->end = now;
+}
+
+static void
+split_fail(struct split_child *child)
+{
+	child->failed = true;
+	loop_stop(child->loop);
+}
+
+/* First pass. */
+static void
+split_join_frame(void *context, const struct frame *frame, uint64_t now)
+{
+	struct split_child *child = context;
+	struct split_keys keys;
+
+	if (child->failed)
+		return;
+	split_pass_count(&child->first, frame, now);
+	split_keys_of_frame(child->dissector, frame, now, &keys);
+	for (unsigned i = 1; i < keys.count; i++) {
+		if (split_groups_join(child->groups, keys.key[0], keys.key[i]))
+			continue;
+		if (errno == E2BIG)
+			log_error("more than %u connections are tied together by tunnels, fragments or SCTP: split a "
+				  "part of the capture at a time",
+				  SPLIT_GROUPS_KEYS_MAX);
+		else
+			split_log_out_of_memory();
+		split_fail(child);
+		return;
+	}
+}
+
+/* Second pass.  Frames that were appended to the file meanwhile are not written. */
+static void
+split_write_frame(void *context, const struct frame *frame, uint64_t now)
+{
+	struct split_child *child = context;
+	struct split_keys keys;
+	uint64_t group;
+
+	if (child->failed || child->second.frames == child->first.frames)
+		return;
+	split_pass_count(&child->second, frame, now);
+	split_keys_of_frame(child->dissector, frame, now, &keys);
+	group = split_groups_find(child->groups, keys.key[0]);
+	if (!split_files_write(child->files, (unsigned)((group >> 32) * child->count >> 32), frame, now))
+		split_fail(child);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the child */
+
+/* The passes need no connections, and no probe fires. */
+static void
+split_set_config(struct config *plain, const struct config *config)
+{
+	*plain = *config;
+	plain->flow_limits.flows = 16;
+	plain->view = VIEW_BOTH;
+	plain->print = PRINT_OFF;
+	plain->local_prefix_count = 0;
+}
+
+static void
+split_on_stop(void *loop)
+{
+	loop_stop(loop);
+}
+
+static bool
+split_watch_signals(struct split_child *child)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t set;
+
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		child->signals[i] = loop_watch_stop_signal(child->loop, numbers[i], split_on_stop, child->loop);
+		if (child->signals[i] == NULL) {
+			log_error("cannot watch for signals");
+			return false;
+		}
+	}
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sigaddset(&set, numbers[i]);
+	return sigprocmask(SIG_UNBLOCK, &set, NULL) == 0;
+}
+
+/* Each file is read twice, so it must be a plain file. */
+static bool
+split_check_inputs(struct split_child *child)
+{
+	for (size_t i = 0; child->config.capture_paths[i] != NULL; i++) {
+		const char *path = child->config.capture_paths[i];
+		bool standard = strcmp(path, "-") == 0;
+		struct stat status;
+		int error = standard ? fstat(STDIN_FILENO, &status) : stat(path, &status);
+
+		child->reads_stdin |= standard;
+		if (error == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+			log_error("--split reads its input twice, and %s is no file: store it in a file first",
+				  standard ? "standard input" : path);
+			return false;
+		}
+	}
+	if (child->reads_stdin)
+		child->start_of_stdin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return true;
+}
+
+static bool
+split_open(struct split_child *child)
+{
+	child->groups = split_groups_new();
+	if (child->groups == NULL)
+		return split_log_out_of_memory();
+	child->loop = loop_new();
+	if (child->loop == NULL || !split_watch_signals(child) || !split_check_inputs(child))
+		return false;
+	child->first.workers = workers_open(&child->config, child->loop, false);
+	if (child->first.workers == NULL)
+		return false;
+	child->second.workers = workers_open(&child->config, child->loop, false);
+	return child->second.workers != NULL;
+}
+
+/* Gives up everything that is not needed to read the open files and to write to the open captures. */
+static bool
+split_confine(struct split_child *child)
+{
+	return privileges_drop(&child->privileges) &&
+	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(false))) &&
+	       landlock_enter();
+}
+
+static const char *
+split_link_name(int link_type)
+{
+	const char *name = pcap_datalink_val_to_name(link_type);
+
+	return name != NULL ? name : "without a name";
+}
+
+/* A pcap file has one link type. */
+static bool
+split_check_link_types(const struct split_child *child, int *link_type)
+{
+	size_t count;
+	const int *types = input_link_types(child->first.workers->worker[0].input, &count);
+
+	*link_type = types[0];
+	for (size_t i = 1; i < count; i++) {
+		if (types[i] == types[0])
+			continue;
+		log_error("%s has link type %s and %s has %s: split files of different link types one by one",
+			  child->config.capture_paths[0], split_link_name(types[0]), child->config.capture_paths[i],
+			  split_link_name(types[i]));
+		return false;
+	}
+	return true;
+}
+
+static enum input_result
+split_read(struct split_child *child, struct split_pass *pass, observer_visitor *visit)
+{
+	enum input_result result;
+
+	if (!workers_make_observers(pass->workers, NULL))
+		return INPUT_FAILED;
+	child->dissector = split_dissector_new(pass == &child->first);
+	if (child->dissector == NULL) {
+		split_log_out_of_memory();
+		return INPUT_FAILED;
+	}
+	observer_set_visitor(pass->workers->worker[0].observer, visit, child);
+	result = workers_run(pass->workers);
+	split_dissector_free(child->dissector);
+	workers_free(pass->workers);
+	pass->workers = NULL;
+	return child->failed || loop_is_stopped(child->loop) ? INPUT_FAILED : result;
+}
+
+/* Reads the input again and writes the captures.  Messages about the input were logged in the first pass. */
+static bool
+split_write(struct split_child *child)
+{
+	bool good, same;
+
+	if (child->reads_stdin && lseek(STDIN_FILENO, child->start_of_stdin, SEEK_SET) < 0) {
+		log_error("cannot read standard input again: %s", strerror(errno));
+		return false;
+	}
+	log_mute(true);
+	good = workers_start_inputs(child->second.workers) &&
+	       split_read(child, &child->second, split_write_frame) != INPUT_FAILED;
+	log_mute(false);
+	split_files_log_error(child->files);
+	if (child->failed || loop_is_stopped(child->loop))
+		return false;
+	same = good && child->second.frames == child->first.frames && child->second.hash == child->first.hash;
+	if (!same)
+		log_error("the input changed while it was read");
+	return same && split_files_end(child->files, child->first.end);
+}
+
+static enum input_result
+split_run_passes(struct split_child *child)
+{
+	enum input_result result;
+	int link_type;
+
+	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->first.workers) ||
+	    !split_check_link_types(child, &link_type) || !split_files_begin(child->files, link_type))
+		return INPUT_FAILED;
+	result = split_read(child, &child->first, split_join_frame);
+	if (result == INPUT_FAILED || !split_write(child))
+		return INPUT_FAILED;
+	child->report->joined_keys = split_groups_count(child->groups);
+	child->report->complete = true;
+	return result;
+}
+
+/* Ends the process; the exit status is an enum input_result. */
+static _Noreturn void
+split_child_main(struct split_child *child)
+{
+	enum input_result result;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	result = split_run_passes(child);
+	if (child->loop != NULL && loop_is_stopped(child->loop) && !child->failed)
+		log_error("stopped before the end of the input");
+	workers_free(child->first.workers);
+	workers_free(child->second.workers);
+	split_groups_free(child->groups);
+	for (size_t i = 0; i < sizeof child->signals / sizeof child->signals[0]; i++)
+		watch_free(child->signals[i]);
+	loop_free(child->loop);
+	_exit((int)result);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the parent */
+
+/* Waits for the child; passes signals on. */
+static enum input_result
+split_wait(pid_t child, const sigset_t *signals)
+{
+	int status, number;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		number = sigwaitinfo(signals, NULL);
+		if (number > 0 && number != SIGCHLD)
+			kill(child, SIGTERM);
+	}
+	if (WIFSIGNALED(status))
+		log_error("the process that reads the input was ended by signal %d (%s)", WTERMSIG(status),
+			  strsignal(WTERMSIG(status)));
+	return WIFEXITED(status) ? (enum input_result)WEXITSTATUS(status) : INPUT_FAILED;
+}
+
+static enum input_result
+split_start_child(struct split_child *child)
+{
+	sigset_t signals;
+	pid_t pid;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	pid = fork();
+	if (pid == 0)
+		split_child_main(child);
+	if (pid < 0) {
+		log_error("cannot start a process: %s", strerror(errno));
+		return INPUT_FAILED;
+	}
+	return split_wait(pid, &signals);
+}
+
+static void
+split_log_result(const struct config *config, const struct split_report *report, unsigned count)
+{
+	uint64_t frames = 0, least = UINT64_MAX, most = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t n = report->captures[i].frames;
+
+		frames += n;
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	log_notice("split %llu frames into %u captures %s-*-of-%04u.pcap, the smallest of %llu frames, the largest of "
+		   "%llu; %s.json lists them",
+		   (unsigned long long)frames, count, config->write_prefix, count, (unsigned long long)least,
+		   (unsigned long long)most, config->write_prefix);
+}
+
+enum input_result
+split_run(const struct config *config)
+{
+	unsigned count = config->split;
+	size_t size = sizeof(struct split_report) + count * sizeof(struct split_file_counters);
+	struct split_child child = {.count = count};
+	enum input_result result;
+
+	split_set_config(&child.config, config);
+	if (!privileges_plan(config, &child.privileges))
+		return INPUT_FAILED;
+	child.report = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (child.report == MAP_FAILED) {
+		split_log_out_of_memory();
+		return INPUT_FAILED;
+	}
+	child.files = split_files_create(config->write_prefix, count, child.report->captures);
+	if (child.files == NULL)
+		return INPUT_FAILED;
+	result = split_start_child(&child);
+	if (result != INPUT_FAILED && child.report->complete) {
+		if (!split_files_publish(child.files))
+			return INPUT_FAILED;
+		split_log_result(config, child.report, count);
+		return result;
+	}
+	split_files_discard(child.files);
+	return INPUT_FAILED;
+}

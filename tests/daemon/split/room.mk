@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_split_groups
+shell_tests += \
+	%D%/split.sh
+quick_shell_tests += \
+	%D%/split.sh

@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --split: which frames are in which capture, messages, exit statuses, and that no file is left if anything fails.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+chmod 755 "$tmp" # netobsd that is started as root changes its user
+file=$top/tests/captures/home-network.pcap
+directory=$tmp/split
+
+# fresh: an empty directory for the captures
+fresh() {
+	rm -rf "$directory"
+	mkdir "$directory" || exit 99
+}
+
+# refuses NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, logs PATTERN, and leaves no file
+refuses() {
+	refuses_name=$1 refuses_status=$2 refuses_pattern=$3
+	shift 3
+	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	refuses_got=$?
+	ls -A "$directory" >>"$tmp/out"
+	if [ "$refuses_got" -eq "$refuses_status" ] && grep -q -- "^netobsd: .*$refuses_pattern" "$tmp/err" &&
+		[ ! -s "$tmp/out" ]; then
+		ok "$refuses_name"
+	else
+		echo "status $refuses_got, wanted $refuses_status, no file, and: $refuses_pattern" >"$tmp/why"
+		not_ok "$refuses_name" "$tmp/why" "$tmp/err" "$tmp/out"
+	fi
+}
+
+# records FILE...: the records of pcap files in the byte order of this machine: time in ns, lengths and bytes, one a line
+records() {
+	python3 - "$@" <<'PYTHON'
+import struct, sys
+for name in sys.argv[1:]:
+    data = open(name, "rb").read()
+    unit = 1 if data[:4] == struct.pack("=I", 0xa1b23c4d) else 1000
+    at = 24
+    while at < len(data):
+        seconds, fraction, caplen, length = struct.unpack("=IIII", data[at:at + 16])
+        if caplen > 0:
+            print(seconds * 10**9 + fraction * unit, caplen, length, data[at + 16:at + 16 + caplen].hex())
+        at += 16 + caplen
+PYTHON
+}
+
+# ------------------------------------------------------------------------------------------------------------- frames
+
+fresh
+check "one capture" "$netobsd" --split 1 -r "$file" -w "$directory/one"
+records "$file" >"$tmp/whole"
+records "$directory/one-0001-of-0001.pcap" >"$tmp/got"
+check "it has the frames of the input in their order" cmp "$tmp/whole" "$tmp/got"
+
+fresh
+check "seven captures" "$netobsd" --split 7 -r "$file" -w "$directory/seven"
+is "their names" "$(cd "$directory" && echo *)" "$(for i in 1 2 3 4 5 6 7; do
+	printf 'seven-000%d-of-0007.pcap ' $i
+done)seven.json"
+for i in "$directory"/*.pcap; do
+	records "$i" >"$tmp/part"
+	# The frames of a capture are those of the input in the same order: a subsequence.
+	awk 'NR == FNR { line[NR] = $0; n = NR; next } { while (++at <= n && line[at] != $0) { } if (at > n) exit 1 }' \
+		"$tmp/whole" "$tmp/part" || echo "$i"
+done >"$tmp/order"
+is "each has its frames in the order of the input" "$(cat "$tmp/order")" ""
+records "$directory"/*.pcap | sort >"$tmp/got"
+sort "$tmp/whole" >"$tmp/wanted"
+check "together they have every frame once" cmp "$tmp/wanted" "$tmp/got"
+check "the list of captures counts their frames and bytes" python3 - "$directory" <<'PYTHON'
+import json, os, sys
+listed = json.load(open(sys.argv[1] + "/seven.json"))
+assert listed["split"] == 7 and len(listed["captures"]) == 7
+for capture in listed["captures"]:
+    assert os.path.getsize(f"{sys.argv[1]}/seven-{capture['capture']}.pcap") == capture["bytes"]
+assert sum(capture["frames"] for capture in listed["captures"]) == listed["frames"] > 0
+assert sum(capture["frames"] > 0 for capture in listed["captures"]) > 3, "badly distributed"
+PYTHON
+
+fresh
+gzip -c "$file" >"$tmp/whole.pcap.gz"
+"$netobsd" --split 7 -r "$tmp/whole.pcap.gz" -w "$directory/seven" 2>/dev/null
+records "$directory"/*.pcap | sort >"$tmp/got"
+check "compressed input" cmp "$tmp/wanted" "$tmp/got"
+fresh
+"$netobsd" --split 7 -r - -w "$directory/seven" <"$file" 2>/dev/null
+records "$directory"/*.pcap | sort >"$tmp/got"
+check "a file as standard input" cmp "$tmp/wanted" "$tmp/got"
+fresh
+"$netobsd" --split 2 -r "$file" -w "$directory/tcp" tcp 2>/dev/null
+"$netobsd" -r "$file" --summary tcp 2>&1 | awk '$1 == "frames" { print $2 }' >"$tmp/wanted"
+is "a filter" "$(records "$directory"/*.pcap | wc -l)" "$(cat "$tmp/wanted")"
+
+# -------------------------------------------------------------------------------------------------------- no file left
+
+fresh
+refuses "K = 0" 1 "expected a whole number from 1 to 9999" --split 0 -r "$file" -w "$directory/x"
+refuses "K is no number" 1 "expected a whole number from 1 to 9999" --split two -r "$file" -w "$directory/x"
+refuses "no prefix" 1 "needs -w PREFIX" --split 2 -r "$file"
+refuses "a prefix alone" 1 "needs --split" -r "$file" -w "$directory/x"
+refuses "an interface" 1 "is for files" --split 2 -i lo -w "$directory/x"
+refuses "a printer" 1 "only writes captures: --print" --split 2 -r "$file" -w "$directory/x" --print
+refuses "a missing directory" 1 "cannot create .*: No such file or directory" --split 2 -r "$file" \
+	-w "$directory/none/x"
+refuses "a missing input" 1 "cannot read $tmp/none: No such file" --split 2 -r "$tmp/none" -w "$directory/x"
+refuses "an input that is no capture" 1 "is not a readable capture" --split 2 -r "$0" -w "$directory/x"
+refuses "different link types" 1 "has link type EN10MB and .* has LINUX_SLL2" --split 2 -r "$file" \
+	-r "$top/tests/captures/sll2.pcap" -w "$directory/x"
+mkfifo "$tmp/pipe"
+refuses "a pipe" 1 "reads its input twice, and $tmp/pipe is no file" --split 2 -r "$tmp/pipe" -w "$directory/x"
+limited=$netobsd
+netobsd=$tmp/limited
+printf "#!/bin/sh\nexec prlimit \$limit %s \"\$@\"\n" "$limited" >"$netobsd"
+chmod 755 "$netobsd"
+export limit=--nofile=100:100
+refuses "more captures than descriptors" 1 "at most 100 are allowed" --split 90 -r "$file" -w "$directory/x"
+export limit=--fsize=8192
+refuses "a capture that is too large" 1 "cannot write .*: File too large" --split 2 -r "$file" -w "$directory/x"
+netobsd=$limited
+
+fresh
+: >"$directory/x-0002-of-0002.pcap"
+"$netobsd" --split 2 -r "$file" -w "$directory/x" 2>"$tmp/err"
+is "a capture that exists is kept: the exit status" $? 1
+check "the message" grep -q "x-0002-of-0002.pcap exists already" "$tmp/err"
+is "it is the only file" "$(ls -A "$directory")" x-0002-of-0002.pcap
+
+# A full disk: a file system of its own, if this user may mount one.
+fresh
+if mount -t tmpfs -o size=64k,mode=755 netobs-test "$directory" 2>/dev/null; then
+	refuses "a full disk" 1 "cannot write .*: No space left on device" --split 2 -r "$file" -w "$directory/x"
+	umount "$directory"
+else
+	skip "a full disk" "no permission to mount a file system"
+fi
+
+# ------------------------------------------------------------------------------------------------------------- damage
+
+fresh
+head -c 100000 "$file" >"$tmp/cut.pcap"
+"$netobsd" --split 3 -r "$tmp/cut.pcap" -w "$directory/cut" 2>"$tmp/err"
+is "damaged input: the exit status" $? 2
+is "the message appears once" "$(grep -c "ends unexpectedly or is damaged" "$tmp/err")" 1
+records "$directory"/*.pcap | sort >"$tmp/got"
+"$netobsd" -r "$tmp/cut.pcap" --summary 2>&1 | awk '$1 == "frames" { print $2 }' >"$tmp/wanted"
+is "everything before the damage is split" "$(wc -l <"$tmp/got")" "$(cat "$tmp/wanted")"
+
+# A signal while the input is read.  If it arrives too late, all files are there.
+python3 - "$tmp/long.pcap" <<'PYTHON' || exit 99
+import struct, sys
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    out.write((struct.pack("<IIII", 1000, 0, 60, 60) + bytes(60)) * 1000000)
+PYTHON
+for signal in TERM KILL; do
+	fresh
+	"$netobsd" --split 2 -r "$tmp/long.pcap" -w "$directory/x" 2>"$tmp/err" &
+	process=$!
+	wait_while $process test -e "$directory/x.json.$process.tmp"
+	kill -$signal $process 2>/dev/null
+	wait $process 2>/dev/null
+	status=$?
+	note "status $status: $(cat "$tmp/err")"
+	files=$(find "$directory" -name '*.pcap' -o -name '*.json' | wc -l)
+	[ $status -eq 0 ] && wanted=3 || wanted=0
+	is "SIG$signal: all files are there or none" "$files" "$wanted"
+done
+tap_done
