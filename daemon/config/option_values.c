@@ -201,7 +201,7 @@ value_set_minutes(struct config *config, const struct option_row *row, const cha
 	}
 	value_format_limit(row->min, min);
 	value_format_limit(row->max, max);
-	snprintf(error, size, "expected 0 or a time from %s to %s seconds: minutes, or with a unit such as 90s, 5m or 1h",
+	snprintf(error, size, "expected 0 or a time from %s to %s seconds: minutes, or with a unit as in 90s, 5m, 1h",
 		 min, max);
 	return false;
 }
