@@ -8,6 +8,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* What is hashed behind the addresses: ports, protocol, version, address space, kind of origin, origin. */
+#define ORIGIN_SIZE (2 + 2 + 1 + 1 + 2 + 1 + 8)
+
 static uint8_t *
 put_network_order(uint8_t *at, uint64_t value, unsigned bytes)
 {
@@ -23,10 +26,12 @@ put_bytes(uint8_t *at, const void *bytes, size_t n)
 	return at + n;
 }
 
+/* The length passed to XXH3 is a constant, so that gcc does not compile the branches for other lengths, and warn that
+ * they read behind the array. */
 uint64_t
 connection_uid(const struct flow_key *key, const struct connection_origin *origin)
 {
-	uint8_t bytes[sizeof key->addr + 17], *at = put_bytes(bytes, key->addr, sizeof key->addr);
+	uint8_t bytes[sizeof key->addr + ORIGIN_SIZE], *at = put_bytes(bytes, key->addr, sizeof key->addr);
 
 	at = put_network_order(at, key->port[0], 2);
 	at = put_network_order(at, key->port[1], 2);
@@ -34,8 +39,8 @@ connection_uid(const struct flow_key *key, const struct connection_origin *origi
 	*at++ = key->version;
 	at = put_network_order(at, key->address_space, 2);
 	*at++ = origin->isn_known;
-	at = put_network_order(at, origin->isn_known ? origin->isn : origin->start, 8);
-	return XXH3_64bits(bytes, (size_t)(at - bytes));
+	put_network_order(at, origin->isn_known ? origin->isn : origin->start, 8);
+	return XXH3_64bits(bytes, sizeof bytes);
 }
 
 /* The key has the order that the Community ID requires: the smaller address first, or the smaller port. */
