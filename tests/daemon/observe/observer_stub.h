@@ -19,11 +19,4 @@ observer_clear(struct observer *observer)
 	(void)observer;
 }
 
-bool
-observer_flush_records(struct observer *observer)
-{
-	(void)observer;
-	return true;
-}
-
 #endif
