@@ -232,10 +232,10 @@ def row_memory(b):
         b.print_row("memory", "1,000,000 connections: resident", total, "MB", "at most 300", total <= 300)
 
 
-def memory_of(b, packets, at_once, options):
+def memory_of(b, packets, at_once, options, *more):
     """Number of connections at the end of a capture, and the maximum resident set."""
     path = b.trace(packets, at_once, "-t", "100", "-u", "0", "-l", "40", *options)
-    size = median([run(b.replay(path)) for _ in range(3)], "memory")
+    size = median([run(b.replay(path, *more)) for _ in range(3)], "memory")
     flows = flows_of(b, path)
     b.drop(path)
     return flows, size
@@ -346,6 +346,41 @@ def row_formulas(b):
     b.print_row("formulas", "predicate in bpftrace / formula", times, "", "at least 20", times >= 20)
 
 
+def row_records(b):
+    """Connection records: counting them, and writing them as JSON, against a replay without."""
+    trace, out = b.standard(), b.path("records.jsonl")
+    commands = {
+        "floor": [os.path.join(b.build, "bench/pcap_floor"), trace],
+        "plain": b.replay(trace),
+        "kept": b.replay(trace, "--formula", "never = connection-end where cr_end == 0"),
+        "unwritten": b.replay(trace, "--records=/dev/null", "--format", "json"),
+        "written": b.replay(trace, "--records=" + out),
+    }
+    runs = in_turns(commands, b.args.rounds)
+    with open(out, "rb") as written:
+        lines = sum(block.count(b"\n") for block in iter(lambda: written.read(1 << 20), b""))
+    size = os.path.getsize(out)
+    os.unlink(out)
+
+    def more(name, than):
+        return statistics.median((a.cpu - z.cpu) / f.cpu for a, z, f in zip(runs[name], runs[than], runs["floor"]))
+
+    b.print_row("records", "records of %d packets" % b.args.packets, lines, "")
+    b.print_row("records", "bytes of a record as JSON", size / lines, "bytes")
+    b.print_row("records", "counting, cpu, of the floor", more("kept", "plain"), "x", "at most 0.3",
+                more("kept", "plain") <= 0.3)
+    b.print_row("records", "counting and writing to a file, cpu, of the floor", more("written", "plain"), "x",
+                "at most 0.3", more("written", "plain") <= 0.3)
+    cost = statistics.median((a.cpu - z.cpu) for a, z in zip(runs["unwritten"], runs["kept"]))
+    rate = lines / max(cost, 1e-9)
+    b.print_row("records", "records filled, sorted and formatted per second of cpu", rate, "/s", "at least 1,000,000",
+                rate >= 1000000)
+    few, many = (memory_of(b, count * 4, count, ("-r", "1000"), "--formula", "never = connection-end where cr_end == 0")
+                 for count in (b.args.many // 10, b.args.many))
+    per = (many[1] - few[1]) / (many[0] - few[0])
+    b.print_row("records", "a connection more, with data, with its record", per, "bytes", "at most 384", per <= 384)
+
+
 def row_live(b):
     """Live capture against tcpdump (bench/live.py)."""
     live.row_live(b, Failure)
@@ -365,6 +400,7 @@ ROWS = {
     "probes": row_probes,
     "print": row_print,
     "formulas": row_formulas,
+    "records": row_records,
     "live": row_live,
     "workers": row_workers,
 }
