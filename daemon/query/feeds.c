@@ -142,7 +142,8 @@ feeds_on_wakeup(void *context)
 {
 	struct feeds *feeds = context;
 
-	atomic_store_explicit(&feeds->woken, false, memory_order_seq_cst);
+	/* Exchanged, not stored, so that the lines of a worker that found `woken` set are visible from here on. */
+	(void)atomic_exchange_explicit(&feeds->woken, false, memory_order_acq_rel);
 	for (unsigned i = 0; i < FEEDS_MAX; i++)
 		if (feeds->clients[i] != NULL)
 			feed_client_on_wakeup(feeds->clients[i]);
