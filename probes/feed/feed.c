@@ -12,14 +12,15 @@
 #include "probes/print/print_fields.h"
 #include "probes/sites.h"
 
-/* Least bytes of the queue of a part: two of the longest lines, and a quarter, which a gap leaves free. */
-#define PART_QUEUE_LEAST (4 * (size_t)PRINT_LINE_MAX)
+/* Least bytes of the queue of a part: the longest line fits behind a gap, which leaves a quarter free. */
+#define PART_QUEUE_LEAST (2 * (size_t)PRINT_LINE_MAX)
 
 /* Longest name or wildcard; longer ones select nothing. */
 #define NAME_MAX_LENGTH 256
 
 struct feed {
 	unsigned place; /* in the set */
+	bool large;	/* its queues have FEED_QUEUE_SIZE bytes */
 	enum print_format format;
 	bool probes[PROBE_COUNT];
 	char *names;
@@ -154,13 +155,24 @@ feed_names_select(const char *names, const char *name)
 	}
 }
 
-/* Bytes of the queue of one part: the largest power of 2 with which all fit. */
-static size_t
-feed_part_queue_size(unsigned parts)
+/* Whether a further feed may be large. */
+static bool
+feed_set_has_large(const struct feed_set *set)
 {
-	size_t size = FEED_QUEUE_SIZE;
+	unsigned large = 0;
 
-	while (size > PART_QUEUE_LEAST && size * parts > FEED_QUEUE_SIZE)
+	for (unsigned i = 0; i < FEEDS_MAX; i++)
+		large += set->feeds[i] != NULL && set->feeds[i]->large;
+	return large < FEEDS_LARGE;
+}
+
+/* Bytes of the queue of one part: the largest power of 2 with which those of all parts fit in `total`. */
+static size_t
+feed_part_queue_size(unsigned parts, size_t total)
+{
+	size_t size = total;
+
+	while (size > PART_QUEUE_LEAST && size * parts > total)
 		size /= 2;
 	return size;
 }
@@ -170,17 +182,20 @@ feed_allocate(const struct feed_set *set, const struct feed_choice *choice)
 {
 	struct feed *feed =
 	    aligned_alloc(_Alignof(struct feed), sizeof *feed + set->part_count * sizeof feed->queues[0]);
+	size_t queue_size;
 
 	if (feed == NULL)
 		return NULL;
 	memset(feed, 0, sizeof *feed + set->part_count * sizeof feed->queues[0]);
 	feed->format = choice->json ? PRINT_JSON : PRINT_TEXT;
 	feed->part_count = set->part_count;
+	feed->large = feed_set_has_large(set);
+	queue_size =
+	    feed_part_queue_size(set->part_count, feed->large ? FEED_QUEUE_SIZE : FEED_QUEUE_SIZE_SMALL);
 	feed->names = strdup(choice->names);
 	memcpy(feed->probes, choice->probes, sizeof feed->probes);
 	for (unsigned i = 0; i < set->part_count; i++)
-		if (feed->names == NULL ||
-		    !feed_queue_open(&feed->queues[i], feed_part_queue_size(set->part_count), choice->json)) {
+		if (feed->names == NULL || !feed_queue_open(&feed->queues[i], queue_size, choice->json)) {
 			feed_free(feed);
 			return NULL;
 		}

@@ -20,8 +20,11 @@
 /* Most feeds. */
 #define FEEDS_MAX 128u
 
-/* Most bytes that wait in a feed, in all its parts together: whole lines of 2500 TCP segments. */
-#define FEED_QUEUE_SIZE ((size_t)4 * 1024 * 1024)
+/* Most bytes that wait in a feed, in all its parts together: whole lines of 2500 TCP segments.  Further feeds have small
+ * queues, so that all feeds together have at most 62 MiB with 8 parts, and 272 MiB with 64. */
+#define FEED_QUEUE_SIZE	      ((size_t)4 * 1024 * 1024)
+#define FEED_QUEUE_SIZE_SMALL ((size_t)256 * 1024)
+#define FEEDS_LARGE	      8u
 
 struct feed_part;
 struct feed_set;

@@ -152,7 +152,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	reserved=$(awk '/memory reserved/ { for (i = 2; i <= NF; i++) if ($i == "MiB") total += $(i - 1); printf "%.0f", total }' "$tmp/err")
 	# The capture buffers are resident, too, but they belong to the kernel, and MemoryMax does not count them.
 	resident=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$main/status")
-	need=$((reserved + resident / 1024))
+	streams=300 # 128 of them, with 64 workers: netobsctl(8)
+	need=$((reserved + resident / 1024 + streams))
 	limit=$(setting MemoryMax)
 	check "MemoryMax is enough for 64 workers, $need MiB" test "$need" -le "$((${limit:-0}))"
 	kill "$main"

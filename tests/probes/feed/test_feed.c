@@ -273,6 +273,47 @@ test_most(void **state)
 		remove_feed(feeds[i]);
 }
 
+/* The bytes that wait in all feeds, after each has lost lines. */
+static size_t
+fill_feeds(struct feed *const feeds[FEEDS_MAX], const void *const args[6])
+{
+	size_t waiting = 0;
+	uint64_t before;
+
+	do {
+		before = feed_set_counters(set).dropped;
+		for (unsigned part = 0; part < PARTS; part++)
+			feed_add_firing(feed_set_part(set, part), PROBE_TCP_SEND, args);
+	} while (feed_set_counters(set).dropped - before < (uint64_t)PARTS * FEEDS_MAX);
+	for (unsigned i = 0; i < FEEDS_MAX; i++)
+		waiting += feed_waiting(feeds[i]);
+	return waiting;
+}
+
+/* Readers that have all stopped, with whole lines: the first ones have long queues, and together they have a bound. */
+static void
+test_memory(void **state)
+{
+	struct feed *feeds[FEEDS_MAX];
+	const void *args[6];
+	size_t waiting;
+
+	(void)state;
+	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
+	for (unsigned i = 0; i < FEEDS_MAX; i++)
+		feeds[i] = add_feed("tcp-send", NULL);
+	waiting = fill_feeds(feeds, args);
+	assert_in_range(waiting, (size_t)32 * 1024 * 1024, (size_t)64 * 1024 * 1024);
+	for (unsigned i = 0; i < FEEDS_MAX; i++)
+		assert_in_range(feed_waiting(feeds[i]), i < 8 ? 2000000 : 128000, i < 8 ? 4194304 : 262144);
+	remove_feed(feeds[3]); /* makes room for another long queue */
+	feeds[3] = add_feed("tcp-send", NULL);
+	assert_in_range(fill_feeds(feeds, args), waiting - 65536, waiting + 65536);
+	assert_in_range(feed_waiting(feeds[3]), 2000000, 4194304);
+	for (unsigned i = 0; i < FEEDS_MAX; i++)
+		remove_feed(feeds[i]);
+}
+
 int
 main(void)
 {
@@ -283,6 +324,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_most, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("feed", tests, NULL, NULL);
