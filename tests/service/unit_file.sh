@@ -142,7 +142,8 @@ all_tasks() {
 }
 
 if [ "$(id -u)" -eq 0 ]; then
-	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
+	# Metrics need the records of connections.
+	printf 'interface = {"lo"}\nmetrics = "unix:%s"\n' "$tmp/metrics" >"$tmp/netobs.conf"
 	"$netobsd" -c "$tmp/netobs.conf" --workers 64 2>"$tmp/err" &
 	main=$!
 	wait_for started
