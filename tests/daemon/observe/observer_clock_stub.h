@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of the observer about its clock, its window and its records, without effect, for a test that links its
- * own observe_frames(). */
+/* The functions of the observer about its clock and its window, without effect, for a test that links its own
+ * observe_frames(). */
 #ifndef NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
 #define NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
 
@@ -25,13 +25,6 @@ observer_is_complete(const struct observer *observer)
 {
 	(void)observer;
 	return false;
-}
-
-bool
-observer_flush_records(struct observer *observer)
-{
-	(void)observer;
-	return true;
 }
 
 #endif
