@@ -122,7 +122,7 @@ fastpath_apply_copy(struct flow_table *table, const struct flow_lookup *lookup, 
 	if (unlikely(flow == NULL) || unlikely(!flow_key_equal(&flow->key, &lookup->key)) ||
 	    unlikely(deadline_is_due(flow->deadline, now)))
 		return false;
-	if (wire != 0 && unlikely((lookup->record->bits & RECORD_BEGUN) == 0))
+	if (wire != 0 && unlikely(!record_has_packets(lookup->record)))
 		return false;
 	if (likely(kind == PEEK_TCP))
 		return fastpath_apply_tcp(table, lookup, peek, now, wire);

@@ -47,7 +47,7 @@ bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, 
 		    const struct frame_peek *peek, uint64_t now);
 
 /* Like fastpath_apply() while records are kept: also counts the packet in the record.  `wire`: bytes on the wire.  The
- * first packet of a connection that is older than the records goes the slow path. */
+ * first packet of a record goes the slow path. */
 bool fastpath_apply_recorded(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
 			     const struct frame_peek *peek, uint64_t now, uint32_t wire);
 

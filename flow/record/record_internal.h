@@ -135,6 +135,13 @@ record_us_between(uint64_t from, uint64_t to)
 	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
 }
 
+/* Whether the record has begun and a packet is counted in it. */
+static inline bool
+record_has_packets(const struct flow_record *record)
+{
+	return (record->bits & RECORD_BEGUN) != 0 && (record->wire[0] | record->wire[1]) != 0;
+}
+
 static inline void
 record_set_time(uint32_t *low, uint16_t *high, uint64_t now)
 {

@@ -4,6 +4,7 @@
 
 #include <pcap/pcap.h>
 
+#include "flow/fastpath.h"
 #include "flow/sctp/sctp.h"
 #include "tests/flow/sctp/sctp_builder.h"
 
@@ -140,6 +141,43 @@ test_client_by_ports(void **state)
 				.from = 1, .to = 2, .sport = cases[i].sport, .dport = cases[i].dport, .size = 1});
 		assert_int_equal(flow_record_role(record()), cases[i].role);
 		assert_int_equal(flow_record_client(record()) == 0, cases[i].sender_is_client);
+		flow_table_free(table);
+	}
+}
+
+/* The query on the fast path; false if it does not take it. */
+static bool
+query_on_fast_path(void)
+{
+	struct flow_lookup lookup = {.candidate = last, .sender = 0, .key = last->key};
+	struct frame_peek peek = {.payload_wire = query.size};
+
+	flow_lookup_fetch_record(table, &lookup);
+	return fastpath_apply_recorded(table, &lookup, PEEK_UDP, &peek, now, 42 + query.size);
+}
+
+/* Records are kept from now on: the first packet goes the slow path, which knows its interface, also if a timer of the
+ * flow has begun the record. */
+static void
+test_the_first_packet_of_a_late_record(void **state)
+{
+	(void)state;
+	for (unsigned timer = 0; timer < 2; timer++) {
+		table_begin(10);
+		assert_true(flow_table_keep_records(table, false));
+		datagram(0, query);
+		datagram(MS, answer);
+		assert_true(flow_table_keep_records(table, true));
+		if (timer != 0) {
+			now = FIXTURE_BEGIN + flow_limits_default().udp_idle_ns;
+			flow_table_run_timers(table, now);
+			assert_int_equal(record()->wire[0] + record()->wire[1], 0);
+		}
+		assert_false(query_on_fast_path());
+		datagram(0, query);
+		assert_true(query_on_fast_path());
+		assert_int_equal(record()->wire[0], 2 * 72);
+		assert_string_equal(flow_record_interface(table, record()), "eth0");
 		flow_table_free(table);
 	}
 }
@@ -415,6 +453,7 @@ main(void)
 	    cmocka_unit_test(test_a_udp_stream),
 	    cmocka_unit_test(test_a_udp_server_by_its_port),
 	    cmocka_unit_test(test_client_by_ports),
+	    cmocka_unit_test(test_the_first_packet_of_a_late_record),
 	    cmocka_unit_test(test_an_evicted_connection),
 	    cmocka_unit_test(test_interface_and_vlan_of_the_first_packet),
 	    cmocka_unit_test(test_many_interfaces),
