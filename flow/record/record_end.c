@@ -100,8 +100,11 @@ record_report_removal(struct flow_table *table, const struct flow *flow, enum re
 static void
 record_begin_again(struct flow_table *table, struct flow *flow, struct flow_record *record)
 {
+	struct record_origin origin = record_origin(table, flow);
+
 	record->bits = 0;
 	record_prepare(table, flow);
+	record_set_origin(table, flow, origin);
 }
 
 void

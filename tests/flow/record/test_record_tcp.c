@@ -424,6 +424,22 @@ test_refused_by_a_forged_reset(void **state)
 	assert_int_equal(reports.flow.tcp[A].bytes, 100);
 }
 
+/* No packet follows the one that shows that the server has accepted: the interface is still known. */
+static void
+test_the_interface_of_a_repeated_attempt(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	feed(MS, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
+	reports_expect(RECORD_REFUSED);
+	feed(SECONDS, segment_empty(A, TCP_SYN, 1000, 0));
+	feed(MS, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	feed(MS, segment_empty(A, TCP_ACK, 1001, 5001));
+	flow_table_end_records(t.table);
+	reports_expect(RECORD_CAPTURE_END);
+	assert_string_equal(reports.interface, "eth0");
+}
+
 static void
 test_no_answer(void **state)
 {
@@ -738,6 +754,7 @@ main(void)
 	    scenario(test_refused),
 	    scenario(test_refused_then_accepted),
 	    scenario(test_refused_by_a_forged_reset),
+	    scenario(test_the_interface_of_a_repeated_attempt),
 	    scenario(test_no_answer),
 	    scenario(test_an_answer_that_was_not_captured),
 	    scenario(test_a_handshake_that_was_not_completed_is_idle),
