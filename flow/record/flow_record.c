@@ -46,7 +46,8 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 		return true;
 	if (!keep) {
 		record_release(table);
-		wheel_requeue_all(table);
+		if (records->active_interval_ns != 0)
+			wheel_requeue_all(table);
 		return true;
 	}
 	records->interfaces = memory_reserve(record_interfaces_size());

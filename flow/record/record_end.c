@@ -61,7 +61,6 @@ record_report(struct flow_table *table, const struct flow *flow, enum record_rea
 {
 	struct record_table *records = &table->records;
 	struct flow_record *record = &records->entries[flow_index_of(table, flow)];
-
 	uint32_t answer_max_us = record->answer_max_us;
 
 	record_measure_window(record, 0, flow->last_seen);
@@ -182,11 +181,9 @@ flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, u
 	if (interval_ns == records->active_interval_ns)
 		return;
 	records->active_interval_ns = interval_ns;
-	if (interval_ns == 0 || records->entries == NULL) {
-		wheel_requeue_all(table);
+	if (records->entries == NULL)
 		return;
-	}
-	for (flow_index index = 1; index <= table->high_water; index++) {
+	for (flow_index index = 1; interval_ns != 0 && index <= table->high_water; index++) {
 		uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
 
 		count /= interval_ns;
