@@ -15,7 +15,7 @@ flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, con
 	}
 	udp_count_datagram(flow, sender, packet->payload_wire, now);
 	record_prepare(table, flow);
-	if (record_unlikely(flow_table_records(table) != NULL))
+	if (record_unlikely(flow_table_keeps_records(table)))
 		record_count_packet(table, flow, packet,
 				    &(struct record_packet){.now = now,
 							    .sender = sender,

@@ -65,12 +65,6 @@ record_table_free(struct flow_table *table)
 	record_release(table);
 }
 
-struct record_table *
-flow_table_records(const struct flow_table *table)
-{
-	return table->records.entries != NULL ? (struct record_table *)(uintptr_t)&table->records : NULL;
-}
-
 /* --- client and server --- */
 
 /* TCP: by the SYN or SYN,ACK; SCTP: by the INIT.  False if none was captured. */

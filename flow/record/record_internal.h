@@ -41,9 +41,6 @@ struct record_packet {
 	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
 };
 
-/* The records of a table; NULL if none are kept. */
-struct record_table *flow_table_records(const struct flow_table *table);
-
 /* Prefetches a record that begins soon. */
 static inline void
 record_prefetch(const struct flow_record *record)

@@ -406,7 +406,7 @@ sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		if (!sctp_process_sent_chunk(&ctx, &chunk))
 			break;
 	}
-	if (record_unlikely(flow_table_records(table) != NULL))
+	if (record_unlikely(flow_table_keeps_records(table)))
 		record_count_packet(table, flow, packet,
 				    &(struct record_packet){.now = now,
 							    .sender = endpoint,

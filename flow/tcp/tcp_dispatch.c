@@ -80,7 +80,7 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 		return;
 	}
 	tcp_process_sent(&ctx);
-	if (unlikely(flow_table_records(table) != NULL))
+	if (unlikely(flow_table_keeps_records(table)))
 		tcp_record_sent(table, flow, endpoint, packet, bytes, now);
 	tcp_segment_end(&ctx);
 }
@@ -114,7 +114,7 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		if (s.len != 0)
 			tcp_fast_apply_payload(flow_table_tcp_pools(table), e, &s, packet_send_stamp(packet),
 					       (uint32_t)(now / 1000));
-		if (unlikely(flow_table_records(table) != NULL))
+		if (unlikely(flow_table_keeps_records(table)))
 			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, now);
 	} else {
 		e->segments_sent++;
