@@ -323,12 +323,6 @@ observer_keep_records(struct observer *o, bool keep)
 }
 
 void
-observer_set_active_interval(struct observer *o, uint64_t interval_ns)
-{
-	flow_table_set_active_interval(o->flows, interval_ns, o->clock.now);
-}
-
-void
 observer_set_record_handler(struct observer *o, record_handler *handler, void *context)
 {
 	o->record_handler = handler;

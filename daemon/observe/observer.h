@@ -68,6 +68,7 @@ void observer_set_listener(struct observer *observer, const struct emitter_liste
 /* Sets what receives the records of connections, see emitter_set_record_sink(); flushes it. */
 void observer_set_record_sink(struct observer *observer, const struct record_sink *sink);
 bool observer_flush_records(struct observer *observer);
+
 /* From now on frames are not observed but passed to `visit`, in their order and with their packet time. */
 typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);
 void observer_set_visitor(struct observer *observer, observer_visitor *visit, void *context);
@@ -106,8 +107,7 @@ void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t s
 /* Starts or stops keeping connection records (flow/record/flow_record.h), between two calls of observe_frames().  False
  * with errno if out of address space. */
 bool observer_keep_records(struct observer *observer, bool keep);
-/* Until the configured interval changes (active_records_ns). */
-void observer_set_active_interval(struct observer *observer, uint64_t interval_ns);
+
 /* Sets what receives the records, after the probes: of each connection of which an end is local.  `context` is
  * borrowed. */
 void observer_set_record_handler(struct observer *observer, record_handler *handler, void *context);

@@ -9,7 +9,6 @@
 #include "daemon/observe/observer.h"
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
-#include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
 #include "flow/record/flow_record.h"
 

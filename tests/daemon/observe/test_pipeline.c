@@ -3,8 +3,9 @@
  * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
  * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
  * a tracer is attached besides, on the slow path.  So must be the connection records and the reports of connections
- * that have ended or are open, also if records are kept from the middle of the capture on.  Each Ethernet capture is
- * observed a second time as if captured on "any".  Directories of more captures may be given as arguments. */
+ * that have ended or are open, also if records are kept from the middle of the capture on, or are
+ * switched on and off in it.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of
+ * more captures may be given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -224,7 +225,10 @@ compare_reports(const struct reports *a, const struct reports *b)
 
 /* --- five observers, one capture --- */
 
-enum keeping { NO_RECORDS, FROM_START, FROM_MIDDLE };
+enum keeping { NO_RECORDS, FROM_START, FROM_MIDDLE, ON_AND_OFF };
+
+/* Frames after which records are switched on, and then off. */
+#define RECORDS_PERIOD 64u
 
 struct variant {
 	enum view_mode view;
@@ -242,7 +246,6 @@ start_reports(struct observer *o, const struct variant *variant, struct reports 
 {
 	reports->flows = observer_flows(o);
 	observer_set_record_handler(o, on_record, reports);
-	observer_set_active_interval(o, variant->records == NO_RECORDS ? 0 : SECOND);
 	if (variant->records == FROM_START)
 		assert_true(observer_keep_records(o, true));
 }
@@ -269,6 +272,8 @@ observe(const struct variant *variant, const struct config *config, struct local
 
 		if (variant->records == FROM_MIDDLE && at >= capture.count / 2)
 			assert_true(observer_keep_records(o, true));
+		if (variant->records == ON_AND_OFF)
+			assert_true(observer_keep_records(o, at / RECORDS_PERIOD % 2 != 0));
 		count = capture.count - at < variant->batch ? capture.count - at : variant->batch;
 		if (tracing == COMES_AND_GOES) {
 			traced = random_below(&random, 2) == 0;
@@ -316,6 +321,7 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
+	config.active_records_ns = variant->records == NO_RECORDS ? 0 : SECOND;
 	for (unsigned i = UNTRACED; i <= TRACED; i++)
 		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
 				       &reports[i]);
@@ -422,7 +428,7 @@ try_frames(void)
 	    {VIEW_MONITOR, 128, 100000, false, false, NO_RECORDS}, {VIEW_BOTH, 1, 100000, false, false, FROM_MIDDLE},
 	    {VIEW_HOST, 7, 100000, true, false, FROM_START},	   {VIEW_HOST, 128, 100000, true, true, NO_RECORDS},
 	    {VIEW_HOST, 128, 100000, false, false, FROM_START},	   {VIEW_MONITOR, 1, 5, false, false, FROM_START},
-	    {VIEW_HOST, 128, 5, true, true, NO_RECORDS},
+	    {VIEW_HOST, 128, 5, true, true, NO_RECORDS},	   {VIEW_MONITOR, 1, 50, false, false, ON_AND_OFF},
 	};
 	struct interfaces *interfaces;
 	struct lower_dedup *dedup = addresses_of_bridge(&interfaces);
