@@ -564,9 +564,9 @@ emit_firing(struct firing *f, firing_builder *build)
 {
 	struct emitter *e = f->emitter;
 
+	f->build = build;
 	if (__builtin_expect(e->muted, 0))
 		return;
-	f->build = build;
 	if (semaphores_read(f->probe) != 0) {
 		f->args[0] = build(f, 0);
 		f->args[1] = build(f, 1);

@@ -79,8 +79,9 @@ struct emitter_listener {
 /* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */
 void emitter_set_listener(struct emitter *emitter, const struct emitter_listener *listener, void *context);
 
-/* What receives the record of each connection that has ended, after connection-end has fired. */
 struct connrec;
+
+/* Receives the record of each connection that has ended, after connection-end has fired. */
 struct record_sink {
 	void (*take)(void *context, const struct connrec *record);
 	bool (*flush)(void *context); /* there is nothing else to do; false: the output has failed */

@@ -587,7 +587,7 @@ struct connrec {
 	char cr_server_comm[16];           /* command name of cr_server_pid; "" unknown */
 	char cr_name[256];                 /* first name that an application protocol gave it; "" none */
 	char cr_name_from[8];              /* application protocol that gave cr_name; "" none */
-	netobs_u64 cr_anomalies;           /* packets of the connection with an anomaly */
+	netobs_u64 cr_anomalies;           /* anomalies of the packets of the connection */
 	char cr_anomaly[32];               /* name of the first anomaly; "" none */
 	netobs_u64 cr_seq;                 /* as pkt_seq, for probes without pktinfo_t */
 	netobs_u64 cr_since;               /* time from which all counts hold, ns since the epoch; see netobs(7) */
