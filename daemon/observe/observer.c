@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/observe/observer.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "daemon/base/log.h"
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/pipeline.h"
 #include "dissect/dissect.h"
@@ -47,7 +50,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->app_layer = app_layer_new(config, seed, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);
-	if (o->emitter == NULL) {
+	if (o->emitter == NULL || (config_keeps_records(config) && !flow_table_keep_records(o->flows, true))) {
 		observer_free(o);
 		return NULL;
 	}
@@ -209,6 +212,16 @@ observer_check_probes(struct observer *o)
 		emitter_select_screened(o->emitter);
 }
 
+static void
+observer_log_missing_records(struct observer *o)
+{
+	if (!o->records_missing)
+		log_error("not enough memory for the records of %u connections: %s; connection-end does not fire; "
+			  "reduce --max-flows",
+			  (unsigned)o->config->flow_limits.flows, strerror(errno));
+	o->records_missing = true;
+}
+
 /* Keeps records of connections while a probe, the configuration or observer_keep_records() needs them.  If there is no
  * memory for them, they are tried again with the next call. */
 static bool
@@ -219,8 +232,11 @@ observer_update_records(struct observer *o)
 		    semaphores_enabled(PROBE_CONNECTION_ACTIVE);
 	uint64_t interval;
 
-	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep))
+	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep)) {
+		observer_log_missing_records(o);
 		return false;
+	}
+	o->records_missing = false;
 	interval = keep ? config->active_records_ns : 0;
 	if (interval != o->active_records_ns)
 		flow_table_set_active_interval(o->flows, interval, o->clock.now);

@@ -65,6 +65,7 @@ struct observer {
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
 	bool records;		    /* connection records are kept */
 	bool records_requested;	    /* by observer_keep_records() */
+	bool records_missing;	    /* there was no memory for them, which is logged */
 	uint64_t active_records_ns; /* interval of connection-active in effect */
 	record_handler *record_handler; /* NULL: only probes report connections */
 	void *record_context;

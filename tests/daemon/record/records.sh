@@ -212,6 +212,22 @@ fi
 
 # --------------------------------------------------------------------------------------------------- many connections
 
+# Flows of 5 GB of addresses are within this limit, and their records of 2.5 GB are not.
+many() {
+	prlimit --as=6400000000 "$netobsd" -r "$home" --max-flows 20000000 "$@" >"$tmp/out" 2>"$tmp/err"
+}
+if have prlimit && many; then # not with a sanitizer
+	many --records
+	is "no memory for records: the exit status" $? 1
+	check "the message" grep -q "not enough memory for 20000000 connections: .*--max-flows" "$tmp/err"
+	many --print=connection-end
+	is "no memory for the records of a tracer: nothing fires, and one line is logged" \
+		"$(wc -l <"$tmp/out" | tr -d ' ') $(grep -c "not enough memory for the records of 20000000 connections" "$tmp/err")" \
+		"0 1"
+else
+	skip "no memory for records" "no limit can be set"
+fi
+
 # 80,000 UDP streams do not fit in the memory for sorting.  Each has two datagrams, so that records do not come in the
 # order of their ends.
 if have python3; then
