@@ -137,17 +137,21 @@ record_begin(struct flow_table *table, const struct flow *flow)
 		record_init(&table->records.entries[flow_index_of(table, flow)], 0);
 }
 
-/* Begins the record of a connection of which packets were captured that are not counted. */
+/* Begins the record of a connection of which packets were captured that are not counted, by a packet or by a timer: the
+ * reports of it as open that lie behind are not made up for. */
 static void
 record_begin_late(const struct flow_table *table, const struct flow *flow, struct flow_record *record)
 {
 	uint64_t first_seen = table->cold[flow_index_of(table, flow)].first_seen, count = 0;
+	uint64_t now = wheel_time(table);
 
 	record_init(record, RECORD_LATE);
 	record->since = flow->last_seen;
 	record_set_role(flow, record);
-	if (table->records.active_interval_ns != 0 && flow->last_seen > first_seen)
-		count = (flow->last_seen - first_seen) / table->records.active_interval_ns;
+	if (now < flow->last_seen)
+		now = flow->last_seen;
+	if (table->records.active_interval_ns != 0 && now > first_seen)
+		count = (now - first_seen) / table->records.active_interval_ns;
 	record->active_count = (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
 }
 

@@ -245,6 +245,12 @@ flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline
 	wheel_add(table, index);
 }
 
+uint64_t
+wheel_time(const struct flow_table *table)
+{
+	return table->wheel.tick << WHEEL_TICK_BITS;
+}
+
 void
 wheel_init(struct flow_table *table, uint64_t now)
 {

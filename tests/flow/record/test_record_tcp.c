@@ -727,6 +727,24 @@ test_another_interval(void **state)
 	assert_int_equal(reports.count, 0);
 }
 
+/* The record begins with a timer: reports of the time before are not made up for. */
+static void
+test_a_silent_connection_that_is_open(void **state)
+{
+	uint64_t idle = flow_limits_default().tcp_idle_ns;
+
+	(void)state;
+	assert_true(flow_table_keep_records(t.table, false));
+	open_connection();
+	feed(100 * SECONDS, segment_data(A, 1001, 5001, 100));
+	assert_true(flow_table_keep_records(t.table, true));
+	flow_table_set_active_interval(t.table, idle / 100 + 7 * SECONDS, t.now);
+	t.now = FIXTURE_BEGIN + idle + 99 * SECONDS;
+	flow_table_run_timers(t.table, t.now);
+	assert_int_equal(reports.count, 0);
+	assert_int_equal(flow_record_since(t.table, t.flow, record()), FIXTURE_BEGIN + 100 * SECONDS + 31 * MS);
+}
+
 #define scenario(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int
@@ -774,6 +792,7 @@ main(void)
 	    scenario(test_open_connections),
 	    scenario(test_open_attempts),
 	    scenario(test_another_interval),
+	    scenario(test_a_silent_connection_that_is_open),
 	};
 
 	return cmocka_run_group_tests_name("record of TCP", tests, NULL, NULL);
