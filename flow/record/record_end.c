@@ -186,6 +186,8 @@ flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, u
 	for (flow_index index = 1; interval_ns != 0 && index <= table->high_water; index++) {
 		uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
 
+		if ((records->entries[index].bits & RECORD_BEGUN) == 0)
+			continue; /* its memory may be untouched */
 		count /= interval_ns;
 		records->entries[index].active_count =
 		    (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
