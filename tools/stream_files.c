@@ -21,6 +21,9 @@
 /* Bytes of lines in a zstd frame, and thus the most that a full disk takes from a file. */
 #define FRAME_BYTES ((size_t)1024 * 1024)
 
+/* Lines contain addresses, and processes of all users. */
+#define FILE_MODE 0640
+
 /* Attempts to find a name that no file has. */
 #define NUMBERS_TRIED 1000u
 
@@ -159,12 +162,27 @@ files_set_names(struct stream_files *files)
 		 files->number);
 }
 
+/* Locks the temporary file that was just created, so that no other run takes it for a leftover; its name then reserves
+ * the final one.  False if another run is removing it already, or if a file has the final name. */
+static bool
+files_lock(const struct stream_files *files)
+{
+	struct stat status;
+
+	if (flock(files->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return false;
+	if (fstat(files->fd, &status) != 0 || status.st_nlink == 0)
+		return false;
+	if (fstatat(files->directory, files->final_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return true;
+	(void)unlinkat(files->directory, files->part_name, 0);
+	return false;
+}
+
 /* Creates the temporary file, with the next number for which no file exists. */
 static bool
 files_begin(struct stream_files *files)
 {
-	struct stat status;
-
 	files->begun = time(NULL);
 	files->begun_ms = files_now_ms();
 	files->bytes = files->frame_lines = files->lines = 0;
@@ -173,16 +191,18 @@ files_begin(struct stream_files *files)
 	for (unsigned i = 0; i < NUMBERS_TRIED; i++) {
 		files->number++;
 		files_set_names(files);
-		if (fstatat(files->directory, files->final_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			continue;
-		files->fd = openat(files->directory, files->part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (files->fd >= 0 || errno != EEXIST)
+		files->fd =
+		    openat(files->directory, files->part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+		if (files->fd >= 0 && files_lock(files))
+			return true;
+		if (files->fd >= 0)
+			close(files->fd);
+		else if (errno != EEXIST)
 			break;
+		files->fd = -1;
+		errno = EEXIST;
 	}
-	if (files->fd < 0)
-		return files_fail(files, "create", files->part_name, strerror(errno));
-	(void)flock(files->fd, LOCK_EX | LOCK_NB); /* until the process ends: the file is no leftover */
-	return true;
+	return files_fail(files, "create", files->part_name, strerror(errno));
 }
 
 static bool

@@ -303,6 +303,7 @@ is "names of files" "$(names "$tmp/by-size" | sed 's|.*/||; s/-[0-9]\{8\}T[0-9]\
 	"$(printf 'udp-send-TIME-%06d.jsonl.zst\n' 1 2)"
 largest=$(for file in $(names "$tmp/by-size"); do zstd -qdc "$file" | wc -c; done | sort -n | tail -n 1)
 check "files by size: a file ends with the line that makes it long enough" test "$largest" -ge 102400 -a "$largest" -lt 104448
+is "other users may not read a file" "$(find "$tmp/by-size" -name '[!.]*' -type f -printf '%m\n' | sort -u)" 640
 is "no temporary file is left" "$(find "$tmp/by-size" "$tmp/by-time" -name '.*part')" ""
 
 # A killed run leaves no file under its final name, and the next one removes what it left.
@@ -329,6 +330,23 @@ kill "$beside"
 stop
 wait
 is "two runs in one directory have files of their own" "$(names "$tmp/killed" | xargs zstd -qdc | wc -l)" 20
+
+# The names that a file could have are taken, for an hour.
+start
+fired=0
+mkdir "$tmp/taken"
+python3 -c '
+import pathlib, sys, time
+now = int(time.time())
+for second in range(now, now + 3600):
+    pathlib.Path(sys.argv[1], time.strftime("udp-send-%Y%m%dT%H%M%SZ-000001.jsonl.zst", time.gmtime(second))).touch()' "$tmp/taken"
+stream beside-taken udp-send --dir "$tmp/taken"
+fire 3
+stop
+wait
+is "a name that is taken is left alone" \
+	"$(find "$tmp/taken" -size +0 -type f | sed 's|.*/||; s/-2[0-9TZ]*-/-TIME-/')" udp-send-TIME-000002.jsonl.zst
+is "a name that is taken: no temporary file is left" "$(find "$tmp/taken" -name '.*part')" ""
 
 # A directory that is removed.
 start
