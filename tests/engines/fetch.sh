@@ -12,9 +12,9 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-modules='@duckdb/node-api@1.5.6-r.1'
+engines=duckdb
 if [ "${1-}" = --all ]; then
-	modules="$modules chdb@3.4.0"
+	engines='duckdb chdb'
 	shift
 fi
 cache=${1:?usage: fetch.sh [--all] DIRECTORY}
@@ -82,11 +82,28 @@ if [ "$(cat "$cache/extracted" 2>/dev/null)" != "$packages" ]; then
 	[ -z "$packages" ] || write_commands
 	printf '%s\n' "$packages" >"$cache/extracted"
 fi
-# missing_modules: the modules of npm of which the cache does not have this version
+# wanted_modules: those of the engines, except what is for one kind of processor
+wanted_modules() {
+	awk -v engines=" $engines " '/^[^#]/ && index(engines, " " $1 " ") && $2 !~ /-linux-/ { print $2 }' "$here/modules"
+}
+
+# missing_modules: the modules of which the cache does not have this version
 missing_modules() {
-	for module in $modules; do
+	wanted_modules | while read -r module; do
 		grep -qsF "\"version\": \"${module##*@}\"" "$cache/npm/node_modules/${module%@*}/package.json" || printf '%s ' "$module"
 	done
+}
+
+# unknown_modules: what npm has installed and the list has not, or not with this content; npm has checked the content
+unknown_modules() {
+	sed -n -e 's|^ *"node_modules/\(.*\)": {$|name \1|p' -e 's/^ *"version": "\(.*\)",*$/version \1/p' \
+		-e 's/^ *"integrity": "\(.*\)",*$/integrity \1/p' "$cache/npm/node_modules/.package-lock.json" |
+		awk 'NR == FNR { known[$2 " " $3]; next }
+			$1 == "name" { print_unknown(); module = $2; count++ }
+			$1 == "version" { module = module "@" $2 }
+			$1 == "integrity" && (module " " $2) in known { module = "" }
+			END { print_unknown(); if (count == 0) print "nothing" }
+			function print_unknown() { if (module != "") print module }' "$here/modules" -
 }
 
 missing=$(missing_modules)
@@ -96,7 +113,14 @@ if [ -n "$missing" ]; then
 		exit 0
 	}
 	say "installing $missing"
-	# The names have no blanks.
-	# shellcheck disable=SC2086
-	npm install --prefix "$cache/npm" --no-audit --no-fund --ignore-scripts --loglevel=error $missing || exit 1
+	# The names have no blanks.  Scripts of modules do not run.
+	# shellcheck disable=SC2086,SC2046
+	npm install --prefix "$cache/npm" --no-audit --no-fund --ignore-scripts --loglevel=error $(wanted_modules) || exit 1
+	unknown=$(unknown_modules)
+	if [ -n "$unknown" ]; then
+		rm -rf "$cache/npm"
+		# shellcheck disable=SC2086
+		say "npm has installed what tests/engines/modules does not list, or with other content:" $unknown >&2
+		exit 1
+	fi
 fi
