@@ -190,8 +190,7 @@ feed_allocate(const struct feed_set *set, const struct feed_choice *choice)
 	feed->format = choice->json ? PRINT_JSON : PRINT_TEXT;
 	feed->part_count = set->part_count;
 	feed->large = feed_set_has_large(set);
-	queue_size =
-	    feed_part_queue_size(set->part_count, feed->large ? FEED_QUEUE_SIZE : FEED_QUEUE_SIZE_SMALL);
+	queue_size = feed_part_queue_size(set->part_count, feed->large ? FEED_QUEUE_SIZE : FEED_QUEUE_SIZE_SMALL);
 	feed->names = strdup(choice->names);
 	memcpy(feed->probes, choice->probes, sizeof feed->probes);
 	for (unsigned i = 0; i < set->part_count; i++)

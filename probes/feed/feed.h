@@ -20,11 +20,12 @@
 /* Most feeds. */
 #define FEEDS_MAX 128u
 
-/* Most bytes that wait in a feed, in all its parts together: whole lines of 2500 TCP segments.  Further feeds have small
- * queues, so that all feeds together have at most 62 MiB with 8 parts, and 272 MiB with 64. */
+/* Most bytes that wait in a feed, in all its parts together: whole lines of 2500 TCP segments; number of feeds with
+ * such long queues; most bytes that wait in another feed, more if there are more than 8 parts.  All feeds together
+ * have at most 62 MiB with 8 parts, and 272 MiB with 64. */
 #define FEED_QUEUE_SIZE	      ((size_t)4 * 1024 * 1024)
-#define FEED_QUEUE_SIZE_SMALL ((size_t)256 * 1024)
 #define FEEDS_LARGE	      8u
+#define FEED_QUEUE_SIZE_SMALL ((size_t)256 * 1024)
 
 struct feed_part;
 struct feed_set;
