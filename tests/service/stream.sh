@@ -381,6 +381,22 @@ fi
 stop
 wait
 
+# A stream is a tracer for --on-demand: it resumes capture.
+# demanded: sends a datagram; whether the stream has a line
+demanded() {
+	ip netns exec "$space" python3 "$client" send 1
+	has_lines "$tmp/demanded" 1
+}
+
+start --on-demand
+ip netns exec "$space" python3 "$client" send 3
+is "--on-demand: nothing is captured without a stream" "$(value frames)" 0
+stream demanded udp-send
+check "--on-demand: a stream resumes capture" wait_for demanded
+kill "$reader"
+wait "$reader"
+stop
+
 # netobsd is killed: the stream breaks off.
 start
 fired=0
