@@ -142,6 +142,7 @@ value_set_time(struct config *config, const struct option_row *row, const char *
 	return false;
 }
 
+/* 0 is the time of an option that is not given. */
 static const char *
 value_get_time(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
@@ -149,7 +150,7 @@ value_get_time(const struct config *config, const struct option_row *row, size_t
 
 	snprintf(buffer, OPTIONS_VALUE_MAX, "%llu.%09u", (unsigned long long)(time / NANOSECONDS),
 		 (unsigned)(time % NANOSECONDS));
-	return index == 0 ? buffer : NULL;
+	return index == 0 && time != 0 ? buffer : NULL;
 }
 
 const struct option_kind value_time = {.set = value_set_time, .get = value_get_time};

@@ -140,12 +140,15 @@ value_set_uint32(struct config *config, const struct option_row *row, const char
 	return true;
 }
 
+/* A value below the minimum is that of an option that is not given. */
 static const char *
 value_get_uint32(const struct config *config, const struct option_row *row, size_t index,
 		 char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(buffer, OPTIONS_VALUE_MAX, "%u", (unsigned)*(const uint32_t *)option_field_const(config, row));
-	return index == 0 ? buffer : NULL;
+	uint32_t value = *(const uint32_t *)option_field_const(config, row);
+
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%u", (unsigned)value);
+	return index == 0 && value >= row->min ? buffer : NULL;
 }
 
 const struct option_kind value_uint32 = {.set = value_set_uint32, .get = value_get_uint32};

@@ -34,7 +34,7 @@ const struct option_row options_table[] = {
 	 .help = "replay the packets before TIME"},
 	{.name = "lead-in", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_seconds,
 	 .argument = "SECONDS", .min = 0, .max = 31536000, .unit = 1e9, FIELD(lead_in),
-	 .help = "follow connections from SECONDS before --from on; default 600"},
+	 .help = "follow connections from SECONDS before --from on"},
 	{.name = "split", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 9999, FIELD(split),
 	 .help = "write the frames to NUMBER captures, each connection whole in one of them, and exit"},
@@ -139,7 +139,8 @@ const struct option_row options_table[] = {
 	{.name = "active-records", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_minutes,
 	 .argument = "MINUTES", .optional = true, .min = 1, .max = 31536000, .unit = 1e9, FIELD(active_records_ns),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
-	 .help = "fire connection-active for each open connection every MINUTES (also 90s, 1h; default 5); 0: never"},
+	 .help = "fire connection-active for each open connection every MINUTES (5 if omitted; also 90s, 1h); "
+		 "0: never"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),

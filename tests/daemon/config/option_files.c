@@ -89,7 +89,9 @@ manual_row(const struct option_row *row)
 			fputs(" , ...", stdout);
 	}
 	printf("\n%c%s.\n", toupper((unsigned char)row->help[0]), row->help + 1);
-	if (row->max > row->min)
+	if (row->kind == &value_minutes)
+		printf("0, or from %.15g to %.15g seconds.\n", row->min, row->max);
+	else if (row->max > row->min)
 		printf("From %.15g to %.15g.\n", row->min, row->max);
 	if (value != NULL)
 		printf("Default:\n.Li %s .\n", value);
