@@ -42,14 +42,14 @@ ctl_print_help(FILE *to)
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
-	      "      --dir DIRECTORY     stream: zstd files of JSON lines instead of standard output\n"
-	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the default),\n"
-	      "                          or after 1h\n"
+	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory\n"
+	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the\n"
+	      "                          default), or after 1h\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
-	      "Exit status: 0 success, 1 failure, 2 success but for the name of a probe site, or\n"
-	      "a stream that broke off.\n"
+	      "Exit status: 0 success, 1 failure, 2 success but for the name of a probe site,\n"
+	      "or a stream that broke off.\n"
 	      "See netobsctl(8) for details.\n",
 	      to);
 }
