@@ -455,6 +455,21 @@ daemon_log_dropped(struct workers *workers)
 			    (unsigned long long)totals.print_dropped);
 }
 
+/* Logs why a table of connections is empty. */
+static void
+daemon_log_no_connection(const struct daemon_state *state)
+{
+	const struct config *config = state->config;
+	struct stats_totals totals;
+
+	if (!config->records || config->records_path != NULL || config->records_format == PRINT_JSON)
+		return;
+	stats_collect(state->workers, &totals);
+	if (totals.flows.created == 0)
+		log_notice("no TCP or UDP connection and no SCTP association in %llu frames",
+			   (unsigned long long)totals.observed.frames);
+}
+
 /* Logs what a replay observed, if nothing else shows it: no printer, no summary, no tracer. */
 static void
 daemon_log_observed(const struct daemon_state *state)
@@ -485,6 +500,7 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 	if (result != INPUT_DONE)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
+	daemon_log_no_connection(state);
 	daemon_log_observed(state);
 }
 

@@ -25,6 +25,8 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 {
 	const char *hint = config->print != PRINT_OFF && config->print_probes == NULL
 			       ? " (name probes to print with an equals sign: --print=PROBE)"
+			   : config->records && config->records_path == NULL
+			       ? " (name the file of records with an equals sign: --records=FILE)"
 			       : "";
 
 	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0) {
