@@ -145,6 +145,11 @@ is "an expression in several words" "$(values <"$tmp/out")" "21 fin"
 is "options of netobsd and a filter" "$(wc -l <"$tmp/out" | tr -d ' ')" 2
 "$netobs" conns - <"$home" | cmp - "$tmp/all" >"$tmp/out"
 is "standard input" "$?" 0
+is "a capture without connections" "$("$netobs" conns "$captures/icmpv6-echo.pcap" 2>&1)" \
+	"START TIME PROT CLIENT SERVER SENT RECVD RESENT ANSWER MAX REASON
+netobsd: no TCP or UDP connection and no SCTP association in 2 frames"
+is "which JSON does not have" "$("$netobs" conns "$captures/icmpv6-echo.pcap" --json 2>&1)" ""
+is "an expression that no connection satisfies" "$("$netobs" conns "$home" server_port == 1 2>&1 | wc -l | tr -d ' ')" 1
 "$netobs" conns "$home" | head -n 1 >"$tmp/out" 2>"$tmp/err"
 is "| head" "$(cut -c 1-5 "$tmp/out")$(cat "$tmp/err")" "START"
 
@@ -164,6 +169,12 @@ complains() {
 
 complains "a misspelt name" "no script is called cons (did you mean conns?)" cons "$home"
 complains "a file that does not exist" "cannot read nonsense.pcap" conns nonsense.pcap
+complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, give a capture" \
+	conns nonsense
+complains "a process id that is none" "PID is a number, not nonsense" conns -p nonsense
+complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
+complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305
+complains "a capture without conns" "for a capture: netobs conns $home" "$home"
 complains "a misspelt field to sort by" "records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
 complains "a misspelt field to show" "no field clint (did you mean client?)" conns "$home" -o clint,server
 complains "a misspelt field of an expression" "column 1: no field is called sever_port (did you mean server_port?)" \
