@@ -305,7 +305,8 @@ static bool
 is_restricted(const struct field_info *field)
 {
 	return field->is_address || strstr(field->name, "_statestr") != NULL || strcmp(field->name, "pkt_seq") == 0 ||
-	       strcmp(field->name, "cs_seq") == 0 || strcmp(field->name, "ci_seq") == 0;
+	       strcmp(field->name, "cs_seq") == 0 || strcmp(field->name, "ci_seq") == 0 ||
+	       strcmp(field->name, "cr_seq") == 0;
 }
 
 /* A field of any argument, of one of two kinds: numbers, or text.  NULL if the argument has none. */

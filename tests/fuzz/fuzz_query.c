@@ -281,6 +281,18 @@ check_control(const uint8_t *bytes, size_t size)
 		     reply_length > 3);
 }
 
+/* A decimal number, with or without a fraction. */
+static bool
+is_number(const char *at, const char *end)
+{
+	size_t digits = strspn(at, "0123456789"), fraction;
+
+	if (digits == 0 || at + digits == end)
+		return digits != 0;
+	fraction = strspn(at + digits + 1, "0123456789");
+	return at[digits] == '.' && fraction != 0 && at + digits + 1 + fraction == end;
+}
+
 /* A sample: NAME{LABEL="VALUE"} NUMBER, the value with backslash and quote escaped.  Gives the end of the series. */
 static const char *
 check_sample(const char *at, const char *end)
@@ -297,7 +309,7 @@ check_sample(const char *at, const char *end)
 		}
 		at++;
 	}
-	must(at[0] == ' ' && at + 1 + strspn(at + 1, "0123456789") == end);
+	must(at[0] == ' ' && is_number(at + 1, end));
 	return at;
 }
 
