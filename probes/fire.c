@@ -1227,7 +1227,7 @@ emit_connection(struct emitter *e, enum probe_id probe, const struct flow *flow,
 	f.packet = NULL;
 	f.detail = &of;
 	emit_firing(&f, build_connection);
-	if (probe == PROBE_CONNECTION_END && e->record_sink.take != NULL)
+	if (e->record_sink.take != NULL)
 		e->record_sink.take(e->record_sink.context, firing_argument(&f, 0));
 }
 

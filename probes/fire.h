@@ -81,7 +81,7 @@ void emitter_set_listener(struct emitter *emitter, const struct emitter_listener
 
 struct connrec;
 
-/* Receives the record of each connection that has ended, after connection-end has fired. */
+/* Receives the records of connections, after connection-end or connection-active has fired. */
 struct record_sink {
 	void (*take)(void *context, const struct connrec *record);
 	bool (*flush)(void *context); /* there is nothing else to do; false: the output has failed */
@@ -252,9 +252,11 @@ static inline void
 fire_connection(struct emitter *emitter, const struct flow *flow, const struct flow_record *record,
 		enum record_reason reason)
 {
-	if (reason != RECORD_OPEN && (PROBE_ENABLED(connection__end) || emitter_passes_records(emitter)))
+	bool passed = emitter_passes_records(emitter);
+
+	if (reason != RECORD_OPEN && (PROBE_ENABLED(connection__end) || passed))
 		emit_connection(emitter, PROBE_CONNECTION_END, flow, record, reason);
-	if (reason == RECORD_OPEN && PROBE_ENABLED(connection__active))
+	if (reason == RECORD_OPEN && (PROBE_ENABLED(connection__active) || passed))
 		emit_connection(emitter, PROBE_CONNECTION_ACTIVE, flow, record, reason);
 }
 

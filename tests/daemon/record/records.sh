@@ -97,6 +97,17 @@ records --records-where 'server_port == 80 && cr_reason == "fin"'
 is "an expression selects" "$(wc -l <"$tmp/out" | tr -d ' ')" \
 	"$(grep '"cr_server_port":80,' "$tmp/dir/a.jsonl" | grep -c '"cr_reason":"fin"')"
 
+# Records of open connections, without a tracer of connection-active.
+records --active-records=10s --records-where 'reason == "open"'
+value cr_uid <"$tmp/out" | sort >"$tmp/written"
+"$netobsd" -r "$home" --active-records=10s --print=connection-active --format json | value cr_uid | sort >"$tmp/fired"
+check "--active-records: each open connection at its times" cmp "$tmp/fired" "$tmp/written"
+check "there are some" test -s "$tmp/fired"
+records --active-records=10s
+grep -v '"cr_reason":"open"' "$tmp/out" >"$tmp/ended"
+check "beside the records of all connections" cmp "$tmp/dir/a.jsonl" "$tmp/ended"
+check "in one order" sort -c "$tmp/out"
+
 # complains NAME WANTED OPTION...: netobsd fails with status 1 and one line that contains WANTED
 complains() {
 	complains_name=$1
