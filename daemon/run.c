@@ -504,12 +504,12 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 	daemon_log_observed(state);
 }
 
-/* Writes the records of a run that has ended.  A replay that a signal has stopped is not complete; one whose input is
- * damaged is complete up to the damage. */
+/* Writes the records of a run that has ended.  A replay that a signal or a failure of the output has stopped is not
+ * complete; one whose input is damaged is complete up to the damage. */
 static enum exit_status
 daemon_finish_records(struct daemon_state *state, enum input_result result, enum exit_status status)
 {
-	bool complete = result != INPUT_FAILED && !loop_stop_requested();
+	bool complete = result != INPUT_FAILED && !loop_stop_requested() && !loop_is_stopped(state->loop);
 	int error;
 
 	if (state->records == NULL)

@@ -305,9 +305,10 @@ record_output_log_failure(const struct record_output *output, int error)
 static int
 record_output_finish_sorted(struct record_output *output, bool complete)
 {
+	bool failed = record_sort_error(output->sort) != 0; /* which has ended the replay */
 	int error;
 
-	if (!complete && output->config->records_path != NULL) {
+	if (!complete && !failed && output->config->records_path != NULL) {
 		log_warning("not all input was read: %s is not written", output->config->records_path);
 		return 0;
 	}

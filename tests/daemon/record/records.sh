@@ -239,12 +239,12 @@ else
 	skip "no memory for records" "no limit can be set"
 fi
 
-# 80,000 UDP streams do not fit in the memory for sorting.  Each has two datagrams, so that records do not come in the
+# 220,000 UDP streams do not fit in the memory for sorting.  Each has two datagrams, so that records do not come in the
 # order of their ends.
 if have python3; then
 	python3 - "$tmp/many.pcap" <<-'END'
 		import struct, sys
-		n = 80000
+		n = 220000
 		out = [struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101)]
 		def frame(t, i):
 		    udp = struct.pack(">HHHH", 1024 + i % 50000, 53, 8, 0)
@@ -258,11 +258,31 @@ if have python3; then
 		    frame(n * 10 + i * 10, i * 7919 % n)
 		open(sys.argv[1], "wb").write(b"".join(out))
 	END
-	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" 2>"$tmp/err"
-	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 80000"
+	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" --records-fields=end,uid 2>"$tmp/err"
+	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 220000"
 	check "are sorted" sort -c "$tmp/dir/many"
-	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 80000
+	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
 	is "and the temporary file is gone" "$(files)" "a.jsonl many "
+
+	# The reader of --print ends the replay.
+	mkfifo "$tmp/firings"
+	head -n 1 "$tmp/firings" >"$tmp/out" &
+	"$netobsd" -r "$tmp/many.pcap" --print --records="$tmp/dir/x" >"$tmp/firings" 2>"$tmp/err"
+	is "a replay that a closed pipe of --print has ended writes no file" "$? $(files)$(cat "$tmp/err")" \
+		"0 a.jsonl many netobsd: not all input was read: $tmp/dir/x is not written"
+	wait
+
+	# A file system that is full before all records are sorted.
+	if [ "$(id -u)" -eq 0 ] && unshare -m true 2>"$tmp/err"; then
+		unshare -m sh -c '
+			mount -t tmpfs -o size=1m none "$1" || exit 99
+			"$2" -r "$3" --records="$1/x" 2>"$4"
+			echo "$? $(ls -A "$1" | wc -l)"' sh "$tmp/small" "$netobsd" "$tmp/many.pcap" "$tmp/err" >"$tmp/out"
+		is "no space for sorting: an error, and no file" "$(cat "$tmp/out" "$tmp/err" | tr '\n' ' ')" \
+			"1 0 netobsd: cannot sort records in a temporary file: No space left on device "
+	else
+		skip "no space for sorting: an error, and no file" "needs root and a mount namespace"
+	fi
 else
 	skip "more connections than fit in the memory for sorting" "needs python3"
 fi
