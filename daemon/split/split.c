@@ -42,6 +42,7 @@ struct split_pass {
 
 /* The child. */
 struct split_child {
+	pid_t parent;
 	struct config config; /* for the passes */
 	struct privileges privileges;
 	struct loop *loop;
@@ -144,22 +145,35 @@ split_on_stop(void *loop)
 	loop_stop(loop);
 }
 
+/* Signals that end the run.  nohup(1) ignores SIGHUP, and it stays ignored. */
+static void
+split_fill_stop_signals(sigset_t *set)
+{
+	struct sigaction inherited;
+
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &inherited) != 0 || inherited.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+}
+
 static bool
 split_watch_signals(struct split_child *child)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
 
+	split_fill_stop_signals(&set);
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		if (sigismember(&set, numbers[i]) == 0)
+			continue;
 		child->signals[i] = loop_watch_stop_signal(child->loop, numbers[i], split_on_stop, child->loop);
 		if (child->signals[i] == NULL) {
 			log_error("cannot watch for signals");
 			return false;
 		}
 	}
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigaddset(&set, numbers[i]);
 	return sigprocmask(SIG_UNBLOCK, &set, NULL) == 0;
 }
 
@@ -201,11 +215,19 @@ split_open(struct split_child *child)
 	return child->second.workers != NULL;
 }
 
-/* Gives up everything that is not needed to read the open files and to write to the open captures. */
+/* Requests SIGTERM for the end of the parent.  False if the parent has ended already. */
+static bool
+split_follow_parent(const struct split_child *child)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == child->parent;
+}
+
+/* Gives up everything that is not needed to read the open files and to write to the open captures.  A change of the
+ * user withdraws the request for a signal. */
 static bool
 split_confine(struct split_child *child)
 {
-	return privileges_drop(&child->privileges) &&
+	return privileges_drop(&child->privileges) && split_follow_parent(child) &&
 	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(false))) &&
 	       landlock_enter();
 }
@@ -303,8 +325,7 @@ split_child_main(struct split_child *child)
 {
 	enum input_result result;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	result = split_run_passes(child);
+	result = split_follow_parent(child) ? split_run_passes(child) : INPUT_FAILED;
 	if (child->loop != NULL && loop_is_stopped(child->loop) && !child->failed)
 		log_error("stopped before the end of the input");
 	workers_free(child->first.workers);
@@ -335,26 +356,27 @@ split_wait(pid_t child, const sigset_t *signals)
 	return WIFEXITED(status) ? (enum input_result)WEXITSTATUS(status) : INPUT_FAILED;
 }
 
-static enum input_result
-split_start_child(struct split_child *child)
+/* Blocks the signals that split_wait() handles. */
+static void
+split_block_signals(sigset_t *signals)
 {
-	sigset_t signals;
-	pid_t pid;
+	split_fill_stop_signals(signals);
+	sigaddset(signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+}
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	pid = fork();
+static enum input_result
+split_start_child(struct split_child *child, const sigset_t *signals)
+{
+	pid_t pid = fork();
+
 	if (pid == 0)
 		split_child_main(child);
 	if (pid < 0) {
 		log_error("cannot start a process: %s", strerror(errno));
 		return INPUT_FAILED;
 	}
-	return split_wait(pid, &signals);
+	return split_wait(pid, signals);
 }
 
 static void
@@ -380,8 +402,9 @@ split_run(const struct config *config)
 {
 	unsigned count = config->split;
 	size_t size = sizeof(struct split_report) + count * sizeof(struct split_file_counters);
-	struct split_child child = {.count = count};
+	struct split_child child = {.count = count, .parent = getpid()};
 	enum input_result result;
+	sigset_t signals;
 
 	split_set_config(&child.config, config);
 	if (!privileges_plan(config, &child.privileges))
@@ -391,10 +414,11 @@ split_run(const struct config *config)
 		split_log_out_of_memory();
 		return INPUT_FAILED;
 	}
+	split_block_signals(&signals); /* no signal may end this process while there are unfinished files */
 	child.files = split_files_create(config->write_prefix, count, child.report->captures);
 	if (child.files == NULL)
 		return INPUT_FAILED;
-	result = split_start_child(&child);
+	result = split_start_child(&child, &signals);
 	if (result != INPUT_FAILED && child.report->complete) {
 		if (!split_files_publish(child.files))
 			return INPUT_FAILED;

@@ -169,4 +169,47 @@ for signal in TERM KILL; do
 	[ $status -eq 0 ] && wanted=3 || wanted=0
 	is "SIG$signal: all files are there or none" "$files" "$wanted"
 done
+
+# catch: starts netobsd and stops the process that reads the input, $reader, after it has given up its privileges
+catch() {
+	fresh
+	"$netobsd" --split 2 -r "$tmp/long.pcap" -w "$directory/x" 2>"$tmp/err" &
+	process=$!
+	if wait_while $process is_confined && kill -STOP "$reader" 2>/dev/null; then
+		wait_for has_stopped "$reader"
+		has_ended "$reader" || return 0
+	fi
+	wait $process
+	return 1
+}
+is_confined() {
+	reader=$(cat "/proc/$process/task/$process/children" 2>/dev/null)
+	reader=${reader% }
+	[ -n "$reader" ] && grep -q '^Seccomp:[[:space:]]*2' "/proc/$reader/status" 2>/dev/null
+}
+has_stopped() {
+	grep -q '^State:[[:space:]]*T' "/proc/$1/status" 2>/dev/null || has_ended "$1"
+}
+has_ended() {
+	! grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+}
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	catch && break
+done
+kill -KILL $process
+wait $process 2>/dev/null
+kill -CONT "$reader"
+check "the process that reads the input ends with netobsd, also as another user" wait_for has_ended "$reader"
+check "before the end of the input" grep -q "stopped before the end of the input" "$tmp/err"
+
+# As nohup(1) starts it.
+trap '' HUP
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	catch && break
+done
+kill -HUP $process "$reader"
+kill -CONT "$reader"
+wait $process
+is "an ignored SIGHUP ends nothing" "$? $(find "$directory" -name '*.pcap' | wc -l)" "0 2"
+trap - HUP
 tap_done
