@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,32 +44,79 @@ record_file_name(const struct record_file *file)
 	return file->is_stdout ? "standard output" : file->path;
 }
 
-/* Creates the file under another name. */
+/* The directory of a path; NULL: that of temporary files. */
+static void
+record_file_directory(const char *path, char directory[PATH_MAX])
+{
+	const char *temporary = getenv("TMPDIR"), *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	if (path == NULL)
+		snprintf(directory, PATH_MAX, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+	else if (slash == NULL)
+		snprintf(directory, PATH_MAX, ".");
+	else
+		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* Opens a file of a new name in the directory. */
 static bool
-record_file_create(struct record_file *file)
+record_file_open_new(struct record_file *file, int directory, const char *name)
 {
 	for (unsigned i = 0; i < NAMES_TRIED; i++) {
-		int length = snprintf(file->temporary, sizeof file->temporary, "%s.%d.%u.tmp", file->path,
-				      (int)getpid(), i);
+		int length = snprintf(file->temporary, sizeof file->temporary, "%s.%d.%u.tmp", name, (int)getpid(), i);
 
 		if (length < 0 || (size_t)length >= sizeof file->temporary) {
 			errno = ENAMETOOLONG;
 			return false;
 		}
-		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		file->fd = openat(directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				  0666);
 		if (file->fd >= 0 || errno != EEXIST)
 			break;
 	}
-	if (file->fd < 0)
-		return false;
-	file->keeper = record_keeper_start(file->fd, file->temporary, file->path);
-	if (file->keeper == NULL) {
-		int error = errno;
+	return file->fd >= 0;
+}
 
-		(void)unlink(file->temporary);
-		errno = error;
-	}
-	return file->keeper != NULL;
+static bool
+record_file_create_kept(struct record_file *file, int directory)
+{
+	const char *slash = strrchr(file->path, '/'), *name = slash != NULL ? slash + 1 : file->path;
+	struct kept_file kept = {.directory = directory, .temporary = file->temporary, .name = name};
+	int error;
+
+	if (!record_file_open_new(file, directory, name))
+		return false;
+	kept.fd = file->fd;
+	file->keeper = record_keeper_start(&kept);
+	if (file->keeper != NULL)
+		return true;
+	error = errno;
+	(void)unlinkat(directory, file->temporary, 0);
+	errno = error;
+	return false;
+}
+
+/* Creates the file under another name.  Signals are blocked until it has a keeper. */
+static bool
+record_file_create(struct record_file *file)
+{
+	char name[PATH_MAX];
+	sigset_t all, before;
+	int directory, error;
+	bool good;
+
+	record_file_directory(file->path, name);
+	directory = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return false;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	good = record_file_create_kept(file, directory);
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(directory);
+	errno = error;
+	return good;
 }
 
 /* Whether the path stands for an open descriptor. */
@@ -140,19 +188,6 @@ record_file_free(struct record_file *file)
 }
 
 /* ------------------------------------------------------------------------------------------------- temporary files */
-
-static void
-record_file_directory(const char *path, char directory[PATH_MAX])
-{
-	const char *temporary = getenv("TMPDIR"), *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-	if (path == NULL)
-		snprintf(directory, PATH_MAX, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
-	else if (slash == NULL)
-		snprintf(directory, PATH_MAX, ".");
-	else
-		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
 
 int
 record_file_open_temporary(const struct record_file *file)

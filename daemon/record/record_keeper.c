@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,17 +36,23 @@ record_keeper_read(int socket, void *to, size_t size)
 
 /* ------------------------------------------------------------------------------------------------------ the keeper */
 
+/* Whether the file still has its temporary name. */
+static bool
+keeper_has_name(const struct kept_file *file)
+{
+	struct stat open, named;
+
+	return fstat(file->fd, &open) == 0 &&
+	       fstatat(file->directory, file->temporary, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 /* Writes the entry of a file in its directory to the disk.  Some file systems cannot, and the name is there already. */
 static void
-keeper_sync_directory(const char *path)
+keeper_sync_directory(const struct kept_file *file)
 {
-	char *directory = strdup(path), *slash = directory != NULL ? strrchr(directory, '/') : NULL;
-	int fd;
+	int fd = openat(file->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (slash != NULL)
-		slash[slash == directory] = '\0';
-	fd = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(directory);
 	if (fd < 0)
 		return;
 	(void)fsync(fd);
@@ -56,51 +61,51 @@ keeper_sync_directory(const char *path)
 
 /* Returns 0 or an errno. */
 static int32_t
-keeper_complete(int fd, const char *temporary, const char *path)
+keeper_complete(const struct kept_file *file)
 {
-	if ((fsync(fd) == 0 || errno == EINVAL || errno == EROFS) && rename(temporary, path) == 0) {
-		keeper_sync_directory(path);
-		return 0;
-	}
-	return errno;
+	if (fsync(file->fd) != 0 && errno != EINVAL && errno != EROFS)
+		return errno;
+	if (!keeper_has_name(file))
+		return ENOENT;
+	if (renameat(file->directory, file->temporary, file->directory, file->name) != 0)
+		return errno;
+	keeper_sync_directory(file);
+	return 0;
 }
 
 static void
-keeper_close_others(int socket, int fd)
+keeper_close_others(int socket, const struct kept_file *file)
 {
 	int last = (int)sysconf(_SC_OPEN_MAX);
 
 	for (int i = 0; i < last && i < 1024; i++)
-		if (i != socket && i != fd)
+		if (i != socket && i != file->fd && i != file->directory)
 			close(i);
 }
 
+/* All signals are blocked: those to the process group are for netobsd, which then sends a request, or ends. */
 static _Noreturn void
-keeper_main(int socket, int fd, const char *temporary, const char *path)
+keeper_main(int socket, const struct kept_file *file)
 {
-	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGTSTP};
 	char request = REQUEST_REMOVE;
 	int32_t result = 0;
 
-	/* Signals to the process group are for netobsd, which then sends a request, or ends. */
-	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
-		signal(ignored[i], SIG_IGN);
 	(void)prctl(PR_SET_NAME, "netobsd-keeper");
-	keeper_close_others(socket, fd);
+	keeper_close_others(socket, file);
 	if (record_keeper_read(socket, &request, 1) != 1)
 		request = REQUEST_REMOVE;
 	if (request == REQUEST_COMPLETE)
-		result = keeper_complete(fd, temporary, path);
-	if (request != REQUEST_COMPLETE || result != 0)
-		(void)unlink(temporary);
-	(void)!write(socket, &result, sizeof result);
+		result = keeper_complete(file);
+	if ((request != REQUEST_COMPLETE || result != 0) && keeper_has_name(file))
+		(void)unlinkat(file->directory, file->temporary, 0);
+	(void)!send(socket, &result, sizeof result, MSG_NOSIGNAL);
 	_exit(0);
 }
 
 /* --------------------------------------------------------------------------------------------------------- netobsd */
 
 struct record_keeper *
-record_keeper_start(int fd, const char *temporary, const char *path)
+record_keeper_start(const struct kept_file *file)
 {
 	struct record_keeper *keeper = malloc(sizeof *keeper);
 	int sockets[2];
@@ -114,12 +119,12 @@ record_keeper_start(int fd, const char *temporary, const char *path)
 	}
 	pid = fork();
 	if (pid == 0)
-		keeper_main(sockets[1], fd, temporary, path);
+		keeper_main(sockets[1], file);
 	close(sockets[1]);
 	keeper->socket = sockets[0];
 	keeper->pid = pid;
 	if (pid > 0) {
-		log_debug(DEBUG_CONFINE, "process %d keeps %s", (int)pid, temporary);
+		log_debug(DEBUG_CONFINE, "process %d keeps %s", (int)pid, file->temporary);
 		return keeper;
 	}
 	close(keeper->socket);

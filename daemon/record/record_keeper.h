@@ -2,7 +2,8 @@
 /*
  * The keeper of a file: a process that gives a file its name when it is complete, or removes it.  netobsd itself can do
  * neither once it is confined, and nothing removes the file of a netobsd that was killed.  The keeper does nothing but
- * wait for one of two requests; if netobsd ends without one, it removes the file.
+ * wait for one of two requests; if netobsd ends without one, it removes the file.  Names are those of one directory,
+ * which is open, and a file that has replaced the keeper's is left alone.
  */
 #ifndef NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
 #define NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
@@ -11,9 +12,16 @@
 
 struct record_keeper;
 
-/* Starts the keeper of the open file `fd`, which has the name `temporary` and is to have the name `path`.  Call it
- * before there are other threads and before the process is confined.  NULL with errno on failure. */
-struct record_keeper *record_keeper_start(int fd, const char *temporary, const char *path);
+struct kept_file {
+	int fd;
+	int directory;	       /* descriptor of its directory */
+	const char *temporary; /* its name there */
+	const char *name;      /* the name that it is to have there */
+};
+
+/* Starts the keeper of an open file, with the signals blocked that are blocked now: they should be all.  Call it before
+ * there are other threads and before the process is confined.  NULL with errno on failure. */
+struct record_keeper *record_keeper_start(const struct kept_file *file);
 
 /* Writes the file to the disk and gives it its name.  Returns 0 or an errno, then the file is removed. */
 int record_keeper_complete(struct record_keeper *keeper);

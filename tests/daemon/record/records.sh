@@ -202,6 +202,18 @@ check "nor does one that is killed" wait_for nothing_new
 exec 8>&-
 rm "$tmp/feed"
 
+interrupt --records="$tmp/dir/x"
+wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+temporary=$(cd "$tmp/dir" && echo x.*.0.tmp)
+rm "$tmp/dir/$temporary"
+ln -s a.jsonl "$tmp/dir/$temporary"
+exec 8>&-
+wait "$child"
+is "a file that has replaced the temporary one is not published, and stays" \
+	"$? $(files)$(readlink "$tmp/dir/$temporary") $(cat "$tmp/err")" \
+	"1 a.jsonl a.jsonl netobsd: cannot write records to $tmp/dir/x: No such file or directory"
+rm "$tmp/feed" "$tmp/dir/$temporary"
+
 # A file system of 64 KiB.
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>"$tmp/err"; then
 	mkdir "$tmp/small"
