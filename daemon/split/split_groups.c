@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 /* A power of two. */
 #define SLOTS_LEAST 1024u
@@ -17,7 +18,15 @@ struct split_groups {
 	uint32_t count;
 	uint32_t *slots;    /* number of a node + 1, 0 free; open addressing, at most half full */
 	uint32_t slot_mask; /* slots - 1 */
+	uint64_t multiplier; /* of the hash function that selects home slots: odd, and random, since a capture could be
+			      * made of keys that have the low bits in common */
 };
+
+static uint32_t
+split_groups_home_slot(const struct split_groups *groups, uint64_t key, uint32_t mask)
+{
+	return (uint32_t)(key * groups->multiplier >> 32) & mask;
+}
 
 static bool
 split_groups_resize(struct split_groups *groups, uint32_t slot_count)
@@ -32,7 +41,7 @@ split_groups_resize(struct split_groups *groups, uint32_t slot_count)
 	if (slots == NULL)
 		return false;
 	for (uint32_t i = 0; i < groups->count; i++) {
-		uint32_t at = (uint32_t)nodes[i].key & (slot_count - 1);
+		uint32_t at = split_groups_home_slot(groups, nodes[i].key, slot_count - 1);
 
 		while (slots[at] != 0)
 			at = (at + 1) & (slot_count - 1);
@@ -49,8 +58,12 @@ split_groups_new(void)
 {
 	struct split_groups *groups = calloc(1, sizeof *groups);
 
-	if (groups != NULL && split_groups_resize(groups, SLOTS_LEAST))
-		return groups;
+	if (groups != NULL && getrandom(&groups->multiplier, sizeof groups->multiplier, 0) ==
+				  (ssize_t)sizeof groups->multiplier) {
+		groups->multiplier |= 1;
+		if (split_groups_resize(groups, SLOTS_LEAST))
+			return groups;
+	}
 	split_groups_free(groups);
 	return NULL;
 }
@@ -71,11 +84,11 @@ split_groups_count(const struct split_groups *groups)
 	return groups->count;
 }
 
-/* The slot of a key, or the free one where it belongs.  Keys are hash values: their low bits select the home slot. */
+/* The slot of a key, or the free one where it belongs. */
 static uint32_t
 split_groups_slot(const struct split_groups *groups, uint64_t key)
 {
-	uint32_t at = (uint32_t)key & groups->slot_mask;
+	uint32_t at = split_groups_home_slot(groups, key, groups->slot_mask);
 
 	while (groups->slots[at] != 0 && groups->nodes[groups->slots[at] - 1].key != key)
 		at = (at + 1) & groups->slot_mask;

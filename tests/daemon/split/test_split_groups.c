@@ -99,6 +99,22 @@ test_chain(void **state)
 	split_groups_free(groups);
 }
 
+/* Keys that differ only above their low 26 bits, as a capture can be made of: the table needs other bits for slots. */
+static void
+test_common_bits(void **state)
+{
+	struct split_groups *groups = split_groups_new();
+	uint64_t count = 300000;
+
+	(void)state;
+	for (uint64_t i = 1; i <= count; i++)
+		assert_true(split_groups_join(groups, i << 26, 0));
+	for (uint64_t i = 1; i <= count; i++)
+		assert_int_equal(split_groups_find(groups, i << 26), 0);
+	assert_int_equal(split_groups_count(groups), count + 1);
+	split_groups_free(groups);
+}
+
 int
 main(void)
 {
@@ -107,6 +123,7 @@ main(void)
 	    cmocka_unit_test(test_least_key_names_group),
 	    cmocka_unit_test(test_against_list),
 	    cmocka_unit_test(test_chain),
+	    cmocka_unit_test(test_common_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
