@@ -147,7 +147,7 @@ static const struct sandbox_rule process[] = {
 
 /* The end of the process that keeps a file (record_keeper.h), the only child there can be. */
 static const struct sandbox_rule reaping[] = {
-    CALL(wait4),
+    INT_ARG(wait4, 3, 0), /* waitpid() without options */
 };
 
 /* Calls made by the kernel's code for an optimised probe while a tracer is attached; some kernels filter them like any

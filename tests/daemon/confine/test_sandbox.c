@@ -48,7 +48,7 @@ no_call(void)
 static long
 wait_for_child(void)
 {
-	return syscall(SYS_wait4, -1, NULL, WNOHANG, NULL) == -1 && errno == ECHILD ? 0 : -1;
+	return syscall(SYS_wait4, -1, NULL, 0, NULL) == -1 && errno == ECHILD ? 0 : -1;
 }
 
 static long
