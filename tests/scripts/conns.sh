@@ -181,6 +181,8 @@ complains "a misspelt field of an expression" "column 1: no field is called seve
 	conns "$home" 'sever_port == 80'
 complains "which is shown" "sever_port == 80: column 1" conns "$home" sever_port == 80
 complains "no number" "--records-limit many: expected a whole number" conns "$home" --limit many
+complains "a filter is no option" 'bad filter "--summary"' conns "$home" -f --summary
+complains "nor in front of a printer" 'bad filter "--summary"' tcpsnoop "$home" --print -f --summary
 complains "--sort without a field" "--sort needs a value" conns "$home" --sort
 complains "a script has no --sort" "--sort, --limit and --json are options of netobs conns" tcpsnoop "$home" --sort start
 complains "a script has no -o FIELD" "-o takes an option of netobsd with its dashes" tcpsnoop "$home" -o start
