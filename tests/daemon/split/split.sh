@@ -196,8 +196,8 @@ has_ended() {
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	catch && break
 done
-kill -KILL $process
-wait $process 2>/dev/null
+kill -KILL "$process"
+wait "$process" 2>/dev/null
 kill -CONT "$reader"
 check "the process that reads the input ends with netobsd, also as another user" wait_for has_ended "$reader"
 check "before the end of the input" grep -q "stopped before the end of the input" "$tmp/err"
@@ -207,9 +207,9 @@ trap '' HUP
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	catch && break
 done
-kill -HUP $process "$reader"
+kill -HUP "$process" "$reader"
 kill -CONT "$reader"
-wait $process
+wait "$process"
 is "an ignored SIGHUP ends nothing" "$? $(find "$directory" -name '*.pcap' | wc -l)" "0 2"
 trap - HUP
 tap_done
