@@ -718,8 +718,8 @@ provider netobs {
 	    : (nobs_connrec_t *cr);
 
 	/*
-	 * A connection is still open. Fires after each interval of --active-records since its first packet; never if
-	 * that is not set.
+	 * A connection is still open. Fires after each interval of --active-records since its first packet, unless it
+	 * was idle in that interval; never if the option is not set.
 	 *
 	 * args[0] connrec_t *: the record of the connection up to now
 	 */

@@ -142,7 +142,6 @@ record_begin(struct flow_table *table, const struct flow *flow)
 static void
 record_begin_late(const struct flow_table *table, const struct flow *flow, struct flow_record *record)
 {
-	uint64_t first_seen = table->cold[flow_index_of(table, flow)].first_seen, count = 0;
 	uint64_t now = wheel_time(table);
 
 	record_init(record, RECORD_LATE);
@@ -150,9 +149,8 @@ record_begin_late(const struct flow_table *table, const struct flow *flow, struc
 	record_set_role(flow, record);
 	if (now < flow->last_seen)
 		now = flow->last_seen;
-	if (table->records.active_interval_ns != 0 && now > first_seen)
-		count = (now - first_seen) / table->records.active_interval_ns;
-	record->active_count = (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
+	if (table->records.active_interval_ns != 0)
+		record->active_count = record_multiples(table, flow_index_of(table, flow), now) & RECORD_ACTIVE_MAX;
 }
 
 void

@@ -94,8 +94,9 @@ bool flow_table_keeps_records(const struct flow_table *table);
 /* Bytes reserved for the records of `flows` flows. */
 size_t flow_table_records_size(uint32_t flows);
 
-/* Reports each open connection at every multiple of `interval_ns` after its start, in packet time, as it was before the
- * packets from then on; 0: never.  `now` is packet time.  Needs kept records. */
+/* Reports each open connection at the multiples of `interval_ns` after its start, in packet time, as it was before the
+ * packets from then on, unless it was idle since the multiple before; 0: never.  `now` is packet time.  Needs kept
+ * records. */
 void flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, uint64_t now);
 
 /* With RECORD_OPEN: the time that the report is for, ns since the epoch. */

@@ -166,10 +166,28 @@ record_next_active(const struct flow_table *table, flow_index index)
 	return deadline_add(table->cold[index].first_seen, age);
 }
 
-void
-record_report_active(struct flow_table *table, const struct flow *flow)
+uint32_t
+record_multiples(const struct flow_table *table, flow_index index, uint64_t now)
 {
-	table->records.entries[flow_index_of(table, flow)].active_count++;
+	uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
+
+	count /= table->records.active_interval_ns;
+	return count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX;
+}
+
+/* Time may jump: multiples in which the connection was idle cost nothing. */
+void
+record_run_active(struct flow_table *table, const struct flow *flow, uint64_t now)
+{
+	flow_index index = flow_index_of(table, flow);
+	struct flow_record *record = &table->records.entries[index];
+	uint64_t previous = table->cold[index].first_seen + record->active_count * table->records.active_interval_ns;
+
+	if (flow->last_seen < previous) {
+		record->active_count = record_multiples(table, index, now) & RECORD_ACTIVE_MAX;
+		return;
+	}
+	record->active_count++;
 	record_report(table, flow, RECORD_OPEN);
 }
 
@@ -184,13 +202,9 @@ flow_table_set_active_interval(struct flow_table *table, uint64_t interval_ns, u
 	if (records->entries == NULL)
 		return;
 	for (flow_index index = 1; interval_ns != 0 && index <= table->high_water; index++) {
-		uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
-
 		if ((records->entries[index].bits & RECORD_BEGUN) == 0)
 			continue; /* its memory may be untouched */
-		count /= interval_ns;
-		records->entries[index].active_count =
-		    (count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX) & RECORD_ACTIVE_MAX;
+		records->entries[index].active_count = record_multiples(table, index, now) & RECORD_ACTIVE_MAX;
 	}
 	wheel_requeue_all(table);
 }

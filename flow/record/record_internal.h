@@ -119,9 +119,12 @@ void record_drop(struct flow_table *table, const struct flow *flow);
 void record_table_free(struct flow_table *table);
 
 /* Packet time at which the connection is reported as open next, UINT64_MAX never; records are kept and the interval is
- * set.  Then reports it. */
+ * set.  At that time, or later: reports it, unless it was idle since the multiple before. */
 uint64_t record_next_active(const struct flow_table *table, flow_index index);
-void record_report_active(struct flow_table *table, const struct flow *flow);
+void record_run_active(struct flow_table *table, const struct flow *flow, uint64_t now);
+
+/* Multiples of the active interval from the connection's start to `now`, at most RECORD_ACTIVE_MAX. */
+uint32_t record_multiples(const struct flow_table *table, flow_index index, uint64_t now);
 
 /* Microseconds between two packet times, 0 if they decrease. */
 static inline uint32_t

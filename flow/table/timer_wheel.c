@@ -432,14 +432,14 @@ wheel_rewind(struct flow_table *table, uint64_t now)
 /* Runs the timer of a flow whose deadline has passed; the deadline is the time of its events, however late this
  * runs. */
 static void
-wheel_expire_flow(struct flow_table *table, flow_index index)
+wheel_expire_flow(struct flow_table *table, flow_index index, uint64_t now)
 {
 	struct flow *flow = &table->hot[index];
 	uint64_t deadline = flow->deadline, next;
 	struct flow_events events;
 
 	if (wheel_active_time(table, index) < deadline) {
-		record_report_active(table, flow);
+		record_run_active(table, flow, now);
 		wheel_requeue(table, index);
 		return;
 	}
@@ -477,7 +477,7 @@ wheel_run(struct flow_table *table, uint64_t now)
 
 			__builtin_prefetch(&table->hot[second]);
 			__builtin_prefetch(&table->cold[second]);
-			wheel_expire_flow(table, first);
+			wheel_expire_flow(table, first, now);
 		}
 		if (first != 0)
 			break;
@@ -501,7 +501,7 @@ flow_table_lookup_after_timers(struct flow_table *table, const struct flow_key *
 	flow_table_run_timers(table, now);
 	while ((flow = flow_table_lookup(table, key, hash)) != NULL && deadline_is_due(flow->deadline, now))
 		/* The wheel has not reached the flow, because time went backwards. */
-		wheel_expire_flow(table, flow_index_of(table, flow));
+		wheel_expire_flow(table, flow_index_of(table, flow), now);
 	return flow;
 }
 

@@ -20,7 +20,7 @@
 /* The reports of a table, the latest with copies of what it had. */
 static struct {
 	struct flow_table *table;
-	unsigned count, by_reason[RECORD_REASON_COUNT];
+	unsigned count;
 	enum record_reason reason;
 	struct flow flow;
 	struct flow_record record;
@@ -37,7 +37,6 @@ reports_take(void *context, const struct flow *flow, const struct flow_record *r
 	assert_ptr_equal(flow_table_lookup(table, &flow->key, flow->hash), flow);
 	assert_ptr_equal(flow_table_record(table, flow), record);
 	reports.count++;
-	reports.by_reason[reason]++;
 	reports.reason = reason;
 	reports.flow = *flow;
 	reports.record = *record;
