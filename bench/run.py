@@ -347,7 +347,7 @@ def row_formulas(b):
 
 
 def row_records(b):
-    """Connection records: counting them, and writing them as JSON, against a replay without."""
+    """Connection records: counted and filled for a formula, and written as JSON, against a replay without."""
     trace, out = b.standard(), b.path("records.jsonl")
     commands = {
         "floor": [os.path.join(b.build, "bench/pcap_floor"), trace],
@@ -367,9 +367,9 @@ def row_records(b):
 
     b.print_row("records", "records of %d packets" % b.args.packets, lines, "")
     b.print_row("records", "bytes of a record as JSON", size / lines, "bytes")
-    b.print_row("records", "counting, cpu, of the floor", more("kept", "plain"), "x", "at most 0.3",
+    b.print_row("records", "counted and filled, cpu, of the floor", more("kept", "plain"), "x", "at most 0.3",
                 more("kept", "plain") <= 0.3)
-    b.print_row("records", "counting and writing to a file, cpu, of the floor", more("written", "plain"), "x",
+    b.print_row("records", "the same, sorted and written to a file, cpu, of the floor", more("written", "plain"), "x",
                 "at most 0.3", more("written", "plain") <= 0.3)
     cost = statistics.median((a.cpu - z.cpu) for a, z in zip(runs["unwritten"], runs["kept"]))
     rate = lines / max(cost, 1e-9)
