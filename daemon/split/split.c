@@ -343,7 +343,7 @@ split_child_main(struct split_child *child)
 static enum input_result
 split_wait(pid_t child, const sigset_t *signals)
 {
-	int status, number;
+	int status = 0, number;
 
 	while (waitpid(child, &status, WNOHANG) == 0) {
 		number = sigwaitinfo(signals, NULL);
@@ -363,6 +363,7 @@ split_block_signals(sigset_t *signals)
 	split_fill_stop_signals(signals);
 	sigaddset(signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, signals, NULL);
+	signal(SIGCHLD, SIG_DFL); /* it may be inherited as ignored, and then the end of the child is no signal */
 }
 
 static enum input_result

@@ -20,6 +20,9 @@
 /* Descriptors of a run besides those of the captures: standard streams, two inputs for each file, the loop. */
 #define OTHER_DESCRIPTORS 64u
 
+/* Most names that are tried for a temporary file: others may be left of processes that were killed. */
+#define NAMES_TRIED 100u
+
 /* The seconds of a pcap file have 32 bits: until February 2106. */
 #define SECONDS_END (UINT64_C(1) << 32)
 
@@ -63,22 +66,35 @@ split_files_check_limit(unsigned count)
 	return false;
 }
 
+/* Creates the file under the temporary name of this number.  Returns an errno value, 0 on success. */
+static int
+split_file_create_temporary(struct split_file *file, unsigned number)
+{
+	free(file->temporary_name);
+	if (asprintf(&file->temporary_name, "%s.%ld.%u.tmp", file->name, (long)getpid(), number) < 0) {
+		file->temporary_name = NULL;
+		return ENOMEM;
+	}
+	file->fd = open(file->temporary_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return file->fd >= 0 ? 0 : errno;
+}
+
 static bool
 split_file_create(struct split_file *file)
 {
-	if (asprintf(&file->temporary_name, "%s.%ld.tmp", file->name, (long)getpid()) < 0) {
-		file->temporary_name = NULL;
-		log_error("out of memory");
-		return false;
-	}
+	int error = EEXIST;
+
 	if (access(file->name, F_OK) == 0) {
 		log_error("%s exists already: remove it, or give another prefix (-w)", file->name);
 		return false;
 	}
-	file->fd = open(file->temporary_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	file->created = file->fd >= 0;
-	if (!file->created)
-		log_error("cannot create %s: %s", file->temporary_name, strerror(errno));
+	for (unsigned i = 0; i < NAMES_TRIED && error == EEXIST; i++)
+		error = split_file_create_temporary(file, i);
+	file->created = error == 0;
+	if (error == ENOMEM && file->temporary_name == NULL)
+		log_error("out of memory");
+	else if (error != 0)
+		log_error("cannot create %s: %s", file->temporary_name, strerror(error));
 	return file->created;
 }
 

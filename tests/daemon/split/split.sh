@@ -160,7 +160,7 @@ for signal in TERM KILL; do
 	fresh
 	"$netobsd" --split 2 -r "$tmp/long.pcap" -w "$directory/x" 2>"$tmp/err" &
 	process=$!
-	wait_while $process test -e "$directory/x.json.$process.tmp"
+	wait_while $process test -e "$directory/x.json.$process.0.tmp"
 	kill -$signal $process 2>/dev/null
 	wait $process 2>/dev/null
 	status=$?
@@ -212,4 +212,19 @@ kill -CONT "$reader"
 wait "$process"
 is "an ignored SIGHUP ends nothing" "$? $(find "$directory" -name '*.pcap' | wc -l)" "0 2"
 trap - HUP
+
+# ------------------------------------------------------------------------------------------- what others have left
+
+fresh
+# shellcheck disable=SC2016
+check "temporary files of a killed process with the same id" sh -c \
+	': >"$2/x.json.$$.0.tmp"; : >"$2/x-0001-of-0002.pcap.$$.0.tmp"; exec "$1" --split 2 -r "$3" -w "$2/x"' \
+	sh "$netobsd" "$directory" "$file"
+is "they are left" "$(find "$directory" -name '*.tmp' | wc -l)" 2
+is "all captures are there" "$(find "$directory" -name '*.pcap' -o -name '*.json' | wc -l)" 3
+fresh
+# shellcheck disable=SC2016
+check "SIGCHLD is ignored by the parent" timeout 120 python3 -c \
+	'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
+	"$netobsd" --split 2 -r "$file" -w "$directory/x"
 tap_done
