@@ -310,7 +310,7 @@ record_output_finish_sorted(struct record_output *output, bool complete)
 
 	if (!complete && !failed && output->config->records_path != NULL) {
 		log_warning("not all input was read: %s is not written", output->config->records_path);
-		return 0;
+		return ECANCELED;
 	}
 	error = record_output_write_sorted(output);
 	if (record_sort_error(output->sort) != 0) {
@@ -319,6 +319,8 @@ record_output_finish_sorted(struct record_output *output, bool complete)
 	}
 	if (error == 0 && record_output_dropped(output) == 0)
 		error = record_file_complete(output->file);
+	else if (error == 0 && output->config->records_path != NULL)
+		error = ECANCELED; /* a signal has ended the writing: the caller reports the dropped lines */
 	return record_output_log_failure(output, error);
 }
 

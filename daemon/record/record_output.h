@@ -25,7 +25,8 @@ void record_output_take(void *output, const struct connrec *record);
 bool record_output_flush(void *output);
 
 /* Ends the output, after the last record.  `complete`: all input was read, so that a file is worth its name.  Returns 0
- * or the errno of the first failure, which is logged unless it is EPIPE: the reader needs no more. */
+ * or the errno of the first failure, which is logged unless it is EPIPE: the reader needs no more.  ECANCELED: the file
+ * of a replay is not written, because not all input was read or lines were dropped. */
 int record_output_finish(struct record_output *output, bool complete);
 
 /* Lines that were dropped because the output was not read or the disk was full. */

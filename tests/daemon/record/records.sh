@@ -188,7 +188,7 @@ wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
 kill -INT "$child"
 wait "$child"
 is "a replay that is interrupted writes no file" "$? $(files)$(cat "$tmp/err")" \
-	"0 a.jsonl netobsd: not all input was read: $tmp/dir/x is not written"
+	"1 a.jsonl netobsd: not all input was read: $tmp/dir/x is not written"
 exec 8>&-
 rm "$tmp/feed"
 interrupt --records="$tmp/dir/x"
