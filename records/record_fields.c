@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "probes/nearest.h"
 
@@ -31,6 +32,30 @@ record_field_has_name(const struct field_info *field, const char *name, size_t l
 	       (strlen(brief) == length && memcmp(brief, name, length) == 0);
 }
 
+/* Titles of the table's columns that differ from the names of their fields; in small letters. */
+static const struct {
+	const char *title, *field;
+} record_titles[] = {
+    {"time", "duration_us"},	 {"prot", "protostr"},	       {"sent", "client_bytes"}, {"recvd", "server_bytes"},
+    {"resent", "client_resent"}, {"answer", "answer_mean_us"}, {"max", "answer_max_us"},
+};
+
+/* The field of which the name is the title of a column, in capital or small letters; NULL: of none. */
+static const char *
+record_fields_find_title(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof record_titles / sizeof record_titles[0]; i++)
+		if (strlen(record_titles[i].title) == length && strncasecmp(record_titles[i].title, name, length) == 0)
+			return record_titles[i].field;
+	for (size_t i = 0; i < record_struct()->field_count; i++) {
+		const char *brief = record_field_short_name(&record_struct()->fields[i]);
+
+		if (strlen(brief) == length && strncasecmp(brief, name, length) == 0)
+			return brief;
+	}
+	return NULL;
+}
+
 static void
 record_fields_explain(const char *name, size_t length, char error[RECORD_ERROR_MAX])
 {
@@ -42,6 +67,8 @@ record_fields_explain(const char *name, size_t length, char error[RECORD_ERROR_M
 		nearest_consider(&nearest, record_field_short_name(&record_struct()->fields[i]));
 		nearest_consider(&nearest, record_struct()->fields[i].name);
 	}
+	if (record_fields_find_title(name, length) != NULL)
+		nearest.found = record_fields_find_title(name, length);
 	if (length == 0)
 		snprintf(error, RECORD_ERROR_MAX, "the name of a field is missing");
 	else

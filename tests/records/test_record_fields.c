@@ -48,6 +48,36 @@ test_wrong_names(void **state)
 }
 
 static void
+leads_to(const char *name, const char *field)
+{
+	char hint[80];
+
+	snprintf(hint, sizeof hint, "no field %s (did you mean %s?)", name, field);
+	assert_null(record_fields_find(name, strlen(name), error));
+	if (strstr(error, hint) == NULL)
+		print_message("# %s\n", error);
+	assert_non_null(strstr(error, hint));
+}
+
+static void
+test_titles_lead_to_fields(void **state)
+{
+	(void)state;
+	leads_to("START", "start");
+	leads_to("TIME", "duration_us");
+	leads_to("time", "duration_us");
+	leads_to("PROT", "protostr");
+	leads_to("Client", "client");
+	leads_to("SERVER", "server");
+	leads_to("SENT", "client_bytes");
+	leads_to("RECVD", "server_bytes");
+	leads_to("RESENT", "client_resent");
+	leads_to("answer", "answer_mean_us");
+	leads_to("MAX", "answer_max_us");
+	leads_to("REASON", "reason");
+}
+
+static void
 test_all_fields_are_those_of_every_run(void **state)
 {
 	struct record_fields fields;
@@ -157,6 +187,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_wrong_names),
+	    cmocka_unit_test(test_titles_lead_to_fields),
 	    cmocka_unit_test(test_all_fields_are_those_of_every_run),
 	    cmocka_unit_test(test_orders),
 	    cmocka_unit_test(test_expressions),

@@ -175,12 +175,14 @@ complains "a process id that is none" "PID is a number, not nonsense" conns -p n
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305
 complains "a capture without conns" "for a capture: netobs conns $home" "$home"
-complains "a misspelt field to sort by" "records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
-complains "a misspelt field to show" "no field clint (did you mean client?)" conns "$home" -o clint,server
+complains "a misspelt field to sort by" "netobs: --sort server_byts: records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
+complains "a misspelt field to show" "netobs: -o clint,server: records have no field clint (did you mean client?)" conns "$home" -o clint,server
 complains "a misspelt field of an expression" "column 1: no field is called sever_port (did you mean server_port?)" \
 	conns "$home" 'sever_port == 80'
-complains "which is shown" "sever_port == 80: column 1" conns "$home" sever_port == 80
-complains "no number" "--records-limit many: expected a whole number" conns "$home" --limit many
+complains "a title of a column" "netobs: --sort RECVD: records have no field RECVD (did you mean server_bytes?)" \
+	conns "$home" --sort RECVD
+complains "which is shown" "netobs: sever_port == 80: column 1" conns "$home" sever_port == 80
+complains "no number" "netobs: --limit many: expected a whole number" conns "$home" --limit many
 complains "a filter is no option" 'bad filter "--summary"' conns "$home" -f --summary
 complains "nor in front of a printer" 'bad filter "--summary"' tcpsnoop "$home" --print -f --summary
 complains "--sort without a field" "--sort needs a value" conns "$home" --sort
@@ -190,6 +192,10 @@ complains "conns has no tracer" "conns needs no tracer" conns "$home" -t bpftrac
 complains "open connections are not sorted" "the running netobsd lists its open connections only as a whole" conns --sort start
 is "--help conns" "$("$netobs" --help conns | sed q)" \
 	"conns [EXPRESSION] - which connections are there, and how did they end?"
+for field in $("$netobs" --help conns | tr '\n' ' ' | sed 's/.*fields of the columns are \(.*\)[.] netobsd --list.*/\1/' |
+	sed -e 's/([A-Z]*)//g' -e 's/ and / /g' | tr -d ,); do
+	check "--help conns: $field is a field" "$netobs" conns "$home" --limit 1 --sort "$field" -o "$field"
+done
 is "--help conns fits a terminal" "$("$netobs" --help conns | awk 'length > 80')" ""
 
 tap_done
