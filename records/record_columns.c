@@ -11,6 +11,7 @@
 enum record_column_kind {
 	COLUMN_FIELD, /* a chosen field */
 	COLUMN_START,
+	COLUMN_START_WITH_DATE,
 	COLUMN_DURATION,
 	COLUMN_PROTOCOL,
 	COLUMN_CLIENT,
@@ -34,6 +35,8 @@ struct record_column {
 
 struct record_columns {
 	struct text_clock clock;
+	bool has_day; /* a record was measured */
+	uint64_t day; /* on which the first one began, since the epoch */
 	unsigned count;
 	struct record_column columns[RECORD_FIELDS_MAX];
 };
@@ -155,15 +158,16 @@ put_amount(char *at, uint64_t value)
 	}
 }
 
-/* "19:40:00.123" */
+/* "2026-11-22T19:40:00.123", or what of it follows the date. */
 static char *
-put_time_of_day(char *at, struct text_clock *clock, uint64_t ns)
+put_milliseconds(char *at, struct text_clock *clock, uint64_t ns, bool with_date)
 {
 	char text[128];
+	size_t date = with_date ? 0 : sizeof "2026-11-22T" - 1, length = sizeof "2026-11-22T19:40:00.123" - 1 - date;
 
 	put_time(text, clock, ns);
-	memcpy(at, text + sizeof "2026-11-22T" - 1, 12);
-	return at + 12;
+	memcpy(at, text + date, length);
+	return at + length;
 }
 
 static char *
@@ -200,7 +204,8 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 {
 	switch (column->kind) {
 	case COLUMN_START:
-		return put_time_of_day(at, clock, record->cr_start);
+	case COLUMN_START_WITH_DATE:
+		return put_milliseconds(at, clock, record->cr_start, column->kind == COLUMN_START_WITH_DATE);
 	case COLUMN_DURATION:
 		return put_duration(at, (int64_t)record->cr_duration_us);
 	case COLUMN_PROTOCOL:
@@ -232,11 +237,25 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 /* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
 #define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
 
+/* START has a date if two records began on different days. */
+static void
+record_columns_compare_days(struct record_columns *table, const struct connrec *record)
+{
+	uint64_t day = record->cr_start / (UINT64_C(86400) * 1000000000);
+
+	if (!table->has_day)
+		table->day = day;
+	table->has_day = true;
+	if (table->day != day && table->columns[0].kind == COLUMN_START)
+		table->columns[0].kind = COLUMN_START_WITH_DATE;
+}
+
 void
 record_columns_measure(struct record_columns *table, const struct connrec *record)
 {
 	char value[VALUE_MAX];
 
+	record_columns_compare_days(table, record);
 	for (unsigned i = 0; i < table->count; i++) {
 		struct record_column *column = &table->columns[i];
 		unsigned width = (unsigned)(put_column(value, &table->clock, column, record) - value);

@@ -6,6 +6,7 @@
  *	19:40:00.123 1.23s  TCP  192.0.2.1:51334   192.0.2.9:443   1832  27110      0 12.3ms 31.0ms fin
  *
  * Times are UTC, so that a table is the same everywhere.  Columns are as wide as the widest value measured.
+ * If the records that were measured began on different days, START has a date: 2026-11-22T19:40:00.123.
  */
 #ifndef NETOBS_RECORDS_RECORD_COLUMNS_H
 #define NETOBS_RECORDS_RECORD_COLUMNS_H

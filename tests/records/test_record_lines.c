@@ -130,6 +130,31 @@ test_table(void **state)
 }
 
 static void
+test_table_of_two_days_has_dates(void **state)
+{
+	const uint64_t midnight = UINT64_C(1795132800000000000); /* 2026-11-20T00:00:00Z */
+	struct connrec late = sample_record(), early = sample_record();
+	struct record_columns *table = record_columns_new(NULL);
+
+	(void)state;
+	assert_non_null(table);
+	late.cr_start = midnight - 1;
+	early.cr_start = midnight;
+	record_columns_measure(table, &late);
+	record_columns_measure(table, &late);
+	*record_columns_put_line(table, &late, line) = '\0';
+	assert_memory_equal(line, "23:59:59.999 ", 13);
+	record_columns_measure(table, &early);
+	*record_columns_put_titles(table, line) = '\0';
+	assert_memory_equal(line, "START                    TIME ", 30);
+	*record_columns_put_line(table, &late, line) = '\0';
+	assert_memory_equal(line, "2026-11-19T23:59:59.999 ", 24);
+	*record_columns_put_line(table, &early, line) = '\0';
+	assert_memory_equal(line, "2026-11-20T00:00:00.000 ", 24);
+	record_columns_free(table);
+}
+
+static void
 test_table_marks_a_judged_client(void **state)
 {
 	struct connrec record = sample_record();
@@ -226,6 +251,7 @@ main(void)
 	    cmocka_unit_test(test_json_escapes_text_of_the_network),
 	    cmocka_unit_test(test_json_of_extreme_values),
 	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_table_of_two_days_has_dates),
 	    cmocka_unit_test(test_table_marks_a_judged_client),
 	    cmocka_unit_test(test_table_fits_120_columns),
 	    cmocka_unit_test(test_table_rounds_down),

@@ -143,6 +143,11 @@ is "--json" "$(cut -c 1-9 "$tmp/out")" '{"end":"2'
 is "an expression in several words" "$(values <"$tmp/out")" "21 fin"
 "$netobs" conns -o --local=192.168.0.13 -o --view=host -f 'port 21' "$home" >"$tmp/out"
 is "options of netobsd and a filter" "$(wc -l <"$tmp/out" | tr -d ' ')" 2
+"$netobs" conns "$home" "$captures/questions.pcap" >"$tmp/out"
+is "captures of different days: START has a date, in the same column everywhere" \
+	"$(sed 's/[0-9]\{4\}\(-[0-9][0-9]\)\{2\}T[0-9:]\{8\}[.][0-9]\{3\} /DATE /; s/ .*//' "$tmp/out" | sort | uniq -c | tr '\n' ' ' | tr -s ' ')" \
+	" $(($(wc -l <"$tmp/out") - 1)) DATE 1 START "
+is "a capture of one day has none" "$(sed 1d "$tmp/all" | grep -c '^[0-9][0-9]:[0-9:]*[.][0-9]* ')" "$(($(wc -l <"$tmp/all") - 1))"
 "$netobs" conns - <"$home" | cmp - "$tmp/all" >"$tmp/out"
 is "standard input" "$?" 0
 is "a capture without connections" "$("$netobs" conns "$captures/icmpv6-echo.pcap" 2>&1)" \
