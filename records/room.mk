@@ -10,5 +10,7 @@ librecords_a_SOURCES += \
 	%D%/record_json.h \
 	%D%/record_sort.c \
 	%D%/record_sort.h \
+	%D%/record_tally.c \
+	%D%/record_tally.h \
 	%D%/record_columns.c \
 	%D%/record_columns.h

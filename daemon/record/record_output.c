@@ -17,6 +17,7 @@
 #include "records/record_json.h"
 #include "records/record_sort.h"
 #include "records/record_columns.h"
+#include "records/record_tally.h"
 
 /* Memory for sorting, bytes; more records are sorted in a temporary file. */
 #define SORT_MEMORY ((size_t)64 * 1024 * 1024)
@@ -33,6 +34,7 @@ struct record_output {
 	struct record_filter *filter; /* NULL: all records */
 	struct record_json *json;     /* NULL: a table */
 	struct record_columns *table;
+	struct record_tally tally;
 	struct record_sort *sort; /* NULL: records are written as they come */
 	int spill_fd;
 	bool sorted;   /* records are written at the end, in their order */
@@ -240,6 +242,7 @@ record_output_take(void *context, const struct connrec *record)
 	if (output->filter != NULL && !record_filter_selects(output->filter, record))
 		return;
 	pthread_mutex_lock(&output->mutex);
+	record_tally_add(&output->tally, record);
 	if (output->sort != NULL) {
 		if (output->table != NULL)
 			record_columns_measure(output->table, record);
@@ -302,6 +305,19 @@ record_output_log_failure(const struct record_output *output, int error)
 	return error;
 }
 
+/* Logs the counts below a table on a terminal. */
+static void
+record_output_log_tally(const struct record_output *output)
+{
+	char text[RECORD_TALLY_MAX];
+
+	if (output->table == NULL || isatty(record_file_fd(output->file)) == 0 ||
+	    (output->tally.lines == 0 && output->filter == NULL))
+		return;
+	record_tally_format(&output->tally, output->config->records_limit, text);
+	log_notice("%s", text);
+}
+
 static int
 record_output_finish_sorted(struct record_output *output, bool complete)
 {
@@ -327,11 +343,18 @@ record_output_finish_sorted(struct record_output *output, bool complete)
 int
 record_output_finish(struct record_output *output, bool complete)
 {
+	int error;
+
 	if (!record_output_open_writer(output))
 		return record_output_log_failure(output, ENOMEM);
-	if (output->sort != NULL)
-		return record_output_finish_sorted(output, complete);
-	record_output_put_titles(output);
-	writer_finish(&output->out, FINISH_MS);
-	return record_output_log_failure(output, writer_error(&output->out));
+	if (output->sort != NULL) {
+		error = record_output_finish_sorted(output, complete);
+	} else {
+		record_output_put_titles(output);
+		writer_finish(&output->out, FINISH_MS);
+		error = record_output_log_failure(output, writer_error(&output->out));
+	}
+	if (error == 0)
+		record_output_log_tally(output);
+	return error;
 }

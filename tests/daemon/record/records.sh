@@ -108,6 +108,30 @@ grep -v '"cr_reason":"open"' "$tmp/out" >"$tmp/ended"
 check "beside the records of all connections" cmp "$tmp/dir/a.jsonl" "$tmp/ended"
 check "in one order" sort -c "$tmp/out"
 
+# on_terminal COMMAND: the command's standard error, while its standard output is a terminal with $tmp/out
+on_terminal() {
+	python3 -c 'import pty, sys; pty.spawn(["sh", "-c", sys.argv[1] + " 2>" + sys.argv[2]])' "$1" "$tmp/err" \
+		>"$tmp/out" </dev/null
+	cat "$tmp/err"
+}
+
+if have python3; then
+	table="'$netobsd' -r '$home' --records"
+	count=$(wc -l <"$tmp/dir/a.jsonl" | tr -d ' ')
+	tcp=$(grep -c '"cr_protocol":6,' "$tmp/dir/a.jsonl")
+	udp=$(grep -c '"cr_protocol":17,' "$tmp/dir/a.jsonl")
+	is "counts are below a table on a terminal" "$(on_terminal "$table" | sed 's/;.*//')" \
+		"netobsd: $count connections: $tcp TCP, $udp UDP"
+	is "the terminal has the table" "$(wc -l <"$tmp/out" | tr -d ' ')" "$((count + 1))"
+	is "counts of what is selected and shown" "$(on_terminal "$table --records-limit 1 --records-where 'protocol == 17'")" \
+		"netobsd: $udp connections: $udp UDP; 1 of $udp lines shown"
+	is "nothing is selected" "$(on_terminal "$table --records-where 'server_port == 1'")" "netobsd: 0 connections"
+	is "JSON has no counts" "$(on_terminal "$table --format json")" ""
+else
+	skip "counts on a terminal" "needs python3"
+fi
+is "a table in a pipe has no counts" "$("$netobsd" -r "$home" --records 2>&1 >"$tmp/out" | cat)" ""
+
 # complains NAME WANTED OPTION...: netobsd fails with status 1 and one line that contains WANTED
 complains() {
 	complains_name=$1
