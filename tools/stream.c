@@ -98,20 +98,33 @@ stream_write_output(struct stream_reader *reader, const char *bytes, size_t leng
 	return true;
 }
 
+/* The number in the line of a gap, 0 for other lines.  A field may begin with the same word, such as the name of a
+ * process: only the whole line tells them apart. */
+static uint64_t
+stream_parse_gap(const char *line, size_t length)
+{
+	static const char json[] = "{\"lost\":", text[] = "lost ";
+	bool is_json = length > sizeof json && memcmp(line, json, sizeof json - 1) == 0;
+	bool is_text = length > sizeof text && memcmp(line, text, sizeof text - 1) == 0;
+	const char *digits = line + (is_json ? sizeof json : sizeof text) - 1, *rest = is_json ? "}\n" : "\n";
+	uint64_t lost;
+	char *end;
+
+	if ((!is_json && !is_text) || *digits < '0' || *digits > '9')
+		return 0;
+	lost = strtoull(digits, &end, 10);
+	return (size_t)(line + length - end) == strlen(rest) && memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
+}
+
 /* Counts the lines that netobsd has dropped, as the lines say. */
 static void
 stream_count_lost(struct stream_reader *reader, const char *lines, size_t length)
 {
-	static const char json[] = "{\"lost\":", text[] = "lost ";
-
 	while (length > 0) {
 		const char *end = memchr(lines, '\n', length);
 		size_t line = (size_t)(end - lines) + 1;
 
-		if (line > sizeof json && memcmp(lines, json, sizeof json - 1) == 0)
-			reader->lost += strtoull(lines + sizeof json - 1, NULL, 10);
-		else if (line > sizeof text && memcmp(lines, text, sizeof text - 1) == 0)
-			reader->lost += strtoull(lines + sizeof text - 1, NULL, 10);
+		reader->lost += stream_parse_gap(lines, line);
 		lines += line;
 		length -= line;
 	}
@@ -156,8 +169,8 @@ stream_wait(struct stream_reader *reader, const sigset_t *unblocked, bool *reada
 	int got = ppoll(ready, 2, ms >= 0 ? &timeout : NULL, unblocked);
 
 	*readable = got > 0 && ready[0].revents != 0;
-	if (got > 0 && (ready[1].revents & POLLERR) != 0) {
-		reader->failed = true; /* the reader has closed the pipe */
+	if (got > 0 && (ready[1].revents & (POLLERR | POLLHUP)) != 0) {
+		reader->failed = true; /* the reader has closed the pipe (POLLERR) or the socket (POLLHUP) */
 		return false;
 	}
 	if (reader->files != NULL && !stream_files_rotate(reader->files)) {

@@ -411,4 +411,21 @@ is "netobsd is killed: status" $? 2
 is "netobsd is killed: message" "$(cat "$tmp/broken.err")" \
 	"netobsctl: the stream broke off: netobsd has closed the connection or was killed"
 
+# --------------------------------------------------------------------------------------------------- without netobsd
+
+# served TEXT: the messages of netobsctl for a stream of these lines
+served() {
+	rm -f "$tmp/run/served"
+	timeout 60 python3 "$client" serve "$tmp/run/served" "$1" "$ctl" -s "$tmp/run/served" stream >/dev/null 2>"$tmp/served.err"
+	cat "$tmp/served.err"
+}
+
+broken='netobsctl: the stream broke off: netobsd has closed the connection or was killed'
+is "lines for gaps are counted" "$(served 'a\nlost 12\n{"lost":30}\n')" \
+	"$(printf '%s\n' 'netobsctl: 42 lines were lost because they were not read in time' "$broken")"
+is "other lines that begin like these are not" \
+	"$(served 'lost 5\tb\nlost 5 b\nlost  \n7\nlost -1\n{"lost":"6"}\n{"lost":6,"b":7}\n')" "$broken"
+is "the end of the reader of standard output ends a stream without lines, also of a socket" \
+	"$(timeout 60 python3 "$client" leave "$tmp/run/left" "$ctl" -s "$tmp/run/left" stream 2>&1)" 0
+
 tap_done

@@ -8,12 +8,17 @@
     stream_client.py torn SOCKET COUNT        opens streams one after the other and closes each in the middle of a line
     stream_client.py check FILE               checks the lines of one stream of whole JSON lines: prints how many there are
                                               and how many were lost; pkt_seq has to agree
+    stream_client.py serve SOCKET TEXT COMMAND...
+                                              runs COMMAND, sends TEXT, with Python's escapes, to its stream and ends that
+    stream_client.py leave SOCKET COMMAND...  runs COMMAND with a socket as standard output, closes that after a line while
+                                              the stream goes on, and waits until COMMAND has ended
 """
 import json
 import os
 import pathlib
 import selectors
 import socket
+import subprocess
 import sys
 
 
@@ -86,6 +91,36 @@ def check(name):
     print(lines, lost)
 
 
+def listen(path):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(1)
+    return listener
+
+
+def accept(listener, text):
+    connection, _ = listener.accept()
+    connection.recv(4096)
+    connection.sendall(b"ok\n" + text.encode("ascii").decode("unicode_escape").encode())
+    return connection
+
+
+def serve(path, text, command):
+    with listen(path) as listener, subprocess.Popen(command):
+        accept(listener, text).close()
+
+
+def leave(path, command):
+    output, reader = socket.socketpair()
+    with listen(path) as listener, subprocess.Popen(command, stdout=output) as program:
+        output.close()
+        connection = accept(listener, "line\\n")
+        reader.recv(100)
+        reader.close()
+        print(program.wait())
+        connection.close()
+
+
 def main():
     command, *words = sys.argv[1:]
     if command == "send":
@@ -96,6 +131,10 @@ def main():
         torn(words[0], int(words[1]))
     elif command == "check":
         check(words[0])
+    elif command == "serve":
+        serve(words[0], words[1], words[2:])
+    elif command == "leave":
+        leave(words[0], words[1:])
     else:
         raise SystemExit(f"unknown command {command}")
     sys.stdout.flush()
