@@ -51,7 +51,7 @@ PYTHON
 # Together they make every probe fire; all of one link type, merged by time.  bpftrace parts a command at single blanks.
 files="-r $captures/home-network.pcap -r $captures/one-tcp-rst.pcap -r $captures/icmp.pcapng"
 files="$files -r $captures/dns-tcp.pcap -r $captures/sctp-restart.pcap -r $tmp/timers.pcap"
-files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap"
+files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap --active-records=10s"
 
 # ------------------------------------------------------------------------------------------------ expected firings
 
@@ -71,8 +71,9 @@ expected = []
 count = collections.Counter(firing["probe"].replace("-", "__") for firing in firings)
 script, silent = "", []
 for probe in probes:
-    # If there may be no packet, the connection has the number.
-    sequence = "((struct csinfo *)arg1)->cs_seq" if any(word in probe for word in ("change", "timeout", "stream__end")) \
+    # If there may be no packet, the connection has the number, or its record.
+    sequence = "((struct connrec *)arg0)->cr_seq" if probe.startswith("connection__") \
+        else "((struct csinfo *)arg1)->cs_seq" if any(word in probe for word in ("change", "timeout", "stream__end")) \
         else "((struct pktinfo *)arg0)->pkt_seq"
     numbered = not probe.startswith("iscsi") # applications have neither struct
     script += "usdt:%s:netobs:%s { @count[\"%s\"] = count(); %s }\n" % (
