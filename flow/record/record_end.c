@@ -3,6 +3,24 @@
 #include "flow/sctp/sctp_packet.h"
 #include "flow/table/table_internal.h"
 
+const char *
+record_reason_name(enum record_reason reason)
+{
+	static const char *const names[RECORD_REASON_COUNT] = {
+	    [RECORD_OPEN] = "open",
+	    [RECORD_FIN] = "fin",
+	    [RECORD_RESET_BY_CLIENT] = "reset-by-client",
+	    [RECORD_RESET_BY_SERVER] = "reset-by-server",
+	    [RECORD_REFUSED] = "refused",
+	    [RECORD_NO_ANSWER] = "no-answer",
+	    [RECORD_IDLE] = "idle",
+	    [RECORD_EVICTED] = "evicted",
+	    [RECORD_CAPTURE_END] = "capture-end",
+	};
+
+	return names[reason];
+}
+
 /* --- the reason --- */
 
 bool

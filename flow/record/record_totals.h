@@ -21,6 +21,9 @@ enum record_reason {
 	RECORD_REASON_COUNT
 };
 
+/* Word of a reason, as in cr_reason: "reset-by-client"; constant. */
+const char *record_reason_name(enum record_reason reason);
+
 #define RECORD_FLOW_KINDS (FLOW_SCTP + 1)
 #define RECORD_BUCKETS 16u
 

@@ -151,21 +151,10 @@ record_set_words(struct connrec *info, const struct flow_table *table, const str
 {
 	static const char *const roles[] = {
 	    [RECORD_ROLE_SEEN] = "seen", [RECORD_ROLE_PORT] = "port", [RECORD_ROLE_FIRST] = "first"};
-	static const char *const reasons[RECORD_REASON_COUNT] = {
-	    [RECORD_OPEN] = "open",
-	    [RECORD_FIN] = "fin",
-	    [RECORD_RESET_BY_CLIENT] = "reset-by-client",
-	    [RECORD_RESET_BY_SERVER] = "reset-by-server",
-	    [RECORD_REFUSED] = "refused",
-	    [RECORD_NO_ANSWER] = "no-answer",
-	    [RECORD_IDLE] = "idle",
-	    [RECORD_EVICTED] = "evicted",
-	    [RECORD_CAPTURE_END] = "capture-end",
-	};
 	enum anomaly first = (enum anomaly)record->first_anomaly;
 
 	field_set_string(info->cr_role, sizeof info->cr_role, roles[flow_record_role(record)]);
-	field_set_string(info->cr_reason, sizeof info->cr_reason, reasons[reason]);
+	field_set_string(info->cr_reason, sizeof info->cr_reason, record_reason_name(reason));
 	field_set_string(info->cr_if_name, sizeof info->cr_if_name, flow_record_interface(table, record));
 	field_set_string(info->cr_anomaly, sizeof info->cr_anomaly, first != ANOMALY_NONE ? anomaly_name(first) : "");
 	info->cr_vlan = record->vlan == RECORD_NO_VLAN ? -1 : record->vlan;
