@@ -401,36 +401,51 @@ if unshare --net true 2>/dev/null; then
 		import glob, os, signal, socket, subprocess, sys, time
 		def polls(pid):
 		    return "poll" in open("/proc/%s/wchan" % pid).read()
+		def observes():
+		    return polls(service.pid) and len(open("/proc/net/packet").readlines()) >= 2
 		def ended():
 		    listing = subprocess.run([sys.argv[4], "--socket", sys.argv[2] + "/control", "connections", "--json"],
 		                             stdout=subprocess.PIPE, universal_newlines=True).stdout
-		    return listing.count('"time-wait"') + listing.count('"closed"')
-		def waits(parent):
+		    return listing.count('"time-wait"') + listing.count('"closed"') >= 400
+		def traces():
 		    for path in glob.glob("/proc/[0-9]*/stat"):
 		        try:
 		            pid, comm, _, of = open(path).read().split()[:4]
-		            if comm == "(bpftrace)" and of == str(parent):
+		            if comm == "(bpftrace)" and of == str(netobs.pid):
 		                return polls(pid)
 		        except (OSError, ValueError):
 		            continue
-		    return False
+		    return netobs.poll() is not None
+		def wait_for(condition):
+		    for _ in range(6000): # a minute
+		        if condition():
+		            return
+		        time.sleep(0.01) # no event: the interval between two looks
+		    print("%s() is still false" % condition.__name__, file=sys.stderr)
+		    subprocess.run([sys.argv[4], "--socket", sys.argv[2] + "/control", "status"], stdout=sys.stderr)
+		    for path in glob.glob("/proc/[0-9]*/stat"):
+		        stat = open(path).read()
+		        if "netobs" in stat or "bpftrace" in stat:
+		            print(stat[:60], open(path[:-4] + "wchan").read(), file=sys.stderr)
+		    service.kill() # netobs ends with it
+		    sys.exit(99)
 		subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 		server = socket.create_server(("127.0.0.1", 7777))
 		service = subprocess.Popen([os.environ["NETOBSD"], "-u", "nobody", "--all-owners", "-i", "lo",
 		                            "--control", sys.argv[2] + "/control"])
-		while not polls(service.pid) or len(open("/proc/net/packet").readlines()) < 2:
-		    time.sleep(0.01) # no event: the interval between two looks
+		wait_for(observes)
 		netobs = subprocess.Popen([sys.argv[1], *sys.argv[5:], "-p", str(service.pid)], stdout=open(sys.argv[2] + "/out", "w"),
 		                          stderr=open(sys.argv[2] + "/err", "w"), start_new_session=True)
-		while netobs.poll() is None and not waits(netobs.pid):
-		    time.sleep(0.01) # no event: the interval between two looks
+		wait_for(traces)
 		for _ in range(200):
-		    client = socket.create_connection(("127.0.0.1", 7777))
+		    client = socket.create_connection(("127.0.0.1", 7777), 60)
 		    client.close()
 		    server.accept()[0].close()
-		while ended() < 400:
-		    time.sleep(0.01) # no event: the interval between two looks
+		wait_for(ended)
 		os.kill(-netobs.pid if sys.argv[3][0] == "-" else netobs.pid, getattr(signal, "SIG" + sys.argv[3].strip("-")))
+		def has_ended():
+		    return netobs.poll() is not None
+		wait_for(has_ended)
 		status = netobs.wait()
 		service.terminate()
 		service.wait()
