@@ -80,14 +80,19 @@ split_file_create_temporary(struct split_file *file, unsigned number)
 }
 
 static bool
+split_file_log_exists(const struct split_file *file)
+{
+	log_error("%s exists already: remove it, or give another prefix (-w)", file->name);
+	return false;
+}
+
+static bool
 split_file_create(struct split_file *file)
 {
 	int error = EEXIST;
 
-	if (access(file->name, F_OK) == 0) {
-		log_error("%s exists already: remove it, or give another prefix (-w)", file->name);
-		return false;
-	}
+	if (access(file->name, F_OK) == 0)
+		return split_file_log_exists(file);
 	for (unsigned i = 0; i < NAMES_TRIED && error == EEXIST; i++)
 		error = split_file_create_temporary(file, i);
 	file->created = error == 0;
@@ -304,10 +309,17 @@ split_file_sync(struct split_file *file)
 	return good || split_file_log_error(file);
 }
 
+/* Another run may have created a file of this name meanwhile. */
 static bool
 split_file_rename(struct split_file *file)
 {
-	file->named = rename(file->temporary_name, file->name) == 0;
+	int result = renameat2(AT_FDCWD, file->temporary_name, AT_FDCWD, file->name, RENAME_NOREPLACE);
+
+	if (result != 0 && errno == EINVAL) /* the file system has no such request */
+		result = rename(file->temporary_name, file->name);
+	file->named = result == 0;
+	if (!file->named && errno == EEXIST)
+		return split_file_log_exists(file);
 	if (!file->named)
 		log_error("cannot rename %s: %s", file->temporary_name, strerror(errno));
 	return file->named;
