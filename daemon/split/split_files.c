@@ -315,7 +315,7 @@ split_file_rename(struct split_file *file)
 {
 	int result = renameat2(AT_FDCWD, file->temporary_name, AT_FDCWD, file->name, RENAME_NOREPLACE);
 
-	if (result != 0 && errno == EINVAL) /* the file system has no such request */
+	if (result != 0 && (errno == EINVAL || errno == ENOSYS)) /* the file system or the kernel has no such request */
 		result = rename(file->temporary_name, file->name);
 	file->named = result == 0;
 	if (!file->named && errno == EEXIST)
