@@ -399,6 +399,7 @@ if unshare --net true 2>/dev/null; then
 	# On a netobsd with --all-owners: 200 connections, then the end at once.
 	cat >"$tmp/service.py" <<-'PY'
 		import glob, os, signal, socket, subprocess, sys, time
+		deadline = time.monotonic() + 200 # before timeout(1) ends this program without a word
 		def polls(pid):
 		    return "poll" in open("/proc/%s/wchan" % pid).read()
 		def observes():
@@ -417,7 +418,7 @@ if unshare --net true 2>/dev/null; then
 		            continue
 		    return netobs.poll() is not None
 		def wait_for(condition):
-		    for _ in range(6000): # a minute
+		    while time.monotonic() < deadline:
 		        if condition():
 		            return
 		        time.sleep(0.01) # no event: the interval between two looks
