@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-#include <cmocka.h>
-
 #include "records/record_tally.h"
 
 static char text[RECORD_TALLY_MAX];
