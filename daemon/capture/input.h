@@ -23,7 +23,8 @@ struct input_counters {
 	uint64_t dropped;	    /* live: of these, frames dropped because the kernel's buffer was full */
 	uint64_t interface_dropped; /* live: frames dropped by the interface, before any filter */
 	uint64_t filtered;	    /* files: records rejected by the filter */
-	uint64_t damaged;	    /* files that ended early: damaged, or with interfaces that differ */
+	uint64_t unsupported;	    /* files: records of interfaces whose link type is not supported */
+	uint64_t damaged;	    /* files that ended early */
 };
 
 enum input_interface_state {
@@ -51,8 +52,8 @@ struct input_ops {
 	/* Reads what precedes the frames.  This parses untrusted bytes, so privileges are dropped after opening and
 	 * before this call.  False with a message logged. */
 	bool (*start)(struct input *input);
-	/* Link types (DLT_ values), one per file or interface, available after start().  The array belongs to the
-	 * input. */
+	/* Link types (DLT_ values) of all files or interfaces, available after start(); some may be repeated.  A pcapng
+	 * file may have further ones behind its first frame.  The array belongs to the input. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Passes every frame to the batch until there are no more or the loop is stopped.  Called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);

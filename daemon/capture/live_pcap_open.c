@@ -337,7 +337,7 @@ live_pcap_open(const struct config *config, const char *name, enum live_open_mod
 	}
 	if (live_pcap_configure(pcap, config, name) && live_pcap_activate(pcap, name, mode, error)) {
 		live_pcap_prefer_sll2(pcap);
-		if (capture_check_link_type(pcap, name) &&
+		if (capture_check_link_type(pcap_datalink(pcap), name) &&
 		    (config->filter == NULL || live_pcap_set_filter(config, pcap, name)) &&
 		    live_pcap_set_nonblocking(pcap, name)) {
 			live_debug_opened(config, pcap, name);

@@ -8,9 +8,8 @@
 #include "dissect/dissect.h"
 
 bool
-capture_check_link_type(pcap_t *pcap, const char *name)
+capture_check_link_type(int dlt, const char *name)
 {
-	int dlt = pcap_datalink(pcap);
 	const char *dlt_name = pcap_datalink_val_to_name(dlt);
 
 	if (dissect_link_supported(dlt))

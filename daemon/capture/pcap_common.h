@@ -9,8 +9,8 @@
 #include "daemon/config/config.h"
 #include "dissect/frame.h"
 
-/* Whether frames of this capture can be dissected; if not, a message naming the link type is logged. */
-bool capture_check_link_type(pcap_t *pcap, const char *name);
+/* Whether frames of this link type can be dissected; if not, a message naming the link type is logged. */
+bool capture_check_link_type(int dlt, const char *name);
 
 /* Compiles the configured filter for this capture; there must be one.  Logs a message if it is invalid. */
 bool capture_compile_filter(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program);

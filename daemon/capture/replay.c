@@ -7,11 +7,14 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/progress.h"
-#include "daemon/capture/file_stream.h"
+#include "daemon/capture/link_filters.h"
 #include "daemon/capture/pcap_common.h"
-#include "daemon/capture/pcap_reader.h"
+#include "daemon/capture_file/file_stream.h"
+#include "daemon/capture_file/frame_reader.h"
+#include "daemon/capture_file/pcap_reader.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/packet_clock.h"
+#include "dissect/dissect.h"
 #include "probes/site/semaphores.h"
 
 /* Records read between two polls of the event loop: about a millisecond of work. */
@@ -32,13 +35,15 @@ struct replay_mark {
 struct replay_file {
 	struct replay *replay;
 	struct file_stream *stream;
-	pcap_t *pcap;
-	struct bpf_program filter; /* no instructions: everything passes */
-	struct interface interface;
-	int dlt;
+	pcap_t *pcap;		     /* pcap files; otherwise NULL */
+	struct frame_reader *frames; /* pcapng and snoop files; otherwise NULL */
+	struct link_filters links;
+	struct interface interface; /* of pcap files */
+	int dlt;		    /* of pcap files */
 	uint64_t records;	    /* records read so far, including filtered ones */
-	struct pcap_reader *reader; /* replaces libpcap for plain files; NULL: libpcap reads */
+	struct pcap_reader *reader; /* replaces libpcap for plain pcap files; NULL: libpcap reads */
 	bool ended;
+	bool unsupported_logged; /* a link type that is not supported */
 	/* If files are read record by record: */
 	struct frame next_frame; /* next record that passes the filter */
 	struct packet_clock clock;
@@ -63,7 +68,8 @@ struct replay {
 	uint64_t first_time; /* packet time of the first frame, for the pace */
 	uint64_t start_time; /* monotonic time of the first frame; 0 before */
 	bool paced;	     /* a second frame has been paced */
-	int *link_types;
+	int *link_types;     /* of all files */
+	size_t link_type_count;
 	size_t count;
 	struct replay_file files[];
 };
@@ -84,7 +90,11 @@ replay_read_mark(const struct replay_file *file)
 	struct replay_mark mark = {.records = file->records};
 	off_t at = 0;
 
-	if (file->replay->progress.enabled && file_stream_is_file(file->stream))
+	if (!file->replay->progress.enabled || !file_stream_is_file(file->stream))
+		at = 0;
+	else if (file->frames != NULL)
+		at = (off_t)frame_reader_position(file->frames);
+	else
 		at = file->reader != NULL ? pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
 	mark.bytes = at > 0 ? (uint64_t)at : 0;
 	return mark;
@@ -129,16 +139,16 @@ replay_on_wait(void *context)
 }
 
 static void
-replay_log_not_a_capture(const struct replay_file *file, const char *libpcap_error)
+replay_log_not_a_capture(const struct replay_file *file, const char *error)
 {
 	const char *name = file_stream_name(file->stream), *stream_error = file_stream_error(file->stream);
 
 	if (loop_is_stopped(file->replay->loop))
 		return;
 	log_error(
-	    "%s is not a readable capture: %s; netobsd reads pcap and pcapng files, plain or compressed with gzip or "
-	    "zstd",
-	    name, stream_error != NULL ? stream_error : libpcap_error);
+	    "%s is not a readable capture: %s; netobsd reads pcap, pcapng and snoop files, plain or compressed with "
+	    "gzip or zstd",
+	    name, stream_error != NULL ? stream_error : error);
 }
 
 static bool
@@ -160,18 +170,74 @@ replay_open_pcap(struct replay_file *file)
 	return true;
 }
 
+/* Adds link types that the file did not have before.  Logs the first that is not supported. */
+static bool
+replay_add_link_types(struct replay_file *file, const int *dlts, size_t count)
+{
+	struct link_filters *links = &file->links;
+	size_t known = links->count;
+	bool good = link_filters_add(links, file->replay->config, dlts, count);
+
+	for (size_t i = known; i < links->count; i++) {
+		const char *dlt_name = pcap_datalink_val_to_name(dlts[i]);
+
+		if (links->list[i].supported || file->unsupported_logged)
+			continue;
+		file->unsupported_logged = true;
+		log_warning("%s: frames of interfaces with link type %s (%d) are skipped: it is not supported; these "
+			    "are: %s",
+			    links->name, dlt_name != NULL ? dlt_name : "without a name", dlts[i], dissect_link_names());
+	}
+	return good;
+}
+
+/* A file without a supported link type is an error, which names its first one. */
+static bool
+replay_check_link_types(const struct replay_file *file, const int *dlts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (dissect_link_supported(dlts[i]))
+			return true;
+	return capture_check_link_type(dlts[0], file_stream_name(file->stream));
+}
+
+static bool
+replay_start_reader(struct replay_file *file)
+{
+	const int *dlts;
+	size_t count;
+
+	if (!frame_reader_start(file->frames)) {
+		replay_log_not_a_capture(file, frame_reader_error(file->frames));
+		return false;
+	}
+	dlts = frame_reader_link_types(file->frames, &count);
+	return replay_check_link_types(file, dlts, count) && replay_add_link_types(file, dlts, count);
+}
+
+static bool
+replay_start_pcap(struct replay_file *file)
+{
+	if (!replay_open_pcap(file))
+		return false;
+	file->dlt = pcap_datalink(file->pcap);
+	file->links.pcap = file->pcap;
+	return replay_check_link_types(file, &file->dlt, 1) && replay_add_link_types(file, &file->dlt, 1);
+}
+
 /* After privileges are dropped: reads everything before the first record. */
 static bool
 replay_start_file(struct replay_file *file)
 {
-	const struct config *config = file->replay->config;
+	bool good;
 
-	if (!file_stream_detect_format(file->stream) || !replay_open_pcap(file) ||
-	    !capture_check_link_type(file->pcap, file_stream_name(file->stream)))
+	if (!file_stream_detect_format(file->stream))
 		return false;
-	file->dlt = pcap_datalink(file->pcap);
-	return config->filter == NULL ||
-	       capture_compile_filter(config, file->pcap, file_stream_name(file->stream), &file->filter);
+	file->links.name = file_stream_name(file->stream);
+	file->frames = frame_reader_new(file->stream, &good);
+	if (!good)
+		return false;
+	return file->frames != NULL ? replay_start_reader(file) : replay_start_pcap(file);
 }
 
 static void
@@ -179,8 +245,9 @@ replay_close_file(struct replay_file *file)
 {
 	for (unsigned i = 0; i <= PACKET_CLOCK_LOOKAHEAD; i++)
 		free(file->ahead_bytes[i]);
-	pcap_freecode(&file->filter);
+	link_filters_free(&file->links);
 	pcap_reader_free(file->reader);
+	frame_reader_free(file->frames);
 	if (file->pcap != NULL)
 		pcap_close(file->pcap);
 	file_stream_free(file->stream);
@@ -188,44 +255,35 @@ replay_close_file(struct replay_file *file)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/*
- * libpcap reads a pcapng file up to the first interface whose link type or snapshot length differs from that of the
- * first one.  Only its message distinguishes that from damage.
- */
-static bool
-replay_interfaces_differ(const char *error)
-{
-	return strstr(error, "of the first interface") != NULL;
-}
-
+/* The reason why reading a file ended early, and the offset. */
 static const char *
-replay_differing_interfaces_cure(const char *error)
+replay_damage(const struct replay_file *file, long long *at)
 {
-	return strstr(error, "snapshot length") != NULL
-		   ? "; to make the snapshot lengths the same: editcap -F nsecpcap FILE NEWFILE"
-		   : "";
+	const char *stream_error = file_stream_error(file->stream), *error;
+
+	if (file->frames != NULL) {
+		error = frame_reader_error(file->frames);
+		*at = (long long)frame_reader_position(file->frames);
+	} else {
+		error = pcap_geterr(file->pcap);
+		*at = pcap_file(file->pcap) != NULL ? (long long)ftello(pcap_file(file->pcap)) : -1;
+	}
+	return stream_error != NULL ? stream_error : error;
 }
 
 /* Logs where a file ended early. */
 static void
 replay_log_damage(struct replay_file *file)
 {
-	const char *name = file_stream_name(file->stream), *compression = file_stream_compression(file->stream),
-		   *stream_error = file_stream_error(file->stream),
-		   *error = stream_error != NULL ? stream_error : pcap_geterr(file->pcap);
-	FILE *stream = pcap_file(file->pcap);
-	long long at = stream != NULL ? (long long)ftello(stream) : -1;
-	unsigned long long record = (unsigned long long)file->records + 1;
+	const char *name = file_stream_name(file->stream), *compression = file_stream_compression(file->stream);
+	long long at;
+	const char *error = replay_damage(file, &at);
 
 	file->replay->counters.damaged++;
-	if (replay_interfaces_differ(error))
-		log_error("%s has interfaces that differ, at record %llu: %s; everything before was observed%s", name,
-			  record, error, replay_differing_interfaces_cure(error));
-	else
-		log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
-			  "observed",
-			  name, record, at, compression != NULL ? " decompressed from " : "",
-			  compression != NULL ? compression : "", error);
+	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
+		  "observed",
+		  name, (unsigned long long)file->records + 1, at, compression != NULL ? " decompressed from " : "",
+		  compression != NULL ? compression : "", error);
 }
 
 /* Marks a file as ended or damaged.  A stopped loop ends pipes early, which is not damage. */
@@ -239,14 +297,19 @@ replay_end_file(struct replay_file *file, bool damaged)
 	replay_log_damage(file);
 }
 
+/* Counts a record.  Whether it is observed. */
 static bool
-replay_passes_filter(struct replay_file *file, const struct pcap_pkthdr *header, const u_char *data)
+replay_passes_filter(struct replay_file *file, const struct frame *frame)
 {
+	struct input_counters *counters = &file->replay->counters;
+	enum link_verdict verdict = LINK_PASSES;
+
 	file->records++;
-	if (file->filter.bf_insns == NULL || pcap_offline_filter(&file->filter, header, data) != 0)
-		return true;
-	file->replay->counters.filtered++;
-	return false;
+	if (file->links.selects)
+		verdict = link_filters_check(&file->links, frame);
+	counters->filtered += verdict == LINK_FILTERED;
+	counters->unsupported += verdict == LINK_UNSUPPORTED;
+	return verdict == LINK_PASSES;
 }
 
 /* libpcap's callback.  The filter is applied here and not by libpcap so that every record is counted. */
@@ -255,11 +318,11 @@ replay_handle_record(u_char *user, const struct pcap_pkthdr *header, const u_cha
 {
 	struct replay_file *file = (struct replay_file *)user;
 	struct batch *batch = file->replay->batch;
+	struct frame *frame = batch_next_frame(batch);
 
-	if (!replay_passes_filter(file, header, data))
-		return;
-	*batch_next_frame(batch) = capture_make_frame(&file->interface, file->dlt, header, data);
-	batch_commit_frame(batch);
+	*frame = capture_make_frame(&file->interface, file->dlt, header, data);
+	if (replay_passes_filter(file, frame))
+		batch_commit_frame(batch);
 }
 
 /* Whether no further frame is needed. */
@@ -285,12 +348,13 @@ replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned co
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		struct pcap_pkthdr header = {.caplen = frames[i].caplen, .len = frames[i].len};
-
-		if (replay_passes_filter(file, &header, frames[i].data))
-			frames[kept++] = frames[i];
+	if (!file->links.selects) {
+		file->records += count;
+		return count;
 	}
+	for (unsigned i = 0; i < count; i++)
+		if (replay_passes_filter(file, &frames[i]))
+			frames[kept++] = frames[i];
 	return kept;
 }
 
@@ -310,10 +374,41 @@ replay_read_direct(struct replay_file *file)
 			file->reader = NULL;
 			return;
 		}
-		if (file->filter.bf_insns == NULL)
-			file->records += count;
-		else
-			count = replay_filter_frames(file, frames, count);
+		count = replay_filter_frames(file, frames, count);
+		batch_observe_in_place(file->replay->batch, frames, count);
+	}
+}
+
+/* Reads frames of a pcapng or snoop file, and adds the link types of interfaces that appear. */
+static unsigned
+replay_read_frames(struct replay_file *file, struct frame *frames, unsigned most)
+{
+	unsigned count = frame_reader_read(file->frames, frames, most);
+	size_t link_types;
+	const int *dlts = frame_reader_link_types(file->frames, &link_types);
+
+	if (link_types > file->links.count)
+		(void)replay_add_link_types(file, dlts, link_types); /* a bad filter is logged; it selects nothing */
+	return file->links.count == link_types ? count : 0;
+}
+
+/* The next records of a pcapng or snoop file. */
+static void
+replay_read_reader(struct replay_file *file)
+{
+	struct frame frames[OBSERVE_BATCH];
+	unsigned count;
+
+	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
+		count = replay_read_frames(file, frames, OBSERVE_BATCH);
+		if (count == 0) {
+			enum frame_reader_status status = frame_reader_status(file->frames);
+
+			if (status != FRAME_READER_MORE)
+				replay_end_file(file, status == FRAME_READER_DAMAGED);
+			return;
+		}
+		count = replay_filter_frames(file, frames, count);
 		batch_observe_in_place(file->replay->batch, frames, count);
 	}
 }
@@ -335,10 +430,12 @@ replay_run_single(struct replay *replay)
 	struct replay_file *file = &replay->files[0];
 	int fd = file_stream_plain_fd(file->stream);
 
-	if (fd >= 0)
+	if (fd >= 0 && file->pcap != NULL)
 		file->reader = pcap_reader_new(fd, file->pcap, &file->interface);
 	do {
-		if (file->reader != NULL)
+		if (file->frames != NULL)
+			replay_read_reader(file);
+		else if (file->reader != NULL)
 			replay_read_direct(file);
 		else
 			replay_read_libpcap(file);
@@ -356,23 +453,43 @@ replay_poll_between_records(const struct replay_file *file)
 	return !loop_is_stopped(file->replay->loop);
 }
 
+/* Reads one record.  False at the end, which sets all_read. */
+static bool
+replay_read_one(struct replay_file *file, struct frame *frame)
+{
+	struct pcap_pkthdr *header;
+	const u_char *data;
+	int got;
+
+	if (file->frames != NULL) {
+		while (replay_read_frames(file, frame, 1) == 0) {
+			enum frame_reader_status status = frame_reader_status(file->frames);
+
+			file->damaged |= status == FRAME_READER_DAMAGED;
+			file->all_read = status != FRAME_READER_MORE || !replay_poll_loop(file->replay);
+			if (file->all_read)
+				return false;
+		}
+		return true;
+	}
+	got = pcap_next_ex(file->pcap, &header, &data);
+	if (got == 1) {
+		*frame = capture_make_frame(&file->interface, file->dlt, header, data);
+		return true;
+	}
+	file->damaged |= got == PCAP_ERROR;
+	file->all_read = true;
+	return false;
+}
+
 /* Reads up to the next record that passes the filter.  Its bytes are valid until the next call.  False at the end, and
  * if the loop was stopped. */
 static bool
 replay_read_record(struct replay_file *file, struct frame *frame)
 {
-	struct pcap_pkthdr *header;
-	const u_char *data;
-	int got = PCAP_ERROR_BREAK;
-
-	while (!file->all_read && replay_poll_between_records(file) &&
-	       (got = pcap_next_ex(file->pcap, &header, &data)) == 1) {
-		if (replay_passes_filter(file, header, data)) {
-			*frame = capture_make_frame(&file->interface, file->dlt, header, data);
+	while (!file->all_read && replay_poll_between_records(file) && replay_read_one(file, frame))
+		if (replay_passes_filter(file, frame))
 			return true;
-		}
-	}
-	file->damaged |= !file->all_read && got == PCAP_ERROR;
 	file->all_read = true;
 	return false;
 }
@@ -566,7 +683,7 @@ replay_link_types(const struct input *input, size_t *count)
 {
 	const struct replay *replay = (const struct replay *)input;
 
-	*count = replay->count;
+	*count = replay->link_type_count;
 	return replay->link_types;
 }
 
@@ -604,17 +721,45 @@ replay_free(struct input *input)
 	free(replay);
 }
 
+/* Adds the supported link types of a file to those of the replay. */
+static bool
+replay_collect_link_types(struct replay *replay, const struct link_filters *links)
+{
+	int *list = realloc(replay->link_types, (replay->link_type_count + links->count) * sizeof *list);
+
+	if (list == NULL) {
+		log_error("out of memory");
+		return false;
+	}
+	replay->link_types = list;
+	for (size_t i = 0; i < links->count; i++)
+		if (links->list[i].supported)
+			list[replay->link_type_count++] = links->list[i].dlt;
+	return true;
+}
+
 static bool
 replay_start(struct input *input)
 {
 	struct replay *replay = (struct replay *)input;
 
-	for (size_t i = 0; i < replay->count; i++) {
-		if (!replay_start_file(&replay->files[i]))
+	for (size_t i = 0; i < replay->count; i++)
+		if (!replay_start_file(&replay->files[i]) ||
+		    !replay_collect_link_types(replay, &replay->files[i].links))
 			return false;
-		replay->link_types[i] = replay->files[i].dlt;
-	}
 	return true;
+}
+
+/* Compiles the filter of a file for all its link types. */
+static bool
+replay_compile_filter(const struct replay_file *file, const struct config *config, struct link_filters *result)
+{
+	int dlts[FRAME_READER_LINK_TYPES];
+
+	*result = (struct link_filters){.name = file->links.name, .pcap = file->links.pcap};
+	for (size_t i = 0; i < file->links.count; i++)
+		dlts[i] = file->links.list[i].dlt;
+	return link_filters_add(result, config, dlts, file->links.count);
 }
 
 /* Sets the filter of every file or of none.  Records read ahead have passed the old filter and stay. */
@@ -622,28 +767,23 @@ static bool
 replay_set_filter(struct input *input, const struct config *config)
 {
 	struct replay *replay = (struct replay *)input;
-	struct bpf_program *programs = calloc(replay->count, sizeof *programs);
-	size_t compiled = 0;
-	bool good;
+	struct link_filters *filters = calloc(replay->count, sizeof *filters);
+	bool good = true;
 
-	if (programs == NULL) {
+	if (filters == NULL) {
 		log_error("out of memory");
 		return false;
 	}
-	while (compiled < replay->count && config->filter != NULL &&
-	       capture_compile_filter(config, replay->files[compiled].pcap,
-				      file_stream_name(replay->files[compiled].stream), &programs[compiled]))
-		compiled++;
-	good = config->filter == NULL || compiled == replay->count;
+	for (size_t i = 0; i < replay->count && good; i++)
+		good = replay_compile_filter(&replay->files[i], config, &filters[i]);
 	for (size_t i = 0; i < replay->count; i++) {
+		struct link_filters old = replay->files[i].links;
+
 		if (good)
-			pcap_freecode(&replay->files[i].filter);
-		if (good)
-			replay->files[i].filter = programs[i];
-		else
-			pcap_freecode(&programs[i]);
+			replay->files[i].links = filters[i];
+		link_filters_free(good ? &old : &filters[i]);
 	}
-	free(programs);
+	free(filters);
 	return good;
 }
 
@@ -672,8 +812,7 @@ replay_open(const struct config *config, struct loop *loop)
 	replay->input.ops = &replay_ops;
 	replay->config = config;
 	replay->loop = loop;
-	replay->link_types = calloc(count, sizeof *replay->link_types);
-	for (; replay->link_types != NULL && replay->count < count; replay->count++) {
+	for (; replay->count < count; replay->count++) {
 		struct replay_file *file = &replay->files[replay->count];
 
 		file->replay = replay;

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# interfaces and capture files
+# frames of interfaces and capture files, in batches
 
 libdaemon_a_SOURCES += \
-	%D%/decompress.h \
-	%D%/decompress_gzip.c \
-	%D%/decompress_zstd.c \
 	%D%/fanout.c \
 	%D%/fanout.h \
-	%D%/file_stream.c \
-	%D%/file_stream.h \
 	%D%/input.h \
+	%D%/link_filters.c \
+	%D%/link_filters.h \
 	%D%/live.c \
 	%D%/live.h \
 	%D%/live_internal.h \
@@ -20,8 +17,6 @@ libdaemon_a_SOURCES += \
 	%D%/live_reopen.c \
 	%D%/pcap_common.c \
 	%D%/pcap_common.h \
-	%D%/pcap_reader.c \
-	%D%/pcap_reader.h \
 	%D%/replay.c \
 	%D%/replay.h \
 	%D%/workers.c \

@@ -54,6 +54,7 @@ struct split_child {
 	struct split_dissector *dissector;
 	struct split_files *files;
 	unsigned count; /* captures */
+	int link_type;	/* of all frames */
 	struct split_report *report;
 	bool failed;
 };
@@ -62,6 +63,23 @@ static bool
 split_log_out_of_memory(void)
 {
 	log_error("out of memory");
+	return false;
+}
+
+static const char *
+split_link_name(int link_type)
+{
+	const char *name = pcap_datalink_val_to_name(link_type);
+
+	return name != NULL ? name : "without a name";
+}
+
+static bool
+split_log_link_types(int first, int other)
+{
+	log_error("the input has frames of the link types %s and %s, and a pcap file has one link type: split a file "
+		  "of each",
+		  split_link_name(first), split_link_name(other));
 	return false;
 }
 
@@ -93,6 +111,11 @@ split_join_frame(void *context, const struct frame *frame, uint64_t now)
 
 	if (child->failed)
 		return;
+	if (frame->dlt != child->link_type) {
+		split_log_link_types(child->link_type, frame->dlt);
+		split_fail(child);
+		return;
+	}
 	split_pass_count(&child->first, frame, now);
 	split_keys_of_frame(child->dissector, frame, now, &keys);
 	for (unsigned i = 1; i < keys.count; i++) {
@@ -232,30 +255,18 @@ split_confine(struct split_child *child)
 	       landlock_enter();
 }
 
-static const char *
-split_link_name(int link_type)
-{
-	const char *name = pcap_datalink_val_to_name(link_type);
-
-	return name != NULL ? name : "without a name";
-}
-
-/* A pcap file has one link type. */
+/* A pcap file has one link type: that of the first interface.  Interfaces behind the first frame are checked with their
+ * frames. */
 static bool
-split_check_link_types(const struct split_child *child, int *link_type)
+split_check_link_types(struct split_child *child)
 {
 	size_t count;
 	const int *types = input_link_types(child->first.workers->worker[0].input, &count);
 
-	*link_type = types[0];
-	for (size_t i = 1; i < count; i++) {
-		if (types[i] == types[0])
-			continue;
-		log_error("%s has link type %s and %s has %s: split files of different link types one by one",
-			  child->config.capture_paths[0], split_link_name(types[0]), child->config.capture_paths[i],
-			  split_link_name(types[i]));
-		return false;
-	}
+	child->link_type = types[0];
+	for (size_t i = 1; i < count; i++)
+		if (types[i] != types[0])
+			return split_log_link_types(types[0], types[i]);
 	return true;
 }
 
@@ -306,10 +317,9 @@ static enum input_result
 split_run_passes(struct split_child *child)
 {
 	enum input_result result;
-	int link_type;
 
 	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->first.workers) ||
-	    !split_check_link_types(child, &link_type) || !split_files_begin(child->files, link_type))
+	    !split_check_link_types(child) || !split_files_begin(child->files, child->link_type))
 		return INPUT_FAILED;
 	result = split_read(child, &child->first, split_join_frame);
 	if (result == INPUT_FAILED || !split_write(child))

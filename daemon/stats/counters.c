@@ -141,8 +141,11 @@ const struct counter_row counters_table[] = {
 	 .advice = "Above a second: the processor is overloaded, and the kernel is about to drop frames."},
 	{.group = "capture.", .name = "filtered", FIELD(input.filtered),
 	 .help = "Files: frames that did not match the filter."},
+	{.group = "capture.", .name = "unsupported", FIELD(input.unsupported), IF_USED(input.unsupported),
+	 .help = "Files: frames of interfaces whose link type is not supported.",
+	 .advice = "A message names the first such link type of each file."},
 	{.group = "capture.", .name = "damaged", FIELD(input.damaged),
-	 .help = "Files that ended early: damaged, or with interfaces that differ.",
+	 .help = "Files that ended early: damaged.",
 	 .advice = "A message names the file; everything before that place was observed."},
 
 	{.group = "print.", .name = "dropped", FIELD(print_dropped), EXPORTED(WITH_PRINT),

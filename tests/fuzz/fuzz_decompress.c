@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 #include "daemon/base/log.h"
-#include "daemon/capture/file_stream.h"
+#include "daemon/capture_file/file_stream.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

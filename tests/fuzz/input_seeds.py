@@ -39,7 +39,42 @@ def pcapng(order, options=b""):
     return data + block(order, 5, struct.pack(order + "III", 0, 0x60000, 9))
 
 
+def pcapng_mixed(order, link):
+    """Two interfaces, frames of both and of none, a simple packet block, the obsolete packet block, a second section."""
+    data = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    for kind, name, resolution in ((1, b"eth0", 9), (link, b"a-long-interface-name", 0x94)):
+        options = struct.pack(order + "HH", 2, len(name)) + name + bytes(-len(name) % 4)
+        options += struct.pack(order + "HHBxxxHHqHH", 9, 1, resolution, 14, 8, -5, 0, 0)
+        data += block(order, 1, struct.pack(order + "HHI", kind, 0, 40) + options)
+    for interface in (0, 1, 0, 1):
+        data += block(order, 6, struct.pack(order + "IIIII", interface, 0x600, interface, 20, 60) + bytes(20))
+    data += block(order, 3, struct.pack(order + "I", 60) + bytes(40)) + block(order, 0xBAD, b"skipped")
+    data += block(order, 2, struct.pack(order + "HHIIII", 1, 3, 1, 2, 5, 5) + b"frame")
+    return data + pcapng(">" if order == "<" else "<")
+
+
+def snoop(link, records, version=2):
+    data = b"snoop\0\0\0" + struct.pack(">II", version, link)
+    for length, included, record, drops, seconds, fraction, body in records:
+        data += struct.pack(">IIIiII", length, included, record, drops, seconds, fraction) + body
+    return data
+
+
+def snoop_seeds():
+    good = [(60, 20, 44, i - 1, 1700000000 + i, 999999, bytes(20)) for i in range(3)] + [(6, 6, 32, 0, 1, 1, bytes(8))]
+    for link in (0, 4, 8, 9, 26, 0x80000005):
+        yield snoop(link, good)
+    for lie in ((60, 20, 43), (60, 20, 0), (60, 0xFFFFFFFF, 23), (4, 20, 44), (60, 20, 1 << 31), (60, 300000, 300024)):
+        yield snoop(4, good + [lie + (-1, 0xFFFFFFFF, 0xFFFFFFFF, bytes(20))] + good)
+    yield snoop(4, good)[:-3]
+    yield snoop(4, good, version=1)
+
+
 def capture_seeds(paths):
+    yield from snoop_seeds()
+    for order in "<>":
+        for link in (101, 276, 147):
+            yield pcapng_mixed(order, link)
     good = [(1700000000 + i, i * 1000, 20, 60, bytes([i]) * 20) for i in range(3)]
     odd = [
         good,

@@ -3,3 +3,9 @@
 unit_tests += \
 	%D%/test_pcap_reader \
 	%D%/test_replay
+
+shell_tests += \
+	%D%/formats.sh
+
+quick_shell_tests += \
+	%D%/formats.sh

@@ -18,7 +18,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/capture/pcap_common.h"
-#include "daemon/capture/pcap_reader.h"
+#include "daemon/capture_file/pcap_reader.h"
 #include "daemon/capture/replay.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
@@ -81,20 +81,9 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 static void
 describe_damage(struct outcome *outcome, pcap_t *pcap)
 {
-	const char *why = pcap_geterr(pcap);
-
-	if (strstr(why, "of the first interface") != NULL)
-		snprintf(outcome->message, sizeof outcome->message,
-			 "%s has interfaces that differ, at record %lu: %s; everything before was observed%s", path,
-			 outcome->frames + 1, why,
-			 strstr(why, "snapshot length") == NULL
-				 ? ""
-				 : "; to make the snapshot lengths the same: editcap -F nsecpcap FILE NEWFILE");
-	else
-		snprintf(outcome->message, sizeof outcome->message,
-			 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was "
-			 "observed",
-			 path, outcome->frames + 1, ftell(pcap_file(pcap)), why);
+	snprintf(outcome->message, sizeof outcome->message,
+		 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was observed", path,
+		 outcome->frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
 }
 
 /* libpcap's own result for the file. */
@@ -109,7 +98,7 @@ by_libpcap(void)
 	int status;
 	pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
 
-	if (pcap == NULL || !capture_check_link_type(pcap, path)) {
+	if (pcap == NULL || !capture_check_link_type(pcap_datalink(pcap), path)) {
 		if (pcap != NULL)
 			pcap_close(pcap);
 		return outcome;
@@ -169,6 +158,10 @@ compare(const char *what, size_t at)
 	struct outcome wanted = by_libpcap();
 
 	by_replay();
+	/* libpcap does not read pcapng files whose interfaces differ to their end. */
+	if (wanted.damaged && strstr(what, ".pcapng") != NULL && got.opened && !got.damaged &&
+	    got.frames > wanted.frames)
+		return;
 	if (wanted.opened == got.opened && wanted.damaged == got.damaged && wanted.frames == got.frames &&
 	    wanted.sum == got.sum && strcmp(wanted.message, got.message) == 0)
 		return;

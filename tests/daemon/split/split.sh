@@ -108,7 +108,7 @@ refuses "a missing directory" 1 "cannot create .*: No such file or directory" --
 	-w "$directory/none/x"
 refuses "a missing input" 1 "cannot read $tmp/none: No such file" --split 2 -r "$tmp/none" -w "$directory/x"
 refuses "an input that is no capture" 1 "is not a readable capture" --split 2 -r "$0" -w "$directory/x"
-refuses "different link types" 1 "has link type EN10MB and .* has LINUX_SLL2" --split 2 -r "$file" \
+refuses "different link types" 1 "the input has frames of the link types EN10MB and LINUX_SLL2" --split 2 -r "$file" \
 	-r "$top/tests/captures/sll2.pcap" -w "$directory/x"
 mkfifo "$tmp/pipe"
 refuses "a pipe" 1 "reads its input twice, and $tmp/pipe is no file" --split 2 -r "$tmp/pipe" -w "$directory/x"

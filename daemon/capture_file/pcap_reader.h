@@ -10,8 +10,8 @@
  * first other record (unusual, damaged, truncated, or the end of the file) pcap_reader_hand_back() positions libpcap's
  * stream there, and libpcap handles it.
  */
-#ifndef NETOBS_DAEMON_CAPTURE_PCAP_READER_H
-#define NETOBS_DAEMON_CAPTURE_PCAP_READER_H
+#ifndef NETOBS_DAEMON_CAPTURE_FILE_PCAP_READER_H
+#define NETOBS_DAEMON_CAPTURE_FILE_PCAP_READER_H
 
 #include <pcap/pcap.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Decompression of capture files.  Each format is a constant: an operations table. */
-#ifndef NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
-#define NETOBS_DAEMON_CAPTURE_DECOMPRESS_H
+#ifndef NETOBS_DAEMON_CAPTURE_FILE_DECOMPRESS_H
+#define NETOBS_DAEMON_CAPTURE_FILE_DECOMPRESS_H
 
 #include <stddef.h>
 #include <stdint.h>

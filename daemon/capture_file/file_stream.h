@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture file as a byte stream for libpcap, decompressed if its first bytes require it.  While a pipe has no bytes
- * the event loop runs, so that signals are handled; stopping the loop ends the stream.
+ * A capture file as a byte stream, for libpcap or frame_reader.h, decompressed if its first bytes require it.  While a
+ * pipe has no bytes the event loop runs, so that signals are handled; stopping the loop ends the stream.
  */
-#ifndef NETOBS_DAEMON_CAPTURE_FILE_STREAM_H
-#define NETOBS_DAEMON_CAPTURE_FILE_STREAM_H
+#ifndef NETOBS_DAEMON_CAPTURE_FILE_FILE_STREAM_H
+#define NETOBS_DAEMON_CAPTURE_FILE_FILE_STREAM_H
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "daemon/base/loop.h"
 
@@ -22,8 +23,16 @@ struct file_stream *file_stream_open(const char *path, struct loop *loop, loop_c
 bool file_stream_detect_format(struct file_stream *stream);
 void file_stream_free(struct file_stream *stream);
 
-/* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts bytes as
- * libpcap sees them; fseeko() works only in a plain, uncompressed file.  NULL if out of memory.  Call it once. */
+/* Copies the first bytes, at most 8, after file_stream_detect_format(); they are read again.  Returns their number,
+ * less than `size` at the end of the stream and after an error. */
+size_t file_stream_peek(struct file_stream *stream, uint8_t *to, size_t size);
+
+/* The next bytes; waits only if there are none.  0 at the end and if the loop was stopped, -1 with file_stream_error()
+ * on an error. */
+ssize_t file_stream_read(struct file_stream *stream, void *to, size_t size);
+
+/* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts
+ * decompressed bytes; fseeko() works only in a plain, uncompressed file.  NULL if out of memory.  Call it once. */
 FILE *file_stream_fopen(struct file_stream *stream);
 
 /* The descriptor of a plain, uncompressed file, which may be read with pread() too; otherwise -1. */
@@ -35,7 +44,7 @@ bool file_stream_is_file(const struct file_stream *stream);
 /* Bytes of the file, still compressed; 0 if it is not a plain file. */
 uint64_t file_stream_size(const struct file_stream *stream);
 
-/* Bytes of the file that contain the first `offset` bytes of libpcap's stream.  For a compressed file an estimate, by
+/* Bytes of the file that contain the first `offset` bytes of the stream.  For a compressed file an estimate, by
  * the ratio so far. */
 uint64_t file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset);
 

@@ -2,7 +2,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "daemon/capture/decompress.h"
+#include "daemon/capture_file/decompress.h"
 
 static void *
 zstd_start(void)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "daemon/capture/decompress.h"
+#include "daemon/capture_file/decompress.h"
 
 struct gzip {
 	z_stream stream;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/capture/file_stream.h"
+#include "daemon/capture_file/file_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
-#include "daemon/capture/decompress.h"
+#include "daemon/capture_file/decompress.h"
 
 #define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)
 #define MAGIC_BYTES  4
+#define PEEK_BYTES   8
 
 struct file_stream {
 	const char *name;
@@ -27,8 +28,10 @@ struct file_stream {
 	void *wait_context;
 	const struct decompressor *format; /* NULL: not compressed */
 	void *decompress_state;
-	off_t offset; /* bytes that libpcap's stream has received */
+	off_t offset; /* bytes that the reader has received */
 	const char *error;
+	uint8_t peeked[PEEK_BYTES]; /* the last `peeked_left` of `peeked_end` bytes are not received yet */
+	size_t peeked_end, peeked_left;
 	char error_text[192];
 	struct decompress_buffers input; /* in, in_left: bytes read but not used yet */
 	uint8_t buffer[INPUT_BYTES];
@@ -106,7 +109,7 @@ file_stream_fill(struct file_stream *stream, size_t wanted)
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------- libpcap's stream */
+/* -------------------------------------------------------------------------------------------------- the bytes */
 
 static ssize_t
 file_stream_copy_plain(struct file_stream *stream, char *to, size_t size)
@@ -153,21 +156,58 @@ file_stream_decompress(struct file_stream *stream, char *to, size_t size)
 	return (ssize_t)(size - input->out_left);
 }
 
+/* The next bytes of the content. */
+static ssize_t
+file_stream_produce(struct file_stream *stream, char *to, size_t size)
+{
+	if (stream->error != NULL)
+		return -1;
+	return stream->format == NULL ? file_stream_copy_plain(stream, to, size)
+				      : file_stream_decompress(stream, to, size);
+}
+
+size_t
+file_stream_peek(struct file_stream *stream, uint8_t *to, size_t size)
+{
+	ssize_t got = 1;
+
+	while (got > 0 && stream->peeked_end < size && stream->peeked_end < PEEK_BYTES) {
+		got = file_stream_produce(stream, (char *)stream->peeked + stream->peeked_end,
+					  PEEK_BYTES - stream->peeked_end);
+		if (got > 0)
+			stream->peeked_end += (size_t)got;
+	}
+	stream->peeked_left = stream->peeked_end;
+	size = size < stream->peeked_end ? size : stream->peeked_end;
+	memcpy(to, stream->peeked, size);
+	return size;
+}
+
+ssize_t
+file_stream_read(struct file_stream *stream, void *to, size_t size)
+{
+	size_t peeked = stream->peeked_left < size ? stream->peeked_left : size;
+	ssize_t given = (ssize_t)peeked;
+
+	if (peeked > 0) {
+		memcpy(to, stream->peeked + stream->peeked_end - stream->peeked_left, peeked);
+		stream->peeked_left -= peeked;
+	} else {
+		given = file_stream_produce(stream, to, size);
+	}
+	if (given > 0)
+		stream->offset += given;
+	return given;
+}
+
+/* ----------------------------------------------------------------------------------------- libpcap's stream */
+
 static ssize_t
 file_stream_cookie_read(void *cookie, char *to, size_t size)
 {
-	struct file_stream *stream = cookie;
-	ssize_t given;
+	ssize_t given = file_stream_read(cookie, to, size);
 
-	if (stream->error != NULL) {
-		errno = EIO;
-		return -1;
-	}
-	given = stream->format == NULL ? file_stream_copy_plain(stream, to, size)
-				       : file_stream_decompress(stream, to, size);
-	if (given > 0)
-		stream->offset += given;
-	else if (given < 0)
+	if (given < 0)
 		errno = EIO;
 	return given;
 }
@@ -182,6 +222,7 @@ file_stream_cookie_seek(void *cookie, off64_t *offset, int whence)
 		if (lseek(stream->fd, *offset, SEEK_SET) < 0)
 			return -1;
 		stream->input.in_left = 0;
+		stream->peeked_left = 0;
 		stream->eof = false;
 		stream->offset = *offset;
 		return 0;

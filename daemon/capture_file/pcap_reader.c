@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/capture/pcap_reader.h"
+#include "daemon/capture_file/pcap_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pcapng and snoop files: the frames and times of a pcap file with the same packets, as tshark reads them; several link
+# types and sections in one file; damaged files end with a message and without a crash.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
+
+make=$top/tests/daemon/capture/formats_captures.py
+
+# made KIND...: writes $tmp/KIND
+made() {
+	for kind; do
+		python3 "$make" "$kind" "$tmp/$kind" || exit 99
+	done
+}
+
+
+# counter NAME
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
+}
+
+good="snoop plain mixed big sections late packet-block resolutions unknown unsupported"
+# The list is words.
+# shellcheck disable=SC2086
+made pcap simple only-unsupported $good
+"$netobsd" --print=udp-send -r "$tmp/pcap" >"$tmp/wanted"
+is "the model has all queries" "$(wc -l <"$tmp/wanted")" 30
+
+for kind in $good; do
+	for way in file pipe gzip pace merged; do
+		case $way in
+		file) "$netobsd" --print=udp-send -r "$tmp/$kind" ;;
+		pipe) "$netobsd" --print=udp-send -r - <"$tmp/$kind" ;;
+		gzip) gzip -c "$tmp/$kind" | "$netobsd" --print=udp-send -r - ;;
+		pace) "$netobsd" --print=udp-send --pace=1000000 -r "$tmp/$kind" ;;
+		merged) "$netobsd" --print=udp-send -r "$tmp/$kind" -r "$tmp/simple" port 40001 or port 40002 ;;
+		esac >"$tmp/out" 2>"$tmp/err"
+		if [ "$way" = merged ]; then
+			is "$kind: beside another file, with a filter" "$(grep -c 'Z udp-send' "$tmp/out")" 4
+		else
+			check "$kind, $way: the packets and times of the pcap file" cmp "$tmp/wanted" "$tmp/out"
+		fi
+	done
+	"$netobsd" --print=udp-send -r "$tmp/$kind" port 40007 >"$tmp/out" 2>"$tmp/err"
+	is "$kind: a filter" "$(wc -l <"$tmp/out")" 1
+	if have tshark; then
+		HOME=$tmp XDG_CONFIG_HOME=$tmp tshark -r "$tmp/$kind" -Y udp -T fields -e frame.time_epoch -e udp.srcport \
+			>"$tmp/$kind.tshark" 2>"$tmp/err"
+		is "$kind: tshark reads it" "$(wc -l <"$tmp/$kind.tshark")" 30
+	else
+		skip "$kind: tshark reads it" "tshark is not installed"
+	fi
+done
+
+# All frames but the first have no time.
+"$netobsd" --print=udp-send -r "$tmp/simple" >"$tmp/out"
+is "simple packet blocks have the time of the frame before" "$(cut -d' ' -f1 "$tmp/out" | sort | uniq -c | awk '{ print $1 }')" 30
+
+# ---------------------------------------------------------------------------------------------------------- interfaces
+
+"$netobsd" --print=ip-send --format json -r "$tmp/mixed" >"$tmp/out"
+is "names of interfaces" "$(grep -o '"if_name":"[^"]*"' "$tmp/out" | cut -d: -f2 | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" \
+	'10"any" 10"eth0" 10"tun-with-a-long"'
+"$netobsd" --summary -r "$tmp/unsupported" 2>"$tmp/err"
+is "frames of a link type that is not supported are counted" "$(counter capture.unsupported) $(counter frames)" "30 30"
+is "and logged once" "$(grep -c 'unsupported: frames of interfaces with link type USB_LINUX (189) are skipped' "$tmp/err")" 1
+"$netobsd" -r "$tmp/only-unsupported" 2>"$tmp/err"
+is "no supported link type: status" $? 1
+check "no supported link type: message" grep -q "link type USB_LINUX (189) is not supported; these are: " "$tmp/err"
+for kind in mixed late; do
+	"$netobsd" --split 2 -r "$tmp/$kind" -w "$tmp/split-$kind" >"$tmp/out" 2>"$tmp/err"
+	is "$kind: --split: status" $? 1
+	check "$kind: --split: message" grep -q "the input has frames of the link types EN10MB and RAW" "$tmp/err"
+done
+"$netobsd" -r "$tmp/mixed" inbound 2>"$tmp/err"
+is "a filter of what a file does not have" $? 1
+"$netobsd" -r "$tmp/mixed" ether host 02:00:00:00:00:01 2>"$tmp/err"
+is "a filter that is invalid for a link type" $? 1
+check "and its message" grep -q "bad filter \"ether host 02:00:00:00:00:01\" for $tmp/mixed" "$tmp/err"
+
+# -------------------------------------------------------------------------------------------------------------- damage
+
+# damaged KIND RECORD WHY
+damaged() {
+	made "$1"
+	"$netobsd" --print=udp-send -r "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
+	is "$1: status" $? 2
+	is "$1: the frames before" "$(wc -l <"$tmp/out")" $(($2 - 1))
+	check "$1: message" grep -q "$1 ends unexpectedly or is damaged at record $2, byte [0-9]*: $3.*; everything before was observed" "$tmp/err"
+}
+
+damaged length-zero 4 "a block of type 0x6 with 0 bytes"
+damaged length-small 4 "a packet block of 16 bytes"
+damaged length-odd 4 "a block of type 0x6 with [0-9]* bytes"
+damaged length-huge 4 "a block of type 0xbad with 1073741824 bytes; at most 16777216"
+damaged length-end 4 "a block of type 0x6 with [0-9]* bytes at its start, 96 at its end"
+damaged caplen 4 "a frame of [0-9]* captured bytes; its block has"
+damaged caplen-huge 4 "a frame of 4294967295 captured bytes"
+damaged interface 4 "a frame of interface 1, and the section has 1"
+damaged simple-length 4 "a frame of 5000 captured bytes"
+damaged option-length 4 "option 2 of interface 1 with 60000 bytes, more than its block"
+damaged option-size 4 "option 14 of interface 1 with 2 bytes"
+damaged interface-short 4 "an interface block of 16 bytes"
+damaged section-short 4 "a section header of 16 bytes"
+damaged decimal 4 "time stamps of interface 1 in units of 10^-30 seconds"
+damaged binary 4 "time stamps of interface 1 in units of 2^-127 seconds"
+damaged interfaces 4 "more than 8192 "
+damaged link-types 4 "there are more than 64 link types"
+damaged cut 4 "the file ends behind [0-9]* of [0-9]* bytes"
+damaged snoop-included 4 "a frame of 4294967280 captured bytes"
+damaged snoop-short 4 "a record of [0-9]* bytes with [0-9]* captured bytes"
+damaged snoop-zero 4 "a record of 0 bytes"
+damaged snoop-huge 4 "a record of 2147483648 bytes"
+damaged snoop-cut 30 "the file ends behind [0-9]* of [0-9]* bytes"
+
+# refused KIND WHY
+refused() {
+	made "$1"
+	"$netobsd" -r "$tmp/$1" 2>"$tmp/err"
+	is "$1: status" $? 1
+	check "$1: message" grep -q "$1 is not a readable capture: $2" "$tmp/err"
+}
+
+refused magic "a section without a known byte order"
+refused version "version 2 of pcapng files"
+refused no-interface "a frame of interface 0, and the section has 0"
+refused snoop-version "version 3 of snoop files"
+refused snoop-link-type "link type 9 of snoop files"
+
+# --------------------------------------------------------------------------------------------------- Wireshark's tools
+
+capture=$top/tests/captures/dns-tcp.pcap
+if have editcap && have mergecap; then
+	"$netobsd" -r "$capture" --print >"$tmp/wanted"
+	for format in snoop pcapng nsecpcap; do
+		editcap -F "$format" "$capture" "$tmp/converted" 2>"$tmp/err"
+		"$netobsd" -r "$tmp/converted" --print >"$tmp/out" 2>"$tmp/err"
+		check "editcap -F $format: all firings are those of the pcap file" cmp "$tmp/wanted" "$tmp/out"
+	done
+	other=$top/tests/captures/sll2-llc.pcap
+	[ -e "$other" ] || other=$(grep -m 1 '^link-sll2 ' "$top/tests/golden/LIST" | awk -v top="$top" '{ print top "/tests/captures/" $2 }')
+	mergecap -F pcapng -w "$tmp/merged" "$capture" "$other" 2>"$tmp/err"
+	"$netobsd" -r "$tmp/merged" --print >"$tmp/out" 2>"$tmp/err"
+	"$netobsd" -r "$capture" -r "$other" --print >"$tmp/wanted" 2>"$tmp/err"
+	check "mergecap: all firings are those of the two files" cmp "$tmp/wanted" "$tmp/out"
+else
+	skip "conversions by editcap and mergecap" "they are not installed"
+fi
+tap_done
