@@ -170,6 +170,9 @@ void flow_table_run_timers(struct flow_table *table, uint64_t now);
  * with RECORD_CAPTURE_END (flow/record/flow_record.h). */
 void flow_table_clear(struct flow_table *table);
 
+/* Index of a flow in the table: at least 1 and at most the limit of flows; never that of another flow in the table. */
+uint32_t flow_table_index(const struct flow_table *table, const struct flow *flow);
+
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */
 uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 

@@ -128,8 +128,7 @@ void sctp_addr_table_free(struct sctp_addr_table *addr_table);
 size_t sctp_addr_table_memory_size(uint32_t flows);
 struct sctp_addr_table *flow_table_sctp_addrs(const struct flow_table *table);
 
-/* Index of a flow and flow of an index, for code that stores indices. */
-flow_index flow_table_index(const struct flow_table *table, const struct flow *flow);
+/* Flow of a flow_table_index(), for code that stores indices. */
 struct flow *flow_table_flow_at(const struct flow_table *table, flow_index index);
 
 /*

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ring: its memory, its oldest frames. */
+#include "recorder/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "flow/memory.h"
+#include "recorder/ring_internal.h"
+
+#define HUGE_PAGE ((size_t)2 * 1024 * 1024)
+
+/* A frame is cut to this part of the ring, and its links and notes are no larger. */
+#define RING_FRAME_PART 8u
+
+/* --------------------------------------------------------------------------------------------------------- memory */
+
+static size_t
+ring_mapped_size(size_t memory)
+{
+	size_t page = memory >= HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+
+	return (memory + page - 1) / page * page;
+}
+
+static size_t
+ring_slots_size(const struct ring_limits *limits)
+{
+	return ((size_t)limits->flows + 1) * sizeof(struct ring_slot);
+}
+
+size_t
+ring_memory_size(const struct ring_limits *limits)
+{
+	return ring_mapped_size(limits->memory) + ring_slots_size(limits) + sizeof(struct ring) +
+	       ring_interfaces_memory_size() + fragment_frames_memory_size();
+}
+
+/* Makes every page present, so that memory that is missing is an error now and not a fault later. */
+static bool
+ring_populate(void *memory, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+	if (madvise(memory, size, MADV_POPULATE_WRITE) == 0)
+		return true;
+	if (errno != EINVAL) /* Linux before 5.14 */
+		return false;
+#endif
+	for (size_t at = 0; at < size; at += 4096)
+		((volatile uint8_t *)memory)[at] = 0;
+	return true;
+}
+
+/* Without MAP_NORESERVE: the kernel refuses what it cannot give. */
+static void *
+ring_map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	(void)madvise(memory, size, MADV_HUGEPAGE); /* small pages work, too */
+	if (ring_populate(memory, size))
+		return memory;
+	munmap(memory, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static bool
+ring_allocate(struct ring *ring, const struct ring_limits *limits)
+{
+	ring->mapped = ring_mapped_size(limits->memory);
+	ring->memory = ring_map(ring->mapped);
+	if (ring->memory == NULL)
+		return false;
+	ring->slots = memory_reserve_huge(ring_slots_size(limits));
+	ring->interfaces = ring_interfaces_new(limits->seed);
+	ring->fragments = fragment_frames_new(limits->seed);
+	errno = ENOMEM;
+	return ring->slots != NULL && ring->interfaces != NULL && ring->fragments != NULL;
+}
+
+struct ring *
+ring_new(const struct ring_limits *limits)
+{
+	uint64_t part = limits->memory / RING_FRAME_PART - sizeof(struct ring_frame_entry);
+	struct ring *ring;
+
+	if (limits->memory < RING_MEMORY_MIN || limits->memory > RING_MEMORY_MAX) {
+		errno = EINVAL;
+		return NULL;
+	}
+	ring = calloc(1, sizeof *ring);
+	if (ring == NULL)
+		return NULL;
+	ring->slot_count = limits->flows + 1;
+	if (!ring_allocate(ring, limits)) {
+		int error = errno;
+
+		ring_free(ring);
+		errno = error;
+		return NULL;
+	}
+	ring->units = limits->memory / RING_UNIT;
+	/* Positions begin with the second lap, so that 0 is none. */
+	ring->lap = ring->head = ring->tail = ring->units;
+	ring->caplen_max = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
+	if (limits->snap != 0 && limits->snap < ring->caplen_max)
+		ring->caplen_max = limits->snap;
+	ring->bytes_max = limits->bytes != 0 ? limits->bytes : UINT64_MAX;
+	return ring;
+}
+
+void
+ring_free(struct ring *ring)
+{
+	if (ring == NULL)
+		return;
+	memory_release(ring->memory, ring->mapped);
+	memory_release(ring->slots, (size_t)ring->slot_count * sizeof *ring->slots);
+	if (ring->interfaces != NULL)
+		ring_interfaces_free(ring->interfaces);
+	if (ring->fragments != NULL)
+		fragment_frames_free(ring->fragments);
+	free(ring);
+}
+
+void
+ring_set_flow_table(struct ring *ring, const struct flow_table *flows)
+{
+	ring->flows = flows;
+}
+
+void
+ring_set_owner_lookup(struct ring *ring, emitter_find_owner *find, void *context)
+{
+	ring->find_owner = find;
+	ring->owner_context = context;
+}
+
+void
+ring_set_leave_handler(struct ring *ring, ring_leave_handler *handler, void *context)
+{
+	ring->leave = handler;
+	ring->leave_context = context;
+}
+
+/* -------------------------------------------------------------------------------------------------------- entries */
+
+static uint64_t
+ring_skip_padding(const struct ring *ring, uint64_t position)
+{
+	if (position < ring->head) {
+		const struct ring_padding_entry *padding = ring_entry_at(ring, position);
+
+		if (padding->kind == RING_ENTRY_PADDING)
+			return position + padding->units;
+	}
+	return position;
+}
+
+enum ring_entry_kind
+ring_next_annex(const struct ring *ring, uint64_t *position, const void **entry)
+{
+	const struct ring_note_entry *note;
+
+	if (*position >= ring->head)
+		return RING_ENTRY_PADDING;
+	*entry = note = ring_entry_at(ring, *position);
+	if (note->kind == RING_ENTRY_LINK)
+		*position += ring_units(sizeof(struct ring_link_entry));
+	else if (note->kind == RING_ENTRY_NOTE)
+		*position += ring_units(note->size);
+	else
+		return RING_ENTRY_PADDING;
+	return (enum ring_entry_kind)note->kind;
+}
+
+uint64_t
+ring_next_frame(const struct ring *ring, uint64_t position)
+{
+	const struct ring_frame_entry *frame = ring_entry_at(ring, position);
+	const void *annex;
+
+	position += ring_frame_units(frame);
+	if ((frame->bits & RING_FRAME_MORE) != 0)
+		while (ring_next_annex(ring, &position, &annex) != RING_ENTRY_PADDING)
+			;
+	return ring_skip_padding(ring, position);
+}
+
+void
+ring_fill_frame(const struct ring *ring, uint64_t position, struct ring_frame *frame,
+		uint64_t cids[RING_CONNECTIONS_MAX])
+{
+	const struct ring_frame_entry *entry = ring_entry_at(ring, position);
+	const struct ring_source *source = ring_interfaces_source(ring->interfaces, entry->source);
+	uint64_t at = position + ring_frame_units(entry);
+	enum ring_entry_kind kind;
+	const void *annex;
+
+	*frame = (struct ring_frame){
+	    .interface = source->interface,
+	    .dlt = source->dlt,
+	    .ts = entry->ts,
+	    .now = entry->now,
+	    .data = entry->data,
+	    .caplen = entry->caplen,
+	    .len = entry->len,
+	    .direction = entry->bits & RING_FRAME_DIRECTION,
+	    .packet_id = entry->packet_id,
+	    .cids = cids,
+	    .sender = (entry->bits & RING_FRAME_SENDER) != 0,
+	    .position = position,
+	};
+	if (entry->cid != 0)
+		cids[frame->cid_count++] = entry->cid;
+	if ((entry->bits & RING_FRAME_MORE) == 0)
+		return;
+	while ((kind = ring_next_annex(ring, &at, &annex)) != RING_ENTRY_PADDING) {
+		const struct ring_link_entry *link = annex;
+
+		if (kind == RING_ENTRY_NOTE)
+			frame->notes++;
+		else if ((link->bits & RING_LINK_EARLIER) == 0 && link->cid != 0 &&
+			 frame->cid_count < RING_CONNECTIONS_MAX)
+			cids[frame->cid_count++] = link->cid;
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------------- the oldest */
+
+static void
+ring_report_leave(struct ring *ring)
+{
+	uint64_t cids[RING_CONNECTIONS_MAX];
+	struct ring_frame frame;
+
+	ring_fill_frame(ring, ring->tail, &frame, cids);
+	ring->leave(ring->leave_context, &frame);
+}
+
+/* Removes the oldest frame. */
+static void
+ring_remove_oldest(struct ring *ring)
+{
+	if (__builtin_expect(ring->leave != NULL, 0))
+		ring_report_leave(ring);
+	ring->counters.overwritten++;
+	ring->tail = ring_next_frame(ring, ring->tail);
+}
+
+void
+ring_drain(struct ring *ring)
+{
+	while (ring->tail < ring->head)
+		ring_remove_oldest(ring);
+}
+
+static inline void
+ring_make_room(struct ring *ring, uint64_t end)
+{
+	while (end - ring->tail > ring->units)
+		ring_remove_oldest(ring);
+}
+
+uint64_t
+ring_reserve(struct ring *ring, uint64_t units)
+{
+	uint64_t left = ring->units - (ring->head - ring->lap);
+
+	if (__builtin_expect(left < units, 0)) {
+		ring_make_room(ring, ring->head + left);
+		if (left != 0)
+			*(struct ring_padding_entry *)ring_entry_at(ring, ring->head) =
+			    (struct ring_padding_entry){.kind = RING_ENTRY_PADDING, .units = (uint32_t)left};
+		if (ring->tail == ring->head)
+			ring->tail += left;
+		ring->head += left;
+		ring->lap = ring->head;
+	}
+	ring_make_room(ring, ring->head + units);
+	return ring->head;
+}
+
+struct ring_counters
+ring_counters(const struct ring *ring)
+{
+	struct ring_counters counters = ring->counters;
+
+	counters.frames_now = counters.frames - counters.overwritten;
+	if (counters.frames_now != 0) {
+		counters.oldest = ((const struct ring_frame_entry *)ring_entry_at(ring, ring->tail))->now;
+		counters.newest = ring->newest;
+	}
+	return counters;
+}

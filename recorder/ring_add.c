@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Adding frames to the ring. */
+#include <string.h>
+
+#include "recorder/ring_internal.h"
+
+/* ------------------------------------------------------------------------------------------------------- the chain */
+
+/* Links an entry at `position` behind the latest one of its connection; returns the distance between them. */
+static inline uint32_t
+ring_chain(struct ring_slot *slot, uint64_t position)
+{
+	uint64_t back = slot->head != 0 ? position - slot->head : 0;
+
+	slot->head = position;
+	return back < RING_BACK_BEYOND ? (uint32_t)back : RING_BACK_BEYOND;
+}
+
+static inline struct ring_slot *
+ring_slot_of(const struct ring *ring, const struct flow *flow)
+{
+	return &ring->slots[flow_table_index(ring->flows, flow)];
+}
+
+void
+ring_prefetch(const struct ring *ring, const struct flow *flow)
+{
+	if (flow != NULL && ring->flows != NULL)
+		__builtin_prefetch(ring_slot_of(ring, flow), 1);
+}
+
+/* Counts a frame for its sender; false if it is behind the limit. */
+static inline bool
+ring_slot_count(const struct ring *ring, struct ring_slot *slot, unsigned sender, uint32_t len)
+{
+	slot->bytes[sender] += len;
+	return slot->bytes[sender] <= ring->bytes_max;
+}
+
+/* Counts a frame that is not recorded, and marks the frame or link before it. */
+static void
+ring_leave_out(struct ring *ring, const struct ring_slot *slot)
+{
+	ring->counters.left_out++;
+	if (slot->head >= ring->tail)
+		((struct ring_frame_entry *)ring_entry_at(ring, slot->head))->bits |= RING_GAP;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the frame */
+
+/* For a copy of unknown length compilers emit `rep movs`, whose startup costs more than copying a small frame. */
+static inline void
+ring_copy(uint8_t *to, const uint8_t *from, uint32_t length)
+{
+	enum { STEP = 32 };
+
+	if (length < STEP) {
+		memcpy(to, from, length);
+		return;
+	}
+	for (uint32_t at = 0; at + STEP <= length; at += STEP)
+		memcpy(to + at, from + at, STEP);
+	memcpy(to + length - STEP, from + length - STEP, STEP);
+}
+
+static inline uint32_t
+ring_stored_length(const struct ring *ring, const struct frame *frame)
+{
+	return frame->caplen < ring->caplen_max ? frame->caplen : ring->caplen_max;
+}
+
+/* Stores a frame at `position`, where there is room. */
+static inline struct ring_frame_entry *
+ring_store_frame(struct ring *ring, uint64_t position, const struct frame *frame, uint64_t now, uint32_t caplen)
+{
+	struct ring_frame_entry *entry = ring_entry_at(ring, position);
+
+	entry->kind = RING_ENTRY_FRAME;
+	entry->source = ring_interfaces_find(ring->interfaces, frame, position, ring->readers == 0 ? ring->tail : 0);
+	entry->caplen = caplen;
+	entry->len = frame->len;
+	entry->ts = frame->ts;
+	entry->now = now;
+	ring_copy(entry->data, frame->data, caplen);
+	ring->counters.frames++;
+	ring->counters.bytes += caplen;
+	ring->counters.cut += caplen < frame->caplen;
+	ring->newest = now;
+	return entry;
+}
+
+void
+ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow, unsigned sender,
+	       unsigned direction, uint64_t packet_id)
+{
+	struct ring_slot *slot = ring_slot_of(ring, flow);
+	uint32_t caplen = ring_stored_length(ring, frame);
+	uint64_t units = ring_units(sizeof(struct ring_frame_entry) + caplen), position;
+	struct ring_frame_entry *entry;
+
+	if (__builtin_expect(slot->cid == 0, 0))
+		slot->cid = flow_cid(ring->flows, flow, 0);
+	if (ring->bytes_max != UINT64_MAX && !ring_slot_count(ring, slot, sender, frame->len)) {
+		ring_leave_out(ring, slot);
+		return;
+	}
+	position = ring_reserve(ring, units);
+	entry = ring_store_frame(ring, position, frame, now, caplen);
+	entry->bits = (uint8_t)(direction | (sender != 0 ? RING_FRAME_SENDER : 0u));
+	entry->cid = slot->cid;
+	entry->packet_id = packet_id;
+	entry->back = ring_chain(slot, position);
+	ring->head = position + units;
+}
+
+/* ------------------------------------------------------------------------------------------- the frame in progress */
+
+void
+ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now)
+{
+	struct ring_pending *p = &ring->pending;
+
+	p->frame = *frame;
+	p->now = now;
+	p->packet_id = 0;
+	p->direction = DIRECTION_UNKNOWN;
+	p->has_packet = p->has_fragment = false;
+	p->connection_count = p->fragment_count = p->notes = p->notes_size = 0;
+}
+
+/* The number of the flow's connection in the frame in progress; RING_CONNECTIONS_MAX if there are too many. */
+static unsigned
+ring_pending_connection(struct ring *ring, const struct flow *flow, unsigned sender)
+{
+	struct ring_pending *p = &ring->pending;
+	uint64_t cid = flow_cid(ring->flows, flow, 0);
+	struct ring_slot *slot = ring_slot_of(ring, flow);
+	unsigned at = 0;
+
+	while (at < p->connection_count && p->connections[at].cid != cid)
+		at++;
+	if (at < p->connection_count)
+		return at;
+	if (at == RING_CONNECTIONS_MAX) {
+		ring->counters.notes_dropped++;
+		return at;
+	}
+	if (slot->cid != cid)
+		*slot = (struct ring_slot){.cid = cid};
+	p->connections[p->connection_count++] = (struct ring_connection){slot, cid, sender};
+	return at;
+}
+
+/* The earlier frames of the datagram that the latest fragment has completed belong to the connection, too. */
+static void
+ring_take_fragments(struct ring *ring, unsigned connection)
+{
+	struct ring_pending *p = &ring->pending;
+	unsigned first = p->fragment_count, count;
+
+	count = fragment_frames_take(ring->fragments, &p->fragment, p->fragments + first, RING_FRAGMENTS_MAX - first);
+	p->has_fragment = false;
+	if (connection == RING_CONNECTIONS_MAX)
+		return;
+	p->fragment_count += count;
+	for (unsigned i = first; i < p->fragment_count; i++)
+		p->fragment_connections[i] = (uint8_t)connection;
+}
+
+void
+ring_add_packet(struct ring *ring, const struct flow *flow, unsigned sender, unsigned direction, uint64_t packet_id)
+{
+	struct ring_pending *p = &ring->pending;
+	unsigned connection;
+
+	if (!p->has_packet) {
+		p->packet_id = packet_id;
+		p->direction = direction;
+		p->has_packet = true;
+	}
+	if (flow == NULL || ring->flows == NULL)
+		return;
+	connection = ring_pending_connection(ring, flow, sender);
+	if (p->has_fragment)
+		ring_take_fragments(ring, connection);
+}
+
+void
+ring_add_fragment(struct ring *ring, const struct packet *fragment)
+{
+	fragment_key_set(&ring->pending.fragment, fragment);
+	ring->pending.has_fragment = true;
+}
+
+void
+ring_drop_fragments(struct ring *ring)
+{
+	if (ring->pending.has_fragment)
+		(void)fragment_frames_take(ring->fragments, &ring->pending.fragment, NULL, 0);
+	ring->pending.has_fragment = false;
+}
+
+/* Whether every connection of the frame is behind the limit. */
+static bool
+ring_pending_is_behind(struct ring *ring)
+{
+	struct ring_pending *p = &ring->pending;
+	bool behind = p->connection_count != 0;
+
+	for (unsigned i = 0; i < p->connection_count; i++)
+		if (ring_slot_count(ring, p->connections[i].slot, p->connections[i].sender, p->frame.len))
+			behind = false;
+	return behind && p->notes == 0 && p->fragment_count == 0;
+}
+
+/* Stores a link to the frame at `frame` and returns the position behind it. */
+static uint64_t
+ring_store_link(struct ring *ring, uint64_t position, unsigned bits, struct ring_slot *slot, uint64_t frame)
+{
+	struct ring_link_entry *link = ring_entry_at(ring, position);
+
+	*link = (struct ring_link_entry){.kind = RING_ENTRY_LINK, .bits = (uint8_t)bits, .position = frame};
+	if (slot != NULL) {
+		link->cid = slot->cid;
+		link->back = ring_chain(slot, position);
+	}
+	return position + ring_units(sizeof *link);
+}
+
+/* A fragment that waited for its connection. */
+static void
+ring_resolve_fragment(struct ring *ring, uint64_t position, uint64_t cid)
+{
+	struct ring_frame_entry *entry = ring_entry_at(ring, position);
+	uint64_t at = position + ring_frame_units(entry);
+	const void *annex;
+
+	if (entry->cid == 0) {
+		entry->cid = cid;
+		return;
+	}
+	while (ring_next_annex(ring, &at, &annex) == RING_ENTRY_LINK) {
+		struct ring_link_entry *link = (struct ring_link_entry *)(uintptr_t)annex;
+
+		if (link->cid == 0)
+			link->cid = cid;
+	}
+}
+
+static uint64_t
+ring_store_fragments(struct ring *ring, uint64_t position)
+{
+	struct ring_pending *p = &ring->pending;
+
+	for (unsigned i = 0; i < p->fragment_count; i++) {
+		struct ring_slot *slot = p->connections[p->fragment_connections[i]].slot;
+
+		if (p->fragments[i] < ring->tail)
+			continue; /* overwritten */
+		ring_resolve_fragment(ring, p->fragments[i], slot->cid);
+		position = ring_store_link(ring, position, RING_LINK_EARLIER, slot, p->fragments[i]);
+	}
+	return position;
+}
+
+/* Stores the frame in progress with its links and notes. */
+static void
+ring_store_pending(struct ring *ring, uint32_t caplen)
+{
+	struct ring_pending *p = &ring->pending;
+	const struct ring_connection *first = p->connections;
+	bool waits = p->has_fragment && ring->flows != NULL;
+	uint64_t links = p->connection_count - (p->connection_count != 0) + waits + p->fragment_count;
+	uint64_t units = ring_units(sizeof(struct ring_frame_entry) + caplen);
+	uint64_t position =
+	    ring_reserve(ring, units + links * ring_units(sizeof(struct ring_link_entry)) + p->notes_size / RING_UNIT);
+	struct ring_frame_entry *entry = ring_store_frame(ring, position, &p->frame, p->now, caplen);
+	uint64_t at = position + units;
+
+	entry->bits = (uint8_t)p->direction;
+	entry->packet_id = p->packet_id;
+	entry->cid = 0;
+	entry->back = 0;
+	if (p->connection_count != 0) {
+		entry->bits |= first->sender != 0 ? RING_FRAME_SENDER : 0;
+		entry->cid = first->cid;
+		entry->back = ring_chain(first->slot, position);
+	}
+	for (unsigned i = 1; i < p->connection_count; i++)
+		at = ring_store_link(ring, at, 0, p->connections[i].slot, position);
+	if (waits) {
+		fragment_frames_add(ring->fragments, &p->fragment, position);
+		if (p->connection_count != 0)
+			at = ring_store_link(ring, at, 0, NULL, position);
+	}
+	at = ring_store_fragments(ring, at);
+	memcpy(ring_entry_at(ring, at), p->note_bytes, p->notes_size);
+	at += p->notes_size / RING_UNIT;
+	if (at != position + units)
+		entry->bits |= RING_FRAME_MORE;
+	ring->counters.notes += p->notes;
+	ring->head = at;
+}
+
+void
+ring_end_frame(struct ring *ring)
+{
+	struct ring_pending *p = &ring->pending;
+
+	if (ring->bytes_max != UINT64_MAX && ring_pending_is_behind(ring))
+		ring_leave_out(ring, p->connections[0].slot);
+	else
+		ring_store_pending(ring, ring_stored_length(ring, &p->frame));
+}

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_fragment_frames \
+	%D%/test_ring \
+	%D%/test_ring_reader
+
+libtests_a_SOURCES += \
+	%D%/ring_fixture.c \
+	%D%/ring_fixture.h
