@@ -326,10 +326,11 @@ daemon_log_memory(const struct daemon_state *state)
 
 	if (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL)
 		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
-			   "process lookups",
+			   "process lookups, %llu MiB for the flight recorder",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
 			   (unsigned)config->flow_limits.flows,
-			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owner_lookup >> 20);
+			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owner_lookup >> 20,
+			   (unsigned long long)memory.recorder >> 20);
 }
 
 /* Says on a terminal what is observed, if nothing would say it: no service, no printer, no tracer. */

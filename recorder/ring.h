@@ -3,9 +3,9 @@
  * The flight recorder: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
  *
  * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
- * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions while
- * that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted, never
- * read.
+ * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
+ * while that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted,
+ * never read.
  */
 #ifndef NETOBS_RECORDER_RING_H
 #define NETOBS_RECORDER_RING_H

@@ -110,8 +110,9 @@ struct ring_pending {
 	unsigned connection_count;
 	struct ring_connection connections[RING_CONNECTIONS_MAX];
 	unsigned fragment_count;
-	uint64_t fragments[RING_FRAGMENTS_MAX];		  /* earlier frames of the datagrams that it has completed */
-	uint8_t fragment_connections[RING_FRAGMENTS_MAX]; /* their connections, numbers in `connections` */
+	/* Earlier frames of the datagrams that it has completed, and their connections: numbers in `connections`. */
+	uint64_t fragments[RING_FRAGMENTS_MAX];
+	uint8_t fragment_connections[RING_FRAGMENTS_MAX];
 	unsigned notes, notes_size;
 	_Alignas(RING_UNIT) uint8_t note_bytes[RING_NOTES_SIZE];
 };
@@ -165,9 +166,8 @@ uint64_t ring_next_frame(const struct ring *ring, uint64_t position);
 /* ring.c: the link or note at `position` and sets the position behind it; 0 if there is neither. */
 enum ring_entry_kind ring_next_annex(const struct ring *ring, uint64_t *position, const void **entry);
 
-/* ring.c: makes room for an entry of so many units, at most RING_ENTRY_PART of the ring, and returns its position, which
- * becomes valid when `head` is moved behind it. */
-#define RING_ENTRY_PART 4u
+/* ring.c: makes room for so many units, at most a quarter of the ring, and returns their position, which becomes valid
+ * when `head` is moved behind them. */
 uint64_t ring_reserve(struct ring *ring, uint64_t units);
 
 /* ring.c: fills a frame from the entry at `position`; its connections go to `cids`. */

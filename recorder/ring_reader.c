@@ -3,10 +3,10 @@
  * Reading the ring.  Every step is bounded, and the ring's thread may run between two steps: then the oldest frames may
  * be gone.
  *
- * All frames are read from the tail on.  For a connection its frames are listed first, and then read in order: the slots
- * are searched for the connection, whose chain gives them from the latest to the first; fragments that were linked later
- * are out of order there, so that the list is sorted if there are any.  If no slot belongs to the connection any more,
- * all frames are examined.
+ * All frames are read from the tail on.  For a connection its frames are listed first, and then read in order: the
+ * slots are searched for the connection, whose chain gives them from the latest to the first; fragments that were
+ * linked later are out of order there, so that the list is sorted if there are any.  If no slot belongs to the
+ * connection any more, all frames are examined.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,8 @@ struct ring_reader {
 	uint64_t *list, *merged;
 	size_t count, capacity;
 	bool sorted;
-	/* READER_SORT: length of the sorted runs; the two runs that are merged begin at `at` and their next elements are
-	 * `left` and `right`. */
+	/* READER_SORT: length of the sorted runs; the two runs that are merged begin at `at`, and their next elements
+	 * are `left` and `right`. */
 	size_t width, at, left, right;
 	uint64_t latest; /* READER_LIST: the latest frame read */
 	uint64_t cids[RING_CONNECTIONS_MAX];

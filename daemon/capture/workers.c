@@ -20,6 +20,7 @@
 #include "daemon/config/options.h"
 #include "daemon/host/view.h"
 #include "daemon/observe/batch.h"
+#include "daemon/observe/ring_listener.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
 #include "probes/print/writer.h"
@@ -198,6 +199,40 @@ worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 	observer_set_owners(worker->observer, worker->owner_lookup);
 }
 
+struct ring_limits
+workers_ring_limits(const struct config *config, unsigned workers)
+{
+	return (struct ring_limits){
+	    .memory = (size_t)(config->flight_memory / workers),
+	    .snap = config->flight_snap,
+	    .bytes = config->flight_bytes,
+	    .flows = observer_flow_limit(config, workers),
+	};
+}
+
+static bool
+worker_make_ring(struct worker *worker, uint64_t seed)
+{
+	const struct config *config = worker->workers->config;
+	unsigned workers = worker->workers->count;
+	struct ring_limits limits = workers_ring_limits(config, workers);
+	unsigned long long size = (unsigned long long)config->flight_memory;
+
+	if (size == 0)
+		return true;
+	limits.seed = seed;
+	worker->ring = ring_new(&limits);
+	if (worker->ring == NULL && errno == EINVAL)
+		log_error("--flight-memory %llu: each of %u workers needs at least %zu bytes, and at most %zu are "
+			  "possible", size, workers, RING_MEMORY_MIN, RING_MEMORY_MAX);
+	else if (worker->ring == NULL)
+		log_error("not enough memory for the flight recorder, %llu MiB: %s; reduce --flight-memory", size >> 20,
+			  strerror(errno));
+	else
+		ring_listener_attach(worker->ring, worker->observer, worker->owner_lookup);
+	return worker->ring != NULL;
+}
+
 static bool
 worker_make_observer(struct worker *worker, enum view_mode view)
 {
@@ -215,6 +250,8 @@ worker_make_observer(struct worker *worker, enum view_mode view)
 	}
 	worker_make_owner_lookup(worker, seed);
 	observer_set_lower_dedup(worker->observer, worker->lower_dedup);
+	if (!worker_make_ring(worker, seed))
+		return false;
 	worker->batch = batch_new(worker->observer, worker->printer);
 	return worker->batch != NULL || workers_log_out_of_memory();
 }
@@ -363,6 +400,7 @@ worker_release(struct worker *worker)
 
 	batch_free(worker->batch);
 	observer_free(worker->observer);
+	ring_free(worker->ring);
 	owner_lookup_free(worker->owner_lookup);
 	error = printer_free(worker->printer);
 	input_free(worker->input);

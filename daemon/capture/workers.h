@@ -21,6 +21,7 @@
 #include "daemon/host/rtnl.h"
 #include "daemon/observe/observer.h"
 #include "daemon/owner/owner_lookup.h"
+#include "recorder/ring.h"
 
 struct formula_set;
 struct feed_set;
@@ -41,6 +42,7 @@ struct worker {
 	struct observer *observer;	   /* NULL until workers_make_observers() */
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up, as in a replay */
 	struct batch *batch;
+	struct ring *ring; /* the flight recorder, NULL: frames are not recorded */
 	/* All workers except the first: */
 	struct fair_lock own_lock;
 	pthread_t thread;
@@ -74,6 +76,9 @@ bool workers_start_inputs(struct workers *workers);
 
 /* Creates everything that needs no privileges; `selected`: the probes to print.  False with a message logged. */
 bool workers_make_observers(struct workers *workers, const bool selected[]);
+
+/* Limits of the flight recorder of each of so many workers. */
+struct ring_limits workers_ring_limits(const struct config *config, unsigned workers);
 
 /* Logs that no packet of the replay was in the window of --from and --to. */
 void workers_log_empty_window(const struct workers *workers);

@@ -83,6 +83,9 @@ struct config {
 	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */
 	uint64_t active_records_ns; /* interval at which an open connection is reported, ns; 0 never */
+	uint64_t flight_memory;	    /* bytes of the flight recorder, of all workers together; 0: none */
+	uint32_t flight_snap;	    /* most bytes of a frame that it keeps, 0: all that are captured */
+	uint64_t flight_bytes;	    /* most bytes of each direction of a connection that it keeps, 0: no limit */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;

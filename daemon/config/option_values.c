@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kinds of values that options take. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -220,6 +221,59 @@ value_get_minutes(const struct config *config, const struct option_row *row, siz
 }
 
 const struct option_kind value_minutes = {.set = value_set_minutes, .get = value_get_minutes};
+
+/* ---------------------------------------------------------------------------------------------------------- sizes */
+
+/* Powers of 1024. */
+static const char size_units[] = {'K', 'M', 'G', 'T'};
+
+/* The value with the largest unit that divides it. */
+static void
+value_format_size(uint64_t bytes, char text[LIMIT_TEXT_MAX])
+{
+	size_t unit = 0;
+
+	while (unit < sizeof size_units && bytes != 0 && bytes % 1024 == 0) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(text, LIMIT_TEXT_MAX, unit > 0 ? "%llu%c" : "%llu", (unsigned long long)bytes,
+		 unit > 0 ? size_units[unit - 1] : ' ');
+}
+
+/* A size in bytes, or with a unit.  0 is allowed below the minimum. */
+static bool
+value_set_size(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	char *unit, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
+	double bytes = strtod(text, &unit);
+	bool number = unit != text && unit == text + strspn(text, "0123456789.");
+
+	for (size_t i = 0; i < sizeof size_units && number; i++)
+		if (toupper((unsigned char)*unit) == size_units[i]) {
+			bytes *= pow(1024, (double)i + 1);
+			unit++;
+			break;
+		}
+	if (number && *unit == '\0' && ((bytes >= row->min && bytes <= row->max) || (bytes >= 0 && bytes <= 0))) {
+		*(uint64_t *)option_field(config, row) = (uint64_t)llround(bytes);
+		return true;
+	}
+	value_format_size((uint64_t)row->min, min);
+	value_format_size((uint64_t)row->max, max);
+	snprintf(error, size, "expected 0 or a size from %s to %s: bytes, or with a unit as in 512K, 64M, 1G", min,
+		 max);
+	return false;
+}
+
+static const char *
+value_get_size(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
+{
+	value_format_size(*(const uint64_t *)option_field_const(config, row), buffer);
+	return index == 0 ? buffer : NULL;
+}
+
+const struct option_kind value_size = {.set = value_set_size, .get = value_get_size};
 
 /* ---------------------------------------------------------------------------------------------------------- words */
 

@@ -20,9 +20,44 @@ observe_count_events(struct observer *o, const struct flow_events *events)
 }
 
 static void
-observe_emit_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+observe_hear_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+{
+	for (unsigned i = 0; i < events->count; i++)
+		o->listener->hear_event(o->listener_context, flow, &events->event[i]);
+}
+
+/* Counts the events of a packet, and passes them to the listener. */
+static void
+observe_note_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
 {
 	observe_count_events(o, events);
+	if (__builtin_expect(o->hears, 0))
+		observe_hear_events(o, flow, events);
+}
+
+/* A packet that was observed; `flow` may be NULL. */
+static void
+observe_hear_packet(struct observer *o, const struct packet *p, const struct flow *flow, unsigned sender, uint64_t id,
+		    bool datagram)
+{
+	bool tcp = p->transport == TRANSPORT_TCP;
+	const struct heard_packet heard = {
+	    .flow = flow,
+	    .sender = sender,
+	    .direction = p->direction,
+	    .packet_id = id,
+	    .datagram = datagram,
+	    .reset = tcp && (p->tcp.flags & TCP_RST) != 0,
+	    .zero_window = tcp && p->tcp.window == 0 && (p->tcp.flags & (TCP_SYN | TCP_RST)) == 0,
+	};
+
+	o->listener->hear_packet(o->listener_context, &heard);
+}
+
+static void
+observe_emit_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+{
+	observe_note_events(o, flow, events);
 	for (unsigned i = 0; i < events->count; i++) {
 		const struct flow_event *event = &events->event[i];
 		struct flow_event at_peer;
@@ -42,9 +77,12 @@ void
 observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
 {
 	struct observer *o = observer;
+	bool hears = o->hears;
 
 	emitter_begin_timer(o->emitter, o->clock.now);
+	o->hears = false; /* the frame in progress, if any, is not that of these events */
 	observe_emit_events(o, flow, events);
+	o->hears = hears;
 	emitter_end_timer(o->emitter);
 }
 
@@ -304,13 +342,35 @@ observe_untraced_udp(struct observer *o, struct packet_work *work)
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 }
 
-bool
-observe_untraced(struct observer *o, struct packet_work *work)
+static void
+observe_untraced_tcp(struct observer *o, struct packet_work *work)
 {
-	struct flow_events ignored_events;
+	struct flow_events events;
 	const struct packet *p = &work->packet;
 	enum anomaly anomaly;
 	struct flow *flow;
+
+	o->counters.tcp_segments++;
+	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
+	if (flow == NULL)
+		return;
+	if (!observe_is_locality_known(o, flow, p))
+		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
+	events.count = 0;
+	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &events);
+	observe_note_events(o, flow, &events);
+	events.count = 0;
+	anomaly = tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &events);
+	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
+		o->counters.anomalies[anomaly]++;
+	observe_note_events(o, flow, &events);
+}
+
+bool
+observe_untraced(struct observer *o, struct packet_work *work)
+{
+	const struct packet *p = &work->packet;
+	uint64_t id;
 
 	if (!o->untraced || p->worst_anomaly != ANOMALY_NONE || p->inner != INNER_NONE || p->ip.fragment)
 		return false;
@@ -319,25 +379,13 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	/* Application providers follow logins even while no probe is enabled, for tracers that attach later. */
 	if (p->transport == TRANSPORT_TCP && app_layer_may_match(o->app_layer, &work->key))
 		return false;
-	observe_count_packet(o);
-	if (p->transport == TRANSPORT_UDP) {
+	id = observe_count_packet(o);
+	if (p->transport == TRANSPORT_UDP)
 		observe_untraced_udp(o, work);
-		return true;
-	}
-	o->counters.tcp_segments++;
-	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
-	if (flow == NULL)
-		return true;
-	if (!observe_is_locality_known(o, flow, p))
-		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
-	ignored_events.count = 0;
-	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &ignored_events);
-	observe_count_events(o, &ignored_events);
-	ignored_events.count = 0;
-	anomaly = tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &ignored_events);
-	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
-		o->counters.anomalies[anomaly]++;
-	observe_count_events(o, &ignored_events);
+	else
+		observe_untraced_tcp(o, work);
+	if (__builtin_expect(o->hears, 0))
+		observe_hear_packet(o, p, work->flow, work->sender, id, false);
 	return true;
 }
 
@@ -526,6 +574,8 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		return work;
 	switch (reassembly_add(o->fragments, p, 0, o->clock.now, &result)) {
 	case REASSEMBLY_COMPLETE:
+		if (__builtin_expect(o->hears, 0))
+			o->listener->hear_fragment(o->listener_context, p);
 		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
 				    &o->reassembled.packet);
 		observe_set_flow_key(o, &o->reassembled);
@@ -534,6 +584,8 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		packet_add_anomaly(p, result.anomaly);
 		break;
 	case REASSEMBLY_HELD:
+		if (__builtin_expect(o->hears, 0))
+			o->listener->hear_fragment(o->listener_context, p);
 		break;
 	}
 	return NULL;
@@ -551,6 +603,17 @@ observe_ip_sent(struct observer *o, struct packet_work *work, const struct packe
 		fire_ip_drop_out(o->emitter, flow, endpoint);
 	else
 		fire_ip_send(o->emitter, flow, endpoint);
+}
+
+/* A packet with the datagram that it is or completes, NULL none. */
+static void
+observe_hear_datagram(struct observer *o, const struct packet_work *work, const struct packet_work *datagram,
+		      uint64_t id)
+{
+	if (datagram == NULL)
+		observe_hear_packet(o, &work->packet, NULL, 0, id, false);
+	else
+		observe_hear_packet(o, &datagram->packet, datagram->flow, datagram->sender, id, datagram != work);
 }
 
 struct packet_work *
@@ -591,6 +654,8 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
 		observe_transport_received(o, datagram, locality);
 	}
+	if (__builtin_expect(o->hears, 0))
+		observe_hear_datagram(o, work, datagram, id);
 	flow_table_report_ended(o->flows);
 	fire_ip_packet_free(o->emitter);
 	observe_count_anomalies(o, p);

@@ -148,13 +148,10 @@ observe_is_inner_duplicate(const struct observer *o, const struct packet *outer)
 					      locality_of_packet(outer, VIEW_HOST, o->local_addrs));
 }
 
-void
-observe_frame(struct observer *o, struct packet_work *work)
+/* Observes the packet of a frame, then those inside its tunnels. */
+static void
+observe_packets(struct observer *o, struct packet_work *work)
 {
-	if (observe_is_lower_duplicate(o, &work->packet)) {
-		o->counters.lower_duplicates++;
-		return;
-	}
 	if (observe_untraced(o, work)) {
 		flow_table_report_ended(o->flows);
 		return;
@@ -171,6 +168,26 @@ observe_frame(struct observer *o, struct packet_work *work)
 		observe_set_flow_key(o, &o->inner);
 		work = observe_packet(o, &o->inner, false);
 	}
+}
+
+void
+observe_frame(struct observer *o, struct packet_work *work)
+{
+	const struct frame *frame = work->packet.frame;
+
+	if (observe_is_lower_duplicate(o, &work->packet)) {
+		o->counters.lower_duplicates++;
+		return;
+	}
+	if (__builtin_expect(o->listener == NULL, 1)) {
+		observe_packets(o, work);
+		return;
+	}
+	o->listener->begin_frame(o->listener_context, frame, o->clock.now);
+	o->hears = true;
+	observe_packets(o, work);
+	o->hears = false;
+	o->listener->end_frame(o->listener_context);
 }
 
 /* Begins another local epoch if local addresses have changed.  The numbers repeat after 65,535 changes: no flow may
@@ -253,6 +270,13 @@ observer_begin_batch(struct observer *o)
 	o->records = flow_table_keeps_records(o->flows);
 	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
 	observer_update_local_epoch(o);
+}
+
+void
+observer_set_frame_listener(struct observer *o, const struct frame_listener *listener, void *context)
+{
+	o->listener = listener;
+	o->listener_context = context;
 }
 
 void

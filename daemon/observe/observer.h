@@ -17,6 +17,7 @@
 #define OBSERVE_BATCH 128
 
 struct app_flow_table;
+struct frame_listener;
 struct observer;
 struct owner_lookup;
 struct printer;
@@ -68,6 +69,10 @@ void observer_set_listener(struct observer *observer, const struct emitter_liste
 /* Sets what receives the records of connections, see emitter_set_record_sink(); flushes it. */
 void observer_set_record_sink(struct observer *observer, const struct record_sink *sink);
 bool observer_flush_records(struct observer *observer);
+
+/* Sets what receives frames and their connections (frame_listener.h), NULL for none, between two calls of
+ * observe_frames().  Both are borrowed. */
+void observer_set_frame_listener(struct observer *observer, const struct frame_listener *listener, void *context);
 
 /* From now on frames are not observed but passed to `visit`, in their order and with their packet time. */
 typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);

@@ -6,6 +6,7 @@
 #include "daemon/host/locality.h"
 #include "daemon/observe/app_layer.h"
 #include "daemon/observe/capture_lag.h"
+#include "daemon/observe/frame_listener.h"
 #include "daemon/observe/observer.h"
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
@@ -54,6 +55,9 @@ struct observer {
 	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
 	struct observe_window window;
+	const struct frame_listener *listener; /* NULL: none */
+	void *listener_context;
+	bool hears;		 /* the events of the packet in progress are passed to the listener */
 	observer_visitor *visit; /* NULL: frames are observed */
 	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */

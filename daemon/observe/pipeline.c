@@ -56,6 +56,16 @@ pipeline_fetch_records(const struct observer *o, struct pipeline_group *group)
 }
 
 PIPELINE_STAGE
+pipeline_prefetch_listener(const struct observer *o, const struct pipeline_group *group)
+{
+	const struct pipeline_entry *e = group->entries;
+
+	for (const struct pipeline_entry *end = e + group->count; e != end; e++)
+		if (e->lookup.candidate != NULL)
+			o->listener->prefetch(o->listener_context, e->lookup.candidate);
+}
+
+PIPELINE_STAGE
 pipeline_fetch_flow(const struct observer *o, struct pipeline_group *group)
 {
 	struct pipeline_entry *e = group->entries;
@@ -83,6 +93,8 @@ pipeline_fetch_links(const struct observer *o, struct pipeline_group *group)
 		flow_lookup_fetch_links(o->flows, &e->lookup);
 	if (__builtin_expect(o->records, 0))
 		pipeline_fetch_records(o, group);
+	if (__builtin_expect(o->listener != NULL, 0))
+		pipeline_prefetch_listener(o, group);
 }
 
 static inline bool
@@ -203,14 +215,30 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 	observe_frame(o, work);
 }
 
+static __attribute__((noinline)) void
+pipeline_hear(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	const struct heard_packet heard = {
+	    .flow = e->lookup.candidate,
+	    .sender = e->lookup.sender,
+	    .direction = e->peek.direction,
+	    .packet_id = o->last_packet_id,
+	    .zero_window = e->kind == PEEK_TCP && e->peek.window == 0,
+	};
+
+	o->listener->hear_fast(o->listener_context, frame, o->clock.now, &heard);
+}
+
 static inline void
-pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool screened,
+pipeline_count_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool screened,
 		    const struct fast_firings *firings)
 {
 	observe_count_packet(o);
 	o->counters.tcp_segments += e->kind == PEEK_TCP;
 	if (__builtin_expect(screened, 0))
 		emitter_count_rejected(o->emitter, firings);
+	if (__builtin_expect(o->listener != NULL, 0))
+		pipeline_hear(o, frame, e);
 }
 
 /* The only place that counts frames. */
@@ -236,7 +264,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 			o->counters.loopback_duplicates++;
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
 					  pipeline_apply_fast(o, frame, e, records), 1))
-			pipeline_count_fast(o, e, screened, &firings);
+			pipeline_count_fast(o, frame, e, screened, &firings);
 		else
 			pipeline_apply_slow(o, frame, e);
 	}

@@ -8,6 +8,7 @@ libdaemon_a_SOURCES += \
 	%D%/batch.h \
 	%D%/capture_lag.c \
 	%D%/capture_lag.h \
+	%D%/frame_listener.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \
@@ -17,4 +18,6 @@ libdaemon_a_SOURCES += \
 	%D%/packet_clock.c \
 	%D%/packet_clock.h \
 	%D%/pipeline.c \
-	%D%/pipeline.h
+	%D%/pipeline.h \
+	%D%/ring_listener.c \
+	%D%/ring_listener.h

@@ -21,12 +21,14 @@ stats_reserved_memory(const struct config *config)
 	struct owner_lookup_limits owners = owner_lookup_limits_for(workers);
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 	uint32_t flow_limit = observer_flow_limit(config, workers);
+	struct ring_limits ring = workers_ring_limits(config, workers);
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),
 	    .records = config_keeps_records(config) ? workers * flow_table_records_size(flow_limit) : 0,
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
+	    .recorder = config->flight_memory != 0 ? workers * ring_memory_size(&ring) : 0,
 	};
 }
 
@@ -91,6 +93,25 @@ stats_keep_maximum(uint64_t *field, uint64_t before)
 		*field = before;
 }
 
+/* A ring that has overwritten frames is complete from its oldest frame on, another one from the beginning. */
+static void
+stats_add_recorder(struct stats_totals *totals, const struct ring *ring)
+{
+	struct ring_counters counters = ring_counters(ring), *sum = &totals->recorder;
+	uint64_t oldest = sum->oldest, newest = sum->newest;
+	bool complete = sum->overwritten == 0;
+
+	STATS_ADD(sum, &counters);
+	sum->oldest = oldest;
+	sum->newest = newest > counters.newest ? newest : counters.newest;
+	if (counters.frames_now == 0)
+		return;
+	if (oldest == 0 || (counters.overwritten != 0 && (complete || counters.oldest > oldest)) ||
+	    (counters.overwritten == 0 && complete && counters.oldest < oldest))
+		sum->oldest = counters.oldest;
+	totals->recorder_span_us = sum->newest > sum->oldest ? (sum->newest - sum->oldest) / 1000 : 0;
+}
+
 static void
 stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 {
@@ -112,6 +133,8 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	STATS_ADD(&totals->streams, app_flow_table_stream_counters(app_flows));
 	STATS_ADD(&totals->owners, &owners);
 	stats_keep_maximum(&totals->owners.unreadable, unreadable);
+	if (worker->ring != NULL)
+		stats_add_recorder(totals, worker->ring);
 	totals->sctp_addr_table_full += sctp_counters(observer_flows(observer))->addr_table_full;
 	for (unsigned i = 0; i <= CHECKSUM_PARTIAL; i++)
 		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);

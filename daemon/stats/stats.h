@@ -18,13 +18,15 @@
 #include "flow/stream/stream.h"
 #include "probes/feed/feed.h"
 #include "probes/probe_ids.h"
+#include "recorder/ring.h"
 
-/* Bytes reserved at start for connections, their records, fragments, and socket owners. */
+/* Bytes reserved at start for connections, their records, fragments, socket owners, and the flight recorder. */
 struct stats_memory {
 	uint64_t flows;
 	uint64_t records; /* 0 unless records of connections are kept from the start */
 	uint64_t fragments;
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
+	uint64_t recorder;     /* 0 without a flight recorder */
 };
 
 struct stats_memory stats_reserved_memory(const struct config *config);
@@ -33,7 +35,7 @@ struct stats_memory stats_reserved_memory(const struct config *config);
 static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
-	return memory->flows + memory->records + memory->fragments + memory->owner_lookup;
+	return memory->flows + memory->records + memory->fragments + memory->owner_lookup + memory->recorder;
 }
 
 /* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */
@@ -57,6 +59,8 @@ struct stats_totals {
 	uint64_t fired[PROBE_COUNT];
 	uint64_t print_dropped, log_dropped;
 	struct feed_counters feeds;
+	struct ring_counters recorder; /* sums, except the times: from `oldest` to `newest` the recorder is complete */
+	uint64_t recorder_span_us;     /* the time between them */
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 

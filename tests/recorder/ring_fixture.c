@@ -35,7 +35,7 @@ ring_fixture_open(struct ring_fixture *f, struct ring_limits limits)
 	assert_non_null(f->flows);
 	assert_non_null(f->ring);
 	ring_set_flow_table(f->ring, f->flows);
-	strcpy(f->interface.name, "eth0");
+	memcpy(f->interface.name, "eth0", sizeof "eth0");
 	f->bytes_size = FIXTURE_FRAME;
 	f->bytes = malloc(f->bytes_size);
 	assert_non_null(f->bytes);

@@ -241,6 +241,32 @@ test_limits(void **state)
 }
 
 static void
+test_sizes(void **state)
+{
+	(void)state;
+	takes("-r file");
+	assert_int_equal(config.flight_memory, 0);
+	takes("-r file --flight-memory 64M --flight-snap 128 --flight-bytes=512k");
+	assert_int_equal(config.flight_memory, 64 << 20);
+	assert_int_equal(config.flight_snap, 128);
+	assert_int_equal(config.flight_bytes, 512 << 10);
+	takes("-r file --flight-memory=1.5G --flight-bytes 1000");
+	assert_int_equal(config.flight_memory, UINT64_C(1536) << 20);
+	assert_int_equal(config.flight_bytes, 1000);
+	takes("-r file --flight-memory 0");
+	assert_int_equal(config.flight_memory, 0);
+	refuses("-r file --flight-memory 1023k", "a size from 1M to 64G");
+	refuses("-r file --flight-memory 65G", "a size from 1M to 64G");
+	refuses("-r file --flight-memory -1", "a size from");
+	refuses("-r file --flight-memory 1MM", "a size from");
+	refuses("-r file --flight-memory 1e9", "a size from");
+	refuses("-r file --flight-memory nan", "a size from");
+	refuses("-r file --flight-memory M", "a size from");
+	refuses("-r file --flight-memory=", "a size from");
+	refuses("-r file --flight-bytes=-0.5", "a size from");
+}
+
+static void
 test_times(void **state)
 {
 	(void)state;
@@ -424,6 +450,7 @@ main(void)
 	    cmocka_unit_test(test_split),
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_sizes),
 	    cmocka_unit_test(test_times),    cmocka_unit_test(test_records),
 	    cmocka_unit_test(test_table),    cmocka_unit_test(test_refused_words), cmocka_unit_test(test_help),
 	};

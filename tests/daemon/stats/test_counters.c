@@ -23,6 +23,8 @@ static const size_t hidden[] = {
     POSITION(observed.retransmissions[RETRANSMIT_NONE]),
     POSITION(flows.longest_probe),
     POSITION(states.sctp_seen),
+    POSITION(recorder.oldest), /* recorder_span_us is the time between these */
+    POSITION(recorder.newest),
 };
 
 /* Of UDP streams only some reasons exist; what events count is not taken from the records. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Receives every frame that an observer observes, together with the connections of its packets and what happens to
+ * them.  On the fast path one call; otherwise begin_frame(), then what is found in the frame in the order in which its
+ * probes fire, then end_frame().  Frames that are skipped, such as the copies of loopback frames, are not passed.
+ */
+#ifndef NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
+#define NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dissect/packet.h"
+#include "flow/flow.h"
+
+/* A packet of a frame. */
+struct heard_packet {
+	const struct flow *flow; /* its connection, or the one that an ICMP error quotes; NULL if there is none */
+	unsigned sender;	 /* end of the flow that sent it; for a quoted connection, see struct packet_work */
+	unsigned direction;	 /* DIRECTION_ value of the link header */
+	uint64_t packet_id;	 /* pkt_addr */
+	bool datagram;		 /* the fragment before it has completed this packet */
+	bool reset, zero_window; /* TCP: a RST; a segment that closes the window of its sender */
+};
+
+struct frame_listener {
+	/* A frame of the fast path: one packet of a flow of which packets were heard before, no event. */
+	void (*hear_fast)(void *context, const struct frame *frame, uint64_t now, const struct heard_packet *packet);
+	/* A frame of the fast path with this flow will probably follow soon. */
+	void (*prefetch)(void *context, const struct flow *flow);
+
+	void (*begin_frame)(void *context, const struct frame *frame, uint64_t now);
+	/* A fragment, before the packet that it may complete. */
+	void (*hear_fragment)(void *context, const struct packet *fragment);
+	void (*hear_packet)(void *context, const struct heard_packet *packet);
+	/* Between the first event of a packet and its hear_packet(). */
+	void (*hear_event)(void *context, const struct flow *flow, const struct flow_event *event);
+	void (*end_frame)(void *context);
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/observe/ring_listener.h"
+
+#include "daemon/observe/frame_listener.h"
+#include "daemon/observe/observer.h"
+#include "daemon/owner/owner_lookup.h"
+#include "recorder/ring.h"
+
+static void
+ring_listener_prefetch(void *ring, const struct flow *flow)
+{
+	ring_prefetch(ring, flow);
+}
+
+static void
+ring_listener_begin_frame(void *ring, const struct frame *frame, uint64_t now)
+{
+	ring_begin_frame(ring, frame, now);
+}
+
+static void
+ring_listener_hear_fragment(void *ring, const struct packet *fragment)
+{
+	ring_add_fragment(ring, fragment);
+}
+
+static void
+ring_listener_hear_packet(void *ring, const struct heard_packet *packet)
+{
+	ring_add_packet(ring, packet->flow, packet->sender, packet->direction, packet->packet_id);
+	if (packet->datagram)
+		ring_drop_fragments(ring); /* no effect if it has a flow */
+	if (packet->flow == NULL)
+		return;
+	if (packet->reset)
+		ring_add_remark(ring, packet->flow, packet->sender, RING_RESET);
+	if (packet->zero_window)
+		ring_add_remark(ring, packet->flow, packet->sender, RING_ZERO_WINDOW);
+}
+
+/* Every UDP stream has a start, which says no more than its first frame. */
+static void
+ring_listener_hear_event(void *ring, const struct flow *flow, const struct flow_event *event)
+{
+	if (event->kind != EVENT_UDP_STREAM_START && event->kind != EVENT_UDP_STREAM_END)
+		ring_add_event(ring, flow, event);
+}
+
+static void
+ring_listener_end_frame(void *ring)
+{
+	ring_end_frame(ring);
+}
+
+static void
+ring_listener_hear_fast(void *ring, const struct frame *frame, uint64_t now, const struct heard_packet *packet)
+{
+	if (__builtin_expect(!packet->zero_window, 1)) {
+		ring_add_frame(ring, frame, now, packet->flow, packet->sender, packet->direction, packet->packet_id);
+		return;
+	}
+	ring_begin_frame(ring, frame, now);
+	ring_listener_hear_packet(ring, packet);
+	ring_end_frame(ring);
+}
+
+static bool
+ring_listener_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+			 struct owner *owner)
+{
+	return owner_lookup_find(owners, key, ifindex, since_ns, owner);
+}
+
+void
+ring_listener_attach(struct ring *ring, struct observer *observer, struct owner_lookup *owners)
+{
+	static const struct frame_listener listener = {
+	    .hear_fast = ring_listener_hear_fast,
+	    .prefetch = ring_listener_prefetch,
+	    .begin_frame = ring_listener_begin_frame,
+	    .hear_fragment = ring_listener_hear_fragment,
+	    .hear_packet = ring_listener_hear_packet,
+	    .hear_event = ring_listener_hear_event,
+	    .end_frame = ring_listener_end_frame,
+	};
+
+	ring_set_flow_table(ring, observer_flows(observer));
+	ring_set_owner_lookup(ring, owners != NULL ? ring_listener_find_owner : NULL, owners);
+	observer_set_frame_listener(observer, &listener, ring);
+}
