@@ -192,6 +192,16 @@ ring_next_frame(const struct ring *ring, uint64_t position)
 	return ring_skip_padding(ring, position);
 }
 
+static void
+ring_frame_add_cid(struct ring_frame *frame, uint64_t cids[RING_CONNECTIONS_MAX], uint64_t cid)
+{
+	for (size_t i = 0; i < frame->cid_count; i++)
+		if (cids[i] == cid)
+			return;
+	if (cid != 0 && frame->cid_count < RING_CONNECTIONS_MAX)
+		cids[frame->cid_count++] = cid;
+}
+
 void
 ring_fill_frame(const struct ring *ring, uint64_t position, struct ring_frame *frame,
 		uint64_t cids[RING_CONNECTIONS_MAX])
@@ -216,8 +226,7 @@ ring_fill_frame(const struct ring *ring, uint64_t position, struct ring_frame *f
 	    .sender = (entry->bits & RING_FRAME_SENDER) != 0,
 	    .position = position,
 	};
-	if (entry->cid != 0)
-		cids[frame->cid_count++] = entry->cid;
+	ring_frame_add_cid(frame, cids, entry->cid);
 	if ((entry->bits & RING_FRAME_MORE) == 0)
 		return;
 	while ((kind = ring_next_annex(ring, &at, &annex)) != RING_ENTRY_PADDING) {
@@ -225,9 +234,8 @@ ring_fill_frame(const struct ring *ring, uint64_t position, struct ring_frame *f
 
 		if (kind == RING_ENTRY_NOTE)
 			frame->notes++;
-		else if ((link->bits & RING_LINK_EARLIER) == 0 && link->cid != 0 &&
-			 frame->cid_count < RING_CONNECTIONS_MAX)
-			cids[frame->cid_count++] = link->cid;
+		else if ((link->bits & RING_LINK_EARLIER) == 0)
+			ring_frame_add_cid(frame, cids, link->cid);
 	}
 }
 

@@ -128,6 +128,18 @@ ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now)
 	p->connection_count = p->fragment_count = p->notes = p->notes_size = 0;
 }
 
+/* Gives a slot to another connection, which may have evicted one of the frame in progress. */
+static void
+ring_slot_reset(struct ring_pending *p, struct ring_slot *slot, uint64_t cid)
+{
+	for (unsigned i = 0; i < p->connection_count; i++)
+		if (p->connections[i].slot == slot) {
+			p->removed[i] = *slot;
+			p->connections[i].slot = &p->removed[i];
+		}
+	*slot = (struct ring_slot){.cid = cid};
+}
+
 /* The number of the flow's connection in the frame in progress; RING_CONNECTIONS_MAX if there are too many. */
 static unsigned
 ring_pending_connection(struct ring *ring, const struct flow *flow, unsigned sender)
@@ -146,7 +158,7 @@ ring_pending_connection(struct ring *ring, const struct flow *flow, unsigned sen
 		return at;
 	}
 	if (slot->cid != cid)
-		*slot = (struct ring_slot){.cid = cid};
+		ring_slot_reset(p, slot, cid);
 	p->connections[p->connection_count++] = (struct ring_connection){slot, cid, sender};
 	return at;
 }

@@ -109,6 +109,7 @@ struct ring_pending {
 	struct fragment_key fragment;
 	unsigned connection_count;
 	struct ring_connection connections[RING_CONNECTIONS_MAX];
+	struct ring_slot removed[RING_CONNECTIONS_MAX]; /* slots of connections that were removed meanwhile */
 	unsigned fragment_count;
 	/* Earlier frames of the datagrams that it has completed, and their connections: numbers in `connections`. */
 	uint64_t fragments[RING_FRAGMENTS_MAX];

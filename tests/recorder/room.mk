@@ -3,6 +3,7 @@
 unit_tests += \
 	%D%/test_fragment_frames \
 	%D%/test_ring \
+	%D%/test_ring_model \
 	%D%/test_ring_reader
 
 libtests_a_SOURCES += \

@@ -20,12 +20,14 @@
 
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/observer.h"
+#include "daemon/observe/ring_listener.h"
 #include "flow/reassembly/reassembly.h"
 #include "probes/fire.h"
 #include "probes/firing.h"
 #include "probes/manifest.h"
 #include "probes/netobs.h"
 #include "probes/site/semaphores.h"
+#include "recorder/ring.h"
 #include "tests/daemon/observe/flow_snapshot.h"
 
 #define FRAMES_MAX 20000u
@@ -46,6 +48,7 @@ static struct {
 	unsigned long connections; /* of all captures */
 	unsigned long rejected;	   /* firings, on the fast path */
 	unsigned long reports[RECORD_REASON_COUNT];
+	unsigned long notes;
 } capture;
 
 static uint32_t
@@ -223,6 +226,72 @@ compare_reports(const struct reports *a, const struct reports *b)
 		fail_msg("%s: other reports", capture.name);
 }
 
+/* --- recordings: the frames of a ring, with their connections and notes --- */
+
+struct recording {
+	struct ring *ring;
+	unsigned long frames, notes;
+	uint64_t digest;
+};
+
+static void
+on_recorded(void *context, const struct ring_frame *frame)
+{
+	struct recording *recording = context;
+	const uint64_t numbers[] = {frame->ts,	   frame->now,	   frame->caplen,	   frame->len,
+				    frame->sender, frame->direction, frame->packet_id, (uint64_t)frame->dlt};
+
+	recording->frames++;
+	recording->notes += frame->notes;
+	recording->digest = hash_bytes(recording->digest, numbers, sizeof numbers);
+	recording->digest = hash_bytes(recording->digest, frame->data, frame->caplen);
+	recording->digest = hash_bytes(recording->digest, frame->cids, frame->cid_count * sizeof *frame->cids);
+	for (size_t i = 0; i < frame->notes; i++) {
+		char text[RING_COMMENT_MAX];
+
+		ring_frame_comment(recording->ring, frame, i, text);
+		recording->digest = hash_bytes(recording->digest, text, strlen(text));
+	}
+}
+
+static void
+start_recording(struct recording *recording, struct observer *o, const struct config *config)
+{
+	const struct ring_limits limits = {.memory = RING_MEMORY_MIN, .flows = config->flow_limits.flows};
+
+	recording->ring = ring_new(&limits);
+	assert_non_null(recording->ring);
+	ring_set_leave_handler(recording->ring, on_recorded, recording);
+	ring_listener_attach(recording->ring, o, NULL);
+}
+
+/* Every frame that is not skipped as a duplicate is recorded. */
+static void
+end_recording(struct recording *recording, struct observer *o)
+{
+	const struct observe_counters *counters = observer_counters(o);
+	uint64_t skipped;
+
+	observer_end_input(o);
+	ring_drain(recording->ring);
+	skipped = counters->loopback_duplicates + counters->lower_duplicates;
+	if (recording->frames > counters->frames || recording->frames + skipped < counters->frames)
+		fail_msg("%s: %lu frames of %lu are recorded", capture.name, recording->frames,
+			 (unsigned long)counters->frames);
+	ring_free(recording->ring);
+}
+
+static void
+compare_recordings(const struct recording *a, const struct recording *b)
+{
+	if (a->frames != b->frames || a->notes != b->notes)
+		fail_msg("%s: %lu and %lu frames, %lu and %lu notes", capture.name, a->frames, b->frames, a->notes,
+			 b->notes);
+	if (a->digest != b->digest)
+		fail_msg("%s: other recordings", capture.name);
+	capture.notes += a->notes;
+}
+
 /* --- five observers, one capture --- */
 
 enum keeping { NO_RECORDS, FROM_START, FROM_MIDDLE, ON_AND_OFF };
@@ -252,7 +321,8 @@ start_reports(struct observer *o, const struct variant *variant, struct reports 
 
 static struct observer *
 observe(const struct variant *variant, const struct config *config, struct local_addrs *local_addrs,
-	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener, struct reports *reports)
+	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener, struct reports *reports,
+	struct recording *recording)
 {
 	static const struct emitter_listener receiver = {
 	    .fire = on_firing, .poll = on_poll, .rejects = on_screening, .count_rejected = on_rejection};
@@ -267,6 +337,7 @@ observe(const struct variant *variant, const struct config *config, struct local
 	if (variant->lower)
 		observer_set_lower_dedup(o, dedup);
 	start_reports(o, variant, reports);
+	start_recording(recording, o, config);
 	for (unsigned at = 0; at < capture.count; at += count) {
 		bool traced = tracing >= FORMULAS_TRACED;
 
@@ -318,13 +389,15 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 	struct listener listeners[TRACED + 1] = {0};
 	struct observer *observers[TRACED + 1];
 	struct reports reports[TRACED + 1] = {0};
+	struct recording recordings[TRACED + 1] = {0};
 
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	config.active_records_ns = variant->records == NO_RECORDS ? 0 : SECOND;
 	for (unsigned i = UNTRACED; i <= TRACED; i++)
 		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
-				       &reports[i]);
+				       &reports[i], &recordings[i]);
+
 	compare_listeners(&listeners[SCREENED], &listeners[FORMULAS_TRACED]);
 	capture.rejected += listeners[SCREENED].rejected;
 	for (unsigned later = 0; later < 2; later++) {
@@ -336,10 +409,14 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 		for (unsigned i = UNTRACED; i <= TRACED; i++)
 			observer_advance_clock(observers[i], end + later * 600 * SECOND);
 	}
-	for (unsigned i = UNTRACED; i <= TRACED; i++)
+	for (unsigned i = UNTRACED; i <= TRACED; i++) {
+		end_recording(&recordings[i], observers[i]);
 		observer_free(observers[i]);
-	for (unsigned i = UNTRACED; i < TRACED; i++)
+	}
+	for (unsigned i = UNTRACED; i < TRACED; i++) {
 		compare_reports(&reports[i], &reports[TRACED]);
+		compare_recordings(&recordings[i], &recordings[TRACED]);
+	}
 	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
 		capture.reports[reason] += reports[TRACED].count[reason];
 	local_addrs_free(local_addrs);
@@ -483,7 +560,7 @@ test_every_capture(void **state)
 	(void)state;
 	snprintf(directory, sizeof directory, "%s/tests/captures", getenv("top_srcdir"));
 	try_all(directory);
-	assert_true(capture.connections > 1000 && capture.rejected > 5000);
+	assert_true(capture.connections > 1000 && capture.rejected > 5000 && capture.notes > 10000);
 	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
 		if (capture.reports[reason] == 0)
 			fail_msg("no connection was reported for reason %u", reason);
