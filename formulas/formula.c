@@ -371,6 +371,20 @@ formula_compile(const char *text, struct formula_error *error)
 	return formula;
 }
 
+struct formula *
+formula_new_for_probe(enum probe_id probe)
+{
+	char text[FORMULA_NAME_MAX + 40];
+	struct formula_error error;
+	struct formula *formula;
+
+	snprintf(text, sizeof text, "probe = %s uncounted", manifest_probes[probe].name);
+	formula = formula_compile(text, &error);
+	if (formula != NULL)
+		snprintf(formula->name, sizeof formula->name, "%s", manifest_probes[probe].name);
+	return formula;
+}
+
 const char *
 formula_name(const struct formula *formula)
 {

@@ -32,6 +32,10 @@ struct formula_error {
 struct formula *formula_compile(const char *text, struct formula_error *error);
 void formula_free(struct formula *formula);
 
+/* A formula that is true for each firing of a probe, and has the probe's name, which no definition can have.  NULL if
+ * out of memory. */
+struct formula *formula_new_for_probe(enum probe_id probe);
+
 /* "slow-handshake". */
 const char *formula_name(const struct formula *formula);
 

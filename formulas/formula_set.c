@@ -22,7 +22,7 @@ struct formula_entry {
 	struct formula_threshold *threshold;
 	enum formula_origin origin;
 	unsigned slot;
-	bool named, printed;
+	bool named, printed, recorded;
 	struct feed_mask feeds; /* that have chosen it */
 	_Atomic uint64_t sequence; /* firings since it was enabled, of all parts */
 };
@@ -32,6 +32,8 @@ struct formula_part {
 	struct formula_set *set;
 	struct printer *printer; /* NULL: none */
 	struct feed_part *feed;	 /* NULL: none */
+	formula_match_handler *handler; /* NULL: none */
+	void *handler_context;
 	bool first;
 	places active;
 	places active_on[PROBE_COUNT];
@@ -45,8 +47,10 @@ struct formula_set {
 	const char *path; /* of the slots */
 	const struct feed_set *feeds; /* NULL: none */
 	struct formula_entry entries[FORMULAS_MAX]; /* by place */
-	unsigned order[FORMULAS_MAX];		    /* places in the order of addition */
-	unsigned count;
+	bool (*selects_recorded)(void *context, const char *name); /* NULL: none is recorded */
+	void *recorded_context;
+	unsigned order[FORMULAS_MAX]; /* places in the order of addition, the listed formulas first */
+	unsigned count, total;	      /* formulas that are listed, and all */
 	unsigned part_count;
 	struct formula_part parts[];
 };
@@ -82,11 +86,17 @@ entry_is_fed(const struct formula_entry *entry)
 	return !feed_mask_is_empty(&entry->feeds);
 }
 
-/* Whether something else than the counts receives the firings of the formula. */
+/* Whether something that numbers the firings of the formula receives them. */
 static bool
 entry_is_enabled(const struct formula_part *part, const struct formula_entry *entry)
 {
 	return (entry->printed && part->printer != NULL) || entry_is_fed(entry) || entry_tracers(part->set, entry) != 0;
+}
+
+static bool
+entry_is_recorded(const struct formula_part *part, const struct formula_entry *entry)
+{
+	return entry->recorded && part->handler != NULL;
 }
 
 static void
@@ -125,11 +135,11 @@ part_poll(void *context)
 	struct formula_part *part = context;
 	struct formula_set *set = part->set;
 
-	for (unsigned i = 0; i < set->count; i++) {
+	for (unsigned i = 0; i < set->total; i++) {
 		unsigned place = set->order[i];
 		struct formula_entry *entry = &set->entries[place];
 		bool enabled = entry_is_enabled(part, entry);
-		bool active = enabled || formula_is_counted(entry->formula);
+		bool active = enabled || formula_is_counted(entry->formula) || entry_is_recorded(part, entry);
 
 		if (active != (part->active >> place & 1))
 			part_set_active(part, place, active);
@@ -160,6 +170,17 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 }
 
 static void
+part_match(struct formula_part *part, const struct formula_entry *entry, struct firing *firing)
+{
+	const struct formula_match match = {.formula = entry->formula,
+					    .is_recorded = entry->recorded,
+					    .firing = firing,
+					    .cid = firing_cid(firing)};
+
+	part->handler(part->handler_context, &match);
+}
+
+static void
 part_on_firing(void *context, struct firing *firing)
 {
 	struct formula_part *part = context;
@@ -175,6 +196,8 @@ part_on_firing(void *context, struct firing *firing)
 			continue;
 		part->counts[place].matched++;
 		part_fire(part, entry, firing);
+		if (part->handler != NULL)
+			part_match(part, entry, firing);
 	}
 }
 
@@ -215,6 +238,13 @@ void
 formula_set_connect_feed(struct formula_set *set, unsigned index, struct feed_part *feed)
 {
 	set->parts[index].feed = feed;
+}
+
+void
+formula_set_set_match_handler(struct formula_set *set, unsigned index, formula_match_handler *handler, void *context)
+{
+	set->parts[index].handler = handler;
+	set->parts[index].handler_context = context;
 }
 
 struct formula_part *
@@ -289,38 +319,73 @@ formula_set_tracers(const struct formula_set *set)
 	return sum;
 }
 
+/* The place of another formula; NULL with the reason if the set is full. */
+static struct formula_entry *
+formula_set_take_place(struct formula_set *set, char *error, size_t size)
+{
+	struct formula_entry *entry = set->entries;
+
+	if (set->total == FORMULAS_MAX) {
+		snprintf(error, size, "there are %d formulas already, as many as there can be", FORMULAS_MAX);
+		return NULL;
+	}
+	while (entry->formula != NULL)
+		entry++;
+	*entry = (struct formula_entry){.slot = FORMULA_NO_SLOT};
+	atomic_init(&entry->sequence, 0);
+	for (unsigned i = 0; i < set->part_count; i++)
+		memset(&set->parts[i].counts[entry - set->entries], 0, sizeof set->parts[i].counts[0]);
+	return entry;
+}
+
 bool
 formula_set_add(struct formula_set *set, struct formula *formula, enum formula_origin origin, char *error, size_t size)
 {
 	struct formula_threshold *threshold = NULL;
-	struct formula_entry *entry = set->entries;
+	struct formula_entry *entry;
 
 	if (formula_set_find(set, formula_name(formula)) < set->count) {
 		snprintf(error, size, "there is a formula %s already", formula_name(formula));
 		return false;
 	}
-	if (set->count == FORMULAS_MAX) {
-		snprintf(error, size, "there are %d formulas already, as many as there can be", FORMULAS_MAX);
+	entry = formula_set_take_place(set, error, size);
+	if (entry == NULL)
 		return false;
-	}
 	if (formula_has_threshold(formula) && (threshold = formula_threshold_new(formula)) == NULL) {
 		snprintf(error, size, "out of memory");
 		return false;
 	}
-	while (entry->formula != NULL)
-		entry++;
 	entry->formula = formula;
 	entry->threshold = threshold;
 	entry->origin = origin;
-	entry->slot = FORMULA_NO_SLOT;
-	entry->named = entry->printed = false;
-	entry->feeds = (struct feed_mask){{0}};
 	if (set->feeds != NULL)
 		entry->feeds = feed_set_select_formula(set->feeds, formula_name(formula));
-	atomic_init(&entry->sequence, 0);
+	if (set->selects_recorded != NULL)
+		entry->recorded = set->selects_recorded(set->recorded_context, formula_name(formula));
+	memmove(set->order + set->count + 1, set->order + set->count, (set->total - set->count) * sizeof set->order[0]);
 	set->order[set->count++] = (unsigned)(entry - set->entries);
-	for (unsigned i = 0; i < set->part_count; i++)
-		memset(&set->parts[i].counts[entry - set->entries], 0, sizeof set->parts[i].counts[0]);
+	set->total++;
+	return true;
+}
+
+bool
+formula_set_record_probe(struct formula_set *set, enum probe_id probe, char *error, size_t size)
+{
+	struct formula_entry *entry;
+
+	for (unsigned i = set->count; i < set->total; i++)
+		if (formula_has_probe(set->entries[set->order[i]].formula, probe))
+			return true;
+	entry = formula_set_take_place(set, error, size);
+	if (entry == NULL)
+		return false;
+	entry->formula = formula_new_for_probe(probe);
+	if (entry->formula == NULL) {
+		snprintf(error, size, "out of memory");
+		return false;
+	}
+	entry->recorded = true;
+	set->order[set->total++] = (unsigned)(entry - set->entries);
 	return true;
 }
 
@@ -336,8 +401,9 @@ formula_set_remove_number(struct formula_set *set, unsigned number)
 	formula_threshold_free(entry->threshold);
 	formula_free(entry->formula);
 	entry->formula = NULL;
-	set->count--;
-	memmove(set->order + number, set->order + number + 1, (set->count - number) * sizeof set->order[0]);
+	set->count -= number < set->count;
+	set->total--;
+	memmove(set->order + number, set->order + number + 1, (set->total - number) * sizeof set->order[0]);
 }
 
 bool
@@ -356,8 +422,8 @@ formula_set_free(struct formula_set *set)
 {
 	if (set == NULL)
 		return;
-	while (set->count > 0)
-		formula_set_remove_number(set, set->count - 1);
+	while (set->total > 0)
+		formula_set_remove_number(set, set->total - 1);
 	free(set);
 }
 
@@ -385,6 +451,18 @@ formula_set_select_fed(struct formula_set *set, const struct feed_set *feeds)
 }
 
 void
+formula_set_select_recorded(struct formula_set *set, bool (*selects)(void *context, const char *name), void *context)
+{
+	set->selects_recorded = selects;
+	set->recorded_context = context;
+	for (unsigned i = 0; i < set->count; i++) {
+		struct formula_entry *entry = &set->entries[set->order[i]];
+
+		entry->recorded = selects != NULL && selects(context, formula_name(entry->formula));
+	}
+}
+
+void
 formula_set_poll(struct formula_set *set)
 {
 	for (unsigned i = 0; i < set->part_count; i++)
@@ -408,6 +486,7 @@ formula_set_status(const struct formula_set *set, unsigned number)
 		status.seen += set->parts[i].counts[place].seen;
 		status.matched += set->parts[i].counts[place].matched;
 		status.active |= (set->parts[i].active >> place & 1) != 0;
+		status.recorded |= entry_is_recorded(&set->parts[i], entry);
 	}
 	if (entry->threshold != NULL)
 		status.dropped = formula_threshold_dropped(entry->threshold);

@@ -539,6 +539,18 @@ firing_complete(struct firing *f, uint64_t sequence)
 		emitter_set_sequence(f->emitter, sequence);
 }
 
+uint64_t
+firing_cid(const struct firing *f)
+{
+	return f->flow != NULL ? flow_cid(f->emitter->flows, f->flow, f->endpoint) : 0;
+}
+
+bool
+firing_is_of_packet(const struct firing *f)
+{
+	return f->emitter != NULL && f->emitter->packet != NULL;
+}
+
 /* A builder is in line in the function that fires for tracers, which need all arguments, and out of line for formulas,
  * which need few of them. */
 #define BUILDER static inline __attribute__((always_inline)) const void *

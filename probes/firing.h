@@ -3,6 +3,7 @@
 #ifndef NETOBS_PROBES_FIRING_H
 #define NETOBS_PROBES_FIRING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "probes/probe_ids.h"
@@ -35,6 +36,13 @@ const void *firing_build_argument(struct firing *firing, unsigned position);
 /* Builds all missing arguments, NULL for those that the probe does not have, and sets pkt_seq, cs_seq, ci_seq and
  * cr_seq in them to `sequence`. */
 void firing_complete(struct firing *firing, uint64_t sequence);
+
+/* The connection id of the reported endpoint (cs_cid, ci_cid, cr_client_cid), 0 without a connection.  Builds no
+ * argument. */
+uint64_t firing_cid(const struct firing *firing);
+
+/* Whether the packet in progress causes the firing, even if it is no argument: not a timer or an eviction. */
+bool firing_is_of_packet(const struct firing *firing);
 
 /* args[position], NULL if it is absent; position is less than the probe's arg_count. */
 static inline const void *

@@ -98,14 +98,25 @@ reply_attach_line(const struct formula_status *status, const char *path, unsigne
 /* Most bytes of an attach line: three paths and three names. */
 #define ATTACH_LINE_MAX (3 * 4096 + 512)
 
-static const char *
-formula_enablers(const struct formula_status *status)
+/* What receives the firings: "traced, printed", or "no". */
+static void
+reply_add_enablers(const struct formula_status *status, struct text_buffer *text)
 {
-	static const char *const names[] = {"no",	"traced",	    "printed",		 "traced, printed",
-					    "streamed", "traced, streamed", "printed, streamed",
-					    "traced, printed, streamed"};
+	const struct {
+		bool enables;
+		const char *name;
+	} enablers[] = {{status->traced, "traced"},
+			{status->printed, "printed"},
+			{status->fed, "streamed"},
+			{status->recorded, "recorded"}};
+	const char *before = "";
 
-	return names[(unsigned)status->traced | (unsigned)status->printed << 1 | (unsigned)status->fed << 2];
+	for (size_t i = 0; i < sizeof enablers / sizeof enablers[0]; i++)
+		if (enablers[i].enables) {
+			text_add_format(text, "%s%s", before, enablers[i].name);
+			before = ", ";
+		}
+	text_add_format(text, "%s\n", *before == '\0' ? "no" : "");
 }
 
 static const char *
@@ -126,10 +137,10 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 			formula_is_per_packet(status->formula) ? "packet" : "event",
 			formula_is_counted(status->formula) ? "true" : "false", status->active ? "true" : "false");
 	text_add_format(text,
-			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"seen\":%llu,\"matched\":%llu,"
+			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"recorded\":%s,\"seen\":%llu,\"matched\":%llu,"
 			"\"dropped\":%llu,\"file\":",
 			status->printed ? "true" : "false", status->traced ? "true" : "false",
-			status->fed ? "true" : "false",
+			status->fed ? "true" : "false", status->recorded ? "true" : "false",
 			(unsigned long long)status->seen, (unsigned long long)status->matched,
 			(unsigned long long)status->dropped);
 	if (status->slot == FORMULA_NO_SLOT) {
@@ -149,11 +160,11 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 static void
 reply_add_formula_row(const struct formula_status *status, struct text_buffer *text)
 {
-	text_add_format(text, "%-18s %-7s %-6s %-7s %11llu %9llu %7llu  %s\n", formula_name(status->formula),
+	text_add_format(text, "%-18s %-7s %-6s %-7s %11llu %9llu %7llu  ", formula_name(status->formula),
 			formula_origin_name(status), formula_is_per_packet(status->formula) ? "packet" : "event",
 			formula_is_counted(status->formula) ? "yes" : "no", (unsigned long long)status->seen,
-			(unsigned long long)status->matched, (unsigned long long)status->dropped,
-			formula_enablers(status));
+			(unsigned long long)status->matched, (unsigned long long)status->dropped);
+	reply_add_enablers(status, text);
 }
 
 static void
@@ -163,7 +174,7 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 
 	text_add_format(text, "evaluated    %s, %s%s\n",
 			per_packet ? "for every packet of its probes" : "for events",
-			counted ? "always: it is counted" : "only while it is traced, printed or streamed",
+			counted ? "always: it is counted" : "only while it is traced, printed, streamed or recorded",
 			status->active ? "" : "; not now");
 }
 
@@ -204,7 +215,8 @@ reply_add_formula_details(const struct formula_status *status, const char *path,
 	reply_add_formula_cost(status, text);
 	text_add_format(text, "counts       seen %llu, matched %llu, dropped %llu\n", (unsigned long long)status->seen,
 			(unsigned long long)status->matched, (unsigned long long)status->dropped);
-	text_add_format(text, "enabled      %s\n", formula_enablers(status));
+	text_add_format(text, "enabled      ");
+	reply_add_enablers(status, text);
 	if (status->slot == FORMULA_NO_SLOT) {
 		text_add_format(text, "site         none%s\n", path == NULL ? "" : ": no slot is free");
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The emitter's lookup of owners: for which ends, how often, and how old a reply may be. */
+/* The emitter's lookup of owners: for which ends, how often, and how old a reply may be.  Connection ids of firings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,10 @@
 #include <cmocka.h>
 
 #include "probes/fire.h"
+#include "probes/firing.h"
+#include "probes/manifest.h"
+#include "probes/netobs.h"
+#include "probes/site/semaphores.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define CLOCK_OFFSET 5000u /* between packet time and time stamps, ns */
@@ -97,6 +101,108 @@ test_owners_are_looked_up_once_for_local_ends(void **state)
 	assert_int_equal(lookups.count, 2);
 }
 
+/* Formulas read all probes of an emitter, which has a packet of a connection. */
+struct heard {
+	struct firing_ids {
+		uint64_t cid, argument;
+		bool of_packet;
+	} of[PROBE_COUNT];
+};
+
+/* The connection id that the arguments have; 0 if they have none. */
+static uint64_t
+argument_cid(struct firing *firing)
+{
+	static const struct {
+		enum struct_id id;
+		size_t offset;
+	} fields[] = {{STRUCT_CSINFO, offsetof(struct csinfo, cs_cid)},
+		      {STRUCT_CONNINFO, offsetof(struct conninfo, ci_cid)},
+		      {STRUCT_CONNREC, offsetof(struct connrec, cr_client_cid)}};
+	const struct probe_info *probe = &manifest_probes[firing->probe];
+	uint64_t cid = 0;
+
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++)
+			if (probe->args[i].type == &manifest_structs[fields[j].id] &&
+			    firing_argument(firing, i) != NULL)
+				memcpy(&cid, (const char *)firing_argument(firing, i) + fields[j].offset, sizeof cid);
+	return cid;
+}
+
+static void
+hear_firing(void *context, struct firing *firing)
+{
+	struct firing_ids *heard = &((struct heard *)context)->of[firing->probe];
+	unsigned built = firing->built;
+
+	heard->cid = firing_cid(firing);
+	assert_int_equal(firing->built, built);
+	heard->argument = argument_cid(firing);
+	heard->of_packet = firing_is_of_packet(firing);
+}
+
+static void
+poll_nothing(void *context)
+{
+	(void)context;
+}
+
+static void
+test_a_firing_has_the_id_of_the_reported_endpoint(void **state)
+{
+	static const struct emitter_listener listener = {.fire = hear_firing, .poll = poll_nothing};
+	static const struct interface lo;
+	static const struct frame frame = {.interface = &lo};
+	static const struct packet packet = {.frame = &frame};
+	static const enum probe_id without[] = {PROBE_GLD_SEND, PROBE_ARP_SEND, PROBE_IP_DROP_IN, PROBE_DCCP_SEND};
+	static const struct flow_record record;
+	static struct heard heard;
+	uint64_t cid = flow_cid(fixture.table, fixture.flow, A);
+
+	(void)state;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		semaphores_add_formula(i);
+	emitter_set_listener(emitter, &listener, &heard);
+	emitter_set_packet(emitter, &packet, 7, fixture.now);
+	emit_ip(emitter, PROBE_IP_SEND, fixture.flow, B);
+	emit_icmp(emitter, PROBE_ICMP_SEND, fixture.flow, B);
+	emit_tcp(emitter, PROBE_TCP_SEND, fixture.flow, B);
+	emit_socket(emitter, PROBE_SOCKET_SEND, fixture.flow, B, 1, 0);
+	emit_app(emitter, PROBE_ISCSI_NOP_SEND, fixture.flow, B, &lo, NULL);
+	fire_event(emitter, fixture.flow, &fixture.last[B]);
+	emit_gld(emitter, PROBE_GLD_SEND);
+	emit_arp(emitter, PROBE_ARP_SEND);
+	emit_ip(emitter, PROBE_IP_DROP_IN, NULL, 0);
+	emit_dccp(emitter, PROBE_DCCP_SEND);
+	emitter_begin_timer(emitter, fixture.now);
+	emit_tcp(emitter, PROBE_TCP_RECEIVE, fixture.flow, A);
+	emitter_end_timer(emitter);
+	emit_connection(emitter, PROBE_CONNECTION_END, fixture.flow, &record, RECORD_CAPTURE_END);
+	emitter_set_listener(emitter, NULL, NULL);
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		semaphores_remove_formula(i);
+	assert_true(cid > 0);
+	for (size_t i = 0; i < PROBE_COUNT; i++)
+		assert_int_equal(heard.of[i].cid, heard.of[i].argument);
+	assert_int_equal(heard.of[PROBE_TCP_RECEIVE].cid, cid);
+	assert_false(heard.of[PROBE_TCP_RECEIVE].of_packet);
+	assert_in_range(heard.of[PROBE_CONNECTION_END].cid, cid, cid + 1);
+	assert_true(heard.of[PROBE_CONNECTION_END].of_packet);
+	assert_int_equal(heard.of[PROBE_IP_SEND].cid, cid + 1);
+	assert_true(heard.of[PROBE_IP_SEND].of_packet);
+	assert_int_equal(heard.of[PROBE_ICMP_SEND].cid, cid + 1);
+	assert_int_equal(heard.of[PROBE_TCP_SEND].cid, cid + 1);
+	assert_int_equal(heard.of[PROBE_SOCKET_SEND].cid, cid + 1);
+	assert_int_equal(heard.of[PROBE_ISCSI_NOP_SEND].cid, cid + 1);
+	assert_true(heard.of[PROBE_TCP_STATE_CHANGE].cid == cid + 1 ||
+		    heard.of[PROBE_TCP_ACCEPT_ESTABLISHED].cid == cid + 1);
+	for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+		assert_int_equal(heard.of[without[i]].cid, 0);
+		assert_true(heard.of[without[i]].of_packet);
+	}
+}
+
 #define with_emitter(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int
@@ -105,6 +211,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    with_emitter(test_owners_are_not_older_than_the_connection),
 	    with_emitter(test_owners_are_looked_up_once_for_local_ends),
+	    with_emitter(test_a_firing_has_the_id_of_the_reported_endpoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
