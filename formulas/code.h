@@ -118,6 +118,7 @@ struct instruction {
 struct program {
 	unsigned entry; /* the first instruction, NEXT_TRUE or NEXT_FALSE */
 	struct field_place by[THRESHOLD_FIELDS_MAX];
+	const struct field_place *reads; /* of all fields and arguments that the definition reads */
 	const struct instruction *code;
 };
 
@@ -129,6 +130,8 @@ struct formula {
 	unsigned times; /* of the threshold, 0 without one */
 	uint64_t duration_ns;
 	unsigned by_count;
+	const struct field_info **reads; /* in the order of the definition; NULL: an argument as a whole */
+	unsigned read_count;
 	const struct program *programs[PROBE_COUNT];
 	struct formula_block *blocks; /* the memory of programs, sets and texts */
 	struct pcap_test *pcap_tests;

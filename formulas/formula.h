@@ -56,6 +56,12 @@ bool formula_is_per_packet(const struct formula *formula);
  * allocates nothing; the time is bounded by the length of the definition. */
 bool formula_is_true(const struct formula *formula, struct firing *firing);
 
+/* Describes a match: the formula and the values of the fields that it reads, as --print's text shows them, in the order
+ * of the definition: "slow-handshake: tcps_srtt_us = 180231 us, ip_saddr = 192.0.2.1"; "-" if the argument is absent;
+ * with a threshold ", the 5th in 10s" follows.  At most `size` bytes with the NUL: fields that do not fit are left out,
+ * which "..." shows.  Builds only the arguments that the definition reads. */
+void formula_describe_match(const struct formula *formula, struct firing *firing, char *text, size_t size);
+
 /* Whether the definition ends in "N times in DURATION". */
 bool formula_has_threshold(const struct formula *formula);
 

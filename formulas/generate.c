@@ -546,8 +546,9 @@ generate_program(struct generator *g, unsigned entry, unsigned probe)
 	struct compiler *c = g->compiler;
 	struct program *program = generate_allocate(g, sizeof *program);
 	struct instruction *code = generate_allocate(g, g->count * sizeof *code);
+	struct field_place *reads = generate_allocate(g, c->use_count * sizeof *reads);
 
-	if (program == NULL || code == NULL)
+	if (program == NULL || code == NULL || reads == NULL)
 		return NULL;
 	program->entry = generate_final_number(g, entry);
 	program->code = code;
@@ -566,6 +567,9 @@ generate_program(struct generator *g, unsigned entry, unsigned probe)
 	}
 	for (unsigned i = 0; i < c->formula->by_count; i++)
 		program->by[i] = c->uses[c->by[i]].places[probe];
+	for (unsigned i = 0; i < c->use_count; i++)
+		reads[i] = c->uses[i].places[probe];
+	program->reads = reads;
 	return program;
 }
 
@@ -585,6 +589,18 @@ generate_find_twin(const struct compiler *c, unsigned probe)
 	return probe;
 }
 
+/* The fields that the definition reads. */
+static void
+generate_reads(struct generator *g)
+{
+	struct formula *formula = g->compiler->formula;
+
+	formula->read_count = g->compiler->use_count;
+	formula->reads = generate_allocate(g, formula->read_count * sizeof *formula->reads);
+	for (unsigned i = 0; formula->reads != NULL && i < formula->read_count; i++)
+		formula->reads[i] = g->compiler->uses[i].field;
+}
+
 bool
 code_generate(struct compiler *c, const struct node *node)
 {
@@ -596,6 +612,7 @@ code_generate(struct compiler *c, const struct node *node)
 	if (g == NULL)
 		return false;
 	g->compiler = c;
+	generate_reads(g);
 	if (node != NULL)
 		entry = generate_test(g, node, to, 0);
 	for (unsigned i = 0; !g->failed && i < PROBE_COUNT; i++)

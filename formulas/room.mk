@@ -6,6 +6,7 @@ libformulas_a_SOURCES += \
 	%D%/check.h \
 	%D%/check_operators.c \
 	%D%/code.h \
+	%D%/describe.c \
 	%D%/evaluate.c \
 	%D%/expression.c \
 	%D%/fields.c \

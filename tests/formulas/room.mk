@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_describe \
 	%D%/test_formula \
 	%D%/test_formula_set \
 	%D%/test_mistakes \
@@ -15,6 +16,7 @@ quick_shell_tests += \
 
 # Formulas are evaluated on firings of the tests' own.
 firing_sample = %D%/firing_sample.c %D%/firing_sample.h
+tests_formulas_test_describe_SOURCES = %D%/test_describe.c $(firing_sample)
 tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
 tests_formulas_test_formula_set_SOURCES = %D%/test_formula_set.c $(firing_sample)
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)

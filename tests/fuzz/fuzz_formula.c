@@ -183,6 +183,27 @@ check_same(const char *before, const char *expression, const char *behind, bool 
 	formula_free(formula);
 }
 
+/* The description of a match: printable, and not longer than its size. */
+static void
+check_description(const struct formula *formula)
+{
+	static const size_t sizes[] = {0, 1, 2, 41, 60, 100, 200, 512};
+	const char *name = formula_name(formula);
+	char text[512];
+
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		struct firing firing = {.probe = probe_id, .packet = &packet};
+
+		formula_describe_match(formula, &firing, text, sizes[i]);
+		if (sizes[i] == 0)
+			continue;
+		must(memchr(text, '\0', sizes[i]) != NULL);
+		must(strncmp(text, name, sizes[i] <= strlen(name) ? sizes[i] - 1 : strlen(name)) == 0);
+		for (const char *c = text; *c != '\0'; c++)
+			must(*c >= ' ' && *c <= '~');
+	}
+}
+
 static void
 check_formula(const struct formula *formula)
 {
@@ -192,6 +213,7 @@ check_formula(const struct formula *formula)
 
 	must(evaluate(formula, true) == result);
 	must(built_on_demand <= probe->arg_count);
+	check_description(formula);
 	if (!formula_has_threshold(formula))
 		return;
 	threshold = formula_threshold_new(formula);
