@@ -10,7 +10,9 @@
 #include "daemon/config/formula_names.h"
 #include "daemon/install_formulas.h"
 #include "formulas/slots/slots.h"
+#include "probes/firing.h"
 #include "probes/site/semaphores.h"
+#include "recorder/ring.h"
 
 struct formula_sites {
 	const struct config *config;
@@ -278,16 +280,32 @@ formula_sites_open(const struct config *config)
 	return sites;
 }
 
+/* A match on a packet is a note of the frame in progress; a timer has no frame. */
+static void
+sites_note_match(void *ring, const struct formula_match *match)
+{
+	char text[RING_COMMENT_MAX];
+
+	if (!firing_is_of_packet(match->firing))
+		return;
+	formula_describe_match(match->formula, match->firing, text, sizeof text);
+	ring_add_text(ring, match->cid, text);
+}
+
 void
 formula_sites_connect(struct formula_sites *sites, struct workers *workers)
 {
 	workers->formulas = sites->set;
 	if (sites->set == NULL)
 		return;
-	for (unsigned i = 0; i < workers->count; i++)
-		observer_set_listener(workers->worker[i].observer,
-				      formula_set_connect(sites->set, i, workers->worker[i].printer),
+	for (unsigned i = 0; i < workers->count; i++) {
+		struct worker *worker = &workers->worker[i];
+
+		if (worker->ring != NULL)
+			formula_set_set_match_handler(sites->set, i, sites_note_match, worker->ring);
+		observer_set_listener(worker->observer, formula_set_connect(sites->set, i, worker->printer),
 				      formula_set_part(sites->set, i));
+	}
 }
 
 struct formula_set *
