@@ -6,7 +6,7 @@
 
 #define SNOOP_VERSION	  2
 #define SNOOP_ETHERNET	  4
-#define SNOOP_IPNET	  26
+#define SNOOP_IPNET	  0x80000005u
 #define SNOOP_RECORD_SIZE 24u /* bytes of a record before its frame */
 
 int
