@@ -15,6 +15,13 @@
 /* A frame is cut to this part of the ring, and its links and notes are no larger. */
 #define RING_FRAME_PART 8u
 
+/* Bytes of the ring for each frame that it may hold: with its header a TCP segment without data, options and link
+ * header takes as many. */
+#define RING_FRAME_LEAST 96u
+
+/* How far ahead of a new frame memory is fetched for writing. */
+#define FETCH_AHEAD 512u
+
 /* --------------------------------------------------------------------------------------------------------- memory */
 
 static size_t
@@ -31,11 +38,19 @@ ring_slots_size(const struct ring_limits *limits)
 	return ((size_t)limits->flows + 1) * sizeof(struct ring_slot);
 }
 
+/* Frames that the ring may hold. */
+static size_t
+ring_start_count(size_t memory)
+{
+	return memory / RING_FRAME_LEAST;
+}
+
 size_t
 ring_memory_size(const struct ring_limits *limits)
 {
-	return ring_mapped_size(limits->memory) + ring_slots_size(limits) + sizeof(struct ring) +
-	       ring_interfaces_memory_size() + fragment_frames_memory_size();
+	return ring_mapped_size(limits->memory) + ring_start_count(limits->memory) * sizeof(uint32_t) +
+	       ring_slots_size(limits) + sizeof(struct ring) + ring_interfaces_memory_size() +
+	       fragment_frames_memory_size();
 }
 
 /* Makes every page present, so that memory that is missing is an error now and not a fault later. */
@@ -76,11 +91,13 @@ ring_allocate(struct ring *ring, const struct ring_limits *limits)
 	ring->memory = ring_map(ring->mapped);
 	if (ring->memory == NULL)
 		return false;
+	ring->start_count = ring_start_count(limits->memory);
+	ring->starts = ring_map(ring->start_count * sizeof *ring->starts);
 	ring->slots = memory_reserve_huge(ring_slots_size(limits));
 	ring->interfaces = ring_interfaces_new(limits->seed);
 	ring->fragments = fragment_frames_new(limits->seed);
 	errno = ENOMEM;
-	return ring->slots != NULL && ring->interfaces != NULL && ring->fragments != NULL;
+	return ring->starts != NULL && ring->slots != NULL && ring->interfaces != NULL && ring->fragments != NULL;
 }
 
 struct ring *
@@ -120,6 +137,7 @@ ring_free(struct ring *ring)
 	if (ring == NULL)
 		return;
 	memory_release(ring->memory, ring->mapped);
+	memory_release(ring->starts, ring->start_count * sizeof *ring->starts);
 	memory_release(ring->slots, (size_t)ring->slot_count * sizeof *ring->slots);
 	if (ring->interfaces != NULL)
 		ring_interfaces_free(ring->interfaces);
@@ -258,7 +276,12 @@ ring_remove_oldest(struct ring *ring)
 	if (__builtin_expect(ring->leave != NULL, 0))
 		ring_report_leave(ring);
 	ring->counters.overwritten++;
-	ring->tail = ring_next_frame(ring, ring->tail);
+	if (++ring->start_tail == ring->start_count)
+		ring->start_tail = 0;
+	if (ring->counters.overwritten == ring->counters.frames)
+		ring->tail = ring->head;
+	else
+		ring->tail += ring->starts[ring->start_tail] - (uint32_t)ring->tail;
 }
 
 void
@@ -266,6 +289,16 @@ ring_drain(struct ring *ring)
 {
 	while (ring->tail < ring->head)
 		ring_remove_oldest(ring);
+}
+
+/* Fetches the memory that the next frames overwrite.  It is elsewhere behind the end of the ring: no matter. */
+static inline void
+ring_fetch_ahead(const struct ring *ring, uint64_t units)
+{
+	const uint8_t *ahead = (const uint8_t *)ring_entry_at(ring, ring->head) + FETCH_AHEAD;
+
+	for (uint64_t line = 0; line <= units / (64 / RING_UNIT); line++)
+		__builtin_prefetch(ahead + line * 64, 1);
 }
 
 static inline void
@@ -291,6 +324,9 @@ ring_reserve(struct ring *ring, uint64_t units)
 		ring->lap = ring->head;
 	}
 	ring_make_room(ring, ring->head + units);
+	if (__builtin_expect(ring->counters.frames - ring->counters.overwritten == ring->start_count, 0))
+		ring_remove_oldest(ring);
+	ring_fetch_ahead(ring, units);
 	return ring->head;
 }
 

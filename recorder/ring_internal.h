@@ -123,6 +123,8 @@ struct ring {
 	uint64_t units; /* of the memory */
 	uint64_t lap;	/* position of the first unit of the memory, of the latest lap */
 	uint64_t head, tail;
+	uint32_t *starts; /* low bits of the position of each frame, so that removing one does not touch it */
+	size_t start_count, start_head, start_tail; /* ring of `starts`: the next frame, the oldest one */
 	struct ring_slot *slots;
 	uint32_t slot_count;
 	uint32_t caplen_max;

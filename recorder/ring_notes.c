@@ -18,10 +18,10 @@ enum ring_note_event {
 
 /* A note with a text, whose memory is zero up to a whole unit; NULL if the frame has too many. */
 static struct ring_note_entry *
-ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text)
+ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text, size_t length)
 {
 	struct ring_pending *p = &ring->pending;
-	size_t length = strnlen(text, RING_COMMENT_MAX - 1), size = sizeof(struct ring_note_entry) + length + 1;
+	size_t size = offsetof(struct ring_note_entry, text) + length + 1;
 	size_t whole = (size_t)ring_units(size) * RING_UNIT;
 	struct ring_note_entry *note = (struct ring_note_entry *)(p->note_bytes + p->notes_size);
 
@@ -48,15 +48,12 @@ ring_note_owner(const struct ring *ring, const struct flow *flow, unsigned endpo
 	struct owner_key key;
 
 	owner->pid = -1;
-	owner->comm[0] = '\0';
 	if (ring->find_owner == NULL || flow->kind == FLOW_SCTP || (flow->local >> endpoint & 1) == 0)
 		return;
 	owner_key_from_flow(&key, &flow->key, endpoint);
 	if (!ring->find_owner(ring->owner_context, &key, ring->pending.frame.interface->ifindex,
 			      flow_first_seen(ring->flows, flow), owner))
 		owner->pid = -1;
-	if (owner->pid == -1)
-		owner->comm[0] = '\0';
 }
 
 static struct ring_note_entry *
@@ -68,7 +65,8 @@ ring_note_add_owned(struct ring *ring, unsigned event, const struct flow *flow, 
 	if (ring->flows == NULL)
 		return NULL;
 	ring_note_owner(ring, flow, endpoint, &owner);
-	note = ring_note_add(ring, event, flow_cid(ring->flows, flow, endpoint), owner.comm);
+	note = ring_note_add(ring, event, flow_cid(ring->flows, flow, endpoint), owner.comm,
+			     owner.pid == -1 ? 0 : strnlen(owner.comm, sizeof owner.comm));
 	if (note != NULL)
 		note->pid = owner.pid;
 	return note;
@@ -117,7 +115,7 @@ ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enu
 void
 ring_add_text(struct ring *ring, uint64_t cid, const char *text)
 {
-	(void)ring_note_add(ring, RING_NOTE_TEXT, cid, text);
+	(void)ring_note_add(ring, RING_NOTE_TEXT, cid, text, strnlen(text, RING_COMMENT_MAX - 1));
 }
 
 /* --------------------------------------------------------------------------------------------------------- reading */

@@ -95,7 +95,7 @@ test_it_wraps_at_every_length(void **state)
 	(void)state;
 	for (uint32_t length = 0; length < 100; length++) {
 		uint32_t units = (48 + length + 15) / 16 * 16;
-		uint64_t fit = RING_MEMORY_MIN / units, frames = 2 * fit + length;
+		uint64_t fit = RING_MEMORY_MIN / (units < 96 ? 96 : units), frames = 4 * fit + length;
 
 		ring_fixture_open(&fixture, (struct ring_limits){0});
 		for (uint64_t number = 0; number < frames; number++)
