@@ -49,7 +49,7 @@ capture_link_type(int dlt)
 bool
 capture_format_holds(enum capture_format format, int dlt)
 {
-	return (format == CAPTURE_SNOOP ? snoop_link_type(dlt) : capture_link_type(dlt)) != LINKTYPE_UNKNOWN;
+	return format == CAPTURE_SNOOP ? snoop_holds(dlt) : capture_link_type(dlt) != LINKTYPE_UNKNOWN;
 }
 
 struct capture_writer *

@@ -42,7 +42,7 @@ void pcapng_put_end(struct capture_writer *writer, const struct written_statisti
 void pcap_put_begin(struct capture_writer *writer);
 void pcap_put_frame(struct capture_writer *writer, const struct written_frame *frame);
 
-int snoop_link_type(int dlt);
+bool snoop_holds(int dlt);
 void snoop_put_begin(struct capture_writer *writer);
 void snoop_put_frame(struct capture_writer *writer, const struct written_frame *frame);
 

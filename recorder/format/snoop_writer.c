@@ -5,18 +5,27 @@
 #include "recorder/format/capture_writer_internal.h"
 
 #define SNOOP_VERSION	  2
-#define SNOOP_ETHERNET	  4
-#define SNOOP_IPNET	  0x80000005u
 #define SNOOP_RECORD_SIZE 24u /* bytes of a record before its frame */
 
-int
+/* Data link types of RFC 1761; Solaris has added IPNET. */
+#define SNOOP_ETHERNET	4u
+#define SNOOP_OTHER	9u
+#define SNOOP_IPNET	UINT32_C(0x80000005)
+
+static uint32_t
 snoop_link_type(int dlt)
 {
 	switch (dlt) {
 	case DLT_EN10MB: return SNOOP_ETHERNET;
 	case DLT_IPNET: return SNOOP_IPNET;
-	default: return LINKTYPE_UNKNOWN;
+	default: return SNOOP_OTHER;
 	}
+}
+
+bool
+snoop_holds(int dlt)
+{
+	return snoop_link_type(dlt) != SNOOP_OTHER;
 }
 
 void
@@ -24,7 +33,7 @@ snoop_put_begin(struct capture_writer *writer)
 {
 	capture_put_bytes(writer, "snoop\0\0", 8);
 	capture_put_be32(writer, SNOOP_VERSION);
-	capture_put_be32(writer, (uint32_t)snoop_link_type(writer->dlt));
+	capture_put_be32(writer, snoop_link_type(writer->dlt));
 }
 
 void
