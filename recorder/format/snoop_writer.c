@@ -13,7 +13,7 @@
 #define SNOOP_IPNET	UINT32_C(0x80000005)
 
 static uint32_t
-snoop_link_type(int dlt)
+snoop_data_link_type(int dlt)
 {
 	switch (dlt) {
 	case DLT_EN10MB: return SNOOP_ETHERNET;
@@ -25,7 +25,7 @@ snoop_link_type(int dlt)
 bool
 snoop_holds(int dlt)
 {
-	return snoop_link_type(dlt) != SNOOP_OTHER;
+	return snoop_data_link_type(dlt) != SNOOP_OTHER;
 }
 
 void
@@ -33,7 +33,7 @@ snoop_put_begin(struct capture_writer *writer)
 {
 	capture_put_bytes(writer, "snoop\0\0", 8);
 	capture_put_be32(writer, SNOOP_VERSION);
-	capture_put_be32(writer, snoop_link_type(writer->dlt));
+	capture_put_be32(writer, snoop_data_link_type(writer->dlt));
 }
 
 void
