@@ -40,10 +40,10 @@ def release_build(build):
 
 
 class Run:
-    """One run of a program: cpu and wall in seconds, memory in bytes."""
+    """One run of a program: cpu (the kernel's included), user and wall in seconds, memory in bytes."""
 
-    def __init__(self, cpu, wall, memory):
-        self.cpu, self.wall, self.memory = cpu, wall, memory
+    def __init__(self, cpu, user, wall, memory):
+        self.cpu, self.user, self.wall, self.memory = cpu, user, wall, memory
 
 
 class Failure(Exception):
@@ -66,7 +66,7 @@ def run(argv, output=os.devnull, limit=900):
             errors.seek(0)
             message = errors.read()[-300:].decode(errors="replace").strip()
             raise Failure("%s: exit status %d: %s" % (argv[0], process.returncode, message))
-    return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
+    return Run(used.ru_utime + used.ru_stime, used.ru_utime, wall, used.ru_maxrss * 1024)
 
 
 def in_turns(commands, rounds):
@@ -381,6 +381,30 @@ def row_records(b):
     b.print_row("records", "a connection more, with data, with its record", per, "bytes", "at most 384", per <= 384)
 
 
+def row_recorder(b):
+    """The flight recorder, against a replay without; the time in which its memory is made present is a part of it."""
+    trace = b.standard()
+    commands = {
+        "floor": [os.path.join(b.build, "bench/pcap_floor"), trace],
+        "plain": b.replay(trace),
+        "small": b.replay(trace, "--flight-memory=1M"),
+        "recorded": b.replay(trace, "--flight-memory=64M"),
+    }
+    runs = in_turns(commands, b.args.rounds)
+
+    def more(name, than, what="cpu"):
+        return statistics.median((getattr(a, what) - getattr(z, what)) / f.cpu
+                                 for a, z, f in zip(runs[name], runs[than], runs["floor"]))
+
+    b.print_row("recorder", "netobsd / bare pcap_loop, cpu", ratio(runs["plain"], runs["floor"]), "x")
+    b.print_row("recorder", "recorded in 64 MiB, cpu, of the floor", more("recorded", "plain"), "x", "at most 0.3",
+                more("recorded", "plain") <= 0.3)
+    b.print_row("recorder", "the same without the kernel's time", more("recorded", "plain", "user"), "x")
+    b.print_row("recorder", "recorded in 1 MiB, without the kernel's time", more("small", "plain", "user"), "x")
+    b.print_row("recorder", "memory more than without, 64 MiB are asked for",
+                (median(runs["recorded"], "memory") - median(runs["plain"], "memory")) / (1 << 20), "MiB")
+
+
 def row_live(b):
     """Live capture against tcpdump (bench/live.py)."""
     live.row_live(b, Failure)
@@ -401,6 +425,7 @@ ROWS = {
     "print": row_print,
     "formulas": row_formulas,
     "records": row_records,
+    "recorder": row_recorder,
     "live": row_live,
     "workers": row_workers,
 }

@@ -323,14 +323,17 @@ daemon_log_memory(const struct daemon_state *state)
 {
 	const struct config *config = state->config;
 	struct stats_memory memory = stats_reserved_memory(config);
+	char recorder[64] = "";
 
+	if (memory.recorder != 0)
+		snprintf(recorder, sizeof recorder, ", %llu MiB for the flight recorder",
+			 (unsigned long long)memory.recorder >> 20);
 	if (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL)
 		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
-			   "process lookups, %llu MiB for the flight recorder",
+			   "process lookups%s",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
-			   (unsigned)config->flow_limits.flows,
-			   (unsigned long long)memory.fragments >> 20, (unsigned long long)memory.owner_lookup >> 20,
-			   (unsigned long long)memory.recorder >> 20);
+			   (unsigned)config->flow_limits.flows, (unsigned long long)memory.fragments >> 20,
+			   (unsigned long long)memory.owner_lookup >> 20, recorder);
 }
 
 /* Says on a terminal what is observed, if nothing would say it: no service, no printer, no tracer. */

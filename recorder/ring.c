@@ -20,7 +20,8 @@
 #define RING_FRAME_LEAST 96u
 
 /* How far ahead of a new frame memory is fetched for writing. */
-#define FETCH_AHEAD 512u
+#define FETCH_AHEAD 1024u
+#define START_AHEAD 64u
 
 /* --------------------------------------------------------------------------------------------------------- memory */
 
@@ -299,6 +300,8 @@ ring_fetch_ahead(const struct ring *ring, uint64_t units)
 
 	for (uint64_t line = 0; line <= units / (64 / RING_UNIT); line++)
 		__builtin_prefetch(ahead + line * 64, 1);
+	__builtin_prefetch(ring->starts + ring->start_tail + START_AHEAD, 1);
+	__builtin_prefetch(ring->starts + ring->start_head + START_AHEAD, 1);
 }
 
 static inline void

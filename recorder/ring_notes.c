@@ -29,7 +29,8 @@ ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text,
 		ring->counters.notes_dropped++;
 		return NULL;
 	}
-	memset(note, 0, whole);
+	memset(note, 0, sizeof *note); /* the size of both is constant, so that no loop is needed */
+	memset((uint8_t *)note + whole - RING_UNIT, 0, RING_UNIT);
 	note->kind = RING_ENTRY_NOTE;
 	note->event = (uint8_t)event;
 	note->size = (uint16_t)size;

@@ -120,8 +120,8 @@ void options_print_help(FILE *to);
 /* Kinds of values (option_values.c, option_time.c). */
 extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
     value_uint32, value_file_mode, value_int_or_default, value_seconds, value_minutes, value_size, value_view,
-    value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter, value_user,
-    value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records, value_record_filter,
-    value_record_fields, value_record_order, value_time;
+    value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter,
+    value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
+    value_record_filter, value_record_fields, value_record_order, value_time;
 
 #endif

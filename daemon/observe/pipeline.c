@@ -230,22 +230,20 @@ pipeline_hear(const struct observer *o, const struct frame *frame, const struct 
 }
 
 static inline void
-pipeline_count_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool screened,
+pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool screened,
 		    const struct fast_firings *firings)
 {
 	observe_count_packet(o);
 	o->counters.tcp_segments += e->kind == PEEK_TCP;
 	if (__builtin_expect(screened, 0))
 		emitter_count_rejected(o->emitter, firings);
-	if (__builtin_expect(o->listener != NULL, 0))
-		pipeline_hear(o, frame, e);
 }
 
 /* The only place that counts frames. */
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
 {
-	const bool fast = o->fast, screened = o->screened, records = o->records;
+	const bool fast = o->fast, screened = o->screened, records = o->records, heard = o->listener != NULL;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
 	struct fast_firings firings;
@@ -263,10 +261,13 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		if (pipeline_is_loopback_copy(frame, e))
 			o->counters.loopback_duplicates++;
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
-					  pipeline_apply_fast(o, frame, e, records), 1))
-			pipeline_count_fast(o, frame, e, screened, &firings);
-		else
+					  pipeline_apply_fast(o, frame, e, records), 1)) {
+			pipeline_count_fast(o, e, screened, &firings);
+			if (__builtin_expect(heard, 0))
+				pipeline_hear(o, frame, e);
+		} else {
 			pipeline_apply_slow(o, frame, e);
+		}
 	}
 	o->counters.frames += group->count;
 	o->counters.bytes += bytes;

@@ -6,6 +6,12 @@ unit_tests += \
 	%D%/test_ring_model \
 	%D%/test_ring_reader
 
+shell_tests += \
+	%D%/recorder.sh
+
+quick_shell_tests += \
+	%D%/recorder.sh
+
 libtests_a_SOURCES += \
 	%D%/ring_fixture.c \
 	%D%/ring_fixture.h

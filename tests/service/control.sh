@@ -78,6 +78,11 @@ more_than() {
 	[ "$(value "$2")" -gt "$1" ]
 }
 
+# recorded: whether the recorder has frames
+recorded() {
+	ctl status | grep -qE "^recorder +8 MiB, [0-9.]+ s, [1-9][0-9]* frames$"
+}
+
 # all_gone: whether netobsd has closed its end of every connection to the control socket, too
 all_gone() {
 	[ "$(inside grep -c " $socket\$" /proc/net/unix)" -eq 1 ]
@@ -100,6 +105,7 @@ check "a misspelt command is answered with the nearest one" grep -q '^netobsctl:
 check "status: version and pid" grep -q "^netobsd [0-9.]*, pid " "$tmp/status"
 check "status: how to attach" grep -qE "usdt:/proc/[0-9]+/exe:netobs:tcp__state__change" "$tmp/status"
 check "status: enabled probes" grep -qE "^probes +1 of [0-9]+ enabled" "$tmp/status"
+is "status: no recorder" "$(grep -c '^recorder' "$tmp/status")" 0
 check "status: inode" grep -q "inode $(stat -c %i "$netobsd")," "$tmp/status"
 if have readelf; then
 	check "status: build id" grep -q "$(readelf -n "$netobsd" | awk '/Build ID:/ { print $3 }')" "$tmp/status"
@@ -363,9 +369,12 @@ is "connection: processes are not looked up" "$(ctl connection "$cid" | grep -c 
 	"2:off off "
 let_go
 stop
-start --all-owners --workers 2
+start --all-owners --workers 2 --flight-memory 8M
 own 7007
 is "connection: the process, with two workers" "$(ctl connection "$cid" | grep -c "^  process  *$owner (")" 2
+check "status: the recorder" wait_for recorded
+check "status: the recorder, as JSON" eval 'ctl status --json | grep -q "\"recorder_memory\":8388608,\"recorder_span_us\":"'
+check "the memory of the recorder is logged" grep -qE "process lookups, [0-9]+ MiB for the flight recorder$" "$tmp/err"
 let_go
 stop
 

@@ -170,11 +170,12 @@ rest
 is "a good file: status" $? 0
 check "a good file: every connection is kept" cmp "$tmp/whole" "$tmp/out"
 
-configure 'max-flows = 1000'
+configure 'max-flows = 1000' 'flight-memory = 1M'
 replay
-configure 'max-flows = 2000' 'filter = "tcp port 1"'
+configure 'max-flows = 2000' 'flight-memory = 2M' 'filter = "tcp port 1"'
 reload "reloaded"
 check "a setting that needs a restart: a message" grep -qE "^netobsd: $conf: the change of max-flows needs a restart" "$tmp/err"
+check "flight-memory needs one, too" grep -qE "^netobsd: $conf: the change of flight-memory needs a restart" "$tmp/err"
 rest
 check "a new filter applies at once" test "$(wc -l <"$tmp/out")" -lt "$(wc -l <"$tmp/whole")"
 check "a new filter: filtered frames are counted" grep -qE '^capture.filtered [1-9]' "$tmp/err"
