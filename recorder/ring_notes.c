@@ -23,7 +23,7 @@ ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text,
 	struct ring_pending *p = &ring->pending;
 	size_t size = offsetof(struct ring_note_entry, text) + length + 1;
 	size_t whole = (size_t)ring_units(size) * RING_UNIT;
-	struct ring_note_entry *note = (struct ring_note_entry *)(p->note_bytes + p->notes_size);
+	struct ring_note_entry *note = (void *)(p->note_bytes + p->notes_size);
 
 	if (whole > sizeof p->note_bytes - p->notes_size) {
 		ring->counters.notes_dropped++;

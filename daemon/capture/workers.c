@@ -202,8 +202,10 @@ worker_make_owner_lookup(struct worker *worker, uint64_t seed)
 struct ring_limits
 workers_ring_limits(const struct config *config, unsigned workers)
 {
+	uint64_t memory = config->flight_memory / workers;
+
 	return (struct ring_limits){
-	    .memory = (size_t)(config->flight_memory / workers),
+	    .memory = memory <= RING_MEMORY_MAX ? (size_t)memory : RING_MEMORY_MAX + 1, /* which ring_new() refuses */
 	    .snap = config->flight_snap,
 	    .bytes = config->flight_bytes,
 	    .flows = observer_flow_limit(config, workers),

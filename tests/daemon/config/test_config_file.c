@@ -240,7 +240,8 @@ static void
 make_different(const struct option_row *row, struct config *changed, const struct config *other)
 {
 	static const char *const values[] = {"true", "7", "77", "600", "x", "udp", "both", "json", "plain", "nobody",
-					     "192.0.2.0/24", "unix:/y", "tcp-*", "live", "f = tcp-send", "client"};
+					     "192.0.2.0/24", "unix:/y", "tcp-*", "live", "f = tcp-send", "client",
+					     "64M"};
 	char why[256];
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
