@@ -50,37 +50,48 @@ client_connect(const char *path)
 	return -1;
 }
 
-/* Logs that the socket's permissions refuse this user. */
-static int
-client_log_permission(const char *path)
+/* Describes that the socket's permissions refuse this user. */
+static void
+client_describe_permission(const char *path, char *error, size_t size)
 {
-	char reason[512];
 	struct stat status;
 	const struct passwd *user;
 	const struct group *group;
 
-	if (stat(path, &status) != 0)
-		return client_log_error(path, strerror(EACCES));
+	if (stat(path, &status) != 0) {
+		snprintf(error, size, "%s: %s", path, strerror(EACCES));
+		return;
+	}
 	user = getpwuid(status.st_uid);
 	group = getgrgid(status.st_gid);
-	snprintf(reason, sizeof reason,
-		 "%s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may write "
-		 "to it",
-		 strerror(EACCES), user != NULL ? user->pw_name : "unknown", group != NULL ? group->gr_name : "unknown",
-		 (unsigned)status.st_mode & 07777u);
-	return client_log_error(path, reason);
+	snprintf(error, size,
+		 "%s: %s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may "
+		 "write to it",
+		 path, strerror(EACCES), user != NULL ? user->pw_name : "unknown",
+		 group != NULL ? group->gr_name : "unknown", (unsigned)status.st_mode & 07777u);
+}
+
+/* Describes the error of client_send_request(). */
+static void
+client_describe_connect_error(const char *path, char *error, size_t size)
+{
+	if (errno == EACCES)
+		client_describe_permission(path, error, size);
+	else
+		snprintf(error, size, "%s: %s", path,
+			 errno == ECONNREFUSED || errno == ENOENT
+			     ? "no netobsd is listening there; "
+			       "start it with --control PATH, or give its socket with -s"
+			     : strerror(errno));
 }
 
 static void
 client_log_connect_error(const char *path)
 {
-	if (errno == EACCES)
-		client_log_permission(path);
-	else
-		client_log_error(path, errno == ECONNREFUSED || errno == ENOENT
-					   ? "no netobsd is listening there; "
-					     "start it with --control PATH, or give its socket with -s"
-					   : strerror(errno));
+	char error[1024];
+
+	client_describe_connect_error(path, error, sizeof error);
+	client_log_error(error, NULL);
 }
 
 /* Sends a request; -1 with errno on failure. */
@@ -142,37 +153,43 @@ client_copy_reply(FILE *reply, FILE *to)
 	return false;
 }
 
-/* Checks the first line of a reply.  False, with a message printed, unless it is "ok". */
+/* Checks the first line of a reply.  False, with what is wrong, unless it is "ok". */
 static bool
-client_check_first_line(const char *line)
+client_check_first_line(const char *line, char *error, size_t size)
 {
+	size_t used = 0;
+
 	if (strcmp(line, "ok") == 0)
 		return true;
-	if (strncmp(line, "error ", 6) == 0) {
-		fputs("netobsctl: ", stderr);
-		client_write_escaped(stderr, line + 6, strlen(line + 6));
-		fputc('\n', stderr);
-	} else {
-		client_log_error("the process listening there is not netobsd", NULL);
+	if (strncmp(line, "error ", 6) != 0) {
+		snprintf(error, size, "the process listening there is not netobsd");
+		return false;
 	}
+	error[0] = '\0';
+	for (line += 6; *line != '\0' && used + 5 < size; line++)
+		used += (size_t)snprintf(error + used, size - used, *line >= ' ' && *line <= '~' ? "%c" : "\\x%02x",
+					 (unsigned char)*line);
 	return false;
 }
 
+/* Describes that there is no first line. */
 static void
-client_log_no_reply(void)
+client_describe_no_reply(char *error, size_t size)
 {
-	client_log_error("no reply from netobsd", errno != 0 ? strerror(errno) : NULL);
+	snprintf(error, size, "no reply from netobsd%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
 static bool
 client_handle_reply(FILE *reply, FILE *to)
 {
-	char line[1024];
+	char line[1024], error[4096];
 
 	errno = 0;
-	if (client_read_line(reply, line, sizeof line))
-		return client_check_first_line(line) && client_copy_reply(reply, to);
-	client_log_no_reply();
+	if (!client_read_line(reply, line, sizeof line))
+		client_describe_no_reply(error, sizeof error);
+	else if (client_check_first_line(line, error, sizeof error))
+		return client_copy_reply(reply, to);
+	client_log_error(error, NULL);
 	return false;
 }
 
@@ -211,21 +228,34 @@ client_receive_line(int fd, char *line, size_t size)
 }
 
 int
-client_open_stream(const char *path, const char *request)
+client_open_reply(const char *path, const char *request, unsigned timeout, char *error, size_t size)
 {
+	const struct timeval limit = {.tv_sec = timeout};
 	char line[1024];
 	int fd = client_send_request(path, request);
 
 	if (fd < 0) {
-		client_log_connect_error(path);
+		client_describe_connect_error(path, error, size);
 		return -1;
 	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	if (!client_receive_line(fd, line, sizeof line))
-		client_log_no_reply();
-	else if (client_check_first_line(line))
+		client_describe_no_reply(error, size);
+	else if (client_check_first_line(line, error, size))
 		return fd;
 	close(fd);
 	return -1;
+}
+
+int
+client_open_stream(const char *path, const char *request)
+{
+	char error[4096];
+	int fd = client_open_reply(path, request, TIMEOUT_S, error, sizeof error);
+
+	if (fd < 0)
+		client_log_error(error, NULL);
+	return fd;
 }
 
 /* Reads up to the end of file; NULL or what is wrong. */

@@ -20,6 +20,9 @@ bool client_print_reply(const char *path, const char *request, FILE *to);
  * message printed, on failure and if netobsd rejects the request. */
 int client_open_stream(const char *path, const char *request);
 
+/* Like client_open_stream(), with a reason instead of a message.  `timeout`: longest wait for each part, seconds. */
+int client_open_reply(const char *path, const char *request, unsigned timeout, char *error, size_t size);
+
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
  * sends a reply that does not fit or is not printable ASCII, or takes long. */
 bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);

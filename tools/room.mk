@@ -3,6 +3,8 @@
 
 sbin_PROGRAMS += netobsctl
 netobsctl_SOURCES = \
+	%D%/complete_file.c \
+	%D%/complete_file.h \
 	%D%/control_client.c \
 	%D%/control_client.h \
 	%D%/netobsctl.c \
@@ -11,5 +13,7 @@ netobsctl_SOURCES = \
 	%D%/stream.c \
 	%D%/stream.h \
 	%D%/stream_files.c \
-	%D%/stream_files.h
+	%D%/stream_files.h \
+	%D%/write_client.c \
+	%D%/write_client.h
 netobsctl_LDADD = libformulas.a libprobes.a $(ZSTD_LIBS)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/write_client.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tools/complete_file.h"
+#include "tools/control_client.h"
+
+/* The length of a chunk that is the reason why the capture ends. */
+#define CHUNK_ERROR UINT32_MAX
+
+/* netobsd may search the whole ring before it finds the next frame. */
+#define WRITE_TIMEOUT_S 120
+
+struct write_transfer {
+	int fd;
+	struct complete_file *file; /* NULL: standard output */
+	uint64_t bytes, most_bytes;
+	char *error;
+	size_t error_size;
+};
+
+static bool
+write_fail(const struct write_transfer *transfer, const char *what, const char *reason)
+{
+	snprintf(transfer->error, transfer->error_size, "%s%s%s", what, reason != NULL ? ": " : "",
+		 reason != NULL ? reason : "");
+	return false;
+}
+
+/* Receives exactly `length` bytes. */
+static bool
+write_receive(const struct write_transfer *transfer, void *bytes, size_t length)
+{
+	for (size_t used = 0; used < length;) {
+		ssize_t got = recv(transfer->fd, (char *)bytes + used, length - used, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0 || (got < 0 && errno == ECONNRESET))
+			return write_fail(transfer, "netobsd has ended the reply before the capture was complete",
+					  NULL);
+		if (got < 0)
+			return write_fail(transfer, "the reply is incomplete",
+					  errno == EAGAIN ? "netobsd sends nothing" : strerror(errno));
+		used += (size_t)got;
+	}
+	return true;
+}
+
+/* Receives the rest of the reply, a line. */
+static bool
+write_receive_line(const struct write_transfer *transfer, char *line, size_t size)
+{
+	for (size_t used = 0; used < size; used++) {
+		if (!write_receive(transfer, line + used, 1))
+			return false;
+		if (line[used] == '\n') {
+			line[used] = '\0';
+			return true;
+		}
+		if (line[used] < ' ' || line[used] > '~')
+			line[used] = '?';
+	}
+	return write_fail(transfer, "a line of the reply is too long", NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the chunks */
+
+static bool
+write_to_output(const struct write_transfer *transfer, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t written = write(STDOUT_FILENO, bytes, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return write_fail(transfer, "cannot write to standard output", strerror(errno));
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return true;
+}
+
+static bool
+write_copy_chunk(struct write_transfer *transfer, uint32_t length)
+{
+	char bytes[65536];
+
+	while (length > 0) {
+		size_t part = length < sizeof bytes ? length : sizeof bytes;
+
+		if (!write_receive(transfer, bytes, part))
+			return false;
+		transfer->bytes += part;
+		if (transfer->most_bytes != 0 && transfer->bytes > transfer->most_bytes) {
+			snprintf(transfer->error, transfer->error_size, "the capture is larger than %" PRIu64 " bytes",
+				 transfer->most_bytes);
+			return false;
+		}
+		if (transfer->file == NULL
+			? !write_to_output(transfer, bytes, part)
+			: !complete_file_write(transfer->file, bytes, part, transfer->error, transfer->error_size))
+			return false;
+		length -= (uint32_t)part;
+	}
+	return true;
+}
+
+/* The line behind the chunks. */
+static bool
+write_read_counts(const struct write_transfer *transfer, struct written_capture *written)
+{
+	char line[512], cut[8] = "";
+
+	if (!write_receive_line(transfer, line, sizeof line))
+		return false;
+	if (sscanf(line, "{\"frames\":%" SCNu64 ",\"bytes\":%" SCNu64 ",\"lost\":%" SCNu64 ",\"cut\":%5[a-z]}",
+		   &written->frames, &written->bytes, &written->lost, cut) != 4 ||
+	    written->bytes != transfer->bytes)
+		return write_fail(transfer, "the end of the reply does not match the capture", NULL);
+	written->cut = strcmp(cut, "true") == 0;
+	return true;
+}
+
+static bool
+write_copy_capture(struct write_transfer *transfer, struct written_capture *written)
+{
+	char line[1024];
+	uint32_t length;
+
+	for (;;) {
+		if (!write_receive(transfer, &length, sizeof length))
+			return false;
+		length = ntohl(length);
+		if (length == 0)
+			return write_read_counts(transfer, written);
+		if (length == CHUNK_ERROR)
+			return write_receive_line(transfer, line, sizeof line) && write_fail(transfer, line, NULL);
+		if (!write_copy_chunk(transfer, length))
+			return false;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ the request */
+
+static bool
+write_transfer_run(struct write_transfer *transfer, const char *path, struct written_capture *written)
+{
+	bool done;
+
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO))
+			return write_fail(transfer, "a capture is not written to a terminal", NULL);
+		return write_copy_capture(transfer, written);
+	}
+	transfer->file = complete_file_open(path, true, transfer->error, transfer->error_size);
+	if (transfer->file == NULL)
+		return false;
+	done = write_copy_capture(transfer, written);
+	if (done)
+		return complete_file_publish(transfer->file, transfer->error, transfer->error_size);
+	complete_file_discard(transfer->file);
+	return false;
+}
+
+bool
+write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size)
+{
+	struct write_transfer transfer = {.most_bytes = request->most_bytes, .error = error, .error_size = size};
+	char line[CLIENT_REQUEST_MAX];
+	bool done;
+
+	*written = (struct written_capture){0};
+	if (snprintf(line, sizeof line, "write%s%s\n", *request->arguments != '\0' ? " " : "", request->arguments) >=
+		(int)sizeof line ||
+	    strpbrk(request->arguments, "\r\n") != NULL)
+		return write_fail(&transfer, "the request is too long or contains a line break", NULL);
+	transfer.fd = client_open_reply(request->socket, line, WRITE_TIMEOUT_S, error, size);
+	if (transfer.fd < 0)
+		return false;
+	done = write_transfer_run(&transfer, request->path, written);
+	close(transfer.fd);
+	return done;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pulls a capture from the flight recorder of a running netobsd, and writes it to a file that is complete or absent
+ * (a temporary name in its directory, fsync, rename).
+ */
+#ifndef NETOBS_TOOLS_WRITE_CLIENT_H
+#define NETOBS_TOOLS_WRITE_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct write_request {
+	const char *socket;    /* path of the control socket */
+	const char *arguments; /* of the request "write", such as "--cid=42 --format=pcapng" */
+	const char *path;      /* "-": standard output */
+	uint64_t most_bytes;   /* the file is not made larger: an error; 0: no limit */
+};
+
+struct written_capture {
+	uint64_t frames, bytes;
+	uint64_t lost;	     /* frames of the selection that the ring no longer had */
+	bool cut;	     /* frames of the connection were overwritten before */
+};
+
+/* False with `error`; then there is no file. */
+bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
+
+#endif
