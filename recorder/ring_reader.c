@@ -78,6 +78,15 @@ ring_reader_lost(const struct ring_reader *r)
 }
 
 bool
+ring_reader_keeps(struct ring_reader *r, const struct ring_frame *frame)
+{
+	bool kept = frame->position >= r->ring->tail;
+
+	r->lost += !kept;
+	return kept;
+}
+
+bool
 ring_reader_is_cut(const struct ring_reader *r)
 {
 	return r->cut;

@@ -10,6 +10,7 @@
 #include "tools/control_client.h"
 #include "tools/site_names.h"
 #include "tools/stream.h"
+#include "tools/write.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 
@@ -38,6 +39,7 @@ ctl_print_help(FILE *to)
 	      "  sites                   probe sites of formulas and their names\n"
 	      "  stream [NAME]...        firings of these probes and formulas, one per line\n"
 	      "                          (connection-end)\n"
+	      "  write -w FILE [FILTER]  frames of the flight recorder; FILTER: pcap-filter(7)\n"
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
@@ -45,6 +47,10 @@ ctl_print_help(FILE *to)
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory\n"
 	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the\n"
 	      "                          default), or after 1h\n"
+	      "  -w FILE                 write: this file, - for standard output\n"
+	      "      --cid CID           write: only frames of this connection\n"
+	      "      --last TIME         write: only frames of the last 500ms, 10s, 5m or 2h\n"
+	      "      --format FORMAT     write: pcapng (the default), pcap or snoop\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
@@ -127,6 +133,9 @@ enum {
 	OPTION_FIELDS = 256,
 	OPTION_DIR,
 	OPTION_ROTATE,
+	OPTION_CID,
+	OPTION_LAST,
+	OPTION_FORMAT,
 };
 
 static const struct option ctl_options[] = {
@@ -135,6 +144,9 @@ static const struct option ctl_options[] = {
     {.name = "fields", .has_arg = required_argument, .val = OPTION_FIELDS},
     {.name = "dir", .has_arg = required_argument, .val = OPTION_DIR},
     {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
+    {.name = "cid", .has_arg = required_argument, .val = OPTION_CID},
+    {.name = "last", .has_arg = required_argument, .val = OPTION_LAST},
+    {.name = "format", .has_arg = required_argument, .val = OPTION_FORMAT},
     {.name = "help", .val = 'h'},
     {.name = "version", .val = 'V'},
     {.name = NULL},
@@ -151,6 +163,10 @@ ctl_log_wrong_option(int option, const char *word)
 		return client_log_error(optopt == OPTION_FIELDS	  ? "--fields needs a value: FIELD,..."
 					: optopt == OPTION_DIR	  ? "--dir needs a value: DIRECTORY"
 					: optopt == OPTION_ROTATE ? "--rotate needs a value: SIZE or TIME"
+					: optopt == OPTION_CID	  ? "--cid needs a value: CID"
+					: optopt == OPTION_LAST	  ? "--last needs a value: TIME"
+					: optopt == OPTION_FORMAT ? "--format needs a value: pcapng, pcap or snoop"
+					: optopt == 'w'		  ? "-w needs a value: FILE"
 								  : "--socket needs a value: SOCKET",
 					NULL);
 	if (optopt > 0 && strchr("jhV", optopt) != NULL) {
@@ -172,7 +188,34 @@ ctl_log_wrong_option(int option, const char *word)
 struct ctl_arguments {
 	const char *path;
 	struct stream_options stream;
+	struct write_options write;
 };
+
+/* Where the value of an option is stored, NULL if it has none. */
+static const char **
+ctl_option_value(struct ctl_arguments *arguments, int option)
+{
+	switch (option) {
+	case 's':
+		return &arguments->path;
+	case 'w':
+		return &arguments->write.file;
+	case OPTION_FIELDS:
+		return &arguments->stream.fields;
+	case OPTION_DIR:
+		return &arguments->stream.directory;
+	case OPTION_ROTATE:
+		return &arguments->stream.rotate;
+	case OPTION_CID:
+		return &arguments->write.cid;
+	case OPTION_LAST:
+		return &arguments->write.last;
+	case OPTION_FORMAT:
+		return &arguments->write.format;
+	default:
+		return NULL;
+	}
+}
 
 /* Parses the options.  False with the exit status, if they end the program. */
 static bool
@@ -181,30 +224,23 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	int option;
 
 	opterr = 0; /* netobsctl prints its own messages */
-	while ((option = getopt_long(argc, argv, ":s:jhV", ctl_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":s:w:jhV", ctl_options, NULL)) != -1) {
+		const char **value = ctl_option_value(arguments, option);
+
+		*status = EXIT_SUCCESS;
+		if (value != NULL) {
+			*value = optarg;
+			continue;
+		}
 		switch (option) {
-		case 's':
-			arguments->path = optarg;
-			break;
 		case 'j':
 			arguments->stream.json = true;
-			break;
-		case OPTION_FIELDS:
-			arguments->stream.fields = optarg;
-			break;
-		case OPTION_DIR:
-			arguments->stream.directory = optarg;
-			break;
-		case OPTION_ROTATE:
-			arguments->stream.rotate = optarg;
-			break;
+			continue;
 		case 'h':
 			ctl_print_help(stdout);
-			*status = EXIT_SUCCESS;
 			return false;
 		case 'V':
 			puts("netobsctl " PACKAGE_VERSION);
-			*status = EXIT_SUCCESS;
 			return false;
 		default:
 			*status = ctl_log_wrong_option(option, argv[optind - 1]);
@@ -219,6 +255,7 @@ main(int argc, char **argv)
 {
 	struct ctl_arguments arguments = {.path = DEFAULT_SOCKET};
 	const struct stream_options *stream = &arguments.stream;
+	const struct write_options *write = &arguments.write;
 	char request[CLIENT_REQUEST_MAX];
 	int status;
 
@@ -230,6 +267,10 @@ main(int argc, char **argv)
 	}
 	if (strcmp(argv[optind], "stream") == 0)
 		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, stream);
+	if (strcmp(argv[optind], "write") == 0)
+		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, write);
+	if (write->file != NULL || write->cid != NULL || write->last != NULL || write->format != NULL)
+		return client_log_error("-w, --cid, --last and --format are options of the command write only", NULL);
 	if (stream->fields != NULL || stream->directory != NULL || stream->rotate != NULL)
 		return client_log_error("--fields, --dir and --rotate are options of the command stream only", NULL);
 	if (!ctl_join_words(request, argv + optind, argc - optind, stream->json))

@@ -14,6 +14,8 @@ netobsctl_SOURCES = \
 	%D%/stream.h \
 	%D%/stream_files.c \
 	%D%/stream_files.h \
+	%D%/write.c \
+	%D%/write.h \
 	%D%/write_client.c \
 	%D%/write_client.h
 netobsctl_LDADD = libformulas.a libprobes.a $(ZSTD_LIBS)

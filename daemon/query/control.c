@@ -27,7 +27,7 @@ struct control {
 /* State of one request. */
 struct control_job {
 	struct control_reply reply;
-	char error[320]; /* why the request is rejected, "" if it is not */
+	char error[320];   /* why the request is rejected, "" if it is not */
 	struct feed *feed; /* until its client has left the server */
 };
 
@@ -63,6 +63,8 @@ control_check_permission(const struct control_request *request, char *error, siz
 		what = "switch debug messages";
 	else if (request->command == REQUEST_DEFINE || request->command == REQUEST_UNDEFINE)
 		what = "define formulas";
+	else if (request->command == REQUEST_WRITE)
+		what = "write captures, which contain the traffic of all users";
 	if (what != NULL)
 		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
 }
@@ -138,6 +140,9 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		control_handle_formula(&job->reply, job->error, sizeof job->error);
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_STREAM)
 		control_begin_feed(control, job);
+	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_WRITE)
+		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
+	job->reply.request.packet_filter = NULL;
 }
 
 static enum server_next
@@ -177,6 +182,7 @@ control_release_job(void *context, void *memory)
 
 	if (job->feed != NULL)
 		feeds_end(control->feeds, job->feed);
+	control_reply_end_frames(&job->reply);
 }
 
 static const char *

@@ -289,6 +289,8 @@ control_reply_write(struct control_reply *reply, struct text_buffer *text)
 		control_reply_write_formulas(reply, text);
 	else if (reply->request.command == REQUEST_SITES)
 		control_reply_write_sites(reply, text);
+	else if (reply->request.command == REQUEST_WRITE)
+		control_reply_write_frames(reply, text);
 	else
 		reply_write_single(reply, text);
 }

@@ -15,11 +15,13 @@
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
 
+struct frames_reply;
+
 struct control_reply {
 	struct query_context *query; /* borrowed */
 	struct control_request request;
-	unsigned worker;   /* connections: worker whose flow table is being read */
-	uint32_t position; /* position in that table; formulas: number of the next one */
+	unsigned worker;		    /* connections: worker whose flow table is being read */
+	uint32_t position;		    /* position in that table; formulas: number of the next one */
 	char formula[FORMULA_NAME_MAX + 1]; /* formulas: the one to describe, "" to list all */
 	bool begun;
 	bool done;
@@ -30,6 +32,8 @@ struct control_reply {
 	bool all_owners;      /* the client may see the processes of all users, otherwise only its own */
 	uint64_t asked_ns;    /* connection: when its owners were looked up (realtime), 0 not yet */
 	uint64_t deadline_ns; /* when to reply without them (monotonic) */
+
+	struct frames_reply *frames; /* REQUEST_WRITE */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last
@@ -45,11 +49,21 @@ void control_reply_write_formulas(struct control_reply *reply, struct text_buffe
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);
 void control_reply_write_sites(struct control_reply *reply, struct text_buffer *text);
 
+/* control_reply_frames.c: a capture from the flight recorder.  Begin it while the request is in memory; false with
+ * `error`. */
+bool control_reply_begin_frames(struct control_reply *reply, char *error, size_t size);
+void control_reply_write_frames(struct control_reply *reply, struct text_buffer *text);
+void control_reply_end_frames(struct control_reply *reply);
+
 /* control_reply_owner.c: the processes of the local ends of a flow, whose table belongs to reply->worker.  Call these
  * functions with the lock of that worker held. */
 
 /* Looks up both local ends; true when the owners are known as well as they will be. */
 bool reply_find_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow);
+
+/* The process of an end, -1 if it is unknown. */
+int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			unsigned endpoint);
 
 /* Appends the keys pid, comm, uid and owner, each with a comma in front. */
 void reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,

@@ -61,8 +61,8 @@ reply_is_owner_sought(const struct control_reply *reply, const struct flow *flow
 static bool
 reply_end_is_closed(const struct flow *flow, unsigned endpoint)
 {
-	return flow->kind == FLOW_TCP && (flow->tcp[endpoint].state == TCP_STATE_CLOSED ||
-					  flow->tcp[endpoint].state == TCP_STATE_TIME_WAIT);
+	return flow->kind == FLOW_TCP &&
+	       (flow->tcp[endpoint].state == TCP_STATE_CLOSED || flow->tcp[endpoint].state == TCP_STATE_TIME_WAIT);
 }
 
 /* Whether there is a reply of the kernel since the request that names the process, or the process will not be found. */
@@ -129,6 +129,15 @@ reply_read_owner(const struct control_reply *reply, const struct flow_table *tab
 	if ((owner->flags & OWNER_CLOSED) != 0)
 		return REPLY_OWNER_CLOSED;
 	return (owner->flags & OWNER_LISTENER) != 0 ? REPLY_OWNER_LISTENER : REPLY_OWNER_PROCESS;
+}
+
+int32_t
+reply_owner_pid(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		unsigned endpoint)
+{
+	struct owner owner;
+
+	return reply_read_owner(reply, table, flow, endpoint, &owner) < REPLY_OWNER_UNKNOWN ? owner.pid : -1;
 }
 
 void

@@ -26,7 +26,7 @@ static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_RELOAD] = "reload",	 [REQUEST_DEBUG] = "debug",
     [REQUEST_FORMULAS] = "formulas",	 [REQUEST_DEFINE] = "define",
     [REQUEST_UNDEFINE] = "undefine",	 [REQUEST_SITES] = "sites",
-    [REQUEST_STREAM] = "stream",
+    [REQUEST_STREAM] = "stream",	 [REQUEST_WRITE] = "write",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -276,13 +276,102 @@ control_parse_define(char *line, struct control_request *request)
 	return true;
 }
 
+/* Parses "500ms", "10s", "5m" or "2h". */
+static bool
+control_parse_time(const char *word, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+	size_t digits = strspn(word, "0123456789");
+	char number[16];
+	uint64_t value;
+
+	if (digits == 0 || digits > 9)
+		return false;
+	snprintf(number, sizeof number, "%.*s", (int)digits, word);
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strcmp(word + digits, units[i].unit) == 0 && control_parse_number(number, 999999, &value)) {
+			*ns = value * units[i].ns;
+			return value > 0;
+		}
+	return false;
+}
+
+/* Parses an option of "write". */
+static bool
+control_parse_write_option(struct control_request *request, const char *word, char *error, size_t size)
+{
+	const char *value = strchr(word, '=');
+	size_t length = value != NULL ? (size_t)(value++ - word) : 0;
+
+	if (length == 8 && strncmp(word, "--format", 8) == 0) {
+		request->format = capture_format_parse(value);
+		if (request->format != CAPTURE_FORMATS)
+			return true;
+		snprintf(error, size, "write: the format is pcapng, pcap or snoop");
+	} else if (length == 5 && strncmp(word, "--cid", 5) == 0) {
+		if (control_parse_number(value, UINT64_MAX, &request->cid) && request->cid > 0)
+			return true;
+		snprintf(error, size, "write: --cid: expected a connection id, as listed by \"connections\"");
+	} else if (length == 6 && strncmp(word, "--last", 6) == 0) {
+		if (control_parse_time(value, &request->last_ns))
+			return true;
+		snprintf(error, size, "write: --last: expected a time like 500ms, 10s, 5m or 2h");
+	} else {
+		snprintf(error, size,
+			 "write: unknown option \"%.40s\"; options are --format=, --cid= and --last=", word);
+	}
+	return false;
+}
+
+/* Parses options, and the filter behind them: the rest of the line. */
+static bool
+control_parse_write(char *rest, struct control_request *request, char *error, size_t size)
+{
+	static const char blanks[] = " \t\r";
+
+	request->command = REQUEST_WRITE;
+	for (rest += strspn(rest, blanks); rest[0] == '-' && rest[1] == '-'; rest += strspn(rest, blanks)) {
+		size_t length = strcspn(rest, blanks);
+		bool last = rest[length] == '\0';
+
+		rest[length] = '\0';
+		if (strcmp(rest, "--json") != 0 && !control_parse_write_option(request, rest, error, size))
+			return false;
+		rest += last ? length : length + 1;
+	}
+	if (request->cid != 0 && request->last_ns != 0) {
+		snprintf(error, size, "write: give either --cid or --last");
+		return false;
+	}
+	request->packet_filter = *rest != '\0' ? rest : NULL;
+	return true;
+}
+
+/* What follows the command "write", NULL if the line is another request. */
+static char *
+control_write_operands(char *line)
+{
+	static const char command[] = "write";
+
+	line += strspn(line, " \t");
+	if (strncmp(line, command, sizeof command - 1) != 0 || strchr(" \t\r", line[sizeof command - 1]) == NULL)
+		return NULL;
+	return line + sizeof command - 1;
+}
+
 bool
 control_request_parse(char *line, struct control_request *request, char *error, size_t size)
 {
-	char *words[WORDS_MAX + 1], hint[NEAREST_HINT_MAX];
+	char *words[WORDS_MAX + 1], hint[NEAREST_HINT_MAX], *operands;
 	unsigned count;
 
 	*request = (struct control_request){0};
+	operands = control_write_operands(line);
+	if (operands != NULL)
+		return control_parse_write(operands, request, error, size);
 	if (control_parse_define(line, request))
 		return true;
 	count = control_split_words(line, words, &request->json);
@@ -296,7 +385,7 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload, debug, formulas, define, undefine, sites and stream",
+			 "counters, reload, debug, formulas, define, undefine, sites, stream and write",
 			 control_command_hint(words[0], hint));
 		return false;
 	}

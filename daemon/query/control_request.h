@@ -5,6 +5,7 @@
  *   status
  *   connections --json state=established port 80
  *   stream --json --fields=cs_cid,tcps_srtt_us tcp-connect-*
+ *   write --format=snoop --last=10s tcp port 80
  *
  * Words are separated by blanks; `--json` anywhere selects JSON.
  */
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "recorder/format/capture_writer.h"
 
 enum control_command {
 	REQUEST_STATUS,
@@ -29,6 +32,7 @@ enum control_command {
 	REQUEST_UNDEFINE,
 	REQUEST_SITES,
 	REQUEST_STREAM,
+	REQUEST_WRITE,
 	REQUEST_COMMANDS
 };
 
@@ -45,7 +49,7 @@ struct control_filter {
 struct control_request {
 	enum control_command command;
 	bool json;
-	uint64_t cid;	/* REQUEST_CONNECTION */
+	uint64_t cid;	/* REQUEST_CONNECTION; REQUEST_WRITE: 0 for all connections */
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
@@ -55,6 +59,10 @@ struct control_request {
 	/* REQUEST_STREAM, in the line that was parsed: comma-separated names of probes and formulas, "" for the
 	 * default, and comma-separated fields, NULL for whole lines. */
 	const char *names, *fields;
+	/* REQUEST_WRITE: */
+	enum capture_format format;
+	uint64_t last_ns;	   /* only frames of this latest time; 0: all */
+	const char *packet_filter; /* in the line that was parsed; NULL: all packets */
 };
 
 const char *control_request_name(enum control_command command);

@@ -29,6 +29,7 @@ struct query_context {
 	 * if there is no such site. */
 	bool (*describe_site)(void *context, unsigned slot, const char **name, bool *traced);
 	void *context;
+	unsigned captures; /* replies to "write" in progress */
 };
 
 #endif

@@ -8,9 +8,12 @@ libdaemon_a_SOURCES += \
 	%D%/control_reply.h \
 	%D%/control_reply_flows.c \
 	%D%/control_reply_formulas.c \
+	%D%/control_reply_frames.c \
 	%D%/control_reply_owner.c \
 	%D%/control_request.c \
 	%D%/control_request.h \
+	%D%/frame_filter.c \
+	%D%/frame_filter.h \
 	%D%/metrics.c \
 	%D%/metrics.h \
 	%D%/metrics_page.c \

@@ -170,6 +170,16 @@ client_pause_reply(struct server_client *client)
 		client_close(client);
 }
 
+/* The server searches for the next part: the client is not too slow. */
+static void
+client_note_empty_part(struct server_client *client)
+{
+	if (client->text.used > 0 || client->next != SERVER_NEXT_PART)
+		return;
+	client->progress = clock_monotonic_ns();
+	watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
+}
+
 static void
 client_send_reply(void *context)
 {
@@ -181,6 +191,7 @@ client_send_reply(void *context)
 		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
 		client->part_sent = 0;
 		client->next = server->ops->write_reply(server->context, client->state, &client->text);
+		client_note_empty_part(client);
 	}
 	if (client->next == SERVER_NEXT_LEAVE) {
 		client_leave(client);

@@ -16,6 +16,7 @@ shell_tests += \
 	%D%/stream.sh \
 	%D%/terminal.sh \
 	%D%/totals.sh \
-	%D%/unit_file.sh
+	%D%/unit_file.sh \
+	%D%/write.sh
 
 %D%/speed.log: bench/gentrace

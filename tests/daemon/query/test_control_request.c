@@ -128,13 +128,40 @@ test_stream(void **state)
 		assert_false(parse(bad[i], &request, why));
 }
 
+static void
+test_write(void **state)
+{
+	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
+					  "write --last=0s", "write --last=10", "write --last=1000000s",
+					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp", "write --"};
+	struct control_request request;
+	char line[4097] = "  write --format=snoop --last=500ms  tcp port 80 and not host 192.0.2.1 or ip6[6:2] = 0x6";
+	char why[256];
+
+	(void)state;
+	assert_true(control_request_parse(line, &request, why, sizeof why));
+	assert_int_equal(request.command, REQUEST_WRITE);
+	assert_int_equal(request.format, CAPTURE_SNOOP);
+	assert_int_equal(request.last_ns, 500000000);
+	assert_string_equal(request.packet_filter, "tcp port 80 and not host 192.0.2.1 or ip6[6:2] = 0x6");
+	assert_true(parse("write", &request, why));
+	assert_int_equal(request.command, REQUEST_WRITE);
+	assert_null(request.packet_filter);
+	assert_true(parse("write --cid=42 --json", &request, why));
+	assert_int_equal(request.cid, 42);
+	assert_int_equal(request.format, CAPTURE_PCAPNG);
+	assert_null(request.packet_filter);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(parse(bad[i], &request, why));
+}
+
 /* Random bytes are accepted or rejected; sanitizers check the memory. */
 static void
 test_noise(void **state)
 {
 	static const char *const words[] = {
 	    "connections", "connection",  "--json", "state", "=",   "port", "host",		    "80",
-	    "stream", "--fields=",
+	    "stream", "--fields=", "write", "--cid=", "--last=", "--format=",
 	    " ",	   "established", "\t",     "proto", "tcp", "::",   "9999999999999999999999", "state-",
 	};
 	char line[4097], why[256];
@@ -183,7 +210,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter), cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_stream), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
+	    cmocka_unit_test(test_stream),
+	    cmocka_unit_test(test_write), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

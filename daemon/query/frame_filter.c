@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/query/frame_filter.h"
+
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most link types of the frames of a reply. */
+#define LINK_TYPES_MAX 16u
+
+#define SNAPLEN 262144
+
+struct frame_filter {
+	unsigned count;
+	struct {
+		int dlt;
+		struct bpf_program program;
+	} compiled[LINK_TYPES_MAX];
+	char text[FRAME_FILTER_TEXT_MAX + 1];
+};
+
+/* The words of the language, except "protochain", whose programs contain loops, and "gateway", which needs a name. */
+static const char *const filter_words[] = {
+    "aarp",
+    "addr1",
+    "addr2",
+    "addr3",
+    "addr4",
+    "address1",
+    "address2",
+    "address3",
+    "address4",
+    "ah",
+    "and",
+    "arp",
+    "atalk",
+    "atm",
+    "broadcast",
+    "byte",
+    "carp",
+    "clnp",
+    "csnp",
+    "decnet",
+    "dir",
+    "direction",
+    "dst",
+    "es-is",
+    "esis",
+    "esp",
+    "ether",
+    "fddi",
+    "geneve",
+    "greater",
+    "host",
+    "icmp",
+    "icmp-echo",
+    "icmp-echoreply",
+    "icmp-ireq",
+    "icmp-ireqreply",
+    "icmp-maskreply",
+    "icmp-maskreq",
+    "icmp-paramprob",
+    "icmp-redirect",
+    "icmp-routeradvert",
+    "icmp-routersolicit",
+    "icmp-sourcequench",
+    "icmp-timxceed",
+    "icmp-tstamp",
+    "icmp-tstampreply",
+    "icmp-unreach",
+    "icmp6",
+    "icmp6-destinationunreach",
+    "icmp6-echo",
+    "icmp6-echoreply",
+    "icmp6-neighboradvert",
+    "icmp6-neighborsolicit",
+    "icmp6-packettoobig",
+    "icmp6-parameterproblem",
+    "icmp6-redirect",
+    "icmp6-routeradvert",
+    "icmp6-routersolicit",
+    "icmp6-timeexceeded",
+    "icmp6code",
+    "icmp6type",
+    "icmpcode",
+    "icmptype",
+    "ifindex",
+    "igmp",
+    "igrp",
+    "iih",
+    "inbound",
+    "ip",
+    "ip6",
+    "ipx",
+    "is-is",
+    "isis",
+    "iso",
+    "l1",
+    "l2",
+    "lat",
+    "len",
+    "length",
+    "less",
+    "link",
+    "llc",
+    "lsp",
+    "mask",
+    "mopdl",
+    "moprc",
+    "mpls",
+    "multicast",
+    "net",
+    "netbeui",
+    "not",
+    "or",
+    "outbound",
+    "pim",
+    "port",
+    "portrange",
+    "ppp",
+    "pppoed",
+    "pppoes",
+    "proto",
+    "psnp",
+    "ra",
+    "rarp",
+    "sca",
+    "sctp",
+    "slip",
+    "snp",
+    "src",
+    "stp",
+    "subtype",
+    "ta",
+    "tcp",
+    "tcp-ack",
+    "tcp-cwr",
+    "tcp-ece",
+    "tcp-fin",
+    "tcp-push",
+    "tcp-rst",
+    "tcp-syn",
+    "tcp-urg",
+    "tcpflags",
+    "tr",
+    "type",
+    "udp",
+    "vlan",
+    "vrrp",
+    "wlan",
+};
+
+static int
+filter_compare_word(const void *word, const void *known)
+{
+	return strcmp(word, *(const char *const *)known);
+}
+
+/* Whether a word needs no look-up: a word of the language, a number, or an address of IPv4, IPv6 or Ethernet. */
+static bool
+filter_word_is_known(const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strspn(word, "0123456789.-") == length)
+		return true;
+	if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
+		return length > 2 && strspn(word + 2, "0123456789abcdefABCDEF") == length - 2;
+	if (strchr(word, ':') != NULL && strspn(word, "0123456789abcdefABCDEF:.") == length)
+		return true;
+	return bsearch(word, filter_words, sizeof filter_words / sizeof filter_words[0], sizeof filter_words[0],
+		       filter_compare_word) != NULL;
+}
+
+static bool
+filter_check_words(const char *text, char *error, size_t size)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+	char word[64];
+
+	if (strchr(text, '\\') != NULL) {
+		snprintf(error, size, "bad filter: give protocols by their numbers, without \\");
+		return false;
+	}
+	for (text += strcspn(text, letters); *text != '\0'; text += strcspn(text, letters)) {
+		size_t length = strspn(text, letters);
+
+		snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
+		if (length >= sizeof word || !filter_word_is_known(word)) {
+			snprintf(error, size,
+				 "bad filter: \"%.40s\" is not known: netobsd looks up no names; give hosts by their "
+				 "addresses, and ports by their numbers",
+				 word);
+			return false;
+		}
+		text += length;
+	}
+	return true;
+}
+
+struct frame_filter *
+frame_filter_new(const char *text, char *error, size_t size)
+{
+	struct frame_filter *filter;
+
+	if (strlen(text) > FRAME_FILTER_TEXT_MAX) {
+		snprintf(error, size, "the filter is longer than %u bytes", FRAME_FILTER_TEXT_MAX);
+		return NULL;
+	}
+	if (!filter_check_words(text, error, size))
+		return NULL;
+	filter = calloc(1, sizeof *filter);
+	if (filter == NULL)
+		snprintf(error, size, "netobsd is out of memory");
+	else
+		snprintf(filter->text, sizeof filter->text, "%s", text);
+	return filter;
+}
+
+void
+frame_filter_free(struct frame_filter *filter)
+{
+	if (filter == NULL)
+		return;
+	for (unsigned i = 0; i < filter->count; i++)
+		pcap_freecode(&filter->compiled[i].program);
+	free(filter);
+}
+
+bool
+frame_filter_add_link_type(struct frame_filter *filter, int dlt, char *error, size_t size)
+{
+	const char *name = pcap_datalink_val_to_name(dlt);
+	pcap_t *dead;
+	bool good;
+
+	for (unsigned i = 0; i < filter->count; i++)
+		if (filter->compiled[i].dlt == dlt)
+			return true;
+	if (filter->count == LINK_TYPES_MAX) {
+		snprintf(error, size, "frames of more than %u link types are not filtered", LINK_TYPES_MAX);
+		return false;
+	}
+	dead = pcap_open_dead(dlt, SNAPLEN);
+	if (dead == NULL) {
+		snprintf(error, size, "netobsd is out of memory");
+		return false;
+	}
+	/* Not optimized: the time stays proportional to the length of the text. */
+	good = pcap_compile(dead, &filter->compiled[filter->count].program, filter->text, 0, PCAP_NETMASK_UNKNOWN) == 0;
+	if (good)
+		filter->compiled[filter->count++].dlt = dlt;
+	else
+		snprintf(error, size, "bad filter for link type %s: %.200s; pcap-filter(7) describes filters",
+			 name != NULL ? name : "without a name", pcap_geterr(dead));
+	pcap_close(dead);
+	return good;
+}
+
+bool
+frame_filter_matches(const struct frame_filter *filter, int dlt, const uint8_t *data, uint32_t caplen, uint32_t len)
+{
+	const struct pcap_pkthdr header = {.caplen = caplen, .len = len};
+
+	for (unsigned i = 0; i < filter->count; i++)
+		if (filter->compiled[i].dlt == dlt)
+			return pcap_offline_filter(&filter->compiled[i].program, &header, data) != 0;
+	return false;
+}

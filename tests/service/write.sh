@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobsctl write: the frames of a connection are those that tcpdump captures beside netobsd, in all formats; filters,
+# several workers, a ring that wraps while it is read, many clients, files that are complete or absent, refusals.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have python3 ip tcpdump tshark setpriv || skip_all "python3, ip, tcpdump, tshark or setpriv is not installed"
+ctl=$tmp/netobsctl client=$top/tests/service/write_client.py
+space=netobs-write-$$ pid='' dumper='' small=$tmp/small
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+trap '[ -z "$pid$dumper" ] || kill -9 $pid $dumper 2>/dev/null; umount "$small" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run" "$small" "$tmp/files"
+cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99
+socket=$tmp/run/control
+
+ctl() {
+	"$ctl" -s "$socket" "$@"
+}
+
+# start ARGUMENT...: starts netobsd on lo and waits until it replies
+start() {
+	ip netns exec "$space" "$netobsd" -i lo --control "$socket" "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for ctl status || cat "$tmp/err" >&2
+}
+
+stop() {
+	kill -INT "$pid"
+	wait "$pid"
+	pid=
+}
+
+value() {
+	ctl counters | awk -v name="$1" '$1 == name { value = $2 } END { print value + 0 }'
+}
+
+in_space() {
+	ip netns exec "$space" "$@"
+}
+
+# fails TEXT ARGUMENT...: whether netobsctl write fails with the text, and leaves no file
+fails() {
+	fails_text=$1
+	shift
+	if ctl write -w "$tmp/files/failed" "$@" 2>"$tmp/failed.err"; then
+		return 1
+	fi
+	cat "$tmp/failed.err"
+	grep -q -e "$fails_text" "$tmp/failed.err" && [ -z "$(ls -A "$tmp/files")" ]
+}
+
+# cid_of PORT: of a connection from this port
+cid_of() {
+	ctl connections port "$1" | awk 'NR == 2 { print $1 }'
+}
+
+# same_frames FORMAT: whether the capture of connection $cid has exactly the frames with port 41002 that tcpdump captured
+same_frames() {
+	ctl write -w "$tmp/one.$1" --format "$1" --cid "$cid" 2>"$tmp/one.err" || return 1
+	tshark -r "$tmp/one.$1" -F nsecpcap -w "$tmp/one" 2>/dev/null
+	python3 "$client" same "$tmp/one" "$tmp/reference" 41002
+}
+
+# ------------------------------------------------------------------------------------------------------ one connection
+
+ip netns exec "$space" tcpdump --immediate-mode -s 4096 -B 32768 -U -n -i lo -w "$tmp/reference" tcp >"$tmp/dump.out" 2>&1 &
+dumper=$!
+wait_for test -s "$tmp/reference"
+start --flight-memory=4M
+in_space python3 "$client" traffic 7100 3 30000
+wait_for ctl connections port 41003 state=time-wait
+cid=$(cid_of 41002)
+check "pcapng: every frame of the connection, byte for byte, and no other" wait_for same_frames pcapng
+check "pcap: the same frames" same_frames pcap
+is "pcap: netobsctl prints that it holds no comments" "$(grep -c 'pcap holds no comments' "$tmp/one.err")" 1
+check "snoop: the same frames" same_frames snoop
+tshark -r "$tmp/one.pcapng" -Y frame.comment -T fields -e frame.comment >"$tmp/comments" 2>/dev/null
+check "the comments are the state changes" grep -q 'state-established -> state-fin-wait-1, cid' "$tmp/comments"
+is "all frames with comments are those of the handshake and of the end" "$(wc -l <"$tmp/comments")" 6
+is "no temporary file is left" "$(find "$tmp" -maxdepth 1 -name '.*part')" ""
+kill "$dumper"
+wait "$dumper" 2>/dev/null
+dumper=
+
+ctl write -w "$tmp/syn" --format pcap --last 1h 'tcp port 7100 and tcp[tcpflags] & (tcp-syn | tcp-ack) = tcp-syn' 2>"$tmp/syn.err"
+is "a filter selects frames" "$(python3 "$client" ordered "$tmp/syn")" 3
+check "the last line counts frames" grep -q '^netobsctl: 3 frames, .* 0 frames lost$' "$tmp/syn.err"
+ctl write -w - --format pcap --last 1h tcp >"$tmp/output" 2>/dev/null
+is "standard output" "$(python3 "$client" ordered "$tmp/output")" "$(tcpdump -r "$tmp/reference" 2>/dev/null | wc -l)"
+
+# --------------------------------------------------------------------------------------------------------- refusals
+
+check "an unknown connection" fails "no frame of connection 4711 is in the ring" --cid 4711
+check "a filter with an error" fails "bad filter for link type EN10MB: .*syntax error" port
+check "a filter with a name" fails '"localhost" is not known: netobsd looks up no names' host localhost
+check "a filter with a loop" fails '"protochain" is not known' ip6 protochain 6
+check "a format" fails "the format is pcapng, pcap or snoop" --format erf
+check "--cid and --last" fails "either --cid or --last" --cid 1 --last 1s
+ctl write -w "$tmp/absent/file" 2>"$tmp/absent.err"
+is "a directory that does not exist" "$?:$(grep -c "cannot create $tmp/absent/file: No such file" "$tmp/absent.err")" 1:1
+mount -t tmpfs -o size=16k none "$small" && {
+	ctl write -w "$small/file" 2>"$tmp/full.err"
+	is "a full disk" "$?:$(grep -c "cannot write $small/file: No space left" "$tmp/full.err"):$(ls -A "$small")" 1:1:
+}
+
+# ------------------------------------------------------------------------------------- many clients, a ring that wraps
+
+in_space python3 "$client" traffic 7100 40 300000
+readers=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	ctl write -w "$tmp/many.$i" 2>"$tmp/many.$i.err" &
+	readers="$readers $!"
+done
+done_count=0
+for reader in $readers; do
+	wait "$reader" && done_count=$((done_count + 1))
+done
+is "of 20 clients each has a complete file or a refusal" \
+	"$(find "$tmp" -maxdepth 1 -name 'many.*[0-9]' | wc -l):$(grep -L 'captures are being written already' "$tmp"/many.*.err | wc -l)" \
+	"$done_count:$done_count"
+is "no frame is dropped meanwhile" "$(value capture.dropped)" 0
+
+in_space python3 "$client" wrap "$socket" "$tmp/wrapped" >"$tmp/wrap.out"
+is "the ring wraps while a client reads: it has the frames that netobsd counts" \
+	"$(cat "$tmp/wrap.out")" "$(tshark -r "$tmp/wrapped" 2>/dev/null | wc -l) lost"
+check "the end of the capture says what is missing" grep -aq 'frames were overwritten while the capture was read' "$tmp/wrapped"
+
+# ----------------------------------------------------------------------------------------------------- killed programs
+
+# whole FILE: whether the file is absent or complete
+whole() {
+	[ ! -e "$1" ] || tshark -r "$1" >/dev/null 2>"$tmp/whole.err"
+}
+
+broken=0
+for delay in 0.001 0.002 0.003 0.005 0.008 0.01 0.013 0.02 0.03 0.05; do
+	timeout -s KILL "$delay" "$ctl" -s "$socket" write -w "$tmp/files/killed" 2>/dev/null
+	whole "$tmp/files/killed" || broken=$((broken + 1))
+	rm -f "$tmp/files/killed"
+done
+is "a killed netobsctl leaves no file that is not complete" "$broken" 0
+ctl write -w "$tmp/files/killed" 2>/dev/null
+is "the next run leaves its file only" "$(ls -A "$tmp/files")" killed
+rm -f "$tmp/files/killed"
+stop
+
+broken=0
+for delay in 0 0.01 0.03; do
+	start --flight-memory=64M
+	in_space python3 "$client" traffic 7100 20 300000
+	ctl write -w "$tmp/files/killed" 2>/dev/null &
+	reader=$!
+	sleep "$delay"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+	if wait "$reader"; then
+		tshark -r "$tmp/files/killed" >/dev/null 2>&1 || broken=$((broken + 1))
+	else
+		[ ! -e "$tmp/files/killed" ] || broken=$((broken + 1))
+	fi
+	rm -f "$tmp/files/killed"
+done
+is "a killed netobsd leaves a complete file or none" "$broken:$(ls -A "$tmp/files")" 0:
+
+# ------------------------------------------------------------------------------------- several workers, permissions
+
+start --flight-memory=8M --workers 2 --control-mode 0666
+in_space python3 "$client" traffic 7100 10 30000
+wait_for ctl connections port 41010 state=time-wait
+ctl write -w "$tmp/workers" --format pcap tcp 2>/dev/null
+is "frames of several workers are in the order of time" "$(python3 "$client" ordered "$tmp/workers")" \
+	"$(ctl write -w - tcp 2>/dev/null | tshark -r - 2>/dev/null | wc -l)"
+is "all connections of several workers are there" \
+	"$(tshark -r "$tmp/workers" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' 2>/dev/null | wc -l)" 10
+setpriv --reuid=12345 --regid=12345 --clear-groups "$ctl" -s "$socket" write -w - >"$tmp/other" 2>"$tmp/other.err"
+is "another user may not write captures" "$?:$(wc -c <"$tmp/other"):$(cat "$tmp/other.err")" \
+	"1:0:netobsctl: only root and the user that netobsd runs as may write captures, which contain the traffic of all users"
+stop
+
+start
+check "without a flight recorder the error names the option" fails "start netobsd with --flight-memory=SIZE"
+stop
+
+tap_done

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Helper of write.sh: traffic on 127.0.0.1, captures as lists of frames, and a slow reader of the control socket.
+
+  write_client.py traffic PORT COUNT BYTES   COUNT connections from the ports 41001, 41002, ... to PORT
+  write_client.py same CAPTURE CAPTURE PORT  whether the frames of the first capture are those with PORT of the second
+  write_client.py wrap SOCKET FILE           reads a capture slowly while the ring wraps; prints what netobsd counts
+  write_client.py ordered CAPTURE            prints the number of frames, if their times do not decrease
+"""
+import json
+import socket
+import struct
+import sys
+
+
+def connect(port, source, size):
+    listener = socket.create_server(("127.0.0.1", port))
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    client.bind(("127.0.0.1", source))
+    client.connect(("127.0.0.1", port))
+    server, _ = listener.accept()
+    while size > 0:
+        part = min(size, 3000)
+        client.sendall(b"x" * part)
+        got = 0
+        while got < part:
+            got += len(server.recv(65536))
+        size -= part
+    client.close()
+    server.close()
+    listener.close()
+
+
+def frames(path):
+    """Times in ns and bytes of the frames of a classic capture."""
+    with open(path, "rb") as file:
+        data = file.read()
+    unit = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}[struct.unpack("=I", data[:4])[0]]
+    at = 24
+    while at + 16 <= len(data):
+        seconds, part, caplen, _ = struct.unpack("=IIII", data[at:at + 16])
+        yield seconds * 10**9 + part * unit, data[at + 16:at + 16 + caplen]
+        at += 16 + caplen
+
+
+def has_port(frame, port):
+    return frame[12:14] == b"\x08\x00" and port in struct.unpack("!HH", frame[34:38])
+
+
+def same(written, reference, port):
+    got = [frame for _, frame in frames(written)]
+    wanted = [frame for _, frame in frames(reference) if has_port(frame, port)]
+    print(len(got), "frames of", len(wanted))
+    return got == wanted and len(got) > 0
+
+
+def wrap(path, output):
+    control = socket.socket(socket.AF_UNIX)
+    control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    control.connect(path)
+    control.sendall(b"write\n")
+    reply = control.makefile("rb", buffering=0)
+    received = bytearray(reply.read(8192))
+    for number in range(40):
+        connect(7200, 42001 + number, 300000)
+        received += reply.read(4096)
+    while part := reply.read(65536):
+        received += part
+    assert received.startswith(b"ok\n"), received[:100]
+    at, capture = 3, b""
+    while length := struct.unpack("!I", received[at:at + 4])[0]:
+        assert length <= 65536, received[at + 4:]
+        capture += received[at + 4:at + 4 + length]
+        at += 4 + length
+    counts = json.loads(received[at + 4:])
+    assert counts["bytes"] == len(capture)
+    with open(output, "wb") as file:
+        file.write(capture)
+    print(counts["frames"], "lost" if counts["lost"] > 0 else "complete")
+
+
+def main():
+    command, arguments = sys.argv[1], sys.argv[2:]
+    if command == "traffic":
+        for number in range(int(arguments[1])):
+            connect(int(arguments[0]), 41001 + number, int(arguments[2]))
+    elif command == "same":
+        sys.exit(0 if same(arguments[0], arguments[1], int(arguments[2])) else 1)
+    elif command == "wrap":
+        wrap(*arguments)
+    else:
+        times = [time for time, _ in frames(arguments[0])]
+        assert times == sorted(times)
+        print(len(times))
+
+
+main()
