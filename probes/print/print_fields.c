@@ -49,9 +49,9 @@ argument_has_name(const struct argument_info *argument, const char *word, size_t
 	       (length == type || (length == type + 2 && strncmp(word + type, "_t", 2) == 0));
 }
 
-/* Finds the field of a word in a probe; false if the probe does not have it. */
+/* Finds a field in a probe; false if the probe does not have it. */
 static bool
-column_find_place(const struct probe_info *probe, const char *word, struct column_place *place)
+column_find_field(const struct probe_info *probe, const char *word, struct column_place *place)
 {
 	const char *dot = strchr(word, '.');
 
@@ -71,6 +71,29 @@ column_find_place(const struct probe_info *probe, const char *word, struct colum
 		return true;
 	}
 	return false;
+}
+
+/* Words for what probes have in different structs: the first of these fields that a probe has. */
+static const struct {
+	const char *word, *fields[3];
+} column_common[] = {
+    {"cid", {"cs_cid", "ci_cid", "cr_client_cid"}},
+    {"ts", {"cs_ts", "ci_ts", "cr_end"}},
+};
+
+/* Finds the field of a word in a probe; false if the probe does not have it. */
+static bool
+column_find_place(const struct probe_info *probe, const char *word, struct column_place *place)
+{
+	for (size_t i = 0; i < sizeof column_common / sizeof column_common[0]; i++) {
+		if (strcmp(word, column_common[i].word) != 0)
+			continue;
+		for (size_t j = 0; j < sizeof column_common[i].fields / sizeof column_common[i].fields[0]; j++)
+			if (column_find_field(probe, column_common[i].fields[j], place))
+				return true;
+		return false;
+	}
+	return column_find_field(probe, word, place);
 }
 
 static bool

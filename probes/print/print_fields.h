@@ -19,6 +19,8 @@ struct print_fields;
  *   tcp.tcp_sport  that of the argument with this name in netobs.d, or of this type: tcpinfo, tcpinfo_t
  *   probe          the name of the probe or formula
  *   of             the name of the probe, also for a formula
+ *   cid            the connection id: cs_cid, ci_cid or cr_client_cid, whichever the probe has
+ *   ts             the time of the connection's event: cs_ts, ci_ts or cr_end
  * NULL with `error` if a word is no field of any of the probes, if it is given twice, if the line could be longer than
  * PRINT_LINE_MAX, or if out of memory. */
 struct print_fields *print_fields_new(const char *list, const bool selected[PROBE_COUNT], char *error, size_t size);

@@ -80,6 +80,36 @@ test_names(void **state)
 	assert_string_equal(print_line("of,probe", PRINT_TEXT, "slow", PROBE_TCP_SEND), "tcp-send\tslow");
 }
 
+/* Each of the three structs that have a connection id and a time. */
+static void
+test_connection(void **state)
+{
+	struct print_fields *fields = compile("cid,ts", "tcp-send,arp-send");
+	const void *args[6] = {NULL};
+	char *end;
+
+	(void)state;
+	samples.csinfo.cs_ts = 1000;
+	samples.conninfo.ci_cid = 8;
+	samples.conninfo.ci_ts = 2000;
+	samples.connrec.cr_client_cid = 9;
+	samples.connrec.cr_end = 3000;
+	assert_string_equal(print_line("cid,ts", PRINT_TEXT, NULL, PROBE_TCP_CONNECT_REFUSED), "7\t1000");
+	assert_string_equal(print_line("probe,cid,ts", PRINT_JSON, "slow", PROBE_ISCSI_NOP_SEND),
+			    "{\"probe\":\"slow\",\"cid\":8,\"ts\":2000}");
+	assert_string_equal(print_line("ts,cid", PRINT_TEXT, NULL, PROBE_CONNECTION_END), "3000\t9");
+	assert_string_equal(print_line("cid,ts", PRINT_TEXT, NULL, PROBE_ARP_SEND), "-\t-");
+	assert_non_null(fields);
+	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
+	args[1] = NULL;
+	end = print_fields_line(fields, PRINT_TEXT, NULL, PROBE_TCP_SEND, args, line);
+	*end = '\0';
+	assert_string_equal(line, "-\t-\n");
+	print_fields_free(fields);
+	assert_null(compile("cid", "arp-*,gld-*"));
+	assert_string_equal(error, "the probes have no field \"cid\"");
+}
+
 /* A 64-bit identity is text, as in whole lines. */
 static void
 test_identity(void **state)
@@ -196,9 +226,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_order),    cmocka_unit_test(test_names),	cmocka_unit_test(test_identity),
-	    cmocka_unit_test(test_prefixes), cmocka_unit_test(test_absent),	cmocka_unit_test(test_hostile),
-	    cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_fields),
+	    cmocka_unit_test(test_order),      cmocka_unit_test(test_names),    cmocka_unit_test(test_identity),
+	    cmocka_unit_test(test_connection), cmocka_unit_test(test_prefixes), cmocka_unit_test(test_absent),
+	    cmocka_unit_test(test_hostile),    cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_fields),
 	};
 
 	return cmocka_run_group_tests_name("print_fields", tests, set_up, NULL);
