@@ -8,6 +8,7 @@
 
 #include "probes/nearest.h"
 #include "tools/control_client.h"
+#include "tools/record.h"
 #include "tools/site_names.h"
 #include "tools/stream.h"
 #include "tools/write.h"
@@ -40,17 +41,25 @@ ctl_print_help(FILE *to)
 	      "  stream [NAME]...        firings of these probes and formulas, one per line\n"
 	      "                          (connection-end)\n"
 	      "  write -w FILE [FILTER]  frames of the flight recorder; FILTER: pcap-filter(7)\n"
+	      "  record --on NAME,... -d DIRECTORY\n"
+	      "                          a capture file of each connection for which one of\n"
+	      "                          these probes and formulas fires\n"
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
-	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory\n"
+	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
+	      "                          record (-d): the directory of its files\n"
 	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the\n"
 	      "                          default), or after 1h\n"
 	      "  -w FILE                 write: this file, - for standard output\n"
 	      "      --cid CID           write: only frames of this connection\n"
 	      "      --last TIME         write: only frames of the last 500ms, 10s, 5m or 2h\n"
-	      "      --format FORMAT     write: pcapng (the default), pcap or snoop\n"
+	      "      --format FORMAT     write, record: pcapng (the default), pcap or snoop\n"
+	      "      --after TIME        record: packets up to 1s (the default) after a firing\n"
+	      "      --max-files NUMBER  record: most files in the directory (100)\n"
+	      "      --max-size SIZE     record: most bytes of all these files (1G)\n"
+	      "      --max-rate RATE     record: most files in a time (10/s)\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
@@ -131,25 +140,54 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 /* Options without a letter. */
 enum {
 	OPTION_FIELDS = 256,
-	OPTION_DIR,
 	OPTION_ROTATE,
 	OPTION_CID,
 	OPTION_LAST,
 	OPTION_FORMAT,
+	OPTION_ON,
+	OPTION_AFTER,
+	OPTION_MAX_FILES,
+	OPTION_MAX_SIZE,
+	OPTION_MAX_RATE,
 };
 
 static const struct option ctl_options[] = {
     {.name = "socket", .has_arg = required_argument, .val = 's'},
     {.name = "json", .val = 'j'},
     {.name = "fields", .has_arg = required_argument, .val = OPTION_FIELDS},
-    {.name = "dir", .has_arg = required_argument, .val = OPTION_DIR},
+    {.name = "dir", .has_arg = required_argument, .val = 'd'},
     {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
     {.name = "cid", .has_arg = required_argument, .val = OPTION_CID},
     {.name = "last", .has_arg = required_argument, .val = OPTION_LAST},
     {.name = "format", .has_arg = required_argument, .val = OPTION_FORMAT},
+    {.name = "on", .has_arg = required_argument, .val = OPTION_ON},
+    {.name = "after", .has_arg = required_argument, .val = OPTION_AFTER},
+    {.name = "max-files", .has_arg = required_argument, .val = OPTION_MAX_FILES},
+    {.name = "max-size", .has_arg = required_argument, .val = OPTION_MAX_SIZE},
+    {.name = "max-rate", .has_arg = required_argument, .val = OPTION_MAX_RATE},
     {.name = "help", .val = 'h'},
     {.name = "version", .val = 'V'},
     {.name = NULL},
+};
+
+/* Messages for options without their value. */
+static const struct {
+	int option;
+	const char *message;
+} ctl_values[] = {
+    {'s', "--socket needs a value: SOCKET"},
+    {'d', "--dir needs a value: DIRECTORY"},
+    {OPTION_FIELDS, "--fields needs a value: FIELD,..."},
+    {OPTION_ROTATE, "--rotate needs a value: SIZE or TIME"},
+    {'w', "-w needs a value: FILE"},
+    {OPTION_CID, "--cid needs a value: CID"},
+    {OPTION_LAST, "--last needs a value: TIME"},
+    {OPTION_ON, "--on needs a value: NAME,..."},
+    {OPTION_FORMAT, "--format needs a value: pcapng, pcap or snoop"},
+    {OPTION_AFTER, "--after needs a value: TIME"},
+    {OPTION_MAX_FILES, "--max-files needs a value: NUMBER"},
+    {OPTION_MAX_SIZE, "--max-size needs a value: SIZE"},
+    {OPTION_MAX_RATE, "--max-rate needs a value: NUMBER/s, /m or /h"},
 };
 
 /* Reports what '?' or ':' from getopt_long() means. */
@@ -159,16 +197,12 @@ ctl_log_wrong_option(int option, const char *word)
 	char hint[NEAREST_HINT_MAX];
 	struct nearest nearest;
 
-	if (option == ':')
-		return client_log_error(optopt == OPTION_FIELDS	  ? "--fields needs a value: FIELD,..."
-					: optopt == OPTION_DIR	  ? "--dir needs a value: DIRECTORY"
-					: optopt == OPTION_ROTATE ? "--rotate needs a value: SIZE or TIME"
-					: optopt == OPTION_CID	  ? "--cid needs a value: CID"
-					: optopt == OPTION_LAST	  ? "--last needs a value: TIME"
-					: optopt == OPTION_FORMAT ? "--format needs a value: pcapng, pcap or snoop"
-					: optopt == 'w'		  ? "-w needs a value: FILE"
-								  : "--socket needs a value: SOCKET",
-					NULL);
+	if (option == ':') {
+		for (size_t i = 0; i < sizeof ctl_values / sizeof ctl_values[0]; i++)
+			if (ctl_values[i].option == optopt)
+				fprintf(stderr, "netobsctl: %s\n", ctl_values[i].message);
+		return EXIT_FAILURE;
+	}
 	if (optopt > 0 && strchr("jhV", optopt) != NULL) {
 		fprintf(stderr, "netobsctl: %.*s takes no value\n", (int)strcspn(word, "="), word);
 		return EXIT_FAILURE;
@@ -188,33 +222,39 @@ ctl_log_wrong_option(int option, const char *word)
 struct ctl_arguments {
 	const char *path;
 	struct stream_options stream;
-	struct write_options write;
+	struct write_options write; /* its format is also that of `record` */
+	struct record_options record;
 };
 
-/* Where the value of an option is stored, NULL if it has none. */
-static const char **
-ctl_option_value(struct ctl_arguments *arguments, int option)
+/* Stores the value of an option.  False if it has none. */
+static bool
+ctl_set_value(struct ctl_arguments *arguments, int option)
 {
-	switch (option) {
-	case 's':
-		return &arguments->path;
-	case 'w':
-		return &arguments->write.file;
-	case OPTION_FIELDS:
-		return &arguments->stream.fields;
-	case OPTION_DIR:
-		return &arguments->stream.directory;
-	case OPTION_ROTATE:
-		return &arguments->stream.rotate;
-	case OPTION_CID:
-		return &arguments->write.cid;
-	case OPTION_LAST:
-		return &arguments->write.last;
-	case OPTION_FORMAT:
-		return &arguments->write.format;
-	default:
-		return NULL;
-	}
+	const struct {
+		int option;
+		const char **value;
+	} values[] = {
+	    {'s', &arguments->path},
+	    {'d', &arguments->stream.directory},
+	    {OPTION_FIELDS, &arguments->stream.fields},
+	    {OPTION_ROTATE, &arguments->stream.rotate},
+	    {'w', &arguments->write.file},
+	    {OPTION_CID, &arguments->write.cid},
+	    {OPTION_LAST, &arguments->write.last},
+	    {OPTION_FORMAT, &arguments->write.format},
+	    {OPTION_ON, &arguments->record.on},
+	    {OPTION_AFTER, &arguments->record.after},
+	    {OPTION_MAX_FILES, &arguments->record.max_files},
+	    {OPTION_MAX_SIZE, &arguments->record.max_size},
+	    {OPTION_MAX_RATE, &arguments->record.max_rate},
+	};
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		if (values[i].option == option) {
+			*values[i].value = optarg;
+			return true;
+		}
+	return false;
 }
 
 /* Parses the options.  False with the exit status, if they end the program. */
@@ -224,23 +264,20 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	int option;
 
 	opterr = 0; /* netobsctl prints its own messages */
-	while ((option = getopt_long(argc, argv, ":s:w:jhV", ctl_options, NULL)) != -1) {
-		const char **value = ctl_option_value(arguments, option);
-
-		*status = EXIT_SUCCESS;
-		if (value != NULL) {
-			*value = optarg;
+	while ((option = getopt_long(argc, argv, ":s:d:w:jhV", ctl_options, NULL)) != -1) {
+		if (ctl_set_value(arguments, option))
 			continue;
-		}
 		switch (option) {
 		case 'j':
 			arguments->stream.json = true;
-			continue;
+			break;
 		case 'h':
 			ctl_print_help(stdout);
+			*status = EXIT_SUCCESS;
 			return false;
 		case 'V':
 			puts("netobsctl " PACKAGE_VERSION);
+			*status = EXIT_SUCCESS;
 			return false;
 		default:
 			*status = ctl_log_wrong_option(option, argv[optind - 1]);
@@ -250,12 +287,49 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	return true;
 }
 
+/* Options of some commands are mistakes in the others. */
+static bool
+ctl_check_options(const struct ctl_arguments *arguments, const char *command)
+{
+	const struct stream_options *stream = &arguments->stream;
+	const struct write_options *write = &arguments->write;
+	const struct record_options *record = &arguments->record;
+	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
+	bool records = strcmp(command, "record") == 0;
+	const char *mistake = NULL;
+
+	if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
+			 record->max_size != NULL || record->max_rate != NULL))
+		mistake = "--on, --after and --max-... are options of the command record only";
+	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
+		mistake = "-w, --cid and --last are options of the command write only";
+	else if (!writes && !records && write->format != NULL)
+		mistake = "--format is an option of the commands write and record only";
+	else if (!streams && (stream->fields != NULL || stream->rotate != NULL))
+		mistake = "--fields and --rotate are options of the command stream only";
+	else if (!streams && !records && stream->directory != NULL)
+		mistake = "--dir is an option of the commands stream and record only";
+	if (mistake != NULL)
+		client_log_error(mistake, NULL);
+	return mistake == NULL;
+}
+
+static int
+ctl_record(const struct ctl_arguments *arguments, char *const *words)
+{
+	struct record_options options = arguments->record;
+
+	if (words[0] != NULL)
+		return client_log_error(words[0], "record takes no operand: --on has the names of probes and formulas");
+	options.directory = arguments->stream.directory;
+	options.format = arguments->write.format;
+	return record_run(arguments->path, &options);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct ctl_arguments arguments = {.path = DEFAULT_SOCKET};
-	const struct stream_options *stream = &arguments.stream;
-	const struct write_options *write = &arguments.write;
 	char request[CLIENT_REQUEST_MAX];
 	int status;
 
@@ -265,15 +339,15 @@ main(int argc, char **argv)
 		ctl_print_help(stderr);
 		return EXIT_FAILURE;
 	}
+	if (!ctl_check_options(&arguments, argv[optind]))
+		return EXIT_FAILURE;
 	if (strcmp(argv[optind], "stream") == 0)
-		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, stream);
+		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.stream);
 	if (strcmp(argv[optind], "write") == 0)
-		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, write);
-	if (write->file != NULL || write->cid != NULL || write->last != NULL || write->format != NULL)
-		return client_log_error("-w, --cid, --last and --format are options of the command write only", NULL);
-	if (stream->fields != NULL || stream->directory != NULL || stream->rotate != NULL)
-		return client_log_error("--fields, --dir and --rotate are options of the command stream only", NULL);
-	if (!ctl_join_words(request, argv + optind, argc - optind, stream->json))
+		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.write);
+	if (strcmp(argv[optind], "record") == 0)
+		return ctl_record(&arguments, argv + optind + 1);
+	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))
 		return client_log_error("the command is too long or contains a line break", NULL);
-	return ctl_run(arguments.path, request, argv + optind, stream->json);
+	return ctl_run(arguments.path, request, argv + optind, arguments.stream.json);
 }

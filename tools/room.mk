@@ -8,6 +8,16 @@ netobsctl_SOURCES = \
 	%D%/control_client.c \
 	%D%/control_client.h \
 	%D%/netobsctl.c \
+	%D%/record.c \
+	%D%/record.h \
+	%D%/record_directory.c \
+	%D%/record_directory.h \
+	%D%/record_queue.c \
+	%D%/record_queue.h \
+	%D%/record_settings.c \
+	%D%/record_settings.h \
+	%D%/record_writer.c \
+	%D%/record_writer.h \
 	%D%/site_names.c \
 	%D%/site_names.h \
 	%D%/stream.c \

@@ -188,6 +188,7 @@ write_client_run(const struct write_request *request, struct written_capture *wr
 	if (transfer.fd < 0)
 		return false;
 	done = write_transfer_run(&transfer, request->path, written);
+	written->bytes = transfer.bytes;
 	close(transfer.fd);
 	return done;
 }

@@ -23,7 +23,8 @@ struct written_capture {
 	bool cut;	     /* frames of the connection were overwritten before */
 };
 
-/* False with `error`; then there is no file. */
+/* False with `error`; then there is no file, and `written->bytes` is what was received: more than `most_bytes` if
+ * the capture is larger. */
 bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
 
 #endif

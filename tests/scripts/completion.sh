@@ -91,7 +91,7 @@ fi
 is "netobsctl: a command" "$(ctl conn)" "connections connection"
 "$build/netobsctl" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | sort >"$tmp/commands"
 is "netobsctl: every command" "$(ctl '' | tr ' ' '\n' | grep -v '^-' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/commands")"
-"$build/netobsctl" --help | grep -o -- '--[a-z][a-z]*' | sort -u | grep -v -- '--control' >"$tmp/options"
+"$build/netobsctl" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -v -- '--control' >"$tmp/options"
 is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/options")"
 is "netobsctl: a command behind options" "$(ctl -s socket stat)" "status"
 is "netobsctl: a socket behind an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
@@ -116,6 +116,9 @@ formulas() {
 }
 is "netobsctl: formulas to remove" "$(formulas -s /s undefine '')" "slow-handshake web-reset --socket --json --help --version"
 is "netobsctl: a formula to describe" "$(formulas --socket = /s formulas w)" "web-reset"
+is "netobsctl: a formula to record" "$(formulas -s /s record --on sl)" "slow-handshake"
+is "netobsctl: options of a command" "$(formulas record --max-)" "--max-files --max-size --max-rate"
+is "netobsctl: a format" "$(ctl record --format = pcapn)" "pcapng"
 is "netobsctl: no formulas without netobsd" "$(formulas -s /other undefine w)" ""
 is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
 

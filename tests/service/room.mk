@@ -10,6 +10,7 @@ shell_tests += \
 	%D%/formula_storm.sh \
 	%D%/formulas.sh \
 	%D%/metrics.sh \
+	%D%/record.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
 	%D%/speed.sh \

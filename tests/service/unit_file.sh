@@ -34,6 +34,28 @@ has_setting MemoryDenyWriteExecute=yes
 has_setting LimitCORE=0
 has_setting "SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 
+# ------------------------------------------------------------------------------------------------------ the recorder
+
+recorder=$build/conf/netobs-record@.service
+# 10 is an exposure of 1.0.
+if systemd-analyze security --offline=true --threshold=10 --no-pager "$recorder" >"$tmp/exposure" 2>&1; then
+	ok "the recorder: exposure: $(sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p' "$tmp/exposure"), limit 1.0"
+else
+	not_ok "the recorder: exposure, limit 1.0" "$tmp/exposure"
+fi
+sed -e '/^Documentation=/d' -e 's|^\(Exec[A-Za-z]*\)=[^ ]*/netobsctl|\1=/bin/true|' "$recorder" >"$tmp/netobs-record@.service"
+ln -s "netobs-record@.service" "$tmp/netobs-record@slow-handshake.service"
+SYSTEMD_UNIT_PATH=$tmp: systemd-analyze verify --recursive-errors=no "$tmp/netobs-record@slow-handshake.service" >"$tmp/out" 2>&1
+is "the recorder: systemd reads the unit without a warning" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
+for setting in User=netobs CapabilityBoundingSet= RestrictAddressFamilies=AF_UNIX PrivateNetwork=yes ProtectSystem=strict \
+	StateDirectory=netobs/record/%i BindsTo=netobs.service After=netobs.service Restart=always KillMode=mixed; do
+	check "the recorder has $setting" grep -qx "$setting" "$recorder"
+done
+is "the recorder can write no other directory" "$(grep -cE '^(ReadWrite|Runtime|Cache|Logs|Configuration|Ambient)' "$recorder")" 0
+# shellcheck disable=SC2016 # systemd expands the variable
+is "the recorder: its command" "$(sed -n 's|^ExecStart=/[^ ]*/||p' "$recorder")" \
+	'netobsctl record --on %i -d /var/lib/netobs/record/%i $RECORD_OPTIONS'
+
 # ----------------------------------------------------------------------------------------------------------- reload
 
 # reload LINE...: the commands of ExecReload with a configuration of these lines, one after the other until one fails, for

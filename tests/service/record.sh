@@ -1,0 +1,437 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobsctl record against a control socket of the test: names of files, merged triggers, limits of number, bytes, rate and
+# queue, files that are complete or absent, full disks, servers that end, break off or are not netobsd.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+ctl=$build/netobsctl
+[ -x "$ctl" ] || skip_all "netobsctl is not built"
+have python3 || skip_all "no python3"
+server='' recorder='' small=$tmp/small
+trap '[ -z "$server$recorder" ] || kill -9 $server $recorder 2>/dev/null; umount "$small" 2>/dev/null; rm -rf "$tmp"' EXIT
+mkdir "$small"
+socket=$tmp/control log=$tmp/log statistics=$tmp/statistics
+
+# serve: starts the server; its commands are the lines written to descriptor 3
+serve() {
+	rm -f "$socket" "$tmp/commands"
+	mkfifo "$tmp/commands"
+	: >"$log"
+	sent=0
+	python3 "$top/tests/service/record_server.py" "$socket" "$tmp/commands" "$log" 2>"$tmp/server.err" &
+	server=$!
+	exec 3>"$tmp/commands"
+	wait_while "$server" test -S "$socket" || cat "$tmp/server.err" >&2
+}
+
+# all_sent: whether the server has carried out all commands
+all_sent() {
+	[ "$(grep -c '^done$' "$log")" -ge "$sent" ]
+}
+
+# send COMMAND...: of the server; returns when it has carried them out
+send() {
+	for send_command; do
+		printf '%s\n' "$send_command" >&3
+		sent=$((sent + 1))
+	done
+	wait_while "$server" all_sent || cat "$tmp/server.err" >&2
+}
+
+# record DIRECTORY ARGUMENT...: starts netobsctl record, which reads the feed when this returns
+under=
+record() {
+	record_directory=$1
+	shift
+	# shellcheck disable=SC2086 # words of a command
+	$under "$ctl" -s "$socket" record --on tcp-connect-refused,slow -d "$record_directory" "$@" >"$tmp/out" 2>"$tmp/err" 3>&- &
+	recorder=$!
+	send wait
+}
+
+# begin ARGUMENT...: a server, an empty directory $tmp/files, and a recorder
+begin() {
+	rm -rf "$tmp/files"
+	mkdir "$tmp/files"
+	serve
+	record "$tmp/files" "$@"
+}
+
+# finish: ends the server
+finish() {
+	exec 3>&-
+	kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+	server=
+}
+
+# stop: ends the recorder, its exit status in $status, and the server
+stop() {
+	kill "$recorder"
+	wait "$recorder"
+	status=$?
+	recorder=
+	finish
+}
+
+# files: names of all files, also of hidden ones
+files() {
+	find "${1:-$tmp/files}" -type f -printf '%P\n' | sort
+}
+
+has_files() {
+	[ "$(files | wc -l)" -eq "$1" ]
+}
+
+# count WORDS: the number before these words in the last statistics
+count() {
+	sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" "$tmp/err" | tail -n 1
+}
+
+# counted WORDS NUMBER: makes the recorder print its statistics; whether the number is so large
+counted() {
+	counted_lines=$(grep -c 'triggers:' "$tmp/err")
+	kill -USR1 "$recorder" && wait_for more_printed "$counted_lines" && [ "$(count "$1")" -ge "$2" ]
+}
+
+more_printed() {
+	[ "$(grep -c 'triggers:' "$tmp/err")" -gt "$1" ]
+}
+
+# balanced: whether each trigger of the last statistics is in one of the other counts
+balanced() {
+	grep 'triggers:' "$tmp/err" | tail -n 1 | sed 's|/[^ ]*||g' >"$statistics"
+	awk '{ gsub(/[^0-9 ]/, " "); if ($1 != $2 + $4 + $5 + $6 + $7 + $8 + $9 + $10) exit 1 }' "$statistics"
+}
+
+ts=1763840400123456789
+
+# ----------------------------------------------------------------------------------------------------------- the files
+
+begin --after 0s
+send "fire tcp-connect-refused 41 $ts" "fire slow 7 1700000000000000001"
+wait_for has_files 2
+is "a file for each connection, named by time, name and connection id" "$(files)" \
+	"20231114T221320.000000001Z-slow-7.pcapng
+20251122T194000.123456789Z-tcp-connect-refused-41.pcapng"
+is "its content is that of its connection" "$(sort -u "$tmp/files/"*-41.pcapng | tr '\n' ' ' | cut -c 1-7)" "cid 41 "
+is "it is complete" "$(stat -c %s "$tmp/files/"*-41.pcapng)" 1000
+is "the feed has the names and three fields" "$(grep '^stream' "$log")" "stream tcp-connect-refused,slow --fields=probe,cid,ts"
+is "the request of a capture" "$(grep '^write.*=7 ' "$log")" "write --cid=7 --format=pcapng"
+send 'raw tcp-connect-refused\t-\t-\n' 'raw lost 12\n' 'raw slo' 'raw w\t9\t5\n'
+wait_for has_files 3
+check "a firing without connection, lost lines, and a line in two pieces" wait_for counted "lines of netobsd lost" 12
+stop
+is "SIGTERM: status" "$status" 0
+is "statistics" "$(tail -n 1 "$tmp/err" | sed "s|$tmp/||")" "netobsctl: 4 triggers: 3 files with 3000 bytes, 0 merged, \
+0 over a limit of files, 0 over the rate, 0 over the queue, 1 without connection, 0 failed, 0 waiting; 12 lines of netobsd lost"
+
+begin --after 500ms --format snoop
+send "fire slow 41 $ts" "fire tcp-connect-refused 42 $ts" "fire slow 43 $ts" "fire slow 41 $ts"
+wait_for has_files 2
+check "triggers of both ends of a connection are one file" counted merged 2
+is "it has the name of the first one" "$(files | cut -d - -f 2-)" "slow-41.snoop
+slow-43.snoop"
+send "fire slow 41 $((ts + 1))"
+check "a trigger after the delay is another file" wait_for has_files 3
+send "fire slow 51 $ts" "fire slow 53 $ts"
+stop
+is "a signal: triggers that wait have their files at once" "$(files | grep -c '5[13].snoop')" 2
+check "a signal: statistics" balanced
+
+# ---------------------------------------------------------------------------------------------------------- the limits
+
+rm -rf "$tmp/files"
+mkdir "$tmp/files" "$tmp/files/20251122T194000.123456789Z-slow-3.pcapng"
+head -c 500 /dev/zero >"$tmp/files/20251122T194000.123456789Z-slow-1.pcapng"
+for other in 20251122T194000.123456789Z-slow.pcapng 20251122T194000Z-slow-1.pcapng other x20251122T194000.123456789Z-slow-1.pcap \
+	20251122T194000.123456789Z-slow-1.pcapng.part 20251122T194000.123456789Z--1.pcapng; do
+	: >"$tmp/files/$other"
+done
+find "$tmp/files" -type f >"$tmp/before"
+serve
+record "$tmp/files" --after 0s --max-files 3
+send "fire slow 11 $ts" "fire slow 13 $ts" "fire slow 15 $ts" "fire slow 17 $ts"
+check "--max-files: existing files with such names count" wait_for counted "over a limit" 2
+find "$tmp/files" -type f -name '*-1[0-9].pcapng' | sort >"$tmp/written"
+is "--max-files: the first two are written" "$(sed 's/.*-//' "$tmp/written" | tr '\n' ' ')" "11.pcapng 13.pcapng "
+is "--max-files: said once" "$(grep -c 'the limit: no more' "$tmp/err")" 1
+is "--max-files: message" "$(sed -n "s|$tmp/||; /the limit/p" "$tmp/err")" \
+	"netobsctl: files has 3 files with 2500 bytes, the limit: no more are written until some are removed"
+is "nothing is deleted" "$(cat "$tmp/before" "$tmp/written" | sort)" "$(find "$tmp/files" -type f | sort)"
+rm "$tmp/files/"*-11.pcapng
+# again: one more trigger, of a connection of its own; whether one of these has a file
+cid=101
+again() {
+	cid=$((cid + 2))
+	send "fire slow $cid $ts"
+	[ -n "$(find "$tmp/files" -name "*-1??.pcapng")" ]
+}
+check "--max-files: after a file was removed others are written" wait_for again
+stop
+check "--max-files: statistics" balanced
+
+begin --after 0s --max-size 4K
+send "fire slow 11 $ts"
+wait_for has_files 1
+send "size 3000" "fire slow 13 $ts"
+wait_for has_files 2
+send "fire slow 15 $ts"
+wait_for counted "over a limit" 1
+send "size 10" "fire slow 17 $ts"
+check "--max-size: a file that would exceed it is not written, nor later ones" wait_for counted "over a limit" 2
+is "--max-size: files" "$(files | sed 's/.*-//' | tr '\n' ' ')" "11.pcapng 13.pcapng "
+is "--max-size: message" "$(sed -n "s|$tmp/||; /the limit/p" "$tmp/err")" \
+	"netobsctl: files has 2 files with 4000 bytes, the limit: no more are written until some are removed"
+stop
+check "--max-size: statistics" balanced
+is "--max-size: not a failure" "$(count failed)" 0
+
+begin --after 0s --max-rate 3/h
+for i in 1 3 5 7 9; do
+	send "fire slow $i $ts"
+done
+check "--max-rate: further triggers are counted" wait_for counted "over the rate" 2
+wait_for has_files 3
+stop
+is "--max-rate: files" "$(files | sed 's/.*-//' | tr '\n' ' ')" "1.pcapng 3.pcapng 5.pcapng "
+
+# 1,000 triggers a second for three seconds, while the first file cannot be completed: the feed is read meanwhile.
+begin --after 0s --max-rate 1000000/s --max-files 100000
+send "reply hold" "fire slow 1 $ts"
+wait_for grep -q '^holds$' "$log"
+send "storm 5000 1000"
+check "5,000 triggers, 1,000 a second, beside a capture that waits: all are read" wait_for counted triggers 5001
+is "the queue is bounded" "$(count waiting):$(count "over the queue")" "4097:904"
+is "no file has its final name before it is complete" "$(files | grep -v '^\.')" ""
+send "reply good"
+check "all that waited have files" wait_for has_files 4097
+stop
+check "a storm: statistics" balanced
+is "a storm: no failure" "$(count failed)" 0
+is "a storm: files are complete" "$(find "$tmp/files" -type f -not -size 1000c)" ""
+
+begin --after 0s
+send "storm 3000 1000"
+check "a storm at the default rate is read" wait_for counted triggers 3000
+stop
+check "a storm at the default rate is bounded: $(files | wc -l) files" test "$(files | wc -l)" -ge 10 -a "$(files | wc -l)" -le 100
+check "a storm at the default rate: statistics" balanced
+
+# ------------------------------------------------------------------------------------------------ complete or absent
+
+
+# children: the process that writes a file, if there is one
+children() {
+	tr -d ' ' <"/proc/$recorder/task/$recorder/children"
+}
+
+# incomplete: files with a final name that are not complete
+incomplete() {
+	find "$tmp/files" -name '[!.]*' -type f -not -size 200000c
+}
+
+# ended PID: whether the process is gone or a zombie
+ended() {
+	! grep -q '^State:[^Z]*$' "/proc/$1/status" 2>/dev/null
+}
+
+begin --after 0s
+send "size 200000" "reply hold" "fire slow 1 $ts"
+wait_for grep -q '^holds$' "$log"
+kill -9 "$(children)"
+check "the process that writes is killed: counted" wait_for counted failed 1
+is "the process that writes is killed: message" "$(sed -n '/cannot write/s/.*pcapng: //p' "$tmp/err")" \
+	"the process that writes it was killed; further files are tried and failures counted"
+is "the process that writes is killed: no file has its final name" "$(files | grep -v '^\.')" ""
+send "reply good" "fire slow 3 $ts"
+# has_named COUNT: whether so many files have their final names
+has_named() {
+	[ "$(files | grep -c '^[^.]')" -eq "$1" ]
+}
+check "the next file is written" wait_for has_named 1
+stop
+
+# The recorder and its child are killed, at moments that depend on nothing.
+wrong=''
+for i in $(seq 20); do
+	begin --after 0s --max-rate 1000/s
+	send "size 200000"
+	storm=$((i * 7))
+	send "storm $storm 2000"
+	writer=$(children)
+	# shellcheck disable=SC2086 # none or one
+	kill -9 $recorder $writer 2>/dev/null
+	wait "$recorder" 2>/dev/null
+	[ -z "$writer" ] || wait_for ended "$writer"
+	recorder=
+	finish
+	wrong=$wrong$(incomplete)
+done
+is "kill -9 at 20 moments: every file with a final name is complete" "$wrong" ""
+
+begin --after 0s
+send "size 200000" "reply hold" "fire slow 1 $ts"
+wait_for grep -q '^holds$' "$log"
+writer=$(children)
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null
+is "kill -9 of the recorder alone: no file has its final name" "$(files | grep -v '^\.')" ""
+send "reply good"
+wait_for ended "$writer"
+recorder=
+is "the process that writes completes its file" "$(files):$(incomplete)" "20251122T194000.123456789Z-slow-1.pcapng:"
+finish
+
+# --------------------------------------------------------------------------------------------------------------- errors
+
+begin --after 0s
+send "size 200000" "reply error" "fire slow 1 $ts"
+wait_for counted failed 1
+send "reply broken" "fire slow 3 $ts" "reply cut"
+wait_for counted failed 2
+send "fire slow 5 $ts"
+wait_for counted failed 3
+is "error replies and captures that break off leave no file" "$(files)" ""
+send "reply good" "fire slow 7 $ts"
+wait_for has_files 1
+stop
+check "errors: statistics" balanced
+
+if mount -t tmpfs -o size=400k none "$small" 2>/dev/null; then
+	serve
+	record "$small" --after 0s --max-rate 1000/s
+	send "size 300000" "fire slow 1 $ts"
+	wait_for counted files 1
+	for i in 3 5 7; do
+		send "fire slow $i $ts"
+	done
+	check "a full disk: failures are counted" wait_for counted failed 3
+	is "a full disk: said once" "$(grep -c 'No space left on device' "$tmp/err")" 1
+	is "a full disk: files" "$(files "$small" | sed 's/.*-//')" 1.pcapng
+	rm "$small"/*.pcapng
+	send "fire slow 9 $ts"
+	check "a full disk: when there is space again, files are written" wait_for counted files 2
+	stop
+	is "a full disk: files then" "$(files "$small" | sed 's/.*-//')" 9.pcapng
+	check "a full disk: statistics" balanced
+	umount "$small"
+else
+	skip "a full disk" "tmpfs cannot be mounted"
+fi
+
+begin --after 0s
+rm -r "$tmp/files"
+send "fire slow 1 $ts"
+check "a directory that is removed: failures are counted" wait_for counted failed 1
+is "a directory that is removed: message" "$(sed -n '/cannot write/s/.*: //p' "$tmp/err")" \
+	"No such file or directory; further files are tried and failures counted"
+stop
+
+# refused NAME MESSAGE ARGUMENT...: netobsctl fails with this message and nothing else
+refused() {
+	refused_name=$1 refused_message=$2
+	shift 2
+	timeout 60 "$@" >"$tmp/refused" 2>&1
+	is "$refused_name" "$?:$(sed "s|$tmp/||" "$tmp/refused")" "1:netobsctl: $refused_message"
+}
+
+mkdir -p "$tmp/files"
+serve
+refused "a directory that does not exist" "none: No such file or directory" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/none"
+refused "a file as directory" "log: Not a directory" "$ctl" -s "$socket" record --on slow -d "$log"
+if [ "$(id -u)" -eq 0 ] && have setpriv; then
+	chmod 755 "$tmp"
+	cp -- "$ctl" "$tmp/netobsctl" && chmod 755 "$tmp/netobsctl"
+	refused "a directory without write permission" "files: Permission denied" \
+		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" record --on slow -d "$tmp/files"
+else
+	skip "a directory without write permission" "needs root and setpriv"
+fi
+record "$tmp/files"
+refused "two recorders in one directory" "files: another netobsctl record writes there" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+stop
+refused "no netobsd" "control: no netobsd is listening there; start it with --control PATH, or give its socket with -s" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+
+record_wrong() {
+	record_wrong_message=$1
+	shift
+	refused "record $*" "$record_wrong_message" "$ctl" -s "$socket" record "$@"
+}
+
+record_wrong "record needs --on NAME and -d DIRECTORY"
+record_wrong "record needs --on NAME and -d DIRECTORY" --on slow
+record_wrong "--on: expected names of probes and formulas, commas between them" --on 'a b' -d "$tmp/files"
+record_wrong "--on: expected names of probes and formulas, commas between them" --on '' -d "$tmp/files"
+record_wrong "--format: expected pcapng, pcap or snoop" --on slow -d "$tmp/files" --format text
+record_wrong "slow: record takes no operand: --on has the names of probes and formulas" slow -d "$tmp/files"
+for word in '' 1 -1s 1x 2h 3601s 99999999999s; do
+	record_wrong "--after: expected a time such as 500ms, 2s or 1m, up to 1h" --on slow -d "$tmp/files" --after "$word"
+done
+for word in 0 -1 1K '' 1000000001; do
+	record_wrong "--max-files: expected a number from 1 to 1000000000" --on slow -d "$tmp/files" --max-files "$word"
+done
+for word in 0M 5 M 99999999999G; do
+	record_wrong "--max-size: expected a size such as 100M (K, M, G)" --on slow -d "$tmp/files" --max-size "$word"
+done
+for word in 0/s 10 10/d /s; do
+	record_wrong "--max-rate: expected files in a time, such as 10/s, 5/m or 100/h" \
+		--on slow -d "$tmp/files" --max-rate "$word"
+done
+refused "options of record elsewhere" "--on, --after and --max-... are options of the command record only" \
+	"$ctl" -s "$socket" status --on slow
+refused "options of stream here" "--fields and --rotate are options of the command stream only" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/files" --fields cid
+
+# ------------------------------------------------------------------------------------------------- system-call filter
+
+unit=$build/conf/netobs-record@.service
+if [ "$(id -u)" -ne 0 ] || ! have systemd-analyze || ! python3 -c 'import ctypes; ctypes.CDLL("libseccomp.so.2")' 2>/dev/null; then
+	skip "under the unit's filter" "needs root, systemd and libseccomp"
+elif "$netobsd" --version | grep -q '^instrumented'; then
+	skip "under the unit's filter" "sanitizers and gcov make other calls"
+else
+	under="python3 $top/tests/service/unit_filter.py $unit"
+	begin --after 0s
+	under=
+	send "size 200000" "fire slow 1 $ts"
+	check "under the unit's filter: a file is written" wait_for has_files 1
+	stop
+	is "under the unit's filter: status and statistics" "$status:$(wc -l <"$tmp/err"):$(count failed)" 0:1:0
+fi
+
+# ----------------------------------------------------------------------------------------------- the end of the feed
+
+# last COMMAND: the exit status and the last message of a recorder after this command
+last() {
+	begin --after 1h
+	send "fire slow 1 $ts" "$1"
+	wait_while "$recorder" false
+	wait "$recorder"
+	last_status=$?
+	recorder=
+	last_message=$(tail -n 1 "$tmp/err")
+	finish
+}
+
+last end
+is "netobsd ends" "$last_status:$last_message" "1:netobsctl: netobsd has ended"
+is "netobsd ends: what waits is counted" "$(count waiting)" 1
+last die
+is "netobsd is killed" "$last_status:$last_message" "1:netobsctl: netobsd has closed the connection or was killed"
+wrong='the process listening there is not netobsd: its lines are wrong'
+for line in '../../x\t1\t2\n' 'slow\t0\t2\n' 'slow\t1\n' 'slow\t1\t2\t3\n' 'slow\t-1\t2\n' 'slow\t1\t-\n' 'lost x\n' 'lost 1 \n' \
+	'slow\0\t1\t2\n' 'Slow\t1\t2\n' '\t1\t2\n' '-x\t1\t2\n' 'slow\t99999999999999999999999\t2\n' 'x\n' '{"lost":1}\n'; do
+	last "raw $line"
+	is "a line that is wrong: $line" "$last_status:$last_message:$(files)" "1:netobsctl: $wrong:"
+done
+last "raw $(printf '%70000s' '' | tr ' ' a)"
+is "a line without end" "$last_status:$last_message" \
+	"1:netobsctl: the process listening there is not netobsd: its lines are too long"
+
+tap_done

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A control socket for tests/service/record.sh that serves a feed and captures as netobsd does, or as it must not.
+
+    record_server.py SOCKET COMMANDS LOG
+
+Reads commands from the named pipe COMMANDS, one a line, and appends "done" for each to LOG, besides the requests:
+
+    wait          until a client reads the feed
+    fire NAME CID TS      a line of the feed
+    storm COUNT RATE      COUNT firings of connections of their own, RATE a second
+    raw TEXT      these bytes for the feed, with Python's escapes
+    size BYTES    the captures from now on have this size
+    reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
+                  broken (an error in the middle), cut (closes the connection in the middle)
+    end           ends the feed as netobsd does, and the server
+    die           closes everything
+"""
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+
+
+class Server:
+    def __init__(self, path, log):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(64)
+        self.log_file = open(log, "a", encoding="ascii", buffering=1)
+        self.changed = threading.Condition()
+        self.feed = None
+        self.size, self.mode = 1000, "good"
+
+    def log(self, text):
+        self.log_file.write(text + "\n")
+
+    def accept(self):
+        while True:
+            client = self.listener.accept()[0]
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        request = b""
+        while not request.endswith(b"\n"):
+            request += client.recv(4096) or b"\n"
+        self.log(request.decode("ascii").strip())
+        if request.startswith(b"stream "):
+            with self.changed:
+                client.sendall(b"ok\n")
+                self.feed = client
+                self.changed.notify_all()
+            return
+        try:
+            self.write(client, request.decode("ascii").split())
+        except OSError:
+            self.log("the client has closed the connection")
+        client.close()
+
+    def write(self, client, words):
+        cid = [word for word in words if word.startswith("--cid=")][0].partition("=")[2]
+        with self.changed:
+            size, mode = self.size, self.mode
+        if mode == "error":
+            client.sendall(b"error the flight recorder is off\n")
+            return
+        client.sendall(b"ok\n")
+        data = (f"cid {cid}\n".encode() * size)[:size]
+        for at in range(0, size, 60000):
+            if at > 0 or size < 60000:
+                if mode == "cut":
+                    return
+                if mode == "broken":
+                    client.sendall(b"\xff\xff\xff\xffout of memory\n")
+                    return
+            part = data[at:at + 60000]
+            client.sendall(struct.pack("!I", len(part)) + part[:-1])
+            if mode == "hold":
+                self.log("holds")
+                with self.changed:
+                    while self.mode == "hold":
+                        self.changed.wait()
+            client.sendall(part[-1:])
+        client.sendall(struct.pack("!I", 0) + f'{{"frames":{size // 100},"bytes":{size},"lost":0,"cut":false}}\n'.encode())
+
+    def run(self, line):
+        word, _, rest = line.partition(" ")
+        if word == "wait":
+            with self.changed:
+                while self.feed is None:
+                    self.changed.wait()
+        elif word == "fire":
+            self.feed.sendall("\t".join(rest.split(" ")).encode() + b"\n")
+        elif word == "storm":
+            count, rate = map(int, rest.split())
+            begin = time.monotonic()
+            for i in range(count):
+                self.feed.sendall(b"tcp-connect-refused\t%d\t%d\n" % (100001 + 2 * i, 1700000000000000000 + i))
+                time.sleep(max(0, begin + i / rate - time.monotonic()))  # no event: the rate of the firings
+        elif word == "raw":
+            self.feed.sendall(rest.encode("ascii").decode("unicode_escape").encode("latin-1"))
+        elif word == "size":
+            self.size = int(rest)
+        elif word == "reply":
+            with self.changed:
+                self.mode = rest
+                self.changed.notify_all()
+        elif word == "end":
+            self.feed.sendall(b"\n")
+        self.log("done")
+        if word in ("end", "die"):
+            os._exit(0)
+
+
+def main():
+    server = Server(sys.argv[1], sys.argv[3])
+    threading.Thread(target=server.accept, daemon=True).start()
+    with open(sys.argv[2], encoding="ascii") as commands:
+        for line in commands:
+            server.run(line.rstrip("\n"))
+
+
+main()

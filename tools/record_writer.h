@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A child process that pulls one capture from netobsd and writes its file (write_client.h), while its parent reads the
+ * feed.  It ignores the signals that end its parent, so that the file is completed.
+ */
+#ifndef NETOBS_TOOLS_RECORD_WRITER_H
+#define NETOBS_TOOLS_RECORD_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "tools/write_client.h"
+
+#define RECORD_ERROR_MAX 1024u
+
+struct record_writer {
+	pid_t pid; /* 0: no child runs */
+	int fd;	   /* readable when the child has ended, -1: no child runs */
+};
+
+struct record_result {
+	bool done; /* else `error` is the reason */
+	struct written_capture written;
+	char error[RECORD_ERROR_MAX];
+};
+
+/* Starts a child, which closes `close_fd`.  False with errno. */
+bool record_writer_begin(struct record_writer *writer, const struct write_request *request, int close_fd);
+
+/* Waits for the end of the child. */
+void record_writer_finish(struct record_writer *writer, struct record_result *result);
+
+#endif
