@@ -11,6 +11,7 @@ shell_tests += \
 	%D%/formulas.sh \
 	%D%/metrics.sh \
 	%D%/record.sh \
+	%D%/record_live.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
 	%D%/speed.sh \
