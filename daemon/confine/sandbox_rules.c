@@ -145,7 +145,7 @@ static const struct sandbox_rule process[] = {
     CALL_ARG(prlimit64, 3, 0), /* limits may be read, not changed */
 };
 
-/* The end of the process that keeps a file (record_keeper.h), the only child there can be. */
+/* The end of the process that keeps a file (file_keeper.h), the only child there can be. */
 static const struct sandbox_rule reaping[] = {
     INT_ARG(wait4, 3, 0), /* waitpid() without options */
 };

@@ -5,13 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/base/output.h"
-#include "daemon/record/record_file.h"
+#include "daemon/file/output_file.h"
 #include "probes/print/writer.h"
 #include "records/record_filter.h"
 #include "records/record_json.h"
@@ -28,7 +27,7 @@
 struct record_output {
 	pthread_mutex_t mutex;
 	const struct config *config;
-	struct record_file *file;
+	struct output_file *file;
 	struct writer out;
 	bool out_open;
 	struct record_filter *filter; /* NULL: all records */
@@ -86,7 +85,7 @@ record_output_prepare_sort(struct record_output *output)
 		return true;
 	if (config->records_sort != NULL && !record_order_parse(config->records_sort, &settings.order, error))
 		return false;
-	output->spill_fd = record_file_open_temporary(output->file);
+	output->spill_fd = output_file_open_temporary(output->file);
 	if (output->spill_fd < 0)
 		return false;
 	settings.spill_fd = output->spill_fd;
@@ -96,31 +95,18 @@ record_output_prepare_sort(struct record_output *output)
 	return output->sort != NULL;
 }
 
-/* A capture must not be replaced by its records. */
-static bool
-record_output_is_input(const struct config *config)
-{
-	struct stat output, input;
-
-	if (config->records_path == NULL || stat(config->records_path, &output) != 0 || !S_ISREG(output.st_mode))
-		return false;
-	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
-		if (stat(config->capture_paths[i], &input) == 0 && input.st_dev == output.st_dev &&
-		    input.st_ino == output.st_ino)
-			return true;
-	return false;
-}
-
 static bool
 record_output_open_file(struct record_output *output)
 {
 	const struct config *config = output->config;
 
-	if (record_output_is_input(config)) {
+	if (output_file_is_input(config->records_path, config->capture_paths)) {
 		log_error("cannot write records to %s: it is the capture that is read", config->records_path);
 		return false;
 	}
-	output->file = record_file_open(config->records_path, !output->sorted);
+	output->file = output_file_open(config->records_path, !output->sorted);
+	if (output->file == NULL)
+		log_error("cannot write records to %s: %s", config->records_path, strerror(errno));
 	return output->file != NULL;
 }
 
@@ -153,7 +139,7 @@ record_output_free(struct record_output *output)
 		return;
 	if (output->out_open)
 		(void)writer_close(&output->out);
-	record_file_free(output->file);
+	output_file_free(output->file);
 	record_sort_free(output->sort);
 	record_filter_free(output->filter);
 	record_json_free(output->json);
@@ -201,7 +187,7 @@ record_output_open_writer(struct record_output *output)
 	if (output->out_open)
 		return true;
 	stops_before_output = loop_stop_requests();
-	output->out_open = writer_open(&output->out, record_file_fd(output->file)) &&
+	output->out_open = writer_open(&output->out, output_file_fd(output->file)) &&
 			   writer_set_policy(&output->out, &policy);
 	return output->out_open;
 }
@@ -216,7 +202,7 @@ record_output_put_titles(struct record_output *output)
 	output->titled = true;
 	if (output->sort == NULL)
 		record_columns_set_usual_widths(output->table);
-	if (!record_file_is_empty(output->file) && output->sort == NULL)
+	if (!output_file_is_empty(output->file) && output->sort == NULL)
 		return;
 	at = writer_reserve(&output->out, RECORD_LINE_MAX);
 	writer_commit(&output->out, record_columns_put_titles(output->table, at));
@@ -301,7 +287,7 @@ static int
 record_output_log_failure(const struct record_output *output, int error)
 {
 	if (error != 0 && error != EPIPE)
-		log_error("cannot write records to %s: %s", record_file_name(output->file), strerror(error));
+		log_error("cannot write records to %s: %s", output_file_name(output->file), strerror(error));
 	return error;
 }
 
@@ -311,7 +297,7 @@ record_output_log_tally(const struct record_output *output)
 {
 	char text[RECORD_TALLY_MAX];
 
-	if (output->table == NULL || isatty(record_file_fd(output->file)) == 0 ||
+	if (output->table == NULL || isatty(output_file_fd(output->file)) == 0 ||
 	    (output->tally.lines == 0 && output->filter == NULL))
 		return;
 	record_tally_format(&output->tally, output->config->records_limit, text);
@@ -334,7 +320,7 @@ record_output_finish_sorted(struct record_output *output, bool complete)
 		return record_sort_error(output->sort);
 	}
 	if (error == 0 && record_output_dropped(output) == 0)
-		error = record_file_complete(output->file);
+		error = output_file_complete(output->file);
 	else if (error == 0 && output->config->records_path != NULL)
 		error = ECANCELED; /* a signal has ended the writing: the caller reports the dropped lines */
 	return record_output_log_failure(output, error);

@@ -5,12 +5,12 @@
  * wait for one of two requests; if netobsd ends without one, it removes the file.  Names are those of one directory,
  * which is open, and a file that has replaced the keeper's is left alone.
  */
-#ifndef NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
-#define NETOBS_DAEMON_RECORD_RECORD_KEEPER_H
+#ifndef NETOBS_DAEMON_FILE_FILE_KEEPER_H
+#define NETOBS_DAEMON_FILE_FILE_KEEPER_H
 
 #include <stdbool.h>
 
-struct record_keeper;
+struct file_keeper;
 
 struct kept_file {
 	int fd;
@@ -21,12 +21,12 @@ struct kept_file {
 
 /* Starts the keeper of an open file, with the signals blocked that are blocked now: they should be all.  Call it before
  * there are other threads and before the process is confined.  NULL with errno on failure. */
-struct record_keeper *record_keeper_start(const struct kept_file *file);
+struct file_keeper *file_keeper_start(const struct kept_file *file);
 
 /* Writes the file to the disk and gives it its name.  Returns 0 or an errno, then the file is removed. */
-int record_keeper_complete(struct record_keeper *keeper);
+int file_keeper_complete(struct file_keeper *keeper);
 
 /* Removes the file, unless it is complete, and ends the keeper.  NULL is allowed. */
-void record_keeper_free(struct record_keeper *keeper);
+void file_keeper_free(struct file_keeper *keeper);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/record/record_keeper.h"
+#include "daemon/file/file_keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 #define REQUEST_COMPLETE 'c'
 #define REQUEST_REMOVE	 'r'
 
-struct record_keeper {
+struct file_keeper {
 	int socket; /* -1: the request was sent */
 	pid_t pid;
 };
 
 static ssize_t
-record_keeper_read(int socket, void *to, size_t size)
+file_keeper_read(int socket, void *to, size_t size)
 {
 	ssize_t got;
 
@@ -92,7 +92,7 @@ keeper_main(int socket, const struct kept_file *file)
 
 	(void)prctl(PR_SET_NAME, "netobsd-keeper");
 	keeper_close_others(socket, file);
-	if (record_keeper_read(socket, &request, 1) != 1)
+	if (file_keeper_read(socket, &request, 1) != 1)
 		request = REQUEST_REMOVE;
 	if (request == REQUEST_COMPLETE)
 		result = keeper_complete(file);
@@ -104,10 +104,10 @@ keeper_main(int socket, const struct kept_file *file)
 
 /* --------------------------------------------------------------------------------------------------------- netobsd */
 
-struct record_keeper *
-record_keeper_start(const struct kept_file *file)
+struct file_keeper *
+file_keeper_start(const struct kept_file *file)
 {
-	struct record_keeper *keeper = malloc(sizeof *keeper);
+	struct file_keeper *keeper = malloc(sizeof *keeper);
 	int sockets[2];
 	pid_t pid;
 
@@ -134,12 +134,12 @@ record_keeper_start(const struct kept_file *file)
 
 /* Sends the request and waits for the result and for the end of the keeper. */
 static int
-record_keeper_request(struct record_keeper *keeper, char request)
+file_keeper_request(struct file_keeper *keeper, char request)
 {
 	int32_t result = ECHILD; /* the keeper was killed */
 
 	if (send(keeper->socket, &request, 1, MSG_NOSIGNAL) == 1 &&
-	    record_keeper_read(keeper->socket, &result, sizeof result) != (ssize_t)sizeof result)
+	    file_keeper_read(keeper->socket, &result, sizeof result) != (ssize_t)sizeof result)
 		result = ECHILD;
 	close(keeper->socket);
 	keeper->socket = -1;
@@ -149,17 +149,17 @@ record_keeper_request(struct record_keeper *keeper, char request)
 }
 
 int
-record_keeper_complete(struct record_keeper *keeper)
+file_keeper_complete(struct file_keeper *keeper)
 {
-	return record_keeper_request(keeper, REQUEST_COMPLETE);
+	return file_keeper_request(keeper, REQUEST_COMPLETE);
 }
 
 void
-record_keeper_free(struct record_keeper *keeper)
+file_keeper_free(struct file_keeper *keeper)
 {
 	if (keeper == NULL)
 		return;
 	if (keeper->socket >= 0)
-		(void)record_keeper_request(keeper, REQUEST_REMOVE);
+		(void)file_keeper_request(keeper, REQUEST_REMOVE);
 	free(keeper);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/record/record_file.h"
+#include "daemon/file/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,40 +13,40 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/output.h"
-#include "daemon/record/record_keeper.h"
+#include "daemon/file/file_keeper.h"
 
 /* Most names that are tried for a temporary file: others may be left of processes that were killed. */
 #define NAMES_TRIED 100
 
-struct record_file {
+struct output_file {
 	int fd;			      /* -1: not open */
 	bool is_stdout, is_empty;
-	struct record_keeper *keeper; /* NULL: the file has its name already */
+	struct file_keeper *keeper; /* NULL: the file has its name already */
 	const char *path;	      /* borrowed; NULL for standard output */
 	char temporary[PATH_MAX + 32];
 };
 
 int
-record_file_fd(const struct record_file *file)
+output_file_fd(const struct output_file *file)
 {
 	return file->is_stdout ? output_fd(OUTPUT_STDOUT) : file->fd;
 }
 
 bool
-record_file_is_empty(const struct record_file *file)
+output_file_is_empty(const struct output_file *file)
 {
 	return file->is_empty;
 }
 
 const char *
-record_file_name(const struct record_file *file)
+output_file_name(const struct output_file *file)
 {
 	return file->is_stdout ? "standard output" : file->path;
 }
 
 /* The directory of a path; NULL: that of temporary files. */
 static void
-record_file_directory(const char *path, char directory[PATH_MAX])
+output_file_directory(const char *path, char directory[PATH_MAX])
 {
 	const char *temporary = getenv("TMPDIR"), *slash = path != NULL ? strrchr(path, '/') : NULL;
 
@@ -60,7 +60,7 @@ record_file_directory(const char *path, char directory[PATH_MAX])
 
 /* Opens a file of a new name in the directory. */
 static bool
-record_file_open_new(struct record_file *file, int directory, const char *name)
+output_file_open_new(struct output_file *file, int directory, const char *name)
 {
 	for (unsigned i = 0; i < NAMES_TRIED; i++) {
 		int length = snprintf(file->temporary, sizeof file->temporary, "%s.%d.%u.tmp", name, (int)getpid(), i);
@@ -78,16 +78,16 @@ record_file_open_new(struct record_file *file, int directory, const char *name)
 }
 
 static bool
-record_file_create_kept(struct record_file *file, int directory)
+output_file_create_kept(struct output_file *file, int directory)
 {
 	const char *slash = strrchr(file->path, '/'), *name = slash != NULL ? slash + 1 : file->path;
 	struct kept_file kept = {.directory = directory, .temporary = file->temporary, .name = name};
 	int error;
 
-	if (!record_file_open_new(file, directory, name))
+	if (!output_file_open_new(file, directory, name))
 		return false;
 	kept.fd = file->fd;
-	file->keeper = record_keeper_start(&kept);
+	file->keeper = file_keeper_start(&kept);
 	if (file->keeper != NULL)
 		return true;
 	error = errno;
@@ -98,20 +98,20 @@ record_file_create_kept(struct record_file *file, int directory)
 
 /* Creates the file under another name.  Signals are blocked until it has a keeper. */
 static bool
-record_file_create(struct record_file *file)
+output_file_create(struct output_file *file)
 {
 	char name[PATH_MAX];
 	sigset_t all, before;
 	int directory, error;
 	bool good;
 
-	record_file_directory(file->path, name);
+	output_file_directory(file->path, name);
 	directory = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return false;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	good = record_file_create_kept(file, directory);
+	good = output_file_create_kept(file, directory);
 	error = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(directory);
@@ -121,7 +121,7 @@ record_file_create(struct record_file *file)
 
 /* Whether the path stands for an open descriptor. */
 static bool
-record_file_is_descriptor(const char *path)
+output_file_is_descriptor(const char *path)
 {
 	static const char *const prefixes[] = {"/dev/fd/", "/dev/std", "/proc/"};
 
@@ -133,7 +133,7 @@ record_file_is_descriptor(const char *path)
 
 /* What exists under the name is replaced at the end, unless it is a device, a FIFO or a socket. */
 static bool
-record_file_open_path(struct record_file *file, bool append)
+output_file_open_path(struct output_file *file, bool append)
 {
 	struct stat status;
 	bool exists = stat(file->path, &status) == 0;
@@ -143,45 +143,60 @@ record_file_open_path(struct record_file *file, bool append)
 		errno = EISDIR;
 		return false;
 	}
-	if (!append && (!exists || S_ISREG(status.st_mode)) && !record_file_is_descriptor(file->path))
-		return record_file_create(file);
+	if (!append && (!exists || S_ISREG(status.st_mode)) && !output_file_is_descriptor(file->path))
+		return output_file_create(file);
 	file->fd = open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
 	return file->fd >= 0;
 }
 
-struct record_file *
-record_file_open(const char *path, bool append)
+struct output_file *
+output_file_open(const char *path, bool append)
 {
-	struct record_file *file = calloc(1, sizeof *file);
+	struct output_file *file = calloc(1, sizeof *file);
 
-	if (file == NULL) {
-		log_error("out of memory");
+	int error;
+
+	if (file == NULL)
 		return NULL;
-	}
-	*file = (struct record_file){.fd = -1, .path = path, .is_stdout = path == NULL, .is_empty = true};
-	if (file->is_stdout || record_file_open_path(file, append))
+	*file = (struct output_file){.fd = -1, .path = path, .is_stdout = path == NULL, .is_empty = true};
+	if (file->is_stdout || output_file_open_path(file, append))
 		return file;
-	log_error("cannot write records to %s: %s", path, strerror(errno));
-	record_file_free(file);
+	error = errno;
+	output_file_free(file);
+	errno = error;
 	return NULL;
 }
 
+bool
+output_file_is_input(const char *path, const char *const *inputs)
+{
+	struct stat output, input;
+
+	if (path == NULL || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+		return false;
+	for (size_t i = 0; inputs[i] != NULL; i++)
+		if ((strcmp(inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(inputs[i], &input)) == 0 &&
+		    input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+			return true;
+	return false;
+}
+
 int
-record_file_complete(struct record_file *file)
+output_file_complete(struct output_file *file)
 {
 	int error = 0;
 
 	if (file->keeper != NULL)
-		error = record_keeper_complete(file->keeper);
+		error = file_keeper_complete(file->keeper);
 	return error;
 }
 
 void
-record_file_free(struct record_file *file)
+output_file_free(struct output_file *file)
 {
 	if (file == NULL)
 		return;
-	record_keeper_free(file->keeper);
+	file_keeper_free(file->keeper);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file);
@@ -190,13 +205,13 @@ record_file_free(struct record_file *file)
 /* ------------------------------------------------------------------------------------------------- temporary files */
 
 int
-record_file_open_temporary(const struct record_file *file)
+output_file_open_temporary(const struct output_file *file)
 {
 	const char *path = file->keeper != NULL ? file->path : NULL;
 	char directory[PATH_MAX], name[PATH_MAX + 32];
 	int fd;
 
-	record_file_directory(path, directory);
+	output_file_directory(path, directory);
 	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
