@@ -19,5 +19,7 @@ libdaemon_a_SOURCES += \
 	%D%/pcap_common.h \
 	%D%/replay.c \
 	%D%/replay.h \
+	%D%/second_pass.c \
+	%D%/second_pass.h \
 	%D%/workers.c \
 	%D%/workers.h

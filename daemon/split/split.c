@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
+#include "daemon/capture/second_pass.h"
 #include "daemon/capture/workers.h"
 #include "daemon/confine/landlock.h"
 #include "daemon/confine/privileges.h"
@@ -24,20 +24,11 @@
 #include "daemon/split/split_groups.h"
 #include "daemon/split/split_keys.h"
 
-#define HASH_PRIME UINT64_C(0x9e3779b97f4a7c15)
-
 /* What the child reports, in memory that both processes share. */
 struct split_report {
 	bool complete; /* the whole input was split, or everything before its damage */
 	uint64_t joined_keys;
 	struct split_file_counters captures[];
-};
-
-/* Frames of a pass: their number, and a hash of their lengths and times. */
-struct split_pass {
-	struct workers *workers;
-	uint64_t frames, hash;
-	uint64_t end; /* packet time at which the input ends */
 };
 
 /* The child. */
@@ -47,9 +38,10 @@ struct split_child {
 	struct privileges privileges;
 	struct loop *loop;
 	struct watch *signals[3];
-	bool reads_stdin;
-	off_t start_of_stdin; /* its file offset before the first pass */
-	struct split_pass first, second;
+	struct workers *workers; /* for the first pass */
+	struct second_pass *second_pass;
+	struct frame_tally first, second; /* frames of the passes */
+	uint64_t end;			  /* packet time at which the input ends */
 	struct split_groups *groups;
 	struct split_dissector *dissector;
 	struct split_files *files;
@@ -86,16 +78,6 @@ split_log_link_types(int first, int other)
 /* ------------------------------------------------------------------------------------------------------ the frames */
 
 static void
-split_pass_count(struct split_pass *pass, const struct frame *frame, uint64_t now)
-{
-	uint64_t lengths = (uint64_t)frame->caplen << 32 | frame->len;
-
-	pass->frames++;
-	pass->hash = ((pass->hash ^ now) * HASH_PRIME ^ lengths) * HASH_PRIME;
-	pass->end = now;
-}
-
-static void
 split_fail(struct split_child *child)
 {
 	child->failed = true;
@@ -116,7 +98,8 @@ split_join_frame(void *context, const struct frame *frame, uint64_t now)
 		split_fail(child);
 		return;
 	}
-	split_pass_count(&child->first, frame, now);
+	frame_tally_add(&child->first, frame->caplen, frame->len, now);
+	child->end = now;
 	split_keys_of_frame(child->dissector, frame, now, &keys);
 	for (unsigned i = 1; i < keys.count; i++) {
 		if (split_groups_join(child->groups, keys.key[0], keys.key[i]))
@@ -142,7 +125,7 @@ split_write_frame(void *context, const struct frame *frame, uint64_t now)
 
 	if (child->failed || child->second.frames == child->first.frames)
 		return;
-	split_pass_count(&child->second, frame, now);
+	frame_tally_add(&child->second, frame->caplen, frame->len, now);
 	split_keys_of_frame(child->dissector, frame, now, &keys);
 	group = split_groups_find(child->groups, keys.key[0]);
 	if (!split_files_write(child->files, (unsigned)((group >> 32) * child->count >> 32), frame, now))
@@ -150,17 +133,6 @@ split_write_frame(void *context, const struct frame *frame, uint64_t now)
 }
 
 /* ------------------------------------------------------------------------------------------------------- the child */
-
-/* The passes need no connections, and no probe fires. */
-static void
-split_set_config(struct config *plain, const struct config *config)
-{
-	*plain = *config;
-	plain->flow_limits.flows = 16;
-	plain->view = VIEW_BOTH;
-	plain->print = PRINT_OFF;
-	plain->local_prefix_count = 0;
-}
 
 static void
 split_on_stop(void *loop)
@@ -202,24 +174,14 @@ split_watch_signals(struct split_child *child)
 
 /* Each file is read twice, so it must be a plain file. */
 static bool
-split_check_inputs(struct split_child *child)
+split_check_inputs(const struct split_child *child)
 {
-	for (size_t i = 0; child->config.capture_paths[i] != NULL; i++) {
-		const char *path = child->config.capture_paths[i];
-		bool standard = strcmp(path, "-") == 0;
-		struct stat status;
-		int error = standard ? fstat(STDIN_FILENO, &status) : stat(path, &status);
+	const char *obstacle = second_pass_obstacle(&child->config);
 
-		child->reads_stdin |= standard;
-		if (error == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-			log_error("--split reads its input twice, and %s is no file: store it in a file first",
-				  standard ? "standard input" : path);
-			return false;
-		}
-	}
-	if (child->reads_stdin)
-		child->start_of_stdin = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	return true;
+	if (obstacle == NULL)
+		return true;
+	log_error("--split reads its input twice, and %s is no file: store it in a file first", obstacle);
+	return false;
 }
 
 static bool
@@ -231,11 +193,10 @@ split_open(struct split_child *child)
 	child->loop = loop_new();
 	if (child->loop == NULL || !split_watch_signals(child) || !split_check_inputs(child))
 		return false;
-	child->first.workers = workers_open(&child->config, child->loop, false);
-	if (child->first.workers == NULL)
-		return false;
-	child->second.workers = workers_open(&child->config, child->loop, false);
-	return child->second.workers != NULL;
+	child->workers = workers_open(&child->config, child->loop, false);
+	if (child->workers != NULL)
+		child->second_pass = second_pass_open(&child->config, child->loop);
+	return child->second_pass != NULL;
 }
 
 /* Requests SIGTERM for the end of the parent.  False if the parent has ended already. */
@@ -261,7 +222,7 @@ static bool
 split_check_link_types(struct split_child *child)
 {
 	size_t count;
-	const int *types = input_link_types(child->first.workers->worker[0].input, &count);
+	const int *types = input_link_types(child->workers->worker[0].input, &count);
 
 	child->link_type = types[0];
 	for (size_t i = 1; i < count; i++)
@@ -270,47 +231,45 @@ split_check_link_types(struct split_child *child)
 	return true;
 }
 
+static bool
+split_make_dissector(struct split_child *child, bool first)
+{
+	child->dissector = split_dissector_new(first);
+	return child->dissector != NULL || split_log_out_of_memory();
+}
+
 static enum input_result
-split_read(struct split_child *child, struct split_pass *pass, observer_visitor *visit)
+split_read(struct split_child *child)
 {
 	enum input_result result;
 
-	if (!workers_make_observers(pass->workers, NULL))
+	if (!workers_make_observers(child->workers, NULL) || !split_make_dissector(child, true))
 		return INPUT_FAILED;
-	child->dissector = split_dissector_new(pass == &child->first);
-	if (child->dissector == NULL) {
-		split_log_out_of_memory();
-		return INPUT_FAILED;
-	}
-	observer_set_visitor(pass->workers->worker[0].observer, visit, child);
-	result = workers_run(pass->workers);
+	observer_set_visitor(child->workers->worker[0].observer, split_join_frame, child);
+	result = workers_run(child->workers);
 	split_dissector_free(child->dissector);
-	workers_free(pass->workers);
-	pass->workers = NULL;
+	workers_free(child->workers);
+	child->workers = NULL;
 	return child->failed || loop_is_stopped(child->loop) ? INPUT_FAILED : result;
 }
 
-/* Reads the input again and writes the captures.  Messages about the input were logged in the first pass. */
+/* Reads the input again and writes the captures. */
 static bool
 split_write(struct split_child *child)
 {
-	bool good, same;
+	bool good;
 
-	if (child->reads_stdin && lseek(STDIN_FILENO, child->start_of_stdin, SEEK_SET) < 0) {
-		log_error("cannot read standard input again: %s", strerror(errno));
+	if (!split_make_dissector(child, false))
 		return false;
-	}
-	log_mute(true);
-	good = workers_start_inputs(child->second.workers) &&
-	       split_read(child, &child->second, split_write_frame) != INPUT_FAILED;
-	log_mute(false);
+	good = second_pass_run(child->second_pass, split_write_frame, child) != INPUT_FAILED;
+	split_dissector_free(child->dissector);
 	split_files_log_error(child->files);
 	if (child->failed || loop_is_stopped(child->loop))
 		return false;
-	same = good && child->second.frames == child->first.frames && child->second.hash == child->first.hash;
-	if (!same)
-		log_error("the input changed while it was read");
-	return same && split_files_end(child->files, child->first.end);
+	if (good && child->second.frames == child->first.frames && child->second.hash == child->first.hash)
+		return split_files_end(child->files, child->end);
+	log_error("the input changed while it was read");
+	return false;
 }
 
 static enum input_result
@@ -318,10 +277,10 @@ split_run_passes(struct split_child *child)
 {
 	enum input_result result;
 
-	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->first.workers) ||
+	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->workers) ||
 	    !split_check_link_types(child) || !split_files_begin(child->files, child->link_type))
 		return INPUT_FAILED;
-	result = split_read(child, &child->first, split_join_frame);
+	result = split_read(child);
 	if (result == INPUT_FAILED || !split_write(child))
 		return INPUT_FAILED;
 	child->report->joined_keys = split_groups_count(child->groups);
@@ -338,8 +297,8 @@ split_child_main(struct split_child *child)
 	result = split_follow_parent(child) ? split_run_passes(child) : INPUT_FAILED;
 	if (child->loop != NULL && loop_is_stopped(child->loop) && !child->failed)
 		log_error("stopped before the end of the input");
-	workers_free(child->first.workers);
-	workers_free(child->second.workers);
+	workers_free(child->workers);
+	second_pass_free(child->second_pass);
 	split_groups_free(child->groups);
 	for (size_t i = 0; i < sizeof child->signals / sizeof child->signals[0]; i++)
 		watch_free(child->signals[i]);
@@ -417,7 +376,7 @@ split_run(const struct config *config)
 	enum input_result result;
 	sigset_t signals;
 
-	split_set_config(&child.config, config);
+	second_pass_set_config(&child.config, config);
 	if (!privileges_plan(config, &child.privileges))
 		return INPUT_FAILED;
 	child.report = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
