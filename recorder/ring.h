@@ -72,6 +72,10 @@ void ring_add_packet(struct ring *ring, const struct flow *flow, unsigned sender
 /* A fragment: its frame is linked with the connection of the datagram, once that is complete, by the ring_add_packet()
  * with a flow that follows a fragment. */
 void ring_add_fragment(struct ring *ring, const struct packet *fragment);
+/* The outgoing copy of a loopback frame.  `flow` NULL: it has the connections of the next frame, if that has the same
+ * length. */
+void ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow, unsigned sender,
+		   unsigned direction);
 /* The datagram of the latest fragment is complete and belongs to no connection. */
 void ring_drop_fragments(struct ring *ring);
 void ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event);
@@ -111,6 +115,22 @@ struct ring_frame {
 /* The text of note `index` of a frame, e.g. "tcp-state-change state-established -> state-fin-wait-1, cid 42". */
 void ring_frame_comment(const struct ring *ring, const struct ring_frame *frame, size_t index,
 			char text[RING_COMMENT_MAX]);
+
+/* A note as the ring stores it, for a caller that needs its text later: it copies the bytes, aligned to 8. */
+struct ring_note {
+	uint64_t cid; /* 0: of no connection */
+	const void *bytes;
+	size_t size;
+};
+
+/* Note `index` of a frame; false if there is none. */
+bool ring_frame_note(const struct ring *ring, const struct ring_frame *frame, size_t index, struct ring_note *note);
+
+/* The text of the bytes of a note. */
+void ring_note_text(const void *bytes, char text[RING_COMMENT_MAX]);
+
+/* The position of the latest frame of a flow; 0 if the ring has none. */
+uint64_t ring_latest_frame(const struct ring *ring, const struct flow *flow);
 
 struct ring_selection {
 	uint64_t cid;  /* of either endpoint; 0: every frame */

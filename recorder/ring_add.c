@@ -118,6 +118,19 @@ ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const
 
 /* ------------------------------------------------------------------------------------------- the frame in progress */
 
+/* The frame in progress may be the one behind a copy, which is then treated like a fragment of its datagram. */
+static void
+ring_expect_copy(struct ring *ring)
+{
+	struct ring_pending *p = &ring->pending;
+
+	if (ring->copy_frame == ring->counters.frames + 1 && ring->copy_len == p->frame.len) {
+		p->fragment = ring->copy_key;
+		p->has_fragment = true;
+	}
+	ring->copy_frame = 0;
+}
+
 void
 ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now)
 {
@@ -129,6 +142,8 @@ ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now)
 	p->direction = DIRECTION_UNKNOWN;
 	p->has_packet = p->has_fragment = false;
 	p->connection_count = p->fragment_count = p->notes = p->notes_size = 0;
+	if (__builtin_expect(ring->copy_frame != 0, 0))
+		ring_expect_copy(ring);
 }
 
 /* Gives a slot to another connection, which may have evicted one of the frame in progress. */
@@ -213,6 +228,25 @@ ring_drop_fragments(struct ring *ring)
 	if (ring->pending.has_fragment)
 		(void)fragment_frames_take(ring->fragments, &ring->pending.fragment, NULL, 0);
 	ring->pending.has_fragment = false;
+}
+
+/* The key of a copy is that of no datagram. */
+void
+ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow, unsigned sender,
+	      unsigned direction)
+{
+	ring_begin_frame(ring, frame, now);
+	ring_add_packet(ring, flow, sender, direction, 0);
+	if (flow == NULL) {
+		ring->copy_key.version = UINT8_MAX;
+		ring->copy_key.id++;
+		ring->copy_len = frame->len;
+		ring->pending.fragment = ring->copy_key;
+		ring->pending.has_fragment = true;
+	}
+	ring_end_frame(ring);
+	if (flow == NULL)
+		ring->copy_frame = ring->counters.frames + 1;
 }
 
 /* Whether every connection of the frame is behind the limit. */
@@ -326,4 +360,24 @@ ring_end_frame(struct ring *ring)
 		ring_leave_out(ring, p->connections[0].slot);
 	else
 		ring_store_pending(ring, ring_stored_length(ring, &p->frame));
+}
+
+uint64_t
+ring_latest_frame(const struct ring *ring, const struct flow *flow)
+{
+	const struct ring_slot *slot = ring_slot_of(ring, flow);
+	uint64_t position = slot->cid == flow_cid(ring->flows, flow, 0) ? slot->head : 0;
+
+	while (position != 0 && position >= ring->tail) {
+		const struct ring_link_entry *link = ring_entry_at(ring, position);
+
+		if (link->kind == RING_ENTRY_FRAME)
+			return position;
+		if ((link->bits & RING_LINK_EARLIER) == 0)
+			return link->position >= ring->tail ? link->position : 0;
+		if (link->back == 0 || link->back == RING_BACK_BEYOND)
+			return 0;
+		position -= link->back;
+	}
+	return 0;
 }

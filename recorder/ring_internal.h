@@ -140,6 +140,10 @@ struct ring {
 	ring_leave_handler *leave;
 	void *leave_context;
 	unsigned readers;
+	/* The latest copy that waits for the connection of the frame behind it. */
+	uint64_t copy_frame; /* number of that frame, 0 none */
+	uint32_t copy_len;
+	struct fragment_key copy_key;
 	struct ring_pending pending;
 };
 

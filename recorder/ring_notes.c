@@ -164,9 +164,10 @@ ring_note_format_detail(const struct ring_note_entry *note, char *text, size_t s
 			 note->elapsed_us);
 }
 
-static void
-ring_note_format(const struct ring_note_entry *note, char text[RING_COMMENT_MAX])
+void
+ring_note_text(const void *bytes, char text[RING_COMMENT_MAX])
 {
+	const struct ring_note_entry *note = bytes;
 	char detail[80], owner[40] = "";
 
 	if (note->event == RING_NOTE_TEXT) {
@@ -180,17 +181,30 @@ ring_note_format(const struct ring_note_entry *note, char text[RING_COMMENT_MAX]
 		 (unsigned long long)note->cid, owner);
 }
 
-void
-ring_frame_comment(const struct ring *ring, const struct ring_frame *frame, size_t index, char text[RING_COMMENT_MAX])
+bool
+ring_frame_note(const struct ring *ring, const struct ring_frame *frame, size_t index, struct ring_note *note)
 {
 	uint64_t at = frame->position + ring_frame_units(ring_entry_at(ring, frame->position));
 	enum ring_entry_kind kind;
+	const struct ring_note_entry *entry;
 	const void *annex;
 
+	while ((kind = ring_next_annex(ring, &at, &annex)) != RING_ENTRY_PADDING) {
+		if (kind != RING_ENTRY_NOTE || index-- > 0)
+			continue;
+		entry = annex;
+		*note = (struct ring_note){.cid = entry->cid, .bytes = annex, .size = entry->size};
+		return true;
+	}
+	return false;
+}
+
+void
+ring_frame_comment(const struct ring *ring, const struct ring_frame *frame, size_t index, char text[RING_COMMENT_MAX])
+{
+	struct ring_note note;
+
 	text[0] = '\0';
-	while ((kind = ring_next_annex(ring, &at, &annex)) != RING_ENTRY_PADDING)
-		if (kind == RING_ENTRY_NOTE && index-- == 0) {
-			ring_note_format(annex, text);
-			return;
-		}
+	if (ring_frame_note(ring, frame, index, &note))
+		ring_note_text(note.bytes, text);
 }

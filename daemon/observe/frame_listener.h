@@ -2,7 +2,7 @@
 /*
  * Receives every frame that an observer observes, together with the connections of its packets and what happens to
  * them.  On the fast path one call; otherwise begin_frame(), then what is found in the frame in the order in which its
- * probes fire, then end_frame().  Frames that are skipped, such as the copies of loopback frames, are not passed.
+ * probes fire, then end_frame().  Frames that are skipped are not passed.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
 #define NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
@@ -28,6 +28,10 @@ struct frame_listener {
 	void (*hear_fast)(void *context, const struct frame *frame, uint64_t now, const struct heard_packet *packet);
 	/* A frame of the fast path with this flow will probably follow soon. */
 	void (*prefetch)(void *context, const struct flow *flow);
+
+	/* The outgoing copy of a loopback frame, which is not observed: the frame follows.  NULL: it is skipped. */
+	void (*hear_copy)(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,
+			  const struct heard_packet *heard);
 
 	void (*begin_frame)(void *context, const struct frame *frame, uint64_t now);
 	/* A fragment, before the packet that it may complete. */

@@ -239,6 +239,32 @@ pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool scr
 		emitter_count_rejected(o->emitter, firings);
 }
 
+/* A listener needs the connection of the copy, which may be created by the frame that follows. */
+static __attribute__((noinline, cold)) void
+pipeline_hear_copy(struct observer *o, const struct frame *frame)
+{
+	struct packet_work *work = &o->work;
+	const struct packet *p = &work->packet;
+	struct heard_packet heard = {.flow = NULL};
+
+	if (o->listener == NULL || o->listener->hear_copy == NULL)
+		return;
+	dissect_frame(frame, &work->packet);
+	observe_set_flow_key(o, work);
+	if (p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP || p->transport == TRANSPORT_SCTP)
+		heard.flow = flow_table_lookup(o->flows, &work->key, work->hash);
+	heard.sender = heard.flow != NULL ? work->sender : 0;
+	heard.direction = p->direction;
+	o->listener->hear_copy(o->listener_context, frame, o->clock.now, p, &heard);
+}
+
+static void
+pipeline_skip_copy(struct observer *o, const struct frame *frame)
+{
+	o->counters.loopback_duplicates++;
+	pipeline_hear_copy(o, frame);
+}
+
 /* The only place that counts frames. */
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
@@ -259,7 +285,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		bytes += frame->len;
 		observe_run_timers(o);
 		if (pipeline_is_loopback_copy(frame, e))
-			o->counters.loopback_duplicates++;
+			pipeline_skip_copy(o, frame);
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
 					  pipeline_apply_fast(o, frame, e, records), 1)) {
 			pipeline_count_fast(o, e, screened, &firings);

@@ -64,6 +64,16 @@ ring_listener_hear_fast(void *ring, const struct frame *frame, uint64_t now, con
 	ring_end_frame(ring);
 }
 
+static void
+ring_listener_hear_copy(void *ring, const struct frame *frame, uint64_t now, const struct packet *packet,
+			const struct heard_packet *heard)
+{
+	/* A SYN may begin another connection than the one that was found. */
+	bool opens = packet->transport == TRANSPORT_TCP && (packet->tcp.flags & TCP_SYN) != 0;
+
+	ring_add_copy(ring, frame, now, opens ? NULL : heard->flow, heard->sender, heard->direction);
+}
+
 static bool
 ring_listener_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
 			 struct owner *owner)
@@ -71,20 +81,27 @@ ring_listener_find_owner(void *owners, const struct owner_key *key, uint32_t ifi
 	return owner_lookup_find(owners, key, ifindex, since_ns, owner);
 }
 
+#define RING_LISTENER \
+	.hear_fast = ring_listener_hear_fast, .prefetch = ring_listener_prefetch, \
+	.begin_frame = ring_listener_begin_frame, .hear_fragment = ring_listener_hear_fragment, \
+	.hear_packet = ring_listener_hear_packet, .hear_event = ring_listener_hear_event, \
+	.end_frame = ring_listener_end_frame
+
 void
 ring_listener_attach(struct ring *ring, struct observer *observer, struct owner_lookup *owners)
 {
-	static const struct frame_listener listener = {
-	    .hear_fast = ring_listener_hear_fast,
-	    .prefetch = ring_listener_prefetch,
-	    .begin_frame = ring_listener_begin_frame,
-	    .hear_fragment = ring_listener_hear_fragment,
-	    .hear_packet = ring_listener_hear_packet,
-	    .hear_event = ring_listener_hear_event,
-	    .end_frame = ring_listener_end_frame,
-	};
+	static const struct frame_listener listener = {RING_LISTENER};
 
 	ring_set_flow_table(ring, observer_flows(observer));
 	ring_set_owner_lookup(ring, owners != NULL ? ring_listener_find_owner : NULL, owners);
+	observer_set_frame_listener(observer, &listener, ring);
+}
+
+void
+ring_listener_attach_with_copies(struct ring *ring, struct observer *observer)
+{
+	static const struct frame_listener listener = {RING_LISTENER, .hear_copy = ring_listener_hear_copy};
+
+	ring_set_flow_table(ring, observer_flows(observer));
 	observer_set_frame_listener(observer, &listener, ring);
 }

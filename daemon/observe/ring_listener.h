@@ -11,4 +11,8 @@ struct ring;
  * they are not looked up.  All are borrowed. */
 void ring_listener_attach(struct ring *ring, struct observer *observer, struct owner_lookup *owners);
 
+/* Like ring_listener_attach() without owners, also for frames that are not observed because they are the copies of
+ * loopback frames: so each frame of the input is in the ring. */
+void ring_listener_attach_with_copies(struct ring *ring, struct observer *observer);
+
 #endif
