@@ -294,14 +294,21 @@ observe_visit(struct observer *o, const struct frame *frames, unsigned count)
 }
 
 void
-observe_span(struct observer *o, const struct frame *frames, unsigned count)
+observe_open_span(struct observer *o, const struct frame *frames, unsigned count)
 {
 	if (__builtin_expect(o->visit != NULL, 0))
 		observe_visit(o, frames, count);
-	else if (__builtin_expect(o->window.limited, 0))
-		observe_window_span(o, frames, count);
 	else
 		pipeline_run(o, frames, count);
+}
+
+void
+observe_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	if (__builtin_expect(o->window.limited, 0))
+		observe_window_span(o, frames, count);
+	else
+		observe_open_span(o, frames, count);
 }
 
 void

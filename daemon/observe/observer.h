@@ -75,6 +75,8 @@ bool observer_flush_records(struct observer *observer);
 void observer_set_frame_listener(struct observer *observer, const struct frame_listener *listener, void *context);
 
 /* From now on frames are not observed but passed to `visit`, in their order and with their packet time. */
+/* From now on frames are not observed but passed to `visit`, in their order and with their packet time; those that are
+ * skipped because they are before the lead-in of the window or behind the window are not. */
 typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);
 void observer_set_visitor(struct observer *observer, observer_visitor *visit, void *context);
 

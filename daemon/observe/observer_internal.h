@@ -94,6 +94,9 @@ void observe_held_frames(struct observer *o, const struct frame *frames, unsigne
 /* Observes frames of the present call, or passes them to the visitor. */
 void observe_span(struct observer *o, const struct frame *frames, unsigned count);
 
+/* Like observe_span() for frames that are not skipped. */
+void observe_open_span(struct observer *o, const struct frame *frames, unsigned count);
+
 /* observer_window.c: like observe_span() for a run with a window. */
 void observe_window_span(struct observer *o, const struct frame *frames, unsigned count);
 void observer_window_open(struct observer *o, const struct config *config);

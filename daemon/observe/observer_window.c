@@ -5,7 +5,6 @@
  * connection records the same holds behind the window, until all connections whose last packet is in it have ended.
  */
 #include "daemon/observe/observer_internal.h"
-#include "daemon/observe/pipeline.h"
 #include "probes/fire.h"
 
 void
@@ -115,7 +114,7 @@ observe_window_span(struct observer *o, const struct frame *frames, unsigned cou
 		if (phase == WINDOW_SKIPPED || observer_is_complete(o))
 			window_move_clock(o, frames, span);
 		else
-			pipeline_run(o, frames, span);
+			observe_open_span(o, frames, span);
 		if (phase == WINDOW_OPEN && o->held == NULL)
 			w->frames += span;
 		frames += span;
