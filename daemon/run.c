@@ -23,6 +23,7 @@
 #include "daemon/confine/landlock.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
+#include "daemon/excerpt/excerpts.h"
 #include "daemon/install_formulas.h"
 #include "daemon/query/control.h"
 #include "daemon/formula_sites.h"
@@ -48,6 +49,7 @@ struct daemon_state {
 	struct service *service;
 	struct watch *signals[4];
 	struct record_output *records; /* NULL: none are written */
+	struct excerpts *excerpts;     /* NULL: none are written */
 	struct formula_sites *formulas;
 	struct workers *workers;
 	bool observing;	       /* workers_make_observers() has succeeded */
@@ -169,6 +171,22 @@ daemon_connect_records(struct daemon_state *state)
 
 	for (unsigned i = 0; state->records != NULL && i < state->workers->count; i++)
 		observer_set_record_sink(state->workers->worker[i].observer, &sink);
+}
+
+static bool
+daemon_open_excerpts(struct daemon_state *state)
+{
+	if (state->config->recordings[0] == NULL)
+		return true;
+	state->excerpts = excerpts_open(state->config);
+	return state->excerpts != NULL;
+}
+
+static bool
+daemon_connect_excerpts(struct daemon_state *state)
+{
+	return state->excerpts == NULL || excerpts_connect(state->excerpts, formula_sites_set(state->formulas),
+							    state->workers->worker[0].observer);
 }
 
 /* Opens the server sockets before privileges are dropped. */
@@ -369,7 +387,8 @@ static bool
 daemon_start(struct daemon_state *state)
 {
 	if (!daemon_select_probes(state) || !daemon_select_probe_site(state->config) ||
-	    !privileges_plan(state->config, &state->privileges) || !daemon_open_records(state))
+	    !privileges_plan(state->config, &state->privileges) || !daemon_open_records(state) ||
+	    !daemon_open_excerpts(state))
 		return false;
 	state->loop = loop_new();
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
@@ -377,6 +396,7 @@ daemon_start(struct daemon_state *state)
 	state->workers = workers_open(state->config, state->loop, privileges_keep_capture(&state->privileges));
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
+	    (state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||
 	    !daemon_confine(state) || !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;
 	app_register_text();
@@ -385,7 +405,9 @@ daemon_start(struct daemon_state *state)
 		formula_sites_connect(state->formulas, state->workers);
 		daemon_connect_records(state);
 	}
-	if (!state->observing || !daemon_confine_more() || !daemon_make_reload(state) || !daemon_start_servers(state))
+	if (!state->observing || !daemon_connect_excerpts(state))
+		return false;
+	if (!daemon_confine_more() || !daemon_make_reload(state) || !daemon_start_servers(state))
 		return false;
 	service_set_workers(state->service, state->workers);
 	service_notify_ready(state->service);
@@ -438,6 +460,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	reload_free(state->reload);
 	status = daemon_output_status(workers_free(state->workers), status);
 	record_output_free(state->records);
+	excerpts_free(state->excerpts);
 	formula_sites_free(state->formulas);
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)
 		watch_free(state->signals[i]);
@@ -483,7 +506,7 @@ daemon_log_observed(const struct daemon_state *state)
 	uint64_t fired = 0;
 
 	if (config->print != PRINT_OFF || config->records || config->summary || config->wait_tracer ||
-	    config->config_path != NULL || semaphores_sum() != 0)
+	    config->recordings[0] != NULL || config->config_path != NULL || semaphores_sum() != 0)
 		return;
 	stats_collect(state->workers, &totals);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -523,6 +546,17 @@ daemon_finish_records(struct daemon_state *state, enum input_result result, enum
 		log_warning("records were not taken in time: %llu lines were dropped",
 			    (unsigned long long)record_output_dropped(state->records));
 	return error == 0 ? status : error == EPIPE ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+}
+
+/* Writes the captures of --record. */
+static enum exit_status
+daemon_finish_excerpts(struct daemon_state *state, enum input_result result, enum exit_status status)
+{
+	bool complete = result != INPUT_FAILED && !loop_stop_requested() && !loop_is_stopped(state->loop);
+
+	if (state->excerpts == NULL || excerpts_finish(state->excerpts, state->workers, complete))
+		return status;
+	return EXIT_STATUS_FAILED;
 }
 
 /* Logs the settings that differ from the defaults. */
@@ -596,6 +630,7 @@ daemon_run(struct config *config)
 		status = daemon_exit_status(&state, result);
 		workers_finish_output(state.workers);
 		status = daemon_finish_records(&state, result, status);
+		status = daemon_finish_excerpts(&state, result, status);
 		control_finish(state.control);
 		daemon_log_dropped(state.workers);
 		daemon_log_replay(&state, result);

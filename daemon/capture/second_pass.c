@@ -43,6 +43,7 @@ second_pass_set_config(struct config *plain, const struct config *config)
 	plain->records = false;
 	plain->local_prefix_count = 0;
 	plain->replay_speed = 0;
+	plain->flight_memory = 0;
 }
 
 struct second_pass *

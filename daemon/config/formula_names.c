@@ -7,6 +7,7 @@
 
 #include "formulas/formula_set.h"
 #include "probes/manifest.h"
+#include "probes/nearest.h"
 
 /* Longest word of a list; longer ones select nothing. */
 #define WORD_MAX 256
@@ -83,6 +84,31 @@ formula_names_select_probes(const struct config *config, const char *list, bool 
 		}
 	}
 	return true;
+}
+
+bool
+formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size)
+{
+	char names[FORMULAS_MAX][FORMULA_NAME_MAX + 1], hint[NEAREST_HINT_MAX];
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, length);
+	for (size_t i = 0; i < FORMULAS_MAX && config->formulas[i] != NULL; i++) {
+		formula_names_of_definition(config->formulas[i], names[i]);
+		if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+			return true;
+		nearest_consider(&nearest, names[i]);
+	}
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
+		const char *probe = manifest_probes[i].name;
+
+		if (strlen(probe) == length && strncmp(probe, name, length) == 0)
+			return true;
+		nearest_consider(&nearest, probe);
+	}
+	snprintf(error, size, "there is no formula or probe \"%.*s\"%s", length < 60 ? (int)length : 60, name,
+		 nearest_hint(&nearest, "", hint));
+	return false;
 }
 
 bool

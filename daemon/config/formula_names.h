@@ -16,6 +16,9 @@ bool formula_names_select(const char *list, const char *name);
 bool formula_names_select_probes(const struct config *config, const char *list, bool selected[PROBE_COUNT],
 				 const char **unknown, size_t *length);
 
+/* Whether `name`, of `length` bytes, is a probe or a formula of the configuration.  False, with `error`. */
+bool formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size);
+
 /* Copies the name that a definition begins with. */
 void formula_names_of_definition(const char *definition, char name[FORMULA_NAME_MAX + 1]);
 

@@ -15,6 +15,7 @@
 #include "daemon/config/options.h"
 #include "formulas/formula.h"
 #include "probes/manifest.h"
+#include "recorder/format/capture_writer.h"
 #include "records/record_fields.h"
 #include "records/record_filter.h"
 
@@ -467,6 +468,56 @@ value_get_records(const struct config *config, const struct option_row *row, siz
 }
 
 const struct option_kind value_records = {.set = value_set_records, .get = value_get_records};
+
+/* NAME=FILE. */
+static bool
+value_append_recording(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	size_t length = strcspn(text, "=");
+
+	if (length > 0 && text[length] == '=' && text[length + 1] != '\0')
+		return value_append_string(config, row, text, error, size);
+	snprintf(error, size, "expected NAME=FILE, with the name of a formula or a probe");
+	return false;
+}
+
+/* Formulas may be defined behind the option, or in the file. */
+static bool
+value_check_recordings(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	(void)row;
+	for (size_t i = 0; config->recordings[i] != NULL; i++)
+		if (!formula_names_check_one(config, config->recordings[i], strcspn(config->recordings[i], "="), error,
+					     size))
+			return false;
+	return true;
+}
+
+const struct option_kind value_recording = {
+    .set = value_append_recording, .get = value_get_string_item, .check = value_check_recordings, .list = true};
+
+static bool
+value_set_capture_format(struct config *config, const struct option_row *row, const char *text, char *error,
+			 size_t size)
+{
+	enum capture_format format = capture_format_parse(text);
+
+	*(unsigned *)option_field(config, row) = format;
+	if (format == CAPTURE_FORMATS)
+		snprintf(error, size, "expected pcapng, pcap or snoop");
+	return format != CAPTURE_FORMATS;
+}
+
+static const char *
+value_get_capture_format(const struct config *config, const struct option_row *row, size_t index,
+			 char buffer[OPTIONS_VALUE_MAX])
+{
+	(void)buffer;
+	return index == 0 ? capture_format_name((enum capture_format)*(const unsigned *)option_field_const(config, row))
+			  : NULL;
+}
+
+const struct option_kind value_capture_format = {.set = value_set_capture_format, .get = value_get_capture_format};
 
 static bool
 value_set_record_filter(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)

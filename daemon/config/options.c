@@ -153,6 +153,13 @@ const struct option_row options_table[] = {
 	 .argument = "SIZE", .min = 1, .max = 1125899906842624.0, FIELD(flight_bytes),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the first SIZE of each direction of a connection, then only frames with events; 0: no limit"},
+	{.name = "record", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_recording,
+	 .argument = "NAME=FILE", FIELD(recordings),
+	 .help = "write the whole connections for which the formula or probe NAME fires to the capture FILE; may be "
+		 "repeated"},
+	{.name = "write-format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_capture_format,
+	 .argument = "FORMAT", FIELD(write_format),
+	 .help = "format of the captures of --record: pcapng (default), pcap or snoop"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),
@@ -254,6 +261,7 @@ config_set_defaults(struct config *config)
 	    .interface_names = calloc(1, sizeof *config->interface_names),
 	    .capture_paths = calloc(1, sizeof *config->capture_paths),
 	    .formulas = calloc(1, sizeof *config->formulas),
+	    .recordings = calloc(1, sizeof *config->recordings),
 	    .observe_inner = true,
 	    .lookup_owners = true,
 	    .control_mode = 0660,
@@ -265,7 +273,8 @@ config_set_defaults(struct config *config)
 	};
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		config->app_ports[i] = app_protocols[i]->ports;
-	return config->interface_names != NULL && config->capture_paths != NULL && config->formulas != NULL;
+	return config->interface_names != NULL && config->capture_paths != NULL && config->formulas != NULL &&
+	       config->recordings != NULL;
 }
 
 void
@@ -280,6 +289,7 @@ config_free(struct config *config)
 	free(config->interface_names);
 	free(config->capture_paths);
 	free(config->formulas);
+	free(config->recordings);
 	free(config->local_prefixes);
 	*config = (struct config){0};
 }
@@ -460,7 +470,7 @@ static bool
 options_check_split(const struct config *config, const bool given[ROWS])
 {
 	static const char *const excluded[] = {"print", "records", "pace", "wait-tracer", "wait-probes",
-					       "from", "to", "lead-in"};
+					       "from", "to", "lead-in", "record"};
 
 	if (config->split == 0 && config->write_prefix != NULL) {
 		log_error("-w needs --split");
@@ -477,6 +487,21 @@ options_check_split(const struct config *config, const bool given[ROWS])
 			log_error("--split only writes captures: --%s is for their replay", excluded[i]);
 			return false;
 		}
+	}
+	return true;
+}
+
+static bool
+options_check_recordings(const struct config *config, const bool given[ROWS])
+{
+	if (config->recordings[0] == NULL) {
+		if (options_are_given(given, "write-format"))
+			log_error("--write-format needs --record");
+		return !options_are_given(given, "write-format");
+	}
+	if (config->interface_names[0] != NULL) {
+		log_error("--record is for files (-r): netobsctl record writes connections of interfaces");
+		return false;
 	}
 	return true;
 }
@@ -526,7 +551,8 @@ options_check_combination(struct config *config, const bool given[ROWS])
 			  "see netobsd --help");
 		return false;
 	}
-	return options_check_scope(config, given) && options_check_standard_input(config) &&
+	return options_check_recordings(config, given) && options_check_scope(config, given) &&
+	       options_check_standard_input(config) &&
 	       options_check_split(config, given) && options_check_window(config, given);
 }
 

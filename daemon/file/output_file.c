@@ -58,6 +58,25 @@ output_file_directory(const char *path, char directory[PATH_MAX])
 		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
+bool
+output_file_is_same(const char *path, const char *other)
+{
+	const char *slash = strrchr(path, '/'), *other_slash = strrchr(other, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	const char *other_name = other_slash != NULL ? other_slash + 1 : other;
+	char directory[PATH_MAX];
+	struct stat status, other_status;
+
+	if (strcmp(name, other_name) != 0)
+		return false;
+	output_file_directory(path, directory);
+	if (stat(directory, &status) != 0)
+		return false;
+	output_file_directory(other, directory);
+	return stat(directory, &other_status) == 0 && status.st_dev == other_status.st_dev &&
+	       status.st_ino == other_status.st_ino;
+}
+
 /* Opens a file of a new name in the directory. */
 static bool
 output_file_open_new(struct output_file *file, int directory, const char *name)

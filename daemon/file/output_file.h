@@ -17,6 +17,9 @@ struct output_file *output_file_open(const char *path, bool append);
 /* Whether the path is one of the files that are read, which must not be replaced; `inputs` ends with NULL. */
 bool output_file_is_input(const char *path, const char *const *inputs);
 
+/* Whether two paths stand for one file of one directory. */
+bool output_file_is_same(const char *path, const char *other);
+
 /* For writing. */
 int output_file_fd(const struct output_file *file);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of the excerpts. */
+#ifndef NETOBS_DAEMON_EXCERPT_EXCERPTS_INTERNAL_H
+#define NETOBS_DAEMON_EXCERPT_EXCERPTS_INTERNAL_H
+
+#include "daemon/capture/second_pass.h"
+#include "daemon/excerpt/excerpt_file.h"
+#include "daemon/excerpt/excerpt_late.h"
+#include "daemon/excerpt/excerpt_waiting.h"
+#include "daemon/excerpt/excerpts.h"
+
+/* Comments of a frame: notes and late ones.  Further ones are left out. */
+#define EXCERPT_COMMENTS_MAX 64u
+
+/* One --record. */
+struct excerpt {
+	char *name; /* of a formula or probe */
+	const char *path;
+	struct excerpt_file *file;
+	struct excerpt_selection connections; /* with a firing */
+	uint64_t firings, unconnected;	      /* firings; of them, those without a connection */
+	struct spool left;    /* delayed: uint32_t for each connection: frames that have left the ring unwritten */
+	uint64_t missing;     /* delayed: of these, frames of connections that matched later */
+};
+
+struct excerpts {
+	const struct config *config;
+	struct loop *loop;
+	bool twice;	 /* the input is read twice; else it is delayed by the ring */
+	bool commented;	 /* the format can hold comments */
+	bool ended;	 /* packet time is behind the window */
+	int error;	 /* errno of the first pass; 0 none */
+	bool failed;	 /* a file cannot be written */
+	struct ring *ring;
+	struct excerpt_selection any; /* connections of any excerpt */
+	struct excerpt_index index;
+	struct excerpt_late late;
+	struct excerpt_waiting *waiting; /* delayed: late comments */
+	struct excerpt_cursor cursor;
+	struct second_pass *second_pass;
+	struct frame_tally first, second; /* frames of the passes */
+	struct written_statistics statistics;
+	size_t comment_count;
+	const char *comments[EXCERPT_COMMENTS_MAX];
+	uint32_t comment_connections[EXCERPT_COMMENTS_MAX];
+	char texts[EXCERPT_COMMENTS_MAX][RING_COMMENT_MAX];
+	size_t count;
+	struct excerpt excerpts[];
+};
+
+/* Whether a frame that leaves the ring is behind the window (--to), where frames are read only for the records of
+ * connections.  The first such frame ends the captures. */
+bool excerpts_is_behind_window(struct excerpts *excerpts, const struct ring_frame *frame);
+
+/* Stops the run because of an error of the first pass. */
+void excerpts_fail(struct excerpts *excerpts, int error);
+
+/* excerpt_write.c: writes a frame that leaves the ring. */
+void excerpts_write_delayed(void *context, const struct ring_frame *frame);
+
+/* excerpt_write.c: reads the input again and writes the frames.  False with a message logged. */
+bool excerpts_write_again(struct excerpts *excerpts);
+
+#endif

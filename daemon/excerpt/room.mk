@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# --record: captures with the whole connections of which a probe or formula has fired
+
+libdaemon_a_SOURCES += \
+	%D%/excerpt_file.c \
+	%D%/excerpt_file.h \
+	%D%/excerpt_index.c \
+	%D%/excerpt_index.h \
+	%D%/excerpt_late.c \
+	%D%/excerpt_late.h \
+	%D%/excerpt_selection.h \
+	%D%/excerpt_waiting.c \
+	%D%/excerpt_waiting.h \
+	%D%/excerpt_write.c \
+	%D%/excerpts.c \
+	%D%/excerpts.h \
+	%D%/excerpts_internal.h \
+	%D%/spool.c \
+	%D%/spool.h
