@@ -36,6 +36,7 @@ refuses "an argument that one probe of two lacks" 'netobs*:::tcp-send, netobs*::
 refuses "an unknown name" 'netobs*:::tcp-receive { start = begin; }'
 refuses "a printf that prints text as a number" 'netobs*:::tcp-receive { printf("%d\n", args[2]->ip_saddr); }'
 refuses "a printf with too few arguments" 'netobs*:::tcp-receive { printf("%d %d\n", args[4]->tcp_seq); }'
+refuses "a command with a text as a number" 'netobs*:::tcp-receive { system("true %d\n", args[2]->ip_saddr); }'
 refuses "text and number compared" 'netobs*:::tcp-receive /args[2]->ip_saddr == 1/ { @a = count(); }'
 refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { @a["x"] = count(); }'
 refuses "a local variable that changes its kind" 'netobs*:::tcp-receive { this->a = 1; this->a = args[2]->ip_saddr; }'

@@ -19,7 +19,7 @@ TOKEN = re.compile(r"""(?P<comment>/\*.*?\*/)|(?P<string>"(?:\\.|[^"\\\n])*")|(?
     |(?P<op>->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|[-+*/%<>=!&|^~?:;,.(){}\[\]@])|(?P<blank>\s+)""", re.S | re.X)
 TYPES = {"int", "uint64_t", "uint32_t", "uint16_t", "int64_t", "string", "unsigned"}
 TYPEDEFS = {"uint64_t", "uint32_t", "uint16_t", "int64_t"}
-FUNCTIONS = {"printf", "printa", "trunc", "clear", "strjoin", "lltostr"}
+FUNCTIONS = {"printf", "printa", "trunc", "clear", "strjoin", "lltostr", "system"}
 AGGREGATIONS = {"count": 0, "sum": 1, "avg": 1, "min": 1, "max": 1, "quantize": 1}
 VARIABLES = {"probename", "pid", "execname", "timestamp", "walltimestamp", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5"}
 ROOM = "#pragma D option dynvarsize=32m"
@@ -330,10 +330,10 @@ class Reader:
             return
         text = self.tokens[self.at + 1][1]
         types = self.list("(", ")")
-        if function == "printf":
+        if function in ("printf", "system"):
             wanted = ["string" if letter == "s" else "int" for letter in re.findall(r"%[-0-9]*([a-zA-Z])", text.replace("%%", ""))]
             if wanted != types[1:]:
-                self.refuse("printf wants %s and gets %s" % (wanted, types[1:]))
+                self.refuse("%s wants %s and gets %s" % (function, wanted, types[1:]))
 
 
 def constants(header):

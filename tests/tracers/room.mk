@@ -2,6 +2,7 @@
 
 shell_tests += \
 	%D%/other_tracers.sh \
+	%D%/packets.sh \
 	%D%/site_live.sh \
 	%D%/tracers.sh
 

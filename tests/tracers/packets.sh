@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The recipes of netobs(7), Packets for a script: bpftrace live, with the files that netobsctl writes; the D programs by
+# the strict reader, and by DTrace's own compiler if it is installed.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
+manual=$top/man/netobs.7.in packets=$tmp/packets
+
+# recipe NUMBER: the text of a recipe
+recipe() {
+	awk -v wanted="$1" '
+		/^\.S[hs]/ { inside = $0 == ".Ss Packets for a script" }
+		/^\.Ed/ { text = 0 }
+		text && number == wanted
+		inside && /^\.Bd/ { number++; text = 1 }' "$manual" |
+		sed -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g'
+}
+
+# d_program: the program for dtrace -n of the recipe on standard input
+d_program() {
+	sed -n "/^dtrace /,/^}'/p" | sed -e 1d -e "s/^}'/}/"
+}
+
+# definition: the one of the recipe on standard input
+definition() {
+	sed -n "s/^ *'\(https-refused = .*\)'\$/\1/p"
+}
+
+# ---------------------------------------------------------------------------------------------------------------- D
+
+"$netobsd" --list-probes --format json >"$tmp/manifest"
+for number in 2 4; do
+	recipe "$number" | d_program >"$tmp/recipe-$number.d"
+	check "the D program of recipe $number: every probe, argument and name in it exists" \
+		python3 "$top/tests/scripts/d_check.py" "$top/probes/netobs.h" "$tmp/recipe-$number.d" <"$tmp/manifest"
+done
+
+# The predicate is the expression: the same firings on a capture, with a port that refused a connection there.
+# matches NUMBER: the firings of the formula of a recipe
+matches() {
+	"$netobsd" -r "$top/tests/captures/questions.pcap" --formula "$(recipe "$1" | definition | sed 's/443/110/')" \
+		--print=https-refused 2>&1
+}
+recipe 2 | d_program | sed -n 's|^/\(.*\)/$|\1|p' >"$tmp/predicate"
+is "the predicate of D is the expression of the formula" "$(recipe 2 | definition | sed 's/.* where //')" "$(cat "$tmp/predicate")"
+matches 1 >"$tmp/matches.1"
+matches 2 >"$tmp/matches.2"
+is "a capture with one match" "$(grep -c https-refused "$tmp/matches.1")" 1
+check "both formulas have the same firings" cmp "$tmp/matches.1" "$tmp/matches.2"
+
+if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
+	skip "DTrace compiles the D programs" "there is no DTrace on this machine, the D programs were not run"
+else
+	for number in 2 4; do
+		dtrace -e -w -Z -L "$build/probes/dtrace" -s "$tmp/recipe-$number.d" 2>&1
+	done >"$tmp/refused"
+	check "DTrace compiles the D programs" test ! -s "$tmp/refused"
+fi
+
+# ----------------------------------------------------------------------------------------------------------- bpftrace
+
+# live_refused: why the recipes for bpftrace cannot run here; nothing if they can
+live_refused() {
+	tracing_refused
+	have ip nsenter || echo "ip or nsenter is not installed"
+	have tshark || echo "tshark is not installed"
+}
+names="bpftrace prints the refused connection|its file has the packets of the connection|the match is a comment|one file|bpftrace asks for the packets of the slowest connection|its file has the packets of the connection only|from the handshake on"
+reason=$(live_refused)
+space=netobs-packets-$$
+if [ -z "$reason" ] && ! ip netns add "$space" 2>/dev/null; then
+	reason="no network namespaces here"
+fi
+if [ -n "$reason" ]; then
+	echo "$names" | tr '|' '\n' >"$tmp/names"
+	while read -r name; do
+		skip "$name" "$reason"
+	done <"$tmp/names"
+	tap_done
+fi
+pid='' others=''
+# clean_up: ends what still runs
+clean_up() {
+	for process in $(cat "$tmp"/*.pid 2>/dev/null) $pid $others; do
+		kill -9 "$process" 2>/dev/null
+	done
+	ip netns del "$space"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run" "$tmp/state" "$tmp/bin" "$packets"
+file=$tmp/state/formulas.so socket=$tmp/run/control
+program=$(private_netobsd) || exit 99
+
+# The programs of the recipes, whose process ids are kept.
+cat >"$tmp/bin/netobsctl" <<-EOF
+	#!/bin/sh
+	[ "\$1" != record ] || echo "\$\$" >"$tmp/record.pid"
+	exec "$build/netobsctl" -s "$socket" "\$@"
+EOF
+cat >"$tmp/bin/bpftrace" <<-EOF
+	#!/bin/sh
+	echo "\$\$" >"$tmp/bpftrace.pid"
+	exec $(command -v bpftrace) -B line "\$@"
+EOF
+chmod 755 "$tmp/bin/netobsctl" "$tmp/bin/bpftrace"
+
+# The names of the formulas must be in the file when netobsd is started, since it cannot write it then.
+printf 'formula = {"%s"}\n' "$(recipe 1 | definition)" >"$tmp/conf"
+"$program" -c "$tmp/conf" --install-formulas "$file" || exit 99
+nsenter --net="/run/netns/$space" "$program" -i lo --immediate --view both --control "$socket" --flight-memory 8M \
+	--formula-file "$file" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+wait_while "$pid" "$tmp/bin/netobsctl" status
+wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
+
+# run NUMBER: runs a recipe with the paths of this test; that of the packets is short, since bpftrace limits the length of
+# a command
+run() {
+	recipe "$1" | sed -e "s,/usr/local/include/netobs.h,$top/probes/netobs.h," -e "s,/usr/local/sbin/netobsd,$program," \
+		-e "s,/var/lib/netobs/formulas.so,$file," -e "s,/var/tmp/packets,packets,g" >"$tmp/commands"
+	rm -f "$tmp/bpftrace.pid"
+	(cd "$tmp" && PATH=$tmp/bin:$PATH exec sh -e "$tmp/commands") >"$tmp/printed" 2>"$tmp/printed.err" &
+	others=$!
+}
+
+# connect PORT...: connects to ports of the network namespace, in turn
+connect() {
+	ip netns exec "$space" python3 -c '
+import socket, sys
+for port in sys.argv[1:]:
+    socket.socket().connect_ex(("127.0.0.1", int(port)))' "$@"
+}
+
+# has_file PATTERN: whether there is such a file
+has_file() {
+	find "$packets" -name "$1" | grep -q .
+}
+
+# is_enabled: whether bpftrace and netobsctl record are attached to the formula
+is_enabled() {
+	"$tmp/bin/netobsctl" formulas https-refused --json >"$tmp/status" &&
+		grep -q '"traced":true' "$tmp/status" && grep -q '"streamed":true' "$tmp/status"
+}
+
+# end_tracer: ends bpftrace and its shell
+end_tracer() {
+	tracer=$(cat "$tmp/bpftrace.pid" 2>/dev/null) || return
+	kill -INT "$tracer" 2>/dev/null || note "bpftrace has ended: $(cat "$tmp/printed.err")"
+	wait_up_to 120 tracer_ended
+	wait "$others"
+	others=''
+}
+
+run 1
+wait_while "$others" is_enabled || cat "$tmp/printed.err" >&2
+connect 444 443 445
+check "bpftrace prints the refused connection" wait_while "$others" grep -q '^.* refused by 127.0.0.1: ' "$tmp/printed"
+cid=$(sed -n 's/.*-https-refused-\([0-9]*\)\.pcapng$/\1/p' "$tmp/printed")
+wait_while "$pid" has_file "*-https-refused-$cid.pcapng"
+written=$(find "$packets" -name "*-https-refused-$cid.pcapng")
+tshark -r "$written" -T fields -e tcp.srcport -e tcp.dstport -e tcp.flags.str 2>/dev/null >"$tmp/frames"
+is "its file has the packets of the connection" "$(grep -c -w 443 "$tmp/frames") of $(wc -l <"$tmp/frames")" "2 of 2"
+is "the match is a comment" "$(tshark -r "$written" -T fields -e frame.comment 2>/dev/null | grep -c 'https-refused: tcps_rport = 443')" 1
+is "one file" "$(find "$packets" -type f | wc -l)" 1
+end_tracer
+kill -TERM "$(cat "$tmp/record.pid")"
+
+# An accepted connection is the slowest so far.
+rm "$packets"/*
+run 3
+# has_attached: whether bpftrace has enabled the probe
+has_attached() {
+	"$tmp/bin/netobsctl" probes | awk '$1 == "tcp-connect-established" && $2 > 0 { found = 1 } END { exit !found }'
+}
+wait_while "$others" has_attached
+ip netns exec "$space" python3 -c '
+import socket
+server = socket.create_server(("127.0.0.1", 8443))
+client = socket.create_connection(("127.0.0.1", 8443))
+accepted = server.accept()[0]
+client.sendall(b"x" * 100)
+accepted.recv(100)'
+check "bpftrace asks for the packets of the slowest connection" wait_while "$others" has_file '[0-9]*.pcapng'
+written=$(find "$packets" -name '[0-9]*.pcapng')
+tshark -r "$written" -T fields -e tcp.flags.str -e tcp.srcport -e tcp.dstport 2>/dev/null >"$tmp/frames"
+is "its file has the packets of the connection only" "$(grep -c -v -w 8443 "$tmp/frames")" 0
+check "from the handshake on" grep -q 'S.*8443$' "$tmp/frames"
+end_tracer
+kill -INT "$pid"
+wait "$pid"
+pid=''
+tap_done
