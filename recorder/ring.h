@@ -147,8 +147,8 @@ void ring_reader_free(struct ring_reader *reader);
 /* The next frame.  RING_LATER: a bounded number of frames was examined; let the ring's thread run and call it again. */
 enum ring_read ring_reader_next(struct ring_reader *reader, struct ring_frame *frame);
 
-/* Whether the frame that ring_reader_next() returned last is still in the ring, after the ring's thread was let run.  If
- * not, it is counted as lost. */
+/* Whether the frame that ring_reader_next() returned last is still in the ring, after the ring's thread was let run.
+ * If not, it is counted as lost. */
 bool ring_reader_keeps(struct ring_reader *reader, const struct ring_frame *frame);
 
 /* Frames of the selection that were overwritten before they were read.  For a connection also whether frames of it were

@@ -12,7 +12,8 @@
 
 struct complete_file;
 
-/* Begins a file.  `unnamed`: without a name until it is complete, if the file system supports it.  NULL with `error`. */
+/* Begins a file.  `unnamed`: without a name until it is complete, if the file system supports it.  NULL with
+ * `error`. */
 struct complete_file *complete_file_open(const char *path, bool unnamed, char *error, size_t size);
 
 /* False with `error`. */
