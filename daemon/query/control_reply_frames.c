@@ -3,7 +3,8 @@
  * Replies to "write": a capture made from the flight recorders of all workers, merged by packet time.
  *
  * After "ok" the capture follows in chunks: the length in four bytes, network order, and that many bytes.  Length 0
- * ends it and is followed by a line of JSON; CHUNK_ERROR is followed by a line with the reason why the capture breaks off.
+ * ends it and is followed by a line of JSON; CHUNK_ERROR is followed by a line with the reason why the capture breaks
+ * off.
  * The bytes are made in parts with the locks of the workers held, and the rings may wrap between two parts.
  */
 #include <arpa/inet.h>

@@ -140,7 +140,7 @@ whole() {
 
 broken=0
 for delay in 0.001 0.002 0.003 0.005 0.008 0.01 0.013 0.02 0.03 0.05; do
-	timeout -s 9 "$delay" "$ctl" -s "$socket" write -w "$tmp/files/killed" 2>/dev/null
+	timeout --signal=KILL "$delay" "$ctl" -s "$socket" write -w "$tmp/files/killed" 2>/dev/null
 	whole "$tmp/files/killed" || broken=$((broken + 1))
 	rm -f "$tmp/files/killed"
 done
