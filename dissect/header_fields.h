@@ -65,6 +65,19 @@ ether_type_is_tag(uint16_t type)
 	return type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
 }
 
+/* Extends the link header to the position of `c`, which becomes that of the payload. */
+static inline void
+packet_extend_link(struct packet *packet, const struct cursor *c)
+{
+	struct slice more = cursor_slice_between(&packet->payload, c), *header = &packet->ether.header;
+
+	if (header->len == 0)
+		*header = more;
+	else
+		header->len += more.len;
+	packet_advance(packet, c);
+}
+
 static inline void
 ether_record(struct packet *packet, struct slice header)
 {

@@ -115,6 +115,26 @@ void dissect_llc(struct packet *packet);
 void dissect_sll(struct packet *packet);
 void dissect_sll2(struct packet *packet);
 
+/* serial.c, pseudo.c: whole frames of further link types. */
+void dissect_ppp(struct packet *packet);
+void dissect_ppp_serial(struct packet *packet);
+void dissect_ppp_pppd(struct packet *packet);
+void dissect_ppp_with_dir(struct packet *packet);
+void dissect_c_hdlc(struct packet *packet);
+void dissect_c_hdlc_with_dir(struct packet *packet);
+void dissect_frelay(struct packet *packet);
+void dissect_frelay_with_dir(struct packet *packet);
+void dissect_enc(struct packet *packet);
+void dissect_ipnet(struct packet *packet);
+void dissect_ipoib(struct packet *packet);
+void dissect_ip_over_fc(struct packet *packet);
+void dissect_nflog(struct packet *packet);
+
+/* wlan.c */
+void dissect_wlan(struct packet *packet);
+void dissect_radiotap(struct packet *packet);
+void dissect_prism(struct packet *packet);
+
 /* mpls.c, pppoe.c */
 void dissect_mpls(struct packet *packet);
 void dissect_pppoe(struct packet *packet);

@@ -6,7 +6,19 @@
 bool
 view_link_has_direction(int dlt)
 {
-	return dlt == DLT_LINUX_SLL || dlt == DLT_LINUX_SLL2;
+	switch (dlt) {
+	case DLT_LINUX_SLL:
+	case DLT_LINUX_SLL2:
+	case DLT_PPP_PPPD:
+	case DLT_PPP_WITH_DIR:
+	case DLT_C_HDLC_WITH_DIR:
+	case DLT_FRELAY_WITH_DIR:
+	case DLT_NFLOG:
+	case DLT_IPNET:
+		return true;
+	default:
+		return false;
+	}
 }
 
 enum view_mode

@@ -8,7 +8,7 @@
 
 #include "daemon/config/config.h"
 
-/* Whether frames of this link type record their direction (cooked captures: the packet type in the header). */
+/* Whether frames of this link type record their direction (for example, the packet type of cooked captures). */
 bool view_link_has_direction(int dlt);
 
 /* Determines the view of a run; never VIEW_AUTO.  A view chosen by the user counts.  Otherwise a live run has the host

@@ -6,14 +6,6 @@ enum { LLC_HEADER = 3, SNAP_HEADER = 5 };
 enum { IEEE802_3_LENGTH_MAX = 1500 }; /* IEEE 802.3 clause 3.2.6 */
 enum { SAP_IP = 0x06, SAP_SNAP = 0xaa, LLC_UNNUMBERED = 0x03 };
 
-/* Extends the link header to the position of `c`. */
-static void
-ether_extend_header(struct packet *packet, const struct cursor *c)
-{
-	packet->ether.header.len += packet->payload.captured - c->captured;
-	packet_advance(packet, c);
-}
-
 /* IEEE 802.2; SNAP as in RFC 1042.  `*type` is 0 if another protocol follows. */
 static bool
 llc_parse(struct cursor *c, uint16_t *type)
@@ -53,7 +45,7 @@ dissect_llc(struct packet *packet)
 		return;
 	}
 	packet->ether.type = type;
-	ether_extend_header(packet, &c);
+	packet_extend_link(packet, &c);
 	dissect_ethertype(packet, type);
 }
 
@@ -100,7 +92,7 @@ dissect_vlan_tags(struct packet *packet)
 			ether->vlan = control & 0x0fff;
 		}
 		ether->type = slice_u16(tag, 2);
-		ether_extend_header(packet, &c);
+		packet_extend_link(packet, &c);
 	}
 	if (ether->type >= ETHER_TYPE_MIN)
 		dissect_ethertype(packet, ether->type);

@@ -23,15 +23,33 @@ dissect_null(struct packet *packet)
 }
 
 /* Link types, in the order in which an error message lists them. */
-#define LINK_TYPES(row)              \
-	row(EN10MB, dissect_ethernet) \
-	row(LINUX_SLL, dissect_sll)   \
-	row(LINUX_SLL2, dissect_sll2) \
-	row(NULL, dissect_null)       \
-	row(LOOP, dissect_null)       \
-	row(RAW, dissect_ip)          \
-	row(IPV4, dissect_ipv4)       \
-	row(IPV6, dissect_ipv6)
+#define LINK_TYPES(row)                                \
+	row(EN10MB, dissect_ethernet)                  \
+	row(LINUX_SLL, dissect_sll)                    \
+	row(LINUX_SLL2, dissect_sll2)                  \
+	row(NULL, dissect_null)                        \
+	row(LOOP, dissect_null)                        \
+	row(RAW, dissect_ip)                           \
+	row(IPV4, dissect_ipv4)                        \
+	row(IPV6, dissect_ipv6)                        \
+	row(PPP, dissect_ppp)                          \
+	row(PPP_SERIAL, dissect_ppp_serial)            \
+	row(PPP_ETHER, dissect_pppoe)                  \
+	row(PPP_PPPD, dissect_ppp_pppd)                \
+	row(PPP_WITH_DIR, dissect_ppp_with_dir)        \
+	row(C_HDLC, dissect_c_hdlc)                    \
+	row(C_HDLC_WITH_DIR, dissect_c_hdlc_with_dir)  \
+	row(FRELAY, dissect_frelay)                    \
+	row(FRELAY_WITH_DIR, dissect_frelay_with_dir)  \
+	row(NFLOG, dissect_nflog)                      \
+	row(IPNET, dissect_ipnet)                      \
+	row(ENC, dissect_enc)                          \
+	row(IPOIB, dissect_ipoib)                      \
+	row(IP_OVER_FC, dissect_ip_over_fc)            \
+	row(IEEE802_11, dissect_wlan)                  \
+	row(IEEE802_11_RADIO, dissect_radiotap)        \
+	row(PRISM_HEADER, dissect_prism)               \
+	row(IEEE802_11_RADIO_AVS, dissect_prism)
 
 static int
 link_canonical_dlt(int dlt)

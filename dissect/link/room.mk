@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# link layers: Ethernet, cooked capture, MPLS, PPPoE; ARP
+# link layers: Ethernet, cooked capture, MPLS, PPP, PPPoE, HDLC, Frame Relay, headers of captures; ARP
 
 libdissect_a_SOURCES += \
 	%D%/arp.c \
@@ -7,4 +7,7 @@ libdissect_a_SOURCES += \
 	%D%/ethernet.c \
 	%D%/link.c \
 	%D%/mpls.c \
-	%D%/pppoe.c
+	%D%/pppoe.c \
+	%D%/pseudo.c \
+	%D%/serial.c \
+	%D%/wlan.c

@@ -14,7 +14,7 @@
 #define LINK_TYPES_END 300
 
 /* Most link types that are dissected. */
-#define PROGRAMS_MAX 24u
+#define PROGRAMS_MAX 48u
 
 /* libpcap's default; a program returns it for a match. */
 #define SNAPSHOT_LENGTH 262144

@@ -12,6 +12,7 @@ unit_tests += \
 	%D%/test_ipv4 \
 	%D%/test_ipv6 \
 	%D%/test_link \
+	%D%/test_link_types \
 	%D%/test_sctp_header \
 	%D%/test_tcp_header \
 	%D%/test_tunnel \

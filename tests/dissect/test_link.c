@@ -32,7 +32,7 @@ supported_types(void **state)
 	assert_true(dissect_link_supported(101)); /* LINKTYPE_RAW */
 	assert_true(dissect_link_supported(DLT_IPV4));
 	assert_true(dissect_link_supported(DLT_IPV6));
-	assert_false(dissect_link_supported(DLT_IEEE802_11));
+	assert_false(dissect_link_supported(DLT_DBUS));
 	assert_false(dissect_link_supported(-1));
 	assert_non_null(strstr(dissect_link_names(), "LINUX_SLL2"));
 }
@@ -43,7 +43,7 @@ unsupported_type(void **state)
 	static const uint8_t frame[] = {ECHO_IPV4};
 
 	(void)state;
-	assert_worst_anomaly(DISSECT(DLT_IEEE802_11, frame), ANOMALY_LINK_UNSUPPORTED);
+	assert_worst_anomaly(DISSECT(DLT_DBUS, frame), ANOMALY_LINK_UNSUPPORTED);
 }
 
 static void

@@ -181,6 +181,14 @@ get32(const uint8_t *at)
 	return value;
 }
 
+/* Whether the frames themselves have numbers in the byte order of the capturing host, which libpcap converts if that of
+ * the file is the other one: NFLOG. */
+static bool
+frames_have_host_order(const uint8_t *bytes)
+{
+	return (get32(bytes + 20) & 0x03ffffff) == DLT_NFLOG;
+}
+
 /* Swaps the headers of a classic capture of version 2.4 in this machine's byte order.  False if it is none. */
 static bool
 swap_capture(uint8_t *bytes, size_t size)
@@ -189,7 +197,7 @@ swap_capture(uint8_t *bytes, size_t size)
 	size_t at = 24;
 
 	if (size < at || (get32(bytes) != 0xa1b2c3d4 && get32(bytes) != 0xa1b23c4d) ||
-	    memcmp(bytes + 4, version, sizeof version) != 0)
+	    memcmp(bytes + 4, version, sizeof version) != 0 || frames_have_host_order(bytes))
 		return false;
 	while (size - at >= 16) {
 		uint32_t captured = get32(bytes + at + 8);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a frame of any link type.  The first byte picks the link type (low three bits) and how many bytes more
- * than the capture holds were on the wire (the rest, in units of 70); what follows is the frame.
+ * Any bytes as a frame of any link type.  The first byte picks the link type (low five bits) and how many bytes more
+ * than the capture holds were on the wire (the rest, in units of 310); what follows is the frame.
  */
-#include <pcap/dlt.h>
 #include <stdlib.h>
 
 #include "dissect/dissect.h"
+#include "tests/fuzz/fuzz_link_types.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const int link_types[8] = {
-	DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_NULL, DLT_LOOP, DLT_RAW, DLT_IPV4, DLT_IPV6,
-};
 
 static void
 must_be_inside(const struct frame *frame, struct slice v)
@@ -166,9 +163,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > 100000)
 		return 0;
-	frame.dlt = link_types[data[0] & 7];
+	frame.dlt = fuzz_link_types[data[0] & 31];
+	must(dissect_link_supported(frame.dlt));
 	frame.caplen = (uint32_t)(size - 1);
-	frame.len = frame.caplen + (data[0] >> 3) * 70u;
+	frame.len = frame.caplen + (data[0] >> 5) * 310u;
 	copy = malloc(frame.caplen + !frame.caplen); /* so that reading beyond is seen */
 	if (copy == NULL)
 		abort();

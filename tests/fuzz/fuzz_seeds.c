@@ -8,29 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/fuzz_link_types.h"
+
 static int
 link_index(int dlt)
 {
-	switch (dlt) {
-	case DLT_EN10MB:
-		return 0;
-	case DLT_LINUX_SLL:
-		return 1;
-	case DLT_LINUX_SLL2:
-		return 2;
-	case DLT_NULL:
-		return 3;
-	case DLT_LOOP:
-		return 4;
-	case DLT_RAW:
-		return 5;
-	case DLT_IPV4:
-		return 6;
-	case DLT_IPV6:
-		return 7;
-	default:
-		return -1;
-	}
+	for (int i = 0; i < 32; i++)
+		if (fuzz_link_types[i] == dlt)
+			return i;
+	return -1;
 }
 
 static void
@@ -59,9 +45,9 @@ seeds_of(const char *directory, unsigned most, const char *path)
 	for (unsigned i = 1; i <= most && pcap_next_ex(capture, &header, &bytes) == 1; i++) {
 		if (link_index(pcap_datalink(capture)) < 0)
 			break;
-		extra = header->len > header->caplen ? (header->len - header->caplen + 69) / 70 : 0;
+		extra = header->len > header->caplen ? (header->len - header->caplen + 309) / 310 : 0;
 		snprintf(seed, sizeof seed, "%s/%s-%u", directory, name != NULL ? name + 1 : path, i);
-		write_seed(seed, link_index(pcap_datalink(capture)) | (int)(extra < 31 ? extra : 31) << 3, bytes,
+		write_seed(seed, link_index(pcap_datalink(capture)) | (int)(extra < 7 ? extra : 7) << 5, bytes,
 			   header->caplen);
 	}
 	pcap_close(capture);

@@ -16,7 +16,8 @@ import os
 import subprocess
 import sys
 
-SUPPORTED_LINKS = {"EN10MB", "LINUX_SLL", "LINUX_SLL2", "NULL", "LOOP", "RAW", "IPV4", "IPV6"}
+SUPPORTED_LINKS = {"EN10MB", "LINUX_SLL", "LINUX_SLL2", "NULL", "LOOP", "RAW", "IPV4", "IPV6", "PPP", "PPP_SERIAL",
+                   "C_HDLC", "FRELAY", "NFLOG", "IPNET", "IPOIB", "IEEE802_11_RADIO"}
 SECONDS = 300
 MAX_ARGS = 6  # the limit of D and bpftrace
 

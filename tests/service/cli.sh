@@ -180,8 +180,8 @@ fi
 printf 'x\033[31m\n' >"$tmp/$(printf 'a\033[31mb')"
 complains "a file name cannot colour the terminal" 1 'a\\x1b\[31mb is not' -r "$tmp/$(printf 'a\033[31mb')"
 python3 -c 'import struct, sys
-sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 105))' >"$tmp/wifi.pcap"
-complains "link type" 1 "IEEE802_11 (105) is not supported; .*EN10MB" -r "$tmp/wifi.pcap"
+sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 231))' >"$tmp/dbus.pcap"
+complains "link type" 1 "DBUS (231) is not supported; .*EN10MB" -r "$tmp/dbus.pcap"
 
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	chmod 755 "$tmp"

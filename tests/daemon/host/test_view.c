@@ -56,7 +56,9 @@ test_file(void **state)
 {
 	static const int ethernet[] = {DLT_EN10MB}, raw[] = {DLT_RAW}, sll[] = {DLT_LINUX_SLL},
 			 sll2[] = {DLT_LINUX_SLL2}, mixed[] = {DLT_LINUX_SLL, DLT_EN10MB},
-			 cooked[] = {DLT_LINUX_SLL, DLT_LINUX_SLL2};
+			 cooked[] = {DLT_LINUX_SLL, DLT_LINUX_SLL2}, ppp[] = {DLT_PPP},
+			 directed[] = {DLT_PPP_PPPD,	    DLT_PPP_WITH_DIR, DLT_C_HDLC_WITH_DIR,
+				       DLT_FRELAY_WITH_DIR, DLT_NFLOG,	      DLT_IPNET};
 
 	(void)state;
 	assert_int_equal(resolve(VIEW_AUTO, false, 0, ethernet, 1), VIEW_BOTH);
@@ -65,6 +67,9 @@ test_file(void **state)
 	assert_int_equal(resolve(VIEW_AUTO, false, 0, sll, 1), VIEW_HOST);
 	assert_int_equal(resolve(VIEW_AUTO, false, 0, sll2, 1), VIEW_HOST);
 	assert_int_equal(resolve(VIEW_AUTO, false, 0, cooked, 2), VIEW_HOST);
+	for (unsigned i = 0; i < sizeof directed / sizeof directed[0]; i++)
+		assert_int_equal(resolve(VIEW_AUTO, false, 0, &directed[i], 1), VIEW_HOST);
+	assert_int_equal(resolve(VIEW_AUTO, false, 0, ppp, 1), VIEW_BOTH);
 	assert_int_equal(resolve(VIEW_AUTO, false, 0, mixed, 2), VIEW_BOTH);
 	assert_int_equal(resolve(VIEW_AUTO, false, 1, mixed, 2), VIEW_HOST);
 }
