@@ -27,7 +27,7 @@ d_program() {
 
 # definition: the one of the recipe on standard input
 definition() {
-	sed -n "s/^ *'\(https-refused = .*\)'\$/\1/p"
+	sed -n "s/^ *'\(web-refused = .*\)'\$/\1/p"
 }
 
 # ---------------------------------------------------------------------------------------------------------------- D
@@ -43,13 +43,13 @@ done
 # matches NUMBER: the firings of the formula of a recipe
 matches() {
 	"$netobsd" -r "$top/tests/captures/questions.pcap" --formula "$(recipe "$1" | definition | sed 's/443/110/')" \
-		--print=https-refused 2>&1
+		--print=web-refused 2>&1
 }
 recipe 2 | d_program | sed -n 's|^/\(.*\)/$|\1|p' >"$tmp/predicate"
 is "the predicate of D is the expression of the formula" "$(recipe 2 | definition | sed 's/.* where //')" "$(cat "$tmp/predicate")"
 matches 1 >"$tmp/matches.1"
 matches 2 >"$tmp/matches.2"
-is "a capture with one match" "$(grep -c https-refused "$tmp/matches.1")" 1
+is "a capture with one match" "$(grep -c web-refused "$tmp/matches.1")" 1
 check "both formulas have the same firings" cmp "$tmp/matches.1" "$tmp/matches.2"
 
 if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
@@ -120,11 +120,10 @@ pid=$!
 wait_while "$pid" "$tmp/bin/netobsctl" status
 wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 
-# run NUMBER: runs a recipe with the paths of this test; that of the packets is short, since bpftrace limits the length of
-# a command
+# run NUMBER: runs a recipe with the paths of this test
 run() {
 	recipe "$1" | sed -e "s,/usr/local/include/netobs.h,$top/probes/netobs.h," -e "s,/usr/local/sbin/netobsd,$program," \
-		-e "s,/var/lib/netobs/formulas.so,$file," -e "s,/var/tmp/packets,packets,g" >"$tmp/commands"
+		-e "s,/var/lib/netobs/formulas.so,$file," >"$tmp/commands"
 	rm -f "$tmp/bpftrace.pid"
 	(cd "$tmp" && PATH=$tmp/bin:$PATH exec sh -e "$tmp/commands") >"$tmp/printed" 2>"$tmp/printed.err" &
 	others=$!
@@ -145,7 +144,7 @@ has_file() {
 
 # is_enabled: whether bpftrace and netobsctl record are attached to the formula
 is_enabled() {
-	"$tmp/bin/netobsctl" formulas https-refused --json >"$tmp/status" &&
+	"$tmp/bin/netobsctl" formulas web-refused --json >"$tmp/status" &&
 		grep -q '"traced":true' "$tmp/status" && grep -q '"streamed":true' "$tmp/status"
 }
 
@@ -162,12 +161,12 @@ run 1
 wait_while "$others" is_enabled || cat "$tmp/printed.err" >&2
 connect 444 443 445
 check "bpftrace prints the refused connection" wait_while "$others" grep -q '^.* refused by 127.0.0.1: ' "$tmp/printed"
-cid=$(sed -n 's/.*-https-refused-\([0-9]*\)\.pcapng$/\1/p' "$tmp/printed")
-wait_while "$pid" has_file "*-https-refused-$cid.pcapng"
-written=$(find "$packets" -name "*-https-refused-$cid.pcapng")
+cid=$(sed -n 's/.*-web-refused-\([0-9]*\)\.pcapng$/\1/p' "$tmp/printed")
+wait_while "$pid" has_file "*-web-refused-$cid.pcapng"
+written=$(find "$packets" -name "*-web-refused-$cid.pcapng")
 tshark -r "$written" -T fields -e tcp.srcport -e tcp.dstport -e tcp.flags.str 2>/dev/null >"$tmp/frames"
 is "its file has the packets of the connection" "$(grep -c -w 443 "$tmp/frames") of $(wc -l <"$tmp/frames")" "2 of 2"
-is "the match is a comment" "$(tshark -r "$written" -T fields -e frame.comment 2>/dev/null | grep -c 'https-refused: tcps_rport = 443')" 1
+is "the match is a comment" "$(tshark -r "$written" -T fields -e frame.comment 2>/dev/null | grep -c 'web-refused: tcps_rport = 443')" 1
 is "one file" "$(find "$packets" -type f | wc -l)" 1
 end_tracer
 kill -TERM "$(cat "$tmp/record.pid")"
