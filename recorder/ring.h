@@ -70,14 +70,14 @@ void ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now
 void ring_add_packet(struct ring *ring, const struct flow *flow, unsigned sender, unsigned direction,
 		     uint64_t packet_id);
 /* A fragment: its frame is linked with the connection of the datagram, once that is complete, by the ring_add_packet()
- * with a flow that follows a fragment. */
+ * with a flow that follows a fragment, and with those of the packets inside, by the calls that follow in the frame. */
 void ring_add_fragment(struct ring *ring, const struct packet *fragment);
 /* The outgoing copy of a loopback frame.  `flow` NULL: it has the connections of the next frame, if that has the same
  * length. */
 void ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow, unsigned sender,
 		   unsigned direction);
-/* The datagram of the latest fragment is complete and belongs to no connection. */
-void ring_drop_fragments(struct ring *ring);
+/* The datagram of the latest fragment is complete; it belongs to no connection itself. */
+void ring_complete_datagram(struct ring *ring);
 void ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event);
 /* The packet is a RST, or a segment that closes the window of its sender. */
 enum ring_remark { RING_RESET, RING_ZERO_WINDOW };

@@ -141,7 +141,7 @@ ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now)
 	p->packet_id = 0;
 	p->direction = DIRECTION_UNKNOWN;
 	p->has_packet = p->has_fragment = false;
-	p->connection_count = p->fragment_count = p->notes = p->notes_size = 0;
+	p->connection_count = p->fragment_count = p->fragment_links = p->notes = p->notes_size = 0;
 	if (__builtin_expect(ring->copy_frame != 0, 0))
 		ring_expect_copy(ring);
 }
@@ -177,24 +177,32 @@ ring_pending_connection(struct ring *ring, const struct flow *flow, unsigned sen
 	}
 	if (slot->cid != cid)
 		ring_slot_reset(p, slot, cid);
-	p->connections[p->connection_count++] = (struct ring_connection){slot, cid, sender};
+	p->connections[p->connection_count++] = (struct ring_connection){slot, cid, sender, 0};
 	return at;
 }
 
-/* The earlier frames of the datagram that the latest fragment has completed belong to the connection, too. */
+/* The latest fragment has completed its datagram. */
 static void
-ring_take_fragments(struct ring *ring, unsigned connection)
+ring_take_fragments(struct ring *ring)
 {
 	struct ring_pending *p = &ring->pending;
-	unsigned first = p->fragment_count, count;
 
-	count = fragment_frames_take(ring->fragments, &p->fragment, p->fragments + first, RING_FRAGMENTS_MAX - first);
+	if (p->has_fragment)
+		p->fragment_count +=
+		    fragment_frames_take(ring->fragments, &p->fragment, p->fragments + p->fragment_count,
+					 RING_FRAGMENTS_MAX - p->fragment_count);
 	p->has_fragment = false;
-	if (connection == RING_CONNECTIONS_MAX)
-		return;
-	p->fragment_count += count;
-	for (unsigned i = first; i < p->fragment_count; i++)
-		p->fragment_connections[i] = (uint8_t)connection;
+}
+
+/* A packet is in all datagrams that the frame has completed so far: their earlier frames belong to its connection. */
+static void
+ring_link_fragments(struct ring_pending *p, struct ring_connection *connection)
+{
+	unsigned more = p->fragment_count - connection->fragments, left = RING_FRAGMENTS_MAX - p->fragment_links;
+
+	more = more < left ? more : left;
+	connection->fragments += more;
+	p->fragment_links += more;
 }
 
 void
@@ -211,8 +219,9 @@ ring_add_packet(struct ring *ring, const struct flow *flow, unsigned sender, uns
 	if (flow == NULL || ring->flows == NULL)
 		return;
 	connection = ring_pending_connection(ring, flow, sender);
-	if (p->has_fragment)
-		ring_take_fragments(ring, connection);
+	ring_take_fragments(ring);
+	if (connection != RING_CONNECTIONS_MAX)
+		ring_link_fragments(p, &p->connections[connection]);
 }
 
 void
@@ -223,11 +232,9 @@ ring_add_fragment(struct ring *ring, const struct packet *fragment)
 }
 
 void
-ring_drop_fragments(struct ring *ring)
+ring_complete_datagram(struct ring *ring)
 {
-	if (ring->pending.has_fragment)
-		(void)fragment_frames_take(ring->fragments, &ring->pending.fragment, NULL, 0);
-	ring->pending.has_fragment = false;
+	ring_take_fragments(ring);
 }
 
 /* The key of a copy is that of no datagram. */
@@ -259,7 +266,7 @@ ring_pending_is_behind(struct ring *ring)
 	for (unsigned i = 0; i < p->connection_count; i++)
 		if (ring_slot_count(ring, p->connections[i].slot, p->connections[i].sender, p->frame.len))
 			behind = false;
-	return behind && p->notes == 0 && p->fragment_count == 0;
+	return behind && p->notes == 0 && p->fragment_links == 0;
 }
 
 /* Stores a link to the frame at `frame` and returns the position behind it. */
@@ -284,30 +291,30 @@ ring_resolve_fragment(struct ring *ring, uint64_t position, uint64_t cid)
 	uint64_t at = position + ring_frame_units(entry);
 	const void *annex;
 
-	if (entry->cid == 0) {
+	if (entry->cid == 0)
 		entry->cid = cid;
+	if (entry->cid == cid)
 		return;
-	}
 	while (ring_next_annex(ring, &at, &annex) == RING_ENTRY_LINK) {
 		struct ring_link_entry *link = (struct ring_link_entry *)(uintptr_t)annex;
 
 		if (link->cid == 0)
 			link->cid = cid;
+		if (link->cid == cid)
+			return;
 	}
 }
 
 static uint64_t
-ring_store_fragments(struct ring *ring, uint64_t position)
+ring_store_fragments(struct ring *ring, const struct ring_connection *connection, uint64_t position)
 {
-	struct ring_pending *p = &ring->pending;
+	const uint64_t *fragments = ring->pending.fragments;
 
-	for (unsigned i = 0; i < p->fragment_count; i++) {
-		struct ring_slot *slot = p->connections[p->fragment_connections[i]].slot;
-
-		if (p->fragments[i] < ring->tail)
+	for (unsigned i = 0; i < connection->fragments; i++) {
+		if (fragments[i] < ring->tail)
 			continue; /* overwritten */
-		ring_resolve_fragment(ring, p->fragments[i], slot->cid);
-		position = ring_store_link(ring, position, RING_LINK_EARLIER, slot, p->fragments[i]);
+		ring_resolve_fragment(ring, fragments[i], connection->cid);
+		position = ring_store_link(ring, position, RING_LINK_EARLIER, connection->slot, fragments[i]);
 	}
 	return position;
 }
@@ -319,7 +326,8 @@ ring_store_pending(struct ring *ring, uint32_t caplen)
 	struct ring_pending *p = &ring->pending;
 	const struct ring_connection *first = p->connections;
 	bool waits = p->has_fragment && ring->flows != NULL;
-	uint64_t links = p->connection_count - (p->connection_count != 0) + waits + p->fragment_count;
+	unsigned spare = !waits ? 0 : RING_FRAGMENT_CONNECTIONS - (p->connection_count == 0);
+	uint64_t links = p->connection_count - (p->connection_count != 0) + spare + p->fragment_links;
 	uint64_t units = ring_units(sizeof(struct ring_frame_entry) + caplen);
 	uint64_t position =
 	    ring_reserve(ring, units + links * ring_units(sizeof(struct ring_link_entry)) + p->notes_size / RING_UNIT);
@@ -337,12 +345,12 @@ ring_store_pending(struct ring *ring, uint32_t caplen)
 	}
 	for (unsigned i = 1; i < p->connection_count; i++)
 		at = ring_store_link(ring, at, 0, p->connections[i].slot, position);
-	if (waits) {
+	if (waits)
 		fragment_frames_add(ring->fragments, &p->fragment, position);
-		if (p->connection_count != 0)
-			at = ring_store_link(ring, at, 0, NULL, position);
-	}
-	at = ring_store_fragments(ring, at);
+	while (spare-- > 0)
+		at = ring_store_link(ring, at, 0, NULL, position);
+	for (unsigned i = 0; i < p->connection_count; i++)
+		at = ring_store_fragments(ring, &p->connections[i], at);
 	memcpy(ring_entry_at(ring, at), p->note_bytes, p->notes_size);
 	at += p->notes_size / RING_UNIT;
 	if (at != position + units)

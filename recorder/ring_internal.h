@@ -22,8 +22,11 @@
 
 #define RING_CONNECTIONS_MAX 16u	/* connections of a frame: tunnels and quotes */
 #define RING_NOTES_SIZE	     8192u	/* bytes of the notes of a frame */
-#define RING_FRAGMENTS_MAX   1024u	/* fragments of a datagram that are linked */
+#define RING_FRAGMENTS_MAX   1024u	/* links of a frame to earlier fragments */
 #define RING_BACK_BEYOND     UINT32_MAX /* the entry before is too far to be in the ring */
+
+/* Connections that a fragment may get later: that of its datagram, and one inside. */
+#define RING_FRAGMENT_CONNECTIONS 2u
 
 enum ring_entry_kind { RING_ENTRY_PADDING, RING_ENTRY_FRAME, RING_ENTRY_LINK, RING_ENTRY_NOTE };
 
@@ -96,6 +99,7 @@ struct ring_connection {
 	struct ring_slot *slot;
 	uint64_t cid;
 	unsigned sender;
+	unsigned fragments; /* it is linked with so many of the earlier frames, from the first on */
 };
 
 /* The frame in progress. */
@@ -110,10 +114,8 @@ struct ring_pending {
 	unsigned connection_count;
 	struct ring_connection connections[RING_CONNECTIONS_MAX];
 	struct ring_slot removed[RING_CONNECTIONS_MAX]; /* slots of connections that were removed meanwhile */
-	unsigned fragment_count;
-	/* Earlier frames of the datagrams that it has completed, and their connections: numbers in `connections`. */
-	uint64_t fragments[RING_FRAGMENTS_MAX];
-	uint8_t fragment_connections[RING_FRAGMENTS_MAX];
+	unsigned fragment_count, fragment_links;
+	uint64_t fragments[RING_FRAGMENTS_MAX]; /* earlier frames of the datagrams that it has completed */
 	unsigned notes, notes_size;
 	_Alignas(RING_UNIT) uint8_t note_bytes[RING_NOTES_SIZE];
 };

@@ -74,7 +74,6 @@ bool observer_flush_records(struct observer *observer);
  * observe_frames().  Both are borrowed. */
 void observer_set_frame_listener(struct observer *observer, const struct frame_listener *listener, void *context);
 
-/* From now on frames are not observed but passed to `visit`, in their order and with their packet time. */
 /* From now on frames are not observed but passed to `visit`, in their order and with their packet time; those that are
  * skipped because they are before the lead-in of the window or behind the window are not. */
 typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);

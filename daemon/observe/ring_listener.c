@@ -29,7 +29,7 @@ ring_listener_hear_packet(void *ring, const struct heard_packet *packet)
 {
 	ring_add_packet(ring, packet->flow, packet->sender, packet->direction, packet->packet_id);
 	if (packet->datagram)
-		ring_drop_fragments(ring); /* no effect if it has a flow */
+		ring_complete_datagram(ring); /* no effect if it has a flow */
 	if (packet->flow == NULL)
 		return;
 	if (packet->reset)

@@ -101,7 +101,7 @@ model_add_fragment(struct model_frame *frame)
 		return;
 	}
 	if (model_random(4) == 0) {
-		ring_drop_fragments(model->fixture.ring);
+		ring_complete_datagram(model->fixture.ring);
 	} else {
 		unsigned stream = model_random(STREAMS);
 

@@ -214,7 +214,7 @@ add_fragment(uint64_t number, uint32_t id, int stream, bool in_tunnel)
 	ring_add_packet(fixture.ring, stream >= 0 ? ring_fixture_flow(&fixture, (unsigned)stream, frame.ts) : NULL, 0,
 			DIRECTION_IN, 2);
 	if (stream == -2)
-		ring_drop_fragments(fixture.ring);
+		ring_complete_datagram(fixture.ring);
 	ring_end_frame(fixture.ring);
 }
 
@@ -266,6 +266,46 @@ test_fragments_in_a_tunnel(void **state)
 	assert_int_equal(found.cids[0], cid_of(99));
 	assert_int_equal(found.cids[1], cid_of(2));
 	ring_reader_free(reader);
+}
+
+/* The last fragment of a tunnel's datagram with a connection inside; itself it has one unless `outer` is negative. */
+static void
+complete_tunnel(uint64_t number, uint32_t id, int outer, unsigned inner)
+{
+	struct frame frame = ring_fixture_frame(&fixture, number, 100);
+	struct packet packet = ring_fixture_fragment(id);
+
+	ring_begin_frame(fixture.ring, &frame, frame.ts);
+	ring_add_fragment(fixture.ring, &packet);
+	ring_add_packet(fixture.ring, outer >= 0 ? ring_fixture_flow(&fixture, (unsigned)outer, frame.ts) : NULL, 0,
+			DIRECTION_IN, 1);
+	ring_complete_datagram(fixture.ring);
+	ring_add_packet(fixture.ring, ring_fixture_flow(&fixture, inner, frame.ts), 0, DIRECTION_IN, 2);
+	ring_end_frame(fixture.ring);
+}
+
+/* The fragments of a tunnel belong to the connection inside, too. */
+static void
+test_fragments_of_a_tunnel(void **state)
+{
+	static const uint64_t frames[2][3] = {{0, 1, 4}, {2, 3, 5}};
+	uint64_t first, second;
+
+	(void)state;
+	for (uint64_t number = 0; number < 4; number++)
+		add_fragment(number, number < 2 ? 1 : 2, -1, false);
+	complete_tunnel(4, 1, -1, 1);
+	complete_tunnel(5, 2, 2, 3);
+	check_connection(cid_of(1), frames[0], 3, false);
+	check_connection(cid_of(2), frames[1], 3, false);
+	check_connection(cid_of(3), frames[1], 3, false);
+	first = cid_of(1);
+	second = cid_of(3);
+	flow_table_clear(fixture.flows);
+	for (unsigned stream = 10; stream < 14; stream++)
+		ring_fixture_add(&fixture, 10 + stream, 60, stream);
+	check_connection(first, frames[0], 3, false); /* by examining all frames */
+	check_connection(second, frames[1], 3, false);
 }
 
 /* Fragments that were overwritten before their datagram was complete. */
@@ -413,6 +453,7 @@ main(void)
 	    RING_TEST(test_a_tunnel),
 	    RING_TEST(test_fragments),
 	    RING_TEST(test_fragments_in_a_tunnel),
+	    RING_TEST(test_fragments_of_a_tunnel),
 	    RING_TEST(test_fragments_that_are_gone),
 	    RING_TEST(test_many_fragments),
 	    RING_TEST(test_the_ring_goes_on_while_it_is_read),

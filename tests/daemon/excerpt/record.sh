@@ -154,6 +154,30 @@ sh -c 'cat "$1" | "$2" -r - --formula "$3" --flight-memory 1M --record x="$4"' s
 is "with little memory, a message counts the missing frames" "$? $(grep -c 'lacks the first [0-9]* frames' "$tmp/err")" "0 1"
 check "and so does the capture" sh -c 'strings "$1" | grep -q "earlier frames of the connections are missing"' sh "$tmp/dir/c.pcapng"
 
+# The packets of a GRE tunnel and of a VXLAN tunnel, each in two fragments.
+python3 - >"$tmp/tunnels.pcap" <<'PYTHON'
+import struct, sys
+def ip(protocol, ident, fragment, payload, host):
+    return struct.pack(">BBHHHBBH4B4B", 0x45, 0, 20 + len(payload), ident, fragment, 64, protocol, 0, 10, 0, host, 1,
+                       10, 0, host, 2) + payload
+sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
+for ident in range(1, 5):
+    tcp = struct.pack(">HHIIBBHHH", 1000 + ident, 80, 1000, 1, 0x50, 0x10, 500, 0, 0) + bytes(100)
+    inner = ip(6, 9, 0, tcp, 1)
+    vxlan = struct.pack(">II", 0x08000000, 0x100) + bytes(12) + b"\x08\0" + inner
+    udp = struct.pack(">HHHH", 5000 + ident, 4789, 8 + len(vxlan), 0) + vxlan
+    protocol, outer = (47, struct.pack(">HH", 0, 0x800) + inner) if ident % 2 else (17, udp)
+    for fragment, payload in ((0x2000, outer[:80]), (10, outer[80:])):
+        frame = ip(protocol, ident, fragment, payload, 0)
+        sys.stdout.buffer.write(struct.pack("<IIII", 1700000000 + ident, 0, len(frame), len(frame)) + frame)
+PYTHON
+for port in 1003 1004; do
+	"$netobsd" -r "$tmp/tunnels.pcap" --formula "x = tcp-send where tcp_sport == $port" --record x="$tmp/x.pcapng" \
+		2>"$tmp/err"
+	check "port $port: the fragments of a tunnel belong to the connection inside" grep -q 'for 1 connections: 2 frames' \
+		"$tmp/err"
+done
+
 # ---------------------------------------------------------------------------------------------- compared with tshark
 
 if ! command -v tshark >/dev/null; then
