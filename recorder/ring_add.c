@@ -37,13 +37,14 @@ ring_slot_count(const struct ring *ring, struct ring_slot *slot, unsigned sender
 	return slot->bytes[sender] <= ring->bytes_max;
 }
 
-/* Counts a frame that is not recorded, and marks the frame or link before it. */
+/* Marks the frame or link before a frame that is left out. */
 static void
-ring_leave_out(struct ring *ring, const struct ring_slot *slot)
+ring_mark_gap(struct ring *ring, struct ring_slot *slot)
 {
-	ring->counters.left_out++;
 	if (slot->head >= ring->tail)
 		((struct ring_frame_entry *)ring_entry_at(ring, slot->head))->bits |= RING_GAP;
+	else if (slot->head == 0)
+		slot->head = RING_BEFORE;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the frame */
@@ -104,7 +105,8 @@ ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const
 	if (__builtin_expect(slot->cid == 0, 0))
 		slot->cid = flow_cid(ring->flows, flow, 0);
 	if (ring->bytes_max != UINT64_MAX && !ring_slot_count(ring, slot, sender, frame->len)) {
-		ring_leave_out(ring, slot);
+		ring->counters.left_out++;
+		ring_mark_gap(ring, slot);
 		return;
 	}
 	position = ring_reserve(ring, units);
@@ -364,10 +366,13 @@ ring_end_frame(struct ring *ring)
 {
 	struct ring_pending *p = &ring->pending;
 
-	if (ring->bytes_max != UINT64_MAX && ring_pending_is_behind(ring))
-		ring_leave_out(ring, p->connections[0].slot);
-	else
+	if (ring->bytes_max == UINT64_MAX || !ring_pending_is_behind(ring)) {
 		ring_store_pending(ring, ring_stored_length(ring, &p->frame));
+		return;
+	}
+	ring->counters.left_out++;
+	for (unsigned i = 0; i < p->connection_count; i++)
+		ring_mark_gap(ring, p->connections[i].slot);
 }
 
 uint64_t

@@ -25,6 +25,9 @@
 #define RING_FRAGMENTS_MAX   1024u	/* links of a frame to earlier fragments */
 #define RING_BACK_BEYOND     UINT32_MAX /* the entry before is too far to be in the ring */
 
+/* A position before that of every frame: the first frames of a connection were left out. */
+#define RING_BEFORE 1u
+
 /* Connections that a fragment may get later: that of its datagram, and one inside. */
 #define RING_FRAGMENT_CONNECTIONS 2u
 

@@ -206,6 +206,53 @@ test_frames_behind_the_limit_are_left_out(void **state)
 	ring_reader_free(reader);
 }
 
+static void
+check_cut(uint64_t cid, size_t frames)
+{
+	struct ring_reader *reader = ring_reader_new(fixture.ring, &(struct ring_selection){cid, 0});
+	struct ring_frame found;
+
+	assert_non_null(reader);
+	while (next_frame(reader, &found))
+		frames--;
+	assert_int_equal(frames, 0);
+	assert_true(ring_reader_is_cut(reader));
+	ring_reader_free(reader);
+}
+
+/* A frame that is left out is missing in each of its connections, even if nothing of one is recorded. */
+static void
+test_every_connection_of_a_frame_that_is_left_out_is_cut(void **state)
+{
+	struct flow *flows[3];
+	struct frame frame;
+
+	(void)state;
+	ring_fixture_open(&fixture, (struct ring_limits){.bytes = 150});
+	for (unsigned i = 0; i < 3; i++)
+		flows[i] = ring_fixture_flow(&fixture, i, FIXTURE_NOW);
+	for (uint64_t number = 0; number < 2; number++) {
+		frame = ring_fixture_frame(&fixture, number, 100);
+		ring_begin_frame(fixture.ring, &frame, frame.ts);
+		ring_add_packet(fixture.ring, flows[0], 0, DIRECTION_UNKNOWN, 1);
+		ring_add_packet(fixture.ring, flows[1], 0, DIRECTION_UNKNOWN, 1);
+		ring_end_frame(fixture.ring);
+	}
+	frame = ring_fixture_frame(&fixture, 2, 200);
+	ring_begin_frame(fixture.ring, &frame, frame.ts);
+	ring_add_packet(fixture.ring, flows[2], 0, DIRECTION_UNKNOWN, 1);
+	ring_end_frame(fixture.ring);
+	assert_int_equal(ring_counters(fixture.ring).left_out, 2);
+	check_cut(flow_cid(fixture.flows, flows[0], 0), 1);
+	check_cut(flow_cid(fixture.flows, flows[1], 0), 1);
+	check_cut(flow_cid(fixture.flows, flows[2], 0), 0);
+	frame = ring_fixture_frame(&fixture, 3, 60);
+	ring_begin_frame(fixture.ring, &frame, frame.ts);
+	ring_add_packet(fixture.ring, flows[2], 1, DIRECTION_UNKNOWN, 1);
+	ring_end_frame(fixture.ring);
+	check_cut(flow_cid(fixture.flows, flows[2], 0), 1);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- leaving */
 
 struct leaving {
@@ -426,6 +473,7 @@ main(void)
 	    cmocka_unit_test_teardown(test_a_frame_larger_than_the_ring, close_ring),
 	    cmocka_unit_test_teardown(test_frames_are_cut, close_ring),
 	    cmocka_unit_test_teardown(test_frames_behind_the_limit_are_left_out, close_ring),
+	    cmocka_unit_test_teardown(test_every_connection_of_a_frame_that_is_left_out_is_cut, close_ring),
 	    cmocka_unit_test_teardown(test_every_frame_leaves_in_order, close_ring),
 	    cmocka_unit_test_teardown(test_notes_are_text_when_they_are_read, close_ring),
 	    cmocka_unit_test_teardown(test_too_many_notes_are_dropped, close_ring),
