@@ -6,7 +6,7 @@
  * All frames are read from the tail on.  For a connection its frames are listed first, and then read in order: the
  * slots are searched for the connection, whose chain gives them from the latest to the first; fragments that were
  * linked later are out of order there, so that the list is sorted if there are any.  If no slot belongs to the
- * connection any more, all frames are examined.
+ * connection any more, or the list becomes too long, all frames are examined.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,9 @@
 #define READER_ENTRIES 2048u
 #define READER_SLOTS   16384u
 #define READER_MERGES  16384u
+
+/* Most frames in a list, which limits its memory: 16 MiB with the one for sorting. */
+#define READER_LIST_MAX (1024u * 1024)
 
 enum reader_phase { READER_SLOT, READER_CHAIN, READER_SORT, READER_LIST, READER_ALL };
 
@@ -94,6 +97,16 @@ ring_reader_is_cut(const struct ring_reader *r)
 
 /* ------------------------------------------------------------------------------------------------------ the list */
 
+/* Examines all frames instead. */
+static enum ring_read
+reader_begin_all(struct ring_reader *r)
+{
+	r->phase = READER_ALL;
+	r->position = r->ring->tail;
+	r->ordinal = r->ring->counters.overwritten;
+	return RING_LATER;
+}
+
 static bool
 reader_list_add(struct ring_reader *r, uint64_t position)
 {
@@ -159,6 +172,8 @@ reader_follow_chain(struct ring_reader *r)
 			r->phase = READER_SORT;
 			return RING_LATER;
 		}
+		if (r->count == READER_LIST_MAX)
+			return reader_begin_all(r);
 		entry = ring_entry_at(ring, r->position);
 		if (!reader_follow_entry(r, entry))
 			return RING_NO_MEMORY;

@@ -338,6 +338,35 @@ test_many_fragments(void **state)
 	check_connection(cid_of(1), numbers, count, false);
 }
 
+/* A connection with more frames than a reader lists is read, too: all frames are examined. */
+static void
+test_more_frames_than_a_list_has(void **state)
+{
+	const uint64_t count = 1200000;
+	uint64_t number = 0, read = 0;
+	struct ring_reader *reader;
+	struct ring_frame frame;
+	struct flow *flow;
+
+	(void)state;
+	ring_fixture_close(&fixture);
+	ring_fixture_open(&fixture, (struct ring_limits){.memory = (size_t)128 * 1024 * 1024});
+	ring_fixture_add(&fixture, number++, 30, 2);
+	ring_fixture_add(&fixture, number++, 30, 1);
+	flow = ring_fixture_flow(&fixture, 1, FIXTURE_NOW);
+	while (number < count) {
+		struct frame added = ring_fixture_frame(&fixture, number++, 30);
+
+		ring_add_frame(fixture.ring, &added, added.ts, flow, 0, DIRECTION_UNKNOWN, number);
+	}
+	reader = read_from(flow_cid(fixture.flows, flow, 0), 0);
+	while (next_frame(reader, &frame))
+		assert_true(ring_fixture_matches(&frame, ++read));
+	assert_int_equal(read, count - 1);
+	assert_false(ring_reader_is_cut(reader));
+	ring_reader_free(reader);
+}
+
 /* The ring goes on between two frames: what was overwritten is counted, never read; what came later is not read. */
 static void
 check_reading_between_laps(uint64_t cid, uint64_t frames, uint64_t between)
@@ -456,6 +485,7 @@ main(void)
 	    RING_TEST(test_fragments_of_a_tunnel),
 	    RING_TEST(test_fragments_that_are_gone),
 	    RING_TEST(test_many_fragments),
+	    RING_TEST(test_more_frames_than_a_list_has),
 	    RING_TEST(test_the_ring_goes_on_while_it_is_read),
 	    RING_TEST(test_the_time_of_the_first_frame),
 	    RING_TEST(test_time_goes_backwards),
