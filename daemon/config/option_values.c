@@ -228,9 +228,8 @@ const struct option_kind value_minutes = {.set = value_set_minutes, .get = value
 /* Powers of 1024. */
 static const char size_units[] = {'K', 'M', 'G', 'T'};
 
-/* The value with the largest unit that divides it. */
-static void
-value_format_size(uint64_t bytes, char text[LIMIT_TEXT_MAX])
+void
+option_format_size(uint64_t bytes, char text[OPTIONS_VALUE_MAX])
 {
 	size_t unit = 0;
 
@@ -238,7 +237,7 @@ value_format_size(uint64_t bytes, char text[LIMIT_TEXT_MAX])
 		bytes /= 1024;
 		unit++;
 	}
-	snprintf(text, LIMIT_TEXT_MAX, unit > 0 ? "%llu%c" : "%llu", (unsigned long long)bytes,
+	snprintf(text, OPTIONS_VALUE_MAX, unit > 0 ? "%llu%c" : "%llu", (unsigned long long)bytes,
 		 unit > 0 ? size_units[unit - 1] : ' ');
 }
 
@@ -246,7 +245,7 @@ value_format_size(uint64_t bytes, char text[LIMIT_TEXT_MAX])
 static bool
 value_set_size(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	char *unit, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
+	char *unit, min[OPTIONS_VALUE_MAX], max[OPTIONS_VALUE_MAX];
 	double bytes = strtod(text, &unit);
 	bool number = unit != text && unit == text + strspn(text, "0123456789.");
 
@@ -260,8 +259,8 @@ value_set_size(struct config *config, const struct option_row *row, const char *
 		*(uint64_t *)option_field(config, row) = (uint64_t)llround(bytes);
 		return true;
 	}
-	value_format_size((uint64_t)row->min, min);
-	value_format_size((uint64_t)row->max, max);
+	option_format_size((uint64_t)row->min, min);
+	option_format_size((uint64_t)row->max, max);
 	snprintf(error, size, "expected 0 or a size from %s to %s: bytes, or with a unit as in 512K, 64M, 1G", min,
 		 max);
 	return false;
@@ -270,7 +269,7 @@ value_set_size(struct config *config, const struct option_row *row, const char *
 static const char *
 value_get_size(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
-	value_format_size(*(const uint64_t *)option_field_const(config, row), buffer);
+	option_format_size(*(const uint64_t *)option_field_const(config, row), buffer);
 	return index == 0 ? buffer : NULL;
 }
 

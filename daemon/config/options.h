@@ -117,6 +117,9 @@ const char *options_probe_hint(const char *name, size_t length, char hint[NEARES
 extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
+/* A size as a user writes it: with the largest unit that divides it. */
+void option_format_size(uint64_t bytes, char text[OPTIONS_VALUE_MAX]);
+
 /* Kinds of values (option_values.c, option_time.c). */
 extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
     value_uint32, value_file_mode, value_int_or_default, value_seconds, value_minutes, value_size, value_view,

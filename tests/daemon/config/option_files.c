@@ -74,6 +74,22 @@ print_lower(const char *text)
 }
 
 static void
+manual_range(const struct option_row *row)
+{
+	char min[OPTIONS_VALUE_MAX], max[OPTIONS_VALUE_MAX];
+
+	if (row->kind == &value_size) {
+		option_format_size((uint64_t)row->min, min);
+		option_format_size((uint64_t)row->max, max);
+		printf("0, or from %s to %s.\n", min, max);
+	} else if (row->kind == &value_minutes) {
+		printf("0, or from %.15g to %.15g seconds.\n", row->min, row->max);
+	} else if (row->max > row->min) {
+		printf("From %.15g to %.15g.\n", row->min, row->max);
+	}
+}
+
+static void
 manual_row(const struct option_row *row)
 {
 	char room[OPTIONS_VALUE_MAX];
@@ -89,10 +105,7 @@ manual_row(const struct option_row *row)
 			fputs(" , ...", stdout);
 	}
 	printf("\n%c%s.\n", toupper((unsigned char)row->help[0]), row->help + 1);
-	if (row->kind == &value_minutes)
-		printf("0, or from %.15g to %.15g seconds.\n", row->min, row->max);
-	else if (row->max > row->min)
-		printf("From %.15g to %.15g.\n", row->min, row->max);
+	manual_range(row);
 	if (value != NULL)
 		printf("Default:\n.Li %s .\n", value);
 	if (row->change == OPTION_AT_RESTART)
