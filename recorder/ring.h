@@ -37,7 +37,7 @@ struct ring_counters {
 	uint64_t cut;		 /* frames cut to limits.snap, or because the ring is too small */
 	uint64_t overwritten;	 /* frames */
 	uint64_t notes;		 /* recorded */
-	uint64_t notes_dropped;	 /* a frame had too many notes or connections */
+	uint64_t notes_dropped;	 /* notes and connections that a frame had too many of */
 	uint64_t oldest, newest; /* packet times in the ring now, 0 if it is empty */
 	uint64_t frames_now;
 };
@@ -64,7 +64,7 @@ void ring_prefetch(const struct ring *ring, const struct flow *flow);
 void ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow,
 		    unsigned sender, unsigned direction, uint64_t packet_id);
 
-/* Any other frame: its memory must stay valid until ring_end_frame(). */
+/* Begins any other frame, whose memory must stay valid until ring_end_frame(). */
 void ring_begin_frame(struct ring *ring, const struct frame *frame, uint64_t now);
 /* Links the frame with a connection.  Without one: `flow` NULL. */
 void ring_add_packet(struct ring *ring, const struct flow *flow, unsigned sender, unsigned direction,
@@ -79,7 +79,7 @@ void ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, c
 /* The datagram of the latest fragment is complete; it belongs to no connection itself. */
 void ring_complete_datagram(struct ring *ring);
 void ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event);
-/* The packet is a RST, or a segment that closes the window of its sender. */
+/* The packet is a RST, or a segment with a window of 0. */
 enum ring_remark { RING_RESET, RING_ZERO_WINDOW };
 void ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enum ring_remark remark);
 /* A formula has become true at the frame: `text` is its comment, cut to RING_COMMENT_MAX. */

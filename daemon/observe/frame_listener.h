@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Receives every frame that an observer observes, together with the connections of its packets and what happens to
- * them.  On the fast path one call; otherwise begin_frame(), then what is found in the frame in the order in which its
- * probes fire, then end_frame().  Frames that are skipped are not passed.
+ * Functions that an observer calls for every frame that it observes, with the connections of its packets and their
+ * events.  A frame of the fast path is one call; for others begin_frame(), then what is found in the frame in the order
+ * in which its probes fire, then end_frame().  Not for frames that are skipped.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
 #define NETOBS_DAEMON_OBSERVE_FRAME_LISTENER_H
@@ -20,7 +20,7 @@ struct heard_packet {
 	unsigned direction;	 /* DIRECTION_ value of the link header */
 	uint64_t packet_id;	 /* pkt_addr */
 	bool datagram;		 /* the fragment before it has completed this packet */
-	bool reset, zero_window; /* TCP: a RST; a segment that closes the window of its sender */
+	bool reset, zero_window; /* TCP: a RST; a segment with a window of 0, but no SYN */
 };
 
 struct frame_listener {

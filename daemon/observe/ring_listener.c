@@ -38,7 +38,7 @@ ring_listener_hear_packet(void *ring, const struct heard_packet *packet)
 		ring_add_remark(ring, packet->flow, packet->sender, RING_ZERO_WINDOW);
 }
 
-/* Every UDP stream has a start, which says no more than its first frame. */
+/* The start and the end of a UDP stream are no notes: they add nothing to its frames. */
 static void
 ring_listener_hear_event(void *ring, const struct flow *flow, const struct flow_event *event)
 {
