@@ -143,6 +143,7 @@ excerpts_collect_delayed_comments(struct excerpts *excerpts, const struct ring_f
 {
 	struct ring_note note;
 	uint32_t connection;
+	char left_out[1];
 
 	excerpts->comment_count = 0;
 	for (size_t i = 0; i < frame->notes && excerpts->comment_count < EXCERPT_COMMENTS_MAX &&
@@ -157,6 +158,9 @@ excerpts_collect_delayed_comments(struct excerpts *excerpts, const struct ring_f
 	       excerpt_waiting_take(excerpts->waiting, frame->position, &connection,
 				    excerpts->texts[excerpts->comment_count], RING_COMMENT_MAX))
 		excerpts_add_comment(excerpts, connection, excerpts->texts[excerpts->comment_count]);
+	/* Comments beyond the limit must not stay in memory. */
+	while (excerpt_waiting_take(excerpts->waiting, frame->position, &connection, left_out, sizeof left_out))
+		continue;
 }
 
 /* Counts a frame that is not written for each of its connections, in case one matches later. */
