@@ -37,7 +37,8 @@ struct excerpt_file {
 	unsigned latest_number;
 	uint64_t frames;
 	bool failed, reported;
-	int error;     /* why it has failed, an errno value; 0: the frame's link type */
+	int error;	    /* why it has failed, an errno value; 0: `reason`, or the frame's link type */
+	const char *reason; /* why the format cannot hold the frame; NULL: its link type */
 	int other_dlt; /* link type that does not fit */
 	size_t used; /* bytes of the buffer */
 	uint8_t buffer[WRITE_BUFFER];
@@ -100,6 +101,15 @@ excerpt_file_fail(struct excerpt_file *file, int error)
 		file->error = error;
 	file->failed = true;
 	return false;
+}
+
+/* The writer has returned false: if the sink did, it has set the error. */
+static bool
+excerpt_file_fail_writer(struct excerpt_file *file)
+{
+	if (!file->failed)
+		file->reason = capture_writer_error(file->writer);
+	return excerpt_file_fail(file, 0);
 }
 
 static bool
@@ -184,6 +194,8 @@ excerpt_file_log_error(struct excerpt_file *file)
 	file->reported = true;
 	if (file->error != 0)
 		log_error("cannot write the capture %s: %s", file->path, strerror(file->error));
+	else if (file->reason != NULL)
+		log_error("cannot write the capture %s: %s: --write-format pcapng", file->path, file->reason);
 	else if (file->writer != NULL)
 		log_error("cannot write the capture %s: its frames have link types %s and %s, and a %s file has one: "
 			  "--write-format pcapng",
@@ -207,7 +219,8 @@ excerpt_file_add_interface(struct excerpt_file *file, const struct interface *in
 	added = &file->interfaces[file->interface_count++];
 	memcpy(added->name, interface->name, sizeof added->name);
 	added->dlt = dlt;
-	return capture_writer_add_interface(file->writer, &written, &added->number);
+	return capture_writer_add_interface(file->writer, &written, &added->number) ||
+	       excerpt_file_fail(file, ENOMEM);
 }
 
 /* Sets the number of a frame's interface in the file. */
@@ -258,7 +271,7 @@ excerpt_file_add(struct excerpt_file *file, const struct excerpt_frame *frame)
 		return false;
 	written.interface = file->latest_number;
 	file->frames++;
-	return capture_writer_add_frame(file->writer, &written) || excerpt_file_fail(file, ENOMEM);
+	return capture_writer_add_frame(file->writer, &written) || excerpt_file_fail_writer(file);
 }
 
 bool
@@ -273,7 +286,7 @@ excerpt_file_complete(struct excerpt_file *file, int dlt, const struct written_s
 	if (file->writer == NULL && !excerpt_file_begin(file, dlt))
 		return false;
 	if (!capture_writer_end(file->writer, statistics) || !excerpt_file_flush(file))
-		return excerpt_file_fail(file, ENOMEM);
+		return false; /* the sink has set the error */
 	error = output_file_complete(file->output);
 	return error == 0 || excerpt_file_fail(file, error);
 }

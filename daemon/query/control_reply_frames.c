@@ -440,8 +440,12 @@ frames_write_frame(struct frames_reply *frames, const struct ring *ring, const s
 	if (!frames_find_interface(frames, frame, &written.interface))
 		return;
 	written.comment_count = frames_read_comments(frames, ring, frame, comments);
-	if (!capture_writer_add_frame(frames->writer, &written))
-		frames_fail(frames, "a frame cannot be written");
+	if (!capture_writer_add_frame(frames->writer, &written)) {
+		const char *reason = capture_writer_error(frames->writer);
+
+		frames_fail(frames, "%s; use --format=pcapng", reason != NULL ? reason : "a frame cannot be written");
+		return;
+	}
 	frames->first = frames->frames == 0 ? frame->ts : frames->first;
 	frames->last = frame->ts;
 	frames->frames++;

@@ -9,12 +9,14 @@
 
 static const char *const format_names[CAPTURE_FORMATS] = {"pcapng", "pcap", "snoop"};
 
-/* DLT_ values whose LINKTYPE_ value is another number; Linux's DLT_ values. */
+/* DLT_ values whose LINKTYPE_ value is another number: those of Linux, and two more of raw IP. */
 static const struct {
 	int dlt, linktype;
 } differing_types[] = {
 	{DLT_ATM_RFC1483, 100}, {DLT_RAW, 101},	     {DLT_SLIP_BSDOS, 102}, {DLT_PPP_BSDOS, 103},
 	{DLT_ATM_CLIP, 106},	{DLT_PFSYNC, 246},
+	{14, 101}, /* raw IP of OpenBSD */
+	{101, 101}, /* raw IP of a file */
 };
 
 enum capture_format
@@ -158,8 +160,10 @@ capture_writer_add_interface(struct capture_writer *writer, const struct written
 		unsigned room = writer->interface_room ? 2 * writer->interface_room : 8;
 		uint64_t *grown = realloc(writer->received, room * sizeof *grown);
 
-		if (!grown)
+		if (!grown) {
+			writer->error = "out of memory";
 			return false;
+		}
 		writer->received = grown;
 		writer->interface_room = room;
 	}
@@ -175,6 +179,10 @@ capture_writer_add_frame(struct capture_writer *writer, const struct written_fra
 {
 	struct written_frame written = *frame;
 
+	if (writer->format != CAPTURE_PCAPNG && frame->ts / NANOSECONDS_PER_SECOND > UINT32_MAX) {
+		writer->error = "a time stamp is later than February 2106, where the time of pcap and snoop files ends";
+		return false;
+	}
 	if (written.len < written.caplen)
 		written.len = written.caplen;
 	if (writer->snaplen > 0 && written.caplen > writer->snaplen)
@@ -197,4 +205,10 @@ capture_writer_end(struct capture_writer *writer, const struct written_statistic
 	if (writer->format == CAPTURE_PCAPNG)
 		pcapng_put_end(writer, statistics);
 	return finish_piece(writer);
+}
+
+const char *
+capture_writer_error(const struct capture_writer *writer)
+{
+	return writer->error;
 }

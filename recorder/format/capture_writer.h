@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes captures: pcapng (draft-ietf-opsawg-pcapng), classic pcap with times in nanoseconds, and snoop (RFC 1761).
- * Only pcapng can hold interfaces of several link types, directions, packet ids, processes and comments; the other
- * formats leave them out.  The bytes are passed to a sink in order, in pieces.
+ * Only pcapng can hold interfaces of several link types, directions, packet ids, processes, comments and drops; the
+ * other formats leave them out: the cumulative drops of snoop are 0.  The times of pcap and snoop end in February 2106.
+ * The bytes are passed to a sink in order, in pieces.
  */
 #ifndef NETOBS_RECORDER_FORMAT_CAPTURE_WRITER_H
 #define NETOBS_RECORDER_FORMAT_CAPTURE_WRITER_H
@@ -35,7 +36,7 @@ struct written_frame {
 	enum written_direction direction;
 	uint64_t packet_id; /* pkt_addr; 0: none */
 	int32_t pid;	    /* process of the local end, -1: unknown */
-	const char *const *comments;
+	const char *const *comments; /* pcapng: those beyond 4 MiB of a frame are left out */
 	size_t comment_count;
 };
 
@@ -60,7 +61,7 @@ struct capture_writer *capture_writer_new(enum capture_format format, int dlt, u
 					  const struct byte_sink *sink);
 void capture_writer_free(struct capture_writer *writer);
 
-/* The functions below return false if the sink has. */
+/* The functions below return false if the sink has, or for the reason that capture_writer_error() returns. */
 
 /* The head of the file. */
 bool capture_writer_begin(struct capture_writer *writer);
@@ -68,9 +69,14 @@ bool capture_writer_begin(struct capture_writer *writer);
 /* Adds an interface, and sets its number for struct written_frame. */
 bool capture_writer_add_interface(struct capture_writer *writer, const struct written_interface *interface,
 				  unsigned *number);
+
+/* A frame whose time the format cannot hold is an error, and no byte of it is written. */
 bool capture_writer_add_frame(struct capture_writer *writer, const struct written_frame *frame);
 
 /* The end of the file; pcapng: interface statistics. */
 bool capture_writer_end(struct capture_writer *writer, const struct written_statistics *statistics);
+
+/* Why a function above has returned false; NULL: the sink has. */
+const char *capture_writer_error(const struct capture_writer *writer);
 
 #endif

@@ -16,6 +16,7 @@ struct capture_writer {
 	uint32_t snaplen;
 	struct byte_sink sink;
 	bool failed; /* the sink has returned false */
+	const char *error; /* capture_writer_error() */
 
 	uint64_t *received; /* frames of each interface */
 	unsigned interfaces, interface_room;

@@ -18,16 +18,8 @@ pcap_put_begin(struct capture_writer *writer)
 void
 pcap_put_frame(struct capture_writer *writer, const struct written_frame *frame)
 {
-	uint64_t seconds = frame->ts / NANOSECONDS_PER_SECOND;
-	uint32_t fraction = (uint32_t)(frame->ts % NANOSECONDS_PER_SECOND);
-
-	/* The format ends in 2106. */
-	if (seconds > UINT32_MAX) {
-		seconds = UINT32_MAX;
-		fraction = NANOSECONDS_PER_SECOND - 1;
-	}
-	capture_put_le32(writer, (uint32_t)seconds);
-	capture_put_le32(writer, fraction);
+	capture_put_le32(writer, (uint32_t)(frame->ts / NANOSECONDS_PER_SECOND));
+	capture_put_le32(writer, (uint32_t)(frame->ts % NANOSECONDS_PER_SECOND));
 	capture_put_le32(writer, frame->caplen);
 	capture_put_le32(writer, frame->len);
 	capture_put_bytes(writer, frame->data, frame->caplen);

@@ -39,21 +39,14 @@ snoop_put_begin(struct capture_writer *writer)
 void
 snoop_put_frame(struct capture_writer *writer, const struct written_frame *frame)
 {
-	uint64_t seconds = frame->ts / NANOSECONDS_PER_SECOND;
-	uint32_t microseconds = (uint32_t)(frame->ts % NANOSECONDS_PER_SECOND / 1000);
 	uint32_t padding = -frame->caplen & 3;
 
-	/* The format ends in 2106. */
-	if (seconds > UINT32_MAX) {
-		seconds = UINT32_MAX;
-		microseconds = 999999;
-	}
 	capture_put_be32(writer, frame->len);
 	capture_put_be32(writer, frame->caplen);
 	capture_put_be32(writer, SNOOP_RECORD_SIZE + frame->caplen + padding);
 	capture_put_be32(writer, 0); /* cumulative drops: unknown for a single frame */
-	capture_put_be32(writer, (uint32_t)seconds);
-	capture_put_be32(writer, microseconds);
+	capture_put_be32(writer, (uint32_t)(frame->ts / NANOSECONDS_PER_SECOND));
+	capture_put_be32(writer, (uint32_t)(frame->ts % NANOSECONDS_PER_SECOND / 1000));
 	capture_put_bytes(writer, frame->data, frame->caplen);
 	capture_put_zeros(writer, padding);
 }

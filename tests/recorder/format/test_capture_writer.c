@@ -127,6 +127,23 @@ test_pcap_and_snoop(void **state)
 }
 
 static void
+test_times(void **state)
+{
+	struct written_frame frame = {
+	    .ts = UINT64_C(4294967296) * 1000000000 - 1, .data = data, .caplen = 5, .pid = -1};
+
+	(void)state;
+	for (unsigned format = 0; format < CAPTURE_FORMATS; format++)
+		assert_true(write_file((enum capture_format)format, &frame, 0));
+	frame.ts++;
+	assert_true(write_file(CAPTURE_PCAPNG, &frame, 0));
+	assert_false(write_file(CAPTURE_PCAP, &frame, 0));
+	assert_int_equal(file.size, 24);
+	assert_false(write_file(CAPTURE_SNOOP, &frame, 0));
+	assert_int_equal(file.size, 16);
+}
+
+static void
 test_failing_sink(void **state)
 {
 	const struct written_frame frame = {.data = data, .caplen = 5000, .len = 5000, .pid = -1};
@@ -160,6 +177,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcapng_blocks),
 		cmocka_unit_test(test_pcap_and_snoop),
+		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_failing_sink),
 		cmocka_unit_test(test_formats),
 	};
