@@ -122,6 +122,51 @@ refuses_limit() {
 }
 is "a file that cannot grow is not left" "$(refuses_limit)" "1  1"
 
+full_disk() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs -o size=64k none "$1" && "$2" -r "$3" --record tcp-send="$1/a.pcapng"
+		echo "$? $(ls -A "$1")"' sh "$tmp/dir" "$netobsd" "$home" 2>"$tmp/err"
+	grep -c 'cannot write the capture .*: No space left on device' "$tmp/err"
+}
+if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none "$tmp/dir" 2>/dev/null; then
+	is "on a full disk there is no file" "$(full_disk | paste -sd ' ' -)" "1  1"
+else
+	skip "on a full disk there is no file" "no tmpfs can be mounted"
+fi
+denied() {
+	mkdir -m 755 "$tmp/denied" && cp "$home" "$tmp/home.pcap" && chmod 644 "$tmp/home.pcap"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$netobsd" -r "$tmp/home.pcap" \
+		--record tcp-send="$tmp/denied/a.pcapng" 2>"$tmp/err"
+	echo "$? $(ls -A "$tmp/denied") $(grep -c 'cannot write the capture .*: Permission denied' "$tmp/err")"
+}
+if [ "$(id -u)" -eq 0 ] && have setpriv && setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$netobsd"; then
+	is "a directory without write permission is an error" "$(denied)" "1  1"
+else
+	skip "a directory without write permission is an error" "netobsd cannot be run as another user"
+fi
+
+# The times of the replay change nothing.
+"$netobsd" -r "$home" --record tcp-send="$tmp/dir/a.pcapng" 2>"$tmp/err"
+for option in --pace=100000 --wait-tracer=1; do
+	"$netobsd" -r "$home" "$option" --record tcp-send="$tmp/dir/b.pcapng" 2>"$tmp/err"
+	check "the same bytes with $option" cmp "$tmp/dir/a.pcapng" "$tmp/dir/b.pcapng"
+	rm -f "$tmp/dir/b.pcapng"
+done
+rm -f "$tmp/dir"/*
+
+# OpenBSD's number of raw IP: a capture is written with the number that files have.
+python3 - >"$tmp/raw.pcap" <<'PYTHON'
+import struct, sys
+packet = bytes.fromhex("4500001c00010000401166ce7f0000017f00000103e807d000080000")
+sys.stdout.buffer.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 14) +
+                        struct.pack("<IIII", 1, 0, len(packet), len(packet)) + packet)
+PYTHON
+for format in pcapng pcap; do
+	"$netobsd" -r "$tmp/raw.pcap" --write-format $format --record udp-send="$tmp/dir/a" 2>"$tmp/err"
+	is "raw IP of OpenBSD in a $format file can be read" "$("$netobsd" -r "$tmp/dir/a" --print=udp-send | wc -l | tr -d ' ')" 1
+	rm -f "$tmp/dir/a"
+done
+
 # A small ring: earlier frames of a connection are gone, which is said.
 {
 	python3 - "$home" <<'PYTHON'
@@ -254,7 +299,10 @@ for format in pcap snoop; do
 	check "a $format file has the same frames" cmp "$tmp/wanted.us" "$tmp/got"
 done
 rm -f "$tmp/dir"/*
+editcap -t 4294967296 -F pcapng "$home" "$tmp/late.pcapng" 2>"$tmp/err"
 for format in pcap snoop; do
+	refuses "times that a $format file cannot hold are refused" 1 \
+		'later than February 2106.*write-format pcapng' -r "$tmp/late.pcapng" --write-format $format --record tcp-send="$tmp/dir/a"
 	refuses "two link types do not fit in a $format file" 1 'link types EN10MB and LINUX_SLL.*write-format pcapng' \
 		-r "$home" -r "$tmp/lo.pcap" --write-format $format --record tcp-send="$tmp/dir/a"
 done
