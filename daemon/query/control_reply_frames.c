@@ -48,7 +48,7 @@ struct frames_interface {
 };
 
 struct frames_source {
-	struct ring_reader *reader; /* NULL: the worker records nothing */
+	struct ring_reader *reader; /* NULL: not opened yet */
 	struct ring_frame next;
 	bool has_next, ended;
 };
@@ -223,7 +223,7 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 		return false;
 	}
 	reply->frames->format = request->format;
-	reply->frames->owners_sought = request->cid == 0;
+	reply->frames->owners_sought = request->cid == 0 || request->format != CAPTURE_PCAPNG;
 	if (!frames_set_filter(reply->frames, request->packet_filter, error, size))
 		return false;
 	workers_pause(query->workers);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/query/frame_filter.h"
 
+#include <arpa/inet.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,37 +158,124 @@ filter_compare_word(const void *word, const void *known)
 	return strcmp(word, *(const char *const *)known);
 }
 
-/* Whether a word needs no look-up: a word of the language, a number, or an address of IPv4, IPv6 or Ethernet. */
+/* Whether a word is a number, or an IPv4 address or network, which may lack its last parts. */
 static bool
-filter_word_is_known(const char *word)
+filter_is_dotted_number(const char *word)
 {
-	size_t length = strlen(word);
+	for (unsigned dots = 0; dots < 4; dots++) {
+		size_t digits = strspn(word, "0123456789");
 
-	if (strspn(word, "0123456789.-") == length)
-		return true;
+		if (digits == 0 || word[digits] == '\0')
+			return digits > 0;
+		if (word[digits] != '.')
+			return false;
+		word += digits + 1;
+	}
+	return false;
+}
+
+/* Whether a word is an Ethernet address: six numbers of one or two digits with the same separator. */
+static bool
+filter_is_ethernet_address(const char *word)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	char separator = '\0';
+
+	for (unsigned i = 0; i < 6; i++) {
+		size_t length = strspn(word, digits);
+
+		if (length == 0 || length > 2)
+			return false;
+		word += length;
+		separator = i == 0 ? *word : separator;
+		if (i < 5 && ((separator != ':' && separator != '-') || *word++ != separator))
+			return false;
+	}
+	return *word == '\0';
+}
+
+/* Whether a word is two numbers with a hyphen between them. */
+static bool
+filter_is_port_range(const char *word)
+{
+	size_t first = strspn(word, "0123456789"), second;
+
+	if (first == 0 || word[first] != '-')
+		return false;
+	second = strspn(word + first + 1, "0123456789");
+	return second > 0 && word[first + 1 + second] == '\0';
+}
+
+/* Whether a word needs no lookup: a number, or an address of IPv4, IPv6 or Ethernet.  libpcap takes anything similar,
+ * such as 10.0.0.1. or 1-2, for a name. */
+static bool
+filter_is_number(const char *word)
+{
+	struct in6_addr address;
+
 	if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
-		return length > 2 && strspn(word + 2, "0123456789abcdefABCDEF") == length - 2;
-	if (strchr(word, ':') != NULL && strspn(word, "0123456789abcdefABCDEF:.") == length)
-		return true;
+		return word[2] != '\0' && strspn(word + 2, "0123456789abcdefABCDEF") == strlen(word + 2);
+	return filter_is_dotted_number(word) || filter_is_ethernet_address(word) ||
+	       inet_pton(AF_INET6, word, &address) == 1;
+}
+
+static bool
+filter_is_language_word(const char *word)
+{
 	return bsearch(word, filter_words, sizeof filter_words / sizeof filter_words[0], sizeof filter_words[0],
 		       filter_compare_word) != NULL;
+}
+
+/* Whether a word needs no lookup.  `ranges`: "portrange" applies to numbers here. */
+static bool
+filter_word_is_known(const char *word, bool *ranges)
+{
+	if (filter_is_number(word))
+		return true;
+	if (filter_is_port_range(word))
+		return *ranges;
+	if (strcmp(word, "and") != 0 && strcmp(word, "or") != 0 && strcmp(word, "not") != 0)
+		*ranges = strcmp(word, "portrange") == 0;
+	return filter_is_language_word(word);
+}
+
+/* Finds the next word; NULL at the end.  In brackets a colon separates words, as in "tcp[2:2]", and a hyphen in front
+ * of a word is an operator. */
+static const char *
+filter_next_word(const char *text, unsigned *brackets, size_t *length)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:";
+	size_t count = sizeof letters - 1;
+
+	for (; *text != '\0'; text++) {
+		if (*text == '[')
+			++*brackets;
+		else if (*text == ']' && *brackets > 0)
+			--*brackets;
+		count = sizeof letters - 1 - (*brackets > 0 ? 1 : 0);
+		if (*text != '-' && memchr(letters, *text, count) != NULL)
+			break;
+	}
+	for (*length = 0; text[*length] != '\0' && memchr(letters, text[*length], count) != NULL;)
+		++*length;
+	return *text != '\0' ? text : NULL;
 }
 
 static bool
 filter_check_words(const char *text, char *error, size_t size)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+	unsigned brackets = 0;
+	bool ranges = false;
 	char word[64];
+	size_t length;
 
 	if (strchr(text, '\\') != NULL) {
 		snprintf(error, size, "bad filter: give protocols by their numbers, without \\");
 		return false;
 	}
-	for (text += strcspn(text, letters); *text != '\0'; text += strcspn(text, letters)) {
-		size_t length = strspn(text, letters);
-
+	while ((text = filter_next_word(text, &brackets, &length)) != NULL) {
 		snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
-		if (length >= sizeof word || !filter_word_is_known(word)) {
+		if (length >= sizeof word || !filter_word_is_known(word, &ranges)) {
 			snprintf(error, size,
 				 "bad filter: \"%.40s\" is not known: netobsd looks up no names; give hosts by their "
 				 "addresses, and ports by their numbers",
