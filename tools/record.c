@@ -27,6 +27,8 @@
 /* More than many lines of a feed. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
+#define STATUS_REPLY_MAX ((size_t)16 * 1024)
+
 /* Interval at which files are counted again while the directory is full: files may be removed. */
 #define COUNT_INTERVAL_NS (2 * NS_PER_S)
 
@@ -364,12 +366,11 @@ record_wait(struct recorder *recorder, const sigset_t *unblocked)
 static bool
 record_goes_on(const struct recorder *recorder)
 {
+	if (recorder->stop_time != 0 && (record_stop_signals >= 2 || record_now() >= recorder->stop_time))
+		return false;
 	if (recorder->end != NULL)
 		return recorder->writer.pid > 0;
-	if (recorder->stop_time == 0)
-		return true;
-	return record_stop_signals < 2 && record_now() < recorder->stop_time &&
-	       (recorder->writer.pid > 0 || recorder->queue->count > 0);
+	return recorder->stop_time == 0 || recorder->writer.pid > 0 || recorder->queue->count > 0;
 }
 
 static void
@@ -392,6 +393,24 @@ record_copy(struct recorder *recorder, const sigset_t *unblocked)
 }
 
 /* -------------------------------------------------------------------------------------------------------- the start */
+
+/* Without a flight recorder every file would fail.  If there is no reply, the error of the feed is printed. */
+static bool
+record_check_memory(const struct recorder *recorder)
+{
+	static const char key[] = "\"recorder_memory\":";
+	char reply[STATUS_REPLY_MAX], error[256];
+	const char *memory;
+
+	if (!client_read_reply(recorder->socket, "status --json\n", reply, sizeof reply, error, sizeof error))
+		return true;
+	memory = strstr(reply, key);
+	if (memory == NULL || memory[sizeof key - 1] != '0')
+		return true;
+	client_log_error("no frames are recorded",
+			 "start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf");
+	return false;
+}
 
 static bool
 record_open_feed(struct recorder *recorder, const char *names)
@@ -416,7 +435,7 @@ record_run_settings(struct recorder *recorder, const char *names)
 	if (!record_directory_open(&recorder->directory, recorder->path))
 		return status;
 	record_watch_signals(&unblocked);
-	if (record_open_feed(recorder, names)) {
+	if (record_check_memory(recorder) && record_open_feed(recorder, names)) {
 		record_copy(recorder, &unblocked);
 		record_print_statistics(recorder);
 		if (recorder->end != NULL)

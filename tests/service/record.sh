@@ -340,6 +340,11 @@ refused() {
 
 mkdir -p "$tmp/files"
 serve
+send "memory 0"
+refused "no flight recorder" \
+	"no frames are recorded: start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+send "memory 1048576"
 refused "a directory that does not exist" "none: No such file or directory" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/none"
 refused "a file as directory" "log: Not a directory" "$ctl" -s "$socket" record --on slow -d "$log"

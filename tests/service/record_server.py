@@ -11,6 +11,7 @@ Reads commands from the named pipe COMMANDS, one a line, and appends "done" for 
     storm COUNT RATE      COUNT firings of connections of their own, RATE a second
     raw TEXT      these bytes for the feed, with Python's escapes
     size BYTES    the captures from now on have this size
+    memory BYTES  of the flight recorder
     reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
                   broken (an error in the middle), cut (closes the connection in the middle)
     end           ends the feed as netobsd does, and the server
@@ -32,7 +33,7 @@ class Server:
         self.log_file = open(log, "a", encoding="ascii", buffering=1)
         self.changed = threading.Condition()
         self.feed = None
-        self.size, self.mode = 1000, "good"
+        self.size, self.mode, self.memory = 1000, "good", 1048576
 
     def log(self, text):
         self.log_file.write(text + "\n")
@@ -52,6 +53,10 @@ class Server:
                 client.sendall(b"ok\n")
                 self.feed = client
                 self.changed.notify_all()
+            return
+        if request.startswith(b"status "):
+            client.sendall(b'ok\n{"recorder_memory":%d,"recorder_frames":0}\n' % self.memory)
+            client.close()
             return
         try:
             self.write(client, request.decode("ascii").split())
@@ -103,6 +108,8 @@ class Server:
             self.feed.sendall(rest.encode("ascii").decode("unicode_escape").encode("latin-1"))
         elif word == "size":
             self.size = int(rest)
+        elif word == "memory":
+            self.memory = int(rest)
         elif word == "reply":
             with self.changed:
                 self.mode = rest
