@@ -81,9 +81,21 @@ static void
 test_names(void **state)
 {
 	static const char *const names[] = {
-	    "host example",	   "host 192.168.1.1.",		 "host 1-2", "host 1.2.3.4-5", "host 1.2.3.4.5", "host dead:beef",
-	    "ether host dead:beef", "portrange 1-2 or host 3-4", "port 80-90", "port http",   "net 1.2.3.4.5",	 "ip proto 1-2",
-	    "gateway 10.0.0.1",	   "ip proto \\tcp",		 "host 1:2-3:4:5:6",
+	    "host example",
+	    "host 192.168.1.1.",
+	    "host 1-2",
+	    "host 1.2.3.4-5",
+	    "host 1.2.3.4.5",
+	    "host dead:beef",
+	    "host 1:2-3:4:5:6",
+	    "ether host dead:beef",
+	    "portrange 1-2 or host 3-4",
+	    "port 80-90",
+	    "port http",
+	    "net 1.2.3.4.5",
+	    "ip proto 1-2",
+	    "ip proto \\tcp",
+	    "gateway 10.0.0.1",
 	};
 
 	(void)state;
