@@ -104,10 +104,17 @@ check "a format" fails "the format is pcapng, pcap or snoop" --format erf
 check "--cid and --last" fails "either --cid or --last" --cid 1 --last 1s
 ctl write -w "$tmp/absent/file" 2>"$tmp/absent.err"
 is "a directory that does not exist" "$?:$(grep -c "cannot create $tmp/absent/file: No such file" "$tmp/absent.err")" 1:1
-mount -t tmpfs -o size=16k none "$small" && {
+if mount -t tmpfs -o size=16k none "$small"; then
 	ctl write -w "$small/file" 2>"$tmp/full.err"
 	is "a full disk" "$?:$(grep -c "cannot write $small/file: No space left" "$tmp/full.err"):$(ls -A "$small")" 1:1:
-}
+else
+	skip "a full disk" "tmpfs cannot be mounted"
+fi
+is "a terminal" "$(python3 "$client" terminal "$ctl" -s "$socket" write -w -)" \
+	"1 netobsctl: a capture is not written to a terminal"
+is "an address of IPv6 needs no lookup" \
+	"$(ctl write -w - --format pcap ip6 host fe80::1 2>"$tmp/ip6.err" | wc -c):$(tail -n 1 "$tmp/ip6.err")" \
+	"24:netobsctl: 0 frames, 24 bytes written; 0 frames lost"
 
 # ------------------------------------------------------------------------------------- many clients, a ring that wraps
 
@@ -130,6 +137,10 @@ in_space python3 "$client" wrap "$socket" "$tmp/wrapped" >"$tmp/wrap.out"
 is "the ring wraps while a client reads: it has the frames that netobsd counts" \
 	"$(cat "$tmp/wrap.out")" "$(tshark -r "$tmp/wrapped" 2>/dev/null | wc -l) lost"
 check "the end of the capture says what is missing" grep -aq 'frames were overwritten while the capture was read' "$tmp/wrapped"
+
+is "a client that never reads is disconnected" "$(in_space python3 "$client" stalled "$socket")" disconnected
+ctl write -w "$tmp/after" 2>/dev/null
+is "then the next client has its file, and no frame was dropped" "$?:$(value capture.dropped)" 0:0
 
 # ----------------------------------------------------------------------------------------------------- killed programs
 

@@ -5,9 +5,14 @@
   write_client.py traffic PORT COUNT BYTES   COUNT connections from the ports 41001, 41002, ... to PORT
   write_client.py same CAPTURE CAPTURE PORT  whether the frames of the first capture are those with PORT of the second
   write_client.py wrap SOCKET FILE           reads a capture slowly while the ring wraps; prints what netobsd counts
+  write_client.py stalled SOCKET             requests a capture, reads nothing, and waits until netobsd disconnects it
+  write_client.py terminal COMMAND...        prints the status and the output of a command on a terminal
   write_client.py ordered CAPTURE            prints the number of frames, if their times do not decrease
 """
 import json
+import os
+import pty
+import select
 import socket
 import struct
 import sys
@@ -80,6 +85,28 @@ def wrap(path, output):
     print(counts["frames"], "lost" if counts["lost"] > 0 else "complete")
 
 
+def stalled(path):
+    control = socket.socket(socket.AF_UNIX)
+    control.connect(path)
+    control.sendall(b"write\n")
+    poll = select.poll()
+    poll.register(control, 0)
+    print("disconnected" if poll.poll(120000) else "still connected")
+
+
+def terminal(command):
+    pid, terminal_fd = pty.fork()
+    if pid == 0:
+        os.execv(command[0], command)
+    text = b""
+    try:
+        while part := os.read(terminal_fd, 4096):
+            text += part
+    except OSError:
+        pass  # the end of a terminal
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), text.decode().strip())
+
+
 def main():
     command, arguments = sys.argv[1], sys.argv[2:]
     if command == "traffic":
@@ -89,6 +116,10 @@ def main():
         sys.exit(0 if same(arguments[0], arguments[1], int(arguments[2])) else 1)
     elif command == "wrap":
         wrap(*arguments)
+    elif command == "stalled":
+        stalled(*arguments)
+    elif command == "terminal":
+        terminal(arguments)
     else:
         times = [time for time, _ in frames(arguments[0])]
         assert times == sorted(times)
