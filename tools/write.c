@@ -60,10 +60,10 @@ write_run(const char *socket, char **words, int count, const struct write_option
 		write_add_word(&arguments, "", words[i]);
 	if (arguments.too_long)
 		return client_log_error("the command is too long", NULL);
-	if (options->format != NULL && strcmp(options->format, "pcapng") != 0)
-		fprintf(stderr, "netobsctl: %s holds no comments; they are left out\n", options->format);
 	if (!write_client_run(&request, &written, error, sizeof error))
 		return client_log_error(error, NULL);
+	if (options->format != NULL && strcmp(options->format, "pcapng") != 0)
+		fprintf(stderr, "netobsctl: %s holds no comments; they are left out\n", options->format);
 	fprintf(stderr, "netobsctl: %llu frames, %llu bytes written; %llu frames lost%s\n",
 		(unsigned long long)written.frames, (unsigned long long)written.bytes, (unsigned long long)written.lost,
 		written.cut ? "; earlier frames of the connection are not in the flight recorder any more" : "");
