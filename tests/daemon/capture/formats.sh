@@ -30,6 +30,9 @@ good="snoop plain mixed big sections late packet-block resolutions unknown unsup
 made pcap simple only-unsupported $good
 "$netobsd" --print=udp-send -r "$tmp/pcap" >"$tmp/wanted"
 is "the model has all queries" "$(wc -l <"$tmp/wanted")" 30
+from=$(sed -n '11s/ .*//p' "$tmp/wanted") to=$(sed -n '21s/ .*//p' "$tmp/wanted")
+"$netobsd" --print=udp-send -r "$tmp/pcap" --from "$from" --to "$to" >"$tmp/window"
+is "the model has a window of the queries" "$(wc -l <"$tmp/window")" 10
 
 for kind in $good; do
 	for way in file pipe gzip pace merged; do
@@ -46,6 +49,14 @@ for kind in $good; do
 			check "$kind, $way: the packets and times of the pcap file" cmp "$tmp/wanted" "$tmp/out"
 		fi
 	done
+	if have zstd; then
+		zstd -qc "$tmp/$kind" | "$netobsd" --print=udp-send -r - >"$tmp/out" 2>"$tmp/err"
+		check "$kind, zstd: the packets and times of the pcap file" cmp "$tmp/wanted" "$tmp/out"
+	else
+		skip "$kind, zstd: the packets and times of the pcap file" "zstd is not installed"
+	fi
+	"$netobsd" --print=udp-send -r "$tmp/$kind" --from "$from" --to "$to" >"$tmp/out" 2>"$tmp/err"
+	check "$kind: a window is that of the pcap file" cmp "$tmp/window" "$tmp/out"
 	"$netobsd" --print=udp-send -r "$tmp/$kind" port 40007 >"$tmp/out" 2>"$tmp/err"
 	is "$kind: a filter" "$(wc -l <"$tmp/out")" 1
 	if have tshark; then
