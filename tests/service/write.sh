@@ -101,6 +101,8 @@ check "a filter with an error" fails "bad filter for link type EN10MB: .*syntax 
 check "a filter with a name" fails '"localhost" is not known: netobsd looks up no names' host localhost
 check "a filter with a loop" fails '"protochain" is not known' ip6 protochain 6
 check "a format" fails "the format is pcapng, pcap or snoop" --format erf
+ctl write -w "$tmp/refused" --format erf 2>"$tmp/refused.err"
+is "a format that does not exist: the error alone" "$(wc -l <"$tmp/refused.err")" 1
 check "--cid and --last" fails "either --cid or --last" --cid 1 --last 1s
 ctl write -w "$tmp/absent/file" 2>"$tmp/absent.err"
 is "a directory that does not exist" "$?:$(grep -c "cannot create $tmp/absent/file: No such file" "$tmp/absent.err")" 1:1
