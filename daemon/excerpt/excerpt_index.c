@@ -162,10 +162,13 @@ static uint64_t
 cursor_packet_id(struct excerpt_cursor *cursor)
 {
 	const struct excerpt_index *index = cursor->index;
-	const struct indexed_id *id = (const struct indexed_id *)(const void *)(index->ids.data + cursor->ids);
+	const struct indexed_id *id;
 
 	cursor->packet_id++;
-	if (cursor->ids < index->ids.size && id->frame == cursor->frame) {
+	if (cursor->ids == index->ids.size)
+		return cursor->packet_id;
+	id = (const struct indexed_id *)(const void *)(index->ids.data + cursor->ids);
+	if (id->frame == cursor->frame) {
 		cursor->packet_id = id->packet_id;
 		cursor->ids += sizeof *id;
 	}
