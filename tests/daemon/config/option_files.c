@@ -146,9 +146,9 @@ words_of_topics(void)
 	return words;
 }
 
-/* The words that complete a value, by the name of the value. */
+/* The words that complete the value of an option, by the name of the value. */
 static const char *
-words_for(const char *argument)
+words_for(const struct option_row *row)
 {
 	static const struct {
 		const char *argument, *words;
@@ -165,10 +165,15 @@ words_for(const char *argument)
 	    {"KIND", "-W 'auto plain fast'"},
 	};
 
-	if (strcmp(argument, "TOPIC,...") == 0)
+	/* Other options have a PREFIX of addresses, and a FORMAT of firings. */
+	if (strcmp(row->name, "write") == 0)
+		return "-f";
+	if (strcmp(row->name, "write-format") == 0)
+		return "-W 'pcapng pcap snoop'";
+	if (strcmp(row->argument, "TOPIC,...") == 0)
 		return words_of_topics();
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strcmp(known[i].argument, argument) == 0)
+		if (strcmp(known[i].argument, row->argument) == 0)
 			return known[i].words;
 	return NO_WORDS;
 }
@@ -191,8 +196,7 @@ completion_row(const struct option_row *row)
 		return;
 	fputc('\t', stdout);
 	completion_option(row);
-	/* The prefix of file names, not of addresses. */
-	printf(") words=(%s) ;;\n", strcmp(row->name, "write") == 0 ? "-f" : words_for(row->argument));
+	printf(") words=(%s) ;;\n", words_for(row));
 }
 
 /* The options of which the value is a list of known words, with commas in between. */
@@ -202,12 +206,13 @@ completion_lists(void)
 	const char *separator = "	";
 
 	for (size_t i = 0; i < options_table_rows; i++) {
-		const char *argument = options_table[i].argument;
+		const struct option_row *row = &options_table[i];
 
-		if (argument == NULL || strstr(argument, ",...") == NULL || strcmp(words_for(argument), NO_WORDS) == 0)
+		if (row->argument == NULL || strstr(row->argument, ",...") == NULL ||
+		    strcmp(words_for(row), NO_WORDS) == 0)
 			continue;
 		fputs(separator, stdout);
-		completion_option(&options_table[i]);
+		completion_option(row);
 		separator = " | ";
 	}
 	puts(") list=${cur%\"${cur##*,}\"} cur=${cur##*,} ;;");

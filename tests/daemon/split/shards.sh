@@ -31,13 +31,14 @@ ends = [json.loads(line)["cr_end"] for line in open(sys.argv[1])]
 count, first, last = int(sys.argv[2]), min(ends), max(ends) + 1
 for i in range(1, count):
     print("%d.%09d" % divmod(first + (last - first) * i // count, 10**9))
-print(18446744072)
+print("18446744072.999999999")
 PYTHON
 }
 
 # jobs_split FILE K: a command for each capture that --split has written
 jobs_split() {
 	"$netobsd" --split "$2" -r "$1" -w "$tmp/shards/x" >/dev/null 2>"$tmp/split.err"
+	! grep -q 'has one link type' "$tmp/split.err" || return
 	for jobs_capture in "$tmp"/shards/x-*.pcap; do
 		printf '%s -r %s --records=%s\n' "$netobsd" "$jobs_capture" "${jobs_capture%.pcap}.jsonl"
 	done
@@ -82,7 +83,7 @@ same() {
 # ----------------------------------------------------------------------------------------------------------- captures
 
 : >"$tmp/differ"
-compared=0 stepped=
+compared=0 stepped='' refused=''
 for file in $(find "$top/tests/captures" -type f -name '*.pcap*' | sort); do
 	rm -f "$tmp/single"
 	"$netobsd" -r "$file" --records="$tmp/single" --summary >/dev/null 2>"$tmp/summary"
@@ -92,13 +93,17 @@ for file in $(find "$top/tests/captures" -type f -name '*.pcap*' | sort); do
 		for kind in split window; do
 			fresh
 			"jobs_$kind" "$file" "$count" >"$tmp/jobs"
+			[ "$kind" = window ] || [ -s "$tmp/jobs" ] || {
+				[ "$count" != 2 ] || refused="$refused ${file##*/}"
+				continue
+			}
 			sh "$tmp/jobs" >/dev/null 2>&1
 			compared=$((compared + 1))
 			same "${file##*/}" $kind >>"$tmp/differ" 2>&1 || echo "$file, $kind $count" >>"$tmp/differ"
 		done
 	done
 done
-note "$compared comparisons; the clock is stepped in:$stepped"
+note "$compared comparisons; the clock is stepped in:$stepped; frames of two link types, which --split refuses:$refused"
 if [ "$compared" -gt 100 ] && [ ! -s "$tmp/differ" ]; then
 	ok "the captures of the source tree"
 else
