@@ -60,6 +60,7 @@ struct frames_reply {
 	struct frame_filter *filter;   /* NULL: all frames */
 	struct capture_writer *writer; /* NULL before the first frame */
 	int dlt;		       /* of the first frame */
+	int uncompiled_dlt;	       /* link type of the next frame, for which the filter is not compiled yet, or -1 */
 	bool owners_sought, ended;
 	uint64_t frames, bytes, first, last;
 	char failure[320];
@@ -196,6 +197,7 @@ frames_new(struct query_context *query)
 	frames->query = query;
 	frames->source_count = count;
 	frames->pids[0] = frames->pids[1] = -1;
+	frames->uncompiled_dlt = -1;
 	query->captures++;
 	return frames;
 }
@@ -395,19 +397,28 @@ frames_read_comments(struct frames_reply *frames, const struct ring *ring, const
 	return count;
 }
 
-/* Whether a frame belongs to the capture.  A failure is possible. */
+/* Whether the filter can be applied to a frame.  If not, the part ends and the filter is compiled for its link type. */
 static bool
-frames_is_selected(struct frames_reply *frames, const struct ring_frame *frame)
+frames_can_filter(struct frames_reply *frames, const struct ring_frame *frame)
+{
+	if (frames->filter == NULL || frame_filter_has_link_type(frames->filter, frame->dlt))
+		return true;
+	frames->uncompiled_dlt = frame->dlt;
+	return false;
+}
+
+/* Compiles the filter for the link type at which the part before ended.  It takes up to 50 ms for a long filter, so the
+ * workers run meanwhile. */
+static void
+frames_compile_filter(struct frames_reply *frames)
 {
 	char error[256];
 
-	if (frames->filter == NULL)
-		return true;
-	if (!frame_filter_add_link_type(frames->filter, frame->dlt, error, sizeof error)) {
+	if (frames->uncompiled_dlt < 0)
+		return;
+	if (!frame_filter_add_link_type(frames->filter, frames->uncompiled_dlt, error, sizeof error))
 		frames_fail(frames, "%s", error);
-		return false;
-	}
-	return frame_filter_matches(frames->filter, frame->dlt, frame->data, frame->caplen, frame->len);
+	frames->uncompiled_dlt = -1;
 }
 
 static void
@@ -427,7 +438,8 @@ frames_write_frame(struct frames_reply *frames, const struct ring *ring, const s
 					.pid = frames_pid(frames, frame),
 					.comments = comments};
 
-	if (!frames_is_selected(frames, frame))
+	if (frames->filter != NULL &&
+	    !frame_filter_matches(frames->filter, frame->dlt, frame->data, frame->caplen, frame->len))
 		return;
 	if (frames->writer == NULL && !frames_begin_capture(frames, frame->dlt))
 		return;
@@ -588,6 +600,8 @@ frames_make_part(struct frames_reply *frames)
 		source = frames_earliest(frames);
 		if (source == NULL)
 			return false;
+		if (!frames_can_filter(frames, &source->next))
+			return true;
 		frames_write_frame(frames, frames->query->workers->worker[source - frames->sources].ring,
 				   &source->next);
 		source->has_next = false;
@@ -609,6 +623,9 @@ frames_make(struct control_reply *reply)
 		frames_find_owners(reply);
 		return;
 	}
+	frames_compile_filter(frames);
+	if (frames->failure[0] != '\0')
+		return;
 	workers_pause(frames->query->workers);
 	more = frames_make_part(frames);
 	workers_resume(frames->query->workers);

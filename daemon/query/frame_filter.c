@@ -317,15 +317,23 @@ frame_filter_free(struct frame_filter *filter)
 }
 
 bool
+frame_filter_has_link_type(const struct frame_filter *filter, int dlt)
+{
+	for (unsigned i = 0; i < filter->count; i++)
+		if (filter->compiled[i].dlt == dlt)
+			return true;
+	return false;
+}
+
+bool
 frame_filter_add_link_type(struct frame_filter *filter, int dlt, char *error, size_t size)
 {
 	const char *name = pcap_datalink_val_to_name(dlt);
 	pcap_t *dead;
 	bool good;
 
-	for (unsigned i = 0; i < filter->count; i++)
-		if (filter->compiled[i].dlt == dlt)
-			return true;
+	if (frame_filter_has_link_type(filter, dlt))
+		return true;
 	if (filter->count == LINK_TYPES_MAX) {
 		snprintf(error, size, "frames of more than %u link types are not filtered", LINK_TYPES_MAX);
 		return false;
@@ -335,7 +343,9 @@ frame_filter_add_link_type(struct frame_filter *filter, int dlt, char *error, si
 		snprintf(error, size, "netobsd is out of memory");
 		return false;
 	}
-	/* Not optimized: the time stays proportional to the length of the text. */
+	/* Not optimized: with libpcap 1.10.3 the optimizer takes 0.2 s instead of 0.1 ms for "port 0 or port 1 and port 2
+	 * or ..." of 1 KB, saves 3 ns a frame of "tcp port 443 and host 10.0.0.1", and makes it an error that a filter
+	 * rejects all frames of a link type. */
 	good = pcap_compile(dead, &filter->compiled[filter->count].program, filter->text, 0, PCAP_NETMASK_UNKNOWN) == 0;
 	if (good)
 		filter->compiled[filter->count++].dlt = dlt;

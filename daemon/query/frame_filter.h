@@ -16,8 +16,11 @@ struct frame_filter;
 struct frame_filter *frame_filter_new(const char *text, char *error, size_t size);
 void frame_filter_free(struct frame_filter *filter);
 
-/* Compiles the filter for a link type, unless that is done already.  False with `error`. */
+/* Compiles the filter for a link type, unless that is done already.  It takes up to some 50 ms.  False with `error`. */
 bool frame_filter_add_link_type(struct frame_filter *filter, int dlt, char *error, size_t size);
+
+/* Whether the filter is compiled for the link type. */
+bool frame_filter_has_link_type(const struct frame_filter *filter, int dlt);
 
 /* `dlt` must have been added. */
 bool frame_filter_matches(const struct frame_filter *filter, int dlt, const uint8_t *data, uint32_t caplen,
