@@ -97,13 +97,39 @@ file_remove_leftover(const struct complete_file *file)
 	return removed;
 }
 
+/* The path by which linkat() reaches a file without a name. */
+static void
+file_descriptor_path(const struct complete_file *file, char path[64])
+{
+	snprintf(path, 64, "/proc/self/fd/%d", file->fd);
+}
+
+/* Opens a file without a name.  False with errno: ENOENT also if it could not get a name later, because /proc is not
+ * mounted (AT_EMPTY_PATH needs a capability). */
+static bool
+file_open_unnamed(struct complete_file *file)
+{
+	char descriptor[64];
+
+	file->fd = openat(file->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, FILE_MODE);
+	if (file->fd < 0)
+		return false;
+	file_descriptor_path(file, descriptor);
+	if (access(descriptor, F_OK) == 0)
+		return true;
+	close(file->fd);
+	file->fd = -1;
+	errno = ENOENT;
+	return false;
+}
+
 /* Gives a file without a name its hidden name.  False with errno. */
 static bool
 file_link_hidden(struct complete_file *file)
 {
 	char descriptor[64];
 
-	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", file->fd);
+	file_descriptor_path(file, descriptor);
 	for (unsigned i = 0; i < CLAIMS_TRIED && !file->hidden; i++) {
 		file->hidden = linkat(AT_FDCWD, descriptor, file->directory, file->hidden_name, AT_SYMLINK_FOLLOW) == 0;
 		if (!file->hidden && (errno != EEXIST || !file_remove_leftover(file)))
@@ -145,9 +171,7 @@ file_begin(struct complete_file *file, const char *directory, bool unnamed)
 	file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (file->directory < 0 || !file_may_replace(file) || !file_remove_leftover(file))
 		return false;
-	if (unnamed)
-		file->fd = openat(file->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, FILE_MODE);
-	if (file->fd >= 0)
+	if (unnamed && file_open_unnamed(file))
 		return flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK;
 	if (unnamed && errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
 		return false;

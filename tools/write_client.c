@@ -157,11 +157,8 @@ write_transfer_run(struct write_transfer *transfer, const char *path, struct wri
 {
 	bool done;
 
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			return write_fail(transfer, "a capture is not written to a terminal", NULL);
+	if (strcmp(path, "-") == 0)
 		return write_copy_capture(transfer, written);
-	}
 	transfer->file = complete_file_open(path, true, transfer->error, transfer->error_size);
 	if (transfer->file == NULL)
 		return false;

@@ -169,7 +169,7 @@ for delay in 0 0.01 0.03; do
 	in_space python3 "$client" traffic 7100 20 300000
 	ctl write -w "$tmp/files/killed" 2>/dev/null &
 	reader=$!
-	sleep "$delay" # no event: netobsd is killed at any moment of the reply
+	sleep "$delay" # no event: the delays spread the kills over the reply
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 	pid=
