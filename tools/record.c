@@ -27,7 +27,13 @@
 /* More than many lines of a feed. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
+/* A request that only a client that may write captures gets past: there is no connection with this id. */
+#define PERMISSION_REQUEST "write --cid=18446744073709551615\n"
+
 #define STATUS_REPLY_MAX ((size_t)16 * 1024)
+
+/* Longest wait for the reply to PERMISSION_REQUEST, seconds. */
+#define CHECK_TIMEOUT_S 10
 
 /* Interval at which files are counted again while the directory is full: files may be removed. */
 #define COUNT_INTERVAL_NS (2 * NS_PER_S)
@@ -42,7 +48,7 @@
 struct record_statistics {
 	uint64_t triggers;
 	uint64_t files, bytes;	/* written */
-	uint64_t merged;	/* with a trigger that waited */
+	uint64_t merged;	/* with a trigger that waited, or of the same file name */
 	uint64_t over_limit;	/* the directory is full */
 	uint64_t over_rate;	/* too many files in a time */
 	uint64_t queue_full;	/* too many triggers waited */
@@ -218,27 +224,35 @@ record_finish_file(struct recorder *recorder)
 	}
 }
 
-/* Starts to write the file of the first trigger, which leaves the queue. */
+/* Starts to write the file of this name. */
+static void
+record_start_writer(struct recorder *recorder, uint64_t cid, uint64_t now)
+{
+	char path[4096], arguments[64];
+	struct write_request request = {.socket = recorder->socket, .arguments = arguments, .path = path};
+
+	snprintf(path, sizeof path, "%s/%s", recorder->path, recorder->name);
+	snprintf(arguments, sizeof arguments, "--cid=%" PRIu64 " --format=%s", cid, recorder->settings.format);
+	request.most_bytes = recorder->most_bytes = recorder->settings.max_bytes - recorder->directory.bytes;
+	if (!record_writer_begin(&recorder->writer, &request, recorder->directory.fd, recorder->feed)) {
+		recorder->statistics.failures++;
+		record_log_failure(recorder, strerror(errno), now);
+	}
+}
+
+/* Handles the first trigger, which leaves the queue.  A file of its name is that of another firing by the same frame. */
 static void
 record_begin_file(struct recorder *recorder, uint64_t now)
 {
 	const struct record_trigger *trigger = record_queue_first(recorder->queue);
-	char path[4096], arguments[64];
-	struct write_request request = {.socket = recorder->socket, .arguments = arguments, .path = path};
 
-	if (record_is_full(recorder, now)) {
+	record_name_make(recorder->name, trigger, recorder->settings.format);
+	if (record_directory_has(&recorder->directory, recorder->name))
+		recorder->statistics.merged++;
+	else if (record_is_full(recorder, now))
 		recorder->statistics.over_limit++;
-	} else {
-		record_name_make(recorder->name, trigger, recorder->settings.format);
-		snprintf(path, sizeof path, "%s/%s", recorder->path, recorder->name);
-		snprintf(arguments, sizeof arguments, "--cid=%" PRIu64 " --format=%s", trigger->cid,
-			 recorder->settings.format);
-		request.most_bytes = recorder->most_bytes = recorder->settings.max_bytes - recorder->directory.bytes;
-		if (!record_writer_begin(&recorder->writer, &request, recorder->directory.fd)) {
-			recorder->statistics.failures++;
-			record_log_failure(recorder, strerror(errno), now);
-		}
-	}
+	else
+		record_start_writer(recorder, trigger->cid, now);
 	record_queue_remove_first(recorder->queue);
 }
 
@@ -412,6 +426,22 @@ record_check_memory(const struct recorder *recorder)
 	return false;
 }
 
+/* A client that may read a feed but not write captures would fail at every file. */
+static bool
+record_check_permission(const struct recorder *recorder)
+{
+	static const char refusal[] = "only root and the user that netobsd runs as may write";
+	char error[1024];
+	int fd = client_open_reply(recorder->socket, PERMISSION_REQUEST, CHECK_TIMEOUT_S, error, sizeof error);
+
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || strncmp(error, refusal, sizeof refusal - 1) != 0)
+		return true;
+	client_log_error(error, NULL);
+	return false;
+}
+
 static bool
 record_open_feed(struct recorder *recorder, const char *names)
 {
@@ -430,12 +460,15 @@ static int
 record_run_settings(struct recorder *recorder, const char *names)
 {
 	sigset_t unblocked;
-	int status = EXIT_FAILURE;
+	int status = record_directory_open(&recorder->directory, recorder->path);
 
-	if (!record_directory_open(&recorder->directory, recorder->path))
+	if (status != EXIT_SUCCESS)
 		return status;
 	record_watch_signals(&unblocked);
-	if (record_check_memory(recorder) && record_open_feed(recorder, names)) {
+	status = EXIT_FAILURE;
+	if (!record_check_memory(recorder) || !record_check_permission(recorder)) {
+		status = RECORD_USELESS;
+	} else if (record_open_feed(recorder, names)) {
 		record_copy(recorder, &unblocked);
 		record_print_statistics(recorder);
 		if (recorder->end != NULL)
@@ -457,7 +490,7 @@ record_run(const char *path, const struct record_options *options)
 	int status = EXIT_FAILURE;
 
 	if (!record_settings_parse(options, &recorder.settings))
-		return status;
+		return RECORD_USELESS;
 	recorder.queue = calloc(1, sizeof *recorder.queue);
 	recorder.buffer = malloc(BUFFER_SIZE);
 	if (recorder.queue == NULL || recorder.buffer == NULL)

@@ -19,6 +19,9 @@ struct record_options {
 	const char *max_files, *max_size, *max_rate;
 };
 
+/* Exit status: another start with these options has the same end, until the configuration changes. */
+#define RECORD_USELESS 3
+
 /* Runs the command until netobsd ends or a signal arrives.  `path` is that of the control socket.  Returns the exit
  * status; prints a message unless it is 0. */
 int record_run(const char *path, const struct record_options *options);

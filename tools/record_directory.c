@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/control_client.h"
+#include "tools/record.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -89,23 +91,35 @@ record_directory_count(struct record_directory *directory)
 }
 
 bool
+record_directory_has(const struct record_directory *directory, const char *name)
+{
+	struct stat status;
+
+	return fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int
 record_directory_open(struct record_directory *directory, const char *path)
 {
+	int status = RECORD_USELESS;
+
 	*directory = (struct record_directory){.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	if (directory->fd < 0) {
 		client_log_error(path, strerror(errno));
-		return false;
+		return status;
 	}
-	if (faccessat(directory->fd, ".", W_OK, AT_EACCESS) != 0)
+	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0) {
 		client_log_error(path, strerror(errno));
-	else if (flock(directory->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	} else if (flock(directory->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		client_log_error(path, "another netobsctl record writes there");
-	else if (!record_directory_count(directory))
+		status = EXIT_FAILURE;
+	} else if (!record_directory_count(directory)) {
 		client_log_error(path, strerror(errno));
-	else
-		return true;
+	} else {
+		return EXIT_SUCCESS;
+	}
 	close(directory->fd);
-	return false;
+	return status;
 }
 
 void

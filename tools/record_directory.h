@@ -21,13 +21,15 @@ struct record_directory {
 	uint64_t files, bytes;
 };
 
-/* Opens a directory and counts its files.  False, with a message printed, if it cannot be written or if another run
- * writes there. */
-bool record_directory_open(struct record_directory *directory, const char *path);
+/* Opens a directory and counts its files.  Returns the exit status, with a message printed unless it is EXIT_SUCCESS:
+ * RECORD_USELESS if files cannot be created there, EXIT_FAILURE if another run writes there. */
+int record_directory_open(struct record_directory *directory, const char *path);
 void record_directory_close(const struct record_directory *directory);
 
 /* Counts the files.  False with errno; then the counts stay. */
 bool record_directory_count(struct record_directory *directory);
+
+bool record_directory_has(const struct record_directory *directory, const char *name);
 
 void record_name_make(char name[RECORD_NAME_MAX], const struct record_trigger *trigger, const char *suffix);
 

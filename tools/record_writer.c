@@ -29,7 +29,7 @@ writer_run(const struct write_request *request, int fd)
 }
 
 bool
-record_writer_begin(struct record_writer *writer, const struct write_request *request, int close_fd)
+record_writer_begin(struct record_writer *writer, const struct write_request *request, int directory, int feed)
 {
 	int fds[2], error;
 
@@ -38,7 +38,9 @@ record_writer_begin(struct record_writer *writer, const struct write_request *re
 	writer->pid = fork();
 	if (writer->pid == 0) {
 		close(fds[0]);
-		close(close_fd);
+		close(directory);
+		if (feed >= 0)
+			close(feed);
 		writer_run(request, fds[1]);
 	}
 	error = errno;

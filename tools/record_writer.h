@@ -25,8 +25,9 @@ struct record_result {
 	char error[RECORD_ERROR_MAX];
 };
 
-/* Starts a child, which closes `close_fd`.  False with errno. */
-bool record_writer_begin(struct record_writer *writer, const struct write_request *request, int close_fd);
+/* Starts a child, which closes its copies of the directory, whose lock ends with its parent, and of the feed, so that
+ * netobsd notices the end of the parent.  False with errno. */
+bool record_writer_begin(struct record_writer *writer, const struct write_request *request, int directory, int feed);
 
 /* Waits for the end of the child. */
 void record_writer_finish(struct record_writer *writer, struct record_result *result);

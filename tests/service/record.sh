@@ -136,6 +136,9 @@ is "it has the name of the first one" "$(files | cut -d - -f 2-)" "slow-41.snoop
 slow-43.snoop"
 send "fire slow 41 $((ts + 1))"
 check "a trigger after the delay is another file" wait_for has_files 3
+send "fire slow 41 $((ts + 1))"
+check "a second firing by a frame that has a file is merged" wait_for counted merged 3
+is "its file is counted once" "$(count files)" 3
 send "fire slow 51 $ts" "fire slow 53 $ts"
 stop
 is "a signal: triggers that wait have their files at once" "$(files | grep -c '5[13].snoop')" 2
@@ -330,12 +333,13 @@ is "a directory that is removed: message" "$(sed -n '/cannot write/s/.*: //p' "$
 	"No such file or directory; further files are tried and failures counted"
 stop
 
-# refused NAME MESSAGE ARGUMENT...: netobsctl fails with this message and nothing else
+# refused NAME MESSAGE ARGUMENT...: netobsctl fails with this message and nothing else, and with status $refused_status
+refused_status=3
 refused() {
 	refused_name=$1 refused_message=$2
 	shift 2
 	timeout 60 "$@" >"$tmp/refused" 2>&1
-	is "$refused_name" "$?:$(sed "s|$tmp/||" "$tmp/refused")" "1:netobsctl: $refused_message"
+	is "$refused_name" "$?:$(sed "s|$tmp/||" "$tmp/refused")" "$refused_status:netobsctl: $refused_message"
 }
 
 mkdir -p "$tmp/files"
@@ -356,7 +360,29 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
 else
 	skip "a directory without write permission" "needs root and setpriv"
 fi
+if [ "$(id -u)" -eq 0 ] && have setpriv; then
+	chmod 666 "$socket"
+	chown 65533 "$tmp/files"
+	chmod 600 "$tmp/files"
+	refused "a directory without search permission" "files: Permission denied" \
+		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" record --on slow -d "$tmp/files"
+	chmod 755 "$tmp/files"
+else
+	skip "a directory without search permission" "needs root and setpriv"
+fi
+send "reply forbid"
+refused "a user that may not write captures" \
+	"only root and the user that netobsd runs as may write captures, which contain the traffic of all users" \
+	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+send "reply good"
+if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+	unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$ctl" -s "$socket" write -w "$tmp/no-proc" --cid 7 2>"$tmp/refused"
+	is "without /proc: a file is written" "$?:$(stat -c %s "$tmp/no-proc"):$(find "$tmp" -maxdepth 1 -name '.*part')" 0:1000:
+else
+	skip "without /proc: a file is written" "tmpfs cannot be mounted"
+fi
 record "$tmp/files"
+refused_status=1
 refused "two recorders in one directory" "files: another netobsctl record writes there" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
 stop
@@ -369,12 +395,15 @@ record_wrong() {
 	refused "record $*" "$record_wrong_message" "$ctl" -s "$socket" record "$@"
 }
 
+refused_status=3
 record_wrong "record needs --on NAME and -d DIRECTORY"
 record_wrong "record needs --on NAME and -d DIRECTORY" --on slow
 record_wrong "--on: expected names of probes and formulas, commas between them" --on 'a b' -d "$tmp/files"
 record_wrong "--on: expected names of probes and formulas, commas between them" --on '' -d "$tmp/files"
 record_wrong "--format: expected pcapng, pcap or snoop" --on slow -d "$tmp/files" --format text
+refused_status=1
 record_wrong "slow: record takes no operand: --on has the names of probes and formulas" slow -d "$tmp/files"
+refused_status=3
 for word in '' 1 -1s 1x 2h 3601s 99999999999s; do
 	record_wrong "--after: expected a time such as 500ms, 2s or 1m, up to 1h" --on slow -d "$tmp/files" --after "$word"
 done
@@ -388,6 +417,7 @@ for word in 0/s 10 10/d /s; do
 	record_wrong "--max-rate: expected files in a time, such as 10/s, 5/m or 100/h" \
 		--on slow -d "$tmp/files" --max-rate "$word"
 done
+refused_status=1
 refused "options of record elsewhere" "--on, --after and --max-... are options of the command record only" \
 	"$ctl" -s "$socket" status --on slow
 refused "options of stream here" "--fields and --rotate are options of the command stream only" \

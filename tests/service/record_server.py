@@ -12,7 +12,7 @@ Reads commands from the named pipe COMMANDS, one a line, and appends "done" for 
     raw TEXT      these bytes for the feed, with Python's escapes
     size BYTES    the captures from now on have this size
     memory BYTES  of the flight recorder
-    reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
+    reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line), forbid,
                   broken (an error in the middle), cut (closes the connection in the middle)
     end           ends the feed as netobsd does, and the server
     die           closes everything
@@ -70,6 +70,10 @@ class Server:
             size, mode = self.size, self.mode
         if mode == "error":
             client.sendall(b"error the flight recorder is off\n")
+            return
+        if mode == "forbid":
+            client.sendall(b"error only root and the user that netobsd runs as may write captures, "
+                           b"which contain the traffic of all users\n")
             return
         client.sendall(b"ok\n")
         data = (f"cid {cid}\n".encode() * size)[:size]
