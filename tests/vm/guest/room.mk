@@ -4,6 +4,7 @@
 vm_checks += \
 	%D%/package.sh \
 	%D%/boot.sh \
+	%D%/recorder.sh \
 	%D%/tracers.sh \
 	%D%/dtrace.sh \
 	%D%/devices.sh \
