@@ -190,7 +190,10 @@ static void
 record_log_failure(struct recorder *recorder, const char *error, uint64_t now)
 {
 	const char *colon = strrchr(error, ':'), *reason = colon != NULL ? colon : error;
+	const char *named = strstr(error, recorder->name);
 
+	if (named != NULL && strncmp(named + strlen(recorder->name), ": ", 2) == 0)
+		error = named + strlen(recorder->name) + 2; /* the message names the file */
 	if (strcmp(reason, recorder->reason) == 0 &&
 	    (!recorder->reason_over || now - recorder->reason_time < MESSAGE_INTERVAL_NS))
 		return;

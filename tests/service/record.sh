@@ -313,6 +313,8 @@ if mount -t tmpfs -o size=400k none "$small" 2>/dev/null; then
 	done
 	check "a full disk: failures are counted" wait_for counted failed 3
 	is "a full disk: said once" "$(grep -c 'No space left on device' "$tmp/err")" 1
+	is "a full disk: the message names the file once" "$(sed -n '/No space/s|/[^ ]*-3.pcapng|FILE|gp' "$tmp/err")" \
+		"netobsctl: cannot write FILE: No space left on device; further files are tried and failures counted"
 	is "a full disk: files" "$(files "$small" | sed 's/.*-//')" 1.pcapng
 	rm "$small"/*.pcapng
 	send "fire slow 9 $ts"
