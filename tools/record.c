@@ -243,7 +243,7 @@ record_start_writer(struct recorder *recorder, uint64_t cid, uint64_t now)
 	}
 }
 
-/* Handles the first trigger, which leaves the queue.  A file of its name is that of another firing by the same frame. */
+/* Handles the first trigger, which leaves the queue.  A file of its name belongs to another firing by the frame. */
 static void
 record_begin_file(struct recorder *recorder, uint64_t now)
 {

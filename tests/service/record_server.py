@@ -12,8 +12,9 @@ Reads commands from the named pipe COMMANDS, one a line, and appends "done" for 
     raw TEXT      these bytes for the feed, with Python's escapes
     size BYTES    the captures from now on have this size
     memory BYTES  of the flight recorder
-    reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line), forbid,
-                  broken (an error in the middle), cut (closes the connection in the middle)
+    reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
+                  forbid (the first line, to a client that may not write captures), broken (an error in the middle),
+                  cut (closes the connection in the middle)
     end           ends the feed as netobsd does, and the server
     die           closes everything
 """
