@@ -34,12 +34,13 @@ size_t fragment_frames_memory_size(void);
 
 void fragment_key_set(struct fragment_key *key, const struct packet *fragment);
 
-/* Stores a frame that holds a fragment: its number or position. */
-void fragment_frames_add(struct fragment_frames *fragments, const struct fragment_key *key, uint64_t frame);
+/* Stores a frame that holds a fragment: its number or position.  `now` is packet time. */
+void fragment_frames_add(struct fragment_frames *fragments, const struct fragment_key *key, uint64_t frame,
+			 uint64_t now);
 
-/* Removes the frames of a datagram; the first `size` of them, the latest one first, go to `frames`.  Returns their
- * number. */
-unsigned fragment_frames_take(struct fragment_frames *fragments, const struct fragment_key *key, uint64_t *frames,
-			      unsigned size);
+/* Removes the frames of a datagram, and those of datagrams with its key that timed out before.  The first `size` frames
+ * of the datagram itself, the latest one first, go to `frames`.  Returns their number. */
+unsigned fragment_frames_take(struct fragment_frames *fragments, const struct fragment_key *key, uint64_t now,
+			      uint64_t *frames, unsigned size);
 
 #endif

@@ -191,7 +191,7 @@ ring_take_fragments(struct ring *ring)
 
 	if (p->has_fragment)
 		p->fragment_count +=
-		    fragment_frames_take(ring->fragments, &p->fragment, p->fragments + p->fragment_count,
+		    fragment_frames_take(ring->fragments, &p->fragment, p->now, p->fragments + p->fragment_count,
 					 RING_FRAGMENTS_MAX - p->fragment_count);
 	p->has_fragment = false;
 }
@@ -348,7 +348,7 @@ ring_store_pending(struct ring *ring, uint32_t caplen)
 	for (unsigned i = 1; i < p->connection_count; i++)
 		at = ring_store_link(ring, at, 0, p->connections[i].slot, position);
 	if (waits)
-		fragment_frames_add(ring->fragments, &p->fragment, position);
+		fragment_frames_add(ring->fragments, &p->fragment, position, p->now);
 	while (spare-- > 0)
 		at = ring_store_link(ring, at, 0, NULL, position);
 	for (unsigned i = 0; i < p->connection_count; i++)
