@@ -523,7 +523,7 @@ frames_end_capture(struct frames_reply *frames)
 	frames->ended = true;
 	if (frames->frames == 0 && frames->selection.cid != 0 && frames_count_lost(frames, &cut) == 0 &&
 	    frames->filter == NULL) {
-		frames_fail(frames, "no frame of connection %llu is in the ring",
+		frames_fail(frames, "no frame of connection %llu is in the flight recorder",
 			    (unsigned long long)frames->selection.cid);
 		return;
 	}

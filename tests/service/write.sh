@@ -96,7 +96,7 @@ is "standard output" "$(python3 "$client" ordered "$tmp/output")" "$(tcpdump -r 
 
 # --------------------------------------------------------------------------------------------------------- refusals
 
-check "an unknown connection" fails "no frame of connection 4711 is in the ring" --cid 4711
+check "an unknown connection" fails "no frame of connection 4711 is in the flight recorder" --cid 4711
 check "a filter with an error" fails "bad filter for link type EN10MB: .*syntax error" port
 check "a filter with a name" fails '"localhost" is not known: netobsd looks up no names' host localhost
 check "a filter with a loop" fails '"protochain" is not known' ip6 protochain 6
