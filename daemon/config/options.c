@@ -507,6 +507,16 @@ options_check_recordings(const struct config *config, const bool given[ROWS])
 }
 
 static bool
+options_check_recorder(const struct config *config)
+{
+	if (config->flight_memory == 0 && (config->flight_snap != 0 || config->flight_bytes != 0)) {
+		log_error("--flight-%s needs --flight-memory", config->flight_snap != 0 ? "snap" : "bytes");
+		return false;
+	}
+	return true;
+}
+
+static bool
 options_check_window(const struct config *config, const bool given[ROWS])
 {
 	if (options_are_given(given, "to") && config->to <= config->from) {
@@ -553,7 +563,8 @@ options_check_combination(struct config *config, const bool given[ROWS])
 	}
 	return options_check_recordings(config, given) && options_check_scope(config, given) &&
 	       options_check_standard_input(config) &&
-	       options_check_split(config, given) && options_check_window(config, given);
+	       options_check_split(config, given) && options_check_window(config, given) &&
+	       options_check_recorder(config);
 }
 
 /* Checks the values of the command line that may depend on others, or on the file. */

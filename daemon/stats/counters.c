@@ -187,7 +187,8 @@ const struct counter_row counters_table[] = {
 	 .type = COUNTER_GAUGE, .help = "Frames in the flight recorder now."},
 	{.group = "recorder.", .name = "span-us", FIELD(recorder_span_us), OF_RECORDER,
 	 .metric = "recorder_span_microseconds", .type = COUNTER_GAUGE,
-	 .help = "Packet time for which the flight recorder has all frames, microseconds.",
+	 .help = "Packet time from the oldest frame of the flight recorder to the latest one, microseconds; with "
+		 "several workers, from when on none of them has overwritten a frame.",
 	 .advice = "If it is too short: increase --flight-memory, or use --flight-bytes or --flight-snap."},
 	{.group = "log.", .name = "dropped", FIELD(log_dropped), .metric = "log_dropped_lines_total",
 	 .help = "Messages that were dropped because standard error was not read."},

@@ -410,6 +410,16 @@ test_times_that_are_none(void **state)
 }
 
 static void
+test_limits_of_the_flight_recorder(void **state)
+{
+	(void)state;
+	refuses("-i lo --flight-snap 100", "--flight-snap needs --flight-memory");
+	refuses("-i lo --flight-bytes 1M", "--flight-bytes needs --flight-memory");
+	takes("-i lo --flight-memory 1M --flight-snap 100 --flight-bytes 1M");
+	takes("-i lo --flight-snap 0 --flight-bytes 0");
+}
+
+static void
 test_window(void **state)
 {
 	(void)state;
@@ -446,6 +456,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_points_in_time),
 	    cmocka_unit_test(test_times_that_are_none),
+	    cmocka_unit_test(test_limits_of_the_flight_recorder),
 	    cmocka_unit_test(test_window),
 	    cmocka_unit_test(test_split),
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
