@@ -20,6 +20,9 @@ enum pcapng_block {
 	BLOCK_ENHANCED = 6,
 };
 
+/* Most blocks without a frame that are read before the first frame: more than the interfaces of a section. */
+#define PCAPNG_START_SKIPS (PCAPNG_INTERFACES_MAX + FRAME_READER_SKIPS)
+
 /* Bytes of blocks: of all, and the least of each kind, with the length at both ends. */
 enum {
 	BLOCK_HEADER = 8,
@@ -352,16 +355,23 @@ pcapng_has_supported_link_type(const struct pcapng_reader *reader)
 }
 
 /* Reads the blocks before the first frame.  Behind an interface that is supported, it does not wait for more bytes.
- * Damage behind an interface is reported by the next read. */
+ * Damage behind an interface is reported by the next read, which also skips the blocks above the limit. */
 static bool
 pcapng_start(struct frame_reader *base)
 {
 	struct pcapng_reader *reader = (struct pcapng_reader *)base;
 	struct frame none;
+	unsigned skipped = 0;
 
 	while (base->link_type_count == 0 || !pcapng_is_packet(reader)) {
-		enum frame_step step = pcapng_step(base, &none);
+		enum frame_step step;
 
+		if (skipped == PCAPNG_START_SKIPS)
+			return base->link_type_count > 0 ||
+			       frame_reader_set_error(base, "the first %d blocks describe no interface", PCAPNG_START_SKIPS);
+		step = pcapng_step(base, &none);
+		if (step == FRAME_STEP_SKIPPED)
+			skipped++;
 		if (step == FRAME_STEP_PARTIAL && pcapng_has_supported_link_type(reader))
 			return true;
 		if (step == FRAME_STEP_DAMAGED ||

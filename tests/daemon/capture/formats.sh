@@ -24,7 +24,7 @@ counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
 }
 
-good="snoop plain mixed big sections late packet-block resolutions unknown unsupported"
+good="snoop plain mixed big sections late packet-block resolutions unknown late-frame unsupported"
 # The list is words.
 # shellcheck disable=SC2086
 made pcap simple only-unsupported $good
@@ -136,6 +136,11 @@ refused() {
 	is "$1: status" $? 1
 	check "$1: message" grep -q "$1 is not a readable capture: $2" "$tmp/err"
 }
+
+# The reader gives up an endless file without an interface.
+python3 "$make" endless /dev/stdout 2>/dev/null | timeout 60 "$netobsd" -r - 2>"$tmp/err"
+is "endless blocks without an interface: status" $? 1
+check "endless blocks without an interface: message" grep -q "is not a readable capture: the first 12288 blocks describe no interface" "$tmp/err"
 
 refused magic "a section without a known byte order"
 refused version "version 2 of pcapng files"

@@ -153,6 +153,11 @@ def good_file(kind):
             ng.block(*((4, bytes(4)), (5, bytes(12)), (0xBAD, bytes(i)), (0x80000001, b""))[i % 4])
             ng.good(i, 1)
         ng.block(0xBAD, bytes(1 << 20))
+    elif kind == "late-frame":
+        ng.interface()
+        for _ in range(20000):
+            ng.block(0x80000001, b"")
+        ng.good()
     elif kind in ("unsupported", "only-unsupported"):
         ng.interface(UNSUPPORTED, "odd")
         if kind == "unsupported":
@@ -169,6 +174,10 @@ def good_file(kind):
 def lie_file(kind):
     ng = Pcapng()
     ng.section(magic=0x12345678 if kind == "magic" else 0x1A2B3C4D, major=2 if kind == "version" else 1)
+    if kind == "endless":
+        for _ in range(1000):
+            ng.block(0x80000001, b"")
+        return ng.data
     if kind == "no-interface":
         ng.packet(0, 0, b"frame")
         return ng.data
@@ -219,8 +228,8 @@ def lie_file(kind):
     return ng.data
 
 
-GOOD = ("mixed", "big", "sections", "late", "packet-block", "resolutions", "simple", "unknown", "unsupported",
-        "only-unsupported", "plain")
+GOOD = ("mixed", "big", "sections", "late", "packet-block", "resolutions", "simple", "unknown", "late-frame",
+        "unsupported", "only-unsupported", "plain")
 
 if __name__ == "__main__":
     name = sys.argv[1]
@@ -232,3 +241,6 @@ if __name__ == "__main__":
         content = good_file(name) if name in GOOD else lie_file(name)
     with open(sys.argv[2], "wb") as file:
         file.write(content)
+        # The last blocks of an endless file repeat until the reader closes its pipe.
+        while name == "endless":
+            file.write(content[28:])
