@@ -15,13 +15,15 @@
 /* A frame is cut to this part of the ring, and its links and notes are no larger. */
 #define RING_FRAME_PART 8u
 
-/* Bytes of the ring for each frame that it may hold: with its header a TCP segment without data, options and link
- * header takes as many. */
+/* Bytes of the ring for each mark in a small ring: with its header a TCP segment without data, options and link header
+ * takes as many. */
 #define RING_FRAME_LEAST 96u
 
-/* How far ahead of a new frame memory is fetched for writing. */
+/* Parts of the memory for which a mark is enough.  In a ring of RING_MEMORY_MIN each frame has one. */
+#define RING_MARK_PARTS 65536u
+
+/* How far ahead of new frames memory is fetched for writing. */
 #define FETCH_AHEAD 1024u
-#define START_AHEAD 64u
 
 /* --------------------------------------------------------------------------------------------------------- memory */
 
@@ -39,17 +41,19 @@ ring_slots_size(const struct ring_limits *limits)
 	return ((size_t)limits->flows + 1) * sizeof(struct ring_slot);
 }
 
-/* Frames that the ring may hold. */
+/* Two successive distances between marks are at least a part together. */
 static size_t
-ring_start_count(size_t memory)
+ring_mark_count(size_t memory)
 {
-	return memory / RING_FRAME_LEAST;
+	size_t frames = memory / RING_FRAME_LEAST, parts = 3 * (size_t)RING_MARK_PARTS;
+
+	return frames < parts ? frames : parts;
 }
 
 size_t
 ring_memory_size(const struct ring_limits *limits)
 {
-	return ring_mapped_size(limits->memory) + ring_start_count(limits->memory) * sizeof(uint32_t) +
+	return ring_mapped_size(limits->memory) + (ring_mark_count(limits->memory) + 1) * sizeof(struct ring_mark) +
 	       ring_slots_size(limits) + sizeof(struct ring) + ring_interfaces_memory_size() +
 	       fragment_frames_memory_size();
 }
@@ -92,13 +96,13 @@ ring_allocate(struct ring *ring, const struct ring_limits *limits)
 	ring->memory = ring_map(ring->mapped);
 	if (ring->memory == NULL)
 		return false;
-	ring->start_count = ring_start_count(limits->memory);
-	ring->starts = ring_map(ring->start_count * sizeof *ring->starts);
+	ring->mark_count = ring_mark_count(limits->memory) + 1; /* one is always free */
+	ring->marks = ring_map(ring->mark_count * sizeof *ring->marks);
 	ring->slots = memory_reserve_huge(ring_slots_size(limits));
 	ring->interfaces = ring_interfaces_new(limits->seed);
 	ring->fragments = fragment_frames_new(limits->seed);
 	errno = ENOMEM;
-	return ring->starts != NULL && ring->slots != NULL && ring->interfaces != NULL && ring->fragments != NULL;
+	return ring->marks != NULL && ring->slots != NULL && ring->interfaces != NULL && ring->fragments != NULL;
 }
 
 struct ring *
@@ -124,7 +128,8 @@ ring_new(const struct ring_limits *limits)
 	}
 	ring->units = limits->memory / RING_UNIT;
 	/* Positions begin with the second lap, so that 0 is none. */
-	ring->lap = ring->head = ring->tail = ring->units;
+	ring->lap = ring->head = ring->tail = ring->limit = ring->units;
+	ring->mark_distance = ring->units / RING_MARK_PARTS;
 	ring->caplen_max = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
 	if (limits->snap != 0 && limits->snap < ring->caplen_max)
 		ring->caplen_max = limits->snap;
@@ -138,7 +143,7 @@ ring_free(struct ring *ring)
 	if (ring == NULL)
 		return;
 	memory_release(ring->memory, ring->mapped);
-	memory_release(ring->starts, ring->start_count * sizeof *ring->starts);
+	memory_release(ring->marks, ring->mark_count * sizeof *ring->marks);
 	memory_release(ring->slots, (size_t)ring->slot_count * sizeof *ring->slots);
 	if (ring->interfaces != NULL)
 		ring_interfaces_free(ring->interfaces);
@@ -270,19 +275,37 @@ ring_report_leave(struct ring *ring)
 	ring->leave(ring->leave_context, &frame);
 }
 
-/* Removes the oldest frame. */
+/* Removes the oldest frames, up to `end`. */
+static void
+ring_report_oldest(struct ring *ring, uint64_t end)
+{
+	while (ring->tail != end) {
+		ring_report_leave(ring);
+		ring->counters.overwritten++;
+		ring->tail = ring_next_frame(ring, ring->tail);
+	}
+}
+
+/* Removes the oldest frames, up to the next mark. */
 static void
 ring_remove_oldest(struct ring *ring)
 {
+	uint64_t end = ring->head, number = ring->counters.frames;
+
+	if (++ring->mark_tail == ring->mark_count)
+		ring->mark_tail = 0;
+	if (ring->mark_tail != ring->mark_head) {
+		const struct ring_mark *mark = &ring->marks[ring->mark_tail];
+
+		end = ring->tail + (mark->position - (uint32_t)ring->tail);
+		number = ring->counters.overwritten + (mark->number - (uint32_t)ring->counters.overwritten);
+	} else {
+		ring->limit = ring->head; /* the next frame needs a mark */
+	}
 	if (__builtin_expect(ring->leave != NULL, 0))
-		ring_report_leave(ring);
-	ring->counters.overwritten++;
-	if (++ring->start_tail == ring->start_count)
-		ring->start_tail = 0;
-	if (ring->counters.overwritten == ring->counters.frames)
-		ring->tail = ring->head;
-	else
-		ring->tail += ring->starts[ring->start_tail] - (uint32_t)ring->tail;
+		ring_report_oldest(ring, end);
+	ring->counters.overwritten = number;
+	ring->tail = end;
 }
 
 void
@@ -292,45 +315,65 @@ ring_drain(struct ring *ring)
 		ring_remove_oldest(ring);
 }
 
-/* Fetches the memory that the next frames overwrite.  It is elsewhere behind the end of the ring: no matter. */
-static inline void
+/* Fetches the memory that the frames behind these units overwrite.  It is elsewhere behind the end of the ring: no
+ * matter. */
+static void
 ring_fetch_ahead(const struct ring *ring, uint64_t units)
 {
 	const uint8_t *ahead = (const uint8_t *)ring_entry_at(ring, ring->head) + FETCH_AHEAD;
 
 	for (uint64_t line = 0; line <= units / (64 / RING_UNIT); line++)
 		__builtin_prefetch(ahead + line * 64, 1);
-	__builtin_prefetch(ring->starts + ring->start_tail + START_AHEAD, 1);
-	__builtin_prefetch(ring->starts + ring->start_head + START_AHEAD, 1);
 }
 
-static inline void
-ring_make_room(struct ring *ring, uint64_t end)
+static void
+ring_remove_before(struct ring *ring, uint64_t end)
 {
 	while (end - ring->tail > ring->units)
 		ring_remove_oldest(ring);
 }
 
-uint64_t
-ring_reserve(struct ring *ring, uint64_t units)
+/* Fills the end of the memory, which is too small for the next entry. */
+static void
+ring_begin_lap(struct ring *ring, uint64_t left)
+{
+	ring_remove_before(ring, ring->head + left);
+	if (left != 0)
+		*(struct ring_padding_entry *)ring_entry_at(ring, ring->head) =
+		    (struct ring_padding_entry){.kind = RING_ENTRY_PADDING, .units = (uint32_t)left};
+	if (ring->tail == ring->head)
+		ring->tail += left;
+	ring->head += left;
+	ring->lap = ring->head;
+}
+
+/* Marks the frame at `head`, which is added next. */
+static void
+ring_add_mark(struct ring *ring)
+{
+	size_t next = ring->mark_head + 1 == ring->mark_count ? 0 : ring->mark_head + 1;
+
+	if (next == ring->mark_tail)
+		ring_remove_oldest(ring);
+	ring->marks[ring->mark_head] = (struct ring_mark){(uint32_t)ring->head, (uint32_t)ring->counters.frames};
+	ring->mark_head = next;
+}
+
+void
+ring_make_room(struct ring *ring, uint64_t units)
 {
 	uint64_t left = ring->units - (ring->head - ring->lap);
 
-	if (__builtin_expect(left < units, 0)) {
-		ring_make_room(ring, ring->head + left);
-		if (left != 0)
-			*(struct ring_padding_entry *)ring_entry_at(ring, ring->head) =
-			    (struct ring_padding_entry){.kind = RING_ENTRY_PADDING, .units = (uint32_t)left};
-		if (ring->tail == ring->head)
-			ring->tail += left;
-		ring->head += left;
-		ring->lap = ring->head;
+	if (left < units) {
+		ring_begin_lap(ring, left);
+		left = ring->units;
 	}
-	ring_make_room(ring, ring->head + units);
-	if (__builtin_expect(ring->counters.frames - ring->counters.overwritten == ring->start_count, 0))
-		ring_remove_oldest(ring);
+	if (units < ring->mark_distance)
+		units = ring->mark_distance < left ? ring->mark_distance : left;
+	ring_remove_before(ring, ring->head + units);
+	ring_add_mark(ring);
+	ring->limit = ring->head + units;
 	ring_fetch_ahead(ring, units);
-	return ring->head;
 }
 
 struct ring_counters

@@ -83,9 +83,6 @@ ring_store_frame(struct ring *ring, uint64_t position, const struct frame *frame
 	entry->ts = frame->ts;
 	entry->now = now;
 	ring_copy(entry->data, frame->data, caplen);
-	ring->starts[ring->start_head] = (uint32_t)position;
-	if (++ring->start_head == ring->start_count)
-		ring->start_head = 0;
 	ring->counters.frames++;
 	ring->counters.bytes += caplen;
 	ring->counters.cut += caplen < frame->caplen;

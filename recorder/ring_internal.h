@@ -123,13 +123,20 @@ struct ring_pending {
 	_Alignas(RING_UNIT) uint8_t note_bytes[RING_NOTES_SIZE];
 };
 
+/* A frame at which the oldest frames may end.  Frames are removed from mark to mark, without touching them. */
+struct ring_mark {
+	uint32_t position, number; /* low bits; frames that were added before it */
+};
+
 struct ring {
 	uint8_t *memory;
 	uint64_t units; /* of the memory */
 	uint64_t lap;	/* position of the first unit of the memory, of the latest lap */
 	uint64_t head, tail;
-	uint32_t *starts; /* low bits of the position of each frame, so that removing one does not touch it */
-	size_t start_count, start_head, start_tail; /* ring of `starts`: the next frame, the oldest one */
+	uint64_t limit; /* `head` may move up to here: no entry there is in use, and no mark belongs before it */
+	uint64_t mark_distance;
+	struct ring_mark *marks;
+	size_t mark_count, mark_head, mark_tail; /* ring of `marks`: the next one, the one of the oldest frame */
 	struct ring_slot *slots;
 	uint32_t slot_count;
 	uint32_t caplen_max;
@@ -178,9 +185,18 @@ uint64_t ring_next_frame(const struct ring *ring, uint64_t position);
 /* ring.c: the link or note at `position` and sets the position behind it; 0 if there is neither. */
 enum ring_entry_kind ring_next_annex(const struct ring *ring, uint64_t *position, const void **entry);
 
-/* ring.c: makes room for so many units, at most a quarter of the ring, and returns their position, which becomes valid
- * when `head` is moved behind them. */
-uint64_t ring_reserve(struct ring *ring, uint64_t units);
+/* ring.c: makes room for so many units at `head`, or at the beginning of the memory, and sets `limit`. */
+void ring_make_room(struct ring *ring, uint64_t units);
+
+/* Returns the position of so many units, at most a quarter of the ring, which becomes valid when `head` is moved behind
+ * them. */
+static inline uint64_t
+ring_reserve(struct ring *ring, uint64_t units)
+{
+	if (__builtin_expect(ring->limit - ring->head < units, 0))
+		ring_make_room(ring, units);
+	return ring->head;
+}
 
 /* ring.c: fills a frame from the entry at `position`; its connections go to `cids`. */
 void ring_fill_frame(const struct ring *ring, uint64_t position, struct ring_frame *frame,

@@ -218,11 +218,13 @@ check_everything(void)
 		check_reading(cid);
 }
 
-/* As after as many laps that the low 32 bits of positions soon begin again, which takes 64 GiB of frames. */
+/* As after as many laps that the low 32 bits of positions soon begin again, which takes 64 GiB of frames; marks are as
+ * far apart as in a ring of 64 MiB. */
 static void
 advance_positions(struct ring *ring)
 {
-	ring->lap = ring->head = ring->tail = UINT64_C(3) * UINT32_MAX - 5 * ring->units / 2;
+	ring->lap = ring->head = ring->tail = ring->limit = UINT64_C(3) * UINT32_MAX - 5 * ring->units / 2;
+	ring->mark_distance = 64;
 }
 
 static void
