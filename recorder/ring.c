@@ -19,8 +19,9 @@
  * takes as many. */
 #define RING_FRAME_LEAST 96u
 
-/* Parts of the memory for which a mark is enough.  In a ring of RING_MEMORY_MIN each frame has one. */
-#define RING_MARK_PARTS 65536u
+/* Units for which a mark is enough, except in a small ring, whose frames have one each. */
+#define RING_MARK_DISTANCE 64u
+#define RING_SMALL	   (2 * RING_MEMORY_MIN)
 
 /* How far ahead of new frames memory is fetched for writing. */
 #define FETCH_AHEAD 1024u
@@ -41,13 +42,11 @@ ring_slots_size(const struct ring_limits *limits)
 	return ((size_t)limits->flows + 1) * sizeof(struct ring_slot);
 }
 
-/* Two successive distances between marks are at least a part together. */
+/* Two successive distances between marks are at least RING_MARK_DISTANCE together. */
 static size_t
 ring_mark_count(size_t memory)
 {
-	size_t frames = memory / RING_FRAME_LEAST, parts = 3 * (size_t)RING_MARK_PARTS;
-
-	return frames < parts ? frames : parts;
+	return memory < RING_SMALL ? memory / RING_FRAME_LEAST : memory / RING_UNIT / (RING_MARK_DISTANCE / 2);
 }
 
 size_t
@@ -129,7 +128,7 @@ ring_new(const struct ring_limits *limits)
 	ring->units = limits->memory / RING_UNIT;
 	/* Positions begin with the second lap, so that 0 is none. */
 	ring->lap = ring->head = ring->tail = ring->limit = ring->units;
-	ring->mark_distance = ring->units / RING_MARK_PARTS;
+	ring->mark_distance = limits->memory < RING_SMALL ? 1 : RING_MARK_DISTANCE;
 	ring->caplen_max = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
 	if (limits->snap != 0 && limits->snap < ring->caplen_max)
 		ring->caplen_max = limits->snap;

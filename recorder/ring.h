@@ -57,8 +57,8 @@ struct ring_counters ring_counters(const struct ring *ring);
 void ring_set_flow_table(struct ring *ring, const struct flow_table *flows);
 void ring_set_owner_lookup(struct ring *ring, emitter_find_owner *find, void *context);
 
-/* Fetches the memory for a frame of this flow, NULL none, that is added soon. */
-void ring_prefetch(const struct ring *ring, const struct flow *flow);
+/* Fetches the memory for frames of these flows that are added soon. */
+void ring_prefetch(const struct ring *ring, const struct flow *const *flows, unsigned count);
 
 /* A frame with one packet and no note, whose flow was added with an earlier frame. */
 void ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const struct flow *flow,

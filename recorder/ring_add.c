@@ -23,10 +23,12 @@ ring_slot_of(const struct ring *ring, const struct flow *flow)
 }
 
 void
-ring_prefetch(const struct ring *ring, const struct flow *flow)
+ring_prefetch(const struct ring *ring, const struct flow *const *flows, unsigned count)
 {
-	if (flow != NULL && ring->flows != NULL)
-		__builtin_prefetch(ring_slot_of(ring, flow), 1);
+	if (ring->flows == NULL)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		__builtin_prefetch(ring_slot_of(ring, flows[i]), 1);
 }
 
 /* Counts a frame for its sender; false if it is behind the limit. */

@@ -26,8 +26,8 @@ struct heard_packet {
 struct frame_listener {
 	/* A frame of the fast path: one packet of a flow of which packets were heard before, no event. */
 	void (*hear_fast)(void *context, const struct frame *frame, uint64_t now, const struct heard_packet *packet);
-	/* A frame of the fast path with this flow will probably follow soon. */
-	void (*prefetch)(void *context, const struct flow *flow);
+	/* Frames of the fast path with these flows will probably follow soon. */
+	void (*prefetch)(void *context, const struct flow *const *flows, unsigned count);
 
 	/* The outgoing copy of a loopback frame, which is not observed: the frame follows.  NULL: it is skipped. */
 	void (*hear_copy)(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,

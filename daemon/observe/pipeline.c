@@ -59,10 +59,13 @@ PIPELINE_STAGE
 pipeline_prefetch_listener(const struct observer *o, const struct pipeline_group *group)
 {
 	const struct pipeline_entry *e = group->entries;
+	const struct flow *flows[PIPELINE_GROUP];
+	unsigned count = 0;
 
 	for (const struct pipeline_entry *end = e + group->count; e != end; e++)
 		if (e->lookup.candidate != NULL)
-			o->listener->prefetch(o->listener_context, e->lookup.candidate);
+			flows[count++] = e->lookup.candidate;
+	o->listener->prefetch(o->listener_context, flows, count);
 }
 
 PIPELINE_STAGE

@@ -7,9 +7,9 @@
 #include "recorder/ring.h"
 
 static void
-ring_listener_prefetch(void *ring, const struct flow *flow)
+ring_listener_prefetch(void *ring, const struct flow *const *flows, unsigned count)
 {
-	ring_prefetch(ring, flow);
+	ring_prefetch(ring, flows, count);
 }
 
 static void

@@ -117,7 +117,7 @@ test_frames_of_the_fast_path(void **state)
 	for (uint64_t number = 1; number < 20; number++) {
 		struct frame frame = ring_fixture_frame(&fixture, number, 700);
 
-		ring_prefetch(fixture.ring, flow);
+		ring_prefetch(fixture.ring, (const struct flow *const[]){flow}, 1);
 		ring_add_frame(fixture.ring, &frame, frame.ts, flow, 1, DIRECTION_IN, number + 1);
 	}
 	for (uint64_t number = 0; number < 20; number++)
