@@ -17,10 +17,19 @@
 #include "dissect/frame.h"
 #include "flow/flow.h"
 #include "probes/fire.h"
+#include "recorder/event_note.h"
 
 #define RING_MEMORY_MIN	 ((size_t)1024 * 1024)
 #define RING_MEMORY_MAX	 ((size_t)1024 * 1024 * 1024 * (SIZE_MAX > UINT32_MAX ? 64 : 1))
-#define RING_COMMENT_MAX 512u /* bytes of a note as text, with its NUL */
+
+/* A frame has no more than these connections (tunnels and quotes), and links to earlier fragments; its notes take no
+ * more bytes, each ring_note_size(). */
+#define RING_CONNECTIONS_MAX 16u
+#define RING_FRAGMENTS_MAX   1024u
+#define RING_NOTES_SIZE	     8192u
+
+/* Connections that a fragment may get later: that of its datagram, and one inside. */
+#define RING_FRAGMENT_CONNECTIONS 2u
 
 struct ring_limits {
 	size_t memory;	/* bytes of the ring, RING_MEMORY_MIN to RING_MEMORY_MAX */
@@ -80,11 +89,13 @@ void ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, c
 void ring_complete_datagram(struct ring *ring);
 void ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event);
 /* The packet is a RST, or a segment with a window of 0. */
-enum ring_remark { RING_RESET, RING_ZERO_WINDOW };
 void ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enum ring_remark remark);
 /* A formula has become true at the frame: `text` is its comment, cut to RING_COMMENT_MAX. */
 void ring_add_text(struct ring *ring, uint64_t cid, const char *text);
 void ring_end_frame(struct ring *ring);
+
+/* Bytes of a note with a text of this length, 0 without. */
+size_t ring_note_size(size_t length);
 
 /* Called for each frame, in order, before it is overwritten, and by ring_drain() for all frames. */
 struct ring_frame;

@@ -20,16 +20,10 @@
 
 #define RING_UNIT 16u
 
-#define RING_CONNECTIONS_MAX 16u	/* connections of a frame: tunnels and quotes */
-#define RING_NOTES_SIZE	     8192u	/* bytes of the notes of a frame */
-#define RING_FRAGMENTS_MAX   1024u	/* links of a frame to earlier fragments */
 #define RING_BACK_BEYOND     UINT32_MAX /* the entry before is too far to be in the ring */
 
 /* A position before that of every frame: the first frames of a connection were left out. */
 #define RING_BEFORE 1u
-
-/* Connections that a fragment may get later: that of its datagram, and one inside. */
-#define RING_FRAGMENT_CONNECTIONS 2u
 
 enum ring_entry_kind { RING_ENTRY_PADDING, RING_ENTRY_FRAME, RING_ENTRY_LINK, RING_ENTRY_NOTE };
 

@@ -3,18 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flow/sctp/sctp.h"
-#include "flow/tcp/tcp.h"
 #include "recorder/ring_internal.h"
 
-/* Events are stored by enum flow_event_kind; these come behind them. */
-enum ring_note_event {
-	RING_NOTE_TIMEOUT = 0x20, /* and the enum tcp_timeout */
-	RING_NOTE_REMARK = 0x40,  /* and the enum ring_remark */
-	RING_NOTE_TEXT = 0x60,
-};
-
 /* --------------------------------------------------------------------------------------------------------- storing */
+
+size_t
+ring_note_size(size_t length)
+{
+	return (size_t)ring_units(offsetof(struct ring_note_entry, text) + length + 1) * RING_UNIT;
+}
 
 /* A note with a text, whose memory is zero up to a whole unit; NULL if the frame has too many. */
 static struct ring_note_entry *
@@ -22,7 +19,7 @@ ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text,
 {
 	struct ring_pending *p = &ring->pending;
 	size_t size = offsetof(struct ring_note_entry, text) + length + 1;
-	size_t whole = (size_t)ring_units(size) * RING_UNIT;
+	size_t whole = ring_note_size(length);
 	struct ring_note_entry *note = (void *)(p->note_bytes + p->notes_size);
 
 	if (whole > sizeof p->note_bytes - p->notes_size) {
@@ -57,128 +54,60 @@ ring_note_owner(const struct ring *ring, const struct flow *flow, unsigned endpo
 		owner->pid = -1;
 }
 
-static struct ring_note_entry *
-ring_note_add_owned(struct ring *ring, unsigned event, const struct flow *flow, unsigned endpoint)
+static void
+ring_note_add_owned(struct ring *ring, const struct event_note *stored, const struct flow *flow, unsigned endpoint)
 {
 	struct ring_note_entry *note;
 	struct owner owner;
 
 	if (ring->flows == NULL)
-		return NULL;
+		return;
 	ring_note_owner(ring, flow, endpoint, &owner);
-	note = ring_note_add(ring, event, flow_cid(ring->flows, flow, endpoint), owner.comm,
+	note = ring_note_add(ring, stored->event, flow_cid(ring->flows, flow, endpoint), owner.comm,
 			     owner.pid == -1 ? 0 : strnlen(owner.comm, sizeof owner.comm));
-	if (note != NULL)
-		note->pid = owner.pid;
-	return note;
+	if (note == NULL)
+		return;
+	note->before = stored->before;
+	note->after = stored->after;
+	note->count = stored->count;
+	note->elapsed_us = stored->elapsed_us;
+	note->pid = owner.pid;
 }
 
 void
 ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event)
 {
-	unsigned kind = event->kind == EVENT_TCP_TIMEOUT ? RING_NOTE_TIMEOUT + (unsigned)event->timeout : event->kind;
-	struct ring_note_entry *note = ring_note_add_owned(ring, kind, flow, event->endpoint);
+	const struct event_note note = event_note_from_event(event);
 
-	if (note == NULL)
-		return;
-	switch (event->kind) {
-	case EVENT_TCP_STATE_CHANGE:
-		note->before = event->tcp_before.state;
-		note->after = event->tcp_after.state;
-		break;
-	case EVENT_SCTP_STATE_CHANGE:
-		note->before = event->sctp_before.state;
-		note->after = event->sctp_after.state;
-		break;
-	case EVENT_TCP_RETRANSMIT:
-	case EVENT_TCP_TIMEOUT:
-		note->after = (uint8_t)event->retransmission.kind;
-		note->count = event->retransmission.count;
-		note->elapsed_us = event->retransmission.elapsed_us;
-		break;
-	case EVENT_TCP_CONNECT_REQUEST:
-	case EVENT_TCP_CONNECT_ESTABLISHED:
-	case EVENT_TCP_CONNECT_REFUSED:
-	case EVENT_TCP_ACCEPT_ESTABLISHED:
-	case EVENT_TCP_ACCEPT_REFUSED:
-	case EVENT_UDP_STREAM_START:
-	case EVENT_UDP_STREAM_END:
-		break;
-	}
+	ring_note_add_owned(ring, &note, flow, event->endpoint);
 }
 
 void
 ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enum ring_remark remark)
 {
-	(void)ring_note_add_owned(ring, RING_NOTE_REMARK + (unsigned)remark, flow, sender);
+	const struct event_note note = event_note_from_remark(remark);
+
+	ring_note_add_owned(ring, &note, flow, sender);
 }
 
 void
 ring_add_text(struct ring *ring, uint64_t cid, const char *text)
 {
-	(void)ring_note_add(ring, RING_NOTE_TEXT, cid, text, strnlen(text, RING_COMMENT_MAX - 1));
+	(void)ring_note_add(ring, EVENT_NOTE_TEXT, cid, text, strnlen(text, RING_COMMENT_MAX - 1));
 }
 
 /* --------------------------------------------------------------------------------------------------------- reading */
-
-static const char *
-ring_note_word(unsigned event)
-{
-	static const char *const words[] = {
-	    [EVENT_TCP_CONNECT_REQUEST] = "tcp-connect-request",
-	    [EVENT_TCP_CONNECT_ESTABLISHED] = "tcp-connect-established",
-	    [EVENT_TCP_CONNECT_REFUSED] = "tcp-connect-refused",
-	    [EVENT_TCP_ACCEPT_ESTABLISHED] = "tcp-accept-established",
-	    [EVENT_TCP_ACCEPT_REFUSED] = "tcp-accept-refused",
-	    [EVENT_TCP_STATE_CHANGE] = "tcp-state-change",
-	    [EVENT_TCP_RETRANSMIT] = "tcp-retransmit",
-	    [EVENT_UDP_STREAM_START] = "udp-stream-start",
-	    [EVENT_UDP_STREAM_END] = "udp-stream-end",
-	    [EVENT_SCTP_STATE_CHANGE] = "sctp-state-change",
-	    [RING_NOTE_TIMEOUT + TIMEOUT_RETRANSMIT] = "tcp-timeout-retransmit",
-	    [RING_NOTE_TIMEOUT + TIMEOUT_PERSIST] = "tcp-timeout-persist",
-	    [RING_NOTE_TIMEOUT + TIMEOUT_KEEPALIVE] = "tcp-timeout-keepalive",
-	    [RING_NOTE_TIMEOUT + TIMEOUT_TIME_WAIT] = "tcp-timeout-time-wait",
-	    [RING_NOTE_TIMEOUT + TIMEOUT_CONNECT] = "tcp-timeout-connect",
-	    [RING_NOTE_REMARK + RING_RESET] = "tcp-reset",
-	    [RING_NOTE_REMARK + RING_ZERO_WINDOW] = "tcp-zero-window",
-	};
-
-	return words[event];
-}
-
-/* What the event says beyond its name: the states, the cause of a retransmission. */
-static void
-ring_note_format_detail(const struct ring_note_entry *note, char *text, size_t size)
-{
-	text[0] = '\0';
-	if (note->event == EVENT_TCP_STATE_CHANGE)
-		snprintf(text, size, " %s -> %s", tcp_state_name((enum tcp_state)note->before),
-			 tcp_state_name((enum tcp_state)note->after));
-	else if (note->event == EVENT_SCTP_STATE_CHANGE)
-		snprintf(text, size, " %s -> %s", sctp_state_name((enum sctp_state)note->before),
-			 sctp_state_name((enum sctp_state)note->after));
-	else if (note->event == EVENT_TCP_RETRANSMIT)
-		snprintf(text, size, " %s, sent %u times, the last %u us before",
-			 tcp_retransmit_kind_name((enum tcp_retransmit_kind)note->after), note->count,
-			 note->elapsed_us);
-}
 
 void
 ring_note_text(const void *bytes, char text[RING_COMMENT_MAX])
 {
 	const struct ring_note_entry *note = bytes;
-	char detail[80], owner[40] = "";
+	const struct event_note stored = {note->event, note->before, note->after, note->count, note->elapsed_us};
 
-	if (note->event == RING_NOTE_TEXT) {
+	if (note->event == EVENT_NOTE_TEXT)
 		snprintf(text, RING_COMMENT_MAX, "%s", note->text);
-		return;
-	}
-	ring_note_format_detail(note, detail, sizeof detail);
-	if (note->pid >= 0)
-		snprintf(owner, sizeof owner, ", pid %d %s", (int)note->pid, note->text);
-	snprintf(text, RING_COMMENT_MAX, "%s%s, cid %llu%s", ring_note_word(note->event), detail,
-		 (unsigned long long)note->cid, owner);
+	else
+		event_note_format(&stored, note->cid, note->pid, note->text, text);
 }
 
 bool

@@ -2,6 +2,8 @@
 # the flight recorder: the latest frames in memory, linked by connection
 
 librecorder_a_SOURCES += \
+	%D%/event_note.c \
+	%D%/event_note.h \
 	%D%/fragment_frames.c \
 	%D%/fragment_frames.h \
 	%D%/ring.c \
