@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/excerpt/excerpt_late.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,12 @@ struct late_entry {
 };
 
 void
-excerpt_late_open(struct excerpt_late *late, const int files[])
+excerpt_late_open(struct excerpt_late *late, int file, size_t memory)
 {
 	late->next = 0;
-	spool_open(&late->entries, files[0]);
-	spool_open(&late->texts, files[1]);
+	late->error = 0;
+	spool_open(&late->entries, -1, memory);
+	spool_open(&late->texts, file, memory);
 }
 
 void
@@ -31,7 +33,7 @@ excerpt_late_close(struct excerpt_late *late)
 bool
 excerpt_late_add(struct excerpt_late *late, uint32_t connection, uint64_t frames, const char *text)
 {
-	const struct late_entry entry = {.frame = frames, .text = late->texts.size, .connection = connection};
+	const struct late_entry entry = {.frame = frames, .text = spool_size(&late->texts), .connection = connection};
 
 	return spool_add(&late->texts, text, strlen(text) + 1) && spool_add(&late->entries, &entry, sizeof entry);
 }
@@ -41,7 +43,7 @@ excerpt_late_add(struct excerpt_late *late, uint32_t connection, uint64_t frames
 static struct late_entry *
 late_entries(const struct excerpt_late *late, size_t *count)
 {
-	*count = late->entries.size / sizeof(struct late_entry);
+	*count = late->entries.used / sizeof(struct late_entry);
 	return (struct late_entry *)(void *)late->entries.data;
 }
 
@@ -125,9 +127,9 @@ late_resolve_frame(struct excerpt_late *late, struct excerpt_selection *unresolv
 
 /* Passes backwards over the frames. */
 static void
-late_resolve_all(struct excerpt_late *late, const struct excerpt_index *index, struct excerpt_selection *unresolved)
+late_resolve_all(struct excerpt_late *late, struct excerpt_index *index, struct excerpt_selection *unresolved)
 {
-	size_t further = index->further.size;
+	uint64_t further = spool_size(&index->further);
 	uint32_t connection;
 
 	for (uint64_t frame = index->count; frame-- > 0 && unresolved->count > 0;) {
@@ -147,7 +149,7 @@ late_drop_unresolved(struct late_entry *entries, size_t count)
 }
 
 bool
-excerpt_late_resolve(struct excerpt_late *late, const struct excerpt_index *index)
+excerpt_late_resolve(struct excerpt_late *late, struct excerpt_index *index)
 {
 	struct excerpt_selection unresolved = {NULL, 0, 0};
 	size_t count;
@@ -167,8 +169,20 @@ excerpt_late_resolve(struct excerpt_late *late, const struct excerpt_index *inde
 	return good;
 }
 
-const char *
-excerpt_late_next(struct excerpt_late *late, uint64_t frame, uint32_t *connection)
+static bool
+late_read_text(struct excerpt_late *late, uint64_t at, char text[RING_COMMENT_MAX])
+{
+	uint64_t left = spool_size(&late->texts) - at;
+
+	text[RING_COMMENT_MAX - 1] = '\0';
+	if (spool_read(&late->texts, at, text, left < RING_COMMENT_MAX - 1 ? (size_t)left : RING_COMMENT_MAX - 1))
+		return true;
+	late->error = errno;
+	return false;
+}
+
+bool
+excerpt_late_next(struct excerpt_late *late, uint64_t frame, uint32_t *connection, char text[RING_COMMENT_MAX])
 {
 	size_t count;
 	const struct late_entry *entries = late_entries(late, &count);
@@ -176,7 +190,7 @@ excerpt_late_next(struct excerpt_late *late, uint64_t frame, uint32_t *connectio
 	while (late->next < count && entries[late->next].frame < frame)
 		late->next++;
 	if (late->next == count || entries[late->next].frame != frame)
-		return NULL;
+		return false;
 	*connection = entries[late->next].connection;
-	return (const char *)late->texts.data + entries[late->next++].text;
+	return late_read_text(late, entries[late->next++].text, text);
 }

@@ -6,24 +6,41 @@
 #include "daemon/base/log.h"
 #include "daemon/excerpt/excerpts_internal.h"
 
-static void
-excerpts_add_comment(struct excerpts *excerpts, uint32_t connection, const char *text)
+/* Room for the next comment of the frame; NULL after an error. */
+static struct excerpt_comment *
+excerpts_next_comment(struct excerpts *excerpts)
 {
-	excerpts->comments[excerpts->comment_count] = text;
-	excerpts->comment_connections[excerpts->comment_count++] = connection;
+	struct excerpt_comment *comment = excerpt_comments_reserve(&excerpts->comments);
+
+	if (comment == NULL)
+		excerpts_fail(excerpts, ENOMEM);
+	return comment;
+}
+
+/* Adds the comment for which there is room, or counts it if the frame has too many. */
+static void
+excerpts_add_comment(struct excerpts *excerpts, const struct excerpt_comment *comment)
+{
+	if (excerpts->comments.count < EXCERPT_COMMENTS_MAX) {
+		excerpts->comments.count++;
+		return;
+	}
+	for (size_t i = 0; i < excerpts->count; i++)
+		excerpts->excerpts[i].comments_left_out +=
+		    excerpt_selection_has(&excerpts->excerpts[i].connections, comment->connection);
 }
 
 /* Writes a frame to one file, with the comments on the connections of the file. */
 static bool
 excerpt_write_frame(const struct excerpts *excerpts, struct excerpt *excerpt, struct excerpt_frame *frame)
 {
-	const char *comments[EXCERPT_COMMENTS_MAX];
+	const struct excerpt_comments *comments = &excerpts->comments;
 	size_t count = 0;
 
-	for (size_t i = 0; i < excerpts->comment_count; i++)
-		if (excerpt_selection_has(&excerpt->connections, excerpts->comment_connections[i]))
-			comments[count++] = excerpts->comments[i];
-	frame->comments = comments;
+	for (size_t i = 0; i < comments->count; i++)
+		if (excerpt_selection_has(&excerpt->connections, comments->comments[i].connection))
+			comments->selected[count++] = comments->comments[i].text;
+	frame->comments = comments->selected;
 	frame->comment_count = count;
 	return excerpt_file_add(excerpt->file, frame);
 }
@@ -38,7 +55,7 @@ excerpts_stop_writing(struct excerpts *excerpts)
 /* ------------------------------------------------------------------------------------------------- the second pass */
 
 static bool
-excerpts_indexed_is_selected(const struct excerpts *excerpts, const struct excerpt_selection *selection,
+excerpts_indexed_is_selected(struct excerpts *excerpts, const struct excerpt_selection *selection,
 			     const struct indexed_frame *frame)
 {
 	for (size_t i = 0; i <= frame->further_count; i++)
@@ -50,21 +67,18 @@ excerpts_indexed_is_selected(const struct excerpts *excerpts, const struct excer
 static void
 excerpts_collect_indexed_comments(struct excerpts *excerpts, const struct indexed_frame *frame)
 {
-	uint32_t connection;
-	const void *note;
-	const char *text;
+	struct excerpt_comment *comment;
 
-	excerpts->comment_count = 0;
-	while (excerpts->comment_count < EXCERPT_COMMENTS_MAX &&
-	       (note = excerpt_cursor_next_note(&excerpts->cursor, &connection)) != NULL) {
-		if (!excerpt_selection_has(&excerpts->any, connection))
-			continue;
-		ring_note_text(note, excerpts->texts[excerpts->comment_count]);
-		excerpts_add_comment(excerpts, connection, excerpts->texts[excerpts->comment_count]);
+	excerpts->comments.count = 0;
+	while ((comment = excerpts_next_comment(excerpts)) != NULL &&
+	       excerpt_cursor_next_note(&excerpts->cursor, &comment->connection, comment->text))
+		if (excerpt_selection_has(&excerpts->any, comment->connection))
+			excerpts_add_comment(excerpts, comment);
+	while (comment != NULL &&
+	       excerpt_late_next(&excerpts->late, frame->number, &comment->connection, comment->text)) {
+		excerpts_add_comment(excerpts, comment);
+		comment = excerpts_next_comment(excerpts);
 	}
-	while (excerpts->comment_count < EXCERPT_COMMENTS_MAX &&
-	       (text = excerpt_late_next(&excerpts->late, frame->number, &connection)) != NULL)
-		excerpts_add_comment(excerpts, connection, text);
 }
 
 static void
@@ -99,11 +113,24 @@ excerpts_visit(void *context, const struct frame *frame, uint64_t now)
 	struct indexed_frame indexed;
 
 	(void)now;
-	if (excerpts->failed || !excerpt_cursor_next(&excerpts->cursor, &indexed))
+	if (excerpts->failed || excerpts->error != 0 || !excerpt_cursor_next(&excerpts->cursor, &indexed))
 		return;
 	frame_tally_add(&excerpts->second, 0, frame->len, frame->ts);
 	if (excerpts_indexed_is_selected(excerpts, &excerpts->any, &indexed))
 		excerpts_write_indexed(excerpts, frame, &indexed);
+}
+
+/* Whether the second pass had no error of its own; a message is logged. */
+static bool
+excerpts_check_second_pass(const struct excerpts *excerpts)
+{
+	int error = excerpts->error != 0	 ? excerpts->error
+		    : excerpts->index.error != 0 ? excerpts->index.error
+						 : excerpts->late.error;
+
+	if (error != 0)
+		log_error("cannot record: the index of the frames cannot be read: %s", strerror(error));
+	return error == 0;
 }
 
 bool
@@ -119,7 +146,7 @@ excerpts_write_again(struct excerpts *excerpts)
 	if (excerpts->any.count == 0)
 		return true;
 	good = second_pass_run(excerpts->second_pass, excerpts_visit, excerpts) != INPUT_FAILED;
-	if (excerpts->failed || loop_is_stopped(excerpts->loop))
+	if (excerpts->failed || !excerpts_check_second_pass(excerpts) || loop_is_stopped(excerpts->loop))
 		return false;
 	if (good && excerpts->second.frames == excerpts->first.frames && excerpts->second.hash == excerpts->first.hash)
 		return true;
@@ -138,42 +165,37 @@ excerpts_delayed_is_selected(const struct excerpt_selection *selection, const st
 	return false;
 }
 
+/* Comments that are not kept must not stay in memory either. */
 static void
 excerpts_collect_delayed_comments(struct excerpts *excerpts, const struct ring_frame *frame)
 {
+	struct excerpt_comment *comment;
 	struct ring_note note;
-	uint32_t connection;
-	char left_out[1];
 
-	excerpts->comment_count = 0;
-	for (size_t i = 0; i < frame->notes && excerpts->comment_count < EXCERPT_COMMENTS_MAX &&
-			   ring_frame_note(excerpts->ring, frame, i, &note);
-	     i++) {
-		char *text = excerpts->texts[excerpts->comment_count];
-
-		ring_note_text(note.bytes, text);
-		excerpts_add_comment(excerpts, (uint32_t)excerpt_connection_number(note.cid), text);
+	excerpts->comments.count = 0;
+	comment = excerpts_next_comment(excerpts);
+	for (size_t i = 0; comment != NULL && i < frame->notes && ring_frame_note(excerpts->ring, frame, i, &note); i++) {
+		comment->connection = (uint32_t)excerpt_connection_number(note.cid);
+		if (!excerpt_selection_has(&excerpts->any, comment->connection))
+			continue;
+		ring_note_text(note.bytes, comment->text);
+		excerpts_add_comment(excerpts, comment);
+		comment = excerpts_next_comment(excerpts);
 	}
-	while (excerpts->comment_count < EXCERPT_COMMENTS_MAX &&
-	       excerpt_waiting_take(excerpts->waiting, frame->position, &connection,
-				    excerpts->texts[excerpts->comment_count], RING_COMMENT_MAX))
-		excerpts_add_comment(excerpts, connection, excerpts->texts[excerpts->comment_count]);
-	/* Comments beyond the limit must not stay in memory. */
-	while (excerpt_waiting_take(excerpts->waiting, frame->position, &connection, left_out, sizeof left_out))
-		continue;
+	while (comment != NULL && excerpt_waiting_take(excerpts->waiting, frame->position, &comment->connection,
+						       comment->text, sizeof comment->text)) {
+		excerpts_add_comment(excerpts, comment);
+		comment = excerpts_next_comment(excerpts);
+	}
 }
 
 /* Counts a frame that is not written for each of its connections, in case one matches later. */
 static bool
 excerpt_count_left(struct excerpt *excerpt, const struct ring_frame *frame)
 {
-	for (size_t i = 0; i < frame->cid_count; i++) {
-		size_t connection = (size_t)excerpt_connection_number(frame->cids[i]);
-
-		if (!spool_extend(&excerpt->left, (connection + 1) * sizeof(uint32_t)))
+	for (size_t i = 0; i < frame->cid_count; i++)
+		if (!excerpt_left_add(&excerpt->left, (uint32_t)excerpt_connection_number(frame->cids[i])))
 			return false;
-		((uint32_t *)(void *)excerpt->left.data)[connection]++;
-	}
 	return true;
 }
 
@@ -193,7 +215,7 @@ excerpts_write_delayed(void *context, const struct ring_frame *frame)
 	};
 	bool any = excerpts_delayed_is_selected(&excerpts->any, frame);
 
-	if (excerpts->failed || excerpts->error != 0 || excerpts_is_behind_window(excerpts, frame))
+	if (excerpts->failed || excerpts->error != 0 || excerpts_is_behind_window(excerpts, frame->ts, frame->now))
 		return;
 	if (any)
 		excerpts_collect_delayed_comments(excerpts, frame);

@@ -14,10 +14,6 @@
 #include "daemon/observe/ring_listener.h"
 #include "probes/manifest.h"
 
-/* The ring of the first pass has no bytes of frames: so much memory holds as many frames as fragments may be apart. */
-#define INDEX_RING_MEMORY ((size_t)4 * 1024 * 1024)
-#define INDEX_RING_SNAP	  1u
-
 /* Delay of an input that is read once, unless flight-memory is set, bytes. */
 #define DELAY_MEMORY ((size_t)64 * 1024 * 1024)
 
@@ -56,9 +52,9 @@ excerpts_new(const struct config *config)
 	excerpts->twice = second_pass_obstacle(config) == NULL;
 	excerpts->commented = config->write_format == CAPTURE_PCAPNG;
 	for (size_t i = 0; i < count; i++)
-		spool_open(&excerpts->excerpts[i].left, -1);
-	excerpt_index_open(&excerpts->index, (const int[]){-1, -1, -1, -1});
-	excerpt_late_open(&excerpts->late, (const int[]){-1, -1});
+		excerpt_left_open(&excerpts->excerpts[i].left, EXCERPT_LEFT_MAX);
+	excerpt_index_open(&excerpts->index, (const int[]){-1, -1, -1, -1}, SPOOL_MEMORY);
+	excerpt_late_open(&excerpts->late, -1, SPOOL_MEMORY);
 	return excerpts;
 }
 
@@ -93,15 +89,15 @@ excerpt_open(struct excerpt *excerpt, const struct config *config, const char *r
 static bool
 excerpts_open_spools(struct excerpts *excerpts)
 {
-	int fds[EXCERPT_INDEX_FILES + EXCERPT_LATE_FILES];
+	int fds[EXCERPT_INDEX_FILES + 1];
 
 	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
 		fds[i] = excerpt_file_open_temporary(excerpts->excerpts[0].file);
 		if (fds[i] < 0)
 			return false;
 	}
-	excerpt_index_open(&excerpts->index, fds);
-	excerpt_late_open(&excerpts->late, fds + EXCERPT_INDEX_FILES);
+	excerpt_index_open(&excerpts->index, fds, SPOOL_MEMORY);
+	excerpt_late_open(&excerpts->late, fds[EXCERPT_INDEX_FILES], SPOOL_MEMORY);
 	return true;
 }
 
@@ -145,44 +141,20 @@ excerpts_free(struct excerpts *excerpts)
 	excerpt_index_close(&excerpts->index);
 	excerpt_late_close(&excerpts->late);
 	excerpt_waiting_free(excerpts->waiting);
+	excerpt_comments_free(&excerpts->comments);
+	excerpt_first_pass_free(excerpts->first_pass);
 	ring_free(excerpts->ring);
 	free(excerpts->any.bits);
 	for (size_t i = 0; i < excerpts->count; i++) {
 		excerpt_file_free(excerpts->excerpts[i].file);
 		free(excerpts->excerpts[i].name);
 		free(excerpts->excerpts[i].connections.bits);
-		spool_close(&excerpts->excerpts[i].left);
+		excerpt_left_close(&excerpts->excerpts[i].left);
 	}
 	free(excerpts);
 }
 
 /* -------------------------------------------------------------------------------------------------- the first pass */
-
-bool
-excerpts_is_behind_window(struct excerpts *excerpts, const struct ring_frame *frame)
-{
-	uint64_t to = excerpts->config->to;
-
-	excerpts->ended = excerpts->ended || (to != 0 && frame->now >= to);
-	if (!excerpts->ended && excerpts->statistics.first == 0)
-		excerpts->statistics.first = frame->ts;
-	if (!excerpts->ended)
-		excerpts->statistics.last = frame->ts;
-	return excerpts->ended;
-}
-
-/* A frame leaves the ring in the first pass. */
-static void
-excerpts_index_frame(void *context, const struct ring_frame *frame)
-{
-	struct excerpts *excerpts = context;
-
-	if (excerpts->error != 0 || excerpts_is_behind_window(excerpts, frame))
-		return;
-	frame_tally_add(&excerpts->first, 0, frame->len, frame->ts);
-	if (!excerpt_index_add(&excerpts->index, excerpts->ring, frame, excerpts->commented))
-		excerpts_fail(excerpts, errno);
-}
 
 /* A connection of an excerpt. */
 static void
@@ -194,8 +166,8 @@ excerpt_select(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t conn
 	    (!excerpt_selection_has(&excerpts->any, connection) &&
 	     !excerpt_selection_add(&excerpts->any, connection)))
 		excerpts_fail(excerpts, ENOMEM);
-	else if (connection < excerpt->left.size / sizeof(uint32_t))
-		excerpt->missing += ((const uint32_t *)(const void *)excerpt->left.data)[connection];
+	else
+		excerpt->missing += excerpt_left_frames(&excerpt->left, connection);
 }
 
 /* Adds the comment to the frame in progress, or to an earlier one if a timer has caused the firing. */
@@ -207,10 +179,12 @@ excerpts_comment(struct excerpts *excerpts, const struct formula_match *match, u
 	char text[RING_COMMENT_MAX];
 
 	formula_describe_match(match->formula, match->firing, text, sizeof text);
-	if (firing_is_of_packet(match->firing)) {
+	if (firing_is_of_packet(match->firing) && excerpts->twice) {
+		excerpt_first_pass_add_text(excerpts->first_pass, connection, text);
+	} else if (firing_is_of_packet(match->firing)) {
 		ring_add_text(excerpts->ring, match->cid, text);
 	} else if (excerpts->twice) {
-		if (!excerpt_late_add(&excerpts->late, connection, ring_counters(excerpts->ring).frames, text))
+		if (!excerpt_late_add(&excerpts->late, connection, excerpts->index.count, text))
 			excerpts_fail(excerpts, errno);
 	} else if (flow != NULL && (latest = ring_latest_frame(excerpts->ring, flow)) != 0) {
 		if (!excerpt_waiting_add(excerpts->waiting, latest, connection, text))
@@ -258,28 +232,37 @@ excerpts_records(void *context, const char *name)
 }
 
 static bool
-excerpts_make_ring(struct excerpts *excerpts, struct observer *observer)
+excerpts_make_ring(struct excerpts *excerpts, struct observer *observer, uint32_t flows, uint64_t seed)
 {
-	const struct config *config = excerpts->config;
-	struct ring_limits limits = {
-	    .memory = excerpts->twice		  ? INDEX_RING_MEMORY
-		      : config->flight_memory != 0 ? config->flight_memory
-						  : DELAY_MEMORY,
-	    .snap = excerpts->twice ? INDEX_RING_SNAP : 0,
-	    .flows = observer_flow_limit(config, 1),
+	const size_t memory = excerpts->config->flight_memory;
+	const struct ring_limits limits = {
+	    .memory = memory != 0 ? memory : DELAY_MEMORY,
+	    .flows = flows,
+	    .seed = seed,
 	};
 
-	if (getrandom(&limits.seed, sizeof limits.seed, 0) != sizeof limits.seed)
-		limits.seed = 0; /* a warning was logged for the flow table */
 	excerpts->ring = ring_new(&limits);
 	if (excerpts->ring == NULL) {
 		log_error("cannot record: not enough memory for the frames: %s", strerror(errno));
 		return false;
 	}
-	ring_set_leave_handler(excerpts->ring, excerpts->twice ? excerpts_index_frame : excerpts_write_delayed,
-			       excerpts);
+	ring_set_leave_handler(excerpts->ring, excerpts_write_delayed, excerpts);
 	ring_listener_attach_with_copies(excerpts->ring, observer);
 	return true;
+}
+
+static bool
+excerpts_listen(struct excerpts *excerpts, struct observer *observer)
+{
+	uint32_t flows = observer_flow_limit(excerpts->config, 1);
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+		seed = 0; /* a warning was logged for the flow table */
+	if (!excerpts->twice)
+		return excerpts_make_ring(excerpts, observer, flows, seed);
+	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
+	return excerpts->first_pass != NULL || excerpts_log_out_of_memory();
 }
 
 bool
@@ -287,7 +270,7 @@ excerpts_connect(struct excerpts *excerpts, struct formula_set *formulas, struct
 {
 	char error[256];
 
-	if (!excerpts_make_ring(excerpts, observer))
+	if (!excerpts_listen(excerpts, observer))
 		return false;
 	formula_set_set_match_handler(formulas, 0, excerpts_on_match, excerpts);
 	formula_set_select_recorded(formulas, excerpts_records, excerpts);
@@ -328,9 +311,13 @@ excerpt_log(const struct excerpt *excerpt)
 			   (unsigned long long)excerpt->unconnected, excerpt_plural(excerpt->unconnected),
 			   excerpt->name);
 	if (excerpt->missing > 0)
-		log_warning("%s lacks the first %llu frames of its connections, which had left the memory before %s "
+		log_warning("%s lacks %sthe first %llu frames of its connections, which had left the memory before %s "
 			    "fired: give a larger --flight-memory, or a file instead of a pipe",
-			    excerpt->path, (unsigned long long)excerpt->missing, excerpt->name);
+			    excerpt->path, excerpt->left.dropped ? "at least " : "",
+			    (unsigned long long)excerpt->missing, excerpt->name);
+	if (excerpt->comments_left_out > 0)
+		log_warning("%s lacks %llu comments: a frame has at most %zu", excerpt->path,
+			    (unsigned long long)excerpt->comments_left_out, EXCERPT_COMMENTS_MAX);
 }
 
 static bool
@@ -340,8 +327,8 @@ excerpt_complete(struct excerpts *excerpts, struct excerpt *excerpt, int dlt)
 	char comment[160];
 
 	if (excerpt->missing > 0) {
-		snprintf(comment, sizeof comment, "%llu earlier frames of the connections are missing",
-			 (unsigned long long)excerpt->missing);
+		snprintf(comment, sizeof comment, "%s%llu earlier frames of the connections are missing",
+			 excerpt->left.dropped ? "at least " : "", (unsigned long long)excerpt->missing);
 		statistics.comment = comment;
 	}
 	if (!excerpt_file_complete(excerpt->file, dlt, &statistics))
@@ -354,7 +341,8 @@ excerpt_complete(struct excerpts *excerpts, struct excerpt *excerpt, int dlt)
 static bool
 excerpts_write_rest(struct excerpts *excerpts)
 {
-	ring_drain(excerpts->ring);
+	if (excerpts->ring != NULL)
+		ring_drain(excerpts->ring);
 	if (excerpts->error == EOVERFLOW)
 		log_error("cannot record: more than %u connections: record a part of the input (--from, --to)",
 			  EXCERPT_CONNECTIONS_MAX);
@@ -363,6 +351,18 @@ excerpts_write_rest(struct excerpts *excerpts)
 	if (excerpts->error != 0 || excerpts->failed)
 		return false;
 	return !excerpts->twice || excerpts_write_again(excerpts);
+}
+
+/* The same number from a file and from a pipe. */
+static void
+excerpts_log_left_out(const struct excerpts *excerpts)
+{
+	uint64_t left_out = excerpts->twice ? excerpt_first_pass_left_out(excerpts->first_pass)
+					    : ring_counters(excerpts->ring).notes_dropped;
+
+	if (left_out > 0)
+		log_warning("%llu comments and connections of frames that have too many of them are left out",
+			    (unsigned long long)left_out);
 }
 
 static void
@@ -390,6 +390,7 @@ excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool
 	}
 	for (size_t i = 0; i < excerpts->count; i++)
 		good = excerpt_complete(excerpts, &excerpts->excerpts[i], dlt) && good;
+	excerpts_log_left_out(excerpts);
 	return good;
 }
 

@@ -4,13 +4,15 @@
 #define NETOBS_DAEMON_EXCERPT_EXCERPTS_INTERNAL_H
 
 #include "daemon/capture/second_pass.h"
+#include "daemon/excerpt/excerpt_comments.h"
 #include "daemon/excerpt/excerpt_file.h"
+#include "daemon/excerpt/excerpt_first_pass.h"
 #include "daemon/excerpt/excerpt_late.h"
+#include "daemon/excerpt/excerpt_left.h"
+#include "daemon/excerpt/excerpt_selection.h"
 #include "daemon/excerpt/excerpt_waiting.h"
 #include "daemon/excerpt/excerpts.h"
-
-/* Comments of a frame: notes and late ones.  Further ones are left out. */
-#define EXCERPT_COMMENTS_MAX 64u
+#include "recorder/ring.h"
 
 /* One --record. */
 struct excerpt {
@@ -19,8 +21,10 @@ struct excerpt {
 	struct excerpt_file *file;
 	struct excerpt_selection connections; /* with a firing */
 	uint64_t firings, unconnected;	      /* firings; of them, those without a connection */
-	struct spool left;    /* delayed: uint32_t for each connection: frames that have left the ring unwritten */
-	uint64_t missing;     /* delayed: of these, frames of connections that matched later */
+	struct excerpt_left left; /* delayed: frames that have left the ring unwritten */
+	uint64_t missing;	  /* delayed: of these, frames of connections that matched later; at least as many if
+				   * `left` has dropped counts */
+	uint64_t comments_left_out; /* comments beyond EXCERPT_COMMENTS_MAX */
 };
 
 struct excerpts {
@@ -31,7 +35,8 @@ struct excerpts {
 	bool ended;	 /* packet time is behind the window */
 	int error;	 /* errno of the first pass; 0 none */
 	bool failed;	 /* a file cannot be written */
-	struct ring *ring;
+	struct excerpt_first_pass *first_pass; /* of a run with two */
+	struct ring *ring;		       /* of one that is delayed */
 	struct excerpt_selection any; /* connections of any excerpt */
 	struct excerpt_index index;
 	struct excerpt_late late;
@@ -40,17 +45,26 @@ struct excerpts {
 	struct second_pass *second_pass;
 	struct frame_tally first, second; /* frames of the passes */
 	struct written_statistics statistics;
-	size_t comment_count;
-	const char *comments[EXCERPT_COMMENTS_MAX];
-	uint32_t comment_connections[EXCERPT_COMMENTS_MAX];
-	char texts[EXCERPT_COMMENTS_MAX][RING_COMMENT_MAX];
+	struct excerpt_comments comments; /* of the frame that is written */
 	size_t count;
 	struct excerpt excerpts[];
 };
 
-/* Whether a frame that leaves the ring is behind the window (--to), where frames are read only for the records of
- * connections.  The first such frame ends the captures. */
-bool excerpts_is_behind_window(struct excerpts *excerpts, const struct ring_frame *frame);
+/* Whether a frame with this time stamp and packet time is behind the window (--to), where frames are read only for the
+ * records of connections.  The first such frame ends the captures. */
+static inline bool
+excerpts_is_behind_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
+{
+	uint64_t to = excerpts->config->to;
+
+	excerpts->ended = excerpts->ended || (to != 0 && now >= to);
+	if (excerpts->ended)
+		return true;
+	if (excerpts->statistics.first == 0)
+		excerpts->statistics.first = ts;
+	excerpts->statistics.last = ts;
+	return false;
+}
 
 /* Stops the run because of an error of the first pass. */
 void excerpts_fail(struct excerpts *excerpts, int error);

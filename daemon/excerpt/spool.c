@@ -3,32 +3,25 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#define SPOOL_LEAST ((size_t)4096)
-
-/* The file grows by so many bytes; they are written, so that a full disk is an error and no signal. */
-#define SPOOL_STEP ((size_t)16 * 1024 * 1024)
-
 void
-spool_open(struct spool *spool, int fd)
+spool_open(struct spool *spool, int fd, size_t memory)
 {
-	*spool = (struct spool){.fd = fd};
+	*spool = (struct spool){.fd = fd, .memory = memory};
 }
 
 void
 spool_close(struct spool *spool)
 {
-	if (spool->mapped != 0)
-		munmap(spool->data, spool->mapped);
-	else
-		free(spool->data);
+	free(spool->data);
+	free(spool->window);
 	if (spool->fd >= 0)
 		close(spool->fd);
 	*spool = (struct spool){.fd = -1};
 }
+
+/* --------------------------------------------------------------------------------------------------------- writing */
 
 static bool
 spool_write(int fd, const uint8_t *from, size_t size)
@@ -46,56 +39,31 @@ spool_write(int fd, const uint8_t *from, size_t size)
 	return true;
 }
 
-/* Writes zeros at the end of the file. */
+/* Moves the older half of the memory to the file. */
 static bool
-spool_grow_file(const struct spool *spool, size_t bytes)
+spool_move_half(struct spool *spool)
 {
-	static const uint8_t zeros[65536];
+	size_t half = spool->memory / 2;
 
-	for (; bytes > 0; bytes -= sizeof zeros)
-		if (!spool_write(spool->fd, zeros, sizeof zeros))
-			return false;
-	return true;
-}
-
-/* Moves the array from memory to the file. */
-static bool
-spool_move_to_file(struct spool *spool, size_t capacity)
-{
-	size_t bytes = spool->capacity;
-	void *mapping;
-
-	if (!spool_write(spool->fd, spool->data, bytes) || !spool_grow_file(spool, capacity - bytes))
+	if (!spool_write(spool->fd, spool->data, half))
 		return false;
-	mapping = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, spool->fd, 0);
-	if (mapping == MAP_FAILED)
-		return false;
-	free(spool->data);
-	spool->data = mapping;
-	spool->mapped = spool->capacity = capacity;
+	spool->used -= half;
+	spool->start += half;
+	memmove(spool->data, spool->data + half, spool->used);
 	return true;
 }
 
 static bool
-spool_grow_mapping(struct spool *spool, size_t capacity)
+spool_grow_memory(struct spool *spool, size_t needed)
 {
-	void *mapping;
+	size_t capacity = spool->capacity > 0 ? spool->capacity : SPOOL_MEMORY_MIN;
+	uint8_t *larger;
 
-	if (!spool_grow_file(spool, capacity - spool->mapped))
-		return false;
-	mapping = mremap(spool->data, spool->mapped, capacity, MREMAP_MAYMOVE);
-	if (mapping == MAP_FAILED)
-		return false;
-	spool->data = mapping;
-	spool->mapped = spool->capacity = capacity;
-	return true;
-}
-
-static bool
-spool_grow_memory(struct spool *spool, size_t capacity)
-{
-	uint8_t *larger = realloc(spool->data, capacity);
-
+	while (capacity < needed)
+		capacity += capacity / 2;
+	if (spool->fd >= 0 && capacity > spool->memory)
+		capacity = spool->memory;
+	larger = realloc(spool->data, capacity);
 	if (larger == NULL)
 		return false;
 	spool->data = larger;
@@ -106,46 +74,97 @@ spool_grow_memory(struct spool *spool, size_t capacity)
 bool
 spool_reserve(struct spool *spool, size_t more)
 {
-	size_t needed = spool->size + more, capacity = spool->capacity > 0 ? spool->capacity : SPOOL_LEAST;
-
-	if (needed < more) {
+	if (more > SIZE_MAX / 2 - spool->used) {
 		errno = ENOMEM;
 		return false;
 	}
-	if (needed <= spool->capacity)
-		return true;
-	while (capacity < needed && capacity < SPOOL_MEMORY)
-		capacity *= 2;
-	if (spool->mapped == 0 && (needed <= SPOOL_MEMORY || spool->fd < 0)) {
-		while (capacity < needed)
-			capacity += capacity / 2;
-		return spool_grow_memory(spool, capacity);
+	if (spool->fd >= 0 && spool->used + more > spool->memory && !spool_move_half(spool))
+		return false;
+	return spool->used + more <= spool->capacity || spool_grow_memory(spool, spool->used + more);
+}
+
+/* --------------------------------------------------------------------------------------------------------- reading */
+
+static bool
+spool_read_file(struct spool *spool, uint64_t offset, uint8_t *to, size_t size)
+{
+	while (size > 0) {
+		ssize_t done = pread(spool->fd, to, size, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done == 0)
+			errno = EIO; /* another program has shortened the file */
+		if (done <= 0)
+			return false;
+		to += done;
+		offset += (uint64_t)done;
+		size -= (size_t)done;
 	}
-	/* Before it moves, the array has all of its memory or none. */
-	if (spool->mapped == 0 && spool->capacity != SPOOL_MEMORY && !spool_grow_memory(spool, SPOOL_MEMORY))
-		return false;
-	capacity = (needed + SPOOL_STEP - 1) / SPOOL_STEP * SPOOL_STEP;
-	return spool->mapped == 0 ? spool_move_to_file(spool, capacity) : spool_grow_mapping(spool, capacity);
+	return true;
 }
 
-bool
-spool_extend(struct spool *spool, size_t size)
+/* Fills the window with the bytes of the file around `offset`. */
+static bool
+spool_load_window(struct spool *spool, uint64_t offset)
 {
-	if (size <= spool->size)
+	uint64_t left;
+
+	if (spool->window == NULL && (spool->window = malloc(SPOOL_WINDOW)) == NULL)
+		return false;
+	spool->window_start = offset / SPOOL_WINDOW * SPOOL_WINDOW;
+	left = spool->start - spool->window_start;
+	spool->window_size = left < SPOOL_WINDOW ? (size_t)left : SPOOL_WINDOW;
+	if (spool_read_file(spool, spool->window_start, spool->window, spool->window_size))
 		return true;
-	if (!spool_reserve(spool, size - spool->size))
-		return false;
-	memset(spool->data + spool->size, 0, size - spool->size);
-	spool->size = size;
-	return true;
+	spool->window_size = 0;
+	return false;
+}
+
+/* Copies a part of the bytes, 0 on failure. */
+static size_t
+spool_read_part(struct spool *spool, uint64_t offset, uint8_t *to, size_t size)
+{
+	const uint8_t *from;
+	size_t part;
+
+	if (offset >= spool->start) {
+		memcpy(to, spool->data + (offset - spool->start), size);
+		return size;
+	}
+	if ((offset < spool->window_start || offset - spool->window_start >= spool->window_size) &&
+	    !spool_load_window(spool, offset))
+		return 0;
+	from = spool->window + (offset - spool->window_start);
+	part = spool->window_size - (size_t)(offset - spool->window_start);
+	part = part < size ? part : size;
+	memcpy(to, from, part);
+	return part;
 }
 
 bool
-spool_add(struct spool *spool, const void *from, size_t size)
+spool_read(struct spool *spool, uint64_t offset, void *to, size_t size)
 {
-	if (__builtin_expect(size > spool->capacity - spool->size, 0) && !spool_reserve(spool, size))
+	uint8_t *at = to;
+
+	if (offset > spool_size(spool) || size > spool_size(spool) - offset) {
+		errno = EINVAL;
 		return false;
-	memcpy(spool->data + spool->size, from, size);
-	spool->size += size;
+	}
+	while (size > 0) {
+		size_t part = spool_read_part(spool, offset, at, size);
+
+		if (part == 0)
+			return false;
+		at += part;
+		offset += part;
+		size -= part;
+	}
 	return true;
+}
+
+uint8_t *
+spool_memory_at(const struct spool *spool, uint64_t offset)
+{
+	return offset >= spool->start && offset < spool_size(spool) ? spool->data + (offset - spool->start) : NULL;
 }
