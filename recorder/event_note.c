@@ -6,27 +6,27 @@
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 
-struct event_note
-event_note_from_event(const struct flow_event *event)
+void
+event_note_from_event(struct event_note *note, const struct flow_event *event)
 {
-	struct event_note note = {.event = event->kind};
+	*note = (struct event_note){.event = (uint8_t)event->kind};
 
 	switch (event->kind) {
 	case EVENT_TCP_STATE_CHANGE:
-		note.before = event->tcp_before.state;
-		note.after = event->tcp_after.state;
+		note->before = event->tcp_before.state;
+		note->after = event->tcp_after.state;
 		break;
 	case EVENT_SCTP_STATE_CHANGE:
-		note.before = event->sctp_before.state;
-		note.after = event->sctp_after.state;
+		note->before = event->sctp_before.state;
+		note->after = event->sctp_after.state;
 		break;
 	case EVENT_TCP_TIMEOUT:
-		note.event = (uint8_t)(EVENT_NOTE_TIMEOUT + (unsigned)event->timeout);
+		note->event = (uint8_t)(EVENT_NOTE_TIMEOUT + (unsigned)event->timeout);
 		/* fall through */
 	case EVENT_TCP_RETRANSMIT:
-		note.after = (uint8_t)event->retransmission.kind;
-		note.count = event->retransmission.count;
-		note.elapsed_us = event->retransmission.elapsed_us;
+		note->after = (uint8_t)event->retransmission.kind;
+		note->count = event->retransmission.count;
+		note->elapsed_us = event->retransmission.elapsed_us;
 		break;
 	case EVENT_TCP_CONNECT_REQUEST:
 	case EVENT_TCP_CONNECT_ESTABLISHED:
@@ -37,13 +37,12 @@ event_note_from_event(const struct flow_event *event)
 	case EVENT_UDP_STREAM_END:
 		break;
 	}
-	return note;
 }
 
-struct event_note
-event_note_from_remark(enum ring_remark remark)
+void
+event_note_from_remark(struct event_note *note, enum ring_remark remark)
 {
-	return (struct event_note){.event = (uint8_t)(EVENT_NOTE_REMARK + (unsigned)remark)};
+	*note = (struct event_note){.event = (uint8_t)(EVENT_NOTE_REMARK + (unsigned)remark)};
 }
 
 static const char *

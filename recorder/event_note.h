@@ -25,8 +25,9 @@ struct event_note {
 	uint32_t count, elapsed_us; /* of a retransmission */
 };
 
-struct event_note event_note_from_event(const struct flow_event *event);
-struct event_note event_note_from_remark(enum ring_remark remark);
+/* Set a note. */
+void event_note_from_event(struct event_note *note, const struct flow_event *event);
+void event_note_from_remark(struct event_note *note, enum ring_remark remark);
 
 /* "tcp-state-change state-established -> state-fin-wait-1, cid 42"; ", pid 917 curl" unless `pid` is -1. */
 void event_note_format(const struct event_note *note, uint64_t cid, int pid, const char *command,

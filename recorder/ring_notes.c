@@ -77,16 +77,18 @@ ring_note_add_owned(struct ring *ring, const struct event_note *stored, const st
 void
 ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event)
 {
-	const struct event_note note = event_note_from_event(event);
+	struct event_note note;
 
+	event_note_from_event(&note, event);
 	ring_note_add_owned(ring, &note, flow, event->endpoint);
 }
 
 void
 ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enum ring_remark remark)
 {
-	const struct event_note note = event_note_from_remark(remark);
+	struct event_note note;
 
+	event_note_from_remark(&note, remark);
 	ring_note_add_owned(ring, &note, flow, sender);
 }
 

@@ -92,6 +92,12 @@ excerpt_file_frames(const struct excerpt_file *file)
 	return file->frames;
 }
 
+uint64_t
+excerpt_file_shortened(const struct excerpt_file *file)
+{
+	return file->writer != NULL ? capture_writer_shortened(file->writer) : 0;
+}
+
 /* --------------------------------------------------------------------------------------------------------- writing */
 
 static bool

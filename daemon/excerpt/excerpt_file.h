@@ -42,6 +42,9 @@ void excerpt_file_log_error(struct excerpt_file *file);
 /* Frames written so far. */
 uint64_t excerpt_file_frames(const struct excerpt_file *file);
 
+/* Of these, frames whose length on the wire the format cannot hold. */
+uint64_t excerpt_file_shortened(const struct excerpt_file *file);
+
 /* Writes the end of the file and gives it its name.  `dlt`: link type of an empty file.  False on failure, like
  * excerpt_file_add(); then there is no file. */
 bool excerpt_file_complete(struct excerpt_file *file, int dlt, const struct written_statistics *statistics);

@@ -104,8 +104,9 @@ pass_add_note(struct excerpt_first_pass *pass, const struct flow *flow, unsigned
 static void
 pass_add_remark(struct excerpt_first_pass *pass, const struct heard_packet *packet, enum ring_remark remark)
 {
-	const struct event_note note = event_note_from_remark(remark);
+	struct event_note note;
 
+	event_note_from_remark(&note, remark);
 	pass_add_note(pass, packet->flow, packet->sender, &note);
 }
 
@@ -120,11 +121,12 @@ excerpt_first_pass_add_text(struct excerpt_first_pass *pass, uint32_t connection
 static void
 pass_hear_event(void *context, const struct flow *flow, const struct flow_event *event)
 {
-	if (event->kind != EVENT_UDP_STREAM_START && event->kind != EVENT_UDP_STREAM_END) {
-		const struct event_note note = event_note_from_event(event);
+	struct event_note note;
 
-		pass_add_note(context, flow, event->endpoint, &note);
-	}
+	if (event->kind == EVENT_UDP_STREAM_START || event->kind == EVENT_UDP_STREAM_END)
+		return;
+	event_note_from_event(&note, event);
+	pass_add_note(context, flow, event->endpoint, &note);
 }
 
 /* --------------------------------------------------------------------------------------------- connections, fragments */

@@ -315,6 +315,10 @@ excerpt_log(const struct excerpt *excerpt)
 			    "fired: give a larger --flight-memory, or a file instead of a pipe",
 			    excerpt->path, excerpt->left.dropped ? "at least " : "",
 			    (unsigned long long)excerpt->missing, excerpt->name);
+	if (excerpt_file_shortened(excerpt->file) > 0)
+		log_warning("%s: %llu frames were longer than 262144 bytes, which snoop files cannot say: "
+			    "--write-format pcapng",
+			    excerpt->path, (unsigned long long)excerpt_file_shortened(excerpt->file));
 	if (excerpt->comments_left_out > 0)
 		log_warning("%s lacks %llu comments: a frame has at most %zu", excerpt->path,
 			    (unsigned long long)excerpt->comments_left_out, EXCERPT_COMMENTS_MAX);

@@ -187,6 +187,10 @@ capture_writer_add_frame(struct capture_writer *writer, const struct written_fra
 		written.len = written.caplen;
 	if (writer->snaplen > 0 && written.caplen > writer->snaplen)
 		written.caplen = writer->snaplen;
+	if (writer->format == CAPTURE_SNOOP && written.len > CAPTURE_SNAPLEN_MAX) {
+		written.len = written.caplen > CAPTURE_SNAPLEN_MAX ? written.caplen : CAPTURE_SNAPLEN_MAX;
+		writer->shortened++;
+	}
 	if (written.interface < writer->interfaces)
 		writer->received[written.interface]++;
 
@@ -205,6 +209,12 @@ capture_writer_end(struct capture_writer *writer, const struct written_statistic
 	if (writer->format == CAPTURE_PCAPNG)
 		pcapng_put_end(writer, statistics);
 	return finish_piece(writer);
+}
+
+uint64_t
+capture_writer_shortened(const struct capture_writer *writer)
+{
+	return writer->shortened;
 }
 
 const char *

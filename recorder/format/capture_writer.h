@@ -3,6 +3,7 @@
  * Writes captures: pcapng (draft-ietf-opsawg-pcapng), classic pcap with times in nanoseconds, and snoop (RFC 1761).
  * Only pcapng can hold interfaces of several link types, directions, packet ids, processes, comments and drops; the
  * other formats leave them out: the cumulative drops of snoop are 0.  The times of pcap and snoop end in February 2106.
+ * Readers of snoop files accept no frame of more than 262,144 bytes on the wire: that length is then written.
  * The bytes are passed to a sink in order, in pieces.
  */
 #ifndef NETOBS_RECORDER_FORMAT_CAPTURE_WRITER_H
@@ -75,6 +76,9 @@ bool capture_writer_add_frame(struct capture_writer *writer, const struct writte
 
 /* The end of the file; pcapng: interface statistics. */
 bool capture_writer_end(struct capture_writer *writer, const struct written_statistics *statistics);
+
+/* Frames whose length on the wire the format cannot hold. */
+uint64_t capture_writer_shortened(const struct capture_writer *writer);
 
 /* Why a function above has returned false; NULL: the sink has. */
 const char *capture_writer_error(const struct capture_writer *writer);

@@ -17,6 +17,7 @@ struct capture_writer {
 	struct byte_sink sink;
 	bool failed; /* the sink has returned false */
 	const char *error; /* capture_writer_error() */
+	uint64_t shortened; /* capture_writer_shortened() */
 
 	uint64_t *received; /* frames of each interface */
 	unsigned interfaces, interface_room;

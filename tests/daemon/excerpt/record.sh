@@ -118,6 +118,37 @@ is "a stopped run has failed, and says which file is missing" "$status $(grep -c
 "$netobsd" -r "$captures/broken-record.pcap" --record ip-receive="$tmp/dir/a.pcapng" 2>"$tmp/err"
 is "of a damaged input, the file has what was before" "$? $(ls -A "$tmp/dir") $(grep -c 'ends unexpectedly' "$tmp/err")" "2 a.pcapng 1"
 rm "$tmp/dir"/*
+
+# A frame that claims to be longer than any, and one with many comments.
+python3 - >"$tmp/huge.pcap" <<'PYTHON'
+import struct, sys
+tcp = struct.pack(">HHIIBBHHH", 1000, 80, 1000, 1, 0x50, 0x10, 500, 0, 0)
+packet = struct.pack(">BBHHHBBH4B4B", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0, 10, 0, 0, 1, 10, 0, 0, 2) + tcp
+sys.stdout.buffer.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+for length in 54, 300000:
+    sys.stdout.buffer.write(struct.pack("<IIII", 1, 0, 54, length) + bytes(12) + b"\x08\0" + packet)
+PYTHON
+"$netobsd" -r "$tmp/huge.pcap" --write-format snoop --record tcp-send="$tmp/dir/a.snoop" 2>"$tmp/err"
+is "a length that snoop files cannot hold is said" "$? $(grep -c '1 frames were longer than 262144 bytes' "$tmp/err")" "0 1"
+check "and the file can be read" sh -c '[ "$("$1" -r "$2" --print=tcp-send | wc -l)" -eq 2 ]' sh "$netobsd" "$tmp/dir/a.snoop"
+if command -v tshark >/dev/null; then
+	is "by tshark, too" "$(tshark -r "$tmp/dir/a.snoop" -T fields -e frame.len 2>/dev/null | paste -sd ' ' -)" "54 262144"
+fi
+set --
+for i in $(seq 40); do
+	set -- "$@" --formula "f$i = tcp-send where tcp_sport == 1000" --record "f$i=$tmp/dir/$i.pcapng"
+done
+"$netobsd" -r "$tmp/huge.pcap" "$@" 2>"$tmp/err"
+cp "$tmp/dir/1.pcapng" "$tmp/comments.pcapng"
+rm "$tmp/dir"/*
+"$netobsd" -r - "$@" <"$tmp/huge.pcap" 2>/dev/null
+check "many comments on a frame: another run gives the same bytes" cmp "$tmp/comments.pcapng" "$tmp/dir/1.pcapng"
+rm "$tmp/dir"/*
+sh -c 'input=$1 netobsd=$2; shift 2; cat "$input" | "$netobsd" -r - "$@"' sh "$tmp/huge.pcap" "$netobsd" "$@" 2>"$tmp/piped"
+check "and a pipe, too" cmp "$tmp/comments.pcapng" "$tmp/dir/1.pcapng"
+is "those left out are counted, in both alike" "$(grep 'too many of them' "$tmp/err")" "$(grep 'too many of them' "$tmp/piped")"
+rm -f "$tmp/dir"/*
+
 refuses_limit() {
 	(
 		ulimit -f 8 || exit 99
@@ -304,7 +335,20 @@ for format in pcap snoop; do
 	check "a $format file has the same frames" cmp "$tmp/wanted.us" "$tmp/got"
 done
 rm -f "$tmp/dir"/*
-editcap -t 4294967296 -F pcapng "$home" "$tmp/late.pcapng" 2>"$tmp/err"
+python3 - "$tmp/huge.pcap" >"$tmp/late.pcapng" <<'PYTHON'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+seconds, fraction, caplen, length = struct.unpack("<IIII", data[24:40])
+frame = data[40:40 + caplen]
+time = (seconds + (1 << 32)) * 1000000
+def block(kind, body):
+    body += bytes(-len(body) % 4)
+    sys.stdout.buffer.write(struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12))
+block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1))
+block(1, struct.pack("<HHI", 1, 0, 0))
+for i in range(2):
+    block(6, struct.pack("<IIIII", 0, (time + i) >> 32, (time + i) & 0xffffffff, caplen, length) + frame)
+PYTHON
 for format in pcap snoop; do
 	refuses "times that a $format file cannot hold are refused" 1 \
 		'later than February 2106.*write-format pcapng' -r "$tmp/late.pcapng" --write-format $format --record tcp-send="$tmp/dir/a"
