@@ -129,7 +129,7 @@ pass_hear_event(void *context, const struct flow *flow, const struct flow_event 
 	pass_add_note(context, flow, event->endpoint, &note);
 }
 
-/* --------------------------------------------------------------------------------------------- connections, fragments */
+/* ------------------------------------------------------------------------------------------ connections, fragments */
 
 static void
 pass_begin_frame(void *context, const struct frame *frame, uint64_t now)

@@ -174,7 +174,9 @@ excerpts_collect_delayed_comments(struct excerpts *excerpts, const struct ring_f
 
 	excerpts->comments.count = 0;
 	comment = excerpts_next_comment(excerpts);
-	for (size_t i = 0; comment != NULL && i < frame->notes && ring_frame_note(excerpts->ring, frame, i, &note); i++) {
+	for (size_t i = 0; comment != NULL && i < frame->notes; i++) {
+		if (!ring_frame_note(excerpts->ring, frame, i, &note))
+			break;
 		comment->connection = (uint32_t)excerpt_connection_number(note.cid);
 		if (!excerpt_selection_has(&excerpts->any, comment->connection))
 			continue;

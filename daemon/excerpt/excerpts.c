@@ -299,6 +299,10 @@ excerpt_log(const struct excerpt *excerpt)
 {
 	unsigned long long frames = excerpt_file_frames(excerpt->file), firings = excerpt->firings;
 	unsigned long long connections = excerpt->connections.count;
+	char missing[40];
+
+	snprintf(missing, sizeof missing, "%llu%s", (unsigned long long)excerpt->missing,
+		 excerpt->left.dropped ? " or more" : "");
 
 	if (excerpt->firings == 0)
 		log_notice("%s has not fired: the capture %s is empty", excerpt->name, excerpt->path);
@@ -311,10 +315,9 @@ excerpt_log(const struct excerpt *excerpt)
 			   (unsigned long long)excerpt->unconnected, excerpt_plural(excerpt->unconnected),
 			   excerpt->name);
 	if (excerpt->missing > 0)
-		log_warning("%s lacks %sthe first %llu frames of its connections, which had left the memory before %s "
+		log_warning("%s lacks the first %s frames of its connections, which had left the memory before %s "
 			    "fired: give a larger --flight-memory, or a file instead of a pipe",
-			    excerpt->path, excerpt->left.dropped ? "at least " : "",
-			    (unsigned long long)excerpt->missing, excerpt->name);
+			    excerpt->path, missing, excerpt->name);
 	if (excerpt_file_shortened(excerpt->file) > 0)
 		log_warning("%s: %llu frames were longer than 262144 bytes, which snoop files cannot say: "
 			    "--write-format pcapng",
