@@ -38,8 +38,8 @@ choose_machine() {
 	root=$cache/$machine/root
 	out=$cache/$machine/build
 	case $machine in
-	arm64) triplet=aarch64-linux-gnu processor=aarch64 ;;
-	s390x) triplet=s390x-linux-gnu processor=s390x ;;
+	arm64) triplet=aarch64-linux-gnu processor=aarch64 loader=/lib/ld-linux-aarch64.so.1 ;;
+	s390x) triplet=s390x-linux-gnu processor=s390x loader=/lib/ld64.so.1 ;;
 	*) return 1 ;;
 	esac
 	compiler=$triplet-gcc
@@ -102,18 +102,20 @@ make_root() {
 
 # -------------------------------------------------------------------------------------------------------------- build
 
-# configure_target: with the checks for undefined behaviour and misaligned access
+# configure_target: with the checks for undefined behaviour and misaligned access.  Programs name the loader and libraries
+# of the target, because the emulator with -L opens "/" as the root of the target, in which a walk finds no /var/tmp.
 configure_target() {
 	mkdir -p "$out" && (
 		cd "$out" || exit 1
 		PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig:$root/usr/share/pkgconfig \
 			"$top/configure" -q "--host=$triplet" --enable-werror --enable-sanitizers=undefined \
-			CC="$compiler --sysroot=$root" CFLAGS='-O1 -g'
+			CC="$compiler --sysroot=$root" CFLAGS='-O1 -g' \
+			LDFLAGS="-Wl,--dynamic-linker=$root$loader -Wl,-rpath,$root/lib/$triplet:$root/usr/lib/$triplet"
 	) >"$cache/$machine/configure.log" 2>&1
 }
 
 build_target() {
-	[ -n "$(find "$out/Makefile" -newer "$top/configure" 2>/dev/null)" ] || configure_target || {
+	[ -n "$(find "$out/Makefile" -newer "$top/configure" -newer "$cross/check.sh" 2>/dev/null)" ] || configure_target || {
 		tail -n 20 "$cache/$machine/configure.log"
 		return 1
 	}
@@ -134,7 +136,7 @@ write_runner() {
 	mkdir -p "$out/run/$(dirname "$program")"
 	cat >"$out/run/$program" <<-END
 		#!/bin/sh
-		exec $emulator -L "$root" "$out/$program" $* "\$@"
+		exec $emulator -L / "$out/$program" $* "\$@"
 	END
 	chmod 755 "$out/run/$program"
 }
@@ -150,7 +152,7 @@ make_check() {
 	log=$1
 	environment=$2
 	shift 2
-	exec make -C "$out" -k -j "$jobs" check TESTS="$*" LOG_COMPILER="$emulator -L $root" TEST_SUITE_LOG="$log.log" \
+	exec make -C "$out" -k -j "$jobs" check TESTS="$*" LOG_COMPILER="$emulator -L /" TEST_SUITE_LOG="$log.log" \
 		TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
 }
 
