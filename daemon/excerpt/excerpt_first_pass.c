@@ -22,6 +22,7 @@ struct excerpt_first_pass {
 	const struct flow_table *flows;
 	uint32_t *numbers; /* of the connections, by flow_table_index(); 0 unknown */
 	struct fragment_frames *fragment_frames;
+	uint64_t now; /* packet time of the latest frame off the fast path */
 	uint64_t left_out;
 	/* The latest copy of a loopback frame that waits for the connections of the frame behind it. */
 	bool has_copy;
@@ -33,7 +34,6 @@ struct excerpt_first_pass {
 	struct fragment_key fragment;
 	unsigned direction;
 	uint64_t packet_id;
-	uint32_t len;
 	size_t notes_size;
 	unsigned connection_count, fragment_count, fragment_links;
 	struct pass_connection connections[RING_CONNECTIONS_MAX];
@@ -140,7 +140,7 @@ pass_begin_frame(void *context, const struct frame *frame, uint64_t now)
 	pass->has_packet = pass->has_fragment = false;
 	pass->direction = DIRECTION_UNKNOWN;
 	pass->packet_id = 0;
-	pass->len = frame->len;
+	pass->now = now;
 	pass->notes_size = 0;
 	pass->connection_count = pass->fragment_count = pass->fragment_links = 0;
 	/* The copy before is treated like a fragment of the frame's datagram. */
@@ -176,7 +176,7 @@ pass_take_fragments(struct excerpt_first_pass *pass)
 {
 	if (pass->has_fragment)
 		pass->fragment_count += fragment_frames_take(pass->fragment_frames, &pass->fragment,
-							     pass->fragments + pass->fragment_count,
+							     pass->now, pass->fragments + pass->fragment_count,
 							     RING_FRAGMENTS_MAX - pass->fragment_count);
 	pass->has_fragment = false;
 }
@@ -250,7 +250,7 @@ pass_end_frame(void *context)
 	for (; good && spare > 0; spare--)
 		good = excerpt_index_add_further(pass->index, 0);
 	if (pass->has_fragment)
-		fragment_frames_add(pass->fragment_frames, &pass->fragment, pass->index->count);
+		fragment_frames_add(pass->fragment_frames, &pass->fragment, pass->index->count, pass->now);
 	pass_resolve_fragments(pass);
 	pass_check(pass, good && excerpt_index_add(pass->index, pass->connection_count == 0 ? 0
 										   : pass->connections[0].number,
@@ -284,11 +284,12 @@ pass_hear_copy(void *context, const struct frame *frame, uint64_t now, const str
 /* ---------------------------------------------------------------------------------------------------- the fast path */
 
 static void
-pass_prefetch(void *context, const struct flow *flow)
+pass_prefetch(void *context, const struct flow *const *flows, unsigned count)
 {
 	const struct excerpt_first_pass *pass = context;
 
-	__builtin_prefetch(&pass->numbers[flow_table_index(pass->flows, flow)]);
+	for (unsigned i = 0; i < count; i++)
+		__builtin_prefetch(&pass->numbers[flow_table_index(pass->flows, flows[i])]);
 }
 
 static void
