@@ -368,7 +368,8 @@ pcapng_start(struct frame_reader *base)
 
 		if (skipped == PCAPNG_START_SKIPS)
 			return base->link_type_count > 0 ||
-			       frame_reader_set_error(base, "the first %d blocks describe no interface", PCAPNG_START_SKIPS);
+			       frame_reader_set_error(base, "the first %d blocks describe no interface",
+						      PCAPNG_START_SKIPS);
 		step = pcapng_step(base, &none);
 		if (step == FRAME_STEP_SKIPPED)
 			skipped++;

@@ -287,13 +287,6 @@ excerpts_connect(struct excerpts *excerpts, struct formula_set *formulas, struct
 
 /* ---------------------------------------------------------------------------------------------------------- ending */
 
-/* The ending of a noun behind a number. */
-static const char *
-excerpt_plural(unsigned long long number)
-{
-	return number == 1 ? "" : "s";
-}
-
 static void
 excerpt_log(const struct excerpt *excerpt)
 {
@@ -307,13 +300,11 @@ excerpt_log(const struct excerpt *excerpt)
 	if (excerpt->firings == 0)
 		log_notice("%s has not fired: the capture %s is empty", excerpt->name, excerpt->path);
 	else
-		log_notice("%s fired %llu time%s for %llu connection%s: %llu frame%s in %s", excerpt->name, firings,
-			   excerpt_plural(firings), connections, excerpt_plural(connections), frames,
-			   excerpt_plural(frames), excerpt->path);
+		log_notice("firings of %s: %llu, connections: %llu, frames in %s: %llu", excerpt->name, firings, connections,
+			   excerpt->path, frames);
 	if (excerpt->unconnected > 0)
-		log_notice("%llu firing%s of %s without a connection, so without frames",
-			   (unsigned long long)excerpt->unconnected, excerpt_plural(excerpt->unconnected),
-			   excerpt->name);
+		log_notice("firings of %s without a connection, so without frames: %llu", excerpt->name,
+			   (unsigned long long)excerpt->unconnected);
 	if (excerpt->missing > 0)
 		log_warning("%s lacks the first %s frames of its connections, which had left the memory before %s "
 			    "fired: give a larger --flight-memory, or a file instead of a pipe",

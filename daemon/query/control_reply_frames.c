@@ -60,7 +60,7 @@ struct frames_reply {
 	struct frame_filter *filter;   /* NULL: all frames */
 	struct capture_writer *writer; /* NULL before the first frame */
 	int dlt;		       /* of the first frame */
-	int uncompiled_dlt;	       /* link type of the next frame, for which the filter is not compiled yet, or -1 */
+	int uncompiled_dlt;	       /* link type of the next frame if the filter is not compiled for it, or -1 */
 	bool owners_sought, ended;
 	uint64_t frames, bytes, first, last;
 	char failure[320];
