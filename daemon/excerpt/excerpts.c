@@ -300,8 +300,8 @@ excerpt_log(const struct excerpt *excerpt)
 	if (excerpt->firings == 0)
 		log_notice("%s has not fired: the capture %s is empty", excerpt->name, excerpt->path);
 	else
-		log_notice("firings of %s: %llu, connections: %llu, frames in %s: %llu", excerpt->name, firings, connections,
-			   excerpt->path, frames);
+		log_notice("firings of %s: %llu, connections: %llu, frames in %s: %llu", excerpt->name, firings,
+			   connections, excerpt->path, frames);
 	if (excerpt->unconnected > 0)
 		log_notice("firings of %s without a connection, so without frames: %llu", excerpt->name,
 			   (unsigned long long)excerpt->unconnected);

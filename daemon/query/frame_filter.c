@@ -343,8 +343,8 @@ frame_filter_add_link_type(struct frame_filter *filter, int dlt, char *error, si
 		snprintf(error, size, "netobsd is out of memory");
 		return false;
 	}
-	/* Not optimized: with libpcap 1.10.3 the optimizer takes 0.2 s instead of 0.1 ms for "port 0 or port 1 and port
-	 * 2 or ..." of 1 KB, saves 3 ns a frame of "tcp port 443 and host 10.0.0.1", and makes it an error that a filter
+	/* Not optimized: with libpcap 1.10.3 the optimizer takes 0.2 s instead of 0.1 ms for 1 KB of "port 0 or port 1
+	 * or port 2 ...", saves 3 ns a frame of "tcp port 443 and host 10.0.0.1", and makes it an error that a filter
 	 * rejects all frames of a link type. */
 	good = pcap_compile(dead, &filter->compiled[filter->count].program, filter->text, 0, PCAP_NETMASK_UNKNOWN) == 0;
 	if (good)
