@@ -43,6 +43,7 @@ choose_machine() {
 	*) return 1 ;;
 	esac
 	compiler=$triplet-gcc
+	libraries=$root/lib/$triplet:$root/usr/lib/$triplet
 	emulator=qemu-$processor
 	command -v "$emulator" >/dev/null 2>&1 || emulator=qemu-$processor-static
 }
@@ -110,12 +111,14 @@ configure_target() {
 		PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig:$root/usr/share/pkgconfig \
 			"$top/configure" -q "--host=$triplet" --enable-werror --enable-sanitizers=undefined \
 			CC="$compiler --sysroot=$root" CFLAGS='-O1 -g' \
-			LDFLAGS="-Wl,--dynamic-linker=$root$loader -Wl,-rpath,$root/lib/$triplet:$root/usr/lib/$triplet"
+			LDFLAGS="-Wl,--dynamic-linker=$root$loader,--disable-new-dtags,-rpath,$libraries"
 	) >"$cache/$machine/configure.log" 2>&1
 }
 
 build_target() {
-	[ -n "$(find "$out/Makefile" -newer "$top/configure" -newer "$cross/check.sh" 2>/dev/null)" ] || configure_target || {
+	# The flags may have changed: everything is built anew.
+	[ -n "$(find "$out/Makefile" -newer "$cross/check.sh" 2>/dev/null)" ] || rm -rf "$out"
+	[ -n "$(find "$out/Makefile" -newer "$top/configure" 2>/dev/null)" ] || configure_target || {
 		tail -n 20 "$cache/$machine/configure.log"
 		return 1
 	}
