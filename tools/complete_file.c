@@ -61,7 +61,8 @@ file_set_names(struct complete_file *file, const char *path, char directory[PATH
 	return length > 0 && (size_t)length < sizeof file->hidden_name;
 }
 
-/* Only a regular file is replaced, or a symbolic link, which is not followed.  False with errno. */
+/* Only a regular file is replaced: the name of a symbolic link may stand for something else, as /dev/stdout does.  False
+ * with errno. */
 static bool
 file_may_replace(const struct complete_file *file)
 {
@@ -70,7 +71,7 @@ file_may_replace(const struct complete_file *file)
 	if (fstatat(file->directory, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 		return errno == ENOENT;
 	errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
-	return S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+	return S_ISREG(status.st_mode);
 }
 
 /* Removes the file with the hidden name if no process has locked it: a killed program left it behind.  False with errno

@@ -133,12 +133,38 @@ test_directories(void **state)
 	assert_int_equal(rmdir("closed"), 0);
 }
 
+static void
+test_other_files(void **state)
+{
+	struct complete_file *file;
+	struct stat status;
+
+	(void)state;
+	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
+		assert_int_equal(symlink("/proc/self/fd/1", "file"), 0);
+		assert_null(complete_file_open("file", unnamed, error, sizeof error));
+		assert_string_equal(error, "cannot create file: it exists and is not a regular file");
+		assert_int_equal(unlink("file"), 0);
+		file = begin(unnamed, "one");
+		assert_int_equal(symlink("/proc/self/fd/1", "file"), 0);
+		assert_false(complete_file_publish(file, error, sizeof error));
+		assert_int_equal(lstat("file", &status), 0);
+		assert_true(S_ISLNK(status.st_mode));
+		assert_int_not_equal(access(HIDDEN, F_OK), 0);
+		assert_int_equal(unlink("file"), 0);
+		assert_int_equal(mkfifo("file", 0600), 0);
+		assert_null(complete_file_open("file", unnamed, error, sizeof error));
+		assert_int_equal(unlink("file"), 0);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_publish, enter_directory, leave_directory),
 	    cmocka_unit_test_setup_teardown(test_hidden_name, enter_directory, leave_directory),
+	    cmocka_unit_test_setup_teardown(test_other_files, enter_directory, leave_directory),
 	    cmocka_unit_test_setup_teardown(test_directories, enter_directory, leave_directory),
 	};
 
