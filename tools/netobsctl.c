@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsctl(8): sends a request to a running netobsd and prints the reply. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probes/nearest.h"
 #include "tools/control_client.h"
@@ -326,6 +328,16 @@ ctl_record(const struct ctl_arguments *arguments, char *const *words)
 	return record_run(arguments->path, &options);
 }
 
+/* Opens a directory in place of each closed standard descriptor, because writing to a directory fails.  Otherwise the
+ * control socket or a file would get its number, and receive the output. */
+static void
+ctl_occupy_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/", O_RDONLY | O_DIRECTORY);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -333,6 +345,7 @@ main(int argc, char **argv)
 	char request[CLIENT_REQUEST_MAX];
 	int status;
 
+	ctl_occupy_standard_descriptors();
 	if (!ctl_parse_options(argc, argv, &arguments, &status))
 		return status;
 	if (optind == argc) {

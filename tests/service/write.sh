@@ -114,6 +114,8 @@ else
 fi
 is "a terminal" "$(python3 "$client" terminal "$ctl" -s "$socket" write -w -)" \
 	"1 netobsctl: a capture is not written to a terminal"
+ctl write -w - 2>"$tmp/closed.err" >&-
+is "a closed standard output" "$?:$(cat "$tmp/closed.err")" "1:netobsctl: cannot write to standard output: Bad file descriptor"
 is "an address of IPv6 needs no lookup" \
 	"$(ctl write -w - --format pcap ip6 host fe80::1 2>"$tmp/ip6.err" | wc -c):$(tail -n 1 "$tmp/ip6.err")" \
 	"24:netobsctl: 0 frames, 24 bytes written; 0 frames lost"
