@@ -61,8 +61,8 @@ file_set_names(struct complete_file *file, const char *path, char directory[PATH
 	return length > 0 && (size_t)length < sizeof file->hidden_name;
 }
 
-/* Only a regular file is replaced: the name of a symbolic link may stand for something else, as /dev/stdout does.  False
- * with errno. */
+/* Only a regular file is replaced: a symbolic link may stand for something else, as /dev/stdout does.  False with
+ * errno. */
 static bool
 file_may_replace(const struct complete_file *file)
 {

@@ -204,6 +204,21 @@ record_log_failure(struct recorder *recorder, const char *error, uint64_t now)
 		recorder->path, recorder->name, error);
 }
 
+/* A capture is larger than what the limit of bytes has left.  With files in the directory the limit is reached; without
+ * files there is nothing to remove, and smaller captures are still written. */
+static void
+record_handle_too_large(struct recorder *recorder, const char *error)
+{
+	uint64_t now = record_now();
+
+	if (recorder->directory.files == 0) {
+		record_log_failure(recorder, error, now);
+		return;
+	}
+	recorder->full = true;
+	(void)record_is_full(recorder, now);
+}
+
 static void
 record_finish_file(struct recorder *recorder)
 {
@@ -219,8 +234,7 @@ record_finish_file(struct recorder *recorder)
 		recorder->reason_over = true;
 	} else if (result.written.bytes > recorder->most_bytes) {
 		counts->over_limit++;
-		recorder->full = true;
-		(void)record_is_full(recorder, record_now());
+		record_handle_too_large(recorder, result.error);
 	} else {
 		counts->failures++;
 		record_log_failure(recorder, result.error, record_now());

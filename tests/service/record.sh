@@ -192,6 +192,17 @@ stop
 check "--max-size: statistics" balanced
 is "--max-size: not a failure" "$(count failed)" 0
 
+begin --after 0s --max-size 4K
+send "size 5000" "fire slow 11 $ts" "fire slow 13 $ts"
+wait_for counted "over a limit" 2
+is "--max-size: a file that alone exceeds it: said once" "$(grep 'cannot write' "$tmp/err" | sed "s|$tmp/||")" \
+	"netobsctl: cannot write files/20251122T194000.123456789Z-slow-11.pcapng: the capture is larger than 4096 bytes; \
+further files are tried and failures counted"
+send "size 1000" "fire slow 15 $ts"
+check "--max-size: then a smaller one is written" wait_for has_files 1
+stop
+check "--max-size: statistics then" balanced
+
 begin --after 0s --max-rate 3/h
 for i in 1 3 5 7 9; do
 	send "fire slow $i $ts"
@@ -257,13 +268,20 @@ has_named() {
 check "the next file is written" wait_for has_named 1
 stop
 
-# The recorder and its child are killed, at moments that depend on nothing.
+# stopped PID: whether the process is stopped
+stopped() {
+	grep -q '^State:[[:space:]]*T' "/proc/$1/status"
+}
+
+# The recorder and its child are killed, at moments that depend on nothing.  A stopped recorder starts no other child.
 wrong=''
 for i in $(seq 20); do
 	begin --after 0s --max-rate 1000/s
 	send "size 200000"
 	storm=$((i * 7))
 	send "storm $storm 2000"
+	kill -STOP "$recorder"
+	wait_for stopped "$recorder"
 	writer=$(children)
 	# shellcheck disable=SC2086 # none or one
 	kill -9 $recorder $writer 2>/dev/null
