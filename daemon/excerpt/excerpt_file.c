@@ -62,9 +62,11 @@ excerpt_file_open(const char *path, const struct config *config)
 	file->path = path;
 	file->format = (enum capture_format)config->write_format;
 	file->output = output_file_open(path, false);
-	if (file->output != NULL)
+	if (file->output != NULL && isatty(output_file_fd(file->output)) == 0)
 		return file;
-	log_error("cannot write the capture %s: %s", path, strerror(errno));
+	log_error("cannot write the capture %s: %s", path,
+		  file->output != NULL ? "a capture is not written to a terminal" : strerror(errno));
+	output_file_free(file->output);
 	free(file);
 	return NULL;
 }

@@ -14,6 +14,9 @@
 #include "daemon/observe/ring_listener.h"
 #include "probes/manifest.h"
 
+/* The file of "-": blocking output, unlike that of --print and --records. */
+#define STANDARD_OUTPUT "/dev/stdout"
+
 /* Delay of an input that is read once, unless flight-memory is set, bytes. */
 #define DELAY_MEMORY ((size_t)64 * 1024 * 1024)
 
@@ -62,8 +65,12 @@ excerpts_new(const struct config *config)
 static bool
 excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *path)
 {
-	const char *records = excerpts->config->records_path;
+	const struct config *config = excerpts->config;
+	const char *records = config->records_path;
+	bool prints = config->print != PRINT_OFF || (config->records && records == NULL);
 
+	if (prints && output_file_is_same(path, STANDARD_OUTPUT))
+		return true;
 	if (records != NULL && output_file_is_same(path, records))
 		return true;
 	for (size_t i = 0; i < count; i++)
@@ -78,6 +85,8 @@ excerpt_open(struct excerpt *excerpt, const struct config *config, const char *r
 	size_t length = strcspn(recording, "=");
 
 	excerpt->path = recording + length + 1; /* the options have been checked */
+	if (strcmp(excerpt->path, "-") == 0)
+		excerpt->path = STANDARD_OUTPUT;
 	excerpt->name = strndup(recording, length);
 	if (excerpt->name == NULL)
 		return excerpts_log_out_of_memory();

@@ -51,6 +51,16 @@ cp "$home" "$tmp/input.pcap"
 refuses "the input is not replaced" 1 'it is the capture that is read' -r "$tmp/input.pcap" \
 	--record tcp-receive="$tmp/input.pcap"
 check "it is unchanged" cmp "$home" "$tmp/input.pcap"
+refuses "standard output is not written by two options" 1 '/dev/stdout: another option writes this file' -r "$home" \
+	--record tcp-receive=- --print
+refuses "nor is it by --record and the table of --records" 1 '/dev/stdout: another option writes this file' -r "$home" \
+	--record tcp-receive=/dev/stdout --records
+"$netobsd" -r "$home" --record tcp-receive="$tmp/named" 2>"$tmp/err"
+(cd "$tmp/dir" && "$netobsd" -r "$home" --record tcp-receive=- 2>"$tmp/err" | cat >"$tmp/piped")
+check "- is standard output" cmp "$tmp/named" "$tmp/piped"
+is "and no file of this name" "$(ls -A "$tmp/dir")" ""
+is "a terminal gets no capture" "$(python3 "$top/tests/service/write_client.py" terminal "$netobsd" -r "$home" --record tcp-receive=-)" \
+	"1 netobsd: cannot write the capture /dev/stdout: a capture is not written to a terminal"
 refuses "--split excludes --record" 1 '--record is for their replay' -r "$home" --split 2 -w "$tmp/dir/x" \
 	--record tcp-receive="$tmp/dir/a"
 refuses "with an unreadable input there is no file" 1 'is not a readable capture' -r "$top/README.md" \
