@@ -59,7 +59,7 @@ capture_writer_new(enum capture_format format, int dlt, uint32_t snaplen, const 
 {
 	struct capture_writer *writer = calloc(1, sizeof *writer);
 
-	if (writer) {
+	if (writer != NULL) {
 		writer->format = format;
 		writer->dlt = dlt;
 		writer->snaplen = snaplen;
@@ -71,13 +71,13 @@ capture_writer_new(enum capture_format format, int dlt, uint32_t snaplen, const 
 void
 capture_writer_free(struct capture_writer *writer)
 {
-	if (writer)
+	if (writer != NULL)
 		free(writer->received);
 	free(writer);
 }
 
 static void
-flush_piece(struct capture_writer *writer)
+capture_flush_piece(struct capture_writer *writer)
 {
 	if (writer->used > 0 && !writer->failed)
 		writer->failed = !writer->sink.write(writer->sink.context, writer->piece, writer->used);
@@ -88,7 +88,7 @@ void
 capture_put_bytes(struct capture_writer *writer, const void *bytes, size_t size)
 {
 	if (size > sizeof writer->piece - writer->used)
-		flush_piece(writer);
+		capture_flush_piece(writer);
 	if (size > sizeof writer->piece) {
 		if (!writer->failed)
 			writer->failed = !writer->sink.write(writer->sink.context, bytes, size);
@@ -135,9 +135,9 @@ capture_put_be32(struct capture_writer *writer, uint32_t value)
 }
 
 static bool
-finish_piece(struct capture_writer *writer)
+capture_finish_piece(struct capture_writer *writer)
 {
-	flush_piece(writer);
+	capture_flush_piece(writer);
 	return !writer->failed;
 }
 
@@ -150,28 +150,28 @@ capture_writer_begin(struct capture_writer *writer)
 	case CAPTURE_PCAPNG:
 	case CAPTURE_FORMATS: pcapng_put_begin(writer); break;
 	}
-	return finish_piece(writer);
+	return capture_finish_piece(writer);
 }
 
 bool
 capture_writer_add_interface(struct capture_writer *writer, const struct written_interface *interface, unsigned *number)
 {
-	if (writer->interfaces == writer->interface_room) {
-		unsigned room = writer->interface_room ? 2 * writer->interface_room : 8;
-		uint64_t *grown = realloc(writer->received, room * sizeof *grown);
+	if (writer->interfaces == writer->interface_capacity) {
+		unsigned capacity = writer->interface_capacity ? 2 * writer->interface_capacity : 8;
+		uint64_t *received = realloc(writer->received, capacity * sizeof *received);
 
-		if (!grown) {
+		if (received == NULL) {
 			writer->error = "out of memory";
 			return false;
 		}
-		writer->received = grown;
-		writer->interface_room = room;
+		writer->received = received;
+		writer->interface_capacity = capacity;
 	}
 	*number = writer->interfaces;
 	writer->received[writer->interfaces++] = 0;
 	if (writer->format == CAPTURE_PCAPNG)
 		pcapng_put_interface(writer, interface);
-	return finish_piece(writer);
+	return capture_finish_piece(writer);
 }
 
 bool
@@ -200,7 +200,7 @@ capture_writer_add_frame(struct capture_writer *writer, const struct written_fra
 	case CAPTURE_PCAPNG:
 	case CAPTURE_FORMATS: pcapng_put_frame(writer, &written); break;
 	}
-	return finish_piece(writer);
+	return capture_finish_piece(writer);
 }
 
 bool
@@ -208,7 +208,7 @@ capture_writer_end(struct capture_writer *writer, const struct written_statistic
 {
 	if (writer->format == CAPTURE_PCAPNG)
 		pcapng_put_end(writer, statistics);
-	return finish_piece(writer);
+	return capture_finish_piece(writer);
 }
 
 uint64_t

@@ -20,7 +20,7 @@ struct capture_writer {
 	uint64_t shortened; /* capture_writer_shortened() */
 
 	uint64_t *received; /* frames of each interface */
-	unsigned interfaces, interface_room;
+	unsigned interfaces, interface_capacity;
 
 	size_t used; /* bytes in `piece` */
 	uint8_t piece[CAPTURE_PIECE_SIZE];
