@@ -2,6 +2,7 @@
 /* netobsctl(8): sends a request to a running netobsd and prints the reply. */
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,6 +347,7 @@ main(int argc, char **argv)
 	int status;
 
 	ctl_occupy_standard_descriptors();
+	signal(SIGXFSZ, SIG_IGN); /* write(2) fails at the limit of a file's size */
 	if (!ctl_parse_options(argc, argv, &arguments, &status))
 		return status;
 	if (optind == argc) {

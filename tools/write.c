@@ -47,7 +47,7 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	struct written_capture written;
 	char error[4096 + 512];
 
-	if (options->file == NULL)
+	if (options->file == NULL || *options->file == '\0')
 		return client_log_error("write: name the file with -w FILE; -w - is standard output", NULL);
 	if (write_has_blank(options->format) || write_has_blank(options->cid) || write_has_blank(options->last))
 		return client_log_error("write: a value of an option is empty or contains a blank", NULL);

@@ -112,6 +112,10 @@ if mount -t tmpfs -o size=16k none "$small"; then
 else
 	skip "a full disk" "tmpfs cannot be mounted"
 fi
+(ulimit -f 8 && exec "$ctl" -s "$socket" write -w "$tmp/files/large") 2>"$tmp/large.err"
+is "a file that cannot grow" "$?:$(cat "$tmp/large.err"):$(ls -A "$tmp/files")" \
+	"1:netobsctl: cannot write $tmp/files/large: File too large:"
+is "an empty name" "$(ctl write -w '' 2>&1)" "netobsctl: write: name the file with -w FILE; -w - is standard output"
 is "a terminal" "$(python3 "$client" terminal "$ctl" -s "$socket" write -w -)" \
 	"1 netobsctl: a capture is not written to a terminal"
 ctl write -w - 2>"$tmp/closed.err" >&-
