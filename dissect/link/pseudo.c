@@ -7,6 +7,7 @@ enum { ENC_HEADER = 12, IPNET_HEADER = 24, IPOIB_HEADER = 44, FIBRE_HEADER = 16 
 enum { IPNET_RECEIVED = 0, IPNET_SENT = 1, IPNET_LOCAL = 2 };
 
 enum { NFLOG_HEADER = 4, NFLOG_ATTRIBUTE_HEADER = 4, NFLOG_ATTRIBUTES_MAX = 64 };
+enum { NFLOG_TYPE_MASK = 0x3fff }; /* <linux/netlink.h>: the two highest bits of a type are flags */
 enum { NFLOG_PACKET = 1, NFLOG_PAYLOAD = 9, NFLOG_HARDWARE_TYPE = 15 }; /* <linux/netfilter/nfnetlink_log.h> */
 enum { NFPROTO_IPV4 = 2, NFPROTO_ARP = 3, NFPROTO_IPV6 = 10 };		/* <linux/netfilter.h> */
 
@@ -137,11 +138,12 @@ nflog_take_attribute(struct packet *packet, struct cursor *c, struct nflog *nflo
 		return false;
 	length = slice_u16(header, 0);
 	attribute = slice_u16(header, 2);
-	/* Both have the byte order of the capturing host.  Types are below 256: one byte of them is 0. */
-	if (attribute > 0xff) {
+	/* Both have the byte order of the capturing host.  Types are below 64: only a swapped one exceeds a byte. */
+	if ((attribute & NFLOG_TYPE_MASK) > 0xff) {
 		length = __builtin_bswap16(length);
 		attribute = __builtin_bswap16(attribute);
 	}
+	attribute &= NFLOG_TYPE_MASK;
 	if (attribute > 0xff || length < NFLOG_ATTRIBUTE_HEADER ||
 	    (uint32_t)length - NFLOG_ATTRIBUTE_HEADER > c->wire) {
 		packet_add_anomaly(packet, ANOMALY_LINK_FIELD);

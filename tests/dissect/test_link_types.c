@@ -162,6 +162,11 @@ nflog(void **state)
 	uint8_t frame[] = {2, 0, 0, 5, 8, 0, 1, 0, 8, 0, 1, 0, 7, 0, 10, 0, 'i', 'n', 0, 0, 32, 0, 9, 0, ECHO_IPV4};
 	static const uint8_t big[] = {10, 0, 0, 5, 0, 8, 0, 1, 0x86, 0xdd, 3, 0, 0, 52, 0, 9, ECHO_IPV6},
 			     bridge[] = {7, 0, 0, 5, 8, 0, 1, 0, 8, 0, 2, 0, 32, 0, 9, 0, ECHO_IPV4},
+			     /* With a nested attribute, of a VLAN tag (NLA_F_NESTED). */
+			     tagged[] = {7, 0, 0, 5, 8, 0, 1, 0, 8, 0, 1, 0, 12, 0, 20, 0x80, 6, 0, 2, 0, 0, 5, 0, 0,
+					 32, 0, 9, 0, ECHO_IPV4},
+			     big_tagged[] = {7, 0, 0, 5, 0, 8, 0, 1, 8, 0, 1, 0, 0, 12, 0x80, 20, 0, 6, 0, 2, 0, 5, 0,
+					     0, 0, 32, 0, 9, ECHO_IPV4},
 			     loop[] = {2, 0, 0, 5, 6, 0, 15, 0, 3, 4, 0, 0, 32, 0, 9, 0, ECHO_IPV4},
 			     none[] = {2, 0, 0, 5, 8, 0, 1, 0, 8, 0, 1, 0};
 	static const enum direction directions[] = {DIRECTION_IN,  DIRECTION_IN,  DIRECTION_OTHER,
@@ -186,6 +191,8 @@ nflog(void **state)
 	assert_int_equal(DISSECT(DLT_NFLOG, big)->direction, DIRECTION_OUT);
 	assert_echo(DISSECT(DLT_NFLOG, bridge), 16);
 	assert_int_equal(DISSECT(DLT_NFLOG, bridge)->direction, DIRECTION_UNKNOWN);
+	assert_echo(DISSECT(DLT_NFLOG, tagged), 28);
+	assert_echo(DISSECT(DLT_NFLOG, big_tagged), 28);
 	assert_echo(DISSECT(DLT_NFLOG, loop), 16);
 	assert_true(DISSECT(DLT_NFLOG, loop)->loopback);
 	assert_opaque(DISSECT(DLT_NFLOG, none));
