@@ -293,8 +293,10 @@ excerpt_file_complete(struct excerpt_file *file, int dlt, const struct written_s
 		dlt = DLT_EN10MB;
 	if (file->writer == NULL && !excerpt_file_begin(file, dlt))
 		return false;
-	if (!capture_writer_end(file->writer, statistics) || !excerpt_file_flush(file))
-		return false; /* the sink has set the error */
+	if (!capture_writer_end(file->writer, statistics))
+		return excerpt_file_fail_writer(file);
+	if (!excerpt_file_flush(file))
+		return false; /* the error is set */
 	error = output_file_complete(file->output);
 	return error == 0 || excerpt_file_fail(file, error);
 }

@@ -203,11 +203,24 @@ capture_writer_add_frame(struct capture_writer *writer, const struct written_fra
 	return capture_finish_piece(writer);
 }
 
+/* libpcap rejects a pcapng file without an interface, and the statistics belong to one. */
+static bool
+capture_add_missing_interface(struct capture_writer *writer)
+{
+	const struct written_interface interface = {.name = "", .dlt = writer->dlt, .snaplen = writer->snaplen};
+	unsigned number;
+
+	return writer->interfaces != 0 || capture_writer_add_interface(writer, &interface, &number);
+}
+
 bool
 capture_writer_end(struct capture_writer *writer, const struct written_statistics *statistics)
 {
-	if (writer->format == CAPTURE_PCAPNG)
+	if (writer->format == CAPTURE_PCAPNG) {
+		if (!capture_add_missing_interface(writer))
+			return false;
 		pcapng_put_end(writer, statistics);
+	}
 	return capture_finish_piece(writer);
 }
 

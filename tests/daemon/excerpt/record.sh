@@ -366,8 +366,12 @@ for format in pcap snoop; do
 done
 "$netobsd" -r "$home" -r "$tmp/lo.pcap" --record tcp-send="$tmp/dir/a" 2>"$tmp/err"
 is "but in a pcapng file, with an interface each" "$? $(capinfos -I "$tmp/dir/a" 2>/dev/null | sed -n 's/^Number of interfaces in file: //p')" "0 2"
-"$netobsd" -r "$home" --formula 'x = tcp-send where tcp_dport == 1' --write-format snoop --record x="$tmp/dir/empty" 2>"$tmp/err"
-is "an empty capture can be read" "$(tshark -r "$tmp/dir/empty" 2>&1 >/dev/null | grep -v 'Running as')$(tshark -r "$tmp/dir/empty" 2>/dev/null | wc -l | tr -d ' ')" 0
+for format in pcapng pcap snoop; do
+	"$netobsd" -r "$home" --formula 'x = tcp-send where tcp_dport == 1' --write-format $format --record x="$tmp/dir/empty" 2>"$tmp/err"
+	is "tshark reads an empty $format capture" "$(tshark -r "$tmp/dir/empty" 2>&1 >/dev/null | grep -v 'Running as')$(tshark -r "$tmp/dir/empty" 2>/dev/null | wc -l | tr -d ' ')" 0
+	"$netobsd" -r "$tmp/dir/empty" --summary 2>"$tmp/err"
+	is "netobsd reads it" "$? $(awk '$1 == "frames" { print $2 }' "$tmp/err")" "0 0"
+done
 
 # ------------------------------------------------------------------------------------------------------------ comments
 

@@ -103,6 +103,24 @@ test_pcapng_blocks(void **state)
 	check_blocks(4);
 }
 
+/* The section, an interface and its statistics: readers reject a file without an interface. */
+static void
+test_pcapng_without_frames(void **state)
+{
+	const struct byte_sink sink = {write_memory, &file};
+	struct capture_writer *writer = capture_writer_new(CAPTURE_PCAPNG, DLT_RAW, 0, &sink);
+
+	(void)state;
+	assert_non_null(writer);
+	memset(&file, 0, sizeof file);
+	assert_true(capture_writer_begin(writer) && capture_writer_end(writer, &statistics));
+	capture_writer_free(writer);
+	check_blocks(3);
+	assert_int_equal(le32(le32(4)), 1);
+	assert_int_equal(le32(le32(4) + 8), 101);
+	assert_non_null(memmem(file.bytes, file.size, "lost", 4));
+}
+
 static void
 test_pcap_and_snoop(void **state)
 {
@@ -176,6 +194,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcapng_blocks),
+		cmocka_unit_test(test_pcapng_without_frames),
 		cmocka_unit_test(test_pcap_and_snoop),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_failing_sink),
