@@ -2,6 +2,7 @@
 #include "daemon/capture/link_filters.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
@@ -31,21 +32,27 @@ static bool
 link_filter_compile(const struct link_filters *filters, struct link_filter *link, const struct config *config)
 {
 	pcap_t *pcap = filters->pcap;
+	const char *name = filters->name;
+	char name_and_type[512];
 	bool good;
 
-	if (pcap == NULL)
+	if (pcap == NULL) { /* one filter of several */
 		pcap =
 		    pcap_open_dead_with_tstamp_precision(link->dlt, FILTER_SNAPSHOT_LENGTH, PCAP_TSTAMP_PRECISION_NANO);
+		snprintf(name_and_type, sizeof name_and_type, "%s, link type %s", filters->name,
+			 pcap_datalink_val_to_name(link->dlt));
+		name = name_and_type;
+	}
 	if (pcap == NULL) {
 		log_error("out of memory");
 		return false;
 	}
-	good = capture_compile_filter(config, pcap, filters->name, &link->filter);
+	good = capture_compile_filter(config, pcap, name, &link->filter);
 	if (good && !link_filter_reads_frames(&link->filter)) {
 		log_error(
 		    "bad filter \"%s\" for %s: a file does not have the direction or the interface that it selects; "
 		    "pcap-filter(7) describes filters",
-		    config->filter, filters->name);
+		    config->filter, name);
 		pcap_freecode(&link->filter);
 		good = false;
 	}

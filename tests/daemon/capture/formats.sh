@@ -92,7 +92,7 @@ done
 is "a filter of what a file does not have" $? 1
 "$netobsd" -r "$tmp/mixed" ether host 02:00:00:00:00:01 2>"$tmp/err"
 is "a filter that is invalid for a link type" $? 1
-check "and its message" grep -q "bad filter \"ether host 02:00:00:00:00:01\" for $tmp/mixed" "$tmp/err"
+is "a message for each such link type" "$(sed -n "s|^netobsd: bad filter \"ether host 02:00:00:00:00:01\" for $tmp/mixed, link type \\([A-Z0-9_]*\\): .*|\\1|p" "$tmp/err" | paste -sd' ')" "RAW LINUX_SLL2"
 
 # -------------------------------------------------------------------------------------------------------------- damage
 
