@@ -274,7 +274,7 @@ ring_report_leave(struct ring *ring)
 	ring->leave(ring->leave_context, &frame);
 }
 
-/* Removes the oldest frames, up to `end`. */
+/* Reports and removes the oldest frames one by one, up to `end`. */
 static void
 ring_report_oldest(struct ring *ring, uint64_t end)
 {
@@ -314,8 +314,7 @@ ring_drain(struct ring *ring)
 		ring_remove_oldest(ring);
 }
 
-/* Fetches the memory that the frames behind these units overwrite.  It is elsewhere behind the end of the ring: no
- * matter. */
+/* Fetches the memory that the frames behind these units overwrite.  A fetch behind the end of the ring has no effect. */
 static void
 ring_fetch_ahead(const struct ring *ring, uint64_t units)
 {
