@@ -22,13 +22,14 @@ stats_reserved_memory(const struct config *config)
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 	uint32_t flow_limit = observer_flow_limit(config, workers);
 	struct ring_limits ring = workers_ring_limits(config, workers);
+	bool recorded = config->flight_memory != 0 && config->recordings[0] == NULL; /* as worker_make_ring() */
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),
 	    .records = config_keeps_records(config) ? workers * flow_table_records_size(flow_limit) : 0,
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
-	    .recorder = config->flight_memory != 0 ? workers * ring_memory_size(&ring) : 0,
+	    .recorder = recorded ? workers * ring_memory_size(&ring) : 0,
 	};
 }
 

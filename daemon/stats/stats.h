@@ -26,7 +26,7 @@ struct stats_memory {
 	uint64_t records; /* 0 unless records of connections are kept from the start */
 	uint64_t fragments;
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
-	uint64_t recorder;     /* 0 without a flight recorder */
+	uint64_t recorder;     /* 0 without a flight recorder, and with --record */
 };
 
 struct stats_memory stats_reserved_memory(const struct config *config);

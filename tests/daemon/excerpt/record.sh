@@ -373,6 +373,11 @@ for format in pcapng pcap snoop; do
 	is "netobsd reads it" "$? $(awk '$1 == "frames" { print $2 }' "$tmp/err")" "0 0"
 done
 
+echo 'flight-memory = 64M' >"$tmp/conf"
+"$netobsd" -c "$tmp/conf" -r "$home" --record arp-receive="$tmp/dir/a" 2>"$tmp/err"
+is "files need no flight recorder, and its memory is not said to be reserved" \
+	"$(grep -c 'memory reserved' "$tmp/err") $(grep -c 'for the flight recorder' "$tmp/err")" "1 0"
+
 # ------------------------------------------------------------------------------------------------------------ comments
 
 "$netobsd" -r "$home" --formula 'slow = tcp-accept-established where tcps_rport > 0' --record slow="$tmp/x.pcapng" 2>"$tmp/err"
