@@ -314,7 +314,8 @@ ring_drain(struct ring *ring)
 		ring_remove_oldest(ring);
 }
 
-/* Fetches the memory that the frames behind these units overwrite.  A fetch behind the end of the ring has no effect. */
+/* Fetches the memory that the frames behind these units overwrite.  A fetch behind the end of the ring has no
+ * effect. */
 static void
 ring_fetch_ahead(const struct ring *ring, uint64_t units)
 {

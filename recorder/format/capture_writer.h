@@ -57,8 +57,8 @@ const char *capture_format_name(enum capture_format format);
 /* Whether the format can hold frames of this link type. */
 bool capture_format_holds(enum capture_format format, int dlt);
 
-/* `sink` is copied, its context borrowed.  `dlt`: link type of all frames; in pcapng of the interface that a file without
- * frames has.  NULL: out of memory. */
+/* `sink` is copied, its context borrowed.  `dlt`: link type of all frames; in pcapng of the interface that a file
+ * without frames has.  NULL: out of memory. */
 struct capture_writer *capture_writer_new(enum capture_format format, int dlt, uint32_t snaplen,
 					  const struct byte_sink *sink);
 void capture_writer_free(struct capture_writer *writer);
