@@ -28,14 +28,19 @@
 #define RING_FRAGMENTS_MAX   1024u
 #define RING_NOTES_SIZE	     8192u
 
+/* Behind limits.bytes so many frames with notes, or that complete datagrams, are kept of each direction of a
+ * connection. */
+#define RING_KEPT_MAX	     1024u
+#define RING_LIMIT_BYTES_MAX (UINT64_C(1) << 50)
+
 /* Connections that a fragment may get later: that of its datagram, and one inside. */
 #define RING_FRAGMENT_CONNECTIONS 2u
 
 struct ring_limits {
 	size_t memory;	/* bytes of the ring, RING_MEMORY_MIN to RING_MEMORY_MAX */
 	uint32_t snap;	/* most bytes of a frame, 0: all that are captured */
-	uint64_t bytes; /* most bytes of frames of each direction of a connection; then only frames with notes are kept;
-			 * 0: no limit */
+	uint64_t bytes; /* most bytes of frames of each direction of a connection, at most RING_LIMIT_BYTES_MAX; then
+			 * only frames with notes are kept, up to RING_KEPT_MAX; 0: no limit */
 	uint32_t flows; /* flows of the flow table: one link for each */
 	uint64_t seed;	/* makes hashes unpredictable; no result depends on it */
 };
@@ -46,7 +51,7 @@ struct ring_counters {
 	uint64_t cut;		 /* frames cut to limits.snap, or because the ring is too small */
 	uint64_t overwritten;	 /* frames */
 	uint64_t notes;		 /* recorded */
-	uint64_t notes_dropped;	 /* notes and connections that a frame had too many of */
+	uint64_t notes_dropped;	 /* notes and connections that a frame had too many of; notes of frames left out */
 	uint64_t oldest, newest; /* packet times in the ring now, 0 if it is empty */
 	uint64_t frames_now;
 };

@@ -257,7 +257,25 @@ ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, const 
 		ring->copy_frame = ring->counters.frames + 1;
 }
 
-/* Whether every connection of the frame is behind the limit. */
+/* Counts a frame behind the limit that has notes or completes datagrams; false if there were too many for each of its
+ * connections. */
+static bool
+ring_pending_keep(struct ring_pending *p)
+{
+	bool kept = false;
+
+	for (unsigned i = 0; i < p->connection_count; i++) {
+		uint64_t *bytes = &p->connections[i].slot->bytes[p->connections[i].sender];
+
+		if (*bytes >> RING_KEPT_SHIFT >= RING_KEPT_MAX)
+			continue;
+		*bytes += UINT64_C(1) << RING_KEPT_SHIFT;
+		kept = true;
+	}
+	return kept;
+}
+
+/* Whether every connection of the frame is behind the limit, and nothing keeps the frame. */
 static bool
 ring_pending_is_behind(struct ring *ring)
 {
@@ -267,7 +285,7 @@ ring_pending_is_behind(struct ring *ring)
 	for (unsigned i = 0; i < p->connection_count; i++)
 		if (ring_slot_count(ring, p->connections[i].slot, p->connections[i].sender, p->frame.len))
 			behind = false;
-	return behind && p->notes == 0 && p->fragment_links == 0;
+	return behind && ((p->notes == 0 && p->fragment_links == 0) || !ring_pending_keep(p));
 }
 
 /* Stores a link to the frame at `frame` and returns the position behind it. */
@@ -370,6 +388,7 @@ ring_end_frame(struct ring *ring)
 		return;
 	}
 	ring->counters.left_out++;
+	ring->counters.notes_dropped += p->notes;
 	for (unsigned i = 0; i < p->connection_count; i++)
 		ring_mark_gap(ring, p->connections[i].slot);
 }

@@ -86,8 +86,15 @@ _Static_assert(sizeof(struct ring_link_entry) == 2 * RING_UNIT, "a link is two u
 struct ring_slot {
 	uint64_t cid;	   /* of endpoint 0, 0: free */
 	uint64_t head;	   /* position of the latest entry of the chain */
-	uint64_t bytes[2]; /* wire bytes of the frames of each endpoint; only counted if they are limited */
+	uint64_t bytes[2]; /* wire bytes of the frames of each endpoint; only counted if they are limited.  The bits from
+			    * RING_KEPT_SHIFT on: frames behind the limit that were kept because of notes or fragments;
+			    * there are none before the limit, so that the sum is above it ever after. */
 };
+
+#define RING_KEPT_SHIFT 52
+
+_Static_assert(RING_LIMIT_BYTES_MAX < UINT64_C(1) << RING_KEPT_SHIFT, "a limit does not reach the bits of the counter");
+_Static_assert(RING_KEPT_MAX < UINT64_C(1) << (63 - RING_KEPT_SHIFT), "the counter does not overflow");
 
 _Static_assert(sizeof(struct ring_slot) == 32, "a slot is half a cache line");
 

@@ -182,7 +182,7 @@ const struct counter_row counters_table[] = {
 	 .help = "Events and formulas that the flight recorder has noted at their frames."},
 	{.group = "recorder.", .name = "notes-dropped", FIELD(recorder.notes_dropped), OF_RECORDER,
 	 .metric = "recorder_dropped_notes_total",
-	 .help = "Notes and connections of frames that have too many of them."},
+	 .help = "Notes and connections of frames that have too many of them, and notes of frames left out."},
 	{.group = "recorder.", .name = "now", FIELD(recorder.frames_now), OF_RECORDER, .metric = "recorder_frames",
 	 .type = COUNTER_GAUGE, .help = "Frames in the flight recorder now."},
 	{.group = "recorder.", .name = "span-us", FIELD(recorder_span_us), OF_RECORDER,

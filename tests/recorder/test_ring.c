@@ -206,6 +206,80 @@ test_frames_behind_the_limit_are_left_out(void **state)
 	ring_reader_free(reader);
 }
 
+/* Adds a frame of 100 bytes that has a note, or completes a datagram. */
+static void
+add_kept(uint64_t number, const struct flow *flow, unsigned sender, bool fragment)
+{
+	struct packet packet = ring_fixture_fragment((uint32_t)number);
+	struct frame frame = ring_fixture_frame(&fixture, number, 100);
+
+	if (fragment) {
+		ring_begin_frame(fixture.ring, &frame, frame.ts);
+		ring_add_fragment(fixture.ring, &packet);
+		ring_add_packet(fixture.ring, NULL, 0, DIRECTION_UNKNOWN, 1);
+		ring_end_frame(fixture.ring);
+	}
+	ring_begin_frame(fixture.ring, &frame, frame.ts);
+	if (fragment)
+		ring_add_fragment(fixture.ring, &packet);
+	else
+		ring_add_remark(fixture.ring, flow, sender, RING_ZERO_WINDOW);
+	ring_add_packet(fixture.ring, flow, sender, DIRECTION_UNKNOWN, 1);
+	ring_end_frame(fixture.ring);
+}
+
+/* Notes and completed datagrams keep a bounded number of frames behind the limit, for each direction. */
+static void
+test_frames_kept_behind_the_limit_are_bounded(void **state)
+{
+	enum { BEFORE = 2, BEYOND = 100 };
+	const uint64_t kept = BEFORE + RING_KEPT_MAX;
+	struct ring_counters counters;
+	struct flow *flow;
+
+	(void)state;
+	for (unsigned fragment = 0; fragment <= 1; fragment++) {
+		ring_fixture_open(&fixture, (struct ring_limits){.bytes = 200});
+		flow = ring_fixture_flow(&fixture, 1, FIXTURE_NOW);
+		for (uint64_t number = 0; number < kept + BEYOND; number++)
+			add_kept(number, flow, 1, fragment != 0);
+		counters = ring_counters(fixture.ring);
+		assert_int_equal(counters.left_out, BEYOND);
+		assert_int_equal(counters.frames, kept + (fragment != 0 ? kept + BEYOND : 0));
+		assert_int_equal(counters.notes, fragment != 0 ? 0 : kept);
+		assert_int_equal(counters.notes_dropped, fragment != 0 ? 0 : BEYOND);
+		add_kept(0, flow, 0, false);
+		assert_int_equal(ring_counters(fixture.ring).left_out, BEYOND);
+		if (fragment == 0)
+			ring_fixture_close(&fixture);
+	}
+}
+
+/* A frame with a note is kept as long as one of its connections has room. */
+static void
+test_a_kept_frame_of_two_connections(void **state)
+{
+	struct flow *outer, *inner;
+	struct frame frame;
+
+	(void)state;
+	ring_fixture_open(&fixture, (struct ring_limits){.bytes = 1});
+	outer = ring_fixture_flow(&fixture, 1, FIXTURE_NOW);
+	inner = ring_fixture_flow(&fixture, 2, FIXTURE_NOW);
+	for (unsigned number = 0; number < RING_KEPT_MAX; number++)
+		add_kept(number, outer, 0, false);
+	for (unsigned number = 0; number < RING_KEPT_MAX + 1; number++) {
+		assert_int_equal(ring_counters(fixture.ring).left_out, 0);
+		frame = ring_fixture_frame(&fixture, number, 100);
+		ring_begin_frame(fixture.ring, &frame, frame.ts);
+		ring_add_remark(fixture.ring, inner, 0, RING_RESET);
+		ring_add_packet(fixture.ring, outer, 0, DIRECTION_UNKNOWN, 1);
+		ring_add_packet(fixture.ring, inner, 0, DIRECTION_UNKNOWN, 1);
+		ring_end_frame(fixture.ring);
+	}
+	assert_int_equal(ring_counters(fixture.ring).left_out, 1);
+}
+
 static void
 check_cut(uint64_t cid, size_t frames)
 {
@@ -473,6 +547,8 @@ main(void)
 	    cmocka_unit_test_teardown(test_a_frame_larger_than_the_ring, close_ring),
 	    cmocka_unit_test_teardown(test_frames_are_cut, close_ring),
 	    cmocka_unit_test_teardown(test_frames_behind_the_limit_are_left_out, close_ring),
+	    cmocka_unit_test_teardown(test_frames_kept_behind_the_limit_are_bounded, close_ring),
+	    cmocka_unit_test_teardown(test_a_kept_frame_of_two_connections, close_ring),
 	    cmocka_unit_test_teardown(test_every_connection_of_a_frame_that_is_left_out_is_cut, close_ring),
 	    cmocka_unit_test_teardown(test_every_frame_leaves_in_order, close_ring),
 	    cmocka_unit_test_teardown(test_notes_are_text_when_they_are_read, close_ring),
