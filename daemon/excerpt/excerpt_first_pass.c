@@ -265,11 +265,15 @@ pass_hear_copy(void *context, const struct frame *frame, uint64_t now, const str
 	struct excerpt_first_pass *pass = context;
 	/* A SYN may begin another connection than the one that was found. */
 	bool opens = packet->transport == TRANSPORT_TCP && (packet->tcp.flags & TCP_SYN) != 0;
-	const struct heard_packet copied = {.flow = opens ? NULL : heard->flow, .direction = heard->direction};
+	bool fragment = packet->ip.fragment;
+	const struct heard_packet copied = {.flow = opens || fragment ? NULL : heard->flow,
+					    .direction = heard->direction};
 
 	pass_begin_frame(pass, frame, now);
 	pass_hear_packet(pass, &copied);
-	if (copied.flow == NULL) {
+	if (fragment) {
+		pass_hear_fragment(pass, packet); /* it has the connection of its datagram */
+	} else if (copied.flow == NULL) {
 		pass->copy_key.version = UINT8_MAX;
 		pass->copy_key.id++;
 		pass->copy_len = frame->len;
@@ -278,7 +282,7 @@ pass_hear_copy(void *context, const struct frame *frame, uint64_t now, const str
 		pass->has_fragment = true;
 	}
 	pass_end_frame(pass);
-	pass->has_copy = copied.flow == NULL;
+	pass->has_copy = copied.flow == NULL && !fragment;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the fast path */

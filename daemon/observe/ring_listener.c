@@ -71,6 +71,14 @@ ring_listener_hear_copy(void *ring, const struct frame *frame, uint64_t now, con
 	/* A SYN may begin another connection than the one that was found. */
 	bool opens = packet->transport == TRANSPORT_TCP && (packet->tcp.flags & TCP_SYN) != 0;
 
+	/* A fragment has the connection of its datagram. */
+	if (packet->ip.fragment) {
+		ring_begin_frame(ring, frame, now);
+		ring_add_packet(ring, NULL, 0, heard->direction, 0);
+		ring_add_fragment(ring, packet);
+		ring_end_frame(ring);
+		return;
+	}
 	ring_add_copy(ring, frame, now, opens ? NULL : heard->flow, heard->sender, heard->direction);
 }
 

@@ -316,22 +316,37 @@ same "those of a segment" "$captures/raw-ipv6-fragments.pcap" 'x = tcp-send' 'ip
 same "a connection in a tunnel" "$captures/dccp-tunnels.pcap" 'x = udp-send' 'udp'
 
 # Captures of the loopback interface have each frame twice, the outgoing copy first.
-python3 - "$home" >"$tmp/lo.pcap" <<'PYTHON'
+# loopback FILE NUMBER: the frames of a capture of Ethernet as on the loopback interface, NUMBER copies before the frames
+loopback() {
+	python3 - "$1" "$2" <<'PYTHON'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
 out = sys.stdout.buffer
 out.write(data[:20] + struct.pack("<I", 113))
-at = 24
+frames, at = [], 24
 while at < len(data):
     seconds, fraction, caplen, length = struct.unpack("<IIII", data[at:at + 16])
-    frame = data[at + 16:at + 16 + caplen]
-    for kind in 4, 0:
-        cooked = struct.pack(">HHH8s", kind, 772, 6, bytes(8)) + frame[12:]
-        out.write(struct.pack("<IIII", seconds, fraction, len(cooked), length + 2) + cooked)
+    frames.append((seconds, fraction, length, data[at + 16:at + 16 + caplen]))
     at += 16 + caplen
+step = int(sys.argv[2])
+for first in range(0, len(frames), step):
+    for kind in 4, 0:
+        for seconds, fraction, length, frame in frames[first:first + step]:
+            cooked = struct.pack(">HHH8s", kind, 772, 6, bytes(8)) + frame[12:]
+            out.write(struct.pack("<IIII", seconds, fraction, len(cooked), length + 2) + cooked)
 PYTHON
+}
+loopback "$home" 1 >"$tmp/lo.pcap"
 same "both copies of the frames of a loopback interface" "$tmp/lo.pcap" "$reset" \
 	"$(streams tcp.stream "$tmp/lo.pcap" 'tcp.flags.reset == 1 && !icmp')"
+for number in 1 3; do
+	loopback "$captures/ipv4-fragments.pcap" $number >"$tmp/fragments.pcap"
+	same "both copies of the fragments of a datagram, $number at once" "$tmp/fragments.pcap" 'x = udp-send' 'ip'
+	mv "$tmp/x.pcapng" "$tmp/dir/file.pcapng"
+	sh -c 'cat "$1" | "$2" -r - --formula "x = udp-send" --record x="$3" --view both' sh "$tmp/fragments.pcap" "$netobsd" \
+		"$tmp/dir/pipe.pcapng" 2>"$tmp/err"
+	check "and the same bytes from a pipe" cmp "$tmp/dir/file.pcapng" "$tmp/dir/pipe.pcapng"
+done
 
 # ------------------------------------------------------------------------------------------------------------- formats
 
