@@ -13,13 +13,17 @@
 #define RING_SOURCES	 (RING_INTERFACES + 1024u)
 #define RING_SOURCES_OWN (RING_SOURCES - 512u)
 #define SOURCE_SLOTS	 16384u /* more than twice RING_SOURCES */
+#define INTERFACE_SLOTS	 16384u
 
 struct ring_interfaces {
 	uint64_t seed;
 	uint64_t sweep_after; /* position before which no source can be free */
 	unsigned interface_count, source_count;
-	uint16_t latest;	      /* source of the latest frame */
-	uint16_t slots[SOURCE_SLOTS]; /* hash table with linear hash probes: number of a source + 1, 0 free */
+	unsigned interfaces_before, sources_before; /* those with lower numbers are all used */
+	uint16_t latest;			    /* source of the latest frame */
+	/* Hash tables with linear hash probes: number of a source, of an interface + 1, 0 free. */
+	uint16_t slots[SOURCE_SLOTS];
+	uint16_t interface_slots[INTERFACE_SLOTS];
 	struct ring_source sources[RING_SOURCES];
 	struct interface unknown;
 	struct interface interfaces[RING_INTERFACES];
@@ -76,9 +80,8 @@ ring_source_is_same(const struct ring_source *source, const struct frame *frame)
 	       a->ifindex == b->ifindex && a->netns == b->netns;
 }
 
-/* The slot of the source, or the free slot where it belongs. */
-static uint16_t *
-ring_source_slot(struct ring_interfaces *t, const struct interface *interface, int dlt)
+static uint64_t
+ring_interface_hash(const struct ring_interfaces *t, const struct interface *interface, int dlt)
 {
 	struct {
 		char name[16];
@@ -86,13 +89,32 @@ ring_source_slot(struct ring_interfaces *t, const struct interface *interface, i
 		uint32_t ifindex;
 		int dlt;
 	} key = {.netns = interface->netns, .ifindex = interface->ifindex, .dlt = dlt};
-	size_t at;
 
 	memcpy(key.name, interface->name, strnlen(interface->name, sizeof key.name));
-	at = XXH3_64bits_withSeed(&key, sizeof key, t->seed) % SOURCE_SLOTS;
+	return XXH3_64bits_withSeed(&key, sizeof key, t->seed);
+}
+
+/* The slot of the source, or the free slot where it belongs. */
+static uint16_t *
+ring_source_slot(struct ring_interfaces *t, const struct interface *interface, int dlt)
+{
+	size_t at = ring_interface_hash(t, interface, dlt) % SOURCE_SLOTS;
+
 	while (t->slots[at] != 0 && !ring_source_equals(&t->sources[t->slots[at] - 1], interface, dlt))
 		at = (at + 1) % SOURCE_SLOTS;
 	return &t->slots[at];
+}
+
+/* The slot of the interface, with any link type, or the free slot where it belongs. */
+static uint16_t *
+ring_interface_slot(struct ring_interfaces *t, const struct interface *interface)
+{
+	size_t at = ring_interface_hash(t, interface, 0) % INTERFACE_SLOTS;
+
+	while (t->interface_slots[at] != 0 &&
+	       !ring_interface_equals(&t->interfaces[t->interface_slots[at] - 1], interface))
+		at = (at + 1) % INTERFACE_SLOTS;
+	return &t->interface_slots[at];
 }
 
 /* Drops the sources and interfaces that no frame in the ring uses. */
@@ -100,8 +122,9 @@ static void
 ring_interfaces_sweep(struct ring_interfaces *t, uint64_t tail)
 {
 	memset(t->slots, 0, sizeof t->slots);
+	memset(t->interface_slots, 0, sizeof t->interface_slots);
 	memset(t->interface_used, 0, sizeof t->interface_used);
-	t->interface_count = t->source_count = 0;
+	t->interface_count = t->source_count = t->interfaces_before = t->sources_before = 0;
 	for (unsigned i = 0; i < RING_SOURCES; i++) {
 		struct ring_source *source = &t->sources[i];
 
@@ -116,46 +139,53 @@ ring_interfaces_sweep(struct ring_interfaces *t, uint64_t tail)
 		if (source->interface != &t->unknown)
 			t->interface_used[source->interface - t->interfaces] = true;
 	}
-	for (unsigned i = 0; i < RING_INTERFACES; i++)
-		t->interface_count += t->interface_used[i];
+	for (unsigned i = 0; i < RING_INTERFACES; i++) {
+		if (!t->interface_used[i])
+			continue;
+		t->interface_count++;
+		*ring_interface_slot(t, &t->interfaces[i]) = (uint16_t)(i + 1);
+	}
 }
 
-/* Interfaces are few and change seldom: searching them all is quick enough. */
+/* Beyond the limits it is the unknown interface, without a search: there may be many such frames. */
 static const struct interface *
 ring_interface_copy(struct ring_interfaces *t, const struct interface *interface)
 {
-	unsigned unused = RING_INTERFACES;
+	uint16_t *slot = ring_interface_slot(t, interface);
+	unsigned *unused = &t->interfaces_before;
 
-	for (unsigned i = RING_INTERFACES; i-- > 0;)
-		if (!t->interface_used[i])
-			unused = i;
-		else if (ring_interface_equals(&t->interfaces[i], interface))
-			return &t->interfaces[i];
-	if (unused == RING_INTERFACES || t->source_count >= RING_SOURCES_OWN)
+	if (t->source_count >= RING_SOURCES_OWN)
 		return &t->unknown;
-	t->interface_used[unused] = true;
-	t->interfaces[unused] = *interface;
+	if (*slot != 0)
+		return &t->interfaces[*slot - 1];
+	if (t->interface_count == RING_INTERFACES)
+		return &t->unknown;
+	while (t->interface_used[*unused])
+		++*unused;
+	t->interface_used[*unused] = true;
+	t->interfaces[*unused] = *interface;
 	t->interface_count++;
-	return &t->interfaces[unused];
+	*slot = (uint16_t)(*unused + 1);
+	return &t->interfaces[*unused];
 }
 
 static uint16_t
 ring_source_add(struct ring_interfaces *t, const struct frame *frame, uint16_t *slot)
 {
 	const struct interface *interface = ring_interface_copy(t, frame->interface);
-	uint16_t number = 0;
+	unsigned *unused = &t->sources_before;
 
 	if (interface == &t->unknown) {
 		slot = ring_source_slot(t, interface, frame->dlt);
 		if (*slot != 0)
 			return (uint16_t)(*slot - 1);
 	}
-	while (t->sources[number].interface != NULL)
-		number++;
-	t->sources[number] = (struct ring_source){.interface = interface, .dlt = frame->dlt};
+	while (t->sources[*unused].interface != NULL)
+		++*unused;
+	t->sources[*unused] = (struct ring_source){.interface = interface, .dlt = frame->dlt};
 	t->source_count++;
-	*slot = (uint16_t)(number + 1);
-	return number;
+	*slot = (uint16_t)(*unused + 1);
+	return (uint16_t)*unused;
 }
 
 static __attribute__((noinline)) uint16_t

@@ -537,6 +537,61 @@ test_interfaces_come_and_go(void **state)
 	assert_true(named > 0);
 }
 
+/* Every interface has a second link type: those that the ring has no room for have no name, and their link type. */
+static void
+test_more_link_types_than_sources(void **state)
+{
+	struct ring_reader *reader;
+	struct ring_frame frame;
+	unsigned number = 0, named = 0, frames = 2 * RING_INTERFACES;
+
+	(void)state;
+	ring_fixture_open(&fixture, (struct ring_limits){0});
+	for (; number < frames; number++)
+		add_on_interface(number, number % RING_INTERFACES, number < RING_INTERFACES ? DLT_EN10MB : DLT_RAW);
+	reader = read_all();
+	for (number = 0; number < frames; number++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "veth%u", number % RING_INTERFACES);
+		assert_true(next_frame(reader, &frame));
+		assert_int_equal(frame.dlt, number < RING_INTERFACES ? DLT_EN10MB : DLT_RAW);
+		if (frame.interface->name[0] == '\0')
+			continue;
+		assert_string_equal(frame.interface->name, name);
+		named++;
+	}
+	ring_reader_free(reader);
+	assert_in_range(named, RING_INTERFACES + 1, frames - 1);
+}
+
+/* Frames of interfaces beyond the limit have the unknown interface, without a search of all for each of them; a second
+ * link type of a known interface still has its name. */
+static void
+test_interfaces_beyond_the_limit(void **state)
+{
+	enum { FRAMES = 1000000 };
+	struct ring_interfaces *interfaces = ring_interfaces_new(1);
+	struct ring_source source;
+	struct frame frame;
+
+	(void)state;
+	assert_non_null(interfaces);
+	ring_fixture_open(&fixture, (struct ring_limits){0});
+	frame = ring_fixture_frame(&fixture, 0, 60);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		fixture.interface.ifindex = i + 1;
+		source = *ring_interfaces_source(interfaces, ring_interfaces_find(interfaces, &frame, i, 0));
+		assert_int_equal(source.interface->ifindex, i < RING_INTERFACES ? i + 1 : 0);
+	}
+	fixture.interface.ifindex = 1;
+	frame.dlt = DLT_RAW;
+	source = *ring_interfaces_source(interfaces, ring_interfaces_find(interfaces, &frame, FRAMES, 0));
+	assert_int_equal(source.interface->ifindex, 1);
+	assert_int_equal(source.dlt, DLT_RAW);
+	ring_interfaces_free(interfaces);
+}
+
 int
 main(void)
 {
@@ -555,6 +610,8 @@ main(void)
 	    cmocka_unit_test_teardown(test_too_many_notes_are_dropped, close_ring),
 	    cmocka_unit_test_teardown(test_a_thousand_interfaces, close_ring),
 	    cmocka_unit_test_teardown(test_interfaces_come_and_go, close_ring),
+	    cmocka_unit_test_teardown(test_more_link_types_than_sources, close_ring),
+	    cmocka_unit_test_teardown(test_interfaces_beyond_the_limit, close_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
