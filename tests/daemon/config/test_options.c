@@ -257,6 +257,10 @@ test_sizes(void **state)
 	assert_int_equal(config.flight_memory, 0);
 	refuses("-r file --flight-memory 1023k", "a size from 1M to 64G");
 	refuses("-r file --flight-memory 65G", "a size from 1M to 64G");
+	refuses("-r file --flight-memory 1", "--flight-memory 1: expected 0 or a size from 1M to 64G");
+	refuses("-r file --flight-memory 18446744073709551617", "a size from 1M to 64G");
+	refuses("-r file --flight-memory 99999999999999999999999999999999999999G", "a size from 1M to 64G");
+	refuses("-r file --flight-bytes 18446744073709551617", "expected 0 or a size from 1 to 1024T");
 	refuses("-r file --flight-memory -1", "a size from");
 	refuses("-r file --flight-memory 1MM", "a size from");
 	refuses("-r file --flight-memory 1e9", "a size from");
