@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The recipes of netobs(7), Packets for a script: bpftrace live, with the files that netobsctl writes; the D programs by
-# the strict reader, and by DTrace's own compiler if it is installed.
+# The recipes of netobs(7), Packets for a script, run as they are in the manual: bpftrace live, with the files that
+# netobsctl writes; the D programs by the strict reader, and by DTrace's own compiler if it is installed; the commands
+# before them with a stand-in for dtrace.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -69,7 +70,7 @@ live_refused() {
 	have ip nsenter || echo "ip or nsenter is not installed"
 	have tshark || echo "tshark is not installed"
 }
-names="bpftrace prints the refused connection|its file has the packets of the connection|the match is a comment|one file|bpftrace asks for the packets of the slowest connection|its file has the packets of the connection only|from the handshake on"
+names="bpftrace prints the refused connection|its file has the packets of the connection|the match is a comment|one file|bpftrace asks for the packets of the slowest connection|its file has the packets of the connection only|from the handshake on|before dtrace of recipe 2: the directory exists and the formula is streamed|before dtrace of recipe 4: the directory exists"
 reason=$(live_refused)
 space=netobs-packets-$$
 if [ -z "$reason" ] && ! ip netns add "$space" 2>/dev/null; then
@@ -94,7 +95,7 @@ clean_up() {
 trap clean_up EXIT
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run" "$tmp/state" "$tmp/bin" "$packets"
+mkdir -m 755 "$tmp/run" "$tmp/state" "$tmp/bin"
 file=$tmp/state/formulas.so socket=$tmp/run/control
 program=$(private_netobsd) || exit 99
 
@@ -109,7 +110,12 @@ cat >"$tmp/bin/bpftrace" <<-EOF
 	echo "\$\$" >"$tmp/bpftrace.pid"
 	exec $(command -v bpftrace) -B line "\$@"
 EOF
-chmod 755 "$tmp/bin/netobsctl" "$tmp/bin/bpftrace"
+cat >"$tmp/bin/dtrace" <<-EOF
+	#!/bin/sh
+	[ ! -d packets ] || echo directory
+	netobsctl formulas web-refused --json | grep -o '"streamed":true'
+EOF
+chmod 755 "$tmp/bin/netobsctl" "$tmp/bin/bpftrace" "$tmp/bin/dtrace"
 
 # The names of the formulas must be in the file when netobsd is started, since it cannot write it then.
 printf 'formula = {"%s"}\n' "$(recipe 1 | definition)" >"$tmp/conf"
@@ -124,7 +130,7 @@ wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
 run() {
 	recipe "$1" | sed -e "s,/usr/local/include/netobs.h,$top/probes/netobs.h," -e "s,/usr/local/sbin/netobsd,$program," \
 		-e "s,/var/lib/netobs/formulas.so,$file," >"$tmp/commands"
-	rm -f "$tmp/bpftrace.pid"
+	rm -rf "$tmp/bpftrace.pid" "$packets"
 	(cd "$tmp" && PATH=$tmp/bin:$PATH exec sh -e "$tmp/commands") >"$tmp/printed" 2>"$tmp/printed.err" &
 	others=$!
 }
@@ -142,10 +148,9 @@ has_file() {
 	find "$packets" -name "$1" | grep -q .
 }
 
-# is_enabled: whether bpftrace and netobsctl record are attached to the formula
-is_enabled() {
-	"$tmp/bin/netobsctl" formulas web-refused --json >"$tmp/status" &&
-		grep -q '"traced":true' "$tmp/status" && grep -q '"streamed":true' "$tmp/status"
+# is_traced: whether bpftrace is attached to the formula; its recipe has waited for netobsctl record
+is_traced() {
+	"$tmp/bin/netobsctl" formulas web-refused --json | grep -q '"traced":true'
 }
 
 # end_tracer: ends bpftrace and its shell
@@ -158,7 +163,7 @@ end_tracer() {
 }
 
 run 1
-wait_while "$others" is_enabled || cat "$tmp/printed.err" >&2
+wait_while "$others" is_traced || cat "$tmp/printed.err" >&2
 connect 444 443 445
 check "bpftrace prints the refused connection" wait_while "$others" grep -q '^.* refused by 127.0.0.1: ' "$tmp/printed"
 cid=$(sed -n 's/.*-web-refused-\([0-9]*\)\.pcapng$/\1/p' "$tmp/printed")
@@ -169,10 +174,17 @@ is "its file has the packets of the connection" "$(grep -c -w 443 "$tmp/frames")
 is "the match is a comment" "$(tshark -r "$written" -T fields -e frame.comment 2>/dev/null | grep -c 'web-refused: tcps_rport = 443')" 1
 is "one file" "$(find "$packets" -type f | wc -l)" 1
 end_tracer
-kill -TERM "$(cat "$tmp/record.pid")"
+
+# end_record: ends netobsctl record
+end_record() {
+	recorder=$(cat "$tmp/record.pid") || return
+	kill -TERM "$recorder"
+	wait_while "$recorder" false
+	rm "$tmp/record.pid"
+}
+end_record
 
 # An accepted connection is the slowest so far.
-rm "$packets"/*
 run 3
 # has_attached: whether bpftrace has enabled the probe
 has_attached() {
@@ -192,6 +204,17 @@ tshark -r "$written" -T fields -e tcp.flags.str -e tcp.srcport -e tcp.dstport 2>
 is "its file has the packets of the connection only" "$(grep -c -v -w 8443 "$tmp/frames")" 0
 check "from the handshake on" grep -q 'S.*8443$' "$tmp/frames"
 end_tracer
+
+"$tmp/bin/netobsctl" undefine web-refused >"$tmp/undefined" 2>&1
+run 2
+wait "$others"
+is "before dtrace of recipe 2: the directory exists and the formula is streamed" "$(tail -n 2 "$tmp/printed" | paste -s -d ' ' -)" \
+	'directory "streamed":true'
+end_record
+run 4
+wait "$others"
+others=''
+is "before dtrace of recipe 4: the directory exists" "$(sed -n 1p "$tmp/printed")" directory
 kill -INT "$pid"
 wait "$pid"
 pid=''
