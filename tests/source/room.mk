@@ -3,6 +3,7 @@
 shell_tests += \
 	%D%/build.sh \
 	%D%/debian.sh \
+	%D%/dist.sh \
 	%D%/lint.sh \
 	%D%/manual.sh \
 	%D%/readme.sh \
