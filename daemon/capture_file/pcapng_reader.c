@@ -114,7 +114,7 @@ pcapng_read_option(struct pcapng_reader *reader, struct pcapng_interface *interf
 
 	switch (code) {
 	case OPTION_NAME:
-		if (length > strlen(NO_NAME) && memcmp(value, NO_NAME, strlen(NO_NAME)) == 0)
+		if (length >= strlen(NO_NAME) && memcmp(value, NO_NAME, strlen(NO_NAME)) == 0)
 			return true;
 		interface->interface = pcapng_interfaces_name(&reader->interfaces, value, length);
 		return interface->interface != NULL ||

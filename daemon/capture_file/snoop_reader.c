@@ -17,7 +17,8 @@ snoop_get32(const uint8_t *bytes)
 	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* The DLT_ value of a link type: of RFC 1761, then of Solaris (dlpi.h).  -1 if there is none. */
+/* The DLT_ value of a link type: of RFC 1761, then of Solaris (dlpi.h).  -1 if there is none: InfiniBand (26) has the
+ * 4 bytes of RFC 4391 before a packet, and DLT_IPOIB has 40 bytes more. */
 static int
 snoop_link_type(uint32_t type)
 {
@@ -30,7 +31,6 @@ snoop_link_type(uint32_t type)
 	    {4, DLT_EN10MB},			       /* Ethernet */
 	    {8, DLT_FDDI},	     {24, DLT_EN10MB}, /* Ethernet and IEEE 802.3 */
 	    {25, DLT_EN10MB},			       /* 100BASE-T */
-	    {26, DLT_IPOIB},			       /* InfiniBand */
 	    {0x80000005, DLT_IPNET},
 	};
 

@@ -24,7 +24,7 @@ counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
 }
 
-good="snoop plain mixed big sections late packet-block resolutions unknown late-frame unsupported"
+good="snoop plain mixed big sections late packet-block resolutions unknown late-frame unsupported unnamed"
 # The list is words.
 # shellcheck disable=SC2086
 made pcap simple only-unsupported $good
@@ -77,6 +77,8 @@ is "simple packet blocks have the time of the frame before" "$(cut -d' ' -f1 "$t
 "$netobsd" --print=ip-send --format json -r "$tmp/mixed" >"$tmp/out"
 is "names of interfaces" "$(grep -o '"if_name":"[^"]*"' "$tmp/out" | cut -d: -f2 | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" \
 	'10"any" 10"eth0" 10"tun-with-a-long"'
+"$netobsd" --print=ip-send --format json -r "$tmp/unnamed" >"$tmp/out"
+is "an interface whose name says that there is none has none" "$(grep -c '"if_name":"<unknown>"' "$tmp/out")" 30
 "$netobsd" --summary -r "$tmp/unsupported" 2>"$tmp/err"
 is "frames of a link type that is not supported are counted" "$(counter capture.unsupported) $(counter frames)" "30 30"
 is "and logged once" "$(grep -c 'unsupported: frames of interfaces with link type USB_LINUX (189) are skipped' "$tmp/err")" 1
@@ -93,6 +95,25 @@ is "a filter of what a file does not have" $? 1
 "$netobsd" -r "$tmp/mixed" ether host 02:00:00:00:00:01 2>"$tmp/err"
 is "a filter that is invalid for a link type" $? 1
 is "a message for each such link type" "$(sed -n "s|^netobsd: bad filter \"ether host 02:00:00:00:00:01\" for $tmp/mixed, link type \\([A-Z0-9_]*\\): .*|\\1|p" "$tmp/err" | paste -sd' ')" "RAW LINUX_SLL2"
+
+# ------------------------------------------------------------------------------------------------ link types of snoop
+
+for link in 0 24 25; do
+	made "snoop-$link"
+	"$netobsd" --print=udp-send -r "$tmp/snoop-$link" >"$tmp/out" 2>"$tmp/err"
+	check "snoop: link type $link is Ethernet" cmp "$tmp/wanted" "$tmp/out"
+done
+# The header of IPNET has the direction, so that half of the connections are not there.
+made snoop-0x80000005
+"$netobsd" --print=udp-send -r "$tmp/snoop-0x80000005" 2>"$tmp/err" | sed 's/, cid .*//' >"$tmp/out"
+sed 's/, cid .*//' "$tmp/wanted" >"$tmp/wanted.ipnet"
+check "snoop: link type 0x80000005 is IPNET" cmp "$tmp/wanted.ipnet" "$tmp/out"
+for link in "2 IEEE802 (6)" "8 FDDI (10)"; do
+	made "snoop-${link%% *}"
+	"$netobsd" -r "$tmp/snoop-${link%% *}" 2>"$tmp/err"
+	is "snoop: link type ${link%% *}: status" $? 1
+	check "snoop: link type ${link%% *}: message" grep -qF "link type ${link#* } is not supported; these are: " "$tmp/err"
+done
 
 # -------------------------------------------------------------------------------------------------------------- damage
 
@@ -147,6 +168,7 @@ refused version "version 2 of pcapng files"
 refused no-interface "a frame of interface 0, and the section has 0"
 refused snoop-version "version 3 of snoop files"
 refused snoop-link-type "link type 9 of snoop files"
+refused snoop-26 "link type 26 of snoop files"
 
 # --------------------------------------------------------------------------------------------------- Wireshark's tools
 

@@ -7,16 +7,21 @@ pcap            the model: nanoseconds, Ethernet
 snoop, mixed, big, sections, late, packet-block
 resolutions     interfaces of 10^-6, 10^-9, 2^-20 and 10^-6 seconds with an offset
 unknown         blocks of unknown types between the frames
+unnamed         names of interfaces that say that there is none
+snoop-NUMBER    of that link type, which has Ethernet frames, or those of IPNET
 unsupported     frames of an interface with link type USB_LINUX beside them
 only-unsupported
 Others have good frames before the lie, and the name is the lie.
 """
+import re
 import struct
 import sys
 
 START = 1700000000
 COUNT = 30
 RAW, ETHERNET, SLL2 = 101, 1, 276
+NO_NAME = "Unknown/not available in original file format"
+IPNET, SNOOP_IPNET = 226, 0x80000005
 UNSUPPORTED = 189
 
 
@@ -36,6 +41,8 @@ def frame(link, i):
         return ip
     if link == SLL2:
         return struct.pack(">HHIHBB8s", 0x0800, 0, 1, 1, 4, 6, bytes([2, 0, 0, 0, 0, 1, 0, 0])) + ip
+    if link == IPNET:
+        return struct.pack(">BBHIII", 1, 2, 1, 1, 1, 0) + bytes(8) + ip
     return bytes([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]) + ip
 
 
@@ -89,9 +96,11 @@ def pcap():
 
 
 def snoop(lie=None):
-    data = b"snoop\0\0\0" + struct.pack(">II", 3 if lie == "snoop-version" else 2, 9 if lie == "snoop-link-type" else 4)
+    numbered = re.fullmatch("snoop-(0x[0-9a-f]+|[0-9]+)", lie)
+    link = int(numbered[1], 0) if numbered else 9 if lie == "snoop-link-type" else 4
+    data = b"snoop\0\0\0" + struct.pack(">II", 3 if lie == "snoop-version" else 2, link)
     for i in range(COUNT):
-        body = frame(ETHERNET, i)
+        body = frame(IPNET if link == SNOOP_IPNET else ETHERNET, i)
         pad = bytes(-len(body) % 4)
         included, length = len(body), 24 + len(body) + len(pad)
         if i == 3:
@@ -147,6 +156,11 @@ def good_file(kind):
         for i in range(1, COUNT):
             body = frame(ETHERNET, i)
             ng.block(3, ng.pack("I", len(body)) + body[:60])
+    elif kind == "unnamed":
+        ng.interface(name=NO_NAME)
+        ng.interface(name=NO_NAME + "(libpcap)")
+        for i in range(COUNT):
+            ng.packet(i % 2, nanoseconds(i), frame(ETHERNET, i))
     elif kind == "unknown":
         ng.interface()
         for i in range(COUNT):
@@ -229,7 +243,7 @@ def lie_file(kind):
 
 
 GOOD = ("mixed", "big", "sections", "late", "packet-block", "resolutions", "simple", "unknown", "late-frame",
-        "unsupported", "only-unsupported", "plain")
+        "unsupported", "only-unsupported", "plain", "unnamed")
 
 if __name__ == "__main__":
     name = sys.argv[1]
