@@ -86,9 +86,9 @@ _Static_assert(sizeof(struct ring_link_entry) == 2 * RING_UNIT, "a link is two u
 struct ring_slot {
 	uint64_t cid;	   /* of endpoint 0, 0: free */
 	uint64_t head;	   /* position of the latest entry of the chain */
-	uint64_t bytes[2]; /* wire bytes of the frames of each endpoint; only counted if they are limited.  The bits from
-			    * RING_KEPT_SHIFT on: frames behind the limit that were kept because of notes or fragments;
-			    * there are none before the limit, so that the sum is above it ever after. */
+	uint64_t bytes[2]; /* wire bytes of the frames of each endpoint; only counted if they are limited.  From bit
+			    * RING_KEPT_SHIFT on: the number of frames behind the limit that were kept because of notes
+			    * or fragments; it is 0 until the limit is reached, and the whole stays above it then. */
 };
 
 #define RING_KEPT_SHIFT 52

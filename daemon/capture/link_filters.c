@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/capture/link_filters.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +34,15 @@ link_filter_compile(const struct link_filters *filters, struct link_filter *link
 {
 	pcap_t *pcap = filters->pcap;
 	const char *name = filters->name;
-	char name_and_type[512];
+	const char *type = pcap_datalink_val_to_name(link->dlt);
+	char name_and_type[PATH_MAX + 64];
 	bool good;
 
 	if (pcap == NULL) { /* one filter of several */
 		pcap =
 		    pcap_open_dead_with_tstamp_precision(link->dlt, FILTER_SNAPSHOT_LENGTH, PCAP_TSTAMP_PRECISION_NANO);
 		snprintf(name_and_type, sizeof name_and_type, "%s, link type %s", filters->name,
-			 pcap_datalink_val_to_name(link->dlt));
+			 type != NULL ? type : "without a name");
 		name = name_and_type;
 	}
 	if (pcap == NULL) {
