@@ -102,7 +102,7 @@ pass_add_note(struct excerpt_first_pass *pass, const struct flow *flow, unsigned
 }
 
 static void
-pass_add_remark(struct excerpt_first_pass *pass, const struct heard_packet *packet, enum ring_remark remark)
+pass_add_remark(struct excerpt_first_pass *pass, const struct frame_packet *packet, enum ring_remark remark)
 {
 	struct event_note note;
 
@@ -119,7 +119,7 @@ excerpt_first_pass_add_text(struct excerpt_first_pass *pass, uint32_t connection
 
 /* The start and the end of a UDP stream are no notes, as in ring_listener.c. */
 static void
-pass_hear_event(void *context, const struct flow *flow, const struct flow_event *event)
+pass_on_event(void *context, const struct flow *flow, const struct flow_event *event)
 {
 	struct event_note note;
 
@@ -194,7 +194,7 @@ pass_link_fragments(struct excerpt_first_pass *pass, struct pass_connection *con
 }
 
 static void
-pass_hear_fragment(void *context, const struct packet *fragment)
+pass_on_fragment(void *context, const struct packet *fragment)
 {
 	struct excerpt_first_pass *pass = context;
 
@@ -203,7 +203,7 @@ pass_hear_fragment(void *context, const struct packet *fragment)
 }
 
 static void
-pass_hear_packet(void *context, const struct heard_packet *packet)
+pass_on_packet(void *context, const struct frame_packet *packet)
 {
 	struct excerpt_first_pass *pass = context;
 	unsigned connection;
@@ -259,20 +259,20 @@ pass_end_frame(void *context)
 
 /* The key of a copy is that of no datagram. */
 static void
-pass_hear_copy(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,
-	       const struct heard_packet *heard)
+pass_on_copy(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,
+	     const struct frame_packet *found)
 {
 	struct excerpt_first_pass *pass = context;
 	/* A SYN may begin another connection than the one that was found. */
 	bool opens = packet->transport == TRANSPORT_TCP && (packet->tcp.flags & TCP_SYN) != 0;
 	bool fragment = packet->ip.fragment;
-	const struct heard_packet copied = {.flow = opens || fragment ? NULL : heard->flow,
-					    .direction = heard->direction};
+	const struct frame_packet copied = {.flow = opens || fragment ? NULL : found->flow,
+					    .direction = found->direction};
 
 	pass_begin_frame(pass, frame, now);
-	pass_hear_packet(pass, &copied);
+	pass_on_packet(pass, &copied);
 	if (fragment) {
-		pass_hear_fragment(pass, packet); /* it has the connection of its datagram */
+		pass_on_fragment(pass, packet); /* it has the connection of its datagram */
 	} else if (copied.flow == NULL) {
 		pass->copy_key.version = UINT8_MAX;
 		pass->copy_key.id++;
@@ -297,14 +297,14 @@ pass_prefetch(void *context, const struct flow *const *flows, unsigned count)
 }
 
 static void
-pass_hear_fast(void *context, const struct frame *frame, uint64_t now, const struct heard_packet *packet)
+pass_on_fast_frame(void *context, const struct frame *frame, uint64_t now, const struct frame_packet *packet)
 {
 	struct excerpt_first_pass *pass = context;
 	uint32_t number = pass->numbers[flow_table_index(pass->flows, packet->flow)];
 
 	if (__builtin_expect(packet->zero_window || number == 0, 0)) {
 		pass_begin_frame(pass, frame, now);
-		pass_hear_packet(pass, packet);
+		pass_on_packet(pass, packet);
 		pass_end_frame(pass);
 	} else if (pass_takes_frame(pass->excerpts, frame, now)) {
 		pass_check(pass, excerpt_index_add(pass->index, number, packet->direction, packet->packet_id));
@@ -314,13 +314,13 @@ pass_hear_fast(void *context, const struct frame *frame, uint64_t now, const str
 /* -------------------------------------------------------------------------------------------------------- the pass */
 
 static const struct frame_listener pass_listener = {
-    .hear_fast = pass_hear_fast,
+    .on_fast_frame = pass_on_fast_frame,
     .prefetch = pass_prefetch,
-    .hear_copy = pass_hear_copy,
+    .on_copy = pass_on_copy,
     .begin_frame = pass_begin_frame,
-    .hear_fragment = pass_hear_fragment,
-    .hear_packet = pass_hear_packet,
-    .hear_event = pass_hear_event,
+    .on_fragment = pass_on_fragment,
+    .on_packet = pass_on_packet,
+    .on_event = pass_on_event,
     .end_frame = pass_end_frame,
 };
 

@@ -14,7 +14,7 @@
 #include "flow/flow.h"
 
 /* A packet of a frame. */
-struct heard_packet {
+struct frame_packet {
 	const struct flow *flow; /* its connection, or the one that an ICMP error quotes; NULL if there is none */
 	unsigned sender;	 /* end of the flow that sent it; for a quoted connection, see struct packet_work */
 	unsigned direction;	 /* DIRECTION_ value of the link header */
@@ -24,21 +24,21 @@ struct heard_packet {
 };
 
 struct frame_listener {
-	/* A frame of the fast path: one packet of a flow of which packets were heard before, no event. */
-	void (*hear_fast)(void *context, const struct frame *frame, uint64_t now, const struct heard_packet *packet);
+	/* A frame of the fast path: one packet of a flow of which packets were reported before, no event. */
+	void (*on_fast_frame)(void *context, const struct frame *frame, uint64_t now, const struct frame_packet *packet);
 	/* Frames of the fast path with these flows will probably follow soon. */
 	void (*prefetch)(void *context, const struct flow *const *flows, unsigned count);
 
 	/* The outgoing copy of a loopback frame, which is not observed: the frame follows.  NULL: it is skipped. */
-	void (*hear_copy)(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,
-			  const struct heard_packet *heard);
+	void (*on_copy)(void *context, const struct frame *frame, uint64_t now, const struct packet *packet,
+			const struct frame_packet *found);
 
 	void (*begin_frame)(void *context, const struct frame *frame, uint64_t now);
 	/* A fragment, before the packet that it may complete. */
-	void (*hear_fragment)(void *context, const struct packet *fragment);
-	void (*hear_packet)(void *context, const struct heard_packet *packet);
-	/* Between the first event of a packet and its hear_packet(). */
-	void (*hear_event)(void *context, const struct flow *flow, const struct flow_event *event);
+	void (*on_fragment)(void *context, const struct packet *fragment);
+	void (*on_packet)(void *context, const struct frame_packet *packet);
+	/* Between the first event of a packet and its on_packet(). */
+	void (*on_event)(void *context, const struct flow *flow, const struct flow_event *event);
 	void (*end_frame)(void *context);
 };
 

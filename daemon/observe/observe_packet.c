@@ -20,10 +20,10 @@ observe_count_events(struct observer *o, const struct flow_events *events)
 }
 
 static void
-observe_hear_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+observe_report_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
 {
 	for (unsigned i = 0; i < events->count; i++)
-		o->listener->hear_event(o->listener_context, flow, &events->event[i]);
+		o->listener->on_event(o->listener_context, flow, &events->event[i]);
 }
 
 /* Counts the events of a packet, and passes them to the listener. */
@@ -31,17 +31,17 @@ static void
 observe_note_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
 {
 	observe_count_events(o, events);
-	if (__builtin_expect(o->hears, 0))
-		observe_hear_events(o, flow, events);
+	if (__builtin_expect(o->reports, 0))
+		observe_report_events(o, flow, events);
 }
 
 /* A packet that was observed; `flow` may be NULL. */
 static void
-observe_hear_packet(struct observer *o, const struct packet *p, const struct flow *flow, unsigned sender, uint64_t id,
+observe_report_packet(struct observer *o, const struct packet *p, const struct flow *flow, unsigned sender, uint64_t id,
 		    bool datagram)
 {
 	bool tcp = p->transport == TRANSPORT_TCP;
-	const struct heard_packet heard = {
+	const struct frame_packet reported = {
 	    .flow = flow,
 	    .sender = sender,
 	    .direction = p->direction,
@@ -51,7 +51,7 @@ observe_hear_packet(struct observer *o, const struct packet *p, const struct flo
 	    .zero_window = tcp && p->tcp.window == 0 && (p->tcp.flags & (TCP_SYN | TCP_RST)) == 0,
 	};
 
-	o->listener->hear_packet(o->listener_context, &heard);
+	o->listener->on_packet(o->listener_context, &reported);
 }
 
 static void
@@ -77,12 +77,12 @@ void
 observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
 {
 	struct observer *o = observer;
-	bool hears = o->hears;
+	bool reports = o->reports;
 
 	emitter_begin_timer(o->emitter, o->clock.now);
-	o->hears = false; /* the frame in progress, if any, is not that of these events */
+	o->reports = false; /* the frame in progress, if any, is not that of these events */
 	observe_emit_events(o, flow, events);
-	o->hears = hears;
+	o->reports = reports;
 	emitter_end_timer(o->emitter);
 }
 
@@ -384,8 +384,8 @@ observe_untraced(struct observer *o, struct packet_work *work)
 		observe_untraced_udp(o, work);
 	else
 		observe_untraced_tcp(o, work);
-	if (__builtin_expect(o->hears, 0))
-		observe_hear_packet(o, p, work->flow, work->sender, id, false);
+	if (__builtin_expect(o->reports, 0))
+		observe_report_packet(o, p, work->flow, work->sender, id, false);
 	return true;
 }
 
@@ -574,8 +574,8 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		return work;
 	switch (reassembly_add(o->fragments, p, 0, o->clock.now, &result)) {
 	case REASSEMBLY_COMPLETE:
-		if (__builtin_expect(o->hears, 0))
-			o->listener->hear_fragment(o->listener_context, p);
+		if (__builtin_expect(o->reports, 0))
+			o->listener->on_fragment(o->listener_context, p);
 		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
 				    &o->reassembled.packet);
 		observe_set_flow_key(o, &o->reassembled);
@@ -584,8 +584,8 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		packet_add_anomaly(p, result.anomaly);
 		break;
 	case REASSEMBLY_HELD:
-		if (__builtin_expect(o->hears, 0))
-			o->listener->hear_fragment(o->listener_context, p);
+		if (__builtin_expect(o->reports, 0))
+			o->listener->on_fragment(o->listener_context, p);
 		break;
 	}
 	return NULL;
@@ -607,13 +607,13 @@ observe_ip_sent(struct observer *o, struct packet_work *work, const struct packe
 
 /* A packet with the datagram that it is or completes, NULL none. */
 static void
-observe_hear_datagram(struct observer *o, const struct packet_work *work, const struct packet_work *datagram,
+observe_report_datagram(struct observer *o, const struct packet_work *work, const struct packet_work *datagram,
 		      uint64_t id)
 {
 	if (datagram == NULL)
-		observe_hear_packet(o, &work->packet, NULL, 0, id, false);
+		observe_report_packet(o, &work->packet, NULL, 0, id, false);
 	else
-		observe_hear_packet(o, &datagram->packet, datagram->flow, datagram->sender, id, datagram != work);
+		observe_report_packet(o, &datagram->packet, datagram->flow, datagram->sender, id, datagram != work);
 }
 
 struct packet_work *
@@ -654,8 +654,8 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
 		observe_transport_received(o, datagram, locality);
 	}
-	if (__builtin_expect(o->hears, 0))
-		observe_hear_datagram(o, work, datagram, id);
+	if (__builtin_expect(o->reports, 0))
+		observe_report_datagram(o, work, datagram, id);
 	flow_table_report_ended(o->flows);
 	fire_ip_packet_free(o->emitter);
 	observe_count_anomalies(o, p);

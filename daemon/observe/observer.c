@@ -184,9 +184,9 @@ observe_frame(struct observer *o, struct packet_work *work)
 		return;
 	}
 	o->listener->begin_frame(o->listener_context, frame, o->clock.now);
-	o->hears = true;
+	o->reports = true;
 	observe_packets(o, work);
-	o->hears = false;
+	o->reports = false;
 	o->listener->end_frame(o->listener_context);
 }
 

@@ -57,7 +57,7 @@ struct observer {
 	struct observe_window window;
 	const struct frame_listener *listener; /* NULL: none */
 	void *listener_context;
-	bool hears;		 /* the events of the packet in progress are passed to the listener */
+	bool reports;		 /* the events of the packet in progress are passed to the listener */
 	observer_visitor *visit; /* NULL: frames are observed */
 	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */

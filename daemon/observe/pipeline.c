@@ -219,9 +219,9 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 }
 
 static __attribute__((noinline)) void
-pipeline_hear(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+pipeline_report(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {
-	const struct heard_packet heard = {
+	const struct frame_packet reported = {
 	    .flow = e->lookup.candidate,
 	    .sender = e->lookup.sender,
 	    .direction = e->peek.direction,
@@ -229,7 +229,7 @@ pipeline_hear(const struct observer *o, const struct frame *frame, const struct 
 	    .zero_window = e->kind == PEEK_TCP && e->peek.window == 0,
 	};
 
-	o->listener->hear_fast(o->listener_context, frame, o->clock.now, &heard);
+	o->listener->on_fast_frame(o->listener_context, frame, o->clock.now, &reported);
 }
 
 static inline void
@@ -244,35 +244,35 @@ pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool scr
 
 /* A listener needs the connection of the copy, which may be created by the frame that follows. */
 static __attribute__((noinline, cold)) void
-pipeline_hear_copy(struct observer *o, const struct frame *frame)
+pipeline_report_copy(struct observer *o, const struct frame *frame)
 {
 	struct packet_work *work = &o->work;
 	const struct packet *p = &work->packet;
-	struct heard_packet heard = {.flow = NULL};
+	struct frame_packet found = {.flow = NULL};
 
-	if (o->listener == NULL || o->listener->hear_copy == NULL)
+	if (o->listener == NULL || o->listener->on_copy == NULL)
 		return;
 	dissect_frame(frame, &work->packet);
 	observe_set_flow_key(o, work);
 	if (p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP || p->transport == TRANSPORT_SCTP)
-		heard.flow = flow_table_lookup(o->flows, &work->key, work->hash);
-	heard.sender = heard.flow != NULL ? work->sender : 0;
-	heard.direction = p->direction;
-	o->listener->hear_copy(o->listener_context, frame, o->clock.now, p, &heard);
+		found.flow = flow_table_lookup(o->flows, &work->key, work->hash);
+	found.sender = found.flow != NULL ? work->sender : 0;
+	found.direction = p->direction;
+	o->listener->on_copy(o->listener_context, frame, o->clock.now, p, &found);
 }
 
 static void
 pipeline_skip_copy(struct observer *o, const struct frame *frame)
 {
 	o->counters.loopback_duplicates++;
-	pipeline_hear_copy(o, frame);
+	pipeline_report_copy(o, frame);
 }
 
 /* The only place that counts frames. */
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
 {
-	const bool fast = o->fast, screened = o->screened, records = o->records, heard = o->listener != NULL;
+	const bool fast = o->fast, screened = o->screened, records = o->records, listens = o->listener != NULL;
 	const struct frame *frame = group->frames;
 	const struct pipeline_entry *e = group->entries;
 	struct fast_firings firings;
@@ -292,8 +292,8 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 		else if (__builtin_expect(fast && (likely(!screened) || pipeline_screen(o, frame, e, &firings)) &&
 					  pipeline_apply_fast(o, frame, e, records), 1)) {
 			pipeline_count_fast(o, e, screened, &firings);
-			if (__builtin_expect(heard, 0))
-				pipeline_hear(o, frame, e);
+			if (__builtin_expect(listens, 0))
+				pipeline_report(o, frame, e);
 		} else {
 			pipeline_apply_slow(o, frame, e);
 		}

@@ -19,13 +19,13 @@ ring_listener_begin_frame(void *ring, const struct frame *frame, uint64_t now)
 }
 
 static void
-ring_listener_hear_fragment(void *ring, const struct packet *fragment)
+ring_listener_on_fragment(void *ring, const struct packet *fragment)
 {
 	ring_add_fragment(ring, fragment);
 }
 
 static void
-ring_listener_hear_packet(void *ring, const struct heard_packet *packet)
+ring_listener_on_packet(void *ring, const struct frame_packet *packet)
 {
 	ring_add_packet(ring, packet->flow, packet->sender, packet->direction, packet->packet_id);
 	if (packet->datagram)
@@ -40,7 +40,7 @@ ring_listener_hear_packet(void *ring, const struct heard_packet *packet)
 
 /* The start and the end of a UDP stream are no notes: they add nothing to its frames. */
 static void
-ring_listener_hear_event(void *ring, const struct flow *flow, const struct flow_event *event)
+ring_listener_on_event(void *ring, const struct flow *flow, const struct flow_event *event)
 {
 	if (event->kind != EVENT_UDP_STREAM_START && event->kind != EVENT_UDP_STREAM_END)
 		ring_add_event(ring, flow, event);
@@ -53,20 +53,20 @@ ring_listener_end_frame(void *ring)
 }
 
 static void
-ring_listener_hear_fast(void *ring, const struct frame *frame, uint64_t now, const struct heard_packet *packet)
+ring_listener_on_fast_frame(void *ring, const struct frame *frame, uint64_t now, const struct frame_packet *packet)
 {
 	if (__builtin_expect(!packet->zero_window, 1)) {
 		ring_add_frame(ring, frame, now, packet->flow, packet->sender, packet->direction, packet->packet_id);
 		return;
 	}
 	ring_begin_frame(ring, frame, now);
-	ring_listener_hear_packet(ring, packet);
+	ring_listener_on_packet(ring, packet);
 	ring_end_frame(ring);
 }
 
 static void
-ring_listener_hear_copy(void *ring, const struct frame *frame, uint64_t now, const struct packet *packet,
-			const struct heard_packet *heard)
+ring_listener_on_copy(void *ring, const struct frame *frame, uint64_t now, const struct packet *packet,
+		      const struct frame_packet *found)
 {
 	/* A SYN may begin another connection than the one that was found. */
 	bool opens = packet->transport == TRANSPORT_TCP && (packet->tcp.flags & TCP_SYN) != 0;
@@ -74,12 +74,12 @@ ring_listener_hear_copy(void *ring, const struct frame *frame, uint64_t now, con
 	/* A fragment has the connection of its datagram. */
 	if (packet->ip.fragment) {
 		ring_begin_frame(ring, frame, now);
-		ring_add_packet(ring, NULL, 0, heard->direction, 0);
+		ring_add_packet(ring, NULL, 0, found->direction, 0);
 		ring_add_fragment(ring, packet);
 		ring_end_frame(ring);
 		return;
 	}
-	ring_add_copy(ring, frame, now, opens ? NULL : heard->flow, heard->sender, heard->direction);
+	ring_add_copy(ring, frame, now, opens ? NULL : found->flow, found->sender, found->direction);
 }
 
 static bool
@@ -90,9 +90,9 @@ ring_listener_find_owner(void *owners, const struct owner_key *key, uint32_t ifi
 }
 
 #define RING_LISTENER \
-	.hear_fast = ring_listener_hear_fast, .prefetch = ring_listener_prefetch, \
-	.begin_frame = ring_listener_begin_frame, .hear_fragment = ring_listener_hear_fragment, \
-	.hear_packet = ring_listener_hear_packet, .hear_event = ring_listener_hear_event, \
+	.on_fast_frame = ring_listener_on_fast_frame, .prefetch = ring_listener_prefetch, \
+	.begin_frame = ring_listener_begin_frame, .on_fragment = ring_listener_on_fragment, \
+	.on_packet = ring_listener_on_packet, .on_event = ring_listener_on_event, \
 	.end_frame = ring_listener_end_frame
 
 void
@@ -108,7 +108,7 @@ ring_listener_attach(struct ring *ring, struct observer *observer, struct owner_
 void
 ring_listener_attach_with_copies(struct ring *ring, struct observer *observer)
 {
-	static const struct frame_listener listener = {RING_LISTENER, .hear_copy = ring_listener_hear_copy};
+	static const struct frame_listener listener = {RING_LISTENER, .on_copy = ring_listener_on_copy};
 
 	ring_set_flow_table(ring, observer_flows(observer));
 	observer_set_frame_listener(observer, &listener, ring);
