@@ -392,6 +392,16 @@ replay_read_frames(struct replay_file *file, struct frame *frames, unsigned most
 	return file->links.count == link_types ? count : 0;
 }
 
+/* Why replay_read_frames() has returned 0.  Without memory for a link type the file ends as if it were damaged. */
+static enum frame_reader_status
+replay_reader_status(const struct replay_file *file)
+{
+	size_t link_types;
+
+	(void)frame_reader_link_types(file->frames, &link_types);
+	return file->links.count == link_types ? frame_reader_status(file->frames) : FRAME_READER_DAMAGED;
+}
+
 /* The next records of a pcapng or snoop file. */
 static void
 replay_read_reader(struct replay_file *file)
@@ -402,7 +412,7 @@ replay_read_reader(struct replay_file *file)
 	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
 		count = replay_read_frames(file, frames, OBSERVE_BATCH);
 		if (count == 0) {
-			enum frame_reader_status status = frame_reader_status(file->frames);
+			enum frame_reader_status status = replay_reader_status(file);
 
 			if (status != FRAME_READER_MORE)
 				replay_end_file(file, status == FRAME_READER_DAMAGED);
@@ -463,7 +473,7 @@ replay_read_one(struct replay_file *file, struct frame *frame)
 
 	if (file->frames != NULL) {
 		while (replay_read_frames(file, frame, 1) == 0) {
-			enum frame_reader_status status = frame_reader_status(file->frames);
+			enum frame_reader_status status = replay_reader_status(file);
 
 			file->damaged |= status == FRAME_READER_DAMAGED;
 			file->all_read = status != FRAME_READER_MORE || !replay_poll_loop(file->replay);

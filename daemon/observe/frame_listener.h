@@ -25,7 +25,8 @@ struct frame_packet {
 
 struct frame_listener {
 	/* A frame of the fast path: one packet of a flow of which packets were reported before, no event. */
-	void (*on_fast_frame)(void *context, const struct frame *frame, uint64_t now, const struct frame_packet *packet);
+	void (*on_fast_frame)(void *context, const struct frame *frame, uint64_t now,
+			      const struct frame_packet *packet);
 	/* Frames of the fast path with these flows will probably follow soon. */
 	void (*prefetch)(void *context, const struct flow *const *flows, unsigned count);
 
