@@ -51,21 +51,6 @@ ring_mark_gap(struct ring *ring, struct ring_slot *slot)
 
 /* ------------------------------------------------------------------------------------------------------- the frame */
 
-/* For a copy of unknown length compilers emit `rep movs`, whose startup costs more than copying a small frame. */
-static inline void
-ring_copy(uint8_t *to, const uint8_t *from, uint32_t length)
-{
-	enum { STEP = 32 };
-
-	if (length < STEP) {
-		memcpy(to, from, length);
-		return;
-	}
-	for (uint32_t at = 0; at + STEP <= length; at += STEP)
-		memcpy(to + at, from + at, STEP);
-	memcpy(to + length - STEP, from + length - STEP, STEP);
-}
-
 static inline uint32_t
 ring_stored_length(const struct ring *ring, const struct frame *frame)
 {
@@ -84,7 +69,7 @@ ring_store_frame(struct ring *ring, uint64_t position, const struct frame *frame
 	entry->len = frame->len;
 	entry->ts = frame->ts;
 	entry->now = now;
-	ring_copy(entry->data, frame->data, caplen);
+	frame_copy_bytes(entry->data, frame->data, caplen);
 	ring->counters.frames++;
 	ring->counters.bytes += caplen;
 	ring->counters.cut += caplen < frame->caplen;

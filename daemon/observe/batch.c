@@ -2,7 +2,6 @@
 #include "daemon/observe/batch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "probes/print/print.h"
 
@@ -58,21 +57,6 @@ batch_observe_in_place(struct batch *batch, const struct frame *frames, unsigned
 		observe_frames(batch->observer, frames, count);
 }
 
-/* For a copy of unknown length compilers emit `rep movs`, whose startup costs more than copying a small frame. */
-static inline void
-batch_copy_frame(uint8_t *to, const uint8_t *from, uint32_t length)
-{
-	enum { STEP = 32 };
-
-	if (length < STEP) {
-		memcpy(to, from, length);
-		return;
-	}
-	for (uint32_t at = 0; at + STEP <= length; at += STEP)
-		memcpy(to + at, from + at, STEP);
-	memcpy(to + length - STEP, from + length - STEP, STEP);
-}
-
 struct frame *
 batch_next_frame(struct batch *batch)
 {
@@ -91,7 +75,7 @@ batch_commit_frame(struct batch *batch)
 		observe_frames(batch->observer, &large, 1);
 		return;
 	}
-	batch_copy_frame(batch->arena + batch->arena_used, frame->data, frame->caplen);
+	frame_copy_bytes(batch->arena + batch->arena_used, frame->data, frame->caplen);
 	frame->data = batch->arena + batch->arena_used;
 	batch->arena_used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 	if (++batch->count == OBSERVE_BATCH)
