@@ -72,7 +72,7 @@ same_frames() {
 ip netns exec "$space" tcpdump --immediate-mode -s 4096 -B 32768 -U -n -i lo -w "$tmp/reference" tcp >"$tmp/dump.out" 2>&1 &
 dumper=$!
 wait_for test -s "$tmp/reference"
-start --flight-memory=4M
+start --flight-memory=4M --all-owners # root, which netobsd is not, owns the processes
 in_space python3 "$client" traffic 7100 3 30000
 wait_for ctl connections port 41003 state=time-wait
 cid=$(cid_of 41002)
@@ -93,6 +93,28 @@ is "a filter selects frames" "$(python3 "$client" ordered "$tmp/syn")" 3
 check "the last line counts frames" grep -q '^netobsctl: 3 frames, .* 0 frames lost$' "$tmp/syn.err"
 ctl write -w - --format pcap --last 1h tcp >"$tmp/output" 2>/dev/null
 is "standard output" "$(python3 "$client" ordered "$tmp/output")" "$(tcpdump -r "$tmp/reference" 2>/dev/null | wc -l)"
+
+# have_processes: whether each frame of connection $cid has the process of its sender; both ends are local
+have_processes() {
+	ctl write -w "$tmp/held.pcapng" --cid "$cid" 2>"$tmp/held.err"
+	python3 "$client" processes "$tmp/held.pcapng" 7050 >"$tmp/held"
+	cat "$tmp/held"
+	[ "$(cat "$tmp/held")" = "7050:${both#* } 41500:${both% *}" ]
+}
+
+mkfifo "$tmp/hold"
+in_space python3 "$client" hold 7050 41500 "$tmp/ready" <"$tmp/hold" &
+holder=$!
+exec 5>"$tmp/hold"
+wait_for test -e "$tmp/ready"
+both=$(cat "$tmp/ready")
+wait_for ctl connections port 41500 state=established
+cid=$(cid_of 41500)
+check "each frame has the process id of its sender" wait_for have_processes
+is "a capture of all connections has none" \
+	"$(ctl write -w "$tmp/held.pcapng" 2>/dev/null; python3 "$client" processes "$tmp/held.pcapng" 7050)" "7050:none 41500:none"
+exec 5>&-
+wait "$holder"
 
 # --------------------------------------------------------------------------------------------------------- refusals
 

@@ -3,6 +3,10 @@
 """Helper of write.sh: traffic on 127.0.0.1, captures as lists of frames, and a slow reader of the control socket.
 
   write_client.py traffic PORT COUNT BYTES   COUNT connections from the ports 41001, 41002, ... to PORT
+  write_client.py hold PORT SOURCE READY     a connection between two processes, until standard input ends; when there was
+                                             data, the file READY has their ids: of the client, of the server
+  write_client.py processes CAPTURE PORT     prints the port and process id, or "none", of the senders of frames with PORT
+                                             of a pcapng capture
   write_client.py same CAPTURE CAPTURE PORT  whether the frames of the first capture are those with PORT of the second
   write_client.py wrap SOCKET FILE           reads a capture slowly while the ring wraps; prints what netobsd counts
   write_client.py stalled SOCKET             requests a capture, reads nothing, and waits until netobsd disconnects it
@@ -35,6 +39,47 @@ def connect(port, source, size):
     client.close()
     server.close()
     listener.close()
+
+
+def hold(port, source, ready):
+    listener = socket.create_server(("127.0.0.1", port))
+    child = os.fork()
+    if child == 0:
+        listener.close()
+        client = socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.1", source))
+        client.sendall(b"hello")
+        while client.recv(100):
+            pass
+        os._exit(0)
+    server, _ = listener.accept()
+    server.recv(5)
+    server.sendall(b"hello")
+    with open(ready + ".part", "w", encoding="ascii") as file:
+        print(child, os.getpid(), file=file)
+    os.rename(ready + ".part", ready)
+    sys.stdin.read()
+    server.close()
+    os.waitpid(child, 0)
+
+
+def processes(path, port):
+    with open(path, "rb") as file:
+        data = file.read()
+    at, found = 0, set()
+    while at < len(data):
+        kind, size = struct.unpack("<II", data[at:at + 8])
+        if kind == 6:
+            caplen = struct.unpack("<I", data[at + 20:at + 24])[0]
+            frame, option, pid = data[at + 28:at + 28 + caplen], at + 28 + (caplen + 3) // 4 * 4, "none"
+            while option < at + size - 4:
+                code, length = struct.unpack("<HH", data[option:option + 4])
+                if code == 8:  # epb_processid_threadid
+                    pid = struct.unpack("<II", data[option + 4:option + 4 + length])[0]
+                option += 4 + (length + 3) // 4 * 4
+            if has_port(frame, port):
+                found.add((struct.unpack("!H", frame[34:36])[0], pid))
+        at += size
+    print(" ".join(f"{sender}:{pid}" for sender, pid in sorted(found)))
 
 
 def frames(path):
@@ -112,6 +157,10 @@ def main():
     if command == "traffic":
         for number in range(int(arguments[1])):
             connect(int(arguments[0]), 41001 + number, int(arguments[2]))
+    elif command == "hold":
+        hold(int(arguments[0]), int(arguments[1]), arguments[2])
+    elif command == "processes":
+        processes(arguments[0], int(arguments[1]))
     elif command == "same":
         sys.exit(0 if same(arguments[0], arguments[1], int(arguments[2])) else 1)
     elif command == "wrap":
