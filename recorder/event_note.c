@@ -21,9 +21,9 @@ event_note_from_event(struct event_note *note, const struct flow_event *event)
 		note->after = event->sctp_after.state;
 		break;
 	case EVENT_TCP_TIMEOUT:
-		note->event = (uint8_t)(EVENT_NOTE_TIMEOUT + (unsigned)event->timeout);
-		/* fall through */
 	case EVENT_TCP_RETRANSMIT:
+		if (event->kind == EVENT_TCP_TIMEOUT)
+			note->event = (uint8_t)(EVENT_NOTE_TIMEOUT + (unsigned)event->timeout);
 		note->after = (uint8_t)event->retransmission.kind;
 		note->count = event->retransmission.count;
 		note->elapsed_us = event->retransmission.elapsed_us;
