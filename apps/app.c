@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "apps/app.h"
 
-#include "apps/iscsi/iscsi_app.h"
-
 const struct app_protocol *const app_protocols[APP_COUNT] = {
-    [APP_ISCSI] = &iscsi_app,
+#define APP(symbol, name, help) [APP_##symbol] = &name##_app,
+#include "apps/app.def"
+#undef APP
 };
 
 void

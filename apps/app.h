@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Application providers: protocols on byte streams whose messages have probes.
+ * Application providers: protocols on byte streams and datagrams whose messages have probes.
  *
- * Each protocol has a folder apps/PROTOCOL/ with its messages, its stream reader, the functions that fire and print its
- * probes, and one struct app_protocol, which app_protocols lists.  CONTRIBUTING.md explains how to add one.
+ * Each protocol has a folder apps/PROTOCOL/ with its messages, its reader, the functions that fire and print its probes,
+ * and one struct app_protocol, and a row in apps/app.def.  CONTRIBUTING.md explains how to add one.
  */
 #ifndef NETOBS_APPS_APP_H
 #define NETOBS_APPS_APP_H
@@ -18,8 +18,10 @@ struct emitter;
 
 /* Index of a protocol in app_protocols and of its ports in the configuration. */
 enum app_id {
-	APP_ISCSI,
-	APP_COUNT,
+#define APP(symbol, name, help) APP_##symbol,
+#include "apps/app.def"
+#undef APP
+	APP_COUNT
 };
 
 /* Ports on which connections are read as one protocol. */
@@ -38,6 +40,10 @@ struct app_protocol {
 	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
 	struct text_family text;       /* its lines in --print */
 };
+
+#define APP(symbol, name, help) extern const struct app_protocol name##_app;
+#include "apps/app.def"
+#undef APP
 
 extern const struct app_protocol *const app_protocols[APP_COUNT];
 

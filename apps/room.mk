@@ -3,4 +3,5 @@
 
 libapps_a_SOURCES += \
 	%D%/app.c \
+	%D%/app.def \
 	%D%/app.h

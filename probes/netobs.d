@@ -709,6 +709,105 @@ provider netobs {
 	    : (nobs_conninfo_t *ci, nobs_iscsiinfo_t *ii);
 
 	/*
+	 * A DNS server receives a query (RFC 1035). On UDP each copy of a query fires it, retries included.
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] dnsinfo_t *: the message
+	 */
+	probe dns__query(netobs_conninfo_t *ci, netobs_dnsinfo_t *dns)
+	    : (nobs_conninfo_t *ci, nobs_dnsinfo_t *dns);
+
+	/*
+	 * A DNS server sends a response (RFC 1035).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] dnsinfo_t *: the message
+	 */
+	probe dns__response(netobs_conninfo_t *ci, netobs_dnsinfo_t *dns)
+	    : (nobs_conninfo_t *ci, nobs_dnsinfo_t *dns);
+
+	/*
+	 * A DNS query has not been answered within --app-timeout. Fires in packet time, once for a query and its retries.
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] dnsinfo_t *: the query
+	 */
+	probe dns__timeout(netobs_conninfo_t *ci, netobs_dnsinfo_t *dns)
+	    : (nobs_conninfo_t *ci, nobs_dnsinfo_t *dns);
+
+	/*
+	 * A TLS server receives a ClientHello (RFC 8446).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] tlsinfo_t *: the handshake up to this message
+	 */
+	probe tls__client__hello(netobs_conninfo_t *ci, netobs_tlsinfo_t *tls)
+	    : (nobs_conninfo_t *ci, nobs_tlsinfo_t *tls);
+
+	/*
+	 * A TLS server sends a ServerHello (RFC 8446).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] tlsinfo_t *: the handshake up to this message
+	 */
+	probe tls__server__hello(netobs_conninfo_t *ci, netobs_tlsinfo_t *tls)
+	    : (nobs_conninfo_t *ci, nobs_tlsinfo_t *tls);
+
+	/*
+	 * A TLS handshake is complete as far as the records show (RFC 8446, RFC 5246).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] tlsinfo_t *: the handshake up to this message
+	 */
+	probe tls__established(netobs_conninfo_t *ci, netobs_tlsinfo_t *tls)
+	    : (nobs_conninfo_t *ci, nobs_tlsinfo_t *tls);
+
+	/*
+	 * Either end sends a TLS alert during the handshake (RFC 8446).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] tlsinfo_t *: the handshake up to this message
+	 */
+	probe tls__alert(netobs_conninfo_t *ci, netobs_tlsinfo_t *tls)
+	    : (nobs_conninfo_t *ci, nobs_tlsinfo_t *tls);
+
+	/*
+	 * An HTTP server receives a request (RFC 9112): its header is complete.
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] httpinfo_t *: the request, and its response as far as it is known
+	 */
+	probe http__request__start(netobs_conninfo_t *ci, netobs_httpinfo_t *rq)
+	    : (nobs_conninfo_t *ci, nobs_httpinfo_t *rq);
+
+	/*
+	 * An HTTP request is done: its response is complete, or the connection has ended without one.
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] httpinfo_t *: the request, and its response as far as it is known
+	 */
+	probe http__request__done(netobs_conninfo_t *ci, netobs_httpinfo_t *rq)
+	    : (nobs_conninfo_t *ci, nobs_httpinfo_t *rq);
+
+	/*
+	 * An SMB server receives a request (MS-SMB2).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] smbopinfo_t *: the operation
+	 */
+	probe smb__op__start(netobs_conninfo_t *ci, netobs_smbopinfo_t *soi)
+	    : (nobs_conninfo_t *ci, nobs_smbopinfo_t *soi);
+
+	/*
+	 * An SMB server sends the final response to a request (MS-SMB2).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] smbopinfo_t *: the operation
+	 */
+	probe smb__op__done(netobs_conninfo_t *ci, netobs_smbopinfo_t *soi)
+	    : (nobs_conninfo_t *ci, nobs_smbopinfo_t *soi);
+
+	/*
 	 * A connection has ended: a TCP connection, a UDP stream or an SCTP association. Fires once for the connection,
 	 * not for each of its ends, after the event that ends it; at the end of the capture for what is still open.
 	 *

@@ -525,6 +525,96 @@ struct iscsicmd {
 	netobs_u8 ic_cdb16[16];  /* the first 16 bytes; 0 beyond ic_len */
 };
 
+/* DNS (RFC 1035): one message.  Fields of the answer are "", 0 or -1 in a query. */
+struct dnsinfo {
+	char dns_qname[256];          /* name of the first question, escaped as in a master file; "" none */
+	char dns_cname[256];          /* name that the first CNAME record of the answer gives; "" none */
+	char dns_addr[46];            /* first address (A, AAAA) of the answer, text; "" none */
+	char dns_qtypestr[12];        /* type of the first question: "AAAA"; "TYPE65280" */
+	char dns_rcodestr[12];        /* response code in words: "NXDOMAIN"; "RCODE12" */
+	char dns_transport[8];        /* "udp", "tcp", "mdns" (RFC 6762) or "llmnr" (RFC 4795) */
+	netobs_u16 dns_id;            /* transaction id */
+	netobs_u16 dns_qtype;         /* type of the first question */
+	netobs_u16 dns_qclass;        /* class of the first question, 1 Internet */
+	netobs_u16 dns_flags;         /* the 16 bits behind the id: QR, OPCODE, AA, TC, RD, RA, AD, CD, RCODE */
+	netobs_u16 dns_rcode;         /* response code, with the bits of EDNS (RFC 6891) */
+	netobs_u16 dns_questions;     /* records in each section, as the header counts them */
+	netobs_u16 dns_answers;       /* likewise */
+	netobs_u16 dns_authority;     /* likewise */
+	netobs_u16 dns_additional;    /* likewise */
+	netobs_u16 dns_edns_size;     /* bytes of a UDP payload that the sender accepts; 0 without EDNS */
+	netobs_u8 dns_dnssec_ok;      /* 1 if the sender understands DNSSEC records (RFC 3225) */
+	netobs_u8 dns_pad[1];         /* padding */
+	netobs_u32 dns_ttl;           /* time to live of the first record of the answer, s */
+	netobs_u32 dns_size;          /* bytes of the message */
+	netobs_u32 dns_tries;         /* copies of the query up to now, from 1; 0 unknown */
+	netobs_i64 dns_latency_us;    /* first copy of the query to this response, us; -1 unknown */
+};
+
+/* TLS (RFC 8446, RFC 5246): one connection, as far as its handshake has come. */
+struct tlsinfo {
+	char tls_sni[256];                /* server name that the client asked for (RFC 6066); "" none */
+	char tls_alpn[32];                /* application protocol: the server's choice, else the client's first; "" none */
+	char tls_versionstr[12];          /* tls_version in words: "TLSv1.3" */
+	char tls_cipherstr[48];           /* cipher suite in words: "TLS_AES_128_GCM_SHA256"; "" none */
+	char tls_ja4[40];                 /* JA4 fingerprint of the client; "" if its ClientHello is not complete */
+	char tls_alertstr[32];            /* alert in words: "handshake_failure"; "" none */
+	char tls_from[8];                 /* sender of the message: "client" or "server" */
+	netobs_u16 tls_version;           /* version that was negotiated; until then the client's highest: 0x0304 TLS 1.3 */
+	netobs_u16 tls_cipher;            /* cipher suite that the server chose; 0 none yet */
+	netobs_u16 tls_group;             /* key exchange group that the server chose: 29 x25519; 0 unknown */
+	netobs_u8 tls_resumed;            /* 1 if the server resumes an earlier session */
+	netobs_u8 tls_ech;                /* 1 if the client sent an encrypted ClientHello (RFC 9849) */
+	netobs_i32 tls_alert_level;       /* 1 warning, 2 fatal; -1 no alert, or encrypted */
+	netobs_i32 tls_alert_description; /* number of the alert; -1 no alert, or encrypted */
+	netobs_u8 tls_pad[4];             /* padding */
+	netobs_i64 tls_hello_us;          /* ClientHello to ServerHello, us; -1 unknown */
+	netobs_i64 tls_handshake_us;      /* ClientHello to the end of the handshake, us; -1 unknown */
+};
+
+/* HTTP/1 (RFC 9112): one request, and its response. */
+struct httpinfo {
+	netobs_u64 rq_id;             /* number of the request, unique in a run */
+	netobs_u32 rq_status;         /* status code of the final response; 0 none (yet) */
+	netobs_u16 rq_lport;          /* local port */
+	netobs_u16 rq_rport;          /* remote port */
+	char rq_method[16];           /* "GET" */
+	char rq_uri[256];             /* request target, the first 255 bytes */
+	char rq_agent[128];           /* User-Agent, the first 127 bytes; "" none */
+	char rq_host[256];            /* Host, the first 255 bytes; "" none */
+	char rq_version[12];          /* version of the request: "HTTP/1.1" */
+	netobs_u32 rq_uri_len;        /* bytes of the request target */
+	netobs_u64 rq_request_bytes;  /* bytes of the request, header and body, up to now */
+	netobs_u64 rq_response_bytes; /* bytes of the response, header and body, up to now */
+	netobs_i64 rq_first_byte_us;  /* first byte of the request to the first of the response, us; -1 unknown */
+	netobs_i64 rq_total_us;       /* first byte of the request to the last of the response, us; -1 unknown */
+	netobs_u8 rq_upgraded;        /* 1 if another protocol follows: 101, or 2xx to CONNECT */
+	netobs_u8 rq_pad[7];          /* padding */
+};
+
+/* SMB 2 and 3 (MS-SMB2): one request, and its response. */
+struct smbopinfo {
+	char soi_share[128];       /* path of the share with slashes: "//server/share"; "" unknown */
+	char soi_curpath[256];     /* path of the file in the share with slashes, UTF-8; "" unknown or none */
+	char soi_opstr[20];        /* operation in words: "create" */
+	char soi_statusstr[44];    /* status in words: "STATUS_ACCESS_DENIED"; hexadecimal if it has no name here */
+	char soi_dialectstr[8];    /* dialect in words: "3.1.1"; "" unknown */
+	netobs_u64 soi_sid;        /* session id; 0 none */
+	netobs_u64 soi_uid;        /* user of the session, as soi_sid: SMB 2 has one number for both */
+	netobs_u64 soi_mid;        /* message id */
+	netobs_u64 soi_offset;     /* read, write: first byte in the file */
+	netobs_u32 soi_count;      /* read, write: bytes; of the request, then of the response */
+	netobs_u32 soi_tid;        /* tree id; 0 none */
+	netobs_u32 soi_status;     /* NTSTATUS of the response; 0 in smb-op-start */
+	netobs_u32 soi_flags;      /* flags of the header (MS-SMB2 section 2.2.1) */
+	netobs_u16 soi_op;         /* command, 0 negotiate to 18 oplock break; 65535 encrypted */
+	netobs_u16 soi_dialect;    /* dialect: 0x0311 3.1.1; 0 unknown */
+	netobs_u8 soi_encrypted;   /* 1 if the message is encrypted: only the session and the time are known */
+	netobs_u8 soi_signed;      /* 1 if the message is signed */
+	netobs_u8 soi_pad[2];      /* padding */
+	netobs_i64 soi_latency_us; /* request to final response, us; -1 unknown */
+};
+
 /* A connection: both ends, from its first packet to its end.  The client is the end that opened it; cr_role says how it
  * was told apart. */
 struct connrec {
@@ -618,6 +708,10 @@ typedef struct sockinfo sockinfo_t;
 typedef struct conninfo conninfo_t;
 typedef struct iscsiinfo iscsiinfo_t;
 typedef struct iscsicmd iscsicmd_t;
+typedef struct dnsinfo dnsinfo_t;
+typedef struct tlsinfo tlsinfo_t;
+typedef struct httpinfo httpinfo_t;
+typedef struct smbopinfo smbopinfo_t;
 typedef struct connrec connrec_t;
 
 #endif

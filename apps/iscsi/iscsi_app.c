@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/iscsi/iscsi_app.h"
-
+#include "apps/app.h"
 #include "apps/iscsi/iscsi_fire.h"
 #include "apps/iscsi/iscsi_print.h"
 #include "apps/iscsi/iscsi_reader.h"

@@ -3,7 +3,6 @@
 
 libapps_a_SOURCES += \
 	%D%/iscsi_app.c \
-	%D%/iscsi_app.h \
 	%D%/iscsi_args.c \
 	%D%/iscsi_args.h \
 	%D%/iscsi_fire.c \

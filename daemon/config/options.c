@@ -85,10 +85,11 @@ const struct option_row options_table[] = {
 	 FIELD(observe_inner),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "do not fire probes for packets inside tunnels"},
-	{.name = "iscsi-port", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_ports,
-	 .argument = "PORT,...",
-	 FIELD(app_ports[APP_ISCSI]), .source = OPTION_ANYWHERE,
-	 .help = "TCP ports of iSCSI targets"},
+#define APP(symbol, app, ports_help)                                                                              \
+	{.name = #app "-port", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_ports,                \
+	 .argument = "PORT,...", FIELD(app_ports[APP_##symbol]), .source = OPTION_ANYWHERE, .help = ports_help},
+#include "apps/app.def"
+#undef APP
 
 	{.name = "no-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_inverted_flag,
 	 FIELD(lookup_owners),
