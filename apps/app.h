@@ -36,6 +36,7 @@ struct app_protocol {
 	const char *name;	       /* prefix of its probe names, up to the first hyphen */
 	struct app_ports ports;	       /* default; the configuration may replace them */
 	const struct app_reader *reader;
+	bool names;		       /* its reader gives connections a name */
 	bool (*probes_enabled)(void);  /* whether any of its probes is enabled */
 	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
 	struct text_family text;       /* its lines in --print */

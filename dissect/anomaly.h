@@ -23,10 +23,10 @@ enum severity {
 };
 
 struct anomaly_set {
-	uint64_t bits[2];
+	uint64_t bits[3];
 };
 
-_Static_assert(ANOMALY_COUNT <= 128, "anomaly_set is too small");
+_Static_assert(ANOMALY_COUNT <= 192, "anomaly_set is too small");
 
 static inline void
 anomaly_add(struct anomaly_set *set, enum anomaly a)

@@ -34,12 +34,20 @@ struct flow_key {
 
 _Static_assert(sizeof(struct flow_key) == 40, "the key has no padding");
 
+/* Values of struct flow.app; others are the number of a provider. */
+enum flow_app {
+	FLOW_APP_UNDECIDED = 0,
+	FLOW_APP_FIRST = 1, /* number of the first provider */
+	FLOW_APP_NONE = 31, /* no provider reads the connection */
+};
+
 /* Hot half of a flow, used for every packet: three cache lines. */
 struct flow {
 	struct flow_key key;
 	uint64_t last_seen; /* time of its last packet, ns */
 	uint32_t hash;
-	uint8_t kind;		  /* enum flow_kind */
+	uint8_t kind : 3;	  /* enum flow_kind */
+	uint8_t app : 5;	  /* application provider that reads it: FLOW_APP_ values; kept by the caller */
 	uint8_t local : 2;	  /* bit n: endpoint n is local (probes fire for it); kept by the caller */
 	uint8_t first_sender : 1; /* endpoint whose packet was captured first */
 	uint8_t same_host : 1;	  /* both endpoints are sockets of one host, as on loopback; kept by the caller */
@@ -192,6 +200,10 @@ void flow_table_clear_local_epochs(struct flow_table *table);
 /* Visits every flow, in no particular order. */
 typedef void flow_visitor(void *context, const struct flow *flow);
 void flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *context);
+
+/* Sets `slow` of every flow to what `is_slow` returns for it. */
+typedef bool flow_predicate(const void *context, const struct flow *flow);
+void flow_table_set_slow(struct flow_table *table, flow_predicate *is_slow, const void *context);
 
 /* Visits every flow, one per call: `*index` is 0 at first and increases; `*flow` is NULL for an index that is free.
  * False at the end.  A flow that exists throughout is visited exactly once. */

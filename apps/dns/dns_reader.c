@@ -20,13 +20,6 @@ dns_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 }
 
 static bool
-dns_needs_bytes(const void *state)
-{
-	(void)state;
-	return false;
-}
-
-static bool
 dns_is_reading(const void *state, unsigned sender)
 {
 	(void)state, (void)sender;
@@ -35,9 +28,9 @@ dns_is_reading(const void *state, unsigned sender)
 
 const struct app_reader dns_reader = {
     .state_size = 64,
+    .connections_max = 1024,
     .on_start = dns_on_start,
     .on_bytes = dns_on_bytes,
     .on_gap = dns_on_gap,
-    .needs_bytes = dns_needs_bytes,
     .is_reading = dns_is_reading,
 };

@@ -8,6 +8,7 @@ const struct app_protocol http_app = {
     .name = "http",
     .ports = {.port = {80, 3128, 8000, 8080}, .count = 4},
     .reader = &http_reader,
+    .names = true,
     .probes_enabled = http_probes_enabled,
     .fire = http_fire,
     .text = {STRUCT_HTTPINFO, http_format_line},

@@ -20,13 +20,6 @@ http_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 }
 
 static bool
-http_needs_bytes(const void *state)
-{
-	(void)state;
-	return false;
-}
-
-static bool
 http_is_reading(const void *state, unsigned sender)
 {
 	(void)state, (void)sender;
@@ -35,9 +28,9 @@ http_is_reading(const void *state, unsigned sender)
 
 const struct app_reader http_reader = {
     .state_size = 64,
+    .connections_max = 131072,
     .on_start = http_on_start,
     .on_bytes = http_on_bytes,
     .on_gap = http_on_gap,
-    .needs_bytes = http_needs_bytes,
     .is_reading = http_is_reading,
 };

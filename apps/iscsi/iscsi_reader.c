@@ -458,6 +458,8 @@ iscsi_is_reading(const void *state, unsigned sender)
 
 const struct app_reader iscsi_reader = {
     .state_size = sizeof(struct iscsi_connection),
+    .connections_max = 1024,
+    .history_size = 8192,
     .on_start = iscsi_on_start,
     .on_bytes = iscsi_on_bytes,
     .on_gap = iscsi_on_gap,

@@ -20,13 +20,6 @@ smb_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 }
 
 static bool
-smb_needs_bytes(const void *state)
-{
-	(void)state;
-	return false;
-}
-
-static bool
 smb_is_reading(const void *state, unsigned sender)
 {
 	(void)state, (void)sender;
@@ -35,9 +28,9 @@ smb_is_reading(const void *state, unsigned sender)
 
 const struct app_reader smb_reader = {
     .state_size = 64,
+    .connections_max = 2048,
     .on_start = smb_on_start,
     .on_bytes = smb_on_bytes,
     .on_gap = smb_on_gap,
-    .needs_bytes = smb_needs_bytes,
     .is_reading = smb_is_reading,
 };

@@ -20,13 +20,6 @@ tls_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 }
 
 static bool
-tls_needs_bytes(const void *state)
-{
-	(void)state;
-	return false;
-}
-
-static bool
 tls_is_reading(const void *state, unsigned sender)
 {
 	(void)state, (void)sender;
@@ -35,9 +28,9 @@ tls_is_reading(const void *state, unsigned sender)
 
 const struct app_reader tls_reader = {
     .state_size = 64,
+    .connections_max = 16384,
     .on_start = tls_on_start,
     .on_bytes = tls_on_bytes,
     .on_gap = tls_on_gap,
-    .needs_bytes = tls_needs_bytes,
     .is_reading = tls_is_reading,
 };

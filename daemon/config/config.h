@@ -95,6 +95,7 @@ struct config {
 	enum site_kind probe_site;
 	struct flow_limits flow_limits;
 	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */
+	bool ports_only;		       /* protocols are not recognised by first bytes */
 };
 
 /* Whether records of connections are kept from the start: for an output of them, or for the metrics. */

@@ -90,6 +90,9 @@ const struct option_row options_table[] = {
 	 .argument = "PORT,...", FIELD(app_ports[APP_##symbol]), .source = OPTION_ANYWHERE, .help = ports_help},
 #include "apps/app.def"
 #undef APP
+	{.name = "ports-only", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(ports_only),
+	 .source = OPTION_ANYWHERE,
+	 .help = "know application protocols by their ports only, not by the first bytes of a connection"},
 
 	{.name = "no-owners", .group = GROUP_VIEW, .scope = OPTION_FOR_LIVE, .kind = &value_inverted_flag,
 	 FIELD(lookup_owners),

@@ -3,26 +3,27 @@
 
 #include <stdlib.h>
 
+#include "flow/record/flow_record.h"
+
+_Static_assert(FLOW_APP_FIRST + APP_COUNT < FLOW_APP_NONE, "flow.app has 5 bits");
+
 struct app_layer *
-app_layer_new(const struct config *config, uint64_t seed, uint64_t *anomalies)
+app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed, uint64_t *anomalies)
 {
 	struct app_layer *app_layer = calloc(1, sizeof *app_layer);
-	size_t largest = 0;
 
 	if (app_layer == NULL)
 		return NULL;
 	app_layer->config = config;
+	app_layer->flows = flows;
 	app_layer->anomalies = anomalies;
-	for (unsigned i = 0; i < APP_COUNT; i++) {
-		const struct app_ports *ports = &config->app_ports[i];
-
-		if (app_protocols[i]->reader->state_size > largest)
-			largest = app_protocols[i]->reader->state_size;
-		for (unsigned p = 0; p < ports->count; p++)
-			app_layer->port_filter |= 1ull << (ports->port[p] & 63);
+	app_layer->streams = stream_pool_new();
+	for (unsigned i = 0; i < APP_COUNT && app_layer->streams != NULL; i++) {
+		app_layer->app_flows[i] = app_flow_table_new(app_protocols[i]->reader, app_layer->streams, seed);
+		if (app_layer->app_flows[i] == NULL)
+			break;
 	}
-	app_layer->app_flows = app_flow_table_new(largest, seed);
-	if (app_layer->app_flows == NULL) {
+	if (app_layer->app_flows[APP_COUNT - 1] == NULL) {
 		app_layer_free(app_layer);
 		return NULL;
 	}
@@ -34,8 +35,56 @@ app_layer_free(struct app_layer *app_layer)
 {
 	if (app_layer == NULL)
 		return;
-	app_flow_table_free(app_layer->app_flows);
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		app_flow_table_free(app_layer->app_flows[i]);
+	stream_pool_free(app_layer->streams);
 	free(app_layer);
+}
+
+/* ----------------------------------------------------------------------------------------------- active providers */
+
+static bool
+app_layer_is_active(const struct app_protocol *protocol, bool names)
+{
+	return protocol->reader->needs_bytes != NULL || (names && protocol->names) || protocol->probes_enabled();
+}
+
+/* The default of a connection whose next packet has not come; that packet decides. */
+static bool
+app_layer_is_slow(const void *context, const struct flow *flow)
+{
+	const struct app_layer *app_layer = context;
+
+	if (flow->kind == FLOW_SCTP || flow->app == FLOW_APP_NONE)
+		return false;
+	if (flow->app == FLOW_APP_UNDECIDED)
+		return app_layer_may_match(app_layer, &flow->key);
+	return (app_layer->active >> (flow->app - FLOW_APP_FIRST) & 1) != 0;
+}
+
+void
+app_layer_select(struct app_layer *app_layer, bool names)
+{
+	uint32_t active = 0;
+
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		active |= (uint32_t)app_layer_is_active(app_protocols[i], names) << i;
+	if (active == app_layer->active)
+		return;
+	app_layer->active = active;
+	app_layer->port_filter = 0;
+	app_layer->recognising = false;
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		const struct app_ports *ports = &app_layer->config->app_ports[i];
+
+		if ((active >> i & 1) == 0)
+			continue;
+		app_layer->recognising |=
+		    app_protocols[i]->reader->recognises != NULL && !app_layer->config->ports_only;
+		for (unsigned p = 0; p < ports->count; p++)
+			app_layer->port_filter |= 1ull << (ports->port[p] & 63);
+	}
+	flow_table_set_slow(app_layer->flows, app_layer_is_slow, app_layer);
 }
 
 /* ----------------------------------------------------------------------------------------------------- the provider */
@@ -49,25 +98,77 @@ port_list_contains(const struct app_ports *ports, uint16_t port)
 	return false;
 }
 
-/* The provider of this connection, and in `*server` the endpoint of the server; NULL if there is none. */
-static const struct app_protocol *
-app_layer_find_protocol(const struct app_layer *app_layer, const struct flow *flow, unsigned *server)
+/* Bit n: endpoint n has a port of the provider. */
+static unsigned
+app_layer_serving_endpoints(const struct app_layer *app_layer, unsigned app, const struct flow_key *key)
+{
+	const struct app_ports *ports = &app_layer->config->app_ports[app];
+
+	return port_list_contains(ports, key->port[0]) | (unsigned)port_list_contains(ports, key->port[1]) << 1;
+}
+
+/* The value of flow.app by the ports. */
+static unsigned
+app_layer_find_by_port(const struct app_layer *app_layer, const struct flow *flow)
 {
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		const struct app_ports *ports = &app_layer->config->app_ports[i];
-		bool serves[2] = {port_list_contains(ports, flow->key.port[0]),
-				  port_list_contains(ports, flow->key.port[1])};
+		const struct app_reader *reader = app_protocols[i]->reader;
 
-		if (!serves[0] && !serves[1])
+		if (flow->kind == FLOW_UDP ? reader->on_datagram == NULL : reader->on_bytes == NULL)
 			continue;
-		/* If both ends have such a port, the server is the end that did not open the connection. */
-		if (serves[0] && serves[1])
-			*server = (flow->tcp[0].flags & TCP_EP_ACTIVE_OPEN) != 0;
-		else
-			*server = serves[1];
-		return app_protocols[i];
+		if (app_layer_serving_endpoints(app_layer, i, &flow->key) != 0)
+			return FLOW_APP_FIRST + i;
 	}
-	return NULL;
+	return FLOW_APP_NONE;
+}
+
+/* The value of flow.app by the first bytes of the client; FLOW_APP_NONE if they are of no protocol. */
+static unsigned
+app_layer_recognise(const struct app_segment *segment)
+{
+	const struct tcp_endpoint *e = &segment->flow->tcp[segment->sender];
+	uint32_t seq = segment->packet->tcp.seq + ((segment->packet->tcp.flags & TCP_SYN) != 0);
+
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 || seq != e->iss + 1)
+		return FLOW_APP_NONE;
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		const struct app_reader *reader = app_protocols[i]->reader;
+
+		if (reader->recognises != NULL &&
+		    reader->recognises(cursor_captured_slice(&segment->packet->payload)))
+			return FLOW_APP_FIRST + i;
+	}
+	return FLOW_APP_NONE;
+}
+
+/* Decides which provider reads the connection, with its first payload: first bytes that are recognised count more than
+ * ports, because any protocol may be spoken on any port. */
+static void
+app_layer_decide(const struct app_layer *app_layer, const struct app_segment *segment)
+{
+	struct flow *flow = segment->flow;
+	unsigned app = FLOW_APP_NONE;
+
+	if (segment->packet->payload_wire == 0)
+		return;
+	if (flow->kind == FLOW_TCP && !app_layer->config->ports_only)
+		app = app_layer_recognise(segment);
+	if (app == FLOW_APP_NONE)
+		app = app_layer_find_by_port(app_layer, flow);
+	flow->app = (uint8_t)(app & 31u);
+}
+
+/* The endpoint with a port of the provider.  If both have one, or neither, the end that did not open the connection. */
+static unsigned
+app_layer_server_endpoint(const struct app_layer *app_layer, unsigned app, const struct flow *flow)
+{
+	unsigned serving = app_layer_serving_endpoints(app_layer, app, &flow->key);
+
+	if (serving == 1 || serving == 2)
+		return serving - 1;
+	if (flow->kind == FLOW_TCP)
+		return (flow->tcp[0].flags & TCP_EP_ACTIVE_OPEN) != 0;
+	return !flow->first_sender;
 }
 
 /* ----------------------------------------------------------------------------------------------------- the endpoint */
@@ -106,21 +207,59 @@ app_layer_on_anomaly(void *context, enum anomaly a)
 	report->app_layer->anomalies[a]++;
 }
 
+static void
+app_layer_on_name(void *context, const char *name)
+{
+	const struct app_report *report = context;
+
+	flow_table_set_name(report->app_layer->flows, report->flow, name, report->protocol->name);
+}
+
+/* Passes the segment or datagram to the reader.  False if the connection's later packets are not needed. */
+static bool
+app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segment *segment, struct app_report *report,
+	       unsigned server)
+{
+	bool wants_name = report->protocol->names && flow_table_wants_name(app_layer->flows, segment->flow);
+	struct app_context ctx = {
+	    .flow = segment->flow,
+	    .cid = flow_cid(app_layer->flows, segment->flow, 0),
+	    .now = segment->now,
+	    .server_endpoint = server,
+	    .traced = wants_name || report->protocol->probes_enabled(),
+	    .on_message = app_layer_on_message,
+	    .on_anomaly = app_layer_on_anomaly,
+	    .on_name = wants_name ? app_layer_on_name : NULL,
+	    .context = report,
+	};
+
+	if (!ctx.traced && report->protocol->reader->needs_bytes == NULL)
+		return false;
+	if (segment->flow->kind == FLOW_TCP)
+		return app_flow_feed(app_layer->app_flows[app], app_layer->flows, segment->packet, segment->sender,
+				     &ctx);
+	app_flow_feed_datagram(report->protocol->reader, segment->packet, segment->sender, &ctx);
+	return true;
+}
+
 void
-app_layer_observe_segment(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment)
+app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment)
 {
 	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .flow = segment->flow};
-	struct app_context ctx = {
-	    .on_message = app_layer_on_message, .on_anomaly = app_layer_on_anomaly, .context = &report};
+	struct flow *flow = segment->flow;
+	unsigned server, app;
 
-	report.protocol = app_layer_find_protocol(app_layer, segment->flow, &ctx.server_endpoint);
-	if (report.protocol == NULL)
+	if (flow->app == FLOW_APP_UNDECIDED)
+		app_layer_decide(app_layer, segment);
+	flow->slow = app_layer_is_slow(app_layer, flow);
+	if (!flow->slow || flow->app == FLOW_APP_UNDECIDED)
 		return;
-	report.endpoint = app_layer_reporting_endpoint(segment->flow, ctx.server_endpoint);
+	app = flow->app - FLOW_APP_FIRST;
+	server = app_layer_server_endpoint(app_layer, app, flow);
+	report.protocol = app_protocols[app];
+	report.endpoint = app_layer_reporting_endpoint(flow, server);
 	if (report.endpoint > 1 ||
 	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
-	ctx.traced = report.protocol->probes_enabled();
-	app_flow_feed(app_layer->app_flows, segment->flows, segment->flow, segment->packet, segment->sender,
-		      report.protocol->reader, &ctx);
+	flow->slow = app_layer_read(app_layer, app, segment, &report, server);
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Application providers at work: finds the protocol of a connection by its ports, feeds its streams to the app
- * reader, and fires its probes for the endpoint that is reported (apps/app.h has the providers). */
+/*
+ * Application providers at work: finds the protocol of a connection, feeds its streams and datagrams to the reader, and
+ * fires its probes for the endpoint that is reported (apps/app.h has the providers).
+ *
+ * A provider is active while one of its probes is enabled, while names of connections are needed, or always if its reader
+ * needs bytes before a tracer attaches.  Connections that an active provider may read take the slow path (flow.slow).
+ */
 #ifndef NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 #define NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 
@@ -10,39 +15,49 @@
 #include "apps/app.h"
 #include "daemon/config/config.h"
 #include "dissect/packet.h"
+#include "flow/flow.h"
 
 struct emitter;
 
 struct app_layer {
-	uint64_t port_filter; /* Bloom filter: bit n is set if a configured port is n modulo 64 */
+	uint64_t port_filter; /* Bloom filter: bit n is set if a port of an active provider is n modulo 64 */
+	bool recognising;     /* an active provider is recognised by first bytes: any connection may be its */
+	uint32_t active;      /* bit n: provider n is active */
 	const struct config *config;
-	struct app_flow_table *app_flows;
-	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
+	struct stream_pool *streams;		  /* out-of-order segments of all app flows */
+	struct app_flow_table *app_flows[APP_COUNT];
+	uint64_t *anomalies;			  /* counters by enum anomaly, borrowed */
+	struct flow_table *flows;		  /* borrowed */
 };
 
-/* NULL if out of memory.  `config` and `anomalies` are borrowed; `seed` makes hashes unpredictable. */
-struct app_layer *app_layer_new(const struct config *config, uint64_t seed, uint64_t *anomalies);
+/* NULL if out of memory.  `config`, `flows` and `anomalies` are borrowed; `seed` makes hashes unpredictable. */
+struct app_layer *app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed,
+				uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
-/* Whether an application provider may read this connection.  Every connection pays for this test, so it is cheap. */
+/* Determines the active providers; if they have changed, visits all flows.  `names`: names of connections are needed. */
+void app_layer_select(struct app_layer *app_layer, bool names);
+
+/* Whether an active provider may read this connection.  Every connection pays for this test, so it is cheap. */
 static inline bool
 app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *key)
 {
-	return ((app_layer->port_filter >> (key->port[0] & 63) | app_layer->port_filter >> (key->port[1] & 63)) & 1) !=
-	       0;
+	return app_layer->recognising || ((app_layer->port_filter >> (key->port[0] & 63) |
+					   app_layer->port_filter >> (key->port[1] & 63)) & 1) != 0;
 }
 
-/* A segment, and the point in the firing order at which it is processed. */
+/* A segment or datagram, and the point in the firing order at which it is processed. */
 struct app_segment {
-	const struct flow_table *flows;
-	const struct flow *flow;
 	const struct packet *packet;
+	struct flow *flow;
 	unsigned sender;
+	uint64_t now;	    /* packet time, ns since the epoch */
 	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
 	bool has_send_side; /* this frame fires probes of a sending side */
 };
 
-/* Called at both points of the firing order; parses the segment at the point that belongs to the reported endpoint. */
-void app_layer_observe_segment(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment);
+/* Called at both points of the firing order; reads the segment or datagram at the point that belongs to the reported
+ * endpoint, and sets flow.app and flow.slow. */
+void app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment);
 
 #endif

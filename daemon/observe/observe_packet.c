@@ -227,20 +227,20 @@ observe_emit_socket_send(struct observer *o, const struct packet_work *work, con
 		fire_socket_send(o->emitter, work->flow, work->sender, sent.bytes, sent.offset);
 }
 
-/* Runs the application providers, at their two points in the firing order; they read streams on the slow path only. */
+/* Runs the application providers, at their two points in the firing order; they read streams and datagrams on the slow
+ * path only. */
 static inline void
 observe_app_layer(struct observer *o, const struct packet_work *work, struct locality locality, bool sending)
 {
-	const struct packet *p = &work->packet;
-
-	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1))
+	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1) || work->ignored)
 		return;
-	work->flow->slow = true;
-	if (work->ignored)
-		return;
-	app_layer_observe_segment(
-	    o->app_layer, o->emitter,
-	    &(struct app_segment){o->flows, work->flow, p, work->sender, sending, locality.fire_send});
+	app_layer_observe(o->app_layer, o->emitter,
+			  &(struct app_segment){.packet = &work->packet,
+						.flow = work->flow,
+						.sender = work->sender,
+						.now = o->clock.now,
+						.on_send_side = sending,
+						.has_send_side = locality.fire_send});
 }
 
 static void
@@ -376,8 +376,9 @@ observe_untraced(struct observer *o, struct packet_work *work)
 		return false;
 	if (p->transport != TRANSPORT_TCP && p->transport != TRANSPORT_UDP)
 		return false;
-	/* Application providers follow logins even while no probe is enabled, for tracers that attach later. */
-	if (p->transport == TRANSPORT_TCP && app_layer_may_match(o->app_layer, &work->key))
+	/* Some application providers read connections even while no probe is enabled: for tracers that attach later, or
+	 * for the names in records. */
+	if (app_layer_may_match(o->app_layer, &work->key))
 		return false;
 	id = observe_count_packet(o);
 	if (p->transport == TRANSPORT_UDP)
@@ -406,6 +407,8 @@ observe_udp_sent(struct observer *o, struct packet_work *work, struct locality l
 		observe_emit_events(o, work->flow, &events);
 		fire_udp_send(o->emitter, work->flow, work->sender);
 	}
+	work->ignored = false;
+	observe_app_layer(o, work, locality, true);
 	work->stream_starts = !locality.fire_send && events.count > 0;
 }
 
@@ -415,18 +418,19 @@ observe_udp_received(struct observer *o, struct packet_work *work, struct locali
 	const struct packet *p = &work->packet;
 	unsigned receiver = 1 - work->sender;
 
-	if (!locality.fire_receive || locality.foreign)
-		return;
-	fire_udp_receive(o->emitter, work->flow, receiver);
-	if (work->stream_starts) {
-		struct flow_events events = {.count = 1};
+	if (locality.fire_receive && !locality.foreign) {
+		fire_udp_receive(o->emitter, work->flow, receiver);
+		if (work->stream_starts) {
+			struct flow_events events = {.count = 1};
 
-		events.event[0] = (struct flow_event){
-		    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock.now};
-		observe_emit_events(o, work->flow, &events);
+			events.event[0] = (struct flow_event){
+			    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock.now};
+			observe_emit_events(o, work->flow, &events);
+		}
+		fire_socket_receive(o->emitter, work->flow, receiver, p->payload_wire,
+				    work->flow->udp[work->sender].bytes - p->payload_wire);
 	}
-	fire_socket_receive(o->emitter, work->flow, receiver, p->payload_wire,
-			    work->flow->udp[work->sender].bytes - p->payload_wire);
+	observe_app_layer(o, work, locality, false);
 }
 
 /* --------------------------------------------------------------------------------------------- SCTP, top to bottom */

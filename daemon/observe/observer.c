@@ -47,7 +47,8 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
 	if (o->fragments != NULL)
 		o->fragments_due = reassembly_next_due(o->fragments);
-	o->app_layer = app_layer_new(config, seed, o->counters.anomalies);
+	if (o->flows != NULL)
+		o->app_layer = app_layer_new(config, o->flows, seed, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);
 	if (o->emitter == NULL || (config_keeps_records(config) && !flow_table_keep_records(o->flows, true))) {
@@ -210,6 +211,7 @@ observer_update_local_epoch(struct observer *o)
 void
 observer_check_probes(struct observer *o)
 {
+	app_layer_select(o->app_layer, o->records);
 	o->untraced = o->fast = true;
 	o->screened = false;
 	if (o->window.limited && o->window.phase != WINDOW_OPEN)
@@ -409,10 +411,10 @@ observer_reassembly_counters(const struct observer *o)
 	return reassembly_counters(o->fragments);
 }
 
-const struct app_flow_table *
-observer_app_flows(const struct observer *o)
+const struct app_layer *
+observer_app_layer(const struct observer *o)
 {
-	return o->app_layer->app_flows;
+	return o->app_layer;
 }
 
 const struct emitter *

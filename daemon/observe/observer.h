@@ -16,7 +16,7 @@
 /* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
 #define OBSERVE_BATCH 128
 
-struct app_flow_table;
+struct app_layer;
 struct frame_listener;
 struct observer;
 struct owner_lookup;
@@ -127,7 +127,7 @@ void observer_clear(struct observer *observer);
 const struct observe_counters *observer_counters(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
 const struct reassembly_counters *observer_reassembly_counters(const struct observer *observer);
-const struct app_flow_table *observer_app_flows(const struct observer *observer);
+const struct app_layer *observer_app_layer(const struct observer *observer);
 const struct emitter *observer_emitter(const struct observer *observer);
 
 #endif

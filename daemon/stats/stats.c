@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/observe/app_layer.h"
 #include "daemon/owner/owner_lookup.h"
 #include "flow/record/flow_record.h"
 #include "flow/sctp/sctp.h"
@@ -117,7 +118,7 @@ static void
 stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 {
 	const struct observer *observer = worker->observer;
-	const struct app_flow_table *app_flows = observer_app_flows(observer);
+	const struct app_layer *app_layer = observer_app_layer(observer);
 	const struct emitter *emitter = observer_emitter(observer);
 	struct owner_lookup_counters owners = owner_lookup_get_counters(worker->owner_lookup);
 	uint64_t longest = totals->flows.longest_probe, unreadable = totals->owners.unreadable;
@@ -130,8 +131,9 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	stats_keep_maximum(&totals->flows.longest_probe, longest);
 	STATS_ADD(&totals->records, flow_table_record_totals(observer_flows(observer)));
 	STATS_ADD(&totals->fragments, observer_reassembly_counters(observer));
-	STATS_ADD(&totals->app_flows, app_flow_table_counters(app_flows));
-	STATS_ADD(&totals->streams, app_flow_table_stream_counters(app_flows));
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		STATS_ADD(&totals->app_flows, app_flow_table_counters(app_layer->app_flows[i]));
+	STATS_ADD(&totals->streams, stream_pool_counters(app_layer->streams));
 	STATS_ADD(&totals->owners, &owners);
 	stats_keep_maximum(&totals->owners.unreadable, unreadable);
 	if (worker->ring != NULL)

@@ -73,7 +73,8 @@ struct flow_record {
 	uint32_t zero_window_us; /* longest time that a window was closed, at the end also of one that still is */
 	uint32_t anomalies;	 /* anomalies of its packets */
 	uint32_t first_anomaly : 8; /* enum anomaly */
-	uint32_t active_count : 24; /* times that the connection was reported as open */
+	uint32_t active_count : 23; /* times that the connection was reported as open */
+	uint32_t named : 1;	    /* it has a name (flow_table_name()) */
 };
 
 _Static_assert(sizeof(struct flow_record) == 128, "the record of a flow is two cache lines");
@@ -105,6 +106,22 @@ uint64_t flow_record_active_time(const struct flow_table *table, const struct fl
 
 /* The record of a flow; NULL if none is kept. */
 const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
+
+/*
+ * Names that application protocols give to connections: the first one counts.  A side array of the flow table with
+ * 256 bytes for each flow, which exists while records are kept; only those of named connections take memory.
+ */
+#define RECORD_NAME_SIZE      248
+#define RECORD_NAME_FROM_SIZE 8
+
+/* Whether records are kept and the connection has no name yet. */
+bool flow_table_wants_name(const struct flow_table *table, const struct flow *flow);
+
+/* Stores the name, up to 247 bytes of it, if the connection wants one.  `from`: name of the protocol, up to 7 bytes. */
+void flow_table_set_name(struct flow_table *table, const struct flow *flow, const char *name, const char *from);
+
+/* The name, and in `*from` the protocol, valid until the flow is removed; "" none. */
+const char *flow_table_name(const struct flow_table *table, const struct flow *flow, const char **from);
 
 /* Reports the connection that the latest packet has ended, if any.  Call it behind the events of each packet that does
  * not take the fast path. */

@@ -17,7 +17,12 @@
 /* Slots of the hash table of interface names. */
 #define RECORD_INTERFACES 4096u
 
-#define RECORD_ACTIVE_MAX 0xffffffu
+#define RECORD_ACTIVE_MAX 0x7fffffu
+
+struct record_name {
+	char from[RECORD_NAME_FROM_SIZE];
+	char name[RECORD_NAME_SIZE];
+};
 
 /* Records of one flow table. */
 struct record_table {
@@ -27,6 +32,7 @@ struct record_table {
 	void *context;
 	uint64_t active_interval_ns; /* 0: open connections are not reported */
 	char (*interfaces)[RECORD_INTERFACE_NAME]; /* hash table of names */
+	struct record_name *names;		   /* by flow index */
 	struct record_totals totals;
 };
 

@@ -7,4 +7,5 @@ libflow_a_SOURCES += \
 	%D%/record_count.c \
 	%D%/record_end.c \
 	%D%/record_internal.h \
+	%D%/record_name.c \
 	%D%/record_totals.h

@@ -38,9 +38,11 @@ app_flow_on_anomaly(void *context, enum anomaly a)
 void
 app_flow_report(struct app_context *ctx, unsigned sender, const void *message)
 {
-	ctx->app_flow->senders |= (uint8_t)(1u << sender);
-	if (ctx->app_flow->senders == 3)
-		app_flow_confirm(ctx->table, ctx->app_flow);
+	if (ctx->app_flow != NULL) {
+		ctx->app_flow->senders |= (uint8_t)(1u << sender);
+		if (ctx->app_flow->senders == 3)
+			app_flow_confirm(ctx->table, ctx->app_flow);
+	}
 	ctx->on_message(ctx->context, sender, message);
 }
 
@@ -62,22 +64,32 @@ app_flow_is_opened(const struct flow *flow)
 	return true;
 }
 
-/* Whether these `payload` bytes are the first ones captured from this endpoint, and its SYN was captured too. */
+/* Whether this payload is the first that was captured from the endpoint, or the first of its stream, and its SYN was
+ * captured too. */
 static bool
-app_flow_is_from_start(const struct tcp_endpoint *e, uint32_t payload)
+app_flow_is_from_start(const struct tcp_endpoint *e, const struct packet *packet)
 {
-	return (e->flags & TCP_EP_ISS_KNOWN) != 0 && e->bytes <= payload;
+	uint32_t seq = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0);
+
+	return (e->flags & TCP_EP_ISS_KNOWN) != 0 && (e->bytes <= packet->payload_wire || seq == e->iss + 1);
 }
 
 static void
 app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const struct tcp_endpoint *e, uint32_t seq,
-		      uint32_t payload, struct app_flow_source *source)
+		      const struct packet *packet, struct app_flow_source *source)
 {
-	bool beginning = app_flow_is_from_start(e, payload);
+	bool beginning = app_flow_is_from_start(e, packet);
 
 	table->counters.midstream += !beginning;
 	stream_begin(table->pool, &c->stream[source->sender], beginning ? e->iss + 1 : seq);
 	source->reader->on_start(source->ctx, source->sender, beginning);
+}
+
+/* Whether this segment is a RST that has closed its sender. */
+static bool
+app_flow_is_reset(const struct flow *flow, unsigned sender, uint8_t flags)
+{
+	return (flags & TCP_RST) != 0 && flow->tcp[sender].state == TCP_STATE_CLOSED;
 }
 
 /* Whether both endpoints have sent a FIN and both streams are read to the end, or this segment is a RST that has closed
@@ -86,7 +98,7 @@ static bool
 app_flow_is_closed(const struct flow *flow, const struct app_flow *c, unsigned sender, uint8_t flags)
 {
 	if ((flags & TCP_RST) != 0)
-		return flow->tcp[sender].state == TCP_STATE_CLOSED;
+		return app_flow_is_reset(flow, sender, flags);
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
 		if ((flow->tcp[endpoint].flags & TCP_EP_FIN_SENT) == 0 ||
 		    (c->stream[endpoint].begun && c->stream[endpoint].next_seq != flow->tcp[endpoint].nxt - 1))
@@ -116,44 +128,98 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	if (segment.bytes.len > segment.wire)
 		segment.bytes.len = segment.wire;
 	if (!s->begun)
-		app_flow_start_stream(table, c, &flow->tcp[source->sender], segment.seq, segment.wire, source);
+		app_flow_start_stream(table, c, &flow->tcp[source->sender], segment.seq, packet, source);
 	if (source->reader->is_reading(source->ctx->state, source->sender))
 		stream_feed(table->pool, s, &segment, &stream_reader);
 	else if (s->queue_head != 0) /* the reader needs no more bytes: drop the queued segments */
 		stream_begin(table->pool, s, s->next_seq);
 }
 
+/* Reports the ends of the streams that are read to the end, or that a RST has ended. */
+static void
+app_flow_report_ends(struct app_flow *c, const struct flow *flow, bool reset, struct app_flow_source *source)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &flow->tcp[endpoint];
+		bool finished = (e->flags & TCP_EP_FIN_SENT) != 0 && c->stream[endpoint].next_seq == e->nxt - 1;
+
+		if ((c->ended >> endpoint & 1) != 0 || !c->stream[endpoint].begun || (!reset && !finished))
+			continue;
+		c->ended |= (uint8_t)(1u << endpoint);
+		if (source->reader->on_end != NULL)
+			source->reader->on_end(source->ctx, endpoint);
+	}
+}
+
+static bool
+app_flow_reader_needs_bytes(const struct app_reader *reader, const struct app_context *ctx)
+{
+	return ctx->traced || (reader->needs_bytes != NULL && reader->needs_bytes(ctx->state));
+}
+
 /* Whether a connection without an app flow gets one.  In mid-stream the reader knows nothing that a tracer which
  * attaches later could need. */
 static bool
-app_flow_is_needed(const struct app_context *ctx, const struct flow *flow, const struct packet *packet, unsigned sender)
+app_flow_is_needed(const struct app_reader *reader, const struct app_context *ctx, const struct packet *packet,
+		   unsigned sender)
 {
+	bool from_start = app_flow_is_from_start(&ctx->flow->tcp[sender], packet);
+
 	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
-	       (ctx->traced || app_flow_is_from_start(&flow->tcp[sender], packet->payload_wire)) &&
-	       app_flow_is_opened(flow);
+	       (from_start || (ctx->traced && !reader->beginning_only)) && app_flow_is_opened(ctx->flow);
 }
 
-void
-app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct flow *flow,
-	      const struct packet *packet, unsigned sender, const struct app_reader *reader, struct app_context *ctx)
+/* Whether the reader has finished with both directions. */
+static bool
+app_flow_is_read(const struct app_flow *c, const struct app_reader *reader, const void *state)
 {
-	uint64_t cid = flow_cid(flow_table, flow, 0);
-	struct app_flow *c = app_flow_lookup(table, flow, cid);
-	struct app_flow_source source = {.ctx = ctx, .reader = reader, .sender = sender};
+	return c->stream[0].begun && c->stream[1].begun && !reader->is_reading(state, 0) &&
+	       !reader->is_reading(state, 1);
+}
 
-	if (c == NULL && app_flow_is_needed(ctx, flow, packet, sender))
-		c = app_flow_create(table, flow, cid, reader, 1 - ctx->server_endpoint);
-	if (c == NULL || c->list == APP_FLOWS_CLOSED)
-		return;
+bool
+app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct packet *packet,
+	      unsigned sender, struct app_context *ctx)
+{
+	const struct app_reader *reader = table->reader;
+	const struct flow *flow = ctx->flow;
+	struct app_flow_source source = {.ctx = ctx, .reader = reader, .sender = sender};
+	struct app_flow *c;
+
+	ctx->cid = flow_cid(flow_table, flow, 0);
+	c = app_flow_lookup(table, flow, ctx->cid);
+	if (c == NULL && app_flow_is_needed(reader, ctx, packet, sender))
+		c = app_flow_create(table, flow, ctx->cid, 1 - ctx->server_endpoint);
+	if (c == NULL)
+		return !reader->beginning_only || flow->tcp[sender].bytes == 0 ||
+		       flow->tcp[1 - sender].bytes == 0;
+	if (c->list == APP_FLOWS_CLOSED)
+		return false;
 	ctx->table = table;
 	ctx->app_flow = c;
 	ctx->state = app_flow_state(table, c);
-	if (!ctx->traced && c->stream[sender].begun && !reader->needs_bytes(ctx->state)) {
+	if (!ctx->traced && c->stream[sender].begun && !app_flow_reader_needs_bytes(reader, ctx)) {
 		stream_end(table->pool, &c->stream[sender]);
 	} else if (packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
-		   (ctx->traced || reader->needs_bytes(ctx->state))) {
+		   app_flow_reader_needs_bytes(reader, ctx)) {
 		app_flow_read_segment(table, c, flow, packet, &source);
 	}
-	if (app_flow_is_closed(flow, c, sender, packet->tcp.flags))
+	if (ctx->traced && (packet->tcp.flags & (TCP_FIN | TCP_RST | TCP_ACK)) != 0)
+		app_flow_report_ends(c, flow, app_flow_is_reset(flow, sender, packet->tcp.flags), &source);
+	if (app_flow_is_closed(flow, c, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {
 		app_flow_retire(table, c);
+		return false;
+	}
+	return true;
+}
+
+void
+app_flow_feed_datagram(const struct app_reader *reader, const struct packet *packet, unsigned sender,
+		       struct app_context *ctx)
+{
+	struct slice bytes = cursor_captured_slice(&packet->payload);
+
+	if (bytes.len > packet->payload_wire)
+		bytes.len = packet->payload_wire;
+	reader->on_datagram(ctx, sender, bytes, packet->payload_wire);
 }

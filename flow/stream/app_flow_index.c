@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* App flows by a key of their reader: one for each key, the latest.  The hash has a secret seed, so buckets stay
  * short. */
-#include "flow/stream/app_flow.h"
+#include "flow/stream/app_reader.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "flow/stream/app_flow_pool.h"
 
-static uint16_t *
+static uint32_t *
 app_flow_index_bucket(struct app_flow_table *table, uint64_t key)
 {
-	return &table->index[XXH3_64bits_withSeed(&key, sizeof key, table->seed) % APP_FLOW_BUCKETS];
+	return &table->index[XXH3_64bits_withSeed(&key, sizeof key, table->seed) & table->bucket_mask];
 }
 
 static struct app_flow *
-app_flow_index_lookup(struct app_flow_table *table, const struct app_reader *reader, uint64_t key)
+app_flow_index_lookup(struct app_flow_table *table, uint64_t key)
 {
-	uint16_t number = *app_flow_index_bucket(table, key);
+	uint32_t number = *app_flow_index_bucket(table, key);
 
 	for (; number != 0; number = table->entries[number].index_next)
-		if (table->entries[number].index_key == key && table->entries[number].reader == reader)
+		if (table->entries[number].index_key == key)
 			return &table->entries[number];
 	return NULL;
 }
@@ -28,7 +28,7 @@ app_flow_index_lookup(struct app_flow_table *table, const struct app_reader *rea
 void
 app_flow_index_remove(struct app_flow_table *table, struct app_flow *c)
 {
-	uint16_t *link, number = app_flow_number(table, c);
+	uint32_t *link, number = app_flow_number(table, c);
 
 	if (c->index_key == 0)
 		return;
@@ -42,8 +42,8 @@ app_flow_index_remove(struct app_flow_table *table, struct app_flow *c)
 void
 app_flow_index_set(struct app_context *ctx, uint64_t key)
 {
-	struct app_flow *c = ctx->app_flow, *before = app_flow_index_lookup(ctx->table, c->reader, key);
-	uint16_t *bucket = app_flow_index_bucket(ctx->table, key);
+	struct app_flow *c = ctx->app_flow, *before = app_flow_index_lookup(ctx->table, key);
+	uint32_t *bucket = app_flow_index_bucket(ctx->table, key);
 
 	if (before == c)
 		return;
@@ -58,7 +58,7 @@ app_flow_index_set(struct app_context *ctx, uint64_t key)
 const void *
 app_flow_index_find(const struct app_context *ctx, uint64_t key)
 {
-	const struct app_flow *c = app_flow_index_lookup(ctx->table, ctx->app_flow->reader, key);
+	const struct app_flow *c = app_flow_index_lookup(ctx->table, key);
 
 	return c == NULL || c == ctx->app_flow ? NULL : app_flow_state(ctx->table, c);
 }

@@ -9,30 +9,50 @@
 
 #include "flow/memory.h"
 
-_Static_assert(APP_FLOWS_MAX < UINT16_MAX, "indices have 16 bits");
-
 static size_t
-app_flow_states_memory_size(const struct app_flow_table *table)
+app_flow_entries_size(const struct app_reader *reader)
 {
-	return (APP_FLOWS_MAX + 1) * table->state_size;
+	return (reader->connections_max + (size_t)1) * sizeof(struct app_flow);
 }
 
-#define HISTORIES_SIZE ((size_t)(APP_FLOWS_MAX + 1) * 2 * STREAM_HISTORY)
+static size_t
+app_flow_states_size(const struct app_flow_table *table)
+{
+	return (table->reader->connections_max + (size_t)1) * table->state_size;
+}
+
+static size_t
+app_flow_histories_size(const struct app_reader *reader)
+{
+	return (reader->connections_max + (size_t)1) * 2 * reader->history_size;
+}
+
+static size_t
+app_flow_buckets_size(const struct app_flow_table *table)
+{
+	return (table->bucket_mask + (size_t)1) * sizeof table->bucket[0];
+}
 
 struct app_flow_table *
-app_flow_table_new(size_t state_size, uint64_t seed)
+app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, uint64_t seed)
 {
 	struct app_flow_table *table = calloc(1, sizeof *table);
 
 	if (table == NULL)
 		return NULL;
+	table->reader = reader;
 	table->seed = seed;
-	table->state_size = (state_size + 63) & ~(size_t)63;
-	table->entries = calloc(APP_FLOWS_MAX + 1, sizeof table->entries[0]);
-	table->states = memory_reserve(app_flow_states_memory_size(table));
-	table->histories = memory_reserve(HISTORIES_SIZE);
-	table->pool = stream_pool_new();
-	if (table->entries == NULL || table->states == NULL || table->histories == NULL || table->pool == NULL) {
+	table->pool = pool;
+	table->state_size = (reader->state_size + 63) & ~(size_t)63;
+	table->bucket_mask = 2 * reader->connections_max - 1;
+	table->entries = memory_reserve(app_flow_entries_size(reader));
+	table->states = memory_reserve(app_flow_states_size(table));
+	if (reader->history_size > 0)
+		table->histories = memory_reserve(app_flow_histories_size(reader));
+	table->bucket = memory_reserve(app_flow_buckets_size(table));
+	table->index = memory_reserve(app_flow_buckets_size(table));
+	if (table->entries == NULL || table->states == NULL || table->bucket == NULL || table->index == NULL ||
+	    (reader->history_size > 0 && table->histories == NULL)) {
 		app_flow_table_free(table);
 		return NULL;
 	}
@@ -44,11 +64,19 @@ app_flow_table_free(struct app_flow_table *table)
 {
 	if (table == NULL)
 		return;
-	stream_pool_free(table->pool);
-	memory_release(table->states, app_flow_states_memory_size(table));
-	memory_release(table->histories, HISTORIES_SIZE);
-	free(table->entries);
+	memory_release(table->entries, app_flow_entries_size(table->reader));
+	memory_release(table->states, app_flow_states_size(table));
+	memory_release(table->histories, app_flow_histories_size(table->reader));
+	memory_release(table->bucket, app_flow_buckets_size(table));
+	memory_release(table->index, app_flow_buckets_size(table));
 	free(table);
+}
+
+size_t
+app_flow_table_memory_size(const struct app_flow_table *table)
+{
+	return sizeof *table + app_flow_entries_size(table->reader) + app_flow_states_size(table) +
+	       app_flow_histories_size(table->reader) + 2 * app_flow_buckets_size(table);
 }
 
 const struct app_flow_counters *
@@ -57,16 +85,10 @@ app_flow_table_counters(const struct app_flow_table *table)
 	return &table->counters;
 }
 
-const struct stream_counters *
-app_flow_table_stream_counters(const struct app_flow_table *table)
-{
-	return stream_pool_counters(table->pool);
-}
-
-uint16_t
+uint32_t
 app_flow_number(const struct app_flow_table *table, const struct app_flow *c)
 {
-	return (uint16_t)(c - table->entries);
+	return (uint32_t)(c - table->entries);
 }
 
 void *
@@ -76,10 +98,10 @@ app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
 }
 
 /* Ids are consecutive, so their low bits are a good hash. */
-static uint16_t *
+static uint32_t *
 app_flow_bucket(struct app_flow_table *table, uint64_t cid)
 {
-	return &table->bucket[cid / 2 % APP_FLOW_BUCKETS];
+	return &table->bucket[cid / 2 & table->bucket_mask];
 }
 
 /* --- lists --- */
@@ -97,13 +119,14 @@ app_flow_list_unlink(struct app_flow_table *table, const struct app_flow *c)
 		table->entries[c->older].newer = c->newer;
 	else
 		ends->oldest = c->newer;
+	table->retired -= c->list == APP_FLOWS_CLOSED;
 }
 
 static void
 app_flow_list_push(struct app_flow_table *table, struct app_flow *c, enum app_flow_list list)
 {
 	struct app_flow_ends *ends = &table->lists[list];
-	uint16_t index = app_flow_number(table, c);
+	uint32_t index = app_flow_number(table, c);
 
 	c->list = (uint8_t)list;
 	c->newer = 0;
@@ -113,6 +136,7 @@ app_flow_list_push(struct app_flow_table *table, struct app_flow *c, enum app_fl
 	else
 		ends->oldest = index;
 	ends->newest = index;
+	table->retired += list == APP_FLOWS_CLOSED;
 }
 
 /* --- sources --- */
@@ -148,7 +172,7 @@ static void
 app_flow_source_push(struct app_flow_table *table, struct app_flow *c)
 {
 	struct app_flow_source_bucket *source = &table->sources[c->source];
-	uint16_t index = app_flow_number(table, c);
+	uint32_t index = app_flow_number(table, c);
 
 	c->source_newer = 0;
 	c->source_older = source->ends.newest;
@@ -183,7 +207,7 @@ app_flow_confirm(struct app_flow_table *table, struct app_flow *c)
 struct app_flow *
 app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t cid)
 {
-	for (uint16_t index = *app_flow_bucket(table, cid); index != 0; index = table->entries[index].bucket_next) {
+	for (uint32_t index = *app_flow_bucket(table, cid); index != 0; index = table->entries[index].bucket_next) {
 		struct app_flow *c = &table->entries[index];
 
 		if (c->cid != cid || c->flow != flow)
@@ -205,7 +229,7 @@ app_flow_end_streams(struct app_flow_table *table, struct app_flow *c)
 static void
 app_flow_bucket_unlink(struct app_flow_table *table, const struct app_flow *c)
 {
-	uint16_t *link = app_flow_bucket(table, c->cid);
+	uint32_t *link = app_flow_bucket(table, c->cid);
 
 	while (*link != app_flow_number(table, c))
 		link = &table->entries[*link].bucket_next;
@@ -233,12 +257,13 @@ app_flow_remove(struct app_flow_table *table, struct app_flow *c)
 
 /* Closed app flows are evicted first.  Unconfirmed ones come before confirmed ones, except for a share that lets new
  * connections be confirmed while the table is full. */
-static uint16_t
+static uint32_t
 app_flow_pick_victim(const struct app_flow_table *table)
 {
 	if (table->lists[APP_FLOWS_CLOSED].oldest != 0)
 		return table->lists[APP_FLOWS_CLOSED].oldest;
-	if (table->unconfirmed > APP_FLOWS_UNCONFIRMED_MIN || table->lists[APP_FLOWS_CONFIRMED].oldest == 0)
+	if (table->unconfirmed > APP_FLOWS_UNCONFIRMED_MIN(table->reader->connections_max) ||
+	    table->lists[APP_FLOWS_CONFIRMED].oldest == 0)
 		return table->lists[APP_FLOWS_UNCONFIRMED].oldest;
 	return table->lists[APP_FLOWS_CONFIRMED].oldest;
 }
@@ -246,13 +271,13 @@ app_flow_pick_victim(const struct app_flow_table *table)
 static struct app_flow *
 app_flow_alloc(struct app_flow_table *table, uint16_t source)
 {
-	uint16_t index;
+	uint32_t all = table->reader->connections_max, index;
 
-	if (table->sources[source].count >= APP_FLOWS_SOURCE_MAX)
+	if (table->sources[source].count >= APP_FLOWS_SOURCE_MAX(all))
 		app_flow_remove(table, &table->entries[table->sources[source].ends.oldest]);
-	else if (table->unconfirmed >= APP_FLOWS_UNCONFIRMED_MAX)
+	else if (table->unconfirmed >= APP_FLOWS_UNCONFIRMED_MAX(all))
 		app_flow_remove(table, &table->entries[table->lists[APP_FLOWS_UNCONFIRMED].oldest]);
-	else if (table->free_head == 0 && table->high_water == APP_FLOWS_MAX)
+	else if (table->free_head == 0 && (table->high_water == all || table->retired > APP_FLOWS_RETIRED_MAX))
 		app_flow_remove(table, &table->entries[app_flow_pick_victim(table)]);
 	index = table->free_head;
 	if (index == 0)
@@ -263,17 +288,18 @@ app_flow_alloc(struct app_flow_table *table, uint16_t source)
 }
 
 struct app_flow *
-app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, const struct app_reader *reader,
-		unsigned client)
+app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, unsigned client)
 {
 	uint16_t source = app_flow_source_of(table, flow, client);
 	struct app_flow *c = app_flow_alloc(table, source);
-	uint16_t index = app_flow_number(table, c), *bucket = app_flow_bucket(table, cid);
-	uint8_t *history = table->histories + (size_t)index * 2 * STREAM_HISTORY;
+	uint32_t index = app_flow_number(table, c), *bucket = app_flow_bucket(table, cid);
 
-	*c = (struct app_flow){.flow = flow, .cid = cid, .reader = reader, .bucket_next = *bucket, .source = source};
-	c->stream[0].history = history;
-	c->stream[1].history = history + STREAM_HISTORY;
+	*c = (struct app_flow){.flow = flow, .cid = cid, .bucket_next = *bucket, .source = source};
+	for (unsigned sender = 0; sender < 2 && table->histories != NULL; sender++) {
+		c->stream[sender].history_size = table->reader->history_size;
+		c->stream[sender].history =
+		    table->histories + ((size_t)index * 2 + sender) * table->reader->history_size;
+	}
 	*bucket = index;
 	app_flow_list_push(table, c, APP_FLOWS_UNCONFIRMED);
 	app_flow_source_push(table, c);

@@ -6,7 +6,7 @@
 #include "flow/stream/app_flow.h"
 
 /* An app flow is in one of these lists, each ordered by the time of the last segment.  It is confirmed when both ends
- * have sent a complete message. */
+ * have sent a complete message, and closed when its connection is or when its reader needs no more bytes. */
 enum app_flow_list {
 	APP_FLOWS_CLOSED,
 	APP_FLOWS_UNCONFIRMED,
@@ -18,41 +18,43 @@ struct app_flow {
 	const struct flow *flow; /* NULL: free.  The memory may belong to another connection by now; compare `cid` */
 	uint64_t cid;		 /* connection id of the flow's endpoint 0 */
 	uint64_t index_key;	 /* key in the index, 0 none (app_flow_index_set()) */
-	const struct app_reader *reader;
-	uint16_t bucket_next;		     /* next in the hash bucket */
-	uint16_t index_next;		     /* next in the bucket of the index */
-	uint16_t newer, older;		     /* neighbours in `list` */
+	uint32_t bucket_next;		     /* next in the hash bucket */
+	uint32_t index_next;		     /* next in the bucket of the index */
+	uint32_t newer, older;		     /* neighbours in `list` */
+	uint32_t source_newer, source_older; /* neighbours in the list of `source`; unconfirmed app flows only */
 	uint16_t source;		     /* bucket of the client's address */
-	uint16_t source_newer, source_older; /* neighbours in the list of that bucket; unconfirmed app flows only */
 	uint8_t list;			     /* enum app_flow_list */
 	uint8_t senders;		     /* bit n: endpoint n has sent a complete message */
+	uint8_t ended;			     /* bit n: the end of the stream of endpoint n was reported */
 	struct stream stream[2];	     /* by sender */
 };
 
-#define APP_FLOW_BUCKETS 2048u
 #define APP_FLOW_SOURCES 1024u
 
 struct app_flow_ends {
-	uint16_t newest, oldest;
+	uint32_t newest, oldest;
 };
 
 struct app_flow_table {
+	const struct app_reader *reader;
 	struct app_flow *entries;
-	uint8_t *states;    /* `state_size` bytes each */
-	uint8_t *histories; /* STREAM_HISTORY bytes, two for each app flow */
-	size_t state_size;
+	uint8_t *states;      /* `state_size` bytes each */
+	uint8_t *histories;   /* reader->history_size bytes, two for each app flow */
+	uint32_t *bucket;     /* by connection id, `bucket_mask` + 1 of them */
+	uint32_t *index;      /* by key of the reader, as many */
+	size_t state_size;    /* of the reader, rounded up */
+	uint32_t bucket_mask; /* two buckets for each app flow */
 	uint64_t seed;
-	struct stream_pool *pool;
-	uint16_t high_water; /* highest index used so far */
-	uint16_t free_head;  /* head of the free list below, linked by bucket_next */
-	uint16_t unconfirmed;
+	struct stream_pool *pool; /* borrowed */
+	uint32_t high_water;	  /* highest index used so far */
+	uint32_t free_head;	  /* head of the free list below, linked by bucket_next */
+	uint32_t unconfirmed;
+	uint32_t retired; /* number of app flows in APP_FLOWS_CLOSED */
 	struct app_flow_ends lists[APP_FLOW_LISTS];
 	struct app_flow_source_bucket {
 		struct app_flow_ends ends;
-		uint16_t count;
+		uint32_t count;
 	} sources[APP_FLOW_SOURCES];
-	uint16_t bucket[APP_FLOW_BUCKETS];
-	uint16_t index[APP_FLOW_BUCKETS];
 	struct app_flow_counters counters;
 };
 
@@ -61,18 +63,17 @@ struct app_flow *app_flow_lookup(struct app_flow_table *table, const struct flow
 
 /* Creates an app flow of a connection whose endpoint `client` opened it.  Evicts another one if the table, or the
  * share of unconfirmed app flows, is full. */
-struct app_flow *app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid,
-				 const struct app_reader *reader, unsigned client);
+struct app_flow *app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, unsigned client);
 
 /* Both ends have sent a complete message. */
 void app_flow_confirm(struct app_flow_table *table, struct app_flow *c);
 
-/* The connection is over: its app flow becomes the first candidate for eviction. */
+/* The connection is over, or its reader needs no more bytes: its app flow becomes the first candidate for eviction. */
 void app_flow_retire(struct app_flow_table *table, struct app_flow *c);
 
 void *app_flow_state(const struct app_flow_table *table, const struct app_flow *c);
 
-uint16_t app_flow_number(const struct app_flow_table *table, const struct app_flow *c);
+uint32_t app_flow_number(const struct app_flow_table *table, const struct app_flow *c);
 
 /* app_flow_index.c: takes an app flow out of the index. */
 void app_flow_index_remove(struct app_flow_table *table, struct app_flow *c);

@@ -7,6 +7,7 @@ libflow_a_SOURCES += \
 	%D%/app_flow_index.c \
 	%D%/app_flow_pool.c \
 	%D%/app_flow_pool.h \
+	%D%/app_reader.h \
 	%D%/stream.c \
 	%D%/stream.h \
 	%D%/stream_pool.c \

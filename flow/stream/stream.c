@@ -4,7 +4,6 @@
 #include "flow/stream/stream_pool.h"
 #include "flow/tcp/tcp.h"
 
-_Static_assert((STREAM_HISTORY & (STREAM_HISTORY - 1)) == 0, "sequence numbers wrap where the history does");
 _Static_assert(STREAM_POOL_BLOCKS < UINT16_MAX && STREAM_POOL_SEGMENTS < UINT16_MAX, "indices have 16 bits");
 /* The worst case fits: a segment without captured bytes needs no block. */
 _Static_assert(STREAM_BLOCKS_MAX * STREAM_BLOCK >= 2 * 65536u, "one super-packet leaves room for others");
@@ -36,11 +35,12 @@ stream_end(struct stream_pool *pool, struct stream *s)
 
 /* --- history --- */
 
-/* Length of the part of a run before the ring wraps around. */
+/* Length of the part of a run before the ring wraps around.  Sequence numbers wrap where the ring does: its size is a
+ * power of two. */
 static uint32_t
-stream_history_run(uint32_t seq, uint32_t left)
+stream_history_run(const struct stream *s, uint32_t seq, uint32_t left)
 {
-	uint32_t room = STREAM_HISTORY - seq % STREAM_HISTORY;
+	uint32_t room = s->history_size - (seq & (s->history_size - 1));
 
 	return left < room ? left : room;
 }
@@ -48,15 +48,15 @@ stream_history_run(uint32_t seq, uint32_t left)
 static void
 stream_history_append(struct stream *s, struct slice bytes)
 {
-	uint32_t skip = bytes.len > STREAM_HISTORY ? bytes.len - STREAM_HISTORY : 0;
+	uint32_t skip = bytes.len > s->history_size ? bytes.len - s->history_size : 0;
 
 	for (uint32_t done = skip, n; done < bytes.len; done += n) {
-		n = stream_history_run(s->next_seq + done, bytes.len - done);
-		slice_copy(bytes, done, s->history + (s->next_seq + done) % STREAM_HISTORY, n);
+		n = stream_history_run(s, s->next_seq + done, bytes.len - done);
+		slice_copy(bytes, done, s->history + ((s->next_seq + done) & (s->history_size - 1)), n);
 	}
 	s->history_len += bytes.len - skip;
-	if (s->history_len > STREAM_HISTORY)
-		s->history_len = STREAM_HISTORY;
+	if (s->history_len > s->history_size)
+		s->history_len = s->history_size;
 }
 
 /* Compares repeated bytes with the history; the first `old` bytes of the segment repeat earlier ones. */
@@ -71,8 +71,8 @@ stream_compare_retransmission(struct stream_ctx *ctx, uint32_t seq, struct slice
 	if (bytes.len > old)
 		bytes.len = old;
 	for (uint32_t done = skip, n; done < bytes.len; done += n) {
-		n = stream_history_run(seq + done, bytes.len - done);
-		if (!slice_equal(bytes, done, s->history + (seq + done) % STREAM_HISTORY, n))
+		n = stream_history_run(s, seq + done, bytes.len - done);
+		if (!slice_equal(bytes, done, s->history + ((seq + done) & (s->history_size - 1)), n))
 			ctx->differs = true;
 	}
 }

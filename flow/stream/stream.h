@@ -18,9 +18,6 @@
 #include "dissect/anomaly.h"
 #include "dissect/cursor.h"
 
-/* Delivered bytes that are kept for comparison with retransmissions. */
-#define STREAM_HISTORY 8192u
-
 /* Most segments that one stream may queue, and most blocks of STREAM_BLOCK bytes that hold them. */
 #define STREAM_BLOCK	  2048u
 #define STREAM_QUEUE_MAX  128u
@@ -33,8 +30,9 @@
 struct stream {
 	uint32_t next_seq;			 /* sequence number of the next byte to deliver */
 	uint32_t history_len;			 /* bytes before `next_seq` that `history` holds */
-	uint8_t *history;			 /* ring of STREAM_HISTORY bytes, indexed by sequence number; set by the
-						  * caller */
+	uint32_t history_size;			 /* delivered bytes that are kept for comparison with retransmissions: a
+						  * power of two, or 0; set by the caller */
+	uint8_t *history;			 /* ring of that size, indexed by sequence number; set by the caller */
 	uint16_t queue_head;			 /* first queued segment, in stream order; 0 none */
 	uint16_t queued_segments, queued_blocks; /* number of queued segments, and of their blocks */
 	bool begun;				 /* stream_begin() was called, and stream_end() was not */

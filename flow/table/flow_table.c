@@ -156,7 +156,7 @@ flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uin
 		.key = *key,
 		.last_seen = now,
 		.hash = hash,
-		.kind = (uint8_t)kind,
+		.kind = (unsigned)kind & 7u,
 		.first_sender = sender & 1,
 		.deadline = deadline,
 	};
@@ -317,6 +317,16 @@ flow_table_clear_local_epochs(struct flow_table *table)
 
 	for (index = 1; index <= table->high_water; index++)
 		table->hot[index].local_epoch = 0;
+}
+
+void
+flow_table_set_slow(struct flow_table *table, flow_predicate *is_slow, const void *context)
+{
+	flow_index index;
+
+	for (index = 1; index <= table->high_water; index++)
+		if (flow_cold_serial(&table->cold[index]) != 0)
+			table->hot[index].slow = is_slow(context, &table->hot[index]);
 }
 
 void

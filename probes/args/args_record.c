@@ -161,6 +161,15 @@ record_set_words(struct connrec *info, const struct flow_table *table, const str
 }
 
 static void
+record_set_name(struct connrec *info, const struct flow_table *table, const struct flow *flow)
+{
+	const char *from, *name = flow_table_name(table, flow, &from);
+
+	field_set_string(info->cr_name, sizeof info->cr_name, name);
+	field_set_string(info->cr_name_from, sizeof info->cr_name_from, from);
+}
+
+static void
 record_set_owners(struct connrec *info, const struct owner *client, const struct owner *server)
 {
 	bool named = client != NULL && client->pid >= 0;
@@ -184,6 +193,7 @@ args_connrec(struct connrec *info, const struct recorded_connection *of)
 	record_set_times(info, of->table, of->flow);
 	record_set_ends(info, of->table, of->flow, of->record, client);
 	record_set_measured(info, of->record);
+	record_set_name(info, of->table, of->flow);
 	record_set_words(info, of->table, of->record, of->reason);
 	record_set_owners(info, of->owner[client], of->owner[1 - client]);
 }

@@ -21,10 +21,10 @@ app_flow_index_find(const struct app_context *ctx, uint64_t key)
 {
 	const struct app_flow_table *table = ctx->table;
 
-	for (unsigned i = 1; i <= APP_FLOWS_MAX; i++) {
+	for (unsigned i = 1; i <= table->reader->connections_max; i++) {
 		const struct app_flow *c = &table->entries[i];
 
-		if (c != ctx->app_flow && c->reader == ctx->app_flow->reader && c->index_key == key)
+		if (c != ctx->app_flow && c->index_key == key)
 			return app_flow_state(table, c);
 	}
 	return NULL;

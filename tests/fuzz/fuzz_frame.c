@@ -72,8 +72,9 @@ check_slices(const struct packet *packet)
 static void
 check_reason(const struct packet *packet, bool cut)
 {
-	must((packet->worst_anomaly == ANOMALY_NONE) ==
-	     (packet->anomalies.bits[0] == 0 && packet->anomalies.bits[1] == 0));
+	const struct anomaly_set *set = &packet->anomalies;
+
+	must((packet->worst_anomaly == ANOMALY_NONE) == ((set->bits[0] | set->bits[1] | set->bits[2]) == 0));
 	if (packet->worst_anomaly != ANOMALY_NONE)
 		must(anomaly_has(&packet->anomalies, packet->worst_anomaly));
 	for (unsigned a = 1; a < ANOMALY_COUNT; a++) {

@@ -37,7 +37,7 @@ fuzz_iscsi_check_message(void)
 	must(memchr(connection->initiator, '\0', sizeof connection->initiator) != NULL);
 	must(script.pdu.data_length <= ISCSI_DATA_MAX);
 	must(script.cdb_length <= ISCSI_CDB_MAX);
-	must(app_flow_table_counters(script.all)->active <= APP_FLOWS_MAX);
+	must(app_flow_table_counters(script.all)->active <= iscsi_reader.connections_max);
 }
 
 static void

@@ -23,6 +23,7 @@ struct iscsi_buffer {
 
 struct iscsi_fixture {
 	struct flow_table *table;
+	struct stream_pool *pool;
 	struct app_flow_table *all;
 	uint64_t now;
 	uint16_t port;	 /* of the initiator: another one is another connection */
@@ -80,7 +81,8 @@ iscsi_fixture_setup_flows(struct iscsi_fixture *s, uint32_t flows)
 	limits.flows = flows;
 	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
 	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
-	s->all = app_flow_table_new(iscsi_reader.state_size, 1);
+	s->pool = stream_pool_new();
+	s->all = s->pool != NULL ? app_flow_table_new(&iscsi_reader, s->pool, 1) : NULL;
 	if (s->table == NULL || s->all == NULL)
 		abort();
 }
@@ -95,6 +97,7 @@ static inline void
 iscsi_fixture_teardown(struct iscsi_fixture *s)
 {
 	app_flow_table_free(s->all);
+	stream_pool_free(s->pool);
 	flow_table_free(s->table);
 }
 
@@ -105,7 +108,8 @@ iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags
 {
 	const uint8_t addr[2][16] = {{10, 0, s->network, 1}, {10, 0, 255, 2}};
 	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = wire};
-	struct app_context ctx = {.server_endpoint = TARGET,
+	struct app_context ctx = {.now = s->now,
+				  .server_endpoint = TARGET,
 				  .traced = s->traced,
 				  .on_message = iscsi_fixture_on_message,
 				  .on_anomaly = iscsi_fixture_on_anomaly,
@@ -132,7 +136,8 @@ iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags
 	if (flow == NULL)
 		return;
 	tcp_segment_sent(s->table, flow, sender, &p, s->now, &events);
-	app_flow_feed(s->all, s->table, flow, &p, sender, &iscsi_reader, &ctx);
+	ctx.flow = flow;
+	app_flow_feed(s->all, s->table, &p, sender, &ctx);
 	events.count = 0;
 	tcp_segment_received(s->table, flow, 1 - sender, &p, s->now, &events);
 }

@@ -16,6 +16,9 @@
 static struct iscsi_fixture script, *s = &script;
 static struct iscsi_buffer bytes;
 
+/* Most app flows of iSCSI. */
+static const unsigned all = 1024;
+
 static int
 begin(void **state)
 {
@@ -717,14 +720,14 @@ test_more_connections_than_the_table_holds(void **state)
 	unsigned n;
 
 	(void)state;
-	for (n = 0; n < 3 * APP_FLOWS_MAX; n++) {
+	for (n = 0; n < 3 * all; n++) {
 		/* The table holds 100 at once; app flows outlive their flows until they are the oldest. */
 		s->port = (uint16_t)(10000 + n);
 		log_in(0);
 	}
-	assert_int_equal(app_flows()->active, APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->active, all);
 	/* The last to be evicted were unconfirmed when the next connection began. */
-	assert_int_equal(app_flows()->evicted + app_flows()->evicted_unconfirmed, 2 * APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->evicted + app_flows()->evicted_unconfirmed, 2 * all);
 	assert_int_equal(app_flows()->evicted_unconfirmed, 0);
 	ASSERT_ODD();
 }
@@ -764,7 +767,7 @@ test_forged_segments_get_no_state(void **state)
 	(void)state;
 	begin_session();
 	memcpy(next, s->next, sizeof next);
-	for (unsigned n = 0; n < 3 * APP_FLOWS_MAX; n++) {
+	for (unsigned n = 0; n < 3 * all; n++) {
 		s->network = (uint8_t)n;
 		s->port = (uint16_t)(2000 + n);
 		s->next[INITIATOR] = 7000 * n;
@@ -844,11 +847,11 @@ test_unconfirmed_connections_have_a_share(void **state)
 	(void)state;
 	begin_session();
 	memcpy(next, s->next, sizeof next);
-	open_without_answer(3 * APP_FLOWS_MAX, true);
-	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_SOURCE_MAX);
-	assert_int_equal(app_flows()->evicted_unconfirmed, 3 * APP_FLOWS_MAX - APP_FLOWS_SOURCE_MAX);
-	open_without_answer(3 * APP_FLOWS_MAX, false);
-	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_UNCONFIRMED_MAX);
+	open_without_answer(3 * all, true);
+	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_SOURCE_MAX(all));
+	assert_int_equal(app_flows()->evicted_unconfirmed, 3 * all - APP_FLOWS_SOURCE_MAX(all));
+	open_without_answer(3 * all, false);
+	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_UNCONFIRMED_MAX(all));
 	assert_int_equal(app_flows()->evicted, 0);
 	assert_session_is_read(next);
 	ASSERT_ODD();
@@ -860,14 +863,14 @@ test_a_login_while_the_table_is_full(void **state)
 {
 	(void)state;
 	begin_session();
-	for (unsigned n = 0; n < APP_FLOWS_MAX; n++) {
+	for (unsigned n = 0; n < all; n++) {
 		s->port = (uint16_t)(41000 + n);
 		log_in(0);
 	}
-	assert_int_equal(app_flows()->active, APP_FLOWS_MAX);
+	assert_int_equal(app_flows()->active, all);
 	assert_int_equal(app_flows()->evicted, 1);
-	open_without_answer(APP_FLOWS_MAX, false);
-	assert_int_equal(app_flows()->evicted, 1 + APP_FLOWS_UNCONFIRMED_MIN + 1);
+	open_without_answer(all, false);
+	assert_int_equal(app_flows()->evicted, 1 + APP_FLOWS_UNCONFIRMED_MIN(all) + 1);
 	s->port = 50000;
 	s->network = 0;
 	s->messages = 0;

@@ -19,10 +19,12 @@ struct got {
 	uint64_t place;
 };
 
+enum { HISTORY = 8192 }; /* bytes */
+
 static struct got got;
 static struct stream_pool *pool;
 static struct stream stream, other;
-static uint8_t history[2][STREAM_HISTORY];
+static uint8_t history[2][HISTORY];
 
 static uint8_t
 byte_at(uint64_t place)
@@ -68,8 +70,8 @@ begin(void **state)
 {
 	(void)state;
 	memset(&got, 0, sizeof got);
-	stream = (struct stream){.history = history[0]};
-	other = (struct stream){.history = history[1]};
+	stream = (struct stream){.history_size = HISTORY, .history = history[0]};
+	other = (struct stream){.history_size = HISTORY, .history = history[1]};
 	pool = stream_pool_new();
 	stream_begin(pool, &stream, 1000);
 	return pool == NULL;
@@ -299,11 +301,11 @@ test_the_pool_has_a_bound(void **state)
 {
 	enum { MANY = STREAM_POOL_BLOCKS / STREAM_BLOCKS_MAX };
 	static struct stream many[MANY];
-	static uint8_t memory[MANY][STREAM_HISTORY];
+	static uint8_t memory[MANY][HISTORY];
 
 	(void)state;
 	for (unsigned s = 0; s < MANY; s++) {
-		many[s] = (struct stream){.history = memory[s]};
+		many[s] = (struct stream){.history_size = HISTORY, .history = memory[s]};
 		stream_begin(pool, &many[s], 1000);
 		for (uint32_t i = 0; i < 4; i++)
 			feed_length(&many[s], 1 + i * 65536, 65536);

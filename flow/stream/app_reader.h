@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parser of an application protocol: what it implements, and what it may call.  It receives the bytes of each
+ * direction in order, or datagrams, and reports messages; it does not process segments.
+ */
+#ifndef NETOBS_FLOW_STREAM_APP_READER_H
+#define NETOBS_FLOW_STREAM_APP_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dissect/anomaly.h"
+#include "dissect/cursor.h"
+
+struct app_flow;
+struct app_flow_table;
+struct flow;
+
+/* Context of a reader's callbacks. */
+struct app_context {
+	struct app_flow_table *table; /* NULL for datagrams */
+	struct app_flow *app_flow;    /* NULL for datagrams */
+	void *state;		      /* app_reader.state_size bytes, initially zero; NULL for datagrams */
+	const struct flow *flow;
+	uint64_t cid;		  /* connection id of the flow's endpoint 0 */
+	uint64_t now;		  /* packet time, ns since the epoch */
+	unsigned server_endpoint; /* the endpoint whose port is the protocol's, or that did not open the connection */
+	bool traced;		  /* a probe is enabled or a name is needed; otherwise the reader may skip work */
+	/* `sender` has sent a complete message; an anomaly was found; the connection's name is known. */
+	void (*on_message)(void *context, unsigned sender, const void *message);
+	void (*on_anomaly)(void *context, enum anomaly a);
+	void (*on_name)(void *context, const char *name); /* NULL: names are not needed */
+	void *context;
+};
+
+/* The parser of an application protocol; its struct app_protocol names it (apps/app.h). */
+struct app_reader {
+	size_t state_size;	  /* bytes of state of a connection */
+	uint32_t connections_max; /* connections that are read at once: a power of two, at least 64 */
+	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
+				   * two, or 0 */
+	bool beginning_only;	  /* a connection is read from its beginning or not at all */
+	/* The stream of `sender` starts: at the `beginning` of the connection, or in mid-stream. */
+	void (*on_start)(struct app_context *ctx, unsigned sender, bool beginning);
+	/* The next bytes of `sender`, or the number of bytes missing there. */
+	void (*on_bytes)(struct app_context *ctx, unsigned sender, struct slice bytes);
+	void (*on_gap)(struct app_context *ctx, unsigned sender, uint32_t length);
+	/* The stream of `sender` has ended: all bytes up to its FIN are delivered, or the connection was reset.  May be
+	 * NULL. */
+	void (*on_end)(struct app_context *ctx, unsigned sender);
+	/* A UDP datagram of `wire` bytes; fewer are captured if the snapshot length cut it.  NULL: not on UDP. */
+	void (*on_datagram)(struct app_context *ctx, unsigned sender, struct slice bytes, uint32_t wire);
+	/* Whether a client's first bytes, on any port, are certainly this protocol.  NULL: only ports tell. */
+	bool (*recognises)(struct slice first);
+	/* Whether the bytes are needed even while no probe is enabled, so that the state is right when one is.  NULL:
+	 * never. */
+	bool (*needs_bytes)(const void *state);
+	/* Whether the reader can still use bytes of that endpoint.  Once false it stays false until on_start() is
+	 * called.  If it is false for both endpoints the app flow is retired. */
+	bool (*is_reading)(const void *state, unsigned sender);
+};
+
+/* Called by the reader: `sender` has sent a complete message. */
+void app_flow_report(struct app_context *ctx, unsigned sender, const void *message);
+
+/* Called by the reader: a name of the connection; the first one counts. */
+static inline void
+app_flow_name(struct app_context *ctx, const char *name)
+{
+	if (ctx->on_name != NULL)
+		ctx->on_name(ctx->context, name);
+}
+
+/* Makes this app flow the one that is found under `key`, which is not 0. */
+void app_flow_index_set(struct app_context *ctx, uint64_t key);
+
+/* The state of another app flow of the same reader that is found under `key`; NULL if there is none. */
+const void *app_flow_index_find(const struct app_context *ctx, uint64_t key);
+
+/* The flow of an app flow. */
+const struct flow *app_flow_get_flow(const struct app_flow *app_flow);
+
+#endif
