@@ -2,8 +2,8 @@
 /*
  * Application providers: protocols on byte streams and datagrams whose messages have probes.
  *
- * Each protocol has a folder apps/PROTOCOL/ with its messages, its reader, the functions that fire and print its probes,
- * and one struct app_protocol, and a row in apps/app.def.  CONTRIBUTING.md explains how to add one.
+ * Each protocol has a row in apps/app.def and a folder apps/PROTOCOL/ with its messages, its reader, the functions that
+ * fire and print its probes, and one struct app_protocol.  CONTRIBUTING.md explains how to add one.
  */
 #ifndef NETOBS_APPS_APP_H
 #define NETOBS_APPS_APP_H

@@ -727,7 +727,8 @@ provider netobs {
 	    : (nobs_conninfo_t *ci, nobs_dnsinfo_t *dns);
 
 	/*
-	 * A DNS query has not been answered within --app-timeout. Fires in packet time, once for a query and its retries.
+	 * A DNS query has not been answered within --app-timeout. Fires in packet time, once for a query and its
+	 * retries.
 	 *
 	 * args[0] conninfo_t *: the connection
 	 * args[1] dnsinfo_t *: the query

@@ -554,13 +554,13 @@ struct dnsinfo {
 /* TLS (RFC 8446, RFC 5246): one connection, as far as its handshake has come. */
 struct tlsinfo {
 	char tls_sni[256];                /* server name that the client asked for (RFC 6066); "" none */
-	char tls_alpn[32];                /* application protocol: the server's choice, else the client's first; "" none */
+	char tls_alpn[32];                /* protocol: the server's choice, else the client's first; "" none */
 	char tls_versionstr[12];          /* tls_version in words: "TLSv1.3" */
 	char tls_cipherstr[48];           /* cipher suite in words: "TLS_AES_128_GCM_SHA256"; "" none */
 	char tls_ja4[40];                 /* JA4 fingerprint of the client; "" if its ClientHello is not complete */
 	char tls_alertstr[32];            /* alert in words: "handshake_failure"; "" none */
 	char tls_from[8];                 /* sender of the message: "client" or "server" */
-	netobs_u16 tls_version;           /* version that was negotiated; until then the client's highest: 0x0304 TLS 1.3 */
+	netobs_u16 tls_version;           /* negotiated version; until then the client's highest: 0x0304 TLS 1.3 */
 	netobs_u16 tls_cipher;            /* cipher suite that the server chose; 0 none yet */
 	netobs_u16 tls_group;             /* key exchange group that the server chose: 29 x25519; 0 unknown */
 	netobs_u8 tls_resumed;            /* 1 if the server resumes an earlier session */

@@ -3,8 +3,9 @@
  * Application providers at work: finds the protocol of a connection, feeds its streams and datagrams to the reader, and
  * fires its probes for the endpoint that is reported (apps/app.h has the providers).
  *
- * A provider is active while one of its probes is enabled, while names of connections are needed, or always if its reader
- * needs bytes before a tracer attaches.  Connections that an active provider may read take the slow path (flow.slow).
+ * A provider is active while one of its probes is enabled, while names of connections are needed, or always if its
+ * reader needs bytes before a tracer attaches.  Connections that an active provider may read take the slow path
+ * (flow.slow).
  */
 #ifndef NETOBS_DAEMON_OBSERVE_APP_LAYER_H
 #define NETOBS_DAEMON_OBSERVE_APP_LAYER_H
@@ -24,10 +25,10 @@ struct app_layer {
 	bool recognising;     /* an active provider is recognised by first bytes: any connection may be its */
 	uint32_t active;      /* bit n: provider n is active */
 	const struct config *config;
-	struct stream_pool *streams;		  /* out-of-order segments of all app flows */
+	struct stream_pool *streams; /* out-of-order segments of all app flows */
 	struct app_flow_table *app_flows[APP_COUNT];
-	uint64_t *anomalies;			  /* counters by enum anomaly, borrowed */
-	struct flow_table *flows;		  /* borrowed */
+	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
+	struct flow_table *flows; /* borrowed */
 };
 
 /* NULL if out of memory.  `config`, `flows` and `anomalies` are borrowed; `seed` makes hashes unpredictable. */
@@ -35,7 +36,7 @@ struct app_layer *app_layer_new(const struct config *config, struct flow_table *
 				uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
-/* Determines the active providers; if they have changed, visits all flows.  `names`: names of connections are needed. */
+/* Determines the active providers; if they have changed, visits all flows.  `names`: connections need names. */
 void app_layer_select(struct app_layer *app_layer, bool names);
 
 /* Whether an active provider may read this connection.  Every connection pays for this test, so it is cheap. */

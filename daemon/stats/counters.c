@@ -363,12 +363,12 @@ const struct counter_row counters_table[] = {
 	 .help = "Directions of connections that an application provider picked up in mid-stream."},
 	{.group = "conversation.", .name = "evicted", FIELD(app_flows.evicted), OF_APPS,
 	 .metric = "conversations_evicted_total",
-	 .help = "Connections that an application provider stopped reading to make room: at most 1024 are read at "
-		 "once, and the one that has been idle longest is evicted."},
+	 .help = "Connections that an application provider stopped reading to make room: each reads a limited number "
+		 "at once (netobs(7)), and the one that has been idle longest is evicted."},
 	{.group = "conversation.", .name = "evicted-unconfirmed", FIELD(app_flows.evicted_unconfirmed),
 	 OF_APPS, .metric = "conversations_evicted_unconfirmed_total",
-	 .help = "Like conversation.evicted, connections of which only one end had sent a complete message: at most "
-		 "512 are read at once, and at most 128 of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
+	 .help = "Like conversation.evicted, connections of which not both ends had sent a complete message: at most "
+		 "half of all may be, and an eighth of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
 	 .advice = "Many of them: probably a flood of connections to the port of the protocol."},
 
 	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), OF_APPS,

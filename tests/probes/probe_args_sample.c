@@ -110,6 +110,34 @@ sample_fill_others(struct probe_args_sample *s)
 }
 
 static void
+sample_fill_applications(struct probe_args_sample *s)
+{
+	s->dnsinfo = (struct dnsinfo){
+	    .dns_qname = "www.example.com.", .dns_cname = "web.example.net.", .dns_addr = "2001:db8::2",
+	    .dns_qtypestr = "AAAA", .dns_rcodestr = "NOERROR", .dns_transport = "udp", .dns_id = 4660,
+	    .dns_qtype = 28, .dns_qclass = 1, .dns_flags = 0x8180, .dns_rcode = 0, .dns_questions = 1,
+	    .dns_answers = 2, .dns_authority = 3, .dns_additional = 1, .dns_edns_size = 1232, .dns_dnssec_ok = 1,
+	    .dns_ttl = 300, .dns_size = 110, .dns_tries = 2, .dns_latency_us = 5100000};
+	s->tlsinfo = (struct tlsinfo){
+	    .tls_sni = "www.example.com", .tls_alpn = "h2", .tls_versionstr = "TLSv1.3",
+	    .tls_cipherstr = "TLS_AES_128_GCM_SHA256", .tls_ja4 = "t13d1516h2_8daaf6152771_e5627efa2ab1",
+	    .tls_alertstr = "unknown_ca", .tls_from = "client", .tls_version = 0x0304, .tls_cipher = 0x1301,
+	    .tls_group = 29, .tls_resumed = 1, .tls_ech = 1, .tls_alert_level = 2, .tls_alert_description = 48,
+	    .tls_hello_us = 12000, .tls_handshake_us = -1};
+	s->httpinfo = (struct httpinfo){
+	    .rq_id = 17, .rq_status = 200, .rq_lport = 80, .rq_rport = 51000, .rq_method = "GET",
+	    .rq_uri = "/index.html?a=\"b\"", .rq_agent = "curl/7.88.1", .rq_host = "www.example.com",
+	    .rq_version = "HTTP/1.1", .rq_uri_len = 17, .rq_request_bytes = 85, .rq_response_bytes = 5000,
+	    .rq_first_byte_us = 900, .rq_total_us = 1200, .rq_upgraded = 1};
+	s->smbopinfo = (struct smbopinfo){
+	    .soi_share = "//server/share", .soi_curpath = "dir/file.txt", .soi_opstr = "read",
+	    .soi_statusstr = "STATUS_END_OF_FILE", .soi_dialectstr = "3.1.1", .soi_sid = 0x10000000001,
+	    .soi_uid = 0x10000000001, .soi_mid = 9, .soi_offset = 65536, .soi_count = 4096, .soi_tid = 5,
+	    .soi_status = 0xc0000011, .soi_flags = 9, .soi_op = 8, .soi_dialect = 0x0311, .soi_encrypted = 1,
+	    .soi_signed = 1, .soi_latency_us = 350};
+}
+
+static void
 sample_fill_connection(struct probe_args_sample *s)
 {
 	s->connrec = (struct connrec){
@@ -129,7 +157,7 @@ sample_fill_connection(struct probe_args_sample *s)
 	    .cr_client_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_PSH | NETOBS_TH_FIN,
 	    .cr_server_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_FIN, .cr_reason = "fin",
 	    .cr_client_pid = 4242, .cr_server_pid = -1, .cr_client_uid = 1000, .cr_server_uid = -1,
-	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "", .cr_name_from = "", .cr_anomalies = 1,
+	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "www.example.com", .cr_name_from = "tls", .cr_anomalies = 1,
 	    .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000};
 }
 
@@ -140,6 +168,7 @@ probe_args_sample_fill(struct probe_args_sample *sample)
 	sample_fill_packet(sample);
 	sample_fill_tcp(sample);
 	sample_fill_others(sample);
+	sample_fill_applications(sample);
 	sample_fill_connection(sample);
 }
 

@@ -6,6 +6,7 @@ shell_tests += \
 	%D%/dist.sh \
 	%D%/lint.sh \
 	%D%/manual.sh \
+	%D%/new_provider.sh \
 	%D%/readme.sh \
 	%D%/rooms.sh
 
