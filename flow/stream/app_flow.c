@@ -106,6 +106,27 @@ app_flow_is_closed(const struct flow *flow, const struct app_flow *c, unsigned s
 	return true;
 }
 
+static struct stream_reader
+app_flow_stream_reader(struct app_flow_source *source)
+{
+	return (struct stream_reader){.on_bytes = app_flow_on_bytes,
+				      .on_gap = app_flow_on_gap,
+				      .on_anomaly = app_flow_on_anomaly,
+				      .context = source};
+}
+
+/* The ACK of a segment gives up bytes that are missing from the other stream. */
+static void
+app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct packet *packet,
+		  const struct app_flow_source *source)
+{
+	struct app_flow_source other = {.ctx = source->ctx, .reader = source->reader, .sender = 1 - source->sender};
+	struct stream_reader stream_reader = app_flow_stream_reader(&other);
+
+	if (c->stream[other.sender].queue_head != 0 && (packet->tcp.flags & TCP_ACK) != 0)
+		stream_acknowledge(table->pool, &c->stream[other.sender], packet->tcp.ack, &stream_reader);
+}
+
 static void
 app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const struct flow *flow,
 		      const struct packet *packet, struct app_flow_source *source)
@@ -113,10 +134,7 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	const struct tcp_endpoint *peer = &flow->tcp[1 - source->sender];
 	const struct tcp_layer *t = &packet->tcp;
 	struct stream *s = &c->stream[source->sender];
-	struct stream_reader stream_reader = {.on_bytes = app_flow_on_bytes,
-					      .on_gap = app_flow_on_gap,
-					      .on_anomaly = app_flow_on_anomaly,
-					      .context = source};
+	struct stream_reader stream_reader = app_flow_stream_reader(source);
 	struct stream_segment segment = {
 	    .seq = t->seq + ((t->flags & TCP_SYN) != 0),
 	    .bytes = cursor_captured_slice(&packet->payload),
@@ -204,6 +222,7 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 		   app_flow_reader_needs_bytes(reader, ctx)) {
 		app_flow_read_segment(table, c, flow, packet, &source);
 	}
+	app_flow_read_ack(table, c, packet, &source);
 	if (ctx->traced && (packet->tcp.flags & (TCP_FIN | TCP_RST | TCP_ACK)) != 0)
 		app_flow_report_ends(c, flow, app_flow_is_reset(flow, sender, packet->tcp.flags), &source);
 	if (app_flow_is_closed(flow, c, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {

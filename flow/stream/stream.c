@@ -184,6 +184,14 @@ stream_skip_gap(struct stream_ctx *ctx, uint32_t seq, bool limit_reached)
 	stream_deliver_queue(ctx);
 }
 
+/* Missing bytes before a queued segment that are acknowledged will not be sent again. */
+static void
+stream_skip_acked_gaps(struct stream_ctx *ctx, uint32_t acked)
+{
+	while (ctx->s->queue_head != 0 && !tcp_seq_before(acked, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq))
+		stream_skip_gap(ctx, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq, false);
+}
+
 /* Evicts the queued segments of the stream that has waited longest; the present stream has none.  False if no stream
  * has any. */
 static bool
@@ -245,11 +253,18 @@ stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segm
 			return;
 	stream_accept_run(&ctx, segment->seq, segment->bytes, segment->wire);
 	stream_deliver_queue(&ctx);
-	/* Missing bytes before a queued segment that are acknowledged will not be sent again. */
-	while (s->queue_head != 0 && stream_seq_is_acked(segment, stream_queue_at(pool, s->queue_head)->seq))
-		stream_skip_gap(&ctx, stream_queue_at(pool, s->queue_head)->seq, false);
+	if (segment->has_acked)
+		stream_skip_acked_gaps(&ctx, segment->acked);
 	if (ctx.differs) {
 		pool->counters.differing++;
 		reader->on_anomaly(reader->context, ANOMALY_RETRANSMISSION_DIFFERS);
 	}
+}
+
+void
+stream_acknowledge(struct stream_pool *pool, struct stream *s, uint32_t acked, const struct stream_reader *reader)
+{
+	struct stream_ctx ctx = {.pool = pool, .s = s, .reader = reader};
+
+	stream_skip_acked_gaps(&ctx, acked);
 }

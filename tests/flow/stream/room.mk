@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_app_flow \
 	%D%/test_stream
