@@ -123,7 +123,8 @@ app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct
 	struct app_flow_source other = {.ctx = source->ctx, .reader = source->reader, .sender = 1 - source->sender};
 	struct stream_reader stream_reader = app_flow_stream_reader(&other);
 
-	if (c->stream[other.sender].queue_head != 0 && (packet->tcp.flags & TCP_ACK) != 0)
+	if (c->stream[other.sender].queue_head != 0 && (packet->tcp.flags & TCP_ACK) != 0 &&
+	    source->reader->is_reading(source->ctx->state, other.sender))
 		stream_acknowledge(table->pool, &c->stream[other.sender], packet->tcp.ack, &stream_reader);
 }
 
