@@ -348,9 +348,10 @@ daemon_log_memory(const struct daemon_state *state)
 			 (unsigned long long)memory.recorder >> 20);
 	if (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL)
 		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
-			   "process lookups%s",
+			   "application protocols, %llu MiB for process lookups%s",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
 			   (unsigned)config->flow_limits.flows, (unsigned long long)memory.fragments >> 20,
+			   (unsigned long long)memory.applications >> 20,
 			   (unsigned long long)memory.owner_lookup >> 20, recorder);
 }
 

@@ -41,6 +41,16 @@ app_layer_free(struct app_layer *app_layer)
 	free(app_layer);
 }
 
+size_t
+app_layer_memory_size(void)
+{
+	size_t size = sizeof(struct app_layer) + stream_pool_memory_size();
+
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		size += app_flow_table_memory_size(app_protocols[i]->reader);
+	return size;
+}
+
 /* ----------------------------------------------------------------------------------------------- active providers */
 
 static bool

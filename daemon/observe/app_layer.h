@@ -36,6 +36,9 @@ struct app_layer *app_layer_new(const struct config *config, struct flow_table *
 				uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
+/* Bytes of address space that it reserves: the most memory that it takes. */
+size_t app_layer_memory_size(void);
+
 /* Determines the active providers; if they have changed, visits all flows.  `names`: connections need names. */
 void app_layer_select(struct app_layer *app_layer, bool names);
 

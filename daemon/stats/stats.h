@@ -20,11 +20,13 @@
 #include "probes/probe_ids.h"
 #include "recorder/ring.h"
 
-/* Bytes reserved at start for connections, their records, fragments, socket owners, and the flight recorder. */
+/* Bytes reserved at start for connections, their records, fragments, application providers, socket owners, and
+ * the flight recorder. */
 struct stats_memory {
 	uint64_t flows;
 	uint64_t records; /* 0 unless records of connections are kept from the start */
 	uint64_t fragments;
+	uint64_t applications; /* connections that application providers read */
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
 	uint64_t recorder;     /* 0 without a flight recorder, and with --record */
 };
@@ -35,7 +37,8 @@ struct stats_memory stats_reserved_memory(const struct config *config);
 static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
-	return memory->flows + memory->records + memory->fragments + memory->owner_lookup + memory->recorder;
+	return memory->flows + memory->records + memory->fragments + memory->applications + memory->owner_lookup +
+	       memory->recorder;
 }
 
 /* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */

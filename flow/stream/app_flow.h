@@ -43,8 +43,8 @@ struct app_flow_table *app_flow_table_new(const struct app_reader *reader, struc
 void app_flow_table_free(struct app_flow_table *table);
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
 
-/* Bytes of address space that the table reserves: the most memory that it takes. */
-size_t app_flow_table_memory_size(const struct app_flow_table *table);
+/* Bytes of address space that a table of this reader reserves: the most memory that it takes. */
+size_t app_flow_table_memory_size(const struct app_reader *reader);
 
 /*
  * Processes a segment of ctx->flow sent by `sender`, after the TCP machine has.  The caller sets `flow`, `now`,

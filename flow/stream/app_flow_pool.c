@@ -15,10 +15,17 @@ app_flow_entries_size(const struct app_reader *reader)
 	return (reader->connections_max + (size_t)1) * sizeof(struct app_flow);
 }
 
+/* Of one state: whole cache lines. */
 static size_t
-app_flow_states_size(const struct app_flow_table *table)
+app_flow_state_size(const struct app_reader *reader)
 {
-	return (table->reader->connections_max + (size_t)1) * table->state_size;
+	return (reader->state_size + 63) & ~(size_t)63;
+}
+
+static size_t
+app_flow_states_size(const struct app_reader *reader)
+{
+	return (reader->connections_max + (size_t)1) * app_flow_state_size(reader);
 }
 
 static size_t
@@ -27,10 +34,11 @@ app_flow_histories_size(const struct app_reader *reader)
 	return (reader->connections_max + (size_t)1) * 2 * reader->history_size;
 }
 
+/* Two buckets for each app flow. */
 static size_t
-app_flow_buckets_size(const struct app_flow_table *table)
+app_flow_buckets_size(const struct app_reader *reader)
 {
-	return (table->bucket_mask + (size_t)1) * sizeof table->bucket[0];
+	return 2 * (size_t)reader->connections_max * sizeof(uint32_t);
 }
 
 struct app_flow_table *
@@ -43,14 +51,14 @@ app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, ui
 	table->reader = reader;
 	table->seed = seed;
 	table->pool = pool;
-	table->state_size = (reader->state_size + 63) & ~(size_t)63;
+	table->state_size = app_flow_state_size(reader);
 	table->bucket_mask = 2 * reader->connections_max - 1;
 	table->entries = memory_reserve(app_flow_entries_size(reader));
-	table->states = memory_reserve(app_flow_states_size(table));
+	table->states = memory_reserve(app_flow_states_size(reader));
 	if (reader->history_size > 0)
 		table->histories = memory_reserve(app_flow_histories_size(reader));
-	table->bucket = memory_reserve(app_flow_buckets_size(table));
-	table->index = memory_reserve(app_flow_buckets_size(table));
+	table->bucket = memory_reserve(app_flow_buckets_size(reader));
+	table->index = memory_reserve(app_flow_buckets_size(reader));
 	if (table->entries == NULL || table->states == NULL || table->bucket == NULL || table->index == NULL ||
 	    (reader->history_size > 0 && table->histories == NULL)) {
 		app_flow_table_free(table);
@@ -62,21 +70,24 @@ app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, ui
 void
 app_flow_table_free(struct app_flow_table *table)
 {
+	const struct app_reader *reader;
+
 	if (table == NULL)
 		return;
-	memory_release(table->entries, app_flow_entries_size(table->reader));
-	memory_release(table->states, app_flow_states_size(table));
-	memory_release(table->histories, app_flow_histories_size(table->reader));
-	memory_release(table->bucket, app_flow_buckets_size(table));
-	memory_release(table->index, app_flow_buckets_size(table));
+	reader = table->reader;
+	memory_release(table->entries, app_flow_entries_size(reader));
+	memory_release(table->states, app_flow_states_size(reader));
+	memory_release(table->histories, app_flow_histories_size(reader));
+	memory_release(table->bucket, app_flow_buckets_size(reader));
+	memory_release(table->index, app_flow_buckets_size(reader));
 	free(table);
 }
 
 size_t
-app_flow_table_memory_size(const struct app_flow_table *table)
+app_flow_table_memory_size(const struct app_reader *reader)
 {
-	return sizeof *table + app_flow_entries_size(table->reader) + app_flow_states_size(table) +
-	       app_flow_histories_size(table->reader) + 2 * app_flow_buckets_size(table);
+	return sizeof(struct app_flow_table) + app_flow_entries_size(reader) + app_flow_states_size(reader) +
+	       app_flow_histories_size(reader) + 2 * app_flow_buckets_size(reader);
 }
 
 const struct app_flow_counters *

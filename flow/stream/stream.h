@@ -65,6 +65,7 @@ struct stream_pool;
 /* NULL if out of memory. */
 struct stream_pool *stream_pool_new(void);
 void stream_pool_free(struct stream_pool *pool);
+size_t stream_pool_memory_size(void);
 const struct stream_counters *stream_pool_counters(const struct stream_pool *pool);
 
 /* Blocks in use, and queued segments, of all streams. */

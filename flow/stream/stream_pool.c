@@ -35,6 +35,13 @@ stream_pool_free(struct stream_pool *pool)
 	free(pool);
 }
 
+size_t
+stream_pool_memory_size(void)
+{
+	return sizeof(struct stream_pool) + BYTES_SIZE + (STREAM_POOL_BLOCKS + 1) * sizeof(uint16_t) +
+	       (STREAM_POOL_SEGMENTS + 1) * sizeof(struct queued_segment);
+}
+
 const struct stream_counters *
 stream_pool_counters(const struct stream_pool *pool)
 {

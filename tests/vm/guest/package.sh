@@ -187,7 +187,7 @@ expected_messages() {
 		netobs\.service: Watchdog timeout \(limit 4s\)!
 		netobs\.service: Killing process [0-9]+ \(netobsd\) with signal SIG(ABRT|KILL)\.
 		netobs\.service: State 'stop-watchdog' timed out\. Killing\.
-		netobsd: memory reserved: [0-9]+ MiB for 1000000 connections, [0-9]+ MiB for fragments, [0-9]+ MiB for process lookups
+		netobsd: memory reserved: [0-9]+ MiB for 1000000 connections, [0-9]+ MiB for fragments, [0-9]+ MiB for application protocols, [0-9]+ MiB for process lookups
 		netobsd: /etc/netobs/netobs\.conf reloaded
 		netobsd: /etc/netobs/netobs\.conf:[0-9]+: time-wait = forever: expected a number from 0\.001 to 31536000
 		netobsd: reload failed: the configuration is unchanged
