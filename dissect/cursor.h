@@ -122,6 +122,13 @@ cursor_captured_slice(const struct cursor *c)
 	return c->error == CURSOR_OK && c->captured > 0 ? (struct slice){c->at, c->captured} : (struct slice){NULL, 0};
 }
 
+/* A cursor over a slice from `offset` on, which is within it; on the wire the slice has `wire` bytes. */
+static inline struct cursor
+cursor_at(struct slice s, uint32_t offset, uint32_t wire)
+{
+	return cursor_init(s.at + offset, s.len - offset, wire - offset);
+}
+
 /* The bytes between two positions of a cursor. */
 static inline struct slice
 cursor_slice_between(const struct cursor *before, const struct cursor *after)

@@ -9,7 +9,13 @@ libapps_a_SOURCES += \
 	%D%/dns_fire.h \
 	%D%/dns_message.c \
 	%D%/dns_message.h \
+	%D%/dns_name.c \
+	%D%/dns_name.h \
 	%D%/dns_print.c \
 	%D%/dns_print.h \
 	%D%/dns_reader.c \
-	%D%/dns_reader.h
+	%D%/dns_reader.h \
+	%D%/dns_requests.c \
+	%D%/dns_requests.h \
+	%D%/dns_words.c \
+	%D%/dns_words.h

@@ -96,6 +96,7 @@ struct config {
 	struct flow_limits flow_limits;
 	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */
 	bool ports_only;		       /* protocols are not recognised by first bytes */
+	uint64_t app_timeout_ns;	       /* after which a request counts as not answered */
 };
 
 /* Whether records of connections are kept from the start: for an output of them, or for the metrics. */

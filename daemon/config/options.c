@@ -90,6 +90,9 @@ const struct option_row options_table[] = {
 	 .argument = "PORT,...", FIELD(app_ports[APP_##symbol]), .source = OPTION_ANYWHERE, .help = ports_help},
 #include "apps/app.def"
 #undef APP
+	{.name = "app-timeout", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
+	 .argument = "SECONDS", .min = 0.001, .max = 3600, .unit = 1e9, FIELD(app_timeout_ns), .source = OPTION_ANYWHERE,
+	 .help = "time after which a request of an application protocol counts as not answered"},
 	{.name = "ports-only", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(ports_only),
 	 .source = OPTION_ANYWHERE,
 	 .help = "know application protocols by their ports only, not by the first bytes of a connection"},
@@ -272,6 +275,7 @@ config_set_defaults(struct config *config)
 	    .seccomp = true,
 	    .workers = 1,
 	    .lead_in = UINT64_C(600000000000),
+	    .app_timeout_ns = UINT64_C(5000000000),
 	    .snaplen = 262144, /* as in tcpdump: larger than any frame except BIG TCP's */
 	    .flow_limits = flow_limits_default(),
 	};

@@ -4,8 +4,21 @@
 #include <stdlib.h>
 
 #include "flow/record/flow_record.h"
+#include "probes/fire.h"
 
 _Static_assert(FLOW_APP_FIRST + APP_COUNT < FLOW_APP_NONE, "flow.app has 5 bits");
+
+static bool
+app_layer_open_provider(struct app_layer *app_layer, unsigned app, uint64_t seed)
+{
+	const struct app_reader *reader = app_protocols[app]->reader;
+	const struct app_settings settings = {.seed = seed, .timeout_ns = app_layer->config->app_timeout_ns};
+
+	app_layer->app_flows[app] = app_flow_table_new(reader, app_layer->streams, seed);
+	if (reader->open != NULL)
+		app_layer->shared[app] = reader->open(&settings);
+	return app_layer->app_flows[app] != NULL && (reader->open == NULL || app_layer->shared[app] != NULL);
+}
 
 struct app_layer *
 app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed, uint64_t *anomalies)
@@ -17,15 +30,13 @@ app_layer_new(const struct config *config, struct flow_table *flows, uint64_t se
 	app_layer->config = config;
 	app_layer->flows = flows;
 	app_layer->anomalies = anomalies;
+	app_layer->next_timeout = UINT64_MAX;
 	app_layer->streams = stream_pool_new();
-	for (unsigned i = 0; i < APP_COUNT && app_layer->streams != NULL; i++) {
-		app_layer->app_flows[i] = app_flow_table_new(app_protocols[i]->reader, app_layer->streams, seed);
-		if (app_layer->app_flows[i] == NULL)
-			break;
-	}
-	if (app_layer->app_flows[APP_COUNT - 1] == NULL) {
-		app_layer_free(app_layer);
-		return NULL;
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		if (app_layer->streams == NULL || !app_layer_open_provider(app_layer, i, seed)) {
+			app_layer_free(app_layer);
+			return NULL;
+		}
 	}
 	return app_layer;
 }
@@ -35,8 +46,11 @@ app_layer_free(struct app_layer *app_layer)
 {
 	if (app_layer == NULL)
 		return;
-	for (unsigned i = 0; i < APP_COUNT; i++)
+	for (unsigned i = 0; i < APP_COUNT; i++) {
 		app_flow_table_free(app_layer->app_flows[i]);
+		if (app_layer->shared[i] != NULL)
+			app_protocols[i]->reader->close(app_layer->shared[i]);
+	}
 	stream_pool_free(app_layer->streams);
 	free(app_layer);
 }
@@ -46,8 +60,13 @@ app_layer_memory_size(void)
 {
 	size_t size = sizeof(struct app_layer) + stream_pool_memory_size();
 
-	for (unsigned i = 0; i < APP_COUNT; i++)
-		size += app_flow_table_memory_size(app_protocols[i]->reader);
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		const struct app_reader *reader = app_protocols[i]->reader;
+
+		size += app_flow_table_memory_size(reader);
+		if (reader->shared_size != NULL)
+			size += reader->shared_size();
+	}
 	return size;
 }
 
@@ -235,6 +254,7 @@ app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segme
 	    .flow = segment->flow,
 	    .cid = flow_cid(app_layer->flows, segment->flow, 0),
 	    .now = segment->now,
+	    .shared = app_layer->shared[app],
 	    .server_endpoint = server,
 	    .traced = wants_name || report->protocol->probes_enabled(),
 	    .on_message = app_layer_on_message,
@@ -250,6 +270,18 @@ app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segme
 				     &ctx);
 	app_flow_feed_datagram(report->protocol->reader, segment->packet, segment->sender, &ctx);
 	return true;
+}
+
+static void
+app_layer_update_timeout(struct app_layer *app_layer, unsigned app)
+{
+	uint64_t next;
+
+	if (app_layer->shared[app] == NULL)
+		return;
+	next = app_protocols[app]->reader->next_timeout(app_layer->shared[app]);
+	if (next < app_layer->next_timeout)
+		app_layer->next_timeout = next;
 }
 
 void
@@ -272,4 +304,50 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
 	flow->slow = app_layer_read(app_layer, app, segment, &report, server);
+	app_layer_update_timeout(app_layer, app);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the timeouts */
+
+static bool
+app_layer_on_timeout(void *context, const struct flow *flow, uint64_t cid, uint64_t time, const void *message)
+{
+	const struct app_report *report = context;
+	const struct app_layer *app_layer = report->app_layer;
+	unsigned app = flow->app - FLOW_APP_FIRST, endpoint;
+
+	if (flow_cid(app_layer->flows, flow, 0) != cid)
+		return false;
+	endpoint = app_layer_reporting_endpoint(flow, app_layer_server_endpoint(app_layer, app, flow));
+	if (endpoint > 1)
+		return true;
+	emitter_begin_timer(report->emitter, time);
+	report->protocol->fire(report->emitter, flow, endpoint, message);
+	emitter_end_timer(report->emitter);
+	return true;
+}
+
+static void
+app_layer_run_provider_timers(struct app_layer *app_layer, unsigned app, struct emitter *emitter, uint64_t now)
+{
+	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .protocol = app_protocols[app]};
+	struct app_context ctx = {.now = now,
+				  .shared = app_layer->shared[app],
+				  .on_anomaly = app_layer_on_anomaly,
+				  .on_timeout = app_layer_on_timeout,
+				  .context = &report};
+
+	app_protocols[app]->reader->on_time(&ctx);
+}
+
+void
+app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
+{
+	app_layer->next_timeout = UINT64_MAX;
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		if (app_layer->shared[i] == NULL)
+			continue;
+		app_layer_run_provider_timers(app_layer, i, emitter, now);
+		app_layer_update_timeout(app_layer, i);
+	}
 }

@@ -27,6 +27,8 @@ struct app_layer {
 	const struct config *config;
 	struct stream_pool *streams; /* out-of-order segments of all app flows */
 	struct app_flow_table *app_flows[APP_COUNT];
+	void *shared[APP_COUNT];  /* results of app_reader.open() */
+	uint64_t next_timeout;    /* of all providers, packet time in ns; UINT64_MAX none */
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 	struct flow_table *flows; /* borrowed */
 };
@@ -49,6 +51,9 @@ app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *ke
 	return app_layer->recognising || ((app_layer->port_filter >> (key->port[0] & 63) |
 					   app_layer->port_filter >> (key->port[1] & 63)) & 1) != 0;
 }
+
+/* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */
+void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
 /* A segment or datagram, and the point in the firing order at which it is processed. */
 struct app_segment {

@@ -144,6 +144,8 @@ observe_run_timers(struct observer *o)
 	flow_table_run_timers(o->flows, o->clock.now);
 	if (__builtin_expect(o->clock.now >= *o->fragments_due, 0))
 		reassembly_run_timers(o->fragments, o->clock.now);
+	if (__builtin_expect(o->clock.now >= o->app_layer->next_timeout, 0))
+		app_layer_run_timers(o->app_layer, o->emitter, o->clock.now);
 }
 
 /* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the

@@ -17,11 +17,28 @@ struct app_flow;
 struct app_flow_table;
 struct flow;
 
+/* What a provider is opened with. */
+struct app_settings {
+	uint64_t seed;	     /* makes hashes unpredictable */
+	uint64_t timeout_ns; /* of requests, --app-timeout */
+};
+
+/* Requests of all connections of a provider; counters of the run. */
+struct app_request_counters {
+	uint64_t now;	    /* requests that wait for their response */
+	uint64_t begun;	    /* requests that have waited or do */
+	uint64_t answered;
+	uint64_t timed_out;
+	uint64_t evicted;   /* forgotten to make room */
+	uint64_t forgotten; /* timed out when their connection was no longer known */
+};
+
 /* Context of a reader's callbacks. */
 struct app_context {
 	struct app_flow_table *table; /* NULL for datagrams */
 	struct app_flow *app_flow;    /* NULL for datagrams */
 	void *state;		      /* app_reader.state_size bytes, initially zero; NULL for datagrams */
+	void *shared;		      /* result of app_reader.open() */
 	const struct flow *flow;
 	uint64_t cid;		  /* connection id of the flow's endpoint 0 */
 	uint64_t now;		  /* packet time, ns since the epoch */
@@ -31,6 +48,8 @@ struct app_context {
 	void (*on_message)(void *context, unsigned sender, const void *message);
 	void (*on_anomaly)(void *context, enum anomaly a);
 	void (*on_name)(void *context, const char *name); /* NULL: names are not needed */
+	/* In on_time(): a request of `flow` has timed out at `time`.  False if the flow is another connection now. */
+	bool (*on_timeout)(void *context, const struct flow *flow, uint64_t cid, uint64_t time, const void *message);
 	void *context;
 };
 
@@ -41,6 +60,15 @@ struct app_reader {
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
+	/* What the provider keeps beside the states of connections, NULL if out of memory; and its end.  All of these
+	 * are NULL if it keeps nothing. */
+	void *(*open)(const struct app_settings *settings);
+	void (*close)(void *shared);
+	size_t (*shared_size)(void); /* bytes of address space that open() reserves */
+	/* Packet time of the next timeout, UINT64_MAX none; fires the timeouts up to ctx->now, in their order. */
+	uint64_t (*next_timeout)(const void *shared);
+	void (*on_time)(struct app_context *ctx);
+	const struct app_request_counters *(*request_counters)(const void *shared);
 	/* The stream of `sender` starts: at the `beginning` of the connection, or in mid-stream. */
 	void (*on_start)(struct app_context *ctx, unsigned sender, bool beginning);
 	/* The next bytes of `sender`, or the number of bytes missing there. */

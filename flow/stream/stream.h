@@ -91,7 +91,7 @@ struct stream_segment {
 void stream_feed(struct stream_pool *pool, struct stream *stream, const struct stream_segment *segment,
 		 const struct stream_reader *reader);
 
-/* The receiver has acknowledged all bytes before `acked`: those that are missing before queued segments are given up. */
+/* The receiver has acknowledged all bytes before `acked`: gives up those that are missing before queued segments. */
 void stream_acknowledge(struct stream_pool *pool, struct stream *stream, uint32_t acked,
 			const struct stream_reader *reader);
 

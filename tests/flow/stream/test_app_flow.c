@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static void
 on_name(void *context, const char *name)
 {
 	(void)context;
-	strcpy(calls.name, name);
+	snprintf(calls.name, sizeof calls.name, "%s", name);
 }
 
 static void

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "apps/dns/dns_requests.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <stdlib.h>
+
+#include "apps/dns/dns_name.h"
+#include "flow/memory.h"
+
+#define DNS_REQUEST_BUCKETS (2 * DNS_REQUESTS_MAX)
+
+/* Index 0 means none. */
+struct dns_request {
+	const struct flow *flow; /* its memory may belong to another connection by now; compare `cid` */
+	uint64_t cid;		 /* connection id of its endpoint 0 */
+	uint64_t begun;		 /* packet time of the first copy, ns */
+	uint32_t bucket_next;	 /* next in the hash bucket, or in the free list */
+	uint32_t newer, older;	 /* neighbours by age */
+	struct dns_message query;
+};
+
+struct dns_requests {
+	struct dns_request *entries;
+	uint32_t bucket[DNS_REQUEST_BUCKETS];
+	uint32_t newest, oldest, free_head, high_water;
+	uint64_t seed, timeout_ns;
+	struct app_request_counters counters;
+};
+
+static size_t
+dns_requests_entries_size(void)
+{
+	return (DNS_REQUESTS_MAX + (size_t)1) * sizeof(struct dns_request);
+}
+
+void *
+dns_requests_open(const struct app_settings *settings)
+{
+	struct dns_requests *requests = memory_reserve(sizeof *requests);
+
+	if (requests == NULL)
+		return NULL;
+	requests->seed = settings->seed;
+	requests->timeout_ns = settings->timeout_ns;
+	requests->entries = memory_reserve(dns_requests_entries_size());
+	if (requests->entries != NULL)
+		return requests;
+	dns_requests_close(requests);
+	return NULL;
+}
+
+void
+dns_requests_close(void *shared)
+{
+	struct dns_requests *requests = shared;
+
+	memory_release(requests->entries, dns_requests_entries_size());
+	memory_release(requests, sizeof *requests);
+}
+
+size_t
+dns_requests_size(void)
+{
+	return sizeof(struct dns_requests) + dns_requests_entries_size();
+}
+
+const struct app_request_counters *
+dns_requests_counters(const void *requests)
+{
+	return &((const struct dns_requests *)requests)->counters;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the table */
+
+static uint32_t *
+dns_requests_bucket(struct dns_requests *requests, uint64_t cid, uint16_t id)
+{
+	uint64_t key[2] = {cid, id};
+
+	return &requests->bucket[XXH3_64bits_withSeed(key, sizeof key, requests->seed) % DNS_REQUEST_BUCKETS];
+}
+
+/* A response may lack the question. */
+static bool
+dns_request_is_for(const struct dns_request *request, uint64_t cid, const struct dns_message *message)
+{
+	if (request->cid != cid || request->query.id != message->id)
+		return false;
+	return message->questions == 0 || (request->query.qtype == message->qtype &&
+					   dns_name_equal(request->query.qname, message->qname));
+}
+
+static uint32_t
+dns_requests_find(struct dns_requests *requests, uint64_t cid, const struct dns_message *message)
+{
+	uint32_t index = *dns_requests_bucket(requests, cid, message->id);
+
+	while (index != 0 && !dns_request_is_for(&requests->entries[index], cid, message))
+		index = requests->entries[index].bucket_next;
+	return index;
+}
+
+static void
+dns_requests_remove(struct dns_requests *requests, uint32_t index)
+{
+	struct dns_request *request = &requests->entries[index];
+	uint32_t *link = dns_requests_bucket(requests, request->cid, request->query.id);
+
+	while (*link != index)
+		link = &requests->entries[*link].bucket_next;
+	*link = request->bucket_next;
+	if (request->newer != 0)
+		requests->entries[request->newer].older = request->older;
+	else
+		requests->newest = request->older;
+	if (request->older != 0)
+		requests->entries[request->older].newer = request->newer;
+	else
+		requests->oldest = request->newer;
+	request->bucket_next = requests->free_head;
+	requests->free_head = index;
+	requests->counters.now--;
+}
+
+static uint32_t
+dns_requests_alloc(struct dns_requests *requests)
+{
+	uint32_t index;
+
+	if (requests->free_head == 0 && requests->high_water == DNS_REQUESTS_MAX) {
+		dns_requests_remove(requests, requests->oldest);
+		requests->counters.evicted++;
+	}
+	index = requests->free_head;
+	if (index == 0)
+		return ++requests->high_water;
+	requests->free_head = requests->entries[index].bucket_next;
+	return index;
+}
+
+static void
+dns_requests_add(struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *query)
+{
+	uint32_t index = dns_requests_alloc(requests), *bucket = dns_requests_bucket(requests, ctx->cid, query->id);
+
+	requests->entries[index] = (struct dns_request){
+	    .flow = ctx->flow,
+	    .cid = ctx->cid,
+	    .begun = ctx->now,
+	    .bucket_next = *bucket,
+	    .older = requests->newest,
+	    .query = *query,
+	};
+	*bucket = index;
+	if (requests->newest != 0)
+		requests->entries[requests->newest].newer = index;
+	else
+		requests->oldest = index;
+	requests->newest = index;
+	requests->counters.begun++;
+	requests->counters.now++;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the messages */
+
+void
+dns_requests_begin(const struct app_context *ctx, struct dns_message *query)
+{
+	struct dns_requests *requests = ctx->shared;
+	uint32_t index = dns_requests_find(requests, ctx->cid, query);
+
+	query->tries = 1;
+	if (index != 0)
+		query->tries = ++requests->entries[index].query.tries;
+	else
+		dns_requests_add(requests, ctx, query);
+}
+
+void
+dns_requests_answer(const struct app_context *ctx, struct dns_message *response)
+{
+	struct dns_requests *requests = ctx->shared;
+	uint32_t index = dns_requests_find(requests, ctx->cid, response);
+	const struct dns_request *request = &requests->entries[index];
+
+	if (index == 0)
+		return;
+	response->tries = request->query.tries;
+	if (ctx->now >= request->begun)
+		response->latency_us = (int64_t)((ctx->now - request->begun) / 1000);
+	requests->counters.answered++;
+	dns_requests_remove(requests, index);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the timeouts */
+
+uint64_t
+dns_requests_next_timeout(const void *shared)
+{
+	const struct dns_requests *requests = shared;
+
+	return requests->oldest != 0 ? requests->entries[requests->oldest].begun + requests->timeout_ns : UINT64_MAX;
+}
+
+void
+dns_requests_on_time(struct app_context *ctx)
+{
+	struct dns_requests *requests = ctx->shared;
+
+	while (dns_requests_next_timeout(requests) <= ctx->now) {
+		struct dns_request *request = &requests->entries[requests->oldest];
+
+		request->query.timed_out = true;
+		requests->counters.timed_out++;
+		requests->counters.forgotten +=
+		    !ctx->on_timeout(ctx->context, request->flow, request->cid, request->begun + requests->timeout_ns,
+				     &request->query);
+		dns_requests_remove(requests, requests->oldest);
+	}
+}
