@@ -4,6 +4,9 @@
 script_names = \
 	appwho \
 	arpwatch \
+	dnsfailed \
+	dnsslow \
+	dnsunanswered \
 	drops \
 	hosts \
 	icmperrors \

@@ -116,6 +116,16 @@ stats_add_recorder(struct stats_totals *totals, const struct ring *ring)
 }
 
 static void
+stats_add_provider(struct stats_totals *totals, const struct app_layer *app_layer, unsigned app)
+{
+	const struct app_reader *reader = app_protocols[app]->reader;
+
+	STATS_ADD(&totals->app_flows, app_flow_table_counters(app_layer->app_flows[app]));
+	if (reader->request_counters != NULL)
+		STATS_ADD(&totals->app_requests, reader->request_counters(app_layer->shared[app]));
+}
+
+static void
 stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 {
 	const struct observer *observer = worker->observer;
@@ -133,7 +143,7 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	STATS_ADD(&totals->records, flow_table_record_totals(observer_flows(observer)));
 	STATS_ADD(&totals->fragments, observer_reassembly_counters(observer));
 	for (unsigned i = 0; i < APP_COUNT; i++)
-		STATS_ADD(&totals->app_flows, app_flow_table_counters(app_layer->app_flows[i]));
+		stats_add_provider(totals, app_layer, i);
 	STATS_ADD(&totals->streams, stream_pool_counters(app_layer->streams));
 	STATS_ADD(&totals->owners, &owners);
 	stats_keep_maximum(&totals->owners.unreadable, unreadable);

@@ -56,6 +56,7 @@ struct stats_totals {
 	struct reassembly_counters fragments;
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;
+	struct app_request_counters app_requests;
 	struct owner_lookup_counters owners;	  /* sums, except unreadable, which is the maximum */
 	uint64_t sctp_addr_table_full;
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */

@@ -8,6 +8,7 @@ shell_tests += \
 	%D%/truth.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
+	%D%/tshark_dns.sh \
 	%D%/tshark_records.sh \
 	%D%/tshark_retransmissions.sh
 

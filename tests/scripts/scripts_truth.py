@@ -230,8 +230,28 @@ def logical_unit(args):
     return args[1]["ii_target"], args[1]["ii_lun"]
 
 
+def answers_took():
+    result = Map("us")
+    for args in of("dns-response"):
+        if args[1]["dns_latency_us"] >= 0:
+            result.add((args[1]["dns_qname"],), args[1]["dns_latency_us"])
+    return result.histograms()
+
+
+def failed_answers():
+    maps = {2: Map("servfail"), 3: Map("nxdomain"), 5: Map("refused")}
+    others = Map("others")
+    for args in of("dns-response"):
+        if args[1]["dns_rcode"] != 0:
+            maps.get(args[1]["dns_rcode"], others).add((args[1]["dns_qname"],))
+    return sum((result.sums() for result in (*maps.values(), others)), [])
+
+
 SCRIPTS = {
     "appwho": messages,
+    "dnsfailed": failed_answers,
+    "dnsslow": answers_took,
+    "dnsunanswered": lambda: counted("unanswered", "dns-timeout", lambda a: (a[1]["dns_qname"],)).sums(),
     "iscsibytes": iscsi_bytes,
     "iscsilatency": commands_took,
     "iscsilun": lambda: counted("commands", "iscsi-scsi-command", logical_unit).sums()

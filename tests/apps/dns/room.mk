@@ -2,3 +2,6 @@
 
 unit_tests += \
 	%D%/test_dns
+
+shell_tests += \
+	%D%/dns.sh
