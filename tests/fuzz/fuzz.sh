@@ -44,6 +44,17 @@ else
 	skip "fuzz_iscsi over connections" "python3 is not installed"
 fi
 
+if have python3; then
+	mkdir "$tmp/dns"
+	for capture in dns dns-tcp home-network; do
+		python3 "$top/tests/fuzz/app_seeds.py" "$tmp/dns" "$top/tests/captures/$capture.pcap"
+	done
+	check "fuzz_dns over $(find "$tmp/dns" -type f | wc -l) connections" \
+		"$build/tests/fuzz/fuzz_dns" -runs=0 -mutations=20 "$tmp/dns"
+else
+	skip "fuzz_dns over connections" "python3 is not installed"
+fi
+
 # What is read and printed besides frames; the captures are cut.
 if have python3; then
 	for target in capture decompress formula netlink print query slots; do

@@ -9,6 +9,7 @@ fuzz_targets = \
 	%D%/fuzz_capture \
 	%D%/fuzz_config \
 	%D%/fuzz_decompress \
+	%D%/fuzz_dns \
 	%D%/fuzz_flow \
 	%D%/fuzz_formula \
 	%D%/fuzz_frame \
@@ -32,6 +33,8 @@ tests_fuzz_fuzz_config_SOURCES = %D%/fuzz_config.c $(fuzz_main)
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_decompress_SOURCES = %D%/fuzz_decompress.c $(fuzz_main)
 tests_fuzz_fuzz_decompress_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_dns_SOURCES = %D%/fuzz_dns.c $(fuzz_main)
+tests_fuzz_fuzz_dns_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_flow_SOURCES = %D%/fuzz_flow.c $(fuzz_main)
 tests_fuzz_fuzz_flow_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_formula_SOURCES = %D%/fuzz_formula.c $(fuzz_main)
