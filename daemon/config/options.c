@@ -91,7 +91,8 @@ const struct option_row options_table[] = {
 #include "apps/app.def"
 #undef APP
 	{.name = "app-timeout", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
-	 .argument = "SECONDS", .min = 0.001, .max = 3600, .unit = 1e9, FIELD(app_timeout_ns), .source = OPTION_ANYWHERE,
+	 .argument = "SECONDS", .min = 0.001, .max = 3600, .unit = 1e9, FIELD(app_timeout_ns),
+	 .source = OPTION_ANYWHERE,
 	 .help = "time after which a request of an application protocol counts as not answered"},
 	{.name = "ports-only", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(ports_only),
 	 .source = OPTION_ANYWHERE,

@@ -307,7 +307,7 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 	app_layer_update_timeout(app_layer, app);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the timeouts */
+/* ----------------------------------------------------------------------------------------------------- the timeouts */
 
 static bool
 app_layer_on_timeout(void *context, const struct flow *flow, uint64_t cid, uint64_t time, const void *message)

@@ -149,7 +149,8 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 {
 	struct stats_memory memory = stats_reserved_memory(query->config);
 
-	metrics_add_family(text, "memory_reserved_bytes", "gauge", "Address space reserved at the start: the most memory that it takes.");
+	metrics_add_family(text, "memory_reserved_bytes", "gauge",
+			   "Address space reserved at the start: the most memory that it takes.");
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "records", memory.records);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);

@@ -2,8 +2,8 @@
 /*
  * Any bytes as DNS: as datagrams and on TCP, in parts, with gaps.
  *
- * Records: a byte of flags, two of length, and as many bytes.  Flags: bit 0 the server sends; bit 1 on TCP; bit 2 the bytes
- * are missing; 3 they come in two parts; 4 the snapshot length cut them; 5 two seconds pass.
+ * Records: a byte of flags, two of length, and as many bytes.  Flags: bit 0 the server sends; bit 1 on TCP; bit 2 the
+ * bytes are missing; 3 they come in two parts; 4 the snapshot length cut them; 5 two seconds pass.
  *
  * Every message has names that are text, and the queries that wait are bounded.
  */

@@ -157,8 +157,8 @@ sample_fill_connection(struct probe_args_sample *s)
 	    .cr_client_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_PSH | NETOBS_TH_FIN,
 	    .cr_server_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_FIN, .cr_reason = "fin",
 	    .cr_client_pid = 4242, .cr_server_pid = -1, .cr_client_uid = 1000, .cr_server_uid = -1,
-	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "www.example.com", .cr_name_from = "tls", .cr_anomalies = 1,
-	    .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000};
+	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "www.example.com", .cr_name_from = "tls",
+	    .cr_anomalies = 1, .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000};
 }
 
 void

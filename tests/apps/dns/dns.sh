@@ -37,7 +37,7 @@ python3 -c 'import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("192.0.2.3", 53))
 print("bound", flush=True)
-time.sleep(600)' >silent.log &
+time.sleep(600) # no event: it waits for its end' >silent.log &
 silent=$!
 tcpdump -i lo -s 0 -U -w traffic.pcap port 53 or udp port 9 >tcpdump.log 2>&1 &
 tcpdump=$!
@@ -72,8 +72,8 @@ def query(id, name):
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for attempt in range(3):
     u.sendto(query(9, b"unanswered.example")[2:], ("192.0.2.3", 53))
-    time.sleep(0.01)
-time.sleep(0.1)
+    time.sleep(0.01) # no event: the pace of the client
+time.sleep(0.1) # no event: the timeout passes
 s = socket.create_connection(("192.0.2.1", 53))
 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 s.sendall(query(1, b"host.example") + query(2, b"a.example"))
