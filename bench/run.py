@@ -140,6 +140,15 @@ class Bench:
         self.print_row(row, name + ": memory", median(runs, "memory") / 1e6, "MB")
 
 
+# Of tests/captures: ordinary traffic, and the protocols of application providers.
+CAPTURES_OF_APPLICATIONS = ["home-network", "dns"]
+
+
+def frames_of(b, path):
+    summary = subprocess.run(b.replay(path, "--summary"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return next(int(line.split()[1]) for line in summary.stderr.decode().splitlines() if line.startswith("frames "))
+
+
 # -------------------------------------------------------------------------------------------------------------- rows
 
 
@@ -405,6 +414,35 @@ def row_recorder(b):
                 (median(runs["recorded"], "memory") - median(runs["plain"], "memory")) / (1 << 20), "MiB")
 
 
+def count_firings(b, trace, names):
+    """A replay whose firings of these probes bpftrace counts."""
+    sites = ",".join("usdt:%s:netobs:%s" % (b.netobsd, name) for name in names)
+    return ["bpftrace", "-q", "-e", sites + " { @ = count(); }", "-c", "%s -r %s" % (b.netobsd, trace)]
+
+
+def row_applications(b):
+    """Application providers: not enabled, and counted by a tracer, which counts tcp-receive for comparison."""
+    captures = [os.path.join(ROOT, "tests/captures", name + ".pcap") for name in CAPTURES_OF_APPLICATIONS]
+    trace = b.path("applications.pcap")
+    subprocess.run([sys.executable, os.path.join(ROOT, "bench/copies.py"), "200", trace, *captures], check=True)
+    listed = subprocess.run([b.netobsd, "--list-probes"], check=True, stdout=subprocess.PIPE).stdout.decode()
+    probes = [line.split()[0] for line in listed.splitlines()
+              if line.startswith(tuple(name + "-" for name in CAPTURES_OF_APPLICATIONS[1:]))]
+    b.print_row("apps", "frames of %d copies of %s" % (200, ", ".join(CAPTURES_OF_APPLICATIONS)),
+                frames_of(b, trace), "")
+    if os.geteuid() != 0 or shutil.which("bpftrace") is None:
+        b.note("apps", "a tracer needs root and bpftrace: the cost with one is not measured")
+    else:
+        runs = in_turns({"tcp": count_firings(b, trace, ["tcp__receive"]),
+                         "apps": count_firings(b, trace, [name.replace("-", "__") for name in probes])}, b.args.rounds)
+        b.print_row("apps", "all application probes counted / tcp-receive counted, cpu", ratio(runs["apps"], runs["tcp"]),
+                    "x", "at most 2.0", ratio(runs["apps"], runs["tcp"]) <= 2)
+        b.print_row("apps", "the same, wall", ratio(runs["apps"], runs["tcp"], "wall"), "x")
+    runs = in_turns({"plain": b.replay(trace), "printed": b.replay(trace, "--print=" + ",".join(probes))}, b.args.rounds)
+    b.print_row("apps", "all application probes printed / none enabled, cpu", ratio(runs["printed"], runs["plain"]), "x")
+    os.unlink(trace)
+
+
 def row_live(b):
     """Live capture against tcpdump (bench/live.py)."""
     live.row_live(b, Failure)
@@ -426,6 +464,7 @@ ROWS = {
     "formulas": row_formulas,
     "records": row_records,
     "recorder": row_recorder,
+    "apps": row_applications,
     "live": row_live,
     "workers": row_workers,
 }
