@@ -3,9 +3,11 @@
 #ifndef NETOBS_APPS_HTTP_HTTP_ARGS_H
 #define NETOBS_APPS_HTTP_HTTP_ARGS_H
 
-#include "apps/http/http_message.h"
-#include "probes/netobs.h"
+#include "apps/http/http_reader.h"
+#include "probes/args/args.h"
 
-void args_httpinfo(struct httpinfo *info, const struct http_message *message);
+/* Fills the argument of both probes for a request of `flow`, as endpoint `endpoint` sees it. */
+void args_httpinfo(struct httpinfo *info, const struct http_message *message, const struct flow *flow,
+		   unsigned endpoint);
 
 #endif

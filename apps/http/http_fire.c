@@ -18,10 +18,12 @@ http_probes_enabled(void)
 void
 http_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
 {
+	const struct http_message *request = message;
+	enum probe_id probe = request->done ? PROBE_HTTP_REQUEST_DONE : PROBE_HTTP_REQUEST_START;
 	struct httpinfo info;
 
-	if (!semaphores_enabled(PROBE_HTTP_REQUEST_START))
+	if (!semaphores_enabled(probe))
 		return;
-	args_httpinfo(&info, message);
-	emit_app(emitter, PROBE_HTTP_REQUEST_START, flow, endpoint, &info, NULL);
+	args_httpinfo(&info, request, flow, endpoint);
+	emit_app(emitter, probe, flow, endpoint, &info, NULL);
 }

@@ -1,4 +1,317 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "apps/http/http_message.h"
 
-#include "dissect/cursor.h"
+#include <strings.h>
+
+/* --- text --- */
+
+/* Characters of a token (RFC 9110 section 5.6.2). */
+static bool
+http_is_token_byte(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       (c > ' ' && c < 0x7f && memchr("!#$%&'*+-.^_`|~", c, 15) != NULL);
+}
+
+static bool
+http_is_space(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct slice
+http_trim(struct slice s)
+{
+	uint32_t from = 0, to = s.len;
+
+	while (from < to && http_is_space(slice_u8(s, from)))
+		from++;
+	while (to > from && http_is_space(slice_u8(s, to - 1)))
+		to--;
+	return slice_sub(s, from, to - from);
+}
+
+static bool
+http_equals_word(struct slice s, const char *word)
+{
+	return s.len == strlen(word) && strncasecmp((const char *)s.at, word, s.len) == 0;
+}
+
+/* The offset of a byte, or the length of the slice. */
+static uint32_t
+http_find_byte(struct slice s, char byte)
+{
+	const uint8_t *at = s.len > 0 ? memchr(s.at, byte, s.len) : NULL;
+
+	return at != NULL ? (uint32_t)(at - s.at) : s.len;
+}
+
+/* Bytes of the token at the beginning. */
+static uint32_t
+http_token_length(struct slice s)
+{
+	uint32_t n = 0;
+
+	while (n < s.len && http_is_token_byte(slice_u8(s, n)))
+		n++;
+	return n;
+}
+
+/* --- the first line --- */
+
+#define HTTP_VERSION_LEN 8u /* "HTTP/1.1" */
+
+/* "HTTP/1." and a digit at an offset (section 2.3). */
+static bool
+http_parse_version(struct slice s, uint32_t at, uint8_t *minor)
+{
+	uint8_t digit = slice_u8(s, at + HTTP_VERSION_LEN - 1);
+
+	*minor = (uint8_t)(digit - '0');
+	return slice_equal(s, at, "HTTP/1.", HTTP_VERSION_LEN - 1) && digit >= '0' && digit <= '9';
+}
+
+static bool
+http_target_is_odd(struct slice target)
+{
+	for (uint32_t i = 0; i < target.len; i++)
+		if (slice_u8(target, i) <= ' ' || slice_u8(target, i) == 0x7f)
+			return true;
+	return target.len == 0;
+}
+
+bool
+http_parse_request_line(const struct http_line *line, struct http_request_line *request)
+{
+	uint32_t method = http_token_length(slice_sub(line->head, 0, HTTP_METHOD_WIRE_MAX + 1));
+	uint32_t suffix = 1 + HTTP_VERSION_LEN, target;
+
+	if (method == 0 || method > HTTP_METHOD_WIRE_MAX || slice_u8(line->head, method) != ' ' ||
+	    line->tail.len < suffix || line->length < method + 1 + suffix ||
+	    slice_u8(line->tail, line->tail.len - suffix) != ' ' ||
+	    !http_parse_version(line->tail, line->tail.len - HTTP_VERSION_LEN, &request->minor))
+		return false;
+	target = line->length - method - 1 - suffix;
+	request->method = slice_sub(line->head, 0, method);
+	request->target = slice_sub(line->head, method + 1, target < HTTP_URI_MAX ? target : HTTP_URI_MAX);
+	request->target_length = target;
+	request->odd_target = http_target_is_odd(request->target);
+	return true;
+}
+
+bool
+http_parse_status_line(const struct http_line *line, struct http_status_line *status)
+{
+	uint64_t number;
+
+	/* The space behind the status is missing if the reason phrase is empty, in spite of section 4. */
+	if (!http_parse_version(line->head, 0, &status->minor) || slice_u8(line->head, HTTP_VERSION_LEN) != ' ' ||
+	    line->length < HTTP_VERSION_LEN + 4 ||
+	    !http_parse_decimal(slice_sub(line->head, HTTP_VERSION_LEN + 1, 3), &number) || number < 100 ||
+	    (line->length > HTTP_VERSION_LEN + 4 && slice_u8(line->head, HTTP_VERSION_LEN + 4) != ' '))
+		return false;
+	status->status = (uint16_t)number;
+	return true;
+}
+
+/* --- fields --- */
+
+static enum http_field
+http_find_field(struct slice name)
+{
+	if (http_equals_word(name, "Host"))
+		return HTTP_FIELD_HOST;
+	if (http_equals_word(name, "User-Agent"))
+		return HTTP_FIELD_AGENT;
+	if (http_equals_word(name, "Content-Length"))
+		return HTTP_FIELD_LENGTH;
+	if (http_equals_word(name, "Transfer-Encoding"))
+		return HTTP_FIELD_ENCODING;
+	return HTTP_FIELD_OTHER;
+}
+
+void
+http_parse_field(const struct http_line *line, struct http_field_line *field)
+{
+	uint32_t colon = http_find_byte(line->head, ':');
+	struct slice name = slice_sub(line->head, 0, colon), trimmed = http_trim(name);
+
+	*field = (struct http_field_line){.field = HTTP_FIELD_OTHER, .cut = line->length > line->head.len};
+	if (colon == line->head.len) {
+		/* The colon of a long line may be behind its head. */
+		if (!field->cut)
+			field->field = HTTP_FIELD_INVALID;
+		return;
+	}
+	field->odd = trimmed.len != name.len;
+	field->value = http_trim(slice_sub(line->head, colon + 1, line->head.len));
+	field->field = trimmed.len == 0 || http_token_length(trimmed) != trimmed.len ? HTTP_FIELD_INVALID
+										       : http_find_field(trimmed);
+}
+
+/* --- the length of a body --- */
+
+bool
+http_parse_decimal(struct slice text, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < text.len; i++) {
+		uint8_t c = slice_u8(text, i);
+
+		if (c < '0' || c > '9' || sum > (UINT64_MAX - (uint64_t)(c - '0')) / 10)
+			return false;
+		sum = sum * 10 + (uint64_t)(c - '0');
+	}
+	*value = sum;
+	return text.len > 0;
+}
+
+/* Takes the first element of a list off `list`. */
+static struct slice
+http_take_element(struct slice *list)
+{
+	uint32_t comma = http_find_byte(*list, ',');
+	struct slice element = http_trim(slice_sub(*list, 0, comma));
+
+	*list = slice_sub(*list, comma + 1, list->len);
+	return element;
+}
+
+void
+http_add_length(struct http_framing *framing, const struct http_field_line *field)
+{
+	struct slice list = field->value;
+
+	framing->bad_length |= field->cut || list.len == 0;
+	while (list.len > 0) {
+		uint64_t length;
+
+		if (!http_parse_decimal(http_take_element(&list), &length) ||
+		    (framing->has_length && length != framing->length)) {
+			framing->bad_length = true;
+			return;
+		}
+		framing->length = length;
+		framing->has_length = true;
+	}
+}
+
+void
+http_add_encoding(struct http_framing *framing, const struct http_field_line *field)
+{
+	struct slice list = field->value;
+
+	while (list.len > 0) {
+		struct slice coding = http_take_element(&list);
+
+		/* RFC 2616 section 3.6 had a coding for none. */
+		if (coding.len == 0 || http_equals_word(coding, "identity"))
+			continue;
+		framing->encoded = true;
+		framing->chunked = http_equals_word(coding, "chunked");
+	}
+	if (field->cut) {
+		framing->encoded = true;
+		framing->chunked = false;
+	}
+}
+
+static int
+http_hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool
+http_parse_chunk_size(const struct http_line *line, uint64_t *size)
+{
+	uint32_t i = 0;
+
+	*size = 0;
+	for (; i < line->head.len; i++) {
+		int digit = http_hex_digit(slice_u8(line->head, i));
+
+		if (digit < 0)
+			break;
+		if (*size >> 60 != 0)
+			return false;
+		*size = *size << 4 | (uint64_t)digit;
+	}
+	/* Some servers pad the size with spaces. */
+	return i > 0 && (i == line->length || slice_u8(line->head, i) == ';' || http_is_space(slice_u8(line->head, i)));
+}
+
+/* --- the beginning of a message --- */
+
+/* RFC 9110 section 9, RFC 5789, RFC 4918, RFC 3253, RFC 3744, RFC 4791, RFC 5323, and what media players send. */
+static const char *const http_methods[] = {
+    "GET",	 "POST",     "HEAD",   "PUT",	 "DELETE", "OPTIONS",	     "CONNECT",	 "TRACE",      "PATCH",
+    "PROPFIND",	 "PROPPATCH", "MKCOL", "COPY",	 "MOVE",   "LOCK",	     "UNLOCK",	 "REPORT",     "CHECKOUT",
+    "CHECKIN",	 "MERGE",    "SEARCH", "BIND",	 "REBIND", "UNBIND",	     "ACL",	 "MKCALENDAR", "M-SEARCH",
+    "SUBSCRIBE", "NOTIFY",   "PURGE",  "UNSUBSCRIBE", "MKACTIVITY", "VERSION-CONTROL", "BASELINE-CONTROL",
+};
+
+/* Length of the registered method that a space follows; 0 if there is none. */
+static uint32_t
+http_known_method(struct slice bytes)
+{
+	uint32_t n = http_token_length(slice_sub(bytes, 0, HTTP_METHOD_WIRE_MAX));
+
+	if (n == 0 || slice_u8(bytes, n) != ' ')
+		return 0;
+	for (unsigned i = 0; i < sizeof http_methods / sizeof http_methods[0]; i++)
+		if (strlen(http_methods[i]) == n && slice_equal(bytes, 0, http_methods[i], n))
+			return n;
+	return 0;
+}
+
+/* The line at the beginning; false if its end is missing. */
+static bool
+http_first_line(struct slice bytes, struct http_line *line)
+{
+	uint32_t length = http_find_byte(bytes, '\n');
+	uint32_t tail;
+
+	if (length == bytes.len)
+		return false;
+	if (length > 0 && slice_u8(bytes, length - 1) == '\r')
+		length--;
+	tail = length < HTTP_TAIL_MAX ? length : HTTP_TAIL_MAX;
+	*line = (struct http_line){slice_sub(bytes, 0, length), slice_sub(bytes, length - tail, tail), length};
+	return true;
+}
+
+bool
+http_is_request(struct slice bytes)
+{
+	struct http_request_line request;
+	struct http_line line;
+
+	return http_known_method(bytes) > 0 && http_first_line(bytes, &line) &&
+	       http_parse_request_line(&line, &request) && !request.odd_target;
+}
+
+bool
+http_may_be_request(struct slice bytes)
+{
+	struct http_line line;
+
+	return http_known_method(bytes) > 0 && (!http_first_line(bytes, &line) || http_is_request(bytes));
+}
+
+bool
+http_may_be_response(struct slice bytes)
+{
+	struct http_line line = {bytes, {NULL, 0}, bytes.len};
+	struct http_status_line status;
+
+	line.length = bytes.len < HTTP_VERSION_LEN + 5 ? bytes.len : HTTP_VERSION_LEN + 5;
+	/* "HTTP/1.1 200\r\n": the line ends behind the status. */
+	if (slice_u8(bytes, HTTP_VERSION_LEN + 4) == '\r' || slice_u8(bytes, HTTP_VERSION_LEN + 4) == '\n')
+		line.length = HTTP_VERSION_LEN + 4;
+	return http_parse_status_line(&line, &status);
+}

@@ -1,36 +1,373 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Splits the byte streams of a connection into HTTP messages. */
 #include "apps/http/http_reader.h"
 
-static void
-http_on_start(struct app_context *ctx, unsigned sender, bool beginning)
+static struct http_reader_ctx
+http_reader_ctx_init(struct app_context *app_ctx, unsigned sender)
 {
-	(void)ctx, (void)sender, (void)beginning;
+	struct http_connection *connection = app_ctx->state;
+	bool from_server = sender == app_ctx->server_endpoint;
+
+	return (struct http_reader_ctx){.app_ctx = app_ctx,
+					.connection = connection,
+					.stream = from_server ? &connection->server : &connection->client,
+					.sender = sender,
+					.from_server = from_server};
+}
+
+/* --- states --- */
+
+void
+http_stop_stream(struct http_stream *stream)
+{
+	stream->read_state = HTTP_READ_NOTHING;
+}
+
+void
+http_stop(struct http_reader_ctx *ctx)
+{
+	http_stop_stream(&ctx->connection->client);
+	http_stop_stream(&ctx->connection->server);
+	http_queue_clear(&ctx->connection->queue);
+}
+
+void
+http_expect_message(struct http_stream *stream)
+{
+	stream->read_state = HTTP_READ_FIRST_LINE;
+	stream->searched = stream->skipped = stream->limited = false;
+	stream->hosts = 0;
+	stream->status = 0;
+	stream->part_bytes = 0;
+	stream->framing = (struct http_framing){0};
+	http_line_reset(&stream->line);
+}
+
+void
+http_lose_sync(struct http_reader_ctx *ctx)
+{
+	/* A first line that a search found may have been no first line. */
+	if (!ctx->stream->searched)
+		http_report_anomaly(ctx, ANOMALY_HTTP_LOST);
+	if (ctx->from_server)
+		http_lose_response(ctx);
+	else
+		http_drop_request(ctx->connection);
+	http_expect_message(ctx->stream);
+	ctx->stream->read_state = HTTP_READ_SEARCH;
+}
+
+void
+http_count_bytes(struct http_reader_ctx *ctx, uint64_t n)
+{
+	struct http_connection *connection = ctx->connection;
+
+	if (!ctx->from_server) {
+		if (connection->sending)
+			http_queue_last(&connection->queue)->bytes += n;
+	} else if (ctx->stream->status != 0) {
+		connection->response_bytes += n;
+		connection->response_last = ctx->app_ctx->now;
+	}
+}
+
+struct http_line_input
+http_line_input(struct http_reader_ctx *ctx, bool foldable)
+{
+	struct http_connection *connection = ctx->connection;
+
+	return (struct http_line_input){
+	    .buffer = &ctx->stream->line,
+	    .head = ctx->from_server ? connection->response_head : connection->request_head,
+	    .head_max = ctx->from_server ? HTTP_RESPONSE_LINE_MAX : HTTP_REQUEST_LINE_MAX,
+	    .foldable = foldable,
+	};
+}
+
+void
+http_finish_body(struct http_reader_ctx *ctx)
+{
+	if (ctx->from_server) {
+		http_finish_response(ctx);
+		return;
+	}
+	ctx->connection->sending = false;
+	http_expect_message(ctx->stream);
+}
+
+/* --- the first line --- */
+
+/* A first line is none. */
+static void
+http_reject_first_line(struct http_reader_ctx *ctx)
+{
+	if (ctx->connection->proven || ctx->stream->searched) {
+		http_lose_sync(ctx);
+		return;
+	}
+	http_report_anomaly(ctx, ANOMALY_HTTP_ALIEN);
+	http_stop(ctx);
 }
 
 static void
-http_on_bytes(struct app_context *ctx, unsigned sender, struct slice bytes)
+http_accept_first_line(struct http_reader_ctx *ctx)
 {
-	(void)ctx, (void)sender, (void)bytes;
+	struct http_stream *stream = ctx->stream;
+
+	if (stream->searched)
+		http_report_anomaly(ctx, ANOMALY_HTTP_FOUND);
+	stream->searched = false;
+	stream->read_state = HTTP_READ_FIELDS;
+}
+
+/* Whether an incomplete first line can be one. */
+static bool
+http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_line_input *input)
+{
+	uint32_t length = input->buffer->length, have = length < input->head_max ? length : input->head_max;
+	struct slice head = {input->head, have};
+	const char *version = "HTTP/1.";
+
+	if (length > HTTP_HEADER_MAX)
+		return false;
+	if (ctx->from_server)
+		return slice_equal(head, 0, version, have < 7 ? have : 7);
+	return have <= HTTP_METHOD_WIRE_MAX || memchr(head.at, ' ', HTTP_METHOD_WIRE_MAX + 1) != NULL;
+}
+
+static uint32_t
+http_read_first_line(struct http_reader_ctx *ctx, struct slice bytes)
+{
+	struct http_stream *stream = ctx->stream;
+	struct http_line_input input = http_line_input(ctx, false);
+	struct http_line line;
+	bool folded, whole;
+	uint32_t n;
+
+	if (stream->part_bytes == 0)
+		stream->first = ctx->app_ctx->now;
+	n = http_line_take(&input, bytes, &line, &folded, &whole);
+	stream->part_bytes += n;
+	if (!whole) {
+		if (!http_first_line_may_go_on(ctx, &input))
+			http_reject_first_line(ctx);
+		return n;
+	}
+	if (line.length == 0 && !ctx->from_server) {
+		stream->part_bytes = 0; /* section 2.2 */
+		return n;
+	}
+	if (!(ctx->from_server ? http_begin_response : http_begin_request)(ctx, &line))
+		http_reject_first_line(ctx);
+	else if (stream->read_state == HTTP_READ_FIRST_LINE)
+		http_accept_first_line(ctx);
+	return n;
+}
+
+/* --- fields --- */
+
+static void
+http_report_framing(const struct http_reader_ctx *ctx)
+{
+	const struct http_framing *framing = &ctx->stream->framing;
+
+	if (framing->bad_length)
+		http_report_anomaly(ctx, ANOMALY_HTTP_LENGTH);
+	/* RFC 9112 section 6.1 */
+	if (framing->encoded && (framing->has_length || ctx->stream->minor == 0 ||
+				 (!framing->chunked && !ctx->from_server)))
+		http_report_anomaly(ctx, ANOMALY_HTTP_ENCODING);
 }
 
 static void
-http_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
+http_add_field(struct http_reader_ctx *ctx, const struct http_line *line, bool folded)
 {
-	(void)ctx, (void)sender, (void)length;
+	struct http_stream *stream = ctx->stream;
+	struct http_field_line field;
+
+	http_parse_field(line, &field);
+	if (folded)
+		http_report_anomaly(ctx, ANOMALY_HTTP_FOLD);
+	if (field.field == HTTP_FIELD_INVALID || field.odd)
+		http_report_anomaly(ctx, ANOMALY_HTTP_FIELD);
+	if (stream->read_state == HTTP_READ_TRAILERS)
+		return;
+	if (field.field == HTTP_FIELD_LENGTH)
+		http_add_length(&stream->framing, &field);
+	else if (field.field == HTTP_FIELD_ENCODING)
+		http_add_encoding(&stream->framing, &field);
+	else if (!ctx->from_server && !stream->limited)
+		http_add_request_field(ctx, &field);
+}
+
+/* The empty line behind the fields. */
+static void
+http_finish_fields(struct http_reader_ctx *ctx)
+{
+	if (ctx->stream->read_state == HTTP_READ_TRAILERS) {
+		http_finish_body(ctx);
+		return;
+	}
+	http_report_framing(ctx);
+	if (ctx->from_server)
+		http_finish_response_header(ctx);
+	else
+		http_finish_request_header(ctx);
+}
+
+uint32_t
+http_read_fields(struct http_reader_ctx *ctx, struct slice bytes)
+{
+	struct http_stream *stream = ctx->stream;
+	struct http_line_input input = http_line_input(ctx, true);
+	struct http_line line;
+	bool folded, whole;
+	uint32_t n = http_line_take(&input, bytes, &line, &folded, &whole);
+
+	http_count_bytes(ctx, n);
+	stream->part_bytes = n > UINT32_MAX - stream->part_bytes ? UINT32_MAX : stream->part_bytes + n;
+	if (stream->part_bytes > HTTP_HEADER_MAX && !stream->limited) {
+		http_report_anomaly(ctx, ANOMALY_HTTP_HEADER_LIMIT);
+		stream->limited = true;
+	}
+	if (!whole)
+		return n;
+	if (line.length == 0)
+		http_finish_fields(ctx);
+	else
+		http_add_field(ctx, &line, folded);
+	return n;
+}
+
+/* --- bytes and gaps --- */
+
+/* Bytes in which the beginning of a message is searched; `at_start`: a segment begins here. */
+static uint32_t
+http_search(struct http_reader_ctx *ctx, struct slice bytes, bool at_start)
+{
+	struct http_queue *queue = &ctx->connection->queue;
+	const struct http_request *front = http_queue_front(queue);
+	bool found;
+
+	if (ctx->from_server)
+		found = front != NULL && front->complete && http_may_be_response(bytes);
+	else
+		found = front == NULL && http_may_be_request(bytes);
+	if (!found || !at_start) {
+		ctx->stream->skipped = true;
+		return bytes.len;
+	}
+	http_expect_message(ctx->stream);
+	ctx->stream->searched = true;
+	return 0;
+}
+
+static void
+http_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
+{
+	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
+	uint32_t done = 0;
+
+	while (done < bytes.len) {
+		struct slice rest = slice_sub(bytes, done, bytes.len);
+
+		switch ((enum http_read_state)ctx.stream->read_state) {
+		case HTTP_READ_NOTHING:
+			return;
+		case HTTP_READ_SEARCH:
+			done += http_search(&ctx, rest, done == 0);
+			break;
+		case HTTP_READ_TUNNEL:
+			ctx.stream->skipped = true;
+			return;
+		case HTTP_READ_FIRST_LINE:
+			done += http_read_first_line(&ctx, rest);
+			break;
+		case HTTP_READ_FIELDS:
+			done += http_read_fields(&ctx, rest);
+			break;
+		case HTTP_READ_BODY:
+		case HTTP_READ_UNTIL_END:
+		case HTTP_READ_CHUNK_SIZE:
+		case HTTP_READ_CHUNK_DATA:
+		case HTTP_READ_CHUNK_END:
+		case HTTP_READ_TRAILERS:
+			done += http_read_body(&ctx, rest);
+			break;
+		}
+	}
+}
+
+static void
+http_on_gap(struct app_context *app_ctx, unsigned sender, uint32_t length)
+{
+	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
+
+	if (ctx.stream->read_state == HTTP_READ_SEARCH || ctx.stream->read_state == HTTP_READ_TUNNEL)
+		ctx.stream->skipped = true;
+	if (http_skip_body(&ctx, length) < length && ctx.stream->read_state != HTTP_READ_NOTHING)
+		http_lose_sync(&ctx);
+}
+
+/* --- beginning and end --- */
+
+static void
+http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
+{
+	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
+	struct http_stream *stream = ctx.stream;
+	bool restarted = stream->started;
+
+	ctx.connection->server_endpoint = (uint8_t)app_ctx->server_endpoint;
+	memset(stream, 0, sizeof *stream);
+	http_expect_message(stream);
+	stream->started = true;
+	if (!beginning)
+		stream->read_state = HTTP_READ_SEARCH;
+	/* While no probe was enabled, requests and responses have passed. */
+	if (restarted || (!beginning && !ctx.from_server)) {
+		http_queue_clear(&ctx.connection->queue);
+		ctx.connection->sending = false;
+		if (!ctx.from_server && ctx.connection->server.started && !ctx.connection->server.ended) {
+			http_expect_message(&ctx.connection->server);
+			ctx.connection->server.read_state = HTTP_READ_SEARCH;
+		}
+	}
+}
+
+static void
+http_on_end(struct app_context *app_ctx, unsigned sender)
+{
+	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
+	enum http_read_state read_state = ctx.stream->read_state;
+
+	ctx.stream->ended = true;
+	if (ctx.from_server) {
+		http_end_responses(&ctx);
+	} else {
+		if ((read_state == HTTP_READ_FIRST_LINE && ctx.stream->part_bytes > 0) || ctx.connection->sending)
+			http_report_anomaly(&ctx, ANOMALY_HTTP_CUT);
+		http_drop_request(ctx.connection);
+	}
+	http_stop_stream(ctx.stream);
 }
 
 static bool
 http_is_reading(const void *state, unsigned sender)
 {
-	(void)state, (void)sender;
-	return false;
+	const struct http_connection *connection = state;
+
+	return sender == connection->server_endpoint ? connection->server.read_state != HTTP_READ_NOTHING
+						      : connection->client.read_state != HTTP_READ_NOTHING;
 }
 
 const struct app_reader http_reader = {
-    .state_size = 64,
-    .connections_max = 131072,
+    .state_size = sizeof(struct http_connection),
+    .connections_max = HTTP_CONNECTIONS_MAX,
     .on_start = http_on_start,
     .on_bytes = http_on_bytes,
     .on_gap = http_on_gap,
+    .on_end = http_on_end,
+    .recognises = http_is_request,
     .is_reading = http_is_reading,
 };

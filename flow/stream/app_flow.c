@@ -154,15 +154,17 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
-/* Reports the ends of the streams that are read to the end, or that a RST has ended. */
+/* Reports the ends of the streams that are read to the end, or that a RST has ended: of an endpoint that has sent no
+ * data, too. */
 static void
 app_flow_report_ends(struct app_flow *c, const struct flow *flow, bool reset, struct app_flow_source *source)
 {
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
-		bool finished = (e->flags & TCP_EP_FIN_SENT) != 0 && c->stream[endpoint].next_seq == e->nxt - 1;
+		bool finished = (e->flags & TCP_EP_FIN_SENT) != 0 &&
+				(!c->stream[endpoint].begun || c->stream[endpoint].next_seq == e->nxt - 1);
 
-		if ((c->ended >> endpoint & 1) != 0 || !c->stream[endpoint].begun || (!reset && !finished))
+		if ((c->ended >> endpoint & 1) != 0 || (!reset && !finished))
 			continue;
 		c->ended |= (uint8_t)(1u << endpoint);
 		if (source->reader->on_end != NULL)
