@@ -114,6 +114,22 @@ http_parse_status_line(const struct http_line *line, struct http_status_line *st
 	return true;
 }
 
+bool
+http_may_begin_request_line(struct slice head)
+{
+	uint32_t n = http_token_length(slice_sub(head, 0, HTTP_METHOD_WIRE_MAX + 1));
+
+	if (n > HTTP_METHOD_WIRE_MAX)
+		return false;
+	return n == head.len || (n > 0 && slice_u8(head, n) == ' ') || (head.len == 1 && slice_u8(head, 0) == '\r');
+}
+
+bool
+http_may_begin_status_line(struct slice head)
+{
+	return slice_equal(head, 0, "HTTP/1.", head.len < HTTP_VERSION_LEN ? head.len : HTTP_VERSION_LEN - 1);
+}
+
 /* --- fields --- */
 
 static enum http_field

@@ -70,6 +70,10 @@ bool http_parse_request_line(const struct http_line *line, struct http_request_l
 /* False if the line is no status line of HTTP/1. */
 bool http_parse_status_line(const struct http_line *line, struct http_status_line *status);
 
+/* Whether the first bytes of a line, at least one, may be of a request line or an empty line; of a status line. */
+bool http_may_begin_request_line(struct slice head);
+bool http_may_begin_status_line(struct slice head);
+
 /* A line of a header, not empty. */
 void http_parse_field(const struct http_line *line, struct http_field_line *field);
 

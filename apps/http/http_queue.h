@@ -11,7 +11,7 @@
 #include "apps/http/http_message.h"
 
 /* Most requests without a response. */
-#define HTTP_QUEUE_MAX 12u
+#define HTTP_QUEUE_MAX 10u
 
 /* Bytes of text of all requests in the queue. */
 #define HTTP_TEXT_MAX 672u

@@ -126,13 +126,10 @@ http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_l
 {
 	uint32_t length = input->buffer->length, have = length < input->head_max ? length : input->head_max;
 	struct slice head = {input->head, have};
-	const char *version = "HTTP/1.";
 
 	if (length > HTTP_HEADER_MAX)
 		return false;
-	if (ctx->from_server)
-		return slice_equal(head, 0, version, have < 7 ? have : 7);
-	return have <= HTTP_METHOD_WIRE_MAX || memchr(head.at, ' ', HTTP_METHOD_WIRE_MAX + 1) != NULL;
+	return ctx->from_server ? http_may_begin_status_line(head) : http_may_begin_request_line(head);
 }
 
 static uint32_t

@@ -80,7 +80,7 @@ struct http_connection {
 	uint8_t response_head[HTTP_RESPONSE_LINE_MAX];
 };
 
-_Static_assert(sizeof(struct http_connection) <= 1600, "many thousands of connections are read at once");
+_Static_assert(sizeof(struct http_connection) <= 1536, "many thousands of connections are read at once");
 
 /* A request as the reader reports it: when its header is complete, and when its response is, or will not be. */
 struct http_message {

@@ -9,6 +9,7 @@ shell_tests += \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
 	%D%/tshark_dns.sh \
+	%D%/tshark_http.sh \
 	%D%/tshark_records.sh \
 	%D%/tshark_retransmissions.sh
 

@@ -159,8 +159,9 @@ def run(address):
     exchange(address, "255 and 256 bytes", (get(b"/" + b"a" * 254), b"such path"), (get(b"/" + b"b" * 255), b"such path"))
     exchange(address, "many fields", (get(b"/plain", *(b"X-Field-%d: %d" % (i, i) for i in range(10000))), b"hello\n"))
     exchange(address, "long field", (get(b"/plain", b"X-Long: " + b"l" * 100000, b"User-Agent: late"), b"hello\n"))
-    exchange(address, "byte by byte", *[(bytes([c]), None) for c in get(b"/plain")[:-1]], (b"\n", b"hello\n"))
-    exchange(address, "empty lines first", (b"\r\n\r\n" + get(b"/plain"), b"hello\n"), (b"\r\n" + get(b"/empty"), b"\r\n\r\n"))
+    exchange(address, "byte by byte", *[(bytes([c]), None) for c in get(b"/plain?bytes")[:-1]], (b"\n", b"hello\n"))
+    exchange(address, "empty lines first", (b"\r\n\r\n" + get(b"/plain?late"), b"hello\n"),
+             (b"\r\n" + get(b"/empty?late"), b"\r\n\r\n"))
     exchange(address, "agent", (get(b"/plain", b"User-Agent: " + b"a" * 300), b"hello\n"))
     exchange(address, "absolute", (get(b"http://netobs.example/plain"), b"such path"))
 

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""http_messages.py NETOBSD CAPTURE...: the http probes against tshark's HTTP dissector, message by message.
+"""http_messages.py NETOBSD EXPLAINED CAPTURE...: the http probes against tshark's HTTP dissector, message by message.
 
-Compares, for each connection in order: method, target and Host of each request; status, method and time to the end of
-each final response that follows a request.  Prints each difference, and in the last line the numbers of messages.
+Compares, for each connection in order: method, target and Host of each request; status and time to the end of each final
+response.  EXPLAINED lists the differences that are known: the name of the capture, "netobs" or "tshark" for what only
+that one has, "request", "response" or "time", how many, and the reason, separated by tabs.  Prints each other difference, and in
+the last line the numbers of messages.
 """
 import collections
+import itertools
 import json
+import os
 import subprocess
 import sys
 
@@ -15,9 +19,9 @@ FIELDS = ["tcp.stream", "ip.src", "ipv6.src", "tcp.srcport", "ip.dst", "ipv6.dst
 
 
 def tshark(capture):
-    command = ["tshark", "-r", capture, "-n", "-Y", "http.request or http.response", "-T", "fields", "-E", "separator=/t",
+    command = ["tshark", "-r", capture, "-n", "-Y", "tcp and (http.request or http.response)", "-T", "fields", "-E", "separator=/t",
                "-E", "aggregator=\x02", "-o", "http.desegment_body:TRUE", "-o", "tcp.try_heuristic_first:FALSE",
-               "-o", "tcp.reassemble_out_of_order:TRUE"]
+               "-o", "tcp.reassemble_out_of_order:TRUE", "--enable-heuristic", "http_tcp"]
     for field in FIELDS:
         command += ["-e", field]
     output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
@@ -26,8 +30,9 @@ def tshark(capture):
         if line == "":
             continue
         row = dict(zip(FIELDS, (value.split("\x02") for value in line.split("\t"))))
-        source = (row["ip.src"][0] or row["ipv6.src"][0], int(row["tcp.srcport"][0] or 0))
-        target = (row["ip.dst"][0] or row["ipv6.dst"][0], int(row["tcp.dstport"][0] or 0))
+        # Of a tunnel or a quoted packet, the innermost addresses.
+        source = (row["ip.src"][-1] or row["ipv6.src"][-1], int(row["tcp.srcport"][-1] or 0))
+        target = (row["ip.dst"][-1] or row["ipv6.dst"][-1], int(row["tcp.dstport"][-1] or 0))
         if row["http.request.method"] != [""]:
             hosts = row["http.host"] + [""] * len(row["http.request.method"])
             for i, method in enumerate(row["http.request.method"]):
@@ -61,44 +66,68 @@ def same_request(theirs, ours):
 
 
 def same_response(theirs, ours):
-    if theirs[0] != ours[0]:
-        return False
-    # tshark counts from the frame with the end of the request, netobs from its first byte.
-    return theirs[1] == "" or ours[1] < 0 or ours[1] + 1 >= float(theirs[1]) * 1000000 - 1
+    return theirs[0] == ours[0]
 
 
-def compare(capture, what, theirs, ours, same):
-    """Both lists in order; prints what is in one only."""
-    differences = 0
+def times(theirs, ours):
+    """Yields the responses whose times differ.  tshark counts from the frame with the end of the request, netobs from its
+    first byte."""
+    if [code for code, _ in theirs] == [code for code, _ in ours]:
+        for their, our in zip(theirs, ours):
+            if their[1] != "" and 0 <= our[1] < float(their[1]) * 1000000 - 2:
+                yield "netobs", "time", (their, our)
+
+
+def compare(kind, theirs, ours, same):
+    """Both lists in order; yields what is in one only."""
     theirs, ours = list(theirs), list(ours)
     while theirs or ours:
         if theirs and ours and same(theirs[0], ours[0]):
             theirs.pop(0)
             ours.pop(0)
         elif ours and not any(same(t, ours[0]) for t in theirs):
-            print(f"{capture}: {what}: only netobs: {ours.pop(0)}")
-            differences += 1
+            yield "netobs", kind, ours.pop(0)
         else:
-            print(f"{capture}: {what}: only tshark: {theirs.pop(0)}")
-            differences += 1
-    return differences
+            yield "tshark", kind, theirs.pop(0)
+
+
+def read_explained(path):
+    explained = {}
+    for line in open(path, encoding="utf-8"):
+        if line.strip() and not line.startswith("#"):
+            capture, only, kind, count, _ = line.rstrip("\n").split("\t")
+            explained[capture, only, kind] = int(count)
+    return explained
 
 
 def main():
-    total = collections.Counter()
-    for capture in sys.argv[2:]:
+    total, unexplained = collections.Counter(), 0
+    explained = read_explained(sys.argv[2])
+    for capture in sys.argv[3:]:
         theirs, ours = tshark(capture), netobs(sys.argv[1], capture)
+        found = collections.defaultdict(list)
         for ends in sorted(set(theirs) | set(ours), key=str):
             their, our = theirs.get(ends, ([], [])), ours.get(ends, ([], []))
-            what = f"{ends[0][0]}:{ends[0][1]} to {ends[1][0]}:{ends[1][1]}"
             answered = [response for response in our[1] if response[0] != 0]
             total["requests"] += len(their[0])
             total["responses"] += len(their[1])
             total["unanswered"] += len(our[1]) - len(answered)
-            total["differences"] += compare(capture, what, their[0], our[0], same_request)
-            total["differences"] += compare(capture, what, their[1], answered, same_response)
-    print(", ".join(f"{total[word]} {word}" for word in ("requests", "responses", "unanswered", "differences")))
-    sys.exit(1 if total["differences"] > 0 or total["requests"] == 0 else 0)
+            for only, kind, message in [*compare("request", their[0], our[0], same_request),
+                                        *compare("response", their[1], answered, same_response),
+                                        *times(their[1], answered)]:
+                found[only, kind].append((ends, message))
+        name = os.path.basename(capture)
+        for only, kind in itertools.product(("netobs", "tshark"), ("request", "response", "time")):
+            want = explained.get((name, only, kind), 0)
+            total["explained differences"] += want
+            if len(found[only, kind]) == want:
+                continue
+            unexplained += 1
+            print(f"{name}: {len(found[only, kind])} {kind}s, not {want}, are only in {only}:")
+            for (client, server), message in found[only, kind]:
+                print(f"    {client[0]}:{client[1]} to {server[0]}:{server[1]}: {message}")
+    print(", ".join(f"{total[word]} {word}" for word in ("requests", "responses", "unanswered", "explained differences")))
+    sys.exit(1 if unexplained > 0 or total["requests"] == 0 else 0)
 
 
 main()

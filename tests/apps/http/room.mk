@@ -2,3 +2,6 @@
 
 unit_tests += \
 	%D%/test_http
+
+shell_tests += \
+	%D%/http.sh
