@@ -9,6 +9,9 @@ script_names = \
 	dnsunanswered \
 	drops \
 	hosts \
+	httpfailed \
+	httplatency \
+	httpwho \
 	icmperrors \
 	ipio \
 	ipproto \

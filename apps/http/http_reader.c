@@ -323,8 +323,9 @@ http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 		stream->read_state = HTTP_READ_SEARCH;
 	/* While no probe was enabled, requests and responses have passed. */
 	if (restarted || (!beginning && !ctx.from_server)) {
-		http_queue_clear(&ctx.connection->queue);
-		ctx.connection->sending = false;
+		http_drop_waiting(ctx.connection);
+		if (!ctx.from_server)
+			http_drop_request(ctx.connection);
 		if (!ctx.from_server && ctx.connection->server.started && !ctx.connection->server.ended) {
 			http_expect_message(&ctx.connection->server);
 			ctx.connection->server.read_state = HTTP_READ_SEARCH;

@@ -136,6 +136,9 @@ void http_finish_response(struct http_reader_ctx *ctx);
 /* http_request.c: the request being read is dropped, unless its header is complete. */
 void http_drop_request(struct http_connection *connection);
 
+/* http_request.c: all requests whose header is complete are dropped. */
+void http_drop_waiting(struct http_connection *connection);
+
 /* http_response.c: the boundary of the responses is lost: requests that wait for one get none. */
 void http_lose_response(struct http_reader_ctx *ctx);
 

@@ -167,3 +167,14 @@ http_drop_request(struct http_connection *connection)
 		http_queue_remove_last(&connection->queue);
 	connection->sending = false;
 }
+
+void
+http_drop_waiting(struct http_connection *connection)
+{
+	struct http_queue *queue = &connection->queue;
+
+	while (queue->count > 0 && queue->requests[0].complete)
+		http_queue_remove_front(queue);
+	if (queue->count == 0)
+		connection->sending = false;
+}

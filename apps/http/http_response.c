@@ -161,27 +161,13 @@ void
 http_lose_response(struct http_reader_ctx *ctx)
 {
 	struct http_connection *connection = ctx->connection;
-	bool sending = connection->sending;
-	struct http_request last;
 
-	/* The status is known if the header was complete or nearly so; the end is not. */
-	if (connection->server.status != 0 && connection->queue.count > 0) {
+	/* The status is known; the end of the response is not. */
+	if (connection->server.status >= 200 && connection->queue.count > 0) {
 		connection->response_last = 0;
 		http_finish_front(ctx);
 	}
-	if (!sending || connection->queue.count == 0) {
-		http_queue_clear(&connection->queue);
-		return;
-	}
-	/* The request that is being read continues to be. */
-	last = *http_queue_last(&connection->queue);
-	if (last.complete) {
-		http_queue_clear(&connection->queue);
-		connection->sending = false;
-	} else {
-		while (connection->queue.count > 1)
-			http_queue_remove_front(&connection->queue);
-	}
+	http_drop_waiting(connection);
 }
 
 void
@@ -195,6 +181,5 @@ http_end_responses(struct http_reader_ctx *ctx)
 		http_report_anomaly(ctx, ANOMALY_HTTP_CUT);
 	while (connection->queue.count > 0 && connection->queue.requests[0].complete && !searching)
 		http_finish_front(ctx);
-	http_queue_clear(&connection->queue);
-	connection->sending = false;
+	http_drop_waiting(connection);
 }

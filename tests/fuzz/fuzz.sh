@@ -55,6 +55,15 @@ else
 	skip "fuzz_dns over connections" "python3 is not installed"
 fi
 
+if have python3; then
+	mkdir "$tmp/http"
+	python3 "$top/tests/fuzz/http_seeds.py" "$tmp/http" "$top/tests/captures/http.pcap"
+	check "fuzz_http over $(find "$tmp/http" -type f | wc -l) connections" \
+		"$build/tests/fuzz/fuzz_http" -runs=0 -mutations=1 "$tmp/http"
+else
+	skip "fuzz_http over connections" "python3 is not installed"
+fi
+
 # What is read and printed besides frames; the captures are cut.
 if have python3; then
 	for target in capture decompress formula netlink print query slots; do

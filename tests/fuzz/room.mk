@@ -13,6 +13,7 @@ fuzz_targets = \
 	%D%/fuzz_flow \
 	%D%/fuzz_formula \
 	%D%/fuzz_frame \
+	%D%/fuzz_http \
 	%D%/fuzz_iscsi \
 	%D%/fuzz_netlink \
 	%D%/fuzz_pipeline \
@@ -41,6 +42,8 @@ tests_fuzz_fuzz_formula_SOURCES = %D%/fuzz_formula.c $(fuzz_main)
 tests_fuzz_fuzz_formula_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_http_SOURCES = %D%/fuzz_http.c $(fuzz_main)
+tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_iscsi_SOURCES = %D%/fuzz_iscsi.c $(fuzz_main)
 tests_fuzz_fuzz_iscsi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_netlink_SOURCES = %D%/fuzz_netlink.c $(fuzz_main)

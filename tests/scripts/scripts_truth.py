@@ -208,6 +208,18 @@ def commands_took():
     return result.histograms()
 
 
+def http_failed(args):
+    return args[1]["rq_status"] == 0 or args[1]["rq_status"] >= 400
+
+
+def requests_took():
+    result = Map("us")
+    for args in of("http-request-done"):
+        if args[1]["rq_total_us"] >= 0:
+            result.add((args[1]["rq_status"], args[1]["rq_uri"]), args[1]["rq_total_us"])
+    return result.histograms()
+
+
 def messages():
     result = Map("messages")
     for firing in FIRINGS:
@@ -252,6 +264,10 @@ SCRIPTS = {
     "dnsfailed": failed_answers,
     "dnsslow": answers_took,
     "dnsunanswered": lambda: counted("unanswered", "dns-timeout", lambda a: (a[1]["dns_qname"],)).sums(),
+    "httpfailed": lambda: counted("clients", "http-request-done", lambda a: (a[0]["ci_remote"],), http_failed).sums()
+    + counted("failed", "http-request-done", lambda a: (a[1]["rq_status"], a[1]["rq_uri"]), http_failed).sums(),
+    "httplatency": requests_took,
+    "httpwho": lambda: counted("requests", "http-request-done", lambda a: (a[0]["ci_remote"], a[1]["rq_status"])).sums(),
     "iscsibytes": iscsi_bytes,
     "iscsilatency": commands_took,
     "iscsilun": lambda: counted("commands", "iscsi-scsi-command", logical_unit).sums()

@@ -53,7 +53,7 @@ s.sendto(b"the last frame", ("192.0.2.1", 9))'
 }
 
 capture traffic "tcp port 8080"
-timeout 120 python3 "$clients" run 192.0.2.1 8080 >traffic.out 2>&1
+timeout 120 python3 "$clients" run 192.0.2.1 8080 $([ "$3" = capture ] && echo small) >traffic.out 2>&1
 captured traffic
 [ "$3" = compare ] || exit 0
 capture elsewhere "tcp port 9999"
