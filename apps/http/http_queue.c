@@ -49,12 +49,12 @@ http_queue_set_text(struct http_queue *queue, enum http_text kind, struct slice 
 	char escaped[UINT8_MAX];
 
 	for (uint32_t i = 0; i < text.len; i++) {
-		uint8_t c = slice_u8(text, i);
+		char c = (char)slice_u8(text, i);
 		uint32_t length = c != '\0' ? 1 : 3;
 
 		if (n + length > limit)
 			break;
-		memcpy(escaped + n, c != '\0' ? (const char *)text.at + i : "%00", length);
+		memcpy(escaped + n, c != '\0' ? &c : "%00", length);
 		n += length;
 	}
 	limit = n < room ? n : room;

@@ -59,8 +59,8 @@ http_queue_last(struct http_queue *queue)
 /* Adds a request without texts.  NULL if the queue is full. */
 struct http_request *http_queue_add(struct http_queue *queue, uint64_t now);
 
-/* Sets a text of the last request, which had none of this kind.  A NUL byte becomes "%00".  Returns false if no memory is
- * left for all of it: it is cut. */
+/* Sets a text of the last request, which had none of this kind.  A NUL byte becomes "%00".  Returns false if no memory
+ * is left for all of it: it is cut. */
 bool http_queue_set_text(struct http_queue *queue, enum http_text kind, struct slice text);
 
 /* A text of request number `i` of the queue, from 0. */

@@ -2,8 +2,8 @@
 /* Requests: from their first line to the end of their header. */
 #include "apps/http/http_reader.h"
 
-/* The number of the first request: 1 at the beginning of a connection; in mid-stream a number that an earlier app flow of
- * the connection has not used: milliseconds, in the upper half. */
+/* The number of the first request: 1 at the beginning of a connection; in mid-stream a number that an earlier app flow
+ * of the connection has not used: milliseconds, in the upper half. */
 static void
 http_number_requests(struct http_reader_ctx *ctx)
 {

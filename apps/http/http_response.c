@@ -86,8 +86,8 @@ http_upgrade(struct http_reader_ctx *ctx)
 	http_stop(ctx);
 }
 
-/* The response to CONNECT was not positive: what the client sends is a request again.  Bytes that were skipped since may
- * be part of one. */
+/* The response to CONNECT was not positive: what the client sends is a request again.  Bytes that were skipped since
+ * may be part of one. */
 static void
 http_close_tunnel(struct http_connection *connection)
 {

@@ -74,8 +74,8 @@ struct app_reader {
 	/* The next bytes of `sender`, or the number of bytes missing there. */
 	void (*on_bytes)(struct app_context *ctx, unsigned sender, struct slice bytes);
 	void (*on_gap)(struct app_context *ctx, unsigned sender, uint32_t length);
-	/* The stream of `sender` has ended: all bytes up to its FIN are delivered, or the connection was reset.  If it had
-	 * no byte, on_start() was not called.  May be NULL. */
+	/* The stream of `sender` has ended: all bytes up to its FIN are delivered, or the connection was reset.  If it
+	 * had no byte, on_start() was not called.  May be NULL. */
 	void (*on_end)(struct app_context *ctx, unsigned sender);
 	/* A UDP datagram of `wire` bytes; fewer are captured if the snapshot length cut it.  NULL: not on UDP. */
 	void (*on_datagram)(struct app_context *ctx, unsigned sender, struct slice bytes, uint32_t wire);

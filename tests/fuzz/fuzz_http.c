@@ -7,8 +7,8 @@
  * the segment is missing in the capture; 2 it is retransmitted, 3 it precedes the segment before it; 4 it is cut in
  * half; 5 the sender ends behind it; 6 the payload is one byte, repeated; 7 it is sent byte by byte.
  *
- * A connection whose segments are all whole and in order is read a second time, in other segments: the reports must be the
- * same.  A request is done at most once and not before it starts, and its texts are texts.
+ * A connection whose segments are all whole and in order is read a second time, in other segments: the reports must be
+ * the same.  A request is done at most once and not before it starts, and its texts are texts.
  */
 #include "tests/apps/http/http_fixture.h"
 #include "tests/fuzz/fuzz_must.h"

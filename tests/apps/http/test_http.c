@@ -55,8 +55,8 @@ assert_anomalies(const enum anomaly *expected)
 
 #define ASSERT_ODD(...) assert_anomalies((const enum anomaly[]){__VA_ARGS__ ANOMALY_NONE})
 
-#define H "Host: a.example\r\n"
-#define GET(uri) "GET " uri " HTTP/1.1\r\n" H "\r\n"
+#define H		"Host: a.example\r\n"
+#define GET(uri)	"GET " uri " HTTP/1.1\r\n" H "\r\n"
 #define OK(body_length) "HTTP/1.1 200 OK\r\nContent-Length: " #body_length "\r\n\r\n"
 
 /* One request and one response on a connection of their own. */
@@ -86,9 +86,18 @@ static void
 test_request_lines(void **state)
 {
 	static const char *const good[] = {"GET / HTTP/1.1", "M-SEARCH * HTTP/1.0", "get  HTTP/1.1", "X / HTTP/1.9"};
-	static const char *const bad[] = {"",		   "GET",	     "GET /",	       "GET / HTTP/2.0", "GET / HTTP/1.",
-					  "GET /HTTP/1.1", " GET / HTTP/1.1", "GET\t/ HTTP/1.1", "G(T / HTTP/1.1",
-					  "GET HTTP/1.1",  "GET / HTTP/1.1 ", "GET / http/1.1",
+	static const char *const bad[] = {"",
+					  "GET",
+					  "GET /",
+					  "GET / HTTP/2.0",
+					  "GET / HTTP/1.",
+					  "GET /HTTP/1.1",
+					  " GET / HTTP/1.1",
+					  "GET\t/ HTTP/1.1",
+					  "G(T / HTTP/1.1",
+					  "GET HTTP/1.1",
+					  "GET / HTTP/1.1 ",
+					  "GET / http/1.1",
 					  "AMETHODOFTHIRTYTHREEBYTESISNOMORE / HTTP/1.1"};
 	struct http_request_line request;
 	char longest[2000];
@@ -123,8 +132,9 @@ static void
 test_status_lines(void **state)
 {
 	static const char *const good[] = {"HTTP/1.1 200 OK", "HTTP/1.0 404", "HTTP/1.1 999 ", "HTTP/1.1 200 "};
-	static const char *const bad[] = {"HTTP/1.1",	    "HTTP/1.1 20",    "HTTP/1.1 2000 ", "HTTP/2.0 200 OK", "ICY 200 OK",
-					  "HTTP/1.1  200 OK", "HTTP/1.1 099 OK", "HTTP/1.1 +20 OK", "HTTP/1.1 200OK"};
+	static const char *const bad[] = {"HTTP/1.1",	     "HTTP/1.1 20",	"HTTP/1.1 2000 ",
+					  "HTTP/2.0 200 OK", "ICY 200 OK",	"HTTP/1.1  200 OK",
+					  "HTTP/1.1 099 OK", "HTTP/1.1 +20 OK", "HTTP/1.1 200OK"};
 	struct http_status_line status;
 
 	(void)state;
@@ -163,9 +173,15 @@ framing_of(const char *first, const char *second)
 static void
 test_lengths(void **state)
 {
-	static const char *const bad[] = {"Content-Length:", "Content-Length: x", "Content-Length: -1", "Content-Length: 1 2",
-					  "Content-Length: 1,2", "Content-Length: 1,", "Content-Length: ,1",
-					  "Content-Length: 0x10", "Content-Length: 18446744073709551616",
+	static const char *const bad[] = {"Content-Length:",
+					  "Content-Length: x",
+					  "Content-Length: -1",
+					  "Content-Length: 1 2",
+					  "Content-Length: 1,2",
+					  "Content-Length: 1,",
+					  "Content-Length: ,1",
+					  "Content-Length: 0x10",
+					  "Content-Length: 18446744073709551616",
 					  "Content-Length: 00000000000000000000000000000000000000000000000000001"};
 
 	(void)state;
@@ -196,10 +212,20 @@ test_chunk_sizes(void **state)
 		bool good;
 		uint64_t size;
 	} cases[] = {
-	    {"0", true, 0},	  {"fF", true, 255},	     {"10;a=b", true, 16}, {"10 ;a", true, 16},
-	    {";", false, 0},	  {";a", false, 0},	     {"x", false, 0},	   {"1x", false, 0},
-	    {"-1", false, 0},	  {"0x10", false, 0},	     {" 1", false, 0},	   {"0000000000000000000000001", true, 1},
-	    {"ffffffffffffffff", true, UINT64_MAX}, {"10000000000000000", false, 0},
+	    {"0", true, 0},
+	    {"fF", true, 255},
+	    {"10;a=b", true, 16},
+	    {"10 ;a", true, 16},
+	    {";", false, 0},
+	    {";a", false, 0},
+	    {"x", false, 0},
+	    {"1x", false, 0},
+	    {"-1", false, 0},
+	    {"0x10", false, 0},
+	    {" 1", false, 0},
+	    {"0000000000000000000000001", true, 1},
+	    {"ffffffffffffffff", true, UINT64_MAX},
+	    {"10000000000000000", false, 0},
 	};
 
 	(void)state;
@@ -216,14 +242,18 @@ static void
 test_recognition(void **state)
 {
 	static const char *const good[] = {GET("/"), "CONNECT a:443 HTTP/1.0\r\n", "OPTIONS * HTTP/1.1\n"};
-	static const char *const bad[] = {"GET / HTTP/1.1",	       "OPTIONS sip:a SIP/2.0\r\n", "DESCRIBE rtsp://a RTSP/1.0\r\n",
-					  "NOMETHOD / HTTP/1.1\r\n", "HTTP/1.1 200 OK\r\n", "\r\nGET / HTTP/1.1\r\n",
+	static const char *const bad[] = {"GET / HTTP/1.1",
+					  "OPTIONS sip:a SIP/2.0\r\n",
+					  "DESCRIBE rtsp://a RTSP/1.0\r\n",
+					  "NOMETHOD / HTTP/1.1\r\n",
+					  "HTTP/1.1 200 OK\r\n",
+					  "\r\nGET / HTTP/1.1\r\n",
 					  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++)
-		assert_true(http_reader.recognises(
-		    (struct slice){(const uint8_t *)good[i], (uint32_t)strlen(good[i])}));
+		assert_true(
+		    http_reader.recognises((struct slice){(const uint8_t *)good[i], (uint32_t)strlen(good[i])}));
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		assert_false(http_reader.recognises((struct slice){(const uint8_t *)bad[i], (uint32_t)strlen(bad[i])}));
 	assert_false(http_reader.recognises((struct slice){NULL, 0}));
@@ -268,27 +298,25 @@ test_argument_layout(void **state)
 static void
 test_response_bodies(void **state)
 {
-	static const struct {
-		const char *response;
-		const char *more; /* what must not be part of it */
-	} cases[] = {
-	    {OK(0), ""},
-	    {OK(5) "hello", ""},
-	    {"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", ""},
-	    {"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", ""},
-	    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", ""},
-	    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=\"b\"\r\nhello\r\n1\r\nx\r\n00;z\r\nA: b\r\n c\r\n\r\n", ""},
-	    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\nab\n0\n\n", ""},
-	    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK(1) "x", ""},
-	    {"HTTP/1.1 200\nContent-Length: 4, 4\n\nbody", ""},
-	    {"HTTP/1.1 200 OK\r\nContent-Length:\r\n 4\r\n\r\nbody", ""},
+	static const char *const cases[] = {
+	    OK(0),
+	    OK(5) "hello",
+	    "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n",
+	    "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n",
+	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	    "5;a=\"b\"\r\nhello\r\n1\r\nx\r\n00;z\r\nA: b\r\n c\r\n\r\n",
+	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\nab\n0\n\n",
+	    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK(1) "x",
+	    "HTTP/1.1 200\nContent-Length: 4, 4\n\nbody",
+	    "HTTP/1.1 200 OK\r\nContent-Length:\r\n 4\r\n\r\nbody",
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		exchange(GET("/"), cases[i].response);
+		exchange(GET("/"), cases[i]);
 		if (s->dones != i * 2 + 1)
-			fail_msg("not done: %s", cases[i].response);
+			fail_msg("not done: %s", cases[i]);
 		assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 0);
 		/* The reader is in step: the next exchange is complete, too. */
 		send_text(CLIENT, GET("/next"));
@@ -336,7 +364,8 @@ static void
 test_request_bodies(void **state)
 {
 	(void)state;
-	exchange("PUT /a HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n3\r\nGET\r\n0\r\n\r\n" GET("/b"), OK(0) OK(0));
+	exchange("PUT /a HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n3\r\nGET\r\n0\r\n\r\n" GET("/b"),
+		 OK(0) OK(0));
 	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n< 200 PUT /a\n< 200 GET /b\n");
 	ASSERT_ODD();
 	/* The server answers before the body is complete. */
@@ -415,7 +444,8 @@ test_no_response(void **state)
 /* --- pieces --- */
 
 static const char dialogue_requests[] =
-    "\r\nPOST /first HTTP/1.1\r\n" H "User-Agent: one\r\n two\r\nTransfer-Encoding: chunked\r\n\r\n4;x\r\nabcd\r\n0\r\nT: 1\r\n\r\n"
+    "\r\nPOST /first HTTP/1.1\r\n" H
+    "User-Agent: one\r\n two\r\nTransfer-Encoding: chunked\r\n\r\n4;x\r\nabcd\r\n0\r\nT: 1\r\n\r\n"
     "HEAD /second HTTP/1.0\r\n\r\n" GET("/third");
 static const char dialogue_responses[] =
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Long: "
@@ -673,7 +703,8 @@ test_bad_chunks(void **state)
 	for (unsigned i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
 		char response[200];
 
-		snprintf(response, sizeof response, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s", bodies[i]);
+		snprintf(response, sizeof response, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s",
+			 bodies[i]);
 		exchange(GET("/"), response);
 		assert_string_equal(s->trace, "> GET /\n< 200 GET /\n");
 		assert_int_equal(s->info.rq_total_us, -1);
@@ -712,8 +743,8 @@ test_long_headers(void **state)
 	ASSERT_ODD(ANOMALY_HTTP_HEADER_LIMIT, );
 	/* Texts at their limits. */
 	for (int length = 250; length < 260; length++) {
-		snprintf(request, sizeof request, "GET /%0*d HTTP/1.1\r\nHost: %0*d\r\nUser-Agent: %0*d\r\n\r\n", length - 1,
-			 0, length, 0, length - 128, 0);
+		snprintf(request, sizeof request, "GET /%0*d HTTP/1.1\r\nHost: %0*d\r\nUser-Agent: %0*d\r\n\r\n",
+			 length - 1, 0, length, 0, length - 128, 0);
 		exchange(request, "");
 		assert_int_equal(s->info.rq_uri_len, length);
 		assert_int_equal(strlen(s->info.rq_uri), length < 255 ? length : 255);
