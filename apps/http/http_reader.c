@@ -29,6 +29,7 @@ http_stop(struct http_reader_ctx *ctx)
 	http_stop_stream(&ctx->connection->client);
 	http_stop_stream(&ctx->connection->server);
 	http_queue_clear(&ctx->connection->queue);
+	ctx->connection->sending = false;
 }
 
 void
@@ -315,6 +316,8 @@ http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 	struct http_stream *stream = ctx.stream;
 	bool restarted = stream->started;
 
+	if (ctx.connection->upgraded)
+		return; /* another protocol follows */
 	ctx.connection->server_endpoint = (uint8_t)app_ctx->server_endpoint;
 	memset(stream, 0, sizeof *stream);
 	http_expect_message(stream);

@@ -587,6 +587,15 @@ test_gap_elsewhere(void **state)
 	send_text(SERVER, OK(0));
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /c\n< 200 GET /c\n");
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_UNASKED], 1);
+	/* No request is accepted while another one waits: how many are missing between them is unknown. */
+	exchange(GET("/a"), "");
+	http_fixture_cut(s, CLIENT, 50);
+	send_text(CLIENT, GET("/c"));
+	send_text(SERVER, "HTTP/1.1 201 a\r\nContent-Length: 0\r\n\r\n");
+	send_text(SERVER, OK(0) OK(0));
+	send_text(CLIENT, GET("/d"));
+	send_text(SERVER, OK(0));
+	assert_string_equal(s->trace, "> GET /a\n< 201 GET /a\n> GET /d\n< 200 GET /d\n");
 	/* In the header of a request. */
 	exchange("GET /a HTTP/1.1\r\nHo", "");
 	http_fixture_cut(s, CLIENT, 10);
@@ -613,7 +622,15 @@ test_mid_stream(void **state)
 	send_text(SERVER, OK(0));
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n< 200 GET /b\n");
 	assert_true((s->info.rq_id & 0x80000000) != 0);
-	ASSERT_ODD(ANOMALY_HTTP_FOUND, ANOMALY_HTTP_FOUND, );
+	/* A response that was not found: the next one is not that of the oldest request. */
+	http_fixture_cut(s, SERVER, 10);
+	send_text(CLIENT, GET("/c"));
+	send_text(SERVER, "x" OK(0));
+	send_text(CLIENT, GET("/d"));
+	send_text(SERVER, "HTTP/1.1 404 d\r\nContent-Length: 0\r\n\r\n");
+	assert_string_equal(strstr(s->trace, "> GET /c"), "> GET /c\n> GET /d\n< 404 GET /d\n");
+	assert_int_equal(s->anomalies[ANOMALY_HTTP_FOUND], 3);
+	assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 1);
 }
 
 /* A tracer comes and goes: a request from before does not get a response from behind. */
