@@ -239,6 +239,15 @@ http_read_fields(struct http_reader_ctx *ctx, struct slice bytes)
 
 /* --- bytes and gaps --- */
 
+/* Bytes were skipped.  If the server sent them, they may be the responses that requests wait for. */
+static void
+http_note_skipped(struct http_reader_ctx *ctx)
+{
+	ctx->stream->skipped = true;
+	if (ctx->from_server)
+		http_drop_waiting(ctx->connection);
+}
+
 /* Bytes in which the beginning of a message is searched; `at_start`: a segment begins here. */
 static uint32_t
 http_search(struct http_reader_ctx *ctx, struct slice bytes, bool at_start)
@@ -252,7 +261,7 @@ http_search(struct http_reader_ctx *ctx, struct slice bytes, bool at_start)
 	else
 		found = front == NULL && http_may_be_request(bytes);
 	if (!found || !at_start) {
-		ctx->stream->skipped = true;
+		http_note_skipped(ctx);
 		return bytes.len;
 	}
 	http_expect_message(ctx->stream);
@@ -302,7 +311,7 @@ http_on_gap(struct app_context *app_ctx, unsigned sender, uint32_t length)
 	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
 
 	if (ctx.stream->read_state == HTTP_READ_SEARCH || ctx.stream->read_state == HTTP_READ_TUNNEL)
-		ctx.stream->skipped = true;
+		http_note_skipped(&ctx);
 	if (http_skip_body(&ctx, length) < length && ctx.stream->read_state != HTTP_READ_NOTHING)
 		http_lose_sync(&ctx);
 }
@@ -324,6 +333,9 @@ http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 	stream->started = true;
 	if (!beginning)
 		stream->read_state = HTTP_READ_SEARCH;
+	/* Of several requests, some may have been answered before the stream of the server was read. */
+	if (!beginning && ctx.from_server && ctx.connection->queue.count > 1)
+		http_drop_waiting(ctx.connection);
 	/* While no probe was enabled, requests and responses have passed. */
 	if (restarted || (!beginning && !ctx.from_server)) {
 		http_drop_waiting(ctx.connection);

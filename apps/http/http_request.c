@@ -49,18 +49,6 @@ http_store_request(struct http_reader_ctx *ctx, struct http_request *request, co
 		http_report_anomaly(ctx, ANOMALY_HTTP_TARGET);
 }
 
-/* If the server has sent since the last request, and the beginning of a response was not found, the responses to all
- * requests so far were missed. */
-static void
-http_drop_missed(struct http_connection *connection)
-{
-	struct http_stream *server = &connection->server;
-
-	if (server->read_state == HTTP_READ_SEARCH && server->skipped)
-		http_queue_clear(&connection->queue);
-	server->skipped = false;
-}
-
 bool
 http_begin_request(struct http_reader_ctx *ctx, const struct http_line *line)
 {
@@ -77,7 +65,6 @@ http_begin_request(struct http_reader_ctx *ctx, const struct http_line *line)
 		return false;
 	http_number_requests(ctx);
 	connection->proven = true;
-	http_drop_missed(connection);
 	request = http_queue_add(&connection->queue, ctx->stream->first);
 	if (request == NULL) {
 		/* Later responses could not be paired: the requests in the queue are the last ones. */

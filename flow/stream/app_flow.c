@@ -154,6 +154,17 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
+/* Whether an endpoint of which no data were captured has sent none: neither its FIN nor an ACK of its peer is behind
+ * data. */
+static bool
+app_flow_is_empty(const struct tcp_endpoint *peer, const struct tcp_endpoint *e)
+{
+	bool fin = (e->flags & TCP_EP_FIN_SENT) != 0;
+
+	return (e->flags & TCP_EP_ISS_KNOWN) != 0 && e->nxt - fin == e->iss + 1 &&
+	       !tcp_seq_before(e->nxt, peer->last_ack_sent);
+}
+
 /* Reports the ends of the streams that are read to the end, or that a RST has ended: of an endpoint that has sent no
  * data, too. */
 static void
@@ -161,10 +172,11 @@ app_flow_report_ends(struct app_flow *c, const struct flow *flow, bool reset, st
 {
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
-		bool finished = (e->flags & TCP_EP_FIN_SENT) != 0 &&
-				(!c->stream[endpoint].begun || c->stream[endpoint].next_seq == e->nxt - 1);
+		bool fin = (e->flags & TCP_EP_FIN_SENT) != 0, begun = c->stream[endpoint].begun;
+		bool finished = fin && (!begun || c->stream[endpoint].next_seq == e->nxt - 1);
 
-		if ((c->ended >> endpoint & 1) != 0 || (!reset && !finished))
+		if ((c->ended >> endpoint & 1) != 0 || (!reset && !finished) ||
+		    (!begun && !app_flow_is_empty(&flow->tcp[1 - endpoint], e)))
 			continue;
 		c->ended |= (uint8_t)(1u << endpoint);
 		if (source->reader->on_end != NULL)
