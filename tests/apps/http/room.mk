@@ -4,4 +4,5 @@ unit_tests += \
 	%D%/test_http
 
 shell_tests += \
-	%D%/http.sh
+	%D%/http.sh \
+	%D%/http_flood.sh
