@@ -90,13 +90,19 @@ dns_read_address(struct dns_parser *p, uint8_t version, struct slice data)
 	slice_copy(data, 0, p->message->addr, length);
 }
 
+/* The name must fill the data: one that ends elsewhere does not belong to the record. */
 static void
-dns_read_cname(struct dns_parser *p, const struct cursor *data)
+dns_read_cname(struct dns_parser *p, const struct cursor *data, uint32_t length)
 {
+	char *cname = p->message->cname;
 	struct cursor c = *data;
 
-	if (p->message->cname[0] == '\0')
-		dns_take_name(&c, p->bytes, p->message->cname, &p->anomaly);
+	if (cname[0] != '\0' || !dns_take_name(&c, p->bytes, cname, &p->anomaly))
+		return;
+	if (data->wire - c.wire != length) {
+		cname[0] = '\0';
+		p->anomaly = ANOMALY_DNS_RECORD;
+	}
 }
 
 /* A record; `answer`: it is in the answer section, `first` its first. */
@@ -124,7 +130,7 @@ dns_take_record(struct dns_parser *p, bool answer, bool first)
 	if (answer && type == DNS_TYPE_AAAA)
 		dns_read_address(p, 6, data);
 	if (answer && type == DNS_TYPE_CNAME)
-		dns_read_cname(p, &before);
+		dns_read_cname(p, &before, data.len);
 	return p->anomaly == ANOMALY_NONE;
 }
 
@@ -150,20 +156,19 @@ bool
 dns_parse(struct slice bytes, uint32_t wire, struct dns_message *message, enum anomaly *anomaly)
 {
 	struct dns_parser p = {.bytes = bytes, .c = cursor_init(bytes.at, bytes.len, wire), .message = message};
-	bool complete;
+	bool complete, taken;
 
 	*message = (struct dns_message){.size = wire, .latency_us = -1};
-	complete = dns_take_header(&p);
-	for (uint32_t i = 0; i < message->questions && complete; i++) {
+	complete = taken = dns_take_header(&p);
+	for (uint32_t i = 0; i < message->questions && taken; i++) {
 		if (i == DNS_RECORDS_MAX) {
 			p.anomaly = ANOMALY_DNS_RECORD_LIMIT;
 			break;
 		}
-		complete = dns_take_question(&p, i == 0) || i > 0;
-		if (p.anomaly != ANOMALY_NONE || p.c.error != CURSOR_OK)
-			break;
+		taken = dns_take_question(&p, i == 0);
+		complete = taken || i > 0;
 	}
-	if (complete && p.anomaly == ANOMALY_NONE && p.c.error == CURSOR_OK)
+	if (taken && p.anomaly == ANOMALY_NONE)
 		dns_take_records(&p);
 	*anomaly = p.anomaly;
 	return complete;

@@ -44,6 +44,7 @@ struct dns_message {
 	uint8_t addr[16];	/* first address of the answer */
 	char qname[DNS_NAME_SIZE], cname[DNS_NAME_SIZE]; /* "" none */
 	/* Set by the reader. */
+	uint8_t sender;		/* endpoint */
 	uint8_t transport;	/* enum dns_transport */
 	bool timed_out;
 	uint32_t tries;		/* copies of the query; 0 unknown */

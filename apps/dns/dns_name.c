@@ -46,17 +46,35 @@ dns_text_add_label(struct dns_text *text, struct slice label)
 		dns_text_add_escaped(text, slice_u8(label, i));
 }
 
-/* A pointer must lead to an earlier place than the part of the name that it ends, so that it cannot loop. */
+/* A name that is being taken. */
+struct dns_walk {
+	struct slice message;
+	uint32_t wire;	   /* bytes of the message on the wire */
+	uint32_t part;	   /* offset at which the part of the name that is being taken begins */
+	uint32_t pointers; /* that were followed */
+};
+
+/* Takes a pointer and continues the name where it leads.  That must be an earlier place than the part of the name that
+ * the pointer ends, so that it cannot loop. */
 static bool
-dns_follow_pointer(struct cursor *c, struct slice message, uint32_t wire, uint32_t *part, uint32_t offset,
-		   enum anomaly *anomaly)
+dns_follow_pointer(struct dns_walk *walk, struct cursor *name, struct cursor *after, enum anomaly *anomaly)
 {
-	if (offset >= *part) {
+	struct slice pointer;
+	uint32_t offset;
+
+	if (!cursor_take(name, 2, &pointer)) {
+		*anomaly = name->error == CURSOR_SHORT ? ANOMALY_DNS_SHORT : ANOMALY_NONE;
+		return false;
+	}
+	if (walk->pointers++ == 0)
+		*after = *name;
+	offset = slice_u16(pointer, 0) & 0x3fffu;
+	if (offset >= walk->part || walk->pointers > DNS_POINTERS_MAX) {
 		*anomaly = ANOMALY_DNS_POINTER;
 		return false;
 	}
-	*part = offset;
-	*c = cursor_at(message, offset, wire);
+	walk->part = offset;
+	*name = cursor_at(walk->message, offset, walk->wire);
 	return true;
 }
 
@@ -77,28 +95,17 @@ dns_take_label(struct cursor *name, struct slice *label, enum anomaly *anomaly)
 	return false;
 }
 
-bool
-dns_take_name(struct cursor *c, struct slice message, char *text, enum anomaly *anomaly)
+/* Takes the labels up to the root and adds them to `text`; `*after` is behind the name. */
+static bool
+dns_take_labels(struct dns_walk *walk, struct cursor *after, struct dns_text *text, enum anomaly *anomaly)
 {
-	struct dns_text out = {.to = text};
-	struct cursor name = *c;
-	struct slice label, pointer;
-	uint32_t part = message.len - c->captured, size = part + c->wire, wire = 1;
-	bool away = false; /* behind a pointer */
+	struct cursor name = *after;
+	struct slice label;
+	uint32_t length = 1;
 
-	*anomaly = ANOMALY_NONE;
-	if (text != NULL)
-		text[0] = '\0';
 	for (;;) {
 		if (cursor_peek(&name, 1, &label) && (slice_u8(label, 0) & DNS_LABEL_TYPE) == DNS_LABEL_POINTER) {
-			if (!cursor_take(&name, 2, &pointer)) {
-				*anomaly = name.error == CURSOR_SHORT ? ANOMALY_DNS_SHORT : ANOMALY_NONE;
-				return false;
-			}
-			if (!away)
-				*c = name;
-			away = true;
-			if (!dns_follow_pointer(&name, message, size, &part, slice_u16(pointer, 0) & 0x3fffu, anomaly))
+			if (!dns_follow_pointer(walk, &name, after, anomaly))
 				return false;
 			continue;
 		}
@@ -106,20 +113,33 @@ dns_take_name(struct cursor *c, struct slice message, char *text, enum anomaly *
 			return false;
 		if (label.len == 0)
 			break;
-		wire += 1 + label.len;
-		if (wire > DNS_NAME_WIRE_MAX) {
+		length += 1 + label.len;
+		if (length > DNS_NAME_WIRE_MAX) {
 			*anomaly = ANOMALY_DNS_NAME_LENGTH;
 			return false;
 		}
-		dns_text_add_label(&out, label);
+		dns_text_add_label(text, label);
 	}
-	if (!away)
-		*c = name;
-	if (out.length == 0)
+	if (walk->pointers == 0)
+		*after = name;
+	return true;
+}
+
+bool
+dns_take_name(struct cursor *c, struct slice message, char *text, enum anomaly *anomaly)
+{
+	struct dns_walk walk = {.message = message, .part = message.len - c->captured};
+	struct dns_text out = {.to = text};
+	bool complete;
+
+	*anomaly = ANOMALY_NONE;
+	walk.wire = walk.part + c->wire;
+	complete = dns_take_labels(&walk, c, &out, anomaly);
+	if (complete && out.length == 0)
 		dns_text_add(&out, '.');
 	if (text != NULL)
-		text[out.length] = '\0';
-	return true;
+		text[complete ? out.length : 0] = '\0';
+	return complete;
 }
 
 bool

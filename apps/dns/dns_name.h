@@ -7,11 +7,14 @@
 
 #include "apps/dns/dns_message.h"
 
+/* Pointers that a name may have: one for each label of the longest name. */
+#define DNS_POINTERS_MAX 127u
+
 /*
  * Takes the name at the cursor and writes it to `text` (NULL: not), which has DNS_NAME_SIZE bytes: labels with dots
  * between them, in the case that they have, "." for the root, with the escapes of a master file (RFC 1035 section 5.1).
- * `message` is the whole message, for compression.  On failure returns false, and `*anomaly` is the reason,
- * ANOMALY_NONE if the name was cut off by the snapshot length.
+ * `message` is the whole message, for compression.  On failure returns false, the text is empty, and `*anomaly` is the
+ * reason, ANOMALY_NONE if the name was cut off by the snapshot length.
  */
 bool dns_take_name(struct cursor *c, struct slice message, char *text, enum anomaly *anomaly);
 

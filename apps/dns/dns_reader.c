@@ -13,6 +13,7 @@ struct dns_stream {
 	uint8_t length[2];   /* length of the message, as far as it has come */
 	uint8_t length_have; /* bytes of it */
 	bool reading;
+	bool confirmed; /* a message was read: damage in a later one does not make it another protocol */
 	uint32_t have; /* bytes of the message that have come; some of them may be missing */
 	uint32_t kept; /* of its first bytes, those in `bytes` */
 	bool gap;      /* bytes behind `kept` are missing or too many */
@@ -62,6 +63,7 @@ dns_read_message(struct app_context *ctx, unsigned sender, struct slice bytes, u
 		ctx->on_anomaly(ctx->context, anomaly);
 	if (!complete)
 		return anomaly == ANOMALY_NONE;
+	message.sender = (uint8_t)sender;
 	message.transport = (uint8_t)dns_transport_of(ctx);
 	dns_follow_request(ctx, &message);
 	if (message.qname[0] != '\0')
@@ -96,6 +98,7 @@ dns_on_start(struct app_context *ctx, unsigned sender, bool beginning)
 
 	dns_begin_message(s);
 	s->reading = beginning;
+	s->confirmed = false;
 	if (!beginning)
 		ctx->on_anomaly(ctx->context, ANOMALY_DNS_UNFOUND);
 }
@@ -113,8 +116,12 @@ dns_end_message(struct app_context *ctx, struct dns_stream *s, unsigned sender, 
 	uint32_t size = dns_stream_message_size(s);
 	struct slice bytes = whole.len == size ? whole : (struct slice){s->bytes, s->kept};
 
-	/* A first message that is none: another protocol. */
-	if (!dns_read_message(ctx, sender, bytes, size))
+	if (s->kept == DNS_KEPT_MAX && bytes.len < size)
+		ctx->on_anomaly(ctx->context, ANOMALY_DNS_MESSAGE_LIMIT);
+	/* A first message that is none: another protocol.  A later one leaves the boundaries known. */
+	if (dns_read_message(ctx, sender, bytes, size))
+		s->confirmed = true;
+	else if (!s->confirmed)
 		s->reading = false;
 	dns_begin_message(s);
 }

@@ -82,11 +82,14 @@ dns_requests_bucket(struct dns_requests *requests, uint64_t cid, uint16_t id)
 	return &requests->bucket[XXH3_64bits_withSeed(key, sizeof key, requests->seed) % DNS_REQUEST_BUCKETS];
 }
 
-/* A response may lack the question. */
+/* A query has the same sender, a response the other one, and it may lack the question. */
 static bool
 dns_request_is_for(const struct dns_request *request, uint64_t cid, const struct dns_message *message)
 {
-	if (request->cid != cid || request->query.id != message->id)
+	bool same_sender = request->query.sender == message->sender;
+
+	if (request->cid != cid || request->query.id != message->id ||
+	    same_sender == ((message->flags & DNS_RESPONSE) != 0))
 		return false;
 	return message->questions == 0 || (request->query.qtype == message->qtype &&
 					   dns_name_equal(request->query.qname, message->qname));

@@ -175,6 +175,29 @@ test_names(void **state)
 	assert_int_equal(anomaly, ANOMALY_DNS_LABEL);
 }
 
+/* Data full of pointers, each to the one before it, and a record whose name is the last of them. */
+static void
+test_chains_of_pointers(void **state)
+{
+	(void)state;
+	for (unsigned pointers = DNS_POINTERS_MAX; pointers <= DNS_POINTERS_MAX + 1; pointers++) {
+		put_header(1, 0x8000, 1, 1, 0);
+		PUT_BYTES("\0");
+		put_u16(1);
+		put_u16(1);
+		PUT_BYTES("\0");
+		put_record(16, 1, 0, 2 * (pointers - 1));
+		put_u16(0xc00c);
+		for (unsigned i = 1; i < pointers - 1; i++)
+			put_u16(0xc000 | (b.length - 2));
+		b.at[7] = 2;
+		put_u16(0xc000 | (b.length - 2));
+		put_record(16, 1, 0, 0);
+		assert_true(parse());
+		assert_int_equal(anomaly, pointers > DNS_POINTERS_MAX ? ANOMALY_DNS_POINTER : ANOMALY_NONE);
+	}
+}
+
 /* A name of `labels` labels with 62 bytes, one of `rest` bytes, and the root. */
 static void
 put_long_name(unsigned labels, unsigned rest)
@@ -232,6 +255,50 @@ test_counts_that_lie(void **state)
 	PUT_BYTES("more");
 	assert_true(parse());
 	assert_int_equal(anomaly, ANOMALY_DNS_TRAILING);
+}
+
+/* Data of a CNAME record that is damaged, or longer or shorter than its name. */
+static void
+test_cname_that_lies(void **state)
+{
+	static const unsigned lengths[] = {6, 5, 8, 0};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		put_header(1, 0x8000, 1, 1, 0);
+		put_question();
+		put_u16(0xc00c);
+		put_record(5, 1, 0, lengths[i]);
+		PUT_BYTES("\3web\xc0\x10");
+		if (lengths[i] > 6)
+			PUT_BYTES("  ");
+		assert_true(parse());
+		assert_int_equal(anomaly, i == 0 ? ANOMALY_NONE : ANOMALY_DNS_RECORD);
+		assert_string_equal(message.cname, i == 0 ? "web.example.com" : "");
+	}
+	put_header(1, 0x8000, 1, 1, 0);
+	put_question();
+	put_u16(0xc00c);
+	put_record(5, 1, 0, 6);
+	PUT_BYTES("\3web\xc0\xff");
+	assert_true(parse());
+	assert_int_equal(anomaly, ANOMALY_DNS_POINTER);
+	assert_string_equal(message.cname, "");
+}
+
+/* The name of a second question runs from an earlier place into bytes that were not captured. */
+static void
+test_cut_behind_a_pointer(void **state)
+{
+	(void)state;
+	put_header(1, 0x8000, 2, 1, 0);
+	PUT_BYTES("\0\0\x3f\0\1"); /* root; its type is the length of a label, too */
+	PUT_BYTES("\xc0\x0e\0\1\0\1\0");
+	put_record(1, 1, 60, 4);
+	PUT_BYTES("\xc0\x00\x02\x07");
+	assert_true(dns_parse((struct slice){b.at, b.length}, 1000, &message, &anomaly));
+	assert_int_equal(anomaly, ANOMALY_NONE);
+	assert_int_equal(message.addr_version, 0);
 }
 
 static void
@@ -417,6 +484,27 @@ test_long_message_on_tcp(void **state)
 	assert_int_equal(reports, 1);
 	assert_int_equal(reported[0].size, 65535);
 	assert_int_equal(anomalies[ANOMALY_DNS_SHORT], 0);
+	assert_int_equal(anomalies[ANOMALY_DNS_MESSAGE_LIMIT], 1);
+	feed(1, 0, 0);
+	b.at[0] = b.at[1] = 0xff;
+	feed(1, 0, b.length);
+	assert_int_equal(anomalies[ANOMALY_DNS_MESSAGE_LIMIT], 1); /* not if one segment has all of it */
+}
+
+/* A damaged message is not reported; the next one is. */
+static void
+test_damage_on_tcp(void **state)
+{
+	(void)state;
+	make_stream();
+	dns_reader.on_start(&ctx, 1, true);
+	feed(1, 0, b.length);
+	b.at[2 + 12] = 0x80;
+	feed(1, 0, b.length);
+	assert_int_equal(reports, 3);
+	assert_int_equal(reported[2].id, 0x1201);
+	assert_int_equal(anomalies[ANOMALY_DNS_LABEL], 1);
+	assert_true(dns_reader.is_reading(ctx.state, 1));
 }
 
 static void
@@ -468,6 +556,23 @@ test_latency_and_tries(void **state)
 	assert_int_equal(reported[4].tries, 0);
 	assert_int_equal(counters()->now, 1);
 	assert_int_equal(counters()->answered, 1);
+}
+
+/* A message with the id and name of a query answers it only if it comes from the other end. */
+static void
+test_senders(void **state)
+{
+	(void)state;
+	send_datagram(1, 0x0100, 100 * SECOND);
+	dns_reader.on_datagram(&ctx, 1, (struct slice){b.at, b.length}, b.length);
+	assert_int_equal(reported[1].tries, 1); /* the other end asks the same */
+	assert_int_equal(counters()->begun, 2);
+	b.at[2] |= 0x80;
+	dns_reader.on_datagram(&ctx, 0, (struct slice){b.at, b.length}, b.length);
+	dns_reader.on_datagram(&ctx, 0, (struct slice){b.at, b.length}, b.length);
+	assert_int_equal(reported[2].latency_us, 0);
+	assert_int_equal(reported[3].latency_us, -1);
+	assert_int_equal(counters()->now, 1);
 }
 
 static void
@@ -533,14 +638,19 @@ main(void)
 	    cmocka_unit_test(test_response),
 	    cmocka_unit_test(test_cut_at_every_byte),
 	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_chains_of_pointers),
 	    cmocka_unit_test(test_length_of_a_name),
 	    cmocka_unit_test(test_counts_that_lie),
+	    cmocka_unit_test(test_cname_that_lies),
+	    cmocka_unit_test(test_cut_behind_a_pointer),
 	    cmocka_unit_test(test_words),
 	    WITH_READER(test_stream_split_at_every_place),
 	    WITH_READER(test_gaps),
 	    WITH_READER(test_long_message_on_tcp),
+	    WITH_READER(test_damage_on_tcp),
 	    WITH_READER(test_another_protocol),
 	    WITH_READER(test_latency_and_tries),
+	    WITH_READER(test_senders),
 	    WITH_READER(test_timeouts),
 	    WITH_READER(test_mdns_has_no_timeouts),
 	    WITH_READER(test_requests_are_bounded),
