@@ -1040,7 +1040,7 @@ emitter_conninfo(const struct firing *f)
 	struct emitter *e = f->emitter;
 
 	args_conninfo(&e->ci, &(struct probe_endpoint){.table = e->flows, .flow = f->flow, .end = f->endpoint},
-		      emitter_packet_id(e), flow_table_time_stamp(e->flows, e->now));
+		      e->packet != NULL ? emitter_packet_id(e) : 0, flow_table_time_stamp(e->flows, e->now));
 	return &e->ci;
 }
 

@@ -492,7 +492,7 @@ struct conninfo {
 	netobs_u16 ci_rport;   /* remote port */
 	netobs_u8 ci_pad[4];   /* padding */
 	netobs_u64 ci_cid;     /* connection id of the local endpoint, as cs_cid */
-	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr */
+	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr; 0 a timeout */
 	netobs_u64 ci_ts;      /* time of this event, ns since the epoch */
 	netobs_u64 ci_seq;     /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
@@ -530,7 +530,7 @@ struct dnsinfo {
 	char dns_qname[256];          /* name of the first question, escaped as in a master file; "" none */
 	char dns_cname[256];          /* name that the first CNAME record of the answer gives; "" none */
 	char dns_addr[46];            /* first address (A, AAAA) of the answer, text; "" none */
-	char dns_qtypestr[12];        /* type of the first question: "AAAA"; "TYPE65280" */
+	char dns_qtypestr[12];        /* type of the first question: "AAAA", "TYPE65280"; "" none */
 	char dns_rcodestr[12];        /* response code in words: "NXDOMAIN"; "RCODE12" */
 	char dns_transport[8];        /* "udp", "tcp", "mdns" (RFC 6762) or "llmnr" (RFC 4795) */
 	netobs_u16 dns_id;            /* transaction id */

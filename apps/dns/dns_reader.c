@@ -200,6 +200,7 @@ const struct app_reader dns_reader = {
     .connections_max = 1024,
     .open = dns_requests_open,
     .close = dns_requests_close,
+    .clear = dns_requests_clear,
     .shared_size = dns_requests_size,
     .next_timeout = dns_requests_next_timeout,
     .on_time = dns_requests_on_time,

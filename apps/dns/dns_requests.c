@@ -169,6 +169,15 @@ dns_requests_add(struct dns_requests *requests, const struct app_context *ctx, c
 /* ---------------------------------------------------------------------------------------------------- the messages */
 
 void
+dns_requests_clear(void *shared)
+{
+	struct dns_requests *requests = shared;
+
+	while (requests->oldest != 0)
+		dns_requests_remove(requests, requests->oldest);
+}
+
+void
 dns_requests_begin(const struct app_context *ctx, struct dns_message *query)
 {
 	struct dns_requests *requests = ctx->shared;

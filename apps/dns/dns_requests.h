@@ -19,6 +19,9 @@ void *dns_requests_open(const struct app_settings *settings);
 void dns_requests_close(void *requests);
 size_t dns_requests_size(void);
 
+/* app_reader.clear(): no query waits any more. */
+void dns_requests_clear(void *requests);
+
 const struct app_request_counters *dns_requests_counters(const void *requests);
 
 /* A query of ctx->flow: sets its `tries`. */

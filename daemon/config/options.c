@@ -93,7 +93,7 @@ const struct option_row options_table[] = {
 	{.name = "app-timeout", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
 	 .argument = "SECONDS", .min = 0.001, .max = 3600, .unit = 1e9, FIELD(app_timeout_ns),
 	 .source = OPTION_ANYWHERE,
-	 .help = "time after which a request of an application protocol counts as not answered"},
+	 .help = "time after which a DNS query counts as not answered"},
 	{.name = "ports-only", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(ports_only),
 	 .source = OPTION_ANYWHERE,
 	 .help = "know application protocols by their ports only, not by the first bytes of a connection"},

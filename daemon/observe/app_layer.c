@@ -6,6 +6,9 @@
 #include "flow/record/flow_record.h"
 #include "probes/fire.h"
 
+/* Bytes of a client within which a connection is recognised although its first bytes come late. */
+#define APP_FIRST_BYTES_MAX 65536u
+
 _Static_assert(FLOW_APP_FIRST + APP_COUNT < FLOW_APP_NONE, "flow.app has 5 bits");
 
 static bool
@@ -73,9 +76,23 @@ app_layer_memory_size(void)
 /* ----------------------------------------------------------------------------------------------- active providers */
 
 static bool
-app_layer_is_active(const struct app_protocol *protocol, bool names)
+app_layer_is_active(const struct app_protocol *protocol, bool names, bool traced)
 {
-	return protocol->reader->needs_bytes != NULL || (names && protocol->names) || protocol->probes_enabled();
+	return traced || protocol->reader->needs_bytes != NULL || (names && protocol->names);
+}
+
+/* What was read while the probes of a provider were enabled, or before they were, is of no use afterwards: bytes in
+ * between are not read. */
+static void
+app_layer_forget(struct app_layer *app_layer, unsigned app)
+{
+	const struct app_reader *reader = app_protocols[app]->reader;
+
+	if (reader->needs_bytes != NULL)
+		return;
+	app_flow_table_clear(app_layer->app_flows[app]);
+	if (app_layer->shared[app] != NULL)
+		reader->clear(app_layer->shared[app]);
 }
 
 /* The default of a connection whose next packet has not come; that packet decides. */
@@ -94,13 +111,21 @@ app_layer_is_slow(const void *context, const struct flow *flow)
 void
 app_layer_select(struct app_layer *app_layer, bool names)
 {
-	uint32_t active = 0;
+	uint32_t active = 0, traced = 0;
 
-	for (unsigned i = 0; i < APP_COUNT; i++)
-		active |= (uint32_t)app_layer_is_active(app_protocols[i], names) << i;
-	if (active == app_layer->active)
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		bool enabled = app_protocols[i]->probes_enabled();
+
+		traced |= (uint32_t)enabled << i;
+		active |= (uint32_t)app_layer_is_active(app_protocols[i], names, enabled) << i;
+	}
+	if (active == app_layer->active && traced == app_layer->traced)
 		return;
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		if (((active ^ app_layer->active) >> i & 1) != 0 || ((traced ^ app_layer->traced) >> i & 1) != 0)
+			app_layer_forget(app_layer, i);
 	app_layer->active = active;
+	app_layer->traced = traced;
 	app_layer->port_filter = 0;
 	app_layer->recognising = false;
 	for (unsigned i = 0; i < APP_COUNT; i++) {
@@ -151,15 +176,18 @@ app_layer_find_by_port(const struct app_layer *app_layer, const struct flow *flo
 	return FLOW_APP_NONE;
 }
 
-/* The value of flow.app by the first bytes of the client; FLOW_APP_NONE if they are of no protocol. */
+/* The value of flow.app by the first bytes of the client, the end that opened the connection; FLOW_APP_NONE if they are
+ * of no protocol, FLOW_APP_UNDECIDED if later ones came first. */
 static unsigned
 app_layer_recognise(const struct app_segment *segment)
 {
 	const struct tcp_endpoint *e = &segment->flow->tcp[segment->sender];
 	uint32_t seq = segment->packet->tcp.seq + ((segment->packet->tcp.flags & TCP_SYN) != 0);
 
-	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 || seq != e->iss + 1)
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 || (e->flags & TCP_EP_ACTIVE_OPEN) == 0)
 		return FLOW_APP_NONE;
+	if (seq != e->iss + 1)
+		return e->bytes < APP_FIRST_BYTES_MAX ? FLOW_APP_UNDECIDED : FLOW_APP_NONE;
 	for (unsigned i = 0; i < APP_COUNT; i++) {
 		const struct app_reader *reader = app_protocols[i]->reader;
 
@@ -183,6 +211,8 @@ app_layer_decide(const struct app_layer *app_layer, const struct app_segment *se
 	if (flow->kind == FLOW_TCP && !app_layer->config->ports_only)
 		app = app_layer_recognise(segment);
 	if (app == FLOW_APP_NONE)
+		app = app_layer_find_by_port(app_layer, flow);
+	else if (app == FLOW_APP_UNDECIDED && app_layer_find_by_port(app_layer, flow) != FLOW_APP_NONE)
 		app = app_layer_find_by_port(app_layer, flow);
 	flow->app = (uint8_t)(app & 31u);
 }
@@ -265,9 +295,12 @@ app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segme
 
 	if (!ctx.traced && report->protocol->reader->needs_bytes == NULL)
 		return false;
-	if (segment->flow->kind == FLOW_TCP)
-		return app_flow_feed(app_layer->app_flows[app], app_layer->flows, segment->packet, segment->sender,
-				     &ctx);
+	if (segment->flow->kind == FLOW_TCP) {
+		if (app_flow_feed(app_layer->app_flows[app], app_layer->flows, segment->packet, segment->sender, &ctx))
+			return true;
+		segment->flow->app = FLOW_APP_NONE;
+		return false;
+	}
 	app_flow_feed_datagram(report->protocol->reader, segment->packet, segment->sender, &ctx);
 	return true;
 }
@@ -300,6 +333,8 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 	server = app_layer_server_endpoint(app_layer, app, flow);
 	report.protocol = app_protocols[app];
 	report.endpoint = app_layer_reporting_endpoint(flow, server);
+	if (report.endpoint > 1)
+		flow->slow = false;
 	if (report.endpoint > 1 ||
 	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;

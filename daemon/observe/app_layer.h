@@ -15,6 +15,7 @@
 
 #include "apps/app.h"
 #include "daemon/config/config.h"
+#include "dissect/layers.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
 
@@ -24,6 +25,7 @@ struct app_layer {
 	uint64_t port_filter; /* Bloom filter: bit n is set if a port of an active provider is n modulo 64 */
 	bool recognising;     /* an active provider is recognised by first bytes: any connection may be its */
 	uint32_t active;      /* bit n: provider n is active */
+	uint32_t traced;      /* bit n: one of its probes is enabled */
 	const struct config *config;
 	struct stream_pool *streams; /* out-of-order segments of all app flows */
 	struct app_flow_table *app_flows[APP_COUNT];
@@ -44,12 +46,14 @@ size_t app_layer_memory_size(void);
 /* Determines the active providers; if they have changed, visits all flows.  `names`: connections need names. */
 void app_layer_select(struct app_layer *app_layer, bool names);
 
-/* Whether an active provider may read this connection.  Every connection pays for this test, so it is cheap. */
+/* Whether an active provider may read this connection.  Every packet that misses the fast path pays for this test, so it
+ * is cheap. */
 static inline bool
 app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *key)
 {
-	return app_layer->recognising || ((app_layer->port_filter >> (key->port[0] & 63) |
-					   app_layer->port_filter >> (key->port[1] & 63)) & 1) != 0;
+	return (app_layer->recognising && key->protocol == PROTOCOL_TCP) ||
+	       ((app_layer->port_filter >> (key->port[0] & 63) | app_layer->port_filter >> (key->port[1] & 63)) & 1) !=
+		   0;
 }
 
 /* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */

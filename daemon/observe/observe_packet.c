@@ -232,7 +232,8 @@ observe_emit_socket_send(struct observer *o, const struct packet_work *work, con
 static inline void
 observe_app_layer(struct observer *o, const struct packet_work *work, struct locality locality, bool sending)
 {
-	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1) || work->ignored)
+	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1) || work->ignored ||
+	    work->flow->app == FLOW_APP_NONE)
 		return;
 	app_layer_observe(o->app_layer, o->emitter,
 			  &(struct app_segment){.packet = &work->packet,
@@ -401,14 +402,15 @@ observe_udp_sent(struct observer *o, struct packet_work *work, struct locality l
 	events.count = 0;
 	work->flow = flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now, &events);
 	observe_update_local_endpoints(o, work, locality);
-	if (locality.fire_send) {
+	work->ignored = false;
+	if (locality.fire_send)
 		fire_socket_send(o->emitter, work->flow, work->sender, p->payload_wire,
 				 work->flow->udp[work->sender].bytes - p->payload_wire);
+	observe_app_layer(o, work, locality, true);
+	if (locality.fire_send) {
 		observe_emit_events(o, work->flow, &events);
 		fire_udp_send(o->emitter, work->flow, work->sender);
 	}
-	work->ignored = false;
-	observe_app_layer(o, work, locality, true);
 	work->stream_starts = !locality.fire_send && events.count > 0;
 }
 

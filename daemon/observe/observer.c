@@ -211,7 +211,6 @@ observer_update_local_epoch(struct observer *o)
 void
 observer_check_probes(struct observer *o)
 {
-	app_layer_select(o->app_layer, o->records);
 	o->untraced = o->fast = true;
 	o->screened = false;
 	if (o->window.limited && o->window.phase != WINDOW_OPEN)
@@ -263,6 +262,14 @@ observer_update_records(struct observer *o)
 	return true;
 }
 
+/* Whether connections need names: an output of records or a probe has them. */
+static bool
+observer_needs_names(const struct observer *o)
+{
+	return o->records && (o->record_handler != NULL || semaphores_enabled(PROBE_CONNECTION_END) ||
+			      semaphores_enabled(PROBE_CONNECTION_ACTIVE));
+}
+
 /* Determines what holds for all frames of a call. */
 static void
 observer_begin_batch(struct observer *o)
@@ -270,6 +277,7 @@ observer_begin_batch(struct observer *o)
 	observer_check_probes(o);
 	observer_update_records(o);
 	o->records = flow_table_keeps_records(o->flows);
+	app_layer_select(o->app_layer, observer_needs_names(o));
 	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
 	observer_update_local_epoch(o);
 }

@@ -4,6 +4,9 @@
 #include "flow/stream/app_flow_pool.h"
 #include "flow/tcp/tcp.h"
 
+/* Bytes that one end sends before a connection that is not opened is given up. */
+#define APP_FLOW_UNOPENED_MAX (1u << 20)
+
 /* Context of the stream callbacks: the reader, its context, and the endpoint that sends. */
 struct app_flow_source {
 	struct app_context *ctx;
@@ -92,18 +95,27 @@ app_flow_is_reset(const struct flow *flow, unsigned sender, uint8_t flags)
 	return (flags & TCP_RST) != 0 && flow->tcp[sender].state == TCP_STATE_CLOSED;
 }
 
-/* Whether both endpoints have sent a FIN and both streams are read to the end, or this segment is a RST that has closed
- * its sender. */
+/* Whether the endpoint has sent a FIN, and the reader needs nothing of its stream that is still missing. */
 static bool
-app_flow_is_closed(const struct flow *flow, const struct app_flow *c, unsigned sender, uint8_t flags)
+app_flow_stream_is_read(const struct flow *flow, const struct app_flow *c, unsigned endpoint,
+			const struct app_reader *reader, const void *state)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	return (e->flags & TCP_EP_FIN_SENT) != 0 &&
+	       (!c->stream[endpoint].begun || c->stream[endpoint].next_seq == e->nxt - 1 ||
+		!reader->is_reading(state, endpoint));
+}
+
+/* Whether both streams are read to their FIN, or this segment is a RST that has closed its sender. */
+static bool
+app_flow_is_closed(const struct app_context *ctx, const struct app_flow *c, const struct app_reader *reader,
+		   unsigned sender, uint8_t flags)
 {
 	if ((flags & TCP_RST) != 0)
-		return app_flow_is_reset(flow, sender, flags);
-	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
-		if ((flow->tcp[endpoint].flags & TCP_EP_FIN_SENT) == 0 ||
-		    (c->stream[endpoint].begun && c->stream[endpoint].next_seq != flow->tcp[endpoint].nxt - 1))
-			return false;
-	return true;
+		return app_flow_is_reset(ctx->flow, sender, flags);
+	return app_flow_stream_is_read(ctx->flow, c, 0, reader, ctx->state) &&
+	       app_flow_stream_is_read(ctx->flow, c, 1, reader, ctx->state);
 }
 
 static struct stream_reader
@@ -115,17 +127,24 @@ app_flow_stream_reader(struct app_flow_source *source)
 				      .context = source};
 }
 
-/* The ACK of a segment gives up bytes that are missing from the other stream. */
+/* The ACK of a segment gives up bytes that are missing from the other stream: before queued segments, and before a FIN
+ * that it acknowledges. */
 static void
 app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct packet *packet,
 		  const struct app_flow_source *source)
 {
 	struct app_flow_source other = {.ctx = source->ctx, .reader = source->reader, .sender = 1 - source->sender};
+	const struct tcp_endpoint *e = &source->ctx->flow->tcp[other.sender];
 	struct stream_reader stream_reader = app_flow_stream_reader(&other);
+	struct stream *s = &c->stream[other.sender];
+	bool fin_acked = (e->flags & TCP_EP_FIN_SENT) != 0 && !tcp_seq_before(packet->tcp.ack, e->nxt);
 
-	if (c->stream[other.sender].queue_head != 0 && (packet->tcp.flags & TCP_ACK) != 0 &&
-	    source->reader->is_reading(source->ctx->state, other.sender))
-		stream_acknowledge(table->pool, &c->stream[other.sender], packet->tcp.ack, &stream_reader);
+	if (!s->begun || (packet->tcp.flags & TCP_ACK) == 0 || (s->queue_head == 0 && !fin_acked) ||
+	    !source->reader->is_reading(source->ctx->state, other.sender))
+		return;
+	stream_acknowledge(table->pool, s, packet->tcp.ack, &stream_reader);
+	if (fin_acked && tcp_seq_before(s->next_seq, e->nxt - 1) && e->nxt - 1 - s->next_seq <= TCP_WINDOW_MAX)
+		stream_skip(table->pool, s, e->nxt - 1 - s->next_seq, &stream_reader);
 }
 
 static void
@@ -172,11 +191,10 @@ app_flow_report_ends(struct app_flow *c, const struct flow *flow, bool reset, st
 {
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
-		bool fin = (e->flags & TCP_EP_FIN_SENT) != 0, begun = c->stream[endpoint].begun;
-		bool finished = fin && (!begun || c->stream[endpoint].next_seq == e->nxt - 1);
+		bool finished = app_flow_stream_is_read(flow, c, endpoint, source->reader, source->ctx->state);
 
 		if ((c->ended >> endpoint & 1) != 0 || (!reset && !finished) ||
-		    (!begun && !app_flow_is_empty(&flow->tcp[1 - endpoint], e)))
+		    (!c->stream[endpoint].begun && !app_flow_is_empty(&flow->tcp[1 - endpoint], e)))
 			continue;
 		c->ended |= (uint8_t)(1u << endpoint);
 		if (source->reader->on_end != NULL)
@@ -202,6 +220,17 @@ app_flow_is_needed(const struct app_reader *reader, const struct app_context *ct
 	       (from_start || (ctx->traced && !reader->beginning_only)) && app_flow_is_opened(ctx->flow);
 }
 
+/* Whether a connection without an app flow may still get one: not if it is read from its beginning only and both ends
+ * have sent data, and not if only one direction is captured. */
+static bool
+app_flow_may_open(const struct app_reader *reader, const struct app_context *ctx, const struct tcp_endpoint *sender,
+		  const struct tcp_endpoint *peer)
+{
+	if (reader->beginning_only && sender->bytes != 0 && peer->bytes != 0)
+		return false;
+	return !ctx->traced || sender->bytes < APP_FLOW_UNOPENED_MAX;
+}
+
 /* Whether the reader has finished with both directions. */
 static bool
 app_flow_is_read(const struct app_flow *c, const struct app_reader *reader, const void *state)
@@ -224,8 +253,7 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 	if (c == NULL && app_flow_is_needed(reader, ctx, packet, sender))
 		c = app_flow_create(table, flow, ctx->cid, 1 - ctx->server_endpoint);
 	if (c == NULL)
-		return !reader->beginning_only || flow->tcp[sender].bytes == 0 ||
-		       flow->tcp[1 - sender].bytes == 0;
+		return app_flow_may_open(reader, ctx, &flow->tcp[sender], &flow->tcp[1 - sender]);
 	if (c->list == APP_FLOWS_CLOSED)
 		return false;
 	ctx->table = table;
@@ -240,7 +268,7 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 	app_flow_read_ack(table, c, packet, &source);
 	if (ctx->traced && (packet->tcp.flags & (TCP_FIN | TCP_RST | TCP_ACK)) != 0)
 		app_flow_report_ends(c, flow, app_flow_is_reset(flow, sender, packet->tcp.flags), &source);
-	if (app_flow_is_closed(flow, c, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {
+	if (app_flow_is_closed(ctx, c, reader, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {
 		app_flow_retire(table, c);
 		return false;
 	}

@@ -41,6 +41,10 @@ struct app_flow_counters {
  * NULL if out of memory. */
 struct app_flow_table *app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, uint64_t seed);
 void app_flow_table_free(struct app_flow_table *table);
+
+/* Drops all app flows: connections are read again in mid-stream, if at all. */
+void app_flow_table_clear(struct app_flow_table *table);
+
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
 
 /* Bytes of address space that a table of this reader reserves: the most memory that it takes. */

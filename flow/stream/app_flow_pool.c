@@ -321,6 +321,20 @@ app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t 
 }
 
 void
+app_flow_table_clear(struct app_flow_table *table)
+{
+	for (uint32_t index = 1; index <= table->high_water; index++) {
+		struct app_flow *c = &table->entries[index];
+
+		if (c->flow == NULL)
+			continue;
+		if (c->list != APP_FLOWS_CLOSED)
+			app_flow_retire(table, c);
+		app_flow_remove(table, c);
+	}
+}
+
+void
 app_flow_retire(struct app_flow_table *table, struct app_flow *c)
 {
 	app_flow_end_streams(table, c);

@@ -26,10 +26,10 @@ struct app_settings {
 /* Requests of all connections of a provider; counters of the run. */
 struct app_request_counters {
 	uint64_t now;	    /* requests that wait for their response */
-	uint64_t begun;	    /* requests that have waited or do */
+	uint64_t begun;	    /* requests stored, in total */
 	uint64_t answered;
 	uint64_t timed_out;
-	uint64_t evicted;   /* forgotten to make room */
+	uint64_t evicted;   /* dropped to make room */
 	uint64_t forgotten; /* timed out when their connection was no longer known */
 };
 
@@ -60,10 +60,11 @@ struct app_reader {
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
-	/* What the provider keeps beside the states of connections, NULL if out of memory; and its end.  All of these
-	 * are NULL if it keeps nothing. */
+	/* What the provider keeps beside the states of connections, NULL if out of memory; its end; and what drops all of
+	 * it, when reading is interrupted.  These and the next four are NULL if it keeps nothing, or all are there. */
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
+	void (*clear)(void *shared);
 	size_t (*shared_size)(void); /* bytes of address space that open() reserves */
 	/* Packet time of the next timeout, UINT64_MAX none; fires the timeouts up to ctx->now, in their order. */
 	uint64_t (*next_timeout)(const void *shared);

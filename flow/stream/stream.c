@@ -268,3 +268,11 @@ stream_acknowledge(struct stream_pool *pool, struct stream *s, uint32_t acked, c
 
 	stream_skip_acked_gaps(&ctx, acked);
 }
+
+void
+stream_skip(struct stream_pool *pool, struct stream *s, uint32_t length, const struct stream_reader *reader)
+{
+	struct stream_ctx ctx = {.pool = pool, .s = s, .reader = reader};
+
+	stream_deliver(&ctx, (struct slice){NULL, 0}, length);
+}

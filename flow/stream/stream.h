@@ -95,4 +95,7 @@ void stream_feed(struct stream_pool *pool, struct stream *stream, const struct s
 void stream_acknowledge(struct stream_pool *pool, struct stream *stream, uint32_t acked,
 			const struct stream_reader *reader);
 
+/* The next `length` bytes are missing, and no segment behind them is queued. */
+void stream_skip(struct stream_pool *pool, struct stream *stream, uint32_t length, const struct stream_reader *reader);
+
 #endif

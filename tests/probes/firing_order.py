@@ -43,6 +43,8 @@ def replay(netobsd, capture, view):
 
 
 def letter(probe):
+    if probe == "dns-timeout":
+        return "e"  # an event of a timer
     if APPLICATION.match(probe):
         return "p"
     return next((letter for pattern, letter in LETTERS if pattern.fullmatch(probe)), "?")
@@ -69,7 +71,10 @@ class Checker:
         self.check_endpoint(args)
         self.check_record(probe, args)
         self.word += letter(probe)
-        if APPLICATION.match(probe):
+        if probe == "dns-timeout":
+            if args[0]["ci_pkt"] != 0:
+                self.wrong.append(f"dns-timeout of packet {args[0]['ci_pkt']}")
+        elif APPLICATION.match(probe):
             self.completed.add(args[0]["ci_pkt"])
         if packet is None:
             return
