@@ -18,10 +18,12 @@ tls_probes_enabled(void)
 void
 tls_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
 {
+	const struct tls_message *reported = message;
+	enum probe_id probe = (enum probe_id)(PROBE_TLS_CLIENT_HELLO + (unsigned)reported->event);
 	struct tlsinfo info;
 
-	if (!semaphores_enabled(PROBE_TLS_CLIENT_HELLO))
+	if (!semaphores_enabled(probe))
 		return;
-	args_tlsinfo(&info, message);
-	emit_app(emitter, PROBE_TLS_CLIENT_HELLO, flow, endpoint, &info, NULL);
+	args_tlsinfo(&info, reported);
+	emit_app(emitter, probe, flow, endpoint, &info, NULL);
 }
