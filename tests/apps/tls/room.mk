@@ -2,3 +2,6 @@
 
 unit_tests += \
 	%D%/test_tls
+
+shell_tests += \
+	%D%/tls.sh

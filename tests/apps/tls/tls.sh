@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Real TLS: openssl's server and client on the loopback interface of a network namespace.  The hellos are compared with tshark's;
+# also from the client's side and with missing frames.
+#
+#	tls.sh			compare
+#	tls.sh capture FILE	only write such a capture
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
+have openssl tcpdump tshark editcap python3 ip unshare || skip_all "openssl, tcpdump, tshark, python3, ip or unshare is not installed"
+unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+
+# On port 443 a server that takes every version, on 4443 one that wants a certificate, on 4444 one with another key exchange group
+# than clients send first.
+cat >"$tmp/traffic.sh" <<'END'
+set -u
+cd "$1" || exit 1
+export TMPDIR="$1" top_srcdir="$2"
+. "$2/tests/lib/tap.sh"
+ip link set lo up mtu 1500
+ip address add 192.0.2.1/32 dev lo
+ip address add 192.0.2.2/32 dev lo
+ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com -days 30 -keyout key.pem -out cert.pem 2>/dev/null
+openssl s_server -quiet -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
+server=$!
+openssl s_server -quiet -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify 1 -tls1_2 >verify.log 2>&1 &
+verify=$!
+openssl s_server -quiet -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
+group=$!
+tcpdump -i lo -s 0 -U -w traffic.pcap tcp or udp port 9 >tcpdump.log 2>&1 &
+tcpdump=$!
+trap 'kill -9 $server $verify $group $tcpdump 2>/dev/null' EXIT
+
+# talk PORT OPTION...: one connection, in which the client sends a request after the handshake and reads the answer
+talk() {
+	port=$1
+	shift
+	printf 'GET / HTTP/1.0\r\n\r\n' | timeout 20 openssl s_client -connect "192.0.2.1:$port" -ign_eof "$@" >>client.log 2>&1
+}
+for port in 443 4443 4444; do
+	wait_for talk "$port"
+done
+wait_for grep -q listening tcpdump.log
+mark() {
+	python3 -c 'import socket, sys
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(sys.argv[1].encode(), ("192.0.2.1", 9))' "$1"
+	wait_for grep -q "$1" traffic.pcap
+}
+mark "the first frame"
+talk 443 -tls1_2 -servername one.example.com -sess_out session12
+talk 443 -tls1_2 -servername two.example.com -sess_in session12
+talk 443 -tls1_3 -servername three.example.com -alpn h2,http/1.1 -sess_out session13
+talk 443 -tls1_3 -servername four.example.com -sess_in session13
+talk 443 -tls1_2 -cipher DHE-RSA-AES128-GCM-SHA256 -noservername
+talk 443 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -servername five.example.com
+talk 4443 -tls1_2 -servername six.example.com
+talk 4444 -tls1_3 -servername seven.example.com
+mark "the last frame"
+exit 0
+END
+
+timeout 300 unshare -n sh "$tmp/traffic.sh" "$tmp" "$top" 2>"$tmp/error"
+if ! grep -q "the last frame" "$tmp/traffic.pcap" 2>/dev/null; then
+	not_ok "servers and clients run" "$tmp/error" "$tmp/server.log" "$tmp/client.log"
+	tap_done
+fi
+# The connections that waited for the servers are not of interest.
+first=$(tshark -r "$tmp/traffic.pcap" -Y 'udp.dstport == 9' -T fields -e frame.number | head -n 1)
+capture=$tmp/tls.pcap
+editcap -F pcap -r "$tmp/traffic.pcap" "$capture" "$first-1000000"
+if [ "${1-}" = capture ]; then
+	cp "$capture" "$2"
+	exit
+fi
+
+check "each hello and alert fires its probe, as tshark finds it" \
+	python3 "$top/tests/apps/tls/tls_messages.py" "$netobsd" "$capture"
+note "$(tail -n 1 "$tmp/check")"
+
+# probes OPTION...: the firings as lines without connection ids, which differ between ends
+probes() {
+	"$netobsd" -r "$capture" --print='tls-*' "$@" | sed 's/, cid [0-9]*$//'
+}
+probes >"$tmp/both"
+# fired SERVER-NAME: the probes of its connection in order
+fired() {
+	grep -F ", sni $1," "$tmp/both" | awk '{ print $2 }' | paste -s -d ' ' -
+}
+full="tls-client-hello tls-server-hello tls-established"
+is "TLS 1.2, a full handshake" "$(fired one.example.com)" "$full"
+is "TLS 1.2, resumed" "$(fired two.example.com)" "$full"
+is "TLS 1.3, a full handshake" "$(fired three.example.com)" "$full"
+is "TLS 1.3, resumed" "$(fired four.example.com)" "$full"
+is "no cipher suite in common: an alert" "$(fired five.example.com)" "tls-client-hello tls-alert"
+is "no certificate: an alert in place of the end" "$(fired six.example.com)" "tls-client-hello tls-server-hello tls-alert"
+is "HelloRetryRequest: a second ClientHello" "$(fired seven.example.com)" "tls-client-hello $full"
+
+"$netobsd" -r "$capture" --print=tls-established --format=json >"$tmp/established"
+# established NAME: "VERSION RESUMED ALPN" of the connection with that server name
+established() {
+	python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    tls = json.loads(line)["args"][1]
+    if tls["tls_sni"] == sys.argv[2]:
+        print(tls["tls_versionstr"], tls["tls_resumed"], tls["tls_alpn"], tls["tls_handshake_us"] >= tls["tls_hello_us"] >= 0)' \
+		"$tmp/established" "$1"
+}
+is "fields of one.example.com" "$(established one.example.com)" "TLSv1.2 0  True"
+is "fields of two.example.com" "$(established two.example.com)" "TLSv1.2 1  True"
+is "fields of three.example.com" "$(established three.example.com)" "TLSv1.3 0 h2 True"
+is "fields of four.example.com" "$(established four.example.com)" "TLSv1.3 1  True"
+
+probes --view monitor >"$tmp/monitor"
+check "view monitor: the same firings" cmp "$tmp/both" "$tmp/monitor"
+probes --local 192.0.2.2/32 | sed -E 's/ (192.0.2.2:[0-9]*) - (192.0.2.1:[0-9]*),/ \2 - \1,/' >"$tmp/client"
+check "view host, local client: the same firings, endpoints exchanged" cmp "$tmp/both" "$tmp/client"
+is "--ports-only: no firing on other ports" "$(probes --ports-only | grep -c ' 192.0.2.1:444[34] ')" 0
+is "without it: those are recognised" "$(grep -c ' 192.0.2.1:444[34] ' "$tmp/both")" 7
+
+# Missing frames: nothing is invented.  A ServerHello has no server name if its ClientHello is missing.
+hellos() {
+	"$netobsd" -r "$1" --print=tls-server-hello | sed -n 's/.*tls-server-hello \([^,]*\), .*version \([^,]*\), cipher \([^,]*\),.*/\1 \2 \3/p' | sort
+}
+hellos "$capture" >"$tmp/all"
+is "there are server hellos" "$(wc -l <"$tmp/all")" 7
+for step in 3 5 7; do
+	# shellcheck disable=SC2046
+	editcap "$capture" "$tmp/missing.pcap" $(seq 1 "$step" 400)
+	hellos "$tmp/missing.pcap" >"$tmp/some"
+	is "with each frame missing whose number is n * $step + 1: no invented hello" "$(comm -23 "$tmp/some" "$tmp/all")" ''
+done
+tap_done
