@@ -40,6 +40,9 @@ script_names = \
 	tcpstate \
 	tcptop \
 	timeline \
+	tlsalerts \
+	tlslatency \
+	tlssni \
 	udptop \
 	webconn
 

@@ -10,6 +10,15 @@
 uint64_t missed;
 uint64_t last[string];
 
+netobs*:::dns-query,
+netobs*:::dns-response,
+netobs*:::dns-timeout,
+netobs*:::http-request-start,
+netobs*:::http-request-done,
+netobs*:::tls-client-hello,
+netobs*:::tls-server-hello,
+netobs*:::tls-established,
+netobs*:::tls-alert,
 netobs*:::iscsi-async-send,
 netobs*:::iscsi-login-command,
 netobs*:::iscsi-login-response,

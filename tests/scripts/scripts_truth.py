@@ -250,6 +250,14 @@ def answers_took():
     return result.histograms()
 
 
+def handshakes_took():
+    result = Map("us")
+    for args in of("tls-established"):
+        if args[1]["tls_handshake_us"] >= 0:
+            result.add((args[0]["ci_local"], args[0]["ci_lport"]), args[1]["tls_handshake_us"])
+    return result.histograms()
+
+
 def failed_answers():
     maps = {2: Map("servfail"), 3: Map("nxdomain"), 5: Map("refused")}
     others = Map("others")
@@ -268,6 +276,10 @@ SCRIPTS = {
     + counted("failed", "http-request-done", lambda a: (a[1]["rq_status"], a[1]["rq_uri"]), http_failed).sums(),
     "httplatency": requests_took,
     "httpwho": lambda: counted("requests", "http-request-done", lambda a: (a[0]["ci_remote"], a[1]["rq_status"])).sums(),
+    "tlsalerts": lambda: counted("alerts", "tls-alert", lambda a: (
+        a[0]["ci_remote"], a[1]["tls_from"], a[1]["tls_alertstr"])).sums(),
+    "tlslatency": handshakes_took,
+    "tlssni": lambda: counted("hellos", "tls-client-hello", lambda a: (a[1]["tls_sni"],)).sums(),
     "iscsibytes": iscsi_bytes,
     "iscsilatency": commands_took,
     "iscsilun": lambda: counted("commands", "iscsi-scsi-command", logical_unit).sums()

@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-
-unit_tests += \
-	%D%/test_smb
