@@ -46,8 +46,8 @@ size_t app_layer_memory_size(void);
 /* Determines the active providers; if they have changed, visits all flows.  `names`: connections need names. */
 void app_layer_select(struct app_layer *app_layer, bool names);
 
-/* Whether an active provider may read this connection.  Every packet that misses the fast path pays for this test, so it
- * is cheap. */
+/* Whether an active provider may read this connection.  Every packet that misses the fast path pays for this test,
+ * so it is cheap. */
 static inline bool
 app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *key)
 {

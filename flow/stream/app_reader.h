@@ -60,8 +60,8 @@ struct app_reader {
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
-	/* What the provider keeps beside the states of connections, NULL if out of memory; its end; and what drops all of
-	 * it, when reading is interrupted.  These and the next four are NULL if it keeps nothing, or all are there. */
+	/* What the provider keeps beside the states of connections, NULL if out of memory; its end; and what drops all
+	 * of it, when reading is interrupted.  These and the next four are NULL if it keeps nothing, or all are there. */
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
 	void (*clear)(void *shared);
