@@ -274,6 +274,56 @@ test_alerts(void **state)
 	assert_false(tls_reader.is_reading(&connection, 0));
 }
 
+/* A ServerHello, a HelloRetryRequest if `random` is its own, of TLS 1.3 with TLS_AES_128_GCM_SHA256. */
+static void
+feed_server_hello(const uint8_t *random)
+{
+	uint8_t hello[] = {22, 3, 3, 0, 56, 2, 0, 0, 52, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+			   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x13, 0x01, 0, 0, 12,
+			   0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 29};
+
+	if (random != NULL)
+		memcpy(hello + 11, random, TLS_RANDOM_LEN);
+	for (size_t i = 0; i < sizeof hello; i++)
+		feed(1, hello + i, 1);
+}
+
+static void
+feed_encrypted(unsigned sender, uint8_t length)
+{
+	uint8_t record[5 + 255] = {23, 3, 3, 0, length};
+
+	feed(sender, record, 5u + length);
+}
+
+static void
+test_handshake_with_retry(void **state)
+{
+	/* RFC 8446 section 4.1.3. */
+	const uint8_t retry[] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+				 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
+	(void)state;
+	begin(true);
+	feed(0, client_hello, sizeof client_hello);
+	feed_server_hello(retry);
+	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 0);
+	feed(0, client_hello, sizeof client_hello);
+	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 2);
+	ctx.now += 5000;
+	feed_server_hello(NULL);
+	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 1);
+	assert_int_equal(connection.hello_us, 5);
+	assert_int_equal(connection.server.group, 29);
+	feed_encrypted(1, 200);
+	feed_encrypted(0, 19);
+	assert_int_equal(reports[TLS_EVENT_ALERT], 1);
+	assert_int_equal(last.alert_level, -1);
+	feed_encrypted(0, 53);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 1);
+	assert_int_equal(all_anomalies, 0);
+}
+
 int
 main(void)
 {
@@ -288,6 +338,7 @@ main(void)
 	    cmocka_unit_test(test_every_byte_damaged),
 	    cmocka_unit_test(test_not_tls),
 	    cmocka_unit_test(test_alerts),
+	    cmocka_unit_test(test_handshake_with_retry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
