@@ -61,7 +61,7 @@ struct app_reader {
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
 	/* What the provider keeps beside the states of connections, NULL if out of memory; its end; and what drops all
-	 * of it, when reading is interrupted.  These and the next four are NULL if it keeps nothing, or all are there. */
+	 * of it, when reading is interrupted.  Either none of these and the next four is NULL or all are. */
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
 	void (*clear)(void *shared);
