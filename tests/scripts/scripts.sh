@@ -180,7 +180,12 @@ while read -r name capture arguments; do
 	else
 		ok "$name prints its sample"
 	fi
-	"$NETOBSD" -r "$top/tests/captures/$capture" --print --format json |
+	case $arguments in
+	-o\ *) options=${arguments#-o } ;;
+	*) options= ;;
+	esac
+	# shellcheck disable=SC2086
+	"$NETOBSD" -r "$top/tests/captures/$capture" $options --print --format json |
 		python3 "$top/tests/scripts/scripts_truth.py" "$name" >"$tmp/truth"
 	case $? in
 	0)

@@ -113,7 +113,7 @@ def rates():
     last, size, spent = {}, collections.Counter(), collections.Counter()
     for firing in FIRINGS:
         args = firing["args"]
-        cid = args[1]["cs_cid"] if len(args) > 1 and args[1] else None
+        cid = args[1].get("cs_cid") if len(args) > 1 and args[1] else None
         if firing["probe"] == "tcp-receive" and cid and args[4]["tcp_payload"] and args[3]["tcps_active"] == 1:
             if cid in last and (cid, args[0]["pkt_addr"]) not in first:
                 size[cid] += args[4]["tcp_payload"]
