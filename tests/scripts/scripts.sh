@@ -208,7 +208,8 @@ is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34
 
 # A capture without anything that a script reports is no reason for silence.
 while read -r name _ argument; do
-	"$netobs" "$name" "$top/tests/captures/empty.pcap" ${argument:+"$argument"} >"$tmp/out" 2>"$tmp/err" </dev/null || echo "$name fails"
+	# shellcheck disable=SC2086
+	"$netobs" "$name" "$top/tests/captures/empty.pcap" $argument >"$tmp/out" 2>"$tmp/err" </dev/null || echo "$name fails"
 	grep -q . "$tmp/out" || echo "$name is silent"
 done <"$tmp/list" >"$tmp/silent"
 check "no script is silent on an empty capture" test ! -s "$tmp/silent"
