@@ -33,7 +33,7 @@ check "it builds without warnings" build_copy
 check "its test passes" "$copy/build/tests/apps/finger/test_finger"
 
 # Requests of HTTP are lines of text, too.
-"$copy/build/netobsd" -r "$top/tests/captures/home-network.pcap" --print='finger-*' --http-port=9 --finger-port=80 \
+"$copy/build/netobsd" -r "$top/tests/captures/home-network.pcap" --print='finger-*' --ports-only --http-port=9 --finger-port=80 \
 	>"$tmp/printed" 2>"$tmp/errors"
 check "it fires, and its lines are printed" \
 	grep -q 'finger-message 192.168.0.1:80 - 192.168.0.13:59885, text POST /WANIPConnection HTTP/1.1, length 30' "$tmp/printed"
