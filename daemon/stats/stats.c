@@ -27,7 +27,8 @@ stats_reserved_memory(const struct config *config)
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),
-	    .records = config_keeps_records(config) ? workers * flow_table_records_size(flow_limit) : 0,
+	    .records = config_keeps_records(config) ? workers * (flow_table_records_size(flow_limit) +
+								 flow_table_names_size(flow_limit)) : 0,
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .applications = workers * app_layer_memory_size(),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,

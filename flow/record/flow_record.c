@@ -22,12 +22,11 @@ record_interfaces_size(void)
 size_t
 flow_table_records_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * (sizeof(struct flow_record) + sizeof(struct record_name)) +
-	       record_interfaces_size();
+	return ((size_t)flows + 1) * sizeof(struct flow_record) + record_interfaces_size();
 }
 
-static size_t
-record_names_size(uint32_t flows)
+size_t
+flow_table_names_size(uint32_t flows)
 {
 	return ((size_t)flows + 1) * sizeof(struct record_name);
 }
@@ -39,7 +38,7 @@ record_release(struct flow_table *table)
 
 	memory_release(records->entries, ((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
 	memory_release(records->interfaces, record_interfaces_size());
-	memory_release(records->names, record_names_size(table->limits.flows));
+	memory_release(records->names, flow_table_names_size(table->limits.flows));
 	records->entries = NULL;
 	records->interfaces = NULL;
 	records->names = NULL;
@@ -61,7 +60,7 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 	}
 	records->interfaces = memory_reserve(record_interfaces_size());
 	records->entries = memory_reserve_huge(((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
-	records->names = memory_reserve(record_names_size(table->limits.flows));
+	records->names = memory_reserve(flow_table_names_size(table->limits.flows));
 	if (records->entries != NULL && records->interfaces != NULL && records->names != NULL)
 		return true;
 	record_release(table);

@@ -95,6 +95,9 @@ bool flow_table_keeps_records(const struct flow_table *table);
 /* Bytes reserved for the records of `flows` flows. */
 size_t flow_table_records_size(uint32_t flows);
 
+/* Bytes of address space reserved for the names of `flows` flows. */
+size_t flow_table_names_size(uint32_t flows);
+
 /* Reports each open connection at the multiples of `interval_ns` after its start, in packet time, as it was before the
  * packets from then on, unless it was idle since the multiple before; 0: never.  `now` is packet time.  Needs kept
  * records. */

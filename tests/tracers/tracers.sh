@@ -51,6 +51,7 @@ PYTHON
 # Together they make every probe fire; all of one link type, merged by time.  bpftrace parts a command at single blanks.
 files="-r $captures/home-network.pcap -r $captures/one-tcp-rst.pcap -r $captures/icmp.pcapng"
 files="$files -r $captures/dns-tcp.pcap -r $captures/sctp-restart.pcap -r $tmp/timers.pcap"
+files="$files -r $captures/dns.pcap -r $captures/http.pcap -r $captures/tls.pcap --app-timeout=0.1"
 files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap --active-records=10s"
 
 # ------------------------------------------------------------------------------------------------ expected firings
@@ -75,7 +76,7 @@ for probe in probes:
     sequence = "((struct connrec *)arg0)->cr_seq" if probe.startswith("connection__") \
         else "((struct csinfo *)arg1)->cs_seq" if any(word in probe for word in ("change", "timeout", "stream__end")) \
         else "((struct pktinfo *)arg0)->pkt_seq"
-    numbered = not probe.startswith("iscsi") # applications have neither struct
+    numbered = not probe.startswith(("iscsi", "dns", "http", "tls")) # applications have neither struct
     script += "usdt:%s:netobs:%s { @count[\"%s\"] = count(); %s }\n" % (
         program, probe, probe, "@last[\"%s\"] = max(%s);" % (probe, sequence) if numbered else "")
     if count[probe] == 0:
