@@ -204,16 +204,16 @@ static void
 app_layer_decide(const struct app_layer *app_layer, const struct app_segment *segment)
 {
 	struct flow *flow = segment->flow;
-	unsigned app = FLOW_APP_NONE;
+	unsigned app = FLOW_APP_NONE, by_port;
 
 	if (segment->packet->payload_wire == 0)
 		return;
 	if (flow->kind == FLOW_TCP && !app_layer->config->ports_only)
 		app = app_layer_recognise(segment);
-	if (app == FLOW_APP_NONE)
-		app = app_layer_find_by_port(app_layer, flow);
-	else if (app == FLOW_APP_UNDECIDED && app_layer_find_by_port(app_layer, flow) != FLOW_APP_NONE)
-		app = app_layer_find_by_port(app_layer, flow);
+	if (app == FLOW_APP_NONE || app == FLOW_APP_UNDECIDED) {
+		by_port = app_layer_find_by_port(app_layer, flow);
+		app = by_port != FLOW_APP_NONE ? by_port : app;
+	}
 	flow->app = (uint8_t)(app & 31u);
 }
 
@@ -245,6 +245,7 @@ struct app_report {
 	struct app_layer *app_layer;
 	struct emitter *emitter;
 	const struct app_protocol *protocol;
+	unsigned app; /* its number */
 	const struct flow *flow;
 	unsigned endpoint;
 };
@@ -276,7 +277,7 @@ app_layer_on_name(void *context, const char *name)
 
 /* Passes the segment or datagram to the reader.  False if the connection's later packets are not needed. */
 static bool
-app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segment *segment, struct app_report *report,
+app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, struct app_report *report,
 	       unsigned server)
 {
 	bool wants_name = report->protocol->names && flow_table_wants_name(app_layer->flows, segment->flow);
@@ -284,7 +285,7 @@ app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segme
 	    .flow = segment->flow,
 	    .cid = flow_cid(app_layer->flows, segment->flow, 0),
 	    .now = segment->now,
-	    .shared = app_layer->shared[app],
+	    .shared = app_layer->shared[report->app],
 	    .server_endpoint = server,
 	    .traced = wants_name || report->protocol->probes_enabled(),
 	    .on_message = app_layer_on_message,
@@ -296,7 +297,8 @@ app_layer_read(struct app_layer *app_layer, unsigned app, const struct app_segme
 	if (!ctx.traced && report->protocol->reader->needs_bytes == NULL)
 		return false;
 	if (segment->flow->kind == FLOW_TCP) {
-		if (app_flow_feed(app_layer->app_flows[app], app_layer->flows, segment->packet, segment->sender, &ctx))
+		if (app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
+				  &ctx))
 			return true;
 		segment->flow->app = FLOW_APP_NONE;
 		return false;
@@ -322,24 +324,26 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 {
 	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .flow = segment->flow};
 	struct flow *flow = segment->flow;
-	unsigned server, app;
+	unsigned server;
 
 	if (flow->app == FLOW_APP_UNDECIDED)
 		app_layer_decide(app_layer, segment);
-	flow->slow = app_layer_is_slow(app_layer, flow);
-	if (!flow->slow || flow->app == FLOW_APP_UNDECIDED)
+	if (flow->app == FLOW_APP_UNDECIDED || !app_layer_is_slow(app_layer, flow)) {
+		flow->slow = app_layer_is_slow(app_layer, flow);
 		return;
-	app = flow->app - FLOW_APP_FIRST;
-	server = app_layer_server_endpoint(app_layer, app, flow);
-	report.protocol = app_protocols[app];
+	}
+	report.app = flow->app - FLOW_APP_FIRST;
+	report.protocol = app_protocols[report.app];
+	server = app_layer_server_endpoint(app_layer, report.app, flow);
 	report.endpoint = app_layer_reporting_endpoint(flow, server);
-	if (report.endpoint > 1)
+	if (report.endpoint > 1) {
 		flow->slow = false;
-	if (report.endpoint > 1 ||
-	    segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
-	flow->slow = app_layer_read(app_layer, app, segment, &report, server);
-	app_layer_update_timeout(app_layer, app);
+	}
+	if (segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
+		return;
+	flow->slow = app_layer_read(app_layer, segment, &report, server);
+	app_layer_update_timeout(app_layer, report.app);
 }
 
 /* ----------------------------------------------------------------------------------------------------- the timeouts */
@@ -349,11 +353,13 @@ app_layer_on_timeout(void *context, const struct flow *flow, uint64_t cid, uint6
 {
 	const struct app_report *report = context;
 	const struct app_layer *app_layer = report->app_layer;
-	unsigned app = flow->app - FLOW_APP_FIRST, endpoint;
+	unsigned endpoint;
 
+	/* The memory of a flow that was removed may be free, or another connection's. */
 	if (flow_cid(app_layer->flows, flow, 0) != cid)
 		return false;
-	endpoint = app_layer_reporting_endpoint(flow, app_layer_server_endpoint(app_layer, app, flow));
+	/* Not by flow.app: a connection that has ended is no longer read. */
+	endpoint = app_layer_reporting_endpoint(flow, app_layer_server_endpoint(app_layer, report->app, flow));
 	if (endpoint > 1)
 		return true;
 	emitter_begin_timer(report->emitter, time);
@@ -365,7 +371,8 @@ app_layer_on_timeout(void *context, const struct flow *flow, uint64_t cid, uint6
 static void
 app_layer_run_provider_timers(struct app_layer *app_layer, unsigned app, struct emitter *emitter, uint64_t now)
 {
-	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .protocol = app_protocols[app]};
+	struct app_report report = {.app_layer = app_layer, .emitter = emitter, .protocol = app_protocols[app],
+				    .app = app};
 	struct app_context ctx = {.now = now,
 				  .shared = app_layer->shared[app],
 				  .on_anomaly = app_layer_on_anomaly,

@@ -266,7 +266,7 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 		app_flow_read_segment(table, c, flow, packet, &source);
 	}
 	app_flow_read_ack(table, c, packet, &source);
-	if (ctx->traced && (packet->tcp.flags & (TCP_FIN | TCP_RST | TCP_ACK)) != 0)
+	if (ctx->traced)
 		app_flow_report_ends(c, flow, app_flow_is_reset(flow, sender, packet->tcp.flags), &source);
 	if (app_flow_is_closed(ctx, c, reader, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {
 		app_flow_retire(table, c);

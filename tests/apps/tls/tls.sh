@@ -25,11 +25,11 @@ ip address add 192.0.2.1/32 dev lo
 ip address add 192.0.2.2/32 dev lo
 ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com -days 30 -keyout key.pem -out cert.pem 2>/dev/null
-openssl s_server -quiet -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
+openssl s_server -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
 server=$!
-openssl s_server -quiet -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify 1 -tls1_2 >verify.log 2>&1 &
+openssl s_server -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify 1 -tls1_2 >verify.log 2>&1 &
 verify=$!
-openssl s_server -quiet -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
+openssl s_server -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
 group=$!
 tcpdump -i lo -s 0 -U -w traffic.pcap tcp or udp port 9 >tcpdump.log 2>&1 &
 tcpdump=$!
@@ -41,16 +41,10 @@ talk() {
 	shift
 	printf 'GET / HTTP/1.0\r\n\r\n' | timeout 20 openssl s_client -connect "192.0.2.1:$port" -ign_eof "$@" >>client.log 2>&1
 }
-for port in 443 4443 4444; do
-	wait_for talk "$port"
+for log in server verify group; do
+	wait_for grep -q ACCEPT $log.log
 done
 wait_for grep -q listening tcpdump.log
-mark() {
-	python3 -c 'import socket, sys
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(sys.argv[1].encode(), ("192.0.2.1", 9))' "$1"
-	wait_for grep -q "$1" traffic.pcap
-}
-mark "the first frame"
 talk 443 -tls1_2 -servername one.example.com -sess_out session12
 talk 443 -tls1_2 -servername two.example.com -sess_in session12
 talk 443 -tls1_3 -servername three.example.com -alpn h2,http/1.1 -sess_out session13
@@ -59,7 +53,9 @@ talk 443 -tls1_2 -cipher DHE-RSA-AES128-GCM-SHA256 -noservername
 talk 443 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -servername five.example.com
 talk 4443 -tls1_2 -servername six.example.com
 talk 4444 -tls1_3 -servername seven.example.com
-mark "the last frame"
+python3 -c 'import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"the last frame", ("192.0.2.1", 9))'
+wait_for grep -q "the last frame" traffic.pcap
 exit 0
 END
 
@@ -68,10 +64,7 @@ if ! grep -q "the last frame" "$tmp/traffic.pcap" 2>/dev/null; then
 	not_ok "servers and clients run" "$tmp/error" "$tmp/server.log" "$tmp/client.log"
 	tap_done
 fi
-# The connections that waited for the servers are not of interest.
-first=$(tshark -r "$tmp/traffic.pcap" -Y 'udp.dstport == 9' -T fields -e frame.number | head -n 1)
-capture=$tmp/tls.pcap
-editcap -F pcap -r "$tmp/traffic.pcap" "$capture" "$first-1000000"
+capture=$tmp/traffic.pcap
 if [ "${1-}" = capture ]; then
 	cp "$capture" "$2"
 	exit
