@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_app_layer \
 	%D%/test_batch \
 	%D%/test_capture_lag \
 	%D%/test_duplicates \
