@@ -18,7 +18,8 @@ enum { CLIENT, SERVER };
 struct calls {
 	unsigned starts, beginnings, bytes, gaps, ends[2], datagrams;
 	uint32_t datagram_captured, datagram_wire;
-	bool done; /* the reader needs no more bytes */
+	bool done;	     /* the reader needs no more bytes */
+	bool done_sender[2]; /* likewise, of one direction */
 	char name[64];
 };
 
@@ -77,8 +78,7 @@ static bool
 is_reading(const void *state, unsigned sender)
 {
 	(void)state;
-	(void)sender;
-	return !calls.done;
+	return !calls.done && !calls.done_sender[sender];
 }
 
 static struct app_reader reader = {
@@ -264,6 +264,74 @@ test_missing_bytes_before_the_end(void **state)
 	assert_int_equal(calls.ends[SERVER], 1);
 }
 
+/* The last data is not captured, and an empty FIN follows. */
+static void
+test_missing_bytes_before_an_empty_fin(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(CLIENT, TCP_ACK, 10);
+	feed(SERVER, TCP_ACK, 20);
+	next[SERVER] += 100;
+	feed(SERVER, TCP_FIN | TCP_ACK, 0);
+	assert_int_equal(calls.ends[SERVER], 0);
+	assert_false(feed(CLIENT, TCP_FIN | TCP_ACK, 0));
+	assert_int_equal(calls.gaps, 100);
+	assert_int_equal(calls.ends[SERVER], 1);
+	assert_int_equal(calls.ends[CLIENT], 1);
+	assert_int_equal(counters()->active, 0);
+}
+
+/* Bytes that the reader does not need any more are not missing at the end. */
+static void
+test_the_end_of_a_direction_that_is_not_read(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(CLIENT, TCP_ACK, 10);
+	feed(SERVER, TCP_ACK, 20);
+	calls.done_sender[SERVER] = true;
+	feed(SERVER, TCP_ACK, 50);
+	feed(SERVER, TCP_FIN | TCP_ACK, 0);
+	assert_false(feed(CLIENT, TCP_FIN | TCP_ACK, 0));
+	assert_int_equal(calls.ends[SERVER], 1);
+	assert_int_equal(counters()->active, 0);
+}
+
+static void
+test_a_cleared_table_reads_in_mid_stream(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(CLIENT, TCP_ACK, 10);
+	feed(SERVER, TCP_ACK, 20);
+	next[CLIENT] += 1000; /* queued segments are dropped, too */
+	feed(CLIENT, TCP_ACK, 10);
+	app_flow_table_clear(table);
+	assert_int_equal(counters()->active, 0);
+	assert_int_equal(stream_pool_segments(pool), 0);
+	calls = (struct calls){.done = false};
+	assert_true(feed(SERVER, TCP_ACK, 20));
+	assert_int_equal(calls.starts, 1);
+	assert_int_equal(calls.beginnings, 0);
+	assert_int_equal(calls.gaps, 0);
+}
+
+/* Nothing of the other end is captured. */
+static void
+test_one_direction_is_given_up(void **state)
+{
+	bool needed = true;
+	unsigned segments = 0;
+
+	(void)state;
+	next[CLIENT] = next[SERVER] = 1000;
+	for (; needed && segments < 2000; segments++)
+		needed = feed(CLIENT, TCP_ACK, 1000);
+	assert_in_range(segments, 1000, 1100);
+	assert_int_equal(calls.starts, 0);
+}
+
 static void
 test_a_finished_reader_is_retired(void **state)
 {
@@ -365,6 +433,10 @@ main(void)
 	    TEST(test_ends_are_reported_once),
 	    TEST(test_a_reset_ends_both_streams),
 	    TEST(test_missing_bytes_before_the_end),
+	    TEST(test_missing_bytes_before_an_empty_fin),
+	    TEST(test_the_end_of_a_direction_that_is_not_read),
+	    TEST(test_a_cleared_table_reads_in_mid_stream),
+	    TEST(test_one_direction_is_given_up),
 	    TEST(test_a_finished_reader_is_retired),
 	    TEST(test_retired_app_flows_are_reused),
 	    TEST(test_mid_stream),
