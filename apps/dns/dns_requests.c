@@ -24,15 +24,15 @@ struct dns_request {
 struct dns_requests {
 	struct dns_request *entries;
 	uint32_t bucket[DNS_REQUEST_BUCKETS];
-	uint32_t newest, oldest, free_head, high_water;
+	uint32_t requests_max, newest, oldest, free_head, high_water;
 	uint64_t seed, timeout_ns;
 	struct app_request_counters counters;
 };
 
 static size_t
-dns_requests_entries_size(void)
+dns_requests_entries_size(uint32_t requests_max)
 {
-	return (DNS_REQUESTS_MAX + (size_t)1) * sizeof(struct dns_request);
+	return (requests_max + (size_t)1) * sizeof(struct dns_request);
 }
 
 void *
@@ -44,7 +44,8 @@ dns_requests_open(const struct app_settings *settings)
 		return NULL;
 	requests->seed = settings->seed;
 	requests->timeout_ns = settings->timeout_ns;
-	requests->entries = memory_reserve(dns_requests_entries_size());
+	requests->requests_max = app_settings_share(settings, DNS_REQUESTS_MAX);
+	requests->entries = memory_reserve(dns_requests_entries_size(requests->requests_max));
 	if (requests->entries != NULL)
 		return requests;
 	dns_requests_close(requests);
@@ -56,14 +57,15 @@ dns_requests_close(void *shared)
 {
 	struct dns_requests *requests = shared;
 
-	memory_release(requests->entries, dns_requests_entries_size());
+	memory_release(requests->entries, dns_requests_entries_size(requests->requests_max));
 	memory_release(requests, sizeof *requests);
 }
 
 size_t
-dns_requests_size(void)
+dns_requests_size(const struct app_settings *settings)
 {
-	return sizeof(struct dns_requests) + dns_requests_entries_size();
+	return sizeof(struct dns_requests) +
+	       dns_requests_entries_size(app_settings_share(settings, DNS_REQUESTS_MAX));
 }
 
 const struct app_request_counters *
@@ -132,7 +134,7 @@ dns_requests_alloc(struct dns_requests *requests)
 {
 	uint32_t index;
 
-	if (requests->free_head == 0 && requests->high_water == DNS_REQUESTS_MAX) {
+	if (requests->free_head == 0 && requests->high_water == requests->requests_max) {
 		dns_requests_remove(requests, requests->oldest);
 		requests->counters.evicted++;
 	}

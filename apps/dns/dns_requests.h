@@ -9,7 +9,7 @@
 #include "apps/dns/dns_message.h"
 #include "flow/stream/app_reader.h"
 
-/* Queries that may wait at once; the oldest is evicted in favour of another one. */
+/* Queries that may wait at once, of all workers; the oldest is evicted in favour of another one. */
 #define DNS_REQUESTS_MAX 16384u
 
 struct dns_requests;
@@ -17,7 +17,7 @@ struct dns_requests;
 /* app_reader.open(), close() and shared_size(). */
 void *dns_requests_open(const struct app_settings *settings);
 void dns_requests_close(void *requests);
-size_t dns_requests_size(void);
+size_t dns_requests_size(const struct app_settings *settings);
 
 /* app_reader.clear(): no query waits any more. */
 void dns_requests_clear(void *requests);

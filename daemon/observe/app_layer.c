@@ -12,20 +12,21 @@
 _Static_assert(FLOW_APP_FIRST + APP_COUNT < FLOW_APP_NONE, "flow.app has 5 bits");
 
 static bool
-app_layer_open_provider(struct app_layer *app_layer, unsigned app, uint64_t seed)
+app_layer_open_provider(struct app_layer *app_layer, unsigned app, const struct app_settings *settings)
 {
 	const struct app_reader *reader = app_protocols[app]->reader;
-	const struct app_settings settings = {.seed = seed, .timeout_ns = app_layer->config->app_timeout_ns};
 
-	app_layer->app_flows[app] = app_flow_table_new(reader, app_layer->streams, seed);
+	app_layer->app_flows[app] = app_flow_table_new(reader, settings, app_layer->streams);
 	if (reader->open != NULL)
-		app_layer->shared[app] = reader->open(&settings);
+		app_layer->shared[app] = reader->open(settings);
 	return app_layer->app_flows[app] != NULL && (reader->open == NULL || app_layer->shared[app] != NULL);
 }
 
 struct app_layer *
-app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed, uint64_t *anomalies)
+app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed, unsigned workers,
+	      uint64_t *anomalies)
 {
+	const struct app_settings settings = {seed, config->app_timeout_ns, workers};
 	struct app_layer *app_layer = calloc(1, sizeof *app_layer);
 
 	if (app_layer == NULL)
@@ -36,7 +37,7 @@ app_layer_new(const struct config *config, struct flow_table *flows, uint64_t se
 	app_layer->next_timeout = UINT64_MAX;
 	app_layer->streams = stream_pool_new();
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		if (app_layer->streams == NULL || !app_layer_open_provider(app_layer, i, seed)) {
+		if (app_layer->streams == NULL || !app_layer_open_provider(app_layer, i, &settings)) {
 			app_layer_free(app_layer);
 			return NULL;
 		}
@@ -59,16 +60,17 @@ app_layer_free(struct app_layer *app_layer)
 }
 
 size_t
-app_layer_memory_size(void)
+app_layer_memory_size(unsigned workers)
 {
+	const struct app_settings settings = {.workers = workers};
 	size_t size = sizeof(struct app_layer) + stream_pool_memory_size();
 
 	for (unsigned i = 0; i < APP_COUNT; i++) {
 		const struct app_reader *reader = app_protocols[i]->reader;
 
-		size += app_flow_table_memory_size(reader);
+		size += app_flow_table_memory_size(reader, &settings);
 		if (reader->shared_size != NULL)
-			size += reader->shared_size();
+			size += reader->shared_size(&settings);
 	}
 	return size;
 }

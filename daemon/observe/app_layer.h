@@ -35,13 +35,14 @@ struct app_layer {
 	struct flow_table *flows; /* borrowed */
 };
 
-/* NULL if out of memory.  `config`, `flows` and `anomalies` are borrowed; `seed` makes hashes unpredictable. */
+/* That of one of `workers`.  NULL if out of memory.  `config`, `flows` and `anomalies` are borrowed; `seed` makes
+ * hashes unpredictable. */
 struct app_layer *app_layer_new(const struct config *config, struct flow_table *flows, uint64_t seed,
-				uint64_t *anomalies);
+				unsigned workers, uint64_t *anomalies);
 void app_layer_free(struct app_layer *app_layer);
 
 /* Bytes of address space that it reserves: the most memory that it takes. */
-size_t app_layer_memory_size(void);
+size_t app_layer_memory_size(unsigned workers);
 
 /* Determines the active providers; if they have changed, visits all flows.  `names`: connections need names. */
 void app_layer_select(struct app_layer *app_layer, bool names);

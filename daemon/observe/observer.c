@@ -34,6 +34,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	struct reassembly_limits fragment_limits = reassembly_limits_default();
 	struct flow_limits limits = config->flow_limits;
 	struct observer *o = calloc(1, sizeof *o);
+	unsigned workers = partition != NULL ? partition->count : 1;
 
 	if (o == NULL)
 		return NULL;
@@ -42,13 +43,13 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->view = view;
 	observer_window_open(o, config);
 	o->logs_steps = partition == NULL || partition->index == 0;
-	limits.flows = observer_flow_limit(config, partition != NULL ? partition->count : 1);
+	limits.flows = observer_flow_limit(config, workers);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
 	if (o->fragments != NULL)
 		o->fragments_due = reassembly_next_due(o->fragments);
 	if (o->flows != NULL)
-		o->app_layer = app_layer_new(config, o->flows, seed, o->counters.anomalies);
+		o->app_layer = app_layer_new(config, o->flows, seed, workers, o->counters.anomalies);
 	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
 		o->emitter = emitter_new(printer, o->flows);
 	if (o->emitter == NULL || (config_keeps_records(config) && !flow_table_keep_records(o->flows, true))) {

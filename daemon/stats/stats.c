@@ -30,7 +30,7 @@ stats_reserved_memory(const struct config *config)
 	    .records = config_keeps_records(config) ? workers * (flow_table_records_size(flow_limit) +
 								 flow_table_names_size(flow_limit)) : 0,
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
-	    .applications = workers * app_layer_memory_size(),
+	    .applications = workers * app_layer_memory_size(workers),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
 	    .recorder = recorded ? workers * ring_memory_size(&ring) : 0,
 	};

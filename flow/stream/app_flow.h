@@ -37,9 +37,9 @@ struct app_flow_counters {
 	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
 };
 
-/* A table of reader->connections_max app flows.  `pool` and `reader` are borrowed; `seed` makes hashes unpredictable.
- * NULL if out of memory. */
-struct app_flow_table *app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, uint64_t seed);
+/* A table of a worker's share in reader->connections_max.  `reader` and `pool` are borrowed.  NULL if out of memory. */
+struct app_flow_table *app_flow_table_new(const struct app_reader *reader, const struct app_settings *settings,
+					  struct stream_pool *pool);
 void app_flow_table_free(struct app_flow_table *table);
 
 /* Drops all app flows: connections are read again in mid-stream, if at all. */
@@ -47,8 +47,8 @@ void app_flow_table_clear(struct app_flow_table *table);
 
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
 
-/* Bytes of address space that a table of this reader reserves: the most memory that it takes. */
-size_t app_flow_table_memory_size(const struct app_reader *reader);
+/* Bytes of address space that such a table reserves: the most memory that it takes. */
+size_t app_flow_table_memory_size(const struct app_reader *reader, const struct app_settings *settings);
 
 /*
  * Processes a segment of ctx->flow sent by `sender`, after the TCP machine has.  The caller sets `flow`, `now`,

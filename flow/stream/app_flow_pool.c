@@ -9,56 +9,45 @@
 
 #include "flow/memory.h"
 
-static size_t
-app_flow_entries_size(const struct app_reader *reader)
-{
-	return (reader->connections_max + (size_t)1) * sizeof(struct app_flow);
-}
+/* Bytes of the parts of a table of `all` app flows; number 0 is none. */
+struct app_flow_sizes {
+	size_t state; /* of one: whole cache lines */
+	size_t entries, states, histories, buckets;
+};
 
-/* Of one state: whole cache lines. */
-static size_t
-app_flow_state_size(const struct app_reader *reader)
+static struct app_flow_sizes
+app_flow_sizes_for(const struct app_reader *reader, uint32_t all)
 {
-	return (reader->state_size + 63) & ~(size_t)63;
-}
+	struct app_flow_sizes sizes = {.state = (reader->state_size + 63) & ~(size_t)63};
 
-static size_t
-app_flow_states_size(const struct app_reader *reader)
-{
-	return (reader->connections_max + (size_t)1) * app_flow_state_size(reader);
-}
-
-static size_t
-app_flow_histories_size(const struct app_reader *reader)
-{
-	return (reader->connections_max + (size_t)1) * 2 * reader->history_size;
-}
-
-/* Two buckets for each app flow. */
-static size_t
-app_flow_buckets_size(const struct app_reader *reader)
-{
-	return 2 * (size_t)reader->connections_max * sizeof(uint32_t);
+	sizes.entries = (all + (size_t)1) * sizeof(struct app_flow);
+	sizes.states = (all + (size_t)1) * sizes.state;
+	sizes.histories = (all + (size_t)1) * 2 * reader->history_size;
+	sizes.buckets = 2 * (size_t)all * sizeof(uint32_t);
+	return sizes;
 }
 
 struct app_flow_table *
-app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, uint64_t seed)
+app_flow_table_new(const struct app_reader *reader, const struct app_settings *settings, struct stream_pool *pool)
 {
 	struct app_flow_table *table = calloc(1, sizeof *table);
+	struct app_flow_sizes sizes;
 
 	if (table == NULL)
 		return NULL;
 	table->reader = reader;
-	table->seed = seed;
+	table->seed = settings->seed;
 	table->pool = pool;
-	table->state_size = app_flow_state_size(reader);
-	table->bucket_mask = 2 * reader->connections_max - 1;
-	table->entries = memory_reserve(app_flow_entries_size(reader));
-	table->states = memory_reserve(app_flow_states_size(reader));
+	table->connections_max = app_settings_share(settings, reader->connections_max);
+	sizes = app_flow_sizes_for(reader, table->connections_max);
+	table->state_size = sizes.state;
+	table->bucket_mask = 2 * table->connections_max - 1;
+	table->entries = memory_reserve(sizes.entries);
+	table->states = memory_reserve(sizes.states);
 	if (reader->history_size > 0)
-		table->histories = memory_reserve(app_flow_histories_size(reader));
-	table->bucket = memory_reserve(app_flow_buckets_size(reader));
-	table->index = memory_reserve(app_flow_buckets_size(reader));
+		table->histories = memory_reserve(sizes.histories);
+	table->bucket = memory_reserve(sizes.buckets);
+	table->index = memory_reserve(sizes.buckets);
 	if (table->entries == NULL || table->states == NULL || table->bucket == NULL || table->index == NULL ||
 	    (reader->history_size > 0 && table->histories == NULL)) {
 		app_flow_table_free(table);
@@ -70,24 +59,26 @@ app_flow_table_new(const struct app_reader *reader, struct stream_pool *pool, ui
 void
 app_flow_table_free(struct app_flow_table *table)
 {
-	const struct app_reader *reader;
+	struct app_flow_sizes sizes;
 
 	if (table == NULL)
 		return;
-	reader = table->reader;
-	memory_release(table->entries, app_flow_entries_size(reader));
-	memory_release(table->states, app_flow_states_size(reader));
-	memory_release(table->histories, app_flow_histories_size(reader));
-	memory_release(table->bucket, app_flow_buckets_size(reader));
-	memory_release(table->index, app_flow_buckets_size(reader));
+	sizes = app_flow_sizes_for(table->reader, table->connections_max);
+	memory_release(table->entries, sizes.entries);
+	memory_release(table->states, sizes.states);
+	memory_release(table->histories, sizes.histories);
+	memory_release(table->bucket, sizes.buckets);
+	memory_release(table->index, sizes.buckets);
 	free(table);
 }
 
 size_t
-app_flow_table_memory_size(const struct app_reader *reader)
+app_flow_table_memory_size(const struct app_reader *reader, const struct app_settings *settings)
 {
-	return sizeof(struct app_flow_table) + app_flow_entries_size(reader) + app_flow_states_size(reader) +
-	       app_flow_histories_size(reader) + 2 * app_flow_buckets_size(reader);
+	struct app_flow_sizes sizes =
+	    app_flow_sizes_for(reader, app_settings_share(settings, reader->connections_max));
+
+	return sizeof(struct app_flow_table) + sizes.entries + sizes.states + sizes.histories + 2 * sizes.buckets;
 }
 
 const struct app_flow_counters *
@@ -273,7 +264,7 @@ app_flow_pick_victim(const struct app_flow_table *table)
 {
 	if (table->lists[APP_FLOWS_CLOSED].oldest != 0)
 		return table->lists[APP_FLOWS_CLOSED].oldest;
-	if (table->unconfirmed > APP_FLOWS_UNCONFIRMED_MIN(table->reader->connections_max) ||
+	if (table->unconfirmed > APP_FLOWS_UNCONFIRMED_MIN(table->connections_max) ||
 	    table->lists[APP_FLOWS_CONFIRMED].oldest == 0)
 		return table->lists[APP_FLOWS_UNCONFIRMED].oldest;
 	return table->lists[APP_FLOWS_CONFIRMED].oldest;
@@ -282,7 +273,7 @@ app_flow_pick_victim(const struct app_flow_table *table)
 static struct app_flow *
 app_flow_alloc(struct app_flow_table *table, uint16_t source)
 {
-	uint32_t all = table->reader->connections_max, index;
+	uint32_t all = table->connections_max, index;
 
 	if (table->sources[source].count >= APP_FLOWS_SOURCE_MAX(all))
 		app_flow_remove(table, &table->entries[table->sources[source].ends.oldest]);

@@ -43,6 +43,7 @@ struct app_flow_table {
 	uint32_t *bucket;     /* by connection id, `bucket_mask` + 1 of them */
 	uint32_t *index;      /* by key of the reader, as many */
 	size_t state_size;    /* of the reader, rounded up */
+	uint32_t connections_max;
 	uint32_t bucket_mask; /* two buckets for each app flow */
 	uint64_t seed;
 	struct stream_pool *pool; /* borrowed */

@@ -21,7 +21,17 @@ struct flow;
 struct app_settings {
 	uint64_t seed;	     /* makes hashes unpredictable */
 	uint64_t timeout_ns; /* of requests, --app-timeout */
+	unsigned workers;    /* that share the limits of a provider */
 };
+
+/* The share of a worker in a limit of a provider, which is a power of two: a power of two, at least 64. */
+static inline uint32_t
+app_settings_share(const struct app_settings *settings, uint32_t limit)
+{
+	for (unsigned shares = 1; shares < settings->workers && limit > 64; shares *= 2)
+		limit /= 2;
+	return limit;
+}
 
 /* Requests of all connections of a provider; counters of the run. */
 struct app_request_counters {
@@ -56,7 +66,7 @@ struct app_context {
 /* The parser of an application protocol; its struct app_protocol names it (apps/app.h). */
 struct app_reader {
 	size_t state_size;	  /* bytes of state of a connection */
-	uint32_t connections_max; /* connections that are read at once: a power of two, at least 64 */
+	uint32_t connections_max; /* connections that all workers read at once: a power of two, at least 64 */
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
@@ -65,7 +75,7 @@ struct app_reader {
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
 	void (*clear)(void *shared);
-	size_t (*shared_size)(void); /* bytes of address space that open() reserves */
+	size_t (*shared_size)(const struct app_settings *settings); /* bytes of address space that open() reserves */
 	/* Packet time of the next timeout, UINT64_MAX none; fires the timeouts up to ctx->now, in their order. */
 	uint64_t (*next_timeout)(const void *shared);
 	void (*on_time)(struct app_context *ctx);

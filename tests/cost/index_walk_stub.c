@@ -21,7 +21,7 @@ app_flow_index_find(const struct app_context *ctx, uint64_t key)
 {
 	const struct app_flow_table *table = ctx->table;
 
-	for (unsigned i = 1; i <= table->reader->connections_max; i++) {
+	for (unsigned i = 1; i <= table->connections_max; i++) {
 		const struct app_flow *c = &table->entries[i];
 
 		if (c != ctx->app_flow && c->index_key == key)

@@ -93,7 +93,7 @@ http_fixture_setup(struct http_fixture *s)
 	*s = (struct http_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
 	s->table = flow_table_new(&limits, 1, http_fixture_on_events, NULL);
 	s->pool = stream_pool_new();
-	s->all = s->pool != NULL ? app_flow_table_new(&http_reader, s->pool, 1) : NULL;
+	s->all = s->pool != NULL ? app_flow_table_new(&http_reader, &(struct app_settings){.seed = 1}, s->pool) : NULL;
 	if (s->table == NULL || s->all == NULL)
 		abort();
 }

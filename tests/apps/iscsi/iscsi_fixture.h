@@ -82,7 +82,7 @@ iscsi_fixture_setup_flows(struct iscsi_fixture *s, uint32_t flows)
 	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
 	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
 	s->pool = stream_pool_new();
-	s->all = s->pool != NULL ? app_flow_table_new(&iscsi_reader, s->pool, 1) : NULL;
+	s->all = s->pool != NULL ? app_flow_table_new(&iscsi_reader, &(struct app_settings){.seed = 1}, s->pool) : NULL;
 	if (s->table == NULL || s->all == NULL)
 		abort();
 }

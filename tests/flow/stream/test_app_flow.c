@@ -136,7 +136,7 @@ begin(void **state)
 	reader.beginning_only = false;
 	flows = flow_table_new(&limits, 1, on_events, NULL);
 	pool = stream_pool_new();
-	table = pool != NULL ? app_flow_table_new(&reader, pool, 1) : NULL;
+	table = pool != NULL ? app_flow_table_new(&reader, &(struct app_settings){.seed = 1}, pool) : NULL;
 	return flows == NULL || table == NULL;
 }
 
@@ -421,8 +421,19 @@ static void
 test_memory_is_bounded(void **state)
 {
 	(void)state;
-	assert_true(app_flow_table_memory_size(&reader) < 64 * 1024 + 65 * (8 + 256 + 64));
+	assert_true(app_flow_table_memory_size(&reader, &(struct app_settings){0}) < 64 * 1024 + 65 * (8 + 256 + 64));
 }
+static void
+test_workers_share_limits(void **unused)
+{
+	(void)unused;
+	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 0}, 131072), 131072);
+	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 1}, 131072), 131072);
+	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 3}, 1024), 256);
+	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 64}, 131072), 2048);
+	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 64}, 1024), 64);
+}
+
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
@@ -444,6 +455,7 @@ main(void)
 	    TEST(test_untraced),
 	    TEST(test_datagram_cut_by_the_snapshot_length),
 	    TEST(test_memory_is_bounded),
+	    TEST(test_workers_share_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

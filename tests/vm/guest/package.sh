@@ -73,7 +73,7 @@ done
 is "system calls are filtered in every thread" "$(cat /proc/"$pid"/task/*/status | sed -n 's/^Seccomp:[[:blank:]]*//p' | sort -u)" 2
 is "no new privileges" "$(status NoNewPrivs)" 1
 check "the exposure is 1.5 at most" systemd-analyze security --threshold=15 --no-pager netobs
-is "limits" "$(property TasksMax), $(property MemoryMax)" "144, 2147483648"
+is "limits" "$(property TasksMax), $(property MemoryMax)" "144, 3221225472"
 observes "the service observes frames on any"
 
 # ------------------------------------------------------------------------------------------------------------- reload
