@@ -141,7 +141,7 @@ class Bench:
 
 
 # Of tests/captures: ordinary traffic, and the protocols of application providers.
-CAPTURES_OF_APPLICATIONS = ["home-network", "dns", "http", "tls"]
+CAPTURES_OF_APPLICATIONS = ["home-network", "dns", "http", "smb", "tls"]
 
 
 def frames_of(b, path):

@@ -791,6 +791,24 @@ provider netobs {
 	    : (nobs_conninfo_t *ci, nobs_httpinfo_t *rq);
 
 	/*
+	 * An SMB server receives a request (MS-SMB2).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] smbopinfo_t *: the operation
+	 */
+	probe smb__op__start(netobs_conninfo_t *ci, netobs_smbopinfo_t *soi)
+	    : (nobs_conninfo_t *ci, nobs_smbopinfo_t *soi);
+
+	/*
+	 * An SMB server sends the final response to a request (MS-SMB2).
+	 *
+	 * args[0] conninfo_t *: the connection
+	 * args[1] smbopinfo_t *: the operation
+	 */
+	probe smb__op__done(netobs_conninfo_t *ci, netobs_smbopinfo_t *soi)
+	    : (nobs_conninfo_t *ci, nobs_smbopinfo_t *soi);
+
+	/*
 	 * A connection has ended: a TCP connection, a UDP stream or an SCTP association. Fires once for the connection,
 	 * not for each of its ends, after the event that ends it; at the end of the capture for what is still open.
 	 *

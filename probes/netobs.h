@@ -592,6 +592,29 @@ struct httpinfo {
 	netobs_u8 rq_pad[7];          /* padding */
 };
 
+/* SMB 2 and 3 (MS-SMB2): one request, and its response. */
+struct smbopinfo {
+	char soi_share[128];     /* path of the share, in UNC form; "" unknown */
+	char soi_curpath[256];   /* path of the file in the share, UTF-8; "" unknown or none */
+	char soi_opstr[20];      /* operation in words: "create" */
+	char soi_statusstr[44];  /* status in words: "STATUS_ACCESS_DENIED"; hexadecimal if it has no name here */
+	char soi_dialectstr[8];  /* dialect in words: "3.1.1"; "" unknown */
+	netobs_u64 soi_sid;      /* session id; 0 none */
+	netobs_u64 soi_uid;      /* user of the session, as soi_sid: SMB 2 has one number for both */
+	netobs_u64 soi_mid;      /* message id */
+	netobs_u64 soi_offset;   /* read, write: first byte in the file */
+	netobs_u32 soi_count;    /* read, write: bytes; of the request, then of the response */
+	netobs_u32 soi_tid;      /* tree id; 0 none */
+	netobs_u32 soi_status;   /* NTSTATUS of the response; 0 in smb-op-start */
+	netobs_u32 soi_flags;    /* flags of the header (MS-SMB2 section 2.2.1) */
+	netobs_u16 soi_op;       /* command, 0 negotiate to 18 oplock break; 65535 encrypted */
+	netobs_u16 soi_dialect;  /* dialect: 0x0311 3.1.1; 0 unknown */
+	netobs_u8 soi_encrypted; /* 1 if the message is encrypted: only the session and the time are known */
+	netobs_u8 soi_signed;    /* 1 if the message is signed */
+	netobs_u8 soi_pad[2];    /* padding */
+	netobs_i64 soi_latency_us; /* request to final response, us; -1 unknown */
+};
+
 /* A connection: both ends, from its first packet to its end.  The client is the end that opened it; cr_role says how it
  * was told apart. */
 struct connrec {
@@ -688,6 +711,7 @@ typedef struct iscsicmd iscsicmd_t;
 typedef struct dnsinfo dnsinfo_t;
 typedef struct tlsinfo tlsinfo_t;
 typedef struct httpinfo httpinfo_t;
+typedef struct smbopinfo smbopinfo_t;
 typedef struct connrec connrec_t;
 
 #endif

@@ -12,7 +12,7 @@ BEGIN {
 	backslash = sprintf("%c", 92)
 	states = "ESTABLISHED SYN_SENT SYN_RECEIVED FIN_WAIT_1 FIN_WAIT_2 TIME_WAIT CLOSED CLOSE_WAIT LAST_ACK LISTEN CLOSING"
 	split(states, state_names, " ")
-	set(providers, "gld arp ip icmp tcp tcpf udp sctp dccp socket iscsi dns tls http")
+	set(providers, "gld arp ip icmp tcp tcpf udp sctp dccp socket iscsi dns tls http smb")
 	set(flags, "FIN SYN RST PSH ACK URG ECE CWR")
 	set(same_calls, "count sum avg min max clear")
 	set(types, "int char short long unsigned signed void string int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t " \

@@ -45,7 +45,7 @@ else
 fi
 
 if have python3; then
-	mkdir "$tmp/dns" "$tmp/http" "$tmp/tls"
+	mkdir "$tmp/dns" "$tmp/http" "$tmp/smb" "$tmp/tls"
 	for capture in dns dns-tcp home-network; do
 		python3 "$top/tests/fuzz/app_seeds.py" "$tmp/dns" "$top/tests/captures/$capture.pcap"
 	done
@@ -54,11 +54,14 @@ if have python3; then
 	python3 "$top/tests/fuzz/http_seeds.py" "$tmp/http" "$top/tests/captures/http.pcap"
 	check "fuzz_http over $(find "$tmp/http" -type f | wc -l) connections" \
 		"$build/tests/fuzz/fuzz_http" -runs=0 -mutations=1 "$tmp/http"
+	python3 "$top/tests/fuzz/app_seeds.py" "$tmp/smb" "$top/tests/captures/smb.pcap"
+	check "fuzz_smb over $(find "$tmp/smb" -type f | wc -l) connections" \
+		"$build/tests/fuzz/fuzz_smb" -runs=0 -mutations=20 "$tmp/smb"
 	python3 "$top/tests/fuzz/app_seeds.py" "$tmp/tls" "$top/tests/captures/tls.pcap"
 	check "fuzz_tls over $(find "$tmp/tls" -type f | wc -l) connections" \
 		"$build/tests/fuzz/fuzz_tls" -runs=0 -mutations=20 "$tmp/tls"
 else
-	skip "fuzz_dns, fuzz_http and fuzz_tls over connections" "python3 is not installed"
+	skip "fuzz_dns, fuzz_http, fuzz_smb and fuzz_tls over connections" "python3 is not installed"
 fi
 
 # What is read and printed besides frames; the captures are cut.

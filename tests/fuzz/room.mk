@@ -22,6 +22,7 @@ fuzz_targets = \
 	%D%/fuzz_reassembly \
 	%D%/fuzz_sctp \
 	%D%/fuzz_slots \
+	%D%/fuzz_smb \
 	%D%/fuzz_tls
 EXTRA_PROGRAMS += $(fuzz_targets) %D%/fuzz_seeds
 if FUZZING
@@ -61,6 +62,8 @@ tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
 tests_fuzz_fuzz_sctp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_slots_SOURCES = %D%/fuzz_slots.c $(fuzz_main)
 tests_fuzz_fuzz_slots_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_smb_SOURCES = %D%/fuzz_smb.c $(fuzz_main)
+tests_fuzz_fuzz_smb_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_tls_SOURCES = %D%/fuzz_tls.c $(fuzz_main)
 tests_fuzz_fuzz_tls_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 %D%/fuzz.log: $(fuzz_targets) %D%/fuzz_seeds

@@ -23,7 +23,7 @@ LETTERS = [(re.compile(pattern), letter) for pattern, letter in (
     ("connection-.*", "r"),
     ("tcp-(accept|connect)-.*|tcp-retransmit|tcp-timeout-.*|udp-stream-.*", "e"),
 )]
-APPLICATION = re.compile(r"(iscsi|dns|tls|http)-")
+APPLICATION = re.compile(r"(iscsi|dns|tls|http|smb)-")
 
 # Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and state changes,
 # the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram that

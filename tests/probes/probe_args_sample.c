@@ -129,6 +129,11 @@ sample_fill_applications(struct probe_args_sample *s)
 	    .rq_uri = "/index.html?a=\"b\"", .rq_agent = "curl/7.88.1", .rq_host = "www.example.com",
 	    .rq_version = "HTTP/1.1", .rq_uri_len = 17, .rq_request_bytes = 85, .rq_response_bytes = 5000,
 	    .rq_first_byte_us = 900, .rq_total_us = 1200, .rq_upgraded = 1};
+	s->smbopinfo = (struct smbopinfo){
+	    .soi_share = "\\\\server\\share", .soi_curpath = "dir\\file.txt", .soi_opstr = "read",
+	    .soi_statusstr = "STATUS_SUCCESS", .soi_dialectstr = "3.1.1", .soi_sid = 21, .soi_uid = 21, .soi_mid = 9,
+	    .soi_offset = 4096, .soi_count = 1024, .soi_tid = 5, .soi_status = 0, .soi_flags = 9, .soi_op = 8,
+	    .soi_dialect = 0x0311, .soi_encrypted = 0, .soi_signed = 1, .soi_latency_us = 350};
 }
 
 static void

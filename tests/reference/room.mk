@@ -10,6 +10,7 @@ shell_tests += \
 	%D%/tshark.sh \
 	%D%/tshark_dns.sh \
 	%D%/tshark_http.sh \
+	%D%/tshark_smb.sh \
 	%D%/tshark_tls.sh \
 	%D%/tshark_records.sh \
 	%D%/tshark_retransmissions.sh

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pairs requests with responses, and follows the shares and files that they name. */
+#include <string.h>
+
+#include "apps/smb/smb_reader.h"
+
+struct smb_op_ctx {
+	struct app_context *app;
+	struct smb_connection *connection;
+	struct smb_stream *stream;
+	unsigned sender;
+	struct smb_body body;
+	enum smb_body_result result;
+};
+
+static void
+smb_op_anomaly(const struct smb_op_ctx *ctx, enum anomaly anomaly)
+{
+	ctx->app->on_anomaly(ctx->app->context, anomaly);
+}
+
+/* Reports an operation; `request` has its share and file. */
+static void
+smb_op_report(struct smb_op_ctx *ctx, struct smb_operation *operation, const struct smb_request *request)
+{
+	const struct smb_share *share = smb_share_at(&ctx->connection->tables, request->share, request->share_use);
+	const struct smb_file *file = smb_file_at(&ctx->connection->tables, request->file, request->file_use);
+
+	operation->share = share != NULL ? share->path : "";
+	operation->path = file != NULL ? file->path : "";
+	operation->dialect = ctx->connection->dialect;
+	app_flow_report(ctx->app, ctx->sender, operation);
+}
+
+static void
+smb_op_set_share(struct smb_op_ctx *ctx, struct smb_request *request, uint8_t share)
+{
+	request->share = share;
+	request->share_use = share != 0 ? ctx->connection->tables.share[share - 1].use : 0;
+}
+
+static void
+smb_op_set_file(struct smb_op_ctx *ctx, struct smb_request *request, uint8_t file)
+{
+	request->file = file;
+	request->file_use = file != 0 ? ctx->connection->tables.file[file - 1].use : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- requests */
+
+/* In a chain of related requests an id of ones only is that of the request before (section 3.3.5.2.7.2). */
+static void
+smb_op_find_file(struct smb_op_ctx *ctx, struct smb_request *request)
+{
+	static const uint8_t related[SMB_FILE_ID_BYTES] = {255, 255, 255, 255, 255, 255, 255, 255,
+							   255, 255, 255, 255, 255, 255, 255, 255};
+
+	if (!ctx->body.has_file)
+		return;
+	if (memcmp(ctx->body.file_id, related, sizeof related) != 0) {
+		smb_op_set_file(ctx, request,
+				smb_file_find(&ctx->connection->tables, request->session_id, ctx->body.file_id));
+	} else if (ctx->stream->message.flags & SMB_FLAG_RELATED) {
+		request->file = ctx->stream->file;
+		request->file_use = ctx->stream->file_use;
+	}
+}
+
+static void
+smb_op_resolve(struct smb_op_ctx *ctx, struct smb_request *request)
+{
+	struct smb_tables *tables = &ctx->connection->tables;
+	bool dropped = false;
+
+	if (request->command == SMB_TREE_CONNECT) {
+		smb_op_set_share(ctx, request,
+				 smb_share_new(tables, request->session_id, ctx->body.name, &dropped));
+	} else {
+		smb_op_set_share(ctx, request, smb_share_find(tables, request->session_id, request->tree_id));
+		if (request->command == SMB_CREATE)
+			smb_op_set_file(ctx, request,
+					smb_file_new(tables, request->session_id, ctx->body.name, &dropped));
+		else
+			smb_op_find_file(ctx, request);
+	}
+	if (dropped)
+		smb_op_anomaly(ctx, ANOMALY_SMB_FILES_LIMIT);
+}
+
+/* The ids of the request; related ones have those of the request before. */
+static void
+smb_op_follow_chain(struct smb_stream *stream, struct smb_request *request)
+{
+	if ((stream->message.flags & SMB_FLAG_RELATED) != 0 && stream->chained > 0) {
+		request->session_id = stream->session_id;
+		request->tree_id = stream->tree_id;
+	}
+	stream->session_id = request->session_id;
+	stream->tree_id = request->tree_id;
+}
+
+static void
+smb_op_request(struct smb_op_ctx *ctx)
+{
+	const struct smb_message *message = &ctx->stream->message;
+	struct smb_request request = {.message_id = message->message_id,
+				      .session_id = message->session_id,
+				      .tree_id = message->tree_id,
+				      .command = message->command,
+				      .begun = ctx->app->now,
+				      .offset = ctx->body.offset,
+				      .count = ctx->body.count};
+	struct smb_operation operation;
+
+	smb_op_follow_chain(ctx->stream, &request);
+	smb_op_resolve(ctx, &request);
+	if (request.file != 0) {
+		ctx->stream->file = request.file;
+		ctx->stream->file_use = request.file_use;
+	}
+	operation = (struct smb_operation){.session_id = request.session_id,
+					   .message_id = request.message_id,
+					   .tree_id = request.tree_id,
+					   .offset = request.offset,
+					   .count = request.count,
+					   .flags = message->flags,
+					   .command = message->command,
+					   .latency_us = -1};
+	smb_op_report(ctx, &operation, &request);
+	/* CANCEL has no response. */
+	if (message->command != SMB_CANCEL && smb_request_add(&ctx->connection->tables, &request))
+		smb_op_anomaly(ctx, ANOMALY_SMB_REQUESTS_LIMIT);
+}
+
+/* ------------------------------------------------------------------------------------------------------ responses */
+
+/* Before the operation is reported: what the server has accepted. */
+static void
+smb_op_accept(struct smb_op_ctx *ctx, const struct smb_request *request)
+{
+	const struct smb_message *message = &ctx->stream->message;
+	struct smb_share *share = smb_share_at(&ctx->connection->tables, request->share, request->share_use);
+	struct smb_file *file = smb_file_at(&ctx->connection->tables, request->file, request->file_use);
+
+	if (message->command == SMB_NEGOTIATE && ctx->result == SMB_BODY_COMPLETE)
+		ctx->connection->dialect = ctx->body.dialect;
+	if (message->command == SMB_TREE_CONNECT && share != NULL && message->status == 0) {
+		share->connected = true;
+		share->tree_id = message->tree_id;
+		share->session_id = message->session_id;
+	}
+	if (message->command == SMB_CREATE && file != NULL && ctx->body.has_file) {
+		file->open = true;
+		file->session_id = request->session_id;
+		memcpy(file->id, ctx->body.file_id, sizeof file->id);
+	}
+}
+
+/* After it: what is closed, or was never opened. */
+static void
+smb_op_close(struct smb_op_ctx *ctx, const struct smb_request *request)
+{
+	const struct smb_message *message = &ctx->stream->message;
+	struct smb_tables *tables = &ctx->connection->tables;
+	struct smb_share *share = smb_share_at(tables, request->share, request->share_use);
+	struct smb_file *file = smb_file_at(tables, request->file, request->file_use);
+
+	switch (message->command) {
+	case SMB_TREE_CONNECT:
+		if (share != NULL && !share->connected)
+			*share = (struct smb_share){0};
+		break;
+	case SMB_TREE_DISCONNECT:
+		if (share != NULL && message->status == 0)
+			*share = (struct smb_share){0};
+		break;
+	case SMB_CREATE:
+		if (file != NULL && !file->open)
+			*file = (struct smb_file){0};
+		break;
+	case SMB_CLOSE:
+		if (file != NULL && message->status == 0)
+			*file = (struct smb_file){0};
+		break;
+	case SMB_LOGOFF:
+		if (message->status == 0)
+			smb_session_forget(tables, message->session_id);
+		break;
+	default: break;
+	}
+}
+
+static void
+smb_op_response(struct smb_op_ctx *ctx)
+{
+	const struct smb_message *message = &ctx->stream->message;
+	struct smb_operation operation = {.session_id = message->session_id,
+					  .message_id = message->message_id,
+					  .tree_id = message->tree_id,
+					  .offset = ctx->body.offset,
+					  .count = ctx->body.count,
+					  .status = message->status,
+					  .flags = message->flags,
+					  .command = message->command,
+					  .latency_us = -1,
+					  .from_server = true};
+	struct smb_request request = {0};
+
+	/* An interim response, and a break that the server announces, end no request. */
+	if (message->status == SMB_STATUS_PENDING || message->message_id == UINT64_MAX)
+		return;
+	if (smb_request_take(&ctx->connection->tables, message->message_id, &request) &&
+	    request.command == message->command) {
+		operation.offset = request.offset;
+		if (ctx->app->now >= request.begun)
+			operation.latency_us = (int64_t)((ctx->app->now - request.begun) / 1000);
+		/* An asynchronous response has no tree id. */
+		if ((message->flags & SMB_FLAG_ASYNC) != 0)
+			operation.tree_id = request.tree_id;
+	} else {
+		request = (struct smb_request){.session_id = message->session_id, .command = message->command};
+		smb_op_set_share(ctx, &request,
+				 smb_share_find(&ctx->connection->tables, message->session_id, message->tree_id));
+	}
+	smb_op_accept(ctx, &request);
+	smb_op_report(ctx, &operation, &request);
+	smb_op_close(ctx, &request);
+}
+
+static void
+smb_op_encrypted(struct smb_op_ctx *ctx, bool from_server)
+{
+	struct smb_operation operation = {.session_id = ctx->stream->message.session_id,
+					  .command = SMB_ENCRYPTED,
+					  .latency_us = -1,
+					  .from_server = from_server,
+					  .encrypted = true};
+
+	smb_op_report(ctx, &operation, &(struct smb_request){0});
+}
+
+void
+smb_operation_read(struct app_context *app, unsigned sender)
+{
+	struct smb_connection *connection = app->state;
+	struct smb_op_ctx ctx = {.app = app,
+				 .connection = connection,
+				 .stream = &connection->stream[sender],
+				 .sender = sender};
+	const struct smb_stream *stream = ctx.stream;
+	bool from_server = sender == app->server_endpoint;
+
+	if (stream->kind == SMB_KIND_ENCRYPTED) {
+		smb_op_encrypted(&ctx, from_server);
+		return;
+	}
+	if (((stream->message.flags & SMB_FLAG_RESPONSE) != 0) != from_server) {
+		smb_op_anomaly(&ctx, ANOMALY_SMB_DIRECTION);
+		return;
+	}
+	ctx.result = smb_body_parse(&ctx.body, &stream->message, (struct slice){stream->bytes, stream->kept},
+				    stream->length);
+	if (ctx.result == SMB_BODY_BAD || (ctx.result == SMB_BODY_CUT && !stream->cut))
+		smb_op_anomaly(&ctx, ANOMALY_SMB_BODY);
+	else if (from_server)
+		smb_op_response(&ctx);
+	else
+		smb_op_request(&ctx);
+}

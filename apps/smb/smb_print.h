@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines of the smb probes in --print. */
+#ifndef NETOBS_APPS_SMB_SMB_PRINT_H
+#define NETOBS_APPS_SMB_SMB_PRINT_H
+
+#include "probes/print/format.h"
+#include "probes/print/text_line.h"
+
+char *smb_format_line(char *at, const struct text_firing *firing);
+
+#endif

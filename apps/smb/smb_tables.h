@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of an SMB connection: requests that wait for their response, shares, open files.  Bounded: in favour of
+ * another entry the request that has waited longest is dropped, of shares and files the one not used for longest.
+ * Entries are numbered from 1, 0 is none.
+ */
+#ifndef NETOBS_APPS_SMB_SMB_TABLES_H
+#define NETOBS_APPS_SMB_SMB_TABLES_H
+
+#include "apps/smb/smb_body.h"
+
+#define SMB_REQUESTS_MAX 128u
+#define SMB_SHARES_MAX	 16u
+#define SMB_FILES_MAX	 64u
+
+#define SMB_SHARE_TEXT_MAX 128 /* with the NUL */
+#define SMB_PATH_TEXT_MAX  256 /* likewise */
+
+struct smb_request {
+	uint64_t message_id, session_id, begun, offset;
+	uint32_t tree_id, count;
+	uint32_t file_use, share_use; /* smb_file.use when it was asked for: the entry may hold another file by now */
+	uint16_t command;
+	uint8_t file, share; /* 0 none */
+};
+
+struct smb_share {
+	uint64_t session_id;
+	uint32_t tree_id;
+	uint32_t use;	 /* number of the use of the entry, 0 free */
+	uint32_t touched; /* clock of the tables when it was last used */
+	bool connected;	 /* the server has sent the tree id */
+	char path[SMB_SHARE_TEXT_MAX];
+};
+
+struct smb_file {
+	uint64_t session_id;
+	uint32_t use, touched; /* likewise */
+	bool open;	       /* the server has sent the file id */
+	uint8_t id[SMB_FILE_ID_BYTES];
+	char path[SMB_PATH_TEXT_MAX];
+};
+
+/* Zero at first. */
+struct smb_tables {
+	uint32_t clock, uses;
+	uint32_t requests;
+	struct smb_request request[SMB_REQUESTS_MAX];
+	struct smb_share share[SMB_SHARES_MAX];
+	struct smb_file file[SMB_FILES_MAX];
+};
+
+/* Room for a request; true if one was dropped for it.  An older request with the same message id is dropped, too. */
+bool smb_request_add(struct smb_tables *tables, const struct smb_request *request);
+
+/* Takes the request with that message id out of the table; false if there is none. */
+bool smb_request_take(struct smb_tables *tables, uint64_t message_id, struct smb_request *request);
+
+/* A share or file that a client asks for; `*dropped` is set to true if another one is dropped. */
+uint8_t smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
+uint8_t smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
+
+/* The entry that was asked for, NULL if none or if it holds another one by now. */
+struct smb_share *smb_share_at(struct smb_tables *tables, uint8_t number, uint32_t use);
+struct smb_file *smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use);
+
+/* Of those that the server has accepted; 0 none. */
+uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id);
+uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES]);
+
+/* Drops the shares and files of a session that has ended. */
+void smb_session_forget(struct smb_tables *tables, uint64_t session_id);
+
+#endif
