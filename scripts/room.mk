@@ -27,6 +27,9 @@ script_names = \
 	scanned \
 	sctpstate \
 	services \
+	smbfailed \
+	smbfiles \
+	smbops \
 	tcp1stbyte \
 	tcp_rwndclosed \
 	tcpaccept \

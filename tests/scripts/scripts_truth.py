@@ -258,6 +258,18 @@ def handshakes_took():
     return result.histograms()
 
 
+def operations_took():
+    result = Map("us")
+    for args in of("smb-op-done"):
+        if args[1]["soi_latency_us"] >= 0:
+            result.add((args[1]["soi_opstr"],), args[1]["soi_latency_us"])
+    return result.histograms()
+
+
+def transferred(args):
+    return args[1]["soi_count"] if args[1]["soi_opstr"] in ("read", "write") else 0
+
+
 def failed_answers():
     maps = {2: Map("servfail"), 3: Map("nxdomain"), 5: Map("refused")}
     others = Map("others")
@@ -276,6 +288,12 @@ SCRIPTS = {
     + counted("failed", "http-request-done", lambda a: (a[1]["rq_status"], a[1]["rq_uri"]), http_failed).sums(),
     "httplatency": requests_took,
     "httpwho": lambda: counted("requests", "http-request-done", lambda a: (a[0]["ci_remote"], a[1]["rq_status"])).sums(),
+    "smbfailed": lambda: counted("failed", "smb-op-done", lambda a: (
+        a[0]["ci_remote"], a[1]["soi_opstr"], a[1]["soi_statusstr"]),
+        lambda a: a[1]["soi_status"] >= 0xc0000000 and a[1]["soi_status"] != 0xc0000016).sums(),
+    "smbfiles": lambda: counted("shares", "smb-op-done", lambda a: (a[1]["soi_share"], a[1]["soi_opstr"]), transferred).sums()
+    + counted("files", "smb-op-done", lambda a: (a[1]["soi_curpath"],), transferred).sums(),
+    "smbops": operations_took,
     "tlsalerts": lambda: counted("alerts", "tls-alert", lambda a: (
         a[0]["ci_remote"], a[1]["tls_from"], a[1]["tls_alertstr"])).sums(),
     "tlslatency": handshakes_took,
