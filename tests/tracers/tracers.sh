@@ -51,7 +51,7 @@ PYTHON
 # Together they make every probe fire; all of one link type, merged by time.  bpftrace parts a command at single blanks.
 files="-r $captures/home-network.pcap -r $captures/one-tcp-rst.pcap -r $captures/icmp.pcapng"
 files="$files -r $captures/dns-tcp.pcap -r $captures/sctp-restart.pcap -r $tmp/timers.pcap"
-files="$files -r $captures/dns.pcap -r $captures/http.pcap -r $captures/tls.pcap --app-timeout=0.1"
+files="$files -r $captures/dns.pcap -r $captures/http.pcap -r $captures/smb.pcap -r $captures/tls.pcap --app-timeout=0.1"
 files="$files -r $captures/iscsi.pcap -r $captures/tcpdump/dccp_partial_csum_v4_simple.pcap --active-records=10s"
 
 # ------------------------------------------------------------------------------------------------ expected firings
