@@ -597,7 +597,7 @@ struct smbopinfo {
 	char soi_share[128];     /* path of the share, in UNC form; "" unknown */
 	char soi_curpath[256];   /* path of the file in the share, UTF-8; "" unknown or none */
 	char soi_opstr[20];      /* operation in words: "create" */
-	char soi_statusstr[44];  /* status in words: "STATUS_ACCESS_DENIED"; hexadecimal if it has no name here; "" none */
+	char soi_statusstr[44];  /* status in words: "STATUS_ACCESS_DENIED"; else hexadecimal; "" none */
 	char soi_dialectstr[8];  /* dialect in words: "3.1.1"; "" unknown */
 	netobs_u64 soi_sid;      /* session id; 0 none */
 	netobs_u64 soi_uid;      /* user of the session, as soi_sid: SMB 2 has one number for both */

@@ -76,7 +76,7 @@ for probe in probes:
     sequence = "((struct connrec *)arg0)->cr_seq" if probe.startswith("connection__") \
         else "((struct csinfo *)arg1)->cs_seq" if any(word in probe for word in ("change", "timeout", "stream__end")) \
         else "((struct pktinfo *)arg0)->pkt_seq"
-    numbered = not probe.startswith(("iscsi", "dns", "http", "tls")) # applications have neither struct
+    numbered = not probe.startswith(("iscsi", "dns", "http", "smb", "tls")) # applications have neither struct
     script += "usdt:%s:netobs:%s { @count[\"%s\"] = count(); %s }\n" % (
         program, probe, probe, "@last[\"%s\"] = max(%s);" % (probe, sequence) if numbered else "")
     if count[probe] == 0:
