@@ -54,9 +54,8 @@ smb_body_name(struct smb_body *body, uint8_t at, struct slice bytes, uint32_t le
 		return SMB_BODY_COMPLETE;
 	if (offset < SMB_HEADER_BYTES || offset > length || size > length - offset || size % 2 != 0)
 		return SMB_BODY_BAD;
-	if (offset < bytes.len)
+	if (slice_has(bytes, offset, size < SMB_NAME_BYTES ? size : SMB_NAME_BYTES))
 		body->name = slice_sub(bytes, offset, size);
-	/* A text that is longer than what is kept has as much as a probe has room for, or the capture lacks it. */
 	return SMB_BODY_COMPLETE;
 }
 

@@ -465,6 +465,21 @@ test_gap_at_every_place(void **state)
 }
 
 static void
+test_path_cut_by_the_capture(void **state)
+{
+	(void)state;
+	for (uint32_t missing = 1; missing <= 8; missing++) {
+		begin(true);
+		message(SMB_CREATE, 5, 0, 0, 57, 56);
+		add_name(108, "name");
+		feed_part(CLIENT, 0, length - missing);
+		smb_reader.on_gap(&ctx, CLIENT, missing);
+		assert_string_equal(log_text, "start create [] []  0 0 -1\n");
+		assert_int_equal(all_anomalies, 0);
+	}
+}
+
+static void
 test_gap_over_a_boundary(void **state)
 {
 	(void)state;
@@ -680,6 +695,7 @@ main(void)
 	    cmocka_unit_test(test_response_without_its_request),
 	    cmocka_unit_test(test_refused_files_and_shares_are_forgotten),
 	    cmocka_unit_test(test_gap_at_every_place),
+	    cmocka_unit_test(test_path_cut_by_the_capture),
 	    cmocka_unit_test(test_gap_over_a_boundary),
 	    cmocka_unit_test(test_lengths_that_lie),
 	    cmocka_unit_test(test_long_path),
