@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flags='-fsanitize=memory -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -gline-tables-only -fPIE -D_GNU_SOURCE'
-targets="fuzz_frame fuzz_sctp fuzz_flow fuzz_http fuzz_iscsi fuzz_pipeline fuzz_print fuzz_slots"
+targets="fuzz_dns fuzz_frame fuzz_sctp fuzz_flow fuzz_http fuzz_iscsi fuzz_pipeline fuzz_print fuzz_slots fuzz_smb"
 
 [ -e "$build/probes/sites.c" ] || skip_all "netobs is not built"
 ! grep -q '^SANITIZE_CFLAGS = .*-fsanitize' "$build/Makefile" || skip_all "the build without sanitizers runs it"
@@ -50,18 +50,23 @@ is "each source has an object of its own" "$(find "$tmp/objects" -name '*.o' | w
 # seeds TARGET: prints the directory of its seeds
 seeds() {
 	case $1 in
+	fuzz_dns) echo "$tmp/dns" ;;
 	fuzz_http) echo "$tmp/http" ;;
 	fuzz_iscsi) echo "$tmp/iscsi" ;;
 	fuzz_pipeline) echo "$tmp/pipeline" ;;
 	fuzz_print) echo "$tmp/print" ;;
 	fuzz_slots) echo "$tmp/slots" ;;
+	fuzz_smb) echo "$tmp/smb" ;;
 	*) echo "$tmp/frames" ;;
 	esac
 }
 
-mkdir "$tmp/frames" "$tmp/http" "$tmp/iscsi" "$tmp/pipeline"
+mkdir "$tmp/frames" "$tmp/dns" "$tmp/http" "$tmp/iscsi" "$tmp/pipeline" "$tmp/smb"
 find "$top/tests/captures" -type f ! -name '*.md' ! -name '*.tsv' -exec "$build/tests/fuzz/fuzz_seeds" "$tmp/frames" 100 {} +
 python3 "$top/tests/fuzz/http_seeds.py" "$tmp/http" "$top/tests/captures/http.pcap"
+for name in dns smb; do
+	python3 "$top/tests/fuzz/app_seeds.py" "$tmp/$name" "$top/tests/captures/$name.pcap"
+done
 python3 "$top/tests/fuzz/iscsi_seeds.py" "$tmp/iscsi" "$top/tests/captures/iscsi.pcap"
 python3 "$top/tests/fuzz/pipeline_seeds.py" "$tmp/pipeline"
 find "$tmp/pipeline" -type f -name '*[1-9]' -delete # a tenth: each makes two large tables
