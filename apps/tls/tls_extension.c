@@ -116,6 +116,7 @@ tls_name_begin(struct tls_hello *hello, uint32_t length)
 		return;
 	}
 	hello->inner_left = (uint16_t)length;
+	hello->name_cut = false;
 	hello->step = STEP_NAME;
 }
 
@@ -156,13 +157,27 @@ tls_text_append(char *text, uint16_t size, uint16_t *length, uint8_t byte)
 	return true;
 }
 
-static void
+static bool
 tls_alpn_append(char *text, uint8_t *length, uint8_t byte)
 {
 	uint16_t at = *length;
+	bool fits = tls_text_append(text, TLS_ALPN_SIZE, &at, byte);
 
-	tls_text_append(text, TLS_ALPN_SIZE, &at, byte);
 	*length = (uint8_t)at;
+	return fits;
+}
+
+/* Appends a byte to the text of the name that is read.  False if it does not fit. */
+static bool
+tls_name_append(struct tls_hello *hello, uint8_t byte)
+{
+	struct tls_client *client = hello->client;
+
+	if (hello->server != NULL)
+		return tls_alpn_append(hello->server->alpn, &hello->server->alpn_length, byte);
+	if (hello->extension == EXTENSION_ALPN)
+		return tls_alpn_append(client->alpn, &client->alpn_length, byte);
+	return tls_text_append(client->name, TLS_NAME_SIZE, &client->name_length, byte);
 }
 
 static void
@@ -170,16 +185,14 @@ tls_extension_name(struct tls_hello *hello, uint8_t byte)
 {
 	struct tls_client *client = hello->client;
 
-	if (hello->server != NULL) {
-		tls_alpn_append(hello->server->alpn, &hello->server->alpn_length, byte);
-	} else if (hello->extension == EXTENSION_ALPN) {
+	if (hello->server == NULL && hello->extension == EXTENSION_ALPN) {
 		if (client->alpn_length == 0)
 			client->alpn_first = byte;
 		client->alpn_last = byte;
-		tls_alpn_append(client->alpn, &client->alpn_length, byte);
-	} else if (!tls_text_append(client->name, TLS_NAME_SIZE, &client->name_length, byte)) {
-		hello->name_long = true;
 	}
+	/* Behind a byte that does not fit, a shorter one would leave a hole. */
+	hello->name_cut = hello->name_cut || !tls_name_append(hello, byte);
+	hello->name_long |= hello->name_cut;
 	if (--hello->inner_left == 0)
 		hello->step = STEP_SKIP;
 }

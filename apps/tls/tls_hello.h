@@ -63,6 +63,7 @@ struct tls_hello {
 	uint8_t step;			 /* enum tls_extension_step */
 	bool same_random;		 /* until now the random is that of a HelloRetryRequest */
 	bool same_id;			 /* until now the session id is the client's */
+	bool name_cut;			 /* the rest of the name that is read does not fit */
 	bool extension_odd, name_long;	 /* anomalies found */
 };
 

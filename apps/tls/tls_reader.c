@@ -81,7 +81,6 @@ tls_client_hello_end(struct tls_ctx *ctx)
 	struct tls_connection *connection = ctx->connection;
 
 	connection->client.complete = true;
-	connection->server.retry = false;
 	if (!connection->client_greeted)
 		connection->hello_at = ctx->app->now;
 	connection->client_greeted = true;
@@ -99,8 +98,10 @@ tls_server_hello_end(struct tls_ctx *ctx)
 	struct tls_server *server = &connection->server;
 
 	connection->version_13 |= server->version == TLS_1_3;
-	if (server->retry)
+	if (server->retry) {
+		connection->retry = connection->retried = true;
 		return;
+	}
 	connection->negotiated = true;
 	connection->resumed = server->version == TLS_1_3 ? server->psk : server->same_id;
 	connection->hello_us = tls_elapsed_us(ctx);
@@ -116,10 +117,12 @@ tls_hello_end(struct tls_ctx *ctx)
 		ctx->app->on_anomaly(ctx->app->context, ANOMALY_TLS_EXTENSION);
 	if (hello->name_long)
 		ctx->app->on_anomaly(ctx->app->context, ANOMALY_TLS_NAME_LENGTH);
-	if (ctx->from_server)
-		tls_server_hello_end(ctx);
-	else
+	if (!ctx->from_server)
 		tls_client_hello_end(ctx);
+	else if (ctx->connection->server.retry && ctx->connection->retried)
+		tls_stop(ctx, ANOMALY_TLS_UNEXPECTED); /* RFC 8446 section 4.1.4 */
+	else
+		tls_server_hello_end(ctx);
 }
 
 /* The named group of a ServerKeyExchange (RFC 8422 section 5.4), which has it first if there is no PSK hint. */
@@ -162,8 +165,24 @@ tls_message_is_expected(const struct tls_ctx *ctx, uint8_t type)
 						: type == TLS_HELLO_REQUEST ||
 							  (type != TLS_CLIENT_HELLO && connection->negotiated);
 	if (type == TLS_CLIENT_HELLO)
-		return !connection->client_greeted || connection->server.retry;
+		return !connection->client_greeted || connection->retry;
 	return type != TLS_SERVER_HELLO && connection->client_greeted;
+}
+
+/* A ServerHello answers a ClientHello: without one, the client's bytes were not captured or not read. */
+static void
+tls_hello_message_begin(struct tls_ctx *ctx, uint8_t type)
+{
+	struct tls_connection *connection = ctx->connection;
+	struct tls_server *server = type == TLS_SERVER_HELLO ? &connection->server : NULL;
+
+	if (server != NULL && !connection->client.complete) {
+		tls_stop(ctx, ANOMALY_TLS_LOST);
+		return;
+	}
+	if (server == NULL)
+		connection->retry = false;
+	tls_hello_begin(&ctx->stream->hello, &connection->client, server, ctx->stream->message_left);
 }
 
 static void
@@ -178,8 +197,7 @@ tls_message_begin(struct tls_ctx *ctx)
 	if (!tls_message_is_expected(ctx, type))
 		tls_stop(ctx, ANOMALY_TLS_UNEXPECTED);
 	else if (type == TLS_CLIENT_HELLO || type == TLS_SERVER_HELLO)
-		tls_hello_begin(&stream->hello, &ctx->connection->client,
-				type == TLS_SERVER_HELLO ? &ctx->connection->server : NULL, stream->message_left);
+		tls_hello_message_begin(ctx, type);
 	if (!ctx->connection->done && stream->message_left == 0) {
 		if (type == TLS_CLIENT_HELLO || type == TLS_SERVER_HELLO)
 			tls_stop(ctx, ANOMALY_TLS_HELLO);
@@ -233,8 +251,12 @@ tls_alert_end(struct tls_ctx *ctx)
 {
 	const struct tls_stream *stream = ctx->stream;
 
-	if (tls_is_encrypted(ctx) || stream->record.length != TLS_ALERT_LEN) {
+	if (tls_is_encrypted(ctx)) {
 		tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
+		return;
+	}
+	if (stream->record.length != TLS_ALERT_LEN) {
+		tls_stop(ctx, ANOMALY_TLS_RECORD_LENGTH);
 		return;
 	}
 	tls_report(ctx, TLS_EVENT_ALERT, stream->head[0], stream->head[1]);
@@ -266,8 +288,10 @@ tls_encrypted_end(struct tls_ctx *ctx)
 
 	if (!connection->negotiated || connection->server.version != TLS_1_3)
 		return;
+	/* Two bytes of 0-RTT data are as long as an alert. */
 	if (length == TLS_ALERT_LEN + 1u + tag) {
-		tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
+		if (ctx->from_server || !connection->client.early_data)
+			tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
 		return;
 	}
 	if (ctx->from_server) {

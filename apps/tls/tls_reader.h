@@ -33,6 +33,8 @@ struct tls_connection {
 	uint64_t hello_at;	     /* packet time of the first ClientHello */
 	int64_t hello_us, handshake_us;
 	bool client_greeted; /* hello_at is valid */
+	bool retry;	     /* a HelloRetryRequest waits for the second ClientHello */
+	bool retried;	     /* a HelloRetryRequest was read */
 	bool negotiated;     /* the ServerHello was read */
 	bool version_13;     /* a ServerHello or HelloRetryRequest selected TLS 1.3 */
 	bool encrypted;	     /* TLS 1.3: the server has sent an encrypted record */

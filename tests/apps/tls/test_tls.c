@@ -274,6 +274,286 @@ test_alerts(void **state)
 	assert_false(tls_reader.is_reading(&connection, 0));
 }
 
+/* --- ServerHello --- */
+
+static const uint8_t server_hello[] = {
+    22, 3, 3, 0, 65, 2, 0, 0, 61, 3, 3,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0x13, 0x01, 0, 0, 21,
+    0, 43, 0, 2, 3, 4,
+    0, 51, 0, 2, 0, 29,
+    0, 16, 0, 5, 0, 3, 2, 'h', '3',
+};
+
+static void
+begin_with_client_hello(void)
+{
+	begin(true);
+	feed(0, client_hello, sizeof client_hello);
+	ctx.now += 7000;
+}
+
+static void
+assert_server_hello(void)
+{
+	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 1);
+	assert_int_equal(all_anomalies, 0);
+	assert_int_equal(connection.server.version, TLS_1_3);
+	assert_int_equal(connection.server.cipher, 0x1301);
+	assert_int_equal(connection.server.group, 29);
+	assert_string_equal(connection.server.alpn, "h3");
+	assert_int_equal(connection.hello_us, 7);
+	assert_false(connection.resumed);
+}
+
+static void
+test_server_hello_split_at_every_place(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut <= sizeof server_hello; cut++) {
+		begin_with_client_hello();
+		feed(1, server_hello, cut);
+		assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], cut == sizeof server_hello);
+		assert_int_equal(all_anomalies, 0);
+		feed(1, server_hello + cut, sizeof server_hello - cut);
+		assert_server_hello();
+	}
+}
+
+static void
+test_server_hello_in_two_records(void **state)
+{
+	const size_t length = sizeof server_hello - 5;
+
+	(void)state;
+	for (size_t cut = 1; cut < length; cut++) {
+		uint8_t first[5] = {22, 3, 3, 0, (uint8_t)cut}, second[5] = {22, 3, 3, 0, (uint8_t)(length - cut)};
+
+		begin_with_client_hello();
+		feed(1, first, 5);
+		feed(1, server_hello + 5, cut);
+		feed(1, second, 5);
+		feed(1, server_hello + 5 + cut, length - cut);
+		assert_server_hello();
+	}
+}
+
+/* Without extensions, behind the compression method, it is one of TLS 1.2. */
+static void
+test_server_hello_cut_at_every_byte(void **state)
+{
+	uint8_t hello[sizeof server_hello];
+
+	(void)state;
+	for (size_t cut = 9; cut < sizeof hello; cut++) {
+		bool no_extensions = cut == 47;
+
+		begin_with_client_hello();
+		memcpy(hello, server_hello, sizeof hello);
+		hello[4] = (uint8_t)(cut - 5);
+		hello[8] = (uint8_t)(cut - 9);
+		feed(1, hello, cut);
+		assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], no_extensions);
+		assert_int_equal(anomalies[ANOMALY_TLS_HELLO], !no_extensions);
+	}
+}
+
+static void
+test_server_hello_damaged(void **state)
+{
+	uint8_t hello[sizeof server_hello];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof hello; at++) {
+		for (unsigned value = 0; value < 256; value++) {
+			begin_with_client_hello();
+			memcpy(hello, server_hello, sizeof hello);
+			hello[at] = (uint8_t)value;
+			feed(1, hello, sizeof hello);
+			assert_true(reports[TLS_EVENT_SERVER_HELLO] + reports[TLS_EVENT_ALERT] <= 1);
+			assert_true(all_anomalies <= 1);
+		}
+	}
+}
+
+/* The server's bytes before those of the client, which were not captured or passed before a probe was enabled. */
+static void
+test_server_hello_without_client_hello(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut < sizeof client_hello; cut++) {
+		begin(true);
+		feed(0, client_hello, cut);
+		feed(1, server_hello, sizeof server_hello);
+		assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 0);
+		assert_int_equal(anomalies[ANOMALY_TLS_LOST], 1);
+		assert_false(tls_reader.is_reading(&connection, 1));
+	}
+}
+
+/* RFC 8446 section 4.1.3. */
+static const uint8_t retry_random[] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+				       0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+				       0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
+/* A ClientHello with a session id of 32 bytes: it is as the one above but for that. */
+static void
+feed_client_hello_with_id(void)
+{
+	uint8_t hello[sizeof client_hello + TLS_ID_MAX] = {0};
+
+	memcpy(hello, client_hello, 43);
+	hello[4] += TLS_ID_MAX;
+	hello[8] += TLS_ID_MAX;
+	hello[43] = TLS_ID_MAX;
+	memset(hello + 44, 0xaa, TLS_ID_MAX);
+	memcpy(hello + 44 + TLS_ID_MAX, client_hello + 44, sizeof client_hello - 44);
+	feed(0, hello, sizeof hello);
+}
+
+/* A second ClientHello replaces the session id that the rest of the ServerHello is compared with. */
+static void
+test_client_hello_inside_a_retry(void **state)
+{
+	uint8_t retry[80] = {22, 3, 3, 0, 75, 2, 0, 0, 71, 3, 3};
+
+	(void)state;
+	memcpy(retry + 11, retry_random, sizeof retry_random);
+	retry[43] = TLS_ID_MAX;
+	memset(retry + 44, 0xaa, TLS_ID_MAX);
+	for (size_t cut = 43; cut < sizeof retry; cut++) {
+		begin(true);
+		feed_client_hello_with_id();
+		feed(1, retry, cut);
+		feed(0, client_hello, sizeof client_hello);
+		feed(1, retry + cut, sizeof retry - cut);
+		assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 1);
+		assert_int_equal(anomalies[ANOMALY_TLS_UNEXPECTED], 1);
+	}
+}
+
+/* --- whole handshakes --- */
+
+static void
+feed_record(unsigned sender, uint8_t type, const uint8_t *bytes, size_t length)
+{
+	uint8_t header[5] = {type, 3, 3, (uint8_t)(length >> 8), (uint8_t)length};
+
+	feed(sender, header, sizeof header);
+	feed(sender, bytes, length);
+}
+
+static void
+feed_zeros(unsigned sender, uint8_t type, size_t length)
+{
+	static const uint8_t zeros[TLS_RECORD_MAX + 1];
+
+	feed_record(sender, type, zeros, length);
+}
+
+/* ChangeCipherSpec and an encrypted Finished of TLS 1.2. */
+static void
+feed_finished(unsigned sender)
+{
+	const uint8_t one = 1;
+
+	feed_record(sender, TLS_CHANGE_CIPHER_SPEC, &one, 1);
+	feed_zeros(sender, TLS_HANDSHAKE, 40);
+}
+
+/* TLS 1.2 with TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 and the session id of the client. */
+static void
+feed_server_hello_12(void)
+{
+	uint8_t hello[74] = {2, 0, 0, 70, 3, 3};
+
+	hello[38] = TLS_ID_MAX;
+	memset(hello + 39, 0xaa, TLS_ID_MAX);
+	hello[71] = 0xc0;
+	hello[72] = 0x2f;
+	feed_record(1, TLS_HANDSHAKE, hello, sizeof hello);
+}
+
+static void
+test_handshake_of_tls_12(void **state)
+{
+	const uint8_t certificate[] = {11, 0, 0, 3, 0, 0, 0}, key_exchange[] = {12, 0, 0, 5, 3, 0, 23, 1, 4};
+	const uint8_t done[] = {14, 0, 0, 0}, client_key_exchange[] = {16, 0, 0, 2, 1, 4};
+
+	(void)state;
+	begin(true);
+	feed_client_hello_with_id();
+	feed_server_hello_12();
+	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 1);
+	feed_record(1, TLS_HANDSHAKE, certificate, sizeof certificate);
+	feed_record(1, TLS_HANDSHAKE, key_exchange, sizeof key_exchange);
+	feed_record(1, TLS_HANDSHAKE, done, sizeof done);
+	assert_int_equal(connection.server.group, 23);
+	feed_record(0, TLS_HANDSHAKE, client_key_exchange, sizeof client_key_exchange);
+	ctx.now += 9000;
+	feed_finished(0);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 0);
+	feed_finished(1);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 1);
+	assert_int_equal(connection.handshake_us, 9);
+	/* The server has returned the session id, but has sent a certificate. */
+	assert_false(connection.resumed);
+	assert_int_equal(all_anomalies, 0);
+	assert_false(tls_reader.is_reading(&connection, 0));
+}
+
+static void
+test_resumption_of_tls_12(void **state)
+{
+	(void)state;
+	begin(true);
+	feed_client_hello_with_id();
+	feed_server_hello_12();
+	assert_true(connection.resumed);
+	feed_finished(1);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 0);
+	/* An encrypted alert, whose level and description are unknown. */
+	feed_zeros(1, TLS_ALERT, 26);
+	assert_int_equal(reports[TLS_EVENT_ALERT], 1);
+	assert_int_equal(last.alert_level, -1);
+	feed_finished(0);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 1);
+	assert_true(connection.resumed);
+	assert_int_equal(all_anomalies, 0);
+}
+
+/* Of 0-RTT data only a record as long as Finished ends the handshake; none is an alert. */
+static void
+test_early_data(void **state)
+{
+	uint8_t hello[sizeof client_hello + 4];
+	const uint8_t one = 1;
+
+	(void)state;
+	begin(true);
+	memcpy(hello, client_hello, sizeof client_hello);
+	memcpy(hello + sizeof client_hello, (uint8_t[]){0, 42, 0, 0}, 4);
+	hello[4] += 4;
+	hello[8] += 4;
+	hello[55] += 4;
+	feed(0, hello, sizeof hello);
+	assert_true(connection.client.early_data);
+	feed_record(0, TLS_CHANGE_CIPHER_SPEC, &one, 1);
+	feed_zeros(0, TLS_APPLICATION_DATA, 53);
+	feed_zeros(0, TLS_APPLICATION_DATA, 19);
+	feed(1, server_hello, sizeof server_hello);
+	feed_zeros(1, TLS_APPLICATION_DATA, 200);
+	for (size_t length = 1; length < 300; length++)
+		if (length != 53)
+			feed_zeros(0, TLS_APPLICATION_DATA, length);
+	assert_int_equal(reports[TLS_EVENT_ALERT] + reports[TLS_EVENT_ESTABLISHED], 0);
+	feed_zeros(1, TLS_APPLICATION_DATA, 19);
+	assert_int_equal(reports[TLS_EVENT_ALERT], 1);
+	feed_zeros(0, TLS_APPLICATION_DATA, 53);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 1);
+	assert_int_equal(all_anomalies, 0);
+}
+
 /* A ServerHello, a HelloRetryRequest if `random` is its own, of TLS 1.3 with TLS_AES_128_GCM_SHA256. */
 static void
 feed_server_hello(const uint8_t *random)
@@ -299,15 +579,10 @@ feed_encrypted(unsigned sender, uint8_t length)
 static void
 test_handshake_with_retry(void **state)
 {
-	/* RFC 8446 section 4.1.3. */
-	const uint8_t retry[] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
-				 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
-				 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
-
 	(void)state;
 	begin(true);
 	feed(0, client_hello, sizeof client_hello);
-	feed_server_hello(retry);
+	feed_server_hello(retry_random);
 	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 0);
 	feed(0, client_hello, sizeof client_hello);
 	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 2);
@@ -325,6 +600,182 @@ test_handshake_with_retry(void **state)
 	assert_int_equal(all_anomalies, 0);
 }
 
+static void
+test_second_retry(void **state)
+{
+	(void)state;
+	begin_with_client_hello();
+	feed_server_hello(retry_random);
+	feed(0, client_hello, sizeof client_hello);
+	feed_server_hello(retry_random);
+	assert_int_equal(anomalies[ANOMALY_TLS_UNEXPECTED], 1);
+	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 0);
+}
+
+/* --- limits --- */
+
+/* A ClientHello with these numbers of cipher suites, extensions and signature algorithms, and names of these lengths;
+ * a name of no length is not there. */
+struct hello_of {
+	unsigned ciphers, extensions, signatures, name, alpn;
+};
+
+static uint8_t *
+put_u16(uint8_t *at, size_t value)
+{
+	*at++ = (uint8_t)(value >> 8);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+static uint8_t *
+put_extensions(uint8_t *at, const struct hello_of *of)
+{
+	for (size_t i = 0; i < of->extensions; i++)
+		at = put_u16(put_u16(at, 0x8000 + i), 0);
+	if (of->signatures > 0) {
+		at = put_u16(put_u16(put_u16(at, 13), 2 + 2 * of->signatures), 2 * of->signatures);
+		for (size_t i = 0; i < of->signatures; i++)
+			at = put_u16(at, 0x0401 + i);
+	}
+	if (of->name > 0) {
+		at = put_u16(put_u16(put_u16(at, 0), 5 + of->name), 3 + of->name);
+		*at++ = 0;
+		at = put_u16(at, of->name);
+		memset(at, 'n', of->name);
+		at += of->name;
+	}
+	if (of->alpn > 0) {
+		at = put_u16(put_u16(put_u16(at, 16), 3 + of->alpn), 1 + of->alpn);
+		*at++ = (uint8_t)of->alpn;
+		memset(at, 'n', of->alpn);
+		at += of->alpn;
+	}
+	return at;
+}
+
+static void
+feed_hello_of(struct hello_of of)
+{
+	static uint8_t hello[4096];
+	uint8_t *at = hello + 39, *lengths;
+
+	begin(true);
+	memset(hello, 0, sizeof hello);
+	hello[0] = TLS_CLIENT_HELLO;
+	hello[4] = hello[5] = 3;
+	at = put_u16(at, 2 * of.ciphers);
+	for (size_t i = 0; i < of.ciphers; i++)
+		at = put_u16(at, 0xc000 + i);
+	*at++ = 1;
+	*at++ = 0;
+	lengths = at;
+	at = put_extensions(at + 2, &of);
+	put_u16(lengths, (size_t)(at - lengths) - 2);
+	put_u16(hello + 2, (size_t)(at - hello) - 4);
+	feed_record(0, TLS_HANDSHAKE, hello, (size_t)(at - hello));
+	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 1);
+}
+
+static void
+test_limits_of_the_fingerprint(void **state)
+{
+	(void)state;
+	feed_hello_of((struct hello_of){.ciphers = TLS_CIPHERS_MAX,
+					.extensions = TLS_EXTENSIONS_MAX - 1,
+					.signatures = TLS_SIGNATURES_MAX});
+	assert_int_equal(all_anomalies, 0);
+	assert_int_equal(connection.client.ciphers, TLS_CIPHERS_MAX);
+	feed_hello_of((struct hello_of){.ciphers = TLS_CIPHERS_MAX + 1});
+	assert_int_equal(anomalies[ANOMALY_TLS_JA4_LIMIT], 1);
+	feed_hello_of((struct hello_of){.ciphers = 1, .extensions = TLS_EXTENSIONS_MAX + 1});
+	assert_int_equal(anomalies[ANOMALY_TLS_JA4_LIMIT], 1);
+	feed_hello_of((struct hello_of){.ciphers = 1, .signatures = TLS_SIGNATURES_MAX + 1});
+	assert_int_equal(anomalies[ANOMALY_TLS_JA4_LIMIT], 1);
+}
+
+static void
+test_limits_of_names(void **state)
+{
+	(void)state;
+	feed_hello_of((struct hello_of){.ciphers = 1, .name = TLS_NAME_SIZE - 1, .alpn = TLS_ALPN_SIZE - 1});
+	assert_int_equal(strlen(connection.client.name), TLS_NAME_SIZE - 1);
+	assert_int_equal(strlen(connection.client.alpn), TLS_ALPN_SIZE - 1);
+	assert_int_equal(all_anomalies, 0);
+	feed_hello_of((struct hello_of){.ciphers = 1, .name = TLS_NAME_SIZE});
+	assert_int_equal(strlen(connection.client.name), TLS_NAME_SIZE - 1);
+	assert_int_equal(anomalies[ANOMALY_TLS_NAME_LENGTH], 1);
+	feed_hello_of((struct hello_of){.ciphers = 1, .alpn = TLS_ALPN_SIZE});
+	assert_int_equal(strlen(connection.client.alpn), TLS_ALPN_SIZE - 1);
+	assert_int_equal(anomalies[ANOMALY_TLS_NAME_LENGTH], 1);
+}
+
+static void
+test_a_cut_name_has_no_hole(void **state)
+{
+	static const uint8_t tail[] = {'e', 'n', 'd'};
+	struct tls_client client;
+	struct tls_hello hello;
+	uint8_t message[400] = {3, 3};
+	uint8_t *at = message + 34;
+
+	(void)state;
+	*at++ = 0;
+	at = put_u16(put_u16(at, 2), 0x1301);
+	*at++ = 1;
+	*at++ = 0;
+	at = put_u16(at, 4 + 5 + 67);
+	at = put_u16(put_u16(put_u16(at, 0), 5 + 67), 3 + 67);
+	*at++ = 0;
+	at = put_u16(at, 67) + 64;
+	memcpy(at, tail, sizeof tail);
+	at += sizeof tail;
+	tls_hello_begin(&hello, &client, NULL, (uint32_t)(at - message));
+	assert_true(tls_hello_read(&hello, (struct slice){message, (uint32_t)(at - message)}));
+	assert_int_equal(client.name_length, 63 * 4);
+	assert_true(hello.name_long);
+}
+
+static void
+test_limits_of_records(void **state)
+{
+	const uint8_t alerts[] = {1, 90, 2, 40};
+
+	(void)state;
+	begin_with_client_hello();
+	feed(1, server_hello, sizeof server_hello);
+	feed_zeros(1, TLS_APPLICATION_DATA, TLS_RECORD_MAX);
+	assert_int_equal(all_anomalies, 0);
+	feed_zeros(1, TLS_APPLICATION_DATA, TLS_RECORD_MAX + 1);
+	assert_int_equal(anomalies[ANOMALY_TLS_RECORD_LENGTH], 1);
+	/* An alert that is not encrypted has two bytes. */
+	for (size_t length = 1; length <= sizeof alerts; length++) {
+		begin_with_client_hello();
+		feed_record(1, TLS_ALERT, alerts, length);
+		assert_int_equal(reports[TLS_EVENT_ALERT], length == 2);
+		assert_int_equal(anomalies[ANOMALY_TLS_RECORD_LENGTH], length != 2);
+	}
+}
+
+static void
+test_limit_of_bytes(void **state)
+{
+	(void)state;
+	begin_with_client_hello();
+	feed(1, server_hello, sizeof server_hello);
+	for (size_t left = TLS_BYTES_MAX - sizeof server_hello; left > 0;) {
+		size_t n = left > 10005 ? 10005 : left;
+
+		feed_zeros(1, TLS_APPLICATION_DATA, n - 5);
+		left -= n;
+	}
+	assert_int_equal(all_anomalies, 0);
+	assert_true(tls_reader.is_reading(&connection, 1));
+	feed(1, server_hello, 1);
+	assert_int_equal(anomalies[ANOMALY_TLS_LIMIT], 1);
+	assert_false(tls_reader.is_reading(&connection, 1));
+}
+
 int
 main(void)
 {
@@ -339,7 +790,22 @@ main(void)
 	    cmocka_unit_test(test_every_byte_damaged),
 	    cmocka_unit_test(test_not_tls),
 	    cmocka_unit_test(test_alerts),
+	    cmocka_unit_test(test_server_hello_split_at_every_place),
+	    cmocka_unit_test(test_server_hello_in_two_records),
+	    cmocka_unit_test(test_server_hello_cut_at_every_byte),
+	    cmocka_unit_test(test_server_hello_damaged),
+	    cmocka_unit_test(test_server_hello_without_client_hello),
+	    cmocka_unit_test(test_client_hello_inside_a_retry),
+	    cmocka_unit_test(test_handshake_of_tls_12),
+	    cmocka_unit_test(test_resumption_of_tls_12),
+	    cmocka_unit_test(test_early_data),
 	    cmocka_unit_test(test_handshake_with_retry),
+	    cmocka_unit_test(test_second_retry),
+	    cmocka_unit_test(test_limits_of_the_fingerprint),
+	    cmocka_unit_test(test_limits_of_names),
+	    cmocka_unit_test(test_a_cut_name_has_no_hole),
+	    cmocka_unit_test(test_limits_of_records),
+	    cmocka_unit_test(test_limit_of_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
