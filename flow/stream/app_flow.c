@@ -147,6 +147,44 @@ app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct
 		stream_skip(table->pool, s, e->nxt - 1 - s->next_seq, &stream_reader);
 }
 
+/* The end of an endpoint's stream when this RST resets the connection: its FIN, or else the last of the RST, the bytes
+ * captured and the bytes that its peer has acknowledged. */
+static uint32_t
+app_flow_reset_seq(const struct flow *flow, const struct packet *packet, unsigned sender, unsigned endpoint)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+	uint32_t end = e->nxt;
+
+	if ((e->flags & TCP_EP_FIN_SENT) != 0)
+		return end - 1;
+	if (endpoint == sender && tcp_seq_before(end, packet->tcp.seq))
+		end = packet->tcp.seq;
+	if (endpoint != sender && (packet->tcp.flags & TCP_ACK) != 0 && tcp_seq_before(end, packet->tcp.ack))
+		end = packet->tcp.ack;
+	if ((peer->flags & TCP_EP_SEQ_KNOWN) != 0 && tcp_seq_before(end, peer->last_ack_sent))
+		end = peer->last_ack_sent;
+	return end;
+}
+
+/* A RST gives up the bytes that are missing from both streams: they were sent, but not captured. */
+static void
+app_flow_read_reset(struct app_flow_table *table, struct app_flow *c, const struct packet *packet,
+		    const struct app_flow_source *source)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		struct app_flow_source of = {.ctx = source->ctx, .reader = source->reader, .sender = endpoint};
+		uint32_t end = app_flow_reset_seq(source->ctx->flow, packet, source->sender, endpoint);
+		struct stream_reader stream_reader = app_flow_stream_reader(&of);
+		struct stream *s = &c->stream[endpoint];
+
+		if (!s->begun || !source->reader->is_reading(source->ctx->state, endpoint))
+			continue;
+		stream_acknowledge(table->pool, s, end, &stream_reader);
+		if (tcp_seq_before(s->next_seq, end) && end - s->next_seq <= TCP_WINDOW_MAX)
+			stream_skip(table->pool, s, end - s->next_seq, &stream_reader);
+	}
+}
+
 static void
 app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const struct flow *flow,
 		      const struct packet *packet, struct app_flow_source *source)
@@ -266,6 +304,8 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 		app_flow_read_segment(table, c, flow, packet, &source);
 	}
 	app_flow_read_ack(table, c, packet, &source);
+	if (app_flow_is_reset(flow, sender, packet->tcp.flags))
+		app_flow_read_reset(table, c, packet, &source);
 	if (ctx->traced)
 		app_flow_report_ends(c, flow, app_flow_is_reset(flow, sender, packet->tcp.flags), &source);
 	if (app_flow_is_closed(ctx, c, reader, sender, packet->tcp.flags) || app_flow_is_read(c, reader, ctx->state)) {

@@ -540,6 +540,22 @@ test_gap_in_a_body(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 0);
 }
 
+/* A response that was sent, but not captured, is not a missing one. */
+static void
+test_gap_before_a_reset(void **state)
+{
+	(void)state;
+	for (unsigned from = CLIENT; from <= SERVER; from++) {
+		exchange(GET("/a"), OK(0));
+		send_text(CLIENT, GET("/b"));
+		s->next[SERVER] += 50; /* not captured */
+		http_fixture_feed_segment(s, CLIENT, TCP_ACK, s->next[CLIENT], NULL, 0, 0);
+		http_fixture_end(s, from, TCP_RST);
+		assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n");
+		assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 1);
+	}
+}
+
 static void
 test_gap_elsewhere(void **state)
 {
@@ -853,6 +869,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_any_segments, begin, end),
 	    cmocka_unit_test_setup_teardown(test_cut_at_every_byte, begin, end),
 	    cmocka_unit_test_setup_teardown(test_gap_in_a_body, begin, end),
+	    cmocka_unit_test_setup_teardown(test_gap_before_a_reset, begin, end),
 	    cmocka_unit_test_setup_teardown(test_gap_elsewhere, begin, end),
 	    cmocka_unit_test_setup_teardown(test_mid_stream, begin, end),
 	    cmocka_unit_test_setup_teardown(test_untraced_meanwhile, begin, end),

@@ -247,6 +247,39 @@ test_a_reset_ends_both_streams(void **state)
 	assert_int_equal(calls.ends[CLIENT], 1);
 }
 
+/* Bytes that the other end has acknowledged are a gap, behind the bytes captured or before queued ones. */
+static void
+test_missing_bytes_before_a_reset(void **state)
+{
+	(void)state;
+	for (unsigned from = CLIENT; from <= SERVER; from++) {
+		port++;
+		calls = (struct calls){.done = false};
+		open_connection();
+		feed(CLIENT, TCP_ACK, 10);
+		feed(SERVER, TCP_ACK, 20);
+		feed(CLIENT, TCP_ACK, 10);
+		next[SERVER] += 100; /* not captured */
+		if (from == SERVER)
+			feed(CLIENT, TCP_ACK, 0);
+		assert_int_equal(calls.gaps, 0);
+		assert_false(feed(from, TCP_RST | TCP_ACK, 0));
+		assert_int_equal(calls.gaps, 100);
+		assert_int_equal(calls.ends[SERVER], 1);
+	}
+	port++;
+	calls = (struct calls){.done = false};
+	open_connection();
+	feed(CLIENT, TCP_ACK, 10);
+	feed(SERVER, TCP_ACK, 20);
+	next[SERVER] += 100;
+	feed(SERVER, TCP_ACK, 7);
+	assert_int_equal(calls.gaps, 0);
+	assert_false(feed(CLIENT, TCP_RST | TCP_ACK, 0));
+	assert_int_equal(calls.gaps, 100);
+	assert_int_equal(calls.bytes, 37);
+}
+
 static void
 test_missing_bytes_before_the_end(void **state)
 {
@@ -443,6 +476,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_ends_are_reported_once),
 	    TEST(test_a_reset_ends_both_streams),
+	    TEST(test_missing_bytes_before_a_reset),
 	    TEST(test_missing_bytes_before_the_end),
 	    TEST(test_missing_bytes_before_an_empty_fin),
 	    TEST(test_the_end_of_a_direction_that_is_not_read),
