@@ -33,6 +33,9 @@ struct http_request_line {
 	bool odd_target;     /* white space, control characters, or empty */
 };
 
+/* Offset of the status in a status line. */
+#define HTTP_STATUS_AT 9u
+
 struct http_status_line {
 	uint16_t status;
 	uint8_t minor;

@@ -44,6 +44,35 @@ http_expect_message(struct http_stream *stream)
 	http_line_reset(&stream->line);
 }
 
+bool
+http_check_pipelining(struct http_reader_ctx *ctx)
+{
+	if (!ctx->connection->pipelined || !ctx->connection->lost)
+		return false;
+	http_report_anomaly(ctx, ANOMALY_HTTP_PIPELINE_GAP);
+	http_stop(ctx);
+	return true;
+}
+
+/* Bytes of the client are missing or skipped.  While a request waits they are its body: a client that does not pipeline
+ * sends no other one. */
+static void
+http_skip_request(struct http_connection *connection)
+{
+	if (connection->queue.count > 0)
+		return;
+	connection->owed = !connection->unasked;
+	connection->unasked = false; /* that response was the one owed */
+}
+
+/* The boundary of requests is lost. */
+static void
+http_lose_request(struct http_connection *connection)
+{
+	http_drop_request(connection);
+	http_skip_request(connection);
+}
+
 void
 http_lose_sync(struct http_reader_ctx *ctx)
 {
@@ -53,7 +82,10 @@ http_lose_sync(struct http_reader_ctx *ctx)
 	if (ctx->from_server)
 		http_lose_response(ctx);
 	else
-		http_drop_request(ctx->connection);
+		http_lose_request(ctx->connection);
+	ctx->connection->lost = true;
+	if (ctx->connection->upgraded || http_check_pipelining(ctx))
+		return;
 	http_expect_message(ctx->stream);
 	ctx->stream->read_state = HTTP_READ_SEARCH;
 }
@@ -133,6 +165,15 @@ http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_l
 	return ctx->from_server ? http_may_begin_status_line(head) : http_may_begin_request_line(head);
 }
 
+static void
+http_note_first_byte(struct http_reader_ctx *ctx)
+{
+	const struct http_request *front = http_queue_front(&ctx->connection->queue);
+
+	ctx->stream->first = ctx->app_ctx->now;
+	ctx->stream->asked = front != NULL && front->complete;
+}
+
 static uint32_t
 http_read_first_line(struct http_reader_ctx *ctx, struct slice bytes)
 {
@@ -143,7 +184,7 @@ http_read_first_line(struct http_reader_ctx *ctx, struct slice bytes)
 	uint32_t n;
 
 	if (stream->part_bytes == 0)
-		stream->first = ctx->app_ctx->now;
+		http_note_first_byte(ctx);
 	n = http_line_take(&input, bytes, &line, &folded, &whole);
 	stream->part_bytes += n;
 	if (!whole) {
@@ -244,8 +285,25 @@ static void
 http_note_skipped(struct http_reader_ctx *ctx)
 {
 	ctx->stream->skipped = true;
+	ctx->connection->lost = true;
 	if (ctx->from_server)
 		http_drop_waiting(ctx->connection);
+	else
+		http_skip_request(ctx->connection);
+	http_check_pipelining(ctx);
+}
+
+/* What is skipped begins with a message: a request behind one that waits, or the response to one that was not read. */
+static void
+http_note_skipped_message(struct http_reader_ctx *ctx, struct slice bytes)
+{
+	struct http_connection *connection = ctx->connection;
+
+	if (!ctx->from_server && http_may_be_request(bytes))
+		connection->owed = true;
+	else if (ctx->from_server && connection->queue.count == 0 && http_may_be_response(bytes) &&
+		 slice_u8(bytes, HTTP_STATUS_AT) > '1')
+		http_note_unasked(connection);
 }
 
 /* Bytes in which the beginning of a message is searched; `at_start`: a segment begins here. */
@@ -259,9 +317,11 @@ http_search(struct http_reader_ctx *ctx, struct slice bytes, bool at_start)
 	if (ctx->from_server)
 		found = front != NULL && front->complete && http_may_be_response(bytes);
 	else
-		found = front == NULL && http_may_be_request(bytes);
+		found = front == NULL && !ctx->connection->owed && http_may_be_request(bytes);
 	if (!found || !at_start) {
 		http_note_skipped(ctx);
+		if (at_start)
+			http_note_skipped_message(ctx, bytes);
 		return bytes.len;
 	}
 	http_expect_message(ctx->stream);
@@ -323,7 +383,6 @@ http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 {
 	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
 	struct http_stream *stream = ctx.stream;
-	bool restarted = stream->started;
 
 	if (ctx.connection->upgraded)
 		return; /* another protocol follows */
@@ -336,15 +395,18 @@ http_on_start(struct app_context *app_ctx, unsigned sender, bool beginning)
 	/* Of several requests, some may have been answered before the stream of the server was read. */
 	if (!beginning && ctx.from_server && ctx.connection->queue.count > 1)
 		http_drop_waiting(ctx.connection);
-	/* While no probe was enabled, requests and responses have passed. */
-	if (restarted || (!beginning && !ctx.from_server)) {
-		http_drop_waiting(ctx.connection);
-		if (!ctx.from_server)
-			http_drop_request(ctx.connection);
-		if (!ctx.from_server && ctx.connection->server.started && !ctx.connection->server.ended) {
-			http_expect_message(&ctx.connection->server);
-			ctx.connection->server.read_state = HTTP_READ_SEARCH;
-		}
+	if (beginning)
+		return;
+	ctx.connection->lost = true;
+	if (ctx.from_server)
+		return;
+	/* The stream begins again: requests and responses have passed.  A response that has begun is not that of a
+	 * request that follows. */
+	http_drop_waiting(ctx.connection);
+	http_drop_request(ctx.connection);
+	if (ctx.connection->server.started && !ctx.connection->server.ended) {
+		http_expect_message(&ctx.connection->server);
+		ctx.connection->server.read_state = HTTP_READ_SEARCH;
 	}
 }
 

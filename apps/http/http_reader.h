@@ -10,6 +10,10 @@
  * In mid-stream and after a gap that a body of known length does not contain, a request is accepted at the beginning of
  * a segment only, while no other request waits for its response, and a response at the beginning of a segment only,
  * while a request waits.
+ *
+ * A request that was not read has a response all the same, which must not become that of the next one.  A client that
+ * does not pipeline sends the next one behind that response, and so no request is accepted before it.  How many
+ * responses are owed to a client that pipelines is unknown: the connection is no longer read.
  */
 #ifndef NETOBS_APPS_HTTP_HTTP_READER_H
 #define NETOBS_APPS_HTTP_HTTP_READER_H
@@ -51,6 +55,7 @@ enum http_read_state {
 struct http_stream {
 	uint8_t read_state;    /* enum http_read_state */
 	bool started;	       /* on_start() was called */
+	bool asked;	       /* a request waited when the first byte of this response came */
 	bool ended;	       /* on_end() was called */
 	bool searched;	       /* the message was found by a search, and its first line is incomplete */
 	bool skipped;	       /* bytes were skipped by the search or in the tunnel */
@@ -74,6 +79,10 @@ struct http_connection {
 	bool proven;		 /* a request line was read: the connection is HTTP */
 	bool sending;		 /* the body of the last request in the queue is being read */
 	bool upgraded;		 /* the response ends HTTP on this connection */
+	bool pipelined;		 /* a request came before the response to another one */
+	bool lost;		 /* requests or responses were not read */
+	bool owed;		 /* the response to a request that was not read has not come */
+	bool unasked;		 /* a response that no request waits for has come since the last request */
 	uint64_t response_bytes; /* of the response being read, header and body */
 	uint64_t response_last;	 /* time of its last byte so far, ns; 0 unknown */
 	uint8_t request_head[HTTP_REQUEST_LINE_MAX];
@@ -138,6 +147,12 @@ void http_drop_request(struct http_connection *connection);
 
 /* http_request.c: all requests whose header is complete are dropped. */
 void http_drop_waiting(struct http_connection *connection);
+
+/* http_reader.c: whether pipelined requests cannot be paired with their responses; the connection is then stopped. */
+bool http_check_pipelining(struct http_reader_ctx *ctx);
+
+/* http_response.c: a final response has come that no request waits for. */
+void http_note_unasked(struct http_connection *connection);
 
 /* http_response.c: the boundary of the responses is lost: requests that wait for one get none. */
 void http_lose_response(struct http_reader_ctx *ctx);

@@ -63,8 +63,16 @@ http_begin_request(struct http_reader_ctx *ctx, const struct http_line *line)
 	}
 	if (!http_parse_request_line(line, &parsed))
 		return false;
-	http_number_requests(ctx);
 	connection->proven = true;
+	connection->pipelined |= connection->queue.count > 0 && !ctx->app_ctx->peer_bytes_missing;
+	if (http_check_pipelining(ctx))
+		return true;
+	if (connection->owed) {
+		http_lose_sync(ctx);
+		return true;
+	}
+	http_number_requests(ctx);
+	connection->unasked = false;
 	request = http_queue_add(&connection->queue, ctx->stream->first);
 	if (request == NULL) {
 		/* Later responses could not be paired: the requests in the queue are the last ones. */

@@ -64,9 +64,11 @@ http_begin_response(struct http_reader_ctx *ctx, const struct http_line *line)
 
 	if (!http_parse_status_line(line, &status))
 		return false;
-	if (request == NULL || !request->complete) {
+	if (request == NULL || !request->complete || !ctx->stream->asked) {
 		/* Its request was not captured, or the server did not wait for one: 408 and 400 may be. */
 		http_report_anomaly(ctx, ANOMALY_HTTP_UNASKED);
+		if (status.status >= 200)
+			http_note_unasked(connection);
 		ctx->stream->read_state = HTTP_READ_SEARCH;
 		return true;
 	}
@@ -75,6 +77,20 @@ http_begin_response(struct http_reader_ctx *ctx, const struct http_line *line)
 	connection->response_bytes = 0;
 	http_count_bytes(ctx, ctx->stream->part_bytes);
 	return true;
+}
+
+void
+http_note_unasked(struct http_connection *connection)
+{
+	connection->unasked = true;
+	connection->owed = false;
+}
+
+/* Whether another protocol follows the response. */
+static bool
+http_is_upgrade(const struct http_request *request, uint16_t status)
+{
+	return status == 101 || (request->connect && status >= 200 && status < 300);
 }
 
 /* Another protocol follows on both directions. */
@@ -129,7 +145,7 @@ http_finish_response_header(struct http_reader_ctx *ctx)
 	const struct http_request *request = http_queue_front(&connection->queue);
 	uint16_t status = ctx->stream->status;
 
-	if (status == 101 || (request->connect && status >= 200 && status < 300)) {
+	if (http_is_upgrade(request, status)) {
 		http_upgrade(ctx);
 		return;
 	}
@@ -161,9 +177,14 @@ void
 http_lose_response(struct http_reader_ctx *ctx)
 {
 	struct http_connection *connection = ctx->connection;
+	const struct http_request *request = http_queue_front(&connection->queue);
+	uint16_t status = connection->server.status;
 
 	/* The status is known; the end of the response is not. */
-	if (connection->server.status >= 200 && connection->queue.count > 0) {
+	if (request != NULL && status != 0 && http_is_upgrade(request, status)) {
+		connection->response_last = 0;
+		http_upgrade(ctx);
+	} else if (request != NULL && status >= 200) {
 		connection->response_last = 0;
 		http_finish_front(ctx);
 	}

@@ -185,6 +185,18 @@ app_flow_read_reset(struct app_flow_table *table, struct app_flow *c, const stru
 	}
 }
 
+/* Whether the segment acknowledges bytes of the other stream that were not captured, or come later. */
+static bool
+app_flow_acks_missing(const struct app_flow *c, const struct flow *flow, const struct packet *packet, unsigned sender)
+{
+	const struct stream *other = &c->stream[1 - sender];
+	const struct tcp_endpoint *e = &flow->tcp[1 - sender];
+	bool known = other->begun || (e->flags & TCP_EP_ISS_KNOWN) != 0;
+	uint32_t next_seq = other->begun ? other->next_seq : e->iss + 1;
+
+	return (packet->tcp.flags & TCP_ACK) != 0 && (!known || tcp_seq_before(next_seq, packet->tcp.ack));
+}
+
 static void
 app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const struct flow *flow,
 		      const struct packet *packet, struct app_flow_source *source)
@@ -297,13 +309,15 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 	ctx->table = table;
 	ctx->app_flow = c;
 	ctx->state = app_flow_state(table, c);
+	/* What the sender acknowledges it received before it sent these bytes. */
+	app_flow_read_ack(table, c, packet, &source);
+	ctx->peer_bytes_missing = app_flow_acks_missing(c, flow, packet, sender);
 	if (!ctx->traced && c->stream[sender].begun && !app_flow_reader_needs_bytes(reader, ctx)) {
 		stream_end(table->pool, &c->stream[sender]);
 	} else if (packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
 		   app_flow_reader_needs_bytes(reader, ctx)) {
 		app_flow_read_segment(table, c, flow, packet, &source);
 	}
-	app_flow_read_ack(table, c, packet, &source);
 	if (app_flow_is_reset(flow, sender, packet->tcp.flags))
 		app_flow_read_reset(table, c, packet, &source);
 	if (ctx->traced)

@@ -54,6 +54,7 @@ struct app_context {
 	uint64_t now;		  /* packet time, ns since the epoch */
 	unsigned server_endpoint; /* the endpoint whose port is the protocol's, or that did not open the connection */
 	bool traced;		  /* a probe is enabled or a name is needed; otherwise the reader may skip work */
+	bool peer_bytes_missing;  /* this segment acknowledges bytes of the other stream that have not been delivered */
 	/* `sender` has sent a complete message; an anomaly was found; the connection's name is known. */
 	void (*on_message)(void *context, unsigned sender, const void *message);
 	void (*on_anomaly)(void *context, enum anomaly a);
