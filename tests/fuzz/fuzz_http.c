@@ -51,7 +51,7 @@ static void
 fuzz_http_send(unsigned from, const uint8_t *bytes, uint32_t length, uint32_t step)
 {
 	for (uint32_t at = 0; at < length; at += step) {
-		http_fixture_feed(&script, from, bytes + at, step < length - at ? step : length - at);
+		tcp_fixture_feed(&script.tcp, from, bytes + at, step < length - at ? step : length - at);
 		fuzz_http_check_message();
 	}
 }
@@ -61,7 +61,7 @@ fuzz_http_feed(unsigned flags, const uint8_t *bytes, uint32_t length, uint32_t s
 {
 	static uint8_t filler[65536];
 	unsigned from = (flags & FROM_SERVER) != 0 ? SERVER : CLIENT;
-	uint32_t seq = script.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
+	uint32_t seq = script.tcp.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
 
 	if ((flags & REPEATED) != 0 && length > 0) {
 		memset(filler, bytes[0], length);
@@ -70,20 +70,20 @@ fuzz_http_feed(unsigned flags, const uint8_t *bytes, uint32_t length, uint32_t s
 	if ((flags & (MISSED | AGAIN | SWAPPED | CUT)) == 0) {
 		fuzz_http_send(from, bytes, length, (flags & BYTES) != 0 && length < 2000 ? 1 : step);
 	} else if ((flags & MISSED) != 0) {
-		script.next[from] += length;
+		script.tcp.next[from] += length;
 	} else if ((flags & SWAPPED) != 0 && length > 1) {
-		script.next[from] += length;
-		http_fixture_feed_segment(&script, from, TCP_ACK, seq + length / 2, bytes + length / 2,
-					  length - length / 2, length - length / 2);
-		http_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, length / 2, length / 2);
+		script.tcp.next[from] += length;
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq + length / 2, bytes + length / 2,
+					 length - length / 2, length - length / 2);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, length / 2, length / 2);
 	} else {
-		script.next[from] += length;
-		http_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+		script.tcp.next[from] += length;
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, have, length);
 	}
 	if ((flags & AGAIN) != 0)
-		http_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, have, length);
 	if ((flags & ENDS) != 0)
-		http_fixture_end(&script, from, length % 2 != 0 ? TCP_RST : TCP_FIN);
+		tcp_fixture_end(&script.tcp, from, length % 2 != 0 ? TCP_RST : TCP_FIN);
 	fuzz_http_check_message();
 }
 
@@ -93,14 +93,14 @@ fuzz_http_run(const uint8_t *data, size_t size, uint32_t step)
 {
 	bool whole = (data[0] & 3) == 1;
 
-	script.port = script.port < 60000 ? script.port + 1 : 1024;
-	script.traced = (data[0] & 2) == 0;
+	script.tcp.port[CLIENT] = script.tcp.port[CLIENT] < 60000 ? script.tcp.port[CLIENT] + 1 : 1024;
+	script.tcp.ctx.traced = (data[0] & 2) == 0;
 	script.starts = script.dones = 0;
 	script.length = 0;
-	script.next[CLIENT] = 0x10000 + data[0];
-	script.next[SERVER] = 0x20000;
+	script.tcp.next[CLIENT] = 0x10000 + data[0];
+	script.tcp.next[SERVER] = 0x20000;
 	if ((data[0] & 1) != 0)
-		http_fixture_handshake(&script);
+		tcp_fixture_handshake(&script.tcp);
 	for (data++, size--; size > 3;) {
 		unsigned flags = data[0];
 		uint32_t length = (uint32_t)(data[1] << 8 | data[2]);
@@ -114,7 +114,7 @@ fuzz_http_run(const uint8_t *data, size_t size, uint32_t step)
 		length = (flags & REPEATED) != 0 ? 1 : length;
 		data += length;
 		size -= length;
-		script.traced = true;
+		script.tcp.ctx.traced = true;
 	}
 	return whole;
 }
@@ -126,7 +126,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
-	if (script.table == NULL)
+	if (script.tcp.flows == NULL)
 		http_fixture_setup(&script);
 	script.anomalies[ANOMALY_HTTP_LOST] = 0;
 	if (!fuzz_http_run(data, size, 65536) || script.anomalies[ANOMALY_HTTP_LOST] > 0)

@@ -37,7 +37,7 @@ fuzz_iscsi_check_message(void)
 	must(memchr(connection->initiator, '\0', sizeof connection->initiator) != NULL);
 	must(script.pdu.data_length <= ISCSI_DATA_MAX);
 	must(script.cdb_length <= ISCSI_CDB_MAX);
-	must(app_flow_table_counters(script.all)->active <= iscsi_reader.connections_max);
+	must(app_flow_table_counters(script.tcp.app_flows)->active <= iscsi_reader.connections_max);
 }
 
 static void
@@ -45,28 +45,28 @@ fuzz_iscsi_feed(unsigned flags, const uint8_t *bytes, uint32_t length)
 {
 	static uint8_t filler[65536];
 	unsigned from = (flags & FROM_TARGET) != 0 ? TARGET : INITIATOR;
-	uint32_t seq = script.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
+	uint32_t seq = script.tcp.next[from], have = (flags & CUT) != 0 ? length / 2 : length;
 
 	if ((flags & LOGIN_FIRST) != 0)
 		iscsi_fixture_login(&script, "HeaderDigest=CRC32C\0DataDigest=CRC32C\0", 38, "HeaderDigest=CRC32C\0",
 				    20);
-	seq = script.next[from];
+	seq = script.tcp.next[from];
 	if ((flags & REPEATED) != 0 && length > 0) {
 		memset(filler, bytes[0], length);
 		bytes = filler;
 	}
-	script.next[from] += length;
+	script.tcp.next[from] += length;
 	if ((flags & MISSED) != 0)
 		return;
 	if ((flags & SWAPPED) != 0 && length > 1) {
-		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq + length / 2, bytes + length / 2,
-					   length - length / 2, length - length / 2);
-		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, length / 2, length / 2);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq + length / 2, bytes + length / 2,
+					 length - length / 2, length - length / 2);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, length / 2, length / 2);
 	} else {
-		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, have, length);
 	}
 	if ((flags & AGAIN) != 0)
-		iscsi_fixture_feed_segment(&script, from, TCP_ACK, seq, bytes, have, length);
+		tcp_fixture_feed_segment(&script.tcp, from, TCP_ACK, seq, bytes, have, length);
 	fuzz_iscsi_check_message();
 }
 
@@ -75,17 +75,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 4)
 		return 0;
-	if (script.table == NULL)
+	if (script.tcp.flows == NULL)
 		iscsi_fixture_setup(&script);
-	script.port++; /* another connection for each input, and old ones make room */
-	script.port = script.port < 1024 ? 1024 : script.port == 3260 ? 3261 : script.port;
-	script.traced = (data[0] & 2) == 0;
+	script.tcp.port[CLIENT]++; /* another connection for each input, and old ones make room */
+	script.tcp.port[CLIENT] = script.tcp.port[CLIENT] < 1024    ? 1024
+				  : script.tcp.port[CLIENT] == 3260 ? 3261
+								    : script.tcp.port[CLIENT];
+	script.tcp.ctx.traced = (data[0] & 2) == 0;
 	script.messages = 0;
 	script.length = 0;
-	script.next[INITIATOR] = 0x10000 + data[0];
-	script.next[TARGET] = 0x20000;
+	script.tcp.next[INITIATOR] = 0x10000 + data[0];
+	script.tcp.next[TARGET] = 0x20000;
 	if ((data[0] & 1) != 0)
-		iscsi_fixture_handshake(&script);
+		tcp_fixture_handshake(&script.tcp);
 	data++;
 	size--;
 	while (size > 3) {
@@ -100,7 +102,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length = (flags & REPEATED) != 0 ? 1 : length;
 		data += length;
 		size -= length;
-		script.traced = true;
+		script.tcp.ctx.traced = true;
 	}
 	return 0;
 }

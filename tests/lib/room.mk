@@ -7,6 +7,7 @@ libtests_a_SOURCES = \
 	%D%/json_check.h \
 	%D%/scratch_dir.c \
 	%D%/scratch_dir.h \
+	%D%/tcp_fixture.h \
 	tests/dissect/frame_buffer.c \
 	tests/dissect/frame_buffer.h \
 	tests/probes/probe_args_sample.c \

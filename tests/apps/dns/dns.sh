@@ -20,11 +20,8 @@ set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/tap.sh"
-ip link set lo up mtu 1500
-for address in 1 2 3; do
-	ip address add 192.0.2.$address/32 dev lo
-done
-ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+. "$2/tests/lib/loopback.sh"
+ip address add 192.0.2.3/32 dev lo
 ip route replace local 192.0.2.3 dev lo table local src 192.0.2.2
 big=$(printf 'x%.0s' $(seq 200))
 dnsmasq --no-daemon --conf-file=/dev/null --no-hosts --no-resolv --no-poll --user=root --pid-file= --listen-address=192.0.2.1 \
@@ -39,10 +36,8 @@ s.bind(("192.0.2.3", 53))
 print("bound", flush=True)
 time.sleep(600) # no event: it waits for its end' >silent.log &
 silent=$!
-tcpdump -i lo -s 0 -U -w traffic.pcap port 53 or udp port 9 >tcpdump.log 2>&1 &
-tcpdump=$!
 trap 'kill -9 $dnsmasq $silent $tcpdump 2>/dev/null' EXIT
-wait_for grep -q listening tcpdump.log
+capture traffic "port 53"
 wait_for grep -q bound silent.log
 wait_for dig +short +timeout=1 +tries=1 @192.0.2.1 ready.a.example
 
@@ -87,9 +82,8 @@ s.sendall(late[20:])
 while received.count(b"\7example") < 3:
     received += s.recv(4096)
 s.close()
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"the last frame", ("192.0.2.1", 9))
 PYTHON
-wait_for grep -q "the last frame" traffic.pcap
+captured traffic
 exit 0
 END
 

@@ -4,14 +4,15 @@
 
     dns_messages.py NETOBSD [--explained FILE] CAPTURE...
 
-Prints each message that only one of the two has, or whose fields differ, and at the end the number of messages.  Exit status 1
-if there is one that FILE does not explain: a line of FILE is the capture's name, the number of differences, and the reason.
+tests/apps/tshark_messages.py says what it prints; a message whose fields differ is one, too.
 """
 import collections
-import json
 import os
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from tshark_messages import firings, main, tshark_frames  # noqa: E402  # pylint: disable=wrong-import-position
 
 FIELDS = ["dns.id", "dns.flags", "dns.qry.name", "dns.qry.type", "dns.count.queries", "dns.count.answers",
           "dns.count.auth_rr", "dns.count.add_rr", "dns.rr.udp_payload_size"]
@@ -24,18 +25,14 @@ def number(text):
 
 def of_tshark(path):
     """Messages of tshark.  A frame may have several, whose fields tshark joins; each message has one id."""
-    options = [word for field in ["dns.qry.name.len"] + FIELDS for word in ("-e", field)]
-    process = subprocess.run(["tshark", "-r", path, "-Y", DISPLAY, "-T", "json", "-J", "dns mdns llmnr"] + options[2:] +
-                             ["-o", "tcp.check_checksum:FALSE"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     messages = []
-    for frame in json.loads(process.stdout or "[]"):
-        layers = frame["_source"]["layers"]
-        count = len(layers.get("dns.id", []))
+    for frame in tshark_frames(path, DISPLAY, FIELDS, "-J", "dns mdns llmnr", "-o", "tcp.check_checksum:FALSE"):
+        count = len(frame.get("dns.id", []))
         # With several questions or records in one message the lists cannot be divided: only one-to-one lists are compared.
         for at in range(count):
             message = {}
             for field in FIELDS:
-                values = layers.get(field, [])
+                values = frame.get(field, [])
                 if len(values) == count or (count == 1 and values):
                     message[field] = values[at] if len(values) == count else values[0]
             messages.append(message)
@@ -43,9 +40,7 @@ def of_tshark(path):
 
 
 def of_netobsd(netobsd, path):
-    process = subprocess.run([netobsd, "--view=monitor", "-r", path, "--print=dns-query,dns-response", "--format=json"],
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return [json.loads(line)["args"][1] for line in process.stdout.splitlines()]
+    return [firing["args"][1] for firing in firings(netobsd, path, "dns-query,dns-response")]
 
 
 def plain_name(text):
@@ -85,30 +80,4 @@ def compare(netobsd, path):
     return len(theirs), found
 
 
-def read_explained(path):
-    with open(path, encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-    return {row[0]: int(row[1]) for row in rows}
-
-
-def main():
-    arguments, explained = sys.argv[1:], {}
-    netobsd = arguments.pop(0)
-    if arguments[0] == "--explained":
-        explained = read_explained(arguments[1])
-        arguments = arguments[2:]
-    total, captures, different, failed = 0, 0, 0, False
-    for path in arguments:
-        count, found = compare(netobsd, path)
-        name = "/".join(path.split(os.sep)[-2:])
-        total, captures, different = total + count, captures + (count > 0), different + len(found)
-        if len(found) != explained.get(name, 0):
-            failed = True
-            print("%s: %d differences, %d are explained" % (name, len(found), explained.get(name, 0)))
-            for line in found[:20]:
-                print("  " + line)
-    print("%d messages of %d captures are as tshark has them, but for %d that are explained" % (total, captures, different))
-    sys.exit(failed or total == 0)
-
-
-main()
+main(compare)

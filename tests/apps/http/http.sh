@@ -21,36 +21,15 @@ set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/tap.sh"
-ip link set lo up mtu 1500
-ip address add 192.0.2.1/32 dev lo
-ip address add 192.0.2.2/32 dev lo
-ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+. "$2/tests/lib/loopback.sh"
 clients=$2/tests/apps/http/http_clients.py
 python3 "$clients" serve 192.0.2.1 8080 >serve.log 2>&1 &
 serve=$!
 python3 "$clients" serve 192.0.2.1 9999 >elsewhere.log 2>&1 &
 elsewhere=$!
-trap 'kill -9 $serve $elsewhere 2>/dev/null' EXIT
+trap 'kill -9 $serve $elsewhere $tcpdump 2>/dev/null' EXIT
 wait_for grep -q ready serve.log
 wait_for grep -q ready elsewhere.log
-
-# capture NAME FILTER: begins a capture
-capture() {
-	tcpdump -i lo -s 0 -U -w "$1.pcap" "$2" or udp port 9 >"$1.log" 2>&1 &
-	tcpdump=$!
-	wait_for grep -q listening "$1.log"
-}
-
-# captured NAME: ends it
-captured() {
-	# The last frame: tcpdump has written all others before.
-	python3 -c 'import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.sendto(b"the last frame", ("192.0.2.1", 9))'
-	wait_for grep -q "the last frame" "$1.pcap"
-	kill $tcpdump
-	wait $tcpdump
-}
 
 capture traffic "tcp port 8080"
 timeout 120 python3 "$clients" run 192.0.2.1 8080 $([ "$3" = capture ] && echo small) >traffic.out 2>&1
@@ -90,7 +69,7 @@ http {
 CONF
 nginx -c "$1/nginx.conf" -p "$1" >nginx.log 2>&1 &
 nginx=$!
-trap 'kill -9 $serve $elsewhere 2>/dev/null; kill $nginx 2>/dev/null' EXIT
+trap 'kill -9 $serve $elsewhere $tcpdump 2>/dev/null; kill $nginx 2>/dev/null' EXIT
 url=http://192.0.2.1
 wait_for curl -s -o /dev/null $url/
 

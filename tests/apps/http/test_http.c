@@ -22,14 +22,14 @@ static int
 end(void **state)
 {
 	(void)state;
-	http_fixture_teardown(s);
+	tcp_fixture_teardown(&s->tcp);
 	return 0;
 }
 
 static void
 send_text(unsigned from, const char *text)
 {
-	http_fixture_feed(s, from, text, (uint32_t)strlen(text));
+	tcp_fixture_feed(&s->tcp, from, text, (uint32_t)strlen(text));
 }
 
 static void
@@ -64,8 +64,8 @@ static void
 exchange(const char *request, const char *response)
 {
 	clear_trace();
-	s->port++;
-	http_fixture_handshake(s);
+	s->tcp.port[CLIENT]++;
+	tcp_fixture_handshake(&s->tcp);
 	send_text(CLIENT, request);
 	send_text(SERVER, response);
 }
@@ -345,17 +345,17 @@ test_body_until_the_end(void **state)
 	exchange("GET / HTTP/1.0\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\nabc");
 	send_text(SERVER, "HTTP/1.1 500 no\r\n\r\n");
 	assert_string_equal(s->trace, "> GET / 18/0 -1/-1\n");
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "> GET / 18/0 -1/-1\n< 200 GET / 18/41 1/2\n");
 	ASSERT_ODD();
 	/* An invalid length, and a last coding that is not chunked (section 6.3, items 4 and 5). */
 	exchange(GET("/"), "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nabc");
-	http_fixture_end(s, SERVER, TCP_RST);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_RST);
 	assert_int_equal(s->info.rq_response_bytes, 60);
 	ASSERT_ODD(ANOMALY_HTTP_LENGTH, );
 	exchange(GET("/"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc");
 	assert_int_equal(s->dones, 2);
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_int_equal(s->dones, 3);
 	ASSERT_ODD();
 }
@@ -412,37 +412,37 @@ test_no_response(void **state)
 	(void)state;
 	/* The server ends without a byte, with half a response, and resets. */
 	exchange(GET("/a"), "");
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
 	assert_int_equal(s->info.rq_first_byte_us, -1);
 	ASSERT_ODD();
 	exchange(GET("/a") GET("/b"), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n> GET /b\n< 200 GET /a\n< 0 GET /b\n");
 	ASSERT_ODD(ANOMALY_HTTP_CUT, );
 	exchange(GET("/a"), "");
-	http_fixture_end(s, SERVER, TCP_RST);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_RST);
 	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
 	exchange(GET("/a"), "HTTP/1.1 100 Continue\r\n\r\n");
-	http_fixture_end(s, CLIENT, TCP_FIN);
+	tcp_fixture_end(&s->tcp, CLIENT, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n");
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
 	/* A request that crosses the server's FIN. */
 	exchange(GET("/a"), OK(0));
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	send_text(CLIENT, GET("/b"));
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n< 0 GET /b\n");
 	/* The only response is missing in the capture, which the FIN proves. */
 	exchange(GET("/a"), "");
-	s->next[SERVER] += 50;
-	http_fixture_end(s, SERVER, TCP_FIN);
-	http_fixture_end(s, CLIENT, TCP_FIN);
+	s->tcp.next[SERVER] += 50;
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, CLIENT, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n");
 	/* An incomplete request is none. */
 	exchange("GET / HTTP/1.1\r\nHost:", "");
-	http_fixture_end(s, CLIENT, TCP_FIN);
-	http_fixture_end(s, SERVER, TCP_FIN);
+	tcp_fixture_end(&s->tcp, CLIENT, TCP_FIN);
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "");
 	ASSERT_ODD(ANOMALY_HTTP_CUT, );
 }
@@ -469,7 +469,7 @@ send_pieces(unsigned from, const char *text, uint32_t length, uint32_t cut, uint
 
 		if (n > length - at)
 			n = length - at;
-		http_fixture_feed(s, from, text + at, n);
+		tcp_fixture_feed(&s->tcp, from, text + at, n);
 		at += n;
 	}
 }
@@ -478,8 +478,8 @@ static void
 check_dialogue(uint32_t request_cut, uint32_t response_cut, uint32_t step)
 {
 	clear_trace();
-	s->port++;
-	http_fixture_handshake(s);
+	s->tcp.port[CLIENT]++;
+	tcp_fixture_handshake(&s->tcp);
 	send_pieces(CLIENT, dialogue_requests, sizeof dialogue_requests - 1, request_cut, step);
 	send_pieces(SERVER, dialogue_responses, sizeof dialogue_responses - 1, response_cut, step);
 	assert_string_equal(s->trace, dialogue_trace);
@@ -506,10 +506,10 @@ test_cut_at_every_byte(void **state)
 	(void)state;
 	for (uint32_t cut = 0; cut < sizeof dialogue_responses - 1; cut++) {
 		clear_trace();
-		s->port++;
-		http_fixture_handshake(s);
-		http_fixture_feed(s, CLIENT, dialogue_requests, sizeof dialogue_requests - 1);
-		http_fixture_feed(s, SERVER, dialogue_responses, cut);
+		s->tcp.port[CLIENT]++;
+		tcp_fixture_handshake(&s->tcp);
+		tcp_fixture_feed(&s->tcp, CLIENT, dialogue_requests, sizeof dialogue_requests - 1);
+		tcp_fixture_feed(&s->tcp, SERVER, dialogue_responses, cut);
 		assert_memory_equal(s->trace, dialogue_trace, strlen(s->trace));
 	}
 }
@@ -521,7 +521,7 @@ test_gap_in_a_body(void **state)
 {
 	(void)state;
 	exchange(GET("/a"), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
-	http_fixture_cut(s, SERVER, 90);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 90);
 	send_text(SERVER, "1234567");
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, OK(0));
@@ -529,11 +529,11 @@ test_gap_in_a_body(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 0);
 	/* A chunk, a body until the end, and a request's body. */
 	exchange(GET("/a"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nabc");
-	http_fixture_cut(s, SERVER, 97);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 97);
 	send_text(SERVER, "\r\n0\r\n\r\n");
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n");
 	exchange("PUT /a HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\n", "");
-	http_fixture_cut(s, CLIENT, 10);
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 10);
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, OK(0) OK(0));
 	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n< 200 PUT /a\n< 200 GET /b\n");
@@ -548,9 +548,9 @@ test_gap_before_a_reset(void **state)
 	for (unsigned from = CLIENT; from <= SERVER; from++) {
 		exchange(GET("/a"), OK(0));
 		send_text(CLIENT, GET("/b"));
-		s->next[SERVER] += 50; /* not captured */
-		http_fixture_feed_segment(s, CLIENT, TCP_ACK, s->next[CLIENT], NULL, 0, 0);
-		http_fixture_end(s, from, TCP_RST);
+		s->tcp.next[SERVER] += 50; /* not captured */
+		tcp_fixture_feed_segment(&s->tcp, CLIENT, TCP_ACK, s->tcp.next[CLIENT], NULL, 0, 0);
+		tcp_fixture_end(&s->tcp, from, TCP_RST);
 		assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n");
 		assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 1);
 	}
@@ -562,7 +562,7 @@ test_gap_elsewhere(void **state)
 	(void)state;
 	/* In the header of a response: its request is not reported again, and the next one is. */
 	exchange(GET("/a"), "HTTP/1.1 20");
-	http_fixture_cut(s, SERVER, 30);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 30);
 	send_text(SERVER, "tail of a body");
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, OK(0));
@@ -571,19 +571,19 @@ test_gap_elsewhere(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_FOUND], 1);
 	/* Beyond a body. */
 	exchange(GET("/a"), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
-	http_fixture_cut(s, SERVER, 50);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n");
 	assert_int_equal(s->info.rq_total_us, 2);
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_LOST], 1);
 	/* In the size of a chunk: the status is known, the end is not. */
 	exchange(GET("/a"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-	http_fixture_cut(s, SERVER, 50);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n");
 	assert_int_equal(s->info.rq_total_us, -1);
 	assert_int_equal(s->info.rq_first_byte_us, 1);
 	/* A whole response is missing: the request behind it does not get the wrong one. */
 	exchange(GET("/a"), "");
-	http_fixture_cut(s, SERVER, 50);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, "HTTP/1.1 500 b\r\nContent-Length: 0\r\n\r\n");
 	send_text(CLIENT, GET("/c"));
@@ -591,7 +591,7 @@ test_gap_elsewhere(void **state)
 	assert_string_equal(s->trace, "> GET /a\n> GET /b\n< 500 GET /b\n> GET /c\n< 200 GET /c\n");
 	/* It is missing in the capture, which later segments prove. */
 	exchange(GET("/a"), "");
-	s->next[SERVER] += 50;
+	s->tcp.next[SERVER] += 50;
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, "HTTP/1.1 500 b\r\nContent-Length: 0\r\n\r\n");
 	send_text(CLIENT, GET("/c"));
@@ -603,7 +603,7 @@ test_gap_elsewhere(void **state)
 	assert_non_null(strstr(s->trace, "< 200 GET /d"));
 	/* A whole request is missing: its response is ignored. */
 	exchange(GET("/a"), OK(0));
-	http_fixture_cut(s, CLIENT, 50);
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 50);
 	send_text(SERVER, "HTTP/1.1 500 b\r\nContent-Length: 0\r\n\r\n");
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, OK(0));
@@ -611,7 +611,7 @@ test_gap_elsewhere(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_UNASKED], 1);
 	/* No request is accepted while another one waits: how many are missing between them is unknown. */
 	exchange(GET("/a"), "");
-	http_fixture_cut(s, CLIENT, 50);
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 50);
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, "HTTP/1.1 201 a\r\nContent-Length: 0\r\n\r\n");
 	send_text(SERVER, OK(0) OK(0));
@@ -620,7 +620,7 @@ test_gap_elsewhere(void **state)
 	assert_string_equal(s->trace, "> GET /a\n< 201 GET /a\n> GET /d\n< 200 GET /d\n");
 	/* In the header of a request. */
 	exchange("GET /a HTTP/1.1\r\nHo", "");
-	http_fixture_cut(s, CLIENT, 10);
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 10);
 	send_text(CLIENT, "x: y\r\n\r\n");
 	send_text(SERVER, OK(0));
 	send_text(CLIENT, GET("/c"));
@@ -636,7 +636,7 @@ test_gap_in_pipelined_requests(void **state)
 {
 	(void)state;
 	exchange(GET("/a"), OK(0));
-	http_fixture_cut(s, CLIENT, 50); /* /b */
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 50); /* /b */
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, STATUS(202));
 	send_text(SERVER, STATUS(203));
@@ -645,14 +645,14 @@ test_gap_in_pipelined_requests(void **state)
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /d\n< 204 GET /d\n");
 	/* The gap becomes known behind the response to the missing request. */
 	exchange(GET("/a"), OK(0));
-	s->next[CLIENT] += 50;
+	s->tcp.next[CLIENT] += 50;
 	send_text(SERVER, STATUS(202));
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, STATUS(203));
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /c\n< 203 GET /c\n");
 	/* The client pipelines: how many requests are missing is unknown. */
 	exchange(GET("/a"), OK(0));
-	http_fixture_cut(s, CLIENT, 100); /* /b and /c */
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 100); /* /b and /c */
 	send_text(SERVER, STATUS(202));
 	send_text(CLIENT, GET("/d") GET("/e"));
 	send_text(SERVER, STATUS(203));
@@ -661,7 +661,7 @@ test_gap_in_pipelined_requests(void **state)
 	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_HTTP_LOST, ANOMALY_HTTP_UNASKED, ANOMALY_HTTP_FOUND,
 		   ANOMALY_HTTP_PIPELINE_GAP, );
 	exchange(GET("/a") GET("/b"), OK(0) OK(0));
-	http_fixture_cut(s, CLIENT, 100);
+	tcp_fixture_feed_cut(&s->tcp, CLIENT, 100);
 	send_text(CLIENT, GET("/d"));
 	send_text(SERVER, STATUS(203));
 	assert_string_equal(s->trace, "> GET /a\n> GET /b\n< 200 GET /a\n< 200 GET /b\n");
@@ -674,7 +674,7 @@ test_gap_in_pipelined_responses(void **state)
 {
 	(void)state;
 	exchange(GET("/a") GET("/b") GET("/c"), "");
-	http_fixture_cut(s, SERVER, 50);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	send_text(CLIENT, GET("/d"));
 	send_text(SERVER, STATUS(202));
 	send_text(SERVER, STATUS(203));
@@ -682,7 +682,7 @@ test_gap_in_pipelined_responses(void **state)
 	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_HTTP_LOST, ANOMALY_HTTP_PIPELINE_GAP, );
 	/* It is cut in its body. */
 	exchange(GET("/a") GET("/b"), "HTTP/1.1 201 x\r\nTransfer-Encoding: chunked\r\n\r\n");
-	http_fixture_cut(s, SERVER, 50);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, STATUS(202));
 	assert_string_equal(s->trace, "> GET /a\n> GET /b\n< 201 GET /a\n");
@@ -698,9 +698,9 @@ test_response_before_its_request(void **state)
 	(void)state;
 	for (uint32_t cut = 1; cut < 16; cut++) {
 		exchange(GET("/a"), OK(0));
-		http_fixture_feed(s, SERVER, response, cut);
+		tcp_fixture_feed(&s->tcp, SERVER, response, cut);
 		send_text(CLIENT, GET("/b"));
-		http_fixture_feed(s, SERVER, response + cut, sizeof response - 1 - cut);
+		tcp_fixture_feed(&s->tcp, SERVER, response + cut, sizeof response - 1 - cut);
 		assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n");
 		ASSERT_ODD(ANOMALY_HTTP_UNASKED, );
 	}
@@ -712,13 +712,13 @@ test_gap_in_the_header_of_an_upgrade(void **state)
 {
 	(void)state;
 	exchange(GET("/chat"), "HTTP/1.1 101 x\r\nUpgr");
-	http_fixture_cut(s, SERVER, 20);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 20);
 	send_text(CLIENT, GET("/no"));
 	send_text(SERVER, STATUS(202));
 	assert_string_equal(s->trace, "> GET /chat\n< 101 GET /chat upgraded\n");
 	assert_int_equal(s->info.rq_total_us, -1);
 	exchange("CONNECT a:1 HTTP/1.1\r\n" H "\r\n", "HTTP/1.1 200 x\r\nVia");
-	http_fixture_cut(s, SERVER, 20);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 20);
 	send_text(CLIENT, GET("/no"));
 	assert_string_equal(s->trace, "> CONNECT a:1\n< 200 CONNECT a:1 upgraded\n");
 }
@@ -731,11 +731,11 @@ send_lossy(unsigned from, const char *text, uint32_t *random)
 
 	*random = *random * 1664525 + 1013904223;
 	if (*random >> 29 == 0)
-		s->next[from] += length;
+		s->tcp.next[from] += length;
 	else if (*random >> 29 == 1)
-		http_fixture_cut(s, from, length);
+		tcp_fixture_feed_cut(&s->tcp, from, length);
 	else
-		http_fixture_feed(s, from, text, length);
+		tcp_fixture_feed(&s->tcp, from, text, length);
 }
 
 /* Asserts that the response to request number n has status 200 + n; returns the number of responses. */
@@ -780,9 +780,9 @@ test_mid_stream(void **state)
 {
 	(void)state;
 	clear_trace();
-	s->next[CLIENT] = 1000;
-	s->next[SERVER] = 2000;
-	http_fixture_pick_up(s);
+	s->tcp.next[CLIENT] = 1000;
+	s->tcp.next[SERVER] = 2000;
+	tcp_fixture_pick_up(&s->tcp);
 	send_text(SERVER, OK(0));
 	send_text(CLIENT, "x GET / HTTP/1.1\r\n\r\n");
 	send_text(CLIENT, GET("/a"));
@@ -792,7 +792,7 @@ test_mid_stream(void **state)
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /b\n< 200 GET /b\n");
 	assert_true((s->info.rq_id & 0x80000000) != 0);
 	/* A response that was not found: the next one is not that of the oldest request. */
-	http_fixture_cut(s, SERVER, 10);
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 10);
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, "x" OK(0));
 	send_text(CLIENT, GET("/d"));
@@ -813,11 +813,11 @@ test_untraced_meanwhile(void **state)
 {
 	(void)state;
 	exchange(GET("/a"), "");
-	s->traced = false;
+	s->tcp.ctx.traced = false;
 	send_text(SERVER, OK(0));
 	send_text(CLIENT, GET("/b"));
 	send_text(SERVER, OK(0));
-	s->traced = true;
+	s->tcp.ctx.traced = true;
 	send_text(CLIENT, GET("/c"));
 	send_text(SERVER, OK(0));
 	send_text(CLIENT, GET("/d"));
@@ -877,7 +877,7 @@ test_nul_bytes(void **state)
 
 	(void)state;
 	exchange("", "");
-	http_fixture_feed(s, CLIENT, request, sizeof request - 1);
+	tcp_fixture_feed(&s->tcp, CLIENT, request, sizeof request - 1);
 	assert_string_equal(s->info.rq_uri, "/a%00b");
 	assert_string_equal(s->info.rq_host, "c%00%00d");
 	assert_int_equal(s->info.rq_uri_len, 4);
@@ -904,7 +904,7 @@ test_bad_chunks(void **state)
 	exchange(GET("/"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
 	memset(endless, ';', sizeof endless);
 	endless[0] = '1';
-	http_fixture_feed(s, SERVER, endless, sizeof endless);
+	tcp_fixture_feed(&s->tcp, SERVER, endless, sizeof endless);
 	ASSERT_ODD(ANOMALY_HTTP_CHUNK_LIMIT, ANOMALY_HTTP_LOST, );
 }
 
@@ -919,7 +919,7 @@ test_long_headers(void **state)
 	filler[1000] = ':';
 	/* A field of 70,000 bytes: what is behind it counts only if it decides where the message ends. */
 	exchange("PUT / HTTP/1.1\r\nHost: a\r\n", "");
-	http_fixture_feed(s, CLIENT, filler, sizeof filler);
+	tcp_fixture_feed(&s->tcp, CLIENT, filler, sizeof filler);
 	send_text(CLIENT, "\r\nUser-Agent: late\r\nContent-Length: 4\r\n\r\nbody" GET("/next"));
 	assert_string_equal(s->trace, "> PUT /\n> GET /next\n");
 	ASSERT_ODD(ANOMALY_HTTP_HEADER_LIMIT, );
@@ -946,7 +946,7 @@ test_long_headers(void **state)
 	/* No line end at all. */
 	exchange("GET /", "");
 	for (unsigned i = 0; i < 3; i++)
-		http_fixture_feed(s, CLIENT, filler, sizeof filler);
+		tcp_fixture_feed(&s->tcp, CLIENT, filler, sizeof filler);
 	ASSERT_ODD(ANOMALY_HTTP_ALIEN, );
 }
 

@@ -24,14 +24,11 @@ set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$3"
 . "$3/tests/lib/tap.sh"
-ip link set lo up mtu 1500
-ip address add 192.0.2.1/32 dev lo
-ip address add 192.0.2.2/32 dev lo
-ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+. "$3/tests/lib/loopback.sh"
 export TGT_IPC_SOCKET="$1/tgtd"
 tgtd -f -C 7 --iscsi portal=192.0.2.1:3260 >tgtd.log 2>&1 &
 tgtd=$!
-trap 'kill -9 $tgtd 2>/dev/null' EXIT
+trap 'kill -9 $tgtd $tcpdump 2>/dev/null' EXIT
 
 try_admin() {
 	tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1
@@ -54,9 +51,7 @@ done
 admin --op new --mode account --user netobs --password netobs-secret
 admin --op bind --mode account --tid 2 --user netobs
 
-tcpdump -i lo -s 0 -U -w traffic.pcap tcp port 3260 or udp port 9 >tcpdump.log 2>&1 &
-tcpdump=$!
-wait_for grep -q listening tcpdump.log
+capture traffic "tcp port 3260"
 
 url=iscsi://192.0.2.1
 {
@@ -72,13 +67,7 @@ timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk1
 	data,inquiry,read,write,logout header,data,read,write,immediate,extended,nop,logout split,inquiry,logout \
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >traffic.log 2>&1
 timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>traffic.log 2>&1
-# The last frame: tcpdump has written all others before.
-python3 -c 'import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.sendto(b"the last frame", ("192.0.2.1", 9))'
-wait_for grep -q "the last frame" traffic.pcap
-kill $tcpdump
-wait $tcpdump
+captured traffic
 exit 0
 END
 

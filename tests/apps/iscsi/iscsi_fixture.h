@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the tests of iSCSI: a connection of an initiator (10.0.0.1:40000, end 0) to a target (10.0.255.2:3260, end 1),
- * hand-made PDUs, and the reader's reports as one line of text.
+ * For the tests of iSCSI: a connection of an initiator (the client) to a target at port 3260, hand-made PDUs, and the
+ * reader's reports as one line of text.
  */
 #ifndef NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
 #define NETOBS_TESTS_APPS_ISCSI_ISCSI_FIXTURE_H
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "apps/iscsi/iscsi_reader.h"
-#include "flow/tcp/tcp.h"
+#include "tests/lib/tcp_fixture.h"
 
-enum { INITIATOR, TARGET };
+enum { INITIATOR = CLIENT, TARGET = SERVER };
 
 /* Bytes on their way into a stream. */
 struct iscsi_buffer {
@@ -22,21 +22,14 @@ struct iscsi_buffer {
 };
 
 struct iscsi_fixture {
-	struct flow_table *table;
-	struct stream_pool *pool;
-	struct app_flow_table *all;
-	uint64_t now;
-	uint16_t port;	 /* of the initiator: another one is another connection */
-	uint8_t network; /* third byte of the initiator's address */
-	bool traced;
-	uint32_t next[2]; /* sequence numbers */
+	struct tcp_fixture tcp;
 	unsigned anomalies[ANOMALY_COUNT];
 	unsigned messages;
 	struct iscsi_pdu pdu;		 /* the last PDU reported; its slices must not be used */
 	struct iscsi_connection session; /* as it was then */
 	uint8_t cdb[ISCSI_CDB_MAX];	 /* of the last command */
 	uint32_t cdb_length;
-	char trace[8192];	      /* "login-command:00000001 ..." opcode in hex and task tag */
+	char trace[8192]; /* "login-command:00000001 ..." opcode in hex and task tag */
 	size_t length;
 };
 
@@ -64,123 +57,20 @@ iscsi_fixture_on_anomaly(void *context, enum anomaly a)
 	((struct iscsi_fixture *)context)->anomalies[a]++;
 }
 
-/* Ignores the events of timers and of reused tuples. */
-static inline void
-iscsi_fixture_on_events(void *context, struct flow *flow, const struct flow_events *events)
-{
-	(void)context;
-	(void)flow;
-	(void)events;
-}
-
 static inline void
 iscsi_fixture_setup_flows(struct iscsi_fixture *s, uint32_t flows)
 {
-	struct flow_limits limits = flow_limits_default();
+	const struct app_context ctx = {
+	    .on_message = iscsi_fixture_on_message, .on_anomaly = iscsi_fixture_on_anomaly, .context = s};
 
-	limits.flows = flows;
-	*s = (struct iscsi_fixture){.now = 1700000000 * NANOSECONDS, .port = 40000, .traced = true};
-	s->table = flow_table_new(&limits, 1, iscsi_fixture_on_events, NULL);
-	s->pool = stream_pool_new();
-	s->all = s->pool != NULL ? app_flow_table_new(&iscsi_reader, &(struct app_settings){.seed = 1}, s->pool) : NULL;
-	if (s->table == NULL || s->all == NULL)
-		abort();
+	memset(s, 0, sizeof *s);
+	tcp_fixture_setup(&s->tcp, &iscsi_reader, &ctx, 3260, flows);
 }
 
 static inline void
 iscsi_fixture_setup(struct iscsi_fixture *s)
 {
 	iscsi_fixture_setup_flows(s, 100);
-}
-
-static inline void
-iscsi_fixture_teardown(struct iscsi_fixture *s)
-{
-	app_flow_table_free(s->all);
-	stream_pool_free(s->pool);
-	flow_table_free(s->table);
-}
-
-/* A segment as it is in the capture: `have` of `wire` bytes, at `seq`. */
-static inline void
-iscsi_fixture_feed_segment(struct iscsi_fixture *s, unsigned from, uint8_t flags, uint32_t seq, const uint8_t *bytes,
-			   uint32_t have, uint32_t wire)
-{
-	const uint8_t addr[2][16] = {{10, 0, s->network, 1}, {10, 0, 255, 2}};
-	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = wire};
-	struct app_context ctx = {.now = s->now,
-				  .server_endpoint = TARGET,
-				  .traced = s->traced,
-				  .on_message = iscsi_fixture_on_message,
-				  .on_anomaly = iscsi_fixture_on_anomaly,
-				  .context = s};
-	struct flow_events events = {.count = 0};
-	struct flow_key key;
-	struct flow *flow;
-	unsigned sender;
-
-	p.ip.version = 4;
-	memcpy(p.ip.src, addr[from], 16);
-	memcpy(p.ip.dst, addr[1 - from], 16);
-	p.tcp = (struct tcp_layer){.seq = seq,
-				   .ack = s->next[1 - from],
-				   .sport = from == INITIATOR ? s->port : 3260,
-				   .dport = from == INITIATOR ? 3260 : s->port,
-				   .window = 65535,
-				   .header_len = 20,
-				   .flags = flags};
-	p.payload = cursor_init(bytes, have, wire);
-	s->now += 1000;
-	flow_key_from_packet(&p, &key, &sender);
-	flow = flow_table_lookup_tcp(s->table, &p, &key, flow_key_hash(s->table, &key), sender, s->now);
-	if (flow == NULL)
-		return;
-	tcp_segment_sent(s->table, flow, sender, &p, s->now, &events);
-	ctx.flow = flow;
-	app_flow_feed(s->all, s->table, &p, sender, &ctx);
-	events.count = 0;
-	tcp_segment_received(s->table, flow, 1 - sender, &p, s->now, &events);
-}
-
-/* The three-way handshake. */
-static inline void
-iscsi_fixture_handshake(struct iscsi_fixture *s)
-{
-	uint32_t isn = (uint32_t)s->now; /* another one for every connection */
-
-	s->next[INITIATOR] = isn;
-	s->next[TARGET] = 0;
-	iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, isn, NULL, 0, 0);
-	s->next[INITIATOR]++;
-	s->next[TARGET] = isn + 5000;
-	iscsi_fixture_feed_segment(s, TARGET, TCP_SYN | TCP_ACK, isn + 5000, NULL, 0, 0);
-	s->next[TARGET]++;
-	iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, isn + 1, NULL, 0, 0);
-}
-
-/* Both ends send data and acknowledge some of the other's, in mid-stream. */
-static inline void
-iscsi_fixture_pick_up(struct iscsi_fixture *s)
-{
-	static const uint8_t data[2][100];
-
-	for (unsigned i = 0; i < 3; i++) {
-		unsigned from = i == 1 ? TARGET : INITIATOR;
-		uint32_t length = i == 2 ? 0 : 100;
-
-		iscsi_fixture_feed_segment(s, from, TCP_ACK, s->next[from], data[from], length, length);
-		s->next[from] += length;
-	}
-}
-
-/* Bytes in one segment. */
-static inline void
-iscsi_fixture_feed(struct iscsi_fixture *s, unsigned from, const uint8_t *bytes, uint32_t length)
-{
-	uint32_t seq = s->next[from];
-
-	s->next[from] += length;
-	iscsi_fixture_feed_segment(s, from, TCP_ACK | TCP_PSH, seq, bytes, length, length);
 }
 
 /* --- PDUs --- */
@@ -249,7 +139,7 @@ iscsi_fixture_feed_pdu(struct iscsi_fixture *s, unsigned from, uint8_t opcode, u
 {
 	script_scratch.length = 0;
 	iscsi_put_pdu(&script_scratch, opcode, flags, itt, data, length);
-	iscsi_fixture_feed(s, from, script_scratch.at, script_scratch.length);
+	tcp_fixture_feed(&s->tcp, from, script_scratch.at, script_scratch.length);
 }
 
 #define SCRIPT_NAMES "InitiatorName=iqn.a\0TargetName=iqn.b\0"

@@ -32,7 +32,7 @@ static int
 end(void **state)
 {
 	(void)state;
-	iscsi_fixture_teardown(s);
+	tcp_fixture_teardown(&s->tcp);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ test_logical_units(void **state)
 	assert_int_equal(iscsi_decode_lun(0), 0);
 	assert_int_equal(iscsi_decode_lun(1ull << 48), 1);
 	assert_int_equal(iscsi_decode_lun(255ull << 48), 255);
-	assert_int_equal(iscsi_decode_lun(0x4123ull << 48), 0x123); /* flat space */
+	assert_int_equal(iscsi_decode_lun(0x4123ull << 48), 0x123);		 /* flat space */
 	assert_true(iscsi_decode_lun(0x0201000000000000) == 0x0201000000000000); /* a bus that is not 0 */
 	assert_true(iscsi_decode_lun(0x0001000200000000) == 0x0001000200000000); /* two levels */
 	assert_true(iscsi_decode_lun(0xc101000000000000) == 0xc101000000000000); /* well known */
@@ -293,7 +293,7 @@ static void
 test_login(void **state)
 {
 	(void)state;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	assert_string_equal(s->trace, "03:1");
 	assert_string_equal(s->session.initiator, "iqn.a"); /* of the PDU that contains it */
@@ -312,7 +312,7 @@ static void
 test_login_text_goes_on_in_the_next_pdu(void **state)
 {
 	(void)state;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x40, 1, "InitiatorName=iq", 16);
 	assert_string_equal(s->session.initiator, "");
 	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x00, 1, NULL, 0);
@@ -332,13 +332,13 @@ static void
 test_a_login_that_fails(void **state)
 {
 	(void)state;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
 	bytes.at[36] = 2;
 	bytes.at[37] = 1;
-	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.status, 0x201);
 	assert_false(s->session.full_feature);
 	ASSERT_ODD();
@@ -348,32 +348,32 @@ static void
 test_a_second_connection_takes_the_names_of_its_session(void **state)
 {
 	(void)state;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x23, 0x87, 1, NULL, 0);
 	bytes.at[15] = 9; /* TSIH */
-	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
-	s->port++;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_feed(&s->tcp, TARGET, bytes.at, bytes.length);
+	s->tcp.port[CLIENT]++;
+	tcp_fixture_handshake(&s->tcp);
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x43, 0x87, 1, NULL, 0);
 	bytes.at[15] = 9;
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "iqn.a");
 	assert_string_equal(s->session.target, "iqn.b");
 	/* Another session has no names yet. */
-	s->port++;
-	iscsi_fixture_handshake(s);
+	s->tcp.port[CLIENT]++;
+	tcp_fixture_handshake(&s->tcp);
 	bytes.at[15] = 8;
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->session.initiator, "");
 	bytes.at[15] = 9;
 	for (unsigned byte = 8; byte < 14; byte++) { /* of the ISID */
-		s->port++;
-		iscsi_fixture_handshake(s);
+		s->tcp.port[CLIENT]++;
+		tcp_fixture_handshake(&s->tcp);
 		bytes.at[byte] = 1;
-		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 		bytes.at[byte] = 0;
 		assert_string_equal(s->session.initiator, "");
 	}
@@ -394,13 +394,13 @@ make_run(unsigned digests)
 	}
 }
 
-#define DIGESTS_ON "HeaderDigest=CRC32C,None\0DataDigest=CRC32C\0"
+#define DIGESTS_ON    "HeaderDigest=CRC32C,None\0DataDigest=CRC32C\0"
 #define DIGESTS_TAKEN "HeaderDigest=CRC32C\0DataDigest=CRC32C\0"
 
 static void
 log_in(unsigned digests)
 {
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	if (digests == 0)
 		LOGIN(s, "MaxRecvDataSegmentLength=65536\0", "MaxRecvDataSegmentLength=65536\0");
 	else if (digests == WITH_HEADER_DIGEST)
@@ -421,12 +421,12 @@ test_any_segmentation(void **state)
 	for (unsigned digests = 0; digests < 4; digests++) {
 		make_run(digests);
 		for (uint32_t size = 1; size < 400; size += size < 60 ? 1 : 37) {
-			s->port++;
+			s->tcp.port[CLIENT]++;
 			log_in(digests);
 			clear_trace();
 			for (uint32_t at = 0; at < bytes.length; at += size)
-				iscsi_fixture_feed(s, INITIATOR, bytes.at + at,
-						   bytes.length - at < size ? bytes.length - at : size);
+				tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at + at,
+						 bytes.length - at < size ? bytes.length - at : size);
 			if (digests == 0 && size == 1)
 				memcpy(want, s->trace, sizeof want);
 			assert_string_equal(s->trace, want);
@@ -446,12 +446,12 @@ test_segments_out_of_order(void **state)
 	log_in(3);
 	make_run(3);
 	clear_trace();
-	seq = s->next[INITIATOR];
-	s->next[INITIATOR] += bytes.length;
+	seq = s->tcp.next[INITIATOR];
+	s->tcp.next[INITIATOR] += bytes.length;
 	for (uint32_t at = bytes.length / 100 * 100; at + 100 > 0; at -= 100)
-		iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, seq + at, bytes.at + at,
-					   bytes.length - at < 100 ? bytes.length - at : 100,
-					   bytes.length - at < 100 ? bytes.length - at : 100);
+		tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_ACK, seq + at, bytes.at + at,
+					 bytes.length - at < 100 ? bytes.length - at : 100,
+					 bytes.length - at < 100 ? bytes.length - at : 100);
 	assert_int_equal(strncmp(s->trace, "01:100 05:100 00:200 01:101", 27), 0);
 	assert_non_null(strstr(s->trace, "00:213"));
 	ASSERT_ODD();
@@ -469,7 +469,7 @@ test_every_byte_of_every_digest_counts(void **state)
 		bytes.at[bytes.length - 1 - place] ^= 1;
 		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
 		clear_trace();
-		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 		assert_string_equal(s->trace, "00:8");
 	}
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_DATA_DIGEST], 4);
@@ -479,11 +479,11 @@ test_every_byte_of_every_digest_counts(void **state)
 	iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, "data", 4, 3);
 	bytes.at[5] ^= 1;
 	clear_trace();
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->trace, "");
 	bytes.length = 0;
 	iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, 3);
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->trace, "00:8");
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_HEADER_DIGEST], 1);
 	assert_int_equal(s->anomalies[ANOMALY_ISCSI_SYNC_LOST], 1);
@@ -501,7 +501,7 @@ test_a_wrong_length(void **state)
 	iscsi_put_pdu(&bytes, 0x05, 0x80, 7, "data", 4);
 	bytes.at[5] = 0xff;
 	clear_trace();
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
 	assert_string_equal(s->trace, "00:8");
 	ASSERT_ODD(ANOMALY_ISCSI_LENGTH, ANOMALY_ISCSI_SYNC_LOST, ANOMALY_ISCSI_SYNC_FOUND, );
@@ -531,7 +531,7 @@ test_bad_additional_headers_cost_their_own_pdu_only(void **state)
 	bytes.length += 1020;
 	iscsi_put_pdu(&bytes, 0x40, 0x80, 8, NULL, 0);
 	clear_trace();
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_string_equal(s->trace, "00:8");
 	ASSERT_ODD(ANOMALY_ISCSI_AHS, );
 }
@@ -543,7 +543,7 @@ test_text_without_end(void **state)
 
 	(void)state;
 	memset(text, 'x', sizeof text);
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, text, sizeof text);
 	assert_string_equal(s->trace, "03:1");
 	assert_string_equal(s->session.initiator, "");
@@ -562,9 +562,9 @@ test_what_is_not_iscsi_is_left_alone(void **state)
 	static const char request[] = "GET / HTTP/1.1\r\nHost: example.org\r\nUser-Agent: none\r\n\r\n";
 
 	(void)state;
-	iscsi_fixture_handshake(s);
+	tcp_fixture_handshake(&s->tcp);
 	for (unsigned i = 0; i < 10; i++)
-		iscsi_fixture_feed(s, INITIATOR, (const uint8_t *)request, sizeof request - 1);
+		tcp_fixture_feed(&s->tcp, INITIATOR, (const uint8_t *)request, sizeof request - 1);
 	iscsi_fixture_feed_pdu(s, TARGET, 0x20, 0x80, 8, NULL, 0);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
 	assert_int_equal(s->messages, 0);
@@ -581,18 +581,18 @@ test_a_gap_in_data_keeps_the_boundaries(void **state)
 
 	(void)state;
 	for (unsigned digests = 0; digests < 4; digests++) {
-		s->port++;
+		s->tcp.port[CLIENT]++;
 		log_in(digests);
 		bytes.length = 0;
 		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, data, sizeof data, digests);
 		clear_trace();
 		/* Cut by the snapshot length behind the header, to the end of the PDU. */
-		seq = s->next[INITIATOR];
-		s->next[INITIATOR] += bytes.length;
-		iscsi_fixture_feed_segment(s, INITIATOR, TCP_ACK, seq, bytes.at, 100, bytes.length);
+		seq = s->tcp.next[INITIATOR];
+		s->tcp.next[INITIATOR] += bytes.length;
+		tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_ACK, seq, bytes.at, 100, bytes.length);
 		bytes.length = 0;
 		iscsi_put_pdu_digests(&bytes, 0x40, 0x80, 8, NULL, 0, digests);
-		iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+		tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 		assert_string_equal(s->trace, "05:7 00:8");
 	}
 	ASSERT_ODD(ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, ANOMALY_STREAM_GAP, );
@@ -606,8 +606,8 @@ test_a_gap_in_a_header_loses_the_boundaries(void **state)
 	clear_trace();
 	script_scratch.length = 0;
 	iscsi_put_pdu(&script_scratch, 0x40, 0x80, 6, NULL, 0);
-	iscsi_fixture_feed(s, INITIATOR, script_scratch.at, 20);
-	s->next[INITIATOR] += 28; /* lost by the capture, and acknowledged */
+	tcp_fixture_feed(&s->tcp, INITIATOR, script_scratch.at, 20);
+	s->tcp.next[INITIATOR] += 28; /* lost by the capture, and acknowledged */
 	iscsi_fixture_feed_pdu(s, TARGET, 0x20, 0x80, 6, NULL, 0);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 7, NULL, 0);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 8, NULL, 0);
@@ -624,18 +624,18 @@ test_mid_stream(void **state)
 	for (unsigned digests = 0; digests < 4; digests++) {
 		static uint8_t middle[5000];
 
-		s->port++;
-		s->next[INITIATOR] = 90000;
-		s->next[TARGET] = 80000;
-		iscsi_fixture_pick_up(s);
+		s->tcp.port[CLIENT]++;
+		s->tcp.next[INITIATOR] = 90000;
+		s->tcp.next[TARGET] = 80000;
+		tcp_fixture_pick_up(&s->tcp);
 		clear_trace();
 		for (unsigned i = 0; i < sizeof middle; i++)
 			middle[i] = (uint8_t)(i * 7 + (i >> 8) * 31);
-		iscsi_fixture_feed(s, INITIATOR, middle, sizeof middle); /* the end of some data */
+		tcp_fixture_feed(&s->tcp, INITIATOR, middle, sizeof middle); /* the end of some data */
 		make_run(digests);
 		for (uint32_t at = 0; at < bytes.length; at += 1448)
-			iscsi_fixture_feed(s, INITIATOR, bytes.at + at,
-					   bytes.length - at < 1448 ? bytes.length - at : 1448);
+			tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at + at,
+					 bytes.length - at < 1448 ? bytes.length - at : 1448);
 		/* Nearly all of them, and always the last. */
 		assert_non_null(strstr(s->trace, "01:102 05:102 00:202"));
 		assert_non_null(strstr(s->trace, "01:113 05:113 00:213"));
@@ -654,15 +654,15 @@ test_no_boundary_is_found(void **state)
 	uint32_t random = 1;
 
 	(void)state;
-	s->next[INITIATOR] = 90000;
-	s->next[TARGET] = 80000;
-	iscsi_fixture_pick_up(s);
+	s->tcp.next[INITIATOR] = 90000;
+	s->tcp.next[TARGET] = 80000;
+	tcp_fixture_pick_up(&s->tcp);
 	for (unsigned round = 0; round < 40; round++) {
 		for (unsigned i = 0; i < sizeof noise; i++) {
 			random = random * 1664525 + 1013904223;
 			noise[i] = (uint8_t)(random >> 24);
 		}
-		iscsi_fixture_feed(s, INITIATOR, noise, sizeof noise);
+		tcp_fixture_feed(&s->tcp, INITIATOR, noise, sizeof noise);
 	}
 	assert_int_equal(s->messages, 0);
 	ASSERT_ODD(ANOMALY_ISCSI_SYNC_GIVEN_UP, );
@@ -673,17 +673,17 @@ static void
 test_probes_enabled_later(void **state)
 {
 	(void)state;
-	s->traced = false;
+	s->tcp.ctx.traced = false;
 	log_in(3);
 	make_run(3);
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, 100); /* and the rest of it is dropped */
-	s->next[INITIATOR] += bytes.length - 100;
-	s->traced = true;
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, 100); /* and the rest of it is dropped */
+	s->tcp.next[INITIATOR] += bytes.length - 100;
+	s->tcp.ctx.traced = true;
 	clear_trace();
 	s->messages = 0;
 	make_run(3);
-	iscsi_fixture_feed(s, INITIATOR, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, INITIATOR, bytes.at, bytes.length);
 	assert_int_equal(s->messages, 60);
 	assert_string_equal(s->session.initiator, "iqn.a");
 	assert_string_equal(s->session.target, "iqn.b");
@@ -695,23 +695,23 @@ test_a_connection_ends_and_another_begins(void **state)
 {
 	(void)state;
 	log_in(0);
-	iscsi_fixture_feed_segment(s, INITIATOR, TCP_FIN | TCP_ACK, s->next[INITIATOR]++, NULL, 0, 0);
-	iscsi_fixture_feed_segment(s, TARGET, TCP_FIN | TCP_ACK, s->next[TARGET]++, NULL, 0, 0);
-	assert_int_equal(app_flow_table_counters(s->all)->active, 0);
+	tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_FIN | TCP_ACK, s->tcp.next[INITIATOR]++, NULL, 0, 0);
+	tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_FIN | TCP_ACK, s->tcp.next[TARGET]++, NULL, 0, 0);
+	assert_int_equal(app_flow_table_counters(s->tcp.app_flows)->active, 0);
 	clear_trace();
 	log_in(0);
-	assert_int_equal(app_flow_table_counters(s->all)->active, 1);
-	assert_int_equal(app_flow_table_counters(s->all)->begun, 2);
+	assert_int_equal(app_flow_table_counters(s->tcp.app_flows)->active, 1);
+	assert_int_equal(app_flow_table_counters(s->tcp.app_flows)->begun, 2);
 	assert_string_equal(s->trace, "03:1 23:1");
-	iscsi_fixture_feed_segment(s, TARGET, TCP_RST | TCP_ACK, s->next[TARGET], NULL, 0, 0);
-	assert_int_equal(app_flow_table_counters(s->all)->active, 0);
+	tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_RST | TCP_ACK, s->tcp.next[TARGET], NULL, 0, 0);
+	assert_int_equal(app_flow_table_counters(s->tcp.app_flows)->active, 0);
 	ASSERT_ODD();
 }
 
 static const struct app_flow_counters *
 app_flows(void)
 {
-	return app_flow_table_counters(s->all);
+	return app_flow_table_counters(s->tcp.app_flows);
 }
 
 static void
@@ -722,7 +722,7 @@ test_more_connections_than_the_table_holds(void **state)
 	(void)state;
 	for (n = 0; n < 3 * all; n++) {
 		/* The table holds 100 at once; app flows outlive their flows until they are the oldest. */
-		s->port = (uint16_t)(10000 + n);
+		s->tcp.port[CLIENT] = (uint16_t)(10000 + n);
 		log_in(0);
 	}
 	assert_int_equal(app_flows()->active, all);
@@ -738,7 +738,7 @@ test_more_connections_than_the_table_holds(void **state)
 static void
 begin_session(void)
 {
-	iscsi_fixture_teardown(s);
+	tcp_fixture_teardown(&s->tcp);
 	iscsi_fixture_setup_flows(s, 20000);
 	log_in(0);
 	assert_int_equal(s->messages, 2);
@@ -748,10 +748,10 @@ begin_session(void)
 static void
 assert_session_is_read(const uint32_t next[2])
 {
-	s->port = 40000;
-	s->network = 0;
-	s->next[INITIATOR] = next[INITIATOR];
-	s->next[TARGET] = next[TARGET];
+	s->tcp.port[CLIENT] = 40000;
+	s->tcp.network = 0;
+	s->tcp.next[INITIATOR] = next[INITIATOR];
+	s->tcp.next[TARGET] = next[TARGET];
 	s->messages = 0;
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 77, NULL, 0);
 	assert_int_equal(s->messages, 1);
@@ -766,16 +766,16 @@ test_forged_segments_get_no_state(void **state)
 
 	(void)state;
 	begin_session();
-	memcpy(next, s->next, sizeof next);
+	memcpy(next, s->tcp.next, sizeof next);
 	for (unsigned n = 0; n < 3 * all; n++) {
-		s->network = (uint8_t)n;
-		s->port = (uint16_t)(2000 + n);
-		s->next[INITIATOR] = 7000 * n;
+		s->tcp.network = (uint8_t)n;
+		s->tcp.port[CLIENT] = (uint16_t)(2000 + n);
+		s->tcp.next[INITIATOR] = 7000 * n;
 		if (n % 3 == 0) { /* no answer to the SYN */
-			iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, s->next[INITIATOR]++, NULL, 0, 0);
+			tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_SYN, s->tcp.next[INITIATOR]++, NULL, 0, 0);
 		} else if (n % 3 == 1) { /* an ACK that does not acknowledge the SYN,ACK */
-			iscsi_fixture_feed_segment(s, INITIATOR, TCP_SYN, s->next[INITIATOR]++, NULL, 0, 0);
-			iscsi_fixture_feed_segment(s, TARGET, TCP_SYN | TCP_ACK, 1u << 30, NULL, 0, 0);
+			tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_SYN, s->tcp.next[INITIATOR]++, NULL, 0, 0);
+			tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_SYN | TCP_ACK, 1u << 30, NULL, 0, 0);
 		}
 		for (unsigned i = 0; i < 3; i++)
 			iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
@@ -793,16 +793,16 @@ test_mid_stream_needs_both_ends(void **state)
 	static const uint8_t data[100];
 
 	(void)state;
-	s->next[INITIATOR] = 90000;
-	s->next[TARGET] = 80000;
+	s->tcp.next[INITIATOR] = 90000;
+	s->tcp.next[TARGET] = 80000;
 	for (unsigned i = 0; i < 5; i++) {
-		iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
-		iscsi_fixture_feed_segment(s, TARGET, TCP_ACK, s->next[TARGET], NULL, 0, 0);
+		tcp_fixture_feed(&s->tcp, INITIATOR, data, sizeof data);
+		tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_ACK, s->tcp.next[TARGET], NULL, 0, 0);
 	}
 	assert_int_equal(app_flows()->begun, 0);
-	iscsi_fixture_feed(s, TARGET, data, sizeof data);
+	tcp_fixture_feed(&s->tcp, TARGET, data, sizeof data);
 	assert_int_equal(app_flows()->begun, 0);
-	iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
+	tcp_fixture_feed(&s->tcp, INITIATOR, data, sizeof data);
 	assert_int_equal(app_flows()->begun, 1);
 }
 
@@ -813,17 +813,17 @@ test_mid_stream_after_gigabytes(void **state)
 	static const uint8_t data[100];
 
 	(void)state;
-	s->traced = false;
-	s->next[INITIATOR] = 90000;
-	s->next[TARGET] = 80000;
+	s->tcp.ctx.traced = false;
+	s->tcp.next[INITIATOR] = 90000;
+	s->tcp.next[TARGET] = 80000;
 	for (unsigned i = 0; i < 60000; i++)
 		for (unsigned from = 0; from < 2; from++) {
-			iscsi_fixture_feed_segment(s, from, TCP_ACK, s->next[from], NULL, 0, 60000);
-			s->next[from] += 60000;
+			tcp_fixture_feed_segment(&s->tcp, from, TCP_ACK, s->tcp.next[from], NULL, 0, 60000);
+			s->tcp.next[from] += 60000;
 		}
 	assert_int_equal(app_flows()->begun, 0);
-	s->traced = true;
-	iscsi_fixture_feed(s, INITIATOR, data, sizeof data);
+	s->tcp.ctx.traced = true;
+	tcp_fixture_feed(&s->tcp, INITIATOR, data, sizeof data);
 	assert_int_equal(app_flows()->begun, 1);
 }
 
@@ -832,9 +832,9 @@ static void
 open_without_answer(unsigned count, bool one_network)
 {
 	for (unsigned n = 0; n < count; n++) {
-		s->network = one_network ? 9 : (uint8_t)(n % 200 + 10);
-		s->port = (uint16_t)(2000 + n);
-		iscsi_fixture_handshake(s);
+		s->tcp.network = one_network ? 9 : (uint8_t)(n % 200 + 10);
+		s->tcp.port[CLIENT] = (uint16_t)(2000 + n);
+		tcp_fixture_handshake(&s->tcp);
 		iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, SCRIPT_NAMES, sizeof SCRIPT_NAMES - 1);
 	}
 }
@@ -846,7 +846,7 @@ test_unconfirmed_connections_have_a_share(void **state)
 
 	(void)state;
 	begin_session();
-	memcpy(next, s->next, sizeof next);
+	memcpy(next, s->tcp.next, sizeof next);
 	open_without_answer(3 * all, true);
 	assert_int_equal(app_flows()->active, 1 + APP_FLOWS_SOURCE_MAX(all));
 	assert_int_equal(app_flows()->evicted_unconfirmed, 3 * all - APP_FLOWS_SOURCE_MAX(all));
@@ -864,15 +864,15 @@ test_a_login_while_the_table_is_full(void **state)
 	(void)state;
 	begin_session();
 	for (unsigned n = 0; n < all; n++) {
-		s->port = (uint16_t)(41000 + n);
+		s->tcp.port[CLIENT] = (uint16_t)(41000 + n);
 		log_in(0);
 	}
 	assert_int_equal(app_flows()->active, all);
 	assert_int_equal(app_flows()->evicted, 1);
 	open_without_answer(all, false);
 	assert_int_equal(app_flows()->evicted, 1 + APP_FLOWS_UNCONFIRMED_MIN(all) + 1);
-	s->port = 50000;
-	s->network = 0;
+	s->tcp.port[CLIENT] = 50000;
+	s->tcp.network = 0;
 	s->messages = 0;
 	log_in(0);
 	assert_int_equal(s->messages, 2);
@@ -886,12 +886,12 @@ test_the_search_has_a_limit(void **state)
 	static uint8_t many[16 * 90];
 
 	(void)state;
-	s->next[INITIATOR] = 90000;
-	s->next[TARGET] = 80000;
-	iscsi_fixture_pick_up(s);
+	s->tcp.next[INITIATOR] = 90000;
+	s->tcp.next[TARGET] = 80000;
+	tcp_fixture_pick_up(&s->tcp);
 	for (unsigned i = 0; i < sizeof many; i++)
 		many[i] = candidate[i % 16];
-	iscsi_fixture_feed(s, INITIATOR, many, sizeof many);
+	tcp_fixture_feed(&s->tcp, INITIATOR, many, sizeof many);
 	ASSERT_ODD(ANOMALY_ISCSI_SEARCH_LIMIT, );
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 5, NULL, 0);
 	assert_string_equal(s->trace, "00:5");
@@ -936,10 +936,21 @@ test_arguments_of_a_message(void **state)
 {
 	static struct iscsi_connection session = {.from_start = true, .target = "iqn.b", .initiator = "iqn.a"};
 	static const uint8_t cdb[16] = {0x88, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, more[] = {16, 17};
-	struct iscsi_pdu pdu = {.opcode = 1, .flags = 0xc1, .response = 3, .status = 0x201, .lun = 4, .itt = 5,
-				.ttt = 6, .cmdsn = 7, .statsn = 8, .datasn = 9, .buffer_offset = 10,
-				    .transfer_length = 11,
-				.data_length = 12, .cdb = {cdb, 16}, .cdb_extension = {more, 2}};
+	struct iscsi_pdu pdu = {.opcode = 1,
+				.flags = 0xc1,
+				.response = 3,
+				.status = 0x201,
+				.lun = 4,
+				.itt = 5,
+				.ttt = 6,
+				.cmdsn = 7,
+				.statsn = 8,
+				.datasn = 9,
+				.buffer_offset = 10,
+				.transfer_length = 11,
+				.data_length = 12,
+				.cdb = {cdb, 16},
+				.cdb_extension = {more, 2}};
 	struct iscsi_message message = {&pdu, &session};
 	struct iscsiinfo ii;
 	struct iscsicmd ic;
@@ -995,15 +1006,15 @@ test_arguments_of_a_connection(void **state)
 
 	(void)state;
 	memcpy(key.addr, ends, sizeof ends);
-	flow = flow_table_lookup_tcp(s->table, &packet, &key, flow_key_hash(s->table, &key), 0, s->now);
+	flow = flow_table_lookup_tcp(s->tcp.flows, &packet, &key, flow_key_hash(s->tcp.flows, &key), 0, s->tcp.ctx.now);
 	memset(&ci, 0xa5, sizeof ci);
-	args_conninfo(&ci, &(struct probe_endpoint){.table = s->table, .flow = flow, .end = 1}, 77, 88);
+	args_conninfo(&ci, &(struct probe_endpoint){.table = s->tcp.flows, .flow = flow, .end = 1}, 77, 88);
 	assert_string_equal(ci.ci_local, "2001:db8::2");
 	assert_string_equal(ci.ci_remote, "2001:db8::1");
 	assert_string_equal(ci.ci_protocol, "ipv6");
 	assert_int_equal(ci.ci_lport, 3260);
 	assert_int_equal(ci.ci_rport, 40000);
-	assert_int_equal(ci.ci_cid, flow_cid(s->table, flow, 1));
+	assert_int_equal(ci.ci_cid, flow_cid(s->tcp.flows, flow, 1));
 	assert_int_equal(ci.ci_pkt, 77);
 	assert_int_equal(ci.ci_ts, 88);
 	assert_int_equal(ci.ci_seq, 0);
@@ -1017,19 +1028,33 @@ test_probes_of_every_pdu(void **state)
 		uint8_t opcode;
 		enum probe_id probe;
 	} pairs_wanted[] = {
-	    {0x00, PROBE_ISCSI_NOP_RECEIVE},	 {0x01, PROBE_ISCSI_SCSI_COMMAND},  {0x02, PROBE_ISCSI_TASK_COMMAND},
-	    {0x03, PROBE_ISCSI_LOGIN_COMMAND},	 {0x04, PROBE_ISCSI_TEXT_COMMAND},  {0x05, PROBE_ISCSI_DATA_RECEIVE},
-	    {0x06, PROBE_ISCSI_LOGOUT_COMMAND},	 {0x20, PROBE_ISCSI_NOP_SEND},	    {0x21, PROBE_ISCSI_SCSI_RESPONSE},
-	    {0x22, PROBE_ISCSI_TASK_RESPONSE},	 {0x23, PROBE_ISCSI_LOGIN_RESPONSE}, {0x24, PROBE_ISCSI_TEXT_RESPONSE},
-	    {0x25, PROBE_ISCSI_DATA_SEND},	 {0x26, PROBE_ISCSI_LOGOUT_RESPONSE}, {0x31, PROBE_ISCSI_DATA_REQUEST},
-	    {0x32, PROBE_ISCSI_ASYNC_SEND},	 {0x10, PROBE_COUNT},		    {0x3f, PROBE_COUNT},
-	    {0x1c, PROBE_COUNT},		 {0x3e, PROBE_COUNT},
+	    {0x00, PROBE_ISCSI_NOP_RECEIVE},
+	    {0x01, PROBE_ISCSI_SCSI_COMMAND},
+	    {0x02, PROBE_ISCSI_TASK_COMMAND},
+	    {0x03, PROBE_ISCSI_LOGIN_COMMAND},
+	    {0x04, PROBE_ISCSI_TEXT_COMMAND},
+	    {0x05, PROBE_ISCSI_DATA_RECEIVE},
+	    {0x06, PROBE_ISCSI_LOGOUT_COMMAND},
+	    {0x20, PROBE_ISCSI_NOP_SEND},
+	    {0x21, PROBE_ISCSI_SCSI_RESPONSE},
+	    {0x22, PROBE_ISCSI_TASK_RESPONSE},
+	    {0x23, PROBE_ISCSI_LOGIN_RESPONSE},
+	    {0x24, PROBE_ISCSI_TEXT_RESPONSE},
+	    {0x25, PROBE_ISCSI_DATA_SEND},
+	    {0x26, PROBE_ISCSI_LOGOUT_RESPONSE},
+	    {0x31, PROBE_ISCSI_DATA_REQUEST},
+	    {0x32, PROBE_ISCSI_ASYNC_SEND},
+	    {0x10, PROBE_COUNT},
+	    {0x3f, PROBE_COUNT},
+	    {0x1c, PROBE_COUNT},
+	    {0x3e, PROBE_COUNT},
 	};
 	static struct iscsi_connection session;
 	struct flow_key key = {.port = {40000, 3260}, .protocol = 6, .version = 4};
 	struct packet packet = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .tcp = {.flags = TCP_SYN}};
-	struct flow *flow = flow_table_lookup_tcp(s->table, &packet, &key, flow_key_hash(s->table, &key), 0, s->now);
-	struct emitter *emitter = emitter_new(NULL, s->table);
+	struct flow *flow =
+	    flow_table_lookup_tcp(s->tcp.flows, &packet, &key, flow_key_hash(s->tcp.flows, &key), 0, s->tcp.ctx.now);
+	struct emitter *emitter = emitter_new(NULL, s->tcp.flows);
 
 	(void)state;
 	assert_false(iscsi_probes_enabled());
@@ -1064,7 +1089,7 @@ test_rare_pdus(void **state)
 	bytes.at[9] = 2;
 	bytes.at[27] = 40;
 	bytes.at[36] = 1;
-	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.opcode, ISCSI_ASYNC);
 	assert_int_equal(s->pdu.lun, 2);
 	assert_int_equal(s->pdu.statsn, 40);
@@ -1073,9 +1098,9 @@ test_rare_pdus(void **state)
 	bytes.length = 0;
 	iscsi_put_pdu(&bytes, 0x3f, 0x80, ISCSI_RESERVED_TAG, bytes.at, 48); /* reject, with the header that is */
 	bytes.at[2] = 4;
-	iscsi_fixture_feed(s, TARGET, bytes.at, bytes.length);
+	tcp_fixture_feed(&s->tcp, TARGET, bytes.at, bytes.length);
 	assert_int_equal(s->pdu.response, 4);
-	iscsi_fixture_feed_pdu(s, INITIATOR, 0x10, 0x80, 3, NULL, 0);  /* SNACK */
+	iscsi_fixture_feed_pdu(s, INITIATOR, 0x10, 0x80, 3, NULL, 0);	/* SNACK */
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x1c, 0x00, 4, "ours", 4); /* a vendor's */
 	iscsi_fixture_feed_pdu(s, TARGET, 0x3d, 0x00, 5, NULL, 0);
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x40, 0x80, 6, NULL, 0);

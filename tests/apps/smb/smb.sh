@@ -19,10 +19,7 @@ set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/tap.sh"
-ip link set lo up mtu 1500
-ip address add 192.0.2.1/32 dev lo
-ip address add 192.0.2.2/32 dev lo
-ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+. "$2/tests/lib/loopback.sh"
 mkdir share private lock state cache pid
 cat >smb.conf <<CONF
 [global]
@@ -47,10 +44,8 @@ printf 'secret\nsecret\n' | smbpasswd -c smb.conf -s -a root >passwd.log 2>&1
 head -c 6000 /dev/zero >data
 smbd -F --no-process-group -s smb.conf </dev/null >server.log 2>&1 &
 server=$!
-tcpdump -i lo -s 0 -U -w traffic.pcap tcp port 445 or tcp port 139 or udp port 9 >tcpdump.log 2>&1 &
-tcpdump=$!
 trap 'kill -9 $server $tcpdump 2>/dev/null' EXIT
-wait_for grep -q listening tcpdump.log
+capture traffic "tcp port 445 or tcp port 139"
 listens() {
 	ss -Hltn 'sport = 445' | grep -q .
 }
@@ -70,9 +65,7 @@ talk files -U root%wrong -c ls
 talk none -U root%secret -c ls
 talk files -U root%secret --client-protection=encrypt -c 'put data hidden; del hidden'
 cmp data copy && echo same >>client.log
-python3 -c 'import socket
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"the last frame", ("192.0.2.1", 9))'
-wait_for grep -q "the last frame" traffic.pcap
+captured traffic
 exit 0
 END
 

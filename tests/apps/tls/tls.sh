@@ -20,10 +20,7 @@ set -u
 cd "$1" || exit 1
 export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/tap.sh"
-ip link set lo up mtu 1500
-ip address add 192.0.2.1/32 dev lo
-ip address add 192.0.2.2/32 dev lo
-ip route replace local 192.0.2.1 dev lo table local src 192.0.2.2
+. "$2/tests/lib/loopback.sh"
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com -days 30 -keyout key.pem -out cert.pem 2>/dev/null
 openssl s_server -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
 server=$!
@@ -31,8 +28,6 @@ openssl s_server -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify
 verify=$!
 openssl s_server -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
 group=$!
-tcpdump -i lo -s 0 -U -w traffic.pcap tcp or udp port 9 >tcpdump.log 2>&1 &
-tcpdump=$!
 trap 'kill -9 $server $verify $group $tcpdump 2>/dev/null' EXIT
 
 # talk PORT OPTION...: one connection, in which the client sends a request after the handshake and reads the answer
@@ -44,7 +39,7 @@ talk() {
 for log in server verify group; do
 	wait_for grep -q ACCEPT $log.log
 done
-wait_for grep -q listening tcpdump.log
+capture traffic "tcp"
 talk 443 -tls1_2 -servername one.example.com -sess_out session12
 talk 443 -tls1_2 -servername two.example.com -sess_in session12
 talk 443 -tls1_3 -servername three.example.com -alpn h2,http/1.1 -sess_out session13
@@ -53,9 +48,7 @@ talk 443 -tls1_2 -cipher DHE-RSA-AES128-GCM-SHA256 -noservername
 talk 443 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -servername five.example.com
 talk 4443 -tls1_2 -servername six.example.com
 talk 4444 -tls1_3 -servername seven.example.com
-python3 -c 'import socket
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"the last frame", ("192.0.2.1", 9))'
-wait_for grep -q "the last frame" traffic.pcap
+captured traffic
 exit 0
 END
 

@@ -7,13 +7,9 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "flow/stream/app_flow.h"
-#include "flow/tcp/tcp.h"
-
-enum { CLIENT, SERVER };
+#include "tests/lib/tcp_fixture.h"
 
 struct calls {
 	unsigned starts, beginnings, bytes, gaps, ends[2], datagrams;
@@ -24,13 +20,7 @@ struct calls {
 };
 
 static struct calls calls;
-static struct flow_table *flows;
-static struct stream_pool *pool;
-static struct app_flow_table *table;
-static bool traced;
-static uint16_t port;
-static uint64_t now;
-static uint32_t next[2];
+static struct tcp_fixture tcp;
 
 static void
 on_start(struct app_context *ctx, unsigned sender, bool beginning)
@@ -114,112 +104,48 @@ on_name(void *context, const char *name)
 	snprintf(calls.name, sizeof calls.name, "%s", name);
 }
 
-static void
-on_events(void *context, struct flow *flow, const struct flow_events *events)
-{
-	(void)context;
-	(void)flow;
-	(void)events;
-}
+static const struct app_context reports = {.on_message = on_message, .on_anomaly = on_anomaly, .on_name = on_name};
 
 static int
 begin(void **state)
 {
-	struct flow_limits limits = flow_limits_default();
-
 	(void)state;
-	limits.flows = 1000;
 	calls = (struct calls){.done = false};
-	traced = true;
-	port = 40000;
-	now = 1700000000 * UINT64_C(1000000000);
 	reader.beginning_only = false;
-	flows = flow_table_new(&limits, 1, on_events, NULL);
-	pool = stream_pool_new();
-	table = pool != NULL ? app_flow_table_new(&reader, &(struct app_settings){.seed = 1}, pool) : NULL;
-	return flows == NULL || table == NULL;
+	tcp_fixture_setup(&tcp, &reader, &reports, 80, 1000);
+	return 0;
 }
 
 static int
 end(void **state)
 {
 	(void)state;
-	app_flow_table_free(table);
-	stream_pool_free(pool);
-	flow_table_free(flows);
+	tcp_fixture_teardown(&tcp);
 	return 0;
-}
-
-static struct app_context
-make_context(const struct flow *flow)
-{
-	return (struct app_context){.flow = flow,
-				    .now = now,
-				    .server_endpoint = SERVER,
-				    .traced = traced,
-				    .on_message = on_message,
-				    .on_anomaly = on_anomaly,
-				    .on_name = on_name};
 }
 
 /* A segment of `length` bytes; returns what app_flow_feed() does. */
 static bool
 feed(unsigned from, uint8_t flags, uint32_t length)
 {
-	static const uint8_t bytes[2000], addr[2][16] = {{10, 0, 0, 1}, {10, 0, 255, 2}};
-	struct packet p = {.network = NETWORK_IPV4, .transport = TRANSPORT_TCP, .payload_wire = length};
-	struct flow_events events = {.count = 0};
-	struct app_context ctx;
-	struct flow_key key;
-	struct flow *flow;
-	unsigned sender;
-	bool needed;
+	static const uint8_t bytes[2000];
+	uint32_t seq = tcp.next[from];
 
-	p.ip.version = 4;
-	memcpy(p.ip.src, addr[from], 16);
-	memcpy(p.ip.dst, addr[1 - from], 16);
-	p.tcp = (struct tcp_layer){.seq = next[from],
-				   .ack = next[1 - from],
-				   .sport = from == CLIENT ? port : 80,
-				   .dport = from == CLIENT ? 80 : port,
-				   .window = 65535,
-				   .header_len = 20,
-				   .flags = flags};
-	p.payload = cursor_init(bytes, length, length);
-	next[from] += length + ((flags & (TCP_SYN | TCP_FIN)) != 0);
-	now += 1000;
-	flow_key_from_packet(&p, &key, &sender);
-	flow = flow_table_lookup_tcp(flows, &p, &key, flow_key_hash(flows, &key), sender, now);
-	assert_non_null(flow);
-	tcp_segment_sent(flows, flow, sender, &p, now, &events);
-	ctx = make_context(flow);
-	needed = app_flow_feed(table, flows, &p, sender, &ctx);
-	events.count = 0;
-	tcp_segment_received(flows, flow, 1 - sender, &p, now, &events);
-	return needed;
-}
-
-static void
-open_connection(void)
-{
-	next[CLIENT] = (uint32_t)now;
-	next[SERVER] = (uint32_t)now + 5000;
-	feed(CLIENT, TCP_SYN, 0);
-	feed(SERVER, TCP_SYN | TCP_ACK, 0);
-	assert_true(feed(CLIENT, TCP_ACK, 0));
+	tcp.next[from] += length + ((flags & TCP_FIN) != 0);
+	return tcp_fixture_feed_segment(&tcp, from, flags, seq, bytes, length, length);
 }
 
 static const struct app_flow_counters *
 counters(void)
 {
-	return app_flow_table_counters(table);
+	return app_flow_table_counters(tcp.app_flows);
 }
 
 static void
 test_ends_are_reported_once(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	assert_true(feed(CLIENT, TCP_ACK, 10));
 	assert_true(feed(SERVER, TCP_ACK, 20));
 	assert_int_equal(calls.beginnings, 2);
@@ -239,7 +165,7 @@ static void
 test_a_reset_ends_both_streams(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
 	assert_false(feed(SERVER, TCP_RST | TCP_ACK, 0));
@@ -253,13 +179,13 @@ test_missing_bytes_before_a_reset(void **state)
 {
 	(void)state;
 	for (unsigned from = CLIENT; from <= SERVER; from++) {
-		port++;
+		tcp.port[CLIENT]++;
 		calls = (struct calls){.done = false};
-		open_connection();
+		tcp_fixture_handshake(&tcp);
 		feed(CLIENT, TCP_ACK, 10);
 		feed(SERVER, TCP_ACK, 20);
 		feed(CLIENT, TCP_ACK, 10);
-		next[SERVER] += 100; /* not captured */
+		tcp.next[SERVER] += 100; /* not captured */
 		if (from == SERVER)
 			feed(CLIENT, TCP_ACK, 0);
 		assert_int_equal(calls.gaps, 0);
@@ -267,12 +193,12 @@ test_missing_bytes_before_a_reset(void **state)
 		assert_int_equal(calls.gaps, 100);
 		assert_int_equal(calls.ends[SERVER], 1);
 	}
-	port++;
+	tcp.port[CLIENT]++;
 	calls = (struct calls){.done = false};
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
-	next[SERVER] += 100;
+	tcp.next[SERVER] += 100;
 	feed(SERVER, TCP_ACK, 7);
 	assert_int_equal(calls.gaps, 0);
 	assert_false(feed(CLIENT, TCP_RST | TCP_ACK, 0));
@@ -284,10 +210,10 @@ static void
 test_missing_bytes_before_the_end(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
-	next[SERVER] += 100; /* not captured */
+	tcp.next[SERVER] += 100; /* not captured */
 	feed(SERVER, TCP_FIN | TCP_ACK, 5);
 	assert_int_equal(calls.ends[SERVER], 0);
 	assert_int_equal(calls.gaps, 0);
@@ -302,10 +228,10 @@ static void
 test_missing_bytes_before_an_empty_fin(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
-	next[SERVER] += 100;
+	tcp.next[SERVER] += 100;
 	feed(SERVER, TCP_FIN | TCP_ACK, 0);
 	assert_int_equal(calls.ends[SERVER], 0);
 	assert_false(feed(CLIENT, TCP_FIN | TCP_ACK, 0));
@@ -320,7 +246,7 @@ static void
 test_the_end_of_a_direction_that_is_not_read(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
 	calls.done_sender[SERVER] = true;
@@ -335,14 +261,14 @@ static void
 test_a_cleared_table_reads_in_mid_stream(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 20);
-	next[CLIENT] += 1000; /* queued segments are dropped, too */
+	tcp.next[CLIENT] += 1000; /* queued segments are dropped, too */
 	feed(CLIENT, TCP_ACK, 10);
-	app_flow_table_clear(table);
+	app_flow_table_clear(tcp.app_flows);
 	assert_int_equal(counters()->active, 0);
-	assert_int_equal(stream_pool_segments(pool), 0);
+	assert_int_equal(stream_pool_segments(tcp.pool), 0);
 	calls = (struct calls){.done = false};
 	assert_true(feed(SERVER, TCP_ACK, 20));
 	assert_int_equal(calls.starts, 1);
@@ -358,7 +284,7 @@ test_one_direction_is_given_up(void **state)
 	unsigned segments = 0;
 
 	(void)state;
-	next[CLIENT] = next[SERVER] = 1000;
+	tcp.next[CLIENT] = tcp.next[SERVER] = 1000;
 	for (; needed && segments < 2000; segments++)
 		needed = feed(CLIENT, TCP_ACK, 1000);
 	assert_in_range(segments, 1000, 1100);
@@ -369,7 +295,7 @@ static void
 test_a_finished_reader_is_retired(void **state)
 {
 	(void)state;
-	open_connection();
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	calls.done = true;
 	assert_false(feed(SERVER, TCP_ACK, 20));
@@ -384,9 +310,9 @@ test_retired_app_flows_are_reused(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 200; n++) {
-		port++;
+		tcp.port[CLIENT]++;
 		calls.done = false;
-		open_connection();
+		tcp_fixture_handshake(&tcp);
 		feed(CLIENT, TCP_ACK, 10);
 		calls.done = true;
 		feed(SERVER, TCP_ACK, 20);
@@ -400,7 +326,7 @@ static void
 test_mid_stream(void **state)
 {
 	(void)state;
-	next[CLIENT] = next[SERVER] = 1000;
+	tcp.next[CLIENT] = tcp.next[SERVER] = 1000;
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 10);
 	assert_true(feed(CLIENT, TCP_ACK, 10));
@@ -413,13 +339,13 @@ test_only_from_the_beginning(void **state)
 {
 	(void)state;
 	reader.beginning_only = true;
-	next[CLIENT] = next[SERVER] = 1000;
+	tcp.next[CLIENT] = tcp.next[SERVER] = 1000;
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 10);
 	assert_false(feed(CLIENT, TCP_ACK, 10));
 	assert_int_equal(calls.starts, 0);
-	port++;
-	open_connection();
+	tcp.port[CLIENT]++;
+	tcp_fixture_handshake(&tcp);
 	assert_true(feed(CLIENT, TCP_ACK, 10));
 	assert_int_equal(calls.beginnings, 1);
 }
@@ -428,8 +354,8 @@ static void
 test_untraced(void **state)
 {
 	(void)state;
-	traced = false;
-	open_connection();
+	tcp.ctx.traced = false;
+	tcp_fixture_handshake(&tcp);
 	feed(CLIENT, TCP_ACK, 10);
 	feed(SERVER, TCP_ACK, 10);
 	assert_int_equal(calls.bytes, 0);
@@ -441,9 +367,10 @@ test_datagram_cut_by_the_snapshot_length(void **state)
 	static const uint8_t bytes[100];
 	struct packet p = {.transport = TRANSPORT_UDP, .payload = cursor_init(bytes, 60, 100), .payload_wire = 100};
 	struct flow flow = {.kind = FLOW_UDP};
-	struct app_context ctx = make_context(&flow);
+	struct app_context ctx = reports;
 
 	(void)state;
+	ctx.flow = &flow;
 	app_flow_feed_datagram(&reader, &p, CLIENT, &ctx);
 	assert_int_equal(calls.datagrams, 1);
 	assert_int_equal(calls.datagram_captured, 60);
@@ -456,17 +383,17 @@ test_memory_is_bounded(void **state)
 	(void)state;
 	assert_true(app_flow_table_memory_size(&reader, &(struct app_settings){0}) < 64 * 1024 + 65 * (8 + 256 + 64));
 }
+
 static void
-test_workers_share_limits(void **unused)
+test_workers_share_limits(void **state)
 {
-	(void)unused;
+	(void)state;
 	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 0}, 131072), 131072);
 	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 1}, 131072), 131072);
 	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 3}, 1024), 256);
 	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 64}, 131072), 2048);
 	assert_int_equal(app_settings_share(&(struct app_settings){.workers = 64}, 1024), 64);
 }
-
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
