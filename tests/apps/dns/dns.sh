@@ -118,6 +118,10 @@ probes --app-timeout=0.1 >"$tmp/timeouts"
 is "a query that is not answered fires dns-timeout once, whatever its tries" \
 	"$(grep -c 'dns-timeout 192.0.2.3:53 .* A unanswered.example' "$tmp/timeouts")" 1
 is "its tries are counted" "$(grep 'dns-query.*unanswered.example' "$tmp/timeouts" | sed -n 's/.*, tries \([0-9]*\),.*/\1/p' | tail -n 1)" 3
+"$netobsd" -r "$capture" --print='dns-*' --app-timeout=0.1 --summary 2>&1 >/dev/null | sed -n 's/^request\.//p' >"$tmp/requests"
+is "the counters say so: it is the one that timed out" "$(awk '$1 == "timed-out" { print $2 }' "$tmp/requests")" 1
+is "each query that began is answered, timed out, or waits" \
+	"$(awk '$1 == "begun" { begun = $2 } $1 != "begun" { sum += $2 } END { many = begun > 20; printf "%.0f %d\n", begun - sum, many }' "$tmp/requests")" "0 1"
 is "each answered query has a latency" "$(grep dns-response "$tmp/both" | grep -vc ', latency [0-9]* us')" 0
 
 # Of each message the question is captured, at least; tcpdump's own snapshot length would do the same.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Real TLS: openssl's server and client on the loopback interface of a network namespace.  The hellos are compared with tshark's;
-# also from the client's side and with missing frames.
+# Real TLS: openssl's server and client, and nginx with curl, on the loopback interface of a network namespace.  The hellos are
+# compared with tshark's; also from the client's side and with missing frames.
 #
 #	tls.sh			compare
 #	tls.sh capture FILE	only write such a capture
@@ -49,10 +49,52 @@ talk 443 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -servername five.example.
 talk 4443 -tls1_2 -servername six.example.com
 talk 4444 -tls1_3 -servername seven.example.com
 captured traffic
+[ "$3" = compare ] || exit 0
+command -v nginx >/dev/null && command -v curl >/dev/null || exit 0
+
+cat >nginx.conf <<CONF
+daemon off;
+pid $1/nginx.pid;
+error_log $1/nginx.error;
+worker_processes 1;
+user root;
+events {}
+http {
+	access_log $1/nginx.access;
+	client_body_temp_path $1/body;
+	proxy_temp_path $1/proxy;
+	fastcgi_temp_path $1/fastcgi;
+	uwsgi_temp_path $1/uwsgi;
+	scgi_temp_path $1/scgi;
+	server {
+		listen 192.0.2.1:8443 ssl http2;
+		ssl_protocols TLSv1.2 TLSv1.3;
+		ssl_certificate $1/cert.pem;
+		ssl_certificate_key $1/key.pem;
+		location / { return 204; }
+	}
+}
+CONF
+nginx -c "$1/nginx.conf" -p "$1" >nginx.log 2>&1 &
+nginx=$!
+trap 'kill -9 $server $verify $group $tcpdump 2>/dev/null; kill $nginx 2>/dev/null' EXIT
+
+# get NAME OPTION...: an HTTPS request to nginx, whose certificate is not valid
+get() {
+	name=$1
+	shift
+	timeout 20 curl -s -k -o /dev/null --resolve "$name:8443:192.0.2.1" "$@" "https://$name:8443/"
+}
+wait_for get ready.example.com
+capture nginx "tcp port 8443"
+get h2.example.com
+get http.example.com --http1.1 --tls-max 1.2
+timeout 20 curl -s -o /dev/null --resolve strict.example.com:8443:192.0.2.1 https://strict.example.com:8443/
+captured nginx
 exit 0
 END
 
-timeout 300 unshare -n sh "$tmp/traffic.sh" "$tmp" "$top" 2>"$tmp/error"
+timeout 300 unshare -n sh "$tmp/traffic.sh" "$tmp" "$top" "${1:-compare}" 2>"$tmp/error"
 if ! grep -q "the last frame" "$tmp/traffic.pcap" 2>/dev/null; then
 	not_ok "servers and clients run" "$tmp/error" "$tmp/server.log" "$tmp/client.log"
 	tap_done
@@ -106,6 +148,15 @@ probes --local 192.0.2.2/32 | sed -E 's/ (192.0.2.2:[0-9]*) - (192.0.2.1:[0-9]*)
 check "view host, local client: the same firings, endpoints exchanged" cmp "$tmp/both" "$tmp/client"
 is "--ports-only: no firing on other ports" "$(probes --ports-only | grep -c ' 192.0.2.1:444[34] ')" 0
 is "without it: those are recognised" "$(grep -c ' 192.0.2.1:444[34] ' "$tmp/both")" 7
+
+if [ -e "$tmp/nginx.pcap" ]; then
+	check "likewise nginx and curl" python3 "$top/tests/apps/tls/tls_messages.py" "$netobsd" "$tmp/nginx.pcap"
+	"$netobsd" -r "$tmp/nginx.pcap" --print=tls-established --format=json >"$tmp/established"
+	is "fields of h2.example.com" "$(established h2.example.com)" "TLSv1.3 0 h2 True"
+	is "fields of http.example.com" "$(established http.example.com)" "TLSv1.2 0 http/1.1 True"
+else
+	skip "nginx and curl" "nginx or curl is not installed"
+fi
 
 # Missing frames: nothing is invented.  A ServerHello has no server name if its ClientHello is missing.
 hellos() {
