@@ -206,6 +206,11 @@ is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43
 "$netobs" webconn -r "$home" -f 'tcp port 2869' 2869 2>"$tmp/err" | grep '^@' >"$tmp/out"
 is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34"
 
+# The probe fires for the client if only that is local.
+"$netobs" tlslatency "$top/tests/captures/tls.pcap" -o --view=host -o --local=192.0.2.2 2>"$tmp/err" | sed 's/ *$//' >"$tmp/out"
+sed 1d "$examples/tlslatency.txt" >"$tmp/wanted"
+check "tlslatency has the server's address where the client is" diff -u "$tmp/wanted" "$tmp/out"
+
 # A capture without anything that a script reports is no reason for silence.
 while read -r name _ argument; do
 	# shellcheck disable=SC2086

@@ -254,7 +254,9 @@ def handshakes_took():
     result = Map("us")
     for args in of("tls-established"):
         if args[1]["tls_handshake_us"] >= 0:
-            result.add((args[0]["ci_local"], args[0]["ci_lport"]), args[1]["tls_handshake_us"])
+            ends = (args[0]["ci_lport"], args[0]["ci_local"]), (args[0]["ci_rport"], args[0]["ci_remote"])
+            port, address = min(ends, key=lambda end: end[0])
+            result.add((address, port), args[1]["tls_handshake_us"])
     return result.histograms()
 
 
