@@ -2,7 +2,9 @@
 /*
  * dnsunanswered - which names does DNS not answer?
  *
- * Counts the queries without a response within --app-timeout by name; a query and its retries count once.
+ * Counts the queries without a response within --app-timeout, 5 seconds by default, by name.  Retries from the same
+ * port with the same id count once.  A query in the last seconds of a capture does not count; for those, give a shorter
+ * time: -o --app-timeout=1.
  */
 #pragma D option quiet
 

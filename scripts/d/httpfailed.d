@@ -3,7 +3,8 @@
  * httpfailed - which HTTP requests fail?
  *
  * Counts requests that are answered with a status of 400 or more, or not at all (0: the connection ended without a
- * response), by the client's address, and by the status and the path.
+ * response), by the remote address, and by the status and the target.  The remote address is the client's, unless only
+ * the client is local: then it is the server's.
  */
 #pragma D option quiet
 

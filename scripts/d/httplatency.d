@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * httplatency - how long do HTTP requests take, by status and path?
+ * httplatency - how long do HTTP requests take, by status and target?
  *
  * Microseconds of packet time from the first byte of the request to the last byte of its response, as seen where the
- * capture was made.  A request without a response, or whose end was not captured, is left out.
+ * capture was made.  The target is the path with its query.  A request without a response, or whose end was not
+ * captured, is left out.
  */
 #pragma D option quiet
 

@@ -2,7 +2,8 @@
 /*
  * httpwho - who makes HTTP requests, and with what result?
  *
- * Counts requests by the client's address and the status of the response; 0: the connection ended without one.
+ * Counts requests by the remote address and the status of the response; 0: the connection ended without one.  The
+ * remote address is the client's, unless only the client is local: then it is the server's.
  */
 #pragma D option quiet
 

@@ -2,8 +2,8 @@
 /*
  * iscsibytes - how many bytes are read from iSCSI targets, and written to them?
  *
- * Sums the data segments by the initiator's address: @read of Data-In, @written of Data-Out and of commands that
- * contain their data.
+ * Sums the data segments by the remote address: @read of Data-In, @written of Data-Out and of commands that contain
+ * their data.  The remote address is the initiator's, unless only the initiator is local: then it is the target's.
  */
 #pragma D option quiet
 

@@ -2,7 +2,8 @@
 /*
  * iscsiwho - who uses which iSCSI target?
  *
- * Counts SCSI commands by the initiator's address and the target's name.  The initiator's own name is in ii_initiator.
+ * Counts SCSI commands by the remote address and the target's name.  The remote address is the initiator's, unless only
+ * the initiator is local: then it is the target's.  The initiator's own name is in ii_initiator.
  */
 #pragma D option quiet
 

@@ -2,7 +2,8 @@
 /*
  * tlsalerts - which TLS handshakes fail, and why?
  *
- * Counts the alerts by the remote address, the sender of the alert and its description.
+ * Counts the alerts by the remote address, the sender of the alert and its description.  A handshake may succeed after
+ * a warning, such as unrecognized_name.
  */
 #pragma D option quiet
 
