@@ -39,9 +39,9 @@ function running(s,    word, n, i, text, width) {
 	return text
 }
 
-# The same at the beginning of a sentence.  iSCSI remains iSCSI.
+# The same at the beginning of a sentence.  iSCSI remains iSCSI, and a field keeps its name.
 function sentence(s) {
-	return running(s ~ /^[a-z][A-Z]/ ? s : toupper(substr(s, 1, 1)) substr(s, 2))
+	return running(s ~ /^[a-z][A-Z]/ || s ~ /^[a-z0-9]+_/ ? s : toupper(substr(s, 1, 1)) substr(s, 2))
 }
 
 BEGIN {

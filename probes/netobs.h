@@ -492,7 +492,7 @@ struct conninfo {
 	netobs_u16 ci_rport;   /* remote port */
 	netobs_u8 ci_pad[4];   /* padding */
 	netobs_u64 ci_cid;     /* connection id of the local endpoint, as cs_cid */
-	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr; 0 a timeout */
+	netobs_u64 ci_pkt;     /* id of the packet that completed the message, as pkt_addr; 0 in a timeout */
 	netobs_u64 ci_ts;      /* time of this event, ns since the epoch */
 	netobs_u64 ci_seq;     /* number of this firing since the probe was enabled, from 1; a gap: missed firings */
 };
@@ -578,7 +578,7 @@ struct httpinfo {
 	netobs_u32 rq_status;         /* status code of the final response; 0 none (yet) */
 	netobs_u16 rq_lport;          /* local port */
 	netobs_u16 rq_rport;          /* remote port */
-	char rq_method[16];           /* "GET" */
+	char rq_method[16];           /* method, the first 15 bytes: "GET" */
 	char rq_uri[256];             /* request target, the first 255 bytes */
 	char rq_agent[128];           /* User-Agent, the first 127 bytes; "" none */
 	char rq_host[256];            /* Host, the first 255 bytes; "" none */

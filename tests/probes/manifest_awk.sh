@@ -181,6 +181,9 @@ refuses 'an unknown type in the listing' libraries listing 's/^field	pkt_len	uin
 refuses 'an enumerator without its number' libraries netobs.h 's/^	NETOBS_TCP_CLOSED = 7/	NETOBS_TCP_CLOSED/' \
 	'^	NETOBS_TCP_CLOSED' 'NETOBS_TCP_CLOSED,' 'NETOBS_TCP_CLOSED = 7,'
 
+awk -f "$top/man/netobs7.awk" "$tmp/listing" "$top/dissect/anomaly.def" "$top/man/netobs.7.in" >"$tmp/out" 2>"$tmp/err"
+is "the manual begins a sentence with a field as it is" "$(grep -c '^tls_version in words' "$tmp/out")" 1
+
 refuses 'an unknown line for the manual' manual listing 's/^probe	gld-send/prove	gld-send/' '^prove' 'prove gld-send' \
 	'probe<TAB>tcp-send'
 refuses 'an anomaly without severity' manual anomaly.def 's/^ANOMALY(ARP_SHORT, "arp-short", SEVERITY_MALFORMED,/ANOMALY(ARP_SHORT, "arp-short",/' \
