@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "probes/nearest.h"
+#include "tools/connections.h"
 #include "tools/control_client.h"
 #include "tools/record.h"
 #include "tools/site_names.h"
@@ -29,6 +30,7 @@ ctl_print_help(FILE *to)
 	      "                          observed and dropped\n"
 	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER,\n"
 	      "                          host ADDRESS, proto WORD\n"
+	      "                          with -o a table of these fields\n"
 	      "  connection CID          one connection in detail\n"
 	      "  probes                  enabled probes and their firings\n"
 	      "  interfaces              observed interfaces and their state\n"
@@ -50,6 +52,10 @@ ctl_print_help(FILE *to)
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
+	      "  -o FIELD,...            connections: only these fields, in this order\n"
+	      "      --sort FIELD        connections -o: sort by this field, -FIELD: in reverse\n"
+	      "      --limit NUMBER      connections -o: only the first lines\n"
+	      "  -P                      connections -o: colons between values, no titles\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
 	      "                          record (-d): the directory of its files\n"
@@ -152,6 +158,8 @@ enum {
 	OPTION_MAX_FILES,
 	OPTION_MAX_SIZE,
 	OPTION_MAX_RATE,
+	OPTION_SORT,
+	OPTION_LIMIT,
 };
 
 static const struct option ctl_options[] = {
@@ -168,6 +176,8 @@ static const struct option ctl_options[] = {
     {.name = "max-files", .has_arg = required_argument, .val = OPTION_MAX_FILES},
     {.name = "max-size", .has_arg = required_argument, .val = OPTION_MAX_SIZE},
     {.name = "max-rate", .has_arg = required_argument, .val = OPTION_MAX_RATE},
+    {.name = "sort", .has_arg = required_argument, .val = OPTION_SORT},
+    {.name = "limit", .has_arg = required_argument, .val = OPTION_LIMIT},
     {.name = "help", .val = 'h'},
     {.name = "version", .val = 'V'},
     {.name = NULL},
@@ -182,6 +192,9 @@ static const struct {
     {'d', "--dir needs a value: DIRECTORY"},
     {OPTION_FIELDS, "--fields needs a value: FIELD,..."},
     {OPTION_ROTATE, "--rotate needs a value: SIZE or TIME"},
+    {'o', "-o needs a value: FIELD,..."},
+    {OPTION_SORT, "--sort needs a value: FIELD"},
+    {OPTION_LIMIT, "--limit needs a value: NUMBER"},
     {'w', "-w needs a value: FILE"},
     {OPTION_CID, "--cid needs a value: CID"},
     {OPTION_LAST, "--last needs a value: TIME"},
@@ -206,7 +219,7 @@ ctl_log_wrong_option(int option, const char *word)
 				fprintf(stderr, "netobsctl: %s\n", ctl_values[i].message);
 		return EXIT_FAILURE;
 	}
-	if (optopt > 0 && strchr("jhV", optopt) != NULL) {
+	if (optopt > 0 && strchr("jhPV", optopt) != NULL) {
 		fprintf(stderr, "netobsctl: %.*s takes no value\n", (int)strcspn(word, "="), word);
 		return EXIT_FAILURE;
 	}
@@ -227,6 +240,7 @@ struct ctl_arguments {
 	struct stream_options stream;
 	struct write_options write; /* its format is also that of `record` */
 	struct record_options record;
+	struct connections_options connections;
 };
 
 /* Stores the value of an option.  False if it has none. */
@@ -241,6 +255,9 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {'d', &arguments->stream.directory},
 	    {OPTION_FIELDS, &arguments->stream.fields},
 	    {OPTION_ROTATE, &arguments->stream.rotate},
+	    {'o', &arguments->connections.fields},
+	    {OPTION_SORT, &arguments->connections.sort},
+	    {OPTION_LIMIT, &arguments->connections.limit},
 	    {'w', &arguments->write.file},
 	    {OPTION_CID, &arguments->write.cid},
 	    {OPTION_LAST, &arguments->write.last},
@@ -267,12 +284,15 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	int option;
 
 	opterr = 0; /* netobsctl prints its own messages */
-	while ((option = getopt_long(argc, argv, ":s:d:w:jhV", ctl_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":s:d:o:w:jhPV", ctl_options, NULL)) != -1) {
 		if (ctl_set_value(arguments, option))
 			continue;
 		switch (option) {
 		case 'j':
 			arguments->stream.json = true;
+			break;
+		case 'P':
+			arguments->connections.parsable = true;
 			break;
 		case 'h':
 			ctl_print_help(stdout);
@@ -299,9 +319,17 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	const struct record_options *record = &arguments->record;
 	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
 	bool records = strcmp(command, "record") == 0;
+	const struct connections_options *table = &arguments->connections;
+	bool chooses = table->fields != NULL || table->sort != NULL || table->limit != NULL || table->parsable;
 	const char *mistake = NULL;
 
-	if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
+	if (chooses && strcmp(command, "connections") != 0)
+		mistake = "-o, --sort, --limit and -P are options of the command connections only";
+	else if (chooses && table->fields == NULL)
+		mistake = "--sort, --limit and -P need -o FIELD,...";
+	else if (chooses && stream->json)
+		mistake = "-o makes a table: give either -o or --json";
+	else if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
 			 record->max_size != NULL || record->max_rate != NULL))
 		mistake = "--on, --after and --max-... are options of the command record only";
 	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
@@ -362,6 +390,8 @@ main(int argc, char **argv)
 		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.write);
 	if (strcmp(argv[optind], "record") == 0)
 		return ctl_record(&arguments, argv + optind + 1);
+	if (arguments.connections.fields != NULL && strcmp(argv[optind], "connections") == 0)
+		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))
 		return client_log_error("the command is too long or contains a line break", NULL);
 	return ctl_run(arguments.path, request, argv + optind, arguments.stream.json);

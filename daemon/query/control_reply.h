@@ -11,6 +11,7 @@
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
 #include "flow/flow.h"
+#include "probes/owner.h"
 
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
@@ -64,6 +65,10 @@ bool reply_find_owners(struct control_reply *reply, const struct flow_table *tab
 /* The process of an end, -1 if it is unknown. */
 int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 			unsigned endpoint);
+
+/* The owner of an end in `*owner`; false if its process is unknown, or one that the client may not see. */
+bool reply_find_known_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+			    unsigned endpoint, struct owner *owner);
 
 /* Appends the keys pid, comm, uid and owner, each with a comma in front. */
 void reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,

@@ -183,7 +183,7 @@ reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
 	if (reply->request.command == REQUEST_CONNECTION)
 		return; /* not known yet whether the connection exists */
 	text_add_format(text, "ok\n");
-	if (!reply->request.json)
+	if (!reply->request.json && reply->request.connection_fields.count == 0)
 		text_add_format(text, "%10s %-4s %-28s %-28s %-25s %9s %12s %12s %7s %s\n", "CID", "PROT", "LOCAL",
 				"REMOTE", "STATE", "AGE", "SENT", "RECEIVED", "RETRANS", "PROCESS");
 }
@@ -200,7 +200,9 @@ reply_add_flow(struct control_reply *reply, const struct flow_table *table, cons
 	}
 	if (one)
 		text_add_format(text, "ok\n");
-	if (reply->request.json)
+	if (reply->request.connection_fields.count > 0)
+		connection_fields_add(reply, table, flow, text);
+	else if (reply->request.json)
 		reply_add_flow_json(reply, table, flow, text);
 	else
 		(one ? reply_add_flow_details : reply_add_flow_row)(reply, table, flow, text);

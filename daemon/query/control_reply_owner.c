@@ -140,6 +140,13 @@ reply_owner_pid(const struct control_reply *reply, const struct flow_table *tabl
 	return reply_read_owner(reply, table, flow, endpoint, &owner) < REPLY_OWNER_UNKNOWN ? owner.pid : -1;
 }
 
+bool
+reply_find_known_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		       unsigned endpoint, struct owner *owner)
+{
+	return reply_read_owner(reply, table, flow, endpoint, owner) < REPLY_OWNER_UNKNOWN;
+}
+
 void
 reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		     unsigned endpoint, struct text_buffer *text)

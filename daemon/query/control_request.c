@@ -228,6 +228,12 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 		snprintf(error, size, "%s takes no operands", command_names[request->command]);
 		return false;
 	}
+	if (count > 0 && strncmp(words[0], "--fields=", 9) == 0) {
+		if (!connection_fields_parse(words[0] + 9, &request->connection_fields, error, size))
+			return false;
+		words++;
+		count--;
+	}
 	for (; count > 0; words += taken, count -= taken) {
 		taken = filter_parse_condition(&request->filter, words, count, error, size);
 		if (taken == 0)

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/query/connection_fields.h"
 #include "recorder/format/capture_writer.h"
 
 enum control_command {
@@ -53,6 +54,7 @@ struct control_request {
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
+	struct connection_fields connection_fields; /* REQUEST_CONNECTIONS */
 	/* In the line that was parsed.  REQUEST_DEFINE: definition; REQUEST_UNDEFINE and REQUEST_FORMULAS: name, NULL
 	 * for all formulas. */
 	const char *formula;

@@ -2,6 +2,8 @@
 # control socket and metrics
 
 libdaemon_a_SOURCES += \
+	%D%/connection_fields.c \
+	%D%/connection_fields.h \
 	%D%/control.c \
 	%D%/control.h \
 	%D%/control_reply.c \

@@ -4,6 +4,7 @@ shell_tests += \
 	%D%/alerts.sh \
 	%D%/cli.sh \
 	%D%/confined.sh \
+	%D%/connections.sh \
 	%D%/control.sh \
 	%D%/debug.sh \
 	%D%/formula_names.sh \

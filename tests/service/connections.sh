@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobsctl connections -o: chosen fields against the sockets' own counts, order, limit, parsable lines, mistakes.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have python3 ip || skip_all "python3 or ip is not installed"
+space=netobs-connections-$$ pid='' talk='' socket=$tmp/control
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+trap 'kill -9 $pid $talk 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+ip -n "$space" link set lo up
+
+ctl() {
+	"$build/netobsctl" -s "$socket" connections "$@"
+}
+
+# mistake NAME PATTERN ARGUMENT...: the command fails with one line that matches
+mistake() {
+	mistake_name=$1 mistake_pattern=$2
+	shift 2
+	ctl "$@" >"$tmp/out" 2>"$tmp/err"
+	is "$mistake_name: status" $? 1
+	check "$mistake_name: message" grep -qE "^netobsctl: $mistake_pattern" "$tmp/err"
+}
+
+ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" >"$tmp/log" 2>&1 &
+pid=$!
+wait_for "$build/netobsctl" -s "$socket" status
+
+# Three connections to port 7001, whose clients send 9000, 200 and 1000 bytes and receive 10; one UDP stream.
+ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
+import socket, sys, time
+
+listener = socket.create_server(("127.0.0.1", 7001))
+held = []
+for size in (9000, 200, 1000):
+    client = socket.create_connection(("127.0.0.1", 7001))
+    server = listener.accept()[0]
+    client.sendall(bytes(size))
+    while size:
+        size -= len(server.recv(size))
+    server.sendall(bytes(10))
+    client.recv(10)
+    held += [client, server]
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.sendto(bytes(77), ("127.0.0.1", 7002))
+open(sys.argv[1], "w").close()
+time.sleep(120)
+PYTHON
+talk=$!
+wait_for test -e "$tmp/ready"
+
+# seen: all bytes have been observed
+seen() {
+	[ "$(ctl -o inbytes,outbytes -P proto tcp | tr ':' '\n' | awk '{ sum += $1 } END { print sum }')" = 10230 ] &&
+		[ "$(ctl -o outbytes -P proto udp)" = 77 ]
+}
+wait_for seen || { ctl -o cid,proto,rport,inbytes,outbytes,state; exit 99; }
+
+# Both ends are local: the client, which sent the first packet, is the local one.
+is "numbers descend" "$(ctl -o rport,outbytes,inbytes,state -P --sort outbytes proto tcp)" \
+	"$(printf '7001:%s:10:established\n' 9000 1000 200)"
+is "in reverse they ascend, also if the field is not shown" "$(ctl -o rport,inbytes --sort -outbytes -P --limit 2 proto tcp)" \
+	"$(printf '7001:%s\n' 10 10)"
+is "the smallest comes first" "$(ctl -o outbytes --sort -outbytes -P --limit 1 proto tcp)" 200
+is "a contract's name is the same field" "$(ctl -o tcps_snd_bytes --sort tcps_snd_bytes -P proto tcp)" \
+	"$(ctl -o outbytes --sort outbytes -P proto tcp)"
+is "titles, numbers at the right" "$(ctl -o outbytes,state --sort outbytes proto tcp)" \
+	"OUTBYTES STATE
+    9000 established
+    1000 established
+     200 established"
+is "UDP has bytes and no round trip" "$(ctl -o proto,rport,outbytes,rtt -P proto udp)" "udp:7002:77:-"
+is "each connection has its own id" "$(ctl -o cid -P | sort -u | wc -l)" 4
+cid=$(ctl -o cid -P proto udp)
+check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection "$cid"
+"$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P --limit 1 proto tcp)" >/dev/null
+cid=$(ctl -o cid,pid -P proto tcp | awk -F : '$2 != "-" { print $1 }' | head -1)
+is "the owner is shown if it is known" "$(ctl -o cid,pid,comm,uid -P proto tcp | grep "^$cid:")" "$cid:$talk:python3:0"
+mistake "a wrong field" "connections have no field \"outbyte\".*outbytes" -o outbyte
+mistake "no fields" "connections have no field \"\"" -o ''
+mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
+mistake "--sort alone" "--sort, --limit and -P need -o" --sort cid
+mistake "JSON" "-o makes a table" -o cid --json
+mistake "a wrong condition" "unknown condition" -o cid "size 3"
+tap_done
