@@ -110,7 +110,7 @@ client_send_request(const char *path, const char *request)
 
 /* -------------------------------------------------------------------------------------------------------- the reply */
 
-/* Writes to a terminal or a file: bytes other than printable ASCII, tabs and line breaks become \xNN.  netobsd sends none,
+/* Writes to a terminal or a file: bytes other than printable ASCII and line breaks become \xNN.  netobsd sends none,
  * but another program may listen on the socket. */
 static void
 client_write_escaped(FILE *to, const char *bytes, size_t length)
@@ -118,7 +118,7 @@ client_write_escaped(FILE *to, const char *bytes, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		unsigned char byte = (unsigned char)bytes[i];
 
-		if ((byte >= ' ' && byte <= '~') || byte == '\n' || byte == '\t')
+		if ((byte >= ' ' && byte <= '~') || byte == '\n')
 			putc_unlocked(byte, to);
 		else
 			fprintf(to, "\\x%02x", byte);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "probes/nearest.h"
-#include "tools/connections.h"
+#include "tools/connections/connections.h"
 #include "tools/control_client.h"
 #include "tools/record.h"
 #include "tools/site_names.h"
@@ -56,6 +56,8 @@ ctl_print_help(FILE *to)
 	      "      --sort FIELD        connections -o: sort by this field, -FIELD: in reverse\n"
 	      "      --limit NUMBER      connections -o: only the first lines\n"
 	      "  -P                      connections -o: colons between values, no titles\n"
+	      "  -i SECONDS              connections -o: rates, in tables at this interval\n"
+	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
 	      "                          record (-d): the directory of its files\n"
@@ -195,6 +197,8 @@ static const struct {
     {'o', "-o needs a value: FIELD,..."},
     {OPTION_SORT, "--sort needs a value: FIELD"},
     {OPTION_LIMIT, "--limit needs a value: NUMBER"},
+    {'i', "-i needs a value: SECONDS"},
+    {'c', "-c needs a value: NUMBER"},
     {'w', "-w needs a value: FILE"},
     {OPTION_CID, "--cid needs a value: CID"},
     {OPTION_LAST, "--last needs a value: TIME"},
@@ -258,6 +262,8 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {'o', &arguments->connections.fields},
 	    {OPTION_SORT, &arguments->connections.sort},
 	    {OPTION_LIMIT, &arguments->connections.limit},
+	    {'i', &arguments->connections.interval},
+	    {'c', &arguments->connections.count},
 	    {'w', &arguments->write.file},
 	    {OPTION_CID, &arguments->write.cid},
 	    {OPTION_LAST, &arguments->write.last},
@@ -284,7 +290,7 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	int option;
 
 	opterr = 0; /* netobsctl prints its own messages */
-	while ((option = getopt_long(argc, argv, ":s:d:o:w:jhPV", ctl_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":s:c:d:i:o:w:jhPV", ctl_options, NULL)) != -1) {
 		if (ctl_set_value(arguments, option))
 			continue;
 		switch (option) {
@@ -320,17 +326,20 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
 	bool records = strcmp(command, "record") == 0;
 	const struct connections_options *table = &arguments->connections;
-	bool chooses = table->fields != NULL || table->sort != NULL || table->limit != NULL || table->parsable;
+	bool chooses = table->fields != NULL || table->sort != NULL || table->limit != NULL ||
+		       table->interval != NULL || table->count != NULL || table->parsable;
 	const char *mistake = NULL;
 
 	if (chooses && strcmp(command, "connections") != 0)
-		mistake = "-o, --sort, --limit and -P are options of the command connections only";
+		mistake = "-o, --sort, --limit, -i, -c and -P are options of the command connections only";
 	else if (chooses && table->fields == NULL)
-		mistake = "--sort, --limit and -P need -o FIELD,...";
+		mistake = "--sort, --limit, -i, -c and -P need -o FIELD,...";
+	else if (table->count != NULL && table->interval == NULL)
+		mistake = "-c needs -i SECONDS";
 	else if (chooses && stream->json)
 		mistake = "-o makes a table: give either -o or --json";
 	else if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
-			 record->max_size != NULL || record->max_rate != NULL))
+			      record->max_size != NULL || record->max_rate != NULL))
 		mistake = "--on, --after and --max-... are options of the command record only";
 	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
 		mistake = "-w, --cid and --last are options of the command write only";

@@ -5,8 +5,6 @@ sbin_PROGRAMS += netobsctl
 netobsctl_SOURCES = \
 	%D%/complete_file.c \
 	%D%/complete_file.h \
-	%D%/connections.c \
-	%D%/connections.h \
 	%D%/control_client.c \
 	%D%/control_client.h \
 	%D%/netobsctl.c \

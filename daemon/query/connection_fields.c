@@ -68,17 +68,27 @@ connection_fields_find_tcp(const char *name, size_t length)
 	return i;
 }
 
+/* Chooses a field as the next one; false if there is none of that name. */
 static bool
-connection_fields_find(const char *name, size_t length, uint8_t *chosen)
+connection_fields_choose(struct connection_fields *fields, const char *name, size_t length)
 {
-	size_t tcp = connection_fields_find_tcp(name, length);
+	size_t known = 0;
+	size_t tcp;
 
-	for (size_t i = 0; i < NAME_COUNT; i++)
-		if (strlen(connection_names[i].name) == length && memcmp(connection_names[i].name, name, length) == 0) {
-			*chosen = (uint8_t)i;
-			return true;
-		}
-	*chosen = (uint8_t)(NAME_COUNT + tcp);
+	while (known < NAME_COUNT && (strlen(connection_names[known].name) != length ||
+				      memcmp(connection_names[known].name, name, length) != 0))
+		known++;
+	if (known == NAME_COUNT)
+		tcp = connection_fields_find_tcp(name, length);
+	else if (connection_names[known].field == CONNECTION_TCP)
+		tcp = connection_fields_find_tcp(connection_names[known].contract,
+						 strlen(connection_names[known].contract));
+	else
+		tcp = 0;
+	fields->chosen[fields->count].kind =
+	    known < NAME_COUNT ? (uint8_t)connection_names[known].field : CONNECTION_TCP;
+	fields->chosen[fields->count].tcp = (uint8_t)tcp;
+	fields->count++;
 	return tcp < manifest_structs[STRUCT_TCPSINFO].field_count;
 }
 
@@ -109,11 +119,10 @@ connection_fields_parse(const char *list, struct connection_fields *to, char *er
 			snprintf(error, size, "connections: more than %u fields", CONNECTION_FIELDS_MAX);
 			return false;
 		}
-		if (!connection_fields_find(list, length, &to->chosen[to->count])) {
+		if (!connection_fields_choose(to, list, length)) {
 			connection_fields_explain(list, length, error, size);
 			return false;
 		}
-		to->count++;
 		if (list[length] == '\0')
 			return true;
 		list += length + 1;
@@ -216,41 +225,34 @@ struct connection_view {
 };
 
 static void
-connection_fields_add_value(const struct connection_view *view, uint8_t chosen, struct text_buffer *text)
+connection_fields_add_value(const struct connection_view *view, enum connection_field kind,
+			    const struct field_info *field, struct text_buffer *text)
 {
-	enum connection_field kind = chosen < NAME_COUNT ? connection_names[chosen].field : CONNECTION_TCP;
-	const struct field_info *field;
-	size_t tcp;
-
 	switch (kind) {
 	case CONNECTION_CID:
 		text_add_format(text, "%llu", (unsigned long long)flow_cid(view->table, view->flow, view->local));
-		return;
+		break;
 	case CONNECTION_PROTO:
 		text_add_format(text, "%s", flow_protocol_name(view->flow));
-		return;
+		break;
 	case CONNECTION_STATE:
 		text_add_format(text, "%s", flow_state_name(view->flow, view->local));
-		return;
+		break;
 	case CONNECTION_PEER_STATE:
 		text_add_format(text, "%s", flow_state_name(view->flow, 1 - view->local));
-		return;
+		break;
 	case CONNECTION_PID:
 	case CONNECTION_COMM:
 	case CONNECTION_UID:
 		connection_fields_add_owner(view->owner, kind, text);
-		return;
+		break;
 	case CONNECTION_TCP:
+		if (view->flow->kind != FLOW_TCP && !connection_fields_is_general(field))
+			text_add_format(text, "-");
+		else
+			connection_fields_add_tcp(&view->tcps, field, text);
 		break;
 	}
-	tcp = chosen < NAME_COUNT ? connection_fields_find_tcp(connection_names[chosen].contract,
-							       strlen(connection_names[chosen].contract))
-				  : chosen - NAME_COUNT;
-	field = &manifest_structs[STRUCT_TCPSINFO].fields[tcp];
-	if (view->flow->kind != FLOW_TCP && !connection_fields_is_general(field))
-		text_add_format(text, "-");
-	else
-		connection_fields_add_tcp(&view->tcps, field, text);
 }
 
 void
@@ -274,7 +276,8 @@ connection_fields_add(const struct control_reply *reply, const struct flow_table
 	for (unsigned i = 0; i < fields->count; i++) {
 		if (i > 0)
 			text_add_format(text, "\t");
-		connection_fields_add_value(&view, fields->chosen[i], text);
+		connection_fields_add_value(&view, fields->chosen[i].kind,
+					    &manifest_structs[STRUCT_TCPSINFO].fields[fields->chosen[i].tcp], text);
 	}
 	text_add_format(text, "\n");
 }

@@ -17,7 +17,10 @@ struct text_buffer;
 
 struct connection_fields {
 	uint8_t count; /* 0: none are chosen */
-	uint8_t chosen[CONNECTION_FIELDS_MAX];
+	struct {
+		uint8_t kind; /* enum connection_field */
+		uint8_t tcp;  /* number of a field of tcpsinfo_t */
+	} chosen[CONNECTION_FIELDS_MAX];
 };
 
 /* Parses names separated by commas: those of connstat(8) and those of tcpsinfo_t.  False, with `error`, if a name is

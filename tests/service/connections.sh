@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsctl connections -o: chosen fields against the sockets' own counts, order, limit, parsable lines, mistakes.
+# netobsctl connections -o: chosen fields against the sockets' own counts, order, limit, parsable lines, rates, mistakes.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -32,7 +32,7 @@ wait_for "$build/netobsctl" -s "$socket" status
 
 # Three connections to port 7001, whose clients send 9000, 200 and 1000 bytes and receive 10; one UDP stream.
 ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
-import socket, sys, time
+import os, socket, sys, time
 
 listener = socket.create_server(("127.0.0.1", 7001))
 held = []
@@ -48,14 +48,19 @@ for size in (9000, 200, 1000):
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 udp.sendto(bytes(77), ("127.0.0.1", 7002))
 open(sys.argv[1], "w").close()
-time.sleep(120)
+end = time.monotonic() + 120
+while time.monotonic() < end:
+    if os.path.exists(sys.argv[1] + ".send"): # about 100,000 bytes a second on the second connection
+        held[2].sendall(bytes(10000))
+        held[3].recv(10000)
+    time.sleep(0.1) # no event: the pace of the sender
 PYTHON
 talk=$!
 wait_for test -e "$tmp/ready"
 
 # seen: all bytes have been observed
 seen() {
-	[ "$(ctl -o inbytes,outbytes -P proto tcp | tr ':' '\n' | awk '{ sum += $1 } END { print sum }')" = 10230 ] &&
+	[ "$(ctl -o inbytes,outbytes -P proto tcp | tr ':' '\n' | awk '{ sum += $1 } END { printf "%.0f\n", sum }')" = 10230 ] &&
 		[ "$(ctl -o outbytes -P proto udp)" = 77 ]
 }
 wait_for seen || { ctl -o cid,proto,rport,inbytes,outbytes,state; exit 99; }
@@ -80,10 +85,23 @@ check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection 
 "$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P --limit 1 proto tcp)" >/dev/null
 cid=$(ctl -o cid,pid -P proto tcp | awk -F : '$2 != "-" { print $1 }' | head -1)
 is "the owner is shown if it is known" "$(ctl -o cid,pid,comm,uid -P proto tcp | grep "^$cid:")" "$cid:$talk:python3:0"
+
+touch "$tmp/ready.send"
+ctl -o rport,outbytes,inbytes,outsegs,cid --sort outbytes -P -i 1 -c 2 proto tcp >"$tmp/rates"
+is "rates: so many tables" "$(wc -l <"$tmp/rates")" 6
+# The sender waits a tenth of a second between two segments, or more on a busy machine.
+# shellcheck disable=SC2016
+check "the bytes of an interval, per second" awk -F : 'NR == 4 { exit !($2 >= 10000 && $2 <= 130000) }' "$tmp/rates"
+# shellcheck disable=SC2016
+check "its segments, with a decimal place" awk -F : 'NR == 4 { exit !($4 ~ /^[0-9]+[.][0-9]$/ && $4 > 0) }' "$tmp/rates"
+is "a connection that is idle" "$(awk -F : 'NR == 6 { print $1, $2, $3, $4 }' "$tmp/rates")" "7001 0 0 0.0"
+is "connection ids are no rates" "$(awk -F : 'NR > 3 { print $5 }' "$tmp/rates" | sort)" "$(ctl -o cid -P proto tcp | sort)"
 mistake "a wrong field" "connections have no field \"outbyte\".*outbytes" -o outbyte
 mistake "no fields" "connections have no field \"\"" -o ''
 mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
-mistake "--sort alone" "--sort, --limit and -P need -o" --sort cid
+mistake "--sort alone" "--sort, --limit, -i, -c and -P need -o" --sort cid
 mistake "JSON" "-o makes a table" -o cid --json
+mistake "a wrong interval" "-i: expected seconds" -o cid -i 0
+mistake "-c alone" "-c needs -i" -o cid -c 1
 mistake "a wrong condition" "unknown condition" -o cid "size 3"
 tap_done

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connections/connection_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/control_client.h"
+
+/* Longest wait for each part of a reply, seconds. */
+#define LIST_TIMEOUT_S 10
+
+/* Size of the text of a rate. */
+#define RATE_TEXT_SIZE 24u
+
+/* Fields that count, by both names.  Their increase is a rate. */
+static const struct {
+	const char *name, *contract;
+	bool bytes;
+} list_counters[] = {
+    {"inbytes", "tcps_rcv_bytes", true}, {"outbytes", "tcps_snd_bytes", true},	     {"insegs", "tcps_rcv_segs", false},
+    {"outsegs", "tcps_snd_segs", false}, {"retranssegs", "tcps_snd_retrans", false},
+};
+
+#define COUNTER_COUNT (sizeof list_counters / sizeof list_counters[0])
+
+/* ----------------------------------------------------------------------------------------------------- the fields */
+
+/* The column of a field, which is added if it is not there; false if there are too many. */
+static bool
+connection_columns_find(struct connection_columns *columns, const char *name, unsigned *column)
+{
+	for (*column = 0; *column < columns->count; ++*column)
+		if (strcmp(columns->titles[*column], name) == 0)
+			return true;
+	if (columns->count == CONNECTION_COLUMNS_MAX)
+		return false;
+	columns->titles[columns->count++] = name;
+	return true;
+}
+
+bool
+connection_columns_choose(struct connection_columns *columns, char *list, const char *sort)
+{
+	char *title;
+
+	*columns = (struct connection_columns){.count = 0};
+	while ((title = strsep(&list, ",")) != NULL) {
+		if (columns->count == CONNECTION_COLUMNS_MAX)
+			return false;
+		columns->titles[columns->count++] = title;
+	}
+	columns->shown = columns->count;
+	if (!connection_columns_find(columns, "cid", &columns->cid))
+		return false;
+	columns->sort = CONNECTION_COLUMNS_MAX;
+	columns->reversed = sort != NULL && sort[0] == '-';
+	return sort == NULL || connection_columns_find(columns, sort + columns->reversed, &columns->sort);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the reply */
+
+static bool
+connection_list_write_request(const struct connection_columns *columns, char *const *words, int count,
+			      char request[CLIENT_REQUEST_MAX])
+{
+	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "connections --fields=");
+
+	for (unsigned i = 0; i < columns->count && used < CLIENT_REQUEST_MAX; i++)
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "",
+					 columns->titles[i]);
+	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", words[i]);
+	if (used + 1 >= CLIENT_REQUEST_MAX || strpbrk(request, "\n\r") != NULL)
+		return false;
+	memcpy(request + used, "\n", 2);
+	return true;
+}
+
+/* Reads until the end of the reply; NULL with errno on failure.  The caller frees the text. */
+static char *
+connection_list_read_text(int fd)
+{
+	size_t size = 0, used = 0;
+	char *text = NULL;
+	ssize_t got = 1;
+
+	while (got > 0) {
+		if (size - used < 2) {
+			char *larger = realloc(text, size = size * 2 + 65536);
+
+			if (larger == NULL) {
+				free(text);
+				return NULL;
+			}
+			text = larger;
+		}
+		got = read(fd, text + used, size - used - 1);
+		if (got < 0) {
+			free(text);
+			return NULL;
+		}
+		used += (size_t)got;
+	}
+	text[used] = '\0';
+	return text;
+}
+
+/* Splits a line at its tabs, in place; false unless it has a printable value for each column. */
+static bool
+connection_list_split_line(char *line, const char **row, unsigned columns)
+{
+	for (unsigned i = 0; i < columns; i++) {
+		row[i] = strsep(&line, "\t");
+		if (row[i] == NULL)
+			return false;
+		for (const char *at = row[i]; *at != '\0'; at++)
+			if (*at < ' ' || *at > '~')
+				return false;
+	}
+	return line == NULL;
+}
+
+/* Splits the text into rows, in place. */
+static bool
+connection_list_split(struct connection_list *list, unsigned columns)
+{
+	size_t lines = 0;
+	char *rest = list->text, *line;
+
+	for (const char *at = list->text; *at != '\0'; at++)
+		lines += *at == '\n';
+	list->values = calloc(lines * columns + 1, sizeof *list->values);
+	if (list->values == NULL)
+		return false;
+	while (lines-- > 0) {
+		line = strsep(&rest, "\n");
+		if (!connection_list_split_line(line, list->values + list->rows++ * columns, columns)) {
+			errno = EPROTO;
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+connection_list_receive(struct connection_list *list, const struct connection_columns *columns, const char *path,
+			char *const *words, int count, char *error, size_t size)
+{
+	char request[CLIENT_REQUEST_MAX];
+	struct timespec now;
+	int fd;
+
+	*list = (struct connection_list){.rows = 0};
+	if (!connection_list_write_request(columns, words, count, request)) {
+		snprintf(error, size, "the command is too long or contains a line break");
+		return false;
+	}
+	fd = client_open_reply(path, request, LIST_TIMEOUT_S, error, size);
+	if (fd < 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	list->time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	list->text = connection_list_read_text(fd);
+	if (list->text != NULL && connection_list_split(list, columns->count)) {
+		close(fd);
+		return true;
+	}
+	snprintf(error, size, "the reply is incomplete: %s", strerror(errno));
+	close(fd);
+	connection_list_clear(list);
+	return false;
+}
+
+void
+connection_list_clear(struct connection_list *list)
+{
+	free(list->values);
+	free(list->text);
+	*list = (struct connection_list){.rows = 0};
+}
+
+/* ------------------------------------------------------------------------------------------------------ the order */
+
+bool
+connection_value_is_number(const char *value)
+{
+	return isdigit((unsigned char)value[value[0] == '-']) != 0 && strspn(value, "-0123456789.") == strlen(value) &&
+	       strchr(value, '.') == strrchr(value, '.');
+}
+
+static int
+connection_list_compare(const void *left, const void *right, void *context)
+{
+	const struct connection_columns *columns = context;
+	const char *a = ((const char *const *)left)[columns->sort], *b = ((const char *const *)right)[columns->sort];
+	bool a_number = connection_value_is_number(a), b_number = connection_value_is_number(b);
+	double x, y;
+
+	if (a_number != b_number)
+		return a_number ? -1 : 1;
+	if (!a_number)
+		return columns->reversed ? strcmp(b, a) : strcmp(a, b);
+	x = strtod(a, NULL);
+	y = strtod(b, NULL);
+	return (columns->reversed ? 1 : -1) * ((x > y) - (x < y));
+}
+
+void
+connection_list_sort(struct connection_list *list, struct connection_columns *columns)
+{
+	if (columns->sort < columns->count && list->rows > 0)
+		qsort_r(list->values, list->rows, columns->count * sizeof *list->values, connection_list_compare,
+			columns);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the rates */
+
+static int
+connection_list_compare_cids(const void *left, const void *right, void *context)
+{
+	const struct connection_columns *columns = context;
+
+	return strcmp(((const char *const *)left)[columns->cid], ((const char *const *)right)[columns->cid]);
+}
+
+/* The row with the connection id of `row`, NULL if there is none; the list is sorted by id. */
+static const char *const *
+connection_list_find(const struct connection_list *list, const struct connection_columns *columns,
+		     const char *const *row)
+{
+	size_t low = 0, high = list->rows;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *const *at = (const char *const *)list->values + middle * columns->count;
+		int order = strcmp(row[columns->cid], at[columns->cid]);
+
+		if (order == 0)
+			return at;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* The number of the counter that a field is, COUNTER_COUNT if it is none. */
+static size_t
+connection_list_find_counter(const char *title)
+{
+	size_t i = 0;
+
+	while (i < COUNTER_COUNT && strcmp(title, list_counters[i].name) != 0 &&
+	       strcmp(title, list_counters[i].contract) != 0)
+		i++;
+	return i;
+}
+
+/* Writes the rates of a row at `text`; returns the place behind them. */
+static char *
+connection_list_set_rates(const char **row, const char *const *earlier, const struct connection_columns *columns,
+			  double seconds, char *text)
+{
+	for (unsigned i = 0; i < columns->count; i++) {
+		size_t counter = connection_list_find_counter(columns->titles[i]);
+		double increase;
+
+		if (counter == COUNTER_COUNT || !connection_value_is_number(row[i]))
+			continue;
+		increase = strtod(row[i], NULL) - (earlier != NULL ? strtod(earlier[i], NULL) : 0);
+		snprintf(text, RATE_TEXT_SIZE, list_counters[counter].bytes ? "%.0f" : "%.1f",
+			 increase > 0 && seconds > 0 ? increase / seconds : 0);
+		row[i] = text;
+		text += RATE_TEXT_SIZE;
+	}
+	return text;
+}
+
+bool
+connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
+			   struct connection_list *before, struct connection_columns *columns)
+{
+	size_t size = list->rows * columns->count;
+	double seconds = (double)(list->time_ns - before->time_ns) / 1e9;
+	char *text;
+
+	*rates = (struct connection_list){.rows = list->rows, .time_ns = list->time_ns};
+	rates->values = calloc(size + 1, sizeof *rates->values);
+	rates->text = text = malloc(size * RATE_TEXT_SIZE + 1);
+	if (rates->values == NULL || text == NULL) {
+		connection_list_clear(rates);
+		return false;
+	}
+	memcpy(rates->values, list->values, size * sizeof *rates->values);
+	if (before->rows > 0)
+		qsort_r(before->values, before->rows, columns->count * sizeof *before->values,
+			connection_list_compare_cids, columns);
+	for (size_t i = 0; i < rates->rows; i++) {
+		const char **row = rates->values + i * columns->count;
+		const char *const *earlier = connection_list_find(before, columns, (const char *const *)row);
+
+		text = connection_list_set_rates(row, earlier, columns, seconds, text);
+	}
+	return true;
+}

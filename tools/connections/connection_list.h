@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tracked connections of a running netobsd as rows of texts: fields chosen by name, rates, order. */
+#ifndef NETOBS_TOOLS_CONNECTIONS_CONNECTION_LIST_H
+#define NETOBS_TOOLS_CONNECTIONS_CONNECTION_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most fields of a request to netobsd. */
+#define CONNECTION_COLUMNS_MAX 24u
+
+/* The fields of a request, in the order of the values of a row. */
+struct connection_columns {
+	unsigned count; /* with cid and the field to sort by, if they are not shown */
+	unsigned shown; /* the first ones */
+	unsigned cid;
+	unsigned sort; /* `count`: in the order of the reply */
+	bool reversed;
+	const char *titles[CONNECTION_COLUMNS_MAX];
+};
+
+struct connection_list {
+	size_t rows;
+	const char **values; /* columns->count for each row */
+	uint64_t time_ns;    /* when the reply began, CLOCK_MONOTONIC */
+	char *text;	     /* what the values point to; owned */
+};
+
+/* Chooses the fields of `list`, separated by commas, and the one to sort by, "-FIELD" in reverse; NULL: none.  Both
+ * remain borrowed, and the commas are overwritten.  False if there are too many. */
+bool connection_columns_choose(struct connection_columns *columns, char *list, const char *sort);
+
+/* Requests the connections that match the conditions `words`.  False with a reason; the list is empty then. */
+bool connection_list_receive(struct connection_list *list, const struct connection_columns *columns, const char *path,
+			     char *const *words, int count, char *error, size_t size);
+
+/* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
+ * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted
+ * from 0.  The other values point to those of `list`.  Sorts `before`.  False if memory is short. */
+bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
+				struct connection_list *before, struct connection_columns *columns);
+
+/* Sorts the rows as the columns say: numbers before texts; numbers descend, texts ascend, unless reversed. */
+void connection_list_sort(struct connection_list *list, struct connection_columns *columns);
+
+/* Whether a value is a number, to be aligned at the right. */
+bool connection_value_is_number(const char *value);
+
+/* Frees what the list owns, and empties it. */
+void connection_list_clear(struct connection_list *list);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connections/connections.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/connections/connection_list.h"
+#include "tools/control_client.h"
+
+struct connections_run {
+	const char *path;
+	char *const *words; /* conditions */
+	int word_count;
+	struct connection_columns columns;
+	size_t limit;
+	double interval; /* seconds; 0: once */
+	size_t count;
+	bool parsable;
+};
+
+/* ------------------------------------------------------------------------------------------------------ the lines */
+
+/* The width of a column for printf(3): numbers at the right; nothing follows the last value. */
+static int
+connections_width(const struct connections_run *run, unsigned column, int width, bool number)
+{
+	return number ? width : column + 1 < run->columns.shown ? -width : 0;
+}
+
+static void
+connections_print_titles(const struct connections_run *run, const char *const *first, const int *widths)
+{
+	for (unsigned i = 0; i < run->columns.shown; i++) {
+		bool number = first != NULL && connection_value_is_number(first[i]);
+		char title[64];
+
+		snprintf(title, sizeof title, "%s", run->columns.titles[i]);
+		for (char *at = title; *at != '\0'; at++)
+			*at = (char)toupper((unsigned char)*at);
+		printf("%s%*s", i > 0 ? " " : "", connections_width(run, i, widths[i], number), title);
+	}
+	putchar('\n');
+}
+
+static void
+connections_print_table(const struct connections_run *run, const struct connection_list *list, size_t rows)
+{
+	int widths[CONNECTION_COLUMNS_MAX] = {0};
+
+	for (unsigned i = 0; i < run->columns.shown; i++) {
+		widths[i] = (int)strlen(run->columns.titles[i]);
+		for (size_t row = 0; row < rows; row++) {
+			int length = (int)strlen(list->values[row * run->columns.count + i]);
+
+			widths[i] = length > widths[i] ? length : widths[i];
+		}
+	}
+	connections_print_titles(run, rows > 0 ? list->values : NULL, widths);
+	for (size_t row = 0; row < rows; row++) {
+		const char *const *values = (const char *const *)list->values + row * run->columns.count;
+
+		for (unsigned i = 0; i < run->columns.shown; i++)
+			printf("%s%*s", i > 0 ? " " : "",
+			       connections_width(run, i, widths[i], connection_value_is_number(values[i])), values[i]);
+		putchar('\n');
+	}
+}
+
+/* Prints values with colons between them; a colon or a backslash in a value follows a backslash, as in connstat(8). */
+static void
+connections_print_parsable(const struct connections_run *run, const struct connection_list *list, size_t rows)
+{
+	for (size_t row = 0; row < rows; row++)
+		for (unsigned i = 0; i < run->columns.shown; i++) {
+			for (const char *at = list->values[row * run->columns.count + i]; *at != '\0'; at++) {
+				if (*at == ':' || *at == '\\')
+					putchar('\\');
+				putchar(*at);
+			}
+			putchar(i + 1 < run->columns.shown ? ':' : '\n');
+		}
+}
+
+static bool
+connections_print(struct connections_run *run, struct connection_list *list)
+{
+	size_t rows = list->rows < run->limit ? list->rows : run->limit;
+
+	connection_list_sort(list, &run->columns);
+	(run->parsable ? connections_print_parsable : connections_print_table)(run, list, rows);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	client_log_error("cannot write to standard output", strerror(errno));
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------ intervals */
+
+static bool
+connections_receive(const struct connections_run *run, struct connection_list *list)
+{
+	char error[4096];
+
+	if (connection_list_receive(list, &run->columns, run->path, run->words, run->word_count, error, sizeof error))
+		return true;
+	client_log_error(error, NULL);
+	return false;
+}
+
+/* Waits for the end of the interval that began with `list`. */
+static void
+connections_wait(const struct connections_run *run, const struct connection_list *list)
+{
+	uint64_t until = list->time_ns + (uint64_t)(run->interval * 1e9);
+	struct timespec end = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		continue;
+}
+
+/* Prints the rates of an interval; `list` becomes the beginning of the next one. */
+static bool
+connections_print_interval(struct connections_run *run, struct connection_list *before)
+{
+	struct connection_list list, rates;
+	bool done = connections_receive(run, &list);
+
+	if (!done)
+		return false;
+	if (connection_list_make_rates(&rates, &list, before, &run->columns)) {
+		done = connections_print(run, &rates);
+		connection_list_clear(&rates);
+	} else {
+		client_log_error("out of memory", NULL);
+		done = false;
+	}
+	connection_list_clear(before);
+	*before = list;
+	return done;
+}
+
+/* Prints a table at the end of each interval, a blank line between two. */
+static bool
+connections_print_rates(struct connections_run *run)
+{
+	struct connection_list before;
+	bool done = connections_receive(run, &before);
+
+	for (size_t i = 0; done && i < run->count; i++) {
+		if (i > 0 && !run->parsable)
+			putchar('\n');
+		connections_wait(run, &before);
+		done = connections_print_interval(run, &before);
+	}
+	connection_list_clear(&before);
+	return done;
+}
+
+static bool
+connections_print_once(struct connections_run *run)
+{
+	struct connection_list list;
+	bool done = connections_receive(run, &list) && connections_print(run, &list);
+
+	connection_list_clear(&list);
+	return done;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the options */
+
+/* Parses a number from 1; `*value` remains as it is if `text` is NULL. */
+static bool
+connections_parse_number(const char *text, size_t *value)
+{
+	size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
+
+	if (text == NULL)
+		return true;
+	*value = strtoul(text, NULL, 10);
+	return digits > 0 && digits < 10 && text[digits] == '\0' && *value > 0;
+}
+
+/* Parses seconds from 0.1 to 86,400. */
+static bool
+connections_parse_interval(const char *text, double *seconds)
+{
+	char *end;
+
+	if (text == NULL)
+		return true;
+	*seconds = strtod(text, &end);
+	return isdigit((unsigned char)text[0]) && *end == '\0' && *seconds >= 0.1 && *seconds <= 86400;
+}
+
+int
+connections_run(const char *path, char *const *words, int count, const struct connections_options *options)
+{
+	struct connections_run run = {.path = path,
+				      .words = words,
+				      .word_count = count,
+				      .limit = SIZE_MAX,
+				      .count = SIZE_MAX,
+				      .parsable = options->parsable};
+	char *fields = strdup(options->fields);
+	bool done = false;
+
+	if (fields == NULL)
+		client_log_error("out of memory", NULL);
+	else if (!connections_parse_number(options->limit, &run.limit))
+		client_log_error("--limit: expected a number of lines from 1, not", options->limit);
+	else if (!connections_parse_interval(options->interval, &run.interval))
+		client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
+	else if (!connections_parse_number(options->count, &run.count))
+		client_log_error("-c: expected a number of tables from 1, not", options->count);
+	else if (!connection_columns_choose(&run.columns, fields, options->sort))
+		client_log_error("too many fields", NULL);
+	else
+		done = run.interval > 0 ? connections_print_rates(&run) : connections_print_once(&run);
+	free(fields);
+	return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `netobsctl connections` with chosen fields: a sorted table, once or in intervals. */
+#ifndef NETOBS_TOOLS_CONNECTIONS_CONNECTIONS_H
+#define NETOBS_TOOLS_CONNECTIONS_CONNECTIONS_H
+
+#include <stdbool.h>
+
+struct connections_options {
+	const char *fields;   /* separated by commas; NULL: none of these options */
+	const char *sort;     /* NULL: in the order of the reply */
+	const char *limit;    /* most lines; NULL: all */
+	const char *interval; /* seconds; NULL: one table, with counts instead of rates */
+	const char *count;    /* tables to print; NULL: until a signal */
+	bool parsable;	      /* colons between values, and no titles */
+};
+
+/* Prints the connections that match the conditions `words`.  Returns the exit status. */
+int connections_run(const char *path, char *const *words, int count, const struct connections_options *options);
+
+#endif
