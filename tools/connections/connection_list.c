@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,24 +126,36 @@ connection_list_split_line(char *line, const char **row, unsigned columns)
 	return line == NULL;
 }
 
+/* Makes room for `count` rows. */
+static bool
+connection_list_allocate(struct connection_list *list, size_t count, unsigned columns)
+{
+	list->rows = calloc(count + 1, sizeof *list->rows);
+	list->values = calloc(count * columns + 1, sizeof *list->values);
+	return list->rows != NULL && list->values != NULL;
+}
+
 /* Splits the text into rows, in place. */
 static bool
-connection_list_split(struct connection_list *list, unsigned columns)
+connection_list_split(struct connection_list *list, const struct connection_columns *columns)
 {
 	size_t lines = 0;
-	char *rest = list->text, *line;
+	char *rest = list->text;
 
 	for (const char *at = list->text; *at != '\0'; at++)
 		lines += *at == '\n';
-	list->values = calloc(lines * columns + 1, sizeof *list->values);
-	if (list->values == NULL)
+	if (!connection_list_allocate(list, lines, columns->count))
 		return false;
-	while (lines-- > 0) {
-		line = strsep(&rest, "\n");
-		if (!connection_list_split_line(line, list->values + list->rows++ * columns, columns)) {
+	while (list->count < lines) {
+		struct connection_row *row = &list->rows[list->count];
+
+		row->values = list->values + list->count * columns->count;
+		if (!connection_list_split_line(strsep(&rest, "\n"), row->values, columns->count)) {
 			errno = EPROTO;
 			return false;
 		}
+		row->cid = strtoull(row->values[columns->cid], NULL, 10);
+		list->count++;
 	}
 	return true;
 }
@@ -155,7 +168,7 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	struct timespec now;
 	int fd;
 
-	*list = (struct connection_list){.rows = 0};
+	*list = (struct connection_list){.count = 0};
 	if (!connection_list_write_request(columns, words, count, request)) {
 		snprintf(error, size, "the command is too long or contains a line break");
 		return false;
@@ -166,7 +179,7 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	list->time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 	list->text = connection_list_read_text(fd);
-	if (list->text != NULL && connection_list_split(list, columns->count)) {
+	if (list->text != NULL && connection_list_split(list, columns)) {
 		close(fd);
 		return true;
 	}
@@ -179,9 +192,10 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 void
 connection_list_clear(struct connection_list *list)
 {
+	free(list->rows);
 	free(list->values);
 	free(list->text);
-	*list = (struct connection_list){.rows = 0};
+	*list = (struct connection_list){.count = 0};
 }
 
 /* ------------------------------------------------------------------------------------------------------ the order */
@@ -194,60 +208,53 @@ connection_value_is_number(const char *value)
 }
 
 static int
-connection_list_compare(const void *left, const void *right, void *context)
+connection_list_compare_texts(const void *left, const void *right)
 {
-	const struct connection_columns *columns = context;
-	const char *a = ((const char *const *)left)[columns->sort], *b = ((const char *const *)right)[columns->sort];
-	bool a_number = connection_value_is_number(a), b_number = connection_value_is_number(b);
-	double x, y;
+	return strcmp(((const struct connection_row *)left)->key, ((const struct connection_row *)right)->key);
+}
 
-	if (a_number != b_number)
-		return a_number ? -1 : 1;
-	if (!a_number)
-		return columns->reversed ? strcmp(b, a) : strcmp(a, b);
-	x = strtod(a, NULL);
-	y = strtod(b, NULL);
-	return (columns->reversed ? 1 : -1) * ((x > y) - (x < y));
+static int
+connection_list_compare(const void *left, const void *right)
+{
+	const struct connection_row *a = left, *b = right;
+
+	if (isnan(a->number) || isnan(b->number))
+		return isnan(a->number) && isnan(b->number) ? connection_list_compare_texts(a, b)
+							    : isnan(a->number) - isnan(b->number);
+	return (a->number < b->number) - (a->number > b->number);
+}
+
+static int
+connection_list_compare_reversed(const void *left, const void *right)
+{
+	const struct connection_row *a = left, *b = right;
+
+	return !isnan(a->number) == !isnan(b->number) ? connection_list_compare(b, a) : connection_list_compare(a, b);
 }
 
 void
-connection_list_sort(struct connection_list *list, struct connection_columns *columns)
+connection_list_sort(struct connection_list *list, const struct connection_columns *columns)
 {
-	if (columns->sort < columns->count && list->rows > 0)
-		qsort_r(list->values, list->rows, columns->count * sizeof *list->values, connection_list_compare,
-			columns);
+	if (columns->sort >= columns->count || list->count == 0)
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		struct connection_row *row = &list->rows[i];
+
+		row->key = row->values[columns->sort];
+		row->number = connection_value_is_number(row->key) ? strtod(row->key, NULL) : NAN;
+	}
+	qsort(list->rows, list->count, sizeof *list->rows,
+	      columns->reversed ? connection_list_compare_reversed : connection_list_compare);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the rates */
 
 static int
-connection_list_compare_cids(const void *left, const void *right, void *context)
+connection_list_compare_cids(const void *left, const void *right)
 {
-	const struct connection_columns *columns = context;
+	const struct connection_row *a = left, *b = right;
 
-	return strcmp(((const char *const *)left)[columns->cid], ((const char *const *)right)[columns->cid]);
-}
-
-/* The row with the connection id of `row`, NULL if there is none; the list is sorted by id. */
-static const char *const *
-connection_list_find(const struct connection_list *list, const struct connection_columns *columns,
-		     const char *const *row)
-{
-	size_t low = 0, high = list->rows;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const char *const *at = (const char *const *)list->values + middle * columns->count;
-		int order = strcmp(row[columns->cid], at[columns->cid]);
-
-		if (order == 0)
-			return at;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	return (a->cid > b->cid) - (a->cid < b->cid);
 }
 
 /* The number of the counter that a field is, COUNTER_COUNT if it is none. */
@@ -264,8 +271,8 @@ connection_list_find_counter(const char *title)
 
 /* Writes the rates of a row at `text`; returns the place behind them. */
 static char *
-connection_list_set_rates(const char **row, const char *const *earlier, const struct connection_columns *columns,
-			  double seconds, char *text)
+connection_list_set_rates(const char **row, const struct connection_row *earlier,
+			  const struct connection_columns *columns, double seconds, char *text)
 {
 	for (unsigned i = 0; i < columns->count; i++) {
 		size_t counter = connection_list_find_counter(columns->titles[i]);
@@ -273,7 +280,7 @@ connection_list_set_rates(const char **row, const char *const *earlier, const st
 
 		if (counter == COUNTER_COUNT || !connection_value_is_number(row[i]))
 			continue;
-		increase = strtod(row[i], NULL) - (earlier != NULL ? strtod(earlier[i], NULL) : 0);
+		increase = strtod(row[i], NULL) - (earlier != NULL ? strtod(earlier->values[i], NULL) : 0);
 		snprintf(text, RATE_TEXT_SIZE, list_counters[counter].bytes ? "%.0f" : "%.1f",
 			 increase > 0 && seconds > 0 ? increase / seconds : 0);
 		row[i] = text;
@@ -284,28 +291,30 @@ connection_list_set_rates(const char **row, const char *const *earlier, const st
 
 bool
 connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
-			   struct connection_list *before, struct connection_columns *columns)
+			   struct connection_list *before, const struct connection_columns *columns)
 {
-	size_t size = list->rows * columns->count;
 	double seconds = (double)(list->time_ns - before->time_ns) / 1e9;
 	char *text;
 
-	*rates = (struct connection_list){.rows = list->rows, .time_ns = list->time_ns};
-	rates->values = calloc(size + 1, sizeof *rates->values);
-	rates->text = text = malloc(size * RATE_TEXT_SIZE + 1);
-	if (rates->values == NULL || text == NULL) {
+	*rates = (struct connection_list){.time_ns = list->time_ns};
+	rates->text = text = malloc(list->count * columns->count * RATE_TEXT_SIZE + 1);
+	if (text == NULL || !connection_list_allocate(rates, list->count, columns->count)) {
 		connection_list_clear(rates);
 		return false;
 	}
-	memcpy(rates->values, list->values, size * sizeof *rates->values);
-	if (before->rows > 0)
-		qsort_r(before->values, before->rows, columns->count * sizeof *before->values,
-			connection_list_compare_cids, columns);
-	for (size_t i = 0; i < rates->rows; i++) {
-		const char **row = rates->values + i * columns->count;
-		const char *const *earlier = connection_list_find(before, columns, (const char *const *)row);
+	if (before->count > 0)
+		qsort(before->rows, before->count, sizeof *before->rows, connection_list_compare_cids);
+	for (; rates->count < list->count; rates->count++) {
+		const struct connection_row *from = &list->rows[rates->count], *earlier = NULL;
+		struct connection_row *row = &rates->rows[rates->count];
 
-		text = connection_list_set_rates(row, earlier, columns, seconds, text);
+		if (before->count > 0)
+			earlier =
+			    bsearch(from, before->rows, before->count, sizeof *from, connection_list_compare_cids);
+		row->cid = from->cid;
+		row->values = rates->values + rates->count * columns->count;
+		memcpy(row->values, from->values, columns->count * sizeof *row->values);
+		text = connection_list_set_rates(row->values, earlier, columns, seconds, text);
 	}
 	return true;
 }

@@ -20,11 +20,19 @@ struct connection_columns {
 	const char *titles[CONNECTION_COLUMNS_MAX];
 };
 
+struct connection_row {
+	uint64_t cid;
+	const char **values; /* columns->count */
+	const char *key;     /* connection_list_sort(): the value to sort by */
+	double number;	     /* likewise, NAN if it is a text */
+};
+
 struct connection_list {
-	size_t rows;
-	const char **values; /* columns->count for each row */
-	uint64_t time_ns;    /* when the reply began, CLOCK_MONOTONIC */
-	char *text;	     /* what the values point to; owned */
+	size_t count;
+	struct connection_row *rows; /* in the order of the reply until they are sorted */
+	uint64_t time_ns;	     /* when the reply began, CLOCK_MONOTONIC */
+	const char **values;	     /* those of the rows; owned */
+	char *text;		     /* what the values point to; owned */
 };
 
 /* Chooses the fields of `list`, separated by commas, and the one to sort by, "-FIELD" in reverse; NULL: none.  Both
@@ -37,12 +45,12 @@ bool connection_list_receive(struct connection_list *list, const struct connecti
 
 /* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
  * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted
- * from 0.  The other values point to those of `list`.  Sorts `before`.  False if memory is short. */
+ * from 0.  The other values point to those of `list`.  Sorts `before` by connection id.  False if memory is short. */
 bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
-				struct connection_list *before, struct connection_columns *columns);
+				struct connection_list *before, const struct connection_columns *columns);
 
 /* Sorts the rows as the columns say: numbers before texts; numbers descend, texts ascend, unless reversed. */
-void connection_list_sort(struct connection_list *list, struct connection_columns *columns);
+void connection_list_sort(struct connection_list *list, const struct connection_columns *columns);
 
 /* Whether a value is a number, to be aligned at the right. */
 bool connection_value_is_number(const char *value);

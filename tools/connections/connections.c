@@ -32,7 +32,7 @@ connections_width(const struct connections_run *run, unsigned column, int width,
 }
 
 static void
-connections_print_titles(const struct connections_run *run, const char *const *first, const int *widths)
+connections_print_titles(const struct connections_run *run, const char **first, const int *widths)
 {
 	for (unsigned i = 0; i < run->columns.shown; i++) {
 		bool number = first != NULL && connection_value_is_number(first[i]);
@@ -54,14 +54,14 @@ connections_print_table(const struct connections_run *run, const struct connecti
 	for (unsigned i = 0; i < run->columns.shown; i++) {
 		widths[i] = (int)strlen(run->columns.titles[i]);
 		for (size_t row = 0; row < rows; row++) {
-			int length = (int)strlen(list->values[row * run->columns.count + i]);
+			int length = (int)strlen(list->rows[row].values[i]);
 
 			widths[i] = length > widths[i] ? length : widths[i];
 		}
 	}
-	connections_print_titles(run, rows > 0 ? list->values : NULL, widths);
+	connections_print_titles(run, rows > 0 ? list->rows[0].values : NULL, widths);
 	for (size_t row = 0; row < rows; row++) {
-		const char *const *values = (const char *const *)list->values + row * run->columns.count;
+		const char **values = list->rows[row].values;
 
 		for (unsigned i = 0; i < run->columns.shown; i++)
 			printf("%s%*s", i > 0 ? " " : "",
@@ -76,7 +76,7 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 {
 	for (size_t row = 0; row < rows; row++)
 		for (unsigned i = 0; i < run->columns.shown; i++) {
-			for (const char *at = list->values[row * run->columns.count + i]; *at != '\0'; at++) {
+			for (const char *at = list->rows[row].values[i]; *at != '\0'; at++) {
 				if (*at == ':' || *at == '\\')
 					putchar('\\');
 				putchar(*at);
@@ -86,9 +86,9 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 }
 
 static bool
-connections_print(struct connections_run *run, struct connection_list *list)
+connections_print(const struct connections_run *run, struct connection_list *list)
 {
-	size_t rows = list->rows < run->limit ? list->rows : run->limit;
+	size_t rows = list->count < run->limit ? list->count : run->limit;
 
 	connection_list_sort(list, &run->columns);
 	(run->parsable ? connections_print_parsable : connections_print_table)(run, list, rows);
@@ -124,7 +124,7 @@ connections_wait(const struct connections_run *run, const struct connection_list
 
 /* Prints the rates of an interval; `list` becomes the beginning of the next one. */
 static bool
-connections_print_interval(struct connections_run *run, struct connection_list *before)
+connections_print_interval(const struct connections_run *run, struct connection_list *before)
 {
 	struct connection_list list, rates;
 	bool done = connections_receive(run, &list);
@@ -145,7 +145,7 @@ connections_print_interval(struct connections_run *run, struct connection_list *
 
 /* Prints a table at the end of each interval, a blank line between two. */
 static bool
-connections_print_rates(struct connections_run *run)
+connections_print_rates(const struct connections_run *run)
 {
 	struct connection_list before;
 	bool done = connections_receive(run, &before);
@@ -161,7 +161,7 @@ connections_print_rates(struct connections_run *run)
 }
 
 static bool
-connections_print_once(struct connections_run *run)
+connections_print_once(const struct connections_run *run)
 {
 	struct connection_list list;
 	bool done = connections_receive(run, &list) && connections_print(run, &list);
