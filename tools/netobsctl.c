@@ -11,6 +11,7 @@
 
 #include "probes/nearest.h"
 #include "tools/connections/connections.h"
+#include "tools/connections/top.h"
 #include "tools/control_client.h"
 #include "tools/record.h"
 #include "tools/site_names.h"
@@ -32,6 +33,7 @@ ctl_print_help(FILE *to)
 	      "                          host ADDRESS, proto WORD\n"
 	      "                          with -o a table of these fields\n"
 	      "  connection CID          one connection in detail\n"
+	      "  top [FILTER]            connections on the whole terminal, with rates\n"
 	      "  probes                  enabled probes and their firings\n"
 	      "  interfaces              observed interfaces and their state\n"
 	      "  counters                all counters\n"
@@ -53,10 +55,11 @@ ctl_print_help(FILE *to)
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
 	      "  -o FIELD,...            connections: only these fields, in this order\n"
-	      "      --sort FIELD        connections -o: sort by this field, -FIELD: in reverse\n"
+	      "      --sort FIELD        connections -o, top: sort by this field, -FIELD: in\n"
+	      "                          reverse\n"
 	      "      --limit NUMBER      connections -o: only the first lines\n"
 	      "  -P                      connections -o: colons between values, no titles\n"
-	      "  -i SECONDS              connections -o: rates, in tables at this interval\n"
+	      "  -i SECONDS              connections -o, top: rates, at this interval (top: 2)\n"
 	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
@@ -330,6 +333,11 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 		       table->interval != NULL || table->count != NULL || table->parsable;
 	const char *mistake = NULL;
 
+	if (strcmp(command, "top") == 0 && (table->fields != NULL || table->limit != NULL || table->count != NULL ||
+					    table->parsable || stream->json))
+		mistake = "of these options, top has --sort and -i only";
+	else if (strcmp(command, "top") == 0)
+		chooses = false;
 	if (chooses && strcmp(command, "connections") != 0)
 		mistake = "-o, --sort, --limit, -i, -c and -P are options of the command connections only";
 	else if (chooses && table->fields == NULL)
@@ -399,6 +407,8 @@ main(int argc, char **argv)
 		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.write);
 	if (strcmp(argv[optind], "record") == 0)
 		return ctl_record(&arguments, argv + optind + 1);
+	if (strcmp(argv[optind], "top") == 0)
+		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (arguments.connections.fields != NULL && strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))

@@ -184,8 +184,7 @@ connections_parse_number(const char *text, size_t *value)
 	return digits > 0 && digits < 10 && text[digits] == '\0' && *value > 0;
 }
 
-/* Parses seconds from 0.1 to 86,400. */
-static bool
+bool
 connections_parse_interval(const char *text, double *seconds)
 {
 	char *end;

@@ -14,6 +14,9 @@ struct connections_options {
 	bool parsable;	      /* colons between values, and no titles */
 };
 
+/* Parses seconds from 0.1 to 86,400; `*seconds` remains as it is if `text` is NULL. */
+bool connections_parse_interval(const char *text, double *seconds);
+
 /* Prints the connections that match the conditions `words`.  Returns the exit status. */
 int connections_run(const char *path, char *const *words, int count, const struct connections_options *options);
 

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connections/top.h"
+
+#include <ncurses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/connections/connection_list.h"
+#include "tools/connections/terminal.h"
+#include "tools/connections/top_screen.h"
+#include "tools/control_client.h"
+#include "tools/write_client.h"
+
+/* The first rates are shown after this part of an interval: the user waits for them. */
+#define TOP_FIRST_INTERVAL_NS UINT64_C(300000000)
+
+#define TOP_CONDITIONS_MAX 15 /* words of a request, besides its name */
+
+struct top {
+	const char *path;
+	struct connection_columns columns;
+	struct connection_list before, rates;
+	struct top_screen screen;
+	uint64_t cid; /* of the connection that is selected, 0: none */
+	uint64_t next_ns;
+	uint64_t interval_ns;
+	char fields[sizeof TOP_FIELDS];
+	char filter[256];
+	char error[256];   /* why the list cannot be had, "" if it can */
+	char message[256]; /* of the last key */
+	char detail[8192];
+};
+
+static const enum top_field top_orders[] = {TOP_OUTBYTES, TOP_INBYTES, TOP_RTT,	  TOP_RETRANSSEGS,
+					    TOP_CID,	  TOP_STATE,   TOP_RADDR, TOP_COMM};
+
+#define TOP_ORDERS (sizeof top_orders / sizeof top_orders[0])
+
+static uint64_t
+top_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the selection */
+
+static void
+top_select(struct top *top, size_t row)
+{
+	size_t count = top->rates.count;
+
+	top->screen.selected = row < count ? row : count > 0 ? count - 1 : 0;
+	top->cid = count > 0 ? top->rates.rows[top->screen.selected].cid : 0;
+}
+
+static void
+top_move(struct top *top, long rows)
+{
+	long row = (long)top->screen.selected + rows;
+
+	top_select(top, row > 0 ? (size_t)row : 0);
+}
+
+/* Sorts the list; the selection stays with its connection, or with its row if the connection is gone. */
+static void
+top_sort(struct top *top)
+{
+	uint64_t cid = top->cid;
+
+	connection_list_sort(&top->rates, &top->columns);
+	for (size_t i = 0; cid != 0 && i < top->rates.count; i++)
+		if (top->rates.rows[i].cid == cid) {
+			top_select(top, i);
+			return;
+		}
+	top_select(top, top->screen.selected);
+}
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+/* Requests the list.  Its conditions are split at blanks. */
+static bool
+top_receive(struct top *top, struct connection_list *list)
+{
+	char conditions[sizeof top->filter], *rest = conditions, *words[TOP_CONDITIONS_MAX], *word;
+	int count = 0;
+
+	memcpy(conditions, top->filter, sizeof conditions);
+	while (count < TOP_CONDITIONS_MAX && (word = strsep(&rest, " \t")) != NULL)
+		if (*word != '\0')
+			words[count++] = word;
+	return connection_list_receive(list, &top->columns, top->path, words, count, top->message, sizeof top->message);
+}
+
+static void
+top_clear_lists(struct top *top)
+{
+	connection_list_clear(&top->before);
+	connection_list_clear(&top->rates);
+}
+
+/* Writes the line for a tracer: "attach" of the status, with this connection only. */
+static void
+top_add_tracer(struct top *top, size_t used)
+{
+	static const char probe[] = ":netobs:tcp__state__change ";
+	char status[4096], error[256], *line, *end;
+
+	if (!client_read_reply(top->path, "status\n", status, sizeof status, error, sizeof error) ||
+	    (line = strstr(status, "bpftrace -e")) == NULL || (end = strstr(line, probe)) == NULL)
+		return;
+	*end = '\0';
+	/* cs_cid is at the 8th byte of csinfo_t: without its header, the line is one that a shell takes. */
+	snprintf(top->detail + used, sizeof top->detail - used,
+		 "\nTracer:  %s%s/*(uint64 *)(arg1 + 8) == %llu/ { printf(\"%%s\\n\", probe); }'\n"
+		 "Packets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n",
+		 line, probe, (unsigned long long)top->cid, (unsigned long long)top->cid, (unsigned long long)top->cid);
+}
+
+static void
+top_update_detail(struct top *top)
+{
+	char request[64], error[256];
+
+	snprintf(request, sizeof request, "connection %llu\n", (unsigned long long)top->cid);
+	if (!client_read_reply(top->path, request, top->detail, sizeof top->detail, error, sizeof error))
+		snprintf(top->detail, sizeof top->detail, "%s\n", error);
+	else
+		top_add_tracer(top, strlen(top->detail));
+}
+
+/* Requests everything that is shown.  A netobsd that does not reply is tried again in the next interval. */
+static void
+top_update(struct top *top)
+{
+	struct connection_list list;
+	uint64_t now = top_now();
+
+	top->error[0] = '\0';
+	top->next_ns = now + (top->before.time_ns != 0 ? top->interval_ns : TOP_FIRST_INTERVAL_NS);
+	if (!top_receive(top, &list)) {
+		top_clear_lists(top);
+		top->next_ns = now + top->interval_ns;
+		return;
+	}
+	connection_list_clear(&top->rates);
+	if (top->before.time_ns != 0 && !connection_list_make_rates(&top->rates, &list, &top->before, &top->columns))
+		snprintf(top->error, sizeof top->error, "out of memory");
+	connection_list_clear(&top->before);
+	top->before = list;
+	top_sort(top);
+	if (top->screen.view == TOP_DETAIL)
+		top_update_detail(top);
+}
+
+/* Writes the packets of the selected connection into a file. */
+static void
+top_write(struct top *top)
+{
+	char path[64], arguments[64];
+	struct write_request request = {.socket = top->path, .arguments = arguments, .path = path};
+	struct written_capture written;
+
+	if (top->cid == 0)
+		return;
+	snprintf(path, sizeof path, "cid-%llu.pcapng", (unsigned long long)top->cid);
+	snprintf(arguments, sizeof arguments, "--cid=%llu", (unsigned long long)top->cid);
+	if (write_client_run(&request, &written, top->message, sizeof top->message))
+		snprintf(top->message, sizeof top->message, "%s: %llu frames, %llu bytes%s", path,
+			 (unsigned long long)written.frames, (unsigned long long)written.bytes,
+			 written.cut ? "; earlier frames are not in the flight recorder any more" : "");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- keys */
+
+static void
+top_set_order(struct top *top, size_t order)
+{
+	top->columns.sort = top_orders[order % TOP_ORDERS];
+	top->screen.sort = top->columns.titles[top->columns.sort];
+	top->screen.reversed = top->columns.reversed;
+	top_sort(top);
+}
+
+static size_t
+top_find_order(const struct top *top)
+{
+	size_t order = 0;
+
+	while (order < TOP_ORDERS - 1 && top_orders[order] != top->columns.sort)
+		order++;
+	return order;
+}
+
+/* Reads conditions in the last line. */
+static void
+top_edit_filter(struct top *top)
+{
+	timeout(-1);
+	echo();
+	curs_set(1);
+	mvhline(LINES - 1, 0, ' ', COLS);
+	mvaddnstr(LINES - 1, 0, "Conditions: ", COLS);
+	if (getnstr(top->filter, (int)sizeof top->filter - 1) == ERR)
+		top->filter[0] = '\0';
+	curs_set(0);
+	noecho();
+	top_clear_lists(top);
+	top_update(top);
+}
+
+static void
+top_show(struct top *top, enum top_view view)
+{
+	top->screen.view = view == TOP_DETAIL && top->cid == 0 ? TOP_LIST : view;
+	if (top->screen.view == TOP_DETAIL)
+		top_update_detail(top);
+}
+
+/* Acts on a key; false if it ends the program. */
+static bool
+top_handle_key(struct top *top, int key)
+{
+	long page = (long)top_screen_rows();
+
+	top->message[0] = '\0';
+	switch (key) {
+	case 'q':
+		return false;
+	case KEY_UP:
+	case 'k':
+		top_move(top, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		top_move(top, 1);
+		break;
+	case KEY_PPAGE:
+		top_move(top, -page);
+		break;
+	case KEY_NPAGE:
+		top_move(top, page);
+		break;
+	case KEY_HOME:
+		top_select(top, 0);
+		break;
+	case KEY_END:
+		top_select(top, SIZE_MAX);
+		break;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		top_show(top, top->screen.view == TOP_DETAIL ? TOP_LIST : TOP_DETAIL);
+		break;
+	case 27: /* Esc */
+		top_show(top, TOP_LIST);
+		break;
+	case 'h':
+	case '?':
+		top_show(top, top->screen.view == TOP_HELP ? TOP_LIST : TOP_HELP);
+		break;
+	case 'w':
+		top_write(top);
+		break;
+	case 's':
+		top_set_order(top, top_find_order(top) + 1);
+		break;
+	case 'S':
+		top_set_order(top, top_find_order(top) + TOP_ORDERS - 1);
+		break;
+	case 'r':
+		top->columns.reversed = !top->columns.reversed;
+		top_set_order(top, top_find_order(top));
+		break;
+	case '/':
+		top_edit_filter(top);
+		break;
+	default: /* KEY_RESIZE, too: the screen is drawn anew */
+		break;
+	}
+	return true;
+}
+
+/* Draws, and handles a key or the end of an interval, until the user leaves. */
+static void
+top_loop(struct top *top)
+{
+	int key = ERR;
+
+	do {
+		uint64_t now = top_now();
+
+		if (now >= top->next_ns) {
+			top_update(top);
+			now = top_now();
+		}
+		top->screen.message = top->error[0] != '\0' ? top->error : top->message;
+		top_screen_draw(&top->screen);
+		timeout(now < top->next_ns ? (int)((top->next_ns - now) / 1000000 + 1) : 0);
+		key = getch();
+	} while (key == ERR || top_handle_key(top, key));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+static bool
+top_set_filter(struct top *top, char *const *words, int count)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < count && used < sizeof top->filter; i++)
+		used +=
+		    (size_t)snprintf(top->filter + used, sizeof top->filter - used, "%s%s", i > 0 ? " " : "", words[i]);
+	return used < sizeof top->filter && count <= TOP_CONDITIONS_MAX;
+}
+
+/* Finds the field to sort by among those that top has; false if it is none. */
+static bool
+top_choose_fields(struct top *top, const char *sort)
+{
+	memcpy(top->fields, TOP_FIELDS, sizeof TOP_FIELDS);
+	return connection_columns_choose(&top->columns, top->fields, sort != NULL ? sort : "outbytes") &&
+	       top->columns.count == top->columns.shown;
+}
+
+int
+top_run(const char *path, char *const *words, int count, const struct connections_options *options)
+{
+	struct top top = {.path = path};
+	struct connection_list list;
+	char error[4096];
+
+	if (!connections_parse_interval(options->interval, &top.screen.interval))
+		return client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
+	if (!top_choose_fields(&top, options->sort))
+		return client_log_error("--sort: top shows " TOP_FIELDS ", not", options->sort);
+	if (!top_set_filter(&top, words, count))
+		return client_log_error("the conditions are too long", NULL);
+	if (top.screen.interval == 0)
+		top.screen.interval = 2;
+	/* A wrong condition, or no netobsd, is said before the screen changes. */
+	if (!connection_list_receive(&list, &top.columns, path, words, count, error, sizeof error))
+		return client_log_error(error, NULL);
+	connection_list_clear(&list);
+	if (!terminal_begin())
+		return EXIT_FAILURE;
+	top.interval_ns = (uint64_t)(top.screen.interval * 1e9);
+	top.screen.rates = &top.rates;
+	top.screen.sort = top.columns.titles[top.columns.sort];
+	top.screen.reversed = top.columns.reversed;
+	top.screen.filter = top.filter;
+	top.screen.detail = top.detail;
+	set_escdelay(50);
+	top_loop(&top);
+	terminal_end();
+	top_clear_lists(&top);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connections/top_screen.h"
+
+#include <ncurses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines of the screen besides the rows: what is shown, the titles, the keys. */
+#define TOP_OTHER_LINES 3
+
+/* Columns of the narrowest list with all of its fields. */
+#define TOP_NARROW_COLUMNS 80
+
+#define TOP_STATE_WIDTH	 11
+#define TOP_REMOTE_WIDTH 21
+#define TOP_PORT_WIDTH	 6 /* ":65535" */
+
+/* "[", an IPv6 address, "]:65535" */
+#define TOP_ENDPOINT_WIDTH 47
+
+static const char top_keys[] = "q quit  Enter detail  w write  s sort  r reverse  / filter  h help";
+
+static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection\n"
+			       "Enter   details of the connection, with the line for a tracer; Esc: back\n"
+			       "w       write its packets from the flight recorder to cid-CID.pcapng\n"
+			       "s  S    sort by the next field, the one before\n"
+			       "r       reverse the order\n"
+			       "/       conditions: port 443, state established, host 192.0.2.1, proto udp\n"
+			       "q       quit\n"
+			       "\n"
+			       "IN/s and OUT/s are bytes, RETR/s segments, of the local end.\n"
+			       "RTT is its smoothed round-trip time.\n";
+
+/* --------------------------------------------------------------------------------------------------------- numbers */
+
+void
+top_format_bytes(double bytes, char text[8])
+{
+	static const char units[] = " KMGTP";
+	unsigned unit = 0;
+
+	for (; bytes >= 999.5 && unit < sizeof units - 2; unit++)
+		bytes /= 1000;
+	if (unit == 0)
+		snprintf(text, 8, "%.0f", bytes);
+	else
+		snprintf(text, 8, bytes < 99.95 ? "%.1f%c" : "%.0f%c", bytes, units[unit]);
+}
+
+void
+top_format_time(double us, char text[8])
+{
+	if (us < 1000)
+		snprintf(text, 8, "%.0fus", us);
+	else if (us < 999500)
+		snprintf(text, 8, us < 99950 ? "%.1fms" : "%.0fms", us / 1000);
+	else if (us < 99995000)
+		snprintf(text, 8, "%.2fs", us / 1e6);
+	else
+		snprintf(text, 8, "%.0fs", us < 9.99e11 ? us / 1e6 : 999999);
+}
+
+static void
+top_format_value(const char *value, void (*format)(double number, char text[8]), char text[8])
+{
+	if (connection_value_is_number(value))
+		format(strtod(value, NULL), text);
+	else
+		snprintf(text, 8, "-");
+}
+
+/* -------------------------------------------------------------------------------------------------------- the lines */
+
+size_t
+top_screen_rows(void)
+{
+	return LINES > TOP_OTHER_LINES ? (size_t)(LINES - TOP_OTHER_LINES) : 1;
+}
+
+/* Draws as much of a text as the line has room for, with blanks to its end. */
+static void
+top_draw_line(int line, int attributes, const char *text)
+{
+	if (line < 0 || line >= LINES || COLS < 1)
+		return;
+	attrset(attributes);
+	move(line, 0);
+	clrtoeol();
+	mvhline(line, 0, (chtype)' ' | (chtype)attributes, COLS);
+	mvaddnstr(line, 0, text, COLS);
+	attrset(A_NORMAL);
+}
+
+static void
+top_format_endpoint(const char *address, const char *port, char text[64])
+{
+	snprintf(text, 64, strchr(address, ':') != NULL ? "[%s]:%s" : "%s:%s", address, port);
+}
+
+/* Widths of the two ends and what is left for the process. */
+static void
+top_measure(int *local, int *remote)
+{
+	int more = COLS > TOP_NARROW_COLUMNS ? COLS - TOP_NARROW_COLUMNS : 0;
+
+	*remote = TOP_REMOTE_WIDTH + more / 2;
+	*remote = *remote < TOP_ENDPOINT_WIDTH ? *remote : TOP_ENDPOINT_WIDTH;
+	*local = more >= 2 * (TOP_REMOTE_WIDTH - TOP_PORT_WIDTH) ? more / 2 : TOP_PORT_WIDTH;
+	*local = *local < TOP_ENDPOINT_WIDTH ? *local : TOP_ENDPOINT_WIDTH;
+}
+
+static void
+top_draw_row(int line, int attributes, const struct connection_row *row)
+{
+	char in[8], out[8], rtt[8], local[64], remote[64], text[512];
+	const char *const *values = (const char *const *)row->values;
+	int local_width, remote_width;
+
+	top_measure(&local_width, &remote_width);
+	top_format_value(values[TOP_INBYTES], top_format_bytes, in);
+	top_format_value(values[TOP_OUTBYTES], top_format_bytes, out);
+	top_format_value(values[TOP_RTT], top_format_time, rtt);
+	top_format_endpoint(values[TOP_RADDR], values[TOP_RPORT], remote);
+	top_format_endpoint(values[TOP_LADDR], values[TOP_LPORT], local);
+	if (local_width == TOP_PORT_WIDTH)
+		snprintf(local, sizeof local, ":%s", values[TOP_LPORT]);
+	snprintf(text, sizeof text, "%-*.*s %-*.*s %-*.*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, TOP_STATE_WIDTH,
+		 strcmp(values[TOP_STATE], "-") == 0 ? values[TOP_PROTO] : values[TOP_STATE], local_width, local_width,
+		 local, remote_width, remote_width, remote, in, out, rtt, values[TOP_RETRANSSEGS], values[TOP_COMM]);
+	top_draw_line(line, attributes, text);
+}
+
+static void
+top_draw_titles(int line)
+{
+	int local_width, remote_width;
+	char text[512];
+
+	top_measure(&local_width, &remote_width);
+	snprintf(text, sizeof text, "%-*s %-*s %-*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, "STATE", local_width, "LOCAL",
+		 remote_width, "REMOTE", "IN/s", "OUT/s", "RTT", "RETR/s", "PROCESS");
+	top_draw_line(line, A_REVERSE, text);
+}
+
+static void
+top_draw_summary(const struct top_screen *screen)
+{
+	double in = 0, out = 0;
+	char in_text[8], out_text[8], text[512];
+
+	for (size_t i = 0; i < screen->rates->count; i++) {
+		const char *const *values = (const char *const *)screen->rates->rows[i].values;
+
+		in += connection_value_is_number(values[TOP_INBYTES]) ? strtod(values[TOP_INBYTES], NULL) : 0;
+		out += connection_value_is_number(values[TOP_OUTBYTES]) ? strtod(values[TOP_OUTBYTES], NULL) : 0;
+	}
+	top_format_bytes(in, in_text);
+	top_format_bytes(out, out_text);
+	snprintf(text, sizeof text, "%zu connections  in %s/s  out %s/s  every %g s  by %s%s%s%s", screen->rates->count,
+		 in_text, out_text, screen->interval, screen->reversed ? "-" : "", screen->sort,
+		 screen->filter[0] != '\0' ? "  " : "", screen->filter);
+	top_draw_line(0, (int)A_BOLD, text);
+}
+
+/* Draws lines of text; a line that is too long continues on the next one. */
+static void
+top_draw_text(int line, const char *text)
+{
+	char piece[512];
+	size_t width = COLS < (int)sizeof piece ? (size_t)COLS : sizeof piece - 1;
+
+	for (; line < LINES - 1 && width > 0 && *text != '\0'; line++) {
+		size_t length = strcspn(text, "\n"), taken = length < width ? length : width;
+
+		snprintf(piece, sizeof piece, "%.*s", (int)taken, text);
+		top_draw_line(line, (int)A_NORMAL, piece);
+		text += taken + (taken == length && text[taken] == '\n');
+	}
+}
+
+static void
+top_draw_list(struct top_screen *screen)
+{
+	size_t rows = top_screen_rows();
+
+	if (screen->selected < screen->first)
+		screen->first = screen->selected;
+	else if (screen->selected >= screen->first + rows)
+		screen->first = screen->selected - rows + 1;
+	top_draw_titles(1);
+	for (size_t i = 0; i < rows && screen->first + i < screen->rates->count; i++)
+		top_draw_row((int)i + 2, screen->first + i == screen->selected ? A_STANDOUT : A_NORMAL,
+			     &screen->rates->rows[screen->first + i]);
+}
+
+void
+top_screen_draw(struct top_screen *screen)
+{
+	erase();
+	top_draw_summary(screen);
+	if (screen->view == TOP_LIST)
+		top_draw_list(screen);
+	else
+		top_draw_text(2, screen->view == TOP_HELP ? top_help : screen->detail);
+	if (LINES > TOP_OTHER_LINES)
+		top_draw_line(LINES - 1, A_REVERSE, screen->message[0] != '\0' ? screen->message : top_keys);
+	refresh();
+}

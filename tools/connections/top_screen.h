@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `netobsctl top` shows, and how it is drawn.  The terminal is that of ncurses. */
+#ifndef NETOBS_TOOLS_CONNECTIONS_TOP_SCREEN_H
+#define NETOBS_TOOLS_CONNECTIONS_TOP_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/connections/connection_list.h"
+
+/* The fields that top requests, in this order. */
+#define TOP_FIELDS "cid,proto,state,laddr,lport,raddr,rport,inbytes,outbytes,rtt,retranssegs,pid,comm"
+
+enum top_field {
+	TOP_CID,
+	TOP_PROTO,
+	TOP_STATE,
+	TOP_LADDR,
+	TOP_LPORT,
+	TOP_RADDR,
+	TOP_RPORT,
+	TOP_INBYTES,
+	TOP_OUTBYTES,
+	TOP_RTT,
+	TOP_RETRANSSEGS,
+	TOP_PID,
+	TOP_COMM,
+};
+
+enum top_view { TOP_LIST, TOP_DETAIL, TOP_HELP };
+
+struct top_screen {
+	enum top_view view;
+	const struct connection_list *rates; /* sorted */
+	const char *sort;		     /* the name of the field */
+	bool reversed;
+	size_t selected; /* row */
+	size_t first;	 /* the row at the top of the list; top_screen_draw() scrolls */
+	double interval; /* seconds */
+	const char *filter;
+	const char *message; /* the last line, "" for the keys */
+	const char *detail;  /* TOP_DETAIL: lines of text */
+};
+
+/* Draws everything.  Works in a terminal of any size; what has no room is left out. */
+void top_screen_draw(struct top_screen *screen);
+
+/* Rows of the list that the terminal has room for, at least 1. */
+size_t top_screen_rows(void);
+
+/* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */
+void top_format_bytes(double bytes, char text[8]);
+
+/* Formats microseconds in at most seven characters: "830us", "12.3ms", "1.20s". */
+void top_format_time(double us, char text[8]);
+
+#endif
