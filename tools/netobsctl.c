@@ -319,6 +319,25 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	return true;
 }
 
+/* The mistake in the options of `connections` and `top`, NULL if there is none. */
+static const char *
+ctl_check_table(const struct connections_options *table, bool json, const char *command)
+{
+	bool lines = table->fields != NULL || table->limit != NULL || table->count != NULL || table->parsable;
+
+	if (strcmp(command, "top") == 0)
+		return lines || json ? "of these options, top has --sort and -i only" : NULL;
+	if (!lines && table->sort == NULL && table->interval == NULL)
+		return NULL;
+	if (strcmp(command, "connections") != 0)
+		return "-o, --sort, --limit, -i, -c and -P are options of the command connections";
+	if (table->fields == NULL)
+		return "--sort, --limit, -i, -c and -P need -o FIELD,...";
+	if (table->count != NULL && table->interval == NULL)
+		return "-c needs -i SECONDS";
+	return json ? "-o makes a table: give either -o or --json" : NULL;
+}
+
 /* Options of some commands are mistakes in the others. */
 static bool
 ctl_check_options(const struct ctl_arguments *arguments, const char *command)
@@ -328,26 +347,12 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	const struct record_options *record = &arguments->record;
 	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
 	bool records = strcmp(command, "record") == 0;
-	const struct connections_options *table = &arguments->connections;
-	bool chooses = table->fields != NULL || table->sort != NULL || table->limit != NULL ||
-		       table->interval != NULL || table->count != NULL || table->parsable;
-	const char *mistake = NULL;
+	const char *mistake = ctl_check_table(&arguments->connections, stream->json, command);
 
-	if (strcmp(command, "top") == 0 && (table->fields != NULL || table->limit != NULL || table->count != NULL ||
-					    table->parsable || stream->json))
-		mistake = "of these options, top has --sort and -i only";
-	else if (strcmp(command, "top") == 0)
-		chooses = false;
-	if (chooses && strcmp(command, "connections") != 0)
-		mistake = "-o, --sort, --limit, -i, -c and -P are options of the command connections only";
-	else if (chooses && table->fields == NULL)
-		mistake = "--sort, --limit, -i, -c and -P need -o FIELD,...";
-	else if (table->count != NULL && table->interval == NULL)
-		mistake = "-c needs -i SECONDS";
-	else if (chooses && stream->json)
-		mistake = "-o makes a table: give either -o or --json";
-	else if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
-			      record->max_size != NULL || record->max_rate != NULL))
+	if (mistake != NULL)
+		return client_log_error(mistake, NULL) == EXIT_SUCCESS;
+	if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
+			 record->max_size != NULL || record->max_rate != NULL))
 		mistake = "--on, --after and --max-... are options of the command record only";
 	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
 		mistake = "-w, --cid and --last are options of the command write only";

@@ -18,6 +18,7 @@ shell_tests += \
 	%D%/speed.sh \
 	%D%/stream.sh \
 	%D%/terminal.sh \
+	%D%/top.sh \
 	%D%/totals.sh \
 	%D%/unit_file.sh \
 	%D%/write.sh

@@ -33,14 +33,13 @@ static void
 terminal_copy_sequences(void)
 {
 	static const char *const names[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
+	size_t used = 0;
 
-	terminal_leave[0] = '\0';
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const char *sequence = tigetstr(names[i]);
 
-		if (sequence != NULL && sequence != (const char *)-1 &&
-		    strlen(terminal_leave) + strlen(sequence) < sizeof terminal_leave)
-			strcat(terminal_leave, sequence);
+		if (sequence != NULL && sequence != (const char *)-1 && used + strlen(sequence) < sizeof terminal_leave)
+			used += (size_t)snprintf(terminal_leave + used, sizeof terminal_leave - used, "%s", sequence);
 	}
 }
 

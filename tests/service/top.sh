@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobsctl top in a terminal of tmux: the list and its rates, order, conditions, one connection, its packets, sizes, a
+# netobsd that goes away and comes back, and the terminal afterwards.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have python3 ip tmux || skip_all "python3, ip or tmux is not installed"
+space=netobs-top-$$ pid='' talk='' socket=$tmp/control terminals=0
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+terminal() {
+	tmux -f /dev/null -S "$tmp/tmux$terminals" "$@"
+}
+trap 'kill -9 $pid $talk 2>/dev/null; terminal kill-server 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+ip -n "$space" link set lo up
+
+begin_netobsd() {
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" >"$tmp/log" 2>&1 &
+	pid=$!
+	wait_for "$build/netobsctl" -s "$socket" status
+}
+
+# begin_top COMMAND: in a terminal of 80x24, between two records of its settings
+begin_top() {
+	terminal kill-server 2>/dev/null
+	terminals=$((terminals + 1))
+	rm -f "$tmp/after"
+	terminal new-session -d -x 80 -y 24 "cd '$tmp'; stty -a >before; $1; echo status \$? >status; stty -a >after; exec cat"
+}
+
+screen() {
+	terminal capture-pane -p
+}
+
+# shows PATTERN: the screen has a line that matches
+shows() {
+	screen | grep -qE -e "$1"
+}
+
+# sees NAME PATTERN: the screen comes to have such a line
+sees() {
+	if wait_for shows "$2"; then
+		ok "$1"
+	else
+		screen >"$tmp/screen"
+		not_ok "$1" "$tmp/screen"
+	fi
+}
+
+keys() {
+	terminal send-keys "$@"
+}
+
+begin_netobsd
+# Four connections to port 7001, over which 100, 200, 300 and 400 bytes are sent every tenth of a second.
+ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
+import socket, sys, time
+
+listener = socket.create_server(("127.0.0.1", 7001))
+held = []
+for number in range(4):
+    client = socket.create_connection(("127.0.0.1", 7001))
+    held.append((client, listener.accept()[0]))
+open(sys.argv[1], "w").close()
+end = time.monotonic() + 300
+while time.monotonic() < end:
+    for number, (client, server) in enumerate(held):
+        client.sendall(bytes(100 * (number + 1)))
+        server.recv(1000)
+    time.sleep(0.1) # no event: the pace of the sender
+PYTHON
+talk=$!
+wait_for test -e "$tmp/ready"
+top="'$build/netobsctl' -s '$socket' top -i 0.5"
+
+begin_top "$top"
+sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by outbytes'
+sees "state, ends, round trip and process" '^established :[0-9]+ +127[.]0[.]0[.]1:7001 +0 +[1-9.K0-9]+ +[0-9.]+[um]s +0[.]0 (python3|-)'
+rates() {
+	screen | sed -n 's/^established .*:7001 *0 *\([^ ]*\) .*/\1/p'
+}
+rates | sed 's/K$/ 1000/' | awk '{ printf "%.0f\n", $1 * ($2 > 0 ? $2 : 1) }' >"$tmp/rates"
+check "the highest rate comes first" sort -c -n -r "$tmp/rates"
+is "each connection is one line" "$(wc -l <"$tmp/rates")" 4
+keys r
+sees "r: the reverse order" 'by -outbytes'
+keys s
+sees "s: the next field" 'by -inbytes'
+keys S r
+sees "S: the one before" 'by outbytes'
+keys / 'port 9' Enter
+sees "/: conditions" '^0 connections .* port 9$'
+keys / 'size 9' Enter
+sees "a wrong condition" '^unknown condition "size"'
+keys / Enter
+sees "none: every connection" '^4 connections '
+
+keys Down Enter
+sees "Enter: one connection" '^  connection id  [0-9]+, local'
+sees "with the line for a tracer" '^Tracer:  bpftrace -e .usdt:/proc/[0-9]+/exe:netobs:tcp__state__change'
+cid=$(screen | sed -n 's/^  connection id *\([0-9]*\),.*/\1/p' | head -n 1)
+keys w
+sees "w: its packets" "^cid-$cid.pcapng: [1-9][0-9]* frames, [1-9][0-9]* bytes"
+check "the file is a capture" "$netobsd" -r "$tmp/cid-$cid.pcapng"
+keys Escape
+sees "Esc: the list again" '^STATE +LOCAL +REMOTE'
+keys h
+sees "h: the keys" '^w +write its packets'
+keys h
+
+terminal resize-window -x 130 -y 12
+sees "a wide terminal: the address of the local end" '^established 127[.]0[.]0[.]1:[0-9]+ +127[.]0[.]0[.]1:7001 '
+terminal resize-window -x 20 -y 5
+sees "a terminal of 20x5: a part of it" '^STATE +LOCAL  R$'
+terminal resize-window -x 1 -y 1
+terminal resize-window -x 80 -y 24
+sees "and 80x24 again" '^STATE +LOCAL +REMOTE .*PROCESS'
+
+kill "$pid"
+wait "$pid"
+sees "netobsd has gone away" 'no netobsd is listening there'
+sees "nothing is shown that is not known" '^0 connections'
+begin_netobsd
+sees "netobsd is back" '^4 connections .* out [1-9]'
+keys q
+wait_for test -s "$tmp/after"
+is "q: exit status" "$(cat "$tmp/status")" "status 0"
+check "the terminal has the settings that it had" cmp "$tmp/before" "$tmp/after"
+is "and its former screen" "$(screen | grep -c STATE)" 0
+
+# The process that top is, not its shell: the one with this socket among its arguments.
+for signal in TERM SEGV; do
+	begin_top "$top"
+	wait_for shows '^4 connections'
+	kill -"$signal" "$(pgrep -x -f "$build/netobsctl -s $socket top -i 0.5")"
+	wait_for test -s "$tmp/after"
+	check "SIG$signal: the terminal has the settings that it had" cmp "$tmp/before" "$tmp/after"
+	is "SIG$signal: and its former screen" "$(screen | grep -c STATE)" 0
+done
+
+# mistake NAME PATTERN ARGUMENT...: without a terminal
+mistake() {
+	mistake_name=$1 mistake_pattern=$2
+	shift 2
+	"$build/netobsctl" -s "$socket" top "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$mistake_name: status" $? 1
+	check "$mistake_name: message" grep -qE "^netobsctl: $mistake_pattern" "$tmp/err"
+}
+mistake "no terminal" "top needs a terminal"
+mistake "a field that top does not have" "--sort: top shows cid,.*, not: mss" --sort mss
+mistake "a wrong interval" "-i: expected seconds" -i 0
+mistake "an option of connections" "of these options, top has --sort and -i only" -P
+mistake "a wrong condition from the beginning" "unknown condition" size 3
+begin_top "TERM=unknown-terminal $top 2>error"
+wait_for test -s "$tmp/after"
+check "a terminal of an unknown type" grep -q '^netobsctl: top cannot use a terminal of this type: unknown-terminal$' "$tmp/error"
+tap_done
