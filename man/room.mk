@@ -14,6 +14,10 @@ CLEANFILES += man/netobs.7
 
 # The examples have the paths of the default prefix; installed manuals have those of the installation.
 manuals = $(man1dir)/netobs.1 $(man5dir)/netobs.conf.5 $(man7dir)/netobs.7 $(man8dir)/netobsctl.8 $(man8dir)/netobsd.8
+if HAVE_FUSE
+dist_man_MANS += %D%/netobs-connfs.1
+manuals += $(man1dir)/netobs-connfs.1
+endif
 install-data-hook:
 	@set -e; for page in $(manuals); do \
 		sed -e 's|/usr/local/sbin/|$(sbindir)/|g' -e 's|/usr/local/include/|$(includedir)/|g' \

@@ -102,6 +102,12 @@ filter_set_state(struct control_filter *filter, const char *word)
 	return known;
 }
 
+static bool
+filter_set_cid(struct control_filter *filter, const char *word)
+{
+	return control_parse_number(word, UINT64_MAX, &filter->cid) && filter->cid > 0;
+}
+
 static const struct {
 	const char *key;
 	bool (*set)(struct control_filter *filter, const char *word);
@@ -111,6 +117,7 @@ static const struct {
     {"port", filter_set_port, "a number from 0 to 65535"},
     {"host", filter_set_host, "an IPv4 or IPv6 address"},
     {"proto", filter_set_protocol, "tcp, udp or sctp"},
+    {"cid", filter_set_cid, "a connection id"},
 };
 
 /* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `error` if they are invalid. */
@@ -130,7 +137,7 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 		snprintf(error, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;
 	}
-	snprintf(error, size, "unknown condition \"%.40s\"; conditions are state, port, host and proto", words[0]);
+	snprintf(error, size, "unknown condition \"%.40s\"; conditions are state, port, host, proto and cid", words[0]);
 	return 0;
 }
 

@@ -45,6 +45,7 @@ struct control_filter {
 	uint8_t host[16]; /* address of either end, network order, IPv4 in the first four bytes */
 	uint8_t protocol; /* 6, 17 or 132 */
 	char state[24];	  /* of either end, "established"; "" for any */
+	uint64_t cid;	  /* of either end; 0 for any */
 };
 
 struct control_request {

@@ -5,6 +5,7 @@ shell_tests += \
 	%D%/cli.sh \
 	%D%/confined.sh \
 	%D%/connections.sh \
+	%D%/connfs.sh \
 	%D%/control.sh \
 	%D%/debug.sh \
 	%D%/formula_names.sh \

@@ -257,6 +257,22 @@ connection_list_compare_cids(const void *left, const void *right)
 	return (a->cid > b->cid) - (a->cid < b->cid);
 }
 
+void
+connection_list_sort_by_cid(struct connection_list *list)
+{
+	if (list->count > 0)
+		qsort(list->rows, list->count, sizeof *list->rows, connection_list_compare_cids);
+}
+
+const struct connection_row *
+connection_list_find(const struct connection_list *list, uint64_t cid)
+{
+	const struct connection_row key = {.cid = cid};
+
+	return list->count > 0 ? bsearch(&key, list->rows, list->count, sizeof key, connection_list_compare_cids)
+			       : NULL;
+}
+
 /* The number of the counter that a field is, COUNTER_COUNT if it is none. */
 static size_t
 connection_list_find_counter(const char *title)
@@ -302,19 +318,16 @@ connection_list_make_rates(struct connection_list *rates, const struct connectio
 		connection_list_clear(rates);
 		return false;
 	}
-	if (before->count > 0)
-		qsort(before->rows, before->count, sizeof *before->rows, connection_list_compare_cids);
+	connection_list_sort_by_cid(before);
 	for (; rates->count < list->count; rates->count++) {
-		const struct connection_row *from = &list->rows[rates->count], *earlier = NULL;
+		const struct connection_row *from = &list->rows[rates->count];
 		struct connection_row *row = &rates->rows[rates->count];
 
-		if (before->count > 0)
-			earlier =
-			    bsearch(from, before->rows, before->count, sizeof *from, connection_list_compare_cids);
 		row->cid = from->cid;
 		row->values = rates->values + rates->count * columns->count;
 		memcpy(row->values, from->values, columns->count * sizeof *row->values);
-		text = connection_list_set_rates(row->values, earlier, columns, seconds, text);
+		text = connection_list_set_rates(row->values, connection_list_find(before, row->cid), columns, seconds,
+						 text);
 	}
 	return true;
 }

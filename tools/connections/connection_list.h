@@ -49,6 +49,10 @@ bool connection_list_receive(struct connection_list *list, const struct connecti
 bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
 				struct connection_list *before, const struct connection_columns *columns);
 
+/* Sorts the rows by connection id; then connection_list_find() finds one, NULL if there is none. */
+void connection_list_sort_by_cid(struct connection_list *list);
+const struct connection_row *connection_list_find(const struct connection_list *list, uint64_t cid);
+
 /* Sorts the rows as the columns say: numbers before texts; numbers descend, texts ascend, unless reversed. */
 void connection_list_sort(struct connection_list *list, const struct connection_columns *columns);
 

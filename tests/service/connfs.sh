@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs-connfs: the tree, texts, links, a capture, many connections, bad use, a netobsd that goes away and comes back.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$build/netobs-connfs" ] || skip_all "netobs-connfs is not built: no libfuse3"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have python3 ip fusermount3 || skip_all "python3, ip or fusermount3 is not installed"
+[ -c /dev/fuse ] || skip_all "no /dev/fuse here"
+space=netobs-connfs-$$ pid='' talk='' socket=$tmp/control root=$tmp/connfs
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+trap 'fusermount3 -u -z "$root" 2>/dev/null; kill -9 $pid $talk 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+ip -n "$space" link set lo up
+
+begin_netobsd() {
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" >"$tmp/log" 2>&1 &
+	pid=$!
+	wait_for "$build/netobsctl" -s "$socket" status
+}
+
+begin_netobsd
+# Two connections to port 7001: over one 1000 bytes are sent and 10 received, the other is half closed by the client.
+ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
+import socket, sys, time
+
+listener = socket.create_server(("127.0.0.1", 7001))
+held = []
+for number in range(2):
+    client = socket.create_connection(("127.0.0.1", 7001))
+    held.append((client, listener.accept()[0]))
+held[0][0].sendall(bytes(1000))
+held[0][1].recv(1000)
+held[0][1].sendall(bytes(10))
+held[0][0].recv(10)
+held[1][0].shutdown(socket.SHUT_WR)
+held[1][1].recv(10)
+open(sys.argv[1], "w").close()
+time.sleep(300) # no event: it waits for its end
+PYTHON
+talk=$!
+wait_for test -e "$tmp/ready"
+
+# connections FIELD,...: of the TCP connections, in the order of their ids
+connections() {
+	"$build/netobsctl" -s "$socket" connections -o "$1" -P --sort -cid proto tcp
+}
+# seen: everything above has been observed
+seen() {
+	connections outbytes,state | paste -s -d ' ' | grep -qx '1000:established [01]:fin-wait-2'
+}
+wait_for seen
+# The owners are known from now on.
+for cid in $(connections cid); do
+	"$build/netobsctl" -s "$socket" connection "$cid" >/dev/null
+done
+first=$(connections cid | sed -n 1p)
+second=$(connections cid | sed -n 2p)
+
+mkdir "$root"
+"$build/netobs-connfs" -s "$socket" "$root" >"$tmp/connfs.log" 2>&1
+is "it mounts, and stays in the background" $? 0
+
+is "a directory for each connection, and four for what they have in common" \
+	"$(find "$root" -mindepth 1 -maxdepth 1 -printf '%f %y\n' | sort)" \
+	"$(printf '%s d\n' "$first" "$second" by-host by-pid by-port by-state | sort)"
+is "the files of a connection" "$(find "$root/$first" -mindepth 1 -printf '%f %m\n' | sort | paste -s -d ' ')" \
+	"bytes 444 capture.pcapng 444 local 444 owner 444 remote 444 rtt 444 state 444 status 444"
+is "state: of both ends" "$(cat "$root/$first/state")" "established established"
+is "bytes" "$(paste -s -d ' ' "$root/$first/bytes")" "in 10 out 1000"
+is "remote" "$(cat "$root/$first/remote")" "127.0.0.1:7001"
+is "local" "$(cat "$root/$first/local")" "127.0.0.1:$(connections lport | sed -n 1p)"
+is "owner" "$(paste -s -d ' ' "$root/$first/owner")" "pid $talk comm python3 uid 0"
+is "rtt: as netobsctl has it" "$(cat "$root/$first/rtt")" "$(connections rtt | sed -n 1p)"
+is "status has them all" "$(cut -d ' ' -f 1 "$root/$first/status" | paste -s -d ' ')" \
+	"cid proto state peerstate laddr lport raddr rport start inbytes outbytes insegs outsegs retranssegs rtt rto mss pid comm uid"
+is "grep finds a state" "$(cd "$root" && grep -l fin-wait-2 ./*/state)" "./$second/state"
+is "the size of a file is that of its text" "$(stat -c %s "$root/$first/state")" "$(wc -c <"$root/$first/state")"
+is "the time of a directory is the beginning of the connection" "$(stat -c %Y "$root/$first")" \
+	"$(($(connections tcps_start | sed -n 1p) / 1000000000))"
+
+is "by-port: both ports of both connections" \
+	"$(find "$root/by-port" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)" \
+	"$( (connections lport && echo 7001) | sort)"
+is "links to the connections with a port" "$(find "$root/by-port/7001" -type l -printf '%f %l\n' | sort)" \
+	"$(printf '%s ../../%s\n' "$first" "$first" "$second" "$second" | sort)"
+is "a link leads to the connection" "$(cat "$root/by-state/fin-wait-2/$second/remote")" "127.0.0.1:7001"
+is "by-pid" "$(find "$root/by-pid/$talk/" -type l | wc -l)" 2
+is "by-host" "$(find "$root/by-host" -mindepth 1 -printf '%f\n' | sort | paste -s -d ' ')" \
+	"$(printf '%s\n' 127.0.0.1 "$first" "$second" | sort | paste -s -d ' ')"
+
+check "the packets of a connection are copied" cp "$root/$first/capture.pcapng" "$tmp/copy.pcapng"
+is "they are those of this connection" \
+	"$("$netobsd" -r "$tmp/copy.pcapng" --print=tcp-send --view monitor | grep -c '127[.]0[.]0[.]1:7001')" \
+	"$("$netobsd" -r "$tmp/copy.pcapng" --print=tcp-send --view monitor | wc -l)"
+is "with all of its bytes" "$("$netobsd" -r "$tmp/copy.pcapng" --view monitor --records=- --format=json 2>/dev/null |
+	python3 -c 'import json, sys; r = json.loads(sys.stdin.readline()); print(r["cr_client_bytes"], r["cr_server_bytes"])')" "1000 10"
+
+# missing PATH: there is no such file
+missing() {
+	[ ! -e "$root/$1" ] && ! cat "$root/$1" >/dev/null 2>&1
+}
+for path in 999999 "0$first" "$first/nothing" by-port/9 by-nothing "by-port/$(connections lport | sed -n 1p)/$second" by-state/fin-wait-2/"$first"; do
+	check "there is no $path" missing "$path"
+done
+refused() {
+	! "$@" 2>/dev/null
+}
+check "nothing can be written" refused sh -c "echo x >'$root/$first/state'"
+check "nor made" refused mkdir "$root/new"
+check "nor removed" refused rm "$root/by-port/7001/$first"
+
+# Ten thousand streams of UDP.
+ip netns exec "$space" python3 -c 'import socket
+for source in range(2):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for port in range(10001, 15001):
+        s.sendto(b"x", ("127.0.0.1", port))'
+many() {
+	[ "$("$build/netobsctl" -s "$socket" connections -o cid -P proto udp | wc -l)" -eq 10000 ]
+}
+wait_for many
+is "10,000 connections are listed" "$(find "$root" -mindepth 1 -maxdepth 1 -name '[0-9]*' | wc -l)" 10002
+is "and their ports" "$(find "$root/by-port" -mindepth 1 -maxdepth 1 | wc -l)" 5005
+is "10,000 files are read" "$(cat "$root"/*/state | wc -l)" 10002
+
+kill "$pid"
+wait "$pid"
+for command in ls cat; do
+	path=$root
+	[ $command = ls ] || path=$root/$first/state
+	check "netobsd has gone away: $command fails" refused "$command" "$path"
+	LC_ALL=C $command "$path" >"$tmp/list" 2>"$tmp/error"
+	check "with an error of input and output" grep -q 'Input/output error$' "$tmp/error"
+done
+begin_netobsd
+ls "$root" >"$tmp/list" 2>"$tmp/error"
+is "netobsd is back: the directories" "$(paste -s -d ' ' "$tmp/list")" "by-host by-pid by-port by-state"
+check "it is unmounted" fusermount3 -u "$root"
+is "and its directory is empty" "$(ls -A "$root")" ''
+
+# mistake NAME PATTERN ARGUMENT...
+mistake() {
+	mistake_name=$1 mistake_pattern=$2
+	shift 2
+	"$build/netobs-connfs" "$@" >"$tmp/out" 2>"$tmp/err"
+	is "$mistake_name: status" $? 1
+	check "$mistake_name: message" grep -qE -e "$mistake_pattern" "$tmp/err"
+}
+mistake "no mount point" "name the directory to mount on"
+mistake "a mount point that is not there" "No such file or directory" "$tmp/nothing"
+mistake "an unknown option" "unknown option" -s "$socket" --nonsense "$root"
+mistake "no netobsd" "no netobsd is listening there" -s "$tmp/nothing" "$root"
+is "--version" "$("$build/netobs-connfs" --version | cut -d ' ' -f 1)" netobs-connfs
+is "--help fits in 80 columns" "$("$build/netobs-connfs" --help | awk 'length > 80')" ""
+tap_done

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* netobs-connfs: the connections of a running netobsd as a file system (connfs_tree.h). */
+#define FUSE_USE_VERSION 314
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/connections/connection_list.h"
+#include "tools/connfs/connfs_files.h"
+#include "tools/connfs/connfs_tree.h"
+#include "tools/write_client.h"
+
+#define DEFAULT_SOCKET "/run/netobs/control"
+
+/* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
+#define CONNFS_FRESH_S 1.0
+
+static const char *connfs_socket = DEFAULT_SOCKET;
+static char connfs_fields[] = CONNFS_FIELDS;
+static struct connection_columns connfs_columns;
+static struct connection_list connfs_list; /* sorted by connection id; `time_ns` is 0 until there is one */
+static char connfs_error[4096];
+static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked */
+
+/* --------------------------------------------------------------------------------------------------------- the list */
+
+static uint64_t
+connfs_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Requests the list unless it is at most so old.  False, with the reason in connfs_error, if netobsd does not reply:
+ * the list is empty then. */
+static bool
+connfs_refresh(double most_age)
+{
+	if (connfs_list.time_ns != 0 && (double)(connfs_now() - connfs_list.time_ns) <= most_age * 1e9)
+		return true;
+	connection_list_clear(&connfs_list);
+	if (!connection_list_receive(&connfs_list, &connfs_columns, connfs_socket, NULL, 0, connfs_error,
+				     sizeof connfs_error))
+		return false;
+	connection_list_sort_by_cid(&connfs_list);
+	return true;
+}
+
+static const struct connection_row *
+connfs_find(uint64_t cid)
+{
+	return connection_list_find(&connfs_list, cid);
+}
+
+/* Marks the values of the list. */
+static void
+connfs_index(void)
+{
+	const char *found[2];
+
+	if (connfs_indexed == connfs_list.time_ns)
+		return;
+	connfs_indexed = connfs_list.time_ns;
+	for (size_t i = 0; i < connfs_list.count; i++)
+		for (unsigned group = 0; group < CONNFS_GROUPS; group++) {
+			unsigned count = connfs_group_values(group, connfs_list.rows[i].values, found);
+
+			while (count-- > 0)
+				connfs_value_mark(group, found[count], connfs_indexed);
+		}
+}
+
+/* Whether a connection has a value. */
+static bool
+connfs_has_value(const struct connection_row *row, enum connfs_group group, const char *text)
+{
+	const char *found[2];
+	unsigned count = connfs_group_values(group, row->values, found);
+
+	while (count-- > 0)
+		if (strcmp(found[count], text) == 0)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- attributes */
+
+/* Fills the attributes; an error number, or 0.  The list is fresh. */
+static int
+connfs_stat(const struct connfs_node *node, struct stat *attributes)
+{
+	const struct connection_row *row = node->cid != 0 ? connfs_find(node->cid) : NULL;
+	bool directory = node->kind != CONNFS_FILE && node->kind != CONNFS_LINK;
+	char text[CONNFS_TEXT_MAX];
+
+	if (node->cid != 0 && row == NULL)
+		return ENOENT;
+	memset(attributes, 0, sizeof *attributes);
+	attributes->st_ino = connfs_inode(node);
+	attributes->st_mode = directory ? S_IFDIR | 0555 : node->kind == CONNFS_LINK ? S_IFLNK | 0777 : S_IFREG | 0444;
+	attributes->st_nlink = directory ? 2 : 1;
+	attributes->st_uid = getuid();
+	attributes->st_gid = getgid();
+	if (node->kind == CONNFS_FILE)
+		attributes->st_size = (off_t)connfs_file_text(node->number, row->values, text);
+	else if (node->kind == CONNFS_LINK)
+		attributes->st_size = snprintf(NULL, 0, "../../%llu", (unsigned long long)node->cid);
+	if (row != NULL) {
+		uint64_t start = strtoull(row->values[CONNFS_START], NULL, 10);
+
+		attributes->st_mtim.tv_sec = (time_t)(start / 1000000000);
+		attributes->st_mtim.tv_nsec = (long)(start % 1000000000);
+	} else {
+		clock_gettime(CLOCK_REALTIME, &attributes->st_mtim);
+	}
+	attributes->st_atim = attributes->st_ctim = attributes->st_mtim;
+	return 0;
+}
+
+static void
+connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	struct connfs_node node;
+	struct stat attributes;
+	int error = ENOENT;
+
+	(void)file;
+	if (!connfs_node(inode, &node))
+		error = ENOENT;
+	else if (node.kind != CONNFS_ROOT && !connfs_refresh(CONNFS_FRESH_S))
+		error = EIO;
+	else
+		error = connfs_stat(&node, &attributes);
+	if (error != 0)
+		fuse_reply_err(request, error);
+	else
+		fuse_reply_attr(request, &attributes, CONNFS_FRESH_S);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ names */
+
+/* Parses a connection id; 0 if a name is none. */
+static uint64_t
+connfs_parse_cid(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits > 0 && digits < 16 && name[digits] == '\0' && name[0] != '0' ? strtoull(name, NULL, 10) : 0;
+}
+
+static bool
+connfs_lookup_root(const char *name, struct connfs_node *node)
+{
+	node->cid = connfs_parse_cid(name);
+	node->kind = CONNFS_CONNECTION;
+	if (node->cid != 0)
+		return true;
+	node->kind = CONNFS_GROUP;
+	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
+		if (strcmp(connfs_group_name(i), name) == 0) {
+			node->number = i;
+			return true;
+		}
+	return false;
+}
+
+static bool
+connfs_lookup_value(uint32_t value, const char *name, struct connfs_node *node)
+{
+	enum connfs_group group;
+	const char *text = connfs_value_text(value, &group);
+	const struct connection_row *row;
+
+	node->kind = CONNFS_LINK;
+	node->cid = connfs_parse_cid(name);
+	row = node->cid != 0 ? connfs_find(node->cid) : NULL;
+	return text != NULL && row != NULL && connfs_has_value(row, group, text);
+}
+
+static bool
+connfs_lookup_file(uint64_t cid, const char *name, struct connfs_node *node)
+{
+	node->kind = CONNFS_FILE;
+	node->cid = cid;
+	for (node->number = 0; node->number < CONNFS_FILES; node->number++)
+		if (strcmp(connfs_file_name(node->number), name) == 0)
+			return true;
+	return false;
+}
+
+/* Finds a name in a directory; false if there is none. */
+static bool
+connfs_find_name(const struct connfs_node *parent, const char *name, struct connfs_node *node)
+{
+	*node = (struct connfs_node){.kind = CONNFS_ROOT};
+	switch (parent->kind) {
+	case CONNFS_ROOT:
+		return connfs_lookup_root(name, node);
+	case CONNFS_GROUP:
+		connfs_index();
+		node->kind = CONNFS_VALUE;
+		return connfs_value_number(parent->number, name, connfs_indexed, &node->value);
+	case CONNFS_VALUE:
+		return connfs_lookup_value(parent->value, name, node);
+	case CONNFS_CONNECTION:
+		return connfs_lookup_file(parent->cid, name, node);
+	case CONNFS_LINK:
+	case CONNFS_FILE:
+		break;
+	}
+	return false;
+}
+
+static void
+connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name)
+{
+	struct fuse_entry_param entry = {.attr_timeout = CONNFS_FRESH_S, .entry_timeout = CONNFS_FRESH_S};
+	struct connfs_node parent, node;
+	int error = ENOENT;
+
+	if (connfs_node(inode, &parent)) {
+		/* A connection may be newer than the list. */
+		for (double age = CONNFS_FRESH_S; age >= 0 && error == ENOENT; age -= CONNFS_FRESH_S)
+			if (!connfs_refresh(age))
+				error = EIO;
+			else if (connfs_find_name(&parent, name, &node))
+				error = connfs_stat(&node, &entry.attr);
+			else if (parent.kind != CONNFS_GROUP && parent.kind != CONNFS_VALUE)
+				break;
+	}
+	entry.ino = entry.attr.st_ino;
+	if (error != 0)
+		fuse_reply_err(request, error);
+	else
+		fuse_reply_entry(request, &entry);
+}
+
+static void
+connfs_readlink(fuse_req_t request, fuse_ino_t inode)
+{
+	struct connfs_node node;
+	char target[64];
+
+	if (!connfs_node(inode, &node) || node.kind != CONNFS_LINK) {
+		fuse_reply_err(request, EINVAL);
+		return;
+	}
+	snprintf(target, sizeof target, "../../%llu", (unsigned long long)node.cid);
+	fuse_reply_readlink(request, target);
+}
+
+/* ------------------------------------------------------------------------------------------------------ directories */
+
+/* What an open directory or file reads from. */
+struct connfs_handle {
+	char *bytes;
+	size_t length, room;
+	int fd; /* a capture; otherwise -1 */
+	bool failed;
+};
+
+static void
+connfs_add_entry(fuse_req_t request, struct connfs_handle *handle, const char *name, const struct connfs_node *node)
+{
+	size_t size = fuse_add_direntry(request, NULL, 0, name, NULL, 0);
+	struct stat attributes = {.st_ino = connfs_inode(node)};
+
+	attributes.st_mode = node->kind == CONNFS_FILE ? S_IFREG : node->kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
+	if (handle->length + size > handle->room) {
+		size_t room = handle->room * 2 + 65536;
+		char *larger = realloc(handle->bytes, room);
+
+		handle->failed |= larger == NULL;
+		if (larger == NULL)
+			return;
+		handle->bytes = larger;
+		handle->room = room;
+	}
+	fuse_add_direntry(request, handle->bytes + handle->length, size, name, &attributes,
+			  (off_t)(handle->length + size));
+	handle->length += size;
+}
+
+static void
+connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
+{
+	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
+		connfs_add_entry(request, handle, connfs_group_name(i),
+				 &(struct connfs_node){.kind = CONNFS_GROUP, .number = i});
+	for (size_t i = 0; i < connfs_list.count; i++)
+		connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
+				 &(struct connfs_node){.kind = CONNFS_CONNECTION, .cid = connfs_list.rows[i].cid});
+}
+
+static void
+connfs_add_values(fuse_req_t request, struct connfs_handle *handle, enum connfs_group group)
+{
+	uint64_t seen = connfs_now(); /* each value is listed once */
+	struct connfs_node node = {.kind = CONNFS_VALUE};
+	const char *found[2];
+
+	for (size_t i = 0; i < connfs_list.count; i++) {
+		unsigned count = connfs_group_values(group, connfs_list.rows[i].values, found);
+
+		while (count-- > 0)
+			if (connfs_value_mark(group, found[count], seen) &&
+			    connfs_value_number(group, found[count], seen, &node.value))
+				connfs_add_entry(request, handle, found[count], &node);
+	}
+	connfs_indexed = 0;
+}
+
+static void
+connfs_add_links(fuse_req_t request, struct connfs_handle *handle, uint32_t value)
+{
+	enum connfs_group group;
+	const char *text = connfs_value_text(value, &group);
+
+	for (size_t i = 0; text != NULL && i < connfs_list.count; i++)
+		if (connfs_has_value(&connfs_list.rows[i], group, text))
+			connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
+					 &(struct connfs_node){.kind = CONNFS_LINK, .cid = connfs_list.rows[i].cid});
+}
+
+static void
+connfs_add_files(fuse_req_t request, struct connfs_handle *handle, uint64_t cid)
+{
+	for (unsigned i = 0; i < CONNFS_FILES; i++)
+		connfs_add_entry(request, handle, connfs_file_name(i),
+				 &(struct connfs_node){.kind = CONNFS_FILE, .number = i, .cid = cid});
+}
+
+static void
+connfs_add_entries(fuse_req_t request, struct connfs_handle *handle, const struct connfs_node *node)
+{
+	connfs_add_entry(request, handle, ".", node);
+	connfs_add_entry(request, handle, "..", &(struct connfs_node){.kind = CONNFS_ROOT});
+	if (node->kind == CONNFS_ROOT)
+		connfs_add_root(request, handle);
+	else if (node->kind == CONNFS_GROUP)
+		connfs_add_values(request, handle, node->number);
+	else if (node->kind == CONNFS_VALUE)
+		connfs_add_links(request, handle, node->value);
+	else
+		connfs_add_files(request, handle, node->cid);
+}
+
+static void
+connfs_close(struct connfs_handle *handle)
+{
+	if (handle->fd >= 0)
+		close(handle->fd);
+	free(handle->bytes);
+	free(handle);
+}
+
+static void
+connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	struct connfs_handle *handle = calloc(1, sizeof *handle);
+	struct connfs_node node;
+
+	if (handle == NULL || !connfs_node(inode, &node)) {
+		free(handle);
+		fuse_reply_err(request, handle == NULL ? ENOMEM : ENOENT);
+		return;
+	}
+	handle->fd = -1;
+	if (node.kind != CONNFS_CONNECTION && !connfs_refresh(0)) {
+		connfs_close(handle);
+		fuse_reply_err(request, EIO);
+		return;
+	}
+	connfs_add_entries(request, handle, &node);
+	file->fh = (uint64_t)(uintptr_t)handle;
+	if (handle->failed) {
+		connfs_close(handle);
+		fuse_reply_err(request, ENOMEM);
+	} else if (fuse_reply_open(request, file) != 0) {
+		connfs_close(handle);
+	}
+}
+
+/* Replies with the bytes of an open directory or text from an offset on. */
+static void
+connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	const struct connfs_handle *handle = (const struct connfs_handle *)(uintptr_t)file->fh;
+	struct fuse_bufvec capture = FUSE_BUFVEC_INIT(size);
+	size_t from = (size_t)offset < handle->length ? (size_t)offset : handle->length;
+
+	(void)inode;
+	if (handle->fd >= 0) {
+		capture.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+		capture.buf[0].fd = handle->fd;
+		capture.buf[0].pos = offset;
+		fuse_reply_data(request, &capture, FUSE_BUF_SPLICE_MOVE);
+		return;
+	}
+	fuse_reply_buf(request, handle->bytes + from, handle->length - from < size ? handle->length - from : size);
+}
+
+static void
+connfs_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	(void)inode;
+	connfs_close((struct connfs_handle *)(uintptr_t)file->fh);
+	fuse_reply_err(request, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+/* Requests one connection, and writes the text of a file; an error number, or 0. */
+static int
+connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	char condition[40], *const words[] = {condition}, error[4096];
+	struct connection_list list;
+
+	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)node->cid);
+	if (!connection_list_receive(&list, &connfs_columns, connfs_socket, words, 1, error, sizeof error))
+		return EIO;
+	handle->bytes = list.count > 0 ? malloc(CONNFS_TEXT_MAX) : NULL;
+	if (handle->bytes != NULL)
+		handle->length = connfs_file_text(node->number, list.rows[0].values, handle->bytes);
+	connection_list_clear(&list);
+	return list.count == 0 && handle->bytes == NULL ? ENOENT : 0;
+}
+
+/* Requests the packets of a connection into a file without a name; an error number, or 0. */
+static int
+connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	char directory[] = "/tmp/netobs-connfs.XXXXXX", path[sizeof directory + 16], arguments[40], error[4096];
+	struct write_request request = {.socket = connfs_socket, .arguments = arguments, .path = path};
+	struct written_capture written;
+	bool done;
+
+	if (mkdtemp(directory) == NULL)
+		return errno;
+	snprintf(path, sizeof path, "%s/capture", directory);
+	snprintf(arguments, sizeof arguments, "--cid=%llu", (unsigned long long)node->cid);
+	done = write_client_run(&request, &written, error, sizeof error);
+	handle->fd = done ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	unlink(path);
+	rmdir(directory);
+	return handle->fd >= 0 ? 0 : EIO;
+}
+
+static void
+connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	struct connfs_handle *handle = calloc(1, sizeof *handle);
+	struct connfs_node node;
+	int error = ENOMEM;
+
+	if (handle != NULL) {
+		handle->fd = -1;
+		if (!connfs_node(inode, &node) || node.kind != CONNFS_FILE)
+			error = ENOENT;
+		else if ((file->flags & O_ACCMODE) != O_RDONLY)
+			error = EROFS;
+		else
+			error = node.number == CONNFS_CAPTURE ? connfs_open_capture(handle, &node)
+							      : connfs_open_text(handle, &node);
+	}
+	if (error != 0) {
+		if (handle != NULL)
+			connfs_close(handle);
+		fuse_reply_err(request, error);
+		return;
+	}
+	file->fh = (uint64_t)(uintptr_t)handle;
+	file->direct_io = 1; /* the text is that of this open, whatever its size was before */
+	if (fuse_reply_open(request, file) != 0)
+		connfs_close(handle);
+}
+
+static const struct fuse_lowlevel_ops connfs_operations = {
+    .lookup = connfs_lookup,
+    .getattr = connfs_getattr,
+    .readlink = connfs_readlink,
+    .opendir = connfs_opendir,
+    .readdir = connfs_read,
+    .releasedir = connfs_release,
+    .open = connfs_open,
+    .read = connfs_read,
+    .release = connfs_release,
+};
+
+/* ----------------------------------------------------------------------------------------------------- command line */
+
+static void
+connfs_print_help(void)
+{
+	puts("Usage: netobs-connfs [-f] [-s SOCKET] [-o OPTION,...] MOUNTPOINT\n"
+	     "Mount the connections that a running netobsd tracks: a directory for each, and\n"
+	     "links by-pid, by-port, by-state and by-host.\n"
+	     "\n"
+	     "  -s SOCKET               control socket of netobsd (" DEFAULT_SOCKET ")\n"
+	     "  -f                      stay in the foreground\n"
+	     "  -o OPTION,...           options of FUSE: allow_other, ...\n"
+	     "  -h, --help              print this help\n"
+	     "  -V, --version           print the version\n"
+	     "\n"
+	     "fusermount3 -u MOUNTPOINT ends it.");
+}
+
+struct connfs_arguments {
+	char *socket;
+};
+
+static const struct fuse_opt connfs_options[] = {
+    {"-s %s", offsetof(struct connfs_arguments, socket), 0},
+    FUSE_OPT_END,
+};
+
+static int
+connfs_serve(struct fuse_args *arguments, const struct fuse_cmdline_opts *options)
+{
+	struct fuse_session *session = fuse_session_new(arguments, &connfs_operations, sizeof connfs_operations, NULL);
+	int status = EXIT_FAILURE;
+
+	if (session == NULL)
+		return EXIT_FAILURE;
+	if (fuse_set_signal_handlers(session) == 0) {
+		if (fuse_session_mount(session, options->mountpoint) == 0) {
+			if (fuse_daemonize(options->foreground) == 0)
+				status = fuse_session_loop(session) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+			fuse_session_unmount(session);
+		}
+		fuse_remove_signal_handlers(session);
+	}
+	fuse_session_destroy(session);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct fuse_args arguments = FUSE_ARGS_INIT(argc, argv);
+	struct connfs_arguments own = {.socket = NULL};
+	struct fuse_cmdline_opts options;
+	int status = EXIT_SUCCESS;
+
+	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 ||
+	    fuse_parse_cmdline(&arguments, &options) != 0)
+		return EXIT_FAILURE;
+	if (own.socket != NULL)
+		connfs_socket = own.socket;
+	if (options.show_help) {
+		connfs_print_help();
+	} else if (options.show_version) {
+		puts("netobs-connfs " PACKAGE_VERSION);
+	} else if (options.mountpoint == NULL) {
+		fprintf(stderr,
+			"netobs-connfs: name the directory to mount on; netobs-connfs --help lists the options\n");
+		status = EXIT_FAILURE;
+	} else if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_refresh(0)) {
+		/* Later a netobsd that goes away is an error of input and output; a wrong socket is one now. */
+		fprintf(stderr, "netobs-connfs: %s\n", connfs_error);
+		status = EXIT_FAILURE;
+	} else {
+		status = connfs_serve(&arguments, &options);
+	}
+	free(options.mountpoint);
+	fuse_opt_free_args(&arguments);
+	return status;
+}

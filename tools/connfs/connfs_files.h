@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The files of a connection's directory: names and texts. */
+#ifndef NETOBS_TOOLS_CONNFS_CONNFS_FILES_H
+#define NETOBS_TOOLS_CONNFS_CONNFS_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONNFS_FILES 8u
+
+/* The number of the file that is the capture of the connection; the others are texts. */
+#define CONNFS_CAPTURE 7u
+
+#define CONNFS_TEXT_MAX 2048u
+
+const char *connfs_file_name(unsigned file);
+
+/* Writes the text of a file; returns its length.  `values` are those of CONNFS_FIELDS. */
+size_t connfs_file_text(unsigned file, const char *const *values, char text[CONNFS_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connfs/connfs_tree.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values that are remembered: as many directories may have been looked up in a run. */
+#define VALUES_MAX 1000000u
+
+/* Bits of an inode number: kind, group or file, and connection id or number of a value. */
+#define KIND_SHIFT   60
+#define NUMBER_SHIFT 54
+#define NUMBER_MASK  63u
+#define ID_MASK	     ((UINT64_C(1) << NUMBER_SHIFT) - 1)
+
+static const char *const group_names[CONNFS_GROUPS] = {
+    [CONNFS_BY_PID] = "by-pid",
+    [CONNFS_BY_PORT] = "by-port",
+    [CONNFS_BY_STATE] = "by-state",
+    [CONNFS_BY_HOST] = "by-host",
+};
+
+struct connfs_value {
+	char *text;
+	enum connfs_group group;
+	uint32_t number;
+	uint64_t seen; /* when a connection had it: connfs_value_mark() */
+};
+
+static struct connfs_value **tree_values; /* by number */
+static void *tree_by_text;		  /* of tsearch(3) */
+static uint32_t tree_value_count, tree_value_room;
+
+uint64_t
+connfs_inode(const struct connfs_node *node)
+{
+	uint64_t id = node->kind == CONNFS_VALUE ? node->value : node->cid & ID_MASK;
+
+	if (node->kind == CONNFS_ROOT)
+		return 1;
+	return (uint64_t)node->kind << KIND_SHIFT | (uint64_t)node->number << NUMBER_SHIFT | id;
+}
+
+bool
+connfs_node(uint64_t inode, struct connfs_node *node)
+{
+	uint64_t kind = inode >> KIND_SHIFT;
+
+	*node = (struct connfs_node){.kind = CONNFS_ROOT};
+	if (inode == 1)
+		return true;
+	if (kind == CONNFS_ROOT || kind > CONNFS_FILE)
+		return false;
+	node->kind = (enum connfs_kind)kind;
+	node->number = (unsigned)(inode >> NUMBER_SHIFT) & NUMBER_MASK;
+	if (node->kind == CONNFS_VALUE)
+		node->value = (uint32_t)(inode & ID_MASK);
+	else
+		node->cid = inode & ID_MASK;
+	return true;
+}
+
+const char *
+connfs_group_name(enum connfs_group group)
+{
+	return group_names[group];
+}
+
+unsigned
+connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2])
+{
+	static const enum connfs_field fields[CONNFS_GROUPS][2] = {
+	    [CONNFS_BY_PID] = {CONNFS_PID, CONNFS_PID},
+	    [CONNFS_BY_PORT] = {CONNFS_LPORT, CONNFS_RPORT},
+	    [CONNFS_BY_STATE] = {CONNFS_STATE, CONNFS_PEERSTATE},
+	    [CONNFS_BY_HOST] = {CONNFS_LADDR, CONNFS_RADDR},
+	};
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *value = values[fields[group][i]];
+
+		if (strcmp(value, "-") != 0 && (count == 0 || strcmp(found[0], value) != 0))
+			found[count++] = value;
+	}
+	return count;
+}
+
+static int
+connfs_value_compare(const void *left, const void *right)
+{
+	const struct connfs_value *a = left, *b = right;
+
+	return a->group != b->group ? (int)a->group - (int)b->group : strcmp(a->text, b->text);
+}
+
+/* Remembers a value; NULL if there are too many, or memory is short. */
+static struct connfs_value *
+connfs_value_add(enum connfs_group group, const char *text)
+{
+	struct connfs_value *value;
+
+	if (tree_value_count == tree_value_room) {
+		uint32_t room = tree_value_room * 2 + 64;
+		struct connfs_value **larger = room <= VALUES_MAX ? realloc(tree_values, room * sizeof(void *)) : NULL;
+
+		if (larger == NULL)
+			return NULL;
+		tree_values = larger;
+		tree_value_room = room;
+	}
+	value = malloc(sizeof *value);
+	if (value == NULL)
+		return NULL;
+	*value = (struct connfs_value){.text = strdup(text), .group = group, .number = tree_value_count};
+	if (value->text == NULL || tsearch(value, &tree_by_text, connfs_value_compare) == NULL) {
+		free(value->text);
+		free(value);
+		return NULL;
+	}
+	tree_values[tree_value_count++] = value;
+	return value;
+}
+
+static struct connfs_value *
+connfs_value_find(enum connfs_group group, const char *text)
+{
+	const struct connfs_value key = {.text = (char *)(uintptr_t)text, .group = group};
+	struct connfs_value *const *node = tfind(&key, &tree_by_text, connfs_value_compare);
+
+	return node != NULL ? *node : NULL;
+}
+
+bool
+connfs_value_mark(enum connfs_group group, const char *text, uint64_t seen)
+{
+	struct connfs_value *value = connfs_value_find(group, text);
+	bool first;
+
+	if (value == NULL)
+		value = connfs_value_add(group, text);
+	if (value == NULL)
+		return false;
+	first = value->seen != seen;
+	value->seen = seen;
+	return first;
+}
+
+bool
+connfs_value_number(enum connfs_group group, const char *text, uint64_t seen, uint32_t *number)
+{
+	const struct connfs_value *value = connfs_value_find(group, text);
+
+	*number = value != NULL ? value->number : 0;
+	return value != NULL && value->seen == seen;
+}
+
+const char *
+connfs_value_text(uint32_t number, enum connfs_group *group)
+{
+	if (number >= tree_value_count)
+		return NULL;
+	*group = tree_values[number]->group;
+	return tree_values[number]->text;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tree of netobs-connfs:
+ *
+ *   CID/state, CID/local, ...       a directory of files for each connection
+ *   by-port/443/CID -> ../../CID    links to connections by what they have: by-pid, by-port, by-state, by-host
+ *
+ * An inode number says what a node is.  Values like 443 are numbered as they are looked up, and stay.
+ */
+#ifndef NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
+#define NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/connections/connection_list.h"
+
+/* The fields that are requested, in this order. */
+#define CONNFS_FIELDS \
+	"cid,proto,state,peerstate,laddr,lport,raddr,rport,inbytes,outbytes,insegs,outsegs,retranssegs,rtt,rto,mss," \
+	"pid,comm,uid,tcps_start"
+
+enum connfs_field {
+	CONNFS_CID,
+	CONNFS_PROTO,
+	CONNFS_STATE,
+	CONNFS_PEERSTATE,
+	CONNFS_LADDR,
+	CONNFS_LPORT,
+	CONNFS_RADDR,
+	CONNFS_RPORT,
+	CONNFS_INBYTES,
+	CONNFS_OUTBYTES,
+	CONNFS_INSEGS,
+	CONNFS_OUTSEGS,
+	CONNFS_RETRANSSEGS,
+	CONNFS_RTT,
+	CONNFS_RTO,
+	CONNFS_MSS,
+	CONNFS_PID,
+	CONNFS_COMM,
+	CONNFS_UID,
+	CONNFS_START,
+};
+
+/* What connections are grouped by. */
+enum connfs_group { CONNFS_BY_PID, CONNFS_BY_PORT, CONNFS_BY_STATE, CONNFS_BY_HOST, CONNFS_GROUPS };
+
+enum connfs_kind {
+	CONNFS_ROOT,
+	CONNFS_GROUP,	   /* by-port */
+	CONNFS_VALUE,	   /* by-port/443 */
+	CONNFS_LINK,	   /* by-port/443/CID */
+	CONNFS_CONNECTION, /* CID */
+	CONNFS_FILE,	   /* CID/state */
+};
+
+struct connfs_node {
+	enum connfs_kind kind;
+	unsigned number; /* group, or file */
+	uint64_t cid;	 /* CONNFS_LINK, CONNFS_CONNECTION, CONNFS_FILE */
+	uint32_t value;	 /* CONNFS_VALUE: its number */
+};
+
+uint64_t connfs_inode(const struct connfs_node *node);
+
+/* The node of an inode number; false if there is none. */
+bool connfs_node(uint64_t inode, struct connfs_node *node);
+
+const char *connfs_group_name(enum connfs_group group);
+
+/* The values of a connection in a group: its states, its ports, ... of both ends; at most two.  Returns how many. */
+unsigned connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2]);
+
+/* Notes that a connection had a value at the time `seen`.  True if it is the first one then; false also if there are
+ * too many values, or memory is short. */
+bool connfs_value_mark(enum connfs_group group, const char *text, uint64_t seen);
+
+/* The number of a value; false if no connection had it at the time `seen`. */
+bool connfs_value_number(enum connfs_group group, const char *text, uint64_t seen, uint32_t *number);
+
+/* A value and its group; NULL if the number is unknown. */
+const char *connfs_value_text(uint32_t number, enum connfs_group *group);
+
+#endif

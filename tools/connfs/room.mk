@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# netobs-connfs: connections as a file system.
+
+if HAVE_FUSE
+bin_PROGRAMS = netobs-connfs
+endif
+netobs_connfs_SOURCES = \
+	tools/complete_file.c \
+	tools/control_client.c \
+	tools/write_client.c \
+	tools/connections/connection_list.c \
+	%D%/connfs.c \
+	%D%/connfs_files.c \
+	%D%/connfs_files.h \
+	%D%/connfs_tree.c \
+	%D%/connfs_tree.h
+netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
+netobs_connfs_LDADD = $(FUSE_LIBS)
