@@ -66,31 +66,42 @@ connection_columns_choose(struct connection_columns *columns, char *list, const 
 /* ------------------------------------------------------------------------------------------------------ the reply */
 
 static bool
-connection_list_write_request(const struct connection_columns *columns, char *const *words, int count,
-			      char request[CLIENT_REQUEST_MAX])
+connection_list_write_request(const struct connection_columns *columns, const struct connection_request *request,
+			      char line[CLIENT_REQUEST_MAX])
 {
-	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "connections --fields=");
+	size_t used = (size_t)snprintf(line, CLIENT_REQUEST_MAX, "connections --fields=");
 
 	for (unsigned i = 0; i < columns->count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "",
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "",
 					 columns->titles[i]);
-	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", words[i]);
-	if (used + 1 >= CLIENT_REQUEST_MAX || strpbrk(request, "\n\r") != NULL)
+	for (int i = 0; i < request->count && used < CLIENT_REQUEST_MAX; i++)
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " %s", request->words[i]);
+	if (used + 1 >= CLIENT_REQUEST_MAX || strpbrk(line, "\n\r") != NULL)
 		return false;
-	memcpy(request + used, "\n", 2);
+	memcpy(line + used, "\n", 2);
 	return true;
 }
 
-/* Reads until the end of the reply; NULL with errno on failure.  The caller frees the text. */
-static char *
-connection_list_read_text(int fd)
+static size_t
+connection_list_count_lines(const char *text, size_t length)
 {
-	size_t size = 0, used = 0;
+	size_t lines = 0;
+
+	for (size_t i = 0; i < length; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+/* Reads the reply to its end, or until it has more than `most` lines.  NULL with errno on failure.  The caller frees
+ * the text. */
+static char *
+connection_list_read_text(int fd, size_t most)
+{
+	size_t size = 0, used = 0, lines = 0;
 	char *text = NULL;
 	ssize_t got = 1;
 
-	while (got > 0) {
+	while (got > 0 && (most == 0 || lines <= most)) {
 		if (size - used < 2) {
 			char *larger = realloc(text, size = size * 2 + 65536);
 
@@ -105,6 +116,7 @@ connection_list_read_text(int fd)
 			free(text);
 			return NULL;
 		}
+		lines += most > 0 ? connection_list_count_lines(text + used, (size_t)got) : 0;
 		used += (size_t)got;
 	}
 	text[used] = '\0';
@@ -137,13 +149,13 @@ connection_list_allocate(struct connection_list *list, size_t count, unsigned co
 
 /* Splits the text into rows, in place. */
 static bool
-connection_list_split(struct connection_list *list, const struct connection_columns *columns)
+connection_list_split(struct connection_list *list, const struct connection_columns *columns, size_t most)
 {
-	size_t lines = 0;
+	size_t lines = connection_list_count_lines(list->text, strlen(list->text));
 	char *rest = list->text;
 
-	for (const char *at = list->text; *at != '\0'; at++)
-		lines += *at == '\n';
+	list->cut = most > 0 && lines > most;
+	lines = list->cut ? most : lines;
 	if (!connection_list_allocate(list, lines, columns->count))
 		return false;
 	while (list->count < lines) {
@@ -161,25 +173,25 @@ connection_list_split(struct connection_list *list, const struct connection_colu
 }
 
 bool
-connection_list_receive(struct connection_list *list, const struct connection_columns *columns, const char *path,
-			char *const *words, int count, char *error, size_t size)
+connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
+			const struct connection_request *request, char *error, size_t size)
 {
-	char request[CLIENT_REQUEST_MAX];
+	char line[CLIENT_REQUEST_MAX];
 	struct timespec now;
 	int fd;
 
 	*list = (struct connection_list){.count = 0};
-	if (!connection_list_write_request(columns, words, count, request)) {
+	if (!connection_list_write_request(columns, request, line)) {
 		snprintf(error, size, "the command is too long or contains a line break");
 		return false;
 	}
-	fd = client_open_reply(path, request, LIST_TIMEOUT_S, error, size);
+	fd = client_open_reply(request->path, line, LIST_TIMEOUT_S, error, size);
 	if (fd < 0)
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	list->time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	list->text = connection_list_read_text(fd);
-	if (list->text != NULL && connection_list_split(list, columns)) {
+	list->text = connection_list_read_text(fd, request->most);
+	if (list->text != NULL && connection_list_split(list, columns, request->most)) {
 		close(fd);
 		return true;
 	}
@@ -310,10 +322,13 @@ connection_list_make_rates(struct connection_list *rates, const struct connectio
 			   struct connection_list *before, const struct connection_columns *columns)
 {
 	double seconds = (double)(list->time_ns - before->time_ns) / 1e9;
+	size_t counters = 0;
 	char *text;
 
-	*rates = (struct connection_list){.time_ns = list->time_ns};
-	rates->text = text = malloc(list->count * columns->count * RATE_TEXT_SIZE + 1);
+	*rates = (struct connection_list){.time_ns = list->time_ns, .cut = list->cut};
+	for (unsigned i = 0; i < columns->count; i++)
+		counters += connection_list_find_counter(columns->titles[i]) < COUNTER_COUNT;
+	rates->text = text = malloc(list->count * counters * RATE_TEXT_SIZE + 1);
 	if (text == NULL || !connection_list_allocate(rates, list->count, columns->count)) {
 		connection_list_clear(rates);
 		return false;

@@ -20,6 +20,13 @@ struct connection_columns {
 	const char *titles[CONNECTION_COLUMNS_MAX];
 };
 
+struct connection_request {
+	const char *path;   /* of the control socket */
+	char *const *words; /* conditions */
+	int count;	    /* of the words */
+	size_t most;	    /* rows that are read; 0: all */
+};
+
 struct connection_row {
 	uint64_t cid;
 	const char **values; /* columns->count */
@@ -29,6 +36,7 @@ struct connection_row {
 
 struct connection_list {
 	size_t count;
+	bool cut;		     /* there are more connections than the request reads */
 	struct connection_row *rows; /* in the order of the reply until they are sorted */
 	uint64_t time_ns;	     /* when the reply began, CLOCK_MONOTONIC */
 	const char **values;	     /* those of the rows; owned */
@@ -39,9 +47,9 @@ struct connection_list {
  * remain borrowed, and the commas are overwritten.  False if there are too many. */
 bool connection_columns_choose(struct connection_columns *columns, char *list, const char *sort);
 
-/* Requests the connections that match the conditions `words`.  False with a reason; the list is empty then. */
-bool connection_list_receive(struct connection_list *list, const struct connection_columns *columns, const char *path,
-			     char *const *words, int count, char *error, size_t size);
+/* Requests the connections that match the conditions.  False with a reason; the list is empty then. */
+bool connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
+			     const struct connection_request *request, char *error, size_t size);
 
 /* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
  * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted

@@ -12,9 +12,7 @@
 #include "tools/control_client.h"
 
 struct connections_run {
-	const char *path;
-	char *const *words; /* conditions */
-	int word_count;
+	struct connection_request request;
 	struct connection_columns columns;
 	size_t limit;
 	double interval; /* seconds; 0: once */
@@ -105,7 +103,7 @@ connections_receive(const struct connections_run *run, struct connection_list *l
 {
 	char error[4096];
 
-	if (connection_list_receive(list, &run->columns, run->path, run->words, run->word_count, error, sizeof error))
+	if (connection_list_receive(list, &run->columns, &run->request, error, sizeof error))
 		return true;
 	client_log_error(error, NULL);
 	return false;
@@ -198,9 +196,7 @@ connections_parse_interval(const char *text, double *seconds)
 int
 connections_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
-	struct connections_run run = {.path = path,
-				      .words = words,
-				      .word_count = count,
+	struct connections_run run = {.request = {.path = path, .words = words, .count = count},
 				      .limit = SIZE_MAX,
 				      .count = SIZE_MAX,
 				      .parsable = options->parsable};

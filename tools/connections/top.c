@@ -16,6 +16,9 @@
 /* The first rates are shown after this part of an interval: the user waits for them. */
 #define TOP_FIRST_INTERVAL_NS UINT64_C(300000000)
 
+/* Connections that are read: about 50 MB. */
+#define TOP_ROWS_MAX 100000u
+
 #define TOP_CONDITIONS_MAX 15 /* words of a request, besides its name */
 
 struct top {
@@ -94,7 +97,10 @@ top_receive(struct top *top, struct connection_list *list)
 	while (count < TOP_CONDITIONS_MAX && (word = strsep(&rest, " \t")) != NULL)
 		if (*word != '\0')
 			words[count++] = word;
-	return connection_list_receive(list, &top->columns, top->path, words, count, top->message, sizeof top->message);
+	return connection_list_receive(
+	    list, &top->columns,
+	    &(struct connection_request){.path = top->path, .words = words, .count = count, .most = TOP_ROWS_MAX},
+	    top->error, sizeof top->error);
 }
 
 static void
@@ -344,7 +350,10 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	if (top.screen.interval == 0)
 		top.screen.interval = 2;
 	/* A wrong condition, or no netobsd, is said before the screen changes. */
-	if (!connection_list_receive(&list, &top.columns, path, words, count, error, sizeof error))
+	if (!connection_list_receive(
+		&list, &top.columns,
+		&(struct connection_request){.path = path, .words = words, .count = count, .most = 1}, error,
+		sizeof error))
 		return client_log_error(error, NULL);
 	connection_list_clear(&list);
 	if (!terminal_begin())

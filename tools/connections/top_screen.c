@@ -157,9 +157,9 @@ top_draw_summary(const struct top_screen *screen)
 	}
 	top_format_bytes(in, in_text);
 	top_format_bytes(out, out_text);
-	snprintf(text, sizeof text, "%zu connections  in %s/s  out %s/s  every %g s  by %s%s%s%s", screen->rates->count,
-		 in_text, out_text, screen->interval, screen->reversed ? "-" : "", screen->sort,
-		 screen->filter[0] != '\0' ? "  " : "", screen->filter);
+	snprintf(text, sizeof text, "%zu connections%s  in %s/s  out %s/s  every %g s  by %s%s%s%s",
+		 screen->rates->count, screen->rates->cut ? " of more" : "", in_text, out_text, screen->interval,
+		 screen->reversed ? "-" : "", screen->sort, screen->filter[0] != '\0' ? "  " : "", screen->filter);
 	top_draw_line(0, (int)A_BOLD, text);
 }
 

@@ -49,8 +49,8 @@ connfs_refresh(double most_age)
 	if (connfs_list.time_ns != 0 && (double)(connfs_now() - connfs_list.time_ns) <= most_age * 1e9)
 		return true;
 	connection_list_clear(&connfs_list);
-	if (!connection_list_receive(&connfs_list, &connfs_columns, connfs_socket, NULL, 0, connfs_error,
-				     sizeof connfs_error))
+	if (!connection_list_receive(&connfs_list, &connfs_columns, &(struct connection_request){.path = connfs_socket},
+				     connfs_error, sizeof connfs_error))
 		return false;
 	connection_list_sort_by_cid(&connfs_list);
 	return true;
@@ -428,7 +428,9 @@ connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
 	struct connection_list list;
 
 	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)node->cid);
-	if (!connection_list_receive(&list, &connfs_columns, connfs_socket, words, 1, error, sizeof error))
+	if (!connection_list_receive(&list, &connfs_columns,
+				     &(struct connection_request){.path = connfs_socket, .words = words, .count = 1},
+				     error, sizeof error))
 		return EIO;
 	handle->bytes = list.count > 0 ? malloc(CONNFS_TEXT_MAX) : NULL;
 	if (handle->bytes != NULL)
