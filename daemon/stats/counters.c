@@ -393,8 +393,8 @@ const struct counter_row counters_table[] = {
 	{.group = "stream.", .name = "crowded-gaps", FIELD(streams.limit_gaps), OF_APPS,
 	 .metric = "stream_crowded_gaps_total",
 	 .help = "Gaps in streams given up because a limit of out-of-order segments was reached."},
-	{.group = "stream.", .name = "robbed", FIELD(streams.evicted_queues), OF_APPS,
-	 .metric = "stream_robbed_total",
+	{.group = "stream.", .name = "evicted", FIELD(streams.evicted_queues), OF_APPS,
+	 .metric = "stream_evicted_total",
 	 .help = "Streams whose out-of-order segments were discarded because a limit was reached."},
 
 	{.group = "request.", .name = "now", FIELD(app_requests.now), IF_USED(app_requests.begun), EXPORTED(WITH_APPS),

@@ -185,7 +185,7 @@ test_values(void **state)
 	assert_non_null(strstr(summary.text, line));
 	snprintf(line, sizeof line, "\nrtt.sum-us %zu\n", 1000 + POSITION(records.rtt.sum_us));
 	assert_non_null(strstr(summary.text, line));
-	snprintf(line, sizeof line, "\nstream.robbed %zu\n", 1000 + POSITION(streams.evicted_queues));
+	snprintf(line, sizeof line, "\nstream.evicted %zu\n", 1000 + POSITION(streams.evicted_queues));
 	assert_non_null(strstr(summary.text, line));
 	assert_null(strstr(summary.text, "(null)")); /* states have no group and are in the metrics only */
 }
