@@ -139,21 +139,16 @@ static void
 smb_op_accept(struct smb_op_ctx *ctx, const struct smb_request *request)
 {
 	const struct smb_message *message = &ctx->stream->message;
-	struct smb_share *share = smb_share_at(&ctx->connection->tables, request->share, request->share_use);
-	struct smb_file *file = smb_file_at(&ctx->connection->tables, request->file, request->file_use);
+	struct smb_tables *tables = &ctx->connection->tables;
+	struct smb_share *share = smb_share_at(tables, request->share, request->share_use);
+	struct smb_file *file = smb_file_at(tables, request->file, request->file_use);
 
 	if (message->command == SMB_NEGOTIATE && ctx->result == SMB_BODY_COMPLETE)
 		ctx->connection->dialect = ctx->body.dialect;
-	if (message->command == SMB_TREE_CONNECT && share != NULL && message->status == 0) {
-		share->connected = true;
-		share->tree_id = message->tree_id;
-		share->session_id = message->session_id;
-	}
-	if (message->command == SMB_CREATE && file != NULL && ctx->body.has_file) {
-		file->open = true;
-		file->session_id = request->session_id;
-		memcpy(file->id, ctx->body.file_id, sizeof file->id);
-	}
+	if (message->command == SMB_TREE_CONNECT && message->status == 0)
+		smb_share_connect(tables, share, message->session_id, message->tree_id);
+	if (message->command == SMB_CREATE && ctx->body.has_file)
+		smb_file_open(tables, file, request->session_id, ctx->body.file_id);
 }
 
 /* After it: what is closed, or was never opened. */

@@ -89,6 +89,20 @@ smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id)
 	return 0;
 }
 
+void
+smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t session_id, uint32_t tree_id)
+{
+	uint8_t older = smb_share_find(tables, session_id, tree_id);
+
+	if (older != 0)
+		tables->share[older - 1] = (struct smb_share){0};
+	if (share == NULL)
+		return;
+	share->connected = true;
+	share->session_id = session_id;
+	share->tree_id = tree_id;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- files */
 
 uint8_t
@@ -128,6 +142,21 @@ smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[S
 		}
 	}
 	return 0;
+}
+
+void
+smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session_id,
+	      const uint8_t id[SMB_FILE_ID_BYTES])
+{
+	uint8_t older = smb_file_find(tables, session_id, id);
+
+	if (older != 0)
+		tables->file[older - 1] = (struct smb_file){0};
+	if (file == NULL)
+		return;
+	file->open = true;
+	file->session_id = session_id;
+	memcpy(file->id, id, sizeof file->id);
 }
 
 void

@@ -64,7 +64,13 @@ uint8_t smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slic
 struct smb_share *smb_share_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 struct smb_file *smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 
-/* Of those that the server has accepted; 0 none. */
+/* The server has accepted the request and sent the ids.  `share` or `file` is NULL if the request is not known.  An
+ * older entry with these ids is dropped: its end was not captured. */
+void smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t session_id, uint32_t tree_id);
+void smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session_id,
+		   const uint8_t id[SMB_FILE_ID_BYTES]);
+
+/* Finds an entry that the server has accepted; 0 none. */
 uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id);
 uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES]);
 

@@ -430,6 +430,35 @@ test_refused_files_and_shares_are_forgotten(void **state)
 	assert_int_equal(connection.tables.share[0].use, 0);
 }
 
+/* The end of a file or share was not captured, and the server uses its id again. */
+static void
+test_ids_that_are_used_again(void **state)
+{
+	(void)state;
+	begin(true);
+	connect_share();
+	open_file(4, "old", 7);
+	open_file(5, "new", 7);
+	send_read(6, 1, 2, 7);
+	assert_non_null(strstr(log_text, "start read [\\\\server\\share] [new]  1 2 -1\n"));
+	message(SMB_TREE_CONNECT, 7, 0, 0, 9, 8);
+	add_name(68, "\\\\server\\other");
+	send_message(CLIENT);
+	response(SMB_TREE_CONNECT, 7, 0, 16, 16);
+	send_message(SERVER);
+	send_read(8, 1, 2, 7);
+	assert_non_null(strstr(log_text, "start read [\\\\server\\other] [new]  1 2 -1\n"));
+	/* Of a request that was not captured the path is not known. */
+	response(SMB_CREATE, 9, 0, 89, 88);
+	set_file(128, 7);
+	send_message(SERVER);
+	response(SMB_TREE_CONNECT, 10, 0, 16, 16);
+	send_message(SERVER);
+	send_read(11, 1, 2, 7);
+	assert_non_null(strstr(log_text, "start read [] []  1 2 -1\n"));
+	assert_int_equal(all_anomalies, 0);
+}
+
 /* 50 bytes are missing anywhere in a write with its data: if they are data, nothing is lost; and the next message is
  * read in any case. */
 static void
@@ -694,6 +723,7 @@ main(void)
 	    cmocka_unit_test(test_asynchronous_response),
 	    cmocka_unit_test(test_response_without_its_request),
 	    cmocka_unit_test(test_refused_files_and_shares_are_forgotten),
+	    cmocka_unit_test(test_ids_that_are_used_again),
 	    cmocka_unit_test(test_gap_at_every_place),
 	    cmocka_unit_test(test_path_cut_by_the_capture),
 	    cmocka_unit_test(test_gap_over_a_boundary),
