@@ -201,9 +201,6 @@ smb_op_response(struct smb_op_ctx *ctx)
 					  .from_server = true};
 	struct smb_request request = {0};
 
-	/* An interim response, and a break that the server announces, end no request. */
-	if (message->status == SMB_STATUS_PENDING || message->message_id == UINT64_MAX)
-		return;
 	if (smb_request_take(&ctx->connection->tables, message->message_id, &request) &&
 	    request.command == message->command) {
 		operation.offset = request.offset;
@@ -220,6 +217,13 @@ smb_op_response(struct smb_op_ctx *ctx)
 	smb_op_accept(ctx, &request);
 	smb_op_report(ctx, &operation, &request);
 	smb_op_close(ctx, &request);
+}
+
+/* Whether a response ends its request: an interim response does not, a notification of the server has none. */
+static bool
+smb_op_is_final(const struct smb_message *message)
+{
+	return message->status != SMB_STATUS_PENDING && message->message_id != UINT64_MAX;
 }
 
 static void
@@ -253,12 +257,16 @@ smb_operation_read(struct app_context *app, unsigned sender)
 		smb_op_anomaly(&ctx, ANOMALY_SMB_DIRECTION);
 		return;
 	}
+	if (from_server && !smb_op_is_final(&stream->message))
+		return;
 	ctx.result = smb_body_parse(&ctx.body, &stream->message, (struct slice){stream->bytes, stream->kept},
 				    stream->length);
-	if (ctx.result == SMB_BODY_BAD || (ctx.result == SMB_BODY_CUT && !stream->cut))
+	if (ctx.result == SMB_BODY_BAD || (ctx.result == SMB_BODY_CUT && !stream->cut)) {
 		smb_op_anomaly(&ctx, ANOMALY_SMB_BODY);
-	else if (from_server)
+		ctx.stream->file = 0; /* a related request behind this one has a file that is not known */
+	} else if (from_server) {
 		smb_op_response(&ctx);
-	else
+	} else {
 		smb_op_request(&ctx);
+	}
 }

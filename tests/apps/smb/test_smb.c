@@ -459,6 +459,40 @@ test_ids_that_are_used_again(void **state)
 	assert_int_equal(all_anomalies, 0);
 }
 
+static void
+test_chain_with_a_damaged_message(void **state)
+{
+	(void)state;
+	begin(true);
+	connect_share();
+	log_text[0] = '\0';
+	message(SMB_CREATE, 10, 0, 0, 57, 56);
+	add_name(108, "a");
+	chain(SMB_CREATE, 11, 0, 57, 56);
+	put(last + 110, 7, 2);
+	chain(SMB_CLOSE, 12, SMB_FLAG_RELATED, 24, 24);
+	set_file(72, 255);
+	send_message(CLIENT);
+	assert_string_equal(log_text, "start create [\\\\server\\share] [a]  0 0 -1\n"
+				      "start close [\\\\server\\share] []  0 0 -1\n");
+	assert_int_equal(anomalies[ANOMALY_SMB_BODY], 1);
+}
+
+/* A notification that no client asked for, whose command is not one of enum smb_command (section 2.2.44). */
+static void
+test_notification_of_the_server(void **state)
+{
+	(void)state;
+	begin(true);
+	response(SMB_COMMANDS, UINT64_MAX, 0, 4, 8);
+	send_message(SERVER);
+	assert_int_equal(reports, 0);
+	assert_int_equal(all_anomalies, 0);
+	response(SMB_COMMANDS, 5, 0, 4, 8);
+	send_message(SERVER);
+	assert_int_equal(anomalies[ANOMALY_SMB_BODY], 1);
+}
+
 /* 50 bytes are missing anywhere in a write with its data: if they are data, nothing is lost; and the next message is
  * read in any case. */
 static void
@@ -724,6 +758,8 @@ main(void)
 	    cmocka_unit_test(test_response_without_its_request),
 	    cmocka_unit_test(test_refused_files_and_shares_are_forgotten),
 	    cmocka_unit_test(test_ids_that_are_used_again),
+	    cmocka_unit_test(test_chain_with_a_damaged_message),
+	    cmocka_unit_test(test_notification_of_the_server),
 	    cmocka_unit_test(test_gap_at_every_place),
 	    cmocka_unit_test(test_path_cut_by_the_capture),
 	    cmocka_unit_test(test_gap_over_a_boundary),
