@@ -44,6 +44,17 @@ smb_plain_parse(struct smb_message *message, struct slice bytes, uint32_t rest)
 	return SMB_KIND_PLAIN;
 }
 
+bool
+smb_message_is_certain(struct slice bytes)
+{
+	uint32_t id;
+
+	if (bytes.len < 6)
+		return false;
+	id = slice_u32(bytes, 0);
+	return id == SMB_ID_ENCRYPTED || (id == SMB_ID_PLAIN && smb_u16(bytes, 4) == SMB_HEADER_BYTES);
+}
+
 enum smb_kind
 smb_message_parse(struct smb_message *message, struct slice bytes, uint32_t rest)
 {

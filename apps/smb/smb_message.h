@@ -84,6 +84,9 @@ smb_u64(struct slice s, uint32_t offset)
 	return __builtin_bswap64(slice_u64(s, offset));
 }
 
+/* Whether these are certainly the first bytes of a plain or an encrypted message; false if they are fewer than 6. */
+bool smb_message_is_certain(struct slice bytes);
+
 /* Parses the header at the start of `bytes`, which belongs to a transport message with `rest` bytes from there.
  * `*message` is all 0 unless the kind is plain, or encrypted: then it holds the session id only. */
 enum smb_kind smb_message_parse(struct smb_message *message, struct slice bytes, uint32_t rest);

@@ -164,17 +164,13 @@ smb_transport_begin(struct smb_ctx *ctx)
 	}
 }
 
-/* Whether these bytes are certainly the start of a transport message. */
+/* Whether a segment with these bytes certainly begins a transport message. */
 static bool
 smb_is_start(struct slice bytes)
 {
-	uint32_t id;
-
-	if (bytes.len < SMB_TRANSPORT_BYTES + 6 || slice_u8(bytes, 0) != NETBIOS_MESSAGE)
-		return false;
-	id = slice_u32(bytes, 4);
-	return (slice_u32(bytes, 0) & 0xffffff) >= SMB_TRANSFORM_BYTES &&
-	       (id == 0xfd534d42u || (id == 0xfe534d42u && smb_u16(bytes, 8) == SMB_HEADER_BYTES));
+	return bytes.len >= SMB_TRANSPORT_BYTES && slice_u8(bytes, 0) == NETBIOS_MESSAGE &&
+	       (slice_u32(bytes, 0) & 0xffffff) >= SMB_TRANSFORM_BYTES &&
+	       smb_message_is_certain(slice_sub(bytes, SMB_TRANSPORT_BYTES, bytes.len));
 }
 
 /* --- the reader --- */

@@ -10,7 +10,7 @@
 #include "apps/smb/smb_reader.h"
 #include "tests/fuzz/fuzz_stream.h"
 
-/* Bytes at the beginning of a segment that stay together: the reader finds its place by them after a gap. */
+/* First bytes of a segment that stay together: after a gap the reader recognises a message by them. */
 #define FUZZ_SMB_FIRST 10u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
