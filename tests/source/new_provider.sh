@@ -24,6 +24,7 @@ check "scripts/new-provider finger 79" "$copy/scripts/new-provider" finger 79
 check "a second time it refuses" refuses finger 79
 check "it refuses a name with capitals" refuses Finger 79
 check "it refuses a port that is none" refuses other seventy
+check "it refuses a port that C reads as octal" refuses other 079
 
 build_copy() {
 	cd "$copy" && autoreconf -i && mkdir build && cd build && ../configure -q --enable-werror CFLAGS=-O0 &&
