@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "apps/smb/smb_body.h"
 
-/* Where the fields of a command are, from the start of the header; 0 if it has none. */
+/* Offsets of a command's fields from the start of the header; 0 if it does not have the field. */
 struct smb_layout {
 	uint16_t structure_size; /* first field of the body; its lowest bit says that a variable part follows */
 	uint8_t count, offset, file_id;

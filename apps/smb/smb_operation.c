@@ -48,7 +48,7 @@ smb_op_set_file(struct smb_op_ctx *ctx, struct smb_request *request, uint8_t fil
 
 /* ------------------------------------------------------------------------------------------------------- requests */
 
-/* In a chain of related requests an id of ones only is that of the request before (section 3.3.5.2.7.2). */
+/* In a chain of related requests a file id of all ones is that of the request before (section 3.3.5.2.7.2). */
 static void
 smb_op_find_file(struct smb_op_ctx *ctx, struct smb_request *request)
 {
@@ -134,7 +134,7 @@ smb_op_request(struct smb_op_ctx *ctx)
 
 /* ------------------------------------------------------------------------------------------------------ responses */
 
-/* Before the operation is reported: what the server has accepted. */
+/* Stores what the server has accepted; called before the operation is reported, so that it is complete. */
 static void
 smb_op_accept(struct smb_op_ctx *ctx, const struct smb_request *request)
 {
@@ -151,7 +151,7 @@ smb_op_accept(struct smb_op_ctx *ctx, const struct smb_request *request)
 		smb_file_open(tables, file, request->session_id, ctx->body.file_id);
 }
 
-/* After it: what is closed, or was never opened. */
+/* Drops what is closed, or was never opened; called after the operation is reported, so that its path is known. */
 static void
 smb_op_close(struct smb_op_ctx *ctx, const struct smb_request *request)
 {
@@ -179,7 +179,7 @@ smb_op_close(struct smb_op_ctx *ctx, const struct smb_request *request)
 		break;
 	case SMB_LOGOFF:
 		if (message->status == 0)
-			smb_session_forget(tables, message->session_id);
+			smb_session_drop(tables, message->session_id);
 		break;
 	default: break;
 	}

@@ -39,7 +39,7 @@ smb_message_begin(struct smb_stream *stream)
 	stream->length = stream->place = stream->kept = 0;
 }
 
-/* What a header says of which nothing is reported. */
+/* The anomaly of a message that is not reported. */
 static enum anomaly
 smb_kind_anomaly(enum smb_kind kind)
 {
@@ -90,7 +90,7 @@ smb_message_end(struct smb_ctx *ctx)
 	smb_message_begin(stream);
 }
 
-/* Keeps bytes up to `most` in total. */
+/* Keeps bytes up to `most` in total; returns the number of those that it adds. */
 static uint32_t
 smb_keep(struct smb_stream *stream, struct slice bytes, uint32_t most)
 {
@@ -101,7 +101,7 @@ smb_keep(struct smb_stream *stream, struct slice bytes, uint32_t most)
 	return part.len;
 }
 
-/* Bytes of the transport message; returns how many are read. */
+/* Reads bytes of the transport message; returns how many. */
 static uint32_t
 smb_read_message(struct smb_ctx *ctx, struct slice bytes)
 {
@@ -118,7 +118,7 @@ smb_read_message(struct smb_ctx *ctx, struct slice bytes)
 	return n;
 }
 
-/* After bytes were read or are missing. */
+/* Moves on by `n` bytes that were read or are missing. */
 static void
 smb_advance(struct smb_ctx *ctx, uint32_t n)
 {

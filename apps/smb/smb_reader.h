@@ -17,13 +17,13 @@
 /* One direction. */
 struct smb_stream {
 	uint8_t transport[SMB_TRANSPORT_BYTES], transport_have; /* type and length of a transport message */
-	bool lost;	  /* where the next transport message begins is not known */
+	bool lost;	  /* the place at which the next transport message begins is not known */
 	bool skipping;	  /* the rest of the transport message is not read */
 	bool parsed;	  /* `message` and `kind` are known */
 	bool cut;	  /* bytes behind those in `bytes` are missing in the capture */
-	uint32_t left;	  /* bytes of the transport message that have not come */
+	uint32_t left;	  /* bytes of the transport message that are not delivered yet */
 	uint32_t length;  /* bytes of the message, 0 until it is parsed */
-	uint32_t place;	  /* bytes of the message that have come or are missing */
+	uint32_t place;	  /* bytes of the message that are delivered or missing */
 	uint32_t kept;	  /* of the message, in `bytes` */
 	uint32_t chained; /* messages of the chain before this one */
 	enum smb_kind kind;
@@ -43,7 +43,7 @@ struct smb_connection {
 	bool done;	  /* nothing more is read */
 };
 
-/* What is reported: a request or a final response. */
+/* The message that is reported: a request or a final response. */
 struct smb_operation {
 	const char *share, *path; /* "" unknown or none */
 	uint64_t session_id, message_id, offset;
@@ -53,8 +53,8 @@ struct smb_operation {
 	bool from_server, encrypted;
 };
 
-/* A message of `sender` is complete: ctx->state is a struct smb_connection. */
-void smb_operation_read(struct app_context *ctx, unsigned sender);
+/* Reports the complete message of `sender`; app->state is a struct smb_connection. */
+void smb_operation_read(struct app_context *app, unsigned sender);
 
 extern const struct app_reader smb_reader;
 

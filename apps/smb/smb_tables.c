@@ -160,7 +160,7 @@ smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session
 }
 
 void
-smb_session_forget(struct smb_tables *tables, uint64_t session_id)
+smb_session_drop(struct smb_tables *tables, uint64_t session_id)
 {
 	for (uint32_t i = 0; i < SMB_SHARES_MAX; i++)
 		if (tables->share[i].use != 0 && tables->share[i].session_id == session_id)

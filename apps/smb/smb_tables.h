@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of an SMB connection: requests that wait for their response, shares, open files.  Bounded: in favour of
- * another entry the request that has waited longest is dropped, of shares and files the one not used for longest.
+ * State of an SMB connection: requests that wait for their response, shares, open files.  Bounded: if a table is full,
+ * the request that has waited longest is dropped, or the share or file that has not been used for longest.
  * Entries are numbered from 1, 0 is none.
  */
 #ifndef NETOBS_APPS_SMB_SMB_TABLES_H
@@ -19,7 +19,7 @@
 struct smb_request {
 	uint64_t message_id, session_id, begun, offset;
 	uint32_t tree_id, count;
-	uint32_t file_use, share_use; /* smb_file.use when it was asked for: the entry may hold another file by now */
+	uint32_t file_use, share_use; /* `use` of the entry at the request: it may hold another file later */
 	uint16_t command;
 	uint8_t file, share; /* 0 none */
 };
@@ -50,17 +50,18 @@ struct smb_tables {
 	struct smb_file file[SMB_FILES_MAX];
 };
 
-/* Room for a request; true if one was dropped for it.  An older request with the same message id is dropped, too. */
+/* Stores a request; true if the table was full and another one was dropped.  An older request with the same message id
+ * is dropped, too. */
 bool smb_request_add(struct smb_tables *tables, const struct smb_request *request);
 
 /* Takes the request with that message id out of the table; false if there is none. */
 bool smb_request_take(struct smb_tables *tables, uint64_t message_id, struct smb_request *request);
 
-/* A share or file that a client asks for; `*dropped` is set to true if another one is dropped. */
+/* Stores a share or file that a client requests; sets `*dropped` if the table was full and another one was dropped. */
 uint8_t smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
 uint8_t smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
 
-/* The entry that was asked for, NULL if none or if it holds another one by now. */
+/* The entry of a request; NULL if none or if the entry holds another share or file now. */
 struct smb_share *smb_share_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 struct smb_file *smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 
@@ -75,6 +76,6 @@ uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t 
 uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES]);
 
 /* Drops the shares and files of a session that has ended. */
-void smb_session_forget(struct smb_tables *tables, uint64_t session_id);
+void smb_session_drop(struct smb_tables *tables, uint64_t session_id);
 
 #endif

@@ -71,8 +71,9 @@ struct app_reader {
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	bool beginning_only;	  /* a connection is read from its beginning or not at all */
-	/* What the provider keeps beside the states of connections, NULL if out of memory; its end; and what drops all
-	 * of it, when reading is interrupted.  Either none of these and the next four is NULL or all are. */
+	/* Creates what the provider keeps beside the states of connections, NULL if out of memory; frees it; and drops
+	 * its content, because bytes will not be read for a while.  These three and the next four are all set, or all
+	 * NULL. */
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
 	void (*clear)(void *shared);
