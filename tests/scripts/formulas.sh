@@ -149,7 +149,7 @@ while read -r name capture arguments; do
 	# shellcheck disable=SC2086
 	"$netobs" "$name" -F "every = $probe" "$captures/$capture" $arguments 2>"$tmp/err" </dev/null | sed 's/ *$//' >"$tmp/out"
 	sed 1d "$examples/$name.txt" >"$tmp/wanted"
-	check "$name prints its sample with a formula in place of ${probe:?}" diff -u "$tmp/wanted" "$tmp/out"
+	check "$name prints its sample with a formula in place of ${probe:?}" diff -u "$tmp/wanted" "$tmp/out" || note "$(cat "$tmp/err")"
 done <"$tmp/list"
 
 # same NAME DEFINITION FILTER [ARGUMENT]...: the script with the formula prints what it prints of the frames that pass the
