@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# files.sh STYLE BODY SCRIPT...: the files of the page as arrays of C, the scripts as one, in a function of its own
+set -eu
+
+# array NAME: standard input as an array
+array() {
+	printf 'const unsigned char %s[] = {\n' "$1"
+	od -An -v -tx1 | sed -e 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
+	printf '};\nconst size_t %s_size = sizeof(%s);\n' "$1" "$1"
+}
+
+style=$1 body=$2
+shift 2
+printf '#include "tools/report/report_page.h"\n'
+array report_style <"$style"
+array report_body <"$body"
+{
+	printf '"use strict";\n(() => {\n'
+	cat "$@"
+	printf '})();\n'
+} | array report_script

@@ -1,0 +1,125 @@
+// The ladder of the selected connection: segments between its ends, states in the margins, losses and their repairs.
+const ladder = { page: 0, rows: 100, height: 30, row: null };
+
+// Differences of sequence numbers, which wrap (RFC 9293 section 3.4).
+const distance = (a, b) => (a - b) | 0;
+
+// Marks the segments that were sent again, unless the first copy arrived: those are probably lost.
+function markLosses(segments) {
+	segments.forEach((segment, i) => {
+		if (!segment.kind || kinds[segment.kind] === "spurious") return;
+		for (let k = i - 1; k >= 0; k--) {
+			const earlier = segments[k], space = earlier.length + (earlier.flags & SYN ? 1 : 0) + (earlier.flags & FIN ? 1 : 0);
+			if (earlier.end !== segment.end || !space || earlier.lost) continue;
+			const offset = distance(segment.sequence, earlier.sequence);
+			if (offset >= 0 && offset < space) {
+				earlier.lost = segment.frame;
+				return;
+			}
+		}
+	});
+}
+
+function segmentColour(segment) {
+	if (segment.flags & RST) return "failure";
+	if (segment.kind) return kindColours[segment.kind];
+	if (segment.flags & SYN) return "opening";
+	if (segment.flags & FIN) return "closing";
+	return segment.length ? "data" : "ack";
+}
+
+function segmentText(segment, origins) {
+	const relative = (number, end) => origins[end] === undefined ? number : distance(number, origins[end]) >>> 0;
+	const words = [flagNames(segment.flags)];
+	if (segment.length) words.push(plural(segment.length, "byte") + " from " + count(relative(segment.sequence, segment.end)));
+	if (segment.flags & ACK && !(segment.flags & SYN)) words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
+	if (segment.window === 0 && !(segment.flags & (SYN | RST))) words.push("window closed");
+	if (segment.kind) words.push(`sent again (${kinds[segment.kind]})`);
+	if (segment.lost) words.push(`lost? again in ${segment.lost}`);
+	return words.join(", ");
+}
+
+// The first sequence number of each end.
+function sequenceOrigins(segments) {
+	const origins = [undefined, undefined];
+	for (const segment of segments) {
+		if (origins[segment.end] === undefined) origins[segment.end] = segment.sequence;
+		else if (distance(segment.sequence, origins[segment.end]) < 0) origins[segment.end] = segment.sequence;
+	}
+	return origins;
+}
+
+function drawArrow(on, segment, y, left, right) {
+	const [from, to] = segment.end ? [right, left] : [left, right], colour = segmentColour(segment);
+	const way = Math.sign(to - from), tip = segment.lost ? from + (to - from) * .8 : to;
+	if (colour === "closing") on.line(from, y, tip, y, "ink", 3); // yellow alone is faint on white
+	on.line(from, y, tip, y, colour, 2, segment.lost ? "6 4" : "");
+	if (segment.lost) cross(on, tip, y, "failure", 5);
+	else on.polygon([[to, y], [to - way * 8, y - 4], [to - way * 8, y + 4]], colour);
+}
+
+function drawLadderRow(on, segment, previous, y, left, right, origins) {
+	const small = on.width < 600, text = segmentText(segment, origins);
+	on.text(0, y + 4, small ? String(segment.frame) : clock(segment.time), "start", true);
+	if (!small) on.text(on.width, y + 4, `${segment.frame}`, "end", true);
+	const room = Math.floor((right - left) / 6.4);
+	on.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
+	if (previous && segment.time - previous.time >= 100000)
+		on.text(left + 6, y - 17, `${duration(segment.time - previous.time)} later`, "start", true);
+	drawArrow(on, segment, y, left, right);
+}
+
+// The changes of state between two times, in the margin of their end.
+function drawLadderStates(on, changes, from, to, y, left, right) {
+	for (const end of [0, 1]) {
+		const last = changes.filter(change => change.end === end && change.time >= from && change.time < to).pop();
+		if (!last) continue;
+		const name = data.stateNames[last.after], x = end ? right : left;
+		on.rect(x - 4, y - 4, 8, 8, stateColour(name));
+		on.text(end ? x + 8 : x - 8, y + 16, name, end ? "start" : "end", true);
+	}
+}
+
+function drawLadder() {
+	const row = view.selected, host = byId("ladder-plot");
+	if (!row) {
+		byId("ladder-note").textContent = "The capture has no connection of TCP.";
+		return;
+	}
+	if (ladder.row !== row) ladder.page = 0;
+	ladder.row = row;
+	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
+	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
+	const on = surface(host, list.length * ladder.height + 60, list.length * 8, `Ladder of ${rowName(row)}: ` + plural(list.length, "segment"));
+	const [left, right] = on.width < 600 ? [95, on.width - 85] : [205, on.width - 170];
+	on.text(left, 14, "client", "middle");
+	on.text(right, 14, "server", "middle");
+	for (const x of [left, right]) on.line(x, 20, x, list.length * ladder.height + 50, "ink");
+	list.forEach((segment, i) => {
+		const y = 48 + i * ladder.height, next = segments[begin + i + 1];
+		drawLadderRow(on, segment, segments[begin + i - 1], y, left, right, origins);
+		drawLadderStates(on, changes, segment.time, next ? Math.max(next.time, segment.time + 1) : Infinity, y, left, right);
+	});
+	drawLadderNote(row, segments, begin, list.length);
+}
+
+function drawLadderNote(row, segments, begin, shown) {
+	byId("ladder-choice").value = String(row.index);
+	byId("ladder-back").disabled = begin === 0;
+	byId("ladder-on").disabled = begin + shown >= segments.length;
+	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, server ${endName(row.server, row.serverPort)}` +
+		`${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. Segments ${shown ? begin + 1 : 0} to ${begin + shown} of ` +
+		`${count(segments.length)}` + (segments.length < row.segments ? `, the first on this page of ${count(row.segments)} ` +
+		`(at most ${count(data.endSegments)} of each end)` : "") + `. Times in ${zone()}; the number of a row is that of its packet. ` +
+		"A broken line with a cross was sent again later and was probably lost; which of two copies arrived is not in a capture.";
+}
+
+function startLadder() {
+	const turn = step => () => { ladder.page += step; drawLadder(); };
+	details.forEach(detail => markLosses(detail.segments));
+	byId("ladder-controls").append(element("label", {}, "Connection ", element("select", { id: "ladder-choice",
+		on: { change: event => { view.selected = rows[Number(event.target.value)]; redrawAll(); } } },
+	...detailed.map(row => element("option", { value: row.index }, `${rowName(row)} ${row.reason}`)))),
+	element("button", { type: "button", id: "ladder-back", on: { click: turn(-1) } }, "Earlier segments"),
+	element("button", { type: "button", id: "ladder-on", on: { click: turn(1) } }, "Later segments"));
+}

@@ -1,0 +1,65 @@
+// Volume by protocol as small bars of one colour, because a colour means something else; connections by state; talkers.
+const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"], ["ack", "acknowledged; SACK"],
+	["closing", "closing"], ["window", "receive window; closed window"], ["repair", "fast retransmission, tail-loss probe"],
+	["failure", "failure: timeout, reset, refused, no answer"], ["neutral", "no trouble: volume, ended, spurious retransmission"]];
+
+function drawLegend() {
+	byId("legend").replaceChildren(...legend.map(([colour, text]) => {
+		const box = svgElement("svg", { width: 12, height: 12, "aria-hidden": "true" });
+		box.append(svgElement("rect", { width: 12, height: 12, class: "f-" + colour }));
+		return element("li", {}, box, text);
+	}));
+}
+
+const largest = values => values.reduce((a, b) => Math.max(a, b), 0);
+const sum = values => values.reduce((a, b) => a + b, 0);
+
+// One row of bars with its title and its largest value.
+function bars(on, values, top, height, left, right, colour) {
+	const high = largest(values) || 1, step = (right - left) / data.bins;
+	values.forEach((value, i) => {
+		const h = value / high * height;
+		if (value) on.rect(left + i * step, top + height - Math.max(1, h), Math.max(.8, step - .4), Math.max(1, h), colour);
+	});
+	on.line(left, top + height, right, top + height, "rule");
+}
+
+function drawVolume() {
+	const host = byId("volume"), row = 62, height = data.volume.length * row + 40;
+	const label = "Bytes and packets over time: " + data.volume.map(p =>
+		`${p.name} ${bytes(sum(p.bytes))} in ${plural(sum(p.frames), "packet")}`).join(", ");
+	const on = surface(host, height, data.bins * data.volume.length * 2, label);
+	const middle = on.width / 2, span = data.width * data.bins / 1000, per = duration(data.width / 1000);
+	data.volume.forEach((protocol, i) => {
+		const top = i * row + 20;
+		on.text(0, top - 6, `${protocol.name}: ${bytes(sum(protocol.bytes))}` + (on.width > 600 ?
+			`, most ${bytes(largest(protocol.bytes))} in ${per}` : ""));
+		on.text(middle + 10, top - 6, `${plural(sum(protocol.frames), "packet")}` + (on.width > 600 ?
+			`, most ${count(largest(protocol.frames))} in ${per}` : ""));
+		bars(on, protocol.bytes, top, row - 28, 0, middle - 10, "neutral");
+		bars(on, protocol.frames, top, row - 28, middle + 10, on.width, "neutral");
+	});
+	timeAxis(on, 0, middle - 10, height - 34, 0, span);
+	timeAxis(on, middle + 10, on.width, height - 34, 0, span);
+}
+
+function drawStates() {
+	const series = [["established", data.states.open, "data"], ["opening", data.states.opening, "opening"],
+		["ended in order", data.states.closed, "closing"], ["ended by reset, refused or without answer", data.states.failed, "failure"]];
+	const row = 58, on = surface(byId("states"), series.length * row + 40, data.bins * series.length,
+		"TCP connections over time: " + series.map(([name, values]) => `${name} at most ${largest(values)}`).join(", "));
+	series.forEach(([name, values, colour], i) => {
+		on.text(0, i * row + 14, `${name}, at most ${count(largest(values))}`);
+		bars(on, values, i * row + 20, row - 28, 0, on.width, colour);
+	});
+	timeAxis(on, 0, on.width, series.length * row + 6, 0, data.width * data.bins / 1000);
+}
+
+function drawTalkers() {
+	const head = ["address", "sent", "received", "connections"];
+	byId("talkers").replaceChildren(element("table", {}, element("thead", {}, element("tr", {},
+		...head.map((name, i) => element("th", { scope: "col", class: i ? "number" : null }, name)))),
+	element("tbody", {}, ...data.talkers.map(([address, sent, received, connections]) => element("tr", {},
+		element("td", {}, address), ...[bytes(sent), bytes(received), count(connections)].map(text =>
+			element("td", { class: "number" }, text)))))));
+}

@@ -1,0 +1,106 @@
+// The time-sequence of one direction: data, the acknowledgement line, the window line, SACK, retransmissions by kind.
+const sequence = { end: 1, height: 420, range: null, row: null };
+
+// Sequence numbers as offsets from the first of this end; they follow the numbers across a wrap.
+function sequencePoints(row, end) {
+	const { segments } = details[row.detail], origin = sequenceOrigins(segments)[end], points = { data: [], acks: [] };
+	if (origin === undefined) return points;
+	let at = 0;
+	const offset = number => {
+		const moved = at + distance(number, (origin + at) >>> 0);
+		if (moved > at) at = moved;
+		return moved;
+	};
+	for (const segment of segments) {
+		if (segment.end === end)
+			points.data.push({ segment, low: offset(segment.sequence), sacked: segment.sacked ? offset(segment.sacked) : null });
+		else if (segment.flags & ACK && !(segment.flags & RST))
+			points.acks.push({ segment, ack: offset(segment.ack), edge: offset(segment.ack) + segment.window });
+	}
+	return points;
+}
+
+// A line of steps: the value holds until the next point.
+function steps(list, x, y) {
+	const points = [];
+	list.forEach(([time, value], i) => {
+		if (i) points.push([x(time), points[points.length - 1][1]]);
+		points.push([x(time), y(value)]);
+	});
+	return points;
+}
+
+function drawSequenceData(on, points, x, y, range) {
+	for (const { segment, low, sacked } of points.data) {
+		if (segment.time < range.from || segment.time > range.to) continue;
+		const at = x(segment.time), colour = segmentColour(segment), size = segment.length + (segment.flags & (SYN | FIN) ? 1 : 0);
+		if (segment.kind && kinds[segment.kind] === "tail-loss probe") diamond(on, at, y(low + size / 2), "repair", 5);
+		if (segment.flags & RST) cross(on, at, y(low), "failure", 5);
+		else if (size) on.line(at, y(low), at, Math.min(y(low + size), y(low) - 2), colour, segment.kind ? 4 : 2);
+		if (sacked !== null) on.rect(at - 2, y(sacked) - 2, 5, 5, "ack");
+	}
+}
+
+function sequenceScale(points, range) {
+	const within = ({ segment }) => segment.time >= range.from && segment.time <= range.to;
+	const values = points.data.filter(within).flatMap(p => [p.low, p.low + p.segment.length])
+		.concat(points.acks.filter(within).flatMap(p => [p.ack]));
+	const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+	const edges = points.acks.filter(within).map(p => p.edge).reduce((a, b) => Math.max(a, b), high);
+	const span = Math.max(10, high - low);
+	// A wide window would leave no room for the data: at most as much again as the data is shown of it.
+	return values.length ? [low, Math.min(Math.max(edges, high), high + span)] : [0, 10];
+}
+
+function drawSequence() {
+	const row = view.selected;
+	if (!row) return;
+	if (sequence.row !== row) {
+		sequence.row = row;
+		sequence.end = row.serverBytes >= row.clientBytes ? 1 : 0;
+		[sequence.range.from, sequence.range.to] = sequenceSpan();
+	}
+	byId("sequence-end").value = String(sequence.end);
+	const points = sequencePoints(row, sequence.end), { range } = sequence;
+	const on = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + 20, `Time-sequence of ${rowName(row)}, ` +
+		`data of the ${sequence.end ? "server" : "client"}: ${plural(points.data.length, "segment")}, ` +
+		`${points.data.filter(p => p.segment.kind).length} sent again`);
+	const left = on.width < 600 ? 56 : 70, right = on.width - 6, top = 8, bottom = sequence.height - 40;
+	const [low, high] = sequenceScale(points, range);
+	const x = time => left + (Math.min(range.to, Math.max(range.from, time)) - range.from) / (range.to - range.from || 1) * (right - left);
+	const y = value => bottom - (Math.min(high, Math.max(low, value)) - low) / (high - low || 1) * (bottom - top);
+	for (const value of ticks(low, high, 6)) {
+		on.line(left, y(value), right, y(value), "rule");
+		on.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : count(value), "end", true);
+	}
+	timeAxis(on, left, right, bottom, range.from, range.to);
+	drawSequenceLines(on, points, x, y);
+	drawSequenceData(on, points, x, y, range);
+	on.root.setAttribute("tabindex", "0");
+	on.root.addEventListener("keydown", range.keys);
+}
+
+function drawSequenceLines(on, points, x, y) {
+	if (!points.acks.length) return;
+	on.path(steps(points.acks.map(p => [p.segment.time, p.edge]), x, y), "window", 1.5);
+	on.path(steps(points.acks.map(p => [p.segment.time, p.ack]), x, y), "ack", 1.5);
+	for (const { segment, edge } of points.acks)
+		if (segment.window === 0 && !(segment.flags & SYN)) diamond(on, x(segment.time), y(edge), "window");
+}
+
+function sequenceSpan() {
+	const { segments } = details[sequence.row.detail];
+	if (!segments.length) return [0, 1];
+	const from = segments[0].time, to = segments[segments.length - 1].time, edge = Math.max(1, (to - from) * .02);
+	return [from - edge, to + edge];
+}
+
+function startSequence() {
+	byId("sequence-controls").append(element("label", {}, "Data of the ", element("select", { id: "sequence-end",
+		on: { change: event => { sequence.end = Number(event.target.value); drawSequence(); } } },
+	element("option", { value: "0" }, "client"), element("option", { value: "1" }, "server"))));
+	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, () => drawSequence());
+	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, broad ones " +
+		"retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive window, cut off at " +
+		"twice the data. Small squares are the highest byte that the receiver has reported by SACK. Keys in the drawing: + − ← → 0.";
+}

@@ -1,0 +1,122 @@
+// A drawing: SVG if it has few elements, a canvas otherwise, with one set of functions for both.  Colours are words.
+const FEW = 3000;
+const svgSpace = "http://www.w3.org/2000/svg";
+const svgElement = (name, attributes, text) => {
+	const made = document.createElementNS(svgSpace, name);
+	for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+	if (text !== undefined) made.textContent = text;
+	return made;
+};
+const colourOf = word => getComputedStyle(document.documentElement).getPropertyValue("--" + word).trim();
+
+function svgSurface(width, height, label) {
+	const root = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+	const add = (name, attributes, text) => root.append(svgElement(name, attributes, text));
+	return {
+		root,
+		line: (x1, y1, x2, y2, colour, thick = 1, dash = "") =>
+			add("line", { x1, y1, x2, y2, class: "s-" + colour, "stroke-width": thick, ...(dash && { "stroke-dasharray": dash }) }),
+		path: (points, colour, thick = 1) => add("polyline",
+			{ points: points.map(p => p.join()).join(" "), class: "s-" + colour, fill: "none", "stroke-width": thick }),
+		rect: (x, y, w, h, colour) => add("rect", { x, y, width: w, height: h, class: "f-" + colour }),
+		polygon: (points, colour) => add("polygon", { points: points.map(p => p.join()).join(" "), class: "f-" + colour }),
+		text: (x, y, text, anchor = "start", faint = false) =>
+			add("text", { x, y, "text-anchor": anchor, class: faint ? "faint" : "" }, text),
+	};
+}
+
+function canvasSurface(width, height, label) {
+	const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1));
+	const root = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale), role: "img",
+		"aria-label": label });
+	root.style.width = width + "px";
+	root.style.height = height + "px";
+	const pen = root.getContext("2d"), colours = new Map();
+	const colour = word => {
+		if (!colours.has(word)) colours.set(word, colourOf(word));
+		return colours.get(word);
+	};
+	const trace = points => {
+		pen.beginPath();
+		points.forEach(([x, y], i) => i ? pen.lineTo(x, y) : pen.moveTo(x, y));
+	};
+	const stroke = (points, word, thick, dash = "") => {
+		pen.strokeStyle = colour(word);
+		pen.lineWidth = thick;
+		pen.setLineDash(dash ? dash.split(" ").map(Number) : []);
+		trace(points);
+		pen.stroke();
+	};
+	pen.scale(scale, scale);
+	return {
+		root,
+		line: (x1, y1, x2, y2, word, thick = 1, dash = "") => stroke([[x1, y1], [x2, y2]], word, thick, dash),
+		path: (points, word, thick = 1) => stroke(points, word, thick),
+		rect: (x, y, w, h, word) => { pen.fillStyle = colour(word); pen.fillRect(x, y, w, h); },
+		polygon: (points, word) => { pen.fillStyle = colour(word); trace(points); pen.fill(); },
+		text: (x, y, text, anchor = "start", faint = false) => {
+			pen.font = "12px system-ui, sans-serif";
+			pen.fillStyle = colour(faint ? "faint" : "ink");
+			pen.textAlign = anchor === "middle" ? "center" : anchor;
+			pen.fillText(text, x, y);
+		},
+	};
+}
+
+// Replaces what `host` has by an empty drawing of its width.
+function surface(host, height, elements, label) {
+	const width = Math.max(280, host.clientWidth);
+	const made = (elements <= FEW ? svgSurface : canvasSurface)(width, height, label);
+	made.width = width;
+	host.className = "plot";
+	host.replaceChildren(made.root);
+	return made;
+}
+
+// Marks: a cross is a reset or a lost segment, a diamond a closed window, a tick a retransmission.
+const cross = (on, x, y, colour, size = 4) => {
+	on.line(x - size, y - size, x + size, y + size, colour, 2);
+	on.line(x - size, y + size, x + size, y - size, colour, 2);
+};
+const diamond = (on, x, y, colour, size = 4) => on.polygon([[x, y - size], [x + size, y], [x, y + size], [x - size, y]], colour);
+
+// The time axis at the bottom of a drawing, in seconds since the first frame.
+function timeAxis(on, left, right, y, from, to) {
+	on.line(left, y, right, y, "rule");
+	for (const at of ticks(from, to, Math.max(2, (right - left) / 110))) {
+		const x = left + (at - from) / (to - from || 1) * (right - left);
+		on.line(x, y, x, y + 4, "rule");
+		if (x > left + 20 && x < right - 20) on.text(x, y + 16, seconds(at), "middle", true);
+	}
+	on.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
+}
+
+// Buttons and keys that change a range of time; `whole` gives the largest one.
+function timeRange(controls, name, whole, draw) {
+	const range = { from: 0, to: 1 };
+	const set = (from, to) => {
+		const [low, high] = whole(), least = Math.max(1, (high - low) / 1e6);
+		const span = Math.min(Math.max(to - from, least), high - low);
+		range.from = Math.max(low, Math.min(from, high - span));
+		range.to = range.from + span;
+		draw();
+	};
+	const zoom = factor => {
+		const middle = (range.from + range.to) / 2, half = (range.to - range.from) / 2 * factor;
+		set(middle - half, middle + half);
+	};
+	const move = share => set(range.from + (range.to - range.from) * share, range.to + (range.to - range.from) * share);
+	range.reset = () => set(...whole());
+	const button = (text, title, act) =>
+		element("button", { type: "button", "aria-label": `${title}: ${name}`, title, on: { click: act } }, text);
+	controls.append(button("+", "Zoom in", () => zoom(.5)), button("−", "Zoom out", () => zoom(2)),
+		button("←", "Earlier", () => move(-.5)), button("→", "Later", () => move(.5)), button("All", "All of the time", range.reset));
+	range.keys = event => {
+		const act = { "+": () => zoom(.5), "-": () => zoom(2), ArrowLeft: () => move(-.25), ArrowRight: () => move(.25),
+			"0": range.reset }[event.key];
+		if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+		event.preventDefault();
+		act();
+	};
+	return range;
+}

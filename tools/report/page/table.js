@@ -1,0 +1,72 @@
+// The table of connections, which also has those without detail.
+const columns = [
+	["start", row => row.start, row => clock(row.start), false],
+	["time", row => row.duration, row => duration(row.duration), true],
+	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
+	["client", row => endName(row.client, row.clientPort), row => endName(row.client, row.clientPort) + (row.opened ? "" : " ?"), false],
+	["server", row => endName(row.server, row.serverPort), row => endName(row.server, row.serverPort), false],
+	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
+	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
+	["sent again", row => row.clientResent + row.serverResent, row => `${row.clientResent} / ${row.serverResent}`, true],
+	["closed windows", row => row.clientZero + row.serverZero, row => `${row.clientZero} / ${row.serverZero}`, true],
+	["handshake", row => row.handshake, row => duration(row.handshake), true],
+	["longest answer", row => row.answerMax, row => duration(row.answerMax), true],
+	["end", row => row.reason, row => row.reason, false],
+	["name", row => row.name, row => row.name, false],
+];
+const table = { shown: 50, column: -1, reverse: false };
+const matches = row => view.filter === "" ||
+	view.filter.toLowerCase().split(/\s+/).every(word => row.words.includes(word));
+rows.forEach(row => {
+	row.words = [row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name, protocols[row.protocol]].join(" ").toLowerCase();
+});
+
+function sortRows(list) {
+	if (table.column < 0) return list;
+	const key = columns[table.column][1], way = table.reverse ? 1 : -1;
+	return list.slice().sort((a, b) => {
+		const [x, y] = [key(a), key(b)];
+		return (x < y ? way : x > y ? -way : 0) || a.index - b.index;
+	});
+}
+
+function tableHead() {
+	return element("tr", {}, element("td", {}, ""), ...columns.map(([name, , , number], i) => element("th",
+		{ scope: "col", class: number ? "number" : null,
+			"aria-sort": table.column === i ? (table.reverse ? "ascending" : "descending") : null },
+		element("button", { type: "button", on: { click: () => {
+			table.reverse = table.column === i ? !table.reverse : !number;
+			table.column = i;
+			drawTable();
+		} } }, name + (table.column === i ? (table.reverse ? " ↑" : " ↓") : "")))));
+}
+
+function tableRow(row) {
+	const open = row.detail < 0 ? "" : element("button", { type: "button", "aria-label": "Ladder of " + rowName(row),
+		on: { click: () => selectRow(row) } }, "ladder");
+	return element("tr", {}, element("td", {}, open), ...columns.map(([name, , text, number]) =>
+		element("td", { class: number ? "number" : name === "name" ? "name" : null }, text(row))));
+}
+
+function drawTable() {
+	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
+	byId("connections-note").textContent = `${plural(data.connections, "connection")}, worst first` +
+		(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
+		`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
+		"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
+	byId("filter").value = view.filter;
+	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
+		`, of which ${table.shown} are shown` : ""}`;
+	byId("more").hidden = found.length <= table.shown;
+	byId("connections-table").replaceChildren(element("table", {}, element("thead", {}, tableHead()),
+		element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
+}
+
+function startTable() {
+	byId("connections-controls").append(
+		element("label", {}, "Filter ", element("input", { type: "search", id: "filter", placeholder: "address, port, end, name",
+			on: { input: event => { view.filter = event.target.value.trim(); drawTable(); drawLanes(); } } })),
+		element("button", { type: "button", on: { click: () => { view.filter = ""; table.column = -1; redrawAll(); } } }, "All, worst first"),
+		element("span", { id: "found", role: "status" }),
+		element("button", { type: "button", id: "more", on: { click: () => { table.shown += 200; drawTable(); } } }, "More rows"));
+}

@@ -1,0 +1,59 @@
+// Elements, numbers and times as text.  Text from the capture is only ever set as text, never as HTML.
+const byId = id => document.getElementById(id);
+const element = (name, attributes = {}, ...children) => {
+	const made = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes)) {
+		if (key === "on")
+			for (const [event, handler] of Object.entries(value)) made.addEventListener(event, handler);
+		else if (value !== null)
+			made.setAttribute(key, value);
+	}
+	made.append(...children);
+	return made;
+};
+const count = n => n.toLocaleString("en-GB");
+const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+const scaled = (n, unit) => {
+	for (const [size, prefix] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]])
+		if (n >= size) return `${(n / size).toPrecision(3)} ${prefix}${unit}`;
+	return `${n} ${unit}`;
+};
+const bytes = n => scaled(n, "B");
+const duration = us => {
+	if (us < 0) return "–";
+	if (us >= 1e6) return `${(us / 1e6).toFixed(3)} s`;
+	return us >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us} µs`;
+};
+const first = BigInt(data.first) / 1000n;
+// The time of day of microseconds since the first frame.
+const clock = (us, digits = 6) => {
+	const at = first + BigInt(Math.round(us)), ms = Number(at / 1000n), date = new Date(ms);
+	const pad = (n, width = 2) => String(n).padStart(width, "0");
+	const parts = view.local ? [date.getHours(), date.getMinutes(), date.getSeconds()] :
+		[date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
+	const fraction = pad(Number(at % 1000000n), 6).slice(0, digits);
+	return parts.map(n => pad(n)).join(":") + (digits ? "." + fraction : "");
+};
+const day = us => {
+	const date = new Date(Number((first + BigInt(Math.round(us))) / 1000n));
+	const pad = n => String(n).padStart(2, "0");
+	return view.local ? `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}` :
+		date.toISOString().slice(0, 10);
+};
+const zone = () => view.local ? "local time" : "UTC";
+const endName = (address, port) => (address.includes(":") ? `[${address}]` : address) + ":" + port;
+const rowName = row => `${endName(row.client, row.clientPort)} → ${endName(row.server, row.serverPort)}`;
+const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
+const flagNames = flags => [[SYN, "SYN"], [FIN, "FIN"], [RST, "RST"], [PSH, "PSH"], [ACK, "ACK"], [URG, "URG"]]
+	.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "no flags";
+// Ticks at round values, about `wanted` of them.
+const ticks = (from, to, wanted) => {
+	const span = to - from || 1, rough = span / wanted, power = 10 ** Math.floor(Math.log10(rough));
+	const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough), list = [];
+	for (let n = Math.ceil(from / step); n * step <= to; n++) list.push(n * step);
+	return list;
+};
+const seconds = us => {
+	const digits = Math.abs(us) >= 1e7 ? 1 : 6;
+	return String(Number((us / 1e6).toFixed(digits))) + " s";
+};

@@ -1,0 +1,33 @@
+// The sentences, with links to the connections and the packets that show them.
+function selectRow(row, target) {
+	if (row.detail >= 0) {
+		view.selected = row;
+		redrawAll();
+		byId("ladder").scrollIntoView();
+		return;
+	}
+	view.filter = `${row.client} ${row.clientPort} ${row.server} ${row.serverPort}`;
+	redrawAll();
+	byId(target || "connections").scrollIntoView();
+}
+
+function evidenceLink([index, frame]) {
+	const row = rows[index];
+	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : "") : `packet ${frame}`;
+	if (!row) return element("span", {}, text);
+	return element("a", { href: row.detail >= 0 ? "#ladder" : "#connections",
+		on: { click: event => { event.preventDefault(); selectRow(row); } } }, text);
+}
+
+function drawVerdict() {
+	byId("verdict-list").replaceChildren(...data.verdict.map(sentence => element("li",
+		{ class: sentence.weight ? "found" : "fine", id: "verdict-" + sentence.topic }, sentence.text,
+		element("div", { class: "evidence" }, ...sentence.evidence.map(evidenceLink)))));
+}
+
+function drawCapture() {
+	const [from, to] = [`${day(0)} ${clock(0)}`, `${day(data.duration)} ${clock(data.duration)}`];
+	byId("capture").textContent = `${data.files.join(", ")}: ` + (data.frames ?
+		`${plural(data.frames, "packet")}, ${bytes(data.bytes)}, ${plural(data.connections, "connection")}; ` +
+		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet");
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The first pass: all frames, records and events of the captures. */
+#ifndef NETOBS_REPORT_CAPTURE_H
+#define NETOBS_REPORT_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/report/report_records.h"
+#include "tools/report/report_source.h"
+#include "tools/report/report_volume.h"
+
+/* The first event of each kind of an endpoint: packet ids, 0 none. */
+struct report_first {
+	uint64_t reset, zero_window, resent;
+};
+
+/* Packet ids of the first packets of frames; with tunnels a frame has several packets. */
+struct report_frames {
+	uint64_t *packets;
+	size_t count, capacity;
+};
+
+struct report_firsts {
+	struct report_first *list; /* by connection id */
+	size_t count;
+};
+
+struct report_unanswered {
+	uint64_t queries;
+	uint64_t cid; /* of the first one */
+};
+
+struct report_capture {
+	struct report_volume volume;
+	struct report_records records;
+	struct report_frames frames;
+	struct report_firsts firsts;
+	struct report_unanswered dns;
+	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
+	uint64_t packet;     /* id, time and bytes of the frame that was counted last */
+	uint64_t time, bytes;
+	bool no_memory;
+	int status; /* exit status of netobsd */
+	char message[256];
+};
+
+/* Reads the captures. */
+void report_capture_read(struct report_capture *capture, const struct report_source *source);
+
+/* The number of the frame that contains a packet, from 1 on, as Wireshark counts; 0 if unknown. */
+uint64_t report_capture_frame(const struct report_capture *capture, uint64_t packet);
+
+/* The number of the frame of the first event of this record; 0 if there was none. */
+uint64_t report_capture_reset(const struct report_capture *capture, const struct report_record *record);
+uint64_t report_capture_zero_window(const struct report_capture *capture, const struct report_record *record);
+uint64_t report_capture_resent(const struct report_capture *capture, const struct report_record *record);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/report/report_overview.h"
+#include "tools/report/report_page.h"
+#include "tools/report/report_verdict.h"
+
+/* Writes a text that is JSON already, as a string; `<`, `>` and `&` mean nothing to HTML as escapes. */
+static void
+report_put_json(FILE *file, const char *text)
+{
+	putc('"', file);
+	for (const char *at = text; *at != '\0'; at++) {
+		if (*at == '<' || *at == '>' || *at == '&')
+			fprintf(file, "\\u%04x", (unsigned)*at);
+		else
+			putc(*at, file);
+	}
+	putc('"', file);
+}
+
+/* Writes the bytes of a file name as a string; bytes beyond ASCII are those of UTF-8, or marked as unreadable. */
+static void
+report_put_text(FILE *file, const char *text)
+{
+	putc('"', file);
+	for (const char *at = text; *at != '\0'; at++) {
+		unsigned char byte = (unsigned char)*at;
+
+		if (byte >= 0x7f)
+			fputs("\\ufffd", file);
+		else if (byte < 0x20 || strchr("\"\\<>&", byte) != NULL)
+			fprintf(file, "\\u%04x", byte);
+		else
+			putc(byte, file);
+	}
+	putc('"', file);
+}
+
+static unsigned long long
+report_put_count(uint64_t value)
+{
+	return (unsigned long long)value;
+}
+
+/* Microseconds since the first frame. */
+static long long
+report_since(const struct report_capture *capture, uint64_t time)
+{
+	return (long long)(time - capture->volume.first) / 1000;
+}
+
+static void
+report_put_volume(FILE *file, const struct report_volume *volume)
+{
+	static const char *const names[REPORT_PROTOCOLS] = {"TCP", "UDP", "ICMP", "SCTP", "other IP", "not IP"};
+	size_t bins = volume->frames > 0 ? report_volume_bin(volume, volume->last) + 1 : 0;
+	const char *comma = "";
+
+	fprintf(file, ",\"width\":%llu,\"bins\":%zu,\"volume\":[", report_put_count(volume->width), bins);
+	for (size_t p = 0; p < REPORT_PROTOCOLS; p++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < bins; i++)
+			sum += volume->bins[i].frames[p];
+		if (sum == 0)
+			continue;
+		fprintf(file, "%s\n{\"name\":\"%s\",\"frames\":[", comma, names[p]);
+		for (size_t i = 0; i < bins; i++)
+			fprintf(file, "%s%llu", i > 0 ? "," : "", report_put_count(volume->bins[i].frames[p]));
+		fputs("],\"bytes\":[", file);
+		for (size_t i = 0; i < bins; i++)
+			fprintf(file, "%s%llu", i > 0 ? "," : "", report_put_count(volume->bins[i].bytes[p]));
+		fputs("]}", file);
+		comma = ",";
+	}
+	fputs("]", file);
+}
+
+static void
+report_put_series(FILE *file, const char *name, const int64_t *values, size_t count)
+{
+	fprintf(file, ",\"%s\":[", name);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%s%lld", i > 0 ? "," : "", (long long)values[i]);
+	fputs("]", file);
+}
+
+static bool
+report_put_overview(FILE *file, const struct report_capture *capture)
+{
+	struct report_talker talkers[REPORT_TALKERS];
+	struct report_states *states = malloc(sizeof(*states));
+	size_t bins = capture->volume.frames > 0 ? report_volume_bin(&capture->volume, capture->volume.last) + 1 : 0;
+	size_t count;
+	bool all;
+
+	if (states == NULL)
+		return false;
+	report_overview_states(capture, states);
+	fputs(",\"states\":{\"unit\":\"connections\"", file);
+	report_put_series(file, "opening", states->opening, bins);
+	report_put_series(file, "open", states->open, bins);
+	report_put_series(file, "closed", (const int64_t *)states->closed, bins);
+	report_put_series(file, "failed", (const int64_t *)states->failed, bins);
+	free(states);
+	count = report_overview_talkers(capture, talkers, &all);
+	fputs("},\"talkers\":[", file);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(file, "%s\n[", i > 0 ? "," : "");
+		report_put_json(file, talkers[i].address);
+		fprintf(file, ",%llu,%llu,%llu]", report_put_count(talkers[i].sent), report_put_count(talkers[i].received),
+		    report_put_count(talkers[i].connections));
+	}
+	fputs("]", file);
+	return all;
+}
+
+static void
+report_put_verdict(FILE *file, const struct report_capture *capture)
+{
+	struct report_sentence sentences[REPORT_SENTENCES];
+
+	report_verdict_make(sentences, capture);
+	fputs(",\"verdict\":[", file);
+	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
+		const struct report_sentence *sentence = &sentences[i];
+
+		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%llu,\"text\":", i > 0 ? "," : "", sentence->topic,
+		    report_put_count(sentence->weight));
+		report_put_json(file, sentence->text);
+		fputs(",\"evidence\":[", file);
+		for (size_t e = 0; e < sentence->evidence_count; e++)
+			fprintf(file, "%s[%zu,%llu]", e > 0 ? "," : "", sentence->evidence[e].record,
+			    report_put_count(sentence->evidence[e].frame));
+		fputs("]}", file);
+	}
+	fputs("]", file);
+}
+
+/* The columns of a row, in the order in which the script names them. */
+static void
+report_put_row(FILE *file, const struct report_capture *capture, const struct report_record *record)
+{
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+
+	fprintf(file, "[%lld,%llu,%u,", report_since(capture, record->start), report_put_count(record->duration_us),
+	    record->protocol);
+	report_put_json(file, client->address);
+	fprintf(file, ",%u,", client->port);
+	report_put_json(file, server->address);
+	fprintf(file, ",%u,%llu,%llu,%llu,%llu,%llu,%llu", server->port, report_put_count(client->bytes),
+	    report_put_count(server->bytes), report_put_count(client->resent), report_put_count(server->resent),
+	    report_put_count(client->zero_windows), report_put_count(server->zero_windows));
+	fprintf(file, ",%lld,%lld,%lld,%lld,\"%s\",", (long long)record->handshake_us, (long long)record->answer_mean_us,
+	    (long long)record->answer_max_us, (long long)record->rtt_mean_us, report_reason_name(record->reason));
+	report_put_json(file, record->name);
+	fprintf(file, ",%d,%llu,%d]", record->detail, report_put_count(client->segments + server->segments), record->opened);
+}
+
+static void
+report_put_rows(FILE *file, const struct report_capture *capture)
+{
+	size_t rows = capture->records.count < REPORT_ROWS ? capture->records.count : REPORT_ROWS;
+
+	fprintf(file, ",\"connections\":%zu,\"rows\":[", capture->records.count);
+	for (size_t i = 0; i < rows; i++) {
+		fputs(i > 0 ? ",\n" : "\n", file);
+		report_put_row(file, capture, &capture->records.list[i]);
+	}
+	fputs("]", file);
+}
+
+static void
+report_put_segments(FILE *file, const struct report_capture *capture, const struct report_detail *detail, uint16_t number)
+{
+	const char *comma = "";
+
+	fputs("{\"segments\":[", file);
+	for (size_t i = 0; i < detail->segments_count; i++) {
+		const struct report_segment *s = &detail->segments[i];
+
+		if (s->detail != number)
+			continue;
+		fprintf(file, "%s[%lld,%llu,%u,%u,%u,%u,%u,%u,%u,%u]", comma, report_since(capture, s->time),
+		    report_put_count(report_capture_frame(capture, s->packet)), s->end, s->flags, s->sequence, s->length,
+		    s->acknowledgement, s->window, s->kind, s->sacked);
+		comma = ",";
+	}
+	fputs("],\"changes\":[", file);
+	comma = "";
+	for (size_t i = 0; i < detail->changes_count; i++) {
+		const struct report_change *c = &detail->changes[i];
+
+		if (c->detail != number)
+			continue;
+		fprintf(file, "%s[%lld,%u,%u,%u]", comma, report_since(capture, c->time), c->end, c->before, c->after);
+		comma = ",";
+	}
+	fputs("]}", file);
+}
+
+static int
+report_segment_compare(const void *a, const void *b)
+{
+	const struct report_segment *x = a, *y = b;
+
+	if (x->detail != y->detail)
+		return x->detail < y->detail ? -1 : 1;
+	return x->packet < y->packet ? -1 : x->packet > y->packet;
+}
+
+static void
+report_put_details(FILE *file, const struct report_capture *capture, const struct report_detail *detail)
+{
+	if (detail->segments_count > 0)
+		qsort(detail->segments, detail->segments_count, sizeof(*detail->segments), report_segment_compare);
+	fprintf(file, ",\"endSegments\":%u,\"stateNames\":[", detail->end_segments);
+	for (size_t i = 0; report_state_name(i) != NULL; i++) {
+		fputs(i > 0 ? "," : "", file);
+		report_put_json(file, report_state_name(i));
+	}
+	fputs("],\"details\":[", file);
+	for (size_t i = 0; i < detail->count; i++) {
+		fputs(i > 0 ? ",\n" : "\n", file);
+		report_put_segments(file, capture, detail, (uint16_t)i);
+	}
+	fputs("]", file);
+}
+
+bool
+report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+    char *const *files, size_t files_count)
+{
+	const struct report_volume *volume = &capture->volume;
+	bool all;
+
+	fputs("{\"files\":[", file);
+	for (size_t i = 0; i < files_count; i++) {
+		fputs(i > 0 ? "," : "", file);
+		report_put_text(file, files[i]);
+	}
+	fprintf(file, "],\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu", report_put_count(volume->first),
+	    report_since(capture, volume->last), report_put_count(volume->frames), report_put_count(volume->bytes));
+	report_put_verdict(file, capture);
+	report_put_volume(file, volume);
+	all = report_put_overview(file, capture);
+	report_put_rows(file, capture);
+	report_put_details(file, capture, detail);
+	fputs("}", file);
+	return all;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_detail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/report/report_lines.h"
+
+/* Connections whose ids one formula lists: its text is limited. */
+#define FORMULA_CONNECTIONS 30u
+
+/* Bytes of the definition of a formula. */
+#define DEFINITION_SIZE 2048u
+
+static const char *const state_names[] = {"<unknown>", "closed", "listen", "syn-sent", "syn-received", "established",
+    "close-wait", "fin-wait-1", "closing", "last-ack", "fin-wait-2", "time-wait"};
+
+const char *
+report_state_name(size_t state)
+{
+	return state < sizeof(state_names) / sizeof(state_names[0]) ? state_names[state] : NULL;
+}
+
+/* The state of the next tcps_statestr of the line. */
+static uint8_t
+report_detail_state(struct report_line *line)
+{
+	char word[24];
+	const char *name = word;
+
+	report_line_text(line, "tcps_statestr", word, sizeof(word));
+	if (strncmp(name, "state-", 6) == 0)
+		name += 6;
+	for (uint8_t i = 1; report_state_name(i) != NULL; i++) {
+		if (strcmp(name, report_state_name(i)) == 0)
+			return i;
+	}
+	return 0;
+}
+
+/* The detail and the end of a connection id; false if it has none. */
+static bool
+report_detail_find(const struct report_detail *detail, uint64_t cid, uint16_t *number, uint8_t *end)
+{
+	for (size_t i = 0; i < 2 * detail->count; i++) {
+		if (detail->cids[i] == cid) {
+			*number = (uint16_t)(i / 2);
+			*end = i % 2;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* An element more; NULL if out of memory. */
+static void *
+report_detail_grow(void **list, size_t *count, size_t *capacity, size_t size)
+{
+	if (*count == *capacity) {
+		size_t more = *capacity == 0 ? 1024 : 2 * *capacity;
+		void *grown = reallocarray(*list, more, size);
+
+		if (grown == NULL)
+			return NULL;
+		*list = grown;
+		*capacity = more;
+	}
+	return (char *)*list + (*count)++ * size;
+}
+
+static void
+report_detail_segment(struct report_detail *detail, struct report_line *line)
+{
+	struct report_segment segment = {0}, *to;
+
+	segment.packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	segment.time = (uint64_t)report_line_number(line, "pkt_ts", 0);
+	if (!report_detail_find(detail, (uint64_t)report_line_number(line, "cs_cid", 0), &segment.detail, &segment.end))
+		return;
+	segment.window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
+	segment.sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+	segment.sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
+	segment.acknowledgement = (uint32_t)report_line_number(line, "tcp_ack", 0);
+	segment.flags = (uint8_t)report_line_number(line, "tcp_flags", 0);
+	segment.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity, sizeof(*to));
+	if (to == NULL)
+		detail->no_memory = true;
+	else
+		*to = segment;
+}
+
+/* The firing of a retransmission follows that of its segment: the segment is one of the last. */
+static void
+report_detail_resent(struct report_detail *detail, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	uint8_t kind = (uint8_t)report_line_number(line, "tcpr_kind", 0);
+
+	for (size_t i = detail->segments_count; i > 0 && detail->segments[i - 1].packet >= packet; i--) {
+		if (detail->segments[i - 1].packet == packet)
+			detail->segments[i - 1].kind = kind;
+	}
+}
+
+static void
+report_detail_change(struct report_detail *detail, struct report_line *line)
+{
+	struct report_change change = {0}, *to;
+	uint64_t cid = (uint64_t)report_line_number(line, "cs_cid", 0);
+
+	change.time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	if (!report_detail_find(detail, cid, &change.detail, &change.end))
+		return;
+	change.before = report_detail_state(line);
+	change.after = report_detail_state(line);
+	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity, sizeof(*to));
+	if (to == NULL)
+		detail->no_memory = true;
+	else
+		*to = change;
+}
+
+static void
+report_detail_line(const char *text, size_t length, void *context)
+{
+	struct report_line line;
+
+	report_line_begin(&line, text, length);
+	if (report_line_is(&line, "report-segment"))
+		report_detail_segment(context, &line);
+	else if (report_line_is(&line, "report-resent"))
+		report_detail_resent(context, &line);
+	else if (report_line_is(&line, "report-state"))
+		report_detail_change(context, &line);
+}
+
+static void
+report_detail_note(const char *line, void *context)
+{
+	(void)context;
+	fprintf(stderr, "netobs-report: %s\n", line);
+}
+
+/* The option that defines one formula for the connections from `first` on; NULL if out of memory. */
+static char *
+report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *probe, bool limited)
+{
+	char *text = malloc(DEFINITION_SIZE);
+	size_t used, last = first + FORMULA_CONNECTIONS;
+
+	if (text == NULL)
+		return NULL;
+	if (last > detail->count)
+		last = detail->count;
+	used = (size_t)snprintf(text, DEFINITION_SIZE, "--formula=%s-%zu = %s where cs_cid in {", name, first, probe);
+	for (size_t i = 2 * first; i < 2 * last; i++)
+		used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "%s%llu", i > 2 * first ? ", " : "",
+		    (unsigned long long)detail->cids[i]);
+	used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "}");
+	if (limited)
+		snprintf(text + used, DEFINITION_SIZE - used, " && tcps_snd_segs <= %u", detail->end_segments);
+	return text;
+}
+
+/* Defines the formulas, and runs netobsd with them. */
+static void
+report_detail_run(struct report_detail *detail, const struct report_source *source)
+{
+	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
+	char **more = calloc(3 * groups, sizeof(*more));
+	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 3];
+
+	for (size_t i = 0; more != NULL && i < groups; i++) {
+		size_t first = i * FORMULA_CONNECTIONS;
+
+		more[used++] = report_detail_formula(detail, first, "report-segment", "tcp-send", true);
+		more[used++] = report_detail_formula(detail, first, "report-resent", "tcp-retransmit", true);
+		more[used++] = report_detail_formula(detail, first, "report-state", "tcp-state-change", false);
+	}
+	detail->no_memory = more == NULL;
+	for (size_t i = 0; i < used; i++) {
+		detail->no_memory |= more[i] == NULL;
+		all[i] = more[i];
+	}
+	all[used] = "--view=both";
+	all[used + 1] = "--format=json";
+	all[used + 2] = "--print=report-*";
+	if (!detail->no_memory)
+		detail->status =
+		    report_source_run(source, all, used + 3, report_detail_line, report_detail_note, detail);
+	for (size_t i = 0; i < used; i++)
+		free(more[i]);
+	free(more);
+}
+
+void
+report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
+    const struct report_source *source)
+{
+	detail->records = records;
+	detail->count = count;
+	if (count == 0)
+		return;
+	detail->end_segments = REPORT_SEGMENTS / 2 / (unsigned)count;
+	if (detail->end_segments > REPORT_END_SEGMENTS)
+		detail->end_segments = REPORT_END_SEGMENTS;
+	detail->cids = calloc(2 * count, sizeof(*detail->cids));
+	if (detail->cids == NULL) {
+		detail->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < records->count; i++) {
+		const struct report_record *record = &records->list[i];
+
+		if (record->detail < 0)
+			continue;
+		detail->cids[2 * (size_t)record->detail] = record->ends[REPORT_CLIENT].cid;
+		detail->cids[2 * (size_t)record->detail + 1] = record->ends[REPORT_SERVER].cid;
+	}
+	report_detail_run(detail, source);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The second pass: segments and states of the connections with most trouble. */
+#ifndef NETOBS_REPORT_DETAIL_H
+#define NETOBS_REPORT_DETAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/report/report_records.h"
+#include "tools/report/report_source.h"
+
+/* Segments of the page: of one end of a connection, and of all; the size of the page depends on them. */
+#define REPORT_END_SEGMENTS 2000u
+#define REPORT_SEGMENTS 200000u
+
+/* Most connections in detail. */
+#define REPORT_TOP_MAX 500u
+
+struct report_segment {
+	uint64_t time, packet;
+	uint32_t sequence, acknowledgement, length, window, sacked;
+	uint16_t detail;
+	uint8_t end, flags, kind; /* kind: NETOBS_RETRANSMIT_ number, 0 not a retransmission */
+};
+
+struct report_change {
+	uint64_t time;
+	uint16_t detail;
+	uint8_t end, before, after; /* states: indices of report_state_name() */
+};
+
+struct report_detail {
+	struct report_segment *segments;
+	size_t segments_count, segments_capacity;
+	struct report_change *changes;
+	size_t changes_count, changes_capacity;
+	unsigned end_segments; /* segments of an end, at most */
+	const struct report_records *records;
+	uint64_t *cids; /* of client and server of each detail */
+	size_t count;
+	bool no_memory;
+	int status;
+};
+
+/* Reads segments and states of the records that have a number in `detail`, `count` of them. */
+void report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
+    const struct report_source *source);
+
+/* The word of a state; NULL behind the last one. */
+const char *report_state_name(size_t state);
+
+#endif

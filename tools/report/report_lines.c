@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_lines.h"
+
+#include <string.h>
+
+void
+report_line_begin(struct report_line *line, const char *text, size_t length)
+{
+	line->at = text;
+	line->end = text + length;
+}
+
+bool
+report_line_is(const struct report_line *line, const char *probe)
+{
+	static const char start[] = "{\"probe\":\"";
+	const char *at = line->at;
+	size_t length = strlen(probe);
+
+	if ((size_t)(line->end - at) < sizeof(start) - 1 + length || memcmp(at, start, sizeof(start) - 1) != 0)
+		return false;
+	return memcmp(at + sizeof(start) - 1, probe, length) == 0;
+}
+
+bool
+report_line_find(struct report_line *line, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = line->at;
+
+	while ((at = memmem(at, (size_t)(line->end - at), name, length)) != NULL) {
+		if (at > line->at && at[-1] == '"' && line->end - at > (ptrdiff_t)length + 2 && at[length] == '"' &&
+		    at[length + 1] == ':') {
+			line->at = at + length + 2;
+			return true;
+		}
+		at += length;
+	}
+	return false;
+}
+
+int64_t
+report_line_number(struct report_line *line, const char *name, int64_t otherwise)
+{
+	bool negative = false;
+	uint64_t value = 0;
+
+	if (!report_line_find(line, name))
+		return otherwise;
+	if (line->at < line->end && *line->at == '-') {
+		negative = true;
+		line->at++;
+	}
+	for (; line->at < line->end && *line->at >= '0' && *line->at <= '9'; line->at++)
+		value = value * 10 + (uint64_t)(*line->at - '0');
+	return negative ? -(int64_t)value : (int64_t)value;
+}
+
+void
+report_line_text(struct report_line *line, const char *name, char *text, size_t size)
+{
+	const char *at, *start;
+
+	text[0] = '\0';
+	if (!report_line_find(line, name) || line->at == line->end || *line->at != '"')
+		return;
+	start = at = line->at + 1;
+	while (at < line->end && *at != '"')
+		at += *at == '\\' ? 2 : 1;
+	if (at >= line->end)
+		return;
+	line->at = at;
+	if ((size_t)(at - start) < size) {
+		memcpy(text, start, (size_t)(at - start));
+		text[at - start] = '\0';
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page: its head with the policy, the data as one block of JSON, the style and the script. */
+#ifndef NETOBS_REPORT_PAGE_H
+#define NETOBS_REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tools/report/report_capture.h"
+#include "tools/report/report_detail.h"
+
+/* Rows of the table of connections, at most: the size of the page depends on them. */
+#define REPORT_ROWS 20000u
+
+/* Writes the page; false if out of memory or if the file cannot be written. */
+bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+    char *const *files, size_t files_count);
+
+/* Files of the page, made into arrays by the build. */
+extern const unsigned char report_style[], report_script[], report_body[];
+extern const size_t report_style_size, report_script_size, report_body_size;
+
+#endif

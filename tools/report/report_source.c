@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Bytes read at once; a line is shorter. */
+#define READ_SIZE (1u << 20)
+
+struct line_reader {
+	int fd;
+	size_t used;
+	char *buffer;
+};
+
+/* Passes the complete lines of the buffer on, and moves the beginning of the last one to its start. */
+static void
+report_source_split(struct line_reader *reader, void (*take)(const char *, size_t, void *), void *context)
+{
+	const char *at = reader->buffer, *end = reader->buffer + reader->used, *newline;
+
+	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		take(at, (size_t)(newline - at), context);
+		at = newline + 1;
+	}
+	reader->used = (size_t)(end - at);
+	if (reader->used == READ_SIZE)
+		reader->used = 0; /* no line of netobsd is this long */
+	memmove(reader->buffer, at, reader->used);
+}
+
+static void
+report_source_read(int fd, void (*take)(const char *, size_t, void *), void *context)
+{
+	struct line_reader reader = {.fd = fd, .buffer = malloc(READ_SIZE)};
+	ssize_t got;
+
+	while (reader.buffer != NULL) {
+		got = read(fd, reader.buffer + reader.used, READ_SIZE - reader.used);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		reader.used += (size_t)got;
+		report_source_split(&reader, take, context);
+	}
+	free(reader.buffer);
+}
+
+/* In the child: becomes netobsd, with standard output and standard error in these files. */
+static void
+report_source_exec(const struct report_source *source, char *const *more, size_t more_count, int output, int errors)
+{
+	char **argv = calloc(source->arguments_count + more_count + 2, sizeof(*argv));
+	size_t count = 0;
+
+	if (argv == NULL || dup2(output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
+		_exit(127);
+	argv[count++] = source->netobsd;
+	for (size_t i = 0; i < source->arguments_count; i++)
+		argv[count++] = source->arguments[i];
+	for (size_t i = 0; i < more_count; i++)
+		argv[count++] = more[i];
+	execv(source->netobsd, argv);
+	dprintf(STDERR_FILENO, "cannot run %s: %s\n", source->netobsd, strerror(errno));
+	_exit(127);
+}
+
+/* Standard error goes to a file, so that netobsd never waits for its reader. */
+static void
+report_source_notes(FILE *errors, void (*note)(const char *, void *), void *context)
+{
+	char line[1024];
+
+	rewind(errors);
+	while (fgets(line, sizeof(line), errors) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		note(line, context);
+	}
+}
+
+int
+report_source_run(const struct report_source *source, char *const *more, size_t more_count,
+    void (*take)(const char *line, size_t length, void *context), void (*note)(const char *line, void *context),
+    void *context)
+{
+	FILE *errors = tmpfile();
+	int ends[2], status = -1;
+	pid_t child;
+
+	if (errors == NULL)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		fclose(errors);
+		return -1;
+	}
+	/* A larger pipe saves half of the changes between the two processes. */
+	(void)fcntl(ends[1], F_SETPIPE_SZ, READ_SIZE);
+	child = fork();
+	if (child == 0)
+		report_source_exec(source, more, more_count, ends[1], fileno(errors));
+	close(ends[1]);
+	if (child > 0)
+		report_source_read(ends[0], take, context);
+	close(ends[0]);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	report_source_notes(errors, note, context);
+	fclose(errors);
+	return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

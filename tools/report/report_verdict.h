@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The verdict: ten sentences on the capture, in order of weight. */
+#ifndef NETOBS_REPORT_VERDICT_H
+#define NETOBS_REPORT_VERDICT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/report/report_capture.h"
+
+#define REPORT_SENTENCES 10u
+
+/* Connections that are named as evidence of a sentence. */
+#define REPORT_EVIDENCE 5u
+
+struct report_evidence {
+	size_t record;	/* index in the sorted records */
+	uint64_t frame; /* number of the frame; 0 none */
+};
+
+struct report_sentence {
+	const char *topic; /* constant word, the id of the sentence in the page */
+	uint64_t weight;   /* 0: nothing found */
+	size_t order;
+	char text[512]; /* JSON without quotes */
+	struct report_evidence evidence[REPORT_EVIDENCE];
+	size_t evidence_count;
+};
+
+/* Fills REPORT_SENTENCES sentences, the one with most weight first. */
+void report_verdict_make(struct report_sentence *sentences, const struct report_capture *capture);
+
+#endif
