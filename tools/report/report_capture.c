@@ -107,7 +107,7 @@ report_take_line(const char *text, size_t length, void *context)
 			capture->no_memory = true;
 	} else if (report_line_is(&line, "tcp-retransmit\"")) {
 		report_take_event(capture, &line, offsetof(struct report_first, resent));
-	} else if (report_line_is(&line, "report-reset\"")) {
+	} else if (report_line_is(&line, "report-reset\"") || report_line_is(&line, "report-refusal\"")) {
 		report_take_event(capture, &line, offsetof(struct report_first, reset));
 	} else if (report_line_is(&line, "report-closed-window\"")) {
 		report_take_event(capture, &line, offsetof(struct report_first, zero_window));
@@ -126,7 +126,7 @@ report_take_note(const char *line, void *context)
 	char name[64];
 
 	if (strncmp(line, "netobsd: ", 9) == 0) {
-		snprintf(capture->message, sizeof(capture->message), "%.200s", line + 9);
+		snprintf(capture->message, sizeof(capture->message), "%s", line + 9);
 	} else if (sscanf(line, "%63s %llu", name, &value) == 2) {
 		if (strcmp(name, "truncated") == 0)
 			capture->truncated = value;
@@ -143,13 +143,15 @@ void
 report_capture_read(struct report_capture *capture, const struct report_source *source)
 {
 	/* In the view of both ends the sender of a segment is known; the probes of receivers follow in the same order. */
-	static char *const more[] = {"--view=both", "--format=json", "--summary",
-	    "--formula=report-reset = tcp-send where tcp_flags & RST",
+	static char *const more[] = {
+	    "--view=both", "--format=json", "--summary", "--formula=report-reset = tcp-send where tcp_flags & RST",
+	    /* a port on which nothing listens has no endpoint: its RST has a connection only where it is received */
+	    "--formula=report-refusal = tcp-receive where tcp_flags & RST",
 	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
-	    "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,report-reset,report-closed-window"};
+	    "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,report-reset,report-refusal,report-closed-window"};
 
 	capture->status = report_source_run(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
-	    report_take_note, capture);
+					    report_take_note, capture);
 }
 
 uint64_t
@@ -190,23 +192,21 @@ report_earlier(uint64_t a, uint64_t b)
 uint64_t
 report_capture_reset(const struct report_capture *capture, const struct report_record *record)
 {
-	return report_capture_frame(capture,
-	    report_earlier(report_first_known(capture, record->ends[0].cid)->reset,
-		report_first_known(capture, record->ends[1].cid)->reset));
+	return report_capture_frame(capture, report_earlier(report_first_known(capture, record->ends[0].cid)->reset,
+							    report_first_known(capture, record->ends[1].cid)->reset));
 }
 
 uint64_t
 report_capture_zero_window(const struct report_capture *capture, const struct report_record *record)
 {
 	return report_capture_frame(capture,
-	    report_earlier(report_first_known(capture, record->ends[0].cid)->zero_window,
-		report_first_known(capture, record->ends[1].cid)->zero_window));
+				    report_earlier(report_first_known(capture, record->ends[0].cid)->zero_window,
+						   report_first_known(capture, record->ends[1].cid)->zero_window));
 }
 
 uint64_t
 report_capture_resent(const struct report_capture *capture, const struct report_record *record)
 {
-	return report_capture_frame(capture,
-	    report_earlier(report_first_known(capture, record->ends[0].cid)->resent,
-		report_first_known(capture, record->ends[1].cid)->resent));
+	return report_capture_frame(capture, report_earlier(report_first_known(capture, record->ends[0].cid)->resent,
+							    report_first_known(capture, record->ends[1].cid)->resent));
 }

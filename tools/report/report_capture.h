@@ -39,11 +39,11 @@ struct report_capture {
 	struct report_firsts firsts;
 	struct report_unanswered dns;
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
-	uint64_t packet;     /* id, time and bytes of the frame that was counted last */
+	uint64_t packet;				     /* id, time and bytes of the frame that was counted last */
 	uint64_t time, bytes;
 	bool no_memory;
 	int status; /* exit status of netobsd */
-	char message[256];
+	char message[1024];
 };
 
 /* Reads the captures. */

@@ -112,8 +112,8 @@ report_put_overview(FILE *file, const struct report_capture *capture)
 	for (size_t i = 0; i < count; i++) {
 		fprintf(file, "%s\n[", i > 0 ? "," : "");
 		report_put_json(file, talkers[i].address);
-		fprintf(file, ",%llu,%llu,%llu]", report_put_count(talkers[i].sent), report_put_count(talkers[i].received),
-		    report_put_count(talkers[i].connections));
+		fprintf(file, ",%llu,%llu,%llu]", report_put_count(talkers[i].sent),
+			report_put_count(talkers[i].received), report_put_count(talkers[i].connections));
 	}
 	fputs("]", file);
 	return all;
@@ -130,12 +130,12 @@ report_put_verdict(FILE *file, const struct report_capture *capture)
 		const struct report_sentence *sentence = &sentences[i];
 
 		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%llu,\"text\":", i > 0 ? "," : "", sentence->topic,
-		    report_put_count(sentence->weight));
+			report_put_count(sentence->weight));
 		report_put_json(file, sentence->text);
 		fputs(",\"evidence\":[", file);
 		for (size_t e = 0; e < sentence->evidence_count; e++)
 			fprintf(file, "%s[%zu,%llu]", e > 0 ? "," : "", sentence->evidence[e].record,
-			    report_put_count(sentence->evidence[e].frame));
+				report_put_count(sentence->evidence[e].frame));
 		fputs("]}", file);
 	}
 	fputs("]", file);
@@ -148,17 +148,19 @@ report_put_row(FILE *file, const struct report_capture *capture, const struct re
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 
 	fprintf(file, "[%lld,%llu,%u,", report_since(capture, record->start), report_put_count(record->duration_us),
-	    record->protocol);
+		record->protocol);
 	report_put_json(file, client->address);
 	fprintf(file, ",%u,", client->port);
 	report_put_json(file, server->address);
 	fprintf(file, ",%u,%llu,%llu,%llu,%llu,%llu,%llu", server->port, report_put_count(client->bytes),
-	    report_put_count(server->bytes), report_put_count(client->resent), report_put_count(server->resent),
-	    report_put_count(client->zero_windows), report_put_count(server->zero_windows));
-	fprintf(file, ",%lld,%lld,%lld,%lld,\"%s\",", (long long)record->handshake_us, (long long)record->answer_mean_us,
-	    (long long)record->answer_max_us, (long long)record->rtt_mean_us, report_reason_name(record->reason));
+		report_put_count(server->bytes), report_put_count(client->resent), report_put_count(server->resent),
+		report_put_count(client->zero_windows), report_put_count(server->zero_windows));
+	fprintf(file, ",%lld,%lld,%lld,%lld,\"%s\",", (long long)record->handshake_us,
+		(long long)record->answer_mean_us, (long long)record->answer_max_us, (long long)record->rtt_mean_us,
+		report_reason_name(record->reason));
 	report_put_json(file, record->name);
-	fprintf(file, ",%d,%llu,%d]", record->detail, report_put_count(client->segments + server->segments), record->opened);
+	fprintf(file, ",%d,%llu,%d]", record->detail, report_put_count(client->segments + server->segments),
+		record->opened);
 }
 
 static void
@@ -175,7 +177,8 @@ report_put_rows(FILE *file, const struct report_capture *capture)
 }
 
 static void
-report_put_segments(FILE *file, const struct report_capture *capture, const struct report_detail *detail, uint16_t number)
+report_put_segments(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+		    uint16_t number)
 {
 	const char *comma = "";
 
@@ -186,8 +189,8 @@ report_put_segments(FILE *file, const struct report_capture *capture, const stru
 		if (s->detail != number)
 			continue;
 		fprintf(file, "%s[%lld,%llu,%u,%u,%u,%u,%u,%u,%u,%u]", comma, report_since(capture, s->time),
-		    report_put_count(report_capture_frame(capture, s->packet)), s->end, s->flags, s->sequence, s->length,
-		    s->acknowledgement, s->window, s->kind, s->sacked);
+			report_put_count(report_capture_frame(capture, s->packet)), s->end, s->flags, s->sequence,
+			s->length, s->acknowledgement, s->window, s->kind, s->sacked);
 		comma = ",";
 	}
 	fputs("],\"changes\":[", file);
@@ -233,7 +236,7 @@ report_put_details(FILE *file, const struct report_capture *capture, const struc
 
 bool
 report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-    char *const *files, size_t files_count)
+		  char *const *files, size_t files_count)
 {
 	const struct report_volume *volume = &capture->volume;
 	bool all;
@@ -243,8 +246,9 @@ report_data_write(FILE *file, const struct report_capture *capture, const struct
 		fputs(i > 0 ? "," : "", file);
 		report_put_text(file, files[i]);
 	}
-	fprintf(file, "],\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu", report_put_count(volume->first),
-	    report_since(capture, volume->last), report_put_count(volume->frames), report_put_count(volume->bytes));
+	fprintf(file, "],\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu",
+		report_put_count(volume->first), report_since(capture, volume->last), report_put_count(volume->frames),
+		report_put_count(volume->bytes));
 	report_put_verdict(file, capture);
 	report_put_volume(file, volume);
 	all = report_put_overview(file, capture);

@@ -11,6 +11,6 @@
 
 /* Writes the block; false if out of memory. */
 bool report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-    char *const *files, size_t files_count);
+		       char *const *files, size_t files_count);
 
 #endif

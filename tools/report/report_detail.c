@@ -13,8 +13,9 @@
 /* Bytes of the definition of a formula. */
 #define DEFINITION_SIZE 2048u
 
-static const char *const state_names[] = {"<unknown>", "closed", "listen", "syn-sent", "syn-received", "established",
-    "close-wait", "fin-wait-1", "closing", "last-ack", "fin-wait-2", "time-wait"};
+static const char *const state_names[] = {"<unknown>",	  "closed",	 "listen",     "syn-sent",
+					  "syn-received", "established", "close-wait", "fin-wait-1",
+					  "closing",	  "last-ack",	 "fin-wait-2", "time-wait"};
 
 const char *
 report_state_name(size_t state)
@@ -69,39 +70,70 @@ report_detail_grow(void **list, size_t *count, size_t *capacity, size_t size)
 	return (char *)*list + (*count)++ * size;
 }
 
-static void
-report_detail_segment(struct report_detail *detail, struct report_line *line)
+/* Reads the fields that both kinds of segment have; false if its connection has no detail. */
+static bool
+report_detail_identity(const struct report_detail *detail, struct report_line *line, struct report_segment *segment)
 {
-	struct report_segment segment = {0}, *to;
+	segment->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	segment->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
+	return report_detail_find(detail, (uint64_t)report_line_number(line, "cs_cid", 0), &segment->detail,
+				  &segment->end);
+}
 
-	segment.packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	segment.time = (uint64_t)report_line_number(line, "pkt_ts", 0);
-	if (!report_detail_find(detail, (uint64_t)report_line_number(line, "cs_cid", 0), &segment.detail, &segment.end))
-		return;
-	segment.window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
-	segment.sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+/* Reads the TCP header, and adds the segment. */
+static void
+report_detail_add(struct report_detail *detail, struct report_line *line, struct report_segment segment)
+{
+	struct report_segment *to;
+
 	segment.sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
 	segment.acknowledgement = (uint32_t)report_line_number(line, "tcp_ack", 0);
 	segment.flags = (uint8_t)report_line_number(line, "tcp_flags", 0);
 	segment.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
-	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity, sizeof(*to));
+	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity,
+				sizeof(*to));
 	if (to == NULL)
 		detail->no_memory = true;
 	else
 		*to = segment;
 }
 
-/* The firing of a retransmission follows that of its segment: the segment is one of the last. */
+static void
+report_detail_segment(struct report_detail *detail, struct report_line *line)
+{
+	struct report_segment segment = {0};
+
+	if (!report_detail_identity(detail, line, &segment))
+		return;
+	segment.window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
+	segment.sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+	if (segment.packet == detail->resent_packet)
+		segment.kind = detail->resent_kind;
+	report_detail_add(detail, line, segment);
+}
+
+/* A port on which nothing listens has no endpoint: the firing of its RST's receiver is the only one with a connection. */
+static void
+report_detail_reset(struct report_detail *detail, struct report_line *line)
+{
+	struct report_segment segment = {0};
+
+	if (!report_detail_identity(detail, line, &segment))
+		return;
+	for (size_t i = detail->segments_count; i > 0 && detail->segments[i - 1].packet >= segment.packet; i--) {
+		if (detail->segments[i - 1].packet == segment.packet)
+			return;
+	}
+	segment.end = 1 - segment.end;
+	report_detail_add(detail, line, segment);
+}
+
+/* The firing of a retransmission precedes that of its segment. */
 static void
 report_detail_resent(struct report_detail *detail, struct report_line *line)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	uint8_t kind = (uint8_t)report_line_number(line, "tcpr_kind", 0);
-
-	for (size_t i = detail->segments_count; i > 0 && detail->segments[i - 1].packet >= packet; i--) {
-		if (detail->segments[i - 1].packet == packet)
-			detail->segments[i - 1].kind = kind;
-	}
+	detail->resent_packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	detail->resent_kind = (uint8_t)report_line_number(line, "tcpr_kind", 0);
 }
 
 static void
@@ -115,7 +147,8 @@ report_detail_change(struct report_detail *detail, struct report_line *line)
 		return;
 	change.before = report_detail_state(line);
 	change.after = report_detail_state(line);
-	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity, sizeof(*to));
+	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity,
+				sizeof(*to));
 	if (to == NULL)
 		detail->no_memory = true;
 	else
@@ -130,22 +163,26 @@ report_detail_line(const char *text, size_t length, void *context)
 	report_line_begin(&line, text, length);
 	if (report_line_is(&line, "report-segment"))
 		report_detail_segment(context, &line);
+	else if (report_line_is(&line, "report-reset"))
+		report_detail_reset(context, &line);
 	else if (report_line_is(&line, "report-resent"))
 		report_detail_resent(context, &line);
 	else if (report_line_is(&line, "report-state"))
 		report_detail_change(context, &line);
 }
 
+/* The first pass has reported the messages. */
 static void
 report_detail_note(const char *line, void *context)
 {
+	(void)line;
 	(void)context;
-	fprintf(stderr, "netobs-report: %s\n", line);
 }
 
 /* The option that defines one formula for the connections from `first` on; NULL if out of memory. */
 static char *
-report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *probe, bool limited)
+report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *probe,
+		      bool limited)
 {
 	char *text = malloc(DEFINITION_SIZE);
 	size_t used, last = first + FORMULA_CONNECTIONS;
@@ -157,7 +194,7 @@ report_detail_formula(const struct report_detail *detail, size_t first, const ch
 	used = (size_t)snprintf(text, DEFINITION_SIZE, "--formula=%s-%zu = %s where cs_cid in {", name, first, probe);
 	for (size_t i = 2 * first; i < 2 * last; i++)
 		used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "%s%llu", i > 2 * first ? ", " : "",
-		    (unsigned long long)detail->cids[i]);
+					 (unsigned long long)detail->cids[i]);
 	used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "}");
 	if (limited)
 		snprintf(text + used, DEFINITION_SIZE - used, " && tcps_snd_segs <= %u", detail->end_segments);
@@ -170,7 +207,7 @@ report_detail_run(struct report_detail *detail, const struct report_source *sour
 {
 	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
 	char **more = calloc(3 * groups, sizeof(*more));
-	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 3];
+	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 4];
 
 	for (size_t i = 0; more != NULL && i < groups; i++) {
 		size_t first = i * FORMULA_CONNECTIONS;
@@ -186,10 +223,11 @@ report_detail_run(struct report_detail *detail, const struct report_source *sour
 	}
 	all[used] = "--view=both";
 	all[used + 1] = "--format=json";
-	all[used + 2] = "--print=report-*";
+	all[used + 2] = "--formula=report-reset = tcp-receive where tcp_flags & RST";
+	all[used + 3] = "--print=report-*";
 	if (!detail->no_memory)
 		detail->status =
-		    report_source_run(source, all, used + 3, report_detail_line, report_detail_note, detail);
+		    report_source_run(source, all, used + 4, report_detail_line, report_detail_note, detail);
 	for (size_t i = 0; i < used; i++)
 		free(more[i]);
 	free(more);
@@ -197,7 +235,7 @@ report_detail_run(struct report_detail *detail, const struct report_source *sour
 
 void
 report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-    const struct report_source *source)
+		   const struct report_source *source)
 {
 	detail->records = records;
 	detail->count = count;

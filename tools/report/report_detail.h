@@ -12,7 +12,7 @@
 
 /* Segments of the page: of one end of a connection, and of all; the size of the page depends on them. */
 #define REPORT_END_SEGMENTS 2000u
-#define REPORT_SEGMENTS 200000u
+#define REPORT_SEGMENTS	    200000u
 
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
@@ -37,7 +37,9 @@ struct report_detail {
 	size_t changes_count, changes_capacity;
 	unsigned end_segments; /* segments of an end, at most */
 	const struct report_records *records;
-	uint64_t *cids; /* of client and server of each detail */
+	uint64_t *cids;		/* of client and server of each detail */
+	uint64_t resent_packet; /* of the last retransmission, whose segment follows it */
+	uint8_t resent_kind;
 	size_t count;
 	bool no_memory;
 	int status;
@@ -45,7 +47,7 @@ struct report_detail {
 
 /* Reads segments and states of the records that have a number in `detail`, `count` of them. */
 void report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-    const struct report_source *source);
+			const struct report_source *source);
 
 /* The word of a state; NULL behind the last one. */
 const char *report_state_name(size_t state);

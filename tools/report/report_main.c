@@ -23,8 +23,7 @@ struct report_request {
 	size_t files_count;
 };
 
-static void __attribute__((noreturn))
-report_die(const char *message, const char *value)
+static void __attribute__((noreturn)) report_die(const char *message, const char *value)
 {
 	fprintf(stderr, "netobs-report: %s%s\n", message, value);
 	exit(1);
@@ -59,8 +58,10 @@ report_add_file(struct report_request *request, char *path)
 static void
 report_parse(struct report_request *request, int argc, char **argv)
 {
-	static const struct option known[] = {{"netobsd", required_argument, NULL, 'n'}, {"top", required_argument, NULL, 't'},
-	    {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option known[] = {{"netobsd", required_argument, NULL, 'n'},
+					      {"top", required_argument, NULL, 't'},
+					      {"help", no_argument, NULL, 'h'},
+					      {0}};
 	int option;
 
 	request->top = TOP_DEFAULT;

@@ -88,7 +88,8 @@ report_states_span(int64_t *bins, size_t from, size_t to)
 }
 
 static void
-report_states_add(const struct report_capture *capture, const struct report_record *record, struct report_states *states)
+report_states_add(const struct report_capture *capture, const struct report_record *record,
+		  struct report_states *states)
 {
 	const struct report_volume *volume = &capture->volume;
 	size_t start = report_volume_bin(volume, record->start), end = report_volume_bin(volume, record->end);

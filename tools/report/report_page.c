@@ -23,17 +23,19 @@ report_put_digest(FILE *file, const unsigned char *text, size_t size)
 
 bool
 report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-    char *const *files, size_t files_count)
+		  char *const *files, size_t files_count)
 {
 	bool all;
 
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ", file);
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ",
+	      file);
 	report_put_digest(file, report_script, report_script_size);
 	fputs("; style-src ", file);
 	report_put_digest(file, report_style, report_style_size);
 	fputs("; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>netobs report</title>\n<style>", file);
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>netobs report</title>\n<style>",
+	      file);
 	fwrite(report_style, 1, report_style_size, file);
 	fputs("</style>\n</head>\n", file);
 	fwrite(report_body, 1, report_body_size, file);

@@ -14,7 +14,7 @@
 
 /* Writes the page; false if out of memory or if the file cannot be written. */
 bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-    char *const *files, size_t files_count);
+		       char *const *files, size_t files_count);
 
 /* Files of the page, made into arrays by the build. */
 extern const unsigned char report_style[], report_script[], report_body[];

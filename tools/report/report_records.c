@@ -7,14 +7,9 @@
 #define PROTOCOL_TCP 6u
 
 static const char *const reason_names[REPORT_REASONS] = {
-    [REPORT_FIN] = "fin",
-    [REPORT_RESET_CLIENT] = "reset-by-client",
-    [REPORT_RESET_SERVER] = "reset-by-server",
-    [REPORT_REFUSED] = "refused",
-    [REPORT_NO_ANSWER] = "no-answer",
-    [REPORT_IDLE] = "idle",
-    [REPORT_EVICTED] = "evicted",
-    [REPORT_CAPTURE_END] = "capture-end",
+    [REPORT_FIN] = "fin",	  [REPORT_RESET_CLIENT] = "reset-by-client", [REPORT_RESET_SERVER] = "reset-by-server",
+    [REPORT_REFUSED] = "refused", [REPORT_NO_ANSWER] = "no-answer",	     [REPORT_IDLE] = "idle",
+    [REPORT_EVICTED] = "evicted", [REPORT_CAPTURE_END] = "capture-end",
 };
 
 const char *
@@ -123,10 +118,10 @@ report_record_score(const struct report_record *record)
 bool
 report_records_add(struct report_records *records, struct report_line *line)
 {
-	static const char *const client[6] = {"cr_client_segments", "cr_client_bytes", "cr_client_wire",
-	    "cr_client_resent", "cr_client_out_of_order", "cr_client_zero_windows"};
-	static const char *const server[6] = {"cr_server_segments", "cr_server_bytes", "cr_server_wire",
-	    "cr_server_resent", "cr_server_out_of_order", "cr_server_zero_windows"};
+	static const char *const client[6] = {"cr_client_segments", "cr_client_bytes",	      "cr_client_wire",
+					      "cr_client_resent",   "cr_client_out_of_order", "cr_client_zero_windows"};
+	static const char *const server[6] = {"cr_server_segments", "cr_server_bytes",	      "cr_server_wire",
+					      "cr_server_resent",   "cr_server_out_of_order", "cr_server_zero_windows"};
 	struct report_record *record;
 
 	if (records->count == records->capacity) {

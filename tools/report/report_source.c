@@ -87,8 +87,8 @@ report_source_notes(FILE *errors, void (*note)(const char *, void *), void *cont
 
 int
 report_source_run(const struct report_source *source, char *const *more, size_t more_count,
-    void (*take)(const char *line, size_t length, void *context), void (*note)(const char *line, void *context),
-    void *context)
+		  void (*take)(const char *line, size_t length, void *context),
+		  void (*note)(const char *line, void *context), void *context)
 {
 	FILE *errors = tmpfile();
 	int ends[2], status = -1;

@@ -17,7 +17,7 @@ struct report_source {
  * error to `note`.  The exit status of netobsd; -1 if it could not be run or was killed.
  */
 int report_source_run(const struct report_source *source, char *const *more, size_t more_count,
-    void (*take)(const char *line, size_t length, void *context), void (*note)(const char *line, void *context),
-    void *context);
+		      void (*take)(const char *line, size_t length, void *context),
+		      void (*note)(const char *line, void *context), void *context);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* A handshake or an answer is slow from here on, us. */
 #define SLOW_HANDSHAKE_US 200000
-#define SLOW_ANSWER_US 500000
+#define SLOW_ANSWER_US	  500000
 
 /* A client is slow if its server used less than a tenth of a connection of this duration, us. */
 #define SLOW_CLIENT_US 1000000u
@@ -45,10 +45,20 @@ report_plural(uint64_t number)
 	return number == 1 ? "" : "s";
 }
 
+/* Appends a part of a list unless its count is 0; the first part follows a colon. */
+static void
+report_write_part(struct report_sentence *sentence, uint64_t count, const char *one, const char *many)
+{
+	const char *before = strchr(sentence->text, ':') == NULL ? ": " : ", ";
+
+	if (count > 0)
+		report_write(sentence, "%s%llu %s", before, report_say(count), count == 1 ? one : many);
+}
+
 /* Counts the records for which the condition is true; the first ones, which have most trouble, are the evidence. */
 static uint64_t
 report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_condition condition,
-    report_event_frame frame)
+	      report_event_frame frame)
 {
 	uint64_t count = 0;
 
@@ -97,8 +107,8 @@ report_refused(struct report_sentence *sentence, const struct report_capture *ca
 		report_write(sentence, "No connection was refused.");
 		return;
 	}
-	report_write(sentence, "%llu connection%s refused: nothing listens there, or a firewall rejects them", report_say(count),
-	    count == 1 ? " was" : "s were");
+	report_write(sentence, "%llu connection%s refused: nothing listens there, or a firewall rejects them",
+		     report_say(count), count == 1 ? " was" : "s were");
 	report_write_worst(sentence, capture, "; for example by ");
 	report_write(sentence, ".");
 }
@@ -129,7 +139,7 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 		return;
 	}
 	report_write(sentence, "%llu connection%s reset, %llu by the client and %llu by the server", report_say(count),
-	    count == 1 ? " was" : "s were", report_say(count - by_server), report_say(by_server));
+		     count == 1 ? " was" : "s were", report_say(count - by_server), report_say(by_server));
 	report_write_worst(sentence, capture, "; for example with ");
 	report_write(sentence, ".");
 }
@@ -152,7 +162,7 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 		return;
 	}
 	report_write(sentence, "%llu connection attempt%s had no answer: the host is away, or a firewall drops them",
-	    report_say(count), report_plural(count));
+		     report_say(count), report_plural(count));
 	report_write_worst(sentence, capture, "; for example to ");
 	report_write(sentence, ".");
 }
@@ -176,11 +186,12 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 			longest = capture->records.list[i].handshake_us;
 	}
 	if (count == 0) {
-		report_write(sentence, "No handshake took 200 ms or longer; the longest took %.3f ms.", (double)longest / 1e3);
+		report_write(sentence, "No handshake took 200 ms or longer; the longest took %.3f ms.",
+			     (double)longest / 1e3);
 		return;
 	}
 	report_write(sentence, "%llu handshake%s took 200 ms or longer, the longest %.3f s", report_say(count),
-	    report_plural(count), (double)longest / 1e6);
+		     report_plural(count), (double)longest / 1e6);
 	report_write_worst(sentence, capture, "; for example to ");
 	report_write(sentence, ".");
 }
@@ -205,11 +216,12 @@ report_answers(struct report_sentence *sentence, const struct report_capture *ca
 	}
 	if (count == 0) {
 		report_write(sentence, "No server took 500 ms or longer for an answer; the longest took %.3f ms.",
-		    (double)longest / 1e3);
+			     (double)longest / 1e3);
 		return;
 	}
-	report_write(sentence, "Servers were slow on %llu connection%s: an answer took 500 ms or longer, the longest %.3f s",
-	    report_say(count), report_plural(count), (double)longest / 1e6);
+	report_write(sentence,
+		     "Servers were slow on %llu connection%s: an answer took 500 ms or longer, the longest %.3f s",
+		     report_say(count), report_plural(count), (double)longest / 1e6);
 	report_write_worst(sentence, capture, "; for example of ");
 	report_write(sentence, ".");
 }
@@ -232,8 +244,10 @@ report_clients(struct report_sentence *sentence, const struct report_capture *ca
 		report_write(sentence, "On no connection of 1 s or longer was the client the slow end.");
 		return;
 	}
-	report_write(sentence, "On %llu connection%s of 1 s or longer the server needed less than a tenth of the time "
-	    "for its answers: the rest is the client's, or the transfer's.", report_say(count), report_plural(count));
+	report_write(sentence,
+		     "On %llu connection%s of 1 s or longer the server needed less than a tenth of the time "
+		     "for its answers: the rest is the client's, or the transfer's.",
+		     report_say(count), report_plural(count));
 }
 
 static bool
@@ -265,11 +279,15 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 		report_write(sentence, "Nothing was sent again.");
 		return;
 	}
-	report_write(sentence, "%llu segment%s sent again on %llu connection%s, %llu by clients and %llu by servers: "
-	    "%llu after a timeout, %llu fast, %llu as tail-loss probe, %llu SYN, %llu needlessly.",
-	    report_say(client + server), client + server == 1 ? " was" : "s were", report_say(count), report_plural(count),
-	    report_say(client), report_say(server), report_say(timeout), report_say(fast), report_say(probe), report_say(syn),
-	    report_say(spurious));
+	report_write(sentence, "%llu segment%s sent again on %llu connection%s, %llu by clients and %llu by servers",
+		     report_say(client + server), client + server == 1 ? " was" : "s were", report_say(count),
+		     report_plural(count), report_say(client), report_say(server));
+	report_write_part(sentence, timeout, "after a timeout", "after a timeout");
+	report_write_part(sentence, fast, "fast", "fast");
+	report_write_part(sentence, probe, "as tail-loss probe", "as tail-loss probes");
+	report_write_part(sentence, syn, "SYN", "SYN");
+	report_write_part(sentence, spurious, "needlessly", "needlessly");
+	report_write(sentence, ".");
 }
 
 static bool
@@ -298,10 +316,11 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		report_write(sentence, "No receive window was closed.");
 		return;
 	}
-	report_write(sentence, "Receive windows were closed %llu time%s on %llu connection%s, %llu by clients and %llu by "
-	    "servers, the longest for %.3f s: the program at that end reads too slowly.",
-	    report_say(client + server), report_plural(client + server), report_say(count), report_plural(count),
-	    report_say(client), report_say(server), (double)longest / 1e6);
+	report_write(sentence,
+		     "Receive windows were closed %llu time%s on %llu connection%s, %llu by clients and %llu by "
+		     "servers, the longest for %.3f s: the program at that end reads too slowly.",
+		     report_say(client + server), report_plural(client + server), report_say(count),
+		     report_plural(count), report_say(client), report_say(server), (double)longest / 1e6);
 }
 
 static void
@@ -324,7 +343,8 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 			break;
 		}
 	}
-	report_write(sentence, "%llu DNS quer%s not answered in time", report_say(count), count == 1 ? "y was" : "ies were");
+	report_write(sentence, "%llu DNS quer%s not answered in time", report_say(count),
+		     count == 1 ? "y was" : "ies were");
 	report_write_worst(sentence, capture, "; the first by ");
 	report_write(sentence, ".");
 }
@@ -341,27 +361,35 @@ static void
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, NULL);
-	uint64_t gap = capture->volume.gap, faults = capture->truncated + capture->damaged + capture->unsupported;
+	uint64_t unreadable = capture->damaged + capture->unsupported;
+	uint64_t faults = one_way + unreadable + capture->truncated + capture->midstream;
+	bool silent = capture->volume.gap >= GAP_NS;
 
 	sentence->topic = "capture";
-	sentence->weight = 25 * one_way + 5 * faults + capture->midstream + (gap >= GAP_NS ? 1 : 0);
+	sentence->weight = 25 * one_way + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
-		report_write(sentence, "The capture file is damaged or incomplete; this page ends where it breaks off. ");
+		report_write(sentence,
+			     "The capture is damaged or incomplete, and this page ends where it breaks off. ");
 	}
-	if (sentence->weight == 0) {
-		report_write(sentence, "The capture itself shows no gap: every frame is complete and every connection begins in it.");
-		return;
+	if (faults > 0) {
+		report_write(sentence, "The capture itself has gaps, which are no fault of the network");
+		report_write_part(sentence, capture->midstream, "connection began before it",
+				  "connections began before it");
+		report_write_part(sentence, one_way, "connection shows one direction only",
+				  "connections show one direction only");
+		report_write_part(sentence, capture->truncated, "frame is cut within its headers",
+				  "frames are cut within their headers");
+		report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
+		report_write(sentence, ".");
+	} else if (capture->status == 0) {
+		report_write(
+		    sentence,
+		    "The capture itself has no gap: every frame is complete and every connection begins in it.");
 	}
-	report_write(sentence, "The capture itself is incomplete, which is no fault of the network: %llu connection%s began "
-	    "before it, %llu show%s one direction only, headers of %llu frame%s are truncated, %llu frame%s cannot be read",
-	    report_say(capture->midstream), report_plural(capture->midstream), report_say(one_way), one_way == 1 ? "s" : "",
-	    report_say(capture->truncated), report_plural(capture->truncated),
-	    report_say(capture->damaged + capture->unsupported), report_plural(capture->damaged + capture->unsupported));
-	if (gap >= GAP_NS)
-		report_write(sentence, "; before frame %llu it is silent for %.1f s", report_say(capture->volume.gap_at),
-		    (double)gap / 1e9);
-	report_write(sentence, ".");
+	if (silent)
+		report_write(sentence, " It is silent for %.1f s before packet %llu.",
+			     (double)capture->volume.gap / 1e9, report_say(capture->volume.gap_at));
 }
 
 /* qsort(): most weight first, then the order in which they are made. */
@@ -379,8 +407,8 @@ void
 report_verdict_make(struct report_sentence *sentences, const struct report_capture *capture)
 {
 	static void (*const make[REPORT_SENTENCES])(struct report_sentence *, const struct report_capture *) = {
-	    report_gaps, report_no_answer, report_refused, report_resets, report_dns, report_answers, report_handshakes,
-	    report_windows, report_retransmissions, report_clients};
+	    report_gaps,    report_no_answer,  report_refused, report_resets,	       report_dns,
+	    report_answers, report_handshakes, report_windows, report_retransmissions, report_clients};
 
 	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
 		memset(&sentences[i], 0, sizeof(sentences[i]));

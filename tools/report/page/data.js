@@ -17,5 +17,5 @@ const kinds = ["", "fast", "timeout", "tail-loss probe", "spurious", "SYN"];
 // The colour of each kind of retransmission.
 const kindColours = ["data", "repair", "failure", "repair", "neutral", "opening"];
 // What all sections share; `redraw` has a function for each.
-const view = { local: false, filter: "", selected: detailed.length ? detailed[0] : null, redraw: [] };
+const view = { local: false, filter: "", selected: detailed.find(row => row.segments > 3) || detailed[0] || null, redraw: [] };
 const redrawAll = () => view.redraw.forEach(draw => draw());

@@ -21,6 +21,8 @@ const scaled = (n, unit) => {
 const bytes = n => scaled(n, "B");
 const duration = us => {
 	if (us < 0) return "–";
+	if (us >= 86400e6) return `${Math.floor(us / 86400e6)} d ${Math.floor(us % 86400e6 / 3600e6)} h`;
+	if (us >= 3600e6) return `${Math.floor(us / 3600e6)} h ${Math.floor(us % 3600e6 / 60e6)} min`;
 	if (us >= 1e6) return `${(us / 1e6).toFixed(3)} s`;
 	return us >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us} µs`;
 };
@@ -46,10 +48,10 @@ const rowName = row => `${endName(row.client, row.clientPort)} → ${endName(row
 const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
 const flagNames = flags => [[SYN, "SYN"], [FIN, "FIN"], [RST, "RST"], [PSH, "PSH"], [ACK, "ACK"], [URG, "URG"]]
 	.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "no flags";
-// Ticks at round values, about `wanted` of them.
+// Ticks at round whole values, about `wanted` of them.
 const ticks = (from, to, wanted) => {
 	const span = to - from || 1, rough = span / wanted, power = 10 ** Math.floor(Math.log10(rough));
-	const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough), list = [];
+	const step = Math.max(1, [1, 2, 5, 10].map(n => n * power).find(n => n >= rough)), list = [];
 	for (let n = Math.ceil(from / step); n * step <= to; n++) list.push(n * step);
 	return list;
 };
