@@ -52,7 +52,7 @@ script_names = \
 bin_SCRIPTS = netobs
 netobs: scripts/netobs Makefile
 	$(AM_V_GEN)sed -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]sbindir[@]|$(sbindir)|' \
-		-e 's|[@]VERSION[@]|$(VERSION)|' $(srcdir)/scripts/netobs >$@.new && chmod +x $@.new && mv $@.new $@
+		-e 's|[@]libexecdir[@]|$(libexecdir)|' -e 's|[@]VERSION[@]|$(VERSION)|' $(srcdir)/scripts/netobs >$@.new && chmod +x $@.new && mv $@.new $@
 CLEANFILES += netobs
 
 bpftracedir = $(pkgdatadir)/scripts/bpftrace

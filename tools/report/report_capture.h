@@ -38,6 +38,7 @@ struct report_capture {
 	struct report_frames frames;
 	struct report_firsts firsts;
 	struct report_unanswered dns;
+	uint64_t lost;					     /* frames that a live capture has lost */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
 	uint64_t packet;				     /* id, time and bytes of the frame that was counted last */
 	uint64_t time, bytes;

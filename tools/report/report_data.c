@@ -236,17 +236,19 @@ report_put_details(FILE *file, const struct report_capture *capture, const struc
 
 bool
 report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-		  char *const *files, size_t files_count)
+		  const struct report_input *input)
 {
 	const struct report_volume *volume = &capture->volume;
 	bool all;
 
 	fputs("{\"files\":[", file);
-	for (size_t i = 0; i < files_count; i++) {
+	for (size_t i = 0; i < input->files_count; i++) {
 		fputs(i > 0 ? "," : "", file);
-		report_put_text(file, files[i]);
+		report_put_text(file, input->files[i]);
 	}
-	fprintf(file, "],\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu",
+	fputs("],\"filter\":", file);
+	report_put_text(file, input->filter != NULL ? input->filter : "");
+	fprintf(file, ",\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu",
 		report_put_count(volume->first), report_since(capture, volume->last), report_put_count(volume->frames),
 		report_put_count(volume->bytes));
 	report_put_verdict(file, capture);

@@ -9,8 +9,15 @@
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 
+/* What the page says of its input. */
+struct report_input {
+	char *const *files; /* captures, or the interface */
+	size_t files_count;
+	const char *filter; /* NULL: all frames */
+};
+
 /* Writes the block; false if out of memory. */
 bool report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-		       char *const *files, size_t files_count);
+		       const struct report_input *input);
 
 #endif

@@ -9,7 +9,11 @@
 
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
+#include "tools/report/report_live.h"
 #include "tools/report/report_page.h"
+
+/* Options of netobsd; an array of arguments is not constant. */
+static char file_option[] = "-r";
 
 /* Connections in detail by default. */
 #define TOP_DEFAULT 50u
@@ -19,8 +23,10 @@ struct report_request {
 	size_t top;
 	char **arguments; /* of netobsd */
 	size_t arguments_count;
-	char **files;
+	char **files; /* captures, or the interface */
 	size_t files_count;
+	char *filter;
+	struct report_live live;
 };
 
 static void __attribute__((noreturn)) report_die(const char *message, const char *value)
@@ -51,8 +57,73 @@ report_add_file(struct report_request *request, char *path)
 	if (!S_ISREG(info.st_mode))
 		report_die("report reads a capture twice, so it must be a regular file: ", path);
 	request->files[request->files_count++] = path;
-	request->arguments[request->arguments_count++] = "-r";
+	request->arguments[request->arguments_count++] = file_option;
 	request->arguments[request->arguments_count++] = path;
+}
+
+/* The seconds of "60", "60s", "5m" or "1h". */
+static unsigned
+report_parse_duration(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10), unit = 1;
+
+	if (*end == 'm')
+		unit = 60;
+	else if (*end == 'h')
+		unit = 3600;
+	if (*text < '0' || *text > '9' || (*end != '\0' && (strchr("smh", *end) == NULL || end[1] != '\0')) ||
+	    value == 0 || value > REPORT_LIVE_SECONDS || value * unit > REPORT_LIVE_SECONDS)
+		report_die("--for takes a duration such as 60s, 5m or 1h, at most 24h, not ", text);
+	return (unsigned)(value * unit);
+}
+
+static void
+report_parse_option(struct report_request *request, int option, char *value)
+{
+	switch (option) {
+	case 'n':
+		request->netobsd = value;
+		break;
+	case 't':
+		request->top = report_parse_top(value);
+		break;
+	case 'o':
+		request->arguments[request->arguments_count++] = value;
+		break;
+	case 'f':
+		request->filter = value;
+		break;
+	case 'i':
+		if (request->live.interface != NULL)
+			report_die("-i: a report is made of one interface, not also of ", value);
+		request->live.interface = value;
+		request->files[request->files_count++] = value;
+		break;
+	case 'd':
+		request->live.seconds = report_parse_duration(value);
+		break;
+	default:
+		report_die("usage: netobs-report --netobsd=PATH [--top=NUMBER] [-o OPTION]... [-f FILTER] "
+			   "{FILE... | -i INTERFACE [--for=DURATION]}",
+			   "");
+	}
+}
+
+/* Ends with a message if the options contradict each other. */
+static void
+report_check(const struct report_request *request)
+{
+	bool live = request->live.interface != NULL;
+
+	if (live && request->files_count > 1)
+		report_die("a report is made of captures or of an interface, not of both", "");
+	if (!live && request->live.seconds != 0)
+		report_die("--for is the time for which -i INTERFACE is captured", "");
+	if (request->files_count == 0)
+		report_die("give at least one capture, or an interface: netobs report FILE... > report.html", "");
+	if (isatty(STDOUT_FILENO))
+		report_die("the page goes to standard output: netobs report FILE... > report.html", "");
 }
 
 static void
@@ -60,39 +131,46 @@ report_parse(struct report_request *request, int argc, char **argv)
 {
 	static const struct option known[] = {{"netobsd", required_argument, NULL, 'n'},
 					      {"top", required_argument, NULL, 't'},
-					      {"help", no_argument, NULL, 'h'},
+					      {"for", required_argument, NULL, 'd'},
 					      {0}};
 	int option;
 
 	request->top = TOP_DEFAULT;
-	request->netobsd = "netobsd";
 	request->files = calloc((size_t)argc, sizeof(*request->files));
 	request->arguments = calloc(2 * (size_t)argc, sizeof(*request->arguments));
 	if (request->files == NULL || request->arguments == NULL)
 		report_die("out of memory", "");
-	while ((option = getopt_long(argc, argv, "n:t:o:h", known, NULL)) != -1) {
-		if (option == 'n')
-			request->netobsd = optarg;
-		else if (option == 't')
-			request->top = report_parse_top(optarg);
-		else if (option == 'o')
-			request->arguments[request->arguments_count++] = optarg;
-		else
-			report_die("usage: netobs-report --netobsd=PATH [--top=NUMBER] [-o OPTION]... FILE...", "");
-	}
+	while ((option = getopt_long(argc, argv, "o:f:i:", known, NULL)) != -1)
+		report_parse_option(request, option, optarg);
 	for (int i = optind; i < argc; i++)
 		report_add_file(request, argv[i]);
-	if (request->files_count == 0)
-		report_die("give at least one capture: netobs report FILE... > report.html", "");
-	if (isatty(STDOUT_FILENO))
-		report_die("the page goes to standard output: netobs report FILE... > report.html", "");
+	if (request->netobsd == NULL)
+		report_die("--netobsd is missing; netobs report gives it", "");
+	report_check(request);
+}
+
+/* Captures the interface; its file is the capture of which the report is made. */
+static void
+report_add_live(struct report_request *request, struct report_capture *capture)
+{
+	struct report_live *live = &request->live;
+
+	live->filter = request->filter;
+	if (!report_live_capture(live))
+		report_die(live->message, "");
+	if (live->message[0] != '\0')
+		fprintf(stderr, "netobs-report: %s\n", live->message);
+	capture->lost = live->lost;
+	request->arguments[request->arguments_count++] = file_option;
+	request->arguments[request->arguments_count++] = live->path;
 }
 
 /* Exit status as netobsd: 2 if a capture broke off. */
 static int
 report_make(struct report_request *request, struct report_capture *capture)
 {
-	struct report_source source = {request->netobsd, request->arguments, request->arguments_count};
+	struct report_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
+	struct report_input input = {request->files, request->files_count, request->filter};
 	struct report_detail detail = {0};
 	size_t count;
 
@@ -107,12 +185,12 @@ report_make(struct report_request *request, struct report_capture *capture)
 		return 1;
 	if (capture->no_memory || detail.no_memory)
 		report_die("out of memory", "");
-	if (!report_page_write(stdout, capture, &detail, request->files, request->files_count))
+	if (!report_page_write(stdout, capture, &detail, &input))
 		report_die("cannot write the page", "");
 	free(detail.segments);
 	free(detail.changes);
 	free(detail.cids);
-	return capture->status;
+	return capture->status == 0 && request->live.broken ? 2 : capture->status;
 }
 
 int
@@ -125,6 +203,8 @@ main(int argc, char **argv)
 	if (capture == NULL)
 		report_die("out of memory", "");
 	report_parse(&request, argc, argv);
+	if (request.live.interface != NULL)
+		report_add_live(&request, capture);
 	status = report_make(&request, capture);
 	free(capture->records.list);
 	free(capture->frames.packets);

@@ -23,7 +23,7 @@ report_put_digest(FILE *file, const unsigned char *text, size_t size)
 
 bool
 report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-		  char *const *files, size_t files_count)
+		  const struct report_input *input)
 {
 	bool all;
 
@@ -40,7 +40,7 @@ report_page_write(FILE *file, const struct report_capture *capture, const struct
 	fputs("</style>\n</head>\n", file);
 	fwrite(report_body, 1, report_body_size, file);
 	fputs("<script type=\"application/json\" id=\"data\">", file);
-	all = report_data_write(file, capture, detail, files, files_count);
+	all = report_data_write(file, capture, detail, input);
 	fputs("</script>\n<script>", file);
 	fwrite(report_script, 1, report_script_size, file);
 	fputs("</script>\n</body>\n</html>\n", file);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "tools/report/report_capture.h"
+#include "tools/report/report_data.h"
 #include "tools/report/report_detail.h"
 
 /* Rows of the table of connections, at most: the size of the page depends on them. */
@@ -14,7 +15,7 @@
 
 /* Writes the page; false if out of memory or if the file cannot be written. */
 bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
-		       char *const *files, size_t files_count);
+		       const struct report_input *input);
 
 /* Files of the page, made into arrays by the build. */
 extern const unsigned char report_style[], report_script[], report_body[];

@@ -13,6 +13,9 @@
 /* Bytes read at once; a line is shorter. */
 #define READ_SIZE (1u << 20)
 
+/* Arguments are not constant. */
+static char end_of_options[] = "--";
+
 struct line_reader {
 	int fd;
 	size_t used;
@@ -57,7 +60,7 @@ report_source_read(int fd, void (*take)(const char *, size_t, void *), void *con
 static void
 report_source_exec(const struct report_source *source, char *const *more, size_t more_count, int output, int errors)
 {
-	char **argv = calloc(source->arguments_count + more_count + 2, sizeof(*argv));
+	char **argv = calloc(source->arguments_count + more_count + 4, sizeof(*argv));
 	size_t count = 0;
 
 	if (argv == NULL || dup2(output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
@@ -67,6 +70,10 @@ report_source_exec(const struct report_source *source, char *const *more, size_t
 		argv[count++] = source->arguments[i];
 	for (size_t i = 0; i < more_count; i++)
 		argv[count++] = more[i];
+	if (source->filter != NULL) {
+		argv[count++] = end_of_options;
+		argv[count++] = source->filter;
+	}
 	execv(source->netobsd, argv);
 	dprintf(STDERR_FILENO, "cannot run %s: %s\n", source->netobsd, strerror(errno));
 	_exit(127);

@@ -5,11 +5,12 @@
 
 #include <stddef.h>
 
-/* The netobsd to run, and the arguments that every run has: the captures and the options of the user. */
+/* The netobsd to run, the arguments that every run has (the captures and the options of the user), and the filter. */
 struct report_source {
 	char *netobsd;
 	char *const *arguments;
 	size_t arguments_count;
+	char *filter; /* expression of pcap-filter(7); NULL for all frames */
 };
 
 /*

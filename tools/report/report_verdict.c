@@ -362,11 +362,12 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 {
 	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, NULL);
 	uint64_t unreadable = capture->damaged + capture->unsupported;
-	uint64_t faults = one_way + unreadable + capture->truncated + capture->midstream;
+	uint64_t faults = capture->lost + one_way + unreadable + capture->truncated + capture->midstream;
 	bool silent = capture->volume.gap >= GAP_NS;
 
 	sentence->topic = "capture";
-	sentence->weight = 25 * one_way + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
+	sentence->weight =
+	    25 * (capture->lost + one_way) + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
 		report_write(sentence,
@@ -374,6 +375,7 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 	}
 	if (faults > 0) {
 		report_write(sentence, "The capture itself has gaps, which are no fault of the network");
+		report_write_part(sentence, capture->lost, "frame was lost by it", "frames were lost by it");
 		report_write_part(sentence, capture->midstream, "connection began before it",
 				  "connections began before it");
 		report_write_part(sentence, one_way, "connection shows one direction only",

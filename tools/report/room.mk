@@ -12,6 +12,8 @@ netobs_report_SOURCES = \
 	%D%/report_detail.h \
 	%D%/report_lines.c \
 	%D%/report_lines.h \
+	%D%/report_live.c \
+	%D%/report_live.h \
 	%D%/report_main.c \
 	%D%/report_overview.c \
 	%D%/report_overview.h \
@@ -26,7 +28,7 @@ netobs_report_SOURCES = \
 	%D%/report_volume.c \
 	%D%/report_volume.h
 nodist_netobs_report_SOURCES = tools/report/report_files.c
-netobs_report_LDADD = $(NETTLE_LIBS)
+netobs_report_LDADD = $(NETTLE_LIBS) $(PCAP_LIBS)
 
 # In the order in which the page has them.
 report_scripts = $(addprefix $(srcdir)/tools/report/page/,data.js text.js surface.js verdict.js overview.js table.js lanes.js \

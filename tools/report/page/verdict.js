@@ -29,5 +29,7 @@ function drawCapture() {
 	const [from, to] = [`${day(0)} ${clock(0)}`, `${day(data.duration)} ${clock(data.duration)}`];
 	byId("capture").textContent = `${data.files.join(", ")}: ` + (data.frames ?
 		`${plural(data.frames, "packet")}, ${bytes(data.bytes)}, ${plural(data.connections, "connection")}; ` +
-		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet");
+		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet") + (data.filter ? `; filter: ${data.filter}` : "");
+	byId("numbers").textContent = data.filter ? "the numbers of packets count only those that pass the filter" :
+		data.files.length > 1 ? "the numbers of packets count through all captures" : "the numbers of packets are those of Wireshark";
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pcap/pcap.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SNAPLEN	     262144
+#define BUFFER_BYTES (16 << 20)
+
+/* The kernel delivers frames after this time at the latest. */
+#define DELIVERY_MS 100
+
+static volatile sig_atomic_t stopped;
+
+static void
+report_live_stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static bool __attribute__((format(printf, 2, 3))) report_live_fail(struct report_live *live, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(live->message, sizeof(live->message), format, list);
+	va_end(list);
+	return false;
+}
+
+/* Opens the file and gives it a path below /proc; NULL if that is impossible. */
+static FILE *
+report_live_file(struct report_live *live)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+	FILE *file;
+
+	if (directory == NULL || *directory == '\0')
+		directory = "/var/tmp";
+	snprintf(path, sizeof(path), "%s/netobs-report.XXXXXX", directory);
+	fd = mkstemp(path);
+	if (fd < 0) {
+		report_live_fail(live, "cannot write to %s: %s", directory, strerror(errno));
+		return NULL;
+	}
+	unlink(path);
+	/* netobsd inherits the descriptor; the file of pcap_dump_close() is another one. */
+	file = fdopen(dup(fd), "w");
+	if (file == NULL)
+		report_live_fail(live, "cannot write to %s: %s", directory, strerror(errno));
+	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);
+	return file;
+}
+
+static bool
+report_live_filter(struct report_live *live, pcap_t *pcap)
+{
+	struct bpf_program program;
+	int status;
+
+	if (live->filter == NULL)
+		return true;
+	if (pcap_compile(pcap, &program, live->filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
+		return report_live_fail(live, "cannot parse the filter: %s", pcap_geterr(pcap));
+	status = pcap_setfilter(pcap, &program);
+	pcap_freecode(&program);
+	return status == 0 || report_live_fail(live, "cannot set the filter: %s", pcap_geterr(pcap));
+}
+
+static bool
+report_live_activate(struct report_live *live, pcap_t *pcap)
+{
+	char errors[PCAP_ERRBUF_SIZE];
+	int status;
+
+	pcap_set_snaplen(pcap, SNAPLEN);
+	pcap_set_timeout(pcap, DELIVERY_MS);
+	pcap_set_buffer_size(pcap, BUFFER_BYTES);
+	(void)pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+	status = pcap_activate(pcap);
+	if (status < 0)
+		return report_live_fail(live, "cannot capture %s: %s", live->interface,
+					status == PCAP_ERROR ? pcap_geterr(pcap) : pcap_statustostr(status));
+	if (pcap_setnonblock(pcap, 1, errors) != 0)
+		return report_live_fail(live, "cannot capture %s: %s", live->interface, errors);
+	return report_live_filter(live, pcap);
+}
+
+static long long
+report_live_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+/* Waits for frames, at most until `deadline`, ms, and writes them; false if the capture is at its end. */
+static bool
+report_live_step(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper, long long deadline)
+{
+	struct pollfd ready = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
+	long long wait = deadline - report_live_clock();
+
+	if (wait <= 0 || stopped)
+		return false;
+	(void)poll(&ready, 1, wait < 1000 ? (int)wait : 1000);
+	if (pcap_dispatch(pcap, -1, pcap_dump, (u_char *)dumper) < 0) {
+		live->broken = true;
+		return report_live_fail(live, "the capture of %s breaks off: %s", live->interface, pcap_geterr(pcap));
+	}
+	if (pcap_dump_ftell64(dumper) > REPORT_LIVE_BYTES) {
+		live->broken = true;
+		return report_live_fail(live, "the capture of %s ends at %lld MiB", live->interface,
+					REPORT_LIVE_BYTES >> 20);
+	}
+	return !ferror(pcap_dump_file(dumper));
+}
+
+/* Captures until the time is over or a signal comes; false if the file cannot be written. */
+static bool
+report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
+{
+	long long deadline = live->seconds == 0 ? LLONG_MAX : report_live_clock() + 1000ll * live->seconds;
+	struct sigaction stop = {.sa_handler = report_live_stop}, before[2];
+	struct pcap_stat statistics = {0};
+
+	sigaction(SIGINT, &stop, &before[0]);
+	sigaction(SIGTERM, &stop, &before[1]);
+	while (report_live_step(live, pcap, dumper, deadline))
+		;
+	/* Frames that have arrived but are not delivered yet. */
+	stopped = 0;
+	if (!live->broken)
+		(void)report_live_step(live, pcap, dumper, report_live_clock() + 2 * DELIVERY_MS);
+	sigaction(SIGINT, &before[0], NULL);
+	sigaction(SIGTERM, &before[1], NULL);
+	if (pcap_stats(pcap, &statistics) == 0)
+		live->lost = statistics.ps_drop;
+	return pcap_dump_flush(dumper) == 0 && !ferror(pcap_dump_file(dumper));
+}
+
+bool
+report_live_capture(struct report_live *live)
+{
+	char errors[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap = pcap_create(live->interface, errors);
+	pcap_dumper_t *dumper = NULL;
+	FILE *file;
+	bool done = false;
+
+	if (pcap == NULL)
+		return report_live_fail(live, "cannot capture %s: %s", live->interface, errors);
+	if (report_live_activate(live, pcap) && (file = report_live_file(live)) != NULL) {
+		dumper = pcap_dump_fopen(pcap, file);
+		if (dumper == NULL)
+			report_live_fail(live, "cannot write the capture: %s", pcap_geterr(pcap));
+	}
+	if (dumper != NULL) {
+		if (live->seconds > 0)
+			fprintf(stderr, "netobs-report: captures %s for %u s; Ctrl-C ends it earlier\n",
+				live->interface, live->seconds);
+		else
+			fprintf(stderr, "netobs-report: captures %s until Ctrl-C\n", live->interface);
+		done = report_live_run(live, pcap, dumper);
+		if (!done)
+			report_live_fail(live, "cannot write the capture: %s", strerror(errno));
+		pcap_dump_close(dumper);
+	}
+	pcap_close(pcap);
+	return done;
+}
