@@ -6,7 +6,12 @@ const rowFields = ["start", "duration", "protocol", "client", "clientPort", "ser
 const segmentFields = ["time", "frame", "end", "flags", "sequence", "length", "ack", "window", "kind", "sacked"];
 const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));
-const rows = data.rows.map((values, index) => ({ ...named(rowFields, values), index }));
+// A name comes from the traffic: characters that control a terminal or the direction of text are not shown.
+const control = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const rows = data.rows.map((values, index) => {
+	const row = { ...named(rowFields, values), index };
+	return { ...row, name: row.name.replace(control, "\ufffd") };
+});
 const details = data.details.map(detail => ({
 	segments: detail.segments.map(values => named(segmentFields, values)),
 	changes: detail.changes.map(values => named(changeFields, values)),

@@ -64,7 +64,7 @@ function drawLadderRow(on, segment, previous, y, left, right, origins) {
 	if (!small) on.text(on.width, y + 4, `${segment.frame}`, "end", true);
 	const room = Math.floor((right - left) / 6.4);
 	on.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
-	if (previous && segment.time - previous.time >= 100000)
+	if (!small && previous && segment.time - previous.time >= 100000)
 		on.text(left + 6, y - 17, `${duration(segment.time - previous.time)} later`, "start", true);
 	drawArrow(on, segment, y, left, right);
 }
@@ -91,7 +91,7 @@ function drawLadder() {
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
 	const on = surface(host, list.length * ladder.height + 60, list.length * 8, `Ladder of ${rowName(row)}: ` + plural(list.length, "segment"));
-	const [left, right] = on.width < 600 ? [95, on.width - 85] : [205, on.width - 170];
+	const [left, right] = on.width < 600 ? [95, on.width - 92] : [205, on.width - 170];
 	on.text(left, 14, "client", "middle");
 	on.text(right, 14, "server", "middle");
 	for (const x of [left, right]) on.line(x, 20, x, list.length * ladder.height + 50, "ink");

@@ -62,8 +62,6 @@ function drawLanes() {
 	const left = on.width > 700 ? 330 : 135;
 	list.forEach((row, i) => drawLane(on, row, i * lanes.height, left, (on.width - left - 4) / (lanes.range.to - lanes.range.from || 1)));
 	timeAxis(on, left, on.width - 4, height - 38, lanes.range.from, lanes.range.to);
-	on.root.setAttribute("tabindex", "0");
-	on.root.addEventListener("keydown", lanes.range.keys);
 	on.root.addEventListener("click", event => {
 		const row = list[Math.floor((event.clientY - on.root.getBoundingClientRect().top) / lanes.height)];
 		if (row) selectRow(row);
@@ -79,6 +77,7 @@ function startLanes() {
 		...Object.keys(laneOrders).map(name => element("option", {}, name)));
 	byId("lanes-controls").append(element("label", {}, "Order ", order));
 	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], () => drawLanes());
+	byId("lanes-plot").addEventListener("keydown", lanes.range.keys);
 	lanes.range.from = 0;
 	lanes.range.to = Math.max(1, data.duration);
 }

@@ -40,7 +40,7 @@ function drawVolume() {
 		bars(on, protocol.frames, top, row - 28, middle + 10, on.width, "neutral");
 	});
 	timeAxis(on, 0, middle - 10, height - 34, 0, span);
-	timeAxis(on, middle + 10, on.width, height - 34, 0, span);
+	timeAxis(on, middle + 10, on.width, height - 34, 0, span, on.width > 600);
 }
 
 function drawStates() {

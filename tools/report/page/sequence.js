@@ -71,13 +71,11 @@ function drawSequence() {
 	const y = value => bottom - (Math.min(high, Math.max(low, value)) - low) / (high - low || 1) * (bottom - top);
 	for (const value of ticks(low, high, 6)) {
 		on.line(left, y(value), right, y(value), "rule");
-		on.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : count(value), "end", true);
+		on.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : `${count(value)} B`, "end", true);
 	}
 	timeAxis(on, left, right, bottom, range.from, range.to);
 	drawSequenceLines(on, points, x, y);
 	drawSequenceData(on, points, x, y, range);
-	on.root.setAttribute("tabindex", "0");
-	on.root.addEventListener("keydown", range.keys);
 }
 
 function drawSequenceLines(on, points, x, y) {
@@ -100,6 +98,7 @@ function startSequence() {
 		on: { change: event => { sequence.end = Number(event.target.value); drawSequence(); } } },
 	element("option", { value: "0" }, "client"), element("option", { value: "1" }, "server"))));
 	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, () => drawSequence());
+	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
 	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, broad ones " +
 		"retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive window, cut off at " +
 		"twice the data. Small squares are the highest byte that the receiver has reported by SACK. Keys in the drawing: + − ← → 0.";

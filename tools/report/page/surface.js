@@ -80,15 +80,15 @@ const cross = (on, x, y, colour, size = 4) => {
 };
 const diamond = (on, x, y, colour, size = 4) => on.polygon([[x, y - size], [x + size, y], [x, y + size], [x - size, y]], colour);
 
-// The time axis at the bottom of a drawing, in seconds since the first frame.
-function timeAxis(on, left, right, y, from, to) {
+// The time axis at the bottom of a drawing, in seconds since the first frame; below it is the date of its beginning.
+function timeAxis(on, left, right, y, from, to, dated = true) {
 	on.line(left, y, right, y, "rule");
 	for (const at of ticks(from, to, Math.max(2, (right - left) / 110))) {
 		const x = left + (at - from) / (to - from || 1) * (right - left);
 		on.line(x, y, x, y + 4, "rule");
 		if (x > left + 20 && x < right - 20) on.text(x, y + 16, seconds(at), "middle", true);
 	}
-	on.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
+	if (dated) on.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
 }
 
 // Buttons and keys that change a range of time; `whole` gives the largest one.

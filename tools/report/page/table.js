@@ -23,7 +23,7 @@ rows.forEach(row => {
 
 function sortRows(list) {
 	if (table.column < 0) return list;
-	const key = columns[table.column][1], way = table.reverse ? 1 : -1;
+	const key = columns[table.column][1], way = table.reverse ? -1 : 1;
 	return list.slice().sort((a, b) => {
 		const [x, y] = [key(a), key(b)];
 		return (x < y ? way : x > y ? -way : 0) || a.index - b.index;

@@ -22,7 +22,7 @@ function evidenceLink([index, frame]) {
 function drawVerdict() {
 	byId("verdict-list").replaceChildren(...data.verdict.map(sentence => element("li",
 		{ class: sentence.weight ? "found" : "fine", id: "verdict-" + sentence.topic }, sentence.text,
-		element("div", { class: "evidence" }, ...sentence.evidence.map(evidenceLink)))));
+		element("div", { class: "evidence" }, ...sentence.evidence.filter(([index, frame]) => rows[index] || frame).map(evidenceLink)))));
 }
 
 function drawCapture() {

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a reader finds in pages of netobs report: texts, drawings, keys; prints TAP.
+
+usage: pages.py DIRECTORY
+
+The directory has the pages that pages.sh makes.
+"""
+import os
+import sys
+
+from browser import Browser
+
+directory = sys.argv[1]
+point = 0
+
+
+def check(name, got, wanted=True):
+    global point
+    point += 1
+    print(f"{'ok' if got == wanted else 'not ok'} {point} - {name}")
+    if got != wanted:
+        print(f"# got    {got!r}\n# wanted {wanted!r}")
+
+
+def texts(selector):
+    return browser.run(f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)")
+
+
+def text(selector):
+    return browser.run(f"document.querySelector({selector!r}).textContent")
+
+
+def amount(selector):
+    return browser.run(f"document.querySelectorAll({selector!r}).length")
+
+
+def click(selector):
+    browser.run(f"document.querySelector({selector!r}).click()")
+
+
+def open_page(name, width=1280, dark=False):
+    browser.view(width, 900, dark)
+    browser.open(os.path.join(directory, name + ".html"))
+
+
+def check_every_page():
+    """What holds for all pages, in both widths and colours."""
+    for name in sorted(file[:-5] for file in os.listdir(directory) if file.endswith(".html")):
+        for width, dark in (1280, False), (1280, True), (400, False), (400, True):
+            open_page(name, width, dark)
+            where = f"{name}, {width} pixels, {'dark' if dark else 'light'}"
+            check(f"{where}: no complaint of the browser", browser.faults, [])
+            check(f"{where}: nothing else is loaded", [url[:5] for url in browser.requests], ["file:"])
+            check(f"{where}: fits", browser.run("document.documentElement.scrollWidth") <= width)
+            check(f"{where}: ten sentences", amount("#verdict-list > li"), 10)
+            check(f"{where}: every control and drawing has a name", browser.run(
+                "[...document.querySelectorAll('button, select, input, svg[role], canvas')].filter(e => "
+                "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))).length"), 0)
+            check(f"{where}: nothing is NaN or undefined",
+                  browser.run("/NaN|undefined|Infinity/.test(document.querySelector('main').innerHTML)"), False)
+
+
+def check_verdict():
+    open_page("questions")
+    check("the capture", text("#capture").split(": ", 1)[1],
+          "56 packets, 12.1 kB, 10 connections; 2023-11-14 22:13:20.000000 to 2023-11-14 22:13:43.623960 UTC, 23.624 s")
+    check("the heaviest sentence", text("#verdict-list li:first-child").startswith("6 connections were refused"))
+    check("its evidence", texts("#verdict-refused a")[0], "198.51.100.66:50000 → 192.0.2.80:21, packet 37")
+    check("sentences without finding are faint", texts("#verdict-list .fine")[0].startswith("Every connection attempt had an answer."))
+    click("#verdict-refused a")
+    check("a link selects its connection", text("#ladder-note").startswith("Client 198.51.100.66:50000, server 192.0.2.80:21, ended: refused."))
+    check("and goes to its ladder", browser.run("Math.abs(document.getElementById('ladder').getBoundingClientRect().top) < 400"))
+    check("which has the SYN and the refusal", texts("#ladder-plot text[text-anchor=middle]")[2:], ["SYN", "RST ACK, ack 1"])
+    check("numbers of packets", text("#numbers"), "the numbers of packets are those of Wireshark")
+
+
+def check_overview():
+    check("protocols", [t.split(":")[0] for t in texts("#volume text:not(.faint)") if ":" in t], ["TCP", "UDP", "ICMP", "not IP"])
+    check("talkers", texts("#talkers tbody tr:first-child td"), ["192.0.2.10", "94 B", "8.00 kB", "3"])
+    check("a legend for each colour", amount("#legend li"), 8)
+    check("the time of day is UTC", text("#states text:last-child"), "2023-11-14 22:13:20.000000 UTC")
+    click("#local")
+    check("and local time on demand", text("#states text:last-child"), "2023-11-15 03:58:20.000000 local time")
+    click("#local")
+
+
+def check_lanes():
+    lanes = "#lanes-plot svg"
+    check("a lane for each connection of TCP", browser.run(
+        f"[...document.querySelectorAll('{lanes} text')].filter(t => t.textContent.includes('→')).length"), 9)
+    check("states of both ends", amount(f"{lanes} rect.f-data"), 4)
+    check("marks of closed windows", amount(f"{lanes} polygon.f-window"), 2)
+    check("a reset is a cross, and a refusal", amount(f"{lanes} line.s-failure"), 15)
+    before = texts(f"{lanes} text.faint")[-2]
+    browser.run(f"document.querySelector('#lanes-plot').focus()")
+    browser.key("+")
+    check("a key zooms", texts(f"{lanes} text.faint")[-2] != before)
+    check("the focus stays in the drawing", browser.run("document.activeElement.closest('#lanes-plot') !== null"))
+    browser.key("0")
+    check("and back", texts(f"{lanes} text.faint")[-2], before)
+
+
+def check_ladder():
+    open_page("questions")
+    check("the worst connection with several segments is selected", text("#ladder-note")[:42], "Client 192.0.2.10:40002, server 192.0.2.80")
+    check("an arrow for each segment that arrived", amount("#ladder-plot polygon"), 14)
+    check("the lost one is a broken line", browser.run(
+        "document.querySelectorAll('#ladder-plot line[stroke-dasharray]').length"), 1)
+    check("the lost one and its repair", [t for t in texts("#ladder-plot text") if "lost?" in t or "sent again" in t],
+          ["PSH ACK, 1,000 bytes from 3,001, ack 19, lost? again in 30",
+           "PSH ACK, 1,000 bytes from 3,001, ack 19, sent again (timeout)"])
+    check("states in the margins", [t for t in texts("#ladder-plot text.faint") if t[0].isalpha()],
+          ["syn-sent", "syn-received", "established", "established", "fin-wait-1", "last-ack", "fin-wait-2", "closed", "time-wait"])
+    check("numbers of packets", [t for t in texts("#ladder-plot text[text-anchor=end].faint") if t.isdigit()],
+          [str(number) for number in range(21, 36)])
+
+
+def check_sequence():
+    name = browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')")
+    check("the time-sequence of the end that sends most", name,
+          "Time-sequence of 192.0.2.10:40002 → 192.0.2.80:80, data of the server: 9 segments, 1 sent again")
+    check("lines of acknowledgement and window", [amount("#sequence-plot polyline.s-ack"), amount("#sequence-plot polyline.s-window")], [1, 1])
+    check("a retransmission after a timeout is broad and red", amount("#sequence-plot line.s-failure[stroke-width='4']"), 1)
+    browser.run("(e => { e.value = '0'; e.dispatchEvent(new Event('change')); })(document.getElementById('sequence-end'))")
+    check("the other direction", browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')").split("data of ")[1],
+          "the client: 6 segments, 0 sent again")
+
+
+def check_table():
+    open_page("cases")
+    rows = "#connections-table tbody tr"
+    check("a row for each connection", amount(rows), 10)
+    browser.run("(e => { e.value = 'refused'; e.dispatchEvent(new Event('input')); })(document.getElementById('filter'))")
+    check("a filter", [amount(rows), text("#found")], [1, "1 connection"])
+    browser.run("(e => { e.value = ''; e.dispatchEvent(new Event('input')); })(document.getElementById('filter'))")
+    click("#connections-table th:nth-child(13) button")
+    check("a click sorts", browser.run("document.querySelector('#connections-table th:nth-child(13)').ariaSort") != "none")
+    ends = texts(f"{rows} td:nth-child(13)")
+    check("in the order of texts", ends, sorted(ends))
+    click("#connections-table th:nth-child(13) button")
+    check("a second click reverses", texts(f"{rows} td:nth-child(13)"), sorted(ends, reverse=True))
+    browser.run("[...document.querySelectorAll('#connections-table td button')].find(b => b.getAttribute('aria-label').endsWith(':85')).click()")
+    check("a row leads to its ladder", "198.51.100.2:85, ended: reset-by-server" in text("#ladder-note"))
+    open_page("http")
+    check("more rows than connections are not offered", browser.run("document.getElementById('more').hidden"))
+
+
+def check_long():
+    open_page("long")
+    check("a long connection is drawn on a canvas", amount("#sequence-plot canvas"), 1)
+    check("the page has its first segments, and says so", "the first on this page of 8,043 (at most 2,000 of each end)" in text("#ladder-note"))
+    check("retransmissions across the wrap", browser.run(
+        "document.querySelector('#sequence-plot canvas').getAttribute('aria-label')").split(": ")[-1], "2,000 segments, 20 sent again")
+    check("a hundred segments at a time", text("#ladder-note").count("Segments 1 to 100 of"), 1)
+    click("#ladder-on")
+    check("the next hundred", text("#ladder-note").count("Segments 101 to 200 of"), 1)
+
+
+def check_hostile():
+    open_page("hostile")
+    names = [t for t in texts("#connections-table td.name") if t]
+    check("markup is text", [name in " ".join(names) for name in
+                             ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "&lt;b&gt;", "</title>")], [True] * 4)
+    check("control characters are not in the page", browser.run("/[\\x00-\\x08\\x0b-\\x1f\\x7f]/.test(document.body.innerText)"), False)
+    check("no element comes of a name", [amount("img"), amount("script"), amount("main b")], [0, 2, 0])
+    check("nor of the name of a file", "<img src=x onerror=alert(1)>.pcap" in text("#capture"))
+
+
+def check_other_media():
+    open_page("questions")
+    light = browser.run("getComputedStyle(document.body).backgroundColor")
+    browser.view(1280, 900, True)
+    check("dark colours are others", browser.run("getComputedStyle(document.body).backgroundColor") != light)
+    browser.view(1280, 900, False, "print")
+    check("controls are not printed", browser.run("getComputedStyle(document.querySelector('.controls')).display"), "none")
+    open_page("empty")
+    check("a capture without frames", text("#capture").endswith("empty.pcap: no packet"))
+    check("has no ladder", text("#ladder-note"), "The capture has no connection of TCP.")
+
+
+browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
+for check_part in (check_every_page, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_table, check_long,
+                   check_hostile, check_other_media):
+    check_part()
+browser.close()
+print(f"1..{point}")

@@ -1,0 +1,210 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs report: what the data of a page say of made connections and of real captures, compared with what was made, with
+# netobs conns and with tshark; options, an interface, bad input; size and time.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
+have python3 || skip_all "python3 is not installed"
+export NETOBSD="$netobsd"
+captures=$top/tests/captures space=netobs-report-$$
+trap 'kill $pid $server 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
+pid='' server=''
+
+report() {
+	"$top/scripts/netobs" report "$@"
+}
+
+# data EXPRESSION: of the last page
+data() {
+	python3 "$top/tests/tools/report/report_data.py" "$tmp/page" "$1"
+}
+
+# text TOPIC: a sentence of the verdict
+text() {
+	data "verdict['$1']['text']"
+}
+
+# page NAME ARGUMENT...: makes the page
+page() {
+	page_name=$1
+	shift
+	report "$@" >"$tmp/page" 2>"$tmp/err"
+	is "$page_name" "$? $(cat "$tmp/err")" "0 "
+}
+
+# ------------------------------------------------------------------------------------------------------ made cases
+
+python3 "$top/tests/scripts/conns_cases.py" "$tmp/cases.pcap"
+page "a page of made connections" "$tmp/cases.pcap" -o --tcp-idle=7200
+is "connections" "$(data "data['connections']")" \
+	"$("$top/scripts/netobs" conns "$tmp/cases.pcap" -o --tcp-idle=7200 --json | grep -c .)"
+is "how they end" "$(data "[rows[port][17] for port in range(80, 89)]")" \
+	"['fin', 'fin', 'refused', 'no-answer', 'reset-by-client', 'reset-by-server', 'idle', 'idle', 'idle']"
+is "refused, by whom" "$(text refused)" \
+	"1 connection was refused: nothing listens there, or a firewall rejects them; for example by 198.51.100.2 port 82."
+is "reset, by which end" "$(text reset)" \
+	"2 connections were reset, 1 by the client and 1 by the server; for example with 198.51.100.2 port 84."
+is "without answer" "$(text no-answer)" \
+	"1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 port 83."
+is "a slow server" "$(text slow-server)" \
+	"Servers were slow on 1 connection: an answer took 500 ms or longer, the longest 1.300 s; for example of 198.51.100.2 port 81."
+is "a client that thinks is no slow server" "$(text slow-client)" \
+	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the client's, or the transfer's."
+is "a closed window, of which end" "$(text zero-window | sed 's/,* the longest.*//')" \
+	"Receive windows were closed 1 time on 1 connection, 0 by clients and 1 by servers"
+is "a SYN that is sent again" "$(text retransmissions)" \
+	"2 segments were sent again on 1 connection, 2 by clients and 0 by servers: 2 SYN."
+is "no handshake is slow" "$(text handshake)" "No handshake took 200 ms or longer; the longest took 20.000 ms."
+is "no DNS query is without answer" "$(text dns)" "No DNS query in the capture stayed without an answer."
+is "ten sentences, the heaviest first" \
+	"$(data "(lambda w: [len(w), w == sorted(w, reverse=True)])([s['weight'] for s in data['verdict']])")" "[10, True]"
+is "the worst connections have their segments" "$(data "len(data['details'])")" 9
+cp "$tmp/page" "$tmp/first"
+report "$tmp/cases.pcap" -o --tcp-idle=7200 >"$tmp/page"
+check "a second page is the same" cmp "$tmp/first" "$tmp/page"
+
+# --------------------------------------------------------------------------------------------------- real captures
+
+# Numbers of packets as in Wireshark: frames of evidence are those that tshark finds.
+page "a page of a capture with losses" "$captures/questions.pcap"
+is "the evidence of refusals" "$(data "[e[1] for e in verdict['refused']['evidence']]")" "[37, 39, 41, 43, 48]"
+if have tshark; then
+	is "as tshark finds them" "$(tshark -r "$captures/questions.pcap" -Y 'tcp.flags.reset == 1 && tcp.flags.ack == 1' -T fields -e frame.number |
+		sed 5q | paste -s -d ' ' - | sed 's/ /, /g')" "37, 39, 41, 43, 48"
+	is "frames and bytes" "$(data "[data['frames'], data['bytes'], sum(sum(p['frames']) for p in data['volume'])]")" \
+		"$(tshark -r "$captures/questions.pcap" -T fields -e frame.len | awk '{ sum += $1 } END { printf "[%d, %.0f, %d]", NR, sum, NR }')"
+	for capture in home-network.pcap http.pcap smb.pcap; do
+		report "$captures/$capture" >"$tmp/page"
+		data "'\n'.join(str(s[1]) for d in data['details'] for s in d['segments'])" | sort -n >"$tmp/ours"
+		data "'\n'.join('tcp.port == %d && tcp.port == %d || ' % (r[4], r[6]) for r in data['rows'] if r[19] >= 0)" |
+			tr -d '\n' | sed 's/ || $//' >"$tmp/filter"
+		tshark -r "$captures/$capture" -Y "tcp && !icmp && !icmpv6 && ($(cat "$tmp/filter"))" -T fields -e frame.number 2>"$tmp/err" |
+			sort -n >"$tmp/theirs"
+		check "$capture: the segments of the connections in detail are those of tshark" diff "$tmp/theirs" "$tmp/ours"
+	done
+else
+	skip "frames of tshark" "tshark is not installed"
+fi
+
+report "$captures/http.pcap" --top 3 >"$tmp/page"
+is "--top" "$(data "[len(data['details']), sum(r[19] >= 0 for r in data['rows']), data['connections']]")" "[3, 3, 36]"
+report "$captures/http.pcap" --top=0 >"$tmp/page"
+is "--top=0" "$(data "[data['details'], data['connections']]")" "[[], 36]"
+report -f 'tcp port 80' "$captures/questions.pcap" "$captures/http.pcap" >"$tmp/page"
+is "-f and two captures" "$(data "[data['filter'], len(data['files']), data['frames'], data['connections']]")" \
+	"['tcp port 80', 2, 32, 3]"
+report "$captures/empty.pcap" >"$tmp/page"
+is "a capture without frames" "$? $(data "[data['frames'], data['rows'], data['volume']]")" "0 [0, [], []]"
+report "$captures/icmpv6-mld.pcap" >"$tmp/page"
+is "a capture without connections" "$? $(data "[data['connections'], data['details'], data['frames'] > 0]")" "0 [0, [], True]"
+report "$captures/broken-record.pcap" >"$tmp/page" 2>"$tmp/err"
+is "a damaged capture is reported" "$? $(grep -c 'broken-record.pcap ends unexpectedly' "$tmp/err")" "2 1"
+is "and the page says so first" "$(data "data['verdict'][0]['text'][:77]")" \
+	"The capture is damaged or incomplete, and this page ends where it breaks off."
+
+# ------------------------------------------------------------------------------------------------- what is in a page
+
+page "a page" "$captures/http.pcap"
+is "nothing is loaded from elsewhere" "$(grep -oE "(https?:)?//[a-z][^\"' ]*" "$tmp/page" | sort -u)" "http://www.w3.org/2000/svg"
+is "and the policy forbids it" "$(grep -c "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^ ]*'; style-src 'sha256-[^ ]*'; base-uri" "$tmp/page")" 1
+name=$(printf "%s/<\\\\/script>\"'&\351.pcap" "$tmp" | tr / _)
+cp "$captures/http.pcap" "$tmp/$name"
+(cd "$tmp" && report "$name" >"$tmp/page")
+is "no name ends an element" "$(grep -c '</script>' "$tmp/page") $(data "'</script>' in data['files'][0].replace('_', '/').replace(chr(92), '')")" "2 True"
+
+# ----------------------------------------------------------------------------------------------------------- mistakes
+
+# refuses NAME MESSAGE ARGUMENT...: fails with a message that contains this, and writes no page
+refuses() {
+	refuses_name=$1 refuses_message=$2
+	shift 2
+	report "$@" >"$tmp/page" 2>"$tmp/err" </dev/null
+	is "$refuses_name" "$? $(grep -c -e "$refuses_message" "$tmp/err") $(wc -c <"$tmp/page")" "1 1 0"
+}
+
+refuses "no capture" "give at least one capture"
+refuses "a missing capture" "cannot read $tmp/missing.pcap" "$tmp/missing.pcap"
+refuses "standard input" "reads a capture twice" -
+mkfifo "$tmp/pipe"
+refuses "a pipe" "must be a regular file" "$tmp/pipe"
+refuses "a file that is no capture" "unknown file format" "$top/README.md"
+refuses "an unknown option of netobsd" "unknown or ambiguous option --vieww" -o --vieww=both "$captures/http.pcap"
+refuses "a wrong filter" "filter" -f 'foo bar' "$captures/http.pcap"
+refuses "--top beyond its range" "0 to 500, not 501" --top 501 "$captures/http.pcap"
+refuses "--for without an interface" "for which -i INTERFACE is captured" --for 5s "$captures/http.pcap"
+refuses "a duration" "such as 60s, 5m or 1h" -i lo --for 5x
+refuses "an interface and a capture" "not of both" -i lo "$captures/http.pcap"
+refuses "two interfaces" "not also of lo" -i lo -i lo
+refuses "an interface that is not there" "cannot capture netobs-none" -i netobs-none
+refuses "an option of conns" "are of netobs conns" --sort client "$captures/http.pcap"
+if [ -c /dev/full ]; then
+	report "$captures/http.pcap" 2>"$tmp/err" >/dev/full
+	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page"
+fi
+
+# -------------------------------------------------------------------------------------------------------- an interface
+
+if [ "$(id -u)" -eq 0 ] && have ip && ip netns add "$space" 2>/dev/null; then
+	ip -n "$space" link set lo up
+	TMPDIR=$tmp ip netns exec "$space" "$top/scripts/netobs" report -i lo --for 10m >"$tmp/page" 2>"$tmp/err" &
+	pid=$!
+	# The program is the last that the shell becomes; its socket is there when it captures.
+	capturing() {
+		ip netns exec "$space" awk 'NR > 1 { n++ } END { exit !n }' /proc/net/packet
+	}
+	wait_for capturing
+	wait_for grep -q 'captures lo for 600 s' "$tmp/err"
+	ip netns exec "$space" python3 - <<-'PYTHON'
+		import socket
+		listener = socket.create_server(("127.0.0.1", 7001))
+		client = socket.create_connection(("127.0.0.1", 7001))
+		server = listener.accept()[0]
+		client.sendall(b"x" * 1000)
+		server.recv(1000, socket.MSG_WAITALL)
+		for end in client, server, listener:
+		    end.close()
+		try:
+		    socket.create_connection(("127.0.0.1", 7002))
+		except ConnectionRefusedError:
+		    pass
+	PYTHON
+	let_deliver
+	kill -INT "$pid"
+	wait "$pid"
+	is "an interface, until SIGINT" "$?" 0
+	is "its connections" "$(data "[(port, rows[port][7], rows[port][17]) for port in sorted(rows)]")" \
+		"[(7001, 1000, 'fin'), (7002, 0, 'refused')]"
+	is "the capture is gone" "$(find "$tmp" -name 'netobs-report.*')" ""
+	ip netns exec "$space" "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
+	is "--for ends it" "$?" 0
+	TMPDIR=$tmp/none ip netns exec "$space" "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
+	is "no place for the capture" "$? $(grep -c "cannot write to $tmp/none" "$tmp/err")" "1 1"
+	pid=''
+else
+	skip "an interface" "root and network namespaces are needed"
+fi
+
+# ------------------------------------------------------------------------------------------------------ size and time
+
+if [ -x "$build/bench/gentrace" ] && ! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$build/netobs-report"; then
+	"$build/bench/gentrace" -n 1000000 -c 1000 -l 400 "$tmp/million.pcap" || exit 99
+	begin=$(date +%s)
+	page "a million packets" "$tmp/million.pcap"
+	spent=$(($(date +%s) - begin))
+	is "all of them" "$(data "data['frames']")" 1000000
+	check "fewer than 20 MB" test "$(wc -c <"$tmp/page")" -lt 20000000
+	note "$(wc -c <"$tmp/page") bytes, $spent s, $(data "data['connections']") connections"
+	check_speed "within 20 s, also on a busy machine" test "$spent" -le 20
+	"$build/bench/gentrace" -n 1000000 -c 1000000 -k 3 "$tmp/million.pcap" || exit 99
+	page "hundreds of thousands of connections" "$tmp/million.pcap"
+	check "the page has the worst of them, and says how many there are" \
+		test "$(data "len(data['rows']) == 20000 and data['connections'] > 250000 and len(data['rows']) < data['connections']")" = True
+	check "fewer than 20 MB" test "$(wc -c <"$tmp/page")" -lt 20000000
+else
+	skip "size and time" "bench/gentrace is not built, or this is a build with sanitizers"
+fi
+
+tap_done
