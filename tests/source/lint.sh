@@ -35,7 +35,7 @@ if have shellcheck; then
 	# SC2317: functions that only wait_for calls seem unreachable.
 	# shellcheck disable=SC2046
 	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
-		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update conf/engines/record-lines \
+		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update pictures/update conf/engines/record-lines \
 		$(find tests -name '*.sh')
 	check "completions for bash" shellcheck --norc -s bash conf/*.bash-completion
 else
@@ -59,7 +59,7 @@ machine() {
 	machine_what=$1
 	shift
 	# shellcheck disable=SC2046
-	[ $# -gt 0 ] || set -- bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate scripts/examples/update \
+	[ $# -gt 0 ] || set -- bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate scripts/examples/update pictures/update \
 		$(find tests -name '*.sh') probes/*.awk man/*.awk scripts/*.awk
 	python3 tests/source/lint_shell.py "$machine_what" "$@"
 }

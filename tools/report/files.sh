@@ -17,7 +17,7 @@ printf '#include "tools/report/report_page.h"\n'
 array report_style <"$style"
 array report_body <"$body"
 {
-	printf '"use strict";\n(() => {\n'
-	cat "$@"
+	printf '// SPDX-License-Identifier: BSD-2-Clause\n"use strict";\n(() => {\n'
+	sed '/SPDX-License-Identifier/d' "$@"
 	printf '})();\n'
 } | array report_script

@@ -112,7 +112,7 @@ report_detail_segment(struct report_detail *detail, struct report_line *line)
 	report_detail_add(detail, line, segment);
 }
 
-/* A port on which nothing listens has no endpoint: the firing of its RST's receiver is the only one with a connection. */
+/* A port on which nothing listens has no endpoint: only the firing of its RST's receiver has a connection. */
 static void
 report_detail_reset(struct report_detail *detail, struct report_line *line)
 {

@@ -97,7 +97,7 @@ report_at_most(uint64_t value, uint64_t limit)
 	return value < limit ? value : limit;
 }
 
-/* The trouble that a connection had; a bad end counts as much as some retransmissions, so that a scan hides nothing else. */
+/* The trouble that a connection had; a bad end counts as much as five retransmissions, so that a scan hides nothing. */
 static uint64_t
 report_record_score(const struct report_record *record)
 {

@@ -60,7 +60,10 @@ struct report_records {
 /* Adds the record of a line of connection-end; false if out of memory. */
 bool report_records_add(struct report_records *records, struct report_line *line);
 
-/* Sorts the records, those with most trouble first, and gives the first `top` connections of TCP a number in `detail`. */
+/*
+ * Sorts the records, those with most trouble first, and gives the first `top` connections of TCP a number in `detail`.  The
+ * amount of those that have one.
+ */
 size_t report_records_rank(struct report_records *records, size_t top);
 
 /* The word of a reason. */

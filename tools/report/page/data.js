@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The block of data, with names for the columns of its arrays.
 const data = JSON.parse(document.getElementById("data").textContent);
 const rowFields = ["start", "duration", "protocol", "client", "clientPort", "server", "serverPort", "clientBytes", "serverBytes",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The ladder of the selected connection: segments between its ends, states in the margins, losses and their repairs.
 const ladder = { page: 0, rows: 100, height: 30, row: null };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A lane for each connection in detail: the upper half is the state of the client, the lower half that of the server.
 const stateColour = name => {
 	if (name === "syn-sent" || name === "syn-received" || name === "listen") return "opening";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Volume by protocol as small bars of one colour, because a colour means something else; connections by state; talkers.
 const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"], ["ack", "acknowledged; SACK"],
 	["closing", "closing"], ["window", "receive window; closed window"], ["repair", "fast retransmission, tail-loss probe"],
@@ -29,7 +30,7 @@ function drawVolume() {
 	const label = "Bytes and packets over time: " + data.volume.map(p =>
 		`${p.name} ${bytes(sum(p.bytes))} in ${plural(sum(p.frames), "packet")}`).join(", ");
 	const on = surface(host, height, data.bins * data.volume.length * 2, label);
-	const middle = on.width / 2, span = data.width * data.bins / 1000, per = duration(data.width / 1000);
+	const middle = on.width / 2, span = data.width * data.bins / 1000, per = about(data.width / 1000);
 	data.volume.forEach((protocol, i) => {
 		const top = i * row + 20;
 		on.text(0, top - 6, `${protocol.name}: ${bytes(sum(protocol.bytes))}` + (on.width > 600 ?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The time-sequence of one direction: data, the acknowledgement line, the window line, SACK, retransmissions by kind.
 const sequence = { end: 1, height: 420, range: null, row: null };
 

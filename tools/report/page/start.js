@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Draws all sections, and again when their width, the colours of the system or the time zone change.
 startTable();
 startLanes();

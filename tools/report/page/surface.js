@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A drawing: SVG if it has few elements, a canvas otherwise, with one set of functions for both.  Colours are words.
 const FEW = 3000;
 const svgSpace = "http://www.w3.org/2000/svg";

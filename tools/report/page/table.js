@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The table of connections, which also has those without detail.
 const columns = [
 	["start", row => row.start, row => clock(row.start), false],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Elements, numbers and times as text.  Text from the capture is only ever set as text, never as HTML.
 const byId = id => document.getElementById(id);
 const element = (name, attributes = {}, ...children) => {
@@ -26,6 +27,9 @@ const duration = us => {
 	if (us >= 1e6) return `${(us / 1e6).toFixed(3)} s`;
 	return us >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us} µs`;
 };
+// A duration with three digits.
+const about = us => us >= 1e6 ? `${Number((us / 1e6).toPrecision(3))} s` : us >= 1e3 ? `${Number((us / 1e3).toPrecision(3))} ms` :
+	`${Number(us.toPrecision(3))} µs`;
 const first = BigInt(data.first) / 1000n;
 // The time of day of microseconds since the first frame.
 const clock = (us, digits = 6) => {

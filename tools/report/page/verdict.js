@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
 function selectRow(row, target) {
 	if (row.detail >= 0) {
