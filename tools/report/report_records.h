@@ -61,8 +61,8 @@ struct report_records {
 bool report_records_add(struct report_records *records, struct report_line *line);
 
 /*
- * Sorts the records, those with most trouble first, and gives the first `top` connections of TCP a number in `detail`.  The
- * amount of those that have one.
+ * Sorts the records, those with most trouble first, and gives the first `top` connections of TCP a number in `detail`.
+ * How many have one.
  */
 size_t report_records_rank(struct report_records *records, size_t top);
 
