@@ -211,13 +211,24 @@ client_print_reply(const char *path, const char *request, FILE *to)
 	return done;
 }
 
+ssize_t
+client_receive(int fd, void *bytes, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = recv(fd, bytes, size, 0);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
 /* Reads one line and nothing behind it. */
 static bool
 client_receive_line(int fd, char *line, size_t size)
 {
 	errno = 0;
 	for (size_t used = 0; used < size; used++) {
-		if (recv(fd, line + used, 1, 0) != 1)
+		if (client_receive(fd, line + used, 1) != 1)
 			return false;
 		if (line[used] == '\n') {
 			line[used] = '\0';
@@ -260,14 +271,14 @@ client_open_stream(const char *path, const char *request)
 
 /* Reads up to the end of file; NULL or what is wrong. */
 static const char *
-client_receive(int fd, char *text, size_t size)
+client_receive_text(int fd, char *text, size_t size)
 {
 	struct timespec start, now;
 	size_t used = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
-		ssize_t got = recv(fd, text + used, size - used, 0);
+		ssize_t got = client_receive(fd, text + used, size - used);
 
 		if (got < 0)
 			return strerror(errno);
@@ -278,6 +289,8 @@ client_receive(int fd, char *text, size_t size)
 		if (now.tv_sec - start.tv_sec > TIMEOUT_S)
 			return "the reply takes too long";
 	}
+	if (used == 0)
+		return "no reply from netobsd";
 	if (used == size)
 		return "the reply is too long";
 	text[used] = '\0';
@@ -291,7 +304,7 @@ bool
 client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
 {
 	int fd = client_send_request(path, request);
-	const char *reason = fd >= 0 ? client_receive(fd, text, size) : strerror(errno);
+	const char *reason = fd >= 0 ? client_receive_text(fd, text, size) : strerror(errno);
 
 	if (fd >= 0)
 		close(fd);
@@ -299,6 +312,11 @@ client_read_reply(const char *path, const char *request, char *text, size_t size
 		memmove(text, text + 3, strlen(text + 3) + 1);
 		return true;
 	}
-	snprintf(error, error_size, "%s", reason != NULL ? reason : "netobsd rejects the request");
+	if (reason != NULL) {
+		snprintf(error, error_size, "%s", reason);
+	} else {
+		text[strcspn(text, "\n")] = '\0';
+		client_check_first_line(text, error, error_size);
+	}
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define CLIENT_REQUEST_MAX 4096 /* bytes of a request with its newline and a NUL */
 
@@ -22,6 +23,9 @@ int client_open_stream(const char *path, const char *request);
 
 /* Like client_open_stream(), with a reason instead of a message.  `timeout`: longest wait for each part, seconds. */
 int client_open_reply(const char *path, const char *request, unsigned timeout, char *error, size_t size);
+
+/* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
+ssize_t client_receive(int fd, void *bytes, size_t size);
 
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
  * sends a reply that does not fit or is not printable ASCII, or takes long. */

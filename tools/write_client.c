@@ -40,10 +40,8 @@ static bool
 write_receive(const struct write_transfer *transfer, void *bytes, size_t length)
 {
 	for (size_t used = 0; used < length;) {
-		ssize_t got = recv(transfer->fd, (char *)bytes + used, length - used, 0);
+		ssize_t got = client_receive(transfer->fd, (char *)bytes + used, length - used);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return write_fail(transfer, "netobsd has ended the reply before the capture was complete",
 					  NULL);
