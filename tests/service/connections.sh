@@ -78,6 +78,9 @@ is "titles, numbers at the right" "$(ctl -o outbytes,state --sort outbytes proto
     9000 established
     1000 established
      200 established"
+ctl -o mss,rport --sort rport >"$tmp/table"
+is "unknown values of a column of numbers" "$(sed -n '1p;2p' "$tmp/table" | cut -c 1-5)" "$(printf '  MSS\n    -')"
+is "equal values are in the order of the ids" "$(ctl -o cid --sort proto -P proto tcp)" "$(ctl -o cid --sort -cid -P proto tcp)"
 is "UDP has bytes and no round trip" "$(ctl -o proto,rport,outbytes,rtt -P proto udp)" "udp:7002:77:-"
 is "each connection has its own id" "$(ctl -o cid -P | sort -u | wc -l)" 4
 cid=$(ctl -o cid -P proto udp)

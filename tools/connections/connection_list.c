@@ -111,7 +111,7 @@ connection_list_read_text(int fd, size_t most)
 			}
 			text = larger;
 		}
-		got = read(fd, text + used, size - used - 1);
+		got = client_receive(fd, text + used, size - used - 1);
 		if (got < 0) {
 			free(text);
 			return NULL;
@@ -220,20 +220,29 @@ connection_value_is_number(const char *value)
 }
 
 static int
-connection_list_compare_texts(const void *left, const void *right)
-{
-	return strcmp(((const struct connection_row *)left)->key, ((const struct connection_row *)right)->key);
-}
-
-static int
-connection_list_compare(const void *left, const void *right)
+connection_list_compare_cids(const void *left, const void *right)
 {
 	const struct connection_row *a = left, *b = right;
 
+	return (a->cid > b->cid) - (a->cid < b->cid);
+}
+
+static int
+connection_list_compare_values(const struct connection_row *a, const struct connection_row *b)
+{
 	if (isnan(a->number) || isnan(b->number))
-		return isnan(a->number) && isnan(b->number) ? connection_list_compare_texts(a, b)
+		return isnan(a->number) && isnan(b->number) ? strcmp(a->key, b->key)
 							    : isnan(a->number) - isnan(b->number);
 	return (a->number < b->number) - (a->number > b->number);
+}
+
+/* Equal values stand in the order of connection ids, so that a connection keeps its line in the next table. */
+static int
+connection_list_compare(const void *left, const void *right)
+{
+	int order = connection_list_compare_values(left, right);
+
+	return order != 0 ? order : connection_list_compare_cids(left, right);
 }
 
 static int
@@ -260,14 +269,6 @@ connection_list_sort(struct connection_list *list, const struct connection_colum
 }
 
 /* ------------------------------------------------------------------------------------------------------ the rates */
-
-static int
-connection_list_compare_cids(const void *left, const void *right)
-{
-	const struct connection_row *a = left, *b = right;
-
-	return (a->cid > b->cid) - (a->cid < b->cid);
-}
 
 void
 connection_list_sort_by_cid(struct connection_list *list)

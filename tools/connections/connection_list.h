@@ -61,7 +61,8 @@ bool connection_list_make_rates(struct connection_list *rates, const struct conn
 void connection_list_sort_by_cid(struct connection_list *list);
 const struct connection_row *connection_list_find(const struct connection_list *list, uint64_t cid);
 
-/* Sorts the rows as the columns say: numbers before texts; numbers descend, texts ascend, unless reversed. */
+/* Sorts the rows as the columns say: numbers before texts; numbers descend, texts ascend, unless reversed.
+ * Equal values are in the order of connection ids. */
 void connection_list_sort(struct connection_list *list, const struct connection_columns *columns);
 
 /* Whether a value is a number, to be aligned at the right. */

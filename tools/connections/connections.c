@@ -22,24 +22,36 @@ struct connections_run {
 
 /* ------------------------------------------------------------------------------------------------------ the lines */
 
-/* The width of a column for printf(3): numbers at the right; nothing follows the last value. */
+/* The width of a column for printf(3): numbers, and "-" for a number, are at the right; nothing follows the last text. */
 static int
-connections_width(const struct connections_run *run, unsigned column, int width, bool number)
+connections_measure(const struct connections_run *run, const struct connection_list *list, size_t rows, unsigned column)
 {
-	return number ? width : column + 1 < run->columns.shown ? -width : 0;
+	int width = (int)strlen(run->columns.titles[column]);
+	size_t numbers = 0, unknown = 0;
+
+	for (size_t row = 0; row < rows; row++) {
+		const char *value = list->rows[row].values[column];
+		int length = (int)strlen(value);
+
+		width = length > width ? length : width;
+		numbers += connection_value_is_number(value);
+		unknown += strcmp(value, "-") == 0;
+	}
+	if (numbers > 0 && numbers + unknown == rows)
+		return width;
+	return column + 1 < run->columns.shown ? -width : 0;
 }
 
 static void
-connections_print_titles(const struct connections_run *run, const char **first, const int *widths)
+connections_print_titles(const struct connections_run *run, const int *widths)
 {
 	for (unsigned i = 0; i < run->columns.shown; i++) {
-		bool number = first != NULL && connection_value_is_number(first[i]);
 		char title[64];
 
 		snprintf(title, sizeof title, "%s", run->columns.titles[i]);
 		for (char *at = title; *at != '\0'; at++)
 			*at = (char)toupper((unsigned char)*at);
-		printf("%s%*s", i > 0 ? " " : "", connections_width(run, i, widths[i], number), title);
+		printf("%s%*s", i > 0 ? " " : "", widths[i], title);
 	}
 	putchar('\n');
 }
@@ -47,23 +59,14 @@ connections_print_titles(const struct connections_run *run, const char **first, 
 static void
 connections_print_table(const struct connections_run *run, const struct connection_list *list, size_t rows)
 {
-	int widths[CONNECTION_COLUMNS_MAX] = {0};
+	int widths[CONNECTION_COLUMNS_MAX];
 
-	for (unsigned i = 0; i < run->columns.shown; i++) {
-		widths[i] = (int)strlen(run->columns.titles[i]);
-		for (size_t row = 0; row < rows; row++) {
-			int length = (int)strlen(list->rows[row].values[i]);
-
-			widths[i] = length > widths[i] ? length : widths[i];
-		}
-	}
-	connections_print_titles(run, rows > 0 ? list->rows[0].values : NULL, widths);
+	for (unsigned i = 0; i < run->columns.shown; i++)
+		widths[i] = connections_measure(run, list, rows, i);
+	connections_print_titles(run, widths);
 	for (size_t row = 0; row < rows; row++) {
-		const char **values = list->rows[row].values;
-
 		for (unsigned i = 0; i < run->columns.shown; i++)
-			printf("%s%*s", i > 0 ? " " : "",
-			       connections_width(run, i, widths[i], connection_value_is_number(values[i])), values[i]);
+			printf("%s%*s", i > 0 ? " " : "", widths[i], list->rows[row].values[i]);
 		putchar('\n');
 	}
 }
