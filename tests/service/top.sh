@@ -57,7 +57,7 @@ keys() {
 begin_netobsd
 # Four connections to port 7001, over which 100, 200, 300 and 400 bytes are sent every tenth of a second.
 ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
-import socket, sys, time
+import os, socket, sys, time
 
 listener = socket.create_server(("127.0.0.1", 7001))
 held = []
@@ -67,16 +67,20 @@ for number in range(4):
 open(sys.argv[1], "w").close()
 end = time.monotonic() + 300
 while time.monotonic() < end:
-    for number, (client, server) in enumerate(held):
+    if os.path.exists(sys.argv[1] + ".close") and held[2] is not None:
+        for end_of_connection in held[2]:
+            end_of_connection.close()
+        held[2] = None
+    for number, (client, server) in enumerate(filter(None, held)):
         client.sendall(bytes(100 * (number + 1)))
         server.recv(1000)
     time.sleep(0.1) # no event: the pace of the sender
 PYTHON
 talk=$!
 wait_for test -e "$tmp/ready"
-top="'$build/netobsctl' -s '$socket' top -i 0.5"
+run_top="'$build/netobsctl' -s '$socket' top -i 0.5"
 
-begin_top "$top"
+begin_top "$run_top"
 sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by outbytes'
 sees "state, ends, round trip and process" '^established :[0-9]+ +127[.]0[.]0[.]1:7001 +0 +[1-9.K0-9]+ +[0-9.]+[um]s +0[.]0 (python3|-)'
 rates() {
@@ -91,6 +95,15 @@ keys s
 sees "s: the next field" 'by -inbytes'
 keys S r
 sees "S: the one before" 'by outbytes'
+keys / 'port 9' Escape
+sees "/ and Esc: the conditions that there were" '^4 connections .* by outbytes$'
+keys / 'port 70'
+sees "/: a prompt" '^Conditions: port 70$'
+terminal resize-window -x 15 -y 8
+sees "in a terminal that becomes narrow: the end of the line" '^tions: port 70$'
+keys 02 BSpace 1 Enter
+terminal resize-window -x 80 -y 24
+sees "what was typed before and after that counts" '^4 connections .* by outbytes  port 7001$'
 keys / 'port 9' Enter
 sees "/: conditions" '^0 connections .* port 9$'
 keys / 'size 9' Enter
@@ -101,12 +114,36 @@ sees "none: every connection" '^4 connections '
 keys Down Enter
 sees "Enter: one connection" '^  connection id  [0-9]+, local'
 sees "with the line for a tracer" '^Tracer:  bpftrace -e .usdt:/proc/[0-9]+/exe:netobs:tcp__state__change'
+# The second highest rate, which is that of the connection with 300 bytes.
+terminal resize-window -x 200 -y 24
+wait_for shows "^Tracer: .*'$"
+program=$(screen | sed -n "s/^Tracer:  bpftrace -e '\\(.*\\)'$/\\1/p")
 cid=$(screen | sed -n 's/^  connection id *\([0-9]*\),.*/\1/p' | head -n 1)
 keys w
 sees "w: its packets" "^cid-$cid.pcapng: [1-9][0-9]* frames, [1-9][0-9]* bytes"
 check "the file is a capture" "$netobsd" -r "$tmp/cid-$cid.pcapng"
-keys Escape
+terminal resize-window -x 80 -y 24
+reason=$(tracing_refused)
+if [ -n "$reason" ]; then
+	skip "the tracer sees this connection" "$reason"
+	touch "$tmp/ready.close"
+else
+	tracer "$tmp/trace" "$program"
+	touch "$tmp/ready.close"
+	wait_for grep -q tcp__state__change "$tmp/trace"
+	check "the tracer sees this connection" grep -q tcp__state__change "$tmp/trace"
+	tracer_end
+fi
+sees "its details when it has ended" '^  state          (time-wait|closed)'
+keys Escape / 'state established' Enter
 sees "Esc: the list again" '^STATE +LOCAL +REMOTE'
+wait_for shows '^3 connections'
+keys Enter
+wait_for shows '^Packets: w'
+keys / 'port 9' Enter
+sees "conditions that the connection does not match: still its details" '^  connection id  [0-9]+, local'
+keys Escape / Enter
+sees "and the list again" '^[34] connections .* by outbytes$'
 keys h
 sees "h: the keys" '^w +write its packets'
 keys h
@@ -124,7 +161,7 @@ wait "$pid"
 sees "netobsd has gone away" 'no netobsd is listening there'
 sees "nothing is shown that is not known" '^0 connections'
 begin_netobsd
-sees "netobsd is back" '^4 connections .* out [1-9]'
+sees "netobsd is back" '^3 connections .* out [1-9]'
 keys q
 wait_for test -s "$tmp/after"
 is "q: exit status" "$(cat "$tmp/status")" "status 0"
@@ -133,8 +170,8 @@ is "and its former screen" "$(screen | grep -c STATE)" 0
 
 # The process that top is, not its shell: the one with this socket among its arguments.
 for signal in TERM SEGV; do
-	begin_top "$top"
-	wait_for shows '^4 connections'
+	begin_top "$run_top"
+	wait_for shows '^3 connections'
 	kill -"$signal" "$(pgrep -x -f "$build/netobsctl -s $socket top -i 0.5")"
 	wait_for test -s "$tmp/after"
 	check "SIG$signal: the terminal has the settings that it had" cmp "$tmp/before" "$tmp/after"
@@ -154,7 +191,20 @@ mistake "a field that top does not have" "--sort: top shows cid,.*, not: mss" --
 mistake "a wrong interval" "-i: expected seconds" -i 0
 mistake "an option of connections" "of these options, top has --sort and -i only" -P
 mistake "a wrong condition from the beginning" "unknown condition" size 3
-begin_top "TERM=unknown-terminal $top 2>error"
+for type in unknown-terminal dumb; do
+	begin_top "TERM=$type $run_top 2>error"
+	wait_for test -s "$tmp/after"
+	check "a terminal of type $type" grep -q "^netobsctl: top cannot use a terminal of this type: $type$" "$tmp/error"
+done
+
+begin_top "$run_top --sort pid"
+wait_for shows ' by pid$'
+keys r
+sees "r: the reverse order of a field that s does not reach" 'by -pid$'
+# The sequences of a VT100 contain delays, "$<2>", and lead to no other screen.
+begin_top "TERM=vt100 $run_top"
+wait_for shows '^3 connections'
+kill "$(pgrep -x -f "$build/netobsctl -s $socket top -i 0.5")"
 wait_for test -s "$tmp/after"
-check "a terminal of an unknown type" grep -q '^netobsctl: top cannot use a terminal of this type: unknown-terminal$' "$tmp/error"
+is "a VT100 shows no delays" "$(screen | grep -c -e '[$]<')" 0
 tap_done

@@ -28,7 +28,17 @@ terminal_on_signal(int number)
 	raise(number); /* SA_RESETHAND: the program ends by it */
 }
 
-/* The sequences of a terminal that end attributes, show the cursor and return to the former screen. */
+/* A sequence of the terminal; NULL if it has none. */
+static const char *
+terminal_sequence(const char *name)
+{
+	const char *sequence = tigetstr(name);
+
+	return sequence != (const char *)-1 ? sequence : NULL;
+}
+
+/* Copies the sequences that end attributes, show the cursor and return to the former screen, without the delays between
+ * "$<" and ">" (terminfo(5)), which are for old hardware.  A terminal without another screen gets a new line. */
 static void
 terminal_copy_sequences(void)
 {
@@ -36,11 +46,17 @@ terminal_copy_sequences(void)
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *sequence = tigetstr(names[i]);
+		const char *at = terminal_sequence(names[i]);
 
-		if (sequence != NULL && sequence != (const char *)-1 && used + strlen(sequence) < sizeof terminal_leave)
-			used += (size_t)snprintf(terminal_leave + used, sizeof terminal_leave - used, "%s", sequence);
+		for (; at != NULL && *at != '\0' && used < sizeof terminal_leave - 3; at++) {
+			if (at[0] == '$' && at[1] == '<' && strchr(at, '>') != NULL)
+				at = strchr(at, '>');
+			else
+				terminal_leave[used++] = *at;
+		}
 	}
+	if (terminal_sequence("rmcup") == NULL)
+		snprintf(terminal_leave + used, sizeof terminal_leave - used, "\r\n");
 }
 
 bool
@@ -54,6 +70,8 @@ terminal_begin(void)
 	}
 	setlocale(LC_CTYPE, "");
 	terminal_screen = newterm(NULL, stdout, stdin);
+	if (terminal_screen != NULL && terminal_sequence("cup") == NULL) /* it cannot place text */
+		terminal_end();
 	if (terminal_screen == NULL) {
 		const char *type = getenv("TERM");
 
@@ -76,4 +94,5 @@ terminal_end(void)
 {
 	endwin();
 	delscreen(terminal_screen);
+	terminal_screen = NULL;
 }

@@ -21,6 +21,8 @@
 
 #define TOP_CONDITIONS_MAX 15 /* words of a request, besides its name */
 
+#define TOP_KEY_ESCAPE 27 /* ncurses has no name for it */
+
 struct top {
 	const char *path;
 	struct connection_columns columns;
@@ -31,7 +33,7 @@ struct top {
 	uint64_t interval_ns;
 	char fields[sizeof TOP_FIELDS];
 	char filter[256];
-	char error[256];   /* why the list cannot be had, "" if it can */
+	char error[256];   /* why there is no list, "" if there is */
 	char message[256]; /* of the last key */
 	char detail[8192];
 };
@@ -69,7 +71,8 @@ top_move(struct top *top, long rows)
 	top_select(top, row > 0 ? (size_t)row : 0);
 }
 
-/* Sorts the list; the selection stays with its connection, or with its row if the connection is gone. */
+/* Sorts the list.  The selection stays with its connection; if the connection has ended, with its row, unless its
+ * details are shown. */
 static void
 top_sort(struct top *top)
 {
@@ -81,7 +84,8 @@ top_sort(struct top *top)
 			top_select(top, i);
 			return;
 		}
-	top_select(top, top->screen.selected);
+	if (top->screen.view != TOP_DETAIL)
+		top_select(top, top->screen.selected);
 }
 
 /* --------------------------------------------------------------------------------------------------------- requests */
@@ -110,52 +114,62 @@ top_clear_lists(struct top *top)
 	connection_list_clear(&top->rates);
 }
 
-/* Writes the line for a tracer: "attach" of the status, with this connection only. */
+/* Adds the line for a tracer of a TCP connection: "attach" of the status, with this connection only. */
 static void
-top_add_tracer(struct top *top, size_t used)
+top_add_tracer(struct top *top)
 {
 	static const char probe[] = ":netobs:tcp__state__change ";
 	char status[4096], error[256], *line, *end;
+	size_t used = strlen(top->detail);
 
-	if (!client_read_reply(top->path, "status\n", status, sizeof status, error, sizeof error) ||
+	if (strncmp(top->detail, "tcp,", 4) != 0 ||
+	    !client_read_reply(top->path, "status\n", status, sizeof status, error, sizeof error) ||
 	    (line = strstr(status, "bpftrace -e")) == NULL || (end = strstr(line, probe)) == NULL)
 		return;
 	*end = '\0';
-	/* cs_cid is at the 8th byte of csinfo_t: without its header, the line is one that a shell takes. */
+	/* cs_cid is at the 8th byte of csinfo_t: the line needs no header.  The blank keeps bpftrace from reading a
+	 * comment. */
 	snprintf(top->detail + used, sizeof top->detail - used,
-		 "\nTracer:  %s%s/*(uint64 *)(arg1 + 8) == %llu/ { printf(\"%%s\\n\", probe); }'\n"
-		 "Packets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n",
-		 line, probe, (unsigned long long)top->cid, (unsigned long long)top->cid, (unsigned long long)top->cid);
+		 "Tracer:  %s%s/ *(uint64 *)(arg1 + 8) == %llu/ { printf(\"%%s\\n\", probe); }'\n", line, probe,
+		 (unsigned long long)top->cid);
 }
 
 static void
 top_update_detail(struct top *top)
 {
+	unsigned long long cid = (unsigned long long)top->cid;
 	char request[64], error[256];
+	size_t used;
 
-	snprintf(request, sizeof request, "connection %llu\n", (unsigned long long)top->cid);
-	if (!client_read_reply(top->path, request, top->detail, sizeof top->detail, error, sizeof error))
+	snprintf(request, sizeof request, "connection %llu\n", cid);
+	if (!client_read_reply(top->path, request, top->detail, sizeof top->detail, error, sizeof error)) {
 		snprintf(top->detail, sizeof top->detail, "%s\n", error);
-	else
-		top_add_tracer(top, strlen(top->detail));
+		return;
+	}
+	used = strlen(top->detail);
+	snprintf(top->detail + used, sizeof top->detail - used,
+		 "\nPackets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n", cid, cid);
+	top_add_tracer(top);
 }
 
-/* Requests everything that is shown.  A netobsd that does not reply is tried again in the next interval. */
+/* Requests everything that is shown.  If netobsd does not reply, the next interval tries again: it may be another one by
+ * then, with other connection ids. */
 static void
 top_update(struct top *top)
 {
 	struct connection_list list;
-	uint64_t now = top_now();
+	bool first = top->before.time_ns == 0, done;
 
 	top->error[0] = '\0';
-	top->next_ns = now + (top->before.time_ns != 0 ? top->interval_ns : TOP_FIRST_INTERVAL_NS);
-	if (!top_receive(top, &list)) {
+	done = top_receive(top, &list);
+	top->next_ns = top_now() + (done && first ? TOP_FIRST_INTERVAL_NS : top->interval_ns);
+	if (!done) {
 		top_clear_lists(top);
-		top->next_ns = now + top->interval_ns;
+		top->screen.view = top->screen.view == TOP_DETAIL ? TOP_LIST : top->screen.view;
 		return;
 	}
 	connection_list_clear(&top->rates);
-	if (top->before.time_ns != 0 && !connection_list_make_rates(&top->rates, &list, &top->before, &top->columns))
+	if (!first && !connection_list_make_rates(&top->rates, &list, &top->before, &top->columns))
 		snprintf(top->error, sizeof top->error, "out of memory");
 	connection_list_clear(&top->before);
 	top->before = list;
@@ -185,37 +199,64 @@ top_write(struct top *top)
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
 static void
-top_set_order(struct top *top, size_t order)
+top_set_order(struct top *top, unsigned field, bool reversed)
 {
-	top->columns.sort = top_orders[order % TOP_ORDERS];
-	top->screen.sort = top->columns.titles[top->columns.sort];
-	top->screen.reversed = top->columns.reversed;
+	top->columns.sort = field;
+	top->columns.reversed = reversed;
+	top->screen.sort = top->columns.titles[field];
+	top->screen.reversed = reversed;
 	top_sort(top);
 }
 
-static size_t
-top_find_order(const struct top *top)
+/* Sorts by the field that is `steps` behind the present one in top_orders. */
+static void
+top_change_order(struct top *top, size_t steps)
 {
 	size_t order = 0;
 
 	while (order < TOP_ORDERS - 1 && top_orders[order] != top->columns.sort)
 		order++;
-	return order;
+	top_set_order(top, top_orders[(order + steps) % TOP_ORDERS], top->columns.reversed);
 }
 
-/* Reads conditions in the last line. */
+static bool
+top_is_enter(int key)
+{
+	return key == '\r' || key == '\n' || key == KEY_ENTER;
+}
+
+/* Reads a line of conditions; false if the user leaves it.  getnstr(3) would end at a change of the terminal's size. */
+static bool
+top_read_filter(struct top *top, char text[sizeof top->filter])
+{
+	size_t length = 0;
+	int key;
+
+	do {
+		text[length] = '\0';
+		top_screen_draw_prompt(&top->screen, "Conditions: ", text);
+		key = getch();
+		if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0)
+			length--;
+		else if (key >= ' ' && key <= '~' && length < sizeof top->filter - 1)
+			text[length++] = (char)key;
+	} while (!top_is_enter(key) && key != TOP_KEY_ESCAPE && key != ERR);
+	return top_is_enter(key);
+}
+
 static void
 top_edit_filter(struct top *top)
 {
+	char text[sizeof top->filter];
+	bool done;
+
 	timeout(-1);
-	echo();
 	curs_set(1);
-	mvhline(LINES - 1, 0, ' ', COLS);
-	mvaddnstr(LINES - 1, 0, "Conditions: ", COLS);
-	if (getnstr(top->filter, (int)sizeof top->filter - 1) == ERR)
-		top->filter[0] = '\0';
+	done = top_read_filter(top, text);
 	curs_set(0);
-	noecho();
+	if (!done)
+		return;
+	memcpy(top->filter, text, strlen(text) + 1);
 	top_clear_lists(top);
 	top_update(top);
 }
@@ -226,6 +267,8 @@ top_show(struct top *top, enum top_view view)
 	top->screen.view = view == TOP_DETAIL && top->cid == 0 ? TOP_LIST : view;
 	if (top->screen.view == TOP_DETAIL)
 		top_update_detail(top);
+	else
+		top_sort(top);
 }
 
 /* Acts on a key; false if it ends the program. */
@@ -263,7 +306,7 @@ top_handle_key(struct top *top, int key)
 	case KEY_ENTER:
 		top_show(top, top->screen.view == TOP_DETAIL ? TOP_LIST : TOP_DETAIL);
 		break;
-	case 27: /* Esc */
+	case TOP_KEY_ESCAPE:
 		top_show(top, TOP_LIST);
 		break;
 	case 'h':
@@ -274,14 +317,13 @@ top_handle_key(struct top *top, int key)
 		top_write(top);
 		break;
 	case 's':
-		top_set_order(top, top_find_order(top) + 1);
+		top_change_order(top, 1);
 		break;
 	case 'S':
-		top_set_order(top, top_find_order(top) + TOP_ORDERS - 1);
+		top_change_order(top, TOP_ORDERS - 1);
 		break;
 	case 'r':
-		top->columns.reversed = !top->columns.reversed;
-		top_set_order(top, top_find_order(top));
+		top_set_order(top, top->columns.sort, !top->columns.reversed);
 		break;
 	case '/':
 		top_edit_filter(top);
@@ -292,7 +334,8 @@ top_handle_key(struct top *top, int key)
 	return true;
 }
 
-/* Draws, and handles a key or the end of an interval, until the user leaves. */
+/* Draws, and handles a key or the end of an interval, until the user leaves.  What a key changes is drawn before the
+ * next requests, which may take a second (connection CID of netobsctl(8)). */
 static void
 top_loop(struct top *top)
 {
@@ -301,14 +344,12 @@ top_loop(struct top *top)
 	do {
 		uint64_t now = top_now();
 
-		if (now >= top->next_ns) {
-			top_update(top);
-			now = top_now();
-		}
 		top->screen.message = top->error[0] != '\0' ? top->error : top->message;
 		top_screen_draw(&top->screen);
 		timeout(now < top->next_ns ? (int)((top->next_ns - now) / 1000000 + 1) : 0);
 		key = getch();
+		if (key == ERR && top_now() >= top->next_ns)
+			top_update(top);
 	} while (key == ERR || top_handle_key(top, key));
 }
 
@@ -349,7 +390,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 		return client_log_error("the conditions are too long", NULL);
 	if (top.screen.interval == 0)
 		top.screen.interval = 2;
-	/* A wrong condition, or no netobsd, is said before the screen changes. */
+	/* Report a wrong condition, or that no netobsd listens, before the screen changes. */
 	if (!connection_list_receive(
 		&list, &top.columns,
 		&(struct connection_request){.path = path, .words = words, .count = count, .most = 1}, error,
@@ -360,8 +401,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 		return EXIT_FAILURE;
 	top.interval_ns = (uint64_t)(top.screen.interval * 1e9);
 	top.screen.rates = &top.rates;
-	top.screen.sort = top.columns.titles[top.columns.sort];
-	top.screen.reversed = top.columns.reversed;
+	top_set_order(&top, top.columns.sort, top.columns.reversed);
 	top.screen.filter = top.filter;
 	top.screen.detail = top.detail;
 	set_escdelay(50);

@@ -207,3 +207,18 @@ top_screen_draw(struct top_screen *screen)
 		top_draw_line(LINES - 1, A_REVERSE, screen->message[0] != '\0' ? screen->message : top_keys);
 	refresh();
 }
+
+void
+top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const char *typed)
+{
+	const char *message = screen->message;
+	char line[512];
+	size_t length = strlen(prompt) + strlen(typed), width = COLS > 1 ? (size_t)COLS - 1 : 1;
+
+	snprintf(line, sizeof line, "%s%s", prompt, typed);
+	screen->message = line + (length > width ? length - width : 0);
+	top_screen_draw(screen);
+	move(LINES - 1, (int)(length < width ? length : width));
+	refresh();
+	screen->message = message;
+}
