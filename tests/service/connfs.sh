@@ -107,9 +107,14 @@ done
 refused() {
 	! "$@" 2>/dev/null
 }
+# read_only COMMAND...: the command fails because the file system is read-only
+read_only() {
+	! "$@" >"$tmp/out" 2>&1 && grep -q 'Read-only file system$' "$tmp/out"
+}
 check "nothing can be written" refused sh -c "echo x >'$root/$first/state'"
-check "nor made" refused mkdir "$root/new"
-check "nor removed" refused rm "$root/by-port/7001/$first"
+check "nor made" read_only mkdir "$root/new"
+check "nor removed" read_only rm -f "$root/by-port/7001/$first"
+check "nor changed" read_only chmod 666 "$root/$first/state"
 
 # Ten thousand streams of UDP.
 ip netns exec "$space" python3 -c 'import socket
@@ -139,6 +144,9 @@ ls "$root" >"$tmp/list" 2>"$tmp/error"
 is "netobsd is back: the directories" "$(paste -s -d ' ' "$tmp/list")" "by-host by-pid by-port by-state"
 check "it is unmounted" fusermount3 -u "$root"
 is "and its directory is empty" "$(ls -A "$root")" ''
+(cd "$tmp" && "$build/netobs-connfs" -s control connfs)
+check "a socket and a mount point named from the current directory" ls "$root/by-port"
+fusermount3 -u "$root"
 
 # mistake NAME PATTERN ARGUMENT...
 mistake() {
@@ -150,6 +158,7 @@ mistake() {
 }
 mistake "no mount point" "name the directory to mount on"
 mistake "a mount point that is not there" "No such file or directory" "$tmp/nothing"
+mistake "a mount point that is a file" "$tmp/log: Not a directory" -s "$socket" "$tmp/log"
 mistake "an unknown option" "unknown option" -s "$socket" --nonsense "$root"
 mistake "no netobsd" "no netobsd is listening there" -s "$tmp/nothing" "$root"
 is "--version" "$("$build/netobs-connfs" --version | cut -d ' ' -f 1)" netobs-connfs

@@ -426,6 +426,7 @@ connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
 {
 	char condition[40], *const words[] = {condition}, error[4096];
 	struct connection_list list;
+	int error_number;
 
 	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)node->cid);
 	if (!connection_list_receive(&list, &connfs_columns,
@@ -435,8 +436,9 @@ connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
 	handle->bytes = list.count > 0 ? malloc(CONNFS_TEXT_MAX) : NULL;
 	if (handle->bytes != NULL)
 		handle->length = connfs_file_text(node->number, list.rows[0].values, handle->bytes);
+	error_number = list.count == 0 ? ENOENT : handle->bytes == NULL ? ENOMEM : 0;
 	connection_list_clear(&list);
-	return list.count == 0 && handle->bytes == NULL ? ENOENT : 0;
+	return error_number;
 }
 
 /* Requests the packets of a connection into a file without a name; an error number, or 0. */
@@ -527,6 +529,28 @@ static const struct fuse_opt connfs_options[] = {
     FUSE_OPT_END,
 };
 
+/* Checks what netobsd and FUSE would accept now and fail at later.  False, with the reason in connfs_error. */
+static bool
+connfs_check(const char *mountpoint)
+{
+	struct stat attributes;
+	char *socket;
+
+	if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_refresh(0))
+		return false;
+	if (stat(mountpoint, &attributes) == 0 && !S_ISDIR(attributes.st_mode)) {
+		snprintf(connfs_error, sizeof connfs_error, "%s: %s", mountpoint, strerror(ENOTDIR));
+		return false;
+	}
+	/* In the background the current directory is another one. */
+	socket = realpath(connfs_socket, NULL);
+	if (socket == NULL)
+		snprintf(connfs_error, sizeof connfs_error, "%s: %s", connfs_socket, strerror(errno));
+	else
+		connfs_socket = socket;
+	return socket != NULL;
+}
+
 static int
 connfs_serve(struct fuse_args *arguments, const struct fuse_cmdline_opts *options)
 {
@@ -555,7 +579,7 @@ main(int argc, char **argv)
 	struct fuse_cmdline_opts options;
 	int status = EXIT_SUCCESS;
 
-	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 ||
+	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 || fuse_opt_add_arg(&arguments, "-oro") != 0 ||
 	    fuse_parse_cmdline(&arguments, &options) != 0)
 		return EXIT_FAILURE;
 	if (own.socket != NULL)
@@ -568,8 +592,7 @@ main(int argc, char **argv)
 		fprintf(stderr,
 			"netobs-connfs: name the directory to mount on; netobs-connfs --help lists the options\n");
 		status = EXIT_FAILURE;
-	} else if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_refresh(0)) {
-		/* Later a netobsd that goes away is an error of input and output; a wrong socket is one now. */
+	} else if (!connfs_check(options.mountpoint)) {
 		fprintf(stderr, "netobs-connfs: %s\n", connfs_error);
 		status = EXIT_FAILURE;
 	} else {
