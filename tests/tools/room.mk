@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
-	%D%/test_complete_file
+	%D%/test_complete_file \
+	%D%/test_connfs_tree
 %C%_test_complete_file_SOURCES = %D%/test_complete_file.c tools/complete_file.c tools/complete_file.h
+%C%_test_connfs_tree_SOURCES = %D%/test_connfs_tree.c tools/connfs/connfs_tree.c tools/connfs/connfs_tree.h

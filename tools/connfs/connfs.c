@@ -71,6 +71,7 @@ connfs_index(void)
 	if (connfs_indexed == connfs_list.time_ns)
 		return;
 	connfs_indexed = connfs_list.time_ns;
+	connfs_values_trim();
 	for (size_t i = 0; i < connfs_list.count; i++)
 		for (unsigned group = 0; group < CONNFS_GROUPS; group++) {
 			unsigned count = connfs_group_values(group, connfs_list.rows[i].values, found);
@@ -309,6 +310,7 @@ connfs_add_values(fuse_req_t request, struct connfs_handle *handle, enum connfs_
 	struct connfs_node node = {.kind = CONNFS_VALUE};
 	const char *found[2];
 
+	connfs_values_trim();
 	for (size_t i = 0; i < connfs_list.count; i++) {
 		unsigned count = connfs_group_values(group, connfs_list.rows[i].values, found);
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values that are remembered: as many directories may have been looked up in a run. */
-#define VALUES_MAX 1000000u
+/* Most values of one list, and the number of values above which those of earlier lists are dropped. */
+#define VALUES_MAX  1000000u
+#define VALUES_KEPT 250000u
 
 /* Bits of an inode number: kind, group or file, and connection id or number of a value. */
 #define KIND_SHIFT   60
@@ -28,9 +29,9 @@ struct connfs_value {
 	uint64_t seen; /* when a connection had it: connfs_value_mark() */
 };
 
-static struct connfs_value **tree_values; /* by number */
+static struct connfs_value **tree_values; /* by number, from `tree_first` on */
 static void *tree_by_text;		  /* of tsearch(3) */
-static uint32_t tree_value_count, tree_value_room;
+static uint32_t tree_first, tree_value_count, tree_value_room;
 
 uint64_t
 connfs_inode(const struct connfs_node *node)
@@ -95,25 +96,34 @@ connfs_value_compare(const void *left, const void *right)
 	return a->group != b->group ? (int)a->group - (int)b->group : strcmp(a->text, b->text);
 }
 
-/* Remembers a value; NULL if there are too many, or memory is short. */
+static bool
+connfs_values_grow(void)
+{
+	uint32_t room = tree_value_room < VALUES_MAX / 2 ? tree_value_room * 2 + 64 : VALUES_MAX;
+	struct connfs_value **larger;
+
+	if (tree_value_room == VALUES_MAX)
+		return false;
+	larger = realloc(tree_values, room * sizeof(void *));
+	if (larger == NULL)
+		return false;
+	tree_values = larger;
+	tree_value_room = room;
+	return true;
+}
+
+/* Stores a value; NULL if there are too many, or memory is short. */
 static struct connfs_value *
 connfs_value_add(enum connfs_group group, const char *text)
 {
 	struct connfs_value *value;
 
-	if (tree_value_count == tree_value_room) {
-		uint32_t room = tree_value_room * 2 + 64;
-		struct connfs_value **larger = room <= VALUES_MAX ? realloc(tree_values, room * sizeof(void *)) : NULL;
-
-		if (larger == NULL)
-			return NULL;
-		tree_values = larger;
-		tree_value_room = room;
-	}
+	if (tree_value_count == tree_value_room && !connfs_values_grow())
+		return NULL;
 	value = malloc(sizeof *value);
 	if (value == NULL)
 		return NULL;
-	*value = (struct connfs_value){.text = strdup(text), .group = group, .number = tree_value_count};
+	*value = (struct connfs_value){.text = strdup(text), .group = group, .number = tree_first + tree_value_count};
 	if (value->text == NULL || tsearch(value, &tree_by_text, connfs_value_compare) == NULL) {
 		free(value->text);
 		free(value);
@@ -121,6 +131,26 @@ connfs_value_add(enum connfs_group group, const char *text)
 	}
 	tree_values[tree_value_count++] = value;
 	return value;
+}
+
+static void
+connfs_value_free(void *node)
+{
+	struct connfs_value *value = node;
+
+	free(value->text);
+	free(value);
+}
+
+void
+connfs_values_trim(void)
+{
+	if (tree_value_count <= VALUES_KEPT)
+		return;
+	tdestroy(tree_by_text, connfs_value_free);
+	tree_by_text = NULL;
+	tree_first += tree_value_count;
+	tree_value_count = 0;
 }
 
 static struct connfs_value *
@@ -159,8 +189,8 @@ connfs_value_number(enum connfs_group group, const char *text, uint64_t seen, ui
 const char *
 connfs_value_text(uint32_t number, enum connfs_group *group)
 {
-	if (number >= tree_value_count)
+	if (number < tree_first || number - tree_first >= tree_value_count)
 		return NULL;
-	*group = tree_values[number]->group;
-	return tree_values[number]->text;
+	*group = tree_values[number - tree_first]->group;
+	return tree_values[number - tree_first]->text;
 }

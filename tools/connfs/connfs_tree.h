@@ -5,7 +5,7 @@
  *   CID/state, CID/local, ...       a directory of files for each connection
  *   by-port/443/CID -> ../../CID    links to connections by what they have: by-pid, by-port, by-state, by-host
  *
- * An inode number says what a node is.  Values like 443 are numbered as they are looked up, and stay.
+ * An inode number says what a node is.  Values like 443 are numbered when a list has them, and no number is used again.
  */
 #ifndef NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
 #define NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
@@ -72,6 +72,9 @@ const char *connfs_group_name(enum connfs_group group);
 
 /* The values of a connection in a group: its states, its ports, ... of both ends; at most two.  Returns how many. */
 unsigned connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2]);
+
+/* Drops all values if there are many; called before those of a list are noted. */
+void connfs_values_trim(void);
 
 /* Notes that a connection had a value at the time `seen`.  True if it is the first one then; false also if there are
  * too many values, or memory is short. */
