@@ -11,7 +11,7 @@
 #define SMB_NAME_BYTES 510u
 
 struct smb_body {
-	struct slice name; /* UTF-16LE path of a share or file in a request; empty if the capture cut it */
+	struct slice name; /* UTF-16LE path of a share or file in a request; empty if `bytes` end before it does */
 	uint64_t offset;   /* read, write: first byte in the file */
 	uint32_t count;	   /* read, write: bytes */
 	uint16_t dialect;  /* negotiate response */

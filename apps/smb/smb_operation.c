@@ -261,7 +261,7 @@ smb_operation_read(struct app_context *app, unsigned sender)
 		return;
 	ctx.result = smb_body_parse(&ctx.body, &stream->message, (struct slice){stream->bytes, stream->kept},
 				    stream->length);
-	if (ctx.result == SMB_BODY_BAD || (ctx.result == SMB_BODY_CUT && !stream->cut)) {
+	if (ctx.result == SMB_BODY_BAD) {
 		smb_op_anomaly(&ctx, ANOMALY_SMB_BODY);
 		ctx.stream->file = 0; /* a related request behind this one has a file that is not known */
 	} else if (from_server) {
