@@ -46,7 +46,7 @@ struct top_screen {
 /* Draws everything.  Works in a terminal of any size; what has no room is left out. */
 void top_screen_draw(struct top_screen *screen);
 
-/* Draws everything, with a prompt and what the user has typed in the last line: its end, if that has no room for both. */
+/* Draws everything, with a prompt and what the user has typed in the last line: the end of it in a narrow terminal. */
 void top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const char *typed);
 
 /* Rows of the list that the terminal has room for, at least 1. */
