@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# scripts/new-provider: in a copy of the source tree, the provider that it lays down builds without warnings, passes its
-# test, fires and is printed.
+# scripts/new-provider: in a copy of the source tree, the provider that it lays down is in the tables of rooms, builds
+# without warnings, passes its test, fires and is printed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -25,6 +25,8 @@ check "a second time it refuses" refuses finger 79
 check "it refuses a name with capitals" refuses Finger 79
 check "it refuses a port that is none" refuses other seventy
 check "it refuses a port that C reads as octal" refuses other 079
+
+check "the tables of rooms agree with it" env top_srcdir="$copy" "$copy/tests/source/rooms.sh"
 
 build_copy() {
 	cd "$copy" && autoreconf -i && mkdir build && cd build && ../configure -q --enable-werror CFLAGS=-O0 &&
