@@ -22,7 +22,7 @@ struct connections_run {
 
 /* ------------------------------------------------------------------------------------------------------ the lines */
 
-/* The width of a column for printf(3).  Numbers, and "-" for a number, are at the right; nothing is behind a text of the
+/* The width of a column for printf(3).  Numbers, and "-" for a number, are at the right; nothing follows a text of the
  * last column. */
 static int
 connections_measure(const struct connections_run *run, const struct connection_list *list, size_t rows, unsigned column)

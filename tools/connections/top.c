@@ -152,7 +152,7 @@ top_update_detail(struct top *top)
 	top_add_tracer(top);
 }
 
-/* Requests everything that is shown.  If netobsd does not reply, the next interval tries again: then another netobsd may
+/* Requests everything that is shown.  If netobsd does not reply, the next interval tries again: then another one may
  * reply, with other connection ids. */
 static void
 top_update(struct top *top)
