@@ -105,6 +105,7 @@ mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
 mistake "--sort alone" "--sort, --limit, -i, -c and -P need -o" --sort cid
 mistake "JSON" "-o makes a table" -o cid --json
 mistake "a wrong interval" "-i: expected seconds" -o cid -i 0
+mistake "an interval in hexadecimal" "-i: expected seconds" -o cid -i 0x1
 mistake "-c alone" "-c needs -i" -o cid -c 1
 mistake "a wrong condition" "unknown condition" -o cid "size 3"
 tap_done

@@ -298,7 +298,7 @@ connection_list_find_counter(const char *title)
 	return i;
 }
 
-/* Writes the rates of a row at `text`; returns the place behind them. */
+/* Writes the rates of a row at `text`; returns the place behind them.  `earlier` is NULL if the connection is new. */
 static char *
 connection_list_set_rates(const char **row, const struct connection_row *earlier,
 			  const struct connection_columns *columns, double seconds, char *text)
@@ -316,6 +316,15 @@ connection_list_set_rates(const char **row, const struct connection_row *earlier
 		text += RATE_TEXT_SIZE;
 	}
 	return text;
+}
+
+/* The rates of a connection that may be an old one are not known. */
+static void
+connection_list_unset_rates(const char **row, const struct connection_columns *columns)
+{
+	for (unsigned i = 0; i < columns->count; i++)
+		if (connection_list_find_counter(columns->titles[i]) < COUNTER_COUNT)
+			row[i] = "-";
 }
 
 bool
@@ -336,14 +345,17 @@ connection_list_make_rates(struct connection_list *rates, const struct connectio
 	}
 	connection_list_sort_by_cid(before);
 	for (; rates->count < list->count; rates->count++) {
-		const struct connection_row *from = &list->rows[rates->count];
+		const struct connection_row *from = &list->rows[rates->count], *earlier;
 		struct connection_row *row = &rates->rows[rates->count];
 
 		row->cid = from->cid;
 		row->values = rates->values + rates->count * columns->count;
 		memcpy(row->values, from->values, columns->count * sizeof *row->values);
-		text = connection_list_set_rates(row->values, connection_list_find(before, row->cid), columns, seconds,
-						 text);
+		earlier = connection_list_find(before, row->cid);
+		if (earlier == NULL && before->cut)
+			connection_list_unset_rates(row->values, columns);
+		else
+			text = connection_list_set_rates(row->values, earlier, columns, seconds, text);
 	}
 	return true;
 }

@@ -53,7 +53,7 @@ bool connection_list_receive(struct connection_list *list, const struct connecti
 
 /* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
  * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted
- * from 0.  The other values point to those of `list`.  Sorts `before` by connection id.  False if memory is short. */
+ * from 0; whether it is new is not known, and its rates are "-", if the earlier list is cut.  The other values point to those of `list`.  Sorts `before` by connection id.  False if memory is short. */
 bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
 				struct connection_list *before, const struct connection_columns *columns);
 

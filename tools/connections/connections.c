@@ -194,7 +194,7 @@ connections_parse_interval(const char *text, double *seconds)
 	if (text == NULL)
 		return true;
 	*seconds = strtod(text, &end);
-	return isdigit((unsigned char)text[0]) && *end == '\0' && *seconds >= 0.1 && *seconds <= 86400;
+	return strspn(text, "0123456789.") == strlen(text) && *end == '\0' && *seconds >= 0.1 && *seconds <= 86400;
 }
 
 int
