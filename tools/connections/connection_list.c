@@ -172,12 +172,20 @@ connection_list_split(struct connection_list *list, const struct connection_colu
 	return true;
 }
 
+uint64_t
+connection_list_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
 bool
 connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
 			const struct connection_request *request, char *error, size_t size)
 {
 	char line[CLIENT_REQUEST_MAX];
-	struct timespec now;
 	int fd;
 
 	*list = (struct connection_list){.count = 0};
@@ -188,8 +196,7 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	fd = client_open_reply(request->path, line, LIST_TIMEOUT_S, error, size);
 	if (fd < 0)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	list->time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	list->time_ns = connection_list_now();
 	list->text = connection_list_read_text(fd, request->most);
 	if (list->text != NULL && connection_list_split(list, columns, request->most)) {
 		close(fd);

@@ -47,13 +47,17 @@ struct connection_list {
  * remain borrowed, and the commas are overwritten.  False if there are too many. */
 bool connection_columns_choose(struct connection_columns *columns, char *list, const char *sort);
 
+/* The time on the clock of `time_ns`. */
+uint64_t connection_list_now(void);
+
 /* Requests the connections that match the conditions.  False with a reason; the list is empty then. */
 bool connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
 			     const struct connection_request *request, char *error, size_t size);
 
 /* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
  * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted
- * from 0; whether it is new is not known, and its rates are "-", if the earlier list is cut.  The other values point to those of `list`.  Sorts `before` by connection id.  False if memory is short. */
+ * from 0; if the earlier list is cut it may be old, and its rates are "-".  The other values point to those of `list`.
+ * Sorts `before` by connection id.  False if memory is short. */
 bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
 				struct connection_list *before, const struct connection_columns *columns);
 

@@ -13,7 +13,7 @@
 
 #include "tools/control_client.h"
 
-/* What a signal handler restores: it may call write(2) and tcsetattr(3), and no function of ncurses. */
+/* For the signal handler that restores the terminal.  It may call write(2) and tcsetattr(3), no function of ncurses. */
 static struct termios terminal_before;
 static char terminal_leave[128];
 static SCREEN *terminal_screen;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tools/connections/connection_list.h"
 #include "tools/connections/terminal.h"
@@ -42,15 +41,6 @@ static const enum top_field top_orders[] = {TOP_OUTBYTES, TOP_INBYTES, TOP_RTT,	
 					    TOP_CID,	  TOP_STATE,   TOP_RADDR, TOP_COMM};
 
 #define TOP_ORDERS (sizeof top_orders / sizeof top_orders[0])
-
-static uint64_t
-top_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---------------------------------------------------------------------------------------------------- the selection */
 
@@ -162,7 +152,7 @@ top_update(struct top *top)
 
 	top->error[0] = '\0';
 	done = top_receive(top, &list);
-	top->next_ns = top_now() + (done && first ? TOP_FIRST_INTERVAL_NS : top->interval_ns);
+	top->next_ns = connection_list_now() + (done && first ? TOP_FIRST_INTERVAL_NS : top->interval_ns);
 	if (!done) {
 		top_clear_lists(top);
 		top->screen.view = top->screen.view == TOP_DETAIL ? TOP_LIST : top->screen.view;
@@ -271,36 +261,48 @@ top_show(struct top *top, enum top_view view)
 		top_sort(top);
 }
 
+/* Moves the selection by a key; false if it is another key. */
+static bool
+top_handle_move(struct top *top, int key)
+{
+	long page = (long)top_screen_rows();
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		top_move(top, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		top_move(top, 1);
+		return true;
+	case KEY_PPAGE:
+		top_move(top, -page);
+		return true;
+	case KEY_NPAGE:
+		top_move(top, page);
+		return true;
+	case KEY_HOME:
+		top_select(top, 0);
+		return true;
+	case KEY_END:
+		top_select(top, SIZE_MAX);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Acts on a key; false if it ends the program. */
 static bool
 top_handle_key(struct top *top, int key)
 {
-	long page = (long)top_screen_rows();
-
 	top->message[0] = '\0';
+	if (top_handle_move(top, key))
+		return true;
 	switch (key) {
 	case 'q':
 		return false;
-	case KEY_UP:
-	case 'k':
-		top_move(top, -1);
-		break;
-	case KEY_DOWN:
-	case 'j':
-		top_move(top, 1);
-		break;
-	case KEY_PPAGE:
-		top_move(top, -page);
-		break;
-	case KEY_NPAGE:
-		top_move(top, page);
-		break;
-	case KEY_HOME:
-		top_select(top, 0);
-		break;
-	case KEY_END:
-		top_select(top, SIZE_MAX);
-		break;
 	case '\r':
 	case '\n':
 	case KEY_ENTER:
@@ -342,13 +344,13 @@ top_loop(struct top *top)
 	int key = ERR;
 
 	do {
-		uint64_t now = top_now();
+		uint64_t now = connection_list_now();
 
 		top->screen.message = top->error[0] != '\0' ? top->error : top->message;
 		top_screen_draw(&top->screen);
 		timeout(now < top->next_ns ? (int)((top->next_ns - now) / 1000000 + 1) : 0);
 		key = getch();
-		if (key == ERR && top_now() >= top->next_ns)
+		if (key == ERR && connection_list_now() >= top->next_ns)
 			top_update(top);
 	} while (key == ERR || top_handle_key(top, key));
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of the screen besides the rows: what is shown, the titles, the keys. */
+/* Lines of the screen besides the rows: the summary, the titles, the keys. */
 #define TOP_OTHER_LINES 3
 
 /* Columns of the narrowest list with all of its fields. */

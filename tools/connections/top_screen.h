@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `netobsctl top` shows, and how it is drawn.  The terminal is that of ncurses. */
+/* The screen of `netobsctl top`: its content, and drawing it with ncurses. */
 #ifndef NETOBS_TOOLS_CONNECTIONS_TOP_SCREEN_H
 #define NETOBS_TOOLS_CONNECTIONS_TOP_SCREEN_H
 
@@ -43,7 +43,7 @@ struct top_screen {
 	const char *detail;  /* TOP_DETAIL: lines of text */
 };
 
-/* Draws everything.  Works in a terminal of any size; what has no room is left out. */
+/* Draws everything.  Works in a terminal of any size, which may show only a part. */
 void top_screen_draw(struct top_screen *screen);
 
 /* Draws everything, with a prompt and what the user has typed in the last line: the end of it in a narrow terminal. */

@@ -32,21 +32,12 @@ static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked
 
 /* --------------------------------------------------------------------------------------------------------- the list */
 
-static uint64_t
-connfs_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-/* Requests the list unless it is at most so old.  False, with the reason in connfs_error, if netobsd does not reply:
- * the list is empty then. */
+/* Requests the list unless it is at most `most_age` seconds old.  False, with the reason in connfs_error and an empty
+ * list, if netobsd does not reply. */
 static bool
 connfs_refresh(double most_age)
 {
-	if (connfs_list.time_ns != 0 && (double)(connfs_now() - connfs_list.time_ns) <= most_age * 1e9)
+	if (connfs_list.time_ns != 0 && (double)(connection_list_now() - connfs_list.time_ns) <= most_age * 1e9)
 		return true;
 	connection_list_clear(&connfs_list);
 	if (!connection_list_receive(&connfs_list, &connfs_columns, &(struct connection_request){.path = connfs_socket},
@@ -262,7 +253,7 @@ connfs_readlink(fuse_req_t request, fuse_ino_t inode)
 
 /* ------------------------------------------------------------------------------------------------------ directories */
 
-/* What an open directory or file reads from. */
+/* An open directory or file: its bytes, or the capture that they are read from. */
 struct connfs_handle {
 	char *bytes;
 	size_t length, room;
@@ -306,7 +297,7 @@ connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 static void
 connfs_add_values(fuse_req_t request, struct connfs_handle *handle, enum connfs_group group)
 {
-	uint64_t seen = connfs_now(); /* each value is listed once */
+	uint64_t seen = connection_list_now(); /* each value is listed once */
 	struct connfs_node node = {.kind = CONNFS_VALUE};
 	const char *found[2];
 

@@ -3,9 +3,9 @@
  * The tree of netobs-connfs:
  *
  *   CID/state, CID/local, ...       a directory of files for each connection
- *   by-port/443/CID -> ../../CID    links to connections by what they have: by-pid, by-port, by-state, by-host
+ *   by-port/443/CID -> ../../CID    links to connections by a value of theirs: by-pid, by-port, by-state, by-host
  *
- * An inode number says what a node is.  Values like 443 are numbered when a list has them, and no number is used again.
+ * An inode number identifies a node.  Values like 443 are numbered when a list has them, and no number is used again.
  */
 #ifndef NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
 #define NETOBS_TOOLS_CONNFS_CONNFS_TREE_H
@@ -44,7 +44,7 @@ enum connfs_field {
 	CONNFS_START,
 };
 
-/* What connections are grouped by. */
+/* Directories of links to connections. */
 enum connfs_group { CONNFS_BY_PID, CONNFS_BY_PORT, CONNFS_BY_STATE, CONNFS_BY_HOST, CONNFS_GROUPS };
 
 enum connfs_kind {
