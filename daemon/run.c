@@ -39,6 +39,7 @@
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
 #include "probes/site/semaphores.h"
+#include "records/record_ring.h"
 
 /* Resources of a run, in order of acquisition; released in reverse order. */
 struct daemon_state {
@@ -49,6 +50,7 @@ struct daemon_state {
 	struct service *service;
 	struct watch *signals[4];
 	struct record_output *records; /* NULL: none are written */
+	struct record_ring *closed;    /* NULL: none are kept */
 	struct excerpts *excerpts;     /* NULL: none are written */
 	struct formula_sites *formulas;
 	struct workers *workers;
@@ -157,6 +159,13 @@ daemon_select_probes(struct daemon_state *state)
 static bool
 daemon_open_records(struct daemon_state *state)
 {
+	if (state->config->closed_connections != 0) {
+		state->closed = record_ring_new(state->config->closed_connections);
+		if (state->closed == NULL) {
+			log_error("out of memory");
+			return false;
+		}
+	}
 	if (!state->config->records)
 		return true;
 	state->records = record_output_open(state->config);
@@ -164,12 +173,33 @@ daemon_open_records(struct daemon_state *state)
 }
 
 static void
+daemon_take_record(void *context, const struct connrec *record)
+{
+	struct daemon_state *state = context;
+
+	if (state->records != NULL)
+		record_output_take(state->records, record);
+	if (state->closed != NULL)
+		record_ring_take(state->closed, record);
+}
+
+static bool
+daemon_flush_records(void *context)
+{
+	struct daemon_state *state = context;
+
+	return state->records == NULL || record_output_flush(state->records);
+}
+
+static void
 daemon_connect_records(struct daemon_state *state)
 {
 	const struct record_sink sink = {
-	    .take = record_output_take, .flush = record_output_flush, .context = state->records};
+	    .take = daemon_take_record, .flush = daemon_flush_records, .context = state};
 
-	for (unsigned i = 0; state->records != NULL && i < state->workers->count; i++)
+	if (state->records == NULL && state->closed == NULL)
+		return;
+	for (unsigned i = 0; i < state->workers->count; i++)
 		observer_set_record_sink(state->workers->worker[i].observer, &sink);
 }
 
@@ -200,6 +230,7 @@ daemon_open_sockets(struct daemon_state *state)
 		return false;
 	if (config->metrics_address != NULL && (state->metrics = metrics_open(config, uid)) == NULL)
 		return false;
+	state->query.closed = state->closed;
 	build_id_read(&state->query.build);
 	stats_open_memory();
 	return true;
@@ -461,6 +492,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	reload_free(state->reload);
 	status = daemon_output_status(workers_free(state->workers), status);
 	record_output_free(state->records);
+	record_ring_free(state->closed);
 	excerpts_free(state->excerpts);
 	formula_sites_free(state->formulas);
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)

@@ -8,6 +8,8 @@ librecords_a_SOURCES += \
 	%D%/record_filter.h \
 	%D%/record_json.c \
 	%D%/record_json.h \
+	%D%/record_ring.c \
+	%D%/record_ring.h \
 	%D%/record_sort.c \
 	%D%/record_sort.h \
 	%D%/record_tally.c \

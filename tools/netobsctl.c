@@ -32,6 +32,8 @@ ctl_print_help(FILE *to)
 	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER,\n"
 	      "                          host ADDRESS, proto WORD\n"
 	      "                          with -o a table of these fields\n"
+	      "  connections --closed TIME [EXPRESSION]\n"
+	      "                          connections that ended in the last 10s, 5m or 2h\n"
 	      "  connection CID          one connection in detail\n"
 	      "  top [FILTER]            connections on the whole terminal, with rates\n"
 	      "  probes                  enabled probes and their firings\n"
@@ -60,6 +62,7 @@ ctl_print_help(FILE *to)
 	      "      --limit NUMBER      connections -o: only the first lines\n"
 	      "  -P                      connections -o: colons between values, no titles\n"
 	      "  -i SECONDS              connections -o, top: rates, at this interval (top: 2)\n"
+	      "      --closed TIME       connections: those that have ended; with -o or --json\n"
 	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
@@ -157,6 +160,7 @@ enum {
 	OPTION_ROTATE,
 	OPTION_CID,
 	OPTION_LAST,
+	OPTION_CLOSED,
 	OPTION_FORMAT,
 	OPTION_ON,
 	OPTION_AFTER,
@@ -174,6 +178,7 @@ static const struct option ctl_options[] = {
     {.name = "dir", .has_arg = required_argument, .val = 'd'},
     {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
     {.name = "cid", .has_arg = required_argument, .val = OPTION_CID},
+    {.name = "closed", .has_arg = required_argument, .val = OPTION_CLOSED},
     {.name = "last", .has_arg = required_argument, .val = OPTION_LAST},
     {.name = "format", .has_arg = required_argument, .val = OPTION_FORMAT},
     {.name = "on", .has_arg = required_argument, .val = OPTION_ON},
@@ -205,6 +210,7 @@ static const struct {
     {'w', "-w needs a value: FILE"},
     {OPTION_CID, "--cid needs a value: CID"},
     {OPTION_LAST, "--last needs a value: TIME"},
+    {OPTION_CLOSED, "--closed needs a value: TIME"},
     {OPTION_ON, "--on needs a value: NAME,..."},
     {OPTION_FORMAT, "--format needs a value: pcapng, pcap or snoop"},
     {OPTION_AFTER, "--after needs a value: TIME"},
@@ -270,6 +276,7 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {'w', &arguments->write.file},
 	    {OPTION_CID, &arguments->write.cid},
 	    {OPTION_LAST, &arguments->write.last},
+	    {OPTION_CLOSED, &arguments->connections.closed},
 	    {OPTION_FORMAT, &arguments->write.format},
 	    {OPTION_ON, &arguments->record.on},
 	    {OPTION_AFTER, &arguments->record.after},
@@ -325,6 +332,13 @@ ctl_check_table(const struct connections_options *table, bool json, const char *
 {
 	bool lines = table->fields != NULL || table->limit != NULL || table->count != NULL || table->parsable;
 
+	if (table->closed != NULL && strcmp(command, "connections") != 0)
+		return "--closed is an option of the command connections only";
+	if (table->closed != NULL)
+		return table->limit != NULL || table->count != NULL || table->parsable || table->sort != NULL ||
+				       table->interval != NULL
+			   ? "of these options, --closed takes -o and --json only"
+			   : NULL;
 	if (strcmp(command, "top") == 0)
 		return lines || json ? "of these options, top has --sort and -i only" : NULL;
 	if (!lines && table->sort == NULL && table->interval == NULL)
@@ -365,6 +379,27 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	if (mistake != NULL)
 		client_log_error(mistake, NULL);
 	return mistake == NULL;
+}
+
+/* `connections --closed`: another request of netobsd, in which the filter is an expression. */
+static int
+ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
+{
+	const struct connections_options *options = &arguments->connections;
+	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
+	int length;
+
+	if (strpbrk(options->closed, " \t\r\n") != NULL ||
+	    (options->fields != NULL && strpbrk(options->fields, " \t\r\n") != NULL))
+		return client_log_error("--closed and -o take values without blanks", NULL);
+	if (!ctl_join_words(expression, words, count, false))
+		return client_log_error("the expression is too long or contains a line break", NULL);
+	length = snprintf(request, sizeof request, "closed%s --last=%s%s%s %s", arguments->stream.json ? " --json" : "",
+			  options->closed, options->fields != NULL ? " --fields=" : "",
+			  options->fields != NULL ? options->fields : "", expression);
+	if (length < 0 || (size_t)length >= sizeof request)
+		return client_log_error("the command is too long", NULL);
+	return ctl_run(arguments->path, request, words - 1, arguments->stream.json);
 }
 
 static int
@@ -414,6 +449,8 @@ main(int argc, char **argv)
 		return ctl_record(&arguments, argv + optind + 1);
 	if (strcmp(argv[optind], "top") == 0)
 		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
+	if (arguments.connections.closed != NULL)
+		return ctl_closed(&arguments, argv + optind + 1, argc - optind - 1);
 	if (arguments.connections.fields != NULL && strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))

@@ -88,6 +88,7 @@ struct config {
 	uint64_t flight_memory;	    /* bytes of the flight recorder, of all workers together; 0: none */
 	uint32_t flight_snap;	    /* most bytes of a frame that it keeps, 0: all that are captured */
 	uint64_t flight_bytes;	    /* most bytes of each direction of a connection that it keeps, 0: no limit */
+	uint32_t closed_connections; /* records of connections that have ended to keep, 0: none */
 	bool list_probes;
 	enum print_format list_format;
 	bool summary, strict, foreground;
@@ -99,11 +100,11 @@ struct config {
 	uint64_t app_timeout_ns;	       /* after which a request counts as not answered */
 };
 
-/* Whether records of connections are kept from the start: for an output of them, or for the metrics. */
+/* Whether records of connections are kept from the start: for an output of them, for requests, or for the metrics. */
 static inline bool
 config_keeps_records(const struct config *config)
 {
-	return config->records || config->metrics_address != NULL;
+	return config->records || config->closed_connections != 0 || config->metrics_address != NULL;
 }
 
 #endif

@@ -149,6 +149,10 @@ const struct option_row options_table[] = {
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "fire connection-active for each open connection every MINUTES (5 if omitted; also 90s, 1h); "
 		 "0: never"},
+	{.name = "closed-connections", .group = GROUP_OUTPUT, .scope = OPTION_FOR_LIVE, .kind = &value_uint32,
+	 .argument = "NUMBER", .min = 0, .max = 10000000, FIELD(closed_connections),
+	 .source = OPTION_ANYWHERE,
+	 .help = "keep the records of the last NUMBER connections that have ended, for netobsctl"},
 	{.name = "flight-memory", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size,
 	 .argument = "SIZE", .min = 1048576, .max = 68719476736.0, FIELD(flight_memory),
 	 .source = OPTION_ANYWHERE,

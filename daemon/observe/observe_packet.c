@@ -129,7 +129,8 @@ observe_is_same_host(const struct packet *p, enum view_mode view, uint8_t local)
 	return view == VIEW_HOST && local == BOTH_LOCAL;
 }
 
-/* Requests the owners of new local ends early, so that they are known when the first socket probes fire. */
+/* Requests the owners of new local ends early, so that they are known when the first socket probes fire and when the
+ * record of the connection is made. */
 static void
 observe_request_owners(const struct observer *o, const struct packet_work *work, uint8_t ends)
 {
@@ -181,7 +182,7 @@ observe_update_local_endpoints(const struct observer *o, struct packet_work *wor
 	if (locality.destination_local)
 		local |= (uint8_t)(1u << (1 - work->sender));
 	if (local != flow->local) {
-		if (o->owner_lookup != NULL && emitter_is_traced(o->emitter))
+		if (o->owner_lookup != NULL && (emitter_is_traced(o->emitter) || emitter_passes_records(o->emitter)))
 			observe_request_owners(o, work, local & (uint8_t)~flow->local);
 		flow->local = local & 3u;
 		flow->same_host |= observe_is_same_host(&work->packet, o->view, local);

@@ -142,6 +142,9 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		control_begin_feed(control, job);
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_WRITE)
 		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
+	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CLOSED)
+		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
+	job->reply.request.fields = job->reply.request.expression = NULL;
 	job->reply.request.packet_filter = NULL;
 }
 
@@ -183,6 +186,7 @@ control_release_job(void *context, void *memory)
 	if (job->feed != NULL)
 		feeds_end(control->feeds, job->feed);
 	control_reply_end_frames(&job->reply);
+	control_reply_end_closed(&job->reply);
 }
 
 static const char *

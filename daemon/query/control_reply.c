@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "daemon/base/log_debug.h"
+#include "daemon/record/closed_reply.h"
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/site/site_select.h"
+
+/* Most replies about ended connections at the same time, which limits their memory. */
+#define CLOSED_REPLIES_MAX 8u
 
 /* ----------------------------------------------------------------------------------------------------------- status */
 
@@ -57,6 +61,10 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 			(unsigned long long)input->interface_dropped);
 	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 			(unsigned)query->config->flow_limits.flows);
+	if (query->closed != NULL)
+		text_add_format(text, "ended        %llu, the last %u are kept\n",
+				(unsigned long long)record_ring_taken(query->closed),
+				(unsigned)record_ring_capacity(query->closed));
 	text_add_format(text, "workers      %u\n", query->workers->count);
 	if (query->config->flight_memory != 0)
 		text_add_format(text, "recorder     %llu MiB, %.1f s, %llu frames\n",
@@ -95,6 +103,7 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, ",\"recorder_memory\":%llu,\"recorder_span_us\":%llu,\"recorder_frames\":%llu",
 			(unsigned long long)query->config->flight_memory, (unsigned long long)totals.recorder_span_us,
 			(unsigned long long)totals.recorder.frames_now);
+	text_add_format(text, ",\"closed_connections\":%u", (unsigned)query->config->closed_connections);
 	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
 			(unsigned long long)stats_resident_memory(), query->workers->count);
 }
@@ -229,6 +238,48 @@ reply_debug(const struct control_request *request, struct text_buffer *text)
 	}
 }
 
+/* ----------------------------------------------------------------------------------------------- ended connections */
+
+bool
+control_reply_begin_closed(struct control_reply *reply, char *error, size_t size)
+{
+	struct query_context *query = reply->query;
+	const struct control_request *from = &reply->request;
+	struct closed_request request = {.last_ns = from->last_ns,
+					 .fields = from->fields,
+					 .expression = from->expression,
+					 .json = from->json,
+					 .all_owners = reply->all_owners,
+					 .uid = reply->uid};
+
+	if (query->closed == NULL)
+		snprintf(error, size,
+			 "netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER");
+	else if (query->closed_replies == CLOSED_REPLIES_MAX)
+		snprintf(error, size, "%u other replies about ended connections are in progress", CLOSED_REPLIES_MAX);
+	else
+		reply->closed = closed_reply_new(query->closed, &request, error, size);
+	query->closed_replies += reply->closed != NULL;
+	return reply->closed != NULL;
+}
+
+static void
+control_reply_write_closed(struct control_reply *reply, struct text_buffer *text)
+{
+	if (!reply->begun)
+		text_add_format(text, "ok\n");
+	reply->begun = true;
+	reply->done = !closed_reply_write(reply->closed, text);
+}
+
+void
+control_reply_end_closed(struct control_reply *reply)
+{
+	reply->query->closed_replies -= reply->closed != NULL;
+	closed_reply_free(reply->closed);
+	reply->closed = NULL;
+}
+
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
@@ -289,6 +340,8 @@ control_reply_write(struct control_reply *reply, struct text_buffer *text)
 		control_reply_write_formulas(reply, text);
 	else if (reply->request.command == REQUEST_SITES)
 		control_reply_write_sites(reply, text);
+	else if (reply->request.command == REQUEST_CLOSED)
+		control_reply_write_closed(reply, text);
 	else if (reply->request.command == REQUEST_WRITE)
 		control_reply_write_frames(reply, text);
 	else

@@ -16,6 +16,7 @@
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
 
+struct closed_reply;
 struct frames_reply;
 
 struct control_reply {
@@ -35,6 +36,7 @@ struct control_reply {
 	uint64_t deadline_ns; /* when to reply without them (monotonic) */
 
 	struct frames_reply *frames; /* REQUEST_WRITE */
+	struct closed_reply *closed; /* REQUEST_CLOSED */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last
@@ -49,6 +51,10 @@ void control_reply_write_formulas(struct control_reply *reply, struct text_buffe
 /* Selects the formula to describe by its number; false if there is none. */
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);
 void control_reply_write_sites(struct control_reply *reply, struct text_buffer *text);
+
+/* Connections that have ended.  Begin the reply while the request is in memory; false with `error`. */
+bool control_reply_begin_closed(struct control_reply *reply, char *error, size_t size);
+void control_reply_end_closed(struct control_reply *reply);
 
 /* control_reply_frames.c: a capture from the flight recorder.  Begin it while the request is in memory; false with
  * `error`. */

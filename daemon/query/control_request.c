@@ -27,6 +27,7 @@ static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_FORMULAS] = "formulas",	 [REQUEST_DEFINE] = "define",
     [REQUEST_UNDEFINE] = "undefine",	 [REQUEST_SITES] = "sites",
     [REQUEST_STREAM] = "stream",	 [REQUEST_WRITE] = "write",
+    [REQUEST_CLOSED] = "closed",
 };
 
 /* Parses a number without sign or blanks, from 0 to `most`. */
@@ -363,16 +364,48 @@ control_parse_write(char *rest, struct control_request *request, char *error, si
 	return true;
 }
 
-/* What follows the command "write", NULL if the line is another request. */
-static char *
-control_write_operands(char *line)
+/* Parses options, and the expression behind them: the rest of the line. */
+static bool
+control_parse_closed(char *rest, struct control_request *request, char *error, size_t size)
 {
-	static const char command[] = "write";
+	static const char blanks[] = " \t\r", last[] = "--last=", fields[] = "--fields=";
+
+	request->command = REQUEST_CLOSED;
+	for (rest += strspn(rest, blanks); rest[0] == '-' && rest[1] == '-'; rest += strspn(rest, blanks)) {
+		size_t length = strcspn(rest, blanks);
+		bool ends = rest[length] == '\0';
+
+		rest[length] = '\0';
+		if (strcmp(rest, "--json") == 0) {
+			request->json = true;
+		} else if (strncmp(rest, fields, sizeof fields - 1) == 0) {
+			request->fields = rest + sizeof fields - 1;
+		} else if (strncmp(rest, last, sizeof last - 1) != 0) {
+			snprintf(error, size,
+				 "closed: unknown option \"%.40s\"; options are --json, --last= and --fields=", rest);
+			return false;
+		} else if (!control_parse_time(rest + sizeof last - 1, &request->last_ns)) {
+			snprintf(error, size, "closed: expected a time like 500ms, 10s, 5m or 2h, not \"%.40s\"",
+				 rest + sizeof last - 1);
+			return false;
+		}
+		rest += ends ? length : length + 1;
+	}
+	request->expression = *rest != '\0' ? rest : NULL;
+	return true;
+}
+
+/* What follows a command, NULL if the line is another request. */
+static char *
+control_operands(char *line, enum control_command command)
+{
+	size_t length = strlen(command_names[command]);
 
 	line += strspn(line, " \t");
-	if (strncmp(line, command, sizeof command - 1) != 0 || strchr(" \t\r", line[sizeof command - 1]) == NULL)
+	if (strncmp(line, command_names[command], length) != 0 ||
+	    (line[length] != '\0' && strchr(" \t\r", line[length]) == NULL))
 		return NULL;
-	return line + sizeof command - 1;
+	return line + length;
 }
 
 bool
@@ -382,9 +415,12 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	unsigned count;
 
 	*request = (struct control_request){0};
-	operands = control_write_operands(line);
+	operands = control_operands(line, REQUEST_WRITE);
 	if (operands != NULL)
 		return control_parse_write(operands, request, error, size);
+	operands = control_operands(line, REQUEST_CLOSED);
+	if (operands != NULL)
+		return control_parse_closed(operands, request, error, size);
 	if (control_parse_define(line, request))
 		return true;
 	count = control_split_words(line, words, &request->json);
@@ -398,7 +434,7 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload, debug, formulas, define, undefine, sites, stream and write",
+			 "counters, reload, debug, formulas, define, undefine, sites, stream, write and closed",
 			 control_command_hint(words[0], hint));
 		return false;
 	}

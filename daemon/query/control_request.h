@@ -6,6 +6,7 @@
  *   connections --json state=established port 80
  *   stream --json --fields=cs_cid,tcps_srtt_us tcp-connect-*
  *   write --format=snoop --last=10s tcp port 80
+ *   closed --json --last=10m --fields=client,reason server_port == 443
  *
  * Words are separated by blanks; `--json` anywhere selects JSON.
  */
@@ -34,6 +35,7 @@ enum control_command {
 	REQUEST_SITES,
 	REQUEST_STREAM,
 	REQUEST_WRITE,
+	REQUEST_CLOSED,
 	REQUEST_COMMANDS
 };
 
@@ -60,12 +62,14 @@ struct control_request {
 	 * for all formulas. */
 	const char *formula;
 	/* REQUEST_STREAM, in the line that was parsed: comma-separated names of probes and formulas, "" for the
-	 * default, and comma-separated fields, NULL for whole lines. */
+	 * default, and comma-separated fields, NULL for whole lines.  The fields also of REQUEST_CLOSED. */
 	const char *names, *fields;
 	/* REQUEST_WRITE: */
 	enum capture_format format;
-	uint64_t last_ns;	   /* only frames of this latest time; 0: all */
+	uint64_t last_ns; /* and REQUEST_CLOSED: only frames and ends of this latest time; 0: all */
 	const char *packet_filter; /* in the line that was parsed; NULL: all packets */
+	/* REQUEST_CLOSED, in the line that was parsed, with `fields`: selects records; NULL: all. */
+	const char *expression;
 };
 
 const char *control_request_name(enum control_command command);

@@ -89,7 +89,7 @@ else
 fi
 
 is "netobsctl: a command" "$(ctl conn)" "connections connection"
-"$build/netobsctl" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | sort >"$tmp/commands"
+"$build/netobsctl" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | sort -u >"$tmp/commands"
 is "netobsctl: every command" "$(ctl '' | tr ' ' '\n' | grep -v '^-' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/commands")"
 "$build/netobsctl" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -v -- '--control' >"$tmp/options"
 is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/options")"

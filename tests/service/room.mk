@@ -3,6 +3,7 @@
 shell_tests += \
 	%D%/alerts.sh \
 	%D%/cli.sh \
+	%D%/closed.sh \
 	%D%/confined.sh \
 	%D%/connections.sh \
 	%D%/connfs.sh \

@@ -254,6 +254,11 @@ test_sizes(void **state)
 	assert_int_equal(config.flight_memory, UINT64_C(1536) << 20);
 	assert_int_equal(config.flight_bytes, 1000);
 	takes("-r file --flight-memory 0");
+	takes("-i lo --closed-connections 10000");
+	assert_int_equal(config.closed_connections, 10000);
+	takes("-i lo --closed-connections=0");
+	refuses("-i lo --closed-connections 10000001", "from 0 to 10000000");
+	refuses("-r file --closed-connections 10", "--closed-connections");
 	assert_int_equal(config.flight_memory, 0);
 	refuses("-r file --flight-memory 1023k", "a size from 1M to 64G");
 	refuses("-r file --flight-memory 65G", "a size from 1M to 64G");

@@ -129,6 +129,31 @@ test_stream(void **state)
 }
 
 static void
+test_closed(void **state)
+{
+	static const char *const bad[] = {"closed --last=x", "closed --last=", "closed --last", "closed --x",
+					   "closed -- a == 1"};
+	struct control_request request;
+	char line[4097] = " closed --json --last=10m  --fields=client,reason  reason == \"fin\" && server_port == 443";
+	char why[256];
+
+	(void)state;
+	assert_true(control_request_parse(line, &request, why, sizeof why));
+	assert_int_equal(request.command, REQUEST_CLOSED);
+	assert_true(request.json);
+	assert_int_equal(request.last_ns, UINT64_C(600000000000));
+	assert_string_equal(request.fields, "client,reason");
+	assert_string_equal(request.expression, "reason == \"fin\" && server_port == 443");
+	snprintf(line, sizeof line, "closed");
+	assert_true(control_request_parse(line, &request, why, sizeof why));
+	assert_true(request.last_ns == 0 && request.expression == NULL && request.fields == NULL && !request.json);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		snprintf(line, sizeof line, "%s", bad[i]);
+		assert_false(control_request_parse(line, &request, why, sizeof why));
+	}
+}
+
+static void
 test_write(void **state)
 {
 	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
@@ -211,6 +236,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter), cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_stream),
+	    cmocka_unit_test(test_closed),
 	    cmocka_unit_test(test_write), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
 	};
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The records of the connections that ended last, in memory of a fixed size; a new record overwrites the oldest one. */
+#ifndef NETOBS_RECORDS_RECORD_RING_H
+#define NETOBS_RECORDS_RECORD_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probes/netobs.h"
+
+struct record_ring;
+
+/* A ring of `capacity` records, at least 1.  NULL if out of memory. */
+struct record_ring *record_ring_new(uint32_t capacity);
+
+/* NULL is allowed. */
+void record_ring_free(struct record_ring *ring);
+
+/* Takes a record, unless its reason is "open": that of a connection that has not ended.  Any thread may call it. */
+void record_ring_take(void *ring, const struct connrec *record);
+
+/*
+ * Copies the first record from number `*position` on, in the order in which connections ended, and moves `*position`
+ * behind it.  Numbers count from 0; those of records that are overwritten are skipped.  False if there is none.
+ */
+bool record_ring_read(struct record_ring *ring, uint64_t *position, struct connrec *to);
+
+/* Records that were taken so far. */
+uint64_t record_ring_taken(struct record_ring *ring);
+
+uint32_t record_ring_capacity(const struct record_ring *ring);
+
+#endif
