@@ -48,7 +48,7 @@ report_volume_frame(struct report_volume *volume, uint64_t time, uint64_t bytes)
 		}
 		volume->last = time;
 	}
-	while (volume->last - volume->first >= volume->width * REPORT_BINS)
+	while ((volume->last - volume->first) / REPORT_BINS >= volume->width)
 		report_volume_halve(volume);
 	volume->bytes += bytes;
 	bin = &volume->bins[report_volume_bin(volume, time)];

@@ -100,6 +100,16 @@ report "$captures/empty.pcap" >"$tmp/page"
 is "a capture without frames" "$? $(data "[data['frames'], data['rows'], data['volume']]")" "0 [0, [], []]"
 report "$captures/icmpv6-mld.pcap" >"$tmp/page"
 is "a capture without connections" "$? $(data "[data['connections'], data['details'], data['frames'] > 0]")" "0 [0, [], True]"
+# Frames at 1970 and in 2106.
+python3 - "$tmp/far.pcap" <<'PYTHON'
+import struct, sys
+with open(sys.argv[1], "wb") as file:
+    file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    for second in (0, 0xFFFFFFFF, 1):
+        file.write(struct.pack("<IIII", second, 0, 60, 60) + bytes(60))
+PYTHON
+report "$tmp/far.pcap" >"$tmp/page" 2>"$tmp/err"
+is "the farthest time stamps" "$? $(data "[data['frames'], data['duration'], data['bins'] <= 240]")" "0 [3, 4294967295000000, True]"
 report "$captures/broken-record.pcap" >"$tmp/page" 2>"$tmp/err"
 is "a damaged capture is reported" "$? $(grep -c 'broken-record.pcap ends unexpectedly' "$tmp/err")" "2 1"
 is "and the page says so first" "$(data "data['verdict'][0]['text'][:77]")" \
