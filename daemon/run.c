@@ -199,6 +199,7 @@ daemon_connect_records(struct daemon_state *state)
 
 	if (state->records == NULL && state->closed == NULL)
 		return;
+	state->workers->closed = state->closed;
 	for (unsigned i = 0; i < state->workers->count; i++)
 		observer_set_record_sink(state->workers->worker[i].observer, &sink);
 }
@@ -372,18 +373,21 @@ daemon_log_memory(const struct daemon_state *state)
 {
 	const struct config *config = state->config;
 	struct stats_memory memory = stats_reserved_memory(config);
-	char recorder[64] = "";
+	char recorder[64] = "", closed[64] = "";
 
 	if (memory.recorder != 0)
 		snprintf(recorder, sizeof recorder, ", %llu MiB for the flight recorder",
 			 (unsigned long long)memory.recorder >> 20);
+	if (memory.closed != 0)
+		snprintf(closed, sizeof closed, ", %llu MiB for connections that have ended",
+			 (unsigned long long)memory.closed >> 20);
 	if (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL)
 		log_notice("memory reserved: %llu MiB for %u connections, %llu MiB for fragments, %llu MiB for "
-			   "application protocols, %llu MiB for process lookups%s",
+			   "application protocols, %llu MiB for process lookups%s%s",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
 			   (unsigned)config->flow_limits.flows, (unsigned long long)memory.fragments >> 20,
 			   (unsigned long long)memory.applications >> 20,
-			   (unsigned long long)memory.owner_lookup >> 20, recorder);
+			   (unsigned long long)memory.owner_lookup >> 20, recorder, closed);
 }
 
 /* Says on a terminal what is observed, if nothing would say it: no service, no printer, no tracer. */

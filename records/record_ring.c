@@ -12,11 +12,19 @@ struct record_ring {
 	struct connrec records[];
 };
 
+size_t
+record_ring_memory_size(uint32_t capacity)
+{
+	const struct record_ring *ring = NULL;
+
+	return capacity == 0 ? 0 : sizeof *ring + capacity * sizeof ring->records[0];
+}
+
 struct record_ring *
 record_ring_new(uint32_t capacity)
 {
 	/* The pages of records that were never taken use no memory. */
-	struct record_ring *ring = calloc(1, sizeof *ring + capacity * sizeof ring->records[0]);
+	struct record_ring *ring = calloc(1, record_ring_memory_size(capacity));
 
 	if (ring == NULL)
 		return NULL;
@@ -70,6 +78,14 @@ record_ring_taken(struct record_ring *ring)
 	taken = ring->taken;
 	pthread_mutex_unlock(&ring->mutex);
 	return taken;
+}
+
+struct record_ring_counters
+record_ring_counters(struct record_ring *ring)
+{
+	uint64_t taken = record_ring_taken(ring), now = taken < ring->capacity ? taken : ring->capacity;
+
+	return (struct record_ring_counters){.now = now, .overwritten = taken - now};
 }
 
 uint32_t

@@ -4,6 +4,7 @@
 #define NETOBS_RECORDS_RECORD_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "probes/netobs.h"
@@ -24,6 +25,16 @@ void record_ring_take(void *ring, const struct connrec *record);
  * behind it.  Numbers count from 0; those of records that are overwritten are skipped.  False if there is none.
  */
 bool record_ring_read(struct record_ring *ring, uint64_t *position, struct connrec *to);
+
+/* The bytes that a ring of `capacity` records uses once all of them are taken; 0 for no record. */
+size_t record_ring_memory_size(uint32_t capacity);
+
+struct record_ring_counters {
+	uint64_t now;	      /* records in the ring */
+	uint64_t overwritten; /* since the start */
+};
+
+struct record_ring_counters record_ring_counters(struct record_ring *ring);
 
 /* Records that were taken so far. */
 uint64_t record_ring_taken(struct record_ring *ring);

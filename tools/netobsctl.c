@@ -32,8 +32,9 @@ ctl_print_help(FILE *to)
 	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER,\n"
 	      "                          host ADDRESS, proto WORD\n"
 	      "                          with -o a table of these fields\n"
-	      "  connections --closed TIME [EXPRESSION]\n"
-	      "                          connections that ended in the last 10s, 5m or 2h\n"
+	      "  connections --closed [TIME] [EXPRESSION]\n"
+	      "                          connections that ended in the last 10s, 5m or\n"
+	      "                          2h, or all that are kept\n"
 	      "  connection CID          one connection in detail\n"
 	      "  top [FILTER]            connections on the whole terminal, with rates\n"
 	      "  probes                  enabled probes and their firings\n"
@@ -62,7 +63,7 @@ ctl_print_help(FILE *to)
 	      "      --limit NUMBER      connections -o: only the first lines\n"
 	      "  -P                      connections -o: colons between values, no titles\n"
 	      "  -i SECONDS              connections -o, top: rates, at this interval (top: 2)\n"
-	      "      --closed TIME       connections: those that have ended; with -o or --json\n"
+	      "      --closed[=TIME]     connections: those that have ended; with -o or --json\n"
 	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
@@ -171,6 +172,9 @@ enum {
 	OPTION_LIMIT,
 };
 
+/* The value of --closed for all connections that are kept. */
+static const char closed_all[] = "all";
+
 static const struct option ctl_options[] = {
     {.name = "socket", .has_arg = required_argument, .val = 's'},
     {.name = "json", .val = 'j'},
@@ -178,7 +182,7 @@ static const struct option ctl_options[] = {
     {.name = "dir", .has_arg = required_argument, .val = 'd'},
     {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
     {.name = "cid", .has_arg = required_argument, .val = OPTION_CID},
-    {.name = "closed", .has_arg = required_argument, .val = OPTION_CLOSED},
+    {.name = "closed", .has_arg = optional_argument, .val = OPTION_CLOSED},
     {.name = "last", .has_arg = required_argument, .val = OPTION_LAST},
     {.name = "format", .has_arg = required_argument, .val = OPTION_FORMAT},
     {.name = "on", .has_arg = required_argument, .val = OPTION_ON},
@@ -210,7 +214,6 @@ static const struct {
     {'w', "-w needs a value: FILE"},
     {OPTION_CID, "--cid needs a value: CID"},
     {OPTION_LAST, "--last needs a value: TIME"},
-    {OPTION_CLOSED, "--closed needs a value: TIME"},
     {OPTION_ON, "--on needs a value: NAME,..."},
     {OPTION_FORMAT, "--format needs a value: pcapng, pcap or snoop"},
     {OPTION_AFTER, "--after needs a value: TIME"},
@@ -276,7 +279,6 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {'w', &arguments->write.file},
 	    {OPTION_CID, &arguments->write.cid},
 	    {OPTION_LAST, &arguments->write.last},
-	    {OPTION_CLOSED, &arguments->connections.closed},
 	    {OPTION_FORMAT, &arguments->write.format},
 	    {OPTION_ON, &arguments->record.on},
 	    {OPTION_AFTER, &arguments->record.after},
@@ -293,6 +295,20 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	return false;
 }
 
+/* The value of --closed: behind "=", or the next word if it begins with a digit, which an expression rarely does. */
+static const char *
+ctl_closed_time(char **argv)
+{
+	const char *next = argv[optind];
+
+	if (optarg != NULL)
+		return optarg;
+	if (next == NULL || next[0] < '0' || next[0] > '9')
+		return closed_all;
+	optind++;
+	return next;
+}
+
 /* Parses the options.  False with the exit status, if they end the program. */
 static bool
 ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *status)
@@ -304,6 +320,9 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 		if (ctl_set_value(arguments, option))
 			continue;
 		switch (option) {
+		case OPTION_CLOSED:
+			arguments->connections.closed = ctl_closed_time(argv);
+			break;
 		case 'j':
 			arguments->stream.json = true;
 			break;
@@ -387,6 +406,7 @@ ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
 {
 	const struct connections_options *options = &arguments->connections;
 	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
+	bool all = strcmp(options->closed, closed_all) == 0;
 	int length;
 
 	if (strpbrk(options->closed, " \t\r\n") != NULL ||
@@ -394,9 +414,10 @@ ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
 		return client_log_error("--closed and -o take values without blanks", NULL);
 	if (!ctl_join_words(expression, words, count, false))
 		return client_log_error("the expression is too long or contains a line break", NULL);
-	length = snprintf(request, sizeof request, "closed%s --last=%s%s%s %s", arguments->stream.json ? " --json" : "",
-			  options->closed, options->fields != NULL ? " --fields=" : "",
-			  options->fields != NULL ? options->fields : "", expression);
+	length = snprintf(request, sizeof request, "closed%s%s%s%s%s %s", arguments->stream.json ? " --json" : "",
+			  all ? "" : " --last=", all ? "" : options->closed,
+			  options->fields != NULL ? " --fields=" : "", options->fields != NULL ? options->fields : "",
+			  expression);
 	if (length < 0 || (size_t)length >= sizeof request)
 		return client_log_error("the command is too long", NULL);
 	return ctl_run(arguments->path, request, words - 1, arguments->stream.json);

@@ -25,6 +25,7 @@
 
 struct formula_set;
 struct feed_set;
+struct record_ring;
 struct workers;
 
 /* Resources of a worker, in order of acquisition. */
@@ -59,6 +60,7 @@ struct workers {
 	struct firing_sequences *sequences;
 	struct formula_set *formulas; /* borrowed; NULL if there are none */
 	struct feed_set *feeds;	      /* borrowed; NULL if there is no control socket */
+	struct record_ring *closed;   /* borrowed; NULL: records of connections that have ended are not kept */
 	struct wakeup *ended_wakeup; /* sent when a worker ends, which ends the run */
 	unsigned count;
 	struct worker worker[];

@@ -152,7 +152,7 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 	metrics_add_family(text, "memory_reserved_bytes", "gauge",
 			   "Address space reserved at the start: the most memory that it takes.");
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "connections", memory.flows);
-	metrics_add_labelled(text, "memory_reserved_bytes", "for", "records", memory.records);
+	metrics_add_labelled(text, "memory_reserved_bytes", "for", "records", memory.records + memory.closed);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "applications", memory.applications);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "owners", memory.owner_lookup);

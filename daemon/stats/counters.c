@@ -76,6 +76,7 @@ counters_bucket_name(unsigned bucket)
 	ELEMENTS(0, RECORD_BUCKETS + 1, counters_bucket_name, "time")
 #define HISTOGRAM_SUM(member) .name = "sum-us", FIELD(records.member.sum_us), IF_USED(records.member.sum_us)
 #define OF_RECORDER IF_USED(recorder.frames), EXPORTED(IF_USED)
+#define OF_CLOSED IF_USED(closed.now), EXPORTED(IF_USED)
 #define OF_OWNERS IF_USED(owners.requests), EXPORTED(IF_USED)
 #define ELEMENTS(from, to, name_of, word) .first = (from), .end = (to), .element_name = (name_of), .variable = (word)
 
@@ -190,6 +191,12 @@ const struct counter_row counters_table[] = {
 	 .help = "Packet time from the oldest frame of the flight recorder to the latest one, microseconds; with "
 		 "several workers, from when on none of them has overwritten a frame.",
 	 .advice = "If it is too short: increase --flight-memory, or use --flight-bytes or --flight-snap."},
+	{.group = "closed.", .name = "now", FIELD(closed.now), OF_CLOSED, .metric = "closed_connections",
+	 .type = COUNTER_GAUGE, .help = "Records of connections that have ended, which are kept now."},
+	{.group = "closed.", .name = "overwritten", FIELD(closed.overwritten), OF_CLOSED,
+	 .metric = "closed_connections_overwritten_total",
+	 .help = "Records of connections that have ended, which later ones have overwritten.",
+	 .advice = "If the kept ones do not reach back far enough: increase --closed-connections."},
 	{.group = "log.", .name = "dropped", FIELD(log_dropped), .metric = "log_dropped_lines_total",
 	 .help = "Messages that were dropped because standard error was not read."},
 

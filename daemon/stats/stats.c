@@ -29,6 +29,7 @@ stats_reserved_memory(const struct config *config)
 	    .flows = workers * flow_table_memory_size(flow_limit),
 	    .records = config_keeps_records(config) ? workers * (flow_table_records_size(flow_limit) +
 								 flow_table_names_size(flow_limit)) : 0,
+	    .closed = record_ring_memory_size(config->closed_connections),
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .applications = workers * app_layer_memory_size(workers),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
@@ -172,6 +173,8 @@ stats_collect(struct workers *workers, struct stats_totals *totals)
 	totals->log_dropped = log_dropped();
 	if (workers->feeds != NULL)
 		totals->feeds = feed_set_counters(workers->feeds);
+	if (workers->closed != NULL)
+		totals->closed = record_ring_counters(workers->closed);
 }
 
 void

@@ -19,12 +19,14 @@
 #include "probes/feed/feed.h"
 #include "probes/probe_ids.h"
 #include "recorder/ring.h"
+#include "records/record_ring.h"
 
-/* Bytes reserved at start for connections, their records, fragments, application providers, socket owners, and
- * the flight recorder. */
+/* Bytes reserved at start for connections, their records, also those of ended ones, fragments, application providers,
+ * socket owners, and the flight recorder. */
 struct stats_memory {
 	uint64_t flows;
-	uint64_t records; /* 0 unless records of connections are kept from the start */
+	uint64_t records; /* of open connections; 0 unless they are kept from the start */
+	uint64_t closed;  /* records of connections that have ended */
 	uint64_t fragments;
 	uint64_t applications; /* connections that application providers read */
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
@@ -37,8 +39,8 @@ struct stats_memory stats_reserved_memory(const struct config *config);
 static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
-	return memory->flows + memory->records + memory->fragments + memory->applications + memory->owner_lookup +
-	       memory->recorder;
+	return memory->flows + memory->records + memory->closed + memory->fragments + memory->applications +
+	       memory->owner_lookup + memory->recorder;
 }
 
 /* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */
@@ -63,6 +65,7 @@ struct stats_totals {
 	uint64_t fired[PROBE_COUNT];
 	uint64_t print_dropped, log_dropped;
 	struct feed_counters feeds;
+	struct record_ring_counters closed;
 	struct ring_counters recorder; /* sums, except the times: from `oldest` to `newest` the recorder is complete */
 	uint64_t recorder_span_us;     /* the time between them */
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */

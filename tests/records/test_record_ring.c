@@ -50,6 +50,8 @@ test_order(void **state)
 	position = 0;
 	reads(ring, &position, 1, 3);
 	assert_int_equal(record_ring_taken(ring), 3);
+	assert_int_equal(record_ring_counters(ring).now, 3);
+	assert_int_equal(record_ring_counters(ring).overwritten, 0);
 	record_ring_free(ring);
 }
 
@@ -68,6 +70,8 @@ test_oldest_is_overwritten(void **state)
 	take(ring, 5, 9, "refused");
 	reads(ring, &position, 7, 9);
 	assert_int_equal(record_ring_taken(ring), 9);
+	assert_int_equal(record_ring_counters(ring).now, 3);
+	assert_int_equal(record_ring_counters(ring).overwritten, 6);
 	record_ring_free(ring);
 }
 
@@ -83,6 +87,8 @@ test_open_connections_are_not_taken(void **state)
 	reads(ring, &position, 1, 1);
 	record_ring_free(ring);
 	record_ring_free(NULL);
+	assert_int_equal(record_ring_memory_size(0), 0);
+	assert_true(record_ring_memory_size(1000) >= 1000 * sizeof(struct connrec));
 }
 
 int

@@ -68,6 +68,10 @@ is "the connections that have ended" "$(values 1h)" "7001 1 fin;7001 2 fin;7002 
 is "the table" "$(closed 1h | awk '{ print $3, $5, $6, $11 }' | sed 's/:[1-9][0-9]*//' | paste -s -d ';' -)" \
 	"PROT SERVER SENT REASON;TCP 127.0.0.1 1 fin;TCP 127.0.0.1 2 fin;TCP 127.0.0.1 0 refused"
 is "an expression of formulas" "$(values 1h 'reason == "refused" || client_bytes > 1')" "7001 2 fin;7002 0 refused"
+is "without a time: all that are kept" "$(closed -o server_port,reason | sed 1d | tr -s ' ' | paste -s -d ';' -)" \
+	" 7001 fin; 7001 fin; 7002 refused"
+is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
+is "the time behind =" "$("$build/netobsctl" -s "$socket" connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \
 	"['fin', 'fin', 'refused']"
@@ -75,6 +79,8 @@ connect 2
 wait_for ended 6
 is "the last ones are kept, and the list says so" "$(values 1h)" \
 	"7001 1 fin;7001 2 fin;7002 0 refused;earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
+is "counters" "$("$build/netobsctl" -s "$socket" counters | grep '^closed\.' | tr -s ' ' | paste -s -d ';' -)" \
+	"closed.now 3;closed.overwritten 3"
 is "JSON has lines of connections only" "$(closed 1h --json | grep -c -v '^{.*}$')" 0
 # Nothing is older than a millisecond after it: a connection is in the list of 1 ms only at once.
 older() {
@@ -91,6 +97,7 @@ refuses() {
 }
 
 refuses "a time" 'closed: expected a time like 500ms, 10s, 5m or 2h, not "10x"' connections --closed 10x
+refuses "an empty time" 'closed: expected a time like 500ms, 10s, 5m or 2h, not ""' connections --closed=
 refuses "an expression" "column 1: no field is called nothing" connections --closed 1m nothing
 refuses "a field" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed 1m -o nothing
 refuses "intervals" "of these options, --closed takes -o and --json only" connections --closed 1m -i 1

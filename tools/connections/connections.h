@@ -11,7 +11,7 @@ struct connections_options {
 	const char *limit;    /* most lines; NULL: all */
 	const char *interval; /* seconds; NULL: one table, with counts instead of rates */
 	const char *count;    /* tables to print; NULL: until a signal */
-	const char *closed;   /* time in which connections ended; NULL: open ones */
+	const char *closed;   /* time in which connections ended, or "all"; NULL: open ones */
 	bool parsable;	      /* colons between values, and no titles */
 };
 
