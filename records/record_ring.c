@@ -7,7 +7,7 @@
 
 struct record_ring {
 	pthread_mutex_t mutex;
-	uint64_t taken;
+	uint64_t taken, latest_lost;
 	uint32_t capacity;
 	struct connrec records[];
 };
@@ -46,11 +46,15 @@ void
 record_ring_take(void *context, const struct connrec *record)
 {
 	struct record_ring *ring = context;
+	struct connrec *place;
 
 	if (strcmp(record->cr_reason, "open") == 0)
 		return;
 	pthread_mutex_lock(&ring->mutex);
-	ring->records[ring->taken++ % ring->capacity] = *record;
+	place = &ring->records[ring->taken % ring->capacity];
+	if (ring->taken++ >= ring->capacity && place->cr_end > ring->latest_lost)
+		ring->latest_lost = place->cr_end;
+	*place = *record;
 	pthread_mutex_unlock(&ring->mutex);
 }
 
@@ -83,9 +87,14 @@ record_ring_taken(struct record_ring *ring)
 struct record_ring_counters
 record_ring_counters(struct record_ring *ring)
 {
-	uint64_t taken = record_ring_taken(ring), now = taken < ring->capacity ? taken : ring->capacity;
+	struct record_ring_counters counters;
 
-	return (struct record_ring_counters){.now = now, .overwritten = taken - now};
+	pthread_mutex_lock(&ring->mutex);
+	counters.now = ring->taken < ring->capacity ? ring->taken : ring->capacity;
+	counters.overwritten = ring->taken - counters.now;
+	counters.latest_lost = ring->latest_lost;
+	pthread_mutex_unlock(&ring->mutex);
+	return counters;
 }
 
 uint32_t

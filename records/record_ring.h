@@ -32,6 +32,7 @@ size_t record_ring_memory_size(uint32_t capacity);
 struct record_ring_counters {
 	uint64_t now;	      /* records in the ring */
 	uint64_t overwritten; /* since the start */
+	uint64_t latest_lost; /* the latest end of these, ns since the epoch; records are not in the order of ends */
 };
 
 struct record_ring_counters record_ring_counters(struct record_ring *ring);

@@ -21,7 +21,7 @@ struct closed_reply {
 	struct record_columns *table;
 	uint64_t position; /* number of the next record */
 	uint64_t since;	   /* records that ended before are left out, ns since the epoch */
-	bool overwritten;  /* a record that ended later may have been overwritten */
+	bool overwritten;  /* a record that ended later is overwritten */
 	bool all_owners;
 	uid_t uid;
 	bool begun;
@@ -59,15 +59,13 @@ closed_reply_free(struct closed_reply *reply)
 	free(reply);
 }
 
-/* Whether the ring begins with a record that ended at `since` or later, though there were earlier ones. */
+/* Whether a record that ended at `since` or later is overwritten. */
 static bool
 closed_reply_is_cut(struct record_ring *ring, uint64_t since)
 {
-	struct connrec oldest;
-	uint64_t position = 0;
+	struct record_ring_counters counters = record_ring_counters(ring);
 
-	return record_ring_taken(ring) > record_ring_capacity(ring) && record_ring_read(ring, &position, &oldest) &&
-	       oldest.cr_end >= since;
+	return counters.overwritten != 0 && counters.latest_lost >= since;
 }
 
 struct closed_reply *

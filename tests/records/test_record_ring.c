@@ -14,7 +14,7 @@ static void
 take(struct record_ring *ring, uint64_t first, uint64_t last, const char *reason)
 {
 	for (uint64_t uid = first; uid <= last; uid++) {
-		struct connrec record = {.cr_uid = uid};
+		struct connrec record = {.cr_uid = uid, .cr_end = 100 - uid};
 
 		memcpy(record.cr_reason, reason, strlen(reason));
 		record_ring_take(ring, &record);
@@ -72,6 +72,7 @@ test_oldest_is_overwritten(void **state)
 	assert_int_equal(record_ring_taken(ring), 9);
 	assert_int_equal(record_ring_counters(ring).now, 3);
 	assert_int_equal(record_ring_counters(ring).overwritten, 6);
+	assert_int_equal(record_ring_counters(ring).latest_lost, 99);
 	record_ring_free(ring);
 }
 

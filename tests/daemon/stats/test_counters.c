@@ -25,6 +25,7 @@ static const size_t hidden[] = {
     POSITION(states.sctp_seen),
     POSITION(recorder.oldest), /* recorder_span_us is the time between these */
     POSITION(recorder.newest),
+    POSITION(closed.latest_lost), /* only a reply about ended connections needs it */
 };
 
 /* Of UDP streams only some reasons exist; what events count is not taken from the records. */
