@@ -30,8 +30,8 @@ sed -n '/^script_names/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top
 check "every script is installed, with its sample" diff -u "$tmp/existing" "$tmp/installed"
 
 "$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/shown"
-{ echo conns && cat "$tmp/existing"; } | sort >"$tmp/runnable"
-check "netobs --list has a line for every script, and for conns" diff -u "$tmp/runnable" "$tmp/shown"
+printf 'conns\nreport\n' | sort - "$tmp/existing" >"$tmp/runnable"
+check "netobs --list has a line for every script, for conns and for report" diff -u "$tmp/runnable" "$tmp/shown"
 
 # A count is of no use if it may have missed firings.
 grep -lE '= (count|sum|avg|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"

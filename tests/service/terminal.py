@@ -9,10 +9,16 @@ on standard input in two parts, the second when the terminal has shown something
 terminal has shown a line.  Prints what the terminal shows at the end; the file that the environment variable RAW names
 gets all that was written to it.
 """
+import fcntl
 import os
 import re
 import signal
 import sys
+import termios
+import threading
+
+# What is written to the terminal when the command has ended; it writes no NUL itself.
+END = b"\0"
 
 
 def screen(raw):
@@ -33,10 +39,17 @@ def screen(raw):
 
 
 def start(words, files):
-    """Starts the command; returns its process id, the terminal, and the pipe that is its standard input or None."""
+    """Starts the command; returns its process id, both ends of the terminal, and its standard input, a pipe or None."""
     source, sink = os.pipe() if "-i" in files else (None, None)
-    pid, terminal = os.forkpty()
+    terminal, slave = os.openpty()
+    pid = os.fork()
     if pid == 0:
+        os.setsid()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        for descriptor in 0, 1, 2:
+            os.dup2(slave, descriptor)
+        os.close(slave)
+        os.close(terminal)
         for option, descriptor in (("-o", 1), ("-e", 2)):
             if option in files:
                 os.dup2(os.open(files[option], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
@@ -46,14 +59,13 @@ def start(words, files):
         os.execv(words[0], words)
     if source is not None:
         os.close(source)
-    return pid, terminal, sink
+    return pid, terminal, slave, sink
 
 
-def read(terminal):
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # the command has ended
-        return b""
+def mark_end(pid, slave):
+    """Waits for the end of the command.  While the slave is open the kernel loses nothing that was written to it."""
+    os.waitpid(pid, 0)
+    os.write(slave, END)
 
 
 def main():
@@ -63,14 +75,15 @@ def main():
             interrupt, words = True, words[1:]
         else:
             files[words[0]], words = words[1], words[2:]
-    pid, terminal, sink = start(words, files)
+    pid, terminal, slave, sink = start(words, files)
+    threading.Thread(target=mark_end, args=(pid, slave)).start()
     if sink is not None:
         with open(files["-i"], "rb") as file:
             data = file.read()
         os.write(sink, data[:len(data) // 2])
     raw = b""
-    while got := read(terminal):
-        raw += got
+    while END not in raw:
+        raw += os.read(terminal, 65536)
         if sink is not None:
             os.write(sink, data[len(data) // 2:])
             os.close(sink)
@@ -78,8 +91,7 @@ def main():
         if interrupt and b"\n" in raw:
             os.kill(pid, signal.SIGINT)
             interrupt = False
-    os.waitpid(pid, 0)
-    text = raw.decode("ascii")
+    text = raw.rstrip(END).decode("ascii")
     if "RAW" in os.environ:
         with open(os.environ["RAW"], "w", encoding="ascii") as file:
             file.write(text)

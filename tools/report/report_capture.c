@@ -143,6 +143,8 @@ void
 report_capture_read(struct report_capture *capture, const struct report_source *source)
 {
 	/* In the view of both ends the sender of a segment is known. */
+	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
+			      "report-reset,report-refusal,report-closed-window";
 	static char *const more[] = {
 	    "--view=both",
 	    "--format=json",
@@ -151,8 +153,7 @@ report_capture_read(struct report_capture *capture, const struct report_source *
 	    /* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
 	    "--formula=report-refusal = tcp-receive where tcp_flags & RST",
 	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
-	    "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
-	    "report-reset,report-refusal,report-closed-window",
+	    print,
 	};
 
 	capture->status = report_source_run(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
