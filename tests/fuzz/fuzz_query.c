@@ -24,6 +24,7 @@
 #include "daemon/query/control_request.h"
 #include "daemon/query/metrics.h"
 #include "daemon/query/server.h"
+#include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"
 
@@ -40,6 +41,7 @@ static struct workers *workers;
 static struct control *control;
 static struct metrics *metrics;
 static struct query_context query;
+static const struct connrec ended = {.cr_client = "192.0.2.1", .cr_server = "192.0.2.80", .cr_reason = "fin"};
 static char directory[] = "/tmp/netobs-fuzz-XXXXXX", control_path[64], metrics_address[64];
 static const char *capture_paths[2], *interface_names[] = {NULL, NULL, NULL};
 static struct interface interfaces[2];
@@ -158,6 +160,9 @@ prepare(void)
 	interface_names[0] = interface_names[1] = "";
 	workers->worker[0].input->ops = &with_interfaces;
 	query = (struct query_context){.config = &config, .workers = workers, .reload = reload};
+	query.closed = record_ring_new(4);
+	must(query.closed != NULL);
+	record_ring_take(query.closed, &ended);
 	build_id_read(&query.build);
 	control = control_open(&config, geteuid());
 	metrics = metrics_open(&config, geteuid());
@@ -266,7 +271,7 @@ check_control(const uint8_t *bytes, size_t size)
 	if (!good) {
 		/* The parser knows no connections, probes and fields. */
 		must(!valid || request.command == REQUEST_CONNECTION || request.command == REQUEST_STREAM ||
-		     request.command == REQUEST_WRITE || /* nothing is recorded */
+		     request.command == REQUEST_CLOSED || request.command == REQUEST_WRITE || /* nothing is recorded */
 		     (request.command == REQUEST_RELOAD && !reloads));
 		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0);
 		must(reply_length == 0 || strchr(reply, '\n') == reply + reply_length - 1);
@@ -279,7 +284,7 @@ check_control(const uint8_t *bytes, size_t size)
 		must(reply_length == 3); /* nothing fires */
 	else
 		must(request.command == REQUEST_CONNECTION || request.command == REQUEST_CONNECTIONS ||
-		     reply_length > 3);
+		     request.command == REQUEST_CLOSED || reply_length > 3);
 }
 
 /* A decimal number, with or without a fraction. */
