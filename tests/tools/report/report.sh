@@ -96,6 +96,11 @@ is "--top=0" "$(data "[data['details'], data['connections']]")" "[[], 36]"
 report -f 'tcp port 80' "$captures/questions.pcap" "$captures/http.pcap" >"$tmp/page"
 is "-f and two captures" "$(data "[data['filter'], len(data['files']), data['frames'], data['connections']]")" \
 	"['tcp port 80', 2, 32, 3]"
+frames=$("$netobsd" -r "$captures/questions.pcap" --summary 'tcp port 80 or port 53' 2>&1 |
+	awk '$1 == "frames" { print $2 }')
+report -f 'tcp port 80' -f 'or port 53' "$captures/questions.pcap" >"$tmp/page"
+is "several -f are one filter" "$(data "[data['filter'], data['frames']]")" \
+	"['tcp port 80 or port 53', $frames]"
 report "$captures/empty.pcap" >"$tmp/page"
 is "a capture without frames" "$? $(data "[data['frames'], data['rows'], data['volume']]")" "0 [0, [], []]"
 report "$captures/icmpv6-mld.pcap" >"$tmp/page"
