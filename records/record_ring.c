@@ -73,17 +73,6 @@ record_ring_read(struct record_ring *ring, uint64_t *position, struct connrec *t
 	return found;
 }
 
-uint64_t
-record_ring_taken(struct record_ring *ring)
-{
-	uint64_t taken;
-
-	pthread_mutex_lock(&ring->mutex);
-	taken = ring->taken;
-	pthread_mutex_unlock(&ring->mutex);
-	return taken;
-}
-
 struct record_ring_counters
 record_ring_counters(struct record_ring *ring)
 {

@@ -37,9 +37,6 @@ struct record_ring_counters {
 
 struct record_ring_counters record_ring_counters(struct record_ring *ring);
 
-/* Records that were taken so far. */
-uint64_t record_ring_taken(struct record_ring *ring);
-
 uint32_t record_ring_capacity(const struct record_ring *ring);
 
 #endif

@@ -400,9 +400,9 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	return mistake == NULL;
 }
 
-/* `connections --closed`: another request of netobsd, in which the filter is an expression. */
+/* `connections --closed`: another request of netobsd, in which the operands of the command are an expression. */
 static int
-ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
+ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
 {
 	const struct connections_options *options = &arguments->connections;
 	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
@@ -412,7 +412,7 @@ ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
 	if (strpbrk(options->closed, " \t\r\n") != NULL ||
 	    (options->fields != NULL && strpbrk(options->fields, " \t\r\n") != NULL))
 		return client_log_error("--closed and -o take values without blanks", NULL);
-	if (!ctl_join_words(expression, words, count, false))
+	if (!ctl_join_words(expression, command + 1, count - 1, false))
 		return client_log_error("the expression is too long or contains a line break", NULL);
 	length = snprintf(request, sizeof request, "closed%s%s%s%s%s %s", arguments->stream.json ? " --json" : "",
 			  all ? "" : " --last=", all ? "" : options->closed,
@@ -420,7 +420,7 @@ ctl_closed(const struct ctl_arguments *arguments, char **words, int count)
 			  expression);
 	if (length < 0 || (size_t)length >= sizeof request)
 		return client_log_error("the command is too long", NULL);
-	return ctl_run(arguments->path, request, words - 1, arguments->stream.json);
+	return ctl_run(arguments->path, request, command, arguments->stream.json);
 }
 
 static int
@@ -471,7 +471,7 @@ main(int argc, char **argv)
 	if (strcmp(argv[optind], "top") == 0)
 		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (arguments.connections.closed != NULL)
-		return ctl_closed(&arguments, argv + optind + 1, argc - optind - 1);
+		return ctl_closed(&arguments, argv + optind, argc - optind);
 	if (arguments.connections.fields != NULL && strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))

@@ -62,8 +62,8 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 			(unsigned)query->config->flow_limits.flows);
 	if (query->closed != NULL)
-		text_add_format(text, "ended        %llu, the last %u are kept\n",
-				(unsigned long long)record_ring_taken(query->closed),
+		text_add_format(text, "ended        %llu, of which the last %u are kept\n",
+				(unsigned long long)(totals.closed.now + totals.closed.overwritten),
 				(unsigned)record_ring_capacity(query->closed));
 	text_add_format(text, "workers      %u\n", query->workers->count);
 	if (query->config->flight_memory != 0)
@@ -103,7 +103,8 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	text_add_format(text, ",\"recorder_memory\":%llu,\"recorder_span_us\":%llu,\"recorder_frames\":%llu",
 			(unsigned long long)query->config->flight_memory, (unsigned long long)totals.recorder_span_us,
 			(unsigned long long)totals.recorder.frames_now);
-	text_add_format(text, ",\"closed_connections\":%u", (unsigned)query->config->closed_connections);
+	text_add_format(text, ",\"closed_connections\":%llu,\"max_closed_connections\":%u",
+			(unsigned long long)totals.closed.now, (unsigned)query->config->closed_connections);
 	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
 			(unsigned long long)stats_resident_memory(), query->workers->count);
 }

@@ -62,13 +62,16 @@ struct control_request {
 	 * for all formulas. */
 	const char *formula;
 	/* REQUEST_STREAM, in the line that was parsed: comma-separated names of probes and formulas, "" for the
-	 * default, and comma-separated fields, NULL for whole lines.  The fields also of REQUEST_CLOSED. */
-	const char *names, *fields;
+	 * default. */
+	const char *names;
+	/* REQUEST_STREAM and REQUEST_CLOSED, in the line that was parsed: comma-separated fields, NULL for all. */
+	const char *fields;
+	/* REQUEST_WRITE and REQUEST_CLOSED: only frames, or ends of connections, of this latest time; 0: all. */
+	uint64_t last_ns;
 	/* REQUEST_WRITE: */
 	enum capture_format format;
-	uint64_t last_ns; /* and REQUEST_CLOSED: only frames and ends of this latest time; 0: all */
 	const char *packet_filter; /* in the line that was parsed; NULL: all packets */
-	/* REQUEST_CLOSED, in the line that was parsed, with `fields`: selects records; NULL: all. */
+	/* REQUEST_CLOSED, in the line that was parsed: selects records; NULL: all. */
 	const char *expression;
 };
 

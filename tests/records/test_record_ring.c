@@ -49,7 +49,6 @@ test_order(void **state)
 	reads(ring, &position, 3, 3);
 	position = 0;
 	reads(ring, &position, 1, 3);
-	assert_int_equal(record_ring_taken(ring), 3);
 	assert_int_equal(record_ring_counters(ring).now, 3);
 	assert_int_equal(record_ring_counters(ring).overwritten, 0);
 	record_ring_free(ring);
@@ -69,7 +68,6 @@ test_oldest_is_overwritten(void **state)
 	assert_true(record_ring_read(ring, &position, &record));
 	take(ring, 5, 9, "refused");
 	reads(ring, &position, 7, 9);
-	assert_int_equal(record_ring_taken(ring), 9);
 	assert_int_equal(record_ring_counters(ring).now, 3);
 	assert_int_equal(record_ring_counters(ring).overwritten, 6);
 	assert_int_equal(record_ring_counters(ring).latest_lost, 99);
