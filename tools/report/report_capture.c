@@ -78,17 +78,13 @@ report_take_ip(struct report_capture *capture, struct report_line *line)
 }
 
 static void
-report_take_event(struct report_capture *capture, struct report_line *line, size_t field)
+report_take_event(struct report_capture *capture, struct report_line *line, enum report_event event)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_first *first = report_first_of(capture, report_line_number(line, "cs_cid", -1));
-	uint64_t *at;
 
-	if (first == NULL)
-		return;
-	at = (uint64_t *)((char *)first + field);
-	if (*at == 0)
-		*at = packet;
+	if (first != NULL && first->packets[event] == 0)
+		first->packets[event] = packet;
 }
 
 static void
@@ -106,18 +102,18 @@ report_take_line(const char *text, size_t length, void *context)
 		if (!report_records_add(&capture->records, &line))
 			capture->no_memory = true;
 	} else if (report_line_is(&line, "tcp-retransmit\"")) {
-		report_take_event(capture, &line, offsetof(struct report_first, resent));
+		report_take_event(capture, &line, REPORT_RESENT);
 	} else if (report_line_is(&line, "report-reset\"") || report_line_is(&line, "report-refusal\"")) {
-		report_take_event(capture, &line, offsetof(struct report_first, reset));
+		report_take_event(capture, &line, REPORT_RESET);
 	} else if (report_line_is(&line, "report-closed-window\"")) {
-		report_take_event(capture, &line, offsetof(struct report_first, zero_window));
+		report_take_event(capture, &line, REPORT_ZERO_WINDOW);
 	} else if (report_line_is(&line, "dns-timeout\"")) {
 		if (capture->dns.queries++ == 0)
 			capture->dns.cid = (uint64_t)report_line_number(&line, "ci_cid", 0);
 	}
 }
 
-/* A line of standard error: a counter of --summary, or a message. */
+/* A line of standard error: a counter of --summary, or a message, which is passed on. */
 static void
 report_take_note(const char *line, void *context)
 {
@@ -126,7 +122,7 @@ report_take_note(const char *line, void *context)
 	char name[64];
 
 	if (strncmp(line, "netobsd: ", 9) == 0) {
-		snprintf(capture->message, sizeof(capture->message), "%s", line + 9);
+		fprintf(stderr, "netobs-report: %s\n", line + 9);
 	} else if (sscanf(line, "%63s %llu", name, &value) == 2) {
 		if (strcmp(name, "truncated") == 0)
 			capture->truncated = value;
@@ -196,23 +192,11 @@ report_earlier(uint64_t a, uint64_t b)
 }
 
 uint64_t
-report_capture_reset(const struct report_capture *capture, const struct report_record *record)
+report_capture_event(const struct report_capture *capture, const struct report_record *record, enum report_event event)
 {
-	return report_capture_frame(capture, report_earlier(report_first_known(capture, record->ends[0].cid)->reset,
-							    report_first_known(capture, record->ends[1].cid)->reset));
-}
-
-uint64_t
-report_capture_zero_window(const struct report_capture *capture, const struct report_record *record)
-{
-	return report_capture_frame(capture,
-				    report_earlier(report_first_known(capture, record->ends[0].cid)->zero_window,
-						   report_first_known(capture, record->ends[1].cid)->zero_window));
-}
-
-uint64_t
-report_capture_resent(const struct report_capture *capture, const struct report_record *record)
-{
-	return report_capture_frame(capture, report_earlier(report_first_known(capture, record->ends[0].cid)->resent,
-							    report_first_known(capture, record->ends[1].cid)->resent));
+	if (event == REPORT_EVENTS)
+		return 0;
+	return report_capture_frame(
+	    capture, report_earlier(report_first_known(capture, record->ends[REPORT_CLIENT].cid)->packets[event],
+				    report_first_known(capture, record->ends[REPORT_SERVER].cid)->packets[event]));
 }

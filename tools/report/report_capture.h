@@ -11,9 +11,12 @@
 #include "tools/report/report_source.h"
 #include "tools/report/report_volume.h"
 
+/* Kinds of events that a sentence of the verdict links to. */
+enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_EVENTS };
+
 /* The first event of each kind of an endpoint: packet ids, 0 none. */
 struct report_first {
-	uint64_t reset, zero_window, resent;
+	uint64_t packets[REPORT_EVENTS];
 };
 
 /* Packet ids of the first packets of frames; with tunnels a frame has several packets. */
@@ -38,13 +41,12 @@ struct report_capture {
 	struct report_frames frames;
 	struct report_firsts firsts;
 	struct report_unanswered dns;
-	uint64_t lost;					     /* frames that a live capture has lost */
+	uint64_t dropped;				     /* frames that the kernel dropped in a live capture */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
 	uint64_t packet;				     /* id, time and bytes of the frame that was counted last */
 	uint64_t time, bytes;
 	bool no_memory;
 	int status; /* exit status of netobsd */
-	char message[1024];
 };
 
 /* Reads the captures. */
@@ -53,9 +55,8 @@ void report_capture_read(struct report_capture *capture, const struct report_sou
 /* The number of the frame that contains a packet, from 1 on, as Wireshark counts; 0 if unknown. */
 uint64_t report_capture_frame(const struct report_capture *capture, uint64_t packet);
 
-/* The number of the frame of the first event of this record; 0 if there was none. */
-uint64_t report_capture_reset(const struct report_capture *capture, const struct report_record *record);
-uint64_t report_capture_zero_window(const struct report_capture *capture, const struct report_record *record);
-uint64_t report_capture_resent(const struct report_capture *capture, const struct report_record *record);
+/* The number of the frame of the first event of a record's ends; 0 if there was none, or for REPORT_EVENTS. */
+uint64_t report_capture_event(const struct report_capture *capture, const struct report_record *record,
+			      enum report_event event);
 
 #endif

@@ -83,7 +83,7 @@ report_put_volume(FILE *file, const struct report_volume *volume)
 static void
 report_put_series(FILE *file, const char *name, const int64_t *values, size_t count)
 {
-	fprintf(file, ",\"%s\":[", name);
+	fprintf(file, "\"%s\":[", name);
 	for (size_t i = 0; i < count; i++)
 		fprintf(file, "%s%lld", i > 0 ? "," : "", (long long)values[i]);
 	fputs("]", file);
@@ -101,10 +101,13 @@ report_put_overview(FILE *file, const struct report_capture *capture)
 	if (states == NULL)
 		return false;
 	report_overview_states(capture, states);
-	fputs(",\"states\":{\"unit\":\"connections\"", file);
+	fputs(",\"states\":{", file);
 	report_put_series(file, "opening", states->opening, bins);
+	putc(',', file);
 	report_put_series(file, "open", states->open, bins);
+	putc(',', file);
 	report_put_series(file, "closed", (const int64_t *)states->closed, bins);
+	putc(',', file);
 	report_put_series(file, "failed", (const int64_t *)states->failed, bins);
 	free(states);
 	count = report_overview_talkers(capture, talkers, &all);

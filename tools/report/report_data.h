@@ -9,7 +9,7 @@
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 
-/* What the page says of its input. */
+/* The input of the page. */
 struct report_input {
 	char *const *files; /* captures, or the interface */
 	size_t files_count;

@@ -149,7 +149,7 @@ report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
 	if (pcap_stats(pcap, &statistics) == 0)
-		live->lost = statistics.ps_drop;
+		live->dropped = statistics.ps_drop;
 	return pcap_dump_flush(dumper) == 0 && !ferror(pcap_dump_file(dumper));
 }
 

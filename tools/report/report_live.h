@@ -17,9 +17,9 @@ struct report_live {
 	const char *filter; /* expression of pcap-filter(7); NULL captures all frames */
 	unsigned seconds;   /* 0: until SIGINT or SIGTERM, which end every capture */
 
-	char path[32]; /* of the file, for this process and its children */
-	uint64_t lost; /* frames that the kernel dropped because this program was too slow */
-	bool broken;   /* the interface disappeared or the file is full; `message` says what happened */
+	char path[32];	  /* of the file, for this process and its children */
+	uint64_t dropped; /* frames that the kernel dropped because this program was too slow */
+	bool broken;	  /* the interface disappeared or the file is full; `message` says what happened */
 	char message[512];
 };
 

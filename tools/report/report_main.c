@@ -160,7 +160,7 @@ report_add_live(struct report_request *request, struct report_capture *capture)
 		report_die(live->message, "");
 	if (live->message[0] != '\0')
 		fprintf(stderr, "netobs-report: %s\n", live->message);
-	capture->lost = live->lost;
+	capture->dropped = live->dropped;
 	request->arguments[request->arguments_count++] = file_option;
 	request->arguments[request->arguments_count++] = live->path;
 }
@@ -175,8 +175,6 @@ report_make(struct report_request *request, struct report_capture *capture)
 	size_t count;
 
 	report_capture_read(capture, &source);
-	if (capture->message[0] != '\0')
-		fprintf(stderr, "netobs-report: %s\n", capture->message);
 	if (capture->status != 0 && capture->status != 2)
 		return 1;
 	count = report_records_rank(&capture->records, request->top);

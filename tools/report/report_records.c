@@ -46,7 +46,7 @@ report_end_counts(struct report_line *line, struct report_end *end, const char *
 	end->zero_windows = report_count(line, names[5]);
 }
 
-/* Reads the fields that say who and when. */
+/* Reads the ends, their roles, the protocol and the times. */
 static void
 report_record_identity(struct report_record *record, struct report_line *line)
 {

@@ -27,7 +27,7 @@ enum report_reason {
 /* Bytes of a name in JSON, escapes and NUL included. */
 #define REPORT_NAME_SIZE 128u
 
-/* What an end of a connection sent; texts are JSON. */
+/* An end of a connection, and the counts of its segments; texts are JSON. */
 struct report_end {
 	char address[46];
 	uint16_t port;

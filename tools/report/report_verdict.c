@@ -19,7 +19,6 @@
 #define GAP_NS 5000000000u
 
 typedef bool (*report_condition)(const struct report_record *record);
-typedef uint64_t (*report_event_frame)(const struct report_capture *capture, const struct report_record *record);
 
 static void __attribute__((format(printf, 2, 3)))
 report_write(struct report_sentence *sentence, const char *format, ...)
@@ -58,7 +57,7 @@ report_write_part(struct report_sentence *sentence, uint64_t count, const char *
 /* Counts the records for which the condition is true; the first ones, which have most trouble, are the evidence. */
 static uint64_t
 report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_condition condition,
-	      report_event_frame frame)
+	      enum report_event event)
 {
 	uint64_t count = 0;
 
@@ -72,7 +71,7 @@ report_gather(struct report_sentence *sentence, const struct report_capture *cap
 		if (sentence->evidence_count == REPORT_EVIDENCE)
 			continue;
 		evidence->record = i;
-		evidence->frame = frame != NULL ? frame(capture, record) : 0;
+		evidence->frame = report_capture_event(capture, record, event);
 		sentence->evidence_count++;
 	}
 	return count;
@@ -99,7 +98,7 @@ report_is_refused(const struct report_record *record)
 static void
 report_refused(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_refused, report_capture_reset);
+	uint64_t count = report_gather(sentence, capture, report_is_refused, REPORT_RESET);
 
 	sentence->topic = "refused";
 	sentence->weight = 40 * count;
@@ -129,8 +128,8 @@ static void
 report_resets(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	struct report_sentence servers = {0};
-	uint64_t count = report_gather(sentence, capture, report_is_reset, report_capture_reset);
-	uint64_t by_server = report_gather(&servers, capture, report_is_reset_by_server, NULL);
+	uint64_t count = report_gather(sentence, capture, report_is_reset, REPORT_RESET);
+	uint64_t by_server = report_gather(&servers, capture, report_is_reset_by_server, REPORT_EVENTS);
 
 	sentence->topic = "reset";
 	sentence->weight = 10 * (count - by_server) + 40 * by_server;
@@ -153,7 +152,7 @@ report_is_unanswered(const struct report_record *record)
 static void
 report_no_answer(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_unanswered, NULL);
+	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_EVENTS);
 
 	sentence->topic = "no-answer";
 	sentence->weight = 50 * count;
@@ -176,7 +175,7 @@ report_is_slow_to_open(const struct report_record *record)
 static void
 report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_to_open, report_capture_resent);
+	uint64_t count = report_gather(sentence, capture, report_is_slow_to_open, REPORT_RESENT);
 	int64_t longest = 0;
 
 	sentence->topic = "handshake";
@@ -205,7 +204,7 @@ report_is_slow_server(const struct report_record *record)
 static void
 report_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_server, NULL);
+	uint64_t count = report_gather(sentence, capture, report_is_slow_server, REPORT_EVENTS);
 	int64_t longest = 0;
 
 	sentence->topic = "slow-server";
@@ -236,7 +235,7 @@ report_is_slow_client(const struct report_record *record)
 static void
 report_clients(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_client, NULL);
+	uint64_t count = report_gather(sentence, capture, report_is_slow_client, REPORT_EVENTS);
 
 	sentence->topic = "slow-client";
 	sentence->weight = count;
@@ -259,7 +258,7 @@ report_is_resent(const struct report_record *record)
 static void
 report_retransmissions(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_resent, report_capture_resent);
+	uint64_t count = report_gather(sentence, capture, report_is_resent, REPORT_RESENT);
 	uint64_t client = 0, server = 0, fast = 0, timeout = 0, probe = 0, spurious = 0, syn = 0;
 
 	sentence->topic = "retransmissions";
@@ -299,7 +298,7 @@ report_is_closed(const struct report_record *record)
 static void
 report_windows(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_closed, report_capture_zero_window);
+	uint64_t count = report_gather(sentence, capture, report_is_closed, REPORT_ZERO_WINDOW);
 	uint64_t client = 0, server = 0, longest = 0;
 
 	sentence->topic = "zero-window";
@@ -360,14 +359,14 @@ report_is_one_way(const struct report_record *record)
 static void
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, NULL);
+	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, REPORT_EVENTS);
 	uint64_t unreadable = capture->damaged + capture->unsupported;
-	uint64_t faults = capture->lost + one_way + unreadable + capture->truncated + capture->midstream;
+	uint64_t faults = capture->dropped + one_way + unreadable + capture->truncated + capture->midstream;
 	bool silent = capture->volume.gap >= GAP_NS;
 
 	sentence->topic = "capture";
 	sentence->weight =
-	    25 * (capture->lost + one_way) + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
+	    25 * (capture->dropped + one_way) + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
 		report_write(sentence,
@@ -375,7 +374,7 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 	}
 	if (faults > 0) {
 		report_write(sentence, "The capture itself has gaps, which are no fault of the network");
-		report_write_part(sentence, capture->lost, "frame was lost by it", "frames were lost by it");
+		report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
 		report_write_part(sentence, capture->midstream, "connection began before it",
 				  "connections began before it");
 		report_write_part(sentence, one_way, "connection shows one direction only",

@@ -22,6 +22,6 @@ const FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32;
 const kinds = ["", "fast", "timeout", "tail-loss probe", "spurious", "SYN"];
 // The colour of each kind of retransmission.
 const kindColours = ["data", "repair", "failure", "repair", "neutral", "opening"];
-// What all sections share; `redraw` has a function for each.
+// The state of the page; `redraw` has a function for each section.
 const view = { local: false, filter: "", selected: detailed.find(row => row.segments > 3) || detailed[0] || null, redraw: [] };
 const redrawAll = () => view.redraw.forEach(draw => draw());
