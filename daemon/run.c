@@ -28,7 +28,7 @@
 #include "daemon/query/control.h"
 #include "daemon/formula_sites.h"
 #include "daemon/record/record_output.h"
-#include "daemon/query/metrics.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
 #include "daemon/split/split.h"

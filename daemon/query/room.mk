@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# control socket and metrics
+# control socket
 
 libdaemon_a_SOURCES += \
 	%D%/connection_fields.c \
@@ -16,12 +16,6 @@ libdaemon_a_SOURCES += \
 	%D%/control_request.h \
 	%D%/frame_filter.c \
 	%D%/frame_filter.h \
-	%D%/metrics.c \
-	%D%/metrics.h \
-	%D%/metrics_page.c \
-	%D%/metrics_page.h \
-	%D%/metrics_socket.c \
-	%D%/metrics_socket.h \
 	%D%/query_context.h \
 	%D%/server.c \
 	%D%/server.h \

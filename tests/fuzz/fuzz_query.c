@@ -22,7 +22,7 @@
 #include "daemon/config/options.h"
 #include "daemon/query/control.h"
 #include "daemon/query/control_request.h"
-#include "daemon/query/metrics.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/query/server.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"
@@ -341,6 +341,22 @@ check_page(const char *page)
 	must(series > 100);
 }
 
+/* The page for a browser, the connections, or the metrics. */
+static void
+check_body(const char *body)
+{
+	static const char begin[] = "<!DOCTYPE html>", end[] = "</html>\n";
+
+	if (strncmp(body, begin, sizeof begin - 1) == 0) {
+		must(strcmp(body + strlen(body) - (sizeof end - 1), end) == 0);
+	} else if (strncmp(body, "ok\n", 3) == 0) {
+		check_plain(body, strlen(body));
+		check_json_lines(body + 3);
+	} else {
+		check_page(body);
+	}
+}
+
 static void
 check_http(void)
 {
@@ -353,7 +369,7 @@ check_http(void)
 	for (const char *at = reply; at < body; at++)
 		must((*at >= ' ' && *at <= '~') || *at == '\r' || *at == '\n');
 	if (strncmp(reply + 9, "200 ", 4) == 0 && body[4] != '\0')
-		check_page(body + 4);
+		check_body(body + 4);
 	else
 		must(body[4] == '\0' && strchr("24", reply[9]) != NULL);
 }

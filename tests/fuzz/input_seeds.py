@@ -246,7 +246,8 @@ stream|stream udp-send,tcp-* --fields=cs_cid,udp_sport ip-send|stream nosuch|str
 closed|closed --last=10m --fields=client,reason reason == "fin"|closed --last=x|closed --fields=x|closed client_port
 connections port|connections port 65536|connections state dreaming|a b c d e f g h i j k l m n o p q r|debug nothing
 connections proto udp state cookie-wait|connections proto sctp proto|connections port 1 port|connections proto=udp proto="""
-LINES = ["GET /metrics HTTP/1.1", "HEAD /metrics HTTP/1.0", "GET /metrics?x=y HTTP/1.1", "GET / HTTP/1.1", "POST /metrics HTTP/1.1",
+LINES = ["GET /metrics HTTP/1.1", "HEAD /metrics HTTP/1.0", "GET /metrics?x=y HTTP/1.1", "GET / HTTP/1.1",
+         "GET / HTTP/1.1\r\nHost: 127.0.0.1:9812", "GET /connections HTTP/1.1\r\nhost:  [::1]", "POST /metrics HTTP/1.1",
          "GET /metrics", "GET  HTTP/1.1", "GET /metrics HTTP/2", " ", ""]
 NAMES = [b"", b"eth0", b"a\"b\\c", b"\xff\xfe", b"\xe2\x80\xaeeth", b"\x1b[31m", b"eth0\n", b"0123456789abcde"]
 

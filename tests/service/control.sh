@@ -215,7 +215,7 @@ check "metrics: enabled probes" grep -q '^netobs_probe_enabled{probe="tcp-state-
 is "metrics: a probe that is not enabled and has not fired" "$(grep -c 'probe="gld-send"' "$tmp/metrics")" 0
 is "metrics: no series of SCTP without an association" "$(grep -c 'proto="sctp"' "$tmp/metrics")" 0
 is "metrics: no anomaly that was not counted" "$(grep -c '^netobs_anomalies_total.* 0$' "$tmp/metrics")" 0
-is "metrics: no such page" "$(inside python3 "$client" http 127.0.0.1 9812 'GET / HTTP/1.1' | head -n 1 | tr -d '\r')" \
+is "metrics: no such page" "$(inside python3 "$client" http 127.0.0.1 9812 'GET /nothing HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 404 Not Found"
 is "metrics: POST is rejected" "$(inside python3 "$client" http 127.0.0.1 9812 'POST /metrics HTTP/1.1' | head -n 1 | tr -d '\r')" \
 	"HTTP/1.1 405 Method Not Allowed"

@@ -17,8 +17,4 @@
 bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
 		       const struct report_input *input);
 
-/* Files of the page, made into arrays by the build. */
-extern const unsigned char report_style[], report_script[], report_body[];
-extern const size_t report_style_size, report_script_size, report_body_size;
-
 #endif

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
-	%D%/pages.sh \
 	%D%/report.sh
 
 %D%/report.log: bench/gentrace

@@ -3,7 +3,7 @@
 #
 # Pages of netobs report in a headless Chromium: what pages.py finds in them.
 # shellcheck source=tests/lib/tap.sh
-. "$(dirname "$0")/../../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
 have python3 || skip_all "python3 is not installed"
@@ -19,7 +19,7 @@ page() {
 
 captures=$top/tests/captures
 python3 "$top/tests/scripts/conns_cases.py" "$tmp/cases.pcap"
-python3 "$top/tests/tools/report/hostile.py" "$tmp/hostile.pcap" "$tmp/long.pcap"
+python3 "$top/tests/page/hostile.py" "$tmp/hostile.pcap" "$tmp/long.pcap"
 cp "$tmp/hostile.pcap" "$tmp/<img src=x onerror=alert(1)>.pcap"
 page questions "$captures/questions.pcap"
 page cases "$tmp/cases.pcap"
@@ -28,7 +28,7 @@ page empty "$captures/empty.pcap"
 page mld "$captures/icmpv6-mld.pcap"
 page long "$tmp/long.pcap"
 page hostile "$tmp/<img src=x onerror=alert(1)>.pcap"
-timeout 300 python3 "$top/tests/tools/report/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"
+timeout 300 python3 "$top/tests/page/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"
 status=$?
 relay "$tmp/tap"
 is "the browser" "$status $(cat "$tmp/err")" "0 "

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opens the socket of the metrics server. */
-#ifndef NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
-#define NETOBS_DAEMON_QUERY_METRICS_SOCKET_H
+#ifndef NETOBS_DAEMON_METRICS_METRICS_SOCKET_H
+#define NETOBS_DAEMON_METRICS_METRICS_SOCKET_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "daemon/config/config.h"
 
 /* Listens at the configured address, nonblocking.  -1, with a message logged, if that fails or is not allowed. */
 int metrics_socket_listen(const struct config *config, uid_t uid);
+
+/* Whether an address with a port is one of loopback. */
+bool metrics_socket_is_local(const char *text);
 
 #endif

@@ -6,6 +6,10 @@ startLadder();
 startSequence();
 drawLegend();
 view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawLanes, drawLadder, drawSequence, drawTable];
+if (data.live) {
+	view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawTable];
+	startLive();
+}
 redrawAll();
 byId("local").addEventListener("change", event => { view.local = event.target.checked; redrawAll(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The metrics in Prometheus' text format 0.0.4. */
-#ifndef NETOBS_DAEMON_QUERY_METRICS_PAGE_H
-#define NETOBS_DAEMON_QUERY_METRICS_PAGE_H
+#ifndef NETOBS_DAEMON_METRICS_METRICS_PAGE_H
+#define NETOBS_DAEMON_METRICS_METRICS_PAGE_H
 
 #include "daemon/base/text_buffer.h"
 #include "daemon/query/query_context.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Minimal HTTP for scrapes (RFC 9112): GET and HEAD of one page, one request per connection.  libevent's HTTP server is
- * not used, because version 2.1 accepts an unlimited number of connections.
+ * Minimal HTTP for scrapes and for a browser (RFC 9112): GET and HEAD of three pages, one request per connection.
+ * libevent's HTTP server is not used, because version 2.1 accepts an unlimited number of connections.
  */
-#include "daemon/query/metrics.h"
+#include "daemon/metrics/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,9 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
-#include "daemon/query/metrics_page.h"
-#include "daemon/query/metrics_socket.h"
+#include "daemon/metrics/live_page.h"
+#include "daemon/metrics/metrics_page.h"
+#include "daemon/metrics/metrics_socket.h"
 #include "daemon/query/server.h"
 #include "daemon/stats/state_counter.h"
 
@@ -27,12 +28,30 @@ struct metrics {
 	struct server *server;
 	struct watch *timer;
 	struct state_counter *state_counters; /* one per worker */
+	bool local;			      /* no other host can reach the address */
+	bool unix_socket;
+	struct page page;
+};
+
+enum metrics_path { METRICS_PATH, LIVE_PAGE_PATH, LIVE_CONNECTIONS_PATH, METRICS_PATHS };
+
+static const struct {
+	const char *path, *type;
+} metrics_paths[METRICS_PATHS] = {
+    [METRICS_PATH] = {"/metrics", "text/plain; version=0.0.4; charset=utf-8"},
+    [LIVE_PAGE_PATH] = {"/", "text/html; charset=utf-8"},
+    [LIVE_CONNECTIONS_PATH] = {"/connections", "text/plain; charset=utf-8"},
 };
 
 struct metrics_job {
-	const char *error; /* NULL: the request is valid; send the page */
+	const char *error; /* NULL: the request is valid */
 	bool head;	   /* HEAD: send no body */
+	bool begun;	   /* the header is written */
+	enum metrics_path path;
+	struct live_reply live;
 };
+
+_Static_assert(sizeof(struct metrics_job) <= SERVER_STATE_SIZE, "the server has memory for a job");
 
 static void
 metrics_count_states(struct metrics *metrics)
@@ -59,16 +78,31 @@ metrics_request_length(const char *bytes, size_t length)
 	return end != NULL ? (size_t)(end - bytes) + 4 : 0;
 }
 
+/* The metrics are for everybody who can connect; the rest, which has connections, is for this host only. */
+static void
+metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, const char *path, const char *lines)
+{
+	while (job->path < METRICS_PATHS && strcmp(path, metrics_paths[job->path].path) != 0)
+		job->path++;
+	if (job->path == METRICS_PATHS || (job->path != METRICS_PATH && !metrics->local))
+		job->error = HTTP_ERROR("404 Not Found");
+	else if (job->path != METRICS_PATH && !metrics->unix_socket && !live_page_trusts(lines))
+		job->error = HTTP_ERROR("403 Forbidden");
+	else if (job->path == LIVE_CONNECTIONS_PATH)
+		live_connections_begin(&job->live, metrics->query);
+}
+
 /* "GET /metrics HTTP/1.1" */
 static void
 metrics_handle_request(void *context, void *memory, char *request, size_t length, uid_t uid)
 {
+	const struct metrics *metrics = context;
 	struct metrics_job *job = memory;
 	char *end = memchr(request, '\r', length), *path, *version;
 
-	(void)context;
 	(void)uid;
 	*end = '\0';
+	request[length - 1] = '\0';
 	path = strchr(request, ' ');
 	version = path != NULL ? strchr(path + 1, ' ') : NULL;
 	if (version == NULL || strlen(request) != (size_t)(end - request) ||
@@ -81,24 +115,32 @@ metrics_handle_request(void *context, void *memory, char *request, size_t length
 	job->head = strcmp(request, "HEAD") == 0;
 	if (!job->head && strcmp(request, "GET") != 0)
 		job->error = HTTP_ERROR("405 Method Not Allowed\r\nAllow: GET, HEAD");
-	else if (strcmp(path, "/metrics") != 0)
-		job->error = HTTP_ERROR("404 Not Found");
+	else
+		metrics_choose_path(metrics, job, path, end + 1);
 }
 
 static enum server_next
 metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 {
 	struct metrics *metrics = context;
-	const struct metrics_job *job = memory;
+	struct metrics_job *job = memory;
 
 	if (job->error != NULL) {
 		text_add_format(text, "%s", job->error);
 		return SERVER_NEXT_END;
 	}
-	text_add_format(text, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
-			      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n");
+	if (!job->begun)
+		text_add_format(text,
+				"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: %s\r\n"
+				"X-Content-Type-Options: nosniff\r\n\r\n",
+				metrics_paths[job->path].type);
+	job->begun = true;
 	if (job->head)
 		return SERVER_NEXT_END;
+	if (job->path == LIVE_PAGE_PATH)
+		return live_page_write(&job->live, &metrics->page, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	if (job->path == LIVE_CONNECTIONS_PATH)
+		return live_connections_write(&job->live, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
 	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
@@ -146,6 +188,9 @@ metrics_open(const struct config *config, uid_t uid)
 		return NULL;
 	}
 	metrics->fd = fd;
+	metrics->unix_socket = strncmp(config->metrics_address, "unix:", 5) == 0;
+	metrics->local = metrics->unix_socket || metrics_socket_is_local(config->metrics_address);
+	page_make(&metrics->page, true);
 	return metrics;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/query/metrics_socket.h"
+#include "daemon/metrics/metrics_socket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -78,6 +78,15 @@ metrics_listen_inet(const char *text, const union inet_address *address, socklen
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+bool
+metrics_socket_is_local(const char *text)
+{
+	union inet_address address;
+	socklen_t size;
+
+	return metrics_parse_address(text, &address, &size) && metrics_is_loopback(&address);
 }
 
 int

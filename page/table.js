@@ -16,11 +16,13 @@ const columns = [
 	["name", row => row.name, row => row.name, false],
 ];
 const table = { shown: 50, column: -1, reverse: false };
-const matches = row => view.filter === "" ||
-	view.filter.toLowerCase().split(/\s+/).every(word => row.words.includes(word));
-rows.forEach(row => {
-	row.words = [row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name, protocols[row.protocol]].join(" ").toLowerCase();
-});
+const wordsOf = row =>
+	[row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name, protocols[row.protocol]].join(" ").toLowerCase();
+const matches = row => {
+	if (view.filter === "") return true;
+	row.words ??= wordsOf(row);
+	return view.filter.toLowerCase().split(/\s+/).every(word => row.words.includes(word));
+};
 
 function sortRows(list) {
 	if (table.column < 0) return list;
@@ -51,11 +53,13 @@ function tableRow(row) {
 
 function drawTable() {
 	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
-	byId("connections-note").textContent = `${plural(data.connections, "connection")}, worst first` +
+	byId("connections-note").textContent = data.live ?
+		`${plural(data.connections, "connection")} now` + (hidden > 0 ? `, of which ${count(rows.length)} are on this page` : "") +
+		"; the end with the smaller port is taken for the server. Segments: netobs report -i INTERFACE --for 60s." : `${plural(data.connections, "connection")}, worst first` +
 		(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
 		`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
 		"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
-	byId("filter").value = view.filter;
+	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
 	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
 		`, of which ${table.shown} are shown` : ""}`;
 	byId("more").hidden = found.length <= table.shown;

@@ -4,8 +4,8 @@
  * only a Unix socket or a loopback address is allowed, unless metrics_allow_remote is set.  server.h describes the
  * server: a bounded number of connections, small requests, and no waiting for a client.
  */
-#ifndef NETOBS_DAEMON_QUERY_METRICS_H
-#define NETOBS_DAEMON_QUERY_METRICS_H
+#ifndef NETOBS_DAEMON_METRICS_METRICS_H
+#define NETOBS_DAEMON_METRICS_METRICS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

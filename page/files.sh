@@ -13,11 +13,11 @@ array() {
 
 style=$1 body=$2
 shift 2
-printf '#include "tools/report/report_page.h"\n'
-array report_style <"$style"
-array report_body <"$body"
+printf '#include "page/page_files.h"\n'
+array page_style <"$style"
+array page_body <"$body"
 {
 	printf '// SPDX-License-Identifier: BSD-2-Clause\n"use strict";\n(() => {\n'
 	sed '/SPDX-License-Identifier/d' "$@"
 	printf '})();\n'
-} | array report_script
+} | array page_script

@@ -85,8 +85,12 @@ class Browser:
 
     def open(self, path):
         """Opens a file; returns when its scripts have run."""
+        self.visit("file://" + os.path.abspath(path))
+
+    def visit(self, url):
+        """Opens an address; returns when its scripts have run."""
         self.events, self.faults, self.requests = [], [], []
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        self.call("Page.navigate", url=url)
         while "Page.loadEventFired" not in self.events:
             answer = self.message()
             if "method" in answer:

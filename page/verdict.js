@@ -27,10 +27,16 @@ function drawVerdict() {
 }
 
 function drawCapture() {
+	if (data.live) {
+		byId("capture").textContent = (live.failed ? "netobsd does not answer; " : "") + `Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ` +
+			`${plural(data.frames, "packet")}, ${bytes(data.bytes)}; ${plural(data.connections, "connection")} now`;
+		byId("numbers").textContent = "counted since this page was opened, at most 4 minutes";
+		return;
+	}
 	const [from, to] = [`${day(0)} ${clock(0)}`, `${day(data.duration)} ${clock(data.duration)}`];
 	byId("capture").textContent = `${data.files.join(", ")}: ` + (data.frames ?
 		`${plural(data.frames, "packet")}, ${bytes(data.bytes)}, ${plural(data.connections, "connection")}; ` +
 		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet") + (data.filter ? `; filter: ${data.filter}` : "");
-	byId("numbers").textContent = data.filter ? "the numbers of packets count only those that pass the filter" :
-		data.files.length > 1 ? "the numbers of packets count through all captures" : "the numbers of packets are those of Wireshark";
+	byId("numbers").textContent = "each names the connections that show it best; the numbers of packets " +
+		(data.filter ? "count only those that pass the filter" : data.files.length > 1 ? "count through all captures" : "are those of Wireshark");
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/metrics/live_page.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <strings.h>
+
+static const char live_data[] = "{\"live\":true}";
+
+/* Whether "127.0.0.1:9100", "[::1]:9100" or "localhost:9100", without or with a port, is this host. */
+static bool
+live_page_is_this_host(const char *value, size_t length)
+{
+	char host[INET6_ADDRSTRLEN + 2] = "";
+	struct in_addr address;
+	size_t name = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":\r\n ");
+
+	if (name > length || name >= sizeof host)
+		return false;
+	memcpy(host, value, name);
+	if (strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
+		return true;
+	return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
+}
+
+bool
+live_page_trusts(const char *lines)
+{
+	static const char name[] = "\nhost:";
+	const char *value = strcasestr(lines, name);
+
+	if (value == NULL)
+		return false;
+	value += sizeof name - 1;
+	value += strspn(value, " \t");
+	return live_page_is_this_host(value, strcspn(value, "\r\n")) && strcasestr(value, name) == NULL;
+}
+
+/* The data of the page stand between two of its parts. */
+static struct page_part
+live_page_part(const struct page *page, unsigned part)
+{
+	if (part == PAGE_DATA)
+		return (struct page_part){live_data, sizeof live_data - 1};
+	return page->parts[part < PAGE_DATA ? part : part - 1];
+}
+
+bool
+live_page_write(struct live_reply *reply, const struct page *page, struct text_buffer *text)
+{
+	while (reply->part < PAGE_PARTS + 1) {
+		struct page_part part = live_page_part(page, reply->part);
+		size_t length = part.length - reply->offset, room = text_space_left(text);
+
+		if (length > room)
+			length = room;
+		memcpy(text->bytes + text->used, part.bytes + reply->offset, length);
+		text->used += length;
+		reply->offset += length;
+		if (reply->offset < part.length)
+			return true;
+		reply->part++;
+		reply->offset = 0;
+	}
+	return false;
+}
+
+void
+live_connections_begin(struct live_reply *reply, struct query_context *query)
+{
+	reply->connections.query = query;
+	reply->connections.uid = (uid_t)-1;
+	reply->connections.request.command = REQUEST_CONNECTIONS;
+	reply->connections.request.json = true;
+}
+
+bool
+live_connections_write(struct live_reply *reply, struct text_buffer *text)
+{
+	const size_t before = text->used;
+
+	control_reply_write_flows(&reply->connections, text);
+	for (size_t at = before; at < text->used; at++) {
+		reply->lines += text->bytes[at] == '\n';
+		if (reply->lines > LIVE_CONNECTIONS_MAX) { /* behind the line "ok" */
+			text->used = at + 1;
+			return false;
+		}
+	}
+	return !reply->connections.done;
+}

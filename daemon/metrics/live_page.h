@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the metrics address answers beside the metrics, if it is on this host only: `/`, a page that shows traffic in a
+ * browser, and `/connections`, the open connections that the page asks for, a JSON object a line.
+ */
+#ifndef NETOBS_DAEMON_METRICS_LIVE_PAGE_H
+#define NETOBS_DAEMON_METRICS_LIVE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/text_buffer.h"
+#include "daemon/query/control_reply.h"
+#include "page/page.h"
+
+/* Connections in a reply, at most. */
+#define LIVE_CONNECTIONS_MAX 1000u
+
+/* State of a reply that is written in parts. */
+struct live_reply {
+	unsigned part;	/* of the page */
+	size_t offset;	/* in this part */
+	struct control_reply connections;
+	unsigned lines; /* connections that were written */
+};
+
+/*
+ * Whether the value of Host in the lines of a request, which are NUL-terminated, names this host as such: an address of
+ * loopback, or "localhost".  Otherwise the request may come from a page of another site whose name leads here (DNS
+ * rebinding), which could read the reply.
+ */
+bool live_page_trusts(const char *lines);
+
+/* Appends the next part of a page made for a server; false with the last one. */
+bool live_page_write(struct live_reply *reply, const struct page *page, struct text_buffer *text);
+
+/* Begins a reply about connections: without processes, because the client is not known. */
+void live_connections_begin(struct live_reply *reply, struct query_context *query);
+
+/* Appends the next part of the connections; false with the last one. */
+bool live_connections_write(struct live_reply *reply, struct text_buffer *text);
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# the metrics address: metrics, and the page that shows traffic in a browser
+
+libdaemon_a_SOURCES += \
+	%D%/live_page.c \
+	%D%/live_page.h \
+	%D%/metrics.c \
+	%D%/metrics.h \
+	%D%/metrics_page.c \
+	%D%/metrics_page.h \
+	%D%/metrics_socket.c \
+	%D%/metrics_socket.h

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page that netobsd serves: its counters, asked for once a second, and its open connections become the data of the page.
+const LIVE_SECONDS = 240;
+const live = { samples: [], failed: false, paused: false };
+
+// The series of a text in the format of Prometheus: name with labels to value.
+const parseMetrics = text => new Map(text.split("\n").filter(line => line && line[0] !== "#").map(line => {
+	const at = line.lastIndexOf(" ");
+	return [line.slice("netobs_".length, at), Number(line.slice(at + 1))];
+}));
+const valueOf = (sample, series) => sample.values.get(series) || 0;
+
+// What the series whose names begin and end so have grown by between two samples; a netobsd that was started again counts from 0.
+function growth(from, to, begin, end = "") {
+	let sum = 0;
+	for (const [series, value] of to.values)
+		if (series.startsWith(begin) && series.endsWith(end)) sum += Math.max(0, value - valueOf(from, series));
+	return sum;
+}
+
+// What happens in each second: the growth between neighbours.
+const perSecond = grow => live.samples.slice(1).map((sample, i) => grow(live.samples[i], sample));
+const now = states => live.samples.slice(1).map(sample =>
+	states.reduce((sum, state) => sum + valueOf(sample, `connections_by_state{proto="tcp",state="${state}"}`), 0));
+
+function liveSentence(topic, count, found, fine, weight) {
+	return { topic, weight: count * weight, text: count ? found : fine, evidence: [] };
+}
+
+const ended = (from, to, reason) => growth(from, to, 'connections_ended_total{proto="tcp"', `reason="${reason}"}`);
+
+// The mean and the number of what a histogram has gained, and how many were above a bound.
+function gained(from, to, name, bound) {
+	const number = growth(from, to, `${name}_count`), below = growth(from, to, `${name}_bucket{le="${bound}"}`);
+	return { number, slow: number - below, mean: number ? growth(from, to, `${name}_sum`) / number : 0 };
+}
+
+const noneSlow = (gain, word, bound) => gain.number ? `No ${word} took longer than ${bound}; the mean of ${count(gain.number)} is ` +
+	`${duration(Math.round(gain.mean * 1e6))}.` : `No ${word} was measured.`;
+
+function liveVerdict(from, to) {
+	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer");
+	const client = ended(from, to, "reset-by-client"), server = ended(from, to, "reset-by-server");
+	const resent = growth(from, to, "tcp_retransmissions_total"), windows = growth(from, to, "tcp_zero_windows_total");
+	const kind = name => growth(from, to, `tcp_retransmissions_total{kind="${name}"}`);
+	const side = name => growth(from, to, `tcp_zero_windows_total{side="${name}"}`);
+	const dropped = growth(from, to, "capture_dropped_frames_total"), timedOut = growth(from, to, "app_requests_timed_out_total");
+	const handshakes = gained(from, to, "tcp_handshake_seconds", "0.25"), answers = gained(from, to, "answer_seconds", "0.5");
+	return [
+		liveSentence("capture", dropped, `${plural(dropped, "frame")} could not be observed: what is said below may miss something.`,
+			"Every frame was observed.", 25),
+		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "Every connection attempt had an answer.", 50),
+		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40),
+		liveSentence("reset", client + server, `${plural(client + server, "connection")} ${client + server === 1 ? "was" : "were"} reset, ` +
+			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.", 20),
+		liveSentence("dns", timedOut, `${count(timedOut)} DNS ${timedOut === 1 ? "query was" : "queries were"} not answered in time.`,
+			"No DNS query that was read stayed without an answer.", 40),
+		liveSentence("slow-server", answers.slow, `${plural(answers.slow, "answer")} of ${count(answers.number)} took longer than 500 ms; ` +
+			`the mean is ${duration(Math.round(answers.mean * 1e6))}.`, noneSlow(answers, "answer", "500 ms"), 30),
+		liveSentence("handshake", handshakes.slow, `${plural(handshakes.slow, "handshake")} of ${count(handshakes.number)} took longer than 250 ms; ` +
+			`the mean is ${duration(Math.round(handshakes.mean * 1e6))}.`, noneSlow(handshakes, "handshake", "250 ms"), 20),
+		liveSentence("zero-window", windows, `Receive windows were closed ${plural(windows, "time")}, ${count(side("client"))} by clients and ` +
+			`${count(side("server"))} by servers.`, "No receive window was closed.", 15),
+		liveSentence("retransmissions", resent, `${plural(resent, "segment")} ${resent === 1 ? "was" : "were"} sent again: ` +
+			["timeout", "fast", "tail-loss-probe", "syn", "spurious"].map(name => `${count(kind(name))} ${name}`).join(", ") + ".",
+		"Nothing was sent again.", 2),
+	].sort((a, b) => b.weight - a.weight);
+}
+
+// A line of /connections as a row of the table: the end with the smaller port is taken for the server.
+function liveRow(line, index, from, to) {
+	const { proto, start, near, far } = JSON.parse(line), [client, server] = near.port >= far.port ? [near, far] : [far, near];
+	const protocol = { tcp: 6, udp: 17, sctp: 132 }[proto.toLowerCase()];
+	return { index, start: start / 1000 - from, duration: Math.max(0, to - start / 1000), protocol, client: client.address,
+		clientPort: client.port, server: server.address, serverPort: server.port, clientBytes: client.bytes, serverBytes: server.bytes,
+		clientResent: client.retransmits, serverResent: server.retransmits, clientZero: 0, serverZero: 0, handshake: -1, answerMean: -1,
+		answerMax: -1, rtt: near.srtt_us || -1, reason: near.state, name: "", detail: -1, segments: near.packets + far.packets, opened: true };
+}
+
+function liveTalkers() {
+	const sums = new Map();
+	for (const row of rows)
+		for (const [address, sent, received] of [[row.client, row.clientBytes, row.serverBytes], [row.server, row.serverBytes, row.clientBytes]]) {
+			const sum = sums.get(address) || [address, 0, 0, 0];
+			sums.set(address, [address, sum[1] + sent, sum[2] + received, sum[3] + 1]);
+		}
+	return [...sums.values()].sort((a, b) => b[1] + b[2] - a[1] - a[2]).slice(0, 10);
+}
+
+// Takes a sample and the lines of the connections, at a time in microseconds since the epoch.
+function takeLive(values, lines, time) {
+	live.samples = live.samples.concat({ time, values }).slice(-LIVE_SECONDS - 1);
+	const from = live.samples[0], last = live.samples[live.samples.length - 1];
+	data.first = String(BigInt(Math.round(from.time)) * 1000n);
+	data.duration = last.time - from.time;
+	data.bins = Math.max(1, live.samples.length - 1);
+	data.width = Math.max(1, data.duration / data.bins) * 1000;
+	data.frames = growth(from, last, "frames_total");
+	data.bytes = growth(from, last, "bytes_total");
+	data.volume = [{ name: "all", frames: perSecond((a, b) => growth(a, b, "frames_total")),
+		bytes: perSecond((a, b) => growth(a, b, "bytes_total")) }];
+	data.states = { opening: now(["syn-sent", "syn-received"]), open: now(["established", "close-wait"]),
+		closed: perSecond((a, b) => ended(a, b, "fin")), failed: perSecond((a, b) => ["reset-by-client", "reset-by-server", "refused",
+			"no-answer"].reduce((sum, reason) => sum + ended(a, b, reason), 0)) };
+	data.verdict = liveVerdict(from, last);
+	data.connections = valueOf(last, "connections");
+	rows.splice(0, rows.length, ...lines.map((line, index) => liveRow(line, index, from.time, last.time)));
+	data.talkers = liveTalkers();
+}
+
+async function askLive() {
+	const texts = await Promise.all(["metrics", "connections"].map(async path => {
+		const answer = await fetch("/" + path, { cache: "no-store" });
+		if (!answer.ok) throw new Error(path);
+		return answer.text();
+	}));
+	takeLive(parseMetrics(texts[0]), texts[1].split("\n").filter(line => line[0] === "{"), Date.now() * 1000);
+}
+
+function startLive() {
+	for (const id of ["lanes", "ladder", "sequence"]) {
+		byId(id).hidden = true;
+		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+	}
+	const pause = element("button", { type: "button", on: { click: () => {
+		live.paused = !live.paused;
+		pause.textContent = live.paused ? "Go on" : "Pause";
+	} } }, "Pause");
+	byId("local").closest(".controls").append(pause);
+	const step = async () => {
+		try {
+			if (!live.paused) await askLive();
+			live.failed = false;
+		} catch {
+			live.failed = true;
+		}
+		if (!document.hidden && !live.paused) redrawAll();
+		setTimeout(step, 1000);
+	};
+	step();
+}
