@@ -11,6 +11,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/feeds.h"
 #include "daemon/query/server.h"
@@ -142,6 +143,8 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		control_begin_feed(control, job);
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_WRITE)
 		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
+	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CONNECTIONS)
+		connection_filter_begin(&job->reply, job->error, sizeof job->error);
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CLOSED)
 		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
 	job->reply.request.fields = job->reply.request.expression = NULL;
@@ -187,6 +190,7 @@ control_release_job(void *context, void *memory)
 		feeds_end(control->feeds, job->feed);
 	control_reply_end_frames(&job->reply);
 	control_reply_end_closed(&job->reply);
+	connection_filter_end(&job->reply);
 }
 
 static const char *

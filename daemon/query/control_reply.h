@@ -18,6 +18,7 @@
 
 struct closed_reply;
 struct frames_reply;
+struct record_filter;
 
 struct control_reply {
 	struct query_context *query; /* borrowed */
@@ -35,8 +36,9 @@ struct control_reply {
 	uint64_t asked_ns;    /* connection: when its owners were looked up (realtime), 0 not yet */
 	uint64_t deadline_ns; /* when to reply without them (monotonic) */
 
-	struct frames_reply *frames; /* REQUEST_WRITE */
-	struct closed_reply *closed; /* REQUEST_CLOSED */
+	struct record_filter *expression; /* REQUEST_CONNECTIONS: selects connections; NULL: all */
+	struct frames_reply *frames;	  /* REQUEST_WRITE */
+	struct closed_reply *closed;	  /* REQUEST_CLOSED */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
 #include "flow/tcp/tcp.h"
 
-/* Connections examined for one part; capture is blocked meanwhile. */
-#define FLOWS_PER_PART 4096u
+/* Connections examined for one part, without and with an expression; capture is blocked meanwhile. */
+#define FLOWS_PER_PART	     4096u
+#define EVALUATIONS_PER_PART 512u
 
 /* Upper bound of a line. */
 #define LINE_MAX_BYTES 2048u
@@ -62,28 +64,6 @@ reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[ENDPOI
 	return at;
 }
 
-static bool
-reply_filter_matches(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
-{
-	const struct control_filter *filter = &reply->request.filter;
-	const struct flow_key *key = &flow->key;
-
-	if (reply->request.command == REQUEST_CONNECTION)
-		return flow_cid(table, flow, 0) == reply->request.cid || flow_cid(table, flow, 1) == reply->request.cid;
-	if (filter->cid != 0 && flow_cid(table, flow, 0) != filter->cid && flow_cid(table, flow, 1) != filter->cid)
-		return false;
-	if (filter->has_protocol && key->protocol != filter->protocol)
-		return false;
-	if (filter->has_port && key->port[0] != filter->port && key->port[1] != filter->port)
-		return false;
-	if (filter->has_host &&
-	    (key->version != filter->version || (memcmp(key->addr[0], filter->host, sizeof filter->host) != 0 &&
-						 memcmp(key->addr[1], filter->host, sizeof filter->host) != 0)))
-		return false;
-	return filter->state[0] == '\0' || strcmp(flow_state_name(flow, 0), filter->state) == 0 ||
-	       strcmp(flow_state_name(flow, 1), filter->state) == 0;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
 static double
@@ -106,8 +86,7 @@ reply_add_flow_row(const struct control_reply *reply, const struct flow_table *t
 			flow->kind == FLOW_UDP ? "-" : states, flow_age_seconds(table, flow),
 			(unsigned long long)flow_endpoint_bytes(flow, local),
 			(unsigned long long)flow_endpoint_bytes(flow, remote),
-			flow_endpoint_retransmits(table, flow, local) +
-				flow_endpoint_retransmits(table, flow, remote));
+			flow_endpoint_retransmits(table, flow, local) + flow_endpoint_retransmits(table, flow, remote));
 	reply_add_owner_column(reply, table, flow, local, text);
 	text_add_format(text, "\n");
 }
@@ -231,18 +210,18 @@ control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 	const struct flow_table *table = observer_flows(worker->observer);
 	const struct flow *flow;
 	uint32_t position = reply->position;
+	unsigned most = reply->expression != NULL ? EVALUATIONS_PER_PART : FLOWS_PER_PART;
 	bool more = true;
 
 	if (!reply->begun)
 		reply_begin_flows(reply, text);
 	reply->later = false;
 	fair_lock_acquire(worker->lock);
-	for (unsigned i = 0; i < FLOWS_PER_PART && more && !reply->done && !reply->later &&
-			     text_space_left(text) >= LINE_MAX_BYTES;
-	     i++) {
+	for (unsigned i = 0;
+	     i < most && more && !reply->done && !reply->later && text_space_left(text) >= LINE_MAX_BYTES; i++) {
 		position = reply->position;
 		more = flow_table_next(table, &reply->position, &flow);
-		if (more && flow != NULL && reply_filter_matches(reply, table, flow))
+		if (more && flow != NULL && connection_filter_selects(reply, table, flow))
 			reply_add_flow(reply, table, flow, text);
 	}
 	fair_lock_release(worker->lock);

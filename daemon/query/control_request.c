@@ -16,6 +16,9 @@
 
 #define WORDS_MAX 16
 
+/* Length of the word "where". */
+#define WHERE_LENGTH 5
+
 /* Most bytes of a request, with its NUL. */
 #define CONTROL_REQUEST_MAX 4097
 
@@ -138,7 +141,9 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 		snprintf(error, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;
 	}
-	snprintf(error, size, "unknown condition \"%.40s\"; conditions are state, port, host, proto and cid", words[0]);
+	snprintf(error, size,
+		 "unknown condition \"%.40s\"; conditions are state, port, host, proto, cid, and where EXPRESSION",
+		 words[0]);
 	return 0;
 }
 
@@ -267,24 +272,33 @@ control_command_hint(const char *word, char hint[NEAREST_HINT_MAX])
 	return nearest_hint(&nearest, "", hint);
 }
 
-/* Parses "define DEFINITION".  A definition is no list of words: only a last "--json" is not part of it. */
+/* Cuts the blanks at the end of a definition or an expression, and a last "--json", which is not part of it. */
+static void
+control_cut_end(char *text, bool *json)
+{
+	static const char word[] = " --json";
+	size_t length = strlen(text);
+
+	while (length > 0 && strchr(" \t\r", text[length - 1]) != NULL)
+		text[--length] = '\0';
+	if (length >= sizeof word - 1 && strcmp(text + length - (sizeof word - 1), word) == 0) {
+		text[length - (sizeof word - 1)] = '\0';
+		*json = true;
+	}
+}
+
+/* Parses "define DEFINITION".  A definition is no list of words. */
 static bool
 control_parse_define(char *line, struct control_request *request)
 {
-	static const char command[] = "define", json[] = " --json";
-	size_t blanks = strspn(line, " \t"), length;
+	static const char command[] = "define";
+	size_t blanks = strspn(line, " \t");
 	char *definition = line + blanks + sizeof command - 1;
 
 	if (strncmp(line + blanks, command, sizeof command - 1) != 0 || strspn(definition, " \t") == 0)
 		return false;
 	definition += strspn(definition, " \t");
-	length = strlen(definition);
-	while (length > 0 && strchr(" \t\r", definition[length - 1]) != NULL)
-		definition[--length] = '\0';
-	if (length >= sizeof json - 1 && strcmp(definition + length - (sizeof json - 1), json) == 0) {
-		definition[length - (sizeof json - 1)] = '\0';
-		request->json = true;
-	}
+	control_cut_end(definition, &request->json);
 	request->command = REQUEST_DEFINE;
 	request->formula = definition;
 	return true;
@@ -364,6 +378,31 @@ control_parse_write(char *rest, struct control_request *request, char *error, si
 	return true;
 }
 
+/* Whether a text begins with the word "where", which is in front of an expression. */
+static bool
+control_is_where(const char *text)
+{
+	return strncmp(text, "where", WHERE_LENGTH) == 0 &&
+	       (text[WHERE_LENGTH] == '\0' || strchr(" \t\r", text[WHERE_LENGTH]) != NULL);
+}
+
+/* The expression of "connections CONDITION... where EXPRESSION", which is cut from the line; NULL if there is none. */
+static char *
+control_cut_expression(char *words, bool *json)
+{
+	static const char blanks[] = " \t\r";
+
+	for (words += strspn(words, blanks); *words != '\0'; words += strspn(words, blanks)) {
+		if (control_is_where(words)) {
+			*words = '\0';
+			control_cut_end(words + WHERE_LENGTH, json);
+			return words + WHERE_LENGTH;
+		}
+		words += strcspn(words, blanks);
+	}
+	return NULL;
+}
+
 /* Parses options, and the expression behind them: the rest of the line. */
 static bool
 control_parse_closed(char *rest, struct control_request *request, char *error, size_t size)
@@ -391,7 +430,7 @@ control_parse_closed(char *rest, struct control_request *request, char *error, s
 		}
 		rest += ends ? length : length + 1;
 	}
-	request->expression = *rest != '\0' ? rest : NULL;
+	request->expression = *rest == '\0' ? NULL : control_is_where(rest) ? rest + WHERE_LENGTH : rest;
 	return true;
 }
 
@@ -423,6 +462,9 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 		return control_parse_closed(operands, request, error, size);
 	if (control_parse_define(line, request))
 		return true;
+	operands = control_operands(line, REQUEST_CONNECTIONS);
+	if (operands != NULL)
+		request->expression = control_cut_expression(operands, &request->json);
 	count = control_split_words(line, words, &request->json);
 	if (count == 0 || count > WORDS_MAX) {
 		snprintf(error, size, count == 0 ? "the request is empty" : "the request has more than %d words",

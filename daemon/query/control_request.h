@@ -71,7 +71,7 @@ struct control_request {
 	/* REQUEST_WRITE: */
 	enum capture_format format;
 	const char *packet_filter; /* in the line that was parsed; NULL: all packets */
-	/* REQUEST_CLOSED, in the line that was parsed: selects records; NULL: all. */
+	/* REQUEST_CONNECTIONS and REQUEST_CLOSED, in the line that was parsed: selects connections; NULL: all. */
 	const char *expression;
 };
 

@@ -4,6 +4,8 @@
 libdaemon_a_SOURCES += \
 	%D%/connection_fields.c \
 	%D%/connection_fields.h \
+	%D%/connection_filter.c \
+	%D%/connection_filter.h \
 	%D%/control.c \
 	%D%/control.h \
 	%D%/control_reply.c \

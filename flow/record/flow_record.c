@@ -146,6 +146,14 @@ record_begin(struct flow_table *table, const struct flow *flow)
 		record_init(&table->records.entries[flow_index_of(table, flow)], 0);
 }
 
+void
+flow_record_from_now(const struct flow *flow, struct flow_record *record)
+{
+	record_init(record, RECORD_LATE);
+	record->since = flow->last_seen;
+	record_set_role(flow, record);
+}
+
 /* Begins the record of a connection of which packets were captured that are not counted, by a packet or by a timer: the
  * reports of it as open that lie behind are not made up for. */
 static void
@@ -153,9 +161,7 @@ record_begin_late(const struct flow_table *table, const struct flow *flow, struc
 {
 	uint64_t now = wheel_time(table);
 
-	record_init(record, RECORD_LATE);
-	record->since = flow->last_seen;
-	record_set_role(flow, record);
+	flow_record_from_now(flow, record);
 	if (now < flow->last_seen)
 		now = flow->last_seen;
 	if (table->records.active_interval_ns != 0)

@@ -110,6 +110,9 @@ uint64_t flow_record_active_time(const struct flow_table *table, const struct fl
 /* The record of a flow; NULL if none is kept. */
 const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
 
+/* The record that a flow would have if records were kept from now on: its client and server, and nothing counted. */
+void flow_record_from_now(const struct flow *flow, struct flow_record *record);
+
 /*
  * Names that application protocols give to connections: the first one counts.  A side array of the flow table with
  * 256 bytes for each flow, which exists while records are kept; only those of named connections take memory.

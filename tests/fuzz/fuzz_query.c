@@ -269,8 +269,9 @@ check_control(const uint8_t *bytes, size_t size)
 	must(strlen(reply) == reply_length);
 	check_plain(reply, reply_length);
 	if (!good) {
-		/* The parser knows no connections, probes and fields. */
+		/* The parser knows no connections, probes, fields and expressions. */
 		must(!valid || request.command == REQUEST_CONNECTION || request.command == REQUEST_STREAM ||
+		     (request.command == REQUEST_CONNECTIONS && request.expression != NULL) ||
 		     request.command == REQUEST_CLOSED || request.command == REQUEST_WRITE || /* nothing is recorded */
 		     (request.command == REQUEST_RELOAD && !reloads));
 		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0);

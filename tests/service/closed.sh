@@ -71,6 +71,7 @@ is "an expression of formulas" "$(values 1h 'reason == "refused" || client_bytes
 is "without a time: all that are kept" "$(closed -o server_port,reason | sed 1d | tr -s ' ' | paste -s -d ';' -)" \
 	" 7001 fin; 7001 fin; 7002 refused"
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
+is "and the word where" "$(closed 1h where 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
 is "the time behind =" "$("$build/netobsctl" -s "$socket" connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \

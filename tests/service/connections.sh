@@ -89,6 +89,19 @@ check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection 
 cid=$(ctl -o cid,pid -P proto tcp | awk -F : '$2 != "-" { print $1 }' | head -1)
 is "the owner is shown if it is known" "$(ctl -o cid,pid,comm,uid -P proto tcp | grep "^$cid:")" "$cid:$talk:python3:0"
 
+# Records are not kept here: their counts are unknown, and the fields of the flow are not.
+is "where: an expression" "$(ctl -o outbytes -P --sort outbytes where 'client_bytes > 500 && server_port == 7001')" \
+	"$(printf '%s\n' 9000 1000)"
+is "behind a condition, in several words" "$(ctl -o outbytes -P proto tcp where client_bytes '<' 500)" 200
+is "the word in a text" "$(ctl -o outbytes -P where 'client_comm == "where is it"')" ""
+is "a process that is known" "$(ctl -o cid -P where client_pid == "$talk")" \
+	"$(ctl -o cid,pid -P | awk -F : '$2 != "-" { print $1 }')"
+is "what records count is unknown" "$(ctl -o cid -P where 'rtt_min_us >= 0 || answer_max_us >= 0')" ""
+is "as JSON" "$(ctl --json where 'client_bytes == 9000' | grep -c '"bytes":9000,')" 1
+is "as the usual table" "$(ctl where 'protostr == "UDP" && reason == "open"' | sed 1d | wc -l)" 1
+mistake "no expression" "where: the expression is empty" where
+mistake "a wrong expression" "where: column [1-9]: no field is called size" where size == 3
+
 touch "$tmp/ready.send"
 ctl -o rport,outbytes,inbytes,outsegs,cid --sort outbytes -P -i 1 -c 2 proto tcp >"$tmp/rates"
 is "rates: so many tables" "$(wc -l <"$tmp/rates")" 6

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which connections a reply is about: conditions like "port 80", and an expression of formulas over the fields that
+ * their records would have now. */
+#ifndef NETOBS_DAEMON_QUERY_CONNECTION_FILTER_H
+#define NETOBS_DAEMON_QUERY_CONNECTION_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct control_reply;
+struct flow;
+struct flow_table;
+
+/* Compiles the expression of the request, if it has one, while the request is in memory; false with `error`. */
+bool connection_filter_begin(struct control_reply *reply, char *error, size_t size);
+void connection_filter_end(struct control_reply *reply);
+
+/* Whether the reply is about the connection.  Call it with the lock of the worker held. */
+bool connection_filter_selects(const struct control_reply *reply, const struct flow_table *table,
+			       const struct flow *flow);
+
+#endif
