@@ -300,6 +300,36 @@ client_receive_text(int fd, char *text, size_t size)
 	return NULL;
 }
 
+char *
+client_read_lines(int fd, size_t most)
+{
+	size_t size = 0, used = 0, lines = 0;
+	char *text = NULL;
+	ssize_t got = 1;
+
+	while (got > 0 && (most == 0 || lines <= most)) {
+		if (size - used < 2) {
+			char *larger = realloc(text, size = size * 2 + 65536);
+
+			if (larger == NULL) {
+				free(text);
+				return NULL;
+			}
+			text = larger;
+		}
+		got = client_receive(fd, text + used, size - used - 1);
+		if (got < 0) {
+			free(text);
+			return NULL;
+		}
+		for (ssize_t i = 0; most > 0 && i < got; i++)
+			lines += text[used + (size_t)i] == '\n';
+		used += (size_t)got;
+	}
+	text[used] = '\0';
+	return text;
+}
+
 bool
 client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
 {

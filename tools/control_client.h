@@ -27,6 +27,10 @@ int client_open_reply(const char *path, const char *request, unsigned timeout, c
 /* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
 ssize_t client_receive(int fd, void *bytes, size_t size);
 
+/* Reads a reply, of which the first line is read, to its end, or until it has more than `most` lines; 0: to its end.
+ * NULL with errno on failure.  The caller frees the text. */
+char *client_read_lines(int fd, size_t most);
+
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
  * sends a reply that does not fit or is not printable ASCII, or takes long. */
 bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);

@@ -15,7 +15,7 @@ trap 'fusermount3 -u -z "$root" 2>/dev/null; kill -9 $pid $talk 2>/dev/null; ip 
 ip -n "$space" link set lo up
 
 begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" >"$tmp/log" 2>&1 &
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" "$@" >"$tmp/log" 2>&1 &
 	pid=$!
 	wait_for "$build/netobsctl" -s "$socket" status
 }
@@ -142,6 +142,46 @@ done
 begin_netobsd
 ls "$root" >"$tmp/list" 2>"$tmp/error"
 is "netobsd is back: the directories" "$(paste -s -d ' ' "$tmp/list")" "by-host by-pid by-port by-state"
+check "closed is not there unless netobsd keeps connections that have ended" refused ls "$root/closed"
+
+# One connection ends, and one is refused.
+kill "$pid"
+wait "$pid"
+begin_netobsd --closed-connections=100
+ip netns exec "$space" python3 - <<'PYTHON'
+import socket
+
+with socket.create_server(("127.0.0.1", 7003)) as listener:
+    with socket.create_connection(("127.0.0.1", 7003)) as client:
+        listener.accept()[0].close()
+        client.recv(1)
+socket.socket().connect_ex(("127.0.0.1", 7003))
+PYTHON
+# closed FIELD,...: of the connections that have ended
+closed() {
+	"$build/netobsctl" -s "$socket" connections --closed -o "$1" | sed 1d | tr -s ' ' | sed 's/^ //; s/ $//'
+}
+both_ended() {
+	[ "$(closed reason | sort | paste -s -d ' ')" = "fin refused" ]
+}
+wait_for both_ended
+listed() {
+	ls "$root/closed" >/dev/null 2>&1
+}
+wait_for listed
+is "closed: a record for each, by the id of the client" \
+	"$(find "$root/closed" -type f -printf '%f\n' | sort)" "$(closed client_cid | sed 's/$/.json/' | sort)"
+is "grep finds a reason" "$(cd "$root/closed" && grep -l '"cr_reason":"refused"' ./*)" \
+	"./$(closed client_cid,reason | awk '$2 == "refused" { print $1 }').json"
+is "the record is that of netobsctl" "$(sort "$root"/closed/*)" \
+	"$("$build/netobsctl" -s "$socket" connections --closed --json | sort)"
+server=$(closed server_cid,reason | awk '$2 == "fin" { print $1 }')
+is "by the id of the server" "$(cat "$root/closed/$server.json")" \
+	"$(grep -h '"cr_reason":"fin"' "$root"/closed/*)"
+is "the time of a file is the end of the connection" "$(stat -c %Y "$root/closed/$server.json")" \
+	"$(sed 's/.*"cr_end":\([0-9]*\)[0-9]\{9\},.*/\1/' "$root/closed/$server.json")"
+check "no such connection" refused ls "$root/closed/99999999.json"
+check "no such name" refused ls "$root/closed/$server"
 check "it is unmounted" fusermount3 -u "$root"
 is "and its directory is empty" "$(ls -A "$root")" ''
 (cd "$tmp" && "$build/netobs-connfs" -s control connfs)

@@ -83,44 +83,13 @@ connection_list_write_request(const struct connection_columns *columns, const st
 }
 
 static size_t
-connection_list_count_lines(const char *text, size_t length)
+connection_list_count_lines(const char *text)
 {
 	size_t lines = 0;
 
-	for (size_t i = 0; i < length; i++)
-		lines += text[i] == '\n';
+	for (; *text != '\0'; text++)
+		lines += *text == '\n';
 	return lines;
-}
-
-/* Reads the reply to its end, or until it has more than `most` lines.  NULL with errno on failure.  The caller frees
- * the text. */
-static char *
-connection_list_read_text(int fd, size_t most)
-{
-	size_t size = 0, used = 0, lines = 0;
-	char *text = NULL;
-	ssize_t got = 1;
-
-	while (got > 0 && (most == 0 || lines <= most)) {
-		if (size - used < 2) {
-			char *larger = realloc(text, size = size * 2 + 65536);
-
-			if (larger == NULL) {
-				free(text);
-				return NULL;
-			}
-			text = larger;
-		}
-		got = client_receive(fd, text + used, size - used - 1);
-		if (got < 0) {
-			free(text);
-			return NULL;
-		}
-		lines += most > 0 ? connection_list_count_lines(text + used, (size_t)got) : 0;
-		used += (size_t)got;
-	}
-	text[used] = '\0';
-	return text;
 }
 
 /* Splits a line at its tabs, in place; false unless it has a printable value for each column. */
@@ -151,7 +120,7 @@ connection_list_allocate(struct connection_list *list, size_t count, unsigned co
 static bool
 connection_list_split(struct connection_list *list, const struct connection_columns *columns, size_t most)
 {
-	size_t lines = connection_list_count_lines(list->text, strlen(list->text));
+	size_t lines = connection_list_count_lines(list->text);
 	char *rest = list->text;
 
 	list->cut = most > 0 && lines > most;
@@ -197,7 +166,7 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	if (fd < 0)
 		return false;
 	list->time_ns = connection_list_now();
-	list->text = connection_list_read_text(fd, request->most);
+	list->text = client_read_lines(fd, request->most);
 	if (list->text != NULL && connection_list_split(list, columns, request->most)) {
 		close(fd);
 		return true;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/connections/connection_list.h"
+#include "tools/connfs/connfs_closed.h"
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
 #include "tools/write_client.h"
@@ -27,6 +28,7 @@ static const char *connfs_socket = DEFAULT_SOCKET;
 static char connfs_fields[] = CONNFS_FIELDS;
 static struct connection_columns connfs_columns;
 static struct connection_list connfs_list; /* sorted by connection id; `time_ns` is 0 until there is one */
+static struct connfs_closed_list connfs_closed;
 static char connfs_error[4096];
 static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked */
 
@@ -45,6 +47,15 @@ connfs_refresh(double most_age)
 		return false;
 	connection_list_sort_by_cid(&connfs_list);
 	return true;
+}
+
+/* Requests the list that has the names in a directory, or a node of this kind. */
+static bool
+connfs_refresh_for(enum connfs_kind kind, double most_age)
+{
+	if (kind == CONNFS_CLOSED || kind == CONNFS_RECORD)
+		return connfs_closed_refresh(&connfs_closed, connfs_socket, (uint64_t)(most_age * 1e9));
+	return connfs_refresh(most_age);
 }
 
 static const struct connection_row *
@@ -87,35 +98,63 @@ connfs_has_value(const struct connection_row *row, enum connfs_group group, cons
 
 /* ------------------------------------------------------------------------------------------------------- attributes */
 
+static mode_t
+connfs_type(enum connfs_kind kind)
+{
+	if (kind == CONNFS_FILE || kind == CONNFS_RECORD)
+		return S_IFREG;
+	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
+}
+
+/* Fills what does not depend on the connection. */
+static void
+connfs_stat_kind(const struct connfs_node *node, struct stat *attributes)
+{
+	mode_t type = connfs_type(node->kind);
+
+	memset(attributes, 0, sizeof *attributes);
+	attributes->st_ino = connfs_inode(node);
+	attributes->st_mode = type | (type == S_IFDIR ? 0555 : type == S_IFLNK ? 0777 : 0444);
+	attributes->st_nlink = type == S_IFDIR ? 2 : 1;
+	attributes->st_uid = getuid();
+	attributes->st_gid = getgid();
+}
+
+static void
+connfs_set_times(struct stat *attributes, uint64_t time_ns)
+{
+	attributes->st_mtim.tv_sec = (time_t)(time_ns / 1000000000);
+	attributes->st_mtim.tv_nsec = (long)(time_ns % 1000000000);
+	attributes->st_atim = attributes->st_ctim = attributes->st_mtim;
+}
+
 /* Fills the attributes; an error number, or 0.  The list is fresh. */
 static int
 connfs_stat(const struct connfs_node *node, struct stat *attributes)
 {
-	const struct connection_row *row = node->cid != 0 ? connfs_find(node->cid) : NULL;
-	bool directory = node->kind != CONNFS_FILE && node->kind != CONNFS_LINK;
+	const struct connfs_closed_end *end;
+	const struct connection_row *row = NULL;
 	char text[CONNFS_TEXT_MAX];
+	struct timespec now;
 
-	if (node->cid != 0 && row == NULL)
-		return ENOENT;
-	memset(attributes, 0, sizeof *attributes);
-	attributes->st_ino = connfs_inode(node);
-	attributes->st_mode = directory ? S_IFDIR | 0555 : node->kind == CONNFS_LINK ? S_IFLNK | 0777 : S_IFREG | 0444;
-	attributes->st_nlink = directory ? 2 : 1;
-	attributes->st_uid = getuid();
-	attributes->st_gid = getgid();
+	connfs_stat_kind(node, attributes);
+	clock_gettime(CLOCK_REALTIME, &now);
+	connfs_set_times(attributes, (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec);
+	if (node->kind == CONNFS_RECORD) {
+		end = connfs_closed_find(&connfs_closed, node->cid);
+		if (end == NULL)
+			return ENOENT;
+		connfs_set_times(attributes, end->time_ns);
+	} else if (node->cid != 0) {
+		row = connfs_find(node->cid);
+		if (row == NULL)
+			return ENOENT;
+		connfs_set_times(attributes, strtoull(row->values[CONNFS_START], NULL, 10));
+	}
 	if (node->kind == CONNFS_FILE)
 		attributes->st_size = (off_t)connfs_file_text(node->number, row->values, text);
 	else if (node->kind == CONNFS_LINK)
 		attributes->st_size = snprintf(NULL, 0, "../../%llu", (unsigned long long)node->cid);
-	if (row != NULL) {
-		uint64_t start = strtoull(row->values[CONNFS_START], NULL, 10);
-
-		attributes->st_mtim.tv_sec = (time_t)(start / 1000000000);
-		attributes->st_mtim.tv_nsec = (long)(start % 1000000000);
-	} else {
-		clock_gettime(CLOCK_REALTIME, &attributes->st_mtim);
-	}
-	attributes->st_atim = attributes->st_ctim = attributes->st_mtim;
 	return 0;
 }
 
@@ -129,7 +168,8 @@ connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 	(void)file;
 	if (!connfs_node(inode, &node))
 		error = ENOENT;
-	else if (node.kind != CONNFS_ROOT && !connfs_refresh(CONNFS_FRESH_S))
+	else if (node.kind != CONNFS_ROOT && node.kind != CONNFS_CLOSED &&
+		 !connfs_refresh_for(node.kind, CONNFS_FRESH_S))
 		error = EIO;
 	else
 		error = connfs_stat(&node, &attributes);
@@ -141,22 +181,27 @@ connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* Parses a connection id; 0 if a name is none. */
+/* Parses a connection id with a suffix; 0 if a name is none. */
 static uint64_t
-connfs_parse_cid(const char *name)
+connfs_parse_cid(const char *name, const char *suffix)
 {
 	size_t digits = strspn(name, "0123456789");
 
-	return digits > 0 && digits < 16 && name[digits] == '\0' && name[0] != '0' ? strtoull(name, NULL, 10) : 0;
+	return digits > 0 && digits < 16 && strcmp(name + digits, suffix) == 0 && name[0] != '0'
+		   ? strtoull(name, NULL, 10)
+		   : 0;
 }
 
 static bool
 connfs_lookup_root(const char *name, struct connfs_node *node)
 {
-	node->cid = connfs_parse_cid(name);
+	node->cid = connfs_parse_cid(name, "");
 	node->kind = CONNFS_CONNECTION;
 	if (node->cid != 0)
 		return true;
+	node->kind = CONNFS_CLOSED;
+	if (strcmp(name, "closed") == 0)
+		return connfs_closed_is_kept(connfs_socket);
 	node->kind = CONNFS_GROUP;
 	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
 		if (strcmp(connfs_group_name(i), name) == 0) {
@@ -174,7 +219,7 @@ connfs_lookup_value(uint32_t value, const char *name, struct connfs_node *node)
 	const struct connection_row *row;
 
 	node->kind = CONNFS_LINK;
-	node->cid = connfs_parse_cid(name);
+	node->cid = connfs_parse_cid(name, "");
 	row = node->cid != 0 ? connfs_find(node->cid) : NULL;
 	return text != NULL && row != NULL && connfs_has_value(row, group, text);
 }
@@ -206,8 +251,14 @@ connfs_find_name(const struct connfs_node *parent, const char *name, struct conn
 		return connfs_lookup_value(parent->value, name, node);
 	case CONNFS_CONNECTION:
 		return connfs_lookup_file(parent->cid, name, node);
+	case CONNFS_CLOSED:
+		node->kind = CONNFS_RECORD;
+		node->cid = connfs_parse_cid(name, ".json");
+		return node->cid != 0;
 	case CONNFS_LINK:
 	case CONNFS_FILE:
+	case CONNFS_RECORD:
+	case CONNFS_KINDS:
 		break;
 	}
 	return false;
@@ -223,7 +274,7 @@ connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name)
 	if (connfs_node(inode, &parent)) {
 		/* A connection may be newer than the list. */
 		for (double age = CONNFS_FRESH_S; age >= 0 && error == ENOENT; age -= CONNFS_FRESH_S)
-			if (!connfs_refresh(age))
+			if (!connfs_refresh_for(parent.kind, age))
 				error = EIO;
 			else if (connfs_find_name(&parent, name, &node))
 				error = connfs_stat(&node, &entry.attr);
@@ -265,9 +316,8 @@ static void
 connfs_add_entry(fuse_req_t request, struct connfs_handle *handle, const char *name, const struct connfs_node *node)
 {
 	size_t size = fuse_add_direntry(request, NULL, 0, name, NULL, 0);
-	struct stat attributes = {.st_ino = connfs_inode(node)};
+	struct stat attributes = {.st_ino = connfs_inode(node), .st_mode = connfs_type(node->kind)};
 
-	attributes.st_mode = node->kind == CONNFS_FILE ? S_IFREG : node->kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
 	if (handle->length + size > handle->room) {
 		size_t room = handle->room * 2 + 65536;
 		char *larger = realloc(handle->bytes, room);
@@ -289,6 +339,8 @@ connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
 		connfs_add_entry(request, handle, connfs_group_name(i),
 				 &(struct connfs_node){.kind = CONNFS_GROUP, .number = i});
+	if (connfs_closed_is_kept(connfs_socket))
+		connfs_add_entry(request, handle, "closed", &(struct connfs_node){.kind = CONNFS_CLOSED});
 	for (size_t i = 0; i < connfs_list.count; i++)
 		connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
 				 &(struct connfs_node){.kind = CONNFS_CONNECTION, .cid = connfs_list.rows[i].cid});
@@ -334,6 +386,21 @@ connfs_add_files(fuse_req_t request, struct connfs_handle *handle, uint64_t cid)
 }
 
 static void
+connfs_add_records(fuse_req_t request, struct connfs_handle *handle)
+{
+	char name[32];
+
+	for (size_t i = 0; i < connfs_closed.count; i++) {
+		const struct connfs_closed_end *end = &connfs_closed.ends[i];
+
+		snprintf(name, sizeof name, "%llu.json", (unsigned long long)end->cid);
+		if (end->client)
+			connfs_add_entry(request, handle, name,
+					 &(struct connfs_node){.kind = CONNFS_RECORD, .cid = end->cid});
+	}
+}
+
+static void
 connfs_add_entries(fuse_req_t request, struct connfs_handle *handle, const struct connfs_node *node)
 {
 	connfs_add_entry(request, handle, ".", node);
@@ -344,6 +411,8 @@ connfs_add_entries(fuse_req_t request, struct connfs_handle *handle, const struc
 		connfs_add_values(request, handle, node->number);
 	else if (node->kind == CONNFS_VALUE)
 		connfs_add_links(request, handle, node->value);
+	else if (node->kind == CONNFS_CLOSED)
+		connfs_add_records(request, handle);
 	else
 		connfs_add_files(request, handle, node->cid);
 }
@@ -369,7 +438,7 @@ connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 		return;
 	}
 	handle->fd = -1;
-	if (node.kind != CONNFS_CONNECTION && !connfs_refresh(0)) {
+	if (node.kind != CONNFS_CONNECTION && !connfs_refresh_for(node.kind, 0)) {
 		connfs_close(handle);
 		fuse_reply_err(request, EIO);
 		return;
@@ -434,6 +503,17 @@ connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
 	return error_number;
 }
 
+/* Requests the record of a connection that has ended; an error number, or 0. */
+static int
+connfs_open_record(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	handle->bytes = connfs_closed_record(connfs_socket, node->cid);
+	if (handle->bytes == NULL)
+		return errno;
+	handle->length = strlen(handle->bytes);
+	return handle->length > 0 ? 0 : ENOENT;
+}
+
 /* Requests the packets of a connection into a file without a name; an error number, or 0. */
 static int
 connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node)
@@ -463,10 +543,12 @@ connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 
 	if (handle != NULL) {
 		handle->fd = -1;
-		if (!connfs_node(inode, &node) || node.kind != CONNFS_FILE)
+		if (!connfs_node(inode, &node) || connfs_type(node.kind) != S_IFREG)
 			error = ENOENT;
 		else if ((file->flags & O_ACCMODE) != O_RDONLY)
 			error = EROFS;
+		else if (node.kind == CONNFS_RECORD)
+			error = connfs_open_record(handle, &node);
 		else
 			error = node.number == CONNFS_CAPTURE ? connfs_open_capture(handle, &node)
 							      : connfs_open_text(handle, &node);
@@ -502,7 +584,8 @@ connfs_print_help(void)
 {
 	puts("Usage: netobs-connfs [-f] [-s SOCKET] [-o OPTION,...] MOUNTPOINT\n"
 	     "Mount the connections that a running netobsd tracks: a directory for each, and\n"
-	     "links by-pid, by-port, by-state and by-host.\n"
+	     "links by-pid, by-port, by-state and by-host; closed has records of the ended\n"
+	     "ones, if netobsd keeps them.\n"
 	     "\n"
 	     "  -s SOCKET               control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	     "  -f                      stay in the foreground\n"

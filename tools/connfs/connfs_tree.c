@@ -51,7 +51,7 @@ connfs_node(uint64_t inode, struct connfs_node *node)
 	*node = (struct connfs_node){.kind = CONNFS_ROOT};
 	if (inode == 1)
 		return true;
-	if (kind == CONNFS_ROOT || kind > CONNFS_FILE)
+	if (kind == CONNFS_ROOT || kind >= CONNFS_KINDS)
 		return false;
 	node->kind = (enum connfs_kind)kind;
 	node->number = (unsigned)(inode >> NUMBER_SHIFT) & NUMBER_MASK;

@@ -4,6 +4,7 @@
  *
  *   CID/state, CID/local, ...       a directory of files for each connection
  *   by-port/443/CID -> ../../CID    links to connections by a value of theirs: by-pid, by-port, by-state, by-host
+ *   closed/CID.json                 records of connections that have ended
  *
  * An inode number identifies a node.  Values like 443 are numbered when a list has them, and no number is used again.
  */
@@ -54,12 +55,15 @@ enum connfs_kind {
 	CONNFS_LINK,	   /* by-port/443/CID */
 	CONNFS_CONNECTION, /* CID */
 	CONNFS_FILE,	   /* CID/state */
+	CONNFS_CLOSED,	   /* closed */
+	CONNFS_RECORD,	   /* closed/CID.json */
+	CONNFS_KINDS
 };
 
 struct connfs_node {
 	enum connfs_kind kind;
 	unsigned number; /* group, or file */
-	uint64_t cid;	 /* CONNFS_LINK, CONNFS_CONNECTION, CONNFS_FILE */
+	uint64_t cid;	 /* CONNFS_LINK, CONNFS_CONNECTION, CONNFS_FILE, CONNFS_RECORD */
 	uint32_t value;	 /* CONNFS_VALUE: its number */
 };
 

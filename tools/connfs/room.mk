@@ -10,6 +10,8 @@ netobs_connfs_SOURCES = \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
 	%D%/connfs.c \
+	%D%/connfs_closed.c \
+	%D%/connfs_closed.h \
 	%D%/connfs_files.c \
 	%D%/connfs_files.h \
 	%D%/connfs_tree.c \

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/connfs/connfs_closed.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/connections/connection_list.h"
+#include "tools/control_client.h"
+
+/* Longest wait for each part of a reply, seconds. */
+#define CLOSED_TIMEOUT_S 10
+
+/* The text of a reply; NULL with errno.  The caller frees it. */
+static char *
+connfs_closed_request(const char *socket, const char *request)
+{
+	char error[4096], *text;
+	int fd = client_open_reply(socket, request, CLOSED_TIMEOUT_S, error, sizeof error);
+
+	errno = EIO;
+	if (fd < 0)
+		return NULL;
+	text = client_read_lines(fd, 0);
+	close(fd);
+	return text;
+}
+
+bool
+connfs_closed_is_kept(const char *socket)
+{
+	char *text = connfs_closed_request(socket, "closed --json --last=1ms\n");
+
+	free(text);
+	return text != NULL;
+}
+
+static int
+connfs_closed_compare(const void *left, const void *right)
+{
+	const struct connfs_closed_end *a = left, *b = right;
+
+	return (a->cid > b->cid) - (a->cid < b->cid);
+}
+
+/* Adds both ends of each line; false if a line is another one, or memory is short. */
+static bool
+connfs_closed_parse(struct connfs_closed_list *list, const char *text)
+{
+	unsigned long long client, server, end;
+	size_t lines = 0;
+
+	for (const char *at = text; *at != '\0'; at++)
+		lines += *at == '\n';
+	list->ends = calloc(2 * lines + 1, sizeof *list->ends);
+	if (list->ends == NULL)
+		return false;
+	for (; *text != '\0'; text = strchr(text, '\n') + 1) {
+		if (sscanf(text, "{\"cr_client_cid\":%llu,\"cr_server_cid\":%llu,\"cr_end\":%llu}", &client, &server,
+			   &end) != 3 ||
+		    strchr(text, '\n') == NULL)
+			return false;
+		list->ends[list->count++] = (struct connfs_closed_end){.cid = client, .time_ns = end, .client = true};
+		list->ends[list->count++] = (struct connfs_closed_end){.cid = server, .time_ns = end};
+	}
+	qsort(list->ends, list->count, sizeof *list->ends, connfs_closed_compare);
+	return true;
+}
+
+bool
+connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint64_t most_age_ns)
+{
+	uint64_t now = connection_list_now();
+	char *text;
+	bool parsed;
+
+	if (list->time_ns != 0 && now - list->time_ns <= most_age_ns)
+		return true;
+	free(list->ends);
+	*list = (struct connfs_closed_list){.count = 0};
+	text = connfs_closed_request(socket, "closed --json --fields=client_cid,server_cid,end\n");
+	parsed = text != NULL && connfs_closed_parse(list, text);
+	free(text);
+	if (parsed)
+		list->time_ns = now;
+	else
+		list->count = 0;
+	return parsed;
+}
+
+const struct connfs_closed_end *
+connfs_closed_find(const struct connfs_closed_list *list, uint64_t cid)
+{
+	const struct connfs_closed_end key = {.cid = cid};
+
+	return list->count > 0 ? bsearch(&key, list->ends, list->count, sizeof key, connfs_closed_compare) : NULL;
+}
+
+char *
+connfs_closed_record(const char *socket, uint64_t cid)
+{
+	char request[128];
+
+	snprintf(request, sizeof request, "closed --json client_cid == %llu || server_cid == %llu\n",
+		 (unsigned long long)cid, (unsigned long long)cid);
+	return connfs_closed_request(socket, request);
+}
