@@ -18,8 +18,6 @@
 /* Connections that are read: about 50 MB. */
 #define TOP_ROWS_MAX 100000u
 
-#define TOP_CONDITIONS_MAX 15 /* words of a request, besides its name */
-
 #define TOP_KEY_ESCAPE 27 /* ncurses has no name for it */
 
 struct top {
@@ -31,7 +29,7 @@ struct top {
 	uint64_t next_ns;
 	uint64_t interval_ns;
 	char fields[sizeof TOP_FIELDS];
-	char filter[256];
+	char filter[1024];
 	char error[256];   /* why there is no list, "" if there is */
 	char message[256]; /* of the last key */
 	char detail[8192];
@@ -80,20 +78,15 @@ top_sort(struct top *top)
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-/* Requests the list.  Its conditions are split at blanks. */
 static bool
 top_receive(struct top *top, struct connection_list *list)
 {
-	char conditions[sizeof top->filter], *rest = conditions, *words[TOP_CONDITIONS_MAX], *word;
-	int count = 0;
+	char *filter = top->filter;
 
-	memcpy(conditions, top->filter, sizeof conditions);
-	while (count < TOP_CONDITIONS_MAX && (word = strsep(&rest, " \t")) != NULL)
-		if (*word != '\0')
-			words[count++] = word;
 	return connection_list_receive(
 	    list, &top->columns,
-	    &(struct connection_request){.path = top->path, .words = words, .count = count, .most = TOP_ROWS_MAX},
+	    &(struct connection_request){
+		.path = top->path, .words = &filter, .count = filter[0] != '\0', .most = TOP_ROWS_MAX},
 	    top->error, sizeof top->error);
 }
 
@@ -365,7 +358,7 @@ top_set_filter(struct top *top, char *const *words, int count)
 	for (int i = 0; i < count && used < sizeof top->filter; i++)
 		used +=
 		    (size_t)snprintf(top->filter + used, sizeof top->filter - used, "%s%s", i > 0 ? " " : "", words[i]);
-	return used < sizeof top->filter && count <= TOP_CONDITIONS_MAX;
+	return used < sizeof top->filter;
 }
 
 /* Finds the field to sort by among those that top has; false if it is none. */
