@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,4 +187,27 @@ write_client_run(const struct write_request *request, struct written_capture *wr
 	written->bytes = transfer.bytes;
 	close(transfer.fd);
 	return done;
+}
+
+int
+write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size)
+{
+	char directory[] = "/tmp/netobs.XXXXXX", path[sizeof directory + 16], arguments[40];
+	struct write_request request = {.socket = socket, .arguments = arguments, .path = path};
+	int fd = -1;
+
+	if (mkdtemp(directory) == NULL) {
+		snprintf(error, size, "/tmp: %s", strerror(errno));
+		return -1;
+	}
+	snprintf(path, sizeof path, "%s/capture", directory);
+	snprintf(arguments, sizeof arguments, "--cid=%" PRIu64, cid);
+	if (write_client_run(&request, written, error, size)) {
+		fd = open(path, O_RDONLY);
+		if (fd < 0)
+			snprintf(error, size, "%s: %s", path, strerror(errno));
+	}
+	unlink(path);
+	rmdir(directory);
+	return fd;
 }

@@ -19,12 +19,16 @@ struct write_request {
 
 struct written_capture {
 	uint64_t frames, bytes;
-	uint64_t lost;	     /* frames of the selection that the ring no longer had */
-	bool cut;	     /* frames of the connection were overwritten before */
+	uint64_t lost; /* frames of the selection that the ring no longer had */
+	bool cut;      /* frames of the connection were overwritten before */
 };
 
 /* False with `error`; then there is no file, and `written->bytes` is what was received: more than `most_bytes` if
  * the capture is larger. */
 bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
+
+/* Pulls the packets of a connection into a file without a name: its descriptor, which children inherit, or -1 with
+ * `error`. */
+int write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size);
 
 #endif

@@ -66,7 +66,7 @@ is "a directory for each connection, and four for what they have in common" \
 	"$(find "$root" -mindepth 1 -maxdepth 1 -printf '%f %y\n' | sort)" \
 	"$(printf '%s d\n' "$first" "$second" by-host by-pid by-port by-state | sort)"
 is "the files of a connection" "$(find "$root/$first" -mindepth 1 -printf '%f %m\n' | sort | paste -s -d ' ')" \
-	"bytes 444 capture.pcapng 444 local 444 owner 444 remote 444 rtt 444 state 444 status 444"
+	"bytes 444 capture.pcapng 444 history 444 local 444 owner 444 remote 444 rtt 444 state 444 status 444"
 is "state: of both ends" "$(cat "$root/$first/state")" "established established"
 is "bytes" "$(paste -s -d ' ' "$root/$first/bytes")" "in 10 out 1000"
 is "remote" "$(cat "$root/$first/remote")" "127.0.0.1:7001"
@@ -75,6 +75,17 @@ is "owner" "$(paste -s -d ' ' "$root/$first/owner")" "pid $talk comm python3 uid
 is "rtt: as netobsctl has it" "$(cat "$root/$first/rtt")" "$(connections rtt | sed -n 1p)"
 is "status has them all" "$(cut -d ' ' -f 1 "$root/$first/status" | paste -s -d ' ')" \
 	"cid proto state peerstate laddr lport raddr rport start inbytes outbytes insegs outsegs retranssegs rtt rto mss pid comm uid"
+# history: the ends and the number of lines differ; the times are those of this run.
+events() {
+	sed 1d "$root/$1/history" | sed 's/^ *[0-9]*[.][0-9]*  //; s/  */ /g; s/ $//' | paste -s -d ';'
+}
+is "history: its title" "$(sed -n '1s/  */ /g; 1p' "$root/$first/history" | sed 's/^ //')" \
+	"SECONDS $(cat "$root/$first/local") $(cat "$root/$first/remote")"
+is "history: states and packets of both ends" "$(events "$second" | tr -s ' ')" "closed -> syn-sent;SYN -->; listen -> syn-received; <-- SYN|ACK\
+;syn-sent -> established;ACK -->; syn-received -> established;established -> fin-wait-1;FIN|ACK -->\
+; established -> close-wait; <-- ACK;fin-wait-1 -> fin-wait-2"
+check "history: payload" grep -q '^ *[0-9]*[.][0-9]*  PSH|ACK, 1000 bytes  *-->$' "$root/$first/history"
+check "history: of the other end" grep -q '^ *[0-9]*[.][0-9]*   *<--  PSH|ACK, 10 bytes$' "$root/$first/history"
 is "grep finds a state" "$(cd "$root" && grep -l fin-wait-2 ./*/state)" "./$second/state"
 is "the size of a file is that of its text" "$(stat -c %s "$root/$first/state")" "$(wc -c <"$root/$first/state")"
 is "the time of a directory is the beginning of the connection" "$(stat -c %Y "$root/$first")" \

@@ -123,6 +123,18 @@ keys w
 sees "w: its packets" "^cid-$cid.pcapng: [1-9][0-9]* frames, [1-9][0-9]* bytes"
 check "the file is a capture" "$netobsd" -r "$tmp/cid-$cid.pcapng"
 terminal resize-window -x 80 -y 24
+keys l
+sees "l: its ladder, the last packets" '^ *[0-9]+[.][0-9]{6} +(PSH.ACK, 300 bytes +-->|<-- +ACK)$'
+sees "with both ends in the title" '^ +SECONDS  127[.]0[.]0[.]1:[0-9]+ +127[.]0[.]0[.]1:7001'
+keys Home
+sees "Home: its beginning" '^ +0[.]000000  closed -> syn-sent'
+keys Down
+shows_no_beginning() {
+	! shows '^ +0[.]000000  closed -> syn-sent'
+}
+check "Down: the next line" wait_for shows_no_beginning
+keys Escape
+sees "Esc: its details" '^  connection id  [0-9]+, local'
 reason=$(tracing_refused)
 if [ -n "$reason" ]; then
 	skip "the tracer sees this connection" "$reason"

@@ -10,6 +10,7 @@
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
 #include "tools/control_client.h"
+#include "tools/replay/history.h"
 #include "tools/write_client.h"
 
 /* The first rates are shown after this part of an interval: the user waits for them. */
@@ -33,6 +34,8 @@ struct top {
 	char error[256];   /* why there is no list, "" if there is */
 	char message[256]; /* of the last key */
 	char detail[8192];
+	char *ladder;	     /* HISTORY_TEXT_MAX bytes */
+	size_t ladder_lines; /* below the title */
 };
 
 static const enum top_field top_orders[] = {TOP_OUTBYTES, TOP_INBYTES, TOP_RTT,	  TOP_RETRANSSEGS,
@@ -59,6 +62,16 @@ top_move(struct top *top, long rows)
 	top_select(top, row > 0 ? (size_t)row : 0);
 }
 
+/* Moves the lines of the ladder that are shown; the last page is full. */
+static void
+top_scroll(struct top *top, long lines)
+{
+	long last = (long)top->ladder_lines - (long)top_screen_rows(), first = (long)top->screen.ladder_first + lines;
+
+	first = first < last ? first : last;
+	top->screen.ladder_first = first > 0 ? (size_t)first : 0;
+}
+
 /* Sorts the list.  The selection stays with its connection; if the connection has ended, with its row, unless its
  * details are shown. */
 static void
@@ -72,7 +85,7 @@ top_sort(struct top *top)
 			top_select(top, i);
 			return;
 		}
-	if (top->screen.view != TOP_DETAIL)
+	if (top->screen.view != TOP_DETAIL && top->screen.view != TOP_LADDER)
 		top_select(top, top->screen.selected);
 }
 
@@ -131,7 +144,7 @@ top_update_detail(struct top *top)
 	}
 	used = strlen(top->detail);
 	snprintf(top->detail + used, sizeof top->detail - used,
-		 "\nPackets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n", cid, cid);
+		 "\nLadder:  l\nPackets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n", cid, cid);
 	top_add_tracer(top);
 }
 
@@ -148,7 +161,7 @@ top_update(struct top *top)
 	top->next_ns = connection_list_now() + (done && first ? TOP_FIRST_INTERVAL_NS : top->interval_ns);
 	if (!done) {
 		top_clear_lists(top);
-		top->screen.view = top->screen.view == TOP_DETAIL ? TOP_LIST : top->screen.view;
+		top->screen.view = top->screen.view == TOP_HELP ? TOP_HELP : TOP_LIST;
 		return;
 	}
 	connection_list_clear(&top->rates);
@@ -177,6 +190,29 @@ top_write(struct top *top)
 		snprintf(top->message, sizeof top->message, "%s: %llu frames, %llu bytes%s", path,
 			 (unsigned long long)written.frames, (unsigned long long)written.bytes,
 			 written.cut ? "; earlier frames are not in the flight recorder any more" : "");
+}
+
+/* Shows the packets of the selected connection up to now, the last ones first. */
+static void
+top_show_ladder(struct top *top)
+{
+	const struct connection_row *row = &top->rates.rows[top->screen.selected];
+	struct history_request request = {.socket = top->path, .cid = top->cid};
+
+	if (top->cid == 0 || top->rates.count == 0 || row->cid != top->cid)
+		return;
+	request.local_address = row->values[TOP_LADDR];
+	request.local_port = row->values[TOP_LPORT];
+	request.remote_address = row->values[TOP_RADDR];
+	request.remote_port = row->values[TOP_RPORT];
+	if (!history_read(&request, top->ladder, top->message, sizeof top->message))
+		return;
+	top->ladder_lines = 0;
+	for (const char *at = top->ladder; *at != '\0'; at++)
+		top->ladder_lines += *at == '\n';
+	top->ladder_lines -= top->ladder_lines > 0;
+	top->screen.view = TOP_LADDER;
+	top_scroll(top, (long)top->ladder_lines);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -254,12 +290,45 @@ top_show(struct top *top, enum top_view view)
 		top_sort(top);
 }
 
-/* Moves the selection by a key; false if it is another key. */
+static bool
+top_handle_scroll(struct top *top, int key)
+{
+	long page = (long)top_screen_rows(), all = (long)top->ladder_lines;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		top_scroll(top, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		top_scroll(top, 1);
+		return true;
+	case KEY_PPAGE:
+		top_scroll(top, -page);
+		return true;
+	case KEY_NPAGE:
+		top_scroll(top, page);
+		return true;
+	case KEY_HOME:
+		top_scroll(top, -all);
+		return true;
+	case KEY_END:
+		top_scroll(top, all);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Moves the selection, or the ladder, by a key; false if it is another key. */
 static bool
 top_handle_move(struct top *top, int key)
 {
 	long page = (long)top_screen_rows();
 
+	if (top->screen.view == TOP_LADDER)
+		return top_handle_scroll(top, key);
 	switch (key) {
 	case KEY_UP:
 	case 'k':
@@ -302,7 +371,10 @@ top_handle_key(struct top *top, int key)
 		top_show(top, top->screen.view == TOP_DETAIL ? TOP_LIST : TOP_DETAIL);
 		break;
 	case TOP_KEY_ESCAPE:
-		top_show(top, TOP_LIST);
+		top_show(top, top->screen.view == TOP_LADDER ? TOP_DETAIL : TOP_LIST);
+		break;
+	case 'l':
+		top_show_ladder(top);
 		break;
 	case 'h':
 	case '?':
@@ -392,16 +464,23 @@ top_run(const char *path, char *const *words, int count, const struct connection
 		sizeof error))
 		return client_log_error(error, NULL);
 	connection_list_clear(&list);
-	if (!terminal_begin())
+	top.ladder = malloc(HISTORY_TEXT_MAX);
+	if (top.ladder == NULL)
+		return client_log_error("out of memory", NULL);
+	if (!terminal_begin()) {
+		free(top.ladder);
 		return EXIT_FAILURE;
+	}
 	top.interval_ns = (uint64_t)(top.screen.interval * 1e9);
 	top.screen.rates = &top.rates;
 	top_set_order(&top, top.columns.sort, top.columns.reversed);
 	top.screen.filter = top.filter;
 	top.screen.detail = top.detail;
+	top.screen.ladder = top.ladder;
 	set_escdelay(50);
 	top_loop(&top);
 	terminal_end();
 	top_clear_lists(&top);
+	free(top.ladder);
 	return EXIT_SUCCESS;
 }

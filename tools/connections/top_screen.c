@@ -23,10 +23,12 @@ static const char top_keys[] = "q quit  Enter detail  w write  s sort  r reverse
 
 static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection\n"
 			       "Enter   details of the connection, with the line for a tracer; Esc: back\n"
+			       "l       its packets in the flight recorder as a ladder; Esc: back\n"
 			       "w       write its packets from the flight recorder to cid-CID.pcapng\n"
 			       "s  S    sort by the next field, the one before\n"
 			       "r       reverse the order\n"
-			       "/       conditions: port 443, state established, host 192.0.2.1, proto udp\n"
+			       "/       conditions: port 443, state established, host 192.0.2.1, proto udp,\n"
+			       "        where client_resent > 3\n"
 			       "q       quit\n"
 			       "\n"
 			       "IN/s and OUT/s are bytes, RETR/s segments, of the local end.\n"
@@ -179,6 +181,23 @@ top_draw_text(int line, const char *text)
 	}
 }
 
+/* Draws the title of the ladder, and as many of its lines as there is room for. */
+static void
+top_draw_ladder(struct top_screen *screen)
+{
+	const char *text = screen->ladder;
+	char line[512];
+
+	for (size_t i = 0, shown = 0; *text != '\0' && shown <= top_screen_rows(); i++) {
+		size_t length = strcspn(text, "\n");
+
+		snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
+		text += length + (text[length] == '\n');
+		if (i == 0 || i > screen->ladder_first)
+			top_draw_line((int)++shown, i == 0 ? (int)A_REVERSE : (int)A_NORMAL, line);
+	}
+}
+
 static void
 top_draw_list(struct top_screen *screen)
 {
@@ -201,6 +220,8 @@ top_screen_draw(struct top_screen *screen)
 	top_draw_summary(screen);
 	if (screen->view == TOP_LIST)
 		top_draw_list(screen);
+	else if (screen->view == TOP_LADDER)
+		top_draw_ladder(screen);
 	else
 		top_draw_text(2, screen->view == TOP_HELP ? top_help : screen->detail);
 	if (LINES > TOP_OTHER_LINES)

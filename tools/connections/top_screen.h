@@ -28,7 +28,7 @@ enum top_field {
 	TOP_COMM,
 };
 
-enum top_view { TOP_LIST, TOP_DETAIL, TOP_HELP };
+enum top_view { TOP_LIST, TOP_DETAIL, TOP_LADDER, TOP_HELP };
 
 struct top_screen {
 	enum top_view view;
@@ -41,6 +41,8 @@ struct top_screen {
 	const char *filter;
 	const char *message; /* the last line, "" for the keys */
 	const char *detail;  /* TOP_DETAIL: lines of text */
+	const char *ladder;  /* TOP_LADDER: likewise, the first one is a title */
+	size_t ladder_first; /* the line below the title */
 };
 
 /* Draws everything.  Works in a terminal of any size, which may show only a part. */
@@ -49,7 +51,7 @@ void top_screen_draw(struct top_screen *screen);
 /* Draws everything, with a prompt and what the user has typed in the last line: the end of it in a narrow terminal. */
 void top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const char *typed);
 
-/* Rows of the list that the terminal has room for, at least 1. */
+/* Rows of the list, or lines of the ladder, that the terminal has room for, at least 1. */
 size_t top_screen_rows(void);
 
 /* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */

@@ -17,6 +17,7 @@
 #include "tools/connfs/connfs_closed.h"
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
+#include "tools/replay/history.h"
 #include "tools/write_client.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
@@ -514,24 +515,38 @@ connfs_open_record(struct connfs_handle *handle, const struct connfs_node *node)
 	return handle->length > 0 ? 0 : ENOENT;
 }
 
-/* Requests the packets of a connection into a file without a name; an error number, or 0. */
+/* Requests the packets of a connection; an error number, or 0. */
 static int
 connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node)
 {
-	char directory[] = "/tmp/netobs-connfs.XXXXXX", path[sizeof directory + 16], arguments[40], error[4096];
-	struct write_request request = {.socket = connfs_socket, .arguments = arguments, .path = path};
 	struct written_capture written;
-	bool done;
+	char error[4096];
 
-	if (mkdtemp(directory) == NULL)
-		return errno;
-	snprintf(path, sizeof path, "%s/capture", directory);
-	snprintf(arguments, sizeof arguments, "--cid=%llu", (unsigned long long)node->cid);
-	done = write_client_run(&request, &written, error, sizeof error);
-	handle->fd = done ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	unlink(path);
-	rmdir(directory);
+	handle->fd = write_client_open(connfs_socket, node->cid, &written, error, sizeof error);
 	return handle->fd >= 0 ? 0 : EIO;
+}
+
+/* Writes the history of a connection, which is in the list; an error number, or 0. */
+static int
+connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	const struct connection_row *row = connfs_refresh(CONNFS_FRESH_S) ? connfs_find(node->cid) : NULL;
+	struct history_request request = {.socket = connfs_socket, .cid = node->cid};
+	char error[4096];
+
+	if (row == NULL)
+		return ENOENT;
+	request.local_address = row->values[CONNFS_LADDR];
+	request.local_port = row->values[CONNFS_LPORT];
+	request.remote_address = row->values[CONNFS_RADDR];
+	request.remote_port = row->values[CONNFS_RPORT];
+	handle->bytes = malloc(HISTORY_TEXT_MAX);
+	if (handle->bytes == NULL)
+		return ENOMEM;
+	if (!history_read(&request, handle->bytes, error, sizeof error))
+		return EIO;
+	handle->length = strlen(handle->bytes);
+	return 0;
 }
 
 static void
@@ -550,8 +565,9 @@ connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 		else if (node.kind == CONNFS_RECORD)
 			error = connfs_open_record(handle, &node);
 		else
-			error = node.number == CONNFS_CAPTURE ? connfs_open_capture(handle, &node)
-							      : connfs_open_text(handle, &node);
+			error = (node.number == CONNFS_CAPTURE	 ? connfs_open_capture
+				 : node.number == CONNFS_HISTORY ? connfs_open_history
+								 : connfs_open_text)(handle, &node);
 	}
 	if (error != 0) {
 		if (handle != NULL)

@@ -78,9 +78,11 @@ static const struct {
 	const char *name;
 	size_t (*print)(const char *const *values, char text[CONNFS_TEXT_MAX]); /* NULL: no text */
 } connfs_files[CONNFS_FILES] = {
-    {"status", connfs_print_status}, {"local", connfs_print_local}, {"remote", connfs_print_remote},
-    {"state", connfs_print_state},   {"rtt", connfs_print_rtt},	    {"bytes", connfs_print_bytes},
-    {"owner", connfs_print_owner},   {"capture.pcapng", NULL},
+    {"status", connfs_print_status}, {"local", connfs_print_local},
+    {"remote", connfs_print_remote}, {"state", connfs_print_state},
+    {"rtt", connfs_print_rtt},	     {"bytes", connfs_print_bytes},
+    {"owner", connfs_print_owner},   {"history", NULL},
+    {"capture.pcapng", NULL},
 };
 
 const char *

@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONNFS_FILES 8u
+#define CONNFS_FILES 9u
 
-/* The number of the file that is the capture of the connection; the others are texts. */
-#define CONNFS_CAPTURE 7u
+/* The numbers of the files that are made of the connection's packets; the others are texts. */
+#define CONNFS_HISTORY 7u
+#define CONNFS_CAPTURE 8u
 
 #define CONNFS_TEXT_MAX 2048u
 

@@ -9,6 +9,9 @@ netobs_connfs_SOURCES = \
 	tools/control_client.c \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
+	tools/replay/history.c \
+	tools/replay/history_lines.c \
+	tools/replay/replay.c \
 	%D%/connfs.c \
 	%D%/connfs_closed.c \
 	%D%/connfs_closed.h \

@@ -136,7 +136,7 @@ report_take_note(const char *line, void *context)
 }
 
 void
-report_capture_read(struct report_capture *capture, const struct report_source *source)
+report_capture_read(struct report_capture *capture, const struct replay_source *source)
 {
 	/* In the view of both ends the sender of a segment is known. */
 	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
@@ -152,8 +152,8 @@ report_capture_read(struct report_capture *capture, const struct report_source *
 	    print,
 	};
 
-	capture->status = report_source_run(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
-					    report_take_note, capture);
+	capture->status =
+	    replay_run(source, more, sizeof(more) / sizeof(more[0]), report_take_line, report_take_note, capture);
 }
 
 uint64_t

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/replay/replay.h"
 #include "tools/report/report_records.h"
-#include "tools/report/report_source.h"
 #include "tools/report/report_volume.h"
 
 /* Kinds of events that a sentence of the verdict links to. */
@@ -50,7 +50,7 @@ struct report_capture {
 };
 
 /* Reads the captures. */
-void report_capture_read(struct report_capture *capture, const struct report_source *source);
+void report_capture_read(struct report_capture *capture, const struct replay_source *source);
 
 /* The number of the frame that contains a packet, from 1 on, as Wireshark counts; 0 if unknown. */
 uint64_t report_capture_frame(const struct report_capture *capture, uint64_t packet);

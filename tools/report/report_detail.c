@@ -203,7 +203,7 @@ report_detail_formula(const struct report_detail *detail, size_t first, const ch
 
 /* Defines the formulas, and runs netobsd with them. */
 static void
-report_detail_run(struct report_detail *detail, const struct report_source *source)
+report_detail_run(struct report_detail *detail, const struct replay_source *source)
 {
 	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
 	char **more = calloc(3 * groups, sizeof(*more));
@@ -226,8 +226,7 @@ report_detail_run(struct report_detail *detail, const struct report_source *sour
 	all[used + 2] = "--formula=report-reset = tcp-receive where tcp_flags & RST";
 	all[used + 3] = "--print=report-*";
 	if (!detail->no_memory)
-		detail->status =
-		    report_source_run(source, all, used + 4, report_detail_line, report_detail_note, detail);
+		detail->status = replay_run(source, all, used + 4, report_detail_line, report_detail_note, detail);
 	for (size_t i = 0; i < used; i++)
 		free(more[i]);
 	free(more);
@@ -235,7 +234,7 @@ report_detail_run(struct report_detail *detail, const struct report_source *sour
 
 void
 report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-		   const struct report_source *source)
+		   const struct replay_source *source)
 {
 	detail->records = records;
 	detail->count = count;

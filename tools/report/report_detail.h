@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/replay/replay.h"
 #include "tools/report/report_records.h"
-#include "tools/report/report_source.h"
 
 /* Segments of the page: of one end of a connection, and of all; the size of the page depends on them. */
 #define REPORT_END_SEGMENTS 2000u
@@ -47,7 +47,7 @@ struct report_detail {
 
 /* Reads segments and states of the records that have a number in `detail`, `count` of them. */
 void report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-			const struct report_source *source);
+			const struct replay_source *source);
 
 /* The word of a state; NULL behind the last one. */
 const char *report_state_name(size_t state);

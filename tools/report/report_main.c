@@ -169,7 +169,7 @@ report_add_live(struct report_request *request, struct report_capture *capture)
 static int
 report_make(struct report_request *request, struct report_capture *capture)
 {
-	struct report_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
+	struct replay_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
 	struct report_input input = {request->files, request->files_count, request->filter};
 	struct report_detail detail = {0};
 	size_t count;

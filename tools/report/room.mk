@@ -20,8 +20,6 @@ netobs_report_SOURCES = \
 	%D%/report_page.h \
 	%D%/report_records.c \
 	%D%/report_records.h \
-	%D%/report_source.c \
-	%D%/report_source.h \
 	%D%/report_verdict.c \
 	%D%/report_verdict.h \
 	%D%/report_volume.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/report/report_source.h"
+#include "tools/replay/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ struct line_reader {
 
 /* Passes the complete lines of the buffer on, and moves the beginning of the last one to its start. */
 static void
-report_source_split(struct line_reader *reader, void (*take)(const char *, size_t, void *), void *context)
+replay_split(struct line_reader *reader, void (*take)(const char *, size_t, void *), void *context)
 {
 	const char *at = reader->buffer, *end = reader->buffer + reader->used, *newline;
 
@@ -39,7 +39,7 @@ report_source_split(struct line_reader *reader, void (*take)(const char *, size_
 }
 
 static void
-report_source_read(int fd, void (*take)(const char *, size_t, void *), void *context)
+replay_read(int fd, void (*take)(const char *, size_t, void *), void *context)
 {
 	struct line_reader reader = {.fd = fd, .buffer = malloc(READ_SIZE)};
 	ssize_t got;
@@ -51,14 +51,14 @@ report_source_read(int fd, void (*take)(const char *, size_t, void *), void *con
 		if (got <= 0)
 			break;
 		reader.used += (size_t)got;
-		report_source_split(&reader, take, context);
+		replay_split(&reader, take, context);
 	}
 	free(reader.buffer);
 }
 
 /* In the child: becomes netobsd, with standard output and standard error in these files. */
 static void
-report_source_exec(const struct report_source *source, char *const *more, size_t more_count, int output, int errors)
+replay_exec(const struct replay_source *source, char *const *more, size_t more_count, int output, int errors)
 {
 	char **argv = calloc(source->arguments_count + more_count + 4, sizeof(*argv));
 	size_t count = 0;
@@ -81,7 +81,7 @@ report_source_exec(const struct report_source *source, char *const *more, size_t
 
 /* Standard error goes to a file, so that netobsd never waits for its reader. */
 static void
-report_source_notes(FILE *errors, void (*note)(const char *, void *), void *context)
+replay_notes(FILE *errors, void (*note)(const char *, void *), void *context)
 {
 	char line[1024];
 
@@ -93,9 +93,9 @@ report_source_notes(FILE *errors, void (*note)(const char *, void *), void *cont
 }
 
 int
-report_source_run(const struct report_source *source, char *const *more, size_t more_count,
-		  void (*take)(const char *line, size_t length, void *context),
-		  void (*note)(const char *line, void *context), void *context)
+replay_run(const struct replay_source *source, char *const *more, size_t more_count,
+	   void (*take)(const char *line, size_t length, void *context), void (*note)(const char *line, void *context),
+	   void *context)
 {
 	FILE *errors = tmpfile();
 	int ends[2], status = -1;
@@ -111,14 +111,14 @@ report_source_run(const struct report_source *source, char *const *more, size_t 
 	(void)fcntl(ends[1], F_SETPIPE_SZ, READ_SIZE);
 	child = fork();
 	if (child == 0)
-		report_source_exec(source, more, more_count, ends[1], fileno(errors));
+		replay_exec(source, more, more_count, ends[1], fileno(errors));
 	close(ends[1]);
 	if (child > 0)
-		report_source_read(ends[0], take, context);
+		replay_read(ends[0], take, context);
 	close(ends[0]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	report_source_notes(errors, note, context);
+	replay_notes(errors, note, context);
 	fclose(errors);
 	return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/replay/history_lines.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Longest line of netobsd that is read. */
+#define LINE_SIZE 512u
+
+/* A line "TIME PROBE END > END: TEXT", split in place. */
+struct history_event {
+	int64_t time_ns;
+	const char *probe, *from, *to;
+	char *text;
+};
+
+/* "2023-11-14T22:13:20.008100000Z"; -1 if it is none. */
+static int64_t
+history_parse_time(const char *text)
+{
+	struct tm utc = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+	long ns;
+
+	if (end == NULL || sscanf(end, ".%9ldZ", &ns) != 1)
+		return -1;
+	return (int64_t)timegm(&utc) * 1000000000 + ns;
+}
+
+static bool
+history_split(char *line, struct history_event *event)
+{
+	const char *time = strsep(&line, " ");
+	char *colon;
+
+	event->probe = strsep(&line, " ");
+	event->from = strsep(&line, " ");
+	if (strsep(&line, " ") == NULL || line == NULL || (colon = strstr(line, ": ")) == NULL)
+		return false;
+	*colon = '\0';
+	event->to = line;
+	event->text = colon + 2;
+	event->time_ns = history_parse_time(time);
+	return event->time_ns >= 0;
+}
+
+/* Whether an end is the local one: an association of SCTP has further addresses, with the same port. */
+static bool
+history_is_local(const struct history_lines *history, const char *end)
+{
+	if (strcmp(end, history->remote) == 0)
+		return false;
+	return strcmp(end, history->local) == 0 || strcmp(strrchr(end, ':'), strrchr(history->local, ':')) == 0;
+}
+
+/* The value behind a word in ", WORD VALUE," of a line; -1 if it is not there. */
+static long
+history_number(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+	long number;
+
+	return at != NULL && sscanf(at + strlen(word), " %ld", &number) == 1 ? number : -1;
+}
+
+/* "state-closed -> state-syn-sent, cid 3" */
+static void
+history_describe_change(const char *text, char *to, size_t size)
+{
+	char before[32] = "", after[32] = "";
+
+	sscanf(text, "%31s -> %31[^,]", before, after);
+	snprintf(to, size, "%s -> %s", strncmp(before, "state-", 6) == 0 ? before + 6 : before,
+		 strncmp(after, "state-", 6) == 0 ? after + 6 : after);
+}
+
+/* "SYN|ACK, seq 1, ack 2, win 0, length 10, ..." of TCP, "length 10, ..." of UDP, "INIT, 1 chunks, ..." of SCTP */
+static void
+history_describe_packet(struct history_lines *history, const char *text, char *to, size_t size)
+{
+	long length = history_number(text, "length");
+	bool closed = history_number(text, ", win") == 0 && strstr(text, "RST") == NULL;
+	int flags = strncmp(text, "length", 6) != 0 ? (int)strcspn(text, ",") : 0;
+	char bytes[32] = "";
+
+	if (length > 0 || flags == 0)
+		snprintf(bytes, sizeof bytes, "%s%ld bytes", flags > 0 ? ", " : "", length);
+	snprintf(to, size, "%.*s%s%s%s%s", flags, text, bytes, closed ? ", window 0" : "",
+		 history->resent[0] != '\0' ? ", again: " : "", history->resent);
+	history->resent[0] = '\0';
+}
+
+/* "..., length 1000, timeout, sent 2 times, ..." */
+static void
+history_note_retransmission(struct history_lines *history, const char *text)
+{
+	const char *at = strstr(text, "length ");
+
+	if (at == NULL || sscanf(at, "length %*d, %23[^,]", history->resent) != 1)
+		snprintf(history->resent, sizeof history->resent, "retransmitted");
+}
+
+/* Appends a line, or nothing if it does not fit: then no later line either. */
+static void __attribute__((format(printf, 2, 3))) history_print(struct history_lines *history, const char *format, ...)
+{
+	size_t left = history->full ? 0 : history->size - history->used;
+	va_list values;
+	int length;
+
+	va_start(values, format);
+	length = vsnprintf(history->text + history->used, left, format, values);
+	va_end(values);
+	history->full = length < 0 || (size_t)length >= left;
+	if (!history->full)
+		history->used += (size_t)length;
+	else if (left > 0)
+		history->text[history->used] = '\0';
+}
+
+static void
+history_add_titles(struct history_lines *history, int64_t time_ns)
+{
+	if (history->begun)
+		return;
+	history->begun = true;
+	history->first_ns = time_ns;
+	history_print(history, "%12s  %-30s       %s\n", "SECONDS", history->local, history->remote);
+}
+
+void
+history_lines_add(const char *line, size_t length, void *context)
+{
+	struct history_lines *history = context;
+	struct history_event event;
+	char copy[LINE_SIZE], what[96];
+	double seconds;
+	bool local, change;
+
+	if (length >= sizeof copy)
+		return;
+	memcpy(copy, line, length);
+	copy[length] = '\0';
+	if (!history_split(copy, &event) || strchr(event.from, ':') == NULL)
+		return;
+	if (strcmp(event.probe, "tcp-retransmit") == 0) {
+		history_note_retransmission(history, event.text);
+		return;
+	}
+	history_add_titles(history, event.time_ns);
+	seconds = (double)(event.time_ns - history->first_ns) / 1e9;
+	local = history_is_local(history, event.from);
+	change = strstr(event.probe, "-state-change") != NULL;
+	if (change)
+		history_describe_change(event.text, what, sizeof what);
+	else
+		history_describe_packet(history, event.text, what, sizeof what);
+	if (local && change)
+		history_print(history, "%12.6f  %s\n", seconds, what);
+	else if (local)
+		history_print(history, "%12.6f  %-30s  -->\n", seconds, what);
+	else
+		history_print(history, "%12.6f  %-30s  %s  %s\n", seconds, "", change ? "   " : "<--", what);
+}
