@@ -11,6 +11,8 @@ have python3 ip fusermount3 || skip_all "python3, ip or fusermount3 is not insta
 [ -c /dev/fuse ] || skip_all "no /dev/fuse here"
 space=netobs-connfs-$$ pid='' talk='' socket=$tmp/control root=$tmp/connfs
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+NETOBSD=$netobsd # for histories
+export NETOBSD
 trap 'fusermount3 -u -z "$root" 2>/dev/null; kill -9 $pid $talk 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
 ip -n "$space" link set lo up
 

@@ -14,6 +14,8 @@ ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
 terminal() {
 	tmux -f /dev/null -S "$tmp/tmux$terminals" "$@"
 }
+NETOBSD=$netobsd # for histories
+export NETOBSD
 trap 'kill -9 $pid $talk 2>/dev/null; terminal kill-server 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
 ip -n "$space" link set lo up
 
