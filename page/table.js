@@ -51,14 +51,18 @@ function tableRow(row) {
 		element("td", { class: number ? "number" : name === "name" ? "name" : null }, text(row))));
 }
 
+const liveNote = hidden => `${plural(data.connections, "connection")} now` +
+	(hidden > 0 ? `, of which ${count(rows.length)} are on this page` : "") +
+	"; the end with the smaller port is taken for the server. Segments: netobs report -i INTERFACE --for 60s.";
+
+const reportNote = hidden => `${plural(data.connections, "connection")}, worst first` +
+	(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
+	`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
+	"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
+
 function drawTable() {
 	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
-	byId("connections-note").textContent = data.live ?
-		`${plural(data.connections, "connection")} now` + (hidden > 0 ? `, of which ${count(rows.length)} are on this page` : "") +
-		"; the end with the smaller port is taken for the server. Segments: netobs report -i INTERFACE --for 60s." : `${plural(data.connections, "connection")}, worst first` +
-		(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
-		`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
-		"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
+	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
 	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
 	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
 		`, of which ${table.shown} are shown` : ""}`;

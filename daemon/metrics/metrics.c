@@ -78,7 +78,7 @@ metrics_request_length(const char *bytes, size_t length)
 	return end != NULL ? (size_t)(end - bytes) + 4 : 0;
 }
 
-/* The metrics are for everybody who can connect; the rest, which has connections, is for this host only. */
+/* Every client may read the metrics; the page and the connections need an address that only this host can reach. */
 static void
 metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, const char *path, const char *lines)
 {

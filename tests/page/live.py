@@ -11,17 +11,9 @@ import sys
 import time
 
 from browser import Browser
+from points import check, finish
 
 directory, address = sys.argv[1:]
-point = 0
-
-
-def check(name, got, wanted=True):
-    global point
-    point += 1
-    print(f"{'ok' if got == wanted else 'not ok'} {point} - {name}")
-    if got != wanted:
-        print(f"# got    {got!r}\n# wanted {wanted!r}")
 
 
 def becomes(name, expression):
@@ -59,4 +51,4 @@ browser.run("[...document.querySelectorAll('.controls button')].find(e => e.text
 check("a button stops it", browser.run("[...document.querySelectorAll('.controls button')].some(e => e.textContent === 'Go on')"))
 browser.screenshot(os.path.join(directory, "live.png"), "body")
 browser.close()
-print(f"1..{point}")
+finish()

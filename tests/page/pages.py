@@ -10,17 +10,9 @@ import os
 import sys
 
 from browser import Browser
+from points import check, finish
 
 directory = sys.argv[1]
-point = 0
-
-
-def check(name, got, wanted=True):
-    global point
-    point += 1
-    print(f"{'ok' if got == wanted else 'not ok'} {point} - {name}")
-    if got != wanted:
-        print(f"# got    {got!r}\n# wanted {wanted!r}")
 
 
 def texts(selector):
@@ -184,4 +176,4 @@ for check_part in (check_every_page, check_verdict, check_overview, check_lanes,
                    check_hostile, check_other_media):
     check_part()
 browser.close()
-print(f"1..{point}")
+finish()

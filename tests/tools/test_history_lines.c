@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -114,24 +115,39 @@ test_other_lines(void **state)
 static void
 test_full(void **state)
 {
-	struct history_lines lines = history(100);
+	struct history_lines lines = history(300);
+	char last[100];
 
 	(void)state;
-	for (unsigned i = 0; i < 3; i++)
-		add(&lines, AT "udp-send " LOCAL " > " REMOTE ": length 37, cid 1");
-	assert_true(lines.full);
-	assert_int_equal(lines.used, strlen(text));
-	assert_int_equal(text[lines.used - 1], '\n');
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(last, sizeof last, AT "udp-send " LOCAL " > " REMOTE ": length %u, cid 1", i);
+		add(&lines, last);
+		assert_int_equal(lines.used, strlen(text));
+		assert_true(lines.used < 300);
+	}
+	assert_true(lines.cut);
+	assert_memory_equal(text, "     SECONDS  " LOCAL, strlen("     SECONDS  " LOCAL));
+	assert_non_null(strstr(text, "\n    0.000000  998 bytes"));
+	assert_non_null(strstr(text, "\n    0.000000  999 bytes                       -->\n"));
+	assert_null(strstr(text, "\n    0.000000  0 bytes"));
+}
+
+static void
+test_no_room(void **state)
+{
+	struct history_lines lines = history(20);
+
+	(void)state;
+	add(&lines, AT "udp-send " LOCAL " > " REMOTE ": length 1, cid 1");
+	assert_string_equal(text, "");
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_ladder),
-	    cmocka_unit_test(test_packets),
-	    cmocka_unit_test(test_other_lines),
-	    cmocka_unit_test(test_full),
+	    cmocka_unit_test(test_ladder), cmocka_unit_test(test_packets), cmocka_unit_test(test_other_lines),
+	    cmocka_unit_test(test_full),   cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,9 @@
 /* Connections that are read: about 50 MB. */
 #define TOP_ROWS_MAX 100000u
 
+/* More lines than a list or a ladder has. */
+#define TOP_ALL_LINES 10000000L
+
 #define TOP_KEY_ESCAPE 27 /* ncurses has no name for it */
 
 struct top {
@@ -192,15 +195,21 @@ top_write(struct top *top)
 			 written.cut ? "; earlier frames are not in the flight recorder any more" : "");
 }
 
-/* Shows the packets of the selected connection up to now, the last ones first. */
+/* Shows the packets of the selected connection up to now, and of them the last ones. */
 static void
 top_show_ladder(struct top *top)
 {
-	const struct connection_row *row = &top->rates.rows[top->screen.selected];
 	struct history_request request = {.socket = top->path, .cid = top->cid};
+	const struct connection_row *row;
 
-	if (top->cid == 0 || top->rates.count == 0 || row->cid != top->cid)
+	if (top->rates.count == 0)
 		return;
+	row = &top->rates.rows[top->screen.selected];
+	if (row->cid != top->cid) {
+		snprintf(top->message, sizeof top->message, "connection %llu is not in the list any more",
+			 (unsigned long long)top->cid);
+		return;
+	}
 	request.local_address = row->values[TOP_LADDR];
 	request.local_port = row->values[TOP_LPORT];
 	request.remote_address = row->values[TOP_RADDR];
@@ -212,7 +221,7 @@ top_show_ladder(struct top *top)
 		top->ladder_lines += *at == '\n';
 	top->ladder_lines -= top->ladder_lines > 0;
 	top->screen.view = TOP_LADDER;
-	top_scroll(top, (long)top->ladder_lines);
+	top_scroll(top, TOP_ALL_LINES);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -290,34 +299,27 @@ top_show(struct top *top, enum top_view view)
 		top_sort(top);
 }
 
-static bool
-top_handle_scroll(struct top *top, int key)
+/* The lines by which a key moves the selection or the ladder; 0 if it is another key. */
+static long
+top_key_lines(int key)
 {
-	long page = (long)top_screen_rows(), all = (long)top->ladder_lines;
-
 	switch (key) {
 	case KEY_UP:
 	case 'k':
-		top_scroll(top, -1);
-		return true;
+		return -1;
 	case KEY_DOWN:
 	case 'j':
-		top_scroll(top, 1);
-		return true;
+		return 1;
 	case KEY_PPAGE:
-		top_scroll(top, -page);
-		return true;
+		return -(long)top_screen_rows();
 	case KEY_NPAGE:
-		top_scroll(top, page);
-		return true;
+		return (long)top_screen_rows();
 	case KEY_HOME:
-		top_scroll(top, -all);
-		return true;
+		return -TOP_ALL_LINES;
 	case KEY_END:
-		top_scroll(top, all);
-		return true;
+		return TOP_ALL_LINES;
 	default:
-		return false;
+		return 0;
 	}
 }
 
@@ -325,34 +327,11 @@ top_handle_scroll(struct top *top, int key)
 static bool
 top_handle_move(struct top *top, int key)
 {
-	long page = (long)top_screen_rows();
+	long lines = top_key_lines(key);
 
-	if (top->screen.view == TOP_LADDER)
-		return top_handle_scroll(top, key);
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		top_move(top, -1);
-		return true;
-	case KEY_DOWN:
-	case 'j':
-		top_move(top, 1);
-		return true;
-	case KEY_PPAGE:
-		top_move(top, -page);
-		return true;
-	case KEY_NPAGE:
-		top_move(top, page);
-		return true;
-	case KEY_HOME:
-		top_select(top, 0);
-		return true;
-	case KEY_END:
-		top_select(top, SIZE_MAX);
-		return true;
-	default:
-		return false;
-	}
+	if (lines != 0)
+		(top->screen.view == TOP_LADDER ? top_scroll : top_move)(top, lines);
+	return lines != 0;
 }
 
 /* Acts on a key; false if it ends the program. */

@@ -73,9 +73,14 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	text[0] = '\0';
 	done = history_replay(&run, fd);
 	close(fd);
-	if (done && (run.lines.full || written.cut))
+	if (done && run.lines.used == 0) {
+		snprintf(error, size, "the flight recorder has no packets of connection %llu",
+			 (unsigned long long)request->cid);
+		return false;
+	}
+	if (done && (run.lines.cut || written.cut))
 		snprintf(text + run.lines.used, HISTORY_END, "%s\n",
-			 run.lines.full ? "Later packets are left out."
-					: "Earlier packets are not in the flight recorder any more.");
+			 written.cut ? "Earlier packets are not in the flight recorder any more."
+				     : "Earlier packets are not shown.");
 	return done;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a history, with its NUL: about 14,000 lines; later ones are left out, which its last line says. */
+/* Bytes of a history, with its NUL: about 14,000 lines, the latest; the last one says if earlier ones are dropped. */
 #define HISTORY_TEXT_MAX (1u << 20)
 
 struct history_request {

@@ -102,21 +102,35 @@ history_note_retransmission(struct history_lines *history, const char *text)
 		snprintf(history->resent, sizeof history->resent, "retransmitted");
 }
 
-/* Appends a line, or nothing if it does not fit: then no later line either. */
+/* Drops the first half of the lines below the title. */
+static void
+history_drop_half(struct history_lines *history)
+{
+	char *first = history->text + history->title, *end = history->text + history->used;
+	char *kept = strchr(first + (end - first) / 2, '\n') + 1;
+
+	memmove(first, kept, (size_t)(end - kept) + 1);
+	history->used -= (size_t)(kept - first);
+	history->cut = true;
+}
+
+/* Appends a line.  Earlier ones are dropped if it does not fit. */
 static void __attribute__((format(printf, 2, 3))) history_print(struct history_lines *history, const char *format, ...)
 {
-	size_t left = history->full ? 0 : history->size - history->used;
+	char line[LINE_SIZE];
 	va_list values;
-	int length;
+	size_t length;
 
 	va_start(values, format);
-	length = vsnprintf(history->text + history->used, left, format, values);
+	vsnprintf(line, sizeof line, format, values);
 	va_end(values);
-	history->full = length < 0 || (size_t)length >= left;
-	if (!history->full)
-		history->used += (size_t)length;
-	else if (left > 0)
-		history->text[history->used] = '\0';
+	length = strlen(line);
+	while (history->size - history->used <= length && history->used > history->title)
+		history_drop_half(history);
+	if (history->size - history->used <= length)
+		return;
+	memcpy(history->text + history->used, line, length + 1);
+	history->used += length;
 }
 
 static void
@@ -127,6 +141,7 @@ history_add_titles(struct history_lines *history, int64_t time_ns)
 	history->begun = true;
 	history->first_ns = time_ns;
 	history_print(history, "%12s  %-30s       %s\n", "SECONDS", history->local, history->remote);
+	history->title = history->used;
 }
 
 void

@@ -24,7 +24,8 @@
 struct history_lines {
 	char *text; /* `size` bytes, of the caller; `used` of them are written, with a NUL behind them */
 	size_t size, used;
-	bool full; /* lines are left out */
+	size_t title; /* bytes of the first line */
+	bool cut;     /* the text was full: earlier lines are dropped */
 	char local[HISTORY_END_SIZE], remote[HISTORY_END_SIZE];
 	int64_t first_ns; /* time stamp of the first line, since the epoch */
 	bool begun;
