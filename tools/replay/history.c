@@ -71,6 +71,7 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	history_print_end(request->local_address, request->local_port, run.lines.local);
 	history_print_end(request->remote_address, request->remote_port, run.lines.remote);
 	text[0] = '\0';
+	snprintf(error, size, "netobsd has not replayed the packets");
 	done = history_replay(&run, fd);
 	close(fd);
 	if (done && run.lines.used == 0) {
