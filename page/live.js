@@ -10,7 +10,7 @@ const parseMetrics = text => new Map(text.split("\n").filter(line => line && lin
 }));
 const valueOf = (sample, series) => sample.values.get(series) || 0;
 
-// What the series whose names begin and end so have grown by between two samples; a netobsd that was started again counts from 0.
+// What the series whose names begin and end so have grown by between two samples.
 function growth(from, to, begin, end = "") {
 	let sum = 0;
 	for (const [series, value] of to.values)
@@ -49,12 +49,12 @@ function liveVerdict(from, to) {
 	return [
 		liveSentence("capture", dropped, `${plural(dropped, "frame")} could not be observed: what is said below may miss something.`,
 			"Every frame was observed.", 25),
-		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "Every connection attempt had an answer.", 50),
+		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "No connection attempt timed out without an answer.", 50),
 		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40),
 		liveSentence("reset", client + server, `${plural(client + server, "connection")} ${client + server === 1 ? "was" : "were"} reset, ` +
 			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.", 20),
 		liveSentence("dns", timedOut, `${count(timedOut)} DNS ${timedOut === 1 ? "query was" : "queries were"} not answered in time.`,
-			"No DNS query that was read stayed without an answer.", 40),
+			"No DNS query that was read timed out without an answer.", 40),
 		liveSentence("slow-server", answers.slow, `${plural(answers.slow, "answer")} of ${count(answers.number)} took longer than 500 ms; ` +
 			`the mean is ${duration(Math.round(answers.mean * 1e6))}.`, noneSlow(answers, "answer", "500 ms"), 30),
 		liveSentence("handshake", handshakes.slow, `${plural(handshakes.slow, "handshake")} of ${count(handshakes.number)} took longer than 250 ms; ` +
@@ -87,9 +87,13 @@ function liveTalkers() {
 	return [...sums.values()].sort((a, b) => b[1] + b[2] - a[1] - a[2]).slice(0, 10);
 }
 
+// The samples of the last LIVE_SECONDS until a time, of the netobsd that has these values: one that was started again counts from 0.
+const recentSamples = (values, time) => live.samples.filter(sample => sample.time <= time && time - sample.time <= LIVE_SECONDS * 1e6 &&
+	valueOf(sample, "start_time_seconds") === values.get("start_time_seconds"));
+
 // Takes a sample and the lines of the connections, at a time in microseconds since the epoch.
 function takeLive(values, lines, time) {
-	live.samples = live.samples.concat({ time, values }).slice(-LIVE_SECONDS - 1);
+	live.samples = recentSamples(values, time).concat({ time, values });
 	const from = live.samples[0], last = live.samples[live.samples.length - 1];
 	data.first = String(BigInt(Math.round(from.time)) * 1000n);
 	data.duration = last.time - from.time;

@@ -60,6 +60,13 @@ const reportNote = hidden => `${plural(data.connections, "connection")}, worst f
 	`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
 	"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
 
+// Puts a table in place of the one that is shown.  The button that has the focus keeps it.
+function replaceTable(made) {
+	const host = byId("connections-table"), focused = [...host.querySelectorAll("button")].indexOf(document.activeElement);
+	host.replaceChildren(made);
+	if (focused >= 0) host.querySelectorAll("button")[focused]?.focus({ preventScroll: true });
+}
+
 function drawTable() {
 	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
 	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
@@ -67,8 +74,7 @@ function drawTable() {
 	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
 		`, of which ${table.shown} are shown` : ""}`;
 	byId("more").hidden = found.length <= table.shown;
-	byId("connections-table").replaceChildren(element("table", {}, element("thead", {}, tableHead()),
-		element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
+	replaceTable(element("table", {}, element("thead", {}, tableHead()), element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
 }
 
 function startTable() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
-function selectRow(row, target) {
+function selectRow(row) {
 	if (row.detail >= 0) {
 		view.selected = row;
 		redrawAll();
@@ -9,12 +9,12 @@ function selectRow(row, target) {
 	}
 	view.filter = `${row.client} ${row.clientPort} ${row.server} ${row.serverPort}`;
 	redrawAll();
-	byId(target || "connections").scrollIntoView();
+	byId("connections").scrollIntoView();
 }
 
 function evidenceLink([index, frame]) {
 	const row = rows[index];
-	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : "") : `packet ${frame}`;
+	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${clock(row.start)}`) : `packet ${frame}`;
 	if (!row) return element("span", {}, text);
 	return element("a", { href: row.detail >= 0 ? "#ladder" : "#connections",
 		on: { click: event => { event.preventDefault(); selectRow(row); } } }, text);

@@ -58,9 +58,9 @@ ctl_print_help(FILE *to)
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
 	      "  -o FIELD,...            connections: only these fields, in this order\n"
-	      "      --sort FIELD        connections -o, top: sort by this field, -FIELD: in\n"
-	      "                          reverse\n"
-	      "      --limit NUMBER      connections -o: only the first lines\n"
+	      "      --sort FIELD        connections -o or --closed, top: sort by this field,\n"
+	      "                          -FIELD: in reverse\n"
+	      "      --limit NUMBER      connections -o or --closed: only the first lines\n"
 	      "  -P                      connections -o: colons between values, no titles\n"
 	      "  -i SECONDS              connections -o, top: rates, at this interval (top: 2)\n"
 	      "      --closed[=TIME]     connections: those that have ended; with -o or --json\n"
@@ -354,9 +354,8 @@ ctl_check_table(const struct connections_options *table, bool json, const char *
 	if (table->closed != NULL && strcmp(command, "connections") != 0)
 		return "--closed is an option of the command connections only";
 	if (table->closed != NULL)
-		return table->limit != NULL || table->count != NULL || table->parsable || table->sort != NULL ||
-				       table->interval != NULL
-			   ? "of these options, --closed takes -o and --json only"
+		return table->count != NULL || table->parsable || table->interval != NULL
+			   ? "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json"
 			   : NULL;
 	if (strcmp(command, "top") == 0)
 		return lines || json ? "of these options, top has --sort and -i only" : NULL;
@@ -400,25 +399,36 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	return mistake == NULL;
 }
 
+/* Adds " OPTION=VALUE" to a request, nothing without a value; false if the value has blanks or the request is full. */
+static bool
+ctl_add_option(char request[CLIENT_REQUEST_MAX], const char *option, const char *value)
+{
+	size_t used = strlen(request);
+
+	if (value == NULL)
+		return true;
+	return strpbrk(value, " \t\r\n") == NULL &&
+	       (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s=%s", option, value) <
+		   CLIENT_REQUEST_MAX - used;
+}
+
 /* `connections --closed`: another request of netobsd, in which the operands of the command are an expression. */
 static int
 ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
 {
 	const struct connections_options *options = &arguments->connections;
 	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
-	bool all = strcmp(options->closed, closed_all) == 0;
-	int length;
+	size_t used;
 
-	if (strpbrk(options->closed, " \t\r\n") != NULL ||
-	    (options->fields != NULL && strpbrk(options->fields, " \t\r\n") != NULL))
-		return client_log_error("--closed and -o take values without blanks", NULL);
+	snprintf(request, sizeof request, "closed%s", arguments->stream.json ? " --json" : "");
+	if (!ctl_add_option(request, "--last", strcmp(options->closed, closed_all) != 0 ? options->closed : NULL) ||
+	    !ctl_add_option(request, "--fields", options->fields) ||
+	    !ctl_add_option(request, "--sort", options->sort) || !ctl_add_option(request, "--limit", options->limit))
+		return client_log_error("--closed, -o, --sort and --limit take short values without blanks", NULL);
 	if (!ctl_join_words(expression, command + 1, count - 1, false))
 		return client_log_error("the expression is too long or contains a line break", NULL);
-	length = snprintf(request, sizeof request, "closed%s%s%s%s%s %s", arguments->stream.json ? " --json" : "",
-			  all ? "" : " --last=", all ? "" : options->closed,
-			  options->fields != NULL ? " --fields=" : "", options->fields != NULL ? options->fields : "",
-			  expression);
-	if (length < 0 || (size_t)length >= sizeof request)
+	used = strlen(request);
+	if ((size_t)snprintf(request + used, sizeof request - used, " %s", expression) >= sizeof request - used)
 		return client_log_error("the command is too long", NULL);
 	return ctl_run(arguments->path, request, command, arguments->stream.json);
 }

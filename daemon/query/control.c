@@ -147,7 +147,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		connection_filter_begin(&job->reply, job->error, sizeof job->error);
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CLOSED)
 		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
-	job->reply.request.fields = job->reply.request.expression = NULL;
+	job->reply.request.fields = job->reply.request.sort = job->reply.request.expression = NULL;
 	job->reply.request.packet_filter = NULL;
 }
 

@@ -142,7 +142,7 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 		return 0;
 	}
 	snprintf(error, size,
-		 "unknown condition \"%.40s\"; conditions are state, port, host, proto, cid, and where EXPRESSION",
+		 "unknown condition \"%.20s\": state, port, host, proto, cid or where EXPRESSION",
 		 words[0]);
 	return 0;
 }
@@ -403,32 +403,67 @@ control_cut_expression(char *words, bool *json)
 	return NULL;
 }
 
+/* The value of an option "--NAME=VALUE"; NULL if a word is another one. */
+static const char *
+control_option_value(const char *word, const char *option)
+{
+	size_t length = strlen(option);
+
+	return strncmp(word, option, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+/* Parses an option of "closed". */
+static bool
+control_parse_closed_option(struct control_request *request, const char *word, char *error, size_t size)
+{
+	const char *value;
+	uint64_t limit;
+
+	if (strcmp(word, "--json") == 0) {
+		request->json = true;
+		return true;
+	}
+	if ((value = control_option_value(word, "--fields")) != NULL) {
+		request->fields = value;
+		return true;
+	}
+	if ((value = control_option_value(word, "--sort")) != NULL) {
+		request->sort = value;
+		return true;
+	}
+	if ((value = control_option_value(word, "--limit")) != NULL) {
+		request->limit = control_parse_number(value, UINT32_MAX, &limit) ? (uint32_t)limit : 0;
+		if (request->limit > 0)
+			return true;
+		snprintf(error, size, "closed: --limit: expected a number of connections from 1, not \"%.40s\"", value);
+	} else if ((value = control_option_value(word, "--last")) != NULL) {
+		if (control_parse_time(value, &request->last_ns))
+			return true;
+		snprintf(error, size, "closed: expected a time like 500ms, 10s, 5m or 2h, not \"%.40s\"", value);
+	} else {
+		snprintf(error, size,
+			 "closed: unknown option \"%.40s\"; options are --json, --last=, --fields=, --sort= and "
+			 "--limit=",
+			 word);
+	}
+	return false;
+}
+
 /* Parses options, and the expression behind them: the rest of the line. */
 static bool
 control_parse_closed(char *rest, struct control_request *request, char *error, size_t size)
 {
-	static const char blanks[] = " \t\r", last[] = "--last=", fields[] = "--fields=";
+	static const char blanks[] = " \t\r";
 
 	request->command = REQUEST_CLOSED;
 	for (rest += strspn(rest, blanks); rest[0] == '-' && rest[1] == '-'; rest += strspn(rest, blanks)) {
 		size_t length = strcspn(rest, blanks);
-		bool ends = rest[length] == '\0';
+		bool last = rest[length] == '\0';
 
 		rest[length] = '\0';
-		if (strcmp(rest, "--json") == 0) {
-			request->json = true;
-		} else if (strncmp(rest, fields, sizeof fields - 1) == 0) {
-			request->fields = rest + sizeof fields - 1;
-		} else if (strncmp(rest, last, sizeof last - 1) != 0) {
-			snprintf(error, size,
-				 "closed: unknown option \"%.40s\"; options are --json, --last= and --fields=", rest);
+		if (!control_parse_closed_option(request, rest, error, size))
 			return false;
-		} else if (!control_parse_time(rest + sizeof last - 1, &request->last_ns)) {
-			snprintf(error, size, "closed: expected a time like 500ms, 10s, 5m or 2h, not \"%.40s\"",
-				 rest + sizeof last - 1);
-			return false;
-		}
-		rest += ends ? length : length + 1;
+		rest += last ? length : length + 1;
 	}
 	request->expression = *rest == '\0' ? NULL : control_is_where(rest) ? rest + WHERE_LENGTH : rest;
 	return true;

@@ -66,6 +66,9 @@ struct control_request {
 	const char *names;
 	/* REQUEST_STREAM and REQUEST_CLOSED, in the line that was parsed: comma-separated fields, NULL for all. */
 	const char *fields;
+	/* REQUEST_CLOSED, in the line that was parsed: "FIELD" or "-FIELD"; NULL: in the order of the ring. */
+	const char *sort;
+	uint32_t limit; /* REQUEST_CLOSED: only so many, the first ones; 0: all */
 	/* REQUEST_WRITE and REQUEST_CLOSED: only frames, or ends of connections, of this latest time; 0: all. */
 	uint64_t last_ns;
 	/* REQUEST_WRITE: */

@@ -19,7 +19,7 @@
 
 #define SERVER_REQUEST_MAX 4096u
 #define SERVER_PART_SIZE   (64u * 1024)
-#define SERVER_STATE_SIZE  640u
+#define SERVER_STATE_SIZE  704u
 
 /* Most clients served at once; further ones wait until a place is free. */
 #define SERVER_CLIENTS_MAX 16u

@@ -10,22 +10,68 @@
 #include "records/record_fields.h"
 #include "records/record_filter.h"
 #include "records/record_json.h"
+#include "records/record_sort.h"
 
 /* Records examined for one part. */
 #define RECORDS_PER_PART 512u
+
+/* Memory of a record that is sorted, at most. */
+#define CLOSED_RECORD_SIZE (sizeof(struct connrec) + 128)
 
 struct closed_reply {
 	struct record_ring *ring;
 	struct record_filter *filter; /* NULL: all records */
 	struct record_json *json;     /* NULL: a table */
 	struct record_columns *table;
-	uint64_t position; /* number of the next record */
-	uint64_t since;	   /* records that ended before are left out, ns since the epoch */
-	bool overwritten;  /* a record that ended later is overwritten */
+	struct record_sort *sort; /* NULL: as in the ring */
+	bool sorted;		  /* all records are in it */
+	uint64_t limit;		  /* records that may be added to the reply yet */
+	bool more;		  /* there are more */
+	uint64_t position;	  /* number of the next record */
+	uint64_t end;		  /* number behind the last record: later ones end during the reply */
+	uint64_t since;		  /* records that ended before are left out, ns since the epoch */
+	bool overwritten;	  /* a record that ended later is overwritten */
 	bool all_owners;
 	uid_t uid;
 	bool begun;
 };
+
+/* More than twice the records of the result fit into the memory, so that the sort keeps the first ones and needs no
+ * file. */
+static struct record_sort *
+closed_reply_new_sort(struct record_order order, uint64_t limit)
+{
+	struct record_sort_settings settings = {.order = order,
+						.limit = limit + 1, /* whether there are more */
+						.memory = (limit + 1) * 3 * CLOSED_RECORD_SIZE,
+						.spill_fd = -1};
+
+	return record_sort_new(&settings);
+}
+
+/* The order; false with `mistake`. */
+static bool
+closed_reply_prepare_sort(struct closed_reply *reply, const struct closed_request *request,
+			  char mistake[RECORD_ERROR_MAX])
+{
+	struct record_order order;
+
+	reply->limit = request->limit != 0 ? request->limit : UINT64_MAX;
+	if (request->sort == NULL)
+		return true;
+	if (!record_order_parse(request->sort, &order, mistake))
+		return false;
+	if (request->limit > CLOSED_SORT_MAX) {
+		snprintf(mistake, RECORD_ERROR_MAX, "--sort sorts at most %u connections: give a smaller --limit",
+			 CLOSED_SORT_MAX);
+		return false;
+	}
+	reply->limit = request->limit != 0 ? request->limit : CLOSED_SORT_MAX;
+	reply->sort = closed_reply_new_sort(order, reply->limit);
+	if (reply->sort == NULL)
+		snprintf(mistake, RECORD_ERROR_MAX, "netobsd is out of memory");
+	return reply->sort != NULL;
+}
 
 /* The formatter of lines; false with `error`. */
 static bool
@@ -36,7 +82,8 @@ closed_reply_prepare(struct closed_reply *reply, const struct closed_request *re
 
 	if ((chosen == NULL || record_fields_parse(request->fields, chosen, mistake)) &&
 	    (request->expression == NULL ||
-	     (reply->filter = record_filter_compile(request->expression, mistake)) != NULL)) {
+	     (reply->filter = record_filter_compile(request->expression, mistake)) != NULL) &&
+	    closed_reply_prepare_sort(reply, request, mistake)) {
 		if (request->json)
 			reply->json = record_json_new(chosen);
 		else if ((reply->table = record_columns_new(chosen)) != NULL)
@@ -56,22 +103,22 @@ closed_reply_free(struct closed_reply *reply)
 	record_filter_free(reply->filter);
 	record_json_free(reply->json);
 	record_columns_free(reply->table);
+	record_sort_free(reply->sort);
 	free(reply);
 }
 
-/* Whether a record that ended at `since` or later is overwritten. */
-static bool
-closed_reply_is_cut(struct record_ring *ring, uint64_t since)
+/* Notes whether a record that ended at `since` or later is overwritten. */
+static void
+closed_reply_check_cut(struct closed_reply *reply, struct record_ring_counters counters)
 {
-	struct record_ring_counters counters = record_ring_counters(ring);
-
-	return counters.overwritten != 0 && counters.latest_lost >= since;
+	reply->overwritten = counters.overwritten != 0 && counters.latest_lost >= reply->since;
 }
 
 struct closed_reply *
 closed_reply_new(struct record_ring *ring, const struct closed_request *request, char *error, size_t size)
 {
 	struct closed_reply *reply = calloc(1, sizeof *reply);
+	struct record_ring_counters counters = record_ring_counters(ring);
 	uint64_t now = clock_realtime_ns();
 
 	if (reply == NULL) {
@@ -86,7 +133,9 @@ closed_reply_new(struct record_ring *ring, const struct closed_request *request,
 	reply->all_owners = request->all_owners;
 	reply->uid = request->uid;
 	reply->since = request->last_ns != 0 && request->last_ns < now ? now - request->last_ns : 0;
-	reply->overwritten = closed_reply_is_cut(ring, reply->since);
+	reply->position = counters.overwritten;
+	reply->end = counters.overwritten + counters.now;
+	closed_reply_check_cut(reply, counters);
 	return reply;
 }
 
@@ -133,28 +182,87 @@ closed_reply_begin(const struct closed_reply *reply, struct text_buffer *text)
 static void
 closed_reply_end(const struct closed_reply *reply, struct text_buffer *text)
 {
+	if (reply->sort != NULL && record_sort_error(reply->sort) != 0)
+		text_add_format(text, reply->table != NULL ? "the list is incomplete: %s\n" : "{\"error\":\"%s\"}\n",
+				strerror(record_sort_error(reply->sort)));
+	if (reply->more && reply->table != NULL)
+		text_add_format(text, "there are more: --limit\n");
 	if (reply->overwritten && reply->table != NULL)
 		text_add_format(text, "earlier ones are overwritten: netobsd keeps %u, see --closed-connections\n",
 				(unsigned)record_ring_capacity(reply->ring));
 }
 
+/* Reads the next record of the ring; false at the end.  Records that were overwritten since the request are skipped. */
+static bool
+closed_reply_read_any(struct closed_reply *reply, struct connrec *record)
+{
+	uint64_t expected = reply->position;
+
+	if (expected >= reply->end || !record_ring_read(reply->ring, &reply->position, record))
+		return false;
+	if (reply->position != expected + 1)
+		closed_reply_check_cut(reply, record_ring_counters(reply->ring));
+	return reply->position <= reply->end;
+}
+
+/* The next record of the ring that the request selects, and whether there is one; false as well after a part of the
+ * ring, then with `*end` false. */
+static bool
+closed_reply_read(struct closed_reply *reply, struct connrec *record, unsigned *examined, bool *end)
+{
+	while (*examined < RECORDS_PER_PART) {
+		++*examined;
+		if (!closed_reply_read_any(reply, record)) {
+			*end = true;
+			return false;
+		}
+		closed_reply_hide_owners(reply, record);
+		if (record->cr_end >= reply->since &&
+		    (reply->filter == NULL || record_filter_selects(reply->filter, record)))
+			return true;
+	}
+	return false;
+}
+
+/* The next record of the reply, which may be in `record`; NULL at the end of a part, or of all. */
+static const struct connrec *
+closed_reply_next(struct closed_reply *reply, struct connrec *record, unsigned *examined, bool *end)
+{
+	const struct connrec *next;
+
+	if (reply->sort == NULL)
+		return closed_reply_read(reply, record, examined, end) ? record : NULL;
+	while (!reply->sorted && closed_reply_read(reply, record, examined, &reply->sorted))
+		record_sort_add(reply->sort, record);
+	if (!reply->sorted || ++*examined > RECORDS_PER_PART)
+		return NULL;
+	next = record_sort_next(reply->sort);
+	*end = next == NULL;
+	return next;
+}
+
 bool
 closed_reply_write(struct closed_reply *reply, struct text_buffer *text)
 {
+	const struct connrec *next;
 	struct connrec record;
+	unsigned examined = 0;
+	bool end = false;
 
 	if (!reply->begun)
 		closed_reply_begin(reply, text);
 	reply->begun = true;
-	for (unsigned i = 0; i < RECORDS_PER_PART && text_space_left(text) >= 2 * RECORD_LINE_MAX; i++) {
-		if (!record_ring_read(reply->ring, &reply->position, &record)) {
-			closed_reply_end(reply, text);
-			return false;
+	while (text_space_left(text) >= 2 * RECORD_LINE_MAX &&
+	       (next = closed_reply_next(reply, &record, &examined, &end)) != NULL) {
+		reply->more = reply->limit == 0;
+		if (reply->more) {
+			end = true;
+			break;
 		}
-		closed_reply_hide_owners(reply, &record);
-		if (record.cr_end >= reply->since &&
-		    (reply->filter == NULL || record_filter_selects(reply->filter, &record)))
-			closed_reply_add(reply, &record, text);
+		closed_reply_add(reply, next, text);
+		reply->limit--;
 	}
-	return true;
+	if (end)
+		closed_reply_end(reply, text);
+	return !end;
 }

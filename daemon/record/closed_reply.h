@@ -14,12 +14,17 @@
 #include "daemon/base/text_buffer.h"
 #include "records/record_ring.h"
 
+/* Most records that are sorted, which takes memory: about 15 MB. */
+#define CLOSED_SORT_MAX 5000u
+
 struct closed_reply;
 
 struct closed_request {
 	uint64_t last_ns;	/* only ends of this latest time; 0: all */
 	const char *fields;	/* comma-separated; NULL: the columns of records, or all fields as JSON */
 	const char *expression; /* of formulas, which selects records; NULL: all */
+	const char *sort;	/* "FIELD" or "-FIELD" (records/record_fields.h); NULL: as in the ring */
+	uint64_t limit; /* only the first ones; 0: all, or with `sort` CLOSED_SORT_MAX, which is the most then */
 	bool json;
 	bool all_owners; /* the client may see the processes of all users, otherwise only those of `uid` */
 	uid_t uid;

@@ -43,6 +43,17 @@ becomes("traffic over time", "document.querySelectorAll('#volume rect').length >
 check("no complaint of the browser", browser.faults, [])
 check("it asks its own server only", sorted({url.removeprefix(address) for url in browser.requests} - {"favicon.ico"}),
       ["", "connections", "metrics"])
+# The page counts in the last minutes only, also if it was paused, or if netobsd was started again in them.
+browser.run("realTime = Date.now, Date.now = () => realTime() + 3600e3")
+becomes("after an hour: an hour later", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
+os.write(4, b"more\n")
+becomes("and a refusal then", "document.querySelector('#verdict-refused').textContent === '1 connection was refused.'")
+browser.run("""realFetch = fetch, fetch = async (...values) => {
+    const text = await (await realFetch(...values)).text(), started = text.replace(/^(netobs_start_time_seconds) .*/m, '$1 1');
+    return { ok: true, text: () => started.replace(/^(.*proto="tcp".*reason="refused"}) .*/m, '$1 9') };
+}""")
+becomes("a netobsd that was started again", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
+browser.run("Date.now = realTime, fetch = realFetch")
 for width in 1280, 400:
     browser.view(width, 900, width == 400)
     becomes(f"fits in {width} pixels", f"document.documentElement.scrollWidth <= {width}")

@@ -70,6 +70,11 @@ is "the table" "$(closed 1h | awk '{ print $3, $5, $6, $11 }' | sed 's/:[1-9][0-
 is "an expression of formulas" "$(values 1h 'reason == "refused" || client_bytes > 1')" "7001 2 fin;7002 0 refused"
 is "without a time: all that are kept" "$(closed -o server_port,reason | sed 1d | tr -s ' ' | paste -s -d ';' -)" \
 	" 7001 fin; 7001 fin; 7002 refused"
+is "sorted" "$(closed --sort -client_bytes -o client_bytes | sed 1d | tr -s ' ' | paste -s -d ';' -)" " 0; 1; 2"
+is "sorted, the largest ones first" "$(closed 1h --sort client_bytes -o client_bytes --limit 2 | tr -s ' ' | paste -s -d ';' -)" \
+	"client_bytes; 2; 1;there are more: --limit"
+is "the first ones of the ring" "$(closed --limit 1 --json -o client_bytes)" '{"cr_client_bytes":1}'
+is "as many as there are" "$(closed --limit 3 -o client_bytes | wc -l)" 4
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
 is "and the word where" "$(closed 1h where 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
 is "the time behind =" "$("$build/netobsctl" -s "$socket" connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
@@ -101,7 +106,12 @@ refuses "a time" 'closed: expected a time like 500ms, 10s, 5m or 2h, not "10x"' 
 refuses "an empty time" 'closed: expected a time like 500ms, 10s, 5m or 2h, not ""' connections --closed=
 refuses "an expression" "column 1: no field is called nothing" connections --closed 1m nothing
 refuses "a field" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed 1m -o nothing
-refuses "intervals" "of these options, --closed takes -o and --json only" connections --closed 1m -i 1
+refuses "intervals" "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json" connections --closed 1m -i 1
+refuses "a wrong order" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed --sort nothing
+refuses "a wrong limit" 'closed: --limit: expected a number of connections from 1, not "x"' connections --closed --limit x
+refuses "a limit of 0" 'closed: --limit: expected a number of connections from 1, not "0"' connections --closed --limit 0
+refuses "too many to sort" "--sort sorts at most 5000 connections: give a smaller --limit" connections --closed --sort end --limit 5001
+refuses "blanks" "--closed, -o, --sort and --limit take short values without blanks" connections --closed --sort 'end x'
 refuses "another command" "--closed is an option of the command connections only" status --closed 1m
 refuses "a line break" "the expression is too long or contains a line break" connections --closed 1m 'a
 b'
@@ -115,6 +125,9 @@ end_netobsd
 begin_netobsd --closed-connections=1000 --workers=2 --records="$tmp/records"
 connect 40
 wait_for ended 41
+is "the least of many, sorted" "$(closed --sort -start --limit 3 --json -o start)" \
+	"$(closed --json -o start | sort -r | head -n 3)"
+is "all of many, sorted" "$(closed --sort start --json -o start)" "$(closed --json -o start | sort)"
 is "those of two workers" "$(closed 1h --json | grep -c '"cr_reason":"fin"')" 40
 end_netobsd
 is "and the output of records is complete" "$(grep -c . "$tmp/records")" 41

@@ -107,7 +107,7 @@ ctl -o rport,outbytes,inbytes,outsegs,cid --sort outbytes -P -i 1 -c 2 proto tcp
 is "rates: so many tables" "$(wc -l <"$tmp/rates")" 6
 # The sender waits a tenth of a second between two segments, or more on a busy machine.
 # shellcheck disable=SC2016
-check "the bytes of an interval, per second" awk -F : 'NR == 4 { exit !($2 >= 10000 && $2 <= 130000) }' "$tmp/rates"
+check "the bytes of an interval, per second" awk -F : 'NR == 4 { exit !($2 > 0 && $2 <= 130000) }' "$tmp/rates"
 # shellcheck disable=SC2016
 check "its segments, with a decimal place" awk -F : 'NR == 4 { exit !($4 ~ /^[0-9]+[.][0-9]$/ && $4 > 0) }' "$tmp/rates"
 is "a connection that is idle" "$(awk -F : 'NR == 6 { print $1, $2, $3, $4 }' "$tmp/rates")" "7001 0 0 0.0"

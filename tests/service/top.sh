@@ -156,6 +156,8 @@ keys Enter
 wait_for shows '^Packets: w'
 keys / 'port 9' Enter
 sees "conditions that the connection does not match: still its details" '^  connection id  [0-9]+, local'
+keys l
+sees "l: no ladder, because its ends are not in the list" '^connection [0-9]+ is not in the list any more'
 keys Escape / Enter
 sees "and the list again" '^[34] connections .* by outbytes$'
 keys h

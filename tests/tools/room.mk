@@ -3,9 +3,11 @@
 unit_tests += \
 	%D%/test_complete_file \
 	%D%/test_connection_list \
+	%D%/test_connfs_closed \
 	%D%/test_connfs_tree \
 	%D%/test_history_lines
 %C%_test_complete_file_SOURCES = %D%/test_complete_file.c tools/complete_file.c tools/complete_file.h
+%C%_test_connfs_closed_SOURCES = %D%/test_connfs_closed.c tools/connfs/connfs_closed.c tools/connfs/connfs_closed.h
 %C%_test_connfs_tree_SOURCES = %D%/test_connfs_tree.c tools/connfs/connfs_tree.c tools/connfs/connfs_tree.h
 %C%_test_connection_list_SOURCES = %D%/test_connection_list.c tools/control_client.c tools/connections/connection_list.c \
 	tools/connections/connection_list.h

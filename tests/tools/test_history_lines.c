@@ -93,6 +93,25 @@ test_packets(void **state)
 	assert_string_equal(lines.resent, "");
 }
 
+/* Both ends of an association of SCTP often have the same port. */
+static void
+test_equal_ports(void **state)
+{
+	struct history_lines lines = {
+	    .text = text, .size = sizeof text, .local = "10.0.0.1:36412", .remote = "10.0.0.2:36412"};
+
+	(void)state;
+	text[0] = '\0';
+	assert_string_equal(words(&lines, AT "sctp-send 10.0.0.1:36412 > 10.9.0.2:36412: DATA, 1 chunks, cid 1"),
+			    "DATA                            -->\n");
+	assert_string_equal(words(&lines, AT "sctp-send 10.9.0.1:36412 > 10.0.0.2:36412: DATA, 1 chunks, cid 1"),
+			    "DATA                            -->\n");
+	assert_string_equal(words(&lines, AT "sctp-send 10.9.0.2:36412 > 10.0.0.1:36412: SACK, 1 chunks, cid 2"),
+			    "                                <--  SACK\n");
+	assert_string_equal(words(&lines, AT "sctp-send 10.0.0.2:36412 > 10.9.0.1:36412: SACK, 1 chunks, cid 2"),
+			    "                                <--  SACK\n");
+}
+
 static void
 test_other_lines(void **state)
 {
@@ -146,8 +165,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_ladder), cmocka_unit_test(test_packets), cmocka_unit_test(test_other_lines),
-	    cmocka_unit_test(test_full),   cmocka_unit_test(test_no_room),
+	    cmocka_unit_test(test_ladder),	cmocka_unit_test(test_packets), cmocka_unit_test(test_equal_ports),
+	    cmocka_unit_test(test_other_lines), cmocka_unit_test(test_full),	cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

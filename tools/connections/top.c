@@ -202,10 +202,10 @@ top_show_ladder(struct top *top)
 	struct history_request request = {.socket = top->path, .cid = top->cid};
 	const struct connection_row *row;
 
-	if (top->rates.count == 0)
+	if (top->cid == 0)
 		return;
-	row = &top->rates.rows[top->screen.selected];
-	if (row->cid != top->cid) {
+	row = top->screen.selected < top->rates.count ? &top->rates.rows[top->screen.selected] : NULL;
+	if (row == NULL || row->cid != top->cid) {
 		snprintf(top->message, sizeof top->message, "connection %llu is not in the list any more",
 			 (unsigned long long)top->cid);
 		return;

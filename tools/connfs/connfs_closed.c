@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_closed.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ connfs_closed_request(const char *socket, const char *request)
 bool
 connfs_closed_is_kept(const char *socket)
 {
-	char *text = connfs_closed_request(socket, "closed --json --last=1ms\n");
+	char *text = connfs_closed_request(socket, "closed --json --limit=1\n");
 
 	free(text);
 	return text != NULL;
@@ -45,11 +46,27 @@ connfs_closed_compare(const void *left, const void *right)
 	return (a->cid > b->cid) - (a->cid < b->cid);
 }
 
-/* Adds both ends of each line; false if a line is another one, or memory is short. */
+/* Reads `before` and the number behind it, and moves `*text` behind both; false if another text is there. */
+static bool
+connfs_closed_parse_number(const char **text, const char *before, uint64_t *number)
+{
+	size_t length = strlen(before);
+	char *end;
+
+	if (strncmp(*text, before, length) != 0 || !isdigit((unsigned char)(*text)[length]))
+		return false;
+	*number = strtoull(*text + length, &end, 10);
+	*text = end;
+	return true;
+}
+
+/* Adds both ends of each line; false if a line is another one, or memory is short.  sscanf(3) would measure the whole
+ * rest of the text for each line. */
 static bool
 connfs_closed_parse(struct connfs_closed_list *list, const char *text)
 {
-	unsigned long long client, server, end;
+	static const char end_of_line[] = "}\n";
+	uint64_t client, server, end;
 	size_t lines = 0;
 
 	for (const char *at = text; *at != '\0'; at++)
@@ -57,10 +74,11 @@ connfs_closed_parse(struct connfs_closed_list *list, const char *text)
 	list->ends = calloc(2 * lines + 1, sizeof *list->ends);
 	if (list->ends == NULL)
 		return false;
-	for (; *text != '\0'; text = strchr(text, '\n') + 1) {
-		if (sscanf(text, "{\"cr_client_cid\":%llu,\"cr_server_cid\":%llu,\"cr_end\":%llu}", &client, &server,
-			   &end) != 3 ||
-		    strchr(text, '\n') == NULL)
+	for (; *text != '\0'; text += strlen(end_of_line)) {
+		if (!connfs_closed_parse_number(&text, "{\"cr_client_cid\":", &client) ||
+		    !connfs_closed_parse_number(&text, ",\"cr_server_cid\":", &server) ||
+		    !connfs_closed_parse_number(&text, ",\"cr_end\":", &end) ||
+		    strncmp(text, end_of_line, strlen(end_of_line)) != 0)
 			return false;
 		list->ends[list->count++] = (struct connfs_closed_end){.cid = client, .time_ns = end, .client = true};
 		list->ends[list->count++] = (struct connfs_closed_end){.cid = server, .time_ns = end};

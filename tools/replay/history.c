@@ -42,6 +42,24 @@ history_take_note(const char *line, void *context)
 	snprintf(run->error, run->size, "%s", line);
 }
 
+/* The netobsd of NETOBSD, that beside this program (as in a build directory), or the installed one. */
+static void
+history_find_netobsd(char *path, size_t size)
+{
+	const char *named = getenv("NETOBSD");
+	ssize_t length = named == NULL ? readlink("/proc/self/exe", path, size - 1) : -1;
+	char *name;
+
+	if (length > 0) {
+		path[length] = '\0';
+		name = strrchr(path, '/') + 1;
+		snprintf(name, size - (size_t)(name - path), "netobsd");
+		if (access(path, X_OK) == 0)
+			return;
+	}
+	snprintf(path, size, "%s", named != NULL ? named : SBINDIR "/netobsd");
+}
+
 static bool
 history_replay(struct history_run *run, int fd)
 {
@@ -49,12 +67,11 @@ history_replay(struct history_run *run, int fd)
 	char *const arguments[] = {read_option, path};
 	char view[] = "--view=both", print[] = "--print=" HISTORY_PROBES;
 	char *const more[] = {view, print};
-	const char *named = getenv("NETOBSD");
 	struct replay_source source = {.netobsd = netobsd, .arguments = arguments, .arguments_count = 2};
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	snprintf(netobsd, sizeof netobsd, "%s", named != NULL ? named : SBINDIR "/netobsd");
-	return replay_run(&source, more, 2, history_take_line, history_take_note, run) == 0;
+	history_find_netobsd(netobsd, sizeof netobsd);
+	return replay_run_netobsd(&source, more, 2, history_take_line, history_take_note, run) == 0;
 }
 
 bool

@@ -46,13 +46,15 @@ history_split(char *line, struct history_event *event)
 	return event->time_ns >= 0;
 }
 
-/* Whether an end is the local one: an association of SCTP has further addresses, with the same port. */
+/* Whether the sender is the local end: an association of SCTP has further addresses, with the same port. */
 static bool
-history_is_local(const struct history_lines *history, const char *end)
+history_is_from_local(const struct history_lines *history, const struct history_event *event)
 {
-	if (strcmp(end, history->remote) == 0)
+	if (strcmp(event->from, history->remote) == 0 || strcmp(event->to, history->local) == 0)
 		return false;
-	return strcmp(end, history->local) == 0 || strcmp(strrchr(end, ':'), strrchr(history->local, ':')) == 0;
+	if (strcmp(event->from, history->local) == 0 || strcmp(event->to, history->remote) == 0)
+		return true;
+	return strcmp(strrchr(event->from, ':'), strrchr(history->local, ':')) == 0;
 }
 
 /* The value behind a word in ", WORD VALUE," of a line; -1 if it is not there. */
@@ -165,7 +167,7 @@ history_lines_add(const char *line, size_t length, void *context)
 	}
 	history_add_titles(history, event.time_ns);
 	seconds = (double)(event.time_ns - history->first_ns) / 1e9;
-	local = history_is_local(history, event.from);
+	local = history_is_from_local(history, &event);
 	change = strstr(event.probe, "-state-change") != NULL;
 	if (change)
 		history_describe_change(event.text, what, sizeof what);

@@ -75,7 +75,7 @@ replay_exec(const struct replay_source *source, char *const *more, size_t more_c
 		argv[count++] = source->filter;
 	}
 	execv(source->netobsd, argv);
-	dprintf(STDERR_FILENO, "cannot run %s: %s\n", source->netobsd, strerror(errno));
+	dprintf(STDERR_FILENO, "netobsd: cannot run %s: %s\n", source->netobsd, strerror(errno));
 	_exit(127);
 }
 
@@ -92,24 +92,51 @@ replay_notes(FILE *errors, void (*note)(const char *, void *), void *context)
 	}
 }
 
+/* Passes an error of this program on like those of netobsd; -1. */
+static int
+replay_fail(int error, void (*note)(const char *, void *), void *context)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "netobsd: cannot run netobsd: %s", strerror(error));
+	note(line, context);
+	return -1;
+}
+
+/* The exit status; -1 if a signal ended netobsd. */
+static int
+replay_status(int status, void (*note)(const char *, void *), void *context)
+{
+	char line[256];
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	snprintf(line, sizeof(line), "netobsd: the replay was ended by signal %d, %s", WTERMSIG(status),
+		 strsignal(WTERMSIG(status)));
+	note(line, context);
+	return -1;
+}
+
 int
-replay_run(const struct replay_source *source, char *const *more, size_t more_count,
-	   void (*take)(const char *line, size_t length, void *context), void (*note)(const char *line, void *context),
-	   void *context)
+replay_run_netobsd(const struct replay_source *source, char *const *more, size_t more_count,
+		   void (*take)(const char *line, size_t length, void *context),
+		   void (*note)(const char *line, void *context), void *context)
 {
 	FILE *errors = tmpfile();
-	int ends[2], status = -1;
+	int ends[2], status = 0, error;
 	pid_t child;
 
 	if (errors == NULL)
-		return -1;
+		return replay_fail(errno, note, context);
 	if (pipe2(ends, O_CLOEXEC) < 0) {
+		error = errno;
 		fclose(errors);
-		return -1;
+		return replay_fail(error, note, context);
 	}
 	/* A larger pipe saves half of the changes between the two processes. */
 	(void)fcntl(ends[1], F_SETPIPE_SZ, READ_SIZE);
 	child = fork();
+	error = errno;
 	if (child == 0)
 		replay_exec(source, more, more_count, ends[1], fileno(errors));
 	close(ends[1]);
@@ -120,5 +147,5 @@ replay_run(const struct replay_source *source, char *const *more, size_t more_co
 		;
 	replay_notes(errors, note, context);
 	fclose(errors);
-	return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return child > 0 ? replay_status(status, note, context) : replay_fail(error, note, context);
 }

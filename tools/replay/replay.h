@@ -15,10 +15,11 @@ struct replay_source {
 
 /*
  * Runs netobsd with further arguments and passes each line of its standard output to `take`, each line of its standard
- * error to `note`.  The exit status of netobsd; -1 if it could not be run or was killed.
+ * error to `note`.  The exit status of netobsd; -1 if it could not be run or a signal ended it, with the reason for
+ * `note`.
  */
-int replay_run(const struct replay_source *source, char *const *more, size_t more_count,
-	       void (*take)(const char *line, size_t length, void *context),
-	       void (*note)(const char *line, void *context), void *context);
+int replay_run_netobsd(const struct replay_source *source, char *const *more, size_t more_count,
+		       void (*take)(const char *line, size_t length, void *context),
+		       void (*note)(const char *line, void *context), void *context);
 
 #endif

@@ -103,7 +103,7 @@ report_take_line(const char *text, size_t length, void *context)
 			capture->no_memory = true;
 	} else if (report_line_is(&line, "tcp-retransmit\"")) {
 		report_take_event(capture, &line, REPORT_RESENT);
-	} else if (report_line_is(&line, "report-reset\"") || report_line_is(&line, "report-refusal\"")) {
+	} else if (report_line_is(&line, "report-reset\"")) {
 		report_take_event(capture, &line, REPORT_RESET);
 	} else if (report_line_is(&line, "report-closed-window\"")) {
 		report_take_event(capture, &line, REPORT_ZERO_WINDOW);
@@ -135,25 +135,45 @@ report_take_note(const char *line, void *context)
 	}
 }
 
+static const struct report_first *
+report_first_known(const struct report_capture *capture, uint64_t cid)
+{
+	static const struct report_first none;
+
+	return cid < capture->firsts.count ? &capture->firsts.list[cid] : &none;
+}
+
+/* Where a capture has both sides of a firewall that rewrites numbers, an old segment seems to close a window.  The page
+ * counts windows of which it can show the segment. */
+static void
+report_check_window(const struct report_capture *capture, struct report_end *end)
+{
+	if (report_first_known(capture, end->cid)->packets[REPORT_ZERO_WINDOW] == 0)
+		end->zero_windows = 0;
+}
+
 void
 report_capture_read(struct report_capture *capture, const struct replay_source *source)
 {
 	/* In the view of both ends the sender of a segment is known. */
 	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
-			      "report-reset,report-refusal,report-closed-window";
+			      "report-reset,report-closed-window";
 	static char *const more[] = {
 	    "--view=both",
 	    "--format=json",
 	    "--summary",
-	    "--formula=report-reset = tcp-send where tcp_flags & RST",
 	    /* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
-	    "--formula=report-refusal = tcp-receive where tcp_flags & RST",
+	    "--formula=report-reset = tcp-receive where tcp_flags & RST && pkt_reason != \"tcp-rst-ignored\"",
 	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
 	    print,
 	};
 
-	capture->status =
-	    replay_run(source, more, sizeof(more) / sizeof(more[0]), report_take_line, report_take_note, capture);
+	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
+					     report_take_note, capture);
+	for (size_t i = 0; i < capture->records.count; i++) {
+		report_check_window(capture, &capture->records.list[i].ends[REPORT_CLIENT]);
+		report_check_window(capture, &capture->records.list[i].ends[REPORT_SERVER]);
+	}
 }
 
 uint64_t
@@ -173,14 +193,6 @@ report_capture_frame(const struct report_capture *capture, uint64_t packet)
 			high = middle;
 	}
 	return low;
-}
-
-static const struct report_first *
-report_first_known(const struct report_capture *capture, uint64_t cid)
-{
-	static const struct report_first none;
-
-	return cid < capture->firsts.count ? &capture->firsts.list[cid] : &none;
 }
 
 static uint64_t

@@ -11,7 +11,8 @@
 #include "tools/report/report_records.h"
 #include "tools/report/report_volume.h"
 
-/* Kinds of events that a sentence of the verdict links to. */
+/* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
+ * window, a retransmission. */
 enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_EVENTS };
 
 /* The first event of each kind of an endpoint: packet ids, 0 none. */
@@ -46,7 +47,7 @@ struct report_capture {
 	uint64_t packet;				     /* id, time and bytes of the frame that was counted last */
 	uint64_t time, bytes;
 	bool no_memory;
-	int status; /* exit status of netobsd */
+	int status; /* exit status of netobsd; 2 as well if a live capture broke off */
 };
 
 /* Reads the captures. */

@@ -45,7 +45,7 @@ static bool
 report_detail_find(const struct report_detail *detail, uint64_t cid, uint16_t *number, uint8_t *end)
 {
 	for (size_t i = 0; i < 2 * detail->count; i++) {
-		if (detail->cids[i] == cid) {
+		if (detail->ends[i].cid == cid) {
 			*number = (uint16_t)(i / 2);
 			*end = i % 2;
 			return true;
@@ -125,6 +125,8 @@ report_detail_reset(struct report_detail *detail, struct report_line *line)
 			return;
 	}
 	segment.end = 1 - segment.end;
+	if (detail->ends[2 * segment.detail + segment.end].resets++ >= REPORT_END_RESETS)
+		return;
 	report_detail_add(detail, line, segment);
 }
 
@@ -194,7 +196,7 @@ report_detail_formula(const struct report_detail *detail, size_t first, const ch
 	used = (size_t)snprintf(text, DEFINITION_SIZE, "--formula=%s-%zu = %s where cs_cid in {", name, first, probe);
 	for (size_t i = 2 * first; i < 2 * last; i++)
 		used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "%s%llu", i > 2 * first ? ", " : "",
-					 (unsigned long long)detail->cids[i]);
+					 (unsigned long long)detail->ends[i].cid);
 	used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "}");
 	if (limited)
 		snprintf(text + used, DEFINITION_SIZE - used, " && tcps_snd_segs <= %u", detail->end_segments);
@@ -226,7 +228,8 @@ report_detail_run(struct report_detail *detail, const struct replay_source *sour
 	all[used + 2] = "--formula=report-reset = tcp-receive where tcp_flags & RST";
 	all[used + 3] = "--print=report-*";
 	if (!detail->no_memory)
-		detail->status = replay_run(source, all, used + 4, report_detail_line, report_detail_note, detail);
+		detail->status =
+		    replay_run_netobsd(source, all, used + 4, report_detail_line, report_detail_note, detail);
 	for (size_t i = 0; i < used; i++)
 		free(more[i]);
 	free(more);
@@ -236,15 +239,14 @@ void
 report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
 		   const struct replay_source *source)
 {
-	detail->records = records;
 	detail->count = count;
 	if (count == 0)
 		return;
 	detail->end_segments = REPORT_SEGMENTS / 2 / (unsigned)count;
 	if (detail->end_segments > REPORT_END_SEGMENTS)
 		detail->end_segments = REPORT_END_SEGMENTS;
-	detail->cids = calloc(2 * count, sizeof(*detail->cids));
-	if (detail->cids == NULL) {
+	detail->ends = calloc(2 * count, sizeof(*detail->ends));
+	if (detail->ends == NULL) {
 		detail->no_memory = true;
 		return;
 	}
@@ -253,8 +255,8 @@ report_detail_read(struct report_detail *detail, const struct report_records *re
 
 		if (record->detail < 0)
 			continue;
-		detail->cids[2 * (size_t)record->detail] = record->ends[REPORT_CLIENT].cid;
-		detail->cids[2 * (size_t)record->detail + 1] = record->ends[REPORT_SERVER].cid;
+		detail->ends[2 * (size_t)record->detail].cid = record->ends[REPORT_CLIENT].cid;
+		detail->ends[2 * (size_t)record->detail + 1].cid = record->ends[REPORT_SERVER].cid;
 	}
 	report_detail_run(detail, source);
 }

@@ -14,6 +14,9 @@
 #define REPORT_END_SEGMENTS 2000u
 #define REPORT_SEGMENTS	    200000u
 
+/* Further segments of an end, all with RST: a connection may end behind the last segment on the page. */
+#define REPORT_END_RESETS 100u
+
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
 
@@ -30,15 +33,19 @@ struct report_change {
 	uint8_t end, before, after; /* states: indices of report_state_name() */
 };
 
+struct report_detail_end {
+	uint64_t cid;
+	unsigned resets; /* further segments that were added */
+};
+
 struct report_detail {
 	struct report_segment *segments;
 	size_t segments_count, segments_capacity;
 	struct report_change *changes;
 	size_t changes_count, changes_capacity;
-	unsigned end_segments; /* segments of an end, at most */
-	const struct report_records *records;
-	uint64_t *cids;		/* of client and server of each detail */
-	uint64_t resent_packet; /* of the last retransmission, whose segment follows it */
+	unsigned end_segments;		/* segments of an end, at most */
+	struct report_detail_end *ends; /* client and server of each detail */
+	uint64_t resent_packet;		/* of the last retransmission, whose segment follows it */
 	uint8_t resent_kind;
 	size_t count;
 	bool no_memory;

@@ -45,7 +45,7 @@ report_live_file(struct report_live *live)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[PATH_MAX];
-	int fd;
+	int fd, copy;
 	FILE *file;
 
 	if (directory == NULL || *directory == '\0')
@@ -58,7 +58,8 @@ report_live_file(struct report_live *live)
 	}
 	unlink(path);
 	/* netobsd inherits the descriptor; the file of pcap_dump_close() is another one. */
-	file = fdopen(dup(fd), "w");
+	copy = dup(fd);
+	file = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (file == NULL)
 		report_live_fail(live, "cannot write to %s: %s", directory, strerror(errno));
 	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);

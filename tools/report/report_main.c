@@ -177,18 +177,20 @@ report_make(struct report_request *request, struct report_capture *capture)
 	report_capture_read(capture, &source);
 	if (capture->status != 0 && capture->status != 2)
 		return 1;
+	if (request->live.broken)
+		capture->status = 2;
 	count = report_records_rank(&capture->records, request->top);
 	report_detail_read(&detail, &capture->records, count, &source);
 	if (detail.status != 0 && detail.status != 2)
-		return 1;
+		report_die("netobsd failed when it read the captures again", "");
 	if (capture->no_memory || detail.no_memory)
 		report_die("out of memory", "");
 	if (!report_page_write(stdout, capture, &detail, &input))
 		report_die("cannot write the page", "");
 	free(detail.segments);
 	free(detail.changes);
-	free(detail.cids);
-	return capture->status == 0 && request->live.broken ? 2 : capture->status;
+	free(detail.ends);
+	return capture->status;
 }
 
 int

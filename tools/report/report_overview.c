@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_overview.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PROTOCOL_TCP 6u
 
 static int
 report_talker_by_address(const void *a, const void *b)
@@ -97,7 +96,8 @@ report_states_add(const struct report_capture *capture, const struct report_reco
 
 	if (end < start)
 		end = start;
-	if (record->reason == REPORT_NO_ANSWER || record->reason == REPORT_REFUSED) {
+	if (record->reason == REPORT_NO_ANSWER || record->reason == REPORT_REFUSED ||
+	    report_record_is_attempt(record)) {
 		report_states_span(states->opening, start, end);
 	} else {
 		if (record->handshake_us > 0)
@@ -118,7 +118,7 @@ report_overview_states(const struct report_capture *capture, struct report_state
 {
 	memset(states, 0, sizeof(*states));
 	for (size_t i = 0; i < capture->records.count; i++) {
-		if (capture->records.list[i].protocol == PROTOCOL_TCP)
+		if (capture->records.list[i].protocol == IPPROTO_TCP)
 			report_states_add(capture, &capture->records.list[i], states);
 	}
 	for (size_t i = 1; i < REPORT_BINS; i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_records.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PROTOCOL_TCP 6u
 
 static const char *const reason_names[REPORT_REASONS] = {
     [REPORT_FIN] = "fin",	  [REPORT_RESET_CLIENT] = "reset-by-client", [REPORT_RESET_SERVER] = "reset-by-server",
@@ -36,14 +35,12 @@ report_count(struct report_line *line, const char *name)
 
 /* Reads the counts of an end: "cr_client_segments" and so on. */
 static void
-report_end_counts(struct report_line *line, struct report_end *end, const char *const names[6])
+report_end_counts(struct report_line *line, struct report_end *end, const char *const names[4])
 {
 	end->segments = report_count(line, names[0]);
 	end->bytes = report_count(line, names[1]);
-	end->wire = report_count(line, names[2]);
-	end->resent = report_count(line, names[3]);
-	end->out_of_order = report_count(line, names[4]);
-	end->zero_windows = report_count(line, names[5]);
+	end->resent = report_count(line, names[2]);
+	end->zero_windows = report_count(line, names[3]);
 }
 
 /* Reads the ends, their roles, the protocol and the times. */
@@ -84,11 +81,11 @@ report_record_timing(struct report_record *record, struct report_line *line)
 	record->exchanges = report_count(line, "cr_exchanges");
 	record->answer_mean_us = report_line_number(line, "cr_answer_mean_us", -1);
 	record->answer_max_us = report_line_number(line, "cr_answer_max_us", -1);
+	record->ends[REPORT_CLIENT].flags = (uint8_t)report_count(line, "cr_client_flags");
+	record->ends[REPORT_SERVER].flags = (uint8_t)report_count(line, "cr_server_flags");
 	report_line_text(line, "cr_reason", word, sizeof(word));
 	record->reason = report_reason_parse(word);
 	report_line_text(line, "cr_name", record->name, sizeof(record->name));
-	record->anomalies = report_count(line, "cr_anomalies");
-	report_line_text(line, "cr_anomaly", record->anomaly, sizeof(record->anomaly));
 }
 
 static uint64_t
@@ -118,10 +115,10 @@ report_record_score(const struct report_record *record)
 bool
 report_records_add(struct report_records *records, struct report_line *line)
 {
-	static const char *const client[6] = {"cr_client_segments", "cr_client_bytes",	      "cr_client_wire",
-					      "cr_client_resent",   "cr_client_out_of_order", "cr_client_zero_windows"};
-	static const char *const server[6] = {"cr_server_segments", "cr_server_bytes",	      "cr_server_wire",
-					      "cr_server_resent",   "cr_server_out_of_order", "cr_server_zero_windows"};
+	static const char *const client[4] = {"cr_client_segments", "cr_client_bytes", "cr_client_resent",
+					      "cr_client_zero_windows"};
+	static const char *const server[4] = {"cr_server_segments", "cr_server_bytes", "cr_server_resent",
+					      "cr_server_zero_windows"};
 	struct report_record *record;
 
 	if (records->count == records->capacity) {
@@ -143,6 +140,14 @@ report_records_add(struct report_records *records, struct report_line *line)
 	report_record_timing(record, line);
 	record->score = report_record_score(record);
 	return true;
+}
+
+bool
+report_record_is_attempt(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP && record->reason == REPORT_CAPTURE_END && record->opened &&
+	       record->ends[REPORT_SERVER].segments == 0 &&
+	       record->ends[REPORT_CLIENT].segments == 1 + record->resent_syn;
 }
 
 /* qsort(): most trouble first, then most bytes, then the order of the output. */
@@ -167,7 +172,7 @@ report_records_rank(struct report_records *records, size_t top)
 	if (records->count > 0)
 		qsort(records->list, records->count, sizeof(*records->list), report_record_compare);
 	for (size_t i = 0; i < records->count && details < top; i++) {
-		if (records->list[i].protocol == PROTOCOL_TCP)
+		if (records->list[i].protocol == IPPROTO_TCP)
 			records->list[i].detail = (int)details++;
 	}
 	return details;

@@ -27,13 +27,17 @@ enum report_reason {
 /* Bytes of a name in JSON, escapes and NUL included. */
 #define REPORT_NAME_SIZE 128u
 
+/* Flags of TCP, RFC 9293. */
+#define REPORT_FLAG_FIN 0x01u
+#define REPORT_FLAG_ACK 0x10u
+
 /* An end of a connection, and the counts of its segments; texts are JSON. */
 struct report_end {
 	char address[46];
 	uint16_t port;
 	uint64_t cid;
-	uint64_t segments, bytes, wire;
-	uint64_t resent, out_of_order, zero_windows;
+	uint64_t segments, bytes, resent, zero_windows;
+	uint8_t flags; /* of all its segments */
 };
 
 struct report_record {
@@ -41,7 +45,7 @@ struct report_record {
 	uint64_t uid; /* place in the output, so that the order is the same in every run */
 	uint64_t start, end, duration_us;
 	uint64_t resent_fast, resent_timeout, resent_probe, resent_spurious, resent_syn;
-	uint64_t zero_window_us, exchanges, anomalies;
+	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */
@@ -49,7 +53,6 @@ struct report_record {
 	bool opened; /* its opening is in the capture */
 	enum report_reason reason;
 	char name[REPORT_NAME_SIZE];
-	char anomaly[32];
 };
 
 struct report_records {
@@ -65,6 +68,9 @@ bool report_records_add(struct report_records *records, struct report_line *line
  * How many have one.
  */
 size_t report_records_rank(struct report_records *records, size_t top);
+
+/* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
+bool report_record_is_attempt(const struct report_record *record);
 
 /* The word of a reason. */
 const char *report_reason_name(enum report_reason reason);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_verdict.h"
 
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROTOCOL_TCP 6u
-
-/* A handshake or an answer is slow from here on, us. */
-#define SLOW_HANDSHAKE_US 200000
+/* A handshake or an answer is slow from here on, us; the live page has the same limits. */
+#define SLOW_HANDSHAKE_US 250000
 #define SLOW_ANSWER_US	  500000
+
+/* A window that is closed for so long, us, is a fault of the program that reads; fast transfers close it for less. */
+#define SLOW_READER_US 200000u
 
 /* A client is slow if its server used less than a tenth of a connection of this duration, us. */
 #define SLOW_CLIENT_US 1000000u
@@ -18,7 +20,8 @@
 /* A pause in all traffic of the capture that is worth a sentence, ns. */
 #define GAP_NS 5000000000u
 
-typedef bool (*report_condition)(const struct report_record *record);
+/* How much a record shows of what a sentence is about; 0: nothing. */
+typedef uint64_t (*report_measure)(const struct report_record *record);
 
 static void __attribute__((format(printf, 2, 3)))
 report_write(struct report_sentence *sentence, const char *format, ...)
@@ -31,13 +34,22 @@ report_write(struct report_sentence *sentence, const char *format, ...)
 	va_end(list);
 }
 
+static void
+report_write_time(struct report_sentence *sentence, uint64_t us)
+{
+	if (us >= 1000000)
+		report_write(sentence, "%.3f s", (double)us / 1e6);
+	else
+		report_write(sentence, "%.3f ms", (double)us / 1e3);
+}
+
 static unsigned long long
 report_say(uint64_t number)
 {
 	return (unsigned long long)number;
 }
 
-/* "connection" or "connections" */
+/* The end of a noun behind a number. */
 static const char *
 report_plural(uint64_t number)
 {
@@ -54,26 +66,55 @@ report_write_part(struct report_sentence *sentence, uint64_t count, const char *
 		report_write(sentence, "%s%llu %s", before, report_say(count), count == 1 ? one : many);
 }
 
-/* Counts the records for which the condition is true; the first ones, which have most trouble, are the evidence. */
+/* Puts a record among the evidence, which is sorted by amount, unless all of it shows more. */
+static void
+report_gather_record(struct report_sentence *sentence, size_t record, uint64_t amount, uint64_t *amounts)
+{
+	size_t place = sentence->evidence_count;
+
+	if (place < REPORT_EVIDENCE)
+		sentence->evidence_count++;
+	else if (amount > amounts[place - 1])
+		place--;
+	else
+		return;
+	for (; place > 0 && amounts[place - 1] < amount; place--) {
+		amounts[place] = amounts[place - 1];
+		sentence->evidence[place] = sentence->evidence[place - 1];
+	}
+	amounts[place] = amount;
+	sentence->evidence[place].record = record;
+}
+
+/* Counts the records that the measure finds; those that show most are the evidence. */
 static uint64_t
-report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_condition condition,
+report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure,
 	      enum report_event event)
+{
+	const struct report_record *list = capture->records.list;
+	uint64_t amounts[REPORT_EVIDENCE], count = 0;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		uint64_t amount = measure(&list[i]);
+
+		if (amount == 0)
+			continue;
+		count++;
+		report_gather_record(sentence, i, amount, amounts);
+	}
+	for (size_t e = 0; e < sentence->evidence_count; e++)
+		sentence->evidence[e].frame = report_capture_event(capture, &list[sentence->evidence[e].record], event);
+	return count;
+}
+
+/* How many of the records are found by both measures. */
+static uint64_t
+report_count_both(const struct report_capture *capture, report_measure one, report_measure other)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < capture->records.count; i++) {
-		const struct report_record *record = &capture->records.list[i];
-		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count];
-
-		if (!condition(record))
-			continue;
-		count++;
-		if (sentence->evidence_count == REPORT_EVIDENCE)
-			continue;
-		evidence->record = i;
-		evidence->frame = report_capture_event(capture, record, event);
-		sentence->evidence_count++;
-	}
+	for (size_t i = 0; i < capture->records.count; i++)
+		count += one(&capture->records.list[i]) > 0 && other(&capture->records.list[i]) > 0;
 	return count;
 }
 
@@ -89,7 +130,7 @@ report_write_worst(struct report_sentence *sentence, const struct report_capture
 	report_write(sentence, "%s%s port %u", before, server->address, server->port);
 }
 
-static bool
+static uint64_t
 report_is_refused(const struct report_record *record)
 {
 	return record->reason == REPORT_REFUSED;
@@ -112,41 +153,89 @@ report_refused(struct report_sentence *sentence, const struct report_capture *ca
 	report_write(sentence, ".");
 }
 
-static bool
-report_is_reset(const struct report_record *record)
-{
-	return record->reason == REPORT_RESET_CLIENT || record->reason == REPORT_RESET_SERVER;
-}
-
-static bool
+static uint64_t
 report_is_reset_by_server(const struct report_record *record)
 {
 	return record->reason == REPORT_RESET_SERVER;
 }
 
+static uint64_t
+report_is_reset(const struct report_record *record)
+{
+	return record->reason == REPORT_RESET_CLIENT || record->reason == REPORT_RESET_SERVER;
+}
+
+/* Closing and then refusing what the other end still sends is how many programs end. */
+static uint64_t
+report_is_reset_behind_fin(const struct report_record *record)
+{
+	unsigned end = record->reason == REPORT_RESET_CLIENT ? REPORT_CLIENT : REPORT_SERVER;
+
+	return report_is_reset(record) && (record->ends[end].flags & REPORT_FLAG_FIN) != 0;
+}
+
+/* A client that answers the SYN-ACK with RST, as scanners do. */
+static uint64_t
+report_is_reset_half_open(const struct report_record *record)
+{
+	return record->reason == REPORT_RESET_CLIENT && record->opened &&
+	       (record->ends[REPORT_CLIENT].flags & REPORT_FLAG_ACK) == 0;
+}
+
+/* The evidence begins with those that a server has reset in the middle. */
+static uint64_t
+report_measure_reset(const struct report_record *record)
+{
+	uint64_t in_the_middle = report_is_reset_behind_fin(record) > 0 ? 0 : 2;
+
+	return report_is_reset(record) > 0 ? 1 + in_the_middle + report_is_reset_by_server(record) : 0;
+}
+
 static void
 report_resets(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	struct report_sentence servers = {0};
-	uint64_t count = report_gather(sentence, capture, report_is_reset, REPORT_RESET);
-	uint64_t by_server = report_gather(&servers, capture, report_is_reset_by_server, REPORT_EVENTS);
+	uint64_t count = report_gather(sentence, capture, report_measure_reset, REPORT_RESET);
+	uint64_t by_server = report_count_both(capture, report_measure_reset, report_is_reset_by_server);
+	uint64_t behind_fin = report_count_both(capture, report_measure_reset, report_is_reset_behind_fin);
+	uint64_t server_behind_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_behind_fin);
+	uint64_t half_open = report_count_both(capture, report_measure_reset, report_is_reset_half_open);
 
 	sentence->topic = "reset";
-	sentence->weight = 10 * (count - by_server) + 40 * by_server;
+	sentence->weight = 10 * (count - behind_fin) + 30 * (by_server - server_behind_fin) + behind_fin;
 	if (count == 0) {
 		report_write(sentence, "No connection was reset.");
 		return;
 	}
 	report_write(sentence, "%llu connection%s reset, %llu by the client and %llu by the server", report_say(count),
 		     count == 1 ? " was" : "s were", report_say(count - by_server), report_say(by_server));
+	report_write_part(sentence, half_open, "before it was established", "before they were established");
+	report_write_part(sentence, behind_fin, "behind the FIN of the same end, when it had closed",
+			  "behind the FIN of the same end, when it had closed");
 	report_write_worst(sentence, capture, "; for example with ");
 	report_write(sentence, ".");
 }
 
-static bool
+/* A single SYN at the end of a capture may have an answer behind it. */
+static uint64_t
 report_is_unanswered(const struct report_record *record)
 {
-	return record->reason == REPORT_NO_ANSWER;
+	return record->reason == REPORT_NO_ANSWER || (report_record_is_attempt(record) && record->resent_syn > 0);
+}
+
+/* Whether the server of the worst connection answers on another one. */
+static bool
+report_worst_answers(const struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const struct report_record *list = capture->records.list;
+	const char *address = list[sentence->evidence[0].record].ends[REPORT_SERVER].address;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_end *server = &list[i].ends[REPORT_SERVER];
+
+		if (server->segments > 0 && strcmp(server->address, address) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void
@@ -157,25 +246,47 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 	sentence->topic = "no-answer";
 	sentence->weight = 50 * count;
 	if (count == 0) {
-		report_write(sentence, "Every connection attempt had an answer.");
+		report_write(sentence, "No connection attempt timed out or was repeated without an answer.");
 		return;
 	}
 	report_write(sentence, "%llu connection attempt%s had no answer: the host is away, or a firewall drops them",
 		     report_say(count), report_plural(count));
 	report_write_worst(sentence, capture, "; for example to ");
+	if (report_worst_answers(sentence, capture))
+		report_write(sentence, ", an address that answers other connections");
 	report_write(sentence, ".");
 }
 
-static bool
-report_is_slow_to_open(const struct report_record *record)
+static uint64_t
+report_measure_handshake(const struct report_record *record)
 {
-	return record->handshake_us >= SLOW_HANDSHAKE_US;
+	return record->handshake_us >= SLOW_HANDSHAKE_US ? (uint64_t)record->handshake_us : 0;
+}
+
+/* Whether segments of the connection were sent again. */
+static uint64_t
+report_measure_resent(const struct report_record *record)
+{
+	return record->ends[REPORT_CLIENT].resent + record->ends[REPORT_SERVER].resent;
+}
+
+/* Nothing was slow; nothing may have been measured, either. */
+static void
+report_write_longest(struct report_sentence *sentence, const char *what, const char *none, uint64_t longest)
+{
+	if (longest == 0) {
+		report_write(sentence, "No %s was measured.", what);
+		return;
+	}
+	report_write(sentence, "%s; the longest took ", none);
+	report_write_time(sentence, longest);
+	report_write(sentence, ".");
 }
 
 static void
 report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_to_open, REPORT_RESENT);
+	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_RESENT);
 	int64_t longest = 0;
 
 	sentence->topic = "handshake";
@@ -185,26 +296,27 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 			longest = capture->records.list[i].handshake_us;
 	}
 	if (count == 0) {
-		report_write(sentence, "No handshake took 200 ms or longer; the longest took %.3f ms.",
-			     (double)longest / 1e3);
+		report_write_longest(sentence, "handshake", "No handshake took 250 ms or longer", (uint64_t)longest);
 		return;
 	}
-	report_write(sentence, "%llu handshake%s took 200 ms or longer, the longest %.3f s", report_say(count),
-		     report_plural(count), (double)longest / 1e6);
+	report_write(sentence, "%llu handshake%s took 250 ms or longer, the longest ", report_say(count),
+		     report_plural(count));
+	report_write_time(sentence, (uint64_t)longest);
 	report_write_worst(sentence, capture, "; for example to ");
 	report_write(sentence, ".");
 }
 
-static bool
-report_is_slow_server(const struct report_record *record)
+static uint64_t
+report_measure_answer(const struct report_record *record)
 {
-	return record->answer_max_us >= SLOW_ANSWER_US;
+	return record->answer_max_us >= SLOW_ANSWER_US ? (uint64_t)record->answer_max_us : 0;
 }
 
 static void
 report_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_server, REPORT_EVENTS);
+	uint64_t count = report_gather(sentence, capture, report_measure_answer, REPORT_EVENTS);
+	uint64_t lossy = report_count_both(capture, report_measure_answer, report_measure_resent);
 	int64_t longest = 0;
 
 	sentence->topic = "slow-server";
@@ -214,28 +326,37 @@ report_answers(struct report_sentence *sentence, const struct report_capture *ca
 			longest = capture->records.list[i].answer_max_us;
 	}
 	if (count == 0) {
-		report_write(sentence, "No server took 500 ms or longer for an answer; the longest took %.3f ms.",
-			     (double)longest / 1e3);
+		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer",
+				     (uint64_t)longest);
 		return;
 	}
-	report_write(sentence,
-		     "Servers were slow on %llu connection%s: an answer took 500 ms or longer, the longest %.3f s",
-		     report_say(count), report_plural(count), (double)longest / 1e6);
+	report_write(sentence, "Answers were slow on %llu connection%s: one took 500 ms or longer, the longest ",
+		     report_say(count), report_plural(count));
+	report_write_time(sentence, (uint64_t)longest);
 	report_write_worst(sentence, capture, "; for example of ");
 	report_write(sentence, ".");
+	if (lossy > 0)
+		report_write(sentence,
+			     " Segments were sent again on %llu of these, whose time may be that of the network.",
+			     report_say(lossy));
 }
 
-static bool
-report_is_slow_client(const struct report_record *record)
+/* The time of a connection whose server was quick. */
+static uint64_t
+report_measure_client(const struct report_record *record)
 {
-	return record->protocol == PROTOCOL_TCP && record->exchanges > 0 && record->duration_us >= SLOW_CLIENT_US &&
-	       record->exchanges * (uint64_t)record->answer_mean_us < record->duration_us / 10;
+	uint64_t answers = record->exchanges * (uint64_t)record->answer_mean_us;
+
+	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
+	    record->duration_us < SLOW_CLIENT_US || answers >= record->duration_us / 10)
+		return 0;
+	return record->duration_us;
 }
 
 static void
 report_clients(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_slow_client, REPORT_EVENTS);
+	uint64_t count = report_gather(sentence, capture, report_measure_client, REPORT_EVENTS);
 
 	sentence->topic = "slow-client";
 	sentence->weight = count;
@@ -245,20 +366,14 @@ report_clients(struct report_sentence *sentence, const struct report_capture *ca
 	}
 	report_write(sentence,
 		     "On %llu connection%s of 1 s or longer the server needed less than a tenth of the time "
-		     "for its answers: the rest is the client's, or the transfer's.",
+		     "for its answers: the rest is the client's, the transfer, or a pause.",
 		     report_say(count), report_plural(count));
-}
-
-static bool
-report_is_resent(const struct report_record *record)
-{
-	return record->ends[REPORT_CLIENT].resent + record->ends[REPORT_SERVER].resent > 0;
 }
 
 static void
 report_retransmissions(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_resent, REPORT_RESENT);
+	uint64_t count = report_gather(sentence, capture, report_measure_resent, REPORT_RESENT);
 	uint64_t client = 0, server = 0, fast = 0, timeout = 0, probe = 0, spurious = 0, syn = 0;
 
 	sentence->topic = "retransmissions";
@@ -289,16 +404,17 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 	report_write(sentence, ".");
 }
 
-static bool
-report_is_closed(const struct report_record *record)
+static uint64_t
+report_measure_windows(const struct report_record *record)
 {
-	return record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows > 0;
+	return (record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows) *
+	       (1 + record->zero_window_us);
 }
 
 static void
 report_windows(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_closed, REPORT_ZERO_WINDOW);
+	uint64_t count = report_gather(sentence, capture, report_measure_windows, REPORT_ZERO_WINDOW);
 	uint64_t client = 0, server = 0, longest = 0;
 
 	sentence->topic = "zero-window";
@@ -307,19 +423,23 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 
 		client += record->ends[REPORT_CLIENT].zero_windows;
 		server += record->ends[REPORT_SERVER].zero_windows;
-		if (record->zero_window_us > longest)
+		if (report_measure_windows(record) > 0 && record->zero_window_us > longest)
 			longest = record->zero_window_us;
 	}
-	sentence->weight = 15 * (client + server);
+	sentence->weight = (longest >= SLOW_READER_US ? 15 : 1) * (client + server);
 	if (count == 0) {
 		report_write(sentence, "No receive window was closed.");
 		return;
 	}
 	report_write(sentence,
 		     "Receive windows were closed %llu time%s on %llu connection%s, %llu by clients and %llu by "
-		     "servers, the longest for %.3f s: the program at that end reads too slowly.",
+		     "servers, for at most ",
 		     report_say(client + server), report_plural(client + server), report_say(count),
-		     report_plural(count), report_say(client), report_say(server), (double)longest / 1e6);
+		     report_plural(count), report_say(client), report_say(server));
+	report_write_time(sentence, longest);
+	report_write(sentence, longest >= SLOW_READER_US
+				   ? " on one connection: the program at that end reads too slowly."
+				   : " on one connection, which is short.");
 }
 
 static void
@@ -330,7 +450,7 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 	sentence->topic = "dns";
 	sentence->weight = 40 * count;
 	if (count == 0) {
-		report_write(sentence, "No DNS query in the capture stayed without an answer.");
+		report_write(sentence, "No DNS query timed out without an answer.");
 		return;
 	}
 	for (size_t i = 0; i < capture->records.count; i++) {
@@ -348,10 +468,11 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 	report_write(sentence, ".");
 }
 
-static bool
+static uint64_t
 report_is_one_way(const struct report_record *record)
 {
-	return record->protocol == PROTOCOL_TCP && record->reason != REPORT_NO_ANSWER &&
+	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
+	       !report_record_is_attempt(record) &&
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
 }
 
@@ -361,33 +482,35 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 {
 	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, REPORT_EVENTS);
 	uint64_t unreadable = capture->damaged + capture->unsupported;
-	uint64_t faults = capture->dropped + one_way + unreadable + capture->truncated + capture->midstream;
+	uint64_t faults = capture->dropped + one_way + unreadable + capture->midstream;
 	bool silent = capture->volume.gap >= GAP_NS;
 
 	sentence->topic = "capture";
-	sentence->weight =
-	    25 * (capture->dropped + one_way) + 5 * (unreadable + capture->truncated) + capture->midstream + silent;
+	sentence->weight = 25 * (capture->dropped + one_way) + 5 * unreadable + capture->midstream + silent;
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
 		report_write(sentence,
 			     "The capture is damaged or incomplete, and this page ends where it breaks off. ");
 	}
-	if (faults > 0) {
+	if (capture->frames.count == 0) {
+		sentence->weight += 1000000;
+		report_write(sentence, "There is no packet: nothing was captured, or nothing passes the filter.");
+	} else if (faults > 0) {
 		report_write(sentence, "The capture itself has gaps, which are no fault of the network");
 		report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
 		report_write_part(sentence, capture->midstream, "connection began before it",
 				  "connections began before it");
 		report_write_part(sentence, one_way, "connection shows one direction only",
 				  "connections show one direction only");
-		report_write_part(sentence, capture->truncated, "frame is cut within its headers",
-				  "frames are cut within their headers");
 		report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
 		report_write(sentence, ".");
 	} else if (capture->status == 0) {
-		report_write(
-		    sentence,
-		    "The capture itself has no gap: every frame is complete and every connection begins in it.");
+		report_write(sentence,
+			     "The capture itself has no gap: no frame is missing and every connection begins in it.");
 	}
+	if (capture->truncated > 0)
+		report_write(sentence, " %llu packet%s cut by the snapshot length.", report_say(capture->truncated),
+			     capture->truncated == 1 ? " is" : "s are");
 	if (silent)
 		report_write(sentence, " It is silent for %.1f s before packet %llu.",
 			     (double)capture->volume.gap / 1e9, report_say(capture->volume.gap_at));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_volume.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 /* The width of an interval at first, ns. */
@@ -60,14 +61,14 @@ static enum report_protocol
 report_volume_known(unsigned number)
 {
 	switch (number) {
-	case 6:
+	case IPPROTO_TCP:
 		return REPORT_TCP;
-	case 17:
+	case IPPROTO_UDP:
 		return REPORT_UDP;
-	case 1:
-	case 58:
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
 		return REPORT_ICMP;
-	case 132:
+	case IPPROTO_SCTP:
 		return REPORT_SCTP;
 	default:
 		return REPORT_OTHER_IP;

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+unit_tests += \
+	%D%/test_closed_reply
+
 shell_tests += \
 	%D%/records.sh
 

@@ -10,8 +10,8 @@
 have python3 || skip_all "python3 is not installed"
 export NETOBSD="$netobsd"
 captures=$top/tests/captures space=netobs-report-$$
-trap 'kill $pid $server 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
-pid='' server=''
+trap 'kill $pid 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
+pid=''
 
 report() {
 	"$top/scripts/netobs" report "$@"
@@ -46,25 +46,41 @@ is "how they end" "$(data "[rows[port][17] for port in range(80, 89)]")" \
 is "refused, by whom" "$(text refused)" \
 	"1 connection was refused: nothing listens there, or a firewall rejects them; for example by 198.51.100.2 port 82."
 is "reset, by which end" "$(text reset)" \
-	"2 connections were reset, 1 by the client and 1 by the server; for example with 198.51.100.2 port 84."
+	"2 connections were reset, 1 by the client and 1 by the server; for example with 198.51.100.2 port 85."
 is "without answer" "$(text no-answer)" \
-	"1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 port 83."
+	"1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 port 83, an address that answers other connections."
 is "a slow server" "$(text slow-server)" \
-	"Servers were slow on 1 connection: an answer took 500 ms or longer, the longest 1.300 s; for example of 198.51.100.2 port 81."
+	"Answers were slow on 1 connection: one took 500 ms or longer, the longest 1.300 s; for example of 198.51.100.2 port 81."
 is "a client that thinks is no slow server" "$(text slow-client)" \
-	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the client's, or the transfer's."
-is "a closed window, of which end" "$(text zero-window | sed 's/,* the longest.*//')" \
+	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the client's, the transfer, or a pause."
+is "a closed window, of which end" "$(text zero-window | sed 's/,* for at most.*//')" \
 	"Receive windows were closed 1 time on 1 connection, 0 by clients and 1 by servers"
 is "a SYN that is sent again" "$(text retransmissions)" \
 	"2 segments were sent again on 1 connection, 2 by clients and 0 by servers: 2 SYN."
-is "no handshake is slow" "$(text handshake)" "No handshake took 200 ms or longer; the longest took 20.000 ms."
-is "no DNS query is without answer" "$(text dns)" "No DNS query in the capture stayed without an answer."
+is "no handshake is slow" "$(text handshake)" "No handshake took 250 ms or longer; the longest took 20.000 ms."
+is "no DNS query is without answer" "$(text dns)" "No DNS query timed out without an answer."
 is "ten sentences, the heaviest first" \
 	"$(data "(lambda w: [len(w), w == sorted(w, reverse=True)])([s['weight'] for s in data['verdict']])")" "[10, True]"
 is "the worst connections have their segments" "$(data "len(data['details'])")" 9
 cp "$tmp/page" "$tmp/first"
 report "$tmp/cases.pcap" -o --tcp-idle=7200 >"$tmp/page"
 check "a second page is the same" cmp "$tmp/first" "$tmp/page"
+
+# attempts TIME...: a capture that ends with SYNs of one connection at these times, and its page
+attempts() {
+	python3 "$top/tests/tools/report/attempts.py" "$tmp/attempts.pcap" "$@"
+	report "$tmp/attempts.pcap" >"$tmp/page"
+}
+
+attempts 0 1 3 7
+is "SYNs that are repeated until the capture ends have no answer" "$(data "verdict['no-answer']['text'].split(':')[0]")" \
+	"1 connection attempt had no answer"
+is "which is no gap of the capture" "$(data "verdict['capture']['text'].split(':')[0]")" "The capture itself has no gap"
+is "the connection is opening all the time" "$(data "[min(data['states']['opening']), max(data['states']['open'])]")" "[1, 0]"
+attempts 0
+is "a single SYN may have an answer behind the capture" "$(text no-answer)" \
+	"No connection attempt timed out or was repeated without an answer."
+is "and is no gap either" "$(data "verdict['capture']['weight']")" 0
 
 # --------------------------------------------------------------------------------------------------- real captures
 
@@ -103,8 +119,14 @@ is "several -f are one filter" "$(data "[data['filter'], data['frames']]")" \
 	"['tcp port 80 or port 53', $frames]"
 report "$captures/empty.pcap" >"$tmp/page"
 is "a capture without frames" "$? $(data "[data['frames'], data['rows'], data['volume']]")" "0 [0, [], []]"
+is "of which nothing can be said" "$(data "data['verdict'][0]['text']")" \
+	"There is no packet: nothing was captured, or nothing passes the filter."
 report "$captures/icmpv6-mld.pcap" >"$tmp/page"
 is "a capture without connections" "$? $(data "[data['connections'], data['details'], data['frames'] > 0]")" "0 [0, [], True]"
+python3 "$top/tests/tools/report/many_resets.py" "$tmp/resets.pcap"
+report "$tmp/resets.pcap" >"$tmp/page"
+is "a flood of RST is cut behind the segments of its end, and shows its beginning" \
+	"$(data "(lambda s: [sum(1 for x in s if x[2] == 0), sum(1 for x in s if x[2] == 1)])(data['details'][0]['segments'])")" "[3, 2100]"
 # Frames at 1970 and in 2106.
 python3 - "$tmp/far.pcap" <<'PYTHON'
 import struct, sys
@@ -155,6 +177,20 @@ refuses "an interface and a capture" "not of both" -i lo "$captures/http.pcap"
 refuses "two interfaces" "not also of lo" -i lo -i lo
 refuses "an interface that is not there" "cannot capture netobs-none" -i netobs-none
 refuses "an option of conns" "are of netobs conns" --sort client "$captures/http.pcap"
+
+# fails NAME MESSAGE LINE: with a netobsd that is a script of this line
+fails() {
+	printf '#!/bin/sh\n%s\n' "$3" >"$tmp/netobsd"
+	chmod +x "$tmp/netobsd"
+	"$build/netobs-report" --netobsd="$tmp/netobsd" "$captures/http.pcap" >"$tmp/page" 2>"$tmp/err"
+	is "$1" "$? $(cat "$tmp/err") $(wc -c <"$tmp/page")" "1 netobs-report: $2 0"
+}
+
+fails "a netobsd that a signal ends" "the replay was ended by signal 9, Killed" 'kill -9 $$'
+fails "one that fails in the second pass" "netobsd failed when it read the captures again" \
+	"case \"\$*\" in *report-segment*) exit 1;; esac; exec '$netobsd' \"\$@\""
+"$build/netobs-report" --netobsd="$tmp/none" "$captures/http.pcap" >"$tmp/page" 2>"$tmp/err"
+is "no netobsd" "$? $(cat "$tmp/err")" "1 netobs-report: cannot run $tmp/none: No such file or directory"
 if [ -c /dev/full ]; then
 	report "$captures/http.pcap" 2>"$tmp/err" >/dev/full
 	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page"
@@ -198,6 +234,19 @@ if [ "$(id -u)" -eq 0 ] && have ip && ip netns add "$space" 2>/dev/null; then
 	TMPDIR=$tmp/none ip netns exec "$space" "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
 	is "no place for the capture" "$? $(grep -c "cannot write to $tmp/none" "$tmp/err")" "1 1"
 	pid=''
+	if ip -n "$space" link add first type veth peer name second 2>/dev/null; then
+		ip -n "$space" link set first up
+		ip netns exec "$space" "$top/scripts/netobs" report -i first >"$tmp/page" 2>"$tmp/err" &
+		pid=$!
+		wait_for capturing
+		ip -n "$space" link delete first
+		wait "$pid"
+		is "an interface that disappears" "$? $(grep -c 'the capture of first breaks off' "$tmp/err")" "2 1"
+		is "and the page says so" "$(data "verdict['capture']['text'][:37]")" "The capture is damaged or incomplete,"
+		pid=''
+	else
+		skip "an interface that disappears" "no veth here"
+	fi
 else
 	skip "an interface" "root and network namespaces are needed"
 fi
