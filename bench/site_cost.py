@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The cost of one firing while bpftrace counts it: the plain site of a probe against the fast one (probes/site/site.h).
+"""The cost of one firing while bpftrace counts it: the plain site of a probe against the fast one (usdt/site.h).
 
     site_cost.py BUILD/tests/probes/fire_sites [FIRINGS [ROUNDS]]
 

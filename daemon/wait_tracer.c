@@ -3,6 +3,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/config/formula_names.h"
+#include "engine/engine.h"
 #include "probes/site/semaphores.h"
 
 /* Polling interval: the kernel changes semaphores without a notification. */
@@ -34,7 +35,7 @@ tracer_has_enabled(const struct config *config, const struct formula_set *formul
 	size_t length;
 
 	if (probes == NULL || !formula_names_select_probes(config, probes, wanted, &unknown, &length))
-		return semaphores_sum() != 0;
+		return semaphores_sum() + engine_tracers() != 0;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		if (wanted[i] && semaphores_read(i) == 0)
 			return false;
@@ -54,7 +55,7 @@ wait_for_tracer(struct loop *loop, const struct config *config, const struct for
 		bool enabled;
 
 		site_sync_dtrace();
-		now = semaphores_sum();
+		now = semaphores_sum() + engine_tracers();
 		enabled = tracer_has_enabled(config, formulas);
 		if (!enabled && seconds > 0 && i >= polls) {
 			if (probes != NULL)

@@ -87,7 +87,7 @@ struct flow_limits flow_limits_default(void);
 
 /* 64-bit counters, never wrap in practice.  Only the thread that owns the table may read them. */
 struct flow_counters {
-	uint64_t flows;		  /* flows in the table */
+	uint64_t flows; /* flows in the table */
 	uint64_t created;
 	uint64_t expired;	    /* ended by a timer */
 	uint64_t evicted_half_open; /* evicted because the table was full, in this order: */
@@ -95,13 +95,13 @@ struct flow_counters {
 	uint64_t evicted_udp;
 	uint64_t evicted_idle;
 	uint64_t evicted_oldest;
-	uint64_t evicted_crowded; /* evicted below the limit: too many keys hash near one slot, which only an attack
+	uint64_t evicted_crowded;    /* evicted below the limit: too many keys hash near one slot, which only an attack
 				   * achieves */
-	uint64_t reused;	  /* connections replaced by a new one between the same ends */
-	uint64_t midstream;	  /* flows whose beginning was not captured */
+	uint64_t reused;	     /* connections replaced by a new one between the same ends */
+	uint64_t midstream;	     /* flows whose beginning was not captured */
 	uint64_t duplicate_segments; /* TCP segments that were captured twice or duplicated by the network */
 	uint64_t reordered_segments; /* TCP segments captured after segments that were sent later */
-	uint64_t longest_probe;	  /* longest hash probe so far: slots from a new flow's home slot to the free slot
+	uint64_t longest_probe;	     /* longest hash probe so far: slots from a new flow's home slot to the free slot
 				   * behind its probe sequence, both included */
 };
 
@@ -116,6 +116,10 @@ typedef void flow_event_handler(void *context, struct flow *flow, const struct f
 struct flow_table *flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handler *report,
 				  void *context);
 void flow_table_free(struct flow_table *table);
+
+/* Makes the memory of the first `flows` connections of a new table present, 230 bytes each: a connection that begins
+ * later does not wait until the kernel has cleared its page. */
+void flow_table_populate(struct flow_table *table, uint32_t flows);
 
 /* Changes the timeouts.  A running timer keeps its deadline until the next packet.  The number of flows does not
  * change. */

@@ -117,6 +117,9 @@ struct tcp_pools;
 
 struct tcp_pools *tcp_pools_new(uint32_t flows);
 void tcp_pools_free(struct tcp_pools *pools);
+
+/* Makes the part of the send log present that this many connections use. */
+void tcp_pools_populate(struct tcp_pools *pools, uint32_t flows);
 size_t tcp_pools_memory_size(uint32_t flows);
 struct tcp_pools *flow_table_tcp_pools(const struct flow_table *table);
 

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#define SMALLEST_PAGE 4096u
+
 void *
 memory_reserve(size_t size)
 {
@@ -19,6 +21,15 @@ memory_reserve_huge(size_t size)
 	if (memory != NULL)
 		(void)madvise(memory, size, MADV_HUGEPAGE); /* small pages work, too */
 	return memory;
+}
+
+void
+memory_populate(void *memory, size_t size)
+{
+	volatile char *byte = memory;
+
+	for (size_t at = 0; at < size; at += SMALLEST_PAGE)
+		byte[at] = 0;
 }
 
 void

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
 #include "formulas/match/pattern.h"
 #include "formulas/match/pcap_test.h"
 #include "formulas/syntax.h"
@@ -362,6 +363,7 @@ formula_compile(const char *text, struct formula_error *error)
 		if (!definition_compile(c, text)) {
 			formula_free(formula);
 			formula = NULL;
+			engine_formula_error(error->line, error->column);
 		}
 	} else {
 		free(formula);

@@ -3,10 +3,10 @@
 # Fills the tables of the manual page netobs(7) from the sources of the program.
 #
 #	awk -v output=listing -f probes/manifest.awk netobs.d netobs.h >LISTING
-#	awk -f man/netobs7.awk LISTING dissect/anomaly.def man/netobs.7.in >netobs.7
+#	awk -f man/netobs7.awk LISTING dissect/anomaly.def engine/engine.def man/netobs.7.in >netobs.7
 #
-# A line @PROBES@, @ARGUMENTS@, @STRUCTS@ or @ANOMALIES@ of netobs.7.in is replaced by mdoc of that table; each must be there
-# once.
+# A line @PROBES@, @ARGUMENTS@, @STRUCTS@, @ANOMALIES@ or @ENGINE@ of netobs.7.in is replaced by mdoc of that table; each must
+# be there once.
 # POSIX awk: runs with gawk, mawk and busybox.
 
 # Reports the error at the current line with an example of what is expected there, and exits.
@@ -45,7 +45,7 @@ function sentence(s) {
 }
 
 BEGIN {
-	probes = structs = anomalies = 0
+	probes = structs = anomalies = engines = 0
 }
 
 FNR == 1 {
@@ -106,6 +106,43 @@ file == 2 && /^[ \t]*ANOMALY\(/ {
 }
 
 file == 2 {
+	next
+}
+
+# ------------------------------------------------------------------------- the probes of the private provider, in rows of C
+
+# The strings of a row, adjacent ones as one: NAME_IN_NOTE, ..., "text", argument, "text", argument, "text")
+function parse_engine_row(row,    open, n, part, i, name) {
+	gsub(/"[ \t]+"/, "", row)
+	n = split(row, part, "\"")
+	if (row !~ /^ENGINE_PROBE[1-6]\([a-z_]+, [a-z_]+, "[^"]*"(, [a-z]+, "[^"]*")+\)$/ || substr(row, 13, 1) != (n - 3) / 2)
+		fail("not a row of a probe: " row, \
+			"ENGINE_PROBE1(sleep, sleep, \"Capture is suspended\", worker, \"number of the worker\")")
+	open = index(row, "(")
+	name = substr(row, open + 1, index(row, ",") - open - 1)
+	gsub(/__/, "-", name)
+	engine_name[engines] = name
+	engine_text[engines] = part[2]
+	engine_args[engines] = (n - 3) / 2
+	for (i = 0; i < engine_args[engines]; i++) {
+		name = part[2 * i + 3]
+		gsub(/[, ]/, "", name)
+		engine_arg[engines, i] = name
+		engine_arg_text[engines, i] = part[2 * i + 4]
+	}
+	engines++
+}
+
+file == 3 && (engine_row != "" || /^ENGINE_PROBE/) {
+	sub(/^[ \t]+/, "")
+	engine_row = engine_row (engine_row == "" ? "" : " ") $0
+	if (/\)$/) {
+		parse_engine_row(engine_row)
+		engine_row = ""
+	}
+}
+
+file == 3 {
 	next
 }
 
@@ -299,6 +336,27 @@ function write_anomalies(    i) {
 	print ".El"
 }
 
+function write_engine(    i, j) {
+	print ".Bl -tag -width Ds -compact"
+	for (i = 0; i < engines; i++) {
+		print ".It Ic " engine_name[i]
+		print running(engine_text[i])
+		print ".Bl -tag -width \"arg0 duration\" -compact"
+		for (j = 0; j < engine_args[i]; j++) {
+			print ".It Va arg" j " " engine_arg[i, j]
+			print sentence(engine_arg_text[i, j])
+		}
+		print ".El"
+	}
+	print ".El"
+}
+
+/^@ENGINE@$/ {
+	write_engine()
+	filled++
+	next
+}
+
 /^@PROBES@$/ {
 	write_probes()
 	filled++
@@ -324,7 +382,7 @@ function write_anomalies(    i) {
 }
 
 /^@/ {
-	fail("no table of this name: " $0, "@PROBES@, @ARGUMENTS@, @STRUCTS@ or @ANOMALIES@")
+	fail("no table of this name: " $0, "@PROBES@, @ARGUMENTS@, @STRUCTS@, @ANOMALIES@ or @ENGINE@")
 }
 
 {
@@ -332,10 +390,10 @@ function write_anomalies(    i) {
 }
 
 END {
-	if (!failed && (file != 3 || filled != 4 || probes == 0 || structs == 0 || anomalies == 0)) {
-		print "netobs7.awk: " file + 0 " of three files, " probes + 0 " probes, " structs + 0 " structs, " anomalies + 0 \
-			" anomalies and " filled + 0 " of four tables found" | "cat 1>&2"
-		print "usage: awk -f netobs7.awk LISTING anomaly.def netobs.7.in" | "cat 1>&2"
+	if (!failed && (file != 4 || filled != 5 || probes == 0 || structs == 0 || anomalies == 0 || engines == 0)) {
+		print "netobs7.awk: " file + 0 " of four files, " probes + 0 " probes, " structs + 0 " structs, " anomalies + 0 \
+			" anomalies and " filled + 0 " of five tables found" | "cat 1>&2"
+		print "usage: awk -f netobs7.awk LISTING anomaly.def engine.def netobs.7.in" | "cat 1>&2"
 		exit 1
 	}
 }

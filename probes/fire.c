@@ -12,6 +12,7 @@
 #include "probes/manifest.h"
 #include "probes/print/print.h"
 #include "probes/site/semaphores.h"
+#include "probes/site/tracer_watch.h"
 
 /* Most age of the kernel's data about a connection (OWNER_TCP): older data is ignored.  It is refreshed only while a
  * probe uses it. */
@@ -65,6 +66,7 @@ struct emitter {
 	unsigned built; /* enum built_args */
 	bool muted;	/* no probe fires */
 	bool traced;	/* a probe was enabled at the last emitter_poll_semaphores() */
+	struct tracer_watch tracers;
 
 	const struct emitter_listener *listener; /* NULL: no formula reads firings */
 	void *listener_context;
@@ -301,8 +303,10 @@ emitter_poll_semaphores(struct emitter *e)
 		feed_part_flush(e->feed);
 	if (e->listener != NULL)
 		e->listener->poll(e->listener_context);
-	if (e->partition_index == 0) /* site_sync_dtrace() keeps a count, so only one thread calls it */
+	if (e->partition_index == 0) { /* both keep what they saw, so only one thread calls them */
 		site_sync_dtrace();
+		tracer_watch_poll(&e->tracers);
+	}
 	for (unsigned id = 0; id < PROBE_COUNT; id++) {
 		e->traced |= semaphores_enabled(id);
 		if (semaphores_read(id) == 0)

@@ -81,6 +81,7 @@ BEGIN {
 	EXAMPLE_DOC = "/* A packet is sent.  Then one line for each argument:  args[0] pktinfo_t *: the packet */"
 	EXAMPLE_FIELD = "netobs_u32 pkt_len;    /* bytes of the frame on the wire */"
 	EXAMPLE_ENUM = "/* tcps_state: the numbers are Linux's. */"
+	EXAMPLE_PACKETS = "/* Probes of packets that continue a connection: tcp-send tcp-receive */"
 	EXAMPLE_PADDING = "netobs_u8 cs_pad[4];  /* padding */"
 }
 
@@ -188,6 +189,28 @@ function parse_probe(s,    open, half, raw, stable, n, i, name) {
 	probes++
 }
 
+# The names behind the colon of the comment above the provider.
+function parse_packet_probes(    text, name, n, i) {
+	text = comment_text(comment)
+	gsub(/\n/, " ", text)
+	if (text !~ /^Probes of packets [^:]*: [a-z -]+$/)
+		fail(FNR, "the comment above the provider does not name the probes of packets", EXAMPLE_PACKETS)
+	sub(/^[^:]*: /, "", text)
+	provider_line = FNR
+	packet_probes = n = split(text, name, " ")
+	for (i = 1; i <= n; i++) {
+		gsub(/-/, "__", name[i])
+		packet_probe[i] = name[i]
+		per_packet[name[i]] = 1
+	}
+}
+
+function check_packet_probes(    i) {
+	for (i = 1; i <= packet_probes; i++)
+		if (!(packet_probe[i] in probe_seen))
+			fail_in(provider_file, provider_line, "a probe of packets that is not declared: " packet_probe[i], EXAMPLE_PACKETS)
+}
+
 function parse_provider_line() {
 	if (pending != "") {
 		pending = pending " " $0
@@ -199,6 +222,7 @@ function parse_provider_line() {
 	} else if ($0 == "provider netobs {" && !in_provider) {
 		in_provider = 1
 		block_line = FNR
+		parse_packet_probes()
 		comment = ""
 		return
 	} else if ($0 == "};" && in_provider) {
@@ -457,7 +481,7 @@ function write_ids(    i) {
 }
 
 function write_sites_h(    i) {
-	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"probes/site/site.h\"\n#include \"probes/site/site_disabled.h\"\n#include \"probes/site/site_dof.h\""
+	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"usdt/site.h\"\n#include \"usdt/site_disabled.h\"\n#include \"probes/site/site_dof.h\""
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_DECLARE(" probe_c[i] ");"
 		print "void site_" probe_c[i] "(" site_parameters(i) ");"
@@ -487,7 +511,11 @@ function write_sites_c(    i, j, s, dof) {
 			dof = dof ", PROBE_DOF_ARGUMENT(" arg_name[i, j] ")"
 		}
 		print "\tPROBE_DOF_QUERY(" upper_id("NETOBS_", probe_c[i]) "_ENABLED, " arg_name[i, 0] ");"
-		print "\tPROBE_SITE" probe_args[i] "(" s ");\n\tPROBE_DOF(" dof ");\n}"
+		if (probe_c[i] in per_packet)
+			print "\tPROBE_SITE" probe_args[i] "(" s ");"
+		else
+			print "\tPROBE_PLAIN_SITE" probe_args[i] "(netobs, " s ");"
+		print "\tPROBE_DOF(" dof ");\n}"
 	}
 	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
@@ -569,6 +597,10 @@ function write_manifest(    i, j, name, type) {
 		}
 		print "\t }},"
 	}
+	print "};\n\nconst bool manifest_per_packet[PROBE_COUNT] = {"
+	for (i = 0; i < probes; i++)
+		if (probe_c[i] in per_packet)
+			print "\t[" upper_id("PROBE_", probe_c[i]) "] = true,"
 	print "};"
 }
 
@@ -604,6 +636,7 @@ END {
 	check_finished(last_file, last_line)
 	if (probes == 0)
 		fail_in(provider_file, 1, "no probe in the whole file", EXAMPLE_PROBE)
+	check_packet_probes()
 	if (structs == 0)
 		fail_in(last_file, last_line, "no struct in the whole file", "struct pktinfo {")
 	if (enums == 0)

@@ -5,17 +5,16 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* tests/daemon/observe/one_probe.sh finds a missing one. */
-const bool manifest_per_packet[PROBE_COUNT] = {
-    [PROBE_GLD_SEND] = true,	  [PROBE_GLD_RECEIVE] = true,	 [PROBE_IP_SEND] = true,
-    [PROBE_IP_RECEIVE] = true,	  [PROBE_IP_REQUEST] = true,	 [PROBE_IP_DELIVER] = true,
-    [PROBE_IP_PACKET_FREE] = true, [PROBE_UDP_SEND] = true,	 [PROBE_UDP_RECEIVE] = true,
-    [PROBE_TCP_SEND] = true,	  [PROBE_TCP_RECEIVE] = true,	 [PROBE_TCPF_SEND] = true,
-    [PROBE_TCPF_RECEIVE] = true,  [PROBE_SOCKET_SEND] = true,	 [PROBE_SOCKET_RECEIVE] = true,
-};
+#include "usdt/site.h"
 
 /* Longer than every probe name and useful wildcard. */
 #define WORD_MAX 64
+
+unsigned
+manifest_sites(enum probe_id probe)
+{
+	return manifest_per_packet[probe] ? PROBE_SITES : 1;
+}
 
 enum probe_id
 manifest_find_probe(const char *name)

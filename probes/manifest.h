@@ -89,8 +89,11 @@ extern const struct enum_info *const manifest_enums[];
 extern const size_t manifest_enum_count;
 
 /* Whether a probe fires for packets that only continue a known connection: for every packet of its kind, not for an
- * event. */
+ * event.  tests/daemon/observe/one_probe.sh finds one that netobs.d does not name. */
 extern const bool manifest_per_packet[PROBE_COUNT];
+
+/* The sites of a probe: 2 on x86-64 for one of packets, else 1. */
+unsigned manifest_sites(enum probe_id probe);
 
 /* The probe of exactly this name, in D's spelling or the note's; PROBE_COUNT if there is none. */
 enum probe_id manifest_find_probe(const char *name);

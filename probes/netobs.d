@@ -12,6 +12,11 @@
  * to a line-based reader.  Therefore: no comment behind a declaration, no struct definition, no type with a body.
  */
 
+/*
+ * Probes of packets that only continue a known connection; on x86-64 they have a second site (usdt/site.h):
+ * gld-send gld-receive ip-send ip-receive ip-request ip-deliver ip-packet-free udp-send udp-receive tcp-send
+ * tcp-receive tcpf-send tcpf-receive socket-send socket-receive
+ */
 provider netobs {
 	/*
 	 * A frame is sent. Fires before the content of the frame is checked, and never in the monitor view.

@@ -49,6 +49,13 @@ script_names = \
 	udptop \
 	webconn
 
+# Of the private provider netobs_engine, which DTrace does not see; what they print depends on the machine.
+engine_script_names = \
+	batchtime \
+	lag \
+	ringdrops \
+	slowpath
+
 bin_SCRIPTS = netobs
 netobs: scripts/netobs Makefile
 	$(AM_V_GEN)sed -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]sbindir[@]|$(sbindir)|' \
@@ -56,7 +63,7 @@ netobs: scripts/netobs Makefile
 CLEANFILES += netobs
 
 bpftracedir = $(pkgdatadir)/scripts/bpftrace
-dist_bpftrace_DATA = $(script_names:%=scripts/bpftrace/%.bt)
+dist_bpftrace_DATA = $(script_names:%=scripts/bpftrace/%.bt) $(engine_script_names:%=scripts/bpftrace/%.bt)
 dscriptsdir = $(pkgdatadir)/scripts/d
 dist_dscripts_DATA = $(script_names:%=scripts/d/%.d)
 examplesdir = $(pkgdatadir)/scripts/examples

@@ -23,5 +23,7 @@ libdaemon_a_SOURCES += \
 	%D%/text_buffer.h \
 	%D%/thread.c \
 	%D%/thread.h \
+	%D%/time_histogram.c \
+	%D%/time_histogram.h \
 	%D%/trusted_path.c \
 	%D%/trusted_path.h

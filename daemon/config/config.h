@@ -90,6 +90,7 @@ struct config {
 	uint64_t flight_bytes;	    /* most bytes of each direction of a connection that it keeps, 0: no limit */
 	uint32_t closed_connections; /* records of connections that have ended to keep, 0: none */
 	bool list_probes;
+	bool list_engine; /* those of netobs_engine */
 	enum print_format list_format;
 	bool summary, strict, foreground;
 	uint32_t debug_topics; /* enabled at start: a set as in log_debug.h */

@@ -174,6 +174,8 @@ const struct option_row options_table[] = {
 	 .help = "format of the captures of --record: pcapng (default), pcap or snoop"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
+	{.name = "engine", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_engine),
+	 .help = "--list-probes lists the probes of netobsd itself, which may change"},
 	{.name = "summary", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(summary),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "counters to standard error at the end (SIGUSR1: at any time)"},
@@ -552,6 +554,10 @@ options_check_combination(struct config *config, const bool given[ROWS])
 	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
 	    !config->records) {
 		log_error("--format needs --print, --records or --list-probes");
+		return false;
+	}
+	if (config->list_engine && !config->list_probes) {
+		log_error("--engine needs --list-probes");
 		return false;
 	}
 	if (!options_check_records(config))

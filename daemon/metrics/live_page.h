@@ -18,10 +18,10 @@
 
 /* State of a reply that is written in parts. */
 struct live_reply {
-	unsigned part;	/* of the page */
-	size_t offset;	/* in this part */
+	unsigned part; /* of the page */
+	size_t offset; /* in this part */
 	struct control_reply connections;
-	unsigned lines; /* connections that were written */
+	unsigned lines; /* written: "ok" and the connections */
 };
 
 /*

@@ -82,6 +82,24 @@ metrics_add_histogram(struct text_buffer *text, const struct counter_row *row, c
 	text_add_format(text, "netobs_%s_count %llu\n", row->metric, (unsigned long long)count);
 }
 
+/* Bounds of the metrics: powers of four from 4 us to 17 s. */
+#define BATCH_FIRST_BOUND_NS (UINT64_C(1) << 12)
+#define BATCH_LAST_BOUND_NS  (UINT64_C(1) << 34)
+
+static void
+metrics_add_batch_times(struct text_buffer *text, const char *name, const char *help,
+			const struct time_histogram *times)
+{
+	metrics_add_family(text, name, "histogram", help);
+	for (uint64_t bound = BATCH_FIRST_BOUND_NS; bound <= BATCH_LAST_BOUND_NS; bound *= 4)
+		text_add_format(text, "netobs_%s_bucket{le=\"%.9g\"} %llu\n", name, (double)bound / 1e9,
+				(unsigned long long)time_histogram_samples_below(times, bound));
+	text_add_format(text, "netobs_%s_bucket{le=\"+Inf\"} %llu\nnetobs_%s_sum %llu.%09u\nnetobs_%s_count %llu\n",
+			name, (unsigned long long)time_histogram_samples(times), name,
+			(unsigned long long)(times->sum_ns / 1000000000), (unsigned)(times->sum_ns % 1000000000), name,
+			(unsigned long long)time_histogram_samples(times));
+}
+
 /* A metric in progress.  Consecutive rows of one metric have one help text, that of the first row, and one type. */
 struct metric_family {
 	const struct counter_row *row; /* the first row, NULL before all */
@@ -167,7 +185,7 @@ metrics_add_enabled(struct text_buffer *text, const struct stats_totals *totals)
 	bool begun = false;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]));
+		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]), manifest_sites(i));
 
 		if (enabled == 0 && totals->fired[i] == 0)
 			continue;
@@ -223,6 +241,11 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 			  query->config->flow_limits.flows);
 	metrics_add_family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
 	stats_visit_interfaces(query->workers, metrics_add_interface, text);
+	metrics_add_batch_times(text, "batch_lag_seconds",
+				"Time from the time stamp of the oldest frame of a batch until the batch is done.",
+				&totals.batches.lag);
+	metrics_add_batch_times(text, "batch_duration_seconds", "Time that a batch of frames takes.",
+				&totals.batches.duration);
 	metrics_add_memory(query, text);
 	metrics_add_enabled(text, &totals);
 	metrics_add_formulas(query, text);

@@ -82,6 +82,12 @@ batch_commit_frame(struct batch *batch)
 		batch_flush(batch);
 }
 
+void
+batch_populate_flows(struct batch *batch, uint32_t flows)
+{
+	observer_populate_flows(batch->observer, flows);
+}
+
 bool
 batch_flush_output(struct batch *batch)
 {

@@ -39,6 +39,9 @@ void batch_flush(struct batch *batch);
  * (printer_error() has the error) and continuing is pointless. */
 bool batch_flush_output(struct batch *batch);
 
+/* Before the first frame: see observer_populate_flows(). */
+void batch_populate_flows(struct batch *batch, uint32_t flows);
+
 /* Whether output waits because it is not read; lines dropped for that reason. */
 bool batch_has_output(const struct batch *batch);
 uint64_t batch_output_dropped(const struct batch *batch);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dissect/dissect.h"
+#include "engine/engine.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
@@ -236,6 +237,7 @@ observe_app_layer(struct observer *o, const struct packet_work *work, struct loc
 	if (__builtin_expect(!app_layer_may_match(o->app_layer, &work->key), 1) || work->ignored ||
 	    work->flow->app == FLOW_APP_NONE)
 		return;
+	engine_layer_enter(o->last_packet_id, ENGINE_LAYER_APPLICATION);
 	app_layer_observe(o->app_layer, o->emitter,
 			  &(struct app_segment){.packet = &work->packet,
 						.flow = work->flow,
@@ -243,6 +245,7 @@ observe_app_layer(struct observer *o, const struct packet_work *work, struct loc
 						.now = o->clock.now,
 						.on_send_side = sending,
 						.has_send_side = locality.fire_send});
+	engine_layer_leave(o->last_packet_id, ENGINE_LAYER_APPLICATION);
 }
 
 static void
@@ -623,6 +626,23 @@ observe_report_datagram(struct observer *o, const struct packet_work *work, cons
 		observe_report_packet(o, &datagram->packet, datagram->flow, datagram->sender, id, datagram != work);
 }
 
+/* observe_transport_sent(), and the probes of netobs_engine that follow packet `id`. */
+static void
+observe_followed_sent(struct observer *o, struct packet_work *work, struct locality locality, uint64_t id)
+{
+	uint64_t created = flow_table_counters(o->flows)->created;
+
+	engine_layer_enter(id, ENGINE_LAYER_TRANSPORT_SENT);
+	observe_transport_sent(o, work, locality);
+	engine_layer_leave(id, ENGINE_LAYER_TRANSPORT_SENT);
+	if (work->flow == NULL)
+		return;
+	if (flow_table_counters(o->flows)->created != created)
+		engine_flow_born(id, flow_cid(o->flows, work->flow, work->sender));
+	else
+		engine_flow_found(id, flow_cid(o->flows, work->flow, work->sender));
+}
+
 struct packet_work *
 observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 {
@@ -632,9 +652,10 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 	bool dropped = anomaly_severity(p->worst_anomaly) == SEVERITY_DROP, ip = observe_packet_is_ip(p);
 	uint64_t id = p->network != NETWORK_NONE ? observe_count_packet(o) : observe_take_packet_id(o);
 
+	engine_layer_enter(id, ENGINE_LAYER_NETWORK);
 	if (datagram != NULL) {
 		emitter_set_packet(o->emitter, &datagram->packet, id, o->clock.now);
-		observe_transport_sent(o, datagram, locality);
+		observe_followed_sent(o, datagram, locality, id);
 		if (ip && locality.fire_send)
 			fire_ip_request(o->emitter, datagram->flow, datagram->sender);
 	}
@@ -659,7 +680,9 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 			emitter_set_packet(o->emitter, &datagram->packet, id, o->clock.now);
 		if (ip && locality.fire_receive && !locality.foreign)
 			fire_ip_deliver(o->emitter, datagram->flow, 1 - datagram->sender);
+		engine_layer_enter(id, ENGINE_LAYER_TRANSPORT_RECEIVED);
 		observe_transport_received(o, datagram, locality);
+		engine_layer_leave(id, ENGINE_LAYER_TRANSPORT_RECEIVED);
 	}
 	if (__builtin_expect(o->reports, 0))
 		observe_report_datagram(o, work, datagram, id);
@@ -668,5 +691,6 @@ observe_packet(struct observer *o, struct packet_work *work, bool outermost)
 	observe_count_anomalies(o, p);
 	if (datagram != NULL && datagram != work)
 		observe_count_anomalies(o, &datagram->packet);
+	engine_layer_leave(id, ENGINE_LAYER_NETWORK);
 	return datagram;
 }

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/host/lower_dedup.h"
 #include "daemon/observe/pipeline.h"
 #include "dissect/dissect.h"
+#include "engine/engine.h"
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
@@ -42,7 +44,8 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->local_addrs = local_addrs;
 	o->view = view;
 	observer_window_open(o, config);
-	o->logs_steps = partition == NULL || partition->index == 0;
+	o->worker = partition != NULL ? partition->index : 0;
+	o->logs_steps = o->worker == 0;
 	limits.flows = observer_flow_limit(config, workers);
 	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
@@ -62,6 +65,12 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 		emitter_set_partition(o->emitter, partition->index, partition->count, partition->sequences);
 	}
 	return o;
+}
+
+void
+observer_populate_flows(struct observer *o, uint32_t flows)
+{
+	flow_table_populate(o->flows, flows);
 }
 
 static bool
@@ -227,6 +236,8 @@ observer_check_probes(struct observer *o)
 		else
 			o->fast = false;
 	}
+	if (engine_follows_packets())
+		o->untraced = o->fast = false;
 	if (o->screened)
 		emitter_select_screened(o->emitter);
 }
@@ -322,14 +333,10 @@ observe_span(struct observer *o, const struct frame *frames, unsigned count)
 		observe_open_span(o, frames, count);
 }
 
-void
-observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+/* The part of observe_frames() that is the same live and for files. */
+static void
+observe_batch(struct observer *o, const struct frame *frames, unsigned count)
 {
-	observer_begin_batch(o);
-	if (o->clock.host_now != 0 && count != 0) {
-		capture_lag_add(&o->lag, o->clock.host_now, frames[0].ts);
-		o->counters.lag_us = capture_lag_us(&o->lag);
-	}
 	o->batch_end = count != 0 ? frames + count : frames; /* `frames` may be null if there are none */
 	if (__builtin_expect(o->held != NULL, 0))
 		observe_held_frames(o, frames, count);
@@ -337,6 +344,40 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 		observe_span(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
 	emitter_poll_semaphores(o->emitter);
+}
+
+/* observe_batch() for probes that tell its time, too.  Live: the first frame of a batch is the oldest one. */
+static __attribute__((noinline)) void
+observe_timed_batch(struct observer *o, const struct frame *frames, unsigned count)
+{
+	uint64_t begin = clock_monotonic_ns(), oldest = frames[0].ts, lag = UINT64_MAX, end, now;
+	uint64_t observed = o->counters.frames, bytes = o->counters.bytes, slow = o->slow_frames;
+
+	engine_batch_start(o->worker, count, oldest);
+	if (o->clock.host_now != 0) {
+		capture_lag_add(&o->lag, o->clock.host_now, oldest);
+		o->counters.lag_us = capture_lag_us(&o->lag);
+	}
+	observe_batch(o, frames, count);
+	end = clock_monotonic_ns();
+	if (o->clock.host_now != 0) {
+		now = clock_realtime_ns();
+		if (oldest >= o->lag.valid_from && oldest <= now)
+			lag = now - oldest;
+		batch_times_add(&o->times, begin, end, lag);
+	}
+	engine_batch_done(o->worker, o->counters.frames - observed, o->counters.bytes - bytes, o->slow_frames - slow,
+			  lag != UINT64_MAX ? lag : 0, end - begin);
+}
+
+void
+observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+{
+	observer_begin_batch(o);
+	if (count != 0 && (o->clock.host_now != 0 || engine_batch_start_enabled() || engine_batch_done_enabled()))
+		observe_timed_batch(o, frames, count);
+	else
+		observe_batch(o, frames, count);
 }
 
 void
@@ -406,6 +447,12 @@ const struct observe_counters *
 observer_counters(const struct observer *o)
 {
 	return &o->counters;
+}
+
+const struct batch_times *
+observer_batch_times(const struct observer *o)
+{
+	return &o->times;
 }
 
 const struct flow_table *

@@ -17,6 +17,7 @@
 #define OBSERVE_BATCH 128
 
 struct app_layer;
+struct batch_times;
 struct frame_listener;
 struct observer;
 struct owner_lookup;
@@ -91,6 +92,9 @@ void observer_set_feed(struct observer *observer, struct feed_part *feed);
 
 void observer_free(struct observer *observer);
 
+/* Makes the memory of the first `flows` connections present, before the first frame. */
+void observer_populate_flows(struct observer *observer, uint32_t flows);
+
 /* From now on frames that are captured again on an upper interface are skipped.  `dedup` is borrowed. */
 void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *dedup);
 
@@ -125,6 +129,9 @@ void observer_set_limits(struct observer *observer, const struct flow_limits *li
 void observer_clear(struct observer *observer);
 
 const struct observe_counters *observer_counters(const struct observer *observer);
+
+/* Live: times of the batches. */
+const struct batch_times *observer_batch_times(const struct observer *observer);
 const struct flow_table *observer_flows(const struct observer *observer);
 const struct reassembly_counters *observer_reassembly_counters(const struct observer *observer);
 const struct app_layer *observer_app_layer(const struct observer *observer);

@@ -5,6 +5,7 @@
 
 #include "daemon/host/locality.h"
 #include "daemon/observe/app_layer.h"
+#include "daemon/observe/batch_times.h"
 #include "daemon/observe/capture_lag.h"
 #include "daemon/observe/frame_listener.h"
 #include "daemon/observe/observer.h"
@@ -52,6 +53,7 @@ struct observer {
 	struct app_layer *app_layer;
 	struct packet_clock clock;
 	struct capture_lag lag;
+	struct batch_times times;
 	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
 	struct observe_window window;
@@ -61,6 +63,8 @@ struct observer {
 	observer_visitor *visit; /* NULL: frames are observed */
 	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */
+	unsigned worker;	 /* number of the worker, from 0 */
+	uint64_t slow_frames;	 /* frames that took the slow path */
 	bool input_ended;
 	bool logs_steps;	    /* the first observer of a run logs steps of the clock */
 	bool input_waits;	    /* the next frame may be far: the clock decides about held frames now */

@@ -5,6 +5,7 @@
 
 #include "daemon/host/lower_dedup.h"
 #include "dissect/dissect.h"
+#include "engine/engine.h"
 #include "flow/fastpath.h"
 #include "probes/fire.h"
 
@@ -200,11 +201,40 @@ pipeline_screen(struct observer *o, const struct frame *frame, const struct pipe
 	return emitter_rejects_packet(o->emitter, frame, &e->peek, firings);
 }
 
+/* Why the frame does not take the fast path: the first condition of pipeline_apply() that fails. */
+static enum engine_slow_reason
+pipeline_slow_reason(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	struct fast_firings firings;
+
+	if (!o->fast)
+		return ENGINE_SLOW_TRACED;
+	if (e->kind == PEEK_NONE)
+		return ENGINE_SLOW_HEADERS;
+	if (e->kind == PEEK_TUPLE)
+		return ENGINE_SLOW_TRANSPORT;
+	if (e->lookup.candidate == NULL)
+		return ENGINE_SLOW_NEW;
+	if (e->lookup.candidate->slow)
+		return ENGINE_SLOW_MACHINE;
+	if (!pipeline_is_locality_known(o, frame, e))
+		return ENGINE_SLOW_LOCALITY;
+	if (pipeline_is_on_lower(o, frame))
+		return ENGINE_SLOW_LOWER;
+	pipeline_set_firings(o, frame, e, &firings);
+	if (o->screened && !emitter_rejects_packet(o->emitter, frame, &e->peek, &firings))
+		return ENGINE_SLOW_TRACED;
+	return ENGINE_SLOW_SEGMENT;
+}
+
 static void
 pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {
 	struct packet_work *work = &o->work;
 
+	o->slow_frames++;
+	if (engine_slow_path_enabled())
+		engine_slow_path(pipeline_slow_reason(o, frame, e), frame->interface->ifindex, frame->len);
 	dissect_frame(frame, &work->packet);
 	work->flow = NULL;
 	if (e->kind == PEEK_NONE) {

@@ -6,6 +6,8 @@ libdaemon_a_SOURCES += \
 	%D%/app_layer.h \
 	%D%/batch.c \
 	%D%/batch.h \
+	%D%/batch_times.c \
+	%D%/batch_times.h \
 	%D%/capture_lag.c \
 	%D%/capture_lag.h \
 	%D%/frame_listener.h \

@@ -13,6 +13,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/owner/owner_queue.h"
 #include "daemon/owner/owner_thread.h"
+#include "engine/engine.h"
 
 #define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
 #define LATEST_WAYS   4u
@@ -206,6 +207,7 @@ owner_lookup_enqueue(struct owner_lookup *lookup, uint64_t hash, const struct ow
 	}
 	lookup->queue.requests[number % OWNER_QUEUE_SIZE] = (struct owner_request){*key, ifindex};
 	lookup->enqueued = number;
+	engine_owner_ask(number - lookup->dequeued_seen);
 	/* Publishing moves a cache line between processors, so it is done once for many requests. */
 	if (number % PUBLISH_BATCH == 0)
 		owner_lookup_publish(lookup);

@@ -10,6 +10,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log_debug.h"
+#include "engine/engine.h"
 
 #define REQUESTS_PER_STEP 256u
 #define RETRIES_PER_STEP  256u
@@ -84,6 +85,22 @@ owner_thread_free(struct owner_thread *thread)
 
 /* -------------------------------------------------------------------------------------------------------- requests */
 
+static uint32_t
+owner_queue_waiting(const struct owner_queue *queue)
+{
+	return atomic_load_explicit(&queue->enqueued, memory_order_relaxed) -
+	       atomic_load_explicit(&queue->dequeued, memory_order_relaxed);
+}
+
+static void
+owner_thread_resolve_timed(struct owner_thread *thread, uint32_t slot, const struct owner_request *request)
+{
+	uint64_t began = owner_thread_now_us();
+
+	owner_resolve_request(thread, slot, request);
+	engine_owner_answer(owner_thread_now_us() - began, owner_queue_waiting(thread->queue));
+}
+
 static void
 owner_thread_handle_request(struct owner_thread *thread, const struct owner_request *request)
 {
@@ -93,7 +110,10 @@ owner_thread_handle_request(struct owner_thread *thread, const struct owner_requ
 
 	owner_counter_add(&thread->counters.evicted, claim == OWNER_CLAIM_EVICTED);
 	owner_table_touch(table, slot);
-	owner_resolve_request(thread, slot, request);
+	if (engine_owner_answer_enabled())
+		owner_thread_resolve_timed(thread, slot, request);
+	else
+		owner_resolve_request(thread, slot, request);
 	owner_counter_add(&thread->counters.replies, 1);
 }
 

@@ -29,6 +29,28 @@ reply_count_enabled(void)
 	return enabled;
 }
 
+/* Adds a line of times of batches, of the last minute. */
+static void
+reply_add_times(struct text_buffer *text, const char *what, const struct time_histogram *times)
+{
+	double median = (double)time_histogram_percentile(times, 50) / 1e6;
+	double high = (double)time_histogram_percentile(times, 99) / 1e6;
+
+	if (time_histogram_samples(times) > 0)
+		text_add_format(text,
+				"%-12s median %.3f ms, 99th percentile %.3f ms, worst %.3f ms in the last minute\n",
+				what, median, high, (double)times->largest_ns / 1e6);
+}
+
+static void
+reply_add_times_json(struct text_buffer *text, const char *key, const struct time_histogram *times)
+{
+	unsigned long long median = time_histogram_percentile(times, 50), high = time_histogram_percentile(times, 99);
+
+	text_add_format(text, ",\"%s\":{\"p50\":%llu,\"p99\":%llu,\"max\":%llu}", key, median, high,
+			(unsigned long long)times->largest_ns);
+}
+
 static void
 reply_status_text(struct query_context *query, struct text_buffer *text)
 {
@@ -59,6 +81,8 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
 			(unsigned long long)input->received, (unsigned long long)input->dropped,
 			(unsigned long long)input->interface_dropped);
+	reply_add_times(text, "lag", &totals.batches_of_minute.lag);
+	reply_add_times(text, "batch time", &totals.batches_of_minute.duration);
 	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
 			(unsigned)query->config->flow_limits.flows);
 	if (query->closed != NULL)
@@ -105,6 +129,8 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 			(unsigned long long)totals.recorder.frames_now);
 	text_add_format(text, ",\"closed_connections\":%llu,\"max_closed_connections\":%u",
 			(unsigned long long)totals.closed.now, (unsigned)query->config->closed_connections);
+	reply_add_times_json(text, "lag_ns", &totals.batches_of_minute.lag);
+	reply_add_times_json(text, "batch_ns", &totals.batches_of_minute.duration);
 	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
 			(unsigned long long)stats_resident_memory(), query->workers->count);
 }
@@ -121,7 +147,7 @@ reply_probes(struct query_context *query, bool json, struct text_buffer *text)
 	if (!json)
 		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]));
+		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]), manifest_sites(i));
 		unsigned long long fired = totals.fired[i];
 
 		if (json)
@@ -249,6 +275,8 @@ control_reply_begin_closed(struct control_reply *reply, char *error, size_t size
 	struct closed_request request = {.last_ns = from->last_ns,
 					 .fields = from->fields,
 					 .expression = from->expression,
+					 .sort = from->sort,
+					 .limit = from->limit,
 					 .json = from->json,
 					 .all_owners = reply->all_owners,
 					 .uid = reply->uid};

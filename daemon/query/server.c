@@ -11,6 +11,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "engine/engine.h"
 #include "flow/flow.h"
 
 /* Timeouts: for a complete request, for each part of the reply to be accepted, and for the client to close. */
@@ -39,6 +40,7 @@ struct server_client {
 	uid_t uid;
 	enum client_stage stage;
 	uint64_t stage_start; /* monotonic time */
+	uint64_t requested;   /* monotonic time of request-start */
 	uint64_t progress;    /* monotonic time of the latest progress: the stage began, or bytes were accepted */
 	struct watch *watch;  /* for the request, then for sending the reply, then for the close */
 	struct watch *timer;
@@ -209,10 +211,13 @@ client_send_reply(void *context)
 	}
 	if (client->part_sent != client->text.used)
 		return;
-	if (client->next == SERVER_NEXT_END)
+	if (client->next == SERVER_NEXT_END) {
+		if (client->has_job)
+			engine_request_done((uint64_t)client->fd, clock_monotonic_ns() - client->requested);
 		client_shutdown(client);
-	else if (client->next == SERVER_NEXT_LATER)
+	} else if (client->next == SERVER_NEXT_LATER) {
 		client_pause_reply(client);
+	}
 }
 
 static void
@@ -233,6 +238,8 @@ client_read_request(void *context)
 	client->request_length += (size_t)got;
 	length = server->ops->request_length(client->request, client->request_length);
 	if (length > 0) {
+		client->requested = clock_monotonic_ns();
+		engine_request_start((uint64_t)client->fd, length);
 		server->ops->handle_request(server->context, client->state, client->request, length, client->uid);
 		client->has_job = true;
 		client->next = SERVER_NEXT_PART;

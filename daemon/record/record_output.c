@@ -11,6 +11,7 @@
 #include "daemon/base/loop.h"
 #include "daemon/base/output.h"
 #include "daemon/file/output_file.h"
+#include "engine/engine.h"
 #include "probes/print/writer.h"
 #include "records/record_filter.h"
 #include "records/record_json.h"
@@ -39,6 +40,7 @@ struct record_output {
 	bool sorted;   /* records are written at the end, in their order */
 	bool titled;   /* the table's titles have been written */
 	bool reported; /* record_output_flush() has returned false */
+	uint64_t unwritten; /* lines since the last flush */
 };
 
 /* --------------------------------------------------------------------------------------------------------- opening */
@@ -236,8 +238,17 @@ record_output_take(void *context, const struct connrec *record)
 	} else if (record_output_open_writer(output)) {
 		record_output_put_titles(output);
 		record_output_put_line(output, record);
+		output->unwritten++;
 	}
 	pthread_mutex_unlock(&output->mutex);
+}
+
+static void
+record_output_tell_written(struct record_output *output)
+{
+	if (output->unwritten != 0)
+		engine_record_write(output->unwritten);
+	output->unwritten = 0;
 }
 
 bool
@@ -252,6 +263,7 @@ record_output_flush(void *context)
 	} else if (record_output_open_writer(output)) {
 		record_output_put_titles(output);
 		writer_flush(&output->out);
+		record_output_tell_written(output);
 		good = writer_error(&output->out) == 0;
 	}
 	good = good || output->reported;
@@ -338,6 +350,7 @@ record_output_finish(struct record_output *output, bool complete)
 	} else {
 		record_output_put_titles(output);
 		writer_finish(&output->out, FINISH_MS);
+		record_output_tell_written(output);
 		error = record_output_log_failure(output, writer_error(&output->out));
 	}
 	if (error == 0)

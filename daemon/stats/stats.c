@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/observe/app_layer.h"
 #include "daemon/owner/owner_lookup.h"
@@ -156,6 +157,8 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		totals->fired[i] += emitter_firings(emitter, (enum probe_id)i);
+	batch_histograms_merge(&totals->batches, &observer_batch_times(observer)->all);
+	batch_times_add_minute(observer_batch_times(observer), clock_monotonic_ns(), &totals->batches_of_minute);
 	totals->print_dropped += worker->printer != NULL ? printer_dropped(worker->printer) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/capture/input.h"
 #include "daemon/capture/workers.h"
 #include "daemon/config/config.h"
+#include "daemon/observe/batch_times.h"
 #include "daemon/observe/observer.h"
 #include "daemon/owner/owner_lookup.h"
 #include "daemon/stats/state_counter.h"
@@ -64,6 +65,7 @@ struct stats_totals {
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
 	uint64_t print_dropped, log_dropped;
+	struct batch_histograms batches, batches_of_minute; /* live; of the last minute */
 	struct feed_counters feeds;
 	struct record_ring_counters closed;
 	struct ring_counters recorder; /* sums, except the times: from `oldest` to `newest` the recorder is complete */

@@ -4,6 +4,7 @@
 
 #include <pcap/dlt.h>
 
+#include "engine/engine.h"
 #include "flow/reassembly/reassembly_pool.h"
 
 #define NANOSECONDS 1000000000ull
@@ -104,7 +105,10 @@ reassembly_report_lost(struct reassembly *r, const struct datagram *d, enum anom
 {
 	struct packet *lost = &r->lost;
 
-	if (d->anomaly != ANOMALY_NONE || r->report == NULL)
+	if (d->anomaly != ANOMALY_NONE)
+		return;
+	engine_reassembly_expire(d->key.version, d->count, d->bytes_held);
+	if (r->report == NULL)
 		return;
 	r->lost_frame = (struct frame){
 		.data = d->header,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/stream/stream.h"
 
+#include "engine/engine.h"
 #include "flow/stream/stream_pool.h"
 #include "flow/tcp/tcp.h"
 
@@ -180,6 +181,7 @@ stream_skip_gap(struct stream_ctx *ctx, uint32_t seq, bool limit_reached)
 		ctx->pool->counters.limit_gaps++;
 		ctx->reader->on_anomaly(ctx->reader->context, ANOMALY_STREAM_LIMIT);
 	}
+	engine_stream_gap(seq - ctx->s->next_seq, limit_reached);
 	stream_deliver(ctx, (struct slice){NULL, 0}, seq - ctx->s->next_seq);
 	stream_deliver_queue(ctx);
 }

@@ -6,6 +6,7 @@
  * longest is evicted.  A UDP stream of a single datagram gets no second chance, so a flood of them evicts itself, in
  * constant time.
  */
+#include "engine/engine.h"
 #include "flow/table/table_internal.h"
 
 #define EVICT_SCAN_MAX 16
@@ -74,6 +75,7 @@ evict_flow(struct flow_table *table, flow_index index, uint64_t now)
 	struct flow *flow = &table->hot[index];
 	struct flow_events events;
 
+	engine_table_evict(flow_cold_class(&table->cold[index]), table->counters.flows);
 	record_prepare(table, flow);
 	events.count = 0;
 	flow_on_evict(table, flow, now, &events);

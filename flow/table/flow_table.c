@@ -94,6 +94,17 @@ flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handl
 	return table;
 }
 
+void
+flow_table_populate(struct flow_table *table, uint32_t flows)
+{
+	if (flows > table->limits.flows)
+		flows = table->limits.flows;
+	memory_populate(table->slots, slots_memory_size(flows));
+	memory_populate(table->hot, flow_hot_memory_size(flows));
+	memory_populate(table->cold, flow_cold_memory_size(flows));
+	tcp_pools_populate(table->tcp_pools, flows);
+}
+
 /* Prefetching and freeing each flow took 16 ns a packet of 183 with a million flows, so the table is freed as a
  * whole. */
 void
@@ -153,16 +164,16 @@ flow_table_create_flow(struct flow_table *table, const struct flow_key *key, uin
 	struct flow *flow = &table->hot[index];
 
 	*flow = (struct flow){
-		.key = *key,
-		.last_seen = now,
-		.hash = hash,
-		.kind = (unsigned)kind & 7u,
-		.first_sender = sender & 1,
-		.deadline = deadline,
+	    .key = *key,
+	    .last_seen = now,
+	    .hash = hash,
+	    .kind = (unsigned)kind & 7u,
+	    .first_sender = sender & 1,
+	    .deadline = deadline,
 	};
 	table->cold[index] = (struct flow_cold){
-		.packed = ++table->last_serial << FLOW_COLD_SERIAL_SHIFT | class,
-		.first_seen = now,
+	    .packed = ++table->last_serial << FLOW_COLD_SERIAL_SHIFT | class,
+	    .first_seen = now,
 	};
 	record_begin(table, flow);
 	evict_list_append(table, index, class);

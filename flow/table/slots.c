@@ -3,6 +3,8 @@
  * deletion. */
 #include "flow/table/slots.h"
 
+#include "engine/engine.h"
+
 void
 flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash)
 {
@@ -62,6 +64,7 @@ slots_grow(struct flow_table *table)
 		if (slot != 0)
 			*--from = slot;
 	}
+	engine_table_grow(table->home_slots, home_slots);
 	table->home_slots = home_slots;
 	for (; from != end; from++) {
 		uint64_t slot = *from, *home = &table->slots[slot_home(table, (uint32_t)(slot >> 32))];

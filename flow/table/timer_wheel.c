@@ -9,6 +9,7 @@
  * only moves later, as idle timeouts do with every packet, therefore costs nothing.  A bitmap finds the occupied
  * buckets, so a gap of years between two frames costs no more than a gap of one tick.
  */
+#include "engine/engine.h"
 #include "flow/table/slots.h"
 
 #define BUCKET_MASK   (WHEEL_BUCKETS - 1)
@@ -460,10 +461,20 @@ wheel_expire_flow(struct flow_table *table, flow_index index, uint64_t now)
 	wheel_add(table, index);
 }
 
+/* Fires timer-expire for each class of which timers have run. */
+static void
+wheel_tell_expired(const uint32_t expired[EVICT_CLASS_COUNT])
+{
+	for (unsigned class = 0; class < EVICT_CLASS_COUNT; class++)
+		if (expired[class] != 0)
+			engine_timer_expire(class, expired[class]);
+}
+
 static void
 wheel_run(struct flow_table *table, uint64_t now)
 {
 	struct wheel *wheel = &table->wheel;
+	uint32_t expired[EVICT_CLASS_COUNT] = {0};
 
 	if (now < wheel->idle_base)
 		wheel_rewind(table, now);
@@ -477,12 +488,14 @@ wheel_run(struct flow_table *table, uint64_t now)
 
 			__builtin_prefetch(&table->hot[second]);
 			__builtin_prefetch(&table->cold[second]);
+			expired[flow_cold_class(&table->cold[first])]++;
 			wheel_expire_flow(table, first, now);
 		}
 		if (first != 0)
 			break;
 	} while (wheel_advance(table, now >> WHEEL_TICK_BITS));
 	wheel_update_idle_span(table);
+	wheel_tell_expired(expired);
 }
 
 void

@@ -91,6 +91,12 @@ tcp_pools_new(uint32_t flows)
 }
 
 void
+tcp_pools_populate(struct tcp_pools *pools, uint32_t flows)
+{
+	memory_populate(pools->send_log, send_log_memory_size(flows));
+}
+
+void
 tcp_pools_free(struct tcp_pools *pools)
 {
 	if (pools == NULL)

@@ -10,7 +10,7 @@
 
 #include "formulas/slots/slot_file.h"
 #include "formulas/slots/slots_object.h"
-#include "probes/site/site.h"
+#include "usdt/site.h"
 
 /* The file of the service: the unit's ExecStartPre= installs it. */
 #define SLOTS_PATH "/var/lib/netobs/formulas.so"

@@ -17,7 +17,7 @@
 #define PROBE_NOTE_TAIL(name) SLOTS_FILLER(name)
 
 #include "formulas/slots/slots_object.h"
-#include "probes/site/site.h"
+#include "usdt/site.h"
 
 #ifdef PROBE_HAS_FAST_SITE
 bool site_is_fast;

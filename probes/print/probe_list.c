@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/engine.h"
 #include "probes/manifest.h"
 #include "probes/netobs.h"
 #include "probes/print/format.h"
@@ -195,5 +196,84 @@ probe_list_write(int fd, enum print_format format)
 		list_json(&out);
 	else
 		list_text(&out);
+	return writer_close(&out);
+}
+
+/* -------------------------------------------------------------------------------------------------- netobs_engine */
+
+/* batch__start is batch-start in D. */
+static void
+list_put_engine_name(struct writer *out, const char *c_name)
+{
+	const char *at;
+
+	while ((at = strstr(c_name, "__")) != NULL) {
+		char *to = writer_reserve(out, (size_t)(at - c_name) + 1);
+
+		memcpy(to, c_name, (size_t)(at - c_name));
+		to[at - c_name] = '-';
+		writer_commit(out, to + (at - c_name) + 1);
+		c_name = at + 2;
+	}
+	writer_put_string(out, c_name);
+}
+
+static void
+list_json_engine_probe(struct writer *out, const struct engine_probe *probe)
+{
+	writer_put_string(out, "{\"name\":\"");
+	list_put_engine_name(out, probe->c_name);
+	list_put_member(out, "\",\"c_name\":", probe->c_name);
+	list_put_member(out, ",\"doc\":", probe->text);
+	writer_put_string(out, ",\"args\":[");
+	for (unsigned i = 0; i < probe->arg_count; i++) {
+		list_put_separator(out, i);
+		list_put_quoted(out, probe->args[i].name);
+	}
+	writer_put_string(out, "],\"args_doc\":[");
+	for (unsigned i = 0; i < probe->arg_count; i++) {
+		list_put_separator(out, i);
+		list_put_quoted(out, probe->args[i].text);
+	}
+	writer_put_string(out, "]}");
+}
+
+static void
+list_text_engine_probe(struct writer *out, const struct engine_probe *probe)
+{
+	list_put_engine_name(out, probe->c_name);
+	writer_put_string(out, "\n    ");
+	writer_put_string(out, probe->text);
+	writer_put_string(out, "\n");
+	for (unsigned i = 0; i < probe->arg_count; i++) {
+		writer_put_string(out, "    arg");
+		list_put_number(out, i);
+		writer_put_string(out, " ");
+		writer_put_string(out, probe->args[i].name);
+		writer_put_string(out, ": ");
+		writer_put_string(out, probe->args[i].text);
+		writer_put_string(out, "\n");
+	}
+}
+
+int
+probe_list_write_engine(int fd, enum print_format format)
+{
+	struct writer out;
+
+	if (!writer_open(&out, fd))
+		return errno;
+	if (format == PRINT_JSON)
+		writer_put_string(&out, "{\"provider\":\"netobs_engine\",\"probes\":[");
+	for (size_t i = 0; i < engine_probe_count; i++) {
+		if (format == PRINT_JSON) {
+			list_put_separator(&out, i);
+			list_json_engine_probe(&out, &engine_probes[i]);
+		} else {
+			list_text_engine_probe(&out, &engine_probes[i]);
+		}
+	}
+	if (format == PRINT_JSON)
+		writer_put_string(&out, "]}\n");
 	return writer_close(&out);
 }

@@ -3,8 +3,8 @@
 
 libprobes_a_SOURCES += \
 	%D%/semaphores.h \
-	%D%/site.h \
-	%D%/site_disabled.h \
 	%D%/site_dof.h \
 	%D%/site_select.c \
-	%D%/site_select.h
+	%D%/site_select.h \
+	%D%/tracer_watch.c \
+	%D%/tracer_watch.h

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "probes/site/semaphores.h"
-#include "probes/site/site.h"
+#include "usdt/site.h"
 
 unsigned (*semaphores_further)(void);
 
@@ -83,9 +83,9 @@ site_selected(void)
 #endif
 
 unsigned
-site_count_enablers(unsigned semaphore)
+site_count_enablers(unsigned semaphore, unsigned sites)
 {
-	return (semaphore + PROBE_SITES - 1) / PROBE_SITES;
+	return (semaphore + sites - 1) / sites;
 }
 
 const char *

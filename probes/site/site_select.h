@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Selects which of the two sites of a probe this run executes; probes/site/site.h describes both. */
+/* Selects which of the two sites of a probe of packets this run executes; usdt/site.h describes both. */
 #ifndef NETOBS_PROBES_SITE_SITE_SELECT_H
 #define NETOBS_PROBES_SITE_SITE_SELECT_H
 
@@ -21,10 +21,12 @@ enum site_kind site_selected(void);
 /* "plain" or "fast"; "auto" if not selected yet. */
 const char *site_kind_name(enum site_kind kind);
 
-/* Number of enablers for a semaphore's value: the kernel raises it once for each site of a probe, however many tracers
- * attach uprobes there, by path or by process id.  Others (bcc, the built-in printer) raise it once each; an enabler of
- * that kind counts as one if alone, and as a half beside others. */
-unsigned site_count_enablers(unsigned semaphore);
+/*
+ * Number of enablers for the value of the semaphore of a probe with so many sites: the kernel raises it once for each,
+ * however many tracers attach uprobes there, by path or by process id.  Others (bcc, the built-in printer) raise it
+ * once each; an enabler of that kind counts as one if alone, and as a half beside others.
+ */
+unsigned site_count_enablers(unsigned semaphore, unsigned sites);
 
 /*
  * The site that SITE_AUTO selects on kernel `release` ("6.18.44-amd64").  `uprobe_errno`

@@ -243,7 +243,7 @@ REQUESTS = """status|probes|interfaces|counters|connections|reload|debug|debug o
 connections state=established|connections state state-time-wait port 80 proto=tcp host=10.0.0.1|connections port 65535
 connections host ::1 proto sctp|connection 1|connection 18446744073709551615|connection|connection x|nonsense||status now
 stream|stream udp-send,tcp-* --fields=cs_cid,udp_sport ip-send|stream nosuch|stream tcp-send --fields=x|stream x*
-connections where client_bytes > 3|connections port 80 where x --json|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --last=x|closed --fields=x|closed client_port
+connections where client_bytes > 3|connections port 80 where x --json|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --json --sort=-client_bytes --limit=3|closed --sort=x|closed --limit=0|closed --last=x|closed --fields=x|closed client_port
 connections port|connections port 65536|connections state dreaming|a b c d e f g h i j k l m n o p q r|debug nothing
 connections proto udp state cookie-wait|connections proto sctp proto|connections port 1 port|connections proto=udp proto="""
 LINES = ["GET /metrics HTTP/1.1", "HEAD /metrics HTTP/1.0", "GET /metrics?x=y HTTP/1.1", "GET / HTTP/1.1",

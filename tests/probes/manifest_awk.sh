@@ -60,7 +60,7 @@ run() {
 		(cd "$tmp/changed" && "$@" -v output=abi -f "$top/probes/tracer_libraries.awk" listing netobs.h)
 		;;
 	manual)
-		(cd "$tmp/changed" && "$@" -f "$top/man/netobs7.awk" listing anomaly.def netobs.7.in)
+		(cd "$tmp/changed" && "$@" -f "$top/man/netobs7.awk" listing anomaly.def engine.def netobs.7.in)
 		;;
 	esac
 }
@@ -72,7 +72,7 @@ refuses() {
 	refuses_name=$1 refuses_generator=$2 refuses_file=$3
 	rm -rf "$tmp/changed"
 	mkdir "$tmp/changed"
-	cp "$provider" "$header" "$tmp/listing" "$top/dissect/anomaly.def" "$top/man/netobs.7.in" "$tmp/changed"
+	cp "$provider" "$header" "$tmp/listing" "$top/dissect/anomaly.def" "$top/engine/engine.def" "$top/man/netobs.7.in" "$tmp/changed"
 	cp "$tmp/changed/$refuses_file" "$tmp/original"
 	sed "$4" "$tmp/original" >"$tmp/changed/$refuses_file"
 	if cmp -s "$tmp/original" "$tmp/changed/$refuses_file"; then
@@ -110,7 +110,11 @@ refuses 'an unknown declaration' manifest netobs.d 's/^	probe gld__send/	prove g
 	'prove gld__send' 'prove gld__send(' "$declaration"
 refuses 'a line outside the provider' manifest netobs.d 's/^provider netobs {/provider ipx {/' \
 	'^provider' 'provider ipx' 'provider netobs {'
-refuses 'a hyphen in a name' manifest netobs.d 's/gld__send/gld-send/' 'gld-send' 'probe gld-send(' "$declaration"
+refuses 'a hyphen in a name' manifest netobs.d 's/gld__send/gld-send/' 'probe gld-send' 'probe gld-send(' "$declaration"
+refuses 'a probe of packets that does not exist' manifest netobs.d 's/^ \* gld-send gld-receive/ * gld-sent gld-receive/' '^provider netobs' \
+	'not declared: gld__sent' 'Probes of packets'
+refuses 'no list of the probes of packets' manifest netobs.d 's/^ \* Probes of packets/ * Packets/' '^provider netobs' \
+	'does not name the probes of packets' 'Probes of packets'
 refuses 'a name of one word' manifest netobs.d 's/probe gld__send/probe gld/' 'probe gld(' 'name of a probe: gld' \
 	'tcp__connect__established'
 refuses 'the same probe twice' manifest netobs.d 's/probe gld__receive/probe gld__again/; s/probe arp__send/probe gld__again/' \
@@ -181,7 +185,7 @@ refuses 'an unknown type in the listing' libraries listing 's/^field	pkt_len	uin
 refuses 'an enumerator without its number' libraries netobs.h 's/^	NETOBS_TCP_CLOSED = 7/	NETOBS_TCP_CLOSED/' \
 	'^	NETOBS_TCP_CLOSED' 'NETOBS_TCP_CLOSED,' 'NETOBS_TCP_CLOSED = 7,'
 
-awk -f "$top/man/netobs7.awk" "$tmp/listing" "$top/dissect/anomaly.def" "$top/man/netobs.7.in" >"$tmp/out" 2>"$tmp/err"
+awk -f "$top/man/netobs7.awk" "$tmp/listing" "$top/dissect/anomaly.def" "$top/engine/engine.def" "$top/man/netobs.7.in" >"$tmp/out" 2>"$tmp/err"
 is "the manual begins a sentence with a field as it is" "$(grep -c '^tls_version in words' "$tmp/out")" 1
 
 refuses 'an unknown line for the manual' manual listing 's/^probe	gld-send/prove	gld-send/' '^prove' 'prove gld-send' \

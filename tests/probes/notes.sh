@@ -3,7 +3,8 @@
 #
 # The stapsdt notes of the program, which tracers read.  Names, number of arguments and the form of every operand are those
 # of tests/probes/notes.expected, and each name has one semaphore, at every optimisation and with every installed compiler.
-# On x86-64 a name has two sites, which must differ in their nops only: see probes/site/site.h.  So has formulas.so.
+# On x86-64 a probe of packets has two sites, which must differ in their nops only: see usdt/site.h.  So has each name of
+# formulas.so.
 #
 #	notes.sh		compare
 #	notes.sh update		write the expectation anew
@@ -27,10 +28,23 @@ s390x) sites_per_name=1 register='%r([0-9]|1[0-5])' ;;
 *) sites_per_name=1 register='%?[a-z]+[0-9]+' ;;
 esac
 
+# The provider whose notes are inspected, and a pattern of the names that have $sites_per_name sites; the others have one.
+provider=netobs
+packets=$(sed -n '/^ \* Probes of packets/,/\*\//p' "$top/probes/netobs.d" | tr ' ' '\n' | sed -n 's/^\([a-z]*-[a-z-]*\)$/\1/p' |
+	sed 's/-/__/g' | grep -v '^x86__' | paste -s -d '|' -)
+two_sites="^($packets)\$"
+
+# notes PROGRAM: those of the provider, as readelf prints them
+notes() {
+	readelf -n "$1" 2>/dev/null | awk -v provider="$provider" '
+		/Provider: / { inside = $NF == provider }
+		inside { print }'
+}
+
 # normalise PROGRAM: one line per name: provider:name, number of arguments, operands.  Which register it is differs from
 # compiler to compiler and does not matter; that it is a plain register of 8 bytes does.
 normalise() {
-	readelf -n "$1" 2>/dev/null | awk -v register="^8@$register\$" '
+	notes "$1" | awk -v register="^8@$register\$" '
 		/Provider: / { provider = $NF }
 		$1 == "Name:" { name = $2 }
 		$1 == "Arguments:" {
@@ -46,7 +60,7 @@ normalise() {
 
 # inspect_same PROGRAM: complaints about the notes of one name, of which there are $sites_per_name
 inspect_same() {
-	readelf -n "$1" 2>/dev/null | awk -v wanted="$sites_per_name" '
+	notes "$1" | awk -v most="$sites_per_name" -v two="$two_sites" '
 		$1 == "Name:" {
 			name = $2
 			sites[name]++
@@ -72,6 +86,7 @@ inspect_same() {
 		END {
 			for (name in sites) {
 				n++
+				wanted = name ~ two ? most : 1
 				if (sites[name] != wanted)
 					print name ": " sites[name] " sites, not " wanted
 			}
@@ -83,9 +98,9 @@ inspect_same() {
 # inspect_code PROGRAM: complaints about the machine code: the nops of the sites, and a red zone in the functions around them
 inspect_code() {
 	{
-		readelf -n "$1" 2>/dev/null | sed -n 's/^ *Name: /Name: /p; s/^ *Location: 0x0*\([0-9a-f]*\),.*/Site: \1/p'
+		notes "$1" | sed -n 's/^ *Name: /Name: /p; s/^ *Location: 0x0*\([0-9a-f]*\),.*/Site: \1/p'
 		objdump -d -w --section=.text "$1"
-	} | awk -F '\t' '
+	} | awk -F '\t' -v most="$sites_per_name" -v two="$two_sites" '
 		function complain(what) {
 			print name[address] " at " address ": " what
 		}
@@ -125,7 +140,7 @@ inspect_code() {
 		}
 		END {
 			for (n in names)
-				if (plains[n] != 1 || fasts[n] != 1)
+				if (plains[n] != 1 || fasts[n] != (n ~ two ? most - 1 : 0))
 					print n ": " plains[n] + 0 " plain and " fasts[n] + 0 " fast sites"
 			if (functions == 0)
 				print "no site functions found"
@@ -141,7 +156,7 @@ inspect() {
 		not_ok "$1: names and operands" "$tmp/diff"
 	fi
 	for inspect_what in same code; do
-		if [ "$inspect_what" = code ] && { [ "$sites_per_name" -eq 1 ] || ! have objdump; }; then
+		if [ "$inspect_what" = code ] && { [ "$processor" != x86_64 ] || ! have objdump; }; then
 			continue
 		fi
 		"inspect_$inspect_what" "$2" >"$tmp/complaints"
@@ -219,7 +234,24 @@ else
 	skip 'netobsd as built' 'not built'
 fi
 
+# The private provider: one site for each name, as the program lists them.
+if [ -x "$netobsd" ]; then
+	public=$expected public_sites=$two_sites
+	provider=netobs_engine two_sites='^$' expected=$tmp/engine
+	"$netobsd" --list-probes --engine --format json | python3 -c '
+import json, sys
+for probe in json.load(sys.stdin)["probes"]:
+    n = len(probe["args"])
+    print("netobs_engine:%s %d%s" % (probe["c_name"], n, n * " 8@REG"))' | sort >"$expected"
+	check 'netobsd lists probes of its own' test -s "$expected"
+	inspect 'netobs_engine' "$netobsd"
+	provider=netobs two_sites=$public_sites expected=$public
+else
+	skip 'netobs_engine' 'not built'
+fi
+
 # The slots of formulas.
+two_sites='^formula__'
 expected=$tmp/slots
 for number in $(seq -w 1 64); do
 	echo "netobs:formula__$number 6 8@REG 8@REG 8@REG 8@REG 8@REG 8@REG"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "probes/site/site.h"
+#include "usdt/site.h"
 #include "probes/site/site_select.h"
 
 static int answer;
@@ -112,10 +112,12 @@ static void
 test_enablers_are_counted_once(void **state)
 {
 	(void)state;
-	assert_int_equal(site_count_enablers(0), 0);
-	assert_int_equal(site_count_enablers(1), 1); /* the printer */
-	for (unsigned tracers = 1; tracers < 5; tracers++)
-		assert_int_equal(site_count_enablers(tracers * PROBE_SITES), tracers);
+	for (unsigned sites = 1; sites <= 2; sites++) {
+		assert_int_equal(site_count_enablers(0, sites), 0);
+		assert_int_equal(site_count_enablers(1, sites), 1); /* the printer */
+		for (unsigned tracers = 1; tracers < 5; tracers++)
+			assert_int_equal(site_count_enablers(tracers * sites, sites), tracers);
+	}
 }
 
 static void

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Real tracers on every probe site: they read through the public header the values that were passed, and they count every
-# firing, whichever of its two sites a probe executes.
+# firing, whichever of its two sites a probe of packets executes.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -28,7 +28,7 @@ values() {
 	fi
 }
 
-# counts KIND: each firing is counted once, although two sites are attached
+# counts KIND: each firing is counted once, although two sites of some probes are attached
 counts() {
 	bpftrace "$tmp/count.bt" -c "$program $1 1000" >"$tmp/out" 2>"$tmp/err"
 	counted=$(grep -c '^@\[[a-z0-9_]*\]: 1000$' "$tmp/out")
@@ -96,14 +96,14 @@ fi
 
 # perf_event: adds one event for both sites, and its name: such events are system-wide, so it may not be the plain one.
 perf_event() {
-	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:arp__send 2>&1 |
-		sed -n 's/^ *\(sdt_netobs:arp__send[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
+	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:tcp__send 2>&1 |
+		sed -n 's/^ *\(sdt_netobs:tcp__send[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
 }
 
 # recorded KIND: how many of seven firings perf records
 recorded() {
 	HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$program" "$1" 7 >>"$tmp/err" 2>&1
-	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c 'sdt_netobs:arp__send[_0-9]*:.* arg1=[1-9]'
+	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c 'sdt_netobs:tcp__send[_0-9]*:.* arg1=[1-9]'
 }
 
 event=

@@ -22,7 +22,12 @@ maps() {
 
 # ------------------------------------------------------------------------------------------- without any tracer at all
 
-find "$top/scripts/bpftrace" -name '*.bt' -exec basename {} .bt \; | sort >"$tmp/existing"
+# tests/scripts/engine.sh has those of the private provider: they have no sample, and count no sequence numbers.
+engine=$(sed -n '/^engine_script_names/,/[^\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \]*$/\1/p' "$top/scripts/room.mk")
+public() {
+	grep -L ':netobs_engine:' "$top"/scripts/bpftrace/*.bt
+}
+public | sed -e 's|.*/||' -e 's/\.bt$//' | sort >"$tmp/existing"
 awk '{ print $1 }' "$tmp/list" | sort >"$tmp/listed"
 check "every script has a sample" diff -u "$tmp/existing" "$tmp/listed"
 
@@ -30,11 +35,11 @@ sed -n '/^script_names/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top
 check "every script is installed, with its sample" diff -u "$tmp/existing" "$tmp/installed"
 
 "$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/shown"
-printf 'conns\nreport\n' | sort - "$tmp/existing" >"$tmp/runnable"
+printf '%s\n' conns report "$engine" | sort - "$tmp/existing" >"$tmp/runnable"
 check "netobs --list has a line for every script, for conns and for report" diff -u "$tmp/runnable" "$tmp/shown"
 
 # A count is of no use if it may have missed firings.
-grep -lE '= (count|sum|avg|hist)\(' "$top"/scripts/bpftrace/*.bt >"$tmp/counting"
+public | xargs grep -lE '= (count|sum|avg|hist)\(' >"$tmp/counting"
 check "every script that counts prints its missed firings" test -s "$tmp/counting" -a -z "$(xargs grep -L 'missed %lu firings' <"$tmp/counting")"
 
 # complains NAME WANTED OPTION...: netobs fails with one line that matches WANTED

@@ -12,6 +12,7 @@ shell_tests += \
 	%D%/formula_names.sh \
 	%D%/formula_storm.sh \
 	%D%/formulas.sh \
+	%D%/lag.sh \
 	%D%/metrics.sh \
 	%D%/record.sh \
 	%D%/record_live.sh \

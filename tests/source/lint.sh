@@ -25,7 +25,7 @@ if have codespell; then
 	# Words of the protocols and of C that codespell would correct.
 	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
 		--skip '*.pcap,*.pcapng,*.out,*.dmp,*.cap,*.gz,*.zst' \
-		dissect flow probes formulas records recorder apps daemon page tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
+		usdt engine dissect flow probes formulas records recorder apps daemon page tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
 		README.md CONTRIBUTING.md GLOSSARY.md NEWS
 else
 	skip "spelling" "codespell is not installed"
@@ -126,7 +126,7 @@ done
 in_sources() {
 	in_sources_pattern=$1
 	shift
-	[ $# -gt 0 ] || set -- dissect flow probes formulas records recorder apps daemon page tools tests bench
+	[ $# -gt 0 ] || set -- usdt engine dissect flow probes formulas records recorder apps daemon page tools tests bench
 	find "$@" -name '*.[ch]' -exec grep -nE "$in_sources_pattern" {} +
 }
 
@@ -135,12 +135,12 @@ unsafe_calls() {
 }
 
 impure_calls() {
-	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' dissect flow apps |
+	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' engine dissect flow apps |
 		grep -vE '^flow/[a-z_/]*(flow|table|slab|store|pool)[a-z_]*\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
 }
 
 packet_reads() {
-	in_sources '(\.|->)at([[:space:]]*\[|[[:space:]]*\+|\+\+)|\*[a-z_]+(\.|->)at\b' dissect flow probes apps daemon |
+	in_sources '(\.|->)at([[:space:]]*\[|[[:space:]]*\+|\+\+)|\*[a-z_]+(\.|->)at\b' engine dissect flow probes apps daemon |
 		grep -v '^dissect/cursor\.h:'
 }
 
@@ -154,7 +154,7 @@ libevent_users() {
 
 unlicensed() {
 	# Captures, expectations and configurations are data, compared line by line.
-	find dissect flow probes formulas records recorder apps daemon page tools man tests bench scripts bootstrap .ci/run -type f \
+	find usdt engine dissect flow probes formulas records recorder apps daemon page tools man tests bench scripts bootstrap .ci/run -type f \
 		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
 		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' ! -name '*.pyc' | while read -r file; do
 		[ ! -f "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' || echo "$file"
@@ -162,7 +162,7 @@ unlicensed() {
 }
 
 long_lines() {
-	find dissect flow probes formulas records recorder apps daemon page tools scripts tests bench -name '*.[chd]' -o -name '*.bt' | while read -r file; do
+	find usdt engine dissect flow probes formulas records recorder apps daemon page tools scripts tests bench -name '*.[chd]' -o -name '*.bt' | while read -r file; do
 		expand -t 8 "$file" | awk -v file="$file" 'length($0) > 120 { print file ":" NR ": " length($0) " columns" }'
 	done
 }

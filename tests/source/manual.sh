@@ -43,6 +43,10 @@ for probe in manifest["probes"] if sys.argv[1] == "probe" else []:
 PYTHON
 }
 
+"$netobsd" --list-probes --engine | grep '^[a-z]' >"$tmp/engine"
+documented 'probe of netobs_engine' '^\.It Ic %$' <"$tmp/engine"
+"$netobsd" --list-probes --engine | sed -n 's/^    \(arg[0-5] [a-z]*\):.*/\1/p' | sort -u >"$tmp/engine"
+documented 'argument of netobs_engine' '^\.It Va %$' <"$tmp/engine"
 names probe >"$tmp/probes"
 documented probe '^\.It Ic %$' <"$tmp/probes"
 names struct | sed 's/_t$//' >"$tmp/structs"

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 cd "$top" || exit 99
-folders="dissect flow probes formulas records recorder apps daemon page tools"
+folders="usdt engine dissect flow probes formulas records recorder apps daemon page tools"
 table=tests/source/rooms.tsv
 
 # The lists below come from the files on disk, never from git: a tarball has no git.

@@ -4,4 +4,5 @@ unit_tests += \
 	%D%/test_clock \
 	%D%/test_log_debug \
 	%D%/test_loop \
+	%D%/test_time_histogram \
 	%D%/test_trusted_path

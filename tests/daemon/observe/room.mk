@@ -3,6 +3,7 @@
 unit_tests += \
 	%D%/test_app_layer \
 	%D%/test_batch \
+	%D%/test_batch_times \
 	%D%/test_capture_lag \
 	%D%/test_duplicates \
 	%D%/test_firing \

@@ -41,10 +41,20 @@ is_hidden_record(size_t position)
 	       (position >= resent && position <= POSITION(records.out_of_order));
 }
 
+/* Histograms: netobsctl status and the metrics compute their figures. */
+static bool
+is_in_histogram(size_t position)
+{
+	size_t all = POSITION(batches), minute = POSITION(batches_of_minute);
+	size_t length = sizeof(struct batch_histograms) / sizeof(uint64_t);
+
+	return (position >= all && position < all + length) || (position >= minute && position < minute + length);
+}
+
 static bool
 is_hidden(size_t position)
 {
-	if (is_hidden_record(position))
+	if (is_hidden_record(position) || is_in_histogram(position))
 		return true;
 	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
 		if (hidden[i] == position)

@@ -76,6 +76,13 @@ tcp_pools_new(uint32_t flows)
 }
 
 void
+tcp_pools_populate(struct tcp_pools *pools, uint32_t flows)
+{
+	(void)pools;
+	(void)flows;
+}
+
+void
 tcp_pools_free(struct tcp_pools *pools)
 {
 	(void)pools;

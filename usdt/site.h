@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Implementation of probe sites, used by the generated sites.h and sites.c and by callers of PROBE_ENABLED().
+ * Implementation of probe sites: used by the generated sites.h and sites.c and by callers of PROBE_ENABLED() for the
+ * provider netobs, and by engine/ for the provider netobs_engine.
  *
  * A site is a nop and a note in .note.stapsdt that tells tracers where the site is, where its arguments are, and which
  * semaphore to raise while attached.  Three rules of the contract are implemented here:
@@ -10,8 +11,9 @@
  *  - Each probe has one semaphore, defined here, because the code generators of DTrace and SystemTap make other
  *    choices.
  *
- * On x86-64 that function has two sites of the same name, of which a run executes one (site_is_fast, set at start by
- * probes/site/site_select.c).  Tracers attach to both; nothing is missed or counted twice:
+ * On x86-64 the function of a probe of packets has two sites of the same name, of which a run executes one
+ * (site_is_fast, set at start by probes/site/site_select.c).  Tracers attach to both; nothing is missed or counted
+ * twice:
  *  - The plain site is a one-byte nop, which works with every tracer and kernel, followed by a ten-byte nop, which
  *    recent tracers use instead on kernels that can safely replace it by a call.
  *  - The fast site is a five-byte nop, which Linux 6.18 and later, up to those kernels, overwrite with a call once it
@@ -26,8 +28,8 @@
  * The operands of both sites must be the same text: bcc expects one answer per probe, and scripts that name a register
  * (perf, gdb) must be right at both.  The arguments are therefore pinned to the registers in which they arrive.
  */
-#ifndef NETOBS_PROBES_SITE_SITE_H
-#define NETOBS_PROBES_SITE_SITE_H
+#ifndef NETOBS_USDT_SITE_H
+#define NETOBS_USDT_SITE_H
 
 #include <stdbool.h>
 
@@ -57,8 +59,8 @@ _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one
 	extern volatile union probe_semaphore PROBE_SEMAPHORE(name) __attribute__((visibility("hidden")))
 
 /* The section name is part of the tracers' protocol, as is the type. */
-#define PROBE_DEFINE(name)                                                                                             \
-	volatile union probe_semaphore PROBE_SEMAPHORE(name)                                                           \
+#define PROBE_DEFINE(name) \
+	volatile union probe_semaphore PROBE_SEMAPHORE(name) \
 	    __attribute__((section(".probes"), used, visibility("hidden")))
 
 /* The present value of a count.  The kernel and other threads (--print) may change it at any time. */
@@ -70,9 +72,9 @@ _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one
 #if defined __x86_64__ && !defined __ILP32__
 
 #define PROBE_HAS_FAST_SITE 1
-#define PROBE_SITES	    2 /* of each probe */
+#define PROBE_SITES	    2 /* of a probe of packets */
 
-/* Which of the two sites of every probe runs. */
+/* Which of the two sites of such a probe runs. */
 extern bool site_is_fast __attribute__((visibility("hidden")));
 
 /*
@@ -87,34 +89,33 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_NOTE_TAIL(name) ""
 #endif
 
-#define PROBE_TEXT_OF(x) #x
-#define PROBE_TEXT(x)	 PROBE_TEXT_OF(x)
+/* The address that all notes refer to, so that tools can tell how far prelink has moved a program. */
+#define PROBE_BASE \
+	"\t.ifndef _.stapsdt.base\n" \
+	"\t.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+	"\t.weak _.stapsdt.base\n" \
+	"\t.hidden _.stapsdt.base\n" \
+	"_.stapsdt.base:\t.space 1\n" \
+	"\t.size _.stapsdt.base, 1\n" \
+	"\t.popsection\n" \
+	"\t.endif\n"
 
 /*
- * The nop and its note (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  STAP_PROBE() of sys/sdt.h
- * cannot be used, because it has one nop for all sites.  The semaphore is an operand so that link-time optimisation
- * keeps it.
+ * The nop and its note, of a probe of `provider`
+ * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  STAP_PROBE() of sys/sdt.h cannot be used,
+ * because it has one nop for all sites.  The semaphore is an operand so that link-time optimisation keeps it.
  */
-#define PROBE_ASM(nop, name, operands, ...)                                                                            \
-	__asm__ volatile(nop "\t.pushsection .note.stapsdt, \"\", \"note\"\n"                                          \
-			     "\t.balign 4\n"                                                                           \
-			     "\t.4byte 992f - 991f, 994f - 993f, 3\n"                                                  \
-			     "991:\t.asciz \"stapsdt\"\n"                                                              \
-			     "992:\t.balign 4\n"                                                                       \
-			     "993:\t.8byte 990b, _.stapsdt.base, " PROBE_TEXT(PROBE_SEMAPHORE(name)) "\n"              \
-			     "\t.asciz \"netobs\", \"" #name "\", \"" operands "\"\n"                                  \
-			     "994:\t.balign 4\n" PROBE_NOTE_TAIL(name)                                               \
-			     "\t.popsection\n"                                                                         \
-			     "\t.ifndef _.stapsdt.base\n"                                                              \
-			     "\t.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"             \
-			     "\t.weak _.stapsdt.base\n"                                                                \
-			     "\t.hidden _.stapsdt.base\n"                                                              \
-			     "_.stapsdt.base:\t.space 1\n"                                                             \
-			     "\t.size _.stapsdt.base, 1\n"                                                             \
-			     "\t.popsection\n"                                                                         \
-			     "\t.endif\n"                                                                              \
-			 :                                                                                             \
-			 : __VA_ARGS__, "m"(PROBE_SEMAPHORE(name)))
+#define PROBE_ASM(nop, provider, name, operands, ...) \
+	__asm__ volatile(nop "\t.pushsection .note.stapsdt, \"\", \"note\"\n" \
+			     "\t.balign 4\n" \
+			     "\t.4byte 992f - 991f, 994f - 993f, 3\n" \
+			     "991:\t.asciz \"stapsdt\"\n" \
+			     "992:\t.balign 4\n" \
+			     "993:\t.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
+			     "\t.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
+			     "994:\t.balign 4\n" PROBE_NOTE_TAIL(name) "\t.popsection\n" PROBE_BASE \
+			 : \
+			 : __VA_ARGS__, "m"(provider##_##name##_semaphore))
 
 /*
  * One to six arguments, in the registers in which the System V ABI passes them, so that the compiler need not move
@@ -127,62 +128,63 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_IN_R8(x)	register const void *probe_r8 __asm__("r8") = (x)
 #define PROBE_IN_R9(x)	register const void *probe_r9 __asm__("r9") = (x)
 
-#define PROBE_AT1(nop, name, a)											       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_ASM(nop, name, "8@%%rdi", "r"(probe_rdi));						       \
+#define PROBE_AT1(nop, provider, name, a) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi", "r"(probe_rdi)); \
 	} while (0)
-#define PROBE_AT2(nop, name, a, b)										       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_IN_RSI(b);										       \
-		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi", "r"(probe_rdi), "r"(probe_rsi));			       \
+#define PROBE_AT2(nop, provider, name, a, b) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_IN_RSI(b); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi", "r"(probe_rdi), "r"(probe_rsi)); \
 	} while (0)
-#define PROBE_AT3(nop, name, a, b, c)										       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_IN_RSI(b);										       \
-		PROBE_IN_RDX(c);										       \
-		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx", "r"(probe_rdi), "r"(probe_rsi), "r"(probe_rdx));       \
+#define PROBE_AT3(nop, provider, name, a, b, c) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_IN_RSI(b); \
+		PROBE_IN_RDX(c); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx", "r"(probe_rdi), "r"(probe_rsi), \
+			  "r"(probe_rdx)); \
 	} while (0)
-#define PROBE_AT4(nop, name, a, b, c, d)									       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_IN_RSI(b);										       \
-		PROBE_IN_RDX(c);										       \
-		PROBE_IN_RCX(d);										       \
-		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx", "r"(probe_rdi), "r"(probe_rsi),		       \
-			  "r"(probe_rdx), "r"(probe_rcx));							       \
+#define PROBE_AT4(nop, provider, name, a, b, c, d) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_IN_RSI(b); \
+		PROBE_IN_RDX(c); \
+		PROBE_IN_RCX(d); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx", "r"(probe_rdi), "r"(probe_rsi), \
+			  "r"(probe_rdx), "r"(probe_rcx)); \
 	} while (0)
-#define PROBE_AT5(nop, name, a, b, c, d, e)									       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_IN_RSI(b);										       \
-		PROBE_IN_RDX(c);										       \
-		PROBE_IN_RCX(d);										       \
-		PROBE_IN_R8(e);											       \
-		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8", "r"(probe_rdi), "r"(probe_rsi),	       \
-			  "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8));					       \
+#define PROBE_AT5(nop, provider, name, a, b, c, d, e) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_IN_RSI(b); \
+		PROBE_IN_RDX(c); \
+		PROBE_IN_RCX(d); \
+		PROBE_IN_R8(e); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8", "r"(probe_rdi), \
+			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8)); \
 	} while (0)
-#define PROBE_AT6(nop, name, a, b, c, d, e, f)									       \
-	do {													       \
-		PROBE_IN_RDI(a);										       \
-		PROBE_IN_RSI(b);										       \
-		PROBE_IN_RDX(c);										       \
-		PROBE_IN_RCX(d);										       \
-		PROBE_IN_R8(e);											       \
-		PROBE_IN_R9(f);											       \
-		PROBE_ASM(nop, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8 8@%%r9", "r"(probe_rdi),		       \
-			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8), "r"(probe_r9));	       \
+#define PROBE_AT6(nop, provider, name, a, b, c, d, e, f) \
+	do { \
+		PROBE_IN_RDI(a); \
+		PROBE_IN_RSI(b); \
+		PROBE_IN_RDX(c); \
+		PROBE_IN_RCX(d); \
+		PROBE_IN_R8(e); \
+		PROBE_IN_R9(f); \
+		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8 8@%%r9", "r"(probe_rdi), \
+			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8), "r"(probe_r9)); \
 	} while (0)
 
 /* Runs only if the probe is enabled, so an untraced program does not pay for this test. */
-#define PROBE_AT_SITE(at, ...)                                                                                         \
-	do {                                                                                                           \
-		if (site_is_fast)                                                                                      \
-			at(PROBE_NOP_FAST, __VA_ARGS__);                                                               \
-		else                                                                                                   \
-			at(PROBE_NOP_PLAIN, __VA_ARGS__);                                                              \
+#define PROBE_AT_SITE(at, ...) \
+	do { \
+		if (site_is_fast) \
+			at(PROBE_NOP_FAST, netobs, __VA_ARGS__); \
+		else \
+			at(PROBE_NOP_PLAIN, netobs, __VA_ARGS__); \
 	} while (0)
 
 #define PROBE_SITE1(name, ...) PROBE_AT_SITE(PROBE_AT1, name, __VA_ARGS__)
@@ -192,9 +194,17 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_SITE5(name, ...) PROBE_AT_SITE(PROBE_AT5, name, __VA_ARGS__)
 #define PROBE_SITE6(name, ...) PROBE_AT_SITE(PROBE_AT6, name, __VA_ARGS__)
 
+/* Only the plain site: for a probe that fires seldom; a tracer attaches to one site in half the time. */
+#define PROBE_PLAIN_SITE1(provider, name, ...) PROBE_AT1(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE2(provider, name, ...) PROBE_AT2(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE3(provider, name, ...) PROBE_AT3(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE4(provider, name, ...) PROBE_AT4(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE5(provider, name, ...) PROBE_AT5(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE6(provider, name, ...) PROBE_AT6(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+
 #else
 
-#define PROBE_SITES 1
+#define PROBE_SITES		1
 
 /* On other architectures a traced nop is always a trap.  "r" instead of the default "nor". */
 #define STAP_SDT_ARG_CONSTRAINT r
@@ -207,6 +217,13 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_SITE4(name, ...) STAP_PROBE4(netobs, name, __VA_ARGS__)
 #define PROBE_SITE5(name, ...) STAP_PROBE5(netobs, name, __VA_ARGS__)
 #define PROBE_SITE6(name, ...) STAP_PROBE6(netobs, name, __VA_ARGS__)
+
+#define PROBE_PLAIN_SITE1(provider, name, ...) STAP_PROBE1(provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE2(provider, name, ...) STAP_PROBE2(provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE3(provider, name, ...) STAP_PROBE3(provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE4(provider, name, ...) STAP_PROBE4(provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE5(provider, name, ...) STAP_PROBE5(provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE6(provider, name, ...) STAP_PROBE6(provider, name, __VA_ARGS__)
 
 #endif
 
