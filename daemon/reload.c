@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/config/options.h"
 #include "daemon/formula_sites.h"
+#include "engine/engine.h"
 
 struct reload {
 	struct reload_targets targets;
@@ -126,16 +128,20 @@ reload_run(struct reload *reload)
 {
 	const struct config *config = reload->targets.config;
 	struct config fresh;
+	uint64_t begin = clock_monotonic_ns();
 
+	engine_reload_start(reload->targets.workers->count);
 	log_debug(DEBUG_CONFIG, "reload of %s begins", config->config_path);
 	if (options_parse(config->argc, config->argv, &fresh) != OPTIONS_RUN ||
 	    !reload_apply_paused(&reload->targets, &fresh)) {
 		log_warning("reload failed: the configuration is unchanged");
 		config_free(&fresh);
+		engine_reload_done(false, clock_monotonic_ns() - begin);
 		return false;
 	}
 	config_free(&reload->current);
 	reload->current = fresh;
 	log_notice("%s reloaded", config->config_path);
+	engine_reload_done(true, clock_monotonic_ns() - begin);
 	return true;
 }

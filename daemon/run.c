@@ -644,6 +644,15 @@ daemon_split(const struct config *config)
 	return EXIT_STATUS_FAILED;
 }
 
+static enum exit_status
+daemon_list_probes(const struct config *config)
+{
+	int error = config->list_engine ? probe_list_write_engine(STDOUT_FILENO, config->list_format)
+					: probe_list_write(STDOUT_FILENO, config->list_format);
+
+	return daemon_output_status(error, EXIT_STATUS_OK);
+}
+
 enum exit_status
 daemon_run(struct config *config)
 {
@@ -654,7 +663,7 @@ daemon_run(struct config *config)
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
 	descriptors_close_inherited(config);
 	if (config->list_probes)
-		return daemon_output_status(probe_list_write(STDOUT_FILENO, config->list_format), EXIT_STATUS_OK);
+		return daemon_list_probes(config);
 	if (config->install_formulas != NULL)
 		return daemon_install_formulas(config);
 	output_open();

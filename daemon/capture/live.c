@@ -17,6 +17,7 @@
 #include "daemon/capture/pcap_common.h"
 #include "daemon/observe/batch.h"
 #include "dissect/cursor.h"
+#include "engine/engine.h"
 #include "flow/flow.h"
 #include "probes/site/semaphores.h"
 
@@ -40,6 +41,11 @@
  * kernel's buffers. */
 #define FANOUT_JOIN_NS (1 * NANOSECONDS)
 
+/* The memory of so many connections, 16 MB for all workers together, is present from the start: cleared then, it costs
+ * nothing when traffic comes.  A connection that is removed leaves its memory to the next one, so that more is cleared
+ * only while more connections are open than ever before. */
+#define FLOWS_POPULATED 65536u
+
 /* --------------------------------------------------------------------------------------------------------- counters */
 
 /* libpcap's counters are 32 bits wide and wrap; differences are correct. */
@@ -61,6 +67,8 @@ live_interface_update_stats(struct live_interface *interface)
 	interface->stats.received += received;
 	interface->stats.dropped += dropped;
 	interface->stats.interface_dropped += interface_dropped;
+	if (dropped != 0)
+		engine_ring_drop(interface->identity.ifindex, dropped, received);
 	interface->last_pcap_stat = now;
 }
 
@@ -85,16 +93,17 @@ live_interface_close(struct live_interface *interface)
 	if (interface->pcap != NULL && interface->live->partition.fanout != NULL)
 		fanout_leave(interface->live->partition.fanout, (size_t)(interface - interface->live->interfaces),
 			     interface->fanout_group);
+	live_ring_unmap(interface);
 	if (interface->pcap != NULL)
 		pcap_close(interface->pcap);
 	interface->pcap = NULL;
 }
 
 /* A frame of "any" has the index of its interface in the link header (LINKTYPE_LINUX_SLL2). */
-static const struct interface *
-live_frame_interface(const struct live_interface *interface, const struct pcap_pkthdr *header, const u_char *data)
+const struct interface *
+live_frame_interface(const struct live_interface *interface, const uint8_t *data, uint32_t caplen)
 {
-	struct cursor cursor = cursor_init(data, header->caplen, header->len);
+	struct cursor cursor = cursor_init(data, caplen, caplen);
 	const struct interface *real;
 	struct slice sll2;
 
@@ -112,7 +121,7 @@ live_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *
 	struct batch *batch = interface->live->batch;
 
 	*batch_next_frame(batch) =
-	    capture_make_frame(live_frame_interface(interface, header, data), interface->dlt, header, data);
+	    capture_make_frame(live_frame_interface(interface, data, header->caplen), interface->dlt, header, data);
 	batch_commit_frame(batch);
 }
 
@@ -136,6 +145,8 @@ live_handle_fanout_frame(u_char *user, const struct pcap_pkthdr *header, const u
 static int
 live_interface_dispatch(struct live_interface *interface)
 {
+	if (interface->ring != NULL)
+		return live_ring_dispatch(interface, FRAMES_PER_DISPATCH);
 	return pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH,
 			     interface->fanout_since != 0 ? live_handle_fanout_frame : live_handle_frame,
 			     (u_char *)interface);
@@ -211,7 +222,8 @@ live_interface_read(void *context)
 	interface->has_backlog = read == FRAMES_PER_DISPATCH;
 	live_flush_output(live);
 	if (read < 0)
-		live_interface_fail(interface, pcap_geterr(interface->pcap));
+		live_interface_fail(interface,
+				    interface->ring != NULL ? "it no longer exists" : pcap_geterr(interface->pcap));
 	else
 		live_interface_arm_poll(interface, interface->has_backlog);
 }
@@ -244,6 +256,10 @@ live_set_suspended(struct live *live, bool suspend)
 		batch_clear_flows(live->batch);
 	live->suspended = suspend;
 	live->idle_ticks = 0;
+	if (suspend)
+		engine_sleep(live->partition.number);
+	else
+		engine_wake(live->partition.number);
 	for (size_t i = 0; i < live->count; i++) {
 		struct live_interface *interface = &live->interfaces[i];
 
@@ -338,7 +354,9 @@ live_discard_frame(u_char *user, const struct pcap_pkthdr *header, const u_char 
 static void
 live_interface_discard_backlog(struct live_interface *interface)
 {
-	for (unsigned rounds = 0; rounds < 64 && interface->pcap != NULL; rounds++)
+	if (interface->ring != NULL)
+		packet_ring_discard(interface->ring);
+	for (unsigned rounds = 0; rounds < 64 && interface->pcap != NULL && interface->ring == NULL; rounds++)
 		if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
 			break;
 	if (interface->pcap == NULL || pcap_stats(interface->pcap, &interface->last_pcap_stat) < 0)
@@ -360,6 +378,7 @@ live_run(struct input *input, struct batch *batch)
 	struct live *live = (struct live *)input;
 
 	live->batch = batch;
+	batch_populate_flows(batch, FLOWS_POPULATED / (unsigned)live->config->workers);
 	live->tick = loop_watch_timer(live->loop, live_on_tick, live);
 	if (live->tick == NULL || !watch_arm_timer(live->tick, TICK_NS)) {
 		log_error("out of memory");
@@ -457,6 +476,8 @@ live_set_filters(struct input *input, const struct config *config)
 		if (live->interfaces[i].pcap != NULL)
 			good =
 			    live_pcap_set_filter(config, live->interfaces[i].pcap, live->interfaces[i].identity.name);
+	for (size_t i = 0; i < live->count && good; i++)
+		good = live_ring_set_filter(&live->interfaces[i], config);
 	return good;
 }
 
@@ -508,8 +529,7 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	live_interface->seen = true;
 	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? clock_realtime_ns() : 0;
 	*interface = (struct interface){
-	    .netns = interfaces_netns_inode(),
-	    .ifindex = if_nametoindex(name), /* 0 for "any" */
+	    .netns = interfaces_netns_inode(), .ifindex = if_nametoindex(name), /* 0 for "any" */
 	};
 	known = interfaces_find(live_interface->live->host_interfaces, interface->ifindex);
 	if (known != NULL)
@@ -517,6 +537,7 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	snprintf(interface->name, sizeof interface->name, "%s", name);
 	info = interfaces_find_info(live_interface->live->host_interfaces, interface->ifindex);
 	live_interface->mtu = info != NULL ? info->mtu : 0;
+	live_ring_map(live_interface);
 }
 
 /* Whether an interface that cannot be opened at the start is awaited. */

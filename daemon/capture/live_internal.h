@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the two parts of live capture: reading (live.c), and interfaces that change (live_reopen.c). */
+/* Shared by the parts of live capture: reading (live.c, live_ring.c), and interfaces that change (live_reopen.c). */
 #ifndef NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 #define NETOBS_DAEMON_CAPTURE_LIVE_INTERNAL_H
 
@@ -10,13 +10,16 @@
 #include "daemon/capture/input.h"
 #include "daemon/capture/live.h"
 #include "daemon/capture/live_pcap_open.h"
+#include "daemon/capture/packet_ring.h"
 #include "daemon/config/config.h"
 #include "daemon/host/interfaces.h"
 
 struct live_interface {
 	struct live *live;
-	pcap_t *pcap;	       /* NULL while the interface cannot be observed */
-	int fanout_group;      /* number of the fanout group */
+	pcap_t *pcap;		   /* NULL while the interface cannot be observed */
+	struct packet_ring *ring;  /* NULL: libpcap reads */
+	struct bpf_program filter; /* set while the ring was mapped; all zero: none */
+	int fanout_group;	   /* number of the fanout group */
 	uint64_t fanout_since; /* older frames were delivered to every worker; 0: no such frames can arrive any more */
 	const char *config_name; /* its name in the configuration */
 	struct interface identity;
@@ -49,12 +52,13 @@ struct live {
 	struct watch *tick;
 	struct host_clock host_clock;
 	unsigned host_clock_steps;
-	bool waited_for_tracer; /* there was a wait for a tracer between opening and running */
-	bool suspended;		/* capture is suspended because no tracer is attached (--on-demand) */
-	unsigned idle_ticks;	/* ticks since a tracer was last attached */
+	bool waited_for_tracer;	 /* there was a wait for a tracer between opening and running */
+	bool suspended;		 /* capture is suspended because no tracer is attached (--on-demand) */
+	unsigned idle_ticks;	 /* ticks since a tracer was last attached */
 	uint64_t output_dropped; /* lines, when that was logged last */
-	bool failed;		/* no interface is left, and none can return */
+	bool failed;		 /* no interface is left, and none can return */
 	struct input_counters counters;
+	struct ring_geometry ring_geometry; /* of all interfaces; block_size 0: unknown */
 	int *link_types;
 	size_t count;
 	struct live_interface interfaces[];
@@ -76,6 +80,18 @@ live_logs_interfaces(const struct live *live)
 {
 	return live->partition.number == 0;
 }
+
+/* live.c: the interface of a frame: the real one of a frame of "any". */
+const struct interface *live_frame_interface(const struct live_interface *interface, const uint8_t *data,
+					     uint32_t caplen);
+
+/* live_ring.c: maps the ring of an interface that was just opened, if libpcap need not read it; unmaps it; sets the
+ * configured filter for its frames, false with a message if it is invalid; reads frames until `most` are read or none
+ * is left, and returns their number, at most `most`, or PCAP_ERROR if the interface was removed. */
+void live_ring_map(struct live_interface *interface);
+void live_ring_unmap(struct live_interface *interface);
+bool live_ring_set_filter(struct live_interface *interface, const struct config *config);
+int live_ring_dispatch(struct live_interface *interface, unsigned most);
 
 /* live_reopen.c: an interface can no longer be read, because of `error`; the interfaces of this namespace have changed.
  */

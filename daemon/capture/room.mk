@@ -15,10 +15,15 @@ libdaemon_a_SOURCES += \
 	%D%/live_pcap_suspend.c \
 	%D%/live_pcap_suspend.h \
 	%D%/live_reopen.c \
+	%D%/live_ring.c \
+	%D%/packet_ring.c \
+	%D%/packet_ring.h \
 	%D%/pcap_common.c \
 	%D%/pcap_common.h \
 	%D%/replay.c \
 	%D%/replay.h \
+	%D%/ring_geometry.c \
+	%D%/ring_geometry.h \
 	%D%/second_pass.c \
 	%D%/second_pass.h \
 	%D%/workers.c \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 shell_tests += \
+	%D%/in_place.sh \
 	%D%/late_interface.sh \
 	%D%/links.sh \
 	%D%/live.sh \

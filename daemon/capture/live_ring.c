@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading an interface whose ring is mapped (packet_ring.h). */
+#include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
+#include "daemon/capture/live_internal.h"
+#include "daemon/capture/packet_ring.h"
+#include "daemon/capture/pcap_common.h"
+#include "daemon/observe/batch.h"
+#include "dissect/cursor.h"
+
+void
+live_ring_map(struct live_interface *interface)
+{
+	struct live *live = interface->live;
+
+	/* libpcap runs a filter itself that the kernel cannot run: it reads then. */
+	if (live->config->filter == NULL)
+		interface->ring = packet_ring_map(interface->pcap, &live->ring_geometry);
+	log_debug(DEBUG_LIVE, "interface %s is read %s", interface->identity.name,
+		  interface->ring != NULL ? "in place" : "by libpcap");
+}
+
+void
+live_ring_unmap(struct live_interface *interface)
+{
+	packet_ring_unmap(interface->ring);
+	interface->ring = NULL;
+	pcap_freecode(&interface->filter);
+}
+
+/* For an interface, libpcap compiles tests of VLAN tags that only the kernel can make; for a file, it looks at the
+ * frame, where the tags are. */
+bool
+live_ring_set_filter(struct live_interface *interface, const struct config *config)
+{
+	pcap_t *file;
+	bool good;
+
+	pcap_freecode(&interface->filter);
+	if (interface->ring == NULL || config->filter == NULL)
+		return true;
+	file = pcap_open_dead(interface->dlt, config->snaplen);
+	good = file != NULL && capture_compile_filter(config, file, interface->identity.name, &interface->filter);
+	if (file != NULL)
+		pcap_close(file);
+	return good;
+}
+
+/* Whether the frame passes the filter and the joining phase of a fanout group (live_handle_fanout_frame()). */
+static bool
+live_ring_wants_frame(struct live_interface *interface, const struct frame *frame)
+{
+	struct pcap_pkthdr header = {.caplen = frame->caplen, .len = frame->len};
+
+	if (frame->ts < interface->fanout_since) {
+		interface->live->counters.received--;
+		interface->stats.received--;
+		return false;
+	}
+	return interface->filter.bf_insns == NULL || pcap_offline_filter(&interface->filter, &header, frame->data) != 0;
+}
+
+/* Removes unwanted frames.  Returns how many are left. */
+static unsigned
+live_ring_select_frames(struct live_interface *interface, struct frame *frames, unsigned count)
+{
+	unsigned wanted = 0;
+
+	if (interface->fanout_since == 0 && interface->filter.bf_insns == NULL)
+		return count;
+	for (unsigned i = 0; i < count; i++)
+		if (live_ring_wants_frame(interface, &frames[i]))
+			frames[wanted++] = frames[i];
+	return wanted;
+}
+
+/* Frames of "any" have the index of their interface in the link header. */
+static void
+live_ring_set_interfaces(const struct live_interface *interface, struct frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		frames[i].interface = interface->has_ifindex
+					  ? live_frame_interface(interface, frames[i].data, frames[i].caplen)
+					  : &interface->identity;
+}
+
+int
+live_ring_dispatch(struct live_interface *interface, unsigned most)
+{
+	struct frame frames[OBSERVE_BATCH];
+	unsigned read = 0;
+
+	if (interface->live->suspended)
+		packet_ring_discard(interface->ring);
+	while (read < most && packet_ring_is_ready(interface->ring)) {
+		unsigned taken = packet_ring_take(interface->ring, frames, OBSERVE_BATCH), count;
+
+		live_ring_set_interfaces(interface, frames, taken);
+		count = live_ring_select_frames(interface, frames, taken);
+		batch_observe_in_place(interface->live->batch, frames, count);
+		packet_ring_release(interface->ring);
+		read += taken;
+	}
+	if (read == 0 && !packet_ring_check(interface->ring))
+		return PCAP_ERROR;
+	return read < most ? (int)read : (int)most;
+}
