@@ -270,6 +270,8 @@ live_set_suspended(struct live *live, bool suspend)
 		else if (!live_pcap_resume(live->config, interface->pcap, interface->identity.name,
 					   live->partition.fanout != NULL))
 			live_interface_fail(interface, "its capture cannot be resumed");
+		else if (!live_ring_set_filter(interface, live->config))
+			live_interface_fail(interface, "its filter cannot be set");
 	}
 }
 
@@ -476,7 +478,7 @@ live_set_filters(struct input *input, const struct config *config)
 		if (live->interfaces[i].pcap != NULL)
 			good =
 			    live_pcap_set_filter(config, live->interfaces[i].pcap, live->interfaces[i].identity.name);
-	for (size_t i = 0; i < live->count && good; i++)
+	for (size_t i = 0; i < live->count && good && !live->suspended; i++)
 		good = live_ring_set_filter(&live->interfaces[i], config);
 	return good;
 }
@@ -529,7 +531,8 @@ live_interface_set_info(struct live_interface *live_interface, const char *name)
 	live_interface->seen = true;
 	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? clock_realtime_ns() : 0;
 	*interface = (struct interface){
-	    .netns = interfaces_netns_inode(), .ifindex = if_nametoindex(name), /* 0 for "any" */
+	    .netns = interfaces_netns_inode(),
+	    .ifindex = if_nametoindex(name), /* 0 for "any" */
 	};
 	known = interfaces_find(live_interface->live->host_interfaces, interface->ifindex);
 	if (known != NULL)

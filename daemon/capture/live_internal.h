@@ -85,9 +85,10 @@ live_logs_interfaces(const struct live *live)
 const struct interface *live_frame_interface(const struct live_interface *interface, const uint8_t *data,
 					     uint32_t caplen);
 
-/* live_ring.c: maps the ring of an interface that was just opened, if libpcap need not read it; unmaps it; sets the
- * configured filter for its frames, false with a message if it is invalid; reads frames until `most` are read or none
- * is left, and returns their number, at most `most`, or PCAP_ERROR if the interface was removed. */
+/* live_ring.c: maps the ring of an interface that was just opened, if libpcap need not read it; unmaps it; applies the
+ * configured filter to its frames unless the kernel does (called when libpcap has set it), false with a message if it
+ * is invalid; reads frames until `most` are read or none is left, and returns their number, at most `most`, or
+ * PCAP_ERROR if the interface was removed. */
 void live_ring_map(struct live_interface *interface);
 void live_ring_unmap(struct live_interface *interface);
 bool live_ring_set_filter(struct live_interface *interface, const struct config *config);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading an interface whose ring is mapped (packet_ring.h). */
-#include "daemon/base/log.h"
+#include <linux/filter.h>
+#include <sys/socket.h>
+
 #include "daemon/base/log_debug.h"
 #include "daemon/capture/live_internal.h"
 #include "daemon/capture/packet_ring.h"
 #include "daemon/capture/pcap_common.h"
 #include "daemon/observe/batch.h"
-#include "dissect/cursor.h"
 
 void
 live_ring_map(struct live_interface *interface)
@@ -28,22 +29,36 @@ live_ring_unmap(struct live_interface *interface)
 	pcap_freecode(&interface->filter);
 }
 
+/* Whether libpcap could give its filter to the kernel.  A filter that the kernel refuses is detached again. */
+static bool
+live_ring_kernel_filters(const struct live_interface *interface)
+{
+	socklen_t instructions = 0; /* none is asked for: the kernel says how many there are */
+
+	return getsockopt(pcap_get_selectable_fd(interface->pcap), SOL_SOCKET, SO_GET_FILTER, NULL, &instructions) ==
+		   0 &&
+	       instructions > 0;
+}
+
 /* For an interface, libpcap compiles tests of VLAN tags that only the kernel can make; for a file, it looks at the
  * frame, where the tags are. */
-bool
-live_ring_set_filter(struct live_interface *interface, const struct config *config)
+static bool
+live_ring_compile_filter(struct live_interface *interface, const struct config *config)
 {
-	pcap_t *file;
-	bool good;
+	pcap_t *file = pcap_open_dead(interface->dlt, config->snaplen);
+	bool good = file != NULL && capture_compile_filter(config, file, interface->identity.name, &interface->filter);
 
-	pcap_freecode(&interface->filter);
-	if (interface->ring == NULL || config->filter == NULL)
-		return true;
-	file = pcap_open_dead(interface->dlt, config->snaplen);
-	good = file != NULL && capture_compile_filter(config, file, interface->identity.name, &interface->filter);
 	if (file != NULL)
 		pcap_close(file);
 	return good;
+}
+
+bool
+live_ring_set_filter(struct live_interface *interface, const struct config *config)
+{
+	pcap_freecode(&interface->filter);
+	return interface->ring == NULL || config->filter == NULL || live_ring_kernel_filters(interface) ||
+	       live_ring_compile_filter(interface, config);
 }
 
 /* Whether the frame passes the filter and the joining phase of a fanout group (live_handle_fanout_frame()). */

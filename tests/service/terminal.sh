@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
-netobsd=$(readlink -f "$netobsd")
+netobsd=$(private_netobsd) || exit 99
 python3 -c 'import os; os.close(os.forkpty()[1])' 2>/dev/null || skip_all "no pseudo-terminals"
 export TERM=xterm RAW="$tmp/raw"
 
@@ -112,12 +112,11 @@ wait "$pid"
 is "without a terminal it says nothing" "$(cat "$tmp/err")" ""
 refused=$(tracing_refused)
 if [ -z "$refused" ]; then
-	copy=$(private_netobsd)
-	terminal "$(command -v bpftrace)" -q -c "$copy -i lo" \
-		-e "usdt:$copy:netobs:arp__send { @ = 1; } interval:s:2 { exit(); }"
+	terminal "$(command -v bpftrace)" -q -c "$netobsd -i lo" \
+		-e "usdt:$netobsd:netobs:arp__send { @ = 1; } interval:s:2 { exit(); }"
 	check "with a tracer it says nothing" sh -c "! grep 'observing lo' '$tmp/raw'"
-	terminal "$(command -v bpftrace)" -q -c "$copy -r $slow --pace" \
-		-e "usdt:$copy:netobs:arp__send { @ = count(); }"
+	terminal "$(command -v bpftrace)" -q -c "$netobsd -r $slow --pace" \
+		-e "usdt:$netobsd:netobs:arp__send { @ = count(); }"
 	quiet "a replay shows no progress among the output of a tracer"
 	check "the tracer has counted" grep -q '^@: 100$' "$tmp/shown"
 else

@@ -103,7 +103,7 @@ report_take_line(const char *text, size_t length, void *context)
 			capture->no_memory = true;
 	} else if (report_line_is(&line, "tcp-retransmit\"")) {
 		report_take_event(capture, &line, REPORT_RESENT);
-	} else if (report_line_is(&line, "report-reset\"")) {
+	} else if (report_line_is(&line, "report-reset\"") || report_line_is(&line, "report-refusal\"")) {
 		report_take_event(capture, &line, REPORT_RESET);
 	} else if (report_line_is(&line, "report-closed-window\"")) {
 		report_take_event(capture, &line, REPORT_ZERO_WINDOW);
@@ -157,13 +157,15 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 {
 	/* In the view of both ends the sender of a segment is known. */
 	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
-			      "report-reset,report-closed-window";
+			      "report-reset,report-refusal,report-closed-window";
 	static char *const more[] = {
 	    "--view=both",
 	    "--format=json",
 	    "--summary",
+	    /* The RST of an end closes that end at once, a RST that is not its own does not. */
+	    "--formula=report-reset = tcp-send where tcp_flags & RST && tcps_state == closed",
 	    /* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
-	    "--formula=report-reset = tcp-receive where tcp_flags & RST && pkt_reason != \"tcp-rst-ignored\"",
+	    "--formula=report-refusal = tcp-receive where tcp_flags & RST && tcps_state in {syn-sent, closed}",
 	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
 	    print,
 	};

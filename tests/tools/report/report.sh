@@ -127,6 +127,10 @@ python3 "$top/tests/tools/report/many_resets.py" "$tmp/resets.pcap"
 report "$tmp/resets.pcap" >"$tmp/page"
 is "a flood of RST is cut behind the segments of its end, and shows its beginning" \
 	"$(data "(lambda s: [sum(1 for x in s if x[2] == 0), sum(1 for x in s if x[2] == 1)])(data['details'][0]['segments'])")" "[3, 2100]"
+python3 "$top/tests/tools/report/reset_cases.py" "$tmp/resets.pcap"
+report "$tmp/resets.pcap" >"$tmp/page"
+is "which end has reset, and when" "$(text reset)" "3 connections were reset, 2 by the client and 1 by the server: 1 before it was established, 1 behind the FIN of the same end, when it had closed; for example with 198.51.100.2 port 80."
+is "the packets are the RST that had an effect" "$(data "[e[1] for e in verdict['reset']['evidence']]")" "[7, 17, 14]"
 # Frames at 1970 and in 2106.
 python3 - "$tmp/far.pcap" <<'PYTHON'
 import struct, sys
