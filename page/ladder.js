@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ladder of the selected connection: segments between its ends, states in the margins, losses and their repairs.
-const ladder = { page: 0, rows: 100, height: 30, row: null };
+const ladder = { page: 0, rows: 100, height: 30, top: 48, row: null, marked: -1 };
 
 // Differences of sequence numbers, which wrap (RFC 9293 section 3.4).
 const distance = (a, b) => (a - b) | 0;
 
-// Marks the segments that were sent again, unless the first copy arrived: those are probably lost.
+// Marks the segments that were sent again, unless the first copy arrived, or was a SYN that had an answer: those are
+// probably lost.
 function markLosses(segments) {
 	segments.forEach((segment, i) => {
 		if (!segment.kind || kinds[segment.kind] === "spurious") return;
@@ -14,10 +15,24 @@ function markLosses(segments) {
 			if (earlier.end !== segment.end || !space || earlier.lost) continue;
 			const offset = distance(segment.sequence, earlier.sequence);
 			if (offset >= 0 && offset < space) {
-				earlier.lost = segment.frame;
+				const answered = earlier.flags & SYN && segments.slice(k + 1, i).some(other => other.end !== earlier.end);
+				if (!answered) earlier.lost = segment.frame;
 				return;
 			}
 		}
+	});
+}
+
+// Marks what an end sends before its SYN, and the RST that answers it: segments of an older connection between the ends.
+function markOlder(segments) {
+	for (const end of [0, 1]) {
+		const opening = segments.findIndex(segment => segment.end === end && segment.flags & SYN);
+		segments.slice(0, Math.max(opening, 0)).filter(segment => segment.end === end)
+			.forEach(segment => { segment.older = true; });
+	}
+	const older = segments.filter(segment => segment.older);
+	segments.filter(segment => segment.flags & RST).forEach(reset => {
+		reset.older ||= older.some(segment => segment.end !== reset.end && segment.ack === reset.sequence);
 	});
 }
 
@@ -30,24 +45,25 @@ function segmentColour(segment) {
 }
 
 function segmentText(segment, origins) {
-	const relative = (number, end) => origins[end] === undefined ? number : distance(number, origins[end]) >>> 0;
+	const relative = (number, end) =>
+		origins[end] === undefined || segment.older ? number : distance(number, origins[end]) >>> 0;
 	const words = [flagNames(segment.flags)];
 	if (segment.length) words.push(plural(segment.length, "byte") + " from " + count(relative(segment.sequence, segment.end)));
 	if (segment.flags & ACK && !(segment.flags & SYN)) words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
 	if (segment.window === 0 && !(segment.flags & (SYN | RST))) words.push("window closed");
 	if (segment.kind) words.push(`sent again (${kinds[segment.kind]})`);
 	if (segment.lost) words.push(`lost? again in ${segment.lost}`);
+	if (segment.older) words.push("of an older connection");
 	return words.join(", ");
 }
 
-// The first sequence number of each end.
+// The first sequence number of each end: that of its SYN, or the smallest.
 function sequenceOrigins(segments) {
-	const origins = [undefined, undefined];
-	for (const segment of segments) {
-		if (origins[segment.end] === undefined) origins[segment.end] = segment.sequence;
-		else if (distance(segment.sequence, origins[segment.end]) < 0) origins[segment.end] = segment.sequence;
-	}
-	return origins;
+	return [0, 1].map(end => {
+		const sent = segments.filter(segment => segment.end === end && !segment.older);
+		return (sent.find(segment => segment.flags & SYN) || sent.reduce((first, segment) =>
+			distance(segment.sequence, first.sequence) < 0 ? segment : first, sent[0] || {})).sequence;
+	});
 }
 
 function drawArrow(on, segment, y, left, right) {
@@ -81,14 +97,26 @@ function drawLadderStates(on, changes, from, to, y, left, right) {
 	}
 }
 
+// Turns to the segment of a packet, and marks it; without one to the first segment.
+function markSegment(row, frame) {
+	ladder.row = row;
+	ladder.marked = frame ? details[row.detail].segments.findIndex(segment => segment.frame === frame) : -1;
+	ladder.page = Math.floor(Math.max(ladder.marked, 0) / ladder.rows);
+}
+
+function scrollToMark() {
+	const plot = byId("ladder-plot"), row = ladder.marked - ladder.page * ladder.rows;
+	if (ladder.marked < 0 || ladder.top + row * ladder.height < innerHeight / 2) byId("ladder").scrollIntoView();
+	else scrollTo(0, scrollY + plot.getBoundingClientRect().top + ladder.top + row * ladder.height - innerHeight / 2);
+}
+
 function drawLadder() {
 	const row = view.selected, host = byId("ladder-plot");
 	if (!row) {
 		byId("ladder-note").textContent = "The capture has no connection of TCP.";
 		return;
 	}
-	if (ladder.row !== row) ladder.page = 0;
-	ladder.row = row;
+	if (ladder.row !== row) markSegment(row);
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
 	const on = surface(host, list.length * ladder.height + 60, list.length * 8, `Ladder of ${rowName(row)}: ` + plural(list.length, "segment"));
@@ -97,7 +125,8 @@ function drawLadder() {
 	on.text(right, 14, "server", "middle");
 	for (const x of [left, right]) on.line(x, 20, x, list.length * ladder.height + 50, "ink");
 	list.forEach((segment, i) => {
-		const y = 48 + i * ladder.height, next = segments[begin + i + 1];
+		const y = ladder.top + i * ladder.height, next = segments[begin + i + 1];
+		if (begin + i === ladder.marked) on.rect(left, y - 15, right - left, 21, "soft");
 		drawLadderRow(on, segment, segments[begin + i - 1], y, left, right, origins);
 		drawLadderStates(on, changes, segment.time, next ? Math.max(next.time, segment.time + 1) : Infinity, y, left, right);
 	});
@@ -117,7 +146,10 @@ function drawLadderNote(row, segments, begin, shown) {
 
 function startLadder() {
 	const turn = step => () => { ladder.page += step; drawLadder(); };
-	details.forEach(detail => markLosses(detail.segments));
+	details.forEach(detail => {
+		markOlder(detail.segments);
+		markLosses(detail.segments);
+	});
 	byId("ladder-controls").append(element("label", {}, "Connection ", element("select", { id: "ladder-choice",
 		on: { change: event => { view.selected = rows[Number(event.target.value)]; redrawAll(); } } },
 	...detailed.map(row => element("option", { value: row.index }, `${rowName(row)} ${row.reason}`)))),

@@ -13,6 +13,7 @@ function sequencePoints(row, end) {
 		return moved;
 	};
 	for (const segment of segments) {
+		if (segment.older) continue;
 		if (segment.end === end)
 			points.data.push({ segment, low: offset(segment.sequence), sacked: segment.sacked ? offset(segment.sacked) : null });
 		else if (segment.flags & ACK && !(segment.flags & RST))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
-function selectRow(row) {
+function selectRow(row, frame) {
 	if (row.detail >= 0) {
 		view.selected = row;
+		markSegment(row, frame);
 		redrawAll();
-		byId("ladder").scrollIntoView();
+		scrollToMark();
 		return;
 	}
 	view.filter = `${row.client} ${row.clientPort} ${row.server} ${row.serverPort}`;
@@ -17,7 +18,7 @@ function evidenceLink([index, frame]) {
 	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${clock(row.start)}`) : `packet ${frame}`;
 	if (!row) return element("span", {}, text);
 	return element("a", { href: row.detail >= 0 ? "#ladder" : "#connections",
-		on: { click: event => { event.preventDefault(); selectRow(row); } } }, text);
+		on: { click: event => { event.preventDefault(); selectRow(row, frame); } } }, text);
 }
 
 function drawVerdict() {

@@ -43,7 +43,7 @@ def long():
     frames = [segment(0, True, 1, 100, 0, SYN), segment(0, False, 1, begin - 1, 101, SYN | ACK), segment(0, True, 1, 101, begin, ACK)]
     for number in range(4000):
         frames.append(segment(number, False, 1, begin + 100 * number, 101, ACK, b"x" * 100))
-        place = number % 100 - 50
+        place = number % 100 - 70
         if place == 4:
             frames.append(segment(number + 4000, False, 1, begin + 100 * (number - place), 101, ACK, b"x" * 100))
         acknowledged = number - place if 0 <= place < 4 else number + 1

@@ -64,6 +64,10 @@ def check_verdict():
     check("a link selects its connection", text("#ladder-note").startswith("Client 198.51.100.66:50000, server 192.0.2.80:21, ended: refused."))
     check("and goes to its ladder", browser.run("Math.abs(document.getElementById('ladder').getBoundingClientRect().top) < 400"))
     check("which has the SYN and the refusal", texts("#ladder-plot text[text-anchor=middle]")[2:], ["SYN", "RST ACK, ack 1"])
+    check("in which its row is marked", [amount("#ladder-plot rect.f-soft"), browser.run(
+        "(y => texts => [...texts].find(t => t.getAttribute('y') - y == 19).textContent)"
+        "(document.querySelector('#ladder-plot rect.f-soft').getAttribute('y'))"
+        "(document.querySelectorAll('#ladder-plot text[text-anchor=end]'))")], [1, "37"])
     check("numbers of packets", text("#numbers").split("; ")[1], "the numbers of packets are those of Wireshark")
 
 
@@ -108,6 +112,18 @@ def check_ladder():
           [str(number) for number in range(21, 36)])
 
 
+def check_older():
+    """An answer to a SYN that belongs to an older connection, and the RST that answers it."""
+    open_page("older")
+    check("segments of an older connection", [t for t in texts("#ladder-plot text[text-anchor=middle]") if "older" in t],
+          ["ACK, ack 3,000, of an older connection", "RST, of an older connection"])
+    check("the SYN that they answer is not lost", [t for t in texts("#ladder-plot text") if t.startswith("SYN")],
+          ["SYN", "SYN, sent again (SYN)", "SYN ACK"])
+    check("the origins are those of this connection", [t for t in texts("#ladder-plot text") if "from" in t], ["PSH ACK, 7 bytes from 1, ack 1"])
+    check("and the time-sequence has this connection only", browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')")
+          .split("data of ")[1], "the client: 4 segments, 1 sent again")
+
+
 def check_sequence():
     name = browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')")
     check("the time-sequence of the end that sends most", name,
@@ -147,8 +163,12 @@ def check_long():
     check("retransmissions across the wrap", browser.run(
         "document.querySelector('#sequence-plot canvas').getAttribute('aria-label')").split(": ")[-1], "2,000 segments, 20 sent again")
     check("a hundred segments at a time", text("#ladder-note").count("Segments 1 to 100 of"), 1)
+    click("#verdict-list a")
+    check("a link of the verdict opens the hundred that has its packet", text("#ladder-note").count("Segments 101 to 200 of"), 1)
+    check("at its row", browser.run("(box => Math.abs(box.top + box.height / 2 - innerHeight / 2) < 50)"
+                                    "(document.querySelector('#ladder-plot rect.f-soft').getBoundingClientRect())"))
     click("#ladder-on")
-    check("the next hundred", text("#ladder-note").count("Segments 101 to 200 of"), 1)
+    check("the mark stays at its segment", [text("#ladder-note").count("Segments 201 to 300 of"), amount("#ladder-plot rect.f-soft")], [1, 0])
 
 
 def check_hostile():
@@ -174,7 +194,7 @@ def check_other_media():
 
 
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_table, check_long,
+for check_part in (check_every_page, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_older, check_table, check_long,
                    check_hostile, check_other_media):
     check_part()
 browser.close()

@@ -27,6 +27,8 @@ page http "$captures/http.pcap"
 page empty "$captures/empty.pcap"
 page mld "$captures/icmpv6-mld.pcap"
 page long "$tmp/long.pcap"
+python3 "$top/tests/page/older.py" "$tmp/older.pcap"
+page older "$tmp/older.pcap"
 page hostile "$tmp/<img src=x onerror=alert(1)>.pcap"
 timeout 300 python3 "$top/tests/page/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"
 status=$?

@@ -80,41 +80,51 @@ report_detail_identity(const struct report_detail *detail, struct report_line *l
 				  &segment->end);
 }
 
-/* Reads the TCP header, and adds the segment. */
+/* Reads the TCP header; the window has no scale yet. */
 static void
-report_detail_add(struct report_detail *detail, struct report_line *line, struct report_segment segment)
+report_detail_header(struct report_line *line, struct report_segment *segment)
+{
+	segment->sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
+	segment->acknowledgement = (uint32_t)report_line_number(line, "tcp_ack", 0);
+	segment->flags = (uint8_t)report_line_number(line, "tcp_flags", 0);
+	segment->window = (uint32_t)report_line_number(line, "tcp_window", 0);
+	segment->length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+}
+
+static void
+report_detail_add(struct report_detail *detail, const struct report_segment *segment)
 {
 	struct report_segment *to;
 
-	segment.sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
-	segment.acknowledgement = (uint32_t)report_line_number(line, "tcp_ack", 0);
-	segment.flags = (uint8_t)report_line_number(line, "tcp_flags", 0);
-	segment.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
 	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity,
 				sizeof(*to));
 	if (to == NULL)
 		detail->no_memory = true;
 	else
-		*to = segment;
+		*to = *segment;
 }
 
 static void
 report_detail_segment(struct report_detail *detail, struct report_line *line)
 {
 	struct report_segment segment = {0};
+	uint32_t window;
 
 	if (!report_detail_identity(detail, line, &segment))
 		return;
-	segment.window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
+	window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
 	segment.sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+	report_detail_header(line, &segment);
+	segment.window = window;
 	if (segment.packet == detail->resent_packet)
 		segment.kind = detail->resent_kind;
-	report_detail_add(detail, line, segment);
+	report_detail_add(detail, &segment);
 }
 
-/* A port on which nothing listens has no endpoint: only the firing of its RST's receiver has a connection. */
+/* A port on which nothing listens has no endpoint, and neither has an older connection that answers a SYN: only the
+ * firing of the receiver has a connection. */
 static void
-report_detail_reset(struct report_detail *detail, struct report_line *line)
+report_detail_answer(struct report_detail *detail, struct report_line *line)
 {
 	struct report_segment segment = {0};
 
@@ -125,9 +135,10 @@ report_detail_reset(struct report_detail *detail, struct report_line *line)
 			return;
 	}
 	segment.end = 1 - segment.end;
-	if (detail->ends[2 * segment.detail + segment.end].resets++ >= REPORT_END_RESETS)
+	report_detail_header(line, &segment);
+	if (detail->ends[2 * segment.detail + segment.end].answers++ >= REPORT_END_ANSWERS)
 		return;
-	report_detail_add(detail, line, segment);
+	report_detail_add(detail, &segment);
 }
 
 /* The firing of a retransmission precedes that of its segment. */
@@ -165,8 +176,8 @@ report_detail_line(const char *text, size_t length, void *context)
 	report_line_begin(&line, text, length);
 	if (report_line_is(&line, "report-segment"))
 		report_detail_segment(context, &line);
-	else if (report_line_is(&line, "report-reset"))
-		report_detail_reset(context, &line);
+	else if (report_line_is(&line, "report-answer"))
+		report_detail_answer(context, &line);
 	else if (report_line_is(&line, "report-resent"))
 		report_detail_resent(context, &line);
 	else if (report_line_is(&line, "report-state"))
@@ -225,7 +236,7 @@ report_detail_run(struct report_detail *detail, const struct replay_source *sour
 	}
 	all[used] = "--view=both";
 	all[used + 1] = "--format=json";
-	all[used + 2] = "--formula=report-reset = tcp-receive where tcp_flags & RST";
+	all[used + 2] = "--formula=report-answer = tcp-receive where tcp_flags & RST || tcps_state == syn-sent";
 	all[used + 3] = "--print=report-*";
 	if (!detail->no_memory)
 		detail->status =

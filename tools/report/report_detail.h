@@ -14,8 +14,8 @@
 #define REPORT_END_SEGMENTS 2000u
 #define REPORT_SEGMENTS	    200000u
 
-/* Further segments of an end, all with RST: a connection may end behind the last segment on the page. */
-#define REPORT_END_RESETS 100u
+/* Further segments of an end that only their receiver reports: a RST may come behind the last segment on the page. */
+#define REPORT_END_ANSWERS 100u
 
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
@@ -35,7 +35,7 @@ struct report_change {
 
 struct report_detail_end {
 	uint64_t cid;
-	unsigned resets; /* further segments that were added */
+	unsigned answers; /* further segments that were added */
 };
 
 struct report_detail {

@@ -145,8 +145,9 @@ report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
 		;
 	/* Frames that have arrived but are not delivered yet. */
 	stopped = 0;
-	if (!live->broken)
-		(void)report_live_step(live, pcap, dumper, report_live_clock() + 2 * DELIVERY_MS);
+	deadline = report_live_clock() + 2 * DELIVERY_MS;
+	while (!live->broken && report_live_step(live, pcap, dumper, deadline))
+		;
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
 	if (pcap_stats(pcap, &statistics) == 0)

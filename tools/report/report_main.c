@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobs-report: the program behind `netobs report`. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,11 @@ report_add_file(struct report_request *request, char *path)
 {
 	struct stat info;
 
-	if (stat(path, &info) != 0 || access(path, R_OK) != 0)
-		report_die("cannot read ", path);
+	if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
+		fprintf(stderr, "netobs-report: cannot read %s: %s%s\n", path, strerror(errno),
+			errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter is behind -f" : "");
+		exit(1);
+	}
 	if (!S_ISREG(info.st_mode))
 		report_die("report reads a capture twice, so it must be a regular file: ", path);
 	request->files[request->files_count++] = path;

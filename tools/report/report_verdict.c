@@ -366,7 +366,7 @@ report_clients(struct report_sentence *sentence, const struct report_capture *ca
 	}
 	report_write(sentence,
 		     "On %llu connection%s of 1 s or longer the server needed less than a tenth of the time "
-		     "for its answers: the rest is the client's, the transfer, or a pause.",
+		     "for its answers: the rest is the handshake, the client's, the transfer, or a pause.",
 		     report_say(count), report_plural(count));
 }
 

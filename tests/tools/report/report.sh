@@ -52,7 +52,7 @@ is "without answer" "$(text no-answer)" \
 is "a slow server" "$(text slow-server)" \
 	"Answers were slow on 1 connection: one took 500 ms or longer, the longest 1.300 s; for example of 198.51.100.2 port 81."
 is "a client that thinks is no slow server" "$(text slow-client)" \
-	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the client's, the transfer, or a pause."
+	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the handshake, the client's, the transfer, or a pause."
 is "a closed window, of which end" "$(text zero-window | sed 's/,* for at most.*//')" \
 	"Receive windows were closed 1 time on 1 connection, 0 by clients and 1 by servers"
 is "a SYN that is sent again" "$(text retransmissions)" \
