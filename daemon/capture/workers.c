@@ -163,19 +163,22 @@ workers_start_inputs(struct workers *workers)
 static bool
 worker_make_printer(struct worker *worker, const bool selected[])
 {
+	const struct config *config = worker->workers->config;
 	const struct worker *first = &worker->workers->worker[0];
 	/* A file can wait for a slow reader, the frames of an interface cannot. */
 	const struct writer_policy policy = {.write = output_write,
 					     .stopping = loop_stop_requested,
-					     .drop = worker->workers->config->capture_paths[0] == NULL};
+					     .drop = config->capture_paths[0] == NULL};
 
-	if (worker->workers->config->print == PRINT_OFF)
+	if (config->print == PRINT_OFF)
 		return true;
 	if (worker == first)
-		worker->printer = printer_new(output_fd(OUTPUT_STDOUT), worker->workers->config->print, selected);
+		worker->printer = printer_new(output_fd(OUTPUT_STDOUT), config->print, selected);
 	else
 		worker->printer = printer_new_shared(first->printer);
-	return (worker->printer != NULL && printer_set_policy(worker->printer, &policy)) || workers_log_out_of_memory();
+	return (worker->printer != NULL && printer_set_policy(worker->printer, &policy) &&
+		(config->print_fields == NULL || printer_set_fields(worker->printer, config->print_fields))) ||
+	       workers_log_out_of_memory();
 }
 
 /* Live: looks up owners of this host's sockets.  Failure is not fatal. */

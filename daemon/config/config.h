@@ -79,6 +79,7 @@ struct config {
 	const char *records_path;    /* NULL: standard output */
 	enum print_format records_format; /* PRINT_OFF: that of the kind of output */
 	const char *records_where;   /* expression that selects records; NULL: all */
+	const char *print_fields;    /* --print-fields: comma-separated names; NULL: whole lines */
 	const char *records_fields;  /* comma-separated names; NULL: the default */
 	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */

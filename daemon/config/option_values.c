@@ -15,6 +15,7 @@
 #include "daemon/config/options.h"
 #include "formulas/formula.h"
 #include "probes/manifest.h"
+#include "probes/print/print_fields.h"
 #include "recorder/format/capture_writer.h"
 #include "records/record_fields.h"
 #include "records/record_filter.h"
@@ -736,6 +737,27 @@ value_get_print(const struct config *config, const struct option_row *row, size_
 }
 
 const struct option_kind value_print = {.set = value_set_print, .get = value_get_print, .check = value_check_print};
+
+/* Each field must be one of a probe that is printed; a formula may be one of any probe. */
+static bool
+value_check_print_fields(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	bool selected[PROBE_COUNT];
+	struct print_fields *fields;
+	const char *unknown;
+	size_t length;
+
+	(void)row;
+	if (config->formulas[0] != NULL ||
+	    !formula_names_select_probes(config, config->print_probes, selected, &unknown, &length))
+		memset(selected, true, sizeof selected);
+	fields = print_fields_new(config->print_fields, selected, error, size);
+	print_fields_free(fields);
+	return fields != NULL;
+}
+
+const struct option_kind value_print_fields = {
+    .set = value_set_string, .get = value_get_string, .check = value_check_print_fields};
 
 static bool
 value_set_format(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)

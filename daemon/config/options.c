@@ -115,6 +115,10 @@ const struct option_row options_table[] = {
 	 .argument = "PROBE,...", .optional = true,
 	 .source = OPTION_ANYWHERE,
 	 .help = "print firings to standard output: of all probes or of these (wildcards such as tcp-*)"},
+	{.name = "print-fields", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_print_fields,
+	 .argument = "FIELD,...", FIELD(print_fields),
+	 .source = OPTION_ANYWHERE,
+	 .help = "print only these fields of a firing, in this order"},
 	{.name = "format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_format, .argument = "FORMAT",
 	 .source = OPTION_ANYWHERE,
 	 .help = "format of --print, --records and --list-probes: text or json"},
@@ -452,6 +456,21 @@ options_check_standard_input(const struct config *config)
 }
 
 static bool
+options_check_print(const struct config *config)
+{
+	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
+	    !config->records) {
+		log_error("--format needs --print, --records or --list-probes");
+		return false;
+	}
+	if (config->print_fields != NULL && config->print == PRINT_OFF) {
+		log_error("--print-fields needs --print");
+		return false;
+	}
+	return true;
+}
+
+static bool
 options_check_records(const struct config *config)
 {
 	const char *without = config->records_where != NULL    ? "where"
@@ -551,16 +570,11 @@ options_check_combination(struct config *config, const bool given[ROWS])
 {
 	bool live = config->interface_names[0] != NULL, files = config->capture_paths[0] != NULL;
 
-	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
-	    !config->records) {
-		log_error("--format needs --print, --records or --list-probes");
-		return false;
-	}
 	if (config->list_engine && !config->list_probes) {
 		log_error("--engine needs --list-probes");
 		return false;
 	}
-	if (!options_check_records(config))
+	if (!options_check_print(config) || !options_check_records(config))
 		return false;
 	config->records_format = config->list_format;
 	if (config->list_format == PRINT_OFF)

@@ -3,6 +3,7 @@
 #include "probes/print/print.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "probes/print/print_internal.h"
 #include "probes/sites.h"
@@ -79,6 +80,20 @@ printer_new_shared(struct printer *first)
 	return printer;
 }
 
+bool
+printer_set_fields(struct printer *printer, const char *list)
+{
+	bool all[PROBE_COUNT];
+	char error[256];
+
+	/* Formulas are printed, too, of which the probe need not be selected. */
+	memset(all, true, sizeof all);
+	printer->fields = print_fields_new(list, all, error, sizeof error);
+	if (printer->fields != NULL)
+		print_fields_omit_missing(printer->fields);
+	return printer->fields != NULL;
+}
+
 void
 printer_stop(struct printer *printer)
 {
@@ -96,6 +111,7 @@ printer_free(struct printer *printer)
 		return 0;
 	printer_lower_semaphores(printer);
 	error = writer_close(&printer->out);
+	print_fields_free(printer->fields);
 	print_json_free(printer);
 	free(printer);
 	return error;
@@ -115,7 +131,11 @@ printer_print_line(struct printer *printer, const char *formula, enum probe_id i
 {
 	char *at = writer_reserve(&printer->out, PRINT_LINE_MAX);
 
-	writer_commit(&printer->out, printer_format_line(printer, printer->format, formula, id, args, at));
+	if (printer->fields != NULL)
+		at = print_fields_line(printer->fields, printer->format, formula, id, args, at);
+	else
+		at = printer_format_line(printer, printer->format, formula, id, args, at);
+	writer_commit(&printer->out, at);
 }
 
 void

@@ -35,6 +35,10 @@ struct printer *printer_new(int fd, enum print_format format, const bool selecte
  * holds the semaphores for both.  Call it before the thread of `first` starts to print, and free `first` last. */
 struct printer *printer_new_shared(struct printer *first);
 
+/* Prints only these fields of each firing, see print_fields_new(); the list has been checked.  JSON is without fields
+ * that a probe does not have.  False if out of memory. */
+bool printer_set_fields(struct printer *printer, const char *list);
+
 /* Creates a printer without output, for printer_format_line() only; printer_free() frees it.  NULL with errno if out of
  * memory. */
 struct printer *printer_new_formatter(void);

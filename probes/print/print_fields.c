@@ -31,6 +31,7 @@ struct column_place {
 
 struct print_fields {
 	unsigned count;
+	bool omit_missing;
 	struct column columns[PRINT_FIELDS_MAX];
 	struct column_place (*places)[PRINT_FIELDS_MAX]; /* by probe */
 };
@@ -218,6 +219,12 @@ print_fields_new(const char *list, const bool selected[PROBE_COUNT], char *error
 }
 
 void
+print_fields_omit_missing(struct print_fields *fields)
+{
+	fields->omit_missing = true;
+}
+
+void
 print_fields_free(struct print_fields *fields)
 {
 	if (fields != NULL)
@@ -266,23 +273,43 @@ column_put_name(char *at, bool json, const char *name)
 	return at;
 }
 
+/* Whether a line of the probe leaves the column out. */
+static bool
+column_is_omitted(const struct print_fields *fields, unsigned column, enum probe_id id)
+{
+	return fields->omit_missing && fields->columns[column].kind == COLUMN_FIELD &&
+	       fields->places[id][column].size == 0;
+}
+
+static char *
+column_put_key(char *at, const char *key, bool first)
+{
+	if (!first)
+		*at++ = ',';
+	*at++ = '"';
+	at = put_string(at, key);
+	return PUT(at, "\":");
+}
+
 char *
 print_fields_line(const struct print_fields *fields, enum print_format format, const char *formula, enum probe_id id,
 		  const void *const args[6], char *at)
 {
 	bool json = format == PRINT_JSON;
+	const char *first;
 
+	if (json)
+		*at++ = '{';
+	first = at;
 	for (unsigned i = 0; i < fields->count; i++) {
 		const struct column *column = &fields->columns[i];
 
-		if (json) {
-			*at++ = i == 0 ? '{' : ',';
-			*at++ = '"';
-			at = put_string(at, column->key);
-			at = PUT(at, "\":");
-		} else if (i > 0) {
+		if (json && column_is_omitted(fields, i, id))
+			continue;
+		if (json)
+			at = column_put_key(at, column->key, at == first);
+		else if (i > 0)
 			*at++ = '\t';
-		}
 		if (column->kind == COLUMN_FIELD)
 			at = column_put_field(at, &fields->places[id][i], json, args);
 		else

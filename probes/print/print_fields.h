@@ -26,8 +26,13 @@ struct print_fields;
 struct print_fields *print_fields_new(const char *list, const bool selected[PROBE_COUNT], char *error, size_t size);
 void print_fields_free(struct print_fields *fields);
 
+/* In JSON, leaves out the fields that a probe does not have; without it they are null, so that all lines have the same
+ * keys. */
+void print_fields_omit_missing(struct print_fields *fields);
+
 /* Writes one line like printer_format_line().  JSON: an object with the words of the list as keys; null if the probe
- * has no such field, or if the argument is absent.  Text: the values, separated by tabs; "-" instead of null. */
+ * has no such field (unless these are omitted), or if the argument is absent.  Text: the values, separated by tabs; "-"
+ * instead of null. */
 char *print_fields_line(const struct print_fields *fields, enum print_format format, const char *formula,
 			enum probe_id id, const void *const args[6], char *at);
 

@@ -6,6 +6,7 @@
 #include "probes/manifest.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"
+#include "probes/print/print_fields.h"
 #include "probes/print/text_clock.h"
 #include "probes/print/text_line.h"
 #include "probes/print/writer.h"
@@ -19,6 +20,7 @@ struct printer {
 	struct json_struct json[STRUCT_COUNT];
 	text_formatter *text[PROBE_COUNT];
 	struct text_clock clock;
+	struct print_fields *fields; /* NULL: whole lines */
 };
 
 /* The formatter of connection-end and connection-active. */

@@ -158,6 +158,32 @@ test_absent(void **state)
 	print_fields_free(fields);
 }
 
+/* In JSON, fields that the probe does not have are left out if the list says so; an absent argument stays null. */
+static void
+test_omit_missing(void **state)
+{
+	struct print_fields *fields = compile("udp_sport,cs_cid,tcp_sport,ip_saddr", "*");
+	const void *args[6] = {NULL};
+	char *end;
+
+	(void)state;
+	assert_non_null(fields);
+	print_fields_omit_missing(fields);
+	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
+	args[1] = NULL;
+	end = print_fields_line(fields, PRINT_JSON, NULL, PROBE_TCP_SEND, args, line);
+	*end = '\0';
+	assert_string_equal(line, "{\"cs_cid\":null,\"tcp_sport\":443,\"ip_saddr\":\"192.0.2.1\"}\n");
+	end = print_fields_line(fields, PRINT_TEXT, NULL, PROBE_TCP_SEND, args, line);
+	*end = '\0';
+	assert_string_equal(line, "-\t-\t443\t192.0.2.1\n");
+	probe_args_sample_args(&samples, PROBE_ARP_SEND, args);
+	end = print_fields_line(fields, PRINT_JSON, NULL, PROBE_ARP_SEND, args, line);
+	*end = '\0';
+	assert_string_equal(line, "{}\n");
+	print_fields_free(fields);
+}
+
 /* Hostile text stays in its column. */
 static void
 test_hostile(void **state)
@@ -228,6 +254,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_order),      cmocka_unit_test(test_names),    cmocka_unit_test(test_identity),
 	    cmocka_unit_test(test_connection), cmocka_unit_test(test_prefixes), cmocka_unit_test(test_absent),
+	    cmocka_unit_test(test_omit_missing),
 	    cmocka_unit_test(test_hostile),    cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_fields),
 	};
 

@@ -110,6 +110,12 @@ run "--print" 0 -r "$file" --print=udp-send
 is "--print: one line per firing" "$(wc -l <"$tmp/out" | tr -d ' ')" 100
 run "--print in JSON" 0 -r "$file" --print=udp-send,udp-receive --format json
 is "--print: send and receive" "$(wc -l <"$tmp/out" | tr -d ' ')" 200
+run "--print-fields" 0 -r "$file" --print=udp-send,gld-receive --print-fields=udpinfo.udp_dport,probe,eth_type
+is "--print-fields: its columns" "$(sort "$tmp/out" | uniq -c | tr -s ' \t\n' ' ')" \
+	" 100 - gld-receive 2048 100 53 udp-send - "
+run "--print-fields in JSON" 0 -r "$file" --print=udp-send,connection-end --format json --print-fields=pkt_caplen,cr_protocol
+is "--print-fields: the fields that a probe has" "$(sort "$tmp/out" | uniq -c | tr -s ' \n' ' ')" \
+	' 100 {"cr_protocol":17} 100 {"pkt_caplen":60} '
 summary -r "$file" --print=udp-send
 is "summary: firings" "$(counter probe.udp-send)" 100
 is "summary: a probe that is not enabled has not fired" "$(counter probe.udp-receive)" ""

@@ -186,6 +186,13 @@ test_print(void **state)
 	assert_int_equal(config.list_format, PRINT_JSON);
 	assert_int_equal(config.print, PRINT_OFF);
 	refuses("-r file --format json", "needs --print, --records or --list-probes");
+	takes("-r file --print=tcp-*,udp-send --print-fields probe,pkt_ts,tcp_sport,udp_sport");
+	assert_string_equal(config.print_fields, "probe,pkt_ts,tcp_sport,udp_sport");
+	refuses("-r file --print-fields pkt_ts", "--print-fields needs --print");
+	refuses("-r file --print=udp-send --print-fields tcp_sport", "the probes have no field \"tcp_sport\"");
+	refuses("-r file --print=udp-send --print-fields udp_sprt", "did you mean udp_sport");
+	refuses("-r file --print --print-fields pkt_ts,", "an empty word");
+	takes("-r file --formula f=tcp-send --print=f --print-fields tcp_sport");
 	refuses("-r file --print --format xml", "text or json");
 	refuses("-r file --print=", "probe");
 }
