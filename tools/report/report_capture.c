@@ -158,6 +158,15 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	/* In the view of both ends the sender of a segment is known. */
 	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
 			      "report-reset,report-refusal,report-closed-window";
+	/* In the order in which the lines are read; the columns of a record as report_records_add() reads them. */
+	static char fields[] =
+	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,ipv4_protocol,ipv6_nexthdr,cs_cid,ci_cid,"
+	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
+	    "cr_start,cr_end,cr_duration_us,cr_client_segments,cr_client_bytes,cr_client_resent,cr_client_zero_windows,"
+	    "cr_server_segments,cr_server_bytes,cr_server_resent,cr_server_zero_windows,cr_resent_fast,"
+	    "cr_resent_timeout,cr_resent_probe,cr_resent_spurious,cr_resent_syn,cr_zero_window_us,cr_handshake_us,"
+	    "cr_rtt_mean_us,cr_exchanges,cr_answer_mean_us,cr_answer_max_us,cr_client_flags,cr_server_flags,cr_reason,"
+	    "cr_name";
 	static char *const more[] = {
 	    "--view=both",
 	    "--format=json",
@@ -168,6 +177,7 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-refusal = tcp-receive where tcp_flags & RST && tcps_state in {syn-sent, closed}",
 	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
 	    print,
+	    fields,
 	};
 
 	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_take_line,

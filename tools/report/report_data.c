@@ -6,6 +6,7 @@
 
 #include "tools/report/report_overview.h"
 #include "tools/report/report_page.h"
+#include "tools/report/report_talkers.h"
 #include "tools/report/report_verdict.h"
 
 /* Writes a text that is JSON already, as a string; `<`, `>` and `&` mean nothing to HTML as escapes. */
@@ -110,7 +111,7 @@ report_put_overview(FILE *file, const struct report_capture *capture)
 	putc(',', file);
 	report_put_series(file, "failed", (const int64_t *)states->failed, bins);
 	free(states);
-	count = report_overview_talkers(capture, talkers, &all);
+	count = report_talkers_find(&capture->records, talkers, &all);
 	fputs("},\"talkers\":[", file);
 	for (size_t i = 0; i < count; i++) {
 		fprintf(file, "%s\n[", i > 0 ? "," : "");

@@ -26,15 +26,17 @@ bool
 report_line_find(struct report_line *line, const char *name)
 {
 	size_t length = strlen(name);
-	const char *at = line->at;
+	const char *quote = line->at;
 
-	while ((at = memmem(at, (size_t)(line->end - at), name, length)) != NULL) {
-		if (at > line->at && at[-1] == '"' && line->end - at > (ptrdiff_t)length + 2 && at[length] == '"' &&
+	while ((quote = memchr(quote, '"', (size_t)(line->end - quote))) != NULL) {
+		const char *at = quote + 1;
+
+		if ((size_t)(line->end - at) > length + 2 && memcmp(at, name, length) == 0 && at[length] == '"' &&
 		    at[length + 1] == ':') {
 			line->at = at + length + 2;
 			return true;
 		}
-		at += length;
+		quote = at;
 	}
 	return false;
 }
@@ -51,6 +53,8 @@ report_line_number(struct report_line *line, const char *name, int64_t otherwise
 		negative = true;
 		line->at++;
 	}
+	if (line->at == line->end || *line->at < '0' || *line->at > '9')
+		return otherwise;
 	for (; line->at < line->end && *line->at >= '0' && *line->at <= '9'; line->at++)
 		value = value * 10 + (uint64_t)(*line->at - '0');
 	return negative ? -(int64_t)value : (int64_t)value;

@@ -20,6 +20,8 @@ netobs_report_SOURCES = \
 	%D%/report_page.h \
 	%D%/report_records.c \
 	%D%/report_records.h \
+	%D%/report_talkers.c \
+	%D%/report_talkers.h \
 	%D%/report_verdict.c \
 	%D%/report_verdict.h \
 	%D%/report_volume.c \
