@@ -102,6 +102,7 @@ test_equal_ports(void **state)
 
 	(void)state;
 	text[0] = '\0';
+	add(&lines, AT "sctp-send 10.0.0.1:36412 > 10.0.0.2:36412: INIT, 1 chunks, cid 1");
 	assert_string_equal(words(&lines, AT "sctp-send 10.0.0.1:36412 > 10.9.0.2:36412: DATA, 1 chunks, cid 1"),
 			    "DATA                            -->\n");
 	assert_string_equal(words(&lines, AT "sctp-send 10.9.0.1:36412 > 10.0.0.2:36412: DATA, 1 chunks, cid 1"),
@@ -110,6 +111,28 @@ test_equal_ports(void **state)
 			    "                                <--  SACK\n");
 	assert_string_equal(words(&lines, AT "sctp-send 10.0.0.2:36412 > 10.9.0.1:36412: SACK, 1 chunks, cid 2"),
 			    "                                <--  SACK\n");
+}
+
+/* A frame of a tunnel is a packet of each connection inside, with other ends. */
+static void
+test_tunnel(void **state)
+{
+	struct history_lines lines = history(sizeof text);
+
+	(void)state;
+	assert_string_equal(words(&lines, AT "udp-send 192.0.2.1:50000 > 192.0.2.2:4789: length 100, cid 5"), "");
+	assert_string_equal(words(&lines, AT "udp-send 192.0.2.1:1000 > " REMOTE ": length 100, cid 5"), "");
+	assert_string_equal(words(&lines, AT "tcp-state-change 192.0.2.1:1000 - " REMOTE
+					     ": state-closed -> state-syn-sent, cid 5"),
+			    "");
+	assert_string_equal(words(&lines, AT "tcp-retransmit 192.0.2.1:1000 > " REMOTE
+					     ": SYN, seq 1, ack 2, win 8, length 10, timeout, sent 2 times, after "
+					     "4 us, state-established, cid 1"),
+			    "");
+	assert_string_equal(lines.resent, "");
+	assert_string_equal(words(&lines, AT "sctp-send 10.0.0.9:1001 > " REMOTE ": INIT, 1 chunks, cid 1"), "");
+	assert_string_equal(words(&lines, AT "udp-send " REMOTE " > " LOCAL ": length 100, cid 2"),
+			    "                                <--  100 bytes\n");
 }
 
 static void
@@ -166,7 +189,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_ladder),	cmocka_unit_test(test_packets), cmocka_unit_test(test_equal_ports),
-	    cmocka_unit_test(test_other_lines), cmocka_unit_test(test_full),	cmocka_unit_test(test_no_room),
+	    cmocka_unit_test(test_tunnel),	cmocka_unit_test(test_other_lines), cmocka_unit_test(test_full),
+	    cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,15 +46,22 @@ history_split(char *line, struct history_event *event)
 	return event->time_ns >= 0;
 }
 
-/* Whether the sender is the local end: an association of SCTP has further addresses, with the same port. */
+/* Whether an event is between these ends.  An association of SCTP has further addresses, with the same ports. */
+static bool
+history_is_between(const struct history_event *event, const char *from, const char *to)
+{
+	if (strncmp(event->probe, "sctp-", 5) == 0)
+		return strcmp(strrchr(event->from, ':'), strrchr(from, ':')) == 0 &&
+		       strcmp(strrchr(event->to, ':'), strrchr(to, ':')) == 0;
+	return strcmp(event->from, from) == 0 && strcmp(event->to, to) == 0;
+}
+
+/* Whether the sender is the local end; two ends with one port are told apart by their addresses. */
 static bool
 history_is_from_local(const struct history_lines *history, const struct history_event *event)
 {
-	if (strcmp(event->from, history->remote) == 0 || strcmp(event->to, history->local) == 0)
-		return false;
-	if (strcmp(event->from, history->local) == 0 || strcmp(event->to, history->remote) == 0)
-		return true;
-	return strcmp(strrchr(event->from, ':'), strrchr(history->local, ':')) == 0;
+	return history_is_between(event, history->local, history->remote) &&
+	       strcmp(event->from, history->remote) != 0 && strcmp(event->to, history->local) != 0;
 }
 
 /* The value behind a word in ", WORD VALUE," of a line; -1 if it is not there. */
@@ -159,7 +166,9 @@ history_lines_add(const char *line, size_t length, void *context)
 		return;
 	memcpy(copy, line, length);
 	copy[length] = '\0';
-	if (!history_split(copy, &event) || strchr(event.from, ':') == NULL)
+	if (!history_split(copy, &event) || strchr(event.from, ':') == NULL || strchr(event.to, ':') == NULL ||
+	    !(history_is_between(&event, history->local, history->remote) ||
+	      history_is_between(&event, history->remote, history->local)))
 		return;
 	if (strcmp(event.probe, "tcp-retransmit") == 0) {
 		history_note_retransmission(history, event.text);

@@ -32,7 +32,8 @@ struct history_lines {
 	char resent[24]; /* kind of the retransmission whose segment is the next line, "" none */
 };
 
-/* Adds a line that netobsd has printed; others are passed over. */
+/* Adds a line that netobsd has printed.  Other lines are passed over, and those of other connections: a frame of a
+ * tunnel is a packet of a connection inside, too. */
 void history_lines_add(const char *line, size_t length, void *history);
 
 #endif

@@ -83,13 +83,15 @@ replay_exec(const struct replay_source *source, char *const *more, size_t more_c
 static void
 replay_notes(FILE *errors, void (*note)(const char *, void *), void *context)
 {
-	char line[1024];
+	char *line = NULL;
+	size_t size = 0;
 
 	rewind(errors);
-	while (fgets(line, sizeof(line), errors) != NULL) {
+	while (getline(&line, &size, errors) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		note(line, context);
 	}
+	free(line);
 }
 
 /* Passes an error of this program on like those of netobsd; -1. */
