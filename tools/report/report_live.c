@@ -109,9 +109,27 @@ report_live_clock(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
+/* The file, and errno of the first frame that could not be written to it. */
+struct report_live_file {
+	pcap_dumper_t *dumper;
+	int error;
+};
+
+static void
+report_live_write(u_char *context, const struct pcap_pkthdr *header, const u_char *bytes)
+{
+	struct report_live_file *file = (struct report_live_file *)(void *)context;
+
+	if (file->error != 0)
+		return;
+	pcap_dump((u_char *)file->dumper, header, bytes);
+	if (ferror(pcap_dump_file(file->dumper)))
+		file->error = errno;
+}
+
 /* Waits for frames, at most until `deadline`, ms, and writes them; false if the capture is at its end. */
 static bool
-report_live_step(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper, long long deadline)
+report_live_step(struct report_live *live, pcap_t *pcap, struct report_live_file *file, long long deadline)
 {
 	struct pollfd ready = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
 	long long wait = deadline - report_live_clock();
@@ -119,40 +137,54 @@ report_live_step(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper, 
 	if (wait <= 0 || stopped)
 		return false;
 	(void)poll(&ready, 1, wait < 1000 ? (int)wait : 1000);
-	if (pcap_dispatch(pcap, -1, pcap_dump, (u_char *)dumper) < 0) {
+	if (pcap_dispatch(pcap, -1, report_live_write, (u_char *)file) < 0) {
 		live->broken = true;
 		return report_live_fail(live, "the capture of %s breaks off: %s", live->interface, pcap_geterr(pcap));
 	}
-	if (pcap_dump_ftell64(dumper) > REPORT_LIVE_BYTES) {
+	if (pcap_dump_ftell64(file->dumper) > REPORT_LIVE_BYTES) {
 		live->broken = true;
 		return report_live_fail(live, "the capture of %s ends at %lld MiB", live->interface,
 					REPORT_LIVE_BYTES >> 20);
 	}
-	return !ferror(pcap_dump_file(dumper));
+	return file->error == 0;
 }
 
-/* Captures until the time is over or a signal comes; false if the file cannot be written. */
-static bool
+/* Writes out what is buffered; the capture breaks off if that is impossible, now or earlier. */
+static void
+report_live_flush(struct report_live *live, struct report_live_file *file)
+{
+	if (file->error == 0 && pcap_dump_flush(file->dumper) != 0)
+		file->error = errno;
+	if (file->error == 0)
+		return;
+	live->broken = true;
+	report_live_fail(live, "the capture of %s breaks off, because it cannot be written: %s", live->interface,
+			 strerror(file->error));
+}
+
+/* Captures until the time is over or a signal comes. */
+static void
 report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
 {
+	struct report_live_file file = {.dumper = dumper};
 	long long deadline = live->seconds == 0 ? LLONG_MAX : report_live_clock() + 1000ll * live->seconds;
 	struct sigaction stop = {.sa_handler = report_live_stop}, before[2];
 	struct pcap_stat statistics = {0};
 
 	sigaction(SIGINT, &stop, &before[0]);
 	sigaction(SIGTERM, &stop, &before[1]);
-	while (report_live_step(live, pcap, dumper, deadline))
+	while (report_live_step(live, pcap, &file, deadline))
 		;
 	/* Frames that have arrived but are not delivered yet. */
 	stopped = 0;
 	deadline = report_live_clock() + 2 * DELIVERY_MS;
-	while (!live->broken && report_live_step(live, pcap, dumper, deadline))
+	while (!live->broken && report_live_step(live, pcap, &file, deadline))
 		;
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
 	if (pcap_stats(pcap, &statistics) == 0)
 		live->dropped = statistics.ps_drop;
-	return pcap_dump_flush(dumper) == 0 && !ferror(pcap_dump_file(dumper));
+	report_live_flush(live, &file);
 }
 
 bool
@@ -162,7 +194,6 @@ report_live_capture(struct report_live *live)
 	pcap_t *pcap = pcap_create(live->interface, errors);
 	pcap_dumper_t *dumper = NULL;
 	FILE *file;
-	bool done = false;
 
 	if (pcap == NULL)
 		return report_live_fail(live, "cannot capture %s: %s", live->interface, errors);
@@ -177,11 +208,9 @@ report_live_capture(struct report_live *live)
 				live->interface, live->seconds);
 		else
 			fprintf(stderr, "netobs-report: captures %s until Ctrl-C\n", live->interface);
-		done = report_live_run(live, pcap, dumper);
-		if (!done)
-			report_live_fail(live, "cannot write the capture: %s", strerror(errno));
+		report_live_run(live, pcap, dumper);
 		pcap_dump_close(dumper);
 	}
 	pcap_close(pcap);
-	return done;
+	return dumper != NULL;
 }

@@ -19,11 +19,11 @@ struct report_live {
 
 	char path[32];	  /* of the file, for this process and its children */
 	uint64_t dropped; /* frames that the kernel dropped because this program was too slow */
-	bool broken;	  /* the interface disappeared or the file is full; `message` says what happened */
+	bool broken;	  /* the interface disappeared, or the file cannot grow; `message` says what happened */
 	char message[512];
 };
 
-/* Captures; false if nothing can be captured or written, and `message` says why. */
+/* Captures; false if nothing can be captured, or the file cannot be made, and `message` says why. */
 bool report_live_capture(struct report_live *live);
 
 #endif

@@ -82,6 +82,28 @@ report_parse_duration(const char *text)
 	return (unsigned)(value * unit);
 }
 
+/* Adds an option of netobsd, unless it decides what netobsd reads or prints, which this program does. */
+static void
+report_add_option(struct report_request *request, char *option)
+{
+	static const char *const own[] = {
+	    "read", "interface", "pace", "split", "write", "wait-", "on-demand", "view", "print", "format",
+	    "list-probes", "record", "engine", "summary", "check-config", "install-formulas", "help", "version",
+	};
+
+	if (strncmp(option, "--", 2) != 0)
+		report_die("-o takes an option of netobsd with its dashes, for example -o --tcp-idle=7200, not ",
+			   option);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		size_t given = strcspn(option + 2, "="), length = strlen(own[i]);
+
+		/* netobsd accepts the beginning of a name, too. */
+		if (strncmp(option + 2, own[i], given < length ? given : length) == 0)
+			report_die("a report sets this option of netobsd itself, or cannot be made with it: ", option);
+	}
+	request->arguments[request->arguments_count++] = option;
+}
+
 static void
 report_parse_option(struct report_request *request, int option, char *value)
 {
@@ -93,7 +115,7 @@ report_parse_option(struct report_request *request, int option, char *value)
 		request->top = report_parse_top(value);
 		break;
 	case 'o':
-		request->arguments[request->arguments_count++] = value;
+		report_add_option(request, value);
 		break;
 	case 'f':
 		request->filter = value;

@@ -172,7 +172,11 @@ refuses "standard input" "reads a capture twice" -
 mkfifo "$tmp/pipe"
 refuses "a pipe" "must be a regular file" "$tmp/pipe"
 refuses "a file that is no capture" "unknown file format" "$top/README.md"
-refuses "an unknown option of netobsd" "unknown or ambiguous option --vieww" -o --vieww=both "$captures/http.pcap"
+refuses "an option that the report sets" "sets this option of netobsd itself, or cannot be made with it: --view=host" \
+	-o --view=host "$captures/http.pcap"
+refuses "its beginning" "cannot be made with it: --list" -o --list "$captures/http.pcap"
+refuses "a short option" "-o takes an option of netobsd with its dashes, .*, not -p" -o -p "$captures/http.pcap"
+refuses "an unknown option of netobsd" "unknown or ambiguous option --tcp-idel" -o --tcp-idel=5 "$captures/http.pcap"
 refuses "a wrong filter" "filter" -f 'foo bar' "$captures/http.pcap"
 refuses "--top beyond its range" "0 to 500, not 501" --top 501 "$captures/http.pcap"
 refuses "--for without an interface" "for which -i INTERFACE is captured" --for 5s "$captures/http.pcap"
@@ -201,6 +205,8 @@ if [ -c /dev/full ]; then
 fi
 
 # -------------------------------------------------------------------------------------------------------- an interface
+
+mkdir "$tmp/small" || exit 99
 
 if [ "$(id -u)" -eq 0 ] && have ip && ip netns add "$space" 2>/dev/null; then
 	ip -n "$space" link set lo up
@@ -237,6 +243,28 @@ if [ "$(id -u)" -eq 0 ] && have ip && ip netns add "$space" 2>/dev/null; then
 	is "--for ends it" "$?" 0
 	TMPDIR=$tmp/none ip netns exec "$space" "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
 	is "no place for the capture" "$? $(grep -c "cannot write to $tmp/none" "$tmp/err")" "1 1"
+	if unshare -m mount -t tmpfs none "$tmp/small" 2>/dev/null; then
+		# shellcheck disable=SC2016
+		ip netns exec "$space" unshare -m sh -c 'mount -t tmpfs -o size=32k none "$1" && TMPDIR=$1 exec "$2" report -i lo' \
+			- "$tmp/small" "$top/scripts/netobs" >"$tmp/page" 2>"$tmp/err" &
+		pid=$!
+		wait_for capturing
+		ip netns exec "$space" python3 - <<-'PYTHON'
+			import socket
+			listener = socket.create_server(("127.0.0.1", 7003))
+			client = socket.create_connection(("127.0.0.1", 7003))
+			server = listener.accept()[0]
+			for piece in range(100):
+			    client.sendall(b"x" * 1000)
+			    server.recv(1000, socket.MSG_WAITALL)
+		PYTHON
+		wait "$pid"
+		is "no room for the capture: a page of what there is" \
+			"$?-$(grep -c 'capture of lo breaks off, because it cannot be written: No space left' "$tmp/err")-$(data "rows[7003][17]")" \
+			"2-1-capture-end"
+	else
+		skip "no room for the capture" "tmpfs cannot be mounted"
+	fi
 	pid=''
 	if ip -n "$space" link add first type veth peer name second 2>/dev/null; then
 		ip -n "$space" link set first up
